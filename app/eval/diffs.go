@@ -22,6 +22,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
@@ -307,8 +308,8 @@ func readMail(preamble string) (title, body string, err error) {
 
 // PullRequest makes up what a pull request would say. Nothing in it is the case's name,
 // which may tell what is to be found.
-func (s *diffSource) PullRequest(context.Context) (normalize.PullRequest, error) {
-	p := normalize.PullRequest{
+func (s *diffSource) PullRequest(context.Context) (raw.PullRequest, error) {
+	p := raw.PullRequest{
 		Repository: pipeline.Repository{Owner: "eval", Name: "diffs", DefaultBranch: "main"},
 		Title:      s.title, Body: s.body, Author: pipeline.Author{Login: "kim", Type: "User"},
 		Base: pipeline.Base{Ref: "main"}, Head: pipeline.Head{Ref: "change", SHA: s.sha, Repository: "eval/diffs"},
@@ -322,13 +323,13 @@ func (s *diffSource) PullRequest(context.Context) (normalize.PullRequest, error)
 }
 
 // Files are those of the diff.
-func (s *diffSource) Files(context.Context) (normalize.Files, error) {
-	return normalize.Files{Files: slices.Clone(s.diff.Files), HeadSHA: s.sha, Whole: true}, nil
+func (s *diffSource) Files(context.Context) (raw.Files, error) {
+	return raw.Files{Files: slices.Clone(s.diff.Files), HeadSHA: s.sha, Whole: true}, nil
 }
 
 // Commits are the one of the mail: a diff by itself has none.
-func (s *diffSource) Commits(context.Context) (normalize.Commits, error) {
-	return normalize.Commits{Commits: s.commits}, nil
+func (s *diffSource) Commits(context.Context) (raw.Commits, error) {
+	return raw.Commits{Commits: s.commits}, nil
 }
 
 // Config is the one that is measured.

@@ -14,6 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/localgit"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // importCases makes a repository of a directory, with two branches a case:
@@ -89,7 +90,7 @@ func open(ctx context.Context, dir string, c *Case, layers []config.Layer) (sour
 
 // PullRequest is the case's. Nothing in it is the case's name, which tells what is
 // to be found.
-func (s source) PullRequest(ctx context.Context) (normalize.PullRequest, error) {
+func (s source) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	p, err := s.Source.PullRequest(ctx)
 	p.Title, p.Body = s.c.Title, s.c.Body
 	p.Repository.Owner, p.Repository.Name = "eval", "cases"

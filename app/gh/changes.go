@@ -14,7 +14,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/internal/textdiff"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // ends are the commits between which a change lies: where it begins, and its
@@ -222,8 +222,8 @@ func findMoves(changes []change) []change {
 
 // file is the change in the words of GitHub, and the contents to compare for its
 // lines, if any.
-func (c change) file(index int) (normalize.ChangedFile, *gap) {
-	f := normalize.ChangedFile{Path: c.path, PreviousPath: c.previous, Status: pipeline.FileModified, Empty: c.new.sha == emptyBlob}
+func (c change) file(index int) (raw.ChangedFile, *gap) {
+	f := raw.ChangedFile{Path: c.path, PreviousPath: c.previous, Status: pipeline.FileModified, Empty: c.new.sha == emptyBlob}
 	switch {
 	case c.previous != "":
 		f.Status = pipeline.FileRenamed
@@ -245,7 +245,7 @@ func (c change) file(index int) (normalize.ChangedFile, *gap) {
 
 // submodule gives a file git's words for the commit of another repository. What
 // it was or becomes beside that is not compared.
-func (c change) submodule(f normalize.ChangedFile, index int) (normalize.ChangedFile, *gap) {
+func (c change) submodule(f raw.ChangedFile, index int) (raw.ChangedFile, *gap) {
 	if !c.onlySubmodule() {
 		return f, &gap{file: index, old: c.old.sha, new: c.new.sha}
 	}

@@ -10,14 +10,14 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // partial is a list of changed files as GitHub gave it, and what it takes to
 // complete it.
 type partial struct {
 	listed []*github.CommitFile
-	files  normalize.Files // the same in our words
+	files  raw.Files // the same in our words
 	// cut says that there are, or may be, more than GitHub lists; limit says so
 	// in words.
 	cut   bool
@@ -33,7 +33,7 @@ type partial struct {
 // the files that it lacks. It reads a few contents by name; if there are more, it has
 // git fetch the whole change. Without git it reads as many as there are calls for.
 // Incomplete then says what is still not known.
-func (s *source) complete(ctx context.Context, p partial) (normalize.Files, error) {
+func (s *source) complete(ctx context.Context, p partial) (raw.Files, error) {
 	all, err := s.addOmitted(ctx, p)
 	if err != nil {
 		return all, err
@@ -57,7 +57,7 @@ func (s *source) complete(ctx context.Context, p partial) (normalize.Files, erro
 }
 
 // addOmitted does what complete does for the files that GitHub doesn't take for binary.
-func (s *source) addOmitted(ctx context.Context, p partial) (normalize.Files, error) {
+func (s *source) addOmitted(ctx context.Context, p partial) (raw.Files, error) {
 	gaps := omitted(p.listed, p.doubt)
 	if !p.cut && len(gaps) == 0 {
 		return p.files, nil
@@ -67,20 +67,20 @@ func (s *source) addOmitted(ctx context.Context, p partial) (normalize.Files, er
 	}
 	if err := s.findOld(ctx, p.listed, gaps, p.base); err != nil {
 		if !isNotFound(err) {
-			return normalize.Files{}, err
+			return raw.Files{}, err
 		}
 		// Nobody knows what was before. Normalize says what is missing by the counts.
 		gaps = slices.DeleteFunc(gaps, func(g gap) bool { return g.counted })
 	}
 	gaps, err := s.tellSubmodules(ctx, p, gaps)
 	if err != nil {
-		return normalize.Files{}, err
+		return raw.Files{}, err
 	}
 	var noFetch error
 	if !s.affordable(gaps) {
 		base, err := p.base(ctx)
 		if err != nil {
-			return normalize.Files{}, err
+			return raw.Files{}, err
 		}
 		all, err := s.fetchChange(ctx, p, ends{base, p.head})
 		if err == nil {
@@ -96,10 +96,10 @@ func (s *source) addOmitted(ctx context.Context, p partial) (normalize.Files, er
 
 // completeList adds the files that GitHub doesn't list, found by comparing the
 // trees of the two ends.
-func (s *source) completeList(ctx context.Context, p partial) (normalize.Files, error) {
+func (s *source) completeList(ctx context.Context, p partial) (raw.Files, error) {
 	base, err := p.base(ctx)
 	if err != nil {
-		return normalize.Files{}, err
+		return raw.Files{}, err
 	}
 	e := ends{base, p.head}
 	all, gaps, err := s.addUnlisted(ctx, p, e, false)
@@ -107,7 +107,7 @@ func (s *source) completeList(ctx context.Context, p partial) (normalize.Files, 
 		return s.fillUnlisted(ctx, p, all, gaps, nil)
 	}
 	if err != nil && !isPartial(err) {
-		return normalize.Files{}, err
+		return raw.Files{}, err
 	}
 	fetched, noFetch := s.fetchChange(ctx, p, e)
 	if noFetch == nil {
@@ -120,7 +120,7 @@ func (s *source) completeList(ctx context.Context, p partial) (normalize.Files, 
 		return s.fillUnlisted(ctx, p, all, gaps, noFetch)
 	}
 	if !isPartial(err) {
-		return normalize.Files{}, err
+		return raw.Files{}, err
 	}
 	p.files.Incomplete = append(p.files.Incomplete, pipeline.Incompleteness{
 		What: "files", Gating: true, Why: fmt.Sprintf("%s, and the others were not found: %s", p.limit, words(errors.Join(err, noFetch))),
@@ -135,7 +135,7 @@ func isPartial(err error) bool {
 }
 
 // addUnlisted returns all files, and the gaps in them.
-func (s *source) addUnlisted(ctx context.Context, p partial, e ends, deep bool) ([]normalize.ChangedFile, []gap, error) {
+func (s *source) addUnlisted(ctx context.Context, p partial, e ends, deep bool) ([]raw.ChangedFile, []gap, error) {
 	changes, err := s.changes(ctx, e, deep)
 	if err != nil {
 		return nil, nil, err
@@ -166,12 +166,12 @@ func (s *source) addUnlisted(ctx context.Context, p partial, e ends, deep bool) 
 
 // fillUnlisted reads the lines of all files as far as the calls go, and says of
 // how many that GitHub doesn't list they are not known.
-func (s *source) fillUnlisted(ctx context.Context, p partial, all []normalize.ChangedFile, gaps []gap, noFetch error) (normalize.Files, error) {
+func (s *source) fillUnlisted(ctx context.Context, p partial, all []raw.ChangedFile, gaps []gap, noFetch error) (raw.Files, error) {
 	out := p.files
 	out.Files, out.Whole = all, paths(all) >= p.total
 	unread, err := s.fillIn(ctx, all, gaps)
 	if err != nil {
-		return normalize.Files{}, err
+		return raw.Files{}, err
 	}
 	out.Incomplete = append(out.Incomplete, unseen(p.limit, all, gaps, unread, noFetch)...)
 	return out, nil
@@ -179,7 +179,7 @@ func (s *source) fillUnlisted(ctx context.Context, p partial, all []normalize.Ch
 
 // unseen says of how many files, of which GitHub doesn't tell how many lines they
 // have, none is known.
-func unseen(limit string, files []normalize.ChangedFile, gaps []gap, unread map[int]string, noFetch error) []pipeline.Incompleteness {
+func unseen(limit string, files []raw.ChangedFile, gaps []gap, unread map[int]string, noFetch error) []pipeline.Incompleteness {
 	first, n := -1, 0
 	for _, g := range gaps {
 		if _, missing := unread[g.file]; missing && !g.counted {
@@ -204,7 +204,7 @@ func unseen(limit string, files []normalize.ChangedFile, gaps []gap, unread map[
 
 // paths counts the paths that a change touches. GitHub may take two of them for
 // a move where another list has a removal and a creation.
-func paths(files []normalize.ChangedFile) int {
+func paths(files []raw.ChangedFile) int {
 	n := len(files)
 	for _, f := range files {
 		if f.Status == pipeline.FileRenamed {

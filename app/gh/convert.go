@@ -9,12 +9,12 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-func pullRequest(p *github.PullRequest) normalize.PullRequest {
+func pullRequest(p *github.PullRequest) raw.PullRequest {
 	head, base := p.GetHead(), p.GetBase()
-	out := normalize.PullRequest{
+	out := raw.PullRequest{
 		Repository: repository(base.GetRepo()),
 		Number:     p.GetNumber(),
 		Title:      p.GetTitle(),
@@ -63,10 +63,10 @@ func conversation(p *github.PullRequest) review.Conversation {
 	}
 }
 
-func changedFiles(files []*github.CommitFile) []normalize.ChangedFile {
-	out := make([]normalize.ChangedFile, 0, len(files))
+func changedFiles(files []*github.CommitFile) []raw.ChangedFile {
+	out := make([]raw.ChangedFile, 0, len(files))
 	for _, f := range files {
-		out = append(out, normalize.ChangedFile{
+		out = append(out, raw.ChangedFile{
 			Path:         f.GetFilename(),
 			PreviousPath: f.GetPreviousFilename(),
 			Status:       pipeline.FileStatus(f.GetStatus()),

@@ -10,7 +10,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/localgit"
 	"github.com/reviewgate/reviewgate/app/review"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 const (
@@ -23,8 +23,8 @@ const (
 
 // fetchChange has git fetch the change, and returns all of its files. The error
 // says why that was not done or did not work.
-func (s *source) fetchChange(ctx context.Context, p partial, e ends) (normalize.Files, error) {
-	var none normalize.Files
+func (s *source) fetchChange(ctx context.Context, p partial, e ends) (raw.Files, error) {
+	var none raw.Files
 	if s.client.git == nil {
 		return none, fmt.Errorf("where git finds the repositories is not known for the API at %s", s.client.wire.api.Host)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 const (
@@ -144,7 +145,7 @@ func (s *source) tellSubmodules(ctx context.Context, p partial, gaps []gap) ([]g
 }
 
 // withoutSubmodules is tellSubmodules for known changes.
-func withoutSubmodules(gaps []gap, files []normalize.ChangedFile, changes []change) []gap {
+func withoutSubmodules(gaps []gap, files []raw.ChangedFile, changes []change) []gap {
 	at := make(map[string]change, len(changes))
 	for _, c := range changes {
 		at[c.path] = c
@@ -184,7 +185,7 @@ func (s *source) affordable(gaps []gap) bool {
 
 // fillIn compares the contents of files, a few at a time, and gives the files
 // the lines that differ. It returns why others have none, in words.
-func (s *source) fillIn(ctx context.Context, files []normalize.ChangedFile, gaps []gap) (unread map[int]string, err error) {
+func (s *source) fillIn(ctx context.Context, files []raw.ChangedFile, gaps []gap) (unread map[int]string, err error) {
 	unread = map[int]string{}
 	var mu sync.Mutex
 	var made diffsMade
@@ -223,7 +224,7 @@ func (m *diffsMade) tooMany(lines int) string {
 	return ""
 }
 
-func (s *source) fill(ctx context.Context, f *normalize.ChangedFile, g gap, made *diffsMade) (why string, err error) {
+func (s *source) fill(ctx context.Context, f *raw.ChangedFile, g gap, made *diffsMade) (why string, err error) {
 	switch {
 	case g.old == g.new: // it was moved, or changed in mode
 		return "", nil

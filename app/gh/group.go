@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // groupSource reads a merge group: the words of the pull request that its ref
@@ -15,20 +15,20 @@ import (
 type groupSource struct {
 	*source
 	compared once[*comparison]
-	files    once[normalize.Files]
+	files    once[raw.Files]
 	named    once[*repositoryAnswer]
 }
 
 // PullRequest reads what there is of a pull request. Base and head are the
 // group's.
-func (s *groupSource) PullRequest(ctx context.Context) (normalize.PullRequest, error) {
-	var out normalize.PullRequest
+func (s *groupSource) PullRequest(ctx context.Context) (raw.PullRequest, error) {
+	var out raw.PullRequest
 	var diff *comparison
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { diff, err = s.compare(gctx); return err })
 	g.Go(func() (err error) { out, err = s.words(gctx); return err })
 	if err := g.Wait(); err != nil {
-		return normalize.PullRequest{}, err
+		return raw.PullRequest{}, err
 	}
 	t := s.target
 	out.Base.SHA = t.BaseSHA
@@ -45,7 +45,7 @@ func (s *groupSource) PullRequest(ctx context.Context) (normalize.PullRequest, e
 }
 
 // totals sums what changed, where GitHub doesn't.
-func totals(files []normalize.ChangedFile) pipeline.Totals {
+func totals(files []raw.ChangedFile) pipeline.Totals {
 	t := pipeline.Totals{Files: len(files)}
 	for _, f := range files {
 		t.Additions += f.Additions
@@ -55,19 +55,19 @@ func totals(files []normalize.ChangedFile) pipeline.Totals {
 }
 
 // words are the group's title and what goes with it.
-func (s *groupSource) words(ctx context.Context) (normalize.PullRequest, error) {
+func (s *groupSource) words(ctx context.Context) (raw.PullRequest, error) {
 	if s.target.Number > 0 {
 		p, err := s.readPull(ctx)
 		if err != nil {
-			return normalize.PullRequest{}, err
+			return raw.PullRequest{}, err
 		}
 		return pullRequest(p), nil
 	}
 	repo, err := s.readRepository(ctx)
 	if err != nil {
-		return normalize.PullRequest{}, err
+		return raw.PullRequest{}, err
 	}
-	return normalize.PullRequest{
+	return raw.PullRequest{
 		Repository: repository(&repo.Repository),
 		Title:      "Merge group " + branch(s.target.HeadRef),
 	}, nil
@@ -89,33 +89,33 @@ func (s *groupSource) readRepository(ctx context.Context) (*repositoryAnswer, er
 
 // Files are those that differ between the group's base and head, read once
 // however often they are asked for.
-func (s *groupSource) Files(ctx context.Context) (normalize.Files, error) {
+func (s *groupSource) Files(ctx context.Context) (raw.Files, error) {
 	return s.files.do(ctx, s.readFiles)
 }
 
 // readFiles reads the files that GitHub compares, all on the first page, and what
 // it leaves out by other ways. It doesn't say how many there are.
-func (s *groupSource) readFiles(ctx context.Context) (normalize.Files, error) {
+func (s *groupSource) readFiles(ctx context.Context) (raw.Files, error) {
 	diff, err := s.compare(ctx)
 	if err != nil {
-		return normalize.Files{}, err
+		return raw.Files{}, err
 	}
 	part := partial{
-		listed: diff.Files, files: normalize.Files{Files: changedFiles(diff.Files), HeadSHA: s.target.HeadSHA},
+		listed: diff.Files, files: raw.Files{Files: changedFiles(diff.Files), HeadSHA: s.target.HeadSHA},
 		cut: len(diff.Files) >= maxCompareFiles, limit: "GitHub compares at most 300 files",
 		doubt: crowded(diff.Files), head: s.target.HeadSHA, base: s.mergeBase,
 	}
 	if err := s.lookInto(ctx, part.listed, part.files.Files, s.tip, s.mergeBase); err != nil {
-		return normalize.Files{}, err
+		return raw.Files{}, err
 	}
 	return s.complete(ctx, part)
 }
 
 // Commits are those that the group adds to its base.
-func (s *groupSource) Commits(ctx context.Context) (normalize.Commits, error) {
+func (s *groupSource) Commits(ctx context.Context) (raw.Commits, error) {
 	diff, err := s.compare(ctx)
 	if err != nil {
-		return normalize.Commits{}, err
+		return raw.Commits{}, err
 	}
 	return s.comparedCommits(ctx, s.compareRequest(), diff.Commits, diff.GetTotalCommits())
 }

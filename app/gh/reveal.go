@@ -13,6 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/textdiff"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
@@ -35,7 +36,7 @@ type revealing struct {
 // reveal reads the files that GitHub takes for binary: it does so with one NUL, with
 // UTF-16, and where an attribute says so. Text gets its lines, and all else is searched
 // for secrets as bytes.
-func (s *source) reveal(ctx context.Context, p partial, out normalize.Files, files []*normalize.ChangedFile, gaps []gap) (normalize.Files, error) {
+func (s *source) reveal(ctx context.Context, p partial, out raw.Files, files []*raw.ChangedFile, gaps []gap) (raw.Files, error) {
 	detector, err := secrets.Default()
 	if err != nil {
 		return out, err
@@ -60,7 +61,7 @@ func (s *source) reveal(ctx context.Context, p partial, out normalize.Files, fil
 // hidden lists the files that GitHub takes for binary, or that were renamed into use,
 // unless they have been looked into or GitHub does not name their content. Each comes
 // with a gap that says where GitHub lists it.
-func hidden(p partial, all []normalize.ChangedFile) (files []*normalize.ChangedFile, gaps []gap) {
+func hidden(p partial, all []raw.ChangedFile) (files []*raw.ChangedFile, gaps []gap) {
 	listed := make(map[string]int, len(p.listed))
 	for i, l := range p.listed {
 		listed[l.GetFilename()] = i
@@ -114,14 +115,14 @@ func unlessPartial(err error) error {
 const modeExecutable = "100755"
 
 // say names a file, and what of it was not read.
-func (r *revealing) say(f *normalize.ChangedFile, gating bool, why string) {
+func (r *revealing) say(f *raw.ChangedFile, gating bool, why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.unread = append(r.unread, pipeline.Incompleteness{What: "patch", Path: f.Path, Why: why, Gating: gating})
 }
 
 // file looks into one file.
-func (r *revealing) file(ctx context.Context, f *normalize.ChangedFile, g gap) error {
+func (r *revealing) file(ctx context.Context, f *raw.ChangedFile, g gap) error {
 	if r.modes[f.Path] == modeSubmodule {
 		return nil // what it names stands in another repository
 	}
@@ -179,7 +180,7 @@ func (r *revealing) maySearch(n int) bool {
 // text gives a file the lines that differ, or says why it shows none. It shows none
 // either if the bytes hold a secret that the lines don't: a NUL stood beside it, and the
 // lines would show it.
-func (r *revealing) text(ctx context.Context, f *normalize.ChangedFile, g gap, text []byte, hits []secrets.BytesHit) (shown bool, err error) {
+func (r *revealing) text(ctx context.Context, f *raw.ChangedFile, g gap, text []byte, hits []secrets.BytesHit) (shown bool, err error) {
 	if g.lost {
 		r.say(f, true, "no line of it is shown, and what it was before was not found")
 		return false, nil

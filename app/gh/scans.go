@@ -22,7 +22,7 @@ const (
 // OtherRuns lists the check runs of other Apps on a commit, of each suite the
 // newest of a name. Of more than 1,000 check runs the error is a
 // *codescanning.TooMuchError.
-func (s *source) OtherRuns(ctx context.Context, commit string) ([]codescanning.Run, error) {
+func (s *source) OtherRuns(ctx context.Context, commit string) ([]codescanning.ScanRun, error) {
 	const op = "list the check runs of others"
 	r := s.get(op, "/repos/{owner}/{repo}/commits/{ref}/check-runs", s.target.Owner, s.target.Name, commit)
 	r.query = url.Values{"filter": {"latest"}}
@@ -37,13 +37,13 @@ func (s *source) OtherRuns(ctx context.Context, commit string) ([]codescanning.R
 	if !whole || *all[0].Total > listed { // GitHub may end a list without a word
 		return nil, &codescanning.TooMuchError{What: fmt.Sprintf("this head has more than %d check runs, which are all that is listed", maxOtherPages*perPage)}
 	}
-	var runs []codescanning.Run
+	var runs []codescanning.ScanRun
 	for _, page := range all {
 		for _, c := range page.Runs {
 			if c.GetApp().GetID() == s.client.appID {
 				continue
 			}
-			runs = append(runs, codescanning.Run{
+			runs = append(runs, codescanning.ScanRun{
 				ID: c.GetID(), Name: part(c.GetName()), App: part(c.GetApp().GetSlug()),
 				Completed: c.GetStatus() == "completed", Cut: codescanning.CutShort(c.GetConclusion()), Annotations: c.GetOutput().GetAnnotationsCount(),
 			})
@@ -53,14 +53,14 @@ func (s *source) OtherRuns(ctx context.Context, commit string) ([]codescanning.R
 }
 
 // Annotations lists those of a check run, in GitHub's order.
-func (s *source) Annotations(ctx context.Context, run int64, most int) ([]codescanning.Annotation, error) {
+func (s *source) Annotations(ctx context.Context, run int64, most int) ([]codescanning.ScanAnnotation, error) {
 	const op = "list the annotations of a check run"
 	r := s.get(op, "/repos/{owner}/{repo}/check-runs/{check_run_id}/annotations", s.target.Owner, s.target.Name, run)
-	var list []codescanning.Annotation
+	var list []codescanning.ScanAnnotation
 	// One page at a time: each may have some megabytes, most of which is cut.
 	whole, err := walk(ctx, s.client, s.target, r, (most+perPage-1)/perPage, func(page annotationList) bool {
 		for _, a := range page {
-			list = append(list, codescanning.Annotation{
+			list = append(list, codescanning.ScanAnnotation{
 				Path: a.GetPath(), StartLine: a.GetStartLine(), EndLine: a.GetEndLine(), Level: a.GetAnnotationLevel(),
 				Title: part(a.GetTitle()), Message: part(a.GetMessage()), RawDetails: part(a.GetRawDetails()),
 			})
@@ -78,7 +78,7 @@ func (s *source) Annotations(ctx context.Context, run int64, most int) ([]codesc
 
 // Alerts lists the open code scanning alerts of the pull request, or of the
 // merge group. Tools analyse what the merge would give, or the head itself.
-func (s *source) Alerts(ctx context.Context) (alerts []codescanning.Alert, none string, err error) {
+func (s *source) Alerts(ctx context.Context) (alerts []codescanning.ScanAlert, none string, err error) {
 	refs := []string{s.target.HeadRef}
 	if s.target.Kind != review.TargetGroup {
 		refs = []string{fmt.Sprintf("refs/pull/%d/merge", s.target.Number), fmt.Sprintf("refs/pull/%d/head", s.target.Number)}
@@ -109,7 +109,7 @@ func (s *source) Alerts(ctx context.Context) (alerts []codescanning.Alert, none 
 
 // alertsOf lists the open alerts of a ref. off says in words that the repository
 // has no code scanning; a ref that was not analysed is not found.
-func (s *source) alertsOf(ctx context.Context, ref string) (list []codescanning.Alert, off string, err error) {
+func (s *source) alertsOf(ctx context.Context, ref string) (list []codescanning.ScanAlert, off string, err error) {
 	const op = "list the code scanning alerts"
 	r := s.get(op, "/repos/{owner}/{repo}/code-scanning/alerts", s.target.Owner, s.target.Name)
 	r.query = url.Values{"ref": {ref}, "state": {"open"}}
@@ -148,9 +148,9 @@ func notEnabled(err error) bool {
 	return strings.Contains(said, "must be enabled") || strings.Contains(said, "is not enabled")
 }
 
-func alert(a *alertAnswer) codescanning.Alert {
+func alert(a *alertAnswer) codescanning.ScanAlert {
 	rule, at := &a.Rule, a.GetMostRecentInstance()
-	return codescanning.Alert{
+	return codescanning.ScanAlert{
 		Number: a.GetNumber(), Tool: part(a.GetTool().GetName()), Rule: part(rule.GetID()), Title: part(rule.GetDescription()),
 		Severity: rule.GetSeverity(), SecuritySeverity: rule.GetSecuritySeverityLevel(),
 		Path: at.GetLocation().GetPath(), StartLine: at.GetLocation().GetStartLine(), EndLine: at.GetLocation().GetEndLine(),

@@ -30,7 +30,7 @@ func TestOtherRuns(t *testing.T) {
 	src := w.client.Source(w.target(p))
 	got, err := src.OtherRuns(t.Context(), p.HeadSHA())
 	w.must(err)
-	want := []codescanning.Run{
+	want := []codescanning.ScanRun{
 		{ID: open.ID, Name: "build", App: "ci"}, {ID: other.ID, Name: "lint", App: "scanner", Completed: true, Cut: true},
 		{ID: again.ID, Name: "lint", App: "ci", Completed: true, Annotations: 2},
 	}
@@ -74,7 +74,7 @@ func TestAnnotationsOfOthers(t *testing.T) {
 	if len(got) != 250 || src.Calls() != 3 {
 		t.Fatalf("%d annotations by %d calls, want 250 by 3", len(got), src.Calls())
 	}
-	want := codescanning.Annotation{Path: "a.txt", StartLine: 5, EndLine: 6, Level: "failure", Title: "t", Message: "message 4", RawDetails: "raw"}
+	want := codescanning.ScanAnnotation{Path: "a.txt", StartLine: 5, EndLine: 6, Level: "failure", Title: "t", Message: "message 4", RawDetails: "raw"}
 	if diff := cmp.Diff(want, got[4]); diff != "" {
 		t.Error(diff)
 	}
@@ -90,7 +90,7 @@ func TestAlerts(t *testing.T) {
 	permissions["security_events"] = "read"
 	w := newWorld(t, ghtest.Options{Permissions: permissions})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
-	alerts := func(want string) []codescanning.Alert {
+	alerts := func(want string) []codescanning.ScanAlert {
 		t.Helper()
 		list, none, err := w.client.Source(w.target(p)).Alerts(t.Context())
 		w.must(err)
@@ -109,7 +109,7 @@ func TestAlerts(t *testing.T) {
 	made := p.Analysed(alert, alert, alert)
 	p.FixAlert(made[1].Number)
 	p.DismissAlert("alice", made[2].Number)
-	want := []codescanning.Alert{{
+	want := []codescanning.ScanAlert{{
 		Number: made[0].Number, Tool: "CodeQL", Rule: "go/x", Title: "Bad", Severity: "warning", SecuritySeverity: "high", Path: "a.txt", StartLine: 1, EndLine: 2,
 		Message: "No.", Why: "Bad", HelpURL: "https://example.com/x",
 	}}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // Source returns what reads the target.
@@ -88,35 +88,35 @@ const maxCommits = 1000
 type pullSource struct{ *source }
 
 // PullRequest reads the pull request without its files and commits.
-func (s *pullSource) PullRequest(ctx context.Context) (normalize.PullRequest, error) {
+func (s *pullSource) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	p, err := s.readPull(ctx)
 	if err != nil {
-		return normalize.PullRequest{}, err
+		return raw.PullRequest{}, err
 	}
 	return pullRequest(p), nil
 }
 
 // Files reads the changed files: those that GitHub lists, and what it leaves out
 // by other ways.
-func (s *pullSource) Files(ctx context.Context) (normalize.Files, error) {
+func (s *pullSource) Files(ctx context.Context) (raw.Files, error) {
 	const op = "read the changed files"
 	t := s.target
 	r := s.get(op, "/repos/{owner}/{repo}/pulls/{pull_number}/files", t.Owner, t.Name, t.Number)
 	all, _, err := pages[fileList](ctx, s.client, t, r, maxPullFiles/perPage)
 	if err != nil {
-		return normalize.Files{}, err
+		return raw.Files{}, err
 	}
 	part := partial{listed: slices.Concat(all...), base: s.mergeBase}
 	if part.files.HeadSHA, err = headOfPages(all); err != nil {
-		return normalize.Files{}, &review.HostError{Op: op, Kind: review.HostTransient, Err: err}
+		return raw.Files{}, &review.HostError{Op: op, Kind: review.HostTransient, Err: err}
 	}
 	part.files.Files = changedFiles(part.listed)
 	if err := s.lookInto(ctx, part.listed, part.files.Files, s.tip, s.mergeBase); err != nil {
-		return normalize.Files{}, err
+		return raw.Files{}, err
 	}
 	p, err := s.readPull(ctx) // which the other reads need too
 	if err != nil {
-		return normalize.Files{}, err
+		return raw.Files{}, err
 	}
 	part.head, part.total = p.GetHead().GetSHA(), p.GetChangedFiles()
 	part.cut = part.total > len(part.listed)
@@ -130,14 +130,14 @@ func (s *pullSource) Files(ctx context.Context) (normalize.Files, error) {
 
 // Commits reads the commits: those that GitHub lists of a pull request, or where
 // it has more the first thousand that a comparison lists.
-func (s *pullSource) Commits(ctx context.Context) (normalize.Commits, error) {
+func (s *pullSource) Commits(ctx context.Context) (raw.Commits, error) {
 	t := s.target
 	r := s.get("read the commits", "/repos/{owner}/{repo}/pulls/{pull_number}/commits", t.Owner, t.Name, t.Number)
 	all, _, err := pages[commitList](ctx, s.client, t, r, (maxPullCommits+perPage-1)/perPage)
 	if err != nil {
-		return normalize.Commits{}, err
+		return raw.Commits{}, err
 	}
-	c := normalize.Commits{Commits: commits(slices.Concat(all...))}
+	c := raw.Commits{Commits: commits(slices.Concat(all...))}
 	if len(c.Commits) < maxPullCommits {
 		return c, nil
 	}
@@ -152,19 +152,19 @@ func (s *pullSource) Commits(ctx context.Context) (normalize.Commits, error) {
 
 // comparedCommits reads the commits of a comparison, of which the first page may
 // be known. Of total, no more than maxCommits are read.
-func (s *source) comparedCommits(ctx context.Context, r request, first []*github.RepositoryCommit, total int) (normalize.Commits, error) {
+func (s *source) comparedCommits(ctx context.Context, r request, first []*github.RepositoryCommit, total int) (raw.Commits, error) {
 	list := first
 	for n := 1 + len(list)/perPage; len(list) < min(total, maxCommits); n++ {
 		more, _, err := page[commitsOfComparison](ctx, s.client, s.target, r, n)
 		if err != nil {
-			return normalize.Commits{}, err
+			return raw.Commits{}, err
 		}
 		if len(more.Commits) == 0 {
 			break
 		}
 		list = append(list, more.Commits...)
 	}
-	return normalize.Commits{Commits: commits(list), Incomplete: missingCommits(total, len(list))}, nil
+	return raw.Commits{Commits: commits(list), Incomplete: missingCommits(total, len(list))}, nil
 }
 
 // missingCommits says that not all commits were listed. The gate doesn't need

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 //
 // The bases are commits to look for the content, the likelier first; what
 // either has is not new.
-func (s *source) lookInto(ctx context.Context, listed []*github.CommitFile, files []normalize.ChangedFile, bases ...func(context.Context) (string, error)) error {
+func (s *source) lookInto(ctx context.Context, listed []*github.CommitFile, files []raw.ChangedFile, bases ...func(context.Context) (string, error)) error {
 	var unknown []int
 	for i, f := range listed {
 		if f.GetPatch() != "" || f.GetChanges() > 0 || f.GetSHA() == emptyBlob {

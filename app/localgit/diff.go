@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 const (
@@ -281,15 +281,15 @@ var statuses = map[byte]pipeline.FileStatus{
 // emptyBlobs are git's names for a file without content, by SHA-1 and SHA-256.
 var emptyBlobs = []string{"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391", "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"}
 
-func (p *diffParser) files() normalize.Files {
-	var out normalize.Files
+func (p *diffParser) files() raw.Files {
+	var out raw.Files
 	for _, e := range p.entries {
 		// Without a change of lines or mode the file was only touched.
 		unchanged := e.status == 'M' && e.add+e.del == 0 && !e.binary && e.oldMode == e.newMode
 		if unchanged {
 			continue
 		}
-		f := normalize.ChangedFile{
+		f := raw.ChangedFile{
 			Path: e.path, PreviousPath: e.previous, Status: statuses[e.status],
 			Additions: e.add, Deletions: e.del, Patch: e.patch(), Binary: e.binary,
 			Empty: slices.Contains(emptyBlobs, e.newSHA),

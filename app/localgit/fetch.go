@@ -20,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // bounds are those of a fetch.
@@ -64,11 +64,11 @@ var (
 //
 // The token is told to git in its environment: command lines and files can be
 // read by others.
-func Fetch(ctx context.Context, remote Remote, base, head string) (normalize.Files, error) {
+func Fetch(ctx context.Context, remote Remote, base, head string) (raw.Files, error) {
 	return fetchWithin(ctx, fetchBounds, remote, base, head)
 }
 
-func fetchWithin(ctx context.Context, most bounds, remote Remote, base, head string) (files normalize.Files, err error) {
+func fetchWithin(ctx context.Context, most bounds, remote Remote, base, head string) (files raw.Files, err error) {
 	if !fullSHA.MatchString(base) || !fullSHA.MatchString(head) {
 		return files, errors.New("fetch by git: the commits are not named in full")
 	}
@@ -84,7 +84,7 @@ func fetchWithin(ctx context.Context, most bounds, remote Remote, base, head str
 	defer cancel()
 	f := &fetcher{most: most, remote: remote, local: &git{dir: dir, env: isolated(dir)}}
 	if files, err = f.fetch(ctx, base, head); err != nil {
-		return normalize.Files{}, fmt.Errorf("fetch by git: %w", f.clean(causeOf(ctx, err)))
+		return raw.Files{}, fmt.Errorf("fetch by git: %w", f.clean(causeOf(ctx, err)))
 	}
 	files.HeadSHA = head
 	return files, nil
@@ -123,8 +123,8 @@ func isolated(dir string) []string {
 	return append(environment(env), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
 }
 
-func (f *fetcher) fetch(ctx context.Context, base, head string) (normalize.Files, error) {
-	var none normalize.Files
+func (f *fetcher) fetch(ctx context.Context, base, head string) (raw.Files, error) {
+	var none raw.Files
 	if err := f.prepare(ctx); err != nil {
 		return none, err
 	}

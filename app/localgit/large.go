@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // largeTexts names those of the contents that are larger than texts may be, and
@@ -58,7 +58,7 @@ func (f *fetcher) largeTexts(ctx context.Context, blobs []string) (texts map[str
 
 // tellLarge says of the files with such contents that their lines are not known.
 // Git takes them for binaries.
-func (f *fetcher) tellLarge(files *normalize.Files, texts map[string]bool) {
+func (f *fetcher) tellLarge(files *raw.Files, texts map[string]bool) {
 	for i := range files.Files {
 		file := &files.Files[i]
 		before := file.PreviousPath

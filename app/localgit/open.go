@@ -12,6 +12,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // Options say what to read. The zero value is the work tree of the current
@@ -45,7 +46,7 @@ type Source struct {
 	mergeBase string
 	headName  string
 	headSHA   string
-	files     once[normalize.Files]
+	files     once[raw.Files]
 }
 
 var _ normalize.Source = (*Source)(nil)

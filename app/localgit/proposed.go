@@ -12,7 +12,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // Proposed is the config as it would be once the change is merged: the config
@@ -53,7 +53,7 @@ func (s *Source) Proposed(ctx context.Context) (*config.Config, error) {
 	return s.load(layer), nil
 }
 
-func touchedConfig(changed []normalize.ChangedFile) map[string]bool {
+func touchedConfig(changed []raw.ChangedFile) map[string]bool {
 	touched := map[string]bool{}
 	for _, f := range changed {
 		for _, p := range []string{f.Path, f.PreviousPath} {
@@ -67,7 +67,7 @@ func touchedConfig(changed []normalize.ChangedFile) map[string]bool {
 
 // workTreeFiles reads the config files as they would be committed: ignored ones
 // are not, nor those that the change removes from git alone.
-func (s *Source) workTreeFiles(ctx context.Context, changed []normalize.ChangedFile) ([]config.File, error) {
+func (s *Source) workTreeFiles(ctx context.Context, changed []raw.ChangedFile) ([]config.File, error) {
 	names, root, err := s.inWorkTree(ctx, "--cached", "--", config.RepositoryDir)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (s *Source) workTreeFiles(ctx context.Context, changed []normalize.ChangedF
 	var files []config.File
 	slices.Sort(names)
 	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { // one in conflict stands there thrice
-		return slices.ContainsFunc(changed, func(f normalize.ChangedFile) bool { return f.Path == name && f.Status == pipeline.FileRemoved })
+		return slices.ContainsFunc(changed, func(f raw.ChangedFile) bool { return f.Path == name && f.Status == pipeline.FileRemoved })
 	})
 	for _, name := range ofLayer(names) {
 		text, err := readWorkTree(root, name)

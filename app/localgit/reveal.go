@@ -13,6 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/textdiff"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
@@ -32,7 +33,7 @@ type revealer struct {
 	*Source
 	detector *secrets.Detector
 	entries  map[string]*entry
-	files    *normalize.Files
+	files    *raw.Files
 	searched int
 }
 
@@ -40,7 +41,7 @@ type revealer struct {
 // UTF-16, and where an attribute says so. Text gets its lines, and all else is searched
 // for secrets as bytes. A file that was renamed into use is new to every rule, so all of
 // its lines are shown.
-func (s *Source) reveal(ctx context.Context, entries []*entry, files *normalize.Files) error {
+func (s *Source) reveal(ctx context.Context, entries []*entry, files *raw.Files) error {
 	r := revealer{Source: s, entries: make(map[string]*entry, len(entries)), files: files}
 	for _, e := range entries {
 		r.entries[e.path] = e
@@ -67,12 +68,12 @@ func (s *Source) reveal(ctx context.Context, entries []*entry, files *normalize.
 	return nil
 }
 
-func (r *revealer) say(f *normalize.ChangedFile, gating bool, why string) {
+func (r *revealer) say(f *raw.ChangedFile, gating bool, why string) {
 	r.files.Incomplete = append(r.files.Incomplete, pipeline.Incompleteness{What: "patch", Path: f.Path, Why: why, Gating: gating})
 }
 
 // file looks into one file. It may have gone away meanwhile.
-func (r *revealer) file(ctx context.Context, f *normalize.ChangedFile, moved bool) error {
+func (r *revealer) file(ctx context.Context, f *raw.ChangedFile, moved bool) error {
 	f.LookedInto = true
 	content, executable, err := r.content(ctx, f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,7 +114,7 @@ func (r *revealer) file(ctx context.Context, f *normalize.ChangedFile, moved boo
 // text gives a file the lines that differ, or all of them where it was renamed into use,
 // or says why it shows none. It shows none either if the bytes hold a secret that the
 // lines don't: a NUL stood beside it, and the lines would show it.
-func (r *revealer) text(ctx context.Context, f *normalize.ChangedFile, text []byte, hits []secrets.BytesHit, moved bool) (shown bool, err error) {
+func (r *revealer) text(ctx context.Context, f *raw.ChangedFile, text []byte, hits []secrets.BytesHit, moved bool) (shown bool, err error) {
 	inLines := r.detector.Bytes(text)
 	if slices.ContainsFunc(hits, func(h secrets.BytesHit) bool { return !slices.Contains(inLines, h) }) {
 		r.say(f, true, "NUL bytes in it stand beside a secret, so that none of its lines is shown")

@@ -15,7 +15,7 @@ import (
 	"sync"
 
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // maxCommits bounds the commits that are listed, newest first, as a range of
@@ -25,21 +25,21 @@ const maxCommits = 1000
 // PullRequest makes up what a pull request would say: title and body are the
 // newest commit's, or where nothing is committed yet the name of the branch that
 // was made for it.
-func (s *Source) PullRequest(ctx context.Context) (normalize.PullRequest, error) {
+func (s *Source) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	files, err := s.readFiles(ctx)
 	if err != nil {
-		return normalize.PullRequest{}, err
+		return raw.PullRequest{}, err
 	}
 	count, err := s.countCommits(ctx)
 	if err != nil {
-		return normalize.PullRequest{}, err
+		return raw.PullRequest{}, err
 	}
 	uncommitted, err := s.uncommitted(ctx)
 	if err != nil {
-		return normalize.PullRequest{}, err
+		return raw.PullRequest{}, err
 	}
 	repo := s.repository(ctx)
-	p := normalize.PullRequest{
+	p := raw.PullRequest{
 		Repository: repo,
 		Title:      cmp.Or(s.ownBranch(), "Local changes"),
 		Base:       pipeline.Base{Ref: s.baseName, SHA: s.baseSHA},
@@ -81,7 +81,7 @@ func (s *Source) ownBranch() string {
 }
 
 // describe takes title, body and author from the newest commit.
-func (s *Source) describe(ctx context.Context, p *normalize.PullRequest) error {
+func (s *Source) describe(ctx context.Context, p *raw.PullRequest) error {
 	list, err := s.log(ctx, 1, s.headSHA)
 	if err != nil || len(list) == 0 {
 		return err
@@ -95,12 +95,12 @@ func (s *Source) describe(ctx context.Context, p *normalize.PullRequest) error {
 }
 
 // Commits are those that the head has and the base hasn't, oldest first.
-func (s *Source) Commits(ctx context.Context) (normalize.Commits, error) {
+func (s *Source) Commits(ctx context.Context) (raw.Commits, error) {
 	list, err := s.log(ctx, maxCommits+1, s.headSHA, "^"+s.baseSHA)
 	if err != nil {
-		return normalize.Commits{}, err
+		return raw.Commits{}, err
 	}
-	var c normalize.Commits
+	var c raw.Commits
 	if len(list) > maxCommits {
 		list = list[:maxCommits]
 		c.Incomplete = []pipeline.Incompleteness{{What: "commits", Why: fmt.Sprintf("of a range, at most %d commits are listed", maxCommits)}}
@@ -141,7 +141,7 @@ func (s *Source) log(ctx context.Context, limit int, revs ...string) ([]pipeline
 }
 
 // Files are the files that differ between the base and the head or work tree.
-func (s *Source) Files(ctx context.Context) (normalize.Files, error) {
+func (s *Source) Files(ctx context.Context) (raw.Files, error) {
 	files, err := s.readFiles(ctx)
 	used := func(l pipeline.ConfigLayer) bool { return l.Used }
 	if layers := s.config.InForce.Layers; err != nil || used(layers[len(layers)-1]) { // those below are valid
@@ -159,33 +159,33 @@ func (s *Source) Files(ctx context.Context) (normalize.Files, error) {
 	return files, nil
 }
 
-func (s *Source) readFiles(ctx context.Context) (normalize.Files, error) {
-	return s.files.do(func() (normalize.Files, error) {
+func (s *Source) readFiles(ctx context.Context) (raw.Files, error) {
+	return s.files.do(func() (raw.Files, error) {
 		diff, err := s.diff(ctx)
 		if err != nil {
-			return normalize.Files{}, err
+			return raw.Files{}, err
 		}
 		files := diff.files()
 		if s.workTree {
 			untracked, repositories, err := s.untracked(ctx)
 			if err != nil {
-				return normalize.Files{}, err
+				return raw.Files{}, err
 			}
 			files.Files = append(files.Files, onlyNew(untracked, files.Files)...)
 			staged, err := s.stagedOtherwise(ctx)
 			if err != nil {
-				return normalize.Files{}, err
+				return raw.Files{}, err
 			}
 			files.Incomplete = append(files.Incomplete, unreviewed(repositories, "it is a repository of its own, which was not read")...)
 			files.Incomplete = append(files.Incomplete, unreviewed(staged, "what is staged of it differs from the work tree, and was not read")...)
 			if err := s.findEmpty(files.Files); err != nil {
-				return normalize.Files{}, err
+				return raw.Files{}, err
 			}
 		}
 		if err := s.reveal(ctx, diff.entries, &files); err != nil {
-			return normalize.Files{}, err
+			return raw.Files{}, err
 		}
-		slices.SortStableFunc(files.Files, func(a, b normalize.ChangedFile) int { return cmp.Compare(a.Path, b.Path) })
+		slices.SortStableFunc(files.Files, func(a, b raw.ChangedFile) int { return cmp.Compare(a.Path, b.Path) })
 		files.HeadSHA = s.headSHA
 		return files, nil
 	})
@@ -193,7 +193,7 @@ func (s *Source) readFiles(ctx context.Context) (normalize.Files, error) {
 
 // findEmpty marks the files of the work tree that have no content: git does not know the
 // names of all contents there.
-func (s *Source) findEmpty(files []normalize.ChangedFile) error {
+func (s *Source) findEmpty(files []raw.ChangedFile) error {
 	root, err := os.OpenRoot(s.git.dir)
 	if err != nil {
 		return err
@@ -210,12 +210,12 @@ func (s *Source) findEmpty(files []normalize.ChangedFile) error {
 
 // onlyNew leaves out untracked files that stand in the diff already: git rm
 // --cached removes a file from the index and leaves it on disk.
-func onlyNew(untracked, diff []normalize.ChangedFile) []normalize.ChangedFile {
+func onlyNew(untracked, diff []raw.ChangedFile) []raw.ChangedFile {
 	there := map[string]bool{}
 	for _, f := range diff {
 		there[f.Path] = true
 	}
-	return slices.DeleteFunc(untracked, func(f normalize.ChangedFile) bool { return there[f.Path] })
+	return slices.DeleteFunc(untracked, func(f raw.ChangedFile) bool { return there[f.Path] })
 }
 
 // diffArgs ask for the list of changed files, followed by their patches, in a

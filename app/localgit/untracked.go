@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // binaryProbe is how much of a file git looks at to tell binary from text.
@@ -22,7 +22,7 @@ const binaryProbe = 8000
 // untracked reads the files of the work tree that git doesn't know and that
 // aren't ignored. To git they are no change yet; to a person they are. Repositories within
 // this one are listed, and not read.
-func (s *Source) untracked(ctx context.Context) (files []normalize.ChangedFile, repositories []string, err error) {
+func (s *Source) untracked(ctx context.Context) (files []raw.ChangedFile, repositories []string, err error) {
 	paths, root, err := s.inWorkTree(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -81,8 +81,8 @@ func unreviewed(paths []string, why string) (out []pipeline.Incompleteness) {
 
 // readUntracked makes the patch that would add the file, if that is no longer
 // than limit.
-func readUntracked(root *os.Root, path string, limit int) (normalize.ChangedFile, error) {
-	f := normalize.ChangedFile{Path: path, Status: pipeline.FileAdded}
+func readUntracked(root *os.Root, path string, limit int) (raw.ChangedFile, error) {
+	f := raw.ChangedFile{Path: path, Status: pipeline.FileAdded}
 	file, err := openWorkTree(root, path)
 	if err != nil {
 		return f, err

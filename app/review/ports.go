@@ -8,8 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/agents/codescanning"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
-	"github.com/reviewgate/reviewgate/pipeline/run"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
@@ -416,7 +415,7 @@ type Store interface {
 	// SetHead records the head that a read showed; SetReadsLabels which label
 	// events matter to the target.
 	SetHead(ctx context.Context, key, headSHA string) error
-	SetReadsLabels(ctx context.Context, key string, reads run.LabelsRead) error
+	SetReadsLabels(ctx context.Context, key string, reads pipeline.LabelsRead) error
 	SetClosed(ctx context.Context, key string, closed bool) error
 	// BeginScans forgets the news of others' checks that came until now: what
 	// they tell of is about to be read. SetScans records what was read, and
@@ -845,9 +844,9 @@ type Installation struct {
 
 // PullSource is a normalize.Source without its config.
 type PullSource interface {
-	PullRequest(ctx context.Context) (normalize.PullRequest, error)
-	Files(ctx context.Context) (normalize.Files, error)
-	Commits(ctx context.Context) (normalize.Commits, error)
+	PullRequest(ctx context.Context) (raw.PullRequest, error)
+	Files(ctx context.Context) (raw.Files, error)
+	Commits(ctx context.Context) (raw.Commits, error)
 	// File reads a file of the repository as it is at a commit: at least its
 	// first bytes up to most. What is no file has no text; one that is not there
 	// is HostNotFound.
@@ -858,9 +857,9 @@ type PullSource interface {
 	// OtherRuns lists the newest check runs of other Apps in each suite on a
 	// commit; Annotations those of one, at most most; Alerts the open code
 	// scanning alerts of the change, or in words why it can have none.
-	OtherRuns(ctx context.Context, commit string) ([]codescanning.Run, error)
-	Annotations(ctx context.Context, run int64, most int) ([]codescanning.Annotation, error)
-	Alerts(ctx context.Context) (alerts []codescanning.Alert, none string, err error)
+	OtherRuns(ctx context.Context, commit string) ([]codescanning.ScanRun, error)
+	Annotations(ctx context.Context, run int64, most int) ([]codescanning.ScanAnnotation, error)
+	Alerts(ctx context.Context) (alerts []codescanning.ScanAlert, none string, err error)
 	// LinkedIssue reads an issue of the repository. A pull request is none.
 	LinkedIssue(ctx context.Context, number int) (LinkedIssue, error)
 	// Permission is that of GitHub, with its calls counted.

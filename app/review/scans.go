@@ -166,17 +166,17 @@ type scanHost struct{ src PullSource }
 
 var _ codescanning.Host = scanHost{}
 
-func (h scanHost) Runs(ctx context.Context, commit string) ([]codescanning.Run, error) {
+func (h scanHost) Runs(ctx context.Context, commit string) ([]codescanning.ScanRun, error) {
 	runs, err := h.src.OtherRuns(ctx, commit)
 	return runs, lacking("checks: read", err)
 }
 
-func (h scanHost) Annotations(ctx context.Context, run int64, most int) ([]codescanning.Annotation, error) {
+func (h scanHost) Annotations(ctx context.Context, run int64, most int) ([]codescanning.ScanAnnotation, error) {
 	list, err := h.src.Annotations(ctx, run, most)
 	return list, lacking("checks: read", err)
 }
 
-func (h scanHost) Alerts(ctx context.Context) ([]codescanning.Alert, string, error) {
+func (h scanHost) Alerts(ctx context.Context) ([]codescanning.ScanAlert, string, error) {
 	alerts, none, err := h.src.Alerts(ctx)
 	return alerts, none, lacking("security_events: read", err)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // source is a PullSource with its config: what normalize reads.
@@ -19,7 +20,7 @@ type source struct {
 var _ normalize.Source = (*source)(nil)
 
 // PullRequest weighs the change by its counts, while its files are still being read.
-func (s *source) PullRequest(ctx context.Context) (normalize.PullRequest, error) {
+func (s *source) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	p, err := s.PullSource.PullRequest(ctx)
 	if err == nil && s.ticket != nil {
 		err = s.ticket.weigh(weightOfTotals(&p))
@@ -28,7 +29,7 @@ func (s *source) PullRequest(ctx context.Context) (normalize.PullRequest, error)
 }
 
 // Files weighs the change by its diffs, before any of their lines takes memory.
-func (s *source) Files(ctx context.Context) (normalize.Files, error) {
+func (s *source) Files(ctx context.Context) (raw.Files, error) {
 	f, err := s.PullSource.Files(ctx)
 	if err == nil && s.ticket != nil {
 		err = s.ticket.weigh(weightOfFiles(f.Files))

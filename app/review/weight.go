@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // How much memory a change takes while it is reviewed, in bytes. The figures are measured
@@ -51,12 +52,12 @@ func weight(files, lines, bytes int) int64 {
 }
 
 // weightOfTotals is the weight as far as it is known before the diff is read.
-func weightOfTotals(p *normalize.PullRequest) int64 {
+func weightOfTotals(p *raw.PullRequest) int64 {
 	return weight(p.Totals.Files, p.Totals.Additions+p.Totals.Deletions, 0)
 }
 
 // weightOfFiles is the weight once the diff is read.
-func weightOfFiles(files []normalize.ChangedFile) int64 {
+func weightOfFiles(files []raw.ChangedFile) int64 {
 	lines, bytes := 0, 0
 	for i := range files {
 		lines += strings.Count(files[i].Patch, "\n") + 1

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 const mb = 1 << 20
@@ -215,11 +215,11 @@ func TestWeightOfAChange(t *testing.T) {
 			t.Errorf("%s: %d MB", c.name, w/mb)
 		}
 	}
-	pr := normalize.PullRequest{Totals: pipeline.Totals{Files: 100, Additions: 200_000, Deletions: 300_000}}
+	pr := raw.PullRequest{Totals: pipeline.Totals{Files: 100, Additions: 200_000, Deletions: 300_000}}
 	if w := weightOfTotals(&pr); w < 100*mb {
 		t.Errorf("the totals weigh %d MB", w/mb)
 	}
-	files := []normalize.ChangedFile{{Patch: strings.Repeat("+x\n", 200_000)}, {Patch: "+" + strings.Repeat("x", 5*mb)}}
+	files := []raw.ChangedFile{{Patch: strings.Repeat("+x\n", 200_000)}, {Patch: "+" + strings.Repeat("x", 5*mb)}}
 	if w := weightOfFiles(files); w < 100*mb {
 		t.Errorf("the diffs weigh %d MB", w/mb)
 	}

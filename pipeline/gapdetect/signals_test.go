@@ -18,6 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/compose"
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -49,20 +50,20 @@ type change struct {
 	files []placed
 }
 
-func (c change) PullRequest(context.Context) (normalize.PullRequest, error) {
-	return normalize.PullRequest{Title: "feat: things", Commits: 1, Head: pipeline.Head{SHA: "abcdef0"}, Totals: pipeline.Totals{Files: len(c.files)}}, nil
+func (c change) PullRequest(context.Context) (raw.PullRequest, error) {
+	return raw.PullRequest{Title: "feat: things", Commits: 1, Head: pipeline.Head{SHA: "abcdef0"}, Totals: pipeline.Totals{Files: len(c.files)}}, nil
 }
 
-func (c change) Files(context.Context) (normalize.Files, error) {
-	var out normalize.Files
+func (c change) Files(context.Context) (raw.Files, error) {
+	var out raw.Files
 	for _, f := range c.files {
-		out.Files = append(out.Files, normalize.ChangedFile{Path: f.Path, Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1,1 @@\n+" + f.Line})
+		out.Files = append(out.Files, raw.ChangedFile{Path: f.Path, Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1,1 @@\n+" + f.Line})
 	}
 	return out, nil
 }
 
-func (c change) Commits(context.Context) (normalize.Commits, error) {
-	return normalize.Commits{Commits: []pipeline.Commit{{SHA: "abcdef0", Message: "feat: things"}}}, nil
+func (c change) Commits(context.Context) (raw.Commits, error) {
+	return raw.Commits{Commits: []pipeline.Commit{{SHA: "abcdef0", Message: "feat: things"}}}, nil
 }
 
 func (c change) Config(context.Context) (normalize.ConfigRead, error) {

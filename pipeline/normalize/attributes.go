@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // hidden lists the files whose lines a change hides from its own review: it
 // edits .gitattributes, by which git and GitHub take text for binary and show
 // no diff, and such a file has none. One that the source knows to be empty has
 // nothing to hide.
-func hidden(files []pipeline.File, read []ChangedFile) []pipeline.Incompleteness {
+func hidden(files []pipeline.File, read []raw.ChangedFile) []pipeline.Incompleteness {
 	edited := ""
 	for _, f := range files {
 		if f.Path == ".gitattributes" || strings.HasSuffix(f.Path, "/.gitattributes") {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // MaxDiffFiles is how many files one diff may change: GitHub lists no more of a pull
@@ -19,7 +20,7 @@ type Diff struct {
 	// Preamble is what stands before the first file, such as the mail of git
 	// format-patch. It may be empty.
 	Preamble string
-	Files    []ChangedFile // at least one, in the order of the text; no path twice
+	Files    []raw.ChangedFile // at least one, in the order of the text; no path twice
 }
 
 // ReadDiff reads a unified diff of any number of files. Names lose the a/ and b/, or
@@ -208,7 +209,7 @@ func (r *diffReader) file(s *section) error {
 
 // changedFile is the file without its hunks. Names begin with something that is not part
 // of the path where prefixed is set.
-func (s *section) changedFile(prefixed bool) (f ChangedFile, err error) {
+func (s *section) changedFile(prefixed bool) (f raw.ChangedFile, err error) {
 	old, changed := s.old, s.new
 	for _, name := range []*string{&old, &changed} {
 		if strings.HasPrefix(*name, `"`) {
@@ -220,7 +221,7 @@ func (s *section) changedFile(prefixed bool) (f ChangedFile, err error) {
 	if prefixed {
 		old, changed = withoutPrefix(old, changed)
 	}
-	f = ChangedFile{Path: changed, Status: s.status, Binary: s.binary}
+	f = raw.ChangedFile{Path: changed, Status: s.status, Binary: s.binary}
 	switch {
 	case old == devNull:
 		f.Status = pipeline.FileAdded

@@ -7,17 +7,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 func TestReadDiff(t *testing.T) {
 	const hunk = "@@ -1,2 +1,2 @@ func f()\n a\n-b\n+c\n"
 	const patch = "@@ -1,2 +1,2 @@ func f()\n a\n-b\n+c"
-	modified := func(path string) []ChangedFile {
-		return []ChangedFile{{Path: path, Status: pipeline.FileModified, Additions: 1, Deletions: 1, Patch: patch}}
+	modified := func(path string) []raw.ChangedFile {
+		return []raw.ChangedFile{{Path: path, Status: pipeline.FileModified, Additions: 1, Deletions: 1, Patch: patch}}
 	}
 	for name, tt := range map[string]struct {
 		text, preamble string
-		want           []ChangedFile
+		want           []raw.ChangedFile
 	}{
 		"git diff":           {text: "diff --git a/x/y.go b/x/y.go\nindex 1..2 100644\n--- a/x/y.go\n+++ b/x/y.go\n" + hunk, want: modified("x/y.go")},
 		"no end of the line": {text: "diff --git a/y b/y\n--- a/y\n+++ b/y\n" + patch, want: modified("y")},
@@ -28,7 +29,7 @@ func TestReadDiff(t *testing.T) {
 		"a quoted name":      {text: "diff --git \"a/\\303\\251.go\" \"b/\\303\\251.go\"\n--- \"a/\\303\\251.go\"\n+++ \"b/\\303\\251.go\"\n" + hunk, want: modified("é.go")},
 		"CRLF everywhere": {
 			text: strings.ReplaceAll("diff --git a/y b/y\nindex 1..2\n--- a/y\n+++ b/y\n"+hunk, "\n", "\r\n"),
-			want: []ChangedFile{{Path: "y", Status: pipeline.FileModified, Additions: 1, Deletions: 1, Patch: strings.ReplaceAll(patch, "\n", "\r\n") + "\r"}},
+			want: []raw.ChangedFile{{Path: "y", Status: pipeline.FileModified, Additions: 1, Deletions: 1, Patch: strings.ReplaceAll(patch, "\n", "\r\n") + "\r"}},
 		},
 		"format-patch": {
 			text:     "From 1 Mon Sep 17 00:00:00 2001\nSubject: [PATCH] t\n\nb\n---\n y | 2 +-\n\ndiff --git a/y b/y\n--- a/y\n+++ b/y\n" + hunk + "-- \n2.47.0\n\n",
@@ -36,11 +37,11 @@ func TestReadDiff(t *testing.T) {
 		},
 		"lines like headers": {
 			text: "--- a/y.sql\n+++ b/y.sql\n@@ -1,2 +1,2 @@\n--- a comment\n-diff --git a b\n+++ b/z\n+@@ -1 +1 @@\n",
-			want: []ChangedFile{{Path: "y.sql", Status: pipeline.FileModified, Additions: 2, Deletions: 2, Patch: "@@ -1,2 +1,2 @@\n--- a comment\n-diff --git a b\n+++ b/z\n+@@ -1 +1 @@"}},
+			want: []raw.ChangedFile{{Path: "y.sql", Status: pipeline.FileModified, Additions: 2, Deletions: 2, Patch: "@@ -1,2 +1,2 @@\n--- a comment\n-diff --git a b\n+++ b/z\n+@@ -1 +1 @@"}},
 		},
 		"blank lines without their blank": {
 			text: "--- a/x\n+++ b/x\n@@ -1,4 +1,4 @@\n a\n\n-b\n+c\n\n",
-			want: []ChangedFile{{Path: "x", Status: pipeline.FileModified, Additions: 1, Deletions: 1, Patch: "@@ -1,4 +1,4 @@\n a\n\n-b\n+c\n "}},
+			want: []raw.ChangedFile{{Path: "x", Status: pipeline.FileModified, Additions: 1, Deletions: 1, Patch: "@@ -1,4 +1,4 @@\n a\n\n-b\n+c\n "}},
 		},
 		"files of every kind": {
 			text: "diff --git a/new b/new\nnew file mode 100644\n--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+a\n\\ No newline at end of file\n" +
@@ -53,7 +54,7 @@ func TestReadDiff(t *testing.T) {
 				"diff --git a/p.png b/p.png\nBinary files a/p.png and b/p.png differ\n" +
 				"diff --git a/q.png b/q.png\nnew file mode 100644\nGIT binary patch\nliteral 3\nKcmZ\n\nliteral 0\nHcmV?d00001\n\n" +
 				"--- m/there\n+++ n/there\n@@ -0,0 +1 @@\n+a\n--- m/was\n+++ n/was\n@@ -1 +0,0 @@\n-a\n",
-			want: []ChangedFile{
+			want: []raw.ChangedFile{
 				{Path: "new", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+a\n\\ No newline at end of file"},
 				{Path: "gone", Status: pipeline.FileRemoved, Deletions: 1, Patch: "@@ -1 +0,0 @@\n-a"},
 				{Path: "empty", Status: pipeline.FileAdded, Empty: true},

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // What git writes anew when it checks a file out is not what the diff shows.
@@ -35,9 +36,9 @@ func TestTextThatGitWritesAnewGates(t *testing.T) {
 		{"taken back", "*.sh working-tree-encoding=IBM037\ndeploy.sh -working-tree-encoding", ebcdic, false},
 		{"a filter", "*.sh filter=lfs", ebcdic, false},
 	} {
-		facts := build(PullRequest{}, Files{Files: []ChangedFile{
+		facts := build(raw.PullRequest{}, raw.Files{Files: []raw.ChangedFile{
 			{Path: "deploy.sh", Status: pipeline.FileModified, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + tt.text},
-		}}, Commits{}, []byte(tt.attributes))
+		}}, raw.Commits{}, []byte(tt.attributes))
 		gates := len(facts.Incomplete) == 1 && facts.Incomplete[0].Gating && facts.Incomplete[0].Unread() && facts.Incomplete[0].Path == "deploy.sh"
 		if gates != tt.gates || len(facts.Incomplete) > 1 {
 			t.Errorf("%s: %+v", tt.name, facts.Incomplete)
@@ -55,9 +56,9 @@ func TestTextThatGitWritesAnewGates(t *testing.T) {
 
 func TestRenamedTextThatGitWritesAnew(t *testing.T) {
 	for previous, gates := range map[string]bool{"a.rc": false, "a.txt": true} {
-		facts := build(PullRequest{}, Files{Files: []ChangedFile{
+		facts := build(raw.PullRequest{}, raw.Files{Files: []raw.ChangedFile{
 			{Path: "b.rc", PreviousPath: previous, Status: pipeline.FileRenamed},
-		}}, Commits{}, []byte("*.rc working-tree-encoding=UTF-16"))
+		}}, raw.Commits{}, []byte("*.rc working-tree-encoding=UTF-16"))
 		if (len(facts.Incomplete) > 0) != gates {
 			t.Errorf("from %s: %+v", previous, facts.Incomplete)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 func TestAttributes(t *testing.T) {
@@ -59,12 +60,12 @@ func TestAttributes(t *testing.T) {
 // large counts for nothing, and is named.
 func TestAttributesOfTheBaseAreHonoured(t *testing.T) {
 	read := func(attributes string) pipeline.PRFacts {
-		return build(PullRequest{}, Files{Files: []ChangedFile{
+		return build(raw.PullRequest{}, raw.Files{Files: []raw.ChangedFile{
 			{Path: "gen/a.go", Status: pipeline.FileModified, Additions: 1, Patch: "@@ -0,0 +1 @@\n+x"},
 			{Path: "vendor/ours/a.go", Status: pipeline.FileModified, Additions: 1, Patch: "@@ -0,0 +1 @@\n+x"},
 			{Path: "model.json", Status: pipeline.FileAdded, Binary: true},
 			{Path: "deploy.sh", Status: pipeline.FileAdded, Binary: true},
-		}}, Commits{}, []byte(attributes))
+		}}, raw.Commits{}, []byte(attributes))
 	}
 	f := read("gen/** linguist-generated\nvendor/ours/** -linguist-vendored\n*.json binary\n")
 	at := map[string]pipeline.File{}

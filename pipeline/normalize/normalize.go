@@ -14,6 +14,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // ErrPanic means that the source panicked: trying again won't help, and what
@@ -45,9 +46,9 @@ type Options struct {
 // that failed, or ErrSuperseded.
 func Normalize(ctx context.Context, src Source, opts Options) (pipeline.PRFacts, *config.Config, error) {
 	var (
-		pr      PullRequest
-		files   Files
-		commits Commits
+		pr      raw.PullRequest
+		files   raw.Files
+		commits raw.Commits
 		base    ConfigRead
 	)
 	group, ctx := errgroup.WithContext(ctx)
@@ -78,7 +79,7 @@ func Normalize(ctx context.Context, src Source, opts Options) (pipeline.PRFacts,
 	if opts.Redactor != nil {
 		facts.Redactions = opts.Redactor.Redact(&facts)
 		for _, f := range files.Files {
-			facts.Redactions = append(facts.Redactions, f.secrets()...)
+			facts.Redactions = append(facts.Redactions, secretsIn(&f)...)
 		}
 		fewerRedactions(&facts)
 	}
@@ -105,7 +106,7 @@ func read[T any](ctx context.Context, group *errgroup.Group, what string, from f
 
 // moved reports whether the reads saw different heads. A list of commits that
 // is complete holds the head.
-func moved(pr PullRequest, files Files, commits Commits) bool {
+func moved(pr raw.PullRequest, files raw.Files, commits raw.Commits) bool {
 	if files.HeadSHA != "" && files.HeadSHA != pr.Head.SHA {
 		return true
 	}
@@ -115,7 +116,7 @@ func moved(pr PullRequest, files Files, commits Commits) bool {
 	return !slices.ContainsFunc(commits.Commits, func(c pipeline.Commit) bool { return c.SHA == pr.Head.SHA })
 }
 
-func build(pr PullRequest, files Files, commits Commits, attributesOfBase []byte) pipeline.PRFacts {
+func build(pr raw.PullRequest, files raw.Files, commits raw.Commits, attributesOfBase []byte) pipeline.PRFacts {
 	f := pipeline.PRFacts{
 		SchemaVersion: pipeline.FactsSchemaVersion,
 		Repository:    pr.Repository,
@@ -204,7 +205,7 @@ func says(list []pipeline.Incompleteness, what string) bool {
 // without a path or that is listed twice is left out: the list is then
 // shorter than the source's, which is reported. Two paths that are not UTF-8 may
 // be one here.
-func buildFiles(changed []ChangedFile) (pipeline.List[pipeline.File], []pipeline.Incompleteness) {
+func buildFiles(changed []raw.ChangedFile) (pipeline.List[pipeline.File], []pipeline.Incompleteness) {
 	files := make(pipeline.List[pipeline.File], 0, len(changed))
 	left := newRoom()
 	var incomplete []pipeline.Incompleteness
@@ -225,7 +226,7 @@ func buildFiles(changed []ChangedFile) (pipeline.List[pipeline.File], []pipeline
 }
 
 // buildFile returns the file and, where its diff is not known in full, why.
-func buildFile(c ChangedFile, left *room) (f pipeline.File, why string) {
+func buildFile(c raw.ChangedFile, left *room) (f pipeline.File, why string) {
 	f = pipeline.File{
 		Path:         valid(c.Path),
 		PreviousPath: valid(c.PreviousPath),
@@ -253,15 +254,15 @@ func unreadText(path string) string {
 	return what + " holds NUL bytes, is in UTF-16 or has its diff switched off, so no line of it can be read"
 }
 
-// secrets returns those in the file's bytes, under the path that the file has in the facts.
-func (c *ChangedFile) secrets() []pipeline.Redaction {
+// secretsIn returns those in the file's bytes, under the path that the file has in the facts.
+func secretsIn(c *raw.ChangedFile) []pipeline.Redaction {
 	for i := range c.Secrets {
 		c.Secrets[i].Path = valid(c.Path)
 	}
 	return c.Secrets
 }
 
-func readPatch(c ChangedFile, left *room) (pipeline.List[pipeline.Hunk], string) {
+func readPatch(c raw.ChangedFile, left *room) (pipeline.List[pipeline.Hunk], string) {
 	if c.Patch == "" {
 		if n := c.Additions + c.Deletions; n > 0 {
 			return nil, fmt.Sprintf("the diff is missing: it is too large, or was left out (changed lines: %d)", n)

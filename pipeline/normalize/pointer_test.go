@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // What a Git LFS pointer stands for was not read: it gates unless the base says that the
@@ -28,9 +29,9 @@ func TestPointersGate(t *testing.T) {
 		{"a text about pointers", "README.md", "@@ -0,0 +1,4 @@\n+# LFS\n+version https://git-lfs.github.com/spec/v1\n+oid sha256:" + sum + "\n+size 1", "", false, false},
 	} {
 		plus, minus := strings.Count(tt.patch, "\n+"), strings.Count(tt.patch, "\n-")
-		f := build(PullRequest{}, Files{Files: []ChangedFile{
+		f := build(raw.PullRequest{}, raw.Files{Files: []raw.ChangedFile{
 			{Path: tt.path, Status: pipeline.FileModified, Additions: plus, Deletions: minus, Patch: tt.patch},
-		}}, Commits{}, []byte(tt.attributes))
+		}}, raw.Commits{}, []byte(tt.attributes))
 		named, gates := false, false
 		for _, i := range f.Incomplete {
 			if i.Path == tt.path && strings.Contains(i.Why, "Git LFS pointer") {
@@ -51,7 +52,7 @@ func TestSubmodulesAreNamed(t *testing.T) {
 		"@@ -0,0 +1 @@\n+" + commit: true, "@@ -1 +1 @@\n-Subproject commit " + strings.Repeat("a", 40) + "\n+" + commit: true,
 		"@@ -0,0 +1 @@\n+" + commit + "-dirty": true, "@@ -1 +0,0 @@\n-" + commit: false, "@@ -0,0 +1,2 @@\n+" + commit + "\n+a": false, "@@ -0,0 +1 @@\n+Subproject commit a": false,
 	} {
-		f := build(PullRequest{}, Files{Files: []ChangedFile{{Path: "lib", Status: pipeline.FileModified, Additions: strings.Count(patch, "\n+"), Deletions: strings.Count(patch, "\n-"), Patch: patch}}}, Commits{}, nil)
+		f := build(raw.PullRequest{}, raw.Files{Files: []raw.ChangedFile{{Path: "lib", Status: pipeline.FileModified, Additions: strings.Count(patch, "\n+"), Deletions: strings.Count(patch, "\n-"), Patch: patch}}}, raw.Commits{}, nil)
 		named := false
 		for _, i := range f.Incomplete {
 			named = named || strings.Contains(i.Why, "submodule")
@@ -71,7 +72,7 @@ func TestScriptsAreInTheirInterpretersLanguage(t *testing.T) {
 	for _, c := range [][3]string{{"a.txt", "#!/bin/sh", "Shell"}, {"a.cgi", "#!/usr/bin/python3", "Python"}, {"a.py", "#!/bin/sh", "Python"}, {"a.txt", "#!/opt/tool", "Text"},
 		{"a.md", "#!/bin/sh", "Shell"}, {"web/App.vue", "#!/usr/bin/lua", "Vue"}, {"web/a.html", "#!/usr/bin/lua", "HTML"}, {"web/a.ejs", "#!/usr/bin/lua", "EJS"},
 		{".github/workflows/ci.yml", "#!/usr/bin/lua", "YAML"}, {"db/m.sql", "#!/usr/bin/lua", "SQL"}, {"a.json", "#!/bin/sh", "JSON"}} {
-		f := build(PullRequest{}, Files{Files: []ChangedFile{{Path: c[0], Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + c[1]}}}, Commits{}, nil)
+		f := build(raw.PullRequest{}, raw.Files{Files: []raw.ChangedFile{{Path: c[0], Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + c[1]}}}, raw.Commits{}, nil)
 		if got := f.Files[0].Language; got != c[2] {
 			t.Errorf("%s: %q, want %q", c, got, c[2])
 		}
@@ -97,9 +98,9 @@ func TestScriptsAreInTheirInterpretersLanguage(t *testing.T) {
 		"#!/usr/bin/env -S uv run sh":  "",
 		"import os":                    "",
 	} {
-		f := build(PullRequest{}, Files{Files: []ChangedFile{
+		f := build(raw.PullRequest{}, raw.Files{Files: []raw.ChangedFile{
 			{Path: "bin/tool", Status: pipeline.FileAdded, Additions: 2, Patch: "@@ -0,0 +1,2 @@\n+" + first + "\n+x"},
-		}}, Commits{}, nil)
+		}}, raw.Commits{}, nil)
 		if got := f.Files[0].Language; got != want {
 			t.Errorf("%s: %q, want %q", first, got, want)
 		}
@@ -156,7 +157,7 @@ func TestFirstLinesOfAnotherLanguage(t *testing.T) {
 		{"a.rs", "#![allow(dead_code)]", false},
 		{"a.py", "import os", false},
 	} {
-		f := build(PullRequest{}, Files{Files: []ChangedFile{{Path: tt.path, Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + tt.first}}}, Commits{}, nil)
+		f := build(raw.PullRequest{}, raw.Files{Files: []raw.ChangedFile{{Path: tt.path, Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + tt.first}}}, raw.Commits{}, nil)
 		if got := Doubtful(&f.Files[0]); got != tt.doubtful {
 			t.Errorf("%s with %q: %v, want %v", tt.path, tt.first, got, tt.doubtful)
 		}
@@ -171,7 +172,7 @@ func TestFirstLineThatIsNotShown(t *testing.T) {
 		"tool.cgi": true, "tool.fcgi": true, "run.job": true, "bin/a.task": true,
 		"a.csv": false, "a.txt": false, "a.svg": false, "a.json": false, "a.md": false, "a.py": false, "a.png": false, "docs/a.foo": false,
 	} {
-		f := build(PullRequest{}, Files{Files: []ChangedFile{{Path: path, Status: pipeline.FileModified, Additions: 1, Patch: "@@ -5,1 +5,2 @@\n a\n+b"}}}, Commits{}, nil)
+		f := build(raw.PullRequest{}, raw.Files{Files: []raw.ChangedFile{{Path: path, Status: pipeline.FileModified, Additions: 1, Patch: "@@ -5,1 +5,2 @@\n a\n+b"}}}, raw.Commits{}, nil)
 		if got := Doubtful(&f.Files[0]); got != want {
 			t.Errorf("%s: %v, want %v", path, got, want)
 		}

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // added is a new file of so many lines, each of which is that text.
-func added(path string, lines int, text string) ChangedFile {
-	return ChangedFile{
+func added(path string, lines int, text string) raw.ChangedFile {
+	return raw.ChangedFile{
 		Path: path, Status: pipeline.FileAdded, Additions: lines,
 		Patch: fmt.Sprintf("@@ -0,0 +1,%d @@", lines) + strings.Repeat("\n+"+text, lines),
 	}
@@ -34,7 +35,7 @@ func incompleteOf(t *testing.T, m *memory) (pipeline.PRFacts, map[string]string)
 
 // A file of more lines than are read is named and gates, and those beside it are read.
 func TestTooManyLinesOfAFile(t *testing.T) {
-	for name, file := range map[string]ChangedFile{
+	for name, file := range map[string]raw.ChangedFile{
 		"short lines":   added("big.go", MaxFileLines, "x"),
 		"empty lines":   added("big.go", MaxFileLines, ""),
 		"removed lines": {Path: "big.go", Status: pipeline.FileRemoved, Deletions: MaxFileLines, Patch: fmt.Sprintf("@@ -1,%d +0,0 @@", MaxFileLines) + strings.Repeat("\n-x", MaxFileLines)},
@@ -63,7 +64,7 @@ func manyHunks(n int) string {
 
 // Files that are small one by one share the room of the review.
 func TestTooManyLinesOfAReview(t *testing.T) {
-	var files []ChangedFile
+	var files []raw.ChangedFile
 	for i := range 6 {
 		files = append(files, added(fmt.Sprintf("%d.go", i), 100_000, "x"))
 	}
@@ -90,9 +91,9 @@ func TestLargeFilesAreReadWhole(t *testing.T) {
 }
 
 func TestTooManyFilesUnread(t *testing.T) {
-	var files []ChangedFile
+	var files []raw.ChangedFile
 	for i := range maxIncomplete + 50 {
-		files = append(files, ChangedFile{Path: fmt.Sprintf("%d.go", i), Status: pipeline.FileModified, Additions: 1})
+		files = append(files, raw.ChangedFile{Path: fmt.Sprintf("%d.go", i), Status: pipeline.FileModified, Additions: 1})
 	}
 	facts, why := incompleteOf(t, source(files...))
 	if len(facts.Incomplete) != maxIncomplete+1 || why[""] != "something could not be read of 50 more files" {

@@ -18,6 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/needs"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 	"github.com/reviewgate/reviewgate/pipeline/rules"
 )
 
@@ -126,28 +127,28 @@ func list(t testing.TB, root string) []string {
 }
 
 // added is a Source of a change that adds files.
-type added []normalize.ChangedFile
+type added []raw.ChangedFile
 
 func (a *added) add(name, text string) {
 	text = strings.TrimSuffix(text, "\n")
 	n := strings.Count(text, "\n") + 1
 	patch := fmt.Sprintf("@@ -0,0 +1,%d @@\n+%s", n, strings.ReplaceAll(text, "\n", "\n+"))
-	*a = append(*a, normalize.ChangedFile{Path: path.Clean(name), Status: pipeline.FileAdded, Additions: n, Patch: patch})
+	*a = append(*a, raw.ChangedFile{Path: path.Clean(name), Status: pipeline.FileAdded, Additions: n, Patch: patch})
 }
 
-func (a added) PullRequest(context.Context) (normalize.PullRequest, error) {
-	return normalize.PullRequest{
+func (a added) PullRequest(context.Context) (raw.PullRequest, error) {
+	return raw.PullRequest{
 		Title: "WIP: draft of things", Body: "Because.\n\n- [ ] test", Commits: 2,
 		Head: pipeline.Head{SHA: "abcdef0"}, Totals: pipeline.Totals{Files: len(a)},
 	}, nil
 }
 
-func (a added) Files(context.Context) (normalize.Files, error) {
-	return normalize.Files{Files: a}, nil
+func (a added) Files(context.Context) (raw.Files, error) {
+	return raw.Files{Files: a}, nil
 }
 
-func (a added) Commits(context.Context) (normalize.Commits, error) {
-	return normalize.Commits{Commits: []pipeline.Commit{
+func (a added) Commits(context.Context) (raw.Commits, error) {
+	return raw.Commits{Commits: []pipeline.Commit{
 		{SHA: "1234567", Message: "fixup! feat: things"}, {SHA: "abcdef0", Message: "feat: things"},
 	}}, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/classify"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 	"github.com/reviewgate/reviewgate/pipeline/rules"
 )
 
@@ -77,30 +78,30 @@ func fixtures(t testing.TB) map[string]fixture {
 // commit message.
 type change struct{ rule, path, snippet string }
 
-func (c change) PullRequest(context.Context) (normalize.PullRequest, error) {
-	pr := normalize.PullRequest{Title: "feat: things", Body: "Because.", Commits: 1, Head: pipeline.Head{SHA: "abcdef0"}, Totals: pipeline.Totals{Files: 1}}
+func (c change) PullRequest(context.Context) (raw.PullRequest, error) {
+	pr := raw.PullRequest{Title: "feat: things", Body: "Because.", Commits: 1, Head: pipeline.Head{SHA: "abcdef0"}, Totals: pipeline.Totals{Files: 1}}
 	if strings.Contains(c.rule, "title") {
 		pr.Title = c.snippet
 	}
 	return pr, nil
 }
 
-func (c change) Files(context.Context) (normalize.Files, error) {
+func (c change) Files(context.Context) (raw.Files, error) {
 	path, text := c.path, c.snippet
 	if path == "" {
 		path, text = "a.txt", "a"
 	}
 	lines := strings.Split(text, "\n")
 	patch := fmt.Sprintf("@@ -0,0 +1,%d @@\n+%s", len(lines), strings.Join(lines, "\n+"))
-	return normalize.Files{Files: []normalize.ChangedFile{{Path: path, Status: pipeline.FileAdded, Additions: len(lines), Patch: patch}}}, nil
+	return raw.Files{Files: []raw.ChangedFile{{Path: path, Status: pipeline.FileAdded, Additions: len(lines), Patch: patch}}}, nil
 }
 
-func (c change) Commits(context.Context) (normalize.Commits, error) {
+func (c change) Commits(context.Context) (raw.Commits, error) {
 	m := "feat: things"
 	if c.path == "" {
 		m = c.snippet
 	}
-	return normalize.Commits{Commits: []pipeline.Commit{{SHA: "abcdef0", Message: m}}}, nil
+	return raw.Commits{Commits: []pipeline.Commit{{SHA: "abcdef0", Message: m}}}, nil
 }
 
 func (c change) Config(context.Context) (normalize.ConfigRead, error) {

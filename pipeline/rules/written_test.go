@@ -7,6 +7,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // written is a Source of one change, as fixtures write it.
@@ -30,8 +31,8 @@ type writtenFile struct {
 	Drop   int                 `json:"drop"`
 }
 
-func (w written) PullRequest(context.Context) (normalize.PullRequest, error) {
-	pr := normalize.PullRequest{
+func (w written) PullRequest(context.Context) (raw.PullRequest, error) {
+	pr := raw.PullRequest{
 		Repository: pipeline.Repository{Owner: "acme", Name: "shop"}, Number: 7,
 		Title: w.Title, Body: w.Body, Labels: w.Labels,
 		Author: pipeline.Author{Login: w.Author, Type: "User"},
@@ -49,24 +50,24 @@ func (w written) PullRequest(context.Context) (normalize.PullRequest, error) {
 	return pr, nil
 }
 
-func (w written) Files(context.Context) (normalize.Files, error) {
-	var files normalize.Files
+func (w written) Files(context.Context) (raw.Files, error) {
+	var files raw.Files
 	for _, f := range w.Changed {
 		files.Files = append(files.Files, f.changed())
 	}
 	return files, nil
 }
 
-func (w written) Commits(context.Context) (normalize.Commits, error) {
-	return normalize.Commits{Commits: []pipeline.Commit{{SHA: "abcdef0", Message: w.Title}}}, nil
+func (w written) Commits(context.Context) (raw.Commits, error) {
+	return raw.Commits{Commits: []pipeline.Commit{{SHA: "abcdef0", Message: w.Title}}}, nil
 }
 
 func (w written) Config(context.Context) (normalize.ConfigRead, error) {
 	return normalize.ConfigRead{Config: shippedConfig(), RootFiles: w.RootFiles}, nil
 }
 
-func (f writtenFile) changed() normalize.ChangedFile {
-	c := normalize.ChangedFile{Path: f.Path, Status: f.Status, Binary: f.Binary}
+func (f writtenFile) changed() raw.ChangedFile {
+	c := raw.ChangedFile{Path: f.Path, Status: f.Status, Binary: f.Binary}
 	if c.Status == "" {
 		c.Status = pipeline.FileModified
 		if f.Drop > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // The design auditor grades dimensions: with the shipped rules, one or two
@@ -37,7 +37,7 @@ func TestDesignAuditWithTheShippedRules(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			patch := fmt.Sprintf("@@ -0,0 +1,%d @@\n+%s", len(tt.lines), strings.Join(tt.lines, "\n+"))
-			source := &inMemory{cfg: shipped(t), files: []normalize.ChangedFile{
+			source := &inMemory{cfg: shipped(t), files: []raw.ChangedFile{
 				{Path: "web/account.html", Status: pipeline.FileAdded, Additions: len(tt.lines), Patch: patch},
 			}}
 			out, err := newRunner(t, nil).Run(t.Context(), source, Options{})

@@ -14,6 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/classify"
 	"github.com/reviewgate/reviewgate/pipeline/compose"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 	"github.com/reviewgate/reviewgate/policies"
 )
 
@@ -132,7 +133,7 @@ func watchHeap() func() uint64 {
 
 // manyFiles makes added files with n lines each of code that looks like what
 // people write; about one line in fifty breaks a rule.
-func manyFiles(files, n int) []normalize.ChangedFile {
+func manyFiles(files, n int) []raw.ChangedFile {
 	lines := []string{
 		"// Total returns what the customer pays.", "func Total(items []Item) (int64, error) {",
 		"\tvar sum int64", "\tfor _, item := range items {", "\t\tif item.Quantity < 0 {",
@@ -143,7 +144,7 @@ func manyFiles(files, n int) []normalize.ChangedFile {
 		"const users = await repository.find({ where: { active: true }, take: 50 });",
 	}
 	ext := []string{"go", "ts", "py", "java", "rb"}
-	var out []normalize.ChangedFile
+	var out []raw.ChangedFile
 	next := 0
 	for i := range files {
 		var patch strings.Builder
@@ -155,7 +156,7 @@ func manyFiles(files, n int) []normalize.ChangedFile {
 			}
 			patch.WriteString("\n+" + line)
 		}
-		f := normalize.ChangedFile{
+		f := raw.ChangedFile{
 			Path:   fmt.Sprintf("src/area%d/part%d/file%d.%s", i%40, i%30, i, ext[i%len(ext)]),
 			Status: pipeline.FileAdded, Additions: n,
 		}
@@ -170,23 +171,23 @@ func manyFiles(files, n int) []normalize.ChangedFile {
 // inMemory is a change that needs no reading.
 type inMemory struct {
 	cfg   *config.Config
-	files []normalize.ChangedFile
+	files []raw.ChangedFile
 }
 
-func (s *inMemory) PullRequest(context.Context) (normalize.PullRequest, error) {
-	return normalize.PullRequest{
+func (s *inMemory) PullRequest(context.Context) (raw.PullRequest, error) {
+	return raw.PullRequest{
 		Repository: pipeline.Repository{Owner: "acme", Name: "shop"}, Number: 1,
 		Title: "feat: totals", Body: "Adds totals.", Head: pipeline.Head{SHA: "h"},
 		Totals: pipeline.Totals{Files: len(s.files)},
 	}, nil
 }
 
-func (s *inMemory) Files(context.Context) (normalize.Files, error) {
-	return normalize.Files{Files: s.files}, nil
+func (s *inMemory) Files(context.Context) (raw.Files, error) {
+	return raw.Files{Files: s.files}, nil
 }
 
-func (s *inMemory) Commits(context.Context) (normalize.Commits, error) {
-	return normalize.Commits{}, nil
+func (s *inMemory) Commits(context.Context) (raw.Commits, error) {
+	return raw.Commits{}, nil
 }
 
 func (s *inMemory) Config(context.Context) (normalize.ConfigRead, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // pushed is a change as it is at one head.
@@ -22,7 +23,7 @@ type pushed struct {
 	commits           []pipeline.Commit
 }
 
-func (s *pushed) PullRequest(ctx context.Context) (normalize.PullRequest, error) {
+func (s *pushed) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	p, err := s.inMemory.PullRequest(ctx)
 	p.Head.SHA, p.Base, p.Commits = s.head, pipeline.Base{Ref: "main", SHA: s.base}, len(s.commits)
 	if s.title != "" {
@@ -31,10 +32,10 @@ func (s *pushed) PullRequest(ctx context.Context) (normalize.PullRequest, error)
 	return p, err
 }
 
-func (s *pushed) Commits(context.Context) (normalize.Commits, error) {
+func (s *pushed) Commits(context.Context) (raw.Commits, error) {
 	commits := slices.Clone(s.commits)
 	commits[len(commits)-1].SHA = s.head
-	return normalize.Commits{Commits: commits}, nil
+	return raw.Commits{Commits: commits}, nil
 }
 
 // Two agents of change: one that stands in for the config's, and one of its own.
@@ -219,7 +220,7 @@ func TestCarryNothing(t *testing.T) {
 		}, Carry{}},
 		{"another classification", nil, func(o *Outcome) { o.Review.Classification.Risk.Score++ }, Carry{}},
 		{"a binary file", func(_ *carrying, first, next *pushed) {
-			logo := normalize.ChangedFile{Path: "logo.png", Status: pipeline.FileAdded}
+			logo := raw.ChangedFile{Path: "logo.png", Status: pipeline.FileAdded}
 			first.files, next.files = append(first.files, logo), append(next.files, logo)
 		}, func(o *Outcome) {
 			if !o.Review.Facts.Files[0].Binary && len(o.Review.Facts.Incomplete) == 0 {
@@ -227,7 +228,7 @@ func TestCarryNothing(t *testing.T) {
 			}
 		}, Carry{}},
 		{"a file that can't be read", func(_ *carrying, first, next *pushed) {
-			large := normalize.ChangedFile{Path: "data.ts", Status: pipeline.FileModified, Additions: 9000}
+			large := raw.ChangedFile{Path: "data.ts", Status: pipeline.FileModified, Additions: 9000}
 			first.files, next.files = append(first.files, large), append(next.files, large)
 		}, func(o *Outcome) {
 			if o.Review.Facts.Files[0].Binary || len(o.Review.Facts.Incomplete) == 0 {

@@ -69,26 +69,16 @@ func Compile(cfg *config.Config) (*Engine, error) {
 	return e, nil
 }
 
-// LabelsRead says which labels can make a difference to the review of a change.
-type LabelsRead int
-
-// What is read of labels. The numbers are stored.
-const (
-	LabelsNone    LabelsRead = 0
-	LabelsAll     LabelsRead = 1
-	LabelsOfTypes LabelsRead = 2 // those that classify takes for a type
-)
-
 // labelsRead tells what policies and rules read of a change's labels. Its type
 // is read from them only where its title names none.
-func (e *Engine) labelsRead(facts *pipeline.PRFacts) LabelsRead {
+func (e *Engine) labelsRead(facts *pipeline.PRFacts) pipeline.LabelsRead {
 	switch {
 	case e.readsLabels:
-		return LabelsAll
+		return pipeline.LabelsAll
 	case e.readsType && !classify.TypedByTitle(facts.Title):
-		return LabelsOfTypes
+		return pipeline.LabelsOfTypes
 	}
-	return LabelsNone
+	return pipeline.LabelsNone
 }
 
 type agents = map[string]dispatch.Agent

@@ -20,17 +20,17 @@ func TestReadsLabels(t *testing.T) {
 		name    string
 		trigger policies.Trigger
 		rule    string
-		want    LabelsRead
+		want    pipeline.LabelsRead
 	}{
-		{"neither", always, `facts.draft`, LabelsNone},
-		{"label trigger", policies.Trigger{Type: policies.TriggerNot, Triggers: []policies.Trigger{{Type: policies.TriggerLabel, Labels: []string{"x"}}}}, "", LabelsAll},
-		{"expression trigger", when(`"x" in facts.labels`), "", LabelsAll},
-		{"expression without labels", when(`facts.title == "labels"`), "", LabelsNone},
-		{"rule", always, `facts.labels.exists(l, l.startsWith("release"))`, LabelsAll},
-		{"type trigger", policies.Trigger{Type: policies.TriggerChange, Types: []string{"fix"}}, "", LabelsOfTypes},
-		{"expression trigger of types", when(`classification.type == "fix"`), "", LabelsOfTypes},
-		{"rule of types", always, `classification.type != "docs"`, LabelsOfTypes},
-		{"both", when(`classification.type == "fix"`), `facts.labels.size() > 0`, LabelsAll},
+		{"neither", always, `facts.draft`, pipeline.LabelsNone},
+		{"label trigger", policies.Trigger{Type: policies.TriggerNot, Triggers: []policies.Trigger{{Type: policies.TriggerLabel, Labels: []string{"x"}}}}, "", pipeline.LabelsAll},
+		{"expression trigger", when(`"x" in facts.labels`), "", pipeline.LabelsAll},
+		{"expression without labels", when(`facts.title == "labels"`), "", pipeline.LabelsNone},
+		{"rule", always, `facts.labels.exists(l, l.startsWith("release"))`, pipeline.LabelsAll},
+		{"type trigger", policies.Trigger{Type: policies.TriggerChange, Types: []string{"fix"}}, "", pipeline.LabelsOfTypes},
+		{"expression trigger of types", when(`classification.type == "fix"`), "", pipeline.LabelsOfTypes},
+		{"rule of types", always, `classification.type != "docs"`, pipeline.LabelsOfTypes},
+		{"both", when(`classification.type == "fix"`), `facts.labels.size() > 0`, pipeline.LabelsAll},
 	}
 	for _, tt := range tests {
 		e, err := Compile(&config.Config{
@@ -44,8 +44,8 @@ func TestReadsLabels(t *testing.T) {
 		if got := e.labelsRead(&pipeline.PRFacts{Title: "Add stock"}); got != tt.want {
 			t.Errorf("%s: reads %v, want %v", tt.name, got, tt.want)
 		}
-		if tt.want == LabelsOfTypes {
-			tt.want = LabelsNone
+		if tt.want == pipeline.LabelsOfTypes {
+			tt.want = pipeline.LabelsNone
 		}
 		if got := e.labelsRead(&pipeline.PRFacts{Title: "feat: add stock"}); got != tt.want {
 			t.Errorf("%s: where the title names the type it reads %v, want %v", tt.name, got, tt.want)

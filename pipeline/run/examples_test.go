@@ -15,14 +15,15 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // claim is something that docs/guide.md says of one of its examples.
 type claim struct {
 	name     string
 	example  string
-	pr       normalize.PullRequest
-	files    []normalize.ChangedFile
+	pr       raw.PullRequest
+	files    []raw.ChangedFile
 	agents   []string // that run
 	not      []string // that do not
 	rules    []string // that find something
@@ -30,7 +31,7 @@ type claim struct {
 	decision pipeline.Decision
 }
 
-func (c *claim) PullRequest(context.Context) (normalize.PullRequest, error) {
+func (c *claim) PullRequest(context.Context) (raw.PullRequest, error) {
 	p := c.pr
 	p.Repository = pipeline.Repository{Owner: "acme", Name: "web"}
 	p.Number, p.Head.SHA, p.Totals.Files = 1, "h", len(c.files)
@@ -41,11 +42,11 @@ func (c *claim) PullRequest(context.Context) (normalize.PullRequest, error) {
 	return p, nil
 }
 
-func (c *claim) Files(context.Context) (normalize.Files, error) {
-	return normalize.Files{Files: c.files}, nil
+func (c *claim) Files(context.Context) (raw.Files, error) {
+	return raw.Files{Files: c.files}, nil
 }
 
-func (c *claim) Commits(context.Context) (normalize.Commits, error) { return normalize.Commits{}, nil }
+func (c *claim) Commits(context.Context) (raw.Commits, error) { return raw.Commits{}, nil }
 
 func (c *claim) Config(context.Context) (normalize.ConfigRead, error) {
 	cfg, err := example(c.example)
@@ -73,15 +74,15 @@ func example(name string) (*config.Config, error) {
 	return cfg, nil
 }
 
-func add(path string, lines ...string) normalize.ChangedFile {
-	return normalize.ChangedFile{
+func add(path string, lines ...string) raw.ChangedFile {
+	return raw.ChangedFile{
 		Path: path, Status: pipeline.FileAdded, Additions: len(lines),
 		Patch: fmt.Sprintf("@@ -0,0 +1,%d @@\n+%s", len(lines), strings.Join(lines, "\n+")),
 	}
 }
 
-func remove(path string, lines ...string) normalize.ChangedFile {
-	return normalize.ChangedFile{
+func remove(path string, lines ...string) raw.ChangedFile {
+	return raw.ChangedFile{
 		Path: path, Status: pipeline.FileModified, Deletions: len(lines),
 		Patch: fmt.Sprintf("@@ -1,%d +0,0 @@\n-%s", len(lines), strings.Join(lines, "\n-")),
 	}
@@ -90,37 +91,37 @@ func remove(path string, lines ...string) normalize.ChangedFile {
 func TestGuideTellsTheTruth(t *testing.T) {
 	stranger := pipeline.Author{Login: "kim", Type: "User", Association: "FIRST_TIME_CONTRIBUTOR"}
 	claims := []claim{
-		{name: "payments", example: "monorepo", files: []normalize.ChangedFile{add("services/payments/api.ts", "export const a = 1;")},
+		{name: "payments", example: "monorepo", files: []raw.ChangedFile{add("services/payments/api.ts", "export const a = 1;")},
 			agents: []string{"finance-sme", "dependency-reviewer"}, silent: []string{"mono-two-services"}},
-		{name: "two services", example: "monorepo", files: []normalize.ChangedFile{add("services/shop/a.ts", "export {};"), add("services/warehouse/a.ts", "export {};")},
+		{name: "two services", example: "monorepo", files: []raw.ChangedFile{add("services/shop/a.ts", "export {};"), add("services/warehouse/a.ts", "export {};")},
 			rules: []string{"mono-two-services"}},
-		{name: "two services, and the label", example: "monorepo", pr: normalize.PullRequest{Labels: []string{"cross-service"}},
-			files: []normalize.ChangedFile{add("services/shop/a.ts", "export {};"), add("services/warehouse/a.ts", "export {};")}, silent: []string{"mono-two-services"}},
-		{name: "foreign import", example: "monorepo", files: []normalize.ChangedFile{add("services/shop/a.ts", `import { charge } from "../../payments/internal/charge";`)},
+		{name: "two services, and the label", example: "monorepo", pr: raw.PullRequest{Labels: []string{"cross-service"}},
+			files: []raw.ChangedFile{add("services/shop/a.ts", "export {};"), add("services/warehouse/a.ts", "export {};")}, silent: []string{"mono-two-services"}},
+		{name: "foreign import", example: "monorepo", files: []raw.ChangedFile{add("services/shop/a.ts", `import { charge } from "../../payments/internal/charge";`)},
 			rules: []string{"mono-foreign-import"}, decision: pipeline.DecisionNeedsFixes},
-		{name: "no ticket", example: "finance", pr: normalize.PullRequest{Title: "feat: totals"}, files: []normalize.ChangedFile{add("notes.txt", "x")},
+		{name: "no ticket", example: "finance", pr: raw.PullRequest{Title: "feat: totals"}, files: []raw.ChangedFile{add("notes.txt", "x")},
 			agents: []string{"finance-sme"}, rules: []string{"acme-ticket"}, decision: pipeline.DecisionFail},
-		{name: "a ticket", example: "finance", files: []normalize.ChangedFile{add("notes.txt", "x")}, silent: []string{"acme-ticket"}, decision: pipeline.DecisionPass},
-		{name: "a booking changed", example: "finance", files: []normalize.ChangedFile{add("db/fix.sql", "UPDATE bookings SET amount = 0 WHERE id = 7;")},
+		{name: "a ticket", example: "finance", files: []raw.ChangedFile{add("notes.txt", "x")}, silent: []string{"acme-ticket"}, decision: pipeline.DecisionPass},
+		{name: "a booking changed", example: "finance", files: []raw.ChangedFile{add("db/fix.sql", "UPDATE bookings SET amount = 0 WHERE id = 7;")},
 			rules: []string{"ledger-append-only"}, decision: pipeline.DecisionFail},
-		{name: "a stranger's code", example: "open-source", pr: normalize.PullRequest{Author: stranger}, files: []normalize.ChangedFile{add("src/a.py", "x = 1")},
+		{name: "a stranger's code", example: "open-source", pr: raw.PullRequest{Author: stranger}, files: []raw.ChangedFile{add("src/a.py", "x = 1")},
 			agents: []string{"infra-reviewer"}, rules: []string{"oss-changelog"}},
-		{name: "a stranger's documentation", example: "open-source", pr: normalize.PullRequest{Author: stranger, Title: "docs: spelling"}, files: []normalize.ChangedFile{add("docs/a.md", "Hello.")},
+		{name: "a stranger's documentation", example: "open-source", pr: raw.PullRequest{Author: stranger, Title: "docs: spelling"}, files: []raw.ChangedFile{add("docs/a.md", "Hello.")},
 			not: []string{"infra-reviewer"}, silent: []string{"oss-changelog"}},
-		{name: "a fork's workflow", example: "open-source", pr: normalize.PullRequest{Head: pipeline.Head{Fork: true}}, files: []normalize.ChangedFile{add(".github/workflows/ci.yml", "on: push")},
+		{name: "a fork's workflow", example: "open-source", pr: raw.PullRequest{Head: pipeline.Head{Fork: true}}, files: []raw.ChangedFile{add(".github/workflows/ci.yml", "on: push")},
 			rules: []string{"oss-fork-workflow"}, decision: pipeline.DecisionNeedsFixes},
-		{name: "a colour", example: "design-system", files: []normalize.ChangedFile{add("packages/components/button/button.css", ".b { color: #ff0000; }")},
+		{name: "a colour", example: "design-system", files: []raw.ChangedFile{add("packages/components/button/button.css", ".b { color: #ff0000; }")},
 			agents: []string{"design-auditor"}, rules: []string{"ds-colour-token"}},
-		{name: "a token for a colour", example: "design-system", files: []normalize.ChangedFile{add("packages/components/button/button.css", ".b { color: var(--ds-color-danger); }")},
+		{name: "a token for a colour", example: "design-system", files: []raw.ChangedFile{add("packages/components/button/button.css", ".b { color: var(--ds-color-danger); }")},
 			silent: []string{"ds-colour-token"}},
-		{name: "a token removed", example: "design-system", files: []normalize.ChangedFile{remove("packages/tokens/colors.css", "  --ds-color-danger: #c00;")},
+		{name: "a token removed", example: "design-system", files: []raw.ChangedFile{remove("packages/tokens/colors.css", "  --ds-color-danger: #c00;")},
 			rules: []string{"ds-token-removed"}, decision: pipeline.DecisionNeedsFixes},
-		{name: "no story", example: "design-system", files: []normalize.ChangedFile{add("packages/components/badge/badge.tsx", "export {};")}, rules: []string{"ds-story"}},
-		{name: "a story", example: "design-system", files: []normalize.ChangedFile{add("packages/components/badge/badge.stories.tsx", "export {};"), add("packages/components/badge/badge.tsx", "export {};")},
+		{name: "no story", example: "design-system", files: []raw.ChangedFile{add("packages/components/badge/badge.tsx", "export {};")}, rules: []string{"ds-story"}},
+		{name: "a story", example: "design-system", files: []raw.ChangedFile{add("packages/components/badge/badge.stories.tsx", "export {};"), add("packages/components/badge/badge.tsx", "export {};")},
 			silent: []string{"ds-story"}},
-		{name: "a foreign image", example: "platform-team", files: []normalize.ChangedFile{add("Dockerfile", "FROM docker.io/library/node:22.11")},
+		{name: "a foreign image", example: "platform-team", files: []raw.ChangedFile{add("Dockerfile", "FROM docker.io/library/node:22.11")},
 			rules: []string{"acme-registry"}, decision: pipeline.DecisionNeedsFixes},
-		{name: "our image", example: "platform-team", files: []normalize.ChangedFile{add("Dockerfile", "FROM registry.acme.example/mirror/node:22.11 AS build", "FROM build")},
+		{name: "our image", example: "platform-team", files: []raw.ChangedFile{add("Dockerfile", "FROM registry.acme.example/mirror/node:22.11 AS build", "FROM build")},
 			silent: []string{"acme-registry"}},
 	}
 	runner, err := NewRunner(Config{Version: "devel", Now: time.Now, Engines: &engines})

@@ -8,6 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // excepting is a change to a base with a .gitleaks.toml.
@@ -35,7 +36,7 @@ func TestExceptionsAgainstWhatIsFinal(t *testing.T) {
 			t.Fatal(problems)
 		}
 		_, said := readExceptions(cfg, []byte(tt.text))
-		src := &excepting{inMemory{cfg: cfg, files: []normalize.ChangedFile{{
+		src := &excepting{inMemory{cfg: cfg, files: []raw.ChangedFile{{
 			Path: "sandbox/a.py", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+t = '" + oneToken + "'",
 		}}}, tt.text}
 		out, err := newRunner(t, nil).Run(t.Context(), src, Options{})

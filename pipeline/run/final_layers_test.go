@@ -10,6 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // A layer that makes a rule final takes nothing from the layer below that made the same
@@ -32,7 +33,7 @@ func TestLowerFinalLayerKeepsItsSay(t *testing.T) {
 		"a rule that is merged and listed last":         {map[string]string{config.FileRules: "[" + rule("held", "build-reviewer", "frobnicate") + "]"}, rule("zzz", "build-reviewer", "frobnicate"), "frobnicate"},
 		"a rule of another agent that is merged":        {map[string]string{config.FileRules: "[" + rule("held", "build-reviewer", "frobnicate") + "]"}, rule("aaa", "security-reviewer", "frobnicate"), "frobnicate"},
 	} {
-		change := normalize.ChangedFile{Path: "a.py", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + c.line}
+		change := raw.ChangedFile{Path: "a.py", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + c.line}
 		decide := func(settings string, memory pipeline.Memory) *pipeline.ReviewReport {
 			t.Helper()
 			c.server[config.FileSettings] = lets
@@ -40,7 +41,7 @@ func TestLowerFinalLayerKeepsItsSay(t *testing.T) {
 			if len(problems) > 0 {
 				t.Fatalf("%s: %v", name, problems)
 			}
-			out, err := newRunner(t, nil).Run(t.Context(), &inMemory{cfg: cfg, files: []normalize.ChangedFile{change}}, Options{Memory: func(context.Context, *pipeline.PRFacts) (pipeline.Memory, error) { return memory, nil }})
+			out, err := newRunner(t, nil).Run(t.Context(), &inMemory{cfg: cfg, files: []raw.ChangedFile{change}}, Options{Memory: func(context.Context, *pipeline.PRFacts) (pipeline.Memory, error) { return memory, nil }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +79,7 @@ func TestAttributesMakeFinalSecretsNoMilder(t *testing.T) {
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
-			src := &attributed{inMemory: inMemory{cfg: cfg, files: []normalize.ChangedFile{{Path: "a.py", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + line}}}, attributes: attributes}
+			src := &attributed{inMemory: inMemory{cfg: cfg, files: []raw.ChangedFile{{Path: "a.py", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + line}}}, attributes: attributes}
 			out, err := newRunner(t, nil).Run(t.Context(), src, Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -115,7 +116,7 @@ func TestAttributesHideNothingFromWhatIsFinal(t *testing.T) {
 			t.Fatal(name, problems)
 		}
 		for _, attributes := range []string{"", "* linguist-documentation", "* linguist-vendored", "* linguist-generated", "* linguist-documentation linguist-vendored linguist-generated"} {
-			src := &attributed{inMemory: inMemory{cfg: cfg, files: []normalize.ChangedFile{{Path: "a.py", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+frobnicate"}}}, attributes: attributes}
+			src := &attributed{inMemory: inMemory{cfg: cfg, files: []raw.ChangedFile{{Path: "a.py", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+frobnicate"}}}, attributes: attributes}
 			out, err := newRunner(t, nil).Run(t.Context(), src, Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // A finding of a final rule says who made it final, who may dismiss it, and that no
@@ -24,8 +24,8 @@ func TestFinalFindingSaysSo(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	change := normalize.ChangedFile{Path: "gen/a.py", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+frobnicate"}
-	out, err := newRunner(t, nil).Run(t.Context(), &inMemory{cfg: cfg, files: []normalize.ChangedFile{change}}, Options{})
+	change := raw.ChangedFile{Path: "gen/a.py", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+frobnicate"}
+	out, err := newRunner(t, nil).Run(t.Context(), &inMemory{cfg: cfg, files: []raw.ChangedFile{change}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

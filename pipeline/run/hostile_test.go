@@ -9,33 +9,33 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // hostileChanges are changes that take much memory for few bytes. Each comes to
 // about that many bytes.
-func hostileChanges(size int) map[string]func() []normalize.ChangedFile {
-	file := func(name string, lines int, line func(i int) string) normalize.ChangedFile {
+func hostileChanges(size int) map[string]func() []raw.ChangedFile {
+	file := func(name string, lines int, line func(i int) string) raw.ChangedFile {
 		var b strings.Builder
 		fmt.Fprintf(&b, "@@ -0,0 +1,%d @@\n", lines)
 		for i := range lines {
 			b.WriteString("+" + line(i) + "\n")
 		}
-		return normalize.ChangedFile{Path: name, Status: pipeline.FileAdded, Patch: b.String(), Additions: lines}
+		return raw.ChangedFile{Path: name, Status: pipeline.FileAdded, Patch: b.String(), Additions: lines}
 	}
-	files := func(n int, name string, lines int, line func(i int) string) (all []normalize.ChangedFile) {
+	files := func(n int, name string, lines int, line func(i int) string) (all []raw.ChangedFile) {
 		for i := range n {
 			all = append(all, file(fmt.Sprintf("%d/%s", i, name), max(1, lines), line))
 		}
 		return all
 	}
-	hunks := func(n int, path string) normalize.ChangedFile {
+	hunks := func(n int, path string) raw.ChangedFile {
 		var b strings.Builder
 		for i := range n {
 			fmt.Fprintf(&b, "@@ -%d +%d @@ f\n-a\n+b\n", 2*i+1, 2*i+1)
 		}
-		return normalize.ChangedFile{Path: path, Status: pipeline.FileModified, Patch: b.String(), Additions: n, Deletions: n}
+		return raw.ChangedFile{Path: path, Status: pipeline.FileModified, Patch: b.String(), Additions: n, Deletions: n}
 	}
 	removed := file("gone.go", size/10/8, func(int) string { return "if x {" })
 	removed.Status, removed.Additions, removed.Deletions = pipeline.FileRemoved, 0, removed.Additions
@@ -51,38 +51,38 @@ func hostileChanges(size int) map[string]func() []normalize.ChangedFile {
 		}
 		return string(b)
 	}
-	return map[string]func() []normalize.ChangedFile{
-		"short lines": func() []normalize.ChangedFile { return files(10, "a.go", size/10/3, func(int) string { return "x" }) },
-		"empty lines": func() []normalize.ChangedFile { return files(10, "a.go", size/10/2, func(int) string { return "" }) },
-		"one long line": func() []normalize.ChangedFile {
+	return map[string]func() []raw.ChangedFile{
+		"short lines": func() []raw.ChangedFile { return files(10, "a.go", size/10/3, func(int) string { return "x" }) },
+		"empty lines": func() []raw.ChangedFile { return files(10, "a.go", size/10/2, func(int) string { return "" }) },
+		"one long line": func() []raw.ChangedFile {
 			return files(4, "a.js", 1, func(int) string { return strings.Repeat("a=b;", size/16) })
 		},
-		"many files": func() []normalize.ChangedFile {
+		"many files": func() []raw.ChangedFile {
 			return files(size/100, "a.go", 1, func(int) string { return "package a" })
 		},
-		"many hunks": func() []normalize.ChangedFile {
-			return []normalize.ChangedFile{hunks(size/60, "a.go"), hunks(size/60, "b.go")}
+		"many hunks": func() []raw.ChangedFile {
+			return []raw.ChangedFile{hunks(size/60, "a.go"), hunks(size/60, "b.go")}
 		},
-		"tokens": func() []normalize.ChangedFile {
+		"tokens": func() []raw.ChangedFile {
 			return files(10, ".env", size/10/50, func(i int) string { return "K=" + token(i) })
 		},
-		"findings": func() []normalize.ChangedFile {
+		"findings": func() []raw.ChangedFile {
 			return files(10, "a.ts", size/10/12, func(int) string { return "debugger;" })
 		},
-		"many rules": func() []normalize.ChangedFile {
+		"many rules": func() []raw.ChangedFile {
 			return files(10, "a.py", size/10/60, func(int) string { return `os.system(x); eval(y); pickle.loads(z); print(1); a == None` })
 		},
-		"removed lines": func() []normalize.ChangedFile { return []normalize.ChangedFile{removed} },
-		"control bytes": func() []normalize.ChangedFile {
+		"removed lines": func() []raw.ChangedFile { return []raw.ChangedFile{removed} },
+		"control bytes": func() []raw.ChangedFile {
 			return files(10, "a.txt", size/10/3, func(int) string { return "\x00\xff" })
 		},
-		"ignore": func() []normalize.ChangedFile {
+		"ignore": func() []raw.ChangedFile {
 			return files(10, "a.ts", size/10/50, func(int) string { return "debugger; // reviewgate:ignore hygiene-debugger" })
 		},
-		"private keys": func() []normalize.ChangedFile {
+		"private keys": func() []raw.ChangedFile {
 			return files(10, "a.pem", size/10/40, func(int) string { return "-----BEGIN RSA PRIVATE KEY-----" })
 		},
-		"near misses": func() []normalize.ChangedFile {
+		"near misses": func() []raw.ChangedFile {
 			return files(10, "a.js", size/10/30, func(i int) string { return fmt.Sprintf("password = api_key_%d_abc=", i) })
 		},
 	}

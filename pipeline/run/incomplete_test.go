@@ -14,19 +14,20 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 	"github.com/reviewgate/reviewgate/policies"
 )
 
 // troubled is a source whose answers a test bends.
 type troubled struct {
 	inMemory
-	pr      func(*normalize.PullRequest) error
-	list    func(*normalize.Files) error
-	commits func(*normalize.Commits) error
+	pr      func(*raw.PullRequest) error
+	list    func(*raw.Files) error
+	commits func(*raw.Commits) error
 	read    func(*config.Config) (*config.Config, error)
 }
 
-func (s *troubled) PullRequest(ctx context.Context) (normalize.PullRequest, error) {
+func (s *troubled) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	p, err := s.inMemory.PullRequest(ctx)
 	if s.pr != nil {
 		err = s.pr(&p)
@@ -34,7 +35,7 @@ func (s *troubled) PullRequest(ctx context.Context) (normalize.PullRequest, erro
 	return p, err
 }
 
-func (s *troubled) Files(ctx context.Context) (normalize.Files, error) {
+func (s *troubled) Files(ctx context.Context) (raw.Files, error) {
 	f, err := s.inMemory.Files(ctx)
 	if s.list != nil {
 		err = s.list(&f)
@@ -42,7 +43,7 @@ func (s *troubled) Files(ctx context.Context) (normalize.Files, error) {
 	return f, err
 }
 
-func (s *troubled) Commits(ctx context.Context) (normalize.Commits, error) {
+func (s *troubled) Commits(ctx context.Context) (raw.Commits, error) {
 	c, err := s.inMemory.Commits(ctx)
 	if s.commits != nil {
 		err = s.commits(&c)
@@ -67,9 +68,9 @@ func TestReadThatFailsLeavesNoReview(t *testing.T) {
 			return trouble
 		}
 		for read, bend := range map[string]func(*troubled){
-			"pull request": func(s *troubled) { s.pr = func(*normalize.PullRequest) error { return fail() } },
-			"files":        func(s *troubled) { s.list = func(*normalize.Files) error { return fail() } },
-			"commits":      func(s *troubled) { s.commits = func(*normalize.Commits) error { return fail() } },
+			"pull request": func(s *troubled) { s.pr = func(*raw.PullRequest) error { return fail() } },
+			"files":        func(s *troubled) { s.list = func(*raw.Files) error { return fail() } },
+			"commits":      func(s *troubled) { s.commits = func(*raw.Commits) error { return fail() } },
 			"config":       func(s *troubled) { s.read = func(*config.Config) (*config.Config, error) { return nil, fail() } },
 			"no config":    func(s *troubled) { s.read = func(*config.Config) (*config.Config, error) { return nil, nil } },
 		} {
@@ -122,53 +123,53 @@ func TestFailureOfEachStageGates(t *testing.T) {
 // seen.
 func TestLimitReachedIsNoPass(t *testing.T) {
 	const patch = "@@ -0,0 +1 @@\n+package a"
-	added := func(path string) normalize.ChangedFile {
-		return normalize.ChangedFile{Path: path, Status: pipeline.FileAdded, Additions: 1, Patch: patch}
+	added := func(path string) raw.ChangedFile {
+		return raw.ChangedFile{Path: path, Status: pipeline.FileAdded, Additions: 1, Patch: patch}
 	}
-	one := func(f normalize.ChangedFile) func(*troubled) {
-		return func(s *troubled) { s.files = []normalize.ChangedFile{f} }
+	one := func(f raw.ChangedFile) func(*troubled) {
+		return func(s *troubled) { s.files = []raw.ChangedFile{f} }
 	}
 	tests := map[string]struct {
 		bend func(*troubled)
 		what string // of the row that says so
 	}{
 		"more files than the host lists": {func(s *troubled) {
-			s.list = func(f *normalize.Files) error {
+			s.list = func(f *raw.Files) error {
 				f.Incomplete = []pipeline.Incompleteness{{What: "files", Why: "GitHub lists at most 3,000 changed files", Gating: true}}
 				return nil
 			}
 		}, "files"},
 		"a list that is shorter than its count": {func(s *troubled) {
-			s.pr = func(p *normalize.PullRequest) error { p.Totals.Files++; return nil }
+			s.pr = func(p *raw.PullRequest) error { p.Totals.Files++; return nil }
 		}, "files"},
 		"an empty list": {func(s *troubled) {
-			s.list = func(f *normalize.Files) error { f.Files = nil; return nil }
+			s.list = func(f *raw.Files) error { f.Files = nil; return nil }
 		}, "files"},
 		"files without a name": {func(s *troubled) {
-			s.list = func(f *normalize.Files) error {
-				f.Files = []normalize.ChangedFile{{Status: pipeline.FileAdded}}
+			s.list = func(f *raw.Files) error {
+				f.Files = []raw.ChangedFile{{Status: pipeline.FileAdded}}
 				return nil
 			}
 		}, "files"},
 		"a file listed twice": {func(s *troubled) {
-			s.files = []normalize.ChangedFile{added("a.go"), added("a.go")}
+			s.files = []raw.ChangedFile{added("a.go"), added("a.go")}
 		}, "files"},
 		"fewer commits than counted": {func(s *troubled) {
-			s.pr = func(p *normalize.PullRequest) error { p.Commits = 3; return nil }
+			s.pr = func(p *raw.PullRequest) error { p.Commits = 3; return nil }
 		}, "commits"},
-		"a patch left out":               {one(normalize.ChangedFile{Path: "a.go", Status: pipeline.FileModified, Additions: 20001}), "patch"},
-		"a patch cut short":              {one(normalize.ChangedFile{Path: "a.go", Status: pipeline.FileAdded, Additions: 9, Patch: patch}), "patch"},
-		"a patch that is none":           {one(normalize.ChangedFile{Path: "a.go", Status: pipeline.FileAdded, Additions: 1, Patch: "Binary files differ"}), "patch"},
-		"a hunk that ends early":         {one(normalize.ChangedFile{Path: "a.go", Status: pipeline.FileAdded, Patch: "@@ -0,0 +1,3 @@\n+package a"}), "patch"},
-		"a line without end":             {one(normalize.ChangedFile{Path: "a.js", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + strings.Repeat("a", 1<<20+1)}), "patch"},
-		"source that is shown as binary": {one(normalize.ChangedFile{Path: "a.go", Status: pipeline.FileModified, Binary: true}), "patch"},
+		"a patch left out":               {one(raw.ChangedFile{Path: "a.go", Status: pipeline.FileModified, Additions: 20001}), "patch"},
+		"a patch cut short":              {one(raw.ChangedFile{Path: "a.go", Status: pipeline.FileAdded, Additions: 9, Patch: patch}), "patch"},
+		"a patch that is none":           {one(raw.ChangedFile{Path: "a.go", Status: pipeline.FileAdded, Additions: 1, Patch: "Binary files differ"}), "patch"},
+		"a hunk that ends early":         {one(raw.ChangedFile{Path: "a.go", Status: pipeline.FileAdded, Patch: "@@ -0,0 +1,3 @@\n+package a"}), "patch"},
+		"a line without end":             {one(raw.ChangedFile{Path: "a.js", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + strings.Repeat("a", 1<<20+1)}), "patch"},
+		"source that is shown as binary": {one(raw.ChangedFile{Path: "a.go", Status: pipeline.FileModified, Binary: true}), "patch"},
 		"attributes that hide the diff": {func(s *troubled) {
-			s.files = []normalize.ChangedFile{added(".gitattributes"), {Path: "b.go", Status: pipeline.FileModified}}
+			s.files = []raw.ChangedFile{added(".gitattributes"), {Path: "b.go", Status: pipeline.FileModified}}
 		}, "patch"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			src := &troubled{inMemory: inMemory{cfg: shipped(t), files: []normalize.ChangedFile{added("a.go"), added("a_test.go")}}}
+			src := &troubled{inMemory: inMemory{cfg: shipped(t), files: []raw.ChangedFile{added("a.go"), added("a_test.go")}}}
 			whole := decided(t, nil, src)
 			if whole.Decision != pipeline.DecisionPass || len(whole.Incomplete) > 0 {
 				t.Fatalf("whole: %s with %+v", whole.Decision, whole.Incomplete)
@@ -196,8 +197,8 @@ func TestLimitReachedIsNoPass(t *testing.T) {
 // says that nobody saw them, and that is all.
 func TestCommitsBeyondTheLimitAreNamedAndDoNotGate(t *testing.T) {
 	src := &troubled{inMemory: *change(t)}
-	src.pr = func(p *normalize.PullRequest) error { p.Commits = 300; return nil }
-	src.commits = func(c *normalize.Commits) error {
+	src.pr = func(p *raw.PullRequest) error { p.Commits = 300; return nil }
+	src.commits = func(c *raw.Commits) error {
 		c.Incomplete = []pipeline.Incompleteness{{What: "commits", Why: "GitHub lists at most 250 commits"}}
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
@@ -22,7 +22,7 @@ func namedFiles(t *testing.T, cfg *config.Config, key, head string, memory pipel
 	t.Helper()
 	src := &pushed{inMemory: inMemory{cfg: cfg}, head: head, base: "base", commits: []pipeline.Commit{{Message: "feat: totals", Author: "ann"}}}
 	for _, name := range names {
-		src.files = append(src.files, normalize.ChangedFile{Path: name, Status: pipeline.FileAdded})
+		src.files = append(src.files, raw.ChangedFile{Path: name, Status: pipeline.FileAdded})
 	}
 	runner := newRunner(t, nil)
 	runner.Key = []byte(key)

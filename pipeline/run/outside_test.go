@@ -10,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 const reportPath = "docs/02-plans/1/review/technical-review-report.md"
@@ -25,7 +25,7 @@ func (r reader) ReviewReports(ctx context.Context, task dispatch.Task) (pipeline
 
 func withReport(t *testing.T) *inMemory {
 	src := &inMemory{cfg: shipped(t)}
-	src.files = []normalize.ChangedFile{{Path: reportPath, Status: pipeline.FileModified, Additions: 1, Patch: "@@ -3,0 +4 @@\n+More."}}
+	src.files = []raw.ChangedFile{{Path: reportPath, Status: pipeline.FileModified, Additions: 1, Patch: "@@ -3,0 +4 @@\n+More."}}
 	return src
 }
 
@@ -83,7 +83,7 @@ func TestReportsThatNobodyReads(t *testing.T) {
 // Reports are not read a second time for a config that is only proposed.
 func TestProposedConfigTakesReportsAsTheyAre(t *testing.T) {
 	src := withReport(t)
-	src.files = append(src.files, normalize.ChangedFile{Path: ".github/reviewgate/review-settings.json", Status: pipeline.FileModified, Additions: 1, Patch: "@@ -1 +1 @@\n-{}\n+{ }"})
+	src.files = append(src.files, raw.ChangedFile{Path: ".github/reviewgate/review-settings.json", Status: pipeline.FileModified, Additions: 1, Patch: "@@ -1 +1 @@\n-{}\n+{ }"})
 	read := 0
 	o := Options{Proposed: proposes(map[string]string{config.FileSettings: `{"check": {"annotations": false}}`}), Outside: func(OutsideAgent) dispatch.Agent {
 		return reader{func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
@@ -115,7 +115,7 @@ func TestCitedLinesAreRead(t *testing.T) {
 	r := newRunner(t, map[string]dispatch.Agent{"build-reviewer": agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
 		return pipeline.AgentOutput{Findings: findings}, nil
 	})})
-	src := &inMemory{cfg: shipped(t), files: []normalize.ChangedFile{{Path: "src/a.ts", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+x"}}}
+	src := &inMemory{cfg: shipped(t), files: []raw.ChangedFile{{Path: "src/a.ts", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+x"}}}
 	out, err := r.Run(t.Context(), src, Options{File: file})
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestCitedLinesAreRead(t *testing.T) {
 func TestOutsideAgentsKnowTheChangesSecrets(t *testing.T) {
 	value := "zR8+kQ4x/" + "Tn6Wp1Lv9Yb"
 	src := withReport(t)
-	src.files = append(src.files, normalize.ChangedFile{Path: "login.go", Status: pipeline.FileModified, Additions: 1, Patch: "@@ -3,0 +4 @@\n+password = \"" + value + "\""})
+	src.files = append(src.files, raw.ChangedFile{Path: "login.go", Status: pipeline.FileModified, Additions: 1, Patch: "@@ -3,0 +4 @@\n+password = \"" + value + "\""})
 	asked := false
 	_, err := newRunner(t, nil).Run(t.Context(), src, Options{Outside: func(o OutsideAgent) dispatch.Agent {
 		asked = true

@@ -17,6 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
@@ -25,8 +26,8 @@ import (
 func configChange(t *testing.T) *inMemory {
 	src := change(t)
 	src.files = append(src.files,
-		normalize.ChangedFile{Path: ".github/reviewgate/review-settings.json", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+{}"},
-		normalize.ChangedFile{Path: "store/tls.go", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+\tc := &tls.Config{InsecureSkipVerify: true}"},
+		raw.ChangedFile{Path: ".github/reviewgate/review-settings.json", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+{}"},
+		raw.ChangedFile{Path: "store/tls.go", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+\tc := &tls.Config{InsecureSkipVerify: true}"},
 	)
 	return src
 }
@@ -125,7 +126,7 @@ func TestProposedAllowanceIsTried(t *testing.T) {
 	}
 	for value, gone := range map[string]int{hash: 1, strings.Replace(hash, hash[len(hash)-2:], "00", 1): 0} {
 		src := configChange(t)
-		src.files = append(src.files, normalize.ChangedFile{Path: "store/key.txt", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + oneToken})
+		src.files = append(src.files, raw.ChangedFile{Path: "store/key.txt", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + oneToken})
 		with, _ := reportWith(t, newRunner(t, nil), src, Options{Proposed: proposes(map[string]string{
 			config.FileSettings: fmt.Sprintf(`{"secrets": {"allow": [{"rule": "secret-github-pat", "value": %q, "reason": "made up"}]}}`, value),
 		})})
@@ -172,19 +173,19 @@ func TestProposedConfigThatIsBrokenIsListed(t *testing.T) {
 
 func TestProposedConfigIsOnlyAskedWhereItIsTouched(t *testing.T) {
 	for name, c := range map[string]struct {
-		file normalize.ChangedFile
+		file raw.ChangedFile
 		want pipeline.List[string]
 	}{
-		"another file there":       {normalize.ChangedFile{Path: ".github/reviewgate/README.md"}, nil},
-		"a file of that name":      {normalize.ChangedFile{Path: "docs/review-rules.json"}, nil},
-		"misspelt":                 {normalize.ChangedFile{Path: ".github/reviewgate/review-rule.json"}, pipeline.List[string]{".github/reviewgate/review-rule.json"}},
-		"in another format":        {normalize.ChangedFile{Path: ".github/reviewgate/review-rules.yaml"}, pipeline.List[string]{".github/reviewgate/review-rules.yaml"}},
-		"no directory":             {normalize.ChangedFile{Path: ".github/reviewgate"}, pipeline.List[string]{".github/reviewgate"}},
-		"moved in":                 {normalize.ChangedFile{Path: ".github/reviewgate/review-rules.json", PreviousPath: "old/review-rules.json", Status: pipeline.FileRenamed}, pipeline.List[string]{".github/reviewgate/review-rules.json"}},
-		"moved out":                {normalize.ChangedFile{Path: "old/review-rules.json", PreviousPath: ".github/reviewgate/review-rules.json", Status: pipeline.FileRenamed}, pipeline.List[string]{".github/reviewgate/review-rules.json"}},
-		"removed":                  {normalize.ChangedFile{Path: ".github/reviewgate/review-agents.json", Status: pipeline.FileRemoved}, pipeline.List[string]{".github/reviewgate/review-agents.json"}},
-		"below the directory":      {normalize.ChangedFile{Path: ".github/reviewgate/old/review-rules.json"}, nil},
-		"another repository's dir": {normalize.ChangedFile{Path: "vendor/.github/reviewgate/review-rules.json"}, nil},
+		"another file there":       {raw.ChangedFile{Path: ".github/reviewgate/README.md"}, nil},
+		"a file of that name":      {raw.ChangedFile{Path: "docs/review-rules.json"}, nil},
+		"misspelt":                 {raw.ChangedFile{Path: ".github/reviewgate/review-rule.json"}, pipeline.List[string]{".github/reviewgate/review-rule.json"}},
+		"in another format":        {raw.ChangedFile{Path: ".github/reviewgate/review-rules.yaml"}, pipeline.List[string]{".github/reviewgate/review-rules.yaml"}},
+		"no directory":             {raw.ChangedFile{Path: ".github/reviewgate"}, pipeline.List[string]{".github/reviewgate"}},
+		"moved in":                 {raw.ChangedFile{Path: ".github/reviewgate/review-rules.json", PreviousPath: "old/review-rules.json", Status: pipeline.FileRenamed}, pipeline.List[string]{".github/reviewgate/review-rules.json"}},
+		"moved out":                {raw.ChangedFile{Path: "old/review-rules.json", PreviousPath: ".github/reviewgate/review-rules.json", Status: pipeline.FileRenamed}, pipeline.List[string]{".github/reviewgate/review-rules.json"}},
+		"removed":                  {raw.ChangedFile{Path: ".github/reviewgate/review-agents.json", Status: pipeline.FileRemoved}, pipeline.List[string]{".github/reviewgate/review-agents.json"}},
+		"below the directory":      {raw.ChangedFile{Path: ".github/reviewgate/old/review-rules.json"}, nil},
+		"another repository's dir": {raw.ChangedFile{Path: "vendor/.github/reviewgate/review-rules.json"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := change(t)
@@ -433,7 +434,7 @@ func TestProposedConfigIsTriedWithoutDecisionsByHand(t *testing.T) {
 // A problem of the config in force is not one of the exceptions that a change proposes.
 func TestProposedExceptionsAnswerForTheirOwnProblems(t *testing.T) {
 	src := change(t)
-	src.files = append(src.files, normalize.ChangedFile{Path: normalize.AttributesFile, Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+*.go -text"})
+	src.files = append(src.files, raw.ChangedFile{Path: normalize.AttributesFile, Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+*.go -text"})
 	broken := *src.cfg
 	broken.InForce.Problems = append(slices.Clip(broken.InForce.Problems), pipeline.ConfigProblem{File: config.FileRules, Problem: "it was broken before"})
 	src.cfg = &broken

@@ -129,7 +129,7 @@ type Outcome struct {
 	Review     pipeline.Review
 	Record     pipeline.RunRecord
 	Config     *config.Config
-	LabelsRead LabelsRead
+	LabelsRead pipeline.LabelsRead
 }
 
 // Run reviews what src reads. An error means that there is no review: the

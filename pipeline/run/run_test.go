@@ -20,6 +20,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 func TestMain(m *testing.M) {
@@ -67,7 +68,7 @@ func shipped(t *testing.T) *config.Config {
 // change adds a file that multiplies prices outside of finance's files, and a
 // file of finance.
 func change(t *testing.T) *inMemory {
-	return &inMemory{cfg: shipped(t), files: []normalize.ChangedFile{
+	return &inMemory{cfg: shipped(t), files: []raw.ChangedFile{
 		{Path: "src/cart/view.ts", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+const sum = unitPrice * quantity;"},
 		{Path: "src/pricing/total.ts", Status: pipeline.FileModified, Additions: 1, Deletions: 1, Patch: "@@ -1 +1 @@\n-const a = 1;\n+const a = 2;"},
 	}}
@@ -266,8 +267,8 @@ type failing struct {
 	err error
 }
 
-func (f *failing) PullRequest(context.Context) (normalize.PullRequest, error) {
-	return normalize.PullRequest{}, f.err
+func (f *failing) PullRequest(context.Context) (raw.PullRequest, error) {
+	return raw.PullRequest{}, f.err
 }
 
 func TestFactsThatCannotBeReadAreAnError(t *testing.T) {

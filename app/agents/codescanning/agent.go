@@ -32,16 +32,6 @@ const (
 	maxNamed = 5
 )
 
-// Run is another App's check run.
-type Run struct {
-	ID          int64
-	Name        string
-	App         string // slug
-	Completed   bool
-	Cut         bool // it was completed, and not by its own end: see CutShort
-	Annotations int
-}
-
 // CutShort reports whether a check run's conclusion says that it was ended before
 // it had looked at all. One that was skipped is not: who wrote the workflow wants
 // it so.
@@ -49,46 +39,21 @@ func CutShort(conclusion string) bool {
 	return slices.Contains([]string{"cancelled", "timed_out", "startup_failure", "stale"}, conclusion)
 }
 
-// Annotation is a remark of a check run on lines of a file. Its texts have at
-// most MaxText bytes.
-type Annotation struct {
-	Path               string
-	StartLine, EndLine int
-	Level              string // failure, warning or notice
-	Title              string
-	Message            string
-	RawDetails         string
-}
-
-// Alert is an open code scanning alert. Its texts have at most MaxText bytes.
-type Alert struct {
-	Number             int
-	Tool, Rule         string
-	Title              string // of the rule
-	Severity           string // error, warning, note or none
-	SecuritySeverity   string // critical, high, medium, low or empty
-	Path               string
-	StartLine, EndLine int
-	Message            string
-	Why                string // what the rule is for
-	HelpURL            string
-}
-
 // Host tells what others found on the head of the reviewed change.
 type Host interface {
 	// Runs lists the check runs of other Apps on a commit.
-	Runs(ctx context.Context, commit string) ([]Run, error)
+	Runs(ctx context.Context, commit string) ([]ScanRun, error)
 	// Annotations lists those of a check run, at most most.
-	Annotations(ctx context.Context, run int64, most int) ([]Annotation, error)
+	Annotations(ctx context.Context, run int64, most int) ([]ScanAnnotation, error)
 	// Alerts lists the open alerts of the change. none says in words why there
 	// can be none.
-	Alerts(ctx context.Context) (alerts []Alert, none string, err error)
+	Alerts(ctx context.Context) (alerts []ScanAlert, none string, err error)
 }
 
 // Seen is what an agent met, whether or not it could finish.
 type Seen struct {
-	Waiting   []string // checks that it waits for
-	Annotated []Run    // those that counted and had annotations
+	Waiting   []string  // checks that it waits for
+	Annotated []ScanRun // those that counted and had annotations
 }
 
 // Options are what an Agent is made from.
@@ -150,7 +115,7 @@ func (a *Agent) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline
 
 // runs lists the check runs whose annotations count. It fails while one that is
 // waited for has not ended.
-func (a *Agent) runs(ctx context.Context, head string) (annotated []Run, notes []string, err error) {
+func (a *Agent) runs(ctx context.Context, head string) (annotated []ScanRun, notes []string, err error) {
 	var waits []string
 	if a.Sources != nil {
 		waits = a.Sources.WaitFor
@@ -163,11 +128,11 @@ func (a *Agent) runs(ctx context.Context, head string) (annotated []Run, notes [
 	if err != nil {
 		return nil, nil, err
 	}
-	all = slices.DeleteFunc(all, func(r Run) bool { return !a.Sources.Counts(r.App) })
+	all = slices.DeleteFunc(all, func(r ScanRun) bool { return !a.Sources.Counts(r.App) })
 	var seen Seen
 	for _, name := range waits {
 		there := false
-		open := slices.ContainsFunc(all, func(r Run) bool {
+		open := slices.ContainsFunc(all, func(r ScanRun) bool {
 			there = there || r.Name == name && !r.Cut
 			return r.Name == name && !r.Completed
 		})
@@ -212,7 +177,7 @@ func (e *TooMuchError) Error() string { return e.What }
 
 // annotations reads those of the runs. The error is a *TooMuchError where these
 // have too many.
-func (a *Agent) annotations(ctx context.Context, runs []Run, c *collector) error {
+func (a *Agent) annotations(ctx context.Context, runs []ScanRun, c *collector) error {
 	total := 0
 	for _, r := range runs {
 		total += r.Annotations
@@ -222,7 +187,7 @@ func (a *Agent) annotations(ctx context.Context, runs []Run, c *collector) error
 			len(runs), total, maxRuns, MaxRead)}
 	}
 	for part := range slices.Chunk(runs, readsAtOnce) {
-		lists := make([][]Annotation, len(part))
+		lists := make([][]ScanAnnotation, len(part))
 		g, ctx := errgroup.WithContext(ctx)
 		for i, r := range part {
 			g.Go(func() (err error) {

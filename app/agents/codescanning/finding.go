@@ -38,7 +38,7 @@ func newCollector(task dispatch.Task, filter string) *collector {
 }
 
 // annotation takes in one of a check run.
-func (c *collector) annotation(r Run, a *Annotation) {
+func (c *collector) annotation(r ScanRun, a *ScanAnnotation) {
 	severity := pipeline.SeverityWarning
 	switch a.Level {
 	case "failure":
@@ -59,7 +59,7 @@ func (c *collector) annotation(r Run, a *Annotation) {
 const category = "other-checks"
 
 // alert takes in one of code scanning. A rule of severity none is no finding.
-func (c *collector) alert(a *Alert) {
+func (c *collector) alert(a *ScanAlert) {
 	severity, ok := alertSeverity(a)
 	if !ok {
 		return
@@ -77,7 +77,7 @@ func (c *collector) alert(a *Alert) {
 }
 
 // alertSeverity is that of the rule: its security severity, if it has one.
-func alertSeverity(a *Alert) (pipeline.Severity, bool) {
+func alertSeverity(a *ScanAlert) (pipeline.Severity, bool) {
 	switch a.SecuritySeverity {
 	case "critical":
 		return pipeline.SeverityCritical, true

@@ -16,6 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
@@ -91,21 +92,21 @@ func gatedConfig(t *testing.T, conditions, models string) *config.Config {
 // source is the change of shop and a script, by a config.
 type source struct{ config *config.Config }
 
-func (source) PullRequest(context.Context) (normalize.PullRequest, error) {
-	return normalize.PullRequest{
+func (source) PullRequest(context.Context) (raw.PullRequest, error) {
+	return raw.PullRequest{
 		Repository: pipeline.Repository{Owner: "acme", Name: "shop"}, Number: 1, Title: "feat: averages of carts", Body: "Adds the average of a cart.",
 		Head: pipeline.Head{SHA: "h"}, Totals: pipeline.Totals{Files: 2},
 	}, nil
 }
 
-func (source) Files(context.Context) (normalize.Files, error) {
-	return normalize.Files{Files: []normalize.ChangedFile{
+func (source) Files(context.Context) (raw.Files, error) {
+	return raw.Files{Files: []raw.ChangedFile{
 		{Path: "shop/cart.go", Status: pipeline.FileModified, Additions: 2, Deletions: 1, Patch: "@@ -10,2 +10,3 @@\n func average() int {\n-\treturn 0\n+\treturn total / len(c.items)\n+}  // len(c.items)"},
 		{Path: "run.sh", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+echo averages of carts"},
 	}}, nil
 }
 
-func (source) Commits(context.Context) (normalize.Commits, error) { return normalize.Commits{}, nil }
+func (source) Commits(context.Context) (raw.Commits, error) { return raw.Commits{}, nil }
 
 func (s source) Config(context.Context) (normalize.ConfigRead, error) {
 	return normalize.ConfigRead{Config: s.config}, nil

@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"github.com/reviewgate/reviewgate/app/review"
-	"github.com/reviewgate/reviewgate/pipeline/run"
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // Accept implements review.Store. An error after a while may come from a
@@ -168,12 +168,12 @@ const deliveryGivenUp = `(d.gave_up = 1 OR EXISTS (
 
 func (s *Store) acceptReview(ctx context.Context, t tx, guid string, ask review.ReviewAsk, a *review.Accepted) (asked bool, err error) {
 	if ask.LabelsOnly {
-		var reads run.LabelsRead // none of a target that is not known
+		var reads pipeline.LabelsRead // none of a target that is not known
 		err := t.row(ctx, `SELECT reads_labels FROM targets WHERE key = ?`, ask.Target.Key()).Scan(&reads)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return false, fmt.Errorf("look which labels the target reads: %w", err)
 		}
-		if reads == run.LabelsNone || reads == run.LabelsOfTypes && !ask.TypeLabel {
+		if reads == pipeline.LabelsNone || reads == pipeline.LabelsOfTypes && !ask.TypeLabel {
 			return false, nil
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"github.com/reviewgate/reviewgate/app/review"
-	"github.com/reviewgate/reviewgate/pipeline/run"
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // raised is what became of a target whose generation was raised.
@@ -312,7 +312,7 @@ func (s *Store) SetHead(ctx context.Context, key, headSHA string) error {
 }
 
 // SetReadsLabels implements review.Store.
-func (s *Store) SetReadsLabels(ctx context.Context, key string, reads run.LabelsRead) error {
+func (s *Store) SetReadsLabels(ctx context.Context, key string, reads pipeline.LabelsRead) error {
 	return s.change(ctx, "note which labels matter", `UPDATE targets SET reads_labels = ? WHERE key = ?`, int(reads), key)
 }
 

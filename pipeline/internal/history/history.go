@@ -16,6 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // variable names the directory of the repository to read.
@@ -88,7 +89,7 @@ func git(ctx context.Context, dir string, args ...string) *exec.Cmd {
 // Change is what one commit changed.
 type Change struct {
 	Commit pipeline.Commit
-	Files  []normalize.ChangedFile
+	Files  []raw.ChangedFile
 }
 
 // Source is the change as reviews read it.
@@ -123,7 +124,7 @@ func Size(changes []Change) (lines, size int) {
 }
 
 // Added is the text of the lines that are added to a file.
-func Added(f *normalize.ChangedFile) string {
+func Added(f *raw.ChangedFile) string {
 	var b strings.Builder
 	for line := range strings.Lines(f.Patch) {
 		if text, ok := strings.CutPrefix(line, "+"); ok {
@@ -141,9 +142,9 @@ type source struct {
 
 var _ normalize.Source = source{}
 
-func (s source) PullRequest(context.Context) (normalize.PullRequest, error) {
+func (s source) PullRequest(context.Context) (raw.PullRequest, error) {
 	title, body, _ := strings.Cut(s.change.Commit.Message, "\n")
-	pr := normalize.PullRequest{
+	pr := raw.PullRequest{
 		Repository: pipeline.Repository{Owner: "owner", Name: "name"}, Number: 1, Title: title, Body: strings.TrimSpace(body),
 		Head: pipeline.Head{SHA: s.change.Commit.SHA}, Totals: pipeline.Totals{Files: len(s.change.Files)}, Commits: 1,
 	}
@@ -154,12 +155,12 @@ func (s source) PullRequest(context.Context) (normalize.PullRequest, error) {
 	return pr, nil
 }
 
-func (s source) Files(context.Context) (normalize.Files, error) {
-	return normalize.Files{Files: s.change.Files}, nil
+func (s source) Files(context.Context) (raw.Files, error) {
+	return raw.Files{Files: s.change.Files}, nil
 }
 
-func (s source) Commits(context.Context) (normalize.Commits, error) {
-	return normalize.Commits{Commits: []pipeline.Commit{s.change.Commit}}, nil
+func (s source) Commits(context.Context) (raw.Commits, error) {
+	return raw.Commits{Commits: []pipeline.Commit{s.change.Commit}}, nil
 }
 
 func (s source) Config(context.Context) (normalize.ConfigRead, error) {

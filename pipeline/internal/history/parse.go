@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // parser reads what git log -p prints.
@@ -99,7 +99,7 @@ func (p *parser) write(line string) {
 }
 
 // last is the file under way, or nil.
-func (p *parser) last() *normalize.ChangedFile {
+func (p *parser) last() *raw.ChangedFile {
 	files := p.changes[len(p.changes)-1].Files
 	if len(files) == 0 {
 		return nil
@@ -111,7 +111,7 @@ func (p *parser) last() *normalize.ChangedFile {
 // start with, unless a later line says otherwise.
 func (p *parser) file(line string) {
 	names := strings.TrimPrefix(line, "diff --git ")
-	f := normalize.ChangedFile{Path: name(names[len(names)/2+1:]), Status: pipeline.FileModified}
+	f := raw.ChangedFile{Path: name(names[len(names)/2+1:]), Status: pipeline.FileModified}
 	c := &p.changes[len(p.changes)-1]
 	c.Files = append(c.Files, f)
 }

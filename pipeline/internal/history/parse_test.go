@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 const log = `commit 2222
@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 		t.Fatalf("whole %v, error %v", whole, err)
 	}
 	want := []Change{
-		{Commit: pipeline.Commit{SHA: "2222", Message: "feat: more\n\nWhy."}, Files: []normalize.ChangedFile{
+		{Commit: pipeline.Commit{SHA: "2222", Message: "feat: more\n\nWhy."}, Files: []raw.ChangedFile{
 			{Path: "a.go", Status: pipeline.FileModified, Additions: 3, Deletions: 2, Patch: `@@ -1,2 +1,3 @@ func main() {
  x
 --- looks like a header
@@ -69,7 +69,7 @@ func TestParse(t *testing.T) {
 			{Path: "new name.txt", PreviousPath: "old name.txt", Status: pipeline.FileRenamed},
 			{Path: "p.png", Status: pipeline.FileAdded, Binary: true},
 		}},
-		{Commit: pipeline.Commit{SHA: "1111", Message: "first"}, Files: []normalize.ChangedFile{
+		{Commit: pipeline.Commit{SHA: "1111", Message: "first"}, Files: []raw.ChangedFile{
 			{Path: `q"t.go`, Status: pipeline.FileRemoved, Deletions: 1, Patch: "@@ -1 +0,0 @@\n-package q"},
 		}},
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/app/review"
-	"github.com/reviewgate/reviewgate/pipeline/run"
+	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -208,7 +208,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		if a := labelled("3 of a type", true); !a.NoOp {
 			t.Errorf("label of a type that nothing reads = %+v, want a no-op", a)
 		}
-		if err := f.SetReadsLabels(f.ctx, g.Key(), run.LabelsOfTypes); err != nil {
+		if err := f.SetReadsLabels(f.ctx, g.Key(), pipeline.LabelsOfTypes); err != nil {
 			t.Fatal(err)
 		}
 		if a := label("3 of no type"); !a.NoOp {
@@ -217,13 +217,13 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		if a := labelled("3 of a type that is read", true); a.NoOp || a.Key != g.Key() {
 			t.Errorf("label of a type where types are read = %+v, want it asked", a)
 		}
-		if err := f.SetReadsLabels(f.ctx, g.Key(), run.LabelsAll); err != nil {
+		if err := f.SetReadsLabels(f.ctx, g.Key(), pipeline.LabelsAll); err != nil {
 			t.Fatal(err)
 		}
 		if a := label("4"); a.NoOp || a.Key != g.Key() {
 			t.Errorf("label that a policy reads = %+v, want it asked", a)
 		}
-		if err := f.SetReadsLabels(f.ctx, g.Key(), run.LabelsNone); err != nil {
+		if err := f.SetReadsLabels(f.ctx, g.Key(), pipeline.LabelsNone); err != nil {
 			t.Fatal(err)
 		}
 		if a := labelled("5", true); !a.NoOp {
@@ -316,7 +316,7 @@ var targetTests = map[string]func(*testing.T, *fixture){
 		wantErr(t, "Target", err, review.ErrNotFound)
 		wantErr(t, "SetHead", f.SetHead(f.ctx, "pull/1/1", "aaa"), review.ErrNotFound)
 		wantErr(t, "SetClosed", f.SetClosed(f.ctx, "pull/1/1", true), review.ErrNotFound)
-		wantErr(t, "SetReadsLabels", f.SetReadsLabels(f.ctx, "pull/1/1", run.LabelsAll), review.ErrNotFound)
+		wantErr(t, "SetReadsLabels", f.SetReadsLabels(f.ctx, "pull/1/1", pipeline.LabelsAll), review.ErrNotFound)
 		wantErr(t, "BeginScans", f.BeginScans(f.ctx, "pull/1/1"), review.ErrNotFound)
 		wantErr(t, "SetScans", f.SetScans(f.ctx, "pull/1/1", readsAll), review.ErrNotFound)
 		wantErr(t, "AddNotice", f.AddNotice(f.ctx, "pull/1/1", "no"), review.ErrNotFound)
