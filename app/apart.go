@@ -16,7 +16,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/gh"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 const (
@@ -44,8 +44,8 @@ type apartSetup struct {
 // apartTask is each further line: a review to begin, or one to stop.
 type apartTask struct {
 	ID    int64
-	Lease review.Lease
-	Kind  review.JobKind
+	Lease ports.Lease
+	Kind  ports.JobKind
 	// Tokens are for the lease's target.
 	Tokens []gh.Token `json:",omitempty"`
 	Stop   bool       `json:",omitempty"`
@@ -55,7 +55,7 @@ type apartTask struct {
 // that the process is ready. If the process ends before that, no review is to blame.
 type apartAnswer struct {
 	ID    int64
-	Ended review.Ended
+	Ended ports.Ended
 }
 
 // children are the server's child processes, in which suspects are reviewed.
@@ -67,10 +67,10 @@ type children struct {
 
 // apart does the work of a lease in a child process: one of its own if alone, and
 // otherwise the common one. It implements review.Options.Apart.
-func (a *App) apart(ctx context.Context, l review.Lease, t review.Target, kind review.JobKind, alone bool) (review.Ended, error) {
+func (a *App) apart(ctx context.Context, l ports.Lease, t ports.Target, kind ports.JobKind, alone bool) (ports.Ended, error) {
 	c, err := a.children.join(a, alone)
 	if err != nil {
-		return review.Ended{}, err
+		return ports.Ended{}, err
 	}
 	defer a.children.leave(c, alone)
 	a.options.Log.Info().Str("target", l.Key).Int("pid", c.cmd.Process.Pid).Bool("alone", alone).Msg("a suspect is reviewed in a child process")
@@ -142,7 +142,7 @@ type child struct {
 
 	mu    sync.Mutex
 	ready bool
-	tasks map[int64]chan<- review.Ended
+	tasks map[int64]chan<- ports.Ended
 	last  int64 // the ID of the newest task, which is how many there were
 	how   error // how the process ended, once gone is closed
 }
@@ -163,7 +163,7 @@ func (a *App) startChild() (*child, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start a child process: %w", err)
 	}
-	c := &child{cmd: cmd, in: in, gone: make(chan struct{}), tasks: map[int64]chan<- review.Ended{}}
+	c := &child{cmd: cmd, in: in, gone: make(chan struct{}), tasks: map[int64]chan<- ports.Ended{}}
 	_ = c.write(apartSetup{a.apartMemory()}) // a process that reads nothing has ended, which Wait says
 	go c.read(out)
 	return c, nil
@@ -212,8 +212,8 @@ func (c *child) write(v any) error {
 
 // do gives the process a task and waits for the answer. The error is a *review.DiedError
 // if the process became ready and then ended.
-func (c *child) do(ctx context.Context, task apartTask) (ended review.Ended, err error) {
-	answer := make(chan review.Ended, 1)
+func (c *child) do(ctx context.Context, task apartTask) (ended ports.Ended, err error) {
+	answer := make(chan ports.Ended, 1)
 	c.mu.Lock()
 	c.last++
 	task.ID = c.last
@@ -243,7 +243,7 @@ func (c *child) do(ctx context.Context, task apartTask) (ended review.Ended, err
 }
 
 // died says why there is no answer from a process that is gone.
-func (c *child) died(answer <-chan review.Ended, werr error) (ended review.Ended, err error) {
+func (c *child) died(answer <-chan ports.Ended, werr error) (ended ports.Ended, err error) {
 	select {
 	case ended = <-answer: // its last words
 		return ended, nil
@@ -258,7 +258,7 @@ func (c *child) died(answer <-chan review.Ended, werr error) (ended review.Ended
 	if !c.ready || werr != nil {
 		return ended, fmt.Errorf("the child process could not begin: %w", errors.Join(werr, how))
 	}
-	return ended, &review.DiedError{How: how.Error(), Others: c.last > 1}
+	return ended, &ports.DiedError{How: how.Error(), Others: c.last > 1}
 }
 
 func (c *child) ended() bool {
@@ -379,10 +379,10 @@ func (a *App) workApart(ctx context.Context, tasks <-chan apartTask, out io.Writ
 	}
 }
 
-func (a *App) doApart(ctx context.Context, task apartTask) review.Ended {
+func (a *App) doApart(ctx context.Context, task apartTask) ports.Ended {
 	ctx = trail.With(ctx, &trail.Trail{Kind: string(task.Kind), Target: task.Lease.Key})
 	a.client.Take(task.Tokens)
-	ended := review.EndedBy(a.service.WorkHeld(ctx, task.Lease, task.Kind))
+	ended := ports.EndedBy(a.service.WorkHeld(ctx, task.Lease, task.Kind))
 	if len(ended.Err) > maxApartLine/8 { // a byte takes up to six in JSON
 		ended.Err = ended.Err[:maxApartLine/8]
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/telemetry"
 	"github.com/reviewgate/reviewgate/app/localgit"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/app/webhook"
 	"github.com/reviewgate/reviewgate/config"
@@ -140,12 +141,12 @@ func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 	if err != nil {
 		return err
 	}
-	var apart func(context.Context, review.Lease, review.Target, review.JobKind, bool) (review.Ended, error)
+	var apart func(context.Context, ports.Lease, ports.Target, ports.JobKind, bool) (ports.Ended, error)
 	if len(a.options.Apart) > 0 {
 		apart = a.apart
 	}
 	a.service, err = review.New(review.Options{
-		Store: a.store, GitHub: a.client, Pipeline: runner, Loader: loader, Server: a.settings.Config, Models: models,
+		Store: a.store.Store, GitHub: a.client.Host, Pipeline: runner, Loader: loader, Server: a.settings.Config, Models: models,
 		Log: a.options.Log, Version: a.options.Version, Owner: process, WebURL: a.settings.WebURL,
 		Observe: review.Observer{
 			Reviewed: a.metrics.Reviewed, Stage: a.onStage, Agent: a.onAgent,
@@ -206,16 +207,16 @@ const retentionInterval = time.Hour
 // periodic are the jobs that find what was lost, and delete what is too old.
 func (a *App) periodic() []store.Periodic {
 	var jobs []store.Periodic
-	for kind, every := range map[review.JobKind]time.Duration{
-		review.JobDeliveries: a.settings.DeliveryLogInterval,
-		review.JobSweep:      a.settings.SweepInterval,
+	for kind, every := range map[ports.JobKind]time.Duration{
+		ports.JobDeliveries: a.settings.DeliveryLogInterval,
+		ports.JobSweep:      a.settings.SweepInterval,
 	} {
 		if every > 0 {
 			jobs = append(jobs, store.Periodic{Kind: kind, Every: every})
 		}
 	}
 	if a.settings.Retention > 0 {
-		jobs = append(jobs, store.Periodic{Kind: review.JobRetention, Every: retentionInterval})
+		jobs = append(jobs, store.Periodic{Kind: ports.JobRetention, Every: retentionInterval})
 	}
 	return jobs
 }
@@ -234,7 +235,7 @@ func (a *App) checkCredentials(ctx context.Context) error {
 	asking, cancel := context.WithTimeout(ctx, credentialsTimeout)
 	defer cancel()
 	app, err := a.client.App(asking)
-	var host *review.HostError
+	var host *ports.HostError
 	switch {
 	case err == nil && app.ID != a.settings.AppID:
 		return fmt.Errorf("check the App's ID and private key: the key belongs to App %d, and %s is %d", app.ID, keyAppID, a.settings.AppID)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/gh"
 	"github.com/reviewgate/reviewgate/app/internal/store"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/policies/glob"
@@ -51,7 +52,7 @@ const (
 // backfiller asks for reviews where they are needed: a server, or the use cases
 // themselves on its database.
 type backfiller interface {
-	Backfill(ctx context.Context, p review.OpenPull, shared, dry bool) (asked bool, err error)
+	Backfill(ctx context.Context, p ports.OpenPull, shared, dry bool) (asked bool, err error)
 }
 
 var (
@@ -109,7 +110,7 @@ func RunBackfill(ctx context.Context, settings Settings, b Backfill) error {
 // isFinal tells trouble with one repository or account, which is no reason to
 // leave the others.
 func isFinal(err error) bool {
-	var host *review.HostError
+	var host *ports.HostError
 	return errors.As(err, &host) && !host.Temporary()
 }
 
@@ -132,7 +133,7 @@ func (o *outsider) backfiller(ctx context.Context, client *gh.Client) (_ backfil
 	}
 	options, err := o.options(client)
 	if err == nil {
-		options.Store, options.Owner = db, db.Process()
+		options.Store, options.Owner = db.Store, db.Process()
 		var service *review.Service
 		if service, err = review.New(options); err == nil {
 			return service, func() { db.Close() }, nil
@@ -145,24 +146,24 @@ func (o *outsider) backfiller(ctx context.Context, client *gh.Client) (_ backfil
 type backfill struct {
 	Backfill
 	github *gh.Client
-	config func(context.Context, review.Target) (*config.Config, error)
+	config func(context.Context, ports.Target) (*config.Config, error)
 	to     backfiller
 	next   time.Time // not to ask before
 }
 
-func (b *backfill) tell(repo review.Target, number int, outcome, why string) {
+func (b *backfill) tell(repo ports.Target, number int, outcome, why string) {
 	b.Tell(BackfillEvent{Repository: repo.Owner + "/" + repo.Name, Number: number, Outcome: outcome, Why: why})
 }
 
 // repositories lists those that are meant, of all installations that are not
 // suspended.
-func (b *backfill) repositories(ctx context.Context, globs *glob.Set) ([]review.Target, error) {
+func (b *backfill) repositories(ctx context.Context, globs *glob.Set) ([]ports.Target, error) {
 	b.Status("listing repositories")
 	installations, err := b.github.Installations(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var all []review.Target
+	var all []ports.Target
 	refused := false
 	for _, i := range installations {
 		if i.Suspended {
@@ -190,7 +191,7 @@ func (b *backfill) repositories(ctx context.Context, globs *glob.Set) ([]review.
 }
 
 // repository asks for a repository's pull requests, oldest first.
-func (b *backfill) repository(ctx context.Context, repo review.Target) error {
+func (b *backfill) repository(ctx context.Context, repo ports.Target) error {
 	name := repo.Owner + "/" + repo.Name
 	b.Status(name)
 	cfg, err := b.config(ctx, repo)
@@ -209,7 +210,7 @@ func (b *backfill) repository(ctx context.Context, repo review.Target) error {
 	for _, p := range pulls {
 		onHead[p.HeadSHA]++
 	}
-	slices.SortFunc(pulls, func(a, b review.OpenPull) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortFunc(pulls, func(a, b ports.OpenPull) int { return cmp.Compare(a.Number, b.Number) })
 	for _, p := range pulls {
 		b.Status(fmt.Sprintf("%s#%d", name, p.Number))
 		if err := b.pull(ctx, p, onHead[p.HeadSHA] > 1); err != nil {
@@ -220,7 +221,7 @@ func (b *backfill) repository(ctx context.Context, repo review.Target) error {
 }
 
 // pull asks for one, not sooner than the pause after the last that was needed.
-func (b *backfill) pull(ctx context.Context, p review.OpenPull, shared bool) error {
+func (b *backfill) pull(ctx context.Context, p ports.OpenPull, shared bool) error {
 	select {
 	case <-time.After(time.Until(b.next)):
 	case <-ctx.Done():

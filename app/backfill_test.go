@@ -17,7 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/needs"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
@@ -241,8 +241,8 @@ func TestBackfillEndsAtARateLimit(t *testing.T) {
 		_ = resp
 	})
 	told, err := w.backfill()
-	var host *review.HostError
-	if !errors.As(err, &host) || host.Kind != review.HostLimited || len(told) != 0 {
+	var host *ports.HostError
+	if !errors.As(err, &host) || host.Kind != ports.HostLimited || len(told) != 0 {
 		t.Errorf("told %v, %v", told, err)
 	}
 }
@@ -285,13 +285,13 @@ func TestControlSocket(t *testing.T) {
 		t.Fatal(runs, err)
 	}
 	defer c.Close()
-	good := review.OpenPull{Target: review.Target{Kind: review.TargetPull, Installation: 1, RepoID: 1, Owner: "acme", Name: "shop", Number: 1, HeadSHA: strings.Repeat("a", 40)}}
-	for name, spoil := range map[string]func(*review.OpenPull){
-		"no number":   func(p *review.OpenPull) { p.Number = 0 },
-		"no head":     func(p *review.OpenPull) { p.HeadSHA = "main" },
-		"a group":     func(p *review.OpenPull) { p.Kind = review.TargetGroup },
-		"no owner":    func(p *review.OpenPull) { p.Owner = "" },
-		"a long name": func(p *review.OpenPull) { p.Name = strings.Repeat("x", app.MaxControl) },
+	good := ports.OpenPull{Target: ports.Target{Kind: ports.TargetPull, Installation: 1, RepoID: 1, Owner: "acme", Name: "shop", Number: 1, HeadSHA: strings.Repeat("a", 40)}}
+	for name, spoil := range map[string]func(*ports.OpenPull){
+		"no number":   func(p *ports.OpenPull) { p.Number = 0 },
+		"no head":     func(p *ports.OpenPull) { p.HeadSHA = "main" },
+		"a group":     func(p *ports.OpenPull) { p.Kind = ports.TargetGroup },
+		"no owner":    func(p *ports.OpenPull) { p.Owner = "" },
+		"a long name": func(p *ports.OpenPull) { p.Name = strings.Repeat("x", app.MaxControl) },
 	} {
 		p := good
 		spoil(&p)

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // A SQLite file has one process. What another one wants of it, a command at the
@@ -67,7 +67,7 @@ func dialSocket(ctx context.Context, path string) (net.Conn, error) {
 
 // backfillAsk is an open pull request that may need a review.
 type backfillAsk struct {
-	Pull   review.OpenPull
+	Pull   ports.OpenPull
 	Shared bool // other open pull requests have its head
 	Dry    bool // only tell
 }
@@ -78,7 +78,7 @@ type backfillAnswer struct {
 	Error string
 	// Kind is of trouble with GitHub, empty for other; RetryAfter is how long it
 	// is not to be asked.
-	Kind       review.HostKind
+	Kind       ports.HostKind
 	RetryAfter time.Duration
 }
 
@@ -142,7 +142,7 @@ func (a *App) backfill(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		answer.Error = err.Error()
-		var host *review.HostError
+		var host *ports.HostError
 		if errors.As(err, &host) {
 			answer.Kind, answer.RetryAfter = host.Kind, host.RetryAfter
 		}
@@ -162,7 +162,7 @@ func decodeAsk(r io.Reader, ask *backfillAsk) error {
 		return fmt.Errorf("read what is asked, by another version of reviewgate perhaps: %w", err)
 	}
 	p := ask.Pull
-	if p.Kind != review.TargetPull || p.Installation <= 0 || p.RepoID <= 0 || p.Number <= 0 || p.Owner == "" || p.Name == "" || !headPattern.MatchString(p.HeadSHA) {
+	if p.Kind != ports.TargetPull || p.Installation <= 0 || p.RepoID <= 0 || p.Number <= 0 || p.Owner == "" || p.Name == "" || !headPattern.MatchString(p.HeadSHA) {
 		return errors.New("what is asked names no pull request")
 	}
 	return nil
@@ -189,7 +189,7 @@ func dialControl(ctx context.Context, path string) (_ *controlClient, ok bool, e
 func (c *controlClient) close() { c.http.CloseIdleConnections() }
 
 // Backfill has the server do it.
-func (c *controlClient) Backfill(ctx context.Context, p review.OpenPull, shared, dry bool) (asked bool, err error) {
+func (c *controlClient) Backfill(ctx context.Context, p ports.OpenPull, shared, dry bool) (asked bool, err error) {
 	text, err := json.Marshal(backfillAsk{Pull: p, Shared: shared, Dry: dry})
 	if err != nil {
 		return false, fmt.Errorf("write what is asked: %w", err)
@@ -209,7 +209,7 @@ func (c *controlClient) Backfill(ctx context.Context, p review.OpenPull, shared,
 	}
 	switch {
 	case answer.Kind != "":
-		return false, &review.HostError{Op: "ask the server", Kind: answer.Kind, RetryAfter: answer.RetryAfter, Err: errors.New(answer.Error)}
+		return false, &ports.HostError{Op: "ask the server", Kind: answer.Kind, RetryAfter: answer.RetryAfter, Err: errors.New(answer.Error)}
 	case answer.Error != "":
 		return false, errors.New(answer.Error)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/doctor"
 	"github.com/reviewgate/reviewgate/app/gh"
 	"github.com/reviewgate/reviewgate/app/internal/store"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/deploy"
@@ -83,13 +84,13 @@ func (o *outsider) options(client *gh.Client) (review.Options, error) {
 		return review.Options{}, fmt.Errorf("make the pipeline: %w", err)
 	}
 	return review.Options{
-		GitHub: client, Pipeline: runner, Loader: config.NewLoader(8), Server: o.settings.Config,
+		GitHub: client.Host, Pipeline: runner, Loader: config.NewLoader(8), Server: o.settings.Config,
 		Log: o.log, Version: Version(), WebURL: o.settings.WebURL,
 	}, nil
 }
 
 // dryRun makes what tells what the server would do. kept may be nil.
-func (o *outsider) dryRun(kept review.GoodLayers) (*review.DryRun, *gh.Client, error) {
+func (o *outsider) dryRun(kept ports.GoodLayers) (*review.DryRun, *gh.Client, error) {
 	client, err := o.client()
 	if err != nil {
 		return nil, nil, err
@@ -116,14 +117,14 @@ func (k *keptLayers) open(ctx context.Context, databaseURL string) (err error) {
 
 func (k *keptLayers) opened() bool { return k.reader != nil }
 
-func (k *keptLayers) GoodLayer(ctx context.Context, repoID int64, layer string) (*review.GoodLayer, error) {
+func (k *keptLayers) GoodLayer(ctx context.Context, repoID int64, layer string) (*ports.GoodLayer, error) {
 	if k.reader == nil {
 		return nil, nil
 	}
 	return k.reader.GoodLayer(ctx, repoID, layer)
 }
 
-func (k *keptLayers) quarantined(ctx context.Context) ([]review.Quarantined, error) {
+func (k *keptLayers) quarantined(ctx context.Context) ([]ports.Quarantined, error) {
 	if k.reader == nil {
 		return nil, nil
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/doctor"
 	"github.com/reviewgate/reviewgate/app/gh"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -363,7 +363,7 @@ func TestDoctorOnWhereGitHubIs(t *testing.T) {
 			API: c.api, GraphQL: c.api, Web: c.web, GitHub: unreachable{},
 			Skew:        func() (time.Duration, bool) { return 0, false },
 			Database:    func(context.Context) (int64, int64, error) { return 0, 0, nil },
-			Quarantined: func(context.Context) ([]review.Quarantined, error) { return nil, nil },
+			Quarantined: func(context.Context) ([]ports.Quarantined, error) { return nil, nil },
 		})
 		if p := r.Points[0]; p.Status != c.status || !strings.Contains(said(r, doctor.Settings), c.says) {
 			t.Errorf("%s and %s: %s, %s", c.api, c.web, p.Status, said(r, doctor.Settings))
@@ -419,13 +419,13 @@ func TestDoctorNamesWhatIsQuarantined(t *testing.T) {
 	if r := w.examine(); !strings.Contains(said(r, doctor.Quarantine), "no quarantined reviews") {
 		t.Errorf("before: %s", said(r, doctor.Quarantine))
 	}
-	store, target := w.App.Inside().Service.Store, review.Target{Kind: review.TargetPull, Installation: 1, RepoID: 7, Owner: "acme", Name: "shop", Number: 12, HeadSHA: strings.Repeat("a", 40)}
+	store, target := w.App.Inside().Service.Store, ports.Target{Kind: ports.TargetPull, Installation: 1, RepoID: 7, Owner: "acme", Name: "shop", Number: 12, HeadSHA: strings.Repeat("a", 40)}
 	// A lease that is held keeps the review from being done.
 	lease, ok, err := store.Acquire(t.Context(), target.Key(), "a test", time.Minute)
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	if err := store.Ask(t.Context(), review.ReviewAsk{Target: target, Reason: "opened"}, false); err != nil {
+	if err := store.Ask(t.Context(), ports.ReviewAsk{Target: target, Reason: "opened"}, false); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.Died(t.Context(), lease, time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)); err != nil {

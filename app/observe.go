@@ -11,7 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/gh"
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -40,12 +40,12 @@ func (a *App) agents(loader *config.Loader) (ids []string) {
 
 // jobKinds are those whose failures are counted from 0.
 var jobKinds = []string{
-	string(review.JobReview), string(review.JobPublish), string(review.JobCommand), string(review.JobRerequest),
-	string(review.JobReport), string(review.JobScans), string(review.JobConfig), string(review.JobForget), string(review.JobIssues),
-	string(review.JobDeliveries), string(review.JobSweep), string(review.JobRetention),
+	string(ports.JobReview), string(ports.JobPublish), string(ports.JobCommand), string(ports.JobRerequest),
+	string(ports.JobReport), string(ports.JobScans), string(ports.JobConfig), string(ports.JobForget), string(ports.JobIssues),
+	string(ports.JobDeliveries), string(ports.JobSweep), string(ports.JobRetention),
 }
 
-func (a *App) onDelivery(ctx context.Context, d review.Delivery, target, outcome string, took time.Duration) {
+func (a *App) onDelivery(ctx context.Context, d ports.Delivery, target, outcome string, took time.Duration) {
 	a.metrics.Delivery(d.Event, outcome, took)
 	trouble := ""
 	if outcome == "failed" {
@@ -95,7 +95,7 @@ func (a *App) onAgent(ctx context.Context, agent, status string, begun time.Time
 func (a *App) onCall(ctx context.Context, c gh.CallInfo) {
 	a.metrics.Call(c.Route, fmt.Sprint(c.Status), fmt.Sprint(c.Installation), c.Duration, c.RateRemaining)
 	if c.RateRemaining >= 0 && c.Status != http.StatusNotModified && a.service != nil { // which counts against no limit
-		a.service.Called(c.Installation, trail.Of(ctx).Author(), review.Quota{Limit: c.RateLimit, Left: c.RateRemaining, Reset: c.RateReset})
+		a.service.Called(c.Installation, trail.Of(ctx).Author(), ports.Quota{Limit: c.RateLimit, Left: c.RateRemaining, Reset: c.RateReset})
 	}
 	trouble := ""
 	if c.Status == 0 || c.Status >= 500 {

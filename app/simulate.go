@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
@@ -59,6 +60,6 @@ func Simulate(ctx context.Context, settings Settings, s Simulation) (run.Outcome
 }
 
 func isMissing(err error) bool {
-	var host *review.HostError
-	return errors.As(err, &host) && host.Kind == review.HostNotFound
+	var host *ports.HostError
+	return errors.As(err, &host) && host.Kind == ports.HostNotFound
 }

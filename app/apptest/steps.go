@@ -16,7 +16,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -76,7 +76,7 @@ func (w *World) Another(head string, files ghtest.Files) *ghtest.PullRequest {
 }
 
 // Stored is the newest published review of a pull request.
-func (w *World) Stored(pr *ghtest.PullRequest) *review.StoredReview {
+func (w *World) Stored(pr *ghtest.PullRequest) *ports.StoredReview {
 	w.Helper()
 	r, err := w.App.Inside().Store.LatestReview(w.Context(), fmt.Sprintf("pull/%d/%d", pr.Repo().ID(), pr.Number))
 	if err != nil || r == nil {
@@ -114,7 +114,7 @@ func (w *World) AsOurs(pr *ghtest.PullRequest, body []byte) map[string]any {
 
 // Key is the pull request's in the store.
 func (w *World) Key(pr *ghtest.PullRequest) string {
-	return review.Target{Kind: review.TargetPull, RepoID: w.Repo.ID(), Number: pr.Number}.Key()
+	return ports.Target{Kind: ports.TargetPull, RepoID: w.Repo.ID(), Number: pr.Number}.Key()
 }
 
 // Twin opens a second pull request of the same branch, into release.
@@ -206,9 +206,9 @@ func (w *World) Alive() {
 }
 
 // Work does a periodic job now.
-func (w *World) Work(kind review.JobKind) {
+func (w *World) Work(kind ports.JobKind) {
 	w.Helper()
-	if err := w.App.Inside().Service.Work(w.Context(), review.Job{Kind: kind, Attempt: 1}); err != nil {
+	if err := w.App.Inside().Service.Work(w.Context(), ports.Job{Kind: kind, Attempt: 1}); err != nil {
 		w.Fatalf("%s: %v", kind, err)
 	}
 	w.Idle()
@@ -225,7 +225,7 @@ func (w *World) Away(f func()) {
 // ended.
 func (w *World) Result(pr *ghtest.PullRequest) string {
 	w.Helper()
-	st, err := w.App.Inside().Store.Target(w.Context(), review.Target{Kind: review.TargetPull, RepoID: w.Repo.ID(), Number: pr.Number}.Key())
+	st, err := w.App.Inside().Store.Target(w.Context(), ports.Target{Kind: ports.TargetPull, RepoID: w.Repo.ID(), Number: pr.Number}.Key())
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -241,8 +241,8 @@ func (w *World) Forgotten(pr *ghtest.PullRequest) {
 			w.Errorf("the check is %s", c.Conclusion)
 		}
 	}
-	key := review.Target{Kind: review.TargetPull, RepoID: w.Repo.ID(), Number: pr.Number}.Key()
-	if _, err := w.App.Inside().Store.Target(w.Context(), key); !errors.Is(err, review.ErrNotFound) {
+	key := ports.Target{Kind: ports.TargetPull, RepoID: w.Repo.ID(), Number: pr.Number}.Key()
+	if _, err := w.App.Inside().Store.Target(w.Context(), key); !errors.Is(err, ports.ErrNotFound) {
 		w.Errorf("%s: %v, want that nothing is known of it", key, err)
 	}
 }
@@ -284,7 +284,7 @@ func (w *World) Ours(pr *ghtest.PullRequest) ghtest.Comment {
 }
 
 // Latest is the newest review of a pull request that was published.
-func (w *World) Latest(pr *ghtest.PullRequest) *review.StoredReview {
+func (w *World) Latest(pr *ghtest.PullRequest) *ports.StoredReview {
 	w.Helper()
 	r, err := w.App.Inside().Store.LatestReview(w.Context(), w.Key(pr))
 	if err != nil || r == nil {

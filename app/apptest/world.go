@@ -350,5 +350,5 @@ func (w *World) Reconnect(timeout time.Duration) {
 		w.Fatal(err)
 	}
 	w.Cleanup(c.Close)
-	w.App.Inside().Service.GitHub = c
+	w.App.Inside().Service.GitHub = c.Host
 }

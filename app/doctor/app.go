@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/gh"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // maxSkew is how far the clocks may be apart. The App's JWT is dated 30 s back
@@ -60,7 +60,7 @@ func isHosted(host string) bool { return host == "github.com" || strings.HasSuff
 func (d *doctor) credentials(ctx context.Context) bool {
 	app, err := d.GitHub.App(ctx)
 	skewed := d.clock()
-	var host *review.HostError
+	var host *ports.HostError
 	switch {
 	case err == nil && app.ID != d.AppID:
 		d.problem(App, fmt.Sprintf("the private key is that of App %d, and not of %d", app.ID, d.AppID), "set GITHUB_APP_INTEGRATION_ID to the App ID on the App's settings page")

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // delivery is an event with all attempts to deliver it that were read.
 type delivery struct {
-	newest review.HookAttempt
+	newest ports.HookAttempt
 	came   bool
 }
 
@@ -37,7 +37,7 @@ func (d *doctor) deliveries(ctx context.Context) {
 }
 
 // group puts the attempts at each event together, the newest first.
-func group(attempts []review.HookAttempt) []delivery {
+func group(attempts []ports.HookAttempt) []delivery {
 	var all []delivery
 	at := map[string]int{}
 	for _, a := range attempts {
@@ -93,7 +93,7 @@ func deliveryRemedy(status int) string {
 
 // secret tells what the answers tell of it: the server checks the signature
 // first.
-func (d *doctor) secret(attempts []review.HookAttempt) {
+func (d *doctor) secret(attempts []ports.HookAttempt) {
 	for _, a := range attempts {
 		at := a.At.UTC().Format(time.RFC3339)
 		switch {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/gh"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/deploy"
 )
@@ -81,10 +81,10 @@ func (r Result) Worst() Status {
 type GitHub interface {
 	App(ctx context.Context) (gh.App, error)
 	HookConfig(ctx context.Context) (gh.HookConfig, error)
-	LastDeliveries(ctx context.Context) ([]review.HookAttempt, error)
+	LastDeliveries(ctx context.Context) ([]ports.HookAttempt, error)
 	Grants(ctx context.Context) ([]gh.Grant, error)
 	Find(ctx context.Context, owner, name string) (gh.Repository, error)
-	Required(ctx context.Context, repo review.Target, branch string) (gh.Required, error)
+	Required(ctx context.Context, repo ports.Target, branch string) (gh.Required, error)
 }
 
 var _ GitHub = (*gh.Client)(nil)
@@ -108,11 +108,11 @@ type Options struct {
 	// repository's default branch. Kept reports whether InForce knows the last
 	// good versions of config, which the database has; it is asked after Database.
 	Server  *config.Config
-	InForce func(ctx context.Context, t review.Target) (*config.Config, error)
+	InForce func(ctx context.Context, t ports.Target) (*config.Config, error)
 	Kept    func() bool
 	// Quarantined lists what is in quarantine, or nothing if the database can't be read.
 	// It is asked after Database.
-	Quarantined func(ctx context.Context) ([]review.Quarantined, error)
+	Quarantined func(ctx context.Context) ([]ports.Quarantined, error)
 	// Owner and Name are of the repository to look at, empty for none.
 	Owner, Name string
 }

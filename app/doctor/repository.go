@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/app/gh"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 )
 
@@ -19,9 +19,9 @@ func (d *doctor) repository(ctx context.Context) {
 	}
 	name := d.Owner + "/" + d.Name
 	repo, err := d.GitHub.Find(ctx, d.Owner, d.Name)
-	var host *review.HostError
+	var host *ports.HostError
 	switch {
-	case errors.As(err, &host) && host.Kind == review.HostNotFound:
+	case errors.As(err, &host) && host.Kind == ports.HostNotFound:
 		d.problem(Repository, "the App is not installed on "+name+", or there is no such repository", "install it there: the App's page, Install App")
 	case err != nil:
 		d.failed(Repository, err)

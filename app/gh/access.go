@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // needed is what reviews can't do without. To write pull requests is enough for
@@ -23,8 +23,8 @@ var levels = []string{"read", "write", "admin"}
 
 // Access asks how the App stands to the target's repository, wherever that is
 // now.
-func (c *Client) Access(ctx context.Context, t review.Target) (review.Access, error) {
-	a := review.Access{Installation: t.Installation, Owner: t.Owner, Name: t.Name}
+func (c pullReader) Access(ctx context.Context, t ports.Target) (ports.Access, error) {
+	a := ports.Access{Installation: t.Installation, Owner: t.Owner, Name: t.Name}
 	// The id is where GitHub redirects to after a rename or a transfer, unless
 	// another repository has taken the old name. The name is the documented way.
 	i, err := c.installationOf(ctx, t, "/repositories/{repository_id}/installation", t.RepoID)
@@ -35,7 +35,7 @@ func (c *Client) Access(ctx context.Context, t review.Target) (review.Access, er
 		return a, nil
 	}
 	if err != nil {
-		return review.Access{}, err
+		return ports.Access{}, err
 	}
 	a.Installed, a.Suspended = true, i.SuspendedAt != nil
 	a.Installation, a.Missing = i.ID, missing(i.Permissions)
@@ -46,7 +46,7 @@ func (c *Client) Access(ctx context.Context, t review.Target) (review.Access, er
 	return c.present(ctx, t, a)
 }
 
-func (c *Client) installationOf(ctx context.Context, t review.Target, path string, args ...any) (i installationAnswer, err error) {
+func (c *api) installationOf(ctx context.Context, t ports.Target, path string, args ...any) (i installationAnswer, err error) {
 	_, err = c.do(ctx, t, request{
 		op: "read the App's installation", scope: asApp, method: http.MethodGet, path: path, args: args,
 	}, asJSON(&i))
@@ -56,7 +56,7 @@ func (c *Client) installationOf(ctx context.Context, t review.Target, path strin
 // present fills in where the repository is now: its id stays the same, while
 // its old name may be another's by now. It is asked with a new token, which
 // later calls use too: one from before may lack what was granted since.
-func (c *Client) present(ctx context.Context, t review.Target, a review.Access) (review.Access, error) {
+func (c *api) present(ctx context.Context, t ports.Target, a ports.Access) (ports.Access, error) {
 	c.mu.Lock()
 	key := clientKey(asRepository, t)
 	c.clients.remove(key)
@@ -66,12 +66,12 @@ func (c *Client) present(ctx context.Context, t review.Target, a review.Access) 
 	_, err := c.do(ctx, t, request{
 		op: "read the repository's name", method: http.MethodGet, path: "/repositories/{repository_id}", args: []any{t.RepoID},
 	}, asJSON(repo))
-	var host *review.HostError
+	var host *ports.HostError
 	switch {
 	case err == nil:
 		a.Owner, a.Name = repo.GetOwner().GetLogin(), repo.GetName()
 	case errors.As(err, &host) && host.Temporary():
-		return review.Access{}, err
+		return ports.Access{}, err
 	case isNotFound(err) || host.Status == http.StatusUnprocessableEntity:
 		a.Installed = false // another repository has its name, this one is gone
 	}

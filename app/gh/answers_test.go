@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -24,18 +24,18 @@ func TestEveryStatus(t *testing.T) {
 		always2        // a write too: nothing was done
 	)
 	statuses := map[int]struct {
-		kind  review.HostKind
+		kind  ports.HostKind
 		again int
 	}{
-		202: {review.HostTransient, reads}, 203: {review.HostTransient, reads}, 206: {review.HostTransient, reads},
-		300: {review.HostTransient, reads}, 303: {review.HostTransient, reads}, 304: {review.HostTransient, reads},
-		400: {review.HostInvalid, never}, 401: {review.HostForbidden, always2}, 402: {review.HostInvalid, never},
-		403: {review.HostForbidden, never}, 404: {review.HostNotFound, never}, 405: {review.HostInvalid, never},
-		406: {review.HostInvalid, never}, 408: {review.HostTransient, reads}, 409: {review.HostInvalid, never},
-		410: {review.HostNotFound, never}, 413: {review.HostInvalid, never}, 415: {review.HostInvalid, never},
-		422: {review.HostInvalid, never}, 429: {review.HostLimited, never}, 451: {review.HostNotFound, never},
-		500: {review.HostTransient, reads}, 501: {review.HostTransient, reads}, 502: {review.HostTransient, reads},
-		503: {review.HostTransient, reads}, 504: {review.HostTransient, reads}, 599: {review.HostTransient, reads},
+		202: {ports.HostTransient, reads}, 203: {ports.HostTransient, reads}, 206: {ports.HostTransient, reads},
+		300: {ports.HostTransient, reads}, 303: {ports.HostTransient, reads}, 304: {ports.HostTransient, reads},
+		400: {ports.HostInvalid, never}, 401: {ports.HostForbidden, always2}, 402: {ports.HostInvalid, never},
+		403: {ports.HostForbidden, never}, 404: {ports.HostNotFound, never}, 405: {ports.HostInvalid, never},
+		406: {ports.HostInvalid, never}, 408: {ports.HostTransient, reads}, 409: {ports.HostInvalid, never},
+		410: {ports.HostNotFound, never}, 413: {ports.HostInvalid, never}, 415: {ports.HostInvalid, never},
+		422: {ports.HostInvalid, never}, 429: {ports.HostLimited, never}, 451: {ports.HostNotFound, never},
+		500: {ports.HostTransient, reads}, 501: {ports.HostTransient, reads}, 502: {ports.HostTransient, reads},
+		503: {ports.HostTransient, reads}, 504: {ports.HostTransient, reads}, 599: {ports.HostTransient, reads},
 	}
 	// What a status means to some calls.
 	special := map[string]string{
@@ -129,7 +129,7 @@ func TestGarbageIsNoAnswer(t *testing.T) {
 				case err == nil:
 					t.Errorf("%s was taken", what)
 				default:
-					wantHostError(t, err, review.HostTransient)
+					wantHostError(t, err, ports.HostTransient)
 					most := 1
 					if call.method == http.MethodGet {
 						most = 2
@@ -162,7 +162,7 @@ func TestTransportTrouble(t *testing.T) {
 				hub := &fake{answer: answer}
 				start := time.Now()
 				err := call.do(t, hub.client(t, nil))
-				he := wantHostError(t, err, review.HostTransient)
+				he := wantHostError(t, err, ports.HostTransient)
 				most := 1
 				if call.method == http.MethodGet {
 					most = 2
@@ -224,7 +224,7 @@ func TestPartsThatMustBeThere(t *testing.T) {
 			if err := calls[tt.call].do(t, hub.client(t, nil)); err == nil {
 				t.Errorf("%s was taken", name)
 			} else {
-				wantHostError(t, err, review.HostTransient)
+				wantHostError(t, err, ports.HostTransient)
 			}
 		})
 	}

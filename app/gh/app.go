@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-github/v60/github"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // maxWalk bounds lists that are read page after page: 10,000 entries.
@@ -33,14 +33,14 @@ func (l *installationList) whole() error {
 }
 
 // Installations lists where the App is installed, up to 10,000.
-func (c *Client) Installations(ctx context.Context) ([]review.Installation, error) {
+func (c installationReader) Installations(ctx context.Context) ([]ports.Installation, error) {
 	const op = "list the installations"
-	var out []review.Installation
-	whole, err := walk(ctx, c, review.Target{}, request{
+	var out []ports.Installation
+	whole, err := walk(ctx, c.api, ports.Target{}, request{
 		op: op, scope: asApp, method: http.MethodGet, path: "/app/installations",
 	}, maxWalk, func(page installationList) bool {
 		for _, i := range page {
-			out = append(out, review.Installation{
+			out = append(out, ports.Installation{
 				ID: i.ID, Account: i.Account.GetLogin(), CreatedAt: i.CreatedAt.Time, Suspended: i.SuspendedAt != nil,
 			})
 		}
@@ -64,16 +64,16 @@ func (l *repositoryList) whole() error {
 
 // Repositories lists an installation's repositories that are not archived, up
 // to 10,000.
-func (c *Client) Repositories(ctx context.Context, installation int64) ([]review.Target, error) {
+func (c installationReader) Repositories(ctx context.Context, installation int64) ([]ports.Target, error) {
 	const op = "list the installation's repositories"
-	var out []review.Target
-	whole, err := walk(ctx, c, review.Target{Installation: installation}, request{
+	var out []ports.Target
+	whole, err := walk(ctx, c.api, ports.Target{Installation: installation}, request{
 		op: op, scope: asInstallation, method: http.MethodGet, path: "/installation/repositories",
 	}, maxWalk, func(page repositoryList) bool {
 		for _, r := range page.Repositories {
 			if !r.GetArchived() {
-				out = append(out, review.Target{
-					Kind: review.TargetPull, Installation: installation,
+				out = append(out, ports.Target{
+					Kind: ports.TargetPull, Installation: installation,
 					RepoID: r.GetID(), Owner: r.GetOwner().GetLogin(), Name: r.GetName(),
 				})
 			}
@@ -86,11 +86,11 @@ func (c *Client) Repositories(ctx context.Context, installation int64) ([]review
 // OpenPulls lists a repository's open pull requests that were updated since
 // then, newest first and up to 10,000. Those whose fork was deleted are among
 // them.
-func (c *Client) OpenPulls(ctx context.Context, repo review.Target, since time.Time) ([]review.OpenPull, error) {
+func (c installationReader) OpenPulls(ctx context.Context, repo ports.Target, since time.Time) ([]ports.OpenPull, error) {
 	const op = "list the open pull requests"
-	var out []review.OpenPull
+	var out []ports.OpenPull
 	seen := map[int]bool{} // one that is updated meanwhile moves the others to the next page
-	whole, err := walk(ctx, c, repo, request{
+	whole, err := walk(ctx, c.api, repo, request{
 		op: op, scope: asInstallation, method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/pulls", args: []any{repo.Owner, repo.Name},
 		query: url.Values{"state": {"open"}, "sort": {"updated"}, "direction": {"desc"}},
@@ -103,8 +103,8 @@ func (c *Client) OpenPulls(ctx context.Context, repo review.Target, since time.T
 				continue
 			}
 			seen[p.GetNumber()] = true
-			out = append(out, review.OpenPull{Target: review.Target{
-				Kind: review.TargetPull, Installation: repo.Installation, RepoID: repo.RepoID,
+			out = append(out, ports.OpenPull{Target: ports.Target{
+				Kind: ports.TargetPull, Installation: repo.Installation, RepoID: repo.RepoID,
 				Owner: repo.Owner, Name: repo.Name, Number: p.GetNumber(), HeadSHA: p.GetHead().GetSHA(),
 			}, BaseRef: p.GetBase().GetRef()})
 		}

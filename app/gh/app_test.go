@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 func TestInstallationsAndRepositories(t *testing.T) {
@@ -41,15 +41,15 @@ func TestInstallationsAndRepositories(t *testing.T) {
 	acme := w.hub.InstallationID("acme")
 	repos, err := w.client.Repositories(t.Context(), acme)
 	w.must(err)
-	want := []review.Target{
-		{Kind: review.TargetPull, Installation: acme, RepoID: w.hub.Repo("acme/api").ID(), Owner: "acme", Name: "api"},
-		{Kind: review.TargetPull, Installation: acme, RepoID: w.repo.ID(), Owner: "acme", Name: "shop"},
+	want := []ports.Target{
+		{Kind: ports.TargetPull, Installation: acme, RepoID: w.hub.Repo("acme/api").ID(), Owner: "acme", Name: "api"},
+		{Kind: ports.TargetPull, Installation: acme, RepoID: w.repo.ID(), Owner: "acme", Name: "shop"},
 	}
 	if diff := cmp.Diff(want, repos); diff != "" {
 		t.Errorf("repositories (-want +got):\n%s", diff)
 	}
 	_, err = w.client.Repositories(t.Context(), w.hub.InstallationID("beta"))
-	wantHostError(t, err, review.HostForbidden)
+	wantHostError(t, err, ports.HostForbidden)
 	if u := w.hub.Unexpected(); len(u) > 0 {
 		t.Errorf("unexpected calls %+v", u)
 	}
@@ -57,7 +57,7 @@ func TestInstallationsAndRepositories(t *testing.T) {
 
 func TestOpenPulls(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
-	var targets []review.Target
+	var targets []ports.Target
 	for i := range 5 {
 		p := w.repo.OpenPR(ghtest.PR{Head: fmt.Sprint("h", i), Fork: "bob", Files: ghtest.Files{"a.txt": fmt.Sprint(i)}})
 		if i == 1 {
@@ -72,9 +72,9 @@ func TestOpenPulls(t *testing.T) {
 	repo.Number, repo.HeadSHA = 0, ""
 	got, err := w.client.OpenPulls(t.Context(), repo, time.Time{})
 	w.must(err)
-	var want []review.OpenPull
+	var want []ports.OpenPull
 	for _, target := range targets {
-		want = append(want, review.OpenPull{Target: target, BaseRef: "main"})
+		want = append(want, ports.OpenPull{Target: target, BaseRef: "main"})
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("open pull requests (-want +got):\n%s", diff)
@@ -135,7 +135,7 @@ func TestFailedDeliveries(t *testing.T) {
 		return reply(200, "[]")
 	}}
 	got, whole, err := hub.client(t, nil).FailedDeliveries(t.Context(), at.Add(500*time.Millisecond))
-	want := []review.HookAttempt{
+	want := []ports.HookAttempt{
 		{ID: 4, GUID: "g4", Event: "ping", Status: 302, At: at.Add(30 * time.Second)},
 		{ID: 2, GUID: "g2", Event: "pull_request", Action: "opened", Status: 502, At: at, Installation: 7, RepoID: 1001},
 	}
@@ -169,7 +169,7 @@ func TestDeliveryWithoutPayload(t *testing.T) {
 		"too large":  `{"id":5,"request":{"payload":{"a":"` + strings.Repeat("a", 4<<20) + `"}}}`,
 	} {
 		hub := &fake{answer: func(*http.Request) *http.Response { return reply(200, body) }}
-		if _, err := hub.client(t, nil).Payload(t.Context(), 5); !errors.Is(err, review.ErrNoPayload) {
+		if _, err := hub.client(t, nil).Payload(t.Context(), 5); !errors.Is(err, ports.ErrNoPayload) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -193,7 +193,7 @@ func TestLostDeliveryIsSentAgain(t *testing.T) {
 	w.must(w.hub.Settle(t.Context()))
 	log, whole, err := w.client.FailedDeliveries(t.Context(), time.Time{})
 	w.must(err)
-	i := slices.IndexFunc(log, func(a review.HookAttempt) bool { return !a.Delivered() })
+	i := slices.IndexFunc(log, func(a ports.HookAttempt) bool { return !a.Delivered() })
 	if i < 0 || !whole {
 		t.Fatalf("no failed attempt in %+v, whole %v", log, whole)
 	}
@@ -210,17 +210,17 @@ func TestLostDeliveryIsSentAgain(t *testing.T) {
 	if last := seen[len(seen)-1]; last != log[i].GUID {
 		t.Errorf("sent %q again, want %q", last, log[i].GUID)
 	}
-	wantHostError(t, w.client.Redeliver(t.Context(), 987654321), review.HostNotFound)
+	wantHostError(t, w.client.Redeliver(t.Context(), 987654321), ports.HostNotFound)
 	_, err = w.client.Payload(t.Context(), 987654321)
-	wantHostError(t, err, review.HostNotFound)
+	wantHostError(t, err, ports.HostNotFound)
 }
 
 func TestAccess(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	target := w.target(w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}}))
 	acme := target.Installation
-	fine := review.Access{Installed: true, Installation: acme, Owner: "acme", Name: "shop"}
-	check := func(when string, want review.Access) {
+	fine := ports.Access{Installed: true, Installation: acme, Owner: "acme", Name: "shop"}
+	check := func(when string, want ports.Access) {
 		t.Helper()
 		got, err := w.client.Access(t.Context(), target)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -236,7 +236,7 @@ func TestAccess(t *testing.T) {
 	w.hub.Unsuspend("acme")
 
 	w.repo.SetInstalled(false)
-	check("not covered", review.Access{Installation: acme, Owner: "acme", Name: "shop"})
+	check("not covered", ports.Access{Installation: acme, Owner: "acme", Name: "shop"})
 	w.repo.SetInstalled(true)
 
 	w.repo.Rename("store")
@@ -251,7 +251,7 @@ func TestAccess(t *testing.T) {
 
 	w.hub.Repo("beta/lib") // has the App too
 	w.repo.Transfer("beta")
-	beta := review.Access{Installed: true, Installation: w.hub.InstallationID("beta"), Owner: "beta", Name: "store"}
+	beta := ports.Access{Installed: true, Installation: w.hub.InstallationID("beta"), Owner: "beta", Name: "store"}
 	check("transferred", beta)
 
 	w.hub.SetPermissions("beta", map[string]string{"metadata": "read", "checks": "read", "pull_requests": "write"})
@@ -260,7 +260,7 @@ func TestAccess(t *testing.T) {
 	check("few permissions", few)
 
 	w.hub.Uninstall("beta")
-	check("uninstalled", review.Access{Installation: acme, Owner: "acme", Name: "shop"})
+	check("uninstalled", ports.Access{Installation: acme, Owner: "acme", Name: "shop"})
 }
 
 func TestMissingPermissions(t *testing.T) {
@@ -312,7 +312,7 @@ func TestRefusalsBringANewToken(t *testing.T) {
 	})
 	c := s.client(t, nil)
 	_, err := c.Pull(t.Context(), pullTarget)
-	wantHostError(t, err, review.HostForbidden)
+	wantHostError(t, err, ports.HostForbidden)
 	if _, err := c.Pull(t.Context(), pullTarget); err != nil {
 		t.Errorf("once it is granted: %v", err)
 	}
@@ -353,7 +353,7 @@ func TestAccessByName(t *testing.T) {
 	}}
 	got, err := hub.client(t, nil).Access(t.Context(), pullTarget)
 	// The installation has the name, but not the repository of this id.
-	if want := (review.Access{Installation: 7, Owner: "acme", Name: "shop"}); err != nil || !cmp.Equal(got, want) {
+	if want := (ports.Access{Installation: 7, Owner: "acme", Name: "shop"}); err != nil || !cmp.Equal(got, want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 	known := hub.answer
@@ -364,7 +364,7 @@ func TestAccessByName(t *testing.T) {
 		return known(r)
 	}
 	got, err = hub.client(t, nil).Access(t.Context(), pullTarget)
-	if want := (review.Access{Installed: true, Installation: 7, Owner: "acme", Name: "shop"}); err != nil || !cmp.Equal(got, want) {
+	if want := (ports.Access{Installed: true, Installation: 7, Owner: "acme", Name: "shop"}); err != nil || !cmp.Equal(got, want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 }
@@ -386,7 +386,7 @@ func TestAccessBringsANewToken(t *testing.T) {
 	})
 	c := s.client(t, nil)
 	_, err := c.Pull(t.Context(), pullTarget)
-	wantHostError(t, err, review.HostNotFound)
+	wantHostError(t, err, ports.HostNotFound)
 	if a, err := c.Access(t.Context(), pullTarget); err != nil || !a.Installed {
 		t.Fatalf("%+v, %v", a, err)
 	}

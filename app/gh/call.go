@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-github/v60/github"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 const (
@@ -93,7 +93,7 @@ func (r request) url() (string, error) {
 }
 
 // check refuses a request for which there are no means to make it.
-func (r request) check(t review.Target) error {
+func (r request) check(t ports.Target) error {
 	if r.scope != asApp && t.Installation <= 0 || r.scope == asRepository && t.RepoID <= 0 {
 		return fmt.Errorf("repository %d of installation %d can't be asked for", t.RepoID, t.Installation)
 	}
@@ -103,9 +103,9 @@ func (r request) check(t review.Target) error {
 
 // do makes a call, and hands the answer's body to read. Errors are
 // *review.HostError.
-func (c *Client) do(ctx context.Context, t review.Target, r request, read reader) (links, error) {
+func (c *api) do(ctx context.Context, t ports.Target, r request, read reader) (links, error) {
 	if err := r.check(t); err != nil {
-		return links{}, &review.HostError{Op: r.op, Kind: review.HostInvalid, Err: err}
+		return links{}, &ports.HostError{Op: r.op, Kind: ports.HostInvalid, Err: err}
 	}
 	if r.pinned {
 		return c.doPinned(ctx, t, r, read)
@@ -114,7 +114,7 @@ func (c *Client) do(ctx context.Context, t review.Target, r request, read reader
 }
 
 // ask makes a call over the network.
-func (c *Client) ask(ctx context.Context, t review.Target, r request, read reader) (links, error) {
+func (c *api) ask(ctx context.Context, t ports.Target, r request, read reader) (links, error) {
 	inst := c.installation(accountOf(r.scope, t))
 	if err := inst.limits.check(time.Now()); err != nil {
 		return links{}, hostError(r.op, err)
@@ -144,14 +144,14 @@ func (c *Client) ask(ctx context.Context, t review.Target, r request, read reade
 // may pass, unless GitHub said when. A token that GitHub no longer takes is
 // replaced once, for writes as well: it refused before it did anything.
 func again(ctx context.Context, r request, err error, try int) bool {
-	var host *review.HostError
+	var host *ports.HostError
 	if try >= readTries || ctx.Err() != nil || !errors.As(err, &host) {
 		return false
 	}
 	if host.Status == http.StatusUnauthorized {
 		return true
 	}
-	if !r.isRead() || host.Kind != review.HostTransient || host.RetryAfter > 0 || errors.Is(err, errTooLarge) {
+	if !r.isRead() || host.Kind != ports.HostTransient || host.RetryAfter > 0 || errors.Is(err, errTooLarge) {
 		return false
 	}
 	select {
@@ -164,7 +164,7 @@ func again(ctx context.Context, r request, err error, try int) bool {
 
 // once makes a single request. The bound on its time is the context's, and
 // must not look like the caller's deadline.
-func (c *Client) once(ctx context.Context, t review.Target, r request, read reader) (links, error) {
+func (c *api) once(ctx context.Context, t ports.Target, r request, read reader) (links, error) {
 	if err := acquire(ctx, c.inFlight); err != nil {
 		return links{}, err
 	}
@@ -178,7 +178,7 @@ func (c *Client) once(ctx context.Context, t review.Target, r request, read read
 	return l, err
 }
 
-func (c *Client) send(ctx context.Context, t review.Target, r request, read reader) (links, error) {
+func (c *api) send(ctx context.Context, t ports.Target, r request, read reader) (links, error) {
 	gc, err := c.client(r.scope, t)
 	if err != nil {
 		return links{}, err
@@ -207,7 +207,7 @@ func (c *Client) send(ctx context.Context, t review.Target, r request, read read
 // It is go-github's client that authenticates, but not its Do: that keeps rate
 // limits of its own, which are wrong for what GitHub does beside the primary
 // one. moved says that the request was redirected.
-func follow(ctx context.Context, gc *github.Client, t review.Target, r request) (resp *http.Response, moved bool, err error) {
+func follow(ctx context.Context, gc *github.Client, t ports.Target, r request) (resp *http.Response, moved bool, err error) {
 	client := gc.Client()
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	to, err := r.url()
@@ -235,16 +235,16 @@ func follow(ctx context.Context, gc *github.Client, t review.Target, r request) 
 		}
 		resp.Body.Close()
 		if r.stays && !strings.HasPrefix(strings.TrimPrefix(next.Path, gc.BaseURL.Path), fmt.Sprintf("repositories/%d/", t.RepoID)) {
-			return nil, false, &review.HostError{Op: r.op, Kind: review.HostNotFound, Status: resp.StatusCode, Err: errElsewhere}
+			return nil, false, &ports.HostError{Op: r.op, Kind: ports.HostNotFound, Status: resp.StatusCode, Err: errElsewhere}
 		}
 		if next.Host != gc.BaseURL.Host || next.Scheme != gc.BaseURL.Scheme {
-			return nil, false, &review.HostError{
-				Op: r.op, Kind: review.HostInvalid, Status: resp.StatusCode, Err: fmt.Errorf("redirected to another host, %s", clean(next.Host)),
+			return nil, false, &ports.HostError{
+				Op: r.op, Kind: ports.HostInvalid, Status: resp.StatusCode, Err: fmt.Errorf("redirected to another host, %s", clean(next.Host)),
 			}
 		}
 		to = next.String()
 	}
-	return nil, false, &review.HostError{Op: r.op, Kind: review.HostInvalid, Err: fmt.Errorf("redirected more than %d times", maxRedirects)}
+	return nil, false, &ports.HostError{Op: r.op, Kind: ports.HostInvalid, Err: fmt.Errorf("redirected more than %d times", maxRedirects)}
 }
 
 var errElsewhere = errors.New("it moved to another repository")

@@ -11,8 +11,7 @@ import (
 
 	"github.com/google/go-github/v60/github"
 
-	"github.com/reviewgate/reviewgate/app/render"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 const (
@@ -25,7 +24,7 @@ const (
 // CreateCheck creates a check run. Annotations beyond the first 50 follow in
 // updates, and the conclusion comes with the last of them. Once the check run
 // exists its id is returned, whether or not the updates went well.
-func (c *Client) CreateCheck(ctx context.Context, t review.Target, w review.CheckWrite) (int64, error) {
+func (c checkWriter) CreateCheck(ctx context.Context, t ports.Target, w ports.CheckWrite) (int64, error) {
 	now, later := batches(w)
 	opts := github.CreateCheckRunOptions{
 		Name: now.Name, HeadSHA: now.HeadSHA,
@@ -54,7 +53,7 @@ func (c *Client) CreateCheck(ctx context.Context, t review.Target, w review.Chec
 // need. The conclusion comes with the last. Annotations can be added but never
 // deleted, so that a write that may have come through before, in part or as a
 // whole, goes on after as many as are there.
-func (c *Client) UpdateCheck(ctx context.Context, t review.Target, id int64, w review.CheckWrite) error {
+func (c checkWriter) UpdateCheck(ctx context.Context, t ports.Target, id int64, w ports.CheckWrite) error {
 	if w.Repeat && len(w.Output.Annotations) > 0 {
 		there, err := c.annotationCount(ctx, t, id)
 		if err != nil {
@@ -63,7 +62,7 @@ func (c *Client) UpdateCheck(ctx context.Context, t review.Target, id int64, w r
 		w.Output.Annotations = w.Output.Annotations[min(there, len(w.Output.Annotations)):]
 	}
 	now, later := batches(w)
-	for _, w := range append([]review.CheckWrite{now}, later...) {
+	for _, w := range append([]ports.CheckWrite{now}, later...) {
 		if err := c.updateCheck(ctx, t, id, w); err != nil {
 			return err
 		}
@@ -71,7 +70,7 @@ func (c *Client) UpdateCheck(ctx context.Context, t review.Target, id int64, w r
 	return nil
 }
 
-func (c *Client) annotationCount(ctx context.Context, t review.Target, id int64) (int, error) {
+func (c *api) annotationCount(ctx context.Context, t ports.Target, id int64) (int, error) {
 	run := new(checkAnswer)
 	_, err := c.do(ctx, t, request{
 		op: "read the check run", method: http.MethodGet,
@@ -80,7 +79,7 @@ func (c *Client) annotationCount(ctx context.Context, t review.Target, id int64)
 	return run.GetOutput().GetAnnotationsCount(), err
 }
 
-func (c *Client) updateCheck(ctx context.Context, t review.Target, id int64, w review.CheckWrite) error {
+func (c *api) updateCheck(ctx context.Context, t ports.Target, id int64, w ports.CheckWrite) error {
 	opts := github.UpdateCheckRunOptions{
 		Name:       w.Name, // always sent: left out it would be emptied
 		DetailsURL: optional(w.DetailsURL), ExternalID: optional(w.ExternalID),
@@ -96,8 +95,8 @@ func (c *Client) updateCheck(ctx context.Context, t review.Target, id int64, w r
 
 // batches splits a write by its annotations. Only the last has the
 // conclusion, so that a check run is not complete before all of it is there.
-func batches(w review.CheckWrite) (first review.CheckWrite, later []review.CheckWrite) {
-	var all []review.CheckWrite
+func batches(w ports.CheckWrite) (first ports.CheckWrite, later []ports.CheckWrite) {
+	var all []ports.CheckWrite
 	rest := w.Output.Annotations
 	for {
 		part := w
@@ -113,14 +112,14 @@ func batches(w review.CheckWrite) (first review.CheckWrite, later []review.Check
 	}
 }
 
-func status(w review.CheckWrite) *string {
+func status(w ports.CheckWrite) *string {
 	if w.Conclusion == "" {
 		return github.String("in_progress")
 	}
 	return github.String("completed")
 }
 
-func completed(w review.CheckWrite) *github.Timestamp {
+func completed(w ports.CheckWrite) *github.Timestamp {
 	if w.Conclusion == "" {
 		return nil
 	}
@@ -143,7 +142,7 @@ func optional(s string) *string {
 }
 
 // output is nil if there is nothing to say: GitHub then keeps what is there.
-func output(o render.CheckOutput) *github.CheckRunOutput {
+func output(o ports.CheckOutput) *github.CheckRunOutput {
 	if o.Title == "" {
 		return nil
 	}
@@ -157,7 +156,7 @@ func output(o render.CheckOutput) *github.CheckRunOutput {
 	return out
 }
 
-func actions(o render.CheckOutput) []*github.CheckRunAction {
+func actions(o ports.CheckOutput) []*github.CheckRunAction {
 	var out []*github.CheckRunAction
 	for _, a := range o.Actions {
 		out = append(out, &github.CheckRunAction{Label: a.Label, Identifier: a.Identifier, Description: a.Description})
@@ -167,9 +166,9 @@ func actions(o render.CheckOutput) []*github.CheckRunAction {
 
 // Checks lists our check runs on the head, newest first, if there are no more
 // than 1,000.
-func (c *Client) Checks(ctx context.Context, t review.Target, headSHA string) ([]review.CheckRun, error) {
+func (c checkWriter) Checks(ctx context.Context, t ports.Target, headSHA string) ([]ports.CheckRun, error) {
 	const op = "list the check runs"
-	all, whole, err := pages[checkList](ctx, c, t, request{
+	all, whole, err := pages[checkList](ctx, c.api, t, request{
 		op: op, method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/commits/{ref}/check-runs", args: []any{t.Owner, t.Name, headSHA},
 		query: url.Values{
@@ -184,13 +183,13 @@ func (c *Client) Checks(ctx context.Context, t review.Target, headSHA string) ([
 		// One that isn't listed would be created again.
 		return nil, tooMany(op, maxCheckPages*perPage)
 	}
-	var out []review.CheckRun
+	var out []ports.CheckRun
 	for _, page := range all {
 		for _, r := range page.Runs {
 			if r.GetApp().GetID() != c.appID {
 				continue
 			}
-			out = append(out, review.CheckRun{
+			out = append(out, ports.CheckRun{
 				ID:         r.GetID(),
 				ExternalID: r.GetExternalID(),
 				Completed:  r.GetStatus() == "completed",
@@ -198,6 +197,6 @@ func (c *Client) Checks(ctx context.Context, t review.Target, headSHA string) ([
 			})
 		}
 	}
-	slices.SortFunc(out, func(a, b review.CheckRun) int { return cmp.Compare(b.ID, a.ID) })
+	slices.SortFunc(out, func(a, b ports.CheckRun) int { return cmp.Compare(b.ID, a.ID) })
 	return out, nil
 }

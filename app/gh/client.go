@@ -15,7 +15,7 @@ import (
 	"github.com/palantir/go-githubapp/githubapp"
 	"github.com/rs/zerolog"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // Config is what a Client is made from. AppID and PrivateKey are needed.
@@ -84,6 +84,12 @@ const (
 // Client is GitHub as the use cases see it. It may be used from any number of
 // goroutines.
 type Client struct {
+	ports.Host
+	*api
+}
+
+// api is what all roles of the client work with.
+type api struct {
 	appID           int64
 	timeout         time.Duration
 	callsPerReview  int
@@ -104,7 +110,37 @@ type Client struct {
 	installations map[int64]*installation
 }
 
-var _ review.GitHub = (*Client)(nil)
+// The roles of ports.Host.
+type (
+	pullReader         struct{ *api }
+	configReader       struct{ *api }
+	checkWriter        struct{ *api }
+	commentWriter      struct{ *api }
+	issueWriter        struct{ *api }
+	labelWriter        struct{ *api }
+	reviewWriter       struct{ *api }
+	peopleReader       struct{ *api }
+	deliveryLog        struct{ *api }
+	installationReader struct{ *api }
+)
+
+func newClient(a *api) *Client {
+	return &Client{
+		api: a,
+		Host: ports.Host{
+			PullReader:         pullReader{a},
+			ConfigReader:       configReader{a},
+			CheckWriter:        checkWriter{a},
+			CommentWriter:      commentWriter{a},
+			IssueWriter:        issueWriter{a},
+			LabelWriter:        labelWriter{a},
+			ReviewWriter:       reviewWriter{a},
+			PeopleReader:       peopleReader{a},
+			DeliveryLog:        deliveryLog{a},
+			InstallationReader: installationReader{a},
+		},
+	}
+}
 
 // installation is what calls on behalf of one installation share, or for 0
 // those of the App itself.
@@ -118,7 +154,7 @@ func New(c Config) (*Client, error) {
 	if c.AppID <= 0 {
 		return nil, errors.New("the App ID must be positive")
 	}
-	api, err := apiRoot(c.V3URL)
+	root, err := apiRoot(c.V3URL)
 	if err != nil {
 		return nil, err
 	}
@@ -137,9 +173,9 @@ func New(c Config) (*Client, error) {
 	if c.OrganisationAge <= 0 {
 		c.OrganisationAge = organisationAge
 	}
-	wire := newWire(c, api)
+	wire := newWire(c, root)
 	cache := &httpCache{newLRU[[]byte](maxHTTPCache)}
-	creator := githubapp.NewClientCreator(api.String(), c.V4URL, c.AppID, c.PrivateKey,
+	creator := githubapp.NewClientCreator(root.String(), c.V4URL, c.AppID, c.PrivateKey,
 		githubapp.WithClientUserAgent(c.UserAgent),
 		githubapp.WithClientCaching(true, func() httpcache.Cache { return cache }),
 		githubapp.WithTransport(wire),
@@ -147,7 +183,7 @@ func New(c Config) (*Client, error) {
 	if _, err := creator.NewAppClient(); err != nil {
 		return nil, fmt.Errorf("read the App's private key, which must be an RSA key in PEM format: %w", err)
 	}
-	return &Client{
+	return newClient(&api{
 		appID:           c.AppID,
 		timeout:         c.Timeout,
 		callsPerReview:  c.CallsPerReview,
@@ -159,18 +195,18 @@ func New(c Config) (*Client, error) {
 		pinned:          newLRU[[]byte](maxPinned),
 		organisations:   newOrganisations(),
 		inFlight:        make(chan struct{}, maxInFlight),
-		git:             gitRoot(api),
+		git:             gitRoot(root),
 		fetching:        make(chan struct{}, maxFetches),
 		diffing:         make(chan struct{}, 1),
 		now:             time.Now,
 		installations:   map[int64]*installation{},
-	}, nil
+	}), nil
 }
 
 // Refuse tells that GitHub refuses an installation's calls until then, or for 0
 // the App's own, as a process before this one or beside it was told. It is not
 // asked before.
-func (c *Client) Refuse(installation int64, until time.Time) {
+func (c *api) Refuse(installation int64, until time.Time) {
 	c.installation(installation).limits.refuse(until, time.Now())
 }
 
@@ -211,7 +247,7 @@ const (
 )
 
 // accountOf is whose rate limits a call counts against.
-func accountOf(s scope, t review.Target) int64 {
+func accountOf(s scope, t ports.Target) int64 {
 	if s == asApp {
 		return 0
 	}
@@ -219,7 +255,7 @@ func accountOf(s scope, t review.Target) int64 {
 }
 
 // clientKey names the client with which a call is made.
-func clientKey(s scope, t review.Target) string {
+func clientKey(s scope, t ports.Target) string {
 	switch s {
 	case asApp:
 		return "app"
@@ -232,7 +268,7 @@ func clientKey(s scope, t review.Target) string {
 }
 
 // client returns the go-github client that authenticates a call.
-func (c *Client) client(s scope, t review.Target) (*github.Client, error) {
+func (c *api) client(s scope, t ports.Target) (*github.Client, error) {
 	key := clientKey(s, t)
 	// Held while a client is made, or the reads that begin a review side by
 	// side would each fetch a token.
@@ -257,7 +293,7 @@ func (c *Client) client(s scope, t review.Target) (*github.Client, error) {
 
 // forget drops a client, so that the next call gets a new token. Another one
 // that has taken its place stays.
-func (c *Client) forget(s scope, t review.Target, gc *github.Client) {
+func (c *api) forget(s scope, t ports.Target, gc *github.Client) {
 	key := clientKey(s, t)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -267,7 +303,7 @@ func (c *Client) forget(s scope, t review.Target, gc *github.Client) {
 	}
 }
 
-func (c *Client) installation(id int64) *installation {
+func (c *api) installation(id int64) *installation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	inst, ok := c.installations[id]

@@ -15,8 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/render"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
@@ -65,9 +64,9 @@ func (w *world) newClient(change func(*Config)) *Client {
 	return client
 }
 
-func (w *world) target(p *ghtest.PullRequest) review.Target {
-	return review.Target{
-		Kind: review.TargetPull, Installation: w.hub.InstallationID("acme"), RepoID: w.repo.ID(),
+func (w *world) target(p *ghtest.PullRequest) ports.Target {
+	return ports.Target{
+		Kind: ports.TargetPull, Installation: w.hub.InstallationID("acme"), RepoID: w.repo.ID(),
 		Owner: "acme", Name: "shop", Number: p.Number, HeadSHA: p.HeadSHA(),
 	}
 }
@@ -80,14 +79,14 @@ func (w *world) must(err error) {
 }
 
 // withConfig is a review.PullSource as normalize reads it.
-type withConfig struct{ review.PullSource }
+type withConfig struct{ ports.PullSource }
 
 func (withConfig) Config(context.Context) (normalize.ConfigRead, error) {
 	c, _ := config.Load()
 	return normalize.ConfigRead{Config: c}, nil
 }
 
-func (w *world) facts(t review.Target) (pipeline.PRFacts, review.PullSource) {
+func (w *world) facts(t ports.Target) (pipeline.PRFacts, ports.PullSource) {
 	w.Helper()
 	src := w.client.Source(t)
 	f, _, err := normalize.Normalize(w.Context(), withConfig{src}, normalize.Options{})
@@ -197,7 +196,7 @@ func TestHeadThatMovesWhileItIsRead(t *testing.T) {
 		once.Do(func() { p.Push(ghtest.Files{"f000.txt": "y\n"}, "meanwhile") })
 	})
 	_, err := w.client.Source(target).Files(t.Context())
-	wantHostError(t, err, review.HostTransient)
+	wantHostError(t, err, ports.HostTransient)
 
 	files, err := w.client.Source(target).Files(t.Context())
 	w.must(err)
@@ -212,7 +211,7 @@ func TestMergeGroup(t *testing.T) {
 	b := w.repo.OpenPR(ghtest.PR{Title: "Add b", Author: "bob", Head: "b", Files: ghtest.Files{"b.txt": "b\n"}, Labels: []string{"urgent"}})
 	g := w.repo.MergeGroup(a, b)
 	target := w.target(b)
-	target.Kind, target.HeadSHA, target.BaseSHA, target.HeadRef = review.TargetGroup, g.HeadSHA, g.BaseSHA, g.HeadRef
+	target.Kind, target.HeadSHA, target.BaseSHA, target.HeadRef = ports.TargetGroup, g.HeadSHA, g.BaseSHA, g.HeadRef
 
 	f, _ := w.facts(target)
 	if len(f.Files) != 2 || len(f.Commits) != 4 || len(f.Incomplete) != 0 {
@@ -240,13 +239,13 @@ func TestPullState(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Draft: true, Files: ghtest.Files{"a.txt": "a\n"}})
 	target := w.target(p)
-	read := func() review.PullState {
+	read := func() ports.PullState {
 		t.Helper()
 		s, err := w.client.Pull(t.Context(), target)
 		w.must(err)
 		return s
 	}
-	want := review.PullState{HeadSHA: p.HeadSHA(), BaseRef: "main", Draft: true}
+	want := ports.PullState{HeadSHA: p.HeadSHA(), BaseRef: "main", Draft: true}
 	if diff := cmp.Diff(want, read()); diff != "" {
 		t.Errorf("state (-want +got):\n%s", diff)
 	}
@@ -258,7 +257,7 @@ func TestPullState(t *testing.T) {
 	p.Push(ghtest.Files{"a.txt": "b\n"}, "push")
 	p.Comment("alice", "nice")
 	p.Close()
-	want = review.PullState{HeadSHA: p.HeadSHA(), BaseRef: "main", Draft: true, Closed: true, Conversation: review.Conversation{Comments: 1}}
+	want = ports.PullState{HeadSHA: p.HeadSHA(), BaseRef: "main", Draft: true, Closed: true, Conversation: ports.Conversation{Comments: 1}}
 	if diff := cmp.Diff(want, read()); diff != "" {
 		t.Errorf("state (-want +got):\n%s", diff)
 	}
@@ -305,9 +304,9 @@ func TestCheckRuns(t *testing.T) {
 	target := w.target(p)
 	w.repo.ForeignCheck(p.HeadSHA(), "reviewgate", "success")
 	start := time.Date(2026, 11, 20, 12, 0, 0, 999, time.UTC)
-	write := review.CheckWrite{
+	write := ports.CheckWrite{
 		Name: "reviewgate", HeadSHA: p.HeadSHA(), ExternalID: "run-1", DetailsURL: "https://example.com/run-1", StartedAt: start,
-		Output: render.CheckOutput{Title: "Reviewing", Summary: "Opened."},
+		Output: ports.CheckOutput{Title: "Reviewing", Summary: "Opened."},
 	}
 	id, err := w.client.CreateCheck(t.Context(), target, write)
 	w.must(err)
@@ -317,9 +316,9 @@ func TestCheckRuns(t *testing.T) {
 	}
 
 	write.Conclusion, write.CompletedAt = "action_required", start.Add(time.Minute)
-	write.Output = render.CheckOutput{Title: "Needs fixes", Summary: "s", Text: "t", Actions: []render.CheckAction{{Label: "Review again", Identifier: "review", Description: "Review again"}}}
+	write.Output = ports.CheckOutput{Title: "Needs fixes", Summary: "s", Text: "t", Actions: []ports.CheckAction{{Label: "Review again", Identifier: "review", Description: "Review again"}}}
 	for i := range 120 {
-		write.Output.Annotations = append(write.Output.Annotations, render.Annotation{
+		write.Output.Annotations = append(write.Output.Annotations, ports.Annotation{
 			Path: "a.txt", StartLine: i + 1, EndLine: i + 1, Level: "warning", Title: fmt.Sprint(i), Message: "m", RawDetails: "r",
 		})
 	}
@@ -344,7 +343,7 @@ func TestCheckRuns(t *testing.T) {
 	}
 	list, err := w.client.Checks(t.Context(), target, p.HeadSHA())
 	w.must(err)
-	want := []review.CheckRun{
+	want := []ports.CheckRun{
 		{ID: second, ExternalID: "run-2", Completed: true, Conclusion: "action_required"},
 		{ID: id, ExternalID: "run-1", Completed: true, Conclusion: "action_required"},
 	}
@@ -395,12 +394,12 @@ func TestRepeatedUpdateSendsWhatIsMissing(t *testing.T) {
 			w := newWorld(t, ghtest.Options{})
 			p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
 			target := w.target(p)
-			write := review.CheckWrite{Name: "reviewgate", HeadSHA: p.HeadSHA(), Output: render.CheckOutput{Title: "Reviewing", Summary: "s"}}
+			write := ports.CheckWrite{Name: "reviewgate", HeadSHA: p.HeadSHA(), Output: ports.CheckOutput{Title: "Reviewing", Summary: "s"}}
 			id, err := w.client.CreateCheck(t.Context(), target, write)
 			w.must(err)
 			write.Conclusion, write.CompletedAt, write.Output.Title = "success", time.Now(), "Passed"
 			for i := range 120 {
-				write.Output.Annotations = append(write.Output.Annotations, render.Annotation{
+				write.Output.Annotations = append(write.Output.Annotations, ports.Annotation{
 					Path: "a.txt", StartLine: i + 1, EndLine: i + 1, Level: "notice", Title: fmt.Sprint(i), Message: "m",
 				})
 			}
@@ -430,12 +429,12 @@ func TestCreateCheckReturnsTheIDAllTheSame(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
 	w.hub.On("PATCH /repos/{owner}/{repo}/check-runs/{id}", func(x *ghtest.Exchange) { x.Fail(502, "no") })
-	write := review.CheckWrite{Name: "reviewgate", HeadSHA: p.HeadSHA(), Conclusion: "success", CompletedAt: time.Now(), Output: render.CheckOutput{Title: "t", Summary: "s"}}
+	write := ports.CheckWrite{Name: "reviewgate", HeadSHA: p.HeadSHA(), Conclusion: "success", CompletedAt: time.Now(), Output: ports.CheckOutput{Title: "t", Summary: "s"}}
 	for range 51 {
-		write.Output.Annotations = append(write.Output.Annotations, render.Annotation{Path: "a.txt", StartLine: 1, EndLine: 1, Level: "notice", Message: "m"})
+		write.Output.Annotations = append(write.Output.Annotations, ports.Annotation{Path: "a.txt", StartLine: 1, EndLine: 1, Level: "notice", Message: "m"})
 	}
 	id, err := w.client.CreateCheck(t.Context(), w.target(p), write)
-	wantHostError(t, err, review.HostTransient)
+	wantHostError(t, err, ports.HostTransient)
 	if c := w.check(p, id); c.Completed() {
 		t.Error("complete without all its annotations")
 	}
@@ -475,9 +474,9 @@ func TestCommentsAreOursOnly(t *testing.T) {
 		t.Errorf("comments (-want +got):\n%s", diff)
 	}
 	_, err = w.client.CreateComment(t.Context(), target, strings.Repeat("x", 65537))
-	wantHostError(t, err, review.HostInvalid)
+	wantHostError(t, err, ports.HostInvalid)
 	err = w.client.UpdateComment(t.Context(), target, second, "gone")
-	wantHostError(t, err, review.HostNotFound)
+	wantHostError(t, err, ports.HostNotFound)
 }
 
 func TestPermissionIsAsked(t *testing.T) {
@@ -506,9 +505,9 @@ func TestPermissionIsAsked(t *testing.T) {
 func TestCoarsePermissionIsTheUpperBound(t *testing.T) {
 	var a permissionAnswer
 	a.User.Permissions.Admin, a.User.Permissions.Maintain, a.User.Permissions.Push = true, true, true
-	for word, want := range map[string]review.Permission{
-		"none": review.PermissionNone, "read": review.PermissionRead, "write": review.PermissionMaintain,
-		"admin": review.PermissionAdmin, "": review.PermissionNone, "owner": review.PermissionNone,
+	for word, want := range map[string]ports.Permission{
+		"none": ports.PermissionNone, "read": ports.PermissionRead, "write": ports.PermissionMaintain,
+		"admin": ports.PermissionAdmin, "": ports.PermissionNone, "owner": ports.PermissionNone,
 	} {
 		a.Permission = word
 		if got := a.permission(); got != want {
@@ -522,9 +521,9 @@ func TestReact(t *testing.T) {
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
 	c, onLine, words := p.Comment("alice", "/review"), p.ReviewComment("alice", "a.txt", 1, "/review"), p.Review("alice", "commented", "/review")
 	for range 2 {
-		w.must(w.client.React(t.Context(), w.target(p), review.PlaceConversation, c.ID, "eyes"))
-		w.must(w.client.React(t.Context(), w.target(p), review.PlaceReviewLine, onLine.ID, "eyes"))
-		w.must(w.client.React(t.Context(), w.target(p), review.PlaceReview, words.ID, "eyes"))
+		w.must(w.client.React(t.Context(), w.target(p), ports.PlaceConversation, c.ID, "eyes"))
+		w.must(w.client.React(t.Context(), w.target(p), ports.PlaceReviewLine, onLine.ID, "eyes"))
+		w.must(w.client.React(t.Context(), w.target(p), ports.PlaceReview, words.ID, "eyes"))
 	}
 	for _, got := range [][]ghtest.Reaction{p.Comments()[0].Reactions, p.ReviewComments()[0].Reactions} {
 		if len(got) != 1 || got[0].Content != "eyes" || got[0].User != w.hub.AppLogin() {
@@ -558,12 +557,12 @@ func TestTeamMember(t *testing.T) {
 func TestRepositoryTroubles(t *testing.T) {
 	tests := map[string]struct {
 		trouble func(*world)
-		kind    review.HostKind
+		kind    ports.HostKind
 	}{
-		"uninstalled": {func(w *world) { w.hub.Uninstall("acme") }, review.HostForbidden},
-		"suspended":   {func(w *world) { w.hub.Suspend("acme") }, review.HostForbidden},
-		"withdrawn":   {func(w *world) { w.repo.SetInstalled(false) }, review.HostForbidden},
-		"permissions": {func(w *world) { w.hub.SetPermissions("acme", map[string]string{"metadata": "read"}) }, review.HostForbidden},
+		"uninstalled": {func(w *world) { w.hub.Uninstall("acme") }, ports.HostForbidden},
+		"suspended":   {func(w *world) { w.hub.Suspend("acme") }, ports.HostForbidden},
+		"withdrawn":   {func(w *world) { w.repo.SetInstalled(false) }, ports.HostForbidden},
+		"permissions": {func(w *world) { w.hub.SetPermissions("acme", map[string]string{"metadata": "read"}) }, ports.HostForbidden},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // maxCommentPages is more than GitHub has: it allows 2,500 comments on an
@@ -48,7 +48,7 @@ func (l *commentList) whole() error {
 }
 
 // CreateComment comments on the pull request.
-func (c *Client) CreateComment(ctx context.Context, t review.Target, body string) (int64, error) {
+func (c commentWriter) CreateComment(ctx context.Context, t ports.Target, body string) (int64, error) {
 	var made comment
 	_, err := c.do(ctx, t, request{
 		op: "create the comment", method: http.MethodPost,
@@ -59,7 +59,7 @@ func (c *Client) CreateComment(ctx context.Context, t review.Target, body string
 }
 
 // UpdateComment rewrites a comment.
-func (c *Client) UpdateComment(ctx context.Context, t review.Target, id int64, body string) error {
+func (c commentWriter) UpdateComment(ctx context.Context, t ports.Target, id int64, body string) error {
 	_, err := c.do(ctx, t, request{
 		op: "update the comment", method: http.MethodPatch,
 		path: "/repos/{owner}/{repo}/issues/comments/{comment_id}", args: []any{t.Owner, t.Name, id},
@@ -69,7 +69,7 @@ func (c *Client) UpdateComment(ctx context.Context, t review.Target, id int64, b
 }
 
 // DeleteComment deletes a comment. One that is gone already is no error.
-func (c *Client) DeleteComment(ctx context.Context, t review.Target, id int64) error {
+func (c commentWriter) DeleteComment(ctx context.Context, t ports.Target, id int64) error {
 	_, err := c.do(ctx, t, request{
 		op: "delete the comment", method: http.MethodDelete,
 		path: "/repos/{owner}/{repo}/issues/comments/{comment_id}", args: []any{t.Owner, t.Name, id},
@@ -83,9 +83,9 @@ func (c *Client) DeleteComment(ctx context.Context, t review.Target, id int64) e
 // Comments lists the comments on the pull request that our app wrote and that
 // carry the marker, oldest first. Anyone can paste a marker; GitHub itself
 // vouches for the app.
-func (c *Client) Comments(ctx context.Context, t review.Target, marker string) ([]review.Comment, error) {
+func (c commentWriter) Comments(ctx context.Context, t ports.Target, marker string) ([]ports.Comment, error) {
 	const op = "list the comments"
-	all, whole, err := pages[commentList](ctx, c, t, request{
+	all, whole, err := pages[commentList](ctx, c.api, t, request{
 		op: op, method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/issues/{issue_number}/comments", args: []any{t.Owner, t.Name, t.Number},
 	}, maxCommentPages)
@@ -96,15 +96,15 @@ func (c *Client) Comments(ctx context.Context, t review.Target, marker string) (
 		// Ours may be among those that aren't listed.
 		return nil, tooMany(op, maxCommentPages*perPage)
 	}
-	var out []review.Comment
+	var out []ports.Comment
 	for _, page := range all {
 		for _, m := range page {
 			if m.App.ID == c.appID && strings.HasPrefix(m.Body, marker) {
-				out = append(out, review.Comment{ID: m.ID, Body: m.Body, URL: m.HTMLURL})
+				out = append(out, ports.Comment{ID: m.ID, Body: m.Body, URL: m.HTMLURL})
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b review.Comment) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b ports.Comment) int { return cmp.Compare(a.ID, b.ID) })
 	return out, nil
 }
 
@@ -112,13 +112,13 @@ func (c *Client) Comments(ctx context.Context, t review.Target, marker string) (
 // the words in them, oldest first. What an app says, ours among them, is no
 // person's word. A merge group has those of the pull request that it names. More
 // than 8 MB of them are an error.
-func (s *source) Remarks(ctx context.Context, words string) ([]review.Remark, error) {
+func (s *source) Remarks(ctx context.Context, words string) ([]ports.Remark, error) {
 	const op = "list the comments"
 	t := s.target
 	if t.Number == 0 {
 		return nil, nil
 	}
-	var out []review.Remark
+	var out []ports.Remark
 	held := 0
 	r := s.get(op, "/repos/{owner}/{repo}/issues/{issue_number}/comments", t.Owner, t.Name, t.Number)
 	whole, err := walk(ctx, s.client, t, r, maxCommentPages, func(page commentList) bool {
@@ -127,7 +127,7 @@ func (s *source) Remarks(ctx context.Context, words string) ([]review.Remark, er
 				if held += len(m.Body); held > maxRemarks {
 					return false
 				}
-				out = append(out, review.Remark{ID: m.ID, Author: m.User.Login, Body: m.Body})
+				out = append(out, ports.Remark{ID: m.ID, Author: m.User.Login, Body: m.Body})
 			}
 		}
 		return true
@@ -136,24 +136,24 @@ func (s *source) Remarks(ctx context.Context, words string) ([]review.Remark, er
 		return nil, err
 	}
 	if held > maxRemarks {
-		return nil, &review.HostError{Op: op, Kind: review.HostInvalid, Err: fmt.Errorf("those with %q come to more than %d MB: delete what is out of date", words, maxRemarks>>20)}
+		return nil, &ports.HostError{Op: op, Kind: ports.HostInvalid, Err: fmt.Errorf("those with %q come to more than %d MB: delete what is out of date", words, maxRemarks>>20)}
 	}
 	if !whole {
 		return nil, tooMany(op, maxCommentPages*perPage)
 	}
-	slices.SortFunc(out, func(a, b review.Remark) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b ports.Remark) int { return cmp.Compare(a.ID, b.ID) })
 	return out, nil
 }
 
 // React puts a reaction, such as "eyes", on a comment. GitHub keeps one of
 // each kind. The words of a review take none by the REST API: for those it does
 // nothing.
-func (c *Client) React(ctx context.Context, t review.Target, place review.CommentPlace, commentID int64, reaction string) error {
+func (c commentWriter) React(ctx context.Context, t ports.Target, place ports.CommentPlace, commentID int64, reaction string) error {
 	path := "/repos/{owner}/{repo}/issues/comments/{comment_id}/reactions"
 	switch place {
-	case review.PlaceReview:
+	case ports.PlaceReview:
 		return nil
-	case review.PlaceReviewLine:
+	case ports.PlaceReviewLine:
 		path = "/repos/{owner}/{repo}/pulls/comments/{comment_id}/reactions"
 	}
 	_, err := c.do(ctx, t, request{

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -47,8 +47,8 @@ func history(total int) http.HandlerFunc {
 func TestCommitsAreListedInOrder(t *testing.T) {
 	missing := []pipeline.Incompleteness{{What: "commits", Why: "1000 of 9000 commits are listed"}}
 	group := pullTarget
-	group.Kind, group.BaseSHA, group.HeadSHA = review.TargetGroup, strings.Repeat("a", 40), strings.Repeat("b", 40)
-	for _, target := range []review.Target{pullTarget, group} {
+	group.Kind, group.BaseSHA, group.HeadSHA = ports.TargetGroup, strings.Repeat("a", 40), strings.Repeat("b", 40)
+	for _, target := range []ports.Target{pullTarget, group} {
 		for total, want := range map[int][]pipeline.Incompleteness{1: nil, 100: nil, 101: nil, 250: nil, 251: nil, 1000: nil, 9000: missing} {
 			t.Run(fmt.Sprint(target.Kind, " of ", total), func(t *testing.T) {
 				s := newStub(t, history(total))

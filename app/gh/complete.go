@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-github/v60/github"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
@@ -130,8 +130,8 @@ func (s *source) completeList(ctx context.Context, p partial) (raw.Files, error)
 
 // isPartial tells what is to be said of a change from trouble that may pass.
 func isPartial(err error) bool {
-	var host *review.HostError
-	return !errors.As(err, &host) || host.Kind == review.HostNotFound || host.Kind == review.HostBudget || host.Kind == review.HostInvalid
+	var host *ports.HostError
+	return !errors.As(err, &host) || host.Kind == ports.HostNotFound || host.Kind == ports.HostBudget || host.Kind == ports.HostInvalid
 }
 
 // addUnlisted returns all files, and the gaps in them.

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
@@ -40,9 +40,9 @@ const (
 // default branch, and the organisation's. Neither is the pull request's own
 // say. What was read before is known by its SHA, so that the repository's layer
 // is one call while nothing changes; the organisation's is none for a minute.
-func (c *Client) ReadConfig(ctx context.Context, t review.Target, branch string) (review.ConfigRead, error) {
-	var read review.ConfigRead
-	var organisation review.ConfigSource
+func (c configReader) ReadConfig(ctx context.Context, t ports.Target, branch string) (ports.ConfigRead, error) {
+	var read ports.ConfigRead
+	var organisation ports.ConfigSource
 	var moved bool
 	// Of .github itself the two are the same files.
 	both := branch == "" && strings.EqualFold(t.Name, organisationRepo)
@@ -58,7 +58,7 @@ func (c *Client) ReadConfig(ctx context.Context, t review.Target, branch string)
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return review.ConfigRead{}, err
+		return ports.ConfigRead{}, err
 	}
 	switch {
 	case both:
@@ -66,7 +66,7 @@ func (c *Client) ReadConfig(ctx context.Context, t review.Target, branch string)
 	case moved:
 		var err error
 		if organisation, err = c.presentOrganisation(ctx, t, organisation); err != nil {
-			return review.ConfigRead{}, err
+			return ports.ConfigRead{}, err
 		}
 	}
 	read.Organisation = organisation
@@ -74,8 +74,8 @@ func (c *Client) ReadConfig(ctx context.Context, t review.Target, branch string)
 }
 
 // as is a source as another layer.
-func as(layer string, s review.ConfigSource) review.ConfigSource {
-	files := make([]review.ConfigBlob, len(s.Files))
+func as(layer string, s ports.ConfigSource) ports.ConfigSource {
+	files := make([]ports.ConfigBlob, len(s.Files))
 	for i, f := range s.Files {
 		f.Layer = layer
 		files[i] = f
@@ -88,7 +88,7 @@ func as(layer string, s review.ConfigSource) review.ConfigSource {
 // its root; moved says that the repository has another name by now. A branch
 // that isn't there is an error: what was never there has no pull request, and
 // rules must not be silently gone.
-func (c *Client) repositoryConfig(ctx context.Context, t review.Target, branch string) (read review.ConfigRead, moved bool, err error) {
+func (c *api) repositoryConfig(ctx context.Context, t ports.Target, branch string) (read ports.ConfigRead, moved bool, err error) {
 	source, rev := t.Owner+"/"+t.Name, defaultBranch
 	if branch != "" {
 		source += "@" + branch
@@ -98,58 +98,58 @@ func (c *Client) repositoryConfig(ctx context.Context, t review.Target, branch s
 	tr := treeReader{client: c, target: t, op: "read the repository's config"}
 	root, err := tr.root(ctx, rev)
 	if err != nil { // an empty repository has no pull request either
-		return review.ConfigRead{}, false, err
+		return ports.ConfigRead{}, false, err
 	}
 	read.RootFiles = root.files()
 	if read.Repository.Files, err = tr.layer(ctx, config.LayerRepository, root); err != nil {
-		return review.ConfigRead{}, false, err
+		return ports.ConfigRead{}, false, err
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		read.Attributes, err = tr.atRoot(ctx, root, review.LayerAttributes, normalize.AttributesFile, normalize.MaxAttributes)
+		read.Attributes, err = tr.atRoot(ctx, root, ports.LayerAttributes, normalize.AttributesFile, normalize.MaxAttributes)
 		return err
 	})
 	g.Go(func() (err error) {
-		read.Exceptions, err = tr.atRoot(ctx, root, review.LayerExceptions, secrets.ExceptionsFile, secrets.MaxExceptions)
+		read.Exceptions, err = tr.atRoot(ctx, root, ports.LayerExceptions, secrets.ExceptionsFile, secrets.MaxExceptions)
 		return err
 	})
 	if err := g.Wait(); err != nil {
-		return review.ConfigRead{}, false, err
+		return ports.ConfigRead{}, false, err
 	}
 	return read, root.moved, nil
 }
 
 // atRoot reads a file at the root, up to one byte more than it may have. Anything that is
 // not a file reads as empty.
-func (tr treeReader) atRoot(ctx context.Context, root *directory, layer, name string, most int64) (review.ConfigBlob, error) {
+func (tr treeReader) atRoot(ctx context.Context, root *directory, layer, name string, most int64) (ports.ConfigBlob, error) {
 	e, found := root.find(name)
 	if !found || e.Type != "blob" {
-		return review.ConfigBlob{}, nil
+		return ports.ConfigBlob{}, nil
 	}
 	text, err := tr.blob(ctx, e, most+1)
 	if err != nil {
-		return review.ConfigBlob{}, err
+		return ports.ConfigBlob{}, err
 	}
-	return review.ConfigBlob{Layer: layer, Path: e.Path, BlobSHA: e.SHA, Text: text}, nil
+	return ports.ConfigBlob{Layer: layer, Path: e.Path, BlobSHA: e.SHA, Text: text}, nil
 }
 
 // ProposedConfig reads the repository's layer as it is at a commit. A fork's is
 // found in the repository that it was forked from, whose objects it shares.
-func (c *Client) ProposedConfig(ctx context.Context, t review.Target, sha string) (review.ConfigSource, error) {
+func (c configReader) ProposedConfig(ctx context.Context, t ports.Target, sha string) (ports.ConfigSource, error) {
 	const op = "read the proposed config"
 	if !shaPattern.MatchString(sha) {
-		return review.ConfigSource{}, &review.HostError{Op: op, Kind: review.HostInvalid, Err: fmt.Errorf("%q is not a commit's SHA", clean(sha))}
+		return ports.ConfigSource{}, &ports.HostError{Op: op, Kind: ports.HostInvalid, Err: fmt.Errorf("%q is not a commit's SHA", clean(sha))}
 	}
-	tr := treeReader{client: c, target: t, op: op}
+	tr := treeReader{client: c.api, target: t, op: op}
 	root, err := tr.root(ctx, sha)
 	if err != nil {
-		return review.ConfigSource{}, err
+		return ports.ConfigSource{}, err
 	}
 	files, err := tr.layer(ctx, config.LayerRepository, root)
 	if err != nil {
-		return review.ConfigSource{}, err
+		return ports.ConfigSource{}, err
 	}
-	return review.ConfigSource{Source: t.Owner + "/" + t.Name + "@" + sha, Files: files}, nil
+	return ports.ConfigSource{Source: t.Owner + "/" + t.Name + "@" + sha, Files: files}, nil
 }
 
 // isEmptyRepository tells the answer of a repository to which nothing was
@@ -162,21 +162,21 @@ func isEmptyRepository(err error) bool {
 
 // treeReader is a repository that config is read from, and as whom.
 type treeReader struct {
-	client *Client
-	target review.Target // Owner and Name are the repository's
+	client *api
+	target ports.Target // Owner and Name are the repository's
 	scope  scope
 	op     string
 }
 
 // layer reads the config files below a root. Where their directory is a file, a
 // link or a submodule that stands for them: the loader then says so.
-func (tr treeReader) layer(ctx context.Context, layer string, dir *directory) ([]review.ConfigBlob, error) {
+func (tr treeReader) layer(ctx context.Context, layer string, dir *directory) ([]ports.ConfigBlob, error) {
 	at := ""
 	for name := range strings.SplitSeq(config.RepositoryDir, "/") {
 		at = path.Join(at, name)
 		e, found := dir.find(name)
 		if found && e.Type != "tree" && at == config.RepositoryDir {
-			return []review.ConfigBlob{{Layer: layer, Path: at, BlobSHA: e.SHA}}, nil
+			return []ports.ConfigBlob{{Layer: layer, Path: at, BlobSHA: e.SHA}}, nil
 		}
 		if !found || e.Type != "tree" {
 			return nil, nil
@@ -187,7 +187,7 @@ func (tr treeReader) layer(ctx context.Context, layer string, dir *directory) ([
 		}
 	}
 	entries := dir.configFiles()
-	files := make([]review.ConfigBlob, len(entries))
+	files := make([]ports.ConfigBlob, len(entries))
 	g, ctx := errgroup.WithContext(ctx)
 	for i, e := range entries {
 		g.Go(func() error {
@@ -196,7 +196,7 @@ func (tr treeReader) layer(ctx context.Context, layer string, dir *directory) ([
 			if config.IsFile(e.Path) { // of others the name is what is wrong
 				text, err = tr.text(ctx, e)
 			}
-			files[i] = review.ConfigBlob{Layer: layer, Path: config.RepositoryDir + "/" + e.Path, BlobSHA: e.SHA, Text: text}
+			files[i] = ports.ConfigBlob{Layer: layer, Path: config.RepositoryDir + "/" + e.Path, BlobSHA: e.SHA, Text: text}
 			return err
 		})
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
@@ -28,14 +28,14 @@ const (
 )
 
 // shop is the world's repository, as a target.
-func (w *world) shop() review.Target { return w.targetOf(w.repo) }
+func (w *world) shop() ports.Target { return w.targetOf(w.repo) }
 
-func (w *world) targetOf(r *ghtest.Repo) review.Target {
+func (w *world) targetOf(r *ghtest.Repo) ports.Target {
 	owner, name, _ := strings.Cut(r.FullName(), "/")
-	return review.Target{Kind: review.TargetPull, Installation: w.hub.InstallationID(owner), RepoID: r.ID(), Owner: owner, Name: name, Number: 1}
+	return ports.Target{Kind: ports.TargetPull, Installation: w.hub.InstallationID(owner), RepoID: r.ID(), Owner: owner, Name: name, Number: 1}
 }
 
-func (w *world) config(t review.Target, branch string) review.ConfigRead {
+func (w *world) config(t ports.Target, branch string) ports.ConfigRead {
 	w.Helper()
 	read, err := w.client.ReadConfig(w.Context(), t, branch)
 	w.must(err)
@@ -43,7 +43,7 @@ func (w *world) config(t review.Target, branch string) review.ConfigRead {
 }
 
 // texts are a layer's files by name. It holds each against what it must have.
-func (w *world) texts(layer string, s review.ConfigSource) map[string]string {
+func (w *world) texts(layer string, s ports.ConfigSource) map[string]string {
 	w.Helper()
 	texts := map[string]string{}
 	for _, f := range s.Files {
@@ -56,7 +56,7 @@ func (w *world) texts(layer string, s review.ConfigSource) map[string]string {
 	return texts
 }
 
-func (w *world) wantTexts(layer string, s review.ConfigSource, want map[string]string) {
+func (w *world) wantTexts(layer string, s ports.ConfigSource, want map[string]string) {
 	w.Helper()
 	if d := cmp.Diff(want, w.texts(layer, s)); d != "" {
 		w.Errorf("%s layer from %s (-want +got):\n%s", layer, s.Source, d)
@@ -133,10 +133,10 @@ func TestConfigOfABranch(t *testing.T) {
 	sha := w.repo.Branch("release/1.x")
 	for _, name := range []string{"none", "release", sha, "refs/heads/main", "HEAD"} {
 		_, err := w.client.ReadConfig(t.Context(), w.shop(), name)
-		wantHostError(t, err, review.HostNotFound)
+		wantHostError(t, err, ports.HostNotFound)
 	}
 	_, err := w.client.ReadConfig(t.Context(), w.shop(), "release/../main")
-	wantHostError(t, err, review.HostInvalid)
+	wantHostError(t, err, ports.HostInvalid)
 }
 
 func TestConfigAfterTheDefaultBranchWasRenamed(t *testing.T) {
@@ -163,7 +163,7 @@ func TestConfigOfARepositoryThatWasRenamed(t *testing.T) {
 func TestConfigOfAnEmptyRepository(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	_, err := w.client.ReadConfig(t.Context(), w.targetOf(w.hub.Repo("acme/new")), "")
-	wantHostError(t, err, review.HostInvalid)
+	wantHostError(t, err, ports.HostInvalid)
 }
 
 func TestManyFilesAtTheRoot(t *testing.T) {
@@ -380,7 +380,7 @@ func TestOrganisationIsReadOnceByMany(t *testing.T) {
 	}()
 	<-begun
 	var wg sync.WaitGroup
-	sources := make([]review.ConfigSource, 20)
+	sources := make([]ports.ConfigSource, 20)
 	errs := make([]error, len(sources))
 	for i := range sources {
 		wg.Go(func() { sources[i], errs[i] = w.client.organisationConfig(t.Context(), w.shop()) })
@@ -411,7 +411,7 @@ func TestWaitForAnOrganisationCanBeCalledOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := w.client.organisationConfig(ctx, w.shop())
-	wantHostError(t, err, review.HostTransient)
+	wantHostError(t, err, ports.HostTransient)
 	w.client.organisations.end(fmt.Sprintf("%d/acme", w.hub.InstallationID("acme")), r)
 }
 
@@ -422,7 +422,7 @@ func TestOrganisationWhoseReaderPanicked(t *testing.T) {
 	w.organisation()
 	key := organisationKey(w.shop())
 	r, _ := w.client.organisations.begin(key)
-	read := make(chan review.ConfigSource, 1)
+	read := make(chan ports.ConfigSource, 1)
 	go func() {
 		source, err := w.client.organisationConfig(t.Context(), w.shop())
 		if err != nil {
@@ -451,7 +451,7 @@ func TestOrganisationWhoseTokenIsForbidden(t *testing.T) {
 	})
 	defer remove()
 	_, err := w.client.organisationConfig(t.Context(), w.shop())
-	wantHostError(t, err, review.HostForbidden)
+	wantHostError(t, err, ports.HostForbidden)
 }
 
 func TestProposedConfig(t *testing.T) {
@@ -480,9 +480,9 @@ func TestProposedConfig(t *testing.T) {
 		t.Errorf("read again with %d calls: %v", len(w.hub.Calls()), err)
 	}
 	_, err := w.client.ProposedConfig(t.Context(), w.shop(), strings.Repeat("0", 40))
-	wantHostError(t, err, review.HostNotFound)
+	wantHostError(t, err, ports.HostNotFound)
 	_, err = w.client.ProposedConfig(t.Context(), w.shop(), "main")
-	wantHostError(t, err, review.HostInvalid)
+	wantHostError(t, err, ports.HostInvalid)
 }
 
 // What config costs: as much as it has files at first, and then one call, that
@@ -668,9 +668,9 @@ func TestConfigWithoutAnyFiles(t *testing.T) {
 			x.Proceed().Body = fmt.Appendf(nil, `{"sha":%q,"tree":[],"truncated":false}`, sha)
 		})
 		_, _, err := w.client.repositoryConfig(t.Context(), w.shop(), "")
-		wantHostError(t, err, review.HostTransient)
+		wantHostError(t, err, ports.HostTransient)
 		_, err = w.newClient(nil).organisationConfig(t.Context(), w.shop())
-		wantHostError(t, err, review.HostTransient)
+		wantHostError(t, err, ports.HostTransient)
 		remove()
 	}
 }

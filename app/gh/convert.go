@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-github/v60/github"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
@@ -55,8 +55,8 @@ func repository(r *github.Repository) pipeline.Repository {
 	}
 }
 
-func conversation(p *github.PullRequest) review.Conversation {
-	return review.Conversation{
+func conversation(p *github.PullRequest) ports.Conversation {
+	return ports.Conversation{
 		Comments: p.GetComments(),
 		Locked:   p.GetLocked(),
 		Archived: p.GetBase().GetRepo().GetArchived(),

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-github/v60/github"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // attempts is a page of the delivery log.
@@ -32,11 +32,11 @@ const maxLogPages = 500
 // FailedDeliveries lists the attempts in the App's delivery log from since on that failed,
 // newest first. It looks through 50,000 at most, and whole is false if there are more.
 // GitHub's own filter for failures is of no use: it leaves redirections out.
-func (c *Client) FailedDeliveries(ctx context.Context, since time.Time) ([]review.HookAttempt, bool, error) {
+func (c deliveryLog) FailedDeliveries(ctx context.Context, since time.Time) ([]ports.HookAttempt, bool, error) {
 	// GitHub gives times in whole seconds.
 	since = since.Truncate(time.Second)
-	var out []review.HookAttempt
-	whole, err := walk(ctx, c, review.Target{}, request{
+	var out []ports.HookAttempt
+	whole, err := walk(ctx, c.api, ports.Target{}, request{
 		op: "read the App's delivery log", scope: asApp, method: http.MethodGet, path: "/app/hook/deliveries",
 	}, maxLogPages, func(page attempts) bool {
 		older := false
@@ -54,8 +54,8 @@ func (c *Client) FailedDeliveries(ctx context.Context, since time.Time) ([]revie
 	return out, whole, nil
 }
 
-func attempt(d *github.HookDelivery) review.HookAttempt {
-	return review.HookAttempt{
+func attempt(d *github.HookDelivery) ports.HookAttempt {
+	return ports.HookAttempt{
 		ID: d.GetID(), GUID: d.GetGUID(), Event: d.GetEvent(), Action: d.GetAction(), Status: d.GetStatusCode(),
 		At: d.GetDeliveredAt().Time, Installation: d.GetInstallationID(), RepoID: d.GetRepositoryID(),
 	}
@@ -77,11 +77,11 @@ func (d *delivered) whole() error {
 }
 
 // Payload reads what an attempt delivered.
-func (c *Client) Payload(ctx context.Context, attemptID int64) ([]byte, error) {
+func (c deliveryLog) Payload(ctx context.Context, attemptID int64) ([]byte, error) {
 	const op = "read a delivery"
 	var d delivered
 	large := false
-	_, err := c.do(ctx, review.Target{}, request{
+	_, err := c.do(ctx, ports.Target{}, request{
 		op: op, scope: asApp, method: http.MethodGet, path: "/app/hook/deliveries/{delivery_id}", args: []any{attemptID},
 	}, func(r io.Reader) error {
 		l := &io.LimitedReader{R: r, N: maxPayload + 1}
@@ -97,13 +97,13 @@ func (c *Client) Payload(ctx context.Context, attemptID int64) ([]byte, error) {
 	if p := d.Request.Payload; !large && len(p) > 0 && p[0] == '{' {
 		return p, nil
 	}
-	return nil, &review.HostError{Op: op, Kind: review.HostInvalid, Err: review.ErrNoPayload}
+	return nil, &ports.HostError{Op: op, Kind: ports.HostInvalid, Err: ports.ErrNoPayload}
 }
 
 // Redeliver asks GitHub to send a delivery again, under the same GUID. It
 // returns before that is done.
-func (c *Client) Redeliver(ctx context.Context, attemptID int64) error {
-	_, err := c.do(ctx, review.Target{}, request{
+func (c deliveryLog) Redeliver(ctx context.Context, attemptID int64) error {
+	_, err := c.do(ctx, ports.Target{}, request{
 		op: "ask for a delivery again", scope: asApp, method: http.MethodPost, accepted: true,
 		path: "/app/hook/deliveries/{delivery_id}/attempts", args: []any{attemptID},
 	}, ignored)

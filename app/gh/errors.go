@@ -14,7 +14,7 @@ import (
 	"github.com/bradleyfalzon/ghinstallation/v2"
 	"github.com/google/go-github/v60/github"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // answerError is an answer that is no success.
@@ -81,7 +81,7 @@ func clean(s string) string {
 
 // hostError says what kind of trouble an error is. It returns nil for nil.
 func hostError(op string, err error) error {
-	var known *review.HostError
+	var known *ports.HostError
 	var limited *limitError
 	var spent *budgetError
 	var token *ghinstallation.HTTPError
@@ -92,16 +92,16 @@ func hostError(op string, err error) error {
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &limited):
-		return &review.HostError{Op: op, Kind: review.HostLimited, Status: limited.status, RetryAfter: limited.after, Err: limited}
+		return &ports.HostError{Op: op, Kind: ports.HostLimited, Status: limited.status, RetryAfter: limited.after, Err: limited}
 	case errors.As(err, &spent):
-		return &review.HostError{Op: op, Kind: review.HostBudget, Err: spent}
+		return &ports.HostError{Op: op, Kind: ports.HostBudget, Err: spent}
 	case errors.As(err, &token) && token.Response != nil:
 		return tokenError(op, token.Response)
 	case errors.As(err, &answer):
-		return &review.HostError{Op: op, Kind: kindOf(answer.status), Status: answer.status, RetryAfter: answer.retryAfter, Err: answer}
+		return &ports.HostError{Op: op, Kind: kindOf(answer.status), Status: answer.status, RetryAfter: answer.retryAfter, Err: answer}
 	}
 	// Transport, timeouts, broken JSON, or the caller's context.
-	return &review.HostError{Op: op, Kind: review.HostTransient, Err: err}
+	return &ports.HostError{Op: op, Kind: ports.HostTransient, Err: err}
 }
 
 // tokenError is trouble with the installation's token, which every other call
@@ -120,32 +120,32 @@ func tokenError(op string, resp *http.Response) error {
 			why = "the App's installation is suspended"
 		}
 	case http.StatusNotFound:
-		kind, why = review.HostForbidden, "the App is not installed there any more"
+		kind, why = ports.HostForbidden, "the App is not installed there any more"
 	case http.StatusUnprocessableEntity:
-		kind, why = review.HostForbidden, "the installation does not cover the repository, or lacks a permission"
+		kind, why = ports.HostForbidden, "the installation does not cover the repository, or lacks a permission"
 	}
 	err := fmt.Errorf("get a token for the installation: %w", a)
 	if why != "" {
 		err = fmt.Errorf("%s: %w", why, err)
 	}
-	return &review.HostError{Op: op, Kind: kind, Status: a.status, RetryAfter: a.retryAfter, Err: err}
+	return &ports.HostError{Op: op, Kind: kind, Status: a.status, RetryAfter: a.retryAfter, Err: err}
 }
 
 // kindOf sorts statuses that are no success and no rate limit.
-func kindOf(status int) review.HostKind {
+func kindOf(status int) ports.HostKind {
 	switch {
 	case status >= 500 || status < 400 || status == http.StatusRequestTimeout:
 		// Below 400 are 202, "not ready yet", and redirects that led nowhere.
-		return review.HostTransient
+		return ports.HostTransient
 	case status == http.StatusNotFound || status == http.StatusGone || status == http.StatusUnavailableForLegalReasons:
-		return review.HostNotFound
+		return ports.HostNotFound
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return review.HostForbidden
+		return ports.HostForbidden
 	}
-	return review.HostInvalid
+	return ports.HostInvalid
 }
 
 func isNotFound(err error) bool {
-	var host *review.HostError
-	return errors.As(err, &host) && host.Kind == review.HostNotFound
+	var host *ports.HostError
+	return errors.As(err, &host) && host.Kind == ports.HostNotFound
 }

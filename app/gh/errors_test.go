@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // header is a list of names and values, one after the other.
@@ -29,44 +29,44 @@ func TestErrorKinds(t *testing.T) {
 	soon := strconv.FormatInt(time.Now().Add(90*time.Second).Unix(), 10)
 	tests := map[string]struct {
 		answer  http.HandlerFunc
-		kind    review.HostKind
+		kind    ports.HostKind
 		reads   int // requests that one read makes; 0 where net/http may add one
 		minWait time.Duration
 		maxWait time.Duration
 		says    string
 	}{
-		"server error":      {answering(500, `{"message":"oops"}`), review.HostTransient, 2, 0, 0, "500 Internal Server Error: oops"},
-		"bad gateway, HTML": {answering(502, `<html>`), review.HostTransient, 2, 0, 0, "502 Bad Gateway"},
-		"unavailable":       {answering(503, ``, "Retry-After", "7"), review.HostTransient, 1, 7 * time.Second, 7 * time.Second, "503"},
-		"truncated JSON":    {answering(200, `{"number": 12, "tit`), review.HostTransient, 2, 0, 0, "JSON"},
-		"empty answer":      {answering(200, ``), review.HostTransient, 2, 0, 0, "JSON"},
-		"wrong type":        {answering(200, `{"number": "twelve"}`), review.HostTransient, 2, 0, 0, "JSON"},
-		"not modified":      {answering(304, ``), review.HostTransient, 2, 0, 0, "304"},
-		"accepted":          {answering(202, `{}`), review.HostTransient, 2, 0, 0, "not ready"},
-		"cut connection":    {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, review.HostTransient, 0, 0, 0, "EOF"},
-		"not found":         {answering(404, `{"message":"Not Found"}`), review.HostNotFound, 1, 0, 0, "404 Not Found: Not Found"},
-		"gone":              {answering(410, `{}`), review.HostNotFound, 1, 0, 0, "410"},
-		"blocked":           {answering(451, `{"message":"DMCA","block":{"reason":"dmca"}}`), review.HostNotFound, 1, 0, 0, "DMCA"},
-		"unauthorized":      {answering(401, `{"message":"Bad credentials"}`), review.HostForbidden, 2, 0, 0, "Bad credentials"},
-		"forbidden":         {answering(403, `{"message":"Resource not accessible by integration"}`), review.HostForbidden, 1, 0, 0, "not accessible"},
+		"server error":      {answering(500, `{"message":"oops"}`), ports.HostTransient, 2, 0, 0, "500 Internal Server Error: oops"},
+		"bad gateway, HTML": {answering(502, `<html>`), ports.HostTransient, 2, 0, 0, "502 Bad Gateway"},
+		"unavailable":       {answering(503, ``, "Retry-After", "7"), ports.HostTransient, 1, 7 * time.Second, 7 * time.Second, "503"},
+		"truncated JSON":    {answering(200, `{"number": 12, "tit`), ports.HostTransient, 2, 0, 0, "JSON"},
+		"empty answer":      {answering(200, ``), ports.HostTransient, 2, 0, 0, "JSON"},
+		"wrong type":        {answering(200, `{"number": "twelve"}`), ports.HostTransient, 2, 0, 0, "JSON"},
+		"not modified":      {answering(304, ``), ports.HostTransient, 2, 0, 0, "304"},
+		"accepted":          {answering(202, `{}`), ports.HostTransient, 2, 0, 0, "not ready"},
+		"cut connection":    {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, ports.HostTransient, 0, 0, 0, "EOF"},
+		"not found":         {answering(404, `{"message":"Not Found"}`), ports.HostNotFound, 1, 0, 0, "404 Not Found: Not Found"},
+		"gone":              {answering(410, `{}`), ports.HostNotFound, 1, 0, 0, "410"},
+		"blocked":           {answering(451, `{"message":"DMCA","block":{"reason":"dmca"}}`), ports.HostNotFound, 1, 0, 0, "DMCA"},
+		"unauthorized":      {answering(401, `{"message":"Bad credentials"}`), ports.HostForbidden, 2, 0, 0, "Bad credentials"},
+		"forbidden":         {answering(403, `{"message":"Resource not accessible by integration"}`), ports.HostForbidden, 1, 0, 0, "not accessible"},
 		"forbidden, quota left": {answering(403, `{"message":"Resource not accessible by integration"}`,
-			"X-RateLimit-Remaining", "4999", "X-RateLimit-Reset", soon), review.HostForbidden, 1, 0, 0, "not accessible"},
-		"suspended": {answering(403, `{"message":"This installation has been suspended"}`), review.HostForbidden, 1, 0, 0, "suspended"},
+			"X-RateLimit-Remaining", "4999", "X-RateLimit-Reset", soon), ports.HostForbidden, 1, 0, 0, "not accessible"},
+		"suspended": {answering(403, `{"message":"This installation has been suspended"}`), ports.HostForbidden, 1, 0, 0, "suspended"},
 		"invalid": {answering(422, `{"message":"Validation Failed","errors":[{"resource":"Issue","field":"body","code":"custom","message":"body is too long"}]}`),
-			review.HostInvalid, 1, 0, 0, "Validation Failed; body is too long"},
-		"conflict": {answering(409, `{}`), review.HostInvalid, 1, 0, 0, "409"},
+			ports.HostInvalid, 1, 0, 0, "Validation Failed; body is too long"},
+		"conflict": {answering(409, `{}`), ports.HostInvalid, 1, 0, 0, "409"},
 
 		"primary limit": {answering(403, `{"message":"API rate limit exceeded for installation"}`,
-			"X-RateLimit-Remaining", "0", "X-RateLimit-Reset", soon), review.HostLimited, 1, 80 * time.Second, 91 * time.Second, "rate limit"},
+			"X-RateLimit-Remaining", "0", "X-RateLimit-Reset", soon), ports.HostLimited, 1, 80 * time.Second, 91 * time.Second, "rate limit"},
 		"primary limit as 429": {answering(429, `{}`,
-			"X-RateLimit-Remaining", "0", "X-RateLimit-Reset", soon), review.HostLimited, 1, 80 * time.Second, 91 * time.Second, "rate limit"},
+			"X-RateLimit-Remaining", "0", "X-RateLimit-Reset", soon), ports.HostLimited, 1, 80 * time.Second, 91 * time.Second, "rate limit"},
 		"secondary, Retry-After": {answering(403, `{"message":"You have exceeded a secondary rate limit"}`,
-			"Retry-After", "30"), review.HostLimited, 1, 30 * time.Second, 30 * time.Second, "secondary"},
-		"secondary as 429": {answering(429, `{"message":"slow down"}`, "Retry-After", "5"), review.HostLimited, 1, 5 * time.Second, 5 * time.Second, "slow down"},
+			"Retry-After", "30"), ports.HostLimited, 1, 30 * time.Second, 30 * time.Second, "secondary"},
+		"secondary as 429": {answering(429, `{"message":"slow down"}`, "Retry-After", "5"), ports.HostLimited, 1, 5 * time.Second, 5 * time.Second, "slow down"},
 		// The primary limit's reset, which GitHub sends along, has nothing to do with it.
 		"secondary, no word when": {answering(403, `{"message":"You have exceeded a secondary rate limit","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}`,
 			"X-RateLimit-Remaining", "4000", "X-RateLimit-Reset", strconv.FormatInt(time.Now().Add(50*time.Minute).Unix(), 10)),
-			review.HostLimited, 1, time.Minute, time.Minute, "secondary"},
+			ports.HostLimited, 1, time.Minute, time.Minute, "secondary"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestWriteIsNeverRepeated(t *testing.T) {
 			t.Parallel()
 			s := newStub(t, answer)
 			_, err := s.client(t, nil).CreateComment(t.Context(), pullTarget, "hello")
-			wantHostError(t, err, review.HostTransient)
+			wantHostError(t, err, ports.HostTransient)
 			if got := s.requests(); len(got) != 1 {
 				t.Errorf("requests %q, want one", got)
 			}
@@ -133,7 +133,7 @@ func TestTokenIsKeptAndNarrowed(t *testing.T) {
 	c := s.client(t, nil)
 	other := pullTarget
 	other.RepoID, other.Name = 1002, "api"
-	for _, target := range []review.Target{pullTarget, other, pullTarget, other} {
+	for _, target := range []ports.Target{pullTarget, other, pullTarget, other} {
 		if _, err := c.Pull(t.Context(), target); err != nil {
 			t.Fatal(err)
 		}
@@ -165,25 +165,25 @@ func TestNoTokenToBeHad(t *testing.T) {
 		status int
 		body   string
 		header []string
-		kind   review.HostKind
+		kind   ports.HostKind
 		says   string
 	}{
-		"uninstalled":          {404, `{"message":"Not Found"}`, nil, review.HostForbidden, "not installed there any more"},
-		"suspended":            {403, `{"message":"This installation has been suspended"}`, nil, review.HostForbidden, "the App's installation is suspended"},
-		"forbidden":            {403, `{"message":"no"}`, nil, review.HostForbidden, "may not act for the installation"},
-		"repository withdrawn": {422, `{"message":"There is at least one repository that does not exist"}`, nil, review.HostForbidden, "does not cover the repository"},
-		"wrong key":            {401, `{"message":"A JSON web token could not be decoded"}`, nil, review.HostForbidden, "the App's ID and private key"},
-		"limited":              {403, `{"message":"no"}`, []string{"Retry-After", "9"}, review.HostLimited, "rate limit"},
-		"down":                 {503, `<html>`, nil, review.HostTransient, "503 Service Unavailable"},
-		"moved":                {301, ``, []string{"Location", "/elsewhere"}, review.HostTransient, "301"},
+		"uninstalled":          {404, `{"message":"Not Found"}`, nil, ports.HostForbidden, "not installed there any more"},
+		"suspended":            {403, `{"message":"This installation has been suspended"}`, nil, ports.HostForbidden, "the App's installation is suspended"},
+		"forbidden":            {403, `{"message":"no"}`, nil, ports.HostForbidden, "may not act for the installation"},
+		"repository withdrawn": {422, `{"message":"There is at least one repository that does not exist"}`, nil, ports.HostForbidden, "does not cover the repository"},
+		"wrong key":            {401, `{"message":"A JSON web token could not be decoded"}`, nil, ports.HostForbidden, "the App's ID and private key"},
+		"limited":              {403, `{"message":"no"}`, []string{"Retry-After", "9"}, ports.HostLimited, "rate limit"},
+		"down":                 {503, `<html>`, nil, ports.HostTransient, "503 Service Unavailable"},
+		"moved":                {301, ``, []string{"Location", "/elsewhere"}, ports.HostTransient, "301"},
 		// What is no token must not be taken for one.
-		"null":       {201, `null`, nil, review.HostTransient, "holds none"},
-		"empty":      {201, ``, nil, review.HostTransient, "holds none"},
-		"no token":   {201, `{"expires_at":"2030-01-01T00:00:00Z"}`, nil, review.HostTransient, "holds none"},
-		"no expiry":  {201, `{"token":"token-1"}`, nil, review.HostTransient, "holds none"},
-		"truncated":  {201, `{"token":"token-1","expires_at":"2030`, nil, review.HostTransient, "holds none"},
-		"wrong type": {201, `{"token":["token-1"],"expires_at":7}`, nil, review.HostTransient, "holds none"},
-		"a page":     {200, `<html>token-1`, nil, review.HostTransient, "holds none"},
+		"null":       {201, `null`, nil, ports.HostTransient, "holds none"},
+		"empty":      {201, ``, nil, ports.HostTransient, "holds none"},
+		"no token":   {201, `{"expires_at":"2030-01-01T00:00:00Z"}`, nil, ports.HostTransient, "holds none"},
+		"no expiry":  {201, `{"token":"token-1"}`, nil, ports.HostTransient, "holds none"},
+		"truncated":  {201, `{"token":"token-1","expires_at":"2030`, nil, ports.HostTransient, "holds none"},
+		"wrong type": {201, `{"token":["token-1"],"expires_at":7}`, nil, ports.HostTransient, "holds none"},
+		"a page":     {200, `<html>token-1`, nil, ports.HostTransient, "holds none"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -204,7 +204,7 @@ func TestLimitIsRemembered(t *testing.T) {
 	c := s.client(t, nil)
 	for range 3 {
 		_, err := c.Pull(t.Context(), pullTarget)
-		if he := wantHostError(t, err, review.HostLimited); he.RetryAfter < 50*time.Second {
+		if he := wantHostError(t, err, ports.HostLimited); he.RetryAfter < 50*time.Second {
 			t.Errorf("wait %v", he.RetryAfter)
 		}
 	}
@@ -226,7 +226,7 @@ func TestTimeoutIsTransient(t *testing.T) {
 	defer close(release)
 	c := s.client(t, func(c *Config) { c.Timeout = 50 * time.Millisecond })
 	_, err := c.Pull(t.Context(), pullTarget)
-	wantHostError(t, err, review.HostTransient)
+	wantHostError(t, err, ports.HostTransient)
 	if errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no answer within 50ms") {
 		t.Errorf("error %v", err)
 	}
@@ -240,7 +240,7 @@ func TestCancelledCallEndsAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-asked; cancel() }()
 	_, err := s.client(t, nil).Pull(ctx, pullTarget)
-	wantHostError(t, err, review.HostTransient)
+	wantHostError(t, err, ports.HostTransient)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v hides that the caller gave up", err)
 	}

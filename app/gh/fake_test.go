@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // fake is a network without a network, for tests in which time is faked: it
@@ -145,11 +145,11 @@ var calls = map[string]struct {
 		return err
 	}},
 	"CreateCheck": {"POST", func(t *testing.T, c *Client) error {
-		_, err := c.CreateCheck(t.Context(), pullTarget, review.CheckWrite{Name: "reviewgate", HeadSHA: strings.Repeat("b", 40)})
+		_, err := c.CreateCheck(t.Context(), pullTarget, ports.CheckWrite{Name: "reviewgate", HeadSHA: strings.Repeat("b", 40)})
 		return err
 	}},
 	"UpdateCheck": {"PATCH", func(t *testing.T, c *Client) error {
-		return c.UpdateCheck(t.Context(), pullTarget, 5, review.CheckWrite{Name: "reviewgate"})
+		return c.UpdateCheck(t.Context(), pullTarget, 5, ports.CheckWrite{Name: "reviewgate"})
 	}},
 	"Checks": {"GET", func(t *testing.T, c *Client) error {
 		_, err := c.Checks(t.Context(), pullTarget, strings.Repeat("b", 40))
@@ -168,7 +168,7 @@ var calls = map[string]struct {
 	}},
 	"Issue": {"GET", func(t *testing.T, c *Client) error { _, err := c.Issue(t.Context(), pullTarget, 5); return err }},
 	"CreateIssue": {"POST", func(t *testing.T, c *Client) error {
-		_, err := c.CreateIssue(t.Context(), pullTarget, review.IssueWrite{Title: "hello"})
+		_, err := c.CreateIssue(t.Context(), pullTarget, ports.IssueWrite{Title: "hello"})
 		return err
 	}},
 	"UpdateIssue": {"PATCH", func(t *testing.T, c *Client) error { return c.UpdateIssue(t.Context(), pullTarget, 5, "hello", true) }},
@@ -187,10 +187,10 @@ var calls = map[string]struct {
 		return err
 	}},
 	"React": {"POST", func(t *testing.T, c *Client) error {
-		return c.React(t.Context(), pullTarget, review.PlaceConversation, 5, "eyes")
+		return c.React(t.Context(), pullTarget, ports.PlaceConversation, 5, "eyes")
 	}},
 	"ReactOnLine": {"POST", func(t *testing.T, c *Client) error {
-		return c.React(t.Context(), pullTarget, review.PlaceReviewLine, 5, "eyes")
+		return c.React(t.Context(), pullTarget, ports.PlaceReviewLine, 5, "eyes")
 	}},
 	"TeamMember": {"GET", func(t *testing.T, c *Client) error {
 		_, err := c.TeamMember(t.Context(), pullTarget, "acme/owners", "alice")
@@ -214,8 +214,8 @@ var calls = map[string]struct {
 // success is how GitHub answers by method.
 var success = map[string]int{"GET": 200, "POST": 201, "PATCH": 200, "DELETE": 204}
 
-var groupTarget = review.Target{
-	Kind: review.TargetGroup, Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop",
+var groupTarget = ports.Target{
+	Kind: ports.TargetGroup, Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop",
 	BaseSHA: strings.Repeat("a", 40), HeadSHA: strings.Repeat("b", 40), HeadRef: "refs/heads/gh-readonly-queue/main/pr-12-a",
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/localgit"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
@@ -70,7 +70,7 @@ func (s *source) gitToken(ctx context.Context) (string, error) {
 		path: "/app/installations/{installation_id}/access_tokens", args: []any{s.target.Installation},
 	}, asJSON(&t))
 	if err == nil && t.Token == "" {
-		err = &review.HostError{Op: "get a token for git", Kind: review.HostInvalid, Err: errNotWhole}
+		err = &ports.HostError{Op: "get a token for git", Kind: ports.HostInvalid, Err: errNotWhole}
 	}
 	return t.Token, err
 }

@@ -11,7 +11,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // contents is a read of what stands at a path at a commit.
@@ -32,7 +32,7 @@ func (s *source) contents(op, commit, path string) request {
 func (s *source) File(ctx context.Context, commit, path string, most int64) ([]byte, error) {
 	const op = "read a file at the head"
 	if !shaPattern.MatchString(commit) {
-		return nil, &review.HostError{Op: op, Kind: review.HostInvalid, Err: fmt.Errorf("%q is not a commit's SHA", clean(commit))}
+		return nil, &ports.HostError{Op: op, Kind: ports.HostInvalid, Err: fmt.Errorf("%q is not a commit's SHA", clean(commit))}
 	}
 	r := s.contents(op, commit, path)
 	r.pinned = true

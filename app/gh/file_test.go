@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // Files are read as they are at the commit that is named, a fork's too, and
@@ -45,8 +45,8 @@ func TestFileAtACommit(t *testing.T) {
 	if n := src.Calls(); n != 7 { // a token, five files, and the text of the large one once
 		t.Errorf("%d calls, want 7", n)
 	}
-	var host *review.HostError
-	if _, err := src.File(t.Context(), first, "docs/none.md", most); !errors.As(err, &host) || host.Kind != review.HostNotFound {
+	var host *ports.HostError
+	if _, err := src.File(t.Context(), first, "docs/none.md", most); !errors.As(err, &host) || host.Kind != ports.HostNotFound {
 		t.Errorf("a file that is not there: %v", err)
 	}
 	for _, path := range []string{"", "..", "../shop/a.md", "docs/./a.md"} {
@@ -54,7 +54,7 @@ func TestFileAtACommit(t *testing.T) {
 			t.Errorf("the path %q: %v", path, err)
 		}
 	}
-	if _, err := src.File(t.Context(), "main", "big.md", most); !errors.As(err, &host) || host.Kind != review.HostInvalid {
+	if _, err := src.File(t.Context(), "main", "big.md", most); !errors.As(err, &host) || host.Kind != ports.HostInvalid {
 		t.Errorf("a branch for a commit: %v", err)
 	}
 }
@@ -127,7 +127,7 @@ func TestRemarks(t *testing.T) {
 	if p, err := src.Permission(t.Context(), "alice"); err != nil || !p.CanWrite() || src.Calls() != 3 {
 		t.Errorf("alice may %q, %v after %d calls", p, err, src.Calls())
 	}
-	target.Kind, target.Number = review.TargetGroup, 0
+	target.Kind, target.Number = ports.TargetGroup, 0
 	if remarks, err := w.client.Source(target).Remarks(t.Context(), ""); len(remarks) > 0 || err != nil {
 		t.Errorf("a merge group that names no pull request has %d remarks, %v", len(remarks), err)
 	}
@@ -152,7 +152,7 @@ func TestRemarksAreByPeople(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]review.Remark{{ID: 1, Author: "bob", Body: "words"}, {ID: 2, Author: "alice", Body: "words"}}, remarks); diff != "" {
+	if diff := cmp.Diff([]ports.Remark{{ID: 1, Author: "bob", Body: "words"}, {ID: 2, Author: "alice", Body: "words"}}, remarks); diff != "" {
 		t.Errorf("remarks (-want +got):\n%s", diff)
 	}
 }

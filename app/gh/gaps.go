@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/reviewgate/reviewgate/app/internal/textdiff"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/raw"
@@ -279,12 +279,12 @@ func (s *source) content(ctx context.Context, sha string) (text []byte, why stri
 		return nil, fmt.Sprintf("the %d calls that one review may make don't suffice", s.budget.most), nil
 	}
 	text, err = s.blob(ctx, "read the content of a changed file", sha, maxBlob+1)
-	var host *review.HostError
+	var host *ports.HostError
 	var a *answerError
 	switch {
 	case err == nil && len(text) > maxBlob && !isBinary(text), errors.As(err, &a) && a.tooLarge:
 		return nil, fmt.Sprintf("it is larger than %d MB", maxBlob>>20), nil
-	case errors.As(err, &host) && (host.Kind == review.HostNotFound || host.Kind == review.HostBudget):
+	case errors.As(err, &host) && (host.Kind == ports.HostNotFound || host.Kind == ports.HostBudget):
 		return nil, "its content can't be read", nil
 	}
 	return text, "", err

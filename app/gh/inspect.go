@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // What an operator wants to know of an installation. Reviews ask none of it.
@@ -23,9 +23,9 @@ type App struct {
 func (a *App) whole() error { return wholeIf(a.ID > 0 && a.Permissions != nil) }
 
 // App asks GitHub as whom it takes us.
-func (c *Client) App(ctx context.Context) (App, error) {
+func (c *api) App(ctx context.Context) (App, error) {
 	var a App
-	_, err := c.do(ctx, review.Target{}, request{
+	_, err := c.do(ctx, ports.Target{}, request{
 		op: "read the App", scope: asApp, method: http.MethodGet, path: "/app",
 	}, asJSON(&a))
 	return a, err
@@ -48,9 +48,9 @@ type hookAnswer struct {
 }
 
 // HookConfig reads the configuration of the App's webhook.
-func (c *Client) HookConfig(ctx context.Context) (HookConfig, error) {
+func (c *api) HookConfig(ctx context.Context) (HookConfig, error) {
 	var a hookAnswer
-	_, err := c.do(ctx, review.Target{}, request{
+	_, err := c.do(ctx, ports.Target{}, request{
 		op: "read the webhook's configuration", scope: asApp, method: http.MethodGet, path: "/app/hook/config",
 	}, asJSON(&a))
 	if isNotFound(err) {
@@ -67,8 +67,8 @@ func (c *Client) HookConfig(ctx context.Context) (HookConfig, error) {
 
 // LastDeliveries lists the newest attempts in the App's delivery log, up to 100,
 // newest first.
-func (c *Client) LastDeliveries(ctx context.Context) ([]review.HookAttempt, error) {
-	log, _, err := page[attempts](ctx, c, review.Target{}, request{
+func (c *api) LastDeliveries(ctx context.Context) ([]ports.HookAttempt, error) {
+	log, _, err := page[attempts](ctx, c, ports.Target{}, request{
 		op: "read the App's delivery log", scope: asApp, method: http.MethodGet, path: "/app/hook/deliveries",
 	}, 1)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *Client) LastDeliveries(ctx context.Context) ([]review.HookAttempt, erro
 	if err := log.whole(); err != nil {
 		return nil, hostError("read the App's delivery log", err)
 	}
-	out := make([]review.HookAttempt, len(log))
+	out := make([]ports.HookAttempt, len(log))
 	for i, d := range log {
 		out[i] = attempt(d)
 	}
@@ -103,10 +103,10 @@ type grantList []struct {
 
 // Grants lists what the accounts have granted on which the App is installed, up
 // to 10,000.
-func (c *Client) Grants(ctx context.Context) ([]Grant, error) {
+func (c *api) Grants(ctx context.Context) ([]Grant, error) {
 	const op = "list the installations"
 	var out []Grant
-	whole, err := walk(ctx, c, review.Target{}, request{
+	whole, err := walk(ctx, c, ports.Target{}, request{
 		op: op, scope: asApp, method: http.MethodGet, path: "/app/installations",
 	}, maxWalk, func(page grantList) bool {
 		for _, i := range page {
@@ -122,7 +122,7 @@ func (c *Client) Grants(ctx context.Context) ([]Grant, error) {
 
 // Repository is a repository that the App is installed on.
 type Repository struct {
-	review.Target        // without a number
+	ports.Target         // without a number
 	DefaultBranch string // its name
 	Archived      bool
 	Suspended     bool // the installation is, so that nothing else is known than its id
@@ -130,8 +130,8 @@ type Repository struct {
 
 // Find looks a repository up by its name. One that the App is not installed on
 // is HostNotFound.
-func (c *Client) Find(ctx context.Context, owner, name string) (Repository, error) {
-	t := review.Target{Kind: review.TargetPull, Owner: owner, Name: name}
+func (c *api) Find(ctx context.Context, owner, name string) (Repository, error) {
+	t := ports.Target{Kind: ports.TargetPull, Owner: owner, Name: name}
 	i, err := c.installationOf(ctx, t, "/repos/{owner}/{repo}/installation", owner, name)
 	if err != nil {
 		return Repository{}, err
@@ -196,7 +196,7 @@ type branchAnswer struct {
 func (b *branchAnswer) whole() error { return wholeIf(b.Name != "") }
 
 // Required reads what a branch demands, by rulesets and by branch protection.
-func (c *Client) Required(ctx context.Context, repo review.Target, branch string) (Required, error) {
+func (c *api) Required(ctx context.Context, repo ports.Target, branch string) (Required, error) {
 	out, err := c.rules(ctx, repo, branch)
 	if err != nil {
 		return Required{}, err
@@ -230,7 +230,7 @@ func (r *Required) add(name string, app *int64, by string) {
 }
 
 // rules reads what rulesets demand. Older servers have none.
-func (c *Client) rules(ctx context.Context, repo review.Target, branch string) (Required, error) {
+func (c *api) rules(ctx context.Context, repo ports.Target, branch string) (Required, error) {
 	const op = "read the branch's rules"
 	var out Required
 	var broken error

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 func TestHookConfigInAllItsSpellings(t *testing.T) {
@@ -43,7 +43,7 @@ func TestRequired(t *testing.T) {
 	for name, c := range map[string]struct {
 		rules, branch string // no rules is 404
 		want          Required
-		kind          review.HostKind
+		kind          ports.HostKind
 	}{
 		"both": {`[{"type":"never_seen","parameters":[1]},{"type":"merge_queue","parameters":{}},{"type":"required_status_checks","parameters":{"required_status_checks":[{"context":"r","integration_id":42},{"context":"s"}]}}]`, protected,
 			Required{MergeQueue: true, Checks: []RequiredCheck{
@@ -53,9 +53,9 @@ func TestRequired(t *testing.T) {
 		"no rulesets":       {"", protected, Required{Checks: []RequiredCheck{{"a", 42, "branch protection"}, {"b", 0, "branch protection"}, {"c", 0, "branch protection"}}}, ""},
 		"contexts alone":    {"[]", `{"name":"main","protection":{"required_status_checks":{"contexts":["a"]}}}`, Required{Checks: []RequiredCheck{{"a", 0, "branch protection"}}}, ""},
 		"nothing":           {"[]", `{"name":"main"}`, Required{}, ""},
-		"another kind":      {`[{"type":"required_status_checks","parameters":{"required_status_checks":"all"}}]`, protected, Required{}, review.HostTransient},
-		"no branch":         {"[]", `{}`, Required{}, review.HostTransient},
-		"rules as a object": {`{}`, protected, Required{}, review.HostTransient},
+		"another kind":      {`[{"type":"required_status_checks","parameters":{"required_status_checks":"all"}}]`, protected, Required{}, ports.HostTransient},
+		"no branch":         {"[]", `{}`, Required{}, ports.HostTransient},
+		"rules as a object": {`{}`, protected, Required{}, ports.HostTransient},
 	} {
 		s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
 			body := c.branch
@@ -88,7 +88,7 @@ func TestFind(t *testing.T) {
 	w.repo.Rename("store")
 	got, err := w.client.Find(t.Context(), "acme", "shop")
 	w.must(err)
-	want := Repository{Target: review.Target{Kind: review.TargetPull, Installation: w.hub.InstallationID("acme"), RepoID: w.repo.ID(), Owner: "acme", Name: "store"}, DefaultBranch: "release/1.0"}
+	want := Repository{Target: ports.Target{Kind: ports.TargetPull, Installation: w.hub.InstallationID("acme"), RepoID: w.repo.ID(), Owner: "acme", Name: "store"}, DefaultBranch: "release/1.0"}
 	if got != want {
 		t.Errorf("found %+v, want %+v", got, want)
 	}
@@ -103,5 +103,5 @@ func TestFind(t *testing.T) {
 		t.Errorf("suspended: %+v, %v", got, err)
 	}
 	_, err = w.client.Find(t.Context(), "acme", "none")
-	wantHostError(t, err, review.HostNotFound)
+	wantHostError(t, err, ports.HostNotFound)
 }

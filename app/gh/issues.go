@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // maxIssuePages bounds the issues and pull requests that are looked through for
@@ -58,7 +58,7 @@ type issueText struct {
 // Issues lists the issues that our app made since then, newest first, of the
 // newest 1,000 issues and pull requests. There is no asking for the app alone:
 // by creator GitHub Enterprise Cloud has been seen to list none.
-func (c *Client) Issues(ctx context.Context, t review.Target, since time.Time) ([]review.Issue, error) {
+func (c issueWriter) Issues(ctx context.Context, t ports.Target, since time.Time) ([]ports.Issue, error) {
 	r := request{
 		op: "list the issues", method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/issues", args: []any{t.Owner, t.Name},
@@ -68,14 +68,14 @@ func (c *Client) Issues(ctx context.Context, t review.Target, since time.Time) (
 		since = since.Add(-clockSkew)
 		r.query.Set("since", since.UTC().Format(time.RFC3339)) // of the last change, which is no earlier
 	}
-	var out []review.Issue
-	_, err := walk(ctx, c, t, r, maxIssuePages, func(page issueList) bool {
+	var out []ports.Issue
+	_, err := walk(ctx, c.api, t, r, maxIssuePages, func(page issueList) bool {
 		for _, i := range page {
 			if i.CreatedAt.Before(since) {
 				return false
 			}
 			if i.ours(c.appID) {
-				out = append(out, review.Issue{Number: i.Number, Body: i.Body, Open: i.State == "open"})
+				out = append(out, ports.Issue{Number: i.Number, Body: i.Body, Open: i.State == "open"})
 			}
 		}
 		return true
@@ -86,7 +86,7 @@ func (c *Client) Issues(ctx context.Context, t review.Target, since time.Time) (
 var errNotOurs = errors.New("the issue is not the App's")
 
 // Issue reads an issue that our app made. One that is another's is not found.
-func (c *Client) Issue(ctx context.Context, t review.Target, number int) (review.Issue, error) {
+func (c issueWriter) Issue(ctx context.Context, t ports.Target, number int) (ports.Issue, error) {
 	const op = "read the issue"
 	var i issue
 	_, err := c.do(ctx, t, request{
@@ -94,17 +94,17 @@ func (c *Client) Issue(ctx context.Context, t review.Target, number int) (review
 		path: "/repos/{owner}/{repo}/issues/{issue_number}", args: []any{t.Owner, t.Name, number},
 	}, asJSON(&i))
 	if err != nil {
-		return review.Issue{}, err
+		return ports.Issue{}, err
 	}
 	if !i.ours(c.appID) {
-		return review.Issue{}, &review.HostError{Op: op, Kind: review.HostNotFound, Status: http.StatusNotFound, Err: errNotOurs}
+		return ports.Issue{}, &ports.HostError{Op: op, Kind: ports.HostNotFound, Status: http.StatusNotFound, Err: errNotOurs}
 	}
-	return review.Issue{Number: i.Number, Body: i.Body, Open: i.State == "open"}, nil
+	return ports.Issue{Number: i.Number, Body: i.Body, Open: i.State == "open"}, nil
 }
 
 // LinkedIssue reads an issue that a change is to close. One that was transferred is
 // another repository's, which may have other readers.
-func (s *source) LinkedIssue(ctx context.Context, number int) (review.LinkedIssue, error) {
+func (s *source) LinkedIssue(ctx context.Context, number int) (ports.LinkedIssue, error) {
 	const op = "read a linked issue"
 	var i issue
 	_, err := s.client.do(ctx, s.target, request{
@@ -114,17 +114,17 @@ func (s *source) LinkedIssue(ctx context.Context, number int) (review.LinkedIssu
 	}, asJSON(&i))
 	switch {
 	case err != nil:
-		return review.LinkedIssue{}, err
+		return ports.LinkedIssue{}, err
 	case i.Pull != nil:
-		return review.LinkedIssue{}, &review.HostError{Op: op, Kind: review.HostNotFound, Status: http.StatusNotFound, Err: errNoIssue}
+		return ports.LinkedIssue{}, &ports.HostError{Op: op, Kind: ports.HostNotFound, Status: http.StatusNotFound, Err: errNoIssue}
 	}
-	return review.LinkedIssue{Number: i.Number, Title: i.Title, Body: i.Body}, nil
+	return ports.LinkedIssue{Number: i.Number, Title: i.Title, Body: i.Body}, nil
 }
 
 var errNoIssue = errors.New("it is a pull request")
 
 // CreateIssue opens an issue.
-func (c *Client) CreateIssue(ctx context.Context, t review.Target, w review.IssueWrite) (int, error) {
+func (c issueWriter) CreateIssue(ctx context.Context, t ports.Target, w ports.IssueWrite) (int, error) {
 	var made issue
 	_, err := c.do(ctx, t, request{
 		op: "create the issue", method: http.MethodPost,
@@ -135,7 +135,7 @@ func (c *Client) CreateIssue(ctx context.Context, t review.Target, w review.Issu
 }
 
 // UpdateIssue writes an issue's body anew, and opens or closes it.
-func (c *Client) UpdateIssue(ctx context.Context, t review.Target, number int, body string, open bool) error {
+func (c issueWriter) UpdateIssue(ctx context.Context, t ports.Target, number int, body string, open bool) error {
 	text := issueText{Body: body, State: "closed", StateReason: "completed"}
 	if open {
 		text = issueText{Body: body, State: "open"}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // Of the issues and pull requests that GitHub lists only our app's issues count,
@@ -37,7 +37,7 @@ func TestIssuesAreOursAndNoOlder(t *testing.T) {
 		if err != nil || len(all) != tt.own || hub.asked() != tt.pages {
 			t.Errorf("since %s: %d issues in %d pages, %v; want %d in %d", tt.since, len(all), hub.asked(), err, tt.own, tt.pages)
 		}
-		if len(all) > 0 && (all[0] != review.Issue{Number: 5000, Body: "b", Open: true}) {
+		if len(all) > 0 && (all[0] != ports.Issue{Number: 5000, Body: "b", Open: true}) {
 			t.Errorf("the first is %+v", all[0])
 		}
 	}

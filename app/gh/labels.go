@@ -4,12 +4,12 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // AddLabel puts a label on the pull request. One that the repository does not
 // have is made; one that is there stays.
-func (c *Client) AddLabel(ctx context.Context, t review.Target, label string) error {
+func (c labelWriter) AddLabel(ctx context.Context, t ports.Target, label string) error {
 	_, err := c.do(ctx, t, request{
 		op: "add the label", method: http.MethodPost,
 		path: "/repos/{owner}/{repo}/issues/{issue_number}/labels", args: []any{t.Owner, t.Name, t.Number},
@@ -20,7 +20,7 @@ func (c *Client) AddLabel(ctx context.Context, t review.Target, label string) er
 
 // RemoveLabel takes a label off the pull request. One that is gone already is no
 // error.
-func (c *Client) RemoveLabel(ctx context.Context, t review.Target, label string) error {
+func (c labelWriter) RemoveLabel(ctx context.Context, t ports.Target, label string) error {
 	_, err := c.do(ctx, t, request{
 		op: "remove the label", method: http.MethodDelete,
 		path: "/repos/{owner}/{repo}/issues/{issue_number}/labels/{name}", args: []any{t.Owner, t.Name, t.Number, label},

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
@@ -173,7 +173,7 @@ func TestTroubleWithContentsIsTransient(t *testing.T) {
 		w.noGit()
 		w.hub.On(route, func(x *ghtest.Exchange) { x.Fail(502, "no") })
 		_, err := w.client.Source(w.target(p)).Files(t.Context())
-		wantHostError(t, err, review.HostTransient)
+		wantHostError(t, err, ports.HostTransient)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestMergeGroupBeyondWhatIsCompared(t *testing.T) {
 	p := w.repo.OpenPR(ghtest.PR{Files: files})
 	g := w.repo.MergeGroup(p)
 	target := w.target(p)
-	target.Kind, target.HeadSHA, target.BaseSHA, target.HeadRef = review.TargetGroup, g.HeadSHA, g.BaseSHA, g.HeadRef
+	target.Kind, target.HeadSHA, target.BaseSHA, target.HeadRef = ports.TargetGroup, g.HeadSHA, g.BaseSHA, g.HeadRef
 	f, src := w.facts(target)
 	if len(f.Files) != 310 || f.Totals != (pipeline.Totals{Files: 310, Additions: 310}) || len(f.Incomplete) > 0 {
 		t.Errorf("%d files, %+v, incomplete %+v", len(f.Files), f.Totals, f.Incomplete)
@@ -506,8 +506,8 @@ func TestLinesThatGitHubDoesNotCountBySums(t *testing.T) {
 	}})
 	group := w.target(p)
 	g := w.repo.MergeGroup(p)
-	group.Kind, group.HeadSHA, group.BaseSHA, group.HeadRef = review.TargetGroup, g.HeadSHA, g.BaseSHA, g.HeadRef
-	for _, target := range []review.Target{w.target(p), group} {
+	group.Kind, group.HeadSHA, group.BaseSHA, group.HeadRef = ports.TargetGroup, g.HeadSHA, g.BaseSHA, g.HeadRef
+	for _, target := range []ports.Target{w.target(p), group} {
 		f, _ := w.facts(target)
 		// Of c.bin nobody knows the format, and it is too large to be read.
 		if len(f.Files) != 5 || len(f.Incomplete) != 1 || f.Incomplete[0].Path != "c.bin" || f.Totals.Additions != 13_002 {

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -103,24 +103,24 @@ func oneRefusal(t *testing.T, name string, tt refusalCase) {
 	c := hub.client(t, nil)
 	start := time.Now()
 	_, err := c.Pull(t.Context(), pullTarget)
-	var he *review.HostError
+	var he *ports.HostError
 	if !errors.As(err, &he) {
 		t.Fatalf("%s: %v", name, err)
 	}
 	if !tt.limited {
-		if he.Kind != review.HostForbidden {
+		if he.Kind != ports.HostForbidden {
 			t.Errorf("%s: %v is %s", name, err, he.Kind)
 		}
 		return
 	}
-	if he.Kind != review.HostLimited || he.RetryAfter != tt.wait || he.Status != tt.status {
+	if he.Kind != ports.HostLimited || he.RetryAfter != tt.wait || he.Status != tt.status {
 		t.Fatalf("%s: %v, kind %s, status %d, wait %v, want %v", name, err, he.Kind, he.Status, he.RetryAfter, tt.wait)
 	}
 	step := tt.wait / 7
 	for range 7 { // the last pause ends a moment too early
 		time.Sleep(step - time.Nanosecond)
 		_, err = c.Pull(t.Context(), pullTarget)
-		if he := wantHostError(t, err, review.HostLimited); he.RetryAfter != time.Until(start.Add(tt.wait)) {
+		if he := wantHostError(t, err, ports.HostLimited); he.RetryAfter != time.Until(start.Add(tt.wait)) {
 			t.Errorf("%s: %v left, want %v", name, he.RetryAfter, time.Until(start.Add(tt.wait)))
 		}
 	}
@@ -151,7 +151,7 @@ func TestWaitsHaveBounds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			hub := &fake{answer: always(429, `{}`, tt.header...)}
 			_, err := hub.client(t, nil).Pull(t.Context(), pullTarget)
-			if he := wantHostError(t, err, review.HostLimited); he.RetryAfter != tt.want {
+			if he := wantHostError(t, err, ports.HostLimited); he.RetryAfter != tt.want {
 				t.Errorf("%s: wait %v, want %v", name, he.RetryAfter, tt.want)
 			}
 		})
@@ -171,7 +171,7 @@ func TestNothingLeftAfterASuccess(t *testing.T) {
 			}
 			for time.Now().Before(reset.Add(-time.Second)) {
 				_, err := c.Pull(t.Context(), pullTarget)
-				wantHostError(t, err, review.HostLimited)
+				wantHostError(t, err, ports.HostLimited)
 				time.Sleep(time.Second)
 			}
 			if hub.asked() != 1 {
@@ -191,7 +191,7 @@ func TestLimitsOfAnUnknownCallerAreNotOurs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub := &fake{answer: always(401, `{}`, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", unix(time.Now().Add(time.Hour)))}
 		_, err := hub.client(t, nil).Pull(t.Context(), pullTarget)
-		wantHostError(t, err, review.HostForbidden)
+		wantHostError(t, err, ports.HostForbidden)
 		if hub.asked() != 2 {
 			t.Errorf("asked %d times, want once more with a new token", hub.asked())
 		}
@@ -211,7 +211,7 @@ func TestUnexplainedRefusalsDouble(t *testing.T) {
 		c := hub.client(t, nil)
 		for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
 			_, err := c.Pull(t.Context(), pullTarget)
-			if he := wantHostError(t, err, review.HostLimited); he.RetryAfter != want*time.Minute {
+			if he := wantHostError(t, err, ports.HostLimited); he.RetryAfter != want*time.Minute {
 				t.Errorf("wait %v, want %v minutes", he.RetryAfter, want)
 			}
 			time.Sleep(want * time.Minute)
@@ -222,7 +222,7 @@ func TestUnexplainedRefusalsDouble(t *testing.T) {
 		}
 		refuse = true
 		_, err := c.Pull(t.Context(), pullTarget)
-		if he := wantHostError(t, err, review.HostLimited); he.RetryAfter != time.Minute {
+		if he := wantHostError(t, err, ports.HostLimited); he.RetryAfter != time.Minute {
 			t.Errorf("after a success the wait is %v", he.RetryAfter)
 		}
 	})
@@ -241,7 +241,7 @@ func TestRefusalsInFlight(t *testing.T) {
 		inFlight := hub.asked()
 		close(release)
 		for err := range errs {
-			if he := wantHostError(t, err, review.HostLimited); he.RetryAfter != time.Minute {
+			if he := wantHostError(t, err, ports.HostLimited); he.RetryAfter != time.Minute {
 				t.Errorf("wait %v", he.RetryAfter)
 			}
 		}
@@ -250,7 +250,7 @@ func TestRefusalsInFlight(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		_, err := c.Pull(t.Context(), pullTarget)
-		if he := wantHostError(t, err, review.HostLimited); he.RetryAfter != 2*time.Minute {
+		if he := wantHostError(t, err, ports.HostLimited); he.RetryAfter != 2*time.Minute {
 			t.Errorf("the next refusal holds %v, want 2 minutes", he.RetryAfter)
 		}
 	})
@@ -273,14 +273,14 @@ func TestSuccessInFlight(t *testing.T) {
 		errs := sideBySide(1, func() error { _, err := c.Pull(t.Context(), pullTarget); return err })
 		synctest.Wait()
 		_, err := c.Pull(t.Context(), pullTarget)
-		wantHostError(t, err, review.HostLimited)
+		wantHostError(t, err, ports.HostLimited)
 		close(release)
 		if err := <-errs; err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
 		_, err = c.Pull(t.Context(), pullTarget)
-		if he := wantHostError(t, err, review.HostLimited); he.RetryAfter != 2*time.Minute {
+		if he := wantHostError(t, err, ports.HostLimited); he.RetryAfter != 2*time.Minute {
 			t.Errorf("the next refusal holds %v, want 2 minutes", he.RetryAfter)
 		}
 	})
@@ -310,7 +310,7 @@ func TestRefusalReachesThoseThatWait(t *testing.T) {
 		synctest.Wait()
 		close(release)
 		for err := range errs {
-			wantHostError(t, err, review.HostLimited)
+			wantHostError(t, err, ports.HostLimited)
 		}
 		if hub.asked() != 1 {
 			t.Errorf("%d writes left", hub.asked())
@@ -334,12 +334,12 @@ func TestRefusedTokens(t *testing.T) {
 		other := pullTarget
 		other.Installation = 8
 		_, err := c.Pull(t.Context(), other)
-		wantHostError(t, err, review.HostLimited)
+		wantHostError(t, err, ports.HostLimited)
 		n := len(hub.sent)
 		for id := range int64(3) {
 			other.Installation, other.RepoID = 8+id, 2000+id
 			_, err := c.Pull(t.Context(), other)
-			if he := wantHostError(t, err, review.HostLimited); he.RetryAfter != 5*time.Minute {
+			if he := wantHostError(t, err, ports.HostLimited); he.RetryAfter != 5*time.Minute {
 				t.Errorf("installation %d waits %v", other.Installation, he.RetryAfter)
 			}
 		}
@@ -366,7 +366,7 @@ func TestRefusalsAreToldAndTaken(t *testing.T) {
 			c.OnRefused = func(id int64, until time.Time) { known[id] = until }
 		})
 		_, err := first.Pull(t.Context(), pullTarget)
-		wantHostError(t, err, review.HostLimited)
+		wantHostError(t, err, ports.HostLimited)
 		if got := time.Until(known[7]); got != time.Minute || len(known) != 1 {
 			t.Fatalf("told %v", known)
 		}
@@ -378,7 +378,7 @@ func TestRefusalsAreToldAndTaken(t *testing.T) {
 		}
 		for range 60 {
 			_, err := second.Pull(t.Context(), pullTarget)
-			wantHostError(t, err, review.HostLimited)
+			wantHostError(t, err, ports.HostLimited)
 			time.Sleep(time.Second)
 		}
 		if hub.asked() != 1 {
@@ -413,10 +413,10 @@ func TestLimitsAreApart(t *testing.T) {
 			t.Errorf("another installation: %v", err)
 		}
 		_, err := c.OpenPulls(t.Context(), pullTarget, time.Time{})
-		wantHostError(t, err, review.HostLimited)
+		wantHostError(t, err, ports.HostLimited)
 		c.Refuse(0, time.Now().Add(time.Minute))
 		_, err = c.Installations(t.Context())
-		wantHostError(t, err, review.HostLimited)
+		wantHostError(t, err, ports.HostLimited)
 		if _, err := c.OpenPulls(t.Context(), other, time.Time{}); err != nil {
 			t.Errorf("an installation whose token is known: %v", err)
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -62,7 +62,7 @@ func TestCutListsAreNotSilent(t *testing.T) {
 			}
 			hub = longList(tt.most+1, counted, tt.item, tt.wrap)
 			err := calls[name].do(t, hub.client(t, nil))
-			he := wantHostError(t, err, review.HostInvalid)
+			he := wantHostError(t, err, ports.HostInvalid)
 			if !strings.Contains(err.Error(), "more than") || he.Temporary() || hub.asked() > tt.most {
 				t.Errorf("%s, one page more, counted %v: %v, asked %d times", name, counted, err, hub.asked())
 			}
@@ -143,7 +143,7 @@ func TestRemarksAreBounded(t *testing.T) {
 			}
 			continue
 		}
-		if he := wantHostError(t, err, review.HostInvalid); he.Temporary() || !strings.Contains(err.Error(), "more than 8 MB") || got != nil {
+		if he := wantHostError(t, err, ports.HostInvalid); he.Temporary() || !strings.Contains(err.Error(), "more than 8 MB") || got != nil {
 			t.Errorf("%d remarks, %v", len(got), err)
 		}
 	}

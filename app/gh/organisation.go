@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 )
 
@@ -42,7 +42,7 @@ type organisations struct {
 }
 
 type organisation struct {
-	source review.ConfigSource
+	source ports.ConfigSource
 	at     time.Time
 }
 
@@ -50,7 +50,7 @@ type organisation struct {
 // closed.
 type reading struct {
 	done   chan struct{}
-	source review.ConfigSource
+	source ports.ConfigSource
 	err    error
 }
 
@@ -62,7 +62,7 @@ func newOrganisations() *organisations {
 
 // organisationConfig is the organisation's layer as it was within the last
 // minute.
-func (c *Client) organisationConfig(ctx context.Context, t review.Target) (review.ConfigSource, error) {
+func (c *api) organisationConfig(ctx context.Context, t ports.Target) (ports.ConfigSource, error) {
 	key := organisationKey(t)
 	for {
 		r, first := c.organisations.begin(key)
@@ -72,7 +72,7 @@ func (c *Client) organisationConfig(ctx context.Context, t review.Target) (revie
 		select {
 		case <-r.done:
 		case <-ctx.Done():
-			return review.ConfigSource{}, hostError(opOrganisation, ctx.Err())
+			return ports.ConfigSource{}, hostError(opOrganisation, ctx.Err())
 		}
 		if !isCalledOff(r.err) {
 			return r.source, r.err
@@ -80,12 +80,12 @@ func (c *Client) organisationConfig(ctx context.Context, t review.Target) (revie
 	}
 }
 
-func organisationKey(t review.Target) string {
+func organisationKey(t ports.Target) string {
 	return fmt.Sprintf("%d/%s", t.Installation, strings.ToLower(t.Owner))
 }
 
 // leadReading finds what others wait for.
-func (c *Client) leadReading(ctx context.Context, t review.Target, key string, r *reading) (review.ConfigSource, error) {
+func (c *api) leadReading(ctx context.Context, t ports.Target, key string, r *reading) (ports.ConfigSource, error) {
 	o := c.organisations
 	defer o.end(key, r)
 	known, ok := o.known.get(key)
@@ -131,7 +131,7 @@ func (o *organisations) end(key string, r *reading) {
 // ForgetConfig drops what is remembered of the layer of the account that has a
 // repository. A reading that is under way is not remembered either: it may have
 // seen what was there before.
-func (c *Client) ForgetConfig(t review.Target) {
+func (c configReader) ForgetConfig(t ports.Target) {
 	o, key := c.organisations, organisationKey(t)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -158,28 +158,28 @@ func (o *organisations) keep(key string, r *reading, org organisation) {
 // readOrganisation reads the organisation's layer. The App may be installed on
 // .github, which may be private then; where it is not, a public one can be read
 // all the same. One that GitHub redirects to is not the organisation's any more.
-func (c *Client) readOrganisation(ctx context.Context, t review.Target) (review.ConfigSource, error) {
-	source := review.ConfigSource{Source: t.Owner + "/" + organisationRepo}
+func (c *api) readOrganisation(ctx context.Context, t ports.Target) (ports.ConfigSource, error) {
+	source := ports.ConfigSource{Source: t.Owner + "/" + organisationRepo}
 	tr, root, err := c.organisationRoot(ctx, t)
 	if isNotFound(err) || isEmptyRepository(err) {
 		source.Unreadable = isNotFound(err)
 		return source, nil
 	}
 	if err != nil {
-		return review.ConfigSource{}, err
+		return ports.ConfigSource{}, err
 	}
 	if root.moved { // to another account, or to another name and meaning
 		source.Unreadable = true
 		return source, nil
 	}
 	if source.Files, err = tr.layer(ctx, config.LayerOrganisation, root); err != nil {
-		return review.ConfigSource{}, err
+		return ports.ConfigSource{}, err
 	}
 	return source, nil
 }
 
 // organisationRoot finds out as whom .github can be read, and reads its root.
-func (c *Client) organisationRoot(ctx context.Context, t review.Target) (treeReader, *directory, error) {
+func (c *api) organisationRoot(ctx context.Context, t ports.Target) (treeReader, *directory, error) {
 	uncovered, key := c.organisations.uncovered, organisationKey(t)
 	tr := treeReader{client: c, target: t, scope: asOrganisation, op: opOrganisation}
 	tr.target.Name, tr.target.RepoID = organisationRepo, 0
@@ -198,13 +198,13 @@ func (c *Client) organisationRoot(ctx context.Context, t review.Target) (treeRea
 // presentOrganisation is the layer of the account that has the repository now.
 // That of the one in its old name counts no more: after a rename anybody may
 // have taken that, with a .github of his own.
-func (c *Client) presentOrganisation(ctx context.Context, t review.Target, read review.ConfigSource) (review.ConfigSource, error) {
+func (c *api) presentOrganisation(ctx context.Context, t ports.Target, read ports.ConfigSource) (ports.ConfigSource, error) {
 	repo := new(repositoryAnswer)
 	_, err := c.do(ctx, t, request{
 		op: opOrganisation, method: http.MethodGet, path: "/repositories/{repository_id}", args: []any{t.RepoID},
 	}, asJSON(repo))
 	if err != nil {
-		return review.ConfigSource{}, err
+		return ports.ConfigSource{}, err
 	}
 	if strings.EqualFold(repo.GetOwner().GetLogin(), t.Owner) {
 		return read, nil
@@ -216,6 +216,6 @@ func (c *Client) presentOrganisation(ctx context.Context, t review.Target, read 
 // isNotCovered tells that no token is to be had for a repository: the App is
 // not installed on it, or there is none.
 func isNotCovered(err error) bool {
-	var host *review.HostError
-	return errors.As(err, &host) && host.Kind == review.HostForbidden && host.Status == http.StatusUnprocessableEntity
+	var host *ports.HostError
+	return errors.As(err, &host) && host.Kind == ports.HostForbidden && host.Status == http.StatusUnprocessableEntity
 }

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 // pages reads a list, at most maxPages of it; whole is false where it has more.
 // Once the first page has told how many there are the others are read side by
 // side. P is what one page decodes to.
-func pages[P any](ctx context.Context, c *Client, t review.Target, r request, maxPages int) (all []P, whole bool, err error) {
+func pages[P any](ctx context.Context, c *api, t ports.Target, r request, maxPages int) (all []P, whole bool, err error) {
 	first, l, err := page[P](ctx, c, t, r, 1)
 	if err != nil {
 		return nil, false, err
@@ -50,7 +50,7 @@ func pages[P any](ctx context.Context, c *Client, t review.Target, r request, ma
 }
 
 // page reads the n-th page of a list, from 1.
-func page[P any](ctx context.Context, c *Client, t review.Target, r request, n int) (p P, l links, err error) {
+func page[P any](ctx context.Context, c *api, t ports.Target, r request, n int) (p P, l links, err error) {
 	more := url.Values{"per_page": {strconv.Itoa(perPage)}}
 	if n > 1 {
 		more.Set("page", strconv.Itoa(n))
@@ -62,7 +62,7 @@ func page[P any](ctx context.Context, c *Client, t review.Target, r request, n i
 // walk reads a list page by page, at most maxPages of it, as far as take wants
 // more. whole is false where the list goes on after the last page that it may
 // read.
-func walk[P any](ctx context.Context, c *Client, t review.Target, r request, maxPages int, take func(P) (more bool)) (whole bool, err error) {
+func walk[P any](ctx context.Context, c *api, t ports.Target, r request, maxPages int, take func(P) (more bool)) (whole bool, err error) {
 	r = r.after(url.Values{"per_page": {strconv.Itoa(perPage)}})
 	for range maxPages {
 		var p P
@@ -91,7 +91,7 @@ func (r request) after(more url.Values) request {
 
 // tooMany says that a list was cut. Waiting doesn't make it shorter.
 func tooMany(op string, most int) error {
-	return &review.HostError{Op: op, Kind: review.HostInvalid, Err: fmt.Errorf("there are more than the %d that are looked at", most)}
+	return &ports.HostError{Op: op, Kind: ports.HostInvalid, Err: fmt.Errorf("there are more than the %d that are looked at", most)}
 }
 
 // links says where a list goes on, and whether it is at another place by now.

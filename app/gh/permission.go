@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // permissionAnswer is what GitHub says of a person. go-github's type lacks the
@@ -31,19 +31,19 @@ func (a *permissionAnswer) whole() error { return wholeIf(a.Permission != "") }
 
 // Permission asks what a person may do in the repository. Somebody whom
 // GitHub doesn't know there may do nothing.
-func (c *Client) Permission(ctx context.Context, t review.Target, login string) (review.Permission, error) {
+func (c peopleReader) Permission(ctx context.Context, t ports.Target, login string) (ports.Permission, error) {
 	return c.permission(ctx, t, login, nil)
 }
 
 // Permission is that of the client, as a part of the review.
-func (s *source) Permission(ctx context.Context, login string) (review.Permission, error) {
+func (s *source) Permission(ctx context.Context, login string) (ports.Permission, error) {
 	return s.client.permission(ctx, s.target, login, &s.budget)
 }
 
-func (c *Client) permission(ctx context.Context, t review.Target, login string, b *budget) (review.Permission, error) {
+func (c *api) permission(ctx context.Context, t ports.Target, login string, b *budget) (ports.Permission, error) {
 	const op = "read a person's permission"
 	if login == "" {
-		return "", &review.HostError{Op: op, Kind: review.HostInvalid, Err: errors.New("no login given")}
+		return "", &ports.HostError{Op: op, Kind: ports.HostInvalid, Err: errors.New("no login given")}
 	}
 	var a permissionAnswer
 	_, err := c.do(ctx, t, request{
@@ -51,7 +51,7 @@ func (c *Client) permission(ctx context.Context, t review.Target, login string, 
 		path: "/repos/{owner}/{repo}/collaborators/{username}/permission", args: []any{t.Owner, t.Name, login}, budget: b,
 	}, asJSON(&a))
 	if isNotFound(err) {
-		return review.PermissionNone, nil
+		return ports.PermissionNone, nil
 	}
 	if err != nil {
 		return "", err
@@ -61,25 +61,25 @@ func (c *Client) permission(ctx context.Context, t review.Target, login string, 
 
 // permission refines the coarse word by the detailed ones. The word is the
 // upper bound, and one that is not known is worth nothing.
-func (a permissionAnswer) permission() review.Permission {
+func (a permissionAnswer) permission() ports.Permission {
 	detailed := a.User.Permissions
 	switch a.Permission {
 	case "admin":
-		return review.PermissionAdmin
+		return ports.PermissionAdmin
 	case "maintain":
-		return review.PermissionMaintain
+		return ports.PermissionMaintain
 	case "write":
 		if detailed.Maintain || a.RoleName == "maintain" {
-			return review.PermissionMaintain
+			return ports.PermissionMaintain
 		}
-		return review.PermissionWrite
+		return ports.PermissionWrite
 	case "triage":
-		return review.PermissionTriage
+		return ports.PermissionTriage
 	case "read":
 		if detailed.Triage {
-			return review.PermissionTriage
+			return ports.PermissionTriage
 		}
-		return review.PermissionRead
+		return ports.PermissionRead
 	}
-	return review.PermissionNone
+	return ports.PermissionNone
 }

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // doPinned makes a call whose answer SHAs pin for ever. An answer is kept, by
 // client, once it was read as a whole and found to be what it should be.
-func (c *Client) doPinned(ctx context.Context, t review.Target, r request, read reader) (links, error) {
+func (c *api) doPinned(ctx context.Context, t ports.Target, r request, read reader) (links, error) {
 	path, err := r.url()
 	if err != nil {
 		return links{}, hostError(r.op, err)

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 )
 
@@ -74,7 +74,7 @@ func TestConfigIsAskedForOnce(t *testing.T) {
 	c := hub.client(t, nil)
 	other := pullTarget
 	other.RepoID = 1002
-	for i, target := range []review.Target{pullTarget, pullTarget, other, other, pullTarget} {
+	for i, target := range []ports.Target{pullTarget, pullTarget, other, other, pullTarget} {
 		read, _, err := c.repositoryConfig(t.Context(), target, "")
 		if err != nil || len(read.Repository.Files) != 1 || string(read.Repository.Files[0].Text) != rules || !slices.Equal(read.RootFiles, []string{"README.md"}) {
 			t.Fatalf("read %d: %+v, %v", i, read, err)
@@ -122,12 +122,12 @@ func TestBrokenAnswersAreNotKept(t *testing.T) {
 						return nil
 					})
 					c := hub.client(t, nil)
-					for what, read := range map[string]func() (review.ConfigSource, error){
-						"repository": func() (review.ConfigSource, error) {
+					for what, read := range map[string]func() (ports.ConfigSource, error){
+						"repository": func() (ports.ConfigSource, error) {
 							read, _, err := c.repositoryConfig(t.Context(), pullTarget, "")
 							return read.Repository, err
 						},
-						"organisation": func() (review.ConfigSource, error) { return c.organisationConfig(t.Context(), pullTarget) },
+						"organisation": func() (ports.ConfigSource, error) { return c.organisationConfig(t.Context(), pullTarget) },
 					} {
 						broken = true
 						if source, err := read(); err == nil {
@@ -150,9 +150,9 @@ func TestConfigBelowARootThatIsCut(t *testing.T) {
 	cut := strings.Replace(treeJSON(someSHA, "README.md", "blob", someSHA), `"truncated":false`, `"truncated":true`, 1)
 	c := (&fake{answer: always(200, cut)}).client(t, nil)
 	_, _, err := c.repositoryConfig(t.Context(), pullTarget, "")
-	wantHostError(t, err, review.HostInvalid)
+	wantHostError(t, err, ports.HostInvalid)
 	_, err = c.organisationConfig(t.Context(), pullTarget)
-	wantHostError(t, err, review.HostInvalid)
+	wantHostError(t, err, ports.HostInvalid)
 }
 
 func TestConfigThatIsNoDirectory(t *testing.T) {
@@ -281,7 +281,7 @@ func TestBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := src.Files(t.Context())
-	he := wantHostError(t, err, review.HostBudget)
+	he := wantHostError(t, err, ports.HostBudget)
 	if he.Op != "find where the change begins" || he.Temporary() || !strings.Contains(err.Error(), "all 4 calls") {
 		t.Errorf("error %+v: %v", he, err)
 	}
@@ -289,7 +289,7 @@ func TestBudget(t *testing.T) {
 		t.Errorf("counted %d calls, sent %d", src.Calls(), len(hub.sent))
 	}
 	_, err = src.Commits(t.Context())
-	if he := wantHostError(t, err, review.HostBudget); he.Op != "read the commits" || len(hub.sent) != 4 {
+	if he := wantHostError(t, err, ports.HostBudget); he.Op != "read the commits" || len(hub.sent) != 4 {
 		t.Errorf("%v, sent %d", err, len(hub.sent))
 	}
 	// What is not the review's own reading is not counted, nor another review.

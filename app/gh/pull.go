@@ -8,14 +8,14 @@ import (
 
 	"github.com/google/go-github/v60/github"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // Pull reads the pull request again. A merge group is what its SHAs say for
 // ever: no call is made.
-func (c *Client) Pull(ctx context.Context, t review.Target) (review.PullState, error) {
-	if t.Kind == review.TargetGroup {
-		return review.PullState{HeadSHA: t.HeadSHA}, nil
+func (c pullReader) Pull(ctx context.Context, t ports.Target) (ports.PullState, error) {
+	if t.Kind == ports.TargetGroup {
+		return ports.PullState{HeadSHA: t.HeadSHA}, nil
 	}
 	p := new(pullAnswer)
 	_, err := c.do(ctx, t, request{
@@ -26,9 +26,9 @@ func (c *Client) Pull(ctx context.Context, t review.Target) (review.PullState, e
 		err = ours(t, p)
 	}
 	if err != nil {
-		return review.PullState{}, err
+		return ports.PullState{}, err
 	}
-	return review.PullState{
+	return ports.PullState{
 		HeadSHA: p.GetHead().GetSHA(),
 		BaseRef: p.GetBase().GetRef(),
 		Closed:  p.GetState() != "open",
@@ -40,7 +40,7 @@ func (c *Client) Pull(ctx context.Context, t review.Target) (review.PullState, e
 }
 
 // requested lists who is asked to review.
-func requested(t review.Target, p *github.PullRequest) []string {
+func requested(t ports.Target, p *github.PullRequest) []string {
 	var all []string
 	for _, u := range p.RequestedReviewers {
 		all = append(all, u.GetLogin())
@@ -53,16 +53,16 @@ func requested(t review.Target, p *github.PullRequest) []string {
 
 // ours makes sure that an answer is of the target's repository: after a rename
 // another one may have taken the name.
-func ours(t review.Target, p *pullAnswer) error {
+func ours(t ports.Target, p *pullAnswer) error {
 	return sameRepository("read the pull request", t, p.GetBase().GetRepo().GetID())
 }
 
-func sameRepository(op string, t review.Target, id int64) error {
+func sameRepository(op string, t ports.Target, id int64) error {
 	if id == t.RepoID {
 		return nil
 	}
-	return &review.HostError{
-		Op: op, Kind: review.HostNotFound,
+	return &ports.HostError{
+		Op: op, Kind: ports.HostNotFound,
 		Err: fmt.Errorf("%s/%s is another repository now", t.Owner, t.Name),
 	}
 }
@@ -72,13 +72,13 @@ const maxHeadPages = 5
 
 // PullsOnHead lists the repository's open pull requests whose head is sha, by
 // number as GitHub lists them. A commit that is gone has none.
-func (c *Client) PullsOnHead(ctx context.Context, t review.Target, sha string) ([]review.Target, error) {
+func (c pullReader) PullsOnHead(ctx context.Context, t ports.Target, sha string) ([]ports.Target, error) {
 	const op = "list the pull requests on a commit"
-	all, whole, err := pages[pullList](ctx, c, t, request{
+	all, whole, err := pages[pullList](ctx, c.api, t, request{
 		op: op, method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/commits/{commit_sha}/pulls", args: []any{t.Owner, t.Name, sha},
 	}, maxHeadPages)
-	var host *review.HostError
+	var host *ports.HostError
 	if errors.As(err, &host) && host.Status == http.StatusUnprocessableEntity { // "No commit found for SHA"
 		return nil, nil
 	}
@@ -88,14 +88,14 @@ func (c *Client) PullsOnHead(ctx context.Context, t review.Target, sha string) (
 	if !whole {
 		return nil, tooMany(op, maxHeadPages*perPage)
 	}
-	var out []review.Target
+	var out []ports.Target
 	for _, page := range all {
 		for _, p := range page {
 			if p.GetState() != "open" || p.GetHead().GetSHA() != sha || p.GetBase().GetRepo().GetID() != t.RepoID {
 				continue
 			}
-			out = append(out, review.Target{
-				Kind: review.TargetPull, Installation: t.Installation, RepoID: t.RepoID,
+			out = append(out, ports.Target{
+				Kind: ports.TargetPull, Installation: t.Installation, RepoID: t.RepoID,
 				Owner: t.Owner, Name: t.Name, Number: p.GetNumber(), HeadSHA: sha,
 			})
 		}

@@ -8,15 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/render"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // TestRenamedRepositoryIsFollowed answers as GitHub does for an old name: 301 to
 // a read and 307 to a write, both to the repository's id. 302 and 308 mean the
 // same, and 301 to a write must not become a read.
 func TestRenamedRepositoryIsFollowed(t *testing.T) {
-	write := review.CheckWrite{Name: "reviewgate", HeadSHA: strings.Repeat("b", 40), Output: render.CheckOutput{Title: "Reviewing", Summary: "s"}}
+	write := ports.CheckWrite{Name: "reviewgate", HeadSHA: strings.Repeat("b", 40), Output: ports.CheckOutput{Title: "Reviewing", Summary: "s"}}
 	tests := map[string]struct {
 		do     func(*Client) error
 		method string
@@ -76,17 +75,17 @@ func TestRedirectsThatLeadNowhere(t *testing.T) {
 	})
 	for name, tt := range map[string]struct {
 		to   string
-		kind review.HostKind
+		kind ports.HostKind
 		says string
 		asks int
 	}{
-		"another host":   {elsewhere.URL + "/steal", review.HostInvalid, "another host", 1},
-		"another scheme": {"https://127.0.0.1/steal", review.HostInvalid, "another host", 1},
-		"no scheme":      {"//example.com/steal", review.HostInvalid, "another host", 1},
-		"a file":         {"file:///etc/passwd", review.HostInvalid, "another host", 1},
-		"itself":         {"/repos/acme/shop/pulls/12", review.HostInvalid, "more than 3 times", 4},
-		"nothing":        {"", review.HostTransient, "307", 2},
-		"no URL":         {"http://[", review.HostTransient, "parse Location", 2},
+		"another host":   {elsewhere.URL + "/steal", ports.HostInvalid, "another host", 1},
+		"another scheme": {"https://127.0.0.1/steal", ports.HostInvalid, "another host", 1},
+		"no scheme":      {"//example.com/steal", ports.HostInvalid, "another host", 1},
+		"a file":         {"file:///etc/passwd", ports.HostInvalid, "another host", 1},
+		"itself":         {"/repos/acme/shop/pulls/12", ports.HostInvalid, "more than 3 times", 4},
+		"nothing":        {"", ports.HostTransient, "307", 2},
+		"no URL":         {"http://[", ports.HostTransient, "parse Location", 2},
 	} {
 		s := newStub(t, func(w http.ResponseWriter, _ *http.Request) {
 			if tt.to != "" {
@@ -117,7 +116,7 @@ func TestNamesStayInTheirPlace(t *testing.T) {
 		target.Name = name
 		_, err := s.client(t, nil).Pull(t.Context(), target)
 		if name == "" || name == "." || name == ".." {
-			wantHostError(t, err, review.HostInvalid)
+			wantHostError(t, err, ports.HostInvalid)
 		} else if err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
@@ -127,23 +126,23 @@ func TestNamesStayInTheirPlace(t *testing.T) {
 // A target that lacks its ids would be asked for with more rights than it
 // needs, or none.
 func TestTargetsWithoutIDs(t *testing.T) {
-	for _, change := range []func(*review.Target){
-		func(t *review.Target) { t.Installation = 0 },
-		func(t *review.Target) { t.Installation = -1 },
-		func(t *review.Target) { t.RepoID = 0 },
+	for _, change := range []func(*ports.Target){
+		func(t *ports.Target) { t.Installation = 0 },
+		func(t *ports.Target) { t.Installation = -1 },
+		func(t *ports.Target) { t.RepoID = 0 },
 	} {
 		hub := &fake{answer: always(200, openPullJSON)}
 		target := pullTarget
 		change(&target)
 		_, err := hub.client(t, nil).Pull(t.Context(), target)
-		wantHostError(t, err, review.HostInvalid)
+		wantHostError(t, err, ports.HostInvalid)
 		if len(hub.sent) != 0 {
 			t.Errorf("sent %v", hub.sent)
 		}
 	}
 	hub := &fake{answer: always(200, `[]`)}
-	_, err := hub.client(t, nil).OpenPulls(t.Context(), review.Target{RepoID: 5, Owner: "acme", Name: "shop"}, time.Time{})
-	wantHostError(t, err, review.HostInvalid)
+	_, err := hub.client(t, nil).OpenPulls(t.Context(), ports.Target{RepoID: 5, Owner: "acme", Name: "shop"}, time.Time{})
+	wantHostError(t, err, ports.HostInvalid)
 }
 
 // A linked issue is read where the repository is by now, and nowhere else: one that

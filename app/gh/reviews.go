@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // maxReviewPages bounds the reviews of one pull request that are looked at.
@@ -41,7 +41,7 @@ type reviewText struct {
 }
 
 // CreateReview submits a review of one head of the pull request, and returns its id.
-func (c *Client) CreateReview(ctx context.Context, t review.Target, w review.ReviewWrite) (int64, error) {
+func (c reviewWriter) CreateReview(ctx context.Context, t ports.Target, w ports.ReviewWrite) (int64, error) {
 	var made pullReview
 	_, err := c.do(ctx, t, request{
 		op: "submit a review", method: http.MethodPost,
@@ -53,7 +53,7 @@ func (c *Client) CreateReview(ctx context.Context, t review.Target, w review.Rev
 
 // DismissReview dismisses a review of ours. One that is dismissed or gone already
 // is no error. What the App may not see any more is not found either, which is one.
-func (c *Client) DismissReview(ctx context.Context, t review.Target, id int64, message string) error {
+func (c reviewWriter) DismissReview(ctx context.Context, t ports.Target, id int64, message string) error {
 	_, err := c.do(ctx, t, request{
 		op: "dismiss the review", method: http.MethodPut,
 		path: "/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/dismissals", args: []any{t.Owner, t.Name, t.Number, id},
@@ -69,7 +69,7 @@ func (c *Client) DismissReview(ctx context.Context, t review.Target, id int64, m
 	switch {
 	case listed != nil:
 		return listed
-	case slices.ContainsFunc(all, func(r review.PullReview) bool { return r.ID == id && !r.Dismissed }):
+	case slices.ContainsFunc(all, func(r ports.PullReview) bool { return r.ID == id && !r.Dismissed }):
 		return err
 	}
 	return nil
@@ -79,9 +79,9 @@ func (c *Client) DismissReview(ctx context.Context, t review.Target, id int64, m
 const alreadyDismissed = "Can not dismiss a dismissed pull request review"
 
 // Reviews lists the reviews of the pull request, oldest first as GitHub does.
-func (c *Client) Reviews(ctx context.Context, t review.Target) ([]review.PullReview, error) {
+func (c reviewWriter) Reviews(ctx context.Context, t ports.Target) ([]ports.PullReview, error) {
 	const op = "list the reviews"
-	all, whole, err := pages[reviewList](ctx, c, t, request{
+	all, whole, err := pages[reviewList](ctx, c.api, t, request{
 		op: op, method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/pulls/{pull_number}/reviews", args: []any{t.Owner, t.Name, t.Number},
 	}, maxReviewPages)
@@ -91,17 +91,17 @@ func (c *Client) Reviews(ctx context.Context, t review.Target) ([]review.PullRev
 	if !whole {
 		return nil, tooMany(op, maxReviewPages*perPage)
 	}
-	var out []review.PullReview
+	var out []ports.PullReview
 	for _, page := range all {
 		for _, r := range page {
-			out = append(out, review.PullReview{ID: r.ID, Author: r.User.Login, Bot: r.User.Type == "Bot", Body: r.Body, Dismissed: r.State == "DISMISSED"})
+			out = append(out, ports.PullReview{ID: r.ID, Author: r.User.Login, Bot: r.User.Type == "Bot", Body: r.Body, Dismissed: r.State == "DISMISSED"})
 		}
 	}
 	return out, nil
 }
 
 // Login is the App's own account, by which its reviews are.
-func (c *Client) Login(ctx context.Context) (string, error) {
+func (c reviewWriter) Login(ctx context.Context) (string, error) {
 	a, err := c.App(ctx)
 	if err != nil {
 		return "", err
@@ -112,7 +112,7 @@ func (c *Client) Login(ctx context.Context) (string, error) {
 // RequestReviews asks people to review: logins, and teams of the repository's
 // owner as "org/team-slug". GitHub asks all of them or none; of who is none of its
 // collaborators, or wrote the pull request, the error is HostInvalid.
-func (c *Client) RequestReviews(ctx context.Context, t review.Target, people []string) error {
+func (c reviewWriter) RequestReviews(ctx context.Context, t ports.Target, people []string) error {
 	const op = "request reviews"
 	body := map[string][]string{}
 	for _, who := range people {
@@ -123,7 +123,7 @@ func (c *Client) RequestReviews(ctx context.Context, t review.Target, people []s
 		case strings.EqualFold(org, t.Owner):
 			body["team_reviewers"] = append(body["team_reviewers"], slug)
 		default:
-			return &review.HostError{Op: op, Kind: review.HostInvalid, Err: fmt.Errorf("%s is not a team of %s", who, t.Owner)}
+			return &ports.HostError{Op: op, Kind: ports.HostInvalid, Err: fmt.Errorf("%s is not a team of %s", who, t.Owner)}
 		}
 	}
 	_, err := c.do(ctx, t, request{

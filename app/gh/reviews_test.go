@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // A review is of the head that it names, is listed, and is dismissed once.
@@ -17,15 +17,15 @@ func TestReviews(t *testing.T) {
 	head, target := p.HeadSHA(), w.target(p)
 	p.Push(ghtest.Files{"a.txt": "b\n"}, "push")
 	p.Review("bob", "commented", "Hm.")
-	id, err := w.client.CreateReview(t.Context(), target, review.ReviewWrite{HeadSHA: head, Verdict: review.ReviewApprove, Body: "Good."})
+	id, err := w.client.CreateReview(t.Context(), target, ports.ReviewWrite{HeadSHA: head, Verdict: ports.ReviewApprove, Body: "Good."})
 	w.must(err)
-	list := func() []review.PullReview {
+	list := func() []ports.PullReview {
 		t.Helper()
 		all, err := w.client.Reviews(t.Context(), target)
 		w.must(err)
 		return all
 	}
-	want := []review.PullReview{
+	want := []ports.PullReview{
 		{ID: p.Reviews()[0].ID, Author: "bob", Body: "Hm."},
 		{ID: id, Author: w.hub.AppLogin(), Bot: true, Body: "Good."},
 	}
@@ -42,9 +42,9 @@ func TestReviews(t *testing.T) {
 	if want[1].Dismissed = true; !cmp.Equal(want, list()) {
 		t.Errorf("dismissed: %+v", list())
 	}
-	wantKind(t, w.client.DismissReview(t.Context(), target, want[0].ID, "A comment."), review.HostInvalid)
-	_, err = w.client.CreateReview(t.Context(), target, review.ReviewWrite{HeadSHA: head, Verdict: review.ReviewReject})
-	wantKind(t, err, review.HostInvalid)
+	wantKind(t, w.client.DismissReview(t.Context(), target, want[0].ID, "A comment."), ports.HostInvalid)
+	_, err = w.client.CreateReview(t.Context(), target, ports.ReviewWrite{HeadSHA: head, Verdict: ports.ReviewReject})
+	wantKind(t, err, ports.HostInvalid)
 }
 
 // A review that can't be found is gone only if the others can be seen: the App may
@@ -53,12 +53,12 @@ func TestDismissalOfWhatIsNotSeen(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
 	target := w.target(p)
-	id, err := w.client.CreateReview(t.Context(), target, review.ReviewWrite{HeadSHA: p.HeadSHA(), Verdict: review.ReviewApprove, Body: "Good."})
+	id, err := w.client.CreateReview(t.Context(), target, ports.ReviewWrite{HeadSHA: p.HeadSHA(), Verdict: ports.ReviewApprove, Body: "Good."})
 	w.must(err)
 	const reviews = "/repos/{owner}/{repo}/pulls/{pull_number}/reviews"
 	for _, route := range []string{"PUT " + reviews + "/{review_id}/dismissals", "GET " + reviews} {
 		w.hub.On(route, func(x *ghtest.Exchange) { x.Fail(404, "Not Found") })
-		wantKind(t, w.client.DismissReview(t.Context(), target, id, "Pushed to."), review.HostNotFound)
+		wantKind(t, w.client.DismissReview(t.Context(), target, id, "Pushed to."), ports.HostNotFound)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestRequestReviews(t *testing.T) {
 	p := w.repo.OpenPR(ghtest.PR{Author: "alice", Files: ghtest.Files{"a.txt": "a\n"}})
 	target := w.target(p)
 	for _, people := range [][]string{{"bob", "alice"}, {"mallory"}, {"acme/cooks"}, {"widgets/owners"}} {
-		wantKind(t, w.client.RequestReviews(t.Context(), target, people), review.HostInvalid)
+		wantKind(t, w.client.RequestReviews(t.Context(), target, people), ports.HostInvalid)
 	}
 	w.must(w.client.RequestReviews(t.Context(), target, []string{"bob", "Acme/owners"}))
 	state, err := w.client.Pull(t.Context(), target)
@@ -90,9 +90,9 @@ func TestRequestReviews(t *testing.T) {
 	}
 }
 
-func wantKind(t *testing.T, err error, kind review.HostKind) {
+func wantKind(t *testing.T, err error, kind ports.HostKind) {
 	t.Helper()
-	var host *review.HostError
+	var host *ports.HostError
 	if !errors.As(err, &host) || host.Kind != kind {
 		t.Errorf("error %v, want %s", err, kind)
 	}

@@ -7,8 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/app/agents/codescanning"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 const (
@@ -22,7 +21,7 @@ const (
 // OtherRuns lists the check runs of other Apps on a commit, of each suite the
 // newest of a name. Of more than 1,000 check runs the error is a
 // *codescanning.TooMuchError.
-func (s *source) OtherRuns(ctx context.Context, commit string) ([]codescanning.ScanRun, error) {
+func (s *source) OtherRuns(ctx context.Context, commit string) ([]ports.ScanRun, error) {
 	const op = "list the check runs of others"
 	r := s.get(op, "/repos/{owner}/{repo}/commits/{ref}/check-runs", s.target.Owner, s.target.Name, commit)
 	r.query = url.Values{"filter": {"latest"}}
@@ -35,17 +34,17 @@ func (s *source) OtherRuns(ctx context.Context, commit string) ([]codescanning.S
 		listed += len(page.Runs)
 	}
 	if !whole || *all[0].Total > listed { // GitHub may end a list without a word
-		return nil, &codescanning.TooMuchError{What: fmt.Sprintf("this head has more than %d check runs, which are all that is listed", maxOtherPages*perPage)}
+		return nil, &ports.TooMuchError{What: fmt.Sprintf("this head has more than %d check runs, which are all that is listed", maxOtherPages*perPage)}
 	}
-	var runs []codescanning.ScanRun
+	var runs []ports.ScanRun
 	for _, page := range all {
 		for _, c := range page.Runs {
 			if c.GetApp().GetID() == s.client.appID {
 				continue
 			}
-			runs = append(runs, codescanning.ScanRun{
+			runs = append(runs, ports.ScanRun{
 				ID: c.GetID(), Name: part(c.GetName()), App: part(c.GetApp().GetSlug()),
-				Completed: c.GetStatus() == "completed", Cut: codescanning.CutShort(c.GetConclusion()), Annotations: c.GetOutput().GetAnnotationsCount(),
+				Completed: c.GetStatus() == "completed", Cut: ports.CutShort(c.GetConclusion()), Annotations: c.GetOutput().GetAnnotationsCount(),
 			})
 		}
 	}
@@ -53,14 +52,14 @@ func (s *source) OtherRuns(ctx context.Context, commit string) ([]codescanning.S
 }
 
 // Annotations lists those of a check run, in GitHub's order.
-func (s *source) Annotations(ctx context.Context, run int64, most int) ([]codescanning.ScanAnnotation, error) {
+func (s *source) Annotations(ctx context.Context, run int64, most int) ([]ports.ScanAnnotation, error) {
 	const op = "list the annotations of a check run"
 	r := s.get(op, "/repos/{owner}/{repo}/check-runs/{check_run_id}/annotations", s.target.Owner, s.target.Name, run)
-	var list []codescanning.ScanAnnotation
+	var list []ports.ScanAnnotation
 	// One page at a time: each may have some megabytes, most of which is cut.
 	whole, err := walk(ctx, s.client, s.target, r, (most+perPage-1)/perPage, func(page annotationList) bool {
 		for _, a := range page {
-			list = append(list, codescanning.ScanAnnotation{
+			list = append(list, ports.ScanAnnotation{
 				Path: a.GetPath(), StartLine: a.GetStartLine(), EndLine: a.GetEndLine(), Level: a.GetAnnotationLevel(),
 				Title: part(a.GetTitle()), Message: part(a.GetMessage()), RawDetails: part(a.GetRawDetails()),
 			})
@@ -78,9 +77,9 @@ func (s *source) Annotations(ctx context.Context, run int64, most int) ([]codesc
 
 // Alerts lists the open code scanning alerts of the pull request, or of the
 // merge group. Tools analyse what the merge would give, or the head itself.
-func (s *source) Alerts(ctx context.Context) (alerts []codescanning.ScanAlert, none string, err error) {
+func (s *source) Alerts(ctx context.Context) (alerts []ports.ScanAlert, none string, err error) {
 	refs := []string{s.target.HeadRef}
-	if s.target.Kind != review.TargetGroup {
+	if s.target.Kind != ports.TargetGroup {
 		refs = []string{fmt.Sprintf("refs/pull/%d/merge", s.target.Number), fmt.Sprintf("refs/pull/%d/head", s.target.Number)}
 	}
 	known := map[int]bool{}
@@ -109,7 +108,7 @@ func (s *source) Alerts(ctx context.Context) (alerts []codescanning.ScanAlert, n
 
 // alertsOf lists the open alerts of a ref. off says in words that the repository
 // has no code scanning; a ref that was not analysed is not found.
-func (s *source) alertsOf(ctx context.Context, ref string) (list []codescanning.ScanAlert, off string, err error) {
+func (s *source) alertsOf(ctx context.Context, ref string) (list []ports.ScanAlert, off string, err error) {
 	const op = "list the code scanning alerts"
 	r := s.get(op, "/repos/{owner}/{repo}/code-scanning/alerts", s.target.Owner, s.target.Name)
 	r.query = url.Values{"ref": {ref}, "state": {"open"}}
@@ -140,17 +139,17 @@ func open(state string) bool { return state == "" || state == "open" }
 // notEnabled reports whether GitHub has no code scanning for a repository: it
 // says so in words, with the status of a missing permission.
 func notEnabled(err error) bool {
-	var host *review.HostError
-	if !errors.As(err, &host) || host.Kind != review.HostForbidden {
+	var host *ports.HostError
+	if !errors.As(err, &host) || host.Kind != ports.HostForbidden {
 		return false
 	}
 	said := strings.ToLower(host.Error())
 	return strings.Contains(said, "must be enabled") || strings.Contains(said, "is not enabled")
 }
 
-func alert(a *alertAnswer) codescanning.ScanAlert {
+func alert(a *alertAnswer) ports.ScanAlert {
 	rule, at := &a.Rule, a.GetMostRecentInstance()
-	return codescanning.ScanAlert{
+	return ports.ScanAlert{
 		Number: a.GetNumber(), Tool: part(a.GetTool().GetName()), Rule: part(rule.GetID()), Title: part(rule.GetDescription()),
 		Severity: rule.GetSeverity(), SecuritySeverity: rule.GetSecuritySeverityLevel(),
 		Path: at.GetLocation().GetPath(), StartLine: at.GetLocation().GetStartLine(), EndLine: at.GetLocation().GetEndLine(),
@@ -160,8 +159,8 @@ func alert(a *alertAnswer) codescanning.ScanAlert {
 
 // part is as much of a text as is read of it. A copy lets go of the rest.
 func part(s string) string {
-	if len(s) <= codescanning.MaxText {
+	if len(s) <= ports.MaxScanText {
 		return s
 	}
-	return strings.Clone(strings.ToValidUTF8(s[:codescanning.MaxText], ""))
+	return strings.Clone(strings.ToValidUTF8(s[:ports.MaxScanText], ""))
 }

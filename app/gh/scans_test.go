@@ -9,9 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reviewgate/reviewgate/app/agents/codescanning"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -20,7 +19,7 @@ import (
 func TestOtherRuns(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
-	_, err := w.client.CreateCheck(t.Context(), w.target(p), review.CheckWrite{Name: "reviewgate", HeadSHA: p.HeadSHA(), Conclusion: "success"})
+	_, err := w.client.CreateCheck(t.Context(), w.target(p), ports.CheckWrite{Name: "reviewgate", HeadSHA: p.HeadSHA(), Conclusion: "success"})
 	w.must(err)
 	note := ghtest.Annotation{Path: "a.txt", StartLine: 1, EndLine: 1, Level: "notice", Message: "m"}
 	w.repo.OtherCheck("ci", "lint", p.HeadSHA(), "failure", note)
@@ -30,7 +29,7 @@ func TestOtherRuns(t *testing.T) {
 	src := w.client.Source(w.target(p))
 	got, err := src.OtherRuns(t.Context(), p.HeadSHA())
 	w.must(err)
-	want := []codescanning.ScanRun{
+	want := []ports.ScanRun{
 		{ID: open.ID, Name: "build", App: "ci"}, {ID: other.ID, Name: "lint", App: "scanner", Completed: true, Cut: true},
 		{ID: again.ID, Name: "lint", App: "ci", Completed: true, Annotations: 2},
 	}
@@ -51,7 +50,7 @@ func TestTooManyOtherRuns(t *testing.T) {
 	for i := range maxOtherPages*perPage + 1 {
 		w.repo.OtherCheck("ci", fmt.Sprint("job ", i), p.HeadSHA(), "success")
 	}
-	var much *codescanning.TooMuchError
+	var much *ports.TooMuchError
 	if runs, err := w.client.Source(w.target(p)).OtherRuns(t.Context(), p.HeadSHA()); !errors.As(err, &much) {
 		t.Errorf("%d runs, %v", len(runs), err)
 	}
@@ -74,15 +73,15 @@ func TestAnnotationsOfOthers(t *testing.T) {
 	if len(got) != 250 || src.Calls() != 3 {
 		t.Fatalf("%d annotations by %d calls, want 250 by 3", len(got), src.Calls())
 	}
-	want := codescanning.ScanAnnotation{Path: "a.txt", StartLine: 5, EndLine: 6, Level: "failure", Title: "t", Message: "message 4", RawDetails: "raw"}
+	want := ports.ScanAnnotation{Path: "a.txt", StartLine: 5, EndLine: 6, Level: "failure", Title: "t", Message: "message 4", RawDetails: "raw"}
 	if diff := cmp.Diff(want, got[4]); diff != "" {
 		t.Error(diff)
 	}
-	if n := len(got[249].Message); n > codescanning.MaxText || n < codescanning.MaxText-4 {
+	if n := len(got[249].Message); n > ports.MaxScanText || n < ports.MaxScanText-4 {
 		t.Errorf("a long text has %d bytes", n)
 	}
 	_, err = w.client.Source(w.target(p)).Annotations(t.Context(), run.ID, 200)
-	wantHostError(t, err, review.HostInvalid)
+	wantHostError(t, err, ports.HostInvalid)
 }
 
 func TestAlerts(t *testing.T) {
@@ -90,7 +89,7 @@ func TestAlerts(t *testing.T) {
 	permissions["security_events"] = "read"
 	w := newWorld(t, ghtest.Options{Permissions: permissions})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
-	alerts := func(want string) []codescanning.ScanAlert {
+	alerts := func(want string) []ports.ScanAlert {
 		t.Helper()
 		list, none, err := w.client.Source(w.target(p)).Alerts(t.Context())
 		w.must(err)
@@ -109,7 +108,7 @@ func TestAlerts(t *testing.T) {
 	made := p.Analysed(alert, alert, alert)
 	p.FixAlert(made[1].Number)
 	p.DismissAlert("alice", made[2].Number)
-	want := []codescanning.ScanAlert{{
+	want := []ports.ScanAlert{{
 		Number: made[0].Number, Tool: "CodeQL", Rule: "go/x", Title: "Bad", Severity: "warning", SecuritySeverity: "high", Path: "a.txt", StartLine: 1, EndLine: 2,
 		Message: "No.", Why: "Bad", HelpURL: "https://example.com/x",
 	}}
@@ -138,13 +137,13 @@ func TestAlerts(t *testing.T) {
 	}
 
 	group := w.target(p)
-	group.Kind, group.HeadRef = review.TargetGroup, "refs/heads/gh-readonly-queue/main/pr-1-abc"
+	group.Kind, group.HeadRef = ports.TargetGroup, "refs/heads/gh-readonly-queue/main/pr-1-abc"
 	if list, _, err := w.client.Source(group).Alerts(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("a merge group has its pull request's alerts: %v, %v", list, err)
 	}
 	w.hub.SetPermissions("acme", ghtest.DefaultPermissions())
 	_, _, err := w.client.Source(w.target(p)).Alerts(t.Context())
-	wantHostError(t, err, review.HostForbidden)
+	wantHostError(t, err, ports.HostForbidden)
 }
 
 // An alert that is open on the base and fixed by the pull request is none, and the
@@ -155,8 +154,8 @@ func TestStateOfAnAlertIsThatOnTheRef(t *testing.T) {
 			t.Errorf("%q is open: %t", state, open(state))
 		}
 	}
-	host := &review.HostError{Kind: review.HostForbidden, Err: errors.New("answered 403 Forbidden: Advanced Security must be enabled for this repository to use code scanning")}
-	if !notEnabled(host) || notEnabled(&review.HostError{Kind: review.HostForbidden, Err: errors.New("Resource not accessible by integration")}) || notEnabled(errors.New("must be enabled")) {
+	host := &ports.HostError{Kind: ports.HostForbidden, Err: errors.New("answered 403 Forbidden: Advanced Security must be enabled for this repository to use code scanning")}
+	if !notEnabled(host) || notEnabled(&ports.HostError{Kind: ports.HostForbidden, Err: errors.New("Resource not accessible by integration")}) || notEnabled(errors.New("must be enabled")) {
 		t.Error("what is not enabled is not told from what is not permitted")
 	}
 }

@@ -9,24 +9,26 @@ import (
 
 	"github.com/google/go-github/v60/github"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
 // Source returns what reads the target.
-func (c *Client) Source(t review.Target) review.PullSource {
-	s := &source{client: c, target: t, budget: budget{most: int64(c.callsPerReview)}}
-	if t.Kind == review.TargetGroup {
-		return &groupSource{source: s}
+func (c pullReader) Source(t ports.Target) ports.PullSource {
+	s := &source{client: c.api, target: t, budget: budget{most: int64(c.callsPerReview)}}
+	if t.Kind == ports.TargetGroup {
+		group := &groupSource{source: s}
+		return ports.PullSource{Change: group, Discussion: group, Scanners: group}
 	}
-	return &pullSource{source: s}
+	pull := &pullSource{source: s}
+	return ports.PullSource{Change: pull, Discussion: pull, Scanners: pull}
 }
 
 // source is what pull requests and merge groups have in common.
 type source struct {
-	client *Client
-	target review.Target
+	client *api
+	target ports.Target
 	budget budget
 	pull   once[*github.PullRequest]
 }
@@ -108,7 +110,7 @@ func (s *pullSource) Files(ctx context.Context) (raw.Files, error) {
 	}
 	part := partial{listed: slices.Concat(all...), base: s.mergeBase}
 	if part.files.HeadSHA, err = headOfPages(all); err != nil {
-		return raw.Files{}, &review.HostError{Op: op, Kind: review.HostTransient, Err: err}
+		return raw.Files{}, &ports.HostError{Op: op, Kind: ports.HostTransient, Err: err}
 	}
 	part.files.Files = changedFiles(part.listed)
 	if err := s.lookInto(ctx, part.listed, part.files.Files, s.tip, s.mergeBase); err != nil {

@@ -16,13 +16,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 const testApp = 42
 
-var pullTarget = review.Target{
-	Kind: review.TargetPull, Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop", Number: 12,
+var pullTarget = ports.Target{
+	Kind: ports.TargetPull, Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop", Number: 12,
 }
 
 // openPull is pullTarget as GitHub has it, cut to what matters here.
@@ -104,9 +104,9 @@ func send(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-func wantHostError(t *testing.T, err error, kind review.HostKind) *review.HostError {
+func wantHostError(t *testing.T, err error, kind ports.HostKind) *ports.HostError {
 	t.Helper()
-	var he *review.HostError
+	var he *ports.HostError
 	if !errors.As(err, &he) {
 		t.Fatalf("error %v (%T) is no *review.HostError", err, err)
 	}

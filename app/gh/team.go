@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // membershipAnswer is what GitHub says of a person in a team.
@@ -19,19 +19,19 @@ func (a *membershipAnswer) whole() error { return wholeIf(a.State != "") }
 // TeamMember asks whether a person is in a team, "org/team-slug". It takes the
 // organisation permission "Members: read": where that was not granted, or there
 // is no such team, nobody is in it.
-func (c *Client) TeamMember(ctx context.Context, t review.Target, team, login string) (bool, error) {
+func (c peopleReader) TeamMember(ctx context.Context, t ports.Target, team, login string) (bool, error) {
 	const op = "look for a person in a team"
 	org, slug, ok := strings.Cut(team, "/")
 	if !ok || login == "" {
-		return false, &review.HostError{Op: op, Kind: review.HostInvalid, Err: errors.New("no team or login given")}
+		return false, &ports.HostError{Op: op, Kind: ports.HostInvalid, Err: errors.New("no team or login given")}
 	}
 	var a membershipAnswer
 	_, err := c.do(ctx, t, request{
 		op: op, method: http.MethodGet,
 		path: "/orgs/{org}/teams/{team_slug}/memberships/{username}", args: []any{org, slug, login},
 	}, asJSON(&a))
-	var host *review.HostError
-	if errors.As(err, &host) && (host.Kind == review.HostNotFound || host.Kind == review.HostForbidden) {
+	var host *ports.HostError
+	if errors.As(err, &host) && (host.Kind == ports.HostNotFound || host.Kind == ports.HostForbidden) {
 		return false, nil
 	}
 	return err == nil && a.State == "active", err

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 const (
@@ -67,7 +67,7 @@ var errHeld = errors.New("the request is not sent")
 // for its own: each request for one counts five points against the App's 900 a minute.
 // It asks for the repository's if it has none. Where that fails the process can ask
 // itself, and say what is wrong.
-func (c *Client) Tokens(ctx context.Context, t review.Target) []Token {
+func (c *api) Tokens(ctx context.Context, t ports.Target) []Token {
 	r := request{op: "get a token", method: http.MethodGet, path: "/"}
 	if r.check(t) != nil {
 		return nil
@@ -86,7 +86,7 @@ func (c *Client) Tokens(ctx context.Context, t review.Target) []Token {
 
 // Take has each of the tokens used the next time that GitHub would be asked for one like
 // it, unless that is soon before it expires.
-func (c *Client) Take(tokens []Token) {
+func (c *api) Take(tokens []Token) {
 	for _, t := range tokens {
 		c.wire.tokens.given.add(t.Key, t, 1)
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 const (
@@ -122,7 +122,7 @@ func (tr treeReader) read(ctx context.Context, rev, tree string) (*directory, er
 			return err
 		}
 		if *d.Truncated { // config may be among what is not listed
-			return &review.HostError{Op: tr.op, Kind: review.HostInvalid, Err: errTruncated}
+			return &ports.HostError{Op: tr.op, Kind: ports.HostInvalid, Err: errTruncated}
 		}
 		return nil
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -132,7 +132,7 @@ func TestFilesWithoutLinesInAMergeGroup(t *testing.T) {
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"run.sh": ghtest.Executable("echo\n"), "data.go": "package a\n// \x00 more\n"}})
 	g := w.repo.MergeGroup(p)
 	target := w.target(p)
-	target.Kind, target.HeadSHA, target.BaseSHA, target.HeadRef = review.TargetGroup, g.HeadSHA, g.BaseSHA, g.HeadRef
+	target.Kind, target.HeadSHA, target.BaseSHA, target.HeadRef = ports.TargetGroup, g.HeadSHA, g.BaseSHA, g.HeadRef
 	files, err := w.client.Source(target).Files(t.Context())
 	w.must(err)
 	got := map[string]bool{}

@@ -17,7 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/internal/trail"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // maxResponse bounds the size of an answer, unpacked. A page of 100 changed
@@ -32,7 +32,7 @@ var errTooLarge = errors.New("the answer is larger than any that GitHub sends")
 type call struct {
 	route  string
 	try    int
-	target review.Target
+	target ports.Target
 	scope  scope
 	inst   *installation // whose limits the call counts against
 	app    *installation // the App, against whose limits a token request counts

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -20,7 +21,7 @@ const (
 // annotations are the findings on changed lines, worst first, and how many
 // there would be without a limit. GitHub refuses all of a request if one stands
 // outside of the diff, and cannot be told of a path that is not UTF-8.
-func annotations(v View) (out []Annotation, all int) {
+func annotations(v View) (out []ports.Annotation, all int) {
 	fs := newFindings(v, plainPen{}, linker{})
 	for _, f := range fs.list {
 		from, to, ok := fs.diff.changed(f.Path, f.StartLine, max(f.StartLine, f.EndLine))
@@ -30,7 +31,7 @@ func annotations(v View) (out []Annotation, all int) {
 		if all++; all > maxAnnotations {
 			continue
 		}
-		out = append(out, Annotation{
+		out = append(out, ports.Annotation{
 			Path:       f.Path,
 			StartLine:  from,
 			EndLine:    to,

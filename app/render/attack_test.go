@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
@@ -154,10 +155,10 @@ func TestNothingHostileHolds(t *testing.T) {
 // went wrong may be told in GitHub's own words, or in those of whoever answered
 // in its place.
 func TestNoticesHold(t *testing.T) {
-	bland := map[string]CheckOutput{"could not": CouldNotComplete("x", "x"), "pending": PendingCheck(Pending{HeadSHA: "x", Reason: "x"}), "superseded": Superseded("x")}
+	bland := map[string]ports.CheckOutput{"could not": CouldNotComplete("x", "x"), "pending": PendingCheck(Pending{HeadSHA: "x", Reason: "x"}), "superseded": Superseded("x")}
 	sample.Check(t, func(t *rapid.T) {
 		s := "x" + hostileText().Draw(t, "text")
-		for name, out := range map[string]CheckOutput{
+		for name, out := range map[string]ports.CheckOutput{
 			"could not": CouldNotComplete(s, s), "pending": PendingCheck(Pending{HeadSHA: s, Reason: s}), "superseded": Superseded(s),
 		} {
 			page := rendered(out.Summary)

@@ -3,6 +3,7 @@ package render
 import (
 	"strings"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -71,14 +72,14 @@ func badness(d pipeline.Decision) int {
 // Check renders a completed review for a check run: the answer in its title,
 // why and what next in its summary, all findings in its text, and
 // annotations on the changed lines.
-func Check(v View) CheckOutput {
+func Check(v View) ports.CheckOutput {
 	v.Acts = Acts{} // what is done is done after it, and must not have it written anew
 	r := newReport(v, maxBody)
 	r.page.Worse = worseOf(v)
 	r.check = true
 	marks, all := annotations(v)
 	summary, text := r.summary(), r.text(len(marks), all)
-	out := CheckOutput{
+	out := ports.CheckOutput{
 		Title:       checkTitle(v),
 		Summary:     r.run.Replace(string(summary)),
 		Text:        r.run.Replace(string(text)),
@@ -124,8 +125,8 @@ func plainTitle(v View) string {
 
 func title(s safe) string { return clip(breakMentions(string(s)), maxCheckTitle) }
 
-func actions() []CheckAction {
-	return []CheckAction{{
+func actions() []ports.CheckAction {
+	return []ports.CheckAction{{
 		Label:       string(say("action review label", nil)),
 		Identifier:  ActionReview,
 		Description: string(say("action review description", nil)),
@@ -133,7 +134,7 @@ func actions() []CheckAction {
 }
 
 // checkDigest covers an output with a summary and text that do not vary.
-func checkDigest(out CheckOutput, summary, text safe) string {
+func checkDigest(out ports.CheckOutput, summary, text safe) string {
 	parts := []safe{safe(out.Title), summary, text}
 	for _, a := range out.Annotations {
 		parts = append(parts, safe(a.Path), safe(grouped(a.StartLine)), safe(grouped(a.EndLine)),
@@ -144,8 +145,8 @@ func checkDigest(out CheckOutput, summary, text safe) string {
 
 // notice is a check that is no verdict on a change. Its title is plain text,
 // its summary markdown.
-func notice(name string, again bool, data func(p pen) any) CheckOutput {
-	out := CheckOutput{
+func notice(name string, again bool, data func(p pen) any) ports.CheckOutput {
+	out := ports.CheckOutput{
 		Title:   title(say(name+" title", data(plainPen{}))),
 		Summary: string(say(name+" summary", data(markdownPen{}))),
 	}
@@ -159,7 +160,7 @@ func notice(name string, again bool, data func(p pen) any) CheckOutput {
 func nothing(pen) any { return nil }
 
 // PendingCheck says that a review is under way.
-func PendingCheck(pending Pending) CheckOutput {
+func PendingCheck(pending Pending) ports.CheckOutput {
 	return notice("pending", false, func(p pen) any {
 		return struct{ Head, Started, Reason safe }{
 			p.code(shortSHA(pending.HeadSHA), maxName),
@@ -170,7 +171,7 @@ func PendingCheck(pending Pending) CheckOutput {
 }
 
 // WaitingCheck says that a review waits for memory.
-func WaitingCheck(w Waiting) CheckOutput {
+func WaitingCheck(w Waiting) ports.CheckOutput {
 	return notice("waiting", false, func(p pen) any {
 		return struct{ Head, Since, Before safe }{
 			p.code(shortSHA(w.HeadSHA), maxName),
@@ -181,7 +182,7 @@ func WaitingCheck(w Waiting) CheckOutput {
 }
 
 // CallsCheck says that a review waits for GitHub's rate limit.
-func CallsCheck(c Calls) CheckOutput {
+func CallsCheck(c Calls) ports.CheckOutput {
 	return notice("calls", false, func(p pen) any {
 		return struct{ Head, Used, Limit, Reset safe }{
 			p.code(shortSHA(c.HeadSHA), maxName), safe(grouped(c.Used)), safe(grouped(c.Limit)),
@@ -193,11 +194,11 @@ func CallsCheck(c Calls) CheckOutput {
 // DraftSkipped is for a draft that the settings leave alone. Its conclusion
 // is action_required: a neutral one would let the pull request be merged the
 // moment it is ready.
-func DraftSkipped() CheckOutput { return notice("draft", false, nothing) }
+func DraftSkipped() ports.CheckOutput { return notice("draft", false, nothing) }
 
 // CouldNotComplete is for a review that ended without an answer: what
 // happened, and what to do about it. Its conclusion is failure.
-func CouldNotComplete(what, remedy string) CheckOutput {
+func CouldNotComplete(what, remedy string) ports.CheckOutput {
 	return notice("could not", true, func(p pen) any {
 		return struct{ What, Remedy safe }{
 			p.text(strings.TrimRight(what, ". "), maxReason), sentence(p.text(remedy, maxReason)),
@@ -208,10 +209,10 @@ func CouldNotComplete(what, remedy string) CheckOutput {
 // Superseded is for a review that a newer head has cut short; newHead may be
 // empty if it is not known, or if the pull request was closed. Its conclusion
 // is cancelled.
-func Superseded(newHead string) CheckOutput {
+func Superseded(newHead string) ports.CheckOutput {
 	return notice("superseded", false, func(p pen) any { return p.code(shortSHA(newHead), maxName) })
 }
 
 // SwitchedOff is for a head whose review had begun when the repository's
 // settings switched reviewgate off. Its conclusion is neutral.
-func SwitchedOff() CheckOutput { return notice("off", false, nothing) }
+func SwitchedOff() ports.CheckOutput { return notice("off", false, nothing) }

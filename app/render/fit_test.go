@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
@@ -245,7 +246,7 @@ func worstFirst(fs []pipeline.Finding) []int {
 	return order
 }
 
-func checkAnnotations(t *rapid.T, v View, check CheckOutput) {
+func checkAnnotations(t *rapid.T, v View, check ports.CheckOutput) {
 	list := check.Annotations
 	if len(list) > maxAnnotations {
 		t.Fatalf("%d annotations", len(list))

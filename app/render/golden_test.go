@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/app/commands"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"github.com/reviewgate/reviewgate/policies/fixloop"
@@ -125,7 +126,7 @@ func TestChecksWithoutVerdict(t *testing.T) {
 	var b strings.Builder
 	for _, c := range []struct {
 		conclusion string
-		output     CheckOutput
+		output     ports.CheckOutput
 	}{
 		{"in progress", PendingCheck(Pending{HeadSHA: headSHA, StartedAt: started, Reason: "pushed"})},
 		{"in progress", PendingCheck(Pending{HeadSHA: headSHA, StartedAt: started})},
@@ -255,7 +256,7 @@ func TestNoticeIsBounded(t *testing.T) {
 	}
 }
 
-func conclusionAndOutput(conclusion string, o CheckOutput) string {
+func conclusionAndOutput(conclusion string, o ports.CheckOutput) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "conclusion: %s\ntitle: %s\n\n=== summary\n%s\n", conclusion, o.Title, o.Summary)
 	if o.Text != "" {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // accessError is a refusal whose reason is known: what people must do about
@@ -23,9 +25,9 @@ func (e *accessError) Unwrap() error { return e.err }
 // was renamed or transferred is asked for again at its new place, which moved
 // reports; otherwise cause says what is wrong. An err means that GitHub did
 // not answer for the moment.
-func (s *Service) diagnose(ctx context.Context, state TargetState, refusal error) (cause error, moved bool, err error) {
-	var host *HostError
-	if !errors.As(refusal, &host) || host.Kind != HostForbidden && host.Kind != HostNotFound {
+func (s *Service) diagnose(ctx context.Context, state ports.TargetState, refusal error) (cause error, moved bool, err error) {
+	var host *ports.HostError
+	if !errors.As(refusal, &host) || host.Kind != ports.HostForbidden && host.Kind != ports.HostNotFound {
 		return refusal, false, nil
 	}
 	a, err := s.GitHub.Access(ctx, state.Target)
@@ -36,44 +38,28 @@ func (s *Service) diagnose(ctx context.Context, state TargetState, refusal error
 		s.Log.Warn().Str("target", state.Key()).Err(err).Msg("why GitHub refuses is not known")
 		return refusal, false, nil
 	}
-	if t := state.Target; a.moved(&t) {
+	if t := state.Target; a.Moved(&t) {
 		s.Log.Info().Str("target", state.Key()).Str("repository", t.Owner+"/"+t.Name).Int64("installation", t.Installation).Msg("the repository moved")
 		t.HeadSHA = "" // a push may have come since
-		ask := ReviewAsk{Target: t, Reason: state.Reason, Fresh: state.Fresh}
+		ask := ports.ReviewAsk{Target: t, Reason: state.Reason, Fresh: state.Fresh}
 		if err := s.Store.Ask(ctx, ask, state.Fresh); err != nil {
 			return nil, false, fmt.Errorf("ask for a review at the repository's new place: %w", err)
 		}
 		return nil, true, nil
 	}
-	if why := a.refusal(); why != nil {
+	if why := refusalOf(a); why != nil {
 		why.err = refusal
 		return why, false, nil
 	}
-	if host.Kind == HostForbidden && state.Attempts == 0 {
+	if host.Kind == ports.HostForbidden && state.Attempts == 0 {
 		// Nothing stands against it now: it may have been given a moment ago.
-		return nil, false, &HostError{Op: host.Op, Kind: HostTransient, Status: host.Status, Err: host.Err}
+		return nil, false, &ports.HostError{Op: host.Op, Kind: ports.HostTransient, Status: host.Status, Err: host.Err}
 	}
 	return refusal, false, nil
 }
 
-// moved reports whether a target has its repository at another place now, and
-// corrects it.
-func (a Access) moved(t *Target) bool {
-	if !a.Installed || a.Suspended {
-		return false
-	}
-	here := *t
-	if a.Installation != 0 {
-		t.Installation = a.Installation
-	}
-	if a.Owner != "" && a.Name != "" {
-		t.Owner, t.Name = a.Owner, a.Name
-	}
-	return *t != here
-}
-
-// refusal says why the App can't review, or nil if nothing stands against it.
-func (a Access) refusal() *accessError {
+// refusalOf says why the App can't review, or nil if nothing stands against it.
+func refusalOf(a ports.Access) *accessError {
 	switch {
 	case !a.Installed:
 		return &accessError{

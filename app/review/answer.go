@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/fixloop"
@@ -46,7 +47,7 @@ const maxStatusSaid = 20
 func (o *order) status(ctx context.Context) (verdict, error) {
 	key := o.Target.Key()
 	state, err := o.Store.Target(ctx, key)
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	if err != nil && !errors.Is(err, ports.ErrNotFound) {
 		return verdict{}, fmt.Errorf("read the target's state: %w", err)
 	}
 	r, err := o.Store.LatestReview(ctx, key)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/llm"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/run"
@@ -88,7 +89,7 @@ func (o *outside) modelReview(of run.OutsideAgent) model.Review {
 			of.Used(u)
 			o.used(u)
 		},
-		Budget: &tokens{service: s, ask: TokenAsk{
+		Budget: &tokens{service: s, ask: ports.TokenAsk{
 			Target: o.target, Agent: id,
 			PerPull:          of.Config.Settings.ModelBudget.PerPull,
 			PerRepositoryDay: of.Config.Settings.ModelBudget.PerRepositoryDay,
@@ -124,7 +125,7 @@ func (u unmade) Review(context.Context, dispatch.Task) (pipeline.AgentOutput, er
 // tokens is what one agent may spend on models, as the store keeps it.
 type tokens struct {
 	service *Service
-	ask     TokenAsk
+	ask     ports.TokenAsk
 }
 
 var _ model.Budget = (*tokens)(nil)
@@ -137,14 +138,14 @@ func (t *tokens) Take(ctx context.Context, name string, n int) (func(llm.Use), e
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("take %d tokens from the budget: %w", n, err)
-	case over == BudgetPull:
+	case over == ports.BudgetPull:
 		return nil, &dispatch.SkippedError{Why: fmt.Sprintf("over budget: this pull request's reviews have %d tokens in all (model_budget.per_pull_request)", ask.PerPull)}
-	case over == BudgetRepository:
+	case over == ports.BudgetRepository:
 		return nil, &dispatch.SkippedError{Why: fmt.Sprintf("over budget: the repository has %d tokens a day (model_budget.per_repository_day)", ask.PerRepositoryDay)}
 	}
 	return func(use llm.Use) {
 		// It was spent, whatever ended the review.
-		if err := t.service.Store.SettleTokens(context.WithoutCancel(ctx), id, use.Total()); err != nil && !errors.Is(err, ErrNotFound) {
+		if err := t.service.Store.SettleTokens(context.WithoutCancel(ctx), id, use.Total()); err != nil && !errors.Is(err, ports.ErrNotFound) {
 			t.service.Log.Error().Str("target", ask.Target.Key()).Err(err).Msg("what a model took can't be noted: what it may have taken counts")
 		}
 	}, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/internal/trail"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
@@ -23,7 +24,7 @@ func TestUseIsToldAtOnce(t *testing.T) {
 	var log bytes.Buffer
 	var counted, recorded []pipeline.ModelUse
 	s := &Service{Options: Options{Log: zerolog.New(&log), Observe: Observer{ModelUse: func(u pipeline.ModelUse) { counted = append(counted, u) }}}}
-	o := &outside{service: s, target: Target{Kind: TargetPull, RepoID: 7, Number: 3}, trail: &trail.Trail{Kind: "review", Job: 12}}
+	o := &outside{service: s, target: ports.Target{Kind: ports.TargetPull, RepoID: 7, Number: 3}, trail: &trail.Trail{Kind: "review", Job: 12}}
 	r := o.modelReview(run.OutsideAgent{
 		Agent: config.Agent{ID: "sme"}, Config: &config.Config{}, Used: func(u pipeline.ModelUse) { recorded = append(recorded, u) },
 	})
@@ -47,12 +48,12 @@ func TestUseIsToldAtOnce(t *testing.T) {
 
 // purse is a store of which a budget is asked.
 type purse struct {
-	Store
-	over TokenBudget
+	ports.Tokens
+	over ports.TokenBudget
 	err  error
 }
 
-func (p purse) TakeTokens(context.Context, TokenAsk) (int64, TokenBudget, error) {
+func (p purse) TakeTokens(context.Context, ports.TokenAsk) (int64, ports.TokenBudget, error) {
 	return 1, p.over, p.err
 }
 
@@ -63,11 +64,11 @@ func TestBudgetsAreNamed(t *testing.T) {
 		p    purse
 		skip string
 	}{
-		"pull request": {purse{over: BudgetPull}, "over budget: this pull request's reviews have 10 tokens in all (model_budget.per_pull_request)"},
-		"repository":   {purse{over: BudgetRepository}, "over budget: the repository has 20 tokens a day (model_budget.per_repository_day)"},
+		"pull request": {purse{over: ports.BudgetPull}, "over budget: this pull request's reviews have 10 tokens in all (model_budget.per_pull_request)"},
+		"repository":   {purse{over: ports.BudgetRepository}, "over budget: the repository has 20 tokens a day (model_budget.per_repository_day)"},
 		"no database":  {purse{err: errors.New("gone")}, ""},
 	} {
-		b := &tokens{service: &Service{Options: Options{Store: tt.p}}, ask: TokenAsk{PerPull: 10, PerRepositoryDay: 20}}
+		b := &tokens{service: &Service{Options: Options{Store: ports.Store{Tokens: tt.p}}}, ask: ports.TokenAsk{PerPull: 10, PerRepositoryDay: 20}}
 		done, err := b.Take(t.Context(), "big", 5)
 		if err == nil || done != nil {
 			t.Errorf("%s: it was let through", name)

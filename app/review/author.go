@@ -6,28 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
-
-// Push says who sent a head of a pull request, according to GitHub's event. The commits
-// name their authors themselves, which anybody may forge.
-type Push struct {
-	Target Target
-	// Before is the head that was replaced; empty for the head with which the pull
-	// request was opened. See Retargeted for what is not a push.
-	Before   string
-	Sender   string // login of a person
-	SenderID int64  // of the account, 0 where it is not known
-}
-
-// Retargeted is the Push.Before of a head that was to go into one base branch and is
-// to go into another. What the old one held is a part of the change from then on, and
-// nobody saw who pushed it.
-func Retargeted(from, to string) string { return from + " " + to }
-
-// retargeted returns the base branches of an entry that Retargeted made.
-func (p Push) retargeted() (from, to string, ok bool) { return strings.Cut(p.Before, " ") }
 
 // authorship is what the sender of a command is to the pull request.
 type authorship struct {
@@ -42,7 +24,7 @@ const maxAlike = 20
 // askAuthors finds out whether the sender is among those who made the pull request.
 func (o *order) askAuthors(ctx context.Context) error {
 	state, err := o.Store.Target(ctx, o.Target.Key())
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, ports.ErrNotFound) {
 		o.authors = authorship{own: o.own(), unseen: true}
 		return nil
 	}
@@ -57,9 +39,9 @@ func (o *order) askAuthors(ctx context.Context) error {
 	if o.authors.own {
 		return nil
 	}
-	var own []Push
+	var own []ports.Push
 	for _, p := range pushes {
-		from, to, retargeted := p.retargeted()
+		from, to, retargeted := p.Retargeted()
 		switch {
 		case retargeted && !o.authors.unseen:
 			head := p.Target.HeadSHA
@@ -93,13 +75,13 @@ func (o *order) own() bool {
 }
 
 // sent reports whether the command's sender sent the push.
-func (o *order) sent(p Push) bool {
+func (o *order) sent(p ports.Push) bool {
 	return strings.EqualFold(o.Sender, p.Sender) || o.SenderID != 0 && o.SenderID == p.SenderID
 }
 
 // leftAlike reports whether a push is known to have left the change as it was, as a merge
 // of the base does: both heads were reviewed, and what was read of them is the same.
-func (o *order) leftAlike(ctx context.Context, p Push) (bool, error) {
+func (o *order) leftAlike(ctx context.Context, p ports.Push) (bool, error) {
 	if p.Before == "" {
 		return false, nil
 	}
@@ -129,7 +111,7 @@ func (o *order) alike(ctx context.Context, a, b reviewed) (bool, error) {
 
 // seen follows the pushes back from the head and reports whether they lead to the one with
 // which the pull request was opened, so that none is missing.
-func seen(head string, pushes []Push) bool {
+func seen(head string, pushes []ports.Push) bool {
 	before := map[string][]string{}
 	for _, p := range pushes {
 		before[p.Target.HeadSHA] = append(before[p.Target.HeadSHA], p.Before)

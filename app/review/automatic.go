@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -21,7 +22,7 @@ import (
 // mayAct reports whether anything is done on a pull request without a person:
 // models took part, nobody decided by hand, and there is something to decide yet.
 // Advisory mode does nothing that would have to be taken back.
-func mayAct(r *pipeline.Review, cfg *config.Config, now *PullState) bool {
+func mayAct(r *pipeline.Review, cfg *config.Config, now *ports.PullState) bool {
 	return r.Report.Models != nil && r.Report.ByHand == nil && cfg.Mode(r.Facts.Repository.FullName()) == config.ModeEnforce &&
 		!now.Draft && !now.Locked && !now.Archived
 }
@@ -30,7 +31,7 @@ func mayAct(r *pipeline.Review, cfg *config.Config, now *PullState) bool {
 // none. The gate's word goes first: what blocks is not approved, and what does not
 // is not rejected. Nor is anything approved that was not looked at in full, or that
 // comes from a fork: who can't write there is let in by people only.
-func automatic(r *pipeline.Review, cfg *config.Config, now *PullState) ReviewVerdict {
+func automatic(r *pipeline.Review, cfg *config.Config, now *ports.PullState) ports.ReviewVerdict {
 	if !mayAct(r, cfg, now) {
 		return ""
 	}
@@ -39,11 +40,11 @@ func automatic(r *pipeline.Review, cfg *config.Config, now *PullState) ReviewVer
 	switch report.Models.AutoDecision {
 	case pipeline.AutoApprove, pipeline.AutoApproveWithNotes:
 		if settings.AutoApprove && !blocks && isWhole(r) && !r.Facts.Head.Fork {
-			return ReviewApprove
+			return ports.ReviewApprove
 		}
 	case pipeline.AutoReject:
 		if settings.AutoReject && blocks {
-			return ReviewReject
+			return ports.ReviewReject
 		}
 	}
 	return ""
@@ -61,13 +62,8 @@ func isWhole(r *pipeline.Review) bool {
 		})
 }
 
-// stands reports whether there may be a review on GitHub that was not dismissed.
-func (w *Write) stands() bool {
-	return w != nil && (w.State == WriteIntended || w.State == WriteOpen || w.State == WriteStuck)
-}
-
 // decide has the review on GitHub say what this one comes to, or none.
-func (s *Service) decide(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config, now *PullState) error {
+func (s *Service) decide(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
 	have, err := s.newestReview(ctx, lease.Key)
 	if err != nil {
 		return err
@@ -79,33 +75,33 @@ func (s *Service) decide(ctx context.Context, lease Lease, state TargetState, r 
 	digest := string(want) + " " + r.Review.Facts.Base.Ref
 	same := have != nil && have.HeadSHA == r.HeadSHA && have.Digest == digest
 	switch {
-	case have.stands() && !same:
+	case have.Stands() && !same:
 		if err := s.withdraw(ctx, lease, state.Target, have, whyWithdrawn(r, have)); err != nil {
 			return err
 		}
-		if have.stands() { // it can't be dismissed: nothing is submitted beside it
+		if have.Stands() { // it can't be dismissed: nothing is submitted beside it
 			return nil
 		}
-	case have != nil && have.State == WriteRefused && want == "":
-		have.State = WriteCompleted // not asked for any more
+	case have != nil && have.State == ports.WriteRefused && want == "":
+		have.State = ports.WriteCompleted // not asked for any more
 		if err := s.recordReview(ctx, have); err != nil {
 			return err
 		}
 	}
 	switch {
-	case want == "", same && have.State == WriteOpen:
+	case want == "", same && have.State == ports.WriteOpen:
 		return nil
-	case same && have.State == WriteStuck: // it is right again
-		have.State = WriteOpen
+	case same && have.State == ports.WriteStuck: // it is right again
+		have.State = ports.WriteOpen
 		return s.recordReview(ctx, have)
-	case !same || have.State != WriteIntended:
+	case !same || have.State != ports.WriteIntended:
 		have = nil
 	}
 	return s.submit(ctx, lease, state, r, have, want, digest)
 }
 
 // whyWithdrawn is why a review on GitHub does not go with the newest one here.
-func whyWithdrawn(r *StoredReview, have *Write) render.Withdrawn {
+func whyWithdrawn(r *ports.StoredReview, have *ports.Write) render.Withdrawn {
 	_, base, _ := strings.Cut(have.Digest, " ")
 	switch {
 	case have.HeadSHA != r.HeadSHA:
@@ -120,19 +116,19 @@ func whyWithdrawn(r *StoredReview, have *Write) render.Withdrawn {
 
 // submit submits a review, the intent first. An intent of an earlier run that has
 // no outcome is resolved by looking: its review may be there.
-func (s *Service) submit(ctx context.Context, lease Lease, state TargetState, r *StoredReview, have *Write, verdict ReviewVerdict, digest string) error {
+func (s *Service) submit(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, have *ports.Write, verdict ports.ReviewVerdict, digest string) error {
 	if have != nil {
 		found, err := s.findReview(ctx, state.Target, have)
 		if err != nil {
 			return err
 		}
 		if found != nil {
-			have.RemoteID, have.State = found.ID, WriteOpen
+			have.RemoteID, have.State = found.ID, ports.WriteOpen
 			return s.recordReview(ctx, have)
 		}
 	} else {
-		intent, err := s.Store.Intend(ctx, lease, Write{
-			Kind: WriteReview, Subject: lease.Key, Key: lease.Key, HeadSHA: r.HeadSHA,
+		intent, err := s.Store.Intend(ctx, lease, ports.Write{
+			Kind: ports.WriteReview, Subject: lease.Key, Key: lease.Key, HeadSHA: r.HeadSHA,
 			ExternalID: strings.ToLower(rand.Text()), Digest: digest,
 		})
 		if err != nil {
@@ -145,25 +141,25 @@ func (s *Service) submit(ctx context.Context, lease Lease, state TargetState, r 
 	}
 	// A push must not cut it short: what may be on its way could come after it was
 	// looked for.
-	id, err := s.GitHub.CreateReview(context.WithoutCancel(ctx), state.Target, ReviewWrite{
-		HeadSHA: r.HeadSHA, Verdict: verdict, Body: render.AutomaticReview(have.ExternalID, verdict == ReviewApprove, &r.Review.Report),
+	id, err := s.GitHub.CreateReview(context.WithoutCancel(ctx), state.Target, ports.ReviewWrite{
+		HeadSHA: r.HeadSHA, Verdict: verdict, Body: render.AutomaticReview(have.ExternalID, verdict == ports.ReviewApprove, &r.Review.Report),
 	})
 	switch {
 	case isFinal(err): // it is told in the comment, and tried again with the next review
 		s.Log.Warn().Str("target", lease.Key).Str("verdict", string(verdict)).Err(err).Msg("GitHub did not take the review")
-		have.State = WriteRefused
+		have.State = ports.WriteRefused
 		return s.recordReview(ctx, have)
 	case err != nil:
 		return err
 	}
-	have.RemoteID, have.State = id, WriteOpen
+	have.RemoteID, have.State = id, ports.WriteOpen
 	// It is there: to lose its id because the run was just cancelled would cost a
 	// search.
 	if err := s.recordReview(context.WithoutCancel(ctx), have); err != nil {
 		return err
 	}
 	s.Log.Info().Str("target", lease.Key).Str("head", r.HeadSHA).Str("verdict", string(verdict)).Msg("decided without a person")
-	if verdict != ReviewApprove {
+	if verdict != ports.ReviewApprove {
 		return nil
 	}
 	return s.approvedStill(ctx, lease, state, r, have)
@@ -172,7 +168,7 @@ func (s *Service) submit(ctx context.Context, lease Lease, state TargetState, r 
 // approvedStill looks whether a push came between the look at the head and its
 // approval: GitHub may count that for the new head. A pull request that is closed
 // by now was merged, as may be what the approval was for.
-func (s *Service) approvedStill(ctx context.Context, lease Lease, state TargetState, r *StoredReview, w *Write) error {
+func (s *Service) approvedStill(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, w *ports.Write) error {
 	now, err := s.GitHub.Pull(ctx, state.Target)
 	if err != nil || now.Closed || !movedFrom(r, &now) {
 		return err
@@ -185,19 +181,19 @@ func (s *Service) approvedStill(ctx context.Context, lease Lease, state TargetSt
 
 // isFinal reports whether GitHub refused for good.
 func isFinal(err error) bool {
-	var host *HostError
+	var host *ports.HostError
 	return errors.As(err, &host) && !host.Temporary()
 }
 
-func (s *Service) newestReview(ctx context.Context, key string) (*Write, error) {
-	w, err := s.Store.NewestWrite(ctx, WriteReview, key)
+func (s *Service) newestReview(ctx context.Context, key string) (*ports.Write, error) {
+	w, err := s.Store.NewestWrite(ctx, ports.WriteReview, key)
 	if err != nil {
 		return nil, fmt.Errorf("look for the review on GitHub: %w", err)
 	}
 	return w, nil
 }
 
-func (s *Service) recordReview(ctx context.Context, w *Write) error {
+func (s *Service) recordReview(ctx context.Context, w *ports.Write) error {
 	if err := s.Store.Record(ctx, *w); err != nil {
 		return fmt.Errorf("record what became of the review on GitHub: %w", err)
 	}
@@ -206,8 +202,8 @@ func (s *Service) recordReview(ctx context.Context, w *Write) error {
 
 // findReview looks for a review by the marker that its intent holds, twice, since
 // lists may lag behind a create.
-func (s *Service) findReview(ctx context.Context, t Target, w *Write) (*PullReview, error) {
-	return twice(ctx, func() (*PullReview, error) {
+func (s *Service) findReview(ctx context.Context, t ports.Target, w *ports.Write) (*ports.PullReview, error) {
+	return twice(ctx, func() (*ports.PullReview, error) {
 		ours, err := s.ourReviews(ctx, t, render.ReviewMarker(w.ExternalID))
 		if err != nil || len(ours) == 0 {
 			return nil, err
@@ -219,12 +215,12 @@ func (s *Service) findReview(ctx context.Context, t Target, w *Write) (*PullRevi
 // ourReviews lists the reviews of ours that begin with a marker, oldest first.
 // GitHub does not tell which App a review is by but by its account: another one of
 // reviewgate, or a bot that repeats what it reads, may have the same marker.
-func (s *Service) ourReviews(ctx context.Context, t Target, marker string) ([]PullReview, error) {
+func (s *Service) ourReviews(ctx context.Context, t ports.Target, marker string) ([]ports.PullReview, error) {
 	all, err := s.GitHub.Reviews(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(r PullReview) bool { return !r.Bot || !strings.HasPrefix(r.Body, marker) })
+	all = slices.DeleteFunc(all, func(r ports.PullReview) bool { return !r.Bot || !strings.HasPrefix(r.Body, marker) })
 	if len(all) == 0 {
 		return nil, nil
 	}
@@ -232,25 +228,25 @@ func (s *Service) ourReviews(ctx context.Context, t Target, marker string) ([]Pu
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(r PullReview) bool { return !strings.EqualFold(r.Author, login) }), nil
+	return slices.DeleteFunc(all, func(r ports.PullReview) bool { return !strings.EqualFold(r.Author, login) }), nil
 }
 
 // acts is what the comment tells of what was done without a person, and of what
 // GitHub did not let be done.
-func (s *Service) acts(ctx context.Context, r *StoredReview, cfg *config.Config) (a render.Acts, notices []string, err error) {
+func (s *Service) acts(ctx context.Context, r *ports.StoredReview, cfg *config.Config) (a render.Acts, notices []string, err error) {
 	w, err := s.newestReview(ctx, r.Key)
 	if err != nil {
 		return a, nil, err
 	}
 	if w != nil {
-		approval := strings.HasPrefix(w.Digest, string(ReviewApprove))
+		approval := strings.HasPrefix(w.Digest, string(ports.ReviewApprove))
 		switch {
-		case w.State == WriteStuck:
+		case w.State == ports.WriteStuck:
 			notices = append(notices, render.ReviewStuck(w.HeadSHA, approval))
 		case w.HeadSHA != r.HeadSHA:
-		case w.State == WriteRefused:
+		case w.State == ports.WriteRefused:
 			notices = append(notices, render.ReviewRefused(approval))
-		case w.State == WriteOpen:
+		case w.State == ports.WriteOpen:
 			a.Approved, a.Rejected = approval, !approval
 		}
 	}
@@ -258,7 +254,7 @@ func (s *Service) acts(ctx context.Context, r *StoredReview, cfg *config.Config)
 		return a, notices, nil
 	}
 	// Where it is escalated the comment says so already.
-	a.Halted = r.FixLoop.Halted && r.FixLoop.Status != fixloop.Escalated && automatic(&r.Review, cfg, &PullState{}) != ""
+	a.Halted = r.FixLoop.Halted && r.FixLoop.Status != fixloop.Escalated && automatic(&r.Review, cfg, &ports.PullState{}) != ""
 	asked, err := s.newestRequests(ctx, r.Key)
 	if err != nil {
 		return a, notices, err

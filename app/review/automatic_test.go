@@ -3,6 +3,7 @@ package review
 import (
 	"testing"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -13,13 +14,13 @@ func TestOnlyTheWholeIsApproved(t *testing.T) {
 	cfg := &config.Config{Settings: config.Settings{Mode: config.ModeEnforce, Models: config.ModelSettings{AutoApprove: true}}}
 	for name, test := range map[string]struct {
 		change func(*pipeline.Review)
-		want   ReviewVerdict
+		want   ports.ReviewVerdict
 	}{
-		"all was seen":                       {func(*pipeline.Review) {}, ReviewApprove},
+		"all was seen":                       {func(*pipeline.Review) {}, ports.ReviewApprove},
 		"a model was not shown all":          {func(r *pipeline.Review) { r.Results[0].Note = "2 files were left out" }, ""},
 		"what a model said was dropped":      {func(r *pipeline.Review) { r.Results[0].Note = "1 finding quotes what is not in the change" }, ""},
-		"an agent that is no model tells":    {func(r *pipeline.Review) { r.Results[1].Note = "others' checks have not ended" }, ReviewApprove},
-		"the gap detector's was dropped":     {func(r *pipeline.Review) { r.Results[2].Note = "1 of 2 proposals dropped" }, ReviewApprove},
+		"an agent that is no model tells":    {func(r *pipeline.Review) { r.Results[1].Note = "others' checks have not ended" }, ports.ReviewApprove},
+		"the gap detector's was dropped":     {func(r *pipeline.Review) { r.Results[2].Note = "1 of 2 proposals dropped" }, ports.ReviewApprove},
 		"an agent failed that is not needed": {func(r *pipeline.Review) { r.Report.Coverage[0].Status = pipeline.AgentFailed }, ""},
 		"something is not known": {func(r *pipeline.Review) {
 			r.Report.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "patch"}}
@@ -38,7 +39,7 @@ func TestOnlyTheWholeIsApproved(t *testing.T) {
 				},
 			}
 			test.change(&r)
-			if got := automatic(&r, cfg, &PullState{}); got != test.want {
+			if got := automatic(&r, cfg, &ports.PullState{}); got != test.want {
 				t.Errorf("verdict %q, want %q", got, test.want)
 			}
 		})

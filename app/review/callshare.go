@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 )
 
@@ -25,12 +26,6 @@ const (
 	maxCallTold = 20
 )
 
-// Quota is what GitHub says about an installation's primary rate limit.
-type Quota struct {
-	Limit, Left int       // calls
-	Reset       time.Time // when all of them are available again
-}
-
 // callShares counts whose reviews use an installation's calls. The zero value is ready.
 type callShares struct {
 	mu sync.Mutex
@@ -39,7 +34,7 @@ type callShares struct {
 
 // callHour is one of GitHub's hours.
 type callHour struct {
-	Quota
+	ports.Quota
 	shared  bool              // more than one author has been active, in this hour or before
 	callers map[int64]*caller // by the author's account id
 }
@@ -50,11 +45,11 @@ type caller struct {
 }
 
 // Called notes a call that was made for a pull request of an author.
-func (s *Service) Called(installation, author int64, q Quota) {
+func (s *Service) Called(installation, author int64, q ports.Quota) {
 	s.calls.called(installation, author, q)
 }
 
-func (c *callShares) called(installation, author int64, q Quota) {
+func (c *callShares) called(installation, author int64, q ports.Quota) {
 	if author == 0 || q.Limit <= 0 {
 		return
 	}
@@ -100,7 +95,7 @@ func (h *callHour) begin() {
 // callWait says that an author's reviews have used up their share.
 type callWait struct {
 	used  int
-	quota Quota
+	quota ports.Quota
 	after time.Duration
 	tell  bool // the check should say so
 }
@@ -112,7 +107,7 @@ func (e *callWait) Error() string {
 func (e *callWait) again() time.Duration { return e.after }
 
 // wait returns nil if a review for the author may begin.
-func (c *callShares) wait(g Target, author int64, now time.Time) *callWait {
+func (c *callShares) wait(g ports.Target, author int64, now time.Time) *callWait {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	h := c.of[g.Installation]
@@ -137,7 +132,7 @@ func (c *callShares) wait(g Target, author int64, now time.Time) *callWait {
 
 // waitForCalls puts a review off until its author has calls again, and has the check say
 // so. It returns nil if the review may begin.
-func (s *Service) waitForCalls(ctx context.Context, lease Lease, state TargetState) error {
+func (s *Service) waitForCalls(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	wait := s.calls.wait(state.Target, state.Author, s.Now())
 	if wait == nil {
 		return nil
@@ -154,7 +149,7 @@ func (s *Service) waitForCalls(ctx context.Context, lease Lease, state TargetSta
 	return wait
 }
 
-func (s *Service) tellCallWait(ctx context.Context, lease Lease, state TargetState, wait *callWait) error {
+func (s *Service) tellCallWait(ctx context.Context, lease ports.Lease, state ports.TargetState, wait *callWait) error {
 	return s.intoOpenCheck(ctx, lease, state, render.CallsCheck(render.Calls{HeadSHA: state.HeadSHA, Used: wait.used, Limit: wait.quota.Limit, Reset: wait.quota.Reset}))
 }
 

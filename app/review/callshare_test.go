@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // An author who used more than a tenth of an installation's calls waits once fewer than
@@ -31,23 +33,23 @@ func TestAuthorWaitsForHisShareOfCalls(t *testing.T) {
 		var c callShares
 		for author, n := range tt.used {
 			for range n {
-				c.called(5, author, Quota{limit, tt.left, reset})
+				c.called(5, author, ports.Quota{Limit: limit, Left: tt.left, Reset: reset})
 			}
 		}
 		author := int64(1)
 		if tt.used[0] > 0 {
 			author = 0
 		}
-		wait := c.wait(Target{Kind: TargetPull, Installation: 5, Number: 1}, author, tt.at)
+		wait := c.wait(ports.Target{Kind: ports.TargetPull, Installation: 5, Number: 1}, author, tt.at)
 		if (wait != nil) != tt.waits {
 			t.Errorf("%s: wait %v, want one: %v", tt.name, wait, tt.waits)
 		}
-		for _, other := range []Target{{Kind: TargetPull, Installation: 6}} {
+		for _, other := range []ports.Target{{Kind: ports.TargetPull, Installation: 6}} {
 			if c.wait(other, 1, now) != nil {
 				t.Errorf("%s: the author waits in another installation", tt.name)
 			}
 		}
-		if c.wait(Target{Kind: TargetPull, Installation: 5, Number: 2}, 2, now) != nil {
+		if c.wait(ports.Target{Kind: ports.TargetPull, Installation: 5, Number: 2}, 2, now) != nil {
 			t.Errorf("%s: the other author waits", tt.name)
 		}
 	}
@@ -58,11 +60,11 @@ func TestAuthorWaitsForHisShareOfCalls(t *testing.T) {
 func TestCallsCountForAnHour(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	g := Target{Kind: TargetPull, Installation: 5, Number: 1}
+	g := ports.Target{Kind: ports.TargetPull, Installation: 5, Number: 1}
 	var c callShares
 	call := func(author int64, n, left int, reset time.Time) {
 		for range n {
-			c.called(5, author, Quota{1000, left, reset})
+			c.called(5, author, ports.Quota{Limit: 1000, Left: left, Reset: reset})
 		}
 	}
 	first, second, third := now.Add(time.Hour), now.Add(2*time.Hour), now.Add(3*time.Hour)
@@ -84,9 +86,9 @@ func TestCallsCountForAnHour(t *testing.T) {
 		t.Error("no wait although others were about before")
 	}
 	for range 600 {
-		c.called(6, 1, Quota{1000, 300, first})
+		c.called(6, 1, ports.Quota{Limit: 1000, Left: 300, Reset: first})
 	}
-	if wait := c.wait(Target{Kind: TargetPull, Installation: 6, Number: 1}, 1, now); wait != nil {
+	if wait := c.wait(ports.Target{Kind: ports.TargetPull, Installation: 6, Number: 1}, 1, now); wait != nil {
 		t.Errorf("wait although nobody else was ever about: %v", wait)
 	}
 }
@@ -97,13 +99,13 @@ func TestFewChecksSayThatTheyWaitForCalls(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	var c callShares
 	for range 200 {
-		c.called(5, 1, Quota{1000, 100, now.Add(time.Hour)})
+		c.called(5, 1, ports.Quota{Limit: 1000, Left: 100, Reset: now.Add(time.Hour)})
 	}
-	c.called(5, 2, Quota{1000, 100, now.Add(time.Hour)})
+	c.called(5, 2, ports.Quota{Limit: 1000, Left: 100, Reset: now.Add(time.Hour)})
 	told := 0
 	for range 2 {
 		for i := range 50 {
-			wait := c.wait(Target{Kind: TargetPull, Installation: 5, Number: i, HeadSHA: fmt.Sprint(i)}, 1, now)
+			wait := c.wait(ports.Target{Kind: ports.TargetPull, Installation: 5, Number: i, HeadSHA: fmt.Sprint(i)}, 1, now)
 			if wait == nil || wait.again() != callStep {
 				t.Fatalf("wait %v", wait)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -35,12 +36,12 @@ func (s *Service) onHead(ctx context.Context, repoID int64, headSHA string, f fu
 }
 
 // underLease does f while the lease is kept, and gives it back.
-func (s *Service) underLease(ctx context.Context, l Lease, f func(context.Context) error) error {
+func (s *Service) underLease(ctx context.Context, l ports.Lease, f func(context.Context) error) error {
 	held, stop := s.keep(ctx, l)
 	err := guard(func() error { return f(held) })
 	stop()
-	if cause := context.Cause(held); errors.Is(cause, ErrLeaseLost) {
-		return fmt.Errorf("write the head's check: %w", &RetryError{After: s.RetryBase, Err: cause})
+	if cause := context.Cause(held); errors.Is(cause, ports.ErrLeaseLost) {
+		return fmt.Errorf("write the head's check: %w", &ports.RetryError{After: s.RetryBase, Err: cause})
 	}
 	if rerr := s.Store.Release(context.WithoutCancel(ctx), l); rerr != nil && err == nil {
 		return fmt.Errorf("give back the lease of the head's check: %w", rerr)
@@ -50,9 +51,9 @@ func (s *Service) underLease(ctx context.Context, l Lease, f func(context.Contex
 
 // openCheck makes sure that the head has a check in progress. A completed one
 // counts if it answers for the target, unless a fresh run was asked for.
-func (s *Service) openCheck(ctx context.Context, lease Lease, state TargetState, headSHA string) error {
+func (s *Service) openCheck(ctx context.Context, lease ports.Lease, state ports.TargetState, headSHA string) error {
 	return s.onHead(ctx, state.RepoID, headSHA, func(ctx context.Context) error {
-		newest, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(state.RepoID, headSHA))
+		newest, err := s.Store.NewestWrite(ctx, ports.WriteCheck, checkSubject(state.RepoID, headSHA))
 		if err != nil {
 			return fmt.Errorf("look for the head's check: %w", err)
 		}
@@ -61,10 +62,10 @@ func (s *Service) openCheck(ctx context.Context, lease Lease, state TargetState,
 				return err
 			}
 		}
-		if newest != nil && newest.State == WriteOpen {
+		if newest != nil && newest.State == ports.WriteOpen {
 			return nil
 		}
-		if newest != nil && newest.State == WriteCompleted && !state.Fresh {
+		if newest != nil && newest.State == ports.WriteCompleted && !state.Fresh {
 			if answers, err := s.answersFor(ctx, state, newest); err != nil || answers {
 				return err
 			}
@@ -73,7 +74,7 @@ func (s *Service) openCheck(ctx context.Context, lease Lease, state TargetState,
 		if err != nil {
 			return err
 		}
-		_, err = s.createCheck(ctx, lease, state.Target, newest, CheckWrite{
+		_, err = s.createCheck(ctx, lease, state.Target, newest, ports.CheckWrite{
 			Name: name, HeadSHA: headSHA, DetailsURL: s.detailsURL(ctx, state.Target),
 			Output:    render.PendingCheck(render.Pending{HeadSHA: headSHA, StartedAt: s.Now(), Reason: state.Reason}),
 			StartedAt: s.Now(),
@@ -87,7 +88,7 @@ func (s *Service) openCheck(ctx context.Context, lease Lease, state TargetState,
 // run of another pull request wrote knows nothing of this one's base. A check that was
 // written before the head was replaced, and came back, says what counted then: a decision
 // by hand is gone with the push.
-func (s *Service) answersFor(ctx context.Context, state TargetState, w *Write) (bool, error) {
+func (s *Service) answersFor(ctx context.Context, state ports.TargetState, w *ports.Write) (bool, error) {
 	last, err := s.Store.LastAnswer(ctx, state.Key())
 	if err != nil {
 		return false, fmt.Errorf("look for the newest answer: %w", err)
@@ -97,7 +98,7 @@ func (s *Service) answersFor(ctx context.Context, state TargetState, w *Write) (
 
 // reopenForBase opens a new check if the one on the head was written for another base
 // branch, and no event reported the change.
-func (s *Service) reopenForBase(ctx context.Context, lease Lease, state TargetState, f *pipeline.PRFacts) error {
+func (s *Service) reopenForBase(ctx context.Context, lease ports.Lease, state ports.TargetState, f *pipeline.PRFacts) error {
 	last, err := s.Store.LastAnswer(ctx, state.Key())
 	if err != nil {
 		return fmt.Errorf("look for the newest answer: %w", err)
@@ -107,7 +108,7 @@ func (s *Service) reopenForBase(ctx context.Context, lease Lease, state TargetSt
 	}
 	state.Fresh = true
 	err = s.openCheck(ctx, lease, state, f.Head.SHA)
-	var host *HostError
+	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
 		return nil // the result will be refused, too, and say why
 	}
@@ -118,7 +119,7 @@ func (s *Service) reopenForBase(ctx context.Context, lease Lease, state TargetSt
 // one of ours, since the database was lost, or restored as it was before: it is
 // the first that is heard of an older pull request, the sweep found it, or no
 // event told of the head.
-func (s *Service) mayHaveCheck(state TargetState, headSHA string) bool {
+func (s *Service) mayHaveCheck(state ports.TargetState, headSHA string) bool {
 	return state.Done == 0 && state.Reason != reasonOpened || state.Reason == reasonFound || s.followed.is(state.Key(), headSHA)
 }
 
@@ -131,21 +132,21 @@ const (
 
 // takeOver makes the head's newest check run on GitHub, which the store does
 // not know, its own. It returns nil if there is none. Call it under onHead.
-func (s *Service) takeOver(ctx context.Context, lease Lease, t Target, headSHA string) (*Write, error) {
+func (s *Service) takeOver(ctx context.Context, lease ports.Lease, t ports.Target, headSHA string) (*ports.Write, error) {
 	runs, err := s.GitHub.Checks(ctx, t, headSHA)
 	if err != nil || len(runs) == 0 {
 		return nil, err
 	}
-	w, err := s.Store.Intend(ctx, lease, Write{
-		Kind: WriteCheck, Subject: checkSubject(t.RepoID, headSHA), Key: t.Key(), HeadSHA: headSHA,
+	w, err := s.Store.Intend(ctx, lease, ports.Write{
+		Kind: ports.WriteCheck, Subject: checkSubject(t.RepoID, headSHA), Key: t.Key(), HeadSHA: headSHA,
 		ExternalID: runs[0].ExternalID, RemoteID: runs[0].ID,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("take over check run %d: %w", runs[0].ID, err)
 	}
-	w.State = WriteOpen
+	w.State = ports.WriteOpen
 	if runs[0].Completed {
-		w.State = WriteCompleted
+		w.State = ports.WriteCompleted
 	}
 	if err := s.Store.Record(ctx, w); err != nil {
 		return nil, fmt.Errorf("take over check run %d: %w", runs[0].ID, err)
@@ -156,16 +157,16 @@ func (s *Service) takeOver(ctx context.Context, lease Lease, t Target, headSHA s
 
 // completeCheck completes the head's check, or writes nothing where it is
 // complete and says the same already. Call it under onHead.
-func (s *Service) completeCheck(ctx context.Context, lease Lease, t Target, w CheckWrite) error {
+func (s *Service) completeCheck(ctx context.Context, lease ports.Lease, t ports.Target, w ports.CheckWrite) error {
 	digest := w.Conclusion + " " + w.Output.Digest
-	have, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(t.RepoID, w.HeadSHA))
+	have, err := s.Store.NewestWrite(ctx, ports.WriteCheck, checkSubject(t.RepoID, w.HeadSHA))
 	if err != nil {
 		return fmt.Errorf("look for the head's check: %w", err)
 	}
-	if have != nil && have.State == WriteCompleted && have.Digest == digest {
+	if have != nil && have.State == ports.WriteCompleted && have.Digest == digest {
 		return nil
 	}
-	if have == nil || have.State != WriteOpen {
+	if have == nil || have.State != ports.WriteOpen {
 		open := w
 		open.Conclusion, open.CompletedAt = "", time.Time{}
 		open.Output = render.PendingCheck(render.Pending{HeadSHA: w.HeadSHA, StartedAt: w.StartedAt})
@@ -176,7 +177,7 @@ func (s *Service) completeCheck(ctx context.Context, lease Lease, t Target, w Ch
 			return err
 		}
 	}
-	if have.State != WriteCompleted {
+	if have.State != ports.WriteCompleted {
 		if err := s.fence(ctx, lease); err != nil {
 			return err
 		}
@@ -195,7 +196,7 @@ func (s *Service) completeCheck(ctx context.Context, lease Lease, t Target, w Ch
 			return err
 		}
 	}
-	have.State, have.Digest = WriteCompleted, digest
+	have.State, have.Digest = ports.WriteCompleted, digest
 	if err := s.Store.Record(ctx, *have); err != nil {
 		return fmt.Errorf("record the completed check: %w", err)
 	}
@@ -207,20 +208,20 @@ const maxAnnotations = 50
 
 // createCheck creates a check run, the intent first. An intent of an earlier
 // run that has no outcome is resolved by looking: its check may be there.
-func (s *Service) createCheck(ctx context.Context, lease Lease, t Target, have *Write, w CheckWrite) (*Write, error) {
-	if have != nil && have.State == WriteIntended {
+func (s *Service) createCheck(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, w ports.CheckWrite) (*ports.Write, error) {
+	if have != nil && have.State == ports.WriteIntended {
 		there, conclusion, err := s.resolveCheck(ctx, t, have)
 		if err != nil {
 			return nil, err
 		}
 		// One that was completed with another conclusion is not the answer.
-		if there && (have.State == WriteOpen || w.Conclusion == "" || w.Conclusion == conclusion) {
+		if there && (have.State == ports.WriteOpen || w.Conclusion == "" || w.Conclusion == conclusion) {
 			return have, nil
 		}
 	}
-	if have == nil || have.State != WriteIntended {
-		intent, err := s.Store.Intend(ctx, lease, Write{
-			Kind: WriteCheck, Subject: checkSubject(t.RepoID, w.HeadSHA), Key: lease.Key, HeadSHA: w.HeadSHA,
+	if have == nil || have.State != ports.WriteIntended {
+		intent, err := s.Store.Intend(ctx, lease, ports.Write{
+			Kind: ports.WriteCheck, Subject: checkSubject(t.RepoID, w.HeadSHA), Key: lease.Key, HeadSHA: w.HeadSHA,
 			ExternalID: "reviewgate-" + strings.ToLower(rand.Text()),
 		})
 		if err != nil {
@@ -236,9 +237,9 @@ func (s *Service) createCheck(ctx context.Context, lease Lease, t Target, have *
 	if id == 0 {
 		return nil, err
 	}
-	have.RemoteID, have.State = id, WriteOpen
+	have.RemoteID, have.State = id, ports.WriteOpen
 	if err == nil && w.Conclusion != "" {
-		have.State = WriteCompleted
+		have.State = ports.WriteCompleted
 	}
 	// It is there: to lose its id because the run was just cancelled would
 	// cost a search.
@@ -250,17 +251,17 @@ func (s *Service) createCheck(ctx context.Context, lease Lease, t Target, have *
 
 // resolveCheck finds out what became of an intent to create a check, and
 // records it. there is false if nothing did.
-func (s *Service) resolveCheck(ctx context.Context, t Target, w *Write) (there bool, conclusion string, err error) {
-	if w.State != WriteIntended {
+func (s *Service) resolveCheck(ctx context.Context, t ports.Target, w *ports.Write) (there bool, conclusion string, err error) {
+	if w.State != ports.WriteIntended {
 		return true, "", nil
 	}
 	found, err := s.findCheck(ctx, t, w.HeadSHA, w.ExternalID)
 	if err != nil || found == nil {
 		return false, "", err
 	}
-	w.RemoteID, w.State = found.ID, WriteOpen
+	w.RemoteID, w.State = found.ID, ports.WriteOpen
 	if found.Completed {
-		w.State = WriteCompleted
+		w.State = ports.WriteCompleted
 	}
 	if err := s.Store.Record(ctx, *w); err != nil {
 		return false, "", fmt.Errorf("record the check that was found: %w", err)
@@ -270,8 +271,8 @@ func (s *Service) resolveCheck(ctx context.Context, t Target, w *Write) (there b
 
 // findCheck looks for a check run by its external id, twice, since lists may
 // lag behind a create.
-func (s *Service) findCheck(ctx context.Context, t Target, headSHA, externalID string) (*CheckRun, error) {
-	return twice(ctx, func() (*CheckRun, error) {
+func (s *Service) findCheck(ctx context.Context, t ports.Target, headSHA, externalID string) (*ports.CheckRun, error) {
+	return twice(ctx, func() (*ports.CheckRun, error) {
 		all, err := s.GitHub.Checks(ctx, t, headSHA)
 		if err != nil {
 			return nil, err
@@ -302,7 +303,7 @@ func twice[T any](ctx context.Context, look func() (*T, error)) (*T, error) {
 
 // cancelOldChecks completes the repository's checks that are open on heads
 // which no open target has any more, whoever opened them.
-func (s *Service) cancelOldChecks(ctx context.Context, lease Lease, t Target) error {
+func (s *Service) cancelOldChecks(ctx context.Context, lease ports.Lease, t ports.Target) error {
 	old, err := s.Store.OpenChecks(ctx, t.RepoID)
 	if err != nil {
 		return fmt.Errorf("list the checks of older heads: %w", err)
@@ -320,7 +321,7 @@ func (s *Service) cancelOldChecks(ctx context.Context, lease Lease, t Target) er
 	return nil
 }
 
-func (s *Service) cancelCheck(ctx context.Context, lease Lease, t Target, w Write) error {
+func (s *Service) cancelCheck(ctx context.Context, lease ports.Lease, t ports.Target, w ports.Write) error {
 	newHead := ""
 	if w.Key == lease.Key {
 		newHead = t.HeadSHA
@@ -329,17 +330,17 @@ func (s *Service) cancelCheck(ctx context.Context, lease Lease, t Target, w Writ
 		newHead = "" // closed, not superseded
 	}
 	return s.onHead(ctx, t.RepoID, w.HeadSHA, func(ctx context.Context) error {
-		now, err := s.Store.NewestWrite(ctx, WriteCheck, w.Subject)
+		now, err := s.Store.NewestWrite(ctx, ports.WriteCheck, w.Subject)
 		if err != nil {
 			return fmt.Errorf("look for the old head's check: %w", err)
 		}
-		if now == nil || now.ID != w.ID || now.State == WriteCompleted {
-			w.State = WriteCompleted // a newer one stands in its place
+		if now == nil || now.ID != w.ID || now.State == ports.WriteCompleted {
+			w.State = ports.WriteCompleted // a newer one stands in its place
 			return s.Store.Record(ctx, w)
 		}
 		there, _, err := s.resolveCheck(ctx, t, now)
 		if err == nil && !there {
-			now.State = WriteCompleted // it was never created
+			now.State = ports.WriteCompleted // it was never created
 			return s.Store.Record(ctx, *now)
 		}
 		var name string
@@ -347,28 +348,28 @@ func (s *Service) cancelCheck(ctx context.Context, lease Lease, t Target, w Writ
 			name, err = s.checkName(ctx, t)
 		}
 		if err == nil {
-			err = s.completeCheck(ctx, lease, t, CheckWrite{
+			err = s.completeCheck(ctx, lease, t, ports.CheckWrite{
 				Name: name, HeadSHA: w.HeadSHA, Conclusion: "cancelled", Output: render.Superseded(newHead),
 				StartedAt: s.Now(), CompletedAt: s.Now(),
 			})
 		}
-		var host *HostError
+		var host *ports.HostError
 		switch {
 		case !errors.As(err, &host) || host.Temporary():
 			return err
-		case host.Kind == HostForbidden: // until the permission is back
+		case host.Kind == ports.HostForbidden: // until the permission is back
 			s.Log.Warn().Str("head", w.HeadSHA).Err(err).Msg("the old head's check can't be completed now")
 			return nil
 		}
 		// The commit or the repository is gone, and nothing waits for it.
 		s.Log.Warn().Str("head", w.HeadSHA).Err(err).Msg("the old head's check can't be completed")
-		w.State = WriteCompleted
+		w.State = ports.WriteCompleted
 		return s.Store.Record(ctx, w)
 	})
 }
 
 // checkName is the check's name, for where the config in force is not at hand.
-func (s *Service) checkName(ctx context.Context, t Target) (string, error) {
+func (s *Service) checkName(ctx context.Context, t ports.Target) (string, error) {
 	cfg, err := s.known(ctx, t)
 	if err != nil {
 		return "", err
@@ -377,7 +378,7 @@ func (s *Service) checkName(ctx context.Context, t Target) (string, error) {
 }
 
 // fence makes sure that the run still holds its target, right before a write.
-func (s *Service) fence(ctx context.Context, l Lease) error {
+func (s *Service) fence(ctx context.Context, l ports.Lease) error {
 	if err := s.Store.Renew(ctx, l, s.LeaseTTL); err != nil {
 		return fmt.Errorf("make sure that %s is still ours: %w", l.Key, err)
 	}

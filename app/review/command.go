@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 )
@@ -30,13 +31,13 @@ const (
 
 // workCommand obeys a slash command or refuses it. It is safe to do again:
 // accepting is one transaction, and a reaction that is there stays one.
-func (s *Service) workCommand(ctx context.Context, place CommentPlace, commentID int64, attempt int) error {
+func (s *Service) workCommand(ctx context.Context, place ports.CommentPlace, commentID int64, attempt int) error {
 	return s.retryJob(attempt, s.command(ctx, place, commentID))
 }
 
-func (s *Service) command(ctx context.Context, place CommentPlace, commentID int64) error {
+func (s *Service) command(ctx context.Context, place ports.CommentPlace, commentID int64) error {
 	c, done, err := s.Store.Command(ctx, place, commentID)
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, ports.ErrNotFound) {
 		return nil // forgotten, and its job was not
 	}
 	if err != nil {
@@ -89,7 +90,7 @@ func (s *Service) command(ctx context.Context, place CommentPlace, commentID int
 }
 
 // told begins the log's line of what became of a command.
-func (s *Service) told(c Command) *zerolog.Event {
+func (s *Service) told(c ports.Command) *zerolog.Event {
 	return s.Log.Info().Str("target", c.Target.Key()).Str("place", string(c.Place)).Int64("comment", c.CommentID).Str("sender", c.Sender)
 }
 
@@ -98,15 +99,15 @@ func (s *Service) told(c Command) *zerolog.Event {
 // tells the sender.
 type verdict struct {
 	refusal *render.Notice
-	effect  Effect
-	ask     *ReviewAsk
+	effect  ports.Effect
+	ask     *ports.ReviewAsk
 }
 
 func refused(n render.Notice) verdict { return verdict{refusal: &n} }
 
-func answered(n render.Notice) verdict { return verdict{effect: Effect{Notice: n.String()}} }
+func answered(n render.Notice) verdict { return verdict{effect: ports.Effect{Notice: n.String()}} }
 
-func (s *Service) refuse(ctx context.Context, c Command, why render.Notice) error {
+func (s *Service) refuse(ctx context.Context, c ports.Command, why render.Notice) error {
 	s.told(c).Str("why", string(why.Kind)).Msg("command refused")
 	if err := s.react(ctx, c, reactionRefused); err != nil {
 		return err
@@ -117,7 +118,7 @@ func (s *Service) refuse(ctx context.Context, c Command, why render.Notice) erro
 	return nil
 }
 
-func (s *Service) finishCommand(ctx context.Context, c Command, outcome string) error {
+func (s *Service) finishCommand(ctx context.Context, c ports.Command, outcome string) error {
 	if err := s.Store.FinishCommand(ctx, c.Place, c.CommentID, outcome); err != nil {
 		return fmt.Errorf("finish command %d: %w", c.CommentID, err)
 	}
@@ -125,9 +126,9 @@ func (s *Service) finishCommand(ctx context.Context, c Command, outcome string) 
 }
 
 // react adds a reaction. A comment that is gone needs none.
-func (s *Service) react(ctx context.Context, c Command, reaction string) error {
+func (s *Service) react(ctx context.Context, c ports.Command, reaction string) error {
 	err := s.GitHub.React(ctx, c.Target, c.Place, c.CommentID, reaction)
-	var host *HostError
+	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
 		s.Log.Warn().Int64("comment", c.CommentID).Err(err).Msg("reaction not added")
 		return nil
@@ -168,7 +169,7 @@ func (s *Service) answerCommands(ctx context.Context, key string, done finished)
 		}
 	}
 	if err != nil {
-		return &RetryError{After: 6 * s.RetryBase, Err: fmt.Errorf("answer the commands on %s: %w", key, err)}
+		return &ports.RetryError{After: 6 * s.RetryBase, Err: fmt.Errorf("answer the commands on %s: %w", key, err)}
 	}
 	return nil
 }
@@ -177,13 +178,13 @@ func (s *Service) answerCommands(ctx context.Context, key string, done finished)
 const patience = 3 * time.Hour
 
 // workRerequest asks for a fresh review of whatever has the head.
-func (s *Service) workRerequest(ctx context.Context, job Job) error {
+func (s *Service) workRerequest(ctx context.Context, job ports.Job) error {
 	targets, err := s.onRerequestedHead(ctx, *job.Rerequest)
 	if err != nil {
 		return s.retryJob(job.Attempt, err)
 	}
 	for _, t := range targets {
-		ask := ReviewAsk{Target: t, Reason: "asked for again", AtOnce: true, Once: job.Delivery + " " + t.Key()}
+		ask := ports.ReviewAsk{Target: t, Reason: "asked for again", AtOnce: true, Once: job.Delivery + " " + t.Key()}
 		if err := s.Store.Ask(ctx, ask, true); err != nil {
 			return s.retryJob(job.Attempt, fmt.Errorf("ask for a review of %s: %w", t.Key(), err))
 		}
@@ -194,18 +195,18 @@ func (s *Service) workRerequest(ctx context.Context, job Job) error {
 // onRerequestedHead finds the targets of a head: those that the store knows,
 // and where it knows none (a fork's event names no pull request) those that
 // GitHub does.
-func (s *Service) onRerequestedHead(ctx context.Context, r Rerequest) ([]Target, error) {
-	base := Target{Kind: TargetPull, Installation: r.Installation, RepoID: r.RepoID, Owner: r.Owner, Name: r.Name, HeadSHA: r.HeadSHA}
+func (s *Service) onRerequestedHead(ctx context.Context, r ports.Rerequest) ([]ports.Target, error) {
+	base := ports.Target{Kind: ports.TargetPull, Installation: r.Installation, RepoID: r.RepoID, Owner: r.Owner, Name: r.Name, HeadSHA: r.HeadSHA}
 	targets, err := s.Store.TargetsOnHead(ctx, r.RepoID, r.HeadSHA)
 	if err != nil {
 		return nil, fmt.Errorf("list the pull requests on the head: %w", err)
 	}
 	group := base
-	group.Kind = TargetGroup
+	group.Kind = ports.TargetGroup
 	switch known, err := s.Store.Target(ctx, group.Key()); {
 	case err == nil && !known.Closed:
 		targets = append(targets, known.Target)
-	case err != nil && !errors.Is(err, ErrNotFound):
+	case err != nil && !errors.Is(err, ports.ErrNotFound):
 		return nil, fmt.Errorf("look for a merge group: %w", err)
 	}
 	if len(targets) > 0 && len(targets) >= len(r.Numbers) {
@@ -216,7 +217,7 @@ func (s *Service) onRerequestedHead(ctx context.Context, r Rerequest) ([]Target,
 		return nil, err
 	}
 	for _, t := range there {
-		if !slices.ContainsFunc(targets, func(known Target) bool { return known.Key() == t.Key() }) {
+		if !slices.ContainsFunc(targets, func(known ports.Target) bool { return known.Key() == t.Key() }) {
 			targets = append(targets, t)
 		}
 	}
@@ -230,5 +231,5 @@ func (s *Service) retryJob(attempt int, err error) error {
 	if err == nil || !retryable(err) || attempt >= attempts {
 		return err
 	}
-	return &RetryError{After: s.backoff(attempt, err), Err: err}
+	return &ports.RetryError{After: s.backoff(attempt, err), Err: err}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -14,15 +15,15 @@ import (
 // publishComment writes the one comment of a pull request, or nothing where
 // the settings say so, where nobody may write, or where it says the same
 // already.
-func (s *Service) publishComment(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config, talk *Conversation) error {
+func (s *Service) publishComment(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
 	settings := cfg.Settings
-	if state.Kind == TargetGroup || settings.Comment.When == config.CommentNever {
+	if state.Kind == ports.TargetGroup || settings.Comment.When == config.CommentNever {
 		return nil
 	}
 	if talk != nil && (talk.Locked || talk.Archived) {
 		return nil
 	}
-	have, err := s.Store.NewestWrite(ctx, WriteComment, lease.Key)
+	have, err := s.Store.NewestWrite(ctx, ports.WriteComment, lease.Key)
 	if err != nil {
 		return fmt.Errorf("look for the comment: %w", err)
 	}
@@ -40,13 +41,13 @@ func (s *Service) publishComment(ctx context.Context, lease Lease, state TargetS
 }
 
 // writeComment writes the comment, of which have is what the store knows.
-func (s *Service) writeComment(ctx context.Context, lease Lease, t Target, have *Write, doc render.Document, talk *Conversation) (err error) {
-	if have == nil || have.State == WriteIntended {
+func (s *Service) writeComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, doc render.Document, talk *ports.Conversation) (err error) {
+	if have == nil || have.State == ports.WriteIntended {
 		if have, err = s.findComment(ctx, lease, t, have, talk); err != nil {
 			return err
 		}
 	}
-	if have == nil || have.State == WriteIntended {
+	if have == nil || have.State == ports.WriteIntended {
 		return s.createComment(ctx, lease, t, have, doc)
 	}
 	return s.updateComment(ctx, lease, t, have, doc)
@@ -54,12 +55,12 @@ func (s *Service) writeComment(ctx context.Context, lease Lease, t Target, have 
 
 // publishNotices writes a comment that has nothing but notices in it: there is
 // no review yet.
-func (s *Service) publishNotices(ctx context.Context, lease Lease, state TargetState) error {
+func (s *Service) publishNotices(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	cfg, err := s.known(ctx, state.Target)
 	if err != nil || cfg.Settings.Comment.When == config.CommentNever {
 		return err
 	}
-	have, err := s.Store.NewestWrite(ctx, WriteComment, lease.Key)
+	have, err := s.Store.NewestWrite(ctx, ports.WriteComment, lease.Key)
 	if err != nil {
 		return fmt.Errorf("look for the comment: %w", err)
 	}
@@ -68,8 +69,8 @@ func (s *Service) publishNotices(ctx context.Context, lease Lease, state TargetS
 
 // checkURL is the page of the head's check run, where the findings stand that
 // a comment has no room for; empty if there is no check run yet.
-func (s *Service) checkURL(ctx context.Context, t Target, headSHA string) string {
-	w, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(t.RepoID, headSHA))
+func (s *Service) checkURL(ctx context.Context, t ports.Target, headSHA string) string {
+	w, err := s.Store.NewestWrite(ctx, ports.WriteCheck, checkSubject(t.RepoID, headSHA))
 	if err != nil || w == nil || w.RemoteID == 0 {
 		return ""
 	}
@@ -85,13 +86,13 @@ func quiet(r pipeline.ReviewReport) bool {
 // findComment looks for our comment on GitHub where the store doesn't know
 // it: an intent has no outcome, or the store was lost. It returns have as it
 // is if there is none. Of several, left by races, the oldest stays.
-func (s *Service) findComment(ctx context.Context, lease Lease, t Target, have *Write, talk *Conversation) (*Write, error) {
+func (s *Service) findComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, talk *ports.Conversation) (*ports.Write, error) {
 	if have == nil && talk != nil && talk.Comments == 0 {
 		return nil, nil
 	}
 	found, err := s.GitHub.Comments(ctx, t, render.Marker)
 	if err == nil && len(found) == 0 && have != nil {
-		one, lerr := twice(ctx, func() (*[]Comment, error) {
+		one, lerr := twice(ctx, func() (*[]ports.Comment, error) {
 			again, err := s.GitHub.Comments(ctx, t, render.Marker)
 			if len(again) == 0 {
 				return nil, err
@@ -106,7 +107,7 @@ func (s *Service) findComment(ctx context.Context, lease Lease, t Target, have *
 		return have, err
 	}
 	if have == nil {
-		intent, err := s.Store.Intend(ctx, lease, Write{Kind: WriteComment, Subject: lease.Key, Key: lease.Key})
+		intent, err := s.Store.Intend(ctx, lease, ports.Write{Kind: ports.WriteComment, Subject: lease.Key, Key: lease.Key})
 		if err != nil {
 			return nil, fmt.Errorf("record the comment that was found: %w", err)
 		}
@@ -120,16 +121,16 @@ func (s *Service) findComment(ctx context.Context, lease Lease, t Target, have *
 			return nil, err
 		}
 	}
-	have.RemoteID, have.State = found[0].ID, WriteOpen
+	have.RemoteID, have.State = found[0].ID, ports.WriteOpen
 	if err := s.Store.Record(ctx, *have); err != nil {
 		return nil, fmt.Errorf("record the comment that was found: %w", err)
 	}
 	return have, nil
 }
 
-func (s *Service) createComment(ctx context.Context, lease Lease, t Target, have *Write, doc render.Document) error {
+func (s *Service) createComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, doc render.Document) error {
 	if have == nil {
-		intent, err := s.Store.Intend(ctx, lease, Write{Kind: WriteComment, Subject: lease.Key, Key: lease.Key})
+		intent, err := s.Store.Intend(ctx, lease, ports.Write{Kind: ports.WriteComment, Subject: lease.Key, Key: lease.Key})
 		if err != nil {
 			return fmt.Errorf("store the intent to comment: %w", err)
 		}
@@ -142,7 +143,7 @@ func (s *Service) createComment(ctx context.Context, lease Lease, t Target, have
 	if err != nil {
 		return err
 	}
-	have.RemoteID, have.State, have.Digest = id, WriteOpen, doc.Digest
+	have.RemoteID, have.State, have.Digest = id, ports.WriteOpen, doc.Digest
 	if err := s.Store.Record(ctx, *have); err != nil {
 		return fmt.Errorf("record the comment: %w", err)
 	}
@@ -151,7 +152,7 @@ func (s *Service) createComment(ctx context.Context, lease Lease, t Target, have
 
 // updateComment edits the comment in place. One that somebody deleted is
 // written anew.
-func (s *Service) updateComment(ctx context.Context, lease Lease, t Target, have *Write, doc render.Document) error {
+func (s *Service) updateComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, doc render.Document) error {
 	if have.Digest == doc.Digest {
 		return nil
 	}
@@ -159,8 +160,8 @@ func (s *Service) updateComment(ctx context.Context, lease Lease, t Target, have
 		return err
 	}
 	err := s.GitHub.UpdateComment(ctx, t, have.RemoteID, doc.Body)
-	var host *HostError
-	if errors.As(err, &host) && host.Kind == HostNotFound {
+	var host *ports.HostError
+	if errors.As(err, &host) && host.Kind == ports.HostNotFound {
 		return s.replaceComment(ctx, lease, t, have, doc)
 	}
 	if err != nil {
@@ -175,14 +176,14 @@ func (s *Service) updateComment(ctx context.Context, lease Lease, t Target, have
 
 // replaceComment writes the comment anew that GitHub says is gone, unless one
 // is there: the answer may have been wrong.
-func (s *Service) replaceComment(ctx context.Context, lease Lease, t Target, gone *Write, doc render.Document) error {
+func (s *Service) replaceComment(ctx context.Context, lease ports.Lease, t ports.Target, gone *ports.Write, doc render.Document) error {
 	found, err := s.GitHub.Comments(ctx, t, render.Marker)
 	if err != nil {
 		return err
 	}
 	for _, c := range found {
 		if c.ID == gone.RemoteID {
-			return &HostError{Op: "update the comment", Kind: HostTransient, Err: errors.New("GitHub lists the comment that it says is not there")}
+			return &ports.HostError{Op: "update the comment", Kind: ports.HostTransient, Err: errors.New("GitHub lists the comment that it says is not there")}
 		}
 	}
 	have, err := s.findComment(ctx, lease, t, nil, nil)
@@ -197,7 +198,7 @@ func (s *Service) replaceComment(ctx context.Context, lease Lease, t Target, gon
 
 // sayNotices renders the newest review's comment again with the notices in it,
 // such as why a command was refused.
-func (s *Service) sayNotices(ctx context.Context, lease Lease, state TargetState) error {
+func (s *Service) sayNotices(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	r, err := s.Store.LatestReview(ctx, lease.Key)
 	if err != nil {
 		return fmt.Errorf("read the newest review: %w", err)
@@ -211,7 +212,7 @@ func (s *Service) sayNotices(ctx context.Context, lease Lease, state TargetState
 		}
 	}
 	if err != nil {
-		var host *HostError
+		var host *ports.HostError
 		if !errors.As(err, &host) || host.Temporary() {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/run"
@@ -14,18 +15,13 @@ import (
 // found, nor what people taught.
 type DryRun struct{ service *Service }
 
-// GoodLayers are the last good versions of config layers, as a Store keeps them.
-type GoodLayers interface {
-	GoodLayer(ctx context.Context, repoID int64, layer string) (*GoodLayer, error)
-}
-
 // NewDryRun returns a DryRun. Store, Owner and the durations of the options
 // don't matter. Without kept, which may be nil, no config has a last good version.
-func NewDryRun(o Options, kept GoodLayers) (*DryRun, error) {
+func NewDryRun(o Options, kept ports.GoodLayers) (*DryRun, error) {
 	if kept == nil {
 		kept = noneKept{}
 	}
-	o.Store = nothingKept{layers: kept}
+	o.Store = ports.Store{Layers: readLayers{kept}, Marks: noMarks{}}
 	s, err := New(o)
 	if err != nil {
 		return nil, err
@@ -36,27 +32,26 @@ func NewDryRun(o Options, kept GoodLayers) (*DryRun, error) {
 // noneKept are the good layers where none is known.
 type noneKept struct{}
 
-func (noneKept) GoodLayer(context.Context, int64, string) (*GoodLayer, error) { return nil, nil }
+func (noneKept) GoodLayer(context.Context, int64, string) (*ports.GoodLayer, error) { return nil, nil }
 
-// nothingKept stands in for the store where a config is put together. Nothing else
-// of a store is needed.
-type nothingKept struct {
-	Store
-	layers GoodLayers
-}
+// readLayers are good layers that are read and never stored.
+type readLayers struct{ ports.GoodLayers }
 
-func (n nothingKept) GoodLayer(ctx context.Context, repoID int64, layer string) (*GoodLayer, error) {
-	return n.layers.GoodLayer(ctx, repoID, layer)
-}
+func (readLayers) GoodLayerNames(context.Context, int64) ([]string, error) { return nil, nil }
 
-func (nothingKept) Mark(context.Context, string) (time.Time, error) { return time.Time{}, nil }
+func (readLayers) SaveGoodLayer(context.Context, int64, string, ports.GoodLayer) error { return nil }
 
-func (nothingKept) SaveGoodLayer(context.Context, int64, string, GoodLayer) error { return nil }
+// noMarks are the marks of an App that has done no periodic work.
+type noMarks struct{}
+
+func (noMarks) Mark(context.Context, string) (time.Time, error) { return time.Time{}, nil }
+
+func (noMarks) SetMark(context.Context, string, time.Time) error { return nil }
 
 // Config is the config in force for pull requests into the default branch of the
 // target's repository. What is wrong with a layer is in its InForce.Problems; its
 // last good version stands in for it, where that is known.
-func (d *DryRun) Config(ctx context.Context, t Target) (*config.Config, error) {
+func (d *DryRun) Config(ctx context.Context, t ports.Target) (*config.Config, error) {
 	read, err := d.service.GitHub.ReadConfig(ctx, t, "")
 	if err != nil {
 		return nil, err
@@ -76,11 +71,11 @@ type DryOptions struct {
 
 // Review reviews a pull request as it is now, whatever the config's mode says,
 // drafts too.
-func (d *DryRun) Review(ctx context.Context, t Target, o DryOptions) (run.Outcome, error) {
+func (d *DryRun) Review(ctx context.Context, t ports.Target, o DryOptions) (run.Outcome, error) {
 	s := d.service
 	src := &source{PullSource: s.GitHub.Source(t)}
 	src.layers = func(ctx context.Context) (inForce, error) { return d.config(ctx, t, src.PullSource, o.Repository) }
-	out := &outside{service: s, target: t, src: src, dry: true, trouble: map[string]error{}}
+	out := &outside{service: s, target: t, src: src.PullSource, dry: true, trouble: map[string]error{}}
 	options := run.Options{
 		RunID: newRunID(), Trigger: o.Trigger, Progress: o.Progress,
 		Outside: out.agent, File: readFile(src), Panicked: s.logPanic,
@@ -99,7 +94,7 @@ func (d *DryRun) Review(ctx context.Context, t Target, o DryOptions) (run.Outcom
 }
 
 // config is the config that a dry review is judged by.
-func (d *DryRun) config(ctx context.Context, t Target, src PullSource, own *config.Layer) (inForce, error) {
+func (d *DryRun) config(ctx context.Context, t ports.Target, src ports.Change, own *config.Layer) (inForce, error) {
 	if own == nil {
 		return d.service.config(ctx, t, src)
 	}
@@ -108,11 +103,11 @@ func (d *DryRun) config(ctx context.Context, t Target, src PullSource, own *conf
 		return inForce{}, err
 	}
 	stand := *own
-	if stand.Name = config.LayerRepository; isOrganisationRepo(t) {
+	if stand.Name = config.LayerRepository; ports.IsOrganisationRepo(t) {
 		stand.Name = config.LayerOrganisation
-		read.Organisation = ConfigSource{Source: own.Source, Files: layerBlobs(stand)}
+		read.Organisation = ports.ConfigSource{Source: own.Source, Files: layerBlobs(stand)}
 	} else {
-		read.Repository = ConfigSource{Source: own.Source, Files: layerBlobs(stand)}
+		read.Repository = ports.ConfigSource{Source: own.Source, Files: layerBlobs(stand)}
 	}
 	return d.service.lay(ctx, t, "", read, true)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -19,8 +20,8 @@ const labelEscalated = "review-escalated"
 // nextLoop is where the fix loop of a target stands after a review. It is stored
 // with the review, and holds from when that is published: one that is superseded
 // before nobody has seen. Merge groups have no fix loop.
-func nextLoop(state TargetState, r *pipeline.Review, cfg *config.Config) fixloop.State {
-	if state.Kind == TargetGroup {
+func nextLoop(state ports.TargetState, r *pipeline.Review, cfg *config.Config) fixloop.State {
+	if state.Kind == ports.TargetGroup {
 		return fixloop.State{}
 	}
 	set := cfg.Settings.FixLoop
@@ -34,9 +35,9 @@ func nextLoop(state TargetState, r *pipeline.Review, cfg *config.Config) fixloop
 // escalated the pull request; in advisory mode nobody is bothered. GitHub's
 // refusal, such as of a team that may not see the repository, keeps nothing from
 // being published.
-func (s *Service) callTeam(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config, now *PullState) error {
+func (s *Service) callTeam(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
 	team := cfg.Settings.FixLoop.Team
-	if !r.FixLoop.Now || team == "" || now.Archived || r.mode(cfg) != config.ModeEnforce {
+	if !r.FixLoop.Now || team == "" || now.Archived || modeOf(r, cfg) != config.ModeEnforce {
 		return nil
 	}
 	_, err := s.requestReviews(ctx, lease, state.Target, without([]string{team}, append(slices.Clone(now.Requested), r.Review.Facts.Author.Login)))
@@ -48,14 +49,14 @@ func (s *Service) callTeam(ctx context.Context, lease Lease, state TargetState, 
 func (o *order) resume(ctx context.Context) (verdict, error) {
 	state, err := o.Store.Target(ctx, o.Target.Key())
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, ports.ErrNotFound):
 		return refused(render.Notice{Kind: render.NoticeNotPaused}), nil
 	case err != nil:
 		return verdict{}, fmt.Errorf("read the target's state: %w", err)
 	case !state.FixLoop.Paused(state.Resumes):
 		return refused(render.Notice{Kind: render.NoticeNotPaused}), nil
 	}
-	v := o.rerun(Rerun{Decide: true})
-	v.effect = Effect{Resume: true, Audit: o.audit(state.HeadSHA, "")}
+	v := o.rerun(ports.Rerun{Decide: true})
+	v.effect = ports.Effect{Resume: true, Audit: o.audit(state.HeadSHA, "")}
 	return v, nil
 }

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // forget deletes what is stored of repositories that the App may not see any
 // more. It can be done again: what is gone already costs nothing. A review that
 // is still at work holds its target until GitHub's refusals have ended it.
-func (s *Service) forget(ctx context.Context, f Forget) error {
+func (s *Service) forget(ctx context.Context, f ports.Forget) error {
 	held, err := s.Store.Held(ctx, f)
 	if err != nil {
 		return fmt.Errorf("look what is held of installation %d: %w", f.Installation, err)
@@ -44,7 +46,7 @@ func (s *Service) forget(ctx context.Context, f Forget) error {
 // stillOurs reports whether the App is installed on a repository that is said
 // to be gone: deliveries come in any order and late, and it may be back, or
 // with another owner.
-func (s *Service) stillOurs(ctx context.Context, repo Target) (bool, error) {
+func (s *Service) stillOurs(ctx context.Context, repo ports.Target) (bool, error) {
 	a, err := s.GitHub.Access(ctx, repo)
 	if err != nil {
 		return false, fmt.Errorf("look whether repository %d is gone: %w", repo.RepoID, err)
@@ -52,7 +54,7 @@ func (s *Service) stillOurs(ctx context.Context, repo Target) (bool, error) {
 	return a.Installed, nil
 }
 
-func (s *Service) forgetRepository(ctx context.Context, h Holding) error {
+func (s *Service) forgetRepository(ctx context.Context, h ports.Holding) error {
 	var errs []error
 	for _, key := range h.Keys {
 		errs = append(errs, s.forgetTarget(ctx, key, s.Store.ForgetTarget))
@@ -71,7 +73,7 @@ func (s *Service) forgetRepository(ctx context.Context, h Holding) error {
 var errAtWork = errors.New("it is being worked on")
 
 // forgetTarget deletes what is stored of one target, under its lease.
-func (s *Service) forgetTarget(ctx context.Context, key string, forget func(context.Context, Lease) error) error {
+func (s *Service) forgetTarget(ctx context.Context, key string, forget func(context.Context, ports.Lease) error) error {
 	l, ok, err := s.Store.Acquire(ctx, key, s.Owner, s.LeaseTTL)
 	if err != nil {
 		return fmt.Errorf("take the lease of %s: %w", key, err)
@@ -136,7 +138,7 @@ func (s *Service) pruneTargets(ctx context.Context, before time.Time) (n int, er
 		}
 		for _, key := range keys {
 			gone := false
-			err := s.forgetTarget(ctx, key, func(ctx context.Context, l Lease) (err error) {
+			err := s.forgetTarget(ctx, key, func(ctx context.Context, l ports.Lease) (err error) {
 				gone, err = s.Store.ForgetOutdated(ctx, l, before)
 				return err
 			})

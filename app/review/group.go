@@ -8,12 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // member is a pull request that a merge group contains.
 type member struct {
-	TargetState
+	ports.TargetState
 	memory pipeline.Memory // as of its head
 	blocks bool            // its own review does, or there is none
 	named  bool            // by the group's ref
@@ -30,7 +31,7 @@ type changedLines struct{ added, deleted int }
 // contains. One that was rejected fails the group. An override passes it if
 // every other one of them was overridden too or passes by itself, which is known
 // only where those that are known make up the group.
-func (s *Service) taughtOfGroup(ctx context.Context, t Target, f *pipeline.PRFacts) (pipeline.Memory, error) {
+func (s *Service) taughtOfGroup(ctx context.Context, t ports.Target, f *pipeline.PRFacts) (pipeline.Memory, error) {
 	members, err := s.members(ctx, t, f)
 	if err != nil {
 		return pipeline.Memory{}, err
@@ -102,9 +103,9 @@ const maxGroupCommits = 250
 // members are the pull requests of a group, by number: the one that its ref
 // names, and those whose head is among its commits. Where a queue squashes or
 // rebases, heads are not, and the ref's is the only one known.
-func (s *Service) members(ctx context.Context, t Target, f *pipeline.PRFacts) ([]member, error) {
+func (s *Service) members(ctx context.Context, t ports.Target, f *pipeline.PRFacts) ([]member, error) {
 	var out []member
-	add := func(g Target, named bool) error {
+	add := func(g ports.Target, named bool) error {
 		if slices.ContainsFunc(out, func(m member) bool { return m.Key() == g.Key() }) {
 			return nil
 		}
@@ -118,7 +119,7 @@ func (s *Service) members(ctx context.Context, t Target, f *pipeline.PRFacts) ([
 		return err
 	}
 	if t.Number > 0 {
-		if err := add(Target{Kind: TargetPull, RepoID: t.RepoID, Number: t.Number}, true); err != nil {
+		if err := add(ports.Target{Kind: ports.TargetPull, RepoID: t.RepoID, Number: t.Number}, true); err != nil {
 			return nil, err
 		}
 	}
@@ -139,12 +140,12 @@ func (s *Service) members(ctx context.Context, t Target, f *pipeline.PRFacts) ([
 
 // member looks a pull request up. One that merely shares a commit with the
 // group is none if it is to be merged elsewhere.
-func (s *Service) member(ctx context.Context, g Target, baseRef string, named bool) (m member, ok bool, err error) {
+func (s *Service) member(ctx context.Context, g ports.Target, baseRef string, named bool) (m member, ok bool, err error) {
 	m.TargetState, err = s.Store.Target(ctx, g.Key())
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, ports.ErrNotFound) {
 		return m, false, nil
 	}
-	var last *StoredReview
+	var last *ports.StoredReview
 	if err == nil {
 		last, err = s.Store.LatestReview(ctx, g.Key())
 	}
@@ -164,7 +165,7 @@ func (s *Service) member(ctx context.Context, g Target, baseRef string, named bo
 }
 
 // saw keeps what a review saw of the pull request as it is.
-func (m *member) saw(r *StoredReview) {
+func (m *member) saw(r *ports.StoredReview) {
 	if r == nil || r.HeadSHA != m.HeadSHA || !listsCommits(&r.Review.Facts) {
 		return
 	}

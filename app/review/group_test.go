@@ -3,6 +3,7 @@ package review
 import (
 	"testing"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -10,7 +11,7 @@ import (
 func TestWhatMakesUpAGroup(t *testing.T) {
 	file := func(path string, added int) pipeline.File { return pipeline.File{Path: path, Additions: added} }
 	pull := func(named bool, commits ...string) member {
-		m := member{TargetState: TargetState{Target: Target{HeadSHA: commits[len(commits)-1]}}, named: named, commits: commits}
+		m := member{TargetState: ports.TargetState{Target: ports.Target{HeadSHA: commits[len(commits)-1]}}, named: named, commits: commits}
 		if named {
 			m.lines = map[string]changedLines{"a": {added: 1}, "b": {added: 2}}
 		}
@@ -32,7 +33,7 @@ func TestWhatMakesUpAGroup(t *testing.T) {
 		{"one without the ref's head", []member{pull(true, "a1"), pull(false, "b1")}, []string{"b1", "m", "x"}, its, "", false},
 		{"built on another that is not queued", []member{pull(true, "b1", "a1"), pull(false, "b1")}, []string{"b1", "a1", "m"}, its, "", true},
 		{"built on one, and an unknown commit", []member{pull(true, "b1", "a1"), pull(false, "b1")}, []string{"b1", "a1", "m", "x"}, its, "", false},
-		{"a head that was not reviewed", []member{{TargetState: TargetState{Target: Target{HeadSHA: "a1"}}, named: true}}, []string{"a1", "m"}, its, "", false},
+		{"a head that was not reviewed", []member{{TargetState: ports.TargetState{Target: ports.Target{HeadSHA: "a1"}}, named: true}}, []string{"a1", "m"}, its, "", false},
 		{"squashed", []member{pull(true, "a1", "a2")}, []string{"s"}, []pipeline.File{file("a", 2)}, "", true},
 		{"squashed, without the ref's", []member{pull(false, "a1", "a2")}, []string{"s"}, its, "", false},
 		{"rebased", []member{pull(true, "a1", "m1", "a2")}, []string{"r1", "r2"}, its, "", true},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
@@ -14,7 +15,7 @@ import (
 
 // gaps are the entries of the gap log, each with a patch that can be applied
 // alone.
-func (m *merge) gaps() (all []Deferred) {
+func (m *merge) gaps() (all []ports.Deferred) {
 	log := m.review.Report.GapLog
 	first := map[string]pipeline.ConfigPatch{} // of each file that is to be patched
 	for i := range log {
@@ -33,8 +34,8 @@ func (m *merge) gaps() (all []Deferred) {
 		if g.Source != gapdetect.Source {
 			about, subject = g.Agent, subjectAgent+g.Agent
 		}
-		all = append(all, Deferred{
-			Kind: DeferredGap, Key: sum(about, g.Suggestion.File, g.Path), Path: g.Path, Subject: subject, Title: text.Title, Body: text.About,
+		all = append(all, ports.Deferred{
+			Kind: ports.DeferredGap, Key: sum(about, g.Suggestion.File, g.Path), Path: g.Path, Subject: subject, Title: text.Title, Body: text.About,
 		})
 	}
 	return all

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -44,7 +45,7 @@ func TestPatchesOfGapsStandAlone(t *testing.T) {
 
 // What a model missed is known by the file and the agent, however it words it.
 func TestGapsOfModelsAreKnownByTheirAgent(t *testing.T) {
-	news := func(concern string, source string) Deferred {
+	news := func(concern string, source string) ports.Deferred {
 		g := logged(source, "finance-sme", concern, config.FileComposition, "/-", "1")
 		g.Path = "src/a.go"
 		m := merge{review: &pipeline.Review{Report: pipeline.ReviewReport{GapLog: []pipeline.GapLogEntry{g}}}}
@@ -86,7 +87,7 @@ func TestGapsOfModelsThatAreCovered(t *testing.T) {
 		if len(problems) > 0 {
 			t.Fatalf("%s: %v", name, problems)
 		}
-		d := Deferred{Kind: DeferredGap, Path: "src/a.zz", Subject: "agent:design-auditor"}
+		d := ports.Deferred{Kind: ports.DeferredGap, Path: "src/a.zz", Subject: "agent:design-auditor"}
 		if gone, to, err := newChanges(&pipeline.PRFacts{}).judge(&d, cfg); err != nil || gone != tc.gone || to != d.Path {
 			t.Errorf("%s: gone %t in %s, %v; want %t", name, gone, to, err, tc.gone)
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -17,17 +18,17 @@ import (
 const maxNews = 50
 
 // noteMerge stores what a merge brings and what it resolves.
-func (s *Service) noteMerge(ctx context.Context, l Lease, t Target, r *StoredReview, cfg *config.Config) error {
+func (s *Service) noteMerge(ctx context.Context, l ports.Lease, t ports.Target, r *ports.StoredReview, cfg *config.Config) error {
 	live, err := s.Store.LiveDeferred(ctx, t.RepoID)
 	if err != nil {
 		return err
 	}
 	m := merge{review: &r.Review, settings: cfg.Settings.Issues, words: render.IssuesOf(s.view(t, r, cfg, nil, nil))}
-	news := DeferredNews{RepoID: t.RepoID, Number: t.Number, Seen: m.seen(), Moved: map[int64]string{}}
+	news := ports.DeferredNews{RepoID: t.RepoID, Number: t.Number, Seen: m.seen(), Moved: map[int64]string{}}
 	changes := newChanges(&r.Review.Facts)
 	for i := range live {
 		d := &live[i]
-		if slices.ContainsFunc(news.Seen, func(n Deferred) bool { return n.Kind == d.Kind && n.Key == d.Key }) {
+		if slices.ContainsFunc(news.Seen, func(n ports.Deferred) bool { return n.Kind == d.Kind && n.Key == d.Key }) {
 			continue
 		}
 		gone, to, err := changes.judge(d, cfg)
@@ -64,10 +65,10 @@ type merge struct {
 
 // seen is what is deferred. Warnings are debt where they passed; a gap is one of
 // the config's, whatever became of the change that showed it.
-func (m *merge) seen() []Deferred {
+func (m *merge) seen() []ports.Deferred {
 	report := &m.review.Report
 	overridden := report.ByHand != nil && report.ByHand.Action == pipeline.HandOverride
-	var debts, gaps []Deferred
+	var debts, gaps []ports.Deferred
 	if m.settings.TechDebt && (!report.Decision.Blocks() || overridden) {
 		debts = m.debts()
 	}
@@ -79,7 +80,7 @@ func (m *merge) seen() []Deferred {
 
 // debts are the warnings in files: what is said of a title or a commit can't be
 // paid back any more.
-func (m *merge) debts() (all []Deferred) {
+func (m *merge) debts() (all []ports.Deferred) {
 	lines := newChanges(&m.review.Facts)
 	for i := range m.review.Report.Findings {
 		f := &m.review.Report.Findings[i]
@@ -91,8 +92,8 @@ func (m *merge) debts() (all []Deferred) {
 			continue
 		}
 		text := m.words.Debt(f)
-		all = append(all, Deferred{
-			Kind: DeferredDebt, Key: f.ID, Path: f.Path, Subject: lines.flagged(f), Title: text.Title, Body: text.About,
+		all = append(all, ports.Deferred{
+			Kind: ports.DeferredDebt, Key: f.ID, Path: f.Path, Subject: lines.flagged(f), Title: text.Title, Body: text.About,
 		})
 	}
 	return all
@@ -145,18 +146,18 @@ func lineSum(text string) string { return sum(strings.Join(strings.Fields(text),
 // itself, else the path that its file has now. Debt is gone when more lines like
 // the flagged one were taken away than added: what looks at added lines says
 // nothing of one that stands still.
-func (c changes) judge(d *Deferred, cfg *config.Config) (gone bool, to string, err error) {
+func (c changes) judge(d *ports.Deferred, cfg *config.Config) (gone bool, to string, err error) {
 	to = d.Path
 	if file := c.files[d.Path]; file != nil {
 		if file.Status == pipeline.FileRemoved {
 			return true, to, nil
 		}
 		to = file.Path
-		if d.Kind == DeferredDebt && d.Subject != "" && balance(file, d.Subject) < 0 {
+		if d.Kind == ports.DeferredDebt && d.Subject != "" && balance(file, d.Subject) < 0 {
 			return true, to, nil
 		}
 	}
-	if d.Kind == DeferredGap && d.Subject != "" {
+	if d.Kind == ports.DeferredGap && d.Subject != "" {
 		gone, err = covered(cfg, d.Subject, to)
 	}
 	return gone, to, err

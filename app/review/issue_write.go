@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 )
@@ -14,12 +15,12 @@ import (
 // issueWriter writes a repository's issues to GitHub, under the lease of them.
 type issueWriter struct {
 	*Service
-	lease    Lease
-	target   Target
+	lease    ports.Lease
+	target   ports.Target
 	settings config.IssueSettings
 
-	newest  time.Time // when the newest issue that the store knows was intended
-	ours    []Issue   // those since then that GitHub has, once they were asked for
+	newest  time.Time     // when the newest issue that the store knows was intended
+	ours    []ports.Issue // those since then that GitHub has, once they were asked for
 	asked   bool
 	waiting int
 }
@@ -51,8 +52,8 @@ func (w *issueWriter) all(ctx context.Context) error {
 	return err
 }
 
-func (w *issueWriter) wanted(kind DeferredKind) bool {
-	return kind == DeferredDebt && w.settings.TechDebt || kind == DeferredGap && w.settings.Gaps
+func (w *issueWriter) wanted(kind ports.DeferredKind) bool {
+	return kind == ports.DeferredDebt && w.settings.TechDebt || kind == ports.DeferredGap && w.settings.Gaps
 }
 
 // refused tells once that a repository takes no issues, and lets it be. The
@@ -70,8 +71,8 @@ func (w *issueWriter) refused(ctx context.Context, err error) error {
 }
 
 // one tells GitHub of one issue.
-func (w *issueWriter) one(ctx context.Context, d *Deferred) error {
-	if d.State == DeferredIntended {
+func (w *issueWriter) one(ctx context.Context, d *ports.Deferred) error {
+	if d.State == ports.DeferredIntended {
 		if err := w.resolve(ctx, d); err != nil {
 			return err
 		}
@@ -80,17 +81,17 @@ func (w *issueWriter) one(ctx context.Context, d *Deferred) error {
 	case d.Number != 0:
 		return w.update(ctx, d)
 	case d.ResolvedIn != 0: // intended once, and never there
-		return w.settle(ctx, d, DeferredClosed)
+		return w.settle(ctx, d, ports.DeferredClosed)
 	}
 	return w.create(ctx, d)
 }
 
 // resolve finds out whether an issue that was about to be opened is there.
 // Lists may lag behind a create.
-func (w *issueWriter) resolve(ctx context.Context, d *Deferred) error {
-	found, err := twice(ctx, func() (*Issue, error) {
+func (w *issueWriter) resolve(ctx context.Context, d *ports.Deferred) error {
+	found, err := twice(ctx, func() (*ports.Issue, error) {
 		all, err := w.GitHub.Issues(ctx, w.target, d.IntendedAt)
-		return issueWith(all, d.marker()), w.refusal(err)
+		return issueWith(all, markerOf(d)), w.refusal(err)
 	})
 	if err != nil || found == nil {
 		return err
@@ -100,7 +101,7 @@ func (w *issueWriter) resolve(ctx context.Context, d *Deferred) error {
 
 // adopt looks for the issue among those that are newer than the store knows of:
 // it may have been restored from a backup, or be another than before.
-func (w *issueWriter) adopt(ctx context.Context, d *Deferred) error {
+func (w *issueWriter) adopt(ctx context.Context, d *ports.Deferred) error {
 	if !w.asked {
 		all, err := w.GitHub.Issues(ctx, w.target, w.newest)
 		if err != nil {
@@ -108,7 +109,7 @@ func (w *issueWriter) adopt(ctx context.Context, d *Deferred) error {
 		}
 		w.ours, w.asked = all, true
 	}
-	if found := issueWith(w.ours, d.marker()); found != nil {
+	if found := issueWith(w.ours, markerOf(d)); found != nil {
 		d.IntendedAt = time.Time{} // it is none of today's
 		return w.take(ctx, d, found)
 	}
@@ -116,7 +117,7 @@ func (w *issueWriter) adopt(ctx context.Context, d *Deferred) error {
 }
 
 // issueWith is the first of our issues that has the marker, or nil.
-func issueWith(all []Issue, marker string) *Issue {
+func issueWith(all []ports.Issue, marker string) *ports.Issue {
 	for i := range all {
 		if strings.HasPrefix(all[i].Body, marker) {
 			return &all[i]
@@ -125,9 +126,9 @@ func issueWith(all []Issue, marker string) *Issue {
 	return nil
 }
 
-func (w *issueWriter) take(ctx context.Context, d *Deferred, found *Issue) error {
-	d.Number, d.State = found.Number, DeferredOpen
-	if doc := d.document(); found.Open && found.Body == doc.Body {
+func (w *issueWriter) take(ctx context.Context, d *ports.Deferred, found *ports.Issue) error {
+	d.Number, d.State = found.Number, ports.DeferredOpen
+	if doc := documentOf(d); found.Open && found.Body == doc.Body {
 		d.Digest = doc.Digest // nothing more to tell
 	}
 	return w.record(ctx, d)
@@ -135,8 +136,8 @@ func (w *issueWriter) take(ctx context.Context, d *Deferred, found *Issue) error
 
 // create opens an issue, the intent first, if there is room below the daily
 // limit. One that was intended before has its room.
-func (w *issueWriter) create(ctx context.Context, d *Deferred) error {
-	if d.State != DeferredIntended {
+func (w *issueWriter) create(ctx context.Context, d *ports.Deferred) error {
+	if d.State != ports.DeferredIntended {
 		ok, err := w.Store.IntendDeferred(ctx, w.lease, *d, w.settings.PerDay, w.Now().Add(-issueDay))
 		if err != nil {
 			return fmt.Errorf("store the intent to open an issue: %w", err)
@@ -146,7 +147,7 @@ func (w *issueWriter) create(ctx context.Context, d *Deferred) error {
 			w.countIssue(issueWaiting)
 			return nil
 		}
-		d.State, d.IntendedAt = DeferredIntended, w.Now()
+		d.State, d.IntendedAt = ports.DeferredIntended, w.Now()
 	}
 	if err := w.adopt(ctx, d); err != nil {
 		return w.putBack(ctx, d, err)
@@ -157,8 +158,8 @@ func (w *issueWriter) create(ctx context.Context, d *Deferred) error {
 	if err := w.fence(ctx, w.lease); err != nil {
 		return err
 	}
-	doc := d.document()
-	number, err := w.GitHub.CreateIssue(ctx, w.target, IssueWrite{Title: d.Title, Body: doc.Body, Labels: w.settings.Labels})
+	doc := documentOf(d)
+	number, err := w.GitHub.CreateIssue(ctx, w.target, ports.IssueWrite{Title: d.Title, Body: doc.Body, Labels: w.settings.Labels})
 	if err != nil {
 		return w.notCreated(ctx, d, err)
 	}
@@ -166,43 +167,43 @@ func (w *issueWriter) create(ctx context.Context, d *Deferred) error {
 	w.countIssue(issueCreated)
 	// It is there: to lose its number because the job ends now would cost a
 	// search.
-	return w.settle(context.WithoutCancel(ctx), d, DeferredOpen)
+	return w.settle(context.WithoutCancel(ctx), d, ports.DeferredOpen)
 }
 
 // notCreated puts an issue back that GitHub did certainly not open.
-func (w *issueWriter) notCreated(ctx context.Context, d *Deferred, err error) error {
-	var host *HostError
-	if errors.As(err, &host) && host.Kind == HostInvalid {
-		w.Log.Error().Str("repository", w.target.Owner+"/"+w.target.Name).Str("issue", d.marker()).Err(err).Msg("GitHub does not take this issue")
+func (w *issueWriter) notCreated(ctx context.Context, d *ports.Deferred, err error) error {
+	var host *ports.HostError
+	if errors.As(err, &host) && host.Kind == ports.HostInvalid {
+		w.Log.Error().Str("repository", w.target.Owner+"/"+w.target.Name).Str("issue", markerOf(d)).Err(err).Msg("GitHub does not take this issue")
 		w.countIssue(issueLeft)
-		return w.settle(ctx, d, DeferredLeft)
+		return w.settle(ctx, d, ports.DeferredLeft)
 	}
 	return w.putBack(ctx, d, err)
 }
 
 // putBack has an issue wait that GitHub refused for good: it may be mended. After
 // other trouble the intent stays.
-func (w *issueWriter) putBack(ctx context.Context, d *Deferred, err error) error {
-	var host *HostError
+func (w *issueWriter) putBack(ctx context.Context, d *ports.Deferred, err error) error {
+	var host *ports.HostError
 	if !errors.As(err, &host) || host.Temporary() {
 		return err
 	}
-	d.State, d.IntendedAt = DeferredWaiting, time.Time{}
+	d.State, d.IntendedAt = ports.DeferredWaiting, time.Time{}
 	return errors.Join(w.refusal(err), w.record(ctx, d))
 }
 
 // update writes an issue anew and closes it if it is resolved. One that somebody
 // closed or deleted is left alone, and so is one whose first line is not ours
 // any more.
-func (w *issueWriter) update(ctx context.Context, d *Deferred) error {
-	doc := d.document()
+func (w *issueWriter) update(ctx context.Context, d *ports.Deferred) error {
+	doc := documentOf(d)
 	open := d.ResolvedIn == 0
-	if d.Digest == doc.Digest && open == (d.State == DeferredOpen) {
+	if d.Digest == doc.Digest && open == (d.State == ports.DeferredOpen) {
 		return w.settle(ctx, d, d.State)
 	}
 	now, err := w.GitHub.Issue(ctx, w.target, d.Number)
-	var host *HostError
-	if errors.As(err, &host) && host.Kind == HostNotFound {
+	var host *ports.HostError
+	if errors.As(err, &host) && host.Kind == ports.HostNotFound {
 		// Deleted or transferred, unless the repository has no issues any more.
 		if _, err := w.GitHub.Issues(ctx, w.target, w.Now()); err != nil {
 			return w.refusal(err)
@@ -212,11 +213,11 @@ func (w *issueWriter) update(ctx context.Context, d *Deferred) error {
 	}
 	if !open && !now.Open && strings.HasPrefix(now.Body, doc.Body) { // by us, before a crash
 		d.Digest = doc.Digest
-		return w.settle(ctx, d, DeferredClosed)
+		return w.settle(ctx, d, ports.DeferredClosed)
 	}
-	if err != nil || !now.Open && d.State != DeferredClosed || !strings.HasPrefix(now.Body, d.marker()) {
+	if err != nil || !now.Open && d.State != ports.DeferredClosed || !strings.HasPrefix(now.Body, markerOf(d)) {
 		w.countIssue(issueLeft)
-		return w.settle(ctx, d, DeferredLeft)
+		return w.settle(ctx, d, ports.DeferredLeft)
 	}
 	if err := w.fence(ctx, w.lease); err != nil {
 		return err
@@ -227,15 +228,15 @@ func (w *issueWriter) update(ctx context.Context, d *Deferred) error {
 	d.Digest = doc.Digest
 	if !open {
 		w.countIssue(issueClosed)
-		return w.settle(ctx, d, DeferredClosed)
+		return w.settle(ctx, d, ports.DeferredClosed)
 	}
 	w.countIssue(issueUpdated)
-	return w.settle(ctx, d, DeferredOpen)
+	return w.settle(ctx, d, ports.DeferredOpen)
 }
 
 // refusal makes a refusal for good one of all issues of the repository.
 func (w *issueWriter) refusal(err error) error {
-	var host *HostError
+	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
 		return errors.Join(errIssuesRefused, err)
 	}
@@ -243,12 +244,12 @@ func (w *issueWriter) refusal(err error) error {
 }
 
 // settle records that GitHub has been told all of an issue.
-func (w *issueWriter) settle(ctx context.Context, d *Deferred, state DeferredState) error {
+func (w *issueWriter) settle(ctx context.Context, d *ports.Deferred, state ports.DeferredState) error {
 	d.State, d.Changed = state, false
 	return w.record(ctx, d)
 }
 
-func (w *issueWriter) record(ctx context.Context, d *Deferred) error {
+func (w *issueWriter) record(ctx context.Context, d *ports.Deferred) error {
 	if err := w.Store.RecordDeferred(ctx, *d); err != nil {
 		return fmt.Errorf("record the issue: %w", err)
 	}

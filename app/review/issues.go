@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 )
@@ -28,11 +29,11 @@ const issueDay = 24 * time.Hour
 // workIssues brings a repository's issues up to date after a merge, or with
 // those that had to wait. It is safe to do again: a merge is noted once, and an
 // issue that may be there is looked for.
-func (s *Service) workIssues(ctx context.Context, job Job) error {
+func (s *Service) workIssues(ctx context.Context, job ports.Job) error {
 	return s.retryJob(job.Attempt, s.deferIssues(ctx, job.Issues.Target))
 }
 
-func (s *Service) deferIssues(ctx context.Context, t Target) error {
+func (s *Service) deferIssues(ctx context.Context, t ports.Target) error {
 	merged, cfg, err := s.issuesAsked(ctx, t)
 	if err != nil || cfg == nil {
 		return err
@@ -58,7 +59,7 @@ func (s *Service) deferIssues(ctx context.Context, t Target) error {
 // issuesAsked returns the review of what was merged, if it was a merge that
 // asked, and the config; or no config where there is nothing to do. Advisory
 // mode posts nothing that would have to be tidied up.
-func (s *Service) issuesAsked(ctx context.Context, t Target) (merged *StoredReview, cfg *config.Config, err error) {
+func (s *Service) issuesAsked(ctx context.Context, t ports.Target) (merged *ports.StoredReview, cfg *config.Config, err error) {
 	if t.Number != 0 {
 		merged, cfg, err = s.mergedReview(ctx, t)
 	} else {
@@ -77,7 +78,7 @@ func (s *Service) issuesAsked(ctx context.Context, t Target) (merged *StoredRevi
 // the check's completion merged it, the review may not count as published yet.
 // A head that was not reviewed, or was merged into another branch than the
 // default one, brings nothing: what goes on from there is merged once more.
-func (s *Service) mergedReview(ctx context.Context, t Target) (*StoredReview, *config.Config, error) {
+func (s *Service) mergedReview(ctx context.Context, t ports.Target) (*ports.StoredReview, *config.Config, error) {
 	r, err := s.Store.ReviewOfHead(ctx, t.Key(), t.HeadSHA, "")
 	if err != nil {
 		return nil, nil, fmt.Errorf("look for the review of what was merged: %w", err)
@@ -91,7 +92,7 @@ func (s *Service) mergedReview(ctx context.Context, t Target) (*StoredReview, *c
 
 // askWaitingIssues asks for the issues that had to wait, of the repositories that
 // are wanted. That is told when they were refused last, or the zero time.
-func (s *Service) askWaitingIssues(ctx context.Context, wanted func(t Target, refused time.Time) (bool, error)) error {
+func (s *Service) askWaitingIssues(ctx context.Context, wanted func(t ports.Target, refused time.Time) (bool, error)) error {
 	all, err := s.Store.DeferredRepositories(ctx)
 	if err != nil {
 		return fmt.Errorf("look for issues that wait: %w", err)
@@ -106,7 +107,7 @@ func (s *Service) askWaitingIssues(ctx context.Context, wanted func(t Target, re
 		} else if !ok {
 			continue
 		}
-		if err := s.Store.AskIssues(ctx, IssuesAsk{Target: t}); err != nil {
+		if err := s.Store.AskIssues(ctx, ports.IssuesAsk{Target: t}); err != nil {
 			return fmt.Errorf("ask for issues that wait: %w", err)
 		}
 	}
@@ -115,7 +116,7 @@ func (s *Service) askWaitingIssues(ctx context.Context, wanted func(t Target, re
 
 // refusedMark is the name under which it is kept when a repository refused its
 // issues.
-func refusedMark(t Target) string { return fmt.Sprintf("issues refused/%d", t.RepoID) }
+func refusedMark(t ports.Target) string { return fmt.Sprintf("issues refused/%d", t.RepoID) }
 
 func (s *Service) countIssue(what string) {
 	if s.Observe.Issue != nil {
@@ -123,12 +124,12 @@ func (s *Service) countIssue(what string) {
 	}
 }
 
-// document is the issue as it is to be.
-func (d *Deferred) document() render.Document {
+// documentOf is the issue as it is to be.
+func documentOf(d *ports.Deferred) render.Document {
 	return render.Issue(render.IssueState{
 		Kind: string(d.Kind), Key: d.Key, About: d.Body, Seen: d.Seen, Pulls: d.Pulls, ResolvedIn: d.ResolvedIn,
 	})
 }
 
-// marker finds the issue again.
-func (d *Deferred) marker() string { return render.IssueMarker(string(d.Kind), d.Key) }
+// markerOf finds the issue again.
+func markerOf(d *ports.Deferred) string { return render.IssueMarker(string(d.Kind), d.Key) }

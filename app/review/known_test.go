@@ -5,19 +5,20 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
 // forgetful is a store whose reads of a layer of one name fail.
 type forgetful struct {
-	Store
+	ports.Layers
 	fails string
 }
 
 var errForgotten = errors.New("connection reset")
 
-func (f forgetful) GoodLayer(_ context.Context, _ int64, layer string) (*GoodLayer, error) {
+func (f forgetful) GoodLayer(_ context.Context, _ int64, layer string) (*ports.GoodLayer, error) {
 	if layer == f.fails {
 		return nil, errForgotten
 	}
@@ -27,15 +28,15 @@ func (f forgetful) GoodLayer(_ context.Context, _ int64, layer string) (*GoodLay
 // Where it can't be read whether a repository switched reviews off, nothing is
 // posted as if it had not: the error has the job come back.
 func TestWhatIsKnownIsNotGuessed(t *testing.T) {
-	target := Target{Kind: TargetPull, Installation: 1, RepoID: 2, Owner: "acme", Name: "shop", Number: 3}
+	target := ports.Target{Kind: ports.TargetPull, Installation: 1, RepoID: 2, Owner: "acme", Name: "shop", Number: 3}
 	branches, err := glob.Compile([]string{"release/*"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, fails := range []string{
-		"", organisationKept(target.Installation, target.Owner).name, repositoryKept(target.RepoID, "").name, BranchNote(target.Key()),
+		"", organisationKept(target.Installation, target.Owner).name, repositoryKept(target.RepoID, "").name, ports.BranchNote(target.Key()),
 	} {
-		s := &Service{Options: Options{Store: forgetful{fails: fails}, Loader: config.NewLoader(1)}, branches: branches}
+		s := &Service{Options: Options{Store: ports.Store{Layers: forgetful{fails: fails}}, Loader: config.NewLoader(1)}, branches: branches}
 		var want error
 		if fails != "" {
 			want = errForgotten

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/fixloop"
@@ -13,13 +14,13 @@ import (
 // publishLabels puts the labels on a pull request that the settings want, and
 // takes those off that hold no more. What other labels there are is no business
 // of ours. Where GitHub refuses, the check and the comment stand without them.
-func (s *Service) publishLabels(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config, talk *Conversation) error {
-	if state.Kind == TargetGroup || talk.Archived {
+func (s *Service) publishLabels(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
+	if state.Kind == ports.TargetGroup || talk.Archived {
 		return nil
 	}
 	remove, add := labelChanges(cfg.Settings.Labels, r)
 	err := s.relabel(ctx, lease, state.Target, remove, add)
-	var host *HostError
+	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
 		s.Log.Warn().Str("target", lease.Key).Err(err).Msg("label not written")
 		return nil
@@ -28,7 +29,7 @@ func (s *Service) publishLabels(ctx context.Context, lease Lease, state TargetSt
 }
 
 // labelChanges says which labels are to go and which are to come.
-func labelChanges(want config.LabelSettings, r *StoredReview) (remove, add []string) {
+func labelChanges(want config.LabelSettings, r *ports.StoredReview) (remove, add []string) {
 	have := r.Review.Facts.Labels
 	if want.Risk {
 		remove, add = riskLabels(want.Prefix, r.Review.Classification.Risk.Level, have)
@@ -57,7 +58,7 @@ func riskLabels(prefix string, level pipeline.RiskLevel, have []string) (remove,
 	return remove, add
 }
 
-func (s *Service) relabel(ctx context.Context, lease Lease, t Target, remove, add []string) error {
+func (s *Service) relabel(ctx context.Context, lease ports.Lease, t ports.Target, remove, add []string) error {
 	for _, label := range remove {
 		if err := s.fence(ctx, lease); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -16,13 +17,13 @@ type inForce struct {
 	// own is the layer that the repository's files are, read are these as they
 	// were found, and below are the layers that the config has below it.
 	own       string
-	read      []ConfigBlob
+	read      []ports.ConfigBlob
 	below     []config.Layer
-	blobs     []ConfigBlob // of all layers, the defaults among them
+	blobs     []ports.ConfigBlob // of all layers, the defaults among them
 	rootFiles []string
 	// attributes and exceptions are the base's .gitattributes and .gitleaks.toml, which
 	// stand among blobs too, so that the next push of one is seen to change something.
-	attributes, exceptions ConfigBlob
+	attributes, exceptions ports.ConfigBlob
 }
 
 // config reads the layers that live on GitHub and lays them over the server's.
@@ -30,7 +31,7 @@ type inForce struct {
 // config's problems, and its last good version is used in its stead; where
 // that is none or does not fit the lower layers either, they stand alone. So
 // does one whose repository can't be read any more.
-func (s *Service) config(ctx context.Context, t Target, src PullSource) (inForce, error) {
+func (s *Service) config(ctx context.Context, t ports.Target, src ports.Change) (inForce, error) {
 	branch, err := s.configBranch(ctx, t, src)
 	if err != nil {
 		return inForce{}, err
@@ -53,7 +54,7 @@ func (s *Service) config(ctx context.Context, t Target, src PullSource) (inForce
 
 // lay makes the config of what was read. A mere look keeps no layer as the last
 // good one.
-func (s *Service) lay(ctx context.Context, t Target, branch string, read ConfigRead, look bool) (inForce, error) {
+func (s *Service) lay(ctx context.Context, t ports.Target, branch string, read ports.ConfigRead, look bool) (inForce, error) {
 	l := layering{service: s, look: look}
 	l.used, l.blobs = s.serverLayers(), append(defaultBlobs(), layerBlobs(s.Server)...)
 	below := l.used
@@ -61,7 +62,7 @@ func (s *Service) lay(ctx context.Context, t Target, branch string, read ConfigR
 		return inForce{}, err
 	}
 	own, files := config.LayerOrganisation, read.Organisation.Files
-	if !isOrganisationRepo(t) {
+	if !ports.IsOrganisationRepo(t) {
 		own, files, below = config.LayerRepository, read.Repository.Files, l.used
 		if err := l.lay(ctx, own, repositoryKept(t.RepoID, branch), read.Repository); err != nil {
 			return inForce{}, err
@@ -77,7 +78,7 @@ func (s *Service) lay(ctx context.Context, t Target, branch string, read ConfigR
 		return inForce{}, err
 	}
 	blobs := l.blobs
-	for _, b := range []ConfigBlob{read.Attributes, read.Exceptions} {
+	for _, b := range []ports.ConfigBlob{read.Attributes, read.Exceptions} {
 		if b.Path != "" {
 			blobs = append(blobs, b)
 		}
@@ -85,16 +86,10 @@ func (s *Service) lay(ctx context.Context, t Target, branch string, read ConfigR
 	return inForce{config: cfg, own: own, read: files, below: below, blobs: blobs, rootFiles: read.RootFiles, attributes: read.Attributes, exceptions: read.Exceptions}, nil
 }
 
-// OrganisationRepo is the repository whose config is its organisation's, and
-// which has no other.
-const OrganisationRepo = ".github"
-
-func isOrganisationRepo(t Target) bool { return strings.EqualFold(t.Name, OrganisationRepo) }
-
 // configBranch is the base branch if the server's config says that it carries
 // config of its own, else empty, as it is for the default branch. Only then is
 // the pull request read first, which is a round trip more.
-func (s *Service) configBranch(ctx context.Context, t Target, src PullSource) (string, error) {
+func (s *Service) configBranch(ctx context.Context, t ports.Target, src ports.Change) (string, error) {
 	if s.branches == nil {
 		return "", nil
 	}
@@ -110,22 +105,19 @@ func (s *Service) configBranch(ctx context.Context, t Target, src PullSource) (s
 }
 
 // noteBranch keeps which branch's config a target has, for known.
-func (s *Service) noteBranch(ctx context.Context, t Target, branch string) error {
-	noted, err := s.Store.GoodLayer(ctx, t.RepoID, BranchNote(t.Key()))
+func (s *Service) noteBranch(ctx context.Context, t ports.Target, branch string) error {
+	noted, err := s.Store.GoodLayer(ctx, t.RepoID, ports.BranchNote(t.Key()))
 	if err != nil {
 		return fmt.Errorf("look for the target's branch: %w", err)
 	}
 	if noted == nil && branch == "" || noted != nil && noted.Source == branch {
 		return nil
 	}
-	if err := s.Store.SaveGoodLayer(ctx, t.RepoID, BranchNote(t.Key()), GoodLayer{Source: branch}); err != nil {
+	if err := s.Store.SaveGoodLayer(ctx, t.RepoID, ports.BranchNote(t.Key()), ports.GoodLayer{Source: branch}); err != nil {
 		return fmt.Errorf("keep the target's branch: %w", err)
 	}
 	return nil
 }
-
-// BranchNote is the name under which a target's branch is kept.
-func BranchNote(key string) string { return "branch of " + key }
 
 // kept is under which repository and name the last good version of a layer is
 // kept.
@@ -162,20 +154,20 @@ func (s *Service) serverLayers() []config.Layer {
 type layering struct {
 	service *Service
 	used    []config.Layer
-	blobs   []ConfigBlob
+	blobs   []ports.ConfigBlob
 	broken  []pipeline.ConfigLayer
 	wrong   []pipeline.ConfigProblem
 	look    bool // keeps nothing
 }
 
 // lay lays a layer over those before. at is where its last good version is.
-func (l *layering) lay(ctx context.Context, name string, at kept, from ConfigSource) error {
+func (l *layering) lay(ctx context.Context, name string, at kept, from ports.ConfigSource) error {
 	good, err := l.service.Store.GoodLayer(ctx, at.repoID, at.name)
 	if err != nil {
 		return fmt.Errorf("look for the last good config: %w", err)
 	}
 	if good == nil {
-		good = &GoodLayer{}
+		good = &ports.GoodLayer{}
 	}
 	if from.Unreadable {
 		l.keep(name, from.Source, *good)
@@ -195,7 +187,7 @@ func (l *layering) lay(ctx context.Context, name string, at kept, from ConfigSou
 	if l.look || sameBlobs(good.Files, from.Files) {
 		return nil
 	}
-	if err := l.service.Store.SaveGoodLayer(ctx, at.repoID, at.name, GoodLayer{Source: from.Source, Files: from.Files}); err != nil {
+	if err := l.service.Store.SaveGoodLayer(ctx, at.repoID, at.name, ports.GoodLayer{Source: from.Source, Files: from.Files}); err != nil {
 		return fmt.Errorf("keep the good config: %w", err)
 	}
 	return nil
@@ -204,7 +196,7 @@ func (l *layering) lay(ctx context.Context, name string, at kept, from ConfigSou
 // keep leaves a layer in force whose repository can't be read any more: what is
 // final must not go without a word by that. That of another account, which had
 // the repository before, is kept under another name: see organisationKept.
-func (l *layering) keep(name, source string, good GoodLayer) {
+func (l *layering) keep(name, source string, good ports.GoodLayer) {
 	if len(good.Files) == 0 {
 		return
 	}
@@ -238,7 +230,7 @@ func (l *layering) try(layer config.Layer) (*config.Config, bool) {
 	return cfg, len(problems) == 0
 }
 
-func (l *layering) use(layer config.Layer, files []ConfigBlob) {
+func (l *layering) use(layer config.Layer, files []ports.ConfigBlob) {
 	if len(layer.Files) > 0 {
 		l.used, l.blobs = append(slices.Clip(l.used), layer), append(l.blobs, files...)
 	}
@@ -266,7 +258,7 @@ func rank(layer string) int {
 
 // known is the config by the newest layers that were good for the target, for
 // where the config in force is not at hand.
-func (s *Service) known(ctx context.Context, t Target) (*config.Config, error) {
+func (s *Service) known(ctx context.Context, t ports.Target) (*config.Config, error) {
 	branch, err := s.knownBranch(ctx, t)
 	if err != nil {
 		return nil, err
@@ -293,11 +285,11 @@ func (s *Service) known(ctx context.Context, t Target) (*config.Config, error) {
 }
 
 // knownBranch is the branch whose config the target had when it was read last.
-func (s *Service) knownBranch(ctx context.Context, t Target) (string, error) {
+func (s *Service) knownBranch(ctx context.Context, t ports.Target) (string, error) {
 	if s.branches == nil {
 		return "", nil
 	}
-	noted, err := s.Store.GoodLayer(ctx, t.RepoID, BranchNote(t.Key()))
+	noted, err := s.Store.GoodLayer(ctx, t.RepoID, ports.BranchNote(t.Key()))
 	if err != nil {
 		return "", fmt.Errorf("look for the target's branch: %w", err)
 	}
@@ -309,7 +301,7 @@ func (s *Service) knownBranch(ctx context.Context, t Target) (string, error) {
 
 // switchedOff reports whether nothing may be posted on the repository, as far
 // as its config is known.
-func (s *Service) switchedOff(ctx context.Context, t Target) (bool, error) {
+func (s *Service) switchedOff(ctx context.Context, t ports.Target) (bool, error) {
 	cfg, err := s.known(ctx, t)
 	return err == nil && cfg.Mode(t.Owner+"/"+t.Name) == config.ModeOff, err
 }

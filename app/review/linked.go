@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/app/agents/model"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -44,12 +45,12 @@ func linkedNumbers(f *pipeline.PRFacts) (numbers []int) {
 // linkedIssues reads what a change is to do. What is not there, or may not be
 // read, is left out: whoever asks for the change can't be kept waiting by a number
 // that somebody typed.
-func linkedIssues(ctx context.Context, src PullSource, f *pipeline.PRFacts) (issues []model.Issue, err error) {
+func linkedIssues(ctx context.Context, src ports.Discussion, f *pipeline.PRFacts) (issues []model.Issue, err error) {
 	for _, n := range linkedNumbers(f) {
 		i, err := src.LinkedIssue(ctx, n)
-		var host *HostError
+		var host *ports.HostError
 		switch {
-		case errors.As(err, &host) && (host.Kind == HostNotFound || host.Kind == HostForbidden):
+		case errors.As(err, &host) && (host.Kind == ports.HostNotFound || host.Kind == ports.HostForbidden):
 		case err != nil:
 			return nil, fmt.Errorf("read issue %d, which the change is to close: %w", n, err)
 		default:

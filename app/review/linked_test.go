@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -50,28 +51,28 @@ func TestLinkedNumbers(t *testing.T) {
 // numbered are the issues of a repository, by number. Others are as their kind of
 // error says, or not found.
 type numbered struct {
-	PullSource
+	ports.Discussion
 	issues map[int]string
-	fails  map[int]HostKind
+	fails  map[int]ports.HostKind
 	asked  []int
 }
 
-func (n *numbered) LinkedIssue(_ context.Context, number int) (LinkedIssue, error) {
+func (n *numbered) LinkedIssue(_ context.Context, number int) (ports.LinkedIssue, error) {
 	n.asked = append(n.asked, number)
 	if text, ok := n.issues[number]; ok {
-		return LinkedIssue{Number: number, Title: text, Body: text}, nil
+		return ports.LinkedIssue{Number: number, Title: text, Body: text}, nil
 	}
-	kind := HostNotFound
+	kind := ports.HostNotFound
 	if k, ok := n.fails[number]; ok {
 		kind = k
 	}
-	return LinkedIssue{}, &HostError{Op: "read a linked issue", Kind: kind, Err: fmt.Errorf("no issue %d", number)}
+	return ports.LinkedIssue{}, &ports.HostError{Op: "read a linked issue", Kind: kind, Err: fmt.Errorf("no issue %d", number)}
 }
 
 // What is not there is left out; what can't be read for now is an error, not an
 // issue that asks for nothing.
 func TestLinkedIssues(t *testing.T) {
-	src := &numbered{issues: map[int]string{3: "three", 4: "four"}, fails: map[int]HostKind{5: HostForbidden, 6: HostTransient}}
+	src := &numbered{issues: map[int]string{3: "three", 4: "four"}, fails: map[int]ports.HostKind{5: ports.HostForbidden, 6: ports.HostTransient}}
 	issues, err := linkedIssues(t.Context(), src, saying("Fixes #4, fixes #9, fixes #5, fixes #3, fixes acme/other#8"))
 	if err != nil || len(issues) != 2 || issues[0].Title != "four" || issues[1].Title != "three" {
 		t.Errorf("%+v, %v", issues, err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 )
 
@@ -49,7 +50,7 @@ func (s *Service) noteNames(ctx context.Context, repoID int64, seen ...string) e
 	if len(all) == before {
 		return nil
 	}
-	if err := s.Store.SaveGoodLayer(ctx, repoID, namesKept, GoodLayer{Source: strings.Join(all, " ")}); err != nil {
+	if err := s.Store.SaveGoodLayer(ctx, repoID, namesKept, ports.GoodLayer{Source: strings.Join(all, " ")}); err != nil {
 		return fmt.Errorf("keep the repository's names: %w", err)
 	}
 	return nil

@@ -4,23 +4,19 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// What a person's review on GitHub says, as it is stored among commands: it commands nothing,
-// and is noted where it contradicts the review that they looked at. Nobody can type them.
-const (
-	OpinionApproved = "github:approved"
-	OpinionChanges  = "github:changes_requested"
-)
-
 // isOpinion reports whether a stored command is what a person's review on GitHub says.
-func isOpinion(c Command) bool { return c.Name == OpinionApproved || c.Name == OpinionChanges }
+func isOpinion(c ports.Command) bool {
+	return c.Name == ports.OpinionApproved || c.Name == ports.OpinionChanges
+}
 
 // opinion notes in the audit log that a person's review on GitHub contradicts the review of
 // the head that it is about, if the person may write. Nothing else comes of it, and nothing
 // is said.
-func (s *Service) opinion(ctx context.Context, c Command) error {
+func (s *Service) opinion(ctx context.Context, c ports.Command) error {
 	o := order{Service: s, Command: c}
 	r, err := s.Store.ReviewAsOf(ctx, c.Target.Key(), c.ReceivedAt)
 	if err != nil {
@@ -36,11 +32,11 @@ func (s *Service) opinion(ctx context.Context, c Command) error {
 	if !may {
 		return s.finishCommand(ctx, c, outcomeIgnored)
 	}
-	entry := &AuditEntry{At: s.Now(), RepoID: c.Target.RepoID, Key: c.Target.Key(), HeadSHA: r.HeadSHA, Actor: c.Sender, Action: c.Name}
+	entry := &ports.AuditEntry{At: s.Now(), RepoID: c.Target.RepoID, Key: c.Target.Key(), HeadSHA: r.HeadSHA, Actor: c.Sender, Action: c.Name}
 	if m := r.Review.Report.Models; m != nil {
 		entry.AutoDecision = m.AutoDecision
 	}
-	if err := s.Store.Obey(ctx, c, Effect{Audit: entry}, nil); err != nil {
+	if err := s.Store.Obey(ctx, c, ports.Effect{Audit: entry}, nil); err != nil {
 		return fmt.Errorf("note the review of %s: %w", c.Sender, err)
 	}
 	s.told(c).Str("says", c.Name).Str("decision", string(r.Review.Report.Decision)).Msg("a person's review contradicts the decision")
@@ -61,5 +57,5 @@ func contradicts(opinion string, r *pipeline.ReviewReport) bool {
 			}
 		}
 	}
-	return rejects == (opinion == OpinionApproved)
+	return rejects == (opinion == ports.OpinionApproved)
 }

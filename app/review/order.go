@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/app/commands"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 )
@@ -17,15 +18,15 @@ import (
 // once.
 type order struct {
 	*Service
-	Command
-	config *config.Config // as far as it is known
-	hour   CommandCount   // of the last one
+	ports.Command
+	config *config.Config     // as far as it is known
+	hour   ports.CommandCount // of the last one
 
 	what       commands.Command
-	permission Permission // empty until it is asked
-	maintains  bool       // the sender is known to be allowed what takes maintain
-	authors    authorship // what the sender is to the pull request
-	finalIn    []string   // layers of which the sender has the named authority; see askAuthority
+	permission ports.Permission // empty until it is asked
+	maintains  bool             // the sender is known to be allowed what takes maintain
+	authors    authorship       // what the sender is to the pull request
+	finalIn    []string         // layers of which the sender has the named authority; see askAuthority
 }
 
 func (o *order) limit() int { return o.config.Settings.Limits.CommandsPerHour }
@@ -66,7 +67,7 @@ func (o *order) reruns() bool {
 
 // isAnswered reports whether a command that was obeyed is answered in the
 // comment, and asks for nothing.
-func isAnswered(c Command) bool {
+func isAnswered(c ports.Command) bool {
 	for _, name := range []commands.Name{commands.Explain, commands.Status, commands.Help} {
 		if strings.EqualFold(c.Name, string(name)) {
 			return true
@@ -94,9 +95,9 @@ func (o *order) judge(ctx context.Context) (verdict, error) {
 	}
 	switch what.Name {
 	case commands.Review:
-		return o.rerun(Rerun{}), nil
+		return o.rerun(ports.Rerun{}), nil
 	case commands.Full:
-		return o.rerun(Rerun{Full: true}), nil
+		return o.rerun(ports.Rerun{Full: true}), nil
 	case commands.Agent:
 		return o.agents(), nil
 	case commands.Dismiss, commands.Accept, commands.Restore:
@@ -195,12 +196,12 @@ func (o *order) askPermission(ctx context.Context) (err error) {
 }
 
 // rerun asks for a review.
-func (o *order) rerun(r Rerun) verdict {
+func (o *order) rerun(r ports.Rerun) verdict {
 	name := "/review"
 	if o.what.Name != commands.Review {
 		name += " " + string(o.what.Name)
 	}
-	return verdict{ask: &ReviewAsk{Target: o.Target, Reason: name + " by " + o.Sender, Rerun: r}}
+	return verdict{ask: &ports.ReviewAsk{Target: o.Target, Reason: name + " by " + o.Sender, Rerun: r}}
 }
 
 // agents asks for the agents that are named, which must be in the config.
@@ -221,7 +222,7 @@ func (o *order) agents() verdict {
 			return refused(n)
 		}
 	}
-	return o.rerun(Rerun{Agents: o.what.Agents})
+	return o.rerun(ports.Rerun{Agents: o.what.Agents})
 }
 
 // maxAgentNames is how many agents a refusal lists: the defaults have fewer.
@@ -232,12 +233,12 @@ const maxCommandName = 40
 
 // presentable is a command without secrets in what was typed, and no longer than
 // is kept.
-func (s *Service) presentable(c Command) Command {
+func (s *Service) presentable(c ports.Command) ports.Command {
 	known := misunderstood(errOf(commands.Parse(c.Name, ""))) == nil
 	if !known || c.Args != "" {
 		c.Name, c.Args = s.Pipeline.Redact(c.Name), s.Pipeline.Redact(c.Args)
 	}
-	c.Name, c.Args = clip(c.Name, maxCommandName), clip(c.Args, MaxCommandArgs)
+	c.Name, c.Args = clip(c.Name, maxCommandName), clip(c.Args, ports.MaxCommandArgs)
 	return c
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/agents/report"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
@@ -21,8 +22,8 @@ import (
 // outside makes the agents of one review that reach out of the process.
 type outside struct {
 	service *Service
-	target  Target
-	src     PullSource
+	target  ports.Target
+	src     ports.PullSource
 	trail   *trail.Trail // of the job, for the log
 	dry     bool         // nothing is kept, and no model asked
 	round   model.Round  // of questions to models
@@ -81,7 +82,7 @@ func (w *watched) ReviewReports(ctx context.Context, task dispatch.Task) (pipeli
 func (o *outside) note(ctx context.Context, id string, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var host *HostError
+	var host *ports.HostError
 	if errors.As(err, &host) && host.Temporary() && ctx.Err() == nil {
 		o.trouble[id] = err
 	} else {
@@ -90,7 +91,7 @@ func (o *outside) note(ctx context.Context, id string, err error) {
 }
 
 // talk is what people say on a pull request.
-type talk struct{ src PullSource }
+type talk struct{ src ports.Discussion }
 
 var _ report.Talk = talk{}
 
@@ -112,11 +113,11 @@ func (t talk) CanWrite(ctx context.Context, login string) (bool, error) {
 }
 
 // readFile reads a file for a run. One that is not there is no error.
-func readFile(src PullSource) func(ctx context.Context, commit, path string, most int64) ([]byte, bool, error) {
+func readFile(src ports.Change) func(ctx context.Context, commit, path string, most int64) ([]byte, bool, error) {
 	return func(ctx context.Context, commit, path string, most int64) ([]byte, bool, error) {
 		text, err := src.File(ctx, commit, path, most)
-		var host *HostError
-		if errors.As(err, &host) && host.Kind == HostNotFound {
+		var host *ports.HostError
+		if errors.As(err, &host) && host.Kind == ports.HostNotFound {
 			return nil, false, nil
 		}
 		return text, err == nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/agents/codescanning"
 	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/llm"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
@@ -17,9 +18,10 @@ import (
 // hub is a source whose files and people give the answers that are left, one
 // after the other.
 type hub struct {
-	PullSource
+	ports.Change
+	ports.Discussion
 	answers []error
-	may     Permission
+	may     ports.Permission
 }
 
 func (h *hub) next() error {
@@ -32,36 +34,38 @@ func (h *hub) File(context.Context, string, string, int64) ([]byte, error) {
 	return []byte("text"), h.next()
 }
 
-func (h *hub) Remarks(context.Context, string) ([]Remark, error) { return nil, nil }
+func (h *hub) Remarks(context.Context, string) ([]ports.Remark, error) { return nil, nil }
 
-func (h *hub) Permission(context.Context, string) (Permission, error) { return h.may, h.next() }
+func (h *hub) Permission(context.Context, string) (ports.Permission, error) { return h.may, h.next() }
 
 // Trouble that passes is told apart from what waiting doesn't mend, and what
 // became of the last attempt counts.
 func TestTroubleOfAgents(t *testing.T) {
-	host := func(kind HostKind) error { return &HostError{Op: "read", Kind: kind, Err: errors.New("no")} }
+	host := func(kind ports.HostKind) error {
+		return &ports.HostError{Op: "read", Kind: kind, Err: errors.New("no")}
+	}
 	tests := map[string]struct {
 		answers []error
 		stopped bool
 		puts    bool // the review off
 	}{
 		"none":                {[]error{nil}, false, false},
-		"a failing server":    {[]error{host(HostTransient)}, false, true},
-		"a limit":             {[]error{host(HostLimited)}, false, true},
-		"no permission":       {[]error{host(HostForbidden)}, false, false},
-		"all calls used up":   {[]error{host(HostBudget)}, false, false},
+		"a failing server":    {[]error{host(ports.HostTransient)}, false, true},
+		"a limit":             {[]error{host(ports.HostLimited)}, false, true},
+		"no permission":       {[]error{host(ports.HostForbidden)}, false, false},
+		"all calls used up":   {[]error{host(ports.HostBudget)}, false, false},
 		"no host's":           {[]error{errors.New("odd")}, false, false},
-		"passed":              {[]error{host(HostTransient), nil}, false, false},
-		"another in the end":  {[]error{host(HostTransient), host(HostForbidden)}, false, false},
-		"the time was up":     {[]error{host(HostTransient)}, true, false},
-		"it came in the end":  {[]error{nil, host(HostLimited)}, false, true},
-		"gone from the head":  {[]error{host(HostNotFound)}, false, false},
-		"it came, and passed": {[]error{nil, host(HostLimited), nil}, false, false},
+		"passed":              {[]error{host(ports.HostTransient), nil}, false, false},
+		"another in the end":  {[]error{host(ports.HostTransient), host(ports.HostForbidden)}, false, false},
+		"the time was up":     {[]error{host(ports.HostTransient)}, true, false},
+		"it came in the end":  {[]error{nil, host(ports.HostLimited)}, false, true},
+		"gone from the head":  {[]error{host(ports.HostNotFound)}, false, false},
+		"it came, and passed": {[]error{nil, host(ports.HostLimited), nil}, false, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			h := &hub{answers: tt.answers}
-			out := &outside{service: &Service{}, src: h, trouble: map[string]error{}, seen: map[string]codescanning.Seen{}}
+			out := &outside{service: &Service{}, src: ports.PullSource{Change: h, Discussion: h}, trouble: map[string]error{}, seen: map[string]codescanning.Seen{}}
 			a := out.agent(run.OutsideAgent{
 				Agent: config.Agent{ID: "reports", Kind: config.KindReport}, Config: &config.Config{}, Redact: func(s string) string { return s },
 			})
@@ -98,9 +102,9 @@ func TestOtherKindsReachNowhere(t *testing.T) {
 // Who may write is trusted, and who may only triage is not; without an answer
 // nobody is.
 func TestWhoMayWrite(t *testing.T) {
-	for may, want := range map[Permission]bool{
-		PermissionAdmin: true, PermissionMaintain: true, PermissionWrite: true,
-		PermissionTriage: false, PermissionRead: false, PermissionNone: false, "": false,
+	for may, want := range map[ports.Permission]bool{
+		ports.PermissionAdmin: true, ports.PermissionMaintain: true, ports.PermissionWrite: true,
+		ports.PermissionTriage: false, ports.PermissionRead: false, ports.PermissionNone: false, "": false,
 	} {
 		if got, err := (talk{&hub{may: may, answers: []error{nil}}}).CanWrite(t.Context(), "alice"); got != want || err != nil {
 			t.Errorf("%s may write: %t, %v", may, got, err)
@@ -114,8 +118,8 @@ func TestWhoMayWrite(t *testing.T) {
 
 // A file that is not there is an answer, and any other trouble is not.
 func TestReadFile(t *testing.T) {
-	for kind, fails := range map[HostKind]bool{HostNotFound: false, HostForbidden: true, HostTransient: true} {
-		_, found, err := readFile(&hub{answers: []error{&HostError{Kind: kind, Err: errors.New("no")}}})(t.Context(), "h", "a.md", 9)
+	for kind, fails := range map[ports.HostKind]bool{ports.HostNotFound: false, ports.HostForbidden: true, ports.HostTransient: true} {
+		_, found, err := readFile(&hub{answers: []error{&ports.HostError{Kind: kind, Err: errors.New("no")}}})(t.Context(), "h", "a.md", 9)
 		if found || (err != nil) != fails {
 			t.Errorf("%s: found %t, %v", kind, found, err)
 		}
@@ -128,9 +132,9 @@ func TestReadFile(t *testing.T) {
 // A document that GitHub can't give now puts the review off, until each model that is asked
 // about it has got it.
 func TestTroubleWithADocument(t *testing.T) {
-	down := &HostError{Op: "read", Kind: HostTransient, Err: errors.New("no")}
+	down := &ports.HostError{Op: "read", Kind: ports.HostTransient, Err: errors.New("no")}
 	h := &hub{answers: []error{down, down, nil}}
-	out := &outside{service: &Service{}, src: h, trouble: map[string]error{}}
+	out := &outside{service: &Service{}, src: ports.PullSource{Change: h, Discussion: h}, trouble: map[string]error{}}
 	a := &reading{out, model.NewDocuments(model.DocumentOptions{
 		Options: model.Options{Models: map[string]model.Endpoint{"one": {Model: mute{}}, "two": {Model: mute{}}}, Redact: func(s string) string { return s }},
 		Files:   h,

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -21,7 +22,7 @@ func personDecides(r *pipeline.ReviewReport) bool {
 // askPeople requests the reviews of those whom the settings name, where a person
 // decides. Nobody is asked twice for one pull request: who was asked and is not any
 // more has reviewed it, or was let off.
-func (s *Service) askPeople(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config, now *PullState) error {
+func (s *Service) askPeople(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
 	people := cfg.Settings.Models.People
 	if len(people) == 0 || !mayAct(&r.Review, cfg, now) || !personDecides(&r.Review.Report) {
 		return nil
@@ -33,7 +34,7 @@ func (s *Service) askPeople(ctx context.Context, lease Lease, state TargetState,
 	var asked, tried []string // tried: of an intent without an outcome
 	if have != nil {
 		asked, tried = askedOf(have)
-		if have.HeadSHA == r.HeadSHA && have.State == WriteCompleted {
+		if have.HeadSHA == r.HeadSHA && have.State == ports.WriteCompleted {
 			return nil
 		}
 	}
@@ -47,7 +48,7 @@ func (s *Service) askPeople(ctx context.Context, lease Lease, state TargetState,
 		return nil
 	}
 	asked = union(asked, without(tried, ask)) // it took effect
-	w := Write{Kind: WriteRequests, Subject: lease.Key, Key: lease.Key, HeadSHA: r.HeadSHA, Digest: requestDigest(asked, ask)}
+	w := ports.Write{Kind: ports.WriteRequests, Subject: lease.Key, Key: lease.Key, HeadSHA: r.HeadSHA, Digest: requestDigest(asked, ask)}
 	if w, err = s.Store.Intend(ctx, lease, w); err != nil {
 		return fmt.Errorf("store the intent to request reviews: %w", err)
 	}
@@ -55,7 +56,7 @@ func (s *Service) askPeople(ctx context.Context, lease Lease, state TargetState,
 	if err != nil {
 		return err
 	}
-	w.State, w.Digest = WriteCompleted, requestDigest(union(asked, did), nil)
+	w.State, w.Digest = ports.WriteCompleted, requestDigest(union(asked, did), nil)
 	if err := s.Store.Record(context.WithoutCancel(ctx), w); err != nil {
 		return fmt.Errorf("record whose reviews were requested: %w", err)
 	}
@@ -73,7 +74,7 @@ func requestDigest(asked, ask []string) string {
 }
 
 // askedOf reads what requestDigest wrote.
-func askedOf(w *Write) (asked, tried []string) {
+func askedOf(w *ports.Write) (asked, tried []string) {
 	for _, who := range strings.Fields(w.Digest) {
 		if name, ok := strings.CutPrefix(who, "+"); ok {
 			tried = append(tried, name)
@@ -84,8 +85,8 @@ func askedOf(w *Write) (asked, tried []string) {
 	return asked, tried
 }
 
-func (s *Service) newestRequests(ctx context.Context, key string) (*Write, error) {
-	w, err := s.Store.NewestWrite(ctx, WriteRequests, key)
+func (s *Service) newestRequests(ctx context.Context, key string) (*ports.Write, error) {
+	w, err := s.Store.NewestWrite(ctx, ports.WriteRequests, key)
 	if err != nil {
 		return nil, fmt.Errorf("look whose reviews were requested: %w", err)
 	}
@@ -94,7 +95,7 @@ func (s *Service) newestRequests(ctx context.Context, key string) (*Write, error
 
 // notReviewed are those who have no review of the pull request yet. Of teams that
 // can't be seen: GitHub takes one off the list when a member reviews.
-func (s *Service) notReviewed(ctx context.Context, t Target, people []string) ([]string, error) {
+func (s *Service) notReviewed(ctx context.Context, t ports.Target, people []string) ([]string, error) {
 	all, err := s.GitHub.Reviews(ctx, t)
 	if isFinal(err) {
 		s.Log.Warn().Str("target", t.Key()).Err(err).Msg("reviews can't be listed, and so nobody is asked for one")
@@ -109,7 +110,7 @@ func (s *Service) notReviewed(ctx context.Context, t Target, people []string) ([
 
 // requestReviews asks people to review, and tells whom GitHub let be asked: one who
 // can't be must not keep the others from it.
-func (s *Service) requestReviews(ctx context.Context, lease Lease, t Target, people []string) (asked []string, err error) {
+func (s *Service) requestReviews(ctx context.Context, lease ports.Lease, t ports.Target, people []string) (asked []string, err error) {
 	if len(people) == 0 {
 		return nil, nil
 	}
@@ -117,13 +118,13 @@ func (s *Service) requestReviews(ctx context.Context, lease Lease, t Target, peo
 		return nil, err
 	}
 	err = s.GitHub.RequestReviews(ctx, t, people)
-	var host *HostError
+	var host *ports.HostError
 	switch {
 	case err == nil:
 		return people, nil
 	case !isFinal(err):
 		return nil, err
-	case len(people) == 1 || !errors.As(err, &host) || host.Kind != HostInvalid:
+	case len(people) == 1 || !errors.As(err, &host) || host.Kind != ports.HostInvalid:
 		s.Log.Warn().Str("target", t.Key()).Strs("people", people).Err(err).Msg("reviews can't be requested")
 		return nil, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -11,7 +12,7 @@ import (
 // proposed loads the config that a change would bring once it is merged: what
 // it touches of the repository's files as it is at the head, and the others as
 // they are where the config now in force was read, over the layers below them.
-func (s *Service) proposed(ctx context.Context, t Target, f *pipeline.PRFacts, now *inForce) (*config.Config, error) {
+func (s *Service) proposed(ctx context.Context, t ports.Target, f *pipeline.PRFacts, now *inForce) (*config.Config, error) {
 	from, err := s.GitHub.ProposedConfig(ctx, t, f.Head.SHA)
 	if err != nil {
 		s.Log.Warn().Str("target", t.Key()).Str("head", f.Head.SHA).Err(err).Msg("proposed config not read")
@@ -20,7 +21,7 @@ func (s *Service) proposed(ctx context.Context, t Target, f *pipeline.PRFacts, n
 	touched := config.ChangedFiles(f)
 	own := config.Layer{Name: now.own, Source: from.Source}
 	for _, of := range []struct {
-		blobs   []ConfigBlob
+		blobs   []ports.ConfigBlob
 		touched bool
 	}{{now.read, false}, {from.Files, true}} {
 		for _, b := range of.blobs {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/reviewgate/reviewgate/app/internal/trail"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -18,7 +19,7 @@ import (
 // never shown as the answer for this one. current ends once a push or a close makes the
 // review moot. From the first write on only ctx counts: what people see must be on
 // record as the review before the next.
-func (s *Service) publish(ctx, current context.Context, lease Lease, state TargetState, r *StoredReview) error {
+func (s *Service) publish(ctx, current context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview) error {
 	trail.Of(ctx).SetRun(r.RunID)
 	now, err := s.lookAgain(current, lease, state, r)
 	if err != nil {
@@ -57,14 +58,14 @@ func (s *Service) publish(ctx, current context.Context, lease Lease, state Targe
 // publishParts writes the check, and then does what is done without a person, of
 // which the comment tells. Where that is nothing, check and comment are written
 // side by side.
-func (s *Service) publishParts(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config, now *PullState) error {
+func (s *Service) publishParts(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
 	have, err := s.newestReview(ctx, lease.Key)
 	if err != nil {
 		return err
 	}
 	check := func() error { return s.publishCheck(ctx, lease, state, r, cfg) }
 	comment := func() error { return s.publishCommentIfAllowed(ctx, lease, state, r, cfg, &now.Conversation) }
-	if acts := r.Review.Report.Models != nil || have != nil && have.State != WriteCompleted; acts && state.Kind == TargetPull {
+	if acts := r.Review.Report.Models != nil || have != nil && have.State != ports.WriteCompleted; acts && state.Kind == ports.TargetPull {
 		if err := check(); err != nil {
 			return err
 		}
@@ -91,7 +92,7 @@ func (s *Service) publishParts(ctx context.Context, lease Lease, state TargetSta
 }
 
 // act does what is done on a pull request without a person.
-func (s *Service) act(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config, now *PullState) error {
+func (s *Service) act(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
 	if err := s.decide(ctx, lease, state, r, cfg, now); err != nil {
 		return err
 	}
@@ -113,9 +114,9 @@ func (e *commentError) Unwrap() error { return e.err }
 // publishCommentIfAllowed writes the comment. Where GitHub refuses it, since
 // the conversation was locked or the permission taken away, the check stands
 // without it.
-func (s *Service) publishCommentIfAllowed(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config, talk *Conversation) error {
+func (s *Service) publishCommentIfAllowed(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
 	err := s.publishComment(ctx, lease, state, r, cfg, talk)
-	var host *HostError
+	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
 		s.Log.Warn().Str("target", lease.Key).Err(err).Msg("comment not written")
 		return nil
@@ -126,34 +127,34 @@ func (s *Service) publishCommentIfAllowed(ctx context.Context, lease Lease, stat
 // lookAgain makes sure that the reviewed head is still the target's head and
 // that the target is open, and tells what can be said there. A merge group's
 // head can't move.
-func (s *Service) lookAgain(ctx context.Context, lease Lease, state TargetState, r *StoredReview) (PullState, error) {
-	if state.Kind == TargetGroup {
-		return PullState{}, nil
+func (s *Service) lookAgain(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview) (ports.PullState, error) {
+	if state.Kind == ports.TargetGroup {
+		return ports.PullState{}, nil
 	}
 	now, err := s.GitHub.Pull(ctx, state.Target)
 	if err != nil {
-		return PullState{}, err
+		return ports.PullState{}, err
 	}
 	switch {
 	case now.Closed:
 		if err := s.Store.SetClosed(ctx, lease.Key, true); err != nil {
-			return PullState{}, fmt.Errorf("note that the pull request is closed: %w", err)
+			return ports.PullState{}, fmt.Errorf("note that the pull request is closed: %w", err)
 		}
-		return PullState{}, errClosed
+		return ports.PullState{}, errClosed
 	case movedFrom(r, &now):
-		return PullState{}, s.supersede(ctx, lease, r, now.HeadSHA)
+		return ports.PullState{}, s.supersede(ctx, lease, r, now.HeadSHA)
 	}
 	return now, nil
 }
 
 // movedFrom reports whether a pull request has another head or base by now than a
 // review is of.
-func movedFrom(r *StoredReview, now *PullState) bool {
+func movedFrom(r *ports.StoredReview, now *ports.PullState) bool {
 	return now.HeadSHA != r.HeadSHA || now.BaseRef != r.Review.Facts.Base.Ref
 }
 
 // supersede drops a review of another head than the newest.
-func (s *Service) supersede(ctx context.Context, lease Lease, r *StoredReview, headSHA string) error {
+func (s *Service) supersede(ctx context.Context, lease ports.Lease, r *ports.StoredReview, headSHA string) error {
 	if err := s.Store.SetHead(ctx, lease.Key, headSHA); err != nil {
 		return fmt.Errorf("note the newer head: %w", err)
 	}
@@ -164,7 +165,7 @@ func (s *Service) supersede(ctx context.Context, lease Lease, r *StoredReview, h
 }
 
 // configOf gives the config that a stored review was done with.
-func (s *Service) configOf(ctx context.Context, r *StoredReview) (*config.Config, error) {
+func (s *Service) configOf(ctx context.Context, r *ports.StoredReview) (*config.Config, error) {
 	var layers []config.Layer
 	for _, name := range []string{config.LayerServer, config.LayerOrganisation, config.LayerRepository} {
 		if l := configLayer(name, sourceOf(r, name), r.Config); len(l.Files) > 0 {
@@ -179,7 +180,7 @@ func (s *Service) configOf(ctx context.Context, r *StoredReview) (*config.Config
 }
 
 // sourceOf returns where a layer of a stored review was read.
-func sourceOf(r *StoredReview, layer string) string {
+func sourceOf(r *ports.StoredReview, layer string) string {
 	for _, l := range r.Review.Facts.Config.Layers {
 		if l.Name == layer && l.Used {
 			return l.Source
@@ -188,17 +189,17 @@ func sourceOf(r *StoredReview, layer string) string {
 	return ""
 }
 
-// mode is the mode that a stored review was done in.
-func (r *StoredReview) mode(cfg *config.Config) string {
+// modeOf is the mode that a stored review was done in.
+func modeOf(r *ports.StoredReview, cfg *config.Config) string {
 	return cfg.Mode(r.Review.Facts.Repository.FullName())
 }
 
 // publishCheck completes the head's check. Where several open pull requests
 // share the head, the check waits for the last of them and carries the worst
 // decision.
-func (s *Service) publishCheck(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config) error {
+func (s *Service) publishCheck(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config) error {
 	return s.onHead(ctx, state.RepoID, r.HeadSHA, func(ctx context.Context) error {
-		others, stricter, err := s.othersOnHead(ctx, state, r.HeadSHA, r.Review.Facts.Repository.FullName(), r.mode(cfg))
+		others, stricter, err := s.othersOnHead(ctx, state, r.HeadSHA, r.Review.Facts.Repository.FullName(), modeOf(r, cfg))
 		if err != nil {
 			return err
 		}
@@ -212,7 +213,7 @@ func (s *Service) publishCheck(ctx context.Context, lease Lease, state TargetSta
 		}
 		view := s.view(state.Target, r, cfg, nil, shared)
 		view.Details = s.detailsURL(ctx, state.Target)
-		w := CheckWrite{
+		w := ports.CheckWrite{
 			Name: cfg.Settings.Check.Name, HeadSHA: r.HeadSHA, DetailsURL: view.Details,
 			Conclusion: render.Conclusion(view), Output: render.Check(view),
 			StartedAt: r.Record.StartedAt, CompletedAt: s.Now(),
@@ -227,7 +228,7 @@ func (s *Service) publishCheck(ctx context.Context, lease Lease, state TargetSta
 // sharedHead is what the check says of the other open pull requests on its head,
 // and whether one of them has still to be reviewed: then its run, which comes
 // after this one, completes the check.
-func sharedHead(others []HeadDecision) (shared []render.SharedHead, waiting bool) {
+func sharedHead(others []ports.HeadDecision) (shared []render.SharedHead, waiting bool) {
 	for _, d := range others {
 		switch {
 		case d.Pending:
@@ -244,7 +245,7 @@ func sharedHead(others []HeadDecision) (shared []render.SharedHead, waiting bool
 // a say in its check. The base branches' configs may ask for different modes: then
 // only those with the strictest have, and stricter tells that it is not this
 // target's. The repository's name is the one that was read, as modes may go by it.
-func (s *Service) othersOnHead(ctx context.Context, state TargetState, headSHA, name, mode string) (others []HeadDecision, stricter bool, err error) {
+func (s *Service) othersOnHead(ctx context.Context, state ports.TargetState, headSHA, name, mode string) (others []ports.HeadDecision, stricter bool, err error) {
 	all, err := s.Store.HeadDecisions(ctx, state.RepoID, headSHA)
 	if err != nil {
 		return nil, false, fmt.Errorf("list the decisions on the head: %w", err)
@@ -275,12 +276,12 @@ func strictness(mode string) int {
 }
 
 // detailsURL is the comment where it is known, else the pull request.
-func (s *Service) detailsURL(ctx context.Context, t Target) string {
+func (s *Service) detailsURL(ctx context.Context, t ports.Target) string {
 	if t.Number == 0 {
 		return ""
 	}
 	url := fmt.Sprintf("%s/%s/%s/pull/%d", s.WebURL, t.Owner, t.Name, t.Number)
-	if w, err := s.Store.NewestWrite(ctx, WriteComment, t.Key()); err == nil && w != nil && w.RemoteID != 0 {
+	if w, err := s.Store.NewestWrite(ctx, ports.WriteComment, t.Key()); err == nil && w != nil && w.RemoteID != 0 {
 		url += fmt.Sprintf("#issuecomment-%d", w.RemoteID)
 	}
 	return url
@@ -289,7 +290,7 @@ func (s *Service) detailsURL(ctx context.Context, t Target) string {
 // publishDraft completes the check of a draft that the settings skip. It does
 // not satisfy a required check: a neutral one would let the draft be merged
 // the moment it is ready.
-func (s *Service) publishDraft(ctx context.Context, lease Lease, state TargetState, src *source) error {
+func (s *Service) publishDraft(ctx context.Context, lease ports.Lease, state ports.TargetState, src *source) error {
 	now, err := s.GitHub.Pull(ctx, state.Target)
 	if err != nil {
 		return err
@@ -310,7 +311,7 @@ func (s *Service) publishDraft(ctx context.Context, lease Lease, state TargetSta
 		return err
 	}
 	return s.onHead(ctx, state.RepoID, now.HeadSHA, func(ctx context.Context) error {
-		return s.completeCheck(ctx, lease, state.Target, CheckWrite{
+		return s.completeCheck(ctx, lease, state.Target, ports.CheckWrite{
 			Name: src.config.Settings.Check.Name, HeadSHA: now.HeadSHA, DetailsURL: s.detailsURL(ctx, state.Target),
 			Conclusion: "action_required", Output: render.DraftSkipped(),
 			StartedAt: s.Now(), CompletedAt: s.Now(),
@@ -322,7 +323,7 @@ func (s *Service) publishDraft(ctx context.Context, lease Lease, state TargetSta
 // check that was opened before the config was known is completed as neutral,
 // since whoever may change the config of the default branch asked for it. Where
 // others share the head whose base branch has it on, the check is theirs.
-func (s *Service) publishOff(ctx context.Context, lease Lease, state TargetState, repository string) error {
+func (s *Service) publishOff(ctx context.Context, lease ports.Lease, state ports.TargetState, repository string) error {
 	if err := s.withdrawAny(ctx, lease, state, render.WithdrawnOff); err != nil {
 		return err
 	}
@@ -344,7 +345,7 @@ func (s *Service) publishOff(ctx context.Context, lease Lease, state TargetState
 		if err != nil {
 			return err
 		}
-		return s.completeCheck(ctx, lease, state.Target, CheckWrite{
+		return s.completeCheck(ctx, lease, state.Target, ports.CheckWrite{
 			Name: name, HeadSHA: state.HeadSHA, Conclusion: "neutral", Output: render.SwitchedOff(),
 			StartedAt: s.Now(), CompletedAt: s.Now(),
 		})
@@ -354,7 +355,7 @@ func (s *Service) publishOff(ctx context.Context, lease Lease, state TargetState
 // leaveCheckTo leaves a head's check to others. If it is open, those that are done
 // are asked to complete it: whatever opened it again, or has been waited for, was
 // this target.
-func (s *Service) leaveCheckTo(ctx context.Context, state TargetState, others []HeadDecision) error {
+func (s *Service) leaveCheckTo(ctx context.Context, state ports.TargetState, others []ports.HeadDecision) error {
 	waits, err := s.checkWaits(ctx, state)
 	if err != nil || !waits {
 		return err
@@ -363,7 +364,7 @@ func (s *Service) leaveCheckTo(ctx context.Context, state TargetState, others []
 		if d.Pending {
 			continue
 		}
-		ask := ReviewAsk{Target: d.Target, Reason: "another pull request left this head's check to it", Rerun: Rerun{Decide: true}}
+		ask := ports.ReviewAsk{Target: d.Target, Reason: "another pull request left this head's check to it", Rerun: ports.Rerun{Decide: true}}
 		if err := s.Store.Ask(ctx, ask, false); err != nil {
 			return fmt.Errorf("ask %s to complete the check of its head: %w", d.Target.Key(), err)
 		}
@@ -373,17 +374,17 @@ func (s *Service) leaveCheckTo(ctx context.Context, state TargetState, others []
 
 // checkWaits reports whether the head has a check of ours, or the intent to
 // create one, that is not completed.
-func (s *Service) checkWaits(ctx context.Context, state TargetState) (bool, error) {
-	w, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
+func (s *Service) checkWaits(ctx context.Context, state ports.TargetState) (bool, error) {
+	w, err := s.Store.NewestWrite(ctx, ports.WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
 	if err != nil {
 		return false, fmt.Errorf("look for the head's check: %w", err)
 	}
-	return w != nil && w.State != WriteCompleted, nil
+	return w != nil && w.State != ports.WriteCompleted, nil
 }
 
 // giveUp completes the check of a run that could not be completed, in words
 // that say what happened. The check does not satisfy a required status.
-func (s *Service) giveUp(ctx context.Context, lease Lease, state TargetState, cause error) error {
+func (s *Service) giveUp(ctx context.Context, lease ports.Lease, state ports.TargetState, cause error) error {
 	if err := s.withdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
 		return err
 	}
@@ -407,7 +408,7 @@ func (s *Service) giveUp(ctx context.Context, lease Lease, state TargetState, ca
 	return nil
 }
 
-func (s *Service) writeGivenUp(ctx context.Context, lease Lease, state TargetState, cause error) error {
+func (s *Service) writeGivenUp(ctx context.Context, lease ports.Lease, state ports.TargetState, cause error) error {
 	if state.HeadSHA == "" {
 		now, err := s.GitHub.Pull(ctx, state.Target)
 		if err != nil {
@@ -428,7 +429,7 @@ func (s *Service) writeGivenUp(ctx context.Context, lease Lease, state TargetSta
 
 // writeNotCompleted completes the head's check, which says why there is no answer. off
 // says that nothing is, or can be, posted in the repository.
-func (s *Service) writeNotCompleted(ctx context.Context, lease Lease, state TargetState, what, remedy string) (off bool, err error) {
+func (s *Service) writeNotCompleted(ctx context.Context, lease ports.Lease, state ports.TargetState, what, remedy string) (off bool, err error) {
 	off, err = s.switchedOff(ctx, state.Target)
 	if err != nil {
 		return false, err
@@ -443,13 +444,13 @@ func (s *Service) writeNotCompleted(ctx context.Context, lease Lease, state Targ
 		if err != nil {
 			return err
 		}
-		return s.completeCheck(ctx, lease, state.Target, CheckWrite{
+		return s.completeCheck(ctx, lease, state.Target, ports.CheckWrite{
 			Name: name, HeadSHA: state.HeadSHA, DetailsURL: s.detailsURL(ctx, state.Target),
 			Conclusion: "failure", Output: render.CouldNotComplete(what, remedy),
 			StartedAt: s.Now(), CompletedAt: s.Now(),
 		})
 	})
-	var host *HostError
+	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
 		return true, s.giveUpSilently(lease, err)
 	}
@@ -466,7 +467,7 @@ func (s *Service) countGaveUp(cause error) {
 		s.Observe.GaveUp("access")
 	case errors.As(cause, &final):
 		s.Observe.GaveUp(final.why)
-	case errors.As(cause, new(*HostError)):
+	case errors.As(cause, new(*ports.HostError)):
 		s.Observe.GaveUp("github")
 	default:
 		s.Observe.GaveUp("internal")
@@ -481,7 +482,7 @@ func (s *Service) warnInComment(ctx context.Context, key, what string) error {
 		return err
 	}
 	err = s.Store.AddNotice(ctx, key, render.NewestNotCompleted(what))
-	if err != nil && !errors.Is(err, ErrManyNotices) { // the check says it in any case
+	if err != nil && !errors.Is(err, ports.ErrManyNotices) { // the check says it in any case
 		return fmt.Errorf("keep the notice that a review was given up: %w", err)
 	}
 	return nil
@@ -489,8 +490,8 @@ func (s *Service) warnInComment(ctx context.Context, key, what string) error {
 
 // giveUpSilently ends where GitHub no longer lets the App write: the
 // repository is gone, or the permission is.
-func (s *Service) giveUpSilently(lease Lease, err error) error {
-	var host *HostError
+func (s *Service) giveUpSilently(lease ports.Lease, err error) error {
+	var host *ports.HostError
 	if !errors.As(err, &host) || host.Temporary() {
 		return err
 	}
@@ -501,7 +502,7 @@ func (s *Service) giveUpSilently(lease Lease, err error) error {
 // explain says in words for people what kept a run from being completed, and
 // what to do about it.
 func explain(err error) (what, remedy string) {
-	var host *HostError
+	var host *ports.HostError
 	var final *finalError
 	var access *accessError
 	switch {
@@ -514,13 +515,13 @@ func explain(err error) (what, remedy string) {
 	}
 	what = fmt.Sprintf("GitHub did not let reviewgate %s", host.Op)
 	switch host.Kind {
-	case HostForbidden:
+	case ports.HostForbidden:
 		return what + ": access was refused.", "Check that the App is installed on this repository and that its permissions have been accepted, then comment /review."
-	case HostNotFound:
+	case ports.HostNotFound:
 		return what + ": it is not there, or the App may not see it.", "If the branch or the fork was deleted, push again; else check the App's permissions, then comment /review."
-	case HostBudget:
+	case ports.HostBudget:
 		return what + ": the review had used all the calls to GitHub that one review may make.", "Split the pull request; it is larger than reviewgate can read."
-	case HostInvalid:
+	case ports.HostInvalid:
 		return fmt.Sprintf("%s: the request was rejected (status %d).", what, host.Status), "Comment /review to try again. If it fails again, the server's log has the details."
 	}
 	return what + " for too long.", "Comment /review to try again once GitHub answers."

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 )
 
@@ -20,20 +21,22 @@ const maxRefreshed = 200
 // carriesConfig reports whether the branch that was pushed to is one whose config
 // counts: the default branch, or one that the server names, which .github has
 // none of.
-func (s *Service) carriesConfig(n ConfigNews) bool {
+func (s *Service) carriesConfig(n ports.ConfigNews) bool {
 	if n.Branch == "" {
 		return true
 	}
 	return s.branches != nil && s.branches.Any(n.Branch) && !isOrganisation(n.Repository)
 }
 
-func isOrganisation(repo Target) bool { return strings.EqualFold(repo.Name, OrganisationRepo) }
+func isOrganisation(repo ports.Target) bool {
+	return strings.EqualFold(repo.Name, ports.OrganisationRepo)
+}
 
 // workConfig looks at config that may have changed, and asks for a review of the
 // open pull requests that were judged by another. It keeps nothing of what it
 // reads: the repository may have another name by now, and another its name. A
 // review looks at that.
-func (s *Service) workConfig(ctx context.Context, job Job) error {
+func (s *Service) workConfig(ctx context.Context, job ports.Job) error {
 	n := *job.Config
 	if n.Was != "" {
 		if err := s.noteNames(ctx, n.Repository.RepoID, n.Was, n.Repository.Owner+"/"+n.Repository.Name); err != nil {
@@ -75,7 +78,7 @@ func (s *Service) workConfig(ctx context.Context, job Job) error {
 		}
 	}
 	if waiting > 0 {
-		return &RetryError{After: s.backoff(job.Attempt, nil), Err: fmt.Errorf("%d pull requests are under review", waiting)}
+		return &ports.RetryError{After: s.backoff(job.Attempt, nil), Err: fmt.Errorf("%d pull requests are under review", waiting)}
 	}
 	s.configPushed(found)
 	return nil
@@ -88,11 +91,11 @@ const configPatience = 10
 
 // pushedConfig reads and checks the config that is in force after a push, and says
 // what it was found to be. It returns nil where it can't be read for good.
-func (s *Service) pushedConfig(ctx context.Context, n ConfigNews) (now *inForce, found string, err error) {
+func (s *Service) pushedConfig(ctx context.Context, n ports.ConfigNews) (now *inForce, found string, err error) {
 	t := n.Repository
 	log := s.Log.With().Str("repository", t.Owner+"/"+t.Name).Str("branch", n.Branch).Logger()
 	read, err := s.GitHub.ReadConfig(ctx, t, n.Branch)
-	var host *HostError
+	var host *ports.HostError
 	switch {
 	case errors.As(err, &host) && !host.Temporary():
 		log.Warn().Err(err).Msg("pushed config can't be read")
@@ -122,7 +125,7 @@ func (s *Service) configPushed(found string) {
 // refresh asks for a review of an open pull request, unless it was judged by
 // the layer as it is, has config of another branch, or is not looked at. One
 // that is under review waits until that is known.
-func (s *Service) refresh(ctx context.Context, job Job, now *inForce, t Target) (waits bool, err error) {
+func (s *Service) refresh(ctx context.Context, job ports.Job, now *inForce, t ports.Target) (waits bool, err error) {
 	n := *job.Config
 	if !isOrganisation(n.Repository) {
 		branch, err := s.knownBranch(ctx, t)
@@ -137,19 +140,19 @@ func (s *Service) refresh(ctx context.Context, job Job, now *inForce, t Target) 
 	if err != nil {
 		return false, fmt.Errorf("look what %s was judged by: %w", t.Key(), err)
 	}
-	if ok && n.Was == "" && sameBlobs(ofLayer(now.own, used), ofLayer(now.own, now.read)) && sameFile(LayerAttributes, used, now.attributes) && sameFile(LayerExceptions, used, now.exceptions) {
+	if ok && n.Was == "" && sameBlobs(ofLayer(now.own, used), ofLayer(now.own, now.read)) && sameFile(ports.LayerAttributes, used, now.attributes) && sameFile(ports.LayerExceptions, used, now.exceptions) {
 		return false, nil
 	}
 	state, err := s.Store.Target(ctx, t.Key())
 	switch {
-	case errors.Is(err, ErrNotFound): // forgotten meanwhile
+	case errors.Is(err, ports.ErrNotFound): // forgotten meanwhile
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("look whether %s is under review: %w", t.Key(), err)
 	case state.Wanted > state.Done && job.Attempt < configPatience:
 		return true, nil
 	}
-	ask := ReviewAsk{Target: t, Reason: reasonOf(n), Once: job.Delivery + " " + t.Key(), Low: true}
+	ask := ports.ReviewAsk{Target: t, Reason: reasonOf(n), Once: job.Delivery + " " + t.Key(), Low: true}
 	ask.Target.HeadSHA = "" // the store's own may be newer by now
 	if err := s.Store.Ask(ctx, ask, false); err != nil {
 		return false, fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
@@ -157,7 +160,7 @@ func (s *Service) refresh(ctx context.Context, job Job, now *inForce, t Target) 
 	return false, nil
 }
 
-func reasonOf(n ConfigNews) string {
+func reasonOf(n ports.ConfigNews) string {
 	if n.Was != "" {
 		return "the repository was " + n.Was
 	}
@@ -166,7 +169,7 @@ func reasonOf(n ConfigNews) string {
 
 // staysOff reports whether nothing is posted on the pull request's repository,
 // after the push as well.
-func (s *Service) staysOff(ctx context.Context, n ConfigNews, now *inForce, t Target) (bool, error) {
+func (s *Service) staysOff(ctx context.Context, n ports.ConfigNews, now *inForce, t ports.Target) (bool, error) {
 	if t.RepoID == n.Repository.RepoID {
 		return now.config.Mode(t.Owner+"/"+t.Name) == config.ModeOff, nil
 	}
@@ -177,15 +180,8 @@ func (s *Service) staysOff(ctx context.Context, n ConfigNews, now *inForce, t Ta
 	return s.switchedOff(ctx, t)
 }
 
-// LayerAttributes and LayerExceptions stand in place of a layer's name for the base's
-// .gitattributes and .gitleaks.toml.
-const (
-	LayerAttributes = "attributes"
-	LayerExceptions = "exceptions"
-)
-
 // sameFile reports whether a review was done with this version of a file.
-func sameFile(layer string, used []ConfigBlob, now ConfigBlob) bool {
+func sameFile(layer string, used []ports.ConfigBlob, now ports.ConfigBlob) bool {
 	before := ofLayer(layer, used)
 	if now.Path == "" {
 		return len(before) == 0
@@ -194,8 +190,8 @@ func sameFile(layer string, used []ConfigBlob, now ConfigBlob) bool {
 }
 
 // ofLayer are the files of one layer.
-func ofLayer(layer string, files []ConfigBlob) []ConfigBlob {
-	return slices.DeleteFunc(slices.Clone(files), func(f ConfigBlob) bool { return f.Layer != layer })
+func ofLayer(layer string, files []ports.ConfigBlob) []ports.ConfigBlob {
+	return slices.DeleteFunc(slices.Clone(files), func(f ports.ConfigBlob) bool { return f.Layer != layer })
 }
 
 // An organisation's config is remembered for a while. News of it are kept as a
@@ -208,11 +204,11 @@ type heededNews struct {
 }
 
 // newsMark names the mark for the organisation of a repository.
-func newsMark(t Target) string {
+func newsMark(t ports.Target) string {
 	return fmt.Sprintf("config %d/%s", t.Installation, strings.ToLower(t.Owner))
 }
 
-func (s *Service) spreadNews(ctx context.Context, t Target) error {
+func (s *Service) spreadNews(ctx context.Context, t ports.Target) error {
 	if err := s.Store.SetMark(ctx, newsMark(t), s.Now()); err != nil {
 		return fmt.Errorf("note that the organisation's config may have changed: %w", err)
 	}
@@ -221,7 +217,7 @@ func (s *Service) spreadNews(ctx context.Context, t Target) error {
 
 // heedNews drops what is remembered of an organisation's config if there are
 // news of it.
-func (s *Service) heedNews(ctx context.Context, t Target) error {
+func (s *Service) heedNews(ctx context.Context, t ports.Target) error {
 	name := newsMark(t)
 	at, err := s.Store.Mark(ctx, name)
 	if err != nil {

@@ -6,60 +6,24 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 )
 
-// Ended is how the work of a child process ended.
-type Ended struct {
-	Retry bool          // the job runs again
-	After time.Duration // how long from now
-	Err   string        // empty if the work is done
-}
-
-// EndedBy says how work that returned err ended.
-func EndedBy(err error) Ended {
-	if err == nil {
-		return Ended{}
-	}
-	var retry *RetryError
-	if errors.As(err, &retry) {
-		return Ended{Retry: true, After: retry.After, Err: retry.Err.Error()}
-	}
-	return Ended{Err: err.Error()}
-}
-
-func (e Ended) err() error {
-	switch {
-	case e.Retry:
-		return &RetryError{After: e.After, Err: errors.New(e.Err)}
-	case e.Err != "":
-		return errors.New(e.Err)
-	}
-	return nil
-}
-
-// DiedError says that a child process ended before its work did.
-type DiedError struct {
-	How    string // such as "signal: killed"
-	Others bool   // the process had been given other work too, which may be to blame
-}
-
-func (e *DiedError) Error() string { return "the child process ended: " + e.How }
-
 // isSuspect reports whether a target may have taken the server down. Closed ones are no
 // longer reviewed, and don't count.
-func isSuspect(state TargetState) bool {
+func isSuspect(state ports.TargetState) bool {
 	return state.Crashes > 0 && !state.Closed && state.Wanted > state.Done
 }
 
 // quarantined reports whether a target is in quarantine and not to be tried yet.
-func (s *Service) quarantined(state TargetState) bool {
+func (s *Service) quarantined(state ports.TargetState) bool {
 	return isSuspect(state) && !state.Quarantine.Next.IsZero() && s.Now().Before(state.Quarantine.Next)
 }
 
 // suspect takes the target's turn if it may have taken the server down, and returns
 // its state.
-func (s *Service) suspect(ctx context.Context, t *turn) (TargetState, error) {
+func (s *Service) suspect(ctx context.Context, t *turn) (ports.TargetState, error) {
 	state, err := s.Store.Target(ctx, t.key)
 	if err != nil {
 		return state, fmt.Errorf("read the target's state: %w", err)
@@ -82,25 +46,25 @@ func (s *Service) turnAgain(err error) time.Duration {
 // no other work when it ended. A child that could not be started, or that ended with this
 // process, says nothing about the target. A child may take as much memory as all large
 // changes together.
-func (s *Service) workApart(ctx context.Context, lease Lease, kind JobKind, state TargetState, t *turn) error {
+func (s *Service) workApart(ctx context.Context, lease ports.Lease, kind ports.JobKind, state ports.TargetState, t *turn) error {
 	if err := t.admit(s.memory.ticket(lease.Key, state.HeadSHA, kind).by(state.Author)); err != nil {
 		return s.stopWork(ctx, lease, s.putOff(ctx, lease, state, err))
 	}
 	_, stop := s.keep(ctx, lease) // the child gives the lease back
 	ended, err := s.Apart(ctx, lease, state.Target, kind, t.alone)
 	stop()
-	var died *DiedError
+	var died *ports.DiedError
 	switch {
 	case err == nil:
 		s.followed.set(lease.Key, "")
-		return ended.err()
+		return ended.AsError()
 	case ctx.Err() == nil && errors.As(err, &died) && died.Others:
 		s.Log.Warn().Str("target", lease.Key).Err(died).Msg("a child process of several reviews ended; each is now reviewed in its own")
 		t.nextAlone()
-		return &RetryError{After: turnStep, Err: errors.Join(died, s.Store.Release(ctx, lease))}
+		return &ports.RetryError{After: turnStep, Err: errors.Join(died, s.Store.Release(ctx, lease))}
 	case ctx.Err() == nil && errors.As(err, &died):
 		err = s.quarantine(ctx, lease, died)
-		if errors.Is(err, ErrLeaseLost) {
+		if errors.Is(err, ports.ErrLeaseLost) {
 			return nil // it ended after its work was handed over
 		}
 		return err
@@ -110,7 +74,7 @@ func (s *Service) workApart(ctx context.Context, lease Lease, kind JobKind, stat
 
 // quarantine notes that the target ended its child process, says so in the target's
 // check, and puts the next try off.
-func (s *Service) quarantine(ctx context.Context, lease Lease, died *DiedError) error {
+func (s *Service) quarantine(ctx context.Context, lease ports.Lease, died *ports.DiedError) error {
 	state, err := s.Store.Target(ctx, lease.Key)
 	if err != nil {
 		return s.stopWork(ctx, lease, err)
@@ -122,7 +86,7 @@ func (s *Service) quarantine(ctx context.Context, lease Lease, died *DiedError) 
 	q.Next = now.Add(s.QuarantineSteps[min(q.Deaths, len(s.QuarantineSteps)-1)])
 	q.Deaths++
 	if err := s.Store.Died(ctx, lease, q.Next); err != nil {
-		if errors.Is(err, ErrLeaseLost) {
+		if errors.Is(err, ports.ErrLeaseLost) {
 			return err
 		}
 		return s.stopWork(ctx, lease, err)
@@ -134,14 +98,14 @@ func (s *Service) quarantine(ctx context.Context, lease Lease, died *DiedError) 
 
 // stay keeps a target in quarantine: it makes the check on the target's head say so, and
 // gives the lease back. After the last try the target rests.
-func (s *Service) stay(ctx context.Context, lease Lease, state TargetState) error {
+func (s *Service) stay(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	q := state.Quarantine
 	rests := q.Next.After(q.Since.Add(s.QuarantineFor))
 	held, stop := s.keep(ctx, lease)
 	err := guard(func() error { return s.tellQuarantine(held, lease, state, rests) })
 	stop()
 	switch cause := context.Cause(held); {
-	case errors.Is(cause, ErrLeaseLost):
+	case errors.Is(cause, ports.ErrLeaseLost):
 		return nil // the new holder goes on
 	case err != nil && retryable(err):
 		return s.stopWork(ctx, lease, err)
@@ -152,12 +116,12 @@ func (s *Service) stay(ctx context.Context, lease Lease, state TargetState) erro
 		return s.rest(ctx, lease, state)
 	}
 	if err := s.Store.Release(ctx, lease); err != nil {
-		return &RetryError{After: s.RetryBase, Err: err}
+		return &ports.RetryError{After: s.RetryBase, Err: err}
 	}
-	return &RetryError{After: max(0, q.Next.Sub(s.Now())), Err: errors.New("the review ended its process, and is quarantined")}
+	return &ports.RetryError{After: max(0, q.Next.Sub(s.Now())), Err: errors.New("the review ended its process, and is quarantined")}
 }
 
-func (s *Service) tellQuarantine(ctx context.Context, lease Lease, state TargetState, rests bool) error {
+func (s *Service) tellQuarantine(ctx context.Context, lease ports.Lease, state ports.TargetState, rests bool) error {
 	if err := s.withdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
 		return err
 	}
@@ -173,7 +137,7 @@ func (s *Service) tellQuarantine(ctx context.Context, lease Lease, state TargetS
 	return err
 }
 
-func quarantineWords(q Quarantine, rests bool) (what, remedy string) {
+func quarantineWords(q ports.Quarantine, rests bool) (what, remedy string) {
 	times := "once"
 	if q.Deaths > 1 {
 		times = fmt.Sprintf("%d times", q.Deaths)
@@ -188,7 +152,7 @@ func quarantineWords(q Quarantine, rests bool) (what, remedy string) {
 }
 
 // rest ends the tries. The next ask begins anew, again in a child process.
-func (s *Service) rest(ctx context.Context, lease Lease, state TargetState) error {
+func (s *Service) rest(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	if err := s.Store.Rest(ctx, lease); err != nil {
 		return s.stopWork(ctx, lease, err)
 	}
@@ -200,7 +164,7 @@ func (s *Service) rest(ctx context.Context, lease Lease, state TargetState) erro
 		s.Observe.GaveUp("crashes")
 	}
 	if more {
-		return &RetryError{Err: errors.Join(errors.New("more is wanted"), s.Store.Release(ctx, lease))}
+		return &ports.RetryError{Err: errors.Join(errors.New("more is wanted"), s.Store.Release(ctx, lease))}
 	}
 	return s.answerCommands(ctx, lease.Key, finished{state.Wanted, true})
 }
@@ -210,7 +174,7 @@ func (s *Service) rest(ctx context.Context, lease Lease, state TargetState) erro
 func (o *order) endsQuarantine(ctx context.Context) (bool, error) {
 	state, err := o.Store.Target(ctx, o.Target.Key())
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, ports.ErrNotFound):
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("read the target's state: %w", err)

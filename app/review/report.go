@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 )
 
 // workReport asks for a review where a comment with a review report came,
 // changed or went, if that can make a difference: the pull request's reviews
 // read such comments, and its author may write.
-func (s *Service) workReport(ctx context.Context, job Job) error {
+func (s *Service) workReport(ctx context.Context, job ports.Job) error {
 	t, key := job.Report.Target, job.Report.Target.Key()
 	reads, err := s.readsReports(ctx, key)
 	if err != nil || !reads {
@@ -22,7 +23,7 @@ func (s *Service) workReport(ctx context.Context, job Job) error {
 	if err != nil || !p.CanWrite() {
 		return s.retryJob(job.Attempt, err)
 	}
-	ask := ReviewAsk{Target: t, Reason: "review report by " + job.Report.Author, Once: job.Delivery + " " + key}
+	ask := ports.ReviewAsk{Target: t, Reason: "review report by " + job.Report.Author, Once: job.Delivery + " " + key}
 	if err := s.Store.Ask(ctx, ask, false); err != nil {
 		return s.retryJob(job.Attempt, fmt.Errorf("ask for a review of %s: %w", key, err))
 	}
@@ -34,7 +35,7 @@ func (s *Service) workReport(ctx context.Context, job Job) error {
 // target that is not known has none that could be out of date.
 func (s *Service) readsReports(ctx context.Context, key string) (bool, error) {
 	state, err := s.Store.Target(ctx, key)
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, ports.ErrNotFound) {
 		return false, nil
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -15,20 +16,27 @@ import (
 // informed is a store that knows one target and its last review, and notes what
 // is asked for.
 type informed struct {
-	Store
-	state  TargetState
-	review *StoredReview
+	ports.Layers
+	ports.Targets
+	ports.History
+	ports.Intake
+	state  ports.TargetState
+	review *ports.StoredReview
 	fails  error // of the target, of which nothing is known then
-	asks   []ReviewAsk
+	asks   []ports.ReviewAsk
 }
 
-func (*informed) GoodLayer(context.Context, int64, string) (*GoodLayer, error) { return nil, nil }
+func (*informed) GoodLayer(context.Context, int64, string) (*ports.GoodLayer, error) { return nil, nil }
 
-func (i *informed) Target(context.Context, string) (TargetState, error) { return i.state, i.fails }
+func (i *informed) Target(context.Context, string) (ports.TargetState, error) {
+	return i.state, i.fails
+}
 
-func (i *informed) LatestReview(context.Context, string) (*StoredReview, error) { return i.review, nil }
+func (i *informed) LatestReview(context.Context, string) (*ports.StoredReview, error) {
+	return i.review, nil
+}
 
-func (i *informed) Ask(_ context.Context, ask ReviewAsk, fresh bool) error {
+func (i *informed) Ask(_ context.Context, ask ports.ReviewAsk, fresh bool) error {
 	ask.Fresh = fresh
 	i.asks = append(i.asks, ask)
 	return nil
@@ -36,21 +44,21 @@ func (i *informed) Ask(_ context.Context, ask ReviewAsk, fresh bool) error {
 
 // bouncer is a GitHub that says what anybody may do, and counts who asks.
 type bouncer struct {
-	GitHub
-	may   Permission
+	ports.PeopleReader
+	may   ports.Permission
 	fails error
 	asked int
 }
 
-func (b *bouncer) Permission(context.Context, Target, string) (Permission, error) {
+func (b *bouncer) Permission(context.Context, ports.Target, string) (ports.Permission, error) {
 	b.asked++
 	return b.may, b.fails
 }
 
 // reviewWith is a review in which an agent ran, by the shipped config or with a
 // file of the repository's own.
-func reviewWith(agent string, own ...ConfigBlob) *StoredReview {
-	r := &StoredReview{Config: own}
+func reviewWith(agent string, own ...ports.ConfigBlob) *ports.StoredReview {
+	r := &ports.StoredReview{Config: own}
 	r.Review.Manifest.Entries = pipeline.List[pipeline.ManifestEntry]{{Agent: agent}}
 	return r
 }
@@ -58,12 +66,12 @@ func reviewWith(agent string, own ...ConfigBlob) *StoredReview {
 // News of a report costs what it takes to know whether it matters, and asks for
 // a review only where it does.
 func TestNewsOfReports(t *testing.T) {
-	done, running := TargetState{Wanted: 2, Done: 2}, TargetState{Wanted: 3, Done: 2}
-	closed, closing := TargetState{Wanted: 2, Done: 2, Closed: true}, TargetState{Wanted: 3, Done: 2, Closed: true}
+	done, running := ports.TargetState{Wanted: 2, Done: 2}, ports.TargetState{Wanted: 3, Done: 2}
+	closed, closing := ports.TargetState{Wanted: 2, Done: 2, Closed: true}, ports.TargetState{Wanted: 3, Done: 2, Closed: true}
 	const reports = "review-reports"
-	silent := ConfigBlob{Layer: config.LayerRepository, Path: config.FileAgents, Text: []byte(`[{"id": "review-reports", "reports": {"comments": false}}]`)}
-	broken := ConfigBlob{Layer: config.LayerRepository, Path: config.FileAgents, Text: []byte(`[`)}
-	trouble := &HostError{Op: "ask", Kind: HostTransient, Err: errors.New("bad gateway")}
+	silent := ports.ConfigBlob{Layer: config.LayerRepository, Path: config.FileAgents, Text: []byte(`[{"id": "review-reports", "reports": {"comments": false}}]`)}
+	broken := ports.ConfigBlob{Layer: config.LayerRepository, Path: config.FileAgents, Text: []byte(`[`)}
+	trouble := &ports.HostError{Op: "ask", Kind: ports.HostTransient, Err: errors.New("bad gateway")}
 	tests := map[string]struct {
 		store        informed
 		github       bouncer
@@ -71,7 +79,7 @@ func TestNewsOfReports(t *testing.T) {
 		fails        bool
 	}{
 		"reports were read":                 {store: informed{state: done, review: reviewWith(reports)}, asked: true, again: true},
-		"by who may only read":              {store: informed{state: done, review: reviewWith(reports)}, github: bouncer{may: PermissionTriage}, asked: true},
+		"by who may only read":              {store: informed{state: done, review: reviewWith(reports)}, github: bouncer{may: ports.PermissionTriage}, asked: true},
 		"nobody knows what the author may":  {store: informed{state: done, review: reviewWith(reports)}, github: bouncer{fails: trouble}, asked: true, fails: true},
 		"other agents ran":                  {store: informed{state: done, review: reviewWith("secrets")}},
 		"comments are not read":             {store: informed{state: done, review: reviewWith(reports, silent)}},
@@ -80,26 +88,27 @@ func TestNewsOfReports(t *testing.T) {
 		"a review is under way":             {store: informed{state: running}, asked: true, again: true},
 		"closed":                            {store: informed{state: closed, review: reviewWith(reports)}},
 		"closed in the middle of a review":  {store: informed{state: closing, review: reviewWith(reports)}},
-		"not known":                         {store: informed{fails: ErrNotFound}},
+		"not known":                         {store: informed{fails: ports.ErrNotFound}},
 		"the store fails":                   {store: informed{fails: errForgotten}, fails: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			if tt.github.may == "" {
-				tt.github.may = PermissionWrite
+				tt.github.may = ports.PermissionWrite
 			}
-			s := &Service{Options: Options{Store: &tt.store, GitHub: &tt.github, Loader: config.NewLoader(1), RetryBase: time.Second}}
-			target := Target{Kind: TargetPull, RepoID: 2, Number: 3}
-			err := s.workReport(t.Context(), Job{Kind: JobReport, Report: &ReportNews{Target: target, Author: "alice"}, Delivery: "guid", Attempt: 1})
+			store := ports.Store{Layers: &tt.store, Targets: &tt.store, History: &tt.store, Intake: &tt.store}
+			s := &Service{Options: Options{Store: store, GitHub: ports.Host{PeopleReader: &tt.github}, Loader: config.NewLoader(1), RetryBase: time.Second}}
+			target := ports.Target{Kind: ports.TargetPull, RepoID: 2, Number: 3}
+			err := s.workReport(t.Context(), ports.Job{Kind: ports.JobReport, Report: &ports.ReportNews{Target: target, Author: "alice"}, Delivery: "guid", Attempt: 1})
 			if (err != nil) != tt.fails {
 				t.Errorf("error %v", err)
 			}
 			if got := tt.github.asked == 1; got != tt.asked || tt.github.asked > 1 {
 				t.Errorf("GitHub was asked %d times", tt.github.asked)
 			}
-			var want []ReviewAsk
+			var want []ports.ReviewAsk
 			if tt.again {
-				want = []ReviewAsk{{Target: target, Reason: "review report by alice", Once: "guid pull/2/3"}}
+				want = []ports.ReviewAsk{{Target: target, Reason: "review report by alice", Once: "guid pull/2/3"}}
 			}
 			if diff := cmp.Diff(want, tt.store.asks); diff != "" {
 				t.Errorf("asks (-want +got):\n%s", diff)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/agents/codescanning"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -23,7 +24,7 @@ import (
 // review does one generation of a target: it runs the pipeline and stores the
 // review, with which the target is handed over to the job that publishes it.
 // done says that there is nothing to publish.
-func (s *Service) review(ctx context.Context, lease Lease, state TargetState, memory *ticket) (done bool, err error) {
+func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.TargetState, memory *ticket) (done bool, err error) {
 	// Published, and the process died before the generation was finished.
 	if done, err := s.Store.Published(ctx, lease.Key, state.Wanted); err != nil || done {
 		return done, err
@@ -36,7 +37,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState, me
 	if state.Rerun.Full {
 		s.GitHub.ForgetConfig(state.Target)
 	}
-	out := &outside{service: s, target: state.Target, src: src, trail: trail.Of(ctx), trouble: map[string]error{}, seen: map[string]codescanning.Seen{}, refused: map[string]bool{}}
+	out := &outside{service: s, target: state.Target, src: src.PullSource, trail: trail.Of(ctx), trouble: map[string]error{}, seen: map[string]codescanning.Seen{}, refused: map[string]bool{}}
 	var outcome run.Outcome
 	var unopened error
 	var waits *memoryWait
@@ -111,7 +112,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState, me
 	if err := s.noteScans(ctx, state, out, &outcome); err != nil {
 		return false, err
 	}
-	err = s.Store.SaveReview(ctx, lease, StoredReview{
+	err = s.Store.SaveReview(ctx, lease, ports.StoredReview{
 		RunID: outcome.Record.RunID, Key: lease.Key, Generation: state.Wanted,
 		RepoID: state.RepoID, HeadSHA: facts.Head.SHA, BaseSHA: facts.Base.SHA,
 		Review: outcome.Review, Config: src.blobs, Record: outcome.Record,
@@ -136,7 +137,7 @@ func (s *Service) logPanic(where string, err error, stack []byte) {
 
 // followHead records the head that was read where it is not the one that the
 // events told of. The run starts anew then: its check stands on another head.
-func (s *Service) followHead(ctx context.Context, key string, state TargetState, headSHA string) error {
+func (s *Service) followHead(ctx context.Context, key string, state ports.TargetState, headSHA string) error {
 	if headSHA == state.HeadSHA {
 		return nil
 	}
@@ -155,7 +156,7 @@ func (s *Service) followHead(ctx context.Context, key string, state TargetState,
 // already and nobody asked for a new one it waits for the result: it may be
 // the same. refused is why GitHub takes no check on this head, which may be
 // gone: what is read meanwhile will tell.
-func (s *Service) openEarly(ctx context.Context, lease Lease, state TargetState, src PullSource) (refused, err error) {
+func (s *Service) openEarly(ctx context.Context, lease ports.Lease, state ports.TargetState, src ports.Change) (refused, err error) {
 	if err := s.cancelOldChecks(ctx, lease, state.Target); err != nil {
 		return nil, err
 	}
@@ -171,7 +172,7 @@ func (s *Service) openEarly(ctx context.Context, lease Lease, state TargetState,
 		return nil, err
 	}
 	err = s.openCheck(ctx, lease, state, state.HeadSHA)
-	var host *HostError
+	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
 		return err, nil
 	}
@@ -253,9 +254,9 @@ func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(
 func newRunID() string { return strings.ToLower(rand.Text()[:16]) }
 
 // view is what the renderer needs of a stored review.
-func (s *Service) view(t Target, r *StoredReview, cfg *config.Config, notices []string, shared []render.SharedHead) render.View {
+func (s *Service) view(t ports.Target, r *ports.StoredReview, cfg *config.Config, notices []string, shared []render.SharedHead) render.View {
 	return render.View{
-		Review: r.Review, Record: r.Record, Mode: r.mode(cfg), Notices: notices, Shared: shared, FixLoop: r.FixLoop,
+		Review: r.Review, Record: r.Record, Mode: modeOf(r, cfg), Notices: notices, Shared: shared, FixLoop: r.FixLoop,
 		Rules: render.RuleNotes(&r.Review.Report, cfg),
 		Links: render.Links{WebURL: s.WebURL, Repository: t.Owner + "/" + t.Name},
 	}

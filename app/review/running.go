@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // runs are the targets that this process works on, so that a run which became
@@ -62,9 +64,9 @@ func while(ctx context.Context, every time.Duration, look func(context.Context) 
 // keep renews a lease until stop is called. The context it returns ends with
 // ErrLeaseLost if another holder has taken it; a database that is slow for a
 // moment is no reason to stop.
-func (s *Service) keep(ctx context.Context, l Lease) (held context.Context, stop func()) {
+func (s *Service) keep(ctx context.Context, l ports.Lease) (held context.Context, stop func()) {
 	return while(ctx, s.LeaseTTL/5, func(ctx context.Context) error {
-		if err := s.Store.Renew(ctx, l, s.LeaseTTL); errors.Is(err, ErrLeaseLost) {
+		if err := s.Store.Renew(ctx, l, s.LeaseTTL); errors.Is(err, ports.ErrLeaseLost) {
 			return err
 		}
 		return nil

@@ -5,20 +5,22 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 func TestWhichNewsOfOthersMatter(t *testing.T) {
-	annotations := ScanReader{ID: "a", Annotations: true, Annotated: []string{AnnotatedRun("ci", "lint")}}
-	named := ScanReader{ID: "b", Annotations: true, Apps: []string{"ci"}}
-	alerts := ScanReader{ID: "c", Alerts: true}
-	waiting := ScanReader{ID: "d", Waiting: []string{"CodeQL"}}
-	check := func(app, name string, annotated bool) ScanNews {
-		return ScanNews{HeadSHA: "h", App: app, Check: name, Annotated: annotated}
+	annotations := ports.ScanReader{ID: "a", Annotations: true, Annotated: []string{ports.AnnotatedRun("ci", "lint")}}
+	named := ports.ScanReader{ID: "b", Annotations: true, Apps: []string{"ci"}}
+	alerts := ports.ScanReader{ID: "c", Alerts: true}
+	waiting := ports.ScanReader{ID: "d", Waiting: []string{"CodeQL"}}
+	check := func(app, name string, annotated bool) ports.ScanNews {
+		return ports.ScanNews{HeadSHA: "h", App: app, Check: name, Annotated: annotated}
 	}
-	suite, alert := ScanNews{HeadSHA: "h", App: "ci"}, ScanNews{Number: 1}
+	suite, alert := ports.ScanNews{HeadSHA: "h", App: "ci"}, ports.ScanNews{Number: 1}
 	tests := map[string]struct {
-		reads ScanReader
-		news  ScanNews
+		reads ports.ScanReader
+		news  ports.ScanNews
 		want  bool
 	}{
 		"annotated":                    {annotations, check("ci", "vet", true), true},
@@ -36,15 +38,15 @@ func TestWhichNewsOfOthersMatter(t *testing.T) {
 		"a suite":                      {annotations, suite, false},
 	}
 	for name, tt := range tests {
-		if got := (ScansRead{Agents: []ScanReader{{ID: "none"}, tt.reads}}).Concerns(tt.news); got != tt.want {
+		if got := (ports.ScansRead{Agents: []ports.ScanReader{{ID: "none"}, tt.reads}}).Concerns(tt.news); got != tt.want {
 			t.Errorf("%s: %t", name, got)
 		}
-		if (ScansRead{}).Concerns(tt.news) {
+		if (ports.ScansRead{}).Concerns(tt.news) {
 			t.Errorf("%s matters to nobody", name)
 		}
 	}
-	reads := ScansRead{Agents: []ScanReader{annotations, waiting}}
-	if !reads.Waiting() || (ScansRead{Agents: []ScanReader{named}}).Waiting() || !slices.Equal(reads.IDs(), []string{"a", "d"}) {
+	reads := ports.ScansRead{Agents: []ports.ScanReader{annotations, waiting}}
+	if !reads.Waiting() || (ports.ScansRead{Agents: []ports.ScanReader{named}}).Waiting() || !slices.Equal(reads.IDs(), []string{"a", "d"}) {
 		t.Errorf("%+v", reads)
 	}
 }
@@ -52,7 +54,7 @@ func TestWhichNewsOfOthersMatter(t *testing.T) {
 // beginnings is a store that counts how often news are dropped, and fails at
 // first.
 type beginnings struct {
-	Store
+	ports.Scans
 	n int
 }
 
@@ -67,7 +69,7 @@ func (b *beginnings) BeginScans(context.Context, string) error {
 // dropped by that one.
 func TestNewsAreDroppedOnceForEachReview(t *testing.T) {
 	store := &beginnings{}
-	o := &outside{service: &Service{Options: Options{Store: store}}}
+	o := &outside{service: &Service{Options: Options{Store: ports.Store{Scans: store}}}}
 	if err := o.beginScans(t.Context()); err == nil {
 		t.Error("an agent reads though news may not be kept")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/agents/model"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/run"
@@ -20,8 +21,8 @@ import (
 // Options are what a Service is made from. All but the durations and Server are
 // needed.
 type Options struct {
-	Store    Store
-	GitHub   GitHub
+	Store    ports.Store
+	GitHub   ports.Host
 	Pipeline *run.Runner
 	Loader   *config.Loader
 	Server   config.Layer // the server's, without files if there is none
@@ -35,7 +36,7 @@ type Options struct {
 	Now     func() time.Time
 	// TakeIn takes in what an attempt that failed would have delivered. The error is
 	// ErrRefused where the webhook would refuse it.
-	TakeIn func(ctx context.Context, a HookAttempt, payload []byte) error
+	TakeIn func(ctx context.Context, a ports.HookAttempt, payload []byte) error
 
 	LeaseTTL    time.Duration // default 15 s; a crashed holder blocks its target so long
 	RetryBase   time.Duration // default 5 s, doubled for each failure up to 2 minutes
@@ -47,7 +48,7 @@ type Options struct {
 	// alone is set, and otherwise in one that it shares with other suspects. The error is
 	// a *DiedError if the process ended meanwhile; any other error says nothing about the
 	// target. Without Apart suspects are reviewed in this process, one at a time.
-	Apart func(ctx context.Context, l Lease, t Target, kind JobKind, alone bool) (Ended, error)
+	Apart func(ctx context.Context, l ports.Lease, t ports.Target, kind ports.JobKind, alone bool) (ports.Ended, error)
 	// QuarantineSteps are how long a review that ended its child process waits for the
 	// next try; the last step is repeated. Default: 1, 5, 15 and 60 minutes.
 	// QuarantineFor is how long it is tried again at all. Default: a day.
@@ -108,7 +109,7 @@ type Service struct {
 	issuesRefused sync.Map
 }
 
-var _ Worker = (*Service)(nil)
+var _ ports.Worker = (*Service)(nil)
 
 // maxProposals is how many proposed configs are remembered: more than the pull
 // requests that change config at one time.
@@ -165,7 +166,7 @@ func New(o Options) (*Service, error) {
 // Accept stores what a webhook delivery asks for. When it returns without an
 // error the ask survives any crash. A run that the delivery makes moot, since
 // the head moved or the pull request was closed, is cancelled at once.
-func (s *Service) Accept(ctx context.Context, d Delivery) (Accepted, error) {
+func (s *Service) Accept(ctx context.Context, d ports.Delivery) (ports.Accepted, error) {
 	if d.Command != nil {
 		c := s.presentable(*d.Command)
 		d.Command = &c
@@ -187,29 +188,29 @@ func (s *Service) Accept(ctx context.Context, d Delivery) (Accepted, error) {
 }
 
 // Work does one job of the queue.
-func (s *Service) Work(ctx context.Context, job Job) error {
+func (s *Service) Work(ctx context.Context, job ports.Job) error {
 	switch job.Kind {
-	case JobReview, JobPublish:
+	case ports.JobReview, ports.JobPublish:
 		return s.workTarget(ctx, job.Key, job.Kind)
-	case JobCommand:
+	case ports.JobCommand:
 		return s.workCommand(ctx, job.Place, job.CommentID, job.Attempt)
-	case JobRerequest:
+	case ports.JobRerequest:
 		return s.workRerequest(ctx, job)
-	case JobReport:
+	case ports.JobReport:
 		return s.workReport(ctx, job)
-	case JobScans:
+	case ports.JobScans:
 		return s.workScans(ctx, job)
-	case JobIssues:
+	case ports.JobIssues:
 		return s.workIssues(ctx, job)
-	case JobDeliveries:
+	case ports.JobDeliveries:
 		return s.retryJob(job.Attempt, s.findDeliveries(ctx))
-	case JobSweep:
-		return s.retryJob(job.Attempt, s.sweep(ctx, Sweep{Installation: job.Installation, Granted: job.Granted}))
-	case JobConfig:
+	case ports.JobSweep:
+		return s.retryJob(job.Attempt, s.sweep(ctx, ports.Sweep{Installation: job.Installation, Granted: job.Granted}))
+	case ports.JobConfig:
 		return s.retryJob(job.Attempt, s.workConfig(ctx, job))
-	case JobForget:
+	case ports.JobForget:
 		return s.retryJob(job.Attempt, s.forget(ctx, *job.Forget))
-	case JobRetention:
+	case ports.JobRetention:
 		return s.retryJob(job.Attempt, s.prune(ctx))
 	}
 	return fmt.Errorf("unknown kind of job %q", job.Kind)
@@ -245,7 +246,7 @@ func (s *Service) backoff(failures int, err error) time.Duration {
 	if failures < 10 {
 		d = min(d, s.RetryBase<<(failures-1))
 	}
-	var host *HostError
+	var host *ports.HostError
 	if errors.As(err, &host) {
 		d = max(d, host.RetryAfter)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/raw"
@@ -11,7 +12,7 @@ import (
 
 // source is a PullSource with its config: what normalize reads.
 type source struct {
-	PullSource
+	ports.PullSource
 	layers func(ctx context.Context) (inForce, error)
 	ticket *ticket // nil if the change is not weighed
 	inForce
@@ -46,22 +47,22 @@ func (s *source) Config(ctx context.Context) (normalize.ConfigRead, error) {
 
 // defaultBlobs is the text of the embedded defaults: another version of
 // reviewgate has others, and a stored review needs its own.
-func defaultBlobs() []ConfigBlob { return layerBlobs(config.DefaultLayer()) }
+func defaultBlobs() []ports.ConfigBlob { return layerBlobs(config.DefaultLayer()) }
 
-func layerBlobs(l config.Layer) []ConfigBlob {
-	var blobs []ConfigBlob
+func layerBlobs(l config.Layer) []ports.ConfigBlob {
+	var blobs []ports.ConfigBlob
 	for _, f := range l.Files {
 		sha := f.BlobSHA
 		if sha == "" {
 			sha = config.BlobSHA(f.Text)
 		}
-		blobs = append(blobs, ConfigBlob{Layer: l.Name, Path: f.Path, BlobSHA: sha, Text: f.Text})
+		blobs = append(blobs, ports.ConfigBlob{Layer: l.Name, Path: f.Path, BlobSHA: sha, Text: f.Text})
 	}
 	return blobs
 }
 
 // configLayer is the layer of a name among the blobs.
-func configLayer(name, from string, blobs []ConfigBlob) config.Layer {
+func configLayer(name, from string, blobs []ports.ConfigBlob) config.Layer {
 	l := config.Layer{Name: name, Source: from}
 	if name == config.LayerOrganisation {
 		l.Organisation, _, _ = strings.Cut(from, "/")
@@ -74,7 +75,7 @@ func configLayer(name, from string, blobs []ConfigBlob) config.Layer {
 	return l
 }
 
-func sameBlobs(a, b []ConfigBlob) bool {
+func sameBlobs(a, b []ports.ConfigBlob) bool {
 	if len(a) != len(b) {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/app/commands"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -55,7 +56,7 @@ func subjectOf(f *pipeline.Finding) subject {
 }
 
 // unread is what could not be read of a head and holds the gate, as one subject.
-func unread(r *StoredReview) []subject {
+func unread(r *ports.StoredReview) []subject {
 	for _, i := range r.Review.Report.Incomplete {
 		if i.Gating && i.Unread() {
 			return []subject{{id: pipeline.AcceptedUnread, fingerprints: []string{pipeline.AcceptedUnread}, surroundings: []string{pipeline.UnreadOn(&r.Review.Facts)}}}
@@ -140,7 +141,7 @@ func (o *order) onFinding(ctx context.Context) (verdict, error) {
 	if lacks, err := o.lacksFor(ctx, &found[0]); err != nil || lacks != "" {
 		return o.notAllowed(lacks), err
 	}
-	v := o.rerun(Rerun{Decide: true})
+	v := o.rerun(ports.Rerun{Decide: true})
 	v.effect = o.verdictOn(&found[0])
 	v.effect.HeadSHA, v.effect.BaseRef = r.HeadSHA, r.Review.Facts.Base.Ref
 	v.effect.Audit = o.audit(r.HeadSHA, found[0].id)
@@ -176,8 +177,8 @@ func (o *order) list(kind render.NoticeKind, of []subject) render.Notice {
 }
 
 // verdictOn is what the command says of each fingerprint of a finding.
-func (o *order) verdictOn(s *subject) Effect {
-	var e Effect
+func (o *order) verdictOn(s *subject) ports.Effect {
+	var e ports.Effect
 	for i, f := range s.fingerprints {
 		around := pipeline.SurroundingsUnknown // in a review of a version that kept none
 		if i < len(s.surroundings) {
@@ -199,8 +200,8 @@ func (o *order) verdictOn(s *subject) Effect {
 }
 
 // audit is the command's line in the audit log.
-func (o *order) audit(headSHA, subject string) *AuditEntry {
-	return &AuditEntry{
+func (o *order) audit(headSHA, subject string) *ports.AuditEntry {
+	return &ports.AuditEntry{
 		At: o.Now(), RepoID: o.Target.RepoID, Key: o.Target.Key(), HeadSHA: headSHA, Actor: o.Sender,
 		Action: string(o.what.Name), Subject: subject, Reason: o.what.Reason,
 	}
@@ -235,9 +236,9 @@ func (o *order) byHand(ctx context.Context) (verdict, error) {
 	} else if err := o.askAuthority(ctx); err != nil {
 		return verdict{}, err
 	}
-	v := o.rerun(Rerun{Decide: true})
+	v := o.rerun(ports.Rerun{Decide: true})
 	v.ask.ByHand = true
-	v.effect = Effect{
+	v.effect = ports.Effect{
 		ByHand:  &pipeline.HandDecision{Action: action, By: o.Sender, Reason: o.what.Reason, At: o.Now(), FinalIn: o.finalIn},
 		HeadSHA: now.HeadSHA, BaseRef: now.BaseRef, Audit: o.audit(now.HeadSHA, ""),
 	}

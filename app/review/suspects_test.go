@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // ask takes a turn and reports whether it was given.
@@ -85,7 +87,7 @@ func TestSuspectIsTriedAloneAfterItsProcessEnded(t *testing.T) {
 func TestSuspectsTakeMemoryOnce(t *testing.T) {
 	var s suspects
 	m := newAdmission(1<<30, time.Hour, time.Now)
-	large := m.ticket("large", "h", JobReview)
+	large := m.ticket("large", "h", ports.JobReview)
 	if err := large.weigh(large.all()); err != nil {
 		t.Fatal(err)
 	}
@@ -93,12 +95,12 @@ func TestSuspectsTakeMemoryOnce(t *testing.T) {
 	if !ask(t, a, false) || !ask(t, b, false) {
 		t.Fatal("no turns")
 	}
-	if err := a.admit(m.ticket("a", "h", JobReview)); !errors.As(err, new(*memoryWait)) {
+	if err := a.admit(m.ticket("a", "h", ports.JobReview)); !errors.As(err, new(*memoryWait)) {
 		t.Fatalf("beside a large change: %v", err)
 	}
 	large.end(true)
 	for _, turn := range []*turn{a, b} {
-		if err := turn.admit(m.ticket(turn.key, "h", JobReview)); err != nil {
+		if err := turn.admit(m.ticket(turn.key, "h", ports.JobReview)); err != nil {
 			t.Fatal(err)
 		}
 	}

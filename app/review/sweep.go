@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // Webhooks get lost: the server was down, a proxy refused them, GitHub gave up
@@ -64,9 +66,9 @@ var awaitedScans = map[string][]string{
 	"code_scanning_alert": nil,
 }
 
-func tellsOfScans(a HookAttempt) bool { return isOneOf(awaitedScans, a) }
+func tellsOfScans(a ports.HookAttempt) bool { return isOneOf(awaitedScans, a) }
 
-func isOneOf(events map[string][]string, a HookAttempt) bool {
+func isOneOf(events map[string][]string, a ports.HookAttempt) bool {
 	actions, ok := events[a.Event]
 	return ok && (actions == nil || slices.Contains(actions, a.Action))
 }
@@ -74,7 +76,7 @@ func isOneOf(events map[string][]string, a HookAttempt) bool {
 // urgency is higher for what is to be looked for sooner: what people ask for comes first,
 // since nothing else finds it, as the sweep finds pull requests. Most edits of comments
 // are the App's own, which the log doesn't show. News of others' checks comes last.
-func urgency(a HookAttempt) int {
+func urgency(a ports.HookAttempt) int {
 	switch {
 	case tellsOfScans(a):
 		return 0
@@ -86,16 +88,13 @@ func urgency(a HookAttempt) int {
 	return 2
 }
 
-// MarkDeliveries is the mark of how far the App's delivery log was read.
-const MarkDeliveries = "deliveries"
-
 // findDeliveries reads the App's delivery log and takes in what failed and was never
 // taken in. What is missing stands in the store, so that the log is read once, by
 // whatever process.
 func (s *Service) findDeliveries(ctx context.Context) error {
 	began := s.Now()
 	oldest := began.Add(-logReaches)
-	since, err := s.Store.Mark(ctx, MarkDeliveries)
+	since, err := s.Store.Mark(ctx, ports.MarkDeliveries)
 	if err != nil {
 		return fmt.Errorf("read how far the delivery log was read: %w", err)
 	}
@@ -113,7 +112,7 @@ func (s *Service) findDeliveries(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dropped, err := s.Store.NoteLost(ctx, LogRead{Lost: lostDeliveries(attempts, scanned), Before: oldest, UpTo: began})
+	dropped, err := s.Store.NoteLost(ctx, ports.LogRead{Lost: lostDeliveries(attempts, scanned), Before: oldest, UpTo: began})
 	if err != nil {
 		return err
 	}
@@ -131,8 +130,8 @@ func (s *Service) findDeliveries(ctx context.Context) error {
 			failed = 0
 			continue
 		}
-		var host *HostError
-		if failed++; failed == maxFailed || !errors.As(err, &host) || host.Kind == HostLimited {
+		var host *ports.HostError
+		if failed++; failed == maxFailed || !errors.As(err, &host) || host.Kind == ports.HostLimited {
 			return err
 		}
 		// One that GitHub can't show doesn't hold up the others.
@@ -147,8 +146,8 @@ func (s *Service) findDeliveries(ctx context.Context) error {
 // lostDeliveries are those that failed and ask for something, each as its newest attempt
 // with the time of the first. scanned are the repositories in which news of others' checks
 // asks for something.
-func lostDeliveries(attempts []HookAttempt, scanned map[int64]bool) []LostDelivery {
-	var lost []LostDelivery
+func lostDeliveries(attempts []ports.HookAttempt, scanned map[int64]bool) []ports.LostDelivery {
+	var lost []ports.LostDelivery
 	at := map[string]int{}
 	for _, a := range attempts {
 		if !isOneOf(awaited, a) && !(scanned[a.RepoID] && tellsOfScans(a)) {
@@ -157,7 +156,7 @@ func lostDeliveries(attempts []HookAttempt, scanned map[int64]bool) []LostDelive
 		i, seen := at[a.GUID]
 		if !seen {
 			at[a.GUID] = len(lost)
-			lost = append(lost, LostDelivery{HookAttempt: a, Urgency: urgency(a)})
+			lost = append(lost, ports.LostDelivery{HookAttempt: a, Urgency: urgency(a)})
 			continue
 		}
 		first := lost[i].At
@@ -176,7 +175,7 @@ func lostDeliveries(attempts []HookAttempt, scanned map[int64]bool) []LostDelive
 // that, GitHub is asked to send it again. What it has no more, or won't send again, is
 // left to the sweep of open pull requests, and so is one that would be refused again. One
 // that can't be stored doesn't hold up the others.
-func (s *Service) lookFor(ctx context.Context, d LostDelivery) error {
+func (s *Service) lookFor(ctx context.Context, d ports.LostDelivery) error {
 	payload, err := s.GitHub.Payload(ctx, d.ID)
 	did := "took in a lost delivery"
 	if err == nil {
@@ -184,9 +183,9 @@ func (s *Service) lookFor(ctx context.Context, d LostDelivery) error {
 	}
 	again := s.Now().Add(lookAgain(d.Looks))
 	switch {
-	case errors.Is(err, ErrRefused):
+	case errors.Is(err, ports.ErrRefused):
 		again = s.Now().Add(logReaches)
-	case errors.Is(err, ErrNoPayload):
+	case errors.Is(err, ports.ErrNoPayload):
 		did = "asked for a lost delivery again"
 		if refused := s.GitHub.Redeliver(ctx, d.ID); refused != nil {
 			err = refused
@@ -195,7 +194,7 @@ func (s *Service) lookFor(ctx context.Context, d LostDelivery) error {
 			err = nil
 		}
 	}
-	var host *HostError
+	var host *ports.HostError
 	if errors.As(err, &host) && host.Temporary() {
 		return err
 	}
@@ -229,7 +228,7 @@ func (s *Service) found(what string) {
 
 // sweep looks for what was missed in one installation, or for 0 everywhere:
 // then each installation gets a job of its own.
-func (s *Service) sweep(ctx context.Context, sw Sweep) error {
+func (s *Service) sweep(ctx context.Context, sw ports.Sweep) error {
 	if sw.Installation != 0 {
 		if sw.Granted {
 			if err := s.askGranted(ctx, sw.Installation); err != nil {
@@ -248,11 +247,11 @@ func (s *Service) sweep(ctx context.Context, sw Sweep) error {
 			continue
 		}
 		active[in.ID] = true
-		if err := s.Store.AskSweep(ctx, Sweep{Installation: in.ID}); err != nil {
+		if err := s.Store.AskSweep(ctx, ports.Sweep{Installation: in.ID}); err != nil {
 			return fmt.Errorf("ask for a sweep of installation %d: %w", in.ID, err)
 		}
 	}
-	return errors.Join(s.finishOrphans(ctx, active), s.askWaitingIssues(ctx, func(t Target, refused time.Time) (bool, error) {
+	return errors.Join(s.finishOrphans(ctx, active), s.askWaitingIssues(ctx, func(t ports.Target, refused time.Time) (bool, error) {
 		return active[t.Installation] && s.Now().Sub(refused) >= issueDay, nil
 	}))
 }
@@ -270,7 +269,7 @@ func (s *Service) finishOrphans(ctx context.Context, active map[int64]bool) erro
 		if !active[t.Installation] {
 			continue // until it can be written to again
 		}
-		errs = append(errs, s.underSweepLease(ctx, t.RepoID, func(ctx context.Context, l Lease) error {
+		errs = append(errs, s.underSweepLease(ctx, t.RepoID, func(ctx context.Context, l ports.Lease) error {
 			if err := s.cancelOldChecks(ctx, l, t); err != nil {
 				return err
 			}
@@ -284,7 +283,7 @@ func (s *Service) finishOrphans(ctx context.Context, active map[int64]bool) erro
 // underSweepLease does f with a lease of its own, since what is written to
 // GitHub needs one. Where another process sweeps the repository it does
 // nothing.
-func (s *Service) underSweepLease(ctx context.Context, repoID int64, f func(context.Context, Lease) error) error {
+func (s *Service) underSweepLease(ctx context.Context, repoID int64, f func(context.Context, ports.Lease) error) error {
 	l, ok, err := s.Store.Acquire(ctx, fmt.Sprintf("sweep/%d", repoID), s.Owner, s.LeaseTTL)
 	if err != nil {
 		return fmt.Errorf("take the lease to sweep: %w", err)
@@ -303,7 +302,7 @@ func (s *Service) sweepInstallation(ctx context.Context, id int64) error {
 		return err
 	}
 	repos, err := s.GitHub.Repositories(ctx, id)
-	var host *HostError
+	var host *ports.HostError
 	switch {
 	case errors.As(err, &host) && !host.Temporary():
 		s.Log.Warn().Int64("installation", id).Err(err).Msg("not swept")
@@ -346,7 +345,7 @@ func (s *Service) sweptUntil(ctx context.Context, mark string, id int64) (time.T
 	if err != nil {
 		return last, err
 	}
-	i := slices.IndexFunc(all, func(in Installation) bool { return in.ID == id })
+	i := slices.IndexFunc(all, func(in ports.Installation) bool { return in.ID == id })
 	if i < 0 {
 		return s.Now(), nil
 	}
@@ -361,17 +360,17 @@ func (s *Service) askRefused(ctx context.Context, installation int64) error {
 	}
 	for _, t := range refused {
 		a, err := s.GitHub.Access(ctx, t)
-		var host *HostError
+		var host *ports.HostError
 		switch {
 		case errors.As(err, &host) && !host.Temporary():
 			continue
 		case err != nil:
 			return err
-		case a.refusal() != nil:
+		case refusalOf(a) != nil:
 			continue // its agents would run for nothing
 		}
 		t.HeadSHA = "" // the store's own may be newer by now
-		if err := s.askFound(ctx, ReviewAsk{Target: t, Reason: "access was refused before"}); err != nil {
+		if err := s.askFound(ctx, ports.ReviewAsk{Target: t, Reason: "access was refused before"}); err != nil {
 			return err
 		}
 	}
@@ -386,16 +385,16 @@ func (s *Service) askGranted(ctx context.Context, installation int64) error {
 		return err
 	}
 	open := map[int64]bool{} // by repository that was looked at
-	look := func(t Target) (bool, error) {
+	look := func(t ports.Target) (bool, error) {
 		if ok, looked := open[t.RepoID]; looked {
 			return ok, nil
 		}
 		a, err := s.GitHub.Access(ctx, t)
-		var host *HostError
+		var host *ports.HostError
 		if err != nil && (!errors.As(err, &host) || host.Temporary()) {
 			return false, err
 		}
-		open[t.RepoID] = err == nil && a.refusal() == nil
+		open[t.RepoID] = err == nil && refusalOf(a) == nil
 		return open[t.RepoID], nil
 	}
 	for _, st := range refused {
@@ -406,12 +405,12 @@ func (s *Service) askGranted(ctx context.Context, installation int64) error {
 		}
 		t := st.Target
 		t.HeadSHA = "" // the store's own may be newer by now
-		ask := ReviewAsk{Target: t, Reason: "permissions were granted", Rerun: Rerun{Agents: st.Scans.Refused()}}
+		ask := ports.ReviewAsk{Target: t, Reason: "permissions were granted", Rerun: ports.Rerun{Agents: st.Scans.Refused()}}
 		if err := s.Store.Ask(ctx, ask, false); err != nil {
 			return fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
 		}
 	}
-	return s.askWaitingIssues(ctx, func(t Target, refused time.Time) (bool, error) {
+	return s.askWaitingIssues(ctx, func(t ports.Target, refused time.Time) (bool, error) {
 		if t.Installation != installation || refused.IsZero() {
 			return false, nil
 		}
@@ -422,7 +421,7 @@ func (s *Service) askGranted(ctx context.Context, installation int64) error {
 // sweepRepository asks for the open pull requests that have no answer. A
 // repository that can't be read is no reason to leave the others: skipped
 // tells of it.
-func (s *Service) sweepRepository(ctx context.Context, repo Target, since time.Time, skipped *atomic.Bool) error {
+func (s *Service) sweepRepository(ctx context.Context, repo ports.Target, since time.Time, skipped *atomic.Bool) error {
 	pulls, err := s.GitHub.OpenPulls(ctx, repo, since)
 	if err != nil {
 		return s.skipRefused(repo, err, skipped)
@@ -440,15 +439,15 @@ func (s *Service) sweepRepository(ctx context.Context, repo Target, since time.T
 			continue
 		}
 		// News of it may have come while GitHub was asked.
-		if err := s.askFound(ctx, ReviewAsk{Target: p.Target, Reason: reasonFound, Asked: &asked}); err != nil {
+		if err := s.askFound(ctx, ports.ReviewAsk{Target: p.Target, Reason: reasonFound, Asked: &asked}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Service) skipRefused(repo Target, err error, skipped *atomic.Bool) error {
-	var host *HostError
+func (s *Service) skipRefused(repo ports.Target, err error, skipped *atomic.Bool) error {
+	var host *ports.HostError
 	if !errors.As(err, &host) || host.Temporary() {
 		return err
 	}
@@ -457,7 +456,7 @@ func (s *Service) skipRefused(repo Target, err error, skipped *atomic.Bool) erro
 	return nil
 }
 
-func (s *Service) askFound(ctx context.Context, ask ReviewAsk) error {
+func (s *Service) askFound(ctx context.Context, ask ports.ReviewAsk) error {
 	t := ask.Target
 	if err := s.Store.Ask(ctx, ask, false); err != nil {
 		return fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
@@ -471,13 +470,13 @@ func (s *Service) askFound(ctx context.Context, ask ReviewAsk) error {
 // a review of it is on its way. A check on its head alone is no answer: that
 // may be another pull request's, or this one's into another base. asked is the
 // generation of it that was asked for then, 0 where it is not known.
-func (s *Service) answered(ctx context.Context, p OpenPull, shared bool) (answered bool, asked int64, err error) {
+func (s *Service) answered(ctx context.Context, p ports.OpenPull, shared bool) (answered bool, asked int64, err error) {
 	state, err := s.Store.Target(ctx, p.Key())
-	unknown := errors.Is(err, ErrNotFound)
+	unknown := errors.Is(err, ports.ErrNotFound)
 	if err != nil && !unknown {
 		return false, 0, fmt.Errorf("look up %s: %w", p.Key(), err)
 	}
-	newest, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(p.RepoID, p.HeadSHA))
+	newest, err := s.Store.NewestWrite(ctx, ports.WriteCheck, checkSubject(p.RepoID, p.HeadSHA))
 	if err != nil {
 		return false, 0, fmt.Errorf("look for the check of %s: %w", p.HeadSHA, err)
 	}
@@ -489,7 +488,7 @@ func (s *Service) answered(ctx context.Context, p OpenPull, shared bool) (answer
 	return answered, state.Wanted, err
 }
 
-func (s *Service) answeredNow(ctx context.Context, p OpenPull, state TargetState, newest *Write, shared bool) (bool, error) {
+func (s *Service) answeredNow(ctx context.Context, p ports.OpenPull, state ports.TargetState, newest *ports.Write, shared bool) (bool, error) {
 	switch {
 	case !state.Closed && state.Wanted > state.Done:
 		return true, nil // whatever the head: it may have moved since the list was read
@@ -501,7 +500,7 @@ func (s *Service) answeredNow(ctx context.Context, p OpenPull, state TargetState
 		return true, nil // askRefused looks after it
 	case state.Scans.Waiting():
 		return false, nil // news of what it waits for may have been lost
-	case newest == nil || newest.State != WriteCompleted || strings.HasPrefix(newest.Digest, "cancelled "):
+	case newest == nil || newest.State != ports.WriteCompleted || strings.HasPrefix(newest.Digest, "cancelled "):
 		return s.switchedOff(ctx, p.Target)
 	case state.GaveUp:
 		return true, nil // the check says so
@@ -516,7 +515,7 @@ func (s *Service) answeredNow(ctx context.Context, p OpenPull, state TargetState
 // answeredBefore looks on GitHub for the answer to a pull request that the
 // store does not know, or does not know with this head, since its database was
 // lost or restored, or the news of it was. Where other pull requests have its head the check may be theirs.
-func (s *Service) answeredBefore(ctx context.Context, p OpenPull, newest *Write, shared bool) (bool, error) {
+func (s *Service) answeredBefore(ctx context.Context, p ports.OpenPull, newest *ports.Write, shared bool) (bool, error) {
 	if shared || newest != nil {
 		return false, nil
 	}

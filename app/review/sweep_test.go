@@ -5,15 +5,17 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // Of many lost deliveries those come first that nothing else finds.
 func TestUrgencyOfLostDeliveries(t *testing.T) {
 	at := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
-	attempt := func(id int64, guid, event, action string, status int) HookAttempt {
-		return HookAttempt{ID: id, GUID: guid, Event: event, Action: action, RepoID: 1, At: at.Add(time.Duration(id) * time.Minute), Status: status}
+	attempt := func(id int64, guid, event, action string, status int) ports.HookAttempt {
+		return ports.HookAttempt{ID: id, GUID: guid, Event: event, Action: action, RepoID: 1, At: at.Add(time.Duration(id) * time.Minute), Status: status}
 	}
-	all := []HookAttempt{
+	all := []ports.HookAttempt{
 		attempt(9, "edit", "issue_comment", "edited", 502),
 		attempt(8, "command", "issue_comment", "created", 504), // GitHub lists the newest first
 		attempt(7, "again", "check_run", "rerequested", 502),

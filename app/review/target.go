@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/internal/trail"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/run"
@@ -15,19 +16,19 @@ import (
 // workTarget does what its kind of job does of a target, until that is done or
 // the next step is another kind's. It returns nil if another holder works on
 // the target: that one will see what is wanted.
-func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) error {
+func (s *Service) workTarget(ctx context.Context, key string, kind ports.JobKind) error {
 	turn := s.suspects.turn(key)
 	defer turn.end()
 	_, err := s.suspect(ctx, turn)
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, ports.ErrNotFound) {
 		return nil // forgotten, and its job was not
 	}
 	if err != nil {
-		return &RetryError{After: s.turnAgain(err), Err: err}
+		return &ports.RetryError{After: s.turnAgain(err), Err: err}
 	}
 	lease, ok, err := s.Store.Acquire(ctx, key, s.Owner, s.LeaseTTL)
 	if err != nil {
-		return &RetryError{After: s.RetryBase, Err: fmt.Errorf("take the lease of %s: %w", key, err)}
+		return &ports.RetryError{After: s.RetryBase, Err: fmt.Errorf("take the lease of %s: %w", key, err)}
 	}
 	if !ok {
 		return nil
@@ -36,7 +37,7 @@ func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) erro
 	state, err := s.suspect(ctx, turn)
 	switch {
 	case err != nil:
-		return &RetryError{After: s.turnAgain(err), Err: errors.Join(err, s.Store.Release(context.WithoutCancel(ctx), lease))}
+		return &ports.RetryError{After: s.turnAgain(err), Err: errors.Join(err, s.Store.Release(context.WithoutCancel(ctx), lease))}
 	case s.quarantined(state):
 		return s.stay(ctx, lease, state)
 	case isSuspect(state) && s.Apart != nil:
@@ -47,7 +48,7 @@ func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) erro
 
 // WorkHeld does a job of this kind on a target whose lease is held, and gives the lease
 // back. It is all that a child process does.
-func (s *Service) WorkHeld(ctx context.Context, lease Lease, kind JobKind) error {
+func (s *Service) WorkHeld(ctx context.Context, lease ports.Lease, kind ports.JobKind) error {
 	key := lease.Key
 	held, stop := s.keep(ctx, lease)
 	var done *finished
@@ -63,11 +64,11 @@ func (s *Service) WorkHeld(ctx context.Context, lease Lease, kind JobKind) error
 		// The lease was given back, so its end must not keep anybody from being told.
 		err := s.answerCommands(ctx, key, *done)
 		if err != nil && errors.Is(ctx.Err(), context.Canceled) {
-			return &RetryError{Err: err} // at once, when the server is back
+			return &ports.RetryError{Err: err} // at once, when the server is back
 		}
 		return err
 	}
-	if cause := context.Cause(held); errors.Is(cause, ErrLeaseLost) {
+	if cause := context.Cause(held); errors.Is(cause, ports.ErrLeaseLost) {
 		return nil // the new holder goes on
 	}
 	if err != nil {
@@ -86,7 +87,7 @@ type finished struct {
 // finished, whose askers the caller must still tell, or nil if the work was handed
 // over. A head that seems to move each time it is looked at is trouble at
 // the host, and waited for like any other.
-func (s *Service) workGenerations(ctx context.Context, lease Lease, kind JobKind) (*finished, error) {
+func (s *Service) workGenerations(ctx context.Context, lease ports.Lease, kind ports.JobKind) (*finished, error) {
 	const rounds = 5 // each costs some calls
 	for n := 1; ; n++ {
 		more, done, err := s.workGeneration(ctx, lease, kind, n >= rounds)
@@ -99,7 +100,7 @@ func (s *Service) workGenerations(ctx context.Context, lease Lease, kind JobKind
 // workGeneration does what is wanted of the target now, and reports whether
 // there is more for the holder to do. Without an error and more the lease has
 // been given back.
-func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind, last bool) (more bool, done *finished, err error) {
+func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind ports.JobKind, last bool) (more bool, done *finished, err error) {
 	state, err := s.Store.Target(ctx, lease.Key)
 	if err != nil {
 		return false, nil, fmt.Errorf("read the target's state: %w", err)
@@ -139,15 +140,15 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 	if overdue(state) {
 		return s.settle(ctx, lease, state, state.Wanted, &finalError{errors.New("GitHub kept reviewgate waiting for too long"), "github"})
 	}
-	if kind == JobReview && len(state.Notices) > 0 {
+	if kind == ports.JobReview && len(state.Notices) > 0 {
 		s.sayEarly(ctx, lease, state)
 	}
-	if kind == JobReview {
+	if kind == ports.JobReview {
 		if err := s.waitForCalls(ctx, lease, state); err != nil {
 			return false, nil, err
 		}
 	}
-	if kind == JobPublish {
+	if kind == ports.JobPublish {
 		return s.settle(ctx, lease, state, stored.Generation, s.attempt(ctx, lease, state, func(current context.Context) error {
 			return s.publish(ctx, current, lease, state, stored)
 		}))
@@ -164,13 +165,13 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 		return false, nil, nil // handed over as it was stored
 	}
 	if last && errors.Is(err, errSuperseded) {
-		err = &HostError{Op: "read one and the same head twice", Kind: HostTransient, Err: errors.New("it moves each time it is looked at")}
+		err = &ports.HostError{Op: "read one and the same head twice", Kind: ports.HostTransient, Err: errors.New("it moves each time it is looked at")}
 	}
 	return s.settle(ctx, lease, state, state.Wanted, err)
 }
 
 // sayOrDrop says the notices, or drops them where they can't be said.
-func (s *Service) sayOrDrop(ctx context.Context, lease Lease, state TargetState) error {
+func (s *Service) sayOrDrop(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	err := guard(func() error { return s.sayNotices(ctx, lease, state) })
 	if err == nil || retryable(err) {
 		return err
@@ -184,7 +185,7 @@ func (s *Service) sayOrDrop(ctx context.Context, lease Lease, state TargetState)
 
 // sayEarly says the notices before a review is tried, which may take long where
 // GitHub is in trouble. What can't be said now is said with the review.
-func (s *Service) sayEarly(ctx context.Context, lease Lease, state TargetState) {
+func (s *Service) sayEarly(ctx context.Context, lease ports.Lease, state ports.TargetState) {
 	err := guard(func() error { return s.sayNotices(ctx, lease, state) })
 	if err == nil {
 		err = s.answerCommands(ctx, lease.Key, finished{state.Done, state.GaveUp})
@@ -197,25 +198,25 @@ func (s *Service) sayEarly(ctx context.Context, lease Lease, state TargetState) 
 // nextStep tells which kind of job is to work on a target of which more is
 // wanted: a review that was stored is only written, its agents never run
 // again.
-func (s *Service) nextStep(ctx context.Context, state TargetState) (JobKind, *StoredReview, error) {
+func (s *Service) nextStep(ctx context.Context, state ports.TargetState) (ports.JobKind, *ports.StoredReview, error) {
 	stored, err := s.Store.UnpublishedReview(ctx, state.Key())
 	if err != nil {
 		return "", nil, fmt.Errorf("look for an unpublished review: %w", err)
 	}
 	switch {
 	case stored == nil:
-		return JobReview, nil, nil
+		return ports.JobReview, nil, nil
 	case stored.Generation < state.Wanted && state.HeadSHA != "" && stored.HeadSHA != state.HeadSHA:
 		if err := s.Store.DropReview(ctx, stored.RunID); err != nil {
 			return "", nil, fmt.Errorf("drop a superseded review: %w", err)
 		}
-		return JobReview, nil, nil
+		return ports.JobReview, nil, nil
 	}
-	return JobPublish, stored, nil
+	return ports.JobPublish, stored, nil
 }
 
 // settle brings a generation to its end by how its attempt went.
-func (s *Service) settle(ctx context.Context, lease Lease, state TargetState, generation int64, err error) (more bool, _ *finished, _ error) {
+func (s *Service) settle(ctx context.Context, lease ports.Lease, state ports.TargetState, generation int64, err error) (more bool, _ *finished, _ error) {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !s.inTime(state, err) {
 		// The job's own time is over, and so is the review's: what is left is
 		// to say so.
@@ -263,7 +264,7 @@ func (s *Service) settle(ctx context.Context, lease Lease, state TargetState, ge
 
 // finish stores that a generation is done, and gives the lease back unless more is
 // wanted: who asked for this generation is then told with the last.
-func (s *Service) finish(ctx context.Context, lease Lease, done finished) (more bool, _ *finished, err error) {
+func (s *Service) finish(ctx context.Context, lease ports.Lease, done finished) (more bool, _ *finished, err error) {
 	more, err = s.Store.Finish(ctx, lease, done.generation, done.gaveUp)
 	if err != nil || more {
 		return more, nil, err
@@ -278,18 +279,18 @@ func (s *Service) finish(ctx context.Context, lease Lease, done finished) (more 
 // or its reads could run into the same limit for ever.
 const givingUp = "giving up generation %d since attempt %d"
 
-func overdue(state TargetState) bool {
+func overdue(state ports.TargetState) bool {
 	n, ok := overdueSince(state)
 	return ok && state.Attempts >= n+2
 }
 
-func overdueSince(state TargetState) (attempts int, ok bool) {
+func overdueSince(state ports.TargetState) (attempts int, ok bool) {
 	var generation int64
 	n, _ := fmt.Sscanf(state.Result, givingUp, &generation, &attempts) // other results don't match
 	return attempts, n == 2 && generation == state.Wanted && attempts <= state.Attempts
 }
 
-func (s *Service) markOverdue(ctx context.Context, state TargetState) error {
+func (s *Service) markOverdue(ctx context.Context, state ports.TargetState) error {
 	if _, ok := overdueSince(state); ok {
 		return nil
 	}
@@ -301,7 +302,7 @@ func (s *Service) markOverdue(ctx context.Context, state TargetState) error {
 
 // inTime reports whether a review that failed now may be tried again within
 // its window.
-func (s *Service) inTime(state TargetState, err error) bool {
+func (s *Service) inTime(state ports.TargetState, err error) bool {
 	since := state.FailedSince
 	if since.IsZero() {
 		since = s.Now()
@@ -310,7 +311,7 @@ func (s *Service) inTime(state TargetState, err error) bool {
 }
 
 // attempt does a step of one generation, and stops as soon as it is moot.
-func (s *Service) attempt(ctx context.Context, lease Lease, state TargetState, step func(context.Context) error) error {
+func (s *Service) attempt(ctx context.Context, lease ports.Lease, state ports.TargetState, step func(context.Context) error) error {
 	watched, stop := s.watch(ctx, lease.Key, state.HeadSHA)
 	defer stop()
 	runCtx, cancel := context.WithCancelCause(watched)
@@ -327,8 +328,8 @@ func (s *Service) attempt(ctx context.Context, lease Lease, state TargetState, s
 // stopWork gives the lease back after a failure and tells the queue when to
 // try again. It runs after ctx may have ended, so it has a little time of its
 // own.
-func (s *Service) stopWork(ctx context.Context, lease Lease, err error) error {
-	if retry := (*RetryError)(nil); errors.As(err, &retry) && ctx.Err() == nil {
+func (s *Service) stopWork(ctx context.Context, lease ports.Lease, err error) error {
+	if retry := (*ports.RetryError)(nil); errors.As(err, &retry) && ctx.Err() == nil {
 		return retry // the target itself is finished
 	}
 	after, onlyWaits := waits(err)
@@ -336,27 +337,27 @@ func (s *Service) stopWork(ctx context.Context, lease Lease, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if onlyWaits && !shutdown {
-		return &RetryError{After: after, Err: errors.Join(err, s.Store.Release(ctx, lease))}
+		return &ports.RetryError{After: after, Err: errors.Join(err, s.Store.Release(ctx, lease))}
 	}
 	if shutdown {
 		if rerr := s.Store.Release(ctx, lease); rerr != nil {
 			err = errors.Join(err, rerr)
 		}
-		return &RetryError{Err: err}
+		return &ports.RetryError{Err: err}
 	}
 	attempts, ferr := s.Store.Failed(ctx, lease)
 	if ferr != nil {
-		return &RetryError{After: s.RetryBase, Err: errors.Join(err, ferr)}
+		return &ports.RetryError{After: s.RetryBase, Err: errors.Join(err, ferr)}
 	}
 	after = s.backoff(attempts, err)
 	s.Log.Warn().Str("target", lease.Key).Int("attempt", attempts).Dur("again_in_ms", after).Err(err).Msg("review put off")
-	return &RetryError{After: after, Err: err}
+	return &ports.RetryError{After: after, Err: err}
 }
 
 // retryable reports whether the same run may succeed later. Trouble with the
 // store is: what it holds is not lost.
 func retryable(err error) bool {
-	var host *HostError
+	var host *ports.HostError
 	if errors.As(err, &host) {
 		return host.Temporary()
 	}
@@ -391,16 +392,16 @@ func (s *Service) logFailure(what, key string, err error) {
 // when this one was closed. The news of the close may be old, since deliveries
 // come in any order and lost ones late: a pull request that is open is opened
 // again, which open reports.
-func (s *Service) finishClosed(ctx context.Context, lease Lease, state TargetState) (open bool, err error) {
-	if state.Kind == TargetPull {
+func (s *Service) finishClosed(ctx context.Context, lease ports.Lease, state ports.TargetState) (open bool, err error) {
+	if state.Kind == ports.TargetPull {
 		now, err := s.GitHub.Pull(ctx, state.Target)
-		var host *HostError
+		var host *ports.HostError
 		switch {
 		case errors.As(err, &host) && !host.Temporary(): // gone, or none of our business any more
 		case err != nil:
 			return false, err
 		case !now.Closed:
-			ask := ReviewAsk{Target: state.Target, Reason: "open after all"}
+			ask := ports.ReviewAsk{Target: state.Target, Reason: "open after all"}
 			ask.Target.HeadSHA = now.HeadSHA
 			if err := s.Store.Ask(ctx, ask, false); err != nil {
 				return false, fmt.Errorf("open %s again: %w", lease.Key, err)

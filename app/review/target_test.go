@@ -6,26 +6,29 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // crashedStore has one target, whose holder died at work on it.
 type crashedStore struct {
-	Store
+	ports.Targets
+	ports.Leases
 	crashes int
 	held    bool
 }
 
-func (s *crashedStore) Target(context.Context, string) (TargetState, error) {
-	return TargetState{Wanted: 1, Crashes: s.crashes}, nil
+func (s *crashedStore) Target(context.Context, string) (ports.TargetState, error) {
+	return ports.TargetState{Wanted: 1, Crashes: s.crashes}, nil
 }
 
-func (s *crashedStore) Acquire(_ context.Context, key, owner string, _ time.Duration) (Lease, bool, error) {
+func (s *crashedStore) Acquire(_ context.Context, key, owner string, _ time.Duration) (ports.Lease, bool, error) {
 	s.crashes++
 	s.held = true
-	return Lease{Key: key, Owner: owner}, true, nil
+	return ports.Lease{Key: key, Owner: owner}, true, nil
 }
 
-func (s *crashedStore) Release(context.Context, Lease) error {
+func (s *crashedStore) Release(context.Context, ports.Lease) error {
 	s.held = false
 	return nil
 }
@@ -34,12 +37,12 @@ func (s *crashedStore) Release(context.Context, Lease) error {
 // it waits for the other suspect, too, and holds nothing meanwhile.
 func TestSuspectByItsLease(t *testing.T) {
 	store := &crashedStore{}
-	s := &Service{Options: Options{Store: store, RetryBase: time.Second}}
+	s := &Service{Options: Options{Store: ports.Store{Targets: store, Leases: store}, RetryBase: time.Second}}
 	if err := s.suspects.turn("pull/1/2").take(true); err != nil {
 		t.Fatal(err)
 	}
-	err := s.workTarget(t.Context(), "pull/1/1", JobReview)
-	if retry := (*RetryError)(nil); !errors.As(err, &retry) || retry.After != time.Second/2 {
+	err := s.workTarget(t.Context(), "pull/1/1", ports.JobReview)
+	if retry := (*ports.RetryError)(nil); !errors.As(err, &retry) || retry.After != time.Second/2 {
 		t.Errorf("it is not put off: %v", err)
 	}
 	if store.crashes != 1 || store.held {
@@ -49,33 +52,35 @@ func TestSuspectByItsLease(t *testing.T) {
 
 // doneStore has one target on which nothing is left to do but to tell who asked.
 type doneStore struct {
-	Store
+	ports.Targets
+	ports.Leases
+	ports.Commands
 	given    bool // the lease was given back
 	answered error
 	asked    func() // in the middle of the answer, if not nil
 }
 
-func (s *doneStore) Target(context.Context, string) (TargetState, error) {
-	return TargetState{Wanted: 1, Done: 1}, nil
+func (s *doneStore) Target(context.Context, string) (ports.TargetState, error) {
+	return ports.TargetState{Wanted: 1, Done: 1}, nil
 }
 
-func (s *doneStore) Acquire(_ context.Context, key, owner string, _ time.Duration) (Lease, bool, error) {
-	return Lease{Key: key, Owner: owner}, true, nil
+func (s *doneStore) Acquire(_ context.Context, key, owner string, _ time.Duration) (ports.Lease, bool, error) {
+	return ports.Lease{Key: key, Owner: owner}, true, nil
 }
 
-func (s *doneStore) Renew(context.Context, Lease, time.Duration) error {
+func (s *doneStore) Renew(context.Context, ports.Lease, time.Duration) error {
 	if s.given {
-		return ErrLeaseLost
+		return ports.ErrLeaseLost
 	}
 	return nil
 }
 
-func (s *doneStore) Finish(context.Context, Lease, int64, bool) (bool, error) {
+func (s *doneStore) Finish(context.Context, ports.Lease, int64, bool) (bool, error) {
 	s.given = true
 	return false, nil
 }
 
-func (s *doneStore) AwaitingCommands(ctx context.Context, _ string, _ int64) ([]Command, error) {
+func (s *doneStore) AwaitingCommands(ctx context.Context, _ string, _ int64) ([]ports.Command, error) {
 	if s.asked != nil {
 		s.asked()
 		return nil, ctx.Err()
@@ -90,8 +95,8 @@ func (s *doneStore) AwaitingCommands(ctx context.Context, _ string, _ int64) ([]
 func TestCommandsAreAnsweredWithoutTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &doneStore{answered: errors.New("nobody was told")}
-		s := &Service{Options: Options{Store: store, RetryBase: time.Second, LeaseTTL: 15 * time.Second}}
-		if err := s.workTarget(t.Context(), "pull/1/1", JobPublish); err != nil || store.answered != nil {
+		s := &Service{Options: Options{Store: ports.Store{Targets: store, Leases: store, Commands: store}, RetryBase: time.Second, LeaseTTL: 15 * time.Second}}
+		if err := s.workTarget(t.Context(), "pull/1/1", ports.JobPublish); err != nil || store.answered != nil {
 			t.Errorf("workTarget = %v, and to answer: %v", err, store.answered)
 		}
 	})
@@ -102,9 +107,9 @@ func TestCommandsAreAnsweredWithoutTheLease(t *testing.T) {
 func TestAnswerThatIsBrokenOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	store := &doneStore{asked: cancel}
-	s := &Service{Options: Options{Store: store, RetryBase: time.Second, LeaseTTL: 15 * time.Second}}
-	var retry *RetryError
-	if err := s.workTarget(ctx, "pull/1/1", JobPublish); !errors.As(err, &retry) || retry.After != 0 {
+	s := &Service{Options: Options{Store: ports.Store{Targets: store, Leases: store, Commands: store}, RetryBase: time.Second, LeaseTTL: 15 * time.Second}}
+	var retry *ports.RetryError
+	if err := s.workTarget(ctx, "pull/1/1", ports.JobPublish); !errors.As(err, &retry) || retry.After != 0 {
 		t.Errorf("after a shutdown: %v", err)
 	}
 	*store = doneStore{asked: func() { panic("no answer") }}
@@ -113,5 +118,5 @@ func TestAnswerThatIsBrokenOff(t *testing.T) {
 			t.Error("the panic is lost")
 		}
 	}()
-	_ = s.workTarget(t.Context(), "pull/1/1", JobPublish)
+	_ = s.workTarget(t.Context(), "pull/1/1", ports.JobPublish)
 }

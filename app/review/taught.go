@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
@@ -11,8 +12,8 @@ import (
 // taught is what people said that bears on a review. What they decided by hand
 // holds for the pull request, its base and its head: another push ends it, and a
 // push back to the very commit brings it back, as that is what they looked at.
-func (s *Service) taught(ctx context.Context, t Target, f *pipeline.PRFacts) (pipeline.Memory, error) {
-	if t.Kind == TargetGroup {
+func (s *Service) taught(ctx context.Context, t ports.Target, f *pipeline.PRFacts) (pipeline.Memory, error) {
+	if t.Kind == ports.TargetGroup {
 		return s.taughtOfGroup(ctx, t, f)
 	}
 	m, err := s.Store.Taught(ctx, t.Key(), f.Head.SHA, f.Base.Ref)
@@ -32,7 +33,7 @@ func (s *Service) again(ctx context.Context, key, headSHA string) (*pipeline.Pre
 }
 
 // carry is what of the last review may stand.
-func (s *Service) carry(key string, r Rerun) run.Carry {
+func (s *Service) carry(key string, r ports.Rerun) run.Carry {
 	if r.Full {
 		return run.Carry{}
 	}

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 )
 
 // putOff has the check say that the change waits for memory, once it is time for that.
 // It returns err, which puts the job off: no worker is kept busy by the wait.
-func (s *Service) putOff(ctx context.Context, lease Lease, state TargetState, err error) error {
+func (s *Service) putOff(ctx context.Context, lease ports.Lease, state ports.TargetState, err error) error {
 	var wait *memoryWait
 	if !errors.As(err, &wait) || state.HeadSHA == "" {
 		return err
@@ -26,20 +27,20 @@ func (s *Service) putOff(ctx context.Context, lease Lease, state TargetState, er
 	return err
 }
 
-func (s *Service) tellWait(ctx context.Context, lease Lease, state TargetState, wait *memoryWait) error {
+func (s *Service) tellWait(ctx context.Context, lease ports.Lease, state ports.TargetState, wait *memoryWait) error {
 	return s.intoOpenCheck(ctx, lease, state, render.WaitingCheck(render.Waiting{HeadSHA: state.HeadSHA, Since: wait.since, Before: wait.before}))
 }
 
 // openMeanwhile opens a new check for a review that waits, unless the one on the head
 // answers for the target: a green check for another base would let it be merged in the
 // meantime. If that fails, the next try opens it.
-func (s *Service) openMeanwhile(ctx context.Context, lease Lease, state TargetState) {
+func (s *Service) openMeanwhile(ctx context.Context, lease ports.Lease, state ports.TargetState) {
 	err := guard(func() error {
-		newest, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
+		newest, err := s.Store.NewestWrite(ctx, ports.WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
 		if err != nil {
 			return fmt.Errorf("look for the head's check: %w", err)
 		}
-		if newest != nil && newest.State == WriteOpen {
+		if newest != nil && newest.State == ports.WriteOpen {
 			return nil
 		}
 		if off, err := s.switchedOff(ctx, state.Target); err != nil || off {
@@ -54,13 +55,13 @@ func (s *Service) openMeanwhile(ctx context.Context, lease Lease, state TargetSt
 
 // intoOpenCheck writes into the open check of the head, if it has one. A completed check
 // answers for the head meanwhile, and stays as it is.
-func (s *Service) intoOpenCheck(ctx context.Context, lease Lease, state TargetState, out render.CheckOutput) error {
+func (s *Service) intoOpenCheck(ctx context.Context, lease ports.Lease, state ports.TargetState, out ports.CheckOutput) error {
 	return s.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
-		w, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
+		w, err := s.Store.NewestWrite(ctx, ports.WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
 		if err != nil {
 			return fmt.Errorf("look for the head's check: %w", err)
 		}
-		if w == nil || w.State != WriteOpen {
+		if w == nil || w.State != ports.WriteOpen {
 			return nil
 		}
 		name, err := s.checkName(ctx, state.Target)
@@ -70,7 +71,7 @@ func (s *Service) intoOpenCheck(ctx context.Context, lease Lease, state TargetSt
 		if err := s.fence(ctx, lease); err != nil {
 			return err
 		}
-		return s.GitHub.UpdateCheck(ctx, state.Target, w.RemoteID, CheckWrite{
+		return s.GitHub.UpdateCheck(ctx, state.Target, w.RemoteID, ports.CheckWrite{
 			Name: name, HeadSHA: state.HeadSHA, ExternalID: w.ExternalID, DetailsURL: s.detailsURL(ctx, state.Target),
 			Output: out,
 		})

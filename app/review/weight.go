@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
@@ -124,8 +125,8 @@ type ticket struct {
 }
 
 // ticket returns a ticket for work on a target. It takes no room until it is weighed.
-func (a *admission) ticket(key, head string, kind JobKind) *ticket {
-	return &ticket{of: a, key: key, head: head, publish: kind == JobPublish}
+func (a *admission) ticket(key, head string, kind ports.JobKind) *ticket {
+	return &ticket{of: a, key: key, head: head, publish: kind == ports.JobPublish}
 }
 
 // by sets the author of the change.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
@@ -33,7 +34,7 @@ func waitOf(t *testing.T, err error) *memoryWait {
 
 func TestOneLargeChangeIsAlwaysAdmitted(t *testing.T) {
 	a, _ := memoryFor(100 * mb)
-	one := a.ticket(pullKey(1, 1), "head", JobReview)
+	one := a.ticket(pullKey(1, 1), "head", ports.JobReview)
 	if err := one.weigh(5000 * mb); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func TestLargeChangesShareTheMemory(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
 	var admitted []*ticket
 	for i := range 8 {
-		k := a.ticket(pullKey(i, 1), "head", JobReview)
+		k := a.ticket(pullKey(i, 1), "head", ports.JobReview)
 		*now = now.Add(time.Second)
 		if err := k.weigh(200 * mb); err == nil {
 			admitted = append(admitted, k)
@@ -56,55 +57,55 @@ func TestLargeChangesShareTheMemory(t *testing.T) {
 		t.Fatalf("%d of 200 MB are admitted to 600 MB", len(admitted))
 	}
 	for range 100 {
-		if err := a.ticket(pullKey(100, 1), "head", JobReview).weigh(smallWeight); err != nil {
+		if err := a.ticket(pullKey(100, 1), "head", ports.JobReview).weigh(smallWeight); err != nil {
 			t.Fatalf("a small one is held back: %v", err)
 		}
 	}
 	admitted[0].end(true)
-	if err := a.ticket(pullKey(7, 1), "head", JobReview).readmit(); err == nil {
+	if err := a.ticket(pullKey(7, 1), "head", ports.JobReview).readmit(); err == nil {
 		t.Error("the last in the line goes first")
 	}
-	if err := a.ticket(pullKey(3, 1), "head", JobReview).readmit(); err != nil {
+	if err := a.ticket(pullKey(3, 1), "head", ports.JobReview).readmit(); err != nil {
 		t.Errorf("the first in the line waits: %v", err)
 	}
 }
 
 func TestALargeChangeIsNotOvertakenForEver(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
-	first := a.ticket(pullKey(1, 1), "head", JobReview)
+	first := a.ticket(pullKey(1, 1), "head", ports.JobReview)
 	if err := first.weigh(300 * mb); err != nil {
 		t.Fatal(err)
 	}
-	waitOf(t, a.ticket(pullKey(2, 1), "head", JobReview).weigh(500*mb))
+	waitOf(t, a.ticket(pullKey(2, 1), "head", ports.JobReview).weigh(500*mb))
 	*now = now.Add(time.Second)
 	// It would fit, but the larger one has waited for longer.
-	if w := waitOf(t, a.ticket(pullKey(3, 1), "head", JobReview).weigh(100*mb)); w.before != 2 {
+	if w := waitOf(t, a.ticket(pullKey(3, 1), "head", ports.JobReview).weigh(100*mb)); w.before != 2 {
 		t.Errorf("%d are said to be before it", w.before)
 	}
 	first.end(true)
-	if err := a.ticket(pullKey(2, 1), "head", JobReview).readmit(); err != nil {
+	if err := a.ticket(pullKey(2, 1), "head", ports.JobReview).readmit(); err != nil {
 		t.Errorf("its turn has come: %v", err)
 	}
-	if err := a.ticket(pullKey(3, 1), "head", JobReview).readmit(); err != nil {
+	if err := a.ticket(pullKey(3, 1), "head", ports.JobReview).readmit(); err != nil {
 		t.Errorf("there is room beside it: %v", err)
 	}
 }
 
 func TestARepositoryThatIsAtWorkGoesLast(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
-	busy := a.ticket(pullKey(1, 1), "head", JobReview)
-	other := a.ticket(pullKey(1, 2), "head", JobReview)
+	busy := a.ticket(pullKey(1, 1), "head", ports.JobReview)
+	other := a.ticket(pullKey(1, 2), "head", ports.JobReview)
 	for _, k := range []*ticket{busy, other} {
 		if err := k.weigh(300 * mb); err != nil {
 			t.Fatal(err)
 		}
 	}
-	waitOf(t, a.ticket(pullKey(1, 3), "head", JobReview).weigh(300*mb))
+	waitOf(t, a.ticket(pullKey(1, 3), "head", ports.JobReview).weigh(300*mb))
 	*now = now.Add(time.Second)
-	waitOf(t, a.ticket(pullKey(2, 1), "head", JobReview).weigh(300*mb))
+	waitOf(t, a.ticket(pullKey(2, 1), "head", ports.JobReview).weigh(300*mb))
 	other.end(true)
-	waitOf(t, a.ticket(pullKey(1, 3), "head", JobReview).readmit())
-	if err := a.ticket(pullKey(2, 1), "head", JobReview).readmit(); err != nil {
+	waitOf(t, a.ticket(pullKey(1, 3), "head", ports.JobReview).readmit())
+	if err := a.ticket(pullKey(2, 1), "head", ports.JobReview).readmit(); err != nil {
 		t.Errorf("the other repository waits for the busy one: %v", err)
 	}
 }
@@ -114,9 +115,9 @@ func TestARepositoryThatIsAtWorkGoesLast(t *testing.T) {
 func TestAuthorsTakeTurnsForMemory(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
 	ask := func(n int, author int64) error {
-		return a.ticket(pullKey(1, n), "head", JobReview).by(author).weigh(500 * mb)
+		return a.ticket(pullKey(1, n), "head", ports.JobReview).by(author).weigh(500 * mb)
 	}
-	busy := a.ticket(pullKey(1, 1), "head", JobReview).by(7)
+	busy := a.ticket(pullKey(1, 1), "head", ports.JobReview).by(7)
 	if err := busy.weigh(500 * mb); err != nil {
 		t.Fatal(err)
 	}
@@ -135,54 +136,54 @@ func TestAuthorsTakeTurnsForMemory(t *testing.T) {
 
 func TestWhatIsStoredIsWrittenFirst(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
-	busy := a.ticket(pullKey(1, 1), "head", JobReview)
+	busy := a.ticket(pullKey(1, 1), "head", ports.JobReview)
 	if err := busy.weigh(600 * mb); err != nil {
 		t.Fatal(err)
 	}
-	waitOf(t, a.ticket(pullKey(2, 1), "head", JobReview).weigh(100*mb))
+	waitOf(t, a.ticket(pullKey(2, 1), "head", ports.JobReview).weigh(100*mb))
 	*now = now.Add(time.Second)
 	busy.end(false)
-	if err := a.ticket(pullKey(1, 1), "head", JobPublish).readmit(); err != nil {
+	if err := a.ticket(pullKey(1, 1), "head", ports.JobPublish).readmit(); err != nil {
 		t.Errorf("a stored review waits for others to begin: %v", err)
 	}
 }
 
 func TestWaitersThatAreGoneHoldNobodyUp(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
-	busy := a.ticket(pullKey(1, 1), "head", JobReview)
+	busy := a.ticket(pullKey(1, 1), "head", ports.JobReview)
 	if err := busy.weigh(500 * mb); err != nil {
 		t.Fatal(err)
 	}
-	waitOf(t, a.ticket(pullKey(2, 1), "head", JobReview).weigh(500*mb))
-	waitOf(t, a.ticket(pullKey(3, 1), "head", JobReview).weigh(500*mb))
+	waitOf(t, a.ticket(pullKey(2, 1), "head", ports.JobReview).weigh(500*mb))
+	waitOf(t, a.ticket(pullKey(3, 1), "head", ports.JobReview).weigh(500*mb))
 	busy.end(true)
 	// The first of them was pushed to, and is small now.
-	if err := a.ticket(pullKey(2, 1), "head 2", JobReview).weigh(mb); err != nil {
+	if err := a.ticket(pullKey(2, 1), "head 2", ports.JobReview).weigh(mb); err != nil {
 		t.Fatal(err)
 	}
-	third := a.ticket(pullKey(3, 1), "head", JobReview)
+	third := a.ticket(pullKey(3, 1), "head", ports.JobReview)
 	if err := third.readmit(); err != nil {
 		t.Errorf("it waits for what is small now: %v", err)
 	}
-	waitOf(t, a.ticket(pullKey(4, 1), "head", JobReview).weigh(500*mb))
+	waitOf(t, a.ticket(pullKey(4, 1), "head", ports.JobReview).weigh(500*mb))
 	*now = now.Add(time.Second)
-	waitOf(t, a.ticket(pullKey(5, 1), "head", JobReview).weigh(500*mb))
+	waitOf(t, a.ticket(pullKey(5, 1), "head", ports.JobReview).weigh(500*mb))
 	third.end(true)
 	*now = now.Add(waiterGone + time.Second)
-	if err := a.ticket(pullKey(5, 1), "head", JobReview).readmit(); err != nil {
+	if err := a.ticket(pullKey(5, 1), "head", ports.JobReview).readmit(); err != nil {
 		t.Errorf("it waits for one that does not ask any more: %v", err)
 	}
 }
 
 func TestTheWaitIsToldAfterAWhile(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
-	if err := a.ticket(pullKey(1, 1), "head", JobReview).weigh(600 * mb); err != nil {
+	if err := a.ticket(pullKey(1, 1), "head", ports.JobReview).weigh(600 * mb); err != nil {
 		t.Fatal(err)
 	}
 	began := *now
 	var told []time.Duration
 	for range 180 {
-		w := waitOf(t, a.ticket(pullKey(2, 1), "head", JobReview).weigh(600*mb))
+		w := waitOf(t, a.ticket(pullKey(2, 1), "head", ports.JobReview).weigh(600*mb))
 		if w.tell {
 			told = append(told, now.Sub(began))
 			a.told(pullKey(2, 1))
@@ -228,7 +229,7 @@ func TestWeightOfAChange(t *testing.T) {
 func TestTheWeightsThatAreKnownAreBounded(t *testing.T) {
 	a, _ := memoryFor(1000 * mb)
 	for i := range maxWeights + 100 {
-		k := a.ticket(pullKey(i, 1), "head", JobReview)
+		k := a.ticket(pullKey(i, 1), "head", ports.JobReview)
 		if err := k.weigh(100 * mb); err != nil {
 			t.Fatal(err)
 		}

@@ -4,12 +4,13 @@ import (
 	"context"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 )
 
 // withdraw dismisses a review of ours, if it was submitted at all. Where GitHub does
 // not let it be, the comment says so, and it is tried again with the next review.
-func (s *Service) withdraw(ctx context.Context, lease Lease, t Target, w *Write, why render.Withdrawn) error {
+func (s *Service) withdraw(ctx context.Context, lease ports.Lease, t ports.Target, w *ports.Write, why render.Withdrawn) error {
 	err := s.dismissAll(ctx, lease, t, w, why)
 	switch {
 	case isFinal(err):
@@ -17,13 +18,13 @@ func (s *Service) withdraw(ctx context.Context, lease Lease, t Target, w *Write,
 	case err != nil:
 		return err
 	}
-	w.State = WriteCompleted
+	w.State = ports.WriteCompleted
 	return s.recordReview(context.WithoutCancel(ctx), w)
 }
 
 // dismissAll dismisses what stands of an intent: the review that is known, and then
 // what came late under its marker, after it was looked for.
-func (s *Service) dismissAll(ctx context.Context, lease Lease, t Target, w *Write, why render.Withdrawn) error {
+func (s *Service) dismissAll(ctx context.Context, lease ports.Lease, t ports.Target, w *ports.Write, why render.Withdrawn) error {
 	if w.RemoteID == 0 {
 		found, err := s.findReview(ctx, t, w)
 		if err != nil || found == nil {
@@ -49,7 +50,7 @@ func (s *Service) dismissAll(ctx context.Context, lease Lease, t Target, w *Writ
 	return err
 }
 
-func (s *Service) dismiss(ctx context.Context, lease Lease, t Target, w *Write, id int64, why render.Withdrawn) error {
+func (s *Service) dismiss(ctx context.Context, lease ports.Lease, t ports.Target, w *ports.Write, id int64, why render.Withdrawn) error {
 	if err := s.fence(ctx, lease); err != nil {
 		return err
 	}
@@ -62,20 +63,20 @@ func (s *Service) dismiss(ctx context.Context, lease Lease, t Target, w *Write, 
 
 // stuck notes that a review can't be dismissed. Of one that was not even looked
 // for the intent stays.
-func (s *Service) stuck(ctx context.Context, w *Write, err error) error {
+func (s *Service) stuck(ctx context.Context, w *ports.Write, err error) error {
 	s.Log.Warn().Str("target", w.Key).Str("head", w.HeadSHA).Err(err).Msg("the review on GitHub can't be dismissed")
 	if w.RemoteID == 0 {
 		return nil
 	}
-	w.State = WriteStuck
+	w.State = ports.WriteStuck
 	return s.recordReview(ctx, w)
 }
 
 // withdrawOutdated dismisses a review of ours that is of another head or base than
 // the pull request has by now, before what is there instead is looked at: GitHub
 // may count it for that.
-func (s *Service) withdrawOutdated(ctx context.Context, lease Lease, state TargetState) error {
-	if state.Kind != TargetPull {
+func (s *Service) withdrawOutdated(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
+	if state.Kind != ports.TargetPull {
 		return nil
 	}
 	have, err := s.newestReview(ctx, lease.Key)
@@ -83,7 +84,7 @@ func (s *Service) withdrawOutdated(ctx context.Context, lease Lease, state Targe
 		return err
 	}
 	switch {
-	case !have.stands():
+	case !have.Stands():
 		return s.withdrawForgotten(ctx, lease, state)
 	case state.HeadSHA != "" && state.HeadSHA != have.HeadSHA:
 		return s.withdraw(ctx, lease, state.Target, have, render.WithdrawnMoved)
@@ -106,7 +107,7 @@ func (s *Service) withdrawOutdated(ctx context.Context, lease Lease, state Targe
 // withdrawForgotten dismisses reviews of ours that the store knows nothing of,
 // since the database was lost, or restored as it was before. Which base they are
 // for can't be known.
-func (s *Service) withdrawForgotten(ctx context.Context, lease Lease, state TargetState) error {
+func (s *Service) withdrawForgotten(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	if !s.mayHaveCheck(state, state.HeadSHA) {
 		return nil
 	}
@@ -138,12 +139,12 @@ func (s *Service) withdrawForgotten(ctx context.Context, lease Lease, state Targ
 
 // withdrawAny dismisses the review of ours that stands, if one does: no review
 // takes its place.
-func (s *Service) withdrawAny(ctx context.Context, lease Lease, state TargetState, why render.Withdrawn) error {
-	if state.Kind != TargetPull {
+func (s *Service) withdrawAny(ctx context.Context, lease ports.Lease, state ports.TargetState, why render.Withdrawn) error {
+	if state.Kind != ports.TargetPull {
 		return nil
 	}
 	have, err := s.newestReview(ctx, lease.Key)
-	if err != nil || !have.stands() {
+	if err != nil || !have.Stands() {
 		return err
 	}
 	return s.withdraw(ctx, lease, state.Target, have, why)

@@ -3,8 +3,8 @@ package webhook
 import (
 	"errors"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
-	"github.com/reviewgate/reviewgate/app/review"
 )
 
 type checkRunEvent struct {
@@ -41,7 +41,7 @@ const maxNumbers = 100
 
 // readCheckRun takes "Re-run", and the button that asks for the same, on one of
 // our own check runs, and the end of others'.
-func readCheckRun(d *review.Delivery, body []byte, app int64) error {
+func readCheckRun(d *ports.Delivery, body []byte, app int64) error {
 	var e checkRunEvent
 	if err := decode(body, &e); err != nil {
 		return err
@@ -51,7 +51,7 @@ func readCheckRun(d *review.Delivery, body []byte, app int64) error {
 		return err
 	}
 	if e.Action == "completed" && e.CheckRun.App.ID != app {
-		return readScans(d, &e.envelope, review.ScanNews{
+		return readScans(d, &e.envelope, ports.ScanNews{
 			HeadSHA: e.CheckRun.HeadSHA, App: e.CheckRun.App.Slug, Check: e.CheckRun.Name, Annotated: e.CheckRun.Output.Annotations > 0,
 		})
 	}
@@ -64,12 +64,12 @@ func readCheckRun(d *review.Delivery, body []byte, app int64) error {
 
 // rerequest asks for whatever has a head to be reviewed again. field is where
 // the head stands.
-func (e envelope) rerequest(d *review.Delivery, field, head string, pulls []checkedPull) error {
+func (e envelope) rerequest(d *ports.Delivery, field, head string, pulls []checkedPull) error {
 	t, err := e.target()
 	if err = errors.Join(err, matching(field, commitSHA, head)); err != nil {
 		return err
 	}
-	d.Rerequest = &review.Rerequest{
+	d.Rerequest = &ports.Rerequest{
 		Installation: t.Installation, RepoID: t.RepoID, Owner: t.Owner, Name: t.Name,
 		HeadSHA: head, Numbers: e.numbers(pulls),
 	}

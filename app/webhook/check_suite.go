@@ -1,6 +1,8 @@
 package webhook
 
-import "github.com/reviewgate/reviewgate/app/review"
+import (
+	"github.com/reviewgate/reviewgate/app/ports"
+)
 
 type checkSuiteEvent struct {
 	envelope
@@ -15,7 +17,7 @@ type checkSuiteEvent struct {
 // Apps' suites: it comes after the ends of their runs, of which one may be lost.
 // That a suite is requested, as with each push, says nothing that pull_request
 // events don't.
-func readCheckSuite(d *review.Delivery, body []byte, app int64) error {
+func readCheckSuite(d *ports.Delivery, body []byte, app int64) error {
 	var e checkSuiteEvent
 	if err := decode(body, &e); err != nil {
 		return err
@@ -28,7 +30,7 @@ func readCheckSuite(d *review.Delivery, body []byte, app int64) error {
 	case e.Action == "rerequested" && ours:
 		return e.rerequest(d, "check_suite.head_sha", e.CheckSuite.HeadSHA, e.CheckSuite.PullRequests)
 	case e.Action == "completed" && !ours:
-		return readScans(d, &e.envelope, review.ScanNews{HeadSHA: e.CheckSuite.HeadSHA, App: e.CheckSuite.App.Slug})
+		return readScans(d, &e.envelope, ports.ScanNews{HeadSHA: e.CheckSuite.HeadSHA, App: e.CheckSuite.App.Slug})
 	}
 	return nil
 }

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // read fills in what the event's payload asks for.
-func (h *Handler) read(d *review.Delivery, body []byte) error {
+func (h *Handler) read(d *ports.Delivery, body []byte) error {
 	switch d.Event {
 	case "pull_request":
 		return readPullRequest(d, body)
@@ -83,7 +83,7 @@ func (e envelope) named() error {
 
 // apply copies what is recorded of every delivery, whether it is routed or
 // not.
-func (e envelope) apply(d *review.Delivery) {
+func (e envelope) apply(d *ports.Delivery) {
 	d.Action = recordable(e.Action, maxAction)
 	d.Installation = max(e.Installation.ID, 0)
 	d.RepoID = max(e.Repository.ID, 0)
@@ -91,8 +91,8 @@ func (e envelope) apply(d *review.Delivery) {
 
 // target starts a target in the payload's repository. It fails if a field
 // that routes is missing or is not what GitHub would send.
-func (e envelope) target() (review.Target, error) {
-	t := review.Target{
+func (e envelope) target() (ports.Target, error) {
+	t := ports.Target{
 		Installation: e.Installation.ID,
 		RepoID:       e.Repository.ID,
 		Owner:        e.Repository.Owner.Login,
@@ -108,7 +108,7 @@ func (e envelope) target() (review.Target, error) {
 
 // readOther records an event that nothing is done for. Only its being a JSON
 // object matters: fields may hold what they like.
-func readOther(d *review.Delivery, body []byte) error {
+func readOther(d *ports.Delivery, body []byte) error {
 	var e envelope
 	err := decode(body, &e)
 	var wrongType *json.UnmarshalTypeError

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/app/ghtest/examples"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // Every event that GitHub has. Some examples were sent to a repository's
@@ -43,7 +43,7 @@ func TestGitHubsExamples(t *testing.T) {
 		}
 		checkRoutable(t, d)
 		var again inbox
-		a := review.HookAttempt{ID: 5, GUID: d.GUID, Event: p.Event, Status: 502}
+		a := ports.HookAttempt{ID: 5, GUID: d.GUID, Event: p.Event, Status: 502}
 		if err := newHandler(t, &again, nil).TakeIn(t.Context(), a, p.Body); err != nil {
 			t.Errorf("%s: from the delivery log: %v", p, err)
 		} else if diff := cmp.Diff(d, again.got[0]); diff != "" {
@@ -57,24 +57,24 @@ func TestGitHubsExamples(t *testing.T) {
 
 // What the delivery log holds is read as strictly as what comes, and counted as it is.
 func TestTakeIn(t *testing.T) {
-	good := review.HookAttempt{GUID: "72d3162e-cc78-11e3-81ab-4c9367dc0958", Event: "star"}
+	good := ports.HookAttempt{GUID: "72d3162e-cc78-11e3-81ab-4c9367dc0958", Event: "star"}
 	for name, tt := range map[string]struct {
-		attempt func(*review.HookAttempt)
+		attempt func(*ports.HookAttempt)
 		payload string
 		store   error
 		want    error
 		outcome string
 	}{
 		"taken in":           {payload: `{"action": "created"}`, outcome: "accepted"},
-		"not JSON":           {payload: `{`, want: review.ErrRefused},
-		"a malformed event":  {attempt: func(a *review.HookAttempt) { a.Event = "a b" }, payload: `{}`, want: review.ErrRefused},
-		"a malformed id":     {attempt: func(a *review.HookAttempt) { a.GUID = "../" }, payload: `{}`, want: review.ErrRefused},
+		"not JSON":           {payload: `{`, want: ports.ErrRefused},
+		"a malformed event":  {attempt: func(a *ports.HookAttempt) { a.Event = "a b" }, payload: `{}`, want: ports.ErrRefused},
+		"a malformed id":     {attempt: func(a *ports.HookAttempt) { a.GUID = "../" }, payload: `{}`, want: ports.ErrRefused},
 		"it can't be stored": {payload: `{}`, store: errors.New("disk full"), want: nil},
 	} {
 		b := inbox{err: tt.store}
 		var outcomes []string
 		h := newHandler(t, &b, func(c *Config) {
-			c.Observe = func(_ context.Context, _ review.Delivery, _, outcome string, _ time.Duration) {
+			c.Observe = func(_ context.Context, _ ports.Delivery, _, outcome string, _ time.Duration) {
 				outcomes = append(outcomes, outcome)
 			}
 		})
@@ -85,7 +85,7 @@ func TestTakeIn(t *testing.T) {
 		err := h.TakeIn(t.Context(), a, []byte(tt.payload))
 		switch {
 		case tt.store != nil:
-			if !errors.Is(err, tt.store) || errors.Is(err, review.ErrRefused) {
+			if !errors.Is(err, tt.store) || errors.Is(err, ports.ErrRefused) {
 				t.Errorf("%s: %v", name, err)
 			}
 		case !errors.Is(err, tt.want) || err != nil && len(b.got) > 0:

@@ -3,7 +3,7 @@ package webhook
 import (
 	"testing"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // Whatever GitHub might sign: no crash, no 5xx, and nothing asked for that
@@ -33,9 +33,9 @@ func FuzzPayload(f *testing.F) {
 	})
 }
 
-func checkRoutable(t *testing.T, d review.Delivery) {
+func checkRoutable(t *testing.T, d ports.Delivery) {
 	t.Helper()
-	var targets []review.Target
+	var targets []ports.Target
 	if d.Review != nil {
 		targets = append(targets, d.Review.Target)
 	}
@@ -47,7 +47,7 @@ func checkRoutable(t *testing.T, d review.Delivery) {
 	}
 	for _, x := range targets {
 		ok := x.Installation > 0 && x.RepoID > 0 && ownerLogin.MatchString(x.Owner) && repositoryName(x.Name) == nil
-		ok = ok && (x.Kind == review.TargetGroup || x.Number > 0)
+		ok = ok && (x.Kind == ports.TargetGroup || x.Number > 0)
 		ok = ok && (x.HeadSHA == "" && d.Command != nil || commitSHA.MatchString(x.HeadSHA))
 		if !ok {
 			t.Errorf("asks for %+v", x)

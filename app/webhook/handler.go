@@ -14,7 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // MaxBody is GitHub's own limit for a payload: it sends none that is larger.
@@ -31,7 +31,7 @@ type Config struct {
 	AppID int64
 	// Accept stores the delivery. When it returns without an error, what the
 	// delivery asks for is durable.
-	Accept func(context.Context, review.Delivery) (review.Accepted, error)
+	Accept func(context.Context, ports.Delivery) (ports.Accepted, error)
 	Log    zerolog.Logger
 
 	// MaxBody is the largest body in bytes. Default MaxBody.
@@ -45,7 +45,7 @@ type Config struct {
 	// Observe, if set, is told of each request: what is known of the delivery
 	// (its event's name is "" before the signature has proved it), the target
 	// whose state it changed or "", the outcome in a word, and how long it took.
-	Observe func(ctx context.Context, d review.Delivery, target, outcome string, took time.Duration)
+	Observe func(ctx context.Context, d ports.Delivery, target, outcome string, took time.Duration)
 }
 
 // Handler takes webhooks in.
@@ -102,13 +102,13 @@ func refuse(status int, message string) *answer {
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := h.Now()
-	d := review.Delivery{ReceivedAt: start}
+	d := ports.Delivery{ReceivedAt: start}
 	a := h.serve(w, r, &d)
 	h.reply(w, a)
 	h.record(r.Context(), d, a, h.Now().Sub(start))
 }
 
-func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d *review.Delivery) *answer {
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d *ports.Delivery) *answer {
 	b := &body{rooms: h.rooms}
 	defer b.release()
 	if refused := h.authentic(w, r, b); refused != nil {
@@ -130,14 +130,14 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d *review.Delive
 
 // TakeIn takes in a delivery that GitHub's delivery log holds, as if it had come. Its
 // payload needs no signature: it was read from GitHub.
-func (h *Handler) TakeIn(ctx context.Context, a review.HookAttempt, payload []byte) error {
+func (h *Handler) TakeIn(ctx context.Context, a ports.HookAttempt, payload []byte) error {
 	start := h.Now()
-	d := review.Delivery{GUID: a.GUID, Event: a.Event, ReceivedAt: start}
+	d := ports.Delivery{GUID: a.GUID, Event: a.Event, ReceivedAt: start}
 	if !eventName.MatchString(a.Event) || !deliveryID.MatchString(a.GUID) {
-		return fmt.Errorf("%w: its event or id is malformed", review.ErrRefused)
+		return fmt.Errorf("%w: its event or id is malformed", ports.ErrRefused)
 	}
 	if err := h.read(&d, payload); err != nil {
-		return fmt.Errorf("%w: %w", review.ErrRefused, err)
+		return fmt.Errorf("%w: %w", ports.ErrRefused, err)
 	}
 	acc, err := h.store(ctx, d)
 	if err != nil {
@@ -154,11 +154,11 @@ const maxStoring = 8 * time.Second
 // store hands the delivery on. Where that hangs, since the database does, it
 // counts as failed; should it come through all the same, a redelivery is a
 // duplicate.
-func (h *Handler) store(ctx context.Context, d review.Delivery) (review.Accepted, error) {
+func (h *Handler) store(ctx context.Context, d ports.Delivery) (ports.Accepted, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxStoring)
 	defer cancel()
 	type result struct {
-		acc review.Accepted
+		acc ports.Accepted
 		err error
 	}
 	done := make(chan result, 1)
@@ -176,11 +176,11 @@ func (h *Handler) store(ctx context.Context, d review.Delivery) (review.Accepted
 	case r := <-done:
 		return r.acc, r.err
 	case <-ctx.Done():
-		return review.Accepted{}, ctx.Err()
+		return ports.Accepted{}, ctx.Err()
 	}
 }
 
-func accepted(d review.Delivery, acc review.Accepted) *answer {
+func accepted(d ports.Delivery, acc ports.Accepted) *answer {
 	a := &answer{status: http.StatusAccepted, outcome: outcomeAccepted, target: acc.Key}
 	switch {
 	case acc.Duplicate:
@@ -243,7 +243,7 @@ var (
 	eventName  = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 )
 
-func deliveryHeaders(h http.Header, d *review.Delivery) *answer {
+func deliveryHeaders(h http.Header, d *ports.Delivery) *answer {
 	event, guid := h.Get("X-GitHub-Event"), h.Get("X-GitHub-Delivery")
 	if !eventName.MatchString(event) {
 		return refuse(http.StatusBadRequest, "X-GitHub-Event is missing or malformed")
@@ -270,7 +270,7 @@ func (h *Handler) reply(w http.ResponseWriter, a *answer) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-func (h *Handler) record(ctx context.Context, d review.Delivery, a *answer, took time.Duration) {
+func (h *Handler) record(ctx context.Context, d ports.Delivery, a *answer, took time.Duration) {
 	if h.Observe != nil {
 		h.Observe(ctx, d, a.target, a.outcome, took)
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 const testApp = 42
@@ -30,12 +30,12 @@ var (
 
 // inbox keeps what was accepted.
 type inbox struct {
-	got []review.Delivery
-	say review.Accepted
+	got []ports.Delivery
+	say ports.Accepted
 	err error
 }
 
-func (b *inbox) accept(_ context.Context, d review.Delivery) (review.Accepted, error) {
+func (b *inbox) accept(_ context.Context, d ports.Delivery) (ports.Accepted, error) {
 	b.got = append(b.got, d)
 	return b.say, b.err
 }
@@ -223,9 +223,9 @@ func TestAnswers(t *testing.T) {
 		seen   string
 	}{
 		"accepted":  {"pull_request", inbox{}, 202, `{"status":"accepted"}`, "pull_request accepted"},
-		"duplicate": {"pull_request", inbox{say: review.Accepted{Duplicate: true}}, 202, `{"status":"duplicate"}`, "pull_request duplicate"},
-		"no-op":     {"star", inbox{say: review.Accepted{NoOp: true}}, 202, `{"status":"no_op"}`, "star no_op"},
-		"ping":      {"ping", inbox{say: review.Accepted{NoOp: true}}, 200, `{"status":"no_op"}`, "ping no_op"},
+		"duplicate": {"pull_request", inbox{say: ports.Accepted{Duplicate: true}}, 202, `{"status":"duplicate"}`, "pull_request duplicate"},
+		"no-op":     {"star", inbox{say: ports.Accepted{NoOp: true}}, 202, `{"status":"no_op"}`, "star no_op"},
+		"ping":      {"ping", inbox{say: ports.Accepted{NoOp: true}}, 200, `{"status":"no_op"}`, "ping no_op"},
 		"no store": {"pull_request", inbox{err: errors.New("disk full: /var/lib")}, 503,
 			`{"error":"the delivery could not be stored; deliver it again"}`, "pull_request failed"},
 	}
@@ -233,7 +233,7 @@ func TestAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var seen string
 			h := newHandler(t, &tt.inbox, func(c *Config) {
-				c.Observe = func(_ context.Context, d review.Delivery, _, outcome string, _ time.Duration) {
+				c.Observe = func(_ context.Context, d ports.Delivery, _, outcome string, _ time.Duration) {
 					seen = d.Event + " " + outcome
 				}
 			})
@@ -251,7 +251,7 @@ func TestAnswers(t *testing.T) {
 func TestUnprovenEventIsNoMetric(t *testing.T) {
 	seen := "nothing"
 	h := newHandler(t, &inbox{}, func(c *Config) {
-		c.Observe = func(_ context.Context, d review.Delivery, _, outcome string, _ time.Duration) {
+		c.Observe = func(_ context.Context, d ports.Delivery, _, outcome string, _ time.Duration) {
 			seen = d.Event + "/" + outcome
 		}
 	})
@@ -265,8 +265,8 @@ func TestUnprovenEventIsNoMetric(t *testing.T) {
 
 // pull and group are the targets of the payloads below.
 var (
-	pull = review.Target{Kind: review.TargetPull, Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop", Number: 12, HeadSHA: sha1Head}
-	base = review.Delivery{GUID: "72d3162e-cc78-11e3-81ab-4c9367dc0958", Installation: 7, RepoID: 1001, ReceivedAt: noon}
+	pull = ports.Target{Kind: ports.TargetPull, Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop", Number: 12, HeadSHA: sha1Head}
+	base = ports.Delivery{GUID: "72d3162e-cc78-11e3-81ab-4c9367dc0958", Installation: 7, RepoID: 1001, ReceivedAt: noon}
 )
 
 const envelopeJSON = `"installation":{"id":7},"repository":{"id":1001,"name":"shop","owner":{"login":"acme"}}`
@@ -275,24 +275,24 @@ func TestAsks(t *testing.T) {
 	pr := func(action, more string) string {
 		return `{"action":"` + action + `",` + envelopeJSON + `,"pull_request":{"number":12,"head":{"sha":"` + sha1Head + `"}}` + more + `}`
 	}
-	asked := func(reason string, labels bool) func(*review.Delivery) {
-		return func(d *review.Delivery) {
-			d.Review = &review.ReviewAsk{Target: pull, Reason: reason, LabelsOnly: labels}
+	asked := func(reason string, labels bool) func(*ports.Delivery) {
+		return func(d *ports.Delivery) {
+			d.Review = &ports.ReviewAsk{Target: pull, Reason: reason, LabelsOnly: labels}
 		}
 	}
-	ofType := func(reason string) func(*review.Delivery) {
-		return func(d *review.Delivery) {
+	ofType := func(reason string) func(*ports.Delivery) {
+		return func(d *ports.Delivery) {
 			asked(reason, true)(d)
 			d.Review.TypeLabel = true
 		}
 	}
-	nothing := func(*review.Delivery) {}
+	nothing := func(*ports.Delivery) {}
 	tests := map[string]struct {
 		event, action, body string
-		want                func(*review.Delivery)
+		want                func(*ports.Delivery)
 	}{
 		"opened": {"pull_request", "opened", pr("opened", ""), asked("opened", false)},
-		"reopened": {"pull_request", "reopened", pr("reopened", ""), func(d *review.Delivery) {
+		"reopened": {"pull_request", "reopened", pr("reopened", ""), func(d *ports.Delivery) {
 			asked("reopened", false)(d)
 			d.Review.Fresh = true
 		}},
@@ -301,22 +301,22 @@ func TestAsks(t *testing.T) {
 		"draft":  {"pull_request", "converted_to_draft", pr("converted_to_draft", ""), asked("converted to draft", false)},
 		"title":  {"pull_request", "edited", pr("edited", `,"changes":{"title":{"from":"x"}}`), asked("title edited", false)},
 		"body":   {"pull_request", "edited", pr("edited", `,"changes":{"body":{"from":null}}`), asked("description edited", false)},
-		"title, body, base": {"pull_request", "edited", pr("edited", `,"changes":{"title":{},"body":{},"base":{"ref":{}}}`), func(d *review.Delivery) {
+		"title, body, base": {"pull_request", "edited", pr("edited", `,"changes":{"title":{},"body":{},"base":{"ref":{}}}`), func(d *ports.Delivery) {
 			asked("title edited, description edited, base changed", false)(d)
-			d.Review.Fresh, d.Push = true, &review.Push{Target: pull, Before: review.Retargeted("", "")}
+			d.Review.Fresh, d.Push = true, &ports.Push{Target: pull, Before: ports.Retargeted("", "")}
 		}},
-		"base": {"pull_request", "edited", strings.Replace(pr("edited", `,"changes":{"base":{"ref":{"from":"scratch"}}}`), `"pull_request":{`, `"pull_request":{"base":{"ref":"main"},`, 1), func(d *review.Delivery) {
+		"base": {"pull_request", "edited", strings.Replace(pr("edited", `,"changes":{"base":{"ref":{"from":"scratch"}}}`), `"pull_request":{`, `"pull_request":{"base":{"ref":"main"},`, 1), func(d *ports.Delivery) {
 			asked("base changed", false)(d)
-			d.Review.Fresh, d.Push = true, &review.Push{Target: pull, Before: review.Retargeted("scratch", "main")}
+			d.Review.Fresh, d.Push = true, &ports.Push{Target: pull, Before: ports.Retargeted("scratch", "main")}
 		}},
 		"edited nothing":  {"pull_request", "edited", pr("edited", `,"changes":{}`), nothing},
 		"labeled":         {"pull_request", "labeled", pr("labeled", `,"label":{"name":"help wanted"}`), asked("label added", true)},
 		"unlabeled":       {"pull_request", "unlabeled", pr("unlabeled", `,"label":{"name":"type: urgent"}`), asked("label removed", true)},
 		"label of a type": {"pull_request", "labeled", pr("labeled", `,"label":{"name":"Type: Bug"}`), ofType("label added")},
 		"deleted label":   {"pull_request", "unlabeled", pr("unlabeled", ""), ofType("label removed")},
-		"closed":          {"pull_request", "closed", pr("closed", ""), func(d *review.Delivery) { t := pull; d.Close = &t }},
+		"closed":          {"pull_request", "closed", pr("closed", ""), func(d *ports.Delivery) { t := pull; d.Close = &t }},
 		"merged": {"pull_request", "closed", strings.Replace(pr("closed", ""), `"pull_request":{`, `"pull_request":{"merged":true,`, 1),
-			func(d *review.Delivery) { t := pull; d.Close, d.Merged = &t, true }},
+			func(d *ports.Delivery) { t := pull; d.Close, d.Merged = &t, true }},
 		"assigned":           {"pull_request", "assigned", pr("assigned", ""), nothing},
 		"action of tomorrow": {"pull_request", "blessed", pr("blessed", ""), nothing},
 	}
@@ -325,7 +325,7 @@ func TestAsks(t *testing.T) {
 	}
 }
 
-func checkAsk(t *testing.T, event, action, body string, want func(*review.Delivery)) {
+func checkAsk(t *testing.T, event, action, body string, want func(*ports.Delivery)) {
 	t.Helper()
 	var b inbox
 	if w := serve(newHandler(t, &b, nil), delivery(event, body)); w.Code != 202 {
@@ -334,7 +334,7 @@ func checkAsk(t *testing.T, event, action, body string, want func(*review.Delive
 	expected := base
 	expected.Event, expected.Action = event, action
 	want(&expected)
-	if diff := cmp.Diff([]review.Delivery{expected}, b.got); diff != "" {
+	if diff := cmp.Diff([]ports.Delivery{expected}, b.got); diff != "" {
 		t.Errorf("delivery (-want +got):\n%s", diff)
 	}
 }
@@ -343,8 +343,8 @@ func TestMergeGroup(t *testing.T) {
 	group := func(action, ref string) string {
 		return `{"action":"` + action + `",` + envelopeJSON + `,"merge_group":{"head_sha":"` + sha1Head + `","base_sha":"` + sha1Base + `","head_ref":"` + ref + `"}}`
 	}
-	target := func(number int, ref string) review.Target {
-		return review.Target{Kind: review.TargetGroup, Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop",
+	target := func(number int, ref string) ports.Target {
+		return ports.Target{Kind: ports.TargetGroup, Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop",
 			Number: number, HeadSHA: sha1Head, BaseSHA: sha1Base, HeadRef: ref}
 	}
 	const queue = "refs/heads/gh-readonly-queue/"
@@ -358,12 +358,12 @@ func TestMergeGroup(t *testing.T) {
 		queue + "main/pr-104-" + sha1Base[:10]:           0,
 		"refs/heads/something-else":                      0,
 	} {
-		checkAsk(t, "merge_group", "checks_requested", group("checks_requested", ref), func(d *review.Delivery) {
-			d.Review = &review.ReviewAsk{Target: target(number, ref), Reason: "entered the merge queue"}
+		checkAsk(t, "merge_group", "checks_requested", group("checks_requested", ref), func(d *ports.Delivery) {
+			d.Review = &ports.ReviewAsk{Target: target(number, ref), Reason: "entered the merge queue"}
 		})
 	}
 	ref := queue + "main/pr-104-" + sha1Base
-	checkAsk(t, "merge_group", "destroyed", group("destroyed", ref), func(d *review.Delivery) {
+	checkAsk(t, "merge_group", "destroyed", group("destroyed", ref), func(d *ports.Delivery) {
 		g := target(104, ref)
 		d.Close = &g
 	})
@@ -392,17 +392,17 @@ func TestComments(t *testing.T) {
 		}
 		return body
 	}
-	command := func(name, sender, author string) func(*review.Delivery) {
-		return func(d *review.Delivery) {
+	command := func(name, sender, author string) func(*ports.Delivery) {
+		return func(d *ports.Delivery) {
 			target := pull
 			target.HeadSHA = ""
-			d.Command = &review.Command{Place: review.PlaceConversation, CommentID: 55, Target: target, Sender: sender, Author: author, Name: name, ReceivedAt: noon}
+			d.Command = &ports.Command{Place: ports.PlaceConversation, CommentID: 55, Target: target, Sender: sender, Author: author, Name: name, ReceivedAt: noon}
 		}
 	}
-	nothing := func(*review.Delivery) {}
+	nothing := func(*ports.Delivery) {}
 	tests := map[string]struct {
 		action, body string
-		want         func(*review.Delivery)
+		want         func(*ports.Delivery)
 	}{
 		"a command":             {"created", comment(), command("review", "bob", "alice")},
 		"a subcommand":          {"created", comment("/review", "/review help"), command("help", "bob", "alice")},
@@ -453,37 +453,37 @@ func TestReviewsCommand(t *testing.T) {
 		return body
 	}
 	const words, line = "pull_request_review", "pull_request_review_comment"
-	said := func(place review.CommentPlace, at time.Time) func(*review.Delivery) {
-		return func(d *review.Delivery) {
+	said := func(place ports.CommentPlace, at time.Time) func(*ports.Delivery) {
+		return func(d *ports.Delivery) {
 			target := pull
 			target.HeadSHA = ""
-			d.Command = &review.Command{
+			d.Command = &ports.Command{
 				Place: place, CommentID: 55, Target: target, Sender: "bob", Author: "alice", Name: "dismiss", Args: "0f3a not ours", ReceivedAt: at,
 			}
 		}
 	}
-	dismissal := func(place review.CommentPlace) func(*review.Delivery) { return said(place, noon) }
-	nothing := func(*review.Delivery) {}
+	dismissal := func(place ports.CommentPlace) func(*ports.Delivery) { return said(place, noon) }
+	nothing := func(*ports.Delivery) {}
 	for name, tt := range map[string]struct {
 		event, action, body string
-		want                func(*review.Delivery)
+		want                func(*ports.Delivery)
 	}{
-		"a review":                            {words, "submitted", event("review", "submitted"), dismissal(review.PlaceReview)},
+		"a review":                            {words, "submitted", event("review", "submitted"), dismissal(ports.PlaceReview)},
 		"a review without words":              {words, "submitted", event("review", "submitted", `"/review dismiss 0f3a not  ours"`, "null"), nothing},
 		"a review, edited":                    {words, "edited", event("review", "edited"), nothing},
 		"a review, dismissed":                 {words, "dismissed", event("review", "dismissed"), nothing},
 		"a review by a bot":                   {words, "submitted", event("review", "submitted", `"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nothing},
-		"a comment":                           {line, "created", event("comment", "created"), dismissal(review.PlaceReviewLine)},
+		"a comment":                           {line, "created", event("comment", "created"), dismissal(ports.PlaceReviewLine)},
 		"a comment, edited":                   {line, "edited", event("comment", "edited"), nothing},
 		"a comment, deleted":                  {line, "deleted", event("comment", "deleted"), nothing},
 		"a comment by a bot":                  {line, "created", event("comment", "created", `"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nothing},
 		"sent by someone else":                {line, "created", event("comment", "created", `"sender":{"login":"bob"`, `"sender":{"login":"eve"`), nothing},
-		"a deleted author's":                  {line, "created", event("comment", "created", `{"login":"alice","type":"User"}`, `null`), func(d *review.Delivery) { dismissal(review.PlaceReviewLine)(d); d.Command.Author = "ghost" }},
+		"a deleted author's":                  {line, "created", event("comment", "created", `{"login":"alice","type":"User"}`, `null`), func(d *ports.Delivery) { dismissal(ports.PlaceReviewLine)(d); d.Command.Author = "ghost" }},
 		"closed":                              {line, "created", event("comment", "created", `"state":"open"`, `"state":"closed"`), nothing},
 		"a thread, resolved":                  {"pull_request_review_thread", "resolved", event("thread", "resolved"), nothing},
-		"a review that was lost for an hour":  {words, "submitted", event("review", "submitted", `"id":55,`, `"id":55,"submitted_at":"2026-11-20T11:00:00Z",`), said(review.PlaceReview, noon.Add(-time.Hour))},
-		"a comment by a clock that is behind": {line, "created", event("comment", "created", `"id":55,`, `"id":55,"created_at":"2026-11-20T11:59:30Z",`), dismissal(review.PlaceReviewLine)},
-		"a comment from the future":           {line, "created", event("comment", "created", `"id":55,`, `"id":55,"created_at":"2027-11-20T12:00:00Z",`), dismissal(review.PlaceReviewLine)},
+		"a review that was lost for an hour":  {words, "submitted", event("review", "submitted", `"id":55,`, `"id":55,"submitted_at":"2026-11-20T11:00:00Z",`), said(ports.PlaceReview, noon.Add(-time.Hour))},
+		"a comment by a clock that is behind": {line, "created", event("comment", "created", `"id":55,`, `"id":55,"created_at":"2026-11-20T11:59:30Z",`), dismissal(ports.PlaceReviewLine)},
+		"a comment from the future":           {line, "created", event("comment", "created", `"id":55,`, `"id":55,"created_at":"2027-11-20T12:00:00Z",`), dismissal(ports.PlaceReviewLine)},
 	} {
 		t.Run(name, func(t *testing.T) { checkAsk(t, tt.event, tt.action, tt.body, tt.want) })
 	}
@@ -510,15 +510,15 @@ func TestReportsInComments(t *testing.T) {
 			`"comment":{"id":55,"body":"` + body + `","user":{"login":"bob","type":"User"}},"changes":{"body":{"from":"` + before + `"}},"sender":{"login":"carol","type":"User"}}`
 		return strings.NewReplacer(edits...).Replace(text)
 	}
-	report := func(d *review.Delivery) {
+	report := func(d *ports.Delivery) {
 		target := pull
 		target.HeadSHA = ""
-		d.Report = &review.ReportNews{Target: target, Author: "bob"}
+		d.Report = &ports.ReportNews{Target: target, Author: "bob"}
 	}
-	nothing := func(*review.Delivery) {}
+	nothing := func(*ports.Delivery) {}
 	tests := map[string]struct {
 		action, body string
-		want         func(*review.Delivery)
+		want         func(*ports.Delivery)
 	}{
 		"created":     {"created", comment("created", section, ""), report},
 		"edited":      {"edited", comment("edited", section, section), report},
@@ -532,9 +532,9 @@ func TestReportsInComments(t *testing.T) {
 		"on a closed": {"created", comment("created", section, "", `"number":12`, `"number":12,"state":"closed"`), nothing},
 		"by a bot":    {"created", comment("created", section, "", `"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nothing},
 		"by an app's": {"edited", comment("edited", section, "", `"carol","type":"User"`, `"tidy[bot]","type":"Bot"`), report},
-		"by an author": {"created", comment("created", `/review\n`+section, "", "carol", "bob"), func(d *review.Delivery) {
+		"by an author": {"created", comment("created", `/review\n`+section, "", "carol", "bob"), func(d *ports.Delivery) {
 			report(d)
-			d.Command = &review.Command{Place: review.PlaceConversation, CommentID: 55, Target: d.Report.Target, Sender: "bob", Author: "alice", Name: "review", ReceivedAt: noon}
+			d.Command = &ports.Command{Place: ports.PlaceConversation, CommentID: 55, Target: d.Report.Target, Sender: "bob", Author: "alice", Name: "review", ReceivedAt: noon}
 		}},
 	}
 	for name, tt := range tests {
@@ -555,16 +555,16 @@ func TestCheckRuns(t *testing.T) {
 	check := func(action, app, pulls string) string {
 		return `{"action":"` + action + `",` + envelopeJSON + `,"check_run":{"head_sha":"` + sha1Head + `","app":` + app + `,"pull_requests":` + pulls + `}}`
 	}
-	rerun := func(numbers ...int) func(*review.Delivery) {
-		return func(d *review.Delivery) {
-			d.Rerequest = &review.Rerequest{Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop", HeadSHA: sha1Head, Numbers: numbers}
+	rerun := func(numbers ...int) func(*ports.Delivery) {
+		return func(d *ports.Delivery) {
+			d.Rerequest = &ports.Rerequest{Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop", HeadSHA: sha1Head, Numbers: numbers}
 		}
 	}
-	nothing := func(*review.Delivery) {}
+	nothing := func(*ports.Delivery) {}
 	const two = `[{"number":12,"base":{"repo":{"id":1001}}},{"number":3,"base":{"repo":{"id":9}}},{"number":14,"base":{"repo":{"id":1001}}}]`
 	tests := map[string]struct {
 		action, body string
-		want         func(*review.Delivery)
+		want         func(*ports.Delivery)
 	}{
 		"ours":        {"rerequested", check("rerequested", `{"id":42}`, two), rerun(12, 14)},
 		"of a fork":   {"rerequested", check("rerequested", `{"id":42}`, `[]`), rerun()},
@@ -608,29 +608,29 @@ func TestNewsOfOthersFindings(t *testing.T) {
 	instances := func(action, a, b string) string {
 		return fmt.Sprintf(`{"action":%q,%s,"ref":null,"alert":{"instances":[{"ref":%q},{"ref":%q}]}}`, action, envelopeJSON, a, b)
 	}
-	news := func(n review.ScanNews) func(*review.Delivery) {
+	news := func(n ports.ScanNews) func(*ports.Delivery) {
 		n.RepoID = 1001
-		return func(d *review.Delivery) { d.Scans = &n }
+		return func(d *ports.Delivery) { d.Scans = &n }
 	}
-	nothing := func(*review.Delivery) {}
+	nothing := func(*ports.Delivery) {}
 	tests := map[string]struct {
 		event, action, body string
-		want                func(*review.Delivery)
+		want                func(*ports.Delivery)
 	}{
-		"annotated":         {"check_run", "completed", check("completed", `{"id":43,"slug":"ci"}`, 2), news(review.ScanNews{HeadSHA: sha1Head, App: "ci", Check: "lint", Annotated: true})},
-		"not annotated":     {"check_run", "completed", check("completed", `{"id":43,"slug":"ci"}`, 0), news(review.ScanNews{HeadSHA: sha1Head, App: "ci", Check: "lint"})},
+		"annotated":         {"check_run", "completed", check("completed", `{"id":43,"slug":"ci"}`, 2), news(ports.ScanNews{HeadSHA: sha1Head, App: "ci", Check: "lint", Annotated: true})},
+		"not annotated":     {"check_run", "completed", check("completed", `{"id":43,"slug":"ci"}`, 0), news(ports.ScanNews{HeadSHA: sha1Head, App: "ci", Check: "lint"})},
 		"ours":              {"check_run", "completed", check("completed", `{"id":42,"slug":"reviewgate"}`, 2), nothing},
 		"begun":             {"check_run", "created", check("created", `{"id":43,"slug":"ci"}`, 2), nothing},
-		"a suite":           {"check_suite", "completed", suite("completed", 43), news(review.ScanNews{HeadSHA: sha1Head, App: "ci"})},
+		"a suite":           {"check_suite", "completed", suite("completed", 43), news(ports.ScanNews{HeadSHA: sha1Head, App: "ci"})},
 		"our suite":         {"check_suite", "completed", suite("completed", 42), nothing},
 		"a suite requested": {"check_suite", "requested", suite("requested", 43), nothing},
-		"an alert":          {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12/merge"), news(review.ScanNews{Number: 12})},
-		"of the head":       {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12/head"), news(review.ScanNews{Number: 12})},
+		"an alert":          {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12/merge"), news(ports.ScanNews{Number: 12})},
+		"of the head":       {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12/head"), news(ports.ScanNews{Number: 12})},
 		"of a branch":       {"code_scanning_alert", "appeared_in_branch", alert("refs/heads/main"), nothing},
 		"of nothing":        {"code_scanning_alert", "appeared_in_branch", alert(""), nothing},
 		"of an odd ref":     {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12/merge/x"), nothing},
-		"of a person":       {"code_scanning_alert", "reopened_by_user", instance("reopened_by_user", "", "refs/pull/12/merge"), news(review.ScanNews{Number: 12})},
-		"listed":            {"code_scanning_alert", "closed_by_user", instances("closed_by_user", "refs/heads/main", "refs/pull/12/head"), news(review.ScanNews{Number: 12})},
+		"of a person":       {"code_scanning_alert", "reopened_by_user", instance("reopened_by_user", "", "refs/pull/12/merge"), news(ports.ScanNews{Number: 12})},
+		"listed":            {"code_scanning_alert", "closed_by_user", instances("closed_by_user", "refs/heads/main", "refs/pull/12/head"), news(ports.ScanNews{Number: 12})},
 		"of a person, main": {"code_scanning_alert", "closed_by_user", instance("closed_by_user", "", "refs/heads/main"), nothing},
 		"of a branch now":   {"code_scanning_alert", "fixed", instance("fixed", "refs/heads/main", "refs/pull/12/merge"), nothing},
 		"of a long number":  {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12345678901234567890/merge"), nothing},
@@ -653,7 +653,7 @@ func TestNewsOfOthersFindings(t *testing.T) {
 
 // What nothing is done for is recorded, whatever its fields are.
 func TestOtherEvents(t *testing.T) {
-	for body, want := range map[string]review.Delivery{
+	for body, want := range map[string]ports.Delivery{
 		`{}`:                                   {},
 		`{"action":"created"}`:                 {Action: "created"},
 		`{"action":"a\u0000b\u202e"}`:          {Action: "ab"},
@@ -708,13 +708,13 @@ func TestCheckSuites(t *testing.T) {
 	suite := func(action, app string) string {
 		return `{"action":"` + action + `",` + envelopeJSON + `,"check_suite":{"head_sha":"` + sha1Head + `","app":` + app + `,"pull_requests":[{"number":12,"base":{"repo":{"id":1001}}},{"number":3,"base":{"repo":{"id":9}}}]}}`
 	}
-	nothing := func(*review.Delivery) {}
+	nothing := func(*ports.Delivery) {}
 	for name, tt := range map[string]struct {
 		action, body string
-		want         func(*review.Delivery)
+		want         func(*ports.Delivery)
 	}{
-		"ours": {"rerequested", suite("rerequested", `{"id":42}`), func(d *review.Delivery) {
-			d.Rerequest = &review.Rerequest{Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop", HeadSHA: sha1Head, Numbers: []int{12}}
+		"ours": {"rerequested", suite("rerequested", `{"id":42}`), func(d *ports.Delivery) {
+			d.Rerequest = &ports.Rerequest{Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop", HeadSHA: sha1Head, Numbers: []int{12}}
 		}},
 		"another's": {"rerequested", suite("rerequested", `{"id":43}`), nothing},
 		"nobody's":  {"rerequested", suite("rerequested", `null`), nothing},
@@ -734,18 +734,18 @@ func TestPushes(t *testing.T) {
 	}
 	commits := func(all ...string) string { return `"commits":[` + strings.Join(all, ",") + `]` }
 	commit := func(list, file string) string { return `{"id":"` + sha1Head + `","` + list + `":["` + file + `"]}` }
-	repo := review.Target{Kind: review.TargetPull, Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop"}
-	to := func(branch string) func(*review.Delivery) {
-		return func(d *review.Delivery) { d.Config = &review.ConfigNews{Repository: repo, Branch: branch} }
+	repo := ports.Target{Kind: ports.TargetPull, Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop"}
+	to := func(branch string) func(*ports.Delivery) {
+		return func(d *ports.Delivery) { d.Config = &ports.ConfigNews{Repository: repo, Branch: branch} }
 	}
-	nothing := func(*review.Delivery) {}
+	nothing := func(*ports.Delivery) {}
 	const own = ".github/reviewgate/review-rules.json"
 	repeated := func(n int) string {
 		return commits(strings.Split(strings.TrimSuffix(strings.Repeat(commit("added", "a")+"\n", n), "\n"), "\n")...)
 	}
 	for name, tt := range map[string]struct {
 		body string
-		want func(*review.Delivery)
+		want func(*ports.Delivery)
 	}{
 		"adds config":        {push("refs/heads/main", commits(commit("added", "a"), commit("added", own))), to("")},
 		"changes config":     {push("refs/heads/main", commits(commit("modified", own), commit("modified", "a"))), to("")},
@@ -781,10 +781,10 @@ func TestPushes(t *testing.T) {
 
 // What is gone for good is forgotten, and none must never read as all.
 func TestGoodbyes(t *testing.T) {
-	forget := func(repos ...int64) *review.Forget { return &review.Forget{Installation: 7, Repos: repos} }
+	forget := func(repos ...int64) *ports.Forget { return &ports.Forget{Installation: 7, Repos: repos} }
 	for _, tt := range []struct {
 		event, body string
-		want        *review.Forget
+		want        *ports.Forget
 		status      int
 	}{
 		{"installation", `{"action":"deleted","installation":{"id":7}}`, forget(), 202},
@@ -802,7 +802,7 @@ func TestGoodbyes(t *testing.T) {
 	} {
 		var b inbox
 		w := serve(newHandler(t, &b, nil), delivery(tt.event, tt.body))
-		var got *review.Forget
+		var got *ports.Forget
 		if len(b.got) > 0 {
 			got = b.got[0].Forget
 		}

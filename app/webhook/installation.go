@@ -3,7 +3,7 @@ package webhook
 import (
 	"fmt"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 type installationEvent struct {
@@ -19,7 +19,7 @@ type installationEvent struct {
 // while it could not came without webhooks, or could not be reviewed. A new
 // installation asks for nothing: pull requests that were open before it wait for
 // their next push. One that is suspended may be unsuspended.
-func readInstallation(d *review.Delivery, body []byte) error {
+func readInstallation(d *ports.Delivery, body []byte) error {
 	var e installationEvent
 	if err := decode(body, &e); err != nil {
 		return err
@@ -30,11 +30,11 @@ func readInstallation(d *review.Delivery, body []byte) error {
 	}
 	switch d.Event + "." + e.Action {
 	case "installation.unsuspend", "installation_repositories.added":
-		d.Sweep = &review.Sweep{Installation: e.Installation.ID}
+		d.Sweep = &ports.Sweep{Installation: e.Installation.ID}
 	case "installation.new_permissions_accepted":
-		d.Sweep = &review.Sweep{Installation: e.Installation.ID, Granted: true}
+		d.Sweep = &ports.Sweep{Installation: e.Installation.ID, Granted: true}
 	case "installation.deleted":
-		d.Forget = &review.Forget{Installation: e.Installation.ID}
+		d.Forget = &ports.Forget{Installation: e.Installation.ID}
 	case "installation_repositories.removed":
 		return e.readRemoved(d)
 	default:
@@ -43,11 +43,11 @@ func readInstallation(d *review.Delivery, body []byte) error {
 	return positive("installation.id", e.Installation.ID)
 }
 
-func (e *installationEvent) readRemoved(d *review.Delivery) error {
+func (e *installationEvent) readRemoved(d *ports.Delivery) error {
 	if len(e.Removed) == 0 {
 		return nil // none must not read as all
 	}
-	f := &review.Forget{Installation: e.Installation.ID}
+	f := &ports.Forget{Installation: e.Installation.ID}
 	for i, r := range e.Removed {
 		if r.ID <= 0 {
 			return positive(fmt.Sprintf("repositories_removed[%d].id", i), r.ID)

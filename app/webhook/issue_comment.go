@@ -3,7 +3,7 @@ package webhook
 import (
 	"errors"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
@@ -29,7 +29,7 @@ type issueCommentEvent struct {
 // readIssueComment looks for a slash command and for a review report in a
 // comment on an open pull request by a person: bots, ours among them, say
 // nothing that counts.
-func readIssueComment(d *review.Delivery, body []byte) error {
+func readIssueComment(d *ports.Delivery, body []byte) error {
 	var e issueCommentEvent
 	if err := decode(body, &e); err != nil {
 		return err
@@ -43,13 +43,13 @@ func readIssueComment(d *review.Delivery, body []byte) error {
 	}
 	err := e.readReport(d)
 	if e.Action == "created" { // edits never command
-		err = errors.Join(readCommand(d, review.PlaceConversation, e.Comment, e.Sender, e.Issue.User.author(), e.pull), err)
+		err = errors.Join(readCommand(d, ports.PlaceConversation, e.Comment, e.Sender, e.Issue.User.author(), e.pull), err)
 	}
 	return err
 }
 
 // readReport looks for a review report that came, changed or went.
-func (e *issueCommentEvent) readReport(d *review.Delivery) error {
+func (e *issueCommentEvent) readReport(d *ports.Delivery) error {
 	switch e.Action {
 	case "created", "edited", "deleted":
 	default:
@@ -62,13 +62,13 @@ func (e *issueCommentEvent) readReport(d *review.Delivery) error {
 	if err = errors.Join(err, matching("comment.user.login", ownerLogin, e.Comment.User.Login)); err != nil {
 		return err
 	}
-	d.Report = &review.ReportNews{Target: t, Author: e.Comment.User.Login}
+	d.Report = &ports.ReportNews{Target: t, Author: e.Comment.User.Login}
 	return nil
 }
 
 // pull is the pull request that was commented on.
-func (e *issueCommentEvent) pull() (review.Target, error) {
+func (e *issueCommentEvent) pull() (ports.Target, error) {
 	t, err := e.target()
-	t.Kind, t.Number = review.TargetPull, e.Issue.Number
+	t.Kind, t.Number = ports.TargetPull, e.Issue.Number
 	return t, errors.Join(err, positive("issue.number", int64(t.Number)))
 }

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strconv"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 type mergeGroupEvent struct {
@@ -17,7 +17,7 @@ type mergeGroupEvent struct {
 	} `json:"merge_group"`
 }
 
-func readMergeGroup(d *review.Delivery, body []byte) error {
+func readMergeGroup(d *ports.Delivery, body []byte) error {
 	var e mergeGroupEvent
 	if err := decode(body, &e); err != nil {
 		return err
@@ -37,13 +37,13 @@ func readMergeGroup(d *review.Delivery, body []byte) error {
 		d.Close = &t
 		return nil
 	}
-	d.Review = &review.ReviewAsk{Target: t, Reason: "entered the merge queue"}
+	d.Review = &ports.ReviewAsk{Target: t, Reason: "entered the merge queue"}
 	return nil
 }
 
-func (e *mergeGroupEvent) group() (review.Target, error) {
+func (e *mergeGroupEvent) group() (ports.Target, error) {
 	t, err := e.target()
-	t.Kind = review.TargetGroup
+	t.Kind = ports.TargetGroup
 	t.HeadSHA = e.MergeGroup.HeadSHA
 	t.BaseSHA = e.MergeGroup.BaseSHA
 	t.HeadRef = e.MergeGroup.HeadRef

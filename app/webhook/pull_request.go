@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/classify"
 )
 
@@ -42,7 +42,7 @@ type pullRequestEvent struct {
 	} `json:"changes"`
 }
 
-func readPullRequest(d *review.Delivery, body []byte) error {
+func readPullRequest(d *ports.Delivery, body []byte) error {
 	var e pullRequestEvent
 	if err := decode(body, &e); err != nil {
 		return err
@@ -64,7 +64,7 @@ func readPullRequest(d *review.Delivery, body []byte) error {
 		d.Close, d.Merged = &t, e.PullRequest.Merged
 		return nil
 	}
-	d.Review = &review.ReviewAsk{Target: t, Reason: reason, Fresh: e.fresh(), At: e.PullRequest.UpdatedAt, Before: e.before()}
+	d.Review = &ports.ReviewAsk{Target: t, Reason: reason, Fresh: e.fresh(), At: e.PullRequest.UpdatedAt, Before: e.before()}
 	if user := e.PullRequest.User; user != nil {
 		d.Review.Author = max(0, user.ID)
 	}
@@ -85,19 +85,19 @@ func (e *pullRequestEvent) typeLabel() bool {
 // nobody knows on whose behalf that sent it. Reopening a pull request brings no head,
 // and others may have pushed while it was closed. Giving it another base brings none
 // either, but what the old base held.
-func (e *pullRequestEvent) push(t review.Target) *review.Push {
+func (e *pullRequestEvent) push(t ports.Target) *ports.Push {
 	if e.Action == "edited" && e.Changes.Base != nil {
 		from, to := e.Changes.Base.Ref.From, e.PullRequest.Base.Ref
 		if !branchName.MatchString(from) || !branchName.MatchString(to) {
 			from, to = "", ""
 		}
-		return &review.Push{Target: t, Before: review.Retargeted(from, to)}
+		return &ports.Push{Target: t, Before: ports.Retargeted(from, to)}
 	}
 	opened, pushed := e.Action == "opened", e.Action == "synchronize" && e.before() != ""
 	if !opened && !pushed || e.Sender.Type != "User" || !ownerLogin.MatchString(e.Sender.Login) {
 		return nil
 	}
-	return &review.Push{Target: t, Before: e.before(), Sender: e.Sender.Login, SenderID: e.Sender.ID}
+	return &ports.Push{Target: t, Before: e.before(), Sender: e.Sender.Login, SenderID: e.Sender.ID}
 }
 
 // before is the head that a push replaced. What is malformed matches none.
@@ -108,9 +108,9 @@ func (e *pullRequestEvent) before() string {
 	return e.Before
 }
 
-func (e *pullRequestEvent) pull() (review.Target, error) {
+func (e *pullRequestEvent) pull() (ports.Target, error) {
 	t, err := e.target()
-	t.Kind = review.TargetPull
+	t.Kind = ports.TargetPull
 	t.Number = e.PullRequest.Number
 	t.HeadSHA = e.PullRequest.Head.SHA
 	return t, errors.Join(err,

@@ -3,7 +3,7 @@ package webhook
 import (
 	"errors"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // reviewEvent is an event of a review, or of a comment on a line.
@@ -25,7 +25,7 @@ type reviewEvent struct {
 
 // readReview looks for a slash command in the words of a review that was
 // submitted, or in a comment on a line that was made. Edits never command.
-func readReview(d *review.Delivery, body []byte) error {
+func readReview(d *ports.Delivery, body []byte) error {
 	var e reviewEvent
 	if err := decode(body, &e); err != nil {
 		return err
@@ -39,33 +39,33 @@ func readReview(d *review.Delivery, body []byte) error {
 	}
 	switch author := e.PullRequest.User.author(); {
 	case d.Event == "pull_request_review" && e.Action == "submitted":
-		if err := readCommand(d, review.PlaceReview, e.Review.said, e.Sender, author, e.pull); err != nil || d.Command != nil {
+		if err := readCommand(d, ports.PlaceReview, e.Review.said, e.Sender, author, e.pull); err != nil || d.Command != nil {
 			return err
 		}
 		return e.readOpinion(d, author)
 	case d.Event == "pull_request_review_comment" && e.Action == "created":
-		return readCommand(d, review.PlaceReviewLine, e.Comment, e.Sender, author, e.pull)
+		return readCommand(d, ports.PlaceReviewLine, e.Comment, e.Sender, author, e.pull)
 	}
 	return nil
 }
 
 // readOpinion takes in that a person approved a head, or requested changes of it.
-func (e *reviewEvent) readOpinion(d *review.Delivery, author account) error {
+func (e *reviewEvent) readOpinion(d *ports.Delivery, author account) error {
 	name := ""
 	switch e.Review.State {
 	case "approved":
-		name = review.OpinionApproved
+		name = ports.OpinionApproved
 	case "changes_requested":
-		name = review.OpinionChanges
+		name = ports.OpinionChanges
 	}
 	if name == "" || !e.Review.byPerson(e.Sender) || !commitSHA.MatchString(e.Review.CommitID) {
 		return nil
 	}
-	return command(d, review.PlaceReview, e.Review.said, e.Sender, author, e.pull, name, e.Review.CommitID)
+	return command(d, ports.PlaceReview, e.Review.said, e.Sender, author, e.pull, name, e.Review.CommitID)
 }
 
-func (e *reviewEvent) pull() (review.Target, error) {
+func (e *reviewEvent) pull() (ports.Target, error) {
 	t, err := e.target()
-	t.Kind, t.Number = review.TargetPull, e.PullRequest.Number
+	t.Kind, t.Number = ports.TargetPull, e.PullRequest.Number
 	return t, errors.Join(err, positive("pull_request.number", int64(t.Number)))
 }

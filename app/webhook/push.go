@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
@@ -29,7 +29,7 @@ type pushEvent struct {
 
 // readPush takes the news that config may have changed. Whether the branch is
 // one that carries config is for the use case to say, unless it is no branch.
-func readPush(d *review.Delivery, body []byte) error {
+func readPush(d *ports.Delivery, body []byte) error {
 	var e pushEvent
 	if err := decode(body, &e); err != nil {
 		return err
@@ -44,8 +44,8 @@ func readPush(d *review.Delivery, body []byte) error {
 	if err != nil {
 		return err
 	}
-	t.Kind = review.TargetPull
-	d.Config = &review.ConfigNews{Repository: t, Branch: branch}
+	t.Kind = ports.TargetPull
+	d.Config = &ports.ConfigNews{Repository: t, Branch: branch}
 	if branch == e.Repository.DefaultBranch {
 		d.Config.Branch = ""
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 type repositoryEvent struct {
@@ -34,7 +34,7 @@ func (e *repositoryEvent) was() (owner, name string) {
 // name or owner. A moved one is found by its id, and its open pull requests are
 // reviewed again, since config goes by names. If the App is not installed at the new
 // owner, the old owner's installation reports that it lost the repository.
-func readRepository(d *review.Delivery, body []byte) error {
+func readRepository(d *ports.Delivery, body []byte) error {
 	var e repositoryEvent
 	if err := decode(body, &e); err != nil {
 		return err
@@ -56,17 +56,17 @@ func readRepository(d *review.Delivery, body []byte) error {
 	if err := errors.Join(positive("installation.id", e.Installation.ID), positive("repository.id", e.Repository.ID)); err != nil {
 		return err
 	}
-	d.Forget = &review.Forget{Installation: e.Installation.ID, Repos: []int64{e.Repository.ID}}
+	d.Forget = &ports.Forget{Installation: e.Installation.ID, Repos: []int64{e.Repository.ID}}
 	return nil
 }
 
-func readMove(d *review.Delivery, e *repositoryEvent) error {
+func readMove(d *ports.Delivery, e *repositoryEvent) error {
 	t, err := e.target()
 	owner, name := e.was()
 	if err := errors.Join(err, matching("changes.owner.from", ownerLogin, owner), repositoryName(name)); err != nil {
 		return err
 	}
-	t.Kind = review.TargetPull
-	d.Config = &review.ConfigNews{Repository: t, Was: owner + "/" + name}
+	t.Kind = ports.TargetPull
+	d.Config = &ports.ConfigNews{Repository: t, Was: owner + "/" + name}
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // said is what somebody wrote on a pull request.
@@ -47,7 +47,7 @@ func (s *said) byPerson(sender account) bool {
 // readCommand looks for a slash command in what was just said. pull is asked for
 // the pull request only where there is one: nothing of other comments is routed
 // by. author is the pull request's.
-func readCommand(d *review.Delivery, place review.CommentPlace, s said, sender, author account, pull func() (review.Target, error)) error {
+func readCommand(d *ports.Delivery, place ports.CommentPlace, s said, sender, author account, pull func() (ports.Target, error)) error {
 	if !s.byPerson(sender) {
 		return nil
 	}
@@ -59,7 +59,7 @@ func readCommand(d *review.Delivery, place review.CommentPlace, s said, sender, 
 }
 
 // command has a delivery bring a command.
-func command(d *review.Delivery, place review.CommentPlace, s said, sender, author account, pull func() (review.Target, error), name, args string) error {
+func command(d *ports.Delivery, place ports.CommentPlace, s said, sender, author account, pull func() (ports.Target, error), name, args string) error {
 	t, err := pull()
 	// Of issues GitHub tells no head, and what another event tells may be old.
 	t.HeadSHA = ""
@@ -71,7 +71,7 @@ func command(d *review.Delivery, place review.CommentPlace, s said, sender, auth
 	if err != nil {
 		return err
 	}
-	d.Command = &review.Command{
+	d.Command = &ports.Command{
 		Place: place, CommentID: s.ID, Target: t, Sender: sender.Login, Author: author.Login,
 		SenderID: sender.ID, AuthorID: author.ID,
 		Name: name, Args: args, ReceivedAt: s.came(d.ReceivedAt),

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strconv"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // eventApp is the App that a check belongs to.
@@ -18,7 +18,7 @@ type eventApp struct {
 const maxCheckName = 255
 
 // readScans takes news of others' checks on a head.
-func readScans(d *review.Delivery, e *envelope, n review.ScanNews) error {
+func readScans(d *ports.Delivery, e *envelope, n ports.ScanNews) error {
 	err := errors.Join(positive("repository.id", e.Repository.ID), matching(d.Event+".head_sha", commitSHA, n.HeadSHA))
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ var pullRef = regexp.MustCompile(`^refs/pull/([1-9][0-9]{0,8})/(merge|head)$`)
 
 // readAlert takes news of a code scanning alert of a pull request. What happens
 // to alerts of branches is seen when their pull requests are analysed next.
-func readAlert(d *review.Delivery, body []byte) error {
+func readAlert(d *ports.Delivery, body []byte) error {
 	var e alertEvent
 	if err := decode(body, &e); err != nil {
 		return err
@@ -84,6 +84,6 @@ func readAlert(d *review.Delivery, body []byte) error {
 		return err
 	}
 	number, _ := strconv.Atoi(of[1]) // nine digits
-	d.Scans = &review.ScanNews{RepoID: e.Repository.ID, Number: number}
+	d.Scans = &ports.ScanNews{RepoID: e.Repository.ID, Number: number}
 	return nil
 }

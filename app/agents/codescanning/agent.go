@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
@@ -21,9 +22,6 @@ const (
 	maxRuns = 100
 	// readsAtOnce is how many of them are read side by side.
 	readsAtOnce = 4
-	// MaxText is how many bytes are read of each text of an annotation or alert:
-	// GitHub takes 64 KB, which nobody reads in a review.
-	MaxText = 8 << 10
 	// maxKept bounds all of their texts together, in bytes.
 	maxKept = 16 << 20
 	// maxFindings bounds what is reported, the worst first.
@@ -32,28 +30,21 @@ const (
 	maxNamed = 5
 )
 
-// CutShort reports whether a check run's conclusion says that it was ended before
-// it had looked at all. One that was skipped is not: who wrote the workflow wants
-// it so.
-func CutShort(conclusion string) bool {
-	return slices.Contains([]string{"cancelled", "timed_out", "startup_failure", "stale"}, conclusion)
-}
-
 // Host tells what others found on the head of the reviewed change.
 type Host interface {
 	// Runs lists the check runs of other Apps on a commit.
-	Runs(ctx context.Context, commit string) ([]ScanRun, error)
+	Runs(ctx context.Context, commit string) ([]ports.ScanRun, error)
 	// Annotations lists those of a check run, at most most.
-	Annotations(ctx context.Context, run int64, most int) ([]ScanAnnotation, error)
+	Annotations(ctx context.Context, run int64, most int) ([]ports.ScanAnnotation, error)
 	// Alerts lists the open alerts of the change. none says in words why there
 	// can be none.
-	Alerts(ctx context.Context) (alerts []ScanAlert, none string, err error)
+	Alerts(ctx context.Context) (alerts []ports.ScanAlert, none string, err error)
 }
 
 // Seen is what an agent met, whether or not it could finish.
 type Seen struct {
-	Waiting   []string  // checks that it waits for
-	Annotated []ScanRun // those that counted and had annotations
+	Waiting   []string        // checks that it waits for
+	Annotated []ports.ScanRun // those that counted and had annotations
 }
 
 // Options are what an Agent is made from.
@@ -115,7 +106,7 @@ func (a *Agent) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline
 
 // runs lists the check runs whose annotations count. It fails while one that is
 // waited for has not ended.
-func (a *Agent) runs(ctx context.Context, head string) (annotated []ScanRun, notes []string, err error) {
+func (a *Agent) runs(ctx context.Context, head string) (annotated []ports.ScanRun, notes []string, err error) {
 	var waits []string
 	if a.Sources != nil {
 		waits = a.Sources.WaitFor
@@ -128,11 +119,11 @@ func (a *Agent) runs(ctx context.Context, head string) (annotated []ScanRun, not
 	if err != nil {
 		return nil, nil, err
 	}
-	all = slices.DeleteFunc(all, func(r ScanRun) bool { return !a.Sources.Counts(r.App) })
+	all = slices.DeleteFunc(all, func(r ports.ScanRun) bool { return !a.Sources.Counts(r.App) })
 	var seen Seen
 	for _, name := range waits {
 		there := false
-		open := slices.ContainsFunc(all, func(r ScanRun) bool {
+		open := slices.ContainsFunc(all, func(r ports.ScanRun) bool {
 			there = there || r.Name == name && !r.Cut
 			return r.Name == name && !r.Completed
 		})
@@ -170,24 +161,19 @@ func names(all []string) string {
 	return list
 }
 
-// TooMuchError says that there are more check runs, or annotations, than are read.
-type TooMuchError struct{ What string }
-
-func (e *TooMuchError) Error() string { return e.What }
-
 // annotations reads those of the runs. The error is a *TooMuchError where these
 // have too many.
-func (a *Agent) annotations(ctx context.Context, runs []ScanRun, c *collector) error {
+func (a *Agent) annotations(ctx context.Context, runs []ports.ScanRun, c *collector) error {
 	total := 0
 	for _, r := range runs {
 		total += r.Annotations
 	}
 	if total > MaxRead || len(runs) > maxRuns {
-		return &TooMuchError{fmt.Sprintf("%d check runs have %d annotations, more than the limit of %d runs and %d annotations: name the Apps that count in scanning.apps",
+		return &ports.TooMuchError{fmt.Sprintf("%d check runs have %d annotations, more than the limit of %d runs and %d annotations: name the Apps that count in scanning.apps",
 			len(runs), total, maxRuns, MaxRead)}
 	}
 	for part := range slices.Chunk(runs, readsAtOnce) {
-		lists := make([][]ScanAnnotation, len(part))
+		lists := make([][]ports.ScanAnnotation, len(part))
 		g, ctx := errgroup.WithContext(ctx)
 		for i, r := range part {
 			g.Go(func() (err error) {
@@ -204,7 +190,7 @@ func (a *Agent) annotations(ctx context.Context, runs []ScanRun, c *collector) e
 			}
 		}
 		if c.kept > maxKept {
-			return &TooMuchError{"the annotations have more text than is read, 16 MB: name the Apps that count in scanning.apps"}
+			return &ports.TooMuchError{"the annotations have more text than is read, 16 MB: name the Apps that count in scanning.apps"}
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
@@ -19,9 +20,9 @@ import (
 
 // host is what others found.
 type host struct {
-	runs        []ScanRun
-	annotations map[int64][]ScanAnnotation
-	alerts      []ScanAlert
+	runs        []ports.ScanRun
+	annotations map[int64][]ports.ScanAnnotation
+	alerts      []ports.ScanAlert
 	none        string
 	err         error
 	tooMuch     error // of the runs
@@ -37,17 +38,17 @@ func (h *host) asked(what string) {
 	h.read = append(h.read, what)
 }
 
-func (h *host) Runs(_ context.Context, commit string) ([]ScanRun, error) {
+func (h *host) Runs(_ context.Context, commit string) ([]ports.ScanRun, error) {
 	h.asked("runs of " + commit)
 	return h.runs, errors.Join(h.err, h.tooMuch)
 }
 
-func (h *host) Annotations(_ context.Context, run int64, _ int) ([]ScanAnnotation, error) {
+func (h *host) Annotations(_ context.Context, run int64, _ int) ([]ports.ScanAnnotation, error) {
 	h.asked(fmt.Sprint("annotations of ", run))
 	return h.annotations[run], h.err
 }
 
-func (h *host) Alerts(context.Context) ([]ScanAlert, string, error) {
+func (h *host) Alerts(context.Context) ([]ports.ScanAlert, string, error) {
 	h.asked("alerts")
 	return h.alerts, h.none, h.err
 }
@@ -96,17 +97,17 @@ func outline(fs []pipeline.Finding) []string {
 	return lines
 }
 
-func remark(path string, start, end int, level, message string) ScanAnnotation {
-	return ScanAnnotation{Path: path, StartLine: start, EndLine: end, Level: level, Message: message}
+func remark(path string, start, end int, level, message string) ports.ScanAnnotation {
+	return ports.ScanAnnotation{Path: path, StartLine: start, EndLine: end, Level: level, Message: message}
 }
 
 func TestAnnotations(t *testing.T) {
 	h := &host{
-		runs: []ScanRun{
+		runs: []ports.ScanRun{
 			{ID: 1, Name: "lint", App: "ci", Completed: true, Annotations: 6}, {ID: 2, Name: "vet", App: "ci", Completed: true},
 			{ID: 3, Name: "build", App: "ci"}, {ID: 4, Name: "lint again", App: "ci", Completed: true, Annotations: 1},
 		},
-		annotations: map[int64][]ScanAnnotation{
+		annotations: map[int64][]ports.ScanAnnotation{
 			1: {
 				remark("a.go", 3, 3, "notice", "Mind this."), remark("./a.go", 4, 4, "warning", "Mind hunter2."), remark("a.go", 1, 9, "failure", "All of it.\nIn words."),
 				remark("a.go", 5, 5, "failure", "Old."), remark("gone.go", 1, 1, "failure", "Gone."), remark("new.go", 0, 0, "odd", " "),
@@ -142,7 +143,7 @@ func TestAnnotations(t *testing.T) {
 }
 
 func TestFilters(t *testing.T) {
-	h := &host{runs: []ScanRun{{ID: 1, Name: "lint", App: "ci", Completed: true, Annotations: 7}}, annotations: map[int64][]ScanAnnotation{1: {
+	h := &host{runs: []ports.ScanRun{{ID: 1, Name: "lint", App: "ci", Completed: true, Annotations: 7}}, annotations: map[int64][]ports.ScanAnnotation{1: {
 		remark("a.go", 3, 3, "warning", "added"), remark("a.go", 5, 5, "warning", "context"), remark("a.go", 5, 8, "warning", "both"), remark("a.go", 100, 99, "warning", "file"),
 		remark("other.go", 1, 1, "warning", "elsewhere"), remark("new.go", 9, 9, "warning", "no such line"), remark("a.go", -1, 0, "warning", "whole"),
 	}}}
@@ -169,7 +170,7 @@ func TestFilters(t *testing.T) {
 
 // An agent that is to look at some files says nothing of the others.
 func TestScope(t *testing.T) {
-	h := &host{runs: []ScanRun{{ID: 1, Name: "lint", App: "ci", Completed: true, Annotations: 2}}, annotations: map[int64][]ScanAnnotation{1: {
+	h := &host{runs: []ports.ScanRun{{ID: 1, Name: "lint", App: "ci", Completed: true, Annotations: 2}}, annotations: map[int64][]ports.ScanAnnotation{1: {
 		remark("a.go", 3, 3, "warning", "one"), remark("new.go", 1, 1, "warning", "two"), remark("other.go", 1, 1, "warning", "three"),
 	}}}
 	nothing := func(Seen) {}
@@ -187,9 +188,9 @@ func TestSeveritiesOfAlerts(t *testing.T) {
 		{"error", "critical", "critical"}, {"warning", "high", "major"}, {"error", "medium", "warning"}, {"error", "low", "info"},
 		{"error", "", "major"}, {"warning", "", "warning"}, {"note", "", "info"}, {"none", "", ""}, {"", "", "warning"}, {"none", "high", "major"},
 	} {
-		alert := ScanAlert{Number: 7, Tool: "CodeQL", Rule: "go/x", Title: "Bad", Severity: tt.severity, SecuritySeverity: tt.security, Path: "a.go", StartLine: 3, EndLine: 3, Message: "No.", HelpURL: "https://example.com/x"}
+		alert := ports.ScanAlert{Number: 7, Tool: "CodeQL", Rule: "go/x", Title: "Bad", Severity: tt.severity, SecuritySeverity: tt.security, Path: "a.go", StartLine: 3, EndLine: 3, Message: "No.", HelpURL: "https://example.com/x"}
 		yes := true
-		h := &host{alerts: []ScanAlert{alert}}
+		h := &host{alerts: []ports.ScanAlert{alert}}
 		out, _, _, err := h.review(t, &config.ScanSources{Alerts: &yes})
 		if err != nil {
 			t.Fatal(err)
@@ -210,7 +211,7 @@ func TestHelp(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://example.com/x": "See https://example.com/x", "http://example.com": "", "javascript:alert(1)": "", "https://me:pw@example.com": "", "": "", "https://": "",
 	} {
-		h := &host{alerts: []ScanAlert{{Number: 1, Tool: "t", Rule: "r", Path: "a.go", StartLine: 3, HelpURL: address}}}
+		h := &host{alerts: []ports.ScanAlert{{Number: 1, Tool: "t", Rule: "r", Path: "a.go", StartLine: 3, HelpURL: address}}}
 		out, _, _, err := h.review(t, &config.ScanSources{Alerts: &yes})
 		if err != nil || out.Findings[0].Recommendation != want {
 			t.Errorf("%q: %q, %v", address, out.Findings[0].Recommendation, err)
@@ -221,17 +222,17 @@ func TestHelp(t *testing.T) {
 func TestWaiting(t *testing.T) {
 	no := false
 	tests := map[string]struct {
-		runs []ScanRun
+		runs []ports.ScanRun
 		wait []string
 	}{
 		"never begun":         {nil, []string{"CodeQL"}},
-		"under way":           {[]ScanRun{{ID: 1, Name: "CodeQL", App: "named"}}, []string{"CodeQL"}},
-		"one of two suites":   {[]ScanRun{{ID: 1, Name: "CodeQL", App: "named", Completed: true}, {ID: 2, Name: "CodeQL", App: "named"}}, []string{"CodeQL"}},
-		"of another App":      {[]ScanRun{{ID: 1, Name: "CodeQL", App: "not-named", Completed: true}}, []string{"CodeQL"}},
-		"cut short":           {[]ScanRun{{ID: 1, Name: "CodeQL", App: "named", Completed: true, Cut: true}}, []string{"CodeQL"}},
-		"cut short, again":    {[]ScanRun{{ID: 1, Name: "CodeQL", App: "named", Completed: true, Cut: true}, {ID: 2, Name: "CodeQL", App: "named", Completed: true}}, nil},
-		"completed":           {[]ScanRun{{ID: 1, Name: "CodeQL", App: "named", Completed: true}}, nil},
-		"a name that differs": {[]ScanRun{{ID: 1, Name: "codeql", App: "named", Completed: true}}, []string{"CodeQL"}},
+		"under way":           {[]ports.ScanRun{{ID: 1, Name: "CodeQL", App: "named"}}, []string{"CodeQL"}},
+		"one of two suites":   {[]ports.ScanRun{{ID: 1, Name: "CodeQL", App: "named", Completed: true}, {ID: 2, Name: "CodeQL", App: "named"}}, []string{"CodeQL"}},
+		"of another App":      {[]ports.ScanRun{{ID: 1, Name: "CodeQL", App: "not-named", Completed: true}}, []string{"CodeQL"}},
+		"cut short":           {[]ports.ScanRun{{ID: 1, Name: "CodeQL", App: "named", Completed: true, Cut: true}}, []string{"CodeQL"}},
+		"cut short, again":    {[]ports.ScanRun{{ID: 1, Name: "CodeQL", App: "named", Completed: true, Cut: true}, {ID: 2, Name: "CodeQL", App: "named", Completed: true}}, nil},
+		"completed":           {[]ports.ScanRun{{ID: 1, Name: "CodeQL", App: "named", Completed: true}}, nil},
+		"a name that differs": {[]ports.ScanRun{{ID: 1, Name: "codeql", App: "named", Completed: true}}, []string{"CodeQL"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -274,10 +275,10 @@ func TestTrouble(t *testing.T) {
 	}
 	many := &host{required: true}
 	for i := range maxRuns + 1 {
-		many.runs = append(many.runs, ScanRun{ID: int64(i), Name: "r", Completed: true, Annotations: 1})
+		many.runs = append(many.runs, ports.ScanRun{ID: int64(i), Name: "r", Completed: true, Annotations: 1})
 	}
 	for what, h := range map[string]*host{
-		"runs": many, "annotations": {required: true, runs: []ScanRun{{ID: 1, Completed: true, Annotations: MaxRead + 1}}},
+		"runs": many, "annotations": {required: true, runs: []ports.ScanRun{{ID: 1, Completed: true, Annotations: MaxRead + 1}}},
 	} {
 		if _, _, _, err := h.review(t, nil); err == nil || !strings.Contains(err.Error(), "name the Apps that count") || len(h.read) != 1 {
 			t.Errorf("too many %s: %v after %q", what, err, h.read)
@@ -287,9 +288,9 @@ func TestTrouble(t *testing.T) {
 
 func TestTooMuchText(t *testing.T) {
 	sample.Variant(t)
-	long := &host{required: true, runs: []ScanRun{{ID: 1, Name: "r", Completed: true, Annotations: 1}}, annotations: map[int64][]ScanAnnotation{}}
+	long := &host{required: true, runs: []ports.ScanRun{{ID: 1, Name: "r", Completed: true, Annotations: 1}}, annotations: map[int64][]ports.ScanAnnotation{}}
 	for i := range MaxRead {
-		a := remark("a.go", 3, 3, "warning", fmt.Sprint(i, strings.Repeat(" x", MaxText/2)))
+		a := remark("a.go", 3, 3, "warning", fmt.Sprint(i, strings.Repeat(" x", ports.MaxScanText/2)))
 		long.annotations[1] = append(long.annotations[1], a)
 	}
 	if _, _, _, err := long.review(t, nil); err == nil || !strings.Contains(err.Error(), "more text than is read") {
@@ -302,10 +303,10 @@ func TestTooMuchText(t *testing.T) {
 func TestFlood(t *testing.T) {
 	yes := true
 	for what, h := range map[string]*host{
-		"annotations": {runs: []ScanRun{{ID: 1, Completed: true, Annotations: MaxRead + 1}}},
-		"check runs":  {tooMuch: &TooMuchError{"there are more check runs than GitHub lists"}},
+		"annotations": {runs: []ports.ScanRun{{ID: 1, Completed: true, Annotations: MaxRead + 1}}},
+		"check runs":  {tooMuch: &ports.TooMuchError{"there are more check runs than GitHub lists"}},
 	} {
-		h.alerts = []ScanAlert{{Number: 1, Tool: "CodeQL", Rule: "go/x", Title: "Bad", SecuritySeverity: "critical", Path: "a.go", StartLine: 3, EndLine: 3, Message: "No."}}
+		h.alerts = []ports.ScanAlert{{Number: 1, Tool: "CodeQL", Rule: "go/x", Title: "Bad", SecuritySeverity: "critical", Path: "a.go", StartLine: 3, EndLine: 3, Message: "No."}}
 		out, _, _, err := h.review(t, &config.ScanSources{Alerts: &yes})
 		want := []string{"critical a.go:3-3 CodeQL/go/x Bad: No.", "major change:0-0 annotations/unread Not all that other checks annotated was read"}
 		if err != nil || !slices.Equal(outline(out.Findings), want) {
@@ -323,7 +324,7 @@ func TestCutTextShowsNoPartOfASecret(t *testing.T) {
 	redact := func(s string) string {
 		return strings.ReplaceAll(s, "BEGIN"+strings.Repeat("k", 3000)+"END", "[redacted]")
 	}
-	text := strings.Repeat("BEGIN"+strings.Repeat("k", 3000)+"END ", 20)[:MaxText]
+	text := strings.Repeat("BEGIN"+strings.Repeat("k", 3000)+"END ", 20)[:ports.MaxScanText]
 	if got := shown(redact, text, maxMessage); strings.Contains(got, "kkk") || got == "" {
 		t.Errorf("%.100q", got)
 	}
@@ -344,8 +345,8 @@ func FuzzAnnotation(f *testing.F) {
 	f.Fuzz(func(t *testing.T, path string, start, end int, level, title, message, raw, filter string) {
 		facts := task(pipeline.AgentScope{All: true})
 		c := newCollector(facts, filter)
-		c.annotation(ScanRun{Name: title, App: path}, &ScanAnnotation{Path: path, StartLine: start, EndLine: end, Level: level, Title: title, Message: message, RawDetails: raw})
-		c.alert(&ScanAlert{Tool: title, Rule: path, Title: title, Severity: level, SecuritySeverity: raw, Path: path, StartLine: start, EndLine: end, Message: message, HelpURL: raw})
+		c.annotation(ports.ScanRun{Name: title, App: path}, &ports.ScanAnnotation{Path: path, StartLine: start, EndLine: end, Level: level, Title: title, Message: message, RawDetails: raw})
+		c.alert(&ports.ScanAlert{Tool: title, Rule: path, Title: title, Severity: level, SecuritySeverity: raw, Path: path, StartLine: start, EndLine: end, Message: message, HelpURL: raw})
 		list, more := c.findings(func(s string) string { return s })
 		if more != 0 || len(list)+c.outside > 2 {
 			t.Fatalf("%d findings, %d more, %d outside", len(list), more, c.outside)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
@@ -38,7 +39,7 @@ func newCollector(task dispatch.Task, filter string) *collector {
 }
 
 // annotation takes in one of a check run.
-func (c *collector) annotation(r ScanRun, a *ScanAnnotation) {
+func (c *collector) annotation(r ports.ScanRun, a *ports.ScanAnnotation) {
 	severity := pipeline.SeverityWarning
 	switch a.Level {
 	case "failure":
@@ -59,7 +60,7 @@ func (c *collector) annotation(r ScanRun, a *ScanAnnotation) {
 const category = "other-checks"
 
 // alert takes in one of code scanning. A rule of severity none is no finding.
-func (c *collector) alert(a *ScanAlert) {
+func (c *collector) alert(a *ports.ScanAlert) {
 	severity, ok := alertSeverity(a)
 	if !ok {
 		return
@@ -77,7 +78,7 @@ func (c *collector) alert(a *ScanAlert) {
 }
 
 // alertSeverity is that of the rule: its security severity, if it has one.
-func alertSeverity(a *ScanAlert) (pipeline.Severity, bool) {
+func alertSeverity(a *ports.ScanAlert) (pipeline.Severity, bool) {
 	switch a.SecuritySeverity {
 	case "critical":
 		return pipeline.SeverityCritical, true
@@ -133,7 +134,7 @@ func (c *collector) add(f pipeline.Finding) {
 // agent is required: who floods a change must not have what others found go with
 // it. It returns all other errors.
 func (c *collector) unread(err error, required bool) error {
-	var much *TooMuchError
+	var much *ports.TooMuchError
 	if required || !errors.As(err, &much) {
 		return err
 	}
@@ -181,7 +182,7 @@ const margin = 4 << 10
 // shown is what is shown of a text: without secrets, and at most so many
 // characters.
 func shown(redact func(string) string, text string, most int) string {
-	cut := len(text) >= MaxText-utf8Max
+	cut := len(text) >= ports.MaxScanText-utf8Max
 	text = redact(text)
 	if cut {
 		text = strings.ToValidUTF8(text[:max(0, len(text)-margin)], "") + "…"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
@@ -32,7 +32,7 @@ func (w *world) restart() {
 }
 
 // layers lists the layers that a review names, those not used with a "-".
-func layers(r *review.StoredReview) []string {
+func layers(r *ports.StoredReview) []string {
 	var names []string
 	for _, l := range r.Review.Facts.Config.Layers {
 		if l.Used {
@@ -307,7 +307,7 @@ func TestConfigOfTheServerChoosesModes(t *testing.T) {
 	silent.Comment("alice", "/frobnicate")
 	silent.Comment("alice", "/review frobnicate")
 	w.Idle()
-	w.Work(review.JobSweep)
+	w.Work(ports.JobSweep)
 	w.GH.On("GET /repos/{owner}/{repo}/pulls/{pull_number}/files", func(x *ghtest.Exchange) { x.Fail(404, "no") })
 	silent.Push(ghtest.Files{"more.go": "package store\n"}, "more")
 	w.Idle()

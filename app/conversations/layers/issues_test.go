@@ -13,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
@@ -332,7 +332,7 @@ func TestIssuesPerDay(t *testing.T) {
 	w.setIssues(`{"tech_debt": true, "per_day": 2}`)
 	w.reviewed("third", ghtest.Files{"store/z.go": "package store\n"})
 	w.GH.ResetCalls()
-	if err := w.App.Inside().Service.Work(t.Context(), review.Job{Kind: review.JobSweep}); err != nil {
+	if err := w.App.Inside().Service.Work(t.Context(), ports.Job{Kind: ports.JobSweep}); err != nil {
 		t.Fatal(err)
 	}
 	w.Idle()
@@ -416,7 +416,7 @@ func TestIssuesWithoutThePermission(t *testing.T) {
 		t.Error("the metrics do not count the refusal")
 	}
 	w.GH.ResetCalls()
-	if err := w.App.Inside().Service.Work(t.Context(), review.Job{Kind: review.JobSweep}); err != nil {
+	if err := w.App.Inside().Service.Work(t.Context(), ports.Job{Kind: ports.JobSweep}); err != nil {
 		t.Fatal(err)
 	}
 	w.Idle()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
@@ -164,8 +164,8 @@ func TestConfigOfARepositoryThatTookTheName(t *testing.T) {
 		w.GH.On(route, ghtest.Delay(300*time.Millisecond)) // the config is read before
 	}
 	w.GH.ResetCalls()
-	err := w.App.Inside().Store.Ask(t.Context(), review.ReviewAsk{Reason: "asked for", Target: review.Target{
-		Kind: review.TargetPull, Installation: w.GH.InstallationID("acme"), RepoID: w.Repo.ID(), Owner: "acme", Name: "shop",
+	err := w.App.Inside().Store.Ask(t.Context(), ports.ReviewAsk{Reason: "asked for", Target: ports.Target{
+		Kind: ports.TargetPull, Installation: w.GH.InstallationID("acme"), RepoID: w.Repo.ID(), Owner: "acme", Name: "shop",
 		Number: pr.Number, HeadSHA: pr.HeadSHA(),
 	}}, true)
 	if err != nil {

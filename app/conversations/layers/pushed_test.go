@@ -10,7 +10,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
@@ -199,7 +199,7 @@ func TestPushThatIsNotSeenWhole(t *testing.T) {
 }
 
 // putOff waits until a job of the kind was put off.
-func (w *world) putOff(kind review.JobKind) {
+func (w *world) putOff(kind ports.JobKind) {
 	w.Helper()
 	for deadline := time.Now().Add(apptest.Patience); w.counter("reviewgate_jobs_total", string(kind), "put_off") == 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -218,7 +218,7 @@ func TestPushedConfigDuringAReview(t *testing.T) {
 	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
 	<-reading
 	w.Repo.Commit("main", ghtest.Files{apptest.RulesPath: apptest.Milder}, "milder")
-	w.putOff(review.JobConfig)
+	w.putOff(ports.JobConfig)
 	letGo()
 	w.Idle()
 	w.Wants(pr, "neutral")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -25,9 +25,9 @@ func (w *world) insecureMain() {
 	w.Repo.Commit("main", ghtest.Files{"store/tls.go": apptest.Insecure}, "main knows it")
 }
 
-func (w *world) state(pr *ghtest.PullRequest) review.TargetState {
+func (w *world) state(pr *ghtest.PullRequest) ports.TargetState {
 	w.Helper()
-	st, err := w.App.Inside().Store.Target(w.Context(), review.Target{Kind: review.TargetPull, RepoID: w.Repo.ID(), Number: pr.Number}.Key())
+	st, err := w.App.Inside().Store.Target(w.Context(), ports.Target{Kind: ports.TargetPull, RepoID: w.Repo.ID(), Number: pr.Number}.Key())
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestSweepFindsATwinWhoseOpeningWasLost(t *testing.T) {
 	w.Idle()
 	var two *ghtest.PullRequest
 	w.Away(func() { two = w.Twin("feat: backport") })
-	w.Work(review.JobSweep)
+	w.Work(ports.JobSweep)
 	c := w.Check(two)
 	t.Logf("check of #2: %s %s; comments %d", c.Conclusion, c.Title, len(two.AppComments()))
 	if c.Conclusion == "success" || c.Conclusion == "neutral" || len(two.AppComments()) == 0 {
@@ -62,7 +62,7 @@ func TestSweepFindsALostRetarget(t *testing.T) {
 	w.Idle()
 	base := "release"
 	w.Away(func() { pr.Edit(ghtest.Edit{Base: &base}) })
-	w.Work(review.JobSweep)
+	w.Work(ports.JobSweep)
 	if c := w.Check(pr); c.Conclusion != "action_required" {
 		t.Errorf("%s (%s) after a lost retarget and a sweep", c.Conclusion, c.Title)
 	}
@@ -80,7 +80,7 @@ func TestSweepFindsALostReopening(t *testing.T) {
 	letGo()
 	w.Idle()
 	w.Away(func() { pr.Reopen() })
-	w.Work(review.JobSweep)
+	w.Work(ports.JobSweep)
 	if c := w.Check(pr); c.Conclusion != "action_required" {
 		t.Errorf("%s (%s) after a lost reopen and a sweep", c.Conclusion, c.Title)
 	}
@@ -98,7 +98,7 @@ func TestSweepRunsNothingThatCannotBeWritten(t *testing.T) {
 	w.Idle()
 	w.GH.ResetCalls()
 	for range 3 {
-		w.Work(review.JobSweep)
+		w.Work(ports.JobSweep)
 	}
 	if n := len(w.GH.CallsTo(apptest.RouteFiles)); n != 0 {
 		t.Errorf("the review was run %d times more by three sweeps, though nothing can be written", n)
@@ -153,7 +153,7 @@ func TestEventAfterTheDatabaseWasLost(t *testing.T) {
 	title := "feat: edited"
 	pr.Edit(ghtest.Edit{Title: &title})
 	w.Idle()
-	w.Work(review.JobSweep)
+	w.Work(ports.JobSweep)
 	w.AllDone(pr.HeadSHA())
 	if n := len(pr.CheckRuns()); n != 1 {
 		t.Errorf("%d check runs", n)
@@ -225,7 +225,7 @@ func TestJobThatAlwaysTimesOutIsGivenUp(t *testing.T) {
 	key := w.state(pr).Key()
 	for range 8 {
 		ctx, cancel := context.WithTimeout(w.Context(), 200*time.Millisecond)
-		err := w.App.Inside().Service.Work(ctx, review.Job{Kind: review.JobReview, Key: key})
+		err := w.App.Inside().Service.Work(ctx, ports.Job{Kind: ports.JobReview, Key: key})
 		cancel()
 		t.Logf("%v", err)
 		now = now.Add(31 * time.Minute)
@@ -248,9 +248,9 @@ func TestRefusedRepositoryIsSweptLater(t *testing.T) {
 	})
 	later := time.Now().Add(3 * time.Hour)
 	w.App.Inside().Service.Now = func() time.Time { return later }
-	w.Work(review.JobSweep) // 403
+	w.Work(ports.JobSweep) // 403
 	remove()
-	w.Work(review.JobSweep)
+	w.Work(ports.JobSweep)
 	if len(pr.CheckRuns()) == 0 {
 		t.Error("opened while the repository could not be read, and never found")
 	}
@@ -271,7 +271,7 @@ func TestChecksThatWereRefusedAreFinishedLater(t *testing.T) {
 	letGo()
 	w.Idle()
 	remove()
-	w.Work(review.JobSweep)
+	w.Work(ports.JobSweep)
 	w.AllDone(old)
 	w.AllDone(one.HeadSHA())
 }
@@ -294,7 +294,7 @@ func TestReasonOfARefusalDoesNotOutliveIt(t *testing.T) {
 	t.Logf("result %q, check %s", w.state(pr).Result, w.Check(pr).Summary)
 	before := w.state(pr).Wanted
 	for range 3 {
-		w.Work(review.JobSweep)
+		w.Work(ports.JobSweep)
 	}
 	if n := w.state(pr).Wanted - before; n != 0 {
 		t.Errorf("asked for %d times more by three sweeps, though access is fine", n)
@@ -373,8 +373,8 @@ func TestSwitchedOffIsNotFoundBySweeps(t *testing.T) {
 	for _, c := range pr.CheckRuns() {
 		t.Logf("%s", c.Conclusion)
 	}
-	w.Work(review.JobSweep)
-	w.Work(review.JobSweep)
+	w.Work(ports.JobSweep)
+	w.Work(ports.JobSweep)
 	if found.Load() != 0 {
 		t.Errorf("%d found in a repository that is switched off, though nothing was lost", found.Load())
 	}
@@ -389,12 +389,12 @@ func TestCommandSurvivesAnOutage(t *testing.T) {
 	w.Idle()
 	heal := w.GH.On("POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions", func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") })
 	id := pr.Comment("alice", "/review").ID
-	err := w.App.Inside().Service.Work(w.Context(), review.Job{Kind: review.JobCommand, Place: review.PlaceConversation, CommentID: id, Attempt: 19})
-	for err == nil || errors.Is(err, review.ErrNotFound) {
+	err := w.App.Inside().Service.Work(w.Context(), ports.Job{Kind: ports.JobCommand, Place: ports.PlaceConversation, CommentID: id, Attempt: 19})
+	for err == nil || errors.Is(err, ports.ErrNotFound) {
 		time.Sleep(10 * time.Millisecond)
-		err = w.App.Inside().Service.Work(w.Context(), review.Job{Kind: review.JobCommand, Place: review.PlaceConversation, CommentID: id, Attempt: 19})
+		err = w.App.Inside().Service.Work(w.Context(), ports.Job{Kind: ports.JobCommand, Place: ports.PlaceConversation, CommentID: id, Attempt: 19})
 	}
-	var retry *review.RetryError
+	var retry *ports.RetryError
 	if !errors.As(err, &retry) {
 		t.Error("an accepted command is given up for good")
 	}
@@ -414,8 +414,8 @@ func TestAnswerToACommandSurvivesADroppedConnection(t *testing.T) {
 	})
 	said := pr.Comment("alice", "/review")
 	w.Idle()
-	w.Work(review.JobSweep)
-	w.Work(review.JobDeliveries)
+	w.Work(ports.JobSweep)
+	w.Work(ports.JobDeliveries)
 	if got := w.Reactions(pr, said.ID); len(got) != 2 {
 		t.Errorf("reactions %v, want eyes and rocket", got)
 	}
@@ -427,7 +427,7 @@ func TestRerequestIsObeyedOnce(t *testing.T) {
 	w := start(t)
 	pr := w.Open(apptest.Clean())
 	w.Idle()
-	job := review.Job{Kind: review.JobRerequest, Attempt: 1, Rerequest: &review.Rerequest{
+	job := ports.Job{Kind: ports.JobRerequest, Attempt: 1, Rerequest: &ports.Rerequest{
 		Installation: w.GH.InstallationID("acme"), RepoID: w.Repo.ID(), Owner: "acme", Name: "shop", HeadSHA: pr.HeadSHA(), Numbers: []int{pr.Number}}}
 	for range 2 {
 		if err := w.App.Inside().Service.Work(t.Context(), job); err != nil {

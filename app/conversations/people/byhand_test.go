@@ -14,16 +14,16 @@ import (
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // target is a pull request as the App knows it.
-func (w *world) target(pr *ghtest.PullRequest) review.Target {
+func (w *world) target(pr *ghtest.PullRequest) ports.Target {
 	w.Helper()
-	state, err := w.App.Inside().Store.Target(w.Context(), review.Target{Kind: review.TargetPull, RepoID: pr.Repo().ID(), Number: pr.Number}.Key())
+	state, err := w.App.Inside().Store.Target(w.Context(), ports.Target{Kind: ports.TargetPull, RepoID: pr.Repo().ID(), Number: pr.Number}.Key())
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -22,7 +22,7 @@ func (w *world) atWork(pr *ghtest.PullRequest) (letGo func()) {
 	}
 	return func() {
 		w.Helper()
-		if err := w.App.Inside().Store.HandOver(w.Context(), lease, review.JobReview); err != nil {
+		if err := w.App.Inside().Store.HandOver(w.Context(), lease, ports.JobReview); err != nil {
 			w.Fatal(err)
 		}
 	}
@@ -135,14 +135,14 @@ func TestMoreAnswersThanAreKept(t *testing.T) {
 	w.Idle()
 	letGo := w.atWork(pr)
 	var said []int64
-	for i := range review.MaxNotices + 5 {
+	for i := range ports.MaxNotices + 5 {
 		said = append(said, pr.Comment("alice", fmt.Sprintf("/review word%d", i)).ID)
 	}
-	w.untilStored("as many wait as are kept", func() bool { return len(w.state(pr).Notices) == review.MaxNotices })
+	w.untilStored("as many wait as are kept", func() bool { return len(w.state(pr).Notices) == ports.MaxNotices })
 	letGo()
 	w.untilStored("every command is answered", func() bool {
 		return !slices.ContainsFunc(said, func(id int64) bool {
-			_, done, err := w.App.Inside().Store.Command(t.Context(), review.PlaceConversation, id)
+			_, done, err := w.App.Inside().Store.Command(t.Context(), ports.PlaceConversation, id)
 			return err != nil || !done
 		}) && len(w.state(pr).Notices) == 0
 	})

@@ -7,7 +7,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -254,7 +254,7 @@ func TestSecretInACommand(t *testing.T) {
 	for _, text := range []string{"/review " + apptest.Token, "/review agent " + apptest.Token, "/review explain " + apptest.Token, "/review override use " + apptest.Token + " for now"} {
 		said := pr.Comment("mia", text)
 		w.Idle()
-		c, done, err := w.App.Inside().Store.Command(t.Context(), review.PlaceConversation, said.ID)
+		c, done, err := w.App.Inside().Store.Command(t.Context(), ports.PlaceConversation, said.ID)
 		if err != nil || !done || strings.Contains(c.Name+c.Args, apptest.Token[4:30]) || !strings.Contains(c.Name+c.Args, "[redacted:") {
 			t.Errorf("kept: %+v, %t, %v", c, done, err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -227,7 +227,7 @@ func TestVanishedHead(t *testing.T) {
 	if n := len(pr.CheckRuns()); n != 0 {
 		t.Errorf("%d check runs on a commit that is gone", n)
 	}
-	target := review.Target{Kind: review.TargetPull, RepoID: w.Repo.ID(), Number: pr.Number}
+	target := ports.Target{Kind: ports.TargetPull, RepoID: w.Repo.ID(), Number: pr.Number}
 	if st, err := w.App.Inside().Store.Target(t.Context(), target.Key()); err != nil || !st.GaveUp {
 		t.Errorf("the review is not given up: %+v, %v", st, err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
@@ -167,7 +167,7 @@ func TestHeadOfAnotherIsNotGreenMeanwhile(t *testing.T) {
 // done waits until nothing more is wanted of a pull request.
 func (w *world) done(pr *ghtest.PullRequest) {
 	w.Helper()
-	key := review.Target{Kind: review.TargetPull, RepoID: pr.Repo().ID(), Number: pr.Number}.Key()
+	key := ports.Target{Kind: ports.TargetPull, RepoID: pr.Repo().ID(), Number: pr.Number}.Key()
 	for until := time.Now().Add(apptest.Patience); ; time.Sleep(5 * time.Millisecond) {
 		state, err := w.App.Inside().Store.Target(w.Context(), key)
 		if err == nil && state.Wanted > 0 && state.Done == state.Wanted {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
@@ -306,13 +306,13 @@ func TestLostNewsOfOthersChecks(t *testing.T) {
 			pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
 			w.Idle()
 			w.WantsCheck(pr, "success")
-			w.Work(review.JobDeliveries) // of what happened before the App was there
+			w.Work(ports.JobDeliveries) // of what happened before the App was there
 			w.Away(func() {
 				w.Repo.OtherCheck("ci", "lint", pr.HeadSHA(), "failure", remark(6, "failure", "Not checked."))
 				w.Repo.EndOtherSuite("ci", pr.HeadSHA())
 			})
 			w.GH.ResetCalls()
-			w.Work(review.JobDeliveries)
+			w.Work(ports.JobDeliveries)
 			w.WantsCheck(pr, tt.says)
 			if n := len(w.GH.CallsTo(apptest.RoutePayload)); n != tt.asks {
 				t.Errorf("%d deliveries were looked for, want %d", n, tt.asks)

@@ -10,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -105,7 +105,7 @@ func (w *world) loseWhatFollows(backup func() string) {
 	w.DB = restored
 	w.StartApp()
 	w.Idle()
-	w.Work(review.JobSweep)
+	w.Work(ports.JobSweep)
 	for i, want := range []string{"action_required", "success", "success", "", "action_required", "action_required", "action_required"} {
 		pr := pulls[i]
 		if faults := pr.Faults(); len(faults) > 0 {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -17,7 +17,7 @@ const day = 24 * time.Hour
 func (w *world) known(pr *ghtest.PullRequest) bool {
 	w.Helper()
 	_, err := w.App.Inside().Store.Target(w.Context(), w.Key(pr))
-	if err != nil && !errors.Is(err, review.ErrNotFound) {
+	if err != nil && !errors.Is(err, ports.ErrNotFound) {
 		w.Fatal(err)
 	}
 	return err == nil
@@ -142,13 +142,13 @@ func TestRetention(t *testing.T) {
 	closed.Close()
 	w.Idle()
 	now = now.Add(29 * day)
-	w.Work(review.JobRetention)
+	w.Work(ports.JobRetention)
 	if !w.known(closed) {
 		t.Error("forgotten after 29 days")
 	}
 	now = now.Add(2 * day)
 	w.GH.ResetCalls()
-	w.Work(review.JobRetention)
+	w.Work(ports.JobRetention)
 	if w.known(closed) || !w.known(open) {
 		t.Errorf("after 31 days known: %v, and the open one %v", w.known(closed), w.known(open))
 	}
@@ -182,7 +182,7 @@ func TestRetentionForEver(t *testing.T) {
 	pr.Close()
 	w.Idle()
 	w.App.Inside().Service.Now = func() time.Time { return time.Now().Add(10_000 * day) }
-	w.Work(review.JobRetention)
+	w.Work(ports.JobRetention)
 	if !w.known(pr) {
 		t.Error("forgotten")
 	}

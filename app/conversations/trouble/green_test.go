@@ -15,7 +15,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
@@ -435,10 +435,10 @@ func TestAgentThatDoesNotFinishIsNotGreen(t *testing.T) {
 		"panicked":  func(context.Context) error { panic("no such host") },
 		"timed out": func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
 		"busy": func(context.Context) error {
-			return &review.HostError{Op: "ask", Kind: review.HostTransient, Err: errors.New("502")}
+			return &ports.HostError{Op: "ask", Kind: ports.HostTransient, Err: errors.New("502")}
 		},
 		"over-quota": func(context.Context) error {
-			return &review.HostError{Op: "ask", Kind: review.HostBudget, Err: errors.New("300 calls")}
+			return &ports.HostError{Op: "ask", Kind: ports.HostBudget, Err: errors.New("300 calls")}
 		},
 		"malformed": func(context.Context) error { return &dispatch.MalformedError{Err: errors.New("no JSON")} },
 	} {

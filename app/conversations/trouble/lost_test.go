@@ -8,7 +8,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -27,7 +27,7 @@ func TestLostDeliveriesAreTakenIn(t *testing.T) {
 	if n := len(opened.CheckRuns()); n != 0 {
 		t.Fatalf("%d check runs before the log was read", n)
 	}
-	w.Work(review.JobDeliveries)
+	w.Work(ports.JobDeliveries)
 	w.Wants(opened, "action_required")
 	w.Wants(seen, "action_required")
 
@@ -36,7 +36,7 @@ func TestLostDeliveriesAreTakenIn(t *testing.T) {
 		t.Errorf("%d deliveries were asked for again", n)
 	}
 	w.GH.ResetCalls()
-	w.Work(review.JobDeliveries)
+	w.Work(ports.JobDeliveries)
 	if n := len(w.GH.CallsTo(apptest.RoutePayload)); n != 0 {
 		t.Errorf("%d deliveries that were taken in were read again", n)
 	}
@@ -46,7 +46,7 @@ func TestLostDeliveriesAreTakenIn(t *testing.T) {
 func TestLostDeliveryThatCanNotBeRead(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	w.Work(review.JobDeliveries)
+	w.Work(ports.JobDeliveries)
 	first := ""
 	w.GH.On(apptest.RoutePayload, func(x *ghtest.Exchange) {
 		if id := x.Params["delivery_id"]; first == "" || first == id {
@@ -60,7 +60,7 @@ func TestLostDeliveryThatCanNotBeRead(t *testing.T) {
 			opened = append(opened, w.Repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: apptest.GoodBody, Head: head, Files: ghtest.Files{head + "/client.go": apptest.Insecure}}))
 		}
 	})
-	w.Work(review.JobDeliveries)
+	w.Work(ports.JobDeliveries)
 	w.Idle()
 	answered := 0
 	for _, pr := range opened {
@@ -75,13 +75,13 @@ func TestLostDeliveryThatCanNotBeRead(t *testing.T) {
 func TestLostDeliveriesWithoutPayload(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	w.Work(review.JobDeliveries)
+	w.Work(ports.JobDeliveries)
 	w.withoutPayloads()
 	var opened *ghtest.PullRequest
 	w.Away(func() {
 		opened = w.Repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: apptest.GoodBody, Head: "lost", Files: ghtest.Files{"store/client.go": apptest.Insecure}})
 	})
-	w.Work(review.JobDeliveries)
+	w.Work(ports.JobDeliveries)
 	w.Idle()
 	w.Wants(opened, "action_required")
 }
@@ -92,7 +92,7 @@ func TestRefusedDeliveriesAreLeft(t *testing.T) {
 	w := start(t)
 	now := time.Now()
 	w.App.Inside().Service.Now = func() time.Time { return now }
-	w.Work(review.JobDeliveries)
+	w.Work(ports.JobDeliveries)
 	w.GH.On(apptest.RoutePayload, func(x *ghtest.Exchange) {
 		if r := x.Proceed(); r.Status == http.StatusOK {
 			r.Body = []byte(`{"id":5,"request":{"headers":{},"payload":{"action":"opened","pull_request":7}}}`)
@@ -101,11 +101,11 @@ func TestRefusedDeliveriesAreLeft(t *testing.T) {
 	w.Away(func() {
 		w.Repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: apptest.GoodBody, Head: "lost", Files: apptest.Clean()})
 	})
-	w.Work(review.JobDeliveries)
+	w.Work(ports.JobDeliveries)
 	read := len(w.GH.CallsTo(apptest.RoutePayload))
 	for range 5 {
 		now = now.Add(time.Hour)
-		w.Work(review.JobDeliveries)
+		w.Work(ports.JobDeliveries)
 	}
 	if again := len(w.GH.CallsTo(apptest.RoutePayload)) - read; read == 0 || again != 0 || len(w.GH.CallsTo(apptest.RouteRedeliver)) != 0 {
 		t.Errorf("read %d times, then %d times more, and asked for again: %v", read, again, w.GH.CallsTo(apptest.RouteRedeliver))
@@ -120,7 +120,7 @@ func TestHopelessDeliveriesAreLeft(t *testing.T) {
 	w := start(t)
 	now := time.Now()
 	w.App.Inside().Service.Now = func() time.Time { return now }
-	w.Work(review.JobDeliveries) // what the repository sent before the App ran
+	w.Work(ports.JobDeliveries) // what the repository sent before the App ran
 	w.Idle()
 	w.withoutPayloads()
 	w.GH.Withhold("pull_request")
@@ -130,7 +130,7 @@ func TestHopelessDeliveriesAreLeft(t *testing.T) {
 	const step = 5 * time.Minute
 	for after := time.Duration(0); after < 40*time.Hour; after += step {
 		w.GH.ResetCalls()
-		w.Work(review.JobDeliveries)
+		w.Work(ports.JobDeliveries)
 		for range w.GH.CallsTo(apptest.RouteRedeliver) {
 			asked = append(asked, after)
 		}
@@ -151,12 +151,12 @@ func TestSweepFindsPullRequestsWithoutAnswer(t *testing.T) {
 		opened = w.Repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: apptest.GoodBody, Head: "lost", Files: ghtest.Files{"store/client.go": apptest.Insecure}})
 		known.Push(ghtest.Files{"store/client.go": apptest.Insecure}, "worse")
 	})
-	w.Work(review.JobSweep)
+	w.Work(ports.JobSweep)
 	w.Wants(opened, "action_required")
 	w.Wants(known, "action_required")
 
 	w.GH.ResetCalls()
-	w.Work(review.JobSweep)
+	w.Work(ports.JobSweep)
 	if writes := w.GH.Writes(); len(writes) != 0 {
 		t.Errorf("a second sweep writes %v", writes)
 	}
@@ -188,7 +188,7 @@ func TestSweepAfterTheDatabaseWasLost(t *testing.T) {
 	w.DB = empty
 	w.StartApp()
 	w.Idle()
-	w.Work(review.JobSweep)
+	w.Work(ports.JobSweep)
 	w.Wants(open, "action_required")
 	if n := len(open.CheckRuns()); n != 1 {
 		t.Errorf("%d check runs on the head whose check was open, want the one adopted", n)
@@ -216,7 +216,7 @@ func TestSweepFinishesOrphanedChecks(t *testing.T) {
 	if runs := pr.CheckRuns(); len(runs) != 1 || runs[0].Completed() {
 		t.Fatalf("the check is not orphaned: %+v", runs)
 	}
-	w.Work(review.JobSweep)
+	w.Work(ports.JobSweep)
 	if c := w.Check(pr); c.Conclusion != "cancelled" {
 		t.Errorf("the check is %s (%s), want cancelled", c.Conclusion, c.Title)
 	}
@@ -337,7 +337,7 @@ func TestLateCloseIsNotBelieved(t *testing.T) {
 	came, letGo := w.Held(apptest.RouteFiles, "pull_number", "1")
 	pr.Push(apptest.Clean(), "fix")
 	<-came
-	if err := w.App.Inside().Service.Work(w.Context(), review.Job{Kind: review.JobDeliveries, Attempt: 1}); err != nil {
+	if err := w.App.Inside().Service.Work(w.Context(), ports.Job{Kind: ports.JobDeliveries, Attempt: 1}); err != nil {
 		t.Fatal(err)
 	}
 	<-came // the close stopped the run, and the next one has begun

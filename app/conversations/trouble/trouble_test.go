@@ -10,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -207,7 +207,7 @@ func TestCommandsAllAtOnce(t *testing.T) {
 	}
 	var got []string
 	for _, id := range said {
-		job := review.Job{Kind: review.JobCommand, Place: review.PlaceConversation, CommentID: id, Attempt: 1}
+		job := ports.Job{Kind: ports.JobCommand, Place: ports.PlaceConversation, CommentID: id, Attempt: 1}
 		if err := w.App.Inside().Service.Work(w.Context(), job); err != nil {
 			t.Fatal(err)
 		}

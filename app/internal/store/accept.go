@@ -7,28 +7,28 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Accept implements review.Store. An error after a while may come from a
+// Accept implements ports.Store. An error after a while may come from a
 // delivery that was stored all the same: a redelivery of it is then a
 // duplicate.
-func (s *Store) Accept(ctx context.Context, d review.Delivery) (a review.Accepted, err error) {
+func (s intake) Accept(ctx context.Context, d ports.Delivery) (a ports.Accepted, err error) {
 	err = s.db.writeFirst(ctx, func(t tx) (err error) {
 		a, err = s.accept(ctx, t, d)
 		return err
 	})
 	if err != nil {
-		return review.Accepted{}, err
+		return ports.Accepted{}, err
 	}
 	return a, nil
 }
 
 // accept stores one delivery and what it asks for.
-func (s *Store) accept(ctx context.Context, t tx, d review.Delivery) (review.Accepted, error) {
+func (s *core) accept(ctx context.Context, t tx, d ports.Delivery) (ports.Accepted, error) {
 	if d.GUID == "" {
-		return review.Accepted{}, errors.New("accept a delivery: it has no GUID")
+		return ports.Accepted{}, errors.New("accept a delivery: it has no GUID")
 	}
 	if d.ReceivedAt.IsZero() {
 		d.ReceivedAt = s.Now()
@@ -38,16 +38,16 @@ func (s *Store) accept(ctx context.Context, t tx, d review.Delivery) (review.Acc
 		ON CONFLICT (guid) DO NOTHING`,
 		d.GUID, d.Event, d.Action, d.Installation, d.RepoID, micros(d.ReceivedAt))
 	if err != nil {
-		return review.Accepted{}, fmt.Errorf("store the delivery: %w", err)
+		return ports.Accepted{}, fmt.Errorf("store the delivery: %w", err)
 	}
 	again := false
 	if inserted == 0 {
 		if again, err = wasGivenUp(ctx, t, d.GUID); err != nil || !again {
-			return review.Accepted{Duplicate: err == nil}, err
+			return ports.Accepted{Duplicate: err == nil}, err
 		}
 	}
 
-	var a review.Accepted
+	var a ports.Accepted
 	gone, err := installationGone(ctx, t, d.Installation)
 	if err != nil {
 		return a, err
@@ -82,7 +82,7 @@ func (s *Store) accept(ctx context.Context, t tx, d review.Delivery) (review.Acc
 		a.Key = d.Close.Key()
 		asked = asked || a.Closed
 		if a.Closed && d.Merged {
-			if _, err := t.insertJob(ctx, issuesArgs{Ask: review.IssuesAsk{Target: *d.Close}, Delivery: d.GUID}); err != nil {
+			if _, err := t.insertJob(ctx, issuesArgs{Ask: ports.IssuesAsk{Target: *d.Close}, Delivery: d.GUID}); err != nil {
 				return a, err
 			}
 		}
@@ -166,7 +166,7 @@ const deliveryGivenUp = `(d.gave_up = 1 OR EXISTS (
 	SELECT 1 FROM targets t WHERE t.key = d.target_key
 	AND t.gave_up = 1 AND t.wanted = t.done AND d.generation > t.gave_up_after))`
 
-func (s *Store) acceptReview(ctx context.Context, t tx, guid string, ask review.ReviewAsk, a *review.Accepted) (asked bool, err error) {
+func (s *core) acceptReview(ctx context.Context, t tx, guid string, ask ports.ReviewAsk, a *ports.Accepted) (asked bool, err error) {
 	if ask.LabelsOnly {
 		var reads pipeline.LabelsRead // none of a target that is not known
 		err := t.row(ctx, `SELECT reads_labels FROM targets WHERE key = ?`, ask.Target.Key()).Scan(&reads)
@@ -188,7 +188,7 @@ func (s *Store) acceptReview(ctx context.Context, t tx, guid string, ask review.
 	return true, nil
 }
 
-func (s *Store) closeTarget(ctx context.Context, t tx, g review.Target) (known bool, err error) {
+func (s *core) closeTarget(ctx context.Context, t tx, g ports.Target) (known bool, err error) {
 	var head string
 	err = t.row(ctx, `UPDATE targets SET closed = 1, closed_at = CASE WHEN closed = 1 THEN closed_at ELSE ? END WHERE key = ? RETURNING head_sha`, s.now(), g.Key()).Scan(&head)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -202,7 +202,7 @@ func (s *Store) closeTarget(ctx context.Context, t tx, g review.Target) (known b
 
 // acceptCommand stores a command and its job, unless the comment's command is
 // known: GUIDs aren't signed, comment ids are.
-func (s *Store) acceptCommand(ctx context.Context, t tx, d review.Delivery, again bool) (asked bool, err error) {
+func (s *core) acceptCommand(ctx context.Context, t tx, d ports.Delivery, again bool) (asked bool, err error) {
 	c := *d.Command
 	if c.ReceivedAt.IsZero() {
 		c.ReceivedAt = d.ReceivedAt
@@ -231,7 +231,7 @@ func (s *Store) acceptCommand(ctx context.Context, t tx, d review.Delivery, agai
 
 // giveUpDelivery records that the job of a delivery was given up, so
 // that a redelivery asks again.
-func (s *Store) giveUpDelivery(ctx context.Context, guid string) error {
+func (s *core) giveUpDelivery(ctx context.Context, guid string) error {
 	return s.db.write(ctx, func(t tx) error {
 		if _, err := t.exec(ctx, `UPDATE deliveries SET gave_up = 1 WHERE guid = ?`, guid); err != nil {
 			return fmt.Errorf("note that a delivery was given up: %w", err)

@@ -15,7 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // A backup is made while deliveries come in: each is in it whole, with all that
@@ -26,7 +26,7 @@ func TestBackupBesideWriters(t *testing.T) {
 	from, to := filepath.Join(dir, "reviewgate.db"), filepath.Join(dir, "odd name?#%41.db")
 	s := openSQLite(t, from)
 	accept := func(i int) {
-		g := review.Target{Kind: review.TargetPull, Installation: 5, RepoID: 1, Owner: "acme", Name: "shop", Number: i, HeadSHA: fmt.Sprint("head", i)}
+		g := ports.Target{Kind: ports.TargetPull, Installation: 5, RepoID: 1, Owner: "acme", Name: "shop", Number: i, HeadSHA: fmt.Sprint("head", i)}
 		mustAccept(t, s, push(fmt.Sprint("guid-", i), g))
 	}
 	const before = 200
@@ -75,15 +75,15 @@ func TestBackupBesideWriters(t *testing.T) {
 		t.Errorf("%d jobs in the backup, want those of the %d deliveries before it at least", depth.Available, before+10)
 	}
 	for i := range depth.Available {
-		key := review.Target{Kind: review.TargetPull, RepoID: 1, Number: i + 1}.Key()
+		key := ports.Target{Kind: ports.TargetPull, RepoID: 1, Number: i + 1}.Key()
 		if st := state(t, restored, key); st.Wanted != 1 {
 			t.Errorf("%s: %+v", key, st)
 		}
-		if a := mustAccept(t, restored, review.Delivery{GUID: fmt.Sprint("guid-", i+1)}); !a.Duplicate {
+		if a := mustAccept(t, restored, ports.Delivery{GUID: fmt.Sprint("guid-", i+1)}); !a.Duplicate {
 			t.Errorf("delivery %d has a job and is not known", i+1)
 		}
 	}
-	if _, err := restored.Target(t.Context(), review.Target{Kind: review.TargetPull, RepoID: 1, Number: depth.Available + 1}.Key()); !errors.Is(err, review.ErrNotFound) {
+	if _, err := restored.Target(t.Context(), ports.Target{Kind: ports.TargetPull, RepoID: 1, Number: depth.Available + 1}.Key()); !errors.Is(err, ports.ErrNotFound) {
 		t.Errorf("a target without its job: %v", err)
 	}
 }
@@ -93,7 +93,7 @@ func TestBackupOfWhatNobodyUses(t *testing.T) {
 	dir := t.TempDir()
 	from, crashed := filepath.Join(dir, "reviewgate.db"), filepath.Join(dir, "crashed.db")
 	s := openSQLite(t, from)
-	mustAccept(t, s, review.Delivery{GUID: "in the -wal", Event: "ping"})
+	mustAccept(t, s, ports.Delivery{GUID: "in the -wal", Event: "ping"})
 	for _, suffix := range []string{"", "-wal"} {
 		text, err := os.ReadFile(from + suffix)
 		if err != nil {
@@ -107,7 +107,7 @@ func TestBackupOfWhatNobodyUses(t *testing.T) {
 	if _, err := store.MakeBackup(t.Context(), "sqlite://"+crashed, to); err != nil {
 		t.Fatal(err)
 	}
-	if a := mustAccept(t, openSQLite(t, to), review.Delivery{GUID: "in the -wal", Event: "ping"}); !a.Duplicate {
+	if a := mustAccept(t, openSQLite(t, to), ports.Delivery{GUID: "in the -wal", Event: "ping"}); !a.Duplicate {
 		t.Error("what was in the -wal is not in the backup")
 	}
 }
@@ -191,7 +191,7 @@ func TestBackupIsNotOpenedWithAnothersWAL(t *testing.T) {
 	if _, err := store.MakeBackup(t.Context(), "sqlite://"+from, to); err != nil {
 		t.Fatal(err)
 	}
-	mustAccept(t, s, review.Delivery{GUID: "later", Event: "ping"})
+	mustAccept(t, s, ports.Delivery{GUID: "later", Event: "ping"})
 	for file, as := range map[string]string{to: place, from + "-wal": place + "-wal"} {
 		text, err := os.ReadFile(file)
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -79,10 +79,10 @@ func measureBurst(b *testing.B, s *store.Store, insert func(int) error) (accept,
 	wg.Go(func() { bare = measure(b, insert) })
 	wg.Go(func() {
 		accept = measure(b, func(i int) error {
-			g := review.Target{Kind: review.TargetPull, RepoID: 1, Owner: "acme", Name: "shop", Number: i % pulls, HeadSHA: fmt.Sprint("head-", i)}
-			_, err := s.Accept(context.Background(), review.Delivery{
+			g := ports.Target{Kind: ports.TargetPull, RepoID: 1, Owner: "acme", Name: "shop", Number: i % pulls, HeadSHA: fmt.Sprint("head-", i)}
+			_, err := s.Accept(context.Background(), ports.Delivery{
 				GUID: fmt.Sprint("guid-", i), Event: "pull_request", Action: "synchronize", RepoID: 1, ReceivedAt: time.Now(),
-				Review: &review.ReviewAsk{Target: g, Reason: "pushed"},
+				Review: &ports.ReviewAsk{Target: g, Reason: "pushed"},
 			})
 			return err
 		})
@@ -162,18 +162,18 @@ type savingWorker struct {
 // latency is how long GitHub takes to answer.
 const latency = 50 * time.Millisecond
 
-func (w savingWorker) Work(ctx context.Context, j review.Job) error {
+func (w savingWorker) Work(ctx context.Context, j ports.Job) error {
 	l, ok, err := w.Acquire(ctx, j.Key, "worker", time.Minute)
 	if err != nil || !ok {
 		return err
 	}
-	if j.Kind == review.JobReview {
+	if j.Kind == ports.JobReview {
 		return w.review(ctx, l)
 	}
 	return w.publish(ctx, l)
 }
 
-func (w savingWorker) review(ctx context.Context, l review.Lease) error {
+func (w savingWorker) review(ctx context.Context, l ports.Lease) error {
 	st, err := w.Target(ctx, l.Key)
 	if err != nil {
 		return err
@@ -182,25 +182,25 @@ func (w savingWorker) review(ctx context.Context, l review.Lease) error {
 		_, err := w.Finish(ctx, l, st.Wanted, false)
 		return err
 	}
-	if _, err := w.Intend(ctx, l, review.Write{Kind: review.WriteCheck, Subject: "1/" + st.HeadSHA, Key: l.Key, HeadSHA: st.HeadSHA}); err != nil {
+	if _, err := w.Intend(ctx, l, ports.Write{Kind: ports.WriteCheck, Subject: "1/" + st.HeadSHA, Key: l.Key, HeadSHA: st.HeadSHA}); err != nil {
 		return err
 	}
 	time.Sleep(latency) // read
-	return w.SaveReview(ctx, l, review.StoredReview{
+	return w.SaveReview(ctx, l, ports.StoredReview{
 		RunID: fmt.Sprintf("%s-%d", l.Key, st.Wanted), Key: l.Key, Generation: st.Wanted, RepoID: 1, HeadSHA: st.HeadSHA, Review: benchReview,
 	})
 }
 
-func (w savingWorker) publish(ctx context.Context, l review.Lease) error {
+func (w savingWorker) publish(ctx context.Context, l ports.Lease) error {
 	r, err := w.UnpublishedReview(ctx, l.Key)
 	if err != nil {
 		return err
 	}
 	if r == nil {
-		return w.HandOver(ctx, l, review.JobReview)
+		return w.HandOver(ctx, l, ports.JobReview)
 	}
 	time.Sleep(latency) // look again at the head
-	check, err := w.NewestWrite(ctx, review.WriteCheck, "1/"+r.HeadSHA)
+	check, err := w.NewestWrite(ctx, ports.WriteCheck, "1/"+r.HeadSHA)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (w savingWorker) publish(ctx context.Context, l review.Lease) error {
 		return err
 	}
 	time.Sleep(latency) // write
-	check.State = review.WriteCompleted
+	check.State = ports.WriteCompleted
 	if err := w.Record(ctx, *check); err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (w savingWorker) publish(ctx context.Context, l review.Lease) error {
 	if err != nil || !more {
 		return err
 	}
-	return w.HandOver(ctx, l, review.JobReview)
+	return w.HandOver(ctx, l, ports.JobReview)
 }
 
 // benchReview is of ten files with 100 lines each.
@@ -252,9 +252,9 @@ func BenchmarkWake(b *testing.B) {
 	}
 	var took []time.Duration
 	for i := 0; b.Loop(); i++ {
-		g := review.Target{Kind: review.TargetPull, RepoID: 1, Number: i}
+		g := ports.Target{Kind: ports.TargetPull, RepoID: 1, Number: i}
 		start := time.Now()
-		if _, err := s.Accept(context.Background(), review.Delivery{GUID: fmt.Sprint(i), Review: &review.ReviewAsk{Target: g}}); err != nil {
+		if _, err := s.Accept(context.Background(), ports.Delivery{GUID: fmt.Sprint(i), Review: &ports.ReviewAsk{Target: g}}); err != nil {
 			b.Fatal(err)
 		}
 		took = append(took, (<-began).Sub(start))
@@ -270,7 +270,7 @@ func BenchmarkWake(b *testing.B) {
 
 type beginning chan time.Time
 
-func (c beginning) Work(context.Context, review.Job) error { c <- time.Now(); return nil }
+func (c beginning) Work(context.Context, ports.Job) error { c <- time.Now(); return nil }
 
 // BenchmarkTitleEdit measures by how much the database grows when a review of a
 // large change is stored again because its title was edited: 3,000 files with
@@ -279,8 +279,8 @@ func BenchmarkTitleEdit(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "reviewgate.db")
 	s := openSQLite(b, path)
 	draw := rand.New(rand.NewPCG(1, 2))
-	g := review.Target{Kind: review.TargetPull, RepoID: 1, Owner: "acme", Name: "shop", Number: 1, HeadSHA: "head"}
-	r := review.StoredReview{Key: g.Key(), RepoID: 1, HeadSHA: "head"}
+	g := ports.Target{Kind: ports.TargetPull, RepoID: 1, Owner: "acme", Name: "shop", Number: 1, HeadSHA: "head"}
+	r := ports.StoredReview{Key: g.Key(), RepoID: 1, HeadSHA: "head"}
 	for i := range 3000 {
 		f := pipeline.File{Path: fmt.Sprintf("pkg/file%04d.go", i), Status: pipeline.FileAdded, Hunks: pipeline.List[pipeline.Hunk]{{NewStart: 1}}}
 		for line := range 33 {
@@ -288,7 +288,7 @@ func BenchmarkTitleEdit(b *testing.B) {
 		}
 		r.Review.Facts.Files = append(r.Review.Facts.Files, f)
 	}
-	if _, err := s.Accept(b.Context(), review.Delivery{GUID: "opened", Event: "pull_request", Review: &review.ReviewAsk{Target: g}}); err != nil {
+	if _, err := s.Accept(b.Context(), ports.Delivery{GUID: "opened", Event: "pull_request", Review: &ports.ReviewAsk{Target: g}}); err != nil {
 		b.Fatal(err)
 	}
 	size := func() (n int64) {

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // apply stores what a command changes of its target. The last word on a
 // finding, and on a head against a base, takes the place of those before.
-func (s *Store) apply(ctx context.Context, t tx, g review.Target, e review.Effect) error {
+func (s *core) apply(ctx context.Context, t tx, g ports.Target, e ports.Effect) error {
 	key := g.Key()
 	for _, d := range e.Dismiss {
 		if err := saveVerdict(ctx, t, key, d, e.BaseRef, false); err != nil {
@@ -67,7 +67,7 @@ func saveVerdict(ctx context.Context, t tx, key string, d pipeline.Dismissal, ba
 	return nil
 }
 
-func saveByHand(ctx context.Context, t tx, key string, e review.Effect) error {
+func saveByHand(ctx context.Context, t tx, key string, e ports.Effect) error {
 	if e.HeadSHA == "" || e.BaseRef == "" {
 		return errors.New("keep a decision by hand: it needs a head and a base")
 	}
@@ -83,7 +83,7 @@ func saveByHand(ctx context.Context, t tx, key string, e review.Effect) error {
 	return nil
 }
 
-func (s *Store) saveAudit(ctx context.Context, t tx, g review.Target, a review.AuditEntry) error {
+func (s *core) saveAudit(ctx context.Context, t tx, g ports.Target, a ports.AuditEntry) error {
 	at := micros(a.At)
 	if at == 0 {
 		at = s.now()
@@ -96,8 +96,8 @@ func (s *Store) saveAudit(ctx context.Context, t tx, g review.Target, a review.A
 	return nil
 }
 
-// Taught implements review.Store.
-func (s *Store) Taught(ctx context.Context, key, headSHA, baseRef string) (m pipeline.Memory, err error) {
+// Taught implements ports.Store.
+func (s commands) Taught(ctx context.Context, key, headSHA, baseRef string) (m pipeline.Memory, err error) {
 	err = s.db.read(ctx, func(t tx) error {
 		err := t.each(ctx, func(row scanner) error {
 			var d pipeline.Dismissal
@@ -155,11 +155,11 @@ func layersOf(names string) pipeline.List[string] {
 	return strings.Fields(names)
 }
 
-// Audit implements review.Store.
-func (s *Store) Audit(ctx context.Context, key string, limit int) (all []review.AuditEntry, err error) {
+// Audit implements ports.Store.
+func (s commands) Audit(ctx context.Context, key string, limit int) (all []ports.AuditEntry, err error) {
 	err = s.db.read(ctx, func(t tx) error {
 		return t.each(ctx, func(row scanner) error {
-			a := review.AuditEntry{Key: key}
+			a := ports.AuditEntry{Key: key}
 			var at int64
 			err := row.Scan(&at, &a.RepoID, &a.HeadSHA, &a.Actor, &a.Action, &a.Subject, &a.Reason, &a.AutoDecision)
 			a.At = fromMicros(at)

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 const commandColumns = `place, comment_id, target, sender, sender_id, author, author_id, name, args, received_at`
 
-func scanCommand(row scanner, more ...any) (c review.Command, err error) {
+func scanCommand(row scanner, more ...any) (c ports.Command, err error) {
 	var target string
 	var received int64
 	if err := row.Scan(append([]any{&c.Place, &c.CommentID, &target, &c.Sender, &c.SenderID, &c.Author, &c.AuthorID, &c.Name, &c.Args, &received}, more...)...); err != nil {
@@ -25,25 +25,25 @@ func scanCommand(row scanner, more ...any) (c review.Command, err error) {
 	return c, nil
 }
 
-// Command implements review.Store.
-func (s *Store) Command(ctx context.Context, place review.CommentPlace, commentID int64) (c review.Command, done bool, err error) {
+// Command implements ports.Store.
+func (s commands) Command(ctx context.Context, place ports.CommentPlace, commentID int64) (c ports.Command, done bool, err error) {
 	err = s.db.read(ctx, func(t tx) (err error) {
 		c, err = scanCommand(t.row(ctx, `SELECT `+commandColumns+`, accepted = 1 OR outcome <> '' FROM commands WHERE place = ? AND comment_id = ?`, string(place), commentID), &done)
 		return err
 	})
 	if err != nil {
-		return review.Command{}, false, fmt.Errorf("read command %s %d: %w", place, commentID, notFound(err))
+		return ports.Command{}, false, fmt.Errorf("read command %s %d: %w", place, commentID, notFound(err))
 	}
 	return c, done, nil
 }
 
 // theCommand is the condition that picks a command's row, with its parameters.
-func theCommand(c review.Command) (where string, args []any) {
+func theCommand(c ports.Command) (where string, args []any) {
 	return `place = ? AND comment_id = ?`, []any{string(c.Place), c.CommentID}
 }
 
-// Obey implements review.Store.
-func (s *Store) Obey(ctx context.Context, c review.Command, e review.Effect, ask *review.ReviewAsk) error {
+// Obey implements ports.Store.
+func (s commands) Obey(ctx context.Context, c ports.Command, e ports.Effect, ask *ports.ReviewAsk) error {
 	where, which := theCommand(c)
 	return s.db.write(ctx, func(t tx) error {
 		var done bool
@@ -70,9 +70,9 @@ func (s *Store) Obey(ctx context.Context, c review.Command, e review.Effect, ask
 	})
 }
 
-// AwaitingCommands implements review.Store.
-func (s *Store) AwaitingCommands(ctx context.Context, key string, generation int64) ([]review.Command, error) {
-	var all []review.Command
+// AwaitingCommands implements ports.Store.
+func (s commands) AwaitingCommands(ctx context.Context, key string, generation int64) ([]ports.Command, error) {
+	var all []ports.Command
 	err := s.db.read(ctx, func(t tx) error {
 		return t.each(ctx, func(row scanner) error {
 			c, err := scanCommand(row)
@@ -87,8 +87,8 @@ func (s *Store) AwaitingCommands(ctx context.Context, key string, generation int
 	return all, nil
 }
 
-// FinishCommand implements review.Store. The first outcome stays.
-func (s *Store) FinishCommand(ctx context.Context, place review.CommentPlace, commentID int64, outcome string) error {
+// FinishCommand implements ports.Store. The first outcome stays.
+func (s commands) FinishCommand(ctx context.Context, place ports.CommentPlace, commentID int64, outcome string) error {
 	if outcome == "" {
 		return fmt.Errorf("finish command %d: it needs an outcome", commentID)
 	}
@@ -96,8 +96,8 @@ func (s *Store) FinishCommand(ctx context.Context, place review.CommentPlace, co
 		`UPDATE commands SET outcome = CASE WHEN outcome = '' THEN ? ELSE outcome END WHERE place = ? AND comment_id = ?`, outcome, string(place), commentID)
 }
 
-// Refuse implements review.Store.
-func (s *Store) Refuse(ctx context.Context, c review.Command, outcome, why string) error {
+// Refuse implements ports.Store.
+func (s commands) Refuse(ctx context.Context, c ports.Command, outcome, why string) error {
 	where, which := theCommand(c)
 	return s.db.write(ctx, func(t tx) error {
 		n, err := t.exec(ctx, `UPDATE commands SET outcome = ? WHERE accepted = 0 AND outcome = '' AND `+where, append([]any{outcome}, which...)...)
@@ -107,24 +107,24 @@ func (s *Store) Refuse(ctx context.Context, c review.Command, outcome, why strin
 		if n == 0 {
 			return nil
 		}
-		if err := s.addNotice(ctx, t, c.Target.Key(), why); !errors.Is(err, review.ErrNotFound) {
+		if err := s.addNotice(ctx, t, c.Target.Key(), why); !errors.Is(err, ports.ErrNotFound) {
 			return err
 		}
 		return nil
 	})
 }
 
-// CommandsSince implements review.Store.
-func (s *Store) CommandsSince(ctx context.Context, c review.Command, since time.Time) (n review.CommandCount, err error) {
+// CommandsSince implements ports.Store.
+func (s commands) CommandsSince(ctx context.Context, c ports.Command, since time.Time) (n ports.CommandCount, err error) {
 	err = s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `SELECT count(CASE WHEN accepted = 1 THEN 1 END), count(CASE WHEN accepted = 0 AND outcome <> '' THEN 1 END),
 				count(CASE WHEN sender = ? AND received_at <= ? THEN 1 END)
 			FROM commands WHERE target_key = ? AND received_at >= ? AND name NOT IN (?, ?)`, c.Sender, micros(c.ReceivedAt), c.Target.Key(), micros(since),
-			review.OpinionApproved, review.OpinionChanges).
+			ports.OpinionApproved, ports.OpinionChanges).
 			Scan(&n.Obeyed, &n.TurnedDown, &n.BySender)
 	})
 	if err != nil {
-		return review.CommandCount{}, fmt.Errorf("count the commands on %s: %w", c.Target.Key(), err)
+		return ports.CommandCount{}, fmt.Errorf("count the commands on %s: %w", c.Target.Key(), err)
 	}
 	return n, nil
 }

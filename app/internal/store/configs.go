@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // storeText stores a config file's text once and returns its hash. Reviews of
@@ -24,9 +24,9 @@ func storeText(ctx context.Context, t tx, body []byte) ([]byte, error) {
 }
 
 // readTexts reads rows of layer, path, blob SHA and text.
-func readTexts(ctx context.Context, t tx, query string, args ...any) (all []review.ConfigBlob, err error) {
+func readTexts(ctx context.Context, t tx, query string, args ...any) (all []ports.ConfigBlob, err error) {
 	err = t.each(ctx, func(row scanner) error {
-		var c review.ConfigBlob
+		var c ports.ConfigBlob
 		if err := row.Scan(&c.Layer, &c.Path, &c.BlobSHA, &c.Text); err != nil {
 			return err
 		}
@@ -36,14 +36,14 @@ func readTexts(ctx context.Context, t tx, query string, args ...any) (all []revi
 	return all, err
 }
 
-// GoodLayer implements review.Store.
-func (s *Store) GoodLayer(ctx context.Context, repoID int64, layer string) (*review.GoodLayer, error) {
+// GoodLayer implements ports.Store.
+func (s layers) GoodLayer(ctx context.Context, repoID int64, layer string) (*ports.GoodLayer, error) {
 	return goodLayer(ctx, s.db, repoID, layer)
 }
 
 // goodLayer reads a layer, nil where none is kept.
-func goodLayer(ctx context.Context, from snapshots, repoID int64, layer string) (*review.GoodLayer, error) {
-	var g review.GoodLayer
+func goodLayer(ctx context.Context, from snapshots, repoID int64, layer string) (*ports.GoodLayer, error) {
+	var g ports.GoodLayer
 	err := from.read(ctx, func(t tx) error {
 		err := t.row(ctx, `SELECT source FROM good_layers WHERE repo_id = ? AND layer = ?`, repoID, layer).Scan(&g.Source)
 		if err != nil {
@@ -63,8 +63,8 @@ func goodLayer(ctx context.Context, from snapshots, repoID int64, layer string) 
 	return &g, nil
 }
 
-// GoodLayerNames implements review.Store.
-func (s *Store) GoodLayerNames(ctx context.Context, repoID int64) (names []string, err error) {
+// GoodLayerNames implements ports.Store.
+func (s layers) GoodLayerNames(ctx context.Context, repoID int64) (names []string, err error) {
 	err = s.db.read(ctx, func(t tx) error {
 		return t.each(ctx, func(row scanner) error {
 			var name string
@@ -79,8 +79,8 @@ func (s *Store) GoodLayerNames(ctx context.Context, repoID int64) (names []strin
 	return names, nil
 }
 
-// SaveGoodLayer implements review.Store.
-func (s *Store) SaveGoodLayer(ctx context.Context, repoID int64, layer string, g review.GoodLayer) error {
+// SaveGoodLayer implements ports.Store.
+func (s layers) SaveGoodLayer(ctx context.Context, repoID int64, layer string, g ports.GoodLayer) error {
 	err := s.db.write(ctx, func(t tx) error {
 		_, err := t.exec(ctx, `
 			INSERT INTO good_layers (repo_id, layer, source) VALUES (?, ?, ?)

@@ -18,7 +18,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -28,9 +28,9 @@ const childEnv = "REVIEWGATE_STORE_TEST_CHILD"
 
 const childPulls = 20
 
-func childDelivery(guid string, i int) review.Delivery {
-	g := review.Target{Kind: review.TargetPull, RepoID: 1, Owner: "acme", Name: "shop", Number: i%childPulls + 1, HeadSHA: fmt.Sprint("head-", i)}
-	return review.Delivery{GUID: guid, Event: "pull_request", Review: &review.ReviewAsk{Target: g, Reason: "pushed"}}
+func childDelivery(guid string, i int) ports.Delivery {
+	g := ports.Target{Kind: ports.TargetPull, RepoID: 1, Owner: "acme", Name: "shop", Number: i%childPulls + 1, HeadSHA: fmt.Sprint("head-", i)}
+	return ports.Delivery{GUID: guid, Event: "pull_request", Review: &ports.ReviewAsk{Target: g, Reason: "pushed"}}
 }
 
 // leaseWorker reviews and publishes under leases that outlive the test unless
@@ -40,7 +40,7 @@ type leaseWorker struct {
 	work func(key string) // while the lease is held
 }
 
-func (w leaseWorker) Work(ctx context.Context, j review.Job) error {
+func (w leaseWorker) Work(ctx context.Context, j ports.Job) error {
 	l, ok, err := w.Acquire(ctx, j.Key, w.Process(), time.Hour)
 	if err != nil || !ok {
 		return err
@@ -50,12 +50,12 @@ func (w leaseWorker) Work(ctx context.Context, j review.Job) error {
 	switch {
 	case err != nil:
 		return err
-	case j.Kind == review.JobReview && r == nil:
+	case j.Kind == ports.JobReview && r == nil:
 		return w.review(ctx, l)
-	case j.Kind == review.JobReview:
-		return w.HandOver(ctx, l, review.JobPublish)
+	case j.Kind == ports.JobReview:
+		return w.HandOver(ctx, l, ports.JobPublish)
 	case r == nil:
-		return w.HandOver(ctx, l, review.JobReview)
+		return w.HandOver(ctx, l, ports.JobReview)
 	}
 	if err := w.MarkPublished(ctx, r.RunID); err != nil {
 		return err
@@ -64,10 +64,10 @@ func (w leaseWorker) Work(ctx context.Context, j review.Job) error {
 	if err != nil || !more {
 		return err
 	}
-	return w.HandOver(ctx, l, review.JobReview)
+	return w.HandOver(ctx, l, ports.JobReview)
 }
 
-func (w leaseWorker) review(ctx context.Context, l review.Lease) error {
+func (w leaseWorker) review(ctx context.Context, l ports.Lease) error {
 	st, err := w.Target(ctx, l.Key)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (w leaseWorker) review(ctx context.Context, l review.Lease) error {
 		_, err := w.Finish(ctx, l, st.Wanted, false)
 		return err
 	}
-	return w.SaveReview(ctx, l, review.StoredReview{RunID: rand.Text(), Key: l.Key, Generation: st.Wanted, RepoID: st.RepoID, HeadSHA: st.HeadSHA})
+	return w.SaveReview(ctx, l, ports.StoredReview{RunID: rand.Text(), Key: l.Key, Generation: st.Wanted, RepoID: st.RepoID, HeadSHA: st.HeadSHA})
 }
 
 // child prints the GUID of each delivery once it is acknowledged. It never
@@ -151,9 +151,9 @@ func killAtAnyMoment(t *testing.T, url string, within time.Duration) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	t.Logf("%d targets that were left undone were done within %s", left, time.Since(start).Round(time.Millisecond))
-	read := review.LogRead{UpTo: time.Now()}
+	read := ports.LogRead{UpTo: time.Now()}
 	for i, guid := range acknowledged {
-		read.Lost = append(read.Lost, review.LostDelivery{HookAttempt: review.HookAttempt{ID: int64(i + 1), GUID: guid, Event: "pull_request", At: time.Now()}})
+		read.Lost = append(read.Lost, ports.LostDelivery{HookAttempt: ports.HookAttempt{ID: int64(i + 1), GUID: guid, Event: "pull_request", At: time.Now()}})
 	}
 	if _, err := s.NoteLost(t.Context(), read); err != nil {
 		t.Fatal(err)
@@ -206,7 +206,7 @@ func unfinished(t *testing.T, s *store.Store) (n int) {
 	t.Helper()
 	for i := range childPulls {
 		st, err := s.Target(t.Context(), childDelivery("", i).Review.Target.Key())
-		if errors.Is(err, review.ErrNotFound) {
+		if errors.Is(err, ports.ErrNotFound) {
 			continue // none of its deliveries came through
 		}
 		if err != nil {

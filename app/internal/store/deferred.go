@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 	deferredToTell = `changed = 1 AND state <> 'left'`
 )
 
-func scanDeferred(row scanner) (d review.Deferred, err error) {
+func scanDeferred(row scanner) (d ports.Deferred, err error) {
 	var pulls string
 	var intended int64
 	err = row.Scan(&d.ID, &d.RepoID, &d.Kind, &d.Key, &d.State, &d.Changed, &d.Number, &d.Path, &d.Subject, &d.Title, &d.Body,
@@ -35,7 +35,7 @@ func scanDeferred(row scanner) (d review.Deferred, err error) {
 	return d, nil
 }
 
-func listDeferred(ctx context.Context, t tx, where string, args ...any) (all []review.Deferred, err error) {
+func listDeferred(ctx context.Context, t tx, where string, args ...any) (all []ports.Deferred, err error) {
 	err = t.each(ctx, func(row scanner) error {
 		d, err := scanDeferred(row)
 		all = append(all, d)
@@ -47,8 +47,8 @@ func listDeferred(ctx context.Context, t tx, where string, args ...any) (all []r
 	return all, nil
 }
 
-// LiveDeferred implements review.Store.
-func (s *Store) LiveDeferred(ctx context.Context, repoID int64) (all []review.Deferred, err error) {
+// LiveDeferred implements ports.Store.
+func (s deferrals) LiveDeferred(ctx context.Context, repoID int64) (all []ports.Deferred, err error) {
 	err = s.db.read(ctx, func(t tx) error {
 		all, err = listDeferred(ctx, t, `repo_id = ? AND `+deferredLive, repoID)
 		return err
@@ -56,8 +56,8 @@ func (s *Store) LiveDeferred(ctx context.Context, repoID int64) (all []review.De
 	return all, err
 }
 
-// ChangedDeferred implements review.Store.
-func (s *Store) ChangedDeferred(ctx context.Context, repoID int64) (all []review.Deferred, newest time.Time, err error) {
+// ChangedDeferred implements ports.Store.
+func (s deferrals) ChangedDeferred(ctx context.Context, repoID int64) (all []ports.Deferred, newest time.Time, err error) {
 	var at int64
 	err = s.db.read(ctx, func(t tx) error {
 		if all, err = listDeferred(ctx, t, `repo_id = ? AND `+deferredToTell, repoID); err != nil {
@@ -68,8 +68,8 @@ func (s *Store) ChangedDeferred(ctx context.Context, repoID int64) (all []review
 	return all, fromMicros(at), err
 }
 
-// NoteDeferred implements review.Store.
-func (s *Store) NoteDeferred(ctx context.Context, l review.Lease, news review.DeferredNews) (dropped int, err error) {
+// NoteDeferred implements ports.Store.
+func (s deferrals) NoteDeferred(ctx context.Context, l ports.Lease, news ports.DeferredNews) (dropped int, err error) {
 	err = s.db.write(ctx, func(t tx) error {
 		dropped = 0
 		if err := fence(ctx, t, l); err != nil {
@@ -90,7 +90,7 @@ func (s *Store) NoteDeferred(ctx context.Context, l review.Lease, news review.De
 			return fmt.Errorf("count what is deferred: %w", err)
 		}
 		for _, d := range news.Seen {
-			added, err := seeDeferred(ctx, t, news, d, live < review.MaxDeferred)
+			added, err := seeDeferred(ctx, t, news, d, live < ports.MaxDeferred)
 			if err != nil {
 				return err
 			}
@@ -108,8 +108,8 @@ func (s *Store) NoteDeferred(ctx context.Context, l review.Lease, news review.De
 
 // resolveDeferred notes that a merge resolved something. One of which nothing
 // was written is forgotten.
-func resolveDeferred(ctx context.Context, t tx, news review.DeferredNews, id int64) error {
-	if _, err := t.exec(ctx, `DELETE FROM deferred WHERE id = ? AND repo_id = ? AND state = ?`, id, news.RepoID, string(review.DeferredWaiting)); err != nil {
+func resolveDeferred(ctx context.Context, t tx, news ports.DeferredNews, id int64) error {
+	if _, err := t.exec(ctx, `DELETE FROM deferred WHERE id = ? AND repo_id = ? AND state = ?`, id, news.RepoID, string(ports.DeferredWaiting)); err != nil {
 		return fmt.Errorf("forget what was resolved: %w", err)
 	}
 	_, err := t.exec(ctx, `UPDATE deferred SET resolved_in = ?, changed = 1 WHERE id = ? AND repo_id = ? AND resolved_in = 0 AND `+deferredLive, news.Number, id, news.RepoID)
@@ -127,7 +127,7 @@ const (
 )
 
 // seeDeferred counts something up, or takes it in if there is room.
-func seeDeferred(ctx context.Context, t tx, news review.DeferredNews, d review.Deferred, room bool) (became int, err error) {
+func seeDeferred(ctx context.Context, t tx, news ports.DeferredNews, d ports.Deferred, room bool) (became int, err error) {
 	have, err := scanDeferred(t.row(ctx, `SELECT `+deferredColumns+` FROM deferred WHERE repo_id = ? AND kind = ? AND key = ?`+t.lock(), news.RepoID, string(d.Kind), d.Key))
 	switch {
 	case errors.Is(err, sql.ErrNoRows) && !room:
@@ -135,7 +135,7 @@ func seeDeferred(ctx context.Context, t tx, news review.DeferredNews, d review.D
 	case errors.Is(err, sql.ErrNoRows):
 		_, err := t.exec(ctx, `
 			INSERT INTO deferred (repo_id, kind, key, state, changed, path, subject, title, body, pulls) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?)`,
-			news.RepoID, string(d.Kind), d.Key, string(review.DeferredWaiting), d.Path, d.Subject, d.Title, d.Body, pullsJSON([]int{news.Number}))
+			news.RepoID, string(d.Kind), d.Key, string(ports.DeferredWaiting), d.Path, d.Subject, d.Title, d.Body, pullsJSON([]int{news.Number}))
 		if err != nil {
 			return wasAdded, fmt.Errorf("take in what is deferred: %w", err)
 		}
@@ -146,7 +146,7 @@ func seeDeferred(ctx context.Context, t tx, news review.DeferredNews, d review.D
 		return wasKnown, nil // the same news again
 	}
 	pulls := slices.Concat(have.Pulls, []int{news.Number})
-	pulls = pulls[max(0, len(pulls)-review.MaxDeferredPulls):]
+	pulls = pulls[max(0, len(pulls)-ports.MaxDeferredPulls):]
 	_, err = t.exec(ctx, `UPDATE deferred SET seen = seen + 1, pulls = ?, path = ?, subject = ?, title = ?, body = ?, resolved_in = 0, changed = 1 WHERE id = ?`,
 		pullsJSON(pulls), d.Path, d.Subject, d.Title, d.Body, have.ID)
 	if err != nil {
@@ -160,8 +160,8 @@ func pullsJSON(pulls []int) string {
 	return string(text)
 }
 
-// IntendDeferred implements review.Store.
-func (s *Store) IntendDeferred(ctx context.Context, l review.Lease, d review.Deferred, limit int, since time.Time) (ok bool, err error) {
+// IntendDeferred implements ports.Store.
+func (s deferrals) IntendDeferred(ctx context.Context, l ports.Lease, d ports.Deferred, limit int, since time.Time) (ok bool, err error) {
 	err = s.db.write(ctx, func(t tx) error {
 		ok = false
 		if err := fence(ctx, t, l); err != nil {
@@ -175,7 +175,7 @@ func (s *Store) IntendDeferred(ctx context.Context, l review.Lease, d review.Def
 			return nil
 		}
 		ok = true
-		if err := must(t.exec(ctx, `UPDATE deferred SET state = ?, intended_at = ? WHERE id = ?`, string(review.DeferredIntended), s.now(), d.ID)); err != nil {
+		if err := must(t.exec(ctx, `UPDATE deferred SET state = ?, intended_at = ? WHERE id = ?`, string(ports.DeferredIntended), s.now(), d.ID)); err != nil {
 			return fmt.Errorf("store the intent to open an issue: %w", err)
 		}
 		return nil
@@ -183,24 +183,24 @@ func (s *Store) IntendDeferred(ctx context.Context, l review.Lease, d review.Def
 	return ok, err
 }
 
-// RecordDeferred implements review.Store.
-func (s *Store) RecordDeferred(ctx context.Context, d review.Deferred) error {
+// RecordDeferred implements ports.Store.
+func (s deferrals) RecordDeferred(ctx context.Context, d ports.Deferred) error {
 	return s.change(ctx, fmt.Sprintf("record what became of issue %d", d.Number),
 		`UPDATE deferred SET state = ?, changed = ?, number = ?, digest = ?, intended_at = ? WHERE id = ?`,
 		string(d.State), number(d.Changed), d.Number, d.Digest, micros(d.IntendedAt), d.ID)
 }
 
-// DeferredRepositories implements review.Store. Of a repository's targets it
+// DeferredRepositories implements ports.Store. Of a repository's targets it
 // takes the newest pull request, whose names are the likeliest to hold still, and
 // where none is left what was known of the last.
-func (s *Store) DeferredRepositories(ctx context.Context) ([]review.Target, error) {
+func (s deferrals) DeferredRepositories(ctx context.Context) ([]ports.Target, error) {
 	all, err := s.targets(ctx, `SELECT `+targetColumns+` FROM targets
 		WHERE kind = ? AND repo_id IN (SELECT repo_id FROM deferred WHERE `+deferredToTell+`)
 		AND number = (SELECT max(o.number) FROM targets o WHERE o.repo_id = targets.repo_id AND o.kind = targets.kind)
 		UNION ALL SELECT ?, r.installation, r.repo_id, r.owner, r.name, 0, '', '', '' FROM repositories r
 		WHERE r.repo_id IN (SELECT repo_id FROM deferred WHERE `+deferredToTell+`)
 		AND NOT EXISTS (SELECT 1 FROM targets o WHERE o.repo_id = r.repo_id AND o.kind = ?)
-		ORDER BY repo_id`, string(review.TargetPull), string(review.TargetPull), string(review.TargetPull))
+		ORDER BY repo_id`, string(ports.TargetPull), string(ports.TargetPull), string(ports.TargetPull))
 	if err != nil {
 		return nil, fmt.Errorf("list the repositories with issues to write: %w", err)
 	}
@@ -210,8 +210,8 @@ func (s *Store) DeferredRepositories(ctx context.Context) ([]review.Target, erro
 	return all, nil
 }
 
-// AskIssues implements review.Store.
-func (s *Store) AskIssues(ctx context.Context, a review.IssuesAsk) error {
+// AskIssues implements ports.Store.
+func (s deferrals) AskIssues(ctx context.Context, a ports.IssuesAsk) error {
 	return s.db.write(ctx, func(t tx) error {
 		_, err := t.insertJob(ctx, issuesArgs{Ask: a})
 		return err

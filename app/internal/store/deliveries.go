@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 const (
@@ -15,9 +15,9 @@ const (
 	lostChunk = 500
 )
 
-// NoteLost implements review.Store. Each chunk may be noted again: the mark moves with
+// NoteLost implements ports.Store. Each chunk may be noted again: the mark moves with
 // the last.
-func (s *Store) NoteLost(ctx context.Context, read review.LogRead) (dropped int64, err error) {
+func (s recovery) NoteLost(ctx context.Context, read ports.LogRead) (dropped int64, err error) {
 	fail := func(err error) (int64, error) {
 		return 0, fmt.Errorf("keep what the delivery log shows: %w", err)
 	}
@@ -42,7 +42,7 @@ func (s *Store) NoteLost(ctx context.Context, read review.LogRead) (dropped int6
 		if err != nil {
 			return err
 		}
-		return setMark(ctx, t, review.MarkDeliveries, read.UpTo)
+		return setMark(ctx, t, ports.MarkDeliveries, read.UpTo)
 	})
 	if err != nil {
 		return fail(err)
@@ -50,7 +50,7 @@ func (s *Store) NoteLost(ctx context.Context, read review.LogRead) (dropped int6
 	return dropped, nil
 }
 
-func insertLost(ctx context.Context, t tx, lost []review.LostDelivery) error {
+func insertLost(ctx context.Context, t tx, lost []ports.LostDelivery) error {
 	for _, d := range lost {
 		if _, err := t.exec(ctx, `
 			INSERT INTO lost_deliveries (guid, attempt, event, action, status, at, installation, repo_id, urgency)
@@ -63,11 +63,11 @@ func insertLost(ctx context.Context, t tx, lost []review.LostDelivery) error {
 	return nil
 }
 
-// LostDeliveries implements review.Store.
-func (s *Store) LostDeliveries(ctx context.Context, now time.Time, limit int) (all []review.LostDelivery, err error) {
+// LostDeliveries implements ports.Store.
+func (s recovery) LostDeliveries(ctx context.Context, now time.Time, limit int) (all []ports.LostDelivery, err error) {
 	err = s.db.read(ctx, func(t tx) error {
 		return t.each(ctx, func(row scanner) error {
-			var d review.LostDelivery
+			var d ports.LostDelivery
 			var at int64
 			if err := row.Scan(&d.GUID, &d.ID, &d.Event, &d.Action, &d.Status, &at, &d.Installation, &d.RepoID, &d.Urgency, &d.Looks); err != nil {
 				return err
@@ -84,8 +84,8 @@ func (s *Store) LostDeliveries(ctx context.Context, now time.Time, limit int) (a
 	return all, nil
 }
 
-// LookedFor implements review.Store. A delivery that came meanwhile is missing no more.
-func (s *Store) LookedFor(ctx context.Context, guid string, next time.Time) error {
+// LookedFor implements ports.Store. A delivery that came meanwhile is missing no more.
+func (s recovery) LookedFor(ctx context.Context, guid string, next time.Time) error {
 	err := s.db.write(ctx, func(t tx) error {
 		_, err := t.exec(ctx, `UPDATE lost_deliveries SET looks = looks + 1, next_at = ? WHERE guid = ?`, micros(next), guid)
 		return err

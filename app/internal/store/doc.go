@@ -1,6 +1,6 @@
 // Package store keeps what must survive a crash, in SQLite or PostgreSQL:
 // deliveries, the targets they ask to review, leases, reviews, what was written
-// to GitHub. It implements [review.Store], and [Queue] works the jobs, on
+// to GitHub. It implements [ports.Store], and [Queue] works the jobs, on
 // River.
 //
 // # No ask is lost

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// Held implements review.Store.
-func (s *Store) Held(ctx context.Context, f review.Forget) ([]review.Holding, error) {
-	var held []review.Holding
+// Held implements ports.Store.
+func (s retention) Held(ctx context.Context, f ports.Forget) ([]ports.Holding, error) {
+	var held []ports.Holding
 	err := s.db.read(ctx, func(t tx) error {
 		repos := f.Repos
 		if len(repos) == 0 {
@@ -57,8 +57,8 @@ func reposOf(ctx context.Context, t tx, installation int64) ([]int64, error) {
 
 // holding is what is held of one repository. Of an installation that is gone
 // only its own targets count: the repository may have come to another.
-func holding(ctx context.Context, t tx, repo int64, f review.Forget) (h review.Holding, any bool, err error) {
-	h.Repository = review.Target{Kind: review.TargetPull, Installation: f.Installation, RepoID: repo}
+func holding(ctx context.Context, t tx, repo int64, f ports.Forget) (h ports.Holding, any bool, err error) {
+	h.Repository = ports.Target{Kind: ports.TargetPull, Installation: f.Installation, RepoID: repo}
 	err = t.each(ctx, func(row scanner) error {
 		var key string
 		if err := row.Scan(&key, &h.Repository.Installation, &h.Repository.Owner, &h.Repository.Name); err != nil {
@@ -84,15 +84,15 @@ func holding(ctx context.Context, t tx, repo int64, f review.Forget) (h review.H
 // milliseconds' work, while nothing else is written on SQLite.
 const reviewsAtOnce = 20
 
-// ForgetTarget implements review.Store.
-func (s *Store) ForgetTarget(ctx context.Context, l review.Lease) error {
+// ForgetTarget implements ports.Store.
+func (s retention) ForgetTarget(ctx context.Context, l ports.Lease) error {
 	return s.forgetWhile(ctx, l, func(tx) (bool, error) { return true, nil })
 }
 
-// ForgetOutdated implements review.Store. An ask may have come since the target
+// ForgetOutdated implements ports.Store. An ask may have come since the target
 // was listed. Its job, should it have begun already, ended at the lease that is
 // held here: another comes as that goes back.
-func (s *Store) ForgetOutdated(ctx context.Context, l review.Lease, before time.Time) (gone bool, err error) {
+func (s retention) ForgetOutdated(ctx context.Context, l ports.Lease, before time.Time) (gone bool, err error) {
 	gone = true
 	err = s.forgetWhile(ctx, l, func(t tx) (bool, error) {
 		if _, err := texts(ctx, t, `SELECT key FROM targets WHERE key = ?`+t.lock(), l.Key); err != nil {
@@ -111,7 +111,7 @@ func (s *Store) ForgetOutdated(ctx context.Context, l review.Lease, before time.
 		if err != nil || !left {
 			return false, err
 		}
-		return false, s.handOver(ctx, t, l, review.JobReview)
+		return false, s.handOver(ctx, t, l, ports.JobReview)
 	})
 	return gone && err == nil, err
 }
@@ -130,7 +130,7 @@ func rememberRepository(ctx context.Context, t tx, key string) error {
 
 // forgetWhile deletes a target as long as it may go. Its reviews go first, a few
 // at a time.
-func (s *Store) forgetWhile(ctx context.Context, l review.Lease, mayGo func(tx) (bool, error)) error {
+func (s *core) forgetWhile(ctx context.Context, l ports.Lease, mayGo func(tx) (bool, error)) error {
 	for more := true; more; {
 		err := s.db.write(ctx, func(t tx) error {
 			more = false
@@ -171,8 +171,8 @@ func forgetTarget(ctx context.Context, t tx, key string) error {
 		}
 	}
 	return execAll(ctx, t, []statementArgs{
-		{`DELETE FROM good_layer_files WHERE repo_id = ? AND layer = ?`, []any{repo, review.BranchNote(key)}},
-		{`DELETE FROM good_layers WHERE repo_id = ? AND layer = ?`, []any{repo, review.BranchNote(key)}},
+		{`DELETE FROM good_layer_files WHERE repo_id = ? AND layer = ?`, []any{repo, ports.BranchNote(key)}},
+		{`DELETE FROM good_layers WHERE repo_id = ? AND layer = ?`, []any{repo, ports.BranchNote(key)}},
 		{`DELETE FROM targets WHERE key = ?`, []any{key}},
 		{`DELETE FROM leases WHERE key = ?`, []any{key}},
 	})
@@ -192,9 +192,9 @@ func execAll(ctx context.Context, t tx, all []statementArgs) error {
 	return nil
 }
 
-// ForgetRepository implements review.Store. A target that came meanwhile is of
+// ForgetRepository implements ports.Store. A target that came meanwhile is of
 // an installation that has the repository now.
-func (s *Store) ForgetRepository(ctx context.Context, repoID int64) error {
+func (s retention) ForgetRepository(ctx context.Context, repoID int64) error {
 	err := s.db.write(ctx, func(t tx) error {
 		var has bool
 		if err := t.row(ctx, `SELECT EXISTS (SELECT 1 FROM targets WHERE repo_id = ?)`, repoID).Scan(&has); err != nil || has {
@@ -224,9 +224,9 @@ func (s *Store) ForgetRepository(ctx context.Context, repoID int64) error {
 	return nil
 }
 
-// ForgetInstallation implements review.Store. That it is gone is noted for as
+// ForgetInstallation implements ports.Store. That it is gone is noted for as
 // long as deliveries are kept.
-func (s *Store) ForgetInstallation(ctx context.Context, id int64) error {
+func (s retention) ForgetInstallation(ctx context.Context, id int64) error {
 	err := s.db.write(ctx, func(t tx) error {
 		organisation := fmt.Sprintf("organisation:%d/%%", id)
 		if err := s.markGone(ctx, t, id); err != nil {
@@ -255,7 +255,7 @@ func goneMark(id int64) string { return fmt.Sprintf("%s%d", goneMarks, id) }
 const goneMarks = "gone installation/"
 
 // markGone notes that an installation is gone: nothing is asked for it any more.
-func (s *Store) markGone(ctx context.Context, t tx, id int64) error {
+func (s *core) markGone(ctx context.Context, t tx, id int64) error {
 	if err := setMark(ctx, t, goneMark(id), s.Now()); err != nil {
 		return fmt.Errorf("note that the installation is gone: %w", err)
 	}
@@ -272,22 +272,22 @@ func installationGone(ctx context.Context, t tx, id int64) (gone bool, err error
 	return gone, nil
 }
 
-// KnownPulls implements review.Store.
-func (s *Store) KnownPulls(ctx context.Context, repo review.Target, limit int) ([]review.Target, error) {
+// KnownPulls implements ports.Store.
+func (s configUse) KnownPulls(ctx context.Context, repo ports.Target, limit int) ([]ports.Target, error) {
 	where, args := `repo_id = ?`, []any{repo.RepoID}
-	if strings.EqualFold(repo.Name, review.OrganisationRepo) {
+	if strings.EqualFold(repo.Name, ports.OrganisationRepo) {
 		where, args = `installation = ? AND lower(owner) = ?`, []any{repo.Installation, strings.ToLower(repo.Owner)}
 	}
 	all, err := s.targets(ctx, `SELECT `+targetColumns+` FROM targets
-		WHERE `+where+` AND kind = ? AND closed = 0 ORDER BY head_at DESC, number DESC, key LIMIT ?`, append(args, string(review.TargetPull), limit)...)
+		WHERE `+where+` AND kind = ? AND closed = 0 ORDER BY head_at DESC, number DESC, key LIMIT ?`, append(args, string(ports.TargetPull), limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("list the open pull requests of repository %d: %w", repo.RepoID, err)
 	}
 	return all, nil
 }
 
-// ConfigUsed implements review.Store.
-func (s *Store) ConfigUsed(ctx context.Context, key string) (files []review.ConfigBlob, ok bool, err error) {
+// ConfigUsed implements ports.Store.
+func (s configUse) ConfigUsed(ctx context.Context, key string) (files []ports.ConfigBlob, ok bool, err error) {
 	err = s.db.read(ctx, func(t tx) error {
 		var run string
 		err := t.row(ctx, `SELECT r.run_id FROM reviews r JOIN targets t ON t.key = r.target_key
@@ -300,7 +300,7 @@ func (s *Store) ConfigUsed(ctx context.Context, key string) (files []review.Conf
 		}
 		ok = true
 		return t.each(ctx, func(row scanner) error {
-			var c review.ConfigBlob
+			var c ports.ConfigBlob
 			if err := row.Scan(&c.Layer, &c.Path, &c.BlobSHA); err != nil {
 				return err
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/internal/store/sqlitetest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 func openTest(t *testing.T) *Store {
@@ -49,7 +49,7 @@ func commitTogether(t *testing.T, s *Store, all ...*pending) {
 
 func asking(ctx context.Context, s *Store, number int, err error) *pending {
 	return &pending{ctx: ctx, done: make(chan struct{}), do: func(t tx) error {
-		_, rerr := s.raise(ctx, t, review.ReviewAsk{Target: review.Target{Kind: review.TargetPull, Number: number}}, false)
+		_, rerr := s.raise(ctx, t, ports.ReviewAsk{Target: ports.Target{Kind: ports.TargetPull, Number: number}}, false)
 		return errors.Join(rerr, err)
 	}}
 }
@@ -61,8 +61,8 @@ func wantTargets(t *testing.T, s *Store, numbers ...int) {
 		there[n] = true
 	}
 	for n := range 5 {
-		_, err := s.Target(t.Context(), review.Target{Number: n}.Key())
-		if want := !there[n]; errors.Is(err, review.ErrNotFound) != want {
+		_, err := s.Target(t.Context(), ports.Target{Number: n}.Key())
+		if want := !there[n]; errors.Is(err, ports.ErrNotFound) != want {
 			t.Errorf("target %d: %v, want it there: %v", n, err, there[n])
 		}
 	}

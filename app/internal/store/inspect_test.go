@@ -11,7 +11,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // A database can be looked at before it has tables and while a server uses it.
@@ -80,7 +80,7 @@ func TestReader(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			good := review.GoodLayer{Source: "acme/shop", Files: []review.ConfigBlob{{Layer: "repository", Path: "review-settings.json", BlobSHA: "1", Text: []byte(`{}`)}}}
+			good := ports.GoodLayer{Source: "acme/shop", Files: []ports.ConfigBlob{{Layer: "repository", Path: "review-settings.json", BlobSHA: "1", Text: []byte(`{}`)}}}
 			if err := s.SaveGoodLayer(t.Context(), 7, "repository", good); err != nil {
 				t.Fatal(err)
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // publishQueue is the queue of publish jobs. It has workers of its own, so
@@ -19,7 +19,7 @@ var queues = []string{river.QueueDefault, publishQueue}
 // jobArgs is what River stores of a job: ids, and the delivery that asked.
 type jobArgs interface {
 	river.JobArgs
-	job() review.Job
+	job() ports.Job
 	delivery() string // GUID, empty for what no delivery asked for, and for targets: see targets.gave_up
 	options() *river.InsertOpts
 }
@@ -48,9 +48,9 @@ type reviewArgs struct {
 	line int // where it stands: see jobInOrder
 }
 
-func (reviewArgs) Kind() string { return string(review.JobReview) }
+func (reviewArgs) Kind() string { return string(ports.JobReview) }
 
-func (a reviewArgs) job() review.Job { return review.Job{Kind: review.JobReview, Key: a.Key} }
+func (a reviewArgs) job() ports.Job { return ports.Job{Kind: ports.JobReview, Key: a.Key} }
 
 func (reviewArgs) delivery() string { return "" }
 
@@ -66,9 +66,9 @@ type publishArgs struct {
 	Seq int64  `json:"seq"`
 }
 
-func (publishArgs) Kind() string { return string(review.JobPublish) }
+func (publishArgs) Kind() string { return string(ports.JobPublish) }
 
-func (a publishArgs) job() review.Job { return review.Job{Kind: review.JobPublish, Key: a.Key} }
+func (a publishArgs) job() ports.Job { return ports.Job{Kind: ports.JobPublish, Key: a.Key} }
 
 func (publishArgs) delivery() string { return "" }
 
@@ -79,15 +79,15 @@ func (publishArgs) options() *river.InsertOpts {
 // commandArgs is a job for a slash command. What people ask for goes before
 // reviews: they are short, and somebody waits.
 type commandArgs struct {
-	Place     review.CommentPlace `json:"place,omitempty"` // empty in jobs from before there were several
-	CommentID int64               `json:"comment_id"`
-	Delivery  string              `json:"delivery"`
+	Place     ports.CommentPlace `json:"place,omitempty"` // empty in jobs from before there were several
+	CommentID int64              `json:"comment_id"`
+	Delivery  string             `json:"delivery"`
 }
 
-func (commandArgs) Kind() string { return string(review.JobCommand) }
+func (commandArgs) Kind() string { return string(ports.JobCommand) }
 
-func (a commandArgs) job() review.Job {
-	return review.Job{Kind: review.JobCommand, Place: cmp.Or(a.Place, review.PlaceConversation), CommentID: a.CommentID}
+func (a commandArgs) job() ports.Job {
+	return ports.Job{Kind: ports.JobCommand, Place: cmp.Or(a.Place, ports.PlaceConversation), CommentID: a.CommentID}
 }
 
 func (a commandArgs) delivery() string { return a.Delivery }
@@ -95,14 +95,14 @@ func (a commandArgs) delivery() string { return a.Delivery }
 func (commandArgs) options() *river.InsertOpts { return &river.InsertOpts{Priority: 1} }
 
 type rerequestArgs struct {
-	Rerequest review.Rerequest `json:"rerequest"`
-	Delivery  string           `json:"delivery"`
+	Rerequest ports.Rerequest `json:"rerequest"`
+	Delivery  string          `json:"delivery"`
 }
 
-func (rerequestArgs) Kind() string { return string(review.JobRerequest) }
+func (rerequestArgs) Kind() string { return string(ports.JobRerequest) }
 
-func (a rerequestArgs) job() review.Job {
-	return review.Job{Kind: review.JobRerequest, Rerequest: &a.Rerequest, Delivery: a.Delivery}
+func (a rerequestArgs) job() ports.Job {
+	return ports.Job{Kind: ports.JobRerequest, Rerequest: &a.Rerequest, Delivery: a.Delivery}
 }
 
 func (a rerequestArgs) delivery() string { return a.Delivery }
@@ -110,14 +110,14 @@ func (a rerequestArgs) delivery() string { return a.Delivery }
 func (rerequestArgs) options() *river.InsertOpts { return &river.InsertOpts{Priority: 1} }
 
 type reportArgs struct {
-	Report   review.ReportNews `json:"report"`
-	Delivery string            `json:"delivery"`
+	Report   ports.ReportNews `json:"report"`
+	Delivery string           `json:"delivery"`
 }
 
-func (reportArgs) Kind() string { return string(review.JobReport) }
+func (reportArgs) Kind() string { return string(ports.JobReport) }
 
-func (a reportArgs) job() review.Job {
-	return review.Job{Kind: review.JobReport, Report: &a.Report, Delivery: a.Delivery}
+func (a reportArgs) job() ports.Job {
+	return ports.Job{Kind: ports.JobReport, Report: &a.Report, Delivery: a.Delivery}
 }
 
 func (a reportArgs) delivery() string { return a.Delivery }
@@ -131,23 +131,23 @@ type scansArgs struct {
 	Asked int64  `json:"asked"`
 }
 
-func (scansArgs) Kind() string { return string(review.JobScans) }
+func (scansArgs) Kind() string { return string(ports.JobScans) }
 
-func (a scansArgs) job() review.Job { return review.Job{Kind: review.JobScans, ScansOf: a.Key} }
+func (a scansArgs) job() ports.Job { return ports.Job{Kind: ports.JobScans, ScansOf: a.Key} }
 
 func (scansArgs) delivery() string { return "" }
 
 func (scansArgs) options() *river.InsertOpts { return &river.InsertOpts{Priority: 2} }
 
 type configArgs struct {
-	News     review.ConfigNews `json:"news"`
-	Delivery string            `json:"delivery"`
+	News     ports.ConfigNews `json:"news"`
+	Delivery string           `json:"delivery"`
 }
 
-func (configArgs) Kind() string { return string(review.JobConfig) }
+func (configArgs) Kind() string { return string(ports.JobConfig) }
 
-func (a configArgs) job() review.Job {
-	return review.Job{Kind: review.JobConfig, Config: &a.News, Delivery: a.Delivery}
+func (a configArgs) job() ports.Job {
+	return ports.Job{Kind: ports.JobConfig, Config: &a.News, Delivery: a.Delivery}
 }
 
 func (a configArgs) delivery() string { return a.Delivery }
@@ -158,13 +158,13 @@ func (configArgs) options() *river.InsertOpts { return &river.InsertOpts{Priorit
 // gets its own job, since a running one may already have looked past what the second
 // reports.
 type forgetArgs struct {
-	Forget   review.Forget `json:"forget"`
-	Delivery string        `json:"delivery"`
+	Forget   ports.Forget `json:"forget"`
+	Delivery string       `json:"delivery"`
 }
 
-func (forgetArgs) Kind() string { return string(review.JobForget) }
+func (forgetArgs) Kind() string { return string(ports.JobForget) }
 
-func (a forgetArgs) job() review.Job { return review.Job{Kind: review.JobForget, Forget: &a.Forget} }
+func (a forgetArgs) job() ports.Job { return ports.Job{Kind: ports.JobForget, Forget: &a.Forget} }
 
 func (a forgetArgs) delivery() string { return a.Delivery }
 
@@ -173,9 +173,9 @@ func (forgetArgs) options() *river.InsertOpts { return &river.InsertOpts{Priorit
 // retentionArgs is the periodic job that deletes what is old.
 type retentionArgs struct{}
 
-func (retentionArgs) Kind() string { return string(review.JobRetention) }
+func (retentionArgs) Kind() string { return string(ports.JobRetention) }
 
-func (retentionArgs) job() review.Job { return review.Job{Kind: review.JobRetention} }
+func (retentionArgs) job() ports.Job { return ports.Job{Kind: ports.JobRetention} }
 
 func (retentionArgs) delivery() string { return "" }
 
@@ -186,14 +186,14 @@ func (retentionArgs) options() *river.InsertOpts {
 // issuesArgs is a job for a repository's issues. Nobody waits for it. Each
 // merge gets its own; of the others one is enough.
 type issuesArgs struct {
-	Ask      review.IssuesAsk `json:"ask"`
-	Delivery string           `json:"delivery"`
+	Ask      ports.IssuesAsk `json:"ask"`
+	Delivery string          `json:"delivery"`
 }
 
-func (issuesArgs) Kind() string { return string(review.JobIssues) }
+func (issuesArgs) Kind() string { return string(ports.JobIssues) }
 
-func (a issuesArgs) job() review.Job {
-	return review.Job{Kind: review.JobIssues, Issues: &a.Ask, Delivery: a.Delivery}
+func (a issuesArgs) job() ports.Job {
+	return ports.Job{Kind: ports.JobIssues, Issues: &a.Ask, Delivery: a.Delivery}
 }
 
 func (a issuesArgs) delivery() string { return a.Delivery }
@@ -209,9 +209,9 @@ func (a issuesArgs) options() *river.InsertOpts {
 // deliveriesArgs is the periodic job that reads the delivery log.
 type deliveriesArgs struct{}
 
-func (deliveriesArgs) Kind() string { return string(review.JobDeliveries) }
+func (deliveriesArgs) Kind() string { return string(ports.JobDeliveries) }
 
-func (deliveriesArgs) job() review.Job { return review.Job{Kind: review.JobDeliveries} }
+func (deliveriesArgs) job() ports.Job { return ports.Job{Kind: ports.JobDeliveries} }
 
 func (deliveriesArgs) delivery() string { return "" }
 
@@ -229,10 +229,10 @@ type sweepArgs struct {
 	Granted      bool   `json:"granted,omitempty"`
 }
 
-func (sweepArgs) Kind() string { return string(review.JobSweep) }
+func (sweepArgs) Kind() string { return string(ports.JobSweep) }
 
-func (a sweepArgs) job() review.Job {
-	return review.Job{Kind: review.JobSweep, Installation: a.Installation, Granted: a.Granted}
+func (a sweepArgs) job() ports.Job {
+	return ports.Job{Kind: ports.JobSweep, Installation: a.Installation, Granted: a.Granted}
 }
 
 func (a sweepArgs) delivery() string { return a.Delivery }
@@ -246,8 +246,8 @@ func (a sweepArgs) options() *river.InsertOpts {
 }
 
 // targetJob is the job of a kind for a target.
-func targetJob(kind review.JobKind, key string, seq int64) jobArgs {
-	if kind == review.JobPublish {
+func targetJob(kind ports.JobKind, key string, seq int64) jobArgs {
+	if kind == ports.JobPublish {
 		return publishArgs{Key: key, Seq: seq}
 	}
 	return reviewArgs{Key: key, Seq: seq}

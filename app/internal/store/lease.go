@@ -7,18 +7,18 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// Acquire implements review.Store. Owner tells processes apart, for people;
+// Acquire implements ports.Store. Owner tells processes apart, for people;
 // the token tells holders apart, so a process can't take its own lease twice. It
 // begins with the time in microseconds, which no count of holders overtakes: a
 // lease that was deleted and is taken anew has a greater one.
-func (s *Store) Acquire(ctx context.Context, key, owner string, ttl time.Duration) (review.Lease, bool, error) {
+func (s leases) Acquire(ctx context.Context, key, owner string, ttl time.Duration) (ports.Lease, bool, error) {
 	if owner == "" {
-		return review.Lease{}, false, errors.New("take a lease: it needs an owner")
+		return ports.Lease{}, false, errors.New("take a lease: it needs an owner")
 	}
-	l := review.Lease{Key: key, Owner: owner}
+	l := ports.Lease{Key: key, Owner: owner}
 	taken := false
 	err := s.db.write(ctx, func(t tx) error {
 		now := s.Now()
@@ -43,10 +43,10 @@ func (s *Store) Acquire(ctx context.Context, key, owner string, ttl time.Duratio
 		return err
 	})
 	if err != nil {
-		return review.Lease{}, false, fmt.Errorf("take the lease of %s: %w", key, err)
+		return ports.Lease{}, false, fmt.Errorf("take the lease of %s: %w", key, err)
 	}
 	if !taken {
-		return review.Lease{}, false, nil
+		return ports.Lease{}, false, nil
 	}
 	return l, true, nil
 }
@@ -55,9 +55,9 @@ func (s *Store) Acquire(ctx context.Context, key, owner string, ttl time.Duratio
 // suspect from then on: nobody knows which of those at work was to blame.
 const countCrash = `UPDATE targets SET crashes = crashes + CASE WHEN wanted > done THEN 1 ELSE 0 END`
 
-// Renew implements review.Store. A lease that has expired but that nobody took
+// Renew implements ports.Store. A lease that has expired but that nobody took
 // is prolonged.
-func (s *Store) Renew(ctx context.Context, l review.Lease, ttl time.Duration) error {
+func (s leases) Renew(ctx context.Context, l ports.Lease, ttl time.Duration) error {
 	return s.db.write(ctx, func(t tx) error {
 		n, err := t.exec(ctx, `UPDATE leases SET until = ? WHERE key = ? AND owner = ? AND token = ?`,
 			micros(s.Now().Add(ttl)), l.Key, l.Owner, l.Token)
@@ -65,21 +65,21 @@ func (s *Store) Renew(ctx context.Context, l review.Lease, ttl time.Duration) er
 		case err != nil:
 			return fmt.Errorf("renew the lease of %s: %w", l.Key, err)
 		case n == 0:
-			return review.ErrLeaseLost
+			return ports.ErrLeaseLost
 		}
 		return nil
 	})
 }
 
-// Release implements review.Store.
-func (s *Store) Release(ctx context.Context, l review.Lease) error {
+// Release implements ports.Store.
+func (s leases) Release(ctx context.Context, l ports.Lease) error {
 	return s.db.write(ctx, func(t tx) error {
 		_, err := release(ctx, t, l)
 		return err
 	})
 }
 
-func release(ctx context.Context, t tx, l review.Lease) (held bool, err error) {
+func release(ctx context.Context, t tx, l ports.Lease) (held bool, err error) {
 	n, err := t.exec(ctx, `UPDATE leases SET owner = '', until = 0 WHERE key = ? AND owner = ? AND token = ?`, l.Key, l.Owner, l.Token)
 	if err != nil {
 		return false, fmt.Errorf("give back the lease of %s: %w", l.Key, err)
@@ -89,20 +89,20 @@ func release(ctx context.Context, t tx, l review.Lease) (held bool, err error) {
 
 // fence returns ErrLeaseLost unless l is held, and keeps it from being taken
 // before the transaction ends.
-func fence(ctx context.Context, t tx, l review.Lease) error {
+func fence(ctx context.Context, t tx, l ports.Lease) error {
 	var one int
 	err := t.row(ctx, `SELECT 1 FROM leases WHERE key = ? AND owner = ? AND token = ?`+t.lock(), l.Key, l.Owner, l.Token).Scan(&one)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return review.ErrLeaseLost
+		return ports.ErrLeaseLost
 	case err != nil:
 		return fmt.Errorf("look at the lease of %s: %w", l.Key, err)
 	}
 	return nil
 }
 
-// Finish implements review.Store.
-func (s *Store) Finish(ctx context.Context, l review.Lease, generation int64, gaveUp bool) (more bool, err error) {
+// Finish implements ports.Store.
+func (s leases) Finish(ctx context.Context, l ports.Lease, generation int64, gaveUp bool) (more bool, err error) {
 	err = s.db.write(ctx, func(t tx) error {
 		if err := fence(ctx, t, l); err != nil {
 			return err
@@ -150,34 +150,34 @@ func finish(ctx context.Context, t tx, key string, generation int64, gaveUp bool
 	return nil
 }
 
-// HandOver implements review.Store.
-func (s *Store) HandOver(ctx context.Context, l review.Lease, to review.JobKind) error {
-	if to != review.JobReview && to != review.JobPublish {
+// HandOver implements ports.Store.
+func (s leases) HandOver(ctx context.Context, l ports.Lease, to ports.JobKind) error {
+	if to != ports.JobReview && to != ports.JobPublish {
 		return fmt.Errorf("hand over %s: a target has no jobs of the kind %q", l.Key, to)
 	}
 	return s.db.write(ctx, func(t tx) error { return s.handOver(ctx, t, l, to) })
 }
 
-func (s *Store) handOver(ctx context.Context, t tx, l review.Lease, to review.JobKind) error {
+func (s *core) handOver(ctx context.Context, t tx, l ports.Lease, to ports.JobKind) error {
 	held, err := release(ctx, t, l)
 	switch {
 	case err != nil:
 		return err
 	case !held:
-		return review.ErrLeaseLost
+		return ports.ErrLeaseLost
 	}
 	return s.insertTargetJob(ctx, t, l.Key, to)
 }
 
-// Failed implements review.Store.
-func (s *Store) Failed(ctx context.Context, l review.Lease) (attempts int, err error) {
+// Failed implements ports.Store.
+func (s leases) Failed(ctx context.Context, l ports.Lease) (attempts int, err error) {
 	err = s.db.write(ctx, func(t tx) error {
 		held, err := release(ctx, t, l)
 		if err != nil {
 			return err
 		}
 		if !held {
-			return review.ErrLeaseLost
+			return ports.ErrLeaseLost
 		}
 		err = t.row(ctx, `UPDATE targets SET attempts = attempts + 1,
 			failed_since = CASE WHEN failed_since = 0 THEN ? ELSE failed_since END WHERE key = ? RETURNING attempts`, s.now(), l.Key).Scan(&attempts)

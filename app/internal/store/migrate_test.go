@@ -11,7 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // What a database holds survives that its tables go back to the first version
@@ -29,13 +29,13 @@ func TestTablesGoBackAndForth(t *testing.T) {
 }
 
 func backAndForth(t *testing.T, url string, dialect goose.Dialect, dir, driver, source string) {
-	pull := review.Target{Kind: review.TargetPull, Installation: 5, RepoID: 77, Owner: "acme", Name: "shop", Number: 1}
+	pull := ports.Target{Kind: ports.TargetPull, Installation: 5, RepoID: 77, Owner: "acme", Name: "shop", Number: 1}
 	s, err := store.Open(t.Context(), url, store.Options{Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for guid, place := range map[string]review.CommentPlace{"a": review.PlaceConversation, "b": review.PlaceReview, "c": review.PlaceReviewLine} {
-		d := review.Delivery{GUID: guid, Event: "issue_comment", Command: &review.Command{
+	for guid, place := range map[string]ports.CommentPlace{"a": ports.PlaceConversation, "b": ports.PlaceReview, "c": ports.PlaceReviewLine} {
+		d := ports.Delivery{GUID: guid, Event: "issue_comment", Command: &ports.Command{
 			Place: place, CommentID: 7, Target: pull, Sender: "ann", Author: "bob", Name: "dismiss", Args: "0f3a in " + string(place),
 		}}
 		if _, err := s.Accept(t.Context(), d); err != nil {
@@ -61,7 +61,7 @@ func backAndForth(t *testing.T, url string, dialect goose.Dialect, dir, driver, 
 		t.Fatal(err)
 	}
 	again := openStore(t, url)
-	for place, there := range map[review.CommentPlace]bool{review.PlaceConversation: true, review.PlaceReview: false, review.PlaceReviewLine: false} {
+	for place, there := range map[ports.CommentPlace]bool{ports.PlaceConversation: true, ports.PlaceReview: false, ports.PlaceReviewLine: false} {
 		c, _, err := again.Command(t.Context(), place, 7)
 		if (err == nil) != there {
 			t.Errorf("%s: %v", place, err)

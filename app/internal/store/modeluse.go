@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// TakeTokens implements review.Store.
-func (s *Store) TakeTokens(ctx context.Context, ask review.TokenAsk) (id int64, over review.TokenBudget, err error) {
+// TakeTokens implements ports.Store.
+func (s tokens) TakeTokens(ctx context.Context, ask ports.TokenAsk) (id int64, over ports.TokenBudget, err error) {
 	err = s.db.write(ctx, func(t tx) error {
 		id, over = 0, ""
 		key := ask.Target.Key()
@@ -18,7 +18,7 @@ func (s *Store) TakeTokens(ctx context.Context, ask review.TokenAsk) (id int64, 
 		var locked string
 		switch err := t.row(ctx, `SELECT key FROM targets WHERE key = ?`+t.lock(), key).Scan(&locked); {
 		case errors.Is(err, sql.ErrNoRows):
-			return fmt.Errorf("target %s: %w", key, review.ErrNotFound)
+			return fmt.Errorf("target %s: %w", key, ports.ErrNotFound)
 		case err != nil:
 			return fmt.Errorf("lock the target: %w", err)
 		}
@@ -31,16 +31,16 @@ func (s *Store) TakeTokens(ctx context.Context, ask review.TokenAsk) (id int64, 
 		if err := t.row(ctx, `SELECT coalesce(sum(tokens), 0) FROM model_use WHERE target_key = ?`, key).Scan(&pull); err != nil {
 			return fmt.Errorf("add up the tokens of a pull request: %w", err)
 		}
-		err := t.row(ctx, `SELECT coalesce(sum(tokens), 0) FROM model_use WHERE repo_id = ? AND at > ?`, ask.Target.RepoID, micros(s.Now().Add(-review.TokenDay))).Scan(&day)
+		err := t.row(ctx, `SELECT coalesce(sum(tokens), 0) FROM model_use WHERE repo_id = ? AND at > ?`, ask.Target.RepoID, micros(s.Now().Add(-ports.TokenDay))).Scan(&day)
 		if err != nil {
 			return fmt.Errorf("add up the tokens of a repository: %w", err)
 		}
 		switch want := int64(ask.Tokens); {
 		case pull+want > int64(ask.PerPull):
-			over = review.BudgetPull
+			over = ports.BudgetPull
 			return nil
 		case day+want > int64(ask.PerRepositoryDay):
-			over = review.BudgetRepository
+			over = ports.BudgetRepository
 			return nil
 		}
 		err = t.row(ctx, `INSERT INTO model_use (repo_id, target_key, agent, model, tokens, at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
@@ -53,8 +53,8 @@ func (s *Store) TakeTokens(ctx context.Context, ask review.TokenAsk) (id int64, 
 	return id, over, err
 }
 
-// SettleTokens implements review.Store.
-func (s *Store) SettleTokens(ctx context.Context, id int64, tokens int) error {
+// SettleTokens implements ports.Store.
+func (s tokens) SettleTokens(ctx context.Context, id int64, tokens int) error {
 	return s.db.write(ctx, func(t tx) error {
 		if _, err := t.exec(ctx, `UPDATE model_use SET tokens = ? WHERE id = ?`, tokens, id); err != nil {
 			return fmt.Errorf("note what a model took: %w", err)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // A target's notices are kept in its row: whoever finishes its generation sees
@@ -24,7 +24,7 @@ type saidNotice struct {
 
 // stays reports whether the notice still stands in a comment about the head.
 func (n *saidNotice) stays(head string, now time.Time) bool {
-	return n.Head == head && now.Sub(fromMicros(n.At)) < review.NoticeStay
+	return n.Head == head && now.Sub(fromMicros(n.At)) < ports.NoticeStay
 }
 
 // decodeNotices reads those that wait. What is no list is the one notice that
@@ -53,15 +53,15 @@ func encodeList[T any](all []T) (string, error) {
 }
 
 // addNotice keeps one more notice, with a job that says it.
-func (s *Store) addNotice(ctx context.Context, t tx, key, notice string) error {
+func (s *core) addNotice(ctx context.Context, t tx, key, notice string) error {
 	var was string
 	if err := t.row(ctx, `SELECT notice FROM targets WHERE key = ?`+t.lock(), key).Scan(&was); err != nil {
 		return fmt.Errorf("read the notices for %s: %w", key, notFound(err))
 	}
 	all := decodeNotices(was)
 	if !slices.Contains(all, notice) {
-		if len(all) >= review.MaxNotices {
-			return fmt.Errorf("keep a notice for %s: %w", key, review.ErrManyNotices)
+		if len(all) >= ports.MaxNotices {
+			return fmt.Errorf("keep a notice for %s: %w", key, ports.ErrManyNotices)
 		}
 		all = append(all, notice)
 	}
@@ -72,25 +72,25 @@ func (s *Store) addNotice(ctx context.Context, t tx, key, notice string) error {
 	if _, err := t.exec(ctx, `UPDATE targets SET notice = ? WHERE key = ?`, kept, key); err != nil {
 		return fmt.Errorf("keep a notice for %s: %w", key, err)
 	}
-	return s.insertTargetJob(ctx, t, key, review.JobReview)
+	return s.insertTargetJob(ctx, t, key, ports.JobReview)
 }
 
-// AddNotice implements review.Store.
-func (s *Store) AddNotice(ctx context.Context, key, notice string) error {
+// AddNotice implements ports.Store.
+func (s targets) AddNotice(ctx context.Context, key, notice string) error {
 	return s.db.write(ctx, func(t tx) error { return s.addNotice(ctx, t, key, notice) })
 }
 
-// NoticesSaid implements review.Store. Of a target that was forgotten there are
+// NoticesSaid implements ports.Store. Of a target that was forgotten there are
 // none.
-func (s *Store) NoticesSaid(ctx context.Context, key string, said []string) error {
+func (s targets) NoticesSaid(ctx context.Context, key string, said []string) error {
 	err := s.db.write(ctx, func(t tx) error { return s.noticesSaid(ctx, t, key, said) })
-	if errors.Is(err, review.ErrNotFound) {
+	if errors.Is(err, ports.ErrNotFound) {
 		return nil
 	}
 	return err
 }
 
-func (s *Store) noticesSaid(ctx context.Context, t tx, key string, said []string) error {
+func (s *core) noticesSaid(ctx context.Context, t tx, key string, said []string) error {
 	var waits, stood, head string
 	err := t.row(ctx, `SELECT notice, notices_said, head_sha FROM targets WHERE key = ?`+t.lock(), key).Scan(&waits, &stood, &head)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Store) noticesSaid(ctx context.Context, t tx, key string, said []string
 	for _, text := range said {
 		stand = append(stand, saidNotice{text, head, micros(now)})
 	}
-	stand = stand[max(0, len(stand)-review.MaxNotices):]
+	stand = stand[max(0, len(stand)-ports.MaxNotices):]
 	keptLeft, err := encodeList(left)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (s *Store) noticesSaid(ctx context.Context, t tx, key string, said []string
 }
 
 // readNotices sets the notices of a target from what is kept of them.
-func (s *Store) readNotices(st *review.TargetState, waits, stood string) error {
+func (s *core) readNotices(st *ports.TargetState, waits, stood string) error {
 	st.Notices = decodeNotices(waits)
 	var stand []saidNotice
 	if err := decodeText(stood, &stand); err != nil {

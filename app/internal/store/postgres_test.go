@@ -16,7 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
 	"github.com/reviewgate/reviewgate/app/internal/store/storetest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -47,15 +47,15 @@ func atOnce(stores [2]*store.Store, f func(i int, s *store.Store)) {
 	wg.Wait()
 }
 
-func pull(number int, head string) review.Target {
-	return review.Target{Kind: review.TargetPull, RepoID: 1, Owner: "acme", Name: "shop", Number: number, HeadSHA: head}
+func pull(number int, head string) ports.Target {
+	return ports.Target{Kind: ports.TargetPull, RepoID: 1, Owner: "acme", Name: "shop", Number: number, HeadSHA: head}
 }
 
-func push(guid string, g review.Target) review.Delivery {
-	return review.Delivery{GUID: guid, Event: "pull_request", Review: &review.ReviewAsk{Target: g, Reason: "pushed"}}
+func push(guid string, g ports.Target) ports.Delivery {
+	return ports.Delivery{GUID: guid, Event: "pull_request", Review: &ports.ReviewAsk{Target: g, Reason: "pushed"}}
 }
 
-func mustAccept(t *testing.T, s *store.Store, d review.Delivery) review.Accepted {
+func mustAccept(t *testing.T, s *store.Store, d ports.Delivery) ports.Accepted {
 	t.Helper()
 	a, err := s.Accept(context.Background(), d)
 	if err != nil {
@@ -64,7 +64,7 @@ func mustAccept(t *testing.T, s *store.Store, d review.Delivery) review.Accepted
 	return a
 }
 
-func state(t *testing.T, s *store.Store, key string) review.TargetState {
+func state(t *testing.T, s *store.Store, key string) ports.TargetState {
 	t.Helper()
 	st, err := s.Target(t.Context(), key)
 	if err != nil {
@@ -233,7 +233,7 @@ func TestReplicasShareABudget(t *testing.T) {
 		var wg sync.WaitGroup
 		for n := 1; n <= asks; n++ {
 			wg.Go(func() {
-				_, over, err := s.TakeTokens(t.Context(), review.TokenAsk{Target: pull(n, ""), Agent: "a", Model: "m", Tokens: 1, PerPull: 1, PerRepositoryDay: budget})
+				_, over, err := s.TakeTokens(t.Context(), ports.TokenAsk{Target: pull(n, ""), Agent: "a", Model: "m", Tokens: 1, PerPull: 1, PerRepositoryDay: budget})
 				if err != nil {
 					t.Error(err)
 				} else if over == "" {
@@ -248,12 +248,12 @@ func TestReplicasShareABudget(t *testing.T) {
 	}
 }
 
-func startQueue(t *testing.T, s *store.Store, w review.Worker) {
+func startQueue(t *testing.T, s *store.Store, w ports.Worker) {
 	t.Helper()
 	startQueueWith(t, s, w, store.QueueOptions{})
 }
 
-func startQueueWith(t *testing.T, s *store.Store, w review.Worker, opts store.QueueOptions) {
+func startQueueWith(t *testing.T, s *store.Store, w ports.Worker, opts store.QueueOptions) {
 	t.Helper()
 	q, err := store.NewQueue(s, w, opts)
 	if err != nil {
@@ -283,7 +283,7 @@ func TestReplicasInsertOneSweep(t *testing.T) {
 	both := openTwo(t)
 	for range 10 {
 		atOnce(both, func(_ int, s *store.Store) {
-			if err := s.AskSweep(t.Context(), review.Sweep{Installation: 5}); err != nil {
+			if err := s.AskSweep(t.Context(), ports.Sweep{Installation: 5}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -390,7 +390,7 @@ func TestClosedPostgreSQLStoresNothing(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Accept(t.Context(), review.Delivery{GUID: "late"}); !errors.Is(err, store.ErrClosed) {
+	if _, err := s.Accept(t.Context(), ports.Delivery{GUID: "late"}); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("Accept after Close: %v, want ErrClosed", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -26,7 +26,7 @@ func openReplica(t *testing.T, url, process string) (*Store, *postgresDB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Store{Now: db.now, db: db, log: zerolog.Nop(), process: process}
+	s := newStore(&core{Now: db.now, db: db, log: zerolog.Nop(), process: process})
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -35,9 +35,9 @@ func openReplica(t *testing.T, url, process string) (*Store, *postgresDB) {
 	return s, db
 }
 
-type workerFunc func(context.Context, review.Job) error
+type workerFunc func(context.Context, ports.Job) error
 
-func (w workerFunc) Work(ctx context.Context, j review.Job) error { return w(ctx, j) }
+func (w workerFunc) Work(ctx context.Context, j ports.Job) error { return w(ctx, j) }
 
 func startTestQueue(t *testing.T, s *Store, workers int, w workerFunc) {
 	t.Helper()
@@ -58,12 +58,12 @@ func startTestQueue(t *testing.T, s *Store, workers int, w workerFunc) {
 func TestDeadProcessIsTakenOver(t *testing.T) {
 	t.Parallel()
 	url := pgtest.CopyURL(t, Prepare)
-	g := review.Target{Kind: review.TargetPull, RepoID: 1, Number: 1, HeadSHA: "aaa"}
+	g := ports.Target{Kind: ports.TargetPull, RepoID: 1, Number: 1, HeadSHA: "aaa"}
 	dead, deadDB := openReplica(t, url, "dead")
-	end, began := make(chan struct{}), make(chan review.JobKind, 2)
+	end, began := make(chan struct{}), make(chan ports.JobKind, 2)
 	// Its two workers are busy for good, so that it takes nothing up itself.
-	startTestQueue(t, dead, 2, func(ctx context.Context, j review.Job) error {
-		if j.Kind == review.JobReview {
+	startTestQueue(t, dead, 2, func(ctx context.Context, j ports.Job) error {
+		if j.Kind == ports.JobReview {
 			if _, ok, err := dead.Acquire(ctx, j.Key, dead.process, time.Hour); !ok || err != nil {
 				t.Error(ok, err)
 			}
@@ -73,7 +73,7 @@ func TestDeadProcessIsTakenOver(t *testing.T) {
 		return nil
 	})
 	t.Cleanup(func() { close(end) })
-	_, err := dead.Accept(t.Context(), review.Delivery{GUID: "1", Review: &review.ReviewAsk{Target: g}, Command: &review.Command{Place: review.PlaceReviewLine, CommentID: 7, Target: g}})
+	_, err := dead.Accept(t.Context(), ports.Delivery{GUID: "1", Review: &ports.ReviewAsk{Target: g}, Command: &ports.Command{Place: ports.PlaceReviewLine, CommentID: 7, Target: g}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,10 +81,10 @@ func TestDeadProcessIsTakenOver(t *testing.T) {
 	<-began
 
 	alive, _ := openReplica(t, url, "alive")
-	taken := make(chan review.Job, 10)
+	taken := make(chan ports.Job, 10)
 	var crashes atomic.Int64
-	startTestQueue(t, alive, 8, func(ctx context.Context, j review.Job) error {
-		if j.Kind == review.JobReview {
+	startTestQueue(t, alive, 8, func(ctx context.Context, j ports.Job) error {
+		if j.Kind == ports.JobReview {
 			l, ok, err := alive.Acquire(ctx, j.Key, alive.process, time.Hour)
 			if err != nil || !ok {
 				return err
@@ -107,7 +107,7 @@ func TestDeadProcessIsTakenOver(t *testing.T) {
 	case <-time.After(3 * fast.ttl):
 	}
 	deadDB.processes.stop() // its beats end
-	got := map[review.JobKind]review.Job{}
+	got := map[ports.JobKind]ports.Job{}
 	for len(got) < 2 {
 		select {
 		case j := <-taken:
@@ -116,13 +116,13 @@ func TestDeadProcessIsTakenOver(t *testing.T) {
 			t.Fatalf("taken up: %v; want the review and the command", got)
 		}
 	}
-	if j := got[review.JobCommand]; j.Place != review.PlaceReviewLine || j.CommentID != 7 || j.Attempt != 2 {
+	if j := got[ports.JobCommand]; j.Place != ports.PlaceReviewLine || j.CommentID != 7 || j.Attempt != 2 {
 		t.Errorf("command = %+v, want the second attempt at 7", j)
 	}
 	if crashes.Load() != 1 {
 		t.Errorf("crashes = %d, want 1", crashes.Load())
 	}
-	if _, err := dead.Failed(t.Context(), review.Lease{Key: g.Key(), Owner: "dead", Token: 1}); !errors.Is(err, review.ErrLeaseLost) {
+	if _, err := dead.Failed(t.Context(), ports.Lease{Key: g.Key(), Owner: "dead", Token: 1}); !errors.Is(err, ports.ErrLeaseLost) {
 		t.Errorf("the dead process stores something: %v", err)
 	}
 }
@@ -148,7 +148,7 @@ func TestClosedProcessLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := &Store{Now: leaving.now, db: leaving}
+	other := newStore(&core{Now: leaving.now, db: leaving})
 	if _, ok, err := other.Acquire(t.Context(), "pull/1/1", "leaves", time.Hour); !ok || err != nil {
 		t.Fatal(ok, err)
 	}

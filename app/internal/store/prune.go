@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // outdated is the condition for targets t that have been done with for long.
@@ -15,12 +15,12 @@ const outdated = `(t.closed = 1 AND t.closed_at < ? OR t.kind = ? AND t.job_chec
 		AND NOT EXISTS (SELECT 1 FROM targets o WHERE o.repo_id = t.repo_id AND o.head_sha = w.head_sha AND o.closed = 0 AND o.key <> t.key))`
 
 func outdatedArgs(before time.Time) []any {
-	return []any{micros(before), string(review.TargetGroup), micros(before), string(review.WriteCheck)}
+	return []any{micros(before), string(ports.TargetGroup), micros(before), string(ports.WriteCheck)}
 }
 
-// Outdated implements review.Store. A merge group whose end was never told has
+// Outdated implements ports.Store. A merge group whose end was never told has
 // been done with for as long.
-func (s *Store) Outdated(ctx context.Context, before time.Time, limit int) (keys []string, err error) {
+func (s retention) Outdated(ctx context.Context, before time.Time, limit int) (keys []string, err error) {
 	err = s.db.read(ctx, func(t tx) error {
 		keys, err = texts(ctx, t, `SELECT key FROM targets t WHERE `+outdated+` ORDER BY closed_at, key LIMIT ?`, append(outdatedArgs(before), limit)...)
 		return err
@@ -41,9 +41,9 @@ type pruned struct {
 	batch  int
 }
 
-// Prune implements review.Store. What is found is read beside the writer; only
+// Prune implements ports.Store. What is found is read beside the writer; only
 // the batch that is deleted keeps it.
-func (s *Store) Prune(ctx context.Context, reviews, deliveries time.Time) (n int, err error) {
+func (s retention) Prune(ctx context.Context, reviews, deliveries time.Time) (n int, err error) {
 	for _, p := range []struct {
 		pruned
 		args []any
@@ -67,7 +67,7 @@ func (s *Store) Prune(ctx context.Context, reviews, deliveries time.Time) (n int
 	return 0, nil
 }
 
-func (s *Store) pruneOne(ctx context.Context, p pruned, args []any) (int, error) {
+func (s *core) pruneOne(ctx context.Context, p pruned, args []any) (int, error) {
 	var keys []any
 	err := s.db.read(ctx, func(t tx) error {
 		return t.each(ctx, func(row scanner) error {

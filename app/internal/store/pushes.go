@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-func savePush(ctx context.Context, t tx, p review.Push) error {
+func savePush(ctx context.Context, t tx, p ports.Push) error {
 	_, err := t.exec(ctx, `INSERT INTO pushes (target_key, head_sha, before_sha, sender, sender_id) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		p.Target.Key(), p.Target.HeadSHA, p.Before, p.Sender, p.SenderID)
 	if err != nil {
@@ -16,11 +16,11 @@ func savePush(ctx context.Context, t tx, p review.Push) error {
 	return nil
 }
 
-// Pushes implements review.Store.
-func (s *Store) Pushes(ctx context.Context, t review.Target) (all []review.Push, err error) {
+// Pushes implements ports.Store.
+func (s commands) Pushes(ctx context.Context, t ports.Target) (all []ports.Push, err error) {
 	err = s.db.read(ctx, func(x tx) error {
 		return x.each(ctx, func(row scanner) error {
-			p := review.Push{Target: t}
+			p := ports.Push{Target: t}
 			err := row.Scan(&p.Target.HeadSHA, &p.Before, &p.Sender, &p.SenderID)
 			all = append(all, p)
 			return err

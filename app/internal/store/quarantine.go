@@ -5,23 +5,23 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// Died implements review.Store.
-func (s *Store) Died(ctx context.Context, l review.Lease, next time.Time) error {
+// Died implements ports.Store.
+func (s leases) Died(ctx context.Context, l ports.Lease, next time.Time) error {
 	return s.fenced(ctx, l, "note that a review ended its process", `
 		UPDATE targets SET deaths = deaths + 1, next_try = ?, crashes = CASE WHEN crashes = 0 THEN 1 ELSE crashes END,
 			quarantined_at = CASE WHEN quarantined_at = 0 THEN ? ELSE quarantined_at END
 		WHERE key = ?`, micros(next), s.now(), l.Key)
 }
 
-// Rest implements review.Store.
-func (s *Store) Rest(ctx context.Context, l review.Lease) error {
+// Rest implements ports.Store.
+func (s leases) Rest(ctx context.Context, l ports.Lease) error {
 	return s.fenced(ctx, l, "let a quarantined review rest", `UPDATE targets SET deaths = 0, next_try = 0, quarantined_at = 0 WHERE key = ?`, l.Key)
 }
 
-func (s *Store) fenced(ctx context.Context, l review.Lease, what, query string, args ...any) error {
+func (s *core) fenced(ctx context.Context, l ports.Lease, what, query string, args ...any) error {
 	return s.db.write(ctx, func(t tx) error {
 		if err := fence(ctx, t, l); err != nil {
 			return err
@@ -38,10 +38,10 @@ const maxQuarantined = 1000
 
 // Quarantined lists the open targets whose review ended its process and is tried again
 // later, at most maxQuarantined, the one that is tried next first.
-func (r *Reader) Quarantined(ctx context.Context) (all []review.Quarantined, err error) {
+func (r *Reader) Quarantined(ctx context.Context) (all []ports.Quarantined, err error) {
 	err = r.from.read(ctx, func(t tx) error {
 		return t.each(ctx, func(row scanner) error {
-			var q review.Quarantined
+			var q ports.Quarantined
 			var since, next int64
 			if err := row.Scan(append(targetDest(&q.Target), &q.Deaths, &since, &next)...); err != nil {
 				return err

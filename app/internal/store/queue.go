@@ -15,7 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/internal/trail"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // QueueOptions tune a Queue. Zero values stand for the defaults.
@@ -57,7 +57,7 @@ const (
 // the interval has passed, whose least is a second. While one is alive no other
 // is inserted.
 type Periodic struct {
-	Kind  review.JobKind // JobDeliveries, JobRetention, or JobSweep, which is of all installations
+	Kind  ports.JobKind // JobDeliveries, JobRetention, or JobSweep, which is of all installations
 	Every time.Duration
 }
 
@@ -72,7 +72,7 @@ const (
 // Queue works the jobs that the store's methods insert.
 type Queue struct {
 	store  *Store
-	worker review.Worker
+	worker ports.Worker
 	opts   QueueOptions
 	runner runner
 
@@ -82,7 +82,7 @@ type Queue struct {
 
 // NewQueue returns a queue that hands the store's jobs to worker once it is
 // started.
-func NewQueue(s *Store, worker review.Worker, opts QueueOptions) (*Queue, error) {
+func NewQueue(s *Store, worker ports.Worker, opts QueueOptions) (*Queue, error) {
 	setDefault(&opts.Workers, 8)
 	setDefault(&opts.JobTimeout, 30*time.Minute)
 	setDefault(&opts.FetchCooldown, 10*time.Millisecond)
@@ -140,11 +140,11 @@ func periodicJobs(all []Periodic) (jobs []*river.PeriodicJob, err error) {
 	for _, p := range all {
 		var args jobArgs
 		switch p.Kind {
-		case review.JobDeliveries:
+		case ports.JobDeliveries:
 			args = deliveriesArgs{}
-		case review.JobSweep:
+		case ports.JobSweep:
 			args = sweepArgs{}
-		case review.JobRetention:
+		case ports.JobRetention:
 			args = retentionArgs{}
 		default:
 			return nil, fmt.Errorf("make periodic jobs: %q is not such a kind", p.Kind)
@@ -296,14 +296,14 @@ func (q *Queue) work(ctx context.Context, row *rivertype.JobRow, args jobArgs) e
 
 // attempt does a job once and puts its error in River's terms. line is the
 // beginning of what is to be logged of it.
-func (q *Queue) attempt(ctx context.Context, row *rivertype.JobRow, args jobArgs, job review.Job) (_ Outcome, line *zerolog.Event, _ error) {
+func (q *Queue) attempt(ctx context.Context, row *rivertype.JobRow, args jobArgs, job ports.Job) (_ Outcome, line *zerolog.Event, _ error) {
 	log := &q.store.log
 	if job.Key == "" && row.Attempt > maxRuns {
 		return OutcomeGivenUp, log.Error().Str("why", "its process died, or it panicked, each time"),
 			q.giveUp(ctx, args, errors.New("died each time"))
 	}
 	err := q.guarded(ctx, job)
-	var retry *review.RetryError
+	var retry *ports.RetryError
 	var panicked *panicError
 	switch {
 	case err == nil:
@@ -319,7 +319,7 @@ func (q *Queue) attempt(ctx context.Context, row *rivertype.JobRow, args jobArgs
 	return OutcomeGivenUp, log.Error().Err(err), q.giveUp(ctx, args, err)
 }
 
-func (q *Queue) putOff(ctx context.Context, job review.Job, after time.Duration) error {
+func (q *Queue) putOff(ctx context.Context, job ports.Job, after time.Duration) error {
 	after = max(0, after)
 	if job.Key != "" && after > 0 {
 		if err := q.store.putOff(context.WithoutCancel(ctx), job.Key, q.store.Now().Add(after)); err != nil {
@@ -340,7 +340,7 @@ func (q *Queue) giveUp(ctx context.Context, args jobArgs, err error) error {
 	return river.JobCancel(err)
 }
 
-func (q *Queue) guarded(ctx context.Context, job review.Job) (err error) {
+func (q *Queue) guarded(ctx context.Context, job ports.Job) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &panicError{value: v, stack: debug.Stack()}

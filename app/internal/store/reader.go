@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // Reader reads a database beside the server that may be using it, and changes
@@ -19,7 +19,7 @@ type Reader struct {
 	close func() error
 }
 
-var _ review.GoodLayers = (*Reader)(nil)
+var _ ports.GoodLayers = (*Reader)(nil)
 
 // OpenReader opens a database to read. Its tables must be there, and of the
 // version that this reviewgate makes. Close the reader when it is no longer
@@ -75,7 +75,7 @@ func readPostgres(ctx context.Context, rawURL string) (*Reader, error) {
 }
 
 // GoodLayer implements review.GoodLayers.
-func (r *Reader) GoodLayer(ctx context.Context, repoID int64, layer string) (*review.GoodLayer, error) {
+func (r *Reader) GoodLayer(ctx context.Context, repoID int64, layer string) (*ports.GoodLayer, error) {
 	return goodLayer(ctx, r.from, repoID, layer)
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/riverqueue/river/rivertype"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // quiet is how long a target with work left may show neither lease nor job
@@ -78,7 +78,7 @@ func (s *Store) Rescue(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-func (s *Store) stranded(ctx context.Context) (keys []string, err error) {
+func (s *core) stranded(ctx context.Context) (keys []string, err error) {
 	now := s.Now()
 	err = s.db.read(ctx, func(t tx) error {
 		keys, err = texts(ctx, t, `
@@ -94,7 +94,7 @@ func (s *Store) stranded(ctx context.Context) (keys []string, err error) {
 	return keys, nil
 }
 
-func (s *Store) rescue(ctx context.Context, key string) error {
+func (s *core) rescue(ctx context.Context, key string) error {
 	return s.db.write(ctx, func(t tx) error {
 		freed, err := t.exec(ctx, `UPDATE leases SET owner = '', until = 0 WHERE key = ? AND owner <> '' AND until <= ?`, key, s.now())
 		if err != nil {
@@ -108,13 +108,13 @@ func (s *Store) rescue(ctx context.Context, key string) error {
 		}
 		// The dead holder's job may still be marked as running, so it takes a
 		// new one.
-		return s.insertTargetJob(ctx, t, key, review.JobReview)
+		return s.insertTargetJob(ctx, t, key, ports.JobReview)
 	})
 }
 
 // ensureJob inserts the target's newest job again unless it is alive.
-func (s *Store) ensureJob(ctx context.Context, t tx, key string) error {
-	var kind review.JobKind
+func (s *core) ensureJob(ctx context.Context, t tx, key string) error {
+	var kind ports.JobKind
 	var seq int64
 	var line int
 	err := t.row(ctx, `UPDATE targets SET job_checked_at = ? WHERE key = ? RETURNING job_kind, job_seq, job_low`, s.now(), key).Scan(&kind, &seq, &line)
@@ -122,7 +122,7 @@ func (s *Store) ensureJob(ctx context.Context, t tx, key string) error {
 		return fmt.Errorf("read the number of the target's job: %w", err)
 	}
 	args := targetJob(kind, key, seq)
-	if line != jobInOrder && kind == review.JobReview {
+	if line != jobInOrder && kind == ports.JobReview {
 		args = reviewArgs{Key: key, Seq: seq, line: line}
 	}
 	_, err = t.insertJob(ctx, args)
@@ -131,7 +131,7 @@ func (s *Store) ensureJob(ctx context.Context, t tx, key string) error {
 
 // putOff records when a target's job runs again, so that a new ask inserts one
 // that is due at once, and Rescue leaves the target alone until then.
-func (s *Store) putOff(ctx context.Context, key string, until time.Time) error {
+func (s *core) putOff(ctx context.Context, key string, until time.Time) error {
 	return s.db.write(ctx, func(t tx) error {
 		if _, err := t.exec(ctx, `UPDATE targets SET retry_at = ? WHERE key = ? AND wanted > done AND attempts > 0`, micros(until), key); err != nil {
 			return fmt.Errorf("note when %s is tried again: %w", key, err)
@@ -143,7 +143,7 @@ func (s *Store) putOff(ctx context.Context, key string, until time.Time) error {
 // depth counts the jobs by state, and returns when the oldest unanswered ask that
 // somebody waits for came in, and how many targets are quarantined. The time is zero if
 // every ask is answered.
-func (s *Store) depth(ctx context.Context) (jobs map[rivertype.JobState]int, oldest time.Time, quarantined int, err error) {
+func (s *core) depth(ctx context.Context) (jobs map[rivertype.JobState]int, oldest time.Time, quarantined int, err error) {
 	jobs = map[rivertype.JobState]int{}
 	err = s.db.read(ctx, func(t tx) error {
 		err := t.each(ctx, func(row scanner) error {

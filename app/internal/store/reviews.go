@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -27,7 +27,7 @@ type encoded struct {
 	files                  []byte // nil where the change has none
 }
 
-func encode(r review.StoredReview) (e encoded, err error) {
+func encode(r ports.StoredReview) (e encoded, err error) {
 	coding <- struct{}{}
 	defer func() { <-coding }()
 	if e.report, err = pack(r.Review.Report); err != nil {
@@ -43,7 +43,7 @@ func encode(r review.StoredReview) (e encoded, err error) {
 	return e, err
 }
 
-func (e encoded) decode(r *review.StoredReview) error {
+func (e encoded) decode(r *ports.StoredReview) error {
 	coding <- struct{}{}
 	defer func() { <-coding }()
 	if err := unpackInputs(e.inputs, &r.Review); err != nil {
@@ -157,9 +157,9 @@ func decodeFiles(dec *json.Decoder, r *pipeline.Review) error {
 	}
 }
 
-// SaveReview implements review.Store. The review is encoded before the
+// SaveReview implements ports.Store. The review is encoded before the
 // transaction begins, so that a large one keeps nobody waiting.
-func (s *Store) SaveReview(ctx context.Context, l review.Lease, r review.StoredReview) error {
+func (s reviews) SaveReview(ctx context.Context, l ports.Lease, r ports.StoredReview) error {
 	e, err := encode(r)
 	if err != nil {
 		return fmt.Errorf("save review %s: %w", r.RunID, err)
@@ -196,7 +196,7 @@ func (s *Store) SaveReview(ctx context.Context, l review.Lease, r review.StoredR
 				return fmt.Errorf("save the config of review %s: %w", r.RunID, err)
 			}
 		}
-		return s.handOver(ctx, t, l, review.JobPublish)
+		return s.handOver(ctx, t, l, ports.JobPublish)
 	})
 }
 
@@ -225,27 +225,27 @@ func readFiles(ctx context.Context, t tx, runID string) (files []byte, err error
 	return files, err
 }
 
-// UnpublishedReview implements review.Store. One that is older than a
+// UnpublishedReview implements ports.Store. One that is older than a
 // published review is none: it would take that one's place.
-func (s *Store) UnpublishedReview(ctx context.Context, key string) (*review.StoredReview, error) {
+func (s reviews) UnpublishedReview(ctx context.Context, key string) (*ports.StoredReview, error) {
 	return s.findReview(ctx, `target_key = ? AND published_at = 0
 		AND generation > coalesce((SELECT done FROM targets WHERE key = target_key), 0)
 		AND NOT EXISTS (SELECT 1 FROM reviews newer WHERE newer.target_key = reviews.target_key AND newer.id > reviews.id AND newer.published_at > 0)`, key)
 }
 
-// LatestReview implements review.Store.
-func (s *Store) LatestReview(ctx context.Context, key string) (*review.StoredReview, error) {
+// LatestReview implements ports.Store.
+func (s history) LatestReview(ctx context.Context, key string) (*ports.StoredReview, error) {
 	return s.findReview(ctx, `target_key = ? AND published_at > 0`, key)
 }
 
-// ReviewAsOf implements review.Store.
-func (s *Store) ReviewAsOf(ctx context.Context, key string, at time.Time) (*review.StoredReview, error) {
+// ReviewAsOf implements ports.Store.
+func (s history) ReviewAsOf(ctx context.Context, key string, at time.Time) (*ports.StoredReview, error) {
 	return s.findReview(ctx, `target_key = ? AND published_at > 0 AND published_at <= ?`, key, micros(at))
 }
 
-// LastAnswer implements review.Store.
-func (s *Store) LastAnswer(ctx context.Context, key string) (*review.Answer, error) {
-	var a review.Answer
+// LastAnswer implements ports.Store.
+func (s history) LastAnswer(ctx context.Context, key string) (*ports.Answer, error) {
+	var a ports.Answer
 	err := s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `SELECT head_sha, base_ref FROM reviews WHERE target_key = ? AND published_at > 0 ORDER BY id DESC LIMIT 1`, key).Scan(&a.HeadSHA, &a.BaseRef)
 	})
@@ -258,14 +258,14 @@ func (s *Store) LastAnswer(ctx context.Context, key string) (*review.Answer, err
 	return &a, nil
 }
 
-// ReviewOfHead implements review.Store.
-func (s *Store) ReviewOfHead(ctx context.Context, key, headSHA, baseRef string) (*review.StoredReview, error) {
+// ReviewOfHead implements ports.Store.
+func (s history) ReviewOfHead(ctx context.Context, key, headSHA, baseRef string) (*ports.StoredReview, error) {
 	return s.findReview(ctx, `target_key = ? AND head_sha = ? AND (? = '' OR base_ref = ?)`, key, headSHA, baseRef, baseRef)
 }
 
 // findReview returns the newest review that a condition holds for, or nil.
-func (s *Store) findReview(ctx context.Context, where string, args ...any) (*review.StoredReview, error) {
-	var r review.StoredReview
+func (s *core) findReview(ctx context.Context, where string, args ...any) (*ports.StoredReview, error) {
+	var r ports.StoredReview
 	var e encoded
 	var loop string
 	err := s.db.read(ctx, func(t tx) error {
@@ -299,9 +299,9 @@ func (s *Store) findReview(ctx context.Context, where string, args ...any) (*rev
 	return &r, nil
 }
 
-// MarkPublished implements review.Store. What was not published before it leaves
+// MarkPublished implements ports.Store. What was not published before it leaves
 // no trace in the fix loop.
-func (s *Store) MarkPublished(ctx context.Context, runID string) error {
+func (s reviews) MarkPublished(ctx context.Context, runID string) error {
 	return s.db.write(ctx, func(t tx) error {
 		_, err := t.exec(ctx, `
 			UPDATE targets SET fix_loop = (SELECT fix_loop FROM reviews WHERE run_id = ?)
@@ -316,8 +316,8 @@ func (s *Store) MarkPublished(ctx context.Context, runID string) error {
 	})
 }
 
-// Published implements review.Store.
-func (s *Store) Published(ctx context.Context, key string, generation int64) (published bool, err error) {
+// Published implements ports.Store.
+func (s reviews) Published(ctx context.Context, key string, generation int64) (published bool, err error) {
 	err = s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `SELECT EXISTS (SELECT 1 FROM reviews WHERE target_key = ? AND generation = ? AND published_at <> 0)`, key, generation).Scan(&published)
 	})
@@ -327,8 +327,8 @@ func (s *Store) Published(ctx context.Context, key string, generation int64) (pu
 	return published, nil
 }
 
-// DropReview implements review.Store.
-func (s *Store) DropReview(ctx context.Context, runID string) error {
+// DropReview implements ports.Store.
+func (s reviews) DropReview(ctx context.Context, runID string) error {
 	return s.db.write(ctx, func(t tx) error {
 		if _, err := t.exec(ctx, `DELETE FROM reviews WHERE run_id = ? AND published_at = 0`, runID); err != nil {
 			return fmt.Errorf("drop review %s: %w", runID, err)
@@ -337,8 +337,8 @@ func (s *Store) DropReview(ctx context.Context, runID string) error {
 	})
 }
 
-// PreviousReport implements review.Store.
-func (s *Store) PreviousReport(ctx context.Context, key, headSHA string) (*pipeline.PreviousReport, error) {
+// PreviousReport implements ports.Store.
+func (s history) PreviousReport(ctx context.Context, key, headSHA string) (*pipeline.PreviousReport, error) {
 	var packed []byte
 	err := s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `
@@ -358,12 +358,12 @@ func (s *Store) PreviousReport(ctx context.Context, key, headSHA string) (*pipel
 	return report.AsPrevious(), nil
 }
 
-// HeadDecisions implements review.Store.
-func (s *Store) HeadDecisions(ctx context.Context, repoID int64, headSHA string) ([]review.HeadDecision, error) {
-	var all []review.HeadDecision
+// HeadDecisions implements ports.Store.
+func (s history) HeadDecisions(ctx context.Context, repoID int64, headSHA string) ([]ports.HeadDecision, error) {
+	var all []ports.HeadDecision
 	err := s.db.read(ctx, func(t tx) error {
 		return t.each(ctx, func(row scanner) error {
-			var d review.HeadDecision
+			var d ports.HeadDecision
 			if err := row.Scan(append(targetDest(&d.Target), &d.Decision, &d.Pending)...); err != nil {
 				return err
 			}
@@ -374,7 +374,7 @@ func (s *Store) HeadDecisions(ctx context.Context, repoID int64, headSHA string)
 			FROM targets t LEFT JOIN reviews r ON NOT (t.gave_up = 1 AND t.done = t.wanted)
 				AND r.id = (SELECT max(n.id) FROM reviews n WHERE n.target_key = t.key AND n.head_sha = t.head_sha AND n.generation = t.wanted)
 			WHERE t.repo_id = ? AND t.head_sha = ? AND t.kind = ? AND t.closed = 0
-			ORDER BY t.number`, repoID, headSHA, string(review.TargetPull))
+			ORDER BY t.number`, repoID, headSHA, string(ports.TargetPull))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list the decisions on head %s: %w", headSHA, err)

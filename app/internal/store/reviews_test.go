@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -23,7 +23,7 @@ func TestInputsReadBack(t *testing.T) {
 	for name, files := range map[string]pipeline.List[pipeline.File]{"none": nil, "one": {file("a.go")}, "two": {file("a.go"), file("b.go")}} {
 		var want pipeline.Review
 		want.Facts.Title, want.Facts.Files = "a title", files
-		now, err := encode(review.StoredReview{Review: want})
+		now, err := encode(ports.StoredReview{Review: want})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestInputsReadBack(t *testing.T) {
 		for form, e := range map[string]encoded{
 			"apart": now, "after": {now.report, after, now.record, nil}, "among": {now.report, among, now.record, nil},
 		} {
-			var got review.StoredReview
+			var got ports.StoredReview
 			if err := e.decode(&got); err != nil {
 				t.Fatalf("%s, %s: %v", name, form, err)
 			}
@@ -64,7 +64,7 @@ func TestInputsReadBack(t *testing.T) {
 				if e.inputs = data[:cut]; what == "files" {
 					e.inputs, e.files = inputs, data[:cut]
 				}
-				if err := e.decode(new(review.StoredReview)); err == nil {
+				if err := e.decode(new(ports.StoredReview)); err == nil {
 					t.Fatalf("%s: the first %d of %d bytes of the %s read without an error", name, cut, len(data), what)
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 const (
@@ -19,9 +19,9 @@ const (
 
 // scanTarget is a target as news of others' checks find it.
 type scanTarget struct {
-	review.Target
-	reads   review.ScansRead
-	news    []review.ScanNews
+	ports.Target
+	reads   ports.ScansRead
+	news    []ports.ScanNews
 	running bool // a review of it is wanted or on its way
 	asked   int64
 }
@@ -29,10 +29,10 @@ type scanTarget struct {
 // acceptScans asks for a review of the targets to which the news make a
 // difference. What came while a review is on its way, of which nobody knows what
 // it will have read, is kept for its end.
-func (s *Store) acceptScans(ctx context.Context, t tx, n review.ScanNews) (asked bool, err error) {
+func (s *core) acceptScans(ctx context.Context, t tx, n ports.ScanNews) (asked bool, err error) {
 	where, args := `repo_id = ? AND head_sha = ? AND closed = 0`, []any{n.RepoID, n.HeadSHA}
 	if n.HeadSHA == "" {
-		where, args = `key = ? AND closed = 0`, []any{review.Target{Kind: review.TargetPull, RepoID: n.RepoID, Number: n.Number}.Key()}
+		where, args = `key = ? AND closed = 0`, []any{ports.Target{Kind: ports.TargetPull, RepoID: n.RepoID, Number: n.Number}.Key()}
 	}
 	targets, err := scanTargetsWhere(ctx, t, where, args...)
 	if err != nil {
@@ -81,7 +81,7 @@ func decodeText(text string, into any) error {
 }
 
 // askLater inserts the job that asks for the review, unless one is on its way.
-func (s *Store) askLater(ctx context.Context, t tx, g scanTarget) error {
+func (s *core) askLater(ctx context.Context, t tx, g scanTarget) error {
 	now := s.now()
 	if g.asked != 0 && now-g.asked < scanPatience.Microseconds() {
 		return nil
@@ -93,7 +93,7 @@ func (s *Store) askLater(ctx context.Context, t tx, g scanTarget) error {
 	return err
 }
 
-func keepNews(ctx context.Context, t tx, key string, news []review.ScanNews) error {
+func keepNews(ctx context.Context, t tx, key string, news []ports.ScanNews) error {
 	text := ""
 	if len(news) > 0 {
 		b, err := json.Marshal(news)
@@ -108,13 +108,13 @@ func keepNews(ctx context.Context, t tx, key string, news []review.ScanNews) err
 	return nil
 }
 
-// BeginScans implements review.Store.
-func (s *Store) BeginScans(ctx context.Context, key string) error {
+// BeginScans implements ports.Store.
+func (s scans) BeginScans(ctx context.Context, key string) error {
 	return s.db.write(ctx, func(t tx) error { return keepNews(ctx, t, key, nil) })
 }
 
-// SetScans implements review.Store.
-func (s *Store) SetScans(ctx context.Context, key string, reads review.ScansRead) error {
+// SetScans implements ports.Store.
+func (s scans) SetScans(ctx context.Context, key string, reads ports.ScansRead) error {
 	text := ""
 	if len(reads.Agents) > 0 {
 		b, err := json.Marshal(reads)
@@ -144,8 +144,8 @@ func (s *Store) SetScans(ctx context.Context, key string, reads review.ScansRead
 	})
 }
 
-// AskScans implements review.Store.
-func (s *Store) AskScans(ctx context.Context, key string, every time.Duration) (wait time.Duration, err error) {
+// AskScans implements ports.Store.
+func (s scans) AskScans(ctx context.Context, key string, every time.Duration) (wait time.Duration, err error) {
 	err = s.db.write(ctx, func(t tx) error {
 		wait = 0
 		targets, err := scanTargetsWhere(ctx, t, `key = ? AND closed = 0`, key)
@@ -172,7 +172,7 @@ func (s *Store) AskScans(ctx context.Context, key string, every time.Duration) (
 		if _, err := t.exec(ctx, `UPDATE targets SET scan_asked = 0, scanned_at = ? WHERE key = ?`, now, key); err != nil {
 			return fmt.Errorf("note that others' findings are taken in: %w", err)
 		}
-		ask := review.ReviewAsk{Target: g.Target, Reason: "another check ended", Rerun: review.Rerun{Agents: g.reads.IDs()}}
+		ask := ports.ReviewAsk{Target: g.Target, Reason: "another check ended", Rerun: ports.Rerun{Agents: g.reads.IDs()}}
 		_, err = s.raise(ctx, t, ask, false)
 		return err
 	})

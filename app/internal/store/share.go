@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 const (
@@ -57,9 +57,9 @@ func hasShare(ctx context.Context, t tx, key string, author, repo int64) (bool, 
 // repository have not used up their shares, and after all others otherwise. A merge
 // group is always in order: only people with write permission make one, and the merge
 // queue waits for it.
-func (s *Store) insertJobInTurn(ctx context.Context, t tx, key string, was before) error {
+func (s *core) insertJobInTurn(ctx context.Context, t tx, key string, was before) error {
 	var author, repo int64
-	var kind review.TargetKind
+	var kind ports.TargetKind
 	if err := t.row(ctx, `SELECT author, repo_id, kind FROM targets WHERE key = ?`, key).Scan(&author, &repo, &kind); err != nil {
 		return fmt.Errorf("read whose %s is: %w", key, err)
 	}
@@ -67,8 +67,8 @@ func (s *Store) insertJobInTurn(ctx context.Context, t tx, key string, was befor
 	switch {
 	case err != nil:
 		return err
-	case room || kind == review.TargetGroup:
-		return s.insertTargetJob(ctx, t, key, review.JobReview)
+	case room || kind == ports.TargetGroup:
+		return s.insertTargetJob(ctx, t, key, ports.JobReview)
 	case was.covered && was.line == jobOverShare:
 		return nil // its job waits already
 	}
@@ -78,7 +78,7 @@ func (s *Store) insertJobInTurn(ctx context.Context, t tx, key string, was befor
 // promote gives the place of a target that is done to one that waits for its share: to
 // one in the same repository, of the author who has the fewest in order there, or else to
 // one of the same author.
-func (s *Store) promote(ctx context.Context, t tx, done string) error {
+func (s *core) promote(ctx context.Context, t tx, done string) error {
 	var author, repo int64
 	if err := t.row(ctx, `SELECT author, repo_id FROM targets WHERE key = ?`, done).Scan(&author, &repo); err != nil {
 		return fmt.Errorf("read whose %s is: %w", done, err)
@@ -90,7 +90,7 @@ func (s *Store) promote(ctx context.Context, t tx, done string) error {
 	if err != nil || next == "" {
 		return err
 	}
-	return s.insertTargetJob(ctx, t, next, review.JobReview)
+	return s.insertTargetJob(ctx, t, next, ports.JobReview)
 }
 
 // waitsForShare is the condition for targets whose job waits for its share.

@@ -18,7 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/store/sqlitetest"
 	"github.com/reviewgate/reviewgate/app/internal/store/storetest"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -90,7 +90,7 @@ func TestSQLiteFileIsPrivate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Accept(t.Context(), review.Delivery{GUID: "g" + existing, Event: "ping"}); err != nil {
+		if _, err := s.Accept(t.Context(), ports.Delivery{GUID: "g" + existing, Event: "ping"}); err != nil {
 			t.Fatal(err)
 		}
 		names, err := os.ReadDir(filepath.Dir(path))
@@ -153,14 +153,14 @@ func TestSQLiteReopened(t *testing.T) {
 		if err != nil {
 			t.Fatalf("open %d: %v", i+1, err)
 		}
-		a, err := s.Accept(t.Context(), review.Delivery{GUID: "same", Event: "ping"})
+		a, err := s.Accept(t.Context(), ports.Delivery{GUID: "same", Event: "ping"})
 		if err != nil || a.Duplicate != (i > 0) {
 			t.Errorf("open %d: %+v, %v", i+1, a, err)
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Accept(t.Context(), review.Delivery{GUID: "late"}); !errors.Is(err, store.ErrClosed) {
+		if _, err := s.Accept(t.Context(), ports.Delivery{GUID: "late"}); !errors.Is(err, store.ErrClosed) {
 			t.Errorf("Accept after Close: %v, want ErrClosed", err)
 		}
 	}

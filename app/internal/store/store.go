@@ -10,14 +10,20 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // ErrClosed is returned by what stores something once Close was called.
 var ErrClosed = errors.New("the store is closed")
 
-// Store implements review.Store on a database. It is safe for concurrent use.
+// Store is ports.Store on a database. It is safe for concurrent use.
 type Store struct {
+	ports.Store
+	*core
+}
+
+// core is what all roles of the store work with.
+type core struct {
 	// Now is the clock for leases and times that are stored. Tests may set it
 	// before the store is used. River's schedule follows the real clock.
 	Now func() time.Time
@@ -27,7 +33,49 @@ type Store struct {
 	process string
 }
 
-var _ review.Store = (*Store)(nil)
+// The roles of ports.Store.
+type (
+	intake     struct{ *core }
+	targets    struct{ *core }
+	scans      struct{ *core }
+	tokens     struct{ *core }
+	leases     struct{ *core }
+	reviews    struct{ *core }
+	history    struct{ *core }
+	writes     struct{ *core }
+	commands   struct{ *core }
+	layers     struct{ *core }
+	configUse  struct{ *core }
+	recovery   struct{ *core }
+	marks      struct{ *core }
+	retention  struct{ *core }
+	deferrals  struct{ *core }
+	rateLimits struct{ *core }
+)
+
+func newStore(c *core) *Store {
+	return &Store{
+		core: c,
+		Store: ports.Store{
+			Intake:     intake{c},
+			Targets:    targets{c},
+			Scans:      scans{c},
+			Tokens:     tokens{c},
+			Leases:     leases{c},
+			Reviews:    reviews{c},
+			History:    history{c},
+			Writes:     writes{c},
+			Commands:   commands{c},
+			Layers:     layers{c},
+			ConfigUse:  configUse{c},
+			Recovery:   recovery{c},
+			Marks:      marks{c},
+			Retention:  retention{c},
+			Deferrals:  deferrals{c},
+			RateLimits: rateLimits{c},
+		},
+	}
+}
 
 // Options are what a store may be given besides its URL.
 type Options struct {
@@ -69,7 +117,7 @@ func Open(ctx context.Context, rawURL string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{Now: db.now, db: db, log: opts.Log, process: opts.Process}, nil
+	return newStore(&core{Now: db.now, db: db, log: opts.Log, process: opts.Process}), nil
 }
 
 func openBackend(ctx context.Context, rawURL string, opts Options) (backend, error) {
@@ -97,7 +145,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-func (s *Store) now() int64 { return micros(s.Now()) }
+func (s *core) now() int64 { return micros(s.Now()) }
 
 // micros is how times are stored: microseconds since 1970, 0 for none.
 func micros(t time.Time) int64 {

@@ -9,12 +9,12 @@ import (
 
 	"github.com/riverqueue/river/rivertype"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// AskSweep implements review.Store. A sweep that runs may have passed what is
+// AskSweep implements ports.Store. A sweep that runs may have passed what is
 // asked for now, so it doesn't count as one that waits.
-func (s *Store) AskSweep(ctx context.Context, sw review.Sweep) error {
+func (s recovery) AskSweep(ctx context.Context, sw ports.Sweep) error {
 	return s.db.write(ctx, func(t tx) error {
 		for seq := int64(0); ; seq++ {
 			state, err := t.insertJob(ctx, sweepArgs{Installation: sw.Installation, Granted: sw.Granted, Seq: seq})
@@ -25,8 +25,8 @@ func (s *Store) AskSweep(ctx context.Context, sw review.Sweep) error {
 	})
 }
 
-// Mark implements review.Store.
-func (s *Store) Mark(ctx context.Context, name string) (time.Time, error) {
+// Mark implements ports.Store.
+func (s marks) Mark(ctx context.Context, name string) (time.Time, error) {
 	var at int64
 	err := s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `SELECT at FROM marks WHERE name = ?`, name).Scan(&at)
@@ -37,8 +37,8 @@ func (s *Store) Mark(ctx context.Context, name string) (time.Time, error) {
 	return fromMicros(at), nil
 }
 
-// SetMark implements review.Store.
-func (s *Store) SetMark(ctx context.Context, name string, at time.Time) error {
+// SetMark implements ports.Store.
+func (s marks) SetMark(ctx context.Context, name string, at time.Time) error {
 	err := s.db.write(ctx, func(t tx) error { return setMark(ctx, t, name, at) })
 	if err != nil {
 		return fmt.Errorf("set the mark %s: %w", name, err)
@@ -51,11 +51,11 @@ func setMark(ctx context.Context, t tx, name string, at time.Time) error {
 	return err
 }
 
-// RefusedScans implements review.Store.
-func (s *Store) RefusedScans(ctx context.Context, installation int64) (all []review.TargetState, err error) {
+// RefusedScans implements ports.Store.
+func (s recovery) RefusedScans(ctx context.Context, installation int64) (all []ports.TargetState, err error) {
 	err = s.db.read(ctx, func(t tx) error {
 		return t.each(ctx, func(row scanner) error {
-			var st review.TargetState
+			var st ports.TargetState
 			var scans string
 			if err := row.Scan(append(targetDest(&st.Target), &scans)...); err != nil {
 				return err
@@ -75,8 +75,8 @@ func (s *Store) RefusedScans(ctx context.Context, installation int64) (all []rev
 	return all, nil
 }
 
-// ScanRepositories implements review.Store.
-func (s *Store) ScanRepositories(ctx context.Context) (map[int64]bool, error) {
+// ScanRepositories implements ports.Store.
+func (s recovery) ScanRepositories(ctx context.Context) (map[int64]bool, error) {
 	all := map[int64]bool{}
 	err := s.db.read(ctx, func(t tx) error {
 		return t.each(ctx, func(row scanner) error {
@@ -94,14 +94,14 @@ func (s *Store) ScanRepositories(ctx context.Context) (map[int64]bool, error) {
 	return all, nil
 }
 
-// Orphans implements review.Store. Of a repository's targets it takes the one
+// Orphans implements ports.Store. Of a repository's targets it takes the one
 // with the newest such check, whose names are the likeliest to hold still.
-func (s *Store) Orphans(ctx context.Context) ([]review.Target, error) {
-	var all []review.Target
+func (s recovery) Orphans(ctx context.Context) ([]ports.Target, error) {
+	var all []ports.Target
 	seen := map[int64]bool{}
 	err := s.db.read(ctx, func(t tx) error {
 		return t.each(ctx, func(row scanner) error {
-			var g review.Target
+			var g ports.Target
 			if err := row.Scan(targetDest(&g)...); err != nil {
 				return err
 			}
@@ -114,7 +114,7 @@ func (s *Store) Orphans(ctx context.Context) ([]review.Target, error) {
 			FROM writes w JOIN targets t ON t.key = w.target_key
 			WHERE w.kind = ? AND w.state <> 'completed'
 			AND NOT EXISTS (SELECT 1 FROM targets o WHERE o.repo_id = t.repo_id AND o.head_sha = w.head_sha AND o.closed = 0)
-			ORDER BY w.id DESC`, string(review.WriteCheck))
+			ORDER BY w.id DESC`, string(ports.WriteCheck))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list the repositories with orphaned checks: %w", err)
@@ -122,10 +122,10 @@ func (s *Store) Orphans(ctx context.Context) ([]review.Target, error) {
 	return all, nil
 }
 
-// SetRefused implements review.Store. The latest time that was ever given
+// SetRefused implements ports.Store. The latest time that was ever given
 // holds: of two calls that were refused side by side the one may have been
 // told a shorter wait.
-func (s *Store) SetRefused(ctx context.Context, installation int64, until time.Time) error {
+func (s rateLimits) SetRefused(ctx context.Context, installation int64, until time.Time) error {
 	err := s.db.write(ctx, func(t tx) error {
 		if _, err := t.exec(ctx, `DELETE FROM refusals WHERE until <= ?`, s.now()); err != nil {
 			return err
@@ -141,8 +141,8 @@ func (s *Store) SetRefused(ctx context.Context, installation int64, until time.T
 	return nil
 }
 
-// Refusals implements review.Store.
-func (s *Store) Refusals(ctx context.Context) (map[int64]time.Time, error) {
+// Refusals implements ports.Store.
+func (s rateLimits) Refusals(ctx context.Context) (map[int64]time.Time, error) {
 	all := map[int64]time.Time{}
 	err := s.db.read(ctx, func(t tx) error {
 		return t.each(ctx, func(row scanner) error {

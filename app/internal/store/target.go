@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -18,7 +18,7 @@ type raised struct {
 }
 
 // remember stores a target, or what is newer of it.
-func remember(ctx context.Context, t tx, g review.Target) error {
+func remember(ctx context.Context, t tx, g ports.Target) error {
 	_, err := insertTarget(ctx, t, g, `DO UPDATE SET
 		installation = excluded.installation, owner = excluded.owner, name = excluded.name,
 		head_sha = CASE WHEN excluded.head_sha <> '' THEN excluded.head_sha ELSE targets.head_sha END,
@@ -27,7 +27,7 @@ func remember(ctx context.Context, t tx, g review.Target) error {
 	return err
 }
 
-func insertTarget(ctx context.Context, t tx, g review.Target, orElse string) (affected int64, err error) {
+func insertTarget(ctx context.Context, t tx, g ports.Target, orElse string) (affected int64, err error) {
 	n, err := t.exec(ctx, `
 		INSERT INTO targets (key, kind, installation, repo_id, owner, name, number, head_sha, base_sha, head_ref)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) `+orElse,
@@ -41,7 +41,7 @@ func insertTarget(ctx context.Context, t tx, g review.Target, orElse string) (af
 // raise asks for one more generation of a target, with a job if none is about
 // to see it. An ask counts as news that the target is open: where that is old
 // news, the run finds out when it reads the pull request.
-func (s *Store) raise(ctx context.Context, t tx, ask review.ReviewAsk, fresh bool) (raised, error) {
+func (s *core) raise(ctx context.Context, t tx, ask ports.ReviewAsk, fresh bool) (raised, error) {
 	key := ask.Target.Key()
 	was, err := s.lockTarget(ctx, t, ask.Target)
 	if err != nil {
@@ -100,7 +100,7 @@ type before struct {
 // rerunWith is how much is done anew, as it is stored, once the ask is made.
 // What is pending is done together with it, and so is what was given up: of that
 // nothing was done anew. Who decides by hand need not wait for it once more.
-func (b before) rerunWith(ask review.ReviewAsk) (string, error) {
+func (b before) rerunWith(ask ports.ReviewAsk) (string, error) {
 	asked := ask.Rerun
 	if b.pending || b.gaveUp && !ask.ByHand {
 		was, err := decodeRerun(b.rerun)
@@ -117,7 +117,7 @@ func (b before) rerunWith(ask review.ReviewAsk) (string, error) {
 	return string(text), err
 }
 
-func decodeRerun(text string) (r review.Rerun, err error) {
+func decodeRerun(text string) (r ports.Rerun, err error) {
 	if text == "" {
 		return r, nil
 	}
@@ -129,7 +129,7 @@ func decodeRerun(text string) (r review.Rerun, err error) {
 
 // lockTarget returns what is known of a target before an ask. Until the
 // transaction ends nobody else changes it.
-func (s *Store) lockTarget(ctx context.Context, t tx, g review.Target) (b before, err error) {
+func (s *core) lockTarget(ctx context.Context, t tx, g ports.Target) (b before, err error) {
 	look := func() error {
 		return t.row(ctx, `SELECT head_sha, head_at, wanted > done AND attempts = 0 AND retry_at = 0 AND next_try = 0, wanted > done, gave_up = 1, job_low, rerun FROM targets WHERE key = ?`+t.lock(), g.Key()).
 			Scan(&b.head, &b.headAt, &b.covered, &b.pending, &b.gaveUp, &b.line, &b.rerun)
@@ -150,7 +150,7 @@ func (s *Store) lockTarget(ctx context.Context, t tx, g review.Target) (b before
 }
 
 // insertTargetJob inserts a new job for a target.
-func (s *Store) insertTargetJob(ctx context.Context, t tx, key string, kind review.JobKind) error {
+func (s *core) insertTargetJob(ctx context.Context, t tx, key string, kind ports.JobKind) error {
 	seq, err := s.numberJob(ctx, t, key, kind, jobInOrder)
 	if err != nil {
 		return err
@@ -161,8 +161,8 @@ func (s *Store) insertTargetJob(ctx context.Context, t tx, key string, kind revi
 
 // insertLateJob inserts a review job that lets others go first. The next ask that has no
 // need to wait inserts one that doesn't.
-func (s *Store) insertLateJob(ctx context.Context, t tx, key string, line int) error {
-	seq, err := s.numberJob(ctx, t, key, review.JobReview, line)
+func (s *core) insertLateJob(ctx context.Context, t tx, key string, line int) error {
+	seq, err := s.numberJob(ctx, t, key, ports.JobReview, line)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (s *Store) insertLateJob(ctx context.Context, t tx, key string, line int) e
 	return err
 }
 
-func (s *Store) numberJob(ctx context.Context, t tx, key string, kind review.JobKind, line int) (seq int64, err error) {
+func (s *core) numberJob(ctx context.Context, t tx, key string, kind ports.JobKind, line int) (seq int64, err error) {
 	err = t.row(ctx, `UPDATE targets SET job_seq = job_seq + 1, job_kind = ?, job_low = ?, job_checked_at = ? WHERE key = ? RETURNING job_seq`,
 		string(kind), line, s.now(), key).Scan(&seq)
 	if err != nil {
@@ -179,9 +179,9 @@ func (s *Store) numberJob(ctx context.Context, t tx, key string, kind review.Job
 	return seq, nil
 }
 
-// Ask implements review.Store. What asks may have begun before its installation
+// Ask implements ports.Store. What asks may have begun before its installation
 // was gone: nothing of that is stored any more.
-func (s *Store) Ask(ctx context.Context, ask review.ReviewAsk, fresh bool) error {
+func (s intake) Ask(ctx context.Context, ask ports.ReviewAsk, fresh bool) error {
 	return s.db.write(ctx, func(t tx) error {
 		if gone, err := installationGone(ctx, t, ask.Target.Installation); err != nil || gone {
 			return err
@@ -207,7 +207,7 @@ func (s *Store) Ask(ctx context.Context, ask review.ReviewAsk, fresh bool) error
 
 // askedSince reports whether the target has another generation than the ask
 // knows of. Until the transaction ends it keeps it.
-func (s *Store) askedSince(ctx context.Context, t tx, ask review.ReviewAsk) (bool, error) {
+func (s *core) askedSince(ctx context.Context, t tx, ask ports.ReviewAsk) (bool, error) {
 	if _, err := s.lockTarget(ctx, t, ask.Target); err != nil {
 		return false, err
 	}
@@ -220,13 +220,13 @@ func (s *Store) askedSince(ctx context.Context, t tx, ask review.ReviewAsk) (boo
 
 const targetColumns = `kind, installation, repo_id, owner, name, number, head_sha, base_sha, head_ref`
 
-func targetDest(g *review.Target) []any {
+func targetDest(g *ports.Target) []any {
 	return []any{&g.Kind, &g.Installation, &g.RepoID, &g.Owner, &g.Name, &g.Number, &g.HeadSHA, &g.BaseSHA, &g.HeadRef}
 }
 
-// Target implements review.Store.
-func (s *Store) Target(ctx context.Context, key string) (review.TargetState, error) {
-	var st review.TargetState
+// Target implements ports.Store.
+func (s targets) Target(ctx context.Context, key string) (ports.TargetState, error) {
+	var st ports.TargetState
 	var failed, asked, since, next, gaveUp int64
 	var rerun, notices, said, scans, loop string
 	err := s.db.read(ctx, func(t tx) error {
@@ -248,7 +248,7 @@ func (s *Store) Target(ctx context.Context, key string) (review.TargetState, err
 		err = s.readNotices(&st, notices, said)
 	}
 	if err != nil {
-		return review.TargetState{}, fmt.Errorf("read target %s: %w", key, notFound(err))
+		return ports.TargetState{}, fmt.Errorf("read target %s: %w", key, notFound(err))
 	}
 	st.Quarantine.Since, st.Quarantine.Next = fromMicros(since), fromMicros(next)
 	if failed != 0 {
@@ -263,18 +263,18 @@ func (s *Store) Target(ctx context.Context, key string) (review.TargetState, err
 	return st, nil
 }
 
-// TargetsOnHead implements review.Store.
-func (s *Store) TargetsOnHead(ctx context.Context, repoID int64, headSHA string) ([]review.Target, error) {
+// TargetsOnHead implements ports.Store.
+func (s targets) TargetsOnHead(ctx context.Context, repoID int64, headSHA string) ([]ports.Target, error) {
 	all, err := s.targets(ctx, `SELECT `+targetColumns+` FROM targets
-		WHERE repo_id = ? AND head_sha = ? AND kind = ? AND closed = 0 ORDER BY number`, repoID, headSHA, string(review.TargetPull))
+		WHERE repo_id = ? AND head_sha = ? AND kind = ? AND closed = 0 ORDER BY number`, repoID, headSHA, string(ports.TargetPull))
 	if err != nil {
 		return nil, fmt.Errorf("list the targets on head %s: %w", headSHA, err)
 	}
 	return all, nil
 }
 
-// Unanswered implements review.Store.
-func (s *Store) Unanswered(ctx context.Context, installation int64) ([]review.Target, error) {
+// Unanswered implements ports.Store.
+func (s recovery) Unanswered(ctx context.Context, installation int64) ([]ports.Target, error) {
 	all, err := s.targets(ctx, `SELECT `+targetColumns+` FROM targets
 		WHERE installation = ? AND closed = 0 AND wanted = done AND gave_up = 1 AND result <> '' ORDER BY key`, installation)
 	if err != nil {
@@ -284,7 +284,7 @@ func (s *Store) Unanswered(ctx context.Context, installation int64) ([]review.Ta
 }
 
 // targets returns the rows of a query for targetColumns.
-func (s *Store) targets(ctx context.Context, query string, args ...any) (all []review.Target, err error) {
+func (s *core) targets(ctx context.Context, query string, args ...any) (all []ports.Target, err error) {
 	err = s.db.read(ctx, func(t tx) error {
 		all, err = scanTargets(ctx, t, query, args...)
 		return err
@@ -292,9 +292,9 @@ func (s *Store) targets(ctx context.Context, query string, args ...any) (all []r
 	return all, err
 }
 
-func scanTargets(ctx context.Context, t tx, query string, args ...any) (all []review.Target, err error) {
+func scanTargets(ctx context.Context, t tx, query string, args ...any) (all []ports.Target, err error) {
 	err = t.each(ctx, func(row scanner) error {
-		var g review.Target
+		var g ports.Target
 		if err := row.Scan(targetDest(&g)...); err != nil {
 			return err
 		}
@@ -304,20 +304,20 @@ func scanTargets(ctx context.Context, t tx, query string, args ...any) (all []re
 	return all, err
 }
 
-// SetHead implements review.Store.
-func (s *Store) SetHead(ctx context.Context, key, headSHA string) error {
+// SetHead implements ports.Store.
+func (s targets) SetHead(ctx context.Context, key, headSHA string) error {
 	return s.leave(ctx, "set the head", key, func(ctx context.Context, t tx) error {
 		return must(t.exec(ctx, `UPDATE targets SET head_sha = ? WHERE key = ?`, headSHA, key))
 	})
 }
 
-// SetReadsLabels implements review.Store.
-func (s *Store) SetReadsLabels(ctx context.Context, key string, reads pipeline.LabelsRead) error {
+// SetReadsLabels implements ports.Store.
+func (s targets) SetReadsLabels(ctx context.Context, key string, reads pipeline.LabelsRead) error {
 	return s.change(ctx, "note which labels matter", `UPDATE targets SET reads_labels = ? WHERE key = ?`, int(reads), key)
 }
 
-// SetClosed implements review.Store.
-func (s *Store) SetClosed(ctx context.Context, key string, closed bool) error {
+// SetClosed implements ports.Store.
+func (s targets) SetClosed(ctx context.Context, key string, closed bool) error {
 	return s.leave(ctx, "note whether the target is closed", key, func(ctx context.Context, t tx) error {
 		return must(t.exec(ctx, `UPDATE targets SET closed = ?, closed_at = CASE WHEN closed = 1 THEN closed_at ELSE ? END WHERE key = ?`, number(closed), s.now(), key))
 	})
@@ -326,7 +326,7 @@ func (s *Store) SetClosed(ctx context.Context, key string, closed bool) error {
 // leave changes a target so that it may leave its head, and asks the others
 // on that head in the same transaction: their common check may have waited
 // for it, or may carry its decision.
-func (s *Store) leave(ctx context.Context, what, key string, change func(context.Context, tx) error) error {
+func (s *core) leave(ctx context.Context, what, key string, change func(context.Context, tx) error) error {
 	return s.db.write(ctx, func(t tx) error {
 		var repoID int64
 		var head string
@@ -352,30 +352,30 @@ func (s *Store) leave(ctx context.Context, what, key string, change func(context
 // the target left. Equal results write nothing, and other work goes first: whoever opens
 // many on one head must not fill the queue. They are locked, so that one which is
 // leaving as well is not asked for with the head it had.
-func (s *Store) askOthers(ctx context.Context, t tx, repoID int64, head, key string) error {
+func (s *core) askOthers(ctx context.Context, t tx, repoID int64, head, key string) error {
 	if head == "" {
 		return nil
 	}
 	others, err := scanTargets(ctx, t, `SELECT `+targetColumns+` FROM targets
-		WHERE repo_id = ? AND head_sha = ? AND kind = ? AND closed = 0 AND key <> ? ORDER BY number`+t.lock(), repoID, head, string(review.TargetPull), key)
+		WHERE repo_id = ? AND head_sha = ? AND kind = ? AND closed = 0 AND key <> ? ORDER BY number`+t.lock(), repoID, head, string(ports.TargetPull), key)
 	if err != nil {
 		return fmt.Errorf("list the others on head %s: %w", head, err)
 	}
 	for _, o := range others {
-		if _, err := s.raise(ctx, t, review.ReviewAsk{Target: o, Reason: "another pull request left this head", Low: true}, false); err != nil {
+		if _, err := s.raise(ctx, t, ports.ReviewAsk{Target: o, Reason: "another pull request left this head", Low: true}, false); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// SetResult implements review.Store.
-func (s *Store) SetResult(ctx context.Context, key, result string) error {
+// SetResult implements ports.Store.
+func (s targets) SetResult(ctx context.Context, key, result string) error {
 	return s.change(ctx, "keep how the review ended", `UPDATE targets SET result = ? WHERE key = ?`, result, key)
 }
 
 // change runs one statement that must find its row.
-func (s *Store) change(ctx context.Context, what, query string, args ...any) error {
+func (s *core) change(ctx context.Context, what, query string, args ...any) error {
 	return s.db.write(ctx, func(t tx) error {
 		if err := must(t.exec(ctx, query, args...)); err != nil {
 			return fmt.Errorf("%s: %w", what, err)
@@ -387,14 +387,14 @@ func (s *Store) change(ctx context.Context, what, query string, args ...any) err
 // must turns a statement that found no row into ErrNotFound.
 func must(affected int64, err error) error {
 	if err == nil && affected == 0 {
-		return review.ErrNotFound
+		return ports.ErrNotFound
 	}
 	return err
 }
 
 func notFound(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		return review.ErrNotFound
+		return ports.ErrNotFound
 	}
 	return err
 }

@@ -7,19 +7,19 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 const writeColumns = `id, kind, subject, target_key, head_sha, external_id, remote_id, state, digest`
 
-func scanWrite(row scanner) (w review.Write, err error) {
+func scanWrite(row scanner) (w ports.Write, err error) {
 	err = row.Scan(&w.ID, &w.Kind, &w.Subject, &w.Key, &w.HeadSHA, &w.ExternalID, &w.RemoteID, &w.State, &w.Digest)
 	return w, err
 }
 
-// NewestWrite implements review.Store.
-func (s *Store) NewestWrite(ctx context.Context, kind review.WriteKind, subject string) (*review.Write, error) {
-	var w review.Write
+// NewestWrite implements ports.Store.
+func (s writes) NewestWrite(ctx context.Context, kind ports.WriteKind, subject string) (*ports.Write, error) {
+	var w ports.Write
 	err := s.db.read(ctx, func(t tx) (err error) {
 		w, err = scanWrite(t.row(ctx, `SELECT `+writeColumns+` FROM writes WHERE kind = ? AND subject = ? ORDER BY id DESC LIMIT 1`, string(kind), subject))
 		return err
@@ -33,9 +33,9 @@ func (s *Store) NewestWrite(ctx context.Context, kind review.WriteKind, subject 
 	return &w, nil
 }
 
-// OpenChecks implements review.Store.
-func (s *Store) OpenChecks(ctx context.Context, repoID int64) ([]review.Write, error) {
-	var all []review.Write
+// OpenChecks implements ports.Store.
+func (s writes) OpenChecks(ctx context.Context, repoID int64) ([]ports.Write, error) {
+	var all []ports.Write
 	err := s.db.read(ctx, func(t tx) error {
 		return t.each(ctx, func(row scanner) error {
 			w, err := scanWrite(row)
@@ -44,7 +44,7 @@ func (s *Store) OpenChecks(ctx context.Context, repoID int64) ([]review.Write, e
 		}, `SELECT `+writeColumns+` FROM writes
 			WHERE kind = ? AND state <> 'completed' AND subject = ? || '/' || head_sha
 			AND NOT EXISTS (SELECT 1 FROM targets t WHERE t.repo_id = ? AND t.head_sha = writes.head_sha AND t.closed = 0)
-			ORDER BY id`, string(review.WriteCheck), strconv.FormatInt(repoID, 10), repoID)
+			ORDER BY id`, string(ports.WriteCheck), strconv.FormatInt(repoID, 10), repoID)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list the open checks of repository %d: %w", repoID, err)
@@ -52,9 +52,9 @@ func (s *Store) OpenChecks(ctx context.Context, repoID int64) ([]review.Write, e
 	return all, nil
 }
 
-// Intend implements review.Store.
-func (s *Store) Intend(ctx context.Context, l review.Lease, w review.Write) (review.Write, error) {
-	w.State = review.WriteIntended
+// Intend implements ports.Store.
+func (s writes) Intend(ctx context.Context, l ports.Lease, w ports.Write) (ports.Write, error) {
+	w.State = ports.WriteIntended
 	err := s.db.write(ctx, func(t tx) error {
 		if err := fence(ctx, t, l); err != nil {
 			return err
@@ -69,13 +69,13 @@ func (s *Store) Intend(ctx context.Context, l review.Lease, w review.Write) (rev
 		return nil
 	})
 	if err != nil {
-		return review.Write{}, err
+		return ports.Write{}, err
 	}
 	return w, nil
 }
 
-// Record implements review.Store.
-func (s *Store) Record(ctx context.Context, w review.Write) error {
+// Record implements ports.Store.
+func (s writes) Record(ctx context.Context, w ports.Write) error {
 	return s.change(ctx, fmt.Sprintf("record what became of %s %d", w.Kind, w.ID),
 		`UPDATE writes SET external_id = ?, remote_id = ?, state = ?, digest = ? WHERE id = ?`,
 		w.ExternalID, w.RemoteID, string(w.State), w.Digest, w.ID)

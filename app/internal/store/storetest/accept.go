@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
@@ -21,10 +21,10 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 	"raises the generation and inserts a job": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		got := f.accept(t, push("one", g))
-		if diff := cmp.Diff(review.Accepted{Key: g.Key()}, got); diff != "" {
+		if diff := cmp.Diff(ports.Accepted{Key: g.Key()}, got); diff != "" {
 			t.Errorf("accepted (-want +got):\n%s", diff)
 		}
-		want := review.TargetState{Target: g, Wanted: 1, Reason: "pushed", AskedAt: f.clock.Now()}
+		want := ports.TargetState{Target: g, Wanted: 1, Reason: "pushed", AskedAt: f.clock.Now()}
 		if diff := cmp.Diff(want, f.state(t, g.Key())); diff != "" {
 			t.Errorf("state (-want +got):\n%s", diff)
 		}
@@ -71,7 +71,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("after a push (-want +got):\n%s", diff)
 		}
 		closed := pull(2, "aaa")
-		f.accept(t, review.Delivery{GUID: "closed", Event: "pull_request", Close: &closed})
+		f.accept(t, ports.Delivery{GUID: "closed", Event: "pull_request", Close: &closed})
 		if diff := cmp.Diff([]int64{2, 2, 3, 3, 3}, wanted()); diff != "" {
 			t.Errorf("after a close (-want +got):\n%s", diff)
 		}
@@ -181,7 +181,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		}
 	},
 	"records what asks nothing": func(t *testing.T, f *fixture) {
-		d := review.Delivery{GUID: "ping", Event: "ping"}
+		d := ports.Delivery{GUID: "ping", Event: "ping"}
 		if a := f.accept(t, d); !a.NoOp || a.Duplicate {
 			t.Errorf("ping = %+v, want a no-op", a)
 		}
@@ -192,12 +192,12 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 	},
 	"takes labels only where they are read": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
-		labelled := func(id string, kind bool) review.Accepted {
+		labelled := func(id string, kind bool) ports.Accepted {
 			d := push(id, g)
 			d.Review.LabelsOnly, d.Review.TypeLabel = true, kind
 			return f.accept(t, d)
 		}
-		label := func(id string) review.Accepted { return labelled(id, false) }
+		label := func(id string) ports.Accepted { return labelled(id, false) }
 		if a := label("1"); !a.NoOp || a.Key != "" {
 			t.Errorf("label on an unknown target = %+v, want a no-op", a)
 		}
@@ -232,7 +232,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 	},
 	"closes and opens": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
-		closing := func(id string) review.Delivery { return review.Delivery{GUID: id, Event: "pull_request", Close: &g} }
+		closing := func(id string) ports.Delivery { return ports.Delivery{GUID: id, Event: "pull_request", Close: &g} }
 		if a := f.accept(t, closing("0")); a.Closed || !a.NoOp {
 			t.Errorf("close of an unknown target = %+v, want a no-op", a)
 		}
@@ -249,7 +249,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		}
 	},
 	"inserts a job for a rerequest": func(t *testing.T, f *fixture) {
-		d := review.Delivery{GUID: "r", Event: "check_run", Rerequest: &review.Rerequest{RepoID: repoID, HeadSHA: "aaa"}}
+		d := ports.Delivery{GUID: "r", Event: "check_run", Rerequest: &ports.Rerequest{RepoID: repoID, HeadSHA: "aaa"}}
 		if a := f.accept(t, d); a.NoOp {
 			t.Errorf("rerequest = %+v", a)
 		}
@@ -257,7 +257,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		f.wantJobs(t, 1, "after a rerequest and its redelivery")
 	},
 	"inserts a job for news of a report": func(t *testing.T, f *fixture) {
-		d := review.Delivery{GUID: "r", Event: "issue_comment", Report: &review.ReportNews{Target: pull(1, ""), Author: "alice"}}
+		d := ports.Delivery{GUID: "r", Event: "issue_comment", Report: &ports.ReportNews{Target: pull(1, ""), Author: "alice"}}
 		if a := f.accept(t, d); a.NoOp {
 			t.Errorf("news of a report = %+v", a)
 		}
@@ -270,8 +270,8 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		g.Owner, g.Name, g.HeadRef = odd, odd, odd
 		d := push("odd", g)
 		d.Action, d.Review.Reason = odd, odd
-		d.Command = &review.Command{Place: review.PlaceReview, CommentID: 100, Target: g, Sender: odd, Author: odd, Name: odd, Args: odd}
-		d.Rerequest = &review.Rerequest{RepoID: repoID, Owner: odd, Name: odd + `\u0000`, HeadSHA: odd}
+		d.Command = &ports.Command{Place: ports.PlaceReview, CommentID: 100, Target: g, Sender: odd, Author: odd, Name: odd, Args: odd}
+		d.Rerequest = &ports.Rerequest{RepoID: repoID, Owner: odd, Name: odd + `\u0000`, HeadSHA: odd}
 		f.accept(t, d)
 		f.wantJobs(t, 3, "after a delivery of odd texts")
 		if err := f.AddNotice(f.ctx, g.Key(), odd); err != nil {
@@ -284,10 +284,10 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 				t.Errorf("text %q, want it like %q", got, odd)
 			}
 		}
-		jobs := make(chan review.Job, 10)
-		f.work(t, func(_ context.Context, j review.Job) error { jobs <- j; return nil })
+		jobs := make(chan ports.Job, 10)
+		f.work(t, func(_ context.Context, j ports.Job) error { jobs <- j; return nil })
 		for range 4 {
-			if j := receive(t, "four jobs began", jobs); j.Kind == review.JobRerequest && !strings.HasSuffix(j.Rerequest.Name, `\\u0000`) {
+			if j := receive(t, "four jobs began", jobs); j.Kind == ports.JobRerequest && !strings.HasSuffix(j.Rerequest.Name, `\\u0000`) {
 				t.Errorf("rerequest of %q, want its text", j.Rerequest.Name)
 			}
 		}
@@ -313,19 +313,19 @@ func (f *fixture) finish(t *testing.T, key string, gaveUp bool) {
 var targetTests = map[string]func(*testing.T, *fixture){
 	"unknown ones are not found": func(t *testing.T, f *fixture) {
 		_, err := f.Target(f.ctx, "pull/1/1")
-		wantErr(t, "Target", err, review.ErrNotFound)
-		wantErr(t, "SetHead", f.SetHead(f.ctx, "pull/1/1", "aaa"), review.ErrNotFound)
-		wantErr(t, "SetClosed", f.SetClosed(f.ctx, "pull/1/1", true), review.ErrNotFound)
-		wantErr(t, "SetReadsLabels", f.SetReadsLabels(f.ctx, "pull/1/1", pipeline.LabelsAll), review.ErrNotFound)
-		wantErr(t, "BeginScans", f.BeginScans(f.ctx, "pull/1/1"), review.ErrNotFound)
-		wantErr(t, "SetScans", f.SetScans(f.ctx, "pull/1/1", readsAll), review.ErrNotFound)
-		wantErr(t, "AddNotice", f.AddNotice(f.ctx, "pull/1/1", "no"), review.ErrNotFound)
+		wantErr(t, "Target", err, ports.ErrNotFound)
+		wantErr(t, "SetHead", f.SetHead(f.ctx, "pull/1/1", "aaa"), ports.ErrNotFound)
+		wantErr(t, "SetClosed", f.SetClosed(f.ctx, "pull/1/1", true), ports.ErrNotFound)
+		wantErr(t, "SetReadsLabels", f.SetReadsLabels(f.ctx, "pull/1/1", pipeline.LabelsAll), ports.ErrNotFound)
+		wantErr(t, "BeginScans", f.BeginScans(f.ctx, "pull/1/1"), ports.ErrNotFound)
+		wantErr(t, "SetScans", f.SetScans(f.ctx, "pull/1/1", readsAll), ports.ErrNotFound)
+		wantErr(t, "AddNotice", f.AddNotice(f.ctx, "pull/1/1", "no"), ports.ErrNotFound)
 	},
 	"an ask is needless where somebody asked since": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		found := func(asked int64) {
 			t.Helper()
-			if err := f.Ask(f.ctx, review.ReviewAsk{Target: g, Reason: "found without an answer", Asked: &asked}, false); err != nil {
+			if err := f.Ask(f.ctx, ports.ReviewAsk{Target: g, Reason: "found without an answer", Asked: &asked}, false); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -346,7 +346,7 @@ var targetTests = map[string]func(*testing.T, *fixture){
 	},
 	"fresh holds until its generation is done": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
-		ask := review.ReviewAsk{Target: g, Reason: "asked by ann"}
+		ask := ports.ReviewAsk{Target: g, Reason: "asked by ann"}
 		if err := f.Ask(f.ctx, ask, true); err != nil {
 			t.Fatal(err)
 		}
@@ -385,7 +385,7 @@ var targetTests = map[string]func(*testing.T, *fixture){
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]review.Target{pull(1, "aaa"), pull(3, "aaa")}, got); diff != "" {
+		if diff := cmp.Diff([]ports.Target{pull(1, "aaa"), pull(3, "aaa")}, got); diff != "" {
 			t.Errorf("targets (-want +got):\n%s", diff)
 		}
 		if err := f.SetHead(f.ctx, pull(1, "").Key(), "ccc"); err != nil {

@@ -7,15 +7,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-func debt(key string) review.Deferred {
-	return review.Deferred{Kind: review.DeferredDebt, Key: key, Path: "a.go", Subject: "s", Title: "t " + key, Body: "b"}
+func debt(key string) ports.Deferred {
+	return ports.Deferred{Kind: ports.DeferredDebt, Key: key, Path: "a.go", Subject: "s", Title: "t " + key, Body: "b"}
 }
 
 // issuesLease is that of a repository's issues.
-func (f *fixture) issuesLease(t *testing.T) review.Lease {
+func (f *fixture) issuesLease(t *testing.T) ports.Lease {
 	t.Helper()
 	l, ok, err := f.Acquire(f.ctx, "issues/77", "me", time.Minute)
 	if err != nil || !ok {
@@ -24,14 +24,14 @@ func (f *fixture) issuesLease(t *testing.T) review.Lease {
 	return l
 }
 
-func (f *fixture) note(t *testing.T, l review.Lease, number int, seen ...review.Deferred) {
+func (f *fixture) note(t *testing.T, l ports.Lease, number int, seen ...ports.Deferred) {
 	t.Helper()
-	if _, err := f.NoteDeferred(f.ctx, l, review.DeferredNews{RepoID: repoID, Number: number, Seen: seen}); err != nil {
+	if _, err := f.NoteDeferred(f.ctx, l, ports.DeferredNews{RepoID: repoID, Number: number, Seen: seen}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (f *fixture) changed(t *testing.T) []review.Deferred {
+func (f *fixture) changed(t *testing.T) []ports.Deferred {
 	t.Helper()
 	all, _, err := f.ChangedDeferred(f.ctx, repoID)
 	if err != nil {
@@ -56,7 +56,7 @@ var deferredTests = map[string]func(*testing.T, *fixture){
 			t.Fatalf("%d are deferred, want 2: %+v", len(got), got)
 		}
 		want := again
-		want.ID, want.RepoID, want.State, want.Changed, want.Seen, want.Pulls = got[0].ID, repoID, review.DeferredWaiting, true, 2, []int{1, 2}
+		want.ID, want.RepoID, want.State, want.Changed, want.Seen, want.Pulls = got[0].ID, repoID, ports.DeferredWaiting, true, 2, []int{1, 2}
 		if diff := cmp.Diff(want, got[0]); diff != "" {
 			t.Errorf("deferred (-want +got):\n%s", diff)
 		}
@@ -64,7 +64,7 @@ var deferredTests = map[string]func(*testing.T, *fixture){
 			f.note(t, l, 10+n, again)
 		}
 		got = f.changed(t)
-		if got[0].Seen != 14 || len(got[0].Pulls) != review.MaxDeferredPulls || got[0].Pulls[review.MaxDeferredPulls-1] != 21 {
+		if got[0].Seen != 14 || len(got[0].Pulls) != ports.MaxDeferredPulls || got[0].Pulls[ports.MaxDeferredPulls-1] != 21 {
 			t.Errorf("seen %d times, last in %v", got[0].Seen, got[0].Pulls)
 		}
 	},
@@ -76,27 +76,27 @@ var deferredTests = map[string]func(*testing.T, *fixture){
 			t.Fatalf("IntendDeferred = %v, %v", ok, err)
 		}
 		d = f.changed(t)[0]
-		if d.State != review.DeferredIntended || !d.IntendedAt.Equal(f.clock.Now()) {
+		if d.State != ports.DeferredIntended || !d.IntendedAt.Equal(f.clock.Now()) {
 			t.Errorf("after the intent: %+v", d)
 		}
 		if _, newest, err := f.ChangedDeferred(f.ctx, repoID); err != nil || !newest.IsZero() {
 			t.Errorf("one that may not be there is the newest, of %s, %v", newest, err)
 		}
-		d.State, d.Number, d.Digest, d.Changed = review.DeferredOpen, 12, "d", false
+		d.State, d.Number, d.Digest, d.Changed = ports.DeferredOpen, 12, "d", false
 		if err := f.RecordDeferred(f.ctx, d); err != nil {
 			t.Fatal(err)
 		}
 		if all, newest, _ := f.ChangedDeferred(f.ctx, repoID); len(all) != 0 || !newest.Equal(f.clock.Now()) {
 			t.Errorf("after it was written: %+v, the newest of %s", all, newest)
 		}
-		gone := review.DeferredNews{RepoID: repoID, Number: 2, Gone: []int64{d.ID}, Moved: map[int64]string{d.ID: "moved.go"}}
+		gone := ports.DeferredNews{RepoID: repoID, Number: 2, Gone: []int64{d.ID}, Moved: map[int64]string{d.ID: "moved.go"}}
 		if _, err := f.NoteDeferred(f.ctx, l, gone); err != nil {
 			t.Fatal(err)
 		}
 		if d = f.changed(t)[0]; d.ResolvedIn != 2 || d.Path != "moved.go" {
 			t.Errorf("after it was resolved: %+v", d)
 		}
-		d.State, d.Changed = review.DeferredClosed, false
+		d.State, d.Changed = ports.DeferredClosed, false
 		if err := f.RecordDeferred(f.ctx, d); err != nil {
 			t.Fatal(err)
 		}
@@ -104,10 +104,10 @@ var deferredTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("a closed one is live: %+v", live)
 		}
 		f.note(t, l, 3, debt("x"))
-		if d = f.changed(t)[0]; d.ResolvedIn != 0 || d.Number != 12 || d.Seen != 2 || d.State != review.DeferredClosed {
+		if d = f.changed(t)[0]; d.ResolvedIn != 0 || d.Number != 12 || d.Seen != 2 || d.State != ports.DeferredClosed {
 			t.Errorf("seen again: %+v", d)
 		}
-		d.State = review.DeferredLeft
+		d.State = ports.DeferredLeft
 		if err := f.RecordDeferred(f.ctx, d); err != nil {
 			t.Fatal(err)
 		}
@@ -115,13 +115,13 @@ var deferredTests = map[string]func(*testing.T, *fixture){
 		if all := f.changed(t); len(all) != 0 {
 			t.Errorf("what was left is to be told: %+v", all)
 		}
-		wantErr(t, "RecordDeferred of nothing", f.RecordDeferred(f.ctx, review.Deferred{ID: 12345}), review.ErrNotFound)
+		wantErr(t, "RecordDeferred of nothing", f.RecordDeferred(f.ctx, ports.Deferred{ID: 12345}), ports.ErrNotFound)
 	},
 	"what waits is forgotten when it is resolved": func(t *testing.T, f *fixture) {
 		l := f.issuesLease(t)
 		f.note(t, l, 1, debt("x"))
 		id := f.changed(t)[0].ID
-		if _, err := f.NoteDeferred(f.ctx, l, review.DeferredNews{RepoID: repoID, Number: 2, Gone: []int64{id}}); err != nil {
+		if _, err := f.NoteDeferred(f.ctx, l, ports.DeferredNews{RepoID: repoID, Number: 2, Gone: []int64{id}}); err != nil {
 			t.Fatal(err)
 		}
 		if live, _ := f.LiveDeferred(f.ctx, repoID); len(live) != 0 {
@@ -150,14 +150,14 @@ var deferredTests = map[string]func(*testing.T, *fixture){
 	},
 	"is bounded": func(t *testing.T, f *fixture) {
 		l := f.issuesLease(t)
-		news := review.DeferredNews{RepoID: repoID, Number: 1}
-		for i := range review.MaxDeferred + 2 {
+		news := ports.DeferredNews{RepoID: repoID, Number: 1}
+		for i := range ports.MaxDeferred + 2 {
 			news.Seen = append(news.Seen, debt(fmt.Sprint(i)))
 		}
 		if dropped, err := f.NoteDeferred(f.ctx, l, news); err != nil || dropped != 2 {
 			t.Errorf("%d dropped, %v; want 2", dropped, err)
 		}
-		if live, _ := f.LiveDeferred(f.ctx, repoID); len(live) != review.MaxDeferred {
+		if live, _ := f.LiveDeferred(f.ctx, repoID); len(live) != ports.MaxDeferred {
 			t.Errorf("%d are live", len(live))
 		}
 	},
@@ -167,10 +167,10 @@ var deferredTests = map[string]func(*testing.T, *fixture){
 		d := f.changed(t)[0]
 		f.clock.pass(time.Hour)
 		f.issuesLease(t)
-		_, err := f.NoteDeferred(f.ctx, l, review.DeferredNews{RepoID: repoID, Number: 2, Seen: []review.Deferred{debt("y")}})
-		wantErr(t, "NoteDeferred", err, review.ErrLeaseLost)
+		_, err := f.NoteDeferred(f.ctx, l, ports.DeferredNews{RepoID: repoID, Number: 2, Seen: []ports.Deferred{debt("y")}})
+		wantErr(t, "NoteDeferred", err, ports.ErrLeaseLost)
 		_, err = f.IntendDeferred(f.ctx, l, d, 5, f.clock.Now())
-		wantErr(t, "IntendDeferred", err, review.ErrLeaseLost)
+		wantErr(t, "IntendDeferred", err, ports.ErrLeaseLost)
 	},
 	"repositories with something to tell are listed once": func(t *testing.T, f *fixture) {
 		for n := range 3 {
@@ -185,12 +185,12 @@ var deferredTests = map[string]func(*testing.T, *fixture){
 			t.Fatal(err)
 		}
 		want := pull(0, "")
-		if diff := cmp.Diff([]review.Target{want}, all); diff != "" {
+		if diff := cmp.Diff([]ports.Target{want}, all); diff != "" {
 			t.Errorf("repositories (-want +got):\n%s", diff)
 		}
 		before := f.jobs(t)
 		for range 2 {
-			if err := f.AskIssues(f.ctx, review.IssuesAsk{Target: want}); err != nil {
+			if err := f.AskIssues(f.ctx, ports.IssuesAsk{Target: want}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -201,7 +201,7 @@ var deferredTests = map[string]func(*testing.T, *fixture){
 			g := pull(n+1, fmt.Sprintf("head%d", n))
 			f.accept(t, push(guid(n), g))
 			f.finish(t, g.Key(), false)
-			f.accept(t, review.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Close: &g})
+			f.accept(t, ports.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Close: &g})
 		}
 		f.note(t, f.issuesLease(t), 1, debt("x"))
 		f.clock.pass(31 * aDay)
@@ -210,14 +210,14 @@ var deferredTests = map[string]func(*testing.T, *fixture){
 				t.Fatalf("%v, %v", ok, err)
 			}
 			all, err := f.DeferredRepositories(f.ctx)
-			if diff := cmp.Diff([]review.Target{pull(0, "")}, all); err != nil || diff != "" {
+			if diff := cmp.Diff([]ports.Target{pull(0, "")}, all); err != nil || diff != "" {
 				t.Errorf("repositories, %d targets gone, %v (-want +got):\n%s", left+1, err, diff)
 			}
 		}
 	},
 	"a merge of what is known asks for issues": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
-		closed := review.Delivery{GUID: "c", Event: "pull_request", Action: "closed", Close: &g, Merged: true}
+		closed := ports.Delivery{GUID: "c", Event: "pull_request", Action: "closed", Close: &g, Merged: true}
 		f.accept(t, closed)
 		f.wantJobs(t, 0, "after the merge of what is not known")
 		f.accept(t, push("p", g))

@@ -5,13 +5,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
 // looped is a review after which the fix loop stands at an attempt.
-func looped(runID string, g review.Target, generation int64, attempt int) review.StoredReview {
+func looped(runID string, g ports.Target, generation int64, attempt int) ports.StoredReview {
 	r := stored(runID, g, generation, g.HeadSHA)
 	r.FixLoop = fixloop.State{
 		Status: fixloop.Fixing, Attempt: attempt, Max: 2, Turns: 3, Failed: []string{"a", "b"}, Resumes: 1,
@@ -21,7 +21,7 @@ func looped(runID string, g review.Target, generation int64, attempt int) review
 	return r
 }
 
-func (f *fixture) wantLoop(t *testing.T, when string, g review.Target, want fixloop.State, resumes int) {
+func (f *fixture) wantLoop(t *testing.T, when string, g ports.Target, want fixloop.State, resumes int) {
 	t.Helper()
 	s := f.state(t, g.Key())
 	if diff := cmp.Diff(want, s.FixLoop); diff != "" {
@@ -57,7 +57,7 @@ var fixLoopTests = map[string]func(*testing.T, *fixture){
 		if err := f.DropReview(f.ctx, "run-1"); err != nil {
 			t.Fatal(err)
 		}
-		wantErr(t, "MarkPublished", f.MarkPublished(f.ctx, "run-1"), review.ErrNotFound)
+		wantErr(t, "MarkPublished", f.MarkPublished(f.ctx, "run-1"), ports.ErrNotFound)
 		f.wantLoop(t, "dropped", g, fixloop.State{}, 0)
 	},
 	"the newest published review's stays": func(t *testing.T, f *fixture) {
@@ -78,14 +78,14 @@ var fixLoopTests = map[string]func(*testing.T, *fixture){
 		f.save(t, r, true)
 		c := f.said(t, 7, g)
 		for range 2 { // the job may be done again
-			if err := f.Obey(f.ctx, c, review.Effect{Resume: true}, nil); err != nil {
+			if err := f.Obey(f.ctx, c, ports.Effect{Resume: true}, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
 		f.wantLoop(t, "obeyed", g, r.FixLoop, 1)
-		f.change(t, 8, g, review.Effect{})
+		f.change(t, 8, g, ports.Effect{})
 		f.wantLoop(t, "another command", g, r.FixLoop, 1)
-		f.change(t, 9, g, review.Effect{Resume: true})
+		f.change(t, 9, g, ports.Effect{Resume: true})
 		f.wantLoop(t, "resumed again", g, r.FixLoop, 2)
 		f.save(t, looped("run-2", g, 2, 2), true)
 		f.wantLoop(t, "reviewed", g, looped("run-2", g, 2, 2).FixLoop, 2)
@@ -93,7 +93,7 @@ var fixLoopTests = map[string]func(*testing.T, *fixture){
 	"goes with its target": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		f.save(t, looped("run-1", g, 1, 1), true)
-		f.change(t, 7, g, review.Effect{Resume: true})
+		f.change(t, 7, g, ports.Effect{Resume: true})
 		if err := f.ForgetTarget(f.ctx, f.acquire(t, g.Key())); err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ var fixLoopTests = map[string]func(*testing.T, *fixture){
 }
 
 // other is a target that nothing happened to.
-func (f *fixture) other(t *testing.T) review.Target {
+func (f *fixture) other(t *testing.T) ports.Target {
 	t.Helper()
 	g := pull(2, "bbb")
 	f.accept(t, push("other", g))

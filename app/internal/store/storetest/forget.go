@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -21,43 +21,43 @@ const manyRuns = 25
 
 // fill stores something of every kind of a target, whose first generation is
 // done then. What does not hang on how much there is takes few reviews.
-func (f *fixture) fill(t *testing.T, g review.Target, comment int64) {
+func (f *fixture) fill(t *testing.T, g ports.Target, comment int64) {
 	t.Helper()
 	f.fillWith(t, g, comment, sample.Size(2, manyRuns))
 }
 
 // fillWith is fill with a number of reviews.
-func (f *fixture) fillWith(t *testing.T, g review.Target, comment int64, runs int) {
+func (f *fixture) fillWith(t *testing.T, g ports.Target, comment int64, runs int) {
 	t.Helper()
 	key := g.Key()
 	f.accept(t, push("push "+key, g))
 	for i := range runs {
 		r := stored(fmt.Sprintf("%s run %d", key, i), g, 1, g.HeadSHA)
-		r.Config = append(r.Config, review.ConfigBlob{Layer: "repository", Path: "own", BlobSHA: key, Text: []byte("of " + key)})
+		r.Config = append(r.Config, ports.ConfigBlob{Layer: "repository", Path: "own", BlobSHA: key, Text: []byte("of " + key)})
 		f.save(t, r, true)
 	}
 	said := f.said(t, comment, g)
-	if err := f.Obey(f.ctx, said, review.Effect{Audit: &review.AuditEntry{RepoID: g.RepoID, Key: key, HeadSHA: g.HeadSHA, Actor: "ann", Action: "dismiss", At: f.clock.Now()}}, nil); err != nil {
+	if err := f.Obey(f.ctx, said, ports.Effect{Audit: &ports.AuditEntry{RepoID: g.RepoID, Key: key, HeadSHA: g.HeadSHA, Actor: "ann", Action: "dismiss", At: f.clock.Now()}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	l := f.acquire(t, key)
-	for _, w := range []review.Write{
-		{Kind: review.WriteCheck, Subject: fmt.Sprintf("%d/%s", g.RepoID, g.HeadSHA), Key: key, HeadSHA: g.HeadSHA},
-		{Kind: review.WriteComment, Subject: key, Key: key},
+	for _, w := range []ports.Write{
+		{Kind: ports.WriteCheck, Subject: fmt.Sprintf("%d/%s", g.RepoID, g.HeadSHA), Key: key, HeadSHA: g.HeadSHA},
+		{Kind: ports.WriteComment, Subject: key, Key: key},
 	} {
 		w, err := f.Intend(f.ctx, l, w)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.State = review.WriteCompleted
+		w.State = ports.WriteCompleted
 		if err := f.Record(f.ctx, w); err != nil {
 			t.Fatal(err)
 		}
 	}
 	err := errors.Join(
-		f.SaveGoodLayer(f.ctx, g.RepoID, "repository", review.GoodLayer{Source: "acme/shop", Files: []review.ConfigBlob{{Layer: "repository", Path: "x", Text: []byte("good of " + key)}}}),
-		f.SaveGoodLayer(f.ctx, g.RepoID, review.BranchNote(key), review.GoodLayer{Source: "release"}),
-		f.Ask(f.ctx, review.ReviewAsk{Target: g, Once: "again " + key}, false),
+		f.SaveGoodLayer(f.ctx, g.RepoID, "repository", ports.GoodLayer{Source: "acme/shop", Files: []ports.ConfigBlob{{Layer: "repository", Path: "x", Text: []byte("good of " + key)}}}),
+		f.SaveGoodLayer(f.ctx, g.RepoID, ports.BranchNote(key), ports.GoodLayer{Source: "release"}),
+		f.Ask(f.ctx, ports.ReviewAsk{Target: g, Once: "again " + key}, false),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -68,14 +68,14 @@ func (f *fixture) fillWith(t *testing.T, g review.Target, comment int64, runs in
 }
 
 // of is a pull request of another repository and installation.
-func of(installation, repo int64, number int, head string) review.Target {
+func of(installation, repo int64, number int, head string) ports.Target {
 	g := pull(number, head)
 	g.Installation, g.RepoID = installation, repo
 	return g
 }
 
 // forget does what the use case does with what is held.
-func (f *fixture) forget(t *testing.T, what review.Forget) {
+func (f *fixture) forget(t *testing.T, what ports.Forget) {
 	t.Helper()
 	held, err := f.Held(f.ctx, what)
 	if err != nil {
@@ -99,32 +99,32 @@ func (f *fixture) forget(t *testing.T, what review.Forget) {
 }
 
 // wantNothing fails if anything is known of a target that fill filled.
-func (f *fixture) wantNothing(t *testing.T, g review.Target) {
+func (f *fixture) wantNothing(t *testing.T, g ports.Target) {
 	t.Helper()
 	key := g.Key()
-	if _, err := f.Target(f.ctx, key); !errors.Is(err, review.ErrNotFound) {
+	if _, err := f.Target(f.ctx, key); !errors.Is(err, ports.ErrNotFound) {
 		t.Errorf("%s: %v, want ErrNotFound", key, err)
 	}
 	r, err := f.LatestReview(f.ctx, key)
-	w, werr := f.NewestWrite(f.ctx, review.WriteComment, key)
-	c, cerr := f.NewestWrite(f.ctx, review.WriteCheck, fmt.Sprintf("%d/%s", g.RepoID, g.HeadSHA))
-	note, nerr := f.GoodLayer(f.ctx, g.RepoID, review.BranchNote(key))
+	w, werr := f.NewestWrite(f.ctx, ports.WriteComment, key)
+	c, cerr := f.NewestWrite(f.ctx, ports.WriteCheck, fmt.Sprintf("%d/%s", g.RepoID, g.HeadSHA))
+	note, nerr := f.GoodLayer(f.ctx, g.RepoID, ports.BranchNote(key))
 	audit, aerr := f.Audit(f.ctx, key, 10)
-	n, serr := f.CommandsSince(f.ctx, review.Command{Target: g}, time.Unix(1, 0))
+	n, serr := f.CommandsSince(f.ctx, ports.Command{Target: g}, time.Unix(1, 0))
 	if err := errors.Join(err, werr, cerr, nerr, aerr, serr); err != nil {
 		t.Fatal(err)
 	}
-	if r != nil || w != nil || c != nil || note != nil || len(audit) > 0 || n != (review.CommandCount{}) {
+	if r != nil || w != nil || c != nil || note != nil || len(audit) > 0 || n != (ports.CommandCount{}) {
 		t.Errorf("%s has a review %v, writes %v and %v, a branch %v, %d entries of the audit log, commands %+v", key, r != nil, w, c, note, len(audit), n)
 	}
 }
 
 // wantAll fails unless what fill filled is there.
-func (f *fixture) wantAll(t *testing.T, g review.Target) {
+func (f *fixture) wantAll(t *testing.T, g ports.Target) {
 	t.Helper()
 	r, err := f.LatestReview(f.ctx, g.Key())
 	audit, aerr := f.Audit(f.ctx, g.Key(), 10)
-	w, werr := f.NewestWrite(f.ctx, review.WriteComment, g.Key())
+	w, werr := f.NewestWrite(f.ctx, ports.WriteComment, g.Key())
 	if err := errors.Join(err, aerr, werr); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 			}
 		}
 		f.lost(t, "of 77")
-		f.forget(t, review.Forget{Installation: 5, Repos: []int64{77, 99}})
+		f.forget(t, ports.Forget{Installation: 5, Repos: []int64{77, 99}})
 		if left := f.missing(t); len(left) != 0 {
 			t.Errorf("%v are still missing", left)
 		}
@@ -174,7 +174,7 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 		f.fill(t, stays, 2)
 		for i, installation := range []int64{5, 6} {
 			err := errors.Join(
-				f.SaveGoodLayer(f.ctx, 0, fmt.Sprintf("organisation:%d/acme", installation), review.GoodLayer{Source: "acme/.github"}),
+				f.SaveGoodLayer(f.ctx, 0, fmt.Sprintf("organisation:%d/acme", installation), ports.GoodLayer{Source: "acme/.github"}),
 				f.SetMark(f.ctx, fmt.Sprintf("sweep/%d", installation), f.clock.Now()),
 				f.SetRefused(f.ctx, installation, f.clock.Now().Add(time.Hour)),
 			)
@@ -183,8 +183,8 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 			}
 		}
 		f.lost(t, "of 5")
-		f.forget(t, review.Forget{Installation: 5})
-		f.forget(t, review.Forget{Installation: 5}) // a redelivery
+		f.forget(t, ports.Forget{Installation: 5})
+		f.forget(t, ports.Forget{Installation: 5}) // a redelivery
 		if left := f.missing(t); len(left) != 0 {
 			t.Errorf("%v are still missing", left)
 		}
@@ -217,7 +217,7 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 		moved := push("moved", of(6, 77, 1, "aaa"))
 		moved.Installation = 6
 		f.accept(t, moved)
-		f.forget(t, review.Forget{Installation: 5})
+		f.forget(t, ports.Forget{Installation: 5})
 		f.wantAll(t, g)
 		if st := f.state(t, g.Key()); st.Installation != 6 || st.Wanted != 3 {
 			t.Errorf("target %+v", st)
@@ -229,7 +229,7 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 		old := f.acquire(t, g.Key())
 		f.clock.pass(time.Hour)
 		f.acquire(t, g.Key())
-		wantErr(t, "ForgetTarget with a lost lease", f.ForgetTarget(f.ctx, old), review.ErrLeaseLost)
+		wantErr(t, "ForgetTarget with a lost lease", f.ForgetTarget(f.ctx, old), ports.ErrLeaseLost)
 		f.wantAll(t, g)
 	},
 	"a lease that was deleted is never that of its old holder": func(t *testing.T, f *fixture) {
@@ -242,7 +242,7 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 		f.clock.pass(time.Millisecond)
 		f.accept(t, push("new", g))
 		f.acquire(t, g.Key())
-		wantErr(t, "Renew of the old lease", f.Renew(f.ctx, l, time.Minute), review.ErrLeaseLost)
+		wantErr(t, "Renew of the old lease", f.Renew(f.ctx, l, time.Minute), ports.ErrLeaseLost)
 	},
 	"a check that another goes on with stays": func(t *testing.T, f *fixture) {
 		for i, tt := range []struct {
@@ -267,7 +267,7 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 			if err := f.ForgetTarget(f.ctx, f.acquire(t, one.Key())); err != nil {
 				t.Fatal(err)
 			}
-			w, err := f.NewestWrite(f.ctx, review.WriteCheck, fmt.Sprintf("%d/aaa", repo))
+			w, err := f.NewestWrite(f.ctx, ports.WriteCheck, fmt.Sprintf("%d/aaa", repo))
 			if err != nil || (w != nil) != tt.checkStays {
 				t.Errorf("%s: the head's check is %v, %v", tt.name, w, err)
 			}
@@ -275,9 +275,9 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 	},
 	"what is left of a repository without targets goes with its installation": func(t *testing.T, f *fixture) {
 		gone, stays := of(5, 77, 1, "aaa"), of(6, 78, 1, "aaa")
-		for i, g := range []review.Target{gone, stays} {
+		for i, g := range []ports.Target{gone, stays} {
 			f.fill(t, g, int64(i+1))
-			f.accept(t, review.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Close: &g})
+			f.accept(t, ports.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Close: &g})
 		}
 		f.note(t, f.issuesLease(t), 1, debt("x"))
 		f.clock.pass(31 * aDay)
@@ -288,12 +288,12 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 		}
 		f.prune(t, 30*aDay, 10*aDay)
 		for _, installation := range []int64{5, 6} {
-			held, err := f.Held(f.ctx, review.Forget{Installation: installation})
+			held, err := f.Held(f.ctx, ports.Forget{Installation: installation})
 			if err != nil || len(held) != 1 || len(held[0].Keys) != 0 || held[0].Repository.Name != "shop" || held[0].Repository.Installation != installation {
 				t.Errorf("of installation %d is held %+v, %v", installation, held, err)
 			}
 		}
-		f.forget(t, review.Forget{Installation: 5})
+		f.forget(t, ports.Forget{Installation: 5})
 		live, err := f.LiveDeferred(f.ctx, 77)
 		if err != nil || len(live) != 0 {
 			t.Errorf("deferred is %+v, %v", live, err)
@@ -303,23 +303,23 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 				t.Errorf("the good layer of %d is %v, %v", repo, g, err)
 			}
 		}
-		if held, err := f.Held(f.ctx, review.Forget{Installation: 5}); err != nil || len(held) != 0 {
+		if held, err := f.Held(f.ctx, ports.Forget{Installation: 5}); err != nil || len(held) != 0 {
 			t.Errorf("still held: %+v, %v", held, err)
 		}
 	},
 	"what comes while an installation is being forgotten does not stay": func(t *testing.T, f *fixture) {
-		f.accept(t, review.Delivery{GUID: "gone", Event: "installation", Action: "deleted", Installation: 5, Forget: &review.Forget{Installation: 5}})
+		f.accept(t, ports.Delivery{GUID: "gone", Event: "installation", Action: "deleted", Installation: 5, Forget: &ports.Forget{Installation: 5}})
 		late := of(5, 77, 1, "aaa")
 		if a := f.accept(t, push("late", late)); !a.NoOp {
 			t.Errorf("%+v, want a no-op", a)
 		}
-		if err := f.Ask(f.ctx, review.ReviewAsk{Target: late, Reason: "found", Once: "late"}, false); err != nil {
+		if err := f.Ask(f.ctx, ports.ReviewAsk{Target: late, Reason: "found", Once: "late"}, false); err != nil {
 			t.Error(err)
 		}
-		if _, err := f.Target(f.ctx, late.Key()); !errors.Is(err, review.ErrNotFound) {
+		if _, err := f.Target(f.ctx, late.Key()); !errors.Is(err, ports.ErrNotFound) {
 			t.Errorf("it is known: %v", err)
 		}
-		some := review.Delivery{GUID: "some", Event: "installation_repositories", Action: "removed", Installation: 6, Forget: &review.Forget{Installation: 6, Repos: []int64{78}}}
+		some := ports.Delivery{GUID: "some", Event: "installation_repositories", Action: "removed", Installation: 6, Forget: &ports.Forget{Installation: 6, Repos: []int64{78}}}
 		f.accept(t, some)
 		other := push("other", of(6, 79, 1, "aaa"))
 		other.Installation = 6
@@ -329,11 +329,11 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 	},
 	"a second removal is not dropped while the job for the first runs": func(t *testing.T, f *fixture) {
 		removed := func(guid string) {
-			f.accept(t, review.Delivery{GUID: guid, Event: "installation_repositories", Action: "removed", Installation: 5, Forget: &review.Forget{Installation: 5, Repos: []int64{77}}})
+			f.accept(t, ports.Delivery{GUID: guid, Event: "installation_repositories", Action: "removed", Installation: 5, Forget: &ports.Forget{Installation: 5, Repos: []int64{77}}})
 		}
 		var runs atomic.Int64
 		running, looked := make(chan bool, 2), make(chan bool)
-		f.work(t, func(context.Context, review.Job) error {
+		f.work(t, func(context.Context, ports.Job) error {
 			runs.Add(1)
 			running <- true
 			<-looked
@@ -361,7 +361,7 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 var configNewsTests = map[string]func(*testing.T, *fixture){
 	"known pull requests come newest first": func(t *testing.T, f *fixture) {
 		at := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
-		for i, g := range []review.Target{of(5, 77, 1, "a"), of(5, 77, 2, "b"), of(5, 77, 3, "c"), of(5, 78, 4, "d"), of(6, 79, 5, "e")} {
+		for i, g := range []ports.Target{of(5, 77, 1, "a"), of(5, 77, 2, "b"), of(5, 77, 3, "c"), of(5, 78, 4, "d"), of(6, 79, 5, "e")} {
 			d := push(guid(i), g)
 			d.Review.At = at.Add(-time.Duration(i%2) * time.Hour) // 1, 3 and 5 later than 2 and 4
 			f.accept(t, d)
@@ -370,7 +370,7 @@ var configNewsTests = map[string]func(*testing.T, *fixture){
 		if err := f.SetClosed(f.ctx, of(5, 77, 3, "").Key(), true); err != nil {
 			t.Fatal(err)
 		}
-		numbers := func(repo review.Target, limit int) (n []int) {
+		numbers := func(repo ports.Target, limit int) (n []int) {
 			t.Helper()
 			all, err := f.KnownPulls(f.ctx, repo, limit)
 			if err != nil {
@@ -384,7 +384,7 @@ var configNewsTests = map[string]func(*testing.T, *fixture){
 		repo, organisation := of(5, 77, 0, ""), of(5, 1, 0, "")
 		organisation.Name, organisation.Owner = ".github", "Acme"
 		for _, tt := range []struct {
-			of    review.Target
+			of    ports.Target
 			limit int
 			want  []int
 		}{{repo, 9, []int{1, 2}}, {repo, 1, []int{1}}, {organisation, 9, []int{1, 4, 2}}} {
@@ -397,7 +397,7 @@ var configNewsTests = map[string]func(*testing.T, *fixture){
 		g := pull(1, "aaa")
 		r := stored("run", g, 1, "aaa")
 		f.save(t, r, true)
-		used := func() ([]review.ConfigBlob, bool) {
+		used := func() ([]ports.ConfigBlob, bool) {
 			t.Helper()
 			files, ok, err := f.ConfigUsed(f.ctx, g.Key())
 			if err != nil {
@@ -410,7 +410,7 @@ var configNewsTests = map[string]func(*testing.T, *fixture){
 		}
 		f.finish(t, g.Key(), false)
 		files, ok := used()
-		if diff := cmp.Diff(r.Config, files, cmpopts.IgnoreFields(review.ConfigBlob{}, "Text")); !ok || diff != "" {
+		if diff := cmp.Diff(r.Config, files, cmpopts.IgnoreFields(ports.ConfigBlob{}, "Text")); !ok || diff != "" {
 			t.Errorf("used %v (-want +got):\n%s", ok, diff)
 		}
 		f.accept(t, push("more", g))
@@ -432,7 +432,7 @@ var configNewsTests = map[string]func(*testing.T, *fixture){
 		g, other := pull(1, "aaa"), pull(2, "bbb")
 		low := func() {
 			t.Helper()
-			if err := f.Ask(f.ctx, review.ReviewAsk{Target: g, Reason: "config", Low: true}, false); err != nil {
+			if err := f.Ask(f.ctx, ports.ReviewAsk{Target: g, Reason: "config", Low: true}, false); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -454,9 +454,9 @@ var configNewsTests = map[string]func(*testing.T, *fixture){
 		oldest(0, "after it was answered")
 	},
 	"what is low gives way": func(t *testing.T, f *fixture) {
-		low := func(g review.Target) {
+		low := func(g ports.Target) {
 			t.Helper()
-			if err := f.Ask(f.ctx, review.ReviewAsk{Target: g, Reason: "config", Low: true}, false); err != nil {
+			if err := f.Ask(f.ctx, ports.ReviewAsk{Target: g, Reason: "config", Low: true}, false); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -472,7 +472,7 @@ var configNewsTests = map[string]func(*testing.T, *fixture){
 		f.accept(t, push("pushed again", pull(5, "ddd")))
 		f.wantJobs(t, 7, "after asks that are covered")
 		done := make(chan int, 20)
-		f.workWith(t, storeOneWorker, finishTargets(f.Store, func(st review.TargetState) { done <- st.Number }))
+		f.workWith(t, storeOneWorker, finishTargets(f.Store, func(st ports.TargetState) { done <- st.Number }))
 		first := map[int]bool{receive(t, "one is done", done): true, receive(t, "two are done", done): true}
 		if !first[5] || !first[6] {
 			t.Errorf("first came %v, want 5 and 6", first)

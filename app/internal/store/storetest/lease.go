@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 var leaseTests = map[string]func(*testing.T, *fixture){
@@ -74,20 +74,20 @@ var leaseTests = map[string]func(*testing.T, *fixture){
 		f.clock.pass(2 * time.Minute)
 		now := f.acquire(t, g.Key())
 
-		wantErr(t, "Renew", f.Renew(f.ctx, stale, time.Minute), review.ErrLeaseLost)
-		wantErr(t, "SaveReview", f.SaveReview(f.ctx, stale, stored("run-1", g, 1, "aaa")), review.ErrLeaseLost)
-		_, err := f.Intend(f.ctx, stale, review.Write{Kind: review.WriteComment, Subject: g.Key(), Key: g.Key()})
-		wantErr(t, "Intend", err, review.ErrLeaseLost)
+		wantErr(t, "Renew", f.Renew(f.ctx, stale, time.Minute), ports.ErrLeaseLost)
+		wantErr(t, "SaveReview", f.SaveReview(f.ctx, stale, stored("run-1", g, 1, "aaa")), ports.ErrLeaseLost)
+		_, err := f.Intend(f.ctx, stale, ports.Write{Kind: ports.WriteComment, Subject: g.Key(), Key: g.Key()})
+		wantErr(t, "Intend", err, ports.ErrLeaseLost)
 		_, err = f.Finish(f.ctx, stale, 1, false)
-		wantErr(t, "Finish", err, review.ErrLeaseLost)
+		wantErr(t, "Finish", err, ports.ErrLeaseLost)
 		_, err = f.Failed(f.ctx, stale)
-		wantErr(t, "Failed", err, review.ErrLeaseLost)
-		wantErr(t, "HandOver", f.HandOver(f.ctx, stale, review.JobReview), review.ErrLeaseLost)
+		wantErr(t, "Failed", err, ports.ErrLeaseLost)
+		wantErr(t, "HandOver", f.HandOver(f.ctx, stale, ports.JobReview), ports.ErrLeaseLost)
 
 		if st := f.state(t, g.Key()); st.Done != 0 || st.Attempts != 0 || st.Crashes != 1 {
 			t.Errorf("state = %+v, want nothing done and one crash", st)
 		}
-		if w, _ := f.NewestWrite(f.ctx, review.WriteComment, g.Key()); w != nil {
+		if w, _ := f.NewestWrite(f.ctx, ports.WriteComment, g.Key()); w != nil {
 			t.Errorf("a stale intent was stored: %+v", w)
 		}
 		if err := f.SaveReview(f.ctx, now, stored("run-2", g, 1, "aaa")); err != nil {

@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-func (f *fixture) wantNotices(t *testing.T, when string, g review.Target, want ...string) {
+func (f *fixture) wantNotices(t *testing.T, when string, g ports.Target, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, f.state(t, g.Key()).Notices); diff != "" {
 		t.Errorf("notices, %s (-want +got):\n%s", when, diff)
@@ -87,7 +87,7 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 		}
 		want("before anything was")
 		say("a")
-		f.clock.pass(review.NoticeStay / 2)
+		f.clock.pass(ports.NoticeStay / 2)
 		say("b")
 		want("two", "a", "b")
 		if err := f.AddNotice(f.ctx, g.Key(), "a"); err != nil {
@@ -98,14 +98,14 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 			t.Fatal(err)
 		}
 		want("it was", "b", "a")
-		f.clock.pass(review.NoticeStay - time.Second)
+		f.clock.pass(ports.NoticeStay - time.Second)
 		want("shortly before the end", "b", "a")
 		f.clock.pass(time.Second)
 		want("at the end")
-		for i := range 2 * review.MaxNotices {
+		for i := range 2 * ports.MaxNotices {
 			say(fmt.Sprint(i))
 		}
-		if got := f.state(t, g.Key()).Said; len(got) != review.MaxNotices || got[len(got)-1] != fmt.Sprint(2*review.MaxNotices-1) {
+		if got := f.state(t, g.Key()).Said; len(got) != ports.MaxNotices || got[len(got)-1] != fmt.Sprint(2*ports.MaxNotices-1) {
 			t.Errorf("of many there stay %q", got)
 		}
 		f.accept(t, push("2", pull(1, "bbb")))
@@ -115,7 +115,7 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 		g := pull(1, "aaa")
 		f.accept(t, push("1", g))
 		var wg sync.WaitGroup
-		for i := range review.MaxNotices {
+		for i := range ports.MaxNotices {
 			wg.Go(func() {
 				if err := f.AddNotice(f.ctx, g.Key(), fmt.Sprint("notice ", i)); err != nil {
 					t.Errorf("notice %d: %v", i, err)
@@ -123,19 +123,19 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 			})
 		}
 		wg.Wait()
-		if n := len(f.state(t, g.Key()).Notices); n != review.MaxNotices {
-			t.Errorf("%d of %d notices are kept", n, review.MaxNotices)
+		if n := len(f.state(t, g.Key()).Notices); n != ports.MaxNotices {
+			t.Errorf("%d of %d notices are kept", n, ports.MaxNotices)
 		}
 		if err := f.AddNotice(f.ctx, g.Key(), "notice 0"); err != nil {
 			t.Errorf("one that is kept: %v", err)
 		}
-		wantErr(t, "one more than are kept", f.AddNotice(f.ctx, g.Key(), "one more"), review.ErrManyNotices)
+		wantErr(t, "one more than are kept", f.AddNotice(f.ctx, g.Key(), "one more"), ports.ErrManyNotices)
 	},
 	"a command's answer comes with its mark, once": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		asked, refused := f.said(t, 1, g), f.said(t, 2, g)
 		for range 2 { // done again after a crash
-			if err := f.Obey(f.ctx, asked, review.Effect{Notice: "the answer"}, nil); err != nil {
+			if err := f.Obey(f.ctx, asked, ports.Effect{Notice: "the answer"}, nil); err != nil {
 				t.Fatal(err)
 			}
 			if err := f.Refuse(f.ctx, refused, "refused", "the reason"); err != nil {
@@ -150,7 +150,7 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 			t.Fatal(err)
 		}
 		for _, err := range []error{
-			f.Obey(f.ctx, asked, review.Effect{Notice: "the answer"}, nil),
+			f.Obey(f.ctx, asked, ports.Effect{Notice: "the answer"}, nil),
 			f.Refuse(f.ctx, refused, "refused", "the reason"),
 		} {
 			if err != nil {
@@ -166,20 +166,20 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 	"a command whose answer there is no room for is not done": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		asked, refused := f.said(t, 1, g), f.said(t, 2, g)
-		for i := range review.MaxNotices {
+		for i := range ports.MaxNotices {
 			if err := f.AddNotice(f.ctx, g.Key(), fmt.Sprint("notice ", i)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for _, err := range []error{
-			f.Obey(f.ctx, asked, review.Effect{Notice: "the answer"}, nil),
+			f.Obey(f.ctx, asked, ports.Effect{Notice: "the answer"}, nil),
 			f.Refuse(f.ctx, refused, "refused", "the reason"),
 		} {
-			if !errors.Is(err, review.ErrManyNotices) {
-				t.Errorf("%v, want %v", err, review.ErrManyNotices)
+			if !errors.Is(err, ports.ErrManyNotices) {
+				t.Errorf("%v, want %v", err, ports.ErrManyNotices)
 			}
 		}
-		for _, c := range []review.Command{asked, refused} {
+		for _, c := range []ports.Command{asked, refused} {
 			if _, done, err := f.Command(f.ctx, c.Place, c.CommentID); done || err != nil {
 				t.Errorf("command %d: done %t, %v", c.CommentID, done, err)
 			}

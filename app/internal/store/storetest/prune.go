@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
@@ -88,21 +88,21 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 	"deliveries and asks that count once": func(t *testing.T, f *fixture) {
 		once := func() {
 			t.Helper()
-			if err := f.Ask(f.ctx, review.ReviewAsk{Target: pull(1, "aaa"), Once: "x"}, false); err != nil {
+			if err := f.Ask(f.ctx, ports.ReviewAsk{Target: pull(1, "aaa"), Once: "x"}, false); err != nil {
 				t.Fatal(err)
 			}
 		}
 		deliveries := sample.Size(250, 450) // more than one batch, more than two
 		for i := range deliveries {
-			d := review.Delivery{GUID: guid(i), Event: "star", ReceivedAt: f.clock.Now()}
+			d := ports.Delivery{GUID: guid(i), Event: "star", ReceivedAt: f.clock.Now()}
 			f.accept(t, d)
 		}
 		once()
 		f.clock.pass(9 * aDay)
-		f.accept(t, review.Delivery{GUID: "young", Event: "star", ReceivedAt: f.clock.Now()})
+		f.accept(t, ports.Delivery{GUID: "young", Event: "star", ReceivedAt: f.clock.Now()})
 		f.prune(t, 30*aDay, 10*aDay)
 		once()
-		if a := f.accept(t, review.Delivery{GUID: guid(1), Event: "star"}); !a.Duplicate || f.state(t, pull(1, "").Key()).Wanted != 1 {
+		if a := f.accept(t, ports.Delivery{GUID: guid(1), Event: "star"}); !a.Duplicate || f.state(t, pull(1, "").Key()).Wanted != 1 {
 			t.Error("forgotten after 9 days")
 		}
 		f.clock.pass(2 * aDay)
@@ -117,15 +117,15 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 	},
 	"targets that were closed long ago": func(t *testing.T, f *fixture) {
 		closed, open, reopened, unfinished := pull(1, "aaa"), pull(2, "bbb"), pull(3, "ccc"), pull(4, "ddd")
-		for i, g := range []review.Target{closed, open, reopened, unfinished, group("eee")} {
+		for i, g := range []ports.Target{closed, open, reopened, unfinished, group("eee")} {
 			f.accept(t, push(guid(i), g))
 			f.finish(t, g.Key(), false)
 		}
-		for i, g := range []review.Target{closed, reopened, unfinished} {
-			f.accept(t, review.Delivery{GUID: guid(10 + i), Event: "pull_request", Action: "closed", Close: &g})
+		for i, g := range []ports.Target{closed, reopened, unfinished} {
+			f.accept(t, ports.Delivery{GUID: guid(10 + i), Event: "pull_request", Action: "closed", Close: &g})
 		}
 		l := f.acquire(t, unfinished.Key())
-		if _, err := f.Intend(f.ctx, l, review.Write{Kind: review.WriteCheck, Subject: "77/ddd", Key: unfinished.Key(), HeadSHA: "ddd"}); err != nil {
+		if _, err := f.Intend(f.ctx, l, ports.Write{Kind: ports.WriteCheck, Subject: "77/ddd", Key: unfinished.Key(), HeadSHA: "ddd"}); err != nil {
 			t.Fatal(err)
 		}
 		if err := f.Release(f.ctx, l); err != nil {
@@ -133,10 +133,10 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 		}
 		f.clock.pass(20 * aDay)
 		again := closed
-		f.accept(t, review.Delivery{GUID: "closed again", Event: "pull_request", Action: "closed", Close: &again}) // it counts from the first time
+		f.accept(t, ports.Delivery{GUID: "closed again", Event: "pull_request", Action: "closed", Close: &again}) // it counts from the first time
 		f.accept(t, push("reopened", reopened))
 		f.finish(t, reopened.Key(), false)
-		f.accept(t, review.Delivery{GUID: "closed late", Event: "pull_request", Action: "closed", Close: &reopened})
+		f.accept(t, ports.Delivery{GUID: "closed late", Event: "pull_request", Action: "closed", Close: &reopened})
 		if got := f.outdated(t); len(got) != 0 {
 			t.Errorf("after 20 days: %v", got)
 		}
@@ -151,17 +151,17 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 	},
 	"one that is wanted again when it is to go": func(t *testing.T, f *fixture) {
 		gone, asked, reopened := pull(1, "aaa"), pull(2, "bbb"), pull(3, "ccc")
-		runs := map[review.Target]int{gone: manyRuns}
-		for i, g := range []review.Target{gone, asked, reopened} {
+		runs := map[ports.Target]int{gone: manyRuns}
+		for i, g := range []ports.Target{gone, asked, reopened} {
 			f.fillWith(t, g, int64(i+1), max(runs[g], sample.Size(2, manyRuns)))
 			f.finish(t, g.Key(), false)
-			f.accept(t, review.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Close: &g})
+			f.accept(t, ports.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Close: &g})
 		}
 		f.clock.pass(31 * aDay)
 		if got := f.outdated(t); len(got) != 3 {
 			t.Fatalf("outdated are %v", got)
 		}
-		forget := func(l review.Lease, want bool) {
+		forget := func(l ports.Lease, want bool) {
 			t.Helper()
 			got, err := f.ForgetOutdated(f.ctx, l, f.clock.Now().Add(-30*aDay))
 			if err != nil || got != want {
@@ -169,7 +169,7 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 			}
 		}
 		forget(f.acquire(t, gone.Key()), true)
-		if _, err := f.Target(f.ctx, gone.Key()); !errors.Is(err, review.ErrNotFound) {
+		if _, err := f.Target(f.ctx, gone.Key()); !errors.Is(err, ports.ErrNotFound) {
 			t.Errorf("the one that was closed for long is there: %v", err)
 		}
 
@@ -180,7 +180,7 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 		if st := f.state(t, asked.Key()); st.Closed || st.Wanted != st.Done+1 {
 			t.Errorf("the ask is lost: %+v", st)
 		}
-		wantErr(t, "Renew of the lease that was handed over", f.Renew(f.ctx, l, time.Minute), review.ErrLeaseLost)
+		wantErr(t, "Renew of the lease that was handed over", f.Renew(f.ctx, l, time.Minute), ports.ErrLeaseLost)
 
 		f.accept(t, push("reopened", reopened))
 		f.finish(t, reopened.Key(), false)
@@ -211,12 +211,12 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 	},
 	"changed files are stored once and go with the last review that has them": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
-		with := func(run string, generation int64, title, path string) review.StoredReview {
+		with := func(run string, generation int64, title, path string) ports.StoredReview {
 			r := stored(run, g, generation, "aaa")
 			r.Review.Facts.Title, r.Review.Facts.Files = title, pipeline.List[pipeline.File]{{Path: path}}
 			return r
 		}
-		for i, r := range []review.StoredReview{
+		for i, r := range []ports.StoredReview{
 			with("one", 1, "a title", "a.go"), with("two", 2, "another title", "a.go"), with("three", 3, "a title", "b.go"), with("four", 4, "a fourth", "b.go"),
 		} {
 			f.save(t, r, true)
@@ -251,6 +251,6 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 		if err := f.Renew(f.ctx, held, time.Minute); err != nil {
 			t.Error(err)
 		}
-		wantErr(t, "Renew of one that was released", f.Renew(f.ctx, free, time.Minute), review.ErrLeaseLost)
+		wantErr(t, "Renew of one that was released", f.Renew(f.ctx, free, time.Minute), ports.ErrLeaseLost)
 	},
 }

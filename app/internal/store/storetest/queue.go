@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -74,7 +74,7 @@ var rescueTests = map[string]func(*testing.T, *fixture){
 		if n != 1 {
 			t.Errorf("Recover = %d, want 1", n)
 		}
-		wantErr(t, "Renew by the dead", f.Renew(f.ctx, old, time.Minute), review.ErrLeaseLost)
+		wantErr(t, "Renew by the dead", f.Renew(f.ctx, old, time.Minute), ports.ErrLeaseLost)
 		f.acquire(t, g.Key())
 		if st := f.state(t, g.Key()); st.Crashes != 1 {
 			t.Errorf("crashes = %d, want 1", st.Crashes)
@@ -85,26 +85,26 @@ var rescueTests = map[string]func(*testing.T, *fixture){
 
 var queueTests = map[string]func(*testing.T, *fixture){
 	"works each kind of job": func(t *testing.T, f *fixture) {
-		rr := review.Rerequest{Installation: 5, RepoID: repoID, Owner: "acme", Name: "shop", HeadSHA: "aaa", Numbers: []int{1, 2}}
+		rr := ports.Rerequest{Installation: 5, RepoID: repoID, Owner: "acme", Name: "shop", HeadSHA: "aaa", Numbers: []int{1, 2}}
 		f.accept(t, push("1", pull(1, "aaa")))
 		f.accept(t, comment("2", 100, pull(2, "bbb")))
-		f.accept(t, review.Delivery{GUID: "3", Event: "check_run", Rerequest: &rr})
-		news := review.ReportNews{Target: pull(3, ""), Author: "alice"}
-		f.accept(t, review.Delivery{GUID: "4", Event: "issue_comment", Report: &news})
+		f.accept(t, ports.Delivery{GUID: "3", Event: "check_run", Rerequest: &rr})
+		news := ports.ReportNews{Target: pull(3, ""), Author: "alice"}
+		f.accept(t, ports.Delivery{GUID: "4", Event: "issue_comment", Report: &news})
 		var mu sync.Mutex
-		got := map[review.JobKind]review.Job{}
-		f.work(t, func(ctx context.Context, j review.Job) error {
+		got := map[ports.JobKind]ports.Job{}
+		f.work(t, func(ctx context.Context, j ports.Job) error {
 			mu.Lock()
 			defer mu.Unlock()
 			got[j.Kind] = j
 			return nil
 		})
 		eventually(t, "four jobs done", func() bool { mu.Lock(); defer mu.Unlock(); return len(got) == 4 })
-		want := map[review.JobKind]review.Job{
-			review.JobReview:    {Kind: review.JobReview, Key: pull(1, "").Key(), Attempt: 1},
-			review.JobCommand:   {Kind: review.JobCommand, Place: review.PlaceConversation, CommentID: 100, Attempt: 1},
-			review.JobRerequest: {Kind: review.JobRerequest, Rerequest: &rr, Delivery: "3", Attempt: 1},
-			review.JobReport:    {Kind: review.JobReport, Report: &news, Delivery: "4", Attempt: 1},
+		want := map[ports.JobKind]ports.Job{
+			ports.JobReview:    {Kind: ports.JobReview, Key: pull(1, "").Key(), Attempt: 1},
+			ports.JobCommand:   {Kind: ports.JobCommand, Place: ports.PlaceConversation, CommentID: 100, Attempt: 1},
+			ports.JobRerequest: {Kind: ports.JobRerequest, Rerequest: &rr, Delivery: "3", Attempt: 1},
+			ports.JobReport:    {Kind: ports.JobReport, Report: &news, Delivery: "4", Attempt: 1},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("jobs (-want +got):\n%s", diff)
@@ -112,7 +112,7 @@ var queueTests = map[string]func(*testing.T, *fixture){
 	},
 	"wakes at once": func(t *testing.T, f *fixture) {
 		worked := make(chan time.Time, 1)
-		f.work(t, func(context.Context, review.Job) error { worked <- time.Now(); return nil })
+		f.work(t, func(context.Context, ports.Job) error { worked <- time.Now(); return nil })
 		fastest := time.Hour
 		for i := range 20 {
 			start := time.Now()
@@ -129,7 +129,7 @@ var queueTests = map[string]func(*testing.T, *fixture){
 		asks := sample.Size(20, 40)
 		var busy [targets + 1]atomic.Int64
 		var runs atomic.Int64
-		f.work(t, finishTargets(f.Store, func(st review.TargetState) {
+		f.work(t, finishTargets(f.Store, func(st ports.TargetState) {
 			if busy[st.Number].Add(1) > 1 {
 				t.Errorf("two runs at work on %s", st.Key())
 			}
@@ -159,12 +159,12 @@ var queueTests = map[string]func(*testing.T, *fixture){
 	"tries again after the delay that the worker asks for": func(t *testing.T, f *fixture) {
 		var mu sync.Mutex
 		var attempts []int
-		f.work(t, func(ctx context.Context, j review.Job) error {
+		f.work(t, func(ctx context.Context, j ports.Job) error {
 			mu.Lock()
 			defer mu.Unlock()
 			attempts = append(attempts, j.Attempt)
 			if len(attempts) < 3 {
-				return &review.RetryError{After: time.Millisecond, Err: errors.New("limited")}
+				return &ports.RetryError{After: time.Millisecond, Err: errors.New("limited")}
 			}
 			return nil
 		})
@@ -177,8 +177,8 @@ var queueTests = map[string]func(*testing.T, *fixture){
 	"a new ask does not wait for a retry": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		var calls atomic.Int64
-		finish := finishTargets(f.Store, func(review.TargetState) {})
-		f.work(t, func(ctx context.Context, j review.Job) error {
+		finish := finishTargets(f.Store, func(ports.TargetState) {})
+		f.work(t, func(ctx context.Context, j ports.Job) error {
 			if calls.Add(1) > 1 {
 				return finish(ctx, j)
 			}
@@ -186,7 +186,7 @@ var queueTests = map[string]func(*testing.T, *fixture){
 			if err == nil {
 				_, err = f.Failed(ctx, l)
 			}
-			return &review.RetryError{After: time.Hour, Err: errors.Join(err, errors.New("GitHub is down"))}
+			return &ports.RetryError{After: time.Hour, Err: errors.Join(err, errors.New("GitHub is down"))}
 		})
 		f.accept(t, push("1", g))
 		eventually(t, "a failed attempt", func() bool { return f.state(t, g.Key()).Attempts == 1 })
@@ -199,7 +199,7 @@ var queueTests = map[string]func(*testing.T, *fixture){
 	},
 	"gives up on other errors, and a redelivery asks again": func(t *testing.T, f *fixture) {
 		var calls atomic.Int64
-		f.work(t, func(context.Context, review.Job) error {
+		f.work(t, func(context.Context, ports.Job) error {
 			calls.Add(1)
 			return errors.New("no such comment")
 		})
@@ -213,8 +213,8 @@ var queueTests = map[string]func(*testing.T, *fixture){
 	},
 	"survives a panic": func(t *testing.T, f *fixture) {
 		done := make(chan struct{})
-		f.work(t, func(_ context.Context, j review.Job) error {
-			if j.Kind == review.JobCommand {
+		f.work(t, func(_ context.Context, j ports.Job) error {
+			if j.Kind == ports.JobCommand {
 				panic("at the disco")
 			}
 			close(done)
@@ -227,19 +227,19 @@ var queueTests = map[string]func(*testing.T, *fixture){
 	"takes up a target whose holder died while it runs": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("1", g))
-		f.work(t, func(ctx context.Context, j review.Job) error {
-			return finishTargets(f.Store, func(review.TargetState) {})(ctx, j)
+		f.work(t, func(ctx context.Context, j ports.Job) error {
+			return finishTargets(f.Store, func(ports.TargetState) {})(ctx, j)
 		})
 		eventually(t, "first done", func() bool { return f.state(t, g.Key()).Done == 1 })
 		dead := f.acquire(t, g.Key())
 		f.accept(t, push("2", g)) // its job finds the lease taken, and ends
 		f.clock.pass(2 * time.Minute)
 		eventually(t, "second done", func() bool { return f.state(t, g.Key()).Done == 2 })
-		wantErr(t, "Renew by the dead", f.Renew(f.ctx, dead, time.Minute), review.ErrLeaseLost)
+		wantErr(t, "Renew by the dead", f.Renew(f.ctx, dead, time.Minute), ports.ErrLeaseLost)
 	},
 	"stop waits, then cancels, and nothing is lost": func(t *testing.T, f *fixture) {
 		started := make(chan struct{}, 1)
-		q, err := store.NewQueue(f.Store, workerFunc(func(ctx context.Context, j review.Job) error {
+		q, err := store.NewQueue(f.Store, workerFunc(func(ctx context.Context, j ports.Job) error {
 			started <- struct{}{}
 			<-ctx.Done()
 			return ctx.Err()
@@ -258,7 +258,7 @@ var queueTests = map[string]func(*testing.T, *fixture){
 			t.Fatal(err)
 		}
 		f.wantJobs(t, 1, "after a hard stop")
-		f.work(t, finishTargets(f.Store, func(review.TargetState) {}))
+		f.work(t, finishTargets(f.Store, func(ports.TargetState) {}))
 		eventually(t, "done after a new start", func() bool { return f.state(t, pull(1, "").Key()).Done == 1 })
 	},
 	"tells its depth": func(t *testing.T, f *fixture) {

@@ -10,15 +10,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // stored is a small review with something in each part.
-func stored(runID string, g review.Target, generation int64, head string) review.StoredReview {
+func stored(runID string, g ports.Target, generation int64, head string) ports.StoredReview {
 	at := time.Date(2026, 11, 21, 9, 0, 0, 123456789, time.UTC)
 	finding := pipeline.Finding{Title: "Password in log", Severity: pipeline.SeverityMajor, Confidence: 0.9, Path: "a/b.go", StartLine: 3, ID: "f00d"}
-	return review.StoredReview{
+	return ports.StoredReview{
 		RunID: runID, Key: g.Key(), Generation: generation, RepoID: g.RepoID, HeadSHA: head, BaseSHA: "base",
 		Review: pipeline.Review{
 			Facts: pipeline.PRFacts{
@@ -39,7 +39,7 @@ func stored(runID string, g review.Target, generation int64, head string) review
 				},
 			},
 		},
-		Config: []review.ConfigBlob{
+		Config: []ports.ConfigBlob{
 			{Layer: "defaults", Path: "review-rules.json", BlobSHA: "1", Text: []byte(`{"rules":[]}`)},
 			{Layer: "repository", Path: "review-rules.json", BlobSHA: "1", Text: []byte(`{"rules":[]}`)},
 			{Layer: "repository", Path: "review-agents.json", BlobSHA: "2", Text: []byte{}},
@@ -49,7 +49,7 @@ func stored(runID string, g review.Target, generation int64, head string) review
 }
 
 // save stores a review under a lease of its own.
-func (f *fixture) save(t *testing.T, r review.StoredReview, publish bool) {
+func (f *fixture) save(t *testing.T, r ports.StoredReview, publish bool) {
 	t.Helper()
 	f.know(t, r)
 	if err := f.SaveReview(f.ctx, f.acquire(t, r.Key), r); err != nil {
@@ -63,9 +63,9 @@ func (f *fixture) save(t *testing.T, r review.StoredReview, publish bool) {
 }
 
 // know makes sure that the review's target was asked for.
-func (f *fixture) know(t *testing.T, r review.StoredReview) {
+func (f *fixture) know(t *testing.T, r ports.StoredReview) {
 	t.Helper()
-	if _, err := f.Target(f.ctx, r.Key); errors.Is(err, review.ErrNotFound) {
+	if _, err := f.Target(f.ctx, r.Key); errors.Is(err, ports.ErrNotFound) {
 		f.accept(t, push("know-"+r.Key, pull(r.Review.Facts.Number, r.HeadSHA)))
 	}
 }
@@ -119,7 +119,7 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 		if err := f.SaveReview(f.ctx, l, stored("run-1", g, 1, "aaa")); err != nil {
 			t.Fatal(err)
 		}
-		wantErr(t, "Renew after the save", f.Renew(f.ctx, l, time.Minute), review.ErrLeaseLost)
+		wantErr(t, "Renew after the save", f.Renew(f.ctx, l, time.Minute), ports.ErrLeaseLost)
 		f.wantJobs(t, 2, "after a review was asked for and saved")
 		f.accept(t, push("2", g)) // the publish job will see it
 		f.wantJobs(t, 2, "after an ask while the publish job waits")
@@ -188,7 +188,7 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 		if r, err := f.ReviewAsOf(f.ctx, g.Key(), f.clock.Now().Add(-time.Microsecond)); r != nil || err != nil {
 			t.Errorf("as of before it was published: %v, %v; want none", r, err)
 		}
-		wantErr(t, "MarkPublished of no review", f.MarkPublished(f.ctx, "run-9"), review.ErrNotFound)
+		wantErr(t, "MarkPublished of no review", f.MarkPublished(f.ctx, "run-9"), ports.ErrNotFound)
 	},
 	"can be dropped until it is published": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
@@ -251,7 +251,7 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 			t.Fatal(err)
 		}
 		// 3 and 4 left the head, and so asked 1, 2 and 5 again.
-		want := []review.HeadDecision{{Target: pull(1, "aaa"), Pending: true}, {Target: pull(2, "aaa"), Pending: true}, {Target: pull(5, "aaa"), Pending: true}}
+		want := []ports.HeadDecision{{Target: pull(1, "aaa"), Pending: true}, {Target: pull(2, "aaa"), Pending: true}, {Target: pull(5, "aaa"), Pending: true}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("decisions (-want +got):\n%s", diff)
 		}
@@ -268,7 +268,7 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 		if _, err := f.Finish(f.ctx, l, f.state(t, l.Key).Wanted, true); err != nil { // and given up after all
 			t.Fatal(err)
 		}
-		want = []review.HeadDecision{{Target: pull(1, "aaa"), Decision: pipeline.DecisionPass}, {Target: pull(2, "aaa"), Pending: true}, {Target: pull(5, "aaa")}}
+		want = []ports.HeadDecision{{Target: pull(1, "aaa"), Decision: pipeline.DecisionPass}, {Target: pull(2, "aaa"), Pending: true}, {Target: pull(5, "aaa")}}
 		if got, err = f.HeadDecisions(f.ctx, repoID, "aaa"); err != nil {
 			t.Fatal(err)
 		}
@@ -284,9 +284,9 @@ var configTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("before any: %v, %v; want none", g, err)
 		}
 		text := []byte("same text")
-		for _, want := range []review.GoodLayer{
-			{Source: "acme/shop@1", Files: []review.ConfigBlob{{Layer: "repository", Path: "b", BlobSHA: "1", Text: text}, {Layer: "repository", Path: "a", BlobSHA: "1", Text: text}}},
-			{Source: "acme/shop@2", Files: []review.ConfigBlob{{Layer: "repository", Path: "a", BlobSHA: "2", Text: []byte("other")}}},
+		for _, want := range []ports.GoodLayer{
+			{Source: "acme/shop@1", Files: []ports.ConfigBlob{{Layer: "repository", Path: "b", BlobSHA: "1", Text: text}, {Layer: "repository", Path: "a", BlobSHA: "1", Text: text}}},
+			{Source: "acme/shop@2", Files: []ports.ConfigBlob{{Layer: "repository", Path: "a", BlobSHA: "2", Text: []byte("other")}}},
 			{Source: "acme/shop@3"},
 		} {
 			if err := f.SaveGoodLayer(f.ctx, repoID, "repository", want); err != nil {

@@ -9,19 +9,19 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // readsAll is what a review read that takes in all that others annotate.
-var readsAll = review.ScansRead{Agents: []review.ScanReader{{ID: "code-scanning", Annotations: true, Annotated: []string{"ci/lint"}}}}
+var readsAll = ports.ScansRead{Agents: []ports.ScanReader{{ID: "code-scanning", Annotations: true, Annotated: []string{"ci/lint"}}}}
 
 // ended is the delivery of a check run of another App that was completed.
-func ended(guid, head string, annotated bool) review.Delivery {
-	return review.Delivery{GUID: guid, Event: "check_run", Scans: &review.ScanNews{RepoID: repoID, HeadSHA: head, App: "ci", Check: "build", Annotated: annotated}}
+func ended(guid, head string, annotated bool) ports.Delivery {
+	return ports.Delivery{GUID: guid, Event: "check_run", Scans: &ports.ScanNews{RepoID: repoID, HeadSHA: head, App: "ci", Check: "build", Annotated: annotated}}
 }
 
 // reviewed makes a target whose review read what others found.
-func (f *fixture) reviewed(t *testing.T, g review.Target, reads review.ScansRead) {
+func (f *fixture) reviewed(t *testing.T, g ports.Target, reads ports.ScansRead) {
 	t.Helper()
 	f.accept(t, push("opened "+g.Key(), g))
 	if err := f.SetScans(f.ctx, g.Key(), reads); err != nil {
@@ -43,8 +43,8 @@ func (f *fixture) askScans(t *testing.T, key string) time.Duration {
 func (f *fixture) scanJobs(t *testing.T, want int) {
 	t.Helper()
 	var n atomic.Int32
-	q, err := store.NewQueue(f.Store, workerFunc(func(_ context.Context, j review.Job) error {
-		if j.Kind == review.JobScans {
+	q, err := store.NewQueue(f.Store, workerFunc(func(_ context.Context, j ports.Job) error {
+		if j.Kind == ports.JobScans {
 			n.Add(1)
 		}
 		return nil
@@ -72,7 +72,7 @@ func (f *fixture) scanJobs(t *testing.T, want int) {
 var scanTests = map[string]func(*testing.T, *fixture){
 	"news matter where they are read": func(t *testing.T, f *fixture) {
 		f.reviewed(t, pull(1, "aaa"), readsAll)
-		f.reviewed(t, pull(2, "bbb"), review.ScansRead{})
+		f.reviewed(t, pull(2, "bbb"), ports.ScansRead{})
 		f.reviewed(t, pull(3, "ccc"), readsAll)
 		if err := f.SetClosed(f.ctx, pull(3, "ccc").Key(), true); err != nil {
 			t.Fatal(err)
@@ -144,7 +144,7 @@ var scanTests = map[string]func(*testing.T, *fixture){
 		if wait, err := f.AskScans(f.ctx, g.Key(), time.Minute); wait != 0 || err != nil || f.state(t, g.Key()).Wanted != 1 {
 			t.Error("what was read is asked for again")
 		}
-		if err := f.SetScans(f.ctx, g.Key(), review.ScansRead{}); err != nil {
+		if err := f.SetScans(f.ctx, g.Key(), ports.ScansRead{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := f.BeginScans(f.ctx, g.Key()); err != nil {
@@ -175,7 +175,7 @@ var scanTests = map[string]func(*testing.T, *fixture){
 		}
 	},
 	"those that were refused are listed once nothing is wanted": func(t *testing.T, f *fixture) {
-		refused := review.ScansRead{Agents: []review.ScanReader{{ID: "open"}, {ID: "shut", Refused: true}}}
+		refused := ports.ScansRead{Agents: []ports.ScanReader{{ID: "open"}, {ID: "shut", Refused: true}}}
 		f.reviewed(t, pull(1, "aaa"), refused)
 		f.reviewed(t, pull(2, "bbb"), readsAll)
 		f.reviewed(t, pull(3, "ccc"), refused)
@@ -193,7 +193,7 @@ var scanTests = map[string]func(*testing.T, *fixture){
 	"repositories in which they are read": func(t *testing.T, f *fixture) {
 		f.reviewed(t, pull(1, "aaa"), readsAll)
 		f.reviewed(t, pull(2, "bbb"), readsAll)
-		f.reviewed(t, of(5, 78, 1, "ccc"), review.ScansRead{})
+		f.reviewed(t, of(5, 78, 1, "ccc"), ports.ScansRead{})
 		f.reviewed(t, of(5, 79, 1, "ddd"), readsAll)
 		if err := f.SetClosed(f.ctx, of(5, 79, 1, "").Key(), true); err != nil {
 			t.Fatal(err)
@@ -204,11 +204,11 @@ var scanTests = map[string]func(*testing.T, *fixture){
 		}
 	},
 	"alerts are a pull request's": func(t *testing.T, f *fixture) {
-		reads := review.ScansRead{Agents: []review.ScanReader{{ID: "code-scanning", Alerts: true}}}
+		reads := ports.ScansRead{Agents: []ports.ScanReader{{ID: "code-scanning", Alerts: true}}}
 		f.reviewed(t, pull(1, "aaa"), reads)
 		f.reviewed(t, pull(2, "aaa"), readsAll)
-		alert := func(guid string, number int) review.Accepted {
-			return f.accept(t, review.Delivery{GUID: guid, Event: "code_scanning_alert", Scans: &review.ScanNews{RepoID: repoID, Number: number}})
+		alert := func(guid string, number int) ports.Accepted {
+			return f.accept(t, ports.Delivery{GUID: guid, Event: "code_scanning_alert", Scans: &ports.ScanNews{RepoID: repoID, Number: number}})
 		}
 		if alert("1", 1).NoOp || !alert("2", 2).NoOp || !alert("3", 3).NoOp {
 			t.Error("an alert asks for the wrong reviews")

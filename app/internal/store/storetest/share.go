@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // opened asks for the review of a pull request that an author opened.
@@ -23,7 +23,7 @@ func (f *fixture) opened(t *testing.T, author, repo int64, number int) {
 func (f *fixture) order(t *testing.T, n int) (numbers []int) {
 	t.Helper()
 	done := make(chan int, 200)
-	f.workWith(t, storeOneWorker, finishTargets(f.Store, func(st review.TargetState) { done <- st.Number }))
+	f.workWith(t, storeOneWorker, finishTargets(f.Store, func(st ports.TargetState) { done <- st.Number }))
 	for range n {
 		numbers = append(numbers, receive(t, "one is done", done))
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // Open opens an empty database for a test. Nothing of what the test stores is there
@@ -97,35 +97,35 @@ func (c *clock) pass(d time.Duration) {
 
 const repoID = 77
 
-func pull(number int, head string) review.Target {
-	return review.Target{Kind: review.TargetPull, Installation: 5, RepoID: repoID, Owner: "acme", Name: "shop", Number: number, HeadSHA: head}
+func pull(number int, head string) ports.Target {
+	return ports.Target{Kind: ports.TargetPull, Installation: 5, RepoID: repoID, Owner: "acme", Name: "shop", Number: number, HeadSHA: head}
 }
 
-func group(head string) review.Target {
-	return review.Target{Kind: review.TargetGroup, Installation: 5, RepoID: repoID, Owner: "acme", Name: "shop", HeadSHA: head, BaseSHA: "base", HeadRef: "refs/heads/gh-readonly-queue/main/pr-1-" + head}
+func group(head string) ports.Target {
+	return ports.Target{Kind: ports.TargetGroup, Installation: 5, RepoID: repoID, Owner: "acme", Name: "shop", HeadSHA: head, BaseSHA: "base", HeadRef: "refs/heads/gh-readonly-queue/main/pr-1-" + head}
 }
 
 // push is the delivery of a pull_request event that asks for a review.
-func push(guid string, g review.Target) review.Delivery {
-	return review.Delivery{
+func push(guid string, g ports.Target) ports.Delivery {
+	return ports.Delivery{
 		GUID: guid, Event: "pull_request", Action: "synchronize", Installation: 5, RepoID: repoID,
-		Review: &review.ReviewAsk{Target: g, Reason: "pushed"},
+		Review: &ports.ReviewAsk{Target: g, Reason: "pushed"},
 	}
 }
 
-func comment(guid string, id int64, g review.Target) review.Delivery {
-	return review.Delivery{
+func comment(guid string, id int64, g ports.Target) ports.Delivery {
+	return ports.Delivery{
 		GUID: guid, Event: "issue_comment", Action: "created", Installation: 5, RepoID: repoID,
-		Command: &review.Command{Place: review.PlaceConversation, CommentID: id, Target: g, Sender: "ann", SenderID: 3, Author: "bob", AuthorID: 4, Name: "review"},
+		Command: &ports.Command{Place: ports.PlaceConversation, CommentID: id, Target: g, Sender: "ann", SenderID: 3, Author: "bob", AuthorID: 4, Name: "review"},
 	}
 }
 
 // obey obeys a command on the target that it asks to be reviewed.
-func (f *fixture) obey(commentID int64, ask review.ReviewAsk) error {
-	return f.Obey(f.ctx, review.Command{Place: review.PlaceConversation, CommentID: commentID, Target: ask.Target}, review.Effect{}, &ask)
+func (f *fixture) obey(commentID int64, ask ports.ReviewAsk) error {
+	return f.Obey(f.ctx, ports.Command{Place: ports.PlaceConversation, CommentID: commentID, Target: ask.Target}, ports.Effect{}, &ask)
 }
 
-func (f *fixture) accept(t *testing.T, d review.Delivery) review.Accepted {
+func (f *fixture) accept(t *testing.T, d ports.Delivery) ports.Accepted {
 	t.Helper()
 	a, err := f.Accept(f.ctx, d)
 	if err != nil {
@@ -134,7 +134,7 @@ func (f *fixture) accept(t *testing.T, d review.Delivery) review.Accepted {
 	return a
 }
 
-func (f *fixture) state(t *testing.T, key string) review.TargetState {
+func (f *fixture) state(t *testing.T, key string) ports.TargetState {
 	t.Helper()
 	st, err := f.Target(f.ctx, key)
 	if err != nil {
@@ -143,7 +143,7 @@ func (f *fixture) state(t *testing.T, key string) review.TargetState {
 	return st
 }
 
-func (f *fixture) acquire(t *testing.T, key string) review.Lease {
+func (f *fixture) acquire(t *testing.T, key string) ports.Lease {
 	t.Helper()
 	l, ok, err := f.Acquire(f.ctx, key, "process-1", time.Minute)
 	if err != nil || !ok {
@@ -174,9 +174,9 @@ func (f *fixture) wantJobs(t *testing.T, want int, when string) {
 }
 
 // workerFunc is a review.Worker.
-type workerFunc func(context.Context, review.Job) error
+type workerFunc func(context.Context, ports.Job) error
 
-func (w workerFunc) Work(ctx context.Context, j review.Job) error { return w(ctx, j) }
+func (w workerFunc) Work(ctx context.Context, j ports.Job) error { return w(ctx, j) }
 
 // work starts a queue and stops it when the test ends.
 func (f *fixture) work(t *testing.T, w workerFunc) {
@@ -204,11 +204,11 @@ func (f *fixture) workWith(t *testing.T, opts store.QueueOptions, w workerFunc) 
 
 // finishTargets is a worker that does what the use cases do with a target:
 // take its lease, do all that is wanted, finish.
-func finishTargets(s *store.Store, did func(review.TargetState)) workerFunc {
-	return func(ctx context.Context, j review.Job) error {
+func finishTargets(s *store.Store, did func(ports.TargetState)) workerFunc {
+	return func(ctx context.Context, j ports.Job) error {
 		l, ok, err := s.Acquire(ctx, j.Key, "worker", time.Minute)
 		if err != nil {
-			return &review.RetryError{After: time.Second, Err: err}
+			return &ports.RetryError{After: time.Second, Err: err}
 		}
 		if !ok {
 			return nil

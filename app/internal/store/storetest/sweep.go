@@ -12,13 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 var sweepTests = map[string]func(*testing.T, *fixture){
 	"a delivery's sweep gets its job once": func(t *testing.T, f *fixture) {
-		d := review.Delivery{GUID: "s", Event: "installation", Action: "created", Sweep: &review.Sweep{Installation: 5}}
+		d := ports.Delivery{GUID: "s", Event: "installation", Action: "created", Sweep: &ports.Sweep{Installation: 5}}
 		if a := f.accept(t, d); a.NoOp || a.Key != "" {
 			t.Errorf("sweep = %+v, want one that asks", a)
 		}
@@ -29,11 +29,11 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 	},
 	"one that was given up is asked for by a redelivery": func(t *testing.T, f *fixture) {
 		var calls atomic.Int64
-		f.work(t, func(_ context.Context, j review.Job) error {
+		f.work(t, func(_ context.Context, j ports.Job) error {
 			calls.Add(1)
 			return fmt.Errorf("no such installation %d", j.Installation)
 		})
-		d := review.Delivery{GUID: "s", Event: "installation", Action: "created", Sweep: &review.Sweep{Installation: 5}}
+		d := ports.Delivery{GUID: "s", Event: "installation", Action: "created", Sweep: &ports.Sweep{Installation: 5}}
 		f.accept(t, d)
 		eventually(t, "given up, and a redelivery counts", func() bool {
 			a, err := f.Accept(f.ctx, d)
@@ -45,7 +45,7 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 		ask := func(installation int64) {
 			t.Helper()
 			for range 3 {
-				if err := f.AskSweep(f.ctx, review.Sweep{Installation: installation}); err != nil {
+				if err := f.AskSweep(f.ctx, ports.Sweep{Installation: installation}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -54,7 +54,7 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 		ask(6)
 		f.wantJobs(t, 2, "after asks for two installations")
 		began, end := make(chan int64, 10), make(chan struct{})
-		f.workWith(t, store.QueueOptions{Workers: 2}, func(_ context.Context, j review.Job) error {
+		f.workWith(t, store.QueueOptions{Workers: 2}, func(_ context.Context, j ports.Job) error {
 			began <- j.Installation
 			<-end
 			return nil
@@ -76,7 +76,7 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 			guids = append(guids, guid(i))
 		}
 		f.accept(t, push(guids[0], g))
-		f.accept(t, review.Delivery{GUID: guids[1099], Event: "ping"})
+		f.accept(t, ports.Delivery{GUID: guids[1099], Event: "ping"})
 		f.accept(t, push("not asked about", g))
 		if diff := cmp.Diff(guids[1:1099], f.lost(t, guids...)); diff != "" {
 			t.Errorf("missing (-want +got):\n%s", diff)
@@ -86,23 +86,23 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("missing after one was given up (-want +got):\n%s", diff)
 		}
 		f.accept(t, push("again", g))
-		f.noteLost(t, review.LogRead{})
+		f.noteLost(t, ports.LogRead{})
 		if diff := cmp.Diff(guids[1:1099], f.missing(t)); diff != "" {
 			t.Errorf("missing after one was asked for since (-want +got):\n%s", diff)
 		}
-		if at, err := f.Mark(f.ctx, review.MarkDeliveries); err != nil || !at.Equal(f.clock.Now()) {
+		if at, err := f.Mark(f.ctx, ports.MarkDeliveries); err != nil || !at.Equal(f.clock.Now()) {
 			t.Errorf("the log was read up to %s, %v", at, err)
 		}
 	},
 	"the most urgent are looked for first, and each after a while": func(t *testing.T, f *fixture) {
 		at := f.clock.Now()
-		lost := func(guid string, urgency int, ago time.Duration) review.LostDelivery {
-			return review.LostDelivery{Urgency: urgency, HookAttempt: review.HookAttempt{
+		lost := func(guid string, urgency int, ago time.Duration) ports.LostDelivery {
+			return ports.LostDelivery{Urgency: urgency, HookAttempt: ports.HookAttempt{
 				ID: 5, GUID: guid, Event: "issue_comment", Action: "created", Status: 502, At: at.Add(-ago), Installation: 5, RepoID: 77,
 			}}
 		}
 		command := lost("command", 3, time.Minute)
-		f.noteLost(t, review.LogRead{Lost: []review.LostDelivery{lost("new", 2, time.Minute), lost("scan", 0, time.Hour), command, lost("old", 2, time.Hour)}})
+		f.noteLost(t, ports.LogRead{Lost: []ports.LostDelivery{lost("new", 2, time.Minute), lost("scan", 0, time.Hour), command, lost("old", 2, time.Hour)}})
 		if diff := cmp.Diff([]string{"command", "old", "new", "scan"}, f.missing(t)); diff != "" {
 			t.Errorf("order (-want +got):\n%s", diff)
 		}
@@ -113,7 +113,7 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 		// next look reads again, changes nothing.
 		newer := command
 		newer.ID, newer.Status, newer.At = 9, 504, at
-		f.noteLost(t, review.LogRead{Lost: []review.LostDelivery{newer, command}})
+		f.noteLost(t, ports.LogRead{Lost: []ports.LostDelivery{newer, command}})
 		if diff := cmp.Diff([]string{"old", "new", "scan"}, f.missing(t)); diff != "" {
 			t.Errorf("after one was looked for (-want +got):\n%s", diff)
 		}
@@ -124,10 +124,10 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 		}
 		want := command
 		want.ID, want.Status, want.Looks = 9, 504, 1
-		if diff := cmp.Diff([]review.LostDelivery{want}, all); diff != "" {
+		if diff := cmp.Diff([]ports.LostDelivery{want}, all); diff != "" {
 			t.Errorf("a minute later (-want +got):\n%s", diff)
 		}
-		f.noteLost(t, review.LogRead{Before: at.Add(-time.Hour).Add(time.Second)})
+		f.noteLost(t, ports.LogRead{Before: at.Add(-time.Hour).Add(time.Second)})
 		if diff := cmp.Diff([]string{"command", "new"}, f.missing(t)); diff != "" {
 			t.Errorf("after the time in which GitHub sends them again (-want +got):\n%s", diff)
 		}
@@ -135,9 +135,9 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 	"so many deliveries are kept at most": func(t *testing.T, f *fixture) {
 		sample.Variant(t)
 		const most, over = 20_000, 5
-		read := review.LogRead{UpTo: f.clock.Now()}
+		read := ports.LogRead{UpTo: f.clock.Now()}
 		for i := range most + over {
-			read.Lost = append(read.Lost, review.LostDelivery{Urgency: min(i, 1), HookAttempt: review.HookAttempt{
+			read.Lost = append(read.Lost, ports.LostDelivery{Urgency: min(i, 1), HookAttempt: ports.HookAttempt{
 				ID: int64(i), GUID: fmt.Sprintf("%06d", i), Event: "push", At: f.clock.Now().Add(time.Duration(i) * time.Second),
 			}})
 		}
@@ -169,27 +169,27 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 		}
 	},
 	"orphans are of each repository once": func(t *testing.T, f *fixture) {
-		in := func(repo int64, number int, head string) review.Target {
+		in := func(repo int64, number int, head string) ports.Target {
 			g := pull(number, head)
 			g.RepoID = repo
 			return g
 		}
-		open := func(g review.Target, head string) {
+		open := func(g ports.Target, head string) {
 			t.Helper()
 			l := f.acquire(t, g.Key())
-			_, err := f.Intend(f.ctx, l, review.Write{Kind: review.WriteCheck, Subject: fmt.Sprintf("%d/%s", g.RepoID, head), Key: g.Key(), HeadSHA: head})
+			_, err := f.Intend(f.ctx, l, ports.Write{Kind: ports.WriteCheck, Subject: fmt.Sprintf("%d/%s", g.RepoID, head), Key: g.Key(), HeadSHA: head})
 			if err := errors.Join(err, f.Release(f.ctx, l)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for i, g := range []review.Target{in(1, 1, "aaa"), in(1, 2, "bbb"), in(2, 1, "ccc"), in(3, 1, "ddd"), in(4, 1, "eee")} {
+		for i, g := range []ports.Target{in(1, 1, "aaa"), in(1, 2, "bbb"), in(2, 1, "ccc"), in(3, 1, "ddd"), in(4, 1, "eee")} {
 			f.accept(t, push(guid(i), g))
 			open(g, g.HeadSHA)
 		}
 		if got, err := f.Orphans(f.ctx); err != nil || len(got) != 0 {
 			t.Errorf("with each head open: %v, %v; want none", got, err)
 		}
-		for _, g := range []review.Target{in(1, 1, ""), in(1, 2, ""), in(3, 1, "")} {
+		for _, g := range []ports.Target{in(1, 1, ""), in(1, 2, ""), in(3, 1, "")} {
 			if err := f.SetClosed(f.ctx, g.Key(), true); err != nil {
 				t.Fatal(err)
 			}
@@ -199,7 +199,7 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]review.Target{in(4, 1, "eee"), in(3, 1, "ddd"), in(1, 2, "bbb")}, got); diff != "" {
+		if diff := cmp.Diff([]ports.Target{in(4, 1, "eee"), in(3, 1, "ddd"), in(1, 2, "bbb")}, got); diff != "" {
 			t.Errorf("orphans (-want +got):\n%s", diff)
 		}
 	},
@@ -230,7 +230,7 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 	},
 	"what an installation was refused stays unanswered until it is asked for": func(t *testing.T, f *fixture) {
 		refused, given := pull(1, "aaa"), pull(2, "bbb")
-		for i, g := range []review.Target{refused, given} {
+		for i, g := range []ports.Target{refused, given} {
 			f.accept(t, push(guid(i), g))
 		}
 		if err := f.SetResult(f.ctx, refused.Key(), "the App is suspended"); err != nil {
@@ -241,7 +241,7 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 		}
 		f.finish(t, refused.Key(), true)
 		f.finish(t, given.Key(), true)
-		unanswered := func() []review.Target {
+		unanswered := func() []ports.Target {
 			t.Helper()
 			got, err := f.Unanswered(f.ctx, 5)
 			if err != nil {
@@ -249,7 +249,7 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 			}
 			return got
 		}
-		if diff := cmp.Diff([]review.Target{refused}, unanswered()); diff != "" {
+		if diff := cmp.Diff([]ports.Target{refused}, unanswered()); diff != "" {
 			t.Errorf("unanswered (-want +got):\n%s", diff)
 		}
 		f.accept(t, push("again", refused))
@@ -260,7 +260,7 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 		if got := f.state(t, refused.Key()).Result; got != "" {
 			t.Errorf("result = %q after it was answered", got)
 		}
-		wantErr(t, "SetResult", f.SetResult(f.ctx, "pull/1/1", "no"), review.ErrNotFound)
+		wantErr(t, "SetResult", f.SetResult(f.ctx, "pull/1/1", "no"), ports.ErrNotFound)
 	},
 }
 
@@ -268,15 +268,15 @@ var handOverTests = map[string]func(*testing.T, *fixture){
 	"gives the lease and the target to another kind of job": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("1", g))
-		for i, kind := range []review.JobKind{review.JobPublish, review.JobReview} {
+		for i, kind := range []ports.JobKind{ports.JobPublish, ports.JobReview} {
 			l := f.acquire(t, g.Key())
 			if err := f.HandOver(f.ctx, l, kind); err != nil {
 				t.Fatal(err)
 			}
 			f.wantJobs(t, i+2, "after a lease was handed over")
-			wantErr(t, "Renew", f.Renew(f.ctx, l, time.Minute), review.ErrLeaseLost)
+			wantErr(t, "Renew", f.Renew(f.ctx, l, time.Minute), ports.ErrLeaseLost)
 		}
-		if err := f.HandOver(f.ctx, f.acquire(t, g.Key()), review.JobCommand); err == nil {
+		if err := f.HandOver(f.ctx, f.acquire(t, g.Key()), ports.JobCommand); err == nil {
 			t.Error("handed over to a command")
 		}
 	},
@@ -293,8 +293,8 @@ var handOverTests = map[string]func(*testing.T, *fixture){
 	"a finished review is published while all workers are busy": func(t *testing.T, f *fixture) {
 		busy, published := make(chan struct{}), make(chan string, 1)
 		var running atomic.Int64
-		f.work(t, func(ctx context.Context, j review.Job) error {
-			if j.Kind == review.JobPublish {
+		f.work(t, func(ctx context.Context, j ports.Job) error {
+			if j.Kind == ports.JobPublish {
 				published <- j.Key
 				return nil
 			}
@@ -325,7 +325,7 @@ var handOverTests = map[string]func(*testing.T, *fixture){
 			_, failed := failures.LoadOrStore(fmt.Sprint(key, generation), true)
 			return generation%10 == 0 && !failed
 		}
-		f.work(t, func(ctx context.Context, j review.Job) error {
+		f.work(t, func(ctx context.Context, j ports.Job) error {
 			l, ok, err := f.Acquire(ctx, j.Key, "worker", time.Minute)
 			if err != nil || !ok {
 				return err
@@ -335,15 +335,15 @@ var handOverTests = map[string]func(*testing.T, *fixture){
 				return err
 			}
 			switch {
-			case j.Kind == review.JobReview && r == nil:
+			case j.Kind == ports.JobReview && r == nil:
 				return reviewOnce(ctx, f.Store, l, runs.Add(1))
-			case j.Kind == review.JobReview:
-				return f.HandOver(ctx, l, review.JobPublish)
+			case j.Kind == ports.JobReview:
+				return f.HandOver(ctx, l, ports.JobPublish)
 			case r == nil:
-				return f.HandOver(ctx, l, review.JobReview)
+				return f.HandOver(ctx, l, ports.JobReview)
 			case down(j.Key, r.Generation):
 				_, err := f.Failed(ctx, l)
-				return &review.RetryError{After: time.Millisecond, Err: errors.Join(err, errors.New("GitHub is down"))}
+				return &ports.RetryError{After: time.Millisecond, Err: errors.Join(err, errors.New("GitHub is down"))}
 			}
 			return publishOnce(ctx, f.Store, l, r)
 		})
@@ -369,7 +369,7 @@ var handOverTests = map[string]func(*testing.T, *fixture){
 }
 
 // reviewOnce does what is wanted of a target whose lease is held.
-func reviewOnce(ctx context.Context, s *store.Store, l review.Lease, run int64) error {
+func reviewOnce(ctx context.Context, s *store.Store, l ports.Lease, run int64) error {
 	st, err := s.Target(ctx, l.Key)
 	if err != nil {
 		return err
@@ -382,7 +382,7 @@ func reviewOnce(ctx context.Context, s *store.Store, l review.Lease, run int64) 
 }
 
 // publishOnce publishes a review under the lease of its target.
-func publishOnce(ctx context.Context, s *store.Store, l review.Lease, r *review.StoredReview) error {
+func publishOnce(ctx context.Context, s *store.Store, l ports.Lease, r *ports.StoredReview) error {
 	if err := s.MarkPublished(ctx, r.RunID); err != nil {
 		return err
 	}
@@ -390,35 +390,35 @@ func publishOnce(ctx context.Context, s *store.Store, l review.Lease, r *review.
 	if err != nil || !more {
 		return err
 	}
-	return s.HandOver(ctx, l, review.JobReview)
+	return s.HandOver(ctx, l, ports.JobReview)
 }
 
 var periodicTests = map[string]func(*testing.T, *fixture){
 	"begins at the start, and again, and never piles up": func(t *testing.T, f *fixture) {
 		end := make(chan struct{})
 		var mu sync.Mutex
-		begun := map[review.JobKind]int{}
+		begun := map[ports.JobKind]int{}
 		f.workWith(t, store.QueueOptions{Periodic: []store.Periodic{
-			{Kind: review.JobDeliveries, Every: time.Second}, {Kind: review.JobSweep, Every: time.Second},
-		}}, func(_ context.Context, j review.Job) error {
+			{Kind: ports.JobDeliveries, Every: time.Second}, {Kind: ports.JobSweep, Every: time.Second},
+		}}, func(_ context.Context, j ports.Job) error {
 			mu.Lock()
 			begun[j.Kind]++
 			mu.Unlock()
-			if j.Kind == review.JobSweep { // is still at it when the next one is due
+			if j.Kind == ports.JobSweep { // is still at it when the next one is due
 				<-end
 			}
 			return nil
 		})
 		defer close(end)
-		eventually(t, "the log read three times", func() bool { mu.Lock(); defer mu.Unlock(); return begun[review.JobDeliveries] >= 3 })
+		eventually(t, "the log read three times", func() bool { mu.Lock(); defer mu.Unlock(); return begun[ports.JobDeliveries] >= 3 })
 		mu.Lock()
 		defer mu.Unlock()
-		if begun[review.JobSweep] != 1 {
-			t.Errorf("%d sweeps were begun while one ran, want 1", begun[review.JobSweep])
+		if begun[ports.JobSweep] != 1 {
+			t.Errorf("%d sweeps were begun while one ran, want 1", begun[ports.JobSweep])
 		}
 	},
 	"are refused if they make no sense": func(t *testing.T, f *fixture) {
-		for _, p := range []store.Periodic{{Kind: review.JobReview, Every: time.Minute}, {Kind: review.JobSweep}} {
+		for _, p := range []store.Periodic{{Kind: ports.JobReview, Every: time.Minute}, {Kind: ports.JobSweep}} {
 			if _, err := store.NewQueue(f.Store, nil, store.QueueOptions{Periodic: []store.Periodic{p}}); err == nil {
 				t.Errorf("%+v was taken", p)
 			}
@@ -427,7 +427,7 @@ var periodicTests = map[string]func(*testing.T, *fixture){
 }
 
 // noteLost keeps what the delivery log shows now.
-func (f *fixture) noteLost(t *testing.T, read review.LogRead) {
+func (f *fixture) noteLost(t *testing.T, read ports.LogRead) {
 	t.Helper()
 	read.UpTo = f.clock.Now()
 	if _, err := f.NoteLost(f.ctx, read); err != nil {
@@ -451,9 +451,9 @@ func (f *fixture) missing(t *testing.T) (guids []string) {
 // lost notes deliveries as failed, and lists those that are missing.
 func (f *fixture) lost(t *testing.T, guids ...string) []string {
 	t.Helper()
-	var read review.LogRead
+	var read ports.LogRead
 	for i, g := range guids {
-		read.Lost = append(read.Lost, review.LostDelivery{HookAttempt: review.HookAttempt{
+		read.Lost = append(read.Lost, ports.LostDelivery{HookAttempt: ports.HookAttempt{
 			ID: int64(i + 1), GUID: g, Event: "push", Status: 502, At: f.clock.Now(), Installation: 5, RepoID: 77,
 		}})
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 var tokenTests = map[string]func(*testing.T, *fixture){
@@ -16,16 +16,16 @@ var tokenTests = map[string]func(*testing.T, *fixture){
 		f.accept(t, push("1", one))
 		f.accept(t, push("2", two))
 		id := f.take(t, one, 600, "")
-		f.take(t, one, 500, review.BudgetPull)
+		f.take(t, one, 500, ports.BudgetPull)
 		if err := f.SettleTokens(f.ctx, id, 100); err != nil {
 			t.Fatal(err)
 		}
 		f.take(t, one, 900, "")
-		f.take(t, two, 501, review.BudgetRepository) // 1,000 of 1,500 are taken
+		f.take(t, two, 501, ports.BudgetRepository) // 1,000 of 1,500 are taken
 		f.take(t, two, 500, "")
-		f.clock.pass(review.TokenDay)
+		f.clock.pass(ports.TokenDay)
 		f.take(t, two, 500, "")
-		f.take(t, one, 1, review.BudgetPull) // whatever the day
+		f.take(t, one, 1, ports.BudgetPull) // whatever the day
 	},
 	"agents side by side don't take more than there is": func(t *testing.T, f *fixture) {
 		g := pull(1, "a")
@@ -66,7 +66,7 @@ var tokenTests = map[string]func(*testing.T, *fixture){
 					t.Error(err)
 				case over == "":
 					taken++
-				case over != review.BudgetRepository:
+				case over != ports.BudgetRepository:
 					t.Errorf("over %q", over)
 				}
 			})
@@ -83,7 +83,7 @@ var tokenTests = map[string]func(*testing.T, *fixture){
 		if err := f.ForgetTarget(f.ctx, f.acquire(t, g.Key())); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := f.TakeTokens(f.ctx, ask(g, 1)); !errors.Is(err, review.ErrNotFound) {
+		if _, _, err := f.TakeTokens(f.ctx, ask(g, 1)); !errors.Is(err, ports.ErrNotFound) {
 			t.Errorf("TakeTokens for a target that is gone: %v, want ErrNotFound", err)
 		}
 		f.clock.pass(time.Minute)
@@ -92,11 +92,11 @@ var tokenTests = map[string]func(*testing.T, *fixture){
 	},
 }
 
-func ask(g review.Target, tokens int) review.TokenAsk {
-	return review.TokenAsk{Target: g, Agent: "sme", Model: "m", Tokens: tokens, PerPull: 1000, PerRepositoryDay: 1500}
+func ask(g ports.Target, tokens int) ports.TokenAsk {
+	return ports.TokenAsk{Target: g, Agent: "sme", Model: "m", Tokens: tokens, PerPull: 1000, PerRepositoryDay: 1500}
 }
 
-func (f *fixture) take(t *testing.T, g review.Target, tokens int, want review.TokenBudget) int64 {
+func (f *fixture) take(t *testing.T, g ports.Target, tokens int, want ports.TokenBudget) int64 {
 	t.Helper()
 	id, over, err := f.TakeTokens(f.ctx, ask(g, tokens))
 	if err != nil || over != want {

@@ -6,31 +6,31 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-func check(key, head, externalID string) review.Write {
-	return review.Write{Kind: review.WriteCheck, Subject: "77/" + head, Key: key, HeadSHA: head, ExternalID: externalID}
+func check(key, head, externalID string) ports.Write {
+	return ports.Write{Kind: ports.WriteCheck, Subject: "77/" + head, Key: key, HeadSHA: head, ExternalID: externalID}
 }
 
 var writeTests = map[string]func(*testing.T, *fixture){
 	"goes from intent to completed": func(t *testing.T, f *fixture) {
 		l := f.acquire(t, "pull/77/1")
-		if w, err := f.NewestWrite(f.ctx, review.WriteCheck, "77/aaa"); w != nil || err != nil {
+		if w, err := f.NewestWrite(f.ctx, ports.WriteCheck, "77/aaa"); w != nil || err != nil {
 			t.Fatalf("before any: %v, %v; want none", w, err)
 		}
 		w, err := f.Intend(f.ctx, l, check(l.Key, "aaa", "x1"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w.ID == 0 || w.State != review.WriteIntended {
+		if w.ID == 0 || w.State != ports.WriteIntended {
 			t.Errorf("intent = %+v, want an id and the state intended", w)
 		}
-		w.RemoteID, w.State, w.Digest = 99, review.WriteCompleted, "d"
+		w.RemoteID, w.State, w.Digest = 99, ports.WriteCompleted, "d"
 		if err := f.Record(f.ctx, w); err != nil {
 			t.Fatal(err)
 		}
-		got, err := f.NewestWrite(f.ctx, review.WriteCheck, "77/aaa")
+		got, err := f.NewestWrite(f.ctx, ports.WriteCheck, "77/aaa")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,18 +41,18 @@ var writeTests = map[string]func(*testing.T, *fixture){
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := f.NewestWrite(f.ctx, review.WriteCheck, "77/aaa"); got.ID != second.ID {
+		if got, _ := f.NewestWrite(f.ctx, ports.WriteCheck, "77/aaa"); got.ID != second.ID {
 			t.Errorf("newest = %+v, want the second", got)
 		}
-		if got, _ := f.NewestWrite(f.ctx, review.WriteComment, "77/aaa"); got != nil {
+		if got, _ := f.NewestWrite(f.ctx, ports.WriteComment, "77/aaa"); got != nil {
 			t.Errorf("a comment was found: %+v", got)
 		}
-		wantErr(t, "Record of no write", f.Record(f.ctx, review.Write{ID: 12345}), review.ErrNotFound)
+		wantErr(t, "Record of no write", f.Record(f.ctx, ports.Write{ID: 12345}), ports.ErrNotFound)
 	},
 	"checks are orphans while no open target has their head": func(t *testing.T, f *fixture) {
 		l := f.acquire(t, "pull/77/1")
 		other := f.acquire(t, "pull/77/2")
-		intend := func(l review.Lease, w review.Write, s review.WriteState) int64 {
+		intend := func(l ports.Lease, w ports.Write, s ports.WriteState) int64 {
 			w, err := f.Intend(f.ctx, l, w)
 			if err != nil {
 				t.Fatal(err)
@@ -63,13 +63,13 @@ var writeTests = map[string]func(*testing.T, *fixture){
 			}
 			return w.ID
 		}
-		intended := intend(l, check(l.Key, "aaa", "1"), review.WriteIntended)
-		open := intend(l, check(l.Key, "bbb", "2"), review.WriteOpen)
-		intend(l, check(l.Key, "ccc", "3"), review.WriteCompleted)
-		intend(l, check(l.Key, "ddd", "4"), review.WriteOpen)
+		intended := intend(l, check(l.Key, "aaa", "1"), ports.WriteIntended)
+		open := intend(l, check(l.Key, "bbb", "2"), ports.WriteOpen)
+		intend(l, check(l.Key, "ccc", "3"), ports.WriteCompleted)
+		intend(l, check(l.Key, "ddd", "4"), ports.WriteOpen)
 		f.accept(t, push("there", pull(7, "ddd")))
-		intend(l, review.Write{Kind: review.WriteComment, Subject: l.Key, Key: l.Key}, review.WriteOpen)
-		others := intend(other, check(other.Key, "eee", "5"), review.WriteOpen)
+		intend(l, ports.Write{Kind: ports.WriteComment, Subject: l.Key, Key: l.Key}, ports.WriteOpen)
+		others := intend(other, check(other.Key, "eee", "5"), ports.WriteOpen)
 		got, err := f.OpenChecks(f.ctx, repoID)
 		if err != nil {
 			t.Fatal(err)
@@ -98,7 +98,7 @@ var commandTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("the same comment under another GUID = %+v, want a no-op", a)
 		}
 		f.wantJobs(t, 1, "after the same comment again")
-		got, done, err := f.Command(f.ctx, review.PlaceConversation, 100)
+		got, done, err := f.Command(f.ctx, ports.PlaceConversation, 100)
 		if err != nil || done {
 			t.Fatalf("Command = %v, %v", done, err)
 		}
@@ -108,11 +108,11 @@ var commandTests = map[string]func(*testing.T, *fixture){
 		if st := f.state(t, g.Key()); st.Wanted != 0 {
 			t.Errorf("a command raised the generation to %d before it was accepted", st.Wanted)
 		}
-		_, _, err = f.Command(f.ctx, review.PlaceConversation, 101)
-		wantErr(t, "an unknown command", err, review.ErrNotFound)
+		_, _, err = f.Command(f.ctx, ports.PlaceConversation, 101)
+		wantErr(t, "an unknown command", err, ports.ErrNotFound)
 	},
 	"is known by its place too": func(t *testing.T, f *fixture) {
-		for i, place := range []review.CommentPlace{review.PlaceConversation, review.PlaceReview, review.PlaceReviewLine} {
+		for i, place := range []ports.CommentPlace{ports.PlaceConversation, ports.PlaceReview, ports.PlaceReviewLine} {
 			d := comment(guid(i), 100, pull(i, ""))
 			d.Command.Place, d.Command.Args, d.Command.ReceivedAt = place, "0f3a not in our code", f.clock.Now()
 			if a := f.accept(t, d); a.NoOp {
@@ -123,10 +123,10 @@ var commandTests = map[string]func(*testing.T, *fixture){
 				t.Errorf("%s: %v (-want +got):\n%s", place, err, diff)
 			}
 		}
-		if err := f.FinishCommand(f.ctx, review.PlaceReview, 100, "refused"); err != nil {
+		if err := f.FinishCommand(f.ctx, ports.PlaceReview, 100, "refused"); err != nil {
 			t.Fatal(err)
 		}
-		for place, want := range map[review.CommentPlace]bool{review.PlaceConversation: false, review.PlaceReview: true, review.PlaceReviewLine: false} {
+		for place, want := range map[ports.CommentPlace]bool{ports.PlaceConversation: false, ports.PlaceReview: true, ports.PlaceReviewLine: false} {
 			if _, done, err := f.Command(f.ctx, place, 100); err != nil || done != want {
 				t.Errorf("%s: done %t, %v", place, done, err)
 			}
@@ -135,7 +135,7 @@ var commandTests = map[string]func(*testing.T, *fixture){
 	"is accepted once": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		f.accept(t, comment("c1", 100, g))
-		ask := review.ReviewAsk{Target: g, Reason: "/review by ann"}
+		ask := ports.ReviewAsk{Target: g, Reason: "/review by ann"}
 		for range 2 {
 			if err := f.obey(100, ask); err != nil {
 				t.Fatal(err)
@@ -144,14 +144,14 @@ var commandTests = map[string]func(*testing.T, *fixture){
 		if st := f.state(t, g.Key()); st.Wanted != 1 || !st.Fresh || st.Reason != ask.Reason {
 			t.Errorf("state = %+v, want one fresh generation", st)
 		}
-		if _, done, _ := f.Command(f.ctx, review.PlaceConversation, 100); !done {
+		if _, done, _ := f.Command(f.ctx, ports.PlaceConversation, 100); !done {
 			t.Error("an accepted command isn't done")
 		}
-		wantErr(t, "an unknown command", f.obey(101, ask), review.ErrNotFound)
+		wantErr(t, "an unknown command", f.obey(101, ask), ports.ErrNotFound)
 	},
 	"waits for its generation": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
-		ask := review.ReviewAsk{Target: g, Reason: "/review"}
+		ask := ports.ReviewAsk{Target: g, Reason: "/review"}
 		for _, id := range []int64{100, 101, 102} {
 			f.accept(t, comment(guid(int(id)), id, g))
 		}
@@ -176,24 +176,24 @@ var commandTests = map[string]func(*testing.T, *fixture){
 		if diff := cmp.Diff([]int64{100, 101}, ids(2)); diff != "" {
 			t.Errorf("waiting for generation 2 (-want +got):\n%s", diff)
 		}
-		if err := f.FinishCommand(f.ctx, review.PlaceConversation, 100, "done"); err != nil {
+		if err := f.FinishCommand(f.ctx, ports.PlaceConversation, 100, "done"); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff([]int64{101}, ids(2)); diff != "" {
 			t.Errorf("after one was finished (-want +got):\n%s", diff)
 		}
-		if err := f.FinishCommand(f.ctx, review.PlaceConversation, 102, "refused"); err != nil {
+		if err := f.FinishCommand(f.ctx, ports.PlaceConversation, 102, "refused"); err != nil {
 			t.Fatal(err)
 		}
-		if _, done, _ := f.Command(f.ctx, review.PlaceConversation, 102); !done {
+		if _, done, _ := f.Command(f.ctx, ports.PlaceConversation, 102); !done {
 			t.Error("a refused command isn't done")
 		}
-		wantErr(t, "an unknown command", f.FinishCommand(f.ctx, review.PlaceConversation, 103, "done"), review.ErrNotFound)
+		wantErr(t, "an unknown command", f.FinishCommand(f.ctx, ports.PlaceConversation, 103, "done"), ports.ErrNotFound)
 	},
 	"commands are counted by what became of them, and by sender": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		start := f.clock.Now()
-		var last review.Command
+		var last ports.Command
 		for id := range int64(6) {
 			d := comment(guid(int(id)), id+1, g)
 			d.Command.ReceivedAt = start.Add(time.Duration(id) * time.Minute)
@@ -210,7 +210,7 @@ var commandTests = map[string]func(*testing.T, *fixture){
 			case 4:
 				err = f.FinishCommand(f.ctx, last.Place, last.CommentID, "ignored")
 			default:
-				err = f.obey(id+1, review.ReviewAsk{Target: g})
+				err = f.obey(id+1, ports.ReviewAsk{Target: g})
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -224,16 +224,16 @@ var commandTests = map[string]func(*testing.T, *fixture){
 		other.Target = pull(2, "")
 		for _, tt := range []struct {
 			what  string
-			c     review.Command
+			c     ports.Command
 			since time.Duration
-			want  review.CommandCount
+			want  ports.CommandCount
 		}{
-			{"all", last, 0, review.CommandCount{Obeyed: 2, TurnedDown: 2, BySender: 3}},
-			{"for an earlier command", earlier, 0, review.CommandCount{Obeyed: 2, TurnedDown: 2, BySender: 2}},
-			{"for another sender", ann, 0, review.CommandCount{Obeyed: 2, TurnedDown: 2, BySender: 3}},
-			{"for another sender, later", ann, 3 * time.Minute, review.CommandCount{Obeyed: 1, TurnedDown: 1, BySender: 1}},
-			{"after all", last, 6 * time.Minute, review.CommandCount{}},
-			{"another target", other, 0, review.CommandCount{}},
+			{"all", last, 0, ports.CommandCount{Obeyed: 2, TurnedDown: 2, BySender: 3}},
+			{"for an earlier command", earlier, 0, ports.CommandCount{Obeyed: 2, TurnedDown: 2, BySender: 2}},
+			{"for another sender", ann, 0, ports.CommandCount{Obeyed: 2, TurnedDown: 2, BySender: 3}},
+			{"for another sender, later", ann, 3 * time.Minute, ports.CommandCount{Obeyed: 1, TurnedDown: 1, BySender: 1}},
+			{"after all", last, 6 * time.Minute, ports.CommandCount{}},
+			{"another target", other, 0, ports.CommandCount{}},
 		} {
 			if n, err := f.CommandsSince(f.ctx, tt.c, start.Add(tt.since)); err != nil || n != tt.want {
 				t.Errorf("%s: %+v, %v; want %+v", tt.what, n, err, tt.want)

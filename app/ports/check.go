@@ -1,4 +1,8 @@
-package render
+package ports
+
+import (
+	"time"
+)
 
 // CheckOutput is what a check run shows. Title, Summary and Text obey
 // GitHub's limits: 255 characters, 65,535 bytes and 65,535 bytes.
@@ -29,4 +33,28 @@ type CheckAction struct {
 	Label       string
 	Identifier  string
 	Description string
+}
+
+// CheckWrite is a check run to write. Conclusion is empty while it is in
+// progress.
+type CheckWrite struct {
+	Name        string
+	HeadSHA     string
+	ExternalID  string
+	DetailsURL  string
+	Conclusion  string
+	Output      CheckOutput
+	StartedAt   time.Time
+	CompletedAt time.Time
+	// Repeat says that this write may have been tried before: annotations
+	// that are there are not sent again.
+	Repeat bool
+}
+
+// CheckRun is one of our check runs as GitHub has it.
+type CheckRun struct {
+	ID         int64
+	ExternalID string
+	Completed  bool
+	Conclusion string
 }

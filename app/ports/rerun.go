@@ -1,45 +1,8 @@
-package review
+package ports
 
 import (
 	"slices"
-	"time"
-
-	"github.com/reviewgate/reviewgate/pipeline"
 )
-
-// Effect is what a command changes, besides asking for a review. All of it is
-// stored in the transaction that marks the command as accepted, with an entry in
-// the audit log. The zero value changes nothing.
-type Effect struct {
-	Dismiss []pipeline.Dismissal  // by fingerprint; replaces what was there
-	Accept  []pipeline.Acceptance // likewise; ends a dismissal of the same fingerprint, as that ends it
-	Restore []string              // fingerprints that are neither dismissed nor accepted any more
-	// ByHand decides in the gate's place for HeadSHA against BaseRef, in the
-	// place of an earlier decision for them.
-	ByHand  *pipeline.HandDecision
-	HeadSHA string
-	BaseRef string
-	// Resume lets an escalated fix loop continue.
-	Resume bool
-	Audit  *AuditEntry
-	Notice string // to be said in the comment, in answer; empty for none
-}
-
-// AuditEntry is a line of the append-only log of what people decided.
-type AuditEntry struct {
-	At      time.Time
-	RepoID  int64
-	Key     string // of the target
-	HeadSHA string
-	Actor   string // login
-	Action  string // the command's name
-	Subject string // fingerprint, or empty
-	Reason  string
-	// AutoDecision is what would have been decided without a person, where models
-	// took part in what was decided about by hand: pipeline.AutoHuman if that was
-	// left to a person.
-	AutoDecision pipeline.AutoDecision
-}
 
 // Rerun says how much of a review is done anew. The zero value runs every agent
 // whose result can't be carried over from a review of an equal change.

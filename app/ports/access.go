@@ -1,0 +1,48 @@
+package ports
+
+import (
+	"time"
+)
+
+// moved reports whether a target has its repository at another place now, and
+// corrects it.
+func (a Access) Moved(t *Target) bool {
+	if !a.Installed || a.Suspended {
+		return false
+	}
+	here := *t
+	if a.Installation != 0 {
+		t.Installation = a.Installation
+	}
+	if a.Owner != "" && a.Name != "" {
+		t.Owner, t.Name = a.Owner, a.Name
+	}
+	return *t != here
+}
+
+// Quota is what GitHub says about an installation's primary rate limit.
+type Quota struct {
+	Limit, Left int       // calls
+	Reset       time.Time // when all of them are available again
+}
+
+// Access is how the App stands to a repository. Owner, Name and Installation
+// are the present ones, which differ from the target's after a rename or a
+// transfer.
+type Access struct {
+	Installed    bool
+	Suspended    bool
+	Installation int64
+	Owner, Name  string
+	// Missing lists permissions that reviews need and that were not granted,
+	// such as "checks: write".
+	Missing []string
+}
+
+// Installation is an account on which the App is installed.
+type Installation struct {
+	ID        int64
+	Account   string
+	CreatedAt time.Time
+	Suspended bool
+}

@@ -1,0 +1,150 @@
+package ports
+
+import (
+	"strings"
+	"time"
+)
+
+// Push says who sent a head of a pull request, according to GitHub's event. The commits
+// name their authors themselves, which anybody may forge.
+type Push struct {
+	Target Target
+	// Before is the head that was replaced; empty for the head with which the pull
+	// request was opened. See Retargeted for what is not a push.
+	Before   string
+	Sender   string // login of a person
+	SenderID int64  // of the account, 0 where it is not known
+}
+
+// Retargeted is the Push.Before of a head that was to go into one base branch and is
+// to go into another. What the old one held is a part of the change from then on, and
+// nobody saw who pushed it.
+func Retargeted(from, to string) string { return from + " " + to }
+
+// retargeted returns the base branches of an entry that Retargeted made.
+func (p Push) Retargeted() (from, to string, ok bool) { return strings.Cut(p.Before, " ") }
+
+// Delivery is one webhook delivery and what it asks for. Exactly the asks
+// that are set are stored; one that asks nothing is recorded as a no-op.
+type Delivery struct {
+	GUID         string
+	Event        string
+	Action       string
+	Installation int64
+	RepoID       int64
+	ReceivedAt   time.Time
+
+	Review    *ReviewAsk
+	Close     *Target
+	Merged    bool // what is closed was merged
+	Push      *Push
+	Command   *Command
+	Rerequest *Rerequest
+	Report    *ReportNews
+	Scans     *ScanNews
+	Sweep     *Sweep
+	Config    *ConfigNews
+	Forget    *Forget
+}
+
+// ConfigNews says that a push, or another name, may have changed the config of a
+// repository, and with it of all that it holds for.
+type ConfigNews struct {
+	Repository Target // without a number and a head
+	Branch     string // that was pushed to; empty for the default branch
+	// Was is the full name that the repository had before it was renamed or
+	// transferred; empty for a push. All open pull requests are reviewed again
+	// then, since config goes by names.
+	Was string
+}
+
+// Forget asks to delete what is stored of repositories that the App may not see
+// any more: those of Repos, or where there are none all of the installation,
+// which is gone for good then.
+type Forget struct {
+	Installation int64
+	Repos        []int64
+}
+
+// Sweep asks to look for what was missed: open pull requests of an
+// installation whose head has no completed check.
+type Sweep struct {
+	Installation int64
+	// Granted says that permissions were granted: what was refused for want of
+	// them is tried again.
+	Granted bool
+}
+
+// Holding is what is stored of one repository. Its names are empty where only
+// its id is known.
+type Holding struct {
+	Repository Target   // without a number and a head
+	Keys       []string // of its targets that are to be forgotten
+}
+
+// ReviewAsk asks for a review of the target as it is when the review runs.
+type ReviewAsk struct {
+	Target Target
+	Reason string // in words, such as "opened" or "pushed"
+	// LabelsOnly says that only labels changed: the ask counts only if the
+	// target's last review read labels, or read the type from them and TypeLabel
+	// says that this is one of those.
+	LabelsOnly bool
+	TypeLabel  bool
+	// At is when the event that asks happened by GitHub's clock, in whole
+	// seconds; zero for what was read from GitHub now. Old news moves no head.
+	// Of news from one second that with the Before of the head that is known is
+	// the newer.
+	At     time.Time
+	Before string // head that the event replaced, if it tells
+	// Once names the ask where it may be made again after a crash: it counts
+	// the first time.
+	Once string
+	// Asked, if set, is the generation that had been asked for when the target was
+	// found to need a review, 0 for one that was not known: where somebody has
+	// asked since, this ask is needless.
+	Asked *int64
+	// Fresh demands a new check run even where nothing seems to have changed:
+	// the old one must not stand while the review runs.
+	Fresh bool
+	// Author is the id of the account that opened the pull request, 0 if the ask does
+	// not know it. Each author has a share of the queue while others wait.
+	Author int64
+	// Low lets other work go first: nobody waits for this review.
+	Low bool
+	// Rerun says how much is done anew. Of several asks that one review answers,
+	// all are met, and so is that of the last one if it was given up.
+	Rerun Rerun
+	// AtOnce ends the wait of a quarantined target.
+	AtOnce bool
+	// ByHand says that somebody decided in the gate's place: what was given up
+	// need not be done for it.
+	ByHand bool
+}
+
+// ReportNews says that a comment with a review report came, changed or went. It
+// asks for a review where reviews of the pull request read such comments and the
+// author's counts.
+type ReportNews struct {
+	Target Target
+	Author string // of the comment
+}
+
+// Rerequest asks for a fresh review of every pull request that has the head.
+type Rerequest struct {
+	Installation int64
+	RepoID       int64
+	Owner        string
+	Name         string
+	HeadSHA      string
+	Numbers      []int // of the pull requests that the event names; empty for forks
+}
+
+// Accepted says what became of a delivery.
+type Accepted struct {
+	Duplicate bool   // seen before, and nothing was given up since
+	NoOp      bool   // asks for nothing
+	Key       string // of the target whose generation was raised or that was closed, if any
+	HeadMoved bool   // the ask names another head than the newest known before
+	Closed    bool   // a known target was closed
+}

@@ -1,0 +1,50 @@
+package ports
+
+import (
+	"context"
+
+	"github.com/reviewgate/reviewgate/pipeline/raw"
+)
+
+// PullSource reads one pull request or merge group for a review.
+type PullSource struct {
+	Change
+	Discussion
+	Scanners
+}
+
+// Change is what is reviewed. Its methods are called side by side.
+type Change interface {
+	PullRequest(ctx context.Context) (raw.PullRequest, error)
+	Files(ctx context.Context) (raw.Files, error)
+	Commits(ctx context.Context) (raw.Commits, error)
+	// File reads the first bytes of a file at a commit, at least most of them if the file
+	// is that long. A directory or a submodule has no text. The error for a file that is
+	// not there is HostNotFound.
+	File(ctx context.Context, commit, path string, most int64) ([]byte, error)
+	// Calls counts the API calls that were made through the source.
+	Calls() int
+}
+
+// Discussion is what people wrote about the change.
+type Discussion interface {
+	// Remarks lists people's comments on the pull request that contain the words, oldest
+	// first.
+	Remarks(ctx context.Context, words string) ([]Remark, error)
+	// LinkedIssue reads an issue of the repository. The error for a pull request is
+	// HostNotFound.
+	LinkedIssue(ctx context.Context, number int) (LinkedIssue, error)
+	// Permission is a person's permission in the repository.
+	Permission(ctx context.Context, login string) (Permission, error)
+}
+
+// Scanners is what other Apps found.
+type Scanners interface {
+	// OtherRuns lists the newest check runs of other Apps in each suite on a commit.
+	OtherRuns(ctx context.Context, commit string) ([]ScanRun, error)
+	// Annotations lists the annotations of a check run, at most most.
+	Annotations(ctx context.Context, run int64, most int) ([]ScanAnnotation, error)
+	// Alerts lists the open code scanning alerts of the change. If the change can have
+	// none, it says why in words.
+	Alerts(ctx context.Context) (alerts []ScanAlert, none string, err error)
+}
