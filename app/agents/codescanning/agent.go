@@ -169,7 +169,7 @@ func (a *Agent) annotations(ctx context.Context, runs []ports.ScanRun, c *collec
 		total += r.Annotations
 	}
 	if total > MaxRead || len(runs) > maxRuns {
-		return &ports.TooMuchError{fmt.Sprintf("%d check runs have %d annotations, more than the limit of %d runs and %d annotations: name the Apps that count in scanning.apps",
+		return &ports.TooMuchError{What: fmt.Sprintf("%d check runs have %d annotations, more than the limit of %d runs and %d annotations: name the Apps that count in scanning.apps",
 			len(runs), total, maxRuns, MaxRead)}
 	}
 	for part := range slices.Chunk(runs, readsAtOnce) {
@@ -190,7 +190,7 @@ func (a *Agent) annotations(ctx context.Context, runs []ports.ScanRun, c *collec
 			}
 		}
 		if c.kept > maxKept {
-			return &ports.TooMuchError{"the annotations have more text than is read, 16 MB: name the Apps that count in scanning.apps"}
+			return &ports.TooMuchError{What: "the annotations have more text than is read, 16 MB: name the Apps that count in scanning.apps"}
 		}
 	}
 	return nil

@@ -304,7 +304,7 @@ func TestFlood(t *testing.T) {
 	yes := true
 	for what, h := range map[string]*host{
 		"annotations": {runs: []ports.ScanRun{{ID: 1, Completed: true, Annotations: MaxRead + 1}}},
-		"check runs":  {tooMuch: &ports.TooMuchError{"there are more check runs than GitHub lists"}},
+		"check runs":  {tooMuch: &ports.TooMuchError{What: "there are more check runs than GitHub lists"}},
 	} {
 		h.alerts = []ports.ScanAlert{{Number: 1, Tool: "CodeQL", Rule: "go/x", Title: "Bad", SecuritySeverity: "critical", Path: "a.go", StartLine: 3, EndLine: 3, Message: "No."}}
 		out, _, _, err := h.review(t, &config.ScanSources{Alerts: &yes})
