@@ -17,6 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
 	"github.com/reviewgate/reviewgate/app/internal/store/sqlitetest"
 	"github.com/reviewgate/reviewgate/app/internal/telemetry"
+	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/run"
@@ -350,5 +351,5 @@ func (w *World) Reconnect(timeout time.Duration) {
 		w.Fatal(err)
 	}
 	w.Cleanup(c.Close)
-	w.App.Inside().Service.GitHub = c.Host
+	w.App.Inside().Service.Change(func(o *review.Options) { o.GitHub = c.Host })
 }

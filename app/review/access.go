@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/retry"
 )
 
 // accessError is a refusal whose reason is known: what people must do about
@@ -32,7 +33,7 @@ func (s *Service) diagnose(ctx context.Context, state ports.TargetState, refusal
 	}
 	a, err := s.GitHub.Access(ctx, state.Target)
 	switch {
-	case err != nil && retryable(err) && s.inTime(state, err):
+	case err != nil && retry.Temporary(err) && s.retry.InTime(state, err):
 		return nil, false, err
 	case err != nil:
 		s.Log.Warn().Str("target", state.Key()).Err(err).Msg("why GitHub refuses is not known")

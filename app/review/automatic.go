@@ -136,7 +136,7 @@ func (s *Service) submit(ctx context.Context, lease ports.Lease, state ports.Tar
 		}
 		have = &intent
 	}
-	if err := s.fence(ctx, lease); err != nil {
+	if err := s.leases.Fence(ctx, lease); err != nil {
 		return err
 	}
 	// A push must not cut it short: what may be on its way could come after it was

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 )
@@ -142,7 +143,7 @@ func (s *Service) waitForCalls(ctx context.Context, lease ports.Lease, state por
 	}
 	s.openMeanwhile(ctx, lease, state)
 	if wait.tell {
-		if err := guard(func() error { return s.tellCallWait(ctx, lease, state, wait) }); err != nil {
+		if err := panics.Guard(func() error { return s.tellCallWait(ctx, lease, state, wait) }); err != nil {
 			s.Log.Warn().Str("target", lease.Key).Err(err).Msg("the check can't say that the review waits for GitHub's rate limit")
 		}
 	}

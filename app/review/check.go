@@ -13,41 +13,13 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-func checkSubject(repoID int64, headSHA string) string { return fmt.Sprintf("%d/%s", repoID, headSHA) }
-
-// onHead does f while no other run writes the head's check: a check belongs
-// to a SHA, and two pull requests may share it.
+// onHead calls f while no other run writes the head's check: a check belongs to a SHA,
+// and two pull requests may share it.
 func (s *Service) onHead(ctx context.Context, repoID int64, headSHA string, f func(context.Context) error) error {
-	const pause = 25 * time.Millisecond
-	for {
-		l, ok, err := s.Store.Acquire(ctx, "check/"+checkSubject(repoID, headSHA), s.Owner, s.LeaseTTL)
-		if err != nil {
-			return fmt.Errorf("take the lease of the head's check: %w", err)
-		}
-		if ok {
-			return s.underLease(ctx, l, f)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
-		}
-	}
+	return s.leases.Alone(ctx, "check/"+checkSubject(repoID, headSHA), f)
 }
 
-// underLease does f while the lease is kept, and gives it back.
-func (s *Service) underLease(ctx context.Context, l ports.Lease, f func(context.Context) error) error {
-	held, stop := s.keep(ctx, l)
-	err := guard(func() error { return f(held) })
-	stop()
-	if cause := context.Cause(held); errors.Is(cause, ports.ErrLeaseLost) {
-		return fmt.Errorf("write the head's check: %w", &ports.RetryError{After: s.RetryBase, Err: cause})
-	}
-	if rerr := s.Store.Release(context.WithoutCancel(ctx), l); rerr != nil && err == nil {
-		return fmt.Errorf("give back the lease of the head's check: %w", rerr)
-	}
-	return err
-}
+func checkSubject(repoID int64, headSHA string) string { return fmt.Sprintf("%d/%s", repoID, headSHA) }
 
 // openCheck makes sure that the head has a check in progress. A completed one
 // counts if it answers for the target, unless a fresh run was asked for.
@@ -178,7 +150,7 @@ func (s *Service) completeCheck(ctx context.Context, lease ports.Lease, t ports.
 		}
 	}
 	if have.State != ports.WriteCompleted {
-		if err := s.fence(ctx, lease); err != nil {
+		if err := s.leases.Fence(ctx, lease); err != nil {
 			return err
 		}
 		w.ExternalID = have.ExternalID
@@ -229,7 +201,7 @@ func (s *Service) createCheck(ctx context.Context, lease ports.Lease, t ports.Ta
 		}
 		have = &intent
 	}
-	if err := s.fence(ctx, lease); err != nil {
+	if err := s.leases.Fence(ctx, lease); err != nil {
 		return nil, err
 	}
 	w.ExternalID = have.ExternalID
@@ -375,12 +347,4 @@ func (s *Service) checkName(ctx context.Context, t ports.Target) (string, error)
 		return "", err
 	}
 	return cfg.Settings.Check.Name, nil
-}
-
-// fence makes sure that the run still holds its target, right before a write.
-func (s *Service) fence(ctx context.Context, l ports.Lease) error {
-	if err := s.Store.Renew(ctx, l, s.LeaseTTL); err != nil {
-		return fmt.Errorf("make sure that %s is still ours: %w", l.Key, err)
-	}
-	return nil
 }

@@ -32,7 +32,7 @@ const (
 // workCommand obeys a slash command or refuses it. It is safe to do again:
 // accepting is one transaction, and a reaction that is there stays one.
 func (s *Service) workCommand(ctx context.Context, place ports.CommentPlace, commentID int64, attempt int) error {
-	return s.retryJob(attempt, s.command(ctx, place, commentID))
+	return s.retry.Job(attempt, s.command(ctx, place, commentID))
 }
 
 func (s *Service) command(ctx context.Context, place ports.CommentPlace, commentID int64) error {
@@ -181,12 +181,12 @@ const patience = 3 * time.Hour
 func (s *Service) workRerequest(ctx context.Context, job ports.Job) error {
 	targets, err := s.onRerequestedHead(ctx, *job.Rerequest)
 	if err != nil {
-		return s.retryJob(job.Attempt, err)
+		return s.retry.Job(job.Attempt, err)
 	}
 	for _, t := range targets {
 		ask := ports.ReviewAsk{Target: t, Reason: "asked for again", AtOnce: true, Once: job.Delivery + " " + t.Key()}
 		if err := s.Store.Ask(ctx, ask, true); err != nil {
-			return s.retryJob(job.Attempt, fmt.Errorf("ask for a review of %s: %w", t.Key(), err))
+			return s.retry.Job(job.Attempt, fmt.Errorf("ask for a review of %s: %w", t.Key(), err))
 		}
 	}
 	return nil
@@ -222,14 +222,4 @@ func (s *Service) onRerequestedHead(ctx context.Context, r ports.Rerequest) ([]p
 		}
 	}
 	return targets, nil
-}
-
-// retryJob turns trouble in a job that has no target of its own into the
-// queue's terms.
-func (s *Service) retryJob(attempt int, err error) error {
-	const attempts = 100 // which the backoff spreads over three hours
-	if err == nil || !retryable(err) || attempt >= attempts {
-		return err
-	}
-	return &ports.RetryError{After: s.backoff(attempt, err), Err: err}
 }

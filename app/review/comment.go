@@ -114,7 +114,7 @@ func (s *Service) findComment(ctx context.Context, lease ports.Lease, t ports.Ta
 		have = &intent
 	}
 	for _, extra := range found[1:] {
-		if err := s.fence(ctx, lease); err != nil {
+		if err := s.leases.Fence(ctx, lease); err != nil {
 			return nil, err
 		}
 		if err := s.GitHub.DeleteComment(ctx, t, extra.ID); err != nil {
@@ -136,7 +136,7 @@ func (s *Service) createComment(ctx context.Context, lease ports.Lease, t ports.
 		}
 		have = &intent
 	}
-	if err := s.fence(ctx, lease); err != nil {
+	if err := s.leases.Fence(ctx, lease); err != nil {
 		return err
 	}
 	id, err := s.GitHub.CreateComment(ctx, t, doc.Body)
@@ -156,7 +156,7 @@ func (s *Service) updateComment(ctx context.Context, lease ports.Lease, t ports.
 	if have.Digest == doc.Digest {
 		return nil
 	}
-	if err := s.fence(ctx, lease); err != nil {
+	if err := s.leases.Fence(ctx, lease); err != nil {
 		return err
 	}
 	err := s.GitHub.UpdateComment(ctx, t, have.RemoteID, doc.Body)

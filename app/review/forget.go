@@ -74,14 +74,14 @@ var errAtWork = errors.New("it is being worked on")
 
 // forgetTarget deletes what is stored of one target, under its lease.
 func (s *Service) forgetTarget(ctx context.Context, key string, forget func(context.Context, ports.Lease) error) error {
-	l, ok, err := s.Store.Acquire(ctx, key, s.Owner, s.LeaseTTL)
+	l, ok, err := s.leases.Acquire(ctx, key)
 	if err != nil {
 		return fmt.Errorf("take the lease of %s: %w", key, err)
 	}
 	if !ok {
 		return fmt.Errorf("forget %s: %w", key, errAtWork)
 	}
-	err = s.underLease(ctx, l, func(ctx context.Context) error { return forget(ctx, l) })
+	err = s.leases.Under(ctx, l, func(ctx context.Context) error { return forget(ctx, l) })
 	if err != nil {
 		return fmt.Errorf("forget %s: %w", key, err)
 	}

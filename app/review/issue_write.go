@@ -155,7 +155,7 @@ func (w *issueWriter) create(ctx context.Context, d *ports.Deferred) error {
 	if d.Number != 0 {
 		return w.update(ctx, d)
 	}
-	if err := w.fence(ctx, w.lease); err != nil {
+	if err := w.leases.Fence(ctx, w.lease); err != nil {
 		return err
 	}
 	doc := documentOf(d)
@@ -219,7 +219,7 @@ func (w *issueWriter) update(ctx context.Context, d *ports.Deferred) error {
 		w.countIssue(issueLeft)
 		return w.settle(ctx, d, ports.DeferredLeft)
 	}
-	if err := w.fence(ctx, w.lease); err != nil {
+	if err := w.leases.Fence(ctx, w.lease); err != nil {
 		return err
 	}
 	if err := w.GitHub.UpdateIssue(ctx, w.target, d.Number, render.KeepBelow(doc.Body, now.Body), open); err != nil {

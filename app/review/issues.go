@@ -30,7 +30,7 @@ const issueDay = 24 * time.Hour
 // those that had to wait. It is safe to do again: a merge is noted once, and an
 // issue that may be there is looked for.
 func (s *Service) workIssues(ctx context.Context, job ports.Job) error {
-	return s.retryJob(job.Attempt, s.deferIssues(ctx, job.Issues.Target))
+	return s.retry.Job(job.Attempt, s.deferIssues(ctx, job.Issues.Target))
 }
 
 func (s *Service) deferIssues(ctx context.Context, t ports.Target) error {
@@ -38,14 +38,14 @@ func (s *Service) deferIssues(ctx context.Context, t ports.Target) error {
 	if err != nil || cfg == nil {
 		return err
 	}
-	l, ok, err := s.Store.Acquire(ctx, fmt.Sprintf("issues/%d", t.RepoID), s.Owner, s.LeaseTTL)
+	l, ok, err := s.leases.Acquire(ctx, fmt.Sprintf("issues/%d", t.RepoID))
 	if err != nil {
 		return fmt.Errorf("take the lease of the repository's issues: %w", err)
 	}
 	if !ok {
 		return errors.New("the repository's issues are being written")
 	}
-	return s.underLease(ctx, l, func(ctx context.Context) error {
+	return s.leases.Under(ctx, l, func(ctx context.Context) error {
 		if merged != nil {
 			if err := s.noteMerge(ctx, l, t, merged, cfg); err != nil {
 				return err

@@ -60,7 +60,7 @@ func riskLabels(prefix string, level pipeline.RiskLevel, have []string) (remove,
 
 func (s *Service) relabel(ctx context.Context, lease ports.Lease, t ports.Target, remove, add []string) error {
 	for _, label := range remove {
-		if err := s.fence(ctx, lease); err != nil {
+		if err := s.leases.Fence(ctx, lease); err != nil {
 			return err
 		}
 		if err := s.GitHub.RemoveLabel(ctx, t, label); err != nil {
@@ -68,7 +68,7 @@ func (s *Service) relabel(ctx context.Context, lease ports.Lease, t ports.Target
 		}
 	}
 	for _, label := range add {
-		if err := s.fence(ctx, lease); err != nil {
+		if err := s.leases.Fence(ctx, lease); err != nil {
 			return err
 		}
 		if err := s.GitHub.AddLabel(ctx, t, label); err != nil {

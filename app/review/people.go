@@ -114,7 +114,7 @@ func (s *Service) requestReviews(ctx context.Context, lease ports.Lease, t ports
 	if len(people) == 0 {
 		return nil, nil
 	}
-	if err := s.fence(ctx, lease); err != nil {
+	if err := s.leases.Fence(ctx, lease); err != nil {
 		return nil, err
 	}
 	err = s.GitHub.RequestReviews(ctx, t, people)

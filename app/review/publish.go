@@ -7,9 +7,11 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/app/retry"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -79,8 +81,8 @@ func (s *Service) publishParts(ctx context.Context, lease ports.Lease, state por
 	}
 	var checkErr, commentErr error
 	var g sync.WaitGroup // neither keeps the other from being written
-	g.Go(func() { checkErr = guard(check) })
-	g.Go(func() { commentErr = guard(comment) })
+	g.Go(func() { checkErr = panics.Guard(check) })
+	g.Go(func() { commentErr = panics.Guard(comment) })
 	g.Wait()
 	switch {
 	case checkErr != nil:
@@ -174,7 +176,7 @@ func (s *Service) configOf(ctx context.Context, r *ports.StoredReview) (*config.
 	}
 	cfg, problems := s.Loader.Load(layers...)
 	if len(problems) > 0 {
-		return nil, &finalError{fmt.Errorf("load the stored config of run %s: %s", r.RunID, problems[0].Problem), "internal"}
+		return nil, &retry.FinalError{Err: fmt.Errorf("load the stored config of run %s: %s", r.RunID, problems[0].Problem), Why: "internal"}
 	}
 	return cfg, s.named(ctx, cfg, r.RepoID)
 }
@@ -461,12 +463,12 @@ func (s *Service) countGaveUp(cause error) {
 	if s.Observe.GaveUp == nil {
 		return
 	}
-	var final *finalError
+	var final *retry.FinalError
 	switch {
 	case errors.As(cause, new(*accessError)):
 		s.Observe.GaveUp("access")
 	case errors.As(cause, &final):
-		s.Observe.GaveUp(final.why)
+		s.Observe.GaveUp(final.Why)
 	case errors.As(cause, new(*ports.HostError)):
 		s.Observe.GaveUp("github")
 	default:
@@ -503,14 +505,14 @@ func (s *Service) giveUpSilently(lease ports.Lease, err error) error {
 // what to do about it.
 func explain(err error) (what, remedy string) {
 	var host *ports.HostError
-	var final *finalError
+	var final *retry.FinalError
 	var access *accessError
 	switch {
 	case errors.As(err, &access):
 		return "GitHub refused: " + access.result + ".", access.remedy
 	case errors.As(err, &final):
 		return "The review could not be finished: " + final.Error() + ".", "Comment /review to try again. If it fails again, the server's log has the details."
-	case panicked(err) || !errors.As(err, &host): // its text may hold anything
+	case retry.Panicked(err) || !errors.As(err, &host): // its text may hold anything
 		return "An internal error stopped the review.", "Comment /review to try again. If it fails again, the server's log has the details."
 	}
 	what = fmt.Sprintf("GitHub did not let reviewgate %s", host.Op)

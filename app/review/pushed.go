@@ -78,7 +78,7 @@ func (s *Service) workConfig(ctx context.Context, job ports.Job) error {
 		}
 	}
 	if waiting > 0 {
-		return &ports.RetryError{After: s.backoff(job.Attempt, nil), Err: fmt.Errorf("%d pull requests are under review", waiting)}
+		return &ports.RetryError{After: s.retry.Wait(job.Attempt, nil), Err: fmt.Errorf("%d pull requests are under review", waiting)}
 	}
 	s.configPushed(found)
 	return nil

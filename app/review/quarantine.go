@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/app/retry"
 )
 
 // isSuspect reports whether a target may have taken the server down. Closed ones are no
@@ -50,7 +52,7 @@ func (s *Service) workApart(ctx context.Context, lease ports.Lease, kind ports.J
 	if err := t.admit(s.memory.ticket(lease.Key, state.HeadSHA, kind).by(state.Author)); err != nil {
 		return s.stopWork(ctx, lease, s.putOff(ctx, lease, state, err))
 	}
-	_, stop := s.keep(ctx, lease) // the child gives the lease back
+	_, stop := s.leases.Keep(ctx, lease) // the child gives the lease back
 	ended, err := s.Apart(ctx, lease, state.Target, kind, t.alone)
 	stop()
 	var died *ports.DiedError
@@ -101,13 +103,13 @@ func (s *Service) quarantine(ctx context.Context, lease ports.Lease, died *ports
 func (s *Service) stay(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	q := state.Quarantine
 	rests := q.Next.After(q.Since.Add(s.QuarantineFor))
-	held, stop := s.keep(ctx, lease)
-	err := guard(func() error { return s.tellQuarantine(held, lease, state, rests) })
+	held, stop := s.leases.Keep(ctx, lease)
+	err := panics.Guard(func() error { return s.tellQuarantine(held, lease, state, rests) })
 	stop()
 	switch cause := context.Cause(held); {
 	case errors.Is(cause, ports.ErrLeaseLost):
 		return nil // the new holder goes on
-	case err != nil && retryable(err):
+	case err != nil && retry.Temporary(err):
 		return s.stopWork(ctx, lease, err)
 	case err != nil:
 		s.logFailure("the check can't say that the review is quarantined", lease.Key, err)

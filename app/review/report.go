@@ -17,15 +17,15 @@ func (s *Service) workReport(ctx context.Context, job ports.Job) error {
 	t, key := job.Report.Target, job.Report.Target.Key()
 	reads, err := s.readsReports(ctx, key)
 	if err != nil || !reads {
-		return s.retryJob(job.Attempt, err)
+		return s.retry.Job(job.Attempt, err)
 	}
 	p, err := s.GitHub.Permission(ctx, t, job.Report.Author)
 	if err != nil || !p.CanWrite() {
-		return s.retryJob(job.Attempt, err)
+		return s.retry.Job(job.Attempt, err)
 	}
 	ask := ports.ReviewAsk{Target: t, Reason: "review report by " + job.Report.Author, Once: job.Delivery + " " + key}
 	if err := s.Store.Ask(ctx, ask, false); err != nil {
-		return s.retryJob(job.Attempt, fmt.Errorf("ask for a review of %s: %w", key, err))
+		return s.retry.Job(job.Attempt, fmt.Errorf("ask for a review of %s: %w", key, err))
 	}
 	return nil
 }

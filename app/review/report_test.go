@@ -97,7 +97,7 @@ func TestNewsOfReports(t *testing.T) {
 				tt.github.may = ports.PermissionWrite
 			}
 			store := ports.Store{Layers: &tt.store, Targets: &tt.store, History: &tt.store, Intake: &tt.store}
-			s := &Service{Options: Options{Store: store, GitHub: ports.Host{PeopleReader: &tt.github}, Loader: config.NewLoader(1), RetryBase: time.Second}}
+			s := built(Options{Store: store, GitHub: ports.Host{PeopleReader: &tt.github}, Loader: config.NewLoader(1), RetryBase: time.Second})
 			target := ports.Target{Kind: ports.TargetPull, RepoID: 2, Number: 3}
 			err := s.workReport(t.Context(), ports.Job{Kind: ports.JobReport, Report: &ports.ReportNews{Target: target, Author: "alice"}, Delivery: "guid", Attempt: 1})
 			if (err != nil) != tt.fails {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/reviewgate/reviewgate/app/agents/codescanning"
+	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
@@ -127,8 +128,8 @@ func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.Tar
 // both runs two functions side by side. A panic in either is its error: one
 // review must not take the others of the process with it.
 func both(g *errgroup.Group, a, b func() error) {
-	g.Go(func() error { return guard(a) })
-	g.Go(func() error { return guard(b) })
+	g.Go(func() error { return panics.Guard(a) })
+	g.Go(func() error { return panics.Guard(b) })
 }
 
 func (s *Service) logPanic(where string, err error, stack []byte) {

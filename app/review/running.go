@@ -2,11 +2,10 @@ package review
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/lease"
 )
 
 // runs are the targets that this process works on, so that a run which became
@@ -38,45 +37,10 @@ func (r *runs) cancel(key string, cause error) {
 	}
 }
 
-// while calls look at an interval until stop is called, and ends the returned
-// context with the first error that look returns.
-func while(ctx context.Context, every time.Duration, look func(context.Context) error) (held context.Context, stop func()) {
-	held, cancel := context.WithCancelCause(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-held.Done():
-				return
-			case <-tick.C:
-			}
-			if err := look(held); err != nil {
-				cancel(err)
-				return
-			}
-		}
-	})
-	return held, func() { cancel(nil); wg.Wait() }
-}
-
-// keep renews a lease until stop is called. The context it returns ends with
-// ErrLeaseLost if another holder has taken it; a database that is slow for a
-// moment is no reason to stop.
-func (s *Service) keep(ctx context.Context, l ports.Lease) (held context.Context, stop func()) {
-	return while(ctx, s.LeaseTTL/5, func(ctx context.Context) error {
-		if err := s.Store.Renew(ctx, l, s.LeaseTTL); errors.Is(err, ports.ErrLeaseLost) {
-			return err
-		}
-		return nil
-	})
-}
-
 // watch ends a run when its head moves or its target is closed, by whichever
 // process took the news in.
 func (s *Service) watch(ctx context.Context, key, headSHA string) (watched context.Context, stop func()) {
-	return while(ctx, min(time.Second, s.LeaseTTL/5), func(ctx context.Context) error {
+	return lease.While(ctx, min(time.Second, s.LeaseTTL/5), func(ctx context.Context) error {
 		state, err := s.Store.Target(ctx, key)
 		switch {
 		case err != nil:

@@ -21,7 +21,7 @@ func (s *Service) workScans(ctx context.Context, job ports.Job) error {
 	case errors.Is(err, ports.ErrNotFound):
 		return nil
 	case err != nil:
-		return s.retryJob(job.Attempt, fmt.Errorf("ask for a review of what others found: %w", err))
+		return s.retry.Job(job.Attempt, fmt.Errorf("ask for a review of what others found: %w", err))
 	case wait > 0:
 		return &ports.RetryError{After: wait, Err: errors.New("others' findings were taken in a moment ago")}
 	}

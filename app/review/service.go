@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/agents/model"
+	"github.com/reviewgate/reviewgate/app/lease"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/retry"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/run"
@@ -89,6 +90,8 @@ type Observer struct {
 // Service does the use cases.
 type Service struct {
 	Options
+	retry    retry.Policy
+	leases   lease.Keeper
 	running  runs
 	followed followedHeads
 	// branches are the globs of the base branches that carry config of their
@@ -150,6 +153,7 @@ func New(o Options) (*Service, error) {
 	proposals := config.NewLoader(maxProposals)
 	proposals.Redact = o.Loader.Redact
 	s := &Service{Options: o, proposals: proposals, memory: newAdmission(o.Memory, o.TellWait, o.Now)}
+	s.build()
 	cfg, problems := o.Loader.Load(s.serverLayers()...)
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("load the server's config: %s", config.FormatProblem(problems[0]))
@@ -161,6 +165,18 @@ func New(o Options) (*Service, error) {
 		}
 	}
 	return s, nil
+}
+
+// Change changes the options of a service that does nothing at the moment: for tests.
+func (s *Service) Change(f func(*Options)) {
+	f(&s.Options)
+	s.build()
+}
+
+// build makes the parts that the options are handed on to.
+func (s *Service) build() {
+	s.retry = retry.Policy{Base: s.RetryBase, Window: s.RetryWindow, Now: s.Now}
+	s.leases = lease.Keeper{Store: s.Store.Leases, Owner: s.Owner, TTL: s.LeaseTTL, Retry: s.RetryBase}
 }
 
 // Accept stores what a webhook delivery asks for. When it returns without an
@@ -203,15 +219,15 @@ func (s *Service) Work(ctx context.Context, job ports.Job) error {
 	case ports.JobIssues:
 		return s.workIssues(ctx, job)
 	case ports.JobDeliveries:
-		return s.retryJob(job.Attempt, s.findDeliveries(ctx))
+		return s.retry.Job(job.Attempt, s.findDeliveries(ctx))
 	case ports.JobSweep:
-		return s.retryJob(job.Attempt, s.sweep(ctx, ports.Sweep{Installation: job.Installation, Granted: job.Granted}))
+		return s.retry.Job(job.Attempt, s.sweep(ctx, ports.Sweep{Installation: job.Installation, Granted: job.Granted}))
 	case ports.JobConfig:
-		return s.retryJob(job.Attempt, s.workConfig(ctx, job))
+		return s.retry.Job(job.Attempt, s.workConfig(ctx, job))
 	case ports.JobForget:
-		return s.retryJob(job.Attempt, s.forget(ctx, *job.Forget))
+		return s.retry.Job(job.Attempt, s.forget(ctx, *job.Forget))
 	case ports.JobRetention:
-		return s.retryJob(job.Attempt, s.prune(ctx))
+		return s.retry.Job(job.Attempt, s.prune(ctx))
 	}
 	return fmt.Errorf("unknown kind of job %q", job.Kind)
 }
@@ -221,34 +237,3 @@ var (
 	errSuperseded = errors.New("superseded by a newer head")
 	errClosed     = errors.New("the pull request was closed")
 )
-
-// panicError is a panic in a review, caught so that its check can be
-// completed and no other review is taken down.
-type panicError struct {
-	value any
-	stack []byte
-}
-
-func (e *panicError) Error() string { return fmt.Sprintf("internal error: %v", e.value) }
-
-func guard(f func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &panicError{value: v, stack: debug.Stack()}
-		}
-	}()
-	return f()
-}
-
-// backoff is how long to wait after the given number of failures.
-func (s *Service) backoff(failures int, err error) time.Duration {
-	d := 2 * time.Minute
-	if failures < 10 {
-		d = min(d, s.RetryBase<<(failures-1))
-	}
-	var host *ports.HostError
-	if errors.As(err, &host) {
-		d = max(d, host.RetryAfter)
-	}
-	return d
-}

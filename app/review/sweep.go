@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
@@ -284,14 +285,14 @@ func (s *Service) finishOrphans(ctx context.Context, active map[int64]bool) erro
 // GitHub needs one. Where another process sweeps the repository it does
 // nothing.
 func (s *Service) underSweepLease(ctx context.Context, repoID int64, f func(context.Context, ports.Lease) error) error {
-	l, ok, err := s.Store.Acquire(ctx, fmt.Sprintf("sweep/%d", repoID), s.Owner, s.LeaseTTL)
+	l, ok, err := s.leases.Acquire(ctx, fmt.Sprintf("sweep/%d", repoID))
 	if err != nil {
 		return fmt.Errorf("take the lease to sweep: %w", err)
 	}
 	if !ok {
 		return nil
 	}
-	return s.underLease(ctx, l, func(ctx context.Context) error { return f(ctx, l) })
+	return s.leases.Under(ctx, l, func(ctx context.Context) error { return f(ctx, l) })
 }
 
 func (s *Service) sweepInstallation(ctx context.Context, id int64) error {
@@ -317,7 +318,9 @@ func (s *Service) sweepInstallation(ctx context.Context, id int64) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(sweepAtOnce)
 	for _, repo := range repos {
-		g.Go(func() error { return guard(func() error { return s.sweepRepository(gctx, repo, since, &skipped) }) })
+		g.Go(func() error {
+			return panics.Guard(func() error { return s.sweepRepository(gctx, repo, since, &skipped) })
+		})
 	}
 	if err := g.Wait(); err != nil {
 		return err

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
-	"github.com/reviewgate/reviewgate/pipeline/run"
+	"github.com/reviewgate/reviewgate/app/retry"
 )
 
 // workTarget does what its kind of job does of a target, until that is done or
@@ -26,7 +26,7 @@ func (s *Service) workTarget(ctx context.Context, key string, kind ports.JobKind
 	if err != nil {
 		return &ports.RetryError{After: s.turnAgain(err), Err: err}
 	}
-	lease, ok, err := s.Store.Acquire(ctx, key, s.Owner, s.LeaseTTL)
+	lease, ok, err := s.leases.Acquire(ctx, key)
 	if err != nil {
 		return &ports.RetryError{After: s.RetryBase, Err: fmt.Errorf("take the lease of %s: %w", key, err)}
 	}
@@ -50,9 +50,9 @@ func (s *Service) workTarget(ctx context.Context, key string, kind ports.JobKind
 // back. It is all that a child process does.
 func (s *Service) WorkHeld(ctx context.Context, lease ports.Lease, kind ports.JobKind) error {
 	key := lease.Key
-	held, stop := s.keep(ctx, lease)
+	held, stop := s.leases.Keep(ctx, lease)
 	var done *finished
-	err := guard(func() (err error) {
+	err := panics.Guard(func() (err error) {
 		done, err = s.workGenerations(held, lease, kind)
 		return err
 	})
@@ -138,7 +138,7 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 		return false, nil, nil
 	}
 	if overdue(state) {
-		return s.settle(ctx, lease, state, state.Wanted, &finalError{errors.New("GitHub kept reviewgate waiting for too long"), "github"})
+		return s.settle(ctx, lease, state, state.Wanted, &retry.FinalError{Err: errors.New("GitHub kept reviewgate waiting for too long"), Why: "github"})
 	}
 	if kind == ports.JobReview && len(state.Notices) > 0 {
 		s.sayEarly(ctx, lease, state)
@@ -172,8 +172,8 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 
 // sayOrDrop says the notices, or drops them where they can't be said.
 func (s *Service) sayOrDrop(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
-	err := guard(func() error { return s.sayNotices(ctx, lease, state) })
-	if err == nil || retryable(err) {
+	err := panics.Guard(func() error { return s.sayNotices(ctx, lease, state) })
+	if err == nil || retry.Temporary(err) {
 		return err
 	}
 	s.logFailure("notices dropped", lease.Key, err)
@@ -186,7 +186,7 @@ func (s *Service) sayOrDrop(ctx context.Context, lease ports.Lease, state ports.
 // sayEarly says the notices before a review is tried, which may take long where
 // GitHub is in trouble. What can't be said now is said with the review.
 func (s *Service) sayEarly(ctx context.Context, lease ports.Lease, state ports.TargetState) {
-	err := guard(func() error { return s.sayNotices(ctx, lease, state) })
+	err := panics.Guard(func() error { return s.sayNotices(ctx, lease, state) })
 	if err == nil {
 		err = s.answerCommands(ctx, lease.Key, finished{state.Done, state.GaveUp})
 	}
@@ -217,7 +217,7 @@ func (s *Service) nextStep(ctx context.Context, state ports.TargetState) (ports.
 
 // settle brings a generation to its end by how its attempt went.
 func (s *Service) settle(ctx context.Context, lease ports.Lease, state ports.TargetState, generation int64, err error) (more bool, _ *finished, _ error) {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !s.inTime(state, err) {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !s.retry.InTime(state, err) {
 		// The job's own time is over, and so is the review's: what is left is
 		// to say so.
 		var cancel context.CancelFunc
@@ -231,7 +231,7 @@ func (s *Service) settle(ctx context.Context, lease ports.Lease, state ports.Tar
 	case errors.Is(err, errSuperseded), errors.Is(err, errClosed):
 		s.Log.Info().Str("target", lease.Key).Err(err).Msg("run stopped")
 		return true, nil, nil // look again at what is wanted now
-	case ctx.Err() != nil, retryable(err) && s.inTime(state, err):
+	case ctx.Err() != nil, retry.Temporary(err) && s.retry.InTime(state, err):
 		return false, nil, err
 	case errors.As(err, &unsaid):
 		// The check stands. It must not fall for a comment.
@@ -252,7 +252,7 @@ func (s *Service) settle(ctx context.Context, lease ports.Lease, state ports.Tar
 		case moved:
 			return true, nil, nil
 		}
-		if err := guard(func() error { return s.giveUp(ctx, lease, state, cause) }); err != nil {
+		if err := panics.Guard(func() error { return s.giveUp(ctx, lease, state, cause) }); err != nil {
 			return false, nil, errors.Join(err, s.markOverdue(ctx, state))
 		}
 		gaveUp = true
@@ -300,16 +300,6 @@ func (s *Service) markOverdue(ctx context.Context, state ports.TargetState) erro
 	return nil
 }
 
-// inTime reports whether a review that failed now may be tried again within
-// its window.
-func (s *Service) inTime(state ports.TargetState, err error) bool {
-	since := state.FailedSince
-	if since.IsZero() {
-		since = s.Now()
-	}
-	return s.Now().Add(s.backoff(state.Attempts+1, err)).Before(since.Add(s.RetryWindow))
-}
-
 // attempt does a step of one generation, and stops as soon as it is moot.
 func (s *Service) attempt(ctx context.Context, lease ports.Lease, state ports.TargetState, step func(context.Context) error) error {
 	watched, stop := s.watch(ctx, lease.Key, state.HeadSHA)
@@ -318,7 +308,7 @@ func (s *Service) attempt(ctx context.Context, lease ports.Lease, state ports.Ta
 	defer cancel(nil)
 	defer s.running.start(lease.Key, cancel)()
 
-	err := guard(func() error { return step(runCtx) })
+	err := panics.Guard(func() error { return step(runCtx) })
 	if cause := context.Cause(runCtx); err != nil && cause != nil && ctx.Err() == nil {
 		return cause
 	}
@@ -349,40 +339,16 @@ func (s *Service) stopWork(ctx context.Context, lease ports.Lease, err error) er
 	if ferr != nil {
 		return &ports.RetryError{After: s.RetryBase, Err: errors.Join(err, ferr)}
 	}
-	after = s.backoff(attempts, err)
+	after = s.retry.Wait(attempts, err)
 	s.Log.Warn().Str("target", lease.Key).Int("attempt", attempts).Dur("again_in_ms", after).Err(err).Msg("review put off")
 	return &ports.RetryError{After: after, Err: err}
 }
 
-// retryable reports whether the same run may succeed later. Trouble with the
-// store is: what it holds is not lost.
-func retryable(err error) bool {
-	var host *ports.HostError
-	if errors.As(err, &host) {
-		return host.Temporary()
-	}
-	return !panicked(err) && !errors.As(err, new(*finalError))
-}
-
-// panicked reports whether the error is a panic, here or in a stage.
-func panicked(err error) bool {
-	return errors.As(err, new(*panicError)) || errors.As(err, new(*run.PanicError)) || errors.Is(err, normalize.ErrPanic)
-}
-
-// finalError is trouble that trying again can't mend.
-type finalError struct {
-	err error
-	why string // as Observer.GaveUp is told
-}
-
-func (e *finalError) Error() string { return e.err.Error() }
-func (e *finalError) Unwrap() error { return e.err }
-
 func (s *Service) logFailure(what, key string, err error) {
 	ev := s.Log.Error().Str("target", key).Err(err)
-	var p *panicError
+	var p *panics.Error
 	if errors.As(err, &p) {
-		ev = ev.Str("stack", string(p.stack))
+		ev = ev.Str("stack", string(p.Stack))
 	}
 	ev.Msg(what)
 }

@@ -37,7 +37,7 @@ func (s *crashedStore) Release(context.Context, ports.Lease) error {
 // it waits for the other suspect, too, and holds nothing meanwhile.
 func TestSuspectByItsLease(t *testing.T) {
 	store := &crashedStore{}
-	s := &Service{Options: Options{Store: ports.Store{Targets: store, Leases: store}, RetryBase: time.Second}}
+	s := built(Options{Store: ports.Store{Targets: store, Leases: store}, RetryBase: time.Second})
 	if err := s.suspects.turn("pull/1/2").take(true); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func (s *doneStore) AwaitingCommands(ctx context.Context, _ string, _ int64) ([]
 func TestCommandsAreAnsweredWithoutTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &doneStore{answered: errors.New("nobody was told")}
-		s := &Service{Options: Options{Store: ports.Store{Targets: store, Leases: store, Commands: store}, RetryBase: time.Second, LeaseTTL: 15 * time.Second}}
+		s := built(Options{Store: ports.Store{Targets: store, Leases: store, Commands: store}, RetryBase: time.Second, LeaseTTL: 15 * time.Second})
 		if err := s.workTarget(t.Context(), "pull/1/1", ports.JobPublish); err != nil || store.answered != nil {
 			t.Errorf("workTarget = %v, and to answer: %v", err, store.answered)
 		}
@@ -107,7 +107,7 @@ func TestCommandsAreAnsweredWithoutTheLease(t *testing.T) {
 func TestAnswerThatIsBrokenOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	store := &doneStore{asked: cancel}
-	s := &Service{Options: Options{Store: ports.Store{Targets: store, Leases: store, Commands: store}, RetryBase: time.Second, LeaseTTL: 15 * time.Second}}
+	s := built(Options{Store: ports.Store{Targets: store, Leases: store, Commands: store}, RetryBase: time.Second, LeaseTTL: 15 * time.Second})
 	var retry *ports.RetryError
 	if err := s.workTarget(ctx, "pull/1/1", ports.JobPublish); !errors.As(err, &retry) || retry.After != 0 {
 		t.Errorf("after a shutdown: %v", err)
@@ -119,4 +119,11 @@ func TestAnswerThatIsBrokenOff(t *testing.T) {
 		}
 	}()
 	_ = s.workTarget(t.Context(), "pull/1/1", ports.JobPublish)
+}
+
+// built is a service with a part of the options that New demands.
+func built(o Options) *Service {
+	s := &Service{Options: o}
+	s.build()
+	return s
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 )
@@ -21,7 +22,7 @@ func (s *Service) putOff(ctx context.Context, lease ports.Lease, state ports.Tar
 		return err
 	}
 	s.memory.told(lease.Key) // also if it fails, so that it is not tried again at once
-	if terr := guard(func() error { return s.tellWait(ctx, lease, state, wait) }); terr != nil {
+	if terr := panics.Guard(func() error { return s.tellWait(ctx, lease, state, wait) }); terr != nil {
 		s.Log.Warn().Str("target", lease.Key).Err(terr).Msg("the check can't say that the review waits for memory")
 	}
 	return err
@@ -35,7 +36,7 @@ func (s *Service) tellWait(ctx context.Context, lease ports.Lease, state ports.T
 // answers for the target: a green check for another base would let it be merged in the
 // meantime. If that fails, the next try opens it.
 func (s *Service) openMeanwhile(ctx context.Context, lease ports.Lease, state ports.TargetState) {
-	err := guard(func() error {
+	err := panics.Guard(func() error {
 		newest, err := s.Store.NewestWrite(ctx, ports.WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
 		if err != nil {
 			return fmt.Errorf("look for the head's check: %w", err)
@@ -68,7 +69,7 @@ func (s *Service) intoOpenCheck(ctx context.Context, lease ports.Lease, state po
 		if err != nil {
 			return err
 		}
-		if err := s.fence(ctx, lease); err != nil {
+		if err := s.leases.Fence(ctx, lease); err != nil {
 			return err
 		}
 		return s.GitHub.UpdateCheck(ctx, state.Target, w.RemoteID, ports.CheckWrite{

@@ -51,7 +51,7 @@ func (s *Service) dismissAll(ctx context.Context, lease ports.Lease, t ports.Tar
 }
 
 func (s *Service) dismiss(ctx context.Context, lease ports.Lease, t ports.Target, w *ports.Write, id int64, why render.Withdrawn) error {
-	if err := s.fence(ctx, lease); err != nil {
+	if err := s.leases.Fence(ctx, lease); err != nil {
 		return err
 	}
 	if err := s.GitHub.DismissReview(ctx, t, id, render.Dismissal(why, w.HeadSHA)); err != nil {
@@ -123,7 +123,7 @@ func (s *Service) withdrawForgotten(ctx context.Context, lease ports.Lease, stat
 		if r.Dismissed {
 			continue
 		}
-		if err := s.fence(ctx, lease); err != nil {
+		if err := s.leases.Fence(ctx, lease); err != nil {
 			return err
 		}
 		err := s.GitHub.DismissReview(ctx, state.Target, r.ID, render.Dismissal(render.WithdrawnUnknown, ""))

@@ -12,6 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -221,7 +222,7 @@ func TestJobThatAlwaysTimesOutIsGivenUp(t *testing.T) {
 	pr.Push(ghtest.Files{"store/x.go": "package store\n"}, "more")
 	_ = w.GH.Settle(w.Context())
 	now := time.Now()
-	w.App.Inside().Service.Now = func() time.Time { return now }
+	w.App.Inside().Service.Change(func(o *review.Options) { o.Now = func() time.Time { return now } })
 	key := w.state(pr).Key()
 	for range 8 {
 		ctx, cancel := context.WithTimeout(w.Context(), 200*time.Millisecond)
@@ -247,7 +248,7 @@ func TestRefusedRepositoryIsSweptLater(t *testing.T) {
 		pr = w.Repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: apptest.GoodBody, Head: "lost", Files: apptest.Clean()})
 	})
 	later := time.Now().Add(3 * time.Hour)
-	w.App.Inside().Service.Now = func() time.Time { return later }
+	w.App.Inside().Service.Change(func(o *review.Options) { o.Now = func() time.Time { return later } })
 	w.Work(ports.JobSweep) // 403
 	remove()
 	w.Work(ports.JobSweep)
@@ -307,8 +308,8 @@ func TestGivingUpIsCountedWhenItIsDone(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	var gaveUp atomic.Int64
-	w.App.Inside().Service.Observe.GaveUp = func(string) { gaveUp.Add(1) }
-	w.App.Inside().Service.RetryWindow = time.Nanosecond
+	w.App.Inside().Service.Change(func(o *review.Options) { o.Observe.GaveUp = func(string) { gaveUp.Add(1) } })
+	w.App.Inside().Service.Change(func(o *review.Options) { o.RetryWindow = time.Nanosecond })
 	var heal []func()
 	for _, r := range []string{apptest.RoutePatchCheck, routePostCheck, apptest.RouteFiles} {
 		heal = append(heal, w.GH.On(r, func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") }))
@@ -345,7 +346,7 @@ func TestNoRocketForAReviewThatWasGivenUp(t *testing.T) {
 func TestCommentTroubleLeavesTheCheck(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	w.App.Inside().Service.RetryWindow = time.Nanosecond
+	w.App.Inside().Service.Change(func(o *review.Options) { o.RetryWindow = time.Nanosecond })
 	w.GH.On(apptest.RouteComment, func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") })
 	pr := w.Open(apptest.Clean())
 	w.Idle()
@@ -363,7 +364,7 @@ func TestSwitchedOffIsNotFoundBySweeps(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	var found atomic.Int64
-	w.App.Inside().Service.Observe.Found = func(string) { found.Add(1) }
+	w.App.Inside().Service.Change(func(o *review.Options) { o.Observe.Found = func(string) { found.Add(1) } })
 	w.Repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"mode": "off"}`}, "off")
 	w.Idle()
 	pr := w.Open(apptest.Clean())

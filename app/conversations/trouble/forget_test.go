@@ -8,6 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -131,7 +132,7 @@ func TestRetention(t *testing.T) {
 	w := start(t)
 	now := time.Now()
 	clock := func() time.Time { return now }
-	w.App.Inside().Service.Now, w.App.Inside().Service.Retention = clock, 30*day
+	w.App.Inside().Service.Change(func(o *review.Options) { o.Now, o.Retention = clock, 30*day })
 	open := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
 	closed := w.Another("closed", apptest.Client(1, apptest.Insecure))
 	w.Idle()
@@ -181,7 +182,7 @@ func TestRetentionForEver(t *testing.T) {
 	w.Idle()
 	pr.Close()
 	w.Idle()
-	w.App.Inside().Service.Now = func() time.Time { return time.Now().Add(10_000 * day) }
+	w.App.Inside().Service.Change(func(o *review.Options) { o.Now = func() time.Time { return time.Now().Add(10_000 * day) } })
 	w.Work(ports.JobRetention)
 	if !w.known(pr) {
 		t.Error("forgotten")

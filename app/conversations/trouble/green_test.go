@@ -16,6 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
@@ -198,7 +199,7 @@ func failingWorld(t *testing.T, guard func(own, organisations ghtest.Files)) (*w
 	// A client of its own for each read asks for more tokens in a minute than
 	// GitHub gives one App: limits are another test's.
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret, Limits: &ghtest.Limits{}}, func(w *apptest.World) { w.Workers = 32 })
-	w.App.Inside().Service.RetryWindow = time.Millisecond
+	w.App.Inside().Service.Change(func(o *review.Options) { o.RetryWindow = time.Millisecond })
 	repos := map[string]*ghtest.Repo{}
 	for i, f := range append([]fault{{name: "none"}}, faults...) {
 		r := w.GH.Repo(fmt.Sprintf("acme%d/shop", i))
@@ -566,7 +567,7 @@ func TestFilesOfAnotherHeadForEver(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
-	w.App.Inside().Service.RetryWindow = 100 * time.Millisecond
+	w.App.Inside().Service.Change(func(o *review.Options) { o.RetryWindow = 100 * time.Millisecond })
 	other := strings.Repeat("e", 40)
 	var head atomic.Value
 	w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) {
@@ -594,7 +595,7 @@ func TestLimitThatIsNeverLifted(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
-	w.App.Inside().Service.RetryWindow = 500 * time.Millisecond
+	w.App.Inside().Service.Change(func(o *review.Options) { o.RetryWindow = 500 * time.Millisecond })
 	w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) { x.Answer(ghtest.SecondaryLimit(http.StatusForbidden, time.Second)) })
 	pr := w.Open(apptest.Clean())
 	w.Idle()

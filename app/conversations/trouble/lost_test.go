@@ -9,6 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -91,7 +92,7 @@ func TestRefusedDeliveriesAreLeft(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	now := time.Now()
-	w.App.Inside().Service.Now = func() time.Time { return now }
+	w.App.Inside().Service.Change(func(o *review.Options) { o.Now = func() time.Time { return now } })
 	w.Work(ports.JobDeliveries)
 	w.GH.On(apptest.RoutePayload, func(x *ghtest.Exchange) {
 		if r := x.Proceed(); r.Status == http.StatusOK {
@@ -119,7 +120,7 @@ func TestHopelessDeliveriesAreLeft(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	now := time.Now()
-	w.App.Inside().Service.Now = func() time.Time { return now }
+	w.App.Inside().Service.Change(func(o *review.Options) { o.Now = func() time.Time { return now } })
 	w.Work(ports.JobDeliveries) // what the repository sent before the App ran
 	w.Idle()
 	w.withoutPayloads()
