@@ -342,7 +342,7 @@ func (s *Service) cancelCheck(ctx context.Context, lease ports.Lease, t ports.Ta
 
 // checkName is the check's name, for where the config in force is not at hand.
 func (s *Service) checkName(ctx context.Context, t ports.Target) (string, error) {
-	cfg, err := s.known(ctx, t)
+	cfg, err := s.configs.Known(ctx, t)
 	if err != nil {
 		return "", err
 	}

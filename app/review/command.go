@@ -53,7 +53,7 @@ func (s *Service) command(ctx context.Context, place ports.CommentPlace, comment
 	if o.hour, err = s.Store.CommandsSince(ctx, c, s.Now().Add(-time.Hour)); err != nil {
 		return fmt.Errorf("count the commands of the last hour: %w", err)
 	}
-	if o.config, err = s.known(ctx, c.Target); err != nil {
+	if o.config, err = s.configs.Known(ctx, c.Target); err != nil {
 		return err
 	}
 	// To look at a command and to answer cost calls and comment edits, so that
@@ -151,7 +151,7 @@ func (s *Service) answerCommands(ctx context.Context, key string, done finished)
 		}
 		var off bool
 		if err == nil {
-			off, err = s.switchedOff(ctx, c.Target)
+			off, err = s.configs.SwitchedOff(ctx, c.Target)
 		}
 		if err == nil && !off {
 			word := reaction

@@ -56,7 +56,7 @@ func (s *Service) writeComment(ctx context.Context, lease ports.Lease, t ports.T
 // publishNotices writes a comment that has nothing but notices in it: there is
 // no review yet.
 func (s *Service) publishNotices(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
-	cfg, err := s.known(ctx, state.Target)
+	cfg, err := s.configs.Known(ctx, state.Target)
 	if err != nil || cfg.Settings.Comment.When == config.CommentNever {
 		return err
 	}
@@ -207,7 +207,7 @@ func (s *Service) sayNotices(ctx context.Context, lease ports.Lease, state ports
 		err = s.publishNotices(ctx, lease, state)
 	} else {
 		var cfg *config.Config
-		if cfg, err = s.configOf(ctx, r); err == nil {
+		if cfg, err = s.configs.ConfigOf(ctx, r); err == nil {
 			err = s.publishComment(ctx, lease, state, r, cfg, nil)
 		}
 	}

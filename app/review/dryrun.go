@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -56,8 +57,8 @@ func (d *DryRun) Config(ctx context.Context, t ports.Target) (*config.Config, er
 	if err != nil {
 		return nil, err
 	}
-	f, err := d.service.lay(ctx, t, "", read, true)
-	return f.config, err
+	f, err := d.service.configs.Lay(ctx, t, "", read, true)
+	return f.Config, err
 }
 
 // DryOptions are what a dry review may be given. All are optional.
@@ -74,7 +75,9 @@ type DryOptions struct {
 func (d *DryRun) Review(ctx context.Context, t ports.Target, o DryOptions) (run.Outcome, error) {
 	s := d.service
 	src := &source{PullSource: s.GitHub.Source(t)}
-	src.layers = func(ctx context.Context) (inForce, error) { return d.config(ctx, t, src.PullSource, o.Repository) }
+	src.layers = func(ctx context.Context) (inforce.InForce, error) {
+		return d.config(ctx, t, src.PullSource, o.Repository)
+	}
 	out := &outside{service: s, target: t, src: src.PullSource, dry: true, trouble: map[string]error{}}
 	options := run.Options{
 		RunID: newRunID(), Trigger: o.Trigger, Progress: o.Progress,
@@ -82,7 +85,7 @@ func (d *DryRun) Review(ctx context.Context, t ports.Target, o DryOptions) (run.
 	}
 	if o.Repository == nil { // else no config of the repository counts
 		options.Proposed = func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
-			return s.proposed(ctx, t, f, &src.inForce)
+			return s.configs.Proposed(ctx, t, f, &src.InForce)
 		}
 	}
 	outcome, err := s.Pipeline.Run(ctx, src, options)
@@ -94,20 +97,20 @@ func (d *DryRun) Review(ctx context.Context, t ports.Target, o DryOptions) (run.
 }
 
 // config is the config that a dry review is judged by.
-func (d *DryRun) config(ctx context.Context, t ports.Target, src ports.Change, own *config.Layer) (inForce, error) {
+func (d *DryRun) config(ctx context.Context, t ports.Target, src ports.Change, own *config.Layer) (inforce.InForce, error) {
 	if own == nil {
-		return d.service.config(ctx, t, src)
+		return d.service.configs.InForce(ctx, t, src)
 	}
 	read, err := d.service.GitHub.ReadConfig(ctx, t, "")
 	if err != nil {
-		return inForce{}, err
+		return inforce.InForce{}, err
 	}
 	stand := *own
 	if stand.Name = config.LayerRepository; ports.IsOrganisationRepo(t) {
 		stand.Name = config.LayerOrganisation
-		read.Organisation = ports.ConfigSource{Source: own.Source, Files: layerBlobs(stand)}
+		read.Organisation = ports.ConfigSource{Source: own.Source, Files: inforce.LayerBlobs(stand)}
 	} else {
-		read.Repository = ports.ConfigSource{Source: own.Source, Files: layerBlobs(stand)}
+		read.Repository = ports.ConfigSource{Source: own.Source, Files: inforce.LayerBlobs(stand)}
 	}
-	return d.service.lay(ctx, t, "", read, true)
+	return d.service.configs.Lay(ctx, t, "", read, true)
 }

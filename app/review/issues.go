@@ -63,7 +63,7 @@ func (s *Service) issuesAsked(ctx context.Context, t ports.Target) (merged *port
 	if t.Number != 0 {
 		merged, cfg, err = s.mergedReview(ctx, t)
 	} else {
-		cfg, err = s.known(ctx, t)
+		cfg, err = s.configs.Known(ctx, t)
 	}
 	if err != nil || cfg == nil {
 		return nil, nil, err
@@ -86,7 +86,7 @@ func (s *Service) mergedReview(ctx context.Context, t ports.Target) (*ports.Stor
 	if r == nil || r.Review.Facts.Base.Ref != r.Review.Facts.Repository.DefaultBranch {
 		return nil, nil, nil
 	}
-	cfg, err := s.configOf(ctx, r)
+	cfg, err := s.configs.ConfigOf(ctx, r)
 	return r, cfg, err
 }
 

@@ -27,7 +27,7 @@ func (s *Service) publish(ctx, current context.Context, lease ports.Lease, state
 	if err != nil {
 		return err
 	}
-	cfg, err := s.configOf(ctx, r)
+	cfg, err := s.configs.ConfigOf(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -166,31 +166,6 @@ func (s *Service) supersede(ctx context.Context, lease ports.Lease, r *ports.Sto
 	return errSuperseded
 }
 
-// configOf gives the config that a stored review was done with.
-func (s *Service) configOf(ctx context.Context, r *ports.StoredReview) (*config.Config, error) {
-	var layers []config.Layer
-	for _, name := range []string{config.LayerServer, config.LayerOrganisation, config.LayerRepository} {
-		if l := configLayer(name, sourceOf(r, name), r.Config); len(l.Files) > 0 {
-			layers = append(layers, l)
-		}
-	}
-	cfg, problems := s.Loader.Load(layers...)
-	if len(problems) > 0 {
-		return nil, &retry.FinalError{Err: fmt.Errorf("load the stored config of run %s: %s", r.RunID, problems[0].Problem), Why: "internal"}
-	}
-	return cfg, s.named(ctx, cfg, r.RepoID)
-}
-
-// sourceOf returns where a layer of a stored review was read.
-func sourceOf(r *ports.StoredReview, layer string) string {
-	for _, l := range r.Review.Facts.Config.Layers {
-		if l.Name == layer && l.Used {
-			return l.Source
-		}
-	}
-	return ""
-}
-
 // modeOf is the mode that a stored review was done in.
 func modeOf(r *ports.StoredReview, cfg *config.Config) string {
 	return cfg.Mode(r.Review.Facts.Repository.FullName())
@@ -257,7 +232,7 @@ func (s *Service) othersOnHead(ctx context.Context, state ports.TargetState, hea
 		if d.Target.Key() == state.Key() {
 			continue
 		}
-		cfg, err := s.known(ctx, d.Target)
+		cfg, err := s.configs.Known(ctx, d.Target)
 		if err != nil {
 			return nil, false, err
 		}
@@ -314,7 +289,7 @@ func (s *Service) publishDraft(ctx context.Context, lease ports.Lease, state por
 	}
 	return s.onHead(ctx, state.RepoID, now.HeadSHA, func(ctx context.Context) error {
 		return s.completeCheck(ctx, lease, state.Target, ports.CheckWrite{
-			Name: src.config.Settings.Check.Name, HeadSHA: now.HeadSHA, DetailsURL: s.detailsURL(ctx, state.Target),
+			Name: src.InForce.Config.Settings.Check.Name, HeadSHA: now.HeadSHA, DetailsURL: s.detailsURL(ctx, state.Target),
 			Conclusion: "action_required", Output: render.DraftSkipped(),
 			StartedAt: s.Now(), CompletedAt: s.Now(),
 		})
@@ -432,7 +407,7 @@ func (s *Service) writeGivenUp(ctx context.Context, lease ports.Lease, state por
 // writeNotCompleted completes the head's check, which says why there is no answer. off
 // says that nothing is, or can be, posted in the repository.
 func (s *Service) writeNotCompleted(ctx context.Context, lease ports.Lease, state ports.TargetState, what, remedy string) (off bool, err error) {
-	off, err = s.switchedOff(ctx, state.Target)
+	off, err = s.configs.SwitchedOff(ctx, state.Target)
 	if err != nil {
 		return false, err
 	}

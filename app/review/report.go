@@ -48,7 +48,7 @@ func (s *Service) readsReports(ctx context.Context, key string) (bool, error) {
 	if err != nil || r == nil {
 		return false, err
 	}
-	cfg, err := s.configOf(ctx, r)
+	cfg, err := s.configs.ConfigOf(ctx, r)
 	if err != nil {
 		return false, err
 	}

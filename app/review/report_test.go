@@ -89,7 +89,7 @@ func TestNewsOfReports(t *testing.T) {
 		"closed":                            {store: informed{state: closed, review: reviewWith(reports)}},
 		"closed in the middle of a review":  {store: informed{state: closing, review: reviewWith(reports)}},
 		"not known":                         {store: informed{fails: ports.ErrNotFound}},
-		"the store fails":                   {store: informed{fails: errForgotten}, fails: true},
+		"the store fails":                   {store: informed{fails: errors.New("connection reset")}, fails: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/reviewgate/reviewgate/app/agents/codescanning"
+	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/ports"
@@ -34,7 +35,9 @@ func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.Tar
 		return false, err
 	}
 	src := &source{PullSource: s.GitHub.Source(state.Target), ticket: memory}
-	src.layers = func(ctx context.Context) (inForce, error) { return s.config(ctx, state.Target, src.PullSource) }
+	src.layers = func(ctx context.Context) (inforce.InForce, error) {
+		return s.configs.InForce(ctx, state.Target, src.PullSource)
+	}
 	if state.Rerun.Full {
 		s.GitHub.ForgetConfig(state.Target)
 	}
@@ -69,7 +72,7 @@ func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.Tar
 				return s.reopenForBase(gctx, lease, state, f)
 			},
 			Proposed: func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
-				return s.proposed(ctx, state.Target, f, &src.inForce)
+				return s.configs.Proposed(ctx, state.Target, f, &src.InForce)
 			},
 			Outside:  out.agent,
 			GapModel: out.gapModel,
@@ -116,8 +119,8 @@ func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.Tar
 	err = s.Store.SaveReview(ctx, lease, ports.StoredReview{
 		RunID: outcome.Record.RunID, Key: lease.Key, Generation: state.Wanted,
 		RepoID: state.RepoID, HeadSHA: facts.Head.SHA, BaseSHA: facts.Base.SHA,
-		Review: outcome.Review, Config: src.blobs, Record: outcome.Record,
-		FixLoop: nextLoop(state, &outcome.Review, src.config),
+		Review: outcome.Review, Config: src.Blobs, Record: outcome.Record,
+		FixLoop: nextLoop(state, &outcome.Review, src.InForce.Config),
 	})
 	if err != nil {
 		return false, fmt.Errorf("store the review: %w", err)
@@ -163,13 +166,13 @@ func (s *Service) openEarly(ctx context.Context, lease ports.Lease, state ports.
 	}
 	// The base may be another branch than before, whose config says that
 	// nothing is to be posted, or what the check is called.
-	if _, err := s.configBranch(ctx, state.Target, src); err != nil {
+	if _, err := s.configs.ConfigBranch(ctx, state.Target, src); err != nil {
 		return nil, err
 	}
 	if state.HeadSHA == "" {
 		return nil, nil
 	}
-	if off, err := s.switchedOff(ctx, state.Target); err != nil || off {
+	if off, err := s.configs.SwitchedOff(ctx, state.Target); err != nil || off {
 		return nil, err
 	}
 	err = s.openCheck(ctx, lease, state, state.HeadSHA)

@@ -10,13 +10,13 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/agents/model"
+	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/lease"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/retry"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/run"
-	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
 // Options are what a Service is made from. All but the durations and Server are
@@ -92,16 +92,10 @@ type Service struct {
 	Options
 	retry    retry.Policy
 	leases   lease.Keeper
+	configs  *inforce.Configs
+	pushes   *inforce.Pushes
 	running  runs
 	followed followedHeads
-	// branches are the globs of the base branches that carry config of their
-	// own; nil without any.
-	branches *glob.Set
-	// proposals loads proposed configs: they must not push out of Loader what
-	// is in force.
-	proposals *config.Loader
-	// heeded are the news of organisations' config that this process knows of.
-	heeded   heededNews
 	suspects suspects
 	// memory admits large changes.
 	memory *admission
@@ -113,10 +107,6 @@ type Service struct {
 }
 
 var _ ports.Worker = (*Service)(nil)
-
-// maxProposals is how many proposed configs are remembered: more than the pull
-// requests that change config at one time.
-const maxProposals = 8
 
 // New returns a Service. A server's layer that is not valid is an error.
 func New(o Options) (*Service, error) {
@@ -150,20 +140,15 @@ func New(o Options) (*Service, error) {
 	if o.Loader.Redact == nil {
 		o.Loader.Redact = o.Pipeline.Redact
 	}
-	proposals := config.NewLoader(maxProposals)
-	proposals.Redact = o.Loader.Redact
-	s := &Service{Options: o, proposals: proposals, memory: newAdmission(o.Memory, o.TellWait, o.Now)}
+	s := &Service{Options: o, memory: newAdmission(o.Memory, o.TellWait, o.Now)}
+	var err error
+	s.configs, err = inforce.NewConfigs(inforce.Configs{
+		Layers: o.Store.Layers, Marks: o.Store.Marks, ConfigReader: o.GitHub.ConfigReader, Loader: o.Loader, Server: o.Server, Log: o.Log, Now: o.Now,
+	})
+	if err != nil {
+		return nil, err
+	}
 	s.build()
-	cfg, problems := o.Loader.Load(s.serverLayers()...)
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("load the server's config: %s", config.FormatProblem(problems[0]))
-	}
-	if globs := cfg.Settings.ConfigBranches; len(globs) > 0 {
-		var err error
-		if s.branches, err = glob.Compile(globs); err != nil {
-			return nil, fmt.Errorf("compile the server's config_branches: %w", err)
-		}
-	}
 	return s, nil
 }
 
@@ -176,6 +161,11 @@ func (s *Service) Change(f func(*Options)) {
 // build makes the parts that the options are handed on to.
 func (s *Service) build() {
 	s.retry = retry.Policy{Base: s.RetryBase, Window: s.RetryWindow, Now: s.Now}
+	s.configs.Layers, s.configs.Marks, s.configs.ConfigReader = s.Store.Layers, s.Store.Marks, s.GitHub.ConfigReader
+	s.pushes = &inforce.Pushes{
+		Configs: s.configs, Targets: s.Store.Targets, Intake: s.Store.Intake, ConfigUse: s.Store.ConfigUse,
+		ConfigReader: s.GitHub.ConfigReader, Retry: s.retry, Log: s.Log, Observe: s.Observe.ConfigPushed,
+	}
 	s.leases = lease.Keeper{Store: s.Store.Leases, Owner: s.Owner, TTL: s.LeaseTTL, Retry: s.RetryBase}
 }
 
@@ -187,7 +177,7 @@ func (s *Service) Accept(ctx context.Context, d ports.Delivery) (ports.Accepted,
 		c := s.presentable(*d.Command)
 		d.Command = &c
 	}
-	if d.Config != nil && !s.carriesConfig(*d.Config) {
+	if d.Config != nil && !s.configs.CarriesConfig(*d.Config) {
 		d.Config = nil
 	}
 	acc, err := s.Store.Accept(ctx, d)
@@ -223,7 +213,7 @@ func (s *Service) Work(ctx context.Context, job ports.Job) error {
 	case ports.JobSweep:
 		return s.retry.Job(job.Attempt, s.sweep(ctx, ports.Sweep{Installation: job.Installation, Granted: job.Granted}))
 	case ports.JobConfig:
-		return s.retry.Job(job.Attempt, s.workConfig(ctx, job))
+		return s.retry.Job(job.Attempt, s.pushes.Work(ctx, job))
 	case ports.JobForget:
 		return s.retry.Job(job.Attempt, s.forget(ctx, *job.Forget))
 	case ports.JobRetention:
@@ -237,3 +227,7 @@ var (
 	errSuperseded = errors.New("superseded by a newer head")
 	errClosed     = errors.New("the pull request was closed")
 )
+
+// NameWeakening logs what organisations' layers may not loosen; see
+// inforce.Configs.NameWeakening.
+func (s *Service) NameWeakening(ctx context.Context) error { return s.configs.NameWeakening(ctx) }

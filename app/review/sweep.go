@@ -504,7 +504,7 @@ func (s *Service) answeredNow(ctx context.Context, p ports.OpenPull, state ports
 	case state.Scans.Waiting():
 		return false, nil // news of what it waits for may have been lost
 	case newest == nil || newest.State != ports.WriteCompleted || strings.HasPrefix(newest.Digest, "cancelled "):
-		return s.switchedOff(ctx, p.Target)
+		return s.configs.SwitchedOff(ctx, p.Target)
 	case state.GaveUp:
 		return true, nil // the check says so
 	}

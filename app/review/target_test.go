@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
@@ -123,7 +124,7 @@ func TestAnswerThatIsBrokenOff(t *testing.T) {
 
 // built is a service with a part of the options that New demands.
 func built(o Options) *Service {
-	s := &Service{Options: o}
+	s := &Service{Options: o, configs: &inforce.Configs{Loader: o.Loader}}
 	s.build()
 	return s
 }

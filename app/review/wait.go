@@ -44,7 +44,7 @@ func (s *Service) openMeanwhile(ctx context.Context, lease ports.Lease, state po
 		if newest != nil && newest.State == ports.WriteOpen {
 			return nil
 		}
-		if off, err := s.switchedOff(ctx, state.Target); err != nil || off {
+		if off, err := s.configs.SwitchedOff(ctx, state.Target); err != nil || off {
 			return err
 		}
 		return s.openCheck(ctx, lease, state, state.HeadSHA)

@@ -111,7 +111,7 @@ func (s *Service) withdrawForgotten(ctx context.Context, lease ports.Lease, stat
 	if !s.mayHaveCheck(state, state.HeadSHA) {
 		return nil
 	}
-	cfg, err := s.known(ctx, state.Target)
+	cfg, err := s.configs.Known(ctx, state.Target)
 	if err != nil || !cfg.Settings.Models.AutoApprove && !cfg.Settings.Models.AutoReject {
 		return err
 	}

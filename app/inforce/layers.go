@@ -1,4 +1,4 @@
-package review
+package inforce
 
 import (
 	"context"
@@ -12,70 +12,70 @@ import (
 )
 
 // inForce is the config that a target is judged by, and what it was made of.
-type inForce struct {
-	config *config.Config
+type InForce struct {
+	Config *config.Config
 	// own is the layer that the repository's files are, read are these as they
 	// were found, and below are the layers that the config has below it.
 	own       string
 	read      []ports.ConfigBlob
 	below     []config.Layer
-	blobs     []ports.ConfigBlob // of all layers, the defaults among them
-	rootFiles []string
+	Blobs     []ports.ConfigBlob // of all layers, the defaults among them
+	RootFiles []string
 	// attributes and exceptions are the base's .gitattributes and .gitleaks.toml, which
 	// stand among blobs too, so that the next push of one is seen to change something.
-	attributes, exceptions ports.ConfigBlob
+	Attributes, Exceptions ports.ConfigBlob
 }
 
-// config reads the layers that live on GitHub and lays them over the server's.
+// config reads the layers that live on GitHub and lays them over the server'c.
 // A layer that is broken, be it that a lower one changed, stands in the
 // config's problems, and its last good version is used in its stead; where
 // that is none or does not fit the lower layers either, they stand alone. So
 // does one whose repository can't be read any more.
-func (s *Service) config(ctx context.Context, t ports.Target, src ports.Change) (inForce, error) {
-	branch, err := s.configBranch(ctx, t, src)
+func (c *Configs) InForce(ctx context.Context, t ports.Target, src ports.Change) (InForce, error) {
+	branch, err := c.ConfigBranch(ctx, t, src)
 	if err != nil {
-		return inForce{}, err
+		return InForce{}, err
 	}
-	if err := s.heedNews(ctx, t); err != nil {
-		return inForce{}, err
+	if err := c.heedNews(ctx, t); err != nil {
+		return InForce{}, err
 	}
-	read, err := s.GitHub.ReadConfig(ctx, t, branch)
+	read, err := c.ConfigReader.ReadConfig(ctx, t, branch)
 	if err != nil {
-		return inForce{}, err
+		return InForce{}, err
 	}
 	// After a rename another repository may have taken the name. The read of the
 	// pull request, which is made beside this one in any case, tells: before it
 	// nothing may come of the config.
 	if _, err := src.PullRequest(ctx); err != nil {
-		return inForce{}, err
+		return InForce{}, err
 	}
-	return s.lay(ctx, t, branch, read, false)
+	return c.Lay(ctx, t, branch, read, false)
 }
 
 // lay makes the config of what was read. A mere look keeps no layer as the last
 // good one.
-func (s *Service) lay(ctx context.Context, t ports.Target, branch string, read ports.ConfigRead, look bool) (inForce, error) {
-	l := layering{service: s, look: look}
-	l.used, l.blobs = s.serverLayers(), append(defaultBlobs(), layerBlobs(s.Server)...)
+func (c *Configs) Lay(ctx context.Context, t ports.Target, branch string, read ports.ConfigRead, look bool) (InForce, error) {
+	l := layering{configs: c, look: look}
+	l.used, l.blobs = c.serverLayers(), append(defaultBlobs(), LayerBlobs(c.Server)...)
 	below := l.used
 	if err := l.lay(ctx, config.LayerOrganisation, organisationKept(t.Installation, read.Organisation.Source), read.Organisation); err != nil {
-		return inForce{}, err
+		return InForce{}, err
 	}
 	own, files := config.LayerOrganisation, read.Organisation.Files
 	if !ports.IsOrganisationRepo(t) {
 		own, files, below = config.LayerRepository, read.Repository.Files, l.used
 		if err := l.lay(ctx, own, repositoryKept(t.RepoID, branch), read.Repository); err != nil {
-			return inForce{}, err
+			return InForce{}, err
 		}
 	}
 	cfg := l.config()
 	if !look {
-		if err := s.noteNames(ctx, t.RepoID, t.Owner+"/"+t.Name); err != nil {
-			return inForce{}, err
+		if err := c.noteNames(ctx, t.RepoID, t.Owner+"/"+t.Name); err != nil {
+			return InForce{}, err
 		}
 	}
-	if err := s.named(ctx, cfg, t.RepoID); err != nil {
-		return inForce{}, err
+	if err := c.named(ctx, cfg, t.RepoID); err != nil {
+		return InForce{}, err
 	}
 	blobs := l.blobs
 	for _, b := range []ports.ConfigBlob{read.Attributes, read.Exceptions} {
@@ -83,14 +83,14 @@ func (s *Service) lay(ctx context.Context, t ports.Target, branch string, read p
 			blobs = append(blobs, b)
 		}
 	}
-	return inForce{config: cfg, own: own, read: files, below: below, blobs: blobs, rootFiles: read.RootFiles, attributes: read.Attributes, exceptions: read.Exceptions}, nil
+	return InForce{Config: cfg, own: own, read: files, below: below, Blobs: blobs, RootFiles: read.RootFiles, Attributes: read.Attributes, Exceptions: read.Exceptions}, nil
 }
 
 // configBranch is the base branch if the server's config says that it carries
 // config of its own, else empty, as it is for the default branch. Only then is
 // the pull request read first, which is a round trip more.
-func (s *Service) configBranch(ctx context.Context, t ports.Target, src ports.Change) (string, error) {
-	if s.branches == nil {
+func (c *Configs) ConfigBranch(ctx context.Context, t ports.Target, src ports.Change) (string, error) {
+	if c.branches == nil {
 		return "", nil
 	}
 	pr, err := src.PullRequest(ctx)
@@ -98,22 +98,22 @@ func (s *Service) configBranch(ctx context.Context, t ports.Target, src ports.Ch
 		return "", err
 	}
 	branch := pr.Base.Ref
-	if branch == pr.Repository.DefaultBranch || !s.branches.Any(branch) {
+	if branch == pr.Repository.DefaultBranch || !c.branches.Any(branch) {
 		branch = ""
 	}
-	return branch, s.noteBranch(ctx, t, branch)
+	return branch, c.noteBranch(ctx, t, branch)
 }
 
 // noteBranch keeps which branch's config a target has, for known.
-func (s *Service) noteBranch(ctx context.Context, t ports.Target, branch string) error {
-	noted, err := s.Store.GoodLayer(ctx, t.RepoID, ports.BranchNote(t.Key()))
+func (c *Configs) noteBranch(ctx context.Context, t ports.Target, branch string) error {
+	noted, err := c.Layers.GoodLayer(ctx, t.RepoID, ports.BranchNote(t.Key()))
 	if err != nil {
 		return fmt.Errorf("look for the target's branch: %w", err)
 	}
 	if noted == nil && branch == "" || noted != nil && noted.Source == branch {
 		return nil
 	}
-	if err := s.Store.SaveGoodLayer(ctx, t.RepoID, ports.BranchNote(t.Key()), ports.GoodLayer{Source: branch}); err != nil {
+	if err := c.Layers.SaveGoodLayer(ctx, t.RepoID, ports.BranchNote(t.Key()), ports.GoodLayer{Source: branch}); err != nil {
 		return fmt.Errorf("keep the target's branch: %w", err)
 	}
 	return nil
@@ -121,38 +121,38 @@ func (s *Service) noteBranch(ctx context.Context, t ports.Target, branch string)
 
 // kept is under which repository and name the last good version of a layer is
 // kept.
-type kept struct {
+type goodKey struct {
 	repoID int64
 	name   string
 }
 
 // repositoryKept is where a repository's own is: each branch has its own.
-func repositoryKept(repoID int64, branch string) kept {
+func repositoryKept(repoID int64, branch string) goodKey {
 	if branch == "" {
-		return kept{repoID, config.LayerRepository}
+		return goodKey{repoID, config.LayerRepository}
 	}
-	return kept{repoID, config.LayerRepository + ":" + branch}
+	return goodKey{repoID, config.LayerRepository + ":" + branch}
 }
 
 // organisationKept is where an organisation's is: with the account, so that a
 // repository that is reviewed for the first time has it too, and one that was
 // transferred leaves it behind. source is the account's .github.
-func organisationKept(installation int64, source string) kept {
+func organisationKept(installation int64, source string) goodKey {
 	owner, _, _ := strings.Cut(source, "/")
-	return kept{0, fmt.Sprintf("%s:%d/%s", config.LayerOrganisation, installation, strings.ToLower(owner))}
+	return goodKey{0, fmt.Sprintf("%s:%d/%s", config.LayerOrganisation, installation, strings.ToLower(owner))}
 }
 
 // serverLayers is the server's layer, if it has one.
-func (s *Service) serverLayers() []config.Layer {
-	if len(s.Server.Files) == 0 {
+func (c *Configs) serverLayers() []config.Layer {
+	if len(c.Server.Files) == 0 {
 		return nil
 	}
-	return []config.Layer{s.Server}
+	return []config.Layer{c.Server}
 }
 
 // layering lays one layer after the other, lowest first.
 type layering struct {
-	service *Service
+	configs *Configs
 	used    []config.Layer
 	blobs   []ports.ConfigBlob
 	broken  []pipeline.ConfigLayer
@@ -161,8 +161,8 @@ type layering struct {
 }
 
 // lay lays a layer over those before. at is where its last good version is.
-func (l *layering) lay(ctx context.Context, name string, at kept, from ports.ConfigSource) error {
-	good, err := l.service.Store.GoodLayer(ctx, at.repoID, at.name)
+func (l *layering) lay(ctx context.Context, name string, at goodKey, from ports.ConfigSource) error {
+	good, err := l.configs.Layers.GoodLayer(ctx, at.repoID, at.name)
 	if err != nil {
 		return fmt.Errorf("look for the last good config: %w", err)
 	}
@@ -187,7 +187,7 @@ func (l *layering) lay(ctx context.Context, name string, at kept, from ports.Con
 	if l.look || sameBlobs(good.Files, from.Files) {
 		return nil
 	}
-	if err := l.service.Store.SaveGoodLayer(ctx, at.repoID, at.name, ports.GoodLayer{Source: from.Source, Files: from.Files}); err != nil {
+	if err := l.configs.Layers.SaveGoodLayer(ctx, at.repoID, at.name, ports.GoodLayer{Source: from.Source, Files: from.Files}); err != nil {
 		return fmt.Errorf("keep the good config: %w", err)
 	}
 	return nil
@@ -226,7 +226,7 @@ func (l *layering) try(layer config.Layer) (*config.Config, bool) {
 	if len(layer.Files) == 0 {
 		return nil, true
 	}
-	cfg, problems := l.service.Loader.Load(append(slices.Clip(l.used), layer)...)
+	cfg, problems := l.configs.Loader.Load(append(slices.Clip(l.used), layer)...)
 	return cfg, len(problems) == 0
 }
 
@@ -239,7 +239,7 @@ func (l *layering) use(layer config.Layer, files []ports.ConfigBlob) {
 // config is what the layers add up to. Those that are broken are no part of
 // it, and are listed after what is used in their stead.
 func (l *layering) config() *config.Config {
-	cfg, _ := l.service.Loader.Load(l.used...)
+	cfg, _ := l.configs.Loader.Load(l.used...)
 	layers := &cfg.InForce.Layers // a copy, as the loader gives
 	for _, b := range l.broken {
 		i := slices.IndexFunc(*layers, func(x pipeline.ConfigLayer) bool { return rank(x.Name) > rank(b.Name) })
@@ -258,20 +258,20 @@ func rank(layer string) int {
 
 // known is the config by the newest layers that were good for the target, for
 // where the config in force is not at hand.
-func (s *Service) known(ctx context.Context, t ports.Target) (*config.Config, error) {
-	branch, err := s.knownBranch(ctx, t)
+func (c *Configs) Known(ctx context.Context, t ports.Target) (*config.Config, error) {
+	branch, err := c.knownBranch(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	layers := s.serverLayers()
+	layers := c.serverLayers()
 	for _, from := range []struct {
 		layer string
-		kept  kept
+		kept  goodKey
 	}{
 		{config.LayerOrganisation, organisationKept(t.Installation, t.Owner)},
 		{config.LayerRepository, repositoryKept(t.RepoID, branch)},
 	} {
-		good, err := s.Store.GoodLayer(ctx, from.kept.repoID, from.kept.name)
+		good, err := c.Layers.GoodLayer(ctx, from.kept.repoID, from.kept.name)
 		if err != nil {
 			return nil, fmt.Errorf("look for the config known last: %w", err)
 		}
@@ -280,16 +280,16 @@ func (s *Service) known(ctx context.Context, t ports.Target) (*config.Config, er
 		}
 		layers = append(layers, configLayer(from.layer, good.Source, good.Files))
 	}
-	cfg, _ := s.Loader.Load(layers...) // one that no longer fits is left out
-	return cfg, s.named(ctx, cfg, t.RepoID)
+	cfg, _ := c.Loader.Load(layers...) // one that no longer fits is left out
+	return cfg, c.named(ctx, cfg, t.RepoID)
 }
 
 // knownBranch is the branch whose config the target had when it was read last.
-func (s *Service) knownBranch(ctx context.Context, t ports.Target) (string, error) {
-	if s.branches == nil {
+func (c *Configs) knownBranch(ctx context.Context, t ports.Target) (string, error) {
+	if c.branches == nil {
 		return "", nil
 	}
-	noted, err := s.Store.GoodLayer(ctx, t.RepoID, ports.BranchNote(t.Key()))
+	noted, err := c.Layers.GoodLayer(ctx, t.RepoID, ports.BranchNote(t.Key()))
 	if err != nil {
 		return "", fmt.Errorf("look for the target's branch: %w", err)
 	}
@@ -301,7 +301,21 @@ func (s *Service) knownBranch(ctx context.Context, t ports.Target) (string, erro
 
 // switchedOff reports whether nothing may be posted on the repository, as far
 // as its config is known.
-func (s *Service) switchedOff(ctx context.Context, t ports.Target) (bool, error) {
-	cfg, err := s.known(ctx, t)
+func (c *Configs) SwitchedOff(ctx context.Context, t ports.Target) (bool, error) {
+	cfg, err := c.Known(ctx, t)
 	return err == nil && cfg.Mode(t.Owner+"/"+t.Name) == config.ModeOff, err
+}
+
+// carriesConfig reports whether the branch that was pushed to is one whose config
+// counts: the default branch, or one that the server names, which .github has
+// none of.
+func (c *Configs) CarriesConfig(n ports.ConfigNews) bool {
+	if n.Branch == "" {
+		return true
+	}
+	return c.branches != nil && c.branches.Any(n.Branch) && !isOrganisation(n.Repository)
+}
+
+func isOrganisation(repo ports.Target) bool {
+	return strings.EqualFold(repo.Name, ports.OrganisationRepo)
 }

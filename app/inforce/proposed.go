@@ -1,4 +1,4 @@
-package review
+package inforce
 
 import (
 	"context"
@@ -12,10 +12,10 @@ import (
 // proposed loads the config that a change would bring once it is merged: what
 // it touches of the repository's files as it is at the head, and the others as
 // they are where the config now in force was read, over the layers below them.
-func (s *Service) proposed(ctx context.Context, t ports.Target, f *pipeline.PRFacts, now *inForce) (*config.Config, error) {
-	from, err := s.GitHub.ProposedConfig(ctx, t, f.Head.SHA)
+func (c *Configs) Proposed(ctx context.Context, t ports.Target, f *pipeline.PRFacts, now *InForce) (*config.Config, error) {
+	from, err := c.ConfigReader.ProposedConfig(ctx, t, f.Head.SHA)
 	if err != nil {
-		s.Log.Warn().Str("target", t.Key()).Str("head", f.Head.SHA).Err(err).Msg("proposed config not read")
+		c.Log.Warn().Str("target", t.Key()).Str("head", f.Head.SHA).Err(err).Msg("proposed config not read")
 		return nil, err
 	}
 	touched := config.ChangedFiles(f)
@@ -34,6 +34,6 @@ func (s *Service) proposed(ctx context.Context, t ports.Target, f *pipeline.PRFa
 	if len(own.Files) > 0 {
 		layers = append(layers, own)
 	}
-	cfg, _ := s.proposals.Load(layers...) // its problems stand in it
+	cfg, _ := c.proposals.Load(layers...) // its problems stand in it
 	return cfg, nil
 }

@@ -1,4 +1,4 @@
-package review
+package inforce
 
 import (
 	"context"
@@ -23,8 +23,8 @@ const namesKept = "names"
 const maxNames = 50
 
 // names returns the full names under which a repository was seen.
-func (s *Service) names(ctx context.Context, repoID int64) ([]string, error) {
-	kept, err := s.Store.GoodLayer(ctx, repoID, namesKept)
+func (c *Configs) names(ctx context.Context, repoID int64) ([]string, error) {
+	kept, err := c.Layers.GoodLayer(ctx, repoID, namesKept)
 	if err != nil {
 		return nil, fmt.Errorf("look for the repository's names: %w", err)
 	}
@@ -35,8 +35,8 @@ func (s *Service) names(ctx context.Context, repoID int64) ([]string, error) {
 }
 
 // noteNames keeps names of a repository. It writes only what is new.
-func (s *Service) noteNames(ctx context.Context, repoID int64, seen ...string) error {
-	all, err := s.names(ctx, repoID)
+func (c *Configs) noteNames(ctx context.Context, repoID int64, seen ...string) error {
+	all, err := c.names(ctx, repoID)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (s *Service) noteNames(ctx context.Context, repoID int64, seen ...string) e
 	if len(all) == before {
 		return nil
 	}
-	if err := s.Store.SaveGoodLayer(ctx, repoID, namesKept, ports.GoodLayer{Source: strings.Join(all, " ")}); err != nil {
+	if err := c.Layers.SaveGoodLayer(ctx, repoID, namesKept, ports.GoodLayer{Source: strings.Join(all, " ")}); err != nil {
 		return fmt.Errorf("keep the repository's names: %w", err)
 	}
 	return nil
@@ -59,8 +59,8 @@ func (s *Service) noteNames(ctx context.Context, repoID int64, seen ...string) e
 // NameWeakening logs what in organisations' layers does not count because it would loosen
 // what the server's config says, each with the line that would let it count. It goes by
 // the layers as they were last read.
-func (s *Service) NameWeakening(ctx context.Context) error {
-	names, err := s.Store.GoodLayerNames(ctx, 0)
+func (c *Configs) NameWeakening(ctx context.Context) error {
+	names, err := c.Layers.GoodLayerNames(ctx, 0)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (s *Service) NameWeakening(ctx context.Context) error {
 		if !strings.HasPrefix(name, config.LayerOrganisation+":") {
 			continue
 		}
-		good, err := s.Store.GoodLayer(ctx, 0, name)
+		good, err := c.Layers.GoodLayer(ctx, 0, name)
 		if err != nil {
 			return fmt.Errorf("look for an organisation's config: %w", err)
 		}
@@ -76,9 +76,9 @@ func (s *Service) NameWeakening(ctx context.Context) error {
 			continue
 		}
 		layer := configLayer(config.LayerOrganisation, good.Source, good.Files)
-		cfg, _ := s.Loader.Load(append(s.serverLayers(), layer)...)
+		cfg, _ := c.Loader.Load(append(c.serverLayers(), layer)...)
 		for _, p := range cfg.Weakened() {
-			s.Log.Warn().Str("organisation", layer.Organisation).Str("file", p.File).Int("line", p.Line).Str("problem", p.Problem).Str("remedy", p.Remedy).
+			c.Log.Warn().Str("organisation", layer.Organisation).Str("file", p.File).Int("line", p.Line).Str("problem", p.Problem).Str("remedy", p.Remedy).
 				Msg("an organisation's config does not count in this")
 		}
 	}
@@ -87,8 +87,8 @@ func (s *Service) NameWeakening(ctx context.Context) error {
 
 // named sets the names that a repository has had in its config, which must be a copy such
 // as the loader returns.
-func (s *Service) named(ctx context.Context, cfg *config.Config, repoID int64) error {
-	names, err := s.names(ctx, repoID)
+func (c *Configs) named(ctx context.Context, cfg *config.Config, repoID int64) error {
+	names, err := c.names(ctx, repoID)
 	cfg.Names = names
 	return err
 }

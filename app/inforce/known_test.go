@@ -1,4 +1,4 @@
-package review
+package inforce
 
 import (
 	"context"
@@ -36,17 +36,17 @@ func TestWhatIsKnownIsNotGuessed(t *testing.T) {
 	for _, fails := range []string{
 		"", organisationKept(target.Installation, target.Owner).name, repositoryKept(target.RepoID, "").name, ports.BranchNote(target.Key()),
 	} {
-		s := &Service{Options: Options{Store: ports.Store{Layers: forgetful{fails: fails}}, Loader: config.NewLoader(1)}, branches: branches}
+		c := &Configs{Layers: forgetful{fails: fails}, Loader: config.NewLoader(1), branches: branches}
 		var want error
 		if fails != "" {
 			want = errForgotten
 		}
-		if off, err := s.switchedOff(t.Context(), target); off || !errors.Is(err, want) {
+		if off, err := c.SwitchedOff(t.Context(), target); off || !errors.Is(err, want) {
 			t.Errorf("%q: switched off: %t, %v", fails, off, err)
 		}
-		name, err := s.checkName(t.Context(), target)
-		if !errors.Is(err, want) || (name == "reviewgate") != (want == nil) {
-			t.Errorf("%q: the check's name is %q, %v", fails, name, err)
+		known, err := c.Known(t.Context(), target)
+		if !errors.Is(err, want) || (known != nil) != (want == nil) {
+			t.Errorf("%q: known config %v, %v", fails, known, err)
 		}
 	}
 }
