@@ -1,3 +1,3 @@
 package inforce
 
-import _ "github.com/reviewgate/reviewgate/pipeline/sample" // the flag that has every case run
+import _ "github.com/reviewgate/reviewgate/pipeline/sample" // the flag -full

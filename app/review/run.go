@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/reviewgate/reviewgate/app/admission"
 	"github.com/reviewgate/reviewgate/app/agents/codescanning"
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
@@ -26,7 +27,7 @@ import (
 // review does one generation of a target: it runs the pipeline and stores the
 // review, with which the target is handed over to the job that publishes it.
 // done says that there is nothing to publish.
-func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.TargetState, memory *ticket) (done bool, err error) {
+func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.TargetState, memory *admission.Ticket) (done bool, err error) {
 	// Published, and the process died before the generation was finished.
 	if done, err := s.Store.Published(ctx, lease.Key, state.Wanted); err != nil || done {
 		return done, err
@@ -44,7 +45,7 @@ func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.Tar
 	out := &outside{service: s, target: state.Target, src: src.PullSource, trail: trail.Of(ctx), trouble: map[string]error{}, seen: map[string]codescanning.Seen{}, refused: map[string]bool{}}
 	var outcome run.Outcome
 	var unopened error
-	var waits *memoryWait
+	var waits *admission.MemoryWait
 	runID := newRunID()
 	trail.Of(ctx).SetRun(runID)
 	g, gctx := errgroup.WithContext(ctx)

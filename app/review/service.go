@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/reviewgate/reviewgate/app/admission"
 	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/lease"
@@ -98,9 +99,9 @@ type Service struct {
 	followed followedHeads
 	suspects suspects
 	// memory admits large changes.
-	memory *admission
+	memory *admission.Room
 	// calls counts whose reviews use up GitHub's rate limits.
-	calls callShares
+	calls admission.Calls
 	// issuesRefused has the ids of repositories of which it was logged that they
 	// take no issues.
 	issuesRefused sync.Map
@@ -140,7 +141,7 @@ func New(o Options) (*Service, error) {
 	if o.Loader.Redact == nil {
 		o.Loader.Redact = o.Pipeline.Redact
 	}
-	s := &Service{Options: o, memory: newAdmission(o.Memory, o.TellWait, o.Now)}
+	s := &Service{Options: o, memory: admission.NewRoom(o.Memory, o.TellWait, o.Now)}
 	var err error
 	s.configs, err = inforce.NewConfigs(inforce.Configs{
 		Layers: o.Store.Layers, Marks: o.Store.Marks, ConfigReader: o.GitHub.ConfigReader, Loader: o.Loader, Server: o.Server, Log: o.Log, Now: o.Now,

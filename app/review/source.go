@@ -3,6 +3,7 @@ package review
 import (
 	"context"
 
+	"github.com/reviewgate/reviewgate/app/admission"
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
@@ -13,7 +14,7 @@ import (
 type source struct {
 	ports.PullSource
 	layers func(ctx context.Context) (inforce.InForce, error)
-	ticket *ticket // nil if the change is not weighed
+	ticket *admission.Ticket // nil if the change is not weighed
 	inforce.InForce
 }
 
@@ -23,7 +24,7 @@ var _ normalize.Source = (*source)(nil)
 func (s *source) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	p, err := s.PullSource.PullRequest(ctx)
 	if err == nil && s.ticket != nil {
-		err = s.ticket.weigh(weightOfTotals(&p))
+		err = s.ticket.Weigh(admission.WeightOfTotals(&p))
 	}
 	return p, err
 }
@@ -32,7 +33,7 @@ func (s *source) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 func (s *source) Files(ctx context.Context) (raw.Files, error) {
 	f, err := s.PullSource.Files(ctx)
 	if err == nil && s.ticket != nil {
-		err = s.ticket.weigh(weightOfFiles(f.Files))
+		err = s.ticket.Weigh(admission.WeightOfFiles(f.Files))
 	}
 	return f, err
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/reviewgate/reviewgate/app/admission"
 )
 
 const (
@@ -27,7 +29,7 @@ type suspects struct {
 	mu       sync.Mutex
 	together int                 // turns of those that share a process
 	alone    bool                // a single one has a turn
-	memory   *ticket             // of all turns together, nil until it is admitted
+	memory   *admission.Ticket   // of all turns together, nil until it is admitted
 	single   map[string]struct{} // by key
 	waiting  map[string]asked    // by key
 }
@@ -98,14 +100,14 @@ func (t *turn) take(alone bool) error {
 
 // admit takes as much memory as all large changes may take together, once for all turns.
 // The error is a *memoryWait.
-func (t *turn) admit(m *ticket) error {
+func (t *turn) admit(m *admission.Ticket) error {
 	t.of.mu.Lock()
 	defer t.of.mu.Unlock()
 	if t.of.memory != nil {
-		m.end(true) // it waits no longer
+		m.End(true) // it waits no longer
 		return nil
 	}
-	if err := m.weigh(m.all()); err != nil {
+	if err := m.Weigh(m.All()); err != nil {
 		return err
 	}
 	t.of.memory = m
@@ -140,7 +142,7 @@ func (s *suspects) give(t *turn) {
 		s.together--
 	}
 	if s.memory != nil && !s.alone && s.together == 0 {
-		s.memory.end(true)
+		s.memory.End(true)
 		s.memory = nil
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/admission"
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
@@ -86,30 +87,30 @@ func TestSuspectIsTriedAloneAfterItsProcessEnded(t *testing.T) {
 // The memory for the process is admitted once, for as long as anything is at work.
 func TestSuspectsTakeMemoryOnce(t *testing.T) {
 	var s suspects
-	m := newAdmission(1<<30, time.Hour, time.Now)
-	large := m.ticket("large", "h", ports.JobReview)
-	if err := large.weigh(large.all()); err != nil {
+	m := admission.NewRoom(1<<30, time.Hour, time.Now)
+	large := m.TicketFor("large", "h", ports.JobReview)
+	if err := large.Weigh(large.All()); err != nil {
 		t.Fatal(err)
 	}
 	a, b := s.turn("a"), s.turn("b")
 	if !ask(t, a, false) || !ask(t, b, false) {
 		t.Fatal("no turns")
 	}
-	if err := a.admit(m.ticket("a", "h", ports.JobReview)); !errors.As(err, new(*memoryWait)) {
+	if err := a.admit(m.TicketFor("a", "h", ports.JobReview)); !errors.As(err, new(*admission.MemoryWait)) {
 		t.Fatalf("beside a large change: %v", err)
 	}
-	large.end(true)
+	large.End(true)
 	for _, turn := range []*turn{a, b} {
-		if err := turn.admit(m.ticket(turn.key, "h", ports.JobReview)); err != nil {
+		if err := turn.admit(m.TicketFor(turn.key, "h", ports.JobReview)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	a.end()
-	if err := large.weigh(large.all()); !errors.As(err, new(*memoryWait)) {
+	if err := large.Weigh(large.All()); !errors.As(err, new(*admission.MemoryWait)) {
 		t.Fatalf("a large change beside the process: %v", err)
 	}
 	b.end()
-	if err := large.weigh(large.all()); err != nil {
+	if err := large.Weigh(large.All()); err != nil {
 		t.Errorf("after the last: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/admission"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/ports"
@@ -122,9 +123,9 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 		return s.finish(ctx, lease, finished{state.Done, state.GaveUp})
 	}
 	trail.Of(ctx).SetAuthor(state.Author)
-	memory := s.memory.ticket(lease.Key, state.HeadSHA, kind).by(state.Author)
-	defer func() { memory.end(done != nil) }()
-	if err := memory.readmit(); err != nil {
+	memory := s.memory.TicketFor(lease.Key, state.HeadSHA, kind).By(state.Author)
+	defer func() { memory.End(done != nil) }()
+	if err := memory.Readmit(); err != nil {
 		return false, nil, s.putOff(ctx, lease, state, err)
 	}
 	next, stored, err := s.nextStep(ctx, state)
@@ -158,7 +159,7 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 		nothingToPublish, err = s.review(ctx, lease, state, memory)
 		return err
 	})
-	if errors.As(err, new(*memoryWait)) {
+	if errors.As(err, new(*admission.MemoryWait)) {
 		return false, nil, s.putOff(ctx, lease, state, err)
 	}
 	if err == nil && !nothingToPublish {
@@ -322,7 +323,7 @@ func (s *Service) stopWork(ctx context.Context, lease ports.Lease, err error) er
 	if retry := (*ports.RetryError)(nil); errors.As(err, &retry) && ctx.Err() == nil {
 		return retry // the target itself is finished
 	}
-	after, onlyWaits := waits(err)
+	after, onlyWaits := admission.Waits(err)
 	shutdown := errors.Is(ctx.Err(), context.Canceled)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()

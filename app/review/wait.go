@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/reviewgate/reviewgate/app/admission"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
@@ -13,23 +14,23 @@ import (
 // putOff has the check say that the change waits for memory, once it is time for that.
 // It returns err, which puts the job off: no worker is kept busy by the wait.
 func (s *Service) putOff(ctx context.Context, lease ports.Lease, state ports.TargetState, err error) error {
-	var wait *memoryWait
+	var wait *admission.MemoryWait
 	if !errors.As(err, &wait) || state.HeadSHA == "" {
 		return err
 	}
 	s.openMeanwhile(ctx, lease, state)
-	if !wait.tell {
+	if !wait.Tell {
 		return err
 	}
-	s.memory.told(lease.Key) // also if it fails, so that it is not tried again at once
+	s.memory.Told(lease.Key) // also if it fails, so that it is not tried again at once
 	if terr := panics.Guard(func() error { return s.tellWait(ctx, lease, state, wait) }); terr != nil {
 		s.Log.Warn().Str("target", lease.Key).Err(terr).Msg("the check can't say that the review waits for memory")
 	}
 	return err
 }
 
-func (s *Service) tellWait(ctx context.Context, lease ports.Lease, state ports.TargetState, wait *memoryWait) error {
-	return s.intoOpenCheck(ctx, lease, state, render.WaitingCheck(render.Waiting{HeadSHA: state.HeadSHA, Since: wait.since, Before: wait.before}))
+func (s *Service) tellWait(ctx context.Context, lease ports.Lease, state ports.TargetState, wait *admission.MemoryWait) error {
+	return s.intoOpenCheck(ctx, lease, state, render.WaitingCheck(render.Waiting{HeadSHA: state.HeadSHA, Since: wait.Since, Before: wait.Before}))
 }
 
 // openMeanwhile opens a new check for a review that waits, unless the one on the head
@@ -77,4 +78,32 @@ func (s *Service) intoOpenCheck(ctx context.Context, lease ports.Lease, state po
 			Output: out,
 		})
 	})
+}
+
+// waitForCalls puts a review off until its author has calls again, and has the check say
+// so. It returns nil if the review may begin.
+func (s *Service) waitForCalls(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
+	wait := s.calls.Wait(state.Target, state.Author, s.Now())
+	if wait == nil {
+		return nil
+	}
+	if state.HeadSHA == "" {
+		return wait
+	}
+	s.openMeanwhile(ctx, lease, state)
+	if wait.Tell {
+		if err := panics.Guard(func() error { return s.tellCallWait(ctx, lease, state, wait) }); err != nil {
+			s.Log.Warn().Str("target", lease.Key).Err(err).Msg("the check can't say that the review waits for GitHub's rate limit")
+		}
+	}
+	return wait
+}
+
+func (s *Service) tellCallWait(ctx context.Context, lease ports.Lease, state ports.TargetState, wait *admission.CallWait) error {
+	return s.intoOpenCheck(ctx, lease, state, render.CallsCheck(render.Calls{HeadSHA: state.HeadSHA, Used: wait.Used, Limit: wait.Quota.Limit, Reset: wait.Quota.Reset}))
+}
+
+// Called notes a call that was made for a pull request of an author.
+func (s *Service) Called(installation, author int64, q ports.Quota) {
+	s.calls.Called(installation, author, q)
 }

@@ -1,4 +1,4 @@
-package review
+package admission
 
 import (
 	"errors"
@@ -16,16 +16,16 @@ import (
 const mb = 1 << 20
 
 // memoryFor is an admission with a limit, whose clock a test moves.
-func memoryFor(limit int64) (*admission, *time.Time) {
+func memoryFor(limit int64) (*Room, *time.Time) {
 	now := time.Unix(1_700_000_000, 0)
-	return newAdmission(limit, 15*time.Second, func() time.Time { return now }), &now
+	return NewRoom(limit, 15*time.Second, func() time.Time { return now }), &now
 }
 
 func pullKey(repo, number int) string { return fmt.Sprintf("pull/%d/%d", repo, number) }
 
-func waitOf(t *testing.T, err error) *memoryWait {
+func waitOf(t *testing.T, err error) *MemoryWait {
 	t.Helper()
-	var w *memoryWait
+	var w *MemoryWait
 	if !errors.As(err, &w) {
 		t.Fatalf("it does not wait: %v", err)
 	}
@@ -34,22 +34,22 @@ func waitOf(t *testing.T, err error) *memoryWait {
 
 func TestOneLargeChangeIsAlwaysAdmitted(t *testing.T) {
 	a, _ := memoryFor(100 * mb)
-	one := a.ticket(pullKey(1, 1), "head", ports.JobReview)
-	if err := one.weigh(5000 * mb); err != nil {
+	one := a.TicketFor(pullKey(1, 1), "head", ports.JobReview)
+	if err := one.Weigh(5000 * mb); err != nil {
 		t.Fatal(err)
 	}
-	if err := one.weigh(9000 * mb); err != nil {
+	if err := one.Weigh(9000 * mb); err != nil {
 		t.Errorf("alone it may grow: %v", err)
 	}
 }
 
 func TestLargeChangesShareTheMemory(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
-	var admitted []*ticket
+	var admitted []*Ticket
 	for i := range 8 {
-		k := a.ticket(pullKey(i, 1), "head", ports.JobReview)
+		k := a.TicketFor(pullKey(i, 1), "head", ports.JobReview)
 		*now = now.Add(time.Second)
-		if err := k.weigh(200 * mb); err == nil {
+		if err := k.Weigh(200 * mb); err == nil {
 			admitted = append(admitted, k)
 		}
 	}
@@ -57,55 +57,55 @@ func TestLargeChangesShareTheMemory(t *testing.T) {
 		t.Fatalf("%d of 200 MB are admitted to 600 MB", len(admitted))
 	}
 	for range 100 {
-		if err := a.ticket(pullKey(100, 1), "head", ports.JobReview).weigh(smallWeight); err != nil {
+		if err := a.TicketFor(pullKey(100, 1), "head", ports.JobReview).Weigh(smallWeight); err != nil {
 			t.Fatalf("a small one is held back: %v", err)
 		}
 	}
-	admitted[0].end(true)
-	if err := a.ticket(pullKey(7, 1), "head", ports.JobReview).readmit(); err == nil {
+	admitted[0].End(true)
+	if err := a.TicketFor(pullKey(7, 1), "head", ports.JobReview).Readmit(); err == nil {
 		t.Error("the last in the line goes first")
 	}
-	if err := a.ticket(pullKey(3, 1), "head", ports.JobReview).readmit(); err != nil {
+	if err := a.TicketFor(pullKey(3, 1), "head", ports.JobReview).Readmit(); err != nil {
 		t.Errorf("the first in the line waits: %v", err)
 	}
 }
 
 func TestALargeChangeIsNotOvertakenForEver(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
-	first := a.ticket(pullKey(1, 1), "head", ports.JobReview)
-	if err := first.weigh(300 * mb); err != nil {
+	first := a.TicketFor(pullKey(1, 1), "head", ports.JobReview)
+	if err := first.Weigh(300 * mb); err != nil {
 		t.Fatal(err)
 	}
-	waitOf(t, a.ticket(pullKey(2, 1), "head", ports.JobReview).weigh(500*mb))
+	waitOf(t, a.TicketFor(pullKey(2, 1), "head", ports.JobReview).Weigh(500*mb))
 	*now = now.Add(time.Second)
 	// It would fit, but the larger one has waited for longer.
-	if w := waitOf(t, a.ticket(pullKey(3, 1), "head", ports.JobReview).weigh(100*mb)); w.before != 2 {
-		t.Errorf("%d are said to be before it", w.before)
+	if w := waitOf(t, a.TicketFor(pullKey(3, 1), "head", ports.JobReview).Weigh(100*mb)); w.Before != 2 {
+		t.Errorf("%d are said to be before it", w.Before)
 	}
-	first.end(true)
-	if err := a.ticket(pullKey(2, 1), "head", ports.JobReview).readmit(); err != nil {
+	first.End(true)
+	if err := a.TicketFor(pullKey(2, 1), "head", ports.JobReview).Readmit(); err != nil {
 		t.Errorf("its turn has come: %v", err)
 	}
-	if err := a.ticket(pullKey(3, 1), "head", ports.JobReview).readmit(); err != nil {
+	if err := a.TicketFor(pullKey(3, 1), "head", ports.JobReview).Readmit(); err != nil {
 		t.Errorf("there is room beside it: %v", err)
 	}
 }
 
 func TestARepositoryThatIsAtWorkGoesLast(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
-	busy := a.ticket(pullKey(1, 1), "head", ports.JobReview)
-	other := a.ticket(pullKey(1, 2), "head", ports.JobReview)
-	for _, k := range []*ticket{busy, other} {
-		if err := k.weigh(300 * mb); err != nil {
+	busy := a.TicketFor(pullKey(1, 1), "head", ports.JobReview)
+	other := a.TicketFor(pullKey(1, 2), "head", ports.JobReview)
+	for _, k := range []*Ticket{busy, other} {
+		if err := k.Weigh(300 * mb); err != nil {
 			t.Fatal(err)
 		}
 	}
-	waitOf(t, a.ticket(pullKey(1, 3), "head", ports.JobReview).weigh(300*mb))
+	waitOf(t, a.TicketFor(pullKey(1, 3), "head", ports.JobReview).Weigh(300*mb))
 	*now = now.Add(time.Second)
-	waitOf(t, a.ticket(pullKey(2, 1), "head", ports.JobReview).weigh(300*mb))
-	other.end(true)
-	waitOf(t, a.ticket(pullKey(1, 3), "head", ports.JobReview).readmit())
-	if err := a.ticket(pullKey(2, 1), "head", ports.JobReview).readmit(); err != nil {
+	waitOf(t, a.TicketFor(pullKey(2, 1), "head", ports.JobReview).Weigh(300*mb))
+	other.End(true)
+	waitOf(t, a.TicketFor(pullKey(1, 3), "head", ports.JobReview).Readmit())
+	if err := a.TicketFor(pullKey(2, 1), "head", ports.JobReview).Readmit(); err != nil {
 		t.Errorf("the other repository waits for the busy one: %v", err)
 	}
 }
@@ -115,10 +115,10 @@ func TestARepositoryThatIsAtWorkGoesLast(t *testing.T) {
 func TestAuthorsTakeTurnsForMemory(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
 	ask := func(n int, author int64) error {
-		return a.ticket(pullKey(1, n), "head", ports.JobReview).by(author).weigh(500 * mb)
+		return a.TicketFor(pullKey(1, n), "head", ports.JobReview).By(author).Weigh(500 * mb)
 	}
-	busy := a.ticket(pullKey(1, 1), "head", ports.JobReview).by(7)
-	if err := busy.weigh(500 * mb); err != nil {
+	busy := a.TicketFor(pullKey(1, 1), "head", ports.JobReview).By(7)
+	if err := busy.Weigh(500 * mb); err != nil {
 		t.Fatal(err)
 	}
 	for n := 2; n < 6; n++ {
@@ -127,7 +127,7 @@ func TestAuthorsTakeTurnsForMemory(t *testing.T) {
 	}
 	*now = now.Add(time.Second)
 	waitOf(t, ask(6, 8))
-	busy.end(true)
+	busy.End(true)
 	waitOf(t, ask(2, 7))
 	if err := ask(6, 8); err != nil {
 		t.Errorf("the other author waits for all changes of the first: %v", err)
@@ -136,57 +136,57 @@ func TestAuthorsTakeTurnsForMemory(t *testing.T) {
 
 func TestWhatIsStoredIsWrittenFirst(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
-	busy := a.ticket(pullKey(1, 1), "head", ports.JobReview)
-	if err := busy.weigh(600 * mb); err != nil {
+	busy := a.TicketFor(pullKey(1, 1), "head", ports.JobReview)
+	if err := busy.Weigh(600 * mb); err != nil {
 		t.Fatal(err)
 	}
-	waitOf(t, a.ticket(pullKey(2, 1), "head", ports.JobReview).weigh(100*mb))
+	waitOf(t, a.TicketFor(pullKey(2, 1), "head", ports.JobReview).Weigh(100*mb))
 	*now = now.Add(time.Second)
-	busy.end(false)
-	if err := a.ticket(pullKey(1, 1), "head", ports.JobPublish).readmit(); err != nil {
+	busy.End(false)
+	if err := a.TicketFor(pullKey(1, 1), "head", ports.JobPublish).Readmit(); err != nil {
 		t.Errorf("a stored review waits for others to begin: %v", err)
 	}
 }
 
 func TestWaitersThatAreGoneHoldNobodyUp(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
-	busy := a.ticket(pullKey(1, 1), "head", ports.JobReview)
-	if err := busy.weigh(500 * mb); err != nil {
+	busy := a.TicketFor(pullKey(1, 1), "head", ports.JobReview)
+	if err := busy.Weigh(500 * mb); err != nil {
 		t.Fatal(err)
 	}
-	waitOf(t, a.ticket(pullKey(2, 1), "head", ports.JobReview).weigh(500*mb))
-	waitOf(t, a.ticket(pullKey(3, 1), "head", ports.JobReview).weigh(500*mb))
-	busy.end(true)
+	waitOf(t, a.TicketFor(pullKey(2, 1), "head", ports.JobReview).Weigh(500*mb))
+	waitOf(t, a.TicketFor(pullKey(3, 1), "head", ports.JobReview).Weigh(500*mb))
+	busy.End(true)
 	// The first of them was pushed to, and is small now.
-	if err := a.ticket(pullKey(2, 1), "head 2", ports.JobReview).weigh(mb); err != nil {
+	if err := a.TicketFor(pullKey(2, 1), "head 2", ports.JobReview).Weigh(mb); err != nil {
 		t.Fatal(err)
 	}
-	third := a.ticket(pullKey(3, 1), "head", ports.JobReview)
-	if err := third.readmit(); err != nil {
+	third := a.TicketFor(pullKey(3, 1), "head", ports.JobReview)
+	if err := third.Readmit(); err != nil {
 		t.Errorf("it waits for what is small now: %v", err)
 	}
-	waitOf(t, a.ticket(pullKey(4, 1), "head", ports.JobReview).weigh(500*mb))
+	waitOf(t, a.TicketFor(pullKey(4, 1), "head", ports.JobReview).Weigh(500*mb))
 	*now = now.Add(time.Second)
-	waitOf(t, a.ticket(pullKey(5, 1), "head", ports.JobReview).weigh(500*mb))
-	third.end(true)
+	waitOf(t, a.TicketFor(pullKey(5, 1), "head", ports.JobReview).Weigh(500*mb))
+	third.End(true)
 	*now = now.Add(waiterGone + time.Second)
-	if err := a.ticket(pullKey(5, 1), "head", ports.JobReview).readmit(); err != nil {
+	if err := a.TicketFor(pullKey(5, 1), "head", ports.JobReview).Readmit(); err != nil {
 		t.Errorf("it waits for one that does not ask any more: %v", err)
 	}
 }
 
 func TestTheWaitIsToldAfterAWhile(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
-	if err := a.ticket(pullKey(1, 1), "head", ports.JobReview).weigh(600 * mb); err != nil {
+	if err := a.TicketFor(pullKey(1, 1), "head", ports.JobReview).Weigh(600 * mb); err != nil {
 		t.Fatal(err)
 	}
 	began := *now
 	var told []time.Duration
 	for range 180 {
-		w := waitOf(t, a.ticket(pullKey(2, 1), "head", ports.JobReview).weigh(600*mb))
-		if w.tell {
+		w := waitOf(t, a.TicketFor(pullKey(2, 1), "head", ports.JobReview).Weigh(600*mb))
+		if w.Tell {
 			told = append(told, now.Sub(began))
-			a.told(pullKey(2, 1))
+			a.Told(pullKey(2, 1))
 		}
 		*now = now.Add(time.Second)
 	}
@@ -217,11 +217,11 @@ func TestWeightOfAChange(t *testing.T) {
 		}
 	}
 	pr := raw.PullRequest{Totals: pipeline.Totals{Files: 100, Additions: 200_000, Deletions: 300_000}}
-	if w := weightOfTotals(&pr); w < 100*mb {
+	if w := WeightOfTotals(&pr); w < 100*mb {
 		t.Errorf("the totals weigh %d MB", w/mb)
 	}
 	files := []raw.ChangedFile{{Patch: strings.Repeat("+x\n", 200_000)}, {Patch: "+" + strings.Repeat("x", 5*mb)}}
-	if w := weightOfFiles(files); w < 100*mb {
+	if w := WeightOfFiles(files); w < 100*mb {
 		t.Errorf("the diffs weigh %d MB", w/mb)
 	}
 }
@@ -229,11 +229,11 @@ func TestWeightOfAChange(t *testing.T) {
 func TestTheWeightsThatAreKnownAreBounded(t *testing.T) {
 	a, _ := memoryFor(1000 * mb)
 	for i := range maxWeights + 100 {
-		k := a.ticket(pullKey(i, 1), "head", ports.JobReview)
-		if err := k.weigh(100 * mb); err != nil {
+		k := a.TicketFor(pullKey(i, 1), "head", ports.JobReview)
+		if err := k.Weigh(100 * mb); err != nil {
 			t.Fatal(err)
 		}
-		k.end(false)
+		k.End(false)
 	}
 	if n := len(a.changes); n > maxWeights {
 		t.Errorf("%d weights are kept", n)

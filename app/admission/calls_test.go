@@ -1,4 +1,4 @@
-package review
+package admission
 
 import (
 	"fmt"
@@ -30,26 +30,26 @@ func TestAuthorWaitsForHisShareOfCalls(t *testing.T) {
 		{"an unknown author", map[int64]int{0: 900, 2: 1}, 10, now, false},
 		{"no limit", nil, 0, now, false},
 	} {
-		var c callShares
+		var c Calls
 		for author, n := range tt.used {
 			for range n {
-				c.called(5, author, ports.Quota{Limit: limit, Left: tt.left, Reset: reset})
+				c.Called(5, author, ports.Quota{Limit: limit, Left: tt.left, Reset: reset})
 			}
 		}
 		author := int64(1)
 		if tt.used[0] > 0 {
 			author = 0
 		}
-		wait := c.wait(ports.Target{Kind: ports.TargetPull, Installation: 5, Number: 1}, author, tt.at)
+		wait := c.Wait(ports.Target{Kind: ports.TargetPull, Installation: 5, Number: 1}, author, tt.at)
 		if (wait != nil) != tt.waits {
 			t.Errorf("%s: wait %v, want one: %v", tt.name, wait, tt.waits)
 		}
 		for _, other := range []ports.Target{{Kind: ports.TargetPull, Installation: 6}} {
-			if c.wait(other, 1, now) != nil {
+			if c.Wait(other, 1, now) != nil {
 				t.Errorf("%s: the author waits in another installation", tt.name)
 			}
 		}
-		if c.wait(ports.Target{Kind: ports.TargetPull, Installation: 5, Number: 2}, 2, now) != nil {
+		if c.Wait(ports.Target{Kind: ports.TargetPull, Installation: 5, Number: 2}, 2, now) != nil {
 			t.Errorf("%s: the other author waits", tt.name)
 		}
 	}
@@ -61,34 +61,34 @@ func TestCallsCountForAnHour(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	g := ports.Target{Kind: ports.TargetPull, Installation: 5, Number: 1}
-	var c callShares
+	var c Calls
 	call := func(author int64, n, left int, reset time.Time) {
 		for range n {
-			c.called(5, author, ports.Quota{Limit: 1000, Left: left, Reset: reset})
+			c.Called(5, author, ports.Quota{Limit: 1000, Left: left, Reset: reset})
 		}
 	}
 	first, second, third := now.Add(time.Hour), now.Add(2*time.Hour), now.Add(3*time.Hour)
 	call(2, 1, 900, first)
 	call(1, 600, 300, first)
-	if c.wait(g, 1, now) == nil {
+	if c.Wait(g, 1, now) == nil {
 		t.Fatal("no wait in the first hour")
 	}
 	call(1, 1, 999, second)
-	if wait := c.wait(g, 1, first); wait != nil {
+	if wait := c.Wait(g, 1, first); wait != nil {
 		t.Errorf("wait in a fresh hour: %v", wait)
 	}
 	call(1, 600, 300, second)
-	if c.wait(g, 1, first) == nil {
+	if c.Wait(g, 1, first) == nil {
 		t.Error("no wait although the other was about an hour ago")
 	}
 	call(1, 600, 300, third)
-	if c.wait(g, 1, second) == nil {
+	if c.Wait(g, 1, second) == nil {
 		t.Error("no wait although others were about before")
 	}
 	for range 600 {
-		c.called(6, 1, ports.Quota{Limit: 1000, Left: 300, Reset: first})
+		c.Called(6, 1, ports.Quota{Limit: 1000, Left: 300, Reset: first})
 	}
-	if wait := c.wait(ports.Target{Kind: ports.TargetPull, Installation: 6, Number: 1}, 1, now); wait != nil {
+	if wait := c.Wait(ports.Target{Kind: ports.TargetPull, Installation: 6, Number: 1}, 1, now); wait != nil {
 		t.Errorf("wait although nobody else was ever about: %v", wait)
 	}
 }
@@ -97,19 +97,19 @@ func TestCallsCountForAnHour(t *testing.T) {
 func TestFewChecksSayThatTheyWaitForCalls(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	var c callShares
+	var c Calls
 	for range 200 {
-		c.called(5, 1, ports.Quota{Limit: 1000, Left: 100, Reset: now.Add(time.Hour)})
+		c.Called(5, 1, ports.Quota{Limit: 1000, Left: 100, Reset: now.Add(time.Hour)})
 	}
-	c.called(5, 2, ports.Quota{Limit: 1000, Left: 100, Reset: now.Add(time.Hour)})
+	c.Called(5, 2, ports.Quota{Limit: 1000, Left: 100, Reset: now.Add(time.Hour)})
 	told := 0
 	for range 2 {
 		for i := range 50 {
-			wait := c.wait(ports.Target{Kind: ports.TargetPull, Installation: 5, Number: i, HeadSHA: fmt.Sprint(i)}, 1, now)
+			wait := c.Wait(ports.Target{Kind: ports.TargetPull, Installation: 5, Number: i, HeadSHA: fmt.Sprint(i)}, 1, now)
 			if wait == nil || wait.again() != callStep {
 				t.Fatalf("wait %v", wait)
 			}
-			if wait.tell {
+			if wait.Tell {
 				told++
 			}
 		}

@@ -1,4 +1,4 @@
-package review
+package admission
 
 import (
 	"fmt"
@@ -53,12 +53,12 @@ func weight(files, lines, bytes int) int64 {
 }
 
 // weightOfTotals is the weight as far as it is known before the diff is read.
-func weightOfTotals(p *raw.PullRequest) int64 {
+func WeightOfTotals(p *raw.PullRequest) int64 {
 	return weight(p.Totals.Files, p.Totals.Additions+p.Totals.Deletions, 0)
 }
 
 // weightOfFiles is the weight once the diff is read.
-func weightOfFiles(files []raw.ChangedFile) int64 {
+func WeightOfFiles(files []raw.ChangedFile) int64 {
 	lines, bytes := 0, 0
 	for i := range files {
 		lines += strings.Count(files[i].Patch, "\n") + 1
@@ -69,29 +69,29 @@ func weightOfFiles(files []raw.ChangedFile) int64 {
 
 // memoryWait says that a change waits for memory. Its review is put off, which does not
 // count as a failed attempt.
-type memoryWait struct {
-	before int           // large changes that are under review, or come first in line
-	since  time.Time     // when the wait began
+type MemoryWait struct {
+	Before int           // large changes that are under review, or come first in line
+	Since  time.Time     // when the wait began
 	after  time.Duration // when to ask again
-	tell   bool          // the check should say so
+	Tell   bool          // the check should say so
 }
 
-func (e *memoryWait) Error() string {
-	return fmt.Sprintf("the review waits for memory; large changes before it: %d", e.before)
+func (e *MemoryWait) Error() string {
+	return fmt.Sprintf("the review waits for memory; large changes before it: %d", e.Before)
 }
 
-func (e *memoryWait) again() time.Duration { return e.after }
+func (e *MemoryWait) again() time.Duration { return e.after }
 
 // admission lets large changes be worked on only as far as memory allows. One is always
 // admitted, however large it is. Small ones are never held back.
-type admission struct {
+type Room struct {
 	most  int64         // bytes that large changes may take together
 	small int64         // bytes that a small one takes at most
 	tell  time.Duration // after which the check says that a change waits
 	now   func() time.Time
 
 	mu       sync.Mutex
-	admitted map[*ticket]struct{} // the large ones under way
+	admitted map[*Ticket]struct{} // the large ones under way
 	changes  map[string]*weighed  // by key: those that wait, and those whose weight is known
 	served   map[int64]time.Time  // by the author's account id: when a large change was last admitted
 }
@@ -107,17 +107,17 @@ type weighed struct {
 	told    time.Time // when its check last said so
 }
 
-func newAdmission(limit int64, tell time.Duration, now func() time.Time) *admission {
+func NewRoom(limit int64, tell time.Duration, now func() time.Time) *Room {
 	if limit <= 0 {
 		limit = defaultMemory
 	}
 	most := limit / 100 * largeShare
-	return &admission{most: most, small: min(smallWeight, most/smallPart), tell: tell, now: now, admitted: map[*ticket]struct{}{}, changes: map[string]*weighed{}, served: map[int64]time.Time{}}
+	return &Room{most: most, small: min(smallWeight, most/smallPart), tell: tell, now: now, admitted: map[*Ticket]struct{}{}, changes: map[string]*weighed{}, served: map[int64]time.Time{}}
 }
 
 // ticket is held while a target is worked on.
-type ticket struct {
-	of        *admission
+type Ticket struct {
+	of        *Room
 	key, head string
 	author    int64 // account id, 0 if unknown
 	publish   bool
@@ -125,19 +125,19 @@ type ticket struct {
 }
 
 // ticket returns a ticket for work on a target. It takes no room until it is weighed.
-func (a *admission) ticket(key, head string, kind ports.JobKind) *ticket {
-	return &ticket{of: a, key: key, head: head, publish: kind == ports.JobPublish}
+func (a *Room) TicketFor(key, head string, kind ports.JobKind) *Ticket {
+	return &Ticket{of: a, key: key, head: head, publish: kind == ports.JobPublish}
 }
 
 // by sets the author of the change.
-func (t *ticket) by(author int64) *ticket {
+func (t *Ticket) By(author int64) *Ticket {
 	t.author = author
 	return t
 }
 
 // readmit admits a change whose weight is known, before anything of it is read again. The
 // error is a *memoryWait.
-func (t *ticket) readmit() error {
+func (t *Ticket) Readmit() error {
 	t.of.mu.Lock()
 	defer t.of.mu.Unlock()
 	if w := t.of.changes[t.key]; w != nil && w.head == t.head {
@@ -148,16 +148,16 @@ func (t *ticket) readmit() error {
 
 // weigh admits the change with a weight, or with a larger one than before. The error is a
 // *memoryWait, and the change then has no room at all.
-func (t *ticket) weigh(weight int64) error {
+func (t *Ticket) Weigh(weight int64) error {
 	t.of.mu.Lock()
 	defer t.of.mu.Unlock()
 	return t.admit(weight)
 }
 
 // all is the weight of a change that leaves no room for any other large one.
-func (t *ticket) all() int64 { return t.of.most }
+func (t *Ticket) All() int64 { return t.of.most }
 
-func (t *ticket) admit(weight int64) error {
+func (t *Ticket) admit(weight int64) error {
 	a := t.of
 	if weight <= a.small || weight <= t.weight {
 		if t.weight == 0 {
@@ -196,13 +196,13 @@ func (t *ticket) admit(weight int64) error {
 		w.since = now
 	}
 	before += len(a.admitted)
-	e := &memoryWait{before: before, since: w.since, after: min(maxWaitStep, waitStep*time.Duration(max(1, before)))}
-	e.tell = now.Sub(w.since) >= a.tell && now.Sub(w.told) >= tellWaitAgain
+	e := &MemoryWait{Before: before, Since: w.since, after: min(maxWaitStep, waitStep*time.Duration(max(1, before)))}
+	e.Tell = now.Sub(w.since) >= a.tell && now.Sub(w.told) >= tellWaitAgain
 	return e
 }
 
 // told notes that a change's check says that it waits.
-func (a *admission) told(key string) {
+func (a *Room) Told(key string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if w := a.changes[key]; w != nil {
@@ -211,7 +211,7 @@ func (a *admission) told(key string) {
 }
 
 // fits reports whether the weight fits beside those of the others, or there are none.
-func (a *admission) fits(t *ticket, weight int64) bool {
+func (a *Room) fits(t *Ticket, weight int64) bool {
 	sum, others := weight, false
 	for o := range a.admitted {
 		if o != t {
@@ -225,7 +225,7 @@ func (a *admission) fits(t *ticket, weight int64) bool {
 // published goes before one that has to be reviewed. Then comes the one whose repository
 // has fewer changes under way, then the one whose author has gone without for longer, and
 // then the one that has waited for longer.
-func (a *admission) inLineBefore(key string, w *weighed, now time.Time) int {
+func (a *Room) inLineBefore(key string, w *weighed, now time.Time) int {
 	at := map[string]int{}
 	for t := range a.admitted {
 		at[repositoryOf(t.key)]++
@@ -264,7 +264,7 @@ func repositoryOf(key string) string { return key[:max(0, strings.LastIndexByte(
 
 // forgetOne makes room for another weight by forgetting one change that does not wait, if
 // need be.
-func (a *admission) forgetOne() {
+func (a *Room) forgetOne() {
 	if len(a.changes) < maxWeights {
 		return
 	}
@@ -278,7 +278,7 @@ func (a *admission) forgetOne() {
 
 // end gives the room back. done says that nothing more is wanted of the target, so that
 // its weight may be forgotten.
-func (t *ticket) end(done bool) {
+func (t *Ticket) End(done bool) {
 	t.of.mu.Lock()
 	defer t.of.mu.Unlock()
 	delete(t.of.admitted, t)

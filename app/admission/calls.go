@@ -1,15 +1,12 @@
-package review
+package admission
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
 
-	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/ports"
-	"github.com/reviewgate/reviewgate/app/render"
 )
 
 const (
@@ -28,7 +25,7 @@ const (
 )
 
 // callShares counts whose reviews use an installation's calls. The zero value is ready.
-type callShares struct {
+type Calls struct {
 	mu sync.Mutex
 	of map[int64]*callHour // by installation
 }
@@ -45,12 +42,7 @@ type caller struct {
 	told map[string]struct{} // targets and heads whose checks say that they wait
 }
 
-// Called notes a call that was made for a pull request of an author.
-func (s *Service) Called(installation, author int64, q ports.Quota) {
-	s.calls.called(installation, author, q)
-}
-
-func (c *callShares) called(installation, author int64, q ports.Quota) {
+func (c *Calls) Called(installation, author int64, q ports.Quota) {
 	if author == 0 || q.Limit <= 0 {
 		return
 	}
@@ -94,21 +86,21 @@ func (h *callHour) begin() {
 }
 
 // callWait says that an author's reviews have used up their share.
-type callWait struct {
-	used  int
-	quota ports.Quota
+type CallWait struct {
+	Used  int
+	Quota ports.Quota
 	after time.Duration
-	tell  bool // the check should say so
+	Tell  bool // the check should say so
 }
 
-func (e *callWait) Error() string {
-	return fmt.Sprintf("the author's pull requests used %d of the installation's %d calls, and %d are left until %s", e.used, e.quota.Limit, e.quota.Left, e.quota.Reset.UTC().Format(time.RFC3339))
+func (e *CallWait) Error() string {
+	return fmt.Sprintf("the author's pull requests used %d of the installation's %d calls, and %d are left until %s", e.Used, e.Quota.Limit, e.Quota.Left, e.Quota.Reset.UTC().Format(time.RFC3339))
 }
 
-func (e *callWait) again() time.Duration { return e.after }
+func (e *CallWait) again() time.Duration { return e.after }
 
 // wait returns nil if a review for the author may begin.
-func (c *callShares) wait(g ports.Target, author int64, now time.Time) *callWait {
+func (c *Calls) Wait(g ports.Target, author int64, now time.Time) *CallWait {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	h := c.of[g.Installation]
@@ -128,30 +120,7 @@ func (c *callShares) wait(g ports.Target, author int64, now time.Time) *callWait
 		}
 		by.told[id] = struct{}{}
 	}
-	return &callWait{used: by.used, quota: h.Quota, after: min(callStep, h.Reset.Sub(now)), tell: tell}
-}
-
-// waitForCalls puts a review off until its author has calls again, and has the check say
-// so. It returns nil if the review may begin.
-func (s *Service) waitForCalls(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
-	wait := s.calls.wait(state.Target, state.Author, s.Now())
-	if wait == nil {
-		return nil
-	}
-	if state.HeadSHA == "" {
-		return wait
-	}
-	s.openMeanwhile(ctx, lease, state)
-	if wait.tell {
-		if err := panics.Guard(func() error { return s.tellCallWait(ctx, lease, state, wait) }); err != nil {
-			s.Log.Warn().Str("target", lease.Key).Err(err).Msg("the check can't say that the review waits for GitHub's rate limit")
-		}
-	}
-	return wait
-}
-
-func (s *Service) tellCallWait(ctx context.Context, lease ports.Lease, state ports.TargetState, wait *callWait) error {
-	return s.intoOpenCheck(ctx, lease, state, render.CallsCheck(render.Calls{HeadSHA: state.HeadSHA, Used: wait.used, Limit: wait.quota.Limit, Reset: wait.quota.Reset}))
+	return &CallWait{Used: by.used, Quota: h.Quota, after: min(callStep, h.Reset.Sub(now)), Tell: tell}
 }
 
 // waiter is an error that puts work off without counting as a failed attempt.
@@ -161,7 +130,7 @@ type waiter interface {
 }
 
 // waits reports whether work that returned an error only waits, and when to try it again.
-func waits(err error) (time.Duration, bool) {
+func Waits(err error) (time.Duration, bool) {
 	var w waiter
 	if errors.As(err, &w) {
 		return w.again(), true
