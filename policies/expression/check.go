@@ -25,6 +25,7 @@ const listCost = 5
 // check looks at a type-checked expression for what types don't tell: its
 // size, its patterns, and whether it compares what can't be compared.
 type check struct {
+	language *language
 	ast      *ast.AST
 	patterns patterns
 	// labels: facts.labels is read, or facts is handed on whole; kind: the same
@@ -41,7 +42,7 @@ func (c *check) run() *Error {
 	root := c.ast.Expr()
 	c.visit(root, place{})
 	if t := c.ast.GetType(root.ID()); c.problem == nil && !t.IsExactType(types.BoolType) {
-		c.refuse(root, fmt.Sprintf("the expression is %s, not true or false", typeName(t)), "compare it with something, such as "+comparison(t))
+		c.refuse(root, fmt.Sprintf("the expression is %s, not true or false", c.language.typeName(t)), "compare it with something, such as "+comparison(t))
 	}
 	return c.problem
 }
@@ -69,7 +70,7 @@ func (c *check) visit(e ast.Expr, p place) {
 	}
 	p.depth++
 	if c.nodes++; c.nodes > maxNodes || p.depth > maxDepth {
-		c.refuse(e, fmt.Sprintf("the expression is nested more than %d deep or has more than %d parts", maxDepth, maxNodes), "split it into several policies or rules")
+		c.refuse(e, fmt.Sprintf("the expression is nested more than %d deep or has more than %d parts", maxDepth, maxNodes), c.language.words.split)
 		return
 	}
 	if p.body != nil {
@@ -103,7 +104,7 @@ func (c *check) visit(e ast.Expr, p place) {
 	case ast.ComprehensionKind:
 		c.loop(e, p)
 	case ast.MapKind, ast.StructKind:
-		c.refuse(e, "the expression makes a value of named parts", "read fields of facts and classification; lists are written [1, 2]")
+		c.refuse(e, "the expression makes a value of named parts", c.language.words.noParts)
 	}
 }
 
@@ -136,7 +137,7 @@ func (c *check) call(e ast.Expr, p place) {
 				if t.Kind() == types.ListKind {
 					remedy = "compare its size(), or fields of its elements"
 				}
-				c.refuse(e, typeName(t)+" can't be compared as a whole", remedy)
+				c.refuse(e, c.language.typeName(t)+" can't be compared as a whole", remedy)
 			}
 		}
 	case operators.Add:

@@ -48,7 +48,8 @@ func (b *Budget) ask(s *shortcut, in Input, may int) (answer, int) {
 
 // activation is the variables of one evaluation and what it may cost yet.
 type activation struct {
-	facts, classification ref.Val
+	facts, classification ref.Val            // of an expression about a change
+	numbers               map[string]float64 // of a condition
 
 	perLoop int
 	left    int
@@ -63,16 +64,19 @@ const (
 // ResolveName returns a variable's value.
 func (a *activation) ResolveName(name string) (any, bool) {
 	switch name {
-	case "facts":
-		return a.facts, true
-	case "classification":
-		return a.classification, true
 	case nameInterrupted:
 		a.spend(a.perLoop)
+		return nil, false
 	case nameActivation:
 		return a, true
 	}
-	return nil, false
+	if a.facts == nil {
+		return types.Double(a.numbers[name]), true // 0 if it is missing
+	}
+	if name == "facts" {
+		return a.facts, true
+	}
+	return a.classification, name == "classification"
 }
 
 // Parent is none.

@@ -2,9 +2,9 @@ package expression
 
 import (
 	"errors"
-	"fmt"
+	"slices"
+	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/google/cel-go/cel"
 
@@ -24,75 +24,62 @@ type Input struct {
 // Expression is a compiled expression. It is never changed, so that any number
 // of goroutines may use it.
 type Expression struct {
-	text        string
-	program     cel.Program
-	types       *structTypes
+	program
 	shortcut    *shortcut // or nil
-	perLoop     int       // what one round of a loop costs
 	readsLabels bool
 	readsType   bool
 }
 
-// environment is what expressions are compiled in. It is made once.
-type environment struct {
-	env   *cel.Env
-	types *structTypes
-}
+// changes is the language of expressions about a change. It is made once.
+var changes = sync.OnceValues(newChanges)
 
-var shared = sync.OnceValues(newEnvironment)
-
-func newEnvironment() (*environment, error) {
+func newChanges() (*language, error) {
 	known, err := newStructTypes()
 	if err != nil {
 		return nil, err
 	}
-	env, err := cel.NewCustomEnv(append(own(),
+	l := &language{types: known, variables: []string{"facts", "classification"}, words: wording{
+		number:    "int",
+		example:   `write an expression that is true or false, such as classification.scope.changed_lines > 600`,
+		split:     "split it into several policies or rules",
+		loop:      "loop over a list such as facts.files",
+		named:     "name it first: facts.files.exists(f, f.binary)",
+		noParts:   "read fields of facts and classification; lists are written [1, 2]",
+		noFields:  "leave out what follows the last dot, or call a function such as size()",
+		operands:  "use it on two texts or two whole numbers",
+		negated:   "use it on a whole number",
+		costsMuch: "it looks at too much of a change this large",
+	}}
+	for _, f := range Functions() {
+		l.functions = append(l.functions, f.Name)
+	}
+	l.words.reads = "expressions read " + strings.Join(slices.Concat(l.variables, l.functions), ", ")
+	l.env, err = newEnv(append(own(),
 		cel.StdLib(cel.StdLibSubset(standard())),
 		cel.CustomTypeAdapter(known), cel.CustomTypeProvider(known),
 		cel.Variable("facts", cel.ObjectType("pipeline.PRFacts")),
 		cel.Variable("classification", cel.ObjectType("pipeline.Classification")),
-		cel.EnableHiddenAccumulatorName(true),
-		cel.ParserRecursionLimit(maxDepth),
-		cel.ParserExpressionSizeLimit(maxLength),
-		cel.ASTValidators(cel.ValidateHomogeneousAggregateLiterals()),
 	)...)
-	if err != nil {
-		return nil, fmt.Errorf("make the expressions' environment: %w", err)
-	}
-	return &environment{env, known}, nil
+	return l, err
 }
 
 // Compile parses, type-checks and plans an expression. What is wrong with the
 // expression is an *Error.
 func Compile(text string) (*Expression, error) {
-	e, err := shared()
+	l, err := changes()
 	if err != nil {
 		return nil, err
 	}
-	if n := utf8.RuneCountInString(text); n > maxLength {
-		return nil, &Error{Problem: fmt.Sprintf("the expression is %d characters long, at most %d are allowed", n, maxLength), Remedy: "split it into several policies or rules"}
-	}
-	ast, issues := e.env.Compile(text)
-	if issues.Err() != nil {
-		return nil, explain(text, issues)
-	}
-	c := &check{ast: ast.NativeRep(), patterns: patterns{}}
-	if problem := c.run(); problem != nil {
-		return nil, problem
-	}
-	program, err := e.env.Program(ast, plan(c.patterns)...)
+	p, c, err := l.compile(text, nil)
 	if err != nil {
-		return nil, fmt.Errorf("plan the expression: %w", err)
+		return nil, err
 	}
 	return &Expression{
-		text: text, program: program, types: e.types,
-		shortcut: (&shortcuts{types: e.types, patterns: c.patterns}).of(c.ast.Expr()),
-		perLoop:  c.perLoop, readsLabels: c.labels, readsType: c.kind,
+		program:     *p,
+		shortcut:    (&shortcuts{types: l.types, patterns: c.patterns}).of(c.ast.Expr()),
+		readsLabels: c.labels, readsType: c.kind,
 	}, nil
 }
-
-// String is the expression as it was written.
-func (e *Expression) String() string { return e.text }
 
 // ReadsLabels reports whether the expression looks at the change's labels.
 func (e *Expression) ReadsLabels() bool { return e.readsLabels }
@@ -118,21 +105,12 @@ func (e *Expression) Holds(in Input) (bool, error) {
 			return held == yes, nil
 		}
 	}
-	a := &activation{
-		facts: e.types.value(in.Facts), classification: e.types.value(in.Classification),
-		perLoop: e.perLoop, left: left,
-	}
-	out, _, err := e.program.Eval(a)
+	types := e.language.types
+	a := &activation{facts: types.value(in.Facts), classification: types.value(in.Classification), left: left}
+	held, err := e.eval(a)
 	budget.left -= may - max(a.left, 0)
-	if err != nil {
-		if budget.left == 0 {
-			return false, errors.New("the config's expressions together look at too much of a change this large")
-		}
-		return false, evaluationError(err)
+	if err != nil && budget.left == 0 {
+		return false, errors.New("the config's expressions together look at too much of a change this large")
 	}
-	holds, ok := out.Value().(bool)
-	if !ok {
-		return false, errors.New("the outcome is neither true nor false")
-	}
-	return holds, nil
+	return held, err
 }

@@ -31,56 +31,54 @@ func (e *Error) Placed() string {
 	return fmt.Sprintf("at %d:%d of the expression: %s", e.Line, e.Column, e.Problem)
 }
 
-const wroteNothing = `write an expression that is true or false, such as classification.scope.changed_lines > 600`
-
 // explain turns the first of CEL's issues into words for those who have never
 // heard of it.
-func explain(text string, issues *cel.Issues) *Error {
+func (l *language) explain(text string, issues *cel.Issues) *Error {
 	if strings.TrimSpace(text) == "" {
-		return &Error{Problem: "the expression is empty", Remedy: wroteNothing}
+		return &Error{Problem: "the expression is empty", Remedy: l.words.example}
 	}
 	first := issues.Errors()[0]
 	out := &Error{Line: max(first.Location.Line(), 0), Column: max(first.Location.Column()+1, 0)}
 	for _, form := range forms {
 		if m := form.of.FindStringSubmatch(first.Message); m != nil {
-			out.Problem, out.Remedy = form.say(text, m)
+			out.Problem, out.Remedy = form.say(l, text, m)
 			return out
 		}
 	}
-	out.Problem, out.Remedy = bounded(first.Message), wroteNothing
+	out.Problem, out.Remedy = bounded(first.Message), l.words.example
 	return out
 }
 
 // form is one of cel-go's messages and what to say in its place.
 type form struct {
 	of  *regexp.Regexp
-	say func(text string, m []string) (problem, remedy string)
+	say func(l *language, text string, m []string) (problem, remedy string)
 }
 
 var forms = []form{
 	{regexp.MustCompile(`^undefined field '(.*)'$`), undefinedField},
 	{regexp.MustCompile(`^undeclared reference to '(.*)' \(in container`), undeclared},
 	{regexp.MustCompile(`^found no matching overload for '(.*)' applied to '(.*)'$`), noOverload},
-	{regexp.MustCompile(`^type '(.*)' does not support field selection$`), func(_ string, m []string) (string, string) {
-		return plain(m[1]) + " has no fields", "leave out what follows the last dot, or call a function such as size()"
+	{regexp.MustCompile(`^type '(.*)' does not support field selection$`), func(l *language, _ string, m []string) (string, string) {
+		return l.plain(m[1]) + " has no fields", l.words.noFields
 	}},
-	{regexp.MustCompile(`^expression of type '(.*)' cannot be range of a comprehension`), func(_ string, m []string) (string, string) {
-		return "only lists can be looped over, and this is " + plain(m[1]), "loop over a list such as facts.files"
+	{regexp.MustCompile(`^expression of type '(.*)' cannot be range of a comprehension`), func(l *language, _ string, m []string) (string, string) {
+		return "only lists can be looped over, and this is " + l.plain(m[1]), l.words.loop
 	}},
-	{regexp.MustCompile(`^expected type '(.*)' but found '(.*)'$`), func(_ string, m []string) (string, string) {
-		return fmt.Sprintf("this is %s where %s is needed", plain(m[2]), plain(m[1])), "write " + plain(m[1])
+	{regexp.MustCompile(`^expected type '(.*)' but found '(.*)'$`), func(l *language, _ string, m []string) (string, string) {
+		return fmt.Sprintf("this is %s where %s is needed", l.plain(m[2]), l.plain(m[1])), "write " + l.plain(m[1])
 	}},
-	{regexp.MustCompile(`^(?s)Syntax error: (mismatched|extraneous) input '(.*)' expecting`), func(_ string, m []string) (string, string) {
+	{regexp.MustCompile(`^(?s)Syntax error: (mismatched|extraneous) input '(.*)' expecting`), func(_ *language, _ string, m []string) (string, string) {
 		return unexpected(m[2])
 	}},
-	{regexp.MustCompile(`^(?s)Syntax error: no viable alternative at input '(.*)'`), func(_ string, m []string) (string, string) {
+	{regexp.MustCompile(`^(?s)Syntax error: no viable alternative at input '(.*)'`), func(_ *language, _ string, m []string) (string, string) {
 		return unexpected(m[1])
 	}},
-	{regexp.MustCompile(`^(?s)Syntax error: missing '(.*)' at '(.*)'`), func(_ string, m []string) (string, string) {
+	{regexp.MustCompile(`^(?s)Syntax error: missing '(.*)' at '(.*)'`), func(_ *language, _ string, m []string) (string, string) {
 		problem, _ := unexpected(m[2])
 		return problem, fmt.Sprintf("put a %q before it", m[1])
 	}},
-	{regexp.MustCompile(`^(?s)Syntax error: token recognition error at: '(.*)'`), func(_ string, m []string) (string, string) {
+	{regexp.MustCompile(`^(?s)Syntax error: token recognition error at: '(.*)'`), func(_ *language, _ string, m []string) (string, string) {
 		if strings.Contains(m[1], `\`) {
 			return "the text that starts here has an escape that does not exist", `write r"..." for a text in which a backslash is one; in JSON, \\ for each`
 		}
@@ -89,13 +87,13 @@ var forms = []form{
 		}
 		return fmt.Sprintf("%q means nothing here", bounded(strings.TrimSpace(m[1]))), "use && for and, || for or, ! for not, == for equal"
 	}},
-	{regexp.MustCompile(`recursion limit exceeded|recursion depth`), func(string, []string) (string, string) {
-		return fmt.Sprintf("the expression is nested more than %d deep", maxDepth), "split it into several policies or rules"
+	{regexp.MustCompile(`recursion limit exceeded|recursion depth`), func(l *language, _ string, _ []string) (string, string) {
+		return fmt.Sprintf("the expression is nested more than %d deep", maxDepth), l.words.split
 	}},
-	{regexp.MustCompile(`^argument (must be a simple name|is not an identifier)`), func(string, []string) (string, string) {
-		return "a loop has no name for its elements", "name it first: facts.files.exists(f, f.binary)"
+	{regexp.MustCompile(`^argument (must be a simple name|is not an identifier)`), func(l *language, _ string, _ []string) (string, string) {
+		return "a loop has no name for its elements", l.words.named
 	}},
-	{regexp.MustCompile(`^invalid argument to has\(\) macro`), func(string, []string) (string, string) {
+	{regexp.MustCompile(`^invalid argument to has\(\) macro`), func(*language, string, []string) (string, string) {
 		return "has looks for a field and for nothing else", "write has(facts.milestone)"
 	}},
 }
@@ -109,7 +107,7 @@ func unexpected(token string) (problem, remedy string) {
 
 // undefinedField finds out whose field it would have been: cel-go's message
 // doesn't say.
-func undefinedField(text string, m []string) (problem, remedy string) {
+func undefinedField(l *language, text string, m []string) (problem, remedy string) {
 	st := missedBy(text, m[1])
 	if st == nil {
 		return fmt.Sprintf("there is no field %q", bounded(m[1])), "the reference lists the fields"
@@ -122,7 +120,7 @@ func undefinedField(text string, m []string) (problem, remedy string) {
 	if near := nearest(m[1], names); near != "" {
 		return problem, fmt.Sprintf("did you mean %q?", near)
 	}
-	if full := elsewhere(m[1]); full != "" {
+	if full := l.elsewhere(m[1]); full != "" {
 		return problem, fmt.Sprintf("did you mean %q?", full)
 	}
 	return problem, "its fields are " + strings.Join(names, ", ")
@@ -131,7 +129,7 @@ func undefinedField(text string, m []string) (problem, remedy string) {
 // missedBy compiles the expression again to see which type is asked for a
 // field that it doesn't have.
 func missedBy(text, field string) *structType {
-	e, err := newEnvironment()
+	e, err := newChanges()
 	if err != nil {
 		return nil
 	}
@@ -145,31 +143,23 @@ func missedBy(text, field string) *structType {
 	return missed
 }
 
-func undeclared(_ string, m []string) (problem, remedy string) {
+func undeclared(l *language, _ string, m []string) (problem, remedy string) {
 	name := bounded(m[1])
 	problem = fmt.Sprintf("there is nothing called %q", name)
-	names := []string{"facts", "classification"}
-	for _, f := range Functions() {
-		names = append(names, f.Name)
-	}
-	if near := nearest(m[1], names); near != "" {
+	if near := nearest(m[1], slices.Concat(l.variables, l.functions)); near != "" {
 		return problem, fmt.Sprintf("did you mean %q?", near)
 	}
-	if full := elsewhere(m[1]); full != "" {
+	if full := l.elsewhere(m[1]); full != "" {
 		return problem, fmt.Sprintf("did you mean %q?", full)
 	}
-	return problem, "expressions read " + strings.Join(names, ", ")
+	return problem, l.words.reads
 }
 
 // elsewhere is the whole name of a field, nearest to the root, that can be
 // read without a loop.
-func elsewhere(field string) string {
+func (l *language) elsewhere(field string) string {
 	best := ""
-	all, err := Reference()
-	if err != nil {
-		return ""
-	}
-	for _, f := range all {
+	for _, f := range l.reference() {
 		if strings.HasSuffix(f.Name, "."+field) && !strings.Contains(f.Name, "[]") && (best == "" || len(f.Name) < len(best)) {
 			best = f.Name
 		}
@@ -177,29 +167,22 @@ func elsewhere(field string) string {
 	return best
 }
 
-func (e *environment) variable(name string) *structType {
-	if name == "facts" {
-		return e.types.byName["pipeline.PRFacts"]
-	}
-	return e.types.byName["pipeline.Classification"]
-}
-
 // operatorNames are what CEL's own names for operators are written as.
 var operatorNames = regexp.MustCompile(`^_?(==|!=|<=|>=|<|>|\+|-|\*|/|%|&&|\|\|)_$|^@(in)$|^(!|-)_$`)
 
-func noOverload(_ string, m []string) (problem, remedy string) {
-	name, args := m[1], splitArgs(m[2])
+func noOverload(l *language, _ string, m []string) (problem, remedy string) {
+	name, args := m[1], l.splitArgs(m[2])
 	if op := operatorNames.FindStringSubmatch(name); op != nil {
 		problem = fmt.Sprintf("%s can't be used on %s", op[1]+op[2]+op[3], strings.Join(args, " and "))
 		switch {
 		case op[3] == "!":
 			return problem, "use it on a condition"
 		case op[3] == "-":
-			return problem, "use it on a whole number"
+			return problem, l.words.negated
 		case op[2] == "in":
 			return problem, `use it on a value and a list of such, as in "Go" in ["Go", "Java"]`
 		}
-		return problem, "use it on two texts or two whole numbers"
+		return problem, l.words.operands
 	}
 	if name == "_[_]" {
 		return fmt.Sprintf("[ ] can't be used on %s", strings.Join(args, " and ")), "use it on a list, with a number"
@@ -212,19 +195,19 @@ func noOverload(_ string, m []string) (problem, remedy string) {
 			return fmt.Sprintf("%s can't be used on %s", name, strings.Join(args, " and ")), "write it as " + f.Usage
 		}
 	}
-	return fmt.Sprintf("%s can't be used on %s", bounded(name), strings.Join(args, " and ")), wroteNothing
+	return fmt.Sprintf("%s can't be used on %s", bounded(name), strings.Join(args, " and ")), l.words.example
 }
 
 // splitArgs reads cel-go's way of writing what a function was applied to:
 // "(int, string)", or "string.(int)" for a member function.
-func splitArgs(s string) []string {
+func (l *language) splitArgs(s string) []string {
 	target, list, member := strings.Cut(s, ".(")
 	if !member {
 		target, list = "", strings.TrimPrefix(s, "(")
 	}
 	var args []string
 	if target != "" {
-		args = append(args, plain(target))
+		args = append(args, l.plain(target))
 	}
 	depth, start := 0, 0
 	list = strings.TrimSuffix(list, ")")
@@ -236,7 +219,7 @@ func splitArgs(s string) []string {
 			depth--
 		case r == ',' && depth == 0:
 			if a := strings.TrimSpace(list[start:i]); a != "" {
-				args = append(args, plain(a))
+				args = append(args, l.plain(a))
 			}
 			start = i + 1
 		}
@@ -245,17 +228,17 @@ func splitArgs(s string) []string {
 }
 
 // plain is cel-go's name of a type as one would say it.
-func plain(name string) string {
+func (l *language) plain(name string) string {
 	if inner, ok := strings.CutPrefix(name, "list("); ok {
-		return "a list" + of(strings.TrimSuffix(inner, ")"))
+		return "a list" + l.of(strings.TrimSuffix(inner, ")"))
 	}
-	if e, err := shared(); err == nil && e.types.byName[name] != nil {
-		return article(e.types.byName[name].shown)
+	if st := l.types.byName[name]; st != nil {
+		return article(st.shown)
 	}
 	switch name {
-	case "int":
+	case l.words.number:
 		return "a number"
-	case "double", "uint":
+	case "int", "double", "uint":
 		return "a number that is not a whole one"
 	case "string":
 		return "a text"
@@ -268,14 +251,14 @@ func plain(name string) string {
 }
 
 // of says what a list is made of, in the plural.
-func of(elem string) string {
-	switch e, err := shared(); {
+func (l *language) of(elem string) string {
+	switch st := l.types.byName[elem]; {
 	case elem == "string":
 		return " of texts"
-	case elem == "int":
+	case elem == l.words.number:
 		return " of numbers"
-	case err == nil && e.types.byName[elem] != nil:
-		return " of " + plural(e.types.byName[elem].shown)
+	case st != nil:
+		return " of " + plural(st.shown)
 	}
 	return ""
 }
@@ -300,7 +283,7 @@ func article(noun string) string {
 	return "a " + noun
 }
 
-func typeName(t *types.Type) string { return plain(cel.FormatCELType(t)) }
+func (l *language) typeName(t *types.Type) string { return l.plain(cel.FormatCELType(t)) }
 
 // comparison is an example of how a value of the type becomes a condition.
 func comparison(t *types.Type) string {
@@ -327,10 +310,10 @@ func bounded(s string) string {
 const maxReason = 200
 
 // evaluationError says why an expression has no outcome.
-func evaluationError(err error) error {
+func (l *language) evaluationError(err error) error {
 	var cancelled interpreter.EvalCancelledError
 	if errors.As(err, &cancelled) {
-		return errors.New("it looks at too much of a change this large")
+		return errors.New(l.words.costsMuch)
 	}
 	reason := []rune(err.Error())
 	if len(reason) > maxReason {

@@ -23,16 +23,20 @@ type Function struct {
 // Reference lists the fields, each parent before its children and in the order
 // of the Go types.
 func Reference() ([]Field, error) {
-	e, err := shared()
+	l, err := changes()
 	if err != nil {
 		return nil, err
 	}
-	var list []Field
-	for _, name := range []string{"facts", "classification"} {
-		list = append(list, Field{name, "object"})
-		list = e.types.list(list, name, e.variable(name))
+	return l.reference(), nil
+}
+
+func (l *language) reference() (list []Field) {
+	for _, name := range l.variables {
+		if st := l.types.variable(name); st != nil {
+			list = l.types.list(append(list, Field{name, "object"}), name, st)
+		}
 	}
-	return list, nil
+	return list
 }
 
 func (s *structTypes) list(list []Field, prefix string, st *structType) []Field {

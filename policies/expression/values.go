@@ -189,6 +189,17 @@ func (s *structTypes) FindStructFieldType(name, field string) (*types.FieldType,
 	}, true
 }
 
+// variable is the type of a variable, or nil if it is no struct.
+func (s *structTypes) variable(name string) *structType {
+	switch name {
+	case "facts":
+		return s.byName["pipeline.PRFacts"]
+	case "classification":
+		return s.byName["pipeline.Classification"]
+	}
+	return nil
+}
+
 // value is the variable of a struct, which expressions can't change.
 func (s *structTypes) value(pointer any) ref.Val {
 	v := reflect.ValueOf(pointer).Elem()
