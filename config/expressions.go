@@ -46,7 +46,7 @@ func (t *trial) checkExpressions() {
 		for _, e := range t.fresh[file] {
 			for _, n := range expressionsOf(e) {
 				if t.owns(n) {
-					t.checkExpression(n)
+					t.checkExpression(n, compileExpression)
 				}
 			}
 		}
@@ -74,20 +74,27 @@ func expressionsIn(trigger *jsontree.Node) []*jsontree.Node {
 	return found
 }
 
-func (t *trial) checkExpression(n *jsontree.Node) {
+func compileExpression(text string) error {
+	_, err := expression.Compile(text)
+	return err
+}
+
+// checkExpression reports what is wrong with an expression at its place in the
+// expression.
+func (t *trial) checkExpression(n *jsontree.Node, compile func(string) error) {
 	if t.trusted {
 		return
 	}
 	if utf8.RuneCountInString(n.Text) > maxExpressionCharacters {
 		return // the schema has said so
 	}
-	_, err := expression.Compile(n.Text)
+	err := compile(n.Text)
 	if err == nil {
 		return
 	}
 	var wrong *expression.Error
 	if !errors.As(err, &wrong) {
-		t.of(n, "the expression can't be compiled: "+err.Error(), "write a CEL expression over facts and classification")
+		t.of(n, "the expression can't be compiled: "+err.Error(), "write it in another way")
 		return
 	}
 	place := n.Place()

@@ -299,9 +299,9 @@ func TestProblems(t *testing.T) {
 			`review-composition.json:1:87: /0/trigger/triggers/0/globs/0: the glob "../x" is refused: pattern has the segment "..", which no changed file has; write the path from the repository's root`,
 		}},
 		{"gate condition", FileSettings, `{"gate": {"conditions": [{"when": "critical > 0", "decision": "fail"}, {"when": "criticals > 0", "decision": "reject"}, {"when": "blockers > 0", "decision": "fail"}]}}`, []string{
-			`review-settings.json:1:81: /gate/conditions/1/when: condition reads the metric "criticals", which does not exist; the metrics are critical, major, warning, info, findings, new_critical, new_major, new_warning, new_info, new_findings, gaps, uncovered_files, risk_score, min_confidence, agents_failed, incomplete`,
+			`review-settings.json:1:82: /gate/conditions/1/when: there is nothing called "criticals"; did you mean "critical"?`,
 			`review-settings.json:1:110: /gate/conditions/1/decision: "reject" is not a decision; use fail, needs_fixes, pass_with_warnings or pass`,
-			`review-settings.json:1:130: /gate/conditions/2/when: condition reads the metric "blockers", which does not exist; the metrics are critical, major, warning, info, findings, new_critical, new_major, new_warning, new_info, new_findings, gaps, uncovered_files, risk_score, min_confidence, agents_failed, incomplete`,
+			`review-settings.json:1:131: /gate/conditions/2/when: there is nothing called "blockers"; the metrics are critical, major, warning, info, findings, new_critical, new_major, new_warning, new_info, new_findings, gaps, uncovered_files, risk_score, min_confidence, agents_failed, incomplete`,
 		}},
 		{"protected artifact", FileSettings, `{"synthesis": {"protected_artifacts": [""]}}`, []string{
 			`review-settings.json:1:40: /synthesis/protected_artifacts/0: an entry of protected_artifacts is empty; write something, or remove the entry`,

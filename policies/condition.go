@@ -1,130 +1,74 @@
 package policies
 
 import (
-	"errors"
-	"fmt"
-	"regexp"
-	"strconv"
-	"strings"
+	"sync"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/expression"
 )
 
-// The bounds of a condition.
-const (
-	maxConditionLength = 256 // bytes
-	maxComparisons     = 8
-)
-
-// Condition is a parsed GateCondition.When: comparisons of which all must
-// hold.
-type Condition struct {
-	text        string
-	comparisons []comparison
-}
-
-type comparison struct {
-	metric string
-	op     string
-	number float64
-}
-
-// String is the condition with its white space made regular.
-func (c Condition) String() string { return c.text }
-
-// Holds reports whether every comparison holds. A metric that is missing
-// counts as 0.
-func (c Condition) Holds(metrics map[string]float64) bool {
-	for _, cmp := range c.comparisons {
-		if !cmp.holds(metrics[cmp.metric]) {
-			return false
-		}
+var conditionLanguage = sync.OnceValues(func() (*expression.Conditions, error) {
+	var names []string
+	for _, m := range Metrics() {
+		names = append(names, m.Name)
 	}
-	return len(c.comparisons) > 0
-}
+	return expression.NewConditions(names)
+})
 
-func (c comparison) holds(v float64) bool {
-	switch c.op {
-	case ">":
-		return v > c.number
-	case ">=":
-		return v >= c.number
-	case "<":
-		return v < c.number
-	case "<=":
-		return v <= c.number
-	case "==":
-		return v == c.number
-	case "!=":
-		return v != c.number
-	}
-	return false
-}
-
-var comparisonForm = regexp.MustCompile(`^\s*([a-z_]+)\s*(>=|<=|==|!=|>|<)\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*$`)
-
-// ParseCondition reads a condition such as "critical > 0" or
-// "risk_score >= 75 && new_findings > 0". The metrics are those of [Metrics];
-// numbers are plain decimals, never negative.
-func ParseCondition(when string) (Condition, error) {
-	if strings.TrimSpace(when) == "" {
-		return Condition{}, errors.New(`condition is empty: write one such as "critical > 0"`)
-	}
-	if len(when) > maxConditionLength {
-		return Condition{}, fmt.Errorf("condition is %d bytes long, at most %d are allowed", len(when), maxConditionLength)
-	}
-	parts := strings.Split(when, "&&")
-	if len(parts) > maxComparisons {
-		return Condition{}, fmt.Errorf("condition has %d comparisons, at most %d are allowed", len(parts), maxComparisons)
-	}
-	var c Condition
-	var texts []string
-	for _, p := range parts {
-		cmp, err := parseComparison(p)
-		if err != nil {
-			return Condition{}, err
-		}
-		c.comparisons = append(c.comparisons, cmp)
-		texts = append(texts, cmp.metric+" "+cmp.op+" "+strconv.FormatFloat(cmp.number, 'f', -1, 64))
-	}
-	c.text = strings.Join(texts, " && ")
-	return c, nil
-}
-
-func parseComparison(text string) (comparison, error) {
-	m := comparisonForm.FindStringSubmatch(text)
-	if m == nil {
-		return comparison{}, fmt.Errorf(`condition %q is not "metric operator number": write one such as "critical > 0", with the operators > >= < <= == !=, joined by &&`, strings.TrimSpace(text))
-	}
-	if !knownMetric(m[1]) {
-		var names []string
-		for _, k := range Metrics() {
-			names = append(names, k.Name)
-		}
-		return comparison{}, fmt.Errorf("condition reads the metric %q, which does not exist: the metrics are %s", m[1], strings.Join(names, ", "))
-	}
-	n, err := strconv.ParseFloat(m[3], 64)
+// CompileCondition compiles a GateCondition.When, such as "critical > 0" or
+// "risk_score >= 75 && new_findings > 0": a CEL expression over the metrics of
+// [Metrics]. What is wrong with it is an [expression.Error].
+func CompileCondition(when string) (*expression.Condition, error) {
+	l, err := conditionLanguage()
 	if err != nil {
-		return comparison{}, fmt.Errorf("read the number %q: %w", m[3], err)
+		return nil, err
 	}
-	return comparison{metric: m[1], op: m[2], number: n}, nil
+	return l.Compile(when)
 }
 
 // NoCondition is what [Decide] answers for the condition where none held.
 const NoCondition = "no condition held"
 
 // Decide returns the decision of the first condition that holds and its text.
-// Where none holds the decision is pass. A condition that cannot be read
-// decides needs_fixes, since it might have been the one that blocks; config
-// that was validated has none.
+// Where none holds the decision is pass. A metric that is missing counts as 0.
+//
+// A condition that can't be evaluated, because it takes too many steps, decides
+// needs_fixes: it might have been the one that blocks. So does one that can't be
+// read, of which config that was validated has none. The text then says why.
 func Decide(conditions []GateCondition, metrics map[string]float64) (decision pipeline.Decision, condition string) {
-	for _, gc := range conditions {
-		c, err := ParseCondition(gc.When)
-		if err != nil || gc.Decision.Rank() == 0 {
-			return pipeline.DecisionNeedsFixes, fmt.Sprintf("condition %q cannot be read", gc.When)
+	return compileGate(conditions).decide(metrics)
+}
+
+// gate is compiled conditions.
+type gate []compiledCondition
+
+type compiledCondition struct {
+	GateCondition
+	when *expression.Condition // nil if it can't be read
+}
+
+func compileGate(conditions []GateCondition) gate {
+	g := make(gate, len(conditions))
+	for i, gc := range conditions {
+		g[i].GateCondition = gc
+		if when, err := CompileCondition(gc.When); err == nil && gc.Decision.Rank() > 0 {
+			g[i].when = when
 		}
-		if c.Holds(metrics) {
-			return gc.Decision, c.String()
+	}
+	return g
+}
+
+func (g gate) decide(metrics map[string]float64) (pipeline.Decision, string) {
+	budget := expression.NewBudget()
+	for _, c := range g {
+		if c.when == nil {
+			return pipeline.DecisionNeedsFixes, excerpt(c.When) + ", which can't be read"
+		}
+		switch holds, err := c.when.Holds(metrics, budget); {
+		case err != nil:
+			return pipeline.DecisionNeedsFixes, excerpt(c.When) + ", which can't be evaluated: " + err.Error()
+		case holds:
+			return c.Decision, c.when.String()
 		}
 	}
 	return pipeline.DecisionPass, NoCondition

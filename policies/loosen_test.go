@@ -22,15 +22,25 @@ func TestMayLoosen(t *testing.T) {
 		above []GateCondition
 		want  bool
 	}{
-		"the same":            {below, false},
-		"stricter":            {conditions("major > 0", "fail", "critical > 0", "fail", "warning > 0", "needs_fixes"), false},
-		"one more":            {append(conditions("risk_score >= 75", "fail"), below...), false},
-		"no conditions":       {nil, true},
-		"a higher number":     {conditions("critical > 0", "fail", "major > 1", "needs_fixes", "warning > 0", "pass_with_warnings"), true},
-		"a pass before":       {append(conditions("warning > 100", "pass"), below...), true},
-		"another order":       {conditions("warning > 0", "pass_with_warnings", "critical > 0", "fail", "major > 0", "needs_fixes"), true},
-		"an extra comparison": {conditions("critical > 0 && risk_score > 1", "fail", "major > 0", "needs_fixes", "warning > 0", "pass_with_warnings"), true},
-		"can't be read":       {conditions("nonsense", "fail"), true},
+		"the same":                {below, false},
+		"stricter":                {conditions("major > 0", "fail", "critical > 0", "fail", "warning > 0", "needs_fixes"), false},
+		"one more":                {append(conditions("risk_score >= 75", "fail"), below...), false},
+		"no conditions":           {nil, true},
+		"a higher number":         {conditions("critical > 0", "fail", "major > 1", "needs_fixes", "warning > 0", "pass_with_warnings"), true},
+		"a pass before":           {append(conditions("warning > 100", "pass"), below...), true},
+		"another order":           {conditions("warning > 0", "pass_with_warnings", "critical > 0", "fail", "major > 0", "needs_fixes"), true},
+		"an extra comparison":     {conditions("critical > 0 && risk_score > 1", "fail", "major > 0", "needs_fixes", "warning > 0", "pass_with_warnings"), true},
+		"can't be read":           {conditions("nonsense", "fail"), true},
+		"the same in other words": {conditions("!(critical <= 0)", "fail", "0 < major && true", "needs_fixes", "warning > 0 || .warning > 5", "pass_with_warnings"), false},
+		"one of two":              {conditions("critical > 0", "fail", "major > 0 || risk_score > 90", "needs_fixes", "warning > 0", "pass_with_warnings"), false},
+		"one of two lacks a case": {conditions("critical > 1 || major > 0", "fail", "warning > 0", "pass_with_warnings"), true},
+		"always":                  {append(conditions("gaps > -1", "fail"), below...), false},
+		"never":                   {conditions("critical > 0 && gaps < -1.5", "fail", "major > 0", "needs_fixes"), true},
+		"a sum":                   {append(conditions("critical + major > 3", "fail"), below...), true},
+		"two metrics":             {append(conditions("critical > major", "fail"), below...), true},
+		"a loop":                  {append(conditions("[critical].exists(n, n > 3)", "fail"), below...), true},
+		"an equality of answers":  {append(conditions("(critical > 0) == (major > 0)", "fail"), below...), true},
+		"a choice":                {append(conditions("critical > 0 ? major > 0 : gaps > 0", "fail"), below...), true},
 	} {
 		if got := MayLoosen(below, test.above); got != test.want {
 			t.Errorf("%s: %v", name, got)
@@ -44,7 +54,10 @@ func TestMayLoosenIsSound(t *testing.T) {
 	list := rapid.Custom(func(t *rapid.T) []GateCondition {
 		var out []GateCondition
 		for range rapid.IntRange(0, 3).Draw(t, "n") {
-			when := metric.Draw(t, "metric") + rapid.SampledFrom([]string{" > 0", " > 1", " == 2", " < 2"}).Draw(t, "than")
+			when := metric.Draw(t, "metric") + rapid.SampledFrom([]string{" > 0", " > 1", " == 2", " < 2", " < -1", " != 3 || major > 1", " + major > 2"}).Draw(t, "than")
+			if rapid.Bool().Draw(t, "not") {
+				when = "!(" + when + ")"
+			}
 			out = append(out, GateCondition{When: when, Decision: rapid.SampledFrom([]pipeline.Decision{"fail", "needs_fixes", "pass"}).Draw(t, "decision")})
 		}
 		return out
@@ -55,7 +68,7 @@ func TestMayLoosenIsSound(t *testing.T) {
 		for _, name := range []string{"critical", "major", "warning"} {
 			m[name] = float64(rapid.IntRange(0, 4).Draw(t, name))
 		}
-		if !MayLoosen(below, above) && rankOf(above, m) < rankOf(below, m) {
+		if !MayLoosen(below, above) && compileGate(above).rank(m) < compileGate(below).rank(m) {
 			t.Fatalf("%v is looser than %v about %v", above, below, m)
 		}
 	})

@@ -44,12 +44,3 @@ func Metrics() []Metric {
 		Metric{MetricIncomplete, "things about the change that could not be known"},
 	)
 }
-
-func knownMetric(name string) bool {
-	for _, m := range Metrics() {
-		if m.Name == name {
-			return true
-		}
-	}
-	return false
-}

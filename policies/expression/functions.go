@@ -29,9 +29,7 @@ const (
 // texts and lists. Left out is what reads clocks and time zones, what converts
 // between types that the facts don't have, and what makes maps.
 func standard() *env.LibrarySubset {
-	return &env.LibrarySubset{IncludeFunctions: []*env.Function{
-		subset(operators.Conditional), subset(operators.LogicalAnd), subset(operators.LogicalOr), subset(operators.LogicalNot),
-		subset(operators.NotStrictlyFalse), subset(operators.Equals), subset(operators.NotEquals),
+	return &env.LibrarySubset{IncludeFunctions: append(logic(),
 		subset(operators.Add, overloads.AddInt64, overloads.AddList, overloads.AddString),
 		subset(operators.Subtract, overloads.SubtractInt64),
 		subset(operators.Multiply, overloads.MultiplyInt64),
@@ -43,10 +41,18 @@ func standard() *env.LibrarySubset {
 		subset(operators.Greater, overloads.GreaterInt64),
 		subset(operators.GreaterEquals, overloads.GreaterEqualsInt64),
 		subset(operators.Index, overloads.IndexList),
-		subset(operators.In, overloads.InList),
 		subset(overloads.Size, overloads.SizeList, overloads.SizeListInst, overloads.SizeString, overloads.SizeStringInst),
 		subset(overloads.Contains), subset(overloads.StartsWith), subset(overloads.EndsWith),
-	}}
+	)}
+}
+
+// logic is what there is in every language.
+func logic() []*env.Function {
+	return []*env.Function{
+		subset(operators.Conditional), subset(operators.LogicalAnd), subset(operators.LogicalOr), subset(operators.LogicalNot),
+		subset(operators.NotStrictlyFalse), subset(operators.Equals), subset(operators.NotEquals),
+		subset(operators.In, overloads.InList),
+	}
 }
 
 func subset(name string, ids ...string) *env.Function {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/interpreter"
 )
@@ -146,6 +147,9 @@ func missedBy(text, field string) *structType {
 func undeclared(l *language, _ string, m []string) (problem, remedy string) {
 	name := bounded(m[1])
 	problem = fmt.Sprintf("there is nothing called %q", name)
+	if op := operatorName(m[1]); op != "" { // conditions lack some
+		return fmt.Sprintf("there is no operator %s in conditions", op), "calculate with + - * and compare with > >= < <= == !="
+	}
 	if near := nearest(m[1], slices.Concat(l.variables, l.functions)); near != "" {
 		return problem, fmt.Sprintf("did you mean %q?", near)
 	}
@@ -168,24 +172,35 @@ func (l *language) elsewhere(field string) string {
 }
 
 // operatorNames are what CEL's own names for operators are written as.
-var operatorNames = regexp.MustCompile(`^_?(==|!=|<=|>=|<|>|\+|-|\*|/|%|&&|\|\|)_$|^@(in)$|^(!|-)_$`)
+var operatorNames = regexp.MustCompile(`^_?(==|!=|<=|>=|<|>|\+|-|\*|/|%|&&|\|\||!)_$|^@(in)$`)
+
+func operatorName(name string) string {
+	if name == operators.Index {
+		return "[ ]"
+	}
+	if m := operatorNames.FindStringSubmatch(name); m != nil {
+		return m[1] + m[2]
+	}
+	return ""
+}
 
 func noOverload(l *language, _ string, m []string) (problem, remedy string) {
 	name, args := m[1], l.splitArgs(m[2])
-	if op := operatorNames.FindStringSubmatch(name); op != nil {
-		problem = fmt.Sprintf("%s can't be used on %s", op[1]+op[2]+op[3], strings.Join(args, " and "))
-		switch {
-		case op[3] == "!":
+	if op := operatorName(name); op != "" {
+		problem = fmt.Sprintf("%s can't be used on %s", op, strings.Join(args, " and "))
+		switch op {
+		case "!":
 			return problem, "use it on a condition"
-		case op[3] == "-":
-			return problem, l.words.negated
-		case op[2] == "in":
+		case "-":
+			if len(args) == 1 {
+				return problem, l.words.negated
+			}
+		case "in":
 			return problem, `use it on a value and a list of such, as in "Go" in ["Go", "Java"]`
+		case "[ ]":
+			return problem, "use it on a list, with a number"
 		}
 		return problem, l.words.operands
-	}
-	if name == "_[_]" {
-		return fmt.Sprintf("[ ] can't be used on %s", strings.Join(args, " and ")), "use it on a list, with a number"
 	}
 	if name == "_?_:_" {
 		return fmt.Sprintf("? : can't be used on %s", strings.Join(args, " and ")), "give a condition and two values of one type"
