@@ -69,6 +69,9 @@ func TestHostileConfig(t *testing.T) {
 		{"expressions that are long together", FileRules, repeated(200, func(i int) string {
 			return rule(fmt.Sprint("r", i), `, "when": "facts.title == '`+strings.Repeat("x", 1900)+`'"`)
 		}), "review-rules.json:1:1: all expressions together have "},
+		{"conditions without end", FileSettings, `{"gate": {"conditions": ` + repeated(10_000, func(int) string {
+			return `{"decision": "fail", "when": "critical > 0` + strings.Repeat(" && major > 0", 9) + `"}`
+		}) + `}}`, "review-settings.json:1:25: /gate/conditions: conditions has 10000 entries"},
 		{"a key that breaks the line", FileSettings, `{"\u001b[2J\n` + strings.Repeat("k", 500) + `": 1}`,
 			`review-settings.json:1:2: /?[2J?kkkk`},
 		{"values without end", FileRules, "[" + strings.Repeat("0,", values) + "0]",

@@ -87,6 +87,10 @@ func TestDecidedBy(t *testing.T) {
 		{"major > 0 && major < 9", "(major is 2)."},
 		{"min_confidence < 0.9", "(min_confidence is 0.85)."},
 		{"unknown > 0", "Decided by the gate's condition unknown > 0."},
+		{
+			"major > 0 && [1].all(n, true), which can't be evaluated: it takes too many steps",
+			"Decided by the gate's condition major > 0 && [1].all(n, true), which can't be evaluated: it takes too many steps (major is 2).",
+		},
 		{"no condition held", "Decided by the gate: none of its conditions holds."},
 		{"", ""},
 	} {
