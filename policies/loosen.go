@@ -10,9 +10,9 @@ import (
 // maxTried is how many reports MayLoosen tries at most. If there are more, it says yes.
 const maxTried = 200_000
 
-// maxLooked bounds how often it looks at a comparison: what trying so many reports
-// takes with two lists of 50 conditions, each of 8 comparisons.
-const maxLooked = maxTried * 2 * 50 * 8
+// maxCompared is how many comparisons MayLoosen makes at most. If there are more, it says
+// yes. Two lists of 50 conditions with 8 comparisons each may try maxTried reports.
+const maxCompared = maxTried * 2 * 50 * 8
 
 // MayLoosen reports whether the conditions above may decide more loosely about some report
 // than those below. It tries every combination of values at and next to the numbers that
@@ -48,7 +48,7 @@ func MayLoosen(below, above []GateCondition) bool {
 		}
 		values[name] = list
 		names = append(names, name)
-		if n *= len(list); n > maxTried || n*comparisons > maxLooked {
+		if n *= len(list); n > maxTried || n*comparisons > maxCompared {
 			return true
 		}
 	}

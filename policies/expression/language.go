@@ -19,18 +19,19 @@ type language struct {
 	words     wording
 }
 
-// wording are the parts of messages that differ between languages.
+// wording is the parts of messages that differ between languages: most are what
+// to write in place of a mistake.
 type wording struct {
 	number    string // CEL's type of the language's numbers
-	example   string // of an expression
-	reads     string // what there is to read
-	split     string // instead of a large expression
-	loop      string // over what
-	named     string // how the elements of a loop are named
-	noParts   string // instead of a value of named parts
-	noFields  string // instead of a field of what has none
-	operands  string // of most operators
-	negated   string // the operand of a minus sign
+	example   string // write an expression such as this
+	reads     string // what an expression can read
+	split     string // in place of a large expression
+	loop      string // lists that can be looped over
+	named     string // how a loop names its elements
+	noParts   string // in place of a value of named parts
+	noFields  string // in place of a field of a text or a number
+	operands  string // what most operators are used on
+	negated   string // what a minus sign is used on
 	costsMuch string // why an evaluation was stopped
 }
 
