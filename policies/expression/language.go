@@ -84,7 +84,8 @@ func (l *language) compile(text string, parsed func(*ast.AST)) (*program, *check
 	return &program{language: l, text: text, planned: planned, perLoop: c.perLoop}, c, nil
 }
 
-// String is the expression as it was written.
+// String is the expression as it was written; a condition without a loop has its
+// white space and numbers made regular.
 func (p *program) String() string { return p.text }
 
 // eval evaluates the expression. An error says why it has no outcome.
