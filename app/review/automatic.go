@@ -8,12 +8,34 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/inforce"
+	"github.com/reviewgate/reviewgate/app/lease"
+	"github.com/reviewgate/reviewgate/app/once"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
+
+// Verdicts submits pull request reviews that approve or request changes without a person,
+// and dismisses those that no longer hold.
+type Verdicts struct {
+	Checks       *Checks
+	Configs      *inforce.Configs
+	Writes       ports.Writes
+	PullReader   ports.PullReader
+	ReviewWriter ports.ReviewWriter
+	Leases       lease.Keeper
+	Log          zerolog.Logger
+}
+
+// MovedError says that the head moved, or the base, while a review of the head before was
+// submitted. The review has been dismissed.
+type MovedError struct{ HeadSHA string }
+
+func (e *MovedError) Error() string { return "the head is " + e.HeadSHA + " by now" }
 
 // What the models' reviews come to may become a review on GitHub without a
 // person. It is decided from the report and the settings alone, is of one head and
@@ -63,8 +85,8 @@ func isWhole(r *pipeline.Review) bool {
 }
 
 // decide has the review on GitHub say what this one comes to, or none.
-func (s *Service) decide(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
-	have, err := s.newestReview(ctx, lease.Key)
+func (v *Verdicts) decide(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
+	have, err := v.newestReview(ctx, lease.Key)
 	if err != nil {
 		return err
 	}
@@ -76,7 +98,7 @@ func (s *Service) decide(ctx context.Context, lease ports.Lease, state ports.Tar
 	same := have != nil && have.HeadSHA == r.HeadSHA && have.Digest == digest
 	switch {
 	case have.Stands() && !same:
-		if err := s.withdraw(ctx, lease, state.Target, have, whyWithdrawn(r, have)); err != nil {
+		if err := v.withdraw(ctx, lease, state.Target, have, whyWithdrawn(r, have)); err != nil {
 			return err
 		}
 		if have.Stands() { // it can't be dismissed: nothing is submitted beside it
@@ -84,7 +106,7 @@ func (s *Service) decide(ctx context.Context, lease ports.Lease, state ports.Tar
 		}
 	case have != nil && have.State == ports.WriteRefused && want == "":
 		have.State = ports.WriteCompleted // not asked for any more
-		if err := s.recordReview(ctx, have); err != nil {
+		if err := v.recordReview(ctx, have); err != nil {
 			return err
 		}
 	}
@@ -93,11 +115,11 @@ func (s *Service) decide(ctx context.Context, lease ports.Lease, state ports.Tar
 		return nil
 	case same && have.State == ports.WriteStuck: // it is right again
 		have.State = ports.WriteOpen
-		return s.recordReview(ctx, have)
+		return v.recordReview(ctx, have)
 	case !same || have.State != ports.WriteIntended:
 		have = nil
 	}
-	return s.submit(ctx, lease, state, r, have, want, digest)
+	return v.submit(ctx, lease, state, r, have, want, digest)
 }
 
 // whyWithdrawn is why a review on GitHub does not go with the newest one here.
@@ -114,69 +136,69 @@ func whyWithdrawn(r *ports.StoredReview, have *ports.Write) render.Withdrawn {
 	return render.WithdrawnChanged
 }
 
-// submit submits a review, the intent first. An intent of an earlier run that has
-// no outcome is resolved by looking: its review may be there.
-func (s *Service) submit(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, have *ports.Write, verdict ports.ReviewVerdict, digest string) error {
-	if have != nil {
-		found, err := s.findReview(ctx, state.Target, have)
-		if err != nil {
-			return err
-		}
-		if found != nil {
+// submit submits a review, unless the intent that have is has led to it.
+func (v *Verdicts) submit(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, have *ports.Write, verdict ports.ReviewVerdict, digest string) error {
+	there, err := once.Ensure(ctx, func(ctx context.Context) error { return v.Leases.Fence(ctx, lease) }, once.Thing{
+		Intended: have != nil,
+		Look: func(ctx context.Context) (bool, error) {
+			found, err := v.findReview(ctx, state.Target, have)
+			if err != nil || found == nil {
+				return false, err
+			}
 			have.RemoteID, have.State = found.ID, ports.WriteOpen
-			return s.recordReview(ctx, have)
-		}
-	} else {
-		intent, err := s.Store.Intend(ctx, lease, ports.Write{
-			Kind: ports.WriteReview, Subject: lease.Key, Key: lease.Key, HeadSHA: r.HeadSHA,
-			ExternalID: strings.ToLower(rand.Text()), Digest: digest,
-		})
-		if err != nil {
-			return fmt.Errorf("store the intent to submit a review: %w", err)
-		}
-		have = &intent
-	}
-	if err := s.leases.Fence(ctx, lease); err != nil {
-		return err
-	}
-	// A push must not cut it short: what may be on its way could come after it was
-	// looked for.
-	id, err := s.GitHub.CreateReview(context.WithoutCancel(ctx), state.Target, ports.ReviewWrite{
-		HeadSHA: r.HeadSHA, Verdict: verdict, Body: render.AutomaticReview(have.ExternalID, verdict == ports.ReviewApprove, &r.Review.Report),
+			return true, v.recordReview(ctx, have)
+		},
+		Intend: func(ctx context.Context) error {
+			intent, err := v.Writes.Intend(ctx, lease, ports.Write{
+				Kind: ports.WriteReview, Subject: lease.Key, Key: lease.Key, HeadSHA: r.HeadSHA,
+				ExternalID: strings.ToLower(rand.Text()), Digest: digest,
+			})
+			if err != nil {
+				return fmt.Errorf("store the intent to submit a review: %w", err)
+			}
+			have = &intent
+			return nil
+		},
+		Create: func(ctx context.Context) (func(context.Context) error, error) {
+			// A push must not cut the request short: a review that is on its way could arrive
+			// after it was looked for.
+			id, err := v.ReviewWriter.CreateReview(context.WithoutCancel(ctx), state.Target, ports.ReviewWrite{
+				HeadSHA: r.HeadSHA, Verdict: verdict, Body: render.AutomaticReview(have.ExternalID, verdict == ports.ReviewApprove, &r.Review.Report),
+			})
+			switch {
+			case isFinal(err): // the comment says so, and the next review tries again
+				v.Log.Warn().Str("target", lease.Key).Str("verdict", string(verdict)).Err(err).Msg("GitHub did not take the review")
+				have.State = ports.WriteRefused
+			case err != nil:
+				return nil, err
+			default:
+				have.RemoteID, have.State = id, ports.WriteOpen
+			}
+			return recorded(v.Writes, have), nil
+		},
 	})
-	switch {
-	case isFinal(err): // it is told in the comment, and tried again with the next review
-		s.Log.Warn().Str("target", lease.Key).Str("verdict", string(verdict)).Err(err).Msg("GitHub did not take the review")
-		have.State = ports.WriteRefused
-		return s.recordReview(ctx, have)
-	case err != nil:
+	if err != nil || there || have.State == ports.WriteRefused {
 		return err
 	}
-	have.RemoteID, have.State = id, ports.WriteOpen
-	// It is there: to lose its id because the run was just cancelled would cost a
-	// search.
-	if err := s.recordReview(context.WithoutCancel(ctx), have); err != nil {
-		return err
-	}
-	s.Log.Info().Str("target", lease.Key).Str("head", r.HeadSHA).Str("verdict", string(verdict)).Msg("decided without a person")
+	v.Log.Info().Str("target", lease.Key).Str("head", r.HeadSHA).Str("verdict", string(verdict)).Msg("decided without a person")
 	if verdict != ports.ReviewApprove {
 		return nil
 	}
-	return s.approvedStill(ctx, lease, state, r, have)
+	return v.approvedStill(ctx, lease, state, r, have)
 }
 
 // approvedStill looks whether a push came between the look at the head and its
 // approval: GitHub may count that for the new head. A pull request that is closed
 // by now was merged, as may be what the approval was for.
-func (s *Service) approvedStill(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, w *ports.Write) error {
-	now, err := s.GitHub.Pull(ctx, state.Target)
+func (v *Verdicts) approvedStill(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, w *ports.Write) error {
+	now, err := v.PullReader.Pull(ctx, state.Target)
 	if err != nil || now.Closed || !movedFrom(r, &now) {
 		return err
 	}
-	if err := s.withdraw(ctx, lease, state.Target, w, render.WithdrawnMoved); err != nil {
+	if err := v.withdraw(ctx, lease, state.Target, w, render.WithdrawnMoved); err != nil {
 		return err
 	}
-	return s.supersede(ctx, lease, r, now.HeadSHA)
+	return &MovedError{HeadSHA: now.HeadSHA}
 }
 
 // isFinal reports whether GitHub refused for good.
@@ -185,16 +207,16 @@ func isFinal(err error) bool {
 	return errors.As(err, &host) && !host.Temporary()
 }
 
-func (s *Service) newestReview(ctx context.Context, key string) (*ports.Write, error) {
-	w, err := s.Store.NewestWrite(ctx, ports.WriteReview, key)
+func (v *Verdicts) newestReview(ctx context.Context, key string) (*ports.Write, error) {
+	w, err := v.Writes.NewestWrite(ctx, ports.WriteReview, key)
 	if err != nil {
 		return nil, fmt.Errorf("look for the review on GitHub: %w", err)
 	}
 	return w, nil
 }
 
-func (s *Service) recordReview(ctx context.Context, w *ports.Write) error {
-	if err := s.Store.Record(ctx, *w); err != nil {
+func (v *Verdicts) recordReview(ctx context.Context, w *ports.Write) error {
+	if err := v.Writes.Record(ctx, *w); err != nil {
 		return fmt.Errorf("record what became of the review on GitHub: %w", err)
 	}
 	return nil
@@ -202,9 +224,9 @@ func (s *Service) recordReview(ctx context.Context, w *ports.Write) error {
 
 // findReview looks for a review by the marker that its intent holds, twice, since
 // lists may lag behind a create.
-func (s *Service) findReview(ctx context.Context, t ports.Target, w *ports.Write) (*ports.PullReview, error) {
-	return twice(ctx, func() (*ports.PullReview, error) {
-		ours, err := s.ourReviews(ctx, t, render.ReviewMarker(w.ExternalID))
+func (v *Verdicts) findReview(ctx context.Context, t ports.Target, w *ports.Write) (*ports.PullReview, error) {
+	return once.Look(ctx, func() (*ports.PullReview, error) {
+		ours, err := v.ourReviews(ctx, t, render.ReviewMarker(w.ExternalID))
 		if err != nil || len(ours) == 0 {
 			return nil, err
 		}
@@ -215,8 +237,8 @@ func (s *Service) findReview(ctx context.Context, t ports.Target, w *ports.Write
 // ourReviews lists the reviews of ours that begin with a marker, oldest first.
 // GitHub does not tell which App a review is by but by its account: another one of
 // reviewgate, or a bot that repeats what it reads, may have the same marker.
-func (s *Service) ourReviews(ctx context.Context, t ports.Target, marker string) ([]ports.PullReview, error) {
-	all, err := s.GitHub.Reviews(ctx, t)
+func (v *Verdicts) ourReviews(ctx context.Context, t ports.Target, marker string) ([]ports.PullReview, error) {
+	all, err := v.ReviewWriter.Reviews(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -224,43 +246,9 @@ func (s *Service) ourReviews(ctx context.Context, t ports.Target, marker string)
 	if len(all) == 0 {
 		return nil, nil
 	}
-	login, err := s.GitHub.Login(ctx)
+	login, err := v.ReviewWriter.Login(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(all, func(r ports.PullReview) bool { return !strings.EqualFold(r.Author, login) }), nil
-}
-
-// acts is what the comment tells of what was done without a person, and of what
-// GitHub did not let be done.
-func (s *Service) acts(ctx context.Context, r *ports.StoredReview, cfg *config.Config) (a render.Acts, notices []string, err error) {
-	w, err := s.newestReview(ctx, r.Key)
-	if err != nil {
-		return a, nil, err
-	}
-	if w != nil {
-		approval := strings.HasPrefix(w.Digest, string(ports.ReviewApprove))
-		switch {
-		case w.State == ports.WriteStuck:
-			notices = append(notices, render.ReviewStuck(w.HeadSHA, approval))
-		case w.HeadSHA != r.HeadSHA:
-		case w.State == ports.WriteRefused:
-			notices = append(notices, render.ReviewRefused(approval))
-		case w.State == ports.WriteOpen:
-			a.Approved, a.Rejected = approval, !approval
-		}
-	}
-	if r.Review.Report.Models == nil {
-		return a, notices, nil
-	}
-	// Where it is escalated the comment says so already.
-	a.Halted = r.FixLoop.Halted && r.FixLoop.Status != fixloop.Escalated && automatic(&r.Review, cfg, &ports.PullState{}) != ""
-	asked, err := s.newestRequests(ctx, r.Key)
-	if err != nil {
-		return a, notices, err
-	}
-	if asked != nil {
-		a.People, _ = askedOf(asked)
-	}
-	return a, notices, nil
 }

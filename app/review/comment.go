@@ -5,17 +5,38 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/inforce"
+	"github.com/reviewgate/reviewgate/app/lease"
+	"github.com/reviewgate/reviewgate/app/once"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
+
+// Comments writes the one comment of each pull request.
+type Comments struct {
+	Verdicts      *Verdicts
+	Requests      *Requests
+	Configs       *inforce.Configs
+	Writes        ports.Writes
+	History       ports.History
+	Targets       ports.Targets
+	CommentWriter ports.CommentWriter
+	Leases        lease.Keeper
+	Log           zerolog.Logger
+	WebURL        string // of GitHub, for links
+}
 
 // publishComment writes the one comment of a pull request, or nothing where
 // the settings say so, where nobody may write, or where it says the same
 // already.
-func (s *Service) publishComment(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
+func (c *Comments) publishComment(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
 	settings := cfg.Settings
 	if state.Kind == ports.TargetGroup || settings.Comment.When == config.CommentNever {
 		return nil
@@ -23,58 +44,58 @@ func (s *Service) publishComment(ctx context.Context, lease ports.Lease, state p
 	if talk != nil && (talk.Locked || talk.Archived) {
 		return nil
 	}
-	have, err := s.Store.NewestWrite(ctx, ports.WriteComment, lease.Key)
+	have, err := c.Writes.NewestWrite(ctx, ports.WriteComment, lease.Key)
 	if err != nil {
 		return fmt.Errorf("look for the comment: %w", err)
 	}
 	if have == nil && settings.Comment.When == config.CommentFindings && quiet(r.Review.Report) && len(state.Notices) == 0 {
 		return nil
 	}
-	acts, notices, err := s.acts(ctx, r, cfg)
+	acts, notices, err := c.acts(ctx, r, cfg)
 	if err != nil {
 		return err
 	}
-	view := s.view(state.Target, r, cfg, slices.Concat(notices, state.Said, state.Notices), nil)
+	view := view(c.WebURL, state.Target, r, cfg, slices.Concat(notices, state.Said, state.Notices), nil)
 	view.Acts = acts
-	view.Details = s.checkURL(ctx, state.Target, r.HeadSHA)
-	return s.writeComment(ctx, lease, state.Target, have, render.Comment(view), talk)
+	view.Details = c.checkURL(ctx, state.Target, r.HeadSHA)
+	return c.writeComment(ctx, lease, state.Target, have, render.Comment(view), talk)
 }
 
 // writeComment writes the comment, of which have is what the store knows.
-func (s *Service) writeComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, doc render.Document, talk *ports.Conversation) (err error) {
+func (c *Comments) writeComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, doc render.Document, talk *ports.Conversation) (err error) {
 	if have == nil || have.State == ports.WriteIntended {
-		if have, err = s.findComment(ctx, lease, t, have, talk); err != nil {
+		if have, err = c.findComment(ctx, lease, t, have, talk); err != nil {
 			return err
 		}
 	}
 	if have == nil || have.State == ports.WriteIntended {
-		return s.createComment(ctx, lease, t, have, doc)
+		return c.createComment(ctx, lease, t, have, doc)
 	}
-	return s.updateComment(ctx, lease, t, have, doc)
+	return c.updateComment(ctx, lease, t, have, doc)
 }
 
 // publishNotices writes a comment that has nothing but notices in it: there is
 // no review yet.
-func (s *Service) publishNotices(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
-	cfg, err := s.configs.Known(ctx, state.Target)
+func (c *Comments) publishNotices(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
+	cfg, err := c.Configs.Known(ctx, state.Target)
 	if err != nil || cfg.Settings.Comment.When == config.CommentNever {
 		return err
 	}
-	have, err := s.Store.NewestWrite(ctx, ports.WriteComment, lease.Key)
+	have, err := c.Writes.NewestWrite(ctx, ports.WriteComment, lease.Key)
 	if err != nil {
 		return fmt.Errorf("look for the comment: %w", err)
 	}
-	return s.writeComment(ctx, lease, state.Target, have, render.NoticeComment(slices.Concat(state.Said, state.Notices)), nil)
+	return c.writeComment(ctx, lease, state.Target, have, render.NoticeComment(slices.Concat(state.Said, state.Notices)), nil)
 }
 
 // checkURL is the page of the head's check run, where the findings stand that
 // a comment has no room for; empty if there is no check run yet.
-func (s *Service) checkURL(ctx context.Context, t ports.Target, headSHA string) string {
-	w, err := s.Store.NewestWrite(ctx, ports.WriteCheck, checkSubject(t.RepoID, headSHA))
+func (c *Comments) checkURL(ctx context.Context, t ports.Target, headSHA string) string {
+	w, err := c.Writes.NewestWrite(ctx, ports.WriteCheck, checkSubject(t.RepoID, headSHA))
 	if err != nil || w == nil || w.RemoteID == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s/%s/%s/runs/%d", s.WebURL, t.Owner, t.Name, w.RemoteID)
+	return fmt.Sprintf("%s/%s/%s/runs/%d", c.WebURL, t.Owner, t.Name, w.RemoteID)
 }
 
 // quiet reports whether there is nothing to say.
@@ -86,14 +107,14 @@ func quiet(r pipeline.ReviewReport) bool {
 // findComment looks for our comment on GitHub where the store doesn't know
 // it: an intent has no outcome, or the store was lost. It returns have as it
 // is if there is none. Of several, left by races, the oldest stays.
-func (s *Service) findComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, talk *ports.Conversation) (*ports.Write, error) {
+func (c *Comments) findComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, talk *ports.Conversation) (*ports.Write, error) {
 	if have == nil && talk != nil && talk.Comments == 0 {
 		return nil, nil
 	}
-	found, err := s.GitHub.Comments(ctx, t, render.Marker)
+	found, err := c.CommentWriter.Comments(ctx, t, render.Marker)
 	if err == nil && len(found) == 0 && have != nil {
-		one, lerr := twice(ctx, func() (*[]ports.Comment, error) {
-			again, err := s.GitHub.Comments(ctx, t, render.Marker)
+		one, lerr := once.Look(ctx, func() (*[]ports.Comment, error) {
+			again, err := c.CommentWriter.Comments(ctx, t, render.Marker)
 			if len(again) == 0 {
 				return nil, err
 			}
@@ -107,68 +128,72 @@ func (s *Service) findComment(ctx context.Context, lease ports.Lease, t ports.Ta
 		return have, err
 	}
 	if have == nil {
-		intent, err := s.Store.Intend(ctx, lease, ports.Write{Kind: ports.WriteComment, Subject: lease.Key, Key: lease.Key})
+		intent, err := c.Writes.Intend(ctx, lease, ports.Write{Kind: ports.WriteComment, Subject: lease.Key, Key: lease.Key})
 		if err != nil {
 			return nil, fmt.Errorf("record the comment that was found: %w", err)
 		}
 		have = &intent
 	}
 	for _, extra := range found[1:] {
-		if err := s.leases.Fence(ctx, lease); err != nil {
+		if err := c.Leases.Fence(ctx, lease); err != nil {
 			return nil, err
 		}
-		if err := s.GitHub.DeleteComment(ctx, t, extra.ID); err != nil {
+		if err := c.CommentWriter.DeleteComment(ctx, t, extra.ID); err != nil {
 			return nil, err
 		}
 	}
 	have.RemoteID, have.State = found[0].ID, ports.WriteOpen
-	if err := s.Store.Record(ctx, *have); err != nil {
+	if err := c.Writes.Record(ctx, *have); err != nil {
 		return nil, fmt.Errorf("record the comment that was found: %w", err)
 	}
 	return have, nil
 }
 
-func (s *Service) createComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, doc render.Document) error {
-	if have == nil {
-		intent, err := s.Store.Intend(ctx, lease, ports.Write{Kind: ports.WriteComment, Subject: lease.Key, Key: lease.Key})
-		if err != nil {
-			return fmt.Errorf("store the intent to comment: %w", err)
-		}
-		have = &intent
-	}
-	if err := s.leases.Fence(ctx, lease); err != nil {
-		return err
-	}
-	id, err := s.GitHub.CreateComment(ctx, t, doc.Body)
-	if err != nil {
-		return err
-	}
-	have.RemoteID, have.State, have.Digest = id, ports.WriteOpen, doc.Digest
-	if err := s.Store.Record(ctx, *have); err != nil {
-		return fmt.Errorf("record the comment: %w", err)
-	}
-	return nil
+// createComment writes a new comment. have is an intent of which findComment found no
+// outcome, or nil.
+func (c *Comments) createComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, doc render.Document) error {
+	_, err := once.Ensure(ctx, func(ctx context.Context) error { return c.Leases.Fence(ctx, lease) }, once.Thing{
+		Intended: have != nil,
+		Look:     func(context.Context) (bool, error) { return false, nil },
+		Intend: func(ctx context.Context) error {
+			intent, err := c.Writes.Intend(ctx, lease, ports.Write{Kind: ports.WriteComment, Subject: lease.Key, Key: lease.Key})
+			if err != nil {
+				return fmt.Errorf("store the intent to comment: %w", err)
+			}
+			have = &intent
+			return nil
+		},
+		Create: func(ctx context.Context) (func(context.Context) error, error) {
+			id, err := c.CommentWriter.CreateComment(ctx, t, doc.Body)
+			if err != nil {
+				return nil, err
+			}
+			have.RemoteID, have.State, have.Digest = id, ports.WriteOpen, doc.Digest
+			return recorded(c.Writes, have), nil
+		},
+	})
+	return err
 }
 
 // updateComment edits the comment in place. One that somebody deleted is
 // written anew.
-func (s *Service) updateComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, doc render.Document) error {
+func (c *Comments) updateComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, doc render.Document) error {
 	if have.Digest == doc.Digest {
 		return nil
 	}
-	if err := s.leases.Fence(ctx, lease); err != nil {
+	if err := c.Leases.Fence(ctx, lease); err != nil {
 		return err
 	}
-	err := s.GitHub.UpdateComment(ctx, t, have.RemoteID, doc.Body)
+	err := c.CommentWriter.UpdateComment(ctx, t, have.RemoteID, doc.Body)
 	var host *ports.HostError
 	if errors.As(err, &host) && host.Kind == ports.HostNotFound {
-		return s.replaceComment(ctx, lease, t, have, doc)
+		return c.replaceComment(ctx, lease, t, have, doc)
 	}
 	if err != nil {
 		return err
 	}
 	have.Digest = doc.Digest
-	if err := s.Store.Record(ctx, *have); err != nil {
+	if err := c.Writes.Record(ctx, *have); err != nil {
 		return fmt.Errorf("record the edited comment: %w", err)
 	}
 	return nil
@@ -176,8 +201,8 @@ func (s *Service) updateComment(ctx context.Context, lease ports.Lease, t ports.
 
 // replaceComment writes the comment anew that GitHub says is gone, unless one
 // is there: the answer may have been wrong.
-func (s *Service) replaceComment(ctx context.Context, lease ports.Lease, t ports.Target, gone *ports.Write, doc render.Document) error {
-	found, err := s.GitHub.Comments(ctx, t, render.Marker)
+func (c *Comments) replaceComment(ctx context.Context, lease ports.Lease, t ports.Target, gone *ports.Write, doc render.Document) error {
+	found, err := c.CommentWriter.Comments(ctx, t, render.Marker)
 	if err != nil {
 		return err
 	}
@@ -186,29 +211,29 @@ func (s *Service) replaceComment(ctx context.Context, lease ports.Lease, t ports
 			return &ports.HostError{Op: "update the comment", Kind: ports.HostTransient, Err: errors.New("GitHub lists the comment that it says is not there")}
 		}
 	}
-	have, err := s.findComment(ctx, lease, t, nil, nil)
+	have, err := c.findComment(ctx, lease, t, nil, nil)
 	if err != nil {
 		return err
 	}
 	if have == nil {
-		return s.createComment(ctx, lease, t, nil, doc)
+		return c.createComment(ctx, lease, t, nil, doc)
 	}
-	return s.updateComment(ctx, lease, t, have, doc)
+	return c.updateComment(ctx, lease, t, have, doc)
 }
 
 // sayNotices renders the newest review's comment again with the notices in it,
 // such as why a command was refused.
-func (s *Service) sayNotices(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
-	r, err := s.Store.LatestReview(ctx, lease.Key)
+func (c *Comments) sayNotices(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
+	r, err := c.History.LatestReview(ctx, lease.Key)
 	if err != nil {
 		return fmt.Errorf("read the newest review: %w", err)
 	}
 	if r == nil {
-		err = s.publishNotices(ctx, lease, state)
+		err = c.publishNotices(ctx, lease, state)
 	} else {
 		var cfg *config.Config
-		if cfg, err = s.configs.ConfigOf(ctx, r); err == nil {
-			err = s.publishComment(ctx, lease, state, r, cfg, nil)
+		if cfg, err = c.Configs.ConfigOf(ctx, r); err == nil {
+			err = c.publishComment(ctx, lease, state, r, cfg, nil)
 		}
 	}
 	if err != nil {
@@ -216,10 +241,44 @@ func (s *Service) sayNotices(ctx context.Context, lease ports.Lease, state ports
 		if !errors.As(err, &host) || host.Temporary() {
 			return err
 		}
-		s.Log.Warn().Str("target", lease.Key).Err(err).Msg("notices can't be said")
+		c.Log.Warn().Str("target", lease.Key).Err(err).Msg("notices can't be said")
 	}
-	if err := s.Store.NoticesSaid(ctx, lease.Key, state.Notices); err != nil {
+	if err := c.Targets.NoticesSaid(ctx, lease.Key, state.Notices); err != nil {
 		return fmt.Errorf("mark the notices as said: %w", err)
 	}
 	return nil
+}
+
+// acts is what the comment tells of what was done without a person, and of what
+// GitHub did not let be done.
+func (c *Comments) acts(ctx context.Context, r *ports.StoredReview, cfg *config.Config) (a render.Acts, notices []string, err error) {
+	w, err := c.Verdicts.newestReview(ctx, r.Key)
+	if err != nil {
+		return a, nil, err
+	}
+	if w != nil {
+		approval := strings.HasPrefix(w.Digest, string(ports.ReviewApprove))
+		switch {
+		case w.State == ports.WriteStuck:
+			notices = append(notices, render.ReviewStuck(w.HeadSHA, approval))
+		case w.HeadSHA != r.HeadSHA:
+		case w.State == ports.WriteRefused:
+			notices = append(notices, render.ReviewRefused(approval))
+		case w.State == ports.WriteOpen:
+			a.Approved, a.Rejected = approval, !approval
+		}
+	}
+	if r.Review.Report.Models == nil {
+		return a, notices, nil
+	}
+	// Where it is escalated the comment says so already.
+	a.Halted = r.FixLoop.Halted && r.FixLoop.Status != fixloop.Escalated && automatic(&r.Review, cfg, &ports.PullState{}) != ""
+	asked, err := c.Requests.newestRequests(ctx, r.Key)
+	if err != nil {
+		return a, notices, err
+	}
+	if asked != nil {
+		a.People, _ = askedOf(asked)
+	}
+	return a, notices, nil
 }

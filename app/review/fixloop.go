@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
@@ -29,19 +28,6 @@ func nextLoop(state ports.TargetState, r *pipeline.Review, cfg *config.Config) f
 		Attempts: set.MaxFixIterations, Turns: set.FixTimeoutTurns,
 		Never: set.When == config.FixLoopNever, Always: set.When == config.FixLoopAlways,
 	})
-}
-
-// callTeam asks for the review of whoever the settings name where this review
-// escalated the pull request; in advisory mode nobody is bothered. GitHub's
-// refusal, such as of a team that may not see the repository, keeps nothing from
-// being published.
-func (s *Service) callTeam(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
-	team := cfg.Settings.FixLoop.Team
-	if !r.FixLoop.Now || team == "" || now.Archived || modeOf(r, cfg) != config.ModeEnforce {
-		return nil
-	}
-	_, err := s.requestReviews(ctx, lease, state.Target, without([]string{team}, append(slices.Clone(now.Requested), r.Review.Facts.Author.Login)))
-	return err
 }
 
 // resume lets an escalated fix loop continue: the head's report opens

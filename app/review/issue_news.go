@@ -23,7 +23,7 @@ func (s *Service) noteMerge(ctx context.Context, l ports.Lease, t ports.Target, 
 	if err != nil {
 		return err
 	}
-	m := merge{review: &r.Review, settings: cfg.Settings.Issues, words: render.IssuesOf(s.view(t, r, cfg, nil, nil))}
+	m := merge{review: &r.Review, settings: cfg.Settings.Issues, words: render.IssuesOf(view(s.WebURL, t, r, cfg, nil, nil))}
 	news := ports.DeferredNews{RepoID: t.RepoID, Number: t.Number, Seen: m.seen(), Moved: map[int64]string{}}
 	changes := newChanges(&r.Review.Facts)
 	for i := range live {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/once"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
@@ -87,9 +88,8 @@ func (w *issueWriter) one(ctx context.Context, d *ports.Deferred) error {
 }
 
 // resolve finds out whether an issue that was about to be opened is there.
-// Lists may lag behind a create.
 func (w *issueWriter) resolve(ctx context.Context, d *ports.Deferred) error {
-	found, err := twice(ctx, func() (*ports.Issue, error) {
+	found, err := once.Look(ctx, func() (*ports.Issue, error) {
 		all, err := w.GitHub.Issues(ctx, w.target, d.IntendedAt)
 		return issueWith(all, markerOf(d)), w.refusal(err)
 	})
@@ -134,8 +134,8 @@ func (w *issueWriter) take(ctx context.Context, d *ports.Deferred, found *ports.
 	return w.record(ctx, d)
 }
 
-// create opens an issue, the intent first, if there is room below the daily
-// limit. One that was intended before has its room.
+// create opens an issue if there is room below the daily limit. One that was intended
+// before has its room.
 func (w *issueWriter) create(ctx context.Context, d *ports.Deferred) error {
 	if d.State != ports.DeferredIntended {
 		ok, err := w.Store.IntendDeferred(ctx, w.lease, *d, w.settings.PerDay, w.Now().Add(-issueDay))
@@ -149,25 +149,30 @@ func (w *issueWriter) create(ctx context.Context, d *ports.Deferred) error {
 		}
 		d.State, d.IntendedAt = ports.DeferredIntended, w.Now()
 	}
-	if err := w.adopt(ctx, d); err != nil {
-		return w.putBack(ctx, d, err)
-	}
-	if d.Number != 0 {
-		return w.update(ctx, d)
-	}
-	if err := w.leases.Fence(ctx, w.lease); err != nil {
+	there, err := once.Ensure(ctx, func(ctx context.Context) error { return w.leases.Fence(ctx, w.lease) }, once.Thing{
+		Intended: true,
+		Look: func(ctx context.Context) (bool, error) {
+			err := w.adopt(ctx, d)
+			if err != nil {
+				err = w.putBack(ctx, d, err)
+			}
+			return d.Number != 0, err
+		},
+		Create: func(ctx context.Context) (func(context.Context) error, error) {
+			doc := documentOf(d)
+			number, err := w.GitHub.CreateIssue(ctx, w.target, ports.IssueWrite{Title: d.Title, Body: doc.Body, Labels: w.settings.Labels})
+			if err != nil {
+				return nil, w.notCreated(ctx, d, err)
+			}
+			d.Number, d.Digest = number, doc.Digest
+			w.countIssue(issueCreated)
+			return func(ctx context.Context) error { return w.settle(ctx, d, ports.DeferredOpen) }, nil
+		},
+	})
+	if err != nil || !there {
 		return err
 	}
-	doc := documentOf(d)
-	number, err := w.GitHub.CreateIssue(ctx, w.target, ports.IssueWrite{Title: d.Title, Body: doc.Body, Labels: w.settings.Labels})
-	if err != nil {
-		return w.notCreated(ctx, d, err)
-	}
-	d.Number, d.Digest = number, doc.Digest
-	w.countIssue(issueCreated)
-	// It is there: to lose its number because the job ends now would cost a
-	// search.
-	return w.settle(context.WithoutCancel(ctx), d, ports.DeferredOpen)
+	return w.update(ctx, d)
 }
 
 // notCreated puts an issue back that GitHub did certainly not open.

@@ -5,24 +5,34 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/lease"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
+// Labels keeps the labels that the settings want on pull requests.
+type Labels struct {
+	LabelWriter ports.LabelWriter
+	Leases      lease.Keeper
+	Log         zerolog.Logger
+}
+
 // publishLabels puts the labels on a pull request that the settings want, and
 // takes those off that hold no more. What other labels there are is no business
 // of ours. Where GitHub refuses, the check and the comment stand without them.
-func (s *Service) publishLabels(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
+func (b *Labels) publishLabels(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
 	if state.Kind == ports.TargetGroup || talk.Archived {
 		return nil
 	}
 	remove, add := labelChanges(cfg.Settings.Labels, r)
-	err := s.relabel(ctx, lease, state.Target, remove, add)
+	err := b.relabel(ctx, lease, state.Target, remove, add)
 	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
-		s.Log.Warn().Str("target", lease.Key).Err(err).Msg("label not written")
+		b.Log.Warn().Str("target", lease.Key).Err(err).Msg("label not written")
 		return nil
 	}
 	return err
@@ -58,20 +68,20 @@ func riskLabels(prefix string, level pipeline.RiskLevel, have []string) (remove,
 	return remove, add
 }
 
-func (s *Service) relabel(ctx context.Context, lease ports.Lease, t ports.Target, remove, add []string) error {
+func (b *Labels) relabel(ctx context.Context, lease ports.Lease, t ports.Target, remove, add []string) error {
 	for _, label := range remove {
-		if err := s.leases.Fence(ctx, lease); err != nil {
+		if err := b.Leases.Fence(ctx, lease); err != nil {
 			return err
 		}
-		if err := s.GitHub.RemoveLabel(ctx, t, label); err != nil {
+		if err := b.LabelWriter.RemoveLabel(ctx, t, label); err != nil {
 			return err
 		}
 	}
 	for _, label := range add {
-		if err := s.leases.Fence(ctx, lease); err != nil {
+		if err := b.Leases.Fence(ctx, lease); err != nil {
 			return err
 		}
-		if err := s.GitHub.AddLabel(ctx, t, label); err != nil {
+		if err := b.LabelWriter.AddLabel(ctx, t, label); err != nil {
 			return err
 		}
 	}

@@ -7,10 +7,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/lease"
+	"github.com/reviewgate/reviewgate/app/once"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
+
+// Requests asks people for their reviews, each of them once for a pull request.
+type Requests struct {
+	Writes       ports.Writes
+	ReviewWriter ports.ReviewWriter
+	Leases       lease.Keeper
+	Log          zerolog.Logger
+}
 
 // personDecides reports whether a review is left to a person: by what the models'
 // reviews come to, or since a finding holds the gate.
@@ -22,12 +34,12 @@ func personDecides(r *pipeline.ReviewReport) bool {
 // askPeople requests the reviews of those whom the settings name, where a person
 // decides. Nobody is asked twice for one pull request: who was asked and is not any
 // more has reviewed it, or was let off.
-func (s *Service) askPeople(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
+func (q *Requests) askPeople(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
 	people := cfg.Settings.Models.People
 	if len(people) == 0 || !mayAct(&r.Review, cfg, now) || !personDecides(&r.Review.Report) {
 		return nil
 	}
-	have, err := s.newestRequests(ctx, lease.Key)
+	have, err := q.newestRequests(ctx, lease.Key)
 	if err != nil {
 		return err
 	}
@@ -40,7 +52,7 @@ func (s *Service) askPeople(ctx context.Context, lease ports.Lease, state ports.
 	}
 	ask := without(people, slices.Concat(now.Requested, []string{r.Review.Facts.Author.Login}, asked))
 	if len(ask) > 0 {
-		if ask, err = s.notReviewed(ctx, state.Target, ask); err != nil {
+		if ask, err = q.notReviewed(ctx, state.Target, ask); err != nil {
 			return err
 		}
 	}
@@ -49,18 +61,23 @@ func (s *Service) askPeople(ctx context.Context, lease ports.Lease, state ports.
 	}
 	asked = union(asked, without(tried, ask)) // it took effect
 	w := ports.Write{Kind: ports.WriteRequests, Subject: lease.Key, Key: lease.Key, HeadSHA: r.HeadSHA, Digest: requestDigest(asked, ask)}
-	if w, err = s.Store.Intend(ctx, lease, w); err != nil {
-		return fmt.Errorf("store the intent to request reviews: %w", err)
-	}
-	did, err := s.requestReviews(ctx, lease, state.Target, ask)
-	if err != nil {
-		return err
-	}
-	w.State, w.Digest = ports.WriteCompleted, requestDigest(union(asked, did), nil)
-	if err := s.Store.Record(context.WithoutCancel(ctx), w); err != nil {
-		return fmt.Errorf("record whose reviews were requested: %w", err)
-	}
-	return nil
+	_, err = once.Ensure(ctx, func(context.Context) error { return nil }, once.Thing{ // requestReviews confirms the lease each time
+		Intend: func(ctx context.Context) error {
+			if w, err = q.Writes.Intend(ctx, lease, w); err != nil {
+				return fmt.Errorf("store the intent to request reviews: %w", err)
+			}
+			return nil
+		},
+		Create: func(ctx context.Context) (func(context.Context) error, error) {
+			did, err := q.requestReviews(ctx, lease, state.Target, ask)
+			if err != nil {
+				return nil, err
+			}
+			w.State, w.Digest = ports.WriteCompleted, requestDigest(union(asked, did), nil)
+			return recorded(q.Writes, &w), nil
+		},
+	})
+	return err
 }
 
 // requestDigest lists who was asked, and, each behind a mark that no name has, who
@@ -85,8 +102,8 @@ func askedOf(w *ports.Write) (asked, tried []string) {
 	return asked, tried
 }
 
-func (s *Service) newestRequests(ctx context.Context, key string) (*ports.Write, error) {
-	w, err := s.Store.NewestWrite(ctx, ports.WriteRequests, key)
+func (q *Requests) newestRequests(ctx context.Context, key string) (*ports.Write, error) {
+	w, err := q.Writes.NewestWrite(ctx, ports.WriteRequests, key)
 	if err != nil {
 		return nil, fmt.Errorf("look whose reviews were requested: %w", err)
 	}
@@ -95,10 +112,10 @@ func (s *Service) newestRequests(ctx context.Context, key string) (*ports.Write,
 
 // notReviewed are those who have no review of the pull request yet. Of teams that
 // can't be seen: GitHub takes one off the list when a member reviews.
-func (s *Service) notReviewed(ctx context.Context, t ports.Target, people []string) ([]string, error) {
-	all, err := s.GitHub.Reviews(ctx, t)
+func (q *Requests) notReviewed(ctx context.Context, t ports.Target, people []string) ([]string, error) {
+	all, err := q.ReviewWriter.Reviews(ctx, t)
 	if isFinal(err) {
-		s.Log.Warn().Str("target", t.Key()).Err(err).Msg("reviews can't be listed, and so nobody is asked for one")
+		q.Log.Warn().Str("target", t.Key()).Err(err).Msg("reviews can't be listed, and so nobody is asked for one")
 		return nil, nil
 	}
 	var reviewed []string
@@ -110,14 +127,14 @@ func (s *Service) notReviewed(ctx context.Context, t ports.Target, people []stri
 
 // requestReviews asks people to review, and tells whom GitHub let be asked: one who
 // can't be must not keep the others from it.
-func (s *Service) requestReviews(ctx context.Context, lease ports.Lease, t ports.Target, people []string) (asked []string, err error) {
+func (q *Requests) requestReviews(ctx context.Context, lease ports.Lease, t ports.Target, people []string) (asked []string, err error) {
 	if len(people) == 0 {
 		return nil, nil
 	}
-	if err := s.leases.Fence(ctx, lease); err != nil {
+	if err := q.Leases.Fence(ctx, lease); err != nil {
 		return nil, err
 	}
-	err = s.GitHub.RequestReviews(ctx, t, people)
+	err = q.ReviewWriter.RequestReviews(ctx, t, people)
 	var host *ports.HostError
 	switch {
 	case err == nil:
@@ -125,11 +142,11 @@ func (s *Service) requestReviews(ctx context.Context, lease ports.Lease, t ports
 	case !isFinal(err):
 		return nil, err
 	case len(people) == 1 || !errors.As(err, &host) || host.Kind != ports.HostInvalid:
-		s.Log.Warn().Str("target", t.Key()).Strs("people", people).Err(err).Msg("reviews can't be requested")
+		q.Log.Warn().Str("target", t.Key()).Strs("people", people).Err(err).Msg("reviews can't be requested")
 		return nil, nil
 	}
 	for _, who := range people {
-		one, err := s.requestReviews(ctx, lease, t, []string{who})
+		one, err := q.requestReviews(ctx, lease, t, []string{who})
 		if err != nil {
 			return nil, err
 		}

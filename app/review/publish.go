@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/reviewgate/reviewgate/app/internal/panics"
@@ -13,7 +12,6 @@ import (
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/app/retry"
 	"github.com/reviewgate/reviewgate/config"
-	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // publish writes a stored review to GitHub: the check of its head and the one
@@ -35,10 +33,10 @@ func (s *Service) publish(ctx, current context.Context, lease ports.Lease, state
 	if err := s.publishParts(ctx, lease, state, r, cfg, &now); err != nil {
 		return err
 	}
-	if err := s.publishLabels(ctx, lease, state, r, cfg, &now.Conversation); err != nil {
+	if err := s.labels.publishLabels(ctx, lease, state, r, cfg, &now.Conversation); err != nil {
 		return &commentError{runID: r.RunID, err: err}
 	}
-	if err := s.callTeam(ctx, lease, state, r, cfg, &now); err != nil {
+	if err := s.requests.callTeam(ctx, lease, state, r, cfg, &now); err != nil {
 		return &commentError{runID: r.RunID, err: err}
 	}
 	// It is on GitHub: a push that comes now must find it as the review before.
@@ -61,11 +59,11 @@ func (s *Service) publish(ctx, current context.Context, lease ports.Lease, state
 // which the comment tells. Where that is nothing, check and comment are written
 // side by side.
 func (s *Service) publishParts(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
-	have, err := s.newestReview(ctx, lease.Key)
+	have, err := s.verdicts.newestReview(ctx, lease.Key)
 	if err != nil {
 		return err
 	}
-	check := func() error { return s.publishCheck(ctx, lease, state, r, cfg) }
+	check := func() error { return s.checks.publishCheck(ctx, lease, state, r, cfg) }
 	comment := func() error { return s.publishCommentIfAllowed(ctx, lease, state, r, cfg, &now.Conversation) }
 	if acts := r.Review.Report.Models != nil || have != nil && have.State != ports.WriteCompleted; acts && state.Kind == ports.TargetPull {
 		if err := check(); err != nil {
@@ -95,10 +93,14 @@ func (s *Service) publishParts(ctx context.Context, lease ports.Lease, state por
 
 // act does what is done on a pull request without a person.
 func (s *Service) act(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
-	if err := s.decide(ctx, lease, state, r, cfg, now); err != nil {
+	err := s.verdicts.decide(ctx, lease, state, r, cfg, now)
+	if moved := (*MovedError)(nil); errors.As(err, &moved) {
+		return s.supersede(ctx, lease, r, moved.HeadSHA)
+	}
+	if err != nil {
 		return err
 	}
-	return s.askPeople(ctx, lease, state, r, cfg, now)
+	return s.requests.askPeople(ctx, lease, state, r, cfg, now)
 }
 
 // commentError says that the check of a review was written, and its comment, a
@@ -117,7 +119,7 @@ func (e *commentError) Unwrap() error { return e.err }
 // the conversation was locked or the permission taken away, the check stands
 // without it.
 func (s *Service) publishCommentIfAllowed(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
-	err := s.publishComment(ctx, lease, state, r, cfg, talk)
+	err := s.comments.publishComment(ctx, lease, state, r, cfg, talk)
 	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
 		s.Log.Warn().Str("target", lease.Key).Err(err).Msg("comment not written")
@@ -149,121 +151,6 @@ func (s *Service) lookAgain(ctx context.Context, lease ports.Lease, state ports.
 	return now, nil
 }
 
-// movedFrom reports whether a pull request has another head or base by now than a
-// review is of.
-func movedFrom(r *ports.StoredReview, now *ports.PullState) bool {
-	return now.HeadSHA != r.HeadSHA || now.BaseRef != r.Review.Facts.Base.Ref
-}
-
-// supersede drops a review of another head than the newest.
-func (s *Service) supersede(ctx context.Context, lease ports.Lease, r *ports.StoredReview, headSHA string) error {
-	if err := s.Store.SetHead(ctx, lease.Key, headSHA); err != nil {
-		return fmt.Errorf("note the newer head: %w", err)
-	}
-	if err := s.Store.DropReview(ctx, r.RunID); err != nil {
-		return fmt.Errorf("drop a superseded review: %w", err)
-	}
-	return errSuperseded
-}
-
-// modeOf is the mode that a stored review was done in.
-func modeOf(r *ports.StoredReview, cfg *config.Config) string {
-	return cfg.Mode(r.Review.Facts.Repository.FullName())
-}
-
-// publishCheck completes the head's check. Where several open pull requests
-// share the head, the check waits for the last of them and carries the worst
-// decision.
-func (s *Service) publishCheck(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config) error {
-	return s.onHead(ctx, state.RepoID, r.HeadSHA, func(ctx context.Context) error {
-		others, stricter, err := s.othersOnHead(ctx, state, r.HeadSHA, r.Review.Facts.Repository.FullName(), modeOf(r, cfg))
-		if err != nil {
-			return err
-		}
-		if stricter {
-			return s.leaveCheckTo(ctx, state, others)
-		}
-		shared, waiting := sharedHead(others)
-		if waiting {
-			s.Log.Info().Str("target", lease.Key).Str("head", r.HeadSHA).Msg("check waits for another pull request on the same head")
-			return nil
-		}
-		view := s.view(state.Target, r, cfg, nil, shared)
-		view.Details = s.detailsURL(ctx, state.Target)
-		w := ports.CheckWrite{
-			Name: cfg.Settings.Check.Name, HeadSHA: r.HeadSHA, DetailsURL: view.Details,
-			Conclusion: render.Conclusion(view), Output: render.Check(view),
-			StartedAt: r.Record.StartedAt, CompletedAt: s.Now(),
-		}
-		if !cfg.Settings.Check.Annotations {
-			w.Output.Annotations = nil
-		}
-		return s.completeCheck(ctx, lease, state.Target, w)
-	})
-}
-
-// sharedHead is what the check says of the other open pull requests on its head,
-// and whether one of them has still to be reviewed: then its run, which comes
-// after this one, completes the check.
-func sharedHead(others []ports.HeadDecision) (shared []render.SharedHead, waiting bool) {
-	for _, d := range others {
-		switch {
-		case d.Pending:
-			return nil, true
-		case d.Decision == "":
-			d.Decision = pipeline.DecisionNeedsFixes // given up or skipped: no decision is no pass
-		}
-		shared = append(shared, render.SharedHead{Number: d.Target.Number, Decision: d.Decision})
-	}
-	return shared, false
-}
-
-// othersOnHead lists where the other open pull requests on a head stand that have
-// a say in its check. The base branches' configs may ask for different modes: then
-// only those with the strictest have, and stricter tells that it is not this
-// target's. The repository's name is the one that was read, as modes may go by it.
-func (s *Service) othersOnHead(ctx context.Context, state ports.TargetState, headSHA, name, mode string) (others []ports.HeadDecision, stricter bool, err error) {
-	all, err := s.Store.HeadDecisions(ctx, state.RepoID, headSHA)
-	if err != nil {
-		return nil, false, fmt.Errorf("list the decisions on the head: %w", err)
-	}
-	strictest := strictness(mode)
-	for _, d := range all {
-		if d.Target.Key() == state.Key() {
-			continue
-		}
-		cfg, err := s.configs.Known(ctx, d.Target)
-		if err != nil {
-			return nil, false, err
-		}
-		of := strictness(cfg.Mode(name))
-		if of > strictest {
-			strictest, others = of, nil
-		}
-		if of == strictest {
-			others = append(others, d)
-		}
-	}
-	return others, strictest > strictness(mode), nil
-}
-
-// strictness orders the modes by what their checks can block.
-func strictness(mode string) int {
-	return slices.Index([]string{config.ModeOff, config.ModeAdvisory, config.ModeEnforce}, mode)
-}
-
-// detailsURL is the comment where it is known, else the pull request.
-func (s *Service) detailsURL(ctx context.Context, t ports.Target) string {
-	if t.Number == 0 {
-		return ""
-	}
-	url := fmt.Sprintf("%s/%s/%s/pull/%d", s.WebURL, t.Owner, t.Name, t.Number)
-	if w, err := s.Store.NewestWrite(ctx, ports.WriteComment, t.Key()); err == nil && w != nil && w.RemoteID != 0 {
-		url += fmt.Sprintf("#issuecomment-%d", w.RemoteID)
-	}
-	return url
-}
-
 // publishDraft completes the check of a draft that the settings skip. It does
 // not satisfy a required check: a neutral one would let the draft be merged
 // the moment it is ready.
@@ -281,15 +168,15 @@ func (s *Service) publishDraft(ctx context.Context, lease ports.Lease, state por
 	if !now.Draft {
 		return errSuperseded
 	}
-	if err := s.withdrawAny(ctx, lease, state, render.WithdrawnDraft); err != nil {
+	if err := s.verdicts.withdrawAny(ctx, lease, state, render.WithdrawnDraft); err != nil {
 		return err
 	}
 	if err := s.followHead(ctx, lease.Key, state, now.HeadSHA); err != nil {
 		return err
 	}
-	return s.onHead(ctx, state.RepoID, now.HeadSHA, func(ctx context.Context) error {
-		return s.completeCheck(ctx, lease, state.Target, ports.CheckWrite{
-			Name: src.InForce.Config.Settings.Check.Name, HeadSHA: now.HeadSHA, DetailsURL: s.detailsURL(ctx, state.Target),
+	return s.checks.onHead(ctx, state.RepoID, now.HeadSHA, func(ctx context.Context) error {
+		return s.checks.completeCheck(ctx, lease, state.Target, ports.CheckWrite{
+			Name: src.InForce.Config.Settings.Check.Name, HeadSHA: now.HeadSHA, DetailsURL: s.checks.detailsURL(ctx, state.Target),
 			Conclusion: "action_required", Output: render.DraftSkipped(),
 			StartedAt: s.Now(), CompletedAt: s.Now(),
 		})
@@ -301,68 +188,38 @@ func (s *Service) publishDraft(ctx context.Context, lease ports.Lease, state por
 // since whoever may change the config of the default branch asked for it. Where
 // others share the head whose base branch has it on, the check is theirs.
 func (s *Service) publishOff(ctx context.Context, lease ports.Lease, state ports.TargetState, repository string) error {
-	if err := s.withdrawAny(ctx, lease, state, render.WithdrawnOff); err != nil {
+	if err := s.verdicts.withdrawAny(ctx, lease, state, render.WithdrawnOff); err != nil {
 		return err
 	}
 	if state.HeadSHA == "" {
 		return nil
 	}
-	return s.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
-		if waits, err := s.checkWaits(ctx, state); err != nil || !waits {
+	return s.checks.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
+		if waits, err := s.checks.checkWaits(ctx, state); err != nil || !waits {
 			return err
 		}
-		others, stricter, err := s.othersOnHead(ctx, state, state.HeadSHA, repository, config.ModeOff)
+		others, stricter, err := s.checks.othersOnHead(ctx, state, state.HeadSHA, repository, config.ModeOff)
 		if err != nil {
 			return err
 		}
 		if stricter {
-			return s.leaveCheckTo(ctx, state, others)
+			return s.checks.leaveCheckTo(ctx, state, others)
 		}
-		name, err := s.checkName(ctx, state.Target)
+		name, err := s.checks.checkName(ctx, state.Target)
 		if err != nil {
 			return err
 		}
-		return s.completeCheck(ctx, lease, state.Target, ports.CheckWrite{
+		return s.checks.completeCheck(ctx, lease, state.Target, ports.CheckWrite{
 			Name: name, HeadSHA: state.HeadSHA, Conclusion: "neutral", Output: render.SwitchedOff(),
 			StartedAt: s.Now(), CompletedAt: s.Now(),
 		})
 	})
 }
 
-// leaveCheckTo leaves a head's check to others. If it is open, those that are done
-// are asked to complete it: whatever opened it again, or has been waited for, was
-// this target.
-func (s *Service) leaveCheckTo(ctx context.Context, state ports.TargetState, others []ports.HeadDecision) error {
-	waits, err := s.checkWaits(ctx, state)
-	if err != nil || !waits {
-		return err
-	}
-	for _, d := range others {
-		if d.Pending {
-			continue
-		}
-		ask := ports.ReviewAsk{Target: d.Target, Reason: "another pull request left this head's check to it", Rerun: ports.Rerun{Decide: true}}
-		if err := s.Store.Ask(ctx, ask, false); err != nil {
-			return fmt.Errorf("ask %s to complete the check of its head: %w", d.Target.Key(), err)
-		}
-	}
-	return nil
-}
-
-// checkWaits reports whether the head has a check of ours, or the intent to
-// create one, that is not completed.
-func (s *Service) checkWaits(ctx context.Context, state ports.TargetState) (bool, error) {
-	w, err := s.Store.NewestWrite(ctx, ports.WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
-	if err != nil {
-		return false, fmt.Errorf("look for the head's check: %w", err)
-	}
-	return w != nil && w.State != ports.WriteCompleted, nil
-}
-
 // giveUp completes the check of a run that could not be completed, in words
 // that say what happened. The check does not satisfy a required status.
 func (s *Service) giveUp(ctx context.Context, lease ports.Lease, state ports.TargetState, cause error) error {
-	if err := s.withdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
+	if err := s.verdicts.withdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
 		return err
 	}
 	var access *accessError
@@ -411,18 +268,18 @@ func (s *Service) writeNotCompleted(ctx context.Context, lease ports.Lease, stat
 	if err != nil {
 		return false, err
 	}
-	err = s.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
+	err = s.checks.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
 		if off { // nothing new is posted there
-			if waits, err := s.checkWaits(ctx, state); err != nil || !waits {
+			if waits, err := s.checks.checkWaits(ctx, state); err != nil || !waits {
 				return err
 			}
 		}
-		name, err := s.checkName(ctx, state.Target)
+		name, err := s.checks.checkName(ctx, state.Target)
 		if err != nil {
 			return err
 		}
-		return s.completeCheck(ctx, lease, state.Target, ports.CheckWrite{
-			Name: name, HeadSHA: state.HeadSHA, DetailsURL: s.detailsURL(ctx, state.Target),
+		return s.checks.completeCheck(ctx, lease, state.Target, ports.CheckWrite{
+			Name: name, HeadSHA: state.HeadSHA, DetailsURL: s.checks.detailsURL(ctx, state.Target),
 			Conclusion: "failure", Output: render.CouldNotComplete(what, remedy),
 			StartedAt: s.Now(), CompletedAt: s.Now(),
 		})

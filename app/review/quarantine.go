@@ -124,7 +124,7 @@ func (s *Service) stay(ctx context.Context, lease ports.Lease, state ports.Targe
 }
 
 func (s *Service) tellQuarantine(ctx context.Context, lease ports.Lease, state ports.TargetState, rests bool) error {
-	if err := s.withdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
+	if err := s.verdicts.withdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
 		return err
 	}
 	if state.HeadSHA == "" {

@@ -17,7 +17,6 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/ports"
-	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
@@ -32,7 +31,7 @@ func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.Tar
 	if done, err := s.Store.Published(ctx, lease.Key, state.Wanted); err != nil || done {
 		return done, err
 	}
-	if err := s.withdrawOutdated(ctx, lease, state); err != nil {
+	if err := s.verdicts.withdrawOutdated(ctx, lease, state); err != nil {
 		return false, err
 	}
 	src := &source{PullSource: s.GitHub.Source(state.Target), ticket: memory}
@@ -70,7 +69,7 @@ func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.Tar
 				if err := checkFacts(f, cfg); err != nil {
 					return err
 				}
-				return s.reopenForBase(gctx, lease, state, f)
+				return s.checks.reopenForBase(gctx, lease, state, f)
 			},
 			Proposed: func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
 				return s.configs.Proposed(ctx, state.Target, f, &src.InForce)
@@ -162,7 +161,7 @@ func (s *Service) followHead(ctx context.Context, key string, state ports.Target
 // the same. refused is why GitHub takes no check on this head, which may be
 // gone: what is read meanwhile will tell.
 func (s *Service) openEarly(ctx context.Context, lease ports.Lease, state ports.TargetState, src ports.Change) (refused, err error) {
-	if err := s.cancelOldChecks(ctx, lease, state.Target); err != nil {
+	if err := s.checks.cancelOldChecks(ctx, lease, state.Target); err != nil {
 		return nil, err
 	}
 	// The base may be another branch than before, whose config says that
@@ -176,7 +175,7 @@ func (s *Service) openEarly(ctx context.Context, lease ports.Lease, state ports.
 	if off, err := s.configs.SwitchedOff(ctx, state.Target); err != nil || off {
 		return nil, err
 	}
-	err = s.openCheck(ctx, lease, state, state.HeadSHA)
+	err = s.checks.openCheck(ctx, lease, state, state.HeadSHA)
 	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
 		return err, nil
@@ -257,12 +256,3 @@ func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(
 
 // newRunID returns a random id of 80 bits, short enough to be read out.
 func newRunID() string { return strings.ToLower(rand.Text()[:16]) }
-
-// view is what the renderer needs of a stored review.
-func (s *Service) view(t ports.Target, r *ports.StoredReview, cfg *config.Config, notices []string, shared []render.SharedHead) render.View {
-	return render.View{
-		Review: r.Review, Record: r.Record, Mode: modeOf(r, cfg), Notices: notices, Shared: shared, FixLoop: r.FixLoop,
-		Rules: render.RuleNotes(&r.Review.Report, cfg),
-		Links: render.Links{WebURL: s.WebURL, Repository: t.Owner + "/" + t.Name},
-	}
-}

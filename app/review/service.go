@@ -2,7 +2,6 @@ package review
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -95,8 +94,13 @@ type Service struct {
 	leases   lease.Keeper
 	configs  *inforce.Configs
 	pushes   *inforce.Pushes
+	checks   *Checks
+	comments *Comments
+	verdicts *Verdicts
+	requests *Requests
+	labels   *Labels
 	running  runs
-	followed followedHeads
+	followed *followedHeads
 	suspects suspects
 	// memory admits large changes.
 	memory *admission.Room
@@ -141,7 +145,7 @@ func New(o Options) (*Service, error) {
 	if o.Loader.Redact == nil {
 		o.Loader.Redact = o.Pipeline.Redact
 	}
-	s := &Service{Options: o, memory: admission.NewRoom(o.Memory, o.TellWait, o.Now)}
+	s := &Service{Options: o, memory: admission.NewRoom(o.Memory, o.TellWait, o.Now), followed: &followedHeads{}}
 	var err error
 	s.configs, err = inforce.NewConfigs(inforce.Configs{
 		Layers: o.Store.Layers, Marks: o.Store.Marks, ConfigReader: o.GitHub.ConfigReader, Loader: o.Loader, Server: o.Server, Log: o.Log, Now: o.Now,
@@ -161,13 +165,27 @@ func (s *Service) Change(f func(*Options)) {
 
 // build makes the parts that the options are handed on to.
 func (s *Service) build() {
+	s.leases = lease.Keeper{Store: s.Store.Leases, Owner: s.Owner, TTL: s.LeaseTTL, Retry: s.RetryBase}
 	s.retry = retry.Policy{Base: s.RetryBase, Window: s.RetryWindow, Now: s.Now}
 	s.configs.Layers, s.configs.Marks, s.configs.ConfigReader = s.Store.Layers, s.Store.Marks, s.GitHub.ConfigReader
 	s.pushes = &inforce.Pushes{
 		Configs: s.configs, Targets: s.Store.Targets, Intake: s.Store.Intake, ConfigUse: s.Store.ConfigUse,
 		ConfigReader: s.GitHub.ConfigReader, Retry: s.retry, Log: s.Log, Observe: s.Observe.ConfigPushed,
 	}
-	s.leases = lease.Keeper{Store: s.Store.Leases, Owner: s.Owner, TTL: s.LeaseTTL, Retry: s.RetryBase}
+	s.checks = &Checks{
+		Configs: s.configs, Followed: s.followed, Writes: s.Store.Writes, History: s.Store.History, Intake: s.Store.Intake,
+		CheckWriter: s.GitHub.CheckWriter, Leases: s.leases, Log: s.Log, Now: s.Now, WebURL: s.WebURL, Found: s.found,
+	}
+	s.requests = &Requests{Writes: s.Store.Writes, ReviewWriter: s.GitHub.ReviewWriter, Leases: s.leases, Log: s.Log}
+	s.verdicts = &Verdicts{
+		Checks: s.checks, Configs: s.configs, Writes: s.Store.Writes, PullReader: s.GitHub.PullReader,
+		ReviewWriter: s.GitHub.ReviewWriter, Leases: s.leases, Log: s.Log,
+	}
+	s.labels = &Labels{LabelWriter: s.GitHub.LabelWriter, Leases: s.leases, Log: s.Log}
+	s.comments = &Comments{
+		Verdicts: s.verdicts, Requests: s.requests, Configs: s.configs, Writes: s.Store.Writes, History: s.Store.History,
+		Targets: s.Store.Targets, CommentWriter: s.GitHub.CommentWriter, Leases: s.leases, Log: s.Log, WebURL: s.WebURL,
+	}
 }
 
 // Accept stores what a webhook delivery asks for. When it returns without an
@@ -222,12 +240,6 @@ func (s *Service) Work(ctx context.Context, job ports.Job) error {
 	}
 	return fmt.Errorf("unknown kind of job %q", job.Kind)
 }
-
-// Reasons why a run stops before it is done.
-var (
-	errSuperseded = errors.New("superseded by a newer head")
-	errClosed     = errors.New("the pull request was closed")
-)
 
 // NameWeakening logs what organisations' layers may not loosen; see
 // inforce.Configs.NameWeakening.

@@ -271,7 +271,7 @@ func (s *Service) finishOrphans(ctx context.Context, active map[int64]bool) erro
 			continue // until it can be written to again
 		}
 		errs = append(errs, s.underSweepLease(ctx, t.RepoID, func(ctx context.Context, l ports.Lease) error {
-			if err := s.cancelOldChecks(ctx, l, t); err != nil {
+			if err := s.checks.cancelOldChecks(ctx, l, t); err != nil {
 				return err
 			}
 			s.found("check")

@@ -124,7 +124,7 @@ func TestAnswerThatIsBrokenOff(t *testing.T) {
 
 // built is a service with a part of the options that New demands.
 func built(o Options) *Service {
-	s := &Service{Options: o, configs: &inforce.Configs{Loader: o.Loader}}
+	s := &Service{Options: o, configs: &inforce.Configs{Loader: o.Loader}, followed: &followedHeads{}}
 	s.build()
 	return s
 }

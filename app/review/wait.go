@@ -3,7 +3,6 @@ package review
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/reviewgate/reviewgate/app/admission"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
@@ -18,7 +17,7 @@ func (s *Service) putOff(ctx context.Context, lease ports.Lease, state ports.Tar
 	if !errors.As(err, &wait) || state.HeadSHA == "" {
 		return err
 	}
-	s.openMeanwhile(ctx, lease, state)
+	s.checks.openMeanwhile(ctx, lease, state)
 	if !wait.Tell {
 		return err
 	}
@@ -30,54 +29,7 @@ func (s *Service) putOff(ctx context.Context, lease ports.Lease, state ports.Tar
 }
 
 func (s *Service) tellWait(ctx context.Context, lease ports.Lease, state ports.TargetState, wait *admission.MemoryWait) error {
-	return s.intoOpenCheck(ctx, lease, state, render.WaitingCheck(render.Waiting{HeadSHA: state.HeadSHA, Since: wait.Since, Before: wait.Before}))
-}
-
-// openMeanwhile opens a new check for a review that waits, unless the one on the head
-// answers for the target: a green check for another base would let it be merged in the
-// meantime. If that fails, the next try opens it.
-func (s *Service) openMeanwhile(ctx context.Context, lease ports.Lease, state ports.TargetState) {
-	err := panics.Guard(func() error {
-		newest, err := s.Store.NewestWrite(ctx, ports.WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
-		if err != nil {
-			return fmt.Errorf("look for the head's check: %w", err)
-		}
-		if newest != nil && newest.State == ports.WriteOpen {
-			return nil
-		}
-		if off, err := s.configs.SwitchedOff(ctx, state.Target); err != nil || off {
-			return err
-		}
-		return s.openCheck(ctx, lease, state, state.HeadSHA)
-	})
-	if err != nil {
-		s.Log.Warn().Str("target", lease.Key).Err(err).Msg("no check could be opened while the review waits")
-	}
-}
-
-// intoOpenCheck writes into the open check of the head, if it has one. A completed check
-// answers for the head meanwhile, and stays as it is.
-func (s *Service) intoOpenCheck(ctx context.Context, lease ports.Lease, state ports.TargetState, out ports.CheckOutput) error {
-	return s.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
-		w, err := s.Store.NewestWrite(ctx, ports.WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
-		if err != nil {
-			return fmt.Errorf("look for the head's check: %w", err)
-		}
-		if w == nil || w.State != ports.WriteOpen {
-			return nil
-		}
-		name, err := s.checkName(ctx, state.Target)
-		if err != nil {
-			return err
-		}
-		if err := s.leases.Fence(ctx, lease); err != nil {
-			return err
-		}
-		return s.GitHub.UpdateCheck(ctx, state.Target, w.RemoteID, ports.CheckWrite{
-			Name: name, HeadSHA: state.HeadSHA, ExternalID: w.ExternalID, DetailsURL: s.detailsURL(ctx, state.Target),
-			Output: out,
-		})
-	})
+	return s.checks.intoOpenCheck(ctx, lease, state, render.WaitingCheck(render.Waiting{HeadSHA: state.HeadSHA, Since: wait.Since, Before: wait.Before}))
 }
 
 // waitForCalls puts a review off until its author has calls again, and has the check say
@@ -90,7 +42,7 @@ func (s *Service) waitForCalls(ctx context.Context, lease ports.Lease, state por
 	if state.HeadSHA == "" {
 		return wait
 	}
-	s.openMeanwhile(ctx, lease, state)
+	s.checks.openMeanwhile(ctx, lease, state)
 	if wait.Tell {
 		if err := panics.Guard(func() error { return s.tellCallWait(ctx, lease, state, wait) }); err != nil {
 			s.Log.Warn().Str("target", lease.Key).Err(err).Msg("the check can't say that the review waits for GitHub's rate limit")
@@ -100,7 +52,7 @@ func (s *Service) waitForCalls(ctx context.Context, lease ports.Lease, state por
 }
 
 func (s *Service) tellCallWait(ctx context.Context, lease ports.Lease, state ports.TargetState, wait *admission.CallWait) error {
-	return s.intoOpenCheck(ctx, lease, state, render.CallsCheck(render.Calls{HeadSHA: state.HeadSHA, Used: wait.Used, Limit: wait.Quota.Limit, Reset: wait.Quota.Reset}))
+	return s.checks.intoOpenCheck(ctx, lease, state, render.CallsCheck(render.Calls{HeadSHA: state.HeadSHA, Used: wait.Used, Limit: wait.Quota.Limit, Reset: wait.Quota.Reset}))
 }
 
 // Called notes a call that was made for a pull request of an author.

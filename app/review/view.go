@@ -1,0 +1,27 @@
+package review
+
+import (
+	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/config"
+)
+
+// movedFrom reports whether a pull request has another head or base by now than a
+// review is of.
+func movedFrom(r *ports.StoredReview, now *ports.PullState) bool {
+	return now.HeadSHA != r.HeadSHA || now.BaseRef != r.Review.Facts.Base.Ref
+}
+
+// modeOf is the mode that a stored review was done in.
+func modeOf(r *ports.StoredReview, cfg *config.Config) string {
+	return cfg.Mode(r.Review.Facts.Repository.FullName())
+}
+
+// view is what the renderer needs of a stored review.
+func view(webURL string, t ports.Target, r *ports.StoredReview, cfg *config.Config, notices []string, shared []render.SharedHead) render.View {
+	return render.View{
+		Review: r.Review, Record: r.Record, Mode: modeOf(r, cfg), Notices: notices, Shared: shared, FixLoop: r.FixLoop,
+		Rules: render.RuleNotes(&r.Review.Report, cfg),
+		Links: render.Links{WebURL: webURL, Repository: t.Owner + "/" + t.Name},
+	}
+}
