@@ -12,10 +12,6 @@ import (
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
-// labelEscalated is on pull requests that the fix loop escalated, if the settings
-// want it.
-const labelEscalated = "review-escalated"
-
 // nextLoop is where the fix loop of a target stands after a review. It is stored
 // with the review, and holds from when that is published: one that is superseded
 // before nobody has seen. Merge groups have no fix loop.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/publish"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -23,7 +24,7 @@ func (s *Service) noteMerge(ctx context.Context, l ports.Lease, t ports.Target, 
 	if err != nil {
 		return err
 	}
-	m := merge{review: &r.Review, settings: cfg.Settings.Issues, words: render.IssuesOf(view(s.WebURL, t, r, cfg, nil, nil))}
+	m := merge{review: &r.Review, settings: cfg.Settings.Issues, words: render.IssuesOf(publish.View(s.WebURL, t, r, cfg, nil, nil))}
 	news := ports.DeferredNews{RepoID: t.RepoID, Number: t.Number, Seen: m.seen(), Moved: map[int64]string{}}
 	changes := newChanges(&r.Review.Facts)
 	for i := range live {

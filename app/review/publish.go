@@ -9,6 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/publish"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/app/retry"
 	"github.com/reviewgate/reviewgate/config"
@@ -33,10 +34,10 @@ func (s *Service) publish(ctx, current context.Context, lease ports.Lease, state
 	if err := s.publishParts(ctx, lease, state, r, cfg, &now); err != nil {
 		return err
 	}
-	if err := s.labels.publishLabels(ctx, lease, state, r, cfg, &now.Conversation); err != nil {
+	if err := s.labels.Publish(ctx, lease, state, r, cfg, &now.Conversation); err != nil {
 		return &commentError{runID: r.RunID, err: err}
 	}
-	if err := s.requests.callTeam(ctx, lease, state, r, cfg, &now); err != nil {
+	if err := s.requests.CallTeam(ctx, lease, state, r, cfg, &now); err != nil {
 		return &commentError{runID: r.RunID, err: err}
 	}
 	// It is on GitHub: a push that comes now must find it as the review before.
@@ -59,11 +60,11 @@ func (s *Service) publish(ctx, current context.Context, lease ports.Lease, state
 // which the comment tells. Where that is nothing, check and comment are written
 // side by side.
 func (s *Service) publishParts(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
-	have, err := s.verdicts.newestReview(ctx, lease.Key)
+	have, err := s.verdicts.NewestReview(ctx, lease.Key)
 	if err != nil {
 		return err
 	}
-	check := func() error { return s.checks.publishCheck(ctx, lease, state, r, cfg) }
+	check := func() error { return s.checks.Publish(ctx, lease, state, r, cfg) }
 	comment := func() error { return s.publishCommentIfAllowed(ctx, lease, state, r, cfg, &now.Conversation) }
 	if acts := r.Review.Report.Models != nil || have != nil && have.State != ports.WriteCompleted; acts && state.Kind == ports.TargetPull {
 		if err := check(); err != nil {
@@ -93,14 +94,14 @@ func (s *Service) publishParts(ctx context.Context, lease ports.Lease, state por
 
 // act does what is done on a pull request without a person.
 func (s *Service) act(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
-	err := s.verdicts.decide(ctx, lease, state, r, cfg, now)
-	if moved := (*MovedError)(nil); errors.As(err, &moved) {
+	err := s.verdicts.Decide(ctx, lease, state, r, cfg, now)
+	if moved := (*publish.MovedError)(nil); errors.As(err, &moved) {
 		return s.supersede(ctx, lease, r, moved.HeadSHA)
 	}
 	if err != nil {
 		return err
 	}
-	return s.requests.askPeople(ctx, lease, state, r, cfg, now)
+	return s.requests.AskPeople(ctx, lease, state, r, cfg, now)
 }
 
 // commentError says that the check of a review was written, and its comment, a
@@ -119,7 +120,7 @@ func (e *commentError) Unwrap() error { return e.err }
 // the conversation was locked or the permission taken away, the check stands
 // without it.
 func (s *Service) publishCommentIfAllowed(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
-	err := s.comments.publishComment(ctx, lease, state, r, cfg, talk)
+	err := s.comments.Publish(ctx, lease, state, r, cfg, talk)
 	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
 		s.Log.Warn().Str("target", lease.Key).Err(err).Msg("comment not written")
@@ -145,7 +146,7 @@ func (s *Service) lookAgain(ctx context.Context, lease ports.Lease, state ports.
 			return ports.PullState{}, fmt.Errorf("note that the pull request is closed: %w", err)
 		}
 		return ports.PullState{}, errClosed
-	case movedFrom(r, &now):
+	case publish.MovedFrom(r, &now):
 		return ports.PullState{}, s.supersede(ctx, lease, r, now.HeadSHA)
 	}
 	return now, nil
@@ -168,15 +169,15 @@ func (s *Service) publishDraft(ctx context.Context, lease ports.Lease, state por
 	if !now.Draft {
 		return errSuperseded
 	}
-	if err := s.verdicts.withdrawAny(ctx, lease, state, render.WithdrawnDraft); err != nil {
+	if err := s.verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnDraft); err != nil {
 		return err
 	}
 	if err := s.followHead(ctx, lease.Key, state, now.HeadSHA); err != nil {
 		return err
 	}
-	return s.checks.onHead(ctx, state.RepoID, now.HeadSHA, func(ctx context.Context) error {
-		return s.checks.completeCheck(ctx, lease, state.Target, ports.CheckWrite{
-			Name: src.InForce.Config.Settings.Check.Name, HeadSHA: now.HeadSHA, DetailsURL: s.checks.detailsURL(ctx, state.Target),
+	return s.checks.OnHead(ctx, state.RepoID, now.HeadSHA, func(ctx context.Context) error {
+		return s.checks.Complete(ctx, lease, state.Target, ports.CheckWrite{
+			Name: src.InForce.Config.Settings.Check.Name, HeadSHA: now.HeadSHA, DetailsURL: s.checks.DetailsURL(ctx, state.Target),
 			Conclusion: "action_required", Output: render.DraftSkipped(),
 			StartedAt: s.Now(), CompletedAt: s.Now(),
 		})
@@ -188,28 +189,28 @@ func (s *Service) publishDraft(ctx context.Context, lease ports.Lease, state por
 // since whoever may change the config of the default branch asked for it. Where
 // others share the head whose base branch has it on, the check is theirs.
 func (s *Service) publishOff(ctx context.Context, lease ports.Lease, state ports.TargetState, repository string) error {
-	if err := s.verdicts.withdrawAny(ctx, lease, state, render.WithdrawnOff); err != nil {
+	if err := s.verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnOff); err != nil {
 		return err
 	}
 	if state.HeadSHA == "" {
 		return nil
 	}
-	return s.checks.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
-		if waits, err := s.checks.checkWaits(ctx, state); err != nil || !waits {
+	return s.checks.OnHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
+		if waits, err := s.checks.IsWaiting(ctx, state); err != nil || !waits {
 			return err
 		}
-		others, stricter, err := s.checks.othersOnHead(ctx, state, state.HeadSHA, repository, config.ModeOff)
+		others, stricter, err := s.checks.OthersOnHead(ctx, state, state.HeadSHA, repository, config.ModeOff)
 		if err != nil {
 			return err
 		}
 		if stricter {
-			return s.checks.leaveCheckTo(ctx, state, others)
+			return s.checks.LeaveTo(ctx, state, others)
 		}
-		name, err := s.checks.checkName(ctx, state.Target)
+		name, err := s.checks.Name(ctx, state.Target)
 		if err != nil {
 			return err
 		}
-		return s.checks.completeCheck(ctx, lease, state.Target, ports.CheckWrite{
+		return s.checks.Complete(ctx, lease, state.Target, ports.CheckWrite{
 			Name: name, HeadSHA: state.HeadSHA, Conclusion: "neutral", Output: render.SwitchedOff(),
 			StartedAt: s.Now(), CompletedAt: s.Now(),
 		})
@@ -219,7 +220,7 @@ func (s *Service) publishOff(ctx context.Context, lease ports.Lease, state ports
 // giveUp completes the check of a run that could not be completed, in words
 // that say what happened. The check does not satisfy a required status.
 func (s *Service) giveUp(ctx context.Context, lease ports.Lease, state ports.TargetState, cause error) error {
-	if err := s.verdicts.withdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
+	if err := s.verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
 		return err
 	}
 	var access *accessError
@@ -268,18 +269,18 @@ func (s *Service) writeNotCompleted(ctx context.Context, lease ports.Lease, stat
 	if err != nil {
 		return false, err
 	}
-	err = s.checks.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
+	err = s.checks.OnHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
 		if off { // nothing new is posted there
-			if waits, err := s.checks.checkWaits(ctx, state); err != nil || !waits {
+			if waits, err := s.checks.IsWaiting(ctx, state); err != nil || !waits {
 				return err
 			}
 		}
-		name, err := s.checks.checkName(ctx, state.Target)
+		name, err := s.checks.Name(ctx, state.Target)
 		if err != nil {
 			return err
 		}
-		return s.checks.completeCheck(ctx, lease, state.Target, ports.CheckWrite{
-			Name: name, HeadSHA: state.HeadSHA, DetailsURL: s.checks.detailsURL(ctx, state.Target),
+		return s.checks.Complete(ctx, lease, state.Target, ports.CheckWrite{
+			Name: name, HeadSHA: state.HeadSHA, DetailsURL: s.checks.DetailsURL(ctx, state.Target),
 			Conclusion: "failure", Output: render.CouldNotComplete(what, remedy),
 			StartedAt: s.Now(), CompletedAt: s.Now(),
 		})

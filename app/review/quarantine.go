@@ -58,7 +58,7 @@ func (s *Service) workApart(ctx context.Context, lease ports.Lease, kind ports.J
 	var died *ports.DiedError
 	switch {
 	case err == nil:
-		s.followed.set(lease.Key, "")
+		s.followed.Set(lease.Key, "")
 		return ended.AsError()
 	case ctx.Err() == nil && errors.As(err, &died) && died.Others:
 		s.Log.Warn().Str("target", lease.Key).Err(died).Msg("a child process of several reviews ended; each is now reviewed in its own")
@@ -124,7 +124,7 @@ func (s *Service) stay(ctx context.Context, lease ports.Lease, state ports.Targe
 }
 
 func (s *Service) tellQuarantine(ctx context.Context, lease ports.Lease, state ports.TargetState, rests bool) error {
-	if err := s.verdicts.withdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
+	if err := s.verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
 		return err
 	}
 	if state.HeadSHA == "" {

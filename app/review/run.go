@@ -17,6 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/publish"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
@@ -31,7 +32,7 @@ func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.Tar
 	if done, err := s.Store.Published(ctx, lease.Key, state.Wanted); err != nil || done {
 		return done, err
 	}
-	if err := s.verdicts.withdrawOutdated(ctx, lease, state); err != nil {
+	if err := s.verdicts.WithdrawOutdated(ctx, lease, state); err != nil {
 		return false, err
 	}
 	src := &source{PullSource: s.GitHub.Source(state.Target), ticket: memory}
@@ -69,7 +70,7 @@ func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.Tar
 				if err := checkFacts(f, cfg); err != nil {
 					return err
 				}
-				return s.checks.reopenForBase(gctx, lease, state, f)
+				return s.checks.ReopenForBase(gctx, lease, state, f)
 			},
 			Proposed: func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
 				return s.configs.Proposed(ctx, state.Target, f, &src.InForce)
@@ -151,7 +152,7 @@ func (s *Service) followHead(ctx context.Context, key string, state ports.Target
 	if state.HeadSHA == "" {
 		return nil
 	}
-	s.followed.set(key, headSHA)
+	s.followed.Set(key, headSHA)
 	return errSuperseded
 }
 
@@ -161,7 +162,7 @@ func (s *Service) followHead(ctx context.Context, key string, state ports.Target
 // the same. refused is why GitHub takes no check on this head, which may be
 // gone: what is read meanwhile will tell.
 func (s *Service) openEarly(ctx context.Context, lease ports.Lease, state ports.TargetState, src ports.Change) (refused, err error) {
-	if err := s.checks.cancelOldChecks(ctx, lease, state.Target); err != nil {
+	if err := s.checks.CancelOld(ctx, lease, state.Target); err != nil {
 		return nil, err
 	}
 	// The base may be another branch than before, whose config says that
@@ -175,7 +176,7 @@ func (s *Service) openEarly(ctx context.Context, lease ports.Lease, state ports.
 	if off, err := s.configs.SwitchedOff(ctx, state.Target); err != nil || off {
 		return nil, err
 	}
-	err = s.checks.openCheck(ctx, lease, state, state.HeadSHA)
+	err = s.checks.Open(ctx, lease, state, state.HeadSHA)
 	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
 		return err, nil
@@ -230,7 +231,7 @@ func (s *Service) observe(ctx context.Context, o run.Outcome) {
 			continue // carried over
 		}
 		ended := status[source{a.Agent, a.Model}]
-		line := s.Log.WithLevel(levelOf(agentFailed(ended))).EmbedObject(trail.Of(ctx))
+		line := s.Log.WithLevel(levelOf(publish.AgentFailed(ended))).EmbedObject(trail.Of(ctx))
 		if a.Model != "" {
 			line.Str("model", a.Model)
 		}
@@ -239,10 +240,6 @@ func (s *Service) observe(ctx context.Context, o run.Outcome) {
 			s.Observe.Agent(ctx, a.Agent, string(ended), dispatched, milliseconds(a.DurationMS))
 		}
 	}
-}
-
-func agentFailed(s pipeline.AgentStatus) bool {
-	return s == pipeline.AgentFailed || s == pipeline.AgentTimedOut || s == pipeline.AgentMalformed
 }
 
 func levelOf(trouble bool) zerolog.Level {

@@ -13,6 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/lease"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/publish"
 	"github.com/reviewgate/reviewgate/app/retry"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -94,13 +95,13 @@ type Service struct {
 	leases   lease.Keeper
 	configs  *inforce.Configs
 	pushes   *inforce.Pushes
-	checks   *Checks
-	comments *Comments
-	verdicts *Verdicts
-	requests *Requests
-	labels   *Labels
+	checks   *publish.Checks
+	comments *publish.Comments
+	verdicts *publish.Verdicts
+	requests *publish.Requests
+	labels   *publish.Labels
 	running  runs
-	followed *followedHeads
+	followed *publish.FollowedHeads
 	suspects suspects
 	// memory admits large changes.
 	memory *admission.Room
@@ -145,7 +146,7 @@ func New(o Options) (*Service, error) {
 	if o.Loader.Redact == nil {
 		o.Loader.Redact = o.Pipeline.Redact
 	}
-	s := &Service{Options: o, memory: admission.NewRoom(o.Memory, o.TellWait, o.Now), followed: &followedHeads{}}
+	s := &Service{Options: o, memory: admission.NewRoom(o.Memory, o.TellWait, o.Now), followed: &publish.FollowedHeads{}}
 	var err error
 	s.configs, err = inforce.NewConfigs(inforce.Configs{
 		Layers: o.Store.Layers, Marks: o.Store.Marks, ConfigReader: o.GitHub.ConfigReader, Loader: o.Loader, Server: o.Server, Log: o.Log, Now: o.Now,
@@ -172,17 +173,17 @@ func (s *Service) build() {
 		Configs: s.configs, Targets: s.Store.Targets, Intake: s.Store.Intake, ConfigUse: s.Store.ConfigUse,
 		ConfigReader: s.GitHub.ConfigReader, Retry: s.retry, Log: s.Log, Observe: s.Observe.ConfigPushed,
 	}
-	s.checks = &Checks{
+	s.checks = &publish.Checks{
 		Configs: s.configs, Followed: s.followed, Writes: s.Store.Writes, History: s.Store.History, Intake: s.Store.Intake,
 		CheckWriter: s.GitHub.CheckWriter, Leases: s.leases, Log: s.Log, Now: s.Now, WebURL: s.WebURL, Found: s.found,
 	}
-	s.requests = &Requests{Writes: s.Store.Writes, ReviewWriter: s.GitHub.ReviewWriter, Leases: s.leases, Log: s.Log}
-	s.verdicts = &Verdicts{
+	s.requests = &publish.Requests{Writes: s.Store.Writes, ReviewWriter: s.GitHub.ReviewWriter, Leases: s.leases, Log: s.Log}
+	s.verdicts = &publish.Verdicts{
 		Checks: s.checks, Configs: s.configs, Writes: s.Store.Writes, PullReader: s.GitHub.PullReader,
 		ReviewWriter: s.GitHub.ReviewWriter, Leases: s.leases, Log: s.Log,
 	}
-	s.labels = &Labels{LabelWriter: s.GitHub.LabelWriter, Leases: s.leases, Log: s.Log}
-	s.comments = &Comments{
+	s.labels = &publish.Labels{LabelWriter: s.GitHub.LabelWriter, Leases: s.leases, Log: s.Log}
+	s.comments = &publish.Comments{
 		Verdicts: s.verdicts, Requests: s.requests, Configs: s.configs, Writes: s.Store.Writes, History: s.Store.History,
 		Targets: s.Store.Targets, CommentWriter: s.GitHub.CommentWriter, Leases: s.leases, Log: s.Log, WebURL: s.WebURL,
 	}

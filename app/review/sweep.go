@@ -13,6 +13,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/publish"
 )
 
 // Webhooks get lost: the server was down, a proxy refused them, GitHub gave up
@@ -271,7 +272,7 @@ func (s *Service) finishOrphans(ctx context.Context, active map[int64]bool) erro
 			continue // until it can be written to again
 		}
 		errs = append(errs, s.underSweepLease(ctx, t.RepoID, func(ctx context.Context, l ports.Lease) error {
-			if err := s.checks.cancelOldChecks(ctx, l, t); err != nil {
+			if err := s.checks.CancelOld(ctx, l, t); err != nil {
 				return err
 			}
 			s.found("check")
@@ -442,7 +443,7 @@ func (s *Service) sweepRepository(ctx context.Context, repo ports.Target, since 
 			continue
 		}
 		// News of it may have come while GitHub was asked.
-		if err := s.askFound(ctx, ports.ReviewAsk{Target: p.Target, Reason: reasonFound, Asked: &asked}); err != nil {
+		if err := s.askFound(ctx, ports.ReviewAsk{Target: p.Target, Reason: publish.ReasonFound, Asked: &asked}); err != nil {
 			return err
 		}
 	}
@@ -479,7 +480,7 @@ func (s *Service) answered(ctx context.Context, p ports.OpenPull, shared bool) (
 	if err != nil && !unknown {
 		return false, 0, fmt.Errorf("look up %s: %w", p.Key(), err)
 	}
-	newest, err := s.Store.NewestWrite(ctx, ports.WriteCheck, checkSubject(p.RepoID, p.HeadSHA))
+	newest, err := s.Store.NewestWrite(ctx, ports.WriteCheck, publish.CheckSubject(p.RepoID, p.HeadSHA))
 	if err != nil {
 		return false, 0, fmt.Errorf("look for the check of %s: %w", p.HeadSHA, err)
 	}

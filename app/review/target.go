@@ -59,7 +59,7 @@ func (s *Service) WorkHeld(ctx context.Context, lease ports.Lease, kind ports.Jo
 	})
 	stop()
 	if err == nil {
-		s.followed.set(key, "")
+		s.followed.Set(key, "")
 	}
 	if done != nil {
 		// The lease was given back, so its end must not keep anybody from being told.
@@ -173,7 +173,7 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 
 // sayOrDrop says the notices, or drops them where they can't be said.
 func (s *Service) sayOrDrop(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
-	err := panics.Guard(func() error { return s.comments.sayNotices(ctx, lease, state) })
+	err := panics.Guard(func() error { return s.comments.SayNotices(ctx, lease, state) })
 	if err == nil || retry.Temporary(err) {
 		return err
 	}
@@ -187,7 +187,7 @@ func (s *Service) sayOrDrop(ctx context.Context, lease ports.Lease, state ports.
 // sayEarly says the notices before a review is tried, which may take long where
 // GitHub is in trouble. What can't be said now is said with the review.
 func (s *Service) sayEarly(ctx context.Context, lease ports.Lease, state ports.TargetState) {
-	err := panics.Guard(func() error { return s.comments.sayNotices(ctx, lease, state) })
+	err := panics.Guard(func() error { return s.comments.SayNotices(ctx, lease, state) })
 	if err == nil {
 		err = s.answerCommands(ctx, lease.Key, finished{state.Done, state.GaveUp})
 	}
@@ -238,7 +238,7 @@ func (s *Service) settle(ctx context.Context, lease ports.Lease, state ports.Tar
 		// The check stands. It must not fall for a comment.
 		s.logFailure("comment not written", lease.Key, err)
 		if unsaid.undone { // a review on GitHub may be one that this one does not come to
-			if err := s.verdicts.withdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
+			if err := s.verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
 				return false, nil, err
 			}
 		}
@@ -376,7 +376,7 @@ func (s *Service) finishClosed(ctx context.Context, lease ports.Lease, state por
 			return true, nil
 		}
 	}
-	if err := s.checks.cancelOldChecks(ctx, lease, state.Target); err != nil {
+	if err := s.checks.CancelOld(ctx, lease, state.Target); err != nil {
 		return false, err
 	}
 	if len(state.Notices) > 0 { // there is nobody to say them to

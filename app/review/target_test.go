@@ -9,6 +9,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/publish"
 )
 
 // crashedStore has one target, whose holder died at work on it.
@@ -124,7 +125,7 @@ func TestAnswerThatIsBrokenOff(t *testing.T) {
 
 // built is a service with a part of the options that New demands.
 func built(o Options) *Service {
-	s := &Service{Options: o, configs: &inforce.Configs{Loader: o.Loader}, followed: &followedHeads{}}
+	s := &Service{Options: o, configs: &inforce.Configs{Loader: o.Loader}, followed: &publish.FollowedHeads{}}
 	s.build()
 	return s
 }

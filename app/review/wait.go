@@ -17,7 +17,7 @@ func (s *Service) putOff(ctx context.Context, lease ports.Lease, state ports.Tar
 	if !errors.As(err, &wait) || state.HeadSHA == "" {
 		return err
 	}
-	s.checks.openMeanwhile(ctx, lease, state)
+	s.checks.OpenMeanwhile(ctx, lease, state)
 	if !wait.Tell {
 		return err
 	}
@@ -29,7 +29,7 @@ func (s *Service) putOff(ctx context.Context, lease ports.Lease, state ports.Tar
 }
 
 func (s *Service) tellWait(ctx context.Context, lease ports.Lease, state ports.TargetState, wait *admission.MemoryWait) error {
-	return s.checks.intoOpenCheck(ctx, lease, state, render.WaitingCheck(render.Waiting{HeadSHA: state.HeadSHA, Since: wait.Since, Before: wait.Before}))
+	return s.checks.UpdateOpen(ctx, lease, state, render.WaitingCheck(render.Waiting{HeadSHA: state.HeadSHA, Since: wait.Since, Before: wait.Before}))
 }
 
 // waitForCalls puts a review off until its author has calls again, and has the check say
@@ -42,7 +42,7 @@ func (s *Service) waitForCalls(ctx context.Context, lease ports.Lease, state por
 	if state.HeadSHA == "" {
 		return wait
 	}
-	s.checks.openMeanwhile(ctx, lease, state)
+	s.checks.OpenMeanwhile(ctx, lease, state)
 	if wait.Tell {
 		if err := panics.Guard(func() error { return s.tellCallWait(ctx, lease, state, wait) }); err != nil {
 			s.Log.Warn().Str("target", lease.Key).Err(err).Msg("the check can't say that the review waits for GitHub's rate limit")
@@ -52,7 +52,7 @@ func (s *Service) waitForCalls(ctx context.Context, lease ports.Lease, state por
 }
 
 func (s *Service) tellCallWait(ctx context.Context, lease ports.Lease, state ports.TargetState, wait *admission.CallWait) error {
-	return s.checks.intoOpenCheck(ctx, lease, state, render.CallsCheck(render.Calls{HeadSHA: state.HeadSHA, Used: wait.Used, Limit: wait.Quota.Limit, Reset: wait.Quota.Reset}))
+	return s.checks.UpdateOpen(ctx, lease, state, render.CallsCheck(render.Calls{HeadSHA: state.HeadSHA, Used: wait.Used, Limit: wait.Quota.Limit, Reset: wait.Quota.Reset}))
 }
 
 // Called notes a call that was made for a pull request of an author.

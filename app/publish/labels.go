@@ -1,4 +1,4 @@
-package review
+package publish
 
 import (
 	"context"
@@ -24,7 +24,7 @@ type Labels struct {
 // publishLabels puts the labels on a pull request that the settings want, and
 // takes those off that hold no more. What other labels there are is no business
 // of ours. Where GitHub refuses, the check and the comment stand without them.
-func (b *Labels) publishLabels(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
+func (b *Labels) Publish(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
 	if state.Kind == ports.TargetGroup || talk.Archived {
 		return nil
 	}
@@ -87,3 +87,7 @@ func (b *Labels) relabel(ctx context.Context, lease ports.Lease, t ports.Target,
 	}
 	return nil
 }
+
+// labelEscalated is on pull requests that the fix loop escalated, if the settings
+// want it.
+const labelEscalated = "review-escalated"

@@ -1,4 +1,4 @@
-package review
+package publish
 
 import (
 	"sync"
@@ -6,13 +6,13 @@ import (
 
 // followedHeads are the heads that reads showed and no event told of, by target,
 // until the work on it is done.
-type followedHeads struct {
+type FollowedHeads struct {
 	mu sync.Mutex
 	m  map[string]string
 }
 
 // set notes a head, or with an empty one that there is none any more.
-func (f *followedHeads) set(key, headSHA string) {
+func (f *FollowedHeads) Set(key, headSHA string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if headSHA == "" {
@@ -25,7 +25,7 @@ func (f *followedHeads) set(key, headSHA string) {
 	f.m[key] = headSHA
 }
 
-func (f *followedHeads) is(key, headSHA string) bool {
+func (f *FollowedHeads) is(key, headSHA string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.m[key] == headSHA

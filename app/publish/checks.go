@@ -1,4 +1,4 @@
-package review
+package publish
 
 import (
 	"context"
@@ -25,7 +25,7 @@ import (
 // open pull requests that share it.
 type Checks struct {
 	Configs     *inforce.Configs
-	Followed    *followedHeads
+	Followed    *FollowedHeads
 	Writes      ports.Writes
 	History     ports.History
 	Intake      ports.Intake
@@ -39,17 +39,17 @@ type Checks struct {
 
 // onHead calls f while no other run writes the head's check: a check belongs to a SHA,
 // and two pull requests may share it.
-func (k *Checks) onHead(ctx context.Context, repoID int64, headSHA string, f func(context.Context) error) error {
-	return k.Leases.Alone(ctx, "check/"+checkSubject(repoID, headSHA), f)
+func (k *Checks) OnHead(ctx context.Context, repoID int64, headSHA string, f func(context.Context) error) error {
+	return k.Leases.Alone(ctx, "check/"+CheckSubject(repoID, headSHA), f)
 }
 
-func checkSubject(repoID int64, headSHA string) string { return fmt.Sprintf("%d/%s", repoID, headSHA) }
+func CheckSubject(repoID int64, headSHA string) string { return fmt.Sprintf("%d/%s", repoID, headSHA) }
 
 // openCheck makes sure that the head has a check in progress. A completed one
 // counts if it answers for the target, unless a fresh run was asked for.
-func (k *Checks) openCheck(ctx context.Context, lease ports.Lease, state ports.TargetState, headSHA string) error {
-	return k.onHead(ctx, state.RepoID, headSHA, func(ctx context.Context) error {
-		newest, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, checkSubject(state.RepoID, headSHA))
+func (k *Checks) Open(ctx context.Context, lease ports.Lease, state ports.TargetState, headSHA string) error {
+	return k.OnHead(ctx, state.RepoID, headSHA, func(ctx context.Context) error {
+		newest, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, CheckSubject(state.RepoID, headSHA))
 		if err != nil {
 			return fmt.Errorf("look for the head's check: %w", err)
 		}
@@ -66,12 +66,12 @@ func (k *Checks) openCheck(ctx context.Context, lease ports.Lease, state ports.T
 				return err
 			}
 		}
-		name, err := k.checkName(ctx, state.Target)
+		name, err := k.Name(ctx, state.Target)
 		if err != nil {
 			return err
 		}
 		_, err = k.createCheck(ctx, lease, state.Target, newest, ports.CheckWrite{
-			Name: name, HeadSHA: headSHA, DetailsURL: k.detailsURL(ctx, state.Target),
+			Name: name, HeadSHA: headSHA, DetailsURL: k.DetailsURL(ctx, state.Target),
 			Output:    render.PendingCheck(render.Pending{HeadSHA: headSHA, StartedAt: k.Now(), Reason: state.Reason}),
 			StartedAt: k.Now(),
 		})
@@ -94,7 +94,7 @@ func (k *Checks) answersFor(ctx context.Context, state ports.TargetState, w *por
 
 // reopenForBase opens a new check if the one on the head was written for another base
 // branch, and no event reported the change.
-func (k *Checks) reopenForBase(ctx context.Context, lease ports.Lease, state ports.TargetState, f *pipeline.PRFacts) error {
+func (k *Checks) ReopenForBase(ctx context.Context, lease ports.Lease, state ports.TargetState, f *pipeline.PRFacts) error {
 	last, err := k.History.LastAnswer(ctx, state.Key())
 	if err != nil {
 		return fmt.Errorf("look for the newest answer: %w", err)
@@ -103,7 +103,7 @@ func (k *Checks) reopenForBase(ctx context.Context, lease ports.Lease, state por
 		return nil
 	}
 	state.Fresh = true
-	err = k.openCheck(ctx, lease, state, f.Head.SHA)
+	err = k.Open(ctx, lease, state, f.Head.SHA)
 	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
 		return nil // the result will be refused, too, and say why
@@ -116,14 +116,14 @@ func (k *Checks) reopenForBase(ctx context.Context, lease ports.Lease, state por
 // the first that is heard of an older pull request, the sweep found it, or no
 // event told of the head.
 func (k *Checks) mayHaveCheck(state ports.TargetState, headSHA string) bool {
-	return state.Done == 0 && state.Reason != reasonOpened || state.Reason == reasonFound || k.Followed.is(state.Key(), headSHA)
+	return state.Done == 0 && state.Reason != reasonOpened || state.Reason == ReasonFound || k.Followed.is(state.Key(), headSHA)
 }
 
 // The reasons of the asks for a new pull request, and for one that the sweep
 // found.
 const (
 	reasonOpened = "opened"
-	reasonFound  = "found without an answer"
+	ReasonFound  = "found without an answer"
 )
 
 // takeOver makes the head's newest check run on GitHub, which the store does
@@ -134,7 +134,7 @@ func (k *Checks) takeOver(ctx context.Context, lease ports.Lease, t ports.Target
 		return nil, err
 	}
 	w, err := k.Writes.Intend(ctx, lease, ports.Write{
-		Kind: ports.WriteCheck, Subject: checkSubject(t.RepoID, headSHA), Key: t.Key(), HeadSHA: headSHA,
+		Kind: ports.WriteCheck, Subject: CheckSubject(t.RepoID, headSHA), Key: t.Key(), HeadSHA: headSHA,
 		ExternalID: runs[0].ExternalID, RemoteID: runs[0].ID,
 	})
 	if err != nil {
@@ -153,9 +153,9 @@ func (k *Checks) takeOver(ctx context.Context, lease ports.Lease, t ports.Target
 
 // completeCheck completes the head's check, or writes nothing where it is
 // complete and says the same already. Call it under onHead.
-func (k *Checks) completeCheck(ctx context.Context, lease ports.Lease, t ports.Target, w ports.CheckWrite) error {
+func (k *Checks) Complete(ctx context.Context, lease ports.Lease, t ports.Target, w ports.CheckWrite) error {
 	digest := w.Conclusion + " " + w.Output.Digest
-	have, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, checkSubject(t.RepoID, w.HeadSHA))
+	have, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, CheckSubject(t.RepoID, w.HeadSHA))
 	if err != nil {
 		return fmt.Errorf("look for the head's check: %w", err)
 	}
@@ -234,7 +234,7 @@ func (k *Checks) createCheck(ctx context.Context, lease ports.Lease, t ports.Tar
 
 func (k *Checks) intendCheck(ctx context.Context, lease ports.Lease, t ports.Target, headSHA string, have **ports.Write) error {
 	intent, err := k.Writes.Intend(ctx, lease, ports.Write{
-		Kind: ports.WriteCheck, Subject: checkSubject(t.RepoID, headSHA), Key: lease.Key, HeadSHA: headSHA,
+		Kind: ports.WriteCheck, Subject: CheckSubject(t.RepoID, headSHA), Key: lease.Key, HeadSHA: headSHA,
 		ExternalID: "reviewgate-" + strings.ToLower(rand.Text()),
 	})
 	if err != nil {
@@ -297,7 +297,7 @@ func (k *Checks) findCheck(ctx context.Context, t ports.Target, headSHA, externa
 
 // cancelOldChecks completes the repository's checks that are open on heads
 // which no open target has any more, whoever opened them.
-func (k *Checks) cancelOldChecks(ctx context.Context, lease ports.Lease, t ports.Target) error {
+func (k *Checks) CancelOld(ctx context.Context, lease ports.Lease, t ports.Target) error {
 	old, err := k.Writes.OpenChecks(ctx, t.RepoID)
 	if err != nil {
 		return fmt.Errorf("list the checks of older heads: %w", err)
@@ -323,7 +323,7 @@ func (k *Checks) cancelCheck(ctx context.Context, lease ports.Lease, t ports.Tar
 	if newHead == w.HeadSHA {
 		newHead = "" // closed, not superseded
 	}
-	return k.onHead(ctx, t.RepoID, w.HeadSHA, func(ctx context.Context) error {
+	return k.OnHead(ctx, t.RepoID, w.HeadSHA, func(ctx context.Context) error {
 		now, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, w.Subject)
 		if err != nil {
 			return fmt.Errorf("look for the old head's check: %w", err)
@@ -339,10 +339,10 @@ func (k *Checks) cancelCheck(ctx context.Context, lease ports.Lease, t ports.Tar
 		}
 		var name string
 		if err == nil {
-			name, err = k.checkName(ctx, t)
+			name, err = k.Name(ctx, t)
 		}
 		if err == nil {
-			err = k.completeCheck(ctx, lease, t, ports.CheckWrite{
+			err = k.Complete(ctx, lease, t, ports.CheckWrite{
 				Name: name, HeadSHA: w.HeadSHA, Conclusion: "cancelled", Output: render.Superseded(newHead),
 				StartedAt: k.Now(), CompletedAt: k.Now(),
 			})
@@ -363,7 +363,7 @@ func (k *Checks) cancelCheck(ctx context.Context, lease ports.Lease, t ports.Tar
 }
 
 // checkName is the check's name, for where the config in force is not at hand.
-func (k *Checks) checkName(ctx context.Context, t ports.Target) (string, error) {
+func (k *Checks) Name(ctx context.Context, t ports.Target) (string, error) {
 	cfg, err := k.Configs.Known(ctx, t)
 	if err != nil {
 		return "", err
@@ -374,22 +374,22 @@ func (k *Checks) checkName(ctx context.Context, t ports.Target) (string, error) 
 // publishCheck completes the head's check. Where several open pull requests
 // share the head, the check waits for the last of them and carries the worst
 // decision.
-func (k *Checks) publishCheck(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config) error {
-	return k.onHead(ctx, state.RepoID, r.HeadSHA, func(ctx context.Context) error {
-		others, stricter, err := k.othersOnHead(ctx, state, r.HeadSHA, r.Review.Facts.Repository.FullName(), modeOf(r, cfg))
+func (k *Checks) Publish(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config) error {
+	return k.OnHead(ctx, state.RepoID, r.HeadSHA, func(ctx context.Context) error {
+		others, stricter, err := k.OthersOnHead(ctx, state, r.HeadSHA, r.Review.Facts.Repository.FullName(), modeOf(r, cfg))
 		if err != nil {
 			return err
 		}
 		if stricter {
-			return k.leaveCheckTo(ctx, state, others)
+			return k.LeaveTo(ctx, state, others)
 		}
 		shared, waiting := sharedHead(others)
 		if waiting {
 			k.Log.Info().Str("target", lease.Key).Str("head", r.HeadSHA).Msg("check waits for another pull request on the same head")
 			return nil
 		}
-		view := view(k.WebURL, state.Target, r, cfg, nil, shared)
-		view.Details = k.detailsURL(ctx, state.Target)
+		view := View(k.WebURL, state.Target, r, cfg, nil, shared)
+		view.Details = k.DetailsURL(ctx, state.Target)
 		w := ports.CheckWrite{
 			Name: cfg.Settings.Check.Name, HeadSHA: r.HeadSHA, DetailsURL: view.Details,
 			Conclusion: render.Conclusion(view), Output: render.Check(view),
@@ -398,7 +398,7 @@ func (k *Checks) publishCheck(ctx context.Context, lease ports.Lease, state port
 		if !cfg.Settings.Check.Annotations {
 			w.Output.Annotations = nil
 		}
-		return k.completeCheck(ctx, lease, state.Target, w)
+		return k.Complete(ctx, lease, state.Target, w)
 	})
 }
 
@@ -422,7 +422,7 @@ func sharedHead(others []ports.HeadDecision) (shared []render.SharedHead, waitin
 // a say in its check. The base branches' configs may ask for different modes: then
 // only those with the strictest have, and stricter tells that it is not this
 // target'k. The repository's name is the one that was read, as modes may go by it.
-func (k *Checks) othersOnHead(ctx context.Context, state ports.TargetState, headSHA, name, mode string) (others []ports.HeadDecision, stricter bool, err error) {
+func (k *Checks) OthersOnHead(ctx context.Context, state ports.TargetState, headSHA, name, mode string) (others []ports.HeadDecision, stricter bool, err error) {
 	all, err := k.History.HeadDecisions(ctx, state.RepoID, headSHA)
 	if err != nil {
 		return nil, false, fmt.Errorf("list the decisions on the head: %w", err)
@@ -453,7 +453,7 @@ func strictness(mode string) int {
 }
 
 // detailsURL is the comment where it is known, else the pull request.
-func (k *Checks) detailsURL(ctx context.Context, t ports.Target) string {
+func (k *Checks) DetailsURL(ctx context.Context, t ports.Target) string {
 	if t.Number == 0 {
 		return ""
 	}
@@ -467,8 +467,8 @@ func (k *Checks) detailsURL(ctx context.Context, t ports.Target) string {
 // leaveCheckTo leaves a head's check to others. If it is open, those that are done
 // are asked to complete it: whatever opened it again, or has been waited for, was
 // this target.
-func (k *Checks) leaveCheckTo(ctx context.Context, state ports.TargetState, others []ports.HeadDecision) error {
-	waits, err := k.checkWaits(ctx, state)
+func (k *Checks) LeaveTo(ctx context.Context, state ports.TargetState, others []ports.HeadDecision) error {
+	waits, err := k.IsWaiting(ctx, state)
 	if err != nil || !waits {
 		return err
 	}
@@ -486,8 +486,8 @@ func (k *Checks) leaveCheckTo(ctx context.Context, state ports.TargetState, othe
 
 // checkWaits reports whether the head has a check of ours, or the intent to
 // create one, that is not completed.
-func (k *Checks) checkWaits(ctx context.Context, state ports.TargetState) (bool, error) {
-	w, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
+func (k *Checks) IsWaiting(ctx context.Context, state ports.TargetState) (bool, error) {
+	w, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, CheckSubject(state.RepoID, state.HeadSHA))
 	if err != nil {
 		return false, fmt.Errorf("look for the head's check: %w", err)
 	}
@@ -497,9 +497,9 @@ func (k *Checks) checkWaits(ctx context.Context, state ports.TargetState) (bool,
 // openMeanwhile opens a new check for a review that waits, unless the one on the head
 // answers for the target: a green check for another base would let it be merged in the
 // meantime. If that fails, the next try opens it.
-func (k *Checks) openMeanwhile(ctx context.Context, lease ports.Lease, state ports.TargetState) {
+func (k *Checks) OpenMeanwhile(ctx context.Context, lease ports.Lease, state ports.TargetState) {
 	err := panics.Guard(func() error {
-		newest, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
+		newest, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, CheckSubject(state.RepoID, state.HeadSHA))
 		if err != nil {
 			return fmt.Errorf("look for the head's check: %w", err)
 		}
@@ -509,7 +509,7 @@ func (k *Checks) openMeanwhile(ctx context.Context, lease ports.Lease, state por
 		if off, err := k.Configs.SwitchedOff(ctx, state.Target); err != nil || off {
 			return err
 		}
-		return k.openCheck(ctx, lease, state, state.HeadSHA)
+		return k.Open(ctx, lease, state, state.HeadSHA)
 	})
 	if err != nil {
 		k.Log.Warn().Str("target", lease.Key).Err(err).Msg("no check could be opened while the review waits")
@@ -518,16 +518,16 @@ func (k *Checks) openMeanwhile(ctx context.Context, lease ports.Lease, state por
 
 // intoOpenCheck writes into the open check of the head, if it has one. A completed check
 // answers for the head meanwhile, and stays as it is.
-func (k *Checks) intoOpenCheck(ctx context.Context, lease ports.Lease, state ports.TargetState, out ports.CheckOutput) error {
-	return k.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
-		w, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
+func (k *Checks) UpdateOpen(ctx context.Context, lease ports.Lease, state ports.TargetState, out ports.CheckOutput) error {
+	return k.OnHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
+		w, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, CheckSubject(state.RepoID, state.HeadSHA))
 		if err != nil {
 			return fmt.Errorf("look for the head's check: %w", err)
 		}
 		if w == nil || w.State != ports.WriteOpen {
 			return nil
 		}
-		name, err := k.checkName(ctx, state.Target)
+		name, err := k.Name(ctx, state.Target)
 		if err != nil {
 			return err
 		}
@@ -535,7 +535,7 @@ func (k *Checks) intoOpenCheck(ctx context.Context, lease ports.Lease, state por
 			return err
 		}
 		return k.CheckWriter.UpdateCheck(ctx, state.Target, w.RemoteID, ports.CheckWrite{
-			Name: name, HeadSHA: state.HeadSHA, ExternalID: w.ExternalID, DetailsURL: k.detailsURL(ctx, state.Target),
+			Name: name, HeadSHA: state.HeadSHA, ExternalID: w.ExternalID, DetailsURL: k.DetailsURL(ctx, state.Target),
 			Output: out,
 		})
 	})

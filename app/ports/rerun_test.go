@@ -1,4 +1,4 @@
-package review_test
+package ports_test
 
 import (
 	"slices"

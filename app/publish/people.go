@@ -1,4 +1,4 @@
-package review
+package publish
 
 import (
 	"context"
@@ -34,7 +34,7 @@ func personDecides(r *pipeline.ReviewReport) bool {
 // askPeople requests the reviews of those whom the settings name, where a person
 // decides. Nobody is asked twice for one pull request: who was asked and is not any
 // more has reviewed it, or was let off.
-func (q *Requests) askPeople(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
+func (q *Requests) AskPeople(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
 	people := cfg.Settings.Models.People
 	if len(people) == 0 || !mayAct(&r.Review, cfg, now) || !personDecides(&r.Review.Report) {
 		return nil

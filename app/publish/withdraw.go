@@ -1,4 +1,4 @@
-package review
+package publish
 
 import (
 	"context"
@@ -75,11 +75,11 @@ func (v *Verdicts) stuck(ctx context.Context, w *ports.Write, err error) error {
 // withdrawOutdated dismisses a review of ours that is of another head or base than
 // the pull request has by now, before what is there instead is looked at: GitHub
 // may count it for that.
-func (v *Verdicts) withdrawOutdated(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
+func (v *Verdicts) WithdrawOutdated(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	if state.Kind != ports.TargetPull {
 		return nil
 	}
-	have, err := v.newestReview(ctx, lease.Key)
+	have, err := v.NewestReview(ctx, lease.Key)
 	if err != nil {
 		return err
 	}
@@ -139,11 +139,11 @@ func (v *Verdicts) withdrawForgotten(ctx context.Context, lease ports.Lease, sta
 
 // withdrawAny dismisses the review of ours that stands, if one does: no review
 // takes its place.
-func (v *Verdicts) withdrawAny(ctx context.Context, lease ports.Lease, state ports.TargetState, why render.Withdrawn) error {
+func (v *Verdicts) WithdrawAny(ctx context.Context, lease ports.Lease, state ports.TargetState, why render.Withdrawn) error {
 	if state.Kind != ports.TargetPull {
 		return nil
 	}
-	have, err := v.newestReview(ctx, lease.Key)
+	have, err := v.NewestReview(ctx, lease.Key)
 	if err != nil || !have.Stands() {
 		return err
 	}

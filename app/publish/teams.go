@@ -1,4 +1,4 @@
-package review
+package publish
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 // escalated the pull request; in advisory mode nobody is bothered. GitHub's
 // refusal, such as of a team that may not see the repository, keeps nothing from
 // being published.
-func (q *Requests) callTeam(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
+func (q *Requests) CallTeam(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
 	team := cfg.Settings.FixLoop.Team
 	if !r.FixLoop.Now || team == "" || now.Archived || modeOf(r, cfg) != config.ModeEnforce {
 		return nil

@@ -1,4 +1,4 @@
-package review
+package publish
 
 import (
 	"context"
@@ -36,7 +36,7 @@ type Comments struct {
 // publishComment writes the one comment of a pull request, or nothing where
 // the settings say so, where nobody may write, or where it says the same
 // already.
-func (c *Comments) publishComment(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
+func (c *Comments) Publish(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
 	settings := cfg.Settings
 	if state.Kind == ports.TargetGroup || settings.Comment.When == config.CommentNever {
 		return nil
@@ -55,7 +55,7 @@ func (c *Comments) publishComment(ctx context.Context, lease ports.Lease, state 
 	if err != nil {
 		return err
 	}
-	view := view(c.WebURL, state.Target, r, cfg, slices.Concat(notices, state.Said, state.Notices), nil)
+	view := View(c.WebURL, state.Target, r, cfg, slices.Concat(notices, state.Said, state.Notices), nil)
 	view.Acts = acts
 	view.Details = c.checkURL(ctx, state.Target, r.HeadSHA)
 	return c.writeComment(ctx, lease, state.Target, have, render.Comment(view), talk)
@@ -91,7 +91,7 @@ func (c *Comments) publishNotices(ctx context.Context, lease ports.Lease, state 
 // checkURL is the page of the head's check run, where the findings stand that
 // a comment has no room for; empty if there is no check run yet.
 func (c *Comments) checkURL(ctx context.Context, t ports.Target, headSHA string) string {
-	w, err := c.Writes.NewestWrite(ctx, ports.WriteCheck, checkSubject(t.RepoID, headSHA))
+	w, err := c.Writes.NewestWrite(ctx, ports.WriteCheck, CheckSubject(t.RepoID, headSHA))
 	if err != nil || w == nil || w.RemoteID == 0 {
 		return ""
 	}
@@ -223,7 +223,7 @@ func (c *Comments) replaceComment(ctx context.Context, lease ports.Lease, t port
 
 // sayNotices renders the newest review's comment again with the notices in it,
 // such as why a command was refused.
-func (c *Comments) sayNotices(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
+func (c *Comments) SayNotices(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	r, err := c.History.LatestReview(ctx, lease.Key)
 	if err != nil {
 		return fmt.Errorf("read the newest review: %w", err)
@@ -233,7 +233,7 @@ func (c *Comments) sayNotices(ctx context.Context, lease ports.Lease, state port
 	} else {
 		var cfg *config.Config
 		if cfg, err = c.Configs.ConfigOf(ctx, r); err == nil {
-			err = c.publishComment(ctx, lease, state, r, cfg, nil)
+			err = c.Publish(ctx, lease, state, r, cfg, nil)
 		}
 	}
 	if err != nil {
@@ -252,7 +252,7 @@ func (c *Comments) sayNotices(ctx context.Context, lease ports.Lease, state port
 // acts is what the comment tells of what was done without a person, and of what
 // GitHub did not let be done.
 func (c *Comments) acts(ctx context.Context, r *ports.StoredReview, cfg *config.Config) (a render.Acts, notices []string, err error) {
-	w, err := c.Verdicts.newestReview(ctx, r.Key)
+	w, err := c.Verdicts.NewestReview(ctx, r.Key)
 	if err != nil {
 		return a, nil, err
 	}

@@ -1,4 +1,4 @@
-package review
+package publish
 
 import (
 	"context"
@@ -78,15 +78,15 @@ func automatic(r *pipeline.Review, cfg *config.Config, now *ports.PullState) por
 // an approval.
 func isWhole(r *pipeline.Review) bool {
 	return len(r.Report.Incomplete) == 0 &&
-		!slices.ContainsFunc(r.Report.Coverage, func(c pipeline.Coverage) bool { return agentFailed(c.Status) }) &&
+		!slices.ContainsFunc(r.Report.Coverage, func(c pipeline.Coverage) bool { return AgentFailed(c.Status) }) &&
 		!slices.ContainsFunc(r.Results, func(a pipeline.AgentResult) bool {
 			return a.Model != "" && !pipeline.Auxiliary(a.Agent) && a.Note != ""
 		})
 }
 
 // decide has the review on GitHub say what this one comes to, or none.
-func (v *Verdicts) decide(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
-	have, err := v.newestReview(ctx, lease.Key)
+func (v *Verdicts) Decide(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
+	have, err := v.NewestReview(ctx, lease.Key)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (v *Verdicts) submit(ctx context.Context, lease ports.Lease, state ports.Ta
 // by now was merged, as may be what the approval was for.
 func (v *Verdicts) approvedStill(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, w *ports.Write) error {
 	now, err := v.PullReader.Pull(ctx, state.Target)
-	if err != nil || now.Closed || !movedFrom(r, &now) {
+	if err != nil || now.Closed || !MovedFrom(r, &now) {
 		return err
 	}
 	if err := v.withdraw(ctx, lease, state.Target, w, render.WithdrawnMoved); err != nil {
@@ -207,7 +207,7 @@ func isFinal(err error) bool {
 	return errors.As(err, &host) && !host.Temporary()
 }
 
-func (v *Verdicts) newestReview(ctx context.Context, key string) (*ports.Write, error) {
+func (v *Verdicts) NewestReview(ctx context.Context, key string) (*ports.Write, error) {
 	w, err := v.Writes.NewestWrite(ctx, ports.WriteReview, key)
 	if err != nil {
 		return nil, fmt.Errorf("look for the review on GitHub: %w", err)
@@ -251,4 +251,8 @@ func (v *Verdicts) ourReviews(ctx context.Context, t ports.Target, marker string
 		return nil, err
 	}
 	return slices.DeleteFunc(all, func(r ports.PullReview) bool { return !strings.EqualFold(r.Author, login) }), nil
+}
+
+func AgentFailed(s pipeline.AgentStatus) bool {
+	return s == pipeline.AgentFailed || s == pipeline.AgentTimedOut || s == pipeline.AgentMalformed
 }

@@ -1,4 +1,4 @@
-package review
+package publish
 
 import (
 	"github.com/reviewgate/reviewgate/app/ports"
@@ -8,7 +8,7 @@ import (
 
 // movedFrom reports whether a pull request has another head or base by now than a
 // review is of.
-func movedFrom(r *ports.StoredReview, now *ports.PullState) bool {
+func MovedFrom(r *ports.StoredReview, now *ports.PullState) bool {
 	return now.HeadSHA != r.HeadSHA || now.BaseRef != r.Review.Facts.Base.Ref
 }
 
@@ -18,7 +18,7 @@ func modeOf(r *ports.StoredReview, cfg *config.Config) string {
 }
 
 // view is what the renderer needs of a stored review.
-func view(webURL string, t ports.Target, r *ports.StoredReview, cfg *config.Config, notices []string, shared []render.SharedHead) render.View {
+func View(webURL string, t ports.Target, r *ports.StoredReview, cfg *config.Config, notices []string, shared []render.SharedHead) render.View {
 	return render.View{
 		Review: r.Review, Record: r.Record, Mode: modeOf(r, cfg), Notices: notices, Shared: shared, FixLoop: r.FixLoop,
 		Rules: render.RuleNotes(&r.Review.Report, cfg),

@@ -1,0 +1,3 @@
+// Package publish writes the answer to a pull request: the check run of its head, the one
+// comment, and what settings ask for besides (a review, requests for reviews, labels).
+package publish
