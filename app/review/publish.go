@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/reviewgate/reviewgate/app/access"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/ports"
@@ -223,12 +224,12 @@ func (s *Service) giveUp(ctx context.Context, lease ports.Lease, state ports.Tar
 	if err := s.verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
 		return err
 	}
-	var access *accessError
+	var access *access.RefusedError
 	if errors.As(cause, &access) {
-		if err := s.Store.SetResult(ctx, lease.Key, access.result); err != nil {
+		if err := s.Store.SetResult(ctx, lease.Key, access.Result); err != nil {
 			return fmt.Errorf("note why the review could not be done: %w", err)
 		}
-		if access.mute {
+		if access.Mute {
 			return nil
 		}
 	}
@@ -298,7 +299,7 @@ func (s *Service) countGaveUp(cause error) {
 	}
 	var final *retry.FinalError
 	switch {
-	case errors.As(cause, new(*accessError)):
+	case errors.As(cause, new(*access.RefusedError)):
 		s.Observe.GaveUp("access")
 	case errors.As(cause, &final):
 		s.Observe.GaveUp(final.Why)
@@ -339,10 +340,10 @@ func (s *Service) giveUpSilently(lease ports.Lease, err error) error {
 func explain(err error) (what, remedy string) {
 	var host *ports.HostError
 	var final *retry.FinalError
-	var access *accessError
+	var access *access.RefusedError
 	switch {
 	case errors.As(err, &access):
-		return "GitHub refused: " + access.result + ".", access.remedy
+		return "GitHub refused: " + access.Result + ".", access.Remedy
 	case errors.As(err, &final):
 		return "The review could not be finished: " + final.Error() + ".", "Comment /review to try again. If it fails again, the server's log has the details."
 	case retry.Panicked(err) || !errors.As(err, &host): // its text may hold anything

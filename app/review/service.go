@@ -8,12 +8,14 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/reviewgate/reviewgate/app/access"
 	"github.com/reviewgate/reviewgate/app/admission"
 	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/lease"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/publish"
+	"github.com/reviewgate/reviewgate/app/retention"
 	"github.com/reviewgate/reviewgate/app/retry"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -100,6 +102,8 @@ type Service struct {
 	verdicts *publish.Verdicts
 	requests *publish.Requests
 	labels   *publish.Labels
+	deleter  *retention.Deleter
+	access   *access.Checker
 	running  runs
 	followed *publish.FollowedHeads
 	suspects suspects
@@ -173,6 +177,10 @@ func (s *Service) build() {
 		Configs: s.configs, Targets: s.Store.Targets, Intake: s.Store.Intake, ConfigUse: s.Store.ConfigUse,
 		ConfigReader: s.GitHub.ConfigReader, Retry: s.retry, Log: s.Log, Observe: s.Observe.ConfigPushed,
 	}
+	s.deleter = &retention.Deleter{
+		Retention: s.Store.Retention, PullReader: s.GitHub.PullReader, Leases: s.leases, Keep: s.Retention, Log: s.Log, Now: s.Now,
+	}
+	s.access = &access.Checker{PullReader: s.GitHub.PullReader, Intake: s.Store.Intake, Retry: s.retry, Log: s.Log}
 	s.checks = &publish.Checks{
 		Configs: s.configs, Followed: s.followed, Writes: s.Store.Writes, History: s.Store.History, Intake: s.Store.Intake,
 		CheckWriter: s.GitHub.CheckWriter, Leases: s.leases, Log: s.Log, Now: s.Now, WebURL: s.WebURL, Found: s.found,
@@ -235,9 +243,9 @@ func (s *Service) Work(ctx context.Context, job ports.Job) error {
 	case ports.JobConfig:
 		return s.retry.Job(job.Attempt, s.pushes.Work(ctx, job))
 	case ports.JobForget:
-		return s.retry.Job(job.Attempt, s.forget(ctx, *job.Forget))
+		return s.retry.Job(job.Attempt, s.deleter.Forget(ctx, *job.Forget))
 	case ports.JobRetention:
-		return s.retry.Job(job.Attempt, s.prune(ctx))
+		return s.retry.Job(job.Attempt, s.deleter.Prune(ctx))
 	}
 	return fmt.Errorf("unknown kind of job %q", job.Kind)
 }

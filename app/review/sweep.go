@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/reviewgate/reviewgate/app/access"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/publish"
@@ -370,7 +371,7 @@ func (s *Service) askRefused(ctx context.Context, installation int64) error {
 			continue
 		case err != nil:
 			return err
-		case refusalOf(a) != nil:
+		case access.RefusalOf(a) != nil:
 			continue // its agents would run for nothing
 		}
 		t.HeadSHA = "" // the store's own may be newer by now
@@ -398,7 +399,7 @@ func (s *Service) askGranted(ctx context.Context, installation int64) error {
 		if err != nil && (!errors.As(err, &host) || host.Temporary()) {
 			return false, err
 		}
-		open[t.RepoID] = err == nil && refusalOf(a) == nil
+		open[t.RepoID] = err == nil && access.RefusalOf(a) == nil
 		return open[t.RepoID], nil
 	}
 	for _, st := range refused {

@@ -246,7 +246,7 @@ func (s *Service) settle(ctx context.Context, lease ports.Lease, state ports.Tar
 			return false, nil, fmt.Errorf("mark the review as published: %w", err)
 		}
 	default:
-		cause, moved, derr := s.diagnose(ctx, state, err)
+		cause, moved, derr := s.access.Diagnose(ctx, state, err)
 		switch {
 		case derr != nil:
 			return false, nil, derr

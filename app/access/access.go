@@ -1,0 +1,92 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/retry"
+)
+
+// Checker finds out why GitHub refuses what a review asks for.
+type Checker struct {
+	PullReader ports.PullReader
+	Intake     ports.Intake
+	Retry      retry.Policy
+	Log        zerolog.Logger
+}
+
+// accessError is a refusal whose reason is known: what people must do about
+// it stands in the check where one can be written, else in the log.
+type RefusedError struct {
+	Result string // a clause, such as "the App is suspended"
+	Remedy string // a sentence
+	Mute   bool   // nothing can be written to the repository
+	err    error
+}
+
+func (e *RefusedError) Error() string { return e.Result + ": " + e.err.Error() }
+func (e *RefusedError) Unwrap() error { return e.err }
+
+// diagnose finds out why GitHub refused a review for good. A repository that
+// was renamed or transferred is asked for again at its new place, which moved
+// reports; otherwise cause says what is wrong. An err means that GitHub did
+// not answer for the moment.
+func (d *Checker) Diagnose(ctx context.Context, state ports.TargetState, refusal error) (cause error, moved bool, err error) {
+	var host *ports.HostError
+	if !errors.As(refusal, &host) || host.Kind != ports.HostForbidden && host.Kind != ports.HostNotFound {
+		return refusal, false, nil
+	}
+	a, err := d.PullReader.Access(ctx, state.Target)
+	switch {
+	case err != nil && retry.Temporary(err) && d.Retry.InTime(state, err):
+		return nil, false, err
+	case err != nil:
+		d.Log.Warn().Str("target", state.Key()).Err(err).Msg("why GitHub refuses is not known")
+		return refusal, false, nil
+	}
+	if t := state.Target; a.Moved(&t) {
+		d.Log.Info().Str("target", state.Key()).Str("repository", t.Owner+"/"+t.Name).Int64("installation", t.Installation).Msg("the repository moved")
+		t.HeadSHA = "" // a push may have come since
+		ask := ports.ReviewAsk{Target: t, Reason: state.Reason, Fresh: state.Fresh}
+		if err := d.Intake.Ask(ctx, ask, state.Fresh); err != nil {
+			return nil, false, fmt.Errorf("ask for a review at the repository's new place: %w", err)
+		}
+		return nil, true, nil
+	}
+	if why := RefusalOf(a); why != nil {
+		why.err = refusal
+		return why, false, nil
+	}
+	if host.Kind == ports.HostForbidden && state.Attempts == 0 {
+		// Nothing stands against it now: it may have been given a moment ago.
+		return nil, false, &ports.HostError{Op: host.Op, Kind: ports.HostTransient, Status: host.Status, Err: host.Err}
+	}
+	return refusal, false, nil
+}
+
+// refusalOf says why the App can't review, or nil if nothing stands against it.
+func RefusalOf(a ports.Access) *RefusedError {
+	switch {
+	case !a.Installed:
+		return &RefusedError{
+			Result: "the App is not installed on the repository, or the repository is gone",
+			Remedy: "Install the App on the repository again.", Mute: true,
+		}
+	case a.Suspended:
+		return &RefusedError{
+			Result: "the App's installation is suspended",
+			Remedy: "An owner can unsuspend it on the installation's page.", Mute: true,
+		}
+	case len(a.Missing) > 0:
+		return &RefusedError{
+			Result: "the App lacks permissions: " + strings.Join(a.Missing, ", "),
+			Remedy: "An owner must accept the App's permissions on the installation's page. Reviews go on by themselves then.",
+		}
+	}
+	return nil
+}
