@@ -3,7 +3,6 @@ package review
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -12,6 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/admission"
 	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/inforce"
+	"github.com/reviewgate/reviewgate/app/issues"
 	"github.com/reviewgate/reviewgate/app/lease"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/publish"
@@ -102,6 +102,7 @@ type Service struct {
 	verdicts *publish.Verdicts
 	requests *publish.Requests
 	labels   *publish.Labels
+	tracker  *issues.Tracker
 	deleter  *retention.Deleter
 	access   *access.Checker
 	running  runs
@@ -111,9 +112,6 @@ type Service struct {
 	memory *admission.Room
 	// calls counts whose reviews use up GitHub's rate limits.
 	calls admission.Calls
-	// issuesRefused has the ids of repositories of which it was logged that they
-	// take no issues.
-	issuesRefused sync.Map
 }
 
 var _ ports.Worker = (*Service)(nil)
@@ -177,6 +175,11 @@ func (s *Service) build() {
 		Configs: s.configs, Targets: s.Store.Targets, Intake: s.Store.Intake, ConfigUse: s.Store.ConfigUse,
 		ConfigReader: s.GitHub.ConfigReader, Retry: s.retry, Log: s.Log, Observe: s.Observe.ConfigPushed,
 	}
+	s.tracker = &issues.Tracker{
+		Configs: s.configs, Deferrals: s.Store.Deferrals, History: s.Store.History, Marks: s.Store.Marks,
+		IssueWriter: s.GitHub.IssueWriter, Leases: s.leases, Retry: s.retry, Log: s.Log, Now: s.Now, WebURL: s.WebURL,
+		Observe: s.Observe.Issue,
+	}
 	s.deleter = &retention.Deleter{
 		Retention: s.Store.Retention, PullReader: s.GitHub.PullReader, Leases: s.leases, Keep: s.Retention, Log: s.Log, Now: s.Now,
 	}
@@ -235,7 +238,7 @@ func (s *Service) Work(ctx context.Context, job ports.Job) error {
 	case ports.JobScans:
 		return s.workScans(ctx, job)
 	case ports.JobIssues:
-		return s.workIssues(ctx, job)
+		return s.tracker.Work(ctx, job)
 	case ports.JobDeliveries:
 		return s.retry.Job(job.Attempt, s.findDeliveries(ctx))
 	case ports.JobSweep:

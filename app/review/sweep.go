@@ -13,6 +13,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/access"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
+	"github.com/reviewgate/reviewgate/app/issues"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/publish"
 )
@@ -254,8 +255,8 @@ func (s *Service) sweep(ctx context.Context, sw ports.Sweep) error {
 			return fmt.Errorf("ask for a sweep of installation %d: %w", in.ID, err)
 		}
 	}
-	return errors.Join(s.finishOrphans(ctx, active), s.askWaitingIssues(ctx, func(t ports.Target, refused time.Time) (bool, error) {
-		return active[t.Installation] && s.Now().Sub(refused) >= issueDay, nil
+	return errors.Join(s.finishOrphans(ctx, active), s.tracker.AskWaiting(ctx, func(t ports.Target, refused time.Time) (bool, error) {
+		return active[t.Installation] && s.Now().Sub(refused) >= issues.Day, nil
 	}))
 }
 
@@ -415,7 +416,7 @@ func (s *Service) askGranted(ctx context.Context, installation int64) error {
 			return fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
 		}
 	}
-	return s.askWaitingIssues(ctx, func(t ports.Target, refused time.Time) (bool, error) {
+	return s.tracker.AskWaiting(ctx, func(t ports.Target, refused time.Time) (bool, error) {
 		if t.Installation != installation || refused.IsZero() {
 			return false, nil
 		}

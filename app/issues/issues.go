@@ -1,15 +1,40 @@
-package review
+package issues
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/inforce"
+	"github.com/reviewgate/reviewgate/app/lease"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/app/retry"
 	"github.com/reviewgate/reviewgate/config"
 )
+
+// Tracker keeps the issues about what was merged with a warning or a gap.
+type Tracker struct {
+	Configs     *inforce.Configs
+	Deferrals   ports.Deferrals
+	History     ports.History
+	Marks       ports.Marks
+	IssueWriter ports.IssueWriter
+	Leases      lease.Keeper
+	Retry       retry.Policy
+	Log         zerolog.Logger
+	Now         func() time.Time
+	WebURL      string // of GitHub, for links
+	// Observe is told what became of an issue: "created", "updated", "closed", "left",
+	// "waiting", "refused" or "dropped".
+	Observe func(what string)
+
+	refusals sync.Map // ids of repositories of which it was logged that they take no issues
+}
 
 // What becomes of issues, as Observer.Issue is told.
 const (
@@ -24,34 +49,34 @@ const (
 
 // issueDay is the time of the daily limit, and how long a periodic sweep lets a
 // repository be that refused its issues.
-const issueDay = 24 * time.Hour
+const Day = 24 * time.Hour
 
 // workIssues brings a repository's issues up to date after a merge, or with
 // those that had to wait. It is safe to do again: a merge is noted once, and an
 // issue that may be there is looked for.
-func (s *Service) workIssues(ctx context.Context, job ports.Job) error {
-	return s.retry.Job(job.Attempt, s.deferIssues(ctx, job.Issues.Target))
+func (k *Tracker) Work(ctx context.Context, job ports.Job) error {
+	return k.Retry.Job(job.Attempt, k.deferIssues(ctx, job.Issues.Target))
 }
 
-func (s *Service) deferIssues(ctx context.Context, t ports.Target) error {
-	merged, cfg, err := s.issuesAsked(ctx, t)
+func (k *Tracker) deferIssues(ctx context.Context, t ports.Target) error {
+	merged, cfg, err := k.issuesAsked(ctx, t)
 	if err != nil || cfg == nil {
 		return err
 	}
-	l, ok, err := s.leases.Acquire(ctx, fmt.Sprintf("issues/%d", t.RepoID))
+	l, ok, err := k.Leases.Acquire(ctx, fmt.Sprintf("issues/%d", t.RepoID))
 	if err != nil {
 		return fmt.Errorf("take the lease of the repository's issues: %w", err)
 	}
 	if !ok {
 		return errors.New("the repository's issues are being written")
 	}
-	return s.leases.Under(ctx, l, func(ctx context.Context) error {
+	return k.Leases.Under(ctx, l, func(ctx context.Context) error {
 		if merged != nil {
-			if err := s.noteMerge(ctx, l, t, merged, cfg); err != nil {
+			if err := k.noteMerge(ctx, l, t, merged, cfg); err != nil {
 				return err
 			}
 		}
-		w := issueWriter{Service: s, lease: l, target: t, settings: cfg.Settings.Issues}
+		w := issueWriter{Tracker: k, lease: l, target: t, settings: cfg.Settings.Issues}
 		return w.all(ctx)
 	})
 }
@@ -59,11 +84,11 @@ func (s *Service) deferIssues(ctx context.Context, t ports.Target) error {
 // issuesAsked returns the review of what was merged, if it was a merge that
 // asked, and the config; or no config where there is nothing to do. Advisory
 // mode posts nothing that would have to be tidied up.
-func (s *Service) issuesAsked(ctx context.Context, t ports.Target) (merged *ports.StoredReview, cfg *config.Config, err error) {
+func (k *Tracker) issuesAsked(ctx context.Context, t ports.Target) (merged *ports.StoredReview, cfg *config.Config, err error) {
 	if t.Number != 0 {
-		merged, cfg, err = s.mergedReview(ctx, t)
+		merged, cfg, err = k.mergedReview(ctx, t)
 	} else {
-		cfg, err = s.configs.Known(ctx, t)
+		cfg, err = k.Configs.Known(ctx, t)
 	}
 	if err != nil || cfg == nil {
 		return nil, nil, err
@@ -78,27 +103,27 @@ func (s *Service) issuesAsked(ctx context.Context, t ports.Target) (merged *port
 // the check's completion merged it, the review may not count as published yet.
 // A head that was not reviewed, or was merged into another branch than the
 // default one, brings nothing: what goes on from there is merged once more.
-func (s *Service) mergedReview(ctx context.Context, t ports.Target) (*ports.StoredReview, *config.Config, error) {
-	r, err := s.Store.ReviewOfHead(ctx, t.Key(), t.HeadSHA, "")
+func (k *Tracker) mergedReview(ctx context.Context, t ports.Target) (*ports.StoredReview, *config.Config, error) {
+	r, err := k.History.ReviewOfHead(ctx, t.Key(), t.HeadSHA, "")
 	if err != nil {
 		return nil, nil, fmt.Errorf("look for the review of what was merged: %w", err)
 	}
 	if r == nil || r.Review.Facts.Base.Ref != r.Review.Facts.Repository.DefaultBranch {
 		return nil, nil, nil
 	}
-	cfg, err := s.configs.ConfigOf(ctx, r)
+	cfg, err := k.Configs.ConfigOf(ctx, r)
 	return r, cfg, err
 }
 
 // askWaitingIssues asks for the issues that had to wait, of the repositories that
 // are wanted. That is told when they were refused last, or the zero time.
-func (s *Service) askWaitingIssues(ctx context.Context, wanted func(t ports.Target, refused time.Time) (bool, error)) error {
-	all, err := s.Store.DeferredRepositories(ctx)
+func (k *Tracker) AskWaiting(ctx context.Context, wanted func(t ports.Target, refused time.Time) (bool, error)) error {
+	all, err := k.Deferrals.DeferredRepositories(ctx)
 	if err != nil {
 		return fmt.Errorf("look for issues that wait: %w", err)
 	}
 	for _, t := range all {
-		refused, err := s.Store.Mark(ctx, refusedMark(t))
+		refused, err := k.Marks.Mark(ctx, refusedMark(t))
 		if err != nil {
 			return fmt.Errorf("look whether issues were refused: %w", err)
 		}
@@ -107,7 +132,7 @@ func (s *Service) askWaitingIssues(ctx context.Context, wanted func(t ports.Targ
 		} else if !ok {
 			continue
 		}
-		if err := s.Store.AskIssues(ctx, ports.IssuesAsk{Target: t}); err != nil {
+		if err := k.Deferrals.AskIssues(ctx, ports.IssuesAsk{Target: t}); err != nil {
 			return fmt.Errorf("ask for issues that wait: %w", err)
 		}
 	}
@@ -118,9 +143,9 @@ func (s *Service) askWaitingIssues(ctx context.Context, wanted func(t ports.Targ
 // issues.
 func refusedMark(t ports.Target) string { return fmt.Sprintf("issues refused/%d", t.RepoID) }
 
-func (s *Service) countIssue(what string) {
-	if s.Observe.Issue != nil {
-		s.Observe.Issue(what)
+func (k *Tracker) countIssue(what string) {
+	if k.Observe != nil {
+		k.Observe(what)
 	}
 }
 

@@ -1,4 +1,4 @@
-package review
+package issues
 
 import (
 	"context"
@@ -19,12 +19,12 @@ import (
 const maxNews = 50
 
 // noteMerge stores what a merge brings and what it resolves.
-func (s *Service) noteMerge(ctx context.Context, l ports.Lease, t ports.Target, r *ports.StoredReview, cfg *config.Config) error {
-	live, err := s.Store.LiveDeferred(ctx, t.RepoID)
+func (k *Tracker) noteMerge(ctx context.Context, l ports.Lease, t ports.Target, r *ports.StoredReview, cfg *config.Config) error {
+	live, err := k.Deferrals.LiveDeferred(ctx, t.RepoID)
 	if err != nil {
 		return err
 	}
-	m := merge{review: &r.Review, settings: cfg.Settings.Issues, words: render.IssuesOf(publish.View(s.WebURL, t, r, cfg, nil, nil))}
+	m := merge{review: &r.Review, settings: cfg.Settings.Issues, words: render.IssuesOf(publish.View(k.WebURL, t, r, cfg, nil, nil))}
 	news := ports.DeferredNews{RepoID: t.RepoID, Number: t.Number, Seen: m.seen(), Moved: map[int64]string{}}
 	changes := newChanges(&r.Review.Facts)
 	for i := range live {
@@ -45,13 +45,13 @@ func (s *Service) noteMerge(ctx context.Context, l ports.Lease, t ports.Target, 
 	if len(news.Seen)+len(news.Gone)+len(news.Moved) == 0 {
 		return nil
 	}
-	dropped, err := s.Store.NoteDeferred(ctx, l, news)
+	dropped, err := k.Deferrals.NoteDeferred(ctx, l, news)
 	if err != nil {
 		return fmt.Errorf("note what was merged: %w", err)
 	}
 	if dropped += m.left; dropped > 0 {
-		s.Log.Warn().Str("target", t.Key()).Int("dropped", dropped).Msg("more was merged than issues are kept for")
-		s.countIssue(issueDropped)
+		k.Log.Warn().Str("target", t.Key()).Int("dropped", dropped).Msg("more was merged than issues are kept for")
+		k.countIssue(issueDropped)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package review
+package issues
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 // issueWriter writes a repository's issues to GitHub, under the lease of them.
 type issueWriter struct {
-	*Service
+	*Tracker
 	lease    ports.Lease
 	target   ports.Target
 	settings config.IssueSettings
@@ -31,7 +31,7 @@ var errIssuesRefused = errors.New("issues can't be written")
 
 // all tells GitHub of everything that changed.
 func (w *issueWriter) all(ctx context.Context) error {
-	list, newest, err := w.Store.ChangedDeferred(ctx, w.target.RepoID)
+	list, newest, err := w.Deferrals.ChangedDeferred(ctx, w.target.RepoID)
 	if err != nil {
 		return err
 	}
@@ -61,11 +61,11 @@ func (w *issueWriter) wanted(kind ports.DeferredKind) bool {
 // next merge tries again: it may have been mended.
 func (w *issueWriter) refused(ctx context.Context, err error) error {
 	w.countIssue(issueRefused)
-	if _, told := w.issuesRefused.LoadOrStore(w.target.RepoID, true); !told {
+	if _, told := w.refusals.LoadOrStore(w.target.RepoID, true); !told {
 		w.Log.Warn().Str("repository", w.target.Owner+"/"+w.target.Name).Err(err).
 			Msg("issues are switched on in the settings and can't be written: the App needs the permission issues: write, and the repository its issues")
 	}
-	if err := w.Store.SetMark(ctx, refusedMark(w.target), w.Now()); err != nil {
+	if err := w.Marks.SetMark(ctx, refusedMark(w.target), w.Now()); err != nil {
 		return fmt.Errorf("note that issues were refused: %w", err)
 	}
 	return nil
@@ -90,7 +90,7 @@ func (w *issueWriter) one(ctx context.Context, d *ports.Deferred) error {
 // resolve finds out whether an issue that was about to be opened is there.
 func (w *issueWriter) resolve(ctx context.Context, d *ports.Deferred) error {
 	found, err := once.Look(ctx, func() (*ports.Issue, error) {
-		all, err := w.GitHub.Issues(ctx, w.target, d.IntendedAt)
+		all, err := w.IssueWriter.Issues(ctx, w.target, d.IntendedAt)
 		return issueWith(all, markerOf(d)), w.refusal(err)
 	})
 	if err != nil || found == nil {
@@ -103,7 +103,7 @@ func (w *issueWriter) resolve(ctx context.Context, d *ports.Deferred) error {
 // it may have been restored from a backup, or be another than before.
 func (w *issueWriter) adopt(ctx context.Context, d *ports.Deferred) error {
 	if !w.asked {
-		all, err := w.GitHub.Issues(ctx, w.target, w.newest)
+		all, err := w.IssueWriter.Issues(ctx, w.target, w.newest)
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (w *issueWriter) take(ctx context.Context, d *ports.Deferred, found *ports.
 // before has its room.
 func (w *issueWriter) create(ctx context.Context, d *ports.Deferred) error {
 	if d.State != ports.DeferredIntended {
-		ok, err := w.Store.IntendDeferred(ctx, w.lease, *d, w.settings.PerDay, w.Now().Add(-issueDay))
+		ok, err := w.Deferrals.IntendDeferred(ctx, w.lease, *d, w.settings.PerDay, w.Now().Add(-Day))
 		if err != nil {
 			return fmt.Errorf("store the intent to open an issue: %w", err)
 		}
@@ -149,7 +149,7 @@ func (w *issueWriter) create(ctx context.Context, d *ports.Deferred) error {
 		}
 		d.State, d.IntendedAt = ports.DeferredIntended, w.Now()
 	}
-	there, err := once.Ensure(ctx, func(ctx context.Context) error { return w.leases.Fence(ctx, w.lease) }, once.Thing{
+	there, err := once.Ensure(ctx, func(ctx context.Context) error { return w.Leases.Fence(ctx, w.lease) }, once.Thing{
 		Intended: true,
 		Look: func(ctx context.Context) (bool, error) {
 			err := w.adopt(ctx, d)
@@ -160,7 +160,7 @@ func (w *issueWriter) create(ctx context.Context, d *ports.Deferred) error {
 		},
 		Create: func(ctx context.Context) (func(context.Context) error, error) {
 			doc := documentOf(d)
-			number, err := w.GitHub.CreateIssue(ctx, w.target, ports.IssueWrite{Title: d.Title, Body: doc.Body, Labels: w.settings.Labels})
+			number, err := w.IssueWriter.CreateIssue(ctx, w.target, ports.IssueWrite{Title: d.Title, Body: doc.Body, Labels: w.settings.Labels})
 			if err != nil {
 				return nil, w.notCreated(ctx, d, err)
 			}
@@ -206,11 +206,11 @@ func (w *issueWriter) update(ctx context.Context, d *ports.Deferred) error {
 	if d.Digest == doc.Digest && open == (d.State == ports.DeferredOpen) {
 		return w.settle(ctx, d, d.State)
 	}
-	now, err := w.GitHub.Issue(ctx, w.target, d.Number)
+	now, err := w.IssueWriter.Issue(ctx, w.target, d.Number)
 	var host *ports.HostError
 	if errors.As(err, &host) && host.Kind == ports.HostNotFound {
 		// Deleted or transferred, unless the repository has no issues any more.
-		if _, err := w.GitHub.Issues(ctx, w.target, w.Now()); err != nil {
+		if _, err := w.IssueWriter.Issues(ctx, w.target, w.Now()); err != nil {
 			return w.refusal(err)
 		}
 	} else if err != nil {
@@ -224,10 +224,10 @@ func (w *issueWriter) update(ctx context.Context, d *ports.Deferred) error {
 		w.countIssue(issueLeft)
 		return w.settle(ctx, d, ports.DeferredLeft)
 	}
-	if err := w.leases.Fence(ctx, w.lease); err != nil {
+	if err := w.Leases.Fence(ctx, w.lease); err != nil {
 		return err
 	}
-	if err := w.GitHub.UpdateIssue(ctx, w.target, d.Number, render.KeepBelow(doc.Body, now.Body), open); err != nil {
+	if err := w.IssueWriter.UpdateIssue(ctx, w.target, d.Number, render.KeepBelow(doc.Body, now.Body), open); err != nil {
 		return w.refusal(err)
 	}
 	d.Digest = doc.Digest
@@ -255,7 +255,7 @@ func (w *issueWriter) settle(ctx context.Context, d *ports.Deferred, state ports
 }
 
 func (w *issueWriter) record(ctx context.Context, d *ports.Deferred) error {
-	if err := w.Store.RecordDeferred(ctx, *d); err != nil {
+	if err := w.Deferrals.RecordDeferred(ctx, *d); err != nil {
 		return fmt.Errorf("record the issue: %w", err)
 	}
 	return nil
