@@ -53,7 +53,7 @@ func mayAct(r *pipeline.Review, cfg *config.Config, now *ports.PullState) bool {
 // none. The gate's word goes first: what blocks is not approved, and what does not
 // is not rejected. Nor is anything approved that was not looked at in full, or that
 // comes from a fork: who can't write there is let in by people only.
-func automatic(r *pipeline.Review, cfg *config.Config, now *ports.PullState) ports.ReviewVerdict {
+func Automatic(r *pipeline.Review, cfg *config.Config, now *ports.PullState) ports.ReviewVerdict {
 	if !mayAct(r, cfg, now) {
 		return ""
 	}
@@ -90,7 +90,7 @@ func (v *Verdicts) Decide(ctx context.Context, lease ports.Lease, state ports.Ta
 	if err != nil {
 		return err
 	}
-	want := automatic(&r.Review, cfg, now)
+	want := Automatic(&r.Review, cfg, now)
 	if r.FixLoop.Halted {
 		want = "" // whatever a later head comes to
 	}

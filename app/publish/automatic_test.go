@@ -39,7 +39,7 @@ func TestOnlyTheWholeIsApproved(t *testing.T) {
 				},
 			}
 			test.change(&r)
-			if got := automatic(&r, cfg, &ports.PullState{}); got != test.want {
+			if got := Automatic(&r, cfg, &ports.PullState{}); got != test.want {
 				t.Errorf("verdict %q, want %q", got, test.want)
 			}
 		})

@@ -272,7 +272,7 @@ func (c *Comments) acts(ctx context.Context, r *ports.StoredReview, cfg *config.
 		return a, notices, nil
 	}
 	// Where it is escalated the comment says so already.
-	a.Halted = r.FixLoop.Halted && r.FixLoop.Status != fixloop.Escalated && automatic(&r.Review, cfg, &ports.PullState{}) != ""
+	a.Halted = r.FixLoop.Halted && r.FixLoop.Status != fixloop.Escalated && Automatic(&r.Review, cfg, &ports.PullState{}) != ""
 	asked, err := c.Requests.newestRequests(ctx, r.Key)
 	if err != nil {
 		return a, notices, err
