@@ -124,8 +124,8 @@ func TestDeployedGraceIsLongEnough(t *testing.T) {
 	}
 }
 
-// The manifest asks for what the README lists, and for nothing else.
-func TestManifestIsTheReadmesTable(t *testing.T) {
+// The manifest asks for what docs/install.md lists, and for nothing else.
+func TestManifestIsTheTableOfTheInstallPage(t *testing.T) {
 	t.Parallel()
 	var manifest struct {
 		Permissions map[string]string    `json:"default_permissions"`
@@ -139,15 +139,15 @@ func TestManifestIsTheReadmesTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	readme, err := os.ReadFile("../README.md")
+	page, err := os.ReadFile("../docs/install.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cell := func(name string) string {
 		t.Helper()
-		m := regexp.MustCompile(`(?m)^ *\| ` + name + ` \| (.*) \|$`).FindSubmatch(readme)
+		m := regexp.MustCompile(`(?m)^ *\| ` + name + ` \| (.*) \|$`).FindSubmatch(page)
 		if m == nil {
-			t.Fatalf("the README has no row %q", name)
+			t.Fatalf("the page has no row %q", name)
 		}
 		return string(m[1])
 	}
@@ -158,7 +158,7 @@ func TestManifestIsTheReadmesTable(t *testing.T) {
 		permissions[api.Replace(strings.ToLower(name))] = access
 	}
 	if !maps.Equal(permissions, manifest.Permissions) {
-		t.Errorf("the README says %v, the manifest %v", permissions, manifest.Permissions)
+		t.Errorf("the page says %v, the manifest %v", permissions, manifest.Permissions)
 	}
 	var events []string
 	for one := range strings.SplitSeq(cell("Events"), ", ") {
@@ -166,7 +166,7 @@ func TestManifestIsTheReadmesTable(t *testing.T) {
 	}
 	slices.Sort(events)
 	if got := slices.Sorted(slices.Values(manifest.Events)); !slices.Equal(events, got) {
-		t.Errorf("the README says %v, the manifest %v", events, got)
+		t.Errorf("the page says %v, the manifest %v", events, got)
 	}
 	if !strings.HasSuffix(manifest.Hook.URL, app.HookPath) {
 		t.Errorf("webhooks are sent to %s", manifest.Hook.URL)

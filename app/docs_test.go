@@ -1,89 +1,254 @@
 package app
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
+	"encoding/json"
+	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/reviewgate/reviewgate/app/render"
 )
 
-// testName is how the documentation names a test: its package and its function.
-var testName = regexp.MustCompile("`([a-z/]+)\\.((?:Test|Fuzz)[A-Za-z0-9]+)`")
-
-// Each line of the tables of hostile input has a test, and each test that is
-// named there exists.
-func TestHostileInputNamesItsTests(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../docs/hostile-input.md")
+// pages are the texts of the documentation, by their paths from the root. What
+// testdata says of the figures and attacks on these pages is among them.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	files := []string{"README.md", "SECURITY.md", "testdata/hostile-input.md", "testdata/usefulness.md"}
+	err := filepath.WalkDir("../docs", func(file string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(file) == ".md" {
+			files = append(files, strings.TrimPrefix(filepath.ToSlash(file), "../"))
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := 0
-	known := map[string]map[string]bool{}
-	// What is still possible has no test.
-	closed, _, found := strings.Cut(string(text), "\n## What is still possible\n")
-	if !found {
-		t.Error("the page does not say what is still possible")
+	texts := map[string]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(filepath.Join("..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[file] = string(text)
 	}
-	for n, line := range strings.Split(closed, "\n") {
-		if !strings.HasPrefix(line, "| ") || strings.HasSuffix(line, "| tests |") {
+	return texts
+}
+
+var (
+	// testName is how the documentation names a test: its package and its function.
+	// Decisions and commands name the function alone.
+	testName     = regexp.MustCompile("`([a-z]+(?:/[a-z]+)*)\\.((?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9]*)`")
+	functionName = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9]+\b`)
+	function     = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9]*)\(`)
+)
+
+// Each test that the documentation names is there.
+func TestDocsNameTestsThatExist(t *testing.T) {
+	t.Parallel()
+	known, anywhere := testFunctions(t)
+	named := 0
+	for file, text := range pages(t) {
+		for _, name := range testName.FindAllStringSubmatch(text, -1) {
+			if named++; !known[name[1]+"."+name[2]] {
+				t.Errorf("%s: there is no %s in %s", file, name[2], name[1])
+			}
+		}
+		for _, name := range functionName.FindAllString(text, -1) {
+			if !anywhere[name] {
+				t.Errorf("%s: there is no test %s", file, name)
+			}
+		}
+	}
+	if named < 400 {
+		t.Errorf("%d names were read", named)
+	}
+}
+
+// testFunctions lists the tests of the repository, by package and function and by
+// function alone.
+func testFunctions(t *testing.T) (known, anywhere map[string]bool) {
+	t.Helper()
+	known, anywhere = map[string]bool{}, map[string]bool{}
+	err := filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		for _, m := range function.FindAllSubmatch(text, -1) {
+			pkg := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(file)), "../")
+			if filepath.Dir(file) == "." { // this package
+				pkg = "app"
+			}
+			known[pkg+"."+string(m[1])], anywhere[string(m[1])] = true, true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return known, anywhere
+}
+
+// Each kind of hostile input and each kind of trouble has a test.
+func TestEachRowNamesATest(t *testing.T) {
+	t.Parallel()
+	texts := pages(t)
+	for file, least := range map[string]int{"testdata/hostile-input.md": 150, "docs/failures.md": 25} {
+		rows := 0
+		for n, line := range strings.Split(texts[file], "\n") {
+			if !strings.HasPrefix(line, "| ") || strings.HasSuffix(line, "| tests |") {
+				continue
+			}
+			if rows++; !testName.MatchString(line) {
+				t.Errorf("%s:%d names no test: %s", file, n+1, line)
+			}
+		}
+		if rows < least {
+			t.Errorf("%s: %d rows were read, want %d", file, rows, least)
+		}
+	}
+}
+
+var (
+	docLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	code    = regexp.MustCompile("(?ms)^ *```.*?^ *```$|`[^`\n]*`")
+)
+
+// Each link within the documentation leads to a file, and to a heading where it
+// names one.
+func TestDocsLinkToWhatIsThere(t *testing.T) {
+	t.Parallel()
+	texts := pages(t)
+	for file, text := range texts {
+		for _, m := range docLink.FindAllStringSubmatch(code.ReplaceAllString(text, ""), -1) {
+			to, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(to, "://") {
+				continue
+			}
+			target := file
+			if to != "" {
+				target = path.Join(path.Dir(file), to)
+			}
+			if _, err := os.Stat(filepath.Join("..", target)); err != nil {
+				t.Errorf("%s links to %s, which is not there", file, m[1])
+			} else if anchor != "" && !anchors(texts[target])[anchor] {
+				t.Errorf("%s links to %s, and %s has no such heading", file, m[1], target)
+			}
+		}
+	}
+}
+
+// anchors are what GitHub calls the headings of a text in addresses.
+func anchors(text string) map[string]bool {
+	all := map[string]bool{}
+	for _, m := range heading.FindAllStringSubmatch(text, -1) {
+		id := strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+				return r
+			}
+			return -1
+		}, strings.ToLower(m[1]))
+		all[id] = true
+	}
+	return all
+}
+
+// Each JSON that a page shows is JSON.
+func TestDocsShowJSON(t *testing.T) {
+	t.Parallel()
+	shown := regexp.MustCompile("(?ms)^```json[^\n]*\n(.*?)^```$")
+	for file, text := range pages(t) {
+		for _, m := range shown.FindAllStringSubmatch(text, -1) {
+			if !json.Valid([]byte(m[1])) {
+				t.Errorf("%s shows what is not JSON:\n%s", file, m[1])
+			}
+		}
+	}
+}
+
+// The README leads to each page, and stays as short as a first look takes.
+func TestReadmeLeadsToEachPage(t *testing.T) {
+	t.Parallel()
+	texts := pages(t)
+	readme := texts["README.md"]
+	for file := range texts {
+		if dir := path.Dir(file); dir != "docs" && dir != "docs/reference" {
+			continue
+		}
+		if !strings.Contains(readme, "]("+file+")") {
+			t.Errorf("the README does not lead to %s", file)
+		}
+	}
+	if n := strings.Count(readme, "\n"); n > 110 {
+		t.Errorf("the README has %d lines, want two screens", n)
+	}
+}
+
+// The guide lists the commands in the words of the help.
+func TestGuideListsTheCommands(t *testing.T) {
+	t.Parallel()
+	if table := render.CommandTable(); !strings.Contains(pages(t)["docs/guide.md"], "\n"+table+"\n") {
+		t.Errorf("docs/guide.md lacks the table of the commands as it is:\n%s", table)
+	}
+}
+
+// figure is a goal or what was measured: a comparison, a number and its unit.
+var figure = regexp.MustCompile(`^(≥|≤|<)? ?([0-9.]+) (\S+)$`)
+
+// docs/performance.md names what measured each figure, and says where a goal is
+// missed.
+func TestPerformanceSaysWhatIsMissed(t *testing.T) {
+	t.Parallel()
+	rows := 0
+	for line := range strings.SplitSeq(pages(t)["docs/performance.md"], "\n") {
+		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		if len(cells) != 5 || !testName.MatchString(cells[4]) {
 			continue
 		}
 		rows++
-		names := testName.FindAllStringSubmatch(line, -1)
-		if len(names) == 0 {
-			t.Errorf("line %d names no test: %s", n+1, line)
-		}
-		for _, name := range names {
-			if known[name[1]] == nil {
-				known[name[1]] = testsOf(t, name[1])
-			}
-			if !known[name[1]][name[2]] {
-				t.Errorf("line %d: there is no %s in %s", n+1, name[2], name[1])
-			}
+		if want, err := met(cells[1], cells[2]); err != nil || cells[3] != want {
+			t.Errorf("%s: %s of %s is %q, the page says %q; %v", cells[0], cells[2], cells[1], want, cells[3], err)
 		}
 	}
-	if rows < 60 {
+	if rows < 20 {
 		t.Errorf("%d rows were read", rows)
 	}
 }
 
-// The README lists the commands in the words of the help.
-func TestReadmeListsTheCommands(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
+// met compares a measured figure with its goal: yes, no, or – where there is no goal.
+func met(goal, measured string) (string, error) {
+	m := figure.FindStringSubmatch(measured)
+	if m == nil || m[1] != "" {
+		return "", fmt.Errorf("%q is not a number with its unit", measured)
 	}
-	if table := render.CommandTable(); !strings.Contains(string(text), "\n"+table+"\n") {
-		t.Errorf("the README lacks the table of the commands as it is:\n%s", table)
+	if goal == "–" {
+		return "–", nil
 	}
-}
-
-// testsOf lists the test functions of a package.
-func testsOf(t *testing.T, pkg string) map[string]bool {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", pkg, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
+	g := figure.FindStringSubmatch(goal)
+	if g == nil || g[1] == "" {
+		return "", fmt.Errorf("%q is not a goal", goal)
 	}
-	names := map[string]bool{}
-	for _, file := range files {
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil {
-				names[fn.Name.Name] = true
-			}
-		}
+	limit, _ := strconv.ParseFloat(g[2], 64)
+	got, _ := strconv.ParseFloat(m[2], 64)
+	switch { // a goal in seconds for what takes milliseconds, and the other way round
+	case g[3] == m[3]:
+	case g[3] == "s" && m[3] == "ms":
+		got /= 1000
+	default:
+		return "", fmt.Errorf("%q and %q have different units", goal, measured)
 	}
-	return names
+	if g[1] == "≥" && got >= limit || g[1] == "≤" && got <= limit || g[1] == "<" && got < limit {
+		return "yes", nil
+	}
+	return "no", nil
 }

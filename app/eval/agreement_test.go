@@ -198,6 +198,10 @@ func TestAgreement(t *testing.T) {
 			of   func(wordedPair) bool
 		}{file, func(p wordedPair) bool { return p.file == file }})
 	}
+	page, err := os.ReadFile("../../docs/eval.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var b strings.Builder
 	for _, g := range groups {
 		some := slices.DeleteFunc(slices.Clone(pairs), func(p wordedPair) bool { return !g.of(p) })
@@ -209,6 +213,10 @@ func TestAgreement(t *testing.T) {
 			fmt.Fprintf(&b, "%-15s %3d pairs  %-12s precision %-32s recall %s\n", g.what, len(some), s.who, precision, recall)
 			if s.who != words.who && (precision.share() < 0.95 || recall.share() < 0.85) && g.what == "all pairs" {
 				t.Errorf("%s, asked about %s: precision %s, want 0.95; recall %s, want 0.85", s.who, g.what, precision, recall)
+			}
+			shown := g.what == "all pairs" || g.what == "unseen"
+			if row := fmt.Sprintf("| %s | %s | %s | %s |", g.what, s.who, precision, recall); shown && !strings.Contains(string(page), row) {
+				t.Errorf("docs/eval.md does not have the row %s", row)
 			}
 			if s.unanswered > 0 {
 				t.Errorf("%s has no answers about %d pairs", s.who, s.unanswered)

@@ -51,7 +51,7 @@ type LeftOut struct {
 
 // ReadExpected reads what is to be found, in any of three forms: an object with "cases", a
 // list of defects that name their case, or an object with a list of defects by case.
-// docs/eval.md has the fields. A file with errors can't be used.
+// docs/reference/eval-files.md has the fields. A file with errors can't be used.
 func ReadExpected(name string, text []byte) ([]ExpectedCase, LeftOut, []jsontree.Error) {
 	var out []ExpectedCase
 	r := readCases(name, text, "defects", "a defect")

@@ -37,7 +37,7 @@ func TestReadExpected(t *testing.T) {
 
 // The page shows the three files, and its findings have what its defects are.
 func TestExamplesOfThePage(t *testing.T) {
-	page, err := os.ReadFile(filepath.FromSlash("../../docs/eval.md"))
+	page, err := os.ReadFile(filepath.FromSlash("../../docs/reference/eval-files.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

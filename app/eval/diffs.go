@@ -77,8 +77,8 @@ func FindDiffs(dir string) ([]DiffFile, error) {
 const FindingsVersion = 1
 
 // Findings are what reviews of diffs found. The same diffs, config and answers of models
-// give the same findings, byte for byte, so nothing in it is about time. docs/eval.md
-// describes its JSON, on which scorers rely.
+// give the same findings, byte for byte, so nothing in it is about time.
+// docs/reference/eval-files.md describes its JSON, on which scorers rely.
 type Findings struct {
 	SchemaVersion int         `json:"schema_version"`
 	Tool          string      `json:"tool"`

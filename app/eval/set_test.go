@@ -8,7 +8,6 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -185,23 +184,4 @@ func (empty) Import(name string) (*types.Package, error) {
 	p := types.NewPackage(name, path.Base(name))
 	p.MarkComplete()
 	return p, nil
-}
-
-// The page on the set speaks of this set.
-func TestPageCountsTheSet(t *testing.T) {
-	page, err := os.ReadFile("../../docs/eval.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var r Result
-	for _, c := range loadSet(t) {
-		r.Cases++
-		if c.Clean() {
-			r.Clean++
-		}
-		r.Defects = append(r.Defects, make([]Outcome, len(c.Defects))...)
-	}
-	if head, _, _ := strings.Cut(Text(r), "\n"); !strings.Contains(string(page), "\n"+head+"\n") {
-		t.Errorf("docs/eval.md does not say %q: print the figures anew with make eval", head)
-	}
 }

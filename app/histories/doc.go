@@ -5,7 +5,7 @@
 //
 // reviews the newest merged changes of every git repository in DIR as if each
 // had just been opened, writes all findings to FILE and prints a sample to be
-// judged by people. The verdicts stand in docs/usefulness.md, and TestVerdicts
+// judged by people. The verdicts stand in testdata/usefulness.md, and TestVerdicts
 // computes what that page claims from them. TestDefects seeds the defects of
 // testdata/defects into clean changes and counts what is found.
 package histories

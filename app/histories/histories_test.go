@@ -120,7 +120,7 @@ func write(t *testing.T, all []finding) {
 	}
 }
 
-// printTallies prints the table of docs/usefulness.md.
+// printTallies prints the table of merged changes of testdata/usefulness.md.
 func printTallies(t *testing.T, tallies []*tally) {
 	var b strings.Builder
 	b.WriteString("\n| repository | changes | left out | added lines | blocked | findings | per 1,000 lines |\n|---|--:|--:|--:|--:|--:|--:|\n")
@@ -153,7 +153,7 @@ func printRules(t *testing.T, all []finding) {
 }
 
 // printSample prints findings drawn at random, in the form in which
-// docs/usefulness.md holds them, with the verdicts left to be filled in.
+// testdata/usefulness.md holds them, with the verdicts left to be filled in.
 func printSample(t *testing.T, all []finding) {
 	drawn := slices.Clone(all)
 	rand.New(rand.NewPCG(*seed, 0)).Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })

@@ -14,23 +14,25 @@ import (
 
 const (
 	page          = "../../docs/usefulness.md"
+	data          = "../../testdata/usefulness.md" // its tables
 	readme        = "../../README.md"
 	judged        = 100
 	leastWanted   = 70
 	mostNoise     = 1.0 // in 1,000 added lines
 	tallyHeader   = "| repository | changes | left out |"
 	verdictHeader = "| # | change | place |"
+	singleHeader  = "| what was counted | count |"
 	defectHeader  = "| defect | kind | source |"
 )
 
-var update = flag.Bool("update", false, "write the seeded defects' table of docs/usefulness.md anew")
+var update = flag.Bool("update", false, "write the seeded defects' table of testdata/usefulness.md anew")
 
 // builtIn are the rules of agents that are not config.
 var builtIn = regexp.MustCompile(`^secret-[a-z0-9-]+$`)
 
-// TestVerdicts computes what docs/usefulness.md claims from its own tables.
+// TestVerdicts computes the figures of docs/usefulness.md and the README from testdata/usefulness.md.
 func TestVerdicts(t *testing.T) {
-	text := readText(t, page)
+	text := readText(t, data)
 	rules := shippedRules(t)
 	wanted, seen := 0, map[string]bool{}
 	rows := table(t, text, verdictHeader)
@@ -63,9 +65,30 @@ func TestVerdicts(t *testing.T) {
 		t.Errorf("%.2f findings in 1,000 lines are noise, want at most %.0f", noise, mostNoise)
 	}
 	says(t, page, fmt.Sprintf("**%d of the 100 are wanted, %d are noise.**", wanted, judged-wanted))
-	says(t, page, fmt.Sprintf("%s changes, %s added lines, %d findings, %d changes blocked", grouped(changes), grouped(lines), findings, blocked))
-	says(t, page, fmt.Sprintf("%.2f noise findings in 1,000 added lines", noise))
+	says(t, page, fmt.Sprintf("**%s changes, %s added lines, %d findings, %d changes blocked.**", grouped(changes), grouped(lines), findings, blocked))
+	says(t, page, fmt.Sprintf("**%.2f findings in 1,000 added lines**", 1000*float64(findings)/float64(lines)))
+	says(t, page, fmt.Sprintf("**%.2f noise findings in 1,000 added lines**", noise))
+	single := singles(t, text)
+	says(t, page, fmt.Sprintf("the same run counts %d findings, or %.2f in 1,000 added lines", single[1], 1000*float64(single[1])/float64(lines)))
+	says(t, page, fmt.Sprintf("Of all %d findings we judged %d wanted, which is %.1f %%", findings, single[0], 100*float64(single[0])/float64(findings)))
 	says(t, readme, fmt.Sprintf("On %s merged changes of 17 well-kept public repositories the defaults make %.2f findings in 1,000 added lines. Of 100 findings drawn at random %d were useful", grouped(changes), 1000*float64(findings)/float64(lines), wanted))
+}
+
+// singles are the figures of the table of single ones, from top to bottom.
+func singles(t *testing.T, text string) []int {
+	t.Helper()
+	var all []int
+	for _, row := range table(t, text, singleHeader) {
+		n, err := strconv.Atoi(row[1])
+		if err != nil {
+			t.Fatalf("single figure %q: %v", row, err)
+		}
+		all = append(all, n)
+	}
+	if len(all) != 3 {
+		t.Fatalf("%d single figures, want 3", len(all))
+	}
+	return all
 }
 
 // says looks for words in a file, wherever its lines break.
@@ -105,13 +128,13 @@ func tallies(t *testing.T, text string) (lines, blocked, changes, findings int) 
 	return sums[2], sums[3], sums[0], sums[4]
 }
 
-// checkDefects holds the page's table of seeded defects against what was found.
+// checkDefects compares the table of seeded defects with what was found.
 func checkDefects(t *testing.T, rows []string) {
 	t.Helper()
-	text := readText(t, page)
+	text := readText(t, data)
 	at := strings.Index(text, defectHeader)
 	if at < 0 {
-		t.Fatalf("%s has no table %q", page, defectHeader)
+		t.Fatalf("%s has no table %q", data, defectHeader)
 	}
 	want := defectHeader + " a line shows it | found by |\n|---|---|---|---|---|\n" + strings.Join(rows, "")
 	old := text[at:]
@@ -120,19 +143,19 @@ func checkDefects(t *testing.T, rows []string) {
 	}
 	if *update {
 		text = strings.Replace(text, old, want, 1)
-		if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(data, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	} else if old != want {
-		t.Errorf("the seeded defects of %s are not what is found: run go test ./app/histories -run TestDefects -update", page)
+		t.Errorf("the seeded defects of %s are not what is found: run go test ./app/histories -run TestDefects -update", data)
 	}
 }
 
-// foundBefore names for each defect the rule that finds it, as the page has it.
+// foundBefore names for each defect the rule that finds it, as the table says.
 func foundBefore(t *testing.T) map[string]string {
 	t.Helper()
 	by := map[string]string{}
-	for _, row := range table(t, readText(t, page), defectHeader) {
+	for _, row := range table(t, readText(t, data), defectHeader) {
 		by[row[0]] = strings.TrimPrefix(row[4], "–")
 	}
 	return by
@@ -143,7 +166,7 @@ func table(t *testing.T, text, header string) [][]string {
 	t.Helper()
 	_, rest, ok := strings.Cut(text, header)
 	if !ok {
-		t.Fatalf("%s has no table %q", page, header)
+		t.Fatalf("%s has no table %q", data, header)
 	}
 	var rows [][]string
 	for i, line := range strings.Split(rest, "\n") {

@@ -25,8 +25,8 @@ func evalCommand() *cobra.Command {
 		Short: "Measure agents on changes whose defects are known",
 		Long: `Measure agents on changes whose defects are known: the cases are reviewed by the
 whole pipeline, and per agent and model precision, recall, findings on clean
-changes, cost and time are printed. docs/eval.md says what counts as found, and
-how to add a case.
+changes, cost and time are printed. docs/eval.md says what counts as found,
+and docs/reference/eval-files.md how to add a case.
 
 Without --config the shipped rules are measured, and nothing leaves the machine.
 With --record the models' answers are kept in a file, and with --replay they are taken

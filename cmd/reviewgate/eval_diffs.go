@@ -31,9 +31,9 @@ pipeline reviews it without its repository, so only the lines of the diff are kn
 The subject and the text of a format-patch mail are title and description.
 
 The findings file has, by case, path, lines, title, body, severity and confidence of
-each finding, how the review ended, and what the models took; docs/eval.md describes
-it. It is the same for the same diffs, config and answers. How long it took stands
-on standard output. --record and --replay are those of reviewgate eval.
+each finding, how the review ended, and what the models took;
+docs/reference/eval-files.md describes it. It is the same for the same diffs, config
+and answers. How long it took stands on standard output. --record and --replay are those of reviewgate eval.
 
 A diff that can't be read does not stop the others. Exit code: 0 all are reviewed,
 2 a diff, the directory or the config can't be used, 3 an agent failed or it could

@@ -31,8 +31,8 @@ and what is to be found lists each case; one without defects is clean:
 
 A finding is right if it comes within three lines of a defect and, where the defect
 has words, uses one. Each finding stands for one defect at most, and each defect for
-one finding. docs/eval.md has all fields, the names that other tools give them, and
-what the figures mean. - is standard input. Exit code: 0 the figures are printed,
+one finding. docs/reference/eval-files.md has all fields, the names that other tools give
+them, and what the figures mean. - is standard input. Exit code: 0 the figures are printed,
 2 a file can't be used, 3 it could not be finished.`,
 		Example: "  reviewgate eval score --findings findings.json --expected expected.json\n" +
 			"  other-tool | reviewgate eval score --findings - --expected expected.json --format json",

@@ -26,22 +26,7 @@ var (
 	typed    = regexp.MustCompile(`(?m)^ *\./reviewgate (\S.*?)$`)
 )
 
-// installSection is the README's, from its heading to the next.
-func installSection(t *testing.T) string {
-	t.Helper()
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, ok := strings.Cut(string(readme), "\n## Install it as a GitHub App\n")
-	section, _, ok2 := strings.Cut(rest, "\n## ")
-	if !ok || !ok2 {
-		t.Fatal("the README has no section on installing")
-	}
-	return section
-}
-
-// newcomer walks the README's steps.
+// newcomer follows the steps of docs/install.md.
 type newcomer struct {
 	*testing.T
 	dir, binary string
@@ -49,11 +34,15 @@ type newcomer struct {
 	gh          *ghtest.Server
 }
 
-// From nothing to a required check by what the README says, and nothing else.
-func TestReadmeLeadsToARequiredCheck(t *testing.T) {
+// From nothing to a required check by what docs/install.md says, and nothing else.
+func TestInstallPageLeadsToARequiredCheck(t *testing.T) {
 	began := time.Now()
 	n := &newcomer{T: t, dir: t.TempDir()}
-	section := installSection(t)
+	text, err := os.ReadFile("../../docs/install.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
 
 	// 1 and 2: the App is registered with the manifest's values, and has a key.
 	manifest, err := deploy.AppManifest()
@@ -67,8 +56,8 @@ func TestReadmeLeadsToARequiredCheck(t *testing.T) {
 		Permissions: manifest.Permissions, Events: manifest.Events,
 		WebhookURL: "http://" + addr + app.HookPath, WebhookSecret: secret,
 	})
-	if !strings.Contains(section, "https://your-host"+app.HookPath) {
-		t.Error("the README does not say where webhooks go")
+	if !strings.Contains(page, "https://your-host"+app.HookPath) {
+		t.Error("the page does not say where webhooks go")
 	}
 	key := filepath.Join(n.dir, "app.private-key.pem")
 	if err := os.WriteFile(key, n.gh.AppPrivateKeyPEM(), 0o600); err != nil {
@@ -88,17 +77,17 @@ func TestReadmeLeadsToARequiredCheck(t *testing.T) {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + n.dir, "TMPDIR=" + n.dir,
 		"GITHUB_V3_API_URL=" + n.gh.URL + "/api/v3/", "GITHUB_V4_API_URL=" + n.gh.URL + "/api/graphql", "GITHUB_WEB_URL=https://github.test",
 	}
-	for _, m := range exported.FindAllStringSubmatch(section, -1) {
+	for _, m := range exported.FindAllStringSubmatch(page, -1) {
 		value, ok := values[m[1]]
 		if !ok {
-			t.Fatalf("the README has %s set, of which this test knows nothing", m[1])
+			t.Fatalf("the page has %s set, of which this test knows nothing", m[1])
 		}
 		n.env = append(n.env, m[1]+"="+value)
 	}
-	n.build(section)
-	commands := typed.FindAllStringSubmatch(section, -1)
+	n.build(page)
+	commands := typed.FindAllStringSubmatch(page, -1)
 	if len(commands) < 2 || commands[0][1] != "serve" {
-		t.Fatalf("the README has these typed: %q", commands)
+		t.Fatalf("the page has these typed: %q", commands)
 	}
 	_, stop, err := serveBinary(n.binary, n.env)
 	if err != nil {
@@ -149,14 +138,14 @@ func TestReadmeLeadsToARequiredCheck(t *testing.T) {
 	}
 }
 
-// build builds the binary by the README's command, but to a directory of the
+// build builds the binary by the command of docs/install.md, but to a directory of the
 // test's. By default the test's own binary, which becomes the program under its
 // name, saves the linking.
-func (n *newcomer) build(section string) {
+func (n *newcomer) build(page string) {
 	n.Helper()
 	const command = "go build -o reviewgate ./cmd/reviewgate"
-	if !strings.Contains(section, command) {
-		n.Fatalf("the README does not say %s", command)
+	if !strings.Contains(page, command) {
+		n.Fatalf("the page does not say %s", command)
 	}
 	if !sample.Full() {
 		var err error

@@ -251,16 +251,16 @@ func TestAutoscaling(t *testing.T) {
 	}
 }
 
-// The overlay of docs/operations.md runs the image that it names.
+// The overlay of docs/install.md runs the image that it names.
 func TestOwnOverlay(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/operations.md")
+	doc, err := os.ReadFile("../../docs/install.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, ok := strings.Cut(string(doc), "```yaml\n# production/kustomization.yaml")
 	text, _, ok2 := strings.Cut(rest, "```")
 	if !ok || !ok2 {
-		t.Fatal("docs/operations.md has no overlay")
+		t.Fatal("docs/install.md has no overlay")
 	}
 	// Kustomize takes no absolute paths, nor those that lead through links.
 	dir, err := filepath.EvalSymlinks(t.TempDir())

@@ -78,6 +78,31 @@ func preparedSQLite(t testing.TB) string {
 	return sqlitetest.CopyURL(t, store.Prepare)
 }
 
+// A server whose file is gone, or is another one, is not ready: what it stored
+// would be lost.
+func TestSQLiteFileIsReplaced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "reviewgate.db")
+	q, err := store.NewQueue(openSQLite(t, path), nil, store.QueueOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path, path+".old"); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "deleted or replaced") {
+		t.Errorf("the file is gone: %v", err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "another file") {
+		t.Errorf("the file is another: %v", err)
+	}
+}
+
 func TestSQLiteFileIsPrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "odd name?#%41.db")
 	for _, existing := range []string{"", path} { // a new file, then one left too open

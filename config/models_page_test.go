@@ -12,30 +12,28 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// guideOnModels are the pieces that the guide shows of config for models, by the
-// kind that it gives them.
-func guideOnModels(t *testing.T) (section string, pieces map[string][]string) {
+// modelsPage returns docs/models.md and the config that it shows, by the
+// language of the code block.
+func modelsPage(t *testing.T) (page string, pieces map[string][]string) {
 	t.Helper()
-	text, err := os.ReadFile("../docs/guide.md")
+	text, err := os.ReadFile("../docs/models.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ = strings.Cut(string(text), "## Language models\n")
-	section, _, _ = strings.Cut(section, "\n## Five worked examples")
 	pieces = map[string][]string{}
-	for i, part := range strings.Split(section, "```") {
+	for i, part := range strings.Split(string(text), "```") {
 		if kind, piece, _ := strings.Cut(part, "\n"); i%2 == 1 {
 			pieces[kind] = append(pieces[kind], piece)
 		}
 	}
-	return section, pieces
+	return string(text), pieces
 }
 
-// What the guide shows of models can be written so, and does what it says.
-func TestGuideOnModels(t *testing.T) {
-	section, pieces := guideOnModels(t)
+// What docs/models.md shows is valid config, and does what the page says.
+func TestModelsPage(t *testing.T) {
+	page, pieces := modelsPage(t)
 	if len(pieces["json"]) != 4 || len(pieces["markdown"]) != 1 {
-		t.Fatalf("the guide shows %d and %d pieces", len(pieces["json"]), len(pieces["markdown"]))
+		t.Fatalf("the page shows %d and %d pieces", len(pieces["json"]), len(pieces["markdown"]))
 	}
 	server := named(layer(FileSettings, pieces["json"][0]), LayerServer)
 	c := mustLoad(t, server)
@@ -71,8 +69,8 @@ func TestGuideOnModels(t *testing.T) {
 		t.Error("the policy for user interfaces is not switched off")
 	}
 	for _, a := range c.Agents {
-		if a.Kind == KindLLM && !strings.Contains(section, "`"+a.ID+"`") {
-			t.Errorf("the guide does not name %s", a.ID)
+		if a.Kind == KindLLM && !strings.Contains(page, "`"+a.ID+"`") {
+			t.Errorf("the page does not name %s", a.ID)
 		}
 	}
 }
@@ -82,10 +80,10 @@ func problemsOf(layers ...Layer) []pipeline.ConfigProblem {
 	return problems
 }
 
-// The reviewer of a repository's own is told what the guide shows, and what the
+// The reviewer of a repository's own is told what the page shows, and what the
 // guide says of final agents and settings holds.
 func TestGuideOnPrompts(t *testing.T) {
-	_, pieces := guideOnModels(t)
+	_, pieces := modelsPage(t)
 	files := []string{FileAgents, pieces["json"][2], FileComposition, pieces["json"][3], "prompt-queues.md", pieces["markdown"][0]}
 	server := named(layer(FileSettings, strings.Replace(pieces["json"][0], `"models": {`, `"final": ["models", "fix_loop"], "models": {`, 1)), LayerServer)
 	own := layer(files...)
