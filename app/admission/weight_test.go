@@ -3,6 +3,7 @@ package admission
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -223,6 +224,24 @@ func TestWeightOfAChange(t *testing.T) {
 	files := []raw.ChangedFile{{Patch: strings.Repeat("+x\n", 200_000)}, {Patch: "+" + strings.Repeat("x", 5*mb)}}
 	if w := WeightOfFiles(files); w < 100*mb {
 		t.Errorf("the diffs weigh %d MB", w/mb)
+	}
+}
+
+// docs/performance.md says what a change is counted with.
+func TestPageSaysTheWeights(t *testing.T) {
+	text, err := os.ReadFile("../../docs/performance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := strings.Join(strings.Fields(string(text)), " ")
+	for _, says := range []string{
+		fmt.Sprintf("%d KB for each file, %d bytes for each of up to %d,000 lines", weightOfFile>>10, weightOfLine, normalize.MaxLines/1000),
+		fmt.Sprintf("and %d times the bytes of its diffs", weightOfByte),
+		fmt.Sprintf("A change of up to %d MB by that count never waits", smallWeight>>20),
+	} {
+		if !strings.Contains(page, says) {
+			t.Errorf("docs/performance.md does not say %q", says)
+		}
 	}
 }
 
