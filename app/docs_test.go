@@ -194,6 +194,22 @@ func TestReadmeLeadsToEachPage(t *testing.T) {
 	}
 }
 
+// Each package that docs/design.md lists is there.
+func TestDesignListsPackagesThatExist(t *testing.T) {
+	t.Parallel()
+	_, design, _ := strings.Cut(pages(t)["docs/design.md"], "\n## Packages\n")
+	table, _, _ := strings.Cut(design, "\nImports go one way")
+	listed := regexp.MustCompile("`((?:app|cmd|pipeline|policies|config)(?:/[a-z]+)*)`").FindAllStringSubmatch(table, -1)
+	for _, m := range listed {
+		if files, err := filepath.Glob(filepath.Join("..", m[1], "*.go")); err != nil || len(files) == 0 {
+			t.Errorf("docs/design.md lists %s, which is not there", m[1])
+		}
+	}
+	if len(listed) < 40 {
+		t.Errorf("%d packages were read", len(listed))
+	}
+}
+
 // The guide lists the commands in the words of the help.
 func TestGuideListsTheCommands(t *testing.T) {
 	t.Parallel()
