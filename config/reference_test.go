@@ -154,7 +154,7 @@ func cell(s string) string {
 
 // table lists the fields of an object, and returns those that are objects.
 func (b *book) table(v view) (nested []jsontree.Member) {
-	b.line("| field | what may stand there | default | what it means |")
+	b.line("| field | values | default | meaning |")
 	b.line("|---|---|---|---|")
 	for _, m := range v.get("properties").Members {
 		f := b.view(v.file, m.Value)
