@@ -113,7 +113,7 @@ func figuresTable(r Result) string {
 		row(x.Agent, x.Cases, x.Score)
 	}
 	row("report", r.Cases, r.Report.Score)
-	fmt.Fprintf(&b, "\n%d cases, %d of them clean, and %d defects. The gate blocks %d of the %d cases with defects and %d of the clean ones.\n",
+	fmt.Fprintf(&b, "\n%d cases, %d of them clean, and %d defects.\n\nThe gate blocks %d of the %d cases with defects and %d of the clean ones.\n",
 		r.Cases, r.Clean, len(r.Defects), r.Report.DefectCasesBlocked, r.Cases-r.Clean, r.Report.CleanBlocked)
 	return b.String()
 }
