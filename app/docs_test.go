@@ -15,8 +15,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/render"
 )
 
-// pages are the texts of the documentation, by their paths from the root. What
-// testdata says of the figures and attacks on these pages is among them.
+// pages returns the texts of the documentation by their paths from the root, and
+// with them the tables in testdata that the pages are about.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	files := []string{"README.md", "SECURITY.md", "testdata/hostile-input.md", "testdata/usefulness.md"}
@@ -42,13 +42,13 @@ func pages(t *testing.T) map[string]string {
 
 var (
 	// testName is how the documentation names a test: its package and its function.
-	// Decisions and commands name the function alone.
+	// Some pages name the function alone.
 	testName     = regexp.MustCompile("`([a-z]+(?:/[a-z]+)*)\\.((?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9]*)`")
 	functionName = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9]+\b`)
 	function     = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9]*)\(`)
 )
 
-// Each test that the documentation names is there.
+// Each test that the documentation names exists.
 func TestDocsNameTestsThatExist(t *testing.T) {
 	t.Parallel()
 	known, anywhere := testFunctions(t)
@@ -121,8 +121,8 @@ var (
 	code    = regexp.MustCompile("(?ms)^ *```.*?^ *```$|`[^`\n]*`")
 )
 
-// Each link within the documentation leads to a file, and to a heading where it
-// names one.
+// Each link within the documentation leads to a file and, if it names one, to a
+// heading.
 func TestDocsLinkToWhatIsThere(t *testing.T) {
 	t.Parallel()
 	texts := pages(t)
@@ -163,20 +163,20 @@ func anchors(text string) map[string]bool {
 	return all
 }
 
-// Each JSON that a page shows is JSON.
+// The JSON on the pages is valid.
 func TestDocsShowJSON(t *testing.T) {
 	t.Parallel()
 	shown := regexp.MustCompile("(?ms)^```json[^\n]*\n(.*?)^```$")
 	for file, text := range pages(t) {
 		for _, m := range shown.FindAllStringSubmatch(text, -1) {
 			if !json.Valid([]byte(m[1])) {
-				t.Errorf("%s shows what is not JSON:\n%s", file, m[1])
+				t.Errorf("%s shows invalid JSON:\n%s", file, m[1])
 			}
 		}
 	}
 }
 
-// The README leads to each page, and stays as short as a first look takes.
+// The README leads to each page, and stays two screens long.
 func TestReadmeLeadsToEachPage(t *testing.T) {
 	t.Parallel()
 	texts := pages(t)
@@ -221,8 +221,8 @@ func TestGuideListsTheCommands(t *testing.T) {
 // figure is a goal or what was measured: a comparison, a number and its unit.
 var figure = regexp.MustCompile(`^(≥|≤|<)? ?([0-9.]+) (\S+)$`)
 
-// docs/performance.md names what measured each figure, and says where a goal is
-// missed.
+// docs/performance.md names the benchmark or test of each figure, and says which
+// goals are missed.
 func TestPerformanceSaysWhatIsMissed(t *testing.T) {
 	t.Parallel()
 	rows := 0
@@ -256,9 +256,9 @@ func met(goal, measured string) (string, error) {
 	}
 	limit, _ := strconv.ParseFloat(g[2], 64)
 	got, _ := strconv.ParseFloat(m[2], 64)
-	switch { // a goal in seconds for what takes milliseconds, and the other way round
+	switch {
 	case g[3] == m[3]:
-	case g[3] == "s" && m[3] == "ms":
+	case g[3] == "s" && m[3] == "ms": // a goal in seconds for what takes less
 		got /= 1000
 	default:
 		return "", fmt.Errorf("%q and %q have different units", goal, measured)
