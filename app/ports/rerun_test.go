@@ -7,20 +7,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func TestRerunTogether(t *testing.T) {
 	a, ab := []string{"a"}, []string{"a", "b"}
-	for _, c := range []struct{ one, other, want Rerun }{
-		{Rerun{}, Rerun{Decide: true}, Rerun{}},
-		{Rerun{}, Rerun{}, Rerun{}},
-		{Rerun{Full: true}, Rerun{Decide: true}, Rerun{Full: true}},
-		{Rerun{Full: true}, Rerun{Agents: a}, Rerun{Full: true}},
-		{Rerun{Decide: true}, Rerun{Agents: a}, Rerun{Agents: a}},
-		{Rerun{Decide: true, Agents: a}, Rerun{Decide: true}, Rerun{Agents: a}},
-		{Rerun{Agents: []string{"b"}}, Rerun{Agents: []string{"a", "a"}}, Rerun{Agents: ab}},
-		{Rerun{}, Rerun{Agents: a}, Rerun{Full: true}},
+	for _, c := range []struct{ one, other, want ports.Rerun }{
+		{ports.Rerun{}, ports.Rerun{Decide: true}, ports.Rerun{}},
+		{ports.Rerun{}, ports.Rerun{}, ports.Rerun{}},
+		{ports.Rerun{Full: true}, ports.Rerun{Decide: true}, ports.Rerun{Full: true}},
+		{ports.Rerun{Full: true}, ports.Rerun{Agents: a}, ports.Rerun{Full: true}},
+		{ports.Rerun{Decide: true}, ports.Rerun{Agents: a}, ports.Rerun{Agents: a}},
+		{ports.Rerun{Decide: true, Agents: a}, ports.Rerun{Decide: true}, ports.Rerun{Agents: a}},
+		{ports.Rerun{Agents: []string{"b"}}, ports.Rerun{Agents: []string{"a", "a"}}, ports.Rerun{Agents: ab}},
+		{ports.Rerun{}, ports.Rerun{Agents: a}, ports.Rerun{Full: true}},
 	} {
 		if diff := cmp.Diff(c.want, c.one.And(c.other)); diff != "" {
 			t.Errorf("%+v and %+v (-want +got):\n%s", c.one, c.other, diff)
@@ -31,15 +32,15 @@ func TestRerunTogether(t *testing.T) {
 // What several asks come to does not depend on their order, and runs whatever
 // one of them alone would.
 func TestRerunMeetsAll(t *testing.T) {
-	some := rapid.Custom(func(t *rapid.T) Rerun {
-		return Rerun{
+	some := rapid.Custom(func(t *rapid.T) ports.Rerun {
+		return ports.Rerun{
 			Full: rapid.IntRange(0, 4).Draw(t, "full") == 0, Decide: rapid.Bool().Draw(t, "decide"),
 			Agents: rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 3).Draw(t, "agents"),
 		}
 	})
 	sample.Check(t, func(t *rapid.T) {
 		asks := rapid.SliceOfN(some, 1, 5).Draw(t, "asks")
-		together := func(all []Rerun) Rerun {
+		together := func(all []ports.Rerun) ports.Rerun {
 			r := all[0].Simple()
 			for _, o := range all[1:] {
 				r = r.And(o)
@@ -64,7 +65,7 @@ func TestRerunMeetsAll(t *testing.T) {
 
 // anew reports whether an ask runs an agent anew though a review of the same
 // head, or of an equal change on another one, has its result.
-func anew(r Rerun, agent string, sameHead bool) bool {
+func anew(r ports.Rerun, agent string, sameHead bool) bool {
 	switch {
 	case r.Full, slices.Contains(r.Agents, agent):
 		return true

@@ -14,20 +14,6 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// workScans asks for the review that news of others' checks asked for.
-func (s *Service) workScans(ctx context.Context, job ports.Job) error {
-	wait, err := s.Store.AskScans(ctx, job.ScansOf, s.ScanInterval)
-	switch {
-	case errors.Is(err, ports.ErrNotFound):
-		return nil
-	case err != nil:
-		return s.retry.Job(job.Attempt, fmt.Errorf("ask for a review of what others found: %w", err))
-	case wait > 0:
-		return &ports.RetryError{After: wait, Err: errors.New("others' findings were taken in a moment ago")}
-	}
-	return nil
-}
-
 // scanning makes an agent that takes in what others found.
 func (o *outside) scanning(of run.OutsideAgent) dispatch.Agent {
 	id := of.Agent.ID

@@ -13,8 +13,10 @@ import (
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/issues"
 	"github.com/reviewgate/reviewgate/app/lease"
+	"github.com/reviewgate/reviewgate/app/news"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/publish"
+	"github.com/reviewgate/reviewgate/app/recovery"
 	"github.com/reviewgate/reviewgate/app/retention"
 	"github.com/reviewgate/reviewgate/app/retry"
 	"github.com/reviewgate/reviewgate/config"
@@ -93,21 +95,25 @@ type Observer struct {
 // Service does the use cases.
 type Service struct {
 	Options
-	retry    retry.Policy
-	leases   lease.Keeper
-	configs  *inforce.Configs
-	pushes   *inforce.Pushes
-	checks   *publish.Checks
-	comments *publish.Comments
-	verdicts *publish.Verdicts
-	requests *publish.Requests
-	labels   *publish.Labels
-	tracker  *issues.Tracker
-	deleter  *retention.Deleter
-	access   *access.Checker
-	running  runs
-	followed *publish.FollowedHeads
-	suspects suspects
+	retry       retry.Policy
+	leases      lease.Keeper
+	configs     *inforce.Configs
+	pushes      *inforce.Pushes
+	checks      *publish.Checks
+	comments    *publish.Comments
+	verdicts    *publish.Verdicts
+	requests    *publish.Requests
+	labels      *publish.Labels
+	tracker     *issues.Tracker
+	finder      *recovery.Finder
+	rerequested *news.Rerequested
+	reported    *news.Reported
+	scanned     *news.Scanned
+	deleter     *retention.Deleter
+	access      *access.Checker
+	running     runs
+	followed    *publish.FollowedHeads
+	suspects    suspects
 	// memory admits large changes.
 	memory *admission.Room
 	// calls counts whose reviews use up GitHub's rate limits.
@@ -175,6 +181,12 @@ func (s *Service) build() {
 		Configs: s.configs, Targets: s.Store.Targets, Intake: s.Store.Intake, ConfigUse: s.Store.ConfigUse,
 		ConfigReader: s.GitHub.ConfigReader, Retry: s.retry, Log: s.Log, Observe: s.Observe.ConfigPushed,
 	}
+	s.rerequested = &news.Rerequested{Targets: s.Store.Targets, Intake: s.Store.Intake, PullReader: s.GitHub.PullReader, Retry: s.retry}
+	s.reported = &news.Reported{
+		Configs: s.configs, Targets: s.Store.Targets, History: s.Store.History, Intake: s.Store.Intake,
+		PeopleReader: s.GitHub.PeopleReader, Retry: s.retry,
+	}
+	s.scanned = &news.Scanned{Scans: s.Store.Scans, Interval: s.ScanInterval, Retry: s.retry}
 	s.tracker = &issues.Tracker{
 		Configs: s.configs, Deferrals: s.Store.Deferrals, History: s.Store.History, Marks: s.Store.Marks,
 		IssueWriter: s.GitHub.IssueWriter, Leases: s.leases, Retry: s.retry, Log: s.Log, Now: s.Now, WebURL: s.WebURL,
@@ -197,6 +209,18 @@ func (s *Service) build() {
 	s.comments = &publish.Comments{
 		Verdicts: s.verdicts, Requests: s.requests, Configs: s.configs, Writes: s.Store.Writes, History: s.Store.History,
 		Targets: s.Store.Targets, CommentWriter: s.GitHub.CommentWriter, Leases: s.leases, Log: s.Log, WebURL: s.WebURL,
+	}
+	s.finder = &recovery.Finder{
+		Configs: s.configs, Checks: s.checks, Issues: s.tracker, Recovery: s.Store.Recovery, Marks: s.Store.Marks,
+		Targets: s.Store.Targets, Intake: s.Store.Intake, Writes: s.Store.Writes, History: s.Store.History,
+		DeliveryLog: s.GitHub.DeliveryLog, InstallationReader: s.GitHub.InstallationReader, PullReader: s.GitHub.PullReader,
+		CheckWriter: s.GitHub.CheckWriter, Leases: s.leases, Log: s.Log, Now: s.Now, TakeIn: s.TakeIn, Observe: s.Observe.Found,
+	}
+}
+
+func (s *Service) found(what string) {
+	if s.Observe.Found != nil {
+		s.Observe.Found(what)
 	}
 }
 
@@ -232,17 +256,17 @@ func (s *Service) Work(ctx context.Context, job ports.Job) error {
 	case ports.JobCommand:
 		return s.workCommand(ctx, job.Place, job.CommentID, job.Attempt)
 	case ports.JobRerequest:
-		return s.workRerequest(ctx, job)
+		return s.rerequested.Work(ctx, job)
 	case ports.JobReport:
-		return s.workReport(ctx, job)
+		return s.reported.Work(ctx, job)
 	case ports.JobScans:
-		return s.workScans(ctx, job)
+		return s.scanned.Work(ctx, job)
 	case ports.JobIssues:
 		return s.tracker.Work(ctx, job)
 	case ports.JobDeliveries:
-		return s.retry.Job(job.Attempt, s.findDeliveries(ctx))
+		return s.retry.Job(job.Attempt, s.finder.FindDeliveries(ctx))
 	case ports.JobSweep:
-		return s.retry.Job(job.Attempt, s.sweep(ctx, ports.Sweep{Installation: job.Installation, Granted: job.Granted}))
+		return s.retry.Job(job.Attempt, s.finder.Sweep(ctx, ports.Sweep{Installation: job.Installation, Granted: job.Granted}))
 	case ports.JobConfig:
 		return s.retry.Job(job.Attempt, s.pushes.Work(ctx, job))
 	case ports.JobForget:
@@ -256,3 +280,8 @@ func (s *Service) Work(ctx context.Context, job ports.Job) error {
 // NameWeakening logs what organisations' layers may not loosen; see
 // inforce.Configs.NameWeakening.
 func (s *Service) NameWeakening(ctx context.Context) error { return s.configs.NameWeakening(ctx) }
+
+// Backfill is recovery.Finder.Backfill.
+func (s *Service) Backfill(ctx context.Context, p ports.OpenPull, shared, dry bool) (asked bool, err error) {
+	return s.finder.Backfill(ctx, p, shared, dry)
+}

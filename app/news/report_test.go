@@ -1,4 +1,4 @@
-package review
+package news
 
 import (
 	"context"
@@ -8,7 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/retry"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -96,10 +98,12 @@ func TestNewsOfReports(t *testing.T) {
 			if tt.github.may == "" {
 				tt.github.may = ports.PermissionWrite
 			}
-			store := ports.Store{Layers: &tt.store, Targets: &tt.store, History: &tt.store, Intake: &tt.store}
-			s := built(Options{Store: store, GitHub: ports.Host{PeopleReader: &tt.github}, Loader: config.NewLoader(1), RetryBase: time.Second})
+			n := &Reported{
+				Configs: &inforce.Configs{Layers: &tt.store, Loader: config.NewLoader(1)}, Targets: &tt.store, History: &tt.store,
+				Intake: &tt.store, PeopleReader: &tt.github, Retry: retry.Policy{Base: time.Second},
+			}
 			target := ports.Target{Kind: ports.TargetPull, RepoID: 2, Number: 3}
-			err := s.workReport(t.Context(), ports.Job{Kind: ports.JobReport, Report: &ports.ReportNews{Target: target, Author: "alice"}, Delivery: "guid", Attempt: 1})
+			err := n.Work(t.Context(), ports.Job{Kind: ports.JobReport, Report: &ports.ReportNews{Target: target, Author: "alice"}, Delivery: "guid", Attempt: 1})
 			if (err != nil) != tt.fails {
 				t.Errorf("error %v", err)
 			}

@@ -1,4 +1,4 @@
-package review
+package recovery
 
 import (
 	"context"
@@ -11,15 +11,15 @@ import (
 // is now, and reports whether it had to: where its head has a completed check, or
 // a review is on its way, nothing is asked. shared says that other open pull
 // requests have its head. With dry it only tells what it would do.
-func (s *Service) Backfill(ctx context.Context, p ports.OpenPull, shared, dry bool) (asked bool, err error) {
-	answered, wanted, err := s.answered(ctx, p, shared)
+func (f *Finder) Backfill(ctx context.Context, p ports.OpenPull, shared, dry bool) (asked bool, err error) {
+	answered, wanted, err := f.answered(ctx, p, shared)
 	if err != nil || answered || dry {
 		return !answered, err
 	}
 	// News of it may have come while GitHub was asked.
-	if err := s.Store.Ask(ctx, ports.ReviewAsk{Target: p.Target, Reason: "backfill", Asked: &wanted}, false); err != nil {
+	if err := f.Intake.Ask(ctx, ports.ReviewAsk{Target: p.Target, Reason: "backfill", Asked: &wanted}, false); err != nil {
 		return false, fmt.Errorf("ask for a review of %s: %w", p.Key(), err)
 	}
-	s.Log.Info().Str("target", p.Key()).Str("head", p.HeadSHA).Msg("backfill asked for a review")
+	f.Log.Info().Str("target", p.Key()).Str("head", p.HeadSHA).Msg("backfill asked for a review")
 	return true, nil
 }

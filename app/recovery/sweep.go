@@ -1,4 +1,4 @@
-package review
+package recovery
 
 import (
 	"context"
@@ -11,12 +11,42 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rs/zerolog"
+
 	"github.com/reviewgate/reviewgate/app/access"
+	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/issues"
+	"github.com/reviewgate/reviewgate/app/lease"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/publish"
 )
+
+// Finder finds what was asked for and got lost.
+type Finder struct {
+	Configs            *inforce.Configs
+	Checks             *publish.Checks
+	Issues             *issues.Tracker
+	Recovery           ports.Recovery
+	Marks              ports.Marks
+	Targets            ports.Targets
+	Intake             ports.Intake
+	Writes             ports.Writes
+	History            ports.History
+	DeliveryLog        ports.DeliveryLog
+	InstallationReader ports.InstallationReader
+	PullReader         ports.PullReader
+	CheckWriter        ports.CheckWriter
+	Leases             lease.Keeper
+	Log                zerolog.Logger
+	Now                func() time.Time
+	// TakeIn takes in what an attempt that failed would have delivered. The error is
+	// ErrRefused where the webhook would refuse it.
+	TakeIn func(ctx context.Context, a ports.HookAttempt, payload []byte) error
+	// Observe is told what was lost and found: "delivery", "pull_request" or "check". It may
+	// be nil.
+	Observe func(what string)
+}
 
 // Webhooks get lost: the server was down, a proxy refused them, GitHub gave up
 // after ten seconds. Two things find what they asked for. The App's delivery
@@ -95,41 +125,41 @@ func urgency(a ports.HookAttempt) int {
 // findDeliveries reads the App's delivery log and takes in what failed and was never
 // taken in. What is missing stands in the store, so that the log is read once, by
 // whatever process.
-func (s *Service) findDeliveries(ctx context.Context) error {
-	began := s.Now()
+func (f *Finder) FindDeliveries(ctx context.Context) error {
+	began := f.Now()
 	oldest := began.Add(-logReaches)
-	since, err := s.Store.Mark(ctx, ports.MarkDeliveries)
+	since, err := f.Marks.Mark(ctx, ports.MarkDeliveries)
 	if err != nil {
 		return fmt.Errorf("read how far the delivery log was read: %w", err)
 	}
 	if since = since.Add(-logOverlap); since.Before(oldest) {
 		since = oldest
 	}
-	attempts, whole, err := s.GitHub.FailedDeliveries(ctx, since)
+	attempts, whole, err := f.DeliveryLog.FailedDeliveries(ctx, since)
 	if err != nil {
 		return err
 	}
 	if !whole {
-		s.Log.Warn().Time("since", since).Int("attempts", len(attempts)).Msg("the delivery log holds more attempts than are read; the sweep of open pull requests finds what is older")
+		f.Log.Warn().Time("since", since).Int("attempts", len(attempts)).Msg("the delivery log holds more attempts than are read; the sweep of open pull requests finds what is older")
 	}
-	scanned, err := s.Store.ScanRepositories(ctx)
+	scanned, err := f.Recovery.ScanRepositories(ctx)
 	if err != nil {
 		return err
 	}
-	dropped, err := s.Store.NoteLost(ctx, ports.LogRead{Lost: lostDeliveries(attempts, scanned), Before: oldest, UpTo: began})
+	dropped, err := f.Recovery.NoteLost(ctx, ports.LogRead{Lost: lostDeliveries(attempts, scanned), Before: oldest, UpTo: began})
 	if err != nil {
 		return err
 	}
 	if dropped > 0 {
-		s.Log.Warn().Int64("dropped", dropped).Msg("more deliveries are missing than are kept; the sweep finds the pull requests among those")
+		f.Log.Warn().Int64("dropped", dropped).Msg("more deliveries are missing than are kept; the sweep finds the pull requests among those")
 	}
-	due, err := s.Store.LostDeliveries(ctx, began, maxLookedFor)
+	due, err := f.Recovery.LostDeliveries(ctx, began, maxLookedFor)
 	if err != nil {
 		return err
 	}
 	failed := 0
 	for _, d := range due {
-		err := s.lookFor(ctx, d)
+		err := f.lookFor(ctx, d)
 		if err == nil {
 			failed = 0
 			continue
@@ -139,8 +169,8 @@ func (s *Service) findDeliveries(ctx context.Context) error {
 			return err
 		}
 		// One that GitHub can't show doesn't hold up the others.
-		s.Log.Warn().Str("delivery", d.GUID).Err(err).Msg("a lost delivery could not be retrieved")
-		if err := s.Store.LookedFor(ctx, d.GUID, s.Now().Add(lookAgain(d.Looks))); err != nil {
+		f.Log.Warn().Str("delivery", d.GUID).Err(err).Msg("a lost delivery could not be retrieved")
+		if err := f.Recovery.LookedFor(ctx, d.GUID, f.Now().Add(lookAgain(d.Looks))); err != nil {
 			return err
 		}
 	}
@@ -179,22 +209,22 @@ func lostDeliveries(attempts []ports.HookAttempt, scanned map[int64]bool) []port
 // that, GitHub is asked to send it again. What it has no more, or won't send again, is
 // left to the sweep of open pull requests, and so is one that would be refused again. One
 // that can't be stored doesn't hold up the others.
-func (s *Service) lookFor(ctx context.Context, d ports.LostDelivery) error {
-	payload, err := s.GitHub.Payload(ctx, d.ID)
+func (f *Finder) lookFor(ctx context.Context, d ports.LostDelivery) error {
+	payload, err := f.DeliveryLog.Payload(ctx, d.ID)
 	did := "took in a lost delivery"
 	if err == nil {
-		err = s.TakeIn(ctx, d.HookAttempt, payload)
+		err = f.TakeIn(ctx, d.HookAttempt, payload)
 	}
-	again := s.Now().Add(lookAgain(d.Looks))
+	again := f.Now().Add(lookAgain(d.Looks))
 	switch {
 	case errors.Is(err, ports.ErrRefused):
-		again = s.Now().Add(logReaches)
+		again = f.Now().Add(logReaches)
 	case errors.Is(err, ports.ErrNoPayload):
 		did = "asked for a lost delivery again"
-		if refused := s.GitHub.Redeliver(ctx, d.ID); refused != nil {
+		if refused := f.DeliveryLog.Redeliver(ctx, d.ID); refused != nil {
 			err = refused
 		} else {
-			s.Log.Warn().Str("delivery", d.GUID).Err(err).Msg("a lost delivery can't be read")
+			f.Log.Warn().Str("delivery", d.GUID).Err(err).Msg("a lost delivery can't be read")
 			err = nil
 		}
 	}
@@ -202,14 +232,14 @@ func (s *Service) lookFor(ctx context.Context, d ports.LostDelivery) error {
 	if errors.As(err, &host) && host.Temporary() {
 		return err
 	}
-	if err := s.Store.LookedFor(ctx, d.GUID, again); err != nil {
+	if err := f.Recovery.LookedFor(ctx, d.GUID, again); err != nil {
 		return err
 	}
-	log := s.Log.Info()
+	log := f.Log.Info()
 	if err != nil {
-		log, did = s.Log.Warn().Err(err), "a lost delivery could not be retrieved"
+		log, did = f.Log.Warn().Err(err), "a lost delivery could not be retrieved"
 	} else {
-		s.found("delivery")
+		f.found("delivery")
 	}
 	log.Str("delivery", d.GUID).Str("event", d.Event).Str("action", d.Action).Int("status", d.Status).Time("at", d.At).Msg(did)
 	return nil
@@ -224,24 +254,24 @@ func lookAgain(looks int) time.Duration {
 	return time.Minute << max(looks-1, 0)
 }
 
-func (s *Service) found(what string) {
-	if s.Observe.Found != nil {
-		s.Observe.Found(what)
+func (f *Finder) found(what string) {
+	if f.Observe != nil {
+		f.Observe(what)
 	}
 }
 
 // sweep looks for what was missed in one installation, or for 0 everywhere:
 // then each installation gets a job of its own.
-func (s *Service) sweep(ctx context.Context, sw ports.Sweep) error {
+func (f *Finder) Sweep(ctx context.Context, sw ports.Sweep) error {
 	if sw.Installation != 0 {
 		if sw.Granted {
-			if err := s.askGranted(ctx, sw.Installation); err != nil {
+			if err := f.askGranted(ctx, sw.Installation); err != nil {
 				return err
 			}
 		}
-		return s.sweepInstallation(ctx, sw.Installation)
+		return f.sweepInstallation(ctx, sw.Installation)
 	}
-	all, err := s.GitHub.Installations(ctx)
+	all, err := f.InstallationReader.Installations(ctx)
 	if err != nil {
 		return err
 	}
@@ -251,20 +281,20 @@ func (s *Service) sweep(ctx context.Context, sw ports.Sweep) error {
 			continue
 		}
 		active[in.ID] = true
-		if err := s.Store.AskSweep(ctx, ports.Sweep{Installation: in.ID}); err != nil {
+		if err := f.Recovery.AskSweep(ctx, ports.Sweep{Installation: in.ID}); err != nil {
 			return fmt.Errorf("ask for a sweep of installation %d: %w", in.ID, err)
 		}
 	}
-	return errors.Join(s.finishOrphans(ctx, active), s.tracker.AskWaiting(ctx, func(t ports.Target, refused time.Time) (bool, error) {
-		return active[t.Installation] && s.Now().Sub(refused) >= issues.Day, nil
+	return errors.Join(f.finishOrphans(ctx, active), f.Issues.AskWaiting(ctx, func(t ports.Target, refused time.Time) (bool, error) {
+		return active[t.Installation] && f.Now().Sub(refused) >= issues.Day, nil
 	}))
 }
 
 // finishOrphans completes checks on heads that no open pull request has any
 // more. A repository that can't be written to must not keep the others
 // waiting.
-func (s *Service) finishOrphans(ctx context.Context, active map[int64]bool) error {
-	targets, err := s.Store.Orphans(ctx)
+func (f *Finder) finishOrphans(ctx context.Context, active map[int64]bool) error {
+	targets, err := f.Recovery.Orphans(ctx)
 	if err != nil {
 		return fmt.Errorf("look for checks that nobody finishes: %w", err)
 	}
@@ -273,48 +303,48 @@ func (s *Service) finishOrphans(ctx context.Context, active map[int64]bool) erro
 		if !active[t.Installation] {
 			continue // until it can be written to again
 		}
-		errs = append(errs, s.underSweepLease(ctx, t.RepoID, func(ctx context.Context, l ports.Lease) error {
-			if err := s.checks.CancelOld(ctx, l, t); err != nil {
+		errs = append(errs, f.underSweepLease(ctx, t.RepoID, func(ctx context.Context, l ports.Lease) error {
+			if err := f.Checks.CancelOld(ctx, l, t); err != nil {
 				return err
 			}
-			s.found("check")
+			f.found("check")
 			return nil
 		}))
 	}
 	return errors.Join(errs...)
 }
 
-// underSweepLease does f with a lease of its own, since what is written to
+// underSweepLease calls do with a lease of its own, since what is written to
 // GitHub needs one. Where another process sweeps the repository it does
 // nothing.
-func (s *Service) underSweepLease(ctx context.Context, repoID int64, f func(context.Context, ports.Lease) error) error {
-	l, ok, err := s.leases.Acquire(ctx, fmt.Sprintf("sweep/%d", repoID))
+func (f *Finder) underSweepLease(ctx context.Context, repoID int64, do func(context.Context, ports.Lease) error) error {
+	l, ok, err := f.Leases.Acquire(ctx, fmt.Sprintf("sweep/%d", repoID))
 	if err != nil {
 		return fmt.Errorf("take the lease to sweep: %w", err)
 	}
 	if !ok {
 		return nil
 	}
-	return s.leases.Under(ctx, l, func(ctx context.Context) error { return f(ctx, l) })
+	return f.Leases.Under(ctx, l, func(ctx context.Context) error { return do(ctx, l) })
 }
 
-func (s *Service) sweepInstallation(ctx context.Context, id int64) error {
-	began := s.Now()
+func (f *Finder) sweepInstallation(ctx context.Context, id int64) error {
+	began := f.Now()
 	mark := fmt.Sprintf("sweep/%d", id)
-	since, err := s.sweptUntil(ctx, mark, id)
+	since, err := f.sweptUntil(ctx, mark, id)
 	if err != nil {
 		return err
 	}
-	repos, err := s.GitHub.Repositories(ctx, id)
+	repos, err := f.InstallationReader.Repositories(ctx, id)
 	var host *ports.HostError
 	switch {
 	case errors.As(err, &host) && !host.Temporary():
-		s.Log.Warn().Int64("installation", id).Err(err).Msg("not swept")
+		f.Log.Warn().Int64("installation", id).Err(err).Msg("not swept")
 		return nil // suspended, say; the mark stays where it is
 	case err != nil:
 		return err
 	}
-	if err := s.askRefused(ctx, id); err != nil {
+	if err := f.askRefused(ctx, id); err != nil {
 		return err
 	}
 	var skipped atomic.Bool
@@ -322,7 +352,7 @@ func (s *Service) sweepInstallation(ctx context.Context, id int64) error {
 	g.SetLimit(sweepAtOnce)
 	for _, repo := range repos {
 		g.Go(func() error {
-			return panics.Guard(func() error { return s.sweepRepository(gctx, repo, since, &skipped) })
+			return panics.Guard(func() error { return f.sweepRepository(gctx, repo, since, &skipped) })
 		})
 	}
 	if err := g.Wait(); err != nil {
@@ -331,7 +361,7 @@ func (s *Service) sweepInstallation(ctx context.Context, id int64) error {
 	if skipped.Load() {
 		return nil // what was missed there is looked for again
 	}
-	if err := s.Store.SetMark(ctx, mark, began); err != nil {
+	if err := f.Marks.SetMark(ctx, mark, began); err != nil {
 		return fmt.Errorf("note that installation %d was swept: %w", id, err)
 	}
 	return nil
@@ -339,33 +369,33 @@ func (s *Service) sweepInstallation(ctx context.Context, id int64) error {
 
 // sweptUntil is since when pull requests of an installation may have been
 // missed: those from before the App was installed are none of its business.
-func (s *Service) sweptUntil(ctx context.Context, mark string, id int64) (time.Time, error) {
-	last, err := s.Store.Mark(ctx, mark)
+func (f *Finder) sweptUntil(ctx context.Context, mark string, id int64) (time.Time, error) {
+	last, err := f.Marks.Mark(ctx, mark)
 	if err != nil {
 		return last, fmt.Errorf("read when installation %d was swept: %w", id, err)
 	}
 	if !last.IsZero() {
 		return last.Add(-sweepOverlap), nil
 	}
-	all, err := s.GitHub.Installations(ctx)
+	all, err := f.InstallationReader.Installations(ctx)
 	if err != nil {
 		return last, err
 	}
 	i := slices.IndexFunc(all, func(in ports.Installation) bool { return in.ID == id })
 	if i < 0 {
-		return s.Now(), nil
+		return f.Now(), nil
 	}
 	return all[i].CreatedAt, nil
 }
 
 // askRefused asks for what was refused to the App where it is not any more.
-func (s *Service) askRefused(ctx context.Context, installation int64) error {
-	refused, err := s.Store.Unanswered(ctx, installation)
+func (f *Finder) askRefused(ctx context.Context, installation int64) error {
+	refused, err := f.Recovery.Unanswered(ctx, installation)
 	if err != nil {
 		return fmt.Errorf("list the pull requests whose review was refused: %w", err)
 	}
 	for _, t := range refused {
-		a, err := s.GitHub.Access(ctx, t)
+		a, err := f.PullReader.Access(ctx, t)
 		var host *ports.HostError
 		switch {
 		case errors.As(err, &host) && !host.Temporary():
@@ -376,7 +406,7 @@ func (s *Service) askRefused(ctx context.Context, installation int64) error {
 			continue // its agents would run for nothing
 		}
 		t.HeadSHA = "" // the store's own may be newer by now
-		if err := s.askFound(ctx, ports.ReviewAsk{Target: t, Reason: "access was refused before"}); err != nil {
+		if err := f.askFound(ctx, ports.ReviewAsk{Target: t, Reason: "access was refused before"}); err != nil {
 			return err
 		}
 	}
@@ -385,8 +415,8 @@ func (s *Service) askRefused(ctx context.Context, installation int64) error {
 
 // askGranted asks for what was refused for want of a permission that the App can
 // do without. Access makes sure of tokens that have it.
-func (s *Service) askGranted(ctx context.Context, installation int64) error {
-	refused, err := s.Store.RefusedScans(ctx, installation)
+func (f *Finder) askGranted(ctx context.Context, installation int64) error {
+	refused, err := f.Recovery.RefusedScans(ctx, installation)
 	if err != nil {
 		return err
 	}
@@ -395,7 +425,7 @@ func (s *Service) askGranted(ctx context.Context, installation int64) error {
 		if ok, looked := open[t.RepoID]; looked {
 			return ok, nil
 		}
-		a, err := s.GitHub.Access(ctx, t)
+		a, err := f.PullReader.Access(ctx, t)
 		var host *ports.HostError
 		if err != nil && (!errors.As(err, &host) || host.Temporary()) {
 			return false, err
@@ -412,11 +442,11 @@ func (s *Service) askGranted(ctx context.Context, installation int64) error {
 		t := st.Target
 		t.HeadSHA = "" // the store's own may be newer by now
 		ask := ports.ReviewAsk{Target: t, Reason: "permissions were granted", Rerun: ports.Rerun{Agents: st.Scans.Refused()}}
-		if err := s.Store.Ask(ctx, ask, false); err != nil {
+		if err := f.Intake.Ask(ctx, ask, false); err != nil {
 			return fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
 		}
 	}
-	return s.tracker.AskWaiting(ctx, func(t ports.Target, refused time.Time) (bool, error) {
+	return f.Issues.AskWaiting(ctx, func(t ports.Target, refused time.Time) (bool, error) {
 		if t.Installation != installation || refused.IsZero() {
 			return false, nil
 		}
@@ -427,48 +457,48 @@ func (s *Service) askGranted(ctx context.Context, installation int64) error {
 // sweepRepository asks for the open pull requests that have no answer. A
 // repository that can't be read is no reason to leave the others: skipped
 // tells of it.
-func (s *Service) sweepRepository(ctx context.Context, repo ports.Target, since time.Time, skipped *atomic.Bool) error {
-	pulls, err := s.GitHub.OpenPulls(ctx, repo, since)
+func (f *Finder) sweepRepository(ctx context.Context, repo ports.Target, since time.Time, skipped *atomic.Bool) error {
+	pulls, err := f.InstallationReader.OpenPulls(ctx, repo, since)
 	if err != nil {
-		return s.skipRefused(repo, err, skipped)
+		return f.skipRefused(repo, err, skipped)
 	}
 	onHead := map[string]int{}
 	for _, p := range pulls {
 		onHead[p.HeadSHA]++
 	}
 	for _, p := range pulls {
-		answered, asked, err := s.answered(ctx, p, onHead[p.HeadSHA] > 1)
+		answered, asked, err := f.answered(ctx, p, onHead[p.HeadSHA] > 1)
 		if err != nil {
-			return s.skipRefused(repo, err, skipped)
+			return f.skipRefused(repo, err, skipped)
 		}
 		if answered {
 			continue
 		}
 		// News of it may have come while GitHub was asked.
-		if err := s.askFound(ctx, ports.ReviewAsk{Target: p.Target, Reason: publish.ReasonFound, Asked: &asked}); err != nil {
+		if err := f.askFound(ctx, ports.ReviewAsk{Target: p.Target, Reason: publish.ReasonFound, Asked: &asked}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Service) skipRefused(repo ports.Target, err error, skipped *atomic.Bool) error {
+func (f *Finder) skipRefused(repo ports.Target, err error, skipped *atomic.Bool) error {
 	var host *ports.HostError
 	if !errors.As(err, &host) || host.Temporary() {
 		return err
 	}
 	skipped.Store(true)
-	s.Log.Warn().Str("repository", repo.Owner+"/"+repo.Name).Err(err).Msg("not swept")
+	f.Log.Warn().Str("repository", repo.Owner+"/"+repo.Name).Err(err).Msg("not swept")
 	return nil
 }
 
-func (s *Service) askFound(ctx context.Context, ask ports.ReviewAsk) error {
+func (f *Finder) askFound(ctx context.Context, ask ports.ReviewAsk) error {
 	t := ask.Target
-	if err := s.Store.Ask(ctx, ask, false); err != nil {
+	if err := f.Intake.Ask(ctx, ask, false); err != nil {
 		return fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
 	}
-	s.Log.Info().Str("target", t.Key()).Str("head", t.HeadSHA).Str("why", ask.Reason).Msg("found a pull request to review")
-	s.found("pull_request")
+	f.Log.Info().Str("target", t.Key()).Str("head", t.HeadSHA).Str("why", ask.Reason).Msg("found a pull request to review")
+	f.found("pull_request")
 	return nil
 }
 
@@ -476,42 +506,42 @@ func (s *Service) askFound(ctx context.Context, ask ports.ReviewAsk) error {
 // a review of it is on its way. A check on its head alone is no answer: that
 // may be another pull request's, or this one's into another base. asked is the
 // generation of it that was asked for then, 0 where it is not known.
-func (s *Service) answered(ctx context.Context, p ports.OpenPull, shared bool) (answered bool, asked int64, err error) {
-	state, err := s.Store.Target(ctx, p.Key())
+func (f *Finder) answered(ctx context.Context, p ports.OpenPull, shared bool) (answered bool, asked int64, err error) {
+	state, err := f.Targets.Target(ctx, p.Key())
 	unknown := errors.Is(err, ports.ErrNotFound)
 	if err != nil && !unknown {
 		return false, 0, fmt.Errorf("look up %s: %w", p.Key(), err)
 	}
-	newest, err := s.Store.NewestWrite(ctx, ports.WriteCheck, publish.CheckSubject(p.RepoID, p.HeadSHA))
+	newest, err := f.Writes.NewestWrite(ctx, ports.WriteCheck, publish.CheckSubject(p.RepoID, p.HeadSHA))
 	if err != nil {
 		return false, 0, fmt.Errorf("look for the check of %s: %w", p.HeadSHA, err)
 	}
 	if unknown {
-		answered, err = s.answeredBefore(ctx, p, newest, shared)
+		answered, err = f.answeredBefore(ctx, p, newest, shared)
 	} else {
-		answered, err = s.answeredNow(ctx, p, state, newest, shared)
+		answered, err = f.answeredNow(ctx, p, state, newest, shared)
 	}
 	return answered, state.Wanted, err
 }
 
-func (s *Service) answeredNow(ctx context.Context, p ports.OpenPull, state ports.TargetState, newest *ports.Write, shared bool) (bool, error) {
+func (f *Finder) answeredNow(ctx context.Context, p ports.OpenPull, state ports.TargetState, newest *ports.Write, shared bool) (bool, error) {
 	switch {
 	case !state.Closed && state.Wanted > state.Done:
 		return true, nil // whatever the head: it may have moved since the list was read
 	case state.Closed:
 		return false, nil
 	case state.HeadSHA != p.HeadSHA:
-		return s.answeredBefore(ctx, p, newest, shared)
+		return f.answeredBefore(ctx, p, newest, shared)
 	case state.GaveUp && state.Result != "":
 		return true, nil // askRefused looks after it
 	case state.Scans.Waiting():
 		return false, nil // news of what it waits for may have been lost
 	case newest == nil || newest.State != ports.WriteCompleted || strings.HasPrefix(newest.Digest, "cancelled "):
-		return s.configs.SwitchedOff(ctx, p.Target)
+		return f.Configs.SwitchedOff(ctx, p.Target)
 	case state.GaveUp:
 		return true, nil // the check says so
 	}
-	last, err := s.Store.LatestReview(ctx, p.Key())
+	last, err := f.History.LatestReview(ctx, p.Key())
 	if err != nil {
 		return false, fmt.Errorf("look for the newest review of %s: %w", p.Key(), err)
 	}
@@ -521,11 +551,11 @@ func (s *Service) answeredNow(ctx context.Context, p ports.OpenPull, state ports
 // answeredBefore looks on GitHub for the answer to a pull request that the
 // store does not know, or does not know with this head, since its database was
 // lost or restored, or the news of it was. Where other pull requests have its head the check may be theirs.
-func (s *Service) answeredBefore(ctx context.Context, p ports.OpenPull, newest *ports.Write, shared bool) (bool, error) {
+func (f *Finder) answeredBefore(ctx context.Context, p ports.OpenPull, newest *ports.Write, shared bool) (bool, error) {
 	if shared || newest != nil {
 		return false, nil
 	}
-	runs, err := s.GitHub.Checks(ctx, p.Target, p.HeadSHA)
+	runs, err := f.CheckWriter.Checks(ctx, p.Target, p.HeadSHA)
 	if err != nil || len(runs) == 0 {
 		return false, err
 	}

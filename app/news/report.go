@@ -1,4 +1,4 @@
-package review
+package news
 
 import (
 	"context"
@@ -6,26 +6,38 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/retry"
 	"github.com/reviewgate/reviewgate/config"
 )
+
+// Reported asks for a review where a comment with a review report came, changed or went.
+type Reported struct {
+	Configs      *inforce.Configs
+	Targets      ports.Targets
+	History      ports.History
+	Intake       ports.Intake
+	PeopleReader ports.PeopleReader
+	Retry        retry.Policy
+}
 
 // workReport asks for a review where a comment with a review report came,
 // changed or went, if that can make a difference: the pull request's reviews
 // read such comments, and its author may write.
-func (s *Service) workReport(ctx context.Context, job ports.Job) error {
+func (n *Reported) Work(ctx context.Context, job ports.Job) error {
 	t, key := job.Report.Target, job.Report.Target.Key()
-	reads, err := s.readsReports(ctx, key)
+	reads, err := n.readsReports(ctx, key)
 	if err != nil || !reads {
-		return s.retry.Job(job.Attempt, err)
+		return n.Retry.Job(job.Attempt, err)
 	}
-	p, err := s.GitHub.Permission(ctx, t, job.Report.Author)
+	p, err := n.PeopleReader.Permission(ctx, t, job.Report.Author)
 	if err != nil || !p.CanWrite() {
-		return s.retry.Job(job.Attempt, err)
+		return n.Retry.Job(job.Attempt, err)
 	}
 	ask := ports.ReviewAsk{Target: t, Reason: "review report by " + job.Report.Author, Once: job.Delivery + " " + key}
-	if err := s.Store.Ask(ctx, ask, false); err != nil {
-		return s.retry.Job(job.Attempt, fmt.Errorf("ask for a review of %s: %w", key, err))
+	if err := n.Intake.Ask(ctx, ask, false); err != nil {
+		return n.Retry.Job(job.Attempt, fmt.Errorf("ask for a review of %s: %w", key, err))
 	}
 	return nil
 }
@@ -33,8 +45,8 @@ func (s *Service) workReport(ctx context.Context, job ports.Job) error {
 // readsReports reports whether a review of the target would read comments, as
 // far as its last one tells. One that is under way may have read them already. A
 // target that is not known has none that could be out of date.
-func (s *Service) readsReports(ctx context.Context, key string) (bool, error) {
-	state, err := s.Store.Target(ctx, key)
+func (n *Reported) readsReports(ctx context.Context, key string) (bool, error) {
+	state, err := n.Targets.Target(ctx, key)
 	if errors.Is(err, ports.ErrNotFound) {
 		return false, nil
 	}
@@ -44,11 +56,11 @@ func (s *Service) readsReports(ctx context.Context, key string) (bool, error) {
 	if state.Closed || state.Wanted > state.Done {
 		return !state.Closed, nil
 	}
-	r, err := s.Store.LatestReview(ctx, key)
+	r, err := n.History.LatestReview(ctx, key)
 	if err != nil || r == nil {
 		return false, err
 	}
-	cfg, err := s.configs.ConfigOf(ctx, r)
+	cfg, err := n.Configs.ConfigOf(ctx, r)
 	if err != nil {
 		return false, err
 	}
