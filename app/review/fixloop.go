@@ -1,12 +1,7 @@
 package review
 
 import (
-	"context"
-	"errors"
-	"fmt"
-
 	"github.com/reviewgate/reviewgate/app/ports"
-	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/fixloop"
@@ -24,21 +19,4 @@ func nextLoop(state ports.TargetState, r *pipeline.Review, cfg *config.Config) f
 		Attempts: set.MaxFixIterations, Turns: set.FixTimeoutTurns,
 		Never: set.When == config.FixLoopNever, Always: set.When == config.FixLoopAlways,
 	})
-}
-
-// resume lets an escalated fix loop continue: the head's report opens
-// attempt 1 of a new count. No agent runs for it.
-func (o *order) resume(ctx context.Context) (verdict, error) {
-	state, err := o.Store.Target(ctx, o.Target.Key())
-	switch {
-	case errors.Is(err, ports.ErrNotFound):
-		return refused(render.Notice{Kind: render.NoticeNotPaused}), nil
-	case err != nil:
-		return verdict{}, fmt.Errorf("read the target's state: %w", err)
-	case !state.FixLoop.Paused(state.Resumes):
-		return refused(render.Notice{Kind: render.NoticeNotPaused}), nil
-	}
-	v := o.rerun(ports.Rerun{Decide: true})
-	v.effect = ports.Effect{Resume: true, Audit: o.audit(state.HeadSHA, "")}
-	return v, nil
 }

@@ -168,20 +168,5 @@ func (s *Service) rest(ctx context.Context, lease ports.Lease, state ports.Targe
 	if more {
 		return &ports.RetryError{Err: errors.Join(errors.New("more is wanted"), s.Store.Release(ctx, lease))}
 	}
-	return s.answerCommands(ctx, lease.Key, finished{state.Wanted, true})
-}
-
-// endsQuarantine reports whether a command has a quarantined target tried at once, which
-// takes write permission. An author without it may only ask for a review.
-func (o *order) endsQuarantine(ctx context.Context) (bool, error) {
-	state, err := o.Store.Target(ctx, o.Target.Key())
-	switch {
-	case errors.Is(err, ports.ErrNotFound):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("read the target's state: %w", err)
-	case state.Quarantine.Deaths == 0:
-		return false, nil
-	}
-	return o.mayWrite(ctx)
+	return s.commands.Answer(ctx, lease.Key, state.Wanted, true)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/access"
 	"github.com/reviewgate/reviewgate/app/admission"
 	"github.com/reviewgate/reviewgate/app/agents/model"
+	"github.com/reviewgate/reviewgate/app/commandrun"
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/issues"
 	"github.com/reviewgate/reviewgate/app/lease"
@@ -109,6 +110,7 @@ type Service struct {
 	rerequested *news.Rerequested
 	reported    *news.Reported
 	scanned     *news.Scanned
+	commands    *commandrun.Runner
 	deleter     *retention.Deleter
 	access      *access.Checker
 	running     runs
@@ -187,6 +189,11 @@ func (s *Service) build() {
 		PeopleReader: s.GitHub.PeopleReader, Retry: s.retry,
 	}
 	s.scanned = &news.Scanned{Scans: s.Store.Scans, Interval: s.ScanInterval, Retry: s.retry}
+	s.commands = &commandrun.Runner{
+		Configs: s.configs, Commands: s.Store.Commands, History: s.Store.History, Targets: s.Store.Targets,
+		PullReader: s.GitHub.PullReader, PeopleReader: s.GitHub.PeopleReader, CommentWriter: s.GitHub.CommentWriter,
+		Retry: s.retry, Redact: s.Pipeline.Redact, Log: s.Log, Now: s.Now,
+	}
 	s.tracker = &issues.Tracker{
 		Configs: s.configs, Deferrals: s.Store.Deferrals, History: s.Store.History, Marks: s.Store.Marks,
 		IssueWriter: s.GitHub.IssueWriter, Leases: s.leases, Retry: s.retry, Log: s.Log, Now: s.Now, WebURL: s.WebURL,
@@ -229,7 +236,7 @@ func (s *Service) found(what string) {
 // the head moved or the pull request was closed, is cancelled at once.
 func (s *Service) Accept(ctx context.Context, d ports.Delivery) (ports.Accepted, error) {
 	if d.Command != nil {
-		c := s.presentable(*d.Command)
+		c := s.commands.Presentable(*d.Command)
 		d.Command = &c
 	}
 	if d.Config != nil && !s.configs.CarriesConfig(*d.Config) {
@@ -254,7 +261,7 @@ func (s *Service) Work(ctx context.Context, job ports.Job) error {
 	case ports.JobReview, ports.JobPublish:
 		return s.workTarget(ctx, job.Key, job.Kind)
 	case ports.JobCommand:
-		return s.workCommand(ctx, job.Place, job.CommentID, job.Attempt)
+		return s.commands.Work(ctx, job.Place, job.CommentID, job.Attempt)
 	case ports.JobRerequest:
 		return s.rerequested.Work(ctx, job)
 	case ports.JobReport:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/admission"
+	"github.com/reviewgate/reviewgate/app/commandrun"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/ports"
@@ -63,7 +64,7 @@ func (s *Service) WorkHeld(ctx context.Context, lease ports.Lease, kind ports.Jo
 	}
 	if done != nil {
 		// The lease was given back, so its end must not keep anybody from being told.
-		err := s.answerCommands(ctx, key, *done)
+		err := s.commands.Answer(ctx, key, done.generation, done.gaveUp)
 		if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 			return &ports.RetryError{Err: err} // at once, when the server is back
 		}
@@ -189,7 +190,7 @@ func (s *Service) sayOrDrop(ctx context.Context, lease ports.Lease, state ports.
 func (s *Service) sayEarly(ctx context.Context, lease ports.Lease, state ports.TargetState) {
 	err := panics.Guard(func() error { return s.comments.SayNotices(ctx, lease, state) })
 	if err == nil {
-		err = s.answerCommands(ctx, lease.Key, finished{state.Done, state.GaveUp})
+		err = s.commands.Answer(ctx, lease.Key, state.Done, state.GaveUp)
 	}
 	if err != nil {
 		s.Log.Warn().Str("target", lease.Key).Err(err).Msg("notices not said before the review")
@@ -389,7 +390,7 @@ func (s *Service) finishClosed(ctx context.Context, lease ports.Lease, state por
 		return false, fmt.Errorf("list the commands of a closed target: %w", err)
 	}
 	for _, c := range cmds {
-		if err := s.Store.FinishCommand(ctx, c.Place, c.CommentID, outcomeClosed); err != nil {
+		if err := s.Store.FinishCommand(ctx, c.Place, c.CommentID, commandrun.OutcomeClosed); err != nil {
 			return false, fmt.Errorf("finish command %d: %w", c.CommentID, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package review
+package commandrun
 
 import (
 	"context"
@@ -22,70 +22,70 @@ type authorship struct {
 const maxAlike = 20
 
 // askAuthors finds out whether the sender is among those who made the pull request.
-func (o *order) askAuthors(ctx context.Context) error {
-	state, err := o.Store.Target(ctx, o.Target.Key())
+func (cr *commandRun) askAuthors(ctx context.Context) error {
+	state, err := cr.Targets.Target(ctx, cr.Target.Key())
 	if errors.Is(err, ports.ErrNotFound) {
-		o.authors = authorship{own: o.own(), unseen: true}
+		cr.authors = authorship{own: cr.own(), unseen: true}
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read the head of %s: %w", o.Target.Key(), err)
+		return fmt.Errorf("read the head of %s: %w", cr.Target.Key(), err)
 	}
-	pushes, err := o.Store.Pushes(ctx, o.Target)
+	pushes, err := cr.Commands.Pushes(ctx, cr.Target)
 	if err != nil {
 		return err
 	}
-	o.authors = authorship{own: o.own(), unseen: !seen(state.Target.HeadSHA, pushes)}
-	if o.authors.own {
+	cr.authors = authorship{own: cr.own(), unseen: !seen(state.Target.HeadSHA, pushes)}
+	if cr.authors.own {
 		return nil
 	}
 	var own []ports.Push
 	for _, p := range pushes {
 		from, to, retargeted := p.Retargeted()
 		switch {
-		case retargeted && !o.authors.unseen:
+		case retargeted && !cr.authors.unseen:
 			head := p.Target.HeadSHA
-			alike, err := o.alike(ctx, reviewed{head, from}, reviewed{head, to})
+			alike, err := cr.alike(ctx, reviewed{head, from}, reviewed{head, to})
 			if err != nil {
 				return err
 			}
-			o.authors.unseen = !alike || from == ""
-		case !retargeted && o.sent(p):
+			cr.authors.unseen = !alike || from == ""
+		case !retargeted && cr.sent(p):
 			own = append(own, p)
 		}
 	}
-	o.authors.own = len(own) > maxAlike
+	cr.authors.own = len(own) > maxAlike
 	for _, p := range own {
-		if o.authors.own {
+		if cr.authors.own {
 			return nil
 		}
-		alike, err := o.leftAlike(ctx, p)
+		alike, err := cr.leftAlike(ctx, p)
 		if err != nil {
 			return err
 		}
-		o.authors.own = !alike
+		cr.authors.own = !alike
 	}
 	return nil
 }
 
 // own reports whether the sender opened the pull request. By now the login may belong to
 // another account, and the account may have another login.
-func (o *order) own() bool {
-	return strings.EqualFold(o.Sender, o.Author) || o.SenderID != 0 && o.SenderID == o.AuthorID
+func (cr *commandRun) own() bool {
+	return strings.EqualFold(cr.Sender, cr.Author) || cr.SenderID != 0 && cr.SenderID == cr.AuthorID
 }
 
 // sent reports whether the command's sender sent the push.
-func (o *order) sent(p ports.Push) bool {
-	return strings.EqualFold(o.Sender, p.Sender) || o.SenderID != 0 && o.SenderID == p.SenderID
+func (cr *commandRun) sent(p ports.Push) bool {
+	return strings.EqualFold(cr.Sender, p.Sender) || cr.SenderID != 0 && cr.SenderID == p.SenderID
 }
 
 // leftAlike reports whether a push is known to have left the change as it was, as a merge
 // of the base does: both heads were reviewed, and what was read of them is the same.
-func (o *order) leftAlike(ctx context.Context, p ports.Push) (bool, error) {
+func (cr *commandRun) leftAlike(ctx context.Context, p ports.Push) (bool, error) {
 	if p.Before == "" {
 		return false, nil
 	}
-	return o.alike(ctx, reviewed{head: p.Before}, reviewed{head: p.Target.HeadSHA})
+	return cr.alike(ctx, reviewed{head: p.Before}, reviewed{head: p.Target.HeadSHA})
 }
 
 // reviewed is a head that was reviewed, and the base branch that it was to go into then;
@@ -94,10 +94,10 @@ type reviewed struct{ head, base string }
 
 // alike reports whether two reviews are known that saw the same change: of one and the
 // same base, unless others are named.
-func (o *order) alike(ctx context.Context, a, b reviewed) (bool, error) {
+func (cr *commandRun) alike(ctx context.Context, a, b reviewed) (bool, error) {
 	var facts [2]*pipeline.PRFacts
 	for i, of := range []reviewed{a, b} {
-		r, err := o.Store.ReviewOfHead(ctx, o.Target.Key(), of.head, of.base)
+		r, err := cr.History.ReviewOfHead(ctx, cr.Target.Key(), of.head, of.base)
 		if err != nil {
 			return false, fmt.Errorf("read the review of %s: %w", of.head, err)
 		}

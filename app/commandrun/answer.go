@@ -1,4 +1,4 @@
-package review
+package commandrun
 
 import (
 	"context"
@@ -15,16 +15,16 @@ import (
 
 // explain answers why agents ran or did not. The review that the comment shows
 // when it is said tells.
-func (o *order) explain(ctx context.Context) (verdict, error) {
-	r, err := o.Store.LatestReview(ctx, o.Target.Key())
+func (cr *commandRun) explain(ctx context.Context) (verdict, error) {
+	r, err := cr.History.LatestReview(ctx, cr.Target.Key())
 	if err != nil {
 		return verdict{}, fmt.Errorf("read the newest review: %w", err)
 	}
 	if r == nil {
 		return refused(render.Notice{Kind: render.NoticeNoReview}), nil
 	}
-	n := render.Notice{Kind: render.NoticeExplain, Text: o.what.Subject}
-	if !knownTo(&r.Review, o.what.Subject) {
+	n := render.Notice{Kind: render.NoticeExplain, Text: cr.what.Subject}
+	if !knownTo(&r.Review, cr.what.Subject) {
 		return refused(n), nil
 	}
 	return answered(n), nil
@@ -44,17 +44,17 @@ func knownTo(r *pipeline.Review, name string) bool {
 const maxStatusSaid = 20
 
 // status answers where the pull request stands.
-func (o *order) status(ctx context.Context) (verdict, error) {
-	key := o.Target.Key()
-	state, err := o.Store.Target(ctx, key)
+func (cr *commandRun) status(ctx context.Context) (verdict, error) {
+	key := cr.Target.Key()
+	state, err := cr.Targets.Target(ctx, key)
 	if err != nil && !errors.Is(err, ports.ErrNotFound) {
 		return verdict{}, fmt.Errorf("read the target's state: %w", err)
 	}
-	r, err := o.Store.LatestReview(ctx, key)
+	r, err := cr.History.LatestReview(ctx, key)
 	if err != nil {
 		return verdict{}, fmt.Errorf("read the newest review: %w", err)
 	}
-	st := render.Status{At: o.Now(), GaveUp: state.GaveUp, Left: max(0, o.left()-1), Limit: o.limit()}
+	st := render.Status{At: cr.Now(), GaveUp: state.GaveUp, Left: max(0, cr.left()-1), Limit: cr.limit()}
 	if state.Wanted > state.Done {
 		st.Asked, st.Since, st.Attempts = state.Reason, state.AskedAt, state.Attempts
 	}
@@ -63,7 +63,7 @@ func (o *order) status(ctx context.Context) (verdict, error) {
 		st.Decision, st.HeadSHA = r.Review.Report.Decision, r.HeadSHA
 		base, all = r.Review.Facts.Base.Ref, subjects(&r.Review.Report)
 	}
-	m, err := o.Store.Taught(ctx, key, head, base)
+	m, err := cr.Commands.Taught(ctx, key, head, base)
 	if err != nil {
 		return verdict{}, fmt.Errorf("read what was said of findings: %w", err)
 	}

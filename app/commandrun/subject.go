@@ -1,4 +1,4 @@
-package review
+package commandrun
 
 import (
 	"context"
@@ -110,8 +110,8 @@ func called(all []subject, id string) []subject {
 
 // onFinding says something of a finding of the review that was the newest when the
 // command was given: what is pushed meanwhile is not what the person read.
-func (o *order) onFinding(ctx context.Context) (verdict, error) {
-	r, err := o.Store.ReviewAsOf(ctx, o.Target.Key(), o.ReceivedAt)
+func (cr *commandRun) onFinding(ctx context.Context) (verdict, error) {
+	r, err := cr.History.ReviewAsOf(ctx, cr.Target.Key(), cr.ReceivedAt)
 	if err != nil {
 		return verdict{}, fmt.Errorf("read the newest review: %w", err)
 	}
@@ -119,57 +119,57 @@ func (o *order) onFinding(ctx context.Context) (verdict, error) {
 		return refused(render.Notice{Kind: render.NoticeNoReview}), nil
 	}
 	all, kind := subjects(&r.Review.Report), render.NoticeNoFinding
-	if o.what.Name == commands.Accept && o.what.Finding == commands.Unread {
+	if cr.what.Name == commands.Accept && cr.what.Finding == commands.Unread {
 		if all, kind = unread(r), render.NoticeAllRead; len(all) == 0 {
 			return refused(render.Notice{Kind: kind}), nil
 		}
 	}
-	if o.what.Name == commands.Restore {
-		m, err := o.Store.Taught(ctx, r.Key, r.HeadSHA, r.Review.Facts.Base.Ref)
+	if cr.what.Name == commands.Restore {
+		m, err := cr.Commands.Taught(ctx, r.Key, r.HeadSHA, r.Review.Facts.Base.Ref)
 		if err != nil {
 			return verdict{}, fmt.Errorf("read what was said of findings: %w", err)
 		}
 		all, kind = said(all, m), render.NoticeUnsaid
 	}
-	found := called(all, o.what.Finding)
+	found := called(all, cr.what.Finding)
 	switch {
 	case len(found) == 0:
-		return refused(o.list(kind, all)), nil
+		return refused(cr.list(kind, all)), nil
 	case len(found) > 1:
-		return refused(o.list(render.NoticeSeveral, found)), nil
+		return refused(cr.list(render.NoticeSeveral, found)), nil
 	}
-	if lacks, err := o.lacksFor(ctx, &found[0]); err != nil || lacks != "" {
-		return o.notAllowed(lacks), err
+	if lacks, err := cr.lacksFor(ctx, &found[0]); err != nil || lacks != "" {
+		return cr.notAllowed(lacks), err
 	}
-	v := o.rerun(ports.Rerun{Decide: true})
-	v.effect = o.verdictOn(&found[0])
+	v := cr.rerun(ports.Rerun{Decide: true})
+	v.effect = cr.verdictOn(&found[0])
 	v.effect.HeadSHA, v.effect.BaseRef = r.HeadSHA, r.Review.Facts.Base.Ref
-	v.effect.Audit = o.audit(r.HeadSHA, found[0].id)
+	v.effect.Audit = cr.audit(r.HeadSHA, found[0].id)
 	return v, nil
 }
 
 // lacksFor is what the sender lacks for the command because of the finding that
 // it is about. To take back an acceptance makes as much milder as to dismiss.
-func (o *order) lacksFor(ctx context.Context, s *subject) (string, error) {
+func (cr *commandRun) lacksFor(ctx context.Context, s *subject) (string, error) {
 	switch {
-	case o.what.Accepted && !s.accepted:
+	case cr.what.Accepted && !s.accepted:
 		return "", nil
-	case o.what.Critical && len(o.config.FinalIn(s.rule, s.agent)) > 0:
-		return o.lacksForFinal(ctx, o.config.FinalIn(s.rule, s.agent))
-	case (o.what.Critical || s.ignore != "") && s.critical: // to accept that it is ignored is as good as to dismiss it
-		if lacks, err := o.unless(ctx, o.mayMaintain, render.TakesCritical); err != nil || lacks != "" {
+	case cr.what.Critical && len(cr.config.FinalIn(s.rule, s.agent)) > 0:
+		return cr.lacksForFinal(ctx, cr.config.FinalIn(s.rule, s.agent))
+	case (cr.what.Critical || s.ignore != "") && s.critical: // to accept that it is ignored is as good as to dismiss it
+		if lacks, err := cr.unless(ctx, cr.mayMaintain, render.TakesCritical); err != nil || lacks != "" {
 			return lacks, err
 		}
 	}
-	if o.what.Own {
-		return o.judgesOwn(ctx)
+	if cr.what.Own {
+		return cr.judgesOwn(ctx)
 	}
 	return "", nil
 }
 
 // list is a refusal with the findings that could have been meant.
-func (o *order) list(kind render.NoticeKind, of []subject) render.Notice {
-	n := render.Notice{Kind: kind, Text: o.what.Finding, More: max(0, len(of)-render.MaxNamed)}
+func (cr *commandRun) list(kind render.NoticeKind, of []subject) render.Notice {
+	n := render.Notice{Kind: kind, Text: cr.what.Finding, More: max(0, len(of)-render.MaxNamed)}
 	for _, s := range of[:min(len(of), render.MaxNamed)] {
 		n.Names = append(n.Names, named(s.id, s.title))
 	}
@@ -177,21 +177,21 @@ func (o *order) list(kind render.NoticeKind, of []subject) render.Notice {
 }
 
 // verdictOn is what the command says of each fingerprint of a finding.
-func (o *order) verdictOn(s *subject) ports.Effect {
+func (cr *commandRun) verdictOn(s *subject) ports.Effect {
 	var e ports.Effect
 	for i, f := range s.fingerprints {
 		around := pipeline.SurroundingsUnknown // in a review of a version that kept none
 		if i < len(s.surroundings) {
 			around = s.surroundings[i]
 		}
-		switch o.what.Name {
+		switch cr.what.Name {
 		case commands.Dismiss:
 			e.Dismiss = append(e.Dismiss, pipeline.Dismissal{
-				Fingerprint: f, Path: s.path, Reason: o.what.Reason, By: o.Sender, Override: o.maintains || len(o.finalIn) > 0, FinalIn: o.finalIn,
+				Fingerprint: f, Path: s.path, Reason: cr.what.Reason, By: cr.Sender, Override: cr.maintains || len(cr.finalIn) > 0, FinalIn: cr.finalIn,
 				Surroundings: around,
 			})
 		case commands.Accept:
-			e.Accept = append(e.Accept, pipeline.Acceptance{Fingerprint: f, By: o.Sender, Ignore: s.ignore, Surroundings: around})
+			e.Accept = append(e.Accept, pipeline.Acceptance{Fingerprint: f, By: cr.Sender, Ignore: s.ignore, Surroundings: around})
 		default:
 			e.Restore = append(e.Restore, f)
 		}
@@ -200,10 +200,10 @@ func (o *order) verdictOn(s *subject) ports.Effect {
 }
 
 // audit is the command's line in the audit log.
-func (o *order) audit(headSHA, subject string) *ports.AuditEntry {
+func (cr *commandRun) audit(headSHA, subject string) *ports.AuditEntry {
 	return &ports.AuditEntry{
-		At: o.Now(), RepoID: o.Target.RepoID, Key: o.Target.Key(), HeadSHA: headSHA, Actor: o.Sender,
-		Action: string(o.what.Name), Subject: subject, Reason: o.what.Reason,
+		At: cr.Now(), RepoID: cr.Target.RepoID, Key: cr.Target.Key(), HeadSHA: headSHA, Actor: cr.Sender,
+		Action: string(cr.what.Name), Subject: subject, Reason: cr.what.Reason,
 	}
 }
 
@@ -211,36 +211,36 @@ func (o *order) audit(headSHA, subject string) *ports.AuditEntry {
 // came. A head whose review nobody had seen by then is not decided about: it may
 // have been pushed after the command, which can wait long for GitHub. One whose
 // review had been given up by then is, since there is nothing to wait for.
-func (o *order) byHand(ctx context.Context) (verdict, error) {
-	key := o.Target.Key()
-	now, err := o.GitHub.Pull(ctx, o.Target)
+func (cr *commandRun) byHand(ctx context.Context) (verdict, error) {
+	key := cr.Target.Key()
+	now, err := cr.PullReader.Pull(ctx, cr.Target)
 	if err != nil {
 		return verdict{}, err
 	}
-	state, err := o.Store.Target(ctx, key)
+	state, err := cr.Targets.Target(ctx, key)
 	if err != nil {
 		return verdict{}, fmt.Errorf("read the target's state: %w", err)
 	}
-	r, err := o.Store.ReviewAsOf(ctx, key, o.ReceivedAt)
+	r, err := cr.History.ReviewAsOf(ctx, key, cr.ReceivedAt)
 	if err != nil {
 		return verdict{}, fmt.Errorf("read the review that was shown: %w", err)
 	}
 	shown := r != nil && r.HeadSHA == now.HeadSHA && r.Review.Facts.Base.Ref == now.BaseRef
-	gaveUp := state.GaveUp && state.Done >= state.Wanted && state.HeadSHA == now.HeadSHA && !state.GaveUpAt.After(o.ReceivedAt)
+	gaveUp := state.GaveUp && state.Done >= state.Wanted && state.HeadSHA == now.HeadSHA && !state.GaveUpAt.After(cr.ReceivedAt)
 	if !shown && !gaveUp {
-		return refused(render.Notice{Kind: render.NoticeHeadMoved, Command: o.what.Name}), nil
+		return refused(render.Notice{Kind: render.NoticeHeadMoved, Command: cr.what.Name}), nil
 	}
 	action := pipeline.HandOverride
-	if o.what.Name == commands.Reject {
+	if cr.what.Name == commands.Reject {
 		action = pipeline.HandReject
-	} else if err := o.askAuthority(ctx); err != nil {
+	} else if err := cr.askAuthority(ctx); err != nil {
 		return verdict{}, err
 	}
-	v := o.rerun(ports.Rerun{Decide: true})
+	v := cr.rerun(ports.Rerun{Decide: true})
 	v.ask.ByHand = true
 	v.effect = ports.Effect{
-		ByHand:  &pipeline.HandDecision{Action: action, By: o.Sender, Reason: o.what.Reason, At: o.Now(), FinalIn: o.finalIn},
-		HeadSHA: now.HeadSHA, BaseRef: now.BaseRef, Audit: o.audit(now.HeadSHA, ""),
+		ByHand:  &pipeline.HandDecision{Action: action, By: cr.Sender, Reason: cr.what.Reason, At: cr.Now(), FinalIn: cr.finalIn},
+		HeadSHA: now.HeadSHA, BaseRef: now.BaseRef, Audit: cr.audit(now.HeadSHA, ""),
 	}
 	if shown && r.Review.Report.Models != nil {
 		v.effect.Audit.AutoDecision = r.Review.Report.Models.AutoDecision

@@ -1,4 +1,4 @@
-package review
+package commandrun
 
 import (
 	"context"
@@ -16,31 +16,31 @@ func isOpinion(c ports.Command) bool {
 // opinion notes in the audit log that a person's review on GitHub contradicts the review of
 // the head that it is about, if the person may write. Nothing else comes of it, and nothing
 // is said.
-func (s *Service) opinion(ctx context.Context, c ports.Command) error {
-	o := order{Service: s, Command: c}
-	r, err := s.Store.ReviewAsOf(ctx, c.Target.Key(), c.ReceivedAt)
+func (run *Runner) opinion(ctx context.Context, c ports.Command) error {
+	cr := commandRun{Runner: run, Command: c}
+	r, err := run.History.ReviewAsOf(ctx, c.Target.Key(), c.ReceivedAt)
 	if err != nil {
 		return fmt.Errorf("read the review that was shown: %w", err)
 	}
 	if r == nil || r.HeadSHA != c.Args || !contradicts(c.Name, &r.Review.Report) {
-		return s.finishCommand(ctx, c, outcomeIgnored)
+		return run.finishCommand(ctx, c, outcomeIgnored)
 	}
-	may, err := o.mayWrite(ctx)
+	may, err := cr.mayWrite(ctx)
 	if err != nil {
 		return err
 	}
 	if !may {
-		return s.finishCommand(ctx, c, outcomeIgnored)
+		return run.finishCommand(ctx, c, outcomeIgnored)
 	}
-	entry := &ports.AuditEntry{At: s.Now(), RepoID: c.Target.RepoID, Key: c.Target.Key(), HeadSHA: r.HeadSHA, Actor: c.Sender, Action: c.Name}
+	entry := &ports.AuditEntry{At: run.Now(), RepoID: c.Target.RepoID, Key: c.Target.Key(), HeadSHA: r.HeadSHA, Actor: c.Sender, Action: c.Name}
 	if m := r.Review.Report.Models; m != nil {
 		entry.AutoDecision = m.AutoDecision
 	}
-	if err := s.Store.Obey(ctx, c, ports.Effect{Audit: entry}, nil); err != nil {
+	if err := run.Commands.Obey(ctx, c, ports.Effect{Audit: entry}, nil); err != nil {
 		return fmt.Errorf("note the review of %s: %w", c.Sender, err)
 	}
-	s.told(c).Str("says", c.Name).Str("decision", string(r.Review.Report.Decision)).Msg("a person's review contradicts the decision")
-	return s.finishCommand(ctx, c, outcomeDone)
+	run.told(c).Str("says", c.Name).Str("decision", string(r.Review.Report.Decision)).Msg("a person's review contradicts the decision")
+	return run.finishCommand(ctx, c, outcomeDone)
 }
 
 // contradicts reports whether a person's review on GitHub is against what a report came to:

@@ -1,0 +1,194 @@
+package commandrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/inforce"
+	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/app/retry"
+	"github.com/reviewgate/reviewgate/config"
+)
+
+// Runner runs slash commands.
+type Runner struct {
+	Configs       *inforce.Configs
+	Commands      ports.Commands
+	History       ports.History
+	Targets       ports.Targets
+	PullReader    ports.PullReader
+	PeopleReader  ports.PeopleReader
+	CommentWriter ports.CommentWriter
+	Retry         retry.Policy
+	Redact        func(string) string // takes secrets out of what is kept of a command
+	Log           zerolog.Logger
+	Now           func() time.Time
+}
+
+// Reactions that answer a command.
+const (
+	reactionSeen    = "eyes"
+	reactionDone    = "rocket"
+	reactionRefused = "confused"
+)
+
+// Outcomes of a command, as they are stored.
+const (
+	outcomeDone    = "done"
+	outcomeRefused = "refused"
+	OutcomeClosed  = "closed"
+	outcomeIgnored = "ignored"
+)
+
+// workCommand obeys a slash command or refuses it. It is safe to do again:
+// accepting is one transaction, and a reaction that is there stays one.
+func (run *Runner) Work(ctx context.Context, place ports.CommentPlace, commentID int64, attempt int) error {
+	return run.Retry.Job(attempt, run.command(ctx, place, commentID))
+}
+
+func (run *Runner) command(ctx context.Context, place ports.CommentPlace, commentID int64) error {
+	c, done, err := run.Commands.Command(ctx, place, commentID)
+	if errors.Is(err, ports.ErrNotFound) {
+		return nil // forgotten, and its job was not
+	}
+	if err != nil {
+		return fmt.Errorf("read command %d: %w", commentID, err)
+	}
+	if done {
+		return nil
+	}
+	if isOpinion(c) {
+		return run.opinion(ctx, c)
+	}
+	cr := commandRun{Runner: run, Command: c}
+	if cr.hour, err = run.Commands.CommandsSince(ctx, c, run.Now().Add(-time.Hour)); err != nil {
+		return fmt.Errorf("count the commands of the last hour: %w", err)
+	}
+	if cr.config, err = run.Configs.Known(ctx, c.Target); err != nil {
+		return err
+	}
+	// To look at a command and to answer cost calls and comment edits, so that
+	// even refusals are bounded. Nobody's commands keep others' from being obeyed:
+	// what is not looked at is the sender's own doing.
+	off := cr.config.Mode(c.Target.Owner+"/"+c.Target.Name) == config.ModeOff
+	if cr.hour.BySender > 2*cr.limit() || off && !cr.reruns() {
+		return run.finishCommand(ctx, c, outcomeIgnored)
+	}
+	v, err := cr.judge(ctx)
+	switch {
+	case err != nil:
+		return err
+	case v.refusal != nil && (off || cr.hour.TurnedDown >= 2*cr.limit()):
+		return run.finishCommand(ctx, c, outcomeIgnored)
+	case v.refusal != nil:
+		return run.refuse(ctx, c, *v.refusal)
+	}
+	if v.ask != nil && cr.reruns() {
+		if v.ask.AtOnce, err = cr.endsQuarantine(ctx); err != nil {
+			return err
+		}
+	}
+	if !off { // nothing is said there
+		if err := run.react(ctx, c, reactionSeen); err != nil {
+			return err
+		}
+	}
+	if err := run.Commands.Obey(ctx, c, v.effect, v.ask); err != nil {
+		return fmt.Errorf("obey command %d: %w", c.CommentID, err)
+	}
+	run.told(c).Str("command", string(cr.what.Name)).Msg("command obeyed")
+	return nil
+}
+
+// told begins the log's line of what became of a command.
+func (run *Runner) told(c ports.Command) *zerolog.Event {
+	return run.Log.Info().Str("target", c.Target.Key()).Str("place", string(c.Place)).Int64("comment", c.CommentID).Str("sender", c.Sender)
+}
+
+// verdict is what becomes of a command: it is refused, or it changes something
+// and asks for a review, or is answered in the comment alone: whoever says that
+// tells the sender.
+type verdict struct {
+	refusal *render.Notice
+	effect  ports.Effect
+	ask     *ports.ReviewAsk
+}
+
+func refused(n render.Notice) verdict { return verdict{refusal: &n} }
+
+func answered(n render.Notice) verdict { return verdict{effect: ports.Effect{Notice: n.String()}} }
+
+func (run *Runner) refuse(ctx context.Context, c ports.Command, why render.Notice) error {
+	run.told(c).Str("why", string(why.Kind)).Msg("command refused")
+	if err := run.react(ctx, c, reactionRefused); err != nil {
+		return err
+	}
+	if err := run.Commands.Refuse(ctx, c, outcomeRefused, why.String()); err != nil {
+		return fmt.Errorf("refuse command %d: %w", c.CommentID, err)
+	}
+	return nil
+}
+
+func (run *Runner) finishCommand(ctx context.Context, c ports.Command, outcome string) error {
+	if err := run.Commands.FinishCommand(ctx, c.Place, c.CommentID, outcome); err != nil {
+		return fmt.Errorf("finish command %d: %w", c.CommentID, err)
+	}
+	return nil
+}
+
+// react adds a reaction. A comment that is gone needs none.
+func (run *Runner) react(ctx context.Context, c ports.Command, reaction string) error {
+	err := run.CommentWriter.React(ctx, c.Target, c.Place, c.CommentID, reaction)
+	var host *ports.HostError
+	if errors.As(err, &host) && !host.Temporary() {
+		run.Log.Warn().Int64("comment", c.CommentID).Err(err).Msg("reaction not added")
+		return nil
+	}
+	return err
+}
+
+// answerCommands tells the people whose command asked for a finished review
+// that it is done, or was given up. The review stands whether or not they can
+// be told; a later run of the job tells them then.
+func (run *Runner) Answer(ctx context.Context, key string, generation int64, gaveUp bool) error {
+	reaction := reactionDone
+	if gaveUp {
+		reaction = reactionRefused // the check says why
+	}
+	cmds, err := run.Commands.AwaitingCommands(ctx, key, generation)
+	for _, c := range cmds {
+		if isOpinion(c) {
+			continue // which is finished by its own job, and not answered
+		}
+		var off bool
+		if err == nil {
+			off, err = run.Configs.SwitchedOff(ctx, c.Target)
+		}
+		if err == nil && !off {
+			word := reaction
+			if isAnswered(c) { // in the comment, whatever became of a review
+				word = reactionDone
+			}
+			err = run.react(ctx, c, word)
+			if err != nil && run.Now().Sub(c.ReceivedAt) > patience {
+				run.Log.Warn().Int64("comment", c.CommentID).Err(err).Msg("command not answered")
+				err = nil
+			}
+		}
+		if err == nil {
+			err = run.Commands.FinishCommand(ctx, c.Place, c.CommentID, outcomeDone)
+		}
+	}
+	if err != nil {
+		return &ports.RetryError{After: 6 * run.Retry.Base, Err: fmt.Errorf("answer the commands on %s: %w", key, err)}
+	}
+	return nil
+}
+
+// patience is how long after a command its answer is still of use.
+const patience = 3 * time.Hour

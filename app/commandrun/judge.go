@@ -1,0 +1,349 @@
+package commandrun
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/reviewgate/reviewgate/app/commands"
+	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/config"
+)
+
+// order is a command while it is judged. What GitHub says of its sender is asked
+// once.
+type commandRun struct {
+	*Runner
+	ports.Command
+	config *config.Config     // as far as it is known
+	hour   ports.CommandCount // of the last one
+
+	what       commands.Command
+	permission ports.Permission // empty until it is asked
+	maintains  bool             // the sender is known to be allowed what takes maintain
+	authors    authorship       // what the sender is to the pull request
+	finalIn    []string         // layers of which the sender has the named authority; see askAuthority
+}
+
+func (cr *commandRun) limit() int { return cr.config.Settings.Limits.CommandsPerHour }
+
+// left is how many commands may be obeyed yet in this hour, this one included.
+func (cr *commandRun) left() int { return max(0, cr.limit()-cr.hour.Obeyed) }
+
+// judgesOwn is what the sender lacks to judge the pull request. Its authors need maintain,
+// or may not judge it at all if the settings say so; if a push was not seen, everybody
+// needs maintain.
+func (cr *commandRun) judgesOwn(ctx context.Context) (string, error) {
+	if err := cr.askAuthors(ctx); err != nil {
+		return "", err
+	}
+	switch {
+	case cr.authors.own && cr.config.Settings.Commands.SelfJudgement == config.SelfJudgementNever:
+		return render.TakesOther, nil
+	case cr.authors.own:
+		return cr.unless(ctx, cr.mayMaintain, render.TakesOwn)
+	case cr.authors.unseen:
+		return cr.unless(ctx, cr.mayMaintain, render.TakesUnseen)
+	}
+	return "", nil
+}
+
+// decides reports whether the command says what a person decided: about the gate, or
+// about a finding. Such a command runs no agents, and does not wait because others
+// gave commands.
+func (cr *commandRun) decides() bool {
+	return slices.Contains([]commands.Name{commands.Override, commands.Reject, commands.Dismiss, commands.Accept, commands.Restore}, cr.what.Name)
+}
+
+// reruns reports whether the command does nothing but ask for a review.
+func (cr *commandRun) reruns() bool {
+	what, err := commands.Parse(cr.Name, cr.Args)
+	return err == nil && slices.Contains([]commands.Name{commands.Review, commands.Agent, commands.Full}, what.Name)
+}
+
+// isAnswered reports whether a command that was obeyed is answered in the
+// comment, and asks for nothing.
+func isAnswered(c ports.Command) bool {
+	for _, name := range []commands.Name{commands.Explain, commands.Status, commands.Help} {
+		if strings.EqualFold(c.Name, string(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// judge decides what becomes of the command. What it is comes first, then
+// whether its sender may give it, and then what it is about.
+func (cr *commandRun) judge(ctx context.Context) (verdict, error) {
+	what, err := commands.Parse(cr.Name, cr.Args)
+	if n := misunderstood(err); n != nil {
+		return refused(*n), nil
+	}
+	cr.what = what
+	lacks, err := cr.lacks(ctx)
+	switch {
+	case err != nil:
+		return verdict{}, err
+	case lacks != "":
+		return cr.notAllowed(lacks), nil
+	case cr.left() == 0 && !cr.decides():
+		return refused(render.Notice{Kind: render.NoticeRate, Command: what.Name, Limit: cr.limit()}), nil
+	}
+	switch what.Name {
+	case commands.Review:
+		return cr.rerun(ports.Rerun{}), nil
+	case commands.Full:
+		return cr.rerun(ports.Rerun{Full: true}), nil
+	case commands.Agent:
+		return cr.agents(), nil
+	case commands.Dismiss, commands.Accept, commands.Restore:
+		return cr.onFinding(ctx)
+	case commands.Override, commands.Reject:
+		return cr.byHand(ctx)
+	case commands.Resume:
+		return cr.resume(ctx)
+	case commands.Explain:
+		return cr.explain(ctx)
+	case commands.Status:
+		return cr.status(ctx)
+	}
+	return answered(render.Notice{Kind: render.NoticeHelp}), nil
+}
+
+// misunderstood says what is wrong with what was typed; nil for no error.
+func misunderstood(err error) *render.Notice {
+	var unknown *commands.UnknownError
+	var usage *commands.UsageError
+	switch {
+	case errors.As(err, &unknown):
+		return &render.Notice{Kind: render.NoticeUnknown, Text: unknown.Name}
+	case errors.As(err, &usage):
+		return &render.Notice{Kind: render.NoticeUsage, Command: usage.Kind.Name, Wrong: string(usage.Wrong), Text: usage.Given}
+	}
+	return nil
+}
+
+func (cr *commandRun) notAllowed(lacks string) verdict {
+	return refused(render.Notice{Kind: render.NoticePermission, By: cr.Sender, Command: cr.what.Name, Wrong: lacks})
+}
+
+// lacks is what the sender lacks for the command, whatever it is about: one of
+// render's Takes constants, or empty.
+func (cr *commandRun) lacks(ctx context.Context) (string, error) {
+	switch {
+	case cr.what.Name == commands.Override && cr.config.Settings.Commands.SelfJudgement == config.SelfJudgementNever:
+		if lacks, err := cr.unless(ctx, cr.mayMaintain, render.TakesMaintain); err != nil || lacks != "" {
+			return lacks, err
+		}
+		return cr.judgesOwn(ctx)
+	case cr.what.Who == commands.Maintainers:
+		return cr.unless(ctx, cr.mayMaintain, render.TakesMaintain)
+	case cr.what.Own && !cr.what.Accepted:
+		if lacks, err := cr.unless(ctx, cr.mayWrite, render.TakesWrite); err != nil || lacks != "" && !cr.own() {
+			return lacks, err
+		}
+		return cr.judgesOwn(ctx)
+	case cr.what.Who == commands.Authors && cr.own():
+		return "", nil
+	case cr.what.Who == commands.Authors:
+		return cr.unless(ctx, cr.mayWrite, render.TakesAuthor)
+	}
+	return cr.unless(ctx, cr.mayWrite, render.TakesWrite)
+}
+
+func (cr *commandRun) unless(ctx context.Context, may func(context.Context) (bool, error), lacks string) (string, error) {
+	ok, err := may(ctx)
+	if ok || err != nil {
+		return "", err
+	}
+	return lacks, nil
+}
+
+func (cr *commandRun) mayWrite(ctx context.Context) (bool, error) {
+	err := cr.askPermission(ctx)
+	return err == nil && cr.permission.CanWrite(), err
+}
+
+// mayMaintain reports whether the sender may do what takes maintain: by GitHub's
+// permission, or as a member of a team that the settings name.
+func (cr *commandRun) mayMaintain(ctx context.Context) (bool, error) {
+	if err := cr.askPermission(ctx); err != nil || cr.maintains {
+		return err == nil, err
+	}
+	for _, team := range cr.config.Settings.Commands.OverrideTeams {
+		in, err := cr.PeopleReader.TeamMember(ctx, cr.Target, team, cr.Sender)
+		if err != nil {
+			return false, err
+		}
+		if in {
+			cr.maintains = true
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (cr *commandRun) askPermission(ctx context.Context) (err error) {
+	if cr.permission == "" {
+		cr.permission, err = cr.PeopleReader.Permission(ctx, cr.Target, cr.Sender)
+		cr.maintains = err == nil && cr.permission.CanMaintain()
+	}
+	return err
+}
+
+// rerun asks for a review.
+func (cr *commandRun) rerun(r ports.Rerun) verdict {
+	name := "/review"
+	if cr.what.Name != commands.Review {
+		name += " " + string(cr.what.Name)
+	}
+	return verdict{ask: &ports.ReviewAsk{Target: cr.Target, Reason: name + " by " + cr.Sender, Rerun: r}}
+}
+
+// agents asks for the agents that are named, which must be in the config.
+func (cr *commandRun) agents() verdict {
+	var known []string
+	for _, a := range cr.config.Agents {
+		if a.Enabled && !cr.config.Absent(&a) {
+			known = append(known, a.ID)
+		}
+	}
+	for _, id := range cr.what.Agents {
+		if !slices.Contains(known, id) {
+			slices.Sort(known)
+			n := render.Notice{Kind: render.NoticeNoAgent, Text: id, More: max(0, len(known)-maxAgentNames)}
+			for _, k := range known[:min(len(known), maxAgentNames)] {
+				n.Names = append(n.Names, render.Named{ID: k})
+			}
+			return refused(n)
+		}
+	}
+	return cr.rerun(ports.Rerun{Agents: cr.what.Agents})
+}
+
+// maxAgentNames is how many agents a refusal lists: the defaults have fewer.
+const maxAgentNames = 30
+
+// What is kept of a command, in characters. Real names are shorter.
+const maxCommandName = 40
+
+// presentable is a command without secrets in what was typed, and no longer than
+// is kept.
+func (run *Runner) Presentable(c ports.Command) ports.Command {
+	known := misunderstood(errOf(commands.Parse(c.Name, ""))) == nil
+	if !known || c.Args != "" {
+		c.Name, c.Args = run.Redact(c.Name), run.Redact(c.Args)
+	}
+	c.Name, c.Args = clip(c.Name, maxCommandName), clip(c.Args, ports.MaxCommandArgs)
+	return c
+}
+
+func errOf[T any](_ T, err error) error { return err }
+
+// clip cuts a text to at most n characters, the last of which says so.
+func clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return strings.TrimSpace(string([]rune(s)[:n-1])) + "…"
+}
+
+// named is how a finding is listed.
+func named(id, title string) render.Named {
+	return render.Named{ID: id, Title: clip(cmp.Or(title, id), maxNamedTitle)}
+}
+
+// maxNamedTitle keeps what is stored of a notice small, in characters.
+const maxNamedTitle = 120
+
+// lacksForFinal is what the sender lacks to take a finding that is final in some layers
+// out of the gate. People whom each of the layers names need no more than write
+// permission, except on their own pull requests.
+func (cr *commandRun) lacksForFinal(ctx context.Context, layers []string) (string, error) {
+	if err := cr.askAuthority(ctx); err != nil {
+		return "", err
+	}
+	switch {
+	case slices.ContainsFunc(layers, func(layer string) bool { return !slices.Contains(cr.finalIn, layer) }):
+		return render.TakesFinal, nil
+	case cr.what.Own:
+		return cr.judgesOwn(ctx)
+	}
+	return "", nil
+}
+
+// askAuthority finds the layers that name the sender under final_authority. GitHub is
+// asked about teams now, and only if a layer names some.
+func (cr *commandRun) askAuthority(ctx context.Context) error {
+	cr.finalIn = nil
+	for i := range cr.config.Floors {
+		floor := &cr.config.Floors[i]
+		has, err := cr.hasAuthority(ctx, floor)
+		if err != nil {
+			return err
+		}
+		if has {
+			cr.finalIn = append(cr.finalIn, floor.Layer)
+		}
+	}
+	return nil
+}
+
+// hasAuthority reports whether a layer names the sender, or a team that the sender is in.
+// Only teams of the repository's own organisation count: anybody may have taken the name
+// of another account.
+func (cr *commandRun) hasAuthority(ctx context.Context, floor *config.Floor) (bool, error) {
+	for _, who := range floor.Authority {
+		org, _, team := strings.Cut(who, "/")
+		if !team {
+			if strings.EqualFold(who, cr.Sender) {
+				return true, nil
+			}
+			continue
+		}
+		if !strings.EqualFold(org, cr.Target.Owner) {
+			continue
+		}
+		if in, err := cr.PeopleReader.TeamMember(ctx, cr.Target, who, cr.Sender); in || err != nil {
+			return in, err
+		}
+	}
+	return false, nil
+}
+
+// resume lets an escalated fix loop continue: the head's report opens
+// attempt 1 of a new count. No agent runs for it.
+func (cr *commandRun) resume(ctx context.Context) (verdict, error) {
+	state, err := cr.Targets.Target(ctx, cr.Target.Key())
+	switch {
+	case errors.Is(err, ports.ErrNotFound):
+		return refused(render.Notice{Kind: render.NoticeNotPaused}), nil
+	case err != nil:
+		return verdict{}, fmt.Errorf("read the target's state: %w", err)
+	case !state.FixLoop.Paused(state.Resumes):
+		return refused(render.Notice{Kind: render.NoticeNotPaused}), nil
+	}
+	v := cr.rerun(ports.Rerun{Decide: true})
+	v.effect = ports.Effect{Resume: true, Audit: cr.audit(state.HeadSHA, "")}
+	return v, nil
+}
+
+// endsQuarantine reports whether a command has a quarantined target tried at once, which
+// takes write permission. An author without it may only ask for a review.
+func (cr *commandRun) endsQuarantine(ctx context.Context) (bool, error) {
+	state, err := cr.Targets.Target(ctx, cr.Target.Key())
+	switch {
+	case errors.Is(err, ports.ErrNotFound):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("read the target's state: %w", err)
+	case state.Quarantine.Deaths == 0:
+		return false, nil
+	}
+	return cr.mayWrite(ctx)
+}
