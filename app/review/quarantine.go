@@ -135,7 +135,7 @@ func (s *Service) tellQuarantine(ctx context.Context, lease ports.Lease, state p
 		state.HeadSHA = now.HeadSHA
 	}
 	what, remedy := quarantineWords(state.Quarantine, rests)
-	_, err := s.writeNotCompleted(ctx, lease, state, what, remedy)
+	_, err := s.publisher.NotCompleted(ctx, lease, state, what, remedy)
 	return err
 }
 

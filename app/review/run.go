@@ -63,7 +63,7 @@ func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.Tar
 				return s.again(ctx, lease.Key, f.Head.SHA)
 			},
 			Memory: func(ctx context.Context, f *pipeline.PRFacts) (pipeline.Memory, error) {
-				return s.taught(ctx, state.Target, f)
+				return s.taught.Of(ctx, state.Target, f)
 			},
 			Carry: s.carry(lease.Key, state.Rerun),
 			Check: func(f *pipeline.PRFacts, cfg *config.Config) error {
@@ -91,18 +91,18 @@ func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.Tar
 	case err == nil && waits != nil:
 		return false, waits
 	case errors.Is(err, errDraftSkipped):
-		return true, s.publishDraft(ctx, lease, state, src)
+		return true, s.publisher.Draft(ctx, lease, state, src.InForce.Config.Settings.Check.Name)
 	case errors.Is(err, errSwitchedOff):
-		return true, s.publishOff(ctx, lease, state, outcome.Review.Facts.Repository.FullName())
+		return true, s.publisher.Off(ctx, lease, state, outcome.Review.Facts.Repository.FullName())
 	case errors.Is(err, normalize.ErrSuperseded):
-		return false, errSuperseded
+		return false, publish.ErrSuperseded
 	case err != nil:
 		return false, err
 	}
 	facts := &outcome.Review.Facts
 	outcome.Record.APICalls = src.Calls()
 	s.observe(ctx, outcome)
-	if err := s.followHead(ctx, lease.Key, state, facts.Head.SHA); err != nil {
+	if err := s.publisher.FollowHead(ctx, lease.Key, state, facts.Head.SHA); err != nil {
 		return false, err
 	}
 	if unopened != nil {
@@ -138,22 +138,6 @@ func both(g *errgroup.Group, a, b func() error) {
 
 func (s *Service) logPanic(where string, err error, stack []byte) {
 	s.Log.Error().Str("in", where).Err(err).Str("stack", string(stack)).Msg("panic")
-}
-
-// followHead records the head that was read where it is not the one that the
-// events told of. The run starts anew then: its check stands on another head.
-func (s *Service) followHead(ctx context.Context, key string, state ports.TargetState, headSHA string) error {
-	if headSHA == state.HeadSHA {
-		return nil
-	}
-	if err := s.Store.SetHead(ctx, key, headSHA); err != nil {
-		return fmt.Errorf("note the head %s: %w", headSHA, err)
-	}
-	if state.HeadSHA == "" {
-		return nil
-	}
-	s.followed.Set(key, headSHA)
-	return errSuperseded
 }
 
 // openEarly shows the check as in progress while the facts are still being

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/lease"
+	"github.com/reviewgate/reviewgate/app/publish"
 )
 
 // runs are the targets that this process works on, so that a run which became
@@ -46,9 +47,9 @@ func (s *Service) watch(ctx context.Context, key, headSHA string) (watched conte
 		case err != nil:
 			return nil //nolint:nilerr // as for keep
 		case state.Closed:
-			return errClosed
+			return publish.ErrClosed
 		case headSHA != "" && state.HeadSHA != "" && state.HeadSHA != headSHA:
-			return errSuperseded
+			return publish.ErrSuperseded
 		}
 		return nil
 	})

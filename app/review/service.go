@@ -11,6 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/admission"
 	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/commandrun"
+	"github.com/reviewgate/reviewgate/app/decisions"
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/issues"
 	"github.com/reviewgate/reviewgate/app/lease"
@@ -111,6 +112,8 @@ type Service struct {
 	reported    *news.Reported
 	scanned     *news.Scanned
 	commands    *commandrun.Runner
+	publisher   *publish.Publisher
+	taught      *decisions.Decisions
 	deleter     *retention.Deleter
 	access      *access.Checker
 	running     runs
@@ -217,6 +220,12 @@ func (s *Service) build() {
 		Verdicts: s.verdicts, Requests: s.requests, Configs: s.configs, Writes: s.Store.Writes, History: s.Store.History,
 		Targets: s.Store.Targets, CommentWriter: s.GitHub.CommentWriter, Leases: s.leases, Log: s.Log, WebURL: s.WebURL,
 	}
+	s.publisher = &publish.Publisher{
+		Checks: s.checks, Comments: s.comments, Verdicts: s.verdicts, Requests: s.requests, Labels: s.labels, Configs: s.configs,
+		Targets: s.Store.Targets, Reviews: s.Store.Reviews, History: s.Store.History, PullReader: s.GitHub.PullReader,
+		Log: s.Log, Now: s.Now,
+	}
+	s.taught = &decisions.Decisions{Targets: s.Store.Targets, History: s.Store.History, Commands: s.Store.Commands, PullReader: s.GitHub.PullReader}
 	s.finder = &recovery.Finder{
 		Configs: s.configs, Checks: s.checks, Issues: s.tracker, Recovery: s.Store.Recovery, Marks: s.Store.Marks,
 		Targets: s.Store.Targets, Intake: s.Store.Intake, Writes: s.Store.Writes, History: s.Store.History,
@@ -248,9 +257,9 @@ func (s *Service) Accept(ctx context.Context, d ports.Delivery) (ports.Accepted,
 	}
 	switch {
 	case acc.Closed:
-		s.running.cancel(acc.Key, errClosed)
+		s.running.cancel(acc.Key, publish.ErrClosed)
 	case acc.HeadMoved:
-		s.running.cancel(acc.Key, errSuperseded)
+		s.running.cancel(acc.Key, publish.ErrSuperseded)
 	}
 	return acc, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/publish"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/app/retry"
 )
@@ -152,7 +153,7 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 	}
 	if kind == ports.JobPublish {
 		return s.settle(ctx, lease, state, stored.Generation, s.attempt(ctx, lease, state, func(current context.Context) error {
-			return s.publish(ctx, current, lease, state, stored)
+			return s.publisher.Publish(ctx, current, lease, state, stored)
 		}))
 	}
 	nothingToPublish := false
@@ -166,7 +167,7 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 	if err == nil && !nothingToPublish {
 		return false, nil, nil // handed over as it was stored
 	}
-	if last && errors.Is(err, errSuperseded) {
+	if last && errors.Is(err, publish.ErrSuperseded) {
 		err = &ports.HostError{Op: "read one and the same head twice", Kind: ports.HostTransient, Err: errors.New("it moves each time it is looked at")}
 	}
 	return s.settle(ctx, lease, state, state.Wanted, err)
@@ -226,11 +227,11 @@ func (s *Service) settle(ctx context.Context, lease ports.Lease, state ports.Tar
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 		defer cancel()
 	}
-	var unsaid *commentError
+	var unsaid *publish.CommentError
 	gaveUp := false
 	switch {
 	case err == nil:
-	case errors.Is(err, errSuperseded), errors.Is(err, errClosed):
+	case errors.Is(err, publish.ErrSuperseded), errors.Is(err, publish.ErrClosed):
 		s.Log.Info().Str("target", lease.Key).Err(err).Msg("run stopped")
 		return true, nil, nil // look again at what is wanted now
 	case ctx.Err() != nil, retry.Temporary(err) && s.retry.InTime(state, err):
@@ -238,12 +239,12 @@ func (s *Service) settle(ctx context.Context, lease ports.Lease, state ports.Tar
 	case errors.As(err, &unsaid):
 		// The check stands. It must not fall for a comment.
 		s.logFailure("comment not written", lease.Key, err)
-		if unsaid.undone { // a review on GitHub may be one that this one does not come to
+		if unsaid.Undone { // a review on GitHub may be one that this one does not come to
 			if err := s.verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
 				return false, nil, err
 			}
 		}
-		if err := s.Store.MarkPublished(ctx, unsaid.runID); err != nil {
+		if err := s.Store.MarkPublished(ctx, unsaid.RunID); err != nil {
 			return false, nil, fmt.Errorf("mark the review as published: %w", err)
 		}
 	default:
@@ -254,7 +255,7 @@ func (s *Service) settle(ctx context.Context, lease ports.Lease, state ports.Tar
 		case moved:
 			return true, nil, nil
 		}
-		if err := panics.Guard(func() error { return s.giveUp(ctx, lease, state, cause) }); err != nil {
+		if err := panics.Guard(func() error { return s.publisher.GiveUp(ctx, lease, state, cause) }); err != nil {
 			return false, nil, errors.Join(err, s.markOverdue(ctx, state))
 		}
 		gaveUp = true

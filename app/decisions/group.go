@@ -1,4 +1,4 @@
-package review
+package decisions
 
 import (
 	"cmp"
@@ -31,8 +31,8 @@ type changedLines struct{ added, deleted int }
 // contains. One that was rejected fails the group. An override passes it if
 // every other one of them was overridden too or passes by itself, which is known
 // only where those that are known make up the group.
-func (s *Service) taughtOfGroup(ctx context.Context, t ports.Target, f *pipeline.PRFacts) (pipeline.Memory, error) {
-	members, err := s.members(ctx, t, f)
+func (d *Decisions) taughtOfGroup(ctx context.Context, t ports.Target, f *pipeline.PRFacts) (pipeline.Memory, error) {
+	members, err := d.members(ctx, t, f)
 	if err != nil {
 		return pipeline.Memory{}, err
 	}
@@ -103,15 +103,15 @@ const maxGroupCommits = 250
 // members are the pull requests of a group, by number: the one that its ref
 // names, and those whose head is among its commits. Where a queue squashes or
 // rebases, heads are not, and the ref's is the only one known.
-func (s *Service) members(ctx context.Context, t ports.Target, f *pipeline.PRFacts) ([]member, error) {
+func (d *Decisions) members(ctx context.Context, t ports.Target, f *pipeline.PRFacts) ([]member, error) {
 	var out []member
 	add := func(g ports.Target, named bool) error {
 		if slices.ContainsFunc(out, func(m member) bool { return m.Key() == g.Key() }) {
 			return nil
 		}
-		m, ok, err := s.member(ctx, g, f.Base.Ref, named)
+		m, ok, err := d.member(ctx, g, f.Base.Ref, named)
 		if err == nil && ok {
-			err = s.confirm(ctx, &m, f.Base.Ref)
+			err = d.confirm(ctx, &m, f.Base.Ref)
 		}
 		if err == nil && ok {
 			out = append(out, m)
@@ -124,7 +124,7 @@ func (s *Service) members(ctx context.Context, t ports.Target, f *pipeline.PRFac
 		}
 	}
 	for _, c := range f.Commits[:min(len(f.Commits), maxGroupCommits)] {
-		heads, err := s.Store.TargetsOnHead(ctx, t.RepoID, c.SHA)
+		heads, err := d.Targets.TargetsOnHead(ctx, t.RepoID, c.SHA)
 		if err != nil {
 			return nil, fmt.Errorf("look for the merge group's pull requests: %w", err)
 		}
@@ -140,14 +140,14 @@ func (s *Service) members(ctx context.Context, t ports.Target, f *pipeline.PRFac
 
 // member looks a pull request up. One that merely shares a commit with the
 // group is none if it is to be merged elsewhere.
-func (s *Service) member(ctx context.Context, g ports.Target, baseRef string, named bool) (m member, ok bool, err error) {
-	m.TargetState, err = s.Store.Target(ctx, g.Key())
+func (d *Decisions) member(ctx context.Context, g ports.Target, baseRef string, named bool) (m member, ok bool, err error) {
+	m.TargetState, err = d.Targets.Target(ctx, g.Key())
 	if errors.Is(err, ports.ErrNotFound) {
 		return m, false, nil
 	}
 	var last *ports.StoredReview
 	if err == nil {
-		last, err = s.Store.LatestReview(ctx, g.Key())
+		last, err = d.History.LatestReview(ctx, g.Key())
 	}
 	if err != nil {
 		return m, false, fmt.Errorf("look at the merge group's pull request %d: %w", g.Number, err)
@@ -158,7 +158,7 @@ func (s *Service) member(ctx context.Context, g ports.Target, baseRef string, na
 	m.named = named
 	m.saw(last)
 	m.blocks = last == nil || last.HeadSHA != m.HeadSHA || last.Review.Report.Decision.Blocks()
-	if m.memory, err = s.Store.Taught(ctx, g.Key(), m.HeadSHA, baseRef); err != nil {
+	if m.memory, err = d.Commands.Taught(ctx, g.Key(), m.HeadSHA, baseRef); err != nil {
 		return m, false, fmt.Errorf("look for what people said of %s: %w", g.Key(), err)
 	}
 	return m, true, nil
@@ -184,11 +184,11 @@ func (m *member) saw(r *ports.StoredReview) {
 // confirm drops the override of a pull request whose head is another than is
 // known: news of a push come late or not at all, and the queue does not wait for
 // them. That the group has the head's commit tells nothing, as others may follow.
-func (s *Service) confirm(ctx context.Context, m *member, baseRef string) error {
+func (d *Decisions) confirm(ctx context.Context, m *member, baseRef string) error {
 	if d := m.memory.ByHand; d == nil || d.Action != pipeline.HandOverride {
 		return nil
 	}
-	now, err := s.GitHub.Pull(ctx, m.Target)
+	now, err := d.PullReader.Pull(ctx, m.Target)
 	if err != nil {
 		return fmt.Errorf("look at the head of pull request %d, which was overridden: %w", m.Number, err)
 	}

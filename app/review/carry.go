@@ -2,26 +2,11 @@ package review
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
-
-// taught is what people said that bears on a review. What they decided by hand
-// holds for the pull request, its base and its head: another push ends it, and a
-// push back to the very commit brings it back, as that is what they looked at.
-func (s *Service) taught(ctx context.Context, t ports.Target, f *pipeline.PRFacts) (pipeline.Memory, error) {
-	if t.Kind == ports.TargetGroup {
-		return s.taughtOfGroup(ctx, t, f)
-	}
-	m, err := s.Store.Taught(ctx, t.Key(), f.Head.SHA, f.Base.Ref)
-	if err != nil {
-		return pipeline.Memory{}, fmt.Errorf("look for what people said of %s: %w", t.Key(), err)
-	}
-	return m, nil
-}
 
 // again is the last report on the head, or nil if the newest review was of another.
 func (s *Service) again(ctx context.Context, key, headSHA string) (*pipeline.PreviousReport, error) {

@@ -1,57 +1,76 @@
-package review
+package publish
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/access"
+	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/ports"
-	"github.com/reviewgate/reviewgate/app/publish"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/app/retry"
 	"github.com/reviewgate/reviewgate/config"
 )
+
+// Publisher writes a stored review to GitHub, or why there is none.
+type Publisher struct {
+	Checks     *Checks
+	Comments   *Comments
+	Verdicts   *Verdicts
+	Requests   *Requests
+	Labels     *Labels
+	Configs    *inforce.Configs
+	Targets    ports.Targets
+	Reviews    ports.Reviews
+	History    ports.History
+	PullReader ports.PullReader
+	Log        zerolog.Logger
+	Now        func() time.Time
+}
 
 // publish writes a stored review to GitHub: the check of its head and the one
 // comment. It looks at the head again first; a review of another head is
 // never shown as the answer for this one. current ends once a push or a close makes the
 // review moot. From the first write on only ctx counts: what people see must be on
 // record as the review before the next.
-func (s *Service) publish(ctx, current context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview) error {
+func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview) error {
 	trail.Of(ctx).SetRun(r.RunID)
-	now, err := s.lookAgain(current, lease, state, r)
+	now, err := p.lookAgain(current, lease, state, r)
 	if err != nil {
 		return err
 	}
-	cfg, err := s.configs.ConfigOf(ctx, r)
+	cfg, err := p.Configs.ConfigOf(ctx, r)
 	if err != nil {
 		return err
 	}
 	state.Said = render.StillTrue(state.Said)
-	if err := s.publishParts(ctx, lease, state, r, cfg, &now); err != nil {
+	if err := p.publishParts(ctx, lease, state, r, cfg, &now); err != nil {
 		return err
 	}
-	if err := s.labels.Publish(ctx, lease, state, r, cfg, &now.Conversation); err != nil {
-		return &commentError{runID: r.RunID, err: err}
+	if err := p.Labels.Publish(ctx, lease, state, r, cfg, &now.Conversation); err != nil {
+		return &CommentError{RunID: r.RunID, err: err}
 	}
-	if err := s.requests.CallTeam(ctx, lease, state, r, cfg, &now); err != nil {
-		return &commentError{runID: r.RunID, err: err}
+	if err := p.Requests.CallTeam(ctx, lease, state, r, cfg, &now); err != nil {
+		return &CommentError{RunID: r.RunID, err: err}
 	}
 	// It is on GitHub: a push that comes now must find it as the review before.
 	stored := context.WithoutCancel(ctx)
-	if err := s.Store.MarkPublished(stored, r.RunID); err != nil {
+	if err := p.Reviews.MarkPublished(stored, r.RunID); err != nil {
 		return fmt.Errorf("mark the review as published: %w", err)
 	}
 	if len(state.Notices) > 0 {
-		if err := s.Store.NoticesSaid(stored, lease.Key, state.Notices); err != nil {
+		if err := p.Targets.NoticesSaid(stored, lease.Key, state.Notices); err != nil {
 			return fmt.Errorf("mark the notices as said: %w", err)
 		}
 	}
-	s.Log.Info().Str("run", r.RunID).Str("target", r.Key).Str("head", r.HeadSHA).
+	p.Log.Info().Str("run", r.RunID).Str("target", r.Key).Str("head", r.HeadSHA).
 		Str("decision", string(r.Review.Report.Decision)).Int("findings", len(r.Review.Report.Findings)).
 		Int64("ms", r.Record.Duration().Milliseconds()).Msg("reviewed")
 	return nil
@@ -60,22 +79,22 @@ func (s *Service) publish(ctx, current context.Context, lease ports.Lease, state
 // publishParts writes the check, and then does what is done without a person, of
 // which the comment tells. Where that is nothing, check and comment are written
 // side by side.
-func (s *Service) publishParts(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
-	have, err := s.verdicts.NewestReview(ctx, lease.Key)
+func (p *Publisher) publishParts(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
+	have, err := p.Verdicts.NewestReview(ctx, lease.Key)
 	if err != nil {
 		return err
 	}
-	check := func() error { return s.checks.Publish(ctx, lease, state, r, cfg) }
-	comment := func() error { return s.publishCommentIfAllowed(ctx, lease, state, r, cfg, &now.Conversation) }
+	check := func() error { return p.Checks.Publish(ctx, lease, state, r, cfg) }
+	comment := func() error { return p.publishCommentIfAllowed(ctx, lease, state, r, cfg, &now.Conversation) }
 	if acts := r.Review.Report.Models != nil || have != nil && have.State != ports.WriteCompleted; acts && state.Kind == ports.TargetPull {
 		if err := check(); err != nil {
 			return err
 		}
-		if err := s.act(ctx, lease, state, r, cfg, now); err != nil {
-			return &commentError{runID: r.RunID, err: err, undone: true}
+		if err := p.act(ctx, lease, state, r, cfg, now); err != nil {
+			return &CommentError{RunID: r.RunID, err: err, Undone: true}
 		}
 		if err := comment(); err != nil {
-			return &commentError{runID: r.RunID, err: err}
+			return &CommentError{RunID: r.RunID, err: err}
 		}
 		return nil
 	}
@@ -88,43 +107,43 @@ func (s *Service) publishParts(ctx context.Context, lease ports.Lease, state por
 	case checkErr != nil:
 		return errors.Join(checkErr, commentErr)
 	case commentErr != nil:
-		return &commentError{runID: r.RunID, err: commentErr}
+		return &CommentError{RunID: r.RunID, err: commentErr}
 	}
 	return nil
 }
 
 // act does what is done on a pull request without a person.
-func (s *Service) act(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
-	err := s.verdicts.Decide(ctx, lease, state, r, cfg, now)
-	if moved := (*publish.MovedError)(nil); errors.As(err, &moved) {
-		return s.supersede(ctx, lease, r, moved.HeadSHA)
+func (p *Publisher) act(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
+	err := p.Verdicts.Decide(ctx, lease, state, r, cfg, now)
+	if moved := (*MovedError)(nil); errors.As(err, &moved) {
+		return p.supersede(ctx, lease, r, moved.HeadSHA)
 	}
 	if err != nil {
 		return err
 	}
-	return s.requests.AskPeople(ctx, lease, state, r, cfg, now)
+	return p.Requests.AskPeople(ctx, lease, state, r, cfg, now)
 }
 
 // commentError says that the check of a review was written, and its comment, a
 // label or the team's request was not, or that what is done without a person is
 // undone.
-type commentError struct {
-	runID  string
+type CommentError struct {
+	RunID  string
 	err    error
-	undone bool
+	Undone bool
 }
 
-func (e *commentError) Error() string { return e.err.Error() }
-func (e *commentError) Unwrap() error { return e.err }
+func (e *CommentError) Error() string { return e.err.Error() }
+func (e *CommentError) Unwrap() error { return e.err }
 
 // publishCommentIfAllowed writes the comment. Where GitHub refuses it, since
 // the conversation was locked or the permission taken away, the check stands
 // without it.
-func (s *Service) publishCommentIfAllowed(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
-	err := s.comments.Publish(ctx, lease, state, r, cfg, talk)
+func (p *Publisher) publishCommentIfAllowed(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
+	err := p.Comments.Publish(ctx, lease, state, r, cfg, talk)
 	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
-		s.Log.Warn().Str("target", lease.Key).Err(err).Msg("comment not written")
+		p.Log.Warn().Str("target", lease.Key).Err(err).Msg("comment not written")
 		return nil
 	}
 	return err
@@ -133,22 +152,22 @@ func (s *Service) publishCommentIfAllowed(ctx context.Context, lease ports.Lease
 // lookAgain makes sure that the reviewed head is still the target's head and
 // that the target is open, and tells what can be said there. A merge group's
 // head can't move.
-func (s *Service) lookAgain(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview) (ports.PullState, error) {
+func (p *Publisher) lookAgain(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview) (ports.PullState, error) {
 	if state.Kind == ports.TargetGroup {
 		return ports.PullState{}, nil
 	}
-	now, err := s.GitHub.Pull(ctx, state.Target)
+	now, err := p.PullReader.Pull(ctx, state.Target)
 	if err != nil {
 		return ports.PullState{}, err
 	}
 	switch {
 	case now.Closed:
-		if err := s.Store.SetClosed(ctx, lease.Key, true); err != nil {
+		if err := p.Targets.SetClosed(ctx, lease.Key, true); err != nil {
 			return ports.PullState{}, fmt.Errorf("note that the pull request is closed: %w", err)
 		}
-		return ports.PullState{}, errClosed
-	case publish.MovedFrom(r, &now):
-		return ports.PullState{}, s.supersede(ctx, lease, r, now.HeadSHA)
+		return ports.PullState{}, ErrClosed
+	case MovedFrom(r, &now):
+		return ports.PullState{}, p.supersede(ctx, lease, r, now.HeadSHA)
 	}
 	return now, nil
 }
@@ -156,31 +175,31 @@ func (s *Service) lookAgain(ctx context.Context, lease ports.Lease, state ports.
 // publishDraft completes the check of a draft that the settings skip. It does
 // not satisfy a required check: a neutral one would let the draft be merged
 // the moment it is ready.
-func (s *Service) publishDraft(ctx context.Context, lease ports.Lease, state ports.TargetState, src *source) error {
-	now, err := s.GitHub.Pull(ctx, state.Target)
+func (p *Publisher) Draft(ctx context.Context, lease ports.Lease, state ports.TargetState, checkName string) error {
+	now, err := p.PullReader.Pull(ctx, state.Target)
 	if err != nil {
 		return err
 	}
 	if now.Closed {
-		if err := s.Store.SetClosed(ctx, lease.Key, true); err != nil {
+		if err := p.Targets.SetClosed(ctx, lease.Key, true); err != nil {
 			return fmt.Errorf("note that the pull request is closed: %w", err)
 		}
-		return errClosed
+		return ErrClosed
 	}
 	if !now.Draft {
-		return errSuperseded
+		return ErrSuperseded
 	}
-	if err := s.verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnDraft); err != nil {
+	if err := p.Verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnDraft); err != nil {
 		return err
 	}
-	if err := s.followHead(ctx, lease.Key, state, now.HeadSHA); err != nil {
+	if err := p.FollowHead(ctx, lease.Key, state, now.HeadSHA); err != nil {
 		return err
 	}
-	return s.checks.OnHead(ctx, state.RepoID, now.HeadSHA, func(ctx context.Context) error {
-		return s.checks.Complete(ctx, lease, state.Target, ports.CheckWrite{
-			Name: src.InForce.Config.Settings.Check.Name, HeadSHA: now.HeadSHA, DetailsURL: s.checks.DetailsURL(ctx, state.Target),
+	return p.Checks.OnHead(ctx, state.RepoID, now.HeadSHA, func(ctx context.Context) error {
+		return p.Checks.Complete(ctx, lease, state.Target, ports.CheckWrite{
+			Name: checkName, HeadSHA: now.HeadSHA, DetailsURL: p.Checks.DetailsURL(ctx, state.Target),
 			Conclusion: "action_required", Output: render.DraftSkipped(),
-			StartedAt: s.Now(), CompletedAt: s.Now(),
+			StartedAt: p.Now(), CompletedAt: p.Now(),
 		})
 	})
 }
@@ -189,135 +208,118 @@ func (s *Service) publishDraft(ctx context.Context, lease ports.Lease, state por
 // check that was opened before the config was known is completed as neutral,
 // since whoever may change the config of the default branch asked for it. Where
 // others share the head whose base branch has it on, the check is theirs.
-func (s *Service) publishOff(ctx context.Context, lease ports.Lease, state ports.TargetState, repository string) error {
-	if err := s.verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnOff); err != nil {
+func (p *Publisher) Off(ctx context.Context, lease ports.Lease, state ports.TargetState, repository string) error {
+	if err := p.Verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnOff); err != nil {
 		return err
 	}
 	if state.HeadSHA == "" {
 		return nil
 	}
-	return s.checks.OnHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
-		if waits, err := s.checks.IsWaiting(ctx, state); err != nil || !waits {
+	return p.Checks.OnHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
+		if waits, err := p.Checks.IsWaiting(ctx, state); err != nil || !waits {
 			return err
 		}
-		others, stricter, err := s.checks.OthersOnHead(ctx, state, state.HeadSHA, repository, config.ModeOff)
+		others, stricter, err := p.Checks.OthersOnHead(ctx, state, state.HeadSHA, repository, config.ModeOff)
 		if err != nil {
 			return err
 		}
 		if stricter {
-			return s.checks.LeaveTo(ctx, state, others)
+			return p.Checks.LeaveTo(ctx, state, others)
 		}
-		name, err := s.checks.Name(ctx, state.Target)
+		name, err := p.Checks.Name(ctx, state.Target)
 		if err != nil {
 			return err
 		}
-		return s.checks.Complete(ctx, lease, state.Target, ports.CheckWrite{
+		return p.Checks.Complete(ctx, lease, state.Target, ports.CheckWrite{
 			Name: name, HeadSHA: state.HeadSHA, Conclusion: "neutral", Output: render.SwitchedOff(),
-			StartedAt: s.Now(), CompletedAt: s.Now(),
+			StartedAt: p.Now(), CompletedAt: p.Now(),
 		})
 	})
 }
 
 // giveUp completes the check of a run that could not be completed, in words
 // that say what happened. The check does not satisfy a required status.
-func (s *Service) giveUp(ctx context.Context, lease ports.Lease, state ports.TargetState, cause error) error {
-	if err := s.verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
+func (p *Publisher) GiveUp(ctx context.Context, lease ports.Lease, state ports.TargetState, cause error) error {
+	if err := p.Verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
 		return err
 	}
 	var access *access.RefusedError
 	if errors.As(cause, &access) {
-		if err := s.Store.SetResult(ctx, lease.Key, access.Result); err != nil {
+		if err := p.Targets.SetResult(ctx, lease.Key, access.Result); err != nil {
 			return fmt.Errorf("note why the review could not be done: %w", err)
 		}
 		if access.Mute {
 			return nil
 		}
 	}
-	if err := s.writeGivenUp(ctx, lease, state, cause); err != nil {
+	if err := p.writeGivenUp(ctx, lease, state, cause); err != nil {
 		return err
 	}
 	if state.Result != "" && access == nil {
-		if err := s.Store.SetResult(ctx, lease.Key, ""); err != nil {
+		if err := p.Targets.SetResult(ctx, lease.Key, ""); err != nil {
 			return fmt.Errorf("drop what an earlier attempt came to: %w", err)
 		}
 	}
 	return nil
 }
 
-func (s *Service) writeGivenUp(ctx context.Context, lease ports.Lease, state ports.TargetState, cause error) error {
+func (p *Publisher) writeGivenUp(ctx context.Context, lease ports.Lease, state ports.TargetState, cause error) error {
 	if state.HeadSHA == "" {
-		now, err := s.GitHub.Pull(ctx, state.Target)
+		now, err := p.PullReader.Pull(ctx, state.Target)
 		if err != nil {
-			return s.giveUpSilently(lease, err)
+			return p.giveUpSilently(lease, err)
 		}
-		if err := s.followHead(ctx, lease.Key, state, now.HeadSHA); err != nil {
+		if err := p.FollowHead(ctx, lease.Key, state, now.HeadSHA); err != nil {
 			return err
 		}
 		state.HeadSHA = now.HeadSHA
 	}
 	what, remedy := explain(cause)
-	off, err := s.writeNotCompleted(ctx, lease, state, what, remedy)
+	off, err := p.NotCompleted(ctx, lease, state, what, remedy)
 	if err != nil || off {
 		return err
 	}
-	return s.warnInComment(ctx, lease.Key, what)
+	return p.warnInComment(ctx, lease.Key, what)
 }
 
 // writeNotCompleted completes the head's check, which says why there is no answer. off
 // says that nothing is, or can be, posted in the repository.
-func (s *Service) writeNotCompleted(ctx context.Context, lease ports.Lease, state ports.TargetState, what, remedy string) (off bool, err error) {
-	off, err = s.configs.SwitchedOff(ctx, state.Target)
+func (p *Publisher) NotCompleted(ctx context.Context, lease ports.Lease, state ports.TargetState, what, remedy string) (off bool, err error) {
+	off, err = p.Configs.SwitchedOff(ctx, state.Target)
 	if err != nil {
 		return false, err
 	}
-	err = s.checks.OnHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
+	err = p.Checks.OnHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
 		if off { // nothing new is posted there
-			if waits, err := s.checks.IsWaiting(ctx, state); err != nil || !waits {
+			if waits, err := p.Checks.IsWaiting(ctx, state); err != nil || !waits {
 				return err
 			}
 		}
-		name, err := s.checks.Name(ctx, state.Target)
+		name, err := p.Checks.Name(ctx, state.Target)
 		if err != nil {
 			return err
 		}
-		return s.checks.Complete(ctx, lease, state.Target, ports.CheckWrite{
-			Name: name, HeadSHA: state.HeadSHA, DetailsURL: s.checks.DetailsURL(ctx, state.Target),
+		return p.Checks.Complete(ctx, lease, state.Target, ports.CheckWrite{
+			Name: name, HeadSHA: state.HeadSHA, DetailsURL: p.Checks.DetailsURL(ctx, state.Target),
 			Conclusion: "failure", Output: render.CouldNotComplete(what, remedy),
-			StartedAt: s.Now(), CompletedAt: s.Now(),
+			StartedAt: p.Now(), CompletedAt: p.Now(),
 		})
 	})
 	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
-		return true, s.giveUpSilently(lease, err)
+		return true, p.giveUpSilently(lease, err)
 	}
 	return off, err
 }
 
-func (s *Service) countGaveUp(cause error) {
-	if s.Observe.GaveUp == nil {
-		return
-	}
-	var final *retry.FinalError
-	switch {
-	case errors.As(cause, new(*access.RefusedError)):
-		s.Observe.GaveUp("access")
-	case errors.As(cause, &final):
-		s.Observe.GaveUp(final.Why)
-	case errors.As(cause, new(*ports.HostError)):
-		s.Observe.GaveUp("github")
-	default:
-		s.Observe.GaveUp("internal")
-	}
-}
-
 // warnInComment says in the comment, which shows an older review, that the
 // newest could not be completed.
-func (s *Service) warnInComment(ctx context.Context, key, what string) error {
-	old, err := s.Store.LatestReview(ctx, key)
+func (p *Publisher) warnInComment(ctx context.Context, key, what string) error {
+	old, err := p.History.LatestReview(ctx, key)
 	if err != nil || old == nil {
 		return err
 	}
-	err = s.Store.AddNotice(ctx, key, render.NewestNotCompleted(what))
+	err = p.Targets.AddNotice(ctx, key, render.NewestNotCompleted(what))
 	if err != nil && !errors.Is(err, ports.ErrManyNotices) { // the check says it in any case
 		return fmt.Errorf("keep the notice that a review was given up: %w", err)
 	}
@@ -326,12 +328,12 @@ func (s *Service) warnInComment(ctx context.Context, key, what string) error {
 
 // giveUpSilently ends where GitHub no longer lets the App write: the
 // repository is gone, or the permission is.
-func (s *Service) giveUpSilently(lease ports.Lease, err error) error {
+func (p *Publisher) giveUpSilently(lease ports.Lease, err error) error {
 	var host *ports.HostError
 	if !errors.As(err, &host) || host.Temporary() {
 		return err
 	}
-	s.Log.Error().Str("target", lease.Key).Err(err).Msg("the check can't be written either")
+	p.Log.Error().Str("target", lease.Key).Err(err).Msg("the check can't be written either")
 	return nil
 }
 
