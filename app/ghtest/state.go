@@ -100,11 +100,22 @@ func (st *state) init(s *Server) error {
 	return nil
 }
 
+// idStep is how far ids are apart.
+const idStep = 7
+
 // nextID returns a number that nothing else has. Later things have greater
 // ones, as on GitHub.
 func (st *state) nextID() int64 {
-	st.lastID += 7
+	st.lastID += idStep
 	return st.lastID
+}
+
+// NextID gives the next thing that is made an id, and later things greater ones. A test
+// that repeats what happened on another stand-in gives each thing the id it had there.
+func (s *Server) NextID(id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.lastID = id - idStep
 }
 
 // nextCommit returns when the next commit is made.

@@ -82,6 +82,21 @@ func URL(t testing.TB) string {
 	return running(t).create(t, "template1")
 }
 
+// LoadURL is URL for a database that a dump makes, as pg_dump --inserts writes it.
+func LoadURL(t testing.TB, dump string) string {
+	t.Helper()
+	url := URL(t)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err == nil {
+		_, err = conn.PgConn().Exec(t.Context(), dump).ReadAll()
+		err = errors.Join(err, conn.Close(t.Context()))
+	}
+	if err != nil {
+		t.Fatalf("load a dump into a database: %v", err)
+	}
+	return url
+}
+
 // CopyURL is URL for a database as prepare has made it, which is called once
 // for all tests of the binary, and closes what it opens.
 func CopyURL(t testing.TB, prepare func(url string) error) string {

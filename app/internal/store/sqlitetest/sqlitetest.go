@@ -3,17 +3,38 @@
 package sqlitetest
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
+
+	_ "modernc.org/sqlite" // opens the files that LoadURL makes
 )
 
 // URL returns the URL of a SQLite file that does not exist yet.
 func URL(t testing.TB) string {
 	t.Helper()
 	return "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db")
+}
+
+// LoadURL returns the URL of a database that a dump makes, as the sqlite3 shell writes
+// it.
+func LoadURL(t testing.TB, dump string) string {
+	t.Helper()
+	url := URL(t)
+	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(url, "sqlite://"))
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), dump)
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		t.Fatalf("load a dump into a database: %v", err)
+	}
+	return url
 }
 
 // CopyURL returns the URL of a copy of the database that prepare makes at its
