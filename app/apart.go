@@ -73,7 +73,7 @@ func (a *App) apart(ctx context.Context, l ports.Lease, t ports.Target, kind por
 		return ports.Ended{}, err
 	}
 	defer a.children.leave(c, alone)
-	a.options.Log.Info().Str("target", l.Key).Int("pid", c.cmd.Process.Pid).Bool("alone", alone).Msg("a suspect is reviewed in a child process")
+	a.options.Log.Info().EmbedObject(t).Int("pid", c.cmd.Process.Pid).Bool("alone", alone).Msg("a suspect is reviewed in a child process")
 	return c.do(ctx, apartTask{Lease: l, Kind: kind, Tokens: a.client.Tokens(ctx, t)})
 }
 

@@ -37,6 +37,7 @@ type Settings struct {
 	Addr        string // host:port to listen on
 	DatabaseURL string // sqlite://FILE or postgres://...
 	LogLevel    zerolog.Level
+	LogFormat   LogFormat
 	// Config is the server's layer of config, read at the start; without files
 	// if there is none. It is valid.
 	Config config.Layer
@@ -72,6 +73,7 @@ const (
 	keyDatabaseURL    = "REVIEWGATE_DATABASE_URL"
 	keyConfigDir      = "REVIEWGATE_CONFIG_DIR"
 	keyLogLevel       = "REVIEWGATE_LOG_LEVEL"
+	keyLogFormat      = "REVIEWGATE_LOG_FORMAT"
 	keyDeliveryLog    = "REVIEWGATE_DELIVERY_LOG_INTERVAL"
 	keySweep          = "REVIEWGATE_SWEEP_INTERVAL"
 	keyRetention      = "REVIEWGATE_RETENTION"
@@ -88,7 +90,7 @@ const (
 
 var keys = []string{
 	keyAppID, keyPrivateKey, keyPrivateKeyFile, keyWebhookSecret, keyV3URL, keyV4URL, keyWebURL,
-	keyAddr, keyDatabaseURL, keyConfigDir, keyLogLevel, keyDeliveryLog, keySweep, keyRetention, keyAnthropic, keyOpenAI,
+	keyAddr, keyDatabaseURL, keyConfigDir, keyLogLevel, keyLogFormat, keyDeliveryLog, keySweep, keyRetention, keyAnthropic, keyOpenAI,
 	keyOTLP, keyOTLPTraces, keyOTLPHeaders, keyOTLPProtocol, keyOTELService,
 }
 
@@ -115,6 +117,7 @@ func LoadSettings(getenv func(string) string, file string, dial model.Dial) (Set
 		Addr:           r.addr(),
 		DatabaseURL:    r.databaseURL(),
 		LogLevel:       r.logLevel(),
+		LogFormat:      r.logFormat(),
 		Config:         r.config(),
 
 		DeliveryLogInterval: r.duration(keyDeliveryLog, 5*time.Minute),
@@ -528,6 +531,16 @@ func (r *settingsReader) logLevel() zerolog.Level {
 		r.problem("%s is %q: use debug, info, warn or error", keyLogLevel, v)
 	}
 	return l
+}
+
+func (r *settingsReader) logFormat() LogFormat {
+	switch v := LogFormat(strings.ToLower(r.get(keyLogFormat))); v {
+	case LogByTerminal, LogText, LogJSON:
+		return v
+	default:
+		r.problem("%s is %q: use text or json", keyLogFormat, v)
+		return LogByTerminal
+	}
 }
 
 func withSlash(u string) string { return strings.TrimRight(u, "/") + "/" }

@@ -42,7 +42,7 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 	key := privateKey(t)
 	s, err := load(map[string]string{
 		keyAppID: "42", keyPrivateKey: strings.ReplaceAll(key, "\n", `\n`), keyWebhookSecret: "new, old",
-		keyV3URL: "https://ghe.test/api/v3", keyAddr: "0.0.0.0:9000", keyLogLevel: "debug",
+		keyV3URL: "https://ghe.test/api/v3", keyAddr: "0.0.0.0:9000", keyLogLevel: "debug", keyLogFormat: "Text",
 		keyDatabaseURL: "postgres://rg:pw@db/reviewgate", keySweep: "90m", keyRetention: "30d",
 	}, "")
 	if err != nil {
@@ -51,7 +51,7 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 	want := Settings{
 		AppID: 42, PrivateKey: []byte(strings.TrimSpace(key)), WebhookSecrets: [][]byte{[]byte("new"), []byte("old")},
 		V3URL: "https://ghe.test/api/v3/", V4URL: "https://ghe.test/api/graphql", WebURL: "https://ghe.test",
-		Addr: "0.0.0.0:9000", DatabaseURL: "postgres://rg:pw@db/reviewgate", LogLevel: zerolog.DebugLevel,
+		Addr: "0.0.0.0:9000", DatabaseURL: "postgres://rg:pw@db/reviewgate", LogLevel: zerolog.DebugLevel, LogFormat: LogText,
 		DeliveryLogInterval: 5 * time.Minute, SweepInterval: 90 * time.Minute, Retention: 30 * day,
 	}
 	s.PrivateKey = bytes.TrimSpace(s.PrivateKey)
@@ -134,20 +134,20 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	t.Parallel()
 	_, err := load(map[string]string{
 		keyAppID: "forty-two", keyPrivateKey: "not a key", keyWebhookSecret: "a,,b", keyV3URL: "api.github.com",
-		keyAddr: "8080", keyDatabaseURL: "mysql://root:hunter2@db/x", keyLogLevel: "loud",
+		keyAddr: "8080", keyDatabaseURL: "mysql://root:hunter2@db/x", keyLogLevel: "loud", keyLogFormat: "xml",
 		keyDeliveryLog: "5", keySweep: "10ms", keyRetention: "90",
 	}, "")
 	var se *SettingsError
 	if !errors.As(err, &se) {
 		t.Fatalf("error %v", err)
 	}
-	for _, key := range []string{keyAppID, keyPrivateKey, keyWebhookSecret, keyV3URL, keyAddr, keyDatabaseURL, keyLogLevel, keyDeliveryLog, keySweep, keyRetention} {
+	for _, key := range []string{keyAppID, keyPrivateKey, keyWebhookSecret, keyV3URL, keyAddr, keyDatabaseURL, keyLogLevel, keyLogFormat, keyDeliveryLog, keySweep, keyRetention} {
 		if !strings.Contains(err.Error(), key+" ") && !strings.Contains(err.Error(), key+":") {
 			t.Errorf("%s is not named in:\n%v", key, err)
 		}
 	}
-	if len(se.Problems) != 10 {
-		t.Errorf("%d problems, want 10:\n%v", len(se.Problems), err)
+	if len(se.Problems) != 11 {
+		t.Errorf("%d problems, want 11:\n%v", len(se.Problems), err)
 	}
 	if strings.Contains(err.Error(), "hunter2") {
 		t.Error("the message shows a password")

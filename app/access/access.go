@@ -46,11 +46,11 @@ func (d *Checker) Diagnose(ctx context.Context, state ports.TargetState, refusal
 	case err != nil && retry.Temporary(err) && d.Retry.InTime(state, err):
 		return nil, false, err
 	case err != nil:
-		d.Log.Warn().Str("target", state.Key()).Err(err).Msg("why GitHub refuses is not known")
+		d.Log.Warn().EmbedObject(state.Target).Err(err).Msg("why GitHub refuses is not known")
 		return refusal, false, nil
 	}
 	if t := state.Target; a.Moved(&t) {
-		d.Log.Info().Str("target", state.Key()).Str("repository", t.Owner+"/"+t.Name).Int64("installation", t.Installation).Msg("the repository moved")
+		d.Log.Info().EmbedObject(t).Int64("installation", t.Installation).Msg("the repository moved")
 		t.HeadSHA = "" // a push may have come since
 		ask := ports.ReviewAsk{Target: t, Reason: state.Reason, Fresh: state.Fresh}
 		if err := d.Intake.Ask(ctx, ask, state.Fresh); err != nil {

@@ -107,7 +107,7 @@ func (run *Runner) command(ctx context.Context, place ports.CommentPlace, commen
 
 // told begins the log's line of what became of a command.
 func (run *Runner) told(c ports.Command) *zerolog.Event {
-	return run.Log.Info().Str("target", c.Target.Key()).Str("place", string(c.Place)).Int64("comment", c.CommentID).Str("sender", c.Sender)
+	return run.Log.Info().EmbedObject(c.Target).Str("place", string(c.Place)).Int64("comment", c.CommentID).Str("sender", c.Sender)
 }
 
 // verdict is what becomes of a command: it is refused, or it changes something

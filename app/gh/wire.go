@@ -239,7 +239,7 @@ func (w *wire) record(ctx context.Context, c *call, info CallInfo, sent time.Tim
 		Float64("took_ms", float64(info.Duration.Microseconds())/1000).
 		Int64("installation", info.Installation).Int("rate_remaining", info.RateRemaining).Int("try", info.Try)
 	if c.target.RepoID != 0 {
-		event.Str("target", c.target.Key())
+		event.EmbedObject(c.target)
 	}
 	event.EmbedObject(trail.Of(ctx)).Msg("GitHub call")
 	if w.onCall != nil {

@@ -15,7 +15,7 @@ import (
 func (c *Configs) Proposed(ctx context.Context, t ports.Target, f *pipeline.PRFacts, now *InForce) (*config.Config, error) {
 	from, err := c.ConfigReader.ProposedConfig(ctx, t, f.Head.SHA)
 	if err != nil {
-		c.Log.Warn().Str("target", t.Key()).Str("head", f.Head.SHA).Err(err).Msg("proposed config not read")
+		c.Log.Warn().EmbedObject(t.At(f.Head.SHA)).Err(err).Msg("proposed config not read")
 		return nil, err
 	}
 	touched := config.ChangedFiles(f)

@@ -50,7 +50,7 @@ func (k *Tracker) noteMerge(ctx context.Context, l ports.Lease, t ports.Target, 
 		return fmt.Errorf("note what was merged: %w", err)
 	}
 	if dropped += m.left; dropped > 0 {
-		k.Log.Warn().Str("target", t.Key()).Int("dropped", dropped).Msg("more was merged than issues are kept for")
+		k.Log.Warn().EmbedObject(t).Int("dropped", dropped).Msg("more was merged than issues are kept for")
 		k.countIssue(issueDropped)
 	}
 	return nil

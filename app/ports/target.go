@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
@@ -43,6 +45,27 @@ func (t Target) Key() string {
 // Answer is what a published review was about. BaseRef is empty for reviews of versions
 // that did not store it.
 type Answer struct{ HeadSHA, BaseRef string }
+
+// At returns the target with another head.
+func (t Target) At(headSHA string) Target {
+	t.HeadSHA = headSHA
+	return t
+}
+
+// MarshalZerologObject puts the target into a log line: its key, and what people know it
+// by, such as repo=acme/shop pr=104 head=abc1234.
+func (t Target) MarshalZerologObject(e *zerolog.Event) {
+	e.Str("target", t.Key())
+	if t.Name != "" {
+		e.Str("repo", t.Owner+"/"+t.Name)
+	}
+	if t.Number != 0 {
+		e.Int("pr", t.Number)
+	}
+	if t.HeadSHA != "" {
+		e.Str("head", t.HeadSHA[:min(len(t.HeadSHA), 7)])
+	}
+}
 
 // TargetState is what the store knows of a target.
 type TargetState struct {

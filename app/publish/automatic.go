@@ -167,7 +167,7 @@ func (v *Verdicts) submit(ctx context.Context, lease ports.Lease, state ports.Ta
 			})
 			switch {
 			case isFinal(err): // the comment says so, and the next review tries again
-				v.Log.Warn().Str("target", lease.Key).Str("verdict", string(verdict)).Err(err).Msg("GitHub did not take the review")
+				v.Log.Warn().EmbedObject(state.Target.At(r.HeadSHA)).Str("verdict", string(verdict)).Err(err).Msg("GitHub did not take the review")
 				have.State = ports.WriteRefused
 			case err != nil:
 				return nil, err
@@ -180,7 +180,7 @@ func (v *Verdicts) submit(ctx context.Context, lease ports.Lease, state ports.Ta
 	if err != nil || there || have.State == ports.WriteRefused {
 		return err
 	}
-	v.Log.Info().Str("target", lease.Key).Str("head", r.HeadSHA).Str("verdict", string(verdict)).Msg("decided without a person")
+	v.Log.Info().EmbedObject(state.Target.At(r.HeadSHA)).Str("verdict", string(verdict)).Msg("decided without a person")
 	if verdict != ports.ReviewApprove {
 		return nil
 	}

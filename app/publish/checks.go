@@ -385,7 +385,7 @@ func (k *Checks) Publish(ctx context.Context, lease ports.Lease, state ports.Tar
 		}
 		shared, waiting := sharedHead(others)
 		if waiting {
-			k.Log.Info().Str("target", lease.Key).Str("head", r.HeadSHA).Msg("check waits for another pull request on the same head")
+			k.Log.Info().EmbedObject(state.Target.At(r.HeadSHA)).Msg("check waits for another pull request on the same head")
 			return nil
 		}
 		view := View(k.WebURL, state.Target, r, cfg, nil, shared)
@@ -512,7 +512,7 @@ func (k *Checks) OpenMeanwhile(ctx context.Context, lease ports.Lease, state por
 		return k.Open(ctx, lease, state, state.HeadSHA)
 	})
 	if err != nil {
-		k.Log.Warn().Str("target", lease.Key).Err(err).Msg("no check could be opened while the review waits")
+		k.Log.Warn().EmbedObject(state.Target).Err(err).Msg("no check could be opened while the review waits")
 	}
 }
 

@@ -241,7 +241,7 @@ func (c *Comments) SayNotices(ctx context.Context, lease ports.Lease, state port
 		if !errors.As(err, &host) || host.Temporary() {
 			return err
 		}
-		c.Log.Warn().Str("target", lease.Key).Err(err).Msg("notices can't be said")
+		c.Log.Warn().EmbedObject(state.Target).Err(err).Msg("notices can't be said")
 	}
 	if err := c.Targets.NoticesSaid(ctx, lease.Key, state.Notices); err != nil {
 		return fmt.Errorf("mark the notices as said: %w", err)

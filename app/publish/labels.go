@@ -32,7 +32,7 @@ func (b *Labels) Publish(ctx context.Context, lease ports.Lease, state ports.Tar
 	err := b.relabel(ctx, lease, state.Target, remove, add)
 	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
-		b.Log.Warn().Str("target", lease.Key).Err(err).Msg("label not written")
+		b.Log.Warn().EmbedObject(state.Target).Err(err).Msg("label not written")
 		return nil
 	}
 	return err

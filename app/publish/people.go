@@ -115,7 +115,7 @@ func (q *Requests) newestRequests(ctx context.Context, key string) (*ports.Write
 func (q *Requests) notReviewed(ctx context.Context, t ports.Target, people []string) ([]string, error) {
 	all, err := q.ReviewWriter.Reviews(ctx, t)
 	if isFinal(err) {
-		q.Log.Warn().Str("target", t.Key()).Err(err).Msg("reviews can't be listed, and so nobody is asked for one")
+		q.Log.Warn().EmbedObject(t).Err(err).Msg("reviews can't be listed, and so nobody is asked for one")
 		return nil, nil
 	}
 	var reviewed []string
@@ -142,7 +142,7 @@ func (q *Requests) requestReviews(ctx context.Context, lease ports.Lease, t port
 	case !isFinal(err):
 		return nil, err
 	case len(people) == 1 || !errors.As(err, &host) || host.Kind != ports.HostInvalid:
-		q.Log.Warn().Str("target", t.Key()).Strs("people", people).Err(err).Msg("reviews can't be requested")
+		q.Log.Warn().EmbedObject(t).Strs("people", people).Err(err).Msg("reviews can't be requested")
 		return nil, nil
 	}
 	for _, who := range people {

@@ -70,7 +70,7 @@ func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, sta
 			return fmt.Errorf("mark the notices as said: %w", err)
 		}
 	}
-	p.Log.Info().Str("run", r.RunID).Str("target", r.Key).Str("head", r.HeadSHA).
+	p.Log.Info().Str("run", r.RunID).EmbedObject(state.Target.At(r.HeadSHA)).
 		Str("decision", string(r.Review.Report.Decision)).Int("findings", len(r.Review.Report.Findings)).
 		Int64("ms", r.Record.Duration().Milliseconds()).Msg("reviewed")
 	return nil
@@ -143,7 +143,7 @@ func (p *Publisher) publishCommentIfAllowed(ctx context.Context, lease ports.Lea
 	err := p.Comments.Publish(ctx, lease, state, r, cfg, talk)
 	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
-		p.Log.Warn().Str("target", lease.Key).Err(err).Msg("comment not written")
+		p.Log.Warn().EmbedObject(state.Target).Err(err).Msg("comment not written")
 		return nil
 	}
 	return err
@@ -267,7 +267,7 @@ func (p *Publisher) writeGivenUp(ctx context.Context, lease ports.Lease, state p
 	if state.HeadSHA == "" {
 		now, err := p.PullReader.Pull(ctx, state.Target)
 		if err != nil {
-			return p.giveUpSilently(lease, err)
+			return p.giveUpSilently(state.Target, err)
 		}
 		if err := p.FollowHead(ctx, lease.Key, state, now.HeadSHA); err != nil {
 			return err
@@ -307,7 +307,7 @@ func (p *Publisher) NotCompleted(ctx context.Context, lease ports.Lease, state p
 	})
 	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
-		return true, p.giveUpSilently(lease, err)
+		return true, p.giveUpSilently(state.Target, err)
 	}
 	return off, err
 }
@@ -328,12 +328,12 @@ func (p *Publisher) warnInComment(ctx context.Context, key, what string) error {
 
 // giveUpSilently ends where GitHub no longer lets the App write: the
 // repository is gone, or the permission is.
-func (p *Publisher) giveUpSilently(lease ports.Lease, err error) error {
+func (p *Publisher) giveUpSilently(t ports.Target, err error) error {
 	var host *ports.HostError
 	if !errors.As(err, &host) || host.Temporary() {
 		return err
 	}
-	p.Log.Error().Str("target", lease.Key).Err(err).Msg("the check can't be written either")
+	p.Log.Error().EmbedObject(t).Err(err).Msg("the check can't be written either")
 	return nil
 }
 

@@ -14,7 +14,7 @@ func (v *Verdicts) withdraw(ctx context.Context, lease ports.Lease, t ports.Targ
 	err := v.dismissAll(ctx, lease, t, w, why)
 	switch {
 	case isFinal(err):
-		return v.stuck(ctx, w, err)
+		return v.stuck(ctx, t, w, err)
 	case err != nil:
 		return err
 	}
@@ -57,14 +57,14 @@ func (v *Verdicts) dismiss(ctx context.Context, lease ports.Lease, t ports.Targe
 	if err := v.ReviewWriter.DismissReview(ctx, t, id, render.Dismissal(why, w.HeadSHA)); err != nil {
 		return err
 	}
-	v.Log.Info().Str("target", lease.Key).Str("head", w.HeadSHA).Str("why", string(why)).Msg("review on GitHub dismissed")
+	v.Log.Info().EmbedObject(t.At(w.HeadSHA)).Str("why", string(why)).Msg("review on GitHub dismissed")
 	return nil
 }
 
 // stuck notes that a review can't be dismissed. Of one that was not even looked
 // for the intent stays.
-func (v *Verdicts) stuck(ctx context.Context, w *ports.Write, err error) error {
-	v.Log.Warn().Str("target", w.Key).Str("head", w.HeadSHA).Err(err).Msg("the review on GitHub can't be dismissed")
+func (v *Verdicts) stuck(ctx context.Context, t ports.Target, w *ports.Write, err error) error {
+	v.Log.Warn().EmbedObject(t.At(w.HeadSHA)).Err(err).Msg("the review on GitHub can't be dismissed")
 	if w.RemoteID == 0 {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (v *Verdicts) withdrawForgotten(ctx context.Context, lease ports.Lease, sta
 		err := v.ReviewWriter.DismissReview(ctx, state.Target, r.ID, render.Dismissal(render.WithdrawnUnknown, ""))
 		switch {
 		case isFinal(err):
-			v.Log.Warn().Str("target", lease.Key).Int64("review", r.ID).Err(err).Msg("a review of before the database was lost can't be dismissed")
+			v.Log.Warn().EmbedObject(state.Target).Int64("review", r.ID).Err(err).Msg("a review of before the database was lost can't be dismissed")
 		case err != nil:
 			return err
 		}

@@ -20,6 +20,6 @@ func (f *Finder) Backfill(ctx context.Context, p ports.OpenPull, shared, dry boo
 	if err := f.Intake.Ask(ctx, ports.ReviewAsk{Target: p.Target, Reason: "backfill", Asked: &wanted}, false); err != nil {
 		return false, fmt.Errorf("ask for a review of %s: %w", p.Key(), err)
 	}
-	f.Log.Info().Str("target", p.Key()).Str("head", p.HeadSHA).Msg("backfill asked for a review")
+	f.Log.Info().EmbedObject(p.Target).Msg("backfill asked for a review")
 	return true, nil
 }

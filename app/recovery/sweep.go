@@ -497,7 +497,7 @@ func (f *Finder) askFound(ctx context.Context, ask ports.ReviewAsk) error {
 	if err := f.Intake.Ask(ctx, ask, false); err != nil {
 		return fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
 	}
-	f.Log.Info().Str("target", t.Key()).Str("head", t.HeadSHA).Str("why", ask.Reason).Msg("found a pull request to review")
+	f.Log.Info().EmbedObject(t).Str("why", ask.Reason).Msg("found a pull request to review")
 	f.found("pull_request")
 	return nil
 }

@@ -61,7 +61,7 @@ func (s *Service) workApart(ctx context.Context, lease ports.Lease, kind ports.J
 		s.followed.Set(lease.Key, "")
 		return ended.AsError()
 	case ctx.Err() == nil && errors.As(err, &died) && died.Others:
-		s.Log.Warn().Str("target", lease.Key).Err(died).Msg("a child process of several reviews ended; each is now reviewed in its own")
+		s.Log.Warn().EmbedObject(state.Target).Err(died).Msg("a child process of several reviews ended; each is now reviewed in its own")
 		t.nextAlone()
 		return &ports.RetryError{After: turnStep, Err: errors.Join(died, s.Store.Release(ctx, lease))}
 	case ctx.Err() == nil && errors.As(err, &died):
@@ -93,7 +93,7 @@ func (s *Service) quarantine(ctx context.Context, lease ports.Lease, died *ports
 		}
 		return s.stopWork(ctx, lease, err)
 	}
-	s.Log.Error().Str("target", lease.Key).Int("deaths", q.Deaths).Time("next_try", q.Next).Err(died).Msg("a review ended its process and is quarantined")
+	s.Log.Error().EmbedObject(state.Target).Int("deaths", q.Deaths).Time("next_try", q.Next).Err(died).Msg("a review ended its process and is quarantined")
 	state.Quarantine = q
 	return s.stay(ctx, lease, state)
 }
@@ -112,7 +112,7 @@ func (s *Service) stay(ctx context.Context, lease ports.Lease, state ports.Targe
 	case err != nil && retry.Temporary(err):
 		return s.stopWork(ctx, lease, err)
 	case err != nil:
-		s.logFailure("the check can't say that the review is quarantined", lease.Key, err)
+		s.logFailure("the check can't say that the review is quarantined", state.Target, err)
 	}
 	if rests {
 		return s.rest(ctx, lease, state)

@@ -125,6 +125,7 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 		return s.finish(ctx, lease, finished{state.Done, state.GaveUp})
 	}
 	trail.Of(ctx).SetAuthor(state.Author)
+	trail.Of(ctx).SetAbout(state.Target)
 	memory := s.memory.TicketFor(lease.Key, state.HeadSHA, kind).By(state.Author)
 	defer func() { memory.End(done != nil) }()
 	if err := memory.Readmit(); err != nil {
@@ -179,7 +180,7 @@ func (s *Service) sayOrDrop(ctx context.Context, lease ports.Lease, state ports.
 	if err == nil || retry.Temporary(err) {
 		return err
 	}
-	s.logFailure("notices dropped", lease.Key, err)
+	s.logFailure("notices dropped", state.Target, err)
 	if err := s.Store.NoticesSaid(ctx, lease.Key, state.Notices); err != nil {
 		return fmt.Errorf("drop notices: %w", err)
 	}
@@ -194,7 +195,7 @@ func (s *Service) sayEarly(ctx context.Context, lease ports.Lease, state ports.T
 		err = s.commands.Answer(ctx, lease.Key, state.Done, state.GaveUp)
 	}
 	if err != nil {
-		s.Log.Warn().Str("target", lease.Key).Err(err).Msg("notices not said before the review")
+		s.Log.Warn().EmbedObject(state.Target).Err(err).Msg("notices not said before the review")
 	}
 }
 
@@ -232,13 +233,13 @@ func (s *Service) settle(ctx context.Context, lease ports.Lease, state ports.Tar
 	switch {
 	case err == nil:
 	case errors.Is(err, publish.ErrSuperseded), errors.Is(err, publish.ErrClosed):
-		s.Log.Info().Str("target", lease.Key).Err(err).Msg("run stopped")
+		s.Log.Info().EmbedObject(state.Target).Err(err).Msg("run stopped")
 		return true, nil, nil // look again at what is wanted now
 	case ctx.Err() != nil, retry.Temporary(err) && s.retry.InTime(state, err):
 		return false, nil, err
 	case errors.As(err, &unsaid):
 		// The check stands. It must not fall for a comment.
-		s.logFailure("comment not written", lease.Key, err)
+		s.logFailure("comment not written", state.Target, err)
 		if unsaid.Undone { // a review on GitHub may be one that this one does not come to
 			if err := s.verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
 				return false, nil, err
@@ -260,7 +261,7 @@ func (s *Service) settle(ctx context.Context, lease ports.Lease, state ports.Tar
 		}
 		gaveUp = true
 		s.countGaveUp(cause)
-		s.logFailure("review given up", lease.Key, cause)
+		s.logFailure("review given up", state.Target, cause)
 	}
 	return s.finish(ctx, lease, finished{generation, gaveUp})
 }
@@ -343,12 +344,12 @@ func (s *Service) stopWork(ctx context.Context, lease ports.Lease, err error) er
 		return &ports.RetryError{After: s.RetryBase, Err: errors.Join(err, ferr)}
 	}
 	after = s.retry.Wait(attempts, err)
-	s.Log.Warn().Str("target", lease.Key).Int("attempt", attempts).Dur("again_in_ms", after).Err(err).Msg("review put off")
+	s.Log.Warn().EmbedObject(trail.Of(ctx).About()).Int("attempt", attempts).Dur("again_in_ms", after).Err(err).Msg("review put off")
 	return &ports.RetryError{After: after, Err: err}
 }
 
-func (s *Service) logFailure(what, key string, err error) {
-	ev := s.Log.Error().Str("target", key).Err(err)
+func (s *Service) logFailure(what string, t ports.Target, err error) {
+	ev := s.Log.Error().EmbedObject(t).Err(err)
 	var p *panics.Error
 	if errors.As(err, &p) {
 		ev = ev.Str("stack", string(p.Stack))

@@ -23,7 +23,7 @@ func (s *Service) putOff(ctx context.Context, lease ports.Lease, state ports.Tar
 	}
 	s.memory.Told(lease.Key) // also if it fails, so that it is not tried again at once
 	if terr := panics.Guard(func() error { return s.tellWait(ctx, lease, state, wait) }); terr != nil {
-		s.Log.Warn().Str("target", lease.Key).Err(terr).Msg("the check can't say that the review waits for memory")
+		s.Log.Warn().EmbedObject(state.Target).Err(terr).Msg("the check can't say that the review waits for memory")
 	}
 	return err
 }
@@ -45,7 +45,7 @@ func (s *Service) waitForCalls(ctx context.Context, lease ports.Lease, state por
 	s.checks.OpenMeanwhile(ctx, lease, state)
 	if wait.Tell {
 		if err := panics.Guard(func() error { return s.tellCallWait(ctx, lease, state, wait) }); err != nil {
-			s.Log.Warn().Str("target", lease.Key).Err(err).Msg("the check can't say that the review waits for GitHub's rate limit")
+			s.Log.Warn().EmbedObject(state.Target).Err(err).Msg("the check can't say that the review waits for GitHub's rate limit")
 		}
 	}
 	return wait

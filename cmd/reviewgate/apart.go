@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/reviewgate/reviewgate/app"
@@ -26,7 +25,7 @@ func apartCommand() *cobra.Command {
 			if err != nil {
 				return unusable(err)
 			}
-			log := zerolog.New(cmd.ErrOrStderr()).Level(settings.LogLevel).With().Timestamp().Logger()
+			log := app.NewLog(cmd.ErrOrStderr(), settings)
 			if err := app.RunApart(cmd.Context(), settings, app.Options{Log: log}, cmd.InOrStdin(), cmd.OutOrStdout()); err != nil {
 				return unfinished(err)
 			}

@@ -175,18 +175,7 @@ func writerOf(format string) (writer, error) {
 }
 
 func textOptions(w io.Writer) render.TextOptions {
-	return render.TextOptions{Color: isTerminal(w) && os.Getenv("NO_COLOR") == "", Width: 100}
-}
-
-// isTerminal reports whether w is a character device: nothing else gets
-// colour or progress.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return render.TextOptions{Color: app.IsTerminal(w) && os.Getenv("NO_COLOR") == "", Width: 100}
 }
 
 // progress shows on a terminal what is being done, on one line that is
@@ -199,7 +188,7 @@ type progress struct {
 }
 
 func newProgress(w io.Writer) *progress {
-	return &progress{w: w, show: isTerminal(w), told: map[string]bool{}}
+	return &progress{w: w, show: app.IsTerminal(w), told: map[string]bool{}}
 }
 
 const clearLine = "\r\x1b[2K"

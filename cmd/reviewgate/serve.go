@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/reviewgate/reviewgate/app"
@@ -45,6 +44,7 @@ that are not set there, from a YAML or JSON file with the same keys:
                                  others by the variable that key_env names, in
                                  the environment alone
   REVIEWGATE_LOG_LEVEL           debug, info, warn or error (info)
+  REVIEWGATE_LOG_FORMAT          text or json (text on a terminal, json elsewhere)
   OTEL_EXPORTER_OTLP_ENDPOINT    where traces go, as OTLP over HTTP in JSON (nowhere);
                                  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, ..._HEADERS,
                                  OTEL_SERVICE_NAME as OpenTelemetry has them`,
@@ -56,7 +56,7 @@ that are not set there, from a YAML or JSON file with the same keys:
 			if err != nil {
 				return unusable(err)
 			}
-			log := zerolog.New(cmd.ErrOrStderr()).Level(settings.LogLevel).With().Timestamp().Logger()
+			log := app.NewLog(cmd.ErrOrStderr(), settings)
 			a, err := app.New(cmd.Context(), settings, app.Options{Log: log, Apart: apartLine(file)})
 			if err != nil {
 				return unfinished(err)

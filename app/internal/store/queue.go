@@ -285,11 +285,7 @@ func (q *Queue) work(ctx context.Context, row *rivertype.JobRow, args jobArgs) e
 	begun := time.Now()
 	outcome, line, err := q.attempt(ctx, row, args, job)
 	defer end(outcome)
-	line.EmbedObject(t)
-	if t.Target != "" {
-		line.Str("target", t.Target)
-	}
-	line.Int("attempt", t.Attempt).Float64("took_ms", float64(time.Since(begun).Microseconds())/1000).
+	line.EmbedObject(t).EmbedObject(t.About()).Int("attempt", t.Attempt).Float64("took_ms", float64(time.Since(begun).Microseconds())/1000).
 		Msg("job " + strings.ReplaceAll(string(outcome), "_", " "))
 	return err
 }

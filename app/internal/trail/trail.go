@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // Trail is what a job is known by. All of it are ids, fit for a log.
@@ -19,6 +21,7 @@ type Trail struct {
 	Target   string // of the job, "" where it has none
 	Delivery string // GUID of what asked for the job, "" for jobs of a target and periodic ones
 
+	about  atomic.Pointer[ports.Target]
 	run    atomic.Pointer[string]
 	author atomic.Int64
 }
@@ -42,6 +45,31 @@ func (t *Trail) SetRun(id string) {
 		t.run.Store(&id)
 	}
 }
+
+// SetAbout names the target that the job works on, once it is known by more than its key.
+func (t *Trail) SetAbout(about ports.Target) {
+	if t != nil {
+		t.about.Store(&about)
+	}
+}
+
+// About is the target that the job works on, as far as it is known, for a log line.
+func (t *Trail) About() zerolog.LogObjectMarshaler {
+	return zerologFunc(func(e *zerolog.Event) {
+		if t == nil {
+			return
+		}
+		if about := t.about.Load(); about != nil {
+			e.EmbedObject(*about)
+		} else if t.Target != "" {
+			e.Str("target", t.Target)
+		}
+	})
+}
+
+type zerologFunc func(e *zerolog.Event)
+
+func (f zerologFunc) MarshalZerologObject(e *zerolog.Event) { f(e) }
 
 // SetAuthor names the account whose pull request the job works on, by its id.
 func (t *Trail) SetAuthor(id int64) {
