@@ -49,8 +49,8 @@ func (s *Service) turnAgain(err error) time.Duration {
 // process, says nothing about the target. A child may take as much memory as all large
 // changes together.
 func (s *Service) workApart(ctx context.Context, lease ports.Lease, kind ports.JobKind, state ports.TargetState, t *turn) error {
-	if err := t.admit(s.memory.TicketFor(lease.Key, state.HeadSHA, kind).By(state.Author)); err != nil {
-		return s.stopWork(ctx, lease, s.putOff(ctx, lease, state, err))
+	if err := t.admit(s.holder.memory.TicketFor(lease.Key, state.HeadSHA, kind).By(state.Author)); err != nil {
+		return s.stopWork(ctx, lease, s.holder.putOff(ctx, lease, state, err))
 	}
 	_, stop := s.leases.Keep(ctx, lease) // the child gives the lease back
 	ended, err := s.Apart(ctx, lease, state.Target, kind, t.alone)

@@ -126,10 +126,10 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 	}
 	trail.Of(ctx).SetAuthor(state.Author)
 	trail.Of(ctx).SetAbout(state.Target)
-	memory := s.memory.TicketFor(lease.Key, state.HeadSHA, kind).By(state.Author)
+	memory := s.holder.memory.TicketFor(lease.Key, state.HeadSHA, kind).By(state.Author)
 	defer func() { memory.End(done != nil) }()
 	if err := memory.Readmit(); err != nil {
-		return false, nil, s.putOff(ctx, lease, state, err)
+		return false, nil, s.holder.putOff(ctx, lease, state, err)
 	}
 	next, stored, err := s.nextStep(ctx, state)
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 		s.sayEarly(ctx, lease, state)
 	}
 	if kind == ports.JobReview {
-		if err := s.waitForCalls(ctx, lease, state); err != nil {
+		if err := s.holder.waitForCalls(ctx, lease, state); err != nil {
 			return false, nil, err
 		}
 	}
@@ -163,7 +163,7 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 		return err
 	})
 	if errors.As(err, new(*admission.MemoryWait)) {
-		return false, nil, s.putOff(ctx, lease, state, err)
+		return false, nil, s.holder.putOff(ctx, lease, state, err)
 	}
 	if err == nil && !nothingToPublish {
 		return false, nil, nil // handed over as it was stored

@@ -3,59 +3,73 @@ package review
 import (
 	"context"
 	"errors"
+	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/admission"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/publish"
 	"github.com/reviewgate/reviewgate/app/render"
 )
 
+// holder holds reviews back that would take too much of this process's memory or of
+// GitHub's calls, and has their checks say so.
+type holder struct {
+	checks *publish.Checks
+	memory *admission.Room
+	calls  *admission.Calls
+	log    zerolog.Logger
+	now    func() time.Time
+}
+
 // putOff has the check say that the change waits for memory, once it is time for that.
 // It returns err, which puts the job off: no worker is kept busy by the wait.
-func (s *Service) putOff(ctx context.Context, lease ports.Lease, state ports.TargetState, err error) error {
+func (h *holder) putOff(ctx context.Context, lease ports.Lease, state ports.TargetState, err error) error {
 	var wait *admission.MemoryWait
 	if !errors.As(err, &wait) || state.HeadSHA == "" {
 		return err
 	}
-	s.checks.OpenMeanwhile(ctx, lease, state)
+	h.checks.OpenMeanwhile(ctx, lease, state)
 	if !wait.Tell {
 		return err
 	}
-	s.memory.Told(lease.Key) // also if it fails, so that it is not tried again at once
-	if terr := panics.Guard(func() error { return s.tellWait(ctx, lease, state, wait) }); terr != nil {
-		s.Log.Warn().EmbedObject(state.Target).Err(terr).Msg("the check can't say that the review waits for memory")
+	h.memory.Told(lease.Key) // also if it fails, so that it is not tried again at once
+	if terr := panics.Guard(func() error { return h.tellMemory(ctx, lease, state, wait) }); terr != nil {
+		h.log.Warn().EmbedObject(state.Target).Err(terr).Msg("the check can't say that the review waits for memory")
 	}
 	return err
 }
 
-func (s *Service) tellWait(ctx context.Context, lease ports.Lease, state ports.TargetState, wait *admission.MemoryWait) error {
-	return s.checks.UpdateOpen(ctx, lease, state, render.WaitingCheck(render.Waiting{HeadSHA: state.HeadSHA, Since: wait.Since, Before: wait.Before}))
+func (h *holder) tellMemory(ctx context.Context, lease ports.Lease, state ports.TargetState, wait *admission.MemoryWait) error {
+	return h.checks.UpdateOpen(ctx, lease, state, render.WaitingCheck(render.Waiting{HeadSHA: state.HeadSHA, Since: wait.Since, Before: wait.Before}))
 }
 
 // waitForCalls puts a review off until its author has calls again, and has the check say
 // so. It returns nil if the review may begin.
-func (s *Service) waitForCalls(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
-	wait := s.calls.Wait(state.Target, state.Author, s.Now())
+func (h *holder) waitForCalls(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
+	wait := h.calls.Wait(state.Target, state.Author, h.now())
 	if wait == nil {
 		return nil
 	}
 	if state.HeadSHA == "" {
 		return wait
 	}
-	s.checks.OpenMeanwhile(ctx, lease, state)
+	h.checks.OpenMeanwhile(ctx, lease, state)
 	if wait.Tell {
-		if err := panics.Guard(func() error { return s.tellCallWait(ctx, lease, state, wait) }); err != nil {
-			s.Log.Warn().EmbedObject(state.Target).Err(err).Msg("the check can't say that the review waits for GitHub's rate limit")
+		if err := panics.Guard(func() error { return h.tellCalls(ctx, lease, state, wait) }); err != nil {
+			h.log.Warn().EmbedObject(state.Target).Err(err).Msg("the check can't say that the review waits for GitHub's rate limit")
 		}
 	}
 	return wait
 }
 
-func (s *Service) tellCallWait(ctx context.Context, lease ports.Lease, state ports.TargetState, wait *admission.CallWait) error {
-	return s.checks.UpdateOpen(ctx, lease, state, render.CallsCheck(render.Calls{HeadSHA: state.HeadSHA, Used: wait.Used, Limit: wait.Quota.Limit, Reset: wait.Quota.Reset}))
+func (h *holder) tellCalls(ctx context.Context, lease ports.Lease, state ports.TargetState, wait *admission.CallWait) error {
+	return h.checks.UpdateOpen(ctx, lease, state, render.CallsCheck(render.Calls{HeadSHA: state.HeadSHA, Used: wait.Used, Limit: wait.Quota.Limit, Reset: wait.Quota.Reset}))
 }
 
 // Called notes a call that was made for a pull request of an author.
 func (s *Service) Called(installation, author int64, q ports.Quota) {
-	s.calls.Called(installation, author, q)
+	s.holder.calls.Called(installation, author, q)
 }
