@@ -10,8 +10,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// Confidence of findings. A pattern on a line can be fooled by what stands
-// around the line; one on a path, title or message has read the whole of it.
+// Confidence of findings. What surrounds a line can mislead a pattern on it. A
+// pattern on a path, title or message has read the whole text.
 const (
 	lineConfidence  = 0.9
 	wholeConfidence = 1
@@ -25,9 +25,9 @@ type agent struct {
 
 var _ dispatch.Agent = (*agent)(nil)
 
-// Review returns the agent's findings in the task's scope, in the order of
-// the change: files, then title, description and commits, then the change as a
-// whole. What stands in no file belongs to every scope.
+// Review returns the agent's findings in the task's scope, in the order of the
+// change: files, then title, description and commits, then the change as a whole.
+// A finding outside files belongs to every scope.
 func (a *agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
 	all, err := a.scan.results(ctx)
 	if err != nil {
@@ -50,8 +50,8 @@ func (a *agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentO
 	return out, nil
 }
 
-// finding words a match.
-func (f *found) finding() pipeline.Finding {
+// finding turns a match into a finding.
+func (f *match) finding() pipeline.Finding {
 	r := f.rule
 	out := pipeline.Finding{
 		RuleID:         r.ID,
@@ -76,8 +76,8 @@ func (f *found) finding() pipeline.Finding {
 		out.Message += fmt.Sprintf(" There are %d more like it, which are not listed.", f.more)
 	}
 	if r.Match == nil {
-		if f.failure != nil {
-			out.Message = unevaluated(f.failure)
+		if f.evalErr != nil {
+			out.Message = unevaluated(f.evalErr)
 		}
 		return out
 	}
@@ -87,7 +87,7 @@ func (f *found) finding() pipeline.Finding {
 	if f.path != "" && (r.on == config.OnAdded || r.on == config.OnRemoved) {
 		out.Confidence = lineConfidence
 	}
-	if r.on == config.OnAdded && !f.read && len(f.text) <= maxFix {
+	if r.on == config.OnAdded && !f.otherForm && len(f.text) <= maxFix {
 		if fix, ok := r.fixed(bounded(f.text, maxFix)); ok {
 			out.SuggestedFix = fix
 			out.AutofixClass = pipeline.AutofixAuto

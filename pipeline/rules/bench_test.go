@@ -15,11 +15,11 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/rules"
 )
 
-// BenchmarkHistory and BenchmarkNaive run the shipped rules over the lines that
-// a real history added, change by change and in one goroutine. The bytes of
-// MB/s are those of lines that all rules look at: generated and vendored files
-// are BenchmarkForeign's. The naive engine, which takes a part, stops the
-// benchmark where it finds anything else.
+// BenchmarkHistory and BenchmarkNaive run the shipped rules over the lines that a
+// real history added, change by change and in one goroutine. MB/s counts the bytes
+// of lines that all rules look at; BenchmarkGeneratedAndVendored has the other
+// files. BenchmarkNaive runs the naive engine on a part of the history, and fails
+// if the two engines disagree.
 func BenchmarkHistory(b *testing.B) {
 	cfg, engine := shipped(b)
 	changes := committed(b, 10<<20)
@@ -53,7 +53,7 @@ func BenchmarkNaive(b *testing.B) {
 	}
 }
 
-// scanned is the number of findings of all agents.
+// scanned returns the number of findings of all agents.
 func scanned(t testing.TB, engine *rules.Engine, cfg *config.Config, facts *pipeline.PRFacts) int {
 	n := 0
 	scan := engine.Scan(facts, classification)
@@ -63,8 +63,8 @@ func scanned(t testing.TB, engine *rules.Engine, cfg *config.Config, facts *pipe
 	return n
 }
 
-// committed returns the facts of each change of the history, limit added bytes
-// in all, or of one change that adds code where there is no history.
+// committed returns the facts of each change of the history, up to limit added bytes.
+// Without a history it returns one change that adds code.
 func committed(t testing.TB, limit int) []*pipeline.PRFacts {
 	t.Helper()
 	var out []*pipeline.PRFacts
@@ -78,8 +78,7 @@ func committed(t testing.TB, limit int) []*pipeline.PRFacts {
 	return cutTo(out, limit)
 }
 
-// cutTo leaves out the files after the first limit bytes: one commit may add
-// any number.
+// cutTo drops the files after the first limit bytes: one commit may add any number.
 func cutTo(changes []*pipeline.PRFacts, limit int) []*pipeline.PRFacts {
 	for i, facts := range changes {
 		for j := range facts.Files {
@@ -101,7 +100,7 @@ func allBytes(changes []*pipeline.PRFacts) int64 {
 	return n
 }
 
-// reportDensity says how much there was to find.
+// reportDensity reports the size of the changes and the number of findings.
 func reportDensity(b *testing.B, changes []*pipeline.PRFacts, findings int) {
 	b.Helper()
 	lines := 0
@@ -115,8 +114,8 @@ func reportDensity(b *testing.B, changes []*pipeline.PRFacts, findings int) {
 	b.ReportMetric(1000*float64(findings)/float64(max(lines, 1)), "findings/1000-lines")
 }
 
-// BenchmarkCode is the same over code in many languages that nobody had to
-// commit: sources of the Go distribution and of modules.
+// BenchmarkCode does the same over code in many languages: sources of the Go
+// distribution and of modules. They need no commits.
 func BenchmarkCode(b *testing.B) {
 	cfg, engine := shipped(b)
 	facts := linesOfOwn(corpus(b, 10<<20))
@@ -128,8 +127,8 @@ func BenchmarkCode(b *testing.B) {
 	reportDensity(b, []*pipeline.PRFacts{facts}, n)
 }
 
-// BenchmarkMatches is the worst that the shipped rules meet: every line is one
-// that a rule flags or nearly does, so that no literal keeps it away.
+// BenchmarkMatches is the worst case for the shipped rules: a rule flags every line,
+// or nearly does, so no literal rules the line out.
 func BenchmarkMatches(b *testing.B) {
 	cfg, engine := shipped(b)
 	facts := linesOfOwn(snippets(b, 20))
@@ -154,7 +153,7 @@ func snippets(t testing.TB, times int) *pipeline.PRFacts {
 	return files.facts(t)
 }
 
-// BenchmarkLanguages shows which language the rules are slow for.
+// BenchmarkLanguages shows the languages in which the rules are slow.
 func BenchmarkLanguages(b *testing.B) {
 	cfg, engine := shipped(b)
 	all := linesOfOwn(corpus(b, 10<<20))
@@ -179,7 +178,7 @@ func BenchmarkLanguages(b *testing.B) {
 	}
 }
 
-// BenchmarkCompile is what a new config version costs.
+// BenchmarkCompile measures what a new config version costs.
 func BenchmarkCompile(b *testing.B) {
 	cfg, _ := config.Load()
 	b.ReportAllocs()
@@ -190,7 +189,7 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// BenchmarkScopes is what files cost whatever stands in them.
+// BenchmarkScopes measures what files cost whatever they hold.
 func BenchmarkScopes(b *testing.B) {
 	cfg, engine := shipped(b)
 	facts := corpus(b, 10<<20)
@@ -203,12 +202,12 @@ func BenchmarkScopes(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(facts.Files)), "ns/file")
 }
 
-// BenchmarkForeign is what the serious rules cost on generated and vendored
-// files, minified ones among them.
-func BenchmarkForeign(b *testing.B) {
+// BenchmarkGeneratedAndVendored measures what the serious rules cost on generated and vendored
+// files, including minified ones.
+func BenchmarkGeneratedAndVendored(b *testing.B) {
 	cfg, engine := shipped(b)
 	facts := corpus(b, 10<<20)
-	facts.Files = slices.DeleteFunc(facts.Files, func(f pipeline.File) bool { return !foreign(&f) })
+	facts.Files = slices.DeleteFunc(facts.Files, func(f pipeline.File) bool { return !skipped(&f) })
 	b.SetBytes(addedBytes(facts))
 	n := 0
 	for b.Loop() {
@@ -218,9 +217,9 @@ func BenchmarkForeign(b *testing.B) {
 	b.ReportMetric(float64(len(facts.Files)), "files")
 }
 
-// linesOfOwn leaves out the files whose lines only serious rules look at.
+// linesOfOwn drops the files whose lines only serious rules look at.
 func linesOfOwn(facts *pipeline.PRFacts) *pipeline.PRFacts {
-	facts.Files = slices.DeleteFunc(facts.Files, func(f pipeline.File) bool { return foreign(&f) })
+	facts.Files = slices.DeleteFunc(facts.Files, func(f pipeline.File) bool { return skipped(&f) })
 	return facts
 }
 
@@ -252,7 +251,7 @@ func addedLines(facts *pipeline.PRFacts) int {
 	return n
 }
 
-// review is called so often that t.Helper would be a part of what is measured.
+// review does not call t.Helper: benchmarks call it so often that they would measure it.
 func review(t testing.TB, scan *rules.Scan, agent string) []pipeline.Finding {
 	out, err := scan.Agent(agent).Review(context.Background(), everything(agent))
 	if err != nil {

@@ -8,20 +8,20 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
-// names are those of functions, as a rule lists them: a whole name, or that of a method of
-// anything, behind a dot. The value says which arguments the function makes harmless.
+// names are the functions that a rule lists, by whole name, or by ".name" for a method of any
+// object. The value says which arguments the function makes harmless.
 type names map[string]arguments
 
-// arguments are those that a function makes harmless.
+// arguments says which arguments a function makes harmless.
 type arguments int
 
 const (
 	noArguments arguments = iota // it is not listed
-	onlyFirst                    // if the others are plain constants
+	onlyFirst                    // the first, if the others are plain constants
 	allButFirst
 )
 
-// laterMark is behind the name of a function that leaves its first argument as it is.
+// laterMark follows the name of a function that makes all arguments but its first harmless.
 const laterMark = "(_, *)"
 
 func namesOf(list []string) names {
@@ -38,8 +38,8 @@ func namesOf(list []string) names {
 
 // of returns which arguments a function makes harmless, if it is listed.
 func (n names) of(name string) arguments {
-	if is := n[name]; is != noArguments || !strings.Contains(name, ".") {
-		return is
+	if args := n[name]; args != noArguments || !strings.Contains(name, ".") {
+		return args
 	}
 	return n[name[strings.LastIndexByte(name, '.'):]]
 }
@@ -47,9 +47,9 @@ func (n names) of(name string) arguments {
 // has reports whether a function is listed.
 func (n names) has(name string) bool { return n.of(name) != noArguments }
 
-// safe reports whether a statement gives what is untrusted to functions that make it
-// harmless, each time that it names it from the first match on. Whatever is around such a
-// call must leave the value as it is.
+// safe reports whether a statement passes untrusted data only to functions that make it
+// harmless, from the first match on. The code around such a call must leave the value
+// unchanged.
 func (r *rule) safe(statement, language string) bool {
 	if r.source == nil {
 		return false
@@ -64,10 +64,10 @@ func (r *rule) safe(statement, language string) bool {
 	c.sources = r.source.FindAllStringIndex(c.code, maxSources+1)
 	stop := c.read()
 	if !comments.Known(language) {
-		stop = 0 // what looks like a text may be code
+		stop = 0 // what looks like a string may be code
 	}
 	if c.dots {
-		stop = 0 // texts in double quotes hold variables
+		stop = 0 // strings in double quotes hold variables
 	}
 	sources := r.source.FindAllStringIndex(c.code[:stop]+statement[stop:], maxSources+1)
 	sources = slices.DeleteFunc(sources, func(m []int) bool { return m[0] < c.from })
@@ -75,14 +75,14 @@ func (r *rule) safe(statement, language string) bool {
 }
 
 const (
-	// maxSources bounds how often a statement may name what is untrusted. One that does so
-	// more often is a finding.
+	// maxSources bounds how often a statement may name untrusted data. A statement above
+	// it is a finding.
 	maxSources = 200
-	// maxSink bounds the bytes in which the call that a match begins with is looked for.
+	// maxSink bounds how far the call at the start of a match is searched for, in bytes.
 	maxSink = 4 << 10
-	// maxLinks bounds the members and methods behind a value. More may do anything.
+	// maxLinks bounds the members and methods after a value. More may do anything.
 	maxLinks = 20
-	// maxName bounds the bytes of a function's name.
+	// maxName bounds a function's name, in bytes.
 	maxName = 100
 )
 
@@ -91,36 +91,36 @@ type callReader struct {
 	*rule
 	text    string
 	code    string // the text without the contents of strings
-	from    int    // where the match begins
+	from    int    // the start of the match
 	slashes bool   // a slash may begin a regular expression
-	dots    bool   // a dot joins texts
+	dots    bool   // a dot joins strings
 	sources [][]int
-	bound   map[string]bool // whether the statement gives a name another meaning
+	bound   map[string]bool // whether the statement redefines a name
 	open    []opened
-	safes   []stretch // that are harmless, in order
-	sinks   int       // how often a call was asked to be one
+	safes   []stretch // the harmless calls, in order
+	sinks   int       // how often isSink ran
 }
 
 type stretch struct {
 	start, end int
-	sunk       bool // what the match begins with was given it
+	sunk       bool // it was passed to the call that the match begins with
 }
 
-// opened is a parenthesis, a bracket, a brace or a quote that nothing has closed yet.
+// opened is an open parenthesis, bracket, brace or quote.
 type opened struct {
 	mark      byte
 	at, start int    // the offsets of the mark and of the name before it
 	name      string // of the function called or the value indexed; unknown if it can't be read, "" if there is no such name
 	first     int    // the number of harmless calls before it
-	commas    []int  // the offsets of those between its arguments
+	commas    []int  // the offsets of the commas between its arguments
 	effects   bool   // something inside may have a side effect
-	assigns   bool   // something inside gets a value that may be used beside it
+	assigns   bool   // something inside assigns a value that may be used elsewhere
 }
 
-// unknown is the name of a function that has none, such as that of f(x)(y).
+// unknown is the name of a function without one, such as that of f(x)(y).
 const unknown = "?"
 
-// covers reports whether each source, in order, stands in a harmless call.
+// covers reports whether each source, in order, is inside a harmless call.
 func (c *callReader) covers(sources [][]int) bool {
 	i := 0
 	for _, m := range sources {
@@ -134,7 +134,7 @@ func (c *callReader) covers(sources [][]int) bool {
 	return true
 }
 
-// read reads the code as far as it is sure what is code, and returns where that ends.
+// read reads the code until it can't tell what is code, and returns that position.
 func (c *callReader) read() int {
 	at := 0
 	for at < len(c.code) {
@@ -162,7 +162,7 @@ func (c *callReader) mark(at int) int {
 	case '(', '[':
 		name, start := c.called(at)
 		if b == '[' && start == trimmed(c.code, at) {
-			name = "" // a list, or what is in one without a name
+			name = "" // a list, or an unnamed item in a list
 		}
 		c.push(opened{mark: b, at: at, start: start, name: name})
 	case '{':
@@ -177,7 +177,7 @@ func (c *callReader) mark(at int) int {
 		}
 		f := opened{mark: b, at: at, start: at}
 		if b == '`' {
-			f.name, f.start = c.called(at) // the template's tag, a function that gets its parts
+			f.name, f.start = c.called(at) // the template's tag, a function that is passed its parts
 		}
 		c.push(f)
 	case '/':
@@ -189,7 +189,7 @@ func (c *callReader) mark(at int) int {
 	case '=', '-', '+', 'l', 'f', 'd', 'i':
 		if changes(c.code, at) {
 			c.effect()
-			if next := c.code[at+1:]; !strings.HasPrefix(next, ">") { // a function does not
+			if next := c.code[at+1:]; !strings.HasPrefix(next, ">") { // => does not assign
 				c.assign()
 			}
 		}
@@ -214,26 +214,26 @@ func (c *callReader) pop() opened {
 	return f
 }
 
-// assign notes that something at the current position gets a value.
+// assign records an assignment at the current position.
 func (c *callReader) assign() {
 	if len(c.open) > 0 {
 		c.open[len(c.open)-1].assigns = true
 	}
 }
 
-// effect notes that something at the current position may have a side effect.
+// effect records that the code at the current position may have a side effect.
 func (c *callReader) effect() {
 	if len(c.open) > 0 {
 		c.open[len(c.open)-1].effects = true
 	}
 }
 
-// openers are the marks that others close. A quote closes its own.
+// openers maps a closing mark to its opening mark. A quote is both.
 var openers = map[byte]byte{')': '(', ']': '[', '}': '{', '"': '"', '\'': '\'', '`': '`'}
 
 func isQuote(b byte) bool { return openers[b] == b }
 
-// close reads the mark that closes the one opened last, and returns 0 if it does not fit.
+// close reads a closing mark. It returns 0 if the mark does not fit the one opened last.
 func (c *callReader) close(at int) int {
 	if c.open[len(c.open)-1].mark != openers[c.code[at]] {
 		return 0
@@ -259,13 +259,13 @@ func (c *callReader) slash(at int) int {
 	return max(0, comments.RegexpEnd(c.code, at)-at)
 }
 
-// settle decides about the harmless calls within what was closed: they stay harmless, or
-// become one with the call that they are given to, or nobody knows any more what becomes of
-// their values.
+// settle decides about the harmless calls inside a closed group. They stay harmless, or they
+// merge with the call that they are passed to, or they are dropped because their values may
+// go anywhere.
 func (c *callReader) settle(f opened, end int) {
 	makes, to := c.makesSafe(f, end)
 	if in("(`", f.mark) && f.name != "" && !makes && !c.within.has(f.name) && !pure.has(f.name) && !c.isOfSource(f) {
-		c.effect() // nobody knows what it does
+		c.effect() // the function is unknown
 	}
 	switch {
 	case makes && c.leaves(to):
@@ -285,8 +285,8 @@ func (c *callReader) settle(f opened, end int) {
 	}
 }
 
-// makesSafe reports whether a call makes what it is given harmless, and returns where it ends:
-// a listed function does, or one of which a listed method is called right away.
+// makesSafe reports whether a call makes its arguments harmless, and returns its end. It does
+// if its function is listed, or if a listed method is called on its result right away.
 func (c *callReader) makesSafe(f opened, end int) (makes bool, to int) {
 	if f.name == "" || f.effects || f.mark == '`' {
 		return false, end
@@ -304,13 +304,13 @@ func (c *callReader) makesSafe(f opened, end int) (makes bool, to int) {
 	return c.takesSource(f, end, which), to
 }
 
-// constant is an argument that says little, such as a radix. Of options, which may say
-// anything, it is those that allow nothing.
+// constant is an argument that can't carry data, such as a radix. Options can carry anything,
+// so it allows only those that permit nothing.
 var constant = regexp.MustCompile(`^\s*(?:(?:\w+\s*[=:]\s*)?(?:[1-9]\d*|[Tt]rue)|safe\s*=\s*(?:''|"")|\{\s*\}|` +
 	`\{\s*(?:(?:USE_PROFILES\s*:\s*\{\s*html\s*:\s*true\s*\}|(?:ALLOWED_TAGS|ALLOWED_ATTR|allowedTags|allowedAttributes)\s*:\s*(?:\[\s*\]|\{\s*\}))\s*,?\s*)+\})?\s*$`)
 
-// takesSource reports whether what is untrusted among a call's arguments is only in those that
-// it makes harmless.
+// takesSource reports whether the untrusted data in a call's arguments is only in arguments
+// that the call makes harmless.
 func (c *callReader) takesSource(f opened, end int, which arguments) bool {
 	if len(f.commas) == 0 {
 		return which == onlyFirst
@@ -333,7 +333,7 @@ func (c *callReader) takesSource(f opened, end int, which arguments) bool {
 	return true
 }
 
-// holdsSink reports whether the pattern matches within a call: what such a match does is done
+// holdsSink reports whether the pattern matches inside a call. Such a match takes effect
 // before the call.
 func (c *callReader) holdsSink(f opened, end int) bool {
 	for at := f.at + 1; at < end; {
@@ -357,8 +357,8 @@ func (c *callReader) holdsSink(f opened, end int) bool {
 	return false
 }
 
-// pure are functions that do nothing but return another value: a harmless call may be given
-// what they return.
+// pure are functions that only return another value. Their results may be passed to a
+// harmless call.
 var pure = namesOf([]string{
 	"String", "str", "string", "decodeURI", "decodeURIComponent", "unescape", "atob", "unquote", ".unquote", "URL", "URLSearchParams",
 	".get", ".slice", ".substr", ".substring", ".split", ".join", ".concat", ".trim", ".strip", ".lower", ".upper", ".toLowerCase", ".toUpperCase",
@@ -367,8 +367,8 @@ var pure = namesOf([]string{
 	"trim", "strtolower", "strtoupper", "urldecode",
 })
 
-// isBound reports whether a statement may give a function's name another meaning: it names
-// the first part without calling it or a member of it, or assigns to a member of its name.
+// isBound reports whether a statement may redefine a function's name: it uses the first part
+// of the name other than to call it or a member, or it assigns to a member of the name.
 func (c *callReader) isBound(name string) bool {
 	name = strings.TrimPrefix(name, ".")
 	if name == "" {
@@ -384,17 +384,17 @@ func (c *callReader) isBound(name string) bool {
 }
 
 var (
-	// defines is the word before a function's own name.
+	// defines is the word before a function's own name in its definition.
 	defines = regexp.MustCompile(`\b(?:function|func|fun|def|fn|class)\s+$`)
-	// assigns is what follows a name that is given a value, as a member, by its name in
-	// brackets, or by one of its own methods.
+	// assigns matches after a name that is assigned to: as a member, by its name in brackets,
+	// or by one of its own methods.
 	assigns = regexp.MustCompile(`^(?:["'` + "`" + `]?\]|\s*\.\s*[\w$]+|\s*\[[^\]]{0,40}\])*\s*[-+|&?*/]{0,2}=(?:[^=>]|$)|^\s*\.\s*(?:set|add|remove|clear|use)\w*\s*\(`)
-	// withBlock is JavaScript's, in which an object's members come before other names.
+	// withBlock is JavaScript's with statement, where an object's members hide other names.
 	withBlock = regexp.MustCompile(`\bwith\s*\(`)
 )
 
-// rebinds reports whether the code gives a name a value, or where it is the first part of a
-// function's, names it for anything but a call.
+// rebinds reports whether the code assigns to a name. For the first part of a function's name
+// it also reports any use other than a call.
 func (c *callReader) rebinds(name string, first bool) bool {
 	for end := 0; ; {
 		i := strings.Index(c.text[end:], name)
@@ -413,14 +413,14 @@ func (c *callReader) rebinds(name string, first bool) bool {
 			continue
 		}
 		next := end + blanks(c.code, end)
-		declares := next > end && isName(at(c.code, next)) && name[0] >= 'A' && name[0] <= 'Z' // as a type
+		declares := next > end && isName(at(c.code, next)) && name[0] >= 'A' && name[0] <= 'Z' // it is a type
 		if !declares && !in("(.?!`<[", at(c.code, next)) || defines.MatchString(c.code[max(0, i-20):i]) {
 			return true
 		}
 	}
 }
 
-// isOfSource reports whether a call is a part of what is untrusted, such as the get of
+// isOfSource reports whether a call is part of the untrusted expression, such as get in
 // request.args.get("q").
 func (c *callReader) isOfSource(f opened) bool {
 	return slices.ContainsFunc(c.sources, func(m []int) bool {
@@ -428,8 +428,8 @@ func (c *callReader) isOfSource(f opened) bool {
 	})
 }
 
-// leaves reports whether what follows a value leaves it as it is: an operator, a member, or
-// listed methods without arguments.
+// leaves reports whether the code after a value leaves it unchanged: an operator, a member,
+// or listed methods without arguments.
 func (c *callReader) leaves(at int) bool {
 	for range maxLinks {
 		at += blanks(c.code, at)
@@ -454,7 +454,7 @@ func (c *callReader) leaves(at int) bool {
 	return false
 }
 
-// plainWord is a word behind a value that does nothing with it.
+// plainWord is a word after a value that does nothing with it.
 var plainWord = regexp.MustCompile(`^(?:if|else|and|or|in|is|not|for|as|instanceof|then|end|do)\b`)
 
 var (
@@ -463,8 +463,8 @@ var (
 	noMore   = regexp.MustCompile(`^\s{0,9}\)`)
 )
 
-// methodCall is the name of the method that is called at a place, with its dot, and the end
-// of the call. If it is given anything the name is unknown.
+// methodCall is the name of the method called at a position, with its dot, and the end of the
+// call. If the call has arguments, the name is unknown.
 func methodCall(code string, at int) (name string, to int) {
 	member := memberAt.FindString(code[at:])
 	if !strings.HasSuffix(member, "(") {
@@ -487,8 +487,8 @@ func (c *callReader) isSink(f opened, end int) bool {
 	return m != nil && f.start+m[0] <= f.at
 }
 
-// called is the name before the parenthesis or bracket at a place, and where it begins, with
-// the word new. It is empty if nothing is called.
+// called is the name before the parenthesis or bracket at a position, including the word new,
+// and the name's start. It is empty if nothing is called.
 func (c *callReader) called(at int) (name string, start int) {
 	code := c.code
 	end := trimmed(code, at)
@@ -515,12 +515,12 @@ func (c *callReader) called(at int) (name string, start int) {
 	return name, start
 }
 
-// wordOperators are words before a parenthesis that calls nothing.
+// wordOperators can stand before a parenthesis without being called.
 var wordOperators = map[string]bool{
 	"await": true, "yield": true, "typeof": true, "throw": true, "raise": true, "assert": true, "with": true, "del": true, "do": true, "as": true,
 }
 
-// beforeTypes is where the types between angle brackets begin that end at a place, or 0.
+// beforeTypes is the start of the type arguments that end at a position, or 0.
 func beforeTypes(code string, end int) int {
 	at := strings.LastIndexByte(code[max(0, end-maxName):end], '<')
 	if at < 0 || end > 1 && in("=-", code[end-2]) {
@@ -534,8 +534,8 @@ var (
 	function = regexp.MustCompile(`^(?:lambda|function|func|fun|for|delete|import)\b`)
 )
 
-// changes reports whether an assignment or a function begins at a place. An argument that is
-// named and given a constant is neither.
+// changes reports whether an assignment or a function begins at position i. A named argument
+// with a constant value is neither.
 func changes(code string, i int) bool {
 	before := byte(0)
 	if i > 0 {
@@ -551,7 +551,7 @@ func changes(code string, i int) bool {
 	}
 	switch {
 	case at(code, i+1) == '=' || in("=!", before):
-		return false // a comparison, of which the last sign is looked at by itself
+		return false // a comparison; its last sign is checked separately
 	case in("<>", before):
 		return i > 1 && code[i-2] == before
 	}

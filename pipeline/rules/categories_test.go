@@ -10,9 +10,9 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// What the build reviewer sorts its findings by, and the dimensions that the
-// design auditor grades: three failed ones weigh more than one, so that they
-// must not multiply unnoticed.
+// The categories of the build reviewer's findings, and the dimensions that the design
+// auditor grades. Three failed dimensions weigh more than one, so nobody may add one
+// by accident.
 var (
 	buildCategories = []string{
 		"correctness", "duplication", "error-handling", "hard-coded-values", "leftovers", "type-safety",

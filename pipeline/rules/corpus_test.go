@@ -22,9 +22,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/rules"
 )
 
-// The corpus takes Go from the distribution's own sources. Other languages
-// come from the downloaded modules too, which hold little of each, so that
-// all of it is taken up to maxOther bytes a language.
+// The corpus takes Go code from the distribution's own sources. It takes other
+// languages from the downloaded modules too. These hold little of each language, so
+// it takes up to maxOther bytes a language.
 const (
 	maxOther = 600 << 10
 	maxFile  = 256 << 10
@@ -32,8 +32,8 @@ const (
 
 var others = []string{".js", ".ts", ".py", ".rb", ".java", ".sql", ".yml", ".yaml", ".sh", ".html", ".css", ".tf", ".mod", "Dockerfile", "Makefile"}
 
-// corpus returns facts of a change that adds about limit bytes of code, always
-// the same for the same Go distribution and modules.
+// corpus returns facts of a change that adds about limit bytes of code. They are the
+// same every time for the same Go distribution and modules.
 func corpus(t testing.TB, limit int) *pipeline.PRFacts {
 	t.Helper()
 	goroot, modules := goEnv(t, "GOROOT"), goEnv(t, "GOMODCACHE")
@@ -70,8 +70,8 @@ func goEnv(t testing.TB, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// collect returns files below root, in the order of their paths, until limit
-// bytes are reached.
+// collect returns files below root in the order of their paths, until they have limit
+// bytes.
 func collect(t testing.TB, root, ext string, limit int, take func(path string) bool) added {
 	t.Helper()
 	var files added
@@ -96,7 +96,7 @@ func collect(t testing.TB, root, ext string, limit int, take func(path string) b
 	return files
 }
 
-// lists remembers what list has listed.
+// lists caches the results of list.
 var lists = map[string][]string{}
 
 // list returns the names of all regular files below root, in order.
@@ -109,7 +109,7 @@ func list(t testing.TB, root string) []string {
 	err := filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil && name == root:
-			return fs.SkipAll // no modules were downloaded
+			return fs.SkipAll // no modules are downloaded
 		case err != nil:
 			return err
 		case e.IsDir() && name == filepath.Join(root, "cache"):
@@ -126,7 +126,7 @@ func list(t testing.TB, root string) []string {
 	return names
 }
 
-// added is a Source of a change that adds files.
+// added is a source of a change that adds files.
 type added []raw.ChangedFile
 
 func (a *added) add(name, text string) {
@@ -166,7 +166,7 @@ func (a added) facts(t testing.TB) *pipeline.PRFacts {
 	return &facts
 }
 
-// What ships is loaded and compiled once. Nothing changes it.
+// The shipped config is loaded and compiled once. Nothing changes it.
 var (
 	shippedConfig = sync.OnceValue(func() *config.Config {
 		cfg, _ := config.Load()
@@ -175,7 +175,7 @@ var (
 	shippedEngine = sync.OnceValues(func() (*rules.Engine, error) { return rules.Compile(shippedConfig().Rules) })
 )
 
-// shipped returns the config that ships and the engine for its rules.
+// shipped returns the shipped config and the engine for its rules.
 func shipped(t testing.TB) (*config.Config, *rules.Engine) {
 	t.Helper()
 	engine, err := shippedEngine()

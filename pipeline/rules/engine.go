@@ -10,24 +10,24 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
-// Engine holds the compiled rules of one config version. They are never changed
-// after Compile, so that any number of reviews may share it.
+// Engine holds the compiled rules of one config version. It does not change
+// after Compile, so any number of reviews may share it.
 type Engine struct {
-	rules    []*rule // with a match, as in the config; a rule's index is its place here
+	rules    []*rule // those with a match, in the order of the config; rule.index is the position here
 	scopes   *scopes
 	added    *lineRules
 	removed  *lineRules
-	serious  *lineRules // of those on added lines, what reads them as code
+	serious  *lineRules // the serious rules on added lines, which also read other forms of the code
 	paths    *lineRules // on file or path
 	messages []*rule    // on title, body or commit_message
-	whole    []*rule    // with an expression
+	whole    []*rule    // with an expression instead of a match
 	kinds    kinds
 
-	memories sync.Pool // of passes that are done
+	scratches sync.Pool // of finished passes
 }
 
-// Compile compiles the enabled rules that have a match or an expression; the
-// others are prose for a model's checklist and are left out. The error names
+// Compile compiles the enabled rules that have a match or an expression. It
+// leaves the others out: they are prose for a model's checklist. The error names
 // the rule whose pattern, glob or expression does not compile.
 func Compile(cfg []config.Rule) (*Engine, error) {
 	e := &Engine{}
@@ -66,41 +66,40 @@ func Compile(cfg []config.Rule) (*Engine, error) {
 	return e, nil
 }
 
-// Scan prepares the scan of one change; it runs when the first agent asks for
-// its share. Facts and classification must not change while the Scan is in use.
+// Scan prepares the scan of one change. The scan runs when the first agent asks
+// for its share. Facts and classification must not change while the Scan is in
+// use.
 func (e *Engine) Scan(facts *pipeline.PRFacts, classification *pipeline.Classification) *Scan {
-	return &Scan{engine: e, facts: facts, classification: classification, turn: make(chan struct{}, 1)}
+	return &Scan{engine: e, facts: facts, classification: classification, running: make(chan struct{}, 1)}
 }
 
-// ReadsLabels reports whether a rule's expression looks at the labels of a
-// change.
+// ReadsLabels reports whether a rule's expression reads the labels of a change.
 func (e *Engine) ReadsLabels() bool {
 	reads := func(r *rule) bool { return r.when != nil && r.when.ReadsLabels() }
 	return slices.ContainsFunc(e.whole, reads) || slices.ContainsFunc(e.rules, reads)
 }
 
-// ReadsType reports whether a rule's expression looks at the type of a change.
+// ReadsType reports whether a rule's expression reads the type of a change.
 func (e *Engine) ReadsType() bool {
 	reads := func(r *rule) bool { return r.when != nil && r.when.ReadsType() }
 	return slices.ContainsFunc(e.whole, reads) || slices.ContainsFunc(e.rules, reads)
 }
 
-// ReadsCommits reports whether a rule of an agent looks at the messages of
-// commits.
+// ReadsCommits reports whether one of the agent's rules reads commit messages.
 func (e *Engine) ReadsCommits(agent string) bool {
 	return slices.ContainsFunc(e.messages, func(r *rule) bool { return r.on == config.OnCommitMessage && r.Agent == agent })
 }
 
-// lineRules are the rules that look at lines of one kind, or at paths.
+// lineRules are rules that look at one kind of line, or at paths.
 type lineRules struct {
-	rules   []*rule
-	finder  *literals.Finder
-	owners  [][]owner // by literal
-	always  []*rule   // rules without a literal
-	foreign []*rule   // rules without one for characters beyond ASCII
+	rules    []*rule
+	finder   *literals.Finder
+	owners   [][]owner // by literal
+	always   []*rule   // rules without a literal
+	nonASCII []*rule   // rules without a literal that need a character beyond ASCII
 }
 
-// owner is a rule that looks for a literal, as it looks for it.
+// owner is a rule that needs a literal, and the literal as the rule needs it.
 type owner struct {
 	rule    *rule
 	literal literals.Literal
@@ -112,8 +111,8 @@ func newLineRules(rules []*rule) *lineRules {
 	at := map[string]int{}
 	for _, r := range rules {
 		switch {
-		case r.foreign != nil:
-			l.foreign = append(l.foreign, r)
+		case r.nonASCII != nil:
+			l.nonASCII = append(l.nonASCII, r)
 		case r.literals == nil:
 			l.always = append(l.always, r)
 		}

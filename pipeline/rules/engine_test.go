@@ -18,7 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// file makes a file of lines that start with a blank, plus or minus.
+// file makes a file from lines that start with a space, plus or minus.
 func file(path string, lines ...string) pipeline.File {
 	h := pipeline.Hunk{OldStart: 1, NewStart: 1}
 	for _, s := range lines {
@@ -115,9 +115,9 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// The path lets mild rules pass a file's lines over, never serious ones, and
-// what a text says of itself lets none.
-func TestLinesOfForeignFiles(t *testing.T) {
+// Mild rules skip the lines of files that are generated or vendored by their path.
+// Serious rules don't, and a file's text can't make any rule skip it.
+func TestGeneratedAndVendoredFiles(t *testing.T) {
 	one := file("a.go", "+TODO")
 	files := []pipeline.File{
 		with(one, func(f *pipeline.File) { f.Path, f.Generated, f.GeneratedByPath = "a.pb.go", true, true }),
@@ -140,7 +140,7 @@ func TestLinesOfForeignFiles(t *testing.T) {
 			t.Errorf("files of %s findings (-want +got):\n%s", severity, diff)
 		}
 		if r.Final = true; len(findings(t, []config.Rule{r}, &pipeline.PRFacts{Files: files}, "agent")) != len(files) {
-			t.Errorf("a final rule of %s findings passes files over", severity)
+			t.Errorf("a final rule of %s findings skips files", severity)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestOnlyEnabledRulesWithMatch(t *testing.T) {
 	prose.Match = nil
 	facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.go", "+x")}}
 	if got := findings(t, []config.Rule{off, prose}, facts, "agent"); len(got) != 0 {
-		t.Errorf("findings %v of rules that don't take part", got)
+		t.Errorf("findings %v of rules that should not run", got)
 	}
 }
 
@@ -222,7 +222,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// Of a message, the lines that match are quoted, not its start.
+// For a message, the evidence quotes the matching lines, not the beginning.
 func TestEvidenceOfMessages(t *testing.T) {
 	facts := &pipeline.PRFacts{Body: "one\ntwo\nthree TODO here\nfour"}
 	got := findings(t, []config.Rule{rule(config.Match{On: "body", Literal: "TODO"})}, facts, "agent")
@@ -231,7 +231,7 @@ func TestEvidenceOfMessages(t *testing.T) {
 	}
 }
 
-// A match that is itself too long is quoted from its start.
+// A match that is too long by itself is quoted from its start.
 func TestEvidenceOfALongMatch(t *testing.T) {
 	facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.go", "+"+strings.Repeat("a", 400)+strings.Repeat("x", 400)+"b")}}
 	got := findings(t, []config.Rule{rule(config.Match{Pattern: "x+"})}, facts, "agent")
@@ -247,7 +247,7 @@ func whole(when string) config.Rule {
 	}
 }
 
-// What an expression finds stands in no file, and belongs to every scope.
+// A finding of an expression is in no file, and belongs to every scope.
 func TestWhen(t *testing.T) {
 	finding := pipeline.Finding{
 		RuleID: "whole", Title: "No description", Severity: pipeline.SeverityWarning, Category: "pr-hygiene",
@@ -283,8 +283,8 @@ func TestWhen(t *testing.T) {
 	}
 }
 
-// An expression that can't be evaluated is no pass: the finding says so, in a
-// few words.
+// An expression that can't be evaluated gives a finding with a short message that says
+// so.
 func TestWhenCannotBeEvaluated(t *testing.T) {
 	when := `facts.files[0].path == "x" || facts.title == "` + strings.Repeat("y", 500) + `"`
 	got := findings(t, []config.Rule{whole(when)}, &pipeline.PRFacts{}, "agent")
@@ -336,8 +336,7 @@ func TestCompileErrorsOfExpressions(t *testing.T) {
 	}
 }
 
-// What a match finds counts only where the rule's expression holds, or can't be
-// evaluated.
+// A match counts only if the rule's expression holds or can't be evaluated.
 func TestMatchWithACondition(t *testing.T) {
 	for when, want := range map[string]int{
 		`facts.title == "x"`:         1,
@@ -347,14 +346,14 @@ func TestMatchWithACondition(t *testing.T) {
 		r := rule(config.Match{Literal: "key"})
 		r.When = when
 		facts := &pipeline.PRFacts{Title: "x", Files: []pipeline.File{file("a.go", "+a key")}}
-		found := findings(t, []config.Rule{r}, facts, "agent")
-		if len(found) != want || want == 1 && (found[0].Path != "a.go" || found[0].StartLine != 1 || len(found[0].Evidence) != 1) {
-			t.Errorf("where %s: %+v, want %d findings", when, found, want)
+		got := findings(t, []config.Rule{r}, facts, "agent")
+		if len(got) != want || want == 1 && (got[0].Path != "a.go" || got[0].StartLine != 1 || len(got[0].Evidence) != 1) {
+			t.Errorf("where %s: %+v, want %d findings", when, got, want)
 		}
 	}
 }
 
-// A line that takes the place of one that matches too is no news.
+// A line that replaces another matching line is not new.
 func TestNet(t *testing.T) {
 	alike := strings.Repeat("a", 200)
 	for _, tt := range []struct {
@@ -385,8 +384,7 @@ func TestNet(t *testing.T) {
 	}
 }
 
-// However many lines a hunk replaces, their number is what counts, and not what
-// they are like.
+// If a hunk replaces many lines, only their number counts, not their similarity.
 func TestNetOfALargeHunk(t *testing.T) {
 	lines := strings.Split(strings.Repeat("-uses: a\n", 5_000)+strings.Repeat("+uses: b\n", 5_000)+strings.Repeat("+uses: a\n", 3), "\n")
 	facts := &pipeline.PRFacts{Files: []pipeline.File{file("ci.yml", lines[:len(lines)-1]...)}}
@@ -420,7 +418,7 @@ func TestCompileErrors(t *testing.T) {
 	}
 }
 
-// Who is cancelled gets an error; the scan is there for the next.
+// A cancelled caller gets an error, and the next caller can still scan.
 func TestCancelled(t *testing.T) {
 	facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.go", "+x")}}
 	e, err := rules.Compile([]config.Rule{rule(config.Match{Literal: "x"})})
@@ -434,7 +432,7 @@ func TestCancelled(t *testing.T) {
 		t.Errorf("error %v, want that of the context", err)
 	}
 	if got := review(t, s, "agent"); len(got) != 1 {
-		t.Errorf("%d findings after another was cancelled, want 1", len(got))
+		t.Errorf("%d findings after another caller was cancelled, want 1", len(got))
 	}
 	for range 20 {
 		if _, err := s.Agent("agent").Review(ctx, everything("agent")); !errors.Is(err, context.Canceled) {
@@ -443,7 +441,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// Agents share one scan, side by side, and each gets what it would get alone.
+// Agents that share one scan and run side by side get what each would get alone.
 func TestConcurrentAgents(t *testing.T) {
 	agents := []string{"a", "b", "c", "d"}
 	var cfg []config.Rule
@@ -479,11 +477,11 @@ func TestConcurrentAgents(t *testing.T) {
 	}
 }
 
-// The shipped rules find on real code and real changes, and on their own
-// fixtures, what the naive engine finds with them.
+// On real code, on real changes and on their own fixtures, the shipped rules find what
+// the naive engine finds with them.
 func TestShippedRulesAsNaive(t *testing.T) {
 	limit := sample.Size(1<<14, 1<<20)
-	if testing.Short() { // a race detector learns nothing from more text
+	if testing.Short() { // with the race detector, more text shows nothing new
 		limit = 1 << 16
 	}
 	cfg, engine := shipped(t)
@@ -524,8 +522,8 @@ func sameAsNaive(t testing.TB, cfg *config.Config, engine *rules.Engine, naive *
 	return n
 }
 
-// A match that a comment asks to ignore does not stand for the others of its
-// rule in the file.
+// A match that a comment asks to ignore does not count towards its rule's limit in the
+// file.
 func TestLimitPerFileLeavesOutWhatAsksToBeIgnored(t *testing.T) {
 	r := rule(config.Match{Literal: "key", MaxPerFile: 1})
 	facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.go", "+key // reviewgate:ignore rule why", "+x", "+key", "+key")}}
@@ -535,7 +533,7 @@ func TestLimitPerFileLeavesOutWhatAsksToBeIgnored(t *testing.T) {
 	}
 }
 
-// However much there is to find, every rule that finds something says so.
+// The number of matches is bounded, but every rule that matches has at least one.
 func TestFindingsAreBounded(t *testing.T) {
 	var cfg []config.Rule
 	for i := range 30 {
@@ -564,14 +562,14 @@ func TestFindingsAreBounded(t *testing.T) {
 func TestFindingSaysHowManyMoreThereAre(t *testing.T) {
 	for lines, want := range map[int]string{1_000: "", 1_001: " There is 1 more like it, which is not listed.", 1_002: " There are 2 more like it, which are not listed."} {
 		r := rule(config.Match{Literal: "key"})
-		found := findings(t, []config.Rule{r}, &pipeline.PRFacts{Files: []pipeline.File{file("a.go", slices.Repeat([]string{"+key"}, lines)...)}}, "agent")
-		if len(found) != 1_000 || found[0].Message != r.Description || found[999].Message != r.Description+want {
-			t.Errorf("%d lines: %d findings, the last says %q", lines, len(found), found[len(found)-1].Message)
+		got := findings(t, []config.Rule{r}, &pipeline.PRFacts{Files: []pipeline.File{file("a.go", slices.Repeat([]string{"+key"}, lines)...)}}, "agent")
+		if len(got) != 1_000 || got[0].Message != r.Description || got[999].Message != r.Description+want {
+			t.Errorf("%d lines: %d findings, the last says %q", lines, len(got), got[len(got)-1].Message)
 		}
 	}
 }
 
-// A template that names the match a thousand times suggests nothing.
+// A template that inserts the match a thousand times suggests nothing.
 func TestFixIsBounded(t *testing.T) {
 	r := rule(config.Match{Pattern: ".+", Fix: strings.Repeat("$0", 1000)})
 	facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.go", "+"+strings.Repeat("x", 8_000), "+x")}}

@@ -8,47 +8,47 @@ import (
 // Forms are the other forms of a line.
 func Forms(text string) []string { return forms(text, withKeys) }
 
-// FormsOf are those of a line of a file in the language, or in any.
+// FormsOf are the forms of a line of a file in the language, or in any language.
 func FormsOf(language string, any bool, text string) []string {
-	m := mannerOf(language, any)
+	m := dialectOf(language, any)
 	if prose[language] || !m.mayHaveForms(shapeOf(text), text) {
 		return nil
 	}
 	return forms(text, m)
 }
 
-// Statement is one that goes over several lines of a hunk.
+// Statement is a statement that spans several lines of a hunk.
 type Statement struct {
 	Texts              []string
-	Before             [][]string // it is old if it matches in one of each
+	Before             [][]string // it is old if the rule matches one of each
 	Start, First, Last int
 	Remark             bool
 }
 
-// Manner is what a language takes for the same.
-type Manner = manner
+// Dialect is a set of forms that mean the same in a language.
+type Dialect = dialect
 
-// MannerOf is the manner of a language, or of any.
-func MannerOf(language string, any bool) Manner { return mannerOf(language, any) }
+// DialectOf is the dialect of a language, or of all languages if any is set.
+func DialectOf(language string, any bool) Dialect { return dialectOf(language, any) }
 
 // Statements are those of a hunk.
-func Statements(language string, m Manner, h *pipeline.Hunk) (out []Statement) {
+func Statements(language string, d Dialect, h *pipeline.Hunk) (out []Statement) {
 	if prose[language] {
 		return nil
 	}
-	var shapes memory
+	var shapes scratch
 	shapes.setShapes(h)
 	for _, s := range statements(language, h, shapes.shapes) {
 		var before [][]string
 		for _, text := range s.before(language, h) {
-			before = append(before, readingsIn(text, m))
+			before = append(before, readingsIn(text, d))
 		}
-		out = append(out, Statement{readingsIn(s.text, m), before, s.start, s.first, s.last, s.remark})
+		out = append(out, Statement{readingsIn(s.text, d), before, s.start, s.first, s.last, s.maybeComment})
 	}
 	return out
 }
 
-// Safe says what a rule's harmless calls excuse.
+// Safe returns a function that reports whether the rule's safe calls excuse a statement.
 func Safe(t interface{ Fatal(args ...any) }, c config.Rule) func(statement, language string) bool {
 	r, err := compileRule(&c)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
-// forms returns the other forms of a line of code that mean the same to its language:
-// its parts, where more than the line feed ends a line, and the line as people usually
-// write it. Most lines have none.
-func forms(text string, m manner) []string {
+// forms returns the other forms of a line of code that mean the same in its language: its
+// parts, if more than the line feed ends a line, and the line as people usually write it.
+// Most lines have no other forms.
+func forms(text string, m dialect) []string {
 	if !unusual(text) {
 		return m.more(nil, text)
 	}
@@ -31,7 +31,7 @@ func forms(text string, m manner) []string {
 	return m.more(out, last)
 }
 
-// formsOf adds the forms of a text as people usually write it, and returns the last.
+// formsOf adds the forms of a text as people usually write it, and returns the last one.
 func formsOf(forms []string, text string) (all []string, last string) {
 	plain := plain(text)
 	if plain != text {
@@ -44,8 +44,8 @@ func formsOf(forms []string, text string) (all []string, last string) {
 	return forms, plain
 }
 
-// unbroken replaces the characters in a line that some languages read as the end of a line,
-// and others as white space, with blanks. It returns "" if the line has no such character.
+// unbroken replaces characters with spaces that some languages read as the end of a line and
+// others as white space. It returns "" if the line has no such character.
 func unbroken(text string) string {
 	if isASCII(text) && !strings.ContainsAny(text, "\r\v\f\x1c\x1d\x1e") {
 		return ""
@@ -62,7 +62,7 @@ func unbroken(text string) string {
 	}, text)
 }
 
-// breaksLine reports whether a character ends a line for some languages.
+// breaksLine reports whether a character ends a line in some language.
 func breaksLine(r rune) bool {
 	switch r {
 	case '\r', '\v', '\f', '\x1c', '\x1d', '\x1e', '\u0085', '\u2028', '\u2029':
@@ -72,7 +72,7 @@ func breaksLine(r rune) bool {
 }
 
 // readingsIn returns the forms of a statement that mean the same.
-func readingsIn(text string, m manner) []string {
+func readingsIn(text string, m dialect) []string {
 	out := readings(text)
 	if whole := unbroken(text); whole != "" {
 		out = append(out, readings(whole)...)
@@ -80,12 +80,12 @@ func readingsIn(text string, m manner) []string {
 	return m.more(out, out[len(out)-1])
 }
 
-// plain is the code as people usually write it: as spelt says, and without blanks around
-// dots and before the parentheses of calls. A name in brackets, or given to getattr,
-// follows a dot.
+// plain is code as people usually write it: in the usual spelling, and without spaces around
+// dots and before the parentheses of calls. A name in brackets, or passed to getattr, follows
+// a dot instead.
 func plain(text string) string { return dotted(spelt(text)) }
 
-// spelt is a text without invisible characters and with letters in their usual form.
+// spelt removes invisible characters and replaces letters by their usual form.
 func spelt(text string) string {
 	if !isASCII(text) {
 		text = latin(text)
@@ -93,7 +93,7 @@ func spelt(text string) string {
 	if strings.IndexByte(text, '\\') >= 0 {
 		text = unslashed(unescaped(text))
 	}
-	if strings.Contains(text, "&#") { // a reference spells code in an attribute of HTML
+	if strings.Contains(text, "&#") { // a character reference can spell code in an HTML attribute
 		text = html.UnescapeString(text)
 	}
 	if isAnywhere(text, &referenceMarks, func(text string, i int) bool { return reference(text, i) != "" }) {
@@ -101,7 +101,7 @@ func spelt(text string) string {
 			switch r := reference(name, 0); r {
 			case "":
 				return name
-			case "\t", "\n": // these make no difference in an address
+			case "\t", "\n": // URLs ignore these
 				return ""
 			default:
 				return r
@@ -111,12 +111,12 @@ func spelt(text string) string {
 	return text
 }
 
-// maxLetters is how many letters of ASCII one character stands for at most, so that a text
-// stays about as long as it was: one Arabic ligature stands for a sentence.
+// maxLetters bounds how many ASCII letters one character may stand for, so that a text keeps
+// about its length: one Arabic ligature stands for a sentence.
 const maxLetters = 4
 
-// latin is a text without invisible characters, in which characters of other widths and
-// styles are the letters of ASCII that they stand for.
+// latin removes invisible characters, and replaces characters of other widths and styles by
+// the ASCII letters that they stand for.
 func latin(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -142,8 +142,8 @@ var (
 	named          = regexp.MustCompile(`&[A-Za-z][A-Za-z0-9]{1,30};`)
 )
 
-// reference is the ASCII character that the named reference at a place stands for. Those
-// that documents use to display such characters are left alone.
+// reference is the ASCII character of the named character reference at position i. It ignores
+// the references that documents need to display such characters.
 func reference(text string, i int) string {
 	end := i + 1
 	for end < len(text) && end-i < 32 && isWord(text[end]) {
@@ -163,15 +163,15 @@ func reference(text string, i int) string {
 	return r
 }
 
-// blankEscapes are letters that stand for white space after a backslash.
+// blankEscapes are letters that mean white space after a backslash.
 const blankEscapes = "ntrfv"
 
-// sameEscapes are characters that stand for themselves behind a backslash, for JavaScript.
+// sameEscapes are characters that stand for themselves after a backslash in JavaScript.
 const sameEscapes = "cdeghijklmopqswyzABCDEFGHIJKLMOPQRSTVWXYZ/.:-_ <>=;,@#"
 
 // mayBeUnslashed reports whether unslashed may make a difference to a rule at the backslash
-// at a place. Usually it doesn't: a line feed at the end of a string is a blank at most, and
-// the contents of regular expressions aren't run.
+// at position i. It usually doesn't: a line feed at the end of a string is at most a space,
+// and nothing runs the contents of regular expressions.
 func mayBeUnslashed(text string, i int) bool {
 	c, next, before := at(text, i+1), at(text, i+2), byte(0)
 	if i > 0 {
@@ -188,8 +188,8 @@ func mayBeUnslashed(text string, i int) bool {
 	return in(sameEscapes, c) && (isWord(before) || quotes(before)) && (isWord(next) || next == '\\')
 }
 
-// unslashed has blanks in place of the escapes that stand for them, and within texts, what
-// means nothing else behind a backslash without it.
+// unslashed replaces escapes for white space by spaces. Within strings, it also removes the
+// backslash before characters that stand for themselves.
 func unslashed(text string) string {
 	if strings.IndexByte(text, '\\') < 0 {
 		return text
@@ -225,7 +225,7 @@ func byteSet(bytes string) (set [256]bool) {
 	return set
 }
 
-// isAnywhere reports whether something holds at one of the marks in a text.
+// isAnywhere reports whether holds is true at one of the marks in a text.
 func isAnywhere(text string, marks *[256]bool, holds func(text string, i int) bool) bool {
 	for i := range len(text) {
 		if marks[text[i]] && holds(text, i) {
@@ -238,8 +238,8 @@ func isAnywhere(text string, marks *[256]bool, holds func(text string, i int) bo
 // marks are the bytes at which a line may have another form.
 var marks = byteSet("\r\v\f\x1c\x1d\x1e\\&.([?!\"'<`s")
 
-// unusual reports whether a line may have another form. Most have none, so it
-// looks at each byte once.
+// unusual reports whether a line may have another form. Most have none, so it looks at each
+// byte once.
 func unusual(text string) bool {
 	if !isASCII(text) || commented(text) {
 		return true
@@ -288,9 +288,9 @@ func unusual(text string) bool {
 	return false
 }
 
-// usesName reports whether blanks and a name that code uses follow at a place: it is
-// called, indexed, assigned to, followed by another name, or the last of a value. In prose it
-// mostly is not.
+// usesName reports whether spaces and a name that code uses follow at position i: the name is
+// called, indexed, assigned to, followed by another name, or ends a value. Names in prose
+// mostly are not.
 func usesName(text string, i int) bool {
 	i += blanks(text, i)
 	start := i
@@ -301,8 +301,8 @@ func usesName(text string, i int) bool {
 	return i-start >= 100 || i > start && (i == len(text) || in("(.=[);,]", text[i])) && (at(text, i) != '.' || isName(at(text, i+1)))
 }
 
-// callsName reports whether a name other than a keyword stands before the blanks
-// before a place.
+// callsName reports whether a name other than a keyword comes before the spaces before a
+// position.
 func callsName(text string, i int) bool {
 	end := trimmed(text, i)
 	start := end
@@ -314,7 +314,7 @@ func callsName(text string, i int) bool {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// isASCII looks at eight bytes at once: it is asked of every line.
+// isASCII checks eight bytes at once, since it runs on every line.
 func isASCII(text string) bool {
 	for ; len(text) >= 8; text = text[8:] {
 		if (text[0]|text[1]|text[2]|text[3]|text[4]|text[5]|text[6]|text[7])&utf8.RuneSelf != 0 {
@@ -329,7 +329,7 @@ func isASCII(text string) bool {
 	return true
 }
 
-// invisible reports whether a character shows nothing and moves nothing.
+// invisible reports whether a character shows nothing and takes no room.
 func invisible(r rune) bool {
 	switch r {
 	case '\u034F', '\u115F', '\u1160', '\u17B4', '\u17B5', '\u3164', '\uFFA0':
@@ -338,11 +338,11 @@ func invisible(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r))
 }
 
-// escapes are how many digits there may be behind a backslash and a letter.
+// escapes gives the largest number of digits after a backslash and a letter.
 var escapes = map[byte]int{'u': 4, 'U': 8, 'x': 2}
 
-// unescaped spells out visible ASCII characters that are written as \u0065, \u{65} or
-// \x65: a name stays the same name, and in Java any code stays the same code.
+// unescaped replaces \u0065, \u{65} and \x65 by the visible ASCII characters that they spell.
+// Names stay the same, and in Java all code does.
 func unescaped(text string) string {
 	var out strings.Builder
 	for {
@@ -359,7 +359,7 @@ func unescaped(text string) string {
 				most = 2
 			}
 		}
-		for kind == 'u' && at(text, start) == 'u' { // Java takes any number of them
+		for kind == 'u' && at(text, start) == 'u' { // Java allows any number of them
 			start++
 		}
 		braces := kind == 'u' && at(text, start) == '{'
@@ -402,8 +402,8 @@ func isWord(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// dotted takes out the blanks around dots and before a call's parenthesis, and
-// writes a["b"], a?.b, a.`b` and getattr(a, "b") as a.b, and {["a"]: b} as {a: b}.
+// dotted removes the spaces around dots and before a call's parenthesis. It writes a["b"],
+// a?.b, a.`b` and getattr(a, "b") as a.b, and {["a"]: b} as {a: b}.
 func dotted(text string) string {
 	if !isAnywhere(text, &dotMarks, mayBeDotted) {
 		return text
@@ -468,8 +468,8 @@ func dot(text string) string {
 	return string(out)
 }
 
-// firstArgument splits the arguments of a call at the first comma between them. Without such
-// a comma, rest is empty.
+// firstArgument splits the arguments of a call at the first comma between them. If there is
+// no such comma, rest is empty.
 func firstArgument(text string) (first, rest string) {
 	depth := 0
 	texts := comments.TextsOf(text)
@@ -492,10 +492,10 @@ func firstArgument(text string) (first, rest string) {
 	return text, ""
 }
 
-// dotMarks are the bytes at which mayBeDotted may hold.
+// dotMarks are the bytes at which mayBeDotted may be true.
 var dotMarks = byteSet(" \t[?`g")
 
-// mayBeDotted reports whether dotted may change a text, by the byte at a place.
+// mayBeDotted reports whether dotted may change a text, by the byte at position i.
 func mayBeDotted(text string, i int) bool {
 	switch text[i] {
 	case '[':
@@ -517,8 +517,8 @@ func mayBeDotted(text string, i int) bool {
 	return i > 0 && text[i-1] == '.'
 }
 
-// bracketed is the name in quotes and brackets that a text starts with, and its length
-// with them.
+// bracketed is the name in quotes and brackets at the start of a text, and the length of all
+// that.
 func bracketed(text string) (name string, length int) {
 	from := 1 + blanks(text, 1)
 	name, n := quotedName(text[from:])
@@ -532,20 +532,20 @@ func bracketed(text string) (name string, length int) {
 	return name, to + 1
 }
 
-// opensName reports whether a name in brackets follows a value and blanks.
+// opensName reports whether a name in brackets follows a value and spaces.
 func opensName(before []byte, text string) bool {
 	_, n := bracketed(text)
 	return n > 0 && joins(before, '(')
 }
 
-// keywords stand before a parenthesis that calls nothing.
+// keywords can stand before a parenthesis without being called.
 var keywords = map[string]bool{
 	"if": true, "for": true, "while": true, "switch": true, "return": true, "func": true, "function": true, "import": true, "var": true, "as": true, "satisfies": true,
 	"const": true, "catch": true, "and": true, "or": true, "not": true, "in": true, "is": true, "type": true, "case": true, "elif": true, "else": true,
 }
 
-// joins reports whether blanks between the text and the next character separate a name
-// from the parenthesis of its call.
+// joins reports whether the spaces between a text and the next character separate a name from
+// the parenthesis of its call.
 func joins(text []byte, next byte) bool {
 	if next != '(' || len(text) == 0 || !isWord(text[len(text)-1]) {
 		return false
@@ -568,7 +568,7 @@ func endsInDot(text []byte) bool {
 	return n > 1 && text[n-1] == '.' && (closes(text[n-2]) || quotes(text[n-2]))
 }
 
-// calls reports whether blanks, a name and the parenthesis of its call stand at a place.
+// calls reports whether spaces, a name and the parenthesis of its call follow at position i.
 func calls(text string, i int) bool {
 	i += blanks(text, i)
 	start := i
@@ -578,7 +578,7 @@ func calls(text string, i int) bool {
 	return i > start && at(text, i+blanks(text, i)) == '('
 }
 
-// at is a byte of the text, or 0 beyond its end.
+// at is byte i of the text, or 0 beyond its end.
 func at(text string, i int) byte {
 	if i < len(text) {
 		return text[i]
@@ -586,7 +586,7 @@ func at(text string, i int) byte {
 	return 0
 }
 
-// blanks is how many blanks there are from a place on.
+// blanks is the number of spaces and tabs from position i on.
 func blanks(text string, i int) int {
 	n := 0
 	for i+n < len(text) && (text[i+n] == ' ' || text[i+n] == '\t') {
@@ -595,8 +595,7 @@ func blanks(text string, i int) int {
 	return n
 }
 
-// quotedName is the name in quotes that a text starts with, and its length with
-// them.
+// quotedName is the name in quotes at the start of a text, and its length with the quotes.
 func quotedName(text string) (name string, length int) {
 	if text == "" || strings.IndexByte("\"'`", text[0]) < 0 {
 		return "", 0

@@ -30,7 +30,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Texts in pieces are one, and are formatted where a piece is.
+// Strings in pieces become one. If a piece is a format string, so is the result.
 func TestPieces(t *testing.T) {
 	for text, want := range map[string]string{
 		`f("a" + "b" + c)`: `f("ab" + c)`, `f("a" 'b' % c)`: `f("ab" % c)`, `f("" + 'a"' + "b")`: `f("" + 'a"b')`, `f("a" f"{b}")`: `f(f"a{b}")`, `f("a" f"{b}" + F'{c}')`: `f(f"a{b}{c}")`,
@@ -42,7 +42,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// A character that stands for a sentence makes no text much longer.
+// A character that stands for a sentence does not make a text much longer.
 func TestFormsStayAsLong(t *testing.T) {
 	for c := rune(0x80); c < 0x20000; c++ {
 		text := strings.Repeat(string(c), 100)
@@ -57,7 +57,7 @@ func TestFormsStayAsLong(t *testing.T) {
 	}
 }
 
-// Parentheses, casts, quotes and escapes that make no difference to code hide nothing of it.
+// Parentheses, casts, quotes and escapes that make no difference to code hide nothing.
 func TestFormsHideNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ path, text, rule string }{
@@ -116,7 +116,7 @@ func TestFormsHideNothing(t *testing.T) {
 	}
 }
 
-// A statement over several lines is found at its first added line.
+// A statement that spans several lines is found at its first added line.
 func TestStatements(t *testing.T) {
 	r := rule(config.Match{Pattern: `os\.system\(x`, Comments: new(bool)})
 	r.Severity = pipeline.SeverityMajor
@@ -156,7 +156,7 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// Where a statement ends depends on the language.
+// The end of a statement depends on the language.
 func TestStatementsOfLanguages(t *testing.T) {
 	for _, c := range []struct {
 		language string
@@ -164,7 +164,7 @@ func TestStatementsOfLanguages(t *testing.T) {
 		want     string
 	}{
 		{"Go", []string{"+a:", "+\tb,"}, "a: b,"},
-		{"Go", []string{"+a: /*", "+*/ b,"}, "a: */ b,|a: b,"}, // the marks may stand in a string
+		{"Go", []string{"+a: /*", "+*/ b,"}, "a: */ b,|a: b,"}, // the marks may be in a string
 		{"Go", []string{"+a: /*", "+\tc", "+d /* */ b,"}, "a: c|a: b,"},
 		{"Go", []string{"+a: b /* c */ +", "+\td /* e */,"}, "a: b         + d        ,"},
 		{"Go", []string{"+a(b +", "+\t\"*/\","}, "a(b + \"*/\","},
@@ -186,7 +186,7 @@ func TestStatementsOfLanguages(t *testing.T) {
 	}
 }
 
-// A mark that ends a comment hides nothing of a statement, whether a comment is open or not.
+// A mark that ends a comment hides nothing of a statement, whether or not a comment is open.
 func TestEndsOfCommentsHideNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ path, text, rule string }{
@@ -205,7 +205,7 @@ func TestEndsOfCommentsHideNothing(t *testing.T) {
 	}
 }
 
-// The work for lines that nearly match grows as their length does.
+// The work for lines that nearly match grows linearly with their length.
 func TestStatementsAreBounded(t *testing.T) {
 	r := rule(config.Match{Pattern: `os\.system\(x`})
 	r.Severity = pipeline.SeverityMajor

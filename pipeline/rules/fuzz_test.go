@@ -14,25 +14,26 @@ import (
 )
 
 // A pattern as large as config accepts takes about half a second for a text of
-// fuzzedText bytes, instrumented for the fuzzer. Go gives up a fuzzed input after
-// ten seconds without telling why, so that a slow pattern must fail here before.
+// fuzzedText bytes when it is instrumented for the fuzzer. Go gives up on an input
+// after ten seconds without a reason, so a slow pattern must fail here earlier.
 const (
 	fuzzedText = 1 << 10
 	quickly    = 5 * time.Second
 )
 
-// What the fuzzer starts from is accepted: else it would have nothing to say.
+// Config accepts the patterns that the fuzzer starts from. Otherwise it would test
+// nothing.
 func TestPatternsAreAccepted(t *testing.T) {
 	if got := accepted(t, `(?i)k|ab`, "x"); len(got) < 4 {
-		t.Errorf("%d rules, want one for each thing to look at", len(got))
+		t.Errorf("%d rules, want one for each kind of text", len(got))
 	}
 	if got := accepted(t, "(", ""); got != nil {
 		t.Error("a pattern that does not compile is accepted")
 	}
 }
 
-// Any pattern that config accepts, on any lines: the engine finds what the
-// naive one finds, and soon.
+// For any pattern that config accepts and any lines, the engine finds what the naive
+// engine finds, in bounded time.
 func FuzzPattern(f *testing.F) {
 	f.Add("(?i)k|ab", "", "\u212aey\r\nab\x00")
 	f.Add(`[\x{17f}a]b{2}`, `^\s*#`, "\u017fbb\n# abb")
@@ -64,8 +65,8 @@ func FuzzPattern(f *testing.F) {
 	})
 }
 
-// accepted returns rules with the pattern for lines, paths and texts, or nil
-// if config refuses it. What it accepts compiles.
+// accepted returns rules with the pattern for lines, paths and texts, or nil if config
+// refuses it. An accepted pattern compiles.
 func accepted(t *testing.T, pattern, not string) []config.Rule {
 	t.Helper()
 	var items []map[string]any

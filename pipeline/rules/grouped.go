@@ -6,43 +6,43 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
-// gone marks a byte that is left out. UTF-8 never has it.
+// gone marks a byte that is removed. The byte never occurs in UTF-8.
 const gone = 0xFF
 
 // group is an open bracket. Positions are byte offsets in the text.
 type group struct {
-	at, start int // of the bracket, and of what it is a part of once it is closed, or less than 0
-	first     int // where the first thing in it stands, or less than 0
+	at, start int // the bracket, and the start of the value that it belongs to once closed, or less than 0
+	first     int // the start of its first token, or less than 0
 	kind      byte
-	before    byte // what stands before it, except blanks
-	call      bool // the arguments of a call, or the condition of a statement
-	text      bool // it begins with a text in quotes
+	before    byte // the character before it, spaces aside
+	call      bool // it holds the arguments of a call, or the condition of a statement
+	text      bool // it begins with a string in quotes
 	comma     bool
 }
 
 // maxGroups bounds how deep brackets are followed.
 const maxGroups = 1000
 
-// grouper removes from a line what doesn't change the meaning of a string, a name or a constant:
-// parentheses around it, and what TypeScript is told of its type. Texts in backquotes
-// without holes get other quotes.
+// grouper removes from a line what does not change the meaning of a string, a name or a
+// constant: parentheses around it, and TypeScript's type assertions. Strings in backquotes
+// without substitutions get other quotes.
 type grouper struct {
 	text  string
 	out   []byte
 	texts comments.Texts
 	open  []group
-	// The value that ends with the last token: a text, a name, a constant, a call, an index
-	// or a group in parentheses. A start below 0 means that the last token is not a value.
+	// The value that ends with the last token: a string, a name, a constant, a call, an index
+	// or a group in parentheses. If start is below 0, the last token is not a value.
 	start, last int
 	lastByte    byte
-	prefix      int  // where a cast or a sign stands before the next value, or less than 0
-	chained     bool // a dot stands before the next name
+	prefix      int  // the position of a cast or sign before the next value, or less than 0
+	chained     bool // a dot comes before the next name
 	word        string
-	quoted      bool // the last thing is a text
+	quoted      bool // the last token is a string
 	changed     bool
 }
 
-// grouped is a text without what a grouper takes out.
+// grouped is a text without what a grouper removes.
 func grouped(text string) string {
 	g := &grouper{text: text, texts: comments.TextsOf(text), start: -1, prefix: -1}
 	for i := 0; i < len(text); {
@@ -58,10 +58,10 @@ func grouped(text string) string {
 	return g.rest()
 }
 
-// rest is what is left of the text.
+// rest returns the remaining text.
 func (g *grouper) rest() string {
 	out := make([]byte, 0, len(g.text)+8)
-	tick, escaped := false, false // within a text that was in backquotes, behind a backslash
+	tick, escaped := false, false // within a string that was in backquotes; after a backslash
 	for i, c := range g.out {
 		switch {
 		case c == gone && g.text[i] != gone:
@@ -77,7 +77,7 @@ func (g *grouper) rest() string {
 	return string(out)
 }
 
-// set writes a byte over a stretch of the text.
+// set writes a byte over a range of the text.
 func (g *grouper) set(from, to int, by byte) {
 	if !g.changed {
 		g.out, g.changed = []byte(g.text), true
@@ -87,7 +87,7 @@ func (g *grouper) set(from, to int, by byte) {
 	}
 }
 
-// value records a value that ends at a place.
+// value records a value that ends at a position.
 func (g *grouper) value(start, end int) int {
 	g.start, g.last, g.lastByte = start, end, g.text[end-1]
 	g.prefix, g.chained, g.word, g.quoted = -1, false, "", false
@@ -100,7 +100,7 @@ func (g *grouper) other(end int) int {
 	return end
 }
 
-// primary records a value of its own, or one that continues the value before a dot.
+// primary records a value that stands alone or continues the value before a dot.
 func (g *grouper) primary(start, end int) {
 	switch {
 	case g.chained && g.start >= 0:
@@ -111,7 +111,7 @@ func (g *grouper) primary(start, end int) {
 	g.value(start, end)
 }
 
-// next reads what stands at a place, and returns where that ends.
+// next reads the token at a position and returns its end.
 func (g *grouper) next(i int) int {
 	text, c := g.text, g.text[i]
 	if n := len(g.open); n > 0 && g.open[n-1].first < 0 && c != ')' && c != ']' && c != '}' {
@@ -119,7 +119,7 @@ func (g *grouper) next(i int) int {
 		g.open[n-1].text = quotes(c)
 	}
 	switch {
-	case c == '\r': // it hides nothing of what stands before it
+	case c == '\r': // it hides nothing of the text before it
 		before := g.lastByte
 		g.other(i + 1)
 		g.lastByte = before
@@ -175,7 +175,7 @@ func (g *grouper) next(i int) int {
 	return g.other(i + 1)
 }
 
-// quote reads a text in quotes.
+// quote reads a string in quotes.
 func (g *grouper) quote(i int) int {
 	n := g.texts.At(i)
 	if n == 0 {
@@ -201,16 +201,15 @@ func (g *grouper) quote(i int) int {
 	return i + n
 }
 
-// free reports whether no value stands before the next thing.
+// free reports whether the next token does not follow a value.
 func (g *grouper) free() bool {
 	return operators[g.word] || conditions[g.word] || !ended(g.lastByte)
 }
 
-// ended reports whether a value may end in the character, even if where it begins is not
-// known.
+// ended reports whether a value may end in the character, even if its start is unknown.
 func ended(c byte) bool { return closes(c) || c == '"' || c == '\'' || c == '`' || c == '.' }
 
-// wordStart is where the last word starts.
+// wordStart is the start of the last word.
 func (g *grouper) wordStart() int { return g.last - len(g.word) }
 
 // name reads a word.
@@ -269,7 +268,7 @@ func (g *grouper) begin(i int) {
 	g.other(i + 1)
 }
 
-// opening is the bracket that another one closes.
+// opening maps a closing bracket to its opening bracket.
 var opening = [256]byte{')': '(', ']': '[', '}': '{'}
 
 // end closes a bracket.
@@ -297,16 +296,16 @@ func (g *grouper) end(i int) int {
 	return g.value(p.start, i+1)
 }
 
-// What is left where a pair of parentheses was.
+// left says what remains of a pair of parentheses.
 type left int
 
 const (
-	leftValue left = iota // a value, in parentheses or not
-	leftOther             // not a value by itself
-	leftCast              // nothing: they said what type the next value is of
+	leftValue left = iota // a value, with or without parentheses
+	leftOther             // something that is not a value by itself
+	leftCast              // nothing: it was a cast of the next value
 )
 
-// unwrap takes a pair of parentheses away, if that makes no difference.
+// unwrap removes a pair of parentheses if that makes no difference.
 func (g *grouper) unwrap(p *group, i int) left {
 	text := g.text
 	from := i + 1 + blanks(text, i+1)
@@ -340,19 +339,19 @@ func (g *grouper) unwrap(p *group, i int) left {
 	return out
 }
 
-// inPattern reports whether a parenthesis behind the character is most likely one of a
+// inPattern reports whether a parenthesis after the character is most likely part of a
 // regular expression.
 func inPattern(c byte) bool { return c == '/' || c == '\\' }
 
-// javaTypes are types that a text may be taken for.
+// javaTypes are types that a string may be cast to.
 var javaTypes = map[string]bool{"String": true, "CharSequence": true, "Object": true, "string": true, "java.lang.String": true}
 
 func quotes(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
-// in reports whether a character, other than 0, is one of some.
+// in reports whether a set contains a character other than 0.
 func in(some string, c byte) bool { return c != 0 && strings.IndexByte(some, c) >= 0 }
 
-// drop removes a parenthesis, and leaves a blank where it separated two words.
+// drop removes a parenthesis. It leaves a space if the parenthesis separates two words.
 func (g *grouper) drop(i int, apart bool) {
 	by := byte(gone)
 	if apart {
@@ -363,10 +362,10 @@ func (g *grouper) drop(i int, apart bool) {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// asWords say of what type a value is.
+// asWords are words before a type.
 var asWords = map[string]bool{"as": true, "satisfies": true}
 
-// operators are words before a parenthesis that encloses one of their operands.
+// operators are words before an operand, which may be in parentheses.
 var operators = map[string]bool{
 	"return": true, "await": true, "yield": true, "typeof": true, "void": true, "delete": true, "new": true, "throw": true, "raise": true, "assert": true,
 	"in": true, "of": true, "is": true, "and": true, "or": true, "not": true, "else": true, "case": true, "go": true, "defer": true, "lambda": true, "default": true, "from": true,
@@ -391,8 +390,8 @@ func follows(text string) bool {
 	return false
 }
 
-// asserts reports whether the exclamation mark at a place may say that what stands before
-// it is not null.
+// asserts reports whether the exclamation mark at position i may assert that the value
+// before it is not null.
 func asserts(text string, i int) bool {
 	if i == 0 || !closes(text[i-1]) && !in("\"'`!", text[i-1]) {
 		return false
@@ -404,8 +403,8 @@ func asserts(text string, i int) bool {
 	return in(".[(),}];+%?!", next)
 }
 
-// castBefore is the length of the type in angle brackets at a place, if that may be a cast
-// of what follows, or 0.
+// castBefore is the length of the type in angle brackets at position i if it may cast the
+// next value, or 0.
 func castBefore(text string, i int) int {
 	if c := at(text, i+1); !isName(c) && !isBlank(c) {
 		return 0
@@ -429,8 +428,8 @@ func castBefore(text string, i int) int {
 	return 0
 }
 
-// castBehind is where the type ends that follows the word "as" which ends at a place, if
-// it may be one of TypeScript's, or 0.
+// castBehind is the end of the type after the word "as" that ends at position i, if the type
+// may be one of TypeScript's, or 0.
 func castBehind(text string, i int) int {
 	if !isBlank(at(text, i)) {
 		return 0
@@ -446,9 +445,9 @@ func castBehind(text string, i int) int {
 	return 0
 }
 
-// genericEnd is where a call's parenthesis stands behind the types in angle brackets at a
-// place, if patterns know no such types: those that name functions, or stand apart. It is 0
-// if there are none.
+// genericEnd is the position of a call's parenthesis after the type arguments at position i,
+// or 0. It looks only for type arguments that patterns don't allow for: those that name
+// functions or have spaces around them.
 func genericEnd(text string, i int) int {
 	before := trimmed(text, i)
 	if before == 0 || !isWord(text[before-1]) && text[before-1] != '.' {
@@ -472,8 +471,8 @@ func genericEnd(text string, i int) int {
 // maxType bounds the types that are read, in bytes.
 const maxType = 200
 
-// typeEnd is where a type ends that starts at a place, or less than 0 if none does. It is
-// not longer than maxType.
+// typeEnd is the end of the type that starts at position i, or less than 0 if no type of at
+// most maxType bytes does.
 func typeEnd(text string, i int) int {
 	text = text[:min(len(text), i+maxType)]
 	if i += blanks(text, i); at(text, i) == '|' || at(text, i) == '&' {
@@ -517,7 +516,7 @@ func typeEnd(text string, i int) int {
 	}
 }
 
-// bracketEnd is what follows the brackets that open at a place, or less than 0.
+// bracketEnd is the position after the brackets that open at position i, or less than 0.
 func bracketEnd(text string, i int) int {
 	depth := 0
 	for ; i < len(text); i++ {
@@ -540,8 +539,8 @@ func bracketEnd(text string, i int) int {
 	return -1
 }
 
-// isAs reports whether the letters from a place to another are a word between a value and
-// its type.
+// isAs reports whether the letters between two positions are a word between a value and its
+// type.
 func isAs(text string, from, to int) bool {
 	if from == 0 || isWord(text[from-1]) || isWord(at(text, to)) {
 		return false
@@ -550,7 +549,7 @@ func isAs(text string, from, to int) bool {
 	return (closes(before) || in("\"'`}!>", before)) && castBehind(text, to) > 0
 }
 
-// mayBeGrouped reports whether grouped may change a text, by the byte at a place.
+// mayBeGrouped reports whether grouped may change a text, by the byte at position i.
 func mayBeGrouped(text string, i int) bool {
 	switch text[i] {
 	case 's':
@@ -574,14 +573,14 @@ func mayBeGrouped(text string, i int) bool {
 	return false
 }
 
-// plainTick reports whether a string in backquotes could use other quotes instead. Those that
-// don't begin with a word are mostly markup or data, where it doesn't matter.
+// plainTick reports whether a string in backquotes could use other quotes. A string that does
+// not begin with a word is mostly markup or data, where the quotes don't matter.
 func plainTick(text string) bool {
 	c := at(text, blanks(text, 0))
 	return (isWord(c) || c == '-' || c == '%') && c != '$' && !strings.Contains(text, "${")
 }
 
-// lastWord is the word that ends at a place, if it is no longer than keywords are.
+// lastWord is the word that ends at a position, if it is no longer than keywords are.
 func lastWord(text string, end int) string {
 	start := end
 	for start > 0 && end-start < 13 && isWord(text[start-1]) {
@@ -590,10 +589,10 @@ func lastWord(text string, end int) string {
 	return text[start:end]
 }
 
-// isOperator reports whether a word ends at a place that a value follows.
+// isOperator reports whether the word that ends at a position is one that a value follows.
 func isOperator(text string, end int) bool { return operators[lastWord(text, end)] }
 
-// mayBeWrapped reports whether the parenthesis at a place may make no difference.
+// mayBeWrapped reports whether the parenthesis at position i may make no difference.
 func mayBeWrapped(text string, i int) bool {
 	before := byte('(')
 	end := trimmed(text, i)
@@ -618,8 +617,8 @@ func mayBeWrapped(text string, i int) bool {
 	return mayBeOne(text, from, before)
 }
 
-// mayBeFirst reports whether the text at a place may be all that stands in parentheses, or
-// the first operand of what does.
+// mayBeFirst reports whether the string at position i may be all that parentheses hold, or
+// the first operand in them.
 func mayBeFirst(text string, i int) bool {
 	for j := i + 1; j < len(text); j++ {
 		switch {
@@ -634,9 +633,9 @@ func mayBeFirst(text string, i int) bool {
 	return true
 }
 
-// mayBeOne reports whether what stands from a place up to the end of the parentheses
-// around it may be a single value, or all that stands between others. Of several values
-// before a call or a dot, it is the last that counts.
+// mayBeOne reports whether the text from a position to the end of the parentheses around it
+// may be a single value, or everything between the parentheses. Of several values before a
+// call or a dot, the last one counts.
 func mayBeOne(text string, from int, before byte) bool {
 	depth, one, comma := 0, true, false
 	for j := from; j < len(text); j++ {

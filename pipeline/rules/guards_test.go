@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// The guards before the rewriting of a text let through each text that it changes.
+// The guards that skip the rewriting of a text never skip a text that it would change.
 func TestGuardsLetThroughWhatChanges(t *testing.T) {
 	parts := []string{
 		" ", "\t", "\r", ".", "?", "`", "[", "]", "(", ")", "+", "!", "/", "*", "/*", "*/", `"`, "'", `""`, `"b"`, "'c'", `f"`, "?.(", "((",

@@ -6,14 +6,14 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
-// keyed are languages in which a key in quotes is often the same as one without.
+// keyed are languages in which a key often means the same with and without quotes.
 var keyed = map[string]bool{
 	"": true, "JavaScript": true, "TypeScript": true, "TSX": true, "CoffeeScript": true, "Vue": true, "Svelte": true, "Astro": true, "HTML": true, "HTML+ERB": true, "EJS": true,
 	"Handlebars": true, "Blade": true, "Jinja": true, "Twig": true, "MDX": true, "YAML": true, "Ruby": true,
 }
 
-// bareKeys is a text whose keys stand without quotes: {"a": b} is {a: b}. Outside
-// calls, a key whose value is a long string keeps its quotes, as keys of data do.
+// bareKeys removes the quotes from keys: {"a": b} becomes {a: b}. Outside calls, a
+// key whose value is a long string keeps its quotes, as keys of data do.
 func bareKeys(text string) string {
 	if !hasKey(text) {
 		return text
@@ -46,10 +46,10 @@ func bareKeys(text string) string {
 	return string(out)
 }
 
-// beforeKey reports whether a key may follow a character.
+// beforeKey reports whether a key may follow the character.
 func beforeKey(c byte) bool { return in("{,(-", c) }
 
-// isValue reports whether a colon follows at a place, and a value that counts.
+// isValue reports whether position i has a colon and a value that matters.
 func isValue(text string, i int, called bool) bool {
 	i += blanks(text, i)
 	if at(text, i) != ':' {
@@ -65,14 +65,14 @@ func isValue(text string, i int, called bool) bool {
 		for isWord(at(text, end)) && end-i < 10 {
 			end++
 		}
-		return called || at(text, end) == c // it may stand for a constant
+		return called || at(text, end) == c // an empty string may stand for a constant
 	}
 	return called && c != 0 && c != ':'
 }
 
 // hasKey reports whether bareKeys may change a text.
 func hasKey(text string) bool {
-	called := -1 // where the first parenthesis stands, once that matters
+	called := -1 // the position of the first parenthesis, computed when needed
 	for from := 0; ; from++ {
 		i := strings.IndexByte(text[from:], ':')
 		if i < 0 {

@@ -8,25 +8,25 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
-// kind is shared by the files that the same rules look at: it says which literals to
-// search their added lines for. A line of Go need not be searched for the literals of
-// rules for Python.
+// kind is shared by all files that the same rules look at. It says which literals to
+// search their added lines for: a line of Go need not be searched for the literals
+// of rules for Python.
 type kind struct {
 	added, serious *literals.Filter
 }
 
-// maxKinds bounds the kinds that an engine remembers, each of 32 KB. A repository has a
-// few dozen. In files of further kinds all literals are searched for.
+// maxKinds bounds the kinds that an engine remembers, each of 32 KB. A repository
+// has a few dozen. Files of further kinds are searched for all literals.
 const maxKinds = 64
 
-// kinds are those of the files that an engine has seen. Any number of scans share
-// them.
+// kinds are the kinds of the files that an engine has read. Any number of scans
+// share them.
 type kinds struct {
 	mu sync.Mutex
 	m  map[string]*kind
 }
 
-// kindOf is the kind of the file that a view was turned to.
+// kindOf is the kind of the view's file.
 func (e *Engine) kindOf(v *view) *kind {
 	e.kinds.mu.Lock()
 	defer e.kinds.mu.Unlock()
@@ -45,12 +45,12 @@ func (e *Engine) kindOf(v *view) *kind {
 	return k
 }
 
-// kind returns a key that differs for files that different rules look at. It holds
-// everything that has looks at.
+// kind returns a key that differs between files that different rules look at. It
+// covers everything that applies looks at.
 func (v *view) kind() []byte {
 	v.key = append(v.key[:0], v.file.Language...)
 	v.key = strconv.AppendBool(append(v.key, 0), v.file.Test)
-	v.key = strconv.AppendBool(v.key, v.any)
+	v.key = strconv.AppendBool(v.key, v.anyLanguage)
 	v.key = strconv.AppendBool(v.key, v.file.GeneratedByPath || v.file.Vendored)
 	for _, g := range v.globs {
 		v.key = strconv.AppendInt(append(v.key, ' '), int64(g), 36)
@@ -58,9 +58,9 @@ func (v *view) kind() []byte {
 	return v.key
 }
 
-// only is the filter for the literals of the rules that look at the file.
+// only returns the filter for the literals of the rules that look at the file.
 func (l *lineRules) only(v *view) *literals.Filter {
 	return l.finder.Only(func(id int) bool {
-		return slices.ContainsFunc(l.owners[id], func(o owner) bool { return v.has(o.rule) })
+		return slices.ContainsFunc(l.owners[id], func(o owner) bool { return v.applies(o.rule) })
 	})
 }

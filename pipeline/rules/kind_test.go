@@ -10,8 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// However many kinds of files there are, each is searched for what its rules ask
-// for, and for nothing else.
+// With any number of kinds of files, each file is searched for what its rules need.
 func TestKinds(t *testing.T) {
 	var cfg []config.Rule
 	facts := &pipeline.PRFacts{}

@@ -5,23 +5,23 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// LooksAt returns the rules that look at the file, in the order of the config,
-// whatever stands in it: those of its lines, and those of its path where that
-// is new. They must not be changed.
+// LooksAt returns the rules that look at the file, in the order of the config and
+// whatever the file holds: rules for its lines, and, if its path is new, rules for
+// its path. The caller must not change them.
 func (e *Engine) LooksAt(f *pipeline.File) []*config.Rule {
 	v := newView(e.scopes)
-	v.turn(f)
+	v.setFile(f)
 	var out []*config.Rule
 	for _, r := range e.rules {
-		if v.has(r) && r.sees(f.Status) {
+		if v.applies(r) && r.sees(f.Status) {
 			out = append(out, &r.Rule)
 		}
 	}
 	return out
 }
 
-// LooksAtChange returns the rules that look at a change's title or description,
-// and then those that look at it as a whole. They must not be changed.
+// LooksAtChange returns the rules that look at a change's title or description, and
+// then those that look at the change as a whole. The caller must not change them.
 func (e *Engine) LooksAtChange() []*config.Rule {
 	var out []*config.Rule
 	for _, r := range e.rules {
@@ -35,8 +35,7 @@ func (e *Engine) LooksAtChange() []*config.Rule {
 	return out
 }
 
-// sees reports whether what the rule looks at can be there in a file of this
-// status.
+// sees reports whether a file of this status can hold what the rule looks at.
 func (r *rule) sees(s pipeline.FileStatus) bool {
 	switch r.on {
 	case config.OnAdded, config.OnFile:

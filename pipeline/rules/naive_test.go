@@ -20,15 +20,15 @@ import (
 	"github.com/reviewgate/reviewgate/policies/expression"
 )
 
-// result is what of a finding tells whether engines agree.
+// result holds the parts of a finding in which the engines must agree.
 type result struct {
 	Rule, Path, Section string
 	Line                int
 }
 
-// naive is the engine as one would first write it: every rule's regular
-// expression on every line. It is what the engine is measured by. It shares the package
-// comments, the forms of lines and what is a harmless call with the engine: what these get wrong, both get wrong.
+// naive is the engine as one would first write it: it runs every rule's regular expression
+// on every line. The engine is compared with it. Both share the package comments, the forms
+// of lines and the harmless calls, so errors in these are in both.
 type naive struct {
 	rules []naiveRule
 	whole []naiveWhole
@@ -93,21 +93,21 @@ func (n *naive) scan(facts *pipeline.PRFacts, classification *pipeline.Classific
 	in := expression.Input{Facts: facts, Classification: classification, Budget: expression.NewBudget()}
 	not := map[string]bool{}
 	for i := range n.rules {
-		if r := &n.rules[i]; r.when != nil && slices.ContainsFunc(s.found, func(f result) bool { return f.Rule == r.ID }) {
+		if r := &n.rules[i]; r.when != nil && slices.ContainsFunc(s.results, func(f result) bool { return f.Rule == r.ID }) {
 			holds, err := r.when.Holds(in)
 			not[r.ID] = !holds && err == nil
 		}
 	}
-	s.found = slices.DeleteFunc(s.found, func(f result) bool { return not[f.Rule] })
+	s.results = slices.DeleteFunc(s.results, func(f result) bool { return not[f.Rule] })
 	for _, w := range n.whole {
 		if holds, err := w.when.Holds(in); holds || err != nil {
-			s.found = append(s.found, result{Rule: w.id, Section: "change"})
+			s.results = append(s.results, result{Rule: w.id, Section: "change"})
 		}
 	}
-	if len(s.found) == 0 {
+	if len(s.results) == 0 {
 		return nil
 	}
-	return s.found
+	return s.results
 }
 
 type naiveRule struct {
@@ -120,17 +120,17 @@ type naiveRule struct {
 
 type naiveScan struct {
 	*naive
-	facts *pipeline.PRFacts
-	found []result
+	facts   *pipeline.PRFacts
+	results []result
 }
 
-// The bounds that the package documents for what a rule gets to see.
+// The documented bounds of what a rule sees.
 const (
 	lineBound = 1 << 20
 	textBound = 256 << 10
 )
 
-// code is what of a hunk's line a rule looks at that leaves comments out.
+// code is the part of a hunk's line that a rule looks at if it leaves comments out.
 func (r *naiveRule) code(f *pipeline.File, h *pipeline.Hunk, i int) string {
 	text := h.Lines[i].Text
 	if r.Match.Comments == nil || *r.Match.Comments || r.language(f) == "" {
@@ -145,12 +145,12 @@ func (r *naiveRule) code(f *pipeline.File, h *pipeline.Hunk, i int) string {
 	return text[length:]
 }
 
-// serious says whether the rule reads added lines in all their forms.
+// serious reports whether the rule reads added lines in all their forms.
 func (r *naiveRule) serious() bool {
 	return r.on == config.OnAdded && !r.Match.Net && (r.Severity == pipeline.SeverityMajor || r.Severity == pipeline.SeverityCritical)
 }
 
-// excused says whether each match is an exception by its own statement.
+// excused reports whether each match is an exception by its own statement.
 func (r *naiveRule) excused(text, language string) bool {
 	const most = 50
 	bare := comments.Bare(language, text)
@@ -167,7 +167,7 @@ func (r *naiveRule) excused(text, language string) bool {
 			continue
 		}
 		parts, sure := comments.Statements(language, r.uncommented(bare, language, at), at, m[1], r.strict())
-		var all, alone []bool // for each part; for each that matches by itself
+		var all, alone []bool // for each part, and for each part that matches by itself
 		if !r.strict() {
 			parts = parts[:1]
 		}
@@ -206,8 +206,8 @@ func (r *naiveRule) allows(statement, language string) bool {
 	if !strict || r.not.MatchString(comments.Code(language, statement)) {
 		return r.not.MatchString(statement)
 	}
-	found := r.pattern.FindAllStringIndex(statement, -1)
-	for _, m := range found {
+	matches := r.pattern.FindAllStringIndex(statement, -1)
+	for _, m := range matches {
 		excused := false
 		for _, e := range r.not.FindAllStringIndex(statement, 50) {
 			same := strings.TrimRight(statement[:e[1]], " \t,;)}") == strings.TrimRight(statement[:m[1]], " \t,;)}")
@@ -217,10 +217,10 @@ func (r *naiveRule) allows(statement, language string) bool {
 			return false
 		}
 	}
-	return len(found) > 0 && len(found) <= 50
+	return len(matches) > 0 && len(matches) <= 50
 }
 
-// uncommented cuts code of an unknown language where a comment may begin behind a place.
+// uncommented cuts code of an unknown language where a comment may begin after a position.
 func (r *naiveRule) uncommented(bare, language string, from int) string {
 	if !r.strict() || comments.Known(language) {
 		return bare
@@ -235,13 +235,13 @@ func (r *naiveRule) uncommented(bare, language string, from int) string {
 	return bare
 }
 
-// matchesText is matches for what is not code.
+// matchesText is matches for text that is not code.
 func (r *naiveRule) matchesText(text string) bool {
 	text = cut(text, textBound)
 	return r.pattern.MatchString(text) && (r.not == nil || !r.not.MatchString(text))
 }
 
-// cut is the start of a text, without a letter that the bound would cut.
+// cut is the start of a text, without a character that the bound would split.
 func cut(text string, bound int) string {
 	if len(text) > bound {
 		for i := 0; i < 4 && !utf8.RuneStart(text[bound]); i++ {
@@ -270,7 +270,7 @@ func (r *naiveRule) wants(f *pipeline.File) bool {
 	return (len(m.Paths) == 0 || any(m.Paths)) && !any(excluded) &&
 		((r.Severity == pipeline.SeverityMajor || r.Severity == pipeline.SeverityCritical) && anyLanguage(f) || r.speaks(f)) &&
 		(m.Tests == nil || *m.Tests || !f.Test) &&
-		(onPath || !foreign(f) || r.Severity == pipeline.SeverityCritical || r.Severity == pipeline.SeverityMajor)
+		(onPath || !skipped(f) || r.Severity == pipeline.SeverityCritical || r.Severity == pipeline.SeverityMajor)
 }
 
 func (r *naiveRule) speaks(f *pipeline.File) bool {
@@ -282,7 +282,7 @@ func anyLanguage(f *pipeline.File) bool {
 	return f.Language == "" && !f.Documentation && path.Ext(f.Path) == "" || normalize.Doubtful(f)
 }
 
-// language is the one that the rule reads the file in.
+// language is the language in which the rule reads the file.
 func (r *naiveRule) language(f *pipeline.File) string {
 	if !r.speaks(f) {
 		return ""
@@ -290,9 +290,9 @@ func (r *naiveRule) language(f *pipeline.File) string {
 	return f.Language
 }
 
-// foreign says whether by its path a file is nobody's own work: only rules of
-// serious findings look at its lines.
-func foreign(f *pipeline.File) bool { return f.GeneratedByPath || f.Vendored }
+// skipped reports whether the file is generated or vendored by its path. Only serious
+// rules look at its lines.
+func skipped(f *pipeline.File) bool { return f.GeneratedByPath || f.Vendored }
 
 func (n *naiveScan) file(f *pipeline.File) {
 	var wanted []*naiveRule
@@ -307,7 +307,7 @@ func (n *naiveScan) file(f *pipeline.File) {
 			count[r.ID]++
 		}
 		if asked || r.Match.MaxPerFile == 0 || count[r.ID] <= r.Match.MaxPerFile {
-			n.found = append(n.found, result{Rule: r.ID, Path: f.Path, Line: line})
+			n.results = append(n.results, result{Rule: r.ID, Path: f.Path, Line: line})
 		}
 	}
 	for _, r := range wanted {
@@ -318,9 +318,9 @@ func (n *naiveScan) file(f *pipeline.File) {
 	}
 	language := f.Language
 	if anyLanguage(f) && language == "Markdown" {
-		language = "" // a script is code, whatever its name says
+		language = "" // a script is code, whatever its name is
 	}
-	manner := rules.MannerOf(f.Language, anyLanguage(f))
+	dialect := rules.DialectOf(f.Language, anyLanguage(f))
 	for _, h := range f.Hunks {
 		type match struct {
 			rule  *naiveRule
@@ -380,7 +380,7 @@ func (n *naiveScan) file(f *pipeline.File) {
 			r := net[0].rule
 			own := slices.DeleteFunc(slices.Clone(net), func(m match) bool { return m.rule != r })
 			net = slices.DeleteFunc(net, func(m match) bool { return m.rule == r })
-			for _, o := range others[r] { // takes the one away that begins most like it
+			for _, o := range others[r] { // each cancels the line with the longest common start
 				at, longest := -1, -1
 				for i, m := range own {
 					if c := len(common(m.text, o)); c > longest {
@@ -395,10 +395,10 @@ func (n *naiveScan) file(f *pipeline.File) {
 				add(r, m.line, m.asked)
 			}
 		}
-		read := rules.Statements(language, manner, &h)
+		read := rules.Statements(language, dialect, &h)
 		first := len(read)
 		if anyLanguage(f) && f.Language != "" {
-			read = append(read, rules.Statements("", manner, &h)...)
+			read = append(read, rules.Statements("", dialect, &h)...)
 		}
 		for i, s := range read {
 			for _, text := range s.Texts {
@@ -409,15 +409,15 @@ func (n *naiveScan) file(f *pipeline.File) {
 					if s.Remark && r.Match.Comments != nil && !*r.Match.Comments {
 						continue
 					}
-					found := false
+					matched := false
 					for j := s.Start; j <= s.Last; j++ {
-						found = found || seen[place(r, j)]
+						matched = matched || seen[place(r, j)]
 					}
 					stood := func(texts []string) bool {
 						return slices.ContainsFunc(texts, func(text string) bool { return r.matches(text, r.language(f), lineBound) })
 					}
 					isNew := func(texts []string) bool { return !stood(texts) }
-					if found || !r.serious() || !r.matches(text, r.language(f), lineBound) || !slices.ContainsFunc(s.Before, isNew) {
+					if matched || !r.serious() || !r.matches(text, r.language(f), lineBound) || !slices.ContainsFunc(s.Before, isNew) {
 						continue
 					}
 					seen[place(r, s.First)] = true
@@ -428,7 +428,7 @@ func (n *naiveScan) file(f *pipeline.File) {
 	}
 }
 
-// common is the start that two texts have in common.
+// common is the common start of two texts.
 func common(a, b string) string {
 	for n := range min(len(a), len(b)) {
 		if a[n] != b[n] {
@@ -438,8 +438,7 @@ func common(a, b string) string {
 	return a[:min(len(a), len(b))]
 }
 
-// beside is the line of the new file that comes after removed line i, or the
-// last one of the hunk.
+// beside is the line of the new file after removed line i, or the last line of the hunk.
 func beside(f *pipeline.File, h pipeline.Hunk, i int) int {
 	if f.Status == pipeline.FileRemoved {
 		return 0
@@ -465,7 +464,7 @@ func (n *naiveScan) messages() {
 		}
 		add := func(section, text string) {
 			if r.matchesText(text) {
-				n.found = append(n.found, result{Rule: r.ID, Section: section})
+				n.results = append(n.results, result{Rule: r.ID, Section: section})
 			}
 		}
 		switch r.on {
@@ -481,19 +480,19 @@ func (n *naiveScan) messages() {
 	}
 }
 
-// fataler is what a test and a property have in common.
+// fataler is a test or a property.
 type fataler interface {
 	Helper()
 	Fatal(args ...any)
 }
 
-// classification is that of the changes that tests make up.
+// classification is the classification of the changes in the tests.
 var classification = &pipeline.Classification{
 	Domains: pipeline.List[pipeline.Domain]{{ID: "api", Files: pipeline.List[pipeline.DomainFile]{{Path: "a.go"}}}},
 	Risk:    pipeline.Risk{Score: 30, Level: pipeline.RiskMedium},
 }
 
-// findings runs the engine for one agent over everything.
+// findings runs the engine for one agent over the whole change.
 func findings(t fataler, cfg []config.Rule, facts *pipeline.PRFacts, agent string) []pipeline.Finding {
 	t.Helper()
 	e, err := rules.Compile(cfg)

@@ -7,23 +7,23 @@ import (
 )
 
 // nesting is how deeply the end of the lines read so far is nested in parentheses and
-// brackets. This is uncertain, since what looks like a string may not be one, so it is
-// counted in three ways, and the statement goes on if any of them says so.
+// brackets. It is uncertain, since a seeming string may not be one. So there are three
+// counts, and the statement continues if any of them is above zero.
 type nesting struct {
-	raw    int  // every bracket counts
-	code   int  // those in texts don't
-	wide   int  // as code, but where texts are in doubt those between the first and the last quote don't
+	raw    int  // counts every bracket
+	code   int  // leaves out brackets in strings
+	wide   int  // as code, but where strings are uncertain, leaves out all between the first and the last quote
 	braces int  // in code
-	open   byte // the quote of a text that goes on in the next line, or 0
-	three  bool // three of them end it
-	doubt  bool // texts are in doubt in one of the lines
-	lost   bool // from a line on, by a text that may go on in the next
+	open   byte // the quote of a string that continues on the next line, or 0
+	three  bool // three quotes end the string
+	doubt  bool // one of the lines has uncertain strings
+	lost   bool // from some line on, a string may continue on the next
 }
 
-// deep reports whether a text or a bracket is open.
+// deep reports whether a string or a bracket is open.
 func (n *nesting) deep() bool { return n.open != 0 || n.raw > 0 || n.code > 0 || n.wide > 0 }
 
-// A byte's kind for nesting.
+// The kinds of bytes that matter for nesting.
 const (
 	kindOpen = 1 + iota
 	kindClose
@@ -42,7 +42,7 @@ var nestingKinds = func() (k [256]byte) {
 	return k
 }()
 
-// brackets is a depth behind a text at whose start it is known.
+// brackets is the depth after a text, given the depth before it.
 func brackets(text string, depth int) int {
 	for i := range len(text) {
 		switch nestingKinds[text[i]] {
@@ -55,7 +55,7 @@ func brackets(text string, depth int) int {
 	return depth
 }
 
-// read goes on with the next line, which has no comments.
+// read reads the next line, which has no comments.
 func (n *nesting) read(y *layout, text string) {
 	raw := brackets(text, n.raw)
 	if n.open == 0 && !strings.ContainsAny(text, y.shaky) {
@@ -74,8 +74,8 @@ func (n *nesting) read(y *layout, text string) {
 	}
 	n.raw = raw
 	before, code, doubt := n.code, n.code, false
-	var unclosed [256]bool // quotes that nothing closes
-	last := byte('(')      // that is not a blank
+	var unclosed [256]bool // quotes that are never closed
+	last := byte('(')      // the last character other than a space
 	regex := y.regex       // until one has no end
 	at := 0
 	if n.open != 0 {
@@ -113,7 +113,7 @@ func (n *nesting) read(y *layout, text string) {
 			to, unsure := n.behind(y, text, at+size)
 			doubt = doubt || unsure
 			if n.open != 0 && !three && strings.IndexByte(y.multi, c) < 0 && text[len(text)-1] != '\\' {
-				n.open, unclosed[c], doubt = 0, true, true // it begins no text
+				n.open, unclosed[c], doubt = 0, true, true // it does not begin a string
 				at++
 			} else {
 				at = to
@@ -139,11 +139,11 @@ func (n *nesting) read(y *layout, text string) {
 	switch {
 	case doubt:
 		first, end := strings.IndexAny(text, y.shaky), strings.LastIndexAny(text, y.shaky)
-		outside := brackets(text[:max(first, 0)], n.wide)
+		depth := brackets(text[:max(first, 0)], n.wide)
 		if !n.lost {
-			outside = brackets(text[end+1:], outside)
+			depth = brackets(text[end+1:], depth)
 		}
-		n.wide = max(outside, n.wide+code-before)
+		n.wide = max(depth, n.wide+code-before)
 		n.lost = n.lost || y.multi != "" && strings.ContainsAny(text, y.multi) || y.three && (strings.Contains(text, `"""`) || strings.Contains(text, "'''"))
 	case !n.lost || code > before:
 		n.wide = max(0, n.wide+code-before)
@@ -151,9 +151,9 @@ func (n *nesting) read(y *layout, text string) {
 	n.doubt = n.doubt || doubt
 }
 
-// behind returns what follows the text that goes on at a place, or the end of the line if
-// it goes on there, and whether it may end elsewhere: by a quote behind a backslash, or one
-// in braces.
+// behind returns the position after the string that continues at a position, or the end of
+// the line if the string continues there. It also returns whether the string may end
+// elsewhere: at a quote after a backslash, or at one in braces.
 func (n *nesting) behind(y *layout, text string, at int) (to int, doubt bool) {
 	braces := 0
 	for at < len(text) {

@@ -7,8 +7,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// settle adds what the rules that count net found in a hunk: the lines for
-// which there is no counterpart on the other side.
+// settle adds the matches of rules that count net in a hunk. A match counts if no
+// line on the other side is its counterpart.
 func (p *pass) settle(h *pipeline.Hunk) {
 	for len(p.pending) > 0 {
 		r := p.pending[0].rule
@@ -18,13 +18,13 @@ func (p *pass) settle(h *pipeline.Hunk) {
 				texts = append(texts, f.text)
 			}
 		}
-		news := netOf(texts, p.otherSide(r, h))
+		isNew := netOf(texts, p.otherSide(r, h))
 		i := 0
-		p.pending = slices.DeleteFunc(p.pending, func(f found) bool {
+		p.pending = slices.DeleteFunc(p.pending, func(f match) bool {
 			if f.rule != r {
 				return false
 			}
-			if news[i] {
+			if isNew[i] {
 				p.add(f)
 			}
 			i++
@@ -33,8 +33,8 @@ func (p *pass) settle(h *pipeline.Hunk) {
 	}
 }
 
-// otherSide returns the lines that match among those that the rule does not
-// look at: the removed ones for added, the added ones for removed.
+// otherSide returns the matching lines on the side that the rule does not look at:
+// removed lines for a rule on added lines, and the reverse.
 func (p *pass) otherSide(r *rule, h *pipeline.Hunk) []string {
 	op := pipeline.LineRemoved
 	if r.on == config.OnRemoved {
@@ -50,35 +50,35 @@ func (p *pass) otherSide(r *rule, h *pipeline.Hunk) []string {
 	return texts
 }
 
-// maxCompared bounds the pairs of lines that are compared in a hunk. Beyond it
-// the first lines are taken to be the old ones.
+// maxCompared bounds the pairs of lines that are compared in a hunk. Above it, the
+// first lines count as the old ones.
 const maxCompared = 10_000
 
-// netOf says of each line whether it is news. Each line of the other side takes
-// one away: the one that begins most like it, the first among equals.
+// netOf reports for each line whether it is new. Each line of the other side
+// cancels one line: the one with the longest common start, or the first of several.
 func netOf(lines, others []string) []bool {
-	news := make([]bool, len(lines))
-	for i := range news {
-		news[i] = true
+	isNew := make([]bool, len(lines))
+	for i := range isNew {
+		isNew[i] = true
 	}
 	if len(others) >= len(lines) || len(others)*len(lines) > maxCompared {
-		clear(news[:min(len(others), len(news))])
-		return news
+		clear(isNew[:min(len(others), len(isNew))])
+		return isNew
 	}
 	for _, o := range others {
 		best, longest := -1, -1
 		for i, l := range lines {
-			if n := commonStart(l, o); news[i] && n > longest {
+			if n := commonStart(l, o); isNew[i] && n > longest {
 				best, longest = i, n
 			}
 		}
-		news[best] = false
+		isNew[best] = false
 	}
-	return news
+	return isNew
 }
 
-// commonStart is how many bytes two lines have in common from their start, as
-// far as it is worth looking.
+// commonStart is the length of the common start of two lines, in bytes, up to a
+// bound.
 func commonStart(a, b string) int {
 	const most = 200
 	n := min(len(a), len(b), most)

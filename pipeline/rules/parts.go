@@ -12,22 +12,22 @@ import (
 	"github.com/reviewgate/reviewgate/policies/expression"
 )
 
-// parts are what takes long to compile of a rule, and much memory. They depend on
-// texts of the rule alone and never change, so engines share them.
+// parts hold what is slow to compile for a rule and takes much memory. They depend
+// only on texts of the rule and never change, so engines share them.
 type parts struct {
 	when    *expression.Expression // or nil
 	pattern *regexp.Regexp         // of a literal: the literal, quoted
 	not     *regexp.Regexp         // or nil
 	source  *regexp.Regexp         // or nil
 	quick   func(string) bool
-	// What a text that matches holds, as literals.Needs says.
+	// What a matching text must hold, as literals.Needs returns it.
 	literals []literals.Literal
 	guard    *literals.Guard
-	foreign  []rune // ranges of characters of which it holds one, where it has no literal
+	nonASCII []rune // ranges of characters, one of which a matching text holds; set if there is no literal
 }
 
-// partsKey is all that parts depend on. Without a match it has neither a pattern nor
-// a literal.
+// partsKey holds everything that parts depend on. A rule without a match has
+// neither pattern nor literal.
 type partsKey struct {
 	when, pattern, literal, not, source string
 	lines                               bool // whether the texts are single lines
@@ -49,7 +49,7 @@ func (k partsKey) compile() (*parts, error) {
 	case k.pattern == "":
 		return p, nil
 	case k.lines:
-		p.quick = byHand(source)
+		p.quick = fastMatcher(source)
 	}
 	if p.pattern, err = regexp.Compile(source); err != nil {
 		return nil, fmt.Errorf("match.pattern: %w", err)
@@ -70,14 +70,14 @@ func (k partsKey) compile() (*parts, error) {
 	need := literals.Needs(source)
 	p.literals, p.guard = need.Literals, need.Guard
 	if need.Literals == nil && k.lines {
-		p.foreign = beyondASCII(source)
+		p.nonASCII = beyondASCII(source)
 	}
 	return p, nil
 }
 
-// compiled are the parts of all rules that some engine uses. Most configs change few
-// of the shipped rules, so that a config of a repository compiles in a fifth of the
-// time. Once no engine uses them the parts are gone.
+// compiled are the parts of all rules that any engine uses. Most configs change few
+// of the shipped rules, so sharing cuts the time to compile a repository's config
+// to a fifth. The parts are freed once no engine uses them.
 var compiled = shared{m: map[partsKey]weak.Pointer[parts]{}}
 
 type shared struct {
@@ -96,7 +96,7 @@ func (s *shared) get(k partsKey) (*parts, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if other := s.m[k].Value(); other != nil {
-		return other, nil // compiled by two at the same time
+		return other, nil // two callers compiled it at the same time
 	}
 	s.m[k] = weak.Make(p)
 	runtime.AddCleanup(p, s.forget, k)
@@ -109,7 +109,7 @@ func (s *shared) find(k partsKey) *parts {
 	return s.m[k].Value()
 }
 
-// forget removes parts that are gone, unless others took their place.
+// forget removes parts that were freed, unless others have replaced them.
 func (s *shared) forget(k partsKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,7 +17,7 @@ func partsOf(t *testing.T, r config.Rule) *parts {
 	return compiled.parts
 }
 
-// Rules share what they have in common, whatever else tells them apart.
+// Rules share their equal parts, even if they differ otherwise.
 func TestRulesShareParts(t *testing.T) {
 	match := func(m config.Match) config.Rule { return config.Rule{Match: &m} }
 	first := match(config.Match{Pattern: "shared[0-9]", Fix: "x"})
@@ -33,12 +33,12 @@ func TestRulesShareParts(t *testing.T) {
 		"expression":  {Match: first.Match, When: "true"},
 	} {
 		if partsOf(t, first) == partsOf(t, other) {
-			t.Errorf("%s makes no difference", name)
+			t.Errorf("rules that differ in %s share parts", name)
 		}
 	}
 }
 
-// What no engine uses any more is gone, so that configs of the past hold no memory.
+// Parts that no engine uses are freed, so that past configs hold no memory.
 func TestPartsWithoutAnEngineAreGone(t *testing.T) {
 	k := partsKey{pattern: "used once", lines: true}
 	p, err := compiled.get(k)
@@ -54,7 +54,7 @@ func TestPartsWithoutAnEngineAreGone(t *testing.T) {
 	}
 	for deadline := time.Now().Add(10 * time.Second); left(); {
 		if time.Now().After(deadline) {
-			t.Fatal("they are still there")
+			t.Fatal("the parts are still there")
 		}
 		runtime.GC()
 		time.Sleep(time.Millisecond)

@@ -14,7 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// The engine finds exactly what the naive one finds, in the same order.
+// The engine finds exactly what the naive engine finds, in the same order.
 func TestSameAsNaive(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		cfg := rapid.SliceOfN(rapid.Custom(genRule), 1, 8).Draw(t, "rules")

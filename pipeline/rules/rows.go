@@ -6,9 +6,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// rows returns what stands on several lines of a hunk's new side as one row where the
-// language's own syntax, rather than brackets and operators, says what belongs together.
-// They are statements with an added line among theirs.
+// rows joins lines of a hunk's new side that belong together by the language's own
+// syntax, rather than by brackets and operators. Each result is one row, a
+// statement with at least one added line.
 func rows(language string, h *pipeline.Hunk) []statement {
 	switch language {
 	case "YAML":
@@ -21,7 +21,7 @@ func rows(language string, h *pipeline.Hunk) []statement {
 	return nil
 }
 
-// newSideOf returns the places of a hunk's lines on the new side.
+// newSideOf returns the indexes of a hunk's lines on the new side.
 func newSideOf(h *pipeline.Hunk) []int {
 	out := make([]int, 0, len(h.Lines))
 	for i := range h.Lines {
@@ -35,8 +35,8 @@ func newSideOf(h *pipeline.Hunk) []int {
 // isAdded reports whether the change adds a line.
 func isAdded(h *pipeline.Hunk, i int) bool { return h.Lines[i].Op == pipeline.LineAdded }
 
-// rowOf is a row that stands in the lines from start to last, and is shown at another one.
-// One that spans more lines than statements do counts as standing in that line.
+// rowOf returns a row that spans the lines start to last and is reported at line
+// first. A row that spans more lines than a statement may counts as only that line.
 func rowOf(text, was string, start, first, last int) statement {
 	if last-start >= maxStatementAll {
 		start, last = first, first
@@ -44,7 +44,7 @@ func rowOf(text, was string, start, first, last int) statement {
 	return statement{text: text, was: was, row: true, start: start, first: first, last: last}
 }
 
-// iniRows are the lines that go on with a key's values, each behind the key.
+// iniRows are the lines that continue a key's values, each after its key.
 func iniRows(h *pipeline.Hunk) (out []statement) {
 	key, at := "", -1
 	for _, i := range newSideOf(h) {
@@ -64,7 +64,7 @@ func iniRows(h *pipeline.Hunk) (out []statement) {
 	return out
 }
 
-// iniKey is the key that a line gives a value, or nothing.
+// iniKey returns the key that a line gives a value, or "".
 func iniKey(text string) string {
 	end := 0
 	for isWord(at(text, end)) || in(".-", at(text, end)) {
@@ -76,5 +76,5 @@ func iniKey(text string) string {
 	return text[:end]
 }
 
-// joined are pieces with a blank between them.
+// joined joins pieces with spaces.
 func joined(pieces []string) string { return strings.Join(pieces, " ") }

@@ -14,7 +14,7 @@ const (
 	title                                                  = "${{ github.event.issue.title }}"
 )
 
-// What stands on several lines by the language's own syntax is read as one.
+// Lines that belong together by the language's own syntax are read as one.
 func TestRows(t *testing.T) {
 	t.Parallel()
 	for name, cases := range map[string][]struct {
@@ -132,7 +132,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// A row is new where a line of it is, and is found once, in the line that makes it.
+// A row is new if one of its lines is new. It is found once, in that line.
 func TestRowsThatAreNew(t *testing.T) {
 	t.Parallel()
 	_, engine := shipped(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
-// rule is a config.Rule ready to run. One without a match has nothing but its
+// rule is a config.Rule ready to run. A rule without a match has only an
 // expression.
 type rule struct {
 	config.Rule
@@ -24,8 +24,8 @@ type rule struct {
 	tests    bool
 	comments bool // whether it looks at comments
 
-	includes, excludes []int // globs, as they stand in the scopes
-	calls, within      names // of functions that make a value harmless, and that leave it so
+	includes, excludes []int // indexes of globs in scopes
+	calls, within      names // functions that make a value harmless, and functions that keep it harmless
 }
 
 func compileRule(c *config.Rule) (*rule, error) {
@@ -53,7 +53,7 @@ func (r *rule) readMatch(m *config.Match) error {
 	case config.OnAdded, config.OnRemoved, config.OnFile, config.OnPath,
 		config.OnTitle, config.OnBody, config.OnCommitMessage:
 	default:
-		return fmt.Errorf("match.on is %q, which is nothing that a rule can look at", r.on)
+		return fmt.Errorf("match.on is %q, which a rule can't look at", r.on)
 	}
 	if (m.Pattern == "") == (m.Literal == "") {
 		return errors.New("match needs either a pattern or a literal")
@@ -61,46 +61,46 @@ func (r *rule) readMatch(m *config.Match) error {
 	return nil
 }
 
-// matchesText says whether a text that is not code, which the caller has bounded, is a
-// finding.
+// matchesText reports whether a text that is not code is a finding. The caller
+// has bounded the text.
 func (r *rule) matchesText(text string) bool {
 	return r.quick(text) && (r.not == nil || !r.not.MatchString(text))
 }
 
-// matches says whether code, which the caller has bounded, is a finding. The language is
-// the file's, or empty if that is unknown. The code has no comment at its start if the
-// rule does not look at comments.
+// matches reports whether code is a finding. The caller has bounded the code, and
+// has removed a comment at its start if the rule does not look at comments. The
+// language is the file's, or empty if it is unknown.
 func (r *rule) matches(text, language string) bool {
 	return r.quick(text) && !r.excused(text, language)
 }
 
-// serious says whether the rule's findings can stop a change. Such a rule must not
-// be evaded by the way the author chooses to write the code.
+// serious reports whether the rule's findings can block a change. The author must
+// not be able to evade such a rule by writing the code another way.
 func (r *rule) serious() bool { return r.Severity.Rank() >= pipeline.SeverityMajor.Rank() }
 
-// maxExcused bounds the matches of a text that may each be excused. One that has
-// more is a finding.
+// maxExcused bounds the matches of a text that can be excused. A text with more
+// is a finding.
 const maxExcused = 50
 
-// maxReadForExcuses bounds how many bytes of statements are read to excuse the matches of a text. One that
-// needs more is a finding.
+// maxReadForExcuses bounds how many bytes of statements are read to excuse the
+// matches of a text. A text that needs more is a finding.
 const maxReadForExcuses = 4 * maxLine
 
-// excused reports whether each match in the text is an exception. What excuses
-// it must be code of its own statement, or the comment that it stands in:
-// anyone can write a word elsewhere on the line.
+// excused reports whether each match in the text is an exception. The excuse must
+// be code of the same statement, or the comment that holds the match: anyone can
+// write a word elsewhere on the line.
 func (r *rule) excused(text, language string) bool {
 	if r.source == nil && (r.not == nil || !r.not.MatchString(text)) {
 		return false
 	}
-	found := r.pattern.FindAllStringIndex(text, maxExcused+1)
-	if len(found) > maxExcused {
+	matches := r.pattern.FindAllStringIndex(text, maxExcused+1)
+	if len(matches) > maxExcused {
 		return false
 	}
 	bare := comments.Bare(language, text)
-	var last []string // the statements that excuse the match before, which most share
+	var last []string // the statements that excuse the previous match; most matches share them
 	read := 0
-	for _, m := range found {
+	for _, m := range matches {
 		at := m[0] + len(text[m[0]:m[1]]) - len(strings.TrimLeft(text[m[0]:m[1]], " \t"))
 		if r.comments && at < len(text) && bare[at] != text[at] {
 			continue
@@ -127,8 +127,9 @@ func (r *rule) excused(text, language string) bool {
 	return true
 }
 
-// allowsAll reports whether the statements that a match reaches over excuse it: each of them,
-// or, where their ends are sure, each that the pattern matches by itself.
+// allowsAll reports whether the statements that a match spans excuse it. Each
+// statement must. Where their ends are certain, only those that match the pattern
+// by themselves must.
 func (r *rule) allowsAll(parts []string, sure bool, language string) bool {
 	if len(parts) > 1 {
 		parts = slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return !strings.ContainsFunc(part, unicode.IsLetter) })
@@ -142,8 +143,8 @@ func (r *rule) allowsAll(parts []string, sure bool, language string) bool {
 	return len(parts) > 0 && !slices.ContainsFunc(parts, func(part string) bool { return !r.allows(part, language) })
 }
 
-// beforeComment cuts a text at the first mark after a position that begins a comment in any
-// language.
+// beforeComment cuts a text at the first mark after a position that begins a
+// comment in any language.
 func beforeComment(text string, from int) string {
 	end := len(text)
 	for _, mark := range []string{"#", "//", "--", "/*", "<!--"} {
@@ -154,9 +155,9 @@ func beforeComment(text string, from int) string {
 	return text[:end]
 }
 
-// allows reports whether a statement holds what excuses the matches in it. For a serious
-// rule that must be code, or a text that the match ends with or that it stands in: a text
-// elsewhere can say anything.
+// allows reports whether a statement excuses the matches in it. For a serious
+// rule the excuse must be code, or a string that holds the match or ends where
+// the match ends: a string elsewhere can say anything.
 func (r *rule) allows(statement, language string) bool {
 	if r.safe(statement, language) {
 		return true
@@ -175,17 +176,17 @@ func (r *rule) allows(statement, language string) bool {
 		return false
 	}
 	end := func(at int) int { return len(strings.TrimRight(statement[:at], " \t,;)}")) }
-	found := r.pattern.FindAllStringIndex(statement, maxExcused+1)
-	return len(found) > 0 && len(found) <= maxExcused && !slices.ContainsFunc(found, func(m []int) bool {
+	matches := r.pattern.FindAllStringIndex(statement, maxExcused+1)
+	return len(matches) > 0 && len(matches) <= maxExcused && !slices.ContainsFunc(matches, func(m []int) bool {
 		return !slices.ContainsFunc(excuses, func(e []int) bool {
 			return end(e[1]) == end(m[1]) || e[0] <= m[0] && e[1] >= m[1]
 		})
 	})
 }
 
-// fixed returns the line with the matched text replaced, and whether that
-// makes a difference that can be suggested: no text stands for no suggestion,
-// and neither does one that is longer than people read.
+// fixed returns the line with the matched text replaced, and whether the result
+// can be suggested. It can't if it equals the line, is empty, or is longer than
+// people read.
 func (r *rule) fixed(line string) (string, bool) {
 	if !r.fix {
 		return "", false
@@ -194,7 +195,7 @@ func (r *rule) fixed(line string) (string, bool) {
 	end := 0
 	for _, m := range r.pattern.FindAllStringSubmatchIndex(line, -1) {
 		out = append(out, line[end:m[0]]...)
-		// A template can name the match as often as it is long.
+		// A template can insert the match once for each of its characters.
 		if len(out)+len(r.Match.Fix)+strings.Count(r.Match.Fix, "$")*(m[1]-m[0]) > maxFix {
 			return "", false
 		}

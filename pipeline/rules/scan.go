@@ -17,50 +17,50 @@ type Scan struct {
 	engine         *Engine
 	facts          *pipeline.PRFacts
 	classification *pipeline.Classification
-	turn           chan struct{} // held by who scans
+	running        chan struct{} // full while an agent runs the scan
 	done           bool
-	found          []found // in the order of the change
+	matches        []match // in the order of the change
 }
 
-// found is a match before it is worded as a finding.
-type found struct {
-	rule    *rule
-	path    string // else section
-	section string
-	line    int
-	text    string // of a line: the whole of it, though the rule saw maxLine bytes
-	asked   bool   // to be ignored, by a comment
-	read    bool   // the text is another form of the line, and not the line itself
-	more    int    // like it that are not listed
-	failure error  // why an expression could not be evaluated
+// match is a place where a rule matches, before it becomes a finding.
+type match struct {
+	rule        *rule
+	path        string // empty if the match is in section
+	section     string
+	line        int
+	text        string // the whole line, even if the rule saw only maxLine bytes of it
+	ignoreAsked bool   // a comment asks to ignore it
+	otherForm   bool   // text is another form of the line
+	more        int    // how many further matches of the rule are not listed
+	evalErr     error  // why the expression could not be evaluated
 }
 
-// Agent is the share of one agent in the scan. Agents may run side by side:
-// the first that asks scans, the others wait.
+// Agent is the share of one agent in the scan. Agents may run side by side: the
+// first one that needs the results runs the scan, and the others wait.
 func (s *Scan) Agent(id string) dispatch.Agent { return &agent{scan: s, id: id} }
 
-// results scans, unless that is done. Who is cancelled while scanning leaves
-// the scan to the next.
-func (s *Scan) results(ctx context.Context) ([]found, error) {
+// results runs the scan unless it is done. If the caller is cancelled during the
+// scan, the next caller runs it.
+func (s *Scan) results(ctx context.Context) ([]match, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
+	case s.running <- struct{}{}:
+		defer func() { <-s.running }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	if s.done {
-		return s.found, nil
+		return s.matches, nil
 	}
-	m := s.engine.memory()
+	m := s.engine.scratch()
 	defer func() {
-		m.view.file = nil // the change need not stay for it
+		m.view.file = nil // lets the change be freed
 		m.text.Set("")
-		s.engine.memories.Put(m)
+		s.engine.scratches.Put(m)
 	}()
-	p := &pass{ctx: ctx, engine: s.engine, memory: m, kept: map[*rule]int{}, more: map[*rule]int{}}
+	p := &pass{ctx: ctx, engine: s.engine, scratch: m, listed: map[*rule]int{}, more: map[*rule]int{}}
 	if err := p.change(s.facts); err != nil {
 		return nil, err
 	}
@@ -69,39 +69,39 @@ func (s *Scan) results(ctx context.Context) ([]found, error) {
 	if err := p.whole(in); err != nil {
 		return nil, err
 	}
-	p.tellMore()
-	s.found, s.done = p.found, true
-	return s.found, nil
+	p.countUnlisted()
+	s.matches, s.done = p.matches, true
+	return s.matches, nil
 }
 
-// pass is the state of a scan that is under way.
+// pass is the state of a running scan.
 type pass struct {
-	ctx    context.Context
-	engine *Engine
-	found  []found
+	ctx     context.Context
+	engine  *Engine
+	matches []match
 
 	file           *pipeline.File
 	kind           *kind
 	code           bool // the file's lines may have more than one form
-	manner         manner
+	dialect        dialect
 	count          map[*rule]int
-	added, removed side           // of the hunk under way
-	places         map[place]bool // of the hunk, where rules found something
-	pending        []found        // of the hunk under way, by rules that count net
-	above          string         // the line before, at the head
-	kept           map[*rule]int
-	more           map[*rule]int // beyond the bounds
-	*memory
+	added, removed side           // of the current hunk
+	places         map[place]bool // the matches in the current hunk
+	pending        []match        // matches in the current hunk of rules that count net
+	above          string         // the previous line at the head
+	listed         map[*rule]int
+	more           map[*rule]int // matches beyond the bounds
+	*scratch
 }
 
-// place is a line of the hunk under way in which a rule found something.
+// place is a line of the current hunk in which a rule matched.
 type place struct {
 	rule *rule
 	line int
 }
 
-// foundIn reports whether the rule found something in the lines from one to another.
-func (p *pass) foundIn(r *rule, from, to int) bool {
+// matchedIn reports whether the rule matched in the lines first to last.
+func (p *pass) matchedIn(r *rule, from, to int) bool {
 	for i := from; i <= to; i++ {
 		if p.places[place{r, i}] {
 			return true
@@ -110,33 +110,33 @@ func (p *pass) foundIn(r *rule, from, to int) bool {
 	return false
 }
 
-// note notes that the rule found something in a line.
-func (p *pass) note(r *rule, line int) {
+// setMatched records that the rule matched in a line.
+func (p *pass) setMatched(r *rule, line int) {
 	if p.places == nil {
 		p.places = map[place]bool{}
 	}
 	p.places[place{r, line}] = true
 }
 
-// memory is what a pass needs room for by rule. It is used again and again, so
-// that a small change does not pay for the number of rules.
-type memory struct {
+// scratch holds the buffers of a pass that grow with the number of rules. Passes
+// reuse them, so that a small change does not pay for the number of rules.
+type scratch struct {
 	view *view
-	// The candidates of one line or path: seen holds, by rule, the number of the
-	// last one that the rule was a candidate for.
+	// The candidates of the current line or path. seen holds, by rule, the number of
+	// the last line or path for which the rule became a candidate.
 	number     int
 	seen       []int
 	candidates []*rule
 	text       literals.Text
-	folded     bool    // the text holds a letter that counts as equal to k or s
-	shapes     []shape // of the lines of the hunk under way
+	folded     bool    // the text holds a letter that case folding makes equal to k or s
+	shapes     []shape // of the lines of the current hunk
 }
 
-func (e *Engine) memory() *memory {
-	if m, ok := e.memories.Get().(*memory); ok {
+func (e *Engine) scratch() *scratch {
+	if m, ok := e.scratches.Get().(*scratch); ok {
 		return m
 	}
-	return &memory{view: newView(e.scopes), seen: make([]int, len(e.rules))}
+	return &scratch{view: newView(e.scopes), seen: make([]int, len(e.rules))}
 }
 
 func (p *pass) change(facts *pipeline.PRFacts) error {
@@ -146,16 +146,16 @@ func (p *pass) change(facts *pipeline.PRFacts) error {
 			return err
 		}
 		p.file, p.count = &facts.Files[i], nil
-		p.view.turn(p.file)
+		p.view.setFile(p.file)
 		p.kind = p.engine.kindOf(p.view)
-		p.code = (p.view.any || !prose[p.file.Language]) && len(p.engine.serious.rules) > 0
+		p.code = (p.view.anyLanguage || !prose[p.file.Language]) && len(p.engine.serious.rules) > 0
 		for _, r := range p.engine.messages {
-			if r.narrow() && !anywhere[r] && p.view.has(r) {
+			if r.narrow() && !anywhere[r] && p.view.applies(r) {
 				anywhere[r] = true
 			}
 		}
-		p.manner = mannerOf(p.file.Language, p.view.any)
-		p.names()
+		p.dialect = dialectOf(p.file.Language, p.view.anyLanguage)
+		p.paths()
 		if err := p.hunks(); err != nil {
 			return err
 		}
@@ -168,14 +168,14 @@ func (p *pass) change(facts *pipeline.PRFacts) error {
 }
 
 // names runs the rules that look at a file's path.
-func (p *pass) names() {
+func (p *pass) paths() {
 	status := p.file.Status
 	arrived := status == pipeline.FileAdded || status == pipeline.FileRenamed || status == pipeline.FileCopied
 	path := bounded(p.file.Path, maxText)
 	p.number++
 	for _, r := range p.candidatesFor(p.engine.paths, p.engine.paths.finder.All(), path, false) {
 		if (r.on == config.OnPath && arrived || r.on == config.OnFile && status != pipeline.FileRemoved) && p.mayMatch(r) && r.matchesText(path) {
-			p.add(found{rule: r, path: p.file.Path, text: p.file.Path})
+			p.add(match{rule: r, path: p.file.Path, text: p.file.Path})
 		}
 	}
 }
@@ -218,9 +218,9 @@ func (p *pass) hunks() error {
 	return nil
 }
 
-// besideRemoved is the line on the head's side that stands where a removed
-// line stood: the one after it, or the one before it at the end of the hunk.
-// A file without lines has none.
+// besideRemoved is the line on the head's side where a removed line was: the line
+// after it, or the line before it at the end of the hunk. A file without lines has
+// none.
 func (p *pass) besideRemoved(h *pipeline.Hunk, at int) int {
 	if p.file.Status == pipeline.FileRemoved || h.NewLines == 0 {
 		return 0
@@ -228,11 +228,11 @@ func (p *pass) besideRemoved(h *pipeline.Hunk, at int) int {
 	return min(at, h.NewStart+h.NewLines-1)
 }
 
-// slowLine is the length of a line, in bytes, from which on each rule may take
-// so long that it is asked first whether anybody still waits.
+// slowLine is the length of a line, in bytes, from which each rule may take so long
+// that cancellation is checked before each.
 const slowLine = 16 << 10
 
-// line shows line i of a hunk to the rules that may match it.
+// line matches line i of a hunk against the rules that may match it.
 func (p *pass) line(l *lineRules, filter *literals.Filter, side *side, i, number int) error {
 	whole := side.hunk.Lines[i].Text
 	text := bounded(whole, maxLine)
@@ -246,80 +246,80 @@ func (p *pass) line(l *lineRules, filter *literals.Filter, side *side, i, number
 		if language := p.view.language(r); !r.matches(side.code(r, language, i, text), language) {
 			continue
 		}
-		f := found{rule: r, path: p.file.Path, line: number, text: whole, asked: asksToIgnore(whole, r.ID) || asksToIgnore(p.above, r.ID)}
+		f := match{rule: r, path: p.file.Path, line: number, text: whole, ignoreAsked: asksToIgnore(whole, r.ID) || asksToIgnore(p.above, r.ID)}
 		if r.Match.Net {
 			p.pending = append(p.pending, f)
 		} else {
 			p.add(f)
 		}
-		p.note(r, i)
+		p.setMatched(r, i)
 	}
-	if p.code && side.op == pipeline.LineAdded && p.manner.mayHaveForms(p.shapes[i], side.hunk.Lines[i].Text) {
-		p.read(side, i)
+	if p.code && side.op == pipeline.LineAdded && p.dialect.mayHaveForms(p.shapes[i], side.hunk.Lines[i].Text) {
+		p.otherForms(side, i)
 	}
 	return nil
 }
 
-// prose are the languages that run nothing: their lines have one form.
+// prose are languages that run nothing. Their lines have only one form.
 var prose = map[string]bool{"Markdown": true, "Text": true, "reStructuredText": true, "AsciiDoc": true, "CSV": true, "Go Checksums": true}
 
-// read shows serious rules the other forms of an added line.
-func (p *pass) read(side *side, i int) {
+// otherForms matches the other forms of an added line against serious rules.
+func (p *pass) otherForms(side *side, i int) {
 	l := &side.hunk.Lines[i]
-	for _, form := range forms(bounded(l.Text, maxLine), p.manner) {
+	for _, form := range forms(bounded(l.Text, maxLine), p.dialect) {
 		p.number++
 		for _, r := range p.candidatesFor(p.engine.serious, p.kind.serious, form, false) {
 			language := p.view.language(r)
-			if p.places[place{r, i}] || !p.mayMatch(r) || !r.matches(form, language) || side.whole(r, language, i) {
+			if p.places[place{r, i}] || !p.mayMatch(r) || !r.matches(form, language) || side.isSkippedComment(r, language, i) {
 				continue
 			}
-			p.note(r, i)
-			p.add(found{rule: r, path: p.file.Path, line: l.New, text: form, read: true, asked: asksToIgnore(l.Text, r.ID) || asksToIgnore(p.above, r.ID)})
+			p.setMatched(r, i)
+			p.add(match{rule: r, path: p.file.Path, line: l.New, text: form, otherForm: true, ignoreAsked: asksToIgnore(l.Text, r.ID) || asksToIgnore(p.above, r.ID)})
 		}
 	}
 }
 
-// statements shows serious rules the statements of a hunk that go over several
-// lines. One that also matches without its added lines is not new.
+// statements matches the statements of a hunk that span several lines against
+// serious rules. A statement that also matches without its added lines is not new.
 func (p *pass) statements(h *pipeline.Hunk) {
 	if !p.code {
 		return
 	}
 	p.statementsIn(p.file.Language, h)
-	if p.view.any && p.file.Language != "" {
+	if p.view.anyLanguage && p.file.Language != "" {
 		p.statementsIn("", h)
 	}
 }
 
-// statementsIn shows the statements to the rules that read the file in the language.
+// statementsIn does so for the rules that read the file in the language.
 func (p *pass) statementsIn(language string, h *pipeline.Hunk) {
 	for _, s := range statements(language, h, p.shapes) {
 		if p.ctx.Err() != nil {
-			return // which the caller sees
+			return // the caller checks the context
 		}
-		for _, text := range readingsIn(s.text, p.manner) {
+		for _, text := range readingsIn(s.text, p.dialect) {
 			p.number++
 			for _, r := range p.candidatesFor(p.engine.serious, p.kind.serious, text, false) {
-				if p.view.language(r) != language || s.remark && !r.comments {
+				if p.view.language(r) != language || s.maybeComment && !r.comments {
 					continue
 				}
-				if !p.mayMatch(r) || !r.matches(text, language) || p.foundIn(r, s.start, s.last) || s.stood(r, language, h, p.manner) {
+				if !p.mayMatch(r) || !r.matches(text, language) || p.matchedIn(r, s.start, s.last) || s.matchedBefore(r, language, h, p.dialect) {
 					continue
 				}
-				p.note(r, s.first)
+				p.setMatched(r, s.first)
 				l := &h.Lines[s.first]
 				if s.row {
-					text = l.Text // a row says what the lines mean, and not what stands there
+					text = l.Text // a row shows what the lines mean, not how they are written
 				}
-				p.add(found{rule: r, path: p.file.Path, line: l.New, text: text, read: true, asked: asksToIgnore(l.Text, r.ID)})
+				p.add(match{rule: r, path: p.file.Path, line: l.New, text: text, otherForm: true, ignoreAsked: asksToIgnore(l.Text, r.ID)})
 			}
 		}
 	}
 }
 
 // candidatesFor returns the rules that may match a text, in the order of the
-// config. They look at the file under way. ascii says that the text is known to be
-// ASCII.
+// config. All of them look at the current file. If ascii is set, the text is known
+// to be ASCII.
 func (p *pass) candidatesFor(l *lineRules, filter *literals.Filter, text string, ascii bool) []*rule {
 	p.candidates = p.candidates[:0]
 	p.text.Set(text)
@@ -329,8 +329,8 @@ func (p *pass) candidatesFor(l *lineRules, filter *literals.Filter, text string,
 	p.folded = false
 	if !ascii && !isASCII(text) {
 		p.folded = literals.HasFolds(text)
-		for _, r := range l.foreign {
-			if holdsOneOf(text, r.foreign) {
+		for _, r := range l.nonASCII {
+			if holdsOneOf(text, r.nonASCII) {
 				p.suggest(r)
 			}
 		}
@@ -353,9 +353,9 @@ func (p *pass) candidatesFor(l *lineRules, filter *literals.Filter, text string,
 	return p.candidates
 }
 
-// unfold suggests the rules whose literals stand in the text when it is spelt
-// with k and s for the letters that count as equal to them. That moves what is
-// around the literals, so that no more is asked.
+// unfold suggests the rules whose literals stand in the text once k and s replace
+// the letters that case folding makes equal to them. The replacement moves what
+// surrounds the literals, so nothing else is checked.
 func (p *pass) unfold(l *lineRules, filter *literals.Filter, text string) {
 	filter.Find(literals.Unfold(text), func(ids []int, _ int) {
 		for _, id := range ids {
@@ -366,8 +366,8 @@ func (p *pass) unfold(l *lineRules, filter *literals.Filter, text string) {
 	})
 }
 
-// mayBe says whether the rule can still become a candidate.
-func (p *pass) mayBe(r *rule) bool { return p.seen[r.index] != p.number && p.view.has(r) }
+// mayBe reports whether the rule can still become a candidate.
+func (p *pass) mayBe(r *rule) bool { return p.seen[r.index] != p.number && p.view.applies(r) }
 
 func (p *pass) suggest(r *rule) {
 	if p.mayBe(r) {
@@ -376,14 +376,15 @@ func (p *pass) suggest(r *rule) {
 	}
 }
 
-// mayMatch says whether the text that the rule is a candidate for holds what its
-// matches hold.
+// mayMatch reports whether the text holds everything that a match of the candidate
+// rule must hold.
 func (p *pass) mayMatch(r *rule) bool { return p.folded || r.guard.Holds(&p.text) }
 
-// add keeps a match, unless the rule has enough of them in the file. One that a
-// comment asks to ignore does not count: it must not stand for the next.
-func (p *pass) add(f found) {
-	if limit := f.rule.Match.MaxPerFile; limit > 0 && !f.asked {
+// add keeps a match unless the rule has reached its limit for the file. A match
+// that a comment asks to ignore does not count towards the limit, so it can't hide
+// the next.
+func (p *pass) add(f match) {
+	if limit := f.rule.Match.MaxPerFile; limit > 0 && !f.ignoreAsked {
 		if p.count[f.rule] >= limit {
 			return
 		}
@@ -392,48 +393,48 @@ func (p *pass) add(f found) {
 		}
 		p.count[f.rule]++
 	}
-	p.keep(f)
+	p.list(f)
 }
 
-// The bounds of what one scan finds. Every rule that finds something says so at
-// least once, whatever the others found, so that nothing severe goes unsaid.
+// The bounds of the matches of one scan. Every rule that matches keeps at least one,
+// whatever the other rules match, so nothing severe is lost.
 const (
-	maxFound        = 20_000
-	maxFoundPerRule = 1_000
+	maxMatches        = 20_000
+	maxMatchesPerRule = 1_000
 )
 
-func (p *pass) keep(f found) {
-	n := p.kept[f.rule]
-	if n >= maxFoundPerRule || n > 0 && len(p.found) >= maxFound {
+func (p *pass) list(f match) {
+	n := p.listed[f.rule]
+	if n >= maxMatchesPerRule || n > 0 && len(p.matches) >= maxMatches {
 		p.more[f.rule]++
 		return
 	}
-	p.kept[f.rule]++
-	p.found = append(p.found, f)
+	p.listed[f.rule]++
+	p.matches = append(p.matches, f)
 }
 
-// tellMore has the last finding of a rule say how many there are beyond it.
-func (p *pass) tellMore() {
-	for i := len(p.found) - 1; i >= 0 && len(p.more) > 0; i-- {
-		f := &p.found[i]
+// countUnlisted makes the last match of each rule count those beyond the bounds.
+func (p *pass) countUnlisted() {
+	for i := len(p.matches) - 1; i >= 0 && len(p.more) > 0; i-- {
+		f := &p.matches[i]
 		f.more = p.more[f.rule]
 		delete(p.more, f.rule)
 	}
 }
 
-// asksToIgnore reports whether a line may ask to ignore what a rule finds.
-// Whether that is granted is decided where findings are put together.
+// asksToIgnore reports whether a line may ask to ignore a rule's match. Aggregate
+// decides whether to grant that.
 func asksToIgnore(line, rule string) bool {
 	return strings.Contains(line, "reviewgate:ignore") && strings.Contains(line, rule)
 }
 
-// narrow says whether the rule names the files that it is for.
+// narrow reports whether the rule is limited to certain files.
 func (r *rule) narrow() bool {
 	return len(r.Match.Paths)+len(r.Match.ExcludePaths)+len(r.Match.Languages) > 0 || !r.tests
 }
 
-// messages runs the rules that look at what people wrote about the change. A
-// rule that names paths or languages does so only where a file fits them.
+// messages runs the rules that look at the title, description and commit messages.
+// A rule that names paths or languages runs only if a file of the change fits them.
 func (p *pass) messages(facts *pipeline.PRFacts, anywhere map[*rule]bool) {
 	for _, r := range p.engine.messages {
 		if r.narrow() && !anywhere[r] {
@@ -454,15 +455,15 @@ func (p *pass) messages(facts *pipeline.PRFacts, anywhere map[*rule]bool) {
 
 func (p *pass) message(r *rule, section, text string) {
 	if text = bounded(text, maxText); r.matchesText(text) {
-		p.keep(found{rule: r, section: section, text: text})
+		p.list(match{rule: r, section: section, text: text})
 	}
 }
 
-// conditional takes out what rules with a condition found where that does not
-// hold. One that can't be evaluated takes nothing out.
+// conditional removes the matches of rules whose condition does not hold. A
+// condition that can't be evaluated removes nothing.
 func (p *pass) conditional(in expression.Input) {
 	holds := map[*rule]bool{}
-	p.found = slices.DeleteFunc(p.found, func(f found) bool {
+	p.matches = slices.DeleteFunc(p.matches, func(f match) bool {
 		if f.rule.when == nil {
 			return false
 		}
@@ -477,15 +478,15 @@ func (p *pass) conditional(in expression.Input) {
 	})
 }
 
-// whole evaluates the expressions. One that can't be evaluated is found too:
-// nobody knows that what it looks for is not there.
+// whole evaluates the expressions. One that can't be evaluated counts as a match,
+// since nobody knows whether it holds.
 func (p *pass) whole(in expression.Input) error {
 	for _, r := range p.engine.whole {
 		if err := p.ctx.Err(); err != nil {
 			return err
 		}
 		if holds, err := r.when.Holds(in); holds || err != nil {
-			p.keep(found{rule: r, section: pipeline.SectionChange, failure: err})
+			p.list(match{rule: r, section: pipeline.SectionChange, evalErr: err})
 		}
 	}
 	return nil

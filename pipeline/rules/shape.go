@@ -7,49 +7,49 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// shape says which of the characters and pairs of characters a line holds that decide
-// about its other forms and its statement. Most lines hold none of them, so one pass
-// over the bytes saves several.
+// shape says which characters and pairs of characters a line holds, of those that
+// decide its other forms and its statement. Most lines hold none of them, so one
+// pass over the bytes saves several.
 type shape uint32
 
 const (
 	shapeOther     shape = 1 << iota // a byte beyond ASCII
-	shapeEnd                         // a character that ends a line for some language
+	shapeEnd                         // a character that ends a line in some language
 	shapeOpen                        // an opening parenthesis
 	shapeBracket                     // an opening bracket
 	shapeTag                         // <
 	shapeHash                        // #
 	shapeSemicolon                   // ;
-	shapeBlank                       // a blank, or what ends no value, before a dot or an opening parenthesis
-	shapeDot                         // a dot before a blank, and ! before what may follow a value
-	shapeName                        // a bracket before a quote or a blank
+	shapeBlank                       // a space, or a character that can't end a value, before a dot or an opening parenthesis
+	shapeDot                         // a dot before a space, and ! before a character that may follow a value
+	shapeName                        // a bracket before a quote or a space
 	shapeMaybe                       // ?. and & before a letter
-	shapeEscape                      // \ before what it may be an escape of
+	shapeEscape                      // \ before a character that it may escape
 	shapeTick                        // &# and a dot before a backtick
 	shapeGetattr                     // r(
 	shapeComment                     // the start of //, /*, --, <!
 	shapeNested                      // ((, ). and )[
 	shapeSimple                      // /*, !., ![ and a dot after a quote
-	shapeQuote                       // a quote before what may stand between pieces of a text
-	shapeFree                        // < or a backtick where a value may begin, and words that say a type
-	shapeWord                        // an s before a blank, as in what says a type
+	shapeQuote                       // a quote before a character that may separate pieces of a string
+	shapeFree                        // < or a backtick where a value may begin, and words before a type
+	shapeWord                        // an s before a space, as in words before a type
 	shapeKey                         // a quote before a colon
 	shapeText                        // a quote
 )
 
-// unusualShape is the shape of lines for which unusual may be true.
+// unusualShape holds the shapes of lines for which unusual may be true.
 const unusualShape = shapeOther | shapeEnd | shapeBlank | shapeDot | shapeName | shapeMaybe | shapeEscape | shapeTick | shapeGetattr | shapeNested | shapeSimple | shapeQuote | shapeFree
 
-// commentShape is the shape of lines that may hold the mark of a comment, and
-// anyCommentShape includes the semicolon, which is one in some languages.
+// commentShape holds the shapes of lines that may contain a comment mark.
+// anyCommentShape adds the semicolon, which starts a comment in some languages.
 const (
 	commentShape    = shapeHash | shapeComment
 	anyCommentShape = commentShape | shapeSemicolon
 )
 
-// A byte's traits are what it is by itself, then what it is as the first of a pair,
-// and then what it is as the second. The last shape, which takes one character, has no room
-// in the pairs.
+// A byte's traits hold three sets of shapes: those of the byte alone, of the byte as
+// the first of a pair, and of the byte as the second. The sets of pairs have no room
+// for the last shape, which needs only one character.
 const (
 	firstTrait  = 22
 	secondTrait = 43
@@ -98,10 +98,10 @@ var traits = func() (t [256]uint64) {
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// shapeOf is the shape of a text.
+// shapeOf returns the shape of a text.
 func shapeOf(text string) shape {
 	var all uint64
-	before := traits['\n'] // at its start a text may begin a value
+	before := traits['\n'] // a value may begin at the start of the text
 	for i := range len(text) {
 		t := traits[text[i]]
 		all |= t&(1<<firstTrait-1) | before>>firstTrait&(t>>secondTrait)
@@ -113,9 +113,9 @@ func shapeOf(text string) shape {
 	return shape(all)
 }
 
-// setShapes sets the shapes of the lines on a hunk's new side. A line beyond the bounds
-// may hold anything.
-func (m *memory) setShapes(h *pipeline.Hunk) {
+// setShapes sets the shapes of the lines on a hunk's new side. A line beyond the
+// bounds gets all shapes.
+func (m *scratch) setShapes(h *pipeline.Hunk) {
 	m.shapes = m.shapes[:0]
 	for i := range h.Lines {
 		var s shape

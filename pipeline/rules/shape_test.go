@@ -10,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// What a line's shape spares would have found nothing.
+// A line that its shape rules out would have no other form, comment or continuation.
 func TestShape(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{
 		".", "(", ")", "[", "]", "?", `\`, "u", "\"", "'", "`", " ", "\t", "\r", "\v", "\f", "a", "r", "getattr", "if", "=", "+", "1", "é", "\u2028", "\xff",

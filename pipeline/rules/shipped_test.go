@@ -21,9 +21,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/rules"
 )
 
-// fixture is what a shipped rule must flag, and near misses that it must not.
-// Path is the file the snippets stand in; rules about titles and commits have
-// none. Rules about the change as a whole have Changes instead.
+// fixture holds what a shipped rule must flag, and near misses that it must not flag.
+// Path is the file of the snippets. Rules about titles and commits have no Path. Rules
+// about the change as a whole have Changes instead.
 type fixture struct {
 	Path    string   `json:"path"`
 	Flag    []string `json:"flag"`
@@ -34,7 +34,7 @@ type fixture struct {
 	} `json:"changes"`
 }
 
-// sources are the changes that the rule must flag, and those it must not.
+// sources are the changes that the rule must flag, and those that it must not flag.
 func (f fixture) sources(rule string) (flag, ok []normalize.Source) {
 	for _, s := range f.Flag {
 		flag = append(flag, change{rule, f.Path, s})
@@ -74,8 +74,8 @@ func fixtures(t testing.TB) map[string]fixture {
 	return all
 }
 
-// change is a Source of one added file with one snippet, or of a title and
-// commit message.
+// change is a source of one added file with one snippet, or of a title and a commit
+// message.
 type change struct{ rule, path, snippet string }
 
 func (c change) PullRequest(context.Context) (raw.PullRequest, error) {
@@ -164,12 +164,12 @@ func TestShippedRules(t *testing.T) {
 	}
 	for id := range all {
 		if !known[id] {
-			t.Errorf("fixtures for %s, which is no rule", id)
+			t.Errorf("fixtures for %s, which is not a rule", id)
 		}
 	}
 }
 
-// The rule about programs names each that is added.
+// The rule about programs has a finding for each added program.
 func TestProgramsAreNamed(t *testing.T) {
 	_, engine := shipped(t)
 	facts := pipeline.PRFacts{Files: pipeline.List[pipeline.File]{
@@ -192,7 +192,7 @@ func TestProgramsAreNamed(t *testing.T) {
 	}
 }
 
-// A comment that calls a file generated hides nothing in it.
+// A comment that calls a file generated does not hide the file's code.
 func TestShippedRulesReadWhatCallsItselfGenerated(t *testing.T) {
 	cfg, engine := shipped(t)
 	n := 0
@@ -211,7 +211,7 @@ func TestShippedRulesReadWhatCallsItselfGenerated(t *testing.T) {
 	}
 }
 
-// machineChecked is how many of the shipped rules the engine checks at least.
+// machineChecked is the least number of shipped rules that the engine checks.
 const machineChecked = 60
 
 func TestEnoughRulesShip(t *testing.T) {

@@ -5,23 +5,23 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
-// side is one side of a hunk: its lines before the change, or those after it.
-// It is read for comments as far as a rule asks.
+// side is one side of a hunk: its lines before or after the change. It reads
+// comments only as far as a rule asks.
 type side struct {
 	hunk   *pipeline.Hunk
-	op     pipeline.LineOp // the changed lines of the side
+	op     pipeline.LineOp // of the side's changed lines
 	reader comments.Reader
-	next   int // the first line that is not read
-	length int // of the comment that the line before that starts with
+	next   int // the first line that the reader has not read
+	length int // of the comment at the start of the line before next
 }
 
 func newSide(language string, h *pipeline.Hunk, op pipeline.LineOp) side {
 	return side{hunk: h, op: op, reader: comments.NewReader(language)}
 }
 
-// code is the part of line i that a rule looks at: all of it, or what follows the
-// comment at its start. The language is the one that the rule reads the file in. It must
-// be called in the order of the lines.
+// code is the part of line i that a rule looks at: the whole line, or what follows
+// the comment at its start. The rule reads the file in the given language. Calls
+// must follow the order of the lines.
 func (s *side) code(r *rule, language string, i int, text string) string {
 	if r.comments || language == "" || !s.reader.Knows() {
 		return text
@@ -34,9 +34,9 @@ func (s *side) code(r *rule, language string, i int, text string) string {
 	return text[min(s.length, len(text)):]
 }
 
-// whole reports whether line i, the last that was asked for, is a comment from
-// end to end that the rule does not look at.
-func (s *side) whole(r *rule, language string, i int) bool {
+// isSkippedComment reports whether all of line i is a comment that the rule does
+// not look at. Line i must be the line of the last call of code.
+func (s *side) isSkippedComment(r *rule, language string, i int) bool {
 	text := bounded(s.hunk.Lines[i].Text, maxLine)
 	return s.code(r, language, i, text) == ""
 }

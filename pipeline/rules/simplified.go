@@ -9,11 +9,11 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
-// blockComment is a block comment that ends on its line. In languages that have none it is
-// read as one all the same: a form is only ever matched beside the line itself.
+// blockComment is a block comment that ends on its line. It is removed in languages without
+// such comments too: a form is only ever matched in addition to the line itself.
 var blockComment = regexp.MustCompile(`/\*[^*]*(?:\*+[^*/][^*]*)*\*+/`)
 
-// simpleMarks are the bytes at which mayBeSimpler may hold.
+// simpleMarks are the bytes at which mayBeSimpler may be true.
 var simpleMarks = byteSet("\"'!?.(<`s")
 
 // maxLook is how far mayBeSimpler looks, in bytes.
@@ -25,8 +25,8 @@ func commented(text string) bool {
 	return i >= 0 && strings.Contains(text[i+2:], "*/")
 }
 
-// mayBeSimpler reports whether simplified may change a text that is not commented, by the
-// byte at a place.
+// mayBeSimpler reports whether simplified may change a text without comments, by the byte at
+// position i.
 func mayBeSimpler(text string, i int) bool {
 	switch next := at(text, i+1); text[i] {
 	case '"', '\'':
@@ -48,14 +48,14 @@ func mayBeSimpler(text string, i int) bool {
 	return false
 }
 
-// pieceMarks are the bytes between which and a quote a text in pieces may go on.
+// pieceMarks are the bytes that may stand between a string and the string that continues it.
 var pieceMarks = byteSet(" \t+.fFrRuUbB\"'")
 
-// maxBefore bounds how much of a line is read to tell the quote that ends a text from the
-// one that begins one, in bytes.
+// maxBefore bounds how much of a line is read to tell a closing quote from an opening one, in
+// bytes.
 const maxBefore = 200
 
-// endsText reports whether the quote at a place may end a text, rather than begin one.
+// endsText reports whether the quote at position i may end a string rather than begin one.
 func endsText(text string, i int) bool {
 	if i > maxBefore {
 		return true
@@ -75,9 +75,9 @@ func endsText(text string, i int) bool {
 	return false
 }
 
-// simplified is a line of code without what makes no difference: comments within it,
-// further pairs of parentheses around a text or a name, TypeScript's assertions. Texts in
-// pieces are put together.
+// simplified removes what makes no difference from a line of code: comments within it, extra
+// parentheses around a string or a name, and TypeScript's assertions. It joins strings that
+// are in pieces.
 func simplified(text string) string {
 	if !commented(text) && !isAnywhere(text, &simpleMarks, mayBeSimpler) {
 		return text
@@ -91,7 +91,7 @@ func simplify(text string) string {
 	}
 	text = strings.ReplaceAll(text, "?.(", "(")
 	text = inlined(text)
-	// Texts that were put together may stand in parentheses of their own.
+	// Joined strings may stand in parentheses of their own.
 	for range maxRounds {
 		whole := concat(doubled(grouped(text)))
 		if text = pieced(whole); text == whole {
@@ -101,15 +101,15 @@ func simplify(text string) string {
 	return text
 }
 
-// loaders are calls that stand for the module that they name.
+// loaders are functions that return the module that they name.
 var loaders = []string{"require", "importlib.import_module", "import_module", "__import__", "import"}
 
 // maxModule bounds the names of modules, in bytes.
 const maxModule = 60
 
-// moduleAt reads the call of a loader whose parenthesis stands at a place, if its module is
-// used there and then: where it starts and ends, and the module's name. It ends at 0 if it is
-// none.
+// moduleAt reads the call of a loader whose parenthesis is at position i, if the code uses the
+// module right there. It returns the start and end of the call and the module's name, or an
+// end of 0 if there is no such call.
 func moduleAt(text string, i int) (start, end int, name string) {
 	from := i + 1 + blanks(text, i+1)
 	if !quotes(at(text, from)) {
@@ -138,8 +138,8 @@ func moduleAt(text string, i int) (start, end int, name string) {
 	return 0, 0, ""
 }
 
-// used reports whether what stands behind a value, or behind the parentheses around it, takes
-// something of it or calls it.
+// used reports whether the text after a value, or after the parentheses around it, takes a
+// member of the value or calls it.
 func used(text string, i int) bool {
 	if i += blanks(text, i); at(text, i) == ')' {
 		i += 1 + blanks(text, i+1)
@@ -153,8 +153,8 @@ func used(text string, i int) bool {
 	return strings.HasPrefix(text[i:], "?.")
 }
 
-// inlined is a text with the names of modules in place of the calls that load them:
-// require("a").b is a.b.
+// inlined replaces the calls that load modules by the modules' names: require("a").b becomes
+// a.b.
 func inlined(text string) string {
 	var out strings.Builder
 	from := 0
@@ -174,7 +174,7 @@ func inlined(text string) string {
 	return out.String() + text[from:]
 }
 
-// maxRounds bounds how often texts are put together.
+// maxRounds bounds how often strings are joined.
 const maxRounds = 4
 
 var (
@@ -182,8 +182,8 @@ var (
 	concatCall    = regexp.MustCompile("([\"'`])\\.concat\\(")
 )
 
-// doubled is a text without further parentheses before texts in quotes, which may go on in
-// a line that is not known.
+// doubled removes extra parentheses before strings in quotes, even if the strings continue on
+// an unknown line.
 func doubled(text string) string {
 	if !strings.Contains(text, "((") && !strings.Contains(text, "( (") && !strings.Contains(text, "(\t(") {
 		return text
@@ -191,7 +191,7 @@ func doubled(text string) string {
 	return inParentheses.ReplaceAllString(text, "($1")
 }
 
-// concat is a text with an operator in place of the call.
+// concat replaces the call of concat by an operator.
 func concat(text string) string {
 	if !strings.Contains(text, ".concat(") {
 		return text
@@ -199,8 +199,8 @@ func concat(text string) string {
 	return concatCall.ReplaceAllString(text, "$1 + (")
 }
 
-// pieced puts texts together that stand side by side, or with a plus or PHP's dot between them: "a" +
-// "b" and "a" "b" are "ab". One that is formatted makes the whole so.
+// pieced joins strings that are adjacent or have a plus or PHP's dot between them: "a" + "b"
+// and "a" "b" become "ab". If one is a format string, so is the result.
 func pieced(text string) string {
 	if !strings.ContainsAny(text, "\"'") {
 		return text
@@ -238,8 +238,9 @@ func pieced(text string) string {
 	return string(out)
 }
 
-// nextPiece returns where the quote stands that continues the text which ended before a
-// place, or that place if none does, and whether the continuation is a format.
+// nextPiece returns the position of the quote that continues the string which ended before a
+// position, and whether the continuation is a format string. Without a continuation it returns
+// the position itself.
 func nextPiece(text string, end int) (from int, format bool) {
 	start := end + blanks(text, end)
 	if c := at(text, start); c == '+' || c == '.' {

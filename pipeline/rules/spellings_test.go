@@ -2,11 +2,11 @@ package rules_test
 
 import "testing"
 
-// What people seldom write, but what means the same to the language, is found as well.
+// Rare spellings that mean the same in the language are found too.
 func TestSpellings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ path, text, rule string }{
-		// blanks inside calls
+		// spaces inside calls
 		{"a.go", `os.Open(r.URL.Query( ).Get("f"))`, "sec-path-go-01"},
 		{"a.go", `exec.Command("sh" , "-c" , "ls "+x)`, "sec-shell-go-01"},
 		{"a.go", `exec.Command( "sh", "-c", "ls "+x)`, "sec-shell-go-01"},
@@ -23,7 +23,7 @@ func TestSpellings(t *testing.T) {
 		{"a.py", `s.verify = s.x = False`, "sec-tls-verify-01"},
 		{"a.js", `el.innerHTML ||= location.hash`, "sec-dom-xss-01"},
 		{"a.js", `el.innerHTML ??= location.hash`, "sec-dom-xss-01"},
-		// tripled texts
+		// triple-quoted strings
 		{"a.py", `os.system("""a "b" """ + x)`, "sec-shell-py-01"},
 		{"a.py", "os.system(\"\"\"\nls \"\n\"\"\" + x)", "sec-shell-py-01"},
 		{"a.py", "subprocess.run('''\nls '\n''' + x, shell=True)", "sec-shell-py-01"},
@@ -31,7 +31,7 @@ func TestSpellings(t *testing.T) {
 		{"a.py", `os.system(rb"ls " + x)`, "sec-shell-py-01"},
 		{"a.py", `os.system(Rb'ls ' + x)`, "sec-shell-py-01"},
 		{"a.py", `cur.execute(br"select a from t where id = " + x)`, "sec-sql-py-01"},
-		// values of %
+		// values of the % operator
 		{"a.py", `cur.execute("select a from t where id = %(n)s" % {"n": x})`, "sec-sql-py-01"},
 		{"a.py", `cur.execute("select a from t where id = %s" % [x])`, "sec-sql-py-01"},
 		{"a.py", `cur.execute('select a from t where id = %(n)s' % {"n": x})`, "sec-sql-py-01"},
@@ -95,7 +95,7 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// What looks like such a spelling, but does no harm, is not found.
+// Code that looks like such a spelling but does no harm is not found.
 func TestHarmlessSpellings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ path, text, rule string }{
@@ -137,20 +137,20 @@ func TestHarmlessSpellings(t *testing.T) {
 	}
 }
 
-// What a line hides from a rule by how it is written, its other forms show.
+// A spelling can hide code from a rule, but the line's other forms show it.
 func TestSpellingsThatFormsUndo(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ path, text, rule string }{
-		// names at the end behind a dot and a blank
+		// names at the end, after a dot and a space
 		{"a.js", `el.innerHTML = document. cookie`, "sec-dom-xss-01"},
 		{"a.js", `el.innerHTML = document. cookie;`, "sec-dom-xss-01"},
 		{"a.js", "el.innerHTML = document.\n  cookie", "sec-dom-xss-01"},
 		{"a.py", `ctx.verify_mode = ssl. CERT_NONE`, "sec-tls-verify-01"},
 		{"a.py", `f(ssl. PROTOCOL_TLSv1, a)`, "sec-tls-version-01"},
-		// dots behind texts
+		// dots after strings
 		{"a.py", `os.system("ls {}". format(x))`, "sec-shell-py-01"},
 		{"a.js", `db.query("select a from t where id = " . concat(x))`, "sec-sql-js-01"},
-		// other blanks
+		// other white space
 		{"a.py", "os\f.system(\"ls \" + x)", "sec-shell-py-01"},
 		{"a.js", "fs\v.readFile(req.query.f)", "sec-path-js-01"},
 		{"a.js", "fs.readFile(req\u2028.query.f)", "sec-path-js-01"},

@@ -8,8 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
-// Bounds of a statement that goes over several lines: lines of code, all lines,
-// and bytes of a line and of all. The lines in which two pieces overlap fit into one.
+// Bounds of a statement that spans several lines: lines of code, all lines, bytes of a line,
+// and bytes of all. The overlap of two pieces fits into one line.
 const (
 	maxStatementLines = 10
 	maxStatementAll   = 60
@@ -18,38 +18,38 @@ const (
 	overlap           = 4
 )
 
-// statement is code that goes over several lines, as one line without comments. It
-// stands in the hunk's lines start to last, and first is the first added one, or the one
-// after a removed line.
+// statement is code that spans several lines, joined into one line without comments. It
+// covers the hunk's lines start to last. first is the first added line, or the line after a
+// removed one.
 type statement struct {
 	text               string
 	start, first, last int
 	closes             bool // a line after the first holds the mark that ends a block comment
-	doubt              bool // what is left out as a comment may be code
+	doubt              bool // what was left out as a comment may be code
 
-	row    bool   // it is a row
-	was    string // of a row: what it is without the added lines
-	remark bool   // of a row: it may be a comment
+	row          bool   // it is a row
+	was          string // of a row: its text without the added lines
+	maybeComment bool   // of a row: it may be a comment
 }
 
-// reading is how a statement is read.
+// reading is a way to read a statement.
 type reading int
 
 const (
 	bare   reading = iota
-	behind         // without what may be the rest of a block comment that began before
+	behind         // without what may be the rest of a block comment that began earlier
 	whole          // as if there were no comments
 )
 
-// statements returns those on a hunk's new side that go over several lines, with an added
-// one among them, or a removed one. A statement beyond the bounds is taken in overlapping
-// pieces. The shapes are those of the hunk's lines. Rows come first, since they say more exactly
-// where something stands.
+// statements returns the statements on a hunk's new side that span several lines and have an
+// added or a removed line among them. A statement beyond the bounds is split into overlapping
+// pieces. The shapes are those of the hunk's lines. Rows come first, since they give a more
+// exact position.
 func statements(language string, h *pipeline.Hunk, shapes []shape) []statement {
 	out := rows(language, h)
 	y := layoutOf(language)
 	follows := followers{layout: &y, hunk: h, shapes: shapes}
-	var within nesting // of the text that the line stands in
+	var within nesting // of the string that contains the line
 	last := lastChanged(h)
 	for i := 0; i <= last; {
 		if l := &h.Lines[i]; l.Op == pipeline.LineRemoved || within.open == 0 && y.alone(l.Text, shapes[i]) && !follows.goOn(i) {
@@ -67,7 +67,7 @@ func statements(language string, h *pipeline.Hunk, shapes []shape) []statement {
 			if !other.wanted {
 				continue
 			}
-			// The mark may end a comment, or be a part of the code: in a string, say.
+			// The mark may end a comment, or be part of the code, such as in a string.
 			o, otherNext, _ := y.statementAt(h, shapes, i, other.reading, within)
 			if o.isNew(i) && o.text != s.text {
 				out = append(out, o)
@@ -79,8 +79,8 @@ func statements(language string, h *pipeline.Hunk, shapes []shape) []statement {
 	return out
 }
 
-// lastChanged is the last line of a hunk that was added or removed. A statement that starts
-// behind it is not new.
+// lastChanged is the last added or removed line of a hunk. A statement that starts after it is
+// not new.
 func lastChanged(h *pipeline.Hunk) int {
 	i := len(h.Lines) - 1
 	for i >= 0 && h.Lines[i].Op == pipeline.LineContext {
@@ -89,7 +89,7 @@ func lastChanged(h *pipeline.Hunk) int {
 	return i
 }
 
-// isNew reports whether a statement goes over several lines, and changed.
+// isNew reports whether a statement spans several lines and has changed.
 func (s *statement) isNew(start int) bool { return s.first >= 0 && s.last > start }
 
 // readings returns the forms of a statement that mean the same.
@@ -104,18 +104,18 @@ func readings(text string) []string {
 	return out
 }
 
-// layout is what a language says about where statements end.
+// layout describes where a language's statements end.
 type layout struct {
 	language   string
-	colon      bool   // a statement goes on after a colon
-	tags       bool   // a statement goes on within a tag
-	three      bool   // three quotes begin a text
-	multi      string // the quotes of texts that may go over several lines
-	begins     string // those of them that begin a statement
-	plainTicks bool   // a backslash is nothing special between backquotes
+	colon      bool   // a statement continues after a colon
+	tags       bool   // a statement continues within a tag
+	three      bool   // three quotes begin a string
+	multi      string // the quotes of strings that may span several lines
+	begins     string // those of multi that begin a statement
+	plainTicks bool   // a backslash has no meaning between backquotes
 	regex      bool   // there are regular expressions between slashes
 	index      bool   // a bracket at the start of a line may be an index
-	shaky      string // the characters at which texts may begin and end
+	shaky      string // the characters at which strings may begin and end
 }
 
 func layoutOf(language string) layout {
@@ -141,12 +141,12 @@ func layoutOf(language string) layout {
 // colonEnds are languages in which a line that ends in a colon begins a block.
 var colonEnds = map[string]bool{"Python": true, "YAML": true, "Makefile": true}
 
-// threeQuotes are languages in which three quotes begin a text of several lines.
+// threeQuotes are languages in which three quotes begin a string of several lines.
 var threeQuotes = map[string]bool{
 	"Python": true, "Java": true, "Kotlin": true, "Gradle Kotlin DSL": true, "Scala": true, "Swift": true, "Groovy": true, "Gradle": true, "Dart": true, "C#": true, "TOML": true,
 }
 
-// sections are languages in which a line that starts with a bracket begins something new.
+// sections are languages in which a line that starts with a bracket begins a section.
 var sections = map[string]bool{
 	"TOML": true, "INI": true, "NPM Config": true, "Pip Requirements": true, "Git Config": true, "SSH Config": true, "Shell": true, "Dockerfile": true, "Makefile": true, "YAML": true, "C#": true,
 }
@@ -157,16 +157,16 @@ var tagged = map[string]bool{
 	"HTML+ERB": true, "EJS": true, "Handlebars": true, "Blade": true, "Jinja": true, "Twig": true,
 }
 
-// followers tells which lines go on with what stands before them.
+// followers tells which lines continue the code before them.
 type followers struct {
 	*layout
 	hunk   *pipeline.Hunk
 	shapes []shape
-	next   int  // the first line of code behind those that were asked for
-	goesOn bool // what it does
+	next   int  // the first line of code after the queried lines
+	goesOn bool // whether it continues them
 }
 
-// goOn reports whether the next line of code may go on with the statement of line i.
+// goOn reports whether the next line of code may continue the statement of line i.
 func (f *followers) goOn(i int) bool {
 	if f.next > i {
 		return f.goesOn
@@ -206,20 +206,19 @@ func (f *followers) goOn(i int) bool {
 	return false
 }
 
-// alone reports whether a line is a statement of its own, unless the next says
-// otherwise.
+// alone reports whether a line is a statement of its own, unless the next line continues it.
 func (y *layout) alone(text string, s shape) bool {
 	end := trimmed(text, len(text))
 	if end == 0 {
 		return true
 	}
-	if s&anyCommentShape == 0 || !in("/#-<;", text[blanks(text, 0)]) { // where most comments are not
+	if s&anyCommentShape == 0 || !in("/#-<;", text[blanks(text, 0)]) { // most comments start the line
 		return !y.stays(text, end, s) || comments.Whole(y.language, text)
 	}
 	return comments.Whole(y.language, text) || !y.stays(text, end, s)
 }
 
-// stays reports whether a line seems to go on in the next.
+// stays reports whether a line seems to continue on the next.
 func (y *layout) stays(text string, end int, s shape) bool {
 	if text[end-1] == '\\' || y.goesOn(text[:end]) || s&(shapeOpen|shapeBracket) != 0 && brackets(text, 0) > 0 || y.tags && s&shapeTag != 0 && inTag(text) || y.opens(text, s) {
 		return true
@@ -238,7 +237,7 @@ func (y *layout) stays(text string, end int, s shape) bool {
 	return false
 }
 
-// opens reports whether a text or a bracket is open at the end of a line with texts.
+// opens reports whether a string or a bracket is open at the end of a line with strings.
 func (y *layout) opens(text string, s shape) bool {
 	open := s&(shapeOpen|shapeBracket) != 0
 	if s&shapeText == 0 && (!y.regex || !open || s&shapeComment == 0 && strings.IndexByte(text, '/') < 0) {
@@ -252,7 +251,7 @@ func (y *layout) opens(text string, s shape) bool {
 	return n.code > 0 || n.wide > 0 || n.open != 0 && (n.three || strings.IndexByte(y.begins, n.open) >= 0)
 }
 
-// inTag reports whether a text ends within a tag, whose quoted values may hold any character.
+// inTag reports whether a text ends within a tag. Quoted values in it may hold any character.
 func inTag(text string) bool {
 	in, quote := false, byte(0)
 	for i := range len(text) {
@@ -273,7 +272,7 @@ func inTag(text string) bool {
 	return in
 }
 
-// trimmed is where the text up to a place ends without the blanks at its end.
+// trimmed is the end of the text up to a position without its trailing spaces.
 func trimmed(text string, end int) int {
 	for end > 0 && (isBlank(text[end-1]) || text[end-1] == '\r') {
 		end--
@@ -281,7 +280,7 @@ func trimmed(text string, end int) int {
 	return end
 }
 
-// squeezed is a line of code with each run of blanks collapsed to one, if it is too long.
+// squeezed collapses each run of spaces in a line of code to one, if the line is too long.
 func squeezed(text string) string {
 	if len(text) <= maxPiece {
 		return text
@@ -289,7 +288,7 @@ func squeezed(text string) string {
 	return strings.Join(strings.Fields(bounded(text, maxLine)), " ")
 }
 
-// shortened is a line of code without the middle of one that is too long.
+// shortened removes the middle of a line of code that is too long.
 func shortened(code string) string {
 	if len(code) <= maxPiece {
 		return code
@@ -297,7 +296,8 @@ func shortened(code string) string {
 	return cut(code, maxPiece/2) + cutLeft(code, maxPiece/2)
 }
 
-// uncommented is a line without what may be a comment, and whether that may be code.
+// uncommented removes what may be a comment from a line. It also reports whether that may be
+// code.
 func (y *layout) uncommented(text string) (code string, doubt bool) {
 	code = comments.Bare(y.language, text)
 	if code == text {
@@ -314,7 +314,7 @@ func (y *layout) uncommented(text string) (code string, doubt bool) {
 	return code, strings.ContainsAny(before, "\"'`\\/$<") || before[i-1] == ':'
 }
 
-// code is the code of a line that follows others, and whether more of it may be code.
+// code is the code of a line that follows others, and whether the rest may be code too.
 func (y *layout) code(text string, s shape, n *nesting) (code string, doubt bool) {
 	switch {
 	case n.open != 0:
@@ -329,8 +329,8 @@ func (y *layout) code(text string, s shape, n *nesting) (code string, doubt bool
 	return code, doubt || n.doubt && code != text
 }
 
-// statementAt reads the statement that starts with line i, and says where the next may
-// start, and in which text.
+// statementAt reads the statement that starts with line i. It returns where the next may start,
+// and the string that is open there.
 func (y *layout) statementAt(h *pipeline.Hunk, shapes []shape, i int, as reading, within nesting) (s statement, next int, open nesting) {
 	s = statement{start: i, first: -1, last: i}
 	var text strings.Builder
@@ -340,8 +340,8 @@ func (y *layout) statementAt(h *pipeline.Hunk, shapes []shape, i int, as reading
 	all, lines := 0, 0
 	more, glued, comment, changed := true, false, false, false
 	var starts [maxStatementLines]int     // of the lines of code
-	var inside [maxStatementLines]nesting // in what they stand
-	skipped, block := 0, -1               // the first line of a block in it, and the braces around that
+	var inside [maxStatementLines]nesting // at their starts
+	skipped, block := 0, -1               // the first line of a block in it, and the braces around the block
 	done := func(next int, within nesting) (statement, int, nesting) {
 		s.text = text.String()
 		if skipped > 0 && skipped < next {
@@ -392,7 +392,7 @@ func (y *layout) statementAt(h *pipeline.Hunk, shapes []shape, i int, as reading
 		}
 		starts[lines], inside[lines] = j, stood
 		if lines++; lines == 2 {
-			text.Grow(256) // most go on in one piece of memory
+			text.Grow(256) // most statements then need one allocation
 		}
 		s.last = j
 		full := code
@@ -426,7 +426,7 @@ func (y *layout) statementAt(h *pipeline.Hunk, shapes []shape, i int, as reading
 	return done(s.last+1, nesting{})
 }
 
-// text is what goes on in the lines behind a statement: an open text.
+// text is the nesting of the lines after a statement that ends within a string.
 func (n nesting) text() nesting {
 	if n.open == 0 {
 		return nesting{}
@@ -435,8 +435,8 @@ func (n nesting) text() nesting {
 }
 
 // before are the forms of the statement without the added lines: with and without the removed
-// ones, and with and without possible comments. If it matches in all of them it is not
-// new.
+// lines, and with and without possible comments. If a rule matches all of them, its match is
+// not new.
 func (s *statement) before(language string, h *pipeline.Hunk) []string {
 	if s.row {
 		return []string{s.was}
@@ -466,14 +466,14 @@ func (s *statement) before(language string, h *pipeline.Hunk) []string {
 	return out
 }
 
-// stood reports whether the rule matches the statement without the added lines too.
-func (s *statement) stood(r *rule, language string, h *pipeline.Hunk, m manner) bool {
+// stood reports whether the rule also matches the statement without the added lines.
+func (s *statement) matchedBefore(r *rule, language string, h *pipeline.Hunk, m dialect) bool {
 	return !slices.ContainsFunc(s.before(language, h), func(text string) bool {
 		return !slices.ContainsFunc(readingsIn(text, m), func(text string) bool { return r.matches(text, language) })
 	})
 }
 
-// join adds a line to those before it.
+// join adds a line to the lines before it.
 func join(b *strings.Builder, code string) {
 	if code == "" {
 		return
@@ -484,8 +484,8 @@ func join(b *strings.Builder, code string) {
 	b.WriteString(code)
 }
 
-// opensBlock reports whether a line of code ends in the brace that begins a block of
-// statements, rather than an object.
+// opensBlock reports whether a line of code ends in a brace that begins a block of statements
+// rather than an object.
 func opensBlock(code string) bool {
 	if !strings.HasSuffix(code, "{") {
 		return false
@@ -494,7 +494,7 @@ func opensBlock(code string) bool {
 	return before == "" || strings.HasSuffix(before, ")") || strings.HasSuffix(before, ">")
 }
 
-// goesOn reports whether a line's statement goes on in the next.
+// goesOn reports whether a line's statement continues on the next.
 func (y *layout) goesOn(code string) bool {
 	if code == "" {
 		return false
@@ -508,7 +508,7 @@ func (y *layout) goesOn(code string) bool {
 	return needsMore(lastWord(code, len(code)))
 }
 
-// needsMore reports whether a word at the end of a line says nothing without the next.
+// needsMore reports whether a word at the end of a line means nothing without the next line.
 func needsMore(word string) bool {
 	switch word {
 	case "new", "await", "typeof", "void", "delete", "throw", "return", "instanceof",
@@ -518,7 +518,7 @@ func needsMore(word string) bool {
 	return false
 }
 
-// continues reports whether a line goes on with the statement before it.
+// continues reports whether a line continues the statement before it.
 func (y *layout) continues(code string) bool {
 	if code == "" {
 		return false
@@ -533,7 +533,7 @@ func (y *layout) continues(code string) bool {
 	case '`':
 		return strings.IndexByte(y.multi, '`') >= 0
 	case '-':
-		return next == '>' || isName(next) || next == '-' && isName(at(code, 2)) // an option
+		return next == '>' || isName(next) || next == '-' && isName(at(code, 2)) // a command-line option
 	}
 	return false
 }

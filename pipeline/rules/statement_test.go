@@ -13,7 +13,7 @@ const (
 	sqlText                     = "select * from t where a = '%s'"
 )
 
-// A line that goes on is read with the next, however what makes it go on is hidden.
+// A line that continues is read with the next, however the continuation is hidden.
 func TestWhatHidesThatAStatementGoesOn(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 5000)
@@ -86,7 +86,7 @@ func TestWhatHidesThatAStatementGoesOn(t *testing.T) {
 	}
 }
 
-// A statement that a removed line makes is new.
+// A statement is new if a removed line completes it.
 func TestStatementsThatARemovalMakes(t *testing.T) {
 	_, engine := shipped(t)
 	for _, c := range []struct {
@@ -112,7 +112,7 @@ func TestStatementsThatARemovalMakes(t *testing.T) {
 	}
 }
 
-// Where nothing is hidden, statements end where they did.
+// If nothing is hidden, statements end where they should.
 func TestStatementsEnd(t *testing.T) {
 	for _, c := range []struct {
 		language string
@@ -124,7 +124,7 @@ func TestStatementsEnd(t *testing.T) {
 		{"JavaScript", []string{"+f(() => {", "+  g(b);", "+  h(c);", "+});"}, "f(() => { });"},
 		{"JavaScript", []string{"+if (a(\"b\")) {", "+  g(b)"}, ""},
 		{"Python", []string{"+a = \"it's\"", "+b = f(\"c\")"}, ""},
-		{"Go", []string{"+a := f(\"(\\\"\")", "+b"}, "a := f(\"(\\\"\") b"}, // a bracket in a text may count
+		{"Go", []string{"+a := f(\"(\\\"\")", "+b"}, "a := f(\"(\\\"\") b"}, // a bracket in a string may count
 		{"TOML", []string{"+a = 1", "+[b]"}, ""},
 		{"Go", []string{"+// a (", "+b"}, ""},
 	} {
@@ -132,8 +132,8 @@ func TestStatementsEnd(t *testing.T) {
 	}
 }
 
-// wantStatements fails unless the statements of some lines that go over several of them
-// are these, with | between them.
+// wantStatements fails unless the statements that span several of the lines are these,
+// separated by |.
 func wantStatements(t *testing.T, language string, lines []string, want string) {
 	t.Helper()
 	var texts []string

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// What a rule gets to see, in bytes. A line is bounded only to bound the time
-// it takes, far above what hides code from a reader; fixes are made of lines
-// that a person can read. A description has at most 65,536 characters on
-// GitHub, each of up to four bytes.
+// How much of each text a rule sees, in bytes. The bound on a line only limits the
+// time that it takes; it is far above the length that hides code from a reader.
+// Fixes are made only of lines that a person can read. GitHub limits a description
+// to 65,536 characters, each of up to four bytes.
 const (
 	maxLine     = 1 << 20
 	maxFix      = 8 << 10
@@ -18,8 +18,8 @@ const (
 	maxEvidence = 300
 )
 
-// bounded cuts text to n bytes, not through a character, and takes a carriage
-// return from its end.
+// bounded cuts text to n bytes without splitting a character, and removes a
+// trailing carriage return.
 func bounded(text string, n int) string {
 	return strings.TrimSuffix(cut(text, n), "\r")
 }
@@ -34,14 +34,14 @@ func cut(text string, n int) string {
 	return text[:n]
 }
 
-// evidence quotes the lines of the text in which the rule first matches, or as
-// much of them around the match as a reader looks at: maxEvidence bytes, with
-// an ellipsis where there is more, and without what cannot be shown. Where the rule matches only
-// what the text means, it quotes the text's beginning.
+// evidence quotes the lines of the text around the rule's first match: at most
+// maxEvidence bytes, with an ellipsis where text is left out, and without control
+// characters. If the rule matches only another form of the text, evidence quotes
+// the beginning of the text.
 func (r *rule) evidence(text string) string {
 	text = bounded(text, maxLine)
 	at := r.pattern.FindStringIndex(text)
-	if at == nil { // it matches what the text means
+	if at == nil { // it matches only another form of the text
 		return window("", strings.TrimSpace(text), "")
 	}
 	from := strings.LastIndexByte(text[:at[0]], '\n') + 1
@@ -54,8 +54,8 @@ func (r *rule) evidence(text string) string {
 	return window(before, text[at[0]:at[1]], after)
 }
 
-// window joins what stands before, in and after a match. Of what is too long
-// it keeps the match and the same share of both sides.
+// window joins what stands before, in and after a match. If that is too long, it
+// keeps the match and an equal share of both sides.
 func window(before, match, after string) string {
 	if len(before)+len(match)+len(after) <= maxEvidence {
 		return shown(strings.TrimSpace(before + match + after))
@@ -74,7 +74,7 @@ func window(before, match, after string) string {
 	return out
 }
 
-// cutLeft keeps the last n bytes of text, not through a character.
+// cutLeft keeps the last n bytes of text without splitting a character.
 func cutLeft(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -96,8 +96,8 @@ func shown(text string) string {
 	}, text)
 }
 
-// unevaluated says that an expression could not be evaluated, and why: the
-// cause alone, since the expression itself may be long and stands in the config.
+// unevaluated says why an expression could not be evaluated. It gives only the
+// cause: the expression may be long, and it is in the config.
 func unevaluated(err error) string {
 	if cause := errors.Unwrap(err); cause != nil {
 		err = cause

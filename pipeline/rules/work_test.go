@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// The code of a statement is told from its texts once, however many matches stand in it.
-// The copies that takes are what is measured.
+// The code of a statement is separated from its strings once, however many matches it
+// has. The test measures the copies that this takes.
 func TestWorkOfExcuses(t *testing.T) {
 	r, err := compileRule(&config.Rule{ID: "rule", Severity: pipeline.SeverityMajor, Match: &config.Match{Pattern: `\.find\(`, NotPattern: `\bwhere:`}})
 	if err != nil {
@@ -29,14 +29,14 @@ func TestWorkOfExcuses(t *testing.T) {
 		}
 		return after.TotalAlloc - before.TotalAlloc
 	}
-	took(1) // the first takes what is kept for all
+	took(1) // the first run allocates what later runs reuse
 	if one, many := took(1), took(40); many > 2*one {
 		t.Errorf("one match takes %d KB of memory, and 40 take %d KB", one>>10, many>>10)
 	}
 }
 
-// Statements that differ, since each keeps the string of its own match, are read as long as
-// that is affordable. More matches are findings.
+// Each match keeps its own string, so the statements differ, and only so many are read.
+// A text with more matches is a finding.
 func TestExcusesAreBounded(t *testing.T) {
 	r, err := compileRule(&config.Rule{ID: "rule", Severity: pipeline.SeverityMajor, Match: &config.Match{Pattern: `\.find\([^)]*\)`, NotPattern: `\bwhere:`}})
 	if err != nil {
@@ -53,16 +53,15 @@ func TestExcusesAreBounded(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc
 	}
-	took(2, true) // the first takes what is kept for all
+	took(2, true) // the first run allocates what later runs reuse
 	if few, many := took(2, true), took(maxExcused, false); many > 4*few {
 		t.Errorf("two matches take %d KB of memory, and %d take %d KB", few>>10, maxExcused, many>>10)
 	}
 }
 
-// What reads a line for its other forms and its statement takes four times as long for a
-// line of four times the length, and not sixteen times. The slack is far more than a line
-// should take, so that this says nothing of the machine. What package comments looks at is
-// counted there.
+// Reading the other forms and the statement of a line of four times the length takes four
+// times as long, and not sixteen times. The slack is far more than a line should take, so
+// the speed of the machine does not matter. Package comments counts its own reads.
 func TestHostileLines(t *testing.T) {
 	const most, slack = 10, 3 * time.Second
 	safe, err := compileRule(&config.Rule{ID: "rule", Severity: pipeline.SeverityMajor, Match: &config.Match{
@@ -73,7 +72,7 @@ func TestHostileLines(t *testing.T) {
 	}
 	for _, piece := range []string{`\'`, `\"`, "\\`", "'", `'''`, `""`, `' '`, `'"`, `' "' '`, "(/[", "`${", "/* ", "*/", "/**", "((", "( ", "a.concat(", "[ '", ". ", "f''", `\u`, "getattr(", "![", `" `, `"+`, `"f`, `"a" f`, "<a ", "(a", `("a"`, `"a":1,`, "a as b ", "(a as ", "(0,a)(", "`a", "(`a`", "<a>", "!(", "&a", `\s\`, "a:", `{"a":(`, `require("a").`, "a <b", "(a,b).", `**{"a":`, `**{`, `a"b"c`, "$X-k", "\f", "a$()b", `(a, "b`, "b(", "a[x]", ".c()", "b(x)", "(b(x) ", "b(x / ", "x(b<", "new b (", "b(x).a", "`${b(x)}"} {
 		size := sample.Size(256<<10, maxLine)
-		if testing.Short() { // a race detector learns nothing from more text
+		if testing.Short() { // with the race detector, more text shows nothing new
 			size = 16 << 10
 		}
 		if piece == "/* " && !testing.Short() { // to look for the end of a comment is quick, even if it is done too often
@@ -88,7 +87,7 @@ func TestHostileLines(t *testing.T) {
 			"forms":       func(text string) { forms("\r"+text, withKeys|withWords|withUnpacking) },
 			"statements": func(text string) {
 				h := &pipeline.Hunk{Lines: []pipeline.Line{{Op: pipeline.LineAdded, Text: "foo("}, {Op: pipeline.LineAdded, Text: text + "*/"}, {Op: pipeline.LineAdded, Text: ")"}}}
-				var m memory
+				var m scratch
 				m.setShapes(h)
 				statements("JavaScript", h, m.shapes)
 			},
@@ -106,8 +105,7 @@ func TestHostileLines(t *testing.T) {
 	}
 }
 
-// Rows of many lines take four times as long for four times the lines, and so does the
-// room they need.
+// Four times as many lines take four times the time and memory to read as rows.
 func TestHostileRows(t *testing.T) {
 	const most, slack = 10, 3 * time.Second
 	for _, c := range []struct {
@@ -178,8 +176,8 @@ func TestHostileRows(t *testing.T) {
 	}
 }
 
-// However many contexts an expression may reach, and however many names are taken from them,
-// reading it copies little more than the text. The copies are what is measured.
+// However many contexts an expression may reach, and however many names it takes from
+// them, reading it copies little more than the text. The test measures the copies.
 func TestWorkOfExpressions(t *testing.T) {
 	for _, text := range []string{
 		"${{ (" + strings.Repeat("a||", 1200) + "a)" + strings.Repeat(".b", 98) + " }}",
@@ -205,7 +203,7 @@ func TestWorkOfExpressions(t *testing.T) {
 	}
 }
 
-// Where contexts are too many to tell, a stranger's text may be among them.
+// If the contexts are too many to list, the form counts as untrusted.
 func TestManyContexts(t *testing.T) {
 	var many strings.Builder
 	for i := range 30 {
@@ -226,8 +224,8 @@ func TestManyContexts(t *testing.T) {
 	}
 }
 
-// Whatever the lines hold, a row stands in lines of the hunk and is shown at one that the
-// change adds or whose value it adds.
+// For any lines, a row lies within the lines of the hunk, and is reported at a line that
+// the change adds or whose value it adds.
 func FuzzRows(f *testing.F) {
 	f.Add("YAML", " a: >-\n+  b\n\n- c: \"d\\\n+  e\"\n+- - !!x &y f\n")
 	f.Add("YAML", "+run: |2-\n+  ${{ '}}'\n+  }}\n")
@@ -251,7 +249,7 @@ func FuzzRows(f *testing.F) {
 				t.Fatalf("%q stands in %d to %d and is shown at %d of %d lines", s.text, s.start, s.last, s.first, len(h.Lines))
 			}
 			if h.Lines[s.first].Op != pipeline.LineAdded {
-				t.Fatalf("%q is shown at a line that the change doesn't add", s.text)
+				t.Fatalf("%q is reported at a line that the change doesn't add", s.text)
 			}
 		}
 	})

@@ -10,21 +10,21 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// written is a Source of one change, as fixtures write it.
+// written is a source of one change, in the notation of fixtures.
 type written struct {
 	Title     string        `json:"title"`
 	Body      string        `json:"body"`
-	Author    string        `json:"author"` // a bot if it ends in [bot]
+	Author    string        `json:"author"` // a bot if the name ends in [bot]
 	Labels    []string      `json:"labels"`
 	RootFiles []string      `json:"root_files"`
 	Changed   []writtenFile `json:"files"`
 }
 
-// writtenFile is a file of one hunk: its lines with their +, - or space, then as
-// many more added (Pad) or removed ones (Drop) as the rule needs to see.
+// writtenFile is a file of one hunk: its lines with +, - or space, followed by as many
+// more added (Pad) or removed (Drop) lines as the rule needs.
 type writtenFile struct {
 	Path   string              `json:"path"`
-	Status pipeline.FileStatus `json:"status"` // modified, or removed where all of it is dropped
+	Status pipeline.FileStatus `json:"status"` // modified, or removed if all of it is dropped
 	Binary bool                `json:"binary"`
 	Lines  []string            `json:"lines"`
 	Pad    int                 `json:"pad"`

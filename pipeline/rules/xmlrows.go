@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// xmlRows are the elements of one parent that hold text alone, as one row for each parent:
+// xmlRows are the elements that hold only text, as one row for each parent:
 // <artifactId>a</artifactId><version>1</version>. A parent may begin or end outside the hunk.
 func xmlRows(h *pipeline.Hunk) []statement {
 	x := xmlReader{hunk: h, open: map[string]int{}, stack: make([]element, 1)}
@@ -34,34 +34,34 @@ func xmlRows(h *pipeline.Hunk) []statement {
 type xmlReader struct {
 	hunk   *pipeline.Hunk
 	text   string // of all lines
-	starts []int  // of each line in it
-	lines  []int  // their places in the hunk
+	starts []int  // the position of each line in the text
+	lines  []int  // the index of each line in the hunk
 	stack  []element
-	open   map[string]int // how many elements of a name are open
+	open   map[string]int // the number of open elements by name
 	out    []statement
 }
 
-// element is an element that is open. The first of the stack is the one that the hunk
-// begins in.
+// element is an open element. The first on the stack is the element that contains the start
+// of the hunk.
 type element struct {
 	name   string
-	at     int // where it begins
+	at     int // the position where it begins
 	pieces []string
-	nested bool // there are elements in it
+	nested bool // it contains elements
 	leaves []leaf
 }
 
-// leaf is an element that holds text alone.
+// leaf is an element that holds only text.
 type leaf struct {
 	text     string
-	from, to int // the lines in the hunk
-	added    int // the first added one of them, or -1
+	from, to int // its lines in the hunk
+	added    int // its first added line, or -1
 }
 
-// top is the innermost element that is open.
+// top is the innermost open element.
 func (x *xmlReader) top() *element { return &x.stack[len(x.stack)-1] }
 
-// read reads all of the text.
+// read reads the whole text.
 func (x *xmlReader) read() {
 	for at := 0; at < len(x.text); {
 		next := strings.IndexByte(x.text[at:], '<')
@@ -74,7 +74,7 @@ func (x *xmlReader) read() {
 	}
 }
 
-// write adds to the text of the element that is open. Text between elements says nothing.
+// write adds to the text of the open element. Text between elements means nothing.
 func (x *xmlReader) write(text string) {
 	if e := x.top(); !e.nested && len(x.stack) > 1 && len(e.pieces) < maxStatementAll {
 		if text = strings.TrimSpace(cut(text, maxPiece)); text != "" {
@@ -83,7 +83,8 @@ func (x *xmlReader) write(text string) {
 	}
 }
 
-// markup reads what begins with an angle bracket at a place, and returns where it ends.
+// markup reads the markup at a position, which begins with an angle bracket, and returns its
+// end.
 func (x *xmlReader) markup(at int) int {
 	rest := x.text[at:]
 	switch {
@@ -118,10 +119,10 @@ func (x *xmlReader) markup(at int) int {
 	return end
 }
 
-// byteAt is the byte at a place of the text, or 0.
+// byteAt is byte i of the text, or 0.
 func (x *xmlReader) byteAt(i int) byte { return at(x.text, i) }
 
-// behind is the place behind the mark that follows another, or the end of the text.
+// behind is the position after the next mark from a position on, or the end of the text.
 func (x *xmlReader) behind(from int, mark string) int {
 	if i := strings.Index(x.text[from:], mark); i >= 0 {
 		return from + i + len(mark)
@@ -129,7 +130,7 @@ func (x *xmlReader) behind(from int, mark string) int {
 	return len(x.text)
 }
 
-// tagEnd is the place behind the bracket that ends a tag, whose quoted values may hold
+// tagEnd is the position after the bracket that ends a tag. Quoted values in the tag may hold
 // brackets.
 func (x *xmlReader) tagEnd(from int) int {
 	quote := byte(0)
@@ -148,8 +149,8 @@ func (x *xmlReader) tagEnd(from int) int {
 	return len(x.text)
 }
 
-// close ends the innermost element of a name, and those within it. An end without a start
-// is that of the element that the hunk begins in.
+// close ends the innermost element of a name and the elements in it. An end tag without a
+// start tag belongs to the element that contains the start of the hunk.
 func (x *xmlReader) close(name string, end int) {
 	if x.open[name] == 0 {
 		for len(x.stack) > 0 {
@@ -177,16 +178,15 @@ func (x *xmlReader) close(name string, end int) {
 	parent.leaves = append(parent.leaves, l)
 }
 
-// line is the line of the hunk in which a place of the text stands.
+// line is the line of the hunk at a position of the text.
 func (x *xmlReader) line(at int) int {
 	return x.lines[sort.SearchInts(x.starts, at+1)-1]
 }
 
-// maxOpen bounds the elements that are open at the same time, so that a text of nothing but
-// starts takes little memory.
+// maxOpen bounds the open elements, so that a text full of start tags takes little memory.
 const maxOpen = 1000
 
-// forget ends the outermost elements: of those further in, all siblings are still seen.
+// forget ends the n outermost elements. The siblings of inner elements are still complete.
 func (x *xmlReader) forget(n int) {
 	for i := range n {
 		x.finish(&x.stack[i])
@@ -200,7 +200,7 @@ func (x *xmlReader) pop() {
 	x.stack = x.stack[:len(x.stack)-1]
 }
 
-// finish keeps the rows of the leaves in an element that ends.
+// finish adds the rows of the leaves in an element that ends.
 func (x *xmlReader) finish(e *element) {
 	if x.open[e.name]--; x.open[e.name] <= 0 {
 		delete(x.open, e.name)
@@ -219,7 +219,7 @@ func (x *xmlReader) finish(e *element) {
 	}
 }
 
-// row keeps some leaves of one parent as a row, if the change adds one of them.
+// row adds leaves of one parent as a row if the change adds one of them.
 func (x *xmlReader) row(leaves []leaf) {
 	var text, was strings.Builder
 	first := -1

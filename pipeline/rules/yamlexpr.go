@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of GitHub's expressions: how deep they stand in each other, the bytes of a path and
-// of a text that is known, the names of a path, the paths of a value, and how many bytes more
-// a plain form may have than the text twice.
+// Bounds of GitHub's expressions: the nesting, the bytes of a path and of a known string,
+// the names in a path, the paths of a value, and how many bytes a plain form may have beyond
+// twice the text.
 const (
 	maxExpressionDepth = 60
 	maxPath            = 200
@@ -20,9 +20,8 @@ const (
 	maxPlain           = 4 << 10
 )
 
-// plainForms are the forms of a text with expressions in which each says plainly which
-// contexts become part of the text, other than the text itself. In single quotes, a quote is
-// written twice.
+// plainForms are the forms of a text in which each expression names the contexts that become
+// part of the text. The text itself is left out. In single quotes, a quote is written twice.
 func plainForms(text string) (out []string) {
 	if strings.IndexByte(text, '\\') >= 0 {
 		if simple := simplified(spelt(text)); simple != text {
@@ -45,10 +44,10 @@ func plainForms(text string) (out []string) {
 	return out
 }
 
-// plainly is a text with an expression for each context that becomes part of it:
-// ${{ format('{0}', github['head_ref']) }} is ${{ github.head_ref }}. What can't be read is
-// left as it is, and so is what follows where the contexts take too much room: then any may
-// be among them.
+// plainly replaces each expression by one expression for each context that becomes part of
+// the text: ${{ format('{0}', github['head_ref']) }} becomes ${{ github.head_ref }}.
+// Expressions that can't be read stay as they are. If the contexts take too much room, the
+// rest of the text stays too, and counts as naming any context.
 func plainly(text string) string {
 	var b strings.Builder
 	for room := 2*len(text) + maxPlain; ; {
@@ -81,8 +80,8 @@ func plainly(text string) string {
 	return b.String()
 }
 
-// namedPaths are the paths in GitHub's context that stand in an expression which can't be read,
-// outside texts.
+// namedPaths are the paths in GitHub's context that an unreadable expression names outside
+// strings.
 func namedPaths(text string) (paths []contextPath) {
 	e := expressionReader{text: text}
 	for e.next() != 0 {
@@ -115,7 +114,7 @@ func namedPaths(text string) (paths []contextPath) {
 	return paths
 }
 
-// written is how many bytes expressions for some contexts take.
+// written is the number of bytes that expressions for some contexts take.
 func written(paths []contextPath) (n int) {
 	for _, path := range paths {
 		n += len("${{ toJSON() }}") + len(path.text)
@@ -136,17 +135,17 @@ func reaching(text string) (paths []contextPath, ok bool) {
 	return v.paths, true
 }
 
-// contextPath is a path in a context of GitHub.
+// contextPath is a path in one of GitHub's contexts.
 type contextPath struct {
 	text string
-	json int  // how often it is written as JSON
-	part bool // the JSON is part of a text, which may be JSON itself
-	done bool // what is taken from it is taken from a text
+	json int  // how often it was encoded as JSON
+	part bool // the JSON is part of a string, which may itself be JSON
+	done bool // it has become a string, so its properties name no further context
 
-	names int // more than the first
+	names int // the names after the first
 }
 
-// anyPath stands for contexts that are too many to tell, of which any may come from a stranger.
+// anyPath stands for too many contexts to list. Any of them may be untrusted.
 var anyPath = contextPath{text: "github.*", done: true}
 
 func (p contextPath) String() string {
@@ -156,19 +155,20 @@ func (p contextPath) String() string {
 	return p.text
 }
 
-// exprValue is what is known of an expression's value.
+// exprValue is what is known about an expression's value.
 type exprValue struct {
 	paths []contextPath // that may become part of it
 	text  string
-	known bool // it is the text
+	known bool // the value is text
 }
 
-// or is one of two values.
+// or returns what is known about a value that is either v or w.
 func (v exprValue) or(w exprValue) exprValue {
 	return exprValue{paths: joinedPaths(v.paths, w.paths), text: v.text, known: v.known && w.known && v.text == w.text}
 }
 
-// joinedPaths are the paths in two lists, each once. Of too many, any may be reached.
+// joinedPaths merges two lists of paths without duplicates. If there are too many, it
+// returns anyPath.
 func joinedPaths(all, more []contextPath) []contextPath {
 	for _, path := range more {
 		switch {
@@ -185,7 +185,7 @@ func joinedPaths(all, more []contextPath) []contextPath {
 	return all
 }
 
-// property is a property of a value, or * for one that isn't known.
+// property is a property of a value. The name is * if it is not known.
 func (v exprValue) property(name string) exprValue {
 	out := exprValue{paths: v.paths}
 	for i := range out.paths {
@@ -202,10 +202,10 @@ type expressionReader struct {
 	text  string
 	at    int
 	depth int
-	bad   bool // it is none
+	bad   bool // the text is not an expression
 }
 
-// next is the next character, or 0 at the end.
+// next returns the next character, or 0 at the end.
 func (e *expressionReader) next() byte {
 	for e.at < len(e.text) {
 		c, n := utf8.DecodeRuneInString(e.text[e.at:])
@@ -217,7 +217,7 @@ func (e *expressionReader) next() byte {
 	return at(e.text, e.at)
 }
 
-// takes goes behind some characters, if they come next.
+// takes skips some characters if they come next.
 func (e *expressionReader) takes(what string) bool {
 	e.next()
 	if !strings.HasPrefix(e.text[min(e.at, len(e.text)):], what) {
@@ -227,7 +227,7 @@ func (e *expressionReader) takes(what string) bool {
 	return true
 }
 
-// either reads values of which one is taken.
+// either reads operands of ||, of which the value is one.
 func (e *expressionReader) either() exprValue {
 	if e.depth++; e.depth > maxExpressionDepth {
 		e.bad = true
@@ -243,7 +243,7 @@ func (e *expressionReader) either() exprValue {
 	return v
 }
 
-// both reads values of which the last is taken, unless one before is false or empty.
+// both reads operands of &&. The value is the last, unless an earlier one is false or empty.
 func (e *expressionReader) both() exprValue {
 	v := e.compared()
 	for !e.bad && e.takes("&&") {
@@ -252,7 +252,7 @@ func (e *expressionReader) both() exprValue {
 	return v
 }
 
-// compared reads a value, or several that are compared, of which no text comes.
+// compared reads a value or a comparison. A comparison's value holds no text of its operands.
 func (e *expressionReader) compared() exprValue {
 	v := e.operand()
 	for !e.bad && in("=!<>", e.next()) {
@@ -300,7 +300,7 @@ func (e *expressionReader) operand() exprValue {
 	return exprValue{}
 }
 
-// isNames reports whether a text is the name of a property.
+// isNames reports whether a text is a property name.
 func isNames(text string) bool {
 	return text != "" && !isDigit(text[0]) && strings.IndexFunc(text, func(r rune) bool { return r > 0x7f || !inWord(byte(r)) }) < 0
 }
@@ -343,7 +343,7 @@ func (e *expressionReader) name() string {
 	return e.text[from:e.at]
 }
 
-// literal reads a text in quotes.
+// literal reads a string in quotes.
 func (e *expressionReader) literal() exprValue {
 	from := e.at + 1
 	for e.at++; ; e.at++ {
@@ -362,18 +362,18 @@ func (e *expressionReader) literal() exprValue {
 	return known(strings.ReplaceAll(text, "''", "'"))
 }
 
-// known is a value that is known, unless it is too long for a name.
+// known is a known value, unless it is too long for a name.
 func known(text string) exprValue {
 	return exprValue{text: text, known: len(text) <= maxPath}
 }
 
-// wordless are functions in whose value there is no text of their arguments.
+// wordless are functions whose value holds no text of their arguments.
 var wordless = map[string]bool{
 	"contains": true, "startswith": true, "endswith": true, "hashfiles": true,
 	"success": true, "always": true, "failure": true, "cancelled": true,
 }
 
-// call reads the arguments of a function, and what they make.
+// call reads the arguments of a function and returns its value.
 func (e *expressionReader) call(name string) exprValue {
 	var args []exprValue
 	for !e.bad && !e.takes(")") {
@@ -414,7 +414,7 @@ func (e *expressionReader) call(name string) exprValue {
 	return v
 }
 
-// asText is a value as a text.
+// asText converts a value to a string.
 func asText(v exprValue) exprValue {
 	for i := range v.paths {
 		p := &v.paths[i]
@@ -423,7 +423,7 @@ func asText(v exprValue) exprValue {
 	return v
 }
 
-// toJSON is a value as JSON.
+// toJSON encodes a value as JSON.
 func toJSON(v exprValue) exprValue {
 	if v.known {
 		text, err := json.Marshal(v.text)
@@ -437,7 +437,7 @@ func toJSON(v exprValue) exprValue {
 	return exprValue{paths: v.paths}
 }
 
-// fromJSON is the value that JSON says.
+// fromJSON decodes a value from JSON.
 func fromJSON(v exprValue) exprValue {
 	var text string
 	if v.known && json.Unmarshal([]byte(v.text), &text) == nil {
@@ -455,7 +455,7 @@ func fromJSON(v exprValue) exprValue {
 	return exprValue{paths: v.paths}
 }
 
-// formatted is what format makes of arguments that are all known.
+// formatted is the value of format if all arguments are known.
 func formatted(args []exprValue) (exprValue, bool) {
 	text := args[0].text
 	for i, arg := range args[1:] {

@@ -2,23 +2,24 @@ package rules
 
 import "strings"
 
-// Bounds of a flow collection: its lines, its bytes, and how deep others stand in it.
+// Bounds of a flow collection: its lines, its bytes, and its nesting.
 const (
 	maxFlowLines = 200
 	maxFlow      = 64 << 10
 	maxFlowDepth = 20
 )
 
-// flowStart is where a collection in braces or brackets starts.
+// flowStart is the start of a flow collection.
 type flowStart struct {
-	at, column int     // its place, and where in the line
-	key        yamlKey // that it is the value of, if the hunk shows one
-	keyAt      int     // the place of the key
-	sure       bool    // it is one, and no line of a text
+	at, column int     // the index of its line, and the column
+	key        yamlKey // the key of the collection, if the hunk shows it
+	keyAt      int     // the index of the key's line
+	sure       bool    // it is certainly a collection and not a line of a string
 }
 
-// flow keeps the rows of the values in a collection, and returns the place behind it. One that
-// isn't closed within the bounds may be something else, and its lines are read again.
+// flow adds the rows of the values in a collection, and returns the index after it. A
+// collection that is not closed within the bounds may be something else, so its lines are
+// read again.
 func (y *yamlReader) flow(s flowStart) int {
 	end, closed := y.flowReader(s, nil).read()
 	from := 0
@@ -27,7 +28,7 @@ func (y *yamlReader) flow(s flowStart) int {
 	}
 	y.flowReader(s, func(v *scalar, of []piece) {
 		if of[0].at >= from {
-			y.keep(v, of)
+			y.addRows(v, of)
 		}
 	}).read()
 	y.flowed = max(y.flowed, end)
@@ -37,38 +38,38 @@ func (y *yamlReader) flow(s flowStart) int {
 	return s.at + 1
 }
 
-// isFlow reports whether a collection in braces or brackets starts a text, and no template.
+// isFlow reports whether a text starts with a flow collection and not with a template.
 func isFlow(text string) bool { return in("{[", at(text, 0)) && !strings.HasPrefix(text, "{{") }
 
-// flowReader reads a collection that may go over several lines.
+// flowReader reads a flow collection that may span several lines.
 type flowReader struct {
 	*yamlReader
-	keeps func(v *scalar, of []piece) // or nil
+	keeps func(v *scalar, of []piece) // called for each value; may be nil
 
-	i, end int    // the line's place, and the first that is not read
-	text   string // the line, as far as the bounds reach
-	at     int    // in the line
-	left   int    // how many bytes may be read
+	i, end int    // the index of the current line, and the end of the readable lines
+	text   string // the current line, within the bounds
+	at     int    // the position in the line
+	left   int    // the number of bytes that may still be read
 
 	key    flowKey
-	anchor string // of the value that comes next
+	anchor string // of the next value
 	open   []flowLevel
 }
 
-// flowKey is the key that a value belongs to.
+// flowKey is the key of a value.
 type flowKey struct {
 	name, parent string
-	at           int // its place
+	at           int // the index of its line
 	mapping      int
-	escaped      bool // the line spells the name otherwise
+	escaped      bool // the line spells the name with escapes
 }
 
-// flowLevel is a collection that is open.
+// flowLevel is an open collection.
 type flowLevel struct {
 	mapping bool
 	number  int     // of the mapping
-	of      flowKey // what it is the value of
-	key     flowKey // of the value that comes next
+	of      flowKey // the collection's key
+	key     flowKey // of the next value
 }
 
 func (y *yamlReader) flowReader(s flowStart, keeps func(*scalar, []piece)) *flowReader {
@@ -79,7 +80,7 @@ func (y *yamlReader) flowReader(s flowStart, keeps func(*scalar, []piece)) *flow
 	return f
 }
 
-// line goes on with the next line, if there is one within the bounds.
+// line moves to the next line if there is one within the bounds.
 func (f *flowReader) line() bool {
 	if f.i+1 >= f.end || f.left <= 0 {
 		return false
@@ -91,7 +92,7 @@ func (f *flowReader) line() bool {
 	return true
 }
 
-// next goes to the next character that is neither blank nor in a comment.
+// next moves to the next character outside spaces and comments.
 func (f *flowReader) next() bool {
 	for {
 		f.at += blanks(f.text, f.at)
@@ -109,8 +110,8 @@ func (f *flowReader) comment() bool {
 	return f.text[f.at] == '#' && (f.at == 0 || isBlank(f.text[f.at-1]))
 }
 
-// read reads the collection, and returns the place behind the lines that it read, and whether
-// it is closed.
+// read reads the collection. It returns the index after the lines that it read, and whether
+// the collection is closed.
 func (f *flowReader) read() (end int, closed bool) {
 	for f.next() {
 		switch c := f.text[f.at]; c {
@@ -152,7 +153,7 @@ func (f *flowReader) read() (end int, closed bool) {
 // top is the innermost open collection.
 func (f *flowReader) top() *flowLevel { return &f.open[len(f.open)-1] }
 
-// belongs is the key of the value that comes next. Items of a sequence belong to its key.
+// belongs is the key of the next value. Items of a sequence have the sequence's key.
 func (f *flowReader) belongs() flowKey {
 	if len(f.open) == 0 {
 		return f.key
@@ -163,7 +164,7 @@ func (f *flowReader) belongs() flowKey {
 	return f.top().of
 }
 
-// node reads a scalar: a key, or a value.
+// node reads a scalar, which is a key or a value.
 func (f *flowReader) node() {
 	of := f.scalar()
 	if quoted := in("\"'", at(of[0].text, 0)); f.isKey(quoted) {
@@ -180,7 +181,7 @@ func (f *flowReader) node() {
 	}
 }
 
-// isKey reports whether a colon follows the scalar that was read, and goes behind it.
+// isKey reports whether a colon follows the scalar just read, and skips it.
 func (f *flowReader) isKey(quoted bool) bool {
 	if !f.next() || f.text[f.at] != ':' {
 		return false
@@ -192,7 +193,7 @@ func (f *flowReader) isKey(quoted bool) bool {
 	return true
 }
 
-// scalar reads a scalar, and returns its lines.
+// scalar reads a scalar and returns its lines.
 func (f *flowReader) scalar() []piece {
 	var of []piece
 	s := flowScalar{quote: f.text[f.at]}
@@ -213,14 +214,14 @@ func (f *flowReader) scalar() []piece {
 	}
 }
 
-// flowScalar is a scalar that is read line by line.
+// flowScalar is the state of a scalar that is read line by line.
 type flowScalar struct {
 	quote  byte // or 0
 	inner  bool // in an expression or a template
-	quoted bool // in a text within that
+	quoted bool // in a string within that
 }
 
-// end is where a scalar ends in a line, and whether it does not go on in the next.
+// end returns where a scalar ends in a line, and whether it ends there for good.
 func (s *flowScalar) end(text string, i int) (int, bool) {
 	for start := i; i < len(text); i++ {
 		c := text[i]

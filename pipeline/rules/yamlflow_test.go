@@ -7,7 +7,7 @@ import (
 
 const verify, tools = "sec-tls-verify-01", "sec-tls-tools-01"
 
-// The values in collections in braces and brackets are read as those in blocks are.
+// The values in flow collections are read like those in block collections.
 func TestFlows(t *testing.T) {
 	t.Parallel()
 	for name, cases := range map[string][]struct {

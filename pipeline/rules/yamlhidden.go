@@ -2,10 +2,10 @@ package rules
 
 import "strings"
 
-// unkeyed keeps the lines with expressions of a value whose key the hunk does not show, as
-// lines of a script, which it may be. The line at the place is no YAML, and so part of such a
-// value: what stands before it in the hunk, and what follows and is not less deep, is part of
-// the same.
+// unkeyed adds the lines with expressions of a value whose key the hunk does not show. The
+// value may be a script. Line i is not YAML, so it is part of such a value. The lines before
+// it in the hunk belong to the same value, and so do the following lines that are indented at
+// least as deep.
 func (y *yamlReader) unkeyed(i int) {
 	column := blanks(y.text(i), 0)
 	if i < y.hidden || column == 0 {
@@ -19,16 +19,15 @@ func (y *yamlReader) unkeyed(i int) {
 		if keyed {
 			above.enter(&k, isItem(text[blanks(text, 0):]))
 		}
-		if blanks(text, 0) > 0 && !(keyed && given[k.parent]) && strings.Contains(text, "${{") {
+		if blanks(text, 0) > 0 && !(keyed && dataKeys[k.parent]) && strings.Contains(text, "${{") {
 			of := y.expression(y.trimmedLines(j, to))
-			y.remark("run: "+fold(of, every), y.old(of), -1, of)
+			y.maybeComment("run: "+fold(of, every), y.old(of), -1, of)
 		}
 	}
 	y.hidden = to
 }
 
-// trimmedLines are the lines from a place on in which an expression may go on, and before
-// another.
+// trimmedLines are the lines from i to end in which an expression may continue.
 func (y *yamlReader) trimmedLines(i, end int) (out []piece) {
 	for j := i; j < end && j < i+maxStatementLines; j++ {
 		out = append(out, piece{text: strings.TrimSpace(y.text(j)), at: j})
@@ -36,14 +35,14 @@ func (y *yamlReader) trimmedLines(i, end int) (out []piece) {
 	return out
 }
 
-// given are the keys of mappings whose values are no scripts.
-var given = map[string]bool{"env": true, "with": true, "inputs": true, "outputs": true, "secrets": true}
+// given are keys of mappings whose values are not scripts.
+var dataKeys = map[string]bool{"env": true, "with": true, "inputs": true, "outputs": true, "secrets": true}
 
-// parents are the keys that a line stands under, as far as a hunk shows them.
+// parents are the keys above a line, as far as a hunk shows them.
 type parents []yamlKey
 
-// enter finds the parent of a key, and its mapping if that has keys before and no item starts
-// with this one, and notes the key.
+// enter records a key and sets its parent. It also sets the key's mapping if the mapping has
+// earlier keys and no item starts with this key.
 func (p *parents) enter(k *yamlKey, item bool) {
 	n := len(*p)
 	for n > 0 && (*p)[n-1].column >= k.column {
@@ -57,13 +56,13 @@ func (p *parents) enter(k *yamlKey, item bool) {
 	*p = append((*p)[:n], *k)
 }
 
-// isStep reports whether a line starts a step, as far as its key says.
+// isStep reports whether a line seems to start a step, by its key.
 func isStep(text string, k yamlKey) bool {
 	return isItem(text[blanks(text, 0):]) && (k.name == "name" || k.name == "uses" || k.name == "run" || k.name == "id" || k.name == "if")
 }
 
-// unlikeYAML reports whether a line can't stand in YAML outside a text that goes over several
-// lines: a command, or a line of JSON.
+// unlikeYAML reports whether a line can't be YAML outside a string that spans several lines:
+// a command, or a line of JSON.
 func unlikeYAML(text string) bool {
 	text = strings.TrimSpace(text)
 	if _, ok := keyOf(text); ok {
@@ -75,12 +74,12 @@ func unlikeYAML(text string) bool {
 	case c == 0, in("#?:{[}],&!*|>%@", c), isItem(text), strings.HasPrefix(text, "---"), strings.HasPrefix(text, "..."), strings.HasPrefix(text, "<<:"):
 		return false
 	}
-	// A key may be of several words, or have unusual characters.
+	// A key may have several words or unusual characters.
 	i := strings.Index(text+" ", ": ")
 	return i < 0 || strings.ContainsAny(text[:i], "\"'`=;|&\\")
 }
 
-// startsLikeCode reports whether a line without a key starts as lines of code and of JSON do.
+// startsLikeCode reports whether a line without a key starts like code or JSON.
 func startsLikeCode(text string) bool {
 	for _, start := range []string{"&&", "||", `{"`, "[ -", "[[ "} {
 		if strings.HasPrefix(text, start) {
@@ -91,7 +90,7 @@ func startsLikeCode(text string) bool {
 	return rest != text && in("\"')|;&>", at(rest, blanks(rest, 0)))
 }
 
-// endsLikeCode reports whether a line with a key ends as lines of code and of JSON do.
+// endsLikeCode reports whether a line with a key ends like code or JSON.
 func endsLikeCode(text string) bool {
 	switch text[len(text)-1] {
 	case ';', '\\':
@@ -103,29 +102,29 @@ func endsLikeCode(text string) bool {
 	return false
 }
 
-// isCommand reports whether GitHub, or an action, runs the value of a key.
+// isCommand reports whether GitHub or an action runs the value of a key.
 func isCommand(k yamlKey) bool {
 	name := strings.ToLower(k.name)
 	switch {
-	case scripts[name]:
+	case scriptKeys[name]:
 		return true
 	case name == "shell":
-		return !given[k.parent]
-	case k.parent == "with" && withs[name], k.parent == "runs" && (commands[name] || hooks[name]):
+		return !dataKeys[k.parent]
+	case k.parent == "with" && runInputs[name], k.parent == "runs" && (commandInputs[name] || hooks[name]):
 		return true
 	case k.parent != "with" && (k.parent != "" || k.column == 0 || k.name == strings.ToUpper(k.name)):
 		return false
 	}
-	return commands[name] || endsInCommand(k.name)
+	return commandInputs[name] || endsInCommand(k.name)
 }
 
-// commands are inputs of actions that run them.
-var commands = map[string]bool{"args": true, "entrypoint": true, "exec": true}
+// commands are inputs that actions run.
+var commandInputs = map[string]bool{"args": true, "entrypoint": true, "exec": true}
 
-// withs are names that only inputs which actions run have.
-var withs = map[string]bool{"start": true, "bash": true, "pwsh": true, "eval": true, "custom-run": true}
+// withs are names that only inputs have that actions run.
+var runInputs = map[string]bool{"start": true, "bash": true, "pwsh": true, "eval": true, "custom-run": true}
 
-// hooks are what an action of a container runs around it.
+// hooks are run by a container action before and after its entrypoint.
 var hooks = map[string]bool{"pre-entrypoint": true, "post-entrypoint": true}
 
 // endsInCommand reports whether a name ends in a word for a command.
@@ -145,8 +144,8 @@ type anchored struct {
 	of     []piece
 }
 
-// anchor keeps a value with an anchor as a script that it may become part of. Variables do
-// so only if a script of the hunk is their alias.
+// anchor adds a value with an anchor as a script that it may become part of. Variables count
+// only if a script of the hunk refers to the anchor.
 func (y *yamlReader) anchor(s *scalar, of []piece) {
 	if k := s.key; k.parent == "env" || k.parent == "" && k.name != "" && k.name == strings.ToUpper(k.name) {
 		y.anchors = append(y.anchors, anchored{*s, of})
@@ -155,7 +154,7 @@ func (y *yamlReader) anchor(s *scalar, of []piece) {
 	y.script(s, of)
 }
 
-// alias notes the anchor that a script is an alias of.
+// alias records the anchor that a script refers to.
 func (y *yamlReader) alias(script []piece) {
 	if len(script) == 0 || !strings.HasPrefix(script[0].text, "*") {
 		return
@@ -166,7 +165,7 @@ func (y *yamlReader) alias(script []piece) {
 	y.aliases[script[0].text[1:]] = true
 }
 
-// aliased keeps the variables that are aliases of scripts.
+// aliased adds the variables that scripts refer to.
 func (y *yamlReader) aliased() {
 	for _, a := range y.anchors {
 		if y.aliases[a.scalar.key.anchor] {
@@ -175,7 +174,7 @@ func (y *yamlReader) aliased() {
 	}
 }
 
-// anchorOf is the anchor in the tags and anchors at the start of a text.
+// anchorOf is the anchor among the tags and anchors at the start of a text.
 func anchorOf(text string) string {
 	for _, word := range strings.Fields(text[:untagged(text)]) {
 		if word[0] == '&' {

@@ -2,15 +2,15 @@ package rules
 
 import "strings"
 
-// pairHalf is a name of which the value stands under a key of its own, or such a value.
+// pairHalf is a name whose value has a key of its own, or such a value.
 type pairHalf struct {
 	key  string
 	text string
 	piece
 }
 
-// pair keeps a name and its value, which stand under keys of one mapping, as a key with its
-// value: so Kubernetes writes variables.
+// pair adds a name and its value, which have keys of their own in one mapping, as a key with
+// its value. Kubernetes writes environment variables this way.
 func (y *yamlReader) pair(k yamlKey, all []piece) {
 	key := strings.ToLower(k.name)
 	if k.mapping == 0 || key != "name" && key != "value" {
@@ -41,8 +41,7 @@ func (y *yamlReader) pair(k yamlKey, all []piece) {
 	}
 }
 
-// halfOf is the half of a pair under a key: a value that stands on one line, and a name of
-// one word.
+// halfOf is the half of a pair under a key: a value on one line, or a name of one word.
 func halfOf(key string, all []piece) (half pairHalf, ok bool) {
 	for _, p := range all {
 		switch {

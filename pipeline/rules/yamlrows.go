@@ -8,16 +8,16 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
-// yamlRows are the values of YAML that stand on other lines than their keys, and sequences
+// yamlRows are the values of YAML that are not on the line of their key, and sequences
 // of scalars:
 //
-//   - a value of one word behind its key
+//   - a value of one word, after its key
 //   - the lines of a folded value as one line
-//   - the items of a sequence in brackets
-//   - each line of a script with an expression, behind the key
-//   - the same for the values in collections in braces and brackets
-//   - a name and its value that have keys of their own
-//   - each line with expressions, as these say plainly
+//   - the items of a sequence, in brackets
+//   - each line of a script with an expression, after the key
+//   - the same for values in flow collections
+//   - a name and its value that each have a key of their own
+//   - each line with expressions, in their plain forms
 func yamlRows(h *pipeline.Hunk) []statement {
 	y := yamlReader{hunk: h}
 	y.split()
@@ -35,26 +35,26 @@ func yamlRows(h *pipeline.Hunk) []statement {
 	return y.out
 }
 
-// yamlReader reads the lines of a hunk's new side. A place is the index of a line among
-// these.
+// yamlReader reads the lines of a hunk's new side. Its methods take and return indexes
+// into these lines.
 type yamlReader struct {
 	hunk   *pipeline.Hunk
 	lines  []int
 	texts  []string
 	out    []statement
-	flowed int // the place behind the collections that were read
+	flowed int // the index after the flow collections read so far
 	unread int // from here on, lines may be part of a collection that is too deep
 
-	above   parents // of the line under way
+	above   parents // of the current line
 	hidden  int     // from here on, lines may be part of a value whose key is not shown
 	anchors []anchored
-	aliases map[string]bool // of which scripts are
+	aliases map[string]bool // the anchors that scripts refer to
 
-	mappings int              // in braces
+	mappings int              // the number of mappings in braces
 	halves   map[int]pairHalf // by mapping
 }
 
-// split splits the lines at the ends that YAML knows besides a line feed.
+// split splits the lines at the line breaks that YAML has besides the line feed.
 func (y *yamlReader) split() {
 	for _, i := range newSideOf(y.hunk) {
 		text := bounded(y.hunk.Lines[i].Text, maxLine)
@@ -70,8 +70,8 @@ func (y *yamlReader) split() {
 	}
 }
 
-// lineEnd is where the first line in a text ends, and where the next begins. One at the end
-// of the text begins none.
+// lineEnd returns the end of the first line in a text and the start of the next. A
+// line break at the end of the text starts no line.
 func lineEnd(text string) (end, next int) {
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; c == '\r' {
@@ -88,38 +88,38 @@ func lineEnd(text string) (end, next int) {
 	return len(text), len(text)
 }
 
-// isPart reports whether the line at a place is part of one of the hunk.
+// isPart reports whether line i is a part of a line of the hunk.
 func (y *yamlReader) isPart(i int) bool {
 	return i > 0 && y.lines[i-1] == y.lines[i] || i+1 < len(y.lines) && y.lines[i+1] == y.lines[i]
 }
 
-// maybeScript keeps the line at a place as one of a script, if it has an expression.
+// maybeScript adds line i as a line of a script if it has an expression.
 func (y *yamlReader) maybeScript(i int) {
 	if of := y.expression(y.trimmedLines(i, len(y.lines))); len(of) > 0 {
-		y.remark("run: "+fold(of, every), y.old(of), -1, of)
+		y.maybeComment("run: "+fold(of, every), y.old(of), -1, of)
 	}
 }
 
-// text is the line at a place.
+// text is line i.
 func (y *yamlReader) text(i int) string { return y.texts[i] }
 
-// added reports whether the change adds the line at a place.
+// added reports whether the change adds line i.
 func (y *yamlReader) added(i int) bool { return isAdded(y.hunk, y.lines[i]) }
 
-// yamlKey is a key at the start of a line, the column that what belongs to it is deeper than,
-// and the value behind it without its tags.
+// yamlKey is a key at the start of a line. It holds the column that the key's content is
+// indented deeper than, and the value after the key without its tags.
 type yamlKey struct {
 	name   string
-	parent string // the key that it belongs to, if it is known
+	parent string // the key that contains it, if known
 	column int
 	anchor string // of the value
 	value  string
 
-	mapping int  // the key's mapping, if it is known
-	escaped bool // the line spells the name otherwise
+	mapping int  // the key's mapping, if known
+	escaped bool // the line spells the name with escapes
 }
 
-// keyOf is the key at the start of a line, behind the marks of items.
+// keyOf returns the key at the start of a line, after the marks of items.
 func keyOf(text string) (k yamlKey, ok bool) {
 	i := blanks(text, 0)
 	for in("-?", at(text, i)) && isBlank(at(text, i+1)) {
@@ -155,7 +155,7 @@ func keyOf(text string) (k yamlKey, ok bool) {
 	return k, true
 }
 
-// unquotedYAML is what a text in quotes says, and whether it is spelt otherwise.
+// unquotedYAML returns the content of a string, and whether it is spelt with escapes.
 func unquotedYAML(text string) (says string, escaped bool) {
 	inner := text[1 : len(text)-1]
 	if text[0] == '\'' {
@@ -194,10 +194,10 @@ func untagged(text string) int {
 	return i
 }
 
-// uncommentedYAML is a line of a plain value without its comment.
+// uncommentedYAML removes the comment from a line of a plain value.
 func uncommentedYAML(text string) string { return strings.TrimSpace(comments.Bare("YAML", text)) }
 
-// blockStyle is | or > where a value is a block scalar's header, else 0.
+// blockStyle is | or > if the value is a block scalar's header, else 0.
 func blockStyle(value string) byte {
 	value = uncommentedYAML(value)
 	if !in("|>", at(value, 0)) || strings.Trim(value[1:], "+-0123456789") != "" {
@@ -206,13 +206,13 @@ func blockStyle(value string) byte {
 	return value[0]
 }
 
-// isItem reports whether an item of a sequence starts at the start of a text.
+// isItem reports whether a text starts with an item of a sequence.
 func isItem(text string) bool {
 	return text == "-" || strings.HasPrefix(text, "- ") || strings.HasPrefix(text, "-\t")
 }
 
-// read reads the line at a place, and returns the place of the next that is not part of the
-// same value.
+// read reads line i and the lines of the same value, and returns the index of the next
+// line.
 func (y *yamlReader) read(i int) int {
 	k, ok := keyOf(y.text(i))
 	if !ok {
@@ -295,8 +295,8 @@ func (y *yamlReader) keyless(i int) int {
 	return i + 1
 }
 
-// unnamed reads the value of a key that stands in lines of its own, which may be that of a
-// script, and returns the place behind it.
+// unnamed reads a value that starts on the line after its key, which may be the key of a
+// script. It returns the index after the value.
 func (y *yamlReader) unnamed(i, column int) int {
 	value := y.text(i)[column+1:]
 	value = value[blanks(value, 0):]
@@ -311,7 +311,7 @@ func (y *yamlReader) unnamed(i, column int) int {
 	return s.to
 }
 
-// code is the place of the first line from one on that is neither empty nor a comment.
+// code returns the index of the first line from i on that is neither empty nor a comment.
 func (y *yamlReader) code(i int) int {
 	for i < len(y.lines) && uncommentedYAML(y.text(i)) == "" {
 		i++
@@ -319,8 +319,8 @@ func (y *yamlReader) code(i int) int {
 	return i
 }
 
-// deeper is the place behind the lines that stand deeper than a column. Empty ones may stand
-// among them.
+// deeper returns the index after the lines that are indented deeper than a column. Empty
+// lines may stand between them.
 func (y *yamlReader) deeper(i, column int) int {
 	end := i
 	for ; i < len(y.lines); i++ {
@@ -337,8 +337,9 @@ func (y *yamlReader) deeper(i, column int) int {
 	return end
 }
 
-// quoted is the place behind the lines in which a text goes on that begins in quotes. These
-// need not stand deeper. One that the hunk does not end goes on to its end if it is a command.
+// quoted returns the index after the lines of a string in quotes. These lines need not be
+// indented. If the hunk does not show the closing quote, a command continues to the end of
+// the hunk.
 func (y *yamlReader) quoted(i int, k yamlKey, value string) int {
 	if !in("\"'", at(value, 0)) {
 		return i
@@ -355,11 +356,11 @@ func (y *yamlReader) quoted(i int, k yamlKey, value string) int {
 	return j
 }
 
-// scalar is a value that stands at the places from from to to, and behind its key if inline
-// is set.
+// scalar is a value. It has lines of its own, and also the line of its key if inline is
+// set.
 type scalar struct {
 	key      yamlKey
-	at       int // the place of the key
+	at       int // the index of the key's line
 	style    byte
 	inline   bool
 	quoted   bool
@@ -369,12 +370,12 @@ type scalar struct {
 // piece is a line of a value.
 type piece struct {
 	text  string
-	at    int  // its place
-	glued bool // the next goes on without a blank
+	at    int  // the line's index
+	glued bool // no space follows before the next piece
 }
 
-// pieces are the lines of a scalar. In double quotes, a backslash at the end of a line takes
-// the blank away that stands between lines.
+// pieces are the lines of a scalar. In double quotes, a backslash at the end of a line
+// removes the space between it and the next.
 func (y *yamlReader) pieces(s *scalar) (out []piece) {
 	text := func(text string) string {
 		if s.style == 0 {
@@ -388,7 +389,7 @@ func (y *yamlReader) pieces(s *scalar) (out []piece) {
 	for i := s.from; i < s.to; i++ {
 		line := text(y.text(i))
 		if s.quoted && i+1 < s.to {
-			line = strings.TrimSpace(y.text(i)) // # starts no comment in it
+			line = strings.TrimSpace(y.text(i)) // # starts no comment here
 		}
 		out = append(out, piece{text: line, at: i})
 	}
@@ -398,7 +399,7 @@ func (y *yamlReader) pieces(s *scalar) (out []piece) {
 	return out
 }
 
-// glue marks the lines of a text in double quotes behind which no blank stands.
+// glue marks the lines of a string in double quotes that no space follows.
 func glue(of []piece) {
 	if len(of) == 0 || !strings.HasPrefix(of[0].text, `"`) {
 		return
@@ -408,14 +409,14 @@ func glue(of []piece) {
 	}
 }
 
-// scripts are the keys whose values GitHub runs, with what stands in expressions.
-var scripts = map[string]bool{"run": true, "script": true}
+// scripts are keys whose values GitHub runs, including the values of expressions in them.
+var scriptKeys = map[string]bool{"run": true, "script": true}
 
-// scalar keeps the rows of a value.
-func (y *yamlReader) scalar(s *scalar) { y.keep(s, y.pieces(s)) }
+// scalar adds the rows of a value.
+func (y *yamlReader) scalar(s *scalar) { y.addRows(s, y.pieces(s)) }
 
-// keep keeps the rows of a value that stands in the lines.
-func (y *yamlReader) keep(s *scalar, all []piece) {
+// addRows adds the rows of a value with the given lines.
+func (y *yamlReader) addRows(s *scalar, all []piece) {
 	y.pair(s.key, all)
 	if s.key.anchor == "" && len(all) > 0 {
 		s.key.anchor = anchorOf(all[0].text)
@@ -447,7 +448,7 @@ func (y *yamlReader) keep(s *scalar, all []piece) {
 	}
 }
 
-// isOneWord reports whether a value has no blanks outside expressions and the like.
+// isOneWord reports whether a value has no spaces outside expressions and templates.
 func isOneWord(text string) bool {
 	for {
 		i := strings.Index(text, "${{")
@@ -462,8 +463,8 @@ func isOneWord(text string) bool {
 	}
 }
 
-// row keeps a row of some pieces, if the change adds one of them or, at a place, their key.
-// It is shown at the first added piece.
+// row adds a row of some pieces if the change adds one of them or the line of their key.
+// The row is reported at the first added piece.
 func (y *yamlReader) row(text, was string, key int, of []piece) {
 	for _, p := range of {
 		if y.added(p.at) {
@@ -476,15 +477,15 @@ func (y *yamlReader) row(text, was string, key int, of []piece) {
 	}
 }
 
-// old are the texts of the pieces that the change does not add.
+// old joins the texts of the pieces that the change does not add.
 func (y *yamlReader) old(of []piece) string {
 	return fold(of, func(i int) bool { return !y.added(i) })
 }
 
-// every wants all places.
+// every selects all indexes.
 func every(int) bool { return true }
 
-// fold joins pieces, as far as their places are wanted, as YAML does.
+// fold joins the selected pieces as YAML does.
 func fold(of []piece, wanted func(i int) bool) string {
 	var b strings.Builder
 	glued := true
@@ -501,8 +502,8 @@ func fold(of []piece, wanted func(i int) bool) string {
 	return b.String()
 }
 
-// folded keeps the lines of a folded value as one, up to the bounds of a statement, in
-// stretches between empty lines.
+// folded adds the lines of a folded value as one line. It splits them at empty lines, and
+// where they exceed the bounds of a statement.
 func (y *yamlReader) folded(all []piece) {
 	for from := 0; from < len(all); {
 		to, size := from, 0
@@ -524,42 +525,42 @@ func (y *yamlReader) folded(all []piece) {
 	}
 }
 
-// script keeps each line of a script in which an expression begins, behind the key, with
-// the lines in which the expression goes on.
+// script adds each line of a script in which an expression begins, after the key, together
+// with the lines that continue the expression.
 func (y *yamlReader) script(s *scalar, all []piece) {
 	for i := range all {
 		of := y.expression(all[i:])
-		if len(of) == 0 || len(of) == 1 && all[i].at == s.at && scripts[s.key.name] && !s.key.escaped {
+		if len(of) == 0 || len(of) == 1 && all[i].at == s.at && scriptKeys[s.key.name] && !s.key.escaped {
 			continue
 		}
-		y.remark("run: "+fold(of, every), y.old(of), s.at, of)
+		y.maybeComment("run: "+fold(of, every), y.old(of), s.at, of)
 	}
 }
 
-// plain keeps an added line as its expressions say plainly.
+// plain adds an added line in the plain forms of its expressions.
 func (y *yamlReader) plain(i int) {
 	if !y.added(i) {
 		return
 	}
 	for _, text := range plainForms(y.text(i)) {
-		y.remark(text, "", -1, []piece{{at: i}})
+		y.maybeComment(text, "", -1, []piece{{at: i}})
 	}
 }
 
-// remark keeps a row which may be a comment, and its plain forms. GitHub puts texts into
-// comments too.
-func (y *yamlReader) remark(text, was string, key int, of []piece) {
+// maybeComment adds a row that may be a comment, and its plain forms: GitHub evaluates
+// expressions in comments too.
+func (y *yamlReader) maybeComment(text, was string, key int, of []piece) {
 	n := len(y.out)
 	for _, text := range append(plainForms(text), text) {
 		y.row(text, was, key, of)
 	}
 	for i := n; i < len(y.out); i++ {
-		y.out[i].remark = true
+		y.out[i].maybeComment = true
 	}
 }
 
-// expression is the first of some pieces, if an expression begins in it, with those in
-// which it goes on.
+// expression returns the first piece and those that continue its expression, if an
+// expression begins in it.
 func (y *yamlReader) expression(of []piece) []piece {
 	if !strings.Contains(of[0].text, "${{") {
 		return nil
@@ -572,18 +573,18 @@ func (y *yamlReader) expression(of []piece) []piece {
 	return of[:n]
 }
 
-// orphan keeps a line whose key the hunk does not show where an expression goes on in the
-// next.
+// orphan adds a line whose key the hunk does not show, if an expression continues on the
+// next line.
 func (y *yamlReader) orphan(i int) {
 	if text := y.text(i); !strings.Contains(text, "${{") || openExpression(text) == "" || y.isPart(i) {
 		return
 	}
 	of := y.expression(y.trimmedLines(i, len(y.lines)))
-	y.remark(fold(of, every), y.old(of), -1, of)
+	y.maybeComment(fold(of, every), y.old(of), -1, of)
 }
 
-// openExpression is the end of a text from where an expression begins that does not end in
-// it, or nothing.
+// openExpression returns the text from the start of an expression that does not end in it,
+// or "".
 func openExpression(text string) string {
 	for {
 		i := strings.Index(text, "${{")
@@ -598,8 +599,8 @@ func openExpression(text string) string {
 	}
 }
 
-// expressionEnd is the length of the expression that a text begins with, or -1. Strings in it
-// may hold any character.
+// expressionEnd is the length of the expression at the start of a text, or -1. Strings in
+// the expression may hold any character.
 func expressionEnd(text string) int {
 	quoted := false
 	for i := 3; i < len(text); i++ {
@@ -625,15 +626,16 @@ func itemColumn(text string) int {
 	}
 }
 
-// itemStart is where the innermost item that starts a line begins behind its mark and tags.
+// itemStart is where the content of the innermost item of a line begins, after its mark and
+// tags.
 func itemStart(text string) int {
 	i := itemColumn(text) + 1
 	i += blanks(text, i)
 	return i + untagged(text[min(i, len(text)):])
 }
 
-// sequence keeps the scalars that a sequence begins with as the same in brackets, and returns
-// the place behind them.
+// sequence adds the scalars at the start of a sequence as a flow sequence, and returns the
+// index after them.
 func (y *yamlReader) sequence(k yamlKey, key, from int) int {
 	column := itemColumn(y.text(from))
 	var items []piece
@@ -668,7 +670,7 @@ func (y *yamlReader) sequence(k yamlKey, key, from int) int {
 	return i
 }
 
-// nests reports whether a line is the mark of an item alone, and a mapping or another
+// nests reports whether a line holds only the mark of an item, and a mapping or another
 // collection follows.
 func (y *yamlReader) nests(i, column int) bool {
 	text := y.text(i)
@@ -682,8 +684,8 @@ func (y *yamlReader) nests(i, column int) bool {
 	return start > column && (mapping || isFlow(text[start+untagged(text[start:]):]))
 }
 
-// item is the text of a sequence's item that starts at a column of a line, and ends before
-// another.
+// item is the text of a sequence's item, which starts at a column of line i and ends before
+// line end.
 func (y *yamlReader) item(i, column, end int) string {
 	var of []piece
 	text := strings.TrimSpace(y.text(i)[column+1:])
@@ -699,10 +701,10 @@ func (y *yamlReader) item(i, column, end int) string {
 }
 
 // words are keys of sequences whose items are the words of one command.
-var words = map[string]bool{"command": true, "args": true, "entrypoint": true, "cmd": true, "exec": true, "test": true}
+var commandSequences = map[string]bool{"command": true, "args": true, "entrypoint": true, "cmd": true, "exec": true, "test": true}
 
-// items keeps rows of a sequence's items. Where each of them may be a command of its own,
-// those that are not in quotes and have several words stand alone.
+// items adds rows of a sequence's items. Where each item may be a command of its own, the
+// unquoted items with several words get rows of their own.
 func (y *yamlReader) items(k yamlKey, key int, items []piece) {
 	if isCommand(k) {
 		y.script(&scalar{key: k, at: key}, items)
@@ -718,7 +720,7 @@ func (y *yamlReader) items(k yamlKey, key int, items []piece) {
 		}
 	}
 	for i := range items {
-		if text := items[i].text; !words[k.name] && strings.ContainsAny(text, " \t") && !in("\"'", text[0]) {
+		if text := items[i].text; !commandSequences[k.name] && strings.ContainsAny(text, " \t") && !in("\"'", text[0]) {
 			keep(i)
 			from = i + 1
 		}
@@ -726,7 +728,7 @@ func (y *yamlReader) items(k yamlKey, key int, items []piece) {
 	keep(len(items))
 }
 
-// flow is a key with a sequence in brackets, of the items whose places are wanted.
+// flow is a key with a flow sequence of the selected items.
 func flow(key string, items []piece, wanted func(i int) bool) string {
 	var out []string
 	for _, p := range items {

@@ -6,57 +6,58 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
-// manner is what a language takes for the same.
-type manner uint8
+// dialect is a set of forms that mean the same in a language.
+type dialect uint8
 
 const (
-	withKeys      manner = 1 << iota // a key in quotes, and one without
-	withWords                        // a word with quotes in it, and one without
-	withUnpacking                    // a keyword of a call, and an unpacked key
+	withKeys      dialect = 1 << iota // a key means the same with and without quotes
+	withWords                         // a word means the same with and without quotes in it
+	withUnpacking                     // an unpacked key means the same as a keyword of a call
 )
 
-// worded are languages in which quotes may stand within a word.
+// worded are languages that allow quotes within a word.
 var worded = map[string]bool{"": true, "Shell": true, "Dockerfile": true, "Makefile": true, "YAML": true, "Pip Requirements": true}
 
-// mannerOf is the manner of a language, or of any.
-func mannerOf(language string, any bool) manner {
-	var m manner
+// dialectOf is the dialect of a language, or of all languages if any is set.
+func dialectOf(language string, any bool) dialect {
+	var d dialect
 	if any || keyed[language] {
-		m |= withKeys
+		d |= withKeys
 	}
 	if any || worded[language] {
-		m |= withWords
+		d |= withWords
 	}
 	if any || language == "Python" {
-		m |= withUnpacking
+		d |= withUnpacking
 	}
-	return m
+	return d
 }
 
-// mayHaveForms reports whether a line may have other forms, by its shape first.
-func (m manner) mayHaveForms(s shape, text string) bool {
+// mayHaveForms reports whether a line may have other forms. It checks the shape
+// first.
+func (d dialect) mayHaveForms(s shape, text string) bool {
 	switch {
-	case s&unusualShape != 0, m&(withKeys|withUnpacking) != 0 && s&shapeKey != 0:
+	case s&unusualShape != 0, d&(withKeys|withUnpacking) != 0 && s&shapeKey != 0:
 		return true
-	case m&withUnpacking != 0 && s&shapeText != 0 && hasUnpacked(text):
+	case d&withUnpacking != 0 && s&shapeText != 0 && hasUnpacked(text):
 		return true
 	}
-	return m&withWords != 0 && (s&shapeText != 0 || strings.IndexByte(text, '$') >= 0) && hasWords(text)
+	return d&withWords != 0 && (s&shapeText != 0 || strings.IndexByte(text, '$') >= 0) && hasWords(text)
 }
 
-// more adds the forms of a text that only some languages know.
-func (m manner) more(forms []string, text string) []string {
-	if m&withKeys != 0 {
+// more adds the forms of a text that only some languages have.
+func (d dialect) more(forms []string, text string) []string {
+	if d&withKeys != 0 {
 		if bare := bareKeys(text); bare != text {
 			forms = append(forms, bare)
 		}
 	}
-	if m&withWords != 0 && hasWords(text) {
+	if d&withWords != 0 && hasWords(text) {
 		if words := wordsOf(text); words != text {
 			forms = append(forms, words)
 		}
 	}
-	if m&withUnpacking != 0 && hasUnpacked(text) {
+	if d&withUnpacking != 0 && hasUnpacked(text) {
 		forms = append(forms, unpacked(text))
 	}
 	return forms
@@ -65,7 +66,7 @@ func (m manner) more(forms []string, text string) []string {
 // inWord reports whether a character is usual within a word of a command.
 func inWord(c byte) bool { return c != '$' && isWord(c) || c == '-' }
 
-// hasWords reports whether a text may hold words in which quotes or expansions stand.
+// hasWords reports whether a text may hold words that contain quotes or expansions.
 func hasWords(text string) bool {
 	for i := range len(text) {
 		switch c := text[i]; c {
@@ -82,8 +83,8 @@ func hasWords(text string) bool {
 	return false
 }
 
-// wordsOf is a text without quotes around a part of a word, and without what most likely
-// expands to nothing within a word.
+// wordsOf removes quotes around parts of words, and expansions within words that
+// are most likely empty.
 func wordsOf(text string) string {
 	out := make([]byte, 0, len(text))
 	texts, close := comments.TextsOf(text), -1
@@ -116,8 +117,8 @@ func wordsOf(text string) string {
 	return string(out)
 }
 
-// emptyEnd is where an expansion ends that starts at a place, if it stands within a word or
-// before an option, as what is empty may, or 0.
+// emptyEnd returns the end of the expansion at position i if it stands within a
+// word or before an option, as an empty one may. Otherwise it returns 0.
 func emptyEnd(text string, i int) int {
 	end := i + 1
 	switch c := at(text, end); {
@@ -156,8 +157,9 @@ func emptyEnd(text string, i int) int {
 	return 0
 }
 
-// hasUnpacked reports whether a text may hold a dictionary that is unpacked into keywords: one
-// whose first key is in quotes, without which unpacked has no keyword to write.
+// hasUnpacked reports whether a text may hold a dictionary literal that is unpacked
+// into keywords. Its first key must be in quotes, or unpacked has no keyword to
+// write.
 func hasUnpacked(text string) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], "**")
@@ -172,12 +174,12 @@ func hasUnpacked(text string) bool {
 	}
 }
 
-// unpacked is a text with keywords in place of the dictionaries that are unpacked into them:
-// **{"a": b} is a=b.
+// unpacked replaces dictionaries that are unpacked into keywords by the keywords:
+// **{"a": b} becomes a=b.
 func unpacked(text string) string {
 	out := make([]byte, 0, len(text))
 	texts := comments.TextsOf(text)
-	var open []bool // the braces that are open, and whether they are unpacked
+	var open []bool // the open brackets, and whether each is unpacked
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		within := len(open) > 0 && open[len(open)-1]

@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// A shipped rule that runs on every line would cost more than all others
+// A shipped rule that runs on every line would cost more than all other rules
 // together.
 func TestShippedRulesHoldLiterals(t *testing.T) {
 	cfg, _ := config.Load()
@@ -30,32 +30,32 @@ func TestShippedRulesHoldLiterals(t *testing.T) {
 	}
 }
 
-// everyLine says whether a rule's regular expression runs on every line.
+// everyLine reports whether a rule's regular expression runs on every line.
 func (r *rule) everyLine() bool {
-	return literals.Required(r.pattern.String()) == nil && r.Match.Literal == "" && byHand(r.Match.Pattern) == nil && r.foreign == nil
+	return literals.Required(r.pattern.String()) == nil && r.Match.Literal == "" && fastMatcher(r.Match.Pattern) == nil && r.nonASCII == nil
 }
 
-// The matchers by hand agree with the expressions that they stand for.
-func TestByHand(t *testing.T) {
+// The hand-written matchers agree with the expressions that they stand for.
+func TestFastMatchers(t *testing.T) {
 	shapes := []string{
 		`\s+$`, `\s$`, `[\s]+$`, `[ \t]+$`, `[ \t]$`, `[\t ]+$`, `[\t ]$`, ` +$`, ` $`,
 		`.{0,}`, `.{3,}`, `^.{3,}`, `.{3,}$`, `^.{3,}$`, `^.{100,}$`,
 	}
 	for _, s := range shapes {
-		if byHand(s) == nil {
+		if fastMatcher(s) == nil {
 			t.Errorf("no matcher for %q", s)
 		}
 	}
 	for _, s := range []string{`\s+`, `^\s+$`, `.{3}`, `.{3,5}`, `.{3,}x`, `..{3,}`, `(?i).{3,}`, `.{99999,}`} {
-		if byHand(s) != nil {
-			t.Errorf("a matcher for %q, which it cannot answer", s)
+		if fastMatcher(s) != nil {
+			t.Errorf("there is a matcher for %q, which needs the expression", s)
 		}
 	}
 	piece := rapid.SampledFrom([]string{" ", "\t", "\r", "\f", "\v", "\x00", "a", "é", "\u00a0", "\u2028", "\xff", "ab", strings.Repeat("x", 97)})
 	sample.Check(t, func(t *rapid.T) {
 		expression := rapid.SampledFrom(shapes).Draw(t, "expression")
 		line := strings.Join(rapid.SliceOfN(piece, 0, 5).Draw(t, "line"), "")
-		if got, want := byHand(expression)(line), regexp.MustCompile(expression).MatchString(line); got != want {
+		if got, want := fastMatcher(expression)(line), regexp.MustCompile(expression).MatchString(line); got != want {
 			t.Fatalf("%q on %q: %t by hand, %t by the expression", expression, line, got, want)
 		}
 	})

@@ -10,10 +10,10 @@ import (
 // longLine is the expression for lines of at least n characters.
 var longLine = regexp.MustCompile(`^\^?\.\{([0-9]{1,4}),\}\$?$`)
 
-// byHand returns a matcher for an expression that has no literal to look for
-// but a shape that needs no regular expression, else nil. It is for lines: they
-// hold no line feed, so that a dot stands for any character.
-func byHand(expression string) func(string) bool {
+// fastMatcher returns a hand-written matcher for an expression without a literal whose
+// shape needs no regular expression, or nil. It is for single lines: they hold no
+// line feed, so a dot matches any character.
+func fastMatcher(expression string) func(string) bool {
 	switch expression {
 	case `\s+$`, `\s$`, `[\s]+$`:
 		return func(line string) bool { return endsInOneOf(line, " \t\r\f\n") }

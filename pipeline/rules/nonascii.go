@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// beyondASCII returns ranges of characters beyond ASCII, as pairs of the first and the
-// last in ascending order: each text that the expression matches holds one of them. It
-// returns nil if there are no such ranges. Most lines hold none of the characters, and
-// need not be shown to the expression.
+// beyondASCII returns ranges of characters beyond ASCII, as pairs of first and last
+// in ascending order. Each text that the expression matches holds a character in
+// one of them. It returns nil if there are no such ranges. Most lines hold none of
+// the characters, so the expression need not run on them.
 func beyondASCII(expression string) []rune {
 	re, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
@@ -60,7 +60,7 @@ func othersOf(re *syntax.Regexp) []rune {
 	return nil
 }
 
-// span is how many characters there are in ranges.
+// span is the number of characters in ranges.
 func span(ranges []rune) int {
 	n := 0
 	for i := 0; i < len(ranges); i += 2 {
@@ -69,7 +69,7 @@ func span(ranges []rune) int {
 	return n
 }
 
-// merged puts ranges in order and joins those that touch.
+// merged sorts ranges and joins those that touch.
 func merged(ranges []rune) []rune {
 	var list [][2]rune
 	for i := 0; i < len(ranges); i += 2 {
@@ -87,7 +87,7 @@ func merged(ranges []rune) []rune {
 	return out
 }
 
-// holdsOneOf reports whether a text holds a character of the ranges.
+// holdsOneOf reports whether a text holds a character in the ranges.
 func holdsOneOf(text string, ranges []rune) bool {
 	for i := 0; i < len(text); {
 		if text[i] < utf8.RuneSelf {
@@ -104,7 +104,7 @@ func holdsOneOf(text string, ranges []rune) bool {
 }
 
 func isOneOf(r rune, ranges []rune) bool {
-	// The end of the first range that does not end before it.
+	// The end of the first range that ends at r or later.
 	i, found := slices.BinarySearch(ranges, r)
 	return found || i%2 == 1
 }
