@@ -7,8 +7,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Input is all that a report is made from. Nothing in it is changed. Facts and
-// Config are needed; of the rest the zero values stand for nothing.
+// Input holds everything that a report is made from. Aggregate does not change it.
+// Facts and Config are required. The zero value of any other field means that
+// there is none.
 type Input struct {
 	Facts          *pipeline.PRFacts
 	Classification *pipeline.Classification
@@ -20,66 +21,66 @@ type Input struct {
 	Again  *pipeline.PreviousReport
 	Memory pipeline.Memory
 	Config *config.Config
-	// Rules are the config's, by id; nil has them looked for.
+	// Rules are the config's rules by id. If nil, Aggregate computes them.
 	Rules map[string]*config.Rule
-	// Failed is the stage before this one that failed, if one did.
+	// Failed is the earlier stage that failed, or nil.
 	Failed *pipeline.Incompleteness
-	// FilesUnknown says that Facts have no files because nobody knows them:
-	// paths and lines of findings are not checked then.
+	// FilesUnknown says that nobody knows the files of the change, so Facts have
+	// none. The paths and lines of findings are not checked then.
 	FilesUnknown bool
 }
 
-// Aggregate makes the report.
+// Aggregate makes the report from the input.
 func Aggregate(in Input) pipeline.ReviewReport {
 	w := newWork(in)
 	w.run()
-	w.neverLooser() // than without models, whatever the conditions
-	w.byHand()      // what a person decided stands in the gate's place
+	w.neverLooser() // the gate is at least as strict as without models
+	w.byHand()      // a person's decision replaces the gate's
 	return w.report
 }
 
-// run takes the steps in order.
+// run runs the steps in order.
 func (w *work) run() {
 	for _, step := range slices.Concat(untilAgreed[:], untilDiscarded[:], afterDiscarded[:]) {
 		step(w)
 	}
 }
 
-// untilAgreed are the steps after which it is known which findings may say the same.
+// untilAgreed are the steps that findings go through before they are compared.
 var untilAgreed = [...]func(*work){
-	(*work).validate,   // drop what is no finding, so that no later step has to look
-	(*work).recall,     // who is who, before people's words about it are heeded
-	(*work).enrich,     // from the rules, and raise by scale, before severities are compared
-	(*work).suppress,   // what people and comments take out, before anything is merged with it
-	(*work).confidence, // unsure findings must not raise others' severity by merging
+	(*work).validate,     // drops invalid findings, so that no later step has to check
+	(*work).matchEarlier, // identifies findings, before people's decisions about them apply
+	(*work).enrich,       // fills in from the rules and raises by scale, before severities are compared
+	(*work).suppress,     // removes what people and comments decided about, before anything merges with it
+	(*work).confidence,   // keeps unsure findings from raising others' severity by merging
 }
 
-// untilDiscarded are the steps after those, after which it is known whether the spec
-// stage fails.
+// untilDiscarded are the next steps. After them it is known whether the spec stage
+// fails.
 var untilDiscarded = [...]func(*work){
-	(*work).agree,         // while it is still told who said what
-	(*work).countAsBefore, // by what is proven now
-	(*work).discard,       // what a failed stage makes moot, by what is proven
+	(*work).agree,         // while each finding still has its own maker
+	(*work).countAsBefore, // depends on what agree proved
+	(*work).discard,       // removes what a failed stage makes moot, and depends on what is proven
 }
 
-// afterDiscarded are the others.
+// afterDiscarded are the remaining steps.
 var afterDiscarded = [...]func(*work){
-	(*work).deduplicate,    // one finding for each thing
-	(*work).promote,        // what one of those bears out
-	(*work).contradictions, // among all that is left to be shown
-	(*work).resolve,        // by citations, and not what is in dispute
+	(*work).deduplicate,    // leaves one finding for each problem
+	(*work).promote,        // restores what those findings confirm
+	(*work).contradictions, // among everything that will be shown
+	(*work).resolve,        // by citations, except what is in dispute
 	(*work).route,          // needs the fix and the proof of the merged finding
 	(*work).sort,           // ends with the fingerprint, so that the order is total
 	(*work).compare,        // with the last report
-	(*work).gate,           // reads all of the above
+	(*work).gate,           // reads everything above
 }
 
-// Failed is the report of a review whose last stage failed itself: it has no
-// findings, and it does not pass.
+// Failed is the report of a review whose aggregate stage failed. It has no
+// findings and does not pass.
 func Failed(in Input, failed *pipeline.Incompleteness) pipeline.ReviewReport {
 	in.Results, in.Gaps, in.Failed = nil, nil, failed
 	w := newWork(in)
-	w.remember()
+	w.carryHistory()
 	w.gate()
 	w.byHand()
 	return w.report

@@ -15,8 +15,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// settings are the documented defaults, spelt out so that a change of the
-// shipped ones doesn't change what is tested here.
+// settings are the documented defaults, written out so that a change of the shipped ones doesn't
+// change these tests.
 func settings() config.Settings {
 	return config.Settings{
 		Gate: config.GateSettings{Conditions: []policies.GateCondition{
@@ -32,7 +32,7 @@ func finding(path string, line int, title string, s pipeline.Severity) pipeline.
 	return pipeline.Finding{Title: title, Severity: s, Message: "It is wrong.", Confidence: 0.9, Path: path, StartLine: line}
 }
 
-// world is an input with three files, two agents, and a grading one.
+// world is an input with three files, two agents and a grading agent.
 func world(outputs map[string][]pipeline.Finding) Input {
 	in := Input{
 		Facts: &pipeline.PRFacts{Repository: pipeline.Repository{Owner: "acme", Name: "shop"}, Number: 7, Head: pipeline.Head{SHA: "abc"}, Config: pipeline.ConfigInForce{Version: "v"}, Files: []pipeline.File{
@@ -102,11 +102,11 @@ func TestValidateDrops(t *testing.T) {
 		})
 	}
 	if r := Aggregate(one(good)); len(r.Findings) != 1 || r.Coverage[0].Dropped != 0 {
-		t.Errorf("the good one is dropped: %+v", r.Coverage)
+		t.Errorf("the valid finding is dropped: %+v", r.Coverage)
 	}
 }
 
-func TestValidateFillsInAndTrustsNoClaim(t *testing.T) {
+func TestValidateFillsInDefaults(t *testing.T) {
 	f := finding("a.go", 2, "t", "P1")
 	f.ID, f.GateSeverity, f.State, f.Reviewers, f.Agent = "mine", "info", "dismissed", pipeline.List[string]{"everybody"}, "secrets"
 	f.Fingerprints, f.OriginalPath, f.Reasons = pipeline.List[string]{"mine"}, "old.go", pipeline.List[string]{"I say so"}
@@ -117,10 +117,10 @@ func TestValidateFillsInAndTrustsNoClaim(t *testing.T) {
 		t.Errorf("defaults: %+v", got)
 	}
 	if len(got.Fingerprints) != 1 || got.Fingerprints[0] != got.ID || got.OriginalPath != "" || len(got.Reasons) != 0 || got.Perspectives != nil {
-		t.Errorf("an agent's claim was believed: %+v", got)
+		t.Errorf("an agent set a field of reviewgate's: %+v", got)
 	}
 	if got.ID == "mine" || got.State != pipeline.StateNew || got.Agent != "x" || len(got.Reviewers) != 1 || got.Reviewers[0] != "x" {
-		t.Errorf("an agent's claim was believed: %+v", got)
+		t.Errorf("an agent set a field of reviewgate's: %+v", got)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestProtectedArtifactsThatFindingsName(t *testing.T) {
 			t.Errorf("%+v: %d set aside", tt, len(r.Suppressed))
 		}
 	}
-	// A finding with a path is about that file, whatever its words name.
+	// A finding with a path is about that file, whatever files its words name.
 	f := finding("a.go", 2, "Delete docs/plans/old.md from the file", pipeline.SeverityMajor)
 	if r := Aggregate(panel(outputs{x: {f}})); len(r.Suppressed) != 0 {
 		t.Errorf("%+v", r.Suppressed)
@@ -206,9 +206,9 @@ func TestScalePassWarnFail(t *testing.T) {
 	}
 }
 
-// What is raised is the worst that counts: an unsure finding can't take the
-// raise for itself.
-func TestScaleRaisesWhatIsSure(t *testing.T) {
+// The worst finding above the confidence gate is raised: an unsure finding can't be raised
+// instead.
+func TestScaleRaisesSureFindings(t *testing.T) {
 	grade := func(line int, severity pipeline.Severity, confidence float64) pipeline.Finding {
 		f := sure(finding("a.go", line, fmt.Sprintf("title %d", line), severity), confidence)
 		f.Category = f.Title
@@ -251,9 +251,8 @@ func TestConfidenceGate(t *testing.T) {
 	}
 }
 
-// However high a repository sets the gate, secrets and what final rules find
-// stay in it.
-func TestConfidenceGateKeepsWhatNoSettingLoosens(t *testing.T) {
+// Secrets and findings of final rules stay, however high a repository sets the confidence gate.
+func TestConfidenceGateKeepsSecretsAndFinalFindings(t *testing.T) {
 	f := finding("a.go", 3, "t", pipeline.SeverityCritical)
 	f.RuleID = "r1"
 	for _, tt := range []struct {
@@ -353,7 +352,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// Another reviewer is another agent, or the same agent on another model.
+// Another reviewer is another agent, or the same agent with another model.
 func TestModelsOfOneAgentAgree(t *testing.T) {
 	a := finding("a.go", 2, "T", pipeline.SeverityMajor)
 	in := panel(outputs{qualityA: {a}, qualityB: {a}, x: {a}})
@@ -367,7 +366,7 @@ func TestModelsOfOneAgentAgree(t *testing.T) {
 	}
 }
 
-// Ties of confidence are attributed by severity, then agent.
+// If confidences are equal, the more severe finding is attributed, then the first agent's.
 func TestAttribution(t *testing.T) {
 	warning, major := finding("a.go", 2, "T", pipeline.SeverityWarning), finding("a.go", 2, "T", pipeline.SeverityMajor)
 	for _, tt := range []struct {
@@ -383,8 +382,8 @@ func TestAttribution(t *testing.T) {
 	}
 }
 
-// A merged finding is known by the fingerprints of all that it was made of, and
-// called by that of the one it is attributed to.
+// A merged finding has the fingerprints of all its parts. Its id is that of the finding it is
+// attributed to.
 func TestMergedFingerprints(t *testing.T) {
 	a, b := finding("a.go", 2, "T", pipeline.SeverityMajor), sure(finding("a.go", 3, "T", pipeline.SeverityMajor), 0.95)
 	alone := func(f pipeline.Finding) string { return Aggregate(one(f)).Findings[0].ID }
@@ -396,7 +395,7 @@ func TestMergedFingerprints(t *testing.T) {
 	}
 }
 
-// Where nobody knows the files, no finding is dropped for its path or lines.
+// If nobody knows the files, no finding is dropped for its path or lines.
 func TestFilesUnknown(t *testing.T) {
 	in := one(finding("z.go", 700, "T", pipeline.SeverityMajor))
 	in.Facts.Files = nil
@@ -409,8 +408,8 @@ func TestFilesUnknown(t *testing.T) {
 	}
 }
 
-// An agent that runs twice, on two stages or by mistake, has one row: of the
-// run that did not finish, whatever order they come in.
+// An agent that runs twice, in two stages or by mistake, has one row. It shows the run that did
+// not finish, whatever order the runs come in.
 func TestOneRowOfTwoRuns(t *testing.T) {
 	in := one(finding("a.go", 1, "T", pipeline.SeverityInfo))
 	in.Results = append(in.Results,
@@ -549,7 +548,7 @@ func TestFailedReport(t *testing.T) {
 	}
 }
 
-// In JSON all documented keys are there and no list is null.
+// The JSON has all documented keys, and no list is null.
 func TestReportJSON(t *testing.T) {
 	b, err := json.Marshal(Aggregate(world(nil)))
 	if err != nil {

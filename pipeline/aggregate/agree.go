@@ -13,19 +13,19 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// agree puts findings that say the same into one class, before any of them is merged or
-// taken out, and finds out what that proves. Findings with one title at one place say the
-// same, whoever made them. What a model found is also compared with what others found
-// near it, since no two word a thing alike.
+// agree puts findings about the same problem into one class, before any of them is
+// merged or removed, and sets what that proves. Findings with one title at one place
+// are about the same problem, whoever made them. A model's finding is also compared
+// with other findings near it, since no two reviewers word a problem alike.
 func (w *work) agree() {
 	same := newSets(len(w.findings))
 	for i, f := range w.findings {
-		f.at = i
+		f.index = i
 	}
 	for _, group := range grouped(w.findings, byTitle) {
 		for _, class := range places(group) {
 			for _, f := range class[1:] {
-				same.join(class[0].at, f.at)
+				same.join(class[0].index, f.index)
 			}
 		}
 	}
@@ -37,19 +37,19 @@ func (w *work) agree() {
 	}
 	for _, f := range w.findings {
 		switch {
-		case f.standing:
-			some = true // its proof is of old
+		case f.unraised:
+			some = true // its proof comes from an earlier report
 		case f.Model != "":
-			f.said, f.proof.Models, some = &said{}, 1, true
+			f.claim, f.proof.Models, some = &claim{}, 1, true
 		}
 	}
-	w.heed()
+	w.applyOpinions()
 	if some {
 		w.join(same)
 	}
 	for _, class := range same.split(w.findings) {
 		for _, f := range class {
-			f.class = class[0].at
+			f.class = class[0].index
 		}
 		if slices.ContainsFunc(class, func(f *item) bool { return f.Model != "" }) {
 			prove(class)
@@ -60,9 +60,9 @@ func (w *work) agree() {
 	}
 }
 
-// join joins the classes of findings that a model made and others agree with, the likest
-// first. Two findings of one answer are two things to whoever gave it, so that no class gets
-// both unless they have one title. What a model says in several answers is one voice.
+// join joins the classes of models' findings and findings that agree with them, the most
+// similar first. Two findings in one answer are two problems to whoever gave it, so a class
+// holds both only if they have one title. Several answers of one model count as one voice.
 func (w *work) join(same sets) {
 	answers := make([]map[answer]bool, len(same))
 	for i, f := range w.findings {
@@ -80,7 +80,7 @@ func (w *work) join(same sets) {
 		}
 		p.a.backedBy(p.b)
 		p.b.backedBy(p.a)
-		a, b := same.root(p.a.at), same.root(p.b.at)
+		a, b := same.root(p.a.index), same.root(p.b.index)
 		if a == b || overlap(answers[a], answers[b]) {
 			continue
 		}
@@ -94,8 +94,8 @@ func (w *work) join(same sets) {
 	}
 }
 
-// backedBy notes that another finding agrees with one, whether or not they become one: what
-// else there is to merge either with takes nothing from its proof.
+// backedBy records that another finding agrees with f, whether or not they are merged:
+// what else either is merged with does not weaken the proof.
 func (f *item) backedBy(other *item) {
 	switch {
 	case f.Model == "":
@@ -106,7 +106,7 @@ func (f *item) backedBy(other *item) {
 	}
 }
 
-// backedByModel notes that a model agrees with a finding of another.
+// backedByModel records that another model agrees with f.
 func (f *item) backedByModel(model string) {
 	if model == f.Model {
 		return
@@ -118,10 +118,10 @@ func (f *item) backedByModel(model string) {
 	f.proof.Models = max(f.proof.Models, len(f.backers))
 }
 
-// answersOf are the answers that a finding came in. One that nobody raised again is in none,
-// and differs from everything that its maker raised this time.
+// answersOf returns the answers that a finding came in. An unraised finding came in none,
+// and counts as different from everything that its maker raised this time.
 func (w *work) answersOf(f *item) []answer {
-	if !f.standing {
+	if !f.unraised {
 		return []answer{{f.source(), f.answer}}
 	}
 	out := []answer{{f.source(), -1}}
@@ -133,10 +133,10 @@ func (w *work) answersOf(f *item) []answer {
 	return out
 }
 
-// answer is one of those that somebody gave.
+// answer is one answer of an agent or model.
 type answer struct {
 	source
-	n int // its place among the results
+	n int // its index in the results
 }
 
 func overlap(a, b map[answer]bool) bool {
@@ -148,44 +148,43 @@ func overlap(a, b map[answer]bool) bool {
 	return false
 }
 
-// likeness is how much speaks for two findings being about one thing.
+// likeness says how likely it is that two findings are about the same problem.
 type likeness int
 
 const (
-	different likeness = iota // a model says so
-	unlike                    // nothing speaks for it
-	likely                    // they use the same words, or are of one kind and quote one line
-	tellsSame                 // a model says so
-	certain                   // they have one title, or break one rule
+	saysDifferent likeness = iota // a model says that they differ
+	unlike                        // there is no sign that they are the same
+	likely                        // their titles share words, or they have one category and quote one line
+	saysSame                      // a model says that they are the same
+	certain                       // they have one title, or break one rule
 )
 
-// pair are two findings near one another, of different answers, one of them a model's.
+// pair is two findings near one another, from different answers. At least one is a model's.
 type pair struct {
-	a, b *item // in the order of their content
+	a, b *item // in content order
 	likeness
-	common int // words of their titles
+	common int // number of words that their titles share
 }
 
-// maxNear bounds how many findings near a model's are compared with it.
+// maxNear bounds the findings near a model's finding that are compared with it.
 const maxNear = 128
 
-// nearby is how many lines two findings at one place may be apart, since a model is not
-// exact about lines.
+// nearby is how many lines apart two findings may be. Models are not exact about lines.
 const nearby = 3
 
-// pairs returns the pairs of findings that may be about one thing, the likest first. Those
-// that recommend opposing actions are none, whatever else they have in common.
+// pairs returns the pairs of findings that may be about the same problem, the most similar
+// first. Findings that recommend opposing actions are not a pair.
 func (w *work) pairs() []pair {
-	told := w.compared()
+	answers := w.compared()
 	var out []pair
 	add := func(a, b *item) {
-		if a.source() == b.source() && (a.answer == b.answer || a.standing || b.standing) || a.sides.opposes(b.sides) {
+		if a.source() == b.source() && (a.answer == b.answer || a.unraised || b.unraised) || a.sides.opposes(b.sides) {
 			return
 		}
-		if a.at > b.at {
+		if a.index > b.index {
 			a, b = b, a
 		}
-		p := pair{a: a, b: b, likeness: w.likeness(a, b, told), common: a.title.common(b.title)}
+		p := pair{a: a, b: b, likeness: w.likeness(a, b, answers), common: a.title.common(b.title)}
 		out = append(out, p)
 	}
 	in := map[area][]*item{}
@@ -211,16 +210,16 @@ func (w *work) pairs() []pair {
 		}
 	}
 	slices.SortFunc(out, func(x, y pair) int {
-		return cmp.Or(cmp.Compare(y.likeness, x.likeness), cmp.Compare(y.common, x.common), cmp.Compare(x.a.at, y.a.at), cmp.Compare(x.b.at, y.b.at))
+		return cmp.Or(cmp.Compare(y.likeness, x.likeness), cmp.Compare(y.common, x.common), cmp.Compare(x.a.index, y.a.index), cmp.Compare(x.b.index, y.b.index))
 	})
 	return slices.CompactFunc(out, func(x, y pair) bool { return x.a == y.a && x.b == y.b })
 }
 
-// nearIn calls found for the pairs of findings of one file whose lines overlap or are
+// nearIn calls found for each pair of findings in one file whose lines overlap or are
 // nearby.
 func nearIn(list []*item, found func(a, b *item)) {
 	slices.SortStableFunc(list, func(a, b *item) int { return cmp.Compare(a.StartLine, b.StartLine) })
-	reach := make([]int, len(list)) // of those up to one
+	reach := make([]int, len(list)) // the furthest line of the findings up to each index
 	end := 0
 	for i, f := range list {
 		end = max(end, f.EndLine)
@@ -237,15 +236,15 @@ func nearIn(list []*item, found func(a, b *item)) {
 	}
 }
 
-func (w *work) likeness(a, b *item, told map[[2]string]bool) likeness {
+func (w *work) likeness(a, b *item, answers map[[2]string]bool) likeness {
 	if a.title.norm == b.title.norm || a.RuleID != "" && a.RuleID == b.RuleID {
 		return certain
 	}
-	if len(told) > 0 {
-		if same, asked := told[keysOf(a, b)]; asked && same {
-			return tellsSame
+	if len(answers) > 0 {
+		if same, asked := answers[keysOf(a, b)]; asked && same {
+			return saysSame
 		} else if asked {
-			return different
+			return saysDifferent
 		}
 	}
 	if a.title.alike(b.title) || a.Category != "" && a.Category == b.Category && config.Specific(a.Category) && quotesOne(a, b) {
@@ -254,11 +253,11 @@ func (w *work) likeness(a, b *item, told map[[2]string]bool) likeness {
 	return unlike
 }
 
-// minCommonQuote is how long a line must be that two findings quote, in bytes: every
+// minCommonQuote is the least length of a line that two findings quote, in bytes: every
 // function has a brace and a return.
 const minCommonQuote = 8
 
-// quotesOne reports whether two findings quote a common line.
+// quotesOne reports whether two findings quote the same line.
 func quotesOne(a, b *item) bool {
 	lines := map[string]bool{}
 	for _, e := range a.Evidence {
@@ -278,7 +277,7 @@ func quotesOne(a, b *item) bool {
 	return false
 }
 
-// compared is what models said of pairs, by the findings' keys.
+// compared returns what models answered about pairs, by the findings' keys.
 func (w *work) compared() map[[2]string]bool {
 	out := map[[2]string]bool{}
 	for _, r := range w.in.Results {
@@ -300,36 +299,36 @@ func keysOf(a, b *item) [2]string {
 	return [2]string{x, y}
 }
 
-// key tells a finding as its maker made it from others in comparisons.
+// key identifies a finding in comparisons, in the form in which its maker made it.
 func (f *item) key() string {
-	if f.keyed == "" {
-		text, err := json.Marshal([]any{f.Agent, f.Model, f.stage, f.as.Path, f.as.Section, f.as.StartLine, f.as.EndLine, f.as.Title, f.as.Message})
+	if f.keyCache == "" {
+		text, err := json.Marshal([]any{f.Agent, f.Model, f.stage, f.original.Path, f.original.Section, f.original.StartLine, f.original.EndLine, f.original.Title, f.original.Message})
 		if err != nil {
-			panic(err) // texts and numbers can be written
+			panic(err) // strings and numbers can always be encoded
 		}
 		sum := sha256.Sum256(text)
-		f.keyed = hex.EncodeToString(sum[:12])
+		f.keyCache = hex.EncodeToString(sum[:12])
 	}
-	return f.keyed
+	return f.keyCache
 }
 
-// Pair are two findings at one place of which nobody can tell by their words alone whether
-// they are about one thing.
+// Pair is two findings at one place. Their words alone don't decide whether they are about
+// the same problem.
 type Pair struct {
 	One, Other       pipeline.Finding
-	OneKey, OtherKey string // for a pipeline.Comparison, in ascending order
+	OneKey, OtherKey string // for pipeline.Comparison, in ascending order
 }
 
-// Undecided returns the pairs that a model should be asked about, the worst and likest
-// first, at most so many of those that ask wants. It goes by the results so far, comparisons
-// among them.
+// Undecided returns the pairs that a model should be asked about: at most most of the pairs
+// for which ask returns true, the worst and most similar first. It uses the results so far,
+// including comparisons.
 func Undecided(in Input, most int, ask func(*Pair) bool) []Pair {
 	w := newWork(in)
 	for _, step := range untilAgreed {
 		step(w)
 	}
 	for i, f := range w.findings {
-		f.at = i
+		f.index = i
 	}
 	if !slices.ContainsFunc(w.findings, func(f *item) bool { return f.Model != "" }) {
 		return nil
@@ -357,5 +356,5 @@ func Undecided(in Input, most int, ask func(*Pair) bool) []Pair {
 	return out
 }
 
-// rank is that of the worse of two findings.
+// rank is the rank of the worse of the two findings.
 func (p pair) rank() int { return max(p.a.Severity.Rank(), p.b.Severity.Rank()) }

@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// compare says of all pairs of findings in the input that may be one whether they are.
+// compare answers for all pairs that a model would be asked about whether they are the same.
 func compare(in Input, same bool) Input {
 	row := pipeline.AgentResult{Agent: pipeline.Matcher, Model: "a", Status: pipeline.AgentOK}
 	for _, p := range Undecided(in, 100, func(*Pair) bool { return true }) {
@@ -19,7 +19,7 @@ func compare(in Input, same bool) Input {
 	return in
 }
 
-// summary are the findings of a report: titles, who found them and what they count.
+// summary lists the findings of a report: titles, who found them and what they count.
 func summary(r pipeline.ReviewReport) string {
 	var out []string
 	for i := range r.Findings {
@@ -49,7 +49,7 @@ func TestAgree(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		o    outputs
-		told string // what a model says of the pairs, or nothing
+		told string // what a model answers about the pairs, or ""
 		want string
 	}{
 		{"articles", outputs{qualityA: {at(2, "First page skips the first rows")}, qualityB: {at(2, "The first page skips the first rows")}}, "",
@@ -96,7 +96,7 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// several has an agent ask its model again: each list of findings is another answer.
+// several makes an agent ask its model again: each list of findings is another answer.
 func several(in Input, r reviewer, answers ...[]pipeline.Finding) Input {
 	for i, findings := range answers {
 		in.Results = append(slices.Clip(in.Results), pipeline.AgentResult{
@@ -107,8 +107,8 @@ func several(in Input, r reviewer, answers ...[]pipeline.Finding) Input {
 	return in
 }
 
-// What a model says several times is one voice: it becomes one finding and proves nothing.
-// What another says of any of it is a second voice.
+// Several answers of one model count as one voice: they become one finding and prove nothing. Another
+// model that agrees with any of them is a second voice.
 func TestOneModelAskedSeveralTimes(t *testing.T) {
 	at := func(line int, title string) pipeline.Finding { return finding("a.go", line, title, "major") }
 	again := [][]pipeline.Finding{{at(3, "Rows are skipped at the start")}, {at(2, "Skipped rows"), at(2, "Money is lost")}}
@@ -149,8 +149,8 @@ func TestOneModelAskedSeveralTimes(t *testing.T) {
 	}
 }
 
-// One finding comes of what agrees: what the surest leaves empty is another's.
-func TestAgreedFindingIsWhole(t *testing.T) {
+// Findings that agree become one. What the surest leaves empty comes from another.
+func TestAgreedFindingIsComplete(t *testing.T) {
 	sure1, other := finding("a.go", 2, "Rows skipped", "warning"), finding("a.go", 3, "Rows are skipped", "major")
 	sure1.Confidence, sure1.Recommendation, sure1.WhyItMatters, sure1.Category = 0.95, "", "", ""
 	other.Confidence, other.Recommendation, other.WhyItMatters, other.Category = 0.7, "Start at zero.", "Customers miss orders.", "off-by-one"
@@ -166,7 +166,7 @@ func TestAgreedFindingIsWhole(t *testing.T) {
 	}
 }
 
-// A model is asked only about what may be one thing and is not known to be.
+// A model is asked only about pairs that may be the same and are not known to be.
 func TestUndecided(t *testing.T) {
 	at := func(line int, title string, s pipeline.Severity) pipeline.Finding {
 		return finding("a.go", line, title, s)
@@ -201,14 +201,14 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// Whoever compares can't hide that two models say the same thing in the same words, and can't
-// loosen what was known without models.
+// A model that compares findings can't hide that two models say the same in the same words, and can't
+// loosen what is known without models.
 func TestComparisonsCanNotHideAgreement(t *testing.T) {
 	f := finding("a.go", 2, "Rows skipped", "major")
 	in := panel(outputs{qualityA: {f}, qualityB: {f}, x: {finding("a.go", 2, "Offset from one", "major")}})
 	for _, same := range []bool{true, false} {
 		if r := Aggregate(compare(in, same)); !r.Decision.Blocks() || r.Counts.Major == 0 {
-			t.Errorf("said to be one: %v; %s: %s", same, r.Decision, summary(r))
+			t.Errorf("answered %v; %s: %s", same, r.Decision, summary(r))
 		}
 	}
 }

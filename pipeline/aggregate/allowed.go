@@ -7,15 +7,14 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// secretAt is where a secret stood, and by which of the detector's rules.
+// secretAt is the position of a secret and the detector's rule that found it.
 type secretAt struct {
 	rule, path, section string
 	line                int
 }
 
-// allowedSecrets returns the reasons for which the config allows secrets, by place. Two
-// secrets of one rule may stand on one line: a place has one reason for each of its
-// allowed secrets.
+// allowedSecrets returns why the config allows secrets, by place. Two secrets of one rule
+// may be on one line, so a place has one reason for each allowed secret.
 func allowedSecrets(facts *pipeline.PRFacts) map[secretAt][]string {
 	out := map[secretAt][]string{}
 	for i := range facts.Redactions {
@@ -32,7 +31,7 @@ func allowedSecrets(facts *pipeline.PRFacts) map[secretAt][]string {
 		case pipeline.RedactedCommitMessage:
 			at.section = pipeline.SectionCommit(r.Commit)
 		case pipeline.RedactedLine:
-			if r.Path == "" { // it is the name of a file, which the finding does not show
+			if r.Path == "" { // the secret is in a file's name, which the finding does not show
 				at.section = pipeline.SectionChange
 			}
 		}
@@ -41,7 +40,7 @@ func allowedSecrets(facts *pipeline.PRFacts) map[secretAt][]string {
 	return out
 }
 
-// allow sets a secret aside if the config allows it.
+// allow suppresses a finding about a secret if the config allows the secret.
 func (w *work) allow(f *item, secrets map[secretAt][]string) bool {
 	if len(secrets) == 0 || w.kind(f.Agent) != config.KindSecrets {
 		return false
@@ -55,12 +54,12 @@ func (w *work) allow(f *item, secrets map[secretAt][]string) bool {
 	gitleaks := strings.HasPrefix(reasons[0], pipeline.AllowedByGitleaks)
 	switch {
 	case gitleaks && w.final(f):
-		f.because("not allowed: a repository's .gitleaks.toml can't allow what is final")
+		f.addReason("not allowed: a repository's .gitleaks.toml can't allow what is final")
 		return false
 	case gitleaks:
-		f.because("allowed by the base's .gitleaks.toml")
+		f.addReason("allowed by the base's .gitleaks.toml")
 	default:
-		f.because("allowed by secrets.allow of the config")
+		f.addReason("allowed by secrets.allow of the config")
 	}
 	w.setAside(f, pipeline.StateSuppressed, "secret allowed by config: "+reasons[0])
 	return true

@@ -7,8 +7,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// assess puts the models' reviews together, where models took part. It decides
-// nothing in the gate.
+// assess summarises the models' reviews, if models took part. It does not affect the gate.
 func (w *work) assess() {
 	settings := w.in.Config.Settings.Models
 	var names []string
@@ -23,7 +22,7 @@ func (w *work) assess() {
 	strategy := settings.Strategy
 	if strategy != models.StrategySingle {
 		strategy = models.StrategyParallel
-		names = append(names, settings.Reviewers...) // one that did not answer is missed
+		names = append(names, settings.Reviewers...) // a reviewer without an answer counts too
 	}
 	names = slices.Compact(models.Order(names, settings.Reviewers))
 	if len(names) == 1 {
@@ -36,26 +35,26 @@ func (w *work) assess() {
 	w.report.Models = m
 }
 
-// reviews reports whether a result is a model's review. What a model says of the
-// choice of agents is none.
+// reviews reports whether a result is a model's review. An answer about the choice of agents
+// is not a review.
 func reviews(r *pipeline.AgentResult) bool { return r.Model != "" && !pipeline.Auxiliary(r.Agent) }
 
-// thing is what models say as it stands in the end.
-type thing struct {
+// tallied is a claim of models in its final form.
+type tallied struct {
 	models   map[string]bool
-	spec     bool // the spec stage found it
+	spec     bool // it comes from the spec stage
 	critical bool
 	disputed bool
-	f        *item // in which it stands
+	f        *item // the finding that contains it
 }
 
-// tally counts what the models found by who found it: one thing that several
-// said is one. names are ordered, the stronger last.
+// tally counts what the models found by who found it. A claim of several models counts once.
+// names are in order of strength, the strongest last.
 func (w *work) tally(names []string, m *pipeline.ModelsReport) models.Tally {
 	merge := &m.Merge
 	t := models.Tally{SpecFailed: w.specFails}
-	things := map[*said]*thing{}
-	var order []*thing
+	byClaim := map[*claim]*tallied{}
+	var all []*tallied
 	for _, f := range w.findings {
 		disputed := f.disputedByModels()
 		if disputed {
@@ -65,14 +64,14 @@ func (w *work) tally(names []string, m *pipeline.ModelsReport) models.Tally {
 			t.Findings++
 		}
 		for _, m := range f.each() {
-			if m.said == nil {
-				continue // no model's, or one that came back from below the confidence gate
+			if m.claim == nil {
+				continue // it is not a model's, or it was below the confidence gate
 			}
-			x := things[m.said.find()]
+			x := byClaim[m.claim.find()]
 			if x == nil {
-				x = &thing{models: map[string]bool{}, f: f}
-				things[m.said.find()] = x
-				order = append(order, x)
+				x = &tallied{models: map[string]bool{}, f: f}
+				byClaim[m.claim.find()] = x
+				all = append(all, x)
 			}
 			x.models[m.Model] = true
 			for _, o := range m.opinions {
@@ -87,7 +86,7 @@ func (w *work) tally(names []string, m *pipeline.ModelsReport) models.Tally {
 	}
 	stronger := names[len(names)-1]
 	stages := newStages(w.reviews)
-	for _, x := range order {
+	for _, x := range all {
 		category := x.category(stronger, len(names) > 1)
 		switch category {
 		case pipeline.ModelsAgreed:
@@ -105,8 +104,8 @@ func (w *work) tally(names []string, m *pipeline.ModelsReport) models.Tally {
 	return t
 }
 
-// category is who found a thing. The stronger of several models is B.
-func (x *thing) category(stronger string, several bool) string {
+// category says which models made a claim. If there are several, the strongest is B.
+func (x *tallied) category(stronger string, several bool) string {
 	switch {
 	case x.disputed:
 		return pipeline.ModelsContradictions
@@ -118,10 +117,10 @@ func (x *thing) category(stronger string, several bool) string {
 	return pipeline.ModelsAOnly
 }
 
-// stages are the tables of what the models found, by stage.
+// stages are tables of what the models found, by stage.
 type stages struct {
 	list     pipeline.List[pipeline.ModelsStage]
-	disputes map[*item]bool // that were counted: one finding shows several things
+	disputes map[*item]bool // already counted: one finding shows several claims
 }
 
 func newStages(reviews []models.Review) *stages {
@@ -139,7 +138,7 @@ func newStages(reviews []models.Review) *stages {
 	return s
 }
 
-func (s *stages) count(x *thing, category string) {
+func (s *stages) count(x *tallied, category string) {
 	if x.disputed {
 		if s.disputes[x.f] {
 			return

@@ -36,7 +36,7 @@ func BenchmarkAggregate(b *testing.B) {
 // benchAgents make the findings of the benchmarks.
 const benchAgents = 20
 
-// bench is a world of one file with so many lines, and agents without findings.
+// bench is an input with one file of so many lines, and agents without findings.
 func bench(lines int) Input {
 	in := world(nil)
 	text := make([]string, lines)
@@ -50,8 +50,7 @@ func bench(lines int) Input {
 	return in
 }
 
-// many spreads n findings over files, a fifth of them agreeing with a
-// neighbour.
+// many spreads n findings over files. A fifth of them agree with a neighbour.
 func many(n, files int) Input {
 	in := bench(2*n/files + 10)
 	for f := 1; f < files; f++ {
@@ -77,8 +76,8 @@ func (in *Input) add(i int, f pipeline.Finding) {
 	out.Findings = append(out.Findings, f)
 }
 
-// reviewed is the same of one file, half of it by models that quote the diff,
-// with unsure findings, sides and citations.
+// reviewed puts n findings into one file. Models make half of them and quote the diff. Some findings are
+// unsure, take sides or have citations.
 func reviewed(n int) Input {
 	in := many(n, 1)
 	in.Config.Settings.Models.Blocking, in.Config.Settings.Models.HoldForPerson = models.BlockingGrounded, models.HoldCritical
@@ -98,8 +97,7 @@ func reviewed(n int) Input {
 	return in
 }
 
-// hostile has all findings about the whole of one file, on opposing sides,
-// half of them unsure.
+// hostile has all findings about the whole of one file, on opposing sides. Half of them are unsure.
 func hostile(n int, title func(int) string) Input {
 	in := bench(10)
 	for i := range n {
@@ -112,7 +110,7 @@ func hostile(n int, title func(int) string) Input {
 	return in
 }
 
-// manyWords are titles of which any two share words, and few share half.
+// manyWords are titles that all share words, of which few pairs share half.
 func manyWords(i int) string {
 	s := fmt.Sprintf("w%d", i)
 	for k := range 12 {

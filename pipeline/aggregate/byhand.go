@@ -2,15 +2,15 @@ package aggregate
 
 import "github.com/reviewgate/reviewgate/pipeline"
 
-// The conditions of decisions that a person took in the gate's place.
+// The gate conditions of decisions that a person made.
 const (
 	Overridden = "overridden by hand"
 	Rejected   = "rejected by hand"
 )
 
-// byHand puts what a person decided in the place of what the gate says, which
-// the report keeps beside it. Nothing else of the report is touched: whoever
-// overrides takes on what the findings say, and what is missing in the review.
+// byHand replaces the gate's decision by a person's. The report keeps the gate's decision
+// beside it, and nothing else changes: a person who overrides accepts what the findings say
+// and what the review lacks.
 func (w *work) byHand() {
 	d := w.in.Memory.ByHand
 	if d == nil {
@@ -30,8 +30,8 @@ func (w *work) byHand() {
 	r.ByHand = &by
 }
 
-// leaveFinal keeps in the gate what is final in layers that do not name the person who
-// overrides.
+// leaveFinal keeps the decision of layers whose findings are final, unless they name the person
+// who overrides.
 func (w *work) leaveFinal(spared []string) {
 	r := &w.report
 	for i := range w.in.Config.Floors {
@@ -42,8 +42,8 @@ func (w *work) leaveFinal(spared []string) {
 	}
 }
 
-// accepted returns the acceptances of findings, by fingerprint. Accepting a comment that
-// ignores a finding is something else.
+// accepted returns the acceptances of findings, by fingerprint. The acceptance of an ignore
+// comment is not among them.
 func (w *work) accepted() map[string]pipeline.Acceptance {
 	by := map[string]pipeline.Acceptance{}
 	for _, a := range w.in.Memory.Accepted {
@@ -54,10 +54,10 @@ func (w *work) accepted() map[string]pipeline.Acceptance {
 	return by
 }
 
-// acceptedIgnore is a comment that ignores a finding and that a person accepted.
+// acceptedIgnore identifies an ignore comment that a person accepted.
 type acceptedIgnore struct{ fingerprint, reason string }
 
-// acceptedIgnores returns the acceptances of such comments.
+// acceptedIgnores returns the acceptances of ignore comments.
 func (w *work) acceptedIgnores() map[acceptedIgnore]pipeline.Acceptance {
 	by := map[acceptedIgnore]pipeline.Acceptance{}
 	for _, a := range w.in.Memory.Accepted {
@@ -69,10 +69,10 @@ func (w *work) acceptedIgnores() map[acceptedIgnore]pipeline.Acceptance {
 	return by
 }
 
-// accept proves a finding by the word of a person, if there is one.
+// accept proves a finding if a person accepted it.
 //
-// That holds for good, since it makes nothing milder. If the code around the finding has
-// changed, the reason says so, in case somebody wants to dismiss the finding now.
+// An acceptance never expires, since it makes nothing milder. If the code around the finding
+// has changed, the reason says so, in case somebody wants to dismiss the finding now.
 func (f *item) accept(by map[string]pipeline.Acceptance) (accepted bool) {
 	a, ok := by[f.ID]
 	if !ok {
@@ -83,11 +83,11 @@ func (f *item) accept(by map[string]pipeline.Acceptance) (accepted bool) {
 	if f.changed(a.Surroundings) {
 		who += ", and " + f.whatChanged(a.Surroundings) + " since then"
 	}
-	f.because(pipeline.ReasonAccepted + who)
+	f.addReason(pipeline.ReasonAccepted + who)
 	return true
 }
 
-// whatChanged names what has changed since a person said something about the finding.
+// whatChanged names what has changed since a person decided about the finding.
 func (f *item) whatChanged(surroundings string) string {
 	switch {
 	case surroundings == pipeline.SurroundingsElsewhere:
@@ -100,8 +100,8 @@ func (f *item) whatChanged(surroundings string) string {
 	return "the code around it has changed"
 }
 
-// changed reports whether the code around the finding has changed since a person said
-// something about it.
+// changed reports whether the code around the finding has changed since a person decided about
+// it.
 func (f *item) changed(surroundings string) bool {
 	return surroundings != "" && f.Surroundings[0] != "" && f.Surroundings[0] != surroundings
 }

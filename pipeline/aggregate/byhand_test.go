@@ -19,9 +19,9 @@ func TestByHand(t *testing.T) {
 		name     string
 		action   pipeline.HandAction
 		severity pipeline.Severity
-		failed   bool // an agent that the gate needs
+		failed   bool // a required agent failed
 		want     pipeline.Decision
-		says     pipeline.Decision // the gate itself
+		says     pipeline.Decision // the gate's own decision
 		because  string
 	}{
 		{"override of a failure", pipeline.HandOverride, pipeline.SeverityCritical, false, pipeline.DecisionPass, pipeline.DecisionFail, "critical > 0"},
@@ -37,7 +37,7 @@ func TestByHand(t *testing.T) {
 		in.Memory.ByHand = &pipeline.HandDecision{Action: tt.action, By: "ann", Reason: "on fire", At: at}
 		r := Aggregate(in)
 		if r.Decision != tt.want || alone.Decision != tt.says {
-			t.Errorf("%s: %s, and %s without, want %s and %s", tt.name, r.Decision, alone.Decision, tt.want, tt.says)
+			t.Errorf("%s: %s, and %s by the gate, want %s and %s", tt.name, r.Decision, alone.Decision, tt.want, tt.says)
 		}
 		want := &pipeline.ByHand{Action: tt.action, By: "ann", Reason: "on fire", At: at, Gate: alone.Decision, GateCondition: alone.Gate.Condition}
 		if diff := cmp.Diff(want, r.ByHand); diff != "" {
@@ -47,7 +47,7 @@ func TestByHand(t *testing.T) {
 			t.Errorf("%s: the gate says %q, want %q", tt.name, r.ByHand.GateCondition, tt.because)
 		}
 		if tt.failed && len(r.Incomplete) == 0 {
-			t.Errorf("%s: nothing tells that the review is incomplete", tt.name)
+			t.Errorf("%s: the report does not say that the review is incomplete", tt.name)
 		}
 	}
 	in := one(finding("a.go", 1, "T", pipeline.SeverityMajor))
@@ -57,7 +57,7 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// The report of a stage that failed can be overridden as well.
+// A person can override the report of a failed stage too.
 func TestByHandWhereAggregateFailed(t *testing.T) {
 	in := one(finding("a.go", 1, "T", pipeline.SeverityInfo))
 	in.Memory.ByHand = &pipeline.HandDecision{Action: pipeline.HandOverride, By: "ann"}
@@ -82,8 +82,8 @@ func TestAccepted(t *testing.T) {
 		t.Errorf("accepted: %s, counts as %s: %q", r.Decision, f.GateSeverity, f.Reasons)
 	}
 
-	// A dismissal of the same does not undo it, and neither does what makes
-	// findings of models believed less.
+	// A dismissal of the same finding does not undo the acceptance, and neither does what lowers
+	// the confidence in models' findings.
 	held.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: id, By: "bob", Override: true}}
 	held.Memory.FalsePositives = pipeline.List[pipeline.FalsePositive]{{Pattern: "t"}}
 	held.Results[0].Output.Findings[0].Confidence = 0.1
@@ -92,9 +92,9 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// One finding of several that say the same is enough to accept, whichever of them
-// the merged one is made of.
-func TestAcceptedCountsInWhatItIsMergedInto(t *testing.T) {
+// Accepting one of several findings about the same problem is enough, whichever of them leads the merged
+// finding.
+func TestAcceptedPartOfAMergedFindingCounts(t *testing.T) {
 	sure, unsure := finding("a.go", 2, "T", pipeline.SeverityCritical), finding("a.go", 3, "T", pipeline.SeverityCritical)
 	sure.Confidence, unsure.Confidence = 0.9, 0.6
 	in := panel(outputs{qualityA: {sure, unsure}})
@@ -111,8 +111,8 @@ func TestAcceptedCountsInWhatItIsMergedInto(t *testing.T) {
 	}
 }
 
-// The coverage says what was carried over, beside what else there is to know.
-func TestCarriedIsSaid(t *testing.T) {
+// The coverage says what was carried over, in addition to other notes.
+func TestCoverageSaysWhatWasCarriedOver(t *testing.T) {
 	for _, tt := range []struct{ from, note, want string }{
 		{"", "", ""},
 		{"", "2 of 9 annotations were read", "2 of 9 annotations were read"},
@@ -130,8 +130,7 @@ func TestCarriedIsSaid(t *testing.T) {
 	}
 }
 
-// A comment in the code, which whoever made the change may have written, does not
-// take out what a person accepted.
+// A comment in the code can't suppress what a person accepted: the author of the change may have written it.
 func TestAcceptedIsNotIgnored(t *testing.T) {
 	in := commented(ruled(2, pipeline.SeverityMajor), "", "x() // reviewgate:ignore r1 known")
 	r := Aggregate(in)
@@ -144,8 +143,7 @@ func TestAcceptedIsNotIgnored(t *testing.T) {
 	}
 }
 
-// What a person accepted of the quality stage counts though the spec stage
-// failed.
+// A finding of the quality stage that a person accepted counts even if the spec stage failed.
 func TestAcceptedIsNotDiscarded(t *testing.T) {
 	in := panel(outputs{
 		qualityA: {finding("a.go", 4, "Q", pipeline.SeverityCritical)},
@@ -161,8 +159,7 @@ func TestAcceptedIsNotDiscarded(t *testing.T) {
 	}
 }
 
-// drawMemory draws what people say of findings that are there, and of one that is
-// not.
+// drawMemory draws people's decisions about findings that exist, and about one that does not.
 func drawMemory(t *rapid.T, r pipeline.ReviewReport) pipeline.Memory {
 	ids := []string{"0123456789abcdef"}
 	for _, f := range r.Findings {
@@ -181,8 +178,8 @@ func drawMemory(t *rapid.T, r pipeline.ReviewReport) pipeline.Memory {
 	return m
 }
 
-// A decision by hand changes the decision, and says so; all else stays.
-func TestByHandTouchesTheDecisionAlone(t *testing.T) {
+// A decision by hand changes the decision and records it. Everything else stays.
+func TestByHandChangesOnlyTheDecision(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		in := panel(drawn(t, 10))
 		in.Memory = drawMemory(t, Aggregate(in))
@@ -207,8 +204,7 @@ func TestByHandTouchesTheDecisionAlone(t *testing.T) {
 	})
 }
 
-// Whatever people accept, what blocks goes on blocking, and what they accepted
-// counts in full.
+// Whatever people accept, a review that blocks still blocks, and what they accepted counts in full.
 func TestAcceptNeverLoosens(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		in := panel(drawn(t, 10))

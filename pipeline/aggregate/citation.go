@@ -9,18 +9,18 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// citations tells which places that findings cite exist.
+// citations knows which of the places that findings cite exist.
 type citations struct {
 	w        *work
-	verified map[source]map[string]bool // by whoever ran the agent
-	symbols  map[string]bool            // that stand on lines of the head
+	verified map[source]map[string]bool // places that whoever ran the agent verified
+	symbols  map[string]bool            // symbols on lines of the head
 }
 
-// symbolForm is a name, or several joined as languages join them: pkg.Func,
-// Type::method, object->field, Class#method, with brackets if it is called.
+// symbolForm matches a name, or several joined as in pkg.Func, Type::method, object->field or
+// Class#method, with parentheses if it is called.
 var symbolForm = regexp.MustCompile(`^[\pL_$][\pL\pN_$]*(?:(?:\.|::|->|#)[\pL_$][\pL\pN_$]*){0,7}(?:\(\))?$`)
 
-// placeForm is a path with a line.
+// placeForm matches a path with a line.
 var placeForm = regexp.MustCompile(`^(.+):([1-9][0-9]{0,8})$`)
 
 func newCitations(w *work) *citations {
@@ -46,23 +46,22 @@ func newCitations(w *work) *citations {
 	return c
 }
 
-// ok reports whether what a finding cites is a concrete place that exists: a
-// path, a line of one, or a symbol.
+// ok reports whether a finding cites a concrete place that exists: a path, a line, or a symbol.
 func (c *citations) ok(f *item) bool {
 	path, line := f.Citation, 0
 	if m := placeForm.FindStringSubmatch(f.Citation); m != nil {
 		path = m[1]
-		line, _ = strconv.Atoi(m[2]) // the form has at most nine digits
+		line, _ = strconv.Atoi(m[2]) // at most nine digits match
 	}
 	symbol := symbolForm.MatchString(f.Citation)
 	if !symbol && strings.ContainsAny(path, " \t\r\n") && c.w.files[path] == nil {
-		return false // words, and no place
+		return false // it is prose, not a place
 	}
 	return c.verified[f.source()][f.Citation] || c.hasLine(path, line) || symbol && c.symbols[strings.TrimSuffix(f.Citation, "()")]
 }
 
-// hasLine reports whether the head has a file of the change, and a line of it
-// as far as the diff shows.
+// hasLine reports whether a file of the change exists at the head and has the line, as far as
+// the diff shows.
 func (c *citations) hasLine(path string, line int) bool {
 	file := c.w.files[path]
 	if file == nil || file.Status == pipeline.FileRemoved {
@@ -77,7 +76,7 @@ func (c *citations) hasLine(path string, line int) bool {
 	return line <= last || line == 0
 }
 
-// lookFor notes which symbols stand on lines of the head, as whole words.
+// lookFor records which symbols occur on lines of the head as whole words.
 func (c *citations) lookFor(wanted map[string]bool) {
 	for i := range c.w.in.Facts.Files {
 		for _, h := range c.w.in.Facts.Files[i].Hunks {
@@ -90,10 +89,10 @@ func (c *citations) lookFor(wanted map[string]bool) {
 	}
 }
 
-// maxNames is how many names a symbol joins, as in symbolForm.
+// maxNames is the number of names that a symbol may join, as in symbolForm.
 const maxNames = 8
 
-// scan notes those of the wanted symbols that begin at a name of the line.
+// scan records the wanted symbols that begin at a name of the line.
 func (c *citations) scan(line string, wanted map[string]bool) {
 	names := namesIn(line)
 	for i := range names {

@@ -7,13 +7,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// confidence sets findings below the gate apart. What a person accepted stays,
-// and so do secrets and what final rules find, however high a repository sets
-// its gate.
+// confidence moves findings below the confidence gate to the residuals. What a person accepted
+// stays, and so do secrets and findings of final rules, however high a repository sets its gate.
 func (w *work) confidence() {
 	w.keep(func(f *item) bool {
 		r := w.rules[f.RuleID]
-		if f.Confidence >= w.least(f) || f.proof.Accepted || w.kind(f.Agent) == config.KindSecrets || r != nil && r.Final {
+		if f.Confidence >= w.minConfidence(f) || f.proof.Accepted || w.kind(f.Agent) == config.KindSecrets || r != nil && r.Final {
 			return true
 		}
 		w.residuals = append(w.residuals, f)
@@ -21,7 +20,7 @@ func (w *work) confidence() {
 	})
 }
 
-// concern is what a finding below the confidence gate leaves in the report.
+// concern is the entry that a finding below the confidence gate leaves in the report.
 func (f *item) concern() pipeline.SourcedText {
 	place := or(f.Path, f.Section)
 	if f.Path != "" && f.StartLine > 0 {

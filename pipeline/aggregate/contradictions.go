@@ -2,13 +2,12 @@ package aggregate
 
 import "github.com/reviewgate/reviewgate/pipeline"
 
-// contradictions makes one finding of those that contradict one another: of
-// different agents or models, at the same place, with titles that are equal or
-// share half of their words, and on opposing sides. Of one section of a document, which
-// has no lines to tell what they are about, they do so whatever their titles are, if one
-// would remove what the other would keep, or one holds it to be impossible and the other to
-// be essential. What deduplicate kept apart stays together: where one of it is part of a
-// dispute, all of it is.
+// contradictions combines findings that contradict one another into one. Such findings come
+// from different agents or models, are at the same place, have titles that are equal or share
+// half of their words, and take opposing sides. A section of a document has no lines that could
+// tell the subject. So in one section the titles don't matter if one finding would remove what
+// the other would keep, or one calls impossible what the other calls essential. Findings that
+// deduplicate kept apart stay together: if one is part of a dispute, all are.
 func (w *work) contradictions() {
 	d := newDisputes(w.clusters + 1)
 	d.joinApart(w.findings)
@@ -48,16 +47,16 @@ func (d *disputes) between(a, b *item) {
 	d.disputed[a.cluster], d.disputed[b.cluster] = true, true
 }
 
-// known reports whether two findings are in one dispute already.
+// known reports whether two findings are already in one dispute.
 func (d *disputes) known(a, b *item) bool {
 	return d.disputed[a.cluster] && d.root(a.cluster) == d.root(b.cluster)
 }
 
-// maxInSection bounds how many findings about one section are compared with one another.
+// maxInSection bounds the findings about one section that are compared with one another.
 const maxInSection = 64
 
-// joinSections joins findings about one section that are on opposing sides. What one would
-// add may be something else than what the other would remove.
+// joinSections joins findings about one section on opposing sides. Adding and removing don't
+// oppose there: what one would add may differ from what the other would remove.
 func (d *disputes) joinSections(findings []*item) {
 	in := map[area][]*item{}
 	for _, f := range findings {
@@ -83,8 +82,8 @@ func (d *disputes) joinSections(findings []*item) {
 	}
 }
 
-// joinApart joins what deduplicate kept apart, where different reviewers stand
-// on the opposing sides.
+// joinApart joins findings that deduplicate kept apart, if different reviewers are on the
+// opposing sides.
 func (d *disputes) joinApart(findings []*item) {
 	byCluster := map[int][]*item{}
 	for _, f := range findings {

@@ -105,8 +105,8 @@ func TestTradeOff(t *testing.T) {
 	}
 }
 
-// What is said to be impossible and essential is at least major; where only one
-// model says so, that does not block.
+// Something that is called impossible and essential is at least major. If only one model says so, that does
+// not block.
 func TestImpossibleAndEssential(t *testing.T) {
 	impossible := func(s pipeline.Severity) []pipeline.Finding {
 		return []pipeline.Finding{message(finding("a.go", 2, "T", s), "It is impossible.")}
@@ -133,8 +133,8 @@ func TestImpossibleAndEssential(t *testing.T) {
 	}
 }
 
-// What says both takes neither side.
-func TestImpossibleAndEssentialInOne(t *testing.T) {
+// A finding that says both takes neither side.
+func TestImpossibleAndEssentialInOneFinding(t *testing.T) {
 	both := message(finding("a.go", 2, "T", "info"), "It is essential, and impossible.")
 	for _, other := range []string{"It is impossible.", "It is essential."} {
 		r := Aggregate(panel(outputs{x: {both}, y: {message(finding("a.go", 2, "T", "info"), other)}}))
@@ -144,8 +144,8 @@ func TestImpossibleAndEssentialInOne(t *testing.T) {
 	}
 }
 
-// A trade-off counts no less than the strictest side: a model that contradicts
-// can't loosen the gate, nor can it prove what it denies.
+// A trade-off counts as much as its strictest side: a model that contradicts can't loosen the gate or prove
+// what it denies.
 func TestTradeOffAtTheGate(t *testing.T) {
 	remove := func(s pipeline.Severity) []pipeline.Finding {
 		return []pipeline.Finding{acts(finding("a.go", 2, "T", s), "remove")}
@@ -190,8 +190,7 @@ func TestTradeOffNamesItsSides(t *testing.T) {
 	}
 }
 
-// Several sides of one dispute become one finding: what touches, over all of
-// them.
+// Several sides of one dispute become one finding over all the places that touch.
 func TestOneDisputeOfMany(t *testing.T) {
 	f := func(line int, title string, a pipeline.Action) pipeline.Finding {
 		return acts(finding("a.go", line, title, "info"), a)
@@ -213,8 +212,8 @@ func TestOneDisputeOfMany(t *testing.T) {
 	}
 }
 
-// What is at one place only over others of its title is disputed all the same;
-// what reaches over the place of a dispute drags nothing else in.
+// Findings that are at one place only by way of others with their title are in dispute too. A finding that
+// extends over the place of a dispute adds nothing else to it.
 func TestPlacesOfADispute(t *testing.T) {
 	f := func(first, last int, title string, a pipeline.Action) pipeline.Finding {
 		f := acts(finding("a.go", first, title, "info"), a)
@@ -246,8 +245,8 @@ func TestPlacesOfADispute(t *testing.T) {
 	}
 }
 
-// What deduplicate kept apart and nobody else disputes stays two findings,
-// which are not fixed by themselves.
+// Findings that deduplicate kept apart and nobody else disputes stay two findings, and neither is fixed
+// automatically.
 func TestKeptApartIsNotApplied(t *testing.T) {
 	fixed := func(a pipeline.Action) pipeline.Finding {
 		f := acts(finding("a.go", 2, "T", "info"), a)
@@ -263,14 +262,14 @@ func TestKeptApartIsNotApplied(t *testing.T) {
 	}
 }
 
-// Where more oppose a finding than are compared with it, one of them might
-// have made it major: it counts as that.
+// If more findings oppose a finding than can be compared, one of them might have made it major, so it counts
+// as major.
 func TestCrowdedDispute(t *testing.T) {
 	impossible := message(finding("a.go", 0, "k0 k1 k2", "info"), "It is impossible.")
 	others := func(n int) []pipeline.Finding {
 		var out []pipeline.Finding
 		for i := range n {
-			// One of the three words, which is rarer than those that all share.
+			// One of the three words is rarer than those that all titles share.
 			title := fmt.Sprintf("k%d %s", i%2, strings.Join(slices.Concat(common[i%5:], common[:i%5], common[i/5%5:], common[:i/5%5]), " "))
 			out = append(out, message(finding("a.go", 0, title, "info"), "It is essential."))
 		}
@@ -297,8 +296,8 @@ func TestCrowdedDispute(t *testing.T) {
 
 var common = []string{"c0", "c1", "c2", "c3", "c4"}
 
-// Of one section of a document findings that want opposite things contradict one another under
-// any titles; in code their titles have to be alike.
+// In one section of a document, findings that want opposite things contradict one another whatever their titles
+// are. In code, their titles must be alike.
 func TestContradictionsInOneSection(t *testing.T) {
 	in := func(title string, a pipeline.Action, section string) pipeline.Finding {
 		f := acts(finding("", 0, title, "info"), a)
@@ -323,7 +322,7 @@ func TestContradictionsInOneSection(t *testing.T) {
 	} {
 		r := Aggregate(panel(outputs{x: {tt.a}, y: {tt.b}}))
 		if got := len(r.Findings) == 1 && len(r.Findings[0].Perspectives) == 2; got != tt.want {
-			t.Errorf("%s: one dispute: %v, want %v: %s", tt.name, got, tt.want, summary(r))
+			t.Errorf("%s: is one dispute: %v, want %v: %s", tt.name, got, tt.want, summary(r))
 		}
 	}
 	own := Aggregate(panel(outputs{x: {in("Repeats the overview", "remove", "Scope"), in("Anchors the terms", "keep", "Scope")}}))

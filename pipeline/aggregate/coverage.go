@@ -7,8 +7,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// count fills in the findings, the counts and the coverage, in which each
-// finding stands under the agent it is attributed to.
+// count fills in the findings, the counts and the coverage. The coverage counts each finding for
+// the agent that it is attributed to.
 func (w *work) count() {
 	r := &w.report
 	for _, f := range w.findings {
@@ -30,7 +30,7 @@ func (w *work) count() {
 		r.ReviewReports = append(r.ReviewReports, res.Reports...)
 	}
 	slices.SortStableFunc(r.ReviewReports, func(a, b pipeline.ReportOutcome) int {
-		// What is specified comes before what is planned for it.
+		// The specification comes before the plan.
 		return cmp.Or(compareBool(a.Phase != pipeline.PhaseSpec, b.Phase != pipeline.PhaseSpec), cmp.Compare(a.Place, b.Place))
 	})
 	for _, c := range w.coverage {
@@ -44,8 +44,8 @@ func (w *work) count() {
 	slices.SortStableFunc(r.Suppressed, func(a, b pipeline.Suppressed) int { return byPlace(&a.Finding, &b.Finding) })
 }
 
-// foundBy notes who made a finding, and counts it for those under whose names it does not
-// stand.
+// foundBy records who made a finding, and counts it as shared for those whom it is not
+// attributed to.
 func (w *work) foundBy(f *item) {
 	makers := map[source]bool{}
 	models := false

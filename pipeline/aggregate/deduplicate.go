@@ -2,10 +2,10 @@ package aggregate
 
 import "slices"
 
-// deduplicate merges findings that say the same. Those that recommend opposing actions
-// are kept apart: which of them is right is not for merging to decide.
+// deduplicate merges findings about the same problem. Findings that recommend opposing actions
+// stay apart: merging must not decide which of them is right.
 func (w *work) deduplicate() {
-	classes := map[int]int{} // where one stands among those returned
+	classes := map[int]int{} // class to index in the result
 	var all [][]*item
 	for _, f := range w.findings {
 		i, ok := classes[f.class]
@@ -29,8 +29,7 @@ func (w *work) deduplicate() {
 
 func byTitle(f *item) string { return f.title.norm }
 
-// grouped puts findings of one path with the same key together, in the order
-// of their first.
+// grouped groups findings of one path by key, in the order of each group's first finding.
 func grouped(findings []*item, key func(*item) string) [][]*item {
 	type group struct{ path, key string }
 	at := make(map[group]int, len(findings))
@@ -48,8 +47,8 @@ func grouped(findings []*item, key func(*item) string) [][]*item {
 	return out
 }
 
-// apart splits findings that say the same at one place by the sides they take,
-// where some oppose others.
+// apart splits findings about the same problem at one place by the sides that they take, if some
+// oppose others.
 func apart(same []*item) [][]*item {
 	if len(same) == 1 {
 		return [][]*item{same}
@@ -60,8 +59,8 @@ func apart(same []*item) [][]*item {
 	return [][]*item{same}
 }
 
-// bySides puts findings that take the same sides together, in the order of
-// their first.
+// bySides groups findings by the sides that they take, in the order of each group's first
+// finding.
 func bySides(same []*item) [][]*item {
 	var out [][]*item
 	for _, f := range same {

@@ -8,9 +8,9 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// SpecFails reports whether the spec stage holds a finding that may block, so
-// that the models need not look how well the change is made. It goes by what is
-// known so far: the results of the spec stage, and of agents that are no models.
+// SpecFails reports whether the spec stage has a finding that may block, so that models need not
+// review the quality. It uses the results so far: those of the spec stage, and of agents that are
+// not models.
 func SpecFails(in Input) bool {
 	w := newWork(in)
 	for _, step := range slices.Concat(untilAgreed[:], untilDiscarded[:]) {
@@ -19,10 +19,9 @@ func SpecFails(in Input) bool {
 	return w.specFails
 }
 
-// discard reads what the models' reviews found in each stage. Where the spec
-// stage holds a finding that may block, it is moot how well the change is made:
-// what the models found in the quality stage is set aside. What agents that are
-// no models found never is.
+// discard reads what the models found in each stage. If the spec stage has a finding that may
+// block, the quality does not matter, and discard suppresses what models found in the quality
+// stage. It never suppresses findings of agents that are not models.
 func (w *work) discard() {
 	fails := map[[3]string]bool{} // by agent, model and stage
 	for _, f := range w.findings {
@@ -33,7 +32,7 @@ func (w *work) discard() {
 	w.specFails = w.specBlocks()
 	for _, r := range w.in.Results {
 		w.discarded = w.discarded || w.specFails && r.Status == pipeline.AgentDiscarded
-		// A stage that was left out was not asked for.
+		// A skipped stage was not asked.
 		if reviews(&r) && r.Status != pipeline.AgentDiscarded {
 			w.reviews = append(w.reviews, models.Review{
 				Model: r.Model, Stage: r.Stage, Finished: done(r.Status) && r.Output.Voided == 0, Fails: fails[[3]string{r.Agent, r.Model, r.Stage}],
@@ -47,10 +46,9 @@ func (w *work) discard() {
 	}
 }
 
-// specBlocks reports whether the spec stage holds a finding that may block: one
-// that waits for a person, or that counts as critical or major where the settings'
-// conditions block if there is nothing but the stage. Where they let those pass it
-// is not moot how well the change is made.
+// specBlocks reports whether the spec stage has a finding that may block: one that waits for a
+// person, or one that counts as critical or major if the settings' conditions block on this stage
+// alone. If those conditions pass, the quality matters.
 func (w *work) specBlocks() bool {
 	m := zeroMetrics()
 	may := false
@@ -63,7 +61,7 @@ func (w *work) specBlocks() bool {
 			return true
 		}
 		may = may || s.Rank() >= pipeline.SeverityMajor.Rank()
-		tell(m, s, f.Confidence, true)
+		countFinding(m, s, f.Confidence, true)
 	}
 	if !may {
 		return false
@@ -72,14 +70,14 @@ func (w *work) specBlocks() bool {
 	return decision.Blocks()
 }
 
-// What a finding that was set aside says of it.
+// The reasons of a suppressed finding of the quality stage.
 const (
 	reasonDiscarded = "discarded"
 	noteDiscarded   = "discarded: the spec stage failed"
 )
 
-// withoutQuality sets aside what models found in the quality stage, but for what
-// a person accepted and what is final.
+// withoutQuality suppresses what models found in the quality stage, except what a person accepted
+// and what is final.
 func (w *work) withoutQuality(findings []*item) []*item {
 	var kept []*item
 	for _, f := range findings {
@@ -88,14 +86,14 @@ func (w *work) withoutQuality(findings []*item) []*item {
 			continue
 		}
 		w.discarded = true
-		f.because(noteDiscarded)
+		f.addReason(noteDiscarded)
 		w.setAside(f, pipeline.StateSuppressed, reasonDiscarded)
 	}
 	return kept
 }
 
-// coverDiscarded marks the rows of those models' reviews that were only about
-// quality. One that did not finish stays what it was.
+// coverDiscarded marks the coverage of model reviews that were only about quality. A review that
+// did not finish keeps its status.
 func (w *work) coverDiscarded() {
 	spec := map[source]bool{}
 	for _, r := range w.in.Results {

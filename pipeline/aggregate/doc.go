@@ -1,32 +1,32 @@
-// Package aggregate is the sixth stage: it puts all agents' findings together
-// into one report and decides. It is pure: the same input gives the same bytes,
-// in whatever order agents and findings come.
+// Package aggregate is the sixth stage. It combines all agents' findings into one
+// report and decides. It is pure: the same input gives the same bytes, whatever
+// order agents and findings come in.
 //
-// The steps stand in one list, in aggregate.go, and each in a file of its own;
-// each depends on the one before and records what it did in the finding's
-// reasons and in the coverage. Nothing vanishes: what comes in is kept, merged
-// away, combined, dropped and counted, kept as a residual concern, or
-// suppressed with a reason, and what is discarded is suppressed.
+// aggregate.go lists the steps; each has a file of its own. Each step depends on
+// the one before it, and records what it did in the finding's reasons and in the
+// coverage. Nothing is lost: every finding is kept, merged, combined with others
+// into a trade-off, dropped and counted, kept as a residual concern, or suppressed
+// with a reason. Discarded findings are suppressed.
 //
-// Under the default gate conditions one more finding, whoever makes it, never turns
-// a decision that blocks into one that passes: what is merged or combined counts as
-// its strictest part, and what a failed spec stage discards is out only where the
-// stage itself blocks. And under any conditions the gate is never looser with models
-// than without: what is no model's is never discarded, doubted or outvoted by one,
-// and of conditions that would open for what models say the stricter decision
-// counts, that of a report without them.
+// Under the default gate conditions, one more finding never turns a decision that
+// blocks into one that passes, whoever makes it. A merged finding counts as its
+// strictest part, and what a failed spec stage discards is out only where the
+// stage itself blocks. Under any conditions, the gate is never looser with models
+// than without them. A model can't discard, doubt or outvote a finding that no
+// model made. If a condition would hold because of what models say, the stricter
+// decision of a report without models counts.
 //
-// What people say counts last and is kept apart: a finding that one accepted is
-// proven by that, and a decision by hand takes the place of the gate's own, which
-// stands beside it in the report. Nothing else of the report changes by one.
+// What people decide counts last and is recorded separately. A finding that a
+// person accepted is proven. A decision by hand replaces the gate's decision, which
+// the report keeps beside it. It changes nothing else in the report.
 //
-// Titles are compared in bounded numbers, so that the time stays n log n
-// whatever they say: see maxWords, maxLooked and maxCompared.
+// The number of titles that are compared is bounded, so that the time is n log n
+// whatever the titles are: see maxWords, maxLooked and maxCompared.
 //
-// Findings are told over time by fingerprints, which are made before anything
-// is merged: a merged finding has those of all its parts, and is known again by
-// any. A report remembers for the next one what was fixed and what could not be
-// confirmed, so that a finding which is brought back is said to be, and one
-// whose agent failed for a while is not new afterwards. No finding is resolved
-// unless everybody who made it looked again.
+// Fingerprints identify findings over time. They are made before findings are
+// merged: a merged finding has the fingerprints of all its parts, and any of them
+// identifies it. A report remembers for the next one what was fixed and what could
+// not be confirmed. So a finding that comes back is reported as back, and a finding
+// whose agent failed for a while is not new afterwards. A finding is resolved only
+// when everyone who made it has looked again.
 package aggregate

@@ -7,8 +7,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// enrich fills in from the rule what the finding leaves out, and raises by
-// scale.
+// enrich fills in missing fields of a finding from its rule, and raises severities by scale.
 func (w *work) enrich() {
 	for _, f := range w.findings {
 		if r := w.rules[f.RuleID]; r != nil && f.RuleID != "" {
@@ -20,14 +19,14 @@ func (w *work) enrich() {
 	w.raise()
 }
 
-// failedDimensions is how many have to fail on the scale pass/warn/fail for the
-// agent's worst finding to be raised to critical.
+// failedDimensions is the number of failed dimensions on the scale pass/warn/fail at which the
+// agent's worst finding becomes critical.
 const failedDimensions = 3
 
 func (w *work) raise() {
 	failed := map[source]map[string]bool{}
 	worst := map[source]*item{}
-	for _, f := range w.findings { // in the order of content: the first of equals is raised
+	for _, f := range w.findings { // in content order: the first of equal findings is raised
 		if !w.graded(f.Agent) {
 			continue
 		}
@@ -45,13 +44,13 @@ func (w *work) raise() {
 	for s, f := range worst {
 		if n := len(failed[s]); n >= failedDimensions && f.Severity != pipeline.SeverityCritical {
 			f.Severity = pipeline.SeverityCritical
-			f.because(fmt.Sprintf("raised to critical: %d dimensions of %s failed", n, f.Agent))
+			f.addReason(fmt.Sprintf("raised to critical: %d dimensions of %s failed", n, f.Agent))
 		}
 	}
 }
 
-// worse reports whether a finding is worse than another of its agent. What is
-// below the confidence gate can't take the place of what is above it.
+// worse reports whether a finding is worse than another of its agent. A finding below the
+// confidence gate is never worse than one above it.
 func (w *work) worse(f, than *item) bool {
 	least := w.in.Config.Settings.Synthesis.ConfidenceGate
 	return cmp.Or(

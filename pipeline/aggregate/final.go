@@ -9,12 +9,12 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// FinalHolds follows the condition of a decision that is only as strict because a finding
-// is final: by the other layers it would be milder. The layer's name follows.
+// FinalHolds follows the condition of a decision that would be milder if the findings that are
+// final in one layer did not count. The layer's name follows.
 const FinalHolds = ", for what is final in the "
 
-// finalIn lists the layers that made a finding final, each once. For a merged finding they
-// are those of all its members.
+// finalIn lists the layers that made a finding final, each once. A merged finding has the layers of
+// all its members.
 func (w *work) finalIn(f *item) []string {
 	var layers []string
 	add := func(more ...string) {
@@ -39,8 +39,9 @@ func (w *work) finalIn(f *item) []string {
 
 func (w *work) final(f *item) bool { return len(w.finalIn(f)) > 0 }
 
-// finalSay says which layers made a finding final, and who may take it out of the gate.
-func (w *work) finalSay(f *item) (out pipeline.List[pipeline.FinalIn]) {
+// finalLayers are the layers that made a finding final, with the people who may take it out of the
+// gate.
+func (w *work) finalLayers(f *item) (out pipeline.List[pipeline.FinalIn]) {
 	for _, layer := range w.finalIn(f) {
 		say := pipeline.FinalIn{Layer: layer}
 		if floor := w.in.Config.Floor(layer); floor != nil {
@@ -51,9 +52,9 @@ func (w *work) finalSay(f *item) (out pipeline.List[pipeline.FinalIn]) {
 	return out
 }
 
-// lacking returns the first layer that made a finding final and is not among those that
-// name a person. If it is empty, the finding being final keeps the person from nothing.
-func (w *work) lacking(f *item, layers []string) string {
+// missingLayer returns the first layer that made a finding final and does not name a person. layers
+// are those that do. It is "" if the person may take the finding out of the gate.
+func (w *work) missingLayer(f *item, layers []string) string {
 	for _, layer := range w.finalIn(f) {
 		if !slices.Contains(layers, layer) {
 			return layer
@@ -62,9 +63,9 @@ func (w *work) lacking(f *item, layers []string) string {
 	return ""
 }
 
-// least is the confidence below which a finding does not count. For a final one that is no
-// more than the floor's, however high a repository sets its gate.
-func (w *work) least(f *item) float64 {
+// minConfidence is the confidence below which a finding does not count. For a final finding it is at
+// most the floor's gate, however high a repository sets its own.
+func (w *work) minConfidence(f *item) float64 {
 	least := w.in.Config.Settings.Synthesis.ConfidenceGate
 	for _, layer := range w.finalIn(f) {
 		if floor := w.in.Config.Floor(layer); floor != nil {
@@ -74,9 +75,9 @@ func (w *work) least(f *item) float64 {
 	return least
 }
 
-// holdFinal keeps the layers above a floor from deciding more loosely about what is final
-// in it: the floor's conditions decide about the final findings too, alone and beside
-// whatever else the conditions read, and the strictest decision counts.
+// holdFinal keeps the layers above a floor from deciding more loosely about the floor's final
+// findings. The floor's conditions decide about those too, both alone and together with everything
+// else that conditions read. The strictest decision counts.
 func (w *work) holdFinal() {
 	for i := range w.in.Config.Floors {
 		floor := &w.in.Config.Floors[i]
@@ -86,9 +87,9 @@ func (w *work) holdFinal() {
 	}
 }
 
-// floorDecision is what a floor decides about its final findings, unless its layer is
-// among those spared, for which a person with the authority decided. An agent that looks
-// for final findings and did not finish may have missed some.
+// floorDecision is what a floor decides about its final findings. Its layer must not be in spared,
+// the layers for which a person with the authority decided. If an agent that looks for final findings
+// did not finish, it may have missed some.
 func (w *work) floorDecision(floor *config.Floor, spared []string) (pipeline.Decision, string) {
 	decision, condition := pipeline.DecisionPass, policies.NoCondition
 	if slices.Contains(spared, floor.Layer) {
@@ -107,8 +108,8 @@ func (w *work) floorDecision(floor *config.Floor, spared []string) (pipeline.Dec
 			s = own
 		}
 		held = held || models.Holds(f.Severity, f.proof, settings.Blocking, settings.HoldForPerson)
-		tell(alone, s, f.Confidence, f.State == pipeline.StateNew)
-		tell(with, s, f.Confidence, f.State == pipeline.StateNew)
+		countFinding(alone, s, f.Confidence, f.State == pipeline.StateNew)
+		countFinding(with, s, f.Confidence, f.State == pipeline.StateNew)
 	}
 	conditions := floor.Config.Settings.Gate.Conditions
 	if alone[policies.MetricFindings] > 0 {
@@ -130,9 +131,8 @@ func (w *work) floorDecision(floor *config.Floor, spared []string) (pipeline.Dec
 	return decision, condition
 }
 
-// finalUnknown reports whether there may be unknown findings that are final in a layer: a
-// stage failed, a part of the change was not read, or an agent that looks for them should
-// have run and did not finish.
+// finalUnknown reports whether there may be unknown final findings of a layer: a stage failed, a part
+// of the change was not read, or a required agent that looks for them did not finish.
 func (w *work) finalUnknown(layer string) bool {
 	if w.in.Failed != nil || slices.ContainsFunc(w.in.Facts.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating }) {
 		return true

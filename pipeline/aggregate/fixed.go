@@ -6,10 +6,10 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// fixed are the findings that earlier heads had, newest first.
+// fixed indexes the findings that earlier heads had, newest first.
 type fixed struct {
 	all []pipeline.FixedFinding
-	at  map[string]int // the newest of a fingerprint
+	at  map[string]int // the newest entry of a fingerprint
 }
 
 func newFixed(all []pipeline.FixedFinding) fixed {
@@ -22,8 +22,7 @@ func newFixed(all []pipeline.FixedFinding) fixed {
 	return x
 }
 
-// recognise says of a new finding that it was there before, and which head
-// fixed it last.
+// recognise records on a new finding that it was there before, and which head fixed it last.
 func (x fixed) recognise(f *item) {
 	newest := len(x.all)
 	for _, id := range f.Fingerprints {
@@ -33,12 +32,12 @@ func (x fixed) recognise(f *item) {
 	}
 	if newest < len(x.all) {
 		sha := x.all[newest].HeadSHA
-		f.because(pipeline.ReasonBack + sha[:min(7, len(sha))])
+		f.addReason(pipeline.ReasonBack + sha[:min(7, len(sha))])
 	}
 }
 
-// without is what the next review has to know: what this head fixed, then what
-// was fixed before and is not back.
+// without returns what the next review has to know: what this head fixed, then what earlier heads
+// fixed and is not back.
 func (x fixed) without(back []*item, gone []pipeline.FixedFinding) pipeline.List[pipeline.FixedFinding] {
 	left := map[string]bool{}
 	for _, f := range back {

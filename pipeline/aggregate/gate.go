@@ -7,21 +7,21 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// What decided where no condition decided worse.
+// What decided if no condition decided worse.
 const (
-	// Incomplete says that the review is not whole.
+	// Incomplete says that the review is incomplete.
 	Incomplete = "review incomplete"
-	// PersonDecides says that one model alone found something so bad that a
-	// person has to accept or dismiss it.
+	// PersonDecides says that only one model found something so bad that a person has to accept or
+	// dismiss it.
 	PersonDecides = "a person must decide"
-	// SpecFailed says that the spec stage failed and that the quality stage was set
-	// aside for it, or not asked at all.
+	// SpecFailed says that the spec stage failed, so that the quality stage was suppressed or never
+	// asked.
 	SpecFailed = "the spec stage failed"
 )
 
-// gate decides. First the settings' conditions, then what they can't loosen: a
-// review that is not whole, that waits for a person, or whose quality does not count
-// because the spec stage failed, is at least needs_fixes.
+// gate decides. The settings' conditions come first. They can't loosen what follows: a review that is
+// incomplete, waits for a person, or has no quality stage because the spec stage failed is at least
+// needs_fixes.
 func (w *work) gate() {
 	w.count()
 	w.assess()

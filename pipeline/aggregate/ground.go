@@ -9,14 +9,14 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// ground finds out which findings of models quote the diff: each line of their
-// evidence stands in one of it, with white space collapsed. Evidence without a
-// word of some length proves nothing.
+// ground finds the models' findings whose evidence quotes the diff: each line of the evidence must
+// occur in the diff, with white space collapsed. Evidence without a word of some length proves
+// nothing.
 func (w *work) ground() {
 	var diff *quotes
 	for _, f := range w.findings {
 		if f.Model == "" || w.proven(f) || f.Severity.Rank() < pipeline.SeverityMajor.Rank() {
-			continue // nothing hangs on it
+			continue // it makes no difference
 		}
 		if diff == nil {
 			diff = newQuotes(w.in.Facts.Files)
@@ -25,15 +25,14 @@ func (w *work) ground() {
 	}
 }
 
-// The bounds of looking for a quote: the shortest word that it is looked up
-// by, in bytes, and how many lines with that word are looked at, in the order
-// of the diff.
+// The bounds of the search for a quote: the shortest word that is looked up, in bytes, and how many
+// lines with that word are compared, in the order of the diff.
 const (
 	minQuotedWord  = 3
 	maxQuotedLines = 256
 )
 
-// quotes are the lines of a diff, by the words in them.
+// quotes indexes the lines of a diff by their words.
 type quotes struct {
 	by map[string][]string
 }
@@ -58,7 +57,7 @@ func (q *quotes) add(line string) {
 	}
 }
 
-// hold reports whether all lines of the evidence stand in the diff.
+// hold reports whether all lines of the evidence occur in the diff.
 func (q *quotes) hold(evidence []string) bool {
 	found := false
 	for _, e := range evidence {
@@ -75,8 +74,8 @@ func (q *quotes) hold(evidence []string) bool {
 	return found
 }
 
-// stands reports whether a line of the diff has the text, word by word but for
-// its first and last, which may be parts of longer ones.
+// stands reports whether a line of the diff contains the text word by word. The first and last word
+// may be parts of longer ones.
 func (q *quotes) stands(text string) bool {
 	words := quotedWords(text)
 	if len(words) == 0 {
@@ -88,7 +87,7 @@ func (q *quotes) stands(text string) bool {
 	return slices.ContainsFunc(q.by[rarest], func(line string) bool { return strings.Contains(line, text) })
 }
 
-// quotedWords are the distinct words of a line that are long enough.
+// quotedWords are the distinct words of a line that are long enough to look up.
 func quotedWords(line string) []string {
 	var words []string
 	for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {

@@ -6,9 +6,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// compare places the findings in the history of the pull request. A finding is
-// known again by any of its fingerprints, so that it stays the same one when
-// others are merged with it or no longer are.
+// compare finds the state of each finding in the history of the pull request. Any of its fingerprints
+// identifies a finding, so it stays the same when others are merged with it or no longer are.
 func (w *work) compare() {
 	prev := w.in.Previous
 	if prev == nil {
@@ -34,14 +33,13 @@ func (w *work) compare() {
 			fixed.recognise(f)
 		}
 	}
-	gone := w.follow(last)
+	gone := w.followUp(last)
 	c.Fixed = fixed.without(w.findings, gone)
 }
 
-// knownBy reports whether the last report had the finding. What a model says
-// can't make old what is new without it: of a finding that agents and models
-// make together all that the agents say must be known, since the model may be
-// why it is one finding.
+// knownBy reports whether the last report had the finding. What a model says must not make a new
+// finding old. If agents and models made a finding together, every finding of the agents in it must be
+// known, since it may be one finding only because of the model.
 func (f *item) knownBy(was map[string]bool) bool {
 	old, models, anew := false, false, false
 	for _, m := range f.each() {
@@ -52,7 +50,7 @@ func (f *item) knownBy(was map[string]bool) bool {
 	return old && !(models && anew)
 }
 
-// known are the fingerprints of a stored finding. Older versions kept one.
+// known are the fingerprints of a stored finding. Older versions stored only one.
 func known(f *pipeline.Finding) []string {
 	if len(f.Fingerprints) == 0 {
 		return []string{f.ID}
@@ -60,12 +58,11 @@ func known(f *pipeline.Finding) []string {
 	return f.Fingerprints
 }
 
-// follow says what became of the last report's findings: those of which
-// nothing is left are resolved if everybody who made them looked again. Of
-// those that are nowhere and may still be there, the next review has to know.
-// It returns the fingerprints that are gone for sure, those too that a finding
-// had besides others.
-func (w *work) follow(last []pipeline.Finding) []pipeline.FixedFinding {
+// followUp decides what became of the last report's findings. A finding without a trace is resolved if
+// everyone who made it looked again. If it may still be there, it goes to the next review as
+// unconfirmed. followUp returns the fingerprints that are certainly gone, including further fingerprints
+// of findings that remain.
+func (w *work) followUp(last []pipeline.Finding) []pipeline.FixedFinding {
 	c := &w.report.Changes
 	here, unsure := w.fingerprintsHere()
 	failed, current := w.failedAgents(), w.currentPaths()
@@ -96,8 +93,8 @@ func (w *work) follow(last []pipeline.Finding) []pipeline.FixedFinding {
 	return gone
 }
 
-// fingerprintsHere are those of all that the report shows, and those of what
-// agents still say and are too unsure of.
+// fingerprintsHere returns the fingerprints of everything that the report shows, and those of what
+// agents found again but with too little confidence.
 func (w *work) fingerprintsHere() (here, unsure map[string]bool) {
 	here, unsure = map[string]bool{}, map[string]bool{}
 	for _, f := range w.findings {
@@ -118,7 +115,7 @@ func (w *work) fingerprintsHere() (here, unsure map[string]bool) {
 	return here, unsure
 }
 
-// currentPaths are those of the files by their oldest known path.
+// currentPaths maps the oldest known path of each file to its current path.
 func (w *work) currentPaths() map[string]string {
 	current := map[string]string{}
 	for p := range w.files {
@@ -132,8 +129,8 @@ func (w *work) currentPaths() map[string]string {
 	return current
 }
 
-// placeNow is where the file of one of the last report's findings is now, or
-// "" where it has none or is in the change no more.
+// placeNow is the current path of the file of an earlier finding. It is "" if the finding has no file
+// or the change no longer has the file.
 func (w *work) placeNow(f *pipeline.Finding, current map[string]string) string {
 	if f.Path == "" {
 		return ""
@@ -144,8 +141,8 @@ func (w *work) placeNow(f *pipeline.Finding, current map[string]string) string {
 	return current[f.Path]
 }
 
-// lookedAgain reports whether everybody who made a finding of the last report
-// could have made it again, or nobody could.
+// lookedAgain reports whether everyone who made an earlier finding could have made it again, or nobody
+// could.
 func (w *work) lookedAgain(f *pipeline.Finding, place string, failed map[string]bool) bool {
 	if w.in.Failed != nil || w.in.FilesUnknown && f.Path != "" || slices.ContainsFunc(w.in.Facts.Incomplete, func(i pipeline.Incompleteness) bool { return hides(i, f, place) }) {
 		return false
@@ -154,7 +151,7 @@ func (w *work) lookedAgain(f *pipeline.Finding, place string, failed map[string]
 	if len(makers) == 0 {
 		makers = pipeline.List[string]{f.Agent}
 	}
-	// Where its file left the change, there is nothing to look at.
+	// If the file left the change, there is nothing to look at.
 	left := f.Path != "" && place == ""
 	if slices.ContainsFunc(makers, func(agent string) bool { return failed[agent] }) {
 		return false
@@ -163,8 +160,8 @@ func (w *work) lookedAgain(f *pipeline.Finding, place string, failed map[string]
 	return left || !slices.ContainsFunc(makers, elsewhere) || w.vanished(f, place)
 }
 
-// looked reports whether an agent answered on a file, or on the change where
-// the place is "". One that was not asked in full did not.
+// looked reports whether an agent answered on a file, or on the change if place is "". An agent whose
+// questions were partly discarded did not.
 func (w *work) looked(agent, place string) bool {
 	answered := false
 	for _, r := range w.in.Results {
@@ -184,21 +181,21 @@ func (w *work) looked(agent, place string) bool {
 	return scoped
 }
 
-// hides reports whether something that could not be known may hide a finding.
+// hides reports whether something unknown may hide a finding.
 func hides(i pipeline.Incompleteness, f *pipeline.Finding, place string) bool {
 	switch i.What {
 	case "commits":
 		return f.Path == "" && f.Section != pipeline.SectionTitle && f.Section != pipeline.SectionDescription
 	case "files", "patch":
-		// A file that is not in the list may have been renamed unseen.
+		// A file that is not in the list may be a rename that nobody saw.
 		return f.Path != "" && (place == "" || i.Path == place)
 	}
 	return i.Gating && f.Path != "" && (i.Path == "" || i.Path == place)
 }
 
-// remember carries the history through a review that could not compare: of
-// nothing that was there is it known whether it still is.
-func (w *work) remember() {
+// carryHistory keeps the history in a review that could not compare: nobody knows which earlier
+// findings remain.
+func (w *work) carryHistory() {
 	prev := w.in.Previous
 	if prev == nil {
 		return

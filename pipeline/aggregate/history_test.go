@@ -13,13 +13,12 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// previous is what the store keeps of a report for the next one.
+// previous is the part of a report that the store keeps for the next one.
 func previous(r pipeline.ReviewReport) *pipeline.PreviousReport {
 	return r.AsPrevious()
 }
 
-// afterHeads reviews one head after the other, which are named head-1, head-2 and
-// so on, and returns the last report.
+// afterHeads reviews one head after the other, named head-1, head-2 and so on, and returns the last report.
 func afterHeads(heads ...Input) pipeline.ReviewReport {
 	var r pipeline.ReviewReport
 	for i, in := range heads {
@@ -34,8 +33,7 @@ func afterHeads(heads ...Input) pipeline.ReviewReport {
 	return r
 }
 
-// history is what a report says of the time before it, in words: new, open and
-// resolved findings, what is unconfirmed, and what is back.
+// history describes a report's changes in words: new, open, resolved and unconfirmed findings, and those that are back.
 func history(r pipeline.ReviewReport) string {
 	var back []string
 	for _, f := range r.Findings {
@@ -72,11 +70,11 @@ func TestCompareWithThePreviousReport(t *testing.T) {
 		t.Errorf("second: %d, %+v", second.Iteration, second.Changes)
 	}
 	if len(second.Changes.Resolved) != 1 || second.Changes.Resolved[0].Title != "goes" || second.Changes.Resolved[0].State != pipeline.StateResolved {
-		t.Errorf("resolved %+v: what an agent did not look for again is not resolved", second.Changes.Resolved)
+		t.Errorf("resolved %+v: a finding is not resolved if its agent did not look again", second.Changes.Resolved)
 	}
 }
 
-// What is merged with a finding, and what is no longer, leaves it open.
+// A finding stays open when another is merged with it, and when that ends.
 func TestOpenWhateverIsMerged(t *testing.T) {
 	all := head{"a.go": {"bad 1", "bad 2", "bad 3", "good", "good", "bad 4"}}.input()
 	for name, tc := range map[string]struct {
@@ -97,7 +95,7 @@ func TestOpenWhateverIsMerged(t *testing.T) {
 	}
 }
 
-// An agent that becomes surer takes a finding over: it is still the same one.
+// A finding stays the same one if another agent becomes surer and takes it over.
 func TestOpenWhoeverIsSurer(t *testing.T) {
 	x, y := finding("a.go", 2, "T", pipeline.SeverityMajor), finding("a.go", 2, "T", pipeline.SeverityMajor)
 	x.RuleID, y.RuleID = "r1", "r2"
@@ -124,8 +122,7 @@ func TestOneOfThreeEqualsFixed(t *testing.T) {
 	}
 }
 
-// From any head to any other, findings are new, open or neither, and nothing
-// is resolved that is still there.
+// From any head to any other, each finding is new, open or gone, and nothing is resolved that is still there.
 func TestHistoryAddsUp(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		before := Aggregate(drawnHead(t).input())
@@ -220,8 +217,7 @@ func TestCommitsUnknownKeepTheirFindings(t *testing.T) {
 	}
 }
 
-// What nobody looked for is known again when somebody does, however many heads
-// later.
+// A finding that nobody looked for is recognised when somebody looks again, however many heads later.
 func TestUnconfirmedIsRemembered(t *testing.T) {
 	with := head{"a.go": {"bad 1", "good"}}.input
 	failing := func() Input {
@@ -241,7 +237,7 @@ func TestUnconfirmedIsRemembered(t *testing.T) {
 	wantHistory(t, "and stays gone", afterHeads(with(), failing(), without(), without()), "new 0, open 0, resolved 0, unconfirmed 0, back []")
 }
 
-// A review whose last stage failed carries the history on.
+// A review whose last stage failed keeps the history.
 func TestFailedReportRemembers(t *testing.T) {
 	in := head{"a.go": {"bad 1"}}.input()
 	in.Previous = previous(afterHeads(head{"a.go": {"bad 0", "good", "bad 1"}}.input(), in))
@@ -288,13 +284,13 @@ func TestBroughtBack(t *testing.T) {
 	renamed.Results[0].Output.Findings[0].Path = "z.go"
 	wantHistory(t, "under a name that the code host tells of", afterHeads(with(), without(), renamed), back("head-2"))
 
-	// Only one of two that were merged is fixed, then the other, and one is back.
+	// First only one of two merged findings is fixed, then the other, and then one is back.
 	wantHistory(t, "one of two", afterHeads(
 		head{"a.go": {"bad 1", "bad 2"}}.input(), head{"a.go": {"bad 1", "good"}}.input(), head{"a.go": {"good", "bad 2"}}.input(),
 	), "new 1, open 0, resolved 1, unconfirmed 0, back [\"back: it was fixed in head-2\"]")
 }
 
-// The head that fixed it last is named, by seven characters of its SHA.
+// The report names the head that fixed the finding last, by seven characters of its SHA.
 func TestBackNamesTheHead(t *testing.T) {
 	in := head{"a.go": {"bad 1"}}.input()
 	id := Aggregate(in).Findings[0].ID
@@ -304,8 +300,8 @@ func TestBackNamesTheHead(t *testing.T) {
 	wantHistory(t, "fixed twice", Aggregate(in), `new 1, open 0, resolved 0, unconfirmed 0, back ["back: it was fixed in 0123456"]`)
 }
 
-// A review of the same head again has the same report before it, and says the
-// same; one of an older head that is pushed again comes after the newer one.
+// A second review of one head has the same previous report and says the same. A review of an older head that is pushed
+// again comes after the newer one.
 func TestReviewedAgain(t *testing.T) {
 	with, without := head{"a.go": {"bad 1"}}.input(), head{"a.go": {"good"}}.input()
 	first := afterHeads(with)
@@ -318,8 +314,7 @@ func TestReviewedAgain(t *testing.T) {
 	wantHistory(t, "the older head again", Aggregate(with), `new 1, open 0, resolved 0, unconfirmed 0, back ["back: it was fixed in head-2"]`)
 }
 
-// What a comment ignored counts in the gate only since it isn't ignored: it is
-// new to the gate, and was not fixed.
+// A finding that is no longer ignored is new to the gate, and was not fixed.
 func TestNoLongerIgnoredIsNew(t *testing.T) {
 	ignored := accepting(head{"a.go": {"bad 1 // reviewgate:ignore r1 wanted"}}.input())
 	plain := head{"a.go": {"bad 1"}}.input()
@@ -327,7 +322,7 @@ func TestNoLongerIgnoredIsNew(t *testing.T) {
 	wantHistory(t, "the comment comes", afterHeads(plain, ignored), "new 0, open 0, resolved 0, unconfirmed 0, back []")
 }
 
-// What is new for everybody else stays new, whatever a model said before.
+// A finding that is new without models stays new, whatever a model said before.
 func TestModelsMakeNothingOld(t *testing.T) {
 	f := finding("a.go", 2, "T", pipeline.SeverityMajor)
 	model := func(agents ...pipeline.Finding) Input {
@@ -346,8 +341,7 @@ func TestModelsMakeNothingOld(t *testing.T) {
 	wantHistory(t, "the model goes on alone", afterHeads(model(f), model()), "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
-// Reports that an older version stored have neither fingerprints of what was
-// merged nor a memory.
+// Reports of older versions have no fingerprints of merged findings and no memory.
 func TestOldReportsAreUnderstood(t *testing.T) {
 	in := head{"a.go": {"bad 1", "good", "good", "bad 2"}}.input()
 	r := Aggregate(in)
@@ -371,8 +365,8 @@ func TestDismissedIsKnownAgain(t *testing.T) {
 	wantHistory(t, "one of two dismissed", r, "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
-// Whatever a model says, now or before, the gate is no looser than without it:
-// neither where people dismissed findings, nor where it reads what is new.
+// Whatever a model says or said, the gate is no looser than without it: not where people dismissed findings, and not
+// where the gate reads new findings.
 func TestModelsLoosenNothingOverTime(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		before, after := drawnHead(t), drawnHead(t)
@@ -381,14 +375,14 @@ func TestModelsLoosenNothingOverTime(t *testing.T) {
 			delete(before, "b.go")
 		}
 		alone := before.input()
-		if rapid.Bool().Draw(t, "missed") { // what the agent finds next time
+		if rapid.Bool().Draw(t, "missed") { // the agent finds it only next time
 			alone.Results[0].Output.Findings = nil
 		}
 		first := alone
 		first.Results = append(slices.Clone(first.Results), pipeline.AgentResult{Agent: "llm", Model: "m", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: modelSays(t, first)}})
 		var dismissed pipeline.List[pipeline.Dismissal]
 		for _, f := range Aggregate(first).Findings {
-			if f.Model != "" && len(f.Reviewers) == 1 && rapid.Bool().Draw(t, "dismissed") { // a remark of the model
+			if f.Model != "" && len(f.Reviewers) == 1 && rapid.Bool().Draw(t, "dismissed") { // only the model found it
 				for _, print := range f.Fingerprints {
 					dismissed = append(dismissed, pipeline.Dismissal{Fingerprint: print, Path: f.Path, By: "alice", Override: true})
 				}
@@ -414,10 +408,9 @@ func TestModelsLoosenNothingOverTime(t *testing.T) {
 	})
 }
 
-// A model's remark by the rule that finds something there later has a fingerprint of its
-// own: who dismissed it has not dismissed what the rule finds. Together they are one finding,
-// in the rule's words.
-func TestDismissedRemarkTakesNothingWithIt(t *testing.T) {
+// A model's finding by a rule has another fingerprint than the rule's own finding: dismissing the one does not dismiss the
+// other. Together they are one finding, in the rule's words.
+func TestDismissingAModelsFindingKeepsTheRules(t *testing.T) {
 	f := ruledBy(finding("a.go", 2, "It leaks", pipeline.SeverityMajor), "r1")
 	remark := sure(ruledBy(finding("a.go", 2, "A short name", pipeline.SeverityInfo), "r1"), 0.99)
 	in := panel(outputs{x: {f}, qualityA: {remark}})
@@ -433,7 +426,7 @@ func TestDismissedRemarkTakesNothingWithIt(t *testing.T) {
 	}
 }
 
-// modelSays draws findings of a model, many of which are like those of the agent.
+// modelSays draws findings of a model, many of which resemble the agent's.
 func modelSays(t *rapid.T, in Input) pipeline.List[pipeline.Finding] {
 	var out pipeline.List[pipeline.Finding]
 	for i := range in.Facts.Files {
@@ -450,8 +443,8 @@ func modelSays(t *rapid.T, in Input) pipeline.List[pipeline.Finding] {
 	return out
 }
 
-// An agent that was asked for lines which are gone need not be asked again, but
-// one that failed might have found them elsewhere.
+// An agent that was asked about lines which are gone need not be asked again. An agent that failed might have found the
+// problem elsewhere.
 func TestWhatVanishedIsResolved(t *testing.T) {
 	before := head{"a.go": {"x", "bad one", "bad two", "y", "begin {", "", "1", "2", "3"}}
 	const resolved, unconfirmed = "new 0, open 0, resolved 2, unconfirmed 0, back []", "new 0, open 0, resolved 0, unconfirmed 2, back []"
@@ -476,8 +469,7 @@ func TestWhatVanishedIsResolved(t *testing.T) {
 	}
 }
 
-// Of lines that the diff does not show nobody knows what they say, and so not
-// that they are gone either.
+// Nobody knows the lines that the diff does not show, so nobody knows that they are gone.
 func TestWhatWasNotShownDoesNotVanish(t *testing.T) {
 	before := one(finding("a.go", 40, "t", pipeline.SeverityMajor))
 	before.Facts.Files[0].Status = pipeline.FileModified

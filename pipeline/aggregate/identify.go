@@ -8,26 +8,25 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// identify gives each finding its fingerprint, which outlives line shifts,
-// rebases, renames and force pushes: it is made from the rule (or title), the
-// oldest known path (or the section), the flagged text, and the place among
-// equals, never from a line number. Findings at one place, of two agents or of
-// one that repeats itself, have the same place among equals.
+// identify gives each finding its fingerprint, which survives line shifts, rebases, renames and force
+// pushes. It is made from the rule or title, the oldest known path or the section, the flagged text, and
+// the position among equal findings, but never from a line number. Findings at one place have the same
+// position among equals, whether they come from two agents or from one that repeats itself.
 //
-// That is done before any of them is merged, suppressed or found to be unsure:
-// what becomes of one leaves the others theirs.
+// This comes before any of them is merged, suppressed or found to be unsure, so that what happens to one
+// finding does not change the fingerprints of others.
 func (w *work) identify() {
-	sortByContent(w.findings) // equals are counted in document order
+	sortByContent(w.findings) // equal findings are counted in document order
 	for _, f := range w.findings {
 		f.title, f.section = w.titles.of(f.Title), normalised(f.Section)
 		f.flagged = w.flagged(f)
 	}
 	w.origins = w.oldestPaths()
-	w.around = newArounds(w.files, w.in.Facts, w.rules)
+	w.surroundings = newSurroundings(w.files, w.in.Facts, w.rules)
 	for i, id := range fingerprints(w.findings, w.where) {
 		f := w.findings[i]
-		f.own, f.ID, f.Fingerprints = id, id, pipeline.List[string]{id}
-		f.Surroundings = pipeline.List[string]{w.around.of(f)}
+		f.ownID, f.ID, f.Fingerprints = id, id, pipeline.List[string]{id}
+		f.Surroundings = pipeline.List[string]{w.surroundings.of(f)}
 		if o := w.origins[f.Path]; o != f.Path {
 			f.OriginalPath = o
 		}
@@ -35,8 +34,8 @@ func (w *work) identify() {
 	w.setFlagged()
 }
 
-// where is the oldest known path of a finding's file, or the section. That of
-// a commit's message does not name the commit, which a rebase makes another.
+// where is the oldest known path of a finding's file, or the section. The section of a commit's message
+// does not name the commit, since a rebase changes it.
 func (w *work) where(f *item) string {
 	if f.Path != "" {
 		return or(w.origins[f.Path], f.Path)
@@ -47,8 +46,7 @@ func (w *work) where(f *item) string {
 	return f.section
 }
 
-// fingerprints returns those of findings in document order, which stand where
-// the function says.
+// fingerprints returns the fingerprints of findings in document order. where returns the place of each.
 func fingerprints(findings []*item, where func(*item) string) []string {
 	type place struct {
 		equals, path, section string
@@ -60,7 +58,7 @@ func fingerprints(findings []*item, where func(*item) string) []string {
 		equals := f.what() + "\x00" + where(f) + "\x00" + f.flagged
 		p := place{equals, f.Path, "", f.StartLine, f.EndLine}
 		if f.Path == "" {
-			p.section = f.section // which may be one of several commits with one message
+			p.section = f.section // several commits may have one message
 		}
 		n, ok := nth[p]
 		if !ok {
@@ -72,14 +70,13 @@ func fingerprints(findings []*item, where func(*item) string) []string {
 	return out
 }
 
-// byModel begins what a model's finding is told by. It has another fingerprint than
-// what anybody else says of the same place by the same rule: whoever dismisses a
-// model's remark has not dismissed what the rule found, and what only a model knew
-// is new when another finds it.
+// byModel begins the identity of a model's finding. The fingerprint differs from that of any other
+// finding at the same place and by the same rule: whoever dismisses a model's finding has not dismissed
+// the rule's, and what only a model found is new when something else finds it.
 const byModel = "model\x00"
 
-// what is the rule, or the title where there is none, and whether a model says so.
-// A title of nothing but punctuation is taken as it is.
+// what is the rule, or the title if there is no rule, and whether a model says so. A title of only
+// punctuation stays as it is.
 func (f *item) what() string {
 	by := ""
 	if f.Model != "" {
@@ -94,18 +91,17 @@ func (f *item) what() string {
 	return by + collapsed(f.Title)
 }
 
-// What counts of the lines of a finding: the first that aren't blank. One about
-// more is told by how it begins.
+// How much of a finding's lines counts: the first lines that aren't blank. The beginning identifies a
+// longer finding.
 const (
 	maxFlagged = 50
-	maxSpanned = 4 * maxFlagged // blank ones included
+	maxSpanned = 4 * maxFlagged // with blank lines
 )
 
-// flagged is the text that a finding is about, with white space collapsed:
-// blank lines and breaks between lines are white space too. Comments that
-// ignore findings don't count, so that writing one makes no finding another.
-// Facts hold placeholders where secrets stood, so no secret counts. A finding
-// about no lines is about its section, or a commit's message.
+// flagged is the text that a finding is about, with white space collapsed, including blank lines and line
+// breaks. It leaves out comments that ignore findings, so that writing one does not change the finding.
+// Facts hold placeholders for secrets, so it contains no secret. A finding about no lines is about its
+// section, or about a commit's message.
 func (w *work) flagged(f *item) string {
 	if f.Path == "" {
 		message, _ := w.commit(f)
@@ -119,7 +115,7 @@ func (w *work) flagged(f *item) string {
 	}
 	place := flaggedLines{f.Path, f.StartLine, f.EndLine}
 	if text, ok := w.flaggedAt[place]; ok {
-		return text // thousands may be about one line
+		return text // computed once: thousands of findings may be about one line
 	}
 	lines := w.lines.of(f.Path)
 	var text []string
@@ -138,10 +134,10 @@ type flaggedLines struct {
 	start, end int
 }
 
-// maxBrief is how long a text may be that findings are told by, in bytes.
+// maxBrief is the length up to which a text itself is part of a finding's identity, in bytes.
 const maxBrief = 4 << 10
 
-// brief is a text, or a digest of one that is too long to be kept for each finding.
+// brief is a text, or its digest if the text is too long to store for each finding.
 func brief(text string) string {
 	if len(text) <= maxBrief {
 		return text
@@ -150,7 +146,7 @@ func brief(text string) string {
 	return hex.EncodeToString(sum[:]) + "\n"
 }
 
-// commit returns the message that a finding is about, if it is about one.
+// commit returns the commit message that a finding is about, if it is about one.
 func (w *work) commit(f *item) (message string, known bool) {
 	if f.Path != "" || f.Section == "" {
 		return "", false

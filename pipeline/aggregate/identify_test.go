@@ -58,7 +58,7 @@ func TestFingerprintOutlivesMoves(t *testing.T) {
 	}
 }
 
-func TestEqualFindingsAreTold(t *testing.T) {
+func TestEqualFindingsAreToldApart(t *testing.T) {
 	in := world(map[string][]pipeline.Finding{"x": {finding("b.go", 2, "T", pipeline.SeverityInfo), finding("b.go", 4, "T", pipeline.SeverityInfo)}})
 	r := Aggregate(in)
 	if len(r.Findings) != 2 || r.Findings[0].ID == r.Findings[1].ID {
@@ -66,11 +66,11 @@ func TestEqualFindingsAreTold(t *testing.T) {
 	}
 }
 
-// head is one head of a pull request that only adds files, reviewed by agent x.
+// head is one head of a pull request that only adds files. Agent x reviews it.
 type head map[string][]string
 
-// input flags each line that has the word bad, by one rule, and each that
-// begins a block together with the three lines after it that aren't blank.
+// input flags each line with the word bad by one rule. It also flags each line that begins a block, together with the next
+// three lines that aren't blank.
 func (h head) input() Input {
 	in := world(map[string][]pipeline.Finding{"x": nil})
 	in.Facts.Files = nil
@@ -113,7 +113,7 @@ func drawnHead(t *rapid.T) head {
 	return h
 }
 
-// ids are those of all that a report's findings were merged from.
+// ids returns the ids of all the findings that a report's findings were merged from.
 func ids(r pipeline.ReviewReport) []string {
 	var out []string
 	for _, f := range r.Findings {
@@ -123,8 +123,7 @@ func ids(r pipeline.ReviewReport) []string {
 	return out
 }
 
-// Whatever moves the lines and leaves what they say alone leaves the
-// fingerprints alone.
+// Changes that move lines without changing what they say don't change fingerprints.
 func TestFingerprintsOutliveWhatChangesNoCode(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		h := drawnHead(t)
@@ -178,7 +177,7 @@ func TestFingerprintsOutliveWhatChangesNoCode(t *testing.T) {
 				f := &in.Facts.Files[i]
 				f.Status = pipeline.FileModified
 				for k := range f.Hunks[0].Lines {
-					if k%2 == 0 { // the base has these lines by now
+					if k%2 == 0 { // the base has these lines now
 						f.Hunks[0].Lines[k].Op = pipeline.LineContext
 					}
 				}
@@ -187,8 +186,7 @@ func TestFingerprintsOutliveWhatChangesNoCode(t *testing.T) {
 	})
 }
 
-// Findings at different places have different fingerprints, and as many as
-// there are places.
+// Findings at different places have different fingerprints: there are as many fingerprints as places.
 func TestFingerprintsTellPlacesApart(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		in := drawnHead(t).input()
@@ -208,10 +206,10 @@ func TestFingerprintOfACommit(t *testing.T) {
 	}
 	first := id("1111111111", "fixed it")
 	if id("2222222222", "fixed it\n") != first {
-		t.Error("a rebase made another finding of it")
+		t.Error("a rebase changed the fingerprint")
 	}
 	if id("1111111111", "fix it") == first {
-		t.Error("another message has the same finding")
+		t.Error("another message has the same fingerprint")
 	}
 }
 
@@ -233,7 +231,7 @@ func TestFingerprintsOfEqualCommits(t *testing.T) {
 	}
 }
 
-func TestSectionsOfAFileAreTold(t *testing.T) {
+func TestSectionsOfAFileAreToldApart(t *testing.T) {
 	at := func(section string) pipeline.Finding {
 		f := finding("docs/plans/p.md", 0, "Vague", pipeline.SeverityWarning)
 		f.Section = section
@@ -246,15 +244,15 @@ func TestSectionsOfAFileAreTold(t *testing.T) {
 	}
 }
 
-func TestTitlesOfPunctuationAreTold(t *testing.T) {
+func TestTitlesOfPunctuationAreToldApart(t *testing.T) {
 	r := Aggregate(world(map[string][]pipeline.Finding{"x": {finding("a.go", 1, "!!!", pipeline.SeverityInfo), finding("a.go", 1, "???", pipeline.SeverityInfo)}}))
 	if len(slices.Compact(ids(r))) != len(ids(r)) {
 		t.Errorf("ids %v", ids(r))
 	}
 }
 
-// Who finds a thing, how sure, and what becomes of it is no part of what it is.
-func TestFingerprintIsThatOfThePlace(t *testing.T) {
+// A fingerprint does not depend on who made the finding, how sure they are, or what becomes of it.
+func TestFingerprintDependsOnThePlaceAlone(t *testing.T) {
 	f := finding("b.go", 3, "T", pipeline.SeverityMajor)
 	alone := Aggregate(one(f)).Findings[0].ID
 	surer := f
@@ -274,8 +272,7 @@ func TestFingerprintIsThatOfThePlace(t *testing.T) {
 	}
 }
 
-// What models say can't push the fingerprints of others along, among which one
-// may be dismissed.
+// Models' findings don't change the positions of other findings among equals, one of which may be dismissed.
 func TestModelsDoNotShiftEquals(t *testing.T) {
 	f := finding("b.go", 3, "T", pipeline.SeverityMajor)
 	in := one(f)
@@ -290,7 +287,7 @@ func TestModelsDoNotShiftEquals(t *testing.T) {
 	}
 }
 
-// other is the fingerprint of a second finding like the input's only one.
+// other is the fingerprint of a second finding that equals the input's only one.
 func other(t *testing.T, in Input) string {
 	t.Helper()
 	first := in.Results[0].Output.Findings[0]
@@ -307,7 +304,7 @@ func other(t *testing.T, in Input) string {
 	return ""
 }
 
-// What is discarded in the first step has its fingerprint, too.
+// Findings that the first step discards have a fingerprint too.
 func TestProtectedArtifactsKeepTheirFingerprint(t *testing.T) {
 	f := finding("docs/plans/p.md", 0, "Stale plan", pipeline.SeverityMajor)
 	kept := Aggregate(one(f)).Findings[0].ID

@@ -13,34 +13,33 @@ import (
 	"github.com/reviewgate/reviewgate/policies/spelling"
 )
 
-// inline takes out of the gate what a comment in the code asks to ignore:
+// inline suppresses a finding that a comment in the code asks to ignore:
 //
 //	reviewgate:ignore RULE[,RULE][:] reason
 //
-// on the first of a finding's lines, or in a comment of its own on the line
-// above. Such findings are counted and shown with the reason. A comment that the
-// change adds, or puts beside other code, counts only once a person accepts it. A finding
-// that a comment may not ignore stays, and says why.
+// The comment is on the first of the finding's lines, or alone on the line above. Ignored findings are
+// counted and shown with the reason. A comment that the change adds, or moves beside other code, counts
+// only once a person accepts it. A finding that a comment may not ignore stays, and its reasons say why.
 func (w *work) inline(f *item) bool {
 	m := w.ignoring(f)
 	if m == nil {
 		if m = w.misspelling(f); m != nil {
-			f.because(pipeline.ReasonNotIgnored + fmt.Sprintf("the comment on line %d misspells the rule, which is %s", m.line, f.RuleID))
+			f.addReason(pipeline.ReasonNotIgnored + fmt.Sprintf("the comment on line %d misspells the rule, which is %s", m.line, f.RuleID))
 		} else if line := w.nearMiss(f); line > 0 {
-			f.because(pipeline.ReasonNotIgnored + fmt.Sprintf("the comment on line %d must read %s %s, and then a reason", line, ignoreWord, f.RuleID))
+			f.addReason(pipeline.ReasonNotIgnored + fmt.Sprintf("the comment on line %d must read %s %s, and then a reason", line, ignoreWord, f.RuleID))
 		}
 		return false
 	}
 	if why := w.notIgnored(f, m); why != "" {
-		f.because(pipeline.ReasonNotIgnored + why)
+		f.addReason(pipeline.ReasonNotIgnored + why)
 		return false
 	}
-	f.because(w.told(f, m))
+	f.addReason(w.ignoredBy(f, m))
 	w.setAside(f, pipeline.StateSuppressed, "inline: "+m.reason)
 	return true
 }
 
-// notIgnored is why the comment is not obeyed, or "".
+// notIgnored is why the comment does not count, or "".
 func (w *work) notIgnored(f *item, m *marker) string {
 	mode := w.in.Config.Settings.Synthesis.InlineIgnore
 	switch {
@@ -58,7 +57,7 @@ func (w *work) notIgnored(f *item, m *marker) string {
 		return fmt.Sprintf("the comment on line %d stands inside quotes", m.line)
 	case m.reason == "":
 		return fmt.Sprintf("the comment on line %d gives no reason", m.line)
-	case w.stood(f, m):
+	case w.inBase(f, m):
 		return ""
 	case mode == config.IgnoreBaseOnly && m.old:
 		return "the line that this ignore comment is about has changed, and the config allows only what stood in the base"
@@ -75,21 +74,21 @@ func (w *work) notIgnored(f *item, m *marker) string {
 	return ""
 }
 
-// told says which comment ignores a finding, and who accepted it where the change
-// brought it there.
-func (w *work) told(f *item, m *marker) string {
+// ignoredBy says which comment ignores a finding. If the change brought the comment there, it also says
+// who accepted it.
+func (w *work) ignoredBy(f *item, m *marker) string {
 	text := fmt.Sprintf("ignored by the comment on line %d", m.line)
-	if w.stood(f, m) {
+	if w.inBase(f, m) {
 		return text
 	}
 	return text + ", which " + w.ignores[acceptedIgnore{f.ID, m.reason}].By + " accepted"
 }
 
-// stood reports whether the comment stood in the base, about this very code. It no longer
-// counts once a line of the finding changes, or the change removes something between the
-// two: it was written about other code. Indentation that means nothing may change. Nothing
-// is known of lines that the diff does not show, or of a file that the base did not have.
-func (w *work) stood(f *item, m *marker) bool {
+// inBase reports whether the base has the comment about this same code. The comment stops counting once a
+// line of the finding changes or the change removes something between the two, since it was written about
+// other code. Indentation without meaning may change. Lines that the diff does not show, and files that
+// the base did not have, don't count.
+func (w *work) inBase(f *item, m *marker) bool {
 	file := w.files[f.Path]
 	if file.Status != pipeline.FileModified && file.Status != pipeline.FileRenamed {
 		return false
@@ -111,11 +110,11 @@ func (w *work) ignoring(f *item) *marker {
 	})
 }
 
-// nearWord is what people write who mean the ignoreWord.
+// nearWord matches misspellings of ignoreWord.
 var nearWord = regexp.MustCompile(`(?i)reviewgate[ \t]*:?[ \t]*ignore`)
 
-// nearMiss is the line of a comment that is meant to ignore the finding and is not of
-// the form, or names no rule at all; 0 for none.
+// nearMiss is the line of a comment that should ignore the finding but has the wrong form or names no
+// rule, or 0.
 func (w *work) nearMiss(f *item) int {
 	noRule := func(m *marker) bool {
 		return !slices.ContainsFunc(m.rules, func(id string) bool { return w.rules[id] != nil || strings.ContainsAny(id, "-_/.0123456789") })
@@ -126,7 +125,7 @@ func (w *work) nearMiss(f *item) int {
 	if f.RuleID == "" || f.Path == "" || f.StartLine == 0 {
 		return 0
 	}
-	const longest = 2000 // nobody writes a comment into a line of more bytes
+	const longest = 2000 // nobody writes a comment on a line of more bytes
 	for _, n := range []int{f.StartLine, f.StartLine - 1} {
 		l := w.lines.of(f.Path)[n]
 		at := nearWord.FindStringIndex(l.text[:min(longest, len(l.text))])
@@ -141,8 +140,8 @@ func (w *work) nearMiss(f *item) int {
 	return 0
 }
 
-// misspelling is the comment that probably means the finding's rule and names
-// none that exists, or nil.
+// misspelling is the comment that probably means the finding's rule but names one that does not exist, or
+// nil.
 func (w *work) misspelling(f *item) *marker {
 	const slips = 2
 	return w.comment(f, func(m *marker) bool {
@@ -152,8 +151,8 @@ func (w *work) misspelling(f *item) *marker {
 	})
 }
 
-// comment is the first comment about a finding's place that is wanted, or nil.
-// One on the line itself goes first.
+// comment is the first comment about a finding's place for which wanted returns true, or nil. A comment on
+// the line itself goes first.
 func (w *work) comment(f *item, wanted func(*marker) bool) *marker {
 	if f.RuleID == "" || f.Path == "" || f.StartLine == 0 {
 		return nil
@@ -167,28 +166,27 @@ func (w *work) comment(f *item, wanted func(*marker) bool) *marker {
 	return nil
 }
 
-// marker is a reviewgate:ignore in a line of the head.
+// marker is a reviewgate:ignore comment on a line of the head.
 type marker struct {
 	line   int
 	rules  []string
 	reason string
-	alone  bool // nothing stands before it on its line
-	old    bool // the base has it at this place, whatever the change makes of the code
-	quoted bool // it stands inside quotes that are opened on its line
-	start  int  // where in the line the comment starts, in bytes
+	alone  bool // nothing else comes before it on its line
+	old    bool // the base has it at this place, whatever the change does to the code
+	quoted bool // it is inside quotes that open on its line
+	start  int  // the byte offset of the comment in the line
 }
 
 const ignoreWord = "reviewgate:ignore"
 
-// The bounds of what one comment says.
+// The bounds of one comment's content.
 const (
 	maxIgnoredRules = 20
 	maxIgnoreReason = 200 // characters
 )
 
-// parseMarker reads the first comment of a line that ignores rules, or nil.
-// It tells a string from a comment where the string begins on the same line;
-// within one of several lines it can't.
+// parseMarker reads the first comment of a line that ignores rules, or returns nil. It tells a string from a
+// comment if the string begins on the same line. It can't if the string spans lines.
 func parseMarker(l pipeline.Line) *marker {
 	blanks, stars := prefix(l.Text)
 	for from := 0; ; {
@@ -217,24 +215,23 @@ func (m *marker) read(rest string) {
 	m.reason = shortened(rest)
 }
 
-// prefix is how many bytes of blanks a line starts with, and where the slashes and stars
-// end that follow them.
+// prefix returns the length of the spaces at the start of a line, and the end of the slashes and stars after
+// them.
 func prefix(text string) (blanks, stars int) {
 	blanks = len(text) - len(strings.TrimLeft(text, " \t"))
 	return blanks, len(text) - len(strings.TrimLeft(text[blanks:], "/*"))
 }
 
-// commentStartIn is commentStart for a place in a line.
+// commentStartIn is commentStart for a position in a line.
 func commentStartIn(text string, at int) (int, bool) {
 	blanks, stars := prefix(text)
 	return commentStart(text[:at], blanks, stars)
 }
 
-// commentStart finds the comment that begins right before the end of the text.
-// What begins a comment in one language is code in another, but none of these
-// stands before the word in code. A * does so only inside a comment of several lines, at
-// the beginning of its line: after the line's blanks, and among the slashes and stars
-// that follow these, which end at stars.
+// commentStart finds the comment that begins right before the end of the text. A mark that begins a comment
+// in one language is code in another, but no code has one of these marks before ignoreWord. A * counts only
+// inside a comment of several lines, at the start of its line: after the spaces, and among the slashes and
+// stars that follow, which end at stars.
 func commentStart(s string, blanks, stars int) (int, bool) {
 	s = strings.TrimRight(s, " \t")
 	for _, opener := range []string{"<!--", "/*", "//", "--", "#", ";", "%"} {
@@ -245,8 +242,8 @@ func commentStart(s string, blanks, stars int) (int, bool) {
 	return blanks, len(s) <= stars && strings.HasSuffix(s, "*")
 }
 
-// aloneBefore reports whether what stands before a comment is nothing but white
-// space, or the brace with which JSX embeds a comment.
+// aloneBefore reports whether the text before a comment is only white space, or the brace with which JSX
+// embeds a comment.
 func aloneBefore(s string) bool { return strings.Trim(s, " \t{") == "" }
 
 // opensQuote reports whether a quote is open at the end of the text.
@@ -286,8 +283,8 @@ func ignoredRules(s string) (rules []string, rest string) {
 	return rules, s
 }
 
-// shortened is a text of the change on one line, cut if it is long. Characters that can't
-// be seen are replaced: leaving them out could join a secret that they split.
+// shortened is a text of the change on one line, cut if it is long. It replaces invisible characters:
+// removing them could join a secret that they split.
 func shortened(s string) string {
 	s = collapsed(strings.Map(func(r rune) rune {
 		switch {

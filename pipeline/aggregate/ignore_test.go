@@ -20,15 +20,15 @@ func ruled(line int, s pipeline.Severity) pipeline.Finding {
 	return f
 }
 
-// commented is an input with a file c.go of these lines, which stood in the base.
+// commented is an input with a file c.go of these lines, all of which are in the base.
 func commented(f pipeline.Finding, lines ...string) Input {
 	in := one(f)
-	in.Facts.Files = append(in.Facts.Files, stood(file("c.go", lines...)))
+	in.Facts.Files = append(in.Facts.Files, unchangedFile(file("c.go", lines...)))
 	return in
 }
 
-// stood is a file that the change shows and leaves as it was.
-func stood(f pipeline.File) pipeline.File {
+// unchangedFile is a file that the change shows but does not change.
+func unchangedFile(f pipeline.File) pipeline.File {
 	f.Status = pipeline.FileModified
 	for i := range f.Hunks {
 		for j := range f.Hunks[i].Lines {
@@ -38,7 +38,7 @@ func stood(f pipeline.File) pipeline.File {
 	return f
 }
 
-// accepting is the input after a person accepted each comment that waits for it.
+// accepting is the input after a person accepted each comment that waits for acceptance.
 func accepting(in Input) Input {
 	for _, f := range Aggregate(in).Findings {
 		for _, r := range f.Reasons {
@@ -59,8 +59,8 @@ func accepting(in Input) Input {
 func TestIgnoreForms(t *testing.T) {
 	tests := []struct {
 		name   string
-		lines  []string // the finding is on the second, or on a third that is x()
-		reason string   // empty where it stays
+		lines  []string // the finding is on the second, or on a third line that is x()
+		reason string   // empty if the finding stays
 	}{
 		{"at the end", []string{"", "x() // reviewgate:ignore r1 known to be safe"}, "known to be safe"},
 		{"above", []string{"// reviewgate:ignore r1 known", "x()"}, "known"},
@@ -136,7 +136,7 @@ func TestWhatCommentsMayNotIgnore(t *testing.T) {
 		name   string
 		agent  string
 		change func(*Input, *pipeline.Finding)
-		why    string // empty where it is ignored
+		why    string // empty if the finding is ignored
 	}{
 		{"major", "x", func(*Input, *pipeline.Finding) {}, ""},
 		{"critical", "x", func(_ *Input, f *pipeline.Finding) { f.Severity = pipeline.SeverityCritical }, "not ignored: an inline comment can't ignore a critical finding"},
@@ -164,7 +164,7 @@ func TestWhatCommentsMayNotIgnore(t *testing.T) {
 	for _, tt := range tests {
 		f := ruled(1, pipeline.SeverityMajor)
 		in := world(map[string][]pipeline.Finding{tt.agent: {f}})
-		in.Facts.Files = append(in.Facts.Files, stood(file("c.go", code)))
+		in.Facts.Files = append(in.Facts.Files, unchangedFile(file("c.go", code)))
 		tt.change(&in, &in.Results[0].Output.Findings[0])
 		r := Aggregate(in)
 		if tt.why == "" {
@@ -181,7 +181,7 @@ func TestWhatCommentsMayNotIgnore(t *testing.T) {
 	}
 }
 
-// A comment that was meant is answered; one about another rule is not.
+// A finding answers a misspelt comment. It does not answer a comment about another rule.
 func TestMisspelledIgnores(t *testing.T) {
 	const form = "not ignored: the comment on line 1 must read reviewgate:ignore sec-tls-01, and then a reason"
 	for code, why := range map[string]string{
@@ -197,7 +197,7 @@ func TestMisspelledIgnores(t *testing.T) {
 		"x() // ReviewGate:Ignore sec-tls-01 a":     form,
 		"x() # reviewgate:ignore-next-line a":       form,
 		"x() // reviewgate ignore sec-tls-01 a":     form,
-		`x("reviewgate: ignore sec-tls-01 a")`:      "", // no comment
+		`x("reviewgate: ignore sec-tls-01 a")`:      "", // not a comment
 	} {
 		f := ruled(1, pipeline.SeverityMajor)
 		f.RuleID = "sec-tls-01"
@@ -228,8 +228,8 @@ func TestIgnoreNeedsALine(t *testing.T) {
 	}
 }
 
-// A comment counts that stood in the base about the same code. What the change adds,
-// moves, widens or uncovers waits until a person accepts it.
+// A comment counts if the base has it about the same code. A comment that the change adds, moves, widens or uncovers waits
+// until a person accepts it.
 func TestIgnoresOfTheChangeWait(t *testing.T) {
 	const code = "x()"
 	const comment = "// reviewgate:ignore r1 known"
@@ -241,7 +241,7 @@ func TestIgnoresOfTheChangeWait(t *testing.T) {
 		end    int
 		status pipeline.FileStatus
 		stood  bool
-		old    bool // the comment, which does not count for the line
+		old    bool // the base has the comment, but about another line
 		lang   string
 	}{
 		"it stood above the code":                   {[]pipeline.Line{line(context, comment), line(context, code)}, 2, 2, pipeline.FileModified, true, false, ""},
@@ -305,13 +305,13 @@ func TestIgnoresOfTheChangeWait(t *testing.T) {
 		}
 		agreed.Config.Settings.Synthesis.InlineIgnore = config.IgnoreBaseOnly
 		if r := Aggregate(agreed); len(r.Suppressed) != 0 || !r.Decision.Blocks() || r.Findings[0].Reasons[0] != baseOnly {
-			t.Errorf("%s, and accepted where only those of the base count: %+v, %+v", name, r.Suppressed, r.Findings)
+			t.Errorf("%s, and accepted under base_only: %+v, %+v", name, r.Suppressed, r.Findings)
 		}
 	}
 }
 
-// What a person accepted is one comment about one finding: neither another reason nor
-// other code goes with it, and who only says that the finding is right accepts none.
+// A person accepts one comment about one finding. Another reason or other code needs another acceptance, and accepting the
+// finding accepts no comment.
 func TestAcceptedIgnoreIsForOneComment(t *testing.T) {
 	in := one(ruled(1, pipeline.SeverityMajor))
 	in.Facts.Files = append(in.Facts.Files, file("c.go", "x() // reviewgate:ignore r1 known"))
@@ -338,17 +338,17 @@ func TestAcceptedIgnoreIsForOneComment(t *testing.T) {
 	}
 }
 
-// A comment that the change takes out is not obeyed.
+// A comment that the change removes does not count.
 func TestRemovedIgnoreIsNotObeyed(t *testing.T) {
 	in := commented(ruled(1, pipeline.SeverityMajor), "x() // reviewgate:ignore r1 known")
 	in.Facts.Files[3].Hunks[0].Lines[0].Op = pipeline.LineRemoved
 	if s := Aggregate(in).Suppressed; len(s) != 0 {
-		t.Errorf("a comment that the change removes is obeyed: %+v", s)
+		t.Errorf("a comment that the change removes counts: %+v", s)
 	}
 }
 
-// Writing a comment makes no finding another: not the ignored one, nor others
-// on its line, nor its equals elsewhere; and nothing counts as resolved.
+// Writing a comment changes no fingerprint: not that of the ignored finding, nor of others on its line, nor of its equals
+// elsewhere. Nothing counts as resolved.
 func TestIgnoringKeepsFingerprints(t *testing.T) {
 	other := finding("c.go", 1, "another", pipeline.SeverityWarning)
 	other.RuleID = "r2"
@@ -373,8 +373,8 @@ func TestIgnoringKeepsFingerprints(t *testing.T) {
 	}
 }
 
-// Comments are text of the change: whatever stands in them, each finding is
-// either in the report or suppressed, and the same comes out again.
+// Comments are text of the change. Whatever they hold, each finding is either in the report or suppressed, and a second run
+// gives the same.
 func TestAnyCommentIsReadTheSame(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("r1,x \t\"'`\\*/#<!->;%é\u202e"))).Draw(t, "before") +
@@ -408,8 +408,8 @@ func BenchmarkIgnore(b *testing.B) {
 	}
 }
 
-// A comment is found behind a megabyte of what nearly is one.
-func TestIgnoreBehindNearMisses(t *testing.T) {
+// A comment after a megabyte of near misses is found.
+func TestIgnoreAfterNearMisses(t *testing.T) {
 	half := 1 << 19
 	for name, before := range map[string]string{"blanks": " ", "stars": "*", "words": ignoreWord} {
 		text := strings.Repeat(before, half/len(before)) + strings.Repeat(ignoreWord, half/len(ignoreWord)) + " // reviewgate:ignore r1 known"
@@ -419,8 +419,7 @@ func TestIgnoreBehindNearMisses(t *testing.T) {
 	}
 }
 
-// BenchmarkIgnoreNearMisses says how long a line of a megabyte takes that nearly holds
-// very many comments.
+// BenchmarkIgnoreNearMisses measures a line of a megabyte that nearly holds very many comments.
 func BenchmarkIgnoreNearMisses(b *testing.B) {
 	half := 1 << 19
 	for name, before := range map[string]string{"blanks": " ", "stars": "*", "slashes": "/", "words": ignoreWord} {
@@ -433,8 +432,8 @@ func BenchmarkIgnoreNearMisses(b *testing.B) {
 	}
 }
 
-// A comment takes out what it names before it is known how sure or how severe
-// others are of the same, and after it is known how severe it is itself.
+// A comment suppresses its finding before others' confidence and severity are known, and after the finding's own severity
+// is known.
 func TestIgnoreAmongTheOtherSteps(t *testing.T) {
 	const code = "x() // reviewgate:ignore r1 known"
 	unsure := ruled(1, pipeline.SeverityMajor)
@@ -447,7 +446,7 @@ func TestIgnoreAmongTheOtherSteps(t *testing.T) {
 	other := ruled(1, pipeline.SeverityWarning)
 	other.RuleID = "r2"
 	in := world(map[string][]pipeline.Finding{"x": {ruled(1, pipeline.SeverityMajor)}, "y": {other}})
-	in.Facts.Files = append(in.Facts.Files, stood(file("c.go", code)))
+	in.Facts.Files = append(in.Facts.Files, unchangedFile(file("c.go", code)))
 	r = Aggregate(in)
 	if len(r.Suppressed) != 1 || len(r.Findings) != 1 || r.Findings[0].RuleID != "r2" || r.Findings[0].Severity != pipeline.SeverityWarning {
 		t.Errorf("another rule says the same: suppressed %+v, findings %+v, want r2 to stay as it is", r.Suppressed, r.Findings)

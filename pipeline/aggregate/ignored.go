@@ -8,28 +8,28 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// ignored is an entry of the settings' ignore, with its paths compiled.
-type ignored struct {
+// ignoreEntry is an entry of the settings' ignore with its paths compiled.
+type ignoreEntry struct {
 	config.Ignored
 	paths *glob.Set
 }
 
-// leftOut returns the entries of the settings' ignore.
-func (w *work) leftOut() []ignored {
-	var out []ignored
+// ignoreEntries returns the entries of the settings' ignore.
+func (w *work) ignoreEntries() []ignoreEntry {
+	var out []ignoreEntry
 	for _, e := range w.in.Config.Settings.Ignore {
 		paths, err := glob.Compile(e.Paths)
 		if err != nil {
-			continue // the config was validated: it has no such glob
+			continue // can't happen: the config was validated
 		}
-		out = append(out, ignored{e, paths})
+		out = append(out, ignoreEntry{e, paths})
 	}
 	return out
 }
 
-// ignore sets a finding aside if the config leaves its path out. Secrets count wherever
-// they stand. A later layer can't ignore what is final, and the finding says so.
-func (w *work) ignore(f *item, entries []ignored) bool {
+// ignore suppresses a finding if the config ignores its path. Secrets always count. A later layer can't
+// ignore a final finding, and the finding's reasons say so.
+func (w *work) ignore(f *item, entries []ignoreEntry) bool {
 	if len(entries) == 0 || f.Path == "" || w.kind(f.Agent) == config.KindSecrets {
 		return false
 	}
@@ -39,10 +39,10 @@ func (w *work) ignore(f *item, entries []ignored) bool {
 			continue
 		}
 		if w.final(f) {
-			f.because(pipeline.ReasonNotIgnored + "no ignore of the config leaves out what is final")
+			f.addReason(pipeline.ReasonNotIgnored + "no ignore of the config leaves out what is final")
 			return false
 		}
-		f.because("ignored by the config, for its path")
+		f.addReason("ignored by the config, for its path")
 		w.setAside(f, pipeline.StateSuppressed, "ignored by config: "+e.Reason)
 		return true
 	}

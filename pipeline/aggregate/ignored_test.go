@@ -7,8 +7,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Findings in ignored paths are listed with the reason and do not count. Secrets and
-// what is final count all the same.
+// Findings in ignored paths are listed with the reason and don't count. Secrets and final findings still count.
 func TestIgnoredPaths(t *testing.T) {
 	entry := config.Ignored{Paths: []string{"gen/**"}, Reason: "generated"}
 	for name, tt := range map[string]struct {

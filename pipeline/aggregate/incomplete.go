@@ -6,9 +6,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// incomplete lists all that could not be known: of the facts, of a stage, and
-// of agents that did not finish. A required one keeps the gate from passing,
-// unless its policy says warn.
+// incomplete lists everything that could not be known: parts of the facts, a failed stage, and agents that
+// did not finish. A required agent that did not finish keeps the gate from passing, unless its policy says
+// warn.
 func (w *work) incomplete() {
 	r := &w.report
 	by := w.acceptedUnread()
@@ -42,8 +42,8 @@ func (w *work) incomplete() {
 	}
 }
 
-// acceptedUnread is the person who accepted what could not be read of this head, or "".
-// For the sake of what is final it does not count: a final finding may stand there.
+// acceptedUnread is the person who accepted that parts of this head could not be read, or "".
+// finalUnknown ignores it: a final finding may be in those parts.
 func (w *work) acceptedUnread() string {
 	for _, a := range w.in.Memory.Accepted {
 		if a.Fingerprint == pipeline.AcceptedUnread && w.in.Facts.Head.SHA != "" && a.Surroundings == pipeline.UnreadOn(w.in.Facts) {
@@ -53,8 +53,8 @@ func (w *work) acceptedUnread() string {
 	return ""
 }
 
-// blocking reports whether the gate needs the agent. One that the manifest
-// doesn't know is needed: nothing says that it isn't.
+// blocking reports whether the gate needs the agent. It needs an agent that the manifest doesn't know, since
+// nothing says otherwise.
 func blocking(e *pipeline.ManifestEntry) bool {
 	return e == nil || e.Required && e.OnFailure != pipeline.OnFailureWarn
 }
@@ -71,8 +71,7 @@ func ended(s pipeline.AgentStatus) string {
 	return "failed"
 }
 
-// failedAgents are those that did not finish, in any of their reviews, and those
-// that were to run and did not.
+// failedAgents are agents with a review that did not finish, and agents that should have run but did not.
 func (w *work) failedAgents() map[string]bool {
 	failed, ran := map[string]bool{}, map[string]bool{}
 	for _, r := range w.in.Results {

@@ -7,18 +7,17 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// lineIndex finds the head's lines and the comments in them that ignore
-// findings. A file's lines are looked through once, when the first finding in
-// it asks.
+// lineIndex finds the head's lines and the ignore comments in them. It reads a file's lines once, when the
+// first finding in the file needs them.
 type lineIndex struct {
 	files map[string]*pipeline.File
 	lines map[string]map[int]headLine
 }
 
 type headLine struct {
-	text   string // without a comment that ignores findings
+	text   string // without an ignore comment
 	marker *marker
-	added  bool // by the change
+	added  bool // the change adds it
 	cut    bool // the change removes lines right before it
 }
 
@@ -26,7 +25,7 @@ func newLineIndex(files map[string]*pipeline.File) *lineIndex {
 	return &lineIndex{files: files, lines: map[string]map[int]headLine{}}
 }
 
-// of returns the lines of a file that stand in the diff, by their numbers.
+// of returns the lines of a file that the diff shows, by number.
 func (x *lineIndex) of(path string) map[int]headLine {
 	lines, ok := x.lines[path]
 	if ok || x.files[path] == nil {
@@ -53,7 +52,7 @@ func (x *lineIndex) of(path string) map[int]headLine {
 	return lines
 }
 
-// leading are the first of the lines, as far as the change does this to them.
+// leading returns the first of the lines, up to one with another operation.
 func leading(lines []pipeline.Line, op pipeline.LineOp) []pipeline.Line {
 	n := 0
 	for n < len(lines) && lines[n].Op == op {
@@ -64,8 +63,8 @@ func leading(lines []pipeline.Line, op pipeline.LineOp) []pipeline.Line {
 
 func unindented(s string) string { return strings.TrimLeft(s, " \t") }
 
-// headLineOf is a line that is the base's or not, and of which the change takes out
-// lines right before it or not. gone are those in whose place it stands.
+// headLineOf makes a headLine. same says that the line is the base's, and cut that the change removes lines
+// right before it. gone are the lines that it replaces.
 func headLineOf(l pipeline.Line, same, cut bool, gone []pipeline.Line) headLine {
 	head := headLine{text: l.Text, marker: parseMarker(l), added: !same, cut: cut && (!same || l.Op == pipeline.LineContext)}
 	m := head.marker

@@ -11,36 +11,35 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// Agreement of n distinct agents or models adds agreement x (n-1) to the
-// confidence, up to mostAgreed.
+// Agreement of n distinct agents or models adds agreement x (n-1) to the confidence, up to mostAgreed.
 const (
 	agreement  = 0.05
 	mostAgreed = 0.99
 )
 
-// merge makes one finding of several that say the same.
+// merge makes one finding of several about the same problem.
 func (w *work) merge(same []*item) *item {
 	if len(same) == 1 {
 		return same[0]
 	}
 	f := w.merged(same)
 	spread(f, same)
-	f.because(fmt.Sprintf("merged %d findings of %s", len(same), strings.Join(f.Reviewers, ", ")))
+	f.addReason(fmt.Sprintf("merged %d findings of %s", len(same), strings.Join(f.Reviewers, ", ")))
 	sources := map[source]bool{}
 	for _, other := range same {
 		sources[other.source()] = true
 	}
 	if n := len(sources); n > 1 {
 		if c := math.Min(f.Confidence+agreement*float64(n-1), mostAgreed); c > f.Confidence {
-			f.because(fmt.Sprintf("confidence raised from %.2f to %.2f: %d agree", f.Confidence, c, n))
+			f.addReason(fmt.Sprintf("confidence raised from %.2f to %.2f: %d agree", f.Confidence, c, n))
 			f.Confidence = rounded(c)
 		}
 	}
 	return f
 }
 
-// merged unites several findings. What can't be united comes from the leading one, and so
-// does the agent. What that leaves empty comes from the next.
+// merged combines several findings. What can't be combined comes from the leading finding, and so does the
+// agent. What the leading finding leaves empty comes from the next.
 func (w *work) merged(several []*item) *item {
 	ordered := slices.SortedStableFunc(slices.Values(several), w.leading)
 	f := *ordered[0]
@@ -49,7 +48,7 @@ func (w *work) merged(several []*item) *item {
 	}
 	f.members = nil
 	reviewers := map[string]bool{}
-	fingerprints := map[string]string{} // with their surroundings
+	fingerprints := map[string]string{} // the surroundings of each
 	seen := map[string]bool{}
 	reasons := map[string]bool{}
 	var evidence, why pipeline.List[string]
@@ -84,18 +83,18 @@ func (w *work) merged(several []*item) *item {
 	return &f
 }
 
-// knownID is the id by which one of the findings was known before, or nothing.
+// knownID is the id that one of the findings has from an earlier report, or "".
 func knownID(findings []*item) string {
 	for _, f := range findings {
-		if f.keeps {
+		if f.keepsID {
 			return f.ID
 		}
 	}
 	return ""
 }
 
-// fill fills in what a finding leaves empty from another that says the same. A fix comes
-// with the lines that it is for, and with what is claimed of it.
+// fill fills in what a finding leaves empty from another about the same problem. A fix brings its lines and
+// its claims with it.
 func (f *item) fill(from *item) {
 	f.RuleID = or(f.RuleID, from.RuleID)
 	f.Category = or(f.Category, from.Category)
@@ -110,7 +109,7 @@ func (f *item) fill(from *item) {
 	}
 }
 
-// appendNew appends those texts that were not seen yet.
+// appendNew appends the texts that are not in seen.
 func appendNew(to, texts pipeline.List[string], seen map[string]bool) pipeline.List[string] {
 	for _, t := range texts {
 		if !seen[t] {
@@ -121,23 +120,22 @@ func appendNew(to, texts pipeline.List[string], seen map[string]bool) pipeline.L
 	return to
 }
 
-// together is the proof of findings that say the same. Each has been proven by
-// the others already, so there is nothing to add up.
+// together is the proof of findings about the same problem. They have already proven one another, so nothing
+// is added up.
 func together(a, b models.Proof) models.Proof {
 	return models.Proof{Models: max(a.Models, b.Models), Others: a.Others || b.Others, Grounded: a.Grounded || b.Grounded, Accepted: a.Accepted || b.Accepted}
 }
 
-// rounded is a computed confidence without the noise of binary fractions.
+// rounded removes the noise of binary fractions from a computed confidence.
 func rounded(c float64) float64 { return math.Round(c*1e6) / 1e6 }
 
-// leading orders final findings before others, so that a merged finding keeps the final
-// rule. Then come those that no model made: what a model says does not reword what is
-// known without it. Otherwise it orders as surer does.
+// leading orders final findings first, so that a merged finding keeps the final rule. Findings that no model
+// made come next, so that a model does not reword what is known without it. The rest is ordered as by surer.
 func (w *work) leading(a, b *item) int {
 	return cmp.Or(compareBool(!w.final(a), !w.final(b)), compareBool(a.Model != "", b.Model != ""), surer(a, b))
 }
 
-// surer orders by confidence, severity, agent, and then as they stand.
+// surer orders by confidence, severity and agent, and then by content.
 func surer(a, b *item) int {
 	return cmp.Or(
 		cmp.Compare(b.Confidence, a.Confidence),

@@ -5,13 +5,13 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// metrics are all that a gate condition may read.
+// metrics are the values that gate conditions may read.
 func (w *work) metrics() map[string]float64 {
 	r := &w.report
 	m := zeroMetrics()
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		tell(m, f.GateSeverity, f.Confidence, f.State == pipeline.StateNew)
+		countFinding(m, f.GateSeverity, f.Confidence, f.State == pipeline.StateNew)
 	}
 	m[policies.MetricGaps] = float64(len(r.GapLog))
 	m[policies.MetricUncoveredFiles] = float64(w.uncovered())
@@ -21,7 +21,7 @@ func (w *work) metrics() map[string]float64 {
 	return m
 }
 
-// zeroMetrics are those of nothing.
+// zeroMetrics are the metrics of a report without findings.
 func zeroMetrics() map[string]float64 {
 	m := map[string]float64{}
 	for _, metric := range policies.Metrics() {
@@ -31,8 +31,8 @@ func zeroMetrics() map[string]float64 {
 	return m
 }
 
-// tell counts a finding.
-func tell(m map[string]float64, counts pipeline.Severity, confidence float64, anew bool) {
+// countFinding counts a finding.
+func countFinding(m map[string]float64, counts pipeline.Severity, confidence float64, anew bool) {
 	m[string(counts)]++
 	m[policies.MetricFindings]++
 	m[policies.MetricMinConfidence] = min(m[policies.MetricMinConfidence], confidence)
@@ -42,8 +42,7 @@ func tell(m map[string]float64, counts pipeline.Severity, confidence float64, an
 	}
 }
 
-// uncovered counts the changed files that no agent finished looking at. One that
-// was not asked did not look.
+// uncovered counts the changed files that no agent finished reading. A skipped agent did not read any.
 func (w *work) uncovered() int {
 	without := w.failedAgents()
 	for _, r := range w.in.Results {

@@ -10,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// What a gate condition may read, each with something that only it counts.
+// Each metric that a gate condition may read has something that only it counts.
 func TestMetrics(t *testing.T) {
 	in := one(finding("a.go", 1, "c", pipeline.SeverityCritical))
 	in.Results[0].Output.Findings = append(in.Results[0].Output.Findings,
@@ -46,14 +46,13 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// Only an agent that finished covers files, and one that was to run and has no
-// result did not.
+// Only an agent that finished covers files. An agent that should have run and has no result does not.
 func TestUncoveredFiles(t *testing.T) {
 	all, some := pipeline.AgentScope{All: true}, pipeline.AgentScope{Files: pipeline.List[string]{"a.go", "b.go"}}
 	for _, tt := range []struct {
 		name              string
 		scope             pipeline.AgentScope
-		status            pipeline.AgentStatus // "": no result
+		status            pipeline.AgentStatus // empty: no result
 		uncovered, failed float64
 	}{
 		{"the whole change", all, pipeline.AgentOK, 0, 0},

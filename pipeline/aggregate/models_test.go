@@ -37,7 +37,7 @@ func TestProof(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		o      outputs
-		proven bool // the finding of the worst severity
+		proven bool // the worst finding is proven
 	}{
 		{"one model alone", outputs{qualityA: {major}}, false},
 		{"one model in both stages", outputs{qualityA: {major}, specA: {info}}, false},
@@ -126,7 +126,7 @@ func TestHoldForAPerson(t *testing.T) {
 			t.Errorf("%s, %s: reasons %q", tt.hold, tt.severity, r.Findings[0].Reasons)
 		}
 	}
-	// What is worse, or not whole, is said first.
+	// A worse or incomplete result is reported first.
 	o := outputs{qualityA: {finding("a.go", 2, "T", "critical")}, x: {finding("a.go", 5, "U", "critical")}}
 	if r := Aggregate(panel(o)); r.Decision != pipeline.DecisionFail {
 		t.Errorf("with a critical of no model: %s", r.Decision)
@@ -181,13 +181,12 @@ func TestDiscard(t *testing.T) {
 			t.Errorf("%s: row %+v, discarded: %s", tt.name, row, diff)
 		}
 		if !slices.ContainsFunc(r.Findings, func(f pipeline.Finding) bool { return f.Agent == "y" }) {
-			t.Errorf("%s: an agent that is no model was discarded", tt.name)
+			t.Errorf("%s: a finding of an agent that is not a model was discarded", tt.name)
 		}
 	}
 }
 
-// What proves a spec finding may be discarded with the quality stage: it is
-// proven all the same.
+// A finding that proves a spec finding may be discarded with the quality stage. The spec finding stays proven.
 func TestDiscardedFindingsStillProve(t *testing.T) {
 	f := finding("a.go", 2, "T", "major")
 	r := Aggregate(panel(outputs{specA: {f}, qualityB: {f}}))
@@ -196,8 +195,7 @@ func TestDiscardedFindingsStillProve(t *testing.T) {
 	}
 }
 
-// A model that did not finish stays what it was, and one that reviewed both
-// stages keeps its row.
+// A model that did not finish keeps its status, and a model that reviewed both stages keeps its row.
 func TestDiscardLeavesOtherRows(t *testing.T) {
 	f := finding("a.go", 2, "T", "major")
 	both := reviewer{"spec", "a", pipeline.StageQuality}

@@ -5,16 +5,15 @@ import (
 	"slices"
 )
 
-// neighbours finds a finding of somebody else at a place.
+// neighbours finds findings of other makers at a place.
 type neighbours map[area][]neighbour
 
-// neighbour is a finding at a spot. far is the one that reaches furthest of
-// those up to this one, and next the one that does so among those of others
-// than far's maker.
+// neighbour is a finding at a spot. Of the findings up to this one, far is the one that reaches
+// furthest, and next is the one that reaches furthest among those of other makers than far's.
 type neighbour struct {
 	spot
 	f         *item
-	maker     source // who alone made it, or nobody
+	maker     source // empty if several made it
 	far, next *neighbour
 }
 
@@ -46,12 +45,11 @@ func newNeighbours(findings []*item) neighbours {
 	return out
 }
 
-// of returns a finding that somebody else than f's agent and model made at the
-// place of f, or nil.
+// of returns a finding at the place of f that another agent or model made, or nil.
 func (ns neighbours) of(f *item) *item {
 	for _, s := range f.spots() {
 		list := ns[s.in]
-		// All up to i begin where s or the line after it is, or before.
+		// All findings up to i begin at s, on the line after it, or earlier.
 		i, _ := slices.BinarySearchFunc(list, s.last+2, func(n neighbour, first int) int { return cmp.Compare(n.first, first) })
 		if i == 0 {
 			continue

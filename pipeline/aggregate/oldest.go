@@ -9,11 +9,10 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// oldestPaths maps the path of each file to the oldest that is known of it.
-// What the last report knew of a path goes first, so that a file keeps its
-// identity however the code host describes the rename later. Then the host's
-// word counts. A file that the change itself adds has a new name without either
-// of them knowing: it is recognised by what is found in it.
+// oldestPaths maps the path of each file to its oldest known path. What the last report knew comes
+// first, so that a file keeps its identity however the code host describes the rename later. Then
+// comes what the host says. Neither knows the origin of a file that the change itself adds under a
+// new name: the findings in it show the origin.
 func (w *work) oldestPaths() map[string]string {
 	known := map[string]string{}
 	w.eachKnown(func(f *pipeline.Finding) { known[f.Path] = or(f.OriginalPath, f.Path) })
@@ -27,7 +26,7 @@ func (w *work) oldestPaths() map[string]string {
 		f := &w.in.Facts.Files[i]
 		switch {
 		case f.Status == pipeline.FileRemoved && !found[f.Path]:
-			// Another file may be what became of it.
+			// The file may be the origin of another file.
 		case known[f.Path] != "":
 			origins[f.Path] = known[f.Path]
 		case f.Status == pipeline.FileRenamed && f.PreviousPath != "":
@@ -49,9 +48,8 @@ func (w *work) oldestPaths() map[string]string {
 	return origins
 }
 
-// eachKnown calls f for all findings of the last report that have a path.
-// Those that an older version stored have no fingerprints that could tell more
-// than their path does.
+// eachKnown calls f for each finding of the last report that has a path and fingerprints. Findings
+// that an older version stored have no fingerprints, so they show no more than their path.
 func (w *work) eachKnown(f func(*pipeline.Finding)) {
 	prev := w.in.Previous
 	if prev == nil {
@@ -73,9 +71,8 @@ func (w *work) eachKnown(f func(*pipeline.Finding)) {
 	}
 }
 
-// findingsIn returns the findings about lines of each of the files whose origin
-// isn't known yet, in document order. What models find tells of a file only
-// where nobody else found anything in it.
+// findingsIn returns the findings about lines of each file of unknown origin, in document order.
+// Models' findings count only for a file in which nobody else found anything.
 func (w *work) findingsIn(files []string, origins map[string]string, models bool) map[string][]*item {
 	in := make(map[string][]*item, len(files))
 	for _, p := range files {
@@ -96,8 +93,8 @@ func (w *work) findingsIn(files []string, origins map[string]string, models bool
 	return in
 }
 
-// formerPaths returns the fingerprints that are known of paths which are gone
-// from the change, by the oldest name of each.
+// formerPaths returns the known fingerprints of paths that the change no longer has, by their oldest
+// path.
 func (w *work) formerPaths(origins map[string]string) map[string]map[string]bool {
 	taken := map[string]bool{}
 	for _, o := range origins {
@@ -136,22 +133,22 @@ func (w *work) formerPaths(origins map[string]string) map[string]map[string]bool
 	return former
 }
 
-// renames recognises files by what is found in them.
+// renames recognises renamed files by the findings in them.
 type renames struct {
 	arrived map[string][]*item         // findings by path
 	former  map[string]map[string]bool // fingerprints by path
-	tries   int                        // fingerprints that may still be made
+	tries   int                        // how many fingerprints may still be made
 }
 
-// The bounds of what is spent on it: how many former paths a file is compared
-// with, and how many fingerprints are made besides four for each finding.
+// The bounds of the work: how many former paths a file is compared with, and how many fingerprints
+// are made beyond four for each finding.
 const (
 	mostCompared = 100
 	leastTries   = 10_000
 )
 
-// How many characters of flagged code two files must share: any two could have
-// the same short line, and those of the same name are more likely to be one.
+// How many characters of flagged code two files must share. Any two files could have the same short
+// line, and files of the same name are more likely to be the same.
 const (
 	telling      = 24
 	tellingNamed = 8
@@ -160,11 +157,11 @@ const (
 // rename is a file that may have had another path.
 type rename struct {
 	to, from string
-	shared   int // characters of flagged code that were flagged there too
+	shared   int // characters of code that is flagged in both
 }
 
-// find adds the renames to origins: first those of files that keep their name
-// and directory within another one, then their name, then all others.
+// find adds the renames to origins: first files that keep their name and directory below another
+// directory, then files that keep their name, then all others.
 func (r *renames) find(origins map[string]string) {
 	for _, round := range []struct {
 		like  func(string) string
@@ -186,8 +183,8 @@ func (r *renames) find(origins map[string]string) {
 	}
 }
 
-// take finds the renames among pairs which share at least so much: those that
-// share most go first, and no path is taken twice.
+// take finds renames among pairs that share at least least characters. Pairs that share the most come
+// first, and each path is used once.
 func (r *renames) take(origins map[string]string, least int, former func(to string) []string) {
 	var found []rename
 	for _, to := range sortedKeys(r.arrived) {
@@ -197,7 +194,7 @@ func (r *renames) take(origins map[string]string, least int, former func(to stri
 			}
 		}
 	}
-	// Those of equal worth are in the order of their paths.
+	// Pairs that share equally much stay in the order of their paths.
 	slices.SortStableFunc(found, func(a, b rename) int { return cmp.Compare(b.shared, a.shared) })
 	for _, x := range found {
 		if r.arrived[x.to] != nil && r.former[x.from] != nil {
@@ -208,8 +205,8 @@ func (r *renames) take(origins map[string]string, least int, former func(to stri
 	}
 }
 
-// shared counts the characters of code that is flagged in a file and was at the
-// former path, each text once.
+// shared counts the characters of code that is flagged in a file and was flagged at the former path.
+// Each text counts once.
 func (r *renames) shared(to, from string) int {
 	findings := r.arrived[to]
 	if len(findings) == 0 || len(findings) > r.tries {
@@ -221,7 +218,7 @@ func (r *renames) shared(to, from string) int {
 	for i, id := range fingerprints(findings, func(*item) string { return from }) {
 		if text := findings[i].flagged; r.former[from][id] && !texts[text] {
 			texts[text] = true
-			n += utf8.RuneCountInString(text) - 1 // of the line break at its end
+			n += utf8.RuneCountInString(text) - 1 // without the final line break
 		}
 	}
 	return n

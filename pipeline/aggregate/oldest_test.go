@@ -13,8 +13,7 @@ import (
 
 const longLine = "bad := connect(warehouse, withoutPassword)"
 
-// A file that the change itself adds has another name on the next head, and
-// the code host says nothing of it.
+// A file that the change itself adds has another name on the next head, and the code host does not report a rename.
 func TestFileThatTheChangeAddsIsRenamed(t *testing.T) {
 	const open = "new 0, open 1, resolved 0, unconfirmed 0, back []"
 	const parted = "new 1, open 0, resolved 1, unconfirmed 0, back []"
@@ -48,8 +47,8 @@ func TestRenamedIsRememberedFromThenOn(t *testing.T) {
 	wantHistory(t, "and back", afterHeads(head{"a.go": {longLine}}.input(), head{"b.go": {longLine}}.input(), head{"a.go": {longLine}}.input()), "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
-// A path that the code host says one file had is no other file's.
-func TestARenameTheCodeHostTellsOfIsTaken(t *testing.T) {
+// A path that the code host reports as one file's former path can't be another file's.
+func TestRenameThatTheCodeHostReports(t *testing.T) {
 	next := head{"b.go": {longLine}, "c.go": {longLine}}.input()
 	for i := range next.Facts.Files {
 		if f := &next.Facts.Files[i]; f.Path == "c.go" {
@@ -65,9 +64,8 @@ func TestARenameTheCodeHostTellsOfIsTaken(t *testing.T) {
 	}
 }
 
-// The code host may call a file renamed on one head, and added on the next,
-// where too little of it is left.
-func TestRenamesTheCodeHostTellsOfOnce(t *testing.T) {
+// The code host may report a rename on one head, and an added file on the next if too little of the file is left.
+func TestRenameThatTheCodeHostReportsOnce(t *testing.T) {
 	told := func() Input {
 		in := head{"b.go": {"bad"}}.input()
 		in.Facts.Files[0].Status, in.Facts.Files[0].PreviousPath = pipeline.FileRenamed, "a.go"
@@ -87,7 +85,7 @@ func TestTheBaseRenames(t *testing.T) {
 	wantHistory(t, "rebased", afterHeads(before, after), "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
-// A finding that is fixed, and brought back in a file of another name.
+// A finding is fixed, and comes back in a file of another name.
 func TestBroughtBackUnderAnotherName(t *testing.T) {
 	with, gone := head{"a.go": {longLine}}.input(), head{"a.go": {"good"}}.input()
 	for name, r := range map[string]pipeline.ReviewReport{
@@ -99,7 +97,7 @@ func TestBroughtBackUnderAnotherName(t *testing.T) {
 	}
 }
 
-// What a person dismissed stays dismissed under another name.
+// A dismissed finding stays dismissed under another name.
 func TestDismissedUnderAnotherName(t *testing.T) {
 	before := head{"a.go": {longLine}}.input()
 	dismissed := pipeline.List[pipeline.Dismissal]{{Fingerprint: Aggregate(before).Findings[0].ID, Path: "a.go", By: "alice"}}
@@ -120,8 +118,7 @@ func TestDismissedUnderAnotherName(t *testing.T) {
 	}
 }
 
-// What a model says of a file can't give the findings of others an identity
-// that they would not have without it.
+// A model's findings in a file can't give other findings an identity that they would not have without the model.
 func TestModelsRenameNothingForOthers(t *testing.T) {
 	said := finding("a.go", 1, "Anything", pipeline.SeverityInfo)
 	byModel := func(in Input, path string) Input {
@@ -130,7 +127,7 @@ func TestModelsRenameNothingForOthers(t *testing.T) {
 		in.Results = append(in.Results, pipeline.AgentResult{Agent: "llm", Model: "m", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{f}}})
 		return in
 	}
-	// The line that the model flags is telling, and the agent's is not.
+	// The line that the model flags is long enough to identify the file, and the agent's line is not.
 	lines := []string{"x := connect(warehouse, withoutPassword)", "good", "good", "bad"}
 	r := afterHeads(byModel(head{"a.go": lines}.input(), "a.go"), byModel(head{"b.go": lines}.input(), "b.go"))
 	wantHistory(t, "with an agent's finding", r, "new 2, open 0, resolved 2, unconfirmed 0, back []")
@@ -139,8 +136,7 @@ func TestModelsRenameNothingForOthers(t *testing.T) {
 	wantHistory(t, "with the model's alone", r, "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
-// Files that share no flagged code are never taken for one another, and no two
-// files for one.
+// Files that share no flagged code are never taken for one another, and no two files are taken for one.
 func TestUnrelatedFilesStayApart(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		draw := func(dir, word string) head {
@@ -161,8 +157,7 @@ func TestUnrelatedFilesStayApart(t *testing.T) {
 	})
 }
 
-// However files move, the outcome is that of their content alone, and no
-// former path is given twice.
+// However files move, only their content decides the result, and no former path is used twice.
 func TestRenamesAreOneToOne(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		line := rapid.SampledFrom([]string{longLine, "bad " + longLine, "bad line", "good"})
@@ -187,7 +182,7 @@ func TestRenamesAreOneToOne(t *testing.T) {
 	})
 }
 
-// Many files of one name, and many former paths, cost no more than is bounded.
+// Many files of one name and many former paths cost a bounded amount of work.
 func TestRenamesAreBounded(t *testing.T) {
 	before, after := head{}, head{}
 	for i := range 1500 {
@@ -211,7 +206,7 @@ func TestRenamesAreBounded(t *testing.T) {
 	}
 }
 
-// A directory of files that all have the same name moves as a whole.
+// A directory of files that all have the same name is recognised as moved.
 func TestDirectoriesMove(t *testing.T) {
 	before, after := head{}, head{}
 	for i := range 500 {
@@ -221,15 +216,14 @@ func TestDirectoriesMove(t *testing.T) {
 	wantHistory(t, "moved", afterHeads(before.input(), after.input()), "new 0, open 500, resolved 0, unconfirmed 0, back []")
 }
 
-// Too little is left of a file for the code host to call it renamed: it lists
-// the one as removed and the other as added.
+// Too little of a file is left for the code host to report a rename: it lists one file as removed and the other as added.
 func TestRenamedAndRewritten(t *testing.T) {
 	before, after := head{"a.go": {longLine, "good"}}.input(), head{"b.go": {longLine}}.input()
 	before.Facts.Files[0].Status = pipeline.FileModified
 	after.Facts.Files = append(pipeline.List[pipeline.File]{{Path: "a.go", Status: pipeline.FileRemoved}}, after.Facts.Files...)
 	wantHistory(t, "rewritten", afterHeads(before, after), "new 0, open 1, resolved 0, unconfirmed 0, back []")
 
-	// What is said of the removed file itself is another matter.
+	// Findings about the removed file itself are separate.
 	of := after
 	of.Results = slices.Clone(of.Results)
 	f := finding("a.go", 0, "Removed without a word", pipeline.SeverityInfo)

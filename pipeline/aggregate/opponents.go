@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// opponents finds findings that contradict one another among those that take
-// sides. They are indexed by the words of their titles.
+// opponents finds findings that contradict one another. It indexes findings that take sides by the
+// words of their titles.
 type opponents struct {
 	list  []*contender
 	areas map[area]int32
@@ -14,20 +14,20 @@ type opponents struct {
 	by    map[opponentKey][]opponent
 }
 
-// kind is what findings are told apart by in the index. What is proven stands
-// apart, so that what models say can't crowd it out.
+// kind separates findings in the index. Proven findings are separate, so that models' findings can't
+// crowd them out.
 type kind struct {
 	sides  sides
 	proven bool
 }
 
-// contender is a finding that takes sides, with what it is looked up by.
+// contender is a finding that takes sides, with its keys in the index.
 type contender struct {
 	f     *item
 	title *title
-	maker int32 // who alone made it, 0 where several did
+	maker int32 // 0 if several made it
 	spots []spot
-	words []int32 // of the title, the rarest first
+	words []int32 // of the title, rarest first
 	kind  kind
 }
 
@@ -36,7 +36,7 @@ type opponentKey struct {
 	kind       kind
 }
 
-// opponent is a contender at a spot; reach is how far those up to it reach.
+// opponent is a contender at a spot. reach is the last line of the opponents up to this one.
 type opponent struct {
 	*contender
 	first, last, reach int
@@ -92,10 +92,9 @@ func (x *opponents) index(c *contender) {
 	}
 }
 
-// join finds the disputes. What a finding is compared with is bounded, first
-// among what is proven and then among the rest; a proven one that says
-// impossible or essential of something that more proven ones deny than can be
-// compared is marked.
+// join finds the disputes. It compares each finding with a bounded number of proven findings, and with
+// as many others. It marks a proven finding that calls something impossible or essential if more
+// proven findings oppose it than can be compared.
 func (x *opponents) join(d *disputes) {
 	for _, c := range x.list {
 		proven, rest := search{c, d, maxLooked, maxCompared}, search{c, d, maxLooked, maxCompared}
@@ -120,8 +119,8 @@ func (x *opponents) search(s *search, k kind) {
 	}
 }
 
-// search is the search for one finding's opponents, and how many may still be
-// looked at and compared with it.
+// search is the search for one finding's opponents, with the number of findings that may still be
+// looked at and compared.
 type search struct {
 	c             *contender
 	d             *disputes
@@ -130,16 +129,16 @@ type search struct {
 
 func (s *search) spent() bool { return s.look == 0 || s.compare == 0 }
 
-// among looks at those that touch a spot, in document order, backwards.
+// among looks at the opponents that touch a spot, from the last to the first.
 func (s *search) among(list []opponent, at spot) {
-	// All before i begin where the spot or the line after it is, or before.
+	// All opponents before i begin at the spot, on the line after it, or earlier.
 	i, _ := slices.BinarySearchFunc(list, at.last+2, func(o opponent, first int) int { return cmp.Compare(o.first, first) })
 	for i--; i >= 0 && list[i].reach >= at.first-1 && !s.spent(); i-- {
 		s.look--
 		o := &list[i]
 		one := o.maker == s.c.maker && o.maker != 0
 		if one || o.last+1 < at.first || s.d.known(s.c.f, o.f) {
-			continue // not by others, not at the place, or in one dispute already
+			continue // it has the same maker, is elsewhere, or is already in the same dispute
 		}
 		s.compare--
 		if s.c.title.alike(o.title) {

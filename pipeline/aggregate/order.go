@@ -8,13 +8,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// sortByContent brings findings into an order that depends on nothing but what
-// they say.
+// sortByContent sorts findings by their content alone.
 func sortByContent(findings []*item) { slices.SortFunc(findings, byContent) }
 
 func byContent(a, b *item) int {
-	// Place, title and agent tell nearly all apart; the rest is compared only
-	// where they don't.
+	// Place, title and agent differ for nearly all findings. The rest is compared only if they
+	// don't.
 	if c := byPlace(&a.Finding, &b.Finding); c != 0 {
 		return c
 	}
@@ -38,7 +37,7 @@ func byTheRest(a, b *item) int {
 	)
 }
 
-// byPlace is document order: path by bytes, line, section.
+// byPlace is document order: path by bytes, then line, then section.
 func byPlace(a, b *pipeline.Finding) int {
 	if c := strings.Compare(a.Path, b.Path); c != 0 {
 		return c
@@ -49,7 +48,7 @@ func byPlace(a, b *pipeline.Finding) int {
 	return cmp.Or(cmp.Compare(a.EndLine, b.EndLine), bySection(a.Section, b.Section))
 }
 
-// bySection compares the names of sections, numbers in them as numbers: 2 comes before 10.
+// bySection compares the names of sections. It compares numbers in them as numbers: 2 is before 10.
 func bySection(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {
@@ -70,7 +69,7 @@ func bySection(a, b string) int {
 	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b))
 }
 
-// digits is how many digits a text begins with.
+// digits is the number of digits at the start of a text.
 func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
 func compareBool(a, b bool) int {
@@ -83,9 +82,8 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// sort brings the findings into the report's order: what gates first, errors
-// before omissions, the sure before the unsure, then document order. The
-// fingerprint makes the order total.
+// sort sorts the findings for the report: by gate severity, errors before omissions, sure before unsure,
+// then in document order. The fingerprint makes the order total.
 func (w *work) sort() {
 	slices.SortFunc(w.findings, func(a, b *item) int {
 		if c := cmp.Compare(b.GateSeverity.Rank(), a.GateSeverity.Rank()); c != 0 {
@@ -100,7 +98,7 @@ func (w *work) sort() {
 		if c := cmp.Or(byPlace(&a.Finding, &b.Finding), cmp.Compare(a.ID, b.ID)); c != 0 {
 			return c
 		}
-		// Two agents may have found the same by one rule and call it differently.
+		// Two agents may have found the same by one rule and given it different titles.
 		return byContent(a, b)
 	})
 }

@@ -5,18 +5,16 @@ import (
 	"slices"
 )
 
-// Findings are at the same place if they have the same path and the same
-// section, or the same path and lines that overlap or are adjacent. A finding
-// about a whole file is at the place of others about the whole file.
+// Findings are at the same place if they have the same path, and the same section or lines that overlap or
+// are adjacent. A finding about a whole file is at the same place as other findings about the whole file.
 
-// spot is a place that a finding is at: lines of a file, or a section or the
-// whole of it, which have no lines.
+// spot is a place of a finding: lines of a file, a section, or the whole file. The last two have no lines.
 type spot struct {
 	in          area
 	first, last int
 }
 
-// area is where spots can touch.
+// area is a part of the change within which spots can touch.
 type area struct {
 	path    string
 	section string // normalised
@@ -36,8 +34,7 @@ func (s spot) touches(other spot) bool {
 	return s.in == other.in && s.first <= other.last+1 && other.first <= s.last+1
 }
 
-// spots are the places of a finding: those of all findings merged into it,
-// which stand in the order of their lines.
+// spots are the places of a finding: those of all findings merged into it, in the order of their lines.
 func (f *item) spots() []spot {
 	if f.members == nil {
 		return appendSpots(nil, f)
@@ -46,7 +43,7 @@ func (f *item) spots() []spot {
 	for _, m := range f.members {
 		all = appendSpots(all, m)
 	}
-	seen := map[area]int{} // where the last in an area stands among those returned
+	seen := map[area]int{} // the index of the last spot in each area
 	out := all[:0]
 	for _, s := range all {
 		if i, ok := seen[s.in]; ok && out[i].touches(s) {
@@ -59,8 +56,7 @@ func (f *item) spots() []spot {
 	return out
 }
 
-// appendSpots appends the section of a finding that was not merged, and its
-// lines or the whole file.
+// appendSpots appends the section of an unmerged finding, and its lines or the whole file.
 func appendSpots(to []spot, f *item) []spot {
 	if f.section != "" {
 		to = append(to, spot{in: area{path: f.Path, section: f.section, kind: areaSection}})
@@ -74,8 +70,7 @@ func appendSpots(to []spot, f *item) []spot {
 	return to
 }
 
-// places splits findings of one path into those at the same place. Sameness is
-// transitive.
+// places groups findings of one path that are at the same place. Being at the same place is transitive.
 func places(group []*item) [][]*item {
 	if len(group) == 1 {
 		return [][]*item{group}
@@ -101,7 +96,7 @@ func places(group []*item) [][]*item {
 	end, last := -1, -1
 	for _, k := range byLine {
 		f := group[k]
-		// 0 is the whole file, which is no line's neighbour.
+		// 0 is the whole file, which is not adjacent to any line.
 		if last >= 0 && f.StartLine <= end+1 && (f.StartLine == 0) == (end == 0) {
 			sets.join(last, k)
 			end = max(end, f.EndLine)

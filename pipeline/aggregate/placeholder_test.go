@@ -6,8 +6,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Whoever made it, however it is spelt: a fix that holds a placeholder is in no report,
-// from which all outputs are made.
+// No report has a fix that holds a placeholder, whoever made it and however it is spelt. All outputs are made from reports.
 func TestNoFixWritesAPlaceholder(t *testing.T) {
 	for _, fix := range []string{
 		`token := "[redacted:github-pat]"`, "a\nb = [REDACTED:jwt]\nc", "[ redacted : private-key]", `\[redacted:aws-access-token\]`,
@@ -21,13 +20,13 @@ func TestNoFixWritesAPlaceholder(t *testing.T) {
 				t.Errorf("%q of class %s: fix %q", fix, class, got.SuggestedFix)
 			}
 			if fix != "[redacted" && got.AutofixClass != pipeline.AutofixPresent {
-				t.Errorf("%q is applied by itself", fix)
+				t.Errorf("%q is applied automatically", fix)
 			}
 		}
 	}
 }
 
-// A placeholder that only the joined fixes of two lines make is one, too.
+// The joined fixes of two lines may not make a placeholder either.
 func TestNoJoinedFixWritesAPlaceholder(t *testing.T) {
 	a, b := finding("a.go", 2, "T", pipeline.SeverityMajor), finding("a.go", 3, "T", pipeline.SeverityMajor)
 	a.RuleID, b.RuleID = "r1", "r1"
@@ -39,7 +38,7 @@ func TestNoJoinedFixWritesAPlaceholder(t *testing.T) {
 	}
 }
 
-// Another reviewer's fix of the same place is offered all the same.
+// Another reviewer's fix of the same place is still offered.
 func TestAnotherFixIsOffered(t *testing.T) {
 	a, b := finding("a.go", 2, "T", pipeline.SeverityMajor), finding("a.go", 2, "T", pipeline.SeverityMajor)
 	a.SuggestedFix, b.SuggestedFix = "[redacted:jwt]", "token := os.Getenv(\"TOKEN\")"

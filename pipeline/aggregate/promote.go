@@ -8,23 +8,22 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// The confidence of a finding that comes back: promoted, and up to
-// promotedMore more the nearer it was to the confidence gate.
+// The confidence of a promoted finding: promoted, and up to promotedMore more the nearer it was to the
+// confidence gate.
 const (
 	promoted     = 0.55
 	promotedMore = 0.10
 	mostPromoted = 0.65
 )
 
-// promote brings findings below the confidence gate back as warnings where one
-// above it, by another agent or model, bears them out, or where they would
-// block. That is not agreement: nobody becomes surer by it. One that says the same as a
-// finding above the gate becomes a part of that.
+// promote restores findings below the confidence gate as warnings if a finding above it, of another agent or
+// model, confirms them, or if they would block. That is not agreement, so it raises nobody's confidence. A
+// finding about the same problem as one above the gate is merged into that one.
 func (w *work) promote() {
 	if len(w.residuals) == 0 {
 		return
 	}
-	w.residuals = w.once(w.residuals)
+	w.residuals = w.mergeEqual(w.residuals)
 	w.residuals = w.fold(w.residuals)
 	near, like := newNeighbours(w.findings), newWording(w.findings, w.residuals)
 	least := w.in.Config.Settings.Synthesis.ConfidenceGate
@@ -36,11 +35,11 @@ func (w *work) promote() {
 		}
 		switch {
 		case other != nil:
-			f.back(min(promoted+promotedMore*f.Confidence/least, mostPromoted), other.FindingType)
-			f.because(fmt.Sprintf("promoted: %s found %q %s", other.Agent, shortened(other.Title), why))
+			f.restore(min(promoted+promotedMore*f.Confidence/least, mostPromoted), other.FindingType)
+			f.addReason(fmt.Sprintf("promoted: %s found %q %s", other.Agent, shortened(other.Title), why))
 		case f.Blocking:
-			f.back(promoted, pipeline.FindingOmission)
-			f.because("promoted: it would block")
+			f.restore(promoted, pipeline.FindingOmission)
+			f.addReason("promoted: it would block")
 		default:
 			stay = append(stay, f)
 			continue
@@ -52,8 +51,8 @@ func (w *work) promote() {
 	w.findings, w.residuals = append(w.findings, back...), stay
 }
 
-// once makes one of residuals that say the same at one place.
-func (w *work) once(residuals []*item) []*item {
+// mergeEqual merges residuals about the same problem at one place.
+func (w *work) mergeEqual(residuals []*item) []*item {
 	var out []*item
 	for _, group := range grouped(residuals, byTitle) {
 		for _, same := range places(group) {
@@ -69,12 +68,11 @@ func (w *work) once(residuals []*item) []*item {
 	return out
 }
 
-// maxFolds bounds how many findings of one title that begin above a residual are compared
-// with it: those that overlap were merged, unless they oppose one another.
+// maxFolds bounds the findings of one title, starting above a residual, that are compared with it. Findings
+// that overlap were merged unless they oppose one another.
 const maxFolds = 16
 
-// fold makes residuals a part of the findings that say the same at the same place, and
-// returns the others.
+// fold merges residuals into findings about the same problem at the same place, and returns the others.
 func (w *work) fold(residuals []*item) []*item {
 	if len(residuals) == 0 {
 		return residuals
@@ -103,7 +101,7 @@ func (w *work) fold(residuals []*item) []*item {
 			end, _ := slices.BinarySearchFunc(list, s.last+2, func(p placed, line int) int { return cmp.Compare(p.first, line) })
 			for _, p := range slices.Backward(list[max(0, end-maxFolds):end]) {
 				if p.touches(s) && !p.f.sides.opposes(r.sides) {
-					p.f.take(r)
+					p.f.absorb(r)
 					w.folded += len(r.each())
 					return true
 				}
@@ -113,19 +111,19 @@ func (w *work) fold(residuals []*item) []*item {
 	})
 }
 
-// take makes a residual a part of a finding.
-func (f *item) take(r *item) {
+// absorb merges a residual into a finding.
+func (f *item) absorb(r *item) {
 	f.fill(r)
 	for i, id := range r.Fingerprints {
 		if !slices.Contains(f.Fingerprints, id) {
 			f.Fingerprints, f.Surroundings = append(f.Fingerprints[:len(f.Fingerprints):len(f.Fingerprints)], id), append(f.Surroundings[:len(f.Surroundings):len(f.Surroundings)], r.Surroundings[i])
 		}
 	}
-	f.because(fmt.Sprintf("%s saw it too, with a confidence of %.2f, which is below the gate", r.makers(), r.Confidence))
+	f.addReason(fmt.Sprintf("%s saw it too, with a confidence of %.2f, which is below the gate", r.makers(), r.Confidence))
 }
 
-func (f *item) back(confidence float64, t pipeline.FindingType) {
-	f.because(fmt.Sprintf("below the confidence gate as %s with confidence %.2f", f.Severity, f.Confidence))
+func (f *item) restore(confidence float64, t pipeline.FindingType) {
+	f.addReason(fmt.Sprintf("below the confidence gate as %s with confidence %.2f", f.Severity, f.Confidence))
 	f.Severity, f.Confidence, f.FindingType = pipeline.SeverityWarning, rounded(confidence), t
 	for _, m := range f.members {
 		m.Severity = f.Severity

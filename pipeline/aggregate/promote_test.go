@@ -23,9 +23,9 @@ func TestPromote(t *testing.T) {
 	const stays = 0.0
 	for _, tt := range []struct {
 		name     string
-		residual pipeline.Finding // of y
+		residual pipeline.Finding // of agent y
 		o        outputs
-		want     float64 // the confidence with which it comes back
+		want     float64 // the confidence of the restored finding
 		why      string
 	}{
 		{"the same line", at(2, "R", 0.4), outputs{x: {at(2, "F", 0.9)}}, 0.63, `promoted: x found "F" at the same place`},
@@ -85,7 +85,7 @@ func TestPromote(t *testing.T) {
 	}
 }
 
-// Promotion takes the type of what bears it out, and makes nobody surer.
+// A promoted finding takes the type of the finding that confirms it, and nobody's confidence rises.
 func TestPromotionIsNotAgreement(t *testing.T) {
 	f, residual := finding("a.go", 2, "T", "major"), sure(finding("a.go", 2, "U", "critical"), 0.4)
 	residual.FindingType = pipeline.FindingOmission
@@ -98,9 +98,8 @@ func TestPromotionIsNotAgreement(t *testing.T) {
 	}
 }
 
-// What several say below the gate comes back once, and not at all beside a finding that
-// says the same.
-func TestResidualsThatSayTheSame(t *testing.T) {
+// Several equal findings below the gate come back as one, and not at all beside an equal finding above it.
+func TestEqualResiduals(t *testing.T) {
 	at := func(title string, confidence float64) pipeline.Finding {
 		return sure(finding("a.go", 2, title, "major"), confidence)
 	}
@@ -131,7 +130,7 @@ func TestResidualsThatSayTheSame(t *testing.T) {
 	}
 }
 
-// The gate of the settings is what confidence is measured by.
+// Confidence is compared with the gate in the settings.
 func TestPromoteByTheConfidenceGate(t *testing.T) {
 	in := panel(outputs{x: {finding("a.go", 2, "F", "info")}, y: {sure(finding("a.go", 2, "R", "info"), 0.4)}})
 	in.Config.Settings.Synthesis.ConfidenceGate = 0.8
@@ -141,8 +140,7 @@ func TestPromoteByTheConfidenceGate(t *testing.T) {
 	}
 }
 
-// The search for a similar title is bounded: what stands beyond the bound is
-// not found, and what stands before it is.
+// The search for a similar title is bounded: it finds what is within the bound and nothing beyond it.
 func TestPromoteIsBounded(t *testing.T) {
 	in := panel(outputs{y: {sure(finding("a.go", 0, "cache of users grows", "info"), 0.4)}})
 	var others []pipeline.Finding
@@ -155,7 +153,7 @@ func TestPromoteIsBounded(t *testing.T) {
 		back int
 	}{{beyond, 0}, {before, 1}} {
 		in.Results = append(in.Results[:1:1], pipeline.AgentResult{Agent: "x", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: append(slices.Clone(others), tt.f)}})
-		// Its rarest words are all the others' too.
+		// All the other titles have its rarest words too.
 		in.Results = append(in.Results, pipeline.AgentResult{Agent: "z", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: crowd("users", "of", "grows")}})
 		if got := 1 - len(Aggregate(in).ResidualConcerns); got != tt.back {
 			t.Errorf("line %d: %d came back, want %d", tt.f.StartLine, got, tt.back)

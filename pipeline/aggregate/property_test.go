@@ -15,10 +15,10 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// reviewer is who makes findings: an agent, or one on a model in a stage.
+// reviewer makes findings: an agent, or an agent with a model in a stage.
 type reviewer struct{ agent, model, stage string }
 
-// staff are those that take part in the property tests.
+// staff are the reviewers in the property tests.
 var staff = []reviewer{
 	{"x", "", ""}, {"y", "", ""}, {"grader", "", ""}, {"reports", "", pipeline.StageSpec},
 	{"spec", "a", pipeline.StageSpec}, {"spec", "b", pipeline.StageSpec},
@@ -27,7 +27,7 @@ var staff = []reviewer{
 
 type outputs map[reviewer][]pipeline.Finding
 
-// panel is the world with these outputs, under the default settings.
+// panel is the world with these outputs and the default settings.
 func panel(o outputs) Input {
 	in := world(nil)
 	in.Config.Settings.Models.Blocking, in.Config.Settings.Models.HoldForPerson = models.BlockingAgreed, models.HoldCritical
@@ -41,7 +41,7 @@ func panel(o outputs) Input {
 	return in
 }
 
-// drawFinding makes findings that often agree, touch and oppose each other.
+// drawFinding makes findings that often agree with, touch and oppose each other.
 func drawFinding(t *rapid.T) pipeline.Finding {
 	f := pipeline.Finding{
 		Title:      rapid.SampledFrom([]string{"T", "t!", "cache of users", "Cache of orders", "cache of all the many users", "U", ""}).Draw(t, "title"),
@@ -99,7 +99,7 @@ func TestOrderOfInputDoesNotMatter(t *testing.T) {
 	})
 }
 
-// Whatever comes in, what comes out has the report's form.
+// Whatever the input is, the report has the required form.
 func TestReportsHaveTheirForm(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		if err := config.ValidateData("review-report", []byte(encoded(t, Aggregate(panel(drawn(t, 14)))))); err != nil {
@@ -119,8 +119,7 @@ func TestInputIsNotChanged(t *testing.T) {
 	})
 }
 
-// What came in is kept, merged into what is kept, dropped, residual,
-// suppressed or discarded; and coverage adds up.
+// Every finding is kept, merged into a kept finding, dropped, residual, suppressed or discarded, and the coverage adds up.
 func TestNothingVanishes(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		o := drawn(t, 20)
@@ -145,7 +144,7 @@ func TestNothingVanishes(t *testing.T) {
 			}
 		}
 		if sum := kept + dropped + residual + w.folded + len(r.Suppressed); sum != came {
-			t.Errorf("%d came, %d accounted for: kept or merged %d, dropped %d, residual %d, a part of others %d, suppressed %d",
+			t.Errorf("%d findings, %d accounted for: kept or merged %d, dropped %d, residual %d, a part of others %d, suppressed %d",
 				came, sum, kept, dropped, residual, w.folded, len(r.Suppressed))
 		}
 		if n := len(r.Findings); attributed != n || r.Counts.Total() != n {
@@ -154,8 +153,7 @@ func TestNothingVanishes(t *testing.T) {
 	})
 }
 
-// Every finding is as severe as the worst that was merged into it; only one
-// that came back from below the confidence gate may be less.
+// Every finding is as severe as the worst finding merged into it. Only a promoted finding may be less severe.
 func TestMergedSeverityIsTheHighest(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		w := newWork(panel(drawn(t, 20)))
@@ -196,7 +194,7 @@ func TestAFindingMoreNeverUnblocks(t *testing.T) {
 	})
 }
 
-// withoutModels is what all others say.
+// withoutModels are the outputs of all other reviewers.
 func (o outputs) withoutModels() outputs {
 	others := maps.Clone(o)
 	maps.DeleteFunc(others, func(r reviewer, _ []pipeline.Finding) bool { return r.model != "" })
@@ -215,8 +213,8 @@ func TestModelsOnlyTightenTheGate(t *testing.T) {
 	})
 }
 
-// again is the report's own findings as input, outside any stage: what is
-// proven is not an agent's to claim, and so another stage might fail.
+// again is the report's own findings as input, outside any stage. Agents can't claim that something is proven, so another
+// stage might fail.
 func again(r pipeline.ReviewReport) Input {
 	o := outputs{}
 	for _, f := range r.Findings {
@@ -229,14 +227,13 @@ func again(r pipeline.ReviewReport) Input {
 		in.Results[i].Stage = ""
 	}
 	for i := range in.Config.Agents {
-		in.Config.Agents[i].Scale = "" // what was raised by its scale is not raised once more
+		in.Config.Agents[i].Scale = "" // what was raised by its scale is not raised again
 	}
 	return in
 }
 
-// lasting is what a finding still says when it comes in again: who agreed, what
-// was done to it and what is proven is not an agent's to claim. The place among
-// equals, which its fingerprint has, changes with equals that were merged away.
+// lasting is the part of a finding that stays when the finding is input again. Agents can't claim who agreed, what was
+// done to it, or what is proven. The position among equals, which is part of the fingerprint, changes when equals are merged.
 func lasting(r pipeline.ReviewReport) []pipeline.Finding {
 	var out []pipeline.Finding
 	for _, f := range r.Findings {
@@ -250,13 +247,11 @@ func lasting(r pipeline.ReviewReport) []pipeline.Finding {
 	return out
 }
 
-// rounds draws outputs and reports on them n times, each time on the findings of
-// the report before. A case in which an agent contradicts itself at one place is
-// not drawn: what is kept apart there merges with others once the findings between
-// them are merged away.
+// rounds draws outputs and makes n reports, each on the findings of the report before. It draws no case in which an agent
+// contradicts itself at one place: what is kept apart there merges with others once the findings between them are merged.
 func rounds(t *rapid.T, n int, change func(*pipeline.Finding)) []pipeline.ReviewReport {
 	one := rapid.Custom(func(t *rapid.T) []pipeline.ReviewReport {
-		o := drawn(t, 14).withoutModels() // whose findings others may agree with once those nearer to them are merged
+		o := drawn(t, 14).withoutModels() // models' findings may agree with others once nearer findings are merged
 		for _, findings := range o {
 			for i := range findings {
 				change(&findings[i])
@@ -276,8 +271,7 @@ func rounds(t *rapid.T, n int, change func(*pipeline.Finding)) []pipeline.Review
 	return one.Filter(func(all []pipeline.ReviewReport) bool { return all != nil }).Draw(t, "rounds")
 }
 
-// contradictsItself reports whether findings were kept apart that contradict
-// nobody else's.
+// contradictsItself reports whether findings were kept apart that contradict only one another.
 func contradictsItself(w *work) bool {
 	apart := map[int]bool{}
 	for _, f := range w.findings {
@@ -289,8 +283,8 @@ func contradictsItself(w *work) bool {
 	return false
 }
 
-// Its own findings as input change nothing. One that came back may be the same
-// as one that bore it out, and merge with it then: such are left out here.
+// A report's own findings as input change nothing. A promoted finding may equal the one that confirmed it and merge with it
+// then, so promoted findings are left out here.
 func TestOwnFindingsChangeNothing(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		r := rounds(t, 2, func(f *pipeline.Finding) { f.Confidence = max(f.Confidence, 0.5) })
@@ -300,7 +294,7 @@ func TestOwnFindingsChangeNothing(t *testing.T) {
 	})
 }
 
-// With those that came back it is the third time that changes nothing.
+// With promoted findings, the third report is the first that changes nothing.
 func TestOwnFindingsSettle(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		r := rounds(t, 3, func(*pipeline.Finding) {})

@@ -7,28 +7,28 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// said is one thing that models say: what several agree on is one.
-type said struct{ root *said }
+// claim is what models claim. Claims that agree are united.
+type claim struct{ root *claim }
 
-func (s *said) find() *said {
+func (s *claim) find() *claim {
 	for s.root != nil {
 		s = s.root
 	}
 	return s
 }
 
-func (s *said) join(other *said) {
+func (s *claim) join(other *claim) {
 	if a, b := s.find(), other.find(); a != b {
 		b.root = a
 	}
 }
 
-// prove proves findings that say the same by one another. Who opposes does not agree.
+// prove proves findings about the same problem by one another. Findings that oppose one another don't agree.
 func prove(same []*item) {
 	classes := bySides(same)
 	opposed := opposedWithin(classes)
 	for i, class := range classes {
-		by := map[string]bool{} // the models that don't oppose
+		by := map[string]bool{} // the models that don't oppose f
 		others := false
 		for k, other := range classes {
 			if class[0].sides.opposes(other[0].sides) {
@@ -42,7 +42,7 @@ func prove(same []*item) {
 				}
 			}
 			if !opposed || k == i {
-				joinSaid(class, other)
+				joinClaims(class, other)
 			}
 		}
 		for _, f := range class {
@@ -53,22 +53,22 @@ func prove(same []*item) {
 	}
 }
 
-// joinSaid makes one thing of what the models' findings among these say.
-func joinSaid(class, other []*item) {
+// joinClaims unites the claims of the models' findings in both classes.
+func joinClaims(class, other []*item) {
 	var first *item
 	for _, f := range slices.Concat(class, other) {
 		switch {
-		case f.said == nil:
+		case f.claim == nil:
 		case first == nil:
 			first = f
 		default:
-			first.said.join(f.said)
+			first.claim.join(f.claim)
 		}
 	}
 }
 
-// gateOf is what a finding counts in the gate, and whether it holds the gate for
-// a person.
+// gateOf returns the severity that a finding counts with in the gate, and whether it holds the gate for a
+// person.
 func (w *work) gateOf(f *item) (s pipeline.Severity, holds bool) {
 	m := w.in.Config.Settings.Models
 	return models.GateSeverity(f.Severity, f.proof, m.Blocking), models.Holds(f.Severity, f.proof, m.Blocking, m.HoldForPerson)

@@ -6,9 +6,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// resolve makes findings auto whose fix the code base has settled: the agent
-// claims so, gives the fix, and cites a place that exists. It leaves those that
-// are in dispute, and those about what a person has to weigh.
+// resolve gives findings the class auto if the code base settles their fix: the agent claims so, gives the
+// fix, and cites a place that exists. It leaves out findings in dispute and findings that a person must
+// judge.
 func (w *work) resolve() {
 	apart := map[int]int{}
 	claims := false
@@ -24,14 +24,14 @@ func (w *work) resolve() {
 		switch {
 		case !f.claimsAuto() || f.parts != nil || apart[f.cluster] > 1:
 		case w.final(f):
-			f.because("not applied by itself: a person looks at what is final")
+			f.addReason("not applied by itself: a person looks at what is final")
 		case w.judged(f):
-			f.because("not applied by itself: a person weighs what is about " + f.Category)
+			f.addReason("not applied by itself: a person weighs what is about " + f.Category)
 		case !c.ok(f):
-			f.because("not applied by itself: what it cites was not found")
+			f.addReason("not applied by itself: what it cites was not found")
 		default:
 			f.AutofixClass = pipeline.AutofixAuto
-			f.because("applied by itself: " + shortened(f.Citation) + " settles it (" + f.AutoClaim + ")")
+			f.addReason("applied by itself: " + shortened(f.Citation) + " settles it (" + f.AutoClaim + ")")
 		}
 	}
 }
@@ -40,7 +40,7 @@ func (f *item) claimsAuto() bool {
 	return f.AutofixClass == pipeline.AutofixPresent && f.AutoClaim != "" && f.SuggestedFix != "" && f.Citation != ""
 }
 
-// judged reports whether the finding is about what a person has to weigh.
+// judged reports whether the finding is about something that a person must judge.
 func (w *work) judged(f *item) bool {
 	category := normalised(f.Category)
 	return slices.ContainsFunc(w.in.Config.Settings.Synthesis.JudgementCategories, func(c string) bool {

@@ -6,24 +6,23 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// route takes the auto class from findings that have no fix to apply or that a
-// person has to weigh. Then it settles what each counts in the gate, and who may
-// take it out: a model's finding that nothing proves is a warning at most.
+// route takes the class auto from findings that have no fix or that a person must judge. Then it sets what
+// each counts in the gate, and who may take it out. An unproven finding of a model is at most a warning.
 func (w *work) route() {
 	for _, f := range w.findings {
-		w.withoutPlaceholder(f) // once more: fixes were joined
+		w.withoutPlaceholder(f) // again, since fixes were joined
 		if f.AutofixClass == pipeline.AutofixAuto {
 			switch {
 			case f.SuggestedFix == "":
 				f.AutofixClass = pipeline.AutofixPresent
-				f.because("not applied by itself: there is no suggested fix")
+				f.addReason("not applied by itself: there is no suggested fix")
 			case w.judged(f):
 				f.AutofixClass = pipeline.AutofixPresent
-				f.because("not applied by itself: a person weighs what is about " + f.Category)
+				f.addReason("not applied by itself: a person weighs what is about " + f.Category)
 			}
 		}
 		w.weigh(f)
-		f.Final = w.finalSay(f)
+		f.Final = w.finalLayers(f)
 	}
 }
 
@@ -34,10 +33,10 @@ func (w *work) weigh(f *item) {
 	}
 	f.GateSeverity = counts
 	if counts != f.Severity {
-		f.because(fmt.Sprintf("%s, by one model only", f.Severity))
+		f.addReason(fmt.Sprintf("%s, by one model only", f.Severity))
 	}
 	if holds {
 		w.held = true
-		f.because(pipeline.ReasonHeld)
+		f.addReason(pipeline.ReasonHeld)
 	}
 }

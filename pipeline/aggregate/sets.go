@@ -24,7 +24,7 @@ func (s sets) join(a, b int) {
 	s[max(a, b)] = min(a, b)
 }
 
-// split returns the members of each set, in the order of their first.
+// split returns the members of each set, in the order of their first members.
 func (s sets) split(members []*item) [][]*item {
 	at := make(map[int]int, len(members))
 	var out [][]*item

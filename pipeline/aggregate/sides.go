@@ -8,8 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// sides are the sides that a finding takes in a dispute: what should happen to
-// its lines, and whether the thing can or must be done.
+// sides are the sides that a finding takes in a dispute: what should happen to its lines, and whether
+// something can or must be done.
 type sides uint8
 
 const (
@@ -39,9 +39,9 @@ func (s sides) each() []sides {
 	return out
 }
 
-// sidesOf reads the sides that a finding takes: from its action, else the
-// leading verb of its recommendation, and from its own words. A finding that is
-// itself a trade-off takes none, and neither does one that says both of a pair.
+// sidesOf reads the sides that a finding takes from its action, or else from the leading verb of its
+// recommendation, and from its other words. A finding that is itself a trade-off takes none, and neither does
+// one that takes both sides of a pair.
 func sidesOf(f *item) sides {
 	if f.title.tradeOff {
 		return noSides
@@ -64,8 +64,7 @@ func sidesOf(f *item) sides {
 	return s
 }
 
-// direction is what a finding recommends: its action, else the leading verb of
-// its recommendation.
+// direction is what a finding recommends: its action, or else the leading verb of its recommendation.
 func direction(f *pipeline.Finding) pipeline.Action {
 	if f.Action != pipeline.ActionNone && f.Action != "" {
 		return f.Action
@@ -82,8 +81,7 @@ func direction(f *pipeline.Finding) pipeline.Action {
 	return pipeline.ActionNone
 }
 
-// says reports whether a text in lower case has the word, and does not deny it
-// right before.
+// says reports whether a lower-case text has the word without a denial right before it.
 func says(text, word string) bool {
 	if !strings.Contains(text, word) {
 		return false

@@ -1,11 +1,9 @@
 package aggregate
 
-// spread widens a merged finding over the lines next to it on which its own
-// agent said the same: a rule that flags three lines in a row has one finding
-// about three lines, not one about the first. A suggested fix is text for
-// exactly the finding's lines, so the fixes are joined; where they don't join
-// line up to line, the finding keeps its own lines and fix. same is in document
-// order.
+// spread extends a merged finding to the adjacent lines on which its own agent found the same. A rule that
+// flags three lines in a row has one finding about three lines, not one about the first. A suggested fix
+// replaces exactly the finding's lines, so the fixes are joined. If they don't join without gaps, the finding
+// keeps its own lines and fix. same is in document order.
 func spread(f *item, same []*item) {
 	run := adjoining(f, same)
 	if len(run) < 2 {
@@ -15,13 +13,13 @@ func spread(f *item, same []*item) {
 	for _, next := range run[1:] {
 		switch {
 		case f.SuggestedFix == "":
-			// There is no fix whose lines must stay what they are.
+			// Neither has a fix that depends on its lines.
 		case next.SuggestedFix == "" || run[0].SuggestedFix == "" || next.AutofixClass != run[0].AutofixClass:
 			return
 		case next.StartLine == end+1:
 			fix += "\n" + next.SuggestedFix
 		case next.StartLine != run[0].StartLine || next.EndLine != end || next.SuggestedFix != fix:
-			return // not the same fix of the same lines over again
+			return // it is not the same fix of the same lines again
 		}
 		end = max(end, next.EndLine)
 	}
@@ -31,8 +29,7 @@ func spread(f *item, same []*item) {
 	}
 }
 
-// adjoining returns those of f's agent whose lines overlap or touch one
-// another, f's among them.
+// adjoining returns the findings of f's agent whose lines overlap or touch one another, including f.
 func adjoining(f *item, same []*item) []*item {
 	var run []*item
 	end, mine := 0, false

@@ -14,7 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// statuses are all that the glossary has, and two that are none.
+// statuses are all statuses in the glossary, and two unknown ones.
 func statuses(t *testing.T) []pipeline.AgentStatus {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), "../finding.go", nil, 0)
@@ -42,9 +42,8 @@ func statuses(t *testing.T) []pipeline.AgentStatus {
 	return all
 }
 
-// Of all statuses, only ok and discarded let a required agent through the
-// gate. What the manifest does not know counts as required, and so does an
-// agent of which no result came back.
+// Only ok and discarded let a required agent through the gate. An agent that the manifest does not know counts as required,
+// and so does an agent without a result.
 func TestEveryStatusAtTheGate(t *testing.T) {
 	for _, status := range statuses(t) {
 		finished := status == pipeline.AgentOK || status == pipeline.AgentDiscarded
@@ -83,8 +82,8 @@ func TestEveryStatusAtTheGate(t *testing.T) {
 	}
 }
 
-// A person can accept files that could not be read, on the head that they looked at.
-// A list that is cut short names no files to look at, and what is final may stand there.
+// A person can accept that files could not be read, on the head that they looked at. A list that is cut short names no files
+// to look at, and may hide final findings.
 func TestAcceptedUnread(t *testing.T) {
 	file := pipeline.Incompleteness{What: "patch", Path: "a.sh", Why: "no line is shown", Gating: true}
 	for name, tt := range map[string]struct {

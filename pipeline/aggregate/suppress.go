@@ -8,14 +8,12 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// suppress takes out of the gate what people have decided about: what they
-// dismissed, and what comments in the code ignore. What they accepted is neither
-// dismissed nor doubted. What it takes out keeps its
-// fingerprint, so that it is known again. A model's finding that people know to
-// be wrong elsewhere is believed less, and may then fall below the confidence
-// gate.
+// suppress removes findings that people have decided about: those that they dismissed, and those that comments
+// in the code ignore. Accepted findings are neither dismissed nor doubted. A suppressed finding keeps its
+// fingerprint, so that it is recognised again. A model's finding that matches a known false positive loses
+// confidence, and may then fall below the confidence gate.
 func (w *work) suppress() {
-	w.read()
+	w.readSides()
 	dismissed := map[string]pipeline.Dismissal{}
 	for _, d := range w.in.Memory.Dismissed {
 		if known, ok := dismissed[d.Fingerprint]; !ok || d.Override && !known.Override || len(d.FinalIn) > len(known.FinalIn) {
@@ -24,10 +22,10 @@ func (w *work) suppress() {
 	}
 	wrong, accepted := w.falsePositives(), w.accepted()
 	w.ignores = w.acceptedIgnores()
-	allowed, left := allowedSecrets(w.in.Facts), w.leftOut()
+	allowed, left := allowedSecrets(w.in.Facts), w.ignoreEntries()
 	w.keep(func(f *item) bool {
 		if f.accept(accepted) {
-			return !w.inline(f) // which tells why a comment is not obeyed
+			return !w.inline(f) // records why a comment does not count
 		}
 		if w.allow(f, allowed) || w.ignore(f, left) || w.dismiss(f, dismissed) || w.inline(f) {
 			return false
@@ -40,16 +38,16 @@ func (w *work) suppress() {
 	})
 }
 
-// read reads what findings recommend, which the next steps compare.
-func (w *work) read() {
+// readSides sets the sides that findings take, which the next steps compare.
+func (w *work) readSides() {
 	for _, f := range w.findings {
 		f.sides = sidesOf(f)
 	}
 }
 
-// dismissedBefore is the dismissal of the earlier finding that this one is.
+// dismissedBefore is the dismissal of the earlier finding that f was matched with.
 func (f *item) dismissedBefore(dismissed map[string]pipeline.Dismissal) (pipeline.Dismissal, bool) {
-	if f.recalled == nil {
+	if f.earlier == nil {
 		return pipeline.Dismissal{}, false
 	}
 	for _, id := range append([]string{f.ID}, f.Fingerprints...) {
@@ -61,44 +59,43 @@ func (f *item) dismissedBefore(dismissed map[string]pipeline.Dismissal) (pipelin
 }
 
 func (w *work) dismiss(f *item, dismissed map[string]pipeline.Dismissal) bool {
-	d, ok := dismissed[f.own]
+	d, ok := dismissed[f.ownID]
 	if !ok {
 		if d, ok = f.dismissedBefore(dismissed); !ok {
 			return false
 		}
-		if holds, why := f.asDismissed(); !holds {
-			f.because(pipeline.ReasonNotDismissed + why + ", which somebody must confirm")
+		if holds, why := f.dismissalHolds(); !holds {
+			f.addReason(pipeline.ReasonNotDismissed + why + ", which somebody must confirm")
 			return false
 		}
 	}
-	if layer := w.lacking(f, d.FinalIn); layer != "" {
-		f.because(pipeline.ReasonNotDismissed + "the finding is final in the " + layer + "'s layer, and only whom that layer names can dismiss it")
+	if layer := w.missingLayer(f, d.FinalIn); layer != "" {
+		f.addReason(pipeline.ReasonNotDismissed + "the finding is final in the " + layer + "'s layer, and only whom that layer names can dismiss it")
 		return false
 	}
 	if f.Severity == pipeline.SeverityCritical && !d.Override {
-		f.because(pipeline.ReasonNotDismissed + "only somebody who may override can dismiss a critical finding")
+		f.addReason(pipeline.ReasonNotDismissed + "only somebody who may override can dismiss a critical finding")
 		return false
 	}
 	if f.changed(d.Surroundings) {
-		f.because(pipeline.ReasonNotDismissed + f.whatChanged(d.Surroundings) + " since " + d.By + " dismissed it (" + d.Reason + "), which somebody must confirm")
+		f.addReason(pipeline.ReasonNotDismissed + f.whatChanged(d.Surroundings) + " since " + d.By + " dismissed it (" + d.Reason + "), which somebody must confirm")
 		return false
 	}
-	f.because("dismissed by " + d.By)
+	f.addReason("dismissed by " + d.By)
 	w.setAside(f, pipeline.StateDismissed, "dismissed: "+d.Reason)
 	return true
 }
 
-// knownFalse is what a finding of a model loses in confidence where it matches
-// a known false positive.
+// knownFalse is how much confidence a model's finding loses if it matches a known false positive.
 const knownFalse = 0.30
 
-// falsePositive is a pattern of one, with its globs compiled.
+// falsePositive is a known false positive with its globs compiled.
 type falsePositive struct {
 	pipeline.FalsePositive
-	globs *glob.Set // nil: everywhere
+	globs *glob.Set // nil if it holds everywhere
 }
 
-// falsePositives are the known ones by rule id or normalised title.
+// falsePositives are the known false positives by rule id or normalised title.
 func (w *work) falsePositives() map[string][]falsePositive {
 	out := map[string][]falsePositive{}
 	for _, p := range w.in.Memory.FalsePositives {
@@ -106,7 +103,7 @@ func (w *work) falsePositives() map[string][]falsePositive {
 		if len(p.Globs) > 0 {
 			set, err := glob.Compile(p.Globs)
 			if err != nil {
-				continue // it was validated when it was taught
+				continue // can't happen: the glob was validated earlier
 			}
 			known.globs = set
 		}
@@ -119,8 +116,8 @@ func (w *work) falsePositives() map[string][]falsePositive {
 	return out
 }
 
-// doubt takes confidence from a model's finding that a false positive matches,
-// once. A critical one keeps it.
+// doubt lowers the confidence of a model's finding that a false positive matches, once. A critical finding
+// keeps its confidence.
 func (f *item) doubt(wrong []falsePositive) {
 	if len(wrong) == 0 || f.Model == "" || f.Severity == pipeline.SeverityCritical || f.doubted {
 		return
@@ -132,7 +129,7 @@ func (f *item) doubt(wrong []falsePositive) {
 		before := f.Confidence
 		f.Confidence = rounded(max(0, before-knownFalse))
 		f.doubted = true
-		f.because(fmt.Sprintf("confidence lowered from %.2f to %.2f: a known false positive: %s", before, f.Confidence, p.Reason))
+		f.addReason(fmt.Sprintf("confidence lowered from %.2f to %.2f: a known false positive: %s", before, f.Confidence, p.Reason))
 		return
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// modelled makes the results of an agent those of a model.
+// modelled turns the results of an agent into those of a model.
 func modelled(in Input, agent, model, stage string) Input {
 	for i := range in.Results {
 		if in.Results[i].Agent == agent {
@@ -57,8 +57,7 @@ func TestDismissed(t *testing.T) {
 	}
 }
 
-// Of two dismissals of one finding, the one with more right counts, in
-// whatever order they stand.
+// Of two dismissals of one finding, the one with more rights counts, in any order.
 func TestDismissedTwice(t *testing.T) {
 	in := one(finding("a.go", 1, "T", pipeline.SeverityCritical))
 	id := Aggregate(in).Findings[0].ID
@@ -71,8 +70,7 @@ func TestDismissedTwice(t *testing.T) {
 	}
 }
 
-// What was dismissed is out before anything is merged with it: the finding of
-// the other agent at the next line stays.
+// A dismissed finding is removed before anything is merged with it: the other agent's finding on the next line stays.
 func TestDismissedBeforeItMerges(t *testing.T) {
 	in := world(map[string][]pipeline.Finding{"x": {finding("a.go", 1, "T", pipeline.SeverityMajor)}, "y": {finding("a.go", 2, "T", pipeline.SeverityWarning)}})
 	merged := Aggregate(in)
@@ -138,7 +136,7 @@ func TestFalsePositiveBecomesAConcern(t *testing.T) {
 	}
 }
 
-// Whatever step took them out, they stand in document order.
+// Suppressed findings are in document order, whatever step suppressed them.
 func TestSuppressedInDocumentOrder(t *testing.T) {
 	plan, other := finding("docs/plans/p.md", 0, "Stale", pipeline.SeverityMajor), finding("a.go", 1, "T", pipeline.SeverityMajor)
 	plan.Action = pipeline.ActionRemove

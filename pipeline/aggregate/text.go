@@ -6,8 +6,7 @@ import (
 	"unicode"
 )
 
-// normalised is a title or section in lower case, without punctuation, and
-// with its white space collapsed.
+// normalised is a title or section in lower case, without punctuation, and with collapsed white space.
 func normalised(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsPunct(r) || unicode.IsSymbol(r) {
@@ -18,21 +17,20 @@ func normalised(s string) string {
 	return collapsed(s)
 }
 
-// collapsed is code with its white space collapsed.
+// collapsed is code with collapsed white space.
 func collapsed(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// maxWords bounds how many different words of a title count, so that what it
-// costs to compare two is bounded.
+// maxWords bounds the distinct words of a title that count, and so the cost of comparing two.
 const maxWords = 64
 
-// title is what titles are compared by.
+// title is a title in the form in which titles are compared.
 type title struct {
 	norm     string
-	words    []int32 // the significant ones, distinct and ascending
-	tradeOff bool    // it is the title of findings that were combined
+	words    []int32 // the significant words, distinct and ascending
+	tradeOff bool    // it is the title of combined findings
 }
 
-// titles are those seen so far: many findings share a rule's.
+// titles caches titles: many findings share their rule's title.
 type titles struct {
 	known map[string]*title
 	words map[string]int32
@@ -47,7 +45,7 @@ func (ts *titles) of(s string) *title {
 	subject, tradeOff := strings.CutPrefix(s, tradeOffPrefix)
 	t := &title{norm: normalised(subject), tradeOff: tradeOff}
 	if t.norm == "" {
-		t.norm = collapsed(subject) // nothing but punctuation: "==" is not "!="
+		t.norm = collapsed(subject) // it is only punctuation: "==" differs from "!="
 	}
 	for _, w := range significant(t.norm) {
 		id, ok := ts.words[w]
@@ -67,8 +65,8 @@ func (ts *titles) of(s string) *title {
 	return t
 }
 
-// significant are the words of a normalised title without stop words and plural
-// endings. A title of stop words keeps them.
+// significant are the words of a normalised title without stop words and plural endings. A title of only stop
+// words keeps them.
 func significant(norm string) []string {
 	all := strings.Fields(norm)
 	var out []string
@@ -83,8 +81,8 @@ func significant(norm string) []string {
 	return out
 }
 
-// stopWords say nothing of what a title is about. Those that turn it round, such as
-// "not" and "without", are no stop words.
+// stopWords say nothing about the subject of a title. Words that reverse its meaning, such as "not" and
+// "without", are not among them.
 var stopWords = func() map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsSeq(`a an the this that these those it its is are was were be been being
@@ -96,8 +94,8 @@ var stopWords = func() map[string]bool {
 	return set
 }()
 
-// singular is a word without the ending of a plural, nor the e that may be a part of one:
-// "caches" is "cach", as "cache" is.
+// singular is a word without its plural ending, and without an e that may be part of one: "caches" becomes
+// "cach", and so does "cache".
 func singular(w string) string {
 	switch {
 	case len(w) > 4 && strings.HasSuffix(w, "ies"):
@@ -127,8 +125,7 @@ func (t *title) common(other *title) int {
 	return n
 }
 
-// alike reports whether two titles are equal or share half of the significant words of
-// the shorter one.
+// alike reports whether two titles are equal or share half of the significant words of the shorter one.
 func (t *title) alike(other *title) bool {
 	return t.norm == other.norm || 2*t.common(other) >= min(len(t.words), len(other.words))
 }

@@ -8,13 +8,11 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// tradeOffPrefix begins the titles of findings that show a dispute. What
-// follows is the title of one of its sides.
+// tradeOffPrefix begins the title of a trade-off. The title of one of its sides follows.
 const tradeOffPrefix = "Trade-off: "
 
-// tradeOff makes one finding of those that contradict one another. It presents
-// all sides and decides for none; it counts no less in the gate than the
-// strictest of them.
+// tradeOff combines findings that contradict one another into one. It presents all sides and decides for none, and
+// counts in the gate at least as much as the strictest of them.
 func (w *work) tradeOff(parts []*item) *item {
 	f := w.merged(parts)
 	f.parts = parts
@@ -30,24 +28,24 @@ func (w *work) tradeOff(parts []*item) *item {
 			Agent: p.Agent, Model: p.Model, Action: direction(&p.Finding), Severity: p.Severity, Message: p.Message, Recommendation: p.Recommendation,
 		})
 	}
-	f.because(fmt.Sprintf("combined %d findings that contradict one another", len(parts)))
+	f.addReason(fmt.Sprintf("combined %d findings that contradict one another", len(parts)))
 	if clash(f.sides) && f.Severity.Rank() < pipeline.SeverityMajor.Rank() {
 		f.Severity = pipeline.SeverityMajor
-		f.because("raised to major: one side holds it to be impossible, another to be essential")
+		f.addReason("raised to major: one side holds it to be impossible, another to be essential")
 	}
 	return f
 }
 
-// clash reports whether the same is held to be impossible and to be essential.
+// clash reports whether something is called both impossible and essential.
 func clash(s sides) bool { return s&sideImpossible != 0 && s&sideEssential != 0 }
 
-// The bounds of what the message of a trade-off quotes.
+// The bounds of the quotes in a trade-off's message.
 const (
 	maxQuotedSides = 6
 	maxQuoted      = 300 // characters of each
 )
 
-// dispute says what each side says.
+// dispute quotes each side.
 func dispute(parts []*item) string {
 	var b strings.Builder
 	b.WriteString("Reviewers disagree. This is a trade-off, and no verdict on who is right:")
@@ -61,7 +59,7 @@ func dispute(parts []*item) string {
 	return b.String()
 }
 
-// makers names who made a finding, agents with the models they ran on.
+// makers names those who made a finding: agents, with the models that they ran on.
 func (f *item) makers() string {
 	names := map[string]bool{}
 	for _, m := range f.each() {
@@ -74,7 +72,7 @@ func (f *item) makers() string {
 	return strings.Join(sortedKeys(names), ", ")
 }
 
-// stance is a side in words.
+// stance describes the sides that a finding takes.
 func stance(f *item) string {
 	var words []string
 	for _, s := range f.sides.each() {
@@ -99,9 +97,8 @@ func stance(f *item) string {
 	return strings.Join(words, " and ")
 }
 
-// disputeGate is what a trade-off counts in the gate: what its strictest part
-// does. That it is held to be impossible and essential counts as major where
-// both are proven.
+// disputeGate is what a trade-off counts in the gate: as much as its strictest part. If something is proven to be
+// impossible and proven to be essential, that counts as major.
 func (w *work) disputeGate(f *item) (s pipeline.Severity, holds bool) {
 	s = pipeline.SeverityInfo
 	impossible, essential := false, false
@@ -121,18 +118,16 @@ func (w *work) disputeGate(f *item) (s pipeline.Severity, holds bool) {
 	return s, holds
 }
 
-// raiseCrowded counts a finding as major that says impossible or essential of
-// something that more findings say the opposite of than are compared: one of
-// those might have made it so.
+// raiseCrowded raises a finding to major that calls something impossible or essential, if more findings oppose it
+// than can be compared: one of them might have made it a clash.
 func (w *work) raiseCrowded(f *item) {
 	if f.crowded && f.Severity.Rank() < pipeline.SeverityMajor.Rank() {
 		f.Severity = pipeline.SeverityMajor
-		f.because("raised to major: more findings oppose it than are compared with it")
+		f.addReason("raised to major: more findings oppose it than are compared with it")
 	}
 }
 
-// disputedByModels reports whether different models stand on opposing sides of a
-// trade-off.
+// disputedByModels reports whether different models take opposing sides of a trade-off.
 func (f *item) disputedByModels() bool {
 	for i, a := range f.parts {
 		for _, b := range f.parts[:i] {

@@ -11,22 +11,22 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// validate drops what is no finding and counts it under its agent. What an
-// agent may leave out gets its default, and severities their one spelling.
+// validate drops invalid findings and counts them for their agent. It fills in defaults and maps all spellings of
+// severities to reviewgate's.
 func (w *work) validate() {
 	protected, err := glob.Compile(w.in.Config.Settings.Synthesis.ProtectedArtifacts)
 	if err != nil {
-		protected = &glob.Set{} // the config was validated: it has no such glob
+		protected = &glob.Set{} // can't happen: the config was validated
 	}
 	w.keep(func(f *item) bool {
-		// What only reviewgate fills in is no agent's to claim.
+		// Agents can't set the fields that only reviewgate fills in.
 		f.ID, f.State, f.GateSeverity, f.OriginalPath = "", "", "", ""
 		f.Fingerprints, f.Surroundings, f.Reasons, f.Perspectives, f.FoundBy, f.Opinions, f.Flagged = nil, nil, nil, nil, nil, nil, nil
 		f.Cited = ""
 		f.Reviewers = pipeline.List[string]{f.Agent}
 		known, valid := w.severity(f)
 		if known && f.Severity == "" {
-			return false // a dimension that passed is nothing to report
+			return false // a dimension that passed needs no finding
 		}
 		if !known || !valid || !complete(&f.Finding) || !w.inPlace(f) {
 			w.coverage[f.source()].Dropped++
@@ -45,8 +45,8 @@ func (w *work) validate() {
 	})
 }
 
-// severity maps the agent's spelling. On the scale pass/warn/fail a fail is
-// major, a warn a warning, and a pass leaves the severity empty.
+// severity maps the agent's spelling to reviewgate's. On the scale pass/warn/fail, fail is major, warn is a warning,
+// and pass leaves the severity empty.
 func (w *work) severity(f *item) (known, valid bool) {
 	if w.graded(f.Agent) {
 		switch strings.ToLower(string(f.Severity)) {
@@ -71,14 +71,13 @@ func (w *work) graded(agent string) bool {
 	return a != nil && a.Scale == config.ScalePassWarnFail
 }
 
-// complete tells whether the required fields are there and all enums and
-// numbers in range, and fills in defaults.
+// complete reports whether the required fields are set and all enums and numbers are in range. It fills in defaults.
 func complete(f *pipeline.Finding) bool {
 	if f.EndLine == 0 {
 		f.EndLine = f.StartLine
 	}
 	if f.StartLine == 0 {
-		f.EndLine = min(f.EndLine, 0) // an end without a beginning is no range: it is about the file
+		f.EndLine = min(f.EndLine, 0) // without a start, an end is not a range: the finding is about the file
 	}
 	f.Action = or(f.Action, pipeline.ActionNone)
 	f.AutofixClass = or(f.AutofixClass, pipeline.AutofixPresent)
@@ -100,13 +99,12 @@ func or[T ~string](v, fallback T) T {
 	return v
 }
 
-// inPlace tells whether the finding is about this change.
+// inPlace reports whether the finding is about this change.
 func (w *work) inPlace(f *item) bool {
 	return w.in.FilesUnknown || misplaced(w.files, &f.Finding) == ""
 }
 
-// Misplaced returns what says of a finding why it is not about the change, for
-// which it is dropped, or "".
+// Misplaced returns a function that says why a finding is not about the change, or "". Such a finding is dropped.
 func Misplaced(facts *pipeline.PRFacts) func(*pipeline.Finding) string {
 	files := make(map[string]*pipeline.File, len(facts.Files))
 	for i := range facts.Files {
@@ -115,8 +113,8 @@ func Misplaced(facts *pipeline.PRFacts) func(*pipeline.Finding) string {
 	return func(f *pipeline.Finding) string { return misplaced(files, f) }
 }
 
-// misplaced says that the finding's file is not in the change, or that its
-// lines are not in the file, as far as the diff shows how long that is.
+// misplaced says why a finding is not about the change: its file is not in the change, or its lines are not in the
+// file, as far as the diff shows the file's length.
 func misplaced(files map[string]*pipeline.File, f *pipeline.Finding) string {
 	if f.Path == "" {
 		return ""
@@ -131,11 +129,11 @@ func misplaced(files map[string]*pipeline.File, f *pipeline.Finding) string {
 	return ""
 }
 
-// maxPathWords bounds how many words of a finding are looked at for paths.
+// maxPathWords bounds the words of a finding that are checked for paths.
 const maxPathWords = 200
 
-// isAbout reports whether a finding is about one of the files: by its path, or where it has
-// none, by its section and the paths that its title and recommendation name.
+// isAbout reports whether a finding is about one of the files. It checks the finding's path, or without a path, its
+// section and the paths that its title and recommendation name.
 func isAbout(f *pipeline.Finding, files *glob.Set) bool {
 	if f.Path != "" {
 		return files.Any(f.Path)
@@ -146,8 +144,7 @@ func isAbout(f *pipeline.Finding, files *glob.Set) bool {
 	})
 }
 
-// deletes reports whether the finding recommends deleting the file itself: it
-// says so by action or verb, and means the file and not lines in it.
+// deletes reports whether the finding recommends deleting the file itself, by action or verb, and not lines in it.
 func deletes(f *pipeline.Finding) bool {
 	words := strings.Fields(strings.ToLower(f.Recommendation + " " + f.Title))
 	verb := f.Action == pipeline.ActionRemove

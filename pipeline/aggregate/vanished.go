@@ -11,33 +11,30 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// maxWindows bounds how many runs of lines one report looks through for text
-// that findings were about: some 50 ms of hashing.
+// maxWindows bounds the runs of lines that one report searches for text of earlier findings: some 50 ms of hashing.
 const maxWindows = 1 << 17
 
-// maxUnseen is up to which place among equals a finding is known as one about
-// lines that the diff did not show.
-const maxUnseen = 20
+// maxHiddenRank bounds the positions among equal findings that are checked for lines that the diff did not show.
+const maxHiddenRank = 20
 
-// vanished reports whether what a finding of the last report was about stands
-// no longer in the lines that the diff shows of its file: none of them gives
-// one of its fingerprints. Then nobody has to look again to know that it is
-// gone, such as an agent that was asked for those very lines.
+// vanished reports whether the text of an earlier finding no longer occurs in the lines of its file that the diff
+// shows: none of them gives one of its fingerprints. The finding is then gone, even if no agent looked again, such
+// as an agent that was asked about those very lines.
 func (w *work) vanished(f *pipeline.Finding, place string) bool {
 	if f.StartLine == 0 || place == "" || len(f.Fingerprints) == 0 {
 		return false
 	}
 	lines := w.lines.of(place)
 	span := min(f.EndLine-f.StartLine+1, maxFlagged)
-	if w.windows += len(lines)*span + maxUnseen; w.windows > maxWindows {
+	if w.windows += len(lines)*span + maxHiddenRank; w.windows > maxWindows {
 		return false
 	}
-	was := item{Finding: *f}
-	was.title = w.titles.of(f.Title)
-	before := was.what() + "\x00" + or(f.OriginalPath, f.Path) + "\x00"
-	for nth := range maxUnseen {
+	old := item{Finding: *f}
+	old.title = w.titles.of(f.Title)
+	before := old.what() + "\x00" + or(f.OriginalPath, f.Path) + "\x00"
+	for nth := range maxHiddenRank {
 		if slices.Contains(f.Fingerprints, fingerprint(before+"\n", nth)) {
-			return false // it was about lines that were not shown then either
+			return false // the lines were not shown before either
 		}
 	}
 	times := map[string]int{}
@@ -61,7 +58,7 @@ func (w *work) vanished(f *pipeline.Finding, place string) bool {
 	return true
 }
 
-// fingerprint is that of the nth of those that are otherwise equal, from 0.
+// fingerprint is the fingerprint of the nth of otherwise equal findings, from 0.
 func fingerprint(equals string, nth int) string {
 	sum := sha256.Sum256([]byte(equals + "\x00" + strconv.Itoa(nth)))
 	return hex.EncodeToString(sum[:8])

@@ -15,11 +15,10 @@ type Doubt struct {
 	Finding pipeline.Finding
 }
 
-// Unproven returns what one model alone found and holds to be critical or major, and what the
-// model by has not been asked about yet: what the spec stage found first, then the worst. What
-// by found itself is left out, since it would be no second voice; and so are what a report
-// comes to, which the change does not show, what ask does not want, and all but one of those
-// that say the same.
+// Unproven returns the findings that only one model made and calls critical or major, and that the model by has not
+// been asked about yet. Findings of the spec stage come first, then the worst. It leaves out what by found itself,
+// since by would not be a second voice; what review reports come to, which the change does not show; what ask
+// rejects; and all but one finding about the same problem.
 func Unproven(in Input, by string, ask func(*Doubt) bool) []Doubt {
 	w := newWork(in)
 	for _, step := range untilAgreed {
@@ -36,18 +35,18 @@ func Unproven(in Input, by string, ask func(*Doubt) bool) []Doubt {
 	}
 	var doubts []*item
 	for _, f := range w.findings {
-		if f.Model != "" && f.Model != by && !f.standing && f.Severity.Rank() >= pipeline.SeverityMajor.Rank() && !w.proven(f) && f.Category != reviewreport.CategoryOutcome {
+		if f.Model != "" && f.Model != by && !f.unraised && f.Severity.Rank() >= pipeline.SeverityMajor.Rank() && !w.proven(f) && f.Category != reviewreport.CategoryOutcome {
 			doubts = append(doubts, f)
 		}
 	}
 	slices.SortStableFunc(doubts, func(a, b *item) int {
 		return cmp.Or(
-			compareBool(a.stage != pipeline.StageSpec, b.stage != pipeline.StageSpec), // it may make the others moot
-			cmp.Compare(b.Severity.Rank(), a.Severity.Rank()), cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(a.at, b.at),
+			compareBool(a.stage != pipeline.StageSpec, b.stage != pipeline.StageSpec), // may make the others moot
+			cmp.Compare(b.Severity.Rank(), a.Severity.Rank()), cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(a.index, b.index),
 		)
 	})
 	classes := map[int]bool{}
-	for _, f := range doubts { // whatever is left of a class that was asked about
+	for _, f := range doubts { // skips the rest of a class that was asked about
 		classes[f.class] = classes[f.class] || asked[f.key()]
 	}
 	var out []Doubt
@@ -63,11 +62,11 @@ func Unproven(in Input, by string, ask func(*Doubt) bool) []Doubt {
 	return out
 }
 
-// heed gives findings the opinions of the models that were asked about them. A model that
-// confirms what another found is a second voice. One that refutes it takes nothing away:
-// whoever wrote the change could have talked it into that.
-func (w *work) heed() {
-	said := map[string][]pipeline.Opinion{}
+// applyOpinions gives findings the opinions of models that were asked about them. A model that confirms another's
+// finding is a second voice. A model that refutes it takes nothing away: the author of the change could have talked
+// it into that.
+func (w *work) applyOpinions() {
+	opinions := map[string][]pipeline.Opinion{}
 	for _, r := range w.in.Results {
 		if r.Agent != pipeline.Verifier {
 			continue
@@ -75,18 +74,18 @@ func (w *work) heed() {
 		for _, v := range r.Verifications {
 			if v.Opinion.Verdict != pipeline.OpinionNone {
 				v.Opinion.Model = r.Model
-				said[v.Finding] = append(said[v.Finding], v.Opinion)
+				opinions[v.Finding] = append(opinions[v.Finding], v.Opinion)
 			}
 		}
 	}
-	if len(said) == 0 {
+	if len(opinions) == 0 {
 		return
 	}
 	for _, f := range w.findings {
-		if f.Model == "" || f.standing {
+		if f.Model == "" || f.unraised {
 			continue
 		}
-		for _, o := range said[f.key()] {
+		for _, o := range opinions[f.key()] {
 			if o.Model == f.Model {
 				continue
 			}
@@ -98,8 +97,8 @@ func (w *work) heed() {
 	}
 }
 
-// opinionsOf are the opinions of all that was merged into a finding, each model's once: that
-// it is right, if it ever said so. A finding that nobody raised again keeps those of old.
+// opinionsOf returns the opinions about all findings merged into f, one for each model. If a model ever confirmed, its
+// opinion is that. An unraised finding keeps its earlier opinions.
 func opinionsOf(f *item) pipeline.List[pipeline.Opinion] {
 	out := slices.Clone(f.Opinions)
 	for _, m := range f.each() {

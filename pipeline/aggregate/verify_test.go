@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// verified has a model say of all that is unproven whether it is right.
+// verified makes a model give the same verdict on everything that is unproven.
 func verified(in Input, by string, verdict pipeline.OpinionVerdict) Input {
 	row := pipeline.AgentResult{Agent: pipeline.Verifier, Model: by, Status: pipeline.AgentOK}
 	for _, d := range Unproven(in, by, every) {
@@ -20,8 +20,7 @@ func verified(in Input, by string, verdict pipeline.OpinionVerdict) Input {
 	return in
 }
 
-// What one model alone found counts once another confirms it. What another refutes counts as
-// much as before.
+// A finding of one model counts once another model confirms it. A refuted finding counts as before.
 func TestVerified(t *testing.T) {
 	at := func(line int, title string, severity pipeline.Severity) pipeline.Finding {
 		return finding("a.go", line, title, severity)
@@ -70,7 +69,7 @@ func TestVerified(t *testing.T) {
 	}
 }
 
-// The worst are asked about first, each defect once, and none again.
+// The worst findings are asked about first, each defect once, and none again.
 func TestUnproven(t *testing.T) {
 	in := panel(outputs{qualityA: {
 		finding("a.go", 2, "Rows skipped", "major"), finding("a.go", 3, "Money lost", "critical"), finding("a.go", 4, "Slow", "info"), finding("b.go", 2, "Keys leak", "major"),
@@ -90,7 +89,7 @@ func TestUnproven(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if got := titles(Unproven(in, "a", every)); got != "[]" {
-		t.Errorf("it is asked about what it found itself: %s", got)
+		t.Errorf("the model is asked about its own finding: %s", got)
 	}
 	for _, verdict := range []pipeline.OpinionVerdict{pipeline.OpinionConfirmed, pipeline.OpinionRefuted, pipeline.OpinionNone} {
 		if got := titles(Unproven(verified(in, "b", verdict), "b", every)); got != "[]" {
@@ -102,7 +101,7 @@ func TestUnproven(t *testing.T) {
 	}
 }
 
-// An agent can't hand in opinions of its own findings.
+// An agent can't supply opinions about its own findings.
 func TestOpinionsAreNotClaimed(t *testing.T) {
 	f := finding("a.go", 2, "Rows skipped", "major")
 	f.Opinions = pipeline.List[pipeline.Opinion]{{Model: "b", Verdict: pipeline.OpinionConfirmed, Quote: "q", Why: "w"}}
@@ -114,7 +113,7 @@ func TestOpinionsAreNotClaimed(t *testing.T) {
 
 func every(*Doubt) bool { return true }
 
-// A model of which something serious could not be proved has passed nothing: a person decides.
+// A model whose serious findings could not be proven does not pass the change: a person decides.
 func TestVoidedFindingsPassNothing(t *testing.T) {
 	in := panel(outputs{qualityA: {}, qualityB: {}})
 	if r := Aggregate(in); r.Models.AutoDecision != pipeline.AutoApprove {

@@ -14,11 +14,11 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// trial is all that a review is made from: what agents say, how they end, what
-// people decided before, and the settings.
+// trial holds everything that a review is made from: what agents say, how they end, what people decided before, and the
+// settings.
 type trial struct {
 	outputs  outputs
-	ends     map[reviewer]pipeline.AgentStatus // ok where it says nothing
+	ends     map[reviewer]pipeline.AgentStatus // ok if there is no entry
 	memory   pipeline.Memory
 	previous *pipeline.PreviousReport
 	change   func(*Input)
@@ -41,7 +41,7 @@ func (tr trial) input() Input {
 	return in
 }
 
-// drawWide is a finding as drawFinding makes them, and of what that leaves out.
+// drawWide is a finding like those of drawFinding, with more fields set.
 func drawWide(t *rapid.T) pipeline.Finding {
 	f := drawFinding(t)
 	if rapid.Bool().Draw(t, "plain") {
@@ -95,8 +95,7 @@ func drawTrial(t *rapid.T, most int) trial {
 	return tr
 }
 
-// dismiss has people dismiss some of what the trial finds, and know some of it
-// to be wrong.
+// dismiss makes people dismiss some of the trial's findings, and mark others as false positives.
 func (tr *trial) dismiss(t *rapid.T) {
 	for _, f := range Aggregate(tr.input()).Findings {
 		if rapid.IntRange(0, 3).Draw(t, "dismissed") > 0 {
@@ -136,8 +135,8 @@ func TestWideOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-// What came in is accounted for, whatever people decided before and however
-// agents end, and so is what the last report had.
+// Every finding is accounted for, whatever people decided before and however agents end, and so is every finding of the last
+// report.
 func TestWideNothingVanishes(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		tr := drawTrial(t, 12)
@@ -154,14 +153,14 @@ func TestWideNothingVanishes(t *testing.T) {
 		}
 		for _, f := range slices.Concat(w.findings, w.residuals) {
 			for _, m := range f.each() {
-				if !m.standing {
+				if !m.unraised {
 					out++
 				}
 			}
 		}
 		for _, s := range r.Suppressed {
 			if slices.Contains(s.Finding.Reasons, pipeline.ReasonNotRaised) {
-				out-- // nobody raised it
+				out-- // no model raised it
 			}
 		}
 		attributed := 0
@@ -173,7 +172,7 @@ func TestWideNothingVanishes(t *testing.T) {
 			}
 		}
 		if came != out {
-			t.Errorf("%d came, %d are accounted for", came, out)
+			t.Errorf("%d findings, %d are accounted for", came, out)
 		}
 		if n := len(r.Findings); attributed != n || r.Counts.Total() != n || r.Changes.New+r.Changes.Open != n {
 			t.Errorf("%d findings: coverage has %d, counts %d, new and open are %d and %d", n, attributed, r.Counts.Total(), r.Changes.New, r.Changes.Open)
@@ -182,8 +181,8 @@ func TestWideNothingVanishes(t *testing.T) {
 	})
 }
 
-// checkHistory holds that each finding of the last report is here, resolved or
-// unconfirmed, and no more than one of them; and that what is fixed is not here.
+// checkHistory fails unless each finding of the last report is here, resolved or unconfirmed, and only one of these; and unless
+// no fixed finding is here.
 func checkHistory(t *rapid.T, prev *pipeline.PreviousReport, r *pipeline.ReviewReport) {
 	if prev == nil {
 		return
@@ -206,7 +205,7 @@ func checkHistory(t *rapid.T, prev *pipeline.PreviousReport, r *pipeline.ReviewR
 	}
 	is := func(list []pipeline.Finding, f pipeline.Finding) bool {
 		return slices.ContainsFunc(list, func(x pipeline.Finding) bool {
-			x.State = f.State // which is what became of it
+			x.State = f.State // it differs by what became of the finding
 			return cmp.Equal(x, f)
 		})
 	}
@@ -220,13 +219,12 @@ func checkHistory(t *rapid.T, prev *pipeline.PreviousReport, r *pipeline.ReviewR
 			}
 		}
 		if n != 1 {
-			t.Errorf("a finding of the last report is in %d places and not in one of them: %+v", n, f)
+			t.Errorf("a finding of the last report is in %d places, not in one: %+v", n, f)
 		}
 	}
 }
 
-// Without dismissals: what people took out is told by its place among equals,
-// which more findings may shift.
+// Dismissals are left out: they depend on the position among equals, which more findings may change.
 func TestWideAFindingMoreNeverUnblocks(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		tr := drawTrial(t, 8)

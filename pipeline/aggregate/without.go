@@ -7,18 +7,15 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// WithoutModels ends the condition of a decision that would be looser with what
-// models say.
+// WithoutModels ends the condition of a decision that would be milder with what models say.
 const WithoutModels = ", without what models say"
 
-// neverLooser decides again as if no model had been asked, and takes the stricter
-// of the two. Conditions may hold because there is more, such as a warning that
-// decides before the risk does, or fewer of something, such as files that nobody
-// looked at: whoever has a model say the right thing could have such a one let a
-// change pass.
+// neverLooser decides again as if no model had been asked, and takes the stricter decision. A condition may hold because
+// there is more of something, such as a warning that decides before the risk does, or less of something, such as files
+// that nobody looked at. Whoever makes a model say the right thing could use such a condition to let a change pass.
 func (w *work) neverLooser() {
 	if w.report.Decision == pipeline.DecisionFail {
-		return // nothing is stricter
+		return // no decision is stricter
 	}
 	in, asked := withoutModels(w.in)
 	if !asked {
@@ -31,9 +28,8 @@ func (w *work) neverLooser() {
 	}
 }
 
-// withoutModels is an input as it would be if no model had been asked: without
-// their results, the agents that are models, and what others were sent to look at
-// because a model said so. asked is false where none was.
+// withoutModels is the input as if no model had been asked: without their results, without the agents that are models,
+// and without the files that other agents got because a model proposed so. asked reports whether a model was asked.
 func withoutModels(in Input) (out Input, asked bool) {
 	detectors, models, others := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, r := range in.Results {
@@ -76,9 +72,8 @@ func withoutModels(in Input) (out Input, asked bool) {
 	return out, true
 }
 
-// withoutProposed is a log of gaps without those that models proposed, and where
-// these sent agents. They are told by their patches from what signals found, which
-// a model may be named like.
+// withoutProposed removes the gaps that models proposed from a log, and returns where they sent agents. The patch tells
+// them from the gaps that signals found, since a model may be named like a signal.
 func withoutProposed(log pipeline.List[pipeline.GapLogEntry], detectors map[string]bool) (rest pipeline.List[pipeline.GapLogEntry], sent map[string][]string) {
 	sent = map[string][]string{}
 	for _, g := range log {

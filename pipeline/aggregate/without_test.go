@@ -14,7 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// drawConditions draws conditions of which many are the wrong way round.
+// drawConditions draws conditions, many of which are the wrong way round.
 func drawConditions(t *rapid.T) []policies.GateCondition {
 	var metrics []string
 	for _, m := range policies.Metrics() {
@@ -31,7 +31,7 @@ func drawConditions(t *rapid.T) []policies.GateCondition {
 	}), 1, 4).Draw(t, "conditions")
 }
 
-// covers are entries of a manifest, of which models' say so.
+// covers are manifest entries. The entries of models name their models.
 func covers(t *rapid.T, o outputs) (entries pipeline.List[pipeline.ManifestEntry]) {
 	for _, r := range staff {
 		if o[r] == nil || slices.ContainsFunc(entries, func(e pipeline.ManifestEntry) bool { return e.Agent == r.agent }) {
@@ -46,8 +46,8 @@ func covers(t *rapid.T, o outputs) (entries pipeline.List[pipeline.ManifestEntry
 	return entries
 }
 
-// Whatever models say, and whatever became of them, the gate is no looser than
-// without them under any conditions, those too that make no sense.
+// Whatever models say and whatever becomes of them, the gate is no looser than without them under any conditions, including
+// conditions that make no sense.
 func TestModelsOnlyTightenAnyGate(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		all := drawn(t, 10)
@@ -62,7 +62,7 @@ func TestModelsOnlyTightenAnyGate(t *testing.T) {
 				r.Output.Findings = nil
 			}
 		}
-		// The signals found one gap, and a model that is named like them more.
+		// The signals found one gap, and a model with their name found more.
 		signal := pipeline.GapLogEntry{Path: "a.go", Agent: "x", Source: "signals", Suggestion: pipeline.ConfigPatch{File: config.FileDomains}}
 		alone.Gaps = pipeline.List[pipeline.GapLogEntry]{signal}
 		with.Gaps = propose(t, &with)
@@ -73,8 +73,8 @@ func TestModelsOnlyTightenAnyGate(t *testing.T) {
 	})
 }
 
-// propose adds to an input what a model's gaps come to: agents that look at more,
-// find more there, and are there for them alone.
+// propose adds a model's gaps to an input: agents that look at more files and find more there, and agents that run only for
+// the gaps.
 func propose(t *rapid.T, in *Input) pipeline.List[pipeline.GapLogEntry] {
 	const detector = "signals"
 	log := pipeline.List[pipeline.GapLogEntry]{{Path: "a.go", Agent: "x", Source: "signals", Suggestion: pipeline.ConfigPatch{File: config.FileDomains}}}
@@ -103,7 +103,7 @@ func propose(t *rapid.T, in *Input) pipeline.List[pipeline.GapLogEntry] {
 	return log
 }
 
-// Gates that people write, and what a model would have to say to open them.
+// Conditions that people write, and what a model would have to say to meet them.
 func TestConditionsThatModelsMightMeet(t *testing.T) {
 	const fixes = pipeline.DecisionNeedsFixes
 	warning := finding("b.go", 1, "T", pipeline.SeverityWarning)
@@ -112,8 +112,8 @@ func TestConditionsThatModelsMightMeet(t *testing.T) {
 		conditions []policies.GateCondition
 		agent      pipeline.Finding
 		models     outputs
-		files      []string // that x looks at
-		gap        bool     // sends x to the others
+		files      []string // the files of agent x
+		gap        bool     // the model adds x to the others
 		decided    string
 	}{
 		"a warning decides before the risk does": {
@@ -163,8 +163,8 @@ func TestConditionsThatModelsMightMeet(t *testing.T) {
 	}
 }
 
-// What a person decided by hand stands all the same.
-func TestByHandStandsBesideTheStricterGate(t *testing.T) {
+// A decision by hand still stands.
+func TestByHandStandsDespiteTheStricterGate(t *testing.T) {
 	in := panel(outputs{qualityA: {finding("a.go", 2, "T", pipeline.SeverityWarning)}})
 	in.Config.Settings.Gate.Conditions = []policies.GateCondition{{When: "findings > 0", Decision: pipeline.DecisionPass}, {When: "findings == 0", Decision: pipeline.DecisionFail}}
 	in.Memory.ByHand = &pipeline.HandDecision{Action: pipeline.HandOverride, By: "ann"}
@@ -174,9 +174,8 @@ func TestByHandStandsBesideTheStricterGate(t *testing.T) {
 	}
 }
 
-// The spec stage fails where it may block. Where the settings let its findings
-// pass, quality counts; and where it fails and something lets the change pass, what
-// was set aside for it does not let it.
+// The spec stage fails if it may block. If the settings let its findings pass, the quality stage counts. If the stage fails and
+// something else would let the change pass, it still does not pass.
 func TestSpecStageFailsWhereItMayBlock(t *testing.T) {
 	major, critical := finding("a.go", 2, "T", pipeline.SeverityMajor), finding("b.go", 1, "Q", pipeline.SeverityCritical)
 	o := outputs{specA: {major}, specB: {major}, qualityA: {critical}, qualityB: {critical}}
@@ -199,7 +198,7 @@ func TestSpecStageFailsWhereItMayBlock(t *testing.T) {
 		in.Config.Settings.Gate.Conditions = tt.conditions
 		r := Aggregate(in)
 		if len(r.Suppressed) != tt.discarded || r.Decision != tt.decision || r.Gate.Condition != tt.condition {
-			t.Errorf("%s: %d set aside, %s by %q; want %d, %s by %q", name, len(r.Suppressed), r.Decision, r.Gate.Condition, tt.discarded, tt.decision, tt.condition)
+			t.Errorf("%s: %d suppressed, %s by %q; want %d, %s by %q", name, len(r.Suppressed), r.Decision, r.Gate.Condition, tt.discarded, tt.decision, tt.condition)
 		}
 		in.Results = slices.DeleteFunc(in.Results, func(r pipeline.AgentResult) bool { return r.Stage == pipeline.StageQuality })
 		if got := SpecFails(in); got != (tt.discarded > 0) {
@@ -212,8 +211,8 @@ func TestSpecStageFailsWhereItMayBlock(t *testing.T) {
 	}
 }
 
-// Who was not asked did not say that nothing is there any more.
-func TestNotAskedResolvesNothing(t *testing.T) {
+// An agent that was not asked did not say that something is gone.
+func TestSkippedAgentResolvesNothing(t *testing.T) {
 	q, spec := finding("b.go", 1, "Q", pipeline.SeverityMajor), finding("a.go", 2, "T", pipeline.SeverityMajor)
 	entries := pipeline.List[pipeline.ManifestEntry]{
 		{Agent: "quality", Scope: pipeline.AgentScope{All: true}, Models: pipeline.List[string]{"a", "b"}}, {Agent: "spec", Scope: pipeline.AgentScope{All: true}, Models: pipeline.List[string]{"a", "b"}},
@@ -230,6 +229,6 @@ func TestNotAskedResolvesNothing(t *testing.T) {
 		}
 	}
 	wantHistory(t, "not asked", afterHeads(first, second), "new 1, open 0, resolved 0, unconfirmed 1, back []")
-	// What blocked stands, though nobody raises it again: the spec stage fails once more.
+	// A finding that blocked stays even if no model raises it again: the spec stage fails again.
 	wantHistory(t, "asked again", afterHeads(first, second, third), "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }

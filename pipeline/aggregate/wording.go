@@ -7,12 +7,12 @@ import (
 
 // wording finds findings by the words of their titles.
 type wording struct {
-	rarity []int // how many findings have a word
-	by     map[wordIn][]made
+	rarity []int // the number of findings with each word
+	by     map[wordIn][]attributed
 }
 
-// made is a finding and who alone made it, or nobody.
-type made struct {
+// attributed is a finding and its only maker. The maker is empty if several made it.
+type attributed struct {
 	f     *item
 	maker source
 }
@@ -22,17 +22,16 @@ type wordIn struct {
 	word int32
 }
 
-// The bounds of a search for a similar title in one file: how many findings
-// that share a rare word with it are looked at, and with how many of them all
-// words are compared. They are taken in document order.
+// The bounds of a search for a similar title in one file: how many findings that share a rare word are looked at, and
+// how many of them are compared by all words. The search follows document order.
 const (
 	maxLooked   = 128
 	maxCompared = 32
 )
 
-// newWording indexes the findings by the words that the residuals ask for.
+// newWording indexes the findings by the words that residuals need.
 func newWording(findings, residuals []*item) *wording {
-	x := &wording{by: map[wordIn][]made{}}
+	x := &wording{by: map[wordIn][]attributed{}}
 	for _, list := range [][]*item{findings, residuals} {
 		for _, f := range list {
 			x.count(f.title)
@@ -44,7 +43,7 @@ func newWording(findings, residuals []*item) *wording {
 		}
 	}
 	for _, f := range findings {
-		m := made{f, f.maker()}
+		m := attributed{f, f.maker()}
 		for _, word := range f.title.words {
 			at := wordIn{f.Path, word}
 			if list, ok := x.by[at]; ok {
@@ -64,7 +63,7 @@ func (x *wording) count(t *title) {
 	}
 }
 
-// rarest returns the words of a title, the rarest first.
+// rarest returns the words of a title, rarest first.
 func (x *wording) rarest(t *title) []int32 {
 	words := slices.Clone(t.words)
 	slices.SortFunc(words, func(a, b int32) int {
@@ -73,8 +72,7 @@ func (x *wording) rarest(t *title) []int32 {
 	return words
 }
 
-// of returns a finding in f's file that somebody else made and whose title is like
-// f's, or nil.
+// of returns a finding in f's file with a similar title that somebody else made, or nil.
 func (x *wording) of(f *item) *item {
 	if f.Path == "" {
 		return nil

@@ -10,63 +10,63 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// work is a report in the making.
+// work is the state of a report that is being made.
 type work struct {
-	in        Input
-	rules     map[string]*config.Rule
-	agents    map[string]*config.Agent
-	files     map[string]*pipeline.File
-	lines     *lineIndex
-	ignores   map[acceptedIgnore]pipeline.Acceptance
-	windows   int // of lines that were looked through for what is gone
-	titles    *titles
-	digests   map[string][]digestedLine // of files, once asked for
-	findings  []*item                   // above the confidence gate, once that has been
-	residuals []*item                   // below it
-	folded    int                       // of those, that became a part of findings
-	coverage  map[source]*pipeline.Coverage
-	clusters  int                     // see item
-	reviews   []models.Review         // what the models' reviews found, stage by stage
-	specFails bool                    // the spec stage holds a finding that may block
-	discarded bool                    // something of the quality stage was set aside for that, or not asked
-	held      bool                    // the gate waits for a person
-	flaggedAt map[flaggedLines]string // what findings are about, by where that is
-	origins   map[string]string       // of files: the oldest known path by the current one
-	commits   map[string]string       // their messages by their section, once asked for
-	names     map[string]string       // of files: see byName
-	around    *arounds                // of the findings, once they have ids
-	report    pipeline.ReviewReport
+	in           Input
+	rules        map[string]*config.Rule
+	agents       map[string]*config.Agent
+	files        map[string]*pipeline.File
+	lines        *lineIndex
+	ignores      map[acceptedIgnore]pipeline.Acceptance
+	windows      int // the number of lines that vanished has searched
+	titles       *titles
+	digests      map[string][]digestedLine // by file, computed when needed
+	findings     []*item                   // after the confidence step, those above the gate
+	residuals    []*item                   // those below it
+	folded       int                       // the number of residuals merged into findings
+	coverage     map[source]*pipeline.Coverage
+	clusters     int                     // the number of clusters; see item
+	reviews      []models.Review         // what the models' reviews found, by stage
+	specFails    bool                    // the spec stage has a finding that may block
+	discarded    bool                    // the quality stage was not asked, or some of it was suppressed
+	held         bool                    // the gate waits for a person
+	flaggedAt    map[flaggedLines]string // the text of flagged lines, by position
+	origins      map[string]string       // the oldest known path of each file by its current path
+	commits      map[string]string       // commit messages by section, computed when needed
+	names        map[string]string       // of files; see byName
+	surroundings *surroundings           // of findings, set once they have ids
+	report       pipeline.ReviewReport
 }
 
-// item is a finding under way. It is a copy of what an agent said: the steps
+// item is a finding that is being worked on. It is a copy of the agent's finding, and the steps
 // change it.
 type item struct {
 	pipeline.Finding
-	as       *pipeline.Finding // as its maker made it
-	answer   int               // the one that it came in: an agent may ask a model several times
-	keyed    string            // see key
-	at       int               // its place among the findings, while agree is at work
-	class    int               // of those that say the same
-	recalled *past             // the earlier finding that it is, if its fingerprint does not tell
-	likes    int               // what makes it that
-	keeps    bool              // its id is that of the earlier finding
-	standing bool              // nobody raised it again, and it stands
+	original *pipeline.Finding // the finding as its maker made it
+	answer   int               // the index of its answer: an agent may ask a model several times
+	keyCache string            // caches key
+	index    int               // its index in findings, set by agree
+	class    int               // the class of findings about the same problem
+	earlier  *earlier          // the earlier finding that it matches, or nil
+	basis    int               // what the match is based on
+	keepsID  bool              // it has the earlier finding's id
+	unraised bool              // no model raised it again, and it stays
 	stage    string            // of the review that made it
 	title    *title
-	own      string // the fingerprint by its own words
+	ownID    string // the fingerprint of its own words
 	section  string // normalised
-	flagged  string // the text it is about
-	sides    sides  // of all that were merged into it
+	flagged  string // the text that it is about
+	sides    sides  // of all findings merged into it
 	proof    models.Proof
-	said     *said           // of a model's finding: who else says it
+	claim    *claim          // what a model claims, shared with others that claim the same
 	backers  map[string]bool // the models that agree with it
 	opinions []pipeline.Opinion
-	// members are the findings that were merged into this one, nil for one that
-	// was not. parts are those that contradict one another in it.
+	// members are the findings merged into this one, or nil if none were. parts are the
+	// findings that contradict one another in a trade-off.
 	members []*item
 	parts   []*item
 	doubted bool // it matches a known false positive
-	cluster int  // those that deduplicate kept apart have the same
+	cluster int  // the same for findings that deduplicate kept apart
 	crowded bool // more findings oppose it than can be compared
 }
 
@@ -75,7 +75,7 @@ type source struct{ agent, model string }
 
 func (f *item) source() source { return source{f.Agent, f.Model} }
 
-// each returns the findings that were merged into this one, or itself.
+// each returns the findings that were merged into this one, or the finding itself.
 func (f *item) each() []*item {
 	if f.members == nil {
 		return []*item{f}
@@ -83,7 +83,7 @@ func (f *item) each() []*item {
 	return f.members
 }
 
-// maker is who alone made the finding, or nobody where several did.
+// maker returns the only maker of the finding, or an empty source if there are several.
 func (f *item) maker() source {
 	s := f.source()
 	if slices.ContainsFunc(f.members, func(m *item) bool { return m.source() != s }) {
@@ -92,8 +92,8 @@ func (f *item) maker() source {
 	return s
 }
 
-// because adds to the reasons of a finding without touching the agent's list.
-func (f *item) because(reason string) {
+// addReason adds a reason to a finding without changing the agent's slice.
+func (f *item) addReason(reason string) {
 	f.Reasons = append(f.Reasons[:len(f.Reasons):len(f.Reasons)], reason)
 }
 
@@ -123,15 +123,15 @@ func newWork(in Input) *work {
 		SchemaVersion: pipeline.ReportSchemaVersion, Repository: f.Repository.FullName(), Number: f.Number,
 		HeadSHA: f.Head.SHA, ConfigVersion: f.Config.Version, GapLog: in.Gaps, Iteration: 1,
 	}
-	if f.Head.WorkTree { // which no commit is
+	if f.Head.WorkTree { // a work tree is not a commit
 		w.report.HeadSHA = ""
 	}
-	w.take()
+	w.addResults()
 	return w
 }
 
-// RulesByID is for Input.Rules: a config may have thousands, which need not be
-// looked through for every report.
+// RulesByID returns the value for Input.Rules. A config may have thousands of rules, so callers
+// compute it once.
 func RulesByID(cfg *config.Config) map[string]*config.Rule {
 	out := make(map[string]*config.Rule, len(cfg.Rules))
 	for i := range cfg.Rules {
@@ -140,15 +140,15 @@ func RulesByID(cfg *config.Config) map[string]*config.Rule {
 	return out
 }
 
-// take takes in the agents' outputs in an order of their content, so that the
-// order in which they came can't matter.
-func (w *work) take() {
+// addResults adds the agents' outputs, sorted by content, so that the order in which they came does
+// not matter.
+func (w *work) addResults() {
 	w.in.Results = slices.Clone(w.in.Results)
 	slices.SortStableFunc(w.in.Results, byAgent)
 	for answer, r := range w.in.Results {
 		s := source{r.Agent, r.Model}
-		// An agent that asks a model several times, or reviews in two stages has one row: of the first that did
-		// not finish, if one did not.
+		// An agent that reviews in two stages or asks a model several times has one row. If one of
+		// its reviews did not finish, the row shows the first such review.
 		if c := w.coverage[s]; c == nil {
 			w.coverage[s] = &pipeline.Coverage{Agent: r.Agent, Model: r.Model, Status: r.Status, Note: w.note(r)}
 		} else if done(c.Status) && !done(r.Status) {
@@ -160,7 +160,7 @@ func (w *work) take() {
 		}
 		items := make([]item, len(r.Output.Findings))
 		for i := range items {
-			items[i] = item{Finding: r.Output.Findings[i], as: &r.Output.Findings[i], answer: answer, stage: r.Stage}
+			items[i] = item{Finding: r.Output.Findings[i], original: &r.Output.Findings[i], answer: answer, stage: r.Stage}
 			items[i].Agent, items[i].Model = r.Agent, r.Model
 			w.findings = append(w.findings, &items[i])
 		}
@@ -174,7 +174,7 @@ func (w *work) take() {
 	sortByContent(w.findings)
 }
 
-// note is what a person has to know of an agent's result.
+// note is what a person has to know about an agent's result.
 func (w *work) note(r pipeline.AgentResult) string {
 	from := r.CarriedFrom
 	if from == "" {
@@ -197,7 +197,7 @@ func byAgent(a, b pipeline.AgentResult) int {
 	)
 }
 
-// keep removes the findings for which f returns false. It may change them.
+// keep removes the findings for which f returns false. f may change findings.
 func (w *work) keep(f func(*item) bool) {
 	w.findings = slices.DeleteFunc(w.findings, func(x *item) bool { return !f(x) })
 }
@@ -209,7 +209,7 @@ func (w *work) kind(agent string) string {
 	return ""
 }
 
-// setAside takes a finding out of the gate, where it is shown with the reason.
+// setAside suppresses a finding with a reason. The report shows both.
 func (w *work) setAside(f *item, state pipeline.FindingState, reason string) {
 	f.State, f.GateSeverity = state, f.Severity
 	w.report.Suppressed = append(w.report.Suppressed, pipeline.Suppressed{Finding: f.Finding, Reason: reason})

@@ -13,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// numbered are n lines of code.
+// numbered returns n lines of code.
 func numbered(n int) []string {
 	lines := make([]string, n)
 	for i := range lines {
@@ -22,13 +22,12 @@ func numbered(n int) []string {
 	return lines
 }
 
-// edited is what lines become, each with its place.
+// edited replaces the line at a position.
 func edited(lines []string, at int, with ...string) []string {
 	return slices.Concat(lines[:at-1], with, lines[at:])
 }
 
-// dismissing is the report on the second of two diffs of c.go after the finding at a
-// line of the first was dismissed.
+// dismissing dismisses the finding at a line of the first diff of c.go, and returns the report on the second.
 func dismissing(before, after pipeline.File, line, later int) pipeline.ReviewReport {
 	at := func(f pipeline.File, line int) Input {
 		in := one(ruled(line, pipeline.SeverityMajor))
@@ -43,7 +42,7 @@ func dismissing(before, after pipeline.File, line, later int) pipeline.ReviewRep
 	return Aggregate(in)
 }
 
-// golang is c.go as a file of Go, all of whose lines the change adds.
+// golang is c.go as a Go file that the change adds.
 func golang(lines []string) pipeline.File {
 	f := file("c.go", lines...)
 	f.Language = "Go"
@@ -108,8 +107,8 @@ func TestDismissalIsBoundToTheCodeAround(t *testing.T) {
 	}
 }
 
-// A comment that something else than its language's own program reads is code.
-func TestCommentsThatAreRead(t *testing.T) {
+// A comment that another program reads counts as code.
+func TestCommentsThatProgramsRead(t *testing.T) {
 	for language, lines := range map[string][]string{
 		"SQL":        {"-- {% do run(x) %}", "/* {{ run(x) }} */", "-- +goose Up", "-- migrate:up", "-- +migrate Down", "-- name: Get :exec", "-- flyway:executeInTransaction=false", "-- atlas:txmode none"},
 		"YAML":       {"# <%= run(x) %>", "# {% run x %}"},
@@ -139,8 +138,7 @@ func TestCommentsThatAreRead(t *testing.T) {
 	}
 }
 
-// White space at the start of a line is code where a block is what is indented, and
-// where the language is not known.
+// Indentation counts as code if it makes blocks, and if the language is unknown.
 func TestIndentationIsCode(t *testing.T) {
 	before := []string{"if debug:", "    bad()", "done()"}
 	after := []string{"if debug:", "    pass", "bad()", "done()"}
@@ -151,7 +149,7 @@ func TestIndentationIsCode(t *testing.T) {
 		f, g := file("c.go", before...), file("c.go", []string{before[0], "\t" + before[1], before[2]}...)
 		f.Language, g.Language = language, language
 		if got := len(dismissing(f, g, 2, 2).Findings) == 1; got != want {
-			t.Errorf("%q: asks for confirmation: %t, want %t", language, got, want)
+			t.Errorf("%q: needs confirmation: %t, want %t", language, got, want)
 		}
 	}
 	f, g := file("c.go", before...), file("c.go", after...)
@@ -161,9 +159,9 @@ func TestIndentationIsCode(t *testing.T) {
 	}
 }
 
-// Blanks behind a backslash keep the next line from being a part of this one, and only
-// blanks and tabs separate words in every language.
-func TestBlanksThatMeanSomething(t *testing.T) {
+// Spaces after a backslash keep the next line from continuing this one, and only spaces and tabs separate words in every
+// language.
+func TestSpacesThatMatter(t *testing.T) {
 	for name, tt := range map[string]struct{ before, after string }{
 		"a blank behind a backslash":  {"echo \\", "echo \\ "},
 		"a tab behind a backslash":    {"echo \\\t", "echo \\"},
@@ -184,12 +182,12 @@ func TestBlanksThatMeanSomething(t *testing.T) {
 	}
 	f, g = golang([]string{"x  =\t1 ", "bad()"}), golang([]string{"x = 1", "bad()"})
 	if len(dismissing(f, g, 2, 2).Findings) != 0 {
-		t.Error("blanks that mean nothing ask for confirmation")
+		t.Error("spaces without meaning need confirmation")
 	}
 }
 
-// shown is a diff of a base in which some lines are replaced, with three lines around
-// each, as GitHub shows it. An empty text takes a line out.
+// shown is a diff of a base with some lines replaced, and three lines around each, as GitHub shows it. An empty text removes
+// a line.
 func shown(base []string, replace map[int]string) pipeline.File {
 	f := pipeline.File{Path: "c.go", Language: "Go", Status: pipeline.FileModified}
 	const context = 3
@@ -231,13 +229,13 @@ func shown(base []string, replace map[int]string) pipeline.File {
 	return f
 }
 
-// Of a file that stood at the base a diff shows the lines near what changed, and so
-// more of them from head to head. Which are shown means nothing.
-func TestDismissalWhereTheDiffShowsAPart(t *testing.T) {
+// For a modified file, the diff shows the lines near the changes, and so more of them from head to head. Which unchanged lines
+// it shows does not matter.
+func TestDismissalWithPartialDiffs(t *testing.T) {
 	base := numbered(80)
 	for name, tt := range map[string]struct {
-		also map[int]string // besides a bad line 40
-		line int            // of it then
+		also map[int]string // changes other than a bad line 40
+		line int            // where the bad line is then
 		held bool
 	}{
 		"nothing":                {map[int]string{}, 40, true},
@@ -266,7 +264,7 @@ func TestDismissalWhereTheDiffShowsAPart(t *testing.T) {
 	}
 }
 
-// moved is a diff of a base to which lines are added before one of its lines.
+// moved is a diff of a base with lines added before one of its lines.
 func moved(base []string, before int, lines ...string) pipeline.File {
 	f := pipeline.File{Path: "c.go", Language: "Go", Status: pipeline.FileModified}
 	from, to := max(1, before-3), min(len(base), before+2)
@@ -286,8 +284,8 @@ func moved(base []string, before int, lines ...string) pipeline.File {
 	return f
 }
 
-// A line that the change adds elsewhere in its file, with nothing else changed, stands in
-// other code, and so does one that unchanged code becomes a comment beside.
+// A line that the change adds elsewhere in its file has other code around it. So does a line if unchanged code beside it
+// becomes a comment.
 func TestDismissalIsBoundToThePlaceInTheFile(t *testing.T) {
 	base := numbered(80)
 	blanks := slices.Clone(base)
@@ -297,7 +295,7 @@ func TestDismissalIsBoundToThePlaceInTheFile(t *testing.T) {
 	for name, tt := range map[string]struct {
 		base  []string
 		after pipeline.File
-		line  int // of the bad line then
+		line  int // where the bad line is then
 		held  bool
 	}{
 		"the same":                     {base, moved(base, 40, "bad()"), 40, true},
@@ -317,8 +315,8 @@ func TestDismissalIsBoundToThePlaceInTheFile(t *testing.T) {
 	}
 }
 
-// Of two equal lines the one in the place of the other is not dismissed with it.
-func TestDismissalIsNotTakenByACopy(t *testing.T) {
+// Of two equal lines, the one that takes the place of the dismissed one is not dismissed.
+func TestDismissalDoesNotCoverACopy(t *testing.T) {
 	base := numbered(80)
 	first, second := moved(base, 20, "bad()"), moved(base, 40, "bad()")
 	both := first
@@ -348,7 +346,7 @@ func TestDismissalIsNotTakenByACopy(t *testing.T) {
 	}
 }
 
-// What a file is taken for and where it lies is a part of the place.
+// The place of a finding includes the file's directory and kind.
 func TestDismissalIsBoundToTheKindOfFile(t *testing.T) {
 	before := golang([]string{"bad()"})
 	for name, tt := range map[string]struct {
@@ -387,14 +385,14 @@ func TestDismissalIsBoundToTheKindOfFile(t *testing.T) {
 	}
 }
 
-// A finding about no file is bound to the text that it is about, or to what it says.
-func TestDismissalOfWhatIsAboutNoFile(t *testing.T) {
+// A dismissal of a finding outside files is bound to the text that the finding is about, or else to the finding's own text.
+func TestDismissalOutsideFiles(t *testing.T) {
 	about := func(section string) pipeline.Finding {
 		f := ruled(0, pipeline.SeverityMajor)
 		f.Path, f.Section = "", section
 		return f
 	}
-	// Where a case says something of the name of a file, that holds a secret of the rule.
+	// If a case gives a file name, the name holds a secret of the rule.
 	inName := func(digest string) pipeline.List[pipeline.Redaction] {
 		return pipeline.List[pipeline.Redaction]{{Source: pipeline.RedactedLine, Op: pipeline.LineAdded, RuleID: "x", Digest: digest}}
 	}
@@ -445,9 +443,9 @@ func TestDismissalOfWhatIsAboutNoFile(t *testing.T) {
 	}
 }
 
-// A rule that looks at the change as a whole says the same of a harmless one and of
-// another. What is said of a finding that may block is bound to all of it.
-func TestDismissalOfWhatARuleSaysOfTheWholeChange(t *testing.T) {
+// A rule about the whole change says the same of a harmless change and of a harmful one. So a decision about a finding that
+// may block is bound to the whole change.
+func TestDismissalOfARuleAboutTheWholeChange(t *testing.T) {
 	for _, tt := range []struct {
 		severity pipeline.Severity
 		after    []string
@@ -475,8 +473,8 @@ func TestDismissalOfWhatARuleSaysOfTheWholeChange(t *testing.T) {
 	}
 }
 
-// A finding about a whole file is bound to all that the change does to it, and one in
-// a file whose diff is not known to the head.
+// A finding about a whole file is bound to everything that the change does to the file. In a file without a known diff, it is
+// bound to the head.
 func TestDismissalOfAWholeFile(t *testing.T) {
 	code := numbered(60)
 	for name, tt := range map[string]struct {
@@ -500,12 +498,11 @@ func TestDismissalOfAWholeFile(t *testing.T) {
 	}
 	in.Facts.Head.SHA = strings.Repeat("9", 40)
 	if r := Aggregate(in); len(r.Suppressed) != 0 {
-		t.Error("dismissed on a head whose file nobody knows")
+		t.Error("dismissed on a head without a known diff of the file")
 	}
 }
 
-// What was said to a version that kept no surroundings must be confirmed, and what a
-// stored review of such a version knows counts as it did.
+// A decision from a version that kept no surroundings must be confirmed. In a stored review of such a version it still counts.
 func TestDismissalOfAnOlderVersion(t *testing.T) {
 	in := one(ruled(1, pipeline.SeverityMajor))
 	in.Facts.Files = append(in.Facts.Files, golang([]string{"bad()"}))
@@ -518,8 +515,8 @@ func TestDismissalOfAnOlderVersion(t *testing.T) {
 	}
 }
 
-// An acceptance that a comment is obeyed lapses like a dismissal. One of the finding
-// itself makes nothing milder, so it stays and says that the code has changed.
+// The acceptance of an ignore comment lapses like a dismissal. The acceptance of the finding itself makes nothing milder, so it
+// stays, and the finding says that the code has changed.
 func TestAcceptanceIsBoundToTheCodeAround(t *testing.T) {
 	with := func(above string) Input {
 		in := one(ruled(2, pipeline.SeverityMajor))
@@ -545,8 +542,7 @@ func TestAcceptanceIsBoundToTheCodeAround(t *testing.T) {
 	}
 }
 
-// Any one line of code within ten of the finding that becomes another asks for a
-// confirmation, and going back to what was ends that.
+// If any line of code within ten lines of the finding changes, the dismissal needs confirmation, until the line changes back.
 func TestAnyChangeNearAsksForConfirmation(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 60).Draw(t, "lines")

@@ -19,33 +19,33 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
-// What a person says of a finding is bound to the code around it: aroundLines lines of
-// code on each side. A finding about more than maxAround lines is bound to everything
-// that the change does to its file.
+// A person's decision about a finding is bound to the code around it: aroundLines lines of
+// code on each side. A finding about more than maxAround lines is bound to everything that
+// the change does to its file.
 const (
 	aroundLines = 10
 	maxAround   = 50
-	// beside is how many unchanged lines on each side count, comments and blank lines
-	// included. GitHub shows that many beside each line that a change touches.
+	// beside is the number of unchanged lines that count on each side, including comments and
+	// blank lines. GitHub shows that many beside each changed line.
 	beside = 3
 )
 
-// arounds digests the code around findings. A digest covers what the change adds and
-// removes near the finding, and how far away. Lines that the change does not touch are
-// the base's: no author can turn them into bait, and the diff shows more or fewer of
-// them from head to head. So only the nearest of them are in the digest, to tell where
-// in the file the finding stands. The file's kind and directory are in it, too.
-type arounds struct {
+// surroundings computes digests of the code around findings. A digest covers what the change
+// adds and removes near the finding, and how far away. Unchanged lines come from the base, so
+// the author can't turn them into bait, and the diff shows more or fewer of them from head to
+// head. So the digest covers only the nearest of them, to locate the finding in the file. It
+// also covers the file's kind and directory.
+type surroundings struct {
 	files map[string]*pipeline.File
 	facts *pipeline.PRFacts
-	// values are the digests of secrets by line; others are those of secrets in the
-	// title, the description, commit messages and the names of files, by rule.
+	// values are the digests of secrets by line. others are the digests, by rule, of secrets in
+	// the title, the description, commit messages and file names.
 	values map[lineOf]string
 	others map[string][]string
-	known  map[string]*shape
-	made   map[lineRange]string
+	shapes map[string]*shape
+	cache  map[lineRange]string
 	rules  map[string]*config.Rule
-	all    string // of what the change does to every file, once it is asked for
+	all    string // the digest of what the change does to all files, computed when needed
 }
 
 // lineOf is a line of a file on the head's side.
@@ -54,7 +54,7 @@ type lineOf struct {
 	line int
 }
 
-// lineRange is a range of lines of a file on the head's side; all of it if from is 0.
+// lineRange is a range of lines of a file on the head's side, or the whole file if from is 0.
 type lineRange struct {
 	path     string
 	from, to int
@@ -63,27 +63,26 @@ type lineRange struct {
 // shape is what a change does to a file, without comments and blank lines.
 type shape struct {
 	rows  []row
-	code  []int     // for each row, and for the end: how many lines of code stand before it
-	shown []visible // of the head's lines, in their order
+	code  []int     // the number of lines of code before each row, and before the end
+	shown []visible // of the head's lines, in order
 	whole sum       // of everything
-	kind  sum       // of the file's directory, and what the file is taken for
+	kind  sum       // of the file's directory and classification
 }
 
-// visible is a range of lines, the last excluded, that the diff shows.
+// visible is a range of lines that the diff shows, without to.
 type visible struct {
 	from, to int
-	unseen   int // lines before it that the diff does not show
+	hidden   int // the number of earlier lines that the diff does not show
 }
 
-// row is a line of code on the head's side, or the lines that the change removes before
-// one.
+// row is a line of code on the head's side, or a group of removed lines before one.
 type row struct {
 	line   int // on the head's side
 	change change
 	sum    sum    // of the text, if the change adds or removes it
-	text   string // if it does not
+	text   string // otherwise
 	hunk   int
-	same   int // how many unchanged lines the diff shows before it
+	same   int // the number of unchanged lines that the diff shows before it
 }
 
 type change byte
@@ -94,15 +93,15 @@ const (
 	removed   change = '-'
 )
 
-// sum is a digest for which nobody finds two texts: an author who could would have one
-// of them dismissed, and push the other.
+// sum is a digest that is long enough to prevent collisions. An author who found two texts
+// with one digest could have one dismissed and push the other.
 type sum [16]byte
 
-func newArounds(files map[string]*pipeline.File, facts *pipeline.PRFacts, rules map[string]*config.Rule) *arounds {
-	a := &arounds{
+func newSurroundings(files map[string]*pipeline.File, facts *pipeline.PRFacts, rules map[string]*config.Rule) *surroundings {
+	a := &surroundings{
 		rules: rules,
 		files: files, facts: facts, values: map[lineOf]string{}, others: map[string][]string{},
-		known: map[string]*shape{}, made: map[lineRange]string{},
+		shapes: map[string]*shape{}, cache: map[lineRange]string{},
 	}
 	for i := range facts.Redactions {
 		switch r := &facts.Redactions[i]; {
@@ -116,17 +115,16 @@ func newArounds(files map[string]*pipeline.File, facts *pipeline.PRFacts, rules 
 	return a
 }
 
-// value tells a secret from another one. A secret without a digest counts as another one
-// on each head.
-func (a *arounds) value(r *pipeline.Redaction) string { return cmp.Or(r.Digest, a.facts.Head.SHA) }
+// value identifies a secret. A secret without a digest counts as a different one on each head.
+func (a *surroundings) value(r *pipeline.Redaction) string { return cmp.Or(r.Digest, a.facts.Head.SHA) }
 
-// of returns the digest of the code around a finding. If the file's diff is not known,
-// the digest differs from head to head. For a finding that is not about a file it is the
-// digest of the text that the finding is about, or else of what the finding says. It is
-// empty if a model says that, since its words differ from one review to the next. For a
-// rule that looks at the whole change and may block, the digest also covers everything that
-// the change does, since such a rule says the same about any change.
-func (a *arounds) of(f *item) string {
+// of returns the digest of the code around a finding. If the file's diff is unknown, the
+// digest differs from head to head. For a finding outside files, it is the digest of the text
+// that the finding is about, or else of the finding's own text. It is "" if a model wrote that
+// text, since a model's words differ from one review to the next. For a rule that looks at the whole
+// that the finding is about, or else of the finding's own text. It is "" if a model wrote that
+// text, since a model's words differ from one review to the next. For a rule that looks at the whole
+func (a *surroundings) of(f *item) string {
 	if f.Path == "" {
 		about := []string{f.Title, f.Message}
 		switch values := a.others[f.RuleID]; {
@@ -145,27 +143,27 @@ func (a *arounds) of(f *item) string {
 		return hex.EncodeToString(all[:])
 	}
 	p := lineRange{f.Path, f.StartLine, f.EndLine}
-	if d, ok := a.made[p]; ok {
+	if d, ok := a.cache[p]; ok {
 		return d
 	}
 	s := a.shape(f.Path)
 	all := s.whole
 	if p.from > 0 && p.to-p.from < maxAround && len(s.rows) > 0 {
-		all = sha(s.around(s.kind[:], p.from, max(p.from, p.to)))
+		all = sha(s.near(s.kind[:], p.from, max(p.from, p.to)))
 	}
 	d := hex.EncodeToString(all[:])
-	a.made[p] = d
+	a.cache[p] = d
 	return d
 }
 
-// ofAll reports whether a finding is that of a rule about the change as a whole.
-func (a *arounds) ofAll(f *item) bool {
+// ofAll reports whether a finding comes from a rule about the change as a whole.
+func (a *surroundings) ofAll(f *item) bool {
 	r := a.rules[f.RuleID]
 	return r != nil && r.When != "" && r.Match == nil
 }
 
 // change is the digest of what the change does to all files.
-func (a *arounds) change() string {
+func (a *surroundings) change() string {
 	if a.all == "" {
 		var all []byte
 		for _, p := range slices.Sorted(maps.Keys(a.files)) {
@@ -178,8 +176,8 @@ func (a *arounds) change() string {
 	return a.all
 }
 
-func (a *arounds) shape(path string) *shape {
-	if s := a.known[path]; s != nil {
+func (a *surroundings) shape(path string) *shape {
+	if s := a.shapes[path]; s != nil {
 		return s
 	}
 	s := &shape{}
@@ -189,11 +187,11 @@ func (a *arounds) shape(path string) *shape {
 	if len(s.rows) == 0 {
 		s.whole = sumOf("head", a.facts.Head.SHA)
 	}
-	a.known[path] = s
+	a.shapes[path] = s
 	return s
 }
 
-// read takes in a file's diff.
+// read reads a file's diff.
 func (s *shape) read(f *pipeline.File, values map[lineOf]string) {
 	s.kind = sumOf(path.Dir(f.Path), f.Language, fmt.Sprint(f.Test, f.Documentation, f.Vendored, f.Generated)+role(path.Base(f.Path)))
 	indented, language := indents(f.Language), commentsOf(f)
@@ -201,59 +199,59 @@ func (s *shape) read(f *pipeline.File, values map[lineOf]string) {
 	for i, h := range f.Hunks {
 		head, base := comments.NewReader(language), comments.NewReader(language)
 		next := h.NewStart
-		var gone []string
+		var removedCode []string
 		add := func(r row) {
 			r.hunk, r.same = i, same
 			s.rows = append(s.rows, r)
 		}
 		remove := func() {
-			if len(gone) > 0 {
-				add(row{line: next, change: removed, sum: sumOf(gone...)})
-				gone = nil
+			if len(removedCode) > 0 {
+				add(row{line: next, change: removed, sum: sumOf(removedCode...)})
+				removedCode = nil
 			}
 		}
 		for _, l := range h.Lines {
-			was := ""
+			oldCode := ""
 			if l.Op != pipeline.LineAdded {
-				was = code(&base, l.Text, indented)
+				oldCode = code(&base, l.Text, indented)
 			}
 			if l.Op == pipeline.LineRemoved {
-				if was != "" {
-					gone = append(gone, was)
+				if oldCode != "" {
+					removedCode = append(removedCode, oldCode)
 				}
 				continue
 			}
-			is := code(&head, l.Text, indented)
-			if is != "" && h.Returns {
-				is += "\r" // to a shell it is a part of the line
+			newCode := code(&head, l.Text, indented)
+			if newCode != "" && h.Returns {
+				newCode += "\r" // to a shell it is part of the line
 			}
 			next = l.New
 			switch {
-			case l.Op == pipeline.LineContext && was == strings.TrimSuffix(is, "\r"):
-				if is != "" {
+			case l.Op == pipeline.LineContext && oldCode == strings.TrimSuffix(newCode, "\r"):
+				if newCode != "" {
 					remove()
-					add(row{line: l.New, change: unchanged, text: is})
+					add(row{line: l.New, change: unchanged, text: newCode})
 				}
 				same++
 			default:
-				// A line may also become a comment, or cease to be one, by what the
-				// change does to other lines.
-				if was != "" {
-					gone = append(gone, was)
+				// Changes to other lines may also turn this line into a comment, or a comment
+				// into code.
+				if oldCode != "" {
+					removedCode = append(removedCode, oldCode)
 				}
-				if is != "" {
+				if newCode != "" {
 					remove()
-					made := sumOf(is)
+					digest := sumOf(newCode)
 					if value := values[lineOf{f.Path, l.New}]; value != "" {
-						made = sumOf(is, value)
+						digest = sumOf(newCode, value)
 					}
-					add(row{line: l.New, change: added, sum: made})
+					add(row{line: l.New, change: added, sum: digest})
 				}
 			}
 			next = l.New + 1
 		}
-		if !head.Same(&base) { // what follows becomes a comment, or ceases to be one
-			gone = append(gone, "")
+		if !head.Same(&base) { // the following lines become comments, or stop being comments
+			removedCode = append(removedCode, "")
 		}
 		remove()
 		s.show(h.NewStart, next)
@@ -261,12 +259,12 @@ func (s *shape) read(f *pipeline.File, values map[lineOf]string) {
 	s.count()
 }
 
-// show notes which lines a hunk shows.
+// show records the lines that a hunk shows.
 func (s *shape) show(from, to int) {
 	shown := visible{from, to, from - 1}
 	if n := len(s.shown); n > 0 {
 		before := s.shown[n-1]
-		shown.unseen = before.unseen + from - before.to
+		shown.hidden = before.hidden + from - before.to
 	}
 	s.shown = append(s.shown, shown)
 }
@@ -286,8 +284,8 @@ func (s *shape) count() {
 	s.whole = sha(all)
 }
 
-// around appends what the change does at and near the lines on the head's side.
-func (s *shape) around(near []byte, from, to int) []byte {
+// near appends what the change does at and near the lines from and to on the head's side.
+func (s *shape) near(near []byte, from, to int) []byte {
 	first := sort.Search(len(s.rows), func(i int) bool { return s.rows[i].line >= from })
 	last := first + sort.Search(len(s.rows)-first, func(i int) bool { return s.rows[first+i].line > to })
 	const most = 2 * aroundLines
@@ -297,7 +295,7 @@ func (s *shape) around(near []byte, from, to int) []byte {
 		r := &s.rows[i]
 		far := start - s.at(i, r.line)
 		if r.change == removed {
-			far += 2 // as far as the line of code that stood there
+			far += 2 // the distance of the line of code that was there
 		}
 		if far > most {
 			break
@@ -322,8 +320,7 @@ func (s *shape) around(near []byte, from, to int) []byte {
 	return near
 }
 
-// same counts the unchanged lines that the diff shows before the rows from first on, and
-// up to the one before last.
+// same counts the unchanged lines that the diff shows before row first, and before row last.
 func (s *shape) same(first, last int) (above, below int) {
 	if first < len(s.rows) {
 		above = s.rows[first].same
@@ -336,7 +333,7 @@ func (s *shape) same(first, last int) (above, below int) {
 	return above, above
 }
 
-// upTo is how many unchanged lines the diff shows up to the row.
+// upTo is the number of unchanged lines that the diff shows up to and including the row.
 func (r *row) upTo() int {
 	if r.change == unchanged {
 		return r.same + 1
@@ -344,7 +341,7 @@ func (r *row) upTo() int {
 	return r.same
 }
 
-// hunk is the hunk that shows a line, or -1.
+// hunk is the index of the hunk that shows a line, or -1.
 func (s *shape) hunk(line int) int {
 	n := sort.Search(len(s.shown), func(i int) bool { return s.shown[i].from > line }) - 1
 	if n < 0 || line >= s.shown[n].to {
@@ -353,19 +350,19 @@ func (s *shape) hunk(line int) int {
 	return n
 }
 
-// at is how far down the file a line between rows i-1 and i stands: two for each line of
-// code, and one for each line that the diff does not show, as if half of those were code.
-// In doubt too many lines count as near, rather than too few.
+// at measures how far down the file a line between rows i-1 and i is. Each line of code counts
+// two, and each line that the diff does not show counts one, as if half of those were code. In
+// doubt too many lines count as near rather than too few.
 func (s *shape) at(i, line int) int {
-	unseen := line - 1
+	hidden := line - 1
 	if n := sort.Search(len(s.shown), func(i int) bool { return s.shown[i].from > line }); n > 0 {
 		shown := s.shown[n-1]
-		unseen = shown.unseen + max(0, line-shown.to)
+		hidden = shown.hidden + max(0, line-shown.to)
 	}
-	return 2*s.code[i] + unseen
+	return 2*s.code[i] + hidden
 }
 
-// add appends what the change does in the row, and how far that is from the finding.
+// add appends what the change does in the row, and the row's distance from the finding.
 func (r *row) add(near []byte, far int) []byte {
 	if r.change == unchanged {
 		same := sumOf(r.text)
@@ -375,7 +372,7 @@ func (r *row) add(near []byte, far int) []byte {
 	return append(near, r.sum[:]...)
 }
 
-// roles are the words in a file's name that say where the file is used, or that it is not.
+// roles are words in a file's name that say where the file is used, or that it is not used.
 var roles = strings.Fields(`example examples sample samples template templates tmpl dist demo dummy dev devel development debug local test tests testing
 	qa uat staging stage sandbox mock mocks fake fakes stub stubs fixture fixtures disabled off ignore bak backup old orig draft wip
 	prod production live release main init setup conftest index windows linux darwin wasm`)
@@ -384,37 +381,36 @@ var roles = strings.Fields(`example examples sample samples template templates t
 func role(name string) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	words = slices.DeleteFunc(words, func(w string) bool { return !slices.Contains(roles, w) })
-	if strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") { // tools leave it out
+	if strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") { // tools skip such files
 		words = append(words, "hidden")
 	}
 	return strings.Join(words, " ")
 }
 
-// directive is a comment that may change what a program does. Most have no blank behind
-// the comment's mark: //go:build, #!/bin/sh, #SBATCH, #Requires, /*! of MySQL. Many begin
-// with a sign, a word and a colon, or a word in capitals: those of tools for migrations,
-// init scripts, docblocks, notebooks and builds. No list of tools would be complete, so all
-// that looks like one counts.
+// directive matches a comment that may change what a program does. Most have no space after
+// the comment mark: //go:build, #!/bin/sh, #SBATCH, #Requires, MySQL's /*!. Many begin with a
+// sign, a word and a colon, or a word in capitals: comments for migration tools, init scripts,
+// docblocks, notebooks and builds. No list of tools would be complete, so every comment of such
+// a form counts.
 var directive = regexp.MustCompile(`^\s*(?:(?://|#|--|;|%|/\*|<#|<!--)[\pL!+@$%#&:>/]|` +
 	mark + `(?:[+@!$%&:>~|=#]|-\*-|[\w./-]+[ \t]*[:=]|[\w./-]+(?:[ \t][\w-]+){1,2}[ \t]*[:=](?:\s|$)|[A-Z]{2,}\b|` +
 	`(?:cgo|include|define|undef|if|else|elif|endif|pragma|error|line|export|extern|vim?|ex)\b|.*coding[:=]|MAGIC\b|Databricks\b))`)
 
-// mark begins a comment, or a line within one.
+// mark matches the mark that begins a comment or a line within one.
 const mark = `(?:(?://+|#+|--+|;+|%+|/?\*+|<!--+|<#)[ \t]*)?`
 
-// filled is a comment with something that a template engine, an annotation reader or a
-// server may run or replace, anywhere in it.
+// filled matches a comment with something that a template engine, an annotation reader or a
+// server may run or replace.
 var filled = regexp.MustCompile(`\{\{|\{%|<%|<\?|\[%|\$\{|#\{|(?:^|[\s(*{])@\w|` +
 	`<!--\s*(?:#|esi\b|/?ko\b)|^\s*(?://|#)\s*(?:cargo-deps:|using |DEPS )`)
 
-// The comments of some files hold code of another kind: C for cgo, or a script's
-// dependencies.
+// In some files, comments hold other code: C for cgo, or a script's dependencies.
 var (
 	cgo    = regexp.MustCompile(`^\s*import\s+"C"|\bC\.\w`)
 	script = regexp.MustCompile(`^# /// \w`)
 )
 
-// commentsOf is the language whose comments a file has. It is empty if they may hold
+// commentsOf is the language whose comments a file has. It is empty if the comments may hold
 // code.
 func commentsOf(f *pipeline.File) string {
 	holds := map[string]*regexp.Regexp{"Go": cgo, "Python": script}[f.Language]
@@ -426,8 +422,8 @@ func commentsOf(f *pipeline.File) string {
 	return f.Language
 }
 
-// code is what a line holds without its comment and white space that means nothing. A
-// comment that ends in a backslash may go on in the next line, so it counts.
+// code is a line without its comment and without white space that has no meaning. A comment
+// that ends in a backslash may continue on the next line, so it stays.
 func code(r *comments.Reader, text string, indented bool) string {
 	after := r.Next(text)
 	end := strings.TrimRight(text, " \t\r\v\f")
@@ -436,34 +432,33 @@ func code(r *comments.Reader, text string, indented bool) string {
 	}
 	broken := ""
 	if strings.HasSuffix(end, `\`) && text[len(end):] != "" {
-		broken = " " // the next line is no part of this one
+		broken = " " // so the next line does not continue this one
 	}
 	if strings.IndexByte(text[len(end):], '\r') >= 0 {
-		broken += "\r" // only some of the lines have one
+		broken += "\r" // only some lines have one
 	}
 	text = end[min(after, len(end)):] + broken
 	if indented {
 		return text
 	}
-	if i := strings.IndexAny(text, "\"'`"); i >= 0 { // white space in quotes means something
+	if i := strings.IndexAny(text, "\"'`"); i >= 0 { // white space in quotes has a meaning
 		return spaced(text[:i]) + text[i:]
 	}
 	return spaced(text) + broken
 }
 
-// spaced has one blank for each run of blanks and tabs, within a line and not at its
-// ends. Nothing else separates words in every language.
+// spaced replaces each run of spaces and tabs by one space, and removes those at the ends.
+// No other character separates words in every language.
 func spaced(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' }), " ")
 }
 
-// indenting are the languages known to package comments in which white space at the
-// start of a line means something: it makes a block, a recipe or a value that goes on, or
-// keeps a line from ending the text of several lines that it stands in.
+// indenting are the languages known to package comments in which indentation has a meaning: it
+// makes a block, a recipe or a continued value, or keeps a line from ending a string of several
+// lines.
 var indenting = []string{"Python", "YAML", "Shell", "Dockerfile", "Makefile", "PowerShell", "HCL", "Scala", "INI"}
 
-// indents reports whether white space at the start of a line means something, or
-// may, in a language.
+// indents reports whether indentation has a meaning in a language, or may have one.
 func indents(language string) bool {
 	r := comments.NewReader(language)
 	return !r.Knows() || slices.Contains(indenting, language)

@@ -14,34 +14,34 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// recall knows findings of models again that are worded anew, and keeps the blocking ones
-// that no model raises again although nothing about them has changed: a model never words a
-// finding twice alike, and never finds it twice for sure.
-func (w *work) recall() {
-	past := w.pastFindings()
-	if len(past) == 0 {
+// matchEarlier matches models' findings with those of earlier reports, and keeps the blocking ones that
+// no model raised again although nothing about them has changed. A model words a finding differently
+// each time, and may not find it again.
+func (w *work) matchEarlier() {
+	all := w.earlierFindings()
+	if len(all) == 0 {
 		return
 	}
-	w.recognise(past)
-	w.stand(past)
+	w.match(all)
+	w.keepUnraised(all)
 }
 
-// past is a finding of models in an earlier report.
-type past struct {
+// earlier is a model's finding in an earlier report.
+type earlier struct {
 	*pipeline.Finding
-	title   *title
-	place   string // where its file is now
-	by      map[source]bool
-	models  bool // no agent made it that is none
-	aside   bool // a person dismissed it
-	again   bool // it stands in an earlier report on the same head
-	repeats bool // it is here again
+	title      *title
+	place      string // the current path of its file
+	by         map[source]bool
+	onlyModels bool // only models made it
+	dismissed  bool // a person dismissed it
+	sameHead   bool // the earlier report is about the same head
+	matched    bool // a new finding matches it
 }
 
-// pastFindings are what models found according to the last reports: that of another head,
-// and an earlier one of the same head, which comes first.
-func (w *work) pastFindings() []*past {
-	var out []*past
+// earlierFindings returns the models' findings in the last report on the same head, and then in the last
+// report on another head.
+func (w *work) earlierFindings() []*earlier {
+	var out []*earlier
 	seen := map[string]bool{}
 	current := w.currentPaths()
 	for i, report := range []*pipeline.PreviousReport{w.in.Again, w.in.Previous} {
@@ -49,13 +49,13 @@ func (w *work) pastFindings() []*past {
 			continue
 		}
 		add := func(f *pipeline.Finding, aside bool) {
-			p := &past{Finding: f, title: w.titles.of(f.Title), aside: aside, again: i == 0, by: map[source]bool{}, models: true}
+			p := &earlier{Finding: f, title: w.titles.of(f.Title), dismissed: aside, sameHead: i == 0, by: map[source]bool{}, onlyModels: true}
 			for _, m := range makersOf(f) {
 				p.by[source{m.Agent, m.Model}] = true
-				p.models = p.models && m.Model != ""
+				p.onlyModels = p.onlyModels && m.Model != ""
 			}
-			// What an agent made that is no model is told by its rule.
-			if !p.models || seen[f.ID] || len(f.Perspectives) > 0 {
+			// A fingerprint by rule identifies what other agents found.
+			if !p.onlyModels || seen[f.ID] || len(f.Perspectives) > 0 {
 				return
 			}
 			seen[f.ID] = true
@@ -77,7 +77,7 @@ func (w *work) pastFindings() []*past {
 	return out
 }
 
-// makersOf are those who made a finding of an earlier report.
+// makersOf returns those who made a finding of an earlier report.
 func makersOf(f *pipeline.Finding) []pipeline.Maker {
 	if len(f.FoundBy) > 0 {
 		return f.FoundBy
@@ -85,29 +85,29 @@ func makersOf(f *pipeline.Finding) []pipeline.Maker {
 	return []pipeline.Maker{{Agent: f.Agent, Model: f.Model}}
 }
 
-// likely earlier findings of a new one, the likest first.
-type recalled struct {
+// candidate is a new finding and an earlier finding that it may match.
+type candidate struct {
 	f     *item
-	old   *past
+	old   *earlier
 	exact bool // they flag the same text
-	likes int  // a rule, words, or a category
-	words int  // that their titles share
+	basis int  // what the match is based on
+	words int  // the number of words that their titles share
 }
 
-// What makes a new finding an earlier one, where both flag the same text.
+// What a match is based on. In addition, both findings must flag the same text.
 const (
 	byCategory = 1 + iota
 	byWords
 	bySameRule
 )
 
-// maxPast bounds how many earlier findings of one file a new one is compared with.
-const maxPast = 256
+// maxEarlier bounds the earlier findings of one file that a new finding is compared with.
+const maxEarlier = 256
 
-// recognise gives new findings the identity of the earlier ones that they are. Each reviewer's
-// findings are matched one to one, the likest first.
-func (w *work) recognise(all []*past) {
-	ids := map[string]*past{}
+// match gives new findings the identity of the earlier findings that they match. It matches each
+// reviewer's findings one to one, the most similar first.
+func (w *work) match(all []*earlier) {
+	ids := map[string]*earlier{}
 	for _, p := range all {
 		for _, id := range known(p.Finding) {
 			if ids[id] == nil {
@@ -115,23 +115,23 @@ func (w *work) recognise(all []*past) {
 			}
 		}
 	}
-	at := map[string][]*past{} // by place, or section
+	at := map[string][]*earlier{} // by place or section
 	for _, p := range all {
-		if key := p.place + "\x00" + p.sectionKey(); len(at[key]) < maxPast {
+		if key := p.place + "\x00" + p.sectionKey(); len(at[key]) < maxEarlier {
 			at[key] = append(at[key], p)
 		}
 	}
-	var pairs []recalled
-	taken := map[*past]map[int]bool{} // by answer
+	var pairs []candidate
+	taken := map[*earlier]map[int]bool{} // the answers with a match, by earlier finding
 	for _, f := range w.findings {
 		if f.Model == "" {
 			continue
 		}
-		if p := ids[f.ID]; p != nil { // it is told by its fingerprint
-			first := !p.repeats
-			p.repeats = true
-			take(taken, p, f.answer)
-			f.is(p, byWords, first || f.ID == p.ID)
+		if p := ids[f.ID]; p != nil { // the fingerprint matches
+			first := !p.matched
+			p.matched = true
+			setTaken(taken, p, f.answer)
+			f.setEarlier(p, byWords, first || f.ID == p.ID)
 			continue
 		}
 		for _, p := range at[f.Path+"\x00"+sectionKey(f.Path, f.section)] {
@@ -140,29 +140,29 @@ func (w *work) recognise(all []*past) {
 			}
 		}
 	}
-	slices.SortStableFunc(pairs, func(a, b recalled) int {
-		return cmp.Or(compareBool(!a.exact, !b.exact), cmp.Compare(b.likes, a.likes), cmp.Compare(b.words, a.words))
+	slices.SortStableFunc(pairs, func(a, b candidate) int {
+		return cmp.Or(compareBool(!a.exact, !b.exact), cmp.Compare(b.basis, a.basis), cmp.Compare(b.words, a.words))
 	})
 	for _, p := range pairs {
-		if p.f.recalled != nil || taken[p.old][p.f.answer] {
+		if p.f.earlier != nil || taken[p.old][p.f.answer] {
 			continue
 		}
-		first := !p.old.repeats
-		p.old.repeats = true
-		take(taken, p.old, p.f.answer)
-		p.f.is(p.old, p.likes, first)
+		first := !p.old.matched
+		p.old.matched = true
+		setTaken(taken, p.old, p.f.answer)
+		p.f.setEarlier(p.old, p.basis, first)
 	}
 }
 
-func take(taken map[*past]map[int]bool, p *past, answer int) {
+func setTaken(taken map[*earlier]map[int]bool, p *earlier, answer int) {
 	if taken[p] == nil {
 		taken[p] = map[int]bool{}
 	}
 	taken[p][answer] = true
 }
 
-// sectionKey is what findings without a file are told by besides their words.
-func (p *past) sectionKey() string { return sectionKey(p.Path, normalised(p.Section)) }
+// sectionKey is the section of a finding without a file. Only such findings are told apart by it.
+func (p *earlier) sectionKey() string { return sectionKey(p.Path, normalised(p.Section)) }
 
 func sectionKey(path, section string) string {
 	if path != "" {
@@ -171,28 +171,28 @@ func sectionKey(path, section string) string {
 	return section
 }
 
-// pairWith compares a new finding with an earlier one at its place.
-func (w *work) pairWith(f *item, p *past) (recalled, bool) {
+// pairWith compares a new finding with an earlier one at the same place.
+func (w *work) pairWith(f *item, p *earlier) (candidate, bool) {
 	exact, same := sameFlagged(f.Flagged, p.Flagged)
 	if !same {
-		return recalled{}, false
+		return candidate{}, false
 	}
-	out := recalled{f: f, old: p, exact: exact, words: f.title.common(p.title)}
+	out := candidate{f: f, old: p, exact: exact, words: f.title.common(p.title)}
 	switch {
 	case f.RuleID != "" && f.RuleID == p.RuleID:
-		out.likes = bySameRule
+		out.basis = bySameRule
 	case f.title.alike(p.title):
-		out.likes = byWords
+		out.basis = byWords
 	case f.Category == p.Category && config.Specific(f.Category):
-		out.likes = byCategory
+		out.basis = byCategory
 	default:
-		return recalled{}, false
+		return candidate{}, false
 	}
 	return out, true
 }
 
-// sameFlagged reports whether two findings flag the same lines, or one of them some of the
-// other's: models draw the line between what is wrong and what is around it anew each time.
+// sameFlagged reports whether two findings flag the same lines, or one flags a part of the other's lines. Models
+// draw the line between a problem and its surroundings differently each time.
 func sameFlagged(a, b []string) (exact, same bool) {
 	if slices.Equal(a, b) {
 		return true, true
@@ -203,23 +203,22 @@ func sameFlagged(a, b []string) (exact, same bool) {
 	return false, len(a) > 0 && !slices.ContainsFunc(a, func(line string) bool { return !slices.Contains(b, line) })
 }
 
-// maxRecalled bounds how many fingerprints a finding remembers of the words that it was told
-// in before.
-const maxRecalled = 16
+// maxEarlierIDs bounds the fingerprints of earlier wordings that a finding keeps.
+const maxEarlierIDs = 16
 
-// is makes a finding an earlier one. first says that nobody's else is it already: then it has
-// the earlier one's id.
-func (f *item) is(p *past, likes int, first bool) {
-	f.recalled, f.likes = p, likes
+// setEarlier records that a finding matches an earlier one. If it is the first to match, it takes the earlier
+// finding's id.
+func (f *item) setEarlier(p *earlier, basis int, first bool) {
+	f.earlier, f.basis = p, basis
 	ids := map[string]bool{f.ID: true, p.ID: true}
 	for _, id := range known(p.Finding) {
-		if len(ids) < maxRecalled {
+		if len(ids) < maxEarlierIDs {
 			ids[id] = true
 		}
 	}
 	around := f.Surroundings[0]
 	if first {
-		f.ID, f.keeps = p.ID, true
+		f.ID, f.keepsID = p.ID, true
 	}
 	f.Fingerprints, f.Surroundings = sortedKeys(ids), nil
 	for range f.Fingerprints {
@@ -227,10 +226,9 @@ func (f *item) is(p *past, likes int, first bool) {
 	}
 }
 
-// asDismissed reports whether a person's word about the earlier finding holds for this one,
-// and if it doesn't, why.
-func (f *item) asDismissed() (holds bool, why string) {
-	switch p := f.recalled; {
+// dismissalHolds reports whether a dismissal of the earlier finding holds for this one, and if not, why.
+func (f *item) dismissalHolds() (holds bool, why string) {
+	switch p := f.earlier; {
 	case p == nil:
 		return true, ""
 	case f.Severity.Rank() > p.Severity.Rank():
@@ -241,25 +239,25 @@ func (f *item) asDismissed() (holds bool, why string) {
 	return true, ""
 }
 
-// blocked reports whether an earlier finding blocked, or waited for a person.
-func (p *past) blocked() bool {
+// blocked reports whether an earlier finding blocked or waited for a person.
+func (p *earlier) blocked() bool {
 	return p.GateSeverity.Rank() >= pipeline.SeverityMajor.Rank() || slices.Contains(p.Reasons, pipeline.ReasonHeld)
 }
 
-// unchanged reports whether the code around an earlier finding, and what the change does to
-// the files that it names, are what they were.
-func (w *work) unchanged(p *past, digest string) bool {
+// unchanged reports whether the code around an earlier finding, and what the change does to the files that it
+// names, are still the same.
+func (w *work) unchanged(p *earlier, digest string) bool {
 	i := slices.Index(p.Fingerprints, p.ID)
 	return i >= 0 && i < len(p.Surroundings) && p.Surroundings[i] == digest && p.Cited == w.cited(p.Finding)
 }
 
-// notInName reports whether a character ends a word that can be a file's path or name.
+// notInName reports whether a character can't be part of a file's path or name.
 func notInName(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_.@/+-", r)
 }
 
-// cited digests what the change does to the files that a finding names, but for its own:
-// one that rests on another file may be mended there.
+// cited is a digest of what the change does to the other files that a finding names. A finding that depends on
+// another file may be fixed there.
 func (w *work) cited(f *pipeline.Finding) string {
 	paths := map[string]bool{}
 	for _, text := range []string{f.Citation, f.Message, f.WhyItMatters, f.Recommendation} {
@@ -280,14 +278,14 @@ func (w *work) cited(f *pipeline.Finding) string {
 	}
 	var parts []string
 	for _, path := range sortedKeys(paths) {
-		whole := w.around.shape(path).whole
+		whole := w.surroundings.shape(path).whole
 		parts = append(parts, path, string(whole[:]))
 	}
 	all := sumOf(parts...)
 	return hex.EncodeToString(all[:])
 }
 
-// byName are the paths of the change's files by their last element, where no two have it.
+// byName maps file names to the paths of the change's files, for names that only one file has.
 func (w *work) byName() map[string]string {
 	if w.names == nil {
 		w.names = map[string]string{}
@@ -302,12 +300,12 @@ func (w *work) byName() map[string]string {
 	return w.names
 }
 
-// countAsBefore has findings that blocked, and about which nothing has changed, count as
-// they did: that fewer models raise one this time, or as something milder, proves nothing.
+// countAsBefore makes findings that blocked count as before if nothing about them has changed. That fewer models
+// raise one this time, or raise it as something milder, proves nothing.
 func (w *work) countAsBefore() {
 	for _, f := range w.findings {
-		p := f.recalled
-		if p == nil || p.aside || f.standing || !p.blocked() || !w.unchanged(p, f.Surroundings[0]) {
+		p := f.earlier
+		if p == nil || p.dismissed || f.unraised || !p.blocked() || !w.unchanged(p, f.Surroundings[0]) {
 			continue
 		}
 		models := p.provenBy()
@@ -318,26 +316,26 @@ func (w *work) countAsBefore() {
 			f.Severity = p.Severity
 		}
 		f.proof.Models = max(f.proof.Models, models)
-		f.because(pipeline.ReasonAsBefore)
+		f.addReason(pipeline.ReasonAsBefore)
 	}
 }
 
-// provenBy is how many models count as having made an earlier finding: more than one if it
-// counted as proven, since some of them may not have raised it every time.
-func (p *past) provenBy() int {
+// provenBy is the number of models that count as having made an earlier finding. It is at least two if the finding
+// counted as proven, since not every model may have raised it each time.
+func (p *earlier) provenBy() int {
 	if p.GateSeverity.Rank() > pipeline.SeverityWarning.Rank() {
 		return max(2, len(p.by))
 	}
 	return 1
 }
 
-// flaggedLines of text are told apart by digests of so many bytes, at most so many of them.
+// The bytes of a flagged line's digest, and the digests that a finding keeps.
 const (
 	flaggedDigest    = 4
 	maxFlaggedDigest = 20
 )
 
-// setFlagged notes what lines the findings of models flag, by which they are known again.
+// setFlagged records the lines that models' findings flag, so that a later review can match them.
 func (w *work) setFlagged() {
 	for _, f := range w.findings {
 		if f.Model == "" {
@@ -365,18 +363,17 @@ func lineDigest(text string) string {
 	return hex.EncodeToString(sum[:flaggedDigest])
 }
 
-// stand keeps the earlier findings that nobody raised again although those who made them
-// looked, and nothing about them has changed. Those that blocked stay; the others are
-// dropped, and the report says so.
-func (w *work) stand(all []*past) {
+// keepUnraised handles earlier findings that no model raised again, although those who made them looked and nothing
+// about them has changed. It keeps those that blocked, and drops and reports the others.
+func (w *work) keepUnraised(all []*earlier) {
 	failed := w.failedAgents()
 	for _, p := range all {
-		if p.repeats || p.aside || !w.makersLooked(p, failed) {
+		if p.matched || p.dismissed || !w.makersLooked(p, failed) {
 			continue
 		}
-		f := w.standing(p)
+		f := w.unraised(p)
 		if f == nil {
-			continue // what it was about is gone or has changed
+			continue // its subject is gone or has changed
 		}
 		if !p.blocked() {
 			dropped := *p.Finding
@@ -389,8 +386,8 @@ func (w *work) stand(all []*past) {
 	sortByContent(w.findings)
 }
 
-// makersLooked reports whether each model that made a finding has looked again, to the end.
-func (w *work) makersLooked(p *past, failed map[string]bool) bool {
+// makersLooked reports whether each model that made a finding has looked again and finished.
+func (w *work) makersLooked(p *earlier, failed map[string]bool) bool {
 	if !w.lookedAgain(p.Finding, p.place, failed) {
 		return false
 	}
@@ -404,14 +401,14 @@ func (w *work) makersLooked(p *past, failed map[string]bool) bool {
 	return true
 }
 
-// standing is an earlier finding where it stands now, or nil if the lines that it is about,
-// the code around them, or the files that it names, are others.
-func (w *work) standing(p *past) *item {
+// unraised returns an earlier finding at its current place. It returns nil if the lines of the finding, the code around
+// them, or the files that it names have changed.
+func (w *work) unraised(p *earlier) *item {
 	if p.Path != "" && p.place == "" {
 		return nil
 	}
-	at := &item{Finding: *p.Finding, title: p.title, section: normalised(p.Section), standing: true, recalled: p, likes: byWords}
-	at.as, at.own = p.Finding, p.ID
+	at := &item{Finding: *p.Finding, title: p.title, section: normalised(p.Section), unraised: true, earlier: p, basis: byWords}
+	at.original, at.ownID = p.Finding, p.ID
 	at.Path = p.place
 	switch {
 	case p.Path != "" && p.StartLine > 0:
@@ -421,14 +418,14 @@ func (w *work) standing(p *past) *item {
 		}
 		at.StartLine, at.EndLine = start, end
 	case p.Path != "":
-	case len(p.Flagged) > 0: // a commit's message
+	case len(p.Flagged) > 0: // it is about a commit's message
 		section, ok := w.commitOf(p.Flagged[0])
 		if !ok {
 			return nil
 		}
 		at.Section, at.section = section, normalised(section)
 	}
-	digest := w.around.of(at)
+	digest := w.surroundings.of(at)
 	if !w.unchanged(p, digest) {
 		return nil
 	}
@@ -462,7 +459,7 @@ func (w *work) stageOf(m pipeline.Maker) string {
 	return ""
 }
 
-// find returns where lines with the digests stand in a file, blank lines aside.
+// find returns where a file has lines with the digests, ignoring blank lines.
 func (w *work) find(path string, digests []string) (start, end int, ok bool) {
 	if len(digests) == 0 {
 		return 0, 0, false
@@ -480,14 +477,14 @@ func (w *work) find(path string, digests []string) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// digestedLine is a line of the head by its digest.
+// digestedLine is a line of the head with its digest.
 type digestedLine struct {
 	number int
 	digest string
 }
 
-// digested are the lines of a file that the diff shows, blank ones aside. They are digested
-// once, however many findings were about the file.
+// digested returns the lines of a file that the diff shows, without blank ones. It computes the digests once for all
+// findings.
 func (w *work) digested(path string) []digestedLine {
 	if code, ok := w.digests[path]; ok {
 		return code
@@ -506,7 +503,7 @@ func (w *work) digested(path string) []digestedLine {
 	return code
 }
 
-// commitOf is the section of the commit with a message of the digest.
+// commitOf is the section of the commit whose message has the digest.
 func (w *work) commitOf(digest string) (section string, ok bool) {
 	for _, c := range w.in.Facts.Commits {
 		if lineDigest(c.Message) == digest {
@@ -516,7 +513,7 @@ func (w *work) commitOf(digest string) (section string, ok bool) {
 	return "", false
 }
 
-// notRaised are the ids of findings that are dropped since no model raised them again.
+// notRaised are the ids of the findings that were dropped because no model raised them again.
 func (w *work) notRaised() map[string]bool {
 	out := map[string]bool{}
 	for i := range w.report.Changes.NotRaised {

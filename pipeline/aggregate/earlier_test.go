@@ -13,8 +13,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// push is the review of a head whose only file has these lines, and of which the models of
-// the quality stage say this.
+// push is the review of a head whose only file has these lines. a and b are what the models of the quality stage
+// say.
 func push(before *pipeline.ReviewReport, lines []string, a, b []pipeline.Finding) Input {
 	in := panel(outputs{qualityA: a, qualityB: b})
 	facts := *in.Facts
@@ -33,7 +33,7 @@ func push(before *pipeline.ReviewReport, lines []string, a, b []pipeline.Finding
 	return in
 }
 
-func TestRecall(t *testing.T) {
+func TestMatchEarlierFindings(t *testing.T) {
 	code := []string{"one", "two", "three", "four", "five", "six"}
 	at := func(title, category string, s pipeline.Severity) pipeline.Finding {
 		f := finding("a.go", 3, title, s)
@@ -53,7 +53,7 @@ func TestRecall(t *testing.T) {
 		name  string
 		lines []string
 		a, b  []pipeline.Finding
-		want  string // state, whether the id is the old one, and what it counts; or where it went
+		want  string // state, whether the id is the old one, and what it counts as; or where it went
 	}{
 		{"the same words", code, list(was), list(was), "open same major"},
 		{"half of the words", code, list(at("Skips rows of page one", "wrong-order", "major")), list(was), "open same major"},
@@ -61,7 +61,7 @@ func TestRecall(t *testing.T) {
 		{"as something milder", code, list(at("Rows are skipped", "off-by-one", "info")), list(at("Rows are skipped", "off-by-one", "info")), "open same major"},
 		{"as something milder, and the code around it changed", edited(4, "other"), list(at("Rows are skipped", "off-by-one", "info")), nil, "open same info"},
 		{"neither", code, list(at("Page one is empty", "wrong-order", "major")), nil, "new other warning; open same major: not raised again; its lines are unchanged"},
-		{"lines above it moved it", append([]string{"zero"}, code...), list(func() pipeline.Finding { f := at("Skips rows", "", "major"); f.StartLine, f.EndLine = 4, 4; return f }()), nil, "open same warning"}, // the code around it has changed
+		{"lines above it moved it", append([]string{"zero"}, code...), list(func() pipeline.Finding { f := at("Skips rows", "", "major"); f.StartLine, f.EndLine = 4, 4; return f }()), nil, "open same warning"}, // the code around it changed
 
 		{"more lines around it", code, list(wide), list(wide), "open same major"},
 		{"nobody raises it again", code, nil, nil, "open same major: not raised again; its lines are unchanged"},
@@ -97,16 +97,16 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// What rests on another file that it names is resolved once that file changed and nobody
-// repeats it. Files that it does not name change nothing.
-func TestRecallByAFileItNames(t *testing.T) {
+// A finding that depends on another file and names it is resolved once that file changes and no model repeats the
+// finding. Changes to files that it does not name don't matter.
+func TestMatchDependsOnNamedFiles(t *testing.T) {
 	code := []string{"one", "two", "three"}
 	list := func(f ...pipeline.Finding) []pipeline.Finding { return f }
 	for _, tt := range []struct {
 		name, message string
 		other         []string // lines of lib/total.go on the next head
 		repeated      bool
-		want          string // what becomes of it
+		want          string // what becomes of the finding
 	}{
 		{"the file changed", "lib/total.go:2 passes nil.", []string{"call(x)", "call(y)"}, false, "resolved"},
 		{"by its name alone", "The caller in `total.go` passes nil.", []string{"call(x)", "call(y)"}, false, "resolved"},
@@ -143,9 +143,9 @@ func TestRecallByAFileItNames(t *testing.T) {
 	}
 }
 
-// A review of the same head is no dice: what blocked in the last one blocks in this one, and
-// so on, until somebody decides; what did not is dropped, and said to be.
-func TestReviewingAgainIsNoDice(t *testing.T) {
+// Reviewing the same head again does not change the result by chance. What blocked in the last review blocks in this
+// one and later ones, until somebody decides. Other findings are dropped, and the report says so.
+func TestReviewingAgainGivesTheSame(t *testing.T) {
 	code := []string{"one", "two", "three", "four", "five", "six"}
 	blocking, warning := finding("a.go", 2, "Blocks", "major"), finding("a.go", 6, "Alone", "major")
 	first := Aggregate(push(nil, code, []pipeline.Finding{blocking, warning}, []pipeline.Finding{blocking}))
@@ -182,9 +182,9 @@ func TestReviewingAgainIsNoDice(t *testing.T) {
 	}
 }
 
-// What a person dismissed stays dismissed as long as a model words it alike and holds it to be
-// no worse. Otherwise somebody has to confirm it.
-func TestWhatADismissalPassesOnTo(t *testing.T) {
+// A dismissed finding stays dismissed as long as a model words it similarly and does not call it worse. Otherwise
+// somebody has to confirm the dismissal.
+func TestDismissalOfARewordedFinding(t *testing.T) {
 	code := []string{"one", "two", "three", "four", "five", "six"}
 	at := func(title, category string, s pipeline.Severity) pipeline.Finding {
 		f := finding("a.go", 3, title, s)
@@ -194,7 +194,7 @@ func TestWhatADismissalPassesOnTo(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		f    pipeline.Finding
-		why  string // it counts; empty if it does not
+		why  string // why it counts; empty if it does not
 	}{
 		{"other words, half of them the old ones", at("Skipped rows of page one", "wrong-order", "major"), ""},
 		{"less severe", at("Skipped rows", "off-by-one", "info"), ""},
@@ -210,7 +210,7 @@ func TestWhatADismissalPassesOnTo(t *testing.T) {
 			memory.Dismissed = append(memory.Dismissed, dismissal)
 		}
 		report := first
-		for range 3 { // what was set aside is known again, too
+		for range 3 { // a suppressed finding is matched again too
 			in := push(&report, code, []pipeline.Finding{was}, []pipeline.Finding{was})
 			in.Memory = memory
 			report = Aggregate(in)
@@ -230,9 +230,9 @@ func TestWhatADismissalPassesOnTo(t *testing.T) {
 	}
 }
 
-// defect is what models word anew on each push.
+// defect is a defect that models word differently on each push.
 type defect struct {
-	n         int // its line says so
+	n         int // its line contains the number
 	title     []string
 	category  string
 	dismissed bool
@@ -241,12 +241,11 @@ type defect struct {
 	known     bool // in the last report
 }
 
-// spacing is how many lines lie between defects, so that mending one leaves the code around the
-// others alone.
+// spacing is the number of lines between defects, so that fixing one does not change the code around the others.
 const spacing = 100
 
-// Whatever words models choose and in whatever order they report, ids, dismissals and states
-// are those of the defects, as long as a model keeps half of the words or the category.
+// Whatever words models choose and whatever order they report in, ids, dismissals and states follow the defects, as
+// long as a model keeps half of the words or the category.
 func TestDefectsOverPushes(t *testing.T) {
 	var categories []string
 	for _, c := range config.Categories() {
@@ -302,7 +301,7 @@ func TestDefectsOverPushes(t *testing.T) {
 					lines[spacing*d.n+4] = fmt.Sprint("right ", d.n)
 					continue
 				}
-				// Either or both may not raise again what they raised before.
+				// Either model, or both, may not repeat a finding.
 				raised := 3
 				if d.known && !d.dismissed {
 					raised = rapid.IntRange(0, 3).Draw(t, "raised by")
@@ -318,7 +317,7 @@ func TestDefectsOverPushes(t *testing.T) {
 			a, b = rapid.Permutation(a).Draw(t, "order of a"), rapid.Permutation(b).Draw(t, "order of b")
 			in := push(report, lines, a, b)
 			in.Memory = memory
-			// They are asked whether it is one defect, and know.
+			// The models are asked whether two findings are one defect, and answer correctly.
 			in.Results = append(in.Results, pipeline.AgentResult{Agent: pipeline.Matcher, Model: "a", Status: pipeline.AgentOK})
 			said := &in.Results[len(in.Results)-1]
 			for _, p := range Undecided(in, 100, func(*Pair) bool { return true }) {
@@ -338,7 +337,7 @@ func TestDefectsOverPushes(t *testing.T) {
 					d.known = false
 					continue
 				case f == nil:
-					t.Fatalf("push %d: defect %d is nowhere", n, d.n)
+					t.Fatalf("push %d: defect %d is missing", n, d.n)
 				case aside != d.dismissed:
 					t.Fatalf("push %d: defect %d dismissed: %v, %q", n, d.n, aside, f.Reasons)
 				case d.known && f.ID != d.id:
@@ -359,7 +358,7 @@ func TestDefectsOverPushes(t *testing.T) {
 	})
 }
 
-// dismissedOf are the places of what was dismissed.
+// dismissedOf returns the lines of the dismissed findings.
 func dismissedOf(r pipeline.ReviewReport) map[int]bool {
 	out := map[int]bool{}
 	for _, s := range r.Suppressed {
@@ -368,7 +367,7 @@ func dismissedOf(r pipeline.ReviewReport) map[int]bool {
 	return out
 }
 
-// findingAt is the finding at a line, and whether it is set aside.
+// findingAt is the finding at a line, and whether it is suppressed.
 func findingAt(r pipeline.ReviewReport, line int) (f *pipeline.Finding, aside bool) {
 	for i := range r.Findings {
 		if r.Findings[i].StartLine == line {
