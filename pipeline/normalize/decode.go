@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// Decode returns a text in UTF-8, and false if the bytes are not text. It reads UTF-8,
-// UTF-16 and UTF-32 in either byte order, with or without a byte order mark, and anything
-// else as Latin-1. NULs are left out, as shells do, so that rules see what runs. Lines
-// keep their numbers.
+// Decode returns a text in UTF-8, or false if the bytes are not text. It reads UTF-8, UTF-16
+// and UTF-32 in either byte order, with or without a byte order mark, and anything else as
+// Latin-1. It removes NULs, as shells do, so that rules see what runs. Lines keep their
+// numbers.
 //
-// The bytes of a text in UTF-16 or UTF-32 may be another text to a shell: one letter of
-// Chinese may be two of ASCII. In that case what a shell reads is appended to the text,
-// or comes before it if the bytes begin with #!.
+// The bytes of a text in UTF-16 or UTF-32 may be another text to a shell: one Chinese
+// character may be two ASCII letters. Decode then appends what a shell reads to the text, or
+// puts it first if the bytes begin with #!.
 func Decode(content []byte) (text []byte, ok bool) {
 	w := widthOf(content)
 	if w != nil && plainStretch(content) && utf8.Valid(content) {
@@ -30,20 +30,20 @@ func Decode(content []byte) (text []byte, ok bool) {
 	return narrow(content)
 }
 
-// wide is an encoding with several bytes for each letter.
+// wide is an encoding with several bytes for each character.
 type wide struct {
-	mark  string // how a text may begin
+	mark  string // the byte order mark
 	size  int    // of a unit, in bytes
 	order binary.ByteOrder
 }
 
-// wides are the encodings, UTF-32 first: one of its marks begins with one of UTF-16's.
+// wides are the encodings. UTF-32 comes first: one of its marks begins with one of UTF-16's.
 var wides = []*wide{
 	{"\xff\xfe\x00\x00", 4, binary.LittleEndian}, {"\x00\x00\xfe\xff", 4, binary.BigEndian},
 	{"\xff\xfe", 2, binary.LittleEndian}, {"\xfe\xff", 2, binary.BigEndian},
 }
 
-// byteOrder returns the encoding whose mark a text begins with, or nil.
+// byteOrder returns the encoding whose byte order mark begins a text, or nil.
 func byteOrder(content []byte) *wide {
 	for _, w := range wides {
 		if bytes.HasPrefix(content, []byte(w.mark)) {
@@ -53,7 +53,7 @@ func byteOrder(content []byte) *wide {
 	return nil
 }
 
-// widthOf returns the encoding of a text by its mark, or else by where its NULs stand: at
+// widthOf returns the encoding of a text by its mark, or else by the positions of its NULs. At
 // least a third of its units must be ASCII.
 func widthOf(content []byte) *wide {
 	if bytes.IndexByte(content, 0) < 0 && byteOrder(content) == nil {
@@ -70,8 +70,8 @@ func widthOf(content []byte) *wide {
 	return nil
 }
 
-// minStretch is how many bytes of ASCII in a row are taken for a text of their own, which a
-// program that skips the rest may read. In UTF-16 each letter of ASCII has a NUL beside it.
+// minStretch is how many ASCII bytes in a row count as a text of their own, which a program that
+// skips the rest may read. In UTF-16 each ASCII character has a NUL beside it.
 const minStretch = 8
 
 func plainStretch(content []byte) bool {
@@ -127,7 +127,7 @@ func (w *wide) ascii(content []byte) int {
 	return n
 }
 
-// decode reads the text. It returns false if more than a tenth of it is unreadable.
+// decode reads the text. It returns false if more than a tenth of the text is unreadable.
 func (w *wide) decode(content []byte) (text []byte, ok bool) {
 	content = bytes.TrimPrefix(content, []byte(w.mark))
 	letters, odd := 0, 0
@@ -151,7 +151,7 @@ func (w *wide) decode(content []byte) (text []byte, ok bool) {
 		}
 		text = utf8.AppendRune(text, c)
 	}
-	for _, c := range content { // a letter that is cut
+	for _, c := range content { // an incomplete unit at the end
 		if plainByte(c) {
 			text = append(text, c)
 		}
@@ -159,7 +159,7 @@ func (w *wide) decode(content []byte) (text []byte, ok bool) {
 	return text, odd*10 <= letters
 }
 
-// read reads the text, and adds what a shell reads where that may be another.
+// read reads the text, and adds what a shell reads if that may differ.
 func (w *wide) read(content []byte) (text []byte, ok bool) {
 	if text, ok = w.decode(content); !ok {
 		return nil, false
@@ -174,23 +174,22 @@ func (w *wide) read(content []byte) (text []byte, ok bool) {
 	return slices.Concat(text, []byte(betweenReadings), lines), true
 }
 
-// betweenReadings stands between two readings of the same bytes. It ends comments and texts
-// that the first one leaves open.
+// betweenReadings separates two readings of the same bytes. It closes comments and strings that
+// the first reading leaves open.
 const betweenReadings = "\n\n*/ --> ]] #> ''' \"\"\" ` the same bytes, read one by one:\n\n"
 
-// minWord is how many letters of ASCII in a row may do something.
+// minWord is the least number of ASCII letters in a row that may do something.
 const minWord = 4
 
-// shellLines returns the lines with ASCII words that a shell reads in the bytes: a shell
-// skips NULs. It returns nil if the text already has all of that ASCII. Other bytes are
-// replaced.
+// shellLines returns the lines with ASCII words that a shell reads in the bytes, skipping NULs. It
+// replaces other bytes. It returns nil if the text already has all of that ASCII.
 func (w *wide) shellLines(content []byte) []byte {
 	if !w.foreign(content) {
 		return nil
 	}
 	content = withoutMark(content)
 	var out []byte
-	start, shown := 0, false // of the line in out
+	start, shown := 0, false // the start of the line in out
 	end := func() {
 		if !shown {
 			out = out[:start]
@@ -202,7 +201,7 @@ func (w *wide) shellLines(content []byte) []byte {
 		for n < len(content) && plainByte(content[n]) {
 			n++
 		}
-		word := n >= minWord // which may go over the ends of lines
+		word := n >= minWord // may continue over the ends of lines
 		for _, c := range content[:n] {
 			out, shown = append(out, c), shown || word
 			if c == '\n' {
@@ -221,7 +220,7 @@ func (w *wide) shellLines(content []byte) []byte {
 	return out
 }
 
-// foreign reports whether a shell reads ASCII in the bytes that is not that of the text.
+// foreign reports whether a shell reads ASCII in the bytes that is not in the text.
 func (w *wide) foreign(content []byte) bool {
 	content = bytes.TrimPrefix(content, []byte(w.mark))
 	for ; len(content) >= w.size; content = content[w.size:] {
@@ -232,8 +231,8 @@ func (w *wide) foreign(content []byte) bool {
 	return false
 }
 
-// foreignStretch reports whether a shell reads a stretch of ASCII in a line without NULs,
-// of which two letters are one letter of the text.
+// foreignStretch reports whether a shell reads a stretch of ASCII in a line without NULs, where two
+// ASCII letters are one character of the text.
 func (w *wide) foreignStretch(line []byte) bool {
 	length, foreign := 0, false
 	for ; len(line) >= w.size; line = line[w.size:] {
@@ -259,9 +258,9 @@ func (w *wide) foreignStretch(line []byte) bool {
 	return false
 }
 
-// doubt reports whether a unit holds ASCII to a shell that may say something else than its
-// letter does. A letter or a digit that has another byte beside it says nothing: to a shell
-// both are a part of a word.
+// doubt reports whether a unit holds ASCII that may mean something else to a shell than its
+// character. A letter or digit beside another byte means nothing: to a shell both are part of a
+// word.
 func (w *wide) doubt(unit []byte) bool {
 	plain, other, word := 0, 0, true
 	for _, c := range unit {
@@ -277,7 +276,7 @@ func (w *wide) doubt(unit []byte) bool {
 	case plain != 1:
 		return plain > 1
 	case other == 0:
-		return w.unit(unit) >= utf8.RuneSelf // a NUL is on the wrong side
+		return w.unit(unit) >= utf8.RuneSelf // the NUL is on the wrong side
 	case w.size == 2:
 		c := w.unit(unit)
 		return !word && (c < emojiFirst || c > emojiLast)
@@ -285,15 +284,15 @@ func (w *wide) doubt(unit []byte) bool {
 	return !word
 }
 
-// emojiFirst and emojiLast are the first halves of emojis in UTF-16. One of their bytes is
-// an equals sign or an angle bracket, and the other no ASCII.
+// emojiFirst and emojiLast bound the first units of emojis in UTF-16. One of their bytes is an
+// equals sign or an angle bracket, and the other is not ASCII.
 const emojiFirst, emojiLast = 0xd83c, 0xd83e
 
 func wordByte(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
-// withoutMark leaves out the mark of UTF-8 and all NULs.
+// withoutMark removes the byte order mark of UTF-8 and all NULs.
 func withoutMark(content []byte) []byte {
 	content = bytes.TrimPrefix(content, []byte("\xef\xbb\xbf"))
 	if bytes.IndexByte(content, 0) >= 0 {
@@ -302,9 +301,9 @@ func withoutMark(content []byte) []byte {
 	return content
 }
 
-// narrow reads UTF-8, and other bytes as Latin-1. In a text at most one byte in twenty is
-// a control character, and at most half are neither ASCII nor UTF-8. Compressed data has
-// one control character in nine bytes.
+// narrow reads UTF-8, and other bytes as Latin-1. In a text, at most one byte in twenty is a control
+// character, and at most half are neither ASCII nor UTF-8. In compressed data, one byte in nine is a
+// control character.
 func narrow(content []byte) (text []byte, ok bool) {
 	content = withoutMark(content)
 	text = make([]byte, 0, len(content))

@@ -11,24 +11,23 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// MaxDiffFiles is how many files one diff may change: GitHub lists no more of a pull
-// request.
+// MaxDiffFiles is how many files one diff may change. GitHub lists no more in a pull request.
 const MaxDiffFiles = 3000
 
-// Diff is a change as a text: what git diff, git format-patch and diff -u print.
+// Diff is a change as text: what git diff, git format-patch and diff -u print.
 type Diff struct {
-	// Preamble is what stands before the first file, such as the mail of git
-	// format-patch. It may be empty.
+	// Preamble is the text before the first file, such as the mail header of git format-patch.
+	// It may be empty.
 	Preamble string
-	Files    []raw.ChangedFile // at least one, in the order of the text; no path twice
+	Files    []raw.ChangedFile // at least one, in the order of the text, with distinct paths
 }
 
-// ReadDiff reads a unified diff of any number of files. Names lose the a/ and b/, or
-// whatever else the two sides begin with; text between files is skipped. It is strict:
-// hunks must hold as many lines as their headers say, a line of a hunk that is too many
-// is no text, and a path must stay within the repository. The error says which line is
-// wrong and what to do. It fails, too, for the combined diff of a merge, for a series of
-// patches that changes a file twice, and beyond MaxDiffFiles.
+// ReadDiff reads a unified diff of any number of files. It removes the prefixes of the two sides
+// from names, such as a/ and b/, and skips text between files. It is strict: hunks must hold as
+// many lines as their headers say, a surplus line is an error and not text, and a path must stay
+// within the repository. The error says which line is wrong and what to do. ReadDiff also fails
+// for the combined diff of a merge, for a series of patches that changes a file twice, and above
+// MaxDiffFiles.
 func ReadDiff(text string) (Diff, error) {
 	text = strings.TrimSuffix(text, "\n")
 	r := diffReader{text: text, patchReader: patchReader{rest: text, lines: strings.Count(text, "\n") + 1}, seen: map[string]bool{}}
@@ -48,11 +47,11 @@ type diffReader struct {
 	patchReader
 	text string
 	diff Diff
-	seen map[string]bool // paths
+	seen map[string]bool // the paths so far
 }
 
-// peek returns a line that is not read yet, the next one for 0. Carriage returns at the
-// end of lines count only in hunks.
+// peek returns the unread line n lines ahead. Carriage returns at the ends of lines count only in
+// hunks.
 func (r *diffReader) peek(n int) string {
 	rest := r.rest
 	for range n {
@@ -62,7 +61,7 @@ func (r *diffReader) peek(n int) string {
 	return strings.TrimSuffix(line, "\r")
 }
 
-// offset is where in the text the next line begins.
+// offset is the position of the next line in the text.
 func (r *diffReader) offset() int { return len(r.text) - len(r.rest) }
 
 const gitHeader = "diff --git "
@@ -89,19 +88,19 @@ func (r *diffReader) step() error {
 	return nil
 }
 
-// plainFile reports whether a file begins here that only --- and +++ name.
+// plainFile reports whether a file begins here that only --- and +++ lines name.
 func (r *diffReader) plainFile() bool {
 	return strings.HasPrefix(r.peek(0), "--- ") && strings.HasPrefix(r.peek(1), "+++ ") && strings.HasPrefix(r.peek(2), "@@ -")
 }
 
-// section is what the lines above the hunks of a file say.
+// section holds what the lines above the hunks of a file say.
 type section struct {
-	old, new string // names as they stand there, or empty
+	old, new string // the names as written, or empty
 	status   pipeline.FileStatus
 	binary   bool
 }
 
-// gitFile reads a file after the line with which git begins it.
+// gitFile reads a file after git's first line for it.
 func (r *diffReader) gitFile(names string) error {
 	at := r.line
 	s := section{}
@@ -109,7 +108,7 @@ func (r *diffReader) gitFile(names string) error {
 		r.next()
 	}
 	if s.old == "" && s.new == "" && !r.plainFile() {
-		// Nothing else names the file, so the two names differ at most in what they begin with.
+		// Nothing else names the file, so the two names differ at most in their prefixes.
 		half := len(names) / 2
 		if len(names)%2 == 0 || names[half] != ' ' {
 			r.line = at
@@ -120,7 +119,7 @@ func (r *diffReader) gitFile(names string) error {
 	return r.file(&s)
 }
 
-// header takes a line above the hunks, and reports whether it is one.
+// header reads a line above the hunks, and reports whether it is one.
 func (s *section) header(line string) bool {
 	for _, h := range []struct {
 		prefix string
@@ -154,11 +153,11 @@ func (s *section) header(line string) bool {
 
 const devNull = "/dev/null"
 
-// file reads the names that stand right above the hunks, if they do, and the hunks.
+// file reads the names right above the hunks, if there are any, and the hunks.
 func (r *diffReader) file(s *section) error {
 	named := s.status == pipeline.FileRenamed || s.status == pipeline.FileCopied
 	if r.plainFile() {
-		old, _, _ := strings.Cut(r.peek(0)[len("--- "):], "\t") // what follows is a time
+		old, _, _ := strings.Cut(r.peek(0)[len("--- "):], "\t") // a time follows
 		changed, _, _ := strings.Cut(r.peek(1)[len("+++ "):], "\t")
 		r.next()
 		r.next()
@@ -207,8 +206,8 @@ func (r *diffReader) file(s *section) error {
 	return r.outside()
 }
 
-// changedFile is the file without its hunks. Names begin with something that is not part
-// of the path where prefixed is set.
+// changedFile returns the file without its hunks. If prefixed is set, names begin with a prefix that
+// is not part of the path.
 func (s *section) changedFile(prefixed bool) (f raw.ChangedFile, err error) {
 	old, changed := s.old, s.new
 	for _, name := range []*string{&old, &changed} {
@@ -245,8 +244,8 @@ func (s *section) changedFile(prefixed bool) (f raw.ChangedFile, err error) {
 	return f, nil
 }
 
-// withoutPrefix takes away the directory by which diffs tell the two sides apart: a/ and
-// b/, git's mnemonic letters, or the names of two trees.
+// withoutPrefix removes the prefixes by which diffs tell the two sides apart: a/ and b/, git's
+// mnemonic letters, or the names of two trees.
 func withoutPrefix(old, changed string) (string, string) {
 	first, oldRest, inOld := strings.Cut(old, "/")
 	second, newRest, inNew := strings.Cut(changed, "/")
@@ -264,7 +263,7 @@ func withoutPrefix(old, changed string) (string, string) {
 	return old, changed
 }
 
-// hunks reads hunks, and returns their text.
+// hunks reads hunks and returns their text.
 func (r *diffReader) hunks() (string, error) {
 	start := r.offset()
 	for !r.done() && strings.HasPrefix(r.rest, "@@ -") {
@@ -277,12 +276,12 @@ func (r *diffReader) hunks() (string, error) {
 		text = strings.TrimSuffix(text, "\n")
 	}
 	if strings.HasSuffix(text, "\n") {
-		text += " " // a blank line of the file, of which the blank was left out
+		text += " " // an empty line of the file that lost its space
 	}
 	return text, nil
 }
 
-// outside refuses a line below the hunks that looks like one of theirs.
+// outside rejects a line below the hunks that looks like a line of a hunk.
 func (r *diffReader) outside() error {
 	line := r.peek(0)
 	if r.done() || line == "" || line == "--" || line == "-- " || r.plainFile() || !strings.ContainsAny(line[:1], `+- \`) {

@@ -1,8 +1,8 @@
-// Package normalize is the first stage: it turns what a [Source] reads into
-// facts, which nothing changes after.
+// Package normalize is the first stage. It turns what a [Source] reads into facts, which nothing
+// changes afterwards.
 //
-// What the source reports is compared with what it says of itself: a list
-// that is shorter than the count, a patch that is missing or does not read,
-// or holds fewer lines than the file's sums, becomes an incompleteness. The
-// gate decides what that means; this package only never hides it.
+// It compares what the source returns with the source's own counts. A list that is shorter than
+// the count becomes an incompleteness. So does a patch that is missing, can't be parsed, or holds
+// fewer lines than the file's counts. The gate decides what that means; this package never hides
+// it.
 package normalize

@@ -11,18 +11,18 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/linguist"
 )
 
-// encodedByBase starts the reason for a file that git re-encodes on checkout.
+// encodedByBase begins the reason for a file that git re-encodes on checkout.
 const encodedByBase = "the base's " + AttributesFile + " sets " + attrEncoding
 
-// By working-tree-encoding git turns the UTF-8 of a blob into other bytes when it checks a
-// file out. What runs is then not what the diff shows, unless the encoding keeps ASCII and
-// has one byte for each letter.
+// sameText matches the encodings that keep ASCII and have one byte for each letter. With
+// working-tree-encoding, git converts the UTF-8 of a blob on checkout. With other encodings, what runs
+// is not what the diff shows.
 var sameText = regexp.MustCompile(`^(?i:utf-?8|(?:us-)?ascii|latin-?[1-9]|iso[-_]?8859[-_]\d\d?|(?:windows-?|cp)125\d|koi8-[ru])$`)
 
 // wideName matches the names of UTF-16 and UTF-32.
 var wideName = regexp.MustCompile(`^(?i:utf-?(16|32)(?:le|be)?(?:-bom)?)$`)
 
-// encoding is one that may show other text than the blob: UTF-16, UTF-32, or any other.
+// encoding is an encoding that may show other text than the blob: UTF-16, UTF-32, or any other.
 type encoding int
 
 const (
@@ -31,9 +31,9 @@ const (
 	otherEncoding
 )
 
-// encodingWord reads an attribute, and says whether it sets the encoding, also by a macro.
-// An encoding that keeps the text is 0.
-func encodingWord(word string, macros map[string]encoding) (e encoding, said bool) {
+// encodingWord reads an attribute and reports whether it sets the encoding, directly or by a macro. The
+// encoding is 0 if it keeps the text.
+func encodingWord(word string, macros map[string]encoding) (e encoding, ok bool) {
 	name, value, _ := strings.Cut(word, "=")
 	switch e, macro := macros[word]; {
 	case macro:
@@ -52,9 +52,9 @@ func encodingWord(word string, macros map[string]encoding) (e encoding, said boo
 	return utf32Encoding, true
 }
 
-// encodingMacros are the macros of a file that set the encoding, also by one another.
+// encodingMacros are the macros of a file that set the encoding, directly or by other macros.
 func encodingMacros(lines []attributeLine) map[string]encoding {
-	const nested = 5 // more than anybody has
+	const nested = 5 // more than any real file has
 	macros := map[string]encoding{}
 	for range nested {
 		for _, l := range lines {
@@ -71,15 +71,15 @@ func encodingMacros(lines []attributeLine) map[string]encoding {
 	return macros
 }
 
-// encodingLine is a line of an attributes file that sets the encoding, or takes it back.
+// encodingLine is a line of an attributes file that sets or unsets the encoding.
 type encodingLine struct {
 	encoding   encoding
-	at         int  // of the line's pattern among those that are read
-	everywhere bool // nobody can read the pattern, so it may be for any file
+	at         int  // the index of the line's pattern
+	everywhere bool // the pattern can't be read, so it may match any file
 	bytewise   bool // the pattern counts bytes where ours counts letters
 }
 
-// encodingOf is the encoding that a file is checked out in, or 0 if that keeps its text.
+// encodingOf is the encoding in which a file is checked out, or 0 if it keeps the text.
 func (a attributes) encodingOf(path string) encoding {
 	if len(a.encodings) == 0 {
 		return 0
@@ -94,7 +94,7 @@ func (a attributes) encodingOf(path string) encoding {
 		switch {
 		case l.everywhere, l.bytewise && !ascii && l.encoding != 0:
 			if e != 0 && e != l.encoding {
-				e = otherEncoding // either
+				e = otherEncoding // it may be either
 			} else {
 				e = l.encoding
 			}
@@ -106,8 +106,8 @@ func (a attributes) encodingOf(path string) encoding {
 	return e
 }
 
-// encoded lists the files with changed content that become other text when they are
-// checked out: nobody can read in the diff what they are.
+// encoded lists the changed files that become other text on checkout, so that the diff does not show
+// what they are.
 func (a attributes) encoded(files []pipeline.File) []pipeline.Incompleteness {
 	var list []pipeline.Incompleteness
 	for i := range files {
@@ -127,14 +127,14 @@ func (a attributes) encoded(files []pipeline.File) []pipeline.Incompleteness {
 	return list
 }
 
-// hides reports whether a changed file may be checked out as text that its lines don't
-// show: in UTF-16 and UTF-32 only if one of them becomes a stretch of plain ASCII, which
-// a program that skips the rest may read, or in a program one that skips NULs alone.
+// hides reports whether a changed file may be checked out as text that its lines don't show. In UTF-16
+// and UTF-32 that needs a line that becomes a stretch of plain ASCII, which a program that skips the
+// rest may read. In a program, a stretch for a reader that skips only NULs is enough.
 func (e encoding) hides(f *pipeline.File) bool {
 	if e == otherEncoding || len(f.Hunks) == 0 {
 		return true
 	}
-	runs := linguist.IsProgramming(f.Language) || f.Language == "" && path.Ext(f.Path) == "" || Doubtful(f)
+	runs := linguist.IsProgramming(f.Language) || f.Language == "" && path.Ext(f.Path) == "" || Ambiguous(f)
 	for i := range f.Hunks {
 		for j := range f.Hunks[i].Lines {
 			l := &f.Hunks[i].Lines[j]

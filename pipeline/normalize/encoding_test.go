@@ -8,8 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// What git writes anew when it checks a file out is not what the diff shows.
-func TestTextThatGitWritesAnewGates(t *testing.T) {
+// Text that git re-encodes on checkout is not what the diff shows.
+func TestReencodedTextGates(t *testing.T) {
 	const ebcdic = "\u00c4\u00cd\u00ca%" // "curl" once it is written in IBM037
 	ascii := strings.Repeat("\u6375\u726c", 2)
 	for _, tt := range []struct {
@@ -54,7 +54,7 @@ func TestTextThatGitWritesAnewGates(t *testing.T) {
 	}
 }
 
-func TestRenamedTextThatGitWritesAnew(t *testing.T) {
+func TestRenamedReencodedText(t *testing.T) {
 	for previous, gates := range map[string]bool{"a.rc": false, "a.txt": true} {
 		facts := build(raw.PullRequest{}, raw.Files{Files: []raw.ChangedFile{
 			{Path: "b.rc", PreviousPath: previous, Status: pipeline.FileRenamed},

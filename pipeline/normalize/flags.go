@@ -10,12 +10,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/linguist"
 )
 
-// maxSniffed is how much of an added file is read to see whether a tool made
-// it. Generators say so in the first lines; minified code shows soon.
+// maxSniffed is how much of an added file is read to see whether a tool generated it. Generators say so in
+// the first lines, and minified code shows early.
 const maxSniffed = 64 << 10
 
-// setFlags fills the language and the flags of a file. They come from its
-// path, and where the whole file stands in the diff from its text too.
+// setFlags sets the language and the flags of a file. They come from its path, and also from its text if
+// the diff shows the whole file.
 func setFlags(f *pipeline.File) {
 	f.Language = language(f.Path)
 	if _, l := interpreted(f); len(l) > 0 && (f.Language == "" || linguist.IsProse(f.Language)) {
@@ -28,8 +28,8 @@ func setFlags(f *pipeline.File) {
 	f.Documentation = !f.Test && isDocumentation(f.Path, f.Language)
 }
 
-// generatedEndings are what code generators call their files, where go-enry
-// goes by what such a file says of itself.
+// generatedEndings are the endings that code generators give to file names, for files that go-enry
+// recognises only by their content.
 var generatedEndings = []string{
 	".pb.go", ".pb.gw.go", ".pb.cc", ".pb.h", "_pb2.py", "_pb2.pyi", "_pb2_grpc.py", "_pb.js", "_pb.d.ts", "_pb.rb",
 	".g.dart", ".freezed.dart",
@@ -39,10 +39,9 @@ func generatedName(file string) bool {
 	return slices.ContainsFunc(generatedEndings, func(ending string) bool { return strings.HasSuffix(file, ending) })
 }
 
-// ownWork reports whether people write the file although GitHub's classifier
-// counts it as vendored, which keeps it out of language statistics: workflows,
-// git's own files, and packages that are called cache or env. Of an environment
-// of Python what others wrote is in site-packages.
+// ownWork reports whether people write the file although GitHub's classifier counts it as vendored, to keep
+// it out of language statistics: workflows, git's own files, and packages named cache or env. In a Python
+// environment, the code of others is in site-packages.
 func ownWork(file string) bool {
 	slashed := "/" + file
 	for _, part := range []string{"/vendor/", "/node_modules/", "/site-packages/"} {
@@ -62,8 +61,7 @@ func ownWork(file string) bool {
 	return false
 }
 
-// sniff returns the start of a file that the change adds, else nil: a part of
-// a file says too little.
+// sniff returns the start of a file that the change adds, or nil: a part of a file says too little.
 func sniff(f *pipeline.File) []byte {
 	if f.Status != pipeline.FileAdded {
 		return nil
@@ -81,10 +79,10 @@ func sniff(f *pipeline.File) []byte {
 	return text
 }
 
-// interpreted are the languages of the interpreter in the first line of a script, if the
-// change shows that line: none if nobody knows the interpreter. They count if the file's
-// name says nothing, or that the file is prose. Elsewhere the line may be a comment, as in
-// YAML, or mere text, as in HTML: it must not keep the rules of the file's own language away.
+// interpreted returns the languages of the interpreter in the first line of a script, if the change shows that
+// line. There are none if nobody knows the interpreter. They count only if the file's name says nothing or says
+// prose. Otherwise the line may be a comment, as in YAML, or mere text, as in HTML: it must not switch off the
+// rules of the file's own language.
 func interpreted(f *pipeline.File) (named bool, languages []string) {
 	first, shown := firstLine(f)
 	if !shown {
@@ -93,24 +91,23 @@ func interpreted(f *pipeline.File) (named bool, languages []string) {
 	return interpreterLine(first)
 }
 
-// firstLine is that of the file as it will be, if the change shows it.
+// firstLine is the first line of the file after the change, if the change shows it.
 func firstLine(f *pipeline.File) (text string, shown bool) {
 	for i := range f.Hunks {
 		for j := range f.Hunks[i].Lines {
 			if l := &f.Hunks[i].Lines[j]; l.Op != pipeline.LineRemoved {
-				return l.Text, l.New == 1 // it can stand in no other place
+				return l.Text, l.New == 1 // no other line can be the first
 			}
 		}
 	}
 	return "", false
 }
 
-// Doubtful reports whether a file may as well be in another language than the one that it
-// is taken for. Its first line may name an interpreter of another language, or one that
-// nobody knows, and whoever runs the file need not heed the line. Or its name is both that
-// of a build and that of a program. Or neither its name nor the part that the change
-// shows says what it is.
-func Doubtful(f *pipeline.File) bool {
+// Ambiguous reports whether a file may be in another language than its Language. Its first line may name an
+// interpreter of another language, or an unknown one, and whoever runs the file may ignore the line. Or its
+// name fits both a build file and a program. Or neither its name nor the part that the change shows says what
+// it is.
+func Ambiguous(f *pipeline.File) bool {
 	byName := language(f.Path)
 	if named, languages := interpreted(f); named && !slices.ContainsFunc(languages, func(l string) bool { return kin(l) == kin(byName) }) {
 		return true
@@ -118,7 +115,7 @@ func Doubtful(f *pipeline.File) bool {
 	return builtFor(f.Path) || byName == "" && withoutFirstLine(f)
 }
 
-// kin is a language that stands for those with the same interpreters.
+// kin is the language that stands for all languages with the same interpreters.
 func kin(language string) string {
 	switch language {
 	case "TypeScript", "TSX":
@@ -131,9 +128,8 @@ func kin(language string) string {
 	return language
 }
 
-// withoutFirstLine reports whether the change shows lines of a file with an unknown
-// extension, and not the first one, which might name an interpreter. CGI scripts are
-// programs whatever it says.
+// withoutFirstLine reports whether the change shows lines of a file with an unknown extension, but not the
+// first line, which might name an interpreter. CGI scripts are always programs.
 func withoutFirstLine(f *pipeline.File) bool {
 	switch ext := strings.ToLower(path.Ext(f.Path)); {
 	case ext == ".cgi" || ext == ".fcgi":
@@ -145,10 +141,9 @@ func withoutFirstLine(f *pipeline.File) bool {
 	return !shown
 }
 
-// language names the language by file name or extension. Many extensions are
-// shared with rare languages, which linguist lists in alphabetical order; the
-// common one is taken then, since looking into the file is too dear here. A template of a
-// program is in the program's language.
+// language returns the language by file name or extension. Linguist lists many extensions for several
+// languages, in alphabetical order. language takes the common one, since looking into the file costs too much
+// here. A template of a program is in the program's language.
 func language(file string) string {
 	if l := linguist.LanguageByFilename(file); l != "" {
 		return l
@@ -159,11 +154,11 @@ func language(file string) string {
 	ext := strings.ToLower(path.Ext(file))
 	switch ext {
 	case ".phtml", ".pht", ".php7", ".php8":
-		return "PHP" // with HTML around it
+		return "PHP" // embedded in HTML
 	case ".psql", ".tsql":
 		return "SQL"
 	case ".cgi", ".fcgi":
-		return "" // the first line tells
+		return "" // the first line decides
 	}
 	if slices.Contains(templates, ext) {
 		if l := language(strings.TrimSuffix(file, path.Ext(file))); l == "YAML" || l == "SQL" || linguist.IsProgramming(l) {
@@ -188,19 +183,18 @@ func languageByExtension(file, ext string) string {
 	return candidates[0]
 }
 
-// builds are names of files that build something, with what people add to them.
+// builds matches names of build files, with the additions that people make.
 var builds = regexp.MustCompile(`(?i)^(Dockerfile|Containerfile|Makefile)(?:([-_.]).*)?$`)
 
-// plainWord is what people add to such a name although it is a number, or the extension
-// of some rare language too.
+// plainWord matches additions to such a name that are numbers, or also extensions of rare languages.
 var plainWord = regexp.MustCompile(`^\.(?:\d+|app|d|es|inc|me|ms|n|nginx|slim|st|ui)$`)
 
-// languageOfBuild is the language of a file with such a name, whatever its extension is.
-// dotted says that a dot stands behind the name.
+// languageOfBuild is the language of a build file, whatever its extension is. dotted reports whether a dot follows
+// the name.
 func languageOfBuild(file string) (language string, dotted bool) {
 	base := path.Base(file)
 	if !strings.ContainsAny(base[:1], "DdCcMm") {
-		return "", false // as for nearly all files, for which the expression would take longest
+		return "", false // nearly all files: this is faster than the expression
 	}
 	m := builds.FindStringSubmatch(base)
 	switch {
@@ -212,8 +206,8 @@ func languageOfBuild(file string) (language string, dotted bool) {
 	return "Dockerfile", m[2] == "."
 }
 
-// builtFor reports whether a file is named as what builds something is and as a program
-// is: Dockerfile.java may be in either language.
+// builtFor reports whether a file's name fits both a build file and a program: Dockerfile.java may be in either
+// language.
 func builtFor(file string) bool {
 	built, dotted := languageOfBuild(file)
 	if !dotted {
@@ -224,19 +218,17 @@ func builtFor(file string) bool {
 	return l != "" && l != built && !linguist.IsProse(l) && !slices.Contains(templates, ext)
 }
 
-// templates are the extensions of what a file is made from, behind the file's own.
+// templates are extensions of templates, which follow the file's own extension.
 var templates = []string{".j2", ".jinja", ".jinja2", ".erb", ".ejs", ".tmpl", ".tpl", ".gotmpl", ".template", ".in", ".mustache"}
 
-// TextByName reports whether a file of this name may hold text that agents are there
-// to read: any file may, except those of formats that are wholly binary. A file with an
-// unknown name may hold a script, settings or a key.
+// TextByName reports whether a file of this name may hold text that agents should read. Any file may, except in
+// wholly binary formats: a file with an unknown name may hold a script, settings or a key.
 func TextByName(file string) bool {
 	ext := strings.ToLower(strings.TrimPrefix(path.Ext(file), "."))
 	return ext == "" || strings.HasPrefix(path.Base(file), ".") && strings.Count(path.Base(file), ".") == 1 || !slices.Contains(binaryFormats, ext)
 }
 
-// binaryFormats are the extensions of formats without text that a program or a person
-// would read.
+// binaryFormats are the extensions of formats without text that a program or a person would read.
 var binaryFormats = strings.Fields(`
 	png jpg jpeg gif webp avif bmp ico icns tif tiff psd heic
 	ttf otf woff woff2 eot
@@ -248,7 +240,7 @@ var binaryFormats = strings.Fields(`
 	mo swf jks keystore p12 pfx der glb fbx blend sketch lockb
 `)
 
-// commonLanguage is the language that a shared extension most often means.
+// commonLanguage is the language that a shared extension usually means.
 func commonLanguage(ext string) string {
 	switch ext {
 	case ".rs":
@@ -281,8 +273,8 @@ func commonLanguage(ext string) string {
 	return ""
 }
 
-// isTest goes beyond linguist.IsTest, which knows nine shapes of file name, by the
-// directories and endings that test frameworks look for.
+// isTest extends linguist.IsTest, which knows nine forms of file names, by the directories and endings that test
+// frameworks look for.
 func isTest(file string) bool {
 	dir, base := path.Split(file)
 	for s := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
@@ -308,8 +300,8 @@ func isTest(file string) bool {
 	return linguist.IsTest(file)
 }
 
-// isDocumentation adds to linguist.IsDocumentation, which knows directories and
-// well-known names, the languages that prose is written in.
+// isDocumentation extends linguist.IsDocumentation, which knows directories and well-known names, by the languages
+// of prose.
 func isDocumentation(file, lang string) bool {
 	switch lang {
 	case "Markdown", "MDX", "reStructuredText", "AsciiDoc":

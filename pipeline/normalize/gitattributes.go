@@ -12,36 +12,36 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// AttributesFile is the file at a repository's root that says what its files are. Files
-// of that name in other directories are not read.
+// AttributesFile is the attributes file at a repository's root. Files of that name in other directories are not
+// read.
 const AttributesFile = ".gitattributes"
 
-// The bounds of an attributes file: its size in bytes, and how many of its lines may set
-// the attributes that count. A file beyond them is ignored.
+// The bounds of an attributes file: its size in bytes, and how many of its lines may set relevant attributes. A
+// file above them is ignored.
 const (
 	MaxAttributes     = 256 << 10
 	maxAttributeLines = 1000
 )
 
-// The attributes that count, as git and GitHub name them.
+// The relevant attributes, as git and GitHub name them.
 const (
 	attrGenerated     = "linguist-generated"
 	attrVendored      = "linguist-vendored"
 	attrDocumentation = "linguist-documentation"
 	attrText          = "text"
-	attrEncoding      = "working-tree-encoding" // here: whether the encoding may show other text than the blob
+	attrEncoding      = "working-tree-encoding" // as a bool: whether the encoding may show other text than the blob
 )
 
-// attributes is what the base's .gitattributes says. The zero value says nothing.
+// attributes holds the content of the base's .gitattributes. The zero value has none.
 type attributes struct {
 	paths *glob.Set
-	lines []map[string]bool // by attribute: set or unset, of each pattern
+	lines []map[string]bool // by pattern, then attribute: whether it is set or unset
 
 	encodings []encodingLine // in the order of the file
 }
 
-// readAttributes reads the text of a .gitattributes file. Like git it passes over lines
-// that it does not understand. why is set if the file as a whole does not count.
+// readAttributes reads the text of a .gitattributes file. Like git, it skips lines that it does not understand. why is
+// set if the whole file does not count.
 func readAttributes(text []byte) (a attributes, why string) {
 	if len(text) > MaxAttributes {
 		return attributesOfNone(text), fmt.Sprintf("it is larger than %d KB", MaxAttributes>>10)
@@ -53,7 +53,7 @@ func readAttributes(text []byte) (a attributes, why string) {
 	for _, line := range lines {
 		pattern, set, e := line.read(macros)
 		if len(set) == 0 || pattern == "" && e == 0 {
-			continue // a pattern that can't be read resets nothing
+			continue // an unreadable pattern resets nothing
 		}
 		if counted++; counted > maxAttributeLines {
 			return attributesOfNone(text), fmt.Sprintf("more than %d of its lines say what files are", maxAttributeLines)
@@ -74,8 +74,7 @@ func readAttributes(text []byte) (a attributes, why string) {
 	return a, ""
 }
 
-// attributesOfNone are those of a file that does not count. If it names encodings, any file
-// may have one.
+// attributesOfNone are the attributes of a file that does not count. If it names encodings, any file may have one.
 func attributesOfNone(text []byte) attributes {
 	if bytes.Contains(text, []byte(attrEncoding)) {
 		return attributes{encodings: []encodingLine{{encoding: otherEncoding, everywhere: true}}}
@@ -86,14 +85,14 @@ func attributesOfNone(text []byte) attributes {
 // attributeLine is a line of an attributes file as git reads it.
 type attributeLine struct {
 	pattern string // without its quotes
-	macro   bool   // it says what the attribute of this name stands for
+	macro   bool   // it defines the attribute of this name
 	words   []string
-	// unsure says that not every git heeds the line: it is long, stands behind a NUL, or
-	// has the name of an attribute that git keeps for itself.
+	// unsure says that not every version of git obeys the line: the line is long, follows a NUL, or names an
+	// attribute that git reserves.
 	unsure bool
 }
 
-// maxAttributeLine is the length of a line beyond which newer versions of git ignore it.
+// maxAttributeLine is the length above which newer versions of git ignore a line.
 const maxAttributeLine = 2048
 
 func attributeLines(text []byte) []attributeLine {
@@ -111,9 +110,8 @@ func attributeLines(text []byte) []attributeLine {
 	return lines
 }
 
-// readAttributeLine splits a line into a pattern, which may be quoted as in C, and the
-// attributes. It returns false for what git passes over: blank lines, comments, and lines
-// with a word that cannot be an attribute.
+// readAttributeLine splits a line into a pattern, which may be quoted as in C, and the attributes. It returns false for
+// lines that git skips: blank lines, comments, and lines with a word that can't be an attribute.
 func readAttributeLine(line string) (l attributeLine, ok bool) {
 	line = strings.TrimLeft(line, attributeBlanks)
 	if line == "" || line[0] == '#' {
@@ -141,7 +139,7 @@ func readAttributeLine(line string) (l attributeLine, ok bool) {
 	})
 }
 
-// unquote reads a text in quotes as in C at the start of a line, as git does.
+// unquote reads a string in C quotes at the start of a line, as git does.
 func unquote(line string) (text, rest string, ok bool) {
 	if line[0] != '"' {
 		return "", "", false
@@ -172,16 +170,15 @@ func unquote(line string) (text, rest string, ok bool) {
 	return "", "", false
 }
 
-// attributeName reports whether git takes the text for the name of an attribute.
+// attributeName reports whether git accepts the text as an attribute's name.
 func attributeName(name string) bool {
 	return name != "" && name[0] != '-' && !strings.ContainsFunc(name, func(r rune) bool {
 		return r >= utf8.RuneSelf || !wordByte(byte(r)) && !strings.ContainsRune("-._", r)
 	})
 }
 
-// read reads the pattern as a glob for whole paths, and how the line sets the attributes
-// that count. The pattern is empty if nobody can read it, and nothing is set if it matches
-// no file.
+// read converts the pattern to a glob for whole paths, and reads how the line sets the relevant attributes. The pattern
+// is empty if it can't be read, and set is empty if the pattern matches no file.
 func (l *attributeLine) read(macros map[string]encoding) (pattern string, set map[string]bool, e encoding) {
 	if l.macro || l.pattern == "" || l.pattern[0] == '!' || strings.HasSuffix(l.pattern, "/") {
 		return "", nil, 0
@@ -215,15 +212,15 @@ func (l *attributeLine) read(macros map[string]encoding) (pattern string, set ma
 	return attributeGlob(l.pattern), set, e
 }
 
-// attributeBlanks separate words in a line. Other blanks are a part of a word to git.
+// attributeBlanks separate words in a line. To git, other white space is part of a word.
 const attributeBlanks = " \t\r"
 
 func attributeWords(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(attributeBlanks, r) })
 }
 
-// attributeGlob turns git's pattern into a glob, or returns "" if that can't be. In git
-// braces have no meaning, and a pattern without a slash is a name in any directory.
+// attributeGlob converts git's pattern to a glob, or returns "" if that is impossible. In git, braces have no meaning, and
+// a pattern without a slash is a name in any directory.
 func attributeGlob(pattern string) string {
 	anchored := strings.Contains(pattern, "/")
 	pattern = strings.NewReplacer("{", `\{`, "}", `\}`).Replace(strings.TrimPrefix(pattern, "/"))
@@ -236,25 +233,24 @@ func attributeGlob(pattern string) string {
 	return pattern
 }
 
-// of is what the last matching line says about an attribute of a path.
-func (a attributes) of(path, attribute string) (set, said bool) {
+// of is what the last matching line says about an attribute of a path. known is false if no line does.
+func (a attributes) of(path, attribute string) (set, known bool) {
 	if a.paths == nil {
 		return false, false
 	}
 	for _, i := range a.paths.Match(path) {
 		if s, ok := a.lines[i][attribute]; ok {
-			set, said = s, true // the patterns that match are in the order of their lines
+			set, known = s, true // the matching patterns are in the order of their lines
 		}
 	}
-	return set, said
+	return set, known
 }
 
-// binaryByBase ends the reason of something unread that the attributes let pass.
+// binaryByBase ends the reason of an unread file that the attributes let pass.
 const binaryByBase = "; the base's " + AttributesFile + " says that it is binary"
 
-// Reattribute applies the text of a .gitattributes file to facts, in place of the base's.
-// The problems say why the text as a whole does not count. It changes Files and Incomplete,
-// which the facts must not share with others.
+// Reattribute applies the text of a .gitattributes file to facts instead of the base's. The problems say why the whole text
+// does not count. It changes Files and Incomplete, which the facts must not share.
 func Reattribute(facts *pipeline.PRFacts, text []byte) (problems []string) {
 	attributes, why := readAttributes(text)
 	for i := range facts.Files {
@@ -274,14 +270,13 @@ func Reattribute(facts *pipeline.PRFacts, text []byte) (problems []string) {
 	return problems
 }
 
-// WithoutAttributes returns the file with the flags that come from its path and text alone.
+// WithoutAttributes returns the file with only the flags that come from its path and text.
 func WithoutAttributes(f pipeline.File) pipeline.File {
 	setFlags(&f)
 	return f
 }
 
-// apply sets the flags of files as the attributes say, and lets unread files pass if the
-// attributes say that they are binary.
+// apply sets the flags of files by the attributes. It lets unread files pass if the attributes call them binary.
 func (a attributes) apply(f *pipeline.PRFacts) {
 	for i := range f.Files {
 		file := &f.Files[i]

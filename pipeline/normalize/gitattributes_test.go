@@ -56,8 +56,7 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
-// What the base says of files is honoured both ways. What its file says that is too
-// large counts for nothing, and is named.
+// Attributes of the base count whether they set or unset something. A file that is too large does not count, and is named.
 func TestAttributesOfTheBaseAreHonoured(t *testing.T) {
 	read := func(attributes string) pipeline.PRFacts {
 		return build(raw.PullRequest{}, raw.Files{Files: []raw.ChangedFile{
@@ -101,13 +100,13 @@ func FuzzAttributes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, path string) {
 		a, why := readAttributes([]byte(text))
 		if set, said := a.of(path, attrText); why != "" && (set || said) {
-			t.Errorf("a file that does not count says something")
+			t.Errorf("a file that does not count sets something")
 		}
 	})
 }
 
-// What separates words in a line is what git takes for it.
-func TestBlanksOfAttributesAsGit(t *testing.T) {
+// The characters that separate words in a line are those of git.
+func TestSeparatorsOfAttributesAsInGit(t *testing.T) {
 	dir := t.TempDir()
 	git := func(args ...string) string {
 		t.Helper()
@@ -133,9 +132,9 @@ func TestBlanksOfAttributesAsGit(t *testing.T) {
 	}
 }
 
-// Patterns are what git takes for them. Where this can't be, a file may have an encoding
-// that it does not have to git, and never the other way round.
-func TestPatternsOfAttributesAsGit(t *testing.T) {
+// Patterns match as in git. Where that is impossible, a file may get an encoding that it does not have in git, but never the
+// other way round.
+func TestPatternsOfAttributesAsInGit(t *testing.T) {
 	dir := t.TempDir()
 	git := func(args ...string) string {
 		t.Helper()
@@ -150,7 +149,7 @@ func TestPatternsOfAttributesAsGit(t *testing.T) {
 	const set = " working-tree-encoding=IBM037"
 	for _, tt := range []struct {
 		text  string
-		exact bool // ours says of each path what git says
+		exact bool // ours agrees with git on each path
 	}{
 		{"*.sh" + set, true},
 		{"[[:alpha:]].sh" + set, false},
@@ -223,7 +222,7 @@ func TestPatternsOfAttributesAsGit(t *testing.T) {
 	}
 }
 
-// A file that does not count as a whole may set encodings all the same.
+// A file that does not count may still set encodings.
 func TestEncodingsOfAttributesThatDoNotCount(t *testing.T) {
 	for _, text := range []string{
 		"*.sh working-tree-encoding=IBM037\n" + strings.Repeat("#", MaxAttributes),

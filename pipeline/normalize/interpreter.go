@@ -8,8 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/linguist"
 )
 
-// interpreters are the languages of the programs that a script's first line names, where
-// GitHub's classifier doesn't know them or says otherwise.
+// interpreters are the languages of programs that a script's first line names, for programs that GitHub's classifier
+// doesn't know or knows as something else.
 var interpreters = map[string][]string{
 	"python": {"Python"}, "pypy": {"Python"}, "pythonw": {"Python"}, "ipython": {"Python"}, "pipx": {"Python"}, "poetry": {"Python"},
 	"pdm": {"Python"}, "hatch": {"Python"}, "uvx": {"Python"}, "micropython": {"Python"}, "jython": {"Python"}, "graalpy": {"Python"},
@@ -23,17 +23,16 @@ var interpreters = map[string][]string{
 	"expect": {"Tcl"}, "r": {"R"}, "rscript": {"R"}, "littler": {"R"}, "dotnet": {"C#"}, "dotnet-script": {"C#"}, "csi": {"C#", "Scheme"}, "psql": {"SQL", "PLpgSQL"}, "ansible-playbook": {"YAML"}, "terraform": {"HCL"},
 }
 
-// launchers start the program that is named behind them.
+// launchers start the program that follows them.
 var launchers = map[string]bool{
 	"env": true, "sudo": true, "doas": true, "busybox": true, "toybox": true, "nice": true, "nohup": true, "time": true, "exec": true, "stdbuf": true, "setsid": true, "ionice": true, "command": true,
 }
 
-// interpreterLine reads the first line of a script. named says that it names an interpreter,
-// and languages are those of the interpreter, or none if nobody knows it or the line names
-// one of another language, too.
+// interpreterLine reads the first line of a script. named reports whether the line names an interpreter. languages are the
+// interpreter's languages. They are empty if nobody knows it, or if the line also names an interpreter of another language.
 func interpreterLine(line string) (named bool, languages []string) {
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(line, "\ufeff"), "#!")
-	if !ok || strings.HasPrefix(strings.TrimLeft(rest, " \t"), "[") { // an attribute in Rust
+	if !ok || strings.HasPrefix(strings.TrimLeft(rest, " \t"), "[") { // a Rust attribute
 		return false, nil
 	}
 	words := strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune(" \t\r\v\f\"'", r) })
@@ -47,7 +46,7 @@ func interpreterLine(line string) (named bool, languages []string) {
 		}
 	}
 	languages = languagesOf(nameOf(program))
-	for _, w := range words { // uv run bash
+	for _, w := range words { // such as uv run bash
 		if other := languagesOf(nameOf(w)); len(other) > 0 && !slices.ContainsFunc(other, func(l string) bool { return slices.Contains(languages, l) }) {
 			return true, nil
 		}
@@ -55,8 +54,8 @@ func interpreterLine(line string) (named bool, languages []string) {
 	return true, languages
 }
 
-// launched is the program among a launcher's arguments, and the words behind it. The text
-// behind -S may stand in the same word.
+// launched returns the program in a launcher's arguments, and the words after it. The argument of -S may be in the same
+// word.
 func launched(words []string) (program string, rest []string) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -78,12 +77,12 @@ func launched(words []string) (program string, rest []string) {
 	return "", nil
 }
 
-// nameOf is the name of a program without its directory and in small letters.
+// nameOf is the name of a program without its directory and in lower case.
 func nameOf(program string) string {
 	return strings.TrimSuffix(strings.ToLower(path.Base(strings.ReplaceAll(program, `\`, "/"))), ".exe")
 }
 
-// languagesOf are the languages of an interpreter, whose name may end in its version.
+// languagesOf are the languages of an interpreter. Its name may end in its version.
 func languagesOf(name string) []string {
 	for _, n := range []string{name, strings.TrimRight(name, "0123456789.-")} {
 		if l := interpreters[n]; l != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// families are groups of languages within which a file may move without being read anew:
-// the same rules look at all of a group. Prose runs nothing.
+// families are groups of languages within which a file may move without being read again: the same rules look at a whole
+// group. Prose runs nothing.
 var families = [][]string{
 	{"JavaScript", "TypeScript", "TSX", "JSX"},
 	{"C", "C++", "Objective-C", "Objective-C++"},
@@ -16,13 +16,12 @@ var families = [][]string{
 
 var prose = []string{"Markdown", "MDX", "reStructuredText", "AsciiDoc", "Text"}
 
-// byName are the languages in which a file's name and directory decide what its text does.
+// byName are languages in which a file's name and directory decide what its text does.
 var byName = []string{"YAML", "JSON", "JSON with Comments", "TOML", "XML", "INI", "Pip Requirements"}
 
-// MovedIntoUse reports whether a renamed file may do something at its new path that it did
-// not do at the old one: it has another language there, is another file of settings by its
-// name, or came among GitHub's own files. Then what rules found at the old path says
-// nothing, and all of its text counts as new.
+// MovedIntoUse reports whether a renamed file may do something at its new path that it did not do at the old one. It has
+// another language there, is another settings file by its name, or is now one of GitHub's own files. What rules found at
+// the old path then says nothing, and all of the file's text counts as new.
 func MovedIntoUse(before, after string) bool {
 	if before == "" || before == after {
 		return false

@@ -17,33 +17,29 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// ErrPanic means that the source panicked: trying again won't help, and what
-// the panic says may hold anything.
+// ErrPanic means that the source panicked. A retry won't help, and the panic's value may hold anything.
 var ErrPanic = errors.New("panic")
 
-// ErrSuperseded means that the head moved while the change was read: what was
-// read belongs to no one head, and a review of the newer one must follow.
+// ErrSuperseded means that the head moved while the change was read. What was read belongs to no single head, and a review
+// of the newer head must follow.
 var ErrSuperseded = errors.New("superseded: the head moved while the change was read")
 
-// maxCommitMessage bounds one commit message, in bytes: GitHub shows no more
-// of any text.
+// maxCommitMessage bounds one commit message, in bytes. GitHub shows no more of any text.
 const maxCommitMessage = 64 << 10
 
-// maxLine is how much of one line agents look at, in bytes. GitHub shows no
-// diff that is larger; a local range may have one.
+// maxLine is how much of one line agents look at, in bytes. GitHub shows no larger diff, but a local range may have one.
 const maxLine = 1 << 20
 
-// Options are what facts need beside the source.
+// Options are the other inputs of facts.
 type Options struct {
 	ObservedAt time.Time // when the read began
 	Redactor   Redactor  // nil redacts nothing
-	// Base, if set, receives what was read of the base.
+	// Base, if not nil, is set to what was read of the base.
 	Base *ConfigRead
 }
 
-// Normalize reads a change and returns its facts and the config to review it
-// with. The four reads run side by side. The error is that of the first read
-// that failed, or ErrSuperseded.
+// Normalize reads a change and returns its facts and the config to review it with. The four reads run side by side. The
+// error is that of the first failed read, or ErrSuperseded.
 func Normalize(ctx context.Context, src Source, opts Options) (pipeline.PRFacts, *config.Config, error) {
 	var (
 		pr      raw.PullRequest
@@ -86,8 +82,8 @@ func Normalize(ctx context.Context, src Source, opts Options) (pipeline.PRFacts,
 	return facts, cfg, nil
 }
 
-// read runs one of the source's methods. A panic in it is an error: it would
-// end the process otherwise, being in a goroutine of its own.
+// read runs one of the source's methods. It turns a panic into an error: in a goroutine of its own, the panic would end the
+// process.
 func read[T any](ctx context.Context, group *errgroup.Group, what string, from func(context.Context) (T, error), to *T) {
 	group.Go(func() (err error) {
 		defer func() {
@@ -97,15 +93,14 @@ func read[T any](ctx context.Context, group *errgroup.Group, what string, from f
 		}()
 		v, err := from(ctx)
 		if err != nil {
-			return err // the source says what it tried
+			return err // the source names the operation
 		}
 		*to = v
 		return nil
 	})
 }
 
-// moved reports whether the reads saw different heads. A list of commits that
-// is complete holds the head.
+// moved reports whether the reads saw different heads. A complete list of commits holds the head.
 func moved(pr raw.PullRequest, files raw.Files, commits raw.Commits) bool {
 	if files.HeadSHA != "" && files.HeadSHA != pr.Head.SHA {
 		return true
@@ -143,7 +138,7 @@ func build(pr raw.PullRequest, files raw.Files, commits raw.Commits, attributesO
 		i.Path, i.Why = valid(i.Path), valid(i.Why)
 		f.Incomplete = append(f.Incomplete, i)
 	}
-	all := len(files.Files) // of which those without a path or of one path are left out
+	all := len(files.Files) // including files without a path and duplicates, which are dropped
 	if !files.Whole {
 		all = max(all, pr.Totals.Files)
 	}
@@ -165,8 +160,8 @@ func build(pr raw.PullRequest, files raw.Files, commits raw.Commits, attributesO
 	f.Incomplete = append(fewer(f.Incomplete), commits.Incomplete...)
 	f.Incomplete = append(f.Incomplete, unread...)
 	if n := len(f.Commits); n < pr.Commits && !says(commits.Incomplete, "commits") {
-		// A source that lists only so many says so. Of any other list that is
-		// too short nobody knows why, nor what stands in the missing messages.
+		// A source that lists only a limited number says so. If any other list is too short,
+		// nobody knows why, or what the missing messages say.
 		f.Incomplete = append(f.Incomplete, pipeline.Incompleteness{
 			What: "commits", Gating: true,
 			Why: fmt.Sprintf("the list of commits has %d of %d commits", n, pr.Commits),
@@ -175,8 +170,7 @@ func build(pr raw.PullRequest, files raw.Files, commits raw.Commits, attributesO
 	return f
 }
 
-// buildCommits bounds each message, and all of them together. What is cut off may hold a
-// secret, so it gates.
+// buildCommits bounds each message, and all messages together. What is cut off may hold a secret, so it gates.
 func buildCommits(read []pipeline.Commit) (commits pipeline.List[pipeline.Commit], unread []pipeline.Incompleteness) {
 	left, cut := maxMessages, 0
 	for _, c := range read {
@@ -201,10 +195,8 @@ func says(list []pipeline.Incompleteness, what string) bool {
 	return slices.ContainsFunc(list, func(i pipeline.Incompleteness) bool { return i.What == what && i.Path == "" })
 }
 
-// buildFiles turns the source's files into facts, sorted by path. A file
-// without a path or that is listed twice is left out: the list is then
-// shorter than the source's, which is reported. Two paths that are not UTF-8 may
-// be one here.
+// buildFiles turns the source's files into facts, sorted by path. It drops a file without a path and a duplicate. The list is
+// then shorter than the source's, which is reported. Two paths that are not UTF-8 may become equal here.
 func buildFiles(changed []raw.ChangedFile) (pipeline.List[pipeline.File], []pipeline.Incompleteness) {
 	files := make(pipeline.List[pipeline.File], 0, len(changed))
 	left := newRoom()
@@ -225,7 +217,7 @@ func buildFiles(changed []raw.ChangedFile) (pipeline.List[pipeline.File], []pipe
 	return files, incomplete
 }
 
-// buildFile returns the file and, where its diff is not known in full, why.
+// buildFile returns the file and, if its diff is not fully known, why.
 func buildFile(c raw.ChangedFile, left *room) (f pipeline.File, why string) {
 	f = pipeline.File{
 		Path:         valid(c.Path),
@@ -254,7 +246,7 @@ func unreadText(path string) string {
 	return what + " holds NUL bytes, is in UTF-16 or has its diff switched off, so no line of it can be read"
 }
 
-// secretsIn returns those in the file's bytes, under the path that the file has in the facts.
+// secretsIn returns the secrets in the file's bytes, under the file's path in the facts.
 func secretsIn(c *raw.ChangedFile) []pipeline.Redaction {
 	for i := range c.Secrets {
 		c.Secrets[i].Path = valid(c.Path)
@@ -285,8 +277,7 @@ func readPatch(c raw.ChangedFile, left *room) (pipeline.List[pipeline.Hunk], str
 	return hunks, ""
 }
 
-// overlong returns the number of the first changed line that is longer than
-// maxLine, or 0.
+// overlong returns the number of the first changed line that is longer than maxLine, or 0.
 func overlong(hunks []pipeline.Hunk) int {
 	for i := range hunks {
 		for j := range hunks[i].Lines {
@@ -302,8 +293,8 @@ func changesContent(s pipeline.FileStatus) bool {
 	return s == pipeline.FileAdded || s == pipeline.FileModified || s == pipeline.FileRenamed || s == pipeline.FileCopied
 }
 
-// looksBinary guesses for a source that doesn't know: content changed, there
-// are no lines to show, and the extension is not one of a text language.
+// looksBinary guesses for a source that doesn't know: the content changed, there are no lines to show, and the extension is
+// not one of a text language.
 func looksBinary(f pipeline.File) bool {
 	if len(f.Hunks) > 0 || f.ChangedLines() > 0 || f.Language != "" {
 		return false
@@ -324,11 +315,10 @@ func status(s pipeline.FileStatus) pipeline.FileStatus {
 	return pipeline.FileModified
 }
 
-// valid replaces what is not UTF-8, as JSON would: a stored review must read
-// back as it was.
+// valid replaces invalid UTF-8, as JSON would: a stored review must read back unchanged.
 func valid(s string) string { return strings.ToValidUTF8(s, string(utf8.RuneError)) }
 
-// clip cuts text to at most n bytes, between characters.
+// clip cuts text to at most n bytes without splitting a character.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

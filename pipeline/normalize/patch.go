@@ -12,12 +12,10 @@ import (
 // maxLineNumber bounds line numbers and counts. Git's own limit is 2^31-1.
 const maxLineNumber = 1<<31 - 1
 
-// parsePatch reads the hunks of a unified diff of one file, from the first @@
-// on, as GitHub's API gives it. Every hunk must hold as many lines as its
-// header says, and hunks must be in order and not overlap. A carriage return
-// at the end of a line is part of the line ending and left out, as is the
-// "\ No newline at end of file" marker. An empty line counts as empty
-// context, as in git apply: some tools strip the trailing space.
+// parsePatch reads the hunks of a unified diff of one file from the first @@ on, as GitHub's API gives it. Every hunk must hold as
+// many lines as its header says, and hunks must be in order and not overlap. A carriage return at the end of a line is part of the
+// line ending and is removed, and so is the "\ No newline at end of file" marker. An empty line counts as empty context, as in git
+// apply, since some tools strip the trailing space.
 func parsePatch(patch string) (pipeline.List[pipeline.Hunk], error) {
 	var hunks pipeline.List[pipeline.Hunk]
 	patch = strings.TrimSuffix(patch, "\n")
@@ -38,8 +36,7 @@ func parsePatch(patch string) (pipeline.List[pipeline.Hunk], error) {
 	return hunks, nil
 }
 
-// first is the line a side of a hunk begins at. For a side without lines the
-// header names the line before.
+// first is the first line of a side of a hunk. For a side without lines, the header names the line before.
 func first(start, lines int) int {
 	if lines == 0 {
 		return start + 1
@@ -47,11 +44,11 @@ func first(start, lines int) int {
 	return start
 }
 
-// patchReader hands out the lines of a patch.
+// patchReader returns the lines of a patch one by one.
 type patchReader struct {
 	rest  string
 	end   bool
-	line  int // of the one handed out last, 1-based
+	line  int // the number of the last returned line, from 1
 	lines int // in all
 }
 
@@ -65,8 +62,8 @@ func (p *patchReader) next() string {
 	return line
 }
 
-// withoutReturns removes the carriage returns at the ends of lines, where all that are there
-// after the change have one, or none has. It reports whether all have one.
+// withoutReturns removes the carriage returns at the ends of lines if all lines after the change have one, or none has. It reports
+// whether all have one.
 func withoutReturns(lines []pipeline.Line) (returns bool) {
 	with, without := false, false
 	for i := range lines {
@@ -87,19 +84,19 @@ func withoutReturns(lines []pipeline.Line) (returns bool) {
 	return with && !without
 }
 
-// hunk reads a hunk. Lines lose the carriage return at their ends, unless only some of the new
-// ones have it: to a shell it is a character then, as in the name that ends a heredoc.
+// hunk reads a hunk. Lines lose the carriage return at their ends, unless only some of the new lines have one: to a shell it is then
+// a character, as in the name that ends a heredoc.
 func (p *patchReader) hunk() (pipeline.Hunk, error) {
 	h, err := parseHeader(p.next())
 	if err != nil {
 		return h, err
 	}
-	// The header is not trusted for more lines than there are.
+	// The header may claim more lines than there are, so it does not decide the capacity alone.
 	h.Lines = make(pipeline.List[pipeline.Line], 0, min(h.OldLines+h.NewLines, p.lines-p.line))
 	oldLine, newLine := h.OldStart, h.NewStart
 	oldLeft, newLeft := h.OldLines, h.NewLines
 	for oldLeft > 0 || newLeft > 0 {
-		// An empty rest that is not the end is an empty last line.
+		// An empty rest before the end is an empty last line.
 		if p.end {
 			return h, fmt.Errorf("hunk ends with %d old and %d new lines missing", oldLeft, newLeft)
 		}
@@ -135,7 +132,7 @@ func (p *patchReader) hunk() (pipeline.Hunk, error) {
 	return h, nil
 }
 
-// lineOf splits a diff line into its kind and its text.
+// lineOf splits a diff line into its operation and its text.
 func lineOf(text string) (pipeline.LineOp, string) {
 	switch {
 	case text == "" || text == "\r":
@@ -194,7 +191,7 @@ func parseRange(text string) (start, lines int, err error) {
 	return start, lines, nil
 }
 
-// parseNumber reads digits alone: strconv would take a sign too.
+// parseNumber reads only digits: strconv would accept a sign.
 func parseNumber(text string) (int, error) {
 	if text == "" || strings.Trim(text, "0123456789") != "" {
 		return 0, errHeader

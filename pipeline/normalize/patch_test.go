@@ -164,7 +164,7 @@ func FuzzParsePatch(f *testing.F) {
 				t.Fatalf("%d old and %d new lines in %+v", o, n, h)
 			}
 		}
-		// One carriage return is part of the line ending, further ones are text.
+		// One carriage return is part of the line ending, and further ones are text.
 		again, err := parsePatch(strings.ReplaceAll(render(hunks), "\n", "\r\n"))
 		if err != nil {
 			t.Fatalf("written again it does not read: %v", err)

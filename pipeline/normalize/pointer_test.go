@@ -8,8 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// What a Git LFS pointer stands for was not read: it gates unless the base says that the
-// file is binary, as git lfs track writes it.
+// The content behind a Git LFS pointer was not read. It gates unless the base says that the file is binary, as git lfs track
+// writes it.
 func TestPointersGate(t *testing.T) {
 	t.Parallel()
 	sum := strings.Repeat("0123456789abcdef", 4)
@@ -44,7 +44,7 @@ func TestPointersGate(t *testing.T) {
 	}
 }
 
-// A submodule's commit is named, and gates nothing.
+// A submodule's commit is named and gates nothing.
 func TestSubmodulesAreNamed(t *testing.T) {
 	t.Parallel()
 	const commit = "Subproject commit 0123456789abcdef0123456789abcdef01234567"
@@ -67,7 +67,7 @@ func TestSubmodulesAreNamed(t *testing.T) {
 }
 
 // A script without an extension is in the language that its first line names.
-func TestScriptsAreInTheirInterpretersLanguage(t *testing.T) {
+func TestScriptsHaveTheirInterpretersLanguage(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][3]string{{"a.txt", "#!/bin/sh", "Shell"}, {"a.cgi", "#!/usr/bin/python3", "Python"}, {"a.py", "#!/bin/sh", "Python"}, {"a.txt", "#!/opt/tool", "Text"},
 		{"a.md", "#!/bin/sh", "Shell"}, {"web/App.vue", "#!/usr/bin/lua", "Vue"}, {"web/a.html", "#!/usr/bin/lua", "HTML"}, {"web/a.ejs", "#!/usr/bin/lua", "EJS"},
@@ -76,8 +76,8 @@ func TestScriptsAreInTheirInterpretersLanguage(t *testing.T) {
 		if got := f.Files[0].Language; got != c[2] {
 			t.Errorf("%s: %q, want %q", c, got, c[2])
 		}
-		if !Doubtful(&f.Files[0]) {
-			t.Errorf("%s: nobody doubts the language", c)
+		if !Ambiguous(&f.Files[0]) {
+			t.Errorf("%s: the language is not ambiguous", c)
 		}
 	}
 	for first, want := range map[string]string{
@@ -107,13 +107,12 @@ func TestScriptsAreInTheirInterpretersLanguage(t *testing.T) {
 	}
 }
 
-// A first line that names the interpreter of another language than the file's name does is
-// as good as the name.
+// If the first line names the interpreter of another language than the file's name does, either may be right.
 func TestFirstLinesOfAnotherLanguage(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		path, first string
-		doubtful    bool
+		ambiguous   bool
 	}{
 		{"d01.rb", "#!/usr/bin/env python3", true},
 		{"a.js", "#!/bin/bash", true},
@@ -158,14 +157,13 @@ func TestFirstLinesOfAnotherLanguage(t *testing.T) {
 		{"a.py", "import os", false},
 	} {
 		f := build(raw.PullRequest{}, raw.Files{Files: []raw.ChangedFile{{Path: tt.path, Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + tt.first}}}, raw.Commits{}, nil)
-		if got := Doubtful(&f.Files[0]); got != tt.doubtful {
-			t.Errorf("%s with %q: %v, want %v", tt.path, tt.first, got, tt.doubtful)
+		if got := Ambiguous(&f.Files[0]); got != tt.ambiguous {
+			t.Errorf("%s with %q: %v, want %v", tt.path, tt.first, got, tt.ambiguous)
 		}
 	}
 }
 
-// A part of a file may be of a script whose first line is not shown, unless the name says
-// what the file is.
+// A part of a file may belong to a script whose first line is not shown, unless the name says what the file is.
 func TestFirstLineThatIsNotShown(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]bool{
@@ -173,7 +171,7 @@ func TestFirstLineThatIsNotShown(t *testing.T) {
 		"a.csv": false, "a.txt": false, "a.svg": false, "a.json": false, "a.md": false, "a.py": false, "a.png": false, "docs/a.foo": false,
 	} {
 		f := build(raw.PullRequest{}, raw.Files{Files: []raw.ChangedFile{{Path: path, Status: pipeline.FileModified, Additions: 1, Patch: "@@ -5,1 +5,2 @@\n a\n+b"}}}, raw.Commits{}, nil)
-		if got := Doubtful(&f.Files[0]); got != want {
+		if got := Ambiguous(&f.Files[0]); got != want {
 			t.Errorf("%s: %v, want %v", path, got, want)
 		}
 	}

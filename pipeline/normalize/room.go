@@ -7,33 +7,30 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// The bounds of what is read of one change. They bound memory: a line takes some
-// 50 bytes however short it is, and everything that looks at lines takes more. A
-// change of 3,000 files and 100,000 lines is far below them, and so is a file of
-// 100,000 lines. Whatever is beyond them is named and gates.
+// The bounds of what is read of one change. They bound memory: a line takes some 50 bytes however short it is, and everything that
+// looks at lines takes more. A change of 3,000 files and 100,000 lines is far below them, and so is a file of 100,000 lines. What
+// exceeds them is named and gates.
 const (
 	MaxFileLines = 250_000
 	MaxLines     = 500_000
 	maxFileHunks = 50_000
 	maxHunks     = 100_000
-	// maxPatches is what the patches of one change may come to, in bytes.
+	// maxPatches bounds the size of one change's patches, in bytes.
 	maxPatches = 64 << 20
-	// maxRedactions is how many secrets are listed one by one. All of them are
-	// replaced.
+	// maxRedactions bounds how many secrets are listed one by one. All secrets are replaced.
 	maxRedactions = 10_000
-	// maxMessages is what the messages of all commits may come to, in bytes.
+	// maxMessages bounds the size of all commit messages, in bytes.
 	maxMessages = 4 << 20
-	// maxIncomplete is how many files that could not be read are named one by one.
+	// maxIncomplete bounds how many unread files are named one by one.
 	maxIncomplete = 1_000
 )
 
-// room is what may still be read of a change.
+// room is how much may still be read of a change.
 type room struct{ lines, hunks, bytes int }
 
 func newRoom() *room { return &room{lines: MaxLines, hunks: maxHunks, bytes: maxPatches} }
 
-// take counts a patch before any of its lines takes memory. It returns why there is no
-// room for the patch, or the empty string.
+// take counts a patch before any of its lines takes memory. It returns why there is no room for the patch, or "".
 func (r *room) take(patch string) string {
 	lines := strings.Count(patch, "\n") + 1
 	hunks := strings.Count(patch, "\n@@ ") + 1
@@ -53,8 +50,7 @@ func (r *room) take(patch string) string {
 	return ""
 }
 
-// fewer keeps the first entries of a list of what is not known, and counts the others in
-// one entry, which gates if any of them does.
+// fewer keeps the first entries of a list of unknowns, and counts the others in one entry, which gates if any of them does.
 func fewer(list pipeline.List[pipeline.Incompleteness]) pipeline.List[pipeline.Incompleteness] {
 	if len(list) <= maxIncomplete {
 		return list
@@ -66,8 +62,7 @@ func fewer(list pipeline.List[pipeline.Incompleteness]) pipeline.List[pipeline.I
 	return append(list[:maxIncomplete:maxIncomplete], rest)
 }
 
-// fewerRedactions bounds the list of secrets. Each secret on the list gates, and so does
-// the fact that some are not on it.
+// fewerRedactions bounds the list of secrets. Each listed secret gates, and so does the entry that some are not listed.
 func fewerRedactions(f *pipeline.PRFacts) {
 	n := len(f.Redactions)
 	if n <= maxRedactions {

@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// added is a new file of so many lines, each of which is that text.
+// added is a new file of so many lines with this text.
 func added(path string, lines int, text string) raw.ChangedFile {
 	return raw.ChangedFile{
 		Path: path, Status: pipeline.FileAdded, Additions: lines,
@@ -33,7 +33,7 @@ func incompleteOf(t *testing.T, m *memory) (pipeline.PRFacts, map[string]string)
 	return facts, why
 }
 
-// A file of more lines than are read is named and gates, and those beside it are read.
+// A file of too many lines is named and gates, and the files beside it are read.
 func TestTooManyLinesOfAFile(t *testing.T) {
 	for name, file := range map[string]raw.ChangedFile{
 		"short lines":   added("big.go", MaxFileLines, "x"),
@@ -62,7 +62,7 @@ func manyHunks(n int) string {
 	return b.String()
 }
 
-// Files that are small one by one share the room of the review.
+// Files that are small by themselves share the room of the review.
 func TestTooManyLinesOfAReview(t *testing.T) {
 	var files []raw.ChangedFile
 	for i := range 6 {
@@ -82,7 +82,7 @@ func TestTooManyLinesOfAReview(t *testing.T) {
 	}
 }
 
-// What must be read whole is.
+// Large files within the bounds are read whole.
 func TestLargeFilesAreReadWhole(t *testing.T) {
 	facts, why := incompleteOf(t, source(added("a.go", 100_000, "x := 1"), added("b.go", 200_000, "x := 1")))
 	if len(why) > 0 || len(facts.Files[0].Hunks[0].Lines) != 100_000 {
@@ -101,15 +101,15 @@ func TestTooManyFilesUnread(t *testing.T) {
 	}
 }
 
-// found is a redactor that found so many secrets.
-type found int
+// secretCount is a redactor that finds so many secrets.
+type secretCount int
 
-func (n found) Redact(*pipeline.PRFacts) []pipeline.Redaction {
+func (n secretCount) Redact(*pipeline.PRFacts) []pipeline.Redaction {
 	return make([]pipeline.Redaction, n)
 }
 
 func TestTooManySecrets(t *testing.T) {
-	facts, _, err := Normalize(t.Context(), source(), Options{Redactor: found(maxRedactions + 1)})
+	facts, _, err := Normalize(t.Context(), source(), Options{Redactor: secretCount(maxRedactions + 1)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,10 +7,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// Source is where a change is read from: a code host's API, or a local git
-// range. Its methods are called side by side, each once. What a method could
-// not know it says in what it returns; an error means that the read failed as
-// a whole.
+// Source is where a change is read from: a code host's API, or a local git range. Its methods run side by side, each once. A
+// method's result says what the method could not find out. An error means that the whole read failed.
 type Source interface {
 	PullRequest(ctx context.Context) (raw.PullRequest, error)
 	Files(ctx context.Context) (raw.Files, error)
@@ -18,9 +16,8 @@ type Source interface {
 	Config(ctx context.Context) (ConfigRead, error)
 }
 
-// ConfigRead is the config in force and, from the same branch, the names of
-// the files at its root, where they are known, and the text of AttributesFile, up to one
-// byte more than MaxAttributes.
+// ConfigRead is the config in force. From the same branch it also has the names of the files at the root, if they are known, and
+// the text of AttributesFile, up to one byte more than MaxAttributes.
 type ConfigRead struct {
 	Config     *config.Config
 	RootFiles  []string

@@ -279,7 +279,7 @@ func (r *naiveRule) speaks(f *pipeline.File) bool {
 
 // anyLanguage says whether the file may be a script in any language.
 func anyLanguage(f *pipeline.File) bool {
-	return f.Language == "" && !f.Documentation && path.Ext(f.Path) == "" || normalize.Doubtful(f)
+	return f.Language == "" && !f.Documentation && path.Ext(f.Path) == "" || normalize.Ambiguous(f)
 }
 
 // language is the language in which the rule reads the file.

@@ -98,7 +98,7 @@ func newView(s *scopes) *view {
 func (v *view) setFile(f *pipeline.File) {
 	v.file = f
 	v.number++
-	v.anyLanguage = mayBeAnyScript(f) || normalize.Doubtful(f)
+	v.anyLanguage = mayBeAnyScript(f) || normalize.Ambiguous(f)
 	v.globs = v.scopes.set.Match(f.Path)
 	for _, g := range v.globs {
 		v.matched[g] = v.number
