@@ -107,8 +107,8 @@ func several(in Input, r reviewer, answers ...[]pipeline.Finding) Input {
 	return in
 }
 
-// Several answers of one model count as one voice: they become one finding and prove nothing. Another
-// model that agrees with any of them is a second voice.
+// Several answers of one model count as one voice: they become one finding and prove nothing.
+// Another model that agrees with any of them is a second voice.
 func TestOneModelAskedSeveralTimes(t *testing.T) {
 	at := func(line int, title string) pipeline.Finding { return finding("a.go", line, title, "major") }
 	again := [][]pipeline.Finding{{at(3, "Rows are skipped at the start")}, {at(2, "Skipped rows"), at(2, "Money is lost")}}
@@ -201,8 +201,8 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// A model that compares findings can't hide that two models say the same in the same words, and can't
-// loosen what is known without models.
+// A model that compares findings can't hide that two models say the same in the same words, and
+// can't loosen what is known without models.
 func TestComparisonsCanNotHideAgreement(t *testing.T) {
 	f := finding("a.go", 2, "Rows skipped", "major")
 	in := panel(outputs{qualityA: {f}, qualityB: {f}, x: {finding("a.go", 2, "Offset from one", "major")}})

@@ -76,8 +76,8 @@ func (in *Input) add(i int, f pipeline.Finding) {
 	out.Findings = append(out.Findings, f)
 }
 
-// reviewed puts n findings into one file. Models make half of them and quote the diff. Some findings are
-// unsure, take sides or have citations.
+// reviewed puts n findings into one file. Models make half of them and quote the diff. Some
+// findings are unsure, take sides or have citations.
 func reviewed(n int) Input {
 	in := many(n, 1)
 	in.Config.Settings.Models.Blocking, in.Config.Settings.Models.HoldForPerson = models.BlockingGrounded, models.HoldCritical

@@ -92,8 +92,8 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// Accepting one of several findings about the same problem is enough, whichever of them leads the merged
-// finding.
+// Accepting one of several findings about the same problem is enough, whichever of them leads the
+// merged finding.
 func TestAcceptedPartOfAMergedFindingCounts(t *testing.T) {
 	sure, unsure := finding("a.go", 2, "T", pipeline.SeverityCritical), finding("a.go", 3, "T", pipeline.SeverityCritical)
 	sure.Confidence, unsure.Confidence = 0.9, 0.6
@@ -130,7 +130,8 @@ func TestCoverageSaysWhatWasCarriedOver(t *testing.T) {
 	}
 }
 
-// A comment in the code can't suppress what a person accepted: the author of the change may have written it.
+// A comment in the code can't suppress what a person accepted: the author of the change may have
+// written it.
 func TestAcceptedIsNotIgnored(t *testing.T) {
 	in := commented(ruled(2, pipeline.SeverityMajor), "", "x() // reviewgate:ignore r1 known")
 	r := Aggregate(in)

@@ -105,8 +105,8 @@ func TestTradeOff(t *testing.T) {
 	}
 }
 
-// Something that is called impossible and essential is at least major. If only one model says so, that does
-// not block.
+// Something that is called impossible and essential is at least major. If only one model says so,
+// that does not block.
 func TestImpossibleAndEssential(t *testing.T) {
 	impossible := func(s pipeline.Severity) []pipeline.Finding {
 		return []pipeline.Finding{message(finding("a.go", 2, "T", s), "It is impossible.")}
@@ -144,8 +144,8 @@ func TestImpossibleAndEssentialInOneFinding(t *testing.T) {
 	}
 }
 
-// A trade-off counts as much as its strictest side: a model that contradicts can't loosen the gate or prove
-// what it denies.
+// A trade-off counts as much as its strictest side: a model that contradicts can't loosen the gate
+// or prove what it denies.
 func TestTradeOffAtTheGate(t *testing.T) {
 	remove := func(s pipeline.Severity) []pipeline.Finding {
 		return []pipeline.Finding{acts(finding("a.go", 2, "T", s), "remove")}
@@ -212,8 +212,8 @@ func TestOneDisputeOfMany(t *testing.T) {
 	}
 }
 
-// Findings that are at one place only by way of others with their title are in dispute too. A finding that
-// extends over the place of a dispute adds nothing else to it.
+// Findings that are at one place only by way of others with their title are in dispute too. A
+// finding that extends over the place of a dispute adds nothing else to it.
 func TestPlacesOfADispute(t *testing.T) {
 	f := func(first, last int, title string, a pipeline.Action) pipeline.Finding {
 		f := acts(finding("a.go", first, title, "info"), a)
@@ -245,8 +245,8 @@ func TestPlacesOfADispute(t *testing.T) {
 	}
 }
 
-// Findings that deduplicate kept apart and nobody else disputes stay two findings, and neither is fixed
-// automatically.
+// Findings that deduplicate kept apart and nobody else disputes stay two findings, and neither is
+// fixed automatically.
 func TestKeptApartIsNotApplied(t *testing.T) {
 	fixed := func(a pipeline.Action) pipeline.Finding {
 		f := acts(finding("a.go", 2, "T", "info"), a)
@@ -262,8 +262,8 @@ func TestKeptApartIsNotApplied(t *testing.T) {
 	}
 }
 
-// If more findings oppose a finding than can be compared, one of them might have made it major, so it counts
-// as major.
+// If more findings oppose a finding than can be compared, one of them might have made it major, so
+// it counts as major.
 func TestCrowdedDispute(t *testing.T) {
 	impossible := message(finding("a.go", 0, "k0 k1 k2", "info"), "It is impossible.")
 	others := func(n int) []pipeline.Finding {
@@ -296,8 +296,8 @@ func TestCrowdedDispute(t *testing.T) {
 
 var common = []string{"c0", "c1", "c2", "c3", "c4"}
 
-// In one section of a document, findings that want opposite things contradict one another whatever their titles
-// are. In code, their titles must be alike.
+// In one section of a document, findings that want opposite things contradict one another whatever
+// their titles are. In code, their titles must be alike.
 func TestContradictionsInOneSection(t *testing.T) {
 	in := func(title string, a pipeline.Action, section string) pipeline.Finding {
 		f := acts(finding("", 0, title, "info"), a)

@@ -14,9 +14,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// matchEarlier matches models' findings with those of earlier reports, and keeps the blocking ones that
-// no model raised again although nothing about them has changed. A model words a finding differently
-// each time, and may not find it again.
+// matchEarlier matches models' findings with those of earlier reports, and keeps the blocking ones
+// that no model raised again although nothing about them has changed. A model words a finding
+// differently each time, and may not find it again.
 func (w *work) matchEarlier() {
 	all := w.earlierFindings()
 	if len(all) == 0 {
@@ -38,8 +38,8 @@ type earlier struct {
 	matched    bool // a new finding matches it
 }
 
-// earlierFindings returns the models' findings in the last report on the same head, and then in the last
-// report on another head.
+// earlierFindings returns the models' findings in the last report on the same head, and then in the
+// last report on another head.
 func (w *work) earlierFindings() []*earlier {
 	var out []*earlier
 	seen := map[string]bool{}
@@ -191,8 +191,8 @@ func (w *work) pairWith(f *item, p *earlier) (candidate, bool) {
 	return out, true
 }
 
-// sameFlagged reports whether two findings flag the same lines, or one flags a part of the other's lines. Models
-// draw the line between a problem and its surroundings differently each time.
+// sameFlagged reports whether two findings flag the same lines, or one flags a part of the other's
+// lines. Models draw the line between a problem and its surroundings differently each time.
 func sameFlagged(a, b []string) (exact, same bool) {
 	if slices.Equal(a, b) {
 		return true, true
@@ -206,8 +206,8 @@ func sameFlagged(a, b []string) (exact, same bool) {
 // maxEarlierIDs bounds the fingerprints of earlier wordings that a finding keeps.
 const maxEarlierIDs = 16
 
-// setEarlier records that a finding matches an earlier one. If it is the first to match, it takes the earlier
-// finding's id.
+// setEarlier records that a finding matches an earlier one. If it is the first to match, it takes
+// the earlier finding's id.
 func (f *item) setEarlier(p *earlier, basis int, first bool) {
 	f.earlier, f.basis = p, basis
 	ids := map[string]bool{f.ID: true, p.ID: true}
@@ -226,7 +226,8 @@ func (f *item) setEarlier(p *earlier, basis int, first bool) {
 	}
 }
 
-// dismissalHolds reports whether a dismissal of the earlier finding holds for this one, and if not, why.
+// dismissalHolds reports whether a dismissal of the earlier finding holds for this one, and if not,
+// why.
 func (f *item) dismissalHolds() (holds bool, why string) {
 	switch p := f.earlier; {
 	case p == nil:
@@ -244,8 +245,8 @@ func (p *earlier) blocked() bool {
 	return p.GateSeverity.Rank() >= pipeline.SeverityMajor.Rank() || slices.Contains(p.Reasons, pipeline.ReasonHeld)
 }
 
-// unchanged reports whether the code around an earlier finding, and what the change does to the files that it
-// names, are still the same.
+// unchanged reports whether the code around an earlier finding, and what the change does to the
+// files that it names, are still the same.
 func (w *work) unchanged(p *earlier, digest string) bool {
 	i := slices.Index(p.Fingerprints, p.ID)
 	return i >= 0 && i < len(p.Surroundings) && p.Surroundings[i] == digest && p.Cited == w.cited(p.Finding)
@@ -256,8 +257,8 @@ func notInName(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_.@/+-", r)
 }
 
-// cited is a digest of what the change does to the other files that a finding names. A finding that depends on
-// another file may be fixed there.
+// cited is a digest of what the change does to the other files that a finding names. A finding that
+// depends on another file may be fixed there.
 func (w *work) cited(f *pipeline.Finding) string {
 	paths := map[string]bool{}
 	for _, text := range []string{f.Citation, f.Message, f.WhyItMatters, f.Recommendation} {
@@ -300,8 +301,8 @@ func (w *work) byName() map[string]string {
 	return w.names
 }
 
-// countAsBefore makes findings that blocked count as before if nothing about them has changed. That fewer models
-// raise one this time, or raise it as something milder, proves nothing.
+// countAsBefore makes findings that blocked count as before if nothing about them has changed. That
+// fewer models raise one this time, or raise it as something milder, proves nothing.
 func (w *work) countAsBefore() {
 	for _, f := range w.findings {
 		p := f.earlier
@@ -320,8 +321,8 @@ func (w *work) countAsBefore() {
 	}
 }
 
-// provenBy is the number of models that count as having made an earlier finding. It is at least two if the finding
-// counted as proven, since not every model may have raised it each time.
+// provenBy is the number of models that count as having made an earlier finding. It is at least two
+// if the finding counted as proven, since not every model may have raised it each time.
 func (p *earlier) provenBy() int {
 	if p.GateSeverity.Rank() > pipeline.SeverityWarning.Rank() {
 		return max(2, len(p.by))
@@ -363,8 +364,9 @@ func lineDigest(text string) string {
 	return hex.EncodeToString(sum[:flaggedDigest])
 }
 
-// keepUnraised handles earlier findings that no model raised again, although those who made them looked and nothing
-// about them has changed. It keeps those that blocked, and drops and reports the others.
+// keepUnraised handles earlier findings that no model raised again, although those who made them
+// looked and nothing about them has changed. It keeps those that blocked, and drops and reports the
+// others.
 func (w *work) keepUnraised(all []*earlier) {
 	failed := w.failedAgents()
 	for _, p := range all {
@@ -401,8 +403,8 @@ func (w *work) makersLooked(p *earlier, failed map[string]bool) bool {
 	return true
 }
 
-// unraised returns an earlier finding at its current place. It returns nil if the lines of the finding, the code around
-// them, or the files that it names have changed.
+// unraised returns an earlier finding at its current place. It returns nil if the lines of the
+// finding, the code around them, or the files that it names have changed.
 func (w *work) unraised(p *earlier) *item {
 	if p.Path != "" && p.place == "" {
 		return nil
@@ -483,8 +485,8 @@ type digestedLine struct {
 	digest string
 }
 
-// digested returns the lines of a file that the diff shows, without blank ones. It computes the digests once for all
-// findings.
+// digested returns the lines of a file that the diff shows, without blank ones. It computes the
+// digests once for all findings.
 func (w *work) digested(path string) []digestedLine {
 	if code, ok := w.digests[path]; ok {
 		return code

@@ -13,8 +13,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// push is the review of a head whose only file has these lines. a and b are what the models of the quality stage
-// say.
+// push is the review of a head whose only file has these lines. a and b are what the models of the
+// quality stage say.
 func push(before *pipeline.ReviewReport, lines []string, a, b []pipeline.Finding) Input {
 	in := panel(outputs{qualityA: a, qualityB: b})
 	facts := *in.Facts
@@ -97,8 +97,8 @@ func TestMatchEarlierFindings(t *testing.T) {
 	}
 }
 
-// A finding that depends on another file and names it is resolved once that file changes and no model repeats the
-// finding. Changes to files that it does not name don't matter.
+// A finding that depends on another file and names it is resolved once that file changes and no
+// model repeats the finding. Changes to files that it does not name don't matter.
 func TestMatchDependsOnNamedFiles(t *testing.T) {
 	code := []string{"one", "two", "three"}
 	list := func(f ...pipeline.Finding) []pipeline.Finding { return f }
@@ -143,8 +143,9 @@ func TestMatchDependsOnNamedFiles(t *testing.T) {
 	}
 }
 
-// Reviewing the same head again does not change the result by chance. What blocked in the last review blocks in this
-// one and later ones, until somebody decides. Other findings are dropped, and the report says so.
+// Reviewing the same head again does not change the result by chance. What blocked in the last
+// review blocks in this one and later ones, until somebody decides. Other findings are dropped, and
+// the report says so.
 func TestReviewingAgainGivesTheSame(t *testing.T) {
 	code := []string{"one", "two", "three", "four", "five", "six"}
 	blocking, warning := finding("a.go", 2, "Blocks", "major"), finding("a.go", 6, "Alone", "major")
@@ -182,8 +183,8 @@ func TestReviewingAgainGivesTheSame(t *testing.T) {
 	}
 }
 
-// A dismissed finding stays dismissed as long as a model words it similarly and does not call it worse. Otherwise
-// somebody has to confirm the dismissal.
+// A dismissed finding stays dismissed as long as a model words it similarly and does not call it
+// worse. Otherwise somebody has to confirm the dismissal.
 func TestDismissalOfARewordedFinding(t *testing.T) {
 	code := []string{"one", "two", "three", "four", "five", "six"}
 	at := func(title, category string, s pipeline.Severity) pipeline.Finding {
@@ -241,11 +242,12 @@ type defect struct {
 	known     bool // in the last report
 }
 
-// spacing is the number of lines between defects, so that fixing one does not change the code around the others.
+// spacing is the number of lines between defects, so that fixing one does not change the code
+// around the others.
 const spacing = 100
 
-// Whatever words models choose and whatever order they report in, ids, dismissals and states follow the defects, as
-// long as a model keeps half of the words or the category.
+// Whatever words models choose and whatever order they report in, ids, dismissals and states follow
+// the defects, as long as a model keeps half of the words or the category.
 func TestDefectsOverPushes(t *testing.T) {
 	var categories []string
 	for _, c := range config.Categories() {

@@ -63,8 +63,8 @@ func (w *work) missingLayer(f *item, layers []string) string {
 	return ""
 }
 
-// minConfidence is the confidence below which a finding does not count. For a final finding it is at
-// most the floor's gate, however high a repository sets its own.
+// minConfidence is the confidence below which a finding does not count. For a final finding it is
+// at most the floor's gate, however high a repository sets its own.
 func (w *work) minConfidence(f *item) float64 {
 	least := w.in.Config.Settings.Synthesis.ConfidenceGate
 	for _, layer := range w.finalIn(f) {
@@ -88,8 +88,8 @@ func (w *work) holdFinal() {
 }
 
 // floorDecision is what a floor decides about its final findings. Its layer must not be in spared,
-// the layers for which a person with the authority decided. If an agent that looks for final findings
-// did not finish, it may have missed some.
+// the layers for which a person with the authority decided. If an agent that looks for final
+// findings did not finish, it may have missed some.
 func (w *work) floorDecision(floor *config.Floor, spared []string) (pipeline.Decision, string) {
 	decision, condition := pipeline.DecisionPass, policies.NoCondition
 	if slices.Contains(spared, floor.Layer) {
@@ -131,8 +131,8 @@ func (w *work) floorDecision(floor *config.Floor, spared []string) (pipeline.Dec
 	return decision, condition
 }
 
-// finalUnknown reports whether there may be unknown final findings of a layer: a stage failed, a part
-// of the change was not read, or a required agent that looks for them did not finish.
+// finalUnknown reports whether there may be unknown final findings of a layer: a stage failed, a
+// part of the change was not read, or a required agent that looks for them did not finish.
 func (w *work) finalUnknown(layer string) bool {
 	if w.in.Failed != nil || slices.ContainsFunc(w.in.Facts.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating }) {
 		return true

@@ -19,9 +19,9 @@ const (
 	SpecFailed = "the spec stage failed"
 )
 
-// gate decides. The settings' conditions come first. They can't loosen what follows: a review that is
-// incomplete, waits for a person, or has no quality stage because the spec stage failed is at least
-// needs_fixes.
+// gate decides. The settings' conditions come first. They can't loosen what follows: a review that
+// is incomplete, waits for a person, or has no quality stage because the spec stage failed is at
+// least needs_fixes.
 func (w *work) gate() {
 	w.count()
 	w.assess()

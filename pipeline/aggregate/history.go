@@ -6,8 +6,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// compare finds the state of each finding in the history of the pull request. Any of its fingerprints
-// identifies a finding, so it stays the same when others are merged with it or no longer are.
+// compare finds the state of each finding in the history of the pull request. Any of its
+// fingerprints identifies a finding, so it stays the same when others are merged with it or no
+// longer are.
 func (w *work) compare() {
 	prev := w.in.Previous
 	if prev == nil {
@@ -38,8 +39,8 @@ func (w *work) compare() {
 }
 
 // knownBy reports whether the last report had the finding. What a model says must not make a new
-// finding old. If agents and models made a finding together, every finding of the agents in it must be
-// known, since it may be one finding only because of the model.
+// finding old. If agents and models made a finding together, every finding of the agents in it must
+// be known, since it may be one finding only because of the model.
 func (f *item) knownBy(was map[string]bool) bool {
 	old, models, anew := false, false, false
 	for _, m := range f.each() {
@@ -58,10 +59,10 @@ func known(f *pipeline.Finding) []string {
 	return f.Fingerprints
 }
 
-// followUp decides what became of the last report's findings. A finding without a trace is resolved if
-// everyone who made it looked again. If it may still be there, it goes to the next review as
-// unconfirmed. followUp returns the fingerprints that are certainly gone, including further fingerprints
-// of findings that remain.
+// followUp decides what became of the last report's findings. A finding without a trace is resolved
+// if everyone who made it looked again. If it may still be there, it goes to the next review as
+// unconfirmed. followUp returns the fingerprints that are certainly gone, including further
+// fingerprints of findings that remain.
 func (w *work) followUp(last []pipeline.Finding) []pipeline.FixedFinding {
 	c := &w.report.Changes
 	here, unsure := w.fingerprintsHere()
@@ -129,8 +130,8 @@ func (w *work) currentPaths() map[string]string {
 	return current
 }
 
-// placeNow is the current path of the file of an earlier finding. It is "" if the finding has no file
-// or the change no longer has the file.
+// placeNow is the current path of the file of an earlier finding. It is "" if the finding has no
+// file or the change no longer has the file.
 func (w *work) placeNow(f *pipeline.Finding, current map[string]string) string {
 	if f.Path == "" {
 		return ""
@@ -141,8 +142,8 @@ func (w *work) placeNow(f *pipeline.Finding, current map[string]string) string {
 	return current[f.Path]
 }
 
-// lookedAgain reports whether everyone who made an earlier finding could have made it again, or nobody
-// could.
+// lookedAgain reports whether everyone who made an earlier finding could have made it again, or
+// nobody could.
 func (w *work) lookedAgain(f *pipeline.Finding, place string, failed map[string]bool) bool {
 	if w.in.Failed != nil || w.in.FilesUnknown && f.Path != "" || slices.ContainsFunc(w.in.Facts.Incomplete, func(i pipeline.Incompleteness) bool { return hides(i, f, place) }) {
 		return false
@@ -160,8 +161,8 @@ func (w *work) lookedAgain(f *pipeline.Finding, place string, failed map[string]
 	return left || !slices.ContainsFunc(makers, elsewhere) || w.vanished(f, place)
 }
 
-// looked reports whether an agent answered on a file, or on the change if place is "". An agent whose
-// questions were partly discarded did not.
+// looked reports whether an agent answered on a file, or on the change if place is "". An agent
+// whose questions were partly discarded did not.
 func (w *work) looked(agent, place string) bool {
 	answered := false
 	for _, r := range w.in.Results {

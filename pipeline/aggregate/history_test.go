@@ -18,7 +18,8 @@ func previous(r pipeline.ReviewReport) *pipeline.PreviousReport {
 	return r.AsPrevious()
 }
 
-// afterHeads reviews one head after the other, named head-1, head-2 and so on, and returns the last report.
+// afterHeads reviews one head after the other, named head-1, head-2 and so on, and returns the last
+// report.
 func afterHeads(heads ...Input) pipeline.ReviewReport {
 	var r pipeline.ReviewReport
 	for i, in := range heads {
@@ -33,7 +34,8 @@ func afterHeads(heads ...Input) pipeline.ReviewReport {
 	return r
 }
 
-// history describes a report's changes in words: new, open, resolved and unconfirmed findings, and those that are back.
+// history describes a report's changes in words: new, open, resolved and unconfirmed findings, and
+// those that are back.
 func history(r pipeline.ReviewReport) string {
 	var back []string
 	for _, f := range r.Findings {
@@ -122,7 +124,8 @@ func TestOneOfThreeEqualsFixed(t *testing.T) {
 	}
 }
 
-// From any head to any other, each finding is new, open or gone, and nothing is resolved that is still there.
+// From any head to any other, each finding is new, open or gone, and nothing is resolved that is
+// still there.
 func TestHistoryAddsUp(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		before := Aggregate(drawnHead(t).input())
@@ -217,7 +220,8 @@ func TestCommitsUnknownKeepTheirFindings(t *testing.T) {
 	}
 }
 
-// A finding that nobody looked for is recognised when somebody looks again, however many heads later.
+// A finding that nobody looked for is recognised when somebody looks again, however many heads
+// later.
 func TestUnconfirmedIsRemembered(t *testing.T) {
 	with := head{"a.go": {"bad 1", "good"}}.input
 	failing := func() Input {
@@ -300,8 +304,8 @@ func TestBackNamesTheHead(t *testing.T) {
 	wantHistory(t, "fixed twice", Aggregate(in), `new 1, open 0, resolved 0, unconfirmed 0, back ["back: it was fixed in 0123456"]`)
 }
 
-// A second review of one head has the same previous report and says the same. A review of an older head that is pushed
-// again comes after the newer one.
+// A second review of one head has the same previous report and says the same. A review of an older
+// head that is pushed again comes after the newer one.
 func TestReviewedAgain(t *testing.T) {
 	with, without := head{"a.go": {"bad 1"}}.input(), head{"a.go": {"good"}}.input()
 	first := afterHeads(with)
@@ -365,8 +369,8 @@ func TestDismissedIsKnownAgain(t *testing.T) {
 	wantHistory(t, "one of two dismissed", r, "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
-// Whatever a model says or said, the gate is no looser than without it: not where people dismissed findings, and not
-// where the gate reads new findings.
+// Whatever a model says or said, the gate is no looser than without it: not where people dismissed
+// findings, and not where the gate reads new findings.
 func TestModelsLoosenNothingOverTime(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		before, after := drawnHead(t), drawnHead(t)
@@ -408,8 +412,8 @@ func TestModelsLoosenNothingOverTime(t *testing.T) {
 	})
 }
 
-// A model's finding by a rule has another fingerprint than the rule's own finding: dismissing the one does not dismiss the
-// other. Together they are one finding, in the rule's words.
+// A model's finding by a rule has another fingerprint than the rule's own finding: dismissing the
+// one does not dismiss the other. Together they are one finding, in the rule's words.
 func TestDismissingAModelsFindingKeepsTheRules(t *testing.T) {
 	f := ruledBy(finding("a.go", 2, "It leaks", pipeline.SeverityMajor), "r1")
 	remark := sure(ruledBy(finding("a.go", 2, "A short name", pipeline.SeverityInfo), "r1"), 0.99)
@@ -443,8 +447,8 @@ func modelSays(t *rapid.T, in Input) pipeline.List[pipeline.Finding] {
 	return out
 }
 
-// An agent that was asked about lines which are gone need not be asked again. An agent that failed might have found the
-// problem elsewhere.
+// An agent that was asked about lines which are gone need not be asked again. An agent that failed
+// might have found the problem elsewhere.
 func TestWhatVanishedIsResolved(t *testing.T) {
 	before := head{"a.go": {"x", "bad one", "bad two", "y", "begin {", "", "1", "2", "3"}}
 	const resolved, unconfirmed = "new 0, open 0, resolved 2, unconfirmed 0, back []", "new 0, open 0, resolved 0, unconfirmed 2, back []"

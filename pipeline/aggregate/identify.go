@@ -8,13 +8,14 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// identify gives each finding its fingerprint, which survives line shifts, rebases, renames and force
-// pushes. It is made from the rule or title, the oldest known path or the section, the flagged text, and
-// the position among equal findings, but never from a line number. Findings at one place have the same
-// position among equals, whether they come from two agents or from one that repeats itself.
+// identify gives each finding its fingerprint, which survives line shifts, rebases, renames and
+// force pushes. It is made from the rule or title, the oldest known path or the section, the
+// flagged text, and the position among equal findings, but never from a line number. Findings at
+// one place have the same position among equals, whether they come from two agents or from one that
+// repeats itself.
 //
-// This comes before any of them is merged, suppressed or found to be unsure, so that what happens to one
-// finding does not change the fingerprints of others.
+// This comes before any of them is merged, suppressed or found to be unsure, so that what happens
+// to one finding does not change the fingerprints of others.
 func (w *work) identify() {
 	sortByContent(w.findings) // equal findings are counted in document order
 	for _, f := range w.findings {
@@ -34,8 +35,8 @@ func (w *work) identify() {
 	w.setFlagged()
 }
 
-// where is the oldest known path of a finding's file, or the section. The section of a commit's message
-// does not name the commit, since a rebase changes it.
+// where is the oldest known path of a finding's file, or the section. The section of a commit's
+// message does not name the commit, since a rebase changes it.
 func (w *work) where(f *item) string {
 	if f.Path != "" {
 		return or(w.origins[f.Path], f.Path)
@@ -46,7 +47,8 @@ func (w *work) where(f *item) string {
 	return f.section
 }
 
-// fingerprints returns the fingerprints of findings in document order. where returns the place of each.
+// fingerprints returns the fingerprints of findings in document order. where returns the place of
+// each.
 func fingerprints(findings []*item, where func(*item) string) []string {
 	type place struct {
 		equals, path, section string
@@ -71,8 +73,8 @@ func fingerprints(findings []*item, where func(*item) string) []string {
 }
 
 // byModel begins the identity of a model's finding. The fingerprint differs from that of any other
-// finding at the same place and by the same rule: whoever dismisses a model's finding has not dismissed
-// the rule's, and what only a model found is new when something else finds it.
+// finding at the same place and by the same rule: whoever dismisses a model's finding has not
+// dismissed the rule's, and what only a model found is new when something else finds it.
 const byModel = "model\x00"
 
 // what is the rule, or the title if there is no rule, and whether a model says so. A title of only
@@ -91,17 +93,17 @@ func (f *item) what() string {
 	return by + collapsed(f.Title)
 }
 
-// How much of a finding's lines counts: the first lines that aren't blank. The beginning identifies a
-// longer finding.
+// How much of a finding's lines counts: the first lines that aren't blank. The beginning identifies
+// a longer finding.
 const (
 	maxFlagged = 50
 	maxSpanned = 4 * maxFlagged // with blank lines
 )
 
-// flagged is the text that a finding is about, with white space collapsed, including blank lines and line
-// breaks. It leaves out comments that ignore findings, so that writing one does not change the finding.
-// Facts hold placeholders for secrets, so it contains no secret. A finding about no lines is about its
-// section, or about a commit's message.
+// flagged is the text that a finding is about, with white space collapsed, including blank lines
+// and line breaks. It leaves out comments that ignore findings, so that writing one does not change
+// the finding. Facts hold placeholders for secrets, so it contains no secret. A finding about no
+// lines is about its section, or about a commit's message.
 func (w *work) flagged(f *item) string {
 	if f.Path == "" {
 		message, _ := w.commit(f)

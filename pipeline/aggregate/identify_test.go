@@ -69,8 +69,8 @@ func TestEqualFindingsAreToldApart(t *testing.T) {
 // head is one head of a pull request that only adds files. Agent x reviews it.
 type head map[string][]string
 
-// input flags each line with the word bad by one rule. It also flags each line that begins a block, together with the next
-// three lines that aren't blank.
+// input flags each line with the word bad by one rule. It also flags each line that begins a block,
+// together with the next three lines that aren't blank.
 func (h head) input() Input {
 	in := world(map[string][]pipeline.Finding{"x": nil})
 	in.Facts.Files = nil
@@ -186,7 +186,8 @@ func TestFingerprintsOutliveWhatChangesNoCode(t *testing.T) {
 	})
 }
 
-// Findings at different places have different fingerprints: there are as many fingerprints as places.
+// Findings at different places have different fingerprints: there are as many fingerprints as
+// places.
 func TestFingerprintsTellPlacesApart(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		in := drawnHead(t).input()
@@ -272,7 +273,8 @@ func TestFingerprintDependsOnThePlaceAlone(t *testing.T) {
 	}
 }
 
-// Models' findings don't change the positions of other findings among equals, one of which may be dismissed.
+// Models' findings don't change the positions of other findings among equals, one of which may be
+// dismissed.
 func TestModelsDoNotShiftEquals(t *testing.T) {
 	f := finding("b.go", 3, "T", pipeline.SeverityMajor)
 	in := one(f)

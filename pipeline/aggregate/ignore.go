@@ -17,9 +17,10 @@ import (
 //
 //	reviewgate:ignore RULE[,RULE][:] reason
 //
-// The comment is on the first of the finding's lines, or alone on the line above. Ignored findings are
-// counted and shown with the reason. A comment that the change adds, or moves beside other code, counts
-// only once a person accepts it. A finding that a comment may not ignore stays, and its reasons say why.
+// The comment is on the first of the finding's lines, or alone on the line above. Ignored findings
+// are counted and shown with the reason. A comment that the change adds, or moves beside other
+// code, counts only once a person accepts it. A finding that a comment may not ignore stays, and
+// its reasons say why.
 func (w *work) inline(f *item) bool {
 	m := w.ignoring(f)
 	if m == nil {
@@ -74,8 +75,8 @@ func (w *work) notIgnored(f *item, m *marker) string {
 	return ""
 }
 
-// ignoredBy says which comment ignores a finding. If the change brought the comment there, it also says
-// who accepted it.
+// ignoredBy says which comment ignores a finding. If the change brought the comment there, it also
+// says who accepted it.
 func (w *work) ignoredBy(f *item, m *marker) string {
 	text := fmt.Sprintf("ignored by the comment on line %d", m.line)
 	if w.inBase(f, m) {
@@ -84,10 +85,10 @@ func (w *work) ignoredBy(f *item, m *marker) string {
 	return text + ", which " + w.ignores[acceptedIgnore{f.ID, m.reason}].By + " accepted"
 }
 
-// inBase reports whether the base has the comment about this same code. The comment stops counting once a
-// line of the finding changes or the change removes something between the two, since it was written about
-// other code. Indentation without meaning may change. Lines that the diff does not show, and files that
-// the base did not have, don't count.
+// inBase reports whether the base has the comment about this same code. The comment stops counting
+// once a line of the finding changes or the change removes something between the two, since it was
+// written about other code. Indentation without meaning may change. Lines that the diff does not
+// show, and files that the base did not have, don't count.
 func (w *work) inBase(f *item, m *marker) bool {
 	file := w.files[f.Path]
 	if file.Status != pipeline.FileModified && file.Status != pipeline.FileRenamed {
@@ -113,8 +114,8 @@ func (w *work) ignoring(f *item) *marker {
 // nearWord matches misspellings of ignoreWord.
 var nearWord = regexp.MustCompile(`(?i)reviewgate[ \t]*:?[ \t]*ignore`)
 
-// nearMiss is the line of a comment that should ignore the finding but has the wrong form or names no
-// rule, or 0.
+// nearMiss is the line of a comment that should ignore the finding but has the wrong form or names
+// no rule, or 0.
 func (w *work) nearMiss(f *item) int {
 	noRule := func(m *marker) bool {
 		return !slices.ContainsFunc(m.rules, func(id string) bool { return w.rules[id] != nil || strings.ContainsAny(id, "-_/.0123456789") })
@@ -140,8 +141,8 @@ func (w *work) nearMiss(f *item) int {
 	return 0
 }
 
-// misspelling is the comment that probably means the finding's rule but names one that does not exist, or
-// nil.
+// misspelling is the comment that probably means the finding's rule but names one that does not
+// exist, or nil.
 func (w *work) misspelling(f *item) *marker {
 	const slips = 2
 	return w.comment(f, func(m *marker) bool {
@@ -151,8 +152,8 @@ func (w *work) misspelling(f *item) *marker {
 	})
 }
 
-// comment is the first comment about a finding's place for which wanted returns true, or nil. A comment on
-// the line itself goes first.
+// comment is the first comment about a finding's place for which wanted returns true, or nil. A
+// comment on the line itself goes first.
 func (w *work) comment(f *item, wanted func(*marker) bool) *marker {
 	if f.RuleID == "" || f.Path == "" || f.StartLine == 0 {
 		return nil
@@ -185,8 +186,8 @@ const (
 	maxIgnoreReason = 200 // characters
 )
 
-// parseMarker reads the first comment of a line that ignores rules, or returns nil. It tells a string from a
-// comment if the string begins on the same line. It can't if the string spans lines.
+// parseMarker reads the first comment of a line that ignores rules, or returns nil. It tells a
+// string from a comment if the string begins on the same line. It can't if the string spans lines.
 func parseMarker(l pipeline.Line) *marker {
 	blanks, stars := prefix(l.Text)
 	for from := 0; ; {
@@ -215,8 +216,8 @@ func (m *marker) read(rest string) {
 	m.reason = shortened(rest)
 }
 
-// prefix returns the length of the spaces at the start of a line, and the end of the slashes and stars after
-// them.
+// prefix returns the length of the spaces at the start of a line, and the end of the slashes and
+// stars after them.
 func prefix(text string) (blanks, stars int) {
 	blanks = len(text) - len(strings.TrimLeft(text, " \t"))
 	return blanks, len(text) - len(strings.TrimLeft(text[blanks:], "/*"))
@@ -228,10 +229,10 @@ func commentStartIn(text string, at int) (int, bool) {
 	return commentStart(text[:at], blanks, stars)
 }
 
-// commentStart finds the comment that begins right before the end of the text. A mark that begins a comment
-// in one language is code in another, but no code has one of these marks before ignoreWord. A * counts only
-// inside a comment of several lines, at the start of its line: after the spaces, and among the slashes and
-// stars that follow, which end at stars.
+// commentStart finds the comment that begins right before the end of the text. A mark that begins a
+// comment in one language is code in another, but no code has one of these marks before ignoreWord.
+// A * counts only inside a comment of several lines, at the start of its line: after the spaces,
+// and among the slashes and stars that follow, which end at stars.
 func commentStart(s string, blanks, stars int) (int, bool) {
 	s = strings.TrimRight(s, " \t")
 	for _, opener := range []string{"<!--", "/*", "//", "--", "#", ";", "%"} {
@@ -242,8 +243,8 @@ func commentStart(s string, blanks, stars int) (int, bool) {
 	return blanks, len(s) <= stars && strings.HasSuffix(s, "*")
 }
 
-// aloneBefore reports whether the text before a comment is only white space, or the brace with which JSX
-// embeds a comment.
+// aloneBefore reports whether the text before a comment is only white space, or the brace with
+// which JSX embeds a comment.
 func aloneBefore(s string) bool { return strings.Trim(s, " \t{") == "" }
 
 // opensQuote reports whether a quote is open at the end of the text.
@@ -283,8 +284,8 @@ func ignoredRules(s string) (rules []string, rest string) {
 	return rules, s
 }
 
-// shortened is a text of the change on one line, cut if it is long. It replaces invisible characters:
-// removing them could join a secret that they split.
+// shortened is a text of the change on one line, cut if it is long. It replaces invisible
+// characters: removing them could join a secret that they split.
 func shortened(s string) string {
 	s = collapsed(strings.Map(func(r rune) rune {
 		switch {

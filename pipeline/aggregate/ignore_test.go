@@ -228,8 +228,8 @@ func TestIgnoreNeedsALine(t *testing.T) {
 	}
 }
 
-// A comment counts if the base has it about the same code. A comment that the change adds, moves, widens or uncovers waits
-// until a person accepts it.
+// A comment counts if the base has it about the same code. A comment that the change adds, moves,
+// widens or uncovers waits until a person accepts it.
 func TestIgnoresOfTheChangeWait(t *testing.T) {
 	const code = "x()"
 	const comment = "// reviewgate:ignore r1 known"
@@ -310,8 +310,8 @@ func TestIgnoresOfTheChangeWait(t *testing.T) {
 	}
 }
 
-// A person accepts one comment about one finding. Another reason or other code needs another acceptance, and accepting the
-// finding accepts no comment.
+// A person accepts one comment about one finding. Another reason or other code needs another
+// acceptance, and accepting the finding accepts no comment.
 func TestAcceptedIgnoreIsForOneComment(t *testing.T) {
 	in := one(ruled(1, pipeline.SeverityMajor))
 	in.Facts.Files = append(in.Facts.Files, file("c.go", "x() // reviewgate:ignore r1 known"))
@@ -347,8 +347,8 @@ func TestRemovedIgnoreIsNotObeyed(t *testing.T) {
 	}
 }
 
-// Writing a comment changes no fingerprint: not that of the ignored finding, nor of others on its line, nor of its equals
-// elsewhere. Nothing counts as resolved.
+// Writing a comment changes no fingerprint: not that of the ignored finding, nor of others on its
+// line, nor of its equals elsewhere. Nothing counts as resolved.
 func TestIgnoringKeepsFingerprints(t *testing.T) {
 	other := finding("c.go", 1, "another", pipeline.SeverityWarning)
 	other.RuleID = "r2"
@@ -373,8 +373,8 @@ func TestIgnoringKeepsFingerprints(t *testing.T) {
 	}
 }
 
-// Comments are text of the change. Whatever they hold, each finding is either in the report or suppressed, and a second run
-// gives the same.
+// Comments are text of the change. Whatever they hold, each finding is either in the report or
+// suppressed, and a second run gives the same.
 func TestAnyCommentIsReadTheSame(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("r1,x \t\"'`\\*/#<!->;%é\u202e"))).Draw(t, "before") +
@@ -432,8 +432,8 @@ func BenchmarkIgnoreNearMisses(b *testing.B) {
 	}
 }
 
-// A comment suppresses its finding before others' confidence and severity are known, and after the finding's own severity
-// is known.
+// A comment suppresses its finding before others' confidence and severity are known, and after the
+// finding's own severity is known.
 func TestIgnoreAmongTheOtherSteps(t *testing.T) {
 	const code = "x() // reviewgate:ignore r1 known"
 	unsure := ruled(1, pipeline.SeverityMajor)

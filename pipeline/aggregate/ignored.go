@@ -27,8 +27,8 @@ func (w *work) ignoreEntries() []ignoreEntry {
 	return out
 }
 
-// ignore suppresses a finding if the config ignores its path. Secrets always count. A later layer can't
-// ignore a final finding, and the finding's reasons say so.
+// ignore suppresses a finding if the config ignores its path. Secrets always count. A later layer
+// can't ignore a final finding, and the finding's reasons say so.
 func (w *work) ignore(f *item, entries []ignoreEntry) bool {
 	if len(entries) == 0 || f.Path == "" || w.kind(f.Agent) == config.KindSecrets {
 		return false

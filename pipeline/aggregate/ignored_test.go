@@ -7,7 +7,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Findings in ignored paths are listed with the reason and don't count. Secrets and final findings still count.
+// Findings in ignored paths are listed with the reason and don't count. Secrets and final findings
+// still count.
 func TestIgnoredPaths(t *testing.T) {
 	entry := config.Ignored{Paths: []string{"gen/**"}, Reason: "generated"}
 	for name, tt := range map[string]struct {

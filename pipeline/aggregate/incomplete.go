@@ -6,9 +6,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// incomplete lists everything that could not be known: parts of the facts, a failed stage, and agents that
-// did not finish. A required agent that did not finish keeps the gate from passing, unless its policy says
-// warn.
+// incomplete lists everything that could not be known: parts of the facts, a failed stage, and
+// agents that did not finish. A required agent that did not finish keeps the gate from passing,
+// unless its policy says warn.
 func (w *work) incomplete() {
 	r := &w.report
 	by := w.acceptedUnread()
@@ -53,8 +53,8 @@ func (w *work) acceptedUnread() string {
 	return ""
 }
 
-// blocking reports whether the gate needs the agent. It needs an agent that the manifest doesn't know, since
-// nothing says otherwise.
+// blocking reports whether the gate needs the agent. It needs an agent that the manifest doesn't
+// know, since nothing says otherwise.
 func blocking(e *pipeline.ManifestEntry) bool {
 	return e == nil || e.Required && e.OnFailure != pipeline.OnFailureWarn
 }
@@ -71,7 +71,8 @@ func ended(s pipeline.AgentStatus) string {
 	return "failed"
 }
 
-// failedAgents are agents with a review that did not finish, and agents that should have run but did not.
+// failedAgents are agents with a review that did not finish, and agents that should have run but
+// did not.
 func (w *work) failedAgents() map[string]bool {
 	failed, ran := map[string]bool{}, map[string]bool{}
 	for _, r := range w.in.Results {

@@ -7,8 +7,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// lineIndex finds the head's lines and the ignore comments in them. It reads a file's lines once, when the
-// first finding in the file needs them.
+// lineIndex finds the head's lines and the ignore comments in them. It reads a file's lines once,
+// when the first finding in the file needs them.
 type lineIndex struct {
 	files map[string]*pipeline.File
 	lines map[string]map[int]headLine
@@ -63,8 +63,8 @@ func leading(lines []pipeline.Line, op pipeline.LineOp) []pipeline.Line {
 
 func unindented(s string) string { return strings.TrimLeft(s, " \t") }
 
-// headLineOf makes a headLine. same says that the line is the base's, and cut that the change removes lines
-// right before it. gone are the lines that it replaces.
+// headLineOf makes a headLine. same says that the line is the base's, and cut that the change
+// removes lines right before it. gone are the lines that it replaces.
 func headLineOf(l pipeline.Line, same, cut bool, gone []pipeline.Line) headLine {
 	head := headLine{text: l.Text, marker: parseMarker(l), added: !same, cut: cut && (!same || l.Op == pipeline.LineContext)}
 	m := head.marker

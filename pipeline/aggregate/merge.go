@@ -11,7 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// Agreement of n distinct agents or models adds agreement x (n-1) to the confidence, up to mostAgreed.
+// Agreement of n distinct agents or models adds agreement x (n-1) to the confidence, up to
+// mostAgreed.
 const (
 	agreement  = 0.05
 	mostAgreed = 0.99
@@ -38,8 +39,8 @@ func (w *work) merge(same []*item) *item {
 	return f
 }
 
-// merged combines several findings. What can't be combined comes from the leading finding, and so does the
-// agent. What the leading finding leaves empty comes from the next.
+// merged combines several findings. What can't be combined comes from the leading finding, and so
+// does the agent. What the leading finding leaves empty comes from the next.
 func (w *work) merged(several []*item) *item {
 	ordered := slices.SortedStableFunc(slices.Values(several), w.leading)
 	f := *ordered[0]
@@ -93,8 +94,8 @@ func knownID(findings []*item) string {
 	return ""
 }
 
-// fill fills in what a finding leaves empty from another about the same problem. A fix brings its lines and
-// its claims with it.
+// fill fills in what a finding leaves empty from another about the same problem. A fix brings its
+// lines and its claims with it.
 func (f *item) fill(from *item) {
 	f.RuleID = or(f.RuleID, from.RuleID)
 	f.Category = or(f.Category, from.Category)
@@ -120,8 +121,8 @@ func appendNew(to, texts pipeline.List[string], seen map[string]bool) pipeline.L
 	return to
 }
 
-// together is the proof of findings about the same problem. They have already proven one another, so nothing
-// is added up.
+// together is the proof of findings about the same problem. They have already proven one another,
+// so nothing is added up.
 func together(a, b models.Proof) models.Proof {
 	return models.Proof{Models: max(a.Models, b.Models), Others: a.Others || b.Others, Grounded: a.Grounded || b.Grounded, Accepted: a.Accepted || b.Accepted}
 }
@@ -129,8 +130,9 @@ func together(a, b models.Proof) models.Proof {
 // rounded removes the noise of binary fractions from a computed confidence.
 func rounded(c float64) float64 { return math.Round(c*1e6) / 1e6 }
 
-// leading orders final findings first, so that a merged finding keeps the final rule. Findings that no model
-// made come next, so that a model does not reword what is known without it. The rest is ordered as by surer.
+// leading orders final findings first, so that a merged finding keeps the final rule. Findings that
+// no model made come next, so that a model does not reword what is known without it. The rest is
+// ordered as by surer.
 func (w *work) leading(a, b *item) int {
 	return cmp.Or(compareBool(!w.final(a), !w.final(b)), compareBool(a.Model != "", b.Model != ""), surer(a, b))
 }

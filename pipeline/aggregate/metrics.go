@@ -42,7 +42,8 @@ func countFinding(m map[string]float64, counts pipeline.Severity, confidence flo
 	}
 }
 
-// uncovered counts the changed files that no agent finished reading. A skipped agent did not read any.
+// uncovered counts the changed files that no agent finished reading. A skipped agent did not read
+// any.
 func (w *work) uncovered() int {
 	without := w.failedAgents()
 	for _, r := range w.in.Results {

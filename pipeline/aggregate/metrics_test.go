@@ -46,7 +46,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// Only an agent that finished covers files. An agent that should have run and has no result does not.
+// Only an agent that finished covers files. An agent that should have run and has no result does
+// not.
 func TestUncoveredFiles(t *testing.T) {
 	all, some := pipeline.AgentScope{All: true}, pipeline.AgentScope{Files: pipeline.List[string]{"a.go", "b.go"}}
 	for _, tt := range []struct {

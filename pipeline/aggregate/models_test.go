@@ -186,7 +186,8 @@ func TestDiscard(t *testing.T) {
 	}
 }
 
-// A finding that proves a spec finding may be discarded with the quality stage. The spec finding stays proven.
+// A finding that proves a spec finding may be discarded with the quality stage. The spec finding
+// stays proven.
 func TestDiscardedFindingsStillProve(t *testing.T) {
 	f := finding("a.go", 2, "T", "major")
 	r := Aggregate(panel(outputs{specA: {f}, qualityB: {f}}))
@@ -195,7 +196,8 @@ func TestDiscardedFindingsStillProve(t *testing.T) {
 	}
 }
 
-// A model that did not finish keeps its status, and a model that reviewed both stages keeps its row.
+// A model that did not finish keeps its status, and a model that reviewed both stages keeps its
+// row.
 func TestDiscardLeavesOtherRows(t *testing.T) {
 	f := finding("a.go", 2, "T", "major")
 	both := reviewer{"spec", "a", pipeline.StageQuality}

@@ -93,8 +93,8 @@ func (w *work) findingsIn(files []string, origins map[string]string, models bool
 	return in
 }
 
-// formerPaths returns the known fingerprints of paths that the change no longer has, by their oldest
-// path.
+// formerPaths returns the known fingerprints of paths that the change no longer has, by their
+// oldest path.
 func (w *work) formerPaths(origins map[string]string) map[string]map[string]bool {
 	taken := map[string]bool{}
 	for _, o := range origins {
@@ -183,8 +183,8 @@ func (r *renames) find(origins map[string]string) {
 	}
 }
 
-// take finds renames among pairs that share at least least characters. Pairs that share the most come
-// first, and each path is used once.
+// take finds renames among pairs that share at least least characters. Pairs that share the most
+// come first, and each path is used once.
 func (r *renames) take(origins map[string]string, least int, former func(to string) []string) {
 	var found []rename
 	for _, to := range sortedKeys(r.arrived) {
@@ -205,8 +205,8 @@ func (r *renames) take(origins map[string]string, least int, former func(to stri
 	}
 }
 
-// shared counts the characters of code that is flagged in a file and was flagged at the former path.
-// Each text counts once.
+// shared counts the characters of code that is flagged in a file and was flagged at the former
+// path. Each text counts once.
 func (r *renames) shared(to, from string) int {
 	findings := r.arrived[to]
 	if len(findings) == 0 || len(findings) > r.tries {

@@ -13,7 +13,8 @@ import (
 
 const longLine = "bad := connect(warehouse, withoutPassword)"
 
-// A file that the change itself adds has another name on the next head, and the code host does not report a rename.
+// A file that the change itself adds has another name on the next head, and the code host does not
+// report a rename.
 func TestFileThatTheChangeAddsIsRenamed(t *testing.T) {
 	const open = "new 0, open 1, resolved 0, unconfirmed 0, back []"
 	const parted = "new 1, open 0, resolved 1, unconfirmed 0, back []"
@@ -64,7 +65,8 @@ func TestRenameThatTheCodeHostReports(t *testing.T) {
 	}
 }
 
-// The code host may report a rename on one head, and an added file on the next if too little of the file is left.
+// The code host may report a rename on one head, and an added file on the next if too little of the
+// file is left.
 func TestRenameThatTheCodeHostReportsOnce(t *testing.T) {
 	told := func() Input {
 		in := head{"b.go": {"bad"}}.input()
@@ -118,7 +120,8 @@ func TestDismissedUnderAnotherName(t *testing.T) {
 	}
 }
 
-// A model's findings in a file can't give other findings an identity that they would not have without the model.
+// A model's findings in a file can't give other findings an identity that they would not have
+// without the model.
 func TestModelsRenameNothingForOthers(t *testing.T) {
 	said := finding("a.go", 1, "Anything", pipeline.SeverityInfo)
 	byModel := func(in Input, path string) Input {
@@ -127,7 +130,8 @@ func TestModelsRenameNothingForOthers(t *testing.T) {
 		in.Results = append(in.Results, pipeline.AgentResult{Agent: "llm", Model: "m", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{f}}})
 		return in
 	}
-	// The line that the model flags is long enough to identify the file, and the agent's line is not.
+	// The line that the model flags is long enough to identify the file, and the agent's line is
+	// not.
 	lines := []string{"x := connect(warehouse, withoutPassword)", "good", "good", "bad"}
 	r := afterHeads(byModel(head{"a.go": lines}.input(), "a.go"), byModel(head{"b.go": lines}.input(), "b.go"))
 	wantHistory(t, "with an agent's finding", r, "new 2, open 0, resolved 2, unconfirmed 0, back []")
@@ -136,7 +140,8 @@ func TestModelsRenameNothingForOthers(t *testing.T) {
 	wantHistory(t, "with the model's alone", r, "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
-// Files that share no flagged code are never taken for one another, and no two files are taken for one.
+// Files that share no flagged code are never taken for one another, and no two files are taken for
+// one.
 func TestUnrelatedFilesStayApart(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		draw := func(dir, word string) head {
@@ -216,7 +221,8 @@ func TestDirectoriesMove(t *testing.T) {
 	wantHistory(t, "moved", afterHeads(before.input(), after.input()), "new 0, open 500, resolved 0, unconfirmed 0, back []")
 }
 
-// Too little of a file is left for the code host to report a rename: it lists one file as removed and the other as added.
+// Too little of a file is left for the code host to report a rename: it lists one file as removed
+// and the other as added.
 func TestRenamedAndRewritten(t *testing.T) {
 	before, after := head{"a.go": {longLine, "good"}}.input(), head{"b.go": {longLine}}.input()
 	before.Facts.Files[0].Status = pipeline.FileModified

@@ -14,8 +14,8 @@ type opponents struct {
 	by    map[opponentKey][]opponent
 }
 
-// kind separates findings in the index. Proven findings are separate, so that models' findings can't
-// crowd them out.
+// kind separates findings in the index. Proven findings are separate, so that models' findings
+// can't crowd them out.
 type kind struct {
 	sides  sides
 	proven bool
@@ -92,9 +92,9 @@ func (x *opponents) index(c *contender) {
 	}
 }
 
-// join finds the disputes. It compares each finding with a bounded number of proven findings, and with
-// as many others. It marks a proven finding that calls something impossible or essential if more
-// proven findings oppose it than can be compared.
+// join finds the disputes. It compares each finding with a bounded number of proven findings, and
+// with as many others. It marks a proven finding that calls something impossible or essential if
+// more proven findings oppose it than can be compared.
 func (x *opponents) join(d *disputes) {
 	for _, c := range x.list {
 		proven, rest := search{c, d, maxLooked, maxCompared}, search{c, d, maxLooked, maxCompared}

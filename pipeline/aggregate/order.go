@@ -82,8 +82,8 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// sort sorts the findings for the report: by gate severity, errors before omissions, sure before unsure,
-// then in document order. The fingerprint makes the order total.
+// sort sorts the findings for the report: by gate severity, errors before omissions, sure before
+// unsure, then in document order. The fingerprint makes the order total.
 func (w *work) sort() {
 	slices.SortFunc(w.findings, func(a, b *item) int {
 		if c := cmp.Compare(b.GateSeverity.Rank(), a.GateSeverity.Rank()); c != 0 {

@@ -5,10 +5,12 @@ import (
 	"slices"
 )
 
-// Findings are at the same place if they have the same path, and the same section or lines that overlap or
-// are adjacent. A finding about a whole file is at the same place as other findings about the whole file.
+// Findings are at the same place if they have the same path, and the same section or lines that
+// overlap or are adjacent. A finding about a whole file is at the same place as other findings
+// about the whole file.
 
-// spot is a place of a finding: lines of a file, a section, or the whole file. The last two have no lines.
+// spot is a place of a finding: lines of a file, a section, or the whole file. The last two have no
+// lines.
 type spot struct {
 	in          area
 	first, last int
@@ -34,7 +36,8 @@ func (s spot) touches(other spot) bool {
 	return s.in == other.in && s.first <= other.last+1 && other.first <= s.last+1
 }
 
-// spots are the places of a finding: those of all findings merged into it, in the order of their lines.
+// spots are the places of a finding: those of all findings merged into it, in the order of their
+// lines.
 func (f *item) spots() []spot {
 	if f.members == nil {
 		return appendSpots(nil, f)
@@ -70,7 +73,8 @@ func appendSpots(to []spot, f *item) []spot {
 	return to
 }
 
-// places groups findings of one path that are at the same place. Being at the same place is transitive.
+// places groups findings of one path that are at the same place. Being at the same place is
+// transitive.
 func places(group []*item) [][]*item {
 	if len(group) == 1 {
 		return [][]*item{group}

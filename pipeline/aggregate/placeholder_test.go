@@ -6,7 +6,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// No report has a fix that holds a placeholder, whoever made it and however it is spelt. All outputs are made from reports.
+// No report has a fix that holds a placeholder, whoever made it and however it is spelt. All
+// outputs are made from reports.
 func TestNoFixWritesAPlaceholder(t *testing.T) {
 	for _, fix := range []string{
 		`token := "[redacted:github-pat]"`, "a\nb = [REDACTED:jwt]\nc", "[ redacted : private-key]", `\[redacted:aws-access-token\]`,

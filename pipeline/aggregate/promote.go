@@ -8,17 +8,18 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// The confidence of a promoted finding: promoted, and up to promotedMore more the nearer it was to the
-// confidence gate.
+// The confidence of a promoted finding: promoted, and up to promotedMore more the nearer it was to
+// the confidence gate.
 const (
 	promoted     = 0.55
 	promotedMore = 0.10
 	mostPromoted = 0.65
 )
 
-// promote restores findings below the confidence gate as warnings if a finding above it, of another agent or
-// model, confirms them, or if they would block. That is not agreement, so it raises nobody's confidence. A
-// finding about the same problem as one above the gate is merged into that one.
+// promote restores findings below the confidence gate as warnings if a finding above it, of another
+// agent or model, confirms them, or if they would block. That is not agreement, so it raises
+// nobody's confidence. A finding about the same problem as one above the gate is merged into that
+// one.
 func (w *work) promote() {
 	if len(w.residuals) == 0 {
 		return
@@ -68,11 +69,12 @@ func (w *work) mergeEqual(residuals []*item) []*item {
 	return out
 }
 
-// maxFolds bounds the findings of one title, starting above a residual, that are compared with it. Findings
-// that overlap were merged unless they oppose one another.
+// maxFolds bounds the findings of one title, starting above a residual, that are compared with it.
+// Findings that overlap were merged unless they oppose one another.
 const maxFolds = 16
 
-// fold merges residuals into findings about the same problem at the same place, and returns the others.
+// fold merges residuals into findings about the same problem at the same place, and returns the
+// others.
 func (w *work) fold(residuals []*item) []*item {
 	if len(residuals) == 0 {
 		return residuals

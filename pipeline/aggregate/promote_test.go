@@ -98,7 +98,8 @@ func TestPromotionIsNotAgreement(t *testing.T) {
 	}
 }
 
-// Several equal findings below the gate come back as one, and not at all beside an equal finding above it.
+// Several equal findings below the gate come back as one, and not at all beside an equal finding
+// above it.
 func TestEqualResiduals(t *testing.T) {
 	at := func(title string, confidence float64) pipeline.Finding {
 		return sure(finding("a.go", 2, title, "major"), confidence)
@@ -140,7 +141,8 @@ func TestPromoteByTheConfidenceGate(t *testing.T) {
 	}
 }
 
-// The search for a similar title is bounded: it finds what is within the bound and nothing beyond it.
+// The search for a similar title is bounded: it finds what is within the bound and nothing beyond
+// it.
 func TestPromoteIsBounded(t *testing.T) {
 	in := panel(outputs{y: {sure(finding("a.go", 0, "cache of users grows", "info"), 0.4)}})
 	var others []pipeline.Finding

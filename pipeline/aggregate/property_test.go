@@ -119,7 +119,8 @@ func TestInputIsNotChanged(t *testing.T) {
 	})
 }
 
-// Every finding is kept, merged into a kept finding, dropped, residual, suppressed or discarded, and the coverage adds up.
+// Every finding is kept, merged into a kept finding, dropped, residual, suppressed or discarded,
+// and the coverage adds up.
 func TestNothingVanishes(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		o := drawn(t, 20)
@@ -153,7 +154,8 @@ func TestNothingVanishes(t *testing.T) {
 	})
 }
 
-// Every finding is as severe as the worst finding merged into it. Only a promoted finding may be less severe.
+// Every finding is as severe as the worst finding merged into it. Only a promoted finding may be
+// less severe.
 func TestMergedSeverityIsTheHighest(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		w := newWork(panel(drawn(t, 20)))
@@ -213,8 +215,8 @@ func TestModelsOnlyTightenTheGate(t *testing.T) {
 	})
 }
 
-// again is the report's own findings as input, outside any stage. Agents can't claim that something is proven, so another
-// stage might fail.
+// again is the report's own findings as input, outside any stage. Agents can't claim that something
+// is proven, so another stage might fail.
 func again(r pipeline.ReviewReport) Input {
 	o := outputs{}
 	for _, f := range r.Findings {
@@ -232,8 +234,9 @@ func again(r pipeline.ReviewReport) Input {
 	return in
 }
 
-// lasting is the part of a finding that stays when the finding is input again. Agents can't claim who agreed, what was
-// done to it, or what is proven. The position among equals, which is part of the fingerprint, changes when equals are merged.
+// lasting is the part of a finding that stays when the finding is input again. Agents can't claim
+// who agreed, what was done to it, or what is proven. The position among equals, which is part of
+// the fingerprint, changes when equals are merged.
 func lasting(r pipeline.ReviewReport) []pipeline.Finding {
 	var out []pipeline.Finding
 	for _, f := range r.Findings {
@@ -247,8 +250,9 @@ func lasting(r pipeline.ReviewReport) []pipeline.Finding {
 	return out
 }
 
-// rounds draws outputs and makes n reports, each on the findings of the report before. It draws no case in which an agent
-// contradicts itself at one place: what is kept apart there merges with others once the findings between them are merged.
+// rounds draws outputs and makes n reports, each on the findings of the report before. It draws no
+// case in which an agent contradicts itself at one place: what is kept apart there merges with
+// others once the findings between them are merged.
 func rounds(t *rapid.T, n int, change func(*pipeline.Finding)) []pipeline.ReviewReport {
 	one := rapid.Custom(func(t *rapid.T) []pipeline.ReviewReport {
 		o := drawn(t, 14).withoutModels() // models' findings may agree with others once nearer findings are merged
@@ -283,8 +287,8 @@ func contradictsItself(w *work) bool {
 	return false
 }
 
-// A report's own findings as input change nothing. A promoted finding may equal the one that confirmed it and merge with it
-// then, so promoted findings are left out here.
+// A report's own findings as input change nothing. A promoted finding may equal the one that
+// confirmed it and merge with it then, so promoted findings are left out here.
 func TestOwnFindingsChangeNothing(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		r := rounds(t, 2, func(f *pipeline.Finding) { f.Confidence = max(f.Confidence, 0.5) })

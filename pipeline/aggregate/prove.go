@@ -23,7 +23,8 @@ func (s *claim) join(other *claim) {
 	}
 }
 
-// prove proves findings about the same problem by one another. Findings that oppose one another don't agree.
+// prove proves findings about the same problem by one another. Findings that oppose one another
+// don't agree.
 func prove(same []*item) {
 	classes := bySides(same)
 	opposed := opposedWithin(classes)
@@ -67,8 +68,8 @@ func joinClaims(class, other []*item) {
 	}
 }
 
-// gateOf returns the severity that a finding counts with in the gate, and whether it holds the gate for a
-// person.
+// gateOf returns the severity that a finding counts with in the gate, and whether it holds the gate
+// for a person.
 func (w *work) gateOf(f *item) (s pipeline.Severity, holds bool) {
 	m := w.in.Config.Settings.Models
 	return models.GateSeverity(f.Severity, f.proof, m.Blocking), models.Holds(f.Severity, f.proof, m.Blocking, m.HoldForPerson)

@@ -6,9 +6,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// resolve gives findings the class auto if the code base settles their fix: the agent claims so, gives the
-// fix, and cites a place that exists. It leaves out findings in dispute and findings that a person must
-// judge.
+// resolve gives findings the class auto if the code base settles their fix: the agent claims so,
+// gives the fix, and cites a place that exists. It leaves out findings in dispute and findings that
+// a person must judge.
 func (w *work) resolve() {
 	apart := map[int]int{}
 	claims := false

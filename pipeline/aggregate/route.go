@@ -6,8 +6,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// route takes the class auto from findings that have no fix or that a person must judge. Then it sets what
-// each counts in the gate, and who may take it out. An unproven finding of a model is at most a warning.
+// route takes the class auto from findings that have no fix or that a person must judge. Then it
+// sets what each counts in the gate, and who may take it out. An unproven finding of a model is at
+// most a warning.
 func (w *work) route() {
 	for _, f := range w.findings {
 		w.withoutPlaceholder(f) // again, since fixes were joined

@@ -8,8 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// sides are the sides that a finding takes in a dispute: what should happen to its lines, and whether
-// something can or must be done.
+// sides are the sides that a finding takes in a dispute: what should happen to its lines, and
+// whether something can or must be done.
 type sides uint8
 
 const (
@@ -39,9 +39,9 @@ func (s sides) each() []sides {
 	return out
 }
 
-// sidesOf reads the sides that a finding takes from its action, or else from the leading verb of its
-// recommendation, and from its other words. A finding that is itself a trade-off takes none, and neither does
-// one that takes both sides of a pair.
+// sidesOf reads the sides that a finding takes from its action, or else from the leading verb of
+// its recommendation, and from its other words. A finding that is itself a trade-off takes none,
+// and neither does one that takes both sides of a pair.
 func sidesOf(f *item) sides {
 	if f.title.tradeOff {
 		return noSides
@@ -64,7 +64,8 @@ func sidesOf(f *item) sides {
 	return s
 }
 
-// direction is what a finding recommends: its action, or else the leading verb of its recommendation.
+// direction is what a finding recommends: its action, or else the leading verb of its
+// recommendation.
 func direction(f *pipeline.Finding) pipeline.Action {
 	if f.Action != pipeline.ActionNone && f.Action != "" {
 		return f.Action

@@ -1,9 +1,9 @@
 package aggregate
 
-// spread extends a merged finding to the adjacent lines on which its own agent found the same. A rule that
-// flags three lines in a row has one finding about three lines, not one about the first. A suggested fix
-// replaces exactly the finding's lines, so the fixes are joined. If they don't join without gaps, the finding
-// keeps its own lines and fix. same is in document order.
+// spread extends a merged finding to the adjacent lines on which its own agent found the same. A
+// rule that flags three lines in a row has one finding about three lines, not one about the first.
+// A suggested fix replaces exactly the finding's lines, so the fixes are joined. If they don't join
+// without gaps, the finding keeps its own lines and fix. same is in document order.
 func spread(f *item, same []*item) {
 	run := adjoining(f, same)
 	if len(run) < 2 {
@@ -29,7 +29,8 @@ func spread(f *item, same []*item) {
 	}
 }
 
-// adjoining returns the findings of f's agent whose lines overlap or touch one another, including f.
+// adjoining returns the findings of f's agent whose lines overlap or touch one another, including
+// f.
 func adjoining(f *item, same []*item) []*item {
 	var run []*item
 	end, mine := 0, false

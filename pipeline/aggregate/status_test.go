@@ -42,8 +42,8 @@ func statuses(t *testing.T) []pipeline.AgentStatus {
 	return all
 }
 
-// Only ok and discarded let a required agent through the gate. An agent that the manifest does not know counts as required,
-// and so does an agent without a result.
+// Only ok and discarded let a required agent through the gate. An agent that the manifest does not
+// know counts as required, and so does an agent without a result.
 func TestEveryStatusAtTheGate(t *testing.T) {
 	for _, status := range statuses(t) {
 		finished := status == pipeline.AgentOK || status == pipeline.AgentDiscarded
@@ -82,8 +82,8 @@ func TestEveryStatusAtTheGate(t *testing.T) {
 	}
 }
 
-// A person can accept that files could not be read, on the head that they looked at. A list that is cut short names no files
-// to look at, and may hide final findings.
+// A person can accept that files could not be read, on the head that they looked at. A list that is
+// cut short names no files to look at, and may hide final findings.
 func TestAcceptedUnread(t *testing.T) {
 	file := pipeline.Incompleteness{What: "patch", Path: "a.sh", Why: "no line is shown", Gating: true}
 	for name, tt := range map[string]struct {

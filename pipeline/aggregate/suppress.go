@@ -8,10 +8,10 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// suppress removes findings that people have decided about: those that they dismissed, and those that comments
-// in the code ignore. Accepted findings are neither dismissed nor doubted. A suppressed finding keeps its
-// fingerprint, so that it is recognised again. A model's finding that matches a known false positive loses
-// confidence, and may then fall below the confidence gate.
+// suppress removes findings that people have decided about: those that they dismissed, and those
+// that comments in the code ignore. Accepted findings are neither dismissed nor doubted. A
+// suppressed finding keeps its fingerprint, so that it is recognised again. A model's finding that
+// matches a known false positive loses confidence, and may then fall below the confidence gate.
 func (w *work) suppress() {
 	w.readSides()
 	dismissed := map[string]pipeline.Dismissal{}
@@ -116,8 +116,8 @@ func (w *work) falsePositives() map[string][]falsePositive {
 	return out
 }
 
-// doubt lowers the confidence of a model's finding that a false positive matches, once. A critical finding
-// keeps its confidence.
+// doubt lowers the confidence of a model's finding that a false positive matches, once. A critical
+// finding keeps its confidence.
 func (f *item) doubt(wrong []falsePositive) {
 	if len(wrong) == 0 || f.Model == "" || f.Severity == pipeline.SeverityCritical || f.doubted {
 		return

@@ -70,7 +70,8 @@ func TestDismissedTwice(t *testing.T) {
 	}
 }
 
-// A dismissed finding is removed before anything is merged with it: the other agent's finding on the next line stays.
+// A dismissed finding is removed before anything is merged with it: the other agent's finding on
+// the next line stays.
 func TestDismissedBeforeItMerges(t *testing.T) {
 	in := world(map[string][]pipeline.Finding{"x": {finding("a.go", 1, "T", pipeline.SeverityMajor)}, "y": {finding("a.go", 2, "T", pipeline.SeverityWarning)}})
 	merged := Aggregate(in)

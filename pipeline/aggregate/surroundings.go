@@ -118,12 +118,12 @@ func newSurroundings(files map[string]*pipeline.File, facts *pipeline.PRFacts, r
 // value identifies a secret. A secret without a digest counts as a different one on each head.
 func (a *surroundings) value(r *pipeline.Redaction) string { return cmp.Or(r.Digest, a.facts.Head.SHA) }
 
-// of returns the digest of the code around a finding. If the file's diff is unknown, the
-// digest differs from head to head. For a finding outside files, it is the digest of the text
-// that the finding is about, or else of the finding's own text. It is "" if a model wrote that
-// text, since a model's words differ from one review to the next. For a rule that looks at the whole
-// that the finding is about, or else of the finding's own text. It is "" if a model wrote that
-// text, since a model's words differ from one review to the next. For a rule that looks at the whole
+// of returns the digest of the code around a finding. If the file's diff is unknown, the digest
+// differs from head to head. For a finding outside files, it is the digest of the text that the
+// finding is about, or else of the finding's own text. It is "" if a model wrote that text, since a
+// model's words differ from one review to the next. For a rule that looks at the whole that the
+// finding is about, or else of the finding's own text. It is "" if a model wrote that text, since a
+// model's words differ from one review to the next. For a rule that looks at the whole
 func (a *surroundings) of(f *item) string {
 	if f.Path == "" {
 		about := []string{f.Title, f.Message}

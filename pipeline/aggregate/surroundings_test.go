@@ -27,7 +27,8 @@ func edited(lines []string, at int, with ...string) []string {
 	return slices.Concat(lines[:at-1], with, lines[at:])
 }
 
-// dismissing dismisses the finding at a line of the first diff of c.go, and returns the report on the second.
+// dismissing dismisses the finding at a line of the first diff of c.go, and returns the report on
+// the second.
 func dismissing(before, after pipeline.File, line, later int) pipeline.ReviewReport {
 	at := func(f pipeline.File, line int) Input {
 		in := one(ruled(line, pipeline.SeverityMajor))
@@ -159,8 +160,8 @@ func TestIndentationIsCode(t *testing.T) {
 	}
 }
 
-// Spaces after a backslash keep the next line from continuing this one, and only spaces and tabs separate words in every
-// language.
+// Spaces after a backslash keep the next line from continuing this one, and only spaces and tabs
+// separate words in every language.
 func TestSpacesThatMatter(t *testing.T) {
 	for name, tt := range map[string]struct{ before, after string }{
 		"a blank behind a backslash":  {"echo \\", "echo \\ "},
@@ -186,8 +187,8 @@ func TestSpacesThatMatter(t *testing.T) {
 	}
 }
 
-// shown is a diff of a base with some lines replaced, and three lines around each, as GitHub shows it. An empty text removes
-// a line.
+// shown is a diff of a base with some lines replaced, and three lines around each, as GitHub shows
+// it. An empty text removes a line.
 func shown(base []string, replace map[int]string) pipeline.File {
 	f := pipeline.File{Path: "c.go", Language: "Go", Status: pipeline.FileModified}
 	const context = 3
@@ -229,8 +230,8 @@ func shown(base []string, replace map[int]string) pipeline.File {
 	return f
 }
 
-// For a modified file, the diff shows the lines near the changes, and so more of them from head to head. Which unchanged lines
-// it shows does not matter.
+// For a modified file, the diff shows the lines near the changes, and so more of them from head to
+// head. Which unchanged lines it shows does not matter.
 func TestDismissalWithPartialDiffs(t *testing.T) {
 	base := numbered(80)
 	for name, tt := range map[string]struct {
@@ -284,8 +285,8 @@ func moved(base []string, before int, lines ...string) pipeline.File {
 	return f
 }
 
-// A line that the change adds elsewhere in its file has other code around it. So does a line if unchanged code beside it
-// becomes a comment.
+// A line that the change adds elsewhere in its file has other code around it. So does a line if
+// unchanged code beside it becomes a comment.
 func TestDismissalIsBoundToThePlaceInTheFile(t *testing.T) {
 	base := numbered(80)
 	blanks := slices.Clone(base)
@@ -385,7 +386,8 @@ func TestDismissalIsBoundToTheKindOfFile(t *testing.T) {
 	}
 }
 
-// A dismissal of a finding outside files is bound to the text that the finding is about, or else to the finding's own text.
+// A dismissal of a finding outside files is bound to the text that the finding is about, or else to
+// the finding's own text.
 func TestDismissalOutsideFiles(t *testing.T) {
 	about := func(section string) pipeline.Finding {
 		f := ruled(0, pipeline.SeverityMajor)
@@ -443,8 +445,8 @@ func TestDismissalOutsideFiles(t *testing.T) {
 	}
 }
 
-// A rule about the whole change says the same of a harmless change and of a harmful one. So a decision about a finding that
-// may block is bound to the whole change.
+// A rule about the whole change says the same of a harmless change and of a harmful one. So a
+// decision about a finding that may block is bound to the whole change.
 func TestDismissalOfARuleAboutTheWholeChange(t *testing.T) {
 	for _, tt := range []struct {
 		severity pipeline.Severity
@@ -473,8 +475,8 @@ func TestDismissalOfARuleAboutTheWholeChange(t *testing.T) {
 	}
 }
 
-// A finding about a whole file is bound to everything that the change does to the file. In a file without a known diff, it is
-// bound to the head.
+// A finding about a whole file is bound to everything that the change does to the file. In a file
+// without a known diff, it is bound to the head.
 func TestDismissalOfAWholeFile(t *testing.T) {
 	code := numbered(60)
 	for name, tt := range map[string]struct {
@@ -502,7 +504,8 @@ func TestDismissalOfAWholeFile(t *testing.T) {
 	}
 }
 
-// A decision from a version that kept no surroundings must be confirmed. In a stored review of such a version it still counts.
+// A decision from a version that kept no surroundings must be confirmed. In a stored review of such
+// a version it still counts.
 func TestDismissalOfAnOlderVersion(t *testing.T) {
 	in := one(ruled(1, pipeline.SeverityMajor))
 	in.Facts.Files = append(in.Facts.Files, golang([]string{"bad()"}))
@@ -515,8 +518,8 @@ func TestDismissalOfAnOlderVersion(t *testing.T) {
 	}
 }
 
-// The acceptance of an ignore comment lapses like a dismissal. The acceptance of the finding itself makes nothing milder, so it
-// stays, and the finding says that the code has changed.
+// The acceptance of an ignore comment lapses like a dismissal. The acceptance of the finding itself
+// makes nothing milder, so it stays, and the finding says that the code has changed.
 func TestAcceptanceIsBoundToTheCodeAround(t *testing.T) {
 	with := func(above string) Input {
 		in := one(ruled(2, pipeline.SeverityMajor))
@@ -542,7 +545,8 @@ func TestAcceptanceIsBoundToTheCodeAround(t *testing.T) {
 	}
 }
 
-// If any line of code within ten lines of the finding changes, the dismissal needs confirmation, until the line changes back.
+// If any line of code within ten lines of the finding changes, the dismissal needs confirmation,
+// until the line changes back.
 func TestAnyChangeNearAsksForConfirmation(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 60).Draw(t, "lines")

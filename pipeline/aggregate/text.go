@@ -6,7 +6,8 @@ import (
 	"unicode"
 )
 
-// normalised is a title or section in lower case, without punctuation, and with collapsed white space.
+// normalised is a title or section in lower case, without punctuation, and with collapsed white
+// space.
 func normalised(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsPunct(r) || unicode.IsSymbol(r) {
@@ -65,8 +66,8 @@ func (ts *titles) of(s string) *title {
 	return t
 }
 
-// significant are the words of a normalised title without stop words and plural endings. A title of only stop
-// words keeps them.
+// significant are the words of a normalised title without stop words and plural endings. A title of
+// only stop words keeps them.
 func significant(norm string) []string {
 	all := strings.Fields(norm)
 	var out []string
@@ -81,8 +82,8 @@ func significant(norm string) []string {
 	return out
 }
 
-// stopWords say nothing about the subject of a title. Words that reverse its meaning, such as "not" and
-// "without", are not among them.
+// stopWords say nothing about the subject of a title. Words that reverse its meaning, such as "not"
+// and "without", are not among them.
 var stopWords = func() map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsSeq(`a an the this that these those it its is are was were be been being
@@ -94,8 +95,8 @@ var stopWords = func() map[string]bool {
 	return set
 }()
 
-// singular is a word without its plural ending, and without an e that may be part of one: "caches" becomes
-// "cach", and so does "cache".
+// singular is a word without its plural ending, and without an e that may be part of one: "caches"
+// becomes "cach", and so does "cache".
 func singular(w string) string {
 	switch {
 	case len(w) > 4 && strings.HasSuffix(w, "ies"):
@@ -125,7 +126,8 @@ func (t *title) common(other *title) int {
 	return n
 }
 
-// alike reports whether two titles are equal or share half of the significant words of the shorter one.
+// alike reports whether two titles are equal or share half of the significant words of the shorter
+// one.
 func (t *title) alike(other *title) bool {
 	return t.norm == other.norm || 2*t.common(other) >= min(len(t.words), len(other.words))
 }

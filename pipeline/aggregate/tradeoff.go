@@ -11,8 +11,8 @@ import (
 // tradeOffPrefix begins the title of a trade-off. The title of one of its sides follows.
 const tradeOffPrefix = "Trade-off: "
 
-// tradeOff combines findings that contradict one another into one. It presents all sides and decides for none, and
-// counts in the gate at least as much as the strictest of them.
+// tradeOff combines findings that contradict one another into one. It presents all sides and
+// decides for none, and counts in the gate at least as much as the strictest of them.
 func (w *work) tradeOff(parts []*item) *item {
 	f := w.merged(parts)
 	f.parts = parts
@@ -97,8 +97,8 @@ func stance(f *item) string {
 	return strings.Join(words, " and ")
 }
 
-// disputeGate is what a trade-off counts in the gate: as much as its strictest part. If something is proven to be
-// impossible and proven to be essential, that counts as major.
+// disputeGate is what a trade-off counts in the gate: as much as its strictest part. If something
+// is proven to be impossible and proven to be essential, that counts as major.
 func (w *work) disputeGate(f *item) (s pipeline.Severity, holds bool) {
 	s = pipeline.SeverityInfo
 	impossible, essential := false, false
@@ -118,8 +118,8 @@ func (w *work) disputeGate(f *item) (s pipeline.Severity, holds bool) {
 	return s, holds
 }
 
-// raiseCrowded raises a finding to major that calls something impossible or essential, if more findings oppose it
-// than can be compared: one of them might have made it a clash.
+// raiseCrowded raises a finding to major that calls something impossible or essential, if more
+// findings oppose it than can be compared: one of them might have made it a clash.
 func (w *work) raiseCrowded(f *item) {
 	if f.crowded && f.Severity.Rank() < pipeline.SeverityMajor.Rank() {
 		f.Severity = pipeline.SeverityMajor

@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// validate drops invalid findings and counts them for their agent. It fills in defaults and maps all spellings of
-// severities to reviewgate's.
+// validate drops invalid findings and counts them for their agent. It fills in defaults and maps
+// all spellings of severities to reviewgate's.
 func (w *work) validate() {
 	protected, err := glob.Compile(w.in.Config.Settings.Synthesis.ProtectedArtifacts)
 	if err != nil {
@@ -45,8 +45,8 @@ func (w *work) validate() {
 	})
 }
 
-// severity maps the agent's spelling to reviewgate's. On the scale pass/warn/fail, fail is major, warn is a warning,
-// and pass leaves the severity empty.
+// severity maps the agent's spelling to reviewgate's. On the scale pass/warn/fail, fail is major,
+// warn is a warning, and pass leaves the severity empty.
 func (w *work) severity(f *item) (known, valid bool) {
 	if w.graded(f.Agent) {
 		switch strings.ToLower(string(f.Severity)) {
@@ -71,7 +71,8 @@ func (w *work) graded(agent string) bool {
 	return a != nil && a.Scale == config.ScalePassWarnFail
 }
 
-// complete reports whether the required fields are set and all enums and numbers are in range. It fills in defaults.
+// complete reports whether the required fields are set and all enums and numbers are in range. It
+// fills in defaults.
 func complete(f *pipeline.Finding) bool {
 	if f.EndLine == 0 {
 		f.EndLine = f.StartLine
@@ -104,7 +105,8 @@ func (w *work) inPlace(f *item) bool {
 	return w.in.FilesUnknown || misplaced(w.files, &f.Finding) == ""
 }
 
-// Misplaced returns a function that says why a finding is not about the change, or "". Such a finding is dropped.
+// Misplaced returns a function that says why a finding is not about the change, or "". Such a
+// finding is dropped.
 func Misplaced(facts *pipeline.PRFacts) func(*pipeline.Finding) string {
 	files := make(map[string]*pipeline.File, len(facts.Files))
 	for i := range facts.Files {
@@ -113,8 +115,8 @@ func Misplaced(facts *pipeline.PRFacts) func(*pipeline.Finding) string {
 	return func(f *pipeline.Finding) string { return misplaced(files, f) }
 }
 
-// misplaced says why a finding is not about the change: its file is not in the change, or its lines are not in the
-// file, as far as the diff shows the file's length.
+// misplaced says why a finding is not about the change: its file is not in the change, or its lines
+// are not in the file, as far as the diff shows the file's length.
 func misplaced(files map[string]*pipeline.File, f *pipeline.Finding) string {
 	if f.Path == "" {
 		return ""
@@ -132,8 +134,8 @@ func misplaced(files map[string]*pipeline.File, f *pipeline.Finding) string {
 // maxPathWords bounds the words of a finding that are checked for paths.
 const maxPathWords = 200
 
-// isAbout reports whether a finding is about one of the files. It checks the finding's path, or without a path, its
-// section and the paths that its title and recommendation name.
+// isAbout reports whether a finding is about one of the files. It checks the finding's path, or
+// without a path, its section and the paths that its title and recommendation name.
 func isAbout(f *pipeline.Finding, files *glob.Set) bool {
 	if f.Path != "" {
 		return files.Any(f.Path)
@@ -144,7 +146,8 @@ func isAbout(f *pipeline.Finding, files *glob.Set) bool {
 	})
 }
 
-// deletes reports whether the finding recommends deleting the file itself, by action or verb, and not lines in it.
+// deletes reports whether the finding recommends deleting the file itself, by action or verb, and
+// not lines in it.
 func deletes(f *pipeline.Finding) bool {
 	words := strings.Fields(strings.ToLower(f.Recommendation + " " + f.Title))
 	verb := f.Action == pipeline.ActionRemove

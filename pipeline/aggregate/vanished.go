@@ -11,15 +11,17 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// maxWindows bounds the runs of lines that one report searches for text of earlier findings: some 50 ms of hashing.
+// maxWindows bounds the runs of lines that one report searches for text of earlier findings: some
+// 50 ms of hashing.
 const maxWindows = 1 << 17
 
-// maxHiddenRank bounds the positions among equal findings that are checked for lines that the diff did not show.
+// maxHiddenRank bounds the positions among equal findings that are checked for lines that the diff
+// did not show.
 const maxHiddenRank = 20
 
-// vanished reports whether the text of an earlier finding no longer occurs in the lines of its file that the diff
-// shows: none of them gives one of its fingerprints. The finding is then gone, even if no agent looked again, such
-// as an agent that was asked about those very lines.
+// vanished reports whether the text of an earlier finding no longer occurs in the lines of its file
+// that the diff shows: none of them gives one of its fingerprints. The finding is then gone, even
+// if no agent looked again, such as an agent that was asked about those very lines.
 func (w *work) vanished(f *pipeline.Finding, place string) bool {
 	if f.StartLine == 0 || place == "" || len(f.Fingerprints) == 0 {
 		return false

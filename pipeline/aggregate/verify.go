@@ -15,10 +15,11 @@ type Doubt struct {
 	Finding pipeline.Finding
 }
 
-// Unproven returns the findings that only one model made and calls critical or major, and that the model by has not
-// been asked about yet. Findings of the spec stage come first, then the worst. It leaves out what by found itself,
-// since by would not be a second voice; what review reports come to, which the change does not show; what ask
-// rejects; and all but one finding about the same problem.
+// Unproven returns the findings that only one model made and calls critical or major, and that the
+// model by has not been asked about yet. Findings of the spec stage come first, then the worst. It
+// leaves out what by found itself, since by would not be a second voice; what review reports come
+// to, which the change does not show; what ask rejects; and all but one finding about the same
+// problem.
 func Unproven(in Input, by string, ask func(*Doubt) bool) []Doubt {
 	w := newWork(in)
 	for _, step := range untilAgreed {
@@ -62,9 +63,9 @@ func Unproven(in Input, by string, ask func(*Doubt) bool) []Doubt {
 	return out
 }
 
-// applyOpinions gives findings the opinions of models that were asked about them. A model that confirms another's
-// finding is a second voice. A model that refutes it takes nothing away: the author of the change could have talked
-// it into that.
+// applyOpinions gives findings the opinions of models that were asked about them. A model that
+// confirms another's finding is a second voice. A model that refutes it takes nothing away: the
+// author of the change could have talked it into that.
 func (w *work) applyOpinions() {
 	opinions := map[string][]pipeline.Opinion{}
 	for _, r := range w.in.Results {
@@ -97,8 +98,8 @@ func (w *work) applyOpinions() {
 	}
 }
 
-// opinionsOf returns the opinions about all findings merged into f, one for each model. If a model ever confirmed, its
-// opinion is that. An unraised finding keeps its earlier opinions.
+// opinionsOf returns the opinions about all findings merged into f, one for each model. If a model
+// ever confirmed, its opinion is that. An unraised finding keeps its earlier opinions.
 func opinionsOf(f *item) pipeline.List[pipeline.Opinion] {
 	out := slices.Clone(f.Opinions)
 	for _, m := range f.each() {

@@ -14,8 +14,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// trial holds everything that a review is made from: what agents say, how they end, what people decided before, and the
-// settings.
+// trial holds everything that a review is made from: what agents say, how they end, what people
+// decided before, and the settings.
 type trial struct {
 	outputs  outputs
 	ends     map[reviewer]pipeline.AgentStatus // ok if there is no entry
@@ -135,8 +135,8 @@ func TestWideOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-// Every finding is accounted for, whatever people decided before and however agents end, and so is every finding of the last
-// report.
+// Every finding is accounted for, whatever people decided before and however agents end, and so is
+// every finding of the last report.
 func TestWideNothingVanishes(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		tr := drawTrial(t, 12)
@@ -181,8 +181,8 @@ func TestWideNothingVanishes(t *testing.T) {
 	})
 }
 
-// checkHistory fails unless each finding of the last report is here, resolved or unconfirmed, and only one of these; and unless
-// no fixed finding is here.
+// checkHistory fails unless each finding of the last report is here, resolved or unconfirmed, and
+// only one of these; and unless no fixed finding is here.
 func checkHistory(t *rapid.T, prev *pipeline.PreviousReport, r *pipeline.ReviewReport) {
 	if prev == nil {
 		return
@@ -224,7 +224,8 @@ func checkHistory(t *rapid.T, prev *pipeline.PreviousReport, r *pipeline.ReviewR
 	}
 }
 
-// Dismissals are left out: they depend on the position among equals, which more findings may change.
+// Dismissals are left out: they depend on the position among equals, which more findings may
+// change.
 func TestWideAFindingMoreNeverUnblocks(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		tr := drawTrial(t, 8)

@@ -10,9 +10,10 @@ import (
 // WithoutModels ends the condition of a decision that would be milder with what models say.
 const WithoutModels = ", without what models say"
 
-// neverLooser decides again as if no model had been asked, and takes the stricter decision. A condition may hold because
-// there is more of something, such as a warning that decides before the risk does, or less of something, such as files
-// that nobody looked at. Whoever makes a model say the right thing could use such a condition to let a change pass.
+// neverLooser decides again as if no model had been asked, and takes the stricter decision. A
+// condition may hold because there is more of something, such as a warning that decides before the
+// risk does, or less of something, such as files that nobody looked at. Whoever makes a model say
+// the right thing could use such a condition to let a change pass.
 func (w *work) neverLooser() {
 	if w.report.Decision == pipeline.DecisionFail {
 		return // no decision is stricter
@@ -28,8 +29,9 @@ func (w *work) neverLooser() {
 	}
 }
 
-// withoutModels is the input as if no model had been asked: without their results, without the agents that are models,
-// and without the files that other agents got because a model proposed so. asked reports whether a model was asked.
+// withoutModels is the input as if no model had been asked: without their results, without the
+// agents that are models, and without the files that other agents got because a model proposed so.
+// asked reports whether a model was asked.
 func withoutModels(in Input) (out Input, asked bool) {
 	detectors, models, others := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, r := range in.Results {
@@ -72,8 +74,9 @@ func withoutModels(in Input) (out Input, asked bool) {
 	return out, true
 }
 
-// withoutProposed removes the gaps that models proposed from a log, and returns where they sent agents. The patch tells
-// them from the gaps that signals found, since a model may be named like a signal.
+// withoutProposed removes the gaps that models proposed from a log, and returns where they sent
+// agents. The patch tells them from the gaps that signals found, since a model may be named like a
+// signal.
 func withoutProposed(log pipeline.List[pipeline.GapLogEntry], detectors map[string]bool) (rest pipeline.List[pipeline.GapLogEntry], sent map[string][]string) {
 	sent = map[string][]string{}
 	for _, g := range log {

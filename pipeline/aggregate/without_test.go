@@ -46,8 +46,8 @@ func covers(t *rapid.T, o outputs) (entries pipeline.List[pipeline.ManifestEntry
 	return entries
 }
 
-// Whatever models say and whatever becomes of them, the gate is no looser than without them under any conditions, including
-// conditions that make no sense.
+// Whatever models say and whatever becomes of them, the gate is no looser than without them under
+// any conditions, including conditions that make no sense.
 func TestModelsOnlyTightenAnyGate(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		all := drawn(t, 10)
@@ -73,8 +73,8 @@ func TestModelsOnlyTightenAnyGate(t *testing.T) {
 	})
 }
 
-// propose adds a model's gaps to an input: agents that look at more files and find more there, and agents that run only for
-// the gaps.
+// propose adds a model's gaps to an input: agents that look at more files and find more there, and
+// agents that run only for the gaps.
 func propose(t *rapid.T, in *Input) pipeline.List[pipeline.GapLogEntry] {
 	const detector = "signals"
 	log := pipeline.List[pipeline.GapLogEntry]{{Path: "a.go", Agent: "x", Source: "signals", Suggestion: pipeline.ConfigPatch{File: config.FileDomains}}}
@@ -174,8 +174,8 @@ func TestByHandStandsDespiteTheStricterGate(t *testing.T) {
 	}
 }
 
-// The spec stage fails if it may block. If the settings let its findings pass, the quality stage counts. If the stage fails and
-// something else would let the change pass, it still does not pass.
+// The spec stage fails if it may block. If the settings let its findings pass, the quality stage
+// counts. If the stage fails and something else would let the change pass, it still does not pass.
 func TestSpecStageFailsWhereItMayBlock(t *testing.T) {
 	major, critical := finding("a.go", 2, "T", pipeline.SeverityMajor), finding("b.go", 1, "Q", pipeline.SeverityCritical)
 	o := outputs{specA: {major}, specB: {major}, qualityA: {critical}, qualityB: {critical}}

@@ -22,8 +22,8 @@ type wordIn struct {
 	word int32
 }
 
-// The bounds of a search for a similar title in one file: how many findings that share a rare word are looked at, and
-// how many of them are compared by all words. The search follows document order.
+// The bounds of a search for a similar title in one file: how many findings that share a rare word
+// are looked at, and how many of them are compared by all words. The search follows document order.
 const (
 	maxLooked   = 128
 	maxCompared = 32

@@ -74,9 +74,9 @@ func suggestion(file, form string, entry map[string]any) pipeline.ConfigPatch {
 	return pipeline.ConfigPatch{File: file, Operations: pipeline.List[pipeline.PatchOperation]{op}}
 }
 
-// mapping puts a file into a signal's domain. It is a map, not a struct: its keys are in the same order again when a
-// stored review is read and written. Its id differs by file and concern, so
-// that all that is suggested may stand side by side.
+// mapping puts a file into a signal's domain. It is a map, not a struct: its keys are in the same
+// order again when a stored review is read and written. Its id differs by file and concern, so that
+// all that is suggested may stand side by side.
 func mapping(s *signal, path string) map[string]any {
 	sum := sha256.Sum256([]byte(s.Concern + "\x00" + path))
 	return map[string]any{

@@ -75,8 +75,9 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// skewed encodes a script so that it is UTF-16 text to some readers, and the script to a shell, which skips NULs: its words
-// have at most n bytes, two of which are a unit, and a single byte has a NUL.
+// skewed encodes a script so that it is UTF-16 text to some readers, and the script to a shell,
+// which skips NULs: its words have at most n bytes, two of which are a unit, and a single byte has
+// a NUL.
 func skewed(script string, n int) string {
 	var out strings.Builder
 	for len(script) > 0 {
@@ -127,8 +128,8 @@ func TestScriptsThatAreUTF16Text(t *testing.T) {
 	}
 }
 
-// Text in UTF-16 is read as it is, and comes first. What a shell would read follows only if some of the text's bytes are ASCII
-// to a shell.
+// Text in UTF-16 is read as it is, and comes first. What a shell would read follows only if some of
+// the text's bytes are ASCII to a shell.
 func TestTextInUTF16(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -301,9 +301,9 @@ func withoutMark(content []byte) []byte {
 	return content
 }
 
-// narrow reads UTF-8, and other bytes as Latin-1. In a text, at most one byte in twenty is a control
-// character, and at most half are neither ASCII nor UTF-8. In compressed data, one byte in nine is a
-// control character.
+// narrow reads UTF-8, and other bytes as Latin-1. In a text, at most one byte in twenty is a
+// control character, and at most half are neither ASCII nor UTF-8. In compressed data, one byte in
+// nine is a control character.
 func narrow(content []byte) (text []byte, ok bool) {
 	content = withoutMark(content)
 	text = make([]byte, 0, len(content))

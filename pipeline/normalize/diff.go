@@ -206,8 +206,8 @@ func (r *diffReader) file(s *section) error {
 	return r.outside()
 }
 
-// changedFile returns the file without its hunks. If prefixed is set, names begin with a prefix that
-// is not part of the path.
+// changedFile returns the file without its hunks. If prefixed is set, names begin with a prefix
+// that is not part of the path.
 func (s *section) changedFile(prefixed bool) (f raw.ChangedFile, err error) {
 	old, changed := s.old, s.new
 	for _, name := range []*string{&old, &changed} {

@@ -131,7 +131,8 @@ func TestReadDiffOfHugeLines(t *testing.T) {
 	}
 }
 
-// Every accepted diff can be reviewed: its paths are within the repository, and its hunks hold what they say.
+// Every accepted diff can be reviewed: its paths are within the repository, and its hunks hold what
+// they say.
 func FuzzReadDiff(f *testing.F) {
 	f.Add("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n-- \n2.1\n")
 	f.Add("diff --git a/one b/two\nrename from one\nrename to two\n")

@@ -15,8 +15,8 @@ import (
 const encodedByBase = "the base's " + AttributesFile + " sets " + attrEncoding
 
 // sameText matches the encodings that keep ASCII and have one byte for each letter. With
-// working-tree-encoding, git converts the UTF-8 of a blob on checkout. With other encodings, what runs
-// is not what the diff shows.
+// working-tree-encoding, git converts the UTF-8 of a blob on checkout. With other encodings, what
+// runs is not what the diff shows.
 var sameText = regexp.MustCompile(`^(?i:utf-?8|(?:us-)?ascii|latin-?[1-9]|iso[-_]?8859[-_]\d\d?|(?:windows-?|cp)125\d|koi8-[ru])$`)
 
 // wideName matches the names of UTF-16 and UTF-32.
@@ -31,8 +31,8 @@ const (
 	otherEncoding
 )
 
-// encodingWord reads an attribute and reports whether it sets the encoding, directly or by a macro. The
-// encoding is 0 if it keeps the text.
+// encodingWord reads an attribute and reports whether it sets the encoding, directly or by a macro.
+// The encoding is 0 if it keeps the text.
 func encodingWord(word string, macros map[string]encoding) (e encoding, ok bool) {
 	name, value, _ := strings.Cut(word, "=")
 	switch e, macro := macros[word]; {
@@ -106,8 +106,8 @@ func (a attributes) encodingOf(path string) encoding {
 	return e
 }
 
-// encoded lists the changed files that become other text on checkout, so that the diff does not show
-// what they are.
+// encoded lists the changed files that become other text on checkout, so that the diff does not
+// show what they are.
 func (a attributes) encoded(files []pipeline.File) []pipeline.Incompleteness {
 	var list []pipeline.Incompleteness
 	for i := range files {
@@ -127,9 +127,9 @@ func (a attributes) encoded(files []pipeline.File) []pipeline.Incompleteness {
 	return list
 }
 
-// hides reports whether a changed file may be checked out as text that its lines don't show. In UTF-16
-// and UTF-32 that needs a line that becomes a stretch of plain ASCII, which a program that skips the
-// rest may read. In a program, a stretch for a reader that skips only NULs is enough.
+// hides reports whether a changed file may be checked out as text that its lines don't show. In
+// UTF-16 and UTF-32 that needs a line that becomes a stretch of plain ASCII, which a program that
+// skips the rest may read. In a program, a stretch for a reader that skips only NULs is enough.
 func (e encoding) hides(f *pipeline.File) bool {
 	if e == otherEncoding || len(f.Hunks) == 0 {
 		return true

@@ -10,12 +10,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/linguist"
 )
 
-// maxSniffed is how much of an added file is read to see whether a tool generated it. Generators say so in
-// the first lines, and minified code shows early.
+// maxSniffed is how much of an added file is read to see whether a tool generated it. Generators
+// say so in the first lines, and minified code shows early.
 const maxSniffed = 64 << 10
 
-// setFlags sets the language and the flags of a file. They come from its path, and also from its text if
-// the diff shows the whole file.
+// setFlags sets the language and the flags of a file. They come from its path, and also from its
+// text if the diff shows the whole file.
 func setFlags(f *pipeline.File) {
 	f.Language = language(f.Path)
 	if _, l := interpreted(f); len(l) > 0 && (f.Language == "" || linguist.IsProse(f.Language)) {
@@ -39,9 +39,9 @@ func generatedName(file string) bool {
 	return slices.ContainsFunc(generatedEndings, func(ending string) bool { return strings.HasSuffix(file, ending) })
 }
 
-// ownWork reports whether people write the file although GitHub's classifier counts it as vendored, to keep
-// it out of language statistics: workflows, git's own files, and packages named cache or env. In a Python
-// environment, the code of others is in site-packages.
+// ownWork reports whether people write the file although GitHub's classifier counts it as vendored,
+// to keep it out of language statistics: workflows, git's own files, and packages named cache or
+// env. In a Python environment, the code of others is in site-packages.
 func ownWork(file string) bool {
 	slashed := "/" + file
 	for _, part := range []string{"/vendor/", "/node_modules/", "/site-packages/"} {
@@ -79,10 +79,10 @@ func sniff(f *pipeline.File) []byte {
 	return text
 }
 
-// interpreted returns the languages of the interpreter in the first line of a script, if the change shows that
-// line. There are none if nobody knows the interpreter. They count only if the file's name says nothing or says
-// prose. Otherwise the line may be a comment, as in YAML, or mere text, as in HTML: it must not switch off the
-// rules of the file's own language.
+// interpreted returns the languages of the interpreter in the first line of a script, if the change
+// shows that line. There are none if nobody knows the interpreter. They count only if the file's
+// name says nothing or says prose. Otherwise the line may be a comment, as in YAML, or mere text,
+// as in HTML: it must not switch off the rules of the file's own language.
 func interpreted(f *pipeline.File) (named bool, languages []string) {
 	first, shown := firstLine(f)
 	if !shown {
@@ -103,10 +103,10 @@ func firstLine(f *pipeline.File) (text string, shown bool) {
 	return "", false
 }
 
-// Ambiguous reports whether a file may be in another language than its Language. Its first line may name an
-// interpreter of another language, or an unknown one, and whoever runs the file may ignore the line. Or its
-// name fits both a build file and a program. Or neither its name nor the part that the change shows says what
-// it is.
+// Ambiguous reports whether a file may be in another language than its Language. Its first line may
+// name an interpreter of another language, or an unknown one, and whoever runs the file may ignore
+// the line. Or its name fits both a build file and a program. Or neither its name nor the part that
+// the change shows says what it is.
 func Ambiguous(f *pipeline.File) bool {
 	byName := language(f.Path)
 	if named, languages := interpreted(f); named && !slices.ContainsFunc(languages, func(l string) bool { return kin(l) == kin(byName) }) {
@@ -128,8 +128,8 @@ func kin(language string) string {
 	return language
 }
 
-// withoutFirstLine reports whether the change shows lines of a file with an unknown extension, but not the
-// first line, which might name an interpreter. CGI scripts are always programs.
+// withoutFirstLine reports whether the change shows lines of a file with an unknown extension, but
+// not the first line, which might name an interpreter. CGI scripts are always programs.
 func withoutFirstLine(f *pipeline.File) bool {
 	switch ext := strings.ToLower(path.Ext(f.Path)); {
 	case ext == ".cgi" || ext == ".fcgi":
@@ -141,9 +141,9 @@ func withoutFirstLine(f *pipeline.File) bool {
 	return !shown
 }
 
-// language returns the language by file name or extension. Linguist lists many extensions for several
-// languages, in alphabetical order. language takes the common one, since looking into the file costs too much
-// here. A template of a program is in the program's language.
+// language returns the language by file name or extension. Linguist lists many extensions for
+// several languages, in alphabetical order. language takes the common one, since looking into the
+// file costs too much here. A template of a program is in the program's language.
 func language(file string) string {
 	if l := linguist.LanguageByFilename(file); l != "" {
 		return l
@@ -186,11 +186,12 @@ func languageByExtension(file, ext string) string {
 // builds matches names of build files, with the additions that people make.
 var builds = regexp.MustCompile(`(?i)^(Dockerfile|Containerfile|Makefile)(?:([-_.]).*)?$`)
 
-// plainWord matches additions to such a name that are numbers, or also extensions of rare languages.
+// plainWord matches additions to such a name that are numbers, or also extensions of rare
+// languages.
 var plainWord = regexp.MustCompile(`^\.(?:\d+|app|d|es|inc|me|ms|n|nginx|slim|st|ui)$`)
 
-// languageOfBuild is the language of a build file, whatever its extension is. dotted reports whether a dot follows
-// the name.
+// languageOfBuild is the language of a build file, whatever its extension is. dotted reports
+// whether a dot follows the name.
 func languageOfBuild(file string) (language string, dotted bool) {
 	base := path.Base(file)
 	if !strings.ContainsAny(base[:1], "DdCcMm") {
@@ -206,8 +207,8 @@ func languageOfBuild(file string) (language string, dotted bool) {
 	return "Dockerfile", m[2] == "."
 }
 
-// builtFor reports whether a file's name fits both a build file and a program: Dockerfile.java may be in either
-// language.
+// builtFor reports whether a file's name fits both a build file and a program: Dockerfile.java may
+// be in either language.
 func builtFor(file string) bool {
 	built, dotted := languageOfBuild(file)
 	if !dotted {
@@ -221,8 +222,9 @@ func builtFor(file string) bool {
 // templates are extensions of templates, which follow the file's own extension.
 var templates = []string{".j2", ".jinja", ".jinja2", ".erb", ".ejs", ".tmpl", ".tpl", ".gotmpl", ".template", ".in", ".mustache"}
 
-// TextByName reports whether a file of this name may hold text that agents should read. Any file may, except in
-// wholly binary formats: a file with an unknown name may hold a script, settings or a key.
+// TextByName reports whether a file of this name may hold text that agents should read. Any file
+// may, except in wholly binary formats: a file with an unknown name may hold a script, settings or
+// a key.
 func TextByName(file string) bool {
 	ext := strings.ToLower(strings.TrimPrefix(path.Ext(file), "."))
 	return ext == "" || strings.HasPrefix(path.Base(file), ".") && strings.Count(path.Base(file), ".") == 1 || !slices.Contains(binaryFormats, ext)
@@ -273,8 +275,8 @@ func commonLanguage(ext string) string {
 	return ""
 }
 
-// isTest extends linguist.IsTest, which knows nine forms of file names, by the directories and endings that test
-// frameworks look for.
+// isTest extends linguist.IsTest, which knows nine forms of file names, by the directories and
+// endings that test frameworks look for.
 func isTest(file string) bool {
 	dir, base := path.Split(file)
 	for s := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
@@ -300,8 +302,8 @@ func isTest(file string) bool {
 	return linguist.IsTest(file)
 }
 
-// isDocumentation extends linguist.IsDocumentation, which knows directories and well-known names, by the languages
-// of prose.
+// isDocumentation extends linguist.IsDocumentation, which knows directories and well-known names,
+// by the languages of prose.
 func isDocumentation(file, lang string) bool {
 	switch lang {
 	case "Markdown", "MDX", "reStructuredText", "AsciiDoc":

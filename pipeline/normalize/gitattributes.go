@@ -12,12 +12,12 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// AttributesFile is the attributes file at a repository's root. Files of that name in other directories are not
-// read.
+// AttributesFile is the attributes file at a repository's root. Files of that name in other
+// directories are not read.
 const AttributesFile = ".gitattributes"
 
-// The bounds of an attributes file: its size in bytes, and how many of its lines may set relevant attributes. A
-// file above them is ignored.
+// The bounds of an attributes file: its size in bytes, and how many of its lines may set relevant
+// attributes. A file above them is ignored.
 const (
 	MaxAttributes     = 256 << 10
 	maxAttributeLines = 1000
@@ -40,8 +40,8 @@ type attributes struct {
 	encodings []encodingLine // in the order of the file
 }
 
-// readAttributes reads the text of a .gitattributes file. Like git, it skips lines that it does not understand. why is
-// set if the whole file does not count.
+// readAttributes reads the text of a .gitattributes file. Like git, it skips lines that it does not
+// understand. why is set if the whole file does not count.
 func readAttributes(text []byte) (a attributes, why string) {
 	if len(text) > MaxAttributes {
 		return attributesOfNone(text), fmt.Sprintf("it is larger than %d KB", MaxAttributes>>10)
@@ -74,7 +74,8 @@ func readAttributes(text []byte) (a attributes, why string) {
 	return a, ""
 }
 
-// attributesOfNone are the attributes of a file that does not count. If it names encodings, any file may have one.
+// attributesOfNone are the attributes of a file that does not count. If it names encodings, any
+// file may have one.
 func attributesOfNone(text []byte) attributes {
 	if bytes.Contains(text, []byte(attrEncoding)) {
 		return attributes{encodings: []encodingLine{{encoding: otherEncoding, everywhere: true}}}
@@ -87,8 +88,8 @@ type attributeLine struct {
 	pattern string // without its quotes
 	macro   bool   // it defines the attribute of this name
 	words   []string
-	// unsure says that not every version of git obeys the line: the line is long, follows a NUL, or names an
-	// attribute that git reserves.
+	// unsure says that not every version of git obeys the line: the line is long, follows a NUL, or
+	// names an attribute that git reserves.
 	unsure bool
 }
 
@@ -110,8 +111,9 @@ func attributeLines(text []byte) []attributeLine {
 	return lines
 }
 
-// readAttributeLine splits a line into a pattern, which may be quoted as in C, and the attributes. It returns false for
-// lines that git skips: blank lines, comments, and lines with a word that can't be an attribute.
+// readAttributeLine splits a line into a pattern, which may be quoted as in C, and the attributes.
+// It returns false for lines that git skips: blank lines, comments, and lines with a word that
+// can't be an attribute.
 func readAttributeLine(line string) (l attributeLine, ok bool) {
 	line = strings.TrimLeft(line, attributeBlanks)
 	if line == "" || line[0] == '#' {
@@ -177,8 +179,9 @@ func attributeName(name string) bool {
 	})
 }
 
-// read converts the pattern to a glob for whole paths, and reads how the line sets the relevant attributes. The pattern
-// is empty if it can't be read, and set is empty if the pattern matches no file.
+// read converts the pattern to a glob for whole paths, and reads how the line sets the relevant
+// attributes. The pattern is empty if it can't be read, and set is empty if the pattern matches no
+// file.
 func (l *attributeLine) read(macros map[string]encoding) (pattern string, set map[string]bool, e encoding) {
 	if l.macro || l.pattern == "" || l.pattern[0] == '!' || strings.HasSuffix(l.pattern, "/") {
 		return "", nil, 0
@@ -219,8 +222,8 @@ func attributeWords(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(attributeBlanks, r) })
 }
 
-// attributeGlob converts git's pattern to a glob, or returns "" if that is impossible. In git, braces have no meaning, and
-// a pattern without a slash is a name in any directory.
+// attributeGlob converts git's pattern to a glob, or returns "" if that is impossible. In git,
+// braces have no meaning, and a pattern without a slash is a name in any directory.
 func attributeGlob(pattern string) string {
 	anchored := strings.Contains(pattern, "/")
 	pattern = strings.NewReplacer("{", `\{`, "}", `\}`).Replace(strings.TrimPrefix(pattern, "/"))
@@ -233,7 +236,8 @@ func attributeGlob(pattern string) string {
 	return pattern
 }
 
-// of is what the last matching line says about an attribute of a path. known is false if no line does.
+// of is what the last matching line says about an attribute of a path. known is false if no line
+// does.
 func (a attributes) of(path, attribute string) (set, known bool) {
 	if a.paths == nil {
 		return false, false
@@ -249,8 +253,9 @@ func (a attributes) of(path, attribute string) (set, known bool) {
 // binaryByBase ends the reason of an unread file that the attributes let pass.
 const binaryByBase = "; the base's " + AttributesFile + " says that it is binary"
 
-// Reattribute applies the text of a .gitattributes file to facts instead of the base's. The problems say why the whole text
-// does not count. It changes Files and Incomplete, which the facts must not share.
+// Reattribute applies the text of a .gitattributes file to facts instead of the base's. The
+// problems say why the whole text does not count. It changes Files and Incomplete, which the facts
+// must not share.
 func Reattribute(facts *pipeline.PRFacts, text []byte) (problems []string) {
 	attributes, why := readAttributes(text)
 	for i := range facts.Files {
@@ -276,7 +281,8 @@ func WithoutAttributes(f pipeline.File) pipeline.File {
 	return f
 }
 
-// apply sets the flags of files by the attributes. It lets unread files pass if the attributes call them binary.
+// apply sets the flags of files by the attributes. It lets unread files pass if the attributes call
+// them binary.
 func (a attributes) apply(f *pipeline.PRFacts) {
 	for i := range f.Files {
 		file := &f.Files[i]

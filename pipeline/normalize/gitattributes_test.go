@@ -56,7 +56,8 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
-// Attributes of the base count whether they set or unset something. A file that is too large does not count, and is named.
+// Attributes of the base count whether they set or unset something. A file that is too large does
+// not count, and is named.
 func TestAttributesOfTheBaseAreHonoured(t *testing.T) {
 	read := func(attributes string) pipeline.PRFacts {
 		return build(raw.PullRequest{}, raw.Files{Files: []raw.ChangedFile{
@@ -132,8 +133,8 @@ func TestSeparatorsOfAttributesAsInGit(t *testing.T) {
 	}
 }
 
-// Patterns match as in git. Where that is impossible, a file may get an encoding that it does not have in git, but never the
-// other way round.
+// Patterns match as in git. Where that is impossible, a file may get an encoding that it does not
+// have in git, but never the other way round.
 func TestPatternsOfAttributesAsInGit(t *testing.T) {
 	dir := t.TempDir()
 	git := func(args ...string) string {

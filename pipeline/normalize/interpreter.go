@@ -8,8 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/linguist"
 )
 
-// interpreters are the languages of programs that a script's first line names, for programs that GitHub's classifier
-// doesn't know or knows as something else.
+// interpreters are the languages of programs that a script's first line names, for programs that
+// GitHub's classifier doesn't know or knows as something else.
 var interpreters = map[string][]string{
 	"python": {"Python"}, "pypy": {"Python"}, "pythonw": {"Python"}, "ipython": {"Python"}, "pipx": {"Python"}, "poetry": {"Python"},
 	"pdm": {"Python"}, "hatch": {"Python"}, "uvx": {"Python"}, "micropython": {"Python"}, "jython": {"Python"}, "graalpy": {"Python"},
@@ -28,8 +28,9 @@ var launchers = map[string]bool{
 	"env": true, "sudo": true, "doas": true, "busybox": true, "toybox": true, "nice": true, "nohup": true, "time": true, "exec": true, "stdbuf": true, "setsid": true, "ionice": true, "command": true,
 }
 
-// interpreterLine reads the first line of a script. named reports whether the line names an interpreter. languages are the
-// interpreter's languages. They are empty if nobody knows it, or if the line also names an interpreter of another language.
+// interpreterLine reads the first line of a script. named reports whether the line names an
+// interpreter. languages are the interpreter's languages. They are empty if nobody knows it, or if
+// the line also names an interpreter of another language.
 func interpreterLine(line string) (named bool, languages []string) {
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(line, "\ufeff"), "#!")
 	if !ok || strings.HasPrefix(strings.TrimLeft(rest, " \t"), "[") { // a Rust attribute
@@ -54,8 +55,8 @@ func interpreterLine(line string) (named bool, languages []string) {
 	return true, languages
 }
 
-// launched returns the program in a launcher's arguments, and the words after it. The argument of -S may be in the same
-// word.
+// launched returns the program in a launcher's arguments, and the words after it. The argument of
+// -S may be in the same word.
 func launched(words []string) (program string, rest []string) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]

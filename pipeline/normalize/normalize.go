@@ -17,17 +17,19 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// ErrPanic means that the source panicked. A retry won't help, and the panic's value may hold anything.
+// ErrPanic means that the source panicked. A retry won't help, and the panic's value may hold
+// anything.
 var ErrPanic = errors.New("panic")
 
-// ErrSuperseded means that the head moved while the change was read. What was read belongs to no single head, and a review
-// of the newer head must follow.
+// ErrSuperseded means that the head moved while the change was read. What was read belongs to no
+// single head, and a review of the newer head must follow.
 var ErrSuperseded = errors.New("superseded: the head moved while the change was read")
 
 // maxCommitMessage bounds one commit message, in bytes. GitHub shows no more of any text.
 const maxCommitMessage = 64 << 10
 
-// maxLine is how much of one line agents look at, in bytes. GitHub shows no larger diff, but a local range may have one.
+// maxLine is how much of one line agents look at, in bytes. GitHub shows no larger diff, but a
+// local range may have one.
 const maxLine = 1 << 20
 
 // Options are the other inputs of facts.
@@ -38,8 +40,8 @@ type Options struct {
 	Base *ConfigRead
 }
 
-// Normalize reads a change and returns its facts and the config to review it with. The four reads run side by side. The
-// error is that of the first failed read, or ErrSuperseded.
+// Normalize reads a change and returns its facts and the config to review it with. The four reads
+// run side by side. The error is that of the first failed read, or ErrSuperseded.
 func Normalize(ctx context.Context, src Source, opts Options) (pipeline.PRFacts, *config.Config, error) {
 	var (
 		pr      raw.PullRequest
@@ -82,8 +84,8 @@ func Normalize(ctx context.Context, src Source, opts Options) (pipeline.PRFacts,
 	return facts, cfg, nil
 }
 
-// read runs one of the source's methods. It turns a panic into an error: in a goroutine of its own, the panic would end the
-// process.
+// read runs one of the source's methods. It turns a panic into an error: in a goroutine of its own,
+// the panic would end the process.
 func read[T any](ctx context.Context, group *errgroup.Group, what string, from func(context.Context) (T, error), to *T) {
 	group.Go(func() (err error) {
 		defer func() {
@@ -170,7 +172,8 @@ func build(pr raw.PullRequest, files raw.Files, commits raw.Commits, attributesO
 	return f
 }
 
-// buildCommits bounds each message, and all messages together. What is cut off may hold a secret, so it gates.
+// buildCommits bounds each message, and all messages together. What is cut off may hold a secret,
+// so it gates.
 func buildCommits(read []pipeline.Commit) (commits pipeline.List[pipeline.Commit], unread []pipeline.Incompleteness) {
 	left, cut := maxMessages, 0
 	for _, c := range read {
@@ -195,8 +198,9 @@ func says(list []pipeline.Incompleteness, what string) bool {
 	return slices.ContainsFunc(list, func(i pipeline.Incompleteness) bool { return i.What == what && i.Path == "" })
 }
 
-// buildFiles turns the source's files into facts, sorted by path. It drops a file without a path and a duplicate. The list is
-// then shorter than the source's, which is reported. Two paths that are not UTF-8 may become equal here.
+// buildFiles turns the source's files into facts, sorted by path. It drops a file without a path
+// and a duplicate. The list is then shorter than the source's, which is reported. Two paths that
+// are not UTF-8 may become equal here.
 func buildFiles(changed []raw.ChangedFile) (pipeline.List[pipeline.File], []pipeline.Incompleteness) {
 	files := make(pipeline.List[pipeline.File], 0, len(changed))
 	left := newRoom()
@@ -293,8 +297,8 @@ func changesContent(s pipeline.FileStatus) bool {
 	return s == pipeline.FileAdded || s == pipeline.FileModified || s == pipeline.FileRenamed || s == pipeline.FileCopied
 }
 
-// looksBinary guesses for a source that doesn't know: the content changed, there are no lines to show, and the extension is
-// not one of a text language.
+// looksBinary guesses for a source that doesn't know: the content changed, there are no lines to
+// show, and the extension is not one of a text language.
 func looksBinary(f pipeline.File) bool {
 	if len(f.Hunks) > 0 || f.ChangedLines() > 0 || f.Language != "" {
 		return false

@@ -12,10 +12,11 @@ import (
 // maxLineNumber bounds line numbers and counts. Git's own limit is 2^31-1.
 const maxLineNumber = 1<<31 - 1
 
-// parsePatch reads the hunks of a unified diff of one file from the first @@ on, as GitHub's API gives it. Every hunk must hold as
-// many lines as its header says, and hunks must be in order and not overlap. A carriage return at the end of a line is part of the
-// line ending and is removed, and so is the "\ No newline at end of file" marker. An empty line counts as empty context, as in git
-// apply, since some tools strip the trailing space.
+// parsePatch reads the hunks of a unified diff of one file from the first @@ on, as GitHub's API
+// gives it. Every hunk must hold as many lines as its header says, and hunks must be in order and
+// not overlap. A carriage return at the end of a line is part of the line ending and is removed,
+// and so is the "\ No newline at end of file" marker. An empty line counts as empty context, as in
+// git apply, since some tools strip the trailing space.
 func parsePatch(patch string) (pipeline.List[pipeline.Hunk], error) {
 	var hunks pipeline.List[pipeline.Hunk]
 	patch = strings.TrimSuffix(patch, "\n")
@@ -36,7 +37,8 @@ func parsePatch(patch string) (pipeline.List[pipeline.Hunk], error) {
 	return hunks, nil
 }
 
-// first is the first line of a side of a hunk. For a side without lines, the header names the line before.
+// first is the first line of a side of a hunk. For a side without lines, the header names the line
+// before.
 func first(start, lines int) int {
 	if lines == 0 {
 		return start + 1
@@ -62,8 +64,8 @@ func (p *patchReader) next() string {
 	return line
 }
 
-// withoutReturns removes the carriage returns at the ends of lines if all lines after the change have one, or none has. It reports
-// whether all have one.
+// withoutReturns removes the carriage returns at the ends of lines if all lines after the change
+// have one, or none has. It reports whether all have one.
 func withoutReturns(lines []pipeline.Line) (returns bool) {
 	with, without := false, false
 	for i := range lines {
@@ -84,8 +86,8 @@ func withoutReturns(lines []pipeline.Line) (returns bool) {
 	return with && !without
 }
 
-// hunk reads a hunk. Lines lose the carriage return at their ends, unless only some of the new lines have one: to a shell it is then
-// a character, as in the name that ends a heredoc.
+// hunk reads a hunk. Lines lose the carriage return at their ends, unless only some of the new
+// lines have one: to a shell it is then a character, as in the name that ends a heredoc.
 func (p *patchReader) hunk() (pipeline.Hunk, error) {
 	h, err := parseHeader(p.next())
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// pointerVersions are the possible first lines of a Git LFS pointer, including those from before Git LFS had its name.
+// pointerVersions are the possible first lines of a Git LFS pointer, including those from before
+// Git LFS had its name.
 var pointerVersions = []string{
 	"version https://git-lfs.github.com/spec/v1",
 	"version https://hawser.github.com/spec/v1",
@@ -16,7 +17,8 @@ var pointerVersions = []string{
 
 var pointerOID = regexp.MustCompile(`^oid sha256:[0-9a-f]{64}\s*$`)
 
-// pointers lists the files that are Git LFS pointers after the change. A checkout replaces them by other content, which was not read.
+// pointers lists the files that are Git LFS pointers after the change. A checkout replaces them by
+// other content, which was not read.
 func pointers(files []pipeline.File) []pipeline.Incompleteness {
 	var list []pipeline.Incompleteness
 	for i := range files {
@@ -30,7 +32,8 @@ func pointers(files []pipeline.File) []pipeline.Incompleteness {
 	return list
 }
 
-// submodules lists the files that are commits of other repositories. Their content was not read; the hunk shows the commit.
+// submodules lists the files that are commits of other repositories. Their content was not read;
+// the hunk shows the commit.
 func submodules(files []pipeline.File) []pipeline.Incompleteness {
 	var list []pipeline.Incompleteness
 	for i := range files {

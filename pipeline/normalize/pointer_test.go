@@ -8,8 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// The content behind a Git LFS pointer was not read. It gates unless the base says that the file is binary, as git lfs track
-// writes it.
+// The content behind a Git LFS pointer was not read. It gates unless the base says that the file is
+// binary, as git lfs track writes it.
 func TestPointersGate(t *testing.T) {
 	t.Parallel()
 	sum := strings.Repeat("0123456789abcdef", 4)
@@ -107,7 +107,8 @@ func TestScriptsHaveTheirInterpretersLanguage(t *testing.T) {
 	}
 }
 
-// If the first line names the interpreter of another language than the file's name does, either may be right.
+// If the first line names the interpreter of another language than the file's name does, either may
+// be right.
 func TestFirstLinesOfAnotherLanguage(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -163,7 +164,8 @@ func TestFirstLinesOfAnotherLanguage(t *testing.T) {
 	}
 }
 
-// A part of a file may belong to a script whose first line is not shown, unless the name says what the file is.
+// A part of a file may belong to a script whose first line is not shown, unless the name says what
+// the file is.
 func TestFirstLineThatIsNotShown(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]bool{

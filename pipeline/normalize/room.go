@@ -7,9 +7,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// The bounds of what is read of one change. They bound memory: a line takes some 50 bytes however short it is, and everything that
-// looks at lines takes more. A change of 3,000 files and 100,000 lines is far below them, and so is a file of 100,000 lines. What
-// exceeds them is named and gates.
+// The bounds of what is read of one change. They bound memory: a line takes some 50 bytes however
+// short it is, and everything that looks at lines takes more. A change of 3,000 files and 100,000
+// lines is far below them, and so is a file of 100,000 lines. What exceeds them is named and gates.
 const (
 	MaxFileLines = 250_000
 	MaxLines     = 500_000
@@ -30,7 +30,8 @@ type room struct{ lines, hunks, bytes int }
 
 func newRoom() *room { return &room{lines: MaxLines, hunks: maxHunks, bytes: maxPatches} }
 
-// take counts a patch before any of its lines takes memory. It returns why there is no room for the patch, or "".
+// take counts a patch before any of its lines takes memory. It returns why there is no room for the
+// patch, or "".
 func (r *room) take(patch string) string {
 	lines := strings.Count(patch, "\n") + 1
 	hunks := strings.Count(patch, "\n@@ ") + 1
@@ -50,7 +51,8 @@ func (r *room) take(patch string) string {
 	return ""
 }
 
-// fewer keeps the first entries of a list of unknowns, and counts the others in one entry, which gates if any of them does.
+// fewer keeps the first entries of a list of unknowns, and counts the others in one entry, which
+// gates if any of them does.
 func fewer(list pipeline.List[pipeline.Incompleteness]) pipeline.List[pipeline.Incompleteness] {
 	if len(list) <= maxIncomplete {
 		return list
@@ -62,7 +64,8 @@ func fewer(list pipeline.List[pipeline.Incompleteness]) pipeline.List[pipeline.I
 	return append(list[:maxIncomplete:maxIncomplete], rest)
 }
 
-// fewerRedactions bounds the list of secrets. Each listed secret gates, and so does the entry that some are not listed.
+// fewerRedactions bounds the list of secrets. Each listed secret gates, and so does the entry that
+// some are not listed.
 func fewerRedactions(f *pipeline.PRFacts) {
 	n := len(f.Redactions)
 	if n <= maxRedactions {

@@ -12,21 +12,20 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
-// Agent reports the secrets that a change adds. It reads the facts'
-// redactions, so that it never has a value. What the change removes, or only
-// shows, is redacted and not reported.
+// Agent reports the secrets that a change adds. It reads the facts' redactions, so it never
+// has a value. Secrets that the change removes or only shows are redacted but not reported.
 type Agent struct {
-	// Final says that a layer of the config made the agent final. What the
-	// repository's .gitattributes says of a file then makes no finding milder.
+	// Final says that a layer of the config made the agent final. The repository's
+	// .gitattributes then makes no finding milder.
 	Final bool
 }
 
 var _ dispatch.Agent = Agent{}
 
-// Review returns a finding for each redaction in the task's scope that is no
-// noise in its place, in the order of the facts. What stands in no file belongs
-// to every scope. Of warnings there is one of a kind, which counts the others:
-// where one test certificate stands, others do.
+// Review returns a finding for each redaction in the task's scope, in the order of the facts. It
+// leaves out redactions that are noise at their place. A redaction outside files belongs to every
+// scope. Warnings of one kind become one finding that counts the others: where there is one test
+// certificate, there are more.
 func (a Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
 	out := pipeline.AgentOutput{Agent: task.Entry.Agent}
 	if err := ctx.Err(); err != nil {
@@ -65,7 +64,7 @@ func (a Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOu
 		out.Findings = append(out.Findings, f)
 	}
 	for _, w := range warnings {
-		out.Findings[w.at].Message += w.told()
+		out.Findings[w.at].Message += w.note()
 	}
 	return out, nil
 }
@@ -73,7 +72,7 @@ func (a Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOu
 // repeated is a finding that stands for others.
 type repeated struct{ at, more int }
 
-func (r *repeated) told() string {
+func (r *repeated) note() string {
 	switch r.more {
 	case 0:
 		return ""
@@ -83,15 +82,15 @@ func (r *repeated) told() string {
 	return fmt.Sprintf(" There are %d more of its kind, which are not listed.", r.more)
 }
 
-// Confidence of findings: gitleaks' rules for one vendor's tokens are exact;
-// the generic one guesses by names and randomness.
+// Confidence of findings. Gitleaks' rules for one vendor's tokens are exact. Its generic rule
+// guesses by names and randomness.
 const (
 	vendorConfidence  = 0.95
 	genericConfidence = 0.7
 	fixtureConfidence = 0.5
 )
 
-// finding words a redaction. It returns false for what is noise in its place.
+// finding turns a redaction into a finding. It returns false for noise.
 func finding(r pipeline.Redaction, file *pipeline.File) (pipeline.Finding, bool) {
 	f := pipeline.Finding{
 		RuleID:       pipeline.SecretRulePrefix + r.RuleID,
@@ -131,10 +130,10 @@ func finding(r pipeline.Redaction, file *pipeline.File) (pipeline.Finding, bool)
 	return f, file == nil || temper(&f, r.RuleID, file)
 }
 
-// inName reports whether a secret stands in the name of a file, which is not told then.
+// inName reports whether a secret is in the name of a file, which the finding must not show.
 func inName(r pipeline.Redaction) bool { return r.Source == pipeline.RedactedLine && r.Path == "" }
 
-// place says in words where a secret stood.
+// place describes where a secret is.
 func place(r pipeline.Redaction) string {
 	switch {
 	case r.Source == pipeline.RedactedTitle:
@@ -151,15 +150,14 @@ func place(r pipeline.Redaction) string {
 	return "this line"
 }
 
-// temper makes a finding milder where made-up values are common, and returns
-// false where it is noise.
+// temper makes a finding milder where made-up values are common. It returns false for noise.
 func temper(f *pipeline.Finding, rule string, file *pipeline.File) bool {
 	if guess(rule) && (isLock(file.Path) || file.Test || file.Documentation || file.GeneratedByPath) {
 		return false
 	}
 	if (key(rule) || rule == ruleJWT || rule == ruleJWTBase64) && (file.Test || file.Documentation || isFixture(file.Path)) {
-		// Tests have keys and tokens of their own. The author chooses the path, so that a
-		// person has to look.
+		// Tests have keys and tokens of their own. But the author chooses the path, so a person
+		// has to look.
 		f.Severity = pipeline.SeverityMajor
 		f.Recommendation = madeUp
 		return true
@@ -177,14 +175,12 @@ const madeUp = "If it is real, revoke or rotate it now: removing the line is not
 // key reports whether a rule finds private keys.
 func key(rule string) bool { return rule == rulePrivateKey || rule == rulePKCS12 }
 
-// guess reports whether a rule goes by the look of a value, not by a format
-// that only one vendor uses.
+// guess reports whether a rule depends on the look of a value and not on one vendor's format.
 func guess(rule string) bool {
 	return rule == ruleGeneric || rule == ruleURLPassword || rule == ruleBearer || rule == ruleAssigned
 }
 
-// mild reports whether a rule often finds made-up values in tests and
-// documentation.
+// mild reports whether a rule often finds made-up values in tests and documentation.
 func mild(rule string) bool {
 	switch rule {
 	case ruleGeneric, ruleURLPassword, ruleBearer, ruleAssigned, "curl-auth-header", "curl-auth-user", ruleKubernetes:
@@ -193,7 +189,7 @@ func mild(rule string) bool {
 	return false
 }
 
-// isFixture adds what the facts' flags don't cover: examples and samples.
+// isFixture adds to the facts' flags: it recognises examples and samples.
 func isFixture(file string) bool {
 	for s := range strings.SplitSeq(strings.ToLower(file), "/") {
 		switch s {
@@ -205,14 +201,14 @@ func isFixture(file string) bool {
 	return strings.Contains(base, ".example") || strings.Contains(base, ".sample") || strings.HasSuffix(base, ".template")
 }
 
-// isBundle reports whether a file stands where bundlers write. Their short names
-// look random, and what they were made from is looked at in its own place.
+// isBundle reports whether a file is in a directory for bundler output. Short names in it look
+// random, and its sources are checked at their own place.
 func isBundle(file string) bool {
 	return slices.Contains(strings.Split(path.Dir(file), "/"), "dist")
 }
 
-// isLock reports whether a file is a lock file: full of hashes. Gitleaks
-// passes over some of them by itself.
+// isLock reports whether a file is a lock file, which is full of hashes. Gitleaks skips some of
+// them by itself.
 func isLock(file string) bool {
 	base := strings.ToLower(path.Base(file))
 	switch base {

@@ -80,9 +80,9 @@ func TestAgent(t *testing.T) {
 	}
 }
 
-// One change brings a whole directory of tokens made for tests: that is told once.
-// Elsewhere each is told of.
-func TestAgentWarnsOnceOfAKind(t *testing.T) {
+// A change that adds a whole directory of test tokens gets one warning for all of them. In other
+// places each token is reported.
+func TestAgentWarnsOncePerKind(t *testing.T) {
 	facts := &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: "ca.key"}, {Path: "server.key"}, {Path: "tests/ca.key", Test: true}, {Path: "tests/server.key", Test: true}, {Path: "tests/user.key", Test: true}}}
 	for _, f := range facts.Files {
 		facts.Redactions = append(facts.Redactions, pipeline.Redaction{Source: pipeline.RedactedLine, Path: f.Path, Op: pipeline.LineAdded, Line: 1, RuleID: "curl-auth-user"})
@@ -99,7 +99,7 @@ func TestAgentWarnsOnceOfAKind(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{"tests/ca.key: are 2 more of its kind, which are not listed."}, more); diff != "" {
-		t.Errorf("told of others (-want +got):\n%s", diff)
+		t.Errorf("counted others (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"ca.key", "server.key", "tests/ca.key"}, got); diff != "" {
 		t.Errorf("paths (-want +got):\n%s", diff)
@@ -144,8 +144,8 @@ func TestIsPlaceholder(t *testing.T) {
 	}
 }
 
-// A new version of gitleaks may bring rules whose groups hold only a part of
-// the secret. Whoever raises the version looks at those that are listed here.
+// A new version of gitleaks may bring rules whose groups hold only a part of the secret. Whoever
+// updates gitleaks checks the rules listed here.
 func TestGroupsAreKnown(t *testing.T) {
 	var got []string
 	for _, r := range detector(t).rules {

@@ -17,21 +17,21 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// A value that the config allows is known by its hash, so that the config does not
-// show it. scrypt with these parameters takes about 40 ms and 16 MB, which makes a
-// weak password costly to guess. RFC 7914 describes it; the parameters are those that
-// its authors name for interactive use.
+// The config names an allowed value by its hash, so that it does not show the value. scrypt with
+// these parameters takes about 40 ms and 16 MB, which makes it costly to guess a weak password.
+// RFC 7914 describes scrypt. The parameters are those that its authors recommend for interactive
+// use.
 const (
 	scryptCost, scryptBlocks, scryptLanes = 1 << 14, 8, 1
 
 	saltBytes, hashBytes = 16, 32
 )
 
-// maxHashes bounds how often a review hashes a value: 100 hashes take about 4 s. A
-// value that comes after stays a finding.
+// maxHashes bounds how often a review hashes a value: 100 hashes take about 4 s. Values after that
+// stay findings.
 const maxHashes = 100
 
-// hashed is what a config's "value" says.
+// hashed is a "value" in the config.
 type hashed struct{ salt, hash []byte }
 
 var errHash = errors.New(`the value is not "scrypt:SALT:HASH"`)
@@ -61,9 +61,9 @@ func hashOf(value string, salt []byte) ([]byte, error) {
 	return scrypt.Key([]byte(value), salt, scryptCost, scryptBlocks, scryptLanes, hashBytes)
 }
 
-// HashValue returns what secrets.allow names a value by. like is the hash of another
-// entry whose salt is used again, so that a review hashes a value once for all of
-// them, or the empty string for a new salt.
+// HashValue returns the hash that names a value in secrets.allow. like is the hash of another entry
+// whose salt is reused, so that a review hashes a value only once for both. If like is empty, the
+// salt is new.
 func HashValue(value, like string) (string, error) {
 	salt := make([]byte, saltBytes)
 	if h, err := parseHash(like); err == nil {
@@ -78,9 +78,9 @@ func HashValue(value, like string) (string, error) {
 	return hashed{salt, hash}.String(), nil
 }
 
-// Value is the secret behind a redaction of the facts, by its index, for
-// `reviewgate secrets allow` alone. It is empty where a name is what tells that a
-// file holds secrets, and for what was found in a file's bytes.
+// Value is the secret behind a redaction of the facts, by its index. Only `reviewgate secrets
+// allow` uses it. It is empty if a file's name alone shows that the file holds secrets, and for
+// secrets in a file's bytes.
 func (c *Change) Value(redaction int) string {
 	if redaction >= len(c.found) {
 		return ""
@@ -88,8 +88,8 @@ func (c *Change) Value(redaction int) string {
 	return c.found[redaction]
 }
 
-// Allow notes in the facts which of their redactions the config allows as of a time.
-// Redact comes before it. What is allowed stays redacted.
+// Allow records in the facts which of their redactions the config allows at a time. It must follow
+// Redact. Allowed secrets stay redacted.
 func (c *Change) Allow(facts *pipeline.PRFacts, entries []config.SecretAllowance, asOf time.Time) error {
 	if len(entries) == 0 {
 		return nil
@@ -104,8 +104,7 @@ func (c *Change) Allow(facts *pipeline.PRFacts, entries []config.SecretAllowance
 			r.Allowed = a.reason(r, value)
 		}
 	}
-	// Those that expired come after all others, since a review hashes only so often. The
-	// last of them is the newest.
+	// Expired entries come last, newest first, since a review hashes only so often.
 	slices.Reverse(a.expired)
 	a.entries = a.expired
 	for i := range facts.Redactions {
@@ -119,8 +118,8 @@ func (c *Change) Allow(facts *pipeline.PRFacts, entries []config.SecretAllowance
 	return nil
 }
 
-// Allowed reports whether the entries allow the value of a finding at a path, or with an
-// empty path everywhere.
+// Allowed reports whether the entries allow the value of a finding at a path, or everywhere if the
+// path is empty.
 func Allowed(entries []config.SecretAllowance, rule, path, value string, asOf time.Time) (bool, error) {
 	a, err := newAllower(entries, asOf)
 	if err != nil {
@@ -129,16 +128,16 @@ func Allowed(entries []config.SecretAllowance, rule, path, value string, asOf ti
 	return a.reason(&pipeline.Redaction{RuleID: strings.TrimPrefix(rule, pipeline.SecretRulePrefix), Path: path}, value) != "", nil
 }
 
-// allower looks values up among the entries that hold.
+// allower looks up values in the valid entries.
 type allower struct {
 	entries, expired []allowance
 	known            map[[2]string][]byte // hashes by value and salt
-	most             int                  // of them
+	most             int                  // the number of hashes that it may compute
 }
 
 type allowance struct {
 	*config.SecretAllowance
-	paths *glob.Set // nil for everywhere
+	paths *glob.Set // nil if it holds everywhere
 	hashed
 }
 
@@ -159,7 +158,7 @@ func (a *allower) add(entry *config.SecretAllowance, asOf time.Time) error {
 		if err != nil {
 			return fmt.Errorf("read the date: %w", err)
 		}
-		if !asOf.Before(last.AddDate(0, 0, 1)) { // it holds to the end of its day, by UTC
+		if !asOf.Before(last.AddDate(0, 0, 1)) { // it holds until the end of its day in UTC
 			list = &a.expired
 		}
 	}
@@ -176,7 +175,7 @@ func (a *allower) add(entry *config.SecretAllowance, asOf time.Time) error {
 	return nil
 }
 
-// reason is why a value is allowed where it stands, or empty if it is not.
+// reason is why a value is allowed at its place, or "".
 func (a *allower) reason(r *pipeline.Redaction, value string) string {
 	if e := a.entry(r, value); e != nil {
 		return e.Reason
@@ -184,7 +183,7 @@ func (a *allower) reason(r *pipeline.Redaction, value string) string {
 	return ""
 }
 
-// entry is the first entry that names a value where it stands, or nil.
+// entry is the first entry that names a value at its place, or nil.
 func (a *allower) entry(r *pipeline.Redaction, value string) *allowance {
 	for i := range a.entries {
 		e := &a.entries[i]
@@ -198,7 +197,7 @@ func (a *allower) entry(r *pipeline.Redaction, value string) *allowance {
 	return nil
 }
 
-// hash returns a value's hash, or nil once a review has hashed enough.
+// hash returns a value's hash, or nil once the review has hashed enough.
 func (a *allower) hash(value string, salt []byte) []byte {
 	key := [2]string{value, string(salt)}
 	if hash, ok := a.known[key]; ok {
@@ -209,7 +208,7 @@ func (a *allower) hash(value string, salt []byte) []byte {
 	}
 	hash, err := hashOf(value, salt)
 	if err != nil {
-		return nil // the parameters are constant: it does not happen
+		return nil // can't happen: the parameters are constant
 	}
 	a.known[key] = hash
 	return hash

@@ -85,7 +85,7 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-// A finding whose value an entry allowed until a day that is past says so.
+// If an entry allowed a value until a day in the past, the finding says so.
 func TestAllowanceThatExpired(t *testing.T) {
 	token := tokens(1)[0]
 	hash, err := HashValue(token, "")
@@ -105,8 +105,7 @@ func TestAllowanceThatExpired(t *testing.T) {
 	}
 }
 
-// A change of very many secrets hashes only so many of them: the others stay
-// findings.
+// For a change with very many secrets, only a bounded number is hashed. The others stay findings.
 func TestAllowIsBounded(t *testing.T) {
 	const most = 3
 	token := tokens(most + 2)
@@ -152,7 +151,7 @@ func TestParseHash(t *testing.T) {
 	}
 	for _, wrong := range []string{"", "scrypt", "scrypt::", good + "A", good[1:], strings.Replace(good, ":", ";", 1), good[:len(good)-1], "sha256" + good[6:]} {
 		if _, err := parseHash(wrong); err == nil {
-			t.Errorf("%q is taken", wrong)
+			t.Errorf("%q is accepted", wrong)
 		}
 	}
 }

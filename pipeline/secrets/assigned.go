@@ -7,46 +7,46 @@ import (
 	"unicode/utf8"
 )
 
-// ruleAssigned finds passwords with signs in them, which the generic rule does not take for
-// the values of names: it knows keys of letters and digits.
+// ruleAssigned finds passwords that contain signs. The generic rule misses them: it knows keys of
+// letters and digits.
 const ruleAssigned = "assigned-password"
 
 var assignedRule = &rule{id: ruleAssigned, description: "Found a password that is assigned to a name."}
 
 const (
-	// The lengths of such a password, and how far its name may stand before it.
+	// The bounds on such a password's length, and on how far before it its name may be.
 	minPassword   = 8
 	maxPassword   = 128
 	maxNameBefore = 96
 )
 
-// behindName stands between a name and the quote of the value that is assigned to it: what
-// assigns, also in place of another value that is missing, and what the value is wrapped in.
-var behindName = regexp.MustCompile(`^(?:\(\)|["'\])]{0,3})[ \t]*(?:` + strings.Join([]string{
+// afterName matches the text between a name and the quote of its value: the assignment, possibly
+// as the default for a missing value, and wrappers of the value.
+var afterName = regexp.MustCompile(`^(?:\(\)|["'\])]{0,3})[ \t]*(?:` + strings.Join([]string{
 	`:[ \t]*[\w.<>\[\]&*?' ]{1,24}=`, `[ \t](?:string|String|str|STRING)[ \t]*=`, `(?::|:?=)[ \t]*\\?\r?\n`, `(?:\|\||\?\?|\?)?=|:=|=>|:|\(|,`, `\|\||\?\?|\?:|or[ \t]`,
 	`(?::?=|:)[ \t]*[\w.$()\[\]'"-]{1,60}[ \t]*(?:\|\||\?\?|\?:|[ \t]or[ \t])`, `[ \t]value=`, `,?[ \t]*\r?\n?[ \t]*["']?value["']?[ \t]*[:=]`,
 }, "|") + `)[ \t]*(?:[bBrRuUfFL@$]{1,2}|u8|r#{1,3}|new \w{1,20}\(|[\[(]|\[\]byte\(|(?:String::from|std::string)\(|&\w{1,20} +|!!?\w{1,20} +)?$`)
 
 var (
-	// wordsBefore stand before a name whose value follows behind a blank.
+	// wordsBefore matches words before a name whose value follows after a space.
 	wordsBefore = regexp.MustCompile(`(?i)(?:^|[ \t])(?:ENV|ARG|WITH|ENCRYPTED|SET|(?:ROLE|USER)[ \t]+[\w."]{1,40})[ \t]+$`)
-	// identifiedBy stands before a password in SQL.
+	// identifiedBy matches the words before a password in SQL.
 	identifiedBy = regexp.MustCompile(`(?i)\bIDENTIFIED[ \t]+(?:WITH[ \t]+\w{1,30}[ \t]+)?BY[ \t]+(?:PASSWORD[ \t]+)?$`)
 )
 
-// isAssigned reports whether the value that follows a text is assigned to the name there.
+// isAssigned reports whether the value after a text is assigned to the name at the offsets.
 func isAssigned(before string, from, to int) bool {
 	if rest := before[to:]; len(rest) > 0 && strings.Trim(rest, " \t") == "" {
 		return strings.HasPrefix(before[from:], "--") || before[from:to] == "PASSWORD" || wordsBefore.MatchString(before[:from])
 	}
-	return behindName.MatchString(before[to:])
+	return afterName.MatchString(before[to:])
 }
 
-// maxNames is how many of the names before a value are tried.
+// maxNames is how many names before a value are tried.
 const maxNames = 3
 
-// assignee returns the last name before a value that tells of a password and that the value
-// is assigned to; to is 0 for none.
+// assignee returns the last name before a value that sounds like a password's and that the value is
+// assigned to. If there is none, to is 0.
 func assignee(before string) (from, to int) {
 	if strings.HasSuffix(before, " ") {
 		if m := identifiedBy.FindStringIndex(before); m != nil {
@@ -85,8 +85,8 @@ func beginsSecret(text string, at int) bool {
 	return false
 }
 
-// secretWords end the names of passwords and keys, and may follow other letters where that
-// is set.
+// secretWords end the names of passwords and keys. Other letters may come directly before the word
+// only if that is set.
 var secretWords = []struct {
 	word   string
 	within bool
@@ -95,13 +95,13 @@ var secretWords = []struct {
 	{"pwd", false}, {"pswd", false}, {"pass", false}, {"secret", false}, {"token", false},
 }
 
-// behindWord may stand behind the last word of a name and says nothing of what it names.
-var behindWord = regexp.MustCompile(`(?:[_.-](?i:prod|production|dev|staging|stage|live|local|value|str|string|plain|text)|Value|Prod|Dev|Staging|Live|String|Plain|Text)$`)
+// nameSuffix matches a suffix of a name that says nothing about what it names.
+var nameSuffix = regexp.MustCompile(`(?:[_.-](?i:prod|production|dev|staging|stage|live|local|value|str|string|plain|text)|Value|Prod|Dev|Staging|Live|String|Plain|Text)$`)
 
-// namesSecret reports whether the last word of a name is that of a password or a key.
+// namesSecret reports whether the last word of a name means a password or a key.
 func namesSecret(name string) bool {
 	name = strings.TrimRight(name, "0123456789_")
-	if m := behindWord.FindStringIndex(name); m != nil {
+	if m := nameSuffix.FindStringIndex(name); m != nil {
 		name = name[:m[0]]
 	}
 	low := strings.ToLower(name)
@@ -117,24 +117,24 @@ func namesSecret(name string) bool {
 	})
 }
 
-// noPassword matches what stands in quotes behind such a name and is none: formats,
-// insertions, markup, addresses, expressions, hashes and what is encrypted.
+// noPassword matches quoted values of such names that are not passwords: formats, placeholders,
+// markup, URLs, expressions, hashes and encrypted values.
 var noPassword = regexp.MustCompile(`(?i)` + strings.Join([]string{
 	`%[-+0-9.]*[a-z]\b|%\w+%|%\(`, `\{\w*\}|\{\{|[$#]\{|\$\(|#\{|^\$\w+$|\{[a-z_.]+\}`, `<[a-z/!?%]|\w>`, `://|^(?:mailto|data|arn|vault|file|sha\d+|enc|env|op|ref|urn):|^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$`,
 	`\.\*|\.\+|\]\+|\]\*|\(\?|\[\^|a-z|0-9|\\[a-z0-9\[(]|^\^|\|\|`, `\(\)|\[\w*\]|\w=["']|^[\w.-]+\[|&#?\w+;|^\(.*\)$|^[-+0-9.e]+$|\w\.\w+\(`, `^\$(?:2[abxy]?|1|5|6|y|argon\w*|scrypt|pbkdf2[\w-]*)\$|^(?:ENC|CIPHER|\{cipher\}|\{ssha\})`, `^@[\w.-]+@$|\*{3}|\.{3}|x{4}|your|change.?me`,
 }, "|"))
 
-// likeCode matches what looks like a path, a list, a selector, a query or a call. What a
-// machine drew may look so, too.
+// likeCode matches what looks like a path, a list, a selector, a query or a call. A random value
+// may look so too.
 var likeCode = regexp.MustCompile(`^[./~#@&:*]*[/\w.:,;|@~-]*$|^[\w.$>-]+\(|=>|->|>|[?&]\w+=`)
 
-// numberedWord is a word with a number behind it.
+// numberedWord matches a word followed by a number.
 var numberedWord = regexp.MustCompile(`^[A-Z]?[a-z]{3,}[0-9]+$|^[A-Z]{4,}[0-9]+$`)
 
-// isMixed reports whether a value is made of short pieces with capitals, small letters and
-// digits in them, as words and numbers hardly are: half of it at least. A piece with two
-// kinds of characters counts half of one with three, or as much if they change often; one
-// with three has to be among them.
+// isMixed reports whether at least half of a value is in short pieces that mix capitals, small
+// letters and digits, as words and numbers hardly do. A piece with two kinds of characters counts
+// half as much as one with three, or the same if the kinds change often. At least one piece must
+// have three.
 func isMixed(value string) bool {
 	const longest, often, enough = 16, 5, 3
 	mixed, all, points, full := 0, 0, 0, false
@@ -179,10 +179,10 @@ func isMixed(value string) bool {
 	return full && points >= enough && 2*mixed >= all
 }
 
-// signsOfPasswords stand in passwords, and hardly in names and words.
+// signsOfPasswords are common in passwords and rare in names and words.
 const signsOfPasswords = "!@#$%^&*?~+<>()[]{}|;:,"
 
-// passwordAt returns where the password ends that begins behind a quote, or 0.
+// passwordAt returns the end of the password that begins after a quote, or 0.
 func passwordAt(text string, from int, quote byte) int {
 	letters, digits, others := 0, 0, 0
 	to := from
@@ -205,15 +205,15 @@ func passwordAt(text string, from int, quote byte) int {
 	return to
 }
 
-// assignedPasswords returns the values with letters, digits and signs that names of
-// passwords get.
+// assignedPasswords returns the values with letters, digits and signs that are assigned to names of
+// passwords.
 func assignedPasswords(text string, skip func(from, to int) bool) (out []match) {
 	for i := 0; i < len(text); i++ {
 		quote := text[i]
 		if !isQuote(quote) {
 			continue
 		}
-		begin := i // of the quote, which may be three
+		begin := i // of the quote, which may be a triple quote
 		if i > 1 && text[i-1] == quote && text[i-2] == quote {
 			begin = i - 2
 		}
@@ -235,8 +235,8 @@ func assignedPasswords(text string, skip func(from, to int) bool) (out []match) 
 	return out
 }
 
-// beforeValue is what stands before the quote of a value: in its line, and in the one before
-// where hardly anything stands in this one.
+// beforeValue is the text before the quote of a value on its line. If the line has hardly any, it
+// includes the line before.
 func beforeValue(text string, quote int) string {
 	const hardly = len(`"value": !!str `)
 	before := text[max(0, quote-maxNameBefore):quote]
@@ -247,8 +247,8 @@ func beforeValue(text string, quote int) string {
 	return before[line+1:]
 }
 
-// isPassword reports whether a value with letters, digits and signs is more than the words
-// and runs of a made-up one.
+// isPassword reports whether a value with letters, digits and signs is more than the words and runs
+// of a made-up one.
 func isPassword(value string) bool {
 	const least = 5
 	if noPassword.MatchString(value) || likeCode.MatchString(value) && !isMixed(value) || isPlaceholder(value) && !hidesRandom(value) {

@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// A password with signs is found behind a name that says what it is.
+// A password with signs is found after a name that means a password.
 func TestAssignedPasswords(t *testing.T) {
 	d := detector(t)
 	draw := rand.New(rand.NewPCG(43, 7))
@@ -45,11 +45,11 @@ func TestAssignedPasswords(t *testing.T) {
 		}
 	}
 	if _, told := finding(pipeline.Redaction{RuleID: ruleAssigned, Title: title(ruleAssigned)}, &pipeline.File{Path: "a_test.go", Test: true}); told || sure(ruleAssigned) {
-		t.Error("it counts where made-up values are common")
+		t.Error("the rule counts where made-up values are common")
 	}
 }
 
-// It is found in whatever form it is assigned.
+// The password is found however it is assigned.
 func TestFormsOfAssignedPasswords(t *testing.T) {
 	d := detector(t)
 	const value = "Tr0ub4dor" + "&3xQ!"
@@ -77,8 +77,8 @@ func TestFormsOfAssignedPasswords(t *testing.T) {
 	}
 }
 
-// What else stands behind such names is none.
-func TestAssignedThatAreNoPasswords(t *testing.T) {
+// Other values of such names are not passwords.
+func TestAssignedNonPasswords(t *testing.T) {
 	d := detector(t)
 	for _, text := range []string{
 		`password = "%s:%s@2"`, `password = "{user}:{pass1}!"`, `password = "${DB_PASSWORD_1}!"`, `password = "<your-password-1>"`, `token = "{{ vault.token1 }}!"`, `password = "https://a.b/c?d=1"`, `password_regex = "^[a-z]{2,9}!"`, `secret = "arn:aws:secretsmanager:eu:123:secret:a1"`, `pass = "#password-1"`, `pass = "input[name=pass1]"`,
@@ -94,7 +94,7 @@ func TestAssignedThatAreNoPasswords(t *testing.T) {
 	}
 }
 
-// Code has hardly any: what is found in it are passwords that examples and tests have.
+// Code has hardly any such passwords, and those are in examples and tests.
 func TestAssignedPasswordsInCode(t *testing.T) {
 	const most = 20
 	n, size := 0, 0

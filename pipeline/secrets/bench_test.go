@@ -13,15 +13,14 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/history"
 )
 
-// benchPiece is about the size of a large hunk; gitleaks gets slower on larger
-// ones.
+// benchPiece is about the size of a large hunk. Gitleaks gets slower on larger ones.
 const benchPiece = 8 << 10
 
-// piece is a text with the path of the file it is from.
+// piece is a text with the path of its file.
 type piece struct{ text, path string }
 
-// historyPieces are added lines of the history, in pieces of a hunk's size;
-// where there is none, pieces of code.
+// historyPieces are added lines of the history in pieces of a hunk's size, or pieces of code if
+// there is no history.
 func historyPieces(t testing.TB, limit int) (list []piece, lines, size int) {
 	t.Helper()
 	add := func(path, text string) {
@@ -50,17 +49,17 @@ func historyPieces(t testing.TB, limit int) (list []piece, lines, size int) {
 	return list, lines, size
 }
 
-// BenchmarkAgainstGitleaks looks for secrets in the same pieces of a real
-// history by our detector and by gitleaks' own, in one goroutine, and says how
-// many times faster ours is. Both find the same, which it makes sure of first.
+// BenchmarkAgainstGitleaks searches the same pieces of a real history with our detector and with
+// gitleaks' own, in one goroutine, and reports how many times faster ours is. First it checks
+// that both find the same.
 func BenchmarkAgainstGitleaks(b *testing.B) {
 	ours, theirs := detector(b), plain(b)
 	list, lines, size := historyPieces(b, 8<<20)
 	found := 0
 	for _, p := range list {
 		want := plainResults(theirs, p.text, p.path)
-		if ours.passesOver(p.path) {
-			continue // nor does gitleaks look at it
+		if ours.skips(p.path) {
+			continue // gitleaks does not look at it either
 		}
 		found += len(want)
 		if diff := gocmp.Diff(want, ourResults(ours, p.text, p.path), cmpopts.EquateEmpty()); diff != "" {
@@ -84,7 +83,7 @@ func BenchmarkAgainstGitleaks(b *testing.B) {
 		other += time.Since(start)
 	}
 	rate := func(d time.Duration) float64 { return float64(size) * float64(b.N) / 1e6 / d.Seconds() }
-	b.ReportMetric(0, "MB/s") // of both together says nothing
+	b.ReportMetric(0, "MB/s") // the rate of both together is meaningless
 	b.ReportMetric(rate(own), "own-MB/s")
 	b.ReportMetric(rate(other), "gitleaks-MB/s")
 	b.ReportMetric(other.Seconds()/own.Seconds(), "x-gitleaks")
@@ -94,9 +93,8 @@ func BenchmarkAgainstGitleaks(b *testing.B) {
 	b.ReportMetric(1000*float64(found)/float64(lines), "findings/1000-lines")
 }
 
-// BenchmarkRedact redacts changes made to be slow: every line holds a secret,
-// in one hunk, or all stand on one line. The rates of ten times the size have
-// to be about the same.
+// BenchmarkRedact redacts slow changes: every line holds a secret, in one hunk, or all secrets are
+// on one line. At ten times the size, the rates must be about the same.
 func BenchmarkRedact(b *testing.B) {
 	d := detector(b)
 	secret := func(i int) string {

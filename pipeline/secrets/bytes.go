@@ -8,15 +8,15 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// BytesHit is a secret in bytes that need not be text.
+// BytesHit is a secret in bytes that may not be text.
 type BytesHit struct {
 	RuleID string
-	Line   int // counted from 1 by line feeds
+	Line   int // by line feeds, from 1
 
-	details string // what the rule says of itself
+	details string // what the rule adds to its findings
 }
 
-// Redaction says of a file that the secret stands in it.
+// Redaction returns a redaction that says that the file has the secret.
 func (h BytesHit) Redaction(path string) pipeline.Redaction {
 	return pipeline.Redaction{
 		Source: pipeline.RedactedLine, Path: path, Op: pipeline.LineAdded, Line: h.Line,
@@ -24,12 +24,12 @@ func (h BytesHit) Redaction(path string) pipeline.Redaction {
 	}
 }
 
-// maxBytesHits bounds what one file tells: more of them say nothing new.
+// maxBytesHits bounds the hits of one file. More of them would add nothing.
 const maxBytesHits = 100
 
-// Bytes looks for secrets in a file's bytes: as they are, and as UTF-16 and UTF-32 of
-// either order, in which ASCII has NULs between its letters. It returns 100 at most, in
-// the order of their lines, one of a rule on a line.
+// Bytes looks for secrets in a file's bytes: as they are, and as UTF-16 and UTF-32 in either byte
+// order, where ASCII has NULs between its letters. It returns at most 100 hits in the order of
+// their lines, one for each rule on a line.
 func (d *Detector) Bytes(content []byte) []BytesHit {
 	hits := d.hits(stretches(content), nil)
 	if bytes.IndexByte(content, 0) >= 0 {
@@ -39,12 +39,12 @@ func (d *Detector) Bytes(content []byte) []BytesHit {
 	return hits
 }
 
-// minStretch is how many bytes of ASCII in a row are looked at. A secret has more, and
-// compressed data seldom as many: to look at all of it would take many times as long.
+// minStretch is how many ASCII bytes in a row are needed to be searched. A secret has more.
+// Compressed data seldom has as many, and searching all of it would take many times as long.
 const minStretch = 8
 
-// stretches returns the stretches of ASCII in some bytes, apart from each other, with
-// all line feeds.
+// stretches returns the stretches of ASCII in some bytes, separated from each other, with all line
+// feeds.
 func stretches(content []byte) string {
 	var out strings.Builder
 	from := 0
@@ -53,7 +53,7 @@ func stretches(content []byte) string {
 			continue
 		}
 		line := i < len(content) && content[i] == '\n'
-		whole := line && (from == 0 || content[from-1] == '\n') // a line of text, however short
+		whole := line && (from == 0 || content[from-1] == '\n') // a whole line of text, however short
 		if i-from >= minStretch || whole {
 			out.Write(content[from:i])
 			if !line {

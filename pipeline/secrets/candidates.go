@@ -13,12 +13,11 @@ type candidate struct {
 	from, to int
 }
 
-// maxBefore and maxAfter cut candidates out of lines that are very long, such
-// as minified code. No rule looks further back than 50 characters, and few
-// secrets are longer than some thousand.
+// maxBefore and maxAfter cut candidates out of very long lines, such as minified code. No rule
+// looks back more than 50 characters, and few secrets are longer than a few thousand.
 //
-// maxCandidate is how far candidates grow together beyond the last one's own length:
-// the detector's time grows with the square of the findings in one.
+// maxCandidate bounds how far candidates may grow together beyond the length of the last one: the
+// detector's time grows with the square of the findings in one candidate.
 const (
 	maxBefore    = 1 << 10
 	maxAfter     = 4 << 10
@@ -29,13 +28,12 @@ const (
 type search struct {
 	detector *Detector
 	text     string
-	open     []candidate // by rule; those with to > 0 may still grow
+	open     []candidate // by rule; one with to > 0 may still grow
 	found    []candidate
 	keyLines []keyLine
 }
 
-// search returns where rules may have a match in the text. It returns nil for
-// a text without any.
+// search returns where rules may match in the text, or nil if they can't.
 func (d *Detector) search(text string) *search {
 	var s *search
 	begin := func() {
@@ -66,14 +64,14 @@ func (d *Detector) search(text string) *search {
 	return s
 }
 
-// finish closes what is open.
+// finish closes the open candidates.
 func (s *search) finish() {
 	for _, c := range s.open {
 		s.close(c)
 	}
 }
 
-// nextLine returns where what stands next, beyond the line that at is in.
+// nextLine returns the position of the next occurrence of what after the line that contains at.
 func nextLine(text, what string, at int) int {
 	end := lineEnd(text, at)
 	if i := strings.Index(text[end:], what); i >= 0 {
@@ -82,8 +80,8 @@ func nextLine(text, what string, at int) int {
 	return -1
 }
 
-// addFolded looks at a line with a letter that (?i) takes for an ASCII one: it
-// is searched as it would be spelt in ASCII, and matches may be anywhere.
+// addFolded handles a line with a letter that (?i) treats as an ASCII letter. It searches the line
+// in its ASCII spelling, and a match may be anywhere in it.
 func (s *search) addFolded(at int) {
 	line := literals.Unfold(s.text[lineStart(s.text, at):lineEnd(s.text, at)])
 	s.detector.matcher.Find(line, func(ids []int, _ int) {
@@ -100,7 +98,7 @@ func (s *search) addFolded(at int) {
 	})
 }
 
-// hit adds the candidate around a literal that stands from start to end.
+// hit adds the candidate around a literal from start to end.
 func (s *search) hit(r, start, end int) {
 	rule := s.detector.rules[r]
 	switch {
@@ -120,7 +118,7 @@ func (s *search) hit(r, start, end int) {
 	}
 }
 
-// addAll adds all of the text, in pieces of whole lines.
+// addAll adds the whole text, in pieces of whole lines.
 func (s *search) addAll(r int) {
 	if s.open[r].to > 0 {
 		return
@@ -133,8 +131,8 @@ func (s *search) addAll(r int) {
 	}
 }
 
-// add widens from and to to whole lines and joins them to the candidate
-// before, if they touch it and that isn't too long yet.
+// add widens from and to to whole lines, and joins them to the previous candidate if they touch it
+// and it is not too long yet.
 func (s *search) add(r, from, to int) {
 	from, to = max(0, from), min(len(s.text), to)
 	c := &s.open[r]
@@ -159,15 +157,15 @@ func (s *search) close(c candidate) {
 	}
 }
 
-// lineStart returns the offset at which the line starts that at stands in, or
-// the one maxBefore bytes before at if that is nearer.
+// lineStart returns the start of the line that contains at, or the offset maxBefore bytes before at
+// if that is nearer.
 func lineStart(text string, at int) int {
 	from := max(0, at-maxBefore)
 	return from + strings.LastIndexByte(text[from:at], '\n') + 1
 }
 
-// lineEnd returns the offset after the line feed of the line that at stands
-// in, or the one maxAfter bytes after at if that is nearer.
+// lineEnd returns the offset after the line feed of the line that contains at, or the offset
+// maxAfter bytes after at if that is nearer.
 func lineEnd(text string, at int) int {
 	to := min(len(text), at+maxAfter)
 	if i := strings.IndexByte(text[at:to], '\n'); i >= 0 {
@@ -176,7 +174,7 @@ func lineEnd(text string, at int) int {
 	return to
 }
 
-// literal is what the matcher looks for, and the rules that need it.
+// literal is a literal that the matcher searches for, and the rules that need it.
 type literal struct {
 	length int
 	rules  []int

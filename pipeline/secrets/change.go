@@ -10,28 +10,27 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Change takes the secrets out of one change, and out of what is read beside it. A
-// value that nothing but its place in the change tells to be a secret is one in a
-// linked issue and a file's name, too. It is never stored, and the values are gone
-// with it.
+// Change replaces the secrets in one change and in other texts that belong to it. A value that is
+// recognised only by its context in the change also counts as a secret in a linked issue or a
+// file's name. A Change is never stored, and the values disappear with it.
 type Change struct {
 	detector *Detector
 	values   map[string]*rule
-	found    []string // the values behind the redactions, in their order
+	found    []string // the values behind the redactions, in order
 }
 
-// Change begins a change.
+// Change returns a new Change.
 func (d *Detector) Change() *Change { return &Change{detector: d} }
 
-// Redact is [Detector.Redact], whose values [Change.Text] knows after.
+// Redact is [Detector.Redact]. Afterwards [Change.Text] knows the values.
 func (c *Change) Redact(facts *pipeline.PRFacts) []pipeline.Redaction {
 	r := c.detector.redact(facts, nil)
-	c.values, c.found = r.values, r.behind
+	c.values, c.found = r.values, r.foundValues
 	return r.found
 }
 
-// Sign notes the digests of the values in the facts, by a key that no author knows.
-// Redact comes before it.
+// Sign stores the digests of the values in the facts, with a key that no author knows. It must
+// follow Redact.
 func (c *Change) Sign(facts *pipeline.PRFacts, key []byte) {
 	if len(key) == 0 {
 		return
@@ -45,17 +44,16 @@ func (c *Change) Sign(facts *pipeline.PRFacts, key []byte) {
 	}
 }
 
-// Text replaces the secrets in a text by placeholders: those that the detector finds
-// there, and those that it found in the change. Any number of goroutines may call it
-// once Redact is done.
+// Text replaces the secrets in a text by placeholders: those that the detector finds in it, and
+// those that it found in the change. Any number of goroutines may call it after Redact.
 func (c *Change) Text(text string) string {
 	quoted := pipeline.PRFacts{Body: text}
 	c.detector.redact(&quoted, c.values)
 	return quoted.Body
 }
 
-// redact is Redact with values that are known to be secrets. It returns what it
-// found, with all values.
+// redact is Redact with values that are known to be secrets. It returns what it found, with all
+// values.
 func (d *Detector) redact(facts *pipeline.PRFacts, known map[string]*rule) *redactor {
 	r := &redactor{detector: d, marks: map[*string][]mark{}, values: map[string]*rule{}}
 	maps.Copy(r.values, known)
@@ -64,10 +62,10 @@ func (d *Detector) redact(facts *pipeline.PRFacts, known map[string]*rule) *reda
 	for i := range facts.Commits {
 		c := &facts.Commits[i]
 		r.text(&c.Message, pipeline.Redaction{Source: pipeline.RedactedCommitMessage, Commit: c.SHA})
-		r.beside(&c.Author)
+		r.unreported(&c.Author)
 	}
-	for _, text := range beside(facts) {
-		r.beside(text)
+	for _, text := range otherTexts(facts) {
+		r.unreported(text)
 	}
 	for i := range facts.Files {
 		r.file(&facts.Files[i])
@@ -82,9 +80,9 @@ func (d *Detector) redact(facts *pipeline.PRFacts, known map[string]*rule) *reda
 	return r
 }
 
-// beside returns what a change has beside its text: the branch, the name of the fork,
-// labels, the milestone and what git names above hunks.
-func beside(facts *pipeline.PRFacts) []*string {
+// otherTexts returns the other texts of a change: the branch, the name of the fork, labels, the
+// milestone, and hunk headings.
+func otherTexts(facts *pipeline.PRFacts) []*string {
 	out := []*string{&facts.Head.Ref, &facts.Head.Repository, &facts.Milestone}
 	for i := range facts.Labels {
 		out = append(out, &facts.Labels[i])

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What only its place in the change tells to be a secret is one wherever it is read
-// for that change, and for no other.
+// A value that only its context in a change shows to be a secret counts as one in all texts of
+// that change, and in no other change.
 func TestChangeKnowsItsSecrets(t *testing.T) {
 	d := detector(t)
 	c := d.Change()
@@ -27,7 +27,7 @@ func TestChangeKnowsItsSecrets(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	// A text teaches nothing.
+	// Text learns nothing from the texts that it redacts.
 	c.Text("password = \"" + random[2:] + "x7Qz\"")
 	if got := c.Text("Use " + random[2:] + "x7Qz."); strings.Contains(got, "redacted") {
 		t.Errorf("%q is taken for a secret", got)

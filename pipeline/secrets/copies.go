@@ -6,15 +6,15 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// minValue is the shortest value that is looked for in all of the change, in
-// bytes. Shorter ones are too likely to stand there by chance.
+// minValue is the length of the shortest value that is searched for in the whole change, in bytes.
+// Shorter values are too likely to occur by chance.
 const minValue = 10
 
-// copies marks the values that were found wherever else they stand: a rule
-// may know a value by what stands beside it in one place only.
+// copies marks all other occurrences of the values that were found: a rule may recognise a value
+// only by its context in one place.
 func (r *redactor) copies(facts *pipeline.PRFacts) {
-	lengths := map[[minValue]byte][]int{} // of the values that start so
-	var first [1 << 16]bool               // by two bytes: most places are none
+	lengths := map[[minValue]byte][]int{} // of the values with this start
+	var first [1 << 16]bool               // by two bytes: rules out most positions
 	for v := range r.values {
 		k := [minValue]byte([]byte(v))
 		if !slices.Contains(lengths[k], len(v)) {
@@ -44,7 +44,7 @@ func (r *redactor) copies(facts *pipeline.PRFacts) {
 		look(&facts.Commits[i].Message)
 		look(&facts.Commits[i].Author)
 	}
-	for _, text := range beside(facts) {
+	for _, text := range otherTexts(facts) {
 		look(text)
 	}
 	for i := range facts.Files {

@@ -13,17 +13,17 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/needs"
 )
 
-// file is one file of the code that tests and benchmarks work on.
+// file is one file of the code in tests and benchmarks.
 type file struct{ path, text string }
 
-// maxFile bounds a file, in bytes: what is larger is mostly generated.
+// maxFile bounds a file, in bytes. Larger files are mostly generated.
 const maxFile = 128 << 10
 
 var extensions = []string{".go", ".ts", ".tsx", ".js", ".py", ".sql", ".yml", ".yaml", ".sh", ".md", ".json", ".tf"}
 
-// code returns files of the Go distribution and of the downloaded modules,
-// limit bytes at most. On one machine they are always the same, and they come
-// from all over the trees. The test is skipped where there is no go command.
+// code returns files of the Go distribution and of the downloaded modules, at most limit bytes.
+// They come from all over the trees and are always the same on one machine. Without a go command
+// the test is skipped.
 func code(t testing.TB, limit int) []file {
 	t.Helper()
 	var files []file
@@ -35,7 +35,7 @@ func code(t testing.TB, limit int) []file {
 		files = append(files, collect(t, root, limit/len(roots), func(path string) bool {
 			h := fnv.New32()
 			h.Write([]byte(path))
-			// There is little but Go, so all of the rest is taken.
+			// There is little besides Go, so everything else is taken.
 			return filepath.Ext(path) != ".go" || h.Sum32()%16 == 0
 		})...)
 	}

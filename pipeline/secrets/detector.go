@@ -9,19 +9,19 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
-// Detector finds and replaces secrets. It is never changed once it is made,
-// so that any number of goroutines may use it.
+// Detector finds and replaces secrets. It does not change after it is made, so any number of
+// goroutines may use it.
 type Detector struct {
 	rules      []*rule // in gitleaks' order
-	paths      []*rule // those that look at a file's path only
+	paths      []*rule // those that look only at a file's path
 	privateKey *rule
 	allowed    []*gitleaks.Allowlist
 	matcher    *literals.Matcher
 	literals   []literal
 }
 
-// Default returns the detector of gitleaks' rules. They are compiled once a
-// process, at the first call.
+// Default returns the detector with gitleaks' rules. The first call compiles them, once in a
+// process.
 var Default = sync.OnceValues(compile)
 
 func compile() (*Detector, error) {
@@ -49,13 +49,13 @@ func compile() (*Detector, error) {
 	return d, nil
 }
 
-// withoutPaths returns the lists without their paths, which are half the cost
-// of a look: [Detector.passesOver] asks them once a file.
+// withoutPaths returns the lists without their paths, which cost half of a search.
+// [Detector.skips] checks the paths once for each file.
 func withoutPaths(lists []*gitleaks.Allowlist) ([]*gitleaks.Allowlist, error) {
 	var out []*gitleaks.Allowlist
 	for _, a := range lists {
 		if a.MatchCondition != gitleaks.AllowlistMatchOr || len(a.Regexes)+len(a.StopWords) == 0 {
-			return nil, fmt.Errorf("read gitleaks' rules: the allow list %q is of a kind that isn't known", a.Description)
+			return nil, fmt.Errorf("read gitleaks' rules: the allow list %q has an unknown type", a.Description)
 		}
 		b := &gitleaks.Allowlist{Description: a.Description, RegexTarget: a.RegexTarget, Regexes: a.Regexes, StopWords: a.StopWords}
 		if err := b.Validate(); err != nil {
@@ -66,8 +66,8 @@ func withoutPaths(lists []*gitleaks.Allowlist) ([]*gitleaks.Allowlist, error) {
 	return out, nil
 }
 
-// passesOver reports whether gitleaks looks into no file of this path.
-func (d *Detector) passesOver(path string) bool {
+// skips reports whether gitleaks skips every file with this path.
+func (d *Detector) skips(path string) bool {
 	for _, a := range d.allowed {
 		if a.PathAllowed(path) {
 			return true

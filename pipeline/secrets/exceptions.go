@@ -16,14 +16,14 @@ import (
 	names "github.com/reviewgate/reviewgate/policies/spelling"
 )
 
-// ExceptionsFile is the config of gitleaks at a repository's root. Only what it allows
-// is read, and only that of the base: gitleaks looks into .gitleaksignore and comments
-// too, which name findings and not reasons.
+// ExceptionsFile is gitleaks' config at a repository's root. Only its allow lists are read, and
+// only from the base. Gitleaks also reads .gitleaksignore and comments, which name findings and not
+// reasons.
 const ExceptionsFile = ".gitleaks.toml"
 
-// The bounds of the file: its size in bytes, how many patterns and words it may have in
-// all, how long each may be in bytes, and how many instructions all patterns may expand
-// to. A usual pattern has about 50; x{1000} is short to write and has 2,000.
+// The bounds of the file: its size in bytes, how many patterns and words it may have, the length of
+// each in bytes, and how many instructions all patterns may expand to. A usual pattern has about
+// 50; x{1000} is short to write and has 2,000.
 const (
 	MaxExceptions      = 256 << 10
 	maxExceptions      = 1000
@@ -31,8 +31,7 @@ const (
 	maxExceptionSize   = 20_000
 )
 
-// Exceptions are what a repository allows in the words of gitleaks. The zero value
-// allows nothing.
+// Exceptions are what a repository allows in gitleaks' notation. The zero value allows nothing.
 type Exceptions struct {
 	lists []exception
 }
@@ -42,16 +41,16 @@ func (e *Exceptions) Empty() bool { return len(e.lists) == 0 }
 
 // exception is an allow list.
 type exception struct {
-	rules       []string // ids; empty for all
+	rules       []string // ids, or empty for all rules
 	description string
-	all         bool // every kind of criterion must hold, and not just one
+	all         bool // every kind of criterion must hold, not just one
 	paths       []*regexp.Regexp
 	values      []*regexp.Regexp
 	words       []string // in lower case
 }
 
-// ReadExceptions reads the text of a .gitleaks.toml. The problems name the parts that do
-// not count; the rest does.
+// ReadExceptions reads the text of a .gitleaks.toml. The problems name the parts that do not count;
+// the other parts do.
 func ReadExceptions(text []byte) (e Exceptions, problems []string) {
 	if len(text) > MaxExceptions {
 		return Exceptions{}, []string{fmt.Sprintf("it is larger than %d KB", MaxExceptions>>10)}
@@ -88,7 +87,7 @@ func ReadExceptions(text []byte) (e Exceptions, problems []string) {
 type exceptionReader struct {
 	lists    []exception
 	problems []string
-	left     int      // patterns and words
+	left     int      // the number of patterns and words that may still be read
 	size     int      // of the patterns so far, in instructions
 	ids      []string // of gitleaks' rules
 }
@@ -100,7 +99,7 @@ func (r *exceptionReader) problem(at, format string, args ...any) {
 	}
 }
 
-// allowLists reads the allow lists of a table: of the whole file, or of a rule.
+// allowLists reads the allow lists of a table, for the whole file or for a rule.
 func (r *exceptionReader) allowLists(at string, in tomlTable, rule string) {
 	listNames := []string{"allowlist", "allowlists"}
 	for _, key := range slices.Sorted(maps.Keys(in)) {
@@ -115,7 +114,7 @@ func (r *exceptionReader) allowLists(at string, in tomlTable, rule string) {
 	for i, l := range lists {
 		r.list(fmt.Sprintf("%sallowlists, entry %d", at, i+1), l, rule)
 	}
-	switch l := in["allowlist"].(type) { // until gitleaks 8.25
+	switch l := in["allowlist"].(type) { // the form before gitleaks 8.25
 	case nil:
 	case map[string]any:
 		r.list(at+"allowlist", tomlTable(l).lower(), rule)
@@ -127,8 +126,8 @@ func (r *exceptionReader) allowLists(at string, in tomlTable, rule string) {
 // listKeys are the keys of an allow list.
 var listKeys = []string{"description", "targetRules", "condition", "commits", "paths", "regexTarget", "regexes", "stopwords"}
 
-// list reads one allow list. One with a key or a type that nobody knows does not count:
-// what it says without them may be more than what was meant.
+// list reads one allow list. A list with an unknown key or type does not count: without that part
+// it might allow more than was meant.
 func (r *exceptionReader) list(at string, l tomlTable, rule string) {
 	clear := true
 	for _, key := range slices.Sorted(maps.Keys(l)) {
@@ -200,7 +199,7 @@ func (r *exceptionReader) list(at string, l tomlTable, rule string) {
 		}
 		e.words = append(e.words, w)
 	}
-	if e.all && !whole { // without the rest it would allow more
+	if e.all && !whole { // the remaining part would allow more
 		return
 	}
 	if len(e.paths)+len(e.values)+len(e.words) > 0 {
@@ -208,7 +207,7 @@ func (r *exceptionReader) list(at string, l tomlTable, rule string) {
 	}
 }
 
-// tomlTable is a table of TOML.
+// tomlTable is a TOML table.
 type tomlTable map[string]any
 
 // lower is the table with its keys in lower case, as gitleaks reads them.
@@ -247,7 +246,7 @@ func (r *exceptionReader) text(at string, v any) (string, bool) {
 	return s, ok || v == nil
 }
 
-// allOf is a list of values of one type, and of nothing where v is nil.
+// allOf returns a list of values of one type. It is empty if v is nil.
 func allOf[T any](v any) (out []T, ok bool) {
 	if v == nil {
 		return nil, true
@@ -263,11 +262,11 @@ func allOf[T any](v any) (out []T, ok bool) {
 	return out, ok
 }
 
-// leastStopWord is the length of the shortest word whose presence allows a value.
+// leastStopWord is the least length of a word whose presence allows a value.
 const leastStopWord = 3
 
-// Paths and values that have nothing in common: a pattern that matches all of them
-// matches everything.
+// Paths and values that have nothing in common: a pattern that matches all of them matches
+// everything.
 var (
 	anyPath  = []string{"main.go", "src/api/Client.java", ".env", "deploy/prod/values.yaml", "README"}
 	anyValue = []string{"zR8kQ4xTn6Wp1LvB7mYc3Jd9", "ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y", "-----BEGIN RSA PRIVATE KEY-----", "0123456789", "qwertzuiop"}
@@ -296,7 +295,7 @@ func (r *exceptionReader) pattern(text string, samples []string) (re *regexp.Reg
 	if err != nil {
 		return nil, "is not a regular expression"
 	}
-	// Before compiling, since that is where a short pattern becomes large.
+	// This comes before compiling, where a short pattern can become large.
 	size := expression.PatternSize(tree)
 	if r.size+size > maxExceptionSize {
 		return nil, fmt.Sprintf("expands to about %d instructions, and all patterns together may have %d", size, maxExceptionSize)
@@ -313,7 +312,7 @@ func (r *exceptionReader) pattern(text string, samples []string) (re *regexp.Reg
 
 func cut(s string) string { return s[:min(len(s), 40)] }
 
-// reason is why a value is allowed where it stands, or empty if it is not.
+// reason is why a value is allowed at its place, or "".
 func (e *Exceptions) reason(r *pipeline.Redaction, value string) string {
 	least := len(value)
 	if providers(r.RuleID) {
@@ -332,12 +331,12 @@ func (e *Exceptions) reason(r *pipeline.Redaction, value string) string {
 	return ""
 }
 
-// allows reports whether a list allows a value at a path. Only the first least bytes of the
-// value count, since they are a token already, to which an author could append anything.
-// An expression is matched with them alone: where it may look further, the end of a match
-// says nothing of what decided it. It is matched with the whole value, too, where it spells
-// out one text of at least least bytes from its start to its end: then the base named this
-// very token, and what an author appends to another one can't make it the same.
+// allows reports whether a list allows a value at a path. Only the first least bytes of the value
+// count: they are already a token, to which an author could append anything. An expression is
+// matched with them alone. If it could look further, the end of its match does not show what
+// decided it. An expression is also matched with the whole value if it spells out a single text of
+// at least least bytes from start to end: then the base names this exact token, and appending to
+// another token can't produce it.
 func (l *exception) allows(path, value string, least int) bool {
 	lower := strings.ToLower(value)
 	some := false
@@ -363,8 +362,8 @@ func (l *exception) allows(path, value string, least int) bool {
 	return some
 }
 
-// spelled is the one text that an expression matches if it is anchored at both ends and has
-// no other, and empty for other expressions.
+// spelled is the only text that an expression matches, if it is anchored at both ends and matches
+// no other text, or "".
 func spelled(re *regexp.Regexp) string {
 	tree, err := syntax.Parse(re.String(), syntax.Perl)
 	if err != nil {
@@ -388,8 +387,8 @@ func clean(s string) string {
 	return s
 }
 
-// Except notes in the facts which of their redactions the base's .gitleaks.toml allows,
-// beside what Allow did. What is allowed stays redacted.
+// Except records in the facts which of their redactions the base's .gitleaks.toml allows, in
+// addition to Allow. Allowed secrets stay redacted.
 func (c *Change) Except(facts *pipeline.PRFacts, e *Exceptions) {
 	if len(e.lists) == 0 {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// excepted are the reasons for which a .gitleaks.toml allows the secrets of a file.
+// excepted returns why a .gitleaks.toml allows the secrets in a file, and its problems.
 func excepted(t *testing.T, text, path string, lines ...string) (reasons, problems []string) {
 	t.Helper()
 	e, problems := ReadExceptions([]byte(text))
@@ -32,7 +32,7 @@ func excepted(t *testing.T, text, path string, lines ...string) (reasons, proble
 func TestExceptions(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text, path string
-		want       string // empty where the token stays a finding
+		want       string // empty if the token stays a finding
 	}{
 		"a path":              {"[[allowlists]]\ndescription = \"fixtures\"\npaths = ['''^test/''']", "test/a.go", "fixtures"},
 		"another path":        {"[[allowlists]]\npaths = ['''^test/''']", "src/test/a.go", ""},
@@ -70,9 +70,9 @@ func TestExceptions(t *testing.T) {
 	}
 }
 
-// What the author of a change writes behind a token, around it or between its parts allows
-// nothing.
-func TestExceptionsOfWhatAnAuthorAdds(t *testing.T) {
+// Nothing that the author of a change writes after a token, around it or between its parts allows
+// it.
+func TestExceptionsIgnoreAddedText(t *testing.T) {
 	for name, tt := range map[string]struct{ list, line string }{
 		"a word behind":      {`stopwords = ["sandbox"]`, github + "sandbox"},
 		"a pattern behind":   {`regexes = ["sandbox[0-9]$"]`, github + "sandbox1"},
@@ -103,7 +103,7 @@ func TestExceptionsOfWhatAnAuthorAdds(t *testing.T) {
 	}
 }
 
-// What does not count is named with its place, and what is too much counts for nothing.
+// A part that does not count is named with its place, and a part above the bounds does not count.
 func TestExceptionsThatDoNotCount(t *testing.T) {
 	var many strings.Builder
 	for i := range maxExceptions {

@@ -10,32 +10,31 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
-// format is how one kind of a provider's tokens looks. Unlike gitleaks' rules it does
-// not care what stands around a token, so that letters glued to it hide nothing.
+// format describes one kind of a provider's tokens. Unlike gitleaks' rules it ignores the text
+// around a token, so that adjacent letters hide nothing.
 //
-// To add one, write a row in formats with the part of the token that all of its kind
-// share, and what follows it; give it an example in formats_test.go, as a template
-// that the test fills with random characters. Where gitleaks has a rule for the same
-// token, take its id: a value that both find is told once.
+// To add a format, add a row to formats with the prefix that all such tokens share and what follows
+// it. Add an example to formats_test.go, as a template that the test fills with random characters.
+// If gitleaks has a rule for the same token, use its id: a value that both find is reported once.
 type format struct {
 	id string
-	// prefix is literal, and what must stand there for anything to be looked at.
+	// prefix is a literal. Only text after it is checked.
 	prefix string
-	// rest is the expression for what follows. A group in it is the secret, where
-	// that is not all of the match.
+	// rest is the expression for what follows. If the secret is only a part of the match, it is a
+	// group.
 	rest string
-	// apart is set where the prefix is so short that it occurs within words: no
-	// letter or digit may stand before it, but for what formats of texts begin with.
+	// apart is set if the prefix is so short that it occurs within words. No letter or digit may
+	// come before it, except those that can begin a format string.
 	apart bool
-	// alone is set where it is the end of names, too: nor may an underscore.
+	// alone is set if the prefix is also the end of names: no underscore may come before it either.
 	alone bool
-	// fold is set where the prefix counts in capitals as well.
+	// fold is set if the prefix also counts in capitals.
 	fold bool
-	// before is an expression for what precedes the prefix, of least to back bytes:
-	// few formats have their mark in the middle. least is back where it is 0.
+	// before is an expression for the least to back bytes before the prefix, for the few formats
+	// with their mark in the middle. If least is 0, it is back.
 	before      string
 	least, back int
-	// parts has a token of three parts matched by jwtAt, which reads each part once.
+	// parts makes jwtAt match a token of three parts, which reads each part once.
 	parts bool
 }
 
@@ -48,15 +47,15 @@ const (
 	port      = `(?::[0-9]{1,5})?`
 	slackHost = `(?i:hooks\.slack(?:-gov)?\.com)` + port + `/{0,3}`
 
-	// isSetTo is what stands between a name and its value in the settings of programs,
-	// shells and containers. They may give the value on a line of its own.
+	// isSetTo matches the text between a name and its value in the settings of programs, shells and
+	// containers. The value may be on a line of its own.
 	isSetTo = "[\"'`]?\\]?(?:,?\\s{1,80}[\"']?value[\"']?)?[ \\t]*(?:=>|:=|:-|\\?\\?|\\|\\||[=:,>]|[ \\t])[ \\t]*[\"'`]?"
 
 	uuid = low + `{8}-` + low + `{4}-` + low + `{4}-` + low + `{4}-` + low + `{12}`
 )
 
-// formats are those that providers publish. What gitleaks has, too, stands here where
-// its rule asks for a boundary or for a word elsewhere.
+// formats are those that providers publish. A format that gitleaks also has is here if gitleaks'
+// rule needs a boundary or a word elsewhere.
 var formats = []format{
 	// GitHub. Since 2026 installation tokens are ghs_APPID_JWT, 377 to 520 characters
 	// long; https://docs.github.com/authentication names the prefixes.
@@ -97,7 +96,7 @@ var formats = []format{
 	{id: "slack-browser-cookie", prefix: "xoxd-", rest: `[A-Za-z0-9%+/_-]{40,}`},
 	{id: "slack-app-token", prefix: "xapp-", rest: `[0-9]-[A-Za-z0-9-]{20,}`},
 	{id: "slack-workflow-token", prefix: "xwfp-", rest: `[0-9A-Za-z-]{20,}`},
-	// The names of hosts are the same in capitals.
+	// Host names are the same in capitals.
 	{id: "slack-webhook-url", prefix: "/services/", before: slackHost, least: 15, back: 28, rest: `/{0,3}([A-Za-z0-9+/_-]{20,120})`},
 	{id: "slack-webhook-url", prefix: "/workflows/", before: slackHost, least: 15, back: 28, rest: `/{0,3}([A-Za-z0-9+/_-]{20,120})`},
 	{id: "slack-webhook-url", prefix: "/triggers/", before: slackHost, least: 15, back: 28, rest: `/{0,3}([A-Za-z0-9+/_-]{20,120})`},
@@ -139,7 +138,7 @@ var formats = []format{
 	{id: "apify-api-token", prefix: "apify_api_", rest: word + `{36}`},
 	{id: "val-town-token", prefix: "vtwn_", rest: word + `{27}`},
 
-	// The console's files and many calls have the secret behind the id, without its name.
+	// The console's files and many calls have the secret after the id, without its name.
 	{id: "aws-access-token", prefix: "AKIA", rest: "[A-Z0-9]{16}[\"'`]?[ \t]*[,;:|\t][ \t]*[\"'`]?" + b64 + `{40}`},
 	{id: "aws-access-token", prefix: "AKIA", rest: `[A-Z0-9]{16}`},
 	{id: "aws-access-token", prefix: "ASIA", rest: "[A-Z0-9]{16}[\"'`]?[ \t]*[,;:|\t][ \t]*[\"'`]?" + b64 + `{40}`},
@@ -172,7 +171,7 @@ var formats = []format{
 	{id: "azure-api-key", prefix: "JQQJ99", rest: word + `{26}`, before: word + `{52}`, back: 52},
 	{id: "azure-storage-key", prefix: "+ASt", rest: b64 + `{6}==`, before: b64 + `{76}`, back: 76},
 	{id: "azure-function-key", prefix: "AzFu", rest: urlish + `{6}==`, before: urlish + `{44}`, back: 44},
-	// Microsoft marks the keys of its services with letters near their end.
+	// Microsoft marks the keys of its services with letters near the end.
 	{id: "azure-cosmos-db-key", prefix: "ACDb", rest: b64 + `{5}[AQgw]==`, before: b64 + `{76}`, back: 76},
 	{id: "azure-batch-key", prefix: "+ABa", rest: b64 + `{5}[AQgw]==`, before: b64 + `{76}`, back: 76},
 	{id: "azure-api-management-key", prefix: "APIM", rest: b64 + `{5}[AQgw]==`, before: b64 + `{76}`, back: 76},
@@ -402,7 +401,7 @@ var formats = []format{
 	{id: "dropbox-short-lived-api-token", prefix: "sl.", rest: urlish + `{130,}`},
 	{id: "dropbox-short-lived-api-token", prefix: "sl.u.", rest: urlish + `{130,}`},
 	{id: "baidu-api-key", prefix: "bce-v3/ALTAK-", rest: word + `{21}/` + low + `{40}`},
-	// Robots of chats, whose addresses are their secret.
+	// Chat robots, whose URLs are their secrets.
 	{id: "lark-webhook-url", prefix: "/open-apis/bot/v2/hook/", rest: `(` + uuid + `)`},
 	{id: "dingtalk-webhook-url", prefix: "dingtalk.com/robot/send?access_token=", rest: `(` + low + `{64})`},
 	{id: "wecom-webhook-url", prefix: "/cgi-bin/webhook/send?key=", rest: `(` + uuid + `)`},
@@ -417,13 +416,13 @@ var formats = []format{
 	{id: "jwk-private-key", prefix: `"dq"`, rest: `\s*:\s*"(` + urlish + `{86,})"`},
 	{id: "jwk-private-key", prefix: `"qi"`, rest: `\s*:\s*"(` + urlish + `{86,})"`},
 
-	// Its parts may be so long that an expression would read them again and again.
+	// The parts may be so long that an expression would read them again and again.
 	{id: ruleJWT, prefix: "eyJ", rest: urlish + `{12,}\.eyJ` + urlish + `{8,}\.` + urlish + `{16,}`, parts: true},
-	// Of this length it need not stand apart.
+	// A token of this length need not stand apart.
 	{id: "sendgrid-api-token", prefix: "SG.", rest: urlish + `{22}\.` + urlish + `{43}`},
 }
 
-// formatRule is a format, compiled.
+// formatRule is a compiled format.
 type formatRule struct {
 	*rule
 	regex *regexp.Regexp // anchored at the start of before, or of the prefix
@@ -433,7 +432,7 @@ type formatRule struct {
 
 	least, back int
 	length      int      // of the prefix
-	setting     *setting // where the prefix is a name
+	setting     *setting // set if the prefix is a name
 }
 
 // maxFormat is how far the longest format reaches after its prefix, in bytes.
@@ -473,12 +472,11 @@ var allFormats = sync.OnceValue(func() *formatSet {
 	return s
 })
 
-// maxWithin is more than a token can have in common with a placeholder before it.
+// maxWithin is longer than the overlap of a token and a placeholder before it can be.
 const maxWithin = 64
 
-// find returns the tokens in a text, except placeholders, in the order of their prefixes.
-// Text within a token that was found is not looked at again, so the time is linear in the
-// text.
+// find returns the tokens in a text, except placeholders, in the order of their prefixes. It does
+// not search within tokens that it found, so the time is linear.
 func (s *formatSet) find(text string) []match {
 	var out []match
 	done := 0
@@ -497,8 +495,8 @@ func (s *formatSet) find(text string) []match {
 				case isDocumentedJWT(text[m.from:m.to]):
 					done = max(done, end) // its header and signature may be anything
 				case isPlaceholderToken(text[m.from:m.to]):
-					// A token may begin within it, near its end: more of one would
-					// have made it none.
+					// A token may begin near the end of the placeholder. A longer
+					// overlap would have made the placeholder a token.
 					done = max(done, m.to-maxWithin)
 				default:
 					out, done = append(out, m), m.to
@@ -510,8 +508,8 @@ func (s *formatSet) find(text string) []match {
 	return out
 }
 
-// least is the length of the shortest text that a value begins with and that a rule takes
-// for a token: 0 where the token stands there in another form.
+// least is the length of the shortest prefix of a value that a rule accepts as a token. It is 0 if
+// the token is there in another form.
 func (s *formatSet) least(id, value string) int {
 	token := func(n int) bool {
 		found := s.find(value[:n])
@@ -523,7 +521,7 @@ func (s *formatSet) least(id, value string) int {
 	return sort.Search(len(value), token)
 }
 
-// at returns the token whose prefix stands at start.
+// at returns the token whose prefix is at start.
 func (f *formatRule) at(text string, start int, runs *runs) (match, bool) {
 	if f.parts {
 		to := jwtAt(text, start, runs)
@@ -552,8 +550,8 @@ func (f *formatRule) at(text string, start int, runs *runs) (match, bool) {
 	return match{}, false
 }
 
-// set returns the value of the name that stands at start where the expression does not find
-// it: set in another way, or with comments between them.
+// set returns the value of the name at start if the expression does not find it: it is set in
+// another way, or comments come between.
 func (f *formatRule) set(text string, start int) (from, to int, ok bool) {
 	if from, to, ok = f.setting.find(text, start, start+f.length); ok {
 		return from, to, ok
@@ -573,9 +571,9 @@ func (f *formatRule) set(text string, start int) (from, to int, ok bool) {
 	return from, to, ok
 }
 
-// mayBegin reports whether a token that stands apart from words may begin at an offset:
-// behind no letter or digit, unless that is the end of "%s", "%.0s", "%1$d" and the like, or
-// of "u003d", as an escape is that has lost its backslash.
+// mayBegin reports whether a token that must stand apart from words may begin at an offset. No
+// letter or digit may come before it, unless that is the end of "%s", "%.0s", "%1$d" and the like,
+// or of "u003d", an escape that has lost its backslash.
 func (f *formatRule) mayBegin(text string, at int) bool {
 	if at == 0 {
 		return true
@@ -586,13 +584,13 @@ func (f *formatRule) mayBegin(text string, at int) bool {
 
 var (
 	lostEscape = regexp.MustCompile(`^u00[0-9a-fA-F]{2}$`)
-	// verb is a place that a format keeps for a value: in C and what is like it, with the
-	// index that Go has in brackets, and with the names of Python and Ruby.
+	// verb matches a placeholder in a format string: as in C and similar languages, with Go's index
+	// in brackets, or with the names of Python and Ruby.
 	verb = regexp.MustCompile(`^%(?:[-+#0-9.$* ]|'.|\[\w*\]|\(\w*\)|<\w*>)*(?:[a-zA-Z]|(?:hh?|ll?|[jztLqwv])[sdiuxXoc])$`)
 )
 
-// endsInVerb reports whether a text ends in a verb of a format. It goes back over what a
-// verb may have, and never over two words, so that no part of a text is read often.
+// endsInVerb reports whether a text ends in a format verb. It goes back over characters that a verb
+// may have, and never over two words, so it reads no part of a text often.
 func endsInVerb(text string) bool {
 	back := func(at int, is func(byte) bool) int {
 		for at > 0 && is(text[at-1]) {
@@ -628,7 +626,7 @@ func endsInVerb(text string) bool {
 
 func isLetter(c byte) bool { return isWord(c) && c != '_' && (c < '0' || c > '9') }
 
-// jwtAt returns where the JWT ends that begins at start, or 0.
+// jwtAt returns the end of the JWT that begins at start, or 0.
 func jwtAt(text string, start int, runs *runs) int {
 	const header, payload, signature = 15, 11, 16
 	end := runs.end(text, start)
@@ -646,8 +644,8 @@ func jwtAt(text string, start int, runs *runs) int {
 	return end
 }
 
-// runs remembers where runs of a JWT's characters end, so that each is read once. The
-// last three are enough: those of one token.
+// runs remembers the ends of runs of a JWT's characters, so that each is read once. The last three
+// are enough: those of one token.
 type runs struct {
 	from, to [3]int
 	next     int

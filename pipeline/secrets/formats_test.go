@@ -18,15 +18,15 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// drawn makes a token of a format: its literal parts, and random characters for the
-// rest. No token stands in this repository, so that no scanner takes one for real.
+// drawn makes a token of a format from its literal parts and random characters. No token is in this
+// repository, so no scanner takes one for a real one.
 func drawn(f *format, seed uint64) string {
 	draw := rand.New(rand.NewPCG(seed, 7))
 	return drawnFrom(f.before, draw) + f.prefix + drawnFrom(f.rest, draw)
 }
 
-// drawnFrom makes a text that an expression of this package's formats matches: of
-// literals, classes, counts, groups and alternatives.
+// drawnFrom makes a text that matches an expression of this package's formats, which have literals,
+// classes, counts, groups and alternatives.
 func drawnFrom(expression string, draw *rand.Rand) string {
 	p := &template{rest: expression, draw: draw}
 	return p.sequence()
@@ -120,8 +120,8 @@ func expand(class string) []byte {
 	return out
 }
 
-// disguises are the ways to write a token that are read. Each keeps what the token is
-// for whoever runs or reads the text.
+// disguises are the ways of writing a token that the package reads. Whoever runs or reads the text
+// still gets the token.
 var disguises = map[string]func(string) string{
 	"as it is":               func(s string) string { return s },
 	"in quotes":              func(s string) string { return `"` + s + `"` },
@@ -212,7 +212,7 @@ func each(s, format string) string {
 	return b.String()
 }
 
-// A made-up token of each format is found and replaced, in each disguise.
+// A made-up token of each format is found and replaced in each disguise.
 func TestFormats(t *testing.T) {
 	d := detector(t)
 	for i := range formats {
@@ -222,7 +222,7 @@ func TestFormats(t *testing.T) {
 			for name, disguise := range disguises {
 				shown := disguise(token)
 				if strings.HasPrefix(f.prefix, `"`) && strings.Contains(name, "pieces") {
-					continue // the quotes are JSON's, which has no pieces
+					continue // the quotes belong to JSON, which can't join strings
 				}
 				file := facts("vendor/github.com/x/y/package-lock.json", "+x = "+shown, "+y")
 				found := d.Redact(&file)
@@ -238,7 +238,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// Letters around a token hide nothing where its prefix is long enough to be told.
+// Letters next to a token hide nothing if its prefix is long enough.
 func TestGluedTokens(t *testing.T) {
 	d := detector(t)
 	for i := range formats {
@@ -253,9 +253,9 @@ func TestGluedTokens(t *testing.T) {
 	}
 }
 
-// Where it is short, what a text's format or an escape leaves before a token hides nothing
-// either, and a letter of a word does.
-func TestWhatStandsBeforeTokens(t *testing.T) {
+// If the prefix is short, the end of a format verb or an escape before a token hides nothing
+// either, but a letter of a word does.
+func TestTextBeforeTokens(t *testing.T) {
 	d := detector(t)
 	for i := range formats {
 		f := &formats[i]
@@ -290,7 +290,7 @@ func TestWhatStandsBeforeTokens(t *testing.T) {
 	}
 }
 
-// Forms that hide a token, or make it look like a placeholder.
+// These forms hide a token or make it look like a placeholder.
 func TestDisguisedTokens(t *testing.T) {
 	d := detector(t)
 	body := strings.Repeat("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj4Hq7Zp", 6)
@@ -344,7 +344,7 @@ func TestDisguisedTokens(t *testing.T) {
 	}
 }
 
-// Of a key in base64 nothing is left, on however many lines it stands.
+// Nothing remains of a key in base64, however many lines it has.
 func TestKeysInBase64AreRedactedWhole(t *testing.T) {
 	d := detector(t)
 	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Join(wrapped(strings.Repeat("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj4Hq7Zp", 30), 64), "\n") + "\n-----END PRIVATE KEY-----\n"
@@ -365,8 +365,7 @@ func TestKeysInBase64AreRedactedWhole(t *testing.T) {
 	}
 }
 
-// Of a token nothing is left, however long providers make it one day, nor of a secret that
-// stands behind its id.
+// Nothing remains of a token, however long providers make it one day, or of a secret after its id.
 func TestTokensAreRedactedWhole(t *testing.T) {
 	d := detector(t)
 	long := strings.Repeat("x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ", 80)
@@ -384,7 +383,7 @@ func TestTokensAreRedactedWhole(t *testing.T) {
 	}
 }
 
-// wide encodes a text of ASCII in UTF-16.
+// wide encodes an ASCII text in UTF-16.
 func wide(text string) []byte {
 	out := []byte{0xff, 0xfe}
 	for i := range len(text) {
@@ -409,8 +408,8 @@ func quotedBy(lines []string, before, after string) (out []string) {
 	return out
 }
 
-// Over lines: a line's end that the program does not see, and pieces on lines of their
-// own.
+// A token may span lines: with a line break that the program ignores, or in pieces on lines of
+// their own.
 func TestTokensOverLines(t *testing.T) {
 	d := detector(t)
 	token := drawn(&formats[0], 3)
@@ -433,8 +432,8 @@ func TestTokensOverLines(t *testing.T) {
 	}
 }
 
-// Calls and formats put pieces together as operators do.
-func TestTokensThatACallPutsTogether(t *testing.T) {
+// Calls and formats join pieces as operators do.
+func TestTokensJoinedByACall(t *testing.T) {
 	d := detector(t)
 	for _, token := range []string{drawn(&formats[0], 3), "SG." + drawnFrom(`[A-Za-z0-9]{22}\.[A-Za-z0-9]{43}`, rand.New(rand.NewPCG(3, 7))), aws, stripe} {
 		first, rest := token[:4], token[4:]
@@ -464,8 +463,8 @@ func TestTokensThatACallPutsTogether(t *testing.T) {
 	}
 }
 
-// Quotes and escapes of shells and style sheets, and what nobody sees or takes for part of a
-// token, hide none.
+// Quotes and escapes of shells and style sheets, and characters that are invisible or not taken for
+// part of a token, hide no token.
 func TestTokensWithSomethingInside(t *testing.T) {
 	d := detector(t)
 	for _, token := range []string{drawn(&formats[0], 3), "SG." + drawnFrom(`[A-Za-z0-9]{22}\.[A-Za-z0-9]{43}`, rand.New(rand.NewPCG(3, 7))), aws, stripe} {
@@ -490,8 +489,8 @@ func TestTokensWithSomethingInside(t *testing.T) {
 	}
 }
 
-// An escape that names all of a token's characters hides it however it is written, and
-// nothing of it is left.
+// A token whose characters are all written as escapes is found, however the escape is written, and
+// nothing of it remains.
 func TestTokensAsNumbersOfCharacters(t *testing.T) {
 	d := detector(t)
 	token := drawn(&formats[0], 3)
@@ -521,8 +520,8 @@ func TestTokensAsNumbersOfCharacters(t *testing.T) {
 	}
 }
 
-// Characters that Unicode takes for several letters are read as these.
-func TestTokensWithLettersOfOneShape(t *testing.T) {
+// Characters that stand for several letters in Unicode are read as these letters.
+func TestTokensWithLigatures(t *testing.T) {
 	d := detector(t)
 	draw := rand.New(rand.NewPCG(19, 7))
 	n := 0
@@ -551,9 +550,8 @@ func TestTokensWithLettersOfOneShape(t *testing.T) {
 	}
 }
 
-// Pieces of a token may come one by one, and be put together by taking out what stands
-// between them.
-func TestTokensPutTogetherByARemoval(t *testing.T) {
+// The pieces of a token may be separated by something that the program removes.
+func TestTokensJoinedByRemoval(t *testing.T) {
 	d := detector(t)
 	token := drawn(&formats[0], 3)
 	for name, lines := range map[string][]string{
@@ -577,8 +575,8 @@ func TestTokensPutTogetherByARemoval(t *testing.T) {
 	}
 }
 
-// Some keys look like any hash, and the name that a provider gives them tells what they
-// are, in whatever language the setting is written and wherever the file stands.
+// Some keys look like any hash, and only the provider's name for them identifies them. They are
+// found in settings of any language and in any file.
 func TestKeysKnownByTheirName(t *testing.T) {
 	d := detector(t)
 	draw := rand.New(rand.NewPCG(11, 7))
@@ -610,7 +608,7 @@ func TestKeysKnownByTheirName(t *testing.T) {
 			t.Errorf("%s: %d found, left %q", lines, len(found), texts(f))
 		}
 	}
-	// A value that belongs to another name is not this one's.
+	// A value of another name does not count.
 	hash, longer := drawnFrom(`[a-f0-9]{32}`, draw), drawnFrom(`[a-f0-9]{40}`, draw)
 	for _, text := range []string{
 		`{"dd_api_key": null, "md5": "` + hash + `"}`, `twilio_auth_token: token, etag: "` + hash + `"`, `f(dd_api_key=key, md5="` + hash + `")`, `dd_api_key = key; md5 = "` + hash + `"`, `if not dd_api_key { return "` + hash + `" }`,
@@ -630,15 +628,15 @@ func TestKeysKnownByTheirName(t *testing.T) {
 	} {
 		f := facts("README.md", "+"+text)
 		for _, r := range d.Redact(&f) {
-			if r.RuleID != ruleGeneric { // which says nothing in documentation
+			if r.RuleID != ruleGeneric { // the generic rule does not count in documentation
 				t.Errorf("%s is taken for a secret by %s", text, r.RuleID)
 			}
 		}
 	}
 }
 
-// Comments between such a name and its value hide it in no kind of file, nor do other names
-// that get theirs in the same statement.
+// Comments between such a name and its value do not hide the value in any file, and neither do
+// other names with values in the same statement.
 func TestKeysKnownByTheirNameInAnyStatement(t *testing.T) {
 	d := detector(t)
 	draw := rand.New(rand.NewPCG(23, 7))
@@ -686,7 +684,7 @@ func TestKeysKnownByTheirNameInAnyStatement(t *testing.T) {
 	}
 }
 
-// A key of PuTTY has no first and last line like others.
+// A PuTTY key has other marker lines than other keys.
 func TestKeyOfPuTTY(t *testing.T) {
 	key := []string{
 		"PuTTY-User-Key-File-3: ssh-ed25519", "Encryption: none", "Public-Lines: 1", base64Line(1)[:40], "Private-Lines: 2", base64Line(2) + base64Line(3)[:21], base64Line(4)[:20], "Private-MAC: 0a1b2c",
@@ -699,7 +697,7 @@ func TestKeyOfPuTTY(t *testing.T) {
 	}
 }
 
-// What documentation shows in place of a token is not reported.
+// A placeholder in documentation is not reported.
 func TestPlaceholdersOfFormats(t *testing.T) {
 	d := detector(t)
 	for _, text := range []string{
@@ -715,7 +713,7 @@ func TestPlaceholdersOfFormats(t *testing.T) {
 	}
 }
 
-// Where gitleaks looks at no file, its rules that know a token by its own format count.
+// In files that gitleaks skips, its rules for tokens of a unique format count.
 func TestUniqueRulesOfGitleaksCountEverywhere(t *testing.T) {
 	d := detector(t)
 	draw := rand.New(rand.NewPCG(7, 7))
@@ -752,7 +750,7 @@ func TestUniqueRulesOfGitleaksCountEverywhere(t *testing.T) {
 	}
 }
 
-// A word that is added to a token does not make a placeholder of it.
+// A word next to a token does not make it a placeholder.
 func TestWordsDoNotExcuseTokens(t *testing.T) {
 	d := detector(t)
 	token := drawn(&formats[0], 4)
@@ -764,8 +762,8 @@ func TestWordsDoNotExcuseTokens(t *testing.T) {
 	}
 }
 
-// Neither does the payload of the JWT in documentation, wherever it stands: only all of
-// that JWT is one that nobody has.
+// The payload of the JWT in documentation does not excuse a token either. Only that whole JWT
+// belongs to nobody.
 func TestDocumentedJWTDoesNotExcuseTokens(t *testing.T) {
 	d := detector(t)
 	const header, signature = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"
@@ -795,7 +793,7 @@ func TestDocumentedJWTDoesNotExcuseTokens(t *testing.T) {
 	}
 }
 
-// Nor do they excuse what gitleaks finds, or what stands where secrets do.
+// Words do not excuse what gitleaks finds either, or values at places of secrets.
 func TestWordsDoNotExcuseRandomValues(t *testing.T) {
 	d := detector(t)
 	const value = "Zr8Kq4xTn6Wp1LvB7mYc3Jd9"
@@ -819,7 +817,7 @@ func TestWordsDoNotExcuseRandomValues(t *testing.T) {
 	}
 }
 
-// nearMisses are texts made to be slow: each is repeated for a megabyte.
+// nearMisses are texts made to be slow. Each is repeated up to a megabyte.
 var nearMisses = map[string]func(i int) string{
 	"almost a token": always("ghp_0123456789abcdefghijABCDEFGHIJ01234 "), "names": func(i int) string { return fmt.Sprintf("password = api_key_%d_abc=", i) },
 	"names and values": func(i int) string { return fmt.Sprintf("password = api_key_%d_abc= ", i) }, "key=": always("key="), "folded": always("\u017fecret="),
@@ -856,7 +854,7 @@ var nearMisses = map[string]func(i int) string{
 	"last lines behind material": always("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYm1 -----END PRIVATE KEY-----"),
 }
 
-// after is a piece again and again after a first one.
+// after returns a first piece and then another one again and again.
 func after(first, piece string) func(int) string {
 	return func(i int) string {
 		if i == 0 {
@@ -868,8 +866,7 @@ func after(first, piece string) func(int) string {
 
 func always(piece string) func(int) string { return func(int) string { return piece } }
 
-// BenchmarkNearMisses says how long a megabyte takes, on one line and a piece to a
-// line.
+// BenchmarkNearMisses measures a megabyte, on one line and with a piece on each line.
 func BenchmarkNearMisses(b *testing.B) {
 	d := detector(b)
 	for _, name := range slices.Sorted(maps.Keys(nearMisses)) {

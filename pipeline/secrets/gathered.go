@@ -4,22 +4,23 @@ import (
 	"strings"
 )
 
-// gathered returns what is encoded in pieces so short that a line of them looks like any
-// other text: base64 in groups or lines of a few characters, and bytes as hexadecimal or
-// decimal numbers, in pairs of digits, in lists and in dumps.
+// gathered returns secrets that are encoded in pieces so short that each line looks like any other
+// text: base64 in groups or lines of a few characters, and bytes as hexadecimal or decimal numbers,
+// as pairs of digits, in lists and in dumps.
 func (s *formatSet) gathered(text string) []match {
 	return append(s.numbers(text), s.groups(text)...)
 }
 
-// chain is what pieces of a text hold together, and where each of them begins in both.
+// chain holds pieces of a text joined together, and where each piece begins in the chain and in the
+// text.
 type chain struct {
 	held  []byte
 	at    []part
 	end   int // of the last piece in the text
-	marks int // how often the kind of a character is another than that before it
+	marks int // how often a character's kind differs from that of the one before
 }
 
-// part is where a piece begins in the chain, and in the text.
+// part is where a piece begins in the chain and in the text.
 type part struct{ in, from int }
 
 func (c *chain) add(text string, from, to int) {
@@ -37,12 +38,12 @@ func (c *chain) add(text string, from, to int) {
 
 func (c *chain) clear() { c.held, c.at, c.marks = c.held[:0], c.at[:0], 0 }
 
-// source is the stretch of the text that a stretch of the chain comes from, by whole pieces.
+// source returns the stretch of the text behind a stretch of the chain, in whole pieces.
 func (c *chain) source(from, to int, text string) (int, int) {
 	return c.at[c.piece(from)].from, c.sourceEnd(to-1, text)
 }
 
-// piece is the index of the piece that an offset in the chain is in.
+// piece is the index of the piece at an offset in the chain.
 func (c *chain) piece(in int) int {
 	low, high := 0, len(c.at)
 	for high-low > 1 {
@@ -63,18 +64,18 @@ func (c *chain) sourceEnd(in int, text string) int {
 	}
 	end := min(len(text), c.at[i].from+n)
 	for n == 1 && end < len(text) && kindOf[text[end]] == digit {
-		end++ // a number that is one byte
+		end++ // a number that is a single byte
 	}
 	return end
 }
 
-// maxGroup is the longest piece of base64 that is one of several on a line.
+// maxGroup is the length of the longest piece of base64 that can be one of several on a line.
 const maxGroup = 76
 
 // groups returns the tokens and keys in groups of base64.
 func (s *formatSet) groups(text string) []match {
 	var out []match
-	var all, plain chain // with and without the numbers that lines begin with
+	var all, plain chain // with and without the numbers at the start of lines
 	numbers := 0
 	flush := func() {
 		if len(all.held) >= minEncoded {
@@ -87,7 +88,7 @@ func (s *formatSet) groups(text string) []match {
 		plain.clear()
 		numbers = 0
 	}
-	first := true // in its line
+	first := true // on its line
 	for i := 0; i < len(text); {
 		c := text[i]
 		if kindOf[c] == 0 {
@@ -120,7 +121,7 @@ func (s *formatSet) groups(text string) []match {
 		case i-from > maxGroup:
 			flush()
 		case letters+digits == 0 && (first || afterQuote(text, from)):
-			continue // what a comment begins with, and what joins pieces
+			continue // the start of a comment, or an operator between pieces
 		default:
 			if first && letters == 0 {
 				numbers++
@@ -135,7 +136,7 @@ func (s *formatSet) groups(text string) []match {
 	return out
 }
 
-// isFrame tells the characters that may stand between groups.
+// isFrame holds the characters that may be between groups.
 var isFrame = func() (f [256]bool) {
 	for _, c := range []byte(" \t\r\n\"'`#*|>,;:.()[]=\\&") {
 		f[c] = true
@@ -143,7 +144,7 @@ var isFrame = func() (f [256]bool) {
 	return f
 }()
 
-// lengthOfTag is the length of the tag that a text begins with, without its end, or 0.
+// lengthOfTag is the length of the tag at the start of a text, without its end, or 0.
 func lengthOfTag(s string) int {
 	const longest = 64
 	return max(0, strings.IndexByte(s[:min(len(s), longest)], '>')-1)
@@ -156,12 +157,12 @@ func afterQuote(text string, at int) bool {
 	return at > 0 && isQuote(text[at-1])
 }
 
-// A stretch of groups is looked into where of so many characters so many differ in their
-// kind from the one before. Of those of an encoded token more do, and of words fewer.
+// A stretch of groups is decoded if the kind of its characters changes at least this often. Encoded
+// tokens have more changes, and words fewer.
 const (
 	groupsLength  = 28
 	groupsChanges = 9
-	groupsRoom    = 32 // what is looked at around such a stretch
+	groupsRoom    = 32 // how much around such a stretch is included
 )
 
 // inGroups returns the tokens and keys in a chain of groups.
@@ -175,14 +176,14 @@ func (s *formatSet) inGroups(text string, c *chain) []match {
 		start, end := c.source(m.from, m.to, text)
 		out = append(out, match{rule: m.rule, start: start, from: start, to: end})
 	}
-	changes, from, to := 0, -1, 0 // of the stretch under way
+	changes, from, to := 0, -1, 0 // of the current stretch
 	look := func() {
 		if from < 0 {
 			return
 		}
 		from, to := max(0, from-groupsRoom), min(len(held), to+groupsRoom)
 		if c.piece(to-1)-c.piece(from) < 1 || c.whole(from, to) {
-			return // it is one run, which was looked at
+			return // it is one run, which was searched already
 		}
 		for at := from; to-at >= minEncoded; at += nextEncoded {
 			window := string(held[at:min(to, at+maxEncoded)])
@@ -217,8 +218,8 @@ func (s *formatSet) inGroups(text string, c *chain) []match {
 	return out
 }
 
-// whole reports whether all pieces of a stretch but the last are so long that they were
-// looked at as lines.
+// whole reports whether all pieces of a stretch except the last are so long that they were searched
+// as lines.
 func (c *chain) whole(from, to int) bool {
 	last := c.piece(to - 1)
 	for i := c.piece(from); i < last; i++ {
@@ -229,10 +230,10 @@ func (c *chain) whole(from, to int) bool {
 	return true
 }
 
-// numbers returns the tokens and keys in bytes that stand as numbers.
+// numbers returns the tokens and keys in bytes that are written as numbers.
 func (s *formatSet) numbers(text string) []match {
 	var out []match
-	var hexes, decimals, octals, binaries chain // of digits, and of bytes
+	var hexes, decimals, octals, binaries chain // of digits and of bytes
 	look := func(c *chain, perByte, least int) {
 		for at := 0; len(c.held)-at >= least && len(c.at) > 1; at += nextEncoded {
 			to := min(len(c.held), at+maxEncoded)
@@ -297,7 +298,7 @@ func (s *formatSet) numbers(text string) []match {
 		switch {
 		case i-word > longest || i == word || !isHex(text[word:i]):
 			if line.pairs > 1 {
-				i = endOfLine(text, i) // what a dump has beside it, or a comment
+				i = endOfLine(text, i) // skips a dump's text column, or a comment
 				continue
 			}
 			flush()
@@ -319,10 +320,10 @@ func (s *formatSet) numbers(text string) []match {
 	return out
 }
 
-// maxBinary is more than a byte has in binary, with 0b before it.
+// maxBinary is the length of a byte in binary, with 0b, plus one.
 const maxBinary = len("0b01100001") + 1
 
-// withoutBase is a number without 0o or 0b before it.
+// withoutBase is a number without its leading 0o or 0b.
 func withoutBase(word string, base byte) string {
 	if len(word) > 2 && word[0] == '0' && word[1]|0x20 == base {
 		return word[2:]
@@ -330,16 +331,16 @@ func withoutBase(word string, base byte) string {
 	return word
 }
 
-// endOfLine is where the line feed of a line stands, or as much of it ends as is read.
+// endOfLine is the position of the line feed at the end of a line, within the bound.
 func endOfLine(text string, i int) int { return max(i, lineEnd(text, i)-1) }
 
-// dumpLine is what is known of the line of a dump, or of another.
+// dumpLine is what is known of a line that may be part of a dump.
 type dumpLine struct {
 	begun, dump bool
 	pairs       int
 }
 
-// isOffset reports whether a word is the number that a line of a dump begins with.
+// isOffset reports whether a word is the offset at the start of a dump's line.
 func isOffset(text string, from, to int) bool {
 	const least = 4
 	return to-from >= least && (byteAt(text, to) == ':' || strings.HasPrefix(text[to:], "  ") || byteAt(text, to) == '\t')
@@ -354,8 +355,7 @@ func isHex(s string) bool {
 	return true
 }
 
-// inBytes returns the tokens in some bytes, or all of the bytes for what they hold
-// otherwise.
+// inBytes returns the tokens in some bytes, or all of the bytes if they hold another secret.
 func (s *formatSet) inBytes(held []byte) (out []match) {
 	for i := 0; i < len(held); i++ {
 		from := i
@@ -376,7 +376,7 @@ func (s *formatSet) inBytes(held []byte) (out []match) {
 	return out
 }
 
-// bytesOfDigits returns what hexadecimal digits stand for.
+// bytesOfDigits decodes hexadecimal digits.
 func bytesOfDigits(digits []byte) []byte {
 	b := make([]byte, 0, len(digits)/2)
 	for i := 0; i+1 < len(digits); i += 2 {

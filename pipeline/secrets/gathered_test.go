@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is encoded is found in groups and lines of any width, and in lists and dumps.
+// Encoded secrets are found in groups and lines of any width, and in lists and dumps.
 func TestGatheredTokens(t *testing.T) {
 	d := detector(t)
 	pairs := func(text, format, separator string) string {
@@ -62,7 +62,7 @@ func TestGatheredTokens(t *testing.T) {
 	}
 }
 
-// dump is a text as the programs write it that show bytes.
+// dump formats a text as programs that show bytes do.
 func dump(text, offset string, group int, bars bool) string {
 	var out []string
 	for i := 0; i < len(text); i += 16 {
@@ -83,8 +83,8 @@ func dump(text, offset string, group int, bars bool) string {
 	return strings.Join(out, "\n")
 }
 
-// Words, hashes, dumps and tables of numbers hold none.
-func TestNothingGathered(t *testing.T) {
+// Words, hashes, dumps and tables of numbers hold no secret.
+func TestGatheredNonTokens(t *testing.T) {
 	d := detector(t)
 	var table, hashes []string
 	for i := range 40 {

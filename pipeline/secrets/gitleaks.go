@@ -17,7 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
-// The ids of gitleaks rules that need care of their own.
+// The ids of gitleaks rules that need special handling.
 const (
 	ruleGeneric    = "generic-api-key"
 	rulePrivateKey = "private-key"
@@ -28,8 +28,8 @@ const (
 	ruleTeams      = "microsoft-teams-webhook"
 )
 
-// gitleaksConfig reads gitleaks' own rules, with gitleaks' global parser. Its
-// logger, global too, prints secrets at trace level and is shut up for good.
+// gitleaksConfig reads gitleaks' own rules with gitleaks' global parser. It also disables gitleaks'
+// global logger for good, which prints secrets at trace level.
 func gitleaksConfig() (gitleaks.Config, error) {
 	logging.Logger = zerolog.Nop()
 	d, err := detect.NewDetectorDefaultConfig()
@@ -39,7 +39,7 @@ func gitleaksConfig() (gitleaks.Config, error) {
 	return d.Config, nil
 }
 
-// defaultConfig is gitleaks' rules, read once, without what makes them large.
+// defaultConfig is gitleaks' rules, read once, without their large parts.
 var defaultConfig = sync.OnceValues(func() (gitleaks.Config, error) {
 	cfg, err := gitleaksConfig()
 	if err != nil {
@@ -55,9 +55,9 @@ var defaultConfig = sync.OnceValues(func() (gitleaks.Config, error) {
 	return cfg, nil
 })
 
-// lean is an allow list without the automaton for its stop words: that of one
-// rule takes 9 MB of every process, to save some microseconds with each value
-// that the rule finds. They are looked for one after the other then.
+// lean is an allow list without the automaton for its stop words. The automaton of one rule takes 9
+// MB in every process, and saves some microseconds for each value that the rule finds. Without it,
+// stop words are searched one by one.
 func lean(a *gitleaks.Allowlist) (*gitleaks.Allowlist, error) {
 	out := &gitleaks.Allowlist{
 		Description: a.Description, MatchCondition: a.MatchCondition,
@@ -77,17 +77,16 @@ type rule struct {
 	id          string
 	description string
 	regex       *regexp.Regexp
-	path        *regexp.Regexp // of the files it looks at, or nil
+	path        *regexp.Regexp // of the files that it looks at, or nil
 	detector    *detect.Detector
-	own         finder   // in the detector's place, or nil
-	literals    []string // each match holds one
+	own         finder   // used instead of the detector, or nil
+	literals    []string // every match contains one
 
-	// A candidate is the lines from back bytes before a literal to reach
-	// bytes after it.
+	// A candidate is the lines from back bytes before a literal to reach bytes after it.
 	back, reach int
-	anywhere    bool // a literal makes all of the text a candidate
-	// hit says whether a literal that ends at the offset can be part of a
-	// match; nil for always.
+	anywhere    bool // a literal makes the whole text a candidate
+	// hit reports whether a literal that ends at the offset can be part of a match. If nil, it
+	// always can.
 	hit func(text string, end int) bool
 }
 
@@ -96,8 +95,8 @@ type finder interface {
 	find(piece, path string) []match
 }
 
-// assignment is the middle of the expressions that look for a value assigned
-// to a name. The name is what stands before it.
+// assignment is the middle of the expressions for a value that is assigned to a name. The name
+// comes before it.
 var assignment = regexp.QuoteMeta(`(?:[ \t\w.-]{0,20})[\s'"]{0,3}`) + `\)?` +
 	regexp.QuoteMeta(`(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`)
 
@@ -105,14 +104,14 @@ var assignmentMiddle = regexp.MustCompile(assignment)
 
 // How far candidates reach, in bytes.
 const (
-	reachAssignment = 128  // 20+3+3+5 characters lie between name and value at most
+	reachAssignment = 128  // at most 20+3+3+5 characters are between name and value
 	reachBlock      = 4096 // five continued lines of a curl command; the data of a Kubernetes secret
 )
 
 func newRule(r gitleaks.Rule, global []*gitleaks.Allowlist) *rule {
 	out := &rule{id: r.RuleID, description: r.Description, regex: r.Regex, path: r.Path}
 	keywords := r.Keywords
-	// Whoever calls the detector has looked for the keywords.
+	// The callers of the detector have searched for the keywords.
 	r.Keywords = nil
 	out.detector = detect.NewDetector(gitleaks.Config{
 		Rules:      map[string]gitleaks.Rule{r.RuleID: r},
@@ -137,7 +136,7 @@ func newRule(r gitleaks.Rule, global []*gitleaks.Allowlist) *rule {
 	out.adapt(keywords)
 	may := out.hit
 	if r.RuleID == ruleGeneric {
-		may = assignedText // a match that is not key-like still consumes the text after it
+		may = assignedText // a match that does not look like a key still consumes the text after it
 	}
 	if n := newNamed(&r, out.literals, may, global); n != nil {
 		out.own = n
@@ -147,10 +146,9 @@ func newRule(r gitleaks.Rule, global []*gitleaks.Allowlist) *rule {
 	return out
 }
 
-// assignedName returns the start of an expression that looks for an assigned
-// value: what matches the name. It is empty for other expressions, where the
-// assignment is one of several alternatives, and where any character may
-// stand in the name.
+// assignedName returns the start of an expression for an assigned value: the part that matches the
+// name. It is empty for other expressions: if the assignment is one of several alternatives, and if
+// the name may contain any character.
 func assignedName(expression string) string {
 	at := assignmentMiddle.FindStringIndex(expression)
 	if at == nil {
@@ -174,11 +172,11 @@ func hasAny(re *syntax.Regexp) bool {
 	return re.Op == syntax.OpAnyChar || re.Op == syntax.OpAnyCharNotNL || slices.ContainsFunc(re.Sub, hasAny)
 }
 
-// adapt sets what can't be read off the expression.
+// adapt sets what the expression does not show.
 func (r *rule) adapt(keywords []string) {
 	switch r.id {
 	case "airtable-personnal-access-token", "facebook-access-token", "sourcegraph-access-token":
-		// The keyword may stand anywhere in the text, far from the match.
+		// The keyword may be anywhere in the text, far from the match.
 		r.literals, r.anywhere = keywords, true
 	case "curl-auth-header", "curl-auth-user", ruleJWTBase64:
 		r.reach = reachBlock
@@ -199,9 +197,9 @@ func (r *rule) adapt(keywords []string) {
 	}
 }
 
-// required returns literals one of which each match holds: those of the
-// expression, which are sure, unless they are short. Gitleaks' keywords are
-// sure but for wildcards and the rules that adapt names.
+// required returns literals of which each match contains one: those of the expression, which are
+// certain, unless they are short. Gitleaks' keywords are certain except for wildcards and the rules
+// that adapt names.
 func required(expression string, keywords []string) []string {
 	const enough = 4
 	own := literals.Required(expression)

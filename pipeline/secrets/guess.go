@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// What stands in these places is a secret if it looks random: no format tells. Like the
-// generic rule they say nothing where made-up values are common.
+// A value at one of these places is a secret if it looks random, since no format shows it. As with
+// the generic rule, these don't count where made-up values are common.
 const (
 	ruleURLPassword = "password-in-url"
 	ruleBearer      = "bearer-token"
 )
 
-// guessed is a place in which a secret stands.
+// guessed is a kind of place that holds a secret.
 type guessed struct {
 	rule  *rule
-	mark  string         // what the place begins with
+	mark  string         // the start of the place
 	regex *regexp.Regexp // from the mark on, with the value as its group
 }
 
@@ -28,10 +28,10 @@ var places = []guessed{
 	{&rule{id: ruleBearer, description: "Found a token in a header."}, "earer ", regexp.MustCompile(`^earer +([\w.~+/-]{20,300}=*)`)},
 }
 
-// exampleHost is one that nobody has, as documentation names it.
+// exampleHost matches the reserved host names that documentation uses.
 var exampleHost = regexp.MustCompile(`^@(?:[\w.-]+\.)?example(?:\.(?:com|net|org|edu))?\.?$`)
 
-// guesses returns what looks random in these places and overlaps nothing that was found.
+// guesses returns values at these places that look random and overlap nothing in found.
 func guesses(text string, found []match, skip func(from, to int) bool) (out []match) {
 	for i := range places {
 		p := &places[i]
@@ -58,11 +58,11 @@ func guesses(text string, found []match, skip func(from, to int) bool) (out []ma
 	return out
 }
 
-// apartFrom returns the matches that overlap none of those that were found.
+// apartFrom returns the matches that overlap none in found.
 func apartFrom(found, matches []match) []match {
 	found = slices.Clone(found)
 	slices.SortFunc(found, func(a, b match) int { return a.from - b.from })
-	ends := make([]int, len(found)) // the last end of each and those before it
+	ends := make([]int, len(found)) // the furthest end of the matches up to each index
 	for i, m := range found {
 		ends[i] = max(m.to, ends[max(0, i-1)])
 	}
@@ -72,10 +72,10 @@ func apartFrom(found, matches []match) []match {
 	})
 }
 
-// commonParts stand in made-up passwords.
+// commonParts removes parts that are common in made-up passwords.
 var commonParts = strings.NewReplacer("password", "", "passwd", "", "passw0rd", "", "pass", "", "secret", "", "token", "", "user", "", "admin", "", "root", "", "test", "", "1234", "", "123", "", "%s", "", "...", "")
 
-// looksRandom reports whether a value looks like one that a machine drew.
+// looksRandom reports whether a value looks randomly generated.
 func looksRandom(value string) bool {
 	const enough, different, digits = 10, 8, 2
 	rest := commonParts.Replace(strings.ToLower(value))

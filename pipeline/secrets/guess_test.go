@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// A value that looks random is taken for a secret where secrets stand.
+// A value that looks random counts as a secret at a place of secrets.
 func TestGuessesByPlace(t *testing.T) {
 	d := detector(t)
 	const value = "Zr8Kq4xTn6Wp1LvB7mYc3Jd9"
@@ -19,7 +19,7 @@ func TestGuessesByPlace(t *testing.T) {
 		"git clone https://bot:" + value[:14] + "!@git.corp.net/a/b":                  ruleURLPassword,
 		`headers = {"X": "Bearer ` + value + `"}`:                                     ruleBearer,
 		"curl -H 'x: bearer " + value + "'":                                           ruleBearer,
-		"https://bot:" + github + "@github.com/a/b":                                   "github-pat", // which counts everywhere
+		"https://bot:" + github + "@github.com/a/b":                                   "github-pat", // counts everywhere
 		"https://x/?a=1 Bearer " + github:                                             "github-pat",
 		"postgres://postgres:postgres@localhost:5432/app":                             "",
 		"postgres://user:password1234567890@localhost/db":                             "",

@@ -7,18 +7,18 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
-// The functions of this file look at what follows a literal and say whether a
-// match is possible. They may let too much through, never too little.
+// The functions in this file look at what follows a literal and report whether a match is possible.
+// They may let too much through, but never too little.
 
-// assigned reports whether an assignment follows the name that ends at end:
-// at most 23 blanks, quotes and parts of names, then an operator.
+// assigned reports whether an assignment follows the name that ends at end: at most 23 spaces,
+// quotes and parts of names, then an operator.
 func assigned(text string, end int) bool {
 	_, ok := operator(text, end)
 	return ok
 }
 
-// maxName is generous: a name may go on after the literal, and letters that
-// (?i) adds to \w have up to three bytes.
+// maxName is generous: a name may continue after the literal, and letters that (?i) adds to \w have
+// up to three bytes.
 const maxName = 128
 
 func operator(text string, end int) (at int, ok bool) {
@@ -41,7 +41,7 @@ func assignedTo(prefixes ...string) func(text string, end int) bool {
 		if !ok {
 			return false
 		}
-		// Up to three characters of the operator and five of blanks and quotes.
+		// Up to three characters of the operator and five spaces and quotes.
 		for ; at < len(text) && (kinds[text[at]]&(blank|operators) != 0 || text[at] == '`'); at++ {
 		}
 		return slices.ContainsFunc(prefixes, func(p string) bool {
@@ -50,10 +50,9 @@ func assignedTo(prefixes ...string) func(text string, end int) bool {
 	}
 }
 
-// assignedKey is assigned for the generic rule, whose literals are words that
-// every program is full of. It looks at the value, too: it has ten characters
-// or more, one of them no letter, and an entropy above 3.5 bits, which takes
-// twelve characters that differ.
+// assignedKey is assigned for the generic rule, whose literals are words that every program is full
+// of. It also looks at the value: the value has ten characters or more, one of them not a letter,
+// and an entropy above 3.5 bits, which takes twelve distinct characters.
 func assignedKey(text string, end int) bool { return assignedValue(text, end, keyLike) }
 
 // assignedText is assignedKey for a value of any ten characters.
@@ -66,7 +65,7 @@ func assignedValue(text string, end int, like func(string) bool) bool {
 	if !ok {
 		return false
 	}
-	// Up to three characters of the operator and five of blanks and quotes.
+	// Up to three characters of the operator and five spaces and quotes.
 	last := min(len(text), at+maxName)
 	for i := at + 1; i < last; {
 		if kinds[text[i]]&value == 0 {
@@ -84,7 +83,7 @@ func assignedValue(text string, end int, like func(string) bool) bool {
 		if i-start >= 10 && like(text[start:i]) && (i == len(text) || kinds[text[i]]&blank != 0 || strings.IndexByte("`;\\", text[i]) >= 0) {
 			return true
 		}
-		// An equals sign is an operator and a part of values.
+		// An equals sign is both an operator and a part of values.
 		if strings.Trim(text[start:i], "=") != "" {
 			return false
 		}
@@ -92,15 +91,14 @@ func assignedValue(text string, end int, like func(string) bool) bool {
 	return false
 }
 
-// longValue is more than the generic rule takes of a value that has other characters
-// than base64: 150, of up to three bytes each, after eight that may be a part of the
-// operator.
+// longValue is longer than what the generic rule matches of a value with characters other than
+// base64: 150 characters of up to three bytes each, after eight that may belong to the operator.
 const longValue = 3 * 160
 
-// valueEnd returns where the run of value characters that begins at an offset ends. It
-// returns -1 if the run is too long for a value.
+// valueEnd returns the end of the run of value characters that begins at an offset, or -1 if the
+// run is too long for a value.
 func valueEnd(text string, at int) int {
-	others := 0 // that base64 has not, or has at its end, where there are three at most
+	others := 0 // characters that base64 lacks or has only at its end, where there are at most three
 	for i := at; i < len(text); i++ {
 		k := kinds[text[i]]
 		if k&value == 0 {
@@ -133,17 +131,16 @@ func keyLike(run string) bool {
 	return odd && distinct >= 12
 }
 
-// kindSecret reports whether "kind:" goes on with a secret.
+// kindSecret reports whether "kind:" is followed by a secret.
 func kindSecret(text string, end int) bool {
 	rest := strings.TrimLeft(text[end:min(len(text), end+64)], " \t\"'")
 	return len(rest) >= 6 && (strings.EqualFold(rest[:6], "secret") || rest[0] >= 0x80 || rest[1] >= 0x80)
 }
 
-// vaultToken reports whether "hvs." or "s." goes on with 24 letters and
-// digits, or more.
+// vaultToken reports whether "hvs." or "s." is followed by 24 or more letters and digits.
 func vaultToken(text string, end int) bool { return follow(text, end, 24, name) }
 
-// hexFollows reports whether "SK" goes on with 32 hexadecimal digits.
+// hexFollows reports whether "SK" is followed by 32 hexadecimal digits.
 func hexFollows(text string, end int) bool { return follow(text, end, 32, hex) }
 
 func follow(text string, end, n int, k kind) bool {
@@ -158,15 +155,15 @@ func follow(text string, end, n int, k kind) bool {
 	return true
 }
 
-// kind is a set of the classes that a byte belongs to.
+// kind is a set of classes of bytes.
 type kind uint8
 
 const (
-	name      kind = 1 << iota // a part of a name, or beyond ASCII
+	name      kind = 1 << iota // part of a name, or beyond ASCII
 	blank                      // white space or a quote
 	operators                  // starts an operator
-	value                      // a part of a value
-	letter                     // a letter, underscore, dot or dash: all that a value without digit is made of
+	value                      // part of a value
+	letter                     // a letter, underscore, dot or dash: a value without digits has only these
 	hex
 )
 
@@ -191,8 +188,8 @@ var kinds = func() (k [256]kind) {
 	return k
 }()
 
-// hasPrefixFold ignores case as (?i) does, where letters of several bytes may
-// stand for one.
+// hasPrefixFold ignores case as (?i) does, where letters of several bytes may equal an ASCII
+// letter.
 func hasPrefixFold(text, prefix string) bool {
 	text = literals.Unfold(text[:min(len(text), 3*len(prefix))])
 	return len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix)

@@ -9,8 +9,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// hunk looks at both sides of a hunk, each as the text that it is, and at the
-// old one only around removed lines.
+// hunk searches both sides of a hunk, each as the text that it is. It searches the old side only
+// around removed lines.
 func (r *redactor) hunk(path string, h *pipeline.Hunk) {
 	var found []located
 	after := newSide(h, pipeline.LineRemoved)
@@ -29,7 +29,7 @@ func (r *redactor) hunk(path string, h *pipeline.Hunk) {
 	if len(found) == 0 {
 		return
 	}
-	all := !r.detector.passesOver(path)
+	all := !r.detector.skips(path)
 	// Both sides show the secrets of context lines.
 	for _, l := range slices.Compact(found) {
 		line := &h.Lines[l.line]
@@ -46,26 +46,26 @@ func (r *redactor) hunk(path string, h *pipeline.Hunk) {
 	}
 }
 
-// located is a secret found in a hunk.
+// located is a secret in a hunk.
 type located struct {
 	rule  *rule
-	line  int // index into the hunk's lines
+	line  int // index in the hunk's lines
 	from  int
 	value string
-	// joined says that the change put it together of unchanged lines, by taking out those
-	// between them.
+	// joined says that the change formed it from unchanged lines by removing the lines between
+	// them.
 	joined bool
-	// checksum says that it has the form of a module's checksum in a go.sum, which
-	// names of modules make look like a password.
+	// checksum says that it has the form of a module's checksum in go.sum. A module's name can make
+	// it look like a password.
 	checksum bool
 }
 
-// locate marks a match in the lines that it spans and adds where it is to be
-// reported: on the first line that the change adds, else on the first.
+// locate marks a match in the lines that it spans, and adds the line that reports it: the first
+// line that the change adds, or else the first.
 func (r *redactor) locate(found []located, s *side, m match) []located {
 	l := located{rule: m.rule, line: -1, value: s.text[m.from:m.to], checksum: isChecksum(s.text, m)}
 	r.keep(s.text, m)
-	last := -1 // the index of the line before
+	last := -1 // the index of the previous line
 	for i := s.at(m.from); i < len(s.lines) && s.starts[i] < m.to; i++ {
 		line := &s.hunk.Lines[s.lines[i]]
 		from, to := max(0, m.from-s.starts[i]), min(len(line.Text), m.to-s.starts[i])
@@ -88,27 +88,26 @@ func (r *redactor) locate(found []located, s *side, m match) []located {
 	return append(found, l)
 }
 
-// checksumLine is what stands before the digest in a line of go.sum: a module and its
-// version.
+// checksumLine matches the text before the digest on a line of go.sum: a module and its version.
 var checksumLine = regexp.MustCompile(`^[\w.~!/-]+ v[0-9][\w.+-]*(?:/go\.mod)? h1:$`)
 
-// isChecksum reports whether a match is the digest of a line as Go writes it into go.sum
-// and the files that other tools name alike.
+// isChecksum reports whether a match is the digest on a line of go.sum, or of a file that another
+// tool writes in the same form.
 func isChecksum(text string, m match) bool {
 	const digest = 44 // SHA-256 in base64
 	return m.to-m.from == digest && text[m.to-1] == '=' && checksumLine.MatchString(text[lineStart(text, m.from):m.from]) && (m.to == len(text) || text[m.to] == '\n')
 }
 
-// side is a hunk as it was or as it will be.
+// side is a hunk before or after the change.
 type side struct {
 	hunk   *pipeline.Hunk
-	after  bool   // the hunk as it will be
+	after  bool   // the hunk after the change
 	text   string // the lines, joined by line feeds
-	lines  []int  // indexes into the hunk's lines
-	starts []int  // their offsets in the text
+	lines  []int  // indexes in the hunk's lines
+	starts []int  // the offsets of the lines in the text
 }
 
-// newSide leaves out the lines of one kind.
+// newSide returns the hunk without the lines of one kind.
 func newSide(h *pipeline.Hunk, without pipeline.LineOp) *side {
 	s := &side{hunk: h, after: without == pipeline.LineRemoved}
 	size := 0
@@ -129,7 +128,7 @@ func newSide(h *pipeline.Hunk, without pipeline.LineOp) *side {
 	return s
 }
 
-// at returns the index of the line that an offset is in.
+// at returns the index of the line at an offset.
 func (s *side) at(offset int) int {
 	i, ok := slices.BinarySearch(s.starts, offset)
 	if !ok {
@@ -138,7 +137,7 @@ func (s *side) at(offset int) int {
 	return i
 }
 
-// unchanged reports whether a stretch of the text is context only.
+// unchanged reports whether a stretch of the text has only context lines.
 func (s *side) unchanged(from, to int) bool {
 	for i := s.at(from); i < len(s.lines) && s.starts[i] < to; i++ {
 		if s.hunk.Lines[s.lines[i]].Op != pipeline.LineContext {

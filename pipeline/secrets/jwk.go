@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// A key in JSON may stand in YAML, in a program or in a query as well, where its members
-// have no quotes, or others, and more blanks. Names so short tell a key only where it says
-// of which kind it is, too.
+// A JSON web key may also be in YAML, in a program or in a query. Its members then have other
+// quotes or none, and more spaces. Such short names show a key only if its kind is given too.
 
-// maxJWK is how far the private members of a key may stand from what tells its kind.
+// maxJWK is how far the private members of a key may be from its kind, in bytes.
 const maxJWK = 8 << 10
 
-// jwkMembers returns the private members of keys, in whatever way they are set. It reads
-// each character once, and a few before each long word.
+// jwkMembers returns the private members of keys, however they are set. It reads each character
+// once, and a few before each long word.
 func jwkMembers(text string) []match {
 	kinds := append(wordsAt(text, "kty"), wordsAt(text, "crv")...)
 	slices.Sort(kinds)
@@ -23,7 +22,7 @@ func jwkMembers(text string) []match {
 		from := max(to, at-maxJWK)
 		to = min(len(text), at+maxJWK)
 		if i+1 < len(kinds) && kinds[i+1]-maxJWK < to {
-			to = max(from, kinds[i+1]-maxJWK) // the next goes on there
+			to = max(from, kinds[i+1]-maxJWK) // the next key continues from there
 		}
 		for from > 0 && isBase64(text[from-1]) {
 			from--
@@ -33,7 +32,7 @@ func jwkMembers(text string) []match {
 	return out
 }
 
-// wordsAt returns where a word stands in a text.
+// wordsAt returns the positions of a word in a text.
 func wordsAt(text, word string) (at []int) {
 	for from := 0; ; from += len(word) {
 		i := strings.Index(text[from:], word)
@@ -47,7 +46,7 @@ func wordsAt(text, word string) (at []int) {
 	}
 }
 
-// The shortest private members: of a symmetric key with 128 bits, and of others.
+// The lengths of the shortest private members: of a symmetric key with 128 bits, and of others.
 const (
 	leastSymmetric = 22
 	leastMember    = 42
@@ -83,8 +82,8 @@ func membersIn(text string, from, to int) (out []match) {
 
 var jwkRule = &rule{id: "jwk-private-key", description: title("jwk-private-key")}
 
-// memberBefore returns the name that is set to what begins at an offset, and where it
-// stands: "d": "...", d='...', :d => ..., d: |- and a line's end, (d, ...), <d>...
+// memberBefore returns the name that is set to the value at an offset, and the name's position:
+// "d": "...", d='...', :d => ..., d: |- and a line break, (d, ...), <d>...
 func memberBefore(text string, at int) (name string, begin int) {
 	const most = 200
 	least := max(0, at-most)

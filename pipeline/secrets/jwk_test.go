@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The private members of a key in JSON are found in whatever way they are set.
+// The private members of a key in JSON are found however they are set.
 func TestMembersOfJWK(t *testing.T) {
 	d := detector(t)
 	value := func(n int) string { return base64.RawURLEncoding.EncodeToString(randomBytes(n, uint64(n))) }

@@ -9,17 +9,17 @@ import (
 	"github.com/zricethezav/gitleaks/v8/detect"
 )
 
-// match is a secret in a text: the stretch to be replaced, and the rule.
+// match is a secret in a text: the stretch to replace, and the rule.
 type match struct {
 	rule     *rule
 	from, to int
-	start    int  // of what the rule matched: the name before the value, say
-	token    bool // it was found by a provider's format
+	start    int  // the start of the rule's match, such as the name before the value
+	token    bool // a provider's format found it
 }
 
-// matches returns the secrets, in order, in a text that is, or is a part of, the file at
-// path; path is empty for other texts. skip tells which stretches of the text
-// need no look; nil for none.
+// matches returns the secrets in a text, in order. The text is the file at path or a part of it;
+// path is empty for other texts. skip reports which stretches of the text need no search. It may be
+// nil.
 func (d *Detector) matches(text, path string, skip func(from, to int) bool) []match {
 	var out []match
 	if s := d.search(text); s != nil {
@@ -33,9 +33,9 @@ func (d *Detector) matches(text, path string, skip func(from, to int) bool) []ma
 	return out
 }
 
-// withFormats adds the tokens of providers' formats, also in disguise. Where gitleaks
-// found the same, or a part of it, one match stands for both. unique finds what gitleaks
-// alone knows in a reading of the text.
+// withFormats adds the tokens of providers' formats, also in disguise. If gitleaks found the same
+// token or a part of it, the two become one match. unique finds what only gitleaks knows in a
+// reading of the text.
 func withFormats(text string, found []match, skip func(from, to int) bool, unique func(string) []match) []match {
 	formats := allFormats()
 	tokens := append(formats.find(text), formats.disguised(text, unique)...)
@@ -61,8 +61,8 @@ func withFormats(text string, found []match, skip func(from, to int) bool, uniqu
 	return out
 }
 
-// unite makes one match of two that overlap. The rule is that which is the surer, and
-// of two that are alike the first.
+// unite merges two overlapping matches. It keeps the more certain rule, or the first if both are
+// equally certain.
 func (m *match) unite(o match) {
 	if m.rule.id == ruleGeneric || sure(o.rule.id) && !sure(m.rule.id) {
 		m.rule = o.rule
@@ -70,7 +70,7 @@ func (m *match) unite(o match) {
 	m.to, m.start, m.token = max(m.to, o.to), min(m.start, o.start), true
 }
 
-// unique returns what gitleaks' rules find in a text that know a token by its own format.
+// unique returns what those of gitleaks' rules find that know a token by a format of its own.
 func (d *Detector) unique(text string) []match {
 	s := d.search(text)
 	if s == nil {
@@ -97,8 +97,7 @@ func (s *search) gitleaks(path string, skip func(from, to int) bool) []match {
 	})
 }
 
-// dropOverlaps leaves out what a rule has found in two candidates that
-// overlap.
+// dropOverlaps removes duplicates of a rule from candidates that overlap.
 func dropOverlaps(all []match) []match {
 	slices.SortStableFunc(all, func(a, b match) int {
 		return cmp.Or(cmp.Compare(a.rule.id, b.rule.id), a.start-b.start, b.to-a.to)
@@ -113,9 +112,8 @@ func dropOverlaps(all []match) []match {
 	return out
 }
 
-// dropGeneric leaves out the generic matches m for which another rule's match
-// o is better. Gitleaks' better is one with the same value on the same line;
-// those far along a very long line are not looked at.
+// dropGeneric removes a generic match m if another rule has a better match o. In gitleaks, a better
+// match has the same value on the same line. Matches far along a very long line are not checked.
 func dropGeneric(all []match, better func(m, o match) bool) []match {
 	others := slices.DeleteFunc(slices.Clone(all), func(m match) bool { return m.rule.id == ruleGeneric })
 	slices.SortFunc(others, func(a, b match) int { return a.start - b.start })
@@ -146,9 +144,8 @@ func (r *rule) matches(text, path string, c candidate) []match {
 	return out
 }
 
-// detected runs gitleaks' detector on a candidate. The detector tells lines and
-// columns of what it accepts, but not where the secret is in it; so the
-// expression runs once more.
+// detected runs gitleaks' detector on a candidate. The detector returns the lines and columns of
+// its matches, but not the position of the secret in them, so the expression runs again.
 func (r *rule) detected(text, path string, c candidate) []match {
 	piece := text[c.from:c.to]
 	findings := r.detector.Detect(fragment(piece, path))
@@ -160,7 +157,7 @@ func (r *rule) detected(text, path string, c candidate) []match {
 		if len(findings) == 0 {
 			break
 		}
-		// As the detector does, without line feeds around.
+		// As in the detector, without surrounding line feeds.
 		whole := piece[at[0]:at[1]]
 		trimmed := strings.Trim(whole, "\n")
 		if trimmed != findings[0].Match {
@@ -177,18 +174,17 @@ func (r *rule) detected(text, path string, c candidate) []match {
 	return out
 }
 
-// fragment is a piece of a file as the detector takes it.
+// fragment is a piece of a file in the detector's type.
 func fragment(text, path string) detect.Fragment { //nolint:staticcheck // Deprecated in favour of a type that Detect takes from v9 on.
 	return detect.Fragment{Raw: text, FilePath: path} //nolint:staticcheck // The same.
 }
 
-// fragmentary rules have groups that hold a part of the secret only; the
-// whole match is the secret then.
+// fragmentary reports whether the rule's group holds only a part of the secret. The whole match is
+// the secret then.
 func (r *rule) fragmentary() bool { return r.id == ruleJWTBase64 || r.id == ruleTeams }
 
-// dropNoise leaves out what gitleaks finds and nobody wants to hear of: what
-// documentation and examples have in place of a secret, and generic matches
-// within others.
+// dropNoise removes matches of gitleaks that are of no interest: placeholders in documentation and
+// examples, and generic matches within others.
 func dropNoise(text string, all []match) []match {
 	all = dropGeneric(all, func(m, o match) bool { return o.from < m.to && m.from < o.to })
 	return slices.DeleteFunc(all, func(m match) bool {
@@ -200,26 +196,25 @@ func dropNoise(text string, all []match) []match {
 	})
 }
 
-// placeholderWords stand in what documentation has in place of a secret.
+// placeholderWords are common in placeholders in documentation.
 var placeholderWords = []string{"example", "placeholder", "changeme", "change-me", "change_me", "your-", "your_", "yourtoken", "yourapikey", "redacted", "dummy"}
 
-// documented are keys that a provider's own documentation shows.
+// documented are keys in a provider's own documentation.
 var documented = []string{"AKIAIOSFODNN7EXAMPLE", "AKIAI44QH8DHBEXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "je7MtGbClwBF/2Zp9Utk/h3yCo8nvbEXAMPLEKEY"}
 
-// documentedJWT is the payload of the token that jwt.io shows, and tests and documentation
-// after it: {"sub":"1234567890","name":"John Doe","iat":1516239022}.
+// documentedJWT is the payload of the token on jwt.io, which tests and documentation copy:
+// {"sub":"1234567890","name":"John Doe","iat":1516239022}.
 const documentedJWT = "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ"
 
-// isDocumentedJWT reports whether all of a value is a JWT with that payload. What has it
-// among other things may be a token to which somebody added it.
+// isDocumentedJWT reports whether all of a value is a JWT with that payload. If the value holds
+// anything else, somebody may have added the payload to a real token.
 func isDocumentedJWT(value string) bool {
 	parts := strings.Split(value, ".")
 	return len(parts) == 3 && strings.HasPrefix(value, "eyJ") && parts[1] == documentedJWT
 }
 
-// isPlaceholderToken recognises what stands in place of a token. A word such as
-// "example" does not make a token harmless that is whole without it: whoever writes
-// the token could add the word.
+// isPlaceholderToken recognises placeholders for tokens. A word such as "example" does not make a
+// complete token harmless: whoever writes the token could add the word.
 func isPlaceholderToken(value string) bool {
 	if slices.Contains(documented, value) || isDocumentedJWT(value) {
 		return true
@@ -232,7 +227,7 @@ func isPlaceholderToken(value string) bool {
 	for _, c := range rest {
 		seen[c] = true
 	}
-	return len(rest) < enough || len(seen) < different || spelt(value)
+	return len(rest) < enough || len(seen) < different || isWords(value)
 }
 
 // withoutWords is a value in lower case without the words of placeholders.
@@ -244,9 +239,8 @@ func withoutWords(value string) string {
 	return rest
 }
 
-// hidesRandom reports whether a value that no format tells holds one that a machine drew,
-// beside the words and runs of a placeholder: letters and digits in a row, as they hardly
-// ever stand in what a person made up.
+// hidesRandom reports whether a value without a format contains a random part next to the words and
+// runs of a placeholder: letters and digits in a row, as made-up values hardly have.
 func hidesRandom(value string) bool {
 	const enough, different, digits = 16, 8, 3
 	for _, part := range strings.FieldsFunc(withoutRuns(withoutWords(value)), func(c rune) bool { return c == '_' || c >= utf8.RuneSelf || !isWord(byte(c)) }) {
@@ -265,9 +259,9 @@ func hidesRandom(value string) bool {
 	return false
 }
 
-// spelt reports whether a value is made of words in lower case. Of 20 random letters
-// and digits hardly ever so many are lower case letters.
-func spelt(value string) bool {
+// isWords reports whether a value is made of lower-case words. Of 20 random letters and digits,
+// hardly ever so many are lower-case letters.
+func isWords(value string) bool {
 	const few = 2
 	n := 0
 	for i := 0; i < len(value); i++ {
@@ -278,7 +272,7 @@ func spelt(value string) bool {
 	return n <= few
 }
 
-// withoutRuns leaves out runs of four and more of one character.
+// withoutRuns removes runs of four or more of one character.
 func withoutRuns(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -294,8 +288,8 @@ func withoutRuns(s string) string {
 	return b.String()
 }
 
-// withoutOrder leaves out runs of eight and more characters that follow each other, such
-// as "abcdefgh" and "01234567".
+// withoutOrder removes runs of eight or more consecutive characters, such as "abcdefgh" and
+// "01234567".
 func withoutOrder(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -311,8 +305,7 @@ func withoutOrder(s string) string {
 	return b.String()
 }
 
-// isPlaceholder recognises words and runs of one character that no random
-// value of some length has.
+// isPlaceholder recognises words and runs of one character that no random value of some length has.
 func isPlaceholder(value string) bool {
 	lower := strings.ToLower(value)
 	for _, word := range placeholderWords {

@@ -12,44 +12,43 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
-// namePrefix begins the expressions for a value that is assigned to a name with a
-// word in it. It lets a match begin at any of fifty places before the word, and the
-// expression takes some 3 µs a byte for that, several times over for each finding.
+// namePrefix begins gitleaks' expressions for a value assigned to a name that contains a word. With
+// it a match can begin at any of fifty positions before the word, so the expression takes some 3 µs
+// a byte, several times for each finding.
 //
-// Some have it twice, of which the first ignores no case.
+// Some expressions have it twice, the first one case-sensitive.
 const (
 	namePrefix      = `(?i)[\w.-]{0,50}?`
 	namePrefixTwice = `[\w.-]{0,50}?(?i:[\w.-]{0,50}?`
 )
 
-// named does for such a rule what gitleaks' detector does, with the same findings:
-// it tries the expression only where a word stands, and walks back to where the name
-// begins.
+// named replaces gitleaks' detector for such a rule, with the same findings. It tries the
+// expression only where a word is, and walks back to the start of the name.
 type named struct {
-	core    *regexp.Regexp // what follows the prefix, from its start on
+	core    *regexp.Regexp // the expression after the prefix
 	twice   bool           // the prefix is namePrefixTwice
 	words   *literals.Matcher
 	lengths []int     // of the words
-	firsts  [256]bool // the bytes that they may begin with
-	reach   int       // how many bytes a word has at most, with letters of three
+	firsts  [256]bool // the possible first bytes of the words
+	reach   int       // the largest number of bytes of a word, with letters of three bytes
 	may     func(text string, end int) bool
 	group   int
 	entropy float64
 	lists   []allowList
 }
 
-// allowList is one of gitleaks' with its stop words in a form that is quick to look for.
+// allowList is one of gitleaks' allow lists in a form that is quick to search.
 type allowList struct {
 	*gitleaks.Allowlist
 	stop         *literals.Filter
 	alternatives []alternative // of its expressions
 }
 
-// alternative is one of those that an expression lists, with what a text that it
-// matches holds. Most texts hold nothing of most.
+// alternative is one alternative of an expression, with the words that a matching text contains.
+// Most texts contain none for most alternatives.
 type alternative struct {
 	*regexp.Regexp
-	words []string // one of them, in lower case, or nil
+	words []string // in lower case; a match contains one of them. nil if unknown
 	guard *literals.Guard
 }
 
@@ -101,8 +100,8 @@ func newNamed(r *gitleaks.Rule, words []string, may func(string, int) bool, glob
 	return n
 }
 
-// listsOf returns the lists that let findings of a rule pass, and whether they are
-// about findings alone.
+// listsOf returns the lists that let findings of a rule pass. ok reports whether they depend on
+// findings alone.
 func listsOf(r *gitleaks.Rule, global []*gitleaks.Allowlist) (out []allowList, ok bool) {
 	for _, a := range slices.Concat(global, r.Allowlists) {
 		and := a.MatchCondition == gitleaks.AllowlistMatchAnd
@@ -118,7 +117,7 @@ func listsOf(r *gitleaks.Rule, global []*gitleaks.Allowlist) (out []allowList, o
 	return out, true
 }
 
-// find returns the secrets of a piece of the text at path, by their offsets in it.
+// find returns the secrets in a piece of the text at path, by their offsets in it.
 func (n *named) find(piece, path string) []match {
 	var out []match
 	lines := lineTexts{text: piece, asked: map[lineText]bool{}}
@@ -152,7 +151,7 @@ func (n *named) find(piece, path string) []match {
 	return out
 }
 
-// places are where the words begin, in ascending order.
+// places are the starts of the words, in ascending order.
 func (n *named) places(piece string) []int {
 	var out []int
 	n.words.Find(piece, func(ids []int, end int) {
@@ -164,8 +163,8 @@ func (n *named) places(piece string) []int {
 	return slices.Compact(out)
 }
 
-// begins reports whether a word may begin at an offset in a text with letters beyond
-// ASCII that (?i) takes for others.
+// begins reports whether a word may begin at an offset in a text with letters beyond ASCII that
+// (?i) equates with ASCII letters.
 func (n *named) begins(piece string, at int) bool {
 	if !n.firsts[piece[at]] {
 		return false
@@ -179,8 +178,8 @@ func (n *named) begins(piece string, at int) bool {
 	return found
 }
 
-// nameStart is where the name begins that has a word at an offset: at most fifty of
-// its characters before it, or twice as many, and not before least.
+// nameStart is the start of the name around a word at an offset: at most fifty characters before
+// the word, or twice as many, and not before least.
 func (n *named) nameStart(text string, least, at int) int {
 	at = nameBefore(text, least, at, true)
 	if n.twice {
@@ -189,8 +188,8 @@ func (n *named) nameStart(text string, least, at int) int {
 	return at
 }
 
-// nameBefore goes back fifty characters of a name at most. Where folded is set, two
-// letters beyond ASCII are among them.
+// nameBefore goes back at most fifty characters of a name. If folded is set, two letters beyond
+// ASCII are among them.
 func nameBefore(text string, least, at int, folded bool) int {
 	for range 50 {
 		before := text[least:at]
@@ -219,8 +218,8 @@ type namedAt struct {
 	from, to int
 }
 
-// secret returns the secret in a match whose word stands at an offset in it, unless
-// gitleaks lets it pass.
+// secret returns the secret in a match whose word is at an offset in it, unless gitleaks lets it
+// pass.
 func (n *named) secret(p namedAt, word int) (match, bool) {
 	whole := strings.Trim(p.lines.text[p.from:p.to], "\n")
 	p.to = p.from + len(whole)
@@ -251,7 +250,7 @@ func (n *named) secret(p namedAt, word int) (match, bool) {
 	return m, true
 }
 
-// allows says what gitleaks' list says of a match and its secret.
+// allows reports whether gitleaks' list allows a match with its secret.
 func (a *allowList) allows(p namedAt, whole, secret string) bool {
 	stopped := false
 	a.stop.Find(strings.ToLower(secret), func([]int, int) { stopped = true })
@@ -273,7 +272,7 @@ func (a *allowList) allows(p namedAt, whole, secret string) bool {
 // matches reports whether one of the list's expressions matches a text.
 func (a *allowList) matches(text string) bool {
 	if text == "" {
-		return false // gitleaks asks no list about it
+		return false // gitleaks checks no list for it
 	}
 	folded := strings.Contains(text, literals.Folds[0]) || strings.Contains(text, literals.Folds[1])
 	low := strings.ToLower(text)
@@ -287,28 +286,27 @@ func (a *allowList) matches(text string) bool {
 	return false
 }
 
-// may reports whether a text, which low is in lower case, holds what the alternative
-// needs.
+// may reports whether a text contains what the alternative needs. low is the text in lower case.
 func (e *alternative) may(low string, text *literals.Text) bool {
 	holds := func(word string) bool { return strings.Contains(low, word) }
 	return (e.words == nil || slices.ContainsFunc(e.words, holds)) && e.guard.Holds(text)
 }
 
-// lineTexts are the lines of a text as gitleaks tells them, and what its lists say of
-// them.
+// lineTexts are the lines of a text as gitleaks defines them, and the cached answers of its lists
+// about them.
 type lineTexts struct {
 	text  string
-	feeds []int // where line feeds stand; not nil once they are known
+	feeds []int // the positions of line feeds; nil until computed
 	asked map[lineText]bool
 }
 
-// lineText is a line, by its offsets, and the list that it is asked of.
+// lineText is a line, by its offsets, and a list.
 type lineText struct {
 	list     *allowList
 	from, to int
 }
 
-// ask asks a list about the line of a stretch, once for each line.
+// ask checks a list for the line of a stretch, once for each line.
 func (l *lineTexts) ask(a *allowList, from, to int) bool {
 	from, to = l.around(from, to)
 	k := lineText{a, from, to}
@@ -320,8 +318,8 @@ func (l *lineTexts) ask(a *allowList, from, to int) bool {
 	return allowed
 }
 
-// around is the line, or the lines, of a stretch. On a last line that no line feed
-// ends it is all of the text.
+// around returns the line or lines of a stretch. For a last line without a line feed it returns the
+// whole text.
 func (l *lineTexts) around(from, to int) (int, int) {
 	if l.feeds == nil {
 		l.feeds = []int{}
@@ -351,8 +349,7 @@ func (l *lineTexts) around(from, to int) (int, int) {
 	return start, max(end, to)
 }
 
-// entropy is Shannon's, of the characters of a text for each of its bytes, as
-// gitleaks reckons it.
+// entropy is the Shannon entropy of a text's characters per byte, as gitleaks computes it.
 func entropy(text string) float64 {
 	var counts [256]int
 	others := map[rune]int{}

@@ -2,9 +2,9 @@ package secrets
 
 import "strings"
 
-// nested reads the code that rows of texts hold, such as the lines of a notebook: with
-// what stands between the texts left out, and with the escapes of their quotes and lines'
-// ends undone. It returns nil where no text of a row has quotes in it.
+// nested reads the code in rows of strings, such as the lines of a notebook. It leaves out what is
+// between the strings, and decodes the escapes of their quotes and line breaks. It returns nil if
+// no string of a row contains quotes.
 func nested(text string) *reading {
 	n := nesting{text: text}
 	for _, quote := range []byte{'"', '\''} {
@@ -18,15 +18,15 @@ func nested(text string) *reading {
 	return n.reading(text)
 }
 
-// nesting is the reading of the code in texts, and the row of texts under way.
+// nesting is the reading of the code in strings, and the current row of strings.
 type nesting struct {
 	reader
 	text   string
 	row    [][2]int
-	quoted bool // a text of the row has quotes in it
+	quoted bool // a string of the row contains quotes
 }
 
-// read takes the texts that stand in one kind of quotes.
+// read reads the strings in one kind of quotes.
 func (n *nesting) read(quote byte) {
 	for i := 0; i < len(n.text); {
 		open := strings.IndexByte(n.text[i:], quote)
@@ -49,8 +49,8 @@ func (n *nesting) read(quote byte) {
 	n.flush()
 }
 
-// end is where the text or the line ends that begins at an offset, and whether there are
-// quotes in it.
+// end returns the end of the string or line that begins at an offset, and whether it contains
+// quotes.
 func (n *nesting) end(from int, quote byte) (to int, quoted bool) {
 	for to = from; to < len(n.text); to++ {
 		switch n.text[to] {
@@ -65,7 +65,7 @@ func (n *nesting) end(from int, quote byte) (to int, quoted bool) {
 	return to, quoted
 }
 
-// flush writes the row under way, if it may hold code in which texts are joined.
+// flush writes the current row if it may hold code that joins strings.
 func (n *nesting) flush() {
 	if len(n.row) > 1 && n.quoted {
 		for _, t := range n.row {
@@ -101,8 +101,8 @@ func (n *nesting) unescaped(from, to int) {
 	}
 }
 
-// joinsTexts reports whether no more stands between two texts than between those of a list
-// or a sum.
+// joinsTexts reports whether the text between two strings is only what separates items of a list or
+// operands of a sum.
 func joinsTexts(between string) bool {
 	const most = 200
 	if between == "" || len(between) > most {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What is encoded several times, written in numbers to other bases, put before a text or
-// spelt with letters of other scripts is found.
+// A token is found if it is encoded several times, written in numbers of other bases, put before a
+// text, or spelt with letters of other scripts.
 func TestTokensInFurtherForms(t *testing.T) {
 	d := detector(t)
 	encoded := func(text string, times int) string {

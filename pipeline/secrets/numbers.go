@@ -6,26 +6,25 @@ import (
 	"strings"
 )
 
-// A piece of a token may be a number, which a program writes out where it puts texts
-// together: "a" + 12 + "b", `a${12}b`, "a%db" % 12. The functions of this file read numbers
-// among texts as texts.
+// A piece of a token may be a number that a program joins to strings: "a" + 12 + "b", `a${12}b`,
+// "a%db" % 12. The functions in this file read numbers between strings as strings.
 
 const (
-	// maxDigits is how long a number may be, and maxNumbers how many of them follow each
-	// other without a text.
+	// maxDigits bounds the length of a number, and maxNumbers how many numbers may follow each
+	// other without a string between.
 	maxDigits  = 160
 	maxNumbers = 64
 )
 
-// numeral is a number as programs write it: in decimal or after 0x, 0o and 0b, with
-// underscores and a suffix that tells its type.
+// numeral matches a number as programs write it: in decimal or after 0x, 0o and 0b, with
+// underscores and a type suffix.
 var numeral = regexp.MustCompile(`^(0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|[0-9][0-9_]*)(?:[uUlLnN]{1,3}|[ui](?:8|16|32|64|128|size))?$`)
 
-// insertedNumber is one in the braces of a template, with a call around it, or with how it
-// is to be written.
+// insertedNumber matches a number in the braces of a template, optionally in a call or with a
+// format.
 var insertedNumber = regexp.MustCompile(`^\s*(?:[\w.]{1,24}\(\s*)?(\w+)\s*\)?(?:\.\w{1,12}(?:\(\s*\))?)?(?:![rsa])?(?::[0-9]{0,3}([cdxX])?)?\s*$`)
 
-// numberOf is what the number says that a word is, in decimal; empty for another word.
+// numberOf is the value of a word that is a number, in decimal, or "".
 func numberOf(word string) string {
 	if word == "" || !isDigit(word[0]) || len(word) > maxDigits {
 		return ""
@@ -44,8 +43,7 @@ func numberOf(word string) string {
 	return ""
 }
 
-// written is how a format writes a number by one of its verbs; empty for what is no
-// character of a token.
+// written is how a format verb writes a number, or "" if that is not a character of a token.
 func written(number string, verb byte) string {
 	if verb != 'c' && verb != 'x' && verb != 'X' {
 		return number
@@ -64,7 +62,7 @@ func written(number string, verb byte) string {
 	return string(rune(n.Int64()))
 }
 
-// verbOf is the letter by which a place in a format says how it writes what it gets, or 0.
+// verbOf is the letter of a format placeholder, or 0.
 func verbOf(place string) byte {
 	if strings.HasPrefix(place, "%") {
 		return place[len(place)-1]
@@ -75,20 +73,20 @@ func verbOf(place string) byte {
 	return 0
 }
 
-// numberAt reads the word from an offset to another as a number that is a piece of a text. An
-// index in brackets is none.
+// numberAt reads the word between two offsets as a number that is a piece of a string. An index in
+// brackets is not.
 func (p *pieced) numberAt(from, to int) string {
-	said := numberOf(string(p.text[from:to]))
-	if said == "" || p.at(from-1) == '[' && p.at(to) == ']' {
+	number := numberOf(string(p.text[from:to]))
+	if number == "" || p.at(from-1) == '[' && p.at(to) == ']' {
 		return ""
 	}
 	if p.at(from-1) == '-' && strings.IndexByte("+(,&|.", p.at(from-2-blanksBefore(p.text, from-1))) >= 0 {
-		return "-" + said
+		return "-" + number
 	}
-	return said
+	return number
 }
 
-// blanksBefore counts the blanks that end at an offset, a few at most.
+// blanksBefore counts the spaces that end at an offset, up to a bound.
 func blanksBefore(text []byte, at int) int {
 	n := 0
 	for n < min(at, 8) && (text[at-1-n] == ' ' || text[at-1-n] == '\t') {
@@ -97,8 +95,7 @@ func blanksBefore(text []byte, at int) int {
 	return n
 }
 
-// numberBefore is the number that stands before the quote of a text, with an operator
-// between.
+// numberBefore is the number before the quote of a string, with an operator between.
 func (p *pieced) numberBefore(quote int) (chainPiece, bool) {
 	const most = 24
 	to, between := quote, 0
@@ -115,27 +112,27 @@ func (p *pieced) numberBefore(quote int) (chainPiece, bool) {
 	if between == 0 || from == to || !isDigit(p.text[from]) {
 		return chainPiece{}, false
 	}
-	said := p.numberAt(from, to)
-	return chainPiece{from: from, to: to, gap: gap{said: said}}, said != ""
+	number := p.numberAt(from, to)
+	return chainPiece{from: from, to: to, gap: gap{value: number}}, number != ""
 }
 
-// withoutNumbers is a row without the numbers in it.
+// withoutNumbers is a row without its numbers.
 func withoutNumbers(row []chainPiece) (texts []chainPiece) {
 	var left gap
 	for _, c := range row {
-		if c.said != "" {
-			left = gap{soft: true, list: left.list || c.list, plus: left.plus || c.plus, other: left.other || c.other}
+		if c.value != "" {
+			left = gap{soft: true, list: left.list || c.list, plus: left.plus || c.plus, alternative: left.alternative || c.alternative}
 			continue
 		}
-		c.soft, c.list, c.plus, c.other = c.soft || left.soft, c.list || left.list, c.plus || left.plus, c.other || left.other
+		c.soft, c.list, c.plus, c.alternative = c.soft || left.soft, c.list || left.list, c.plus || left.plus, c.alternative || left.alternative
 		texts, left = append(texts, c), gap{}
 	}
 	return texts
 }
 
-// writeOut writes in the place of an insertion the number that is all that stands in it, and
-// leaves out the rest. What may be a place for another text as well is left.
-func (p *pieced) writeOut(from, begin, end, to int) bool {
+// replaceNumber replaces an insertion that holds only a number by the number. It leaves an
+// insertion that may also be a placeholder for a string.
+func (p *pieced) replaceNumber(from, begin, end, to int) bool {
 	m := insertedNumber.FindSubmatch(p.text[begin:end])
 	if m == nil || !isDigit(m[1][0]) {
 		return false
@@ -144,12 +141,12 @@ func (p *pieced) writeOut(from, begin, end, to int) bool {
 	if len(m[2]) > 0 {
 		verb = m[2][0]
 	}
-	const place = 2 // digits of the number of one
-	said := written(numberOf(string(m[1])), verb)
-	if said == "" || len(said) > to-from || p.text[from] == '{' && begin-from == 1 && end-begin <= place {
+	const place = 2 // digits of a placeholder's number
+	number := written(numberOf(string(m[1])), verb)
+	if number == "" || len(number) > to-from || p.text[from] == '{' && begin-from == 1 && end-begin <= place {
 		return false
 	}
-	n := copy(p.text[from:], said)
+	n := copy(p.text[from:], number)
 	for i := from + n; i < to; i++ {
 		p.text[i] = leftOut
 	}

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// numbered are the ways in which a program writes a number out within a text: H is what
-// stands before it, N the number and R the rest.
+// numbered are the ways in which a program writes a number within a string: H is the text before
+// it, N the number, and R the rest.
 var numbered = []string{
 	"`H${N}R`", `"H" + N + "R"`, `"H"+N+"R"`, `"H" + str(N) + "R"`, `"H" . N . "R"`, `'H' || N || 'R'`, `"H" & N & "R"`, `"H" .. N .. "R"`, `"H" + String(N) + "R"`, `"H" + String.valueOf(N) + "R"`, `"H" + strconv.Itoa(N) + "R"`, `"H" + N.to_s + "R"`, `"H" + std::to_string(N) + "R"`,
 	`f"H{N}R"`, `f"H{N:d}R"`, `f"H{N!s}R"`, `f"H{str(N)}R"`, `$"H{N}R"`, `"H#{N}R"`, `"H\(N)R"`, `"H$(N)R"`, "`H${String(N)}R`", `"H%dR" % N`, `"H%sR" % N`, `"H%iR" % (N,)`, `"H{}R".format(N)`, `"H{0}R".format(N)`, `"H{:d}R".format(N)`, `"H{a}R".format(a=N)`, `"H%(a)dR" % {"a": N}`,
 	`fmt.Sprintf("H%d%s", N, "R")`, `fmt.Sprintf("H%[1]dR", N)`, `sprintf('H%d%s', N, 'R')`, `printf "H%ld%s" N "R"`, `format!("H{}{}", N, "R")`, `["H", N, "R"].join("")`, `concat!("H", N, "R")`, `cout << "H" << N << "R"`, `"H".concat(N, "R")`, `String.format("H%d%s", N, "R")`, `"H{0}{1}" -f N, "R"`,
 }
 
-// A number among the texts that a program puts together is a part of the token.
+// A number between the strings that a program joins is part of the token.
 func TestTokensWithNumbers(t *testing.T) {
 	d := detector(t)
 	draw := rand.New(rand.NewPCG(37, 7))
@@ -42,7 +42,8 @@ func TestTokensWithNumbers(t *testing.T) {
 	}
 }
 
-// Numbers stand at the beginning of a token, among several, and for single characters.
+// Numbers may be at the beginning of a token, there may be several, and they may stand for single
+// characters.
 func TestTokensWithSeveralNumbers(t *testing.T) {
 	d := detector(t)
 	draw := rand.New(rand.NewPCG(41, 7))
@@ -69,8 +70,8 @@ func TestTokensWithSeveralNumbers(t *testing.T) {
 	}
 }
 
-// Numbers beside texts make no tokens of them.
-func TestNumbersThatMakeNoTokens(t *testing.T) {
+// Numbers next to strings make no tokens of them.
+func TestNumbersThatAreNotTokens(t *testing.T) {
 	d := detector(t)
 	for _, text := range []string{
 		`"ghp_", 36, "gho_", 36, "github_pat_", 82, "AKIA", 16`, `{"sk-ant-", 93}, {"xoxb-", 12345678901234}, {"glpat-", 20}`, `f("xoxb-", 1234567890123, 1234567890123)`, `AKIA[0:4] + 1234567890123456`, `["glpat-", 12345678901234567890, 20240101]`, "`sk-proj-${12}-${name}-some-words-${2024}-more-words-of-it`", `"dop_v1_%d" % 64`,

@@ -9,80 +9,78 @@ import (
 	"strings"
 )
 
-// A program has more ways to put texts together than joined reads: with empty texts and
-// names between, in lists of short pieces, in the middle of a format. pieces.go reads
-// neighbouring texts as one, whatever stands between them as long as it is short, and
-// leaves it to the shape of the whole whether that is a token: pieces tell nothing, since
-// who cuts a token chooses where.
+// A program has more ways to join strings than joined reads: with empty strings and names between
+// them, in lists of short pieces, in the middle of a format. The functions in this file read
+// neighbouring strings as one, whatever short text is between them. The shape of the whole decides
+// whether it is a token. Single pieces show nothing, since the author chooses where to cut a token.
 
 const (
-	// maxBetween is how many bytes may stand between two texts, comments and blanks
-	// aside.
+	// maxBetween is how many bytes may be between two strings, without comments and spaces.
 	maxBetween = 80
-	// maxPiece bounds a text, and maxContext what is read of the line before it, where a
-	// name may stand.
+	// maxPiece bounds a string, and maxContext what is read of the line before it, where a name
+	// may be.
 	maxPiece   = 8 << 10
 	maxContext = 64
-	// maxInserted is how long what is inserted into a text is at most.
+	// maxInserted bounds what is inserted into a string.
 	maxInserted = 96
-	// maxArguments is how many texts a format takes.
+	// maxArguments bounds the strings that a format takes.
 	maxArguments = 64
 	// minJoined is shorter than any token.
 	minJoined = 14
 )
 
-// leftOut replaces bytes that do not change what a text means.
+// leftOut replaces bytes that do not change what a string means.
 const leftOut = 0
 
-// pieced is a reading of texts that stand beside each other, a line for each row of them.
+// pieced is a reading of adjacent strings, with a line for each row of them.
 type pieced struct {
 	reader
 	text []byte
-	// soft are the offsets in the reading where two texts meet between which stands
-	// more than an operator, in ascending order.
+	// soft are the offsets in the reading where two strings meet that have more than an operator
+	// between them, in ascending order.
 	soft []int
-	// comments tells where a row of comments ends, by where each begins.
+	// comments caches the end of a row of comments by its start.
 	comments map[int]int
-	// line and blocks are the ends of comments that were looked for last, and from where.
+	// line and blocks cache the last ends of comments that were found, and the starts of the
+	// searches.
 	line   [2]int
 	blocks map[string][2]int
-	holes  [][2]int // what may be a place for another text, or insert one
-	done   []uint64 // the ends of texts that are behind us, as a set
-	// seams tells that lists of words have seams in them. bodies are the lines of heredocs
-	// that stand elsewhere than where they are used, by where that is, and heredocs is
-	// where the last of them ends.
+	holes  [][2]int // what may be a placeholder for another string, or insert one
+	done   []uint64 // the ends of strings that were read, as a bit set
+	// seams says that lists of words have seams in them. bodies are the lines of heredocs that are
+	// not where they are used, by the place of use. heredocs is the end of the last of them.
 	seams    bool
-	calls    bool // the text has calls that turn texts
+	calls    bool // the text has calls that change strings
 	bodies   map[int][2]int
 	heredocs int
 }
 
-// chainPiece is one text of a row: a stretch of the source, and what stands before it.
+// chainPiece is one string of a row: a stretch of the source, and the gap before it.
 type chainPiece struct {
 	from, to int
 	gap
 }
 
-// gap is what stands between two texts.
+// gap is the text between two strings.
 type gap struct {
-	open int  // where the next begins, with its quote
-	soft bool // more than an operator and blanks
-	list bool // a comma or semicolon is among it
-	plus bool // an operator is among it
+	open int  // the start of the next string, with its quote
+	soft bool // there is more than an operator and spaces
+	list bool // there is a comma or semicolon
+	plus bool // there is an operator
 	name string
-	// until is where the next ends that is a number. said is what the program makes of the
-	// next, where that is another text.
+	// until is the end of the next piece if it is a number. value is the value of the next piece if
+	// it differs from the source.
 	until int
-	said  string
-	// asked tells that the next text depends on a condition, and other that it is there
-	// in place of the one before.
-	asked, other bool
+	value string
+	// conditional says that the next string depends on a condition. alternative says that it is the
+	// alternative to the string before.
+	conditional, alternative bool
 }
 
-// asPieces returns nil where a text has no rows of texts.
+// asPieces returns nil if a text has no rows of strings.
 func asPieces(text string) (*reading, []int) {
 	p := &pieced{text: []byte(text), comments: map[int]int{}, line: [2]int{-1, -1}, blocks: map[string][2]int{}}
-	p.calls = turning.MatchString(text)
+	p.calls = transforming.MatchString(text)
 	p.rewrite()
 	odd := p.normalise()
 	p.done = make([]uint64, len(text)/64+1)
@@ -100,13 +98,13 @@ func asPieces(text string) (*reading, []int) {
 	return p.reader.reading(text), p.soft
 }
 
-// row reads the texts that follow the one that ends at an offset.
+// row reads the strings that follow the string that ends at an offset.
 func (p *pieced) row(end int) {
 	begin := p.begin(end)
 	holes := hasHole(p.text[begin:end])
-	next, ok := p.between(end+1, holes, p.isAsked(begin-1))
+	next, ok := p.between(end+1, holes, p.isConditional(begin-1))
 	number, after := p.numberBefore(begin - 1)
-	if !ok && !after && !p.isTurned(end) && !(p.seams && bytes.IndexByte(p.text[begin:end], seam) >= 0) {
+	if !ok && !after && !p.isTransformed(end) && !(p.seams && bytes.IndexByte(p.text[begin:end], seam) >= 0) {
 		return
 	}
 	row := []chainPiece{p.piece(begin, end, gap{list: after})}
@@ -122,7 +120,7 @@ func (p *pieced) row(end int) {
 			}
 			row = append(row, chainPiece{from: next.open, to: next.until, gap: next})
 			end = next.until - 1
-			next, ok = p.between(next.until, holes, next.asked)
+			next, ok = p.between(next.until, holes, next.conditional)
 			continue
 		}
 		numbers = 0
@@ -136,11 +134,11 @@ func (p *pieced) row(end int) {
 		if end = to; p.done[end/64]&(1<<(end%64)) != 0 {
 			break
 		}
-		next, ok = p.between(end+1, holes, next.asked)
+		next, ok = p.between(end+1, holes, next.conditional)
 	}
 	p.done[end/64] |= 1 << (end % 64)
 	if p.calls {
-		p.writeTurned(row)
+		p.writeTransformed(row)
 	}
 	if !p.mayHold(row) {
 		return
@@ -169,7 +167,7 @@ func (p *pieced) row(end int) {
 	if holes {
 		p.write(filled(p.text, row))
 	}
-	// A name may be the item before in a list.
+	// A name may be the previous item of a list.
 	if slices.ContainsFunc(row, func(c chainPiece) bool { return c.list }) {
 		for len(row) > 0 {
 			n := 1
@@ -184,7 +182,7 @@ func (p *pieced) row(end int) {
 	}
 }
 
-// piece is a text of a row, or what stands elsewhere for it.
+// piece is a string of a row, or what is elsewhere and belongs there.
 func (p *pieced) piece(from, to int, before gap) chainPiece {
 	if at, ok := p.bodies[from]; ok && from == to {
 		from, to = at[0], at[1]
@@ -192,8 +190,8 @@ func (p *pieced) piece(from, to int, before gap) chainPiece {
 	return chainPiece{from: from, to: to, gap: before}
 }
 
-// isAsked reports whether a condition stands before the quote at an offset.
-func (p *pieced) isAsked(quote int) bool {
+// isConditional reports whether a condition comes before the quote at an offset.
+func (p *pieced) isConditional(quote int) bool {
 	const most = 8
 	for i := quote - 1; i >= max(0, quote-most); i-- {
 		if c := p.text[i]; c != ' ' && c != '(' {
@@ -203,7 +201,7 @@ func (p *pieced) isAsked(quote int) bool {
 	return false
 }
 
-// begin is where the text begins that ends at an offset.
+// begin is the start of the string that ends at an offset.
 func (p *pieced) begin(end int) int {
 	least := max(0, end-maxPiece)
 	for i := end; i > least; i-- {
@@ -214,7 +212,7 @@ func (p *pieced) begin(end int) int {
 	return least
 }
 
-// end is where the text ends that begins at an offset, and whether a quote ends it.
+// end returns the end of the string that begins at an offset, and whether it ends with a quote.
 func (p *pieced) end(from int, quote byte) (int, bool) {
 	most := min(len(p.text), from+maxPiece)
 	for i := from; i < most; i++ {
@@ -228,8 +226,7 @@ func (p *pieced) end(from int, quote byte) (int, bool) {
 	return most, false
 }
 
-// mayHold reports whether a token may stand in a row over the place where two of its texts
-// meet.
+// mayHold reports whether a token may extend over a place in a row where two strings meet.
 func (p *pieced) mayHold(row []chainPiece) bool {
 	n, digits, capitals, pieces := 0, 0, 0, 0
 	for _, c := range row {
@@ -257,7 +254,7 @@ func (p *pieced) mayHold(row []chainPiece) bool {
 	return false
 }
 
-// write adds a row to the reading, with what stands before it.
+// write adds a row to the reading, with the text before it.
 func (p *pieced) write(row []chainPiece) {
 	first := slices.MinFunc(row, func(a, b chainPiece) int { return a.from - b.from }).from
 	for i := max(0, first-maxContext); i < first; i++ {
@@ -267,8 +264,8 @@ func (p *pieced) write(row []chainPiece) {
 		if i > 0 && c.soft {
 			p.soft = append(p.soft, p.out.Len())
 		}
-		if c.said != "" {
-			p.say(c)
+		if c.value != "" {
+			p.addValue(c)
 			continue
 		}
 		for i := c.from; i < c.to; i++ {
@@ -278,10 +275,10 @@ func (p *pieced) write(row []chainPiece) {
 	p.close(row[len(row)-1].to)
 }
 
-// say adds what a program makes of a piece.
-func (p *pieced) say(c chainPiece) {
-	p.out.WriteString(c.said)
-	for range len(c.said) {
+// addValue adds the value of a piece.
+func (p *pieced) addValue(c chainPiece) {
+	p.out.WriteString(c.value)
+	for range len(c.value) {
 		p.from, p.wide = append(p.from, c.from), append(p.wide, uint8(min(c.to-c.from, math.MaxUint8)))
 	}
 }
@@ -304,8 +301,8 @@ func (p *pieced) add(at int) {
 	p.from, p.wide = append(p.from, at), append(p.wide, 1)
 }
 
-// grow makes room for twice as much where the reading is full: a long one would be copied
-// again and again if it grew in small steps.
+// grow doubles the capacity of a full reading. Growing in small steps would copy a long reading
+// again and again.
 func (p *pieced) grow() {
 	const least = 1 << 10
 	if n := len(p.from); n == cap(p.from) {
@@ -321,13 +318,13 @@ func (p *pieced) close(at int) {
 	p.from, p.wide = append(p.from, at, at), append(p.wide, 1, 1)
 }
 
-// between reads what stands behind a text, up to the next. Where a text before has holes
-// for others, names may be among it. Where that text depends on a condition, a colon may
-// stand before what is there otherwise.
+// between reads the text after a string, up to the next string. If a string before has
+// placeholders, names may be in it. If that string depends on a condition, a colon may come before
+// the alternative.
 func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
 	b := gap{}
 	used, operators := 0, 0
-	word := -1 // where a word began
+	word := -1 // the start of a word
 	for first := i; i < len(p.text) && used <= maxBetween; {
 		c := p.text[i]
 		if isQuote(c) {
@@ -348,15 +345,15 @@ func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
 				i++
 			}
 			if i < len(p.text) && isQuote(p.text[i]) && stringPrefix(string(p.text[word:i+1])) == i-word && word > first {
-				continue // it says how to read the text
+				continue // it says how to read the string
 			}
 			if isDigit(c) {
-				if b.said = p.numberAt(word, i); b.said != "" {
+				if b.value = p.numberAt(word, i); b.value != "" {
 					b.open, b.until, b.soft, b.plus = word, i, true, operators > 0
 					return b, true
 				}
 			}
-			b.other = b.other || i-word == len("else") && string(p.text[word:i]) == "else"
+			b.alternative = b.alternative || i-word == len("else") && string(p.text[word:i]) == "else"
 			b.soft, used = true, used+i-word
 			continue
 		}
@@ -372,7 +369,7 @@ func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
 			b.soft = true
 			b.list = b.list || c == ','
 		case ';':
-			// Between the items of a list, as ML has it.
+			// It is between the items of a list in ML.
 			if next := p.skipWhite(i + 1); !isQuote(p.at(next)) {
 				return b, false
 			}
@@ -381,14 +378,14 @@ func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
 			switch {
 			case i+1 < len(p.text) && p.text[i+1] == ':':
 				i++
-			case asked || b.asked:
-				b.other = b.other || asked
+			case asked || b.conditional:
+				b.alternative = b.alternative || asked
 			case !holes:
 				return b, false
 			}
 			b.soft = true
 		case '?':
-			b.soft, b.asked = true, true
+			b.soft, b.conditional = true, true
 		case '=':
 			if strings.IndexByte("+.|&<", p.text[i-1]) < 0 && !holes {
 				return b, false
@@ -411,8 +408,8 @@ func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
 	return b, false
 }
 
-// aMember is where what stands between texts goes on behind a bracket with the name of a
-// member: {a: before a text, and }.a or )["a"] behind it.
+// aMember is where the text between strings continues after a bracket with the name of a member:
+// {a: before a string, and }.a or )["a"] after it.
 func (p *pieced) aMember(i, operators int) int {
 	switch p.text[i] {
 	case '{', '[', '(':
@@ -425,8 +422,8 @@ func (p *pieced) aMember(i, operators int) int {
 	return 0
 }
 
-// comment is where a row of comments and blanks ends that begins at an offset, or 0. What is
-// known of it is kept, since many may end in the same row.
+// comment is the end of a row of comments and spaces that begins at an offset, or 0. The result is
+// cached, since many may end in the same row.
 func (p *pieced) comment(at int) int {
 	if end, ok := p.comments[at]; ok {
 		return end
@@ -455,7 +452,7 @@ func (p *pieced) comment(at int) int {
 	return i
 }
 
-// commentEnd is where one comment ends, or 0.
+// commentEnd is the end of one comment, or 0.
 func (p *pieced) commentEnd(i int) int {
 	if strings.IndexByte(commentBegins, p.text[i]) < 0 {
 		return 0
@@ -502,16 +499,15 @@ func (p *pieced) blockEnd(i int, mark string) int {
 	return end
 }
 
-// hole is a place that a format keeps for a text.
+// hole matches a placeholder for a string in a format.
 var hole = regexp.MustCompile(`%(?:\[?([0-9]{1,2})[\]$]|\((\w{1,20})\))?[-+0-9.]{0,4}(?:ll?|h|z)?[sdvSqri@acbuxX]|%([0-9])|~[sap]|\$?\{([\w.]{0,20})(?:![rsa])?(?::[^{}]{0,8})?\}|\$([a-zA-Z_]\w{0,19})`)
 
 func hasHole(text []byte) bool {
 	return bytes.IndexByte(text, '%') >= 0 || bytes.IndexByte(text, '{') >= 0 || bytes.IndexByte(text, '~') >= 0 || bytes.IndexByte(text, '$') >= 0
 }
 
-// filled puts the texts of a row that follow a format into its holes: by number, by name, or
-// in order. A text may be put into several holes as long as what is repeated is no longer than
-// the row.
+// filled puts the strings after a format into its placeholders: by number, by name, or in order. A
+// string may go into several placeholders as long as the repeated text is no longer than the row.
 func filled(text []byte, row []chainPiece) []chainPiece {
 	var out []chainPiece
 	room := maxGrown
@@ -565,13 +561,13 @@ func filled(text []byte, row []chainPiece) []chainPiece {
 			if which >= 0 && which < len(args) {
 				arg := args[which]
 				arg.soft = true
-				if arg.said != "" {
-					arg.said = written(arg.said, verbOf(string(text[c.from+m[0]:c.from+m[1]])))
+				if arg.value != "" {
+					arg.value = written(arg.value, verbOf(string(text[c.from+m[0]:c.from+m[1]])))
 				}
 				if put[which] {
 					room -= arg.to - arg.from
 				}
-				if room >= 0 && (arg.said != "" || args[which].said == "") {
+				if room >= 0 && (arg.value != "" || args[which].value == "") {
 					out = append(out, arg)
 				}
 				put[which] = true
@@ -593,9 +589,9 @@ func decimal(s string) int {
 	return n
 }
 
-// normalise writes the texts of a source with other marks than quotes in quotes, and leaves
-// out what is inserted into a text and says nothing, or what stands around a text there. It
-// reports whether something was left out. What it changes keeps its length.
+// normalise replaces other marks around strings by quotes. It removes insertions into a string that
+// add nothing, or the text around a string in them. It reports whether it removed something. Its
+// changes keep the length.
 func (p *pieced) normalise() (odd bool) {
 	t := p.text
 	for i := 0; i < len(t); i++ {
@@ -616,9 +612,9 @@ func (p *pieced) normalise() (odd bool) {
 			if isToken(before) && isToken(after) {
 				t[i], odd = leftOut, true
 			}
-		case c == '#' && isQuote(before) && before == after: // a text of its own
+		case c == '#' && isQuote(before) && before == after: // a separate string
 		case c == '#' && (isQuote(after) || after == '#') || c == '#' && isQuote(before) && p.endsRaw(i+1):
-			t[i] = ' ' // of a raw text
+			t[i] = ' ' // of a raw string
 		case c == '$' && isQuote(after):
 			n := i + 2
 			for n < len(t) && isToken(t[n]) {
@@ -655,7 +651,7 @@ func (p *pieced) at(i int) byte {
 
 func isToken(c byte) bool { return c == leftOut || isTokens(c) }
 
-// blank writes blanks over a stretch, and at its end a quote.
+// blank overwrites a stretch with spaces, and its last byte with a given one.
 func (p *pieced) blank(from, to int, last byte) {
 	for i := from; i < to; i++ {
 		p.text[i] = ' '
@@ -663,7 +659,7 @@ func (p *pieced) blank(from, to int, last byte) {
 	p.text[to-1] = last
 }
 
-// endsRaw reports whether what follows the text in r#"..."# may stand behind a text.
+// endsRaw reports whether the text after the string in r#"..."# may follow a string.
 func (p *pieced) endsRaw(i int) bool {
 	for i < len(p.text) && (p.text[i] == ' ' || p.text[i] == '#') {
 		i++
@@ -672,7 +668,7 @@ func (p *pieced) endsRaw(i int) bool {
 }
 
 var (
-	// otherQuotes begin texts of Lua, Perl, Ruby, Elixir, PostgreSQL and C++.
+	// otherQuotes begin strings in Lua, Perl, Ruby, Elixir, PostgreSQL and C++.
 	otherQuotes = regexp.MustCompile(`^(?:\[=*\[|(?:%[qQ]|q|qq|~[sS])[(\[{<|/!]|%[(\[{<]|\$\w{0,16}\$|R"\w{0,16}\()`)
 	closers     = map[byte]string{'(': ")", '[': "]", '{': "}", '<': ">"}
 )
@@ -680,8 +676,8 @@ var (
 // otherQuotesBegin are the first characters of otherQuotes.
 const otherQuotesBegin = "[%q~$R"
 
-// quotedOtherwise returns where the text begins and ends that a mark at an offset begins,
-// and where the mark behind it ends; end is 0 for none.
+// quotedOtherwise returns the start and end of the string that a mark at an offset begins, and the
+// end of the closing mark. If there is none, end is 0.
 func (p *pieced) quotedOtherwise(i int) (from, to, end int) {
 	if strings.IndexByte(otherQuotesBegin, p.text[i]) < 0 || isWord(p.at(i-1)) {
 		return 0, 0, 0
@@ -693,7 +689,7 @@ func (p *pieced) quotedOtherwise(i int) (from, to, end int) {
 	mark := string(m)
 	if mark == "%(" || mark == "%[" {
 		if at := hole.FindIndex(p.text[i:min(len(p.text), i+maxInserted)]); at != nil && at[0] == 0 {
-			return 0, 0, 0 // a place that a format keeps
+			return 0, 0, 0 // a format placeholder
 		}
 	}
 	closer := closers[mark[len(mark)-1]]
@@ -720,11 +716,11 @@ func (p *pieced) quotedOtherwise(i int) (from, to, end int) {
 	return 0, 0, 0
 }
 
-// insertions begin what is inserted into a text, and end it.
+// insertions begin and end what is inserted into a string.
 var insertions = []struct{ begin, end string }{{"${{", "}}"}, {"{{", "}}"}, {"${", "}"}, {"#{", "}"}, {"{", "}"}, {"$(", ")"}, {"(", ")"}, {"<%", "%>"}, {"<?", "?>"}}
 
-// inserted leaves out all but the texts in what is inserted into another at an offset. It
-// returns where that ends, or 0.
+// inserted removes everything except strings from an insertion at an offset. It returns the
+// insertion's end, or 0.
 func (p *pieced) inserted(i int) int {
 	for _, in := range insertions {
 		if !bytes.HasPrefix(p.text[i:min(len(p.text), i+3)], []byte(in.begin)) {
@@ -733,8 +729,8 @@ func (p *pieced) inserted(i int) int {
 		var texts [][2]int
 		inner, depth, j := in.begin[len(in.begin)-1], 0, i+len(in.begin)
 		begin := j
-		// A lone bracket has a text in it and no more, but for a place for one behind
-		// a letter: code is full of them.
+		// A lone bracket must hold only a string, unless it is after a letter and a placeholder:
+		// code is full of brackets.
 		inside := isToken(p.at(i-1)) || p.endsHole(i)
 		number := isDigit(p.at(j)) && (inside || in.begin == "{" && isQuote(p.at(i-1)))
 		alone := !number && (in.begin == "(" || in.begin == "{" && !inside)
@@ -785,7 +781,7 @@ func (p *pieced) inserted(i int) int {
 func (p *pieced) leaveOut(from, begin, end, to int, texts [][2]int, marked bool) int {
 	before, after := isToken(p.at(from-1)) || p.endsHole(from), isToken(p.at(to)) || strings.IndexByte("{$#<", p.at(to)) >= 0
 	inner := string(p.text[begin:end])
-	if len(texts) == 0 && (after || isQuote(p.at(to)) || p.at(to) == ':') && (before || p.text[from] != '(') && p.writeOut(from, begin, end, to) {
+	if len(texts) == 0 && (after || isQuote(p.at(to)) || p.at(to) == ':') && (before || p.text[from] != '(') && p.replaceNumber(from, begin, end, to) {
 		return to
 	}
 	switch {
@@ -797,7 +793,7 @@ func (p *pieced) leaveOut(from, begin, end, to int, texts [][2]int, marked bool)
 		}
 	case len(texts) == 0 && before && after:
 		if p.text[from] == '{' && isName(strings.TrimPrefix(inner, ":")) {
-			p.holes = append(p.holes, [2]int{from, to}) // a place for a text, perhaps
+			p.holes = append(p.holes, [2]int{from, to}) // perhaps a placeholder for a string
 			return 0
 		}
 	default:
@@ -814,7 +810,7 @@ func (p *pieced) leaveOut(from, begin, end, to int, texts [][2]int, marked bool)
 	return to
 }
 
-// endsHole reports whether a place for a text ends at an offset.
+// endsHole reports whether a placeholder for a string ends at an offset.
 func (p *pieced) endsHole(at int) bool {
 	n := len(p.holes)
 	return n > 0 && p.holes[n-1][1] == at
@@ -829,8 +825,8 @@ func isName(s string) bool {
 	return true
 }
 
-// bare writes what stands in no quotes and has something left out: with the numbers in
-// places for other texts, and without them.
+// bare writes text without quotes that has something removed: with the numbers of placeholders, and
+// without them.
 func (p *pieced) bare() {
 	numbered := false
 	for _, h := range p.holes {
@@ -849,7 +845,7 @@ func (p *pieced) bare() {
 }
 
 func (p *pieced) writeBare() {
-	last := 0 // where the stretch before ends, of which only the name is repeated
+	last := 0 // the end of the previous stretch, of which only the name is repeated
 	for i := 0; i < len(p.text); i++ {
 		if p.text[i] <= ' ' && p.text[i] != leftOut || isQuote(p.text[i]) {
 			continue
@@ -878,10 +874,9 @@ func (p *pieced) writeBare() {
 	}
 }
 
-// drawnAtRandom reports whether a part of a text looks as if a machine drew it. It adds up
-// how much more likely each letter, digit and change between them is there than in words
-// and names.
-func drawnAtRandom(text string) bool {
+// isRandom reports whether a part of a text looks random. It adds up how much more likely each
+// letter, digit and change between them is in random text than in words and names.
+func isRandom(text string) bool {
 	const enough = 80
 	sum, last := 0, 0
 	for i := range len(text) {

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// ofPieces are tokens that are made up, to be written in pieces.
+// ofPieces are made-up tokens that the tests write in pieces.
 func ofPieces() []string {
 	draw := rand.New(rand.NewPCG(23, 7))
 	return []string{drawn(&formats[0], 5), "AKIA" + drawnFrom(`[A-Z0-9]{16}`, draw), "sk_live_" + drawnFrom(word+`{24}`, draw), "glpat-" + drawnFrom(`[A-Za-z0-9_-]{20}`, draw), "dop_v1_" + drawnFrom(low+`{64}`, draw)}
 }
 
-// puts are the ways in which a program puts pieces together. Each # stands for a part of the
-// token, which may be cut anywhere.
+// puts are the ways in which a program joins pieces. Each # is a part of the token, which may be
+// cut anywhere.
 var puts = map[string][]string{
 	"an empty piece": {
 		`"#" + "" + "#"`, `"#" + "" + "" + '' + "#"`, `"#" "" "#"`, `'#' || '' || '#'`, `'#' . '' . '#'`, `'#'.''.'#'`, `"#"""'#'`, `"#"''"#"`, `concat!("#", "", "#")`, `concat('#', '', '#')`, `["#", "", "#"].join("")`,
@@ -53,8 +53,9 @@ var puts = map[string][]string{
 	},
 }
 
-// cutInto writes the parts of a token in place of each # of a template: as many as there
-// are. "#!3" has three characters, and those of a template with "#1" stand in that order.
+// cutInto replaces each # of a template by a part of a token: it cuts the token into as many parts
+// as there are. "#!3" has three characters. In a template with "#1", the parts are in the order of
+// the numbers.
 func cutInto(template, token string) string {
 	const raw = "\x01"
 	for _, r := range []string{`r#"`, `"#,`, `"#)`, `f"#{`, `##{`} {
@@ -100,7 +101,7 @@ func cutInto(template, token string) string {
 	return strings.ReplaceAll(b.String(), raw, "#")
 }
 
-// A token is found in whatever pieces it stands, and all of them are replaced.
+// A token is found in all kinds of pieces, and all of them are replaced.
 func TestTokensInPieces(t *testing.T) {
 	d := detector(t)
 	for name, templates := range puts {
@@ -128,7 +129,7 @@ func TestTokensInPieces(t *testing.T) {
 	}
 }
 
-// inOrder is cutInto for templates that have the parts in another order than the token.
+// inOrder is cutInto for templates with the parts in another order than in the token.
 func inOrder(template, token string) string {
 	third := len(token) / 3
 	switch {
@@ -155,8 +156,8 @@ func inOrder(template, token string) string {
 	return cutInto(template, token)
 }
 
-// Neighbouring texts that are words, names and lists of what tokens begin with make none.
-func TestNeighboursThatAreNoTokens(t *testing.T) {
+// Adjacent strings that are words, names, or lists of beginnings of tokens are not tokens.
+func TestAdjacentStringsThatAreNotTokens(t *testing.T) {
 	d := detector(t)
 	for _, text := range []string{
 		`"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "hunter2000", "AKIA", "ASIA"`, `["AKIA", "ASIA", "ABIA", "ACCA", "AROA", "AIDA", "ANPA", "ANVA"].join("|")`, `join("sk-proj-", "the-name-of-a-project-2", "and-the-name-of-its-owner")`,
@@ -170,8 +171,8 @@ func TestNeighboursThatAreNoTokens(t *testing.T) {
 	}
 }
 
-// Of tokens that providers draw hardly any looks like words.
-func TestDrawnTokensAreNoWords(t *testing.T) {
+// Hardly any token that providers generate looks like words.
+func TestRandomTokensAreNotWords(t *testing.T) {
 	missed, all := 0, 0
 	for i := range formats {
 		f := &formats[i]
@@ -180,7 +181,7 @@ func TestDrawnTokensAreNoWords(t *testing.T) {
 		}
 		for seed := range uint64(20) {
 			all++
-			if !drawnAtRandom(drawn(f, seed)) {
+			if !isRandom(drawn(f, seed)) {
 				missed++
 			}
 		}
@@ -190,7 +191,7 @@ func TestDrawnTokensAreNoWords(t *testing.T) {
 	}
 }
 
-// Nothing between a name and its value hides the value.
+// No text between a name and its value hides the value.
 func TestKeysApartFromTheirName(t *testing.T) {
 	d := detector(t)
 	draw := rand.New(rand.NewPCG(29, 7))

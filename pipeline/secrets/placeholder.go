@@ -8,15 +8,15 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// mark is a stretch of a text that is to be replaced.
+// mark is a stretch of a text that will be replaced.
 type mark struct {
 	rule     *rule
 	from, to int
 }
 
-// replace puts placeholders in the place of marked stretches. Where they
-// overlap, one placeholder stands for all; it names the first, and the
-// longest of those that start there, rather than the generic rule.
+// replace replaces marked stretches by placeholders. Overlapping stretches get one placeholder. It
+// names the first stretch, and the longest of those that start there, except that the generic rule
+// comes last.
 func replace(text string, marks []mark) string {
 	slices.SortFunc(marks, func(a, b mark) int {
 		return cmp.Or(a.from-b.from, b.to-a.to, cmp.Compare(a.rule.id, b.rule.id))
@@ -33,7 +33,7 @@ func replace(text string, marks []mark) string {
 		}
 		b.WriteString(text[done:m.from])
 		b.WriteString(pipeline.RedactionMark + m.rule.id + "]")
-		// The lines after it keep their numbers.
+		// The lines after the stretch keep their numbers.
 		b.WriteString(strings.Repeat("\n", strings.Count(text[m.from:m.to], "\n")))
 		done = m.to
 	}

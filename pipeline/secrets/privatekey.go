@@ -8,48 +8,48 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
-// keyLine is a "private key" in the first or the last line of one.
+// keyLine is a "private key" marker in the first or last line of a key.
 type keyLine struct {
 	end   int
 	first bool
 }
 
-// dashes reports whether a "private key" that ends at end can stand in such a line.
+// dashes reports whether a "private key" that ends at end can be in such a line.
 func dashes(text string, end int) bool {
 	_, after := around(text, end)
 	return strings.Contains(after, "-----")
 }
 
-// begins reports whether the "private key" that ends at end stands in the
-// first line of one: -----BEGIN RSA PRIVATE KEY----- and its like.
+// begins reports whether the "private key" that ends at end is in the first line of a key, such as
+// -----BEGIN RSA PRIVATE KEY-----.
 func begins(text string, end int) bool { return marks(firstLine, text, end) }
 
 // ends is begins for the last line of a key.
 func ends(text string, end int) bool { return marks(finalLine, text, end) }
 
-// marks asks an expression about what is around a "private key", where dashes are.
+// marks matches an expression against the text around a "private key" if there are dashes.
 func marks(line *regexp.Regexp, text string, end int) bool {
 	before, after := around(text, end)
 	return strings.Contains(before, "-----") && line.MatchString(before+after)
 }
 
-// around returns what a marker has up to the end of its "private key", and after it.
+// around returns the text of a marker up to the end of its "private key", and the text after that.
 func around(text string, end int) (string, string) {
 	const before, after = len("-----BEGIN") + 100 + len("private key"), len(" BLOCK-----")
 	return text[max(0, end-before):end], text[end:min(len(text), end+after)]
 }
 
-// As in gitleaks' expression.
+// These are as in gitleaks' expression.
 var (
 	firstLine = regexp.MustCompile(`(?i)-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)
 	finalLine = regexp.MustCompile(`(?i)-----END[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)
 )
 
-// minKey is the least text between the first and the last line of a key.
+// minKey is the least length of the text between the first and the last line of a key.
 const minKey = 64
 
-// keyEnd returns where the key ends whose first line's "private key" ends at
-// end; 0 where the text doesn't show it.
+// keyEnd returns the end of the key whose first line's "private key" ends at end, or 0 if the text
+// doesn't show it.
 func keyEnd(text string, end int) int {
 	from := min(len(text), end+len("-----")+minKey)
 	for at := from; ; at++ {
@@ -58,7 +58,7 @@ func keyEnd(text string, end int) int {
 			return 0
 		}
 		at += i
-		// A K may be spelt with the one letter beyond ASCII that (?i) takes for it.
+		// (?i) equates K with one letter beyond ASCII.
 		before := strings.ToUpper(text[max(from, at-5):at])
 		if strings.HasSuffix(before, "EY") || strings.HasSuffix(before, "BLOCK") || strings.HasSuffix(before, literals.Folds[0]) {
 			return at + len("-----")
@@ -66,28 +66,27 @@ func keyEnd(text string, end int) int {
 	}
 }
 
-// materialLine is a line of a key's material, however short, with what programs have
-// around it.
+// materialLine matches a line of a key's material, however short, with what programs write around
+// it.
 var materialLine = regexp.MustCompile(`^[\s"'` + "`" + `#*/+|>,;()-]*?([A-Za-z0-9+/]{8,}={0,2})(?:\\[nr])*[\s"'` + "`" + `,;+.()\\]*$`)
 
-// lineEnds writes escapes of a line's end out.
+// lineEnds decodes escapes of line breaks.
 var lineEnds = strings.NewReplacer(`\n`, "\n", `\r`, "")
 
-// hasMaterial tells a key from the mere lines around one, which programs that
-// read keys have in their text: somewhere 32 characters of base64 stand in a
-// row, of which some are upper case, lower case and digits. Lines that hold nothing else
-// are one row.
+// hasMaterial tells a key from bare marker lines, which programs that read keys contain: somewhere
+// there are 32 characters of base64 in a row, with upper case, lower case and digits. Lines with
+// nothing else form one row.
 func hasMaterial(text string) bool {
 	if inARow(text) {
 		return true
 	}
 	if !strings.Contains(text, "\n") && !strings.Contains(text, `\n`) {
-		return false // it is one line, which was looked at
+		return false // it is one line, which was checked
 	}
 	var row row
 	for line := range strings.Lines(lineEnds.Replace(text)) {
 		if strings.Trim(line, " \t\r\n\"'`,;+") == "" {
-			continue // what is left of a string's end
+			continue // the rest of a string's end
 		}
 		m := materialLine.FindStringSubmatch(line)
 		if m == nil {
@@ -101,7 +100,7 @@ func hasMaterial(text string) bool {
 	return false
 }
 
-// inARow is hasMaterial for what stands on one line.
+// inARow is hasMaterial for a single line.
 func inARow(text string) bool {
 	var row row
 	for len(text) > 0 {
@@ -122,14 +121,14 @@ func isMaterial(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '+' || c == '/' || c == '='
 }
 
-// row is what hasMaterial knows of characters of base64 in a row. It keeps no text: a key
-// may have very many lines, and to read the row again for each takes quadratic time.
+// row is the state of hasMaterial for characters of base64 in a row. It stores no text: a key may
+// have very many lines, and reading the row again for each would take quadratic time.
 type row struct {
 	length              int
 	upper, lower, digit bool
 }
 
-// add adds characters to the row, and reports whether it is material now.
+// add adds characters to the row, and reports whether the row is now material.
 func (r *row) add(text string) bool {
 	r.length += len(text)
 	for i := range len(text) {
@@ -147,17 +146,17 @@ func (r *row) add(text string) bool {
 
 func (r *row) end() { *r = row{} }
 
-// lastMaterial is the last line of a key's material, which may be short.
+// lastMaterial matches the last line of a key's material, which may be short.
 var lastMaterial = regexp.MustCompile(`^[\s"'` + "`" + `#*/+|>-]*[A-Za-z0-9+/]{2,}={0,2}(\\[nr])*["'` + "`" + `,;+\s\\]*$`)
 
-// header is a line of an encrypted key's or a PGP key's head.
+// header matches a header line of an encrypted key or a PGP key.
 var header = regexp.MustCompile(`^[\s"'` + "`" + `#*/+|>-]*(Proc-Type|DEK-Info|Version|Comment|Hash|Charset): `)
 
-// puttyKey is the part of a PuTTY key file that must stay private, and the line before it.
+// puttyKey matches the private part of a PuTTY key file, and the line before it.
 var puttyKey = regexp.MustCompile(`Private-Lines: [0-9]{1,3}\s+([A-Za-z0-9+/=][A-Za-z0-9+/=\s]{40,})`)
 
-// puttyKeys returns the private keys in the format of PuTTY, which has other lines than
-// PEM's around them.
+// puttyKeys returns the private keys in PuTTY's format, whose marker lines differ from those of
+// PEM.
 func (d *Detector) puttyKeys(text string) (out []match) {
 	if !strings.Contains(text, "Private-Lines: ") {
 		return nil
@@ -170,8 +169,8 @@ func (d *Detector) puttyKeys(text string) (out []match) {
 	return out
 }
 
-// partialKeys returns the keys of which the text shows the first or the last
-// lines only. Each holds a line of key material, at least.
+// partialKeys returns the keys of which the text shows only the first or the last lines. Each has
+// at least one line of key material.
 func (s *search) partialKeys(found []match) []match {
 	var known, out []match
 	for _, m := range found {
@@ -180,7 +179,7 @@ func (s *search) partialKeys(found []match) []match {
 		}
 	}
 	text := keyText{text: s.text}
-	done := 0 // where the last of out ends
+	done := 0 // the end of the last key in out
 	for _, l := range s.keyLines {
 		end := l.end
 		if inside(known, end) || inside(out, end) {
@@ -197,27 +196,26 @@ func (s *search) partialKeys(found []match) []match {
 		case text.material(m.from, m.to):
 			m.rule, m.start = s.detector.privateKey, m.from
 			out, done = append(out, m), m.to
-		case !l.first && len(out) > 0 && m.from == done: // these are further lines of the last key
+		case !l.first && len(out) > 0 && m.from == done: // further lines of the last key
 			out[len(out)-1].to, done = m.to, m.to
 		}
 	}
 	return out
 }
 
-// inside reports whether one of the matches, which are in ascending order,
-// covers at.
+// inside reports whether one of the matches covers at. The matches are in ascending order.
 func inside(matches []match, at int) bool {
 	i, _ := slices.BinarySearchFunc(matches, at, func(m match, at int) int { return m.to - at })
 	return i < len(matches) && matches[i].from < at
 }
 
-// keyText finds the lines of keys in a text. It remembers what it read, since the lines of
-// one key may be those of others, too: a comment in a key's head may hold a first line.
+// keyText finds the lines of keys in a text. It caches what it read, since lines may belong to
+// several keys: a comment in a key's header may hold a first line.
 type keyText struct {
 	text   string
-	ends   map[int]int // where the lines of a key end, by where one of them starts
-	starts map[int]int // where they start, by where the last of them ends
-	// A stretch that holds no material, and so no part of it does.
+	ends   map[int]int // the ends of a key's lines by their start
+	starts map[int]int // the starts of a key's lines by their end
+	// A stretch without material. No part of it has material either.
 	from, to int
 }
 
@@ -233,7 +231,7 @@ func (k *keyText) material(from, to int) bool {
 	return false
 }
 
-// after returns where the lines of a key end that start at from.
+// after returns the end of the lines of a key that start at from.
 func (k *keyText) after(from int) int {
 	var passed []int
 	for from < len(k.text) {
@@ -261,8 +259,8 @@ func (k *keyText) after(from int) int {
 	return from
 }
 
-// before returns where the lines of a key start that end at to. They start at least or
-// later, which is where the lines of another key end.
+// before returns the start of the lines of a key that end at to. It is at least least, where the
+// lines of another key end.
 func (k *keyText) before(to, least int) int {
 	if start, known := k.starts[to]; known {
 		return max(start, least)

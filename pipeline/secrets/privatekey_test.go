@@ -6,10 +6,9 @@ import (
 	"testing"
 )
 
-// The lines of a key are read once, however many there are, and however many keys they may
-// belong to: four times the text takes about four times the memory, and not 16 times. Each
-// line that is read takes some, so that memory stands for the work, and no machine's load
-// changes it.
+// The lines of a key are read once, however many there are and however many keys they may belong
+// to. Four times the text takes about four times the memory, and not 16 times. Each line that is
+// read takes memory, so the memory measures the work independently of the machine's load.
 func TestWorkOfKeys(t *testing.T) {
 	d := detector(t)
 	const size, times, most = 16 << 10, 4, 8
@@ -27,14 +26,14 @@ func TestWorkOfKeys(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			return after.TotalAlloc - before.TotalAlloc
 		}
-		took(size) // the first takes what is kept for all
+		took(size) // the first run allocates what later runs reuse
 		if once, more := took(size), took(times*size); more > most*once {
 			t.Errorf("%s: %d KB take %d KB of memory, and %d times as much takes %d KB", name, size>>10, once>>10, times, more>>10)
 		}
 	}
 }
 
-// Comments in one key's head, or the lines of another key before it, hide no key.
+// A comment in one key's header, or the lines of another key before it, hide no key.
 func TestKeysOfSharedLines(t *testing.T) {
 	material := "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"
 	for name, lines := range map[string][]string{

@@ -2,20 +2,19 @@ package secrets
 
 import "sync"
 
-// providers reports whether a rule knows one provider's tokens by a format that
-// nothing else has. What it finds counts wherever it stands: no path, no word beside
-// it and no list of gitleaks takes it back.
+// providers reports whether a rule knows one provider's tokens by a unique format. Its findings
+// count everywhere: no path, no neighbouring word and no list of gitleaks excludes them.
 func providers(id string) bool { return providerRules()[id] }
 
-// sure reports whether a rule's findings count in files that gitleaks passes over,
-// such as lock files, vendored code and images. There the others find hashes and
-// made-up values; what they find is still replaced.
+// sure reports whether a rule's findings count in files that gitleaks skips, such as lock files,
+// vendored code and images. Other rules find hashes and made-up values there. Their findings are
+// still replaced.
 func sure(id string) bool {
 	return providers(id) || id == ruleJWT || id == rulePrivateKey || id == rulePKCS12 || uniqueRules[id]
 }
 
-// uniqueRules are those of gitleaks that know tokens by a format which nothing else has,
-// and are no formats of ours. The others go by the name that a value is assigned to.
+// uniqueRules are the gitleaks rules that know tokens by a unique format and are not formats of
+// ours. Other rules depend on the name that a value is assigned to.
 var uniqueRules = set(
 	"adobe-client-secret", "anthropic-admin-api-key", "authress-service-client-access-key",
 	"clickhouse-cloud-api-secret-key", "duffel-api-token", "easypost-test-api-token", "facebook-page-access-token",
@@ -40,6 +39,6 @@ var providerRules = sync.OnceValue(func() map[string]bool {
 	for i := range formats {
 		out[formats[i].id] = true
 	}
-	delete(out, ruleJWT) // many are made up for tests, and expire
+	delete(out, ruleJWT) // many are made up for tests, and JWTs expire
 	return out
 })

@@ -15,30 +15,29 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A token can be written so that it stands in no line as it is: with escapes, with
-// characters that nobody sees, in pieces that the program puts together, or encoded.
-// The functions of this file read a text as a program or a person would, and remember
-// where each character of the reading comes from.
+// A token can be written so that no line contains it literally: with escapes, with invisible
+// characters, in pieces that the program joins, or encoded. The functions in this file read a text
+// as a program or a person would, and record where each character of the reading comes from.
 
-// reading is a text as it is meant, with the offset in the source of each of its bytes
-// and, at the end, of the source's end; and how many bytes of the source each stands for.
+// reading is the meaning of a text. For each of its bytes it has the offset in the source and the
+// number of source bytes that the byte stands for. It ends with the offset of the source's end.
 type reading struct {
 	text string
 	from []int
 	wide []uint8
 }
 
-// spanIn returns the stretch of the source that a stretch of the reading stands for.
+// spanIn returns the stretch of the source behind a stretch of the reading.
 func (r *reading) spanIn(from, to int) (int, int) {
 	first, last := r.from[from], 0
-	for i := from; i < to; i++ { // a text in the middle of a format stands behind it
+	for i := from; i < to; i++ { // a string inside a format comes after the format in the source
 		first, last = min(first, r.from[i]), max(last, r.from[i]+int(r.wide[i]))
 	}
 	return first, last
 }
 
-// changed returns the lines of a reading that differ from the source, as a reading of
-// its own: the others were looked at already. It returns nil if none differs.
+// changed returns the lines of a reading that differ from the source, as a reading of its own. The
+// other lines were searched already. It returns nil if no line differs.
 func (r *reading) changed() *reading {
 	var text []byte
 	var from []int
@@ -66,8 +65,8 @@ type reader struct {
 	odd  bool // the reading differs from the source
 }
 
-// put adds a character that n bytes of the source stand for. Of very many, such as a
-// number behind a row of zeros, only the last are kept: they are what says something.
+// put adds a character that n bytes of the source stand for. Of very many bytes, such as a number
+// after a row of zeros, it keeps only the last, which carry the meaning.
 func (r *reader) put(c rune, at, n int) {
 	if n > math.MaxUint8 {
 		at, n = at+n-math.MaxUint8, math.MaxUint8
@@ -75,7 +74,7 @@ func (r *reader) put(c rune, at, n int) {
 	before := r.out.Len()
 	r.out.WriteRune(c)
 	for i := range r.out.Len() - before {
-		if r.out.Len()-before == n { // it is as in the source
+		if r.out.Len()-before == n { // it is the same as in the source
 			r.from, r.wide = append(r.from, at+i), append(r.wide, 1)
 		} else {
 			r.from, r.wide = append(r.from, at), append(r.wide, uint8(n))
@@ -83,9 +82,8 @@ func (r *reader) put(c rune, at, n int) {
 	}
 }
 
-// plainly reads escapes as the characters that they stand for, leaves out what is not
-// seen, and spells letters of other widths and styles in ASCII. It returns nil where
-// that changes nothing.
+// plainly decodes escapes, removes invisible characters, and writes letters of other widths and
+// styles in ASCII. It returns nil if that changes nothing.
 func plainly(text string) *reading {
 	if isPlain(text) {
 		return nil
@@ -119,7 +117,7 @@ func (r *reader) reading(of string) *reading {
 	return &reading{r.out.String(), append(r.from, len(of)), r.wide}
 }
 
-// isPlain reports whether a text holds nothing that could be read in another way.
+// isPlain reports whether a text has no other reading.
 func isPlain(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if mayBeOdd[s[i]] && (s[i] != '\r' || isTokens(byteAt(s, i-1)) && isTokens(byteAt(s, i+1))) {
@@ -136,8 +134,8 @@ var mayBeOdd = func() (odd [256]bool) {
 	return odd
 }()
 
-// unit reads one character at an offset, and how many bytes it has there. The
-// character is -1 for what says nothing.
+// unit reads one character at an offset, and returns its length in bytes. The character is -1 if it
+// has no meaning.
 func (r *reader) unit(text string, i int) (rune, int) {
 	b := text[i]
 	if !mayBeOdd[b] {
@@ -170,9 +168,9 @@ func (r *reader) unit(text string, i int) (rune, int) {
 		m := meant(c)
 		switch {
 		case c == utf8.RuneError:
-			m = -1 // a soft hyphen of Latin-1, say
+			m = -1 // such as a soft hyphen of Latin-1
 		case m == ' ' && isTokens(byteAt(text, i-1)) && isTokens(byteAt(text, i+n)):
-			m = -1 // a blank that no program splits a token by
+			m = -1 // a space at which no program splits a token
 		}
 		r.odd = r.odd || m != c
 		return m, n
@@ -184,17 +182,17 @@ func (r *reader) unit(text string, i int) (rune, int) {
 	return c, n
 }
 
-// meant is the character that one is read as: a blank for white space, -1 for one that is
-// not seen, and ASCII for another width or style of it.
+// meant is the character that a character stands for: a space for white space, -1 for an invisible
+// character, and ASCII for another width or style.
 func meant(c rune) rune {
 	switch {
 	case c < ' ' && (c < '\t' || c > '\r'):
-		return -1 // the second byte of a letter in UTF-16, say
+		return -1 // such as the second byte of a letter in UTF-16
 	case c <= ' ':
 		return ' '
 	case c < 0x7f:
 		return c
-	case unseen(c), c == '\u2800': // an empty pattern of Braille
+	case invisible(c), c == '\u2800': // an empty pattern of Braille
 		return -1
 	case c == '\u2010', c == '\u2011', c == '\u2212':
 		return '-'
@@ -208,8 +206,8 @@ func meant(c rune) rune {
 	return c
 }
 
-// lookAlikes are letters of other scripts that nobody tells from those of ASCII, by which
-// these are meant in what a token or a key begins with.
+// lookAlikes maps letters of other scripts to the ASCII letters that they look like. They count as
+// these at the beginning of a token or key.
 var lookAlikes = func() map[rune]rune {
 	out := map[rune]rune{}
 	for _, pair := range [][2]string{
@@ -225,9 +223,9 @@ var lookAlikes = func() map[rune]rune {
 	return out
 }()
 
-// escaped reads an escape of the programming languages in most use: \xHH, \uHHHH,
-// \UHHHHHHHH, \OOO, those of white space, a line's end that a backslash continues, and any
-// other character behind a backslash as itself. points reads those with braces.
+// escaped reads an escape of the common programming languages: \xHH, \uHHHH, \UHHHHHHHH, \OOO, an
+// escape of white space, a line break after a backslash, and a backslash before any other
+// character. points reads escapes with braces.
 func escaped(s string) (rune, int) {
 	if len(s) < 2 {
 		return 0, 0
@@ -266,7 +264,7 @@ func hexadecimal(s string) (rune, int) {
 	for s[1] == 'u' && byteAt(s, at) == 'u' {
 		at++
 	}
-	// A shell reads fewer, too.
+	// A shell reads fewer digits too.
 	const least = 2
 	most := map[byte]int{'x': 2, 'u': 4, 'U': 8}[s[1]]
 	digits := 0
@@ -279,9 +277,9 @@ func hexadecimal(s string) (rune, int) {
 	return 0, 0
 }
 
-// points puts the characters that an escape with braces names by their numbers, \u{67} and
-// \x{67}, and several in Ruby, \u{67 68}: each where its own number stands, so that the
-// escape may be of any length. It returns the length of the escape, 0 for anything else.
+// points adds the characters that an escape with braces names by numbers: \u{67}, \x{67}, and
+// Ruby's \u{67 68} with several. Each comes from the position of its own number, so the escape may
+// have any length. It returns the escape's length, or 0.
 func (r *reader) points(text string, at int) int {
 	open := at + 2
 	switch {
@@ -316,9 +314,9 @@ func (r *reader) points(text string, at int) int {
 	return end - at
 }
 
-// numbers takes the numbers of characters in hexadecimal that stand from an offset on, as
-// far as a brace that closes, with blanks between them and, as Rust has it, lines below
-// their digits. It returns where the brace ends, and 0 where something else stands there.
+// numbers reads hexadecimal numbers of characters from an offset to a closing brace. They may have
+// spaces between them and, as in Rust, underscores in them. It returns the end of the brace, or 0
+// for anything else.
 func numbers(text string, at int, take func(v rune, from, to int)) int {
 	some := false
 	for at < len(text) {
@@ -346,9 +344,8 @@ func numbers(text string, at int, take func(v rune, from, to int)) int {
 	return 0
 }
 
-// ligature puts the letters that Unicode keeps as one character for their shape, such as
-// that of f and i, the numbers of Rome and the units of measures. It returns how many bytes
-// the character has, 0 for any other.
+// ligature adds the letters that Unicode combines into one character, such as fi, Roman numerals
+// and units. It returns the character's length in bytes, or 0 for another character.
 func (r *reader) ligature(text string, at int) int {
 	if text[at] < utf8.RuneSelf {
 		return 0
@@ -370,7 +367,7 @@ func (r *reader) ligature(text string, at int) int {
 	return n
 }
 
-// cssEscape reads an escape of CSS that a blank ends, \67 , for a character of a token.
+// cssEscape reads a CSS escape that a space ends, such as "\67 ", if it is a character of a token.
 func cssEscape(s string) (rune, int) {
 	n := 1
 	for n < min(len(s), 7) && kinds[s[n]]&hex != 0 {
@@ -385,7 +382,7 @@ func cssEscape(s string) (rune, int) {
 	return 0, 0
 }
 
-// white counts the white space that a text begins with.
+// white counts the white space at the start of a text.
 func white(s string) int {
 	n := 0
 	for n < len(s) && strings.IndexByte(" \t\r\n", s[n]) >= 0 {
@@ -394,8 +391,8 @@ func white(s string) int {
 	return n
 }
 
-// entity reads a character reference of HTML, by number, which need not end in a
-// semicolon, or by name.
+// entity reads an HTML character reference, by number or by name. A number need not end in a
+// semicolon.
 func entity(s string) (rune, int) {
 	if !strings.HasPrefix(s, "&#") {
 		const longest = 34
@@ -439,10 +436,10 @@ func number(s string, at, n, base int) (rune, bool) {
 	return rune(v), true
 }
 
-// unseen reports whether a character is not seen where it stands: a control character, a
-// soft hyphen, a zero-width or a bidi character, a variation selector, a tag, a
-// character that could not be decoded, and those that Unicode keeps free for more.
-func unseen(c rune) bool {
+// invisible reports whether a character is invisible: a control character, a soft hyphen, a
+// zero-width or bidi character, a variation selector, a tag, a character that could not be decoded,
+// or one that Unicode reserves for more of these.
+func invisible(c rune) bool {
 	switch {
 	case 0x7f <= c && c < 0xa0, 0xfff0 <= c && c <= 0xfffd, 0xe0000 <= c && c <= 0xe0fff:
 		return true
@@ -450,13 +447,12 @@ func unseen(c rune) bool {
 	return unicode.In(c, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// joined reads pieces of text that a program puts together as one text: "a" + "b",
-// 'a' . 'b', "a" "b", "a""b", a${'b'}, a#{'b'}, a{'b'}, also over lines. With lists set it
-// reads the items of lists, and what a call is given, as pieces, too: join(["a", "b"]),
-// concat("a", "b"), "a%s" % "b", format("a{}", "b"). It returns nil where the text
-// has no such pieces. Whether a quote begins or ends a text is not known, and so not
-// whether "--" or "#" behind it begins a comment either: quotedToo takes comments in
-// which there are quotes for comments as well.
+// joined reads pieces of text that a program joins as one text: "a" + "b", 'a' . 'b', "a" "b",
+// "a""b", a${'b'}, a#{'b'}, a{'b'}, also over several lines. If lists is set, it also reads the
+// items of lists and the arguments of calls as pieces: join(["a", "b"]), concat("a", "b"), "a%s" %
+// "b", format("a{}", "b"). It returns nil if the text has no such pieces. It can't tell whether a
+// quote begins or ends a string, and so whether "--" or "#" after it begins a comment. If quotedToo
+// is set, it counts comments that contain quotes as comments too.
 func joined(text string, quotedToo, lists bool) *reading {
 	var out *reader
 	kept := 0
@@ -467,7 +463,7 @@ func joined(text string, quotedToo, lists bool) *reading {
 		out.copy(text, kept, from)
 		kept = to
 	}
-	var inserted byte // the quote of ${'...'} under way, or the brace of ${A:-...}
+	var inserted byte // the closing quote of ${'...'}, or the closing brace of ${A:-...}
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case (c == '$' || c == '#') && byteAt(text, i+1) == '{':
@@ -513,16 +509,16 @@ func joined(text string, quotedToo, lists bool) *reading {
 	return out.reading(text)
 }
 
-// maxInsertion is how long the beginning of an insertion is at most.
+// maxInsertion bounds the beginning of an insertion.
 const maxInsertion = 64
 
 var insertionBegins = regexp.MustCompile("^[$#]\\{(?:[ \\t]*[\"'`]|\\w+:?[-=+])")
 
-// insertion is the length of what begins a text that is inserted into another: ${' and
-// ${A:- as a shell has it for a variable that may not be set; 0 for anything else.
+// insertion is the length of the beginning of an insertion: ${' or a shell's ${A:-, which gives a
+// default for a variable. It is 0 for anything else.
 func insertion(s string) int { return len(insertionBegins.FindString(s)) }
 
-// blanks counts the blanks that a text begins with, a few at most.
+// blanks counts the spaces at the start of a text, up to a bound.
 func blanks(s string) int {
 	n := 0
 	for n < min(len(s), 8) && (s[n] == ' ' || s[n] == '\t') {
@@ -538,17 +534,17 @@ func (r *reader) copy(text string, from, to int) {
 	}
 }
 
-// placeOf is a place that a format keeps for a text, or several, at the end of a piece.
+// placeOf matches one or more format placeholders at the end of a piece.
 var placeOf = regexp.MustCompile(`(?:%s|%v|\{\w{0,9}\})+$`)
 
-// makesLists reports whether a text has calls that put the items of lists together.
+// makesLists reports whether a text has calls that join the items of lists.
 func makesLists(text string) bool {
 	return slices.ContainsFunc([]string{"join", "Join", "oncat", "ormat", "rint", "paste0", "strcat", "implode", "append", "%s"}, func(word string) bool { return strings.Contains(text, word) })
 }
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
-// byteAt is a byte of the text, or 0 beyond its end.
+// byteAt is byte i of the text, or 0 beyond its end.
 func byteAt(text string, i int) byte {
 	if i < 0 || i >= len(text) {
 		return 0
@@ -556,12 +552,12 @@ func byteAt(text string, i int) byte {
 	return text[i]
 }
 
-// maxJunction is how far two pieces may stand apart: operators, blanks, comments, lines'
-// ends and indentations.
+// maxJunction bounds the text between two pieces: operators, spaces, comments, line breaks and
+// indentation.
 const maxJunction = 600
 
-// junction returns where the next piece begins if the quote at an offset ends one and
-// nothing but an operator that joins them stands between, or -1.
+// junction returns the start of the next piece if the quote at an offset ends a piece and only a
+// joining operator is between them, or -1.
 func junction(text string, at int, quotedToo, lists bool) int {
 	i := endOfQuotes(text, at)
 	if !(lists && isCall(text[i:])) && isTokens(byteAt(text, at-1)) && isTokens(byteAt(text, i)) && (i-at > 1 || text[at] == '"' && isBase64(byteAt(text, at-2)) && !hasPrefixBefore(text, at)) {
@@ -571,7 +567,7 @@ func junction(text string, at int, quotedToo, lists bool) int {
 	for end, first := min(len(text), at+maxJunction), i; i < end; {
 		switch c := text[i]; {
 		case c == '`' && strings.IndexByte("\r\n", byteAt(text, i+1)) >= 0:
-			i++ // PowerShell goes on in the next line
+			i++ // PowerShell continues on the next line
 		case isQuote(c):
 			if i == first {
 				return -1
@@ -610,8 +606,7 @@ func junction(text string, at int, quotedToo, lists bool) int {
 	return -1
 }
 
-// mayGoOn reports whether an item of a list looks like a part of a token, and not like a
-// word.
+// mayGoOn reports whether an item of a list looks like a part of a token and not like a word.
 func mayGoOn(item string) bool {
 	const least, most = 8, 64
 	digits, capitals, n := 0, 0, 0
@@ -627,19 +622,19 @@ func mayGoOn(item string) bool {
 	return n >= least && (digits > 0 || capitals > 2)
 }
 
-// isCall reports whether a text begins with a method that puts others behind its own.
+// isCall reports whether a text begins with a method that appends its arguments.
 func isCall(s string) bool {
 	return strings.HasPrefix(s, ".format(") || strings.HasPrefix(s, ".concat(") || strings.HasPrefix(s, ".append(")
 }
 
 var (
-	// nameOfPiece stands before a piece that a format takes by its name.
+	// nameOfPiece matches the name before a piece that a format takes by name.
 	nameOfPiece = regexp.MustCompile(`^[ \t]*\w+[ \t]*=`)
-	// asText is a call that gives a text back as it is.
+	// asText matches a call that returns its string unchanged.
 	asText = regexp.MustCompile(`^(?:str|Str|string|String|strval|text)\(`)
 )
 
-// endOfQuotes is where a run of at most three quotes ends.
+// endOfQuotes is the end of a run of at most three quotes.
 func endOfQuotes(text string, at int) int {
 	i := at
 	for i < len(text) && i-at < 3 && isQuote(text[i]) {
@@ -648,18 +643,18 @@ func endOfQuotes(text string, at int) int {
 	return i
 }
 
-// comments are what comments begin with, and what they end in: a line's end, which is not
-// theirs, or a mark that is.
+// comments are the marks that begin comments and those that end them. A line break that ends a
+// comment is not part of it; an end mark is.
 var comments = []struct{ begin, end string }{
 	{"/*", "*/"}, {"//", "\n"}, {"--[[", "]]"}, {"--", "\n"}, {"<#", "#>"}, {"#", "\n"}, {"<!--", "-->"}, {"(*", "*)"}, {"{-", "-}"}, {"{#", "#}"},
 }
 
 const (
-	commentBegins  = "/-<#({" // the first characters of those marks
-	maxCommentMark = 4        // the length of the longest
+	commentBegins  = "/-<#({" // the first characters of the marks
+	maxCommentMark = 4        // the length of the longest mark
 )
 
-// comment is the length of the comment that a text begins with, or 0.
+// comment is the length of the comment at the start of a text, or 0.
 func comment(s string, quotedToo bool) int {
 	if s == "" || strings.IndexByte(commentBegins, s[0]) < 0 {
 		return 0
@@ -684,8 +679,8 @@ func comment(s string, quotedToo bool) int {
 	return 0
 }
 
-// stringPrefix is the length of what stands right before the quote of some texts, such as
-// f"...", rb'...' and u8"...", or 0.
+// stringPrefix is the length of the prefix right before the quote of a string, as in f"...",
+// rb'...' and u8"...", or 0.
 func stringPrefix(s string) int {
 	n := 0
 	for n < min(len(s), 3) && strings.IndexByte("fFrRbBuULl8sS$@", s[n]) >= 0 {
@@ -697,10 +692,10 @@ func stringPrefix(s string) int {
 	return 0
 }
 
-// isTokens reports whether a character stands in tokens.
+// isTokens reports whether a character can be in a token.
 func isTokens(c byte) bool { return isBase64(c) || c == '.' || c == '~' }
 
-// hasPrefixBefore reports whether the word before a quote is a prefix of a text.
+// hasPrefixBefore reports whether the word before a quote is a string prefix.
 func hasPrefixBefore(text string, quote int) bool {
 	from := quote
 	for from > 0 && quote-from <= 3 && isBase64(text[from-1]) {
@@ -709,7 +704,7 @@ func hasPrefixBefore(text string, quote int) bool {
 	return from < quote && stringPrefix(text[from:]) == quote-from
 }
 
-// through maps a reading of a reading back to the source.
+// through maps a reading of a reading to the source.
 func (r *reading) through(below *reading) *reading {
 	if below == nil {
 		return r
@@ -724,8 +719,8 @@ func (r *reading) through(below *reading) *reading {
 	return &reading{r.text, from, wide}
 }
 
-// disguised returns the tokens and keys that a text holds in another form. unique finds
-// further ones in a reading.
+// disguised returns the tokens and keys that a text contains in another form. unique finds further
+// ones in a reading.
 func (s *formatSet) disguised(text string, unique func(string) []match) []match {
 	out := slices.Concat(s.encoded(text), s.gathered(text), scatteredKeys(text), openSSHKeys(text), jwkMembers(text))
 	plain := plainly(text)
@@ -733,7 +728,7 @@ func (s *formatSet) disguised(text string, unique func(string) []match) []match 
 	if plain != nil {
 		out = append(out, s.in(plain, unique)...)
 		source = plain.text
-		// What is escaped twice.
+		// For text that is escaped twice.
 		if lines := plain.changed(); lines != nil {
 			if again := plainly(lines.text); again != nil {
 				out = append(out, s.in(again.through(lines), unique)...)
@@ -744,11 +739,11 @@ func (s *formatSet) disguised(text string, unique func(string) []match) []match 
 	if pieces != nil {
 		out = append(out, s.in(pieces.through(plain), unique)...)
 	}
-	if cut := unwritten(text, true); cut != nil {
+	if cut := decodeNotations(text, true); cut != nil {
 		out = append(out, s.in(cut, unique)...)
 	}
 	if plain != nil {
-		if cut := unwritten(source, false); cut != nil {
+		if cut := decodeNotations(source, false); cut != nil {
 			out = append(out, s.in(cut.through(plain), unique)...)
 		}
 	}
@@ -766,7 +761,7 @@ func (s *formatSet) disguised(text string, unique func(string) []match) []match 
 			out = append(out, s.inPieces(more.through(inner), soft, unique)...)
 		}
 	}
-	if plain != nil && strings.Contains(text, "%") { // %1 may be a place for a text
+	if plain != nil && strings.Contains(text, "%") { // %1 may be a placeholder
 		if more, soft := asPieces(text); more != nil {
 			out = append(out, s.inPieces(more, soft, unique)...)
 		}
@@ -774,14 +769,14 @@ func (s *formatSet) disguised(text string, unique func(string) []match) []match 
 	return out
 }
 
-// inPieces is in for the lines of asPieces. What stands over the place where texts meet that
-// need not belong together is a token by its shape alone.
+// inPieces is in for the lines of asPieces. A match over the place where two loosely related
+// strings meet counts only if its shape alone makes it a token.
 func (s *formatSet) inPieces(r *reading, soft []int, unique func(string) []match) []match {
 	var out []match
 	for _, m := range slices.Concat(s.find(r.text), s.encoded(r.text), unique(r.text)) {
 		i, _ := slices.BinarySearch(soft, m.from+1)
 		m.to = s.wholeUpTo(r.text, m, soft[i:])
-		if i < len(soft) && soft[i] < m.to && m.rule != keyInBase64 && !drawnAtRandom(r.text[m.from:m.to]) {
+		if i < len(soft) && soft[i] < m.to && m.rule != keyInBase64 && !isRandom(r.text[m.from:m.to]) {
 			continue
 		}
 		m.start, _ = r.spanIn(m.start, m.start+1)
@@ -791,7 +786,7 @@ func (s *formatSet) inPieces(r *reading, soft []int, unique func(string) []match
 	return append(out, keysIn(r)...)
 }
 
-// in returns what stands in the lines of a reading that differ from the source.
+// in returns the secrets in the lines of a reading that differ from the source.
 func (s *formatSet) in(r *reading, unique func(string) []match) []match {
 	lines := r.changed()
 	if lines == nil {
@@ -806,8 +801,8 @@ func (s *formatSet) in(r *reading, unique func(string) []match) []match {
 	return append(out, keysIn(r)...)
 }
 
-// wholeUpTo is where a match ends that is a token already where texts meet, if what follows
-// begins another or is a word, such as the next name in a list.
+// wholeUpTo is the end of a match that is already a token where strings meet, if what follows
+// begins another token or is a word, such as the next name in a list.
 func (s *formatSet) wholeUpTo(text string, m match, soft []int) int {
 	const most = 8
 	begins := func(part string) bool {
@@ -815,19 +810,19 @@ func (s *formatSet) wholeUpTo(text string, m match, soft []int) int {
 		return len(found) > 0 && found[0].from == 0
 	}
 	for i := 0; i < min(len(soft), most) && soft[i] < m.to; i++ {
-		if rest := text[soft[i]:m.to]; begins(text[m.from:soft[i]]) && (begins(rest) || !drawnAtRandom(rest)) {
+		if rest := text[soft[i]:m.to]; begins(text[m.from:soft[i]]) && (begins(rest) || !isRandom(rest)) {
 			return soft[i]
 		}
 	}
 	return m.to
 }
 
-// asIs reports whether a stretch of the reading is the same in the source.
+// asIs reports whether a stretch of the reading equals the source.
 func (r *reading) asIs(from, to int) bool {
 	return r.from[to]-r.from[from] == to-from
 }
 
-// keysIn returns the private keys of a reading of which something differs from the source.
+// keysIn returns the private keys in a reading that differ from the source.
 func keysIn(r *reading) []match {
 	var out []match
 	for _, m := range append(scatteredKeys(r.text), openSSHKeys(r.text)...) {
@@ -857,25 +852,25 @@ func keysIn(r *reading) []match {
 	return out
 }
 
-// maxDisguisedKeys bounds how many keys in another form are looked for in one text.
+// maxDisguisedKeys bounds how many keys in another form are searched for in one text.
 const maxDisguisedKeys = 100
 
-// What is looked into for an encoded token: at least 28 characters, as 20 bytes have. A
-// longer text is looked into by windows of 16 KB, which is more than a key or a file with
-// credentials has, and which overlap by 4 KB.
+// The bounds of the search for encoded tokens: at least 28 characters, the encoding of 20 bytes. A
+// longer text is searched in windows of 16 KB that overlap by 4 KB. That is longer than a key or a
+// file of credentials.
 const (
 	minEncoded  = 28
 	minDecoded  = 20
 	maxEncoded  = 16 << 10
 	nextEncoded = 12 << 10
-	// minWrapped is how long the lines are of a text that is wrapped.
+	// minWrapped is the least length of the lines of a wrapped text.
 	minWrapped = 16
-	// maxBegins is at how many places within a run the encoded text is taken to begin.
+	// maxBegins is how many positions in a run are tried as the start of the encoded text.
 	maxBegins = 8
 )
 
-// encoded returns the runs of base64 that hold a token or a private key. Lines of nothing
-// else are one run.
+// encoded returns the runs of base64 that hold a token or a private key. Lines with nothing else
+// form one run.
 func (s *formatSet) encoded(text string) []match {
 	var out []match
 	for i := 0; i < len(text); {
@@ -907,20 +902,20 @@ func endOfBase64(text string, i int) int {
 	return i
 }
 
-// isLineOfBase64 reports whether a run is all that its line holds, but for what stands
-// around such lines in comments, lists and programs, and long enough for one of several.
+// isLineOfBase64 reports whether a run is long enough to be one of several lines, and its line
+// holds nothing else except what frames such lines in comments, lists and programs.
 func isLineOfBase64(text string, from, to int) bool {
 	return to-from >= minWrapped && to < len(text) && framed(text[lineStart(text, from):from], maxIndented) && framed(text[to:lineEnd(text, to)], maxFrame)
 }
 
-// maxFrame is how many characters may stand behind a line of base64, and maxIndented how
-// many before it.
+// maxFrame is how many characters may come after a line of base64, and maxIndented how many before
+// it.
 const (
 	maxFrame    = 8
 	maxIndented = 100
 )
 
-// framed reports whether a text is no more than what stands beside a line of base64.
+// framed reports whether a text is only what frames a line of base64.
 func framed(s string, most int) bool {
 	for i := range len(s) {
 		if i == most || strings.IndexByte(" \t\r\n\"'`#*/+|>,;:.()[]=-\\", s[i]) < 0 {
@@ -930,8 +925,8 @@ func framed(s string, most int) bool {
 	return true
 }
 
-// unwrapped returns the run that begins with a line of base64 and goes on with the lines
-// after it, as far as they hold nothing else, and where it ends in the text.
+// unwrapped returns the run that begins with a line of base64 and continues on the lines after it,
+// as long as they hold nothing else. It also returns the run's end in the text.
 func unwrapped(text string, from, to int) (run string, end int) {
 	var b strings.Builder
 	b.WriteString(text[from:to])
@@ -949,8 +944,8 @@ func unwrapped(text string, from, to int) (run string, end int) {
 	return b.String(), to
 }
 
-// firstRun returns the first run of base64 in a line that holds a letter or a digit:
-// what frames a line may be runs without one.
+// firstRun returns the first run of base64 on a line with a letter or a digit. The frame of a line
+// may consist of runs without one.
 func firstRun(text string, from int) (start, end int) {
 	for i := from; i < len(text) && text[i] != '\n'; i++ {
 		if !isBase64(text[i]) {
@@ -969,9 +964,9 @@ func isBase64(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '+' || c == '/' || c == '-' || c == '_'
 }
 
-// hides returns the rule of what a run of base64 holds, or nil.
+// hides returns the rule of what a run of base64 contains, or nil.
 func (s *formatSet) hides(run string) *rule {
-	// A run may begin with letters that are not part of it, up to three, and with a path.
+	// Up to three letters at the start of a run may not belong to it, and neither may a path.
 	begins := []int{0, 1, 2, 3}
 	for i := 0; i < len(run) && len(begins) < 4+maxBegins; i++ {
 		if c := run[i]; c == '/' || c == '-' || c == '_' || c == '+' {
@@ -986,27 +981,27 @@ func (s *formatSet) hides(run string) *rule {
 	return nil
 }
 
-// sameAlphabet writes the letters of base64 for addresses as those of the usual one.
+// sameAlphabet converts the URL alphabet of base64 to the standard alphabet.
 var sameAlphabet = strings.NewReplacer("-", "+", "_", "/")
 
-// mostEncoded is how often what a text holds may be encoded once more, as the credentials
-// in a config of Docker are.
+// mostEncoded bounds how often encoded text may be encoded again, as credentials in a Docker config
+// are.
 const mostEncoded = 3
 
-// hidesFrom is hides for a text that is encoded from its beginning, and what it holds again
-// so many times.
+// hidesFrom is hides for a text that is encoded from its beginning. again is how many more levels
+// are decoded.
 func (s *formatSet) hidesFrom(part string, again int) *rule {
 	if len(part)%4 == 1 {
 		part = part[:len(part)-1]
 	}
 	decoded := hexText(part)
 	if decoded == nil {
-		decoded, _ = base64.RawStdEncoding.DecodeString(sameAlphabet.Replace(part)) // as far as it can be
+		decoded, _ = base64.RawStdEncoding.DecodeString(sameAlphabet.Replace(part)) // as far as possible
 	}
 	return s.holds(decoded, again)
 }
 
-// holds returns the rule of what some bytes hold, or nil.
+// holds returns the rule of what some bytes contain, or nil.
 func (s *formatSet) holds(decoded []byte, again int) *rule {
 	if i := bytes.Index(decoded, []byte(openSSHMagic)); i >= 0 && len(decoded)-i >= leastOpenSSH {
 		return keyInBase64
@@ -1038,8 +1033,8 @@ func (s *formatSet) holds(decoded []byte, again int) *rule {
 	return nil
 }
 
-// hexText is the text that hexadecimal digits stand for, or nil. Those of a hash hardly ever
-// begin like a text.
+// hexText is the text that hexadecimal digits encode, or nil. The digits of a hash hardly ever
+// begin like text.
 func hexText(part string) []byte {
 	n := 0
 	for n < len(part) && kinds[part[n]]&hex != 0 {
@@ -1057,8 +1052,8 @@ func hexText(part string) []byte {
 	return bytesOfDigits([]byte(part[:n]))
 }
 
-// wideHexText is hexText for UTF-16 and UTF-32, which may have a mark of their order first.
-// Their characters have zeros beside them.
+// wideHexText is hexText for UTF-16 and UTF-32, optionally with a byte order mark. Their characters
+// have zeros beside them.
 func wideHexText(part string) []byte {
 	for _, mark := range []string{"fffe", "feff", "FFFE", "FEFF"} {
 		part = strings.TrimPrefix(part, mark)

@@ -6,22 +6,21 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Redact replaces the secrets in the facts' title, body, commit messages,
-// diff lines and hunk headings by placeholders like
-// [redacted:aws-access-token], and returns what it found where: one Redaction
-// for each secret, in the order of the facts. A value that is found in one
-// place is replaced wherever else it stands, too, without another Redaction.
+// Redact replaces the secrets in the facts' title, body, commit messages, diff lines and hunk
+// headings by placeholders such as [redacted:aws-access-token]. It returns one Redaction for each
+// secret, in the order of the facts. It also replaces all other occurrences of each value, without
+// another Redaction.
 func (d *Detector) Redact(facts *pipeline.PRFacts) []pipeline.Redaction {
 	return d.redact(facts, nil).found
 }
 
 // redactor is the state of one Redact.
 type redactor struct {
-	detector *Detector
-	found    []pipeline.Redaction
-	behind   []string // the values of found; empty where a path rule alone reports the file
-	marks    map[*string][]mark
-	values   map[string]*rule // found on one line, by value
+	detector    *Detector
+	found       []pipeline.Redaction
+	foundValues []string // the values of found; empty if only a path rule reports the file
+	marks       map[*string][]mark
+	values      map[string]*rule // values found on one line
 }
 
 func (r *redactor) text(text *string, at pipeline.Redaction) {
@@ -32,9 +31,9 @@ func (r *redactor) text(text *string, at pipeline.Redaction) {
 	}
 }
 
-// beside is text for what has no place that a finding could name: a secret there is
-// replaced, and its copies are, but nothing is reported.
-func (r *redactor) beside(text *string) {
+// unreported is text for texts without a place that a finding could name. It replaces a secret and
+// its copies, but reports nothing.
+func (r *redactor) unreported(text *string) {
 	for _, m := range r.detector.matches(*text, "", nil) {
 		r.mark(text, m)
 		r.keep(*text, m)
@@ -45,7 +44,7 @@ func (r *redactor) mark(text *string, m match) {
 	r.marks[text] = append(r.marks[text], mark{rule: m.rule, from: m.from, to: m.to})
 }
 
-// keep remembers a value to look for elsewhere.
+// keep records a value to search for elsewhere.
 func (r *redactor) keep(text string, m match) {
 	v := text[m.from:m.to]
 	if len(v) < minValue || strings.Contains(v, "\n") {
@@ -58,7 +57,7 @@ func (r *redactor) keep(text string, m match) {
 
 func (r *redactor) report(rule *rule, at pipeline.Redaction, value string) {
 	at.RuleID, at.Title, at.Details = rule.id, title(rule.id), rule.description
-	r.found, r.behind = append(r.found, at), append(r.behind, value)
+	r.found, r.foundValues = append(r.found, at), append(r.foundValues, value)
 }
 
 func (r *redactor) file(f *pipeline.File) {
@@ -76,9 +75,9 @@ func (r *redactor) file(f *pipeline.File) {
 	}
 }
 
-// name looks for tokens in the name of a file that is new there. The name stays, since it
-// is what the file is found by. What is told of it names no file, so as not to show it. All
-// tokens count: who dismisses one has not dismissed another that comes to stand beside it.
+// name searches for tokens in the name of a new file. The name stays, since it identifies the file.
+// The redaction names no file, so that it does not show the name. All tokens count: whoever
+// dismisses one has not dismissed another that is added later.
 func (r *redactor) name(f *pipeline.File) {
 	if f.Status == pipeline.FileRemoved || f.Status == pipeline.FileModified {
 		return

@@ -17,8 +17,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// Values that look like secrets, put together here so that no scanner takes
-// this file for a leak.
+// Values that look like secrets. They are assembled here so that no scanner takes this file for a
+// leak.
 var (
 	github = "gh" + "p_" + "1fKq8ZrT5wYv3NcXb7LmJd9PsHg2RtUaWe4Q"
 	aws    = "AK" + "IA" + "Q3EGW7TZ5KVN2XJD"
@@ -39,7 +39,7 @@ func base64Line(seed byte) string {
 	return base64.RawStdEncoding.EncodeToString(sum[:])
 }
 
-// lines makes a hunk of lines that start with a blank, plus or minus.
+// lines makes a hunk of lines that start with a space, plus or minus.
 func lines(text ...string) pipeline.Hunk {
 	h := pipeline.Hunk{OldStart: 1, NewStart: 1}
 	for _, t := range text {
@@ -228,9 +228,8 @@ func TestRedactMessages(t *testing.T) {
 	}
 }
 
-// Whatever the way in, no value gets out: not by the facts, not by the
-// redactions, not by the findings.
-func TestNoCanaryGetsOut(t *testing.T) {
+// No value gets out by any way: not in the facts, the redactions or the findings.
+func TestNoCanaryLeaks(t *testing.T) {
 	canaries := append([]string{github, aws, random, stripe}, pem[1:4]...)
 	long := strings.Repeat("var a=1,key=2;", 40_000) + "t=\"" + github + "\";" + strings.Repeat("b();", 100_000)
 	f := facts("src/app.js", append(prefixed("+", pem),
@@ -262,8 +261,8 @@ func TestNoCanaryGetsOut(t *testing.T) {
 	}
 }
 
-// The groups of some rules hold a part of the secret only.
-func TestAllOfTheSecretGoes(t *testing.T) {
+// The groups of some rules hold only a part of the secret.
+func TestWholeSecretIsReplaced(t *testing.T) {
 	d := detector(t)
 	for _, r := range d.rules {
 		if !r.fragmentary() {
@@ -291,7 +290,7 @@ func TestPathOnlyRule(t *testing.T) {
 	}
 }
 
-// A token in the name of a file that is new there is told. The name stays.
+// A token in the name of a new file is reported. The name stays.
 func TestTokenInAName(t *testing.T) {
 	f := pipeline.PRFacts{Files: pipeline.List[pipeline.File]{
 		{Path: "a/" + github + ".txt", Status: pipeline.FileAdded},
@@ -312,9 +311,8 @@ func TestTokenInAName(t *testing.T) {
 	}
 }
 
-// In a file that gitleaks passes over a provider's token counts. A guess is replaced
-// and no more.
-func TestPassedOverFiles(t *testing.T) {
+// In a file that gitleaks skips, a provider's token is reported. A guessed secret is only replaced.
+func TestSkippedFiles(t *testing.T) {
 	for _, path := range []string{"package-lock.json", "yarn.lock", "logo.svg", "vendor/github.com/x/y.go", "node_modules/x/index.js", "go.sum", "jquery.min.js", ".git"} {
 		f := facts(path, "+\"token\": \""+github+"\"", "+api_key = \"zR8kQ4xTn6Wp1LvB7mYc3Jd9\"")
 		got := detector(t).Redact(&f)
@@ -329,14 +327,14 @@ func TestPassedOverFiles(t *testing.T) {
 	}
 }
 
-// The name of a module makes its checksum look like a password, in whatever file.
+// The name of a module makes its checksum look like a password. It does not count in any file.
 func TestChecksumsOfModules(t *testing.T) {
 	const sum = "bIREROb7So6PRlq6KTtdS9MPEjC29OQRkFNlvK2OX8Q="
 	for line, want := range map[string]int{
 		"github.com/docker/docker-credential-helpers v0.9.8 h1:" + sum:        0,
 		"github.com/x/auth-token v1.52.0-beta.1/go.mod h1:" + sum:             0,
 		"credential-helpers v0.9.8 h1:" + sum + "x":                           1,
-		"credential-helpers v0.9.8 " + sum:                                    0, // which gitleaks does not find
+		"credential-helpers v0.9.8 " + sum:                                    0, // gitleaks does not find it
 		"password = \"" + sum + "\"":                                          1,
 		"app_secret h1:" + sum:                                                1,
 		"password: h1:" + "ghp_16C7e42F292c6912E7710c838347Ae178B4a" + "1234": 1,
@@ -377,7 +375,7 @@ func TestConcurrentAndDeterministic(t *testing.T) {
 	wg.Wait()
 }
 
-// Whatever stands around a token, it goes.
+// A token is replaced whatever surrounds it.
 func FuzzRedact(f *testing.F) {
 	f.Add("password = ", "\"")
 	f.Add("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----")

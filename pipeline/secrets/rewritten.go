@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Some texts stand in no quotes, or elsewhere than where they are used: a character by its
-// number, chr(95), [char]95 and 95.chr; lists of words, %w[a b] and qw(a b); and heredocs.
-// The functions of this file write them in quotes where the program uses them, so that the
-// rest of pieces.go reads them like any other text. What they change keeps its length.
+// Some strings have no quotes, or are not where they are used: a character by its number, as in
+// chr(95), [char]95 and 95.chr; lists of words, as in %w[a b] and qw(a b); and heredocs. The
+// functions in this file write them in quotes where the program uses them, so that the rest of
+// pieces.go reads them like any other string. Their changes keep the length.
 
-// seam stands between two words of a list, where blanks were.
+// seam replaces the spaces between two words of a list.
 const seam = 1
 
-// rewrite writes in quotes what stands for texts without them.
+// rewrite writes strings without quotes in quotes.
 func (p *pieced) rewrite() {
 	for i, c := range p.text {
 		switch {
@@ -35,8 +35,8 @@ var mayRewrite = func() (may [256]bool) {
 	return may
 }()
 
-// character writes the character in quotes whose number stands behind or in the bracket at
-// an offset, or before the dot there.
+// character writes in quotes the character whose number is after or in the bracket at an offset, or
+// before the dot there.
 func (p *pieced) character(i int) {
 	from, to, number := i, 0, 0
 	switch c := p.text[i]; {
@@ -81,8 +81,7 @@ const (
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// wordAt is the word that begins at an offset, as long as the name of what gives a
-// character may be.
+// wordAt is the word that begins at an offset, up to the length of a character function's name.
 func (p *pieced) wordAt(from int) string {
 	to := from
 	for to < len(p.text) && to-from < maxCharacterName && isWord(p.text[to]) {
@@ -91,8 +90,8 @@ func (p *pieced) wordAt(from int) string {
 	return string(p.text[from:to])
 }
 
-// givesCharacter reports whether a name is one of what gives a character for its number:
-// chr, CHAR, ChrW, unichr, fromCharCode, fromCodePoint, rune.
+// givesCharacter reports whether a function returns the character with a number: chr, CHAR, ChrW,
+// unichr, fromCharCode, fromCodePoint, rune.
 func givesCharacter(name []byte) bool {
 	for _, word := range []string{"ch", "rune", "code"} {
 		if len(name) >= len(word) && bytes.Contains(bytes.ToLower(name), []byte(word)) {
@@ -102,8 +101,8 @@ func givesCharacter(name []byte) bool {
 	return false
 }
 
-// number reads a decimal or hexadecimal number with blanks around it, and returns where
-// these end; 0 where none is.
+// number reads a decimal or hexadecimal number with spaces around it, and returns the end of these,
+// or 0.
 func (p *pieced) number(from int) (value, end int) {
 	i := p.skipBlanks(from)
 	base, digits := 10, i
@@ -119,12 +118,12 @@ func (p *pieced) number(from int) (value, end int) {
 	return value, p.skipBlanks(i)
 }
 
-// skipBlanks is where the blanks end that begin at an offset, a few at most.
+// skipBlanks is the end of the spaces that begin at an offset, up to a bound.
 func (p *pieced) skipBlanks(i int) int {
 	return i + blanks(string(p.text[min(i, len(p.text)):min(i+8, len(p.text))]))
 }
 
-// words writes the list of words that begins at an offset in quotes, with seams between.
+// words writes the list of words at an offset in quotes, with seams between them.
 func (p *pieced) words(i int) {
 	kind := p.at(i + 1)
 	switch p.text[i] {
@@ -173,9 +172,9 @@ const (
 
 func isWhite(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// heredoc writes the last line of the heredoc that begins at an offset in quotes. That of
-// PHP stands where it is used; those of Ruby and Perl stand in the lines after, and leave
-// an empty text where they are used.
+// heredoc writes the last line of the heredoc at an offset in quotes. A PHP heredoc is where it is
+// used. A Ruby or Perl heredoc is on the lines after its use, and leaves an empty string at the
+// use.
 func (p *pieced) heredoc(i int) {
 	if p.at(i+1) != '<' || p.at(i-1) == '<' {
 		return
@@ -205,7 +204,7 @@ func (p *pieced) heredoc(i int) {
 	line := p.text[at : at+lineEnd]
 	begin := at + lineEnd + 1
 	if begin < p.heredocs {
-		begin = p.heredocs // of the one before in the same line
+		begin = p.heredocs // the end of the previous one on the same line
 	}
 	from, to, end := p.body(begin, name)
 	switch {
@@ -227,7 +226,7 @@ func (p *pieced) heredoc(i int) {
 	}
 }
 
-// joins reports whether an operator or a call stands before an offset.
+// joins reports whether an operator or a call comes before an offset.
 func (p *pieced) joins(i int) bool {
 	for i > 0 && (p.text[i-1] == ' ' || p.text[i-1] == '\t') {
 		i--
@@ -235,8 +234,8 @@ func (p *pieced) joins(i int) bool {
 	return i > 0 && strings.IndexByte("+.,(|&", p.text[i-1]) >= 0
 }
 
-// body returns the last line of the heredoc whose lines begin at an offset, without the
-// blanks around it, and where its name behind it ends; end is 0 for none.
+// body returns the last line of the heredoc whose lines begin at an offset, without the spaces
+// around it, and the end of the terminator after it. If there is none, end is 0.
 func (p *pieced) body(begin int, name string) (from, to, end int) {
 	most := min(len(p.text), begin+maxHeredoc)
 	for at := begin; at < most; {
@@ -258,9 +257,8 @@ func (p *pieced) body(begin int, name string) (from, to, end int) {
 	return 0, 0, 0
 }
 
-// key is where the name of a member ends that stands behind the bracket at an offset, with
-// the colon, arrow or equals sign behind it; 0 for none. A text follows, or another such
-// bracket.
+// key is the end of the name of a member after the bracket at an offset, including the colon, arrow
+// or equals sign, or 0. A string or another such bracket follows.
 func (p *pieced) key(open int) int {
 	end := p.name(open + 1)
 	if end == 0 {
@@ -275,7 +273,7 @@ func (p *pieced) key(open int) int {
 	return 0
 }
 
-// name is where a name ends that may be in quotes and has blanks before it, or 0.
+// name is the end of a name that may be in quotes and have spaces before it, or 0.
 func (p *pieced) name(from int) int {
 	i := p.skipBlanks(from)
 	quote := p.at(i)
@@ -292,8 +290,8 @@ func (p *pieced) name(from int) int {
 	return i
 }
 
-// member is where the name of a member ends that is taken of what the bracket at an offset
-// ends, with the brackets around it; 0 for none.
+// member is the end of a member access on the value that the bracket at an offset ends, including
+// its brackets, or 0.
 func (p *pieced) member(closing int) int {
 	i := closing
 	for most := closing + 8; i < most && (strings.IndexByte(")]}", p.at(i)) >= 0 || p.at(i) == ' '); {
@@ -325,14 +323,14 @@ func (p *pieced) member(closing int) int {
 	return 0
 }
 
-// choices are the rows that a program may make of one with texts of which it takes one: with
-// all that it takes if so, and with all that it takes otherwise.
+// choices are the rows that a program may make of a row with alternatives: with all strings of the
+// first case, and with all strings of the other case.
 func choices(row []chainPiece) (out [][]chainPiece) {
 	var first, second []chainPiece
 	for i, c := range row {
-		if !c.other {
+		if !c.alternative {
 			second = append(second, c)
-			if i+1 == len(row) || !row[i+1].other {
+			if i+1 == len(row) || !row[i+1].alternative {
 				first = append(first, c)
 				continue
 			}

@@ -7,7 +7,7 @@ import (
 	"unicode/utf16"
 )
 
-// oneByOne writes each character of a text in a form, with a separator between.
+// oneByOne writes each character of a text in a format, with a separator between.
 func oneByOne(s, format, separator string) string {
 	var out []string
 	for _, c := range s {
@@ -16,8 +16,7 @@ func oneByOne(s, format, separator string) string {
 	return strings.Join(out, separator)
 }
 
-// utf16Digits are the hexadecimal digits of a text in UTF-16, the small byte of each
-// character first or last.
+// utf16Digits are the hexadecimal digits of a text in UTF-16, in little- or big-endian order.
 func utf16Digits(s string, smallFirst bool) string {
 	var b []byte
 	for _, u := range utf16.Encode([]rune(s)) {
@@ -30,8 +29,8 @@ func utf16Digits(s string, smallFirst bool) string {
 	return fmt.Sprintf("%x", b)
 }
 
-// numberedForms are the ways of writing a token, of which h is the first half and r the
-// rest, by the numbers of its characters, or of some, and with another's text in its place.
+// numberedForms are ways of writing a token with the first half h and the rest r: some or all of
+// its characters by their numbers, or another string's value in their place.
 func numberedForms(token string) map[string]string {
 	h, r := token[:len(token)/2], token[len(token)/2:]
 	one, tail := r[0], r[1:]
@@ -85,8 +84,8 @@ func numberedForms(token string) map[string]string {
 	}
 }
 
-// A token is found where the numbers of its characters stand for them, or others' texts do.
-func TestTokensByNumbersAndOtherTexts(t *testing.T) {
+// A token is found if numbers stand for its characters, or other strings' values for its parts.
+func TestTokensByNumbersAndOtherStrings(t *testing.T) {
 	d := detector(t)
 	for _, token := range ofPieces() {
 		for name, form := range numberedForms(token) {
@@ -108,8 +107,8 @@ func TestTokensByNumbersAndOtherTexts(t *testing.T) {
 	}
 }
 
-// Lists of words, members, choices and numbers that are no tokens.
-func TestOtherTextsThatAreNoTokens(t *testing.T) {
+// These lists of words, members, alternatives and numbers are not tokens.
+func TestOtherStringsThatAreNotTokens(t *testing.T) {
 	d := detector(t)
 	hash := fmt.Sprintf("%x", randomBytes(32, 3))
 	for _, text := range []string{

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// The functions of this file find private keys in lines of any width, with blanks in them,
-// with numbers, tags or other words around them, and with lines of dashes that only some
-// programs write. They don't know what frames a line: they take the letters and digits
-// between the first and the last line of a key without what comes again and again, and ask
-// whether these change between capitals, small letters and digits as random characters do.
+// The functions in this file find private keys in lines of any width, with spaces in them, with
+// numbers, tags or other words around them, and with marker lines that only some programs write.
+// They don't know what frames a line. They take the letters and digits between the first and the
+// last line of a key, remove what repeats, and check whether the rest changes between capitals,
+// small letters and digits as random characters do.
 
 // keyMark is the first or the last line of a private key.
 type keyMark struct {
@@ -18,13 +18,13 @@ type keyMark struct {
 	first    bool
 }
 
-// maxMark is more than such a line has.
+// maxMark is longer than such a line.
 const maxMark = 160
 
-// keyMarkLine also has the lines of SSH's own format, with four dashes and blanks.
+// keyMarkLine also matches the lines of SSH's own format, with four dashes and spaces.
 var keyMarkLine = regexp.MustCompile(`(?i)^-{2,5}[ \t]*(BEGIN|END)[ A-Z0-9_-]{1,100}PRIVATE KEY(?: BLOCK)?[ \t]*-{2,5}`)
 
-// puttyMark stands before the part of a PuTTY key file that must stay private.
+// puttyMark comes before the private part of a PuTTY key file.
 const puttyMark = "Private-Lines: "
 
 // keyMarks returns the first and the last lines of keys in a text.
@@ -52,16 +52,16 @@ func keyMarks(text string) []keyMark {
 	}
 }
 
-// maxScattered is how long a key may be of which not both the first and the last line are
-// shown, or between which there is no other material; nearMark is how far from such a line
-// it may begin or end.
+// maxScattered bounds the length of a key if the text does not show both its first and last line,
+// or if there is other material between them. nearMark is how far from such a line the key may
+// begin or end.
 const (
 	maxScattered = 32 << 10
 	nearMark     = 1 << 10
 )
 
-// scatteredKeys returns the private keys in a text, whatever stands between the characters
-// of their lines.
+// scatteredKeys returns the private keys in a text, whatever separates the characters of their
+// lines.
 func scatteredKeys(text string) []match {
 	var out []match
 	add := func(from, to int) {
@@ -94,7 +94,7 @@ func scatteredKeys(text string) []match {
 				before = max(before, marks[i-1].to)
 			}
 			if at := strings.LastIndex(text[before:m.from], "-----END"); at >= 0 {
-				before += at // of a certificate, say
+				before += at // such as of a certificate
 			}
 			if found := randomIn(text[before:m.from]); len(found) > 0 {
 				if last := found[len(found)-1]; m.from-(before+last[1]) < nearMark {
@@ -119,16 +119,15 @@ func scatteredKeys(text string) []match {
 	}
 }
 
-// What a private key of OpenSSH begins with, as bytes and in base64. Nothing else does.
+// The start of an OpenSSH private key, as bytes and in base64. Nothing else starts like this.
 const (
 	openSSHMagic  = "openssh-key-v1\x00"
 	openSSHBase64 = "b3BlbnNzaC1rZXktdjE"
-	// leastOpenSSH is how long such a key is up to what must stay private.
+	// leastOpenSSH is the length of such a key up to its private part.
 	leastOpenSSH = 128
 )
 
-// openSSHKeys returns the private keys of OpenSSH in a text, with lines of PEM around them
-// or without.
+// openSSHKeys returns the OpenSSH private keys in a text, with or without PEM lines around them.
 func openSSHKeys(text string) (out []match) {
 	for at := 0; ; {
 		i := strings.Index(text[at:], openSSHBase64)
@@ -153,11 +152,11 @@ func openSSHKeys(text string) (out []match) {
 	}
 }
 
-// randomAfter returns where the random characters end that follow a first line, or 0.
+// randomAfter returns the end of the random characters after a first line, or 0.
 func randomAfter(text string, from, to int) int {
 	to = min(to, from+maxScattered)
 	if at := strings.Index(text[from:to], "-----BEGIN"); at >= 0 {
-		to = from + at // of a certificate, say
+		to = from + at // such as of a certificate
 	}
 	found := randomIn(text[from:to])
 	if len(found) == 0 || found[0][0] > nearMark {
@@ -166,9 +165,9 @@ func randomAfter(text string, from, to int) int {
 	return from + found[0][1]
 }
 
-// A stretch is random where of randomLength letters and digits so many differ in their kind
-// from the one before. Of the random ones of base64 about 30 do, and of the least key, of
-// which a third is not random, hardly ever fewer.
+// A stretch is random if the kind of its characters changes this often in randomLength letters and
+// digits. In random base64 it changes about 30 times, and hardly ever less in the smallest key, a
+// third of which is not random.
 const (
 	randomLength  = 48
 	randomChanges = 18
@@ -178,11 +177,10 @@ const (
 	mostDigits    = 20
 )
 
-// sameLineEnds writes escapes of a line's end out, and keeps the length.
+// sameLineEnds decodes escapes of line breaks and keeps the length.
 var sameLineEnds = strings.NewReplacer(`\n`, "\n ", `\r`, "\r ")
 
-// randomIn returns the stretches of a text in which what is left without words that come
-// again and again is random.
+// randomIn returns the stretches of a text that are random without the words that repeat.
 func randomIn(text string) (found [][2]int) {
 	text = sameLineEnds.Replace(text)
 	words := wordsIn(text)
@@ -194,13 +192,13 @@ func randomIn(text string) (found [][2]int) {
 		return nil
 	}
 	words = withoutFrames(text, words)
-	var at []int // the offsets of the characters that are left
+	var at []int // the offsets of the remaining characters
 	for _, w := range words {
 		for i := w[0]; i < w[1]; i++ {
 			at = append(at, i)
 		}
 	}
-	var n [kindsOfBase64]int // how many of a kind are in the window
+	var n [kindsOfBase64]int // the number of each kind in the window
 	changes := 0
 	for i := range at {
 		n[kindOf[text[at[i]]]]++
@@ -231,14 +229,13 @@ func randomIn(text string) (found [][2]int) {
 	return found
 }
 
-// longPieces is how long the pieces of a key are on average where hardly any looks like a
-// word or a number.
+// longPieces is the average length of a key's pieces from which hardly any looks like a word or a
+// number.
 const longPieces = 3
 
-// withoutProse is a random stretch without the words beside the key that it begins or ends
-// with.
+// withoutProse is a random stretch without the words next to the key at its beginning and end.
 func withoutProse(text string, words [][2]int, stretch [2]int) [2]int {
-	const most = randomLength / 2 // of what it has beside the key
+	const most = randomLength / 2 // of the stretch next to the key
 	first := sort.Search(len(words), func(i int) bool { return words[i][1] > stretch[0] })
 	last := sort.Search(len(words), func(i int) bool { return words[i][0] >= stretch[1] }) - 1
 	from, to := stretch[0], stretch[1]
@@ -253,7 +250,7 @@ func withoutProse(text string, words [][2]int, stretch [2]int) [2]int {
 	return stretch
 }
 
-// isProse reports whether a word is one as people write it.
+// isProse reports whether people write a word like this.
 func isProse(word string) bool {
 	for i := 1; i < len(word); i++ {
 		if kindOf[word[i]] != small {
@@ -263,7 +260,7 @@ func isProse(word string) bool {
 	return kindOf[word[0]] != digit
 }
 
-// The kinds of characters of base64; that of all others is 0.
+// The kinds of characters of base64. All others have kind 0.
 const (
 	capital = 1 + iota
 	small
@@ -290,7 +287,7 @@ var kindOf = func() (k [256]uint8) {
 
 func isAlphanumeric(c byte) bool { k := kindOf[c]; return k != 0 && k != sign }
 
-// wordsIn returns the runs of letters and digits of ASCII in a text.
+// wordsIn returns the runs of ASCII letters and digits in a text.
 func wordsIn(text string) (words [][2]int) {
 	for i := 0; i < len(text); i++ {
 		if !isAlphanumeric(text[i]) {
@@ -305,10 +302,10 @@ func wordsIn(text string) (words [][2]int) {
 	return words
 }
 
-// withoutFrames leaves out the words that come again and again, whatever number they have,
-// such as those of tags and of variables, and numbers.
+// withoutFrames removes numbers and the words that repeat, ignoring numbers in them, such as those
+// of tags and variables.
 func withoutFrames(text string, words [][2]int) [][2]int {
-	// One of so many words is more often there than any piece of a key.
+	// A word with this share of all words is more frequent than any piece of a key.
 	const least, share = 4, 16
 	name := func(w [2]int) string {
 		word := text[w[0]:w[1]]

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// randomBytes are bytes that look random, and always the same for a seed.
+// randomBytes are bytes that look random and depend only on the seed.
 func randomBytes(n int, seed uint64) []byte {
 	draw := rand.New(rand.NewPCG(seed, 21))
 	out := make([]byte, n)
@@ -20,7 +20,7 @@ func randomBytes(n int, seed uint64) []byte {
 	return out
 }
 
-// keyBodies are what stands between the first and the last line of keys of several kinds.
+// keyBodies are the texts between the first and the last line of several kinds of keys.
 func keyBodies() map[string]string {
 	head := func(text string) []byte {
 		b, _ := digits.DecodeString(text)
@@ -34,7 +34,7 @@ func keyBodies() map[string]string {
 	}
 }
 
-// framed is the lines of a key with something around each. %s is a line, %d its number.
+// framedLines puts a frame around each line. In the frame, %s is the line and %d its number.
 func framedLines(lines []string, frame string) (out []string) {
 	for i, l := range lines {
 		text := strings.ReplaceAll(strings.ReplaceAll(frame, "%s", l), "%d", fmt.Sprint(i+1))
@@ -43,8 +43,8 @@ func framedLines(lines []string, frame string) (out []string) {
 	return out
 }
 
-// A key is one in whatever lines and groups it stands, and whatever is around them. Of its
-// characters none is left.
+// A key is found in any lines and groups, whatever is around them, and none of its characters
+// remains.
 func TestScatteredKeys(t *testing.T) {
 	const begin, end = "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"
 	d := detector(t)
@@ -91,8 +91,7 @@ func TestScatteredKeys(t *testing.T) {
 	}
 }
 
-// shows reports whether a text has 16 characters of another in a row, whatever stands
-// between them.
+// shows reports whether a text has 16 characters of another in a row, whatever is between them.
 func shows(text, of string) bool {
 	left := strings.Map(func(c rune) rune {
 		if c < 0x80 && isAlphanumeric(byte(c)) {
@@ -109,8 +108,8 @@ func shows(text, of string) bool {
 	return false
 }
 
-// So it is where only the first or the last lines of the key are shown, and with the lines
-// that other programs write.
+// A key is also found if only its first or last lines are shown, and with the marker lines of other
+// programs.
 func TestScatteredKeysInPart(t *testing.T) {
 	d := detector(t)
 	bodies := keyBodies()
@@ -164,7 +163,7 @@ func TestNoScatteredKeys(t *testing.T) {
 	}
 }
 
-// A private key of OpenSSH is one without lines of PEM around it, too.
+// An OpenSSH private key is also found without PEM lines around it.
 func TestKeysOfOpenSSHByTheirBeginning(t *testing.T) {
 	d := detector(t)
 	body := keyBodies()["OpenSSH"]

@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// A call may put the items of a list together with a separator that is a part of the token:
-// "_".join(["ghp", ...]). The functions of this file read rows of texts so. The separator
-// stands in the call, beside the list, or elsewhere; so they take the first and the last
-// text of a row for it, and the signs that follow an item in the tokens that begin with it.
+// A call may join the items of a list with a separator that is part of the token: "_".join(["ghp",
+// ...]). The functions in this file read such rows of strings. The separator is in the call, next
+// to the list, or elsewhere. So they try the first and the last string of a row, and the signs that
+// follow an item in the tokens that begin with it.
 
 const (
-	// maxSeparator is how long a separator is, and maxSeparators how many are tried.
+	// maxSeparator bounds the length of a separator, and maxSeparators how many are tried.
 	maxSeparator  = 8
 	maxSeparators = 3
-	// maxHead is longer than what a separator follows in the beginning of a token.
+	// maxHead is longer than any text before a separator at the beginning of a token.
 	maxHead = 24
 )
 
-// signs are those that separate the parts of tokens.
+// signs separate the parts of tokens.
 const signs = "_-.:/"
 
-// heads are what tokens begin with up to a sign, and the signs that follow it.
+// heads maps the beginnings of tokens before a sign to the signs that follow them.
 var heads = func() map[string]string {
 	out := map[string]string{}
 	for i := range formats {
@@ -36,8 +36,7 @@ var heads = func() map[string]string {
 	return out
 }()
 
-// separated returns the rows that a call makes of one by writing a separator between its
-// items.
+// separated returns the rows that a call makes of a row by writing a separator between its items.
 func (p *pieced) separated(row []chainPiece) (out [][]chainPiece) {
 	items := p.items(row)
 	if len(items) < 2 {
@@ -52,7 +51,7 @@ func (p *pieced) separated(row []chainPiece) (out [][]chainPiece) {
 			}
 			if n := len(apart); n > 0 && (c.list || !listed && !c.plus) {
 				at := apart[n-1].to
-				apart = append(apart, chainPiece{from: at, to: at + 1, gap: gap{soft: true, said: separator}})
+				apart = append(apart, chainPiece{from: at, to: at + 1, gap: gap{soft: true, value: separator}})
 				c.soft = true
 			}
 			apart = append(apart, c)
@@ -64,7 +63,7 @@ func (p *pieced) separated(row []chainPiece) (out [][]chainPiece) {
 	return out
 }
 
-// writeSeparated writes what a list between braces may be put together to.
+// writeSeparated writes what a call may make of a list in braces.
 func (p *pieced) writeSeparated(texts [][2]int) {
 	if len(texts) < 2 {
 		return
@@ -81,7 +80,7 @@ func (p *pieced) writeSeparated(texts [][2]int) {
 	}
 }
 
-// items are the texts of a row, with each word of a list of words by itself.
+// items are the strings of a row. The words of a list of words are separate items.
 func (p *pieced) items(row []chainPiece) []chainPiece {
 	if !p.seams {
 		return row
@@ -103,8 +102,8 @@ func (p *pieced) items(row []chainPiece) []chainPiece {
 	return out
 }
 
-// separators are what may stand between the items of a list in the text that a program makes
-// of it.
+// separators are the strings that may be between the items of a list once a program has joined
+// them.
 func (p *pieced) separators(items []chainPiece) (out []string) {
 	add := func(separator string) {
 		if len(out) < maxSeparators && !slices.Contains(out, separator) {
@@ -127,7 +126,7 @@ func (p *pieced) separators(items []chainPiece) (out []string) {
 	return out
 }
 
-// isSeparator reports whether a text is a sign, or stands between two.
+// isSeparator reports whether a text begins and ends with a sign and could be part of a token.
 func isSeparator(text string) bool {
 	if text == "" || strings.IndexByte(signs, text[0]) < 0 || strings.IndexByte(signs, text[len(text)-1]) < 0 {
 		return false
@@ -140,7 +139,7 @@ func isSeparator(text string) bool {
 	return true
 }
 
-// signsAfter are the signs that follow an item in a token which begins in it and goes on in
+// signsAfter are the signs that follow an item in a token that begins in the item and continues in
 // the next.
 func (p *pieced) signsAfter(c chainPiece) (out string) {
 	from := c.to
@@ -149,7 +148,7 @@ func (p *pieced) signsAfter(c chainPiece) (out string) {
 	}
 	run := string(p.text[from:c.to])
 	if strings.IndexByte(signs, byteAt(run, len(run)-1)) >= 0 {
-		return "" // it has the sign itself
+		return "" // the item has the sign itself
 	}
 	digits := 0
 	for at := 1; at <= min(len(run), maxHead); at++ {
@@ -166,7 +165,7 @@ func (p *pieced) signsAfter(c chainPiece) (out string) {
 	case strings.HasPrefix(run, "eyJ"):
 		out += "."
 	case digits == len(run) && digits >= len("12345678") && digits <= len("1234567890"):
-		out += ":" // the number of a bot of Telegram
+		out += ":" // after a Telegram bot's number
 	case strings.Contains(run, "slack") || strings.Contains(run, "discord"):
 		out += "/"
 	}
@@ -179,7 +178,7 @@ func isWhole(text string) bool {
 	return len(found) > 0 && found[0].from == 0
 }
 
-// skipWhite is where the white space ends that begins at an offset, some of it at most.
+// skipWhite is the end of the white space that begins at an offset, up to a bound.
 func (p *pieced) skipWhite(i int) int {
 	for most := i + maxBetween; i < most && isWhite(p.at(i)); i++ {
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// joins are the calls that put a list together. … is where the items stand, S is the
-// separator, and each item is written as text does with quotes around it.
+// joins are calls that join a list. … is the place of the items, S is the separator, and text gives
+// the quotes around each item.
 var joins = []struct{ call, text, between string }{
 	{`t = "S".join([…])`, `"%s"`, ", "}, {`t = 'S'.join(…,)`, `'%s'`, ", "}, {`t = […].join("S")`, `"%s"`, ","}, {`$t = implode("S", […]);`, `"%s"`, ", "}, {`$t = implode('S', array(…));`, `'%s'`, ", "}, {`t = String.join("S", …);`, `"%s"`, ", "},
 	{`t = String.join("S", List.of(…));`, `"%s"`, ", "}, {`t = String.join("S", new String[]{…});`, `"%s"`, ", "}, {`t := strings.Join([]string{…}, "S")`, `"%s"`, ", "}, {"t := strings.Join([]string{\n\t…,\n}, \"S\")", `"%s"`, ",\n\t"}, {`t = join("S", […])`, `"%s"`, ", "},
@@ -20,7 +20,7 @@ var joins = []struct{ call, text, between string }{
 	{`var t = string.Join("S", new[] { … });`, `"%s"`, ", "}, {`var t = string.Join('S', …);`, `"%s"`, ", "}, {`t = […].reduce((a, b) => a + "S" + b)`, `"%s"`, ", "}, {`t = sep.join([…])`, `"%s"`, ", "}, {"const t = [\n  …,\n].join(SEPARATOR);", "'%s'", ",\n  "}, {`=TEXTJOIN("S",TRUE,…)`, `"%s"`, ","},
 }
 
-// separatedTokens are tokens with a sign that cuts them into parts.
+// separatedTokens are tokens with a sign between their parts.
 func separatedTokens() map[string]string {
 	draw := rand.New(rand.NewPCG(31, 7))
 	return map[string]string{
@@ -31,7 +31,7 @@ func separatedTokens() map[string]string {
 	}
 }
 
-// A list that a call puts together with the token's own separator is the token.
+// A list that a call joins with the token's own separator is the token.
 func TestTokensJoinedWithTheirSeparator(t *testing.T) {
 	d := detector(t)
 	for token, separator := range separatedTokens() {
@@ -57,8 +57,8 @@ func TestTokensJoinedWithTheirSeparator(t *testing.T) {
 	}
 }
 
-// Lists of words and names make no tokens, whatever separates them.
-func TestListsThatAreNoTokens(t *testing.T) {
+// Lists of words and names are not tokens, whatever separates them.
+func TestListsThatAreNotTokens(t *testing.T) {
 	d := detector(t)
 	hash := fmt.Sprintf("%x", randomBytes(20, 5))
 	for _, text := range []string{

@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// Keys that only their name tells are set in more ways than isSetTo reads: with a type
-// before the value, in calls, behind another value, and by a name and a value that stand
-// in fields of their own. What stands so is taken where a text in quotes, or all that a
-// line holds, has the form of the key.
+// Keys that only their name identifies are set in more ways than isSetTo reads: with a type before
+// the value, in calls, after another value, and with name and value in separate fields. Such a
+// value counts if a quoted string, or the whole rest of a line, has the form of the key.
 
-// maxSetting is how far a name and its value may stand apart, in bytes.
+// maxSetting bounds the distance between a name and its value, in bytes.
 const maxSetting = 400
 
-// setting finds the value of a name in the ways that isSetTo does not read.
+// setting finds the value of a name that is set in ways that isSetTo does not read.
 type setting struct{ quoted, bare, ended, before *regexp.Regexp }
 
-// newSetting returns nil for a format that is not known by a name.
+// newSetting returns nil for a format that does not depend on a name.
 func newSetting(f *format) *setting {
 	value, ok := strings.CutPrefix(f.rest, isSetTo)
 	if !ok {
@@ -31,7 +30,7 @@ func newSetting(f *format) *setting {
 	}
 }
 
-// find returns the value of the name that stands from start to end.
+// find returns the value of the name from start to end.
 func (s *setting) find(text string, start, end int) (from, to int, ok bool) {
 	take := func(value *regexp.Regexp, at int) bool {
 		m := value.FindStringSubmatchIndex(text[at:min(len(text), at+maxSetting)])
@@ -68,7 +67,7 @@ func (s *setting) find(text string, start, end int) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// isNamed reports whether a text ends in what says that a name follows: name: or "key" =.
+// isNamed reports whether a text ends in words that introduce a name: name: or "key" =.
 func isNamed(text string) bool {
 	text = strings.TrimRight(text, " \t\"'")
 	if !strings.HasSuffix(text, ":") && !strings.HasSuffix(text, "=") {
@@ -79,24 +78,24 @@ func isNamed(text string) bool {
 }
 
 var (
-	// blockOfYAML is what stands between a name and the text that YAML gives below it.
+	// blockOfYAML matches the text between a name and the YAML text below it.
 	blockOfYAML = regexp.MustCompile(`^["']?[ \t]*:[ \t]*(?:[|>][-+0-9]{0,2})?[ \t]*(?:#[^\n]*)?(?:\r?\n[ \t]*)*\r?\n[ \t]+`)
-	// variableBlock is what stands between the name of a variable of Terraform and its
-	// default: at most three lines of other settings.
+	// variableBlock matches the text between the name of a Terraform variable and its default: at
+	// most three lines of other settings.
 	variableBlock = regexp.MustCompile(`^"[ \t]*\{[^\n}]*(?:\n[^\n}]*){0,4}?\bdefault[ \t]*=[ \t]*"`)
-	// otherwise is what may be said of a value that stands behind another.
+	// otherwise matches the words before a value that follows another value.
 	otherwise = regexp.MustCompile(`(?i)\b(?:default|default_?value|fallback|value)[ \t]*$`)
 )
 
-// withoutComments reads what stands around the name from start to end without comments,
-// and tells where the name stands there. It returns nil if there are no comments.
+// withoutComments reads the text around the name from start to end without comments, and returns
+// the name's position in the reading. It returns nil if there are no comments.
 func withoutComments(text string, start, end int) (r *reading, name int) {
 	least, most := max(0, start-maxSetting), min(len(text), end+maxCommented)
 	if !slices.ContainsFunc([]string{"/*", "//", "#", "--", "(*", "{-"}, func(mark string) bool { return strings.Contains(text[least:most], mark) }) {
 		return nil, 0
 	}
 	var out *reader
-	kept, run := least, least // run is where the last run of base64 begins
+	kept, run := least, least // run is the start of the last run of base64
 	for i := least; i < most; i++ {
 		piece := text[i:most]
 		switch {
@@ -115,11 +114,11 @@ func withoutComments(text string, start, end int) (r *reading, name int) {
 		}
 		switch n := comment(piece, true); {
 		case isQuote(piece[0]) && i != end && !isLifetime(text, i):
-			// A quoted text is not a comment.
+			// A quoted string is not a comment.
 			line, _, _ := strings.Cut(piece[1:], "\n")
 			i += strings.IndexByte(line, piece[0]) + 1
 		case n == 0, piece[0] == '#' && isWord(before) && isQuote(byteAt(piece, 1)), isBase64(byteAt(piece, 1)) && i > run && endOfBase64(piece, 0)+i-run >= minNamed:
-			// Nor is the quote of Rust, r#", or two slashes in a key.
+			// A Rust quote, r#", or two slashes in a key are not comments either.
 		default:
 			if out == nil {
 				out = newReader(text[least:most])
@@ -137,27 +136,26 @@ func withoutComments(text string, start, end int) (r *reading, name int) {
 }
 
 const (
-	// maxCommented is how far a name and its value may stand apart with the comments
-	// between them, in bytes.
+	// maxCommented bounds the distance between a name and its value with comments between them,
+	// in bytes.
 	maxCommented = 600
-	// minNamed is how long the keys are that only their name tells, at least.
+	// minNamed is the least length of keys that only their name identifies.
 	minNamed = 24
 )
 
-// isLifetime reports whether a quote begins a lifetime of Rust.
+// isLifetime reports whether a quote begins a Rust lifetime.
 func isLifetime(text string, at int) bool {
 	return text[at] == '\'' && (byteAt(text, at-1) == '&' || byteAt(text, at-1) == '<')
 }
 
-// maxDeclared is how far a value may stand from its name in a statement, in bytes.
+// maxDeclared bounds the distance of a value from its name in a statement, in bytes.
 const maxDeclared = 200
 
-// quotedAfter tells where the texts in quotes begin that may be the value of the name that
-// ends at an offset, until take takes one. It reads types, calls, operators, other
-// arguments and several names that get several values, and ends where another name gets a
-// value.
+// quotedAfter calls take with the starts of the quoted strings that may be the value of the name
+// that ends at an offset, until take returns true. It reads types, calls, operators, other
+// arguments, and several names with several values. It stops where another name gets a value.
 func quotedAfter(text string, end int, take func(at int) bool) {
-	set, listed, names := false, false, true // names says that there were but names
+	set, listed, names := false, false, true // names says that there were only names so far
 	var several *values
 	for i := end; i < min(len(text), end+maxDeclared); i++ {
 		switch c := text[i]; {
@@ -198,9 +196,9 @@ func quotedAfter(text string, end int, take func(at int) bool) {
 			if !goesOn(before, next) {
 				return
 			}
-			listed = listed || set // what has another name there is another value
+			listed = listed || set // a value with another name in the list is another value
 		case c == '{' && set && isQuote(byteAt(text, i+1+white(text[i+1:min(len(text), i+maxName)]))):
-			// A block of Ruby.
+			// A Ruby block.
 		case strings.IndexByte("(),|?>", c) >= 0:
 			if several != nil && !several.read(text, i) {
 				return
@@ -213,7 +211,7 @@ func quotedAfter(text string, end int, take func(at int) bool) {
 	}
 }
 
-// goesOn reports whether a statement goes on in the next line.
+// goesOn reports whether a statement continues on the next line.
 func goesOn(before, next string) bool {
 	if before != "" && strings.IndexByte("(,=|?[", before[len(before)-1]) >= 0 || strings.HasSuffix(before, "=>") {
 		return true
@@ -224,18 +222,18 @@ func goesOn(before, next string) bool {
 	return next != "" && strings.IndexByte("=:,|?", next[0]) >= 0 && byteAt(next, 1) != next[0] || strings.HasPrefix(next, "||") || strings.HasPrefix(next, "??")
 }
 
-// values are those that several names get, as in a, b = "1", "2".
+// values are the values of several names, as in a, b = "1", "2".
 type values struct {
-	nth    int  // which of them is that of the name
-	unsure bool // that is not known
-	call   bool // it may be a call with a name of its own, f(a, b="2")
+	nth    int  // which of them belongs to the name
+	unsure bool // nth is not known
+	call   bool // it may be a call with named arguments, f(a, b="2")
 
-	before      int // how many stand before the place that is read
-	open, calls int // parentheses there, and those of them that are calls and what is in them
+	before      int // the number of values before the current position
+	open, calls int // the open parentheses, and those of them that are calls or inside calls
 }
 
-// valuesOf says which value is that of the name that ends at an offset, by what stands
-// before it, and what stands before the operator at another.
+// valuesOf finds out which value belongs to the name that ends at an offset, by what comes before
+// the name and before the operator.
 func valuesOf(text string, end, operator int) *values {
 	v := &values{}
 	i := end - 1
@@ -259,8 +257,8 @@ func valuesOf(text string, end, operator int) *values {
 	return v
 }
 
-// read reads a parenthesis, a comma or another operator between values, and reports whether
-// more of them may follow.
+// read reads a parenthesis, a comma or another operator between values, and reports whether more
+// values may follow.
 func (v *values) read(text string, at int) bool {
 	switch text[at] {
 	case '(':
@@ -279,12 +277,12 @@ func (v *values) read(text string, at int) bool {
 	return v.open >= 0
 }
 
-// holds reports whether the value that ends at an offset is that of the name.
+// holds reports whether the value that ends at an offset belongs to the name.
 func (v *values) holds(text string, end int) bool {
 	return (v.unsure || v.before == v.nth) && !(v.call && closes(text[min(len(text), end):min(len(text), end+maxDeclared)], v.open))
 }
 
-// closes reports whether the rest of a statement closes one more parenthesis than are open.
+// closes reports whether the rest of a statement closes one more parenthesis than is open.
 func closes(rest string, open int) bool {
 	last := byte(0)
 	for i := 0; i < len(rest); i++ {
@@ -314,11 +312,11 @@ func closes(rest string, open int) bool {
 	return false
 }
 
-// maxApart is how far a value may stand behind its name in a block of settings.
+// maxApart bounds the distance of a value from its name in a block of settings.
 const maxApart = 1200
 
-// apart returns the value that stands behind a name with other things between: marks of
-// YAML, elements of XML, other fields, another key, or a command that says it.
+// apart returns the value after a name with other text between: YAML marks, XML elements, other
+// fields, another key, or a command that prints the value.
 func (s *setting) apart(text string, end int) (from, to int, ok bool) {
 	after := text[end:min(len(text), end+maxSetting)]
 	i := 0
@@ -347,37 +345,37 @@ func (s *setting) apart(text string, end int) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// betweenNameAndValue is what may stand between a name and its value, by what it begins with
-// behind the quote of the name.
+// betweenNameAndValue lists what may be between a name and its value, by the characters that it
+// begins with after the quote of the name.
 var betweenNameAndValue = []struct {
 	first   string
 	between *regexp.Regexp
 	named   bool // the value has a name of its own
 }{
-	// Tags and anchors of YAML, and the block behind them.
+	// YAML tags and anchors, and the block after them.
 	{":", regexp.MustCompile(`^["']?[ \t]*:[ \t]+(?:[!&][^\s"']*\s+){1,3}(?:[|>][-+0-9]{0,2}\s+)?["']?`), false},
-	// A text on the next line, or behind the mark of an explicit key.
+	// A string on the next line, or after the mark of an explicit key.
 	{":=", regexp.MustCompile("^[\"'`]?\\s*(?:[:=]|=>|:=)\\s*(?:(?:\"\"\"|'''|[\"'`])\\s*)?"), false},
 	// Lists and maps in JSON and YAML, at most three deep.
 	{":=", regexp.MustCompile("^[\"'`]?\\s*(?::|=>?)\\s*(?:[\\[{(]\\s*(?:[\"']?[\\w.-]+[\"']?\\s*(?::|=>?)\\s*)?){1,3}[\"'`]?"), false},
 	{":", regexp.MustCompile(`^["']?:[ \t]*\r?\n[ \t]*(?:-[ \t]+|[ \t]["']?[\w.-]+["']?:\s+)(?:\s*(?:-[ \t]+|["']?[\w.-]+["']?:\s+)){0,2}["']?`), false},
 	{";|\t", regexp.MustCompile("^[\"'`]?[ \t]*[;|\t][ \t]*[\"'`]?"), false},
-	// Commands that say what they are given.
+	// Commands that print their arguments.
 	{":=", regexp.MustCompile("^[\"'`]?\\s*[:=]\\s*[\"']?(?:\\$\\(|`)\\s*(?:echo|printf|cat[ \t]*<<<)(?:[ \t]+-\\w+|[ \t]+[\"']?%s(?:\\\\n)?[\"']?)*[ \t]*[\"']?"), false},
 	// Elements and attributes.
 	{"<", regexp.MustCompile(`^["']?</[\w:.-]+>\s*<[\w:.-]+[^<>]*>\s*(?:<!\[CDATA\[)?\s*`), false},
 	{">t", regexp.MustCompile(`^["'][^<>\n]{0,80}>\s*(?:<[\w:.-]+[^<>]*>\s*)?(?:<!\[CDATA\[)?\s*`), false},
-	// Other fields, up to the value.
+	// Other fields before the value.
 	{",;-/" + fieldBegins, regexp.MustCompile("^[\"'`]?(?:\\s*[-,;]?\\s*[\"']?\\w+[\"']?[ \t]*[:=][ \t]*(?:\"[^\"\n]*\"|'[^'\n]*'|[\\w ./-]*)){0,8}?\\s*[-,;]?\\s*[\"']?(?i:(?:default_?|string_?)?value|default|content|plaintext)[\"']?[ \t]*[:=][ \t]*[\"'`]?"), true},
-	// A block with a default, among others and blocks of their own.
+	// A block with a default, among other settings and nested blocks.
 	{"{", regexp.MustCompile(`^["']?[ \t]*\{(?:[^{}]|\{[^{}]*\})*?\b(?:default|value)[ \t]*[:=][ \t]*["']?`), true},
 }
 
-// valueWords are in the names of values.
+// valueWords occur in the names of values.
 var valueWords = []string{"alue", "ALUE", "efault", "EFAULT", "ontent", "laintext", "lainText"}
 
 // ofDigests matches names of values that only look like keys.
 var ofDigests = regexp.MustCompile(`(?i)md5|sha-?[0-9]|sum\b|hash|digest|etag|commit|revision`)
 
-// fieldBegins are the letters that another field may begin with.
+// fieldBegins are the characters that another field may begin with.
 const fieldBegins = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ\"'"

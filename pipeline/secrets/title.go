@@ -2,7 +2,7 @@ package secrets
 
 import "strings"
 
-// title turns a rule's id into words: aws-access-token is an AWS access token.
+// title turns a rule's id into words: aws-access-token becomes an AWS access token.
 func title(id string) string {
 	words := strings.Split(id, "-")
 	for i, w := range words {
@@ -12,7 +12,7 @@ func title(id string) string {
 	return strings.Join(words, " ")
 }
 
-// spelling corrects words that are written otherwise than in lower case.
+// spelling returns the spelling of words that are not in lower case.
 func spelling(word string) string {
 	switch word {
 	case "api", "aws", "gcp", "jwt", "pat", "ad", "id", "tf", "url", "npm", "pypi", "yaml", "cicd", "ssh", "sas", "jwk", "iot", "jsr", "mws":

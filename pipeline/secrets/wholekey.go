@@ -10,14 +10,14 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
-// keyExpression is gitleaks' for a private key. The engine follows it from each first
-// line at once, at 64 places each, which takes some 4 µs a byte of first lines.
+// keyExpression is gitleaks' expression for a private key. The engine follows it from all first
+// lines at once, at 64 positions each, which takes some 4 µs for each byte of first lines.
 const keyExpression = `(?i)-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----[\s\S-]{64,}?KEY(?: BLOCK)?-----`
 
-// wholeKeys finds what keyExpression matches, and what gitleaks' lists leave of it.
+// wholeKeys finds what keyExpression matches, except what gitleaks' lists allow.
 type wholeKeys struct{ lists []allowList }
 
-// newWholeKeys returns nil for another rule, or one that gitleaks has changed.
+// newWholeKeys returns nil for another rule, or if gitleaks has changed this one.
 func newWholeKeys(r *gitleaks.Rule, global []*gitleaks.Allowlist) *wholeKeys {
 	if r.Regex.String() != keyExpression || r.Entropy != 0 || len(r.RequiredRules) > 0 || r.SkipReport {
 		return nil
@@ -29,8 +29,7 @@ func newWholeKeys(r *gitleaks.Rule, global []*gitleaks.Allowlist) *wholeKeys {
 	return &wholeKeys{lists}
 }
 
-// maxFirstLine is more than the first line of a key has, where each letter has three
-// bytes.
+// maxFirstLine is longer than the first line of a key if each letter has three bytes.
 const maxFirstLine = 512
 
 var wholeFirstLine = regexp.MustCompile(`(?i)^-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)
@@ -70,8 +69,8 @@ func (k *wholeKeys) allow(p namedAt) bool {
 	return false
 }
 
-// wholeKey is where the key ends that begins at an offset, or 0. Of first lines that
-// contain one another the longest is taken that an end follows.
+// wholeKey is the end of the key that begins at an offset, or 0. Of nested first lines it takes the
+// longest that an end follows.
 func wholeKey(text string, at int) int {
 	first := text[at:min(len(text), at+maxFirstLine)]
 	for {
@@ -94,7 +93,7 @@ func wholeKey(text string, at int) int {
 	}
 }
 
-// lastMark is where the first KEY----- or KEY BLOCK----- from an offset on ends, or 0.
+// lastMark is the end of the first KEY----- or KEY BLOCK----- from an offset on, or 0.
 func lastMark(text string, from int) int {
 	for at := from; ; at++ {
 		i := strings.Index(text[at:], "-----")

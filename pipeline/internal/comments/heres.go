@@ -9,8 +9,9 @@ import (
 // whose name is not known, nothing is a comment any more.
 const maxHeres = 50
 
-// heres are the heredocs that are open; no line in them is a comment. Those of one line stand one after the other. A line within a text may seem to
-// begin one, too: nobody knows which of them is real, so each must see its own end.
+// heres are the heredocs that are open; no line in them is a comment. Those of one line stand one
+// after the other. A line within a text may seem to begin one, too: nobody knows which of them is
+// real, so each must see its own end.
 type heres struct {
 	open   [][]here
 	ever   bool // they go on for ever

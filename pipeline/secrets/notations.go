@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// unwritten reads what stands for characters in mails, databases, documents of XML and
-// HTML, and languages that count otherwise than most, and leaves out markup that cuts a
-// word: =5F and a line's end behind = of quoted-printable, that behind ^ of Batch, =?utf-8?Q?...?= of a mail's head,
-// +AF8- of UTF-7, U&'\0067' of SQL, `u{67} of PowerShell, _x005F_ of XML, CDATA sections,
-// comments, and tags within a line. With decimal set it reads \103 as Lua and Haskell do.
-// It returns nil where a text has nothing of this.
-func unwritten(text string, decimal bool) *reading {
+// decodeNotations decodes the notations for characters in mails, databases, XML and HTML documents
+// and a few languages, and removes markup inside words: =5F and a line break after = in
+// quoted-printable, a line break after ^ in Batch, =?utf-8?Q?...?= in a mail's header, +AF8- in
+// UTF-7, U&'\0067' in SQL, `u{67} in PowerShell, _x005F_ in XML, CDATA sections, comments, and tags
+// within a line. If decimal is set, it reads \103 as Lua and Haskell do. It returns nil if a text
+// has none of this.
+func decodeNotations(text string, decimal bool) *reading {
 	var out *reader
 	kept := 0
 	var literal sqlText
 	for i := 0; i < len(text); i++ {
-		if !mayBeUnwritten[text[i]] && i >= literal.end {
+		if !mayBeNotation[text[i]] && i >= literal.end {
 			continue
 		}
 		c, n := rune(-1), 0
@@ -25,7 +25,7 @@ func unwritten(text string, decimal bool) *reading {
 			c, n = literal.character(text[i:literal.end])
 		}
 		if n == 0 {
-			c, n = unwrittenAt(text, i, decimal)
+			c, n = notationAt(text, i, decimal)
 		}
 		if n == 0 {
 			if text[i] == '&' && i >= literal.end {
@@ -50,16 +50,16 @@ func unwritten(text string, decimal bool) *reading {
 	return out.reading(text)
 }
 
-var mayBeUnwritten = func() (odd [256]bool) {
+var mayBeNotation = func() (odd [256]bool) {
 	for _, c := range []byte("=?+&`_<]\\^") {
 		odd[c] = true
 	}
 	return odd
 }()
 
-// unwrittenAt reads what stands for a character at an offset, and how long it is: 0 for
-// nothing of the kind, and -1 for the character of what says nothing.
-func unwrittenAt(text string, i int, decimal bool) (rune, int) {
+// notationAt reads a notation for a character at an offset and returns its length: 0 if there is
+// none. The character is -1 if it has no meaning.
+func notationAt(text string, i int, decimal bool) (rune, int) {
 	after := text[i+1:]
 	switch text[i] {
 	case '=':
@@ -116,7 +116,7 @@ func unwrittenAt(text string, i int, decimal bool) (rune, int) {
 	return 0, 0
 }
 
-// wordOfMail is the length of what begins an encoded word in a mail's head, or 0.
+// wordOfMail is the length of the start of an encoded word in a mail's header, or 0.
 func wordOfMail(s string) int {
 	if !strings.HasPrefix(s, "=?") {
 		return 0
@@ -126,7 +126,7 @@ func wordOfMail(s string) int {
 
 var mailWord = regexp.MustCompile(`^=\?[\w.:*-]{1,48}\?[QqBb]\?`)
 
-// softEnd is the length of the end of a line that follows at once, or 0.
+// softEnd is the length of a line break that follows directly, or 0.
 func softEnd(s string) int {
 	n := blanks(s)
 	if byteAt(s, n) == '\r' {
@@ -138,15 +138,15 @@ func softEnd(s string) int {
 	return n + 1
 }
 
-// setsName reports whether a line gives a name a value, as the one before it may, too: what
-// ends in = there is an empty value, and no line that goes on.
+// setsName reports whether a line assigns a value to a name. The line before it may then do so too:
+// an = at its end is an empty value and not a continued line.
 func setsName(line string) bool {
 	return settingOfName.MatchString(line[:min(len(line), maxMark)])
 }
 
 var settingOfName = regexp.MustCompile(`^[\w.-]+[ \t]*(?::|=[ \t]*(?:[^\s0-9a-fA-F]|[0-9a-fA-F][^0-9a-fA-F]))`)
 
-// utf7 reads one character of a token that UTF-7 has in base64. A + stands before s.
+// utf7 reads a character of a token that UTF-7 writes in base64. A + comes before s.
 func utf7(s string) (rune, int) {
 	b, err := base64.RawStdEncoding.DecodeString(s[:3])
 	if err != nil || len(b) != 2 || b[0] != 0 || !isTokens(b[1]) {
@@ -161,8 +161,8 @@ func utf7(s string) (rune, int) {
 	return rune(b[1]), n
 }
 
-// decimalEscape reads a character of a token by its number in two or three digits. A
-// backslash stands before s.
+// decimalEscape reads a character of a token by its number in two or three digits. A backslash
+// comes before s.
 func decimalEscape(s string) (rune, int) {
 	n := 0
 	for n < min(len(s), 3) && '0' <= s[n] && s[n] <= '9' {
@@ -174,8 +174,7 @@ func decimalEscape(s string) (rune, int) {
 	return 0, 0
 }
 
-// markup is the length of the markup that a text begins with and that a reader does not
-// see, or 0.
+// markup is the length of the invisible markup at the start of a text, or 0.
 func markup(s string) int {
 	const longest = 200
 	switch {
@@ -192,16 +191,16 @@ func markup(s string) int {
 	return 0
 }
 
-// inlineTag is a tag of HTML that stands within a line.
+// inlineTag matches an HTML tag within a line.
 var inlineTag = regexp.MustCompile(`^</?(?i:wbr|b|i|u|s|q|a|em|strong|small|big|span|font|code|tt|kbd|samp|var|mark|sub|sup|ins|del|abbr|bdi|bdo|nobr)(?:[ \t][^<>]*)?/?>`)
 
-// sqlText is a text of SQL with escapes of its own.
+// sqlText is an SQL string with escapes of its own.
 type sqlText struct {
 	end    int
 	escape byte
 }
 
-// sqlTextAt is the text that begins with the U&' whose & stands at an offset.
+// sqlTextAt is the string that begins with the U&' whose & is at an offset.
 func sqlTextAt(text string, i int) sqlText {
 	quote := byteAt(text, i+1)
 	if c := byteAt(text, i-1); c != 'U' && c != 'u' || quote != '\'' && quote != '"' {
@@ -222,7 +221,7 @@ const maxSQLText = 4 << 10
 
 var sqlEscape = regexp.MustCompile(`^\s+(?i:UESCAPE)\s*'([^0-9A-Za-z+'"\s])'`)
 
-// character reads an escape of the text: four digits, or six behind a +.
+// character reads an escape of the string: four digits, or six after a +.
 func (t sqlText) character(s string) (rune, int) {
 	at, digits := 1, 4
 	if byteAt(s, 1) == '+' {
@@ -266,7 +265,8 @@ func length(ok bool, n int) int {
 	return 0
 }
 
-// characterNames are those that Unicode gives the characters of tokens, and a few that nobody sees.
+// characterNames are Unicode's names of the characters in tokens, and of a few invisible
+// characters.
 var characterNames = func() map[string]rune {
 	out := map[string]rune{
 		"LOW LINE": '_', "HYPHEN-MINUS": '-', "FULL STOP": '.', "PLUS SIGN": '+', "SOLIDUS": '/', "EQUALS SIGN": '=', "TILDE": '~', "COLON": ':', "SPACE": ' ', "DOLLAR SIGN": '$', "EXCLAMATION MARK": '!',

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// Escapes of mails, databases, shells and other languages, and markup within a token.
-func TestUnwrittenTokens(t *testing.T) {
+// Tokens are found with escapes of mails, databases, shells and other languages, and with markup in
+// them.
+func TestTokensInOtherNotations(t *testing.T) {
 	d := detector(t)
 	characters := map[rune]string{}
 	for name, c := range characterNames {

@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// A text that a call turns into a token is one.
-func TestTurnedTokens(t *testing.T) {
+// A string that a call turns into a token counts as the token.
+func TestTransformedTokens(t *testing.T) {
 	d := detector(t)
 	draw := rand.New(rand.NewPCG(47, 7))
 	rest := drawnFrom(`[A-Z][a-z0-9]{3}[A-Za-z0-9]{32}`, draw)
@@ -38,8 +38,8 @@ func TestTurnedTokens(t *testing.T) {
 	}
 }
 
-// Calls and formats that each make a text several times as long don't make it long together.
-func TestTurnedTextsStayShort(t *testing.T) {
+// Several calls and formats that each multiply a text's length don't make it long together.
+func TestTransformedTextsStayShort(t *testing.T) {
 	d := detector(t)
 	long := `"ghp_` + strings.Repeat("a", 2000) + `"`
 	for name, text := range map[string]string{
@@ -50,7 +50,7 @@ func TestTurnedTextsStayShort(t *testing.T) {
 		"places":           `fmt.Sprintf("` + strings.Repeat("%[1]s", 300) + `", ` + long + `)`,
 	} {
 		f := facts("a.js", "+x = "+text)
-		d.Redact(&f) // once, so that only the second time is counted
+		d.Redact(&f) // only the second run is measured
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		d.Redact(&f)

@@ -8,37 +8,36 @@ import (
 	"unicode"
 )
 
-// A program may turn a text into a token: by taking characters out of it, by putting others
-// in their place, or by writing it in capitals or small letters. The functions of this file
-// read such calls behind a text, and around it.
+// A program may turn a string into a token by removing or replacing characters, or by changing the
+// case of letters. The functions in this file read such calls after a string and around it.
 
 const (
-	// maxCall is how long a call may be, and maxCalls how many of them follow a text.
+	// maxCall bounds the length of a call, and maxCalls how many of them follow a string.
 	maxCall  = 96
 	maxCalls = 4
-	// maxGrown is how many characters longer calls and formats may make a text: without a
-	// bound, each could make it many times as long.
+	// maxGrown bounds how much longer calls and formats may make a string, in characters. Without a
+	// bound, each could multiply the length.
 	maxGrown = 256
 )
 
 const argument = "[\"'`/]([^\"'`/\\n]{1,12})[\"'`/][gim]{0,2}"
 
 var (
-	// replacing is a call behind a text that puts something in the place of something else,
-	// or takes it out, and casing one that changes the case of letters.
+	// replacing matches a call after a string that replaces or removes something, and casing one
+	// that changes the case of letters.
 	replacing = regexp.MustCompile(`^["'` + "`" + `)]{0,2}\s*\.\s*(?:replace\w*|Replace\w*|gsub!?|sub!?|tr!?|delete!?|remove|translate|split)\(\s*(?:(?:str|string|bytes)\.maketrans\(\s*)?` + argument + `(?:\s*,\s*["'` + "`" + `]([^"'` + "`" + `\n]{0,4})["'` + "`" + `](?:\s*,\s*(?:["']\w{1,3}["']|[0-9]{1,3}))?)?\s*\){1,2}(?:\s*\.\s*join(?:\(\s*(?:["'` + "`" + `]([^"'` + "`" + `\n]{0,4})["'` + "`" + `])?\s*\))?)?`)
 	casing    = regexp.MustCompile(`^["'` + "`" + `)]{0,2}\s*\.\s*(?:to)?_?(lower|upper|swapcase|downcase|upcase|Lower|Upper|casefold)\w*(?:\(\s*\))?`)
-	// casingBefore is a call around a text that does the same, and replacingBefore one whose
-	// first two texts, or last two, say what is put in the place of what.
+	// casingBefore matches a call around a string that changes its case. replacingBefore matches
+	// one whose first or last two strings say what is replaced by what.
 	casingBefore    = regexp.MustCompile(`(?i)\b(?:\w*\.)?\w{0,6}?(lower|upper|lc|uc|lcase|ucase|swapcase)\(\s*$`)
 	replacingBefore = regexp.MustCompile(`(?i)(?:replace\w*|sub|translate|tr)\(\s*r?$`)
 )
 
-// turning is in the names of such calls.
-var turning = regexp.MustCompile(`(?i)replace|sub|\btr\b|strtr|delete|remove|translate|split|reverse|::-1|lower|upper|case|\b[lu]c\(`)
+// transforming matches the names of such calls.
+var transforming = regexp.MustCompile(`(?i)replace|sub|\btr\b|strtr|delete|remove|translate|split|reverse|::-1|lower|upper|case|\b[lu]c\(`)
 
-// isTurned reports whether such a call stands behind the text that ends at an offset.
-func (p *pieced) isTurned(end int) bool {
+// isTransformed reports whether such a call follows the string that ends at an offset.
+func (p *pieced) isTransformed(end int) bool {
 	if !p.calls || strings.IndexByte(".)", p.at(end+1)) < 0 {
 		return false
 	}
@@ -46,7 +45,7 @@ func (p *pieced) isTurned(end int) bool {
 	return casing.Match(rest) || replacing.Match(rest)
 }
 
-// inCase is a text as a call writes it.
+// inCase is a text in the case that a call gives it.
 func inCase(text, call string) string {
 	switch call = strings.ToLower(call); {
 	case strings.Contains(call, "swap"):
@@ -62,13 +61,12 @@ func inCase(text, call string) string {
 	return strings.ToLower(text)
 }
 
-// replaced is a text with something in the place of something else, which may be an
-// expression.
+// replaced is a text with something replaced. What is replaced may be an expression.
 func replaced(text, what, by string, expression bool) string {
 	if expression && what == "s+" && !strings.Contains(text, "s+") {
-		what = `\s+` // its escape was read before
+		what = `\s+` // its escape was decoded earlier
 	}
-	if expression && strings.ContainsAny(what, `\[(|+*?.`) && !strings.Contains(what, "{") { // a count may be costly
+	if expression && strings.ContainsAny(what, `\[(|+*?.`) && !strings.Contains(what, "{") { // a repeat count may be expensive
 		if re, err := regexp.Compile(what); err == nil {
 			return re.ReplaceAllLiteralString(text, by)
 		}
@@ -76,8 +74,7 @@ func replaced(text, what, by string, expression bool) string {
 	return strings.ReplaceAll(text, what, by)
 }
 
-// writeReversed writes a row backwards, if a call behind its texts or before them turns their
-// order.
+// writeReversed writes a row backwards if a call after or before its strings reverses them.
 func (p *pieced) writeReversed(row []chainPiece) {
 	const near = 24
 	if !p.calls || len(row) < 2 {
@@ -113,9 +110,9 @@ func (p *pieced) writeReversed(row []chainPiece) {
 	}
 }
 
-// turned returns what a program makes of a text by the calls behind and around it, and where
-// these end; the same text where there are none.
-func (p *pieced) turned(c chainPiece) (string, int) {
+// transformed returns what a program makes of a string by the calls after and around it, and the
+// end of these. Without calls it returns the string itself.
+func (p *pieced) transformed(c chainPiece) (string, int) {
 	text, at := string(p.text[c.from:c.to]), c.to
 	if m := casingBefore.FindSubmatch(p.text[max(0, c.from-1-maxName/4):max(0, c.from-1)]); m != nil {
 		text = inCase(text, string(m[1]))
@@ -143,18 +140,18 @@ func (p *pieced) turned(c chainPiece) (string, int) {
 	return text, at
 }
 
-// writeTurned writes a row with its texts turned, if a call turns one.
-func (p *pieced) writeTurned(row []chainPiece) {
+// writeTransformed writes a row with its strings transformed, if a call transforms one.
+func (p *pieced) writeTransformed(row []chainPiece) {
 	var out []chainPiece
 	odd, done := false, 0
 	for _, c := range row {
-		if c.from < done || c.said != "" || c.from == c.to {
+		if c.from < done || c.value != "" || c.from == c.to {
 			continue
 		}
-		text, end := p.turned(c)
+		text, end := p.transformed(c)
 		if done = end; text != string(p.text[c.from:c.to]) {
 			odd = true
-			c.said = text
+			c.value = text
 			c.soft = true
 		}
 		out = append(out, c)
@@ -168,8 +165,8 @@ func (p *pieced) writeTurned(row []chainPiece) {
 	for _, order := range [][3]int{{0, 1, 2}, {1, 2, 0}} {
 		what, by, in := row[order[0]], row[order[1]], row[order[2]]
 		if n := what.to - what.from; n > 0 && n <= len("----") && by.to-by.from <= len("----") {
-			in.said = strings.ReplaceAll(string(p.text[in.from:in.to]), string(p.text[what.from:what.to]), string(p.text[by.from:by.to]))
-			if in.said != "" && len(in.said) <= in.to-in.from+maxGrown {
+			in.value = strings.ReplaceAll(string(p.text[in.from:in.to]), string(p.text[what.from:what.to]), string(p.text[by.from:by.to]))
+			if in.value != "" && len(in.value) <= in.to-in.from+maxGrown {
 				p.write([]chainPiece{in})
 			}
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// What stands beside the text of a change holds no secret, whether a format or another
-// place in the change tells that it is one.
-func TestSecretsBesideTheText(t *testing.T) {
+// The other texts of a change keep no secret, whether a format or another place in the change
+// shows that it is one.
+func TestSecretsInOtherTexts(t *testing.T) {
 	for name, put := range map[string]func(f *pipeline.PRFacts, secret string){
 		"author of a commit": func(f *pipeline.PRFacts, s string) { f.Commits = pipeline.List[pipeline.Commit]{{SHA: "1", Author: s}} },
 		"label":              func(f *pipeline.PRFacts, s string) { f.Labels = pipeline.List[string]{"bug", s} },
@@ -25,7 +25,7 @@ func TestSecretsBesideTheText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, secret := range []string{github, aws, stripe, random} {
 				f := facts("a.go", "+x := 1")
-				if secret == random { // which only its name tells to be one
+				if secret == random { // only its name shows that it is a secret
 					f = facts("a.go", "+password = \""+random+"\"")
 				}
 				put(&f, secret)
