@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// The design auditor grades dimensions: with the shipped rules, one or two
-// that fail are major, and from the third on the worst of them is critical.
+// The design auditor grades dimensions. With the shipped rules, one or two failed dimensions are
+// major, and from the third on the worst is critical.
 func TestDesignAuditWithTheShippedRules(t *testing.T) {
 	const (
 		zoom   = `<meta name="viewport" content="width=device-width, user-scalable=no">`

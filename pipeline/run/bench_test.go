@@ -18,8 +18,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// BenchmarkClassifyCompose measures the two pure stages before the agents on
-// 3,000 files: by 100 globs of every shape, and by the shipped config.
+// BenchmarkClassifyCompose measures the two pure stages before the agents on 3,000 files: with 100
+// globs of every form, and with the shipped config.
 func BenchmarkClassifyCompose(b *testing.B) {
 	facts := &pipeline.PRFacts{}
 	for _, f := range manyFiles(3000, 0) {
@@ -69,9 +69,8 @@ func hundredGlobs() *config.Config {
 	return cfg
 }
 
-// BenchmarkReview measures a whole review by the shipped config, of a change
-// that is held in memory, and the most memory that the heap took meanwhile.
-// Each size has ten times the lines of the one before.
+// BenchmarkReview measures a whole review with the shipped config, of a change in memory, and the
+// peak of the heap. Each size has ten times the lines of the one before.
 func BenchmarkReview(b *testing.B) {
 	cfg, problems := config.Load()
 	if len(problems) > 0 {
@@ -106,8 +105,8 @@ func BenchmarkReview(b *testing.B) {
 	}
 }
 
-// watchHeap samples the heap in use, garbage included, every 5 ms until the
-// function that it returns is called for the most it saw, in bytes.
+// watchHeap samples the heap in use, including garbage, every 5 ms. The function that it returns
+// stops it and returns the peak in bytes.
 func watchHeap() func() uint64 {
 	var most atomic.Uint64
 	stop, stopped := make(chan struct{}), make(chan struct{})
@@ -131,8 +130,8 @@ func watchHeap() func() uint64 {
 	}
 }
 
-// manyFiles makes added files with n lines each of code that looks like what
-// people write; about one line in fifty breaks a rule.
+// manyFiles makes added files with n lines of realistic code each. About one line in fifty breaks a
+// rule.
 func manyFiles(files, n int) []raw.ChangedFile {
 	lines := []string{
 		"// Total returns what the customer pays.", "func Total(items []Item) (int64, error) {",

@@ -12,9 +12,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/history"
 )
 
-// bigConfig lays 5,000 rules and 1,000 policies over the defaults, as a
-// company with many teams would write them: names that are not to be used any
-// more, in this language or under that path, and 200 conditions on the whole
+// bigConfig adds 5,000 rules and 1,000 policies to the defaults, as a company with many teams would
+// write them: deprecated names, in one language or under one path, and 200 conditions on the whole
 // change.
 func bigConfig(t testing.TB) *config.Config {
 	t.Helper()
@@ -40,7 +39,7 @@ func bigConfig(t testing.TB) *config.Config {
 	return cfg
 }
 
-// bigName is one of 5,000 names that start as names in real code do.
+// bigName is one of 5,000 names that begin like names in real code.
 func bigName(i int) string {
 	verbs := []string{"get", "load", "create", "update", "delete", "parse", "render", "send", "read", "write"}
 	nouns := strings.Fields("User Order Account Invoice Session Token Product Payment Request Response Config Client Server Cache Queue " +
@@ -94,9 +93,8 @@ func bigPolicy(i int) map[string]any {
 	}
 }
 
-// BenchmarkBigConfig reviews a real history, commit by commit, by the defaults
-// and by 5,000 rules and 1,000 policies more, and says how many times longer
-// that takes.
+// BenchmarkBigConfig reviews a real history, commit by commit, with the defaults and with 5,000
+// more rules and 1,000 more policies, and reports how many times longer that takes.
 func BenchmarkBigConfig(b *testing.B) {
 	changes := history.Read(b, 8<<20)
 	if changes == nil {

@@ -14,24 +14,23 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// Carry says which results of the last review may stand for those of agents,
-// which then don't run. The zero value lets none.
+// Carry says which results of the last review may replace those of agents, which then don't run.
+// The zero value allows none.
 //
-// A result is carried only if the agent finished, and all that it was made of is
-// known to be equal: the version of reviewgate, the config, the agent's entry in
-// the manifest, and the facts but for the SHAs of commits and the time. From the
-// review of another head, whose change against the merge base is equal, only
-// results of agents that read nothing but the facts are, and where files have no
-// text in these, none. One that reads the messages of commits needs these to be
-// equal too: a branch that is brought up to date gets a commit more.
+// A result is carried only if the agent finished, and everything that it depends on is known to be
+// equal: the version of reviewgate, the config, the agent's entry in the manifest, and the facts
+// without the SHAs of commits and the time. The last review may be of another head whose change
+// against the merge base is equal. Then only results of agents that read nothing but the facts are
+// carried, and only if all changed files have text in the facts. An agent that reads commit
+// messages also needs equal messages: a branch that is brought up to date gets another commit.
 type Carry struct {
-	// Last returns the newest review, or nil. It is asked only where a result of
-	// it may be of use.
+	// Last returns the newest review, or nil. It is called only if a result of that review may be
+	// used.
 	Last func(ctx context.Context) (*LastReview, error)
-	// SameHead says that results of a review of the same head may be carried;
-	// without it somebody wants to see the agents run.
+	// SameHead says that results of a review of the same head may be carried. Without it, somebody
+	// wants to see the agents run.
 	SameHead bool
-	// Anew are the agents that run in any case.
+	// Rerun are the agents that run in any case.
 	Anew []string
 }
 
@@ -48,7 +47,7 @@ func (r *Runner) lastReview(ctx context.Context, engine *Engine, v *pipeline.Rev
 		return nil, nil
 	}
 	ofUse := gapModelOf(engine.config, o) != "" || slices.ContainsFunc(v.Manifest.Entries, func(e pipeline.ManifestEntry) bool {
-		return !c.anew(e.Agent) && (c.SameHead || r.readsFactsAlone(engine, e.Agent))
+		return !c.reruns(e.Agent) && (c.SameHead || r.readsFactsAlone(engine, e.Agent))
 	})
 	if !ofUse {
 		return nil, nil
@@ -60,31 +59,31 @@ func (r *Runner) lastReview(ctx context.Context, engine *Engine, v *pipeline.Rev
 	return last, nil
 }
 
-// readsFactsAlone reports whether an agent's result is made of nothing but facts
-// and config. Those that stand in for others are taken to.
+// readsFactsAlone reports whether an agent's result depends only on facts and config. Agents that
+// replace others are assumed to be such.
 func (r *Runner) readsFactsAlone(engine *Engine, agent string) bool {
 	if r.Agents[agent] != nil {
 		return true
 	}
 	for i := range engine.config.Agents {
 		if a := &engine.config.Agents[i]; a.ID == agent {
-			_, reviews := a.Reviewer() // documents, whole: the facts show what changed of them
+			_, reviews := a.Reviewer() // it reads whole documents, and the facts show only their changes
 			return a.Kind == config.KindRules || a.Kind == config.KindSecrets || a.StageOf() == pipeline.StageQuality && !reviews
 		}
 	}
 	return false
 }
 
-// readsCommits reports whether an agent looks at the messages of commits. The
-// agent for secrets looks at redactions, which are compared in any case.
+// readsCommits reports whether an agent reads commit messages. The agent for secrets reads
+// redactions, which are compared anyway.
 func (r *Runner) readsCommits(engine *Engine, agent string) bool {
 	return r.Agents[agent] != nil || engine.rules.ReadsCommits(agent)
 }
 
-// carried are results that stand for those of agents, by agent.
+// carried are results that replace those of agents, by agent.
 type carried map[string][]pipeline.AgentResult
 
-// carry finds the results of the last review that stand.
+// carry finds the results of the last review that can be carried.
 func (r *Runner) carry(ctx context.Context, engine *Engine, v *pipeline.Review, last *LastReview, c Carry, o dispatch.Options) carried {
 	sameHead, ok := r.stands(v, last, c)
 	if !ok {
@@ -97,7 +96,7 @@ func (r *Runner) carry(ctx context.Context, engine *Engine, v *pipeline.Review, 
 		e := &v.Manifest.Entries[i]
 		before := was.Manifest.Entry(e.Agent)
 		switch {
-		case c.anew(e.Agent) || before == nil || !sameJSON(e, before):
+		case c.reruns(e.Agent) || before == nil || !sameJSON(e, before):
 		case !sameHead && !r.readsFactsAlone(engine, e.Agent):
 		case !commits && r.readsCommits(engine, e.Agent):
 		default:
@@ -108,7 +107,7 @@ func (r *Runner) carry(ctx context.Context, engine *Engine, v *pipeline.Review, 
 	}
 	for agent, results := range out {
 		for i := range results {
-			if !sameHead { // what is cited stands in files that the change leaves alone
+			if !sameHead { // the citations are in files outside the change
 				results[i].Citations = dispatch.Citations(ctx, results[i].Output.Findings, &v.Facts, o, agent)
 			}
 		}
@@ -116,33 +115,32 @@ func (r *Runner) carry(ctx context.Context, engine *Engine, v *pipeline.Review, 
 	return out
 }
 
-// stands reports whether the last review was of the same facts, so that what was
-// made of nothing else stands, and whether it was of the same head.
+// stands reports whether the last review had the same facts, so that results that depend only on
+// facts can be carried, and whether it was of the same head.
 func (r *Runner) stands(v *pipeline.Review, last *LastReview, c Carry) (sameHead, ok bool) {
 	if last == nil || last.Version != r.Version {
 		return false, false
 	}
 	was := last.Review
 	sameHead = was.Facts.Head.SHA == v.Facts.Head.SHA
-	if sameHead && !c.SameHead || !sameHead && !tellAll(&v.Facts) {
+	if sameHead && !c.SameHead || !sameHead && !complete(&v.Facts) {
 		return sameHead, false
 	}
 	return sameHead, sameFacts(&v.Facts, &was.Facts) && sameJSON(v.Classification, was.Classification)
 }
 
-// anew reports whether an agent runs in any case.
-func (c Carry) anew(agent string) bool { return slices.Contains(c.Anew, agent) }
+// reruns reports whether an agent runs in any case.
+func (c Carry) reruns(agent string) bool { return slices.Contains(c.Anew, agent) }
 
-// finished are an agent's results in a review, if it came to its end in all of
-// them. A finding about a commit's message names the commit, which another head
-// may not have.
+// finished returns an agent's results in a review, if all of them finished. A finding about a
+// commit's message names the commit, which another head may not have.
 func finished(was *pipeline.Review, agent string, sameHead bool) []pipeline.AgentResult {
 	var out []pipeline.AgentResult
 	for _, r := range was.Results {
 		if r.Agent != agent {
 			continue
 		}
-		if r.Status != pipeline.AgentOK { // one that was not asked may be, now
+		if r.Status != pipeline.AgentOK { // a skipped agent may be asked now
 			return nil
 		}
 		if !sameHead && slices.ContainsFunc(r.Output.Findings, aboutACommit) {
@@ -166,7 +164,7 @@ func (c carried) without(m pipeline.AgentManifest) pipeline.AgentManifest {
 	return m
 }
 
-// with puts what was carried among the results, in the manifest's order.
+// with adds the carried results to the others, in the manifest's order.
 func (c carried) with(made pipeline.List[pipeline.AgentResult], m pipeline.AgentManifest) pipeline.List[pipeline.AgentResult] {
 	var all pipeline.List[pipeline.AgentResult]
 	for i := range m.Entries {
@@ -181,7 +179,7 @@ func (c carried) with(made pipeline.List[pipeline.AgentResult], m pipeline.Agent
 	return all
 }
 
-// timings are the lines of the record for agents that did not run.
+// timings are the entries in the record for agents that did not run.
 func (c carried) timings() []pipeline.AgentTiming {
 	var out []pipeline.AgentTiming
 	for agent, results := range c {
@@ -192,14 +190,14 @@ func (c carried) timings() []pipeline.AgentTiming {
 	return out
 }
 
-// tellAll reports whether facts hold all of a change that can differ: what could
-// not be read might, and so might files without text.
-func tellAll(f *pipeline.PRFacts) bool {
+// complete reports whether facts hold everything in a change that can differ. Unread parts and
+// files without text might differ.
+func complete(f *pipeline.PRFacts) bool {
 	return len(f.Incomplete) == 0 && !slices.ContainsFunc(f.Files, func(x pipeline.File) bool { return x.Binary })
 }
 
-// sameFacts compares facts without commits, their SHAs, and the time. Files are
-// compared one by one: a large change is not encoded as a whole.
+// sameFacts compares facts without commits, their SHAs and the time. It compares files one by one,
+// so that a large change is not encoded as a whole.
 func sameFacts(a, b *pipeline.PRFacts) bool {
 	if len(a.Files) != len(b.Files) || !sameJSON(lasting(a), lasting(b)) {
 		return false
@@ -212,11 +210,10 @@ func sameFacts(a, b *pipeline.PRFacts) bool {
 	return true
 }
 
-// SameChange reports whether two heads are known to make the same change: all text of
-// both was read, and their lines and places are equal. With a secret in either nobody can
-// tell.
+// SameChange reports whether two heads are known to make the same change: all text of both was
+// read, and their lines and positions are equal. If either has a secret, nobody can tell.
 func SameChange(a, b *pipeline.PRFacts) bool {
-	return tellAll(a) && tellAll(b) && len(a.Redactions)+len(b.Redactions) == 0 &&
+	return complete(a) && complete(b) && len(a.Redactions)+len(b.Redactions) == 0 &&
 		slices.EqualFunc(a.Files, b.Files, func(x, y pipeline.File) bool { return x.Path == y.Path && sameJSON(&x, &y) })
 }
 
@@ -231,7 +228,7 @@ func lasting(f *pipeline.PRFacts) pipeline.PRFacts {
 	return c
 }
 
-// sameCommits compares commits but for their SHAs.
+// sameCommits compares commits without their SHAs.
 func sameCommits(a, b []pipeline.Commit) bool {
 	return slices.EqualFunc(a, b, func(x, y pipeline.Commit) bool {
 		x.SHA, y.SHA = "", ""
@@ -239,7 +236,7 @@ func sameCommits(a, b []pipeline.Commit) bool {
 	})
 }
 
-// sameJSON compares as stored: what was read back has empty lists for none.
+// sameJSON compares values in their stored form: what was read back has empty lists instead of nil.
 func sameJSON(a, b any) bool {
 	x, err := json.Marshal(a)
 	if err != nil {

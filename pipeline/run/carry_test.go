@@ -16,7 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// pushed is a change as it is at one head.
+// pushed is a change at one head.
 type pushed struct {
 	inMemory
 	head, base, title string
@@ -38,13 +38,13 @@ func (s *pushed) Commits(context.Context) (raw.Commits, error) {
 	return raw.Commits{Commits: commits}, nil
 }
 
-// Two agents of change: one that stands in for the config's, and one of its own.
+// Two agents for change: one that replaces an agent of the config, and one of its own.
 const standIn, ofSecrets = "finance-sme", "secrets"
 
-// carrying is the review of one head, and of another after it.
+// carrying is the review of one head, and then of another.
 type carrying struct {
 	*testing.T
-	ran    []string // stand-ins that ran, by head
+	ran    []string // the heads for which the replacement agents ran
 	mu     sync.Mutex
 	runner *Runner
 	fails  bool
@@ -77,7 +77,7 @@ func (c *carrying) review(src normalize.Source, carry Carry) Outcome {
 	return out
 }
 
-// after is a Carry from a review as it is read back from where it is stored.
+// after is a Carry from a stored review.
 func (c *carrying) after(was Outcome, carry Carry) Carry {
 	c.Helper()
 	stored, err := json.Marshal(was.Review)
@@ -94,7 +94,7 @@ func (c *carrying) after(was Outcome, carry Carry) Carry {
 	return carry
 }
 
-// carriedOver are the agents whose results were.
+// carriedOver returns the agents whose results were carried.
 func carriedOver(o Outcome) []string {
 	var out []string
 	for _, r := range o.Review.Results {
@@ -106,12 +106,12 @@ func carriedOver(o Outcome) []string {
 	return out
 }
 
-// On one head results stand unless somebody wants to see the agents run.
+// On the same head, results stand unless somebody wants to see the agents run.
 func TestCarryOnTheSameHead(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		carry Carry
-		all   bool // are carried
+		all   bool // all results are carried
 		but   string
 	}{
 		{"asked for again", Carry{}, false, ""},
@@ -153,15 +153,14 @@ func TestCarryOnTheSameHead(t *testing.T) {
 	}
 }
 
-// To another head results are carried only where the change is known to be
-// equal.
+// To another head, results are carried only if the change is known to be equal.
 func TestCarryToAnotherHead(t *testing.T) {
 	brought := pipeline.Commit{Message: "Merge branch 'main' into totals", Author: "ann"}
 	for _, tt := range []struct {
 		name   string
 		change func(s *pushed)
 		rules  bool // agents that read no commits are carried
-		others bool // the one that may is carried
+		others bool // the other agent that can be carried is carried
 	}{
 		{"rebased", func(*pushed) {}, true, true},
 		{"brought up to date", func(s *pushed) { s.commits = append(s.commits, brought) }, true, false},
@@ -187,7 +186,7 @@ func TestCarryToAnotherHead(t *testing.T) {
 			}
 		}
 
-		// Once more: it is still told who really looked, and at what.
+		// In the next review, the coverage still names the review that really looked.
 		third := *next
 		third.head, third.base = "head-3", "base-3"
 		for _, r := range c.review(&third, c.after(out, Carry{})).Review.Results {
@@ -198,7 +197,7 @@ func TestCarryToAnotherHead(t *testing.T) {
 	}
 }
 
-// What can't be told to be equal is not carried.
+// A result is not carried if something may differ.
 func TestCarryNothing(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -271,9 +270,8 @@ func TestCarryNoFindingAboutACommit(t *testing.T) {
 	}
 }
 
-// A secret in a message stands in another commit after a rebase. That alone makes
-// the change no other; the finding about it is made anew, of the commit that is
-// there now.
+// A secret in a message is in another commit after a rebase. That alone does not make another
+// change. The finding is made again, for the commit that is there now.
 func TestCarryWithASecretInACommit(t *testing.T) {
 	c := newCarrying(t)
 	first := c.first()
@@ -293,8 +291,7 @@ func TestCarryWithASecretInACommit(t *testing.T) {
 	}
 }
 
-// What a result cites outside of the change is looked up anew: it may be gone
-// from another head.
+// What a result cites outside the change is looked up again: it may be missing at another head.
 func TestCarryLooksCitationsUp(t *testing.T) {
 	cites := agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
 		return pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{{
@@ -323,8 +320,8 @@ func TestCarryLooksCitationsUp(t *testing.T) {
 	}
 }
 
-// What an agent reads out of the process, such as a report or another App's
-// check, may be another for an equal change. To decide once more it stands.
+// What an I/O agent reads, such as a report or another App's check, may differ for an equal change.
+// When only the decision is made again, it stands.
 func TestCarryNothingFromOutsideToAnotherHead(t *testing.T) {
 	read := 0
 	outside := func(OutsideAgent) dispatch.Agent {
@@ -354,8 +351,7 @@ func TestCarryNothingFromOutsideToAnotherHead(t *testing.T) {
 	}
 }
 
-// Rules for the messages of commits look at those of another head, however equal
-// its change is.
+// Rules for commit messages run on those of another head, even if its change is equal.
 func TestCarryNoRulesForOtherCommits(t *testing.T) {
 	const agent = "pr-hygiene"
 	cfg, err := proposes(map[string]string{config.FileRules: `[{"id": "no-fixup", "name": "Fixup", "severity": "major", "agent": "pr-hygiene", "category": "words",
@@ -387,7 +383,7 @@ func TestCarryFails(t *testing.T) {
 	if !errors.Is(err, broken) {
 		t.Errorf("Run = %v, want the error", err)
 	}
-	// What can be of no use is not asked for.
+	// A last review that can't be used is not asked for.
 	asked := Carry{Last: func(context.Context) (*LastReview, error) { t.Error("asked for the last review"); return nil, nil }}
 	for i := range shipped(t).Agents {
 		asked.Anew = append(asked.Anew, shipped(t).Agents[i].ID)

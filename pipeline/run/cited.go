@@ -7,12 +7,11 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// maxCited is how much of a file is read to look for a line that a finding
-// cites, in bytes: more than any source has.
+// maxCited is how much of a file is read to find a cited line, in bytes. No source file is larger.
 const maxCited = 4 << 20
 
-// exists looks up at the head what a finding cites. It is nil where no file can
-// be read.
+// exists returns a function that looks up at the head what a finding cites. It returns nil if no
+// file can be read.
 func (o *Options) exists(facts *pipeline.PRFacts) func(ctx context.Context, path string, line int) (bool, error) {
 	if o.File == nil {
 		return nil
@@ -23,8 +22,8 @@ func (o *Options) exists(facts *pipeline.PRFacts) func(ctx context.Context, path
 	}
 }
 
-// hasLine reports whether a text has a line, counted from 1. Every text has line
-// 0, which is the file as such.
+// hasLine reports whether a text has a line, counted from 1. Every text has line 0, which is the
+// file itself.
 func hasLine(text []byte, line int) bool {
 	lines := bytes.Count(text, []byte("\n"))
 	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {

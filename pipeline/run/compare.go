@@ -11,29 +11,28 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// Comparer tells which findings at one place are about one thing. The note says what it
+// Comparer tells which findings at one place are about the same problem. The note says what it
 // could not tell.
 type Comparer interface {
 	Compare(ctx context.Context, task dispatch.Task, pairs []aggregate.Pair) (comparisons []pipeline.Comparison, note string, err error)
 }
 
-// maxPairs bounds how many pairs of findings a model is asked about at a time: some 15,000
-// tokens.
+// maxPairs bounds how many pairs of findings a model is asked about at once: some 15,000 tokens.
 const maxPairs = 40
 
 // comparing asks a model about pairs of findings.
 type comparing struct {
-	aside
+	consultation
 	comparer Comparer
-	before   []pipeline.Comparison // of the last review, whose findings may be carried over
+	before   []pipeline.Comparison // from the last review, whose findings may be carried
 }
 
-// compare asks about the findings among the results that may be about one thing. The error is
-// that of ctx.
+// compare asks about findings in the results that may be about the same problem. The error is that
+// of ctx.
 func (c *comparing) compare(ctx context.Context, in aggregate.Input, results pipeline.List[pipeline.AgentResult]) error {
 	in.Results = results
 	pairs := aggregate.Undecided(in, maxPairs, func(p *aggregate.Pair) bool {
-		return c.mayTell(&p.One) && c.mayTell(&p.Other) && !c.recall(p)
+		return c.mayTell(&p.One) && c.mayTell(&p.Other) && !c.reuse(p)
 	})
 	if len(pairs) == 0 {
 		return nil
@@ -41,8 +40,8 @@ func (c *comparing) compare(ctx context.Context, in aggregate.Input, results pip
 	return c.ask(ctx, in, &comparisonAsker{comparer: c.comparer, pairs: pairs})
 }
 
-// recall takes over what was said of a pair in the last review, and reports whether it was.
-func (c *comparing) recall(p *aggregate.Pair) bool {
+// reuse copies the answer about a pair from the last review, and reports whether there was one.
+func (c *comparing) reuse(p *aggregate.Pair) bool {
 	i := slices.IndexFunc(c.before, func(b pipeline.Comparison) bool { return b.One == p.OneKey && b.Other == p.OtherKey })
 	if i >= 0 {
 		c.result().Comparisons = append(c.result().Comparisons, c.before[i])
@@ -50,22 +49,22 @@ func (c *comparing) recall(p *aggregate.Pair) bool {
 	return i >= 0
 }
 
-// comparisonAsker is a question about pairs as dispatch runs it.
+// comparisonAsker is a question about pairs, in the form that dispatch runs.
 type comparisonAsker struct {
 	comparer Comparer
 	pairs    []aggregate.Pair
 
-	mu   sync.Mutex // an attempt that was given up may end at any time
+	mu   sync.Mutex // an abandoned attempt may end at any time
 	said []pipeline.Comparison
 }
 
-// Review returns no findings: comparisons are kept in the row.
+// Review returns no findings. The comparisons go into the row.
 func (a *comparisonAsker) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
 	out, _, err := a.ReviewAndNote(ctx, task)
 	return out, err
 }
 
-// ReviewAndNote keeps what is said.
+// ReviewAndNote stores the answers.
 func (a *comparisonAsker) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
 	said, note, err := a.comparer.Compare(ctx, task, a.pairs)
 	if err == nil && ctx.Err() == nil {
@@ -82,20 +81,19 @@ func (a *comparisonAsker) put(row *pipeline.AgentResult) {
 	row.Comparisons = append(row.Comparisons, a.said...)
 }
 
-// comparing is what asks which findings are about one thing, or nil where nobody is to be
-// asked.
+// comparing asks which findings are about the same problem. It is nil if nobody should be asked.
 func (r *Runner) comparing(engine *Engine, o Options, each OutsideAgent, v *pipeline.Review, last *LastReview, options dispatch.Options) *comparing {
 	settings := engine.config.Settings.Models
 	if o.Comparer == nil || settings.Agreement == config.AgreementWords || len(settings.Reviewers) == 0 {
 		return nil
 	}
-	each = r.aside(engine, each, pipeline.Matcher)
+	each = r.consultation(engine, each, pipeline.Matcher)
 	comparer := o.Comparer(each)
 	if comparer == nil {
 		return nil
 	}
-	c := &comparing{aside: newAside(each, settings.Reviewers[0], options), comparer: comparer}
-	for _, was := range r.said(v, last, o.Carry, pipeline.Matcher, c.model) {
+	c := &comparing{consultation: newConsultation(each, settings.Reviewers[0], options), comparer: comparer}
+	for _, was := range r.lastRows(v, last, o.Carry, pipeline.Matcher, c.model) {
 		c.before = append(c.before, was.Comparisons...)
 	}
 	return c

@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// titled finds one thing under the title.
+// titled is an agent with one finding of the title.
 func titled(title string, severity pipeline.Severity) dispatch.Agent {
 	return agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
 		return pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{{
@@ -21,7 +21,7 @@ func titled(title string, severity pipeline.Severity) dispatch.Agent {
 	})
 }
 
-// comparerFunc says whether pairs are one thing.
+// comparerFunc says whether pairs are the same.
 type comparerFunc func(pairs []aggregate.Pair) (same bool, err error)
 
 func (f comparerFunc) Compare(_ context.Context, task dispatch.Task, pairs []aggregate.Pair) ([]pipeline.Comparison, string, error) {
@@ -36,8 +36,8 @@ func (f comparerFunc) Compare(_ context.Context, task dispatch.Task, pairs []agg
 	return out, "by " + task.Model, nil
 }
 
-// Two models that word one thing in their own ways agree on it if a model says so, stage by
-// stage; whether it can is no reason to let a change pass or not.
+// Two models with different words agree on a finding if a model says so, in each stage. If no model
+// can say so, the change passes neither more nor less.
 func TestModelsAreAskedWhetherTheyAgree(t *testing.T) {
 	apart := map[string]dispatch.Agent{"small": titled("Total is rounded twice", pipeline.SeverityMajor), "big": titled("Sums drift by a cent", pipeline.SeverityMajor)}
 	alike := map[string]dispatch.Agent{"small": titled("Total is rounded twice", pipeline.SeverityMajor), "big": titled("The total is rounded twice", pipeline.SeverityMajor)}
@@ -51,10 +51,10 @@ func TestModelsAreAskedWhetherTheyAgree(t *testing.T) {
 		previous      func(context.Context, *pipeline.PRFacts) (*pipeline.PreviousReport, error)
 		same          bool
 		err           error
-		asked         int // pairs
+		asked         int // number of pairs
 		agreed        int
 		decision      pipeline.Decision
-		status        pipeline.AgentStatus // of the matcher; empty where there is none
+		status        pipeline.AgentStatus // of the matcher; empty if there is none
 	}{
 		"one thing":                         {quality: apart, same: true, asked: 1, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK},
 		"two things":                        {quality: apart, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK},
@@ -102,7 +102,7 @@ func TestModelsAreAskedWhetherTheyAgree(t *testing.T) {
 	}
 }
 
-// Where what models found is carried over, so is what was said of it.
+// If models' findings are carried, so are the answers about them.
 func TestComparisonsAreCarried(t *testing.T) {
 	c := newCarrying(t)
 	var a asked

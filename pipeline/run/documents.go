@@ -10,20 +10,21 @@ import (
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
-// settled is an input in which the review reports of people and those that models made of
-// the same documents stand in for one another: a person's for what the models said before
-// it, and the models' for a mandatory one.
+// settled is an input in which the review reports of people and those that models made of the same
+// documents replace one another: a person's report replaces what the models found before it, and a
+// model's report replaces a missing mandatory one.
 func settled(in aggregate.Input) aggregate.Input {
 	in.Previous, in.Again = overtaken(in.Previous, in.Results), overtaken(in.Again, in.Results)
 	in.Results = completed(in)
 	return in
 }
 
-// overtaken is a report in which nothing is known of the surroundings of what only the
-// models of one reviewer found in a document, of which a report now stands before theirs:
-// as with lines that changed, it is gone if nobody raises it again.
+// overtaken is the previous report after review reports replaced models' findings. A finding that
+// only the models of one reviewer made in a document loses its surroundings if a review report now
+// replaces the models' review. As with changed lines, it is then gone unless somebody raises it
+// again.
 func overtaken(was *pipeline.PreviousReport, results []pipeline.AgentResult) *pipeline.PreviousReport {
-	by := map[[2]string]bool{} // agent and document
+	by := map[[2]string]bool{} // by agent and document
 	for _, r := range results {
 		for _, d := range r.Documents {
 			if d.Report != "" && judged(results, path.Dir(d.Report)) {
@@ -58,10 +59,10 @@ func judged(results []pipeline.AgentResult, place string) bool {
 	})
 }
 
-// completed are the results with the outcomes of review reports that lacked but a mandatory
-// review which a model has made.
+// completed returns the results in which outcomes of review reports that lacked only a mandatory
+// review count a model's review instead.
 func completed(in aggregate.Input) pipeline.List[pipeline.AgentResult] {
-	reviewed := map[string][]string{} // the documents, by whom they were reviewed as
+	reviewed := map[string][]string{} // the documents, by the reviewer's role
 	for i := range in.Config.Agents {
 		a := &in.Config.Agents[i]
 		by, ok := a.Reviewer()

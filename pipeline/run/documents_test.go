@@ -13,8 +13,8 @@ const (
 	aReport = "specs/7/review/a-report.md"
 )
 
-// A report overtakes what the models of its reviewer alone found in its document, and only
-// where it was judged.
+// A review report replaces what the models of its reviewer found in its document, and nothing else,
+// and only if the report was judged.
 func TestOvertaken(t *testing.T) {
 	finding := func(path string, by ...pipeline.Maker) pipeline.Finding {
 		return pipeline.Finding{Path: path, Agent: by[0].Agent, Model: by[0].Model, FoundBy: by, Surroundings: pipeline.List[string]{"x"}}
@@ -50,8 +50,8 @@ func TestOvertaken(t *testing.T) {
 	}
 }
 
-// A model's review does for a mandatory report about the same document, and for nothing
-// that a report itself says.
+// A model's review counts as a mandatory report about the same document, and changes nothing that a
+// report itself says.
 func TestCompleted(t *testing.T) {
 	by, _ := reviewreport.ReviewerOf(reviewreport.AgentSpecReviewer)
 	reports := func(agent string, status string) (pipeline.ReportOutcome, []pipeline.Finding) {

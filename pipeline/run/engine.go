@@ -23,8 +23,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
-// Engine is everything that is compiled once for a version of config. It is
-// never changed after Compile.
+// Engine is everything that is compiled once for a version of config. It does not change after
+// Compile.
 type Engine struct {
 	config      *config.Config
 	classify    *classify.Classifier
@@ -37,7 +37,7 @@ type Engine struct {
 	readsType   bool
 }
 
-// Compile compiles a config. A config that Load returned compiles.
+// Compile compiles a config. Every config that Load returned compiles.
 func Compile(cfg *config.Config) (*Engine, error) {
 	e := &Engine{config: cfg, byID: aggregate.RulesByID(cfg)}
 	var err error
@@ -69,8 +69,8 @@ func Compile(cfg *config.Config) (*Engine, error) {
 	return e, nil
 }
 
-// labelsRead tells what policies and rules read of a change's labels. Its type
-// is read from them only where its title names none.
+// labelsRead returns which of a change's labels policies and rules read. Labels decide the type
+// only if the title does not.
 func (e *Engine) labelsRead(facts *pipeline.PRFacts) pipeline.LabelsRead {
 	switch {
 	case e.readsLabels:
@@ -83,8 +83,8 @@ func (e *Engine) labelsRead(facts *pipeline.PRFacts) pipeline.LabelsRead {
 
 type agents = map[string]dispatch.Agent
 
-// agents are the config's agents over one change. Those of kind rules share
-// one scan, so that all rules take one pass.
+// agents are the config's agents for one change. Agents of the kind rules share one scan, so that
+// all rules take one pass.
 func (e *Engine) agents(facts *pipeline.PRFacts, classification *pipeline.Classification, extra agents) agents {
 	scan := e.rules.Scan(facts, classification)
 	all := agents{}
@@ -103,9 +103,9 @@ func (e *Engine) agents(facts *pipeline.PRFacts, classification *pipeline.Classi
 	return all
 }
 
-// outside are the agents of one run that reach out of the process, and those
-// that stand in for the config's. each is what all of them are given.
-func (r *Runner) outside(cfg *config.Config, o Options, m *pipeline.AgentManifest, each OutsideAgent) agents {
+// ioAgents are the I/O agents of one run, and those that replace the config's. each is what all of
+// them get.
+func (r *Runner) ioAgents(cfg *config.Config, o Options, m *pipeline.AgentManifest, each OutsideAgent) agents {
 	all := agents{}
 	for _, a := range cfg.Agents {
 		reaches := a.Kind == config.KindReport || a.Kind == config.KindCodeScanning || a.Kind == config.KindLLM
@@ -125,8 +125,8 @@ func (r *Runner) outside(cfg *config.Config, o Options, m *pipeline.AgentManifes
 	return all
 }
 
-// shares reports whether a model is asked more than once about the agent's files. Reviewers
-// of documents ask in another way.
+// shares reports whether a model is asked more than once about the agent's files. Reviewers of
+// documents ask differently.
 func shares(cfg *config.Config, m *pipeline.AgentManifest, agent string) bool {
 	own := m.Entry(agent)
 	if own == nil {
@@ -147,41 +147,41 @@ func shares(cfg *config.Config, m *pipeline.AgentManifest, agent string) bool {
 	return slices.ContainsFunc(own.Models, func(model string) bool { return asked[model] > 1 })
 }
 
-// modelless stands for an agent that asks a language model where the server has
-// none. It runs only where a policy requires it.
+// modelless replaces an agent that asks a language model if the server has none. It runs only if a
+// policy requires the agent.
 type modelless struct{}
 
 var errModelless = errors.New("the server has no language model: its settings name none under model_endpoints")
 
-// Review fails.
+// Review always fails.
 func (modelless) Review(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
 	return pipeline.AgentOutput{}, errModelless
 }
 
-// Engines keeps the compiled configs that were used last. Its zero value is
-// empty, and any number of Runners may share one.
+// Engines caches the most recently used compiled configs. Its zero value is empty, and any number
+// of Runners may share one.
 type Engines struct {
 	compiling singleflight.Group // by key
 
 	mu    sync.Mutex
-	byKey map[[sha256.Size]byte]*Engine // by the configs' keys: whoever writes config must not choose whose engine it meets
-	order [][sha256.Size]byte           // the one used last comes last
+	byKey map[[sha256.Size]byte]*Engine // by the configs' keys: nobody can write a config that gets another's engine
+	order [][sha256.Size]byte           // the most recently used comes last
 	size  int
 }
 
-// maxEngines is how many bytes of compiled configs are kept: some twenty of
-// the size of the defaults, or five of 5,000 rules. One is kept whatever it takes.
+// maxEngines bounds the compiled configs in the cache, in bytes: some twenty of the size of the
+// defaults, or five of 5,000 rules. One config is cached whatever its size.
 const maxEngines = 192 << 20
 
-// What a compiled config takes, measured on the defaults (9 MB) and on 5,000
-// short rules (36 MB): most of it goes with the text of expressions.
+// The size of a compiled config, measured on the defaults (9 MB) and on 5,000 short rules (36 MB).
+// Most of it depends on the text of expressions.
 const (
 	bytesPerConfig    = 1 << 20
 	bytesPerCharacter = 100
 	bytesPerEntry     = 1000
 )
 
-// sizeOf estimates what a config takes once it is compiled, in bytes.
+// sizeOf estimates the size of a compiled config, in bytes.
 func sizeOf(cfg *config.Config) int {
 	n := bytesPerConfig + bytesPerEntry*(len(cfg.Rules)+len(cfg.Policies))
 	for i := range cfg.Rules {
@@ -194,21 +194,21 @@ func sizeOf(cfg *config.Config) int {
 	return n
 }
 
-// get compiles each config once, however many reviews ask for it at a time. One
-// that takes long holds up only those that need it.
+// get compiles each config once, however many reviews ask for it at the same time. A slow one
+// delays only those that need it.
 func (c *Engines) get(cfg *config.Config) (*Engine, error) {
-	if e := c.kept(cfg.Key); e != nil {
+	if e := c.cached(cfg.Key); e != nil {
 		return e, nil
 	}
 	e, err, _ := c.compiling.Do(string(cfg.Key[:]), func() (any, error) {
-		if e := c.kept(cfg.Key); e != nil {
+		if e := c.cached(cfg.Key); e != nil {
 			return e, nil
 		}
 		e, err := Compile(cfg)
 		if err != nil {
 			return nil, err
 		}
-		c.keep(cfg, e)
+		c.add(cfg, e)
 		return e, nil
 	})
 	if err != nil {
@@ -217,8 +217,8 @@ func (c *Engines) get(cfg *config.Config) (*Engine, error) {
 	return e.(*Engine), nil
 }
 
-// kept is the compiled config of a key, or nil.
-func (c *Engines) kept(key [sha256.Size]byte) *Engine {
+// cached is the compiled config of a key, or nil.
+func (c *Engines) cached(key [sha256.Size]byte) *Engine {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.byKey[key]
@@ -229,7 +229,7 @@ func (c *Engines) kept(key [sha256.Size]byte) *Engine {
 	return e
 }
 
-func (c *Engines) keep(cfg *config.Config, e *Engine) {
+func (c *Engines) add(cfg *config.Config, e *Engine) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byKey == nil {
@@ -244,7 +244,7 @@ func (c *Engines) keep(cfg *config.Config, e *Engine) {
 	}
 }
 
-// LimitsOf are the limits of a config's agents, by id.
+// LimitsOf returns the limits of a config's agents, by id.
 func LimitsOf(cfg *config.Config) func(agent string) dispatch.Limits {
 	limits := cfg.Settings.Limits
 	own := map[string]config.Agent{}
@@ -263,8 +263,7 @@ func LimitsOf(cfg *config.Config) func(agent string) dispatch.Limits {
 	}
 }
 
-// dispatchOptions turns the settings into dispatch's terms and keeps the
-// agents' timings for the record.
+// dispatchOptions converts the settings for dispatch, and records the agents' timings.
 func (t *timer) dispatchOptions(cfg *config.Config, facts *pipeline.PRFacts) dispatch.Options {
 	var mu sync.Mutex
 	return dispatch.Options{

@@ -9,8 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// Labels are events of their own, which start a review only where a policy or
-// a rule looks at them.
+// Labels are events of their own. They start a review only if a policy or a rule reads them.
 func TestReadsLabels(t *testing.T) {
 	always := policies.Trigger{Type: policies.TriggerAlways}
 	when := func(text string) policies.Trigger {

@@ -18,16 +18,16 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// claim is something that docs/guide.md says of one of its examples.
+// claim is a statement of docs/guide.md about one of its examples.
 type claim struct {
 	name     string
 	example  string
 	pr       raw.PullRequest
 	files    []raw.ChangedFile
 	agents   []string // that run
-	not      []string // that do not
+	not      []string // that don't run
 	rules    []string // that find something
-	silent   []string // that do not
+	silent   []string // that find nothing
 	decision pipeline.Decision
 }
 
@@ -53,7 +53,7 @@ func (c *claim) Config(context.Context) (normalize.ConfigRead, error) {
 	return normalize.ConfigRead{Config: cfg}, err
 }
 
-// example loads the config of an example, layer over layer.
+// example loads the layered config of an example.
 func example(name string) (*config.Config, error) {
 	var layers []config.Layer
 	for _, layer := range []string{config.LayerServer, config.LayerOrganisation, config.LayerRepository} {

@@ -13,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
-// except allows what the base's .gitleaks.toml does, and names what of it does not count.
+// except allows what the base's .gitleaks.toml allows, and records which parts of it do not count.
 func except(change *secrets.Change, facts *pipeline.PRFacts, cfg *config.Config, text []byte) {
 	exceptions, problems := readExceptions(cfg, text)
 	change.Except(facts, &exceptions)
@@ -22,9 +22,9 @@ func except(change *secrets.Change, facts *pipeline.PRFacts, cfg *config.Config,
 	}
 }
 
-// readExceptions reads a .gitleaks.toml. Where a layer of the config made the agent for
-// secrets final, the problems say that the file allows nothing. The exceptions are the same
-// then: package aggregate, which knows what is final, refuses them.
+// readExceptions reads a .gitleaks.toml. If a layer of the config made the agent for secrets final,
+// the problems say that the file allows nothing. The exceptions are the same then: package
+// aggregate, which knows what is final, rejects them.
 func readExceptions(cfg *config.Config, text []byte) (secrets.Exceptions, []string) {
 	exceptions, problems := secrets.ReadExceptions(text)
 	if exceptions.Empty() {
@@ -41,8 +41,8 @@ func readExceptions(cfg *config.Config, text []byte) (secrets.Exceptions, []stri
 	return exceptions, problems
 }
 
-// exceptionFiles lists those files that make exceptions which a change touches. Like
-// config they count once they are merged.
+// exceptionFiles lists the files with exceptions that a change touches. Like config they count once
+// they are merged.
 func exceptionFiles(facts *pipeline.PRFacts) pipeline.List[string] {
 	var touched pipeline.List[string]
 	for _, name := range []string{normalize.AttributesFile, secrets.ExceptionsFile} {
@@ -53,9 +53,8 @@ func exceptionFiles(facts *pipeline.PRFacts) pipeline.List[string] {
 	return touched
 }
 
-// except returns the facts as they would be if the exceptions that the change proposes
-// were in force, and notes in out what that means for the change. The facts of the
-// review stay as they are.
+// except returns the facts as if the exceptions that the change proposes were in force, and records
+// in out what that means for the change. It does not change the facts of the review.
 func (p *previewer) except(ctx context.Context, out *pipeline.ProposedConfig) (*pipeline.PRFacts, error) {
 	touched := exceptionFiles(p.in.Facts)
 	if len(touched) == 0 || p.options.File == nil {
@@ -67,7 +66,7 @@ func (p *previewer) except(ctx context.Context, out *pipeline.ProposedConfig) (*
 	facts.Redactions = slices.Clone(facts.Redactions)
 	for _, name := range touched {
 		const most = max(normalize.MaxAttributes, secrets.MaxExceptions) + 1
-		text, _, err := p.options.File(ctx, facts.Head.SHA, name, most) // one that is gone says nothing
+		text, _, err := p.options.File(ctx, facts.Head.SHA, name, most) // a removed file has no text
 		if err != nil {
 			return nil, fmt.Errorf("read the proposed %s: %w", name, err)
 		}
@@ -98,8 +97,7 @@ func (p *previewer) exceptSecrets(facts *pipeline.PRFacts, text []byte) []string
 	return problems
 }
 
-// allow returns the facts as they would be if the secrets were allowed that the proposed
-// config allows.
+// allow returns the facts as if the secrets were allowed that the proposed config allows.
 func (p *previewer) allow(cfg *config.Config, facts *pipeline.PRFacts) (*pipeline.PRFacts, error) {
 	if reflect.DeepEqual(cfg.Settings.Secrets.Allow, p.in.Config.Settings.Secrets.Allow) {
 		return facts, nil

@@ -13,8 +13,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// A layer that makes a rule final takes nothing from the layer below that made the same
-// finding final, by the rule's agent or by a finding that it is merged with.
+// A layer that makes a rule final takes nothing away from the layer below that made the same
+// finding final, by the rule's agent or by a finding merged with it.
 func TestLowerFinalLayerKeepsItsSay(t *testing.T) {
 	token := "gh" + "p_" + "1fKq8ZrT5wYv3NcXb7LmJd9PsHg2RtUaWe4Q"
 	rule := func(id, agent, literal string) string {
@@ -65,7 +65,7 @@ func TestLowerFinalLayerKeepsItsSay(t *testing.T) {
 	}
 }
 
-// What the base's .gitattributes says of a file makes no finding of a final agent milder.
+// The base's .gitattributes can't make a finding of a final agent milder.
 func TestAttributesMakeFinalSecretsNoMilder(t *testing.T) {
 	line := "curl -u admin:kTqz8Wq3rGm5YbZrXw1v" + "NnLdC7s0jPfU https://api.example.net/v1"
 	milder := 0
@@ -92,11 +92,11 @@ func TestAttributesMakeFinalSecretsNoMilder(t *testing.T) {
 		}
 	}
 	if milder == 0 {
-		t.Error("no attribute makes a finding milder where the agent is not final: nothing was tried")
+		t.Error("no attribute makes a finding milder if the agent is not final, so the test tries nothing")
 	}
 }
 
-// Nor do they keep a final rule, policy or signal from what it looks for.
+// It can't hide anything from a final rule, policy or signal either.
 func TestAttributesHideNothingFromWhatIsFinal(t *testing.T) {
 	words := map[string]string{
 		config.FileRules: `[{"id": "word", "name": "Word", "severity": "major", "agent": "words", "category": "words",

@@ -16,8 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/rules"
 )
 
-// floor is a compiled config.Floor: the stages that choose agents, and the layer's
-// final rules.
+// floor is a compiled config.Floor: the stages that choose agents, and the layer's final rules.
 type floor struct {
 	*config.Floor
 	classify *classify.Classifier
@@ -50,9 +49,9 @@ func compileFloor(f *config.Floor) (*floor, error) {
 	return out, nil
 }
 
-// hold adds to a manifest what the floors dispatch for the sake of their final entries.
-// An agent that is final, or has final rules, is required and looks at every file that
-// a floor gives it; so are the agents of final policies and signals.
+// hold adds to a manifest what the floors dispatch for their final entries. An agent that is final,
+// or has final rules, is required and looks at every file that a floor gives it. So are the agents
+// of final policies and signals.
 func (e *Engine) hold(ctx context.Context, facts *pipeline.PRFacts, m pipeline.AgentManifest) (pipeline.AgentManifest, error) {
 	views := e.views(facts)
 	for _, f := range e.floors {
@@ -77,9 +76,8 @@ func (e *Engine) hold(ctx context.Context, facts *pipeline.PRFacts, m pipeline.A
 	return m, nil
 }
 
-// views returns the facts as final entries see them: as they are and, if the base's
-// .gitattributes sets something on a file, also without that, since it is the
-// repository's word.
+// views returns the facts as final entries see them. If the base's .gitattributes sets something on
+// a file, that includes the facts without it, since the repository writes the attributes.
 func (e *Engine) views(facts *pipeline.PRFacts) []*pipeline.PRFacts {
 	if len(e.floors) == 0 {
 		return nil
@@ -118,8 +116,8 @@ func (f *floor) agent(id string) *config.Agent {
 	return &f.Config.Agents[i]
 }
 
-// united returns the manifest with an entry joined to the one that the agent has, if
-// any: the agent looks at the files of both, and is required if either says so.
+// united returns the manifest with an entry merged into the agent's own, if there is one. The agent
+// looks at the files of both, and is required if either says so.
 func united(m pipeline.AgentManifest, low pipeline.ManifestEntry) pipeline.AgentManifest {
 	m.Skipped = slices.DeleteFunc(slices.Clone(m.Skipped), func(s pipeline.SkippedAgent) bool { return s.Agent == low.Agent })
 	m.Entries = slices.Clone(m.Entries)
@@ -160,7 +158,7 @@ func joinEntry(e, low *pipeline.ManifestEntry) {
 		e.Scope.Files = sortedUnion(e.Scope.Files, low.Scope.Files)
 		e.Scope.Domains = sortedUnion(e.Scope.Domains, low.Scope.Domains)
 	}
-	asked := map[string]int{} // as often as the floor asks it, and not once more
+	asked := map[string]int{} // how often the floor asks it, which is enough
 	for _, model := range e.Models {
 		asked[model]++
 	}
@@ -177,12 +175,12 @@ func sortedUnion(a, b pipeline.List[string]) pipeline.List[string] {
 	return slices.Compact(all)
 }
 
-// heldAgent is an agent of the kind rules that looks once more, by each floor's final
-// rules and by the floor's own classification of the change: what those rules ask of a
-// change must not be answered by the layers above.
+// heldAgent is an agent of the kind rules that looks again, with each floor's final rules and the
+// floor's own classification of the change. The layers above must not decide what those rules ask
+// about a change.
 type heldAgent struct {
 	own dispatch.Agent
-	low []dispatch.Agent // of the same id, for each floor
+	low []dispatch.Agent // with the same id, one for each floor
 }
 
 // Review returns what the agent finds, and what only the floors' rules find.

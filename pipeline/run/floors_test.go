@@ -17,13 +17,13 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// heldRule is a final rule; more are further fields of it.
+// heldRule is a final rule with some more fields.
 func heldRule(agent, more string) string {
 	return fmt.Sprintf(`{"id": "held", "name": "Banned word", "severity": "major", "agent": %q, "category": "words", "final": true,
 		"description": "The word is not ours.", "detection": "The word", "recommendation": "Delete the file."%s}`, agent, more)
 }
 
-// holders are layers of a server of which a rule is final, and perhaps more.
+// holders are layers of a server that make a rule final, and perhaps more.
 var holders = map[string]map[string]string{
 	"a rule for all agents run": {config.FileRules: "[" + heldRule("build-reviewer", `, "match": {"literal": "frobnicate"}`) + "]"},
 	"a rule of the whole change": {config.FileRules: "[" + heldRule("build-reviewer",
@@ -43,7 +43,7 @@ var holders = map[string]map[string]string{
 	},
 }
 
-// schemaOf reads a schema of a config file.
+// schemaOf reads the schema of a config file.
 func schemaOf(t *testing.T, file string) map[string]any {
 	t.Helper()
 	text, err := os.ReadFile("../../config/schemas/" + file)
@@ -57,8 +57,7 @@ func schemaOf(t *testing.T, file string) map[string]any {
 	return s
 }
 
-// drawBySchema draws a value that a schema describes, of texts those that mean
-// something somewhere.
+// drawBySchema draws a value that fits a schema. Its strings have a meaning in some config.
 func drawBySchema(t *rapid.T, name string, s, root map[string]any) any {
 	if ref, ok := s["$ref"].(string); ok {
 		if local, ok := strings.CutPrefix(ref, "#/$defs/"); ok {
@@ -119,8 +118,7 @@ func drawBySchema(t *rapid.T, name string, s, root map[string]any) any {
 	return rapid.SampledFrom(texts).Draw(t, name)
 }
 
-// drawOverrides draws what a repository says of entries below it, that are final or
-// not.
+// drawOverrides draws a repository's overrides of entries in lower layers, final or not.
 func drawOverrides(t *rapid.T, file string, ids []string, fields map[string][]any) []map[string]any {
 	list := []map[string]any{}
 	for _, id := range ids {
@@ -138,7 +136,7 @@ func drawOverrides(t *rapid.T, file string, ids []string, fields map[string][]an
 	return list
 }
 
-// drawRepository draws a repository's layer, each file or none of it.
+// drawRepository draws a repository's layer, with or without each file.
 func drawRepository(t *rapid.T, settings map[string]any) config.Layer {
 	l := config.Layer{Name: config.LayerRepository, Source: "test"}
 	add := func(file string, v any) {
@@ -180,7 +178,7 @@ func drawRepository(t *rapid.T, settings map[string]any) config.Layer {
 	return l
 }
 
-// drawHeldChange draws a change with the banned word, as an author would hide it.
+// drawHeldChange draws a change with the banned word, hidden as an author might hide it.
 func drawHeldChange(t *rapid.T, cfg *config.Config) *inMemory {
 	path := rapid.SampledFrom([]string{
 		"src/a.go", "docs/plans/p.md", "docs/specs/s.md", "vendor/x/y.go", "package-lock.json", "spec/a_spec.rb", "tests/t.py", "gen/a.pb.go", "a.min.js", "LICENSE",
@@ -195,9 +193,9 @@ func drawHeldChange(t *rapid.T, cfg *config.Config) *inMemory {
 	}}}
 }
 
-// Whatever a repository's config says and an author writes, the finding of a rule
-// that is final in the server's layer stays in the gate, and the decision is no
-// looser than without the repository's layer.
+// Whatever a repository's config says and an author writes, a finding of a rule that is final in
+// the server's layer stays in the gate, and the decision is no looser than without the repository's
+// layer.
 func TestFinalHoldsWhateverRepositoryAndAuthorSay(t *testing.T) {
 	settings := schemaOf(t, config.FileSettings)
 	settings["common"] = schemaOf(t, "common.json")

@@ -12,36 +12,35 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
 )
 
-// GapModel asks the task's language model what a choice of agents misses in the
-// task's change. Nothing of its proposals is believed here. The note says what the
-// model was not shown.
+// GapModel asks the task's language model what a choice of agents misses in the task's change. The
+// pipeline checks every proposal. The note says what the model was not shown.
 type GapModel interface {
 	Gaps(ctx context.Context, task dispatch.Task, choice GapChoice) (proposals []gapdetect.Proposal, note string, err error)
 }
 
-// GapChoice is what agents look at, and which others could be sent.
+// GapChoice is the agents with their files, and the other agents that could run.
 type GapChoice struct {
 	Manifest pipeline.AgentManifest
 	Agents   []config.Agent
 }
 
-// gapAsker asks a model for gaps as dispatch asks agents: within the same limits,
-// and as little able to take a review down.
+// gapAsker asks a model for gaps in the form that dispatch runs: with the same limits as agents,
+// and as little able to make a review fail.
 type gapAsker struct {
 	model  GapModel
 	choice GapChoice
 
-	mu       sync.Mutex // an attempt that was given up may end at any time
+	mu       sync.Mutex // an abandoned attempt may end at any time
 	proposed []gapdetect.Proposal
 }
 
-// Review finds nothing: a proposal is no finding.
+// Review finds nothing: a proposal is not a finding.
 func (g *gapAsker) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
 	out, _, err := g.ReviewAndNote(ctx, task)
 	return out, err
 }
 
-// ReviewAndNote keeps what is proposed.
+// ReviewAndNote stores the proposals.
 func (g *gapAsker) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
 	proposed, note, err := g.model.Gaps(ctx, task, g.choice)
 	if err == nil && ctx.Err() == nil {
@@ -58,7 +57,7 @@ func (g *gapAsker) answer() []gapdetect.Proposal {
 	return g.proposed
 }
 
-// gapModelOf names the model that is asked for gaps, or is empty.
+// gapModelOf names the model that is asked for gaps, or returns "".
 func gapModelOf(cfg *config.Config, o Options) string {
 	if o.GapModel == nil || len(cfg.Settings.ModelEndpoints) == 0 {
 		return ""
@@ -66,19 +65,19 @@ func gapModelOf(cfg *config.Config, o Options) string {
 	return cfg.Settings.Models.GapDetector
 }
 
-// gapRun is one detection by model.
+// gapRun is one gap detection by a model.
 type gapRun struct {
 	runner *Runner
 	engine *Engine
 	review *pipeline.Review // without results
 	gaps   []pipeline.GapLogEntry
 	timer  *timer
-	beside func(text string) string // OutsideAgent.RedactBeside
+	beside func(text string) string // IOAgent.RedactOther
 }
 
-// ask has the manifest amended by what the model proposes, now or in the last
-// review, and returns its row among the results with the whole log. Where it does
-// not answer, manifest and log stay as they are. The error is that of ctx.
+// ask amends the manifest by what the model proposes, now or in the last review, and returns the
+// whole log and the model's row among the results. If the model does not answer, manifest and log
+// stay as they are. The error is that of ctx.
 func (g *gapRun) ask(ctx context.Context, last *LastReview, o Options) ([]pipeline.GapLogEntry, *pipeline.AgentResult, error) {
 	model := gapModelOf(g.engine.config, o)
 	if model == "" {
@@ -113,8 +112,7 @@ func (g *gapRun) ask(ctx context.Context, last *LastReview, o Options) ([]pipeli
 	return g.gaps, row, nil
 }
 
-// propose has proposals checked. Secrets are looked for in the words as they are to
-// be shown.
+// propose checks proposals. It searches the words in their shown form for secrets.
 func (g *gapRun) propose(model string, proposals []gapdetect.Proposal) gapdetect.Proposed {
 	out := g.engine.gaps.Propose(&g.review.Facts, g.review.Manifest, g.gaps, model, proposals)
 	for i := len(g.gaps); i < len(out.Log); i++ {
@@ -125,11 +123,11 @@ func (g *gapRun) propose(model string, proposals []gapdetect.Proposal) gapdetect
 
 func (g *gapRun) take(p *gapdetect.Proposed) { g.review.Manifest, g.gaps = p.Manifest, p.Log }
 
-// reuse takes what the model proposed in the last review, where it would be asked
-// the same: the choice of agents is made of the facts and the config alone. It
-// returns nil where it has to be asked.
+// reuse applies what the model proposed in the last review, if it would be asked the same: the
+// choice of agents depends only on the facts and the config. It returns nil if the model has to be
+// asked.
 func (g *gapRun) reuse(model string, last *LastReview, c Carry) *pipeline.AgentResult {
-	if _, ok := g.runner.stands(g.review, last, c); !ok || c.anew(pipeline.GapDetector) {
+	if _, ok := g.runner.stands(g.review, last, c); !ok || c.reruns(pipeline.GapDetector) {
 		return nil
 	}
 	was := last.Review

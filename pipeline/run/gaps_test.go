@@ -22,12 +22,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// gapModel proposes what it is told to, and keeps what it was asked.
+// gapModel makes given proposals and records its questions.
 type gapModel struct {
 	proposals []gapdetect.Proposal
 	note      string
 	err       error
-	ask       func(context.Context) // in its stead
+	ask       func(context.Context) // called instead, if set
 
 	mu     sync.Mutex
 	asked  []GapChoice
@@ -53,8 +53,8 @@ func (g *gapModel) made(of OutsideAgent) GapModel {
 
 const withGaps = `{"models": {"gap_detector": "big"}}`
 
-// missed are two gaps in change that are borne out, one of them of a model's, and
-// one that is not.
+// missed are two confirmed gaps in change, one of them for a model's agent, and one unconfirmed
+// gap.
 func missed() []gapdetect.Proposal {
 	p := gapdetect.Proposal{Concern: "rounding", Path: "src/pricing/total.ts", Quote: "const a = 2;", Missed: "A total is written here.", Agent: "design-auditor", Confidence: 0.9}
 	q, r := p, p
@@ -62,8 +62,8 @@ func missed() []gapdetect.Proposal {
 	return []gapdetect.Proposal{p, q, r}
 }
 
-// gapped is a config whose gap detector is a model, with an agent of kind llm that
-// no policy chooses.
+// gapped is a config with a model as gap detector and an agent of the kind llm that no policy
+// chooses.
 func gapped(t *testing.T, settings string) *config.Config {
 	t.Helper()
 	cfg, problems := config.Load(
@@ -119,10 +119,10 @@ func TestModelIsAskedForGaps(t *testing.T) {
 		t.Fatalf("asked %q for %s", g.models, g.of.Agent.ID)
 	}
 	if e := g.asked[0].Manifest.Entry("finance-sme"); e == nil || !slices.Contains(e.Scope.Files, "src/cart/view.ts") {
-		t.Error("it was not shown whom the signals sent")
+		t.Error("the model was not shown the agents that the signals chose")
 	}
 	if !slices.ContainsFunc(g.asked[0].Agents, func(a config.Agent) bool { return a.ID == "extra-model" && a.Description != "" }) {
-		t.Errorf("it was not shown all agents: %+v", g.asked[0].Agents)
+		t.Errorf("the model was not shown all agents: %+v", g.asked[0].Agents)
 	}
 	var sources []string
 	for _, e := range v.Report.GapLog {
@@ -157,7 +157,7 @@ func TestModelIsAskedForGaps(t *testing.T) {
 	}
 }
 
-// A model that only looks for gaps reviews nothing: it has no verdict.
+// A model that only looks for gaps reviews nothing, so it has no verdict.
 func TestGapDetectorHasNoVerdict(t *testing.T) {
 	g := &gapModel{}
 	out := reviewGaps(t, withGaps, Options{GapModel: g.made})
@@ -184,14 +184,13 @@ func TestNobodyIsAskedForGapsWithoutAModel(t *testing.T) {
 	}
 }
 
-// tempted is an error that asks for another attempt.
+// tempted is an error that asks for a retry.
 type tempted struct{}
 
 func (tempted) Error() string   { return "the model's API is overloaded" }
 func (tempted) Temporary() bool { return true }
 
-// A model that does not answer leaves everything as it is without one, but for its
-// own row, and never gates.
+// A model that does not answer changes nothing except its own row, and never gates.
 func TestModelThatFailsToFindGaps(t *testing.T) {
 	hangs := func(ctx context.Context) { <-ctx.Done() }
 	for name, tc := range map[string]struct {
@@ -225,7 +224,7 @@ func TestModelThatFailsToFindGaps(t *testing.T) {
 					t.Errorf("the review took %s, longer than the %s of its timeout", took, limit)
 				}
 				report := &out.Review.Report
-				tc.model.mu.Lock() // one that hangs may still be at work
+				tc.model.mu.Lock() // a model that hangs may still be running
 				asked := len(tc.model.asked)
 				tc.model.mu.Unlock()
 				if row := gapRow(report); row.Status != tc.status || !strings.Contains(row.Note, tc.note) || asked != tc.asked {
@@ -246,7 +245,7 @@ func TestModelThatFailsToFindGaps(t *testing.T) {
 	}
 }
 
-// Not even a gate that counts agents which failed is moved by it.
+// Even a gate that counts failed agents ignores it.
 func TestGapDetectorIsNoAgentThatFails(t *testing.T) {
 	g := &gapModel{err: errors.New("down")}
 	out := reviewGaps(t, `{"models": {"gap_detector": "big"}, "gate": {"conditions": [{"when": "agents_failed > 0", "decision": "fail"}]}}`, Options{GapModel: g.made})
@@ -255,7 +254,7 @@ func TestGapDetectorIsNoAgentThatFails(t *testing.T) {
 	}
 }
 
-// What is told of a question after the review's end changes nothing of its outcome.
+// A model's use that is reported after the review's end does not change the outcome.
 func TestUseThatIsToldLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan struct{})
@@ -269,7 +268,7 @@ func TestUseThatIsToldLate(t *testing.T) {
 	})
 }
 
-// A review that is given up asks no more, and has no outcome.
+// A cancelled review asks no more questions and has no outcome.
 func TestGapsOfAReviewThatIsGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	superseded := errors.New("superseded")
@@ -284,8 +283,8 @@ func TestGapsOfAReviewThatIsGivenUp(t *testing.T) {
 	}
 }
 
-// Where facts and config are equal the last answer stands, on the same head if
-// nobody asks for more, and after a merge of the base; and it comes to the same.
+// If facts and config are equal, the last answer stands: on the same head if nobody asks for a new
+// one, and after a merge of the base. The result is the same.
 func TestLastGapsStand(t *testing.T) {
 	for name, tc := range map[string]struct {
 		carry   Carry
@@ -350,7 +349,7 @@ func TestLastGapsStand(t *testing.T) {
 			if !slices.Contains(carriedOver(out), pipeline.GapDetector) || !slices.Contains(carriedOver(out), "extra-model") {
 				t.Errorf("carried over %q", carriedOver(out))
 			}
-			// And once more, from what was carried over.
+			// The carried answer can be carried again.
 			if again := run(Options{Carry: c.after(out, Carry{SameHead: true})}); len(g.asked) != 0 || stored(t, again.Review.Report.GapLog) != stored(t, was.Review.Report.GapLog) {
 				t.Errorf("asked %d times the second time", len(g.asked))
 			}
@@ -358,7 +357,7 @@ func TestLastGapsStand(t *testing.T) {
 	}
 }
 
-// A stored review has all that its report is made of.
+// A stored review has everything that its report is made of.
 func TestReviewWithGapsReplays(t *testing.T) {
 	for _, err := range []error{nil, errors.New("down")} {
 		g := &gapModel{proposals: missed(), err: err}
@@ -377,7 +376,7 @@ func TestReviewWithGapsReplays(t *testing.T) {
 	}
 }
 
-// What is shown of a model's words has no secrets, whoever told it one.
+// A model's words are shown without secrets, wherever the model has them from.
 func TestGapsHaveNoSecrets(t *testing.T) {
 	token := "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
 	g := &gapModel{proposals: missed()}
@@ -388,7 +387,7 @@ func TestGapsHaveNoSecrets(t *testing.T) {
 	}
 }
 
-// The try of a proposed config has the same gaps, where the model would be asked.
+// The trial of a proposed config has the same gaps if the model would be asked.
 func TestProposedConfigKeepsTheModelsGaps(t *testing.T) {
 	for settings, gone := range map[string][]string{withGaps: nil, "{}": {"design-auditor", "extra-model"}} {
 		g := &gapModel{proposals: missed()}
@@ -408,7 +407,7 @@ func TestProposedConfigKeepsTheModelsGaps(t *testing.T) {
 	}
 }
 
-// For anything that a model may propose, the gate is not looser than without it.
+// Whatever a model proposes, the gate is not looser than without it.
 func TestGapsNeverLoosenTheGate(t *testing.T) {
 	src := change(t)
 	src.cfg = gapped(t, withGaps)
@@ -444,8 +443,7 @@ func TestGapsNeverLoosenTheGate(t *testing.T) {
 	})
 }
 
-// Where the spec stage failed, what was found of quality is set aside, and not who
-// looked for gaps.
+// If the spec stage failed, quality findings are suppressed, but the gap detector's row stays.
 func TestGapsStandWhereTheSpecStageFails(t *testing.T) {
 	var a asked
 	src := change(t)

@@ -13,8 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// hostileChanges are changes that take much memory for few bytes. Each comes to
-// about that many bytes.
+// hostileChanges are changes that take much memory for their size. Each has about size bytes.
 func hostileChanges(size int) map[string]func() []raw.ChangedFile {
 	file := func(name string, lines int, line func(i int) string) raw.ChangedFile {
 		var b strings.Builder
@@ -88,10 +87,10 @@ func hostileChanges(size int) map[string]func() []raw.ChangedFile {
 	}
 }
 
-// hostileBar is what the live memory of one review may come to, in bytes.
+// hostileBar bounds the live memory of one review, in bytes.
 const hostileBar = 400 << 20
 
-// No change takes more than its share, however its bytes are made.
+// No change takes more than its share of memory, whatever it consists of.
 func TestHostileChangesTakeBoundedMemory(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	cfg, problems := config.Load()
@@ -103,7 +102,7 @@ func TestHostileChangesTakeBoundedMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	size := sample.Size(1<<20, 2<<20)
-	if testing.Short() { // a race detector learns nothing from more text
+	if testing.Short() { // with the race detector, more text shows nothing new
 		size = 1 << 14
 	}
 	for name, make := range sample.Map(t, 3, hostileChanges(size)) {

@@ -18,7 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// troubled is a source whose answers a test bends.
+// troubled is a source whose answers a test changes.
 type troubled struct {
 	inMemory
 	pr      func(*raw.PullRequest) error
@@ -88,8 +88,7 @@ func TestReadThatFailsLeavesNoReview(t *testing.T) {
 	}
 }
 
-// The stage that decides can't report its own failure: a report without
-// findings does, and blocks.
+// The aggregate stage can't report its own failure. A report without findings does, and blocks.
 func TestFailureOfEachStageGates(t *testing.T) {
 	for _, s := range []pipeline.Stage{
 		pipeline.StageNormalize, pipeline.StageClassify, pipeline.StageCompose,
@@ -119,8 +118,7 @@ func TestFailureOfEachStageGates(t *testing.T) {
 	}
 }
 
-// A change in which nothing is wrong never passes where a part of it was not
-// seen.
+// A change without findings never passes if a part of it was not read.
 func TestLimitReachedIsNoPass(t *testing.T) {
 	const patch = "@@ -0,0 +1 @@\n+package a"
 	added := func(path string) raw.ChangedFile {
@@ -131,7 +129,7 @@ func TestLimitReachedIsNoPass(t *testing.T) {
 	}
 	tests := map[string]struct {
 		bend func(*troubled)
-		what string // of the row that says so
+		what string // of the row that reports it
 	}{
 		"more files than the host lists": {func(s *troubled) {
 			s.list = func(f *raw.Files) error {
@@ -175,7 +173,7 @@ func TestLimitReachedIsNoPass(t *testing.T) {
 				t.Fatalf("whole: %s with %+v", whole.Decision, whole.Incomplete)
 			}
 			tt.bend(src)
-			// No setting opens the gate either.
+			// No setting opens the gate.
 			for _, conditions := range [][]policies.GateCondition{src.cfg.Settings.Gate.Conditions, {{When: "findings >= 0", Decision: pipeline.DecisionPass}}} {
 				cfg := *src.cfg
 				cfg.Settings.Gate.Conditions = conditions
@@ -193,8 +191,8 @@ func TestLimitReachedIsNoPass(t *testing.T) {
 	}
 }
 
-// The files hold the change: of messages beyond the host's limit the report
-// says that nobody saw them, and that is all.
+// The files contain the change. If there are more commit messages than the host lists, the report
+// says that nobody read them, and they don't gate.
 func TestCommitsBeyondTheLimitAreNamedAndDoNotGate(t *testing.T) {
 	src := &troubled{inMemory: *change(t)}
 	src.pr = func(p *raw.PullRequest) error { p.Commits = 300; return nil }
@@ -221,15 +219,15 @@ type busy struct{}
 func (busy) Error() string   { return "busy" }
 func (busy) Temporary() bool { return true }
 
-// Whatever keeps an agent from finishing is its status. A required one then
-// keeps the gate shut, whatever the conditions say; one that may fail by its
-// policy, or that nobody requires, is named and no more.
+// An agent that does not finish has a status that says why. A required agent then keeps the gate
+// closed, whatever the conditions say. An agent that may fail by its policy, or that nobody
+// requires, is only named.
 func TestAgentThatDoesNotFinish(t *testing.T) {
 	fails := func(err error) agentFunc {
 		return func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) { return pipeline.AgentOutput{}, err }
 	}
 	for how, tt := range map[string]struct {
-		agent  dispatch.Agent // nil for none
+		agent  dispatch.Agent // or nil
 		status pipeline.AgentStatus
 	}{
 		"error":             {fails(errors.New("no such host")), pipeline.AgentFailed},
@@ -282,7 +280,7 @@ func TestAgentThatDoesNotFinish(t *testing.T) {
 	}
 }
 
-// However much an agent finds, the worst of it decides.
+// However many findings an agent has, the worst one decides.
 func TestAgentThatFindsTooMuch(t *testing.T) {
 	const many = 20_000
 	agent := agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
-// Tokens for the names of files, in two parts, so that nothing finds them here.
+// Tokens for file names, in two parts, so that no scanner finds them here.
 const (
 	oneToken     = "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
 	anotherToken = "ghp_" + "Qo5TuEa3PgL6fDn1JhY8cWs4RtZ9bVm2qK7x"
@@ -33,7 +33,7 @@ func namedFiles(t *testing.T, cfg *config.Config, key, head string, memory pipel
 	return &out.Review.Report
 }
 
-// Whoever dismisses a token in the name of a file has not dismissed another one there.
+// Dismissing a token in a file's name does not dismiss another token there.
 func TestDismissalOfATokenInAName(t *testing.T) {
 	for name, tt := range map[string]struct {
 		key   string
@@ -69,7 +69,7 @@ func TestDismissalOfATokenInAName(t *testing.T) {
 	}
 }
 
-// The config may allow a token in the name of a file, and allows no other with it.
+// The config may allow a token in a file's name without allowing others.
 func TestAllowedTokenInAName(t *testing.T) {
 	hash, err := secrets.HashValue(oneToken, "")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 const reportPath = "docs/02-plans/1/review/technical-review-report.md"
 
-// reader is an agent of kind report.
+// reader is an agent of the kind report.
 type reader struct{ agentFunc }
 
 func (r reader) ReviewReports(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, []pipeline.ReportOutcome, error) {
@@ -29,9 +29,8 @@ func withReport(t *testing.T) *inMemory {
 	return src
 }
 
-// An agent that reaches out of the process is made for each run, with the
-// config in force and a redactor that knows secrets; what it brings back stands
-// in the report.
+// An I/O agent is made for each run, with the config in force and a redactor that knows secrets.
+// Its results are in the report.
 func TestOutsideAgents(t *testing.T) {
 	token := "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
 	var made []string
@@ -59,7 +58,7 @@ func TestOutsideAgents(t *testing.T) {
 	}
 }
 
-// What nothing reads does not pass.
+// Review reports that nothing reads don't pass.
 func TestReportsThatNobodyReads(t *testing.T) {
 	for name, outside := range map[string]func(OutsideAgent) dispatch.Agent{
 		"no means": nil,
@@ -80,7 +79,7 @@ func TestReportsThatNobodyReads(t *testing.T) {
 	}
 }
 
-// Reports are not read a second time for a config that is only proposed.
+// Review reports are not read again for a proposed config.
 func TestProposedConfigTakesReportsAsTheyAre(t *testing.T) {
 	src := withReport(t)
 	src.files = append(src.files, raw.ChangedFile{Path: ".github/reviewgate/review-settings.json", Status: pipeline.FileModified, Additions: 1, Patch: "@@ -1 +1 @@\n-{}\n+{ }"})
@@ -100,7 +99,7 @@ func TestProposedConfigTakesReportsAsTheyAre(t *testing.T) {
 	}
 }
 
-// What a finding cites is read at the reviewed head.
+// Citations are looked up at the reviewed head.
 func TestCitedLinesAreRead(t *testing.T) {
 	file := func(_ context.Context, commit, path string, _ int64) ([]byte, bool, error) {
 		if commit != "h" {
@@ -131,8 +130,8 @@ func TestCitedLinesAreRead(t *testing.T) {
 	}
 }
 
-// What is read beside the change has none of the secrets that were found in it, even
-// where nothing beside them tells; what the change can't have a say in stays as it is.
+// Texts that belong to the change contain none of the secrets that were found in it, even if
+// nothing else in them shows the secret. Texts that the change must not alter stay as they are.
 func TestOutsideAgentsKnowTheChangesSecrets(t *testing.T) {
 	value := "zR8+kQ4x/" + "Tn6Wp1Lv9Yb"
 	src := withReport(t)
@@ -141,7 +140,7 @@ func TestOutsideAgentsKnowTheChangesSecrets(t *testing.T) {
 	_, err := newRunner(t, nil).Run(t.Context(), src, Options{Outside: func(o OutsideAgent) dispatch.Agent {
 		asked = true
 		if got := o.RedactBeside("Log in with " + value); got != "Log in with [redacted:generic-api-key]" {
-			t.Errorf("beside the change stands %q", got)
+			t.Errorf("the other text is %q", got)
 		}
 		if got := o.Redact("Rule " + value); got != "Rule "+value {
 			t.Errorf("the change made an instruction %q", got)

@@ -16,12 +16,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
-// previewTime bounds the try of a proposed config, reading it included. It is
-// many times what a config of the largest size takes; anybody may propose one.
+// previewTime bounds the trial of a proposed config, including reading it. It is many times what
+// the largest config takes; anybody may propose one.
 const previewTime = 20 * time.Second
 
-// maxPreviews is how many proposed configs are tried at once. One that is
-// given up after previewTime counts until it has really ended.
+// maxPreviews is how many proposed configs are tried at once. A trial that is abandoned after
+// previewTime counts until it has really ended.
 const maxPreviews = 2
 
 // Why a proposed config could not be tried.
@@ -32,8 +32,8 @@ const (
 	noteFailed     = "the proposed config could not be tried"
 )
 
-// preview says what the config that the change proposes would bring. Whatever
-// goes wrong with it is a note, and no part of the review's own outcome.
+// preview says what the config that the change proposes would do. If anything goes wrong, that is a
+// note, and does not affect the review's own outcome.
 func (r *Runner) preview(ctx context.Context, in aggregate.Input, findings []pipeline.Finding, change *secrets.Change, o Options) pipeline.ProposedConfig {
 	exceptions := exceptionFiles(in.Facts)
 	out := pipeline.ProposedConfig{Files: slices.Concat(config.ChangedFiles(in.Facts), exceptions), Exceptions: len(exceptions) > 0}
@@ -54,12 +54,12 @@ func (r *Runner) preview(ctx context.Context, in aggregate.Input, findings []pip
 		return out
 	}
 	tried := make(chan pipeline.ProposedConfig, 1)
-	begun := out // the try's own: out is written to when the time is over
+	begun := out // the trial's own copy, since out is written when the time is over
 	go func() {
 		defer func() { <-r.previews }()
 		p := previewer{runner: r, in: in, findings: findings, secrets: change, options: o}
 		tried <- p.guarded(ctx, begun)
-		p.agents.Wait() // dispatch leaves one behind that does not stop at once
+		p.agents.Wait() // dispatch abandons an agent that does not stop at once
 	}()
 	select {
 	case out = <-tried:
@@ -70,31 +70,30 @@ func (r *Runner) preview(ctx context.Context, in aggregate.Input, findings []pip
 	return out
 }
 
-// previewer reviews a change once more, under the config that it proposes.
-// Nothing of in is changed.
+// previewer reviews a change again under the config that it proposes. It does not change in.
 type previewer struct {
 	runner   *Runner
 	in       aggregate.Input    // of the review under the config in force
-	findings []pipeline.Finding // of its report
+	findings []pipeline.Finding // of that review's report
 	secrets  *secrets.Change
 	options  Options
-	agents   sync.WaitGroup // those that have not ended
+	agents   sync.WaitGroup // the running agents
 }
 
-// counted is an agent of a try.
+// counted is an agent of a trial.
 type counted struct {
 	dispatch.Agent
 	running *sync.WaitGroup
 }
 
-// Review counts as long as the agent runs, whoever still waits for it.
+// Review counts as long as the agent runs, even if nobody waits for it.
 func (c counted) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
 	c.running.Add(1)
 	defer c.running.Done()
 	return c.Agent.Review(ctx, task)
 }
 
-// guarded is try, with a note for all that goes wrong.
+// guarded is try, with a note for everything that goes wrong.
 func (p *previewer) guarded(ctx context.Context, out pipeline.ProposedConfig) (tried pipeline.ProposedConfig) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -121,7 +120,7 @@ func (p *previewer) guarded(ctx context.Context, out pipeline.ProposedConfig) (t
 	case err != nil || cfg == nil:
 		out.Note = noteUnread
 	case len(out.Problems) > 0 || cfg != p.in.Config && len(cfg.InForce.Problems) > 0:
-		if cfg != p.in.Config { // those of the config in force are not the change's
+		if cfg != p.in.Config { // problems of the config in force are not the change's
 			out.Problems = append(out.Problems, cfg.InForce.Problems...)
 		}
 	default:
@@ -135,23 +134,23 @@ func (p *previewer) guarded(ctx context.Context, out pipeline.ProposedConfig) (t
 	return out
 }
 
-// try runs the stages after normalize on the facts as the proposed exceptions make
-// them. An engine that is not in use already is compiled for this once: what people
-// propose must not push those in use out of the cache.
+// try runs the stages after normalize on the facts under the proposed exceptions. If the engine is
+// not in use already, it is compiled for this trial only: proposed configs must not push configs in
+// use out of the cache.
 func (p *previewer) try(ctx context.Context, cfg *config.Config, facts *pipeline.PRFacts, out *pipeline.ProposedConfig) error {
 	out.Changes = config.Diff(p.in.Config, cfg)
 	if n := len(out.Changes); n > pipeline.MaxConfigChanges {
 		out.Changes, out.ChangesMore = slices.Clone(out.Changes[:pipeline.MaxConfigChanges]), n-pipeline.MaxConfigChanges
 	}
 	var err error
-	engine := p.runner.Engines.kept(cfg.Key)
+	engine := p.runner.Engines.cached(cfg.Key)
 	if engine == nil {
 		if engine, err = Compile(cfg); err != nil {
 			return err
 		}
 	}
 	in := aggregate.Input{Facts: facts, Previous: p.in.Previous, Memory: p.in.Memory, Config: cfg, Rules: engine.byID}
-	in.Memory.ByHand = nil // what the config would say is asked for
+	in.Memory.ByHand = nil // the question is what the config would decide
 
 	classification := engine.classify.Classify(facts)
 	manifest := engine.compose.Compose(facts, &classification)
@@ -174,13 +173,13 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, facts *pipeline
 		out.Mode = mode
 	}
 	out.Decision, out.Condition, out.Counts = report.Decision, report.Gate.Condition, report.Counts
-	out.AgentsAdded, out.AgentsGone = apart(agentIDs(&manifest), agentIDs(p.in.Manifest))
+	out.AgentsAdded, out.AgentsGone = difference(agentIDs(&manifest), agentIDs(p.in.Manifest))
 	out.FindingsNew, out.FindingsGone = compareFindings(report.Findings, p.findings)
 	return nil
 }
 
-// proposedGaps takes a model to propose the gaps that it did, where the proposed
-// config would have it asked, and returns its row.
+// proposedGaps assumes that the model would propose the same gaps again, if the proposed config
+// asks it, and returns its row.
 func (p *previewer) proposedGaps(engine *Engine, in *aggregate.Input) pipeline.List[pipeline.AgentResult] {
 	for _, r := range p.in.Results {
 		if r.Agent != pipeline.GapDetector || r.Model != in.Config.Settings.Models.GapDetector {
@@ -193,9 +192,8 @@ func (p *previewer) proposedGaps(engine *Engine, in *aggregate.Input) pipeline.L
 	return nil
 }
 
-// results runs the agents that only look at the facts. Others are taken to
-// say what they said of the same change under the config in force, and those
-// that did not run then have no say.
+// results runs the agents that only read the facts. Others are assumed to say what they said about
+// the same change under the config in force. Those that did not run then say nothing.
 func (p *previewer) results(ctx context.Context, engine *Engine, in aggregate.Input) (pipeline.List[pipeline.AgentResult], error) {
 	run := pipeline.AgentManifest{}
 	var results pipeline.List[pipeline.AgentResult]
@@ -216,16 +214,16 @@ func (p *previewer) results(ctx context.Context, engine *Engine, in aggregate.In
 	return append(results, made...), err
 }
 
-func (p *previewer) resultsOf(e pipeline.ManifestEntry) (said []pipeline.AgentResult) {
+func (p *previewer) resultsOf(e pipeline.ManifestEntry) (results []pipeline.AgentResult) {
 	for _, r := range p.in.Results {
 		if r.Agent == e.Agent {
-			said = append(said, r)
+			results = append(results, r)
 		}
 	}
-	if said == nil {
-		said = []pipeline.AgentResult{{Agent: e.Agent, Stage: e.Stage, Status: pipeline.AgentOK}}
+	if results == nil {
+		results = []pipeline.AgentResult{{Agent: e.Agent, Stage: e.Stage, Status: pipeline.AgentOK}}
 	}
-	return said
+	return results
 }
 
 func agentIDs(m *pipeline.AgentManifest) []string {
@@ -236,8 +234,8 @@ func agentIDs(m *pipeline.AgentManifest) []string {
 	return ids
 }
 
-// apart returns what only the one and what only the other list has, sorted.
-func apart(one, other []string) (onlyOne, onlyOther pipeline.List[string]) {
+// difference returns what only the one and what only the other list has, sorted.
+func difference(one, other []string) (onlyOne, onlyOther pipeline.List[string]) {
 	for _, id := range one {
 		if !slices.Contains(other, id) {
 			onlyOne = append(onlyOne, id)
@@ -253,15 +251,14 @@ func apart(one, other []string) (onlyOne, onlyOther pipeline.List[string]) {
 	return onlyOne, onlyOther
 }
 
-// compareFindings counts the findings that only the proposed config makes, and
-// those that only the one in force does. Both are about the same change, in
-// which a finding is known by any of its fingerprints: how severe it is, and
-// what it is merged with, is no part of what it is.
+// compareFindings counts the findings that only the proposed config makes, and those that only the
+// config in force makes. Both are about the same change, where any of its fingerprints identifies a
+// finding: its severity and what it is merged with don't matter.
 func compareFindings(proposed, inForce []pipeline.Finding) (added, gone int) {
 	return missing(proposed, inForce), missing(inForce, proposed)
 }
 
-// missing counts the findings that others lack.
+// missing counts the findings that are not among others.
 func missing(findings, others []pipeline.Finding) (n int) {
 	has := map[string]bool{}
 	for i := range others {

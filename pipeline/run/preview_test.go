@@ -21,8 +21,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
-// configChange is change, which touches the repository's settings as well and
-// adds a line that a shipped rule finds.
+// configChange is change, and also changes the repository's settings and adds a line that a shipped
+// rule finds.
 func configChange(t *testing.T) *inMemory {
 	src := change(t)
 	src.files = append(src.files,
@@ -44,8 +44,7 @@ func proposes(files map[string]string) func(context.Context, *pipeline.PRFacts) 
 	}
 }
 
-// report reviews a change and returns the report, and the one without a
-// proposed config.
+// reportWith reviews a change and returns the report, and the report without a proposed config.
 func reportWith(t *testing.T, r *Runner, src *inMemory, o Options) (with, without pipeline.ReviewReport) {
 	t.Helper()
 	plain, err := r.Run(t.Context(), src, Options{})
@@ -59,8 +58,7 @@ func reportWith(t *testing.T, r *Runner, src *inMemory, o Options) (with, withou
 	return tried.Review.Report, plain.Review.Report
 }
 
-// Whatever a change proposes, the review that it gets is the one that it would
-// have had without.
+// Whatever a change proposes, its review is the same as without the proposal.
 func TestProposedConfigNeverDecides(t *testing.T) {
 	deaf := func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, errors.New("502") }
 	for name, proposed := range map[string]func(context.Context, *pipeline.PRFacts) (*config.Config, error){
@@ -108,7 +106,7 @@ func TestProposedConfigIsTried(t *testing.T) {
 	}
 }
 
-// A mode that would let everything pass is told, though the decision stays the same.
+// A mode that would let everything pass is shown, and the decision stays the same.
 func TestProposedModeIsTold(t *testing.T) {
 	for settings, want := range map[string]string{`{"mode": "off"}`: "off", `{"mode": "advisory"}`: "advisory", `{"mode": "enforce"}`: "", `{"comment": "never"}`: ""} {
 		with, _ := reportWith(t, newRunner(t, nil), configChange(t), Options{Proposed: proposes(map[string]string{config.FileSettings: settings})})
@@ -118,7 +116,7 @@ func TestProposedModeIsTold(t *testing.T) {
 	}
 }
 
-// What the proposed config would allow is told as gone.
+// Findings that the proposed config would allow are shown as gone.
 func TestProposedAllowanceIsTried(t *testing.T) {
 	hash, err := secrets.HashValue(oneToken, "")
 	if err != nil {
@@ -136,7 +134,7 @@ func TestProposedAllowanceIsTried(t *testing.T) {
 	}
 }
 
-// What anybody may propose does not make reports that are stored grow with it.
+// Stored reports stay small however many changes somebody proposes.
 func TestProposedConfigWithManyChanges(t *testing.T) {
 	for _, n := range []int{pipeline.MaxConfigChanges, pipeline.MaxConfigChanges + 1} {
 		var rules []string
@@ -202,8 +200,8 @@ func TestProposedConfigIsOnlyAskedWhereItIsTouched(t *testing.T) {
 	}
 }
 
-// The gate of a proposed config sees the gaps, and agents that are not asked
-// again have no say where they did not run.
+// The gate of a proposed config sees the gaps. Agents that are not asked again say nothing if they
+// did not run.
 func TestProposedConfigIsTriedWhole(t *testing.T) {
 	r := newRunner(t, map[string]dispatch.Agent{"design-auditor": agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
 		return pipeline.AgentOutput{}, errors.New("asked in vain")
@@ -224,7 +222,7 @@ func TestProposedConfigIsTriedWhole(t *testing.T) {
 }
 
 func TestWhatOnlyOneHas(t *testing.T) {
-	one, other := apart([]string{"d", "b", "a"}, []string{"f", "b", "e"})
+	one, other := difference([]string{"d", "b", "a"}, []string{"f", "b", "e"})
 	if !slices.Equal(one, []string{"a", "d"}) || !slices.Equal(other, []string{"e", "f"}) {
 		t.Errorf("only the one has %v, only the other %v", one, other)
 	}
@@ -246,7 +244,7 @@ func TestWhatOnlyOneHas(t *testing.T) {
 	}
 }
 
-// What the last report had is not new under the proposed config either.
+// A finding of the last report is not new under the proposed config either.
 func TestProposedConfigKnowsTheLastReport(t *testing.T) {
 	r, src := newRunner(t, nil), configChange(t)
 	proposed := proposes(map[string]string{config.FileSettings: `{"gate": {"conditions": [{"when": "new_findings > 0", "decision": "fail"}]}}`})
@@ -266,7 +264,7 @@ func TestProposedConfigKnowsTheLastReport(t *testing.T) {
 	}
 }
 
-// Where a stage failed there is nothing to compare a try with.
+// If a stage failed, there is nothing to compare a trial with.
 func TestProposedConfigIsNotTriedBesideAFailure(t *testing.T) {
 	r := newRunner(t, nil)
 	in := aggregate.Input{
@@ -283,7 +281,7 @@ func TestProposedConfigIsNotTriedBesideAFailure(t *testing.T) {
 	}
 }
 
-// ending is a context that is over once it was asked so many times.
+// ending is a context that ends after a number of calls.
 type ending struct {
 	context.Context
 	after int
@@ -300,7 +298,7 @@ func TestProposedConfigThatIsNotTriedSaysWhy(t *testing.T) {
 	good := proposes(map[string]string{config.FileSettings: `{"mode": "advisory"}`})
 	for name, tt := range map[string]struct {
 		proposed func(context.Context, *pipeline.PRFacts) (*config.Config, error)
-		asks     int // after so many of which the time is over
+		asks     int // the number of calls after which the time is over
 		note     string
 	}{
 		"there is none":        {func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, nil }, 9, noteUnread},
@@ -321,12 +319,12 @@ func TestProposedConfigThatIsNotTriedSaysWhy(t *testing.T) {
 	}
 }
 
-// Of a try that failed half-way only that is told.
+// If a trial fails half-way, only the failure is shown.
 func TestProposedConfigThatPanicsHalfWay(t *testing.T) {
 	panics := 0
 	p := previewer{
 		runner: newRunner(t, nil),
-		in:     aggregate.Input{Facts: &pipeline.PRFacts{}, Config: shipped(t)}, // the missing manifest is asked for last
+		in:     aggregate.Input{Facts: &pipeline.PRFacts{}, Config: shipped(t)}, // the missing manifest is read last
 		options: Options{
 			Proposed: proposes(map[string]string{config.FileSettings: `{"mode": "advisory"}`}),
 			Panicked: func(string, error, []byte) { panics++ },
@@ -339,7 +337,7 @@ func TestProposedConfigThatPanicsHalfWay(t *testing.T) {
 	}
 }
 
-// Files that take each other's place are named once.
+// Files that replace each other are named once.
 func TestConfigFilesAreNamedOnce(t *testing.T) {
 	const a, b = config.RepositoryDir + "/review-agents.json", config.RepositoryDir + "/review-rules.json"
 	got := config.ChangedFiles(&pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: a, PreviousPath: b}, {Path: b, PreviousPath: a}}})
@@ -348,7 +346,7 @@ func TestConfigFilesAreNamedOnce(t *testing.T) {
 	}
 }
 
-// An agent that is no part of reviewgate is not asked twice.
+// An agent that is not part of reviewgate is not asked twice.
 func TestProposedConfigTakesOtherAgentsAtTheirWord(t *testing.T) {
 	calls := 0
 	once := agentFunc(func(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
@@ -366,15 +364,15 @@ func TestProposedConfigTakesOtherAgentsAtTheirWord(t *testing.T) {
 	}
 }
 
-// A try that does not end is given up, and the review is whole without it.
+// A trial that does not end is abandoned, and the review is complete without it.
 func TestProposedConfigIsGivenUpInTime(t *testing.T) {
 	r, src := newRunner(t, nil), configChange(t)
 	synctest.Test(t, func(t *testing.T) {
-		r.previews = make(chan struct{}, maxPreviews) // of this bubble
+		r.previews = make(chan struct{}, maxPreviews) // in this bubble
 		end := make(chan struct{})
-		for range maxPreviews + 1 { // the last finds no room
+		for range maxPreviews + 1 { // there is no room for the last
 			out, err := r.Run(t.Context(), src, Options{Proposed: func(context.Context, *pipeline.PRFacts) (*config.Config, error) {
-				<-end // as a config that takes long to load: it doesn't look at its context
+				<-end // like a config that loads slowly and ignores its context
 				return shipped(t), nil
 			}})
 			if err != nil {
@@ -401,7 +399,7 @@ func TestProposedConfigDoesNotEnterTheCache(t *testing.T) {
 	}
 }
 
-// Each try gives its place back, or the third would wait for ever.
+// Each trial frees its slot, or the third would wait forever.
 func TestProposedConfigGivesItsPlaceBack(t *testing.T) {
 	r := newRunner(t, nil)
 	for range maxPreviews + 1 {
@@ -415,7 +413,7 @@ func TestProposedConfigGivesItsPlaceBack(t *testing.T) {
 	}
 }
 
-// What the proposed config would say is told, whatever somebody decided by hand.
+// The trial shows what the proposed config would decide, even if somebody decided by hand.
 func TestProposedConfigIsTriedWithoutDecisionsByHand(t *testing.T) {
 	o := Options{Proposed: proposes(map[string]string{config.FileSettings: `{"gate": {"conditions": []}}`})}
 	plain, _ := reportWith(t, newRunner(t, nil), configChange(t), o)
@@ -431,7 +429,7 @@ func TestProposedConfigIsTriedWithoutDecisionsByHand(t *testing.T) {
 	}
 }
 
-// A problem of the config in force is not one of the exceptions that a change proposes.
+// A problem of the config in force is not reported as one of the proposed exceptions.
 func TestProposedExceptionsAnswerForTheirOwnProblems(t *testing.T) {
 	src := change(t)
 	src.files = append(src.files, raw.ChangedFile{Path: normalize.AttributesFile, Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+*.go -text"})

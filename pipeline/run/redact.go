@@ -7,10 +7,10 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// What is quoted of the config is no part of what normalize redacts. A secret in
-// it would be shown where more people read than where the config is.
+// Normalize does not redact quotes of the config. A secret in them would be shown to more people
+// than can read the config.
 
-// redactProposed takes secrets out of what is quoted of a proposed config.
+// redactProposed replaces secrets in quotes of a proposed config.
 func (r *Runner) redactProposed(p *pipeline.ProposedConfig) {
 	p.Condition = r.Redact(p.Condition)
 	p.Problems = r.redactedProblems(p.Problems)
@@ -19,8 +19,8 @@ func (r *Runner) redactProposed(p *pipeline.ProposedConfig) {
 	}
 }
 
-// redactedProblems are a config's problems without secrets. The config's own
-// stay as they are: it is shared.
+// redactedProblems are a config's problems without secrets. It copies them, since the config is
+// shared.
 func (r *Runner) redactedProblems(of pipeline.List[pipeline.ConfigProblem]) pipeline.List[pipeline.ConfigProblem] {
 	problems := slices.Clone(of)
 	for i := range problems {
@@ -32,18 +32,18 @@ func (r *Runner) redactedProblems(of pipeline.List[pipeline.ConfigProblem]) pipe
 	return problems
 }
 
-// redactGaps takes secrets out of the names of concerns, the only text of the
-// log that config can choose freely.
+// redactGaps replaces secrets in the names of concerns, the only text of the log that config can
+// choose freely.
 func (r *Runner) redactGaps(gaps []pipeline.GapLogEntry) {
 	for i := range gaps {
 		gaps[i].Name = r.Redact(gaps[i].Name)
 	}
 }
 
-// redactRules takes secrets out of the findings' texts that come from rules, and
-// out of those that aggregate would take from there. The defaults' have none.
+// redactRules replaces secrets in the findings' texts that come from rules, and in those that
+// aggregate would take from rules. The defaults have none.
 func (r *Runner) redactRules(results pipeline.List[pipeline.AgentResult], engine *Engine) {
-	known := map[string]string{} // many findings are of one rule
+	known := map[string]string{} // one rule may have many findings
 	redacted := func(text string) string {
 		clean, ok := known[text]
 		if !ok {
@@ -58,8 +58,8 @@ func (r *Runner) redactRules(results pipeline.List[pipeline.AgentResult], engine
 			f := &findings[j]
 			rule := engine.byID[f.RuleID]
 			if rule != nil {
-				// It may quote the line as it is meant, where a secret is whole that the
-				// line itself splits.
+				// It may quote another form of the line, which joins a secret that the line itself
+				// splits.
 				for k := range f.Evidence {
 					f.Evidence[k] = redacted(f.Evidence[k])
 				}

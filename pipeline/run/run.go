@@ -18,18 +18,16 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
-// Config is what a Runner is made from.
+// Config is what a Runner needs.
 type Config struct {
 	Version string           // of reviewgate, for the run record
 	Now     func() time.Time // the only clock of the pipeline
-	// Agents are added to those that config defines, by id, and stand in for
-	// those of the same id.
+	// Agents are added to those that config defines, by id, and replace those with the same id.
 	Agents map[string]dispatch.Agent
-	// Engines is where compiled configs are kept. Default: the Runner's own.
+	// Engines caches compiled configs. The default is a cache of the Runner's own.
 	Engines *Engines
-	// Key is the server's own. It makes the digests that tell a secret which somebody
-	// dismissed from another one in its place. Without it such a dismissal ends with
-	// each push.
+	// Key belongs to the server. It makes the digests that tell a dismissed secret from another
+	// one in its place. Without it, the dismissal of a secret ends with each push.
 	Key []byte
 }
 
@@ -37,10 +35,10 @@ type Config struct {
 type Runner struct {
 	Config
 	detector *secrets.Detector
-	previews chan struct{} // one for each proposed config that is being tried
+	previews chan struct{} // holds an element for each running trial of a proposed config
 }
 
-// NewRunner compiles what is the same for all configs.
+// NewRunner compiles what all configs share.
 func NewRunner(c Config) (*Runner, error) {
 	d, err := secrets.Default()
 	if err != nil {
@@ -52,75 +50,71 @@ func NewRunner(c Config) (*Runner, error) {
 	return &Runner{Config: c, detector: d, previews: make(chan struct{}, maxPreviews)}, nil
 }
 
-// Options are those of one run. All are optional.
+// Options are the options of one run.
 type Options struct {
 	RunID   string
 	Trigger string // what asked for the run, in words
 	// Previous returns the last report of another head.
 	Previous func(ctx context.Context, facts *pipeline.PRFacts) (*pipeline.PreviousReport, error)
-	// Again returns the last report on the same head, if there is one. It is asked where
-	// models look: what blocked in it does not go away because they find something else
-	// the next time.
+	// Again returns the last report on the same head, if there is one. It is called if models
+	// review: what blocked does not go away because they find something else the next time.
 	Again func(ctx context.Context, facts *pipeline.PRFacts) (*pipeline.PreviousReport, error)
-	// Memory returns what people taught, as it stands once the facts are known.
+	// Memory returns what people taught, at the time when the facts are known.
 	Memory func(ctx context.Context, facts *pipeline.PRFacts) (pipeline.Memory, error)
-	// Carry lets results of the last review stand for those of agents.
+	// Carry lets results of the last review replace those of agents.
 	Carry Carry
-	// Check is asked once the facts are known. An error ends the run and is
-	// returned as it is.
+	// Check is called once the facts are known. An error ends the run and is returned unchanged.
 	Check func(facts *pipeline.PRFacts, cfg *config.Config) error
-	// Proposed returns the config that the change would bring, with its problems
-	// in InForce.Problems. It is asked only where the change touches config.
+	// Proposed returns the config that the change would bring, with its problems in
+	// InForce.Problems. It is called only if the change touches config.
 	Proposed func(ctx context.Context, facts *pipeline.PRFacts) (*config.Config, error)
-	// Outside makes the agents that reach out of the process, which the pipeline
-	// can't by itself: those of the kinds report, code-scanning and llm. An agent
-	// that it returns nil for is not registered, and fails.
+	// IOAgents makes the agents that do I/O, which the pipeline can't do by itself: those of the
+	// kinds report, code-scanning and llm. If it returns nil, the agent is not registered, and
+	// fails.
 	Outside func(OutsideAgent) dispatch.Agent
-	// GapModel makes what asks a language model for gaps, where the settings name
-	// one. The agent that it is made for has the id pipeline.GapDetector.
+	// GapModel makes what asks a language model for gaps, if the settings name one. It gets an
+	// agent with the id pipeline.GapDetector.
 	GapModel func(OutsideAgent) GapModel
-	// Comparer makes what asks a language model which findings are about one thing. The
-	// agent that it is made for has the id pipeline.Matcher.
+	// Comparer makes what asks a language model which findings are about the same problem. It gets
+	// an agent with the id pipeline.Matcher.
 	Comparer func(OutsideAgent) Comparer
-	// Verifier makes what asks a language model whether single findings of another are
-	// right, where the settings name one. The agent that it is made for has the id
-	// pipeline.Verifier.
+	// Verifier makes what asks a language model whether single findings of another model are right,
+	// if the settings name one. It gets an agent with the id pipeline.Verifier.
 	Verifier func(OutsideAgent) Verifier
-	// File reads a file as it is at a commit: at least its first bytes up to
-	// most. found is false where there is none. Without it nothing that findings
-	// cite is looked up.
+	// File reads a file at a commit: at least its first bytes, up to most. found is false if there
+	// is no such file. Without File, no citation is looked up.
 	File func(ctx context.Context, commit, path string, most int64) (text []byte, found bool, err error)
-	// Secrets is given the change's secrets by the index of their redaction in the
-	// facts, once these are read. They must not be stored or shown.
+	// Secrets gets a function that returns the change's secrets by the index of their redaction,
+	// once the facts are read. The secrets must not be stored or shown.
 	Secrets func(value func(redaction int) string)
 	// Progress is told what is being done, in a few words.
 	Progress func(what string)
-	// Panicked is told of a panic in a stage or an agent, for the log: its
-	// text may hold anything, and is shown to nobody.
+	// Panicked is told of a panic in a stage or an agent, for the log. The panic's text may hold
+	// anything, and is shown to nobody.
 	Panicked func(where string, err error, stack []byte)
 }
 
-// OutsideAgent is an agent that reaches out of the process.
+// IOAgent describes an agent that does I/O.
 type OutsideAgent struct {
 	Agent  config.Agent
 	Config *config.Config
-	// Redact replaces the secrets in a text by placeholders. What the agent reads
-	// must pass through it before it is used.
+	// Redact replaces the secrets in a text by placeholders. Everything that the agent reads must
+	// pass through it before it is used.
 	Redact func(text string) string
-	// RedactBeside is Redact for what is read beside the change, such as issues that
-	// it names: it knows the secrets that were found in the change, too. Instructions
-	// do not pass through it: the change would have a say in them.
+	// RedactOther is Redact for texts that belong to the change, such as issues that it names. It
+	// also knows the secrets that were found in the change. Instructions must not pass through it,
+	// or the change could alter them.
 	RedactBeside func(text string) string
-	// Shares says that models are asked more than once about the agent's files, so that APIs
-	// should keep what these questions begin with.
+	// Shares says that models are asked more than once about the agent's files, so that APIs should
+	// cache what these questions have in common.
 	Shares bool
 	// Manifest has all agents of the run.
 	Manifest *pipeline.AgentManifest
-	// Used takes what the agent's questions to models took, for the run's record. It
-	// may be called after the run's end.
+	// Used is told what the agent's questions to models used, for the run's record. It may be
+	// called after the end of the run.
 	Used func(pipeline.ModelUse)
-	// Answered takes what models answered the agent, without secrets. What comes after the
-	// run's end is lost.
+	// Answered is told what models answered the agent, without secrets. Answers after the end of
+	// the run are lost.
 	Answered func(task dispatch.Task, answer pipeline.RawAnswer)
 }
 
@@ -132,10 +126,9 @@ type Outcome struct {
 	LabelsRead pipeline.LabelsRead
 }
 
-// Run reviews what src reads. An error means that there is no review: the
-// facts could not be read (a *StageError), the head moved
-// (normalize.ErrSuperseded), ctx ended, or Check refused. Whatever fails later
-// is part of the review, which then can't pass.
+// Run reviews what src reads. An error means that there is no review: the facts could not be read
+// (a *StageError), the head moved (normalize.ErrSuperseded), ctx ended, or Check refused. Any later
+// failure is part of the review, which then can't pass.
 func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outcome, error) {
 	var out Outcome
 	v := &out.Review
@@ -227,7 +220,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
 		s := staged{in: in, options: t.dispatchOptions(out.Config, &v.Facts)}
 		each := OutsideAgent{RedactBeside: change.Text, Manifest: &v.Manifest, Used: t.used, Answered: t.answered}
-		s.agents = engine.agents(&v.Facts, &v.Classification, r.outside(engine.config, o, &v.Manifest, each))
+		s.agents = engine.agents(&v.Facts, &v.Classification, r.ioAgents(engine.config, o, &v.Manifest, each))
 		s.carried = r.carry(ctx, engine, v, last, o.Carry, s.options)
 		s.redact = func(made pipeline.List[pipeline.AgentResult]) { r.redactRules(made, engine) }
 		s.compared = r.comparing(engine, o, each, v, last, s.options)
@@ -273,7 +266,7 @@ type StageError struct {
 
 func (e *StageError) Error() string { return fmt.Sprintf("%s: %v", e.Stage, e.Err) }
 
-// Unwrap returns what went wrong in the stage.
+// Unwrap returns the cause of the failure.
 func (e *StageError) Unwrap() error { return e.Err }
 
 // PanicError is a panic in a stage.
@@ -292,13 +285,13 @@ type timer struct {
 	answers map[asking][]pipeline.RawAnswer
 }
 
-// asking is who asked which model, and for which time.
+// asking identifies one of several runs of an agent with a model.
 type asking struct {
 	agent, model string
 	run          int
 }
 
-// answered keeps what a model answered.
+// answered stores what a model answered.
 func (t *timer) answered(task dispatch.Task, answer pipeline.RawAnswer) {
 	t.using.Lock()
 	defer t.using.Unlock()
@@ -310,8 +303,8 @@ func (t *timer) answered(task dispatch.Task, answer pipeline.RawAnswer) {
 	t.answers[at] = t.answers[at][max(0, len(t.answers[at])-pipeline.MaxAnswers):]
 }
 
-// putAnswers gives the results what models answered for them. Those that were carried over
-// have theirs.
+// putAnswers adds to the results what models answered for them. Carried results already have
+// theirs.
 func (t *timer) putAnswers(results []pipeline.AgentResult) {
 	t.using.Lock()
 	defer t.using.Unlock()
@@ -322,7 +315,7 @@ func (t *timer) putAnswers(results []pipeline.AgentResult) {
 	}
 }
 
-// used notes what an agent's question to a model took.
+// used adds what an agent's question to a model used.
 func (t *timer) used(u pipeline.ModelUse) {
 	t.using.Lock()
 	defer t.using.Unlock()
@@ -336,8 +329,8 @@ func (t *timer) used(u pipeline.ModelUse) {
 	t.use = append(t.use, u)
 }
 
-// modelUse is what was used so far, in order. An agent that was left behind when
-// its time was up may tell of more, which the record then lacks.
+// modelUse is what was used so far, in order. An agent that was abandoned when its time was up may
+// report more later, which the record then lacks.
 func (t *timer) modelUse() []pipeline.ModelUse {
 	t.using.Lock()
 	defer t.using.Unlock()
@@ -348,8 +341,8 @@ func (t *timer) modelUse() []pipeline.ModelUse {
 	return use
 }
 
-// then runs a stage unless one before it failed, and returns what the report
-// has to say of the failure.
+// then runs a stage unless an earlier one failed, and returns what the report says about the
+// failure.
 func (t *timer) then(failed *pipeline.Incompleteness, s pipeline.Stage, what string, f func() error) *pipeline.Incompleteness {
 	if failed != nil {
 		return failed
@@ -386,7 +379,7 @@ func (t *timer) stage(s pipeline.Stage, what string, f func() error) (err error)
 	}
 }
 
-// timed adds a stage's timing, to that of the stage's first part where it has two.
+// timed adds a stage's timing. If the stage has two parts, it adds the timing to that of the first.
 func timed(stages []pipeline.StageTiming, s pipeline.StageTiming) []pipeline.StageTiming {
 	if n := len(stages); n > 0 && stages[n-1].Stage == s.Stage {
 		s.DurationMS += stages[n-1].DurationMS

@@ -24,21 +24,20 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // to compile config leaves much garbage
+	debug.SetGCPercent(400) // compiling configs makes much garbage
 	goleak.VerifyTestMain(m)
 }
 
-// engines are shared by the Runners of all tests, most of which review with what
-// ships. A test that changes a config gives it another key, by rekey.
+// All tests share engines, and most review with the shipped config. A test that changes a config
+// gives it another key with rekey.
 var engines Engines
 
-// rekey tells a config from what it was before a test changed it. Configs that are
-// changed alike have one key.
+// rekey gives a changed config another key. Configs with the same changes get the same key.
 func rekey(cfg *config.Config, how ...any) {
 	cfg.Key = sha256.Sum256(fmt.Append(cfg.Key[:], how...))
 }
 
-// ticking is a clock that moves on by a second each time it is looked at.
+// ticking is a clock that advances by a second each time it is read.
 func ticking() func() time.Time {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	return func() time.Time {
@@ -65,8 +64,7 @@ func shipped(t *testing.T) *config.Config {
 	return cfg
 }
 
-// change adds a file that multiplies prices outside of finance's files, and a
-// file of finance.
+// change adds a file that multiplies prices outside of finance's files, and a file of finance.
 func change(t *testing.T) *inMemory {
 	return &inMemory{cfg: shipped(t), files: []raw.ChangedFile{
 		{Path: "src/cart/view.ts", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+const sum = unitPrice * quantity;"},
@@ -123,7 +121,7 @@ func TestEachStageHandsOnWhatItsSchemaSays(t *testing.T) {
 	}
 }
 
-// A gap has its concern's name from the config, but for what nobody should read.
+// A gap has its concern's name from the config, without text that nobody should read.
 func TestGapsAreNamed(t *testing.T) {
 	token := "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
 	for name, leaks := range map[string]bool{"sums of money": false, "sums " + token: true} {
@@ -150,7 +148,7 @@ func TestRecordTellsWhatTheRunDid(t *testing.T) {
 	var progress []string
 	out, err := newRunner(t, nil).Run(t.Context(), change(t), Options{
 		RunID: "r1", Trigger: "opened", Progress: func(what string) {
-			if !strings.HasSuffix(what, " is done") { // agents end in any order
+			if !strings.HasSuffix(what, " is done") { // agents may end in any order
 				progress = append(progress, what)
 			}
 		},
@@ -200,7 +198,7 @@ func TestTheSameChangeGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// Whatever stage breaks, the report names it and does not pass.
+// Whatever stage fails, the report names it and does not pass.
 func TestBrokenStageNeverPasses(t *testing.T) {
 	tests := map[string]func(*Engine){
 		"classify":   func(e *Engine) { e.classify = nil },
@@ -218,7 +216,7 @@ func TestBrokenStageNeverPasses(t *testing.T) {
 		broken := *e
 		breakIt(&broken)
 		r.Engines = &Engines{}
-		r.Engines.keep(src.cfg, &broken)
+		r.Engines.add(src.cfg, &broken)
 		var stack string
 		out, err := r.Run(t.Context(), src, Options{Panicked: func(where string, err error, s []byte) { stack = where + err.Error() + string(s) }})
 		if err != nil {
@@ -261,7 +259,7 @@ func TestRequiredAgentThatFailsNeverPasses(t *testing.T) {
 	}
 }
 
-// failing is a source whose pull request cannot be read.
+// failing is a source whose pull request can't be read.
 type failing struct {
 	inMemory
 	err error
@@ -312,7 +310,7 @@ func TestCheckRefusesBeforeAgentsRun(t *testing.T) {
 	}
 }
 
-// What people taught is an input of the review, and stored with it.
+// What people taught is an input of the review and is stored with it.
 func TestMemoryIsPartOfTheReview(t *testing.T) {
 	r := newRunner(t, map[string]dispatch.Agent{"finance-sme": says("P1")})
 	first, err := r.Run(t.Context(), change(t), Options{})
@@ -339,7 +337,7 @@ func TestMemoryIsPartOfTheReview(t *testing.T) {
 		t.Errorf("%d findings, suppressed %+v", len(v.Report.Findings), v.Report.Suppressed)
 	}
 
-	// What is stored, without the report, gives the report again.
+	// The stored review without its report gives the report again.
 	stored, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
@@ -384,12 +382,12 @@ func TestPreviousReportIsComparedWith(t *testing.T) {
 	}
 }
 
-// keyed is the key of a config that stands for no text.
+// keyed is the key of a config that belongs to no text.
 func keyed(i int) [sha256.Size]byte { return sha256.Sum256([]byte{byte(i), byte(i >> 8)}) }
 
 func TestCompiledConfigsAreKeptAndBounded(t *testing.T) {
 	var c Engines
-	// One version may stand for two configs, by chance or because somebody
+	// One version may belong to two configs, by chance or because somebody searched for them.
 	// looked for them.
 	numbered := func(i int) *config.Config {
 		return &config.Config{Key: keyed(i), InForce: pipeline.ConfigInForce{Version: "same"}}
@@ -418,7 +416,7 @@ func TestCompiledConfigsAreKeptAndBounded(t *testing.T) {
 	}
 }
 
-// However large a config is, it is kept while it is the only one in use.
+// However large a config is, it is cached while it is the only one in use.
 func TestLargeConfigsLeaveRoomForThemselvesAlone(t *testing.T) {
 	var c Engines
 	large := func(i int) *config.Config {

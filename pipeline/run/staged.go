@@ -9,31 +9,31 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// staged dispatches a manifest's agents, those of the quality stage after the
-// others where that stage waits for the spec stage.
+// staged dispatches a manifest's agents. Those of the quality stage come after the others if that
+// stage waits for the spec stage.
 type staged struct {
 	in      aggregate.Input // without results
 	agents  agents
 	carried carried
 	options dispatch.Options
 	redact  func(made pipeline.List[pipeline.AgentResult])
-	// compared tells which findings are about one thing, verified which are right. Both may
-	// be nil.
+	// compared tells which findings are about the same problem, and verified which are right. Both
+	// may be nil.
 	compared *comparing
 	verified *verifying
 }
 
-// noteNotAsked is why an agent of the quality stage was not asked.
+// noteNotAsked says why an agent of the quality stage was not asked.
 const noteNotAsked = "not asked: the spec stage failed"
 
-// dispatch returns the results of all agents in the manifest's order, those that were carried
-// over among them, and then what models said of their findings.
+// dispatch returns the results of all agents in the manifest's order, including carried results,
+// and then what models said about the findings.
 func (s *staged) dispatch(ctx context.Context) (pipeline.List[pipeline.AgentResult], error) {
 	all := *s.in.Manifest
 	now := s.carried.without(all)
 	var later pipeline.AgentManifest
 	if s.waits(all) {
-		now, later = apartStage(now, pipeline.StageQuality)
+		now, later = splitStage(now, pipeline.StageQuality)
 	}
 	made, err := s.run(ctx, now)
 	if err != nil {
@@ -41,11 +41,11 @@ func (s *staged) dispatch(ctx context.Context) (pipeline.List[pipeline.AgentResu
 	}
 	if len(later.Entries) > 0 {
 		so := s.in
-		if so.Results, err = s.heard(ctx, s.carried.with(made, all)); err != nil {
+		if so.Results, err = s.consult(ctx, s.carried.with(made, all)); err != nil {
 			return so.Results, err
 		}
 		if aggregate.SpecFails(so) {
-			return s.asides(s.carried.with(append(made, notAsked(later)...), all)), nil
+			return s.withConsultations(s.carried.with(append(made, notAsked(later)...), all)), nil
 		}
 		rest, err := s.run(ctx, later)
 		if err != nil {
@@ -53,27 +53,27 @@ func (s *staged) dispatch(ctx context.Context) (pipeline.List[pipeline.AgentResu
 		}
 		made = append(made, rest...)
 	}
-	return s.heard(ctx, s.carried.with(made, all))
+	return s.consult(ctx, s.carried.with(made, all))
 }
 
-// heard asks models about findings among the results, and returns these with what was said
-// so far.
-func (s *staged) heard(ctx context.Context, results pipeline.List[pipeline.AgentResult]) (pipeline.List[pipeline.AgentResult], error) {
+// consult asks models about findings in the results, and returns the results with the answers so
+// far.
+func (s *staged) consult(ctx context.Context, results pipeline.List[pipeline.AgentResult]) (pipeline.List[pipeline.AgentResult], error) {
 	if s.compared != nil {
-		if err := s.compared.compare(ctx, s.in, s.asides(results)); err != nil {
-			return s.asides(results), err
+		if err := s.compared.compare(ctx, s.in, s.withConsultations(results)); err != nil {
+			return s.withConsultations(results), err
 		}
 	}
-	if s.verified != nil { // what two models found needs no third
-		if err := s.verified.verify(ctx, s.in, s.asides(results)); err != nil {
-			return s.asides(results), err
+	if s.verified != nil { // a finding of two models needs no third
+		if err := s.verified.verify(ctx, s.in, s.withConsultations(results)); err != nil {
+			return s.withConsultations(results), err
 		}
 	}
-	return s.asides(results), nil
+	return s.withConsultations(results), nil
 }
 
-// asides is results with what was said of them so far.
-func (s *staged) asides(results pipeline.List[pipeline.AgentResult]) pipeline.List[pipeline.AgentResult] {
+// withConsultations adds the answers so far to results.
+func (s *staged) withConsultations(results pipeline.List[pipeline.AgentResult]) pipeline.List[pipeline.AgentResult] {
 	results = slices.Clip(results)
 	if s.compared != nil && s.compared.row != nil {
 		results = append(results, *s.compared.row)
@@ -90,9 +90,9 @@ func (s *staged) run(ctx context.Context, m pipeline.AgentManifest) (pipeline.Li
 	return made, err
 }
 
-// waits reports whether the quality stage waits for the spec stage: not on a
-// pull request's first review, where most pass the latter, unless the settings
-// say so. What the spec stage said may have been carried over.
+// waits reports whether the quality stage waits for the spec stage. It does not on a pull request's
+// first review, where most pass the spec stage, unless the settings say so. The result of the spec
+// stage may have been carried.
 func (s *staged) waits(m pipeline.AgentManifest) bool {
 	if s.in.Previous == nil && s.in.Config.Settings.Models.SpeculativeQuality {
 		return false
@@ -100,8 +100,8 @@ func (s *staged) waits(m pipeline.AgentManifest) bool {
 	return slices.ContainsFunc(m.Entries, func(e pipeline.ManifestEntry) bool { return e.Stage == pipeline.StageSpec })
 }
 
-// apartStage takes the entries of a stage out of a manifest.
-func apartStage(m pipeline.AgentManifest, stage string) (without, of pipeline.AgentManifest) {
+// splitStage splits a manifest into the entries of a stage and the others.
+func splitStage(m pipeline.AgentManifest, stage string) (without, of pipeline.AgentManifest) {
 	for _, e := range m.Entries {
 		if e.Stage == stage {
 			of.Entries = append(of.Entries, e)
@@ -112,7 +112,7 @@ func apartStage(m pipeline.AgentManifest, stage string) (without, of pipeline.Ag
 	return without, of
 }
 
-// notAsked are the results of agents that are left out.
+// notAsked are the results of agents that are skipped.
 func notAsked(m pipeline.AgentManifest) (results []pipeline.AgentResult) {
 	for _, e := range m.Entries {
 		for _, q := range e.Questions() {

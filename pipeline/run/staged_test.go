@@ -18,7 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// Two models, of an agent for each stage.
+// Two models, each of an agent for each stage.
 const withModels = `{"model_endpoints": [
 	{"name": "small", "api": "openai", "model": "s"}, {"name": "big", "api": "openai", "model": "b"}]}`
 
@@ -26,12 +26,12 @@ const modelAgents = `[
 	{"id": "spec-model", "name": "S", "kind": "llm", "description": "d", "llm": {"stage": "spec", "prompt": "spec-reviewer"}},
 	{"id": "quality-model", "name": "Q", "kind": "llm", "description": "d", "llm": {"prompt": "build-reviewer"}}]`
 
-// The agents that ship are left out.
+// The shipped agents are left out.
 const modelPolicies = `[{"id": "spec-llm", "enabled": false}, {"id": "universal-llm", "enabled": false}, {"id": "finance-llm", "enabled": false}, {"id": "ui-llm", "enabled": false},
 	{"id": "models", "description": "d", "priority": 10, "trigger": {"type": "always"},
 	"dispatch": {"agents": ["spec-model", "quality-model"], "required": true}}]`
 
-// modelled is the shipped config with models, and settings of a repository.
+// modelled is the shipped config with models and a repository's settings.
 func modelled(t *testing.T, settings string) *config.Config {
 	t.Helper()
 	return modelledBy(t, modelPolicies, settings)
@@ -53,14 +53,14 @@ func modelledBy(t *testing.T, policies, settings string) *config.Config {
 	return cfg
 }
 
-// asked are the reviews that models were asked for, in the order in which the
-// last of each stage ended.
+// asked are the reviews that models were asked for, in the order in which the last of each stage
+// ended.
 type asked struct {
 	mu  sync.Mutex
 	all []string
 }
 
-// agent answers by the model.
+// agent answers differently by model.
 func (a *asked) agent(by map[string]dispatch.Agent) dispatch.Agent {
 	return agentFunc(func(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
 		a.mu.Lock()
@@ -142,8 +142,8 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// What was not asked because the spec stage failed is asked once that no longer
-// does: nothing passes that nobody looked at.
+// A stage that was skipped because the spec stage failed is asked once the spec stage no longer
+// fails: nothing passes unreviewed.
 func TestStageThatWasNotAskedIsNotCarried(t *testing.T) {
 	c := newCarrying(t)
 	var a asked
@@ -174,8 +174,8 @@ func TestStageThatWasNotAskedIsNotCarried(t *testing.T) {
 	}
 }
 
-// As long as what the spec stage said stands, quality is not asked, and nothing
-// that was found of it before is taken to be mended.
+// As long as the spec stage's result stands, the quality stage is not asked, and its earlier
+// findings don't count as fixed.
 func TestQualityWaitsForASpecStageThatIsCarried(t *testing.T) {
 	c := newCarrying(t)
 	var a asked
@@ -208,9 +208,9 @@ func TestQualityWaitsForASpecStageThatIsCarried(t *testing.T) {
 	}
 }
 
-// A model that does not answer is named in the coverage and holds the review up for
-// its time at most, in each stage. Where a policy requires its agent the gate can't
-// pass; where none does the gate is as without it.
+// A model that does not answer is named in the coverage and delays the review at most by its
+// timeout in each stage. If a policy requires its agent, the gate can't pass. Otherwise the gate
+// decides as without it.
 func TestModelsThatDoNotAnswer(t *testing.T) {
 	hangs := func(ctx context.Context, _ dispatch.Task) (pipeline.AgentOutput, error) {
 		<-ctx.Done()
@@ -275,7 +275,7 @@ func TestModelsThatDoNotAnswer(t *testing.T) {
 	}
 }
 
-// A policy that requires a model where the server has none can't pass.
+// If a policy requires a model and the server has none, the change can't pass.
 func TestRequiredModelThatIsNotThere(t *testing.T) {
 	for _, required := range []bool{true, false} {
 		src := change(t)

@@ -13,34 +13,33 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// Verifier tells whether a finding is right. Several are asked about side by side. The note
-// says what it was not shown.
+// Verifier tells whether a finding is right. It may run for several findings side by side. The note
+// says what the model was not shown.
 type Verifier interface {
 	Verify(ctx context.Context, task dispatch.Task, doubt aggregate.Doubt) (opinion pipeline.Opinion, note string, err error)
 }
 
 const (
-	// maxDoubts bounds how many findings of a review a model is asked about.
+	// maxDoubts bounds the findings of a review that a model is asked about.
 	maxDoubts = 20
-	// doubtsAtOnce is how many it is asked about side by side.
+	// doubtsAtOnce is how many of them are asked about side by side.
 	doubtsAtOnce = 4
 )
 
-// verifying asks a model whether single findings of another are right.
+// verifying asks a model whether single findings of another model are right.
 type verifying struct {
-	aside
+	consultation
 	verifier Verifier
 	asked    int
-	// before is what was said in the last review, by the finding, and stands what of it holds
-	// still.
+	// before holds the answers of the last review by finding, and stands those that still hold.
 	before map[string]pipeline.Verification
 	stands func(*aggregate.Doubt) bool
 }
 
-// verify asks about what one model alone found among the results. The error is that of ctx.
+// verify asks about findings in the results that only one model made. The error is that of ctx.
 func (v *verifying) verify(ctx context.Context, in aggregate.Input, results pipeline.List[pipeline.AgentResult]) error {
 	in.Results = results
-	doubts := aggregate.Unproven(in, v.model, func(d *aggregate.Doubt) bool { return v.mayTell(&d.Finding) && !v.recall(d) })
+	doubts := aggregate.Unproven(in, v.model, func(d *aggregate.Doubt) bool { return v.mayTell(&d.Finding) && !v.reuse(d) })
 	if left := len(doubts) - (maxDoubts - v.asked); left > 0 {
 		doubts = doubts[:len(doubts)-left]
 		v.result().Note = joined(v.result().Note, fmt.Sprintf("%d more were not asked about", left))
@@ -52,8 +51,8 @@ func (v *verifying) verify(ctx context.Context, in aggregate.Input, results pipe
 	return v.ask(ctx, in, &verificationAsker{verifier: v.verifier, doubts: doubts, said: map[string]pipeline.Opinion{}})
 }
 
-// recall takes over what was said of a finding in the last review, and reports whether it was.
-func (v *verifying) recall(d *aggregate.Doubt) bool {
+// reuse copies the answer about a finding from the last review, and reports whether there was one.
+func (v *verifying) reuse(d *aggregate.Doubt) bool {
 	said, ok := v.before[d.Key]
 	if ok = ok && v.stands(d); ok {
 		v.result().Verifications = append(v.result().Verifications, said)
@@ -69,28 +68,28 @@ func fileOf(f *pipeline.PRFacts, path string) *pipeline.File {
 	return &f.Files[i]
 }
 
-// verificationAsker are questions about single findings as dispatch runs them.
+// verificationAsker is questions about single findings, in the form that dispatch runs.
 type verificationAsker struct {
 	verifier Verifier
 	doubts   []aggregate.Doubt
 
-	mu   sync.Mutex // an attempt that was given up may end at any time
+	mu   sync.Mutex // an abandoned attempt may end at any time
 	said map[string]pipeline.Opinion
 }
 
-// Review returns no findings: opinions are kept in the row.
+// Review returns no findings. The opinions go into the row.
 func (a *verificationAsker) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
 	out, _, err := a.ReviewAndNote(ctx, task)
 	return out, err
 }
 
-// ReviewAndNote asks about what nothing was said of yet, and keeps what is said, also if
-// another question fails.
+// ReviewAndNote asks about findings without an answer, and stores the answers, even if another
+// question fails.
 func (a *verificationAsker) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
 	var g errgroup.Group
 	g.SetLimit(doubtsAtOnce)
 	var failed []error
-	var panicked any // for whoever runs this, where it is caught
+	var panicked any // passed on to the caller, who handles panics
 	notes := make([]string, len(a.doubts))
 	for i, d := range a.doubts {
 		a.mu.Lock()
@@ -118,12 +117,12 @@ func (a *verificationAsker) ReviewAndNote(ctx context.Context, task dispatch.Tas
 			return nil
 		})
 	}
-	_ = g.Wait() // errors are in failed
+	_ = g.Wait() // the errors are in failed
 	if panicked != nil {
 		panic(panicked)
 	}
 	var err error
-	if len(failed) > 0 { // whether to ask again, by the one that asking again can help
+	if len(failed) > 0 { // an error that a retry can help decides whether to ask again
 		err = failed[max(0, slices.IndexFunc(failed, dispatch.Temporary))]
 	}
 	slices.Sort(notes)
@@ -134,7 +133,7 @@ func (a *verificationAsker) ReviewAndNote(ctx context.Context, task dispatch.Tas
 	return pipeline.AgentOutput{}, note, err
 }
 
-// counted says in words what was said.
+// counted summarises the answers.
 func (a *verificationAsker) counted() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -158,26 +157,26 @@ func (a *verificationAsker) put(row *pipeline.AgentResult) {
 	}
 }
 
-// verifying is what asks whether findings are right, or nil where nobody is to be asked.
+// verifying asks whether findings are right. It is nil if nobody should be asked.
 func (r *Runner) verifying(engine *Engine, o Options, each OutsideAgent, now *pipeline.Review, last *LastReview, options dispatch.Options) *verifying {
 	by := engine.config.Settings.Models.Verify
 	if o.Verifier == nil || by == "" {
 		return nil
 	}
-	each = r.aside(engine, each, pipeline.Verifier)
+	each = r.consultation(engine, each, pipeline.Verifier)
 	verifier := o.Verifier(each)
 	if verifier == nil {
 		return nil
 	}
-	v := &verifying{aside: newAside(each, by, options), verifier: verifier, before: map[string]pipeline.Verification{}}
-	for _, was := range r.said(now, last, o.Carry, pipeline.Verifier, by) {
+	v := &verifying{consultation: newConsultation(each, by, options), verifier: verifier, before: map[string]pipeline.Verification{}}
+	for _, was := range r.lastRows(now, last, o.Carry, pipeline.Verifier, by) {
 		for _, said := range was.Verifications {
 			v.before[said.Finding] = said
 		}
 	}
 	v.stands = func(d *aggregate.Doubt) bool {
 		sameHead, stands := r.stands(now, last, o.Carry)
-		if d.Stage == pipeline.StageSpec || d.Finding.Path == "" { // it read more than the file
+		if d.Stage == pipeline.StageSpec || d.Finding.Path == "" { // its model read more than the file
 			return stands && sameHead
 		}
 		x, y := fileOf(&now.Facts, d.Finding.Path), fileOf(&last.Review.Facts, d.Finding.Path)

@@ -14,7 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// verifierFunc says what it makes of a finding.
+// verifierFunc returns a verdict on a finding.
 type verifierFunc func(d aggregate.Doubt) (pipeline.OpinionVerdict, error)
 
 func (f verifierFunc) Verify(_ context.Context, task dispatch.Task, d aggregate.Doubt) (pipeline.Opinion, string, error) {
@@ -22,8 +22,8 @@ func (f verifierFunc) Verify(_ context.Context, task dispatch.Task, d aggregate.
 	return pipeline.Opinion{Model: task.Model, Verdict: verdict, Quote: "return total", Why: "It is there."}, "", err
 }
 
-// A finding of one model blocks once the model that verifies confirms it, in either stage.
-// What it refutes, or can't tell, is as if nobody had been asked.
+// A finding of one model blocks once the verifying model confirms it, in either stage. A refutation
+// or no answer changes nothing.
 func TestFindingsAreVerified(t *testing.T) {
 	const verify = `{"models": {"verify": "small"}}`
 	big := func() map[string]dispatch.Agent {
@@ -40,7 +40,7 @@ func TestFindingsAreVerified(t *testing.T) {
 		err           error
 		asked         int
 		decision      pipeline.Decision
-		status        pipeline.AgentStatus // of the verifier; empty where there is none
+		status        pipeline.AgentStatus // of the verifier; empty if there is none
 		qualityRan    bool
 	}{
 		"confirmed":                 {settings: verify, quality: big(), verdict: pipeline.OpinionConfirmed, asked: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK, qualityRan: true},
@@ -88,8 +88,8 @@ func TestFindingsAreVerified(t *testing.T) {
 	}
 }
 
-// Of several questions, one that fails takes nothing from the others, and is asked again
-// alone.
+// If one of several questions fails, the others keep their answers, and only the failed one is
+// asked again.
 func TestVerifierKeepsWhatItWasTold(t *testing.T) {
 	doubts := []aggregate.Doubt{{Key: "a"}, {Key: "b"}, {Key: "c"}}
 	var mu sync.Mutex
@@ -104,7 +104,7 @@ func TestVerifierKeepsWhatItWasTold(t *testing.T) {
 		return pipeline.OpinionConfirmed, nil
 	})}
 	if _, _, err := a.ReviewAndNote(t.Context(), dispatch.Task{}); err == nil {
-		t.Error("the failure is not told")
+		t.Error("the failure is not reported")
 	}
 	var row pipeline.AgentResult
 	a.put(&row)
@@ -117,8 +117,7 @@ func TestVerifierKeepsWhatItWasTold(t *testing.T) {
 	}
 }
 
-// What was said of a finding is taken over as long as all that the model was shown, and who it
-// is, is as it was.
+// The answer about a finding is reused as long as the model is the same and was shown the same.
 func TestVerificationsAreRecalled(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(c *carrying, was *Outcome, carry *Carry)
@@ -171,8 +170,7 @@ func eachVerifier(was *Outcome, change func(*pipeline.AgentResult)) {
 	}
 }
 
-// What goes wrong while a finding is verified ends that question, and neither the review nor
-// the server.
+// A panic during a verification ends only that question, not the review or the server.
 func TestVerifierThatPanics(t *testing.T) {
 	var a asked
 	src := change(t)
@@ -191,12 +189,12 @@ func TestVerifierThatPanics(t *testing.T) {
 	}
 }
 
-// busyError passes.
+// busyError is a temporary error.
 type busyError struct{ error }
 
 func (busyError) Temporary() bool { return true }
 
-// Of several questions that fail, one that may be asked again is told.
+// If several questions fail, an error that allows a retry is reported.
 func TestVerifierTellsWhatPasses(t *testing.T) {
 	a := &verificationAsker{doubts: []aggregate.Doubt{{Key: "a"}, {Key: "b"}, {Key: "c"}}, said: map[string]pipeline.Opinion{}, verifier: verifierFunc(func(d aggregate.Doubt) (pipeline.OpinionVerdict, error) {
 		if d.Key == "b" {
@@ -209,7 +207,7 @@ func TestVerifierTellsWhatPasses(t *testing.T) {
 	}
 }
 
-// Of many findings the worst are asked about, and the row says how many are left.
+// Of many findings only the worst are asked about, and the row says how many are left.
 func TestVerifierIsAskedAboutSoMany(t *testing.T) {
 	many := agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
 		var out pipeline.AgentOutput

@@ -1,0 +1,83 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+)
+
+// consultation asks a model about what agents found. It works like dispatch: with the same limits,
+// and as little able to make a review fail.
+type consultation struct {
+	id, model string
+	options   dispatch.Options
+	mayTell   func(*pipeline.Finding) bool // whether the model may see a finding
+
+	row *pipeline.AgentResult // the result so far, or nil
+}
+
+// question is what a consultation lets dispatch run.
+type question interface {
+	dispatch.Noter
+	// put adds the answers so far to a row. An attempt may still be running.
+	put(row *pipeline.AgentResult)
+}
+
+// consultation completes each to the agent that stands for a consultation.
+func (r *Runner) consultation(engine *Engine, each OutsideAgent, id string) OutsideAgent {
+	each.Agent, each.Config, each.Redact = config.Agent{ID: id}, engine.config, r.Redact
+	return each
+}
+
+func newConsultation(of OutsideAgent, model string, options dispatch.Options) consultation {
+	return consultation{id: of.Agent.ID, model: model, options: options, mayTell: func(f *pipeline.Finding) bool {
+		return f.RuleID == "" || of.Config.MayTell(&of.Agent, f.RuleID)
+	}}
+}
+
+// ask adds a question and its answers to the row. The error is that of ctx.
+func (a *consultation) ask(ctx context.Context, in aggregate.Input, q question) error {
+	asked := pipeline.AgentManifest{Entries: pipeline.List[pipeline.ManifestEntry]{{
+		Agent: a.id, Scope: pipeline.AgentScope{All: true}, OnFailure: pipeline.OnFailureWarn, Models: pipeline.List[string]{a.model},
+	}}}
+	made, err := dispatch.Dispatch(ctx, asked, in.Facts, in.Classification, agents{a.id: q}, a.options)
+	if err != nil {
+		return fmt.Errorf("ask the %s: %w", a.id, err)
+	}
+	if len(made) != 1 {
+		return errors.New("ask the " + a.id + ": no result")
+	}
+	row := a.result()
+	if row.Status == pipeline.AgentOK {
+		row.Status, row.Note = made[0].Status, joined(row.Note, made[0].Note)
+	}
+	q.put(row)
+	return nil
+}
+
+// result is the row, or nil if nothing was added to it.
+func (a *consultation) result() *pipeline.AgentResult {
+	if a.row == nil {
+		a.row = &pipeline.AgentResult{Agent: a.id, Model: a.model, Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Agent: a.id, Model: a.model}}
+	}
+	return a.row
+}
+
+// lastRows returns the rows of a consultation in the last review. There are none if another version
+// of reviewgate or another config made them, or if the agent must be asked again.
+func (r *Runner) lastRows(v *pipeline.Review, last *LastReview, c Carry, id, model string) (out []pipeline.AgentResult) {
+	if last == nil || last.Version != r.Version || last.Review.Facts.Config.Version != v.Facts.Config.Version || c.reruns(id) {
+		return nil
+	}
+	for _, was := range last.Review.Results {
+		if was.Agent == id && was.Model == model {
+			out = append(out, was)
+		}
+	}
+	return out
+}
