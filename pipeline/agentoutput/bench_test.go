@@ -10,10 +10,10 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// sentence is what an agent writes into a field.
+// sentence is the text of each field.
 const sentence = "The total is computed in binary floating point, so that cents are lost."
 
-// outputOf is the output of an agent with findings of which every field is set.
+// outputOf is the output of an agent whose findings have every field set.
 func outputOf(findings int) []byte {
 	var b strings.Builder
 	b.WriteString(`{"agent": "a", "findings": [`)
@@ -30,7 +30,7 @@ func outputOf(findings int) []byte {
 	return []byte(b.String())
 }
 
-// peak runs f and returns how far the heap grew meanwhile, above what it was.
+// peak runs f and returns by how much the heap grew meanwhile.
 func peak(f func()) uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -73,16 +73,16 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// Memory stays within what MaxBytes says, whatever the text is made of. By
-// default the texts are shorter, and so is what they may take.
+// Memory stays within the documented bound, whatever the text contains. By default the texts are
+// shorter, and so is the bound.
 func TestMemoryIsBounded(t *testing.T) {
-	size, findings, most := MaxBytes, 100_000, uint64(900<<20) // half as much again, for when the collector comes late
+	size, findings, most := MaxBytes, 100_000, uint64(900<<20) // half as much again, since the collector may be late
 	part := sample.Size(64, 1)
 	if testing.Short() {
 		part = max(part, 16)
 	}
 	if part > 1 {
-		size, findings, most = size/part, findings/part, (most+2<<30)/uint64(part) // small ones meet no bound on their number
+		size, findings, most = size/part, findings/part, (most+2<<30)/uint64(part) // small findings don't reach the bound on their number
 	}
 	fill := func(piece string) []byte {
 		const room = 100

@@ -8,41 +8,40 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// The bounds of a text. 100,000 findings with every field set to a sentence
-// have 62 MB. At the bounds reading takes some 600 MB of memory, the text
-// included.
+// The bounds of a text. 100,000 findings with a sentence in every field have 62 MB. At the bounds,
+// reading takes some 600 MB of memory, including the text.
 const (
 	MaxBytes    = 64 << 20
 	MaxFindings = 200_000
-	// maxListed bounds how many dropped findings are listed: more are counted.
+	// maxListed bounds how many dropped findings are listed. Further ones are only counted.
 	maxListed = 1000
 	maxAgent  = 200 // bytes of an agent's or a model's name
-	// maxLine keeps arithmetic on line numbers from running over.
+	// maxLine keeps arithmetic on line numbers from overflowing.
 	maxLine = 1_000_000_000
 )
 
 // Output is one envelope.
 type Output struct {
-	pipeline.AgentOutput                  // with the findings that are whole
+	pipeline.AgentOutput                  // with the valid findings
 	Places               []jsontree.Place // of the findings, one for each
 	Dropped              Dropped
 	Unknown              Unknown
-	// Wrong is what keeps the envelope from being used, in the order of the text. Agent
-	// is set if the name could be read.
+	// Wrong lists what makes the envelope unusable, in the order of the text. Agent is set if the
+	// name could be read.
 	Wrong []jsontree.Error
 }
 
 // Dropped are findings that can't be used.
 type Dropped struct {
 	Count int
-	Why   []jsontree.Error // the first thing that is wrong with each; at most 1,000
-	// Grave counts those that may have blocked: critical, major, or of a severity
-	// that can't be read. Gravest says what one of them is and what is wrong with it.
+	Why   []jsontree.Error // the first problem of each, at most 1,000
+	// Grave counts those that might have blocked: critical, major, or with an unreadable severity.
+	// Gravest describes one of them and its problem.
 	Grave   int
 	Gravest string
 }
 
-// Add counts more of them.
+// Add adds the counts of more.
 func (d *Dropped) Add(more Dropped) {
 	d.Count += more.Count
 	d.Grave, d.Gravest = d.Grave+more.Grave, graver(d.Gravest, more.Gravest)
@@ -68,8 +67,8 @@ func (d *Dropped) add(severity, title string, why jsontree.Error) {
 	d.Gravest = graver(d.Gravest, fmt.Sprintf("%s dropped: %s", what, why.Problem))
 }
 
-// graver is the one of two texts that names the worse finding, whatever their order:
-// the alphabet, too, has critical before major, and major before unreadable.
+// graver returns the text that names the worse finding, whatever their order: in the alphabet, too,
+// critical comes before major and major before unreadable.
 func graver(a, b string) string {
 	if a == "" || b != "" && b < a {
 		return b
@@ -77,13 +76,13 @@ func graver(a, b string) string {
 	return a
 }
 
-// Unknown are fields that nobody knows.
+// Unknown are fields with unknown names.
 type Unknown struct {
 	Count int
-	First jsontree.Place // where there is one
+	First jsontree.Place // of the first one, if there is one
 }
 
-// Add counts more of them.
+// Add adds the counts of more.
 func (u *Unknown) Add(more Unknown) {
 	if u.Count == 0 {
 		u.First = more.First
@@ -98,13 +97,12 @@ func (u *Unknown) add(members []jsontree.Member) {
 	u.Count += len(members)
 }
 
-// Decode reads a text of envelopes. Severities get their one spelling, but
-// those of an agent that grades pass, warn or fail: graded, which may be nil,
-// says of an agent whether it does. Of the fields that reviewgate fills in
-// nothing is read.
+// Decode reads a text of envelopes. It maps all spellings of severities to reviewgate's, except for
+// an agent that grades pass, warn or fail: graded, which may be nil, reports whether an agent does.
+// It ignores the fields that reviewgate fills in.
 //
-// An envelope that can't be used says why in its Wrong, and the others of the
-// text count all the same. The errors are about a text that is not JSON.
+// An envelope that can't be used says why in its Wrong, and the others in the text still count. The
+// returned errors mean that the text is not JSON.
 func Decode(name string, text []byte, graded func(agent string) bool) ([]Output, []jsontree.Error) {
 	d := decoder{of: map[*jsontree.Node]*findings{}}
 	root, errs := jsontree.Options{MaxBytes: MaxBytes, Take: d.take}.Parse(&jsontree.Document{Name: name}, text)
@@ -122,22 +120,22 @@ func Decode(name string, text []byte, graded func(agent string) bool) ([]Output,
 	return outputs, nil
 }
 
-// decoder keeps what is read of findings until their envelope is whole.
+// decoder holds the findings of envelopes that are not read completely.
 type decoder struct {
 	of    map[*jsontree.Node]*findings
 	count int
 }
 
-// findings are those of one envelope.
+// findings are the findings of one envelope.
 type findings struct {
 	list     []pipeline.Finding
 	places   []jsontree.Place
-	unmapped map[int]jsontree.Place // of severities that are none of ours
+	unmapped map[int]jsontree.Place // by index, the places of unknown severities
 	dropped  Dropped
 	unknown  Unknown
 }
 
-// take reads an element of an envelope's list of findings, and leaves others.
+// take reads an element of an envelope's list of findings, and ignores other elements.
 func (d *decoder) take(n *jsontree.Node) (bool, *jsontree.Error) {
 	envelope := envelopeOf(n.Parent())
 	if envelope == nil {
@@ -155,7 +153,7 @@ func (d *decoder) take(n *jsontree.Node) (bool, *jsontree.Error) {
 	return true, nil
 }
 
-// envelopeOf returns the envelope whose findings a list is, or nil.
+// envelopeOf returns the envelope that a list of findings belongs to, or nil.
 func envelopeOf(list *jsontree.Node) *jsontree.Node {
 	envelope := list.Parent()
 	if envelope == nil || envelope.Kind != jsontree.Object || list.Key() != "findings" {
@@ -167,7 +165,7 @@ func envelopeOf(list *jsontree.Node) *jsontree.Node {
 	return envelope
 }
 
-// envelope reads all but the findings, which have been read.
+// envelope reads everything except the findings, which are already read.
 func (d *decoder) envelope(n *jsontree.Node, graded func(string) bool) Output {
 	f := jsontree.FieldsOf(n, "an agent's output")
 	o := Output{AgentOutput: pipeline.AgentOutput{
@@ -190,7 +188,7 @@ func (d *decoder) envelope(n *jsontree.Node, graded func(string) bool) Output {
 	return o
 }
 
-// into settles the severities, now that the agent is known.
+// into checks the severities, now that the agent is known.
 func (fs *findings) into(o *Output, graded bool) {
 	o.Findings, o.Places, o.Dropped = fs.list, fs.places, fs.dropped
 	o.Unknown.Add(fs.unknown)

@@ -16,7 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// needed are the fields that a finding has to have.
+// needed are the required fields of a finding.
 const needed = `"title": "t", "severity": "major", "message": "m", "confidence": 0.9, "path": "a.go"`
 
 func envelope(findings ...string) string {
@@ -144,7 +144,7 @@ func TestWrongEnvelope(t *testing.T) {
 	}
 }
 
-// edited is a finding in which one field has another value, or none.
+// edited is a finding with one field changed or removed.
 func edited(field, value string) string {
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal([]byte("{"+needed+"}"), &fields); err != nil {
@@ -160,7 +160,7 @@ func edited(field, value string) string {
 	return string(b)
 }
 
-// A wrong finding is dropped and counted, with the reason, and the others stand.
+// A wrong finding is dropped and counted with the reason, and the others stay.
 func TestWrongFindings(t *testing.T) {
 	tests := []struct{ field, value, want string }{
 		{"title", ``, `/findings/1: "title" is missing; add "title"`},
@@ -202,7 +202,7 @@ func TestWrongFindings(t *testing.T) {
 				t.Errorf("dropped for\n%s, want\n%s", got, test.want)
 			}
 			if o.Places[1].Pointer != "/findings/2" {
-				t.Errorf("the second that is kept stands at %s", o.Places[1].Pointer)
+				t.Errorf("the second kept finding is at %s", o.Places[1].Pointer)
 			}
 		})
 	}
@@ -218,8 +218,7 @@ func TestWrongFindings(t *testing.T) {
 	}
 }
 
-// An agent on the scale pass, warn, fail keeps its grades, wherever in the
-// envelope its name stands.
+// An agent on the scale pass, warn, fail keeps its grades, wherever in the envelope its name is.
 func TestGrades(t *testing.T) {
 	var findings []string
 	for _, s := range []string{"pass", "Warn", "fail", "major", "P3", "none", "good"} {
@@ -245,7 +244,7 @@ func TestUnknownFields(t *testing.T) {
 	}
 }
 
-// Lists of that name elsewhere are no findings.
+// Lists of that name in other places are not findings.
 func TestFindingsElsewhere(t *testing.T) {
 	o := decode(t, `{"agent": "a", "findings": [], "report": {"findings": [{`+needed+`}]}, "other": [{"findings": [{`+needed+`}]}]}`)[0]
 	if len(o.Findings) != 0 || o.Dropped.Count != 0 || o.Unknown.Count != 2 {
@@ -282,8 +281,7 @@ func TestFieldsAreThoseOfTheType(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, Decode answers; what it keeps fits the schema, and is read
-// again as it was.
+// Decode accepts any bytes. What it keeps fits the schema and can be read again unchanged.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		envelope(), envelope("{" + needed + "}"), "[" + envelope("{"+needed+"}", "{}", "1") + "]", `{"agent": "graded", "findings": [` + edited("severity", `"warn"`) + `]}`,
@@ -304,7 +302,7 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("%d findings at %d places", len(o.Findings), len(o.Places))
 			}
 			if len(o.Wrong) > 0 {
-				continue // its caller uses nothing but the agent's name
+				continue // its caller uses only the agent's name
 			}
 			b, err := json.Marshal(o.AgentOutput)
 			if err != nil {

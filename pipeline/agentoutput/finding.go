@@ -8,9 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// agentsFields are what an agent fills in, and filledIn what reviewgate does.
-// The latter are known, so that findings of a report may come back as they are,
-// but nothing of them is an agent's to say.
+// agentsFields are the fields that agents fill in, and filledIn those that reviewgate fills in. The
+// latter are known, so that findings of a report can be input again, but agents can't set them.
 var (
 	agentsFields = []string{
 		"title", "severity", "message", "confidence", "path", "section", "rule_id", "category", "start_line", "end_line",
@@ -23,7 +22,7 @@ var (
 	knownFields = append(append([]string{}, agentsFields...), filledIn...)
 )
 
-// read takes in one finding, or drops it.
+// read reads one finding, or drops it.
 func (fs *findings) read(n *jsontree.Node) {
 	f := jsontree.FieldsOf(n, "a finding")
 	if n.Kind != jsontree.Object {
@@ -68,7 +67,7 @@ func oneOf[T ~string](f *jsontree.Fields, key string, set ...T) T {
 	return T(f.OneOf(key, words...))
 }
 
-// checkPlace holds that a finding stands somewhere.
+// checkPlace checks that a finding has a path or a section, and that its lines are in order.
 func checkPlace(f *jsontree.Fields, n *jsontree.Node, x *pipeline.Finding) {
 	if strings.TrimSpace(x.Path) == "" && strings.TrimSpace(x.Section) == "" {
 		f.Wrong = append(f.Wrong, *n.Error("the finding has no place", `add "path" or "section"`))

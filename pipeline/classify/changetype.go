@@ -7,8 +7,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// TypedByTitle reports whether a title names the type of its change, so that
-// neither labels nor anything else do.
+// TypedByTitle reports whether a title names the type of its change, so that nothing else decides.
 func TypedByTitle(title string) bool {
 	t, _ := titleType(title)
 	return t != ""
@@ -17,8 +16,8 @@ func TypedByTitle(title string) bool {
 // TypedByLabel reports whether a label names the type of a change.
 func TypedByLabel(label string) bool { return typeOfWord(labelWord(label)) != "" }
 
-// changeType names the type of a change and the evidence that decided, the
-// first that speaks: title, labels, branch, files.
+// changeType names the type of a change and the evidence for it, which is the first of title,
+// labels, branch and files that names one.
 func changeType(facts *pipeline.PRFacts, s survey) (name, source string) {
 	if t, prefix := titleType(facts.Title); t != "" {
 		return t, fmt.Sprintf("the title's prefix %q", prefix)
@@ -68,13 +67,13 @@ func titleType(title string) (name, prefix string) {
 			return "", ""
 		}
 		if t := typeOfWord(scope); t == "deps" && typeOfWord(word) != "" {
-			return t, prefix + ":" // chore(deps), build(deps-dev), fix(deps)
+			return t, prefix + ":" // such as chore(deps), build(deps-dev), fix(deps)
 		}
 	}
 	return typeOfWord(word), prefix + ":"
 }
 
-// labelWord takes the last part of labels such as "type: bug" and "kind/bug".
+// labelWord returns the last part of labels such as "type: bug" and "kind/bug".
 func labelWord(label string) string {
 	if i := strings.LastIndexAny(label, ":/"); i >= 0 {
 		switch strings.ToLower(strings.TrimSpace(label[:i])) {
@@ -85,7 +84,7 @@ func labelWord(label string) string {
 	return label
 }
 
-// typeOfWord maps the words that titles, labels and branches begin with.
+// typeOfWord maps the words at the start of titles, labels and branches to types.
 func typeOfWord(word string) string {
 	switch strings.ToLower(strings.TrimSpace(word)) {
 	case "feat", "feature", "features", "enhancement":

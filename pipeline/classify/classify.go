@@ -9,8 +9,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// Classifier classifies changes by one config. It is never changed after New,
-// so that any number of goroutines may use it.
+// Classifier classifies changes with one config. It does not change after New, so any number of
+// goroutines may use it.
 type Classifier struct {
 	domains  owned[config.DomainMapping]
 	services owned[config.ServiceMapping]
@@ -18,7 +18,7 @@ type Classifier struct {
 	risk     []riskFactor
 }
 
-// owned is a compiled list of globs and, for each, the entry it stands in.
+// owned is a compiled list of globs with the entry that each belongs to.
 type owned[T any] struct {
 	set   *glob.Set
 	globs []string
@@ -32,7 +32,7 @@ func own[T any](o *owned[T], entry T, globs []string) {
 	}
 }
 
-// New compiles the mappings and risk factors that are switched on.
+// New compiles the enabled mappings and risk factors.
 func New(cfg *config.Config) (*Classifier, error) {
 	c := &Classifier{}
 	for _, m := range cfg.Domains {
@@ -61,7 +61,7 @@ func New(cfg *config.Config) (*Classifier, error) {
 	return c, nil
 }
 
-// Classify says what a change touches, what it is, how large and how risky.
+// Classify returns what a change touches, its type, its size and its risk.
 func (c *Classifier) Classify(facts *pipeline.PRFacts) pipeline.Classification {
 	var out pipeline.Classification
 	w := c.mapFiles(facts, &out)
@@ -72,19 +72,19 @@ func (c *Classifier) Classify(facts *pipeline.PRFacts) pipeline.Classification {
 	return out
 }
 
-// weighed is what the touched domains weigh: each as much as the greatest of
-// its mappings that matched.
+// weighed are the weights of the touched domains. A domain has the greatest weight of its matching
+// mappings.
 type weighed struct {
 	weights map[string]int
 	ledger  ledger
 }
 
-// mapFiles fills domains, unclassified files and services.
+// mapFiles sets domains, unclassified files and services.
 func (c *Classifier) mapFiles(facts *pipeline.PRFacts, out *pipeline.Classification) weighed {
 	domains := map[string]*pipeline.Domain{}
 	services := map[string]*pipeline.Service{}
 	w := weighed{map[string]int{}, ledger{}}
-	var covering []func() // once all weights are known
+	var covering []func() // run once all weights are known
 	for i := range facts.Files {
 		path := facts.Files[i].Path
 		hits := c.domains.set.Match(path)
@@ -128,8 +128,8 @@ func (c *Classifier) mapFiles(facts *pipeline.PRFacts, out *pipeline.Classificat
 	return w
 }
 
-// addMapping notes that glob put path into d. Files come in order of path, so
-// that a file's mappings come together.
+// addMapping records that glob put path into d. Files come in order of path, so a file's mappings
+// are adjacent.
 func addMapping(d *pipeline.Domain, path, glob string) {
 	if n := len(d.Files); n == 0 || d.Files[n-1].Path != path {
 		d.Files = append(d.Files, pipeline.DomainFile{Path: path})

@@ -11,15 +11,14 @@ import (
 // payer is what a file counts for: a risk factor or a domain.
 type payer struct{ factor, domain string }
 
-// counted says that a file counts for something of the same concern as a
-// domain.
+// counted says that a file counts for something with the same concern as a domain.
 type counted struct {
 	by     payer
 	points int
 	domain string
 }
 
-// ledger says, by path, what files count for already.
+// ledger records, by path, what files already count for.
 type ledger map[string][]counted
 
 func (l ledger) put(path string, by payer, points int, covers string) {
@@ -41,9 +40,8 @@ func (c *Classifier) counts(f *riskFactor, path string) bool {
 	return false
 }
 
-// less returns how many of a domain's points its files have brought already,
-// and for what: those of the file that brought the fewest, since that file by
-// itself brings the rest.
+// less returns how many of a domain's points its files have already added, and for what. It takes
+// the file that added the fewest, since that file alone adds the rest.
 func (l ledger) less(d *pipeline.Domain) (points int, payers []payer) {
 	for i, f := range d.Files {
 		most := 0
@@ -66,18 +64,17 @@ func (l ledger) less(d *pipeline.Domain) (points int, payers []payer) {
 	return points, payers
 }
 
-// covers reports whether a file counts for something in a domain's stead. Such
-// a domain stands for no other itself: two that stood for each other would both
-// not count.
+// covers reports whether a file counts for something instead of a domain. Such a domain does not
+// replace another: otherwise two domains could replace each other, and neither would count.
 func (l ledger) covers(path, domain string) bool {
 	return slices.ContainsFunc(l[path], func(c counted) bool { return c.domain == domain })
 }
 
-// shares are what domains add to the risk.
+// shares are the points that domains add to the risk.
 type shares struct {
 	points map[string]int     // by domain
-	less   map[string]int     // by domain, what its files have brought for the same concern
-	with   map[payer][]string // the domains that count with something else
+	less   map[string]int     // by domain, what its files have already added for the same concern
+	with   map[payer][]string // the domains that count together with something else
 }
 
 func (l ledger) shares(domains []pipeline.Domain, weights map[string]int) shares {
@@ -94,7 +91,7 @@ func (l ledger) shares(domains []pipeline.Domain, weights map[string]int) shares
 	return s
 }
 
-// note says which domains count with something.
+// note names the domains that count together with something.
 func (s shares) note(p payer) string {
 	if len(s.with[p]) == 0 {
 		return ""

@@ -32,7 +32,7 @@ func reasons(t interface {
 	return risk.Score, list
 }
 
-// By the shipped config, no file counts twice for one concern.
+// With the shipped config, no file counts twice for one concern.
 func TestFilesCountOnceForAConcern(t *testing.T) {
 	cfg, problems := config.Load()
 	if len(problems) > 0 {
@@ -62,7 +62,7 @@ func TestFilesCountOnceForAConcern(t *testing.T) {
 	}
 }
 
-// What weighs more than what covers it adds the rest.
+// A domain that weighs more than what covers it adds the difference.
 func TestCoveredDomainAddsWhatItHasBeyond(t *testing.T) {
 	cfg := &config.Config{
 		Domains: []config.DomainMapping{{Enabled: true, Domain: "pipelines", Globs: []string{".github/**"}, Weight: 30}},
@@ -78,8 +78,8 @@ func TestCoveredDomainAddsWhatItHasBeyond(t *testing.T) {
 	}
 }
 
-// Whatever covers what: a change never scores less than the weightiest domain
-// it touches, and neither another file nor a greater weight lowers the score.
+// Whatever covers what, a change never scores less than the heaviest domain that it touches, and
+// neither another file nor a greater weight lowers the score.
 func TestCoveringNeverHidesADomain(t *testing.T) {
 	domains := []string{"a", "b", "c"}
 	sample.Check(t, func(t *rapid.T) {

@@ -8,13 +8,13 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// kinds tells files apart that every repository has in the same places.
+// kinds recognises files that are at the same places in every repository.
 type kinds struct {
 	workflow   *glob.Set
 	dependency *glob.Set
 }
 
-// workflowGlobs are the files that run on a change before it is merged.
+// workflowGlobs match the files that run on a change before it is merged.
 var workflowGlobs = []string{
 	".github/workflows/**", ".github/actions/**", "**/action.{yml,yaml}",
 	".gitlab-ci.yml", ".gitlab/ci/**", ".circleci/**", ".buildkite/**", ".drone.yml", ".travis.yml",
@@ -22,7 +22,7 @@ var workflowGlobs = []string{
 	"azure-pipelines.{yml,yaml}", "bitbucket-pipelines.yml", "cloudbuild.{yml,yaml}", "**/Jenkinsfile",
 }
 
-// dependencyGlobs are the package managers' manifests and lock files.
+// dependencyGlobs match the package managers' manifests and lock files.
 var dependencyGlobs = []string{
 	"**/go.{mod,sum,work}", "**/go.work.sum",
 	"**/package.json", "**/package-lock.json", "**/npm-shrinkwrap.json", "**/yarn.lock", "**/pnpm-lock.yaml", "**/bun.{lock,lockb}",
@@ -46,13 +46,13 @@ func compileKinds() (k kinds, err error) {
 	return k, nil
 }
 
-// survey is what the files of a change are, each by the first that has it, or
-// -1.
+// survey counts the kinds of a change's files. For some kinds it has the index of the first file,
+// or -1.
 type survey struct {
 	docs, tests, workflows, dependencies int // how many files
 
 	workflow, dependency, deletedTest int // index of the first, or -1
-	newSource, grownSource            int // source that is neither test nor documentation
+	newSource, grownSource            int // source files that are neither test nor documentation
 }
 
 func (c *Classifier) survey(facts *pipeline.PRFacts) survey {
@@ -91,8 +91,8 @@ func (c *Classifier) survey(facts *pipeline.PRFacts) survey {
 	return s
 }
 
-// isSource reports whether people wrote the file in a language that runs, and
-// not to test or to explain.
+// isSource reports whether the file is hand-written in a programming language, and neither test nor
+// documentation.
 func isSource(f *pipeline.File) bool {
 	if f.Test || f.Documentation || f.GeneratedByPath || f.Vendored {
 		return false

@@ -15,7 +15,7 @@ import (
 
 const maxRisk = 100
 
-// factorDomain names the reason that a domain's own weight gives.
+// factorDomain is the factor of the reasons that come from a domain's own weight.
 const factorDomain = "domain"
 
 type riskFactor struct {
@@ -38,10 +38,9 @@ func compileRisk(factors []config.RiskFactor) ([]riskFactor, error) {
 	return out, nil
 }
 
-// score adds up the risk: a file counts once for what is the same concern by
-// two names, such as a workflow and the domain of CI. Reasons are sorted by
-// points, descending; equal ones stand in the config's order, the domains'
-// weights last.
+// score adds up the risk. A file counts once if two names mean the same concern, such as a workflow
+// and the domain of CI. Reasons are sorted by points, descending. Equal ones are in the config's
+// order, with the domains' weights last.
 func (c *Classifier) score(facts *pipeline.PRFacts, s survey, cl *pipeline.Classification, w weighed) pipeline.Risk {
 	var r pipeline.Risk
 	c.cover(facts, w.ledger)
@@ -70,7 +69,7 @@ func (c *Classifier) score(facts *pipeline.PRFacts, s survey, cl *pipeline.Class
 	return r
 }
 
-// cover enters the files that count for factors.
+// cover records the files that count for factors.
 func (c *Classifier) cover(facts *pipeline.PRFacts, l ledger) {
 	for i := range c.risk {
 		f := &c.risk[i]
@@ -97,8 +96,7 @@ func level(score int) pipeline.RiskLevel {
 	return pipeline.RiskCritical
 }
 
-// weigh returns the points that a factor adds and why; without a reason it
-// adds none.
+// weigh returns the points that a factor adds, and the reason. Without a reason it adds none.
 func (f *riskFactor) weigh(facts *pipeline.PRFacts, s survey, cl *pipeline.Classification, own shares) (points int, reason string) {
 	at := func(i int, what string) (int, string) {
 		if i < 0 {
@@ -115,7 +113,7 @@ func (f *riskFactor) weigh(facts *pipeline.PRFacts, s survey, cl *pipeline.Class
 	switch f.Factor {
 	case config.RiskChangedLines:
 		lines := cl.Scope.ChangedLines
-		// A log scale: 10,000 lines earn all the points, 100 half of them.
+		// The scale is logarithmic: 10,000 lines earn all points, and 100 lines half of them.
 		earned := math.Round(float64(f.Points) * math.Log10(1+float64(lines)) / 4)
 		return min(f.Points, int(earned)), fmt.Sprintf("changed lines: %d", lines)
 	case config.RiskDomains:
@@ -163,8 +161,8 @@ func (f *riskFactor) sensitive(facts *pipeline.PRFacts) (points int, reason stri
 	return f.Points, amidSentence(f.Description) + ": " + andMore(first, n)
 }
 
-// amidSentence is a description as a part of a longer sentence. The capitals of
-// CI or APIs stay.
+// amidSentence is a description in the form for the middle of a sentence. The capitals of CI or
+// APIs stay.
 func amidSentence(description string) string {
 	s := strings.TrimSuffix(description, ".")
 	if len(s) > 1 && 'A' <= s[0] && s[0] <= 'Z' && (s[1] < 'A' || 'Z' < s[1]) {
@@ -173,7 +171,7 @@ func amidSentence(description string) string {
 	return s
 }
 
-// andMore names the first of n files and says how many more there are.
+// andMore names the first of n files and the number of the others.
 func andMore(first string, n int) string {
 	if n > 1 {
 		return fmt.Sprintf("%s and %d more", first, n-1)

@@ -1,5 +1,5 @@
-// Package compose is the third stage: it evaluates every policy and makes the
-// manifest of the agents to dispatch. It is pure.
+// Package compose is the third stage. It evaluates every policy and makes the manifest of the
+// agents to dispatch. It is pure.
 package compose
 
 import (
@@ -14,16 +14,16 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// Composer composes manifests by one config. It is never changed after New,
-// so that any number of goroutines may use it.
+// Composer composes manifests with one config. It does not change after New, so any number of
+// goroutines may use it.
 type Composer struct {
-	policies []config.Policy    // by priority, descending, then id
-	triggers *policies.Triggers // of the policies, in their order
+	policies []config.Policy    // by priority, descending, then by id
+	triggers *policies.Triggers // of the policies, in the same order
 	agents   []config.Agent
 	config   *config.Config
 }
 
-// New compiles the policies that are switched on.
+// New compiles the enabled policies.
 func New(cfg *config.Config) (*Composer, error) {
 	c := &Composer{agents: slices.Clone(cfg.Agents), config: cfg}
 	slices.SortFunc(c.agents, func(a, b config.Agent) int { return cmp.Compare(a.ID, b.ID) })
@@ -51,8 +51,8 @@ func New(cfg *config.Config) (*Composer, error) {
 	return c, nil
 }
 
-// Compose returns one entry for each agent that a policy chose, and a skipped
-// row with the nearest reason for each other registered agent.
+// Compose returns one entry for each agent that a policy chose, and a skipped row with the nearest
+// reason for every other registered agent.
 func (c *Composer) Compose(facts *pipeline.PRFacts, classification *pipeline.Classification) pipeline.AgentManifest {
 	in := policies.Input{Facts: facts, Classification: classification}
 	outcomes := c.triggers.Evaluate(in)
@@ -68,13 +68,13 @@ func (c *Composer) Compose(facts *pipeline.PRFacts, classification *pipeline.Cla
 			m.Skipped = append(m.Skipped, pipeline.SkippedAgent{Agent: a.ID, Reason: c.whyNot(a, outcomes)})
 		}
 	}
-	// Agents come by id, which a stable sort keeps among equals.
+	// Agents come by id, and the stable sort keeps that order among equal priorities.
 	slices.SortStableFunc(m.Entries, func(a, b pipeline.ManifestEntry) int { return cmp.Compare(b.Priority, a.Priority) })
 	return m
 }
 
-// decided makes what can't be told count as holding for the whole change: what
-// fails to be evaluated must not make a review looser.
+// decided makes an unknown outcome count as true for the whole change: a failed evaluation must not
+// make a review looser.
 func decided(o policies.Outcome) policies.Outcome {
 	if !o.Unknown {
 		return o
@@ -82,16 +82,14 @@ func decided(o policies.Outcome) policies.Outcome {
 	return policies.Outcome{Matched: true, Whole: true, Reason: "can't be evaluated: " + o.Reason + ", so it counts as holding"}
 }
 
-// ReadsLabels reports whether a change's labels can make a difference to its
-// manifest.
+// ReadsLabels reports whether a change's labels can affect its manifest.
 func (c *Composer) ReadsLabels() bool { return c.triggers.ReadsLabels() }
 
-// ReadsType reports whether a change's type can make a difference to its
-// manifest.
+// ReadsType reports whether a change's type can affect its manifest.
 func (c *Composer) ReadsType() bool { return c.triggers.ReadsType() }
 
-// entry unites what the policies that hold ask of an agent; false if none
-// asks for it.
+// entry combines what the matching policies ask of an agent. It returns false if none asks for the
+// agent.
 func (c *Composer) entry(a *config.Agent, outcomes []policies.Outcome, cl *pipeline.Classification) (pipeline.ManifestEntry, bool) {
 	e := pipeline.ManifestEntry{Agent: a.ID, OnFailure: pipeline.OnFailureWarn, AddedBy: pipeline.AddedByPolicy}
 	if !a.Enabled {
@@ -106,7 +104,7 @@ func (c *Composer) entry(a *config.Agent, outcomes []policies.Outcome, cl *pipel
 		e.Priority = max(e.Priority, p.Priority)
 		if p.Dispatch.Required {
 			e.Required = true
-			// One policy that lets a failure pass cannot excuse it for another.
+			// If one policy tolerates a failure, that does not excuse it for another.
 			if p.Dispatch.OnFailure != pipeline.OnFailureWarn {
 				e.OnFailure = pipeline.OnFailureBlock
 			}
@@ -130,8 +128,8 @@ func (c *Composer) entry(a *config.Agent, outcomes []policies.Outcome, cl *pipel
 	return e, true
 }
 
-// finish leaves a scope of everything without lists, and gives any other the
-// domains that its files are in.
+// finish removes the lists from a scope of everything, and adds to any other scope the domains of
+// its files.
 func finish(s pipeline.AgentScope, cl *pipeline.Classification) pipeline.AgentScope {
 	if s.All {
 		return pipeline.AgentScope{All: true}
@@ -149,13 +147,12 @@ func finish(s pipeline.AgentScope, cl *pipeline.Classification) pipeline.AgentSc
 	return s
 }
 
-// maxReasons bounds why an agent does not run, in policies that lacked
-// something.
+// maxReasons bounds the reasons why an agent does not run, counted in policies.
 const maxReasons = 3
 
-// whyNot is why an agent does not run: what the policies that could have chosen
-// it lacked, that of the lowest priority first. The higher ones escalate, and
-// are the farther off.
+// whyNot says why an agent does not run: what the policies that could have chosen it lacked, the
+// one with the lowest priority first. Policies of higher priority escalate, and are further from
+// matching.
 func (c *Composer) whyNot(a *config.Agent, outcomes []policies.Outcome) string {
 	if !a.Enabled {
 		return "switched off in config"

@@ -31,7 +31,7 @@ func domain(id string) policies.Trigger {
 func composed(t *testing.T, list []config.Policy, agents ...config.Agent) pipeline.AgentManifest {
 	t.Helper()
 	for i := range list {
-		list[i].Enabled = !list[i].Enabled // in these tests the zero value is on
+		list[i].Enabled = !list[i].Enabled // in these tests the zero value means enabled
 	}
 	c, err := New(&config.Config{Policies: list, Agents: agents})
 	if err != nil {
@@ -57,7 +57,7 @@ type (
 	skipped = pipeline.List[pipeline.SkippedAgent]
 )
 
-// What models an agent is asked of, and when nobody hears of it.
+// The manifest has the models that an agent asks. An agent without a model is left out unless a policy requires it.
 func TestModels(t *testing.T) {
 	policy := func(required bool, names ...string) config.Policy {
 		return config.Policy{ID: "p", Trigger: policies.Trigger{Type: policies.TriggerAlways}, Dispatch: config.Dispatch{Agents: []string{"sme"}, Required: required, Models: names}}
@@ -74,11 +74,11 @@ func TestModels(t *testing.T) {
 		settings config.Settings
 		want     pipeline.AgentManifest
 	}{
-		"the reviewers of the settings": {
+		"the reviewers in the settings": {
 			policy(false), agent(nil), config.Settings{ModelEndpoints: endpoints, Models: reviewers},
 			entered(pipeline.StageQuality, "small", "big"),
 		},
-		"the stronger alone": {
+		"only the stronger": {
 			policy(false), agent(&config.ModelReview{Stage: pipeline.StageSpec}), config.Settings{ModelEndpoints: endpoints, Models: single},
 			entered(pipeline.StageSpec, "big"),
 		},
@@ -90,12 +90,12 @@ func TestModels(t *testing.T) {
 			policy(false, "big", "small"), agent(&config.ModelReview{Models: []string{"other"}}), config.Settings{ModelEndpoints: endpoints, Models: reviewers},
 			entered(pipeline.StageQuality, "small", "big"),
 		},
-		"none, and nobody is told": {policy(false), agent(nil), config.Settings{Models: reviewers}, pipeline.AgentManifest{}},
-		"none, and it is required": {
+		"none, and not required": {policy(false), agent(nil), config.Settings{Models: reviewers}, pipeline.AgentManifest{}},
+		"none, but required": {
 			policy(true), agent(nil), config.Settings{Models: reviewers},
 			entered(pipeline.StageQuality),
 		},
-		"no model's business": {
+		"an agent without models": {
 			policy(false, "big"), on("sme"), config.Settings{ModelEndpoints: endpoints, Models: reviewers},
 			entered(""),
 		},
@@ -223,8 +223,7 @@ func TestNewNamesThePolicyThatDoesNotCompile(t *testing.T) {
 	}
 }
 
-// An expression that can't be evaluated must not keep an agent from running,
-// nor narrow what it looks at.
+// An expression that can't be evaluated neither keeps an agent from running nor narrows its scope.
 func TestWhatCannotBeEvaluatedCountsAsHolding(t *testing.T) {
 	open := policies.Trigger{Type: policies.TriggerExpression, When: "facts.files[99].binary"}
 	for name, trigger := range map[string]policies.Trigger{

@@ -15,7 +15,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// drawnTrigger makes triggers that hold, fail and can't be told.
+// drawnTrigger makes triggers that hold, don't hold, or can't be evaluated.
 func drawnTrigger(t *rapid.T, depth int) policies.Trigger {
 	leaves := []policies.Trigger{
 		{Type: policies.TriggerAlways},
@@ -65,9 +65,8 @@ func drawnConfig(t *rapid.T) *config.Config {
 	return cfg
 }
 
-// The facts list files by path and the classification domains by id; the
-// order in which a policy names things, and labels and policies stand, is
-// nobody's promise.
+// The facts list files by path, and the classification lists domains by id. The order of names in a
+// policy, and of labels and policies, does not matter.
 func TestOrderDoesNotMatter(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		cfg := drawnConfig(t)
@@ -97,8 +96,8 @@ func manifest(t *rapid.T, cfg *config.Config, facts *pipeline.PRFacts, cl *pipel
 	return c.Compose(facts, cl)
 }
 
-// withoutWords leaves out the reasons, which name the first file or label that
-// was met; facts are sorted, so that in a review it is always the same one.
+// withoutWords removes the reasons, which name the first matching file or label. Facts are sorted,
+// so in a review it is always the same one.
 func withoutWords(m pipeline.AgentManifest) string {
 	for i := range m.Entries {
 		m.Entries[i].Policies = slices.Clone(m.Entries[i].Policies)
@@ -113,8 +112,7 @@ func withoutWords(m pipeline.AgentManifest) string {
 	return string(data)
 }
 
-// With the facts as they are, in the order that normalize gives them, the
-// whole manifest is the same bytes, reasons and all.
+// With facts in the order of normalize, the whole manifest is the same bytes, including reasons.
 func TestOrderOfConfigDoesNotMatterToTheByte(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		cfg := drawnConfig(t)
@@ -128,7 +126,7 @@ func TestOrderOfConfigDoesNotMatterToTheByte(t *testing.T) {
 	})
 }
 
-// One entry or one skipped row for each agent, never both.
+// Each agent has either one entry or one skipped row.
 func TestEachAgentHasOneRow(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		cfg := drawnConfig(t)

@@ -9,14 +9,13 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// maxCitations bounds the look-ups for one agent: each may be a call. What is
-// cited beyond them counts as not found.
+// maxCitations bounds the look-ups for one agent, since each may be a call. Further citations count
+// as not found.
 const maxCitations = 20
 
-// Citations are those of the findings that the head was looked up for, and
-// has. What an agent cites proves a claim only where it exists, and an agent's
-// own word for that is worth nothing. What can't be looked up, for whatever
-// reason, is left out: then a person looks.
+// Citations are the findings' citations that were looked up and exist at the head. A citation
+// proves a claim only if it exists, and an agent's own word for that is worth nothing. A citation
+// that can't be looked up, for whatever reason, is left out, and then a person looks.
 func Citations(ctx context.Context, findings []pipeline.Finding, facts *pipeline.PRFacts, o Options, agent string) []string {
 	if o.Exists == nil {
 		return nil
@@ -45,11 +44,11 @@ func Citations(ctx context.Context, findings []pipeline.Finding, facts *pipeline
 	return found
 }
 
-// placePattern is a path from the repository's root, perhaps with a line.
+// placePattern matches a path from the repository's root, optionally with a line.
 var placePattern = regexp.MustCompile(`^([^\s:\\]{1,300}?)(?::([1-9][0-9]{0,7}))?$`)
 
-// place reads a citation that names a file, or a line of one; line is 0 without
-// one. Symbols and words of advice are none.
+// place reads a citation that names a file or a line of it. line is 0 if there is none. Symbols and
+// advice in words are not places.
 func place(citation string) (path string, line int, ok bool) {
 	m := placePattern.FindStringSubmatch(citation)
 	if m == nil || !strings.ContainsAny(m[1], "/.") {
@@ -60,12 +59,12 @@ func place(citation string) (path string, line int, ok bool) {
 			return "", 0, false
 		}
 	}
-	line, _ = strconv.Atoi(m[2]) // the pattern takes numbers only
+	line, _ = strconv.Atoi(m[2]) // the pattern allows only numbers
 	return m[1], line, true
 }
 
-// shows reports whether the facts tell by themselves what the head has there: a
-// changed file, or a line of one that the diff shows.
+// shows reports whether the facts alone show that the place exists at the head: a changed file, or
+// one of its lines in the diff.
 func shows(facts *pipeline.PRFacts, path string, line int) bool {
 	for i := range facts.Files {
 		f := &facts.Files[i]

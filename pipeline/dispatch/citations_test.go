@@ -11,7 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// citing is an agent whose findings claim an automatic fix by citations.
+// citing is an agent whose findings claim an automatic fix with citations.
 func citing(citations ...string) agentFunc {
 	return func(context.Context, Task) (pipeline.AgentOutput, error) {
 		var out pipeline.AgentOutput
@@ -22,8 +22,8 @@ func citing(citations ...string) agentFunc {
 	}
 }
 
-// Dispatch looks up what findings cite and the facts don't show, once each,
-// and takes nobody's word for it.
+// Dispatch looks up the citations that the facts don't show, once each, and does not trust the
+// agent.
 func TestCitationsAreLookedUp(t *testing.T) {
 	facts := &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{
 		{Path: "store/a.go", Status: pipeline.FileModified, Hunks: pipeline.List[pipeline.Hunk]{{NewStart: 10, NewLines: 5}}},
@@ -87,8 +87,7 @@ func TestCitationsAreLookedUp(t *testing.T) {
 	}
 }
 
-// Look-ups are bounded, for findings that claim something only, and an agent
-// that failed has none.
+// Look-ups are bounded and happen only for findings that claim something. A failed agent has none.
 func TestCitationsAreBounded(t *testing.T) {
 	var many []string
 	for i := range 3 * maxCitations {
@@ -118,7 +117,7 @@ func TestCitationsAreBounded(t *testing.T) {
 	}
 }
 
-// reader is an agent that reads reports.
+// reader is an agent that reads review reports.
 type reader struct {
 	agentFunc
 	err error
@@ -129,7 +128,7 @@ func (r reader) ReviewReports(ctx context.Context, t Task) (pipeline.AgentOutput
 	return out, []pipeline.ReportOutcome{{Phase: pipeline.PhaseSpec, Place: "docs"}}, r.err
 }
 
-// What reports come to goes with the findings of an agent that is done.
+// The outcomes of review reports come with the findings of an agent that finished.
 func TestReportsComeBack(t *testing.T) {
 	agents := map[string]Agent{"good": reader{found("a"), nil}, "failed": reader{found("b"), errors.New("unread")}, "plain": found("c")}
 	results := run(t, manifest("good", "failed", "plain"), agents, options(time.Second, 0))

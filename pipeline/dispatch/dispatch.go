@@ -16,26 +16,26 @@ import (
 // Limits bound one agent's run.
 type Limits struct {
 	Timeout time.Duration // for all attempts together
-	Retries int           // after the first attempt, for transient errors only
+	Retries int           // after the first attempt, only for transient errors
 }
 
-// Options steer a dispatch.
+// Options control a dispatch.
 type Options struct {
-	Concurrency int                       // agents at once, at least 1; as many again ask each model
+	Concurrency int                       // agents at once, at least 1; for each model, as many again
 	Limits      func(agent string) Limits // of each agent
-	// Observe, if set, is told of each agent that ended. It may be called
-	// from several goroutines at once.
+	// Observe, if set, is told of each agent that ended. It may be called from several goroutines
+	// at once.
 	Observe func(Observation)
-	// Exists reports whether the head has a file, and the line of it where line
-	// is not 0. Without it no citation is looked up.
+	// Exists reports whether the head has a file, and the line if it is not 0. If Exists is nil, no
+	// citation is looked up.
 	Exists func(ctx context.Context, path string, line int) (bool, error)
 }
 
-// Observation is how an agent's run went. Err is the last attempt's error;
-// Stack is set where it panicked.
+// Observation describes an agent's run. Err is the last attempt's error, and Stack is set if it
+// panicked.
 type Observation struct {
 	Agent    string
-	Model    string // empty for an agent that asks none
+	Model    string // empty for an agent without a model
 	Status   pipeline.AgentStatus
 	Duration time.Duration
 	Attempts int
@@ -43,18 +43,17 @@ type Observation struct {
 	Stack    []byte
 }
 
-// Retries wait firstPause, doubled each time up to maxPause, give or take half.
+// A retry waits firstPause, doubled each time up to maxPause, plus or minus half.
 const (
 	firstPause = 200 * time.Millisecond
 	maxPause   = 5 * time.Second
 )
 
-// Dispatch runs the manifest's agents and returns their results in the
-// manifest's order, of an agent that asks several models one for each. An agent
-// that fails, panics, hangs or is not registered gets a result that says so and
-// touches no other; and those that wait for a model hold up neither the agents that
-// ask none nor those that ask another. The only error is that of ctx: a dispatch
-// that was cancelled has no results.
+// Dispatch runs the manifest's agents and returns their results in the manifest's order. An agent
+// that asks several models has one result for each. An agent that fails, panics, hangs or is not
+// registered gets a result that says so, and affects no other agent. Agents that wait for a model
+// delay neither agents without a model nor those that ask another one. The only error is that of
+// ctx: a cancelled dispatch has no results.
 func Dispatch(ctx context.Context, m pipeline.AgentManifest, facts *pipeline.PRFacts, c *pipeline.Classification, agents map[string]Agent, o Options) (pipeline.List[pipeline.AgentResult], error) {
 	tasks := tasksOf(m, facts, c)
 	results := make(pipeline.List[pipeline.AgentResult], len(tasks))
@@ -90,7 +89,7 @@ func Dispatch(ctx context.Context, m pipeline.AgentManifest, facts *pipeline.PRF
 	return results, nil
 }
 
-// tasksOf are one task for each question of an entry.
+// tasksOf returns one task for each question of an entry.
 func tasksOf(m pipeline.AgentManifest, facts *pipeline.PRFacts, c *pipeline.Classification) []Task {
 	var tasks []Task
 	for _, entry := range m.Entries {
@@ -109,8 +108,8 @@ type runner struct {
 	limits  Limits
 }
 
-// answer is what an agent brings back. With an error the output counts only if it is a
-// part of what was asked for.
+// answer is the result of an agent. With an error, the output counts only if the error says that it
+// is a part.
 type answer struct {
 	output  pipeline.AgentOutput
 	reports []pipeline.ReportOutcome
@@ -122,12 +121,12 @@ type answer struct {
 func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
 	id := r.task.Entry.Agent
 	seen := Observation{Agent: id, Model: r.task.Model}
-	start := time.Now() // monotonic: measures, and decides nothing
+	start := time.Now() // monotonic: it only measures
 	a := r.attempts(ctx, &seen)
 	result := pipeline.AgentResult{Agent: id, Model: r.task.Model, Run: r.task.Run, Stage: r.task.Entry.Stage}
 	result.Status, result.Note = r.status(a.err)
 	if a.err == nil || a.part {
-		a.output.Agent = id // never the agent's own claim
+		a.output.Agent = id // whatever the agent claims
 		if r.task.Model != "" {
 			a.output.Model = r.task.Model
 		}
@@ -139,14 +138,14 @@ func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
 	}
 	seen.Duration, seen.Err = time.Since(start), a.err
 	if p := (*panicError)(nil); errors.As(a.err, &p) {
-		seen.Err = p // whatever words for people it is within
+		seen.Err = p // without the words for people around it
 	}
 	seen.Status = result.Status
 	return result, seen
 }
 
-// attempts tries until an attempt succeeds, fails for good, or time or
-// retries run out. What the last attempt that brought a part of it found counts then.
+// attempts runs the agent until an attempt succeeds or fails for good, or until time or retries run
+// out. In the end, the last partial result counts.
 func (r runner) attempts(ctx context.Context, seen *Observation) (last answer) {
 	if r.agent == nil {
 		return answer{err: errUnregistered}
@@ -175,7 +174,7 @@ func (r runner) attempts(ctx context.Context, seen *Observation) (last answer) {
 		}
 		asked := leftAlone(a.err)
 		if end, ok := ctx.Deadline(); ok && time.Until(end) < asked {
-			return a // there will be no time for another
+			return a // there is no time for another attempt
 		}
 		select {
 		case <-ctx.Done():
@@ -186,8 +185,8 @@ func (r runner) attempts(ctx context.Context, seen *Observation) (last answer) {
 	}
 }
 
-// attempt runs the agent once. An agent that does not stop when its time is up
-// is left behind, so that it can't hold the review.
+// attempt runs the agent once. An agent that does not stop when its time is up is abandoned, so
+// that it can't delay the review.
 func (r runner) attempt(ctx context.Context) answer {
 	answers := make(chan answer, 1)
 	go func() {
@@ -223,38 +222,38 @@ func (r runner) attempt(ctx context.Context) answer {
 var (
 	errUnregistered = errors.New("not registered")
 
-	// ErrTimeout is the cause of the end of an agent's context when its time is up.
+	// ErrTimeout is the cause of the cancellation of an agent's context when its time is up.
 	ErrTimeout = errors.New("timed out")
 )
 
-// MalformedError says that an agent's answer could not be read as one.
+// MalformedError says that an agent's answer could not be read.
 type MalformedError struct{ Err error }
 
 func (e *MalformedError) Error() string { return "malformed answer: " + e.Err.Error() }
 
-// Unwrap returns what was wrong with the answer.
+// Unwrap returns the problem with the answer.
 func (e *MalformedError) Unwrap() error { return e.Err }
 
-// SkippedError says why an agent did not look, such as a budget that is spent.
-// Any error may say so, by a method Skipped.
+// SkippedError says why an agent did not review, such as because a budget is spent. Any error with
+// a method Skipped counts the same.
 type SkippedError struct{ Why string }
 
 func (e *SkippedError) Error() string { return "skipped: " + e.Why }
 
-// Skipped says why, for people.
+// Skipped returns the reason for people.
 func (e *SkippedError) Skipped() string { return e.Why }
 
-// PartError says why an agent looked at a part of its scope only: what its output has of
-// the rest counts, and the agent did not finish.
+// PartError says why an agent reviewed only a part of its scope. The findings in its output count,
+// and the agent did not finish.
 type PartError struct{ Err error }
 
 func (e *PartError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what kept the agent from finishing.
+// Unwrap returns the reason why the agent did not finish.
 func (e *PartError) Unwrap() error { return e.Err }
 
-// Panicked is the error of a panic's value, called by what recovers it: that of an agent's
-// own goroutine, which nobody else can catch.
+// Panicked returns the error of a panic's value. The code that recovers the panic calls it. An
+// agent uses it for panics in its own goroutines, which nobody else can recover.
 func Panicked(value any) error { return &panicError{value: value, stack: debug.Stack()} }
 
 type panicError struct {
@@ -264,13 +263,13 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-// Temporary reports whether the error says of itself that it may pass.
+// Temporary reports whether the error calls itself temporary.
 func Temporary(err error) bool {
 	var t interface{ Temporary() bool }
 	return errors.As(err, &t) && t.Temporary()
 }
 
-// leftAlone is how long the error asks to wait at least, or 0.
+// leftAlone is how long the error asks callers to wait, or 0.
 func leftAlone(err error) time.Duration {
 	var t interface{ RetryAfter() time.Duration }
 	if errors.As(err, &t) {
@@ -279,8 +278,8 @@ func leftAlone(err error) time.Duration {
 	return 0
 }
 
-// status turns an agent's error into its status and a note for people, which
-// is shown on the pull request: a panic's text stays in the log.
+// status turns an agent's error into its status and a note for people. The pull request shows the
+// note, so a panic's text is only logged.
 func (r runner) status(err error) (pipeline.AgentStatus, string) {
 	var malformed *MalformedError
 	var panicked *panicError
@@ -304,7 +303,7 @@ func (r runner) status(err error) (pipeline.AgentStatus, string) {
 	return pipeline.AgentFailed, oneLine(err.Error())
 }
 
-// oneLine bounds a note. 300 characters are more than a cause in words needs.
+// oneLine bounds a note. 300 characters are enough for a cause in words.
 func oneLine(s string) string {
 	r := []rune(strings.Join(strings.Fields(s), " "))
 	if len(r) > 300 {

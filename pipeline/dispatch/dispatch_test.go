@@ -143,7 +143,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// limited asks to be left alone for a while.
+// limited asks callers to wait.
 type limited struct{ after time.Duration }
 
 func (limited) Error() string               { return "too many questions" }
@@ -156,7 +156,7 @@ func TestAgentIsLeftAloneAsLongAsItAsks(t *testing.T) {
 		status      pipeline.AgentStatus
 	}{
 		{20 * time.Second, 20 * time.Second, pipeline.AgentOK},
-		{2 * time.Minute, 0, pipeline.AgentFailed}, // longer than there is time: it is not waited for
+		{2 * time.Minute, 0, pipeline.AgentFailed}, // longer than the timeout, so dispatch does not wait
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			start, calls := time.Now(), 0
@@ -174,7 +174,7 @@ func TestAgentIsLeftAloneAsLongAsItAsks(t *testing.T) {
 	}
 }
 
-// An agent has a result for each of its models, whatever it says of itself.
+// An agent has a result for each of its models, whatever it claims.
 func TestModelsAreAskedOneByOne(t *testing.T) {
 	m := manifest("a", "b")
 	m.Entries[0].Models, m.Entries[0].Stage = pipeline.List[string]{"small", "big"}, pipeline.StageSpec
@@ -204,7 +204,7 @@ func TestTimeoutCoversAllAttempts(t *testing.T) {
 		if took := time.Since(start); took != time.Second || results[0].Status != pipeline.AgentTimedOut {
 			t.Errorf("%s after %s, want timed_out after 1s", results[0].Status, took)
 		}
-		time.Sleep(time.Second) // the attempt that was left behind ends
+		time.Sleep(time.Second) // until the abandoned attempt ends
 	})
 }
 
@@ -276,8 +276,7 @@ func TestConcurrencyIsBounded(t *testing.T) {
 	})
 }
 
-// A model that hangs holds up nobody who does not ask it, and nothing for longer
-// than its time.
+// A model that hangs delays only those that ask it, and nobody longer than the timeout.
 func TestModelThatHangsHoldsUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := manifest("a", "b", "plain")

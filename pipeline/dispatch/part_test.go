@@ -10,8 +10,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// What an agent found before it failed counts, whatever becomes of later attempts, and it
-// did not finish. Without a word that it is a part, nothing of a failure counts.
+// A part that an agent found before it failed counts, whatever becomes of later attempts, and the
+// agent did not finish. If an error does not say that it is a part, nothing counts.
 func TestPartOfAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		part := func(then func(context.Context) error) agentFunc {

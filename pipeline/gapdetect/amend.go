@@ -13,8 +13,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// amend returns the manifest with each agent's missed files in its scope. The
-// one given is left as it is.
+// amend returns the manifest with each agent's missed files added to its scope. It does not change
+// the given manifest.
 func (d *Detector) amend(m pipeline.AgentManifest, missed map[string][]string) pipeline.AgentManifest {
 	if len(missed) == 0 {
 		return m
@@ -56,9 +56,8 @@ func union(a, b []string) pipeline.List[string] {
 	return slices.Compact(out)
 }
 
-// suggestion is a patch that appends an entry to a file. It fits the repository's
-// file in the form that it has, or that the patches before it have given it: they
-// are to be applied in the order of the log.
+// suggestion is a patch that appends an entry to a file. It fits the form of the repository's file,
+// or the form after the preceding patches: patches are applied in the order of the log.
 func suggestion(file, form string, entry map[string]any) pipeline.ConfigPatch {
 	op := pipeline.PatchOperation{Op: "add", Value: entry}
 	switch form {
@@ -74,9 +73,9 @@ func suggestion(file, form string, entry map[string]any) pipeline.ConfigPatch {
 	return pipeline.ConfigPatch{File: file, Operations: pipeline.List[pipeline.PatchOperation]{op}}
 }
 
-// mapping puts a file into a signal's domain. It is a map, not a struct: its keys are in the same
-// order again when a stored review is read and written. Its id differs by file and concern, so that
-// all that is suggested may stand side by side.
+// mapping puts a file into a signal's domain. It is a map and not a struct, so that its keys keep
+// their order when a stored review is read and written. Its id differs by file and concern, so that
+// several suggestions can be applied together.
 func mapping(s *signal, path string) map[string]any {
 	sum := sha256.Sum256([]byte(s.Concern + "\x00" + path))
 	return map[string]any{
@@ -89,7 +88,7 @@ func mapping(s *signal, path string) map[string]any {
 	}
 }
 
-// patched is the form that a file has once a patch was applied.
+// patched is the form of a file after a patch.
 func patched(form string) string {
 	if form == config.FormList {
 		return form
@@ -100,9 +99,9 @@ func patched(form string) string {
 // maxGlob leaves room in the 256 bytes of a glob for what fileGlob appends.
 const maxGlob = 240
 
-// fileGlob returns a glob that matches the path and little else: just the
-// path, with characters that mean something in globs taken literally. Those
-// that a glob can't hold become ?, and a path that is too long is cut.
+// fileGlob returns a glob that matches the path and little else: the path itself, with special
+// characters taken literally. Characters that a glob can't contain become ?, and a path that is too
+// long is cut.
 func fileGlob(path string) string {
 	var b strings.Builder
 	for i, r := range path {
@@ -122,8 +121,8 @@ func fileGlob(path string) string {
 	return b.String()
 }
 
-// cutGlob ends the start of a path's glob after its last whole directory, or
-// where there is none after its first characters.
+// cutGlob ends the beginning of a path's glob after its last whole directory, or after its first
+// characters if there is none.
 func cutGlob(glob string) string {
 	if i := strings.LastIndexByte(glob, '/'); i > 0 {
 		return glob[:i] + "/**"
@@ -131,7 +130,7 @@ func cutGlob(glob string) string {
 	return glob + "*"
 }
 
-// cut shortens text to at most n bytes, between characters.
+// cut shortens text to at most n bytes without splitting a character.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s

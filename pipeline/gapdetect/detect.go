@@ -10,29 +10,29 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Source is what the log names as the source of gaps found by signals.
+// Source is the source that the log names for gaps found by signals.
 const Source = pipeline.GapSignals
 
-// confidence of a gap found by a signal: a pattern on one line knows nothing
-// of the code around it.
+// confidence is the confidence of a gap found by a signal. A pattern on one line knows nothing
+// about the code around it.
 const confidence = 0.6
 
 const (
 	maxPerConcern = 5       // log entries; scopes are widened for all files
-	maxLine       = 8 << 10 // bytes of a line that are looked at: signals only add agents, rules look at all of it
+	maxLine       = 8 << 10 // bytes of a line that are read; signals only add agents, while rules read the whole line
 	maxQuote      = 200     // bytes
 )
 
-// Detector detects gaps by one config. It is never changed after New, so that
-// any number of goroutines may use it.
+// Detector detects gaps with one config. It does not change after New, so any number of goroutines
+// may use it.
 type Detector struct {
 	config  *config.Config
-	agents  map[string]*config.Agent // that can be dispatched
+	agents  map[string]*config.Agent // the enabled agents
 	signals []*signal
 	filter  *prefilter
 }
 
-// New compiles the signals that are switched on and whose agent is too.
+// New compiles the enabled signals of enabled agents.
 func New(cfg *config.Config) (*Detector, error) {
 	d := &Detector{config: cfg, agents: map[string]*config.Agent{}}
 	for i := range cfg.Agents {
@@ -54,8 +54,8 @@ func New(cfg *config.Config) (*Detector, error) {
 	return d, nil
 }
 
-// Detect returns the manifest, amended, and the gaps in the order of files
-// and, within a file, of the config's signals. The error is that of ctx.
+// Detect returns the amended manifest and the gaps, in the order of files and then of the config's
+// signals. The error is that of ctx.
 func (d *Detector) Detect(ctx context.Context, facts *pipeline.PRFacts, classification *pipeline.Classification, manifest pipeline.AgentManifest) (pipeline.AgentManifest, []pipeline.GapLogEntry, error) {
 	r := run{
 		Detector: d,
@@ -83,17 +83,17 @@ type run struct {
 	*Detector
 	covered map[string]scope
 	domains map[string][]string // by path
-	form    string              // that the patched file has so far
-	found   map[string]int      // by concern, the files that show it
-	last    map[string]int      // by concern, the place in the log of its last entry
-	missed  map[string][]string // by agent, the files it should look at
+	form    string              // the form of the patched file so far
+	found   map[string]int      // by concern, the number of files that show it
+	last    map[string]int      // by concern, the index of its last entry in the log
+	missed  map[string][]string // by agent, the files that it should look at
 	log     []pipeline.GapLogEntry
 
-	may, open []bool // by signal: can match the line, can match the file
+	may, open []bool // by signal: it may match the line, it may match the file
 	read      reader // of the hunk
 }
 
-// scope is what an agent looks at already.
+// scope is what an agent already looks at.
 type scope struct {
 	all   bool
 	files map[string]bool
@@ -121,7 +121,7 @@ func domainsOf(c *pipeline.Classification) map[string][]string {
 	return out
 }
 
-// file looks for each open concern's first line in one file.
+// file looks for the first line of each open concern in a file.
 func (r *run) file(f *pipeline.File) {
 	if f.GeneratedByPath || f.Vendored || f.Test || f.Documentation || !r.openSignals(f) {
 		return
@@ -144,7 +144,7 @@ func (r *run) file(f *pipeline.File) {
 	}
 }
 
-// openSignals marks the signals whose concern no domain of the file covers.
+// openSignals marks the signals whose concern is not covered by the file's domains.
 func (r *run) openSignals(f *pipeline.File) bool {
 	found := false
 	for i, s := range r.signals {
@@ -154,8 +154,8 @@ func (r *run) openSignals(f *pipeline.File) bool {
 	return found
 }
 
-// line reads a line that is there after the change. Of one that was there
-// before it only matters whether it opens a comment.
+// line reads a line that exists after the change. An unchanged line only matters if it opens a
+// comment.
 func (r *run) line(l *pipeline.Line, hits []*pipeline.Line) {
 	text := cut(l.Text, maxLine)
 	looks := l.Op == pipeline.LineAdded && r.filter.candidates(text, r.may)
@@ -171,8 +171,7 @@ func (r *run) line(l *pipeline.Line, hits []*pipeline.Line) {
 	}
 }
 
-// gap logs a concern of a file, and sends the agent there unless it looks at
-// the file anyway.
+// gap logs a concern in a file, and sends the agent there unless it already looks at the file.
 func (r *run) gap(s *signal, path string, l *pipeline.Line) {
 	agent := s.Agent
 	if c := r.covered[agent]; c.all || c.files[path] {
@@ -203,7 +202,7 @@ func (r *run) gap(s *signal, path string, l *pipeline.Line) {
 	r.form = patched(r.form)
 }
 
-// countTheRest says in a concern's last entry how many more files show it.
+// countTheRest adds to a concern's last entry how many more files show it.
 func (r *run) countTheRest() {
 	for concern, n := range r.found {
 		e := &r.log[r.last[concern]]

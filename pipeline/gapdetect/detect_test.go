@@ -30,7 +30,7 @@ func testConfig() *config.Config {
 	}
 }
 
-// added is a changed file to which the lines were added, from line 10 on.
+// added is a changed file with the lines added from line 10 on.
 func added(path, language string, lines ...string) pipeline.File {
 	f := pipeline.File{Path: path, Language: language, Hunks: pipeline.List[pipeline.Hunk]{{NewStart: 10}}}
 	for i, l := range lines {
@@ -226,7 +226,7 @@ func TestNewNamesTheSignalThatDoesNotCompile(t *testing.T) {
 	}
 }
 
-// The prefilter hides no match: with it, a signal sees what it sees alone.
+// The prefilter hides no match: a signal matches the same lines with it as without it.
 func TestPrefilterHidesNothing(t *testing.T) {
 	cfg := testConfig()
 	cfg.Signals[0].Pattern = `(?i)ask|si\w+k`
@@ -247,7 +247,7 @@ func TestPrefilterHidesNothing(t *testing.T) {
 	})
 }
 
-// The suggested mapping covers the file, whatever its name, and not others.
+// The suggested mapping covers the file, whatever its name, and no other file.
 func TestSuggestedGlobCoversTheFile(t *testing.T) {
 	segment := rapid.StringOfN(rapid.RuneFrom([]rune("ab.*?[]{}\\!,-é\n\uFFFD ")), 1, 40, -1).
 		Filter(func(s string) bool { return s != "." && s != ".." })

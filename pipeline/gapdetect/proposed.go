@@ -12,45 +12,43 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Proposal is a gap that a language model claims. Nothing of it is believed that
-// is not checked.
+// Proposal is a gap that a language model claims. Every part of it is checked.
 type Proposal struct {
 	Concern string
 	Path    string
 	Quote   string // an added line of the file that shows the concern
-	// Line is where the quote stands, of several places the one that is meant; 0
-	// where it is not known.
+	// Line is the line of the quote, which tells several places apart. It is 0 if it is not known.
 	Line       int
-	Missed     string // why the agents that run may overlook it
-	Agent      string // that should look
+	Missed     string // why the running agents may overlook it
+	Agent      string // the agent that should look
 	Confidence float64
 }
 
 // Bounds of what a model may propose.
 const (
 	maxProposed = 20  // entries of the log
-	maxExamined = 100 // proposals that are looked at
+	maxExamined = 100 // proposals that are checked
 	maxConcern  = 80  // characters
 	maxMissed   = 300 // characters
 	minProof    = 6   // letters and digits of a quote: a brace proves nothing
 )
 
-// Proposed is what proposals come to. Of all, those that are counted were dropped.
+// Proposed is the result of proposals, with counts of those that were dropped.
 type Proposed struct {
 	Manifest pipeline.AgentManifest
 	Log      pipeline.List[pipeline.GapLogEntry] // what the signals found, then what was proposed
 
-	All        int // proposals
-	Ungrounded int // whose quote stands in no added line of the file that they name
-	Unknown    int // that name no agent of [Detector.Agents]
-	Unread     int // that don't say what the concern is, or what was missed
-	More       int // beyond what is logged
+	All        int // all proposals
+	Ungrounded int // the quote is in no added line of the named file
+	Unknown    int // the agent is not one of [Detector.Agents]
+	Unread     int // the concern or the reason is missing
+	More       int // above the limit of the log
 }
 
-// Dropped counts the proposals that don't count.
+// Dropped is the number of proposals that were dropped.
 func (p *Proposed) Dropped() int { return p.Ungrounded + p.Unknown + p.Unread + p.More }
 
-// Note says in words which proposals don't count, or is empty where all do.
+// Note says which proposals were dropped, or is empty if none were.
 func (p *Proposed) Note() string {
 	if p.Dropped() == 0 {
 		return ""
@@ -72,11 +70,11 @@ func (p *Proposed) Note() string {
 	return fmt.Sprintf("%d of %d proposals dropped: %s", p.Dropped(), p.All, strings.Join(why, ", "))
 }
 
-// Agents are the agents that a proposal may name, in the config's order: those
-// that look at files themselves. Those that take in what others said of a change
-// can't be sent anywhere, and whether a change does what it should, which the spec
-// stage looks at, is no concern of a line: where that stage fails, what models
-// found otherwise is set aside, which is not for a model to bring about.
+// Agents are the agents that a proposal may name, in the config's order: those that read files
+// themselves. Agents that only collect what others said about a change can't be sent to a file. The
+// agents of the spec stage check whether the change does what it should, which does not depend on a
+// line. If that stage fails, models' other findings are suppressed, and a model must not be able to
+// cause that.
 func (d *Detector) Agents() []config.Agent {
 	var out []config.Agent
 	for i := range d.config.Agents {
@@ -92,11 +90,10 @@ func sendable(a *config.Agent) bool {
 	return !documents && a.Kind != config.KindReport && a.Kind != config.KindCodeScanning && a.StageOf() != pipeline.StageSpec
 }
 
-// Propose adds what a model proposes to what the signals found. A proposal counts
-// if its quote stands in an added line of the file that it names, and its agent is
-// one of [Detector.Agents]. One for what the agent looks at anyway is no gap, and
-// is left out. The manifest and the log that are given are not changed; in the
-// manifest that is returned agents and files are added, and none are taken away.
+// Propose adds what a model proposes to what the signals found. A proposal counts if its quote is
+// in an added line of the named file and its agent is one of [Detector.Agents]. If the agent
+// already looks at the file, the proposal is not a gap and is left out. Propose does not change the
+// given manifest and log. The returned manifest has more agents and files, and never fewer.
 func (d *Detector) Propose(facts *pipeline.PRFacts, manifest pipeline.AgentManifest, log []pipeline.GapLogEntry, model string, proposals []Proposal) Proposed {
 	out := Proposed{Log: slices.Clone(log), All: len(proposals)}
 	covered, missed := coveredBy(manifest), map[string][]string{}
@@ -129,8 +126,8 @@ func (d *Detector) Propose(facts *pipeline.PRFacts, manifest pipeline.AgentManif
 	return out
 }
 
-// check is the line on which a proposal stands. One that does not count is counted
-// in out.
+// check returns the line of a proposal. If the proposal does not count, it counts it in out and
+// returns nil.
 func (d *Detector) check(p *Proposal, lines *addedLines, out *Proposed) *pipeline.Line {
 	if words(p.Concern, maxConcern) == "" || words(p.Missed, maxMissed) == "" {
 		out.Unread++
@@ -147,7 +144,7 @@ func (d *Detector) check(p *Proposal, lines *addedLines, out *Proposed) *pipelin
 	return line
 }
 
-// entry is that of the log, but for the suggestion.
+// entry is the log entry of a proposal without the suggestion.
 func (p *Proposal) entry(line *pipeline.Line, model string) pipeline.GapLogEntry {
 	return pipeline.GapLogEntry{
 		Concern:    words(p.Concern, maxConcern),
@@ -161,8 +158,8 @@ func (p *Proposal) entry(line *pipeline.Line, model string) pipeline.GapLogEntry
 	}
 }
 
-// Logged are a model's proposals as a log has them, so that they can be made again
-// without asking it.
+// Logged are a model's proposals as recorded in a log, so that they can be made again without
+// asking the model.
 func Logged(log []pipeline.GapLogEntry, model string) (all []Proposal) {
 	for _, g := range log {
 		if g.Source == model && g.Suggestion.File == config.FileComposition {
@@ -174,7 +171,7 @@ func Logged(log []pipeline.GapLogEntry, model string) (all []Proposal) {
 	return all
 }
 
-// share is a confidence between 0 and 1, which what is not a number has none of.
+// share limits a confidence to the range from 0 to 1. NaN becomes 0.
 func share(c float64) float64 {
 	if c != c {
 		return 0
@@ -182,13 +179,13 @@ func share(c float64) float64 {
 	return min(max(c, 0), 1)
 }
 
-// addedLines are the lines that a change adds, of each file that was asked for.
+// addedLines are the lines that a change adds, read by file when needed.
 type addedLines struct {
 	files map[string]*pipeline.File
 	read  map[string][]addedLine
 }
 
-// addedLine is one with its white space collapsed, which is not compared.
+// addedLine is an added line with its collapsed text for comparison.
 type addedLine struct {
 	*pipeline.Line
 	text string
@@ -202,8 +199,8 @@ func newAddedLines(facts *pipeline.PRFacts) *addedLines {
 	return out
 }
 
-// find is the added line that holds a proposal's quote, or nil: the one that it
-// means, or else the first.
+// find returns the added line with a proposal's quote, or nil. Of several it returns the line that
+// the proposal names, or else the first.
 func (a *addedLines) find(p *Proposal) (found *pipeline.Line) {
 	quote := strings.Join(strings.Fields(p.Quote), " ")
 	if !proves(quote) {
@@ -237,7 +234,7 @@ func (a *addedLines) of(path string) []addedLine {
 	return lines
 }
 
-// proves reports whether a quote has enough to tell its line from others.
+// proves reports whether a quote is long enough to identify its line.
 func proves(quote string) bool {
 	n := 0
 	for _, r := range quote {
@@ -248,7 +245,7 @@ func proves(quote string) bool {
 	return n >= minProof
 }
 
-// words is a model's text on one line, without characters that nobody sees.
+// words is a model's text on one line, without invisible characters.
 func words(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsSpace(r) && !unicode.IsGraphic(r) {
@@ -263,8 +260,8 @@ func words(s string, most int) string {
 	return s
 }
 
-// dispatching is a policy that sends an agent to a file. Like a mapping it is a
-// map, and its id tells it from all others that are suggested.
+// dispatching is a policy that sends an agent to a file. Like a mapping it is a map, and its id
+// differs from those of all other suggestions.
 func dispatching(agent, path string) map[string]any {
 	sum := sha256.Sum256([]byte(agent + "\x00" + path))
 	return map[string]any{

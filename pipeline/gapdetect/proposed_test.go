@@ -16,8 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// proposing has two agents that can be sent, one of them a model, and three that
-// can't.
+// proposing has two agents that can be sent, one of them a model, and three that can't.
 func proposing(t *testing.T) *Detector {
 	t.Helper()
 	cfg := testConfig()
@@ -44,7 +43,7 @@ func basket() *pipeline.PRFacts {
 	return &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{f, added("src/other.go", "Go", "unrelated(text)")}}
 }
 
-// proposal is a gap that is borne out.
+// proposal is a confirmed gap.
 func proposal(change func(*Proposal)) Proposal {
 	p := Proposal{
 		Concern: "money-arithmetic", Path: "src/basket.go", Quote: "sum := price * count", Missed: "A sum is calculated in floats.",
@@ -88,7 +87,7 @@ func TestProposalIsTakenAsItIsBorneOut(t *testing.T) {
 	}
 }
 
-// What is not borne out is counted by why, and changes nothing.
+// Unconfirmed proposals are counted by reason and change nothing.
 func TestProposalsThatDoNotCount(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*Proposal)
@@ -133,7 +132,7 @@ func TestNoteOfProposalsAddsUp(t *testing.T) {
 	}
 }
 
-// Where the agent looks anyway nothing was missed, and nothing is dropped either.
+// If the agent already looks at the file, nothing was missed, and nothing is dropped either.
 func TestProposalOfWhatIsCoveredIsNoGap(t *testing.T) {
 	for name, m := range map[string]pipeline.AgentManifest{
 		"all":      {Entries: entries{chosen("finance-sme", pipeline.AgentScope{All: true})}},
@@ -164,12 +163,12 @@ func TestProposalsAreBounded(t *testing.T) {
 	}
 	got = proposing(t).Propose(facts, pipeline.AgentManifest{}, nil, "big", append(make([]Proposal, maxExamined), all...))
 	if len(got.Log) != 0 || got.Unread != maxExamined || got.More != 150 {
-		t.Errorf("behind %d entries without words: %d gaps, %d more", maxExamined, len(got.Log), got.More)
+		t.Errorf("after %d entries without words: %d gaps, %d more", maxExamined, len(got.Log), got.More)
 	}
 }
 
-// Whatever a model writes, the log has it on one line, whole characters only, none
-// of them unseen, and a share for its confidence.
+// Whatever a model writes, the log has it on one line, in whole and visible characters, with a
+// confidence from 0 to 1.
 func TestWordsOfProposals(t *testing.T) {
 	long := strings.Repeat("é", 2*maxMissed)
 	for _, tc := range []struct{ concern, missed, wantConcern, wantMissed string }{
@@ -187,7 +186,7 @@ func TestWordsOfProposals(t *testing.T) {
 	}
 }
 
-// A quote that stands on several lines is put on the one that is meant.
+// If several lines have the quote, the gap gets the line that the proposal names.
 func TestProposalIsPutOnItsLine(t *testing.T) {
 	for line, want := range map[int]int{0: 11, 11: 11, 13: 13, 14: 11, -1: 11} {
 		got := proposing(t).Propose(basket(), pipeline.AgentManifest{}, nil, "big", []Proposal{proposal(func(p *Proposal) { p.Line = line })})
@@ -197,8 +196,8 @@ func TestProposalIsPutOnItsLine(t *testing.T) {
 	}
 }
 
-// Whatever form the repository's policies have, the patches of the log, applied one
-// after the other, send the agents to the files.
+// Whatever form the repository's policies have, the patches of the log, applied one after the
+// other, send the agents to the files.
 func TestPatchesOfProposalsCloseTheGaps(t *testing.T) {
 	policy := `{"id": "own", "description": "Ours.", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["build-reviewer"]}}`
 	files := []placed{{"src/a[1].ts", "const sum = price * count"}, {"src/" + strings.Repeat("long/", 60) + "b.ts", "const sum = price * count"}}
@@ -233,14 +232,14 @@ func TestPatchesOfProposalsCloseTheGaps(t *testing.T) {
 			before, _, _ := reviewed(t, repository(t, config.FileComposition, doc), files...)
 			for _, f := range files {
 				if !looksAt(before, "design-auditor", f.Path) {
-					t.Errorf("by the patched config no policy has design-auditor look at %s: %s", f.Path, doc)
+					t.Errorf("with the patched config no policy sends design-auditor to %s: %s", f.Path, doc)
 				}
 			}
 		})
 	}
 }
 
-// What is logged is proposed again to the same end, also after it was stored.
+// Logged gaps can be proposed again with the same result, also after they were stored.
 func TestLoggedProposalsComeToTheSame(t *testing.T) {
 	d := proposing(t)
 	facts := basket()
@@ -266,12 +265,12 @@ func TestLoggedProposalsComeToTheSame(t *testing.T) {
 		t.Errorf("log (-first +again):\n%s", diff)
 	}
 	if len(Logged(stored, "small")) != 0 || len(Logged(stored, Source)) != 0 {
-		t.Error("what others found is proposed again")
+		t.Error("gaps of others are proposed again")
 	}
 }
 
-// Whatever is proposed, nothing of the manifest and the log is taken away or
-// narrowed, only files of the change are added, and all fits the schemas.
+// Proposals never remove or narrow anything in the manifest and the log. They add only files of the
+// change, and everything fits the schemas.
 func TestProposalsOnlyAdd(t *testing.T) {
 	d := proposing(t)
 	facts := basket()

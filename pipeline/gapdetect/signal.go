@@ -15,7 +15,7 @@ import (
 type signal struct {
 	config.Signal
 	pattern *regexp.Regexp
-	within  kind      // where its matches start, 0 for anywhere
+	within  kind      // where matches must start, or 0 for anywhere
 	globs   *glob.Set // nil for every file
 }
 
@@ -34,7 +34,7 @@ func compileSignal(s config.Signal) (*signal, error) {
 	return out, nil
 }
 
-// looksAt reports whether the signal is meant for such files.
+// looksAt reports whether the signal applies to such a file.
 func (s *signal) looksAt(f *pipeline.File) bool {
 	if len(s.Languages) > 0 && !slices.Contains(s.Languages, f.Language) {
 		return false
@@ -42,8 +42,8 @@ func (s *signal) looksAt(f *pipeline.File) bool {
 	return s.globs == nil || s.globs.Any(f.Path)
 }
 
-// matches reports whether the line shows the concern. Where it is not known
-// what the line's parts are, a match counts wherever it starts.
+// matches reports whether the line shows the concern. If the line's parts are unknown, a match
+// counts wherever it starts.
 func (s *signal) matches(text string, kinds []kind) bool {
 	if s.within == 0 || len(kinds) == 0 {
 		return s.pattern.MatchString(text)
@@ -56,8 +56,8 @@ func (s *signal) matches(text string, kinds []kind) bool {
 	return false
 }
 
-// prefilter finds the signals that can match a line by the literals that
-// their patterns require, all signals in one pass.
+// prefilter finds the signals that may match a line by the literals that their patterns require, in
+// one pass for all signals.
 type prefilter struct {
 	matcher *literals.Matcher
 	owners  [][]int // by literal, the signals that require it
@@ -92,8 +92,7 @@ func newPrefilter(signals []*signal) *prefilter {
 	return p
 }
 
-// candidates marks in may the signals that can match the line. It reports
-// whether there are any.
+// candidates marks in may the signals that may match the line, and reports whether there are any.
 func (p *prefilter) candidates(line string, may []bool) bool {
 	clear(may)
 	found := len(p.always) > 0

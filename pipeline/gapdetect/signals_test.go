@@ -22,8 +22,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// fixture is what a shipped signal must find in files that nothing is mapped
-// for, and near misses that it must not.
+// fixture holds what a shipped signal must find in files without a mapping, and near misses that it
+// must not find.
 type fixture struct {
 	Flag []placed `json:"flag"`
 	OK   []placed `json:"ok"`
@@ -70,7 +70,7 @@ func (c change) Config(context.Context) (normalize.ConfigRead, error) {
 	return normalize.ConfigRead{Config: c.cfg}, nil
 }
 
-// stages are those up to this one, compiled for a config.
+// stages are the stages up to this one, compiled for a config.
 type stages struct {
 	config     *config.Config
 	classifier *classify.Classifier
@@ -78,8 +78,7 @@ type stages struct {
 	detector   *Detector
 }
 
-// lastStages are those that were compiled last: many reviews in a row are of one
-// config.
+// lastStages are the stages that were compiled last: many reviews in a row use one config.
 var lastStages stages
 
 func stagesOf(t *testing.T, cfg *config.Config) stages {
@@ -119,7 +118,7 @@ func reviewed(t *testing.T, cfg *config.Config, files ...placed) (before, after 
 	return before, after, gaps
 }
 
-// repository is the config in force where the repository has this file, or none.
+// repository is the config in force if the repository has this file, or no file.
 func repository(t *testing.T, file string, text []byte) *config.Config {
 	t.Helper()
 	l := config.Layer{Name: config.LayerRepository, Source: "test"}
@@ -133,7 +132,7 @@ func repository(t *testing.T, file string, text []byte) *config.Config {
 	return cfg
 }
 
-// forms are the forms that a repository's file may have.
+// forms are the possible forms of a repository's file.
 var forms = map[string]string{
 	"no file":              "",
 	"empty list":           `[]`,
@@ -143,10 +142,9 @@ var forms = map[string]string{
 	"object without items": `{"extends": ["defaults"]}`,
 }
 
-// Whatever form the repository's file has: a line that shows a concern in a
-// file that no mapping covers is a gap, and the gap's own patches, one after the
-// other, close it. Then the agent looks at the file because a policy says so. By
-// default the signals take turns with the forms.
+// Whatever form the repository's file has, a line that shows a concern in a file without a mapping
+// is a gap. The gap's own patches, one after the other, close it: then the agent looks at the file
+// because of a policy. By default each signal is tested with only one of the forms.
 func TestPatchesCloseTheGaps(t *testing.T) {
 	all := fixtures(t)
 	for i, s := range repository(t, config.FileDomains, nil).Signals {
@@ -165,7 +163,7 @@ func TestPatchesCloseTheGaps(t *testing.T) {
 		delete(all, s.ID)
 	}
 	for id := range all {
-		t.Errorf("lines for %s, which is no signal", id)
+		t.Errorf("lines for %s, which is not a signal", id)
 	}
 }
 
@@ -195,7 +193,7 @@ func closes(t *testing.T, s config.Signal, fx fixture, text string) {
 	}
 	for _, f := range files {
 		if !looksAt(before, s.Agent, f.Path) {
-			t.Errorf("by the patched config no policy has %s look at %s", s.Agent, f.Path)
+			t.Errorf("with the patched config no policy sends %s to %s", s.Agent, f.Path)
 		}
 	}
 }
@@ -253,8 +251,7 @@ func looksAt(m pipeline.AgentManifest, agent, path string) bool {
 	return e.Scope.All
 }
 
-// apply applies the "add" operations of a JSON Patch as RFC 6902, section 4.1
-// has it.
+// apply applies the "add" operations of a JSON Patch, as in section 4.1 of RFC 6902.
 func apply(t *testing.T, text []byte, patch pipeline.ConfigPatch) []byte {
 	t.Helper()
 	var doc any

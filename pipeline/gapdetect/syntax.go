@@ -8,16 +8,15 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// syntax is as much of a language as it takes to tell code, strings and
-// comments apart on a line.
+// syntax is the part of a language's syntax that tells code, strings and comments apart on a line.
 type syntax struct {
 	line    []string // starts of comments that end with their line
-	open    string   // of comments that may go over several lines
+	open    string   // the start of comments that may span lines
 	close   string
 	quotes  string // of strings that end on their line
-	long    string // a quote of strings that may go over several lines
+	long    string // a quote of strings that may span lines
 	holes   bool   // long strings hold code in ${}
-	triples bool   // three quotes are one
+	triples bool   // a triple quote also begins a string
 }
 
 var (
@@ -31,8 +30,8 @@ var (
 	markupLike = &syntax{open: "<!--", close: "-->", quotes: `"'`}
 )
 
-// syntaxes are the languages of which it is known, by the names that GitHub
-// shows. In any other, every match counts.
+// syntaxes are the known languages, by the names that GitHub shows. In any other language, every
+// match counts.
 var syntaxes = map[string]*syntax{
 	"Go":         goLike,
 	"TypeScript": scriptLike, "TSX": scriptLike, "JavaScript": scriptLike, "Dart": scriptLike,
@@ -46,8 +45,7 @@ var syntaxes = map[string]*syntax{
 	"HTML": markupLike, "Vue": markupLike, "Svelte": markupLike, "XML": markupLike,
 }
 
-// kind is what a part of a line is, as bits, so that a signal may look within
-// several.
+// kind is the kind of a part of a line, as a bit, so that a signal may look within several.
 type kind uint8
 
 const (
@@ -56,8 +54,8 @@ const (
 	inComments
 )
 
-// kindsOf are the kinds that a signal looks within, 0 for all of them and for
-// what can't be told apart.
+// kindsOf are the kinds that a signal looks within, or 0 if it looks within all or they can't be
+// told apart.
 func kindsOf(within []string) (kinds kind) {
 	for _, w := range within {
 		switch w {
@@ -72,17 +70,16 @@ func kindsOf(within []string) (kinds kind) {
 	return kinds
 }
 
-// reader tells what the parts of a hunk's lines are. Where a hunk starts in
-// the middle of a comment or string, its first lines are taken for code.
+// reader finds the parts of a hunk's lines. If a hunk starts inside a comment or string, its first
+// lines count as code.
 type reader struct {
 	*syntax
-	comment bool   // goes on from the line before
-	hole    bool   // there is code within a long string
-	kinds   []kind // by byte of the line; none where it is not known
+	comment bool   // continues from the line before
+	hole    bool   // within code in a long string
+	kinds   []kind // by byte of the line, or empty if unknown
 }
 
-// next reads a line. Where nobody asks what it holds, only comments that go
-// over several lines matter.
+// next reads a line. If asked is not set, it only tracks comments that span lines.
 func (r *reader) next(text string, asked bool) {
 	r.kinds, r.hole = r.kinds[:0], false
 	if r.syntax == nil || !asked && (r.open == "" || !r.comment && !strings.Contains(text, r.open)) {
@@ -98,13 +95,13 @@ func (r *reader) next(text string, asked bool) {
 	}
 }
 
-// continues reports whether the line looks like one within a comment of stars.
+// continues reports whether the line looks like a line within a /* comment.
 func continues(text string) bool {
 	text = strings.TrimSpace(text)
 	return text == "*" || strings.HasPrefix(text, "* ") || strings.HasPrefix(text, "*/")
 }
 
-// mark notes what a part of the line is and returns its end.
+// mark sets the kind of a part of the line and returns the part's end.
 func (r *reader) mark(from, to int, k kind) int {
 	for i := from; i < to; i++ {
 		r.kinds[i] = k
@@ -112,8 +109,7 @@ func (r *reader) mark(from, to int, k kind) int {
 	return to
 }
 
-// part reads one comment, string or character of code and returns where the
-// next starts.
+// part reads one comment, string or character of code, and returns the start of the next part.
 func (r *reader) part(text string, at int) int {
 	rest := text[at:]
 	switch {
@@ -137,8 +133,8 @@ func (r *reader) part(text string, at int) int {
 	return r.mark(at, at+1, inCode)
 }
 
-// startsComment reports whether the rest of the line is a comment. A URL's
-// slashes and PHP's attributes start none.
+// startsComment reports whether the rest of the line is a comment. The slashes of a URL and PHP's
+// attributes don't start one.
 func (r *reader) startsComment(text string, at int) bool {
 	for _, mark := range r.line {
 		switch {
@@ -153,9 +149,8 @@ func (r *reader) startsComment(text string, at int) bool {
 	return false
 }
 
-// str returns the length of the string that a text starts with, and where in
-// it the opening quotes end; 0 where none does. A quote without its fellow is an
-// apostrophe, or that of a lifetime.
+// str returns the length of the string at the start of a text, and the end of its opening quotes.
+// Both are 0 if there is no string. A quote without a partner is an apostrophe or a lifetime's.
 func (r *reader) str(text string) (length, body int) {
 	switch c := text[0]; {
 	case c == '\'' && strings.IndexByte(r.quotes, c) < 0:
@@ -181,14 +176,14 @@ func (r *reader) str(text string) (length, body int) {
 	return 0, 0
 }
 
-// apostrophe reports whether a single quote that follows a text is part of a
-// word, such as don't, and not of a string such as rb'...'.
+// apostrophe reports whether a single quote after a text is part of a word, such as don't, and not
+// of a string such as rb'...'.
 func apostrophe(before string) bool {
 	word := before[strings.LastIndexFunc(before, func(c rune) bool { return !unicode.IsLetter(c) })+1:]
 	return word != "" && !slices.Contains([]string{"b", "f", "r", "u", "br", "fr", "rb", "rf"}, strings.ToLower(word))
 }
 
-// character is the length of a character such as '"' or '\n', or 0.
+// character is the length of a character literal such as '"' or '\n', or 0.
 func character(text string) int {
 	switch {
 	case len(text) > 3 && text[1] == '\\' && text[3] == '\'':
@@ -199,8 +194,7 @@ func character(text string) int {
 	return 0
 }
 
-// longString is the length of a string up to its end, to code within it, or to
-// the end of the line.
+// longString is the length of a string up to its end, to code within it, or to the end of the line.
 func (r *reader) longString(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch {

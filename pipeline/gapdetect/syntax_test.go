@@ -53,7 +53,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// A comment goes on in the lines after it, also where nothing is asked of them.
+// A comment continues on the next lines, even if nobody asks about them.
 func TestKindsOfLaterLines(t *testing.T) {
 	r := &reader{syntax: syntaxes["Java"]}
 	r.next("int a; /* from here", false)
@@ -66,7 +66,7 @@ func TestKindsOfLaterLines(t *testing.T) {
 	}
 }
 
-// Every byte of every line has a kind, in whatever language.
+// Every byte of every line has a kind, in every language.
 func TestEveryByteHasAKind(t *testing.T) {
 	var languages []string
 	for l := range syntaxes {
@@ -84,8 +84,8 @@ func TestEveryByteHasAKind(t *testing.T) {
 	})
 }
 
-// What a signal does not look within does not count; where nothing is known of
-// a language, everything does.
+// A match outside the parts that a signal looks within does not count. In an unknown language,
+// every match counts.
 func TestSignalsLookWithin(t *testing.T) {
 	signal := func(concern string, within ...string) config.Signal {
 		return config.Signal{ID: concern, Enabled: true, Concern: concern, Pattern: "secret", Within: within, Domain: concern, Agent: "a"}

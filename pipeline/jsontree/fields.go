@@ -7,20 +7,18 @@ import (
 	"strings"
 )
 
-// Fields reads the members of an object that somebody outside wrote, one by
-// one, and collects in Wrong what they may not be. A member that is null counts
-// as one that is left out. Of a value that is wrong the zero value is returned.
+// Fields reads the members of an untrusted object one by one, and collects their errors in Wrong. A
+// member that is null counts as missing. For a wrong value, the zero value is returned.
 type Fields struct {
 	Wrong []Error
-	// First leaves out what is wrong after the first thing, of which a reader of
-	// very many objects has no use.
+	// First drops all errors after the first one, for readers of very many objects.
 	First bool
 
 	node *Node
 }
 
-// FieldsOf reads n, which is called what in errors, such as "a finding". Where
-// it is no object, that is all that is wrong.
+// FieldsOf reads n, which errors call what, such as "a finding". If n is not an object, that is the
+// only error.
 func FieldsOf(n *Node, what string) *Fields {
 	f := &Fields{node: n}
 	if n.Kind != Object {
@@ -42,7 +40,7 @@ func (f *Fields) Text(key string) string {
 	return ""
 }
 
-// Needed is a string that has to be there and to say something.
+// Needed is a required string that must not be empty.
 func (f *Fields) Needed(key string) string {
 	if f.missing(key) {
 		return ""
@@ -58,7 +56,7 @@ func (f *Fields) Needed(key string) string {
 	return n.Text
 }
 
-// Given is a string that has to be there and may be empty.
+// Given is a required string that may be empty.
 func (f *Fields) Given(key string) string {
 	if f.missing(key) {
 		return ""
@@ -66,11 +64,10 @@ func (f *Fields) Given(key string) string {
 	return f.Text(key)
 }
 
-// OneOf is an optional string of a closed set, "" where it is left out or
-// empty.
+// OneOf is an optional string from a fixed set, or "" if it is missing or empty.
 func (f *Fields) OneOf(key string, set ...string) string {
 	if f.node.Get(key) == nil {
-		return "" // before the choices are put into words, which takes as long as to read a member
+		return "" // early, since listing the choices in words is as slow as reading a member
 	}
 	n := f.get(key, String, "use "+choices(set))
 	if n == nil || n.Text == "" {
@@ -89,10 +86,10 @@ func (f *Fields) Bool(key string) bool {
 	return n != nil && n.Text == "true"
 }
 
-// NeededBool is true or false, and has to be there.
+// NeededBool is a required true or false.
 func (f *Fields) NeededBool(key string) bool { return !f.missing(key) && f.Bool(key) }
 
-// Share is a number from 0 to 1 that has to be there.
+// Share is a required number from 0 to 1.
 func (f *Fields) Share(key string) float64 {
 	if f.missing(key) {
 		return 0
@@ -107,7 +104,7 @@ func (f *Fields) Share(key string) float64 {
 		f.add(n, fmt.Sprintf("%s is %s", key, n.Text), remedy)
 		return 0
 	}
-	return v + 0 // and not -0, which would be printed
+	return v + 0 // -0 becomes 0
 }
 
 // Count is an optional whole number from 0 to limit.
@@ -133,7 +130,7 @@ func (f *Fields) List(key string) []*Node {
 	return nil
 }
 
-// NeededList is a list that has to be there and may be empty.
+// NeededList is a required list that may be empty.
 func (f *Fields) NeededList(key string) []*Node {
 	if f.missing(key) {
 		return nil
@@ -154,7 +151,7 @@ func (f *Fields) Texts(key string) []string {
 	return out
 }
 
-// Within reads the object of a member that has to be there.
+// Within reads the object of a required member.
 func (f *Fields) Within(key string) *Fields {
 	if f.missing(key) {
 		return &Fields{}
@@ -162,11 +159,11 @@ func (f *Fields) Within(key string) *Fields {
 	return FieldsOf(f.node.Get(key), key)
 }
 
-// Take adds what is wrong with a member's own fields.
+// Take adds the errors of a member's own fields.
 func (f *Fields) Take(within *Fields) { f.Wrong = append(f.Wrong, within.Wrong...) }
 
-// Refuse reports a member whose value its reader can't use. One that is not
-// there, or was refused for its kind, is not reported again.
+// Refuse reports a member whose value its reader can't use. A member that is missing or has the
+// wrong type is not reported again.
 func (f *Fields) Refuse(key, problem, remedy string) {
 	if n := f.node.Get(key); n != nil {
 		f.add(n, problem, remedy)
@@ -187,10 +184,10 @@ func (f *Fields) Unknown(keys ...string) []Member {
 	return out
 }
 
-// missing reports a member that has to be there and is not.
+// missing reports a required member that is missing.
 func (f *Fields) missing(key string) bool {
 	if f.node == nil {
-		return true // that has been said
+		return true // already reported
 	}
 	if n := f.node.Get(key); n != nil && n.Kind != Null {
 		return false
@@ -201,7 +198,7 @@ func (f *Fields) missing(key string) bool {
 	return true
 }
 
-// get is a member of the kind, or nil.
+// get is a member of the given type, or nil.
 func (f *Fields) get(key string, kind Kind, remedy string) *Node {
 	n := f.node.Get(key)
 	if n == nil || n.Kind == Null {
@@ -221,7 +218,7 @@ func (f *Fields) add(n *Node, problem, remedy string) {
 	f.Wrong = append(f.Wrong, *n.Error(problem, remedy))
 }
 
-// clipped quotes a value, cut to a length that leaves the message readable.
+// clipped quotes a value, cut to a length that keeps the message readable.
 func clipped(s string) string {
 	const limit = 60
 	if r := []rune(s[:min(len(s), 4*limit)]); len(r) > limit {
@@ -238,7 +235,7 @@ func choices(list []string) string {
 	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
-// articleOf is what stands before a word.
+// articleOf is the article before a word.
 func articleOf(word string) string {
 	if word != "" && strings.ContainsRune("aeiou", rune(word[0])) {
 		return "an"

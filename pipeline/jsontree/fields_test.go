@@ -99,7 +99,7 @@ func TestRefuseAndUnknown(t *testing.T) {
 	root, _ := Parse(&Document{}, []byte(`{"a": 1, "b": 2, "c": 3}`))
 	f := FieldsOf(root, "a thing")
 	f.Refuse("b", "bad", "mend it")
-	f.Refuse("d", "bad", "mend it") // is not there
+	f.Refuse("d", "bad", "mend it") // d is missing
 	if len(f.Wrong) != 1 || f.Wrong[0].Pointer != "/b" {
 		t.Errorf("refused %v", f.Wrong)
 	}

@@ -5,20 +5,18 @@ import (
 	"strings"
 )
 
-// The bounds of mending: a text with more faults than maxMended is no slip of
-// the pen, and what is put in must not outgrow the text.
+// The bounds of mending. A text with more than maxMended faults has more than typing errors, and
+// insertions must not outgrow the text.
 const (
 	maxMended   = 100
 	maxInserted = 1000 // bytes
 )
 
-// mend puts right those faults of the document's syntax of which there is no
-// doubt what was meant, so that the rest of the text can be read and its faults
-// told with them: comments, a comma after the last entry, one that is missing
-// between two entries, single quotes, and backslashes that start no escape. It
-// stops at the first fault that might be read in two ways. What it replaces
-// keeps its length, and what it puts in is noted, so that places stay those of
-// the text that was written.
+// mend corrects syntax errors that leave no doubt about what was meant, so that the rest of the
+// text can be read and its errors reported together: comments, a comma after the last entry, a
+// missing comma between two entries, single quotes, and backslashes that start no escape. It stops
+// at the first ambiguous error. Replacements keep the length, and insertions are recorded, so
+// positions stay those of the original text.
 func (d *Document) mend() []Error {
 	m := &mender{doc: d, text: d.text, out: make([]byte, 0, len(d.text)+maxInserted)}
 	for len(m.errors) < maxMended && m.gap() && m.token() {
@@ -28,7 +26,7 @@ func (d *Document) mend() []Error {
 	return m.errors
 }
 
-// What may stand next in a text.
+// What may come next in a text.
 const (
 	wantValue = iota
 	wantKey
@@ -39,25 +37,25 @@ const (
 type mender struct {
 	doc      *Document
 	text     []byte
-	at       int    // in text: what is not read yet
-	out      []byte // what was read, put right
+	at       int    // the position in text that is read next
+	out      []byte // the corrected text so far
 	inserted []int  // offsets in out
 	errors   []Error
 
 	want    int
-	open    []byte // the brackets that are open
-	last    byte   // that the last token starts with
+	open    []byte // the open brackets
+	last    byte   // the first byte of the last token
 	lastAt  int    // the offset of the last token in text
-	lastOut int    // and in out
-	newline bool   // between the last token and this
-	quoted  bool   // single quotes were told
+	lastOut int    // its offset in out
+	newline bool   // there is a line break between the last token and this one
+	quoted  bool   // single quotes were reported
 }
 
 func (m *mender) found(offset int, f fault) {
 	m.errors = append(m.errors, Error{Place: m.doc.place(offset, ""), Problem: f.problem, Remedy: f.remedy, Mended: true})
 }
 
-// take reads n bytes as they are.
+// take copies n bytes unchanged.
 func (m *mender) take(n int) {
 	m.out = append(m.out, m.text[m.at:m.at+n]...)
 	m.at += n
@@ -68,8 +66,7 @@ func (m *mender) insert(b byte) {
 	m.out = append(m.out, b)
 }
 
-// gap reads white space and comments up to the next token, and reports whether
-// there is one.
+// gap reads white space and comments up to the next token, and reports whether there is one.
 func (m *mender) gap() bool {
 	m.newline = false
 	for m.at < len(m.text) && len(m.errors) < maxMended {
@@ -92,7 +89,7 @@ func (m *mender) gap() bool {
 	return false
 }
 
-// blank reads n bytes as spaces, but for what ends lines.
+// blank reads n bytes as spaces, except line breaks.
 func (m *mender) blank(n int) {
 	for _, c := range m.text[m.at : m.at+n] {
 		if c != '\n' && c != '\r' {
@@ -103,7 +100,7 @@ func (m *mender) blank(n int) {
 	m.at += n
 }
 
-// comment is the length of the comment that a text starts with, or 0.
+// comment is the length of the comment at the start of a text, or 0.
 func comment(text []byte) int {
 	if bytes.HasPrefix(text, []byte("/*")) {
 		if end := bytes.Index(text[2:], []byte("*/")); end >= 0 {
@@ -120,8 +117,8 @@ func comment(text []byte) int {
 	return len(text)
 }
 
-// token reads the next token. It reports false at one that it can't make sense
-// of, and leaves that to the parser to tell.
+// token reads the next token. It reports false for a token that it can't understand, which the
+// parser then reports.
 func (m *mender) token() bool {
 	c, at, out := m.text[m.at], m.at, len(m.out)
 	ok := false
@@ -148,7 +145,7 @@ func (m *mender) token() bool {
 	return ok
 }
 
-// entry is what stands at the start of an entry of the innermost bracket.
+// entry is what may start an entry in the innermost bracket.
 func (m *mender) entry() int {
 	if m.open[len(m.open)-1] == '{' {
 		return wantKey
@@ -175,13 +172,13 @@ func (m *mender) value(c byte) bool {
 	return n > 0
 }
 
-// plain reports whether numbers, true, false and null may hold the byte.
+// plain reports whether numbers, true, false and null may contain the byte.
 func plain(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-' || c == '+' || c == '.'
 }
 
-// closes reads a closing bracket where an entry might stand: after the opening
-// one, or after a comma that is one too many.
+// closes reads a closing bracket where an entry might start: after the opening bracket, or after a
+// surplus comma.
 func (m *mender) closes(c byte) bool {
 	if len(m.open) == 0 || c != closing(m.open[len(m.open)-1]) {
 		return false
@@ -226,10 +223,9 @@ func (m *mender) next(c byte) bool {
 	return false
 }
 
-// lacksComma reports whether another entry surely starts here. On the line of
-// a string it might as well be that a quote in it lacks its backslash; and an
-// entry of the wrong form may be one of a bracket around this, which was not
-// closed.
+// lacksComma reports whether another entry certainly starts here. On the line of a string, a quote
+// in the string might instead lack its backslash. An entry of the wrong form may belong to an outer
+// bracket, if this one was not closed.
 func (m *mender) lacksComma(c byte) bool {
 	if !m.newline && (m.last == '"' || m.last == '\'') {
 		return false
@@ -251,14 +247,13 @@ func (m *mender) lacksComma(c byte) bool {
 	return false
 }
 
-// follows reports whether the first byte from an offset on that is no white
-// space is one of some.
+// follows reports whether the first byte after white space from an offset on is one of some.
 func (m *mender) follows(offset int, some string) bool {
 	rest := bytes.TrimLeft(m.text[min(offset, len(m.text)):], " \t\r\n")
 	return len(rest) > 0 && strings.IndexByte(some, rest[0]) >= 0
 }
 
-// str reads a string, after which one of some bytes stands.
+// str reads a string that one of some bytes must follow.
 func (m *mender) str(quote byte, then int, some string) bool {
 	m.want = then
 	switch quote {
@@ -298,8 +293,8 @@ func (m *mender) doubleQuoted() bool {
 	return false
 }
 
-// singleQuoted puts a string in double quotes, unless it holds something that
-// would have to be written in another way between them.
+// singleQuoted puts a string in double quotes, unless it contains something that would need to be
+// written differently in them.
 func (m *mender) singleQuoted(some string) bool {
 	n := bytes.IndexByte(m.text[m.at+1:], '\'')
 	if n < 0 || !m.follows(m.at+n+2, some) {

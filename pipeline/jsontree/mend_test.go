@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// told are the errors of a text without their remedies.
+// told returns the errors of a text without their remedies.
 func told(errs []Error) []string {
 	var out []string
 	for _, e := range errs {
@@ -18,7 +18,7 @@ func told(errs []Error) []string {
 	return out
 }
 
-// What was meant beyond doubt is read, and told.
+// A text whose meaning is clear is read and its errors are reported.
 func TestMended(t *testing.T) {
 	const (
 		comment = "JSON has no comments"
@@ -62,8 +62,8 @@ func TestMended(t *testing.T) {
 	}
 }
 
-// What may be read in two ways is told and not read, after what was mended
-// before it.
+// An ambiguous error is reported and ends the reading. Errors corrected before it are reported
+// first.
 func TestNotMended(t *testing.T) {
 	tests := []struct {
 		name, text string
@@ -95,7 +95,7 @@ func TestNotMended(t *testing.T) {
 	}
 }
 
-// Places are those of the text as it was written.
+// Places are those in the original text.
 func TestPlacesInWhatWasMended(t *testing.T) {
 	n, _ := Parse(&Document{Name: "a.json"}, []byte("[{\"p\": \"\\d\\s(\"}{'q': 1},\n // c\n [\"\\d\" ,],]"))
 	if n == nil {
@@ -115,7 +115,7 @@ func TestPlacesInWhatWasMended(t *testing.T) {
 	}
 }
 
-// A text with faults without end is left after the first of them, and at once.
+// A text with endless errors is abandoned quickly after the first of them.
 func TestMendingIsBounded(t *testing.T) {
 	for _, text := range []string{
 		strings.Repeat("//\n", MaxBytes/3),
@@ -135,15 +135,15 @@ func TestMendingIsBounded(t *testing.T) {
 	}
 }
 
-// Each comma of a text that is left out, or written once too often before a
-// closing bracket, is told, and changes nothing else.
+// Each comma that is missing, or is doubled before a closing bracket, is reported and changes
+// nothing else.
 func TestCommasAreMended(t *testing.T) {
 	const text = "[\n{\"a\": 1,\n\"b\": [true,\nnull,\n\"x\"],\n\"c\": {}},\n{\"d\": \"y\",\n\"e\": -1.5}\n]"
 	want := string(parse(t, text).AppendJSON(nil))
 	for i := range text {
 		var spoilt string
 		switch {
-		case text[i] == ',' && !strings.HasPrefix(text[i:], ",\nnull"): // config has lists of strings and objects only
+		case text[i] == ',' && !strings.HasPrefix(text[i:], ",\nnull"): // config has only lists of strings and objects
 			spoilt = text[:i] + text[i+1:]
 		case (text[i] == ']' || text[i] == '}') && text[i-1] != '{':
 			spoilt = text[:i] + "," + text[i:]

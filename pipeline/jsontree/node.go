@@ -36,8 +36,8 @@ type Node struct {
 	doc    *Document
 	offset int
 	parent *Node
-	key    string // in an object
-	index  int    // in an array
+	key    string // if it is in an object
+	index  int    // if it is in an array
 }
 
 // Member is one member of an object.
@@ -48,15 +48,15 @@ type Member struct {
 	offset int // of the key
 }
 
-// Document is one text with its name. Owner is the caller's own note of what
-// the text belongs to.
+// Document is one text with its name. Owner belongs to the caller, who can record there what the
+// text is part of.
 type Document struct {
 	Name  string
 	Owner any
 
-	text     []byte // put right, if that was possible
-	written  []byte // as somebody wrote it
-	inserted []int  // offsets in text of the bytes that nobody wrote, ascending
+	text     []byte // the corrected text, if that was possible
+	written  []byte // the original text
+	inserted []int  // the offsets in text of inserted bytes, ascending
 	lines    func() []lineMark
 }
 
@@ -74,8 +74,7 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
-// At follows the path from n as far as it exists, and returns where it ended:
-// the value itself, or the nearest value around it.
+// At follows the path from n as far as it exists, and returns the last value on it.
 func (n *Node) At(path ...string) *Node {
 	for _, p := range path {
 		var next *Node
@@ -95,10 +94,9 @@ func (n *Node) At(path ...string) *Node {
 	return n
 }
 
-// Overlay returns an object with the members of base, in their order, replaced
-// and followed by those of n. It stands where n stands; its members keep their
-// own places. The fields named in deep are objects that are laid over each
-// other in the same way where both have them.
+// Overlay returns an object with the members of base in their order, replaced and followed by those
+// of n. Its place is that of n, and its members keep their own places. Fields named in deep are
+// objects that are overlaid in the same way if both have them.
 func (n *Node) Overlay(base *Node, deep ...string) *Node {
 	out := *n
 	out.Members = append([]Member(nil), base.Members...)
@@ -126,8 +124,8 @@ func memberIndex(members []Member, key string) int {
 	return -1
 }
 
-// Place is where a value stands. Line and Column are 1-based; Column counts
-// bytes, as compilers do. Pointer is an RFC 6901 JSON Pointer.
+// Place is the position of a value. Line and Column start at 1. Column counts bytes, as compilers
+// do. Pointer is an RFC 6901 JSON Pointer.
 type Place struct {
 	Document *Document
 	Line     int
@@ -140,23 +138,22 @@ func (n *Node) Place() Place {
 	return n.doc.place(n.offset, n.Pointer())
 }
 
-// KeyPlace returns where the key of a member starts. In an overlaid object that
-// may be in another text than the object itself.
+// KeyPlace returns where the key of a member starts. In an overlaid object, that may be in another
+// text than the object itself.
 func (m Member) KeyPlace() Place {
 	return m.Value.doc.place(m.offset, m.Value.Pointer())
 }
 
-// Parent returns the array or object that the value is in, nil for the root.
+// Parent returns the array or object that contains the value, or nil for the root.
 func (n *Node) Parent() *Node { return n.parent }
 
-// Key returns the key under which the value stands in an object, "" where it
-// stands in none.
+// Key returns the key of the value in its object, or "" if it is not in an object.
 func (n *Node) Key() string { return n.key }
 
-// Document returns the text that the value stands in.
+// Document returns the text that contains the value.
 func (n *Node) Document() *Document { return n.doc }
 
-// Pointer returns the RFC 6901 JSON Pointer that leads to the value.
+// Pointer returns the RFC 6901 JSON Pointer to the value.
 func (n *Node) Pointer() string {
 	if n.parent == nil {
 		return ""
@@ -170,7 +167,7 @@ func (n *Node) Pointer() string {
 
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
-// EscapePointer writes a key as one step of a JSON Pointer.
+// EscapePointer escapes a key for a step of a JSON Pointer.
 func EscapePointer(key string) string { return pointerEscaper.Replace(key) }
 
 func (d *Document) place(offset int, pointer string) Place {
@@ -185,13 +182,12 @@ func (d *Document) place(offset int, pointer string) Place {
 	return Place{Document: d, Line: mark.before + bytes.Count(part, []byte("\n")) + 1, Column: offset - start + 1, Pointer: pointer}
 }
 
-// lineBlock is how far apart the marks are by which a text's lines are found:
-// an index of every line would be eight times as large as a text of nothing but
-// line breaks.
+// lineBlock is the distance of the marks that locate a text's lines. An index of every line would
+// be eight times as large as a text of only line breaks.
 const lineBlock = 512
 
-// lineMark says of where a block begins how many line breaks stand before it,
-// and where the line that it is in starts.
+// lineMark holds, for the start of a block, the number of line breaks before it and the start of
+// its line.
 type lineMark struct{ before, start int }
 
 func lineMarks(text []byte) []lineMark {
@@ -207,8 +203,7 @@ func lineMarks(text []byte) []lineMark {
 	return marks
 }
 
-// Value returns the tree in the types of encoding/json, with numbers as
-// json.Number.
+// Value returns the tree in the types of encoding/json, with numbers as json.Number.
 func (n *Node) Value() any {
 	switch n.Kind {
 	case Bool:
@@ -233,9 +228,9 @@ func (n *Node) Value() any {
 	return nil
 }
 
-// AppendJSON appends the tree as compact JSON. Whole numbers are written
-// without fraction and exponent, however they were written in the text: 1.0
-// and 1e2 are integers to JSON Schema, but not to encoding/json.
+// AppendJSON appends the tree as compact JSON. It writes whole numbers without fraction and
+// exponent, whatever their form in the text: 1.0 and 1e2 are integers in JSON Schema, but not in
+// encoding/json.
 func (n *Node) AppendJSON(b []byte) []byte {
 	switch n.Kind {
 	case Bool:
@@ -267,8 +262,8 @@ func (n *Node) AppendJSON(b []byte) []byte {
 	return append(b, "null"...)
 }
 
-// appendString leaves <, > and & as they are, which globs and patterns are full
-// of and HTML is not near.
+// appendString does not escape <, > and &: globs and patterns are full of them, and no HTML is
+// involved.
 func appendString(b []byte, s string) []byte {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) {
 		return append(append(append(b, '"'), s...), '"')
@@ -277,13 +272,13 @@ func appendString(b []byte, s string) []byte {
 	enc := json.NewEncoder(&quoted)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(s); err != nil {
-		// Encoding a string cannot fail.
+		// Encoding a string can't fail.
 		panic(err)
 	}
 	return append(b, bytes.TrimSuffix(quoted.Bytes(), []byte("\n"))...)
 }
 
-// maxExactInteger is 2^53: up to there every whole float64 is exact.
+// maxExactInteger is 2^53. Up to there, a float64 can represent every whole number.
 const maxExactInteger = 1 << 53
 
 func plainNumber(s string) string {
@@ -297,9 +292,8 @@ func plainNumber(s string) string {
 	return strconv.FormatInt(int64(f), 10)
 }
 
-// PlaceIn returns where the byte at an offset of a string's Text was written,
-// whatever escapes stand before it; for an offset past its end, where the
-// string ends.
+// PlaceIn returns where the byte at an offset of a string's Text is in the document, whatever
+// escapes come before it. For an offset past its end it returns the end of the string.
 func (n *Node) PlaceIn(offset int) Place {
 	at := n.offset + 1 // after the quote
 	for read := 0; read < offset && n.doc.text[at] != '"'; {
@@ -312,8 +306,7 @@ func (n *Node) PlaceIn(offset int) Place {
 	return n.doc.place(at, n.Pointer())
 }
 
-// escaped returns how many bytes the escape that a text starts with stands
-// for, and how many it was written with.
+// escaped returns how many bytes the escape at the start of a text stands for, and its own length.
 func escaped(text []byte) (size, written int) {
 	if text[1] != 'u' {
 		return 1, 2
@@ -325,12 +318,12 @@ func escaped(text []byte) (size, written int) {
 		}
 	}
 	if utf16.IsSurrogate(first) {
-		first = utf8.RuneError // as encoding/json reads it
+		first = utf8.RuneError // as in encoding/json
 	}
 	return utf8.RuneLen(first), 6
 }
 
-// hexRune reads the four digits that a text of well-formed JSON starts with.
+// hexRune reads the four hexadecimal digits at the start of a text of valid JSON.
 func hexRune(text []byte) rune {
 	v, err := strconv.ParseUint(string(text[:4]), 16, 16)
 	if err != nil {

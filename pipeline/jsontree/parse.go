@@ -13,7 +13,7 @@ import (
 
 // The bounds of a text.
 const (
-	// MaxBytes is what 5,000 rules with a paragraph of words each take up.
+	// MaxBytes is the size of 5,000 rules with a paragraph of words each.
 	MaxBytes = 4 << 20
 	maxDepth = 32
 	// maxValues keeps the tree of a hostile text ("[0,0,0,...") near 30 MB.
@@ -23,30 +23,29 @@ const (
 	// 1e-999999999 is ten bytes, and a hundred megabytes as a fraction.
 	maxNumberLength = 32
 	maxExponent     = 300
-	// maxKey keeps JSON Pointers short: each problem below a key quotes it.
+	// maxKey keeps JSON Pointers short: each problem below a key quotes the key.
 	maxKey = 1000
-	// maxErrors bounds how many repeated keys are listed: in the largest text
-	// half a million fit.
+	// maxErrors bounds how many repeated keys are listed: the largest text can hold half a
+	// million.
 	maxErrors = 1000
 )
 
-// Options read texts that are larger than config. The zero value reads as
-// [Parse] does, but mends nothing.
+// Options read texts that are larger than config. The zero value reads like [Parse], but corrects
+// nothing.
 type Options struct {
-	MaxBytes  int // of the text; 0 stands for the MaxBytes of config
-	MaxValues int // in the tree at one time, of some 150 bytes each; 0 stands for 200,000
-	// Take, if set, is offered each element of an array as soon as it is whole,
-	// inner ones first. What it takes does not stay in the tree, and counts no
-	// longer as one of its values: so a long list can be read in little memory.
-	// Elements keep their places, whether others are taken or not. With an error
-	// reading ends, and the error is all that comes of the text.
+	MaxBytes  int // of the text; 0 means the MaxBytes of config
+	MaxValues int // in the tree at one time, of some 150 bytes each; 0 means 200,000
+	// Take, if set, gets each element of an array as soon as it is complete, inner ones first. An
+	// element that it takes leaves the tree and no longer counts as one of its values, so a long
+	// list can be read in little memory. Elements keep their places, whether others are taken or
+	// not. An error ends the reading, and is its only result.
 	Take func(*Node) (taken bool, err *Error)
 
 	mend bool
 }
 
-// Error is one thing that is wrong with a text. Mended says that it is known
-// what was meant: the tree is that of the text put right.
+// Error is a problem with a text. Mended says that the meaning was clear, and that the tree is that
+// of the corrected text.
 type Error struct {
 	Place
 	Problem string
@@ -62,15 +61,14 @@ func (e Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s%s; %s", e.Document.Name, e.Line, e.Column, pointer, e.Problem, e.Remedy)
 }
 
-// Parse reads the document's only value. Faults of which there is no doubt what
-// was meant, such as a comma after the last entry, are reported and mended; at
-// another fault of the syntax the node is nil, and that is the last error.
-// Duplicate keys are reported, up to 1,000 of them, and the tree goes on with
-// the first of each.
+// Parse reads the document's only value. It reports and corrects errors that leave no doubt about
+// what was meant, such as a comma after the last entry. For any other syntax error the node is nil,
+// and that error is the last one. It reports up to 1,000 duplicate keys, and the tree has the first
+// of each.
 func Parse(doc *Document, text []byte) (*Node, []Error) { return Options{mend: true}.Parse(doc, text) }
 
-// Parse is the function of this name within other bounds. Where the text is no
-// JSON at all, the node is nil and there is one error.
+// Parse is like the function Parse, with other bounds. If the text is not JSON at all, the node is
+// nil and there is one error.
 func (o Options) Parse(doc *Document, text []byte) (*Node, []Error) {
 	if o.MaxBytes == 0 {
 		o.MaxBytes = MaxBytes
@@ -78,7 +76,7 @@ func (o Options) Parse(doc *Document, text []byte) (*Node, []Error) {
 	if o.MaxValues == 0 {
 		o.MaxValues = maxValues
 	}
-	if len(text) > o.MaxBytes { // nothing is looked for in what is too large
+	if len(text) > o.MaxBytes { // nothing else is checked in a text that is too large
 		place := Place{Document: doc, Line: 1, Column: 1}
 		return nil, []Error{{Place: place, Problem: fmt.Sprintf("the file has more than %d bytes", o.MaxBytes), Remedy: "make it smaller"}}
 	}
@@ -100,8 +98,7 @@ func (o Options) Parse(doc *Document, text []byte) (*Node, []Error) {
 	return root, p.errors
 }
 
-// checkSyntax finds out whether the text is JSON, and may mend what it can of
-// one that is not.
+// checkSyntax checks whether the text is JSON, and may correct it if it is not.
 func (d *Document) checkSyntax(mend bool) (mended []Error, err *Error) {
 	if err = d.checkJSON(); err == nil || !mend {
 		return nil, err
@@ -112,7 +109,7 @@ func (d *Document) checkSyntax(mend bool) (mended []Error, err *Error) {
 	return mended, err
 }
 
-// checkText finds what makes the text as a whole unreadable.
+// checkText finds what makes the whole text unreadable.
 func (d *Document) checkText() *Error {
 	if bytes.HasPrefix(d.text, []byte("\xef\xbb\xbf")) {
 		return d.errorAt(0, "the file starts with a byte order mark", "save it as UTF-8 without one")
@@ -127,7 +124,7 @@ func (d *Document) checkJSON() *Error {
 	if len(bytes.TrimSpace(d.text)) == 0 {
 		return d.errorAt(0, "the file is empty", "remove it, or write an empty list or object into it")
 	}
-	if json.Valid(d.text) { // without the copy that Unmarshal makes
+	if json.Valid(d.text) { // avoids the copy that Unmarshal makes
 		return nil
 	}
 	var raw json.RawMessage
@@ -137,9 +134,9 @@ func (d *Document) checkJSON() *Error {
 	case !errors.As(err, &syntax):
 		return d.errorAt(0, fmt.Sprintf("the file cannot be read: %v", err), "write JSON")
 	case strings.Contains(syntax.Error(), "exceeded max depth"):
-		return nil // the parser stops before, and knows the place
+		return nil // the parser stops earlier and knows the place
 	}
-	// Offset is the number of bytes read, the offending one included.
+	// Offset is the number of bytes read, including the wrong one.
 	return d.syntaxError(max(int(syntax.Offset)-1, 0), syntax)
 }
 
@@ -155,7 +152,7 @@ func firstInvalid(text []byte) int {
 	return at
 }
 
-// fault is a fault of the syntax in a user's words.
+// fault is a syntax error in the user's terms.
 type fault struct{ problem, remedy string }
 
 var (
@@ -174,18 +171,18 @@ func (d *Document) errorOf(offset int, f fault) *Error {
 	return d.errorAt(offset, f.problem, f.remedy)
 }
 
-// IsPath reports whether a text looks like a path, which git has in the place of a
-// symbolic link: one line with a slash in it, and no blanks.
+// IsPath reports whether a text looks like a path, which git stores instead of a symbolic link: one
+// line with a slash and no spaces.
 func IsPath(text string) bool {
 	return strings.Contains(text, "/") && !strings.HasPrefix(text, "//") && !strings.ContainsAny(text, " \t\r\n[]{}\"")
 }
 
-// syntaxError says in a user's words what encoding/json says in a parser's.
+// syntaxError puts an error of encoding/json into the user's terms.
 func (d *Document) syntaxError(offset int, err *json.SyntaxError) *Error {
 	rest := d.text[min(offset, len(d.text)):]
 	before := bytes.TrimRight(d.text[:min(offset, len(d.text))], " \t\r\n")
 	switch {
-	case IsPath(string(d.text)): // a link's text is the path that it leads to
+	case IsPath(string(d.text)): // the text of a symbolic link is the path that it points to
 		return d.errorAt(offset, "this is a symbolic link, or plain text instead of JSON", "put the JSON file itself here: links are not followed")
 	case strings.Contains(err.Error(), "unexpected end"):
 		return d.errorAt(len(d.text), "the file ends in the middle of a value", "close every string, bracket and brace")
@@ -209,7 +206,7 @@ func (d *Document) syntaxError(offset int, err *json.SyntaxError) *Error {
 	return d.errorAt(offset, "this is not JSON: "+strings.TrimPrefix(err.Error(), "json: "), "check the quotes, commas and brackets around it")
 }
 
-// parser walks a text that is known to be well-formed.
+// parser walks a text that is known to be valid JSON.
 type parser struct {
 	Options
 	doc    *Document
@@ -219,7 +216,7 @@ type parser struct {
 	errors []Error
 }
 
-// next returns the next token and where it starts.
+// next returns the next token and its start.
 func (p *parser) next() (json.Token, int, *Error) {
 	at := int(p.dec.InputOffset())
 	for at < len(p.doc.text) && strings.IndexByte(" \t\r\n,:", p.doc.text[at]) >= 0 {
@@ -232,7 +229,7 @@ func (p *parser) next() (json.Token, int, *Error) {
 	return tok, at, nil
 }
 
-// value reads a value into n, of which the place in its parent is set.
+// value reads a value into n, whose place in its parent is already set.
 func (p *parser) value(n *Node) (*Node, *Error) {
 	tok, at, err := p.next()
 	if err != nil {
@@ -320,7 +317,7 @@ func (p *parser) object(n *Node) *Error {
 	return err
 }
 
-// repeated reports a key that its object has had already.
+// repeated reports a key that its object already has.
 func (p *parser) repeated(v *Node, key string, at int) {
 	if len(p.errors) < maxErrors {
 		p.errors = append(p.errors, Error{
@@ -331,7 +328,7 @@ func (p *parser) repeated(v *Node, key string, at int) {
 	}
 }
 
-// Error is about the value, and names its place.
+// Error returns an error about the value, with its place.
 func (n *Node) Error(problem, remedy string) *Error {
 	return &Error{Place: n.Place(), Problem: problem, Remedy: remedy}
 }

@@ -34,7 +34,7 @@ func TestPlaces(t *testing.T) {
 		{[]string{"a/b", "1", "~"}, "2:20 /a~1b/1/~0"},
 		{[]string{"é"}, "3:9 /é"},
 		{[]string{"z"}, "3:20 /z"},
-		// What does not exist is as near as can be.
+		// The place of a missing value is that of its nearest parent.
 		{[]string{"a/b", "7"}, "2:10 /a~1b"},
 		{[]string{"none", "of", "it"}, "1:1 "},
 	}
@@ -51,7 +51,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// Places within a string are those in the text, escapes or not.
+// Places within a string are those in the text, with or without escapes.
 func TestPlacesInStrings(t *testing.T) {
 	for _, text := range []string{`"abc"`, `"é\n\"x"`, `"\u00e9x"`, `"\ud83d\ude00xyz"`, `"\ud83dx"`, `"\ude00\ud83d\u0041x"`, `"😀\tx\\"`, `""`} {
 		n := parse(t, " "+text)
@@ -98,7 +98,7 @@ func TestWholeNumbers(t *testing.T) {
 	}
 }
 
-// Texts that would take up much time or memory are refused.
+// Texts that would take much time or memory are rejected.
 func TestBounds(t *testing.T) {
 	tests := []struct {
 		name, text, want string
@@ -125,14 +125,14 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// Lines are counted from the nearest mark before a place.
+// Lines are counted from the nearest mark before a position.
 func TestPlacesInLongTexts(t *testing.T) {
 	var text strings.Builder
 	var want []Place
 	text.WriteString("[\n0")
 	for i := range 4000 {
 		text.WriteString(",")
-		// Lines of none to thousands of bytes, with breaks at the ends of blocks.
+		// Lines of none to thousands of bytes, with line breaks at the ends of blocks.
 		text.WriteString([]string{"\n", "\n\n\n", " ", strings.Repeat(" ", lineBlock-text.Len()%lineBlock-1) + "\n", "\r\n\t"}[i*i%5])
 		so := text.String()
 		want = append(want, Place{Line: strings.Count(so, "\n") + 1, Column: len(so) - strings.LastIndex(so, "\n")})
@@ -149,7 +149,7 @@ func TestPlacesInLongTexts(t *testing.T) {
 	}
 }
 
-// What is taken is not kept, and does not count; what is left knows its place.
+// Elements that are taken leave the tree and don't count. The others know their places.
 func TestTake(t *testing.T) {
 	var taken []string
 	o := Options{MaxValues: 9, Take: func(n *Node) (bool, *Error) {
@@ -193,8 +193,7 @@ func TestManyRepeatedKeys(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, Parse answers; and what it takes is what encoding/json
-// reads in the same text.
+// Parse accepts any bytes. If it returns a tree, encoding/json reads the same in the same text.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		``, `null`, `[]`, `{"a": [1, -2.5e3, "x\n\u00e9", true, {}]}`, `{"a": 1, "a": 2}`, `[1,]`, `// x`, `{'a': 1}`, "[1, /* x */ '\\d',\n]", "{\"a\": \"\\s\"\n\"b\": [{}{}]}", `"\ud800"`, "\xef\xbb\xbf1", `1e999`, `[[[[`, `{"a" 1}`, "\x00", `{"":{"":{"":0}}}`,
@@ -226,7 +225,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// What people slip in is named where nothing is mended too.
+// Common mistakes are named even where nothing is corrected.
 func TestFaultsAreNamed(t *testing.T) {
 	for text, want := range map[string]string{
 		"[1, // a\n 2]":    "1:5 JSON has no comments",

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// FreeAddr returns an address of this machine, with a port that nothing listens on, for
-// a server that starts later, perhaps several times. The port is usually below those
-// that systems give to connections, one of which might take it while the server is
-// down. A process is given no port twice.
+// FreeAddr returns an address of this machine with a port that nothing listens on. It is for a
+// server that starts later, perhaps several times. The port is usually below those that systems
+// assign to connections, so that no connection takes it while the server is down. It returns no
+// port twice in a process.
 func FreeAddr(t testing.TB) string {
 	t.Helper()
 	const lowest, count = 20000, 10000

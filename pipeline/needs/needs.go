@@ -1,5 +1,5 @@
-// Package needs is for tests that need something of the machine: a program that may
-// not be there, or a free address.
+// Package needs is for tests that need something from the machine: a program that may be missing,
+// or a free address.
 package needs
 
 import (
@@ -9,9 +9,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// Lacks ends a test for which something is missing, and says what. It is skipped,
-// in capitals, and where the environment variable CI is set, where nothing may be
-// left out, it fails.
+// Lacks ends a test because something is missing, and says what. It skips the test, in capitals. If
+// the environment variable CI is set, nothing may be skipped, and it fails the test.
 func Lacks(t testing.TB, format string, args ...any) {
 	t.Helper()
 	why := fmt.Sprintf(format, args...)

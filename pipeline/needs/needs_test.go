@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// teller is a test that tells how it was ended.
+// teller is a test that records how it ended.
 type teller struct {
 	testing.TB
 	told string

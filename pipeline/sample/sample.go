@@ -1,8 +1,8 @@
 // Package sample decides how much of a large test runs.
 //
-// By default a test takes a few of its cases, and variants of other tests are left
-// out, so that all tests of the module together take under two minutes. With the flag
-// -full, or where the environment variable CI is set, everything runs.
+// By default a test runs a few of its cases, and variants of other tests are skipped, so that all
+// tests of the module take under two minutes together. With the flag -full, or if the environment
+// variable CI is set, everything runs.
 package sample
 
 import (
@@ -21,15 +21,15 @@ import (
 
 var full = flag.Bool("full", false, "run every case of every test, as CI does")
 
-// Full reports whether every case of every test is to run. Call it in a test, once
-// flags are parsed.
+// Full reports whether every case of every test should run. Tests must call it after flags are
+// parsed.
 func Full() bool { return *full || OnCI() }
 
 // OnCI reports whether the environment variable CI is set, and not to 0 or false.
 func OnCI() bool { return !slices.Contains([]string{"", "0", "false"}, os.Getenv("CI")) }
 
-// Of returns the cases that a test runs: all of them, or by default n, spread
-// evenly from the first to the last. It logs how many it left out.
+// Of returns the cases that a test runs: all of them, or by default n, spread evenly from the first
+// to the last. It logs how many it leaves out.
 func Of[T any](t testing.TB, n int, cases []T) []T {
 	t.Helper()
 	if Full() || len(cases) <= n {
@@ -39,14 +39,14 @@ func Of[T any](t testing.TB, n int, cases []T) []T {
 	return spread(n, cases)
 }
 
-// Keys is Of for the keys of a map, in their order.
+// Keys is Of for the keys of a map, in order.
 func Keys[K cmp.Ordered, V any](t testing.TB, n int, cases map[K]V) []K {
 	t.Helper()
 	return Of(t, n, slices.Sorted(maps.Keys(cases)))
 }
 
-// Variant leaves a test to the full run: one of behaviour beside the main paths, or in
-// circumstances that other tests vary, too.
+// Variant skips a test outside the full run. It is for behaviour beside the main paths, or in
+// circumstances that other tests vary too.
 func Variant(t testing.TB) {
 	t.Helper()
 	if !Full() {
@@ -54,7 +54,7 @@ func Variant(t testing.TB) {
 	}
 }
 
-// Map is Of for the cases of a map, by their keys' order.
+// Map is Of for the cases of a map, in the order of their keys.
 func Map[K cmp.Ordered, V any](t testing.TB, n int, cases map[K]V) map[K]V {
 	t.Helper()
 	some := map[K]V{}
@@ -75,7 +75,7 @@ func spread[T any](n int, cases []T) []T {
 	return some
 }
 
-// Size returns all where every case is to run, and few by default.
+// Size returns all if every case should run, and few by default.
 func Size(few, all int) int {
 	if Full() {
 		return all
@@ -83,9 +83,9 @@ func Size(few, all int) int {
 	return few
 }
 
-// Parallel lets up to n parallel tests of a binary run at once, for tests that mostly
-// wait. The flag -parallel overrides it, and fuzzing uses one worker for each
-// processor. Call it in TestMain; it parses the flags.
+// Parallel lets up to n parallel tests of a binary run at once, for tests that mostly wait. The
+// flag -parallel overrides it, and fuzzing uses one worker for each processor. It parses the flags.
+// Call it in TestMain.
 func Parallel(n int) {
 	flag.Parse()
 	given := flag.Lookup("test.fuzz").Value.String() != ""
@@ -98,12 +98,12 @@ func Parallel(n int) {
 	}
 }
 
-// draws is how often a property is tried by default. rapid's own number is 100.
+// draws is how often a property is checked by default. rapid's own default is 100.
 const draws = 6
 
-// Check is rapid.Check. By default it tries a property on fewer draws, unless the
-// flag -rapid.checks or the environment variable RAPID_CHECKS says how many. It sets
-// that flag for the whole test binary, so all properties of a package use Check.
+// Check is rapid.Check. By default it checks a property on fewer draws, unless the flag
+// -rapid.checks or the environment variable RAPID_CHECKS sets the number. It sets that flag for the
+// whole test binary, so all properties of a package use Check.
 func Check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
 	fewerDraws()

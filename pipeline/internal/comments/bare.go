@@ -2,11 +2,11 @@ package comments
 
 import "strings"
 
-// Known reports whether it is known how comments look in a language, or that it has none.
+// Known reports whether a language's comments are known, or it is known to have none.
 func Known(name string) bool { return languages[name] != nil || name == "JSON" }
 
-// Bare returns a line in which everything that may be a comment is blanked out,
-// byte by byte. In an unknown language nothing is.
+// Bare returns a line with everything that may be a comment replaced by spaces, byte by byte. In an
+// unknown language nothing is replaced.
 func Bare(name, text string) string {
 	l := languages[name]
 	if l == nil || !l.marked(text) {
@@ -16,10 +16,10 @@ func Bare(name, text string) string {
 	return out
 }
 
-// bare also says whether a block comment goes on in the next line.
+// bare also reports whether a block comment continues on the next line.
 func (l *language) bare(text string) (bare string, goesOn bool) {
 	out := []byte(text)
-	slash := len(text) // the first in code, of a language whose regular expressions stand between them
+	slash := len(text) // the first slash in code, in a language with regular expressions between slashes
 	unsure, texts := false, l.texts(text)
 	for at := 0; at < len(text); {
 		rest := text[at:]
@@ -35,8 +35,8 @@ func (l *language) bare(text string) (bare string, goesOn bool) {
 			blank(out, at, len(out))
 			return string(out), false
 		case strings.IndexByte(quotes, rest[0]) >= 0:
-			// A quote without its fellow, or one that may stand in a regular
-			// expression, says nothing of what follows.
+			// A quote without a partner, or one that may be in a regular expression, says nothing
+			// about the text after it.
 			length := 0
 			if unsure = unsure || at > slash; !unsure {
 				length = texts.At(at)
@@ -59,10 +59,10 @@ func Closes(name, text string) bool {
 	return l != nil && l.open != "" && strings.Contains(text, l.close)
 }
 
-// Behind is the code of a line, as Bare has it, behind the end of a block comment. The comment
-// goes on from the line before if open is set, else it may have begun before the lines that
-// are known. goesOn says whether one goes on in the next line. Nobody is sure of that, since
-// the marks may stand in a string of several lines.
+// Behind returns the code of a line after the end of a block comment, in the form of Bare. If open
+// is set, the comment continues from the line before. Otherwise it may have begun before the known
+// lines. goesOn reports whether a comment continues on the next line. That is uncertain, since the
+// marks may be in a string of several lines.
 func Behind(name, text string, open bool) (code string, goesOn bool) {
 	l := languages[name]
 	if l == nil || l.open == "" {
@@ -81,8 +81,8 @@ func Behind(name, text string, open bool) (code string, goesOn bool) {
 	return l.bare(text[end:])
 }
 
-// ended is where the mark stands that ends a block comment which is not known to have begun,
-// or -1. A mark in one of the text's quotes ends nothing.
+// ended is the position of the mark that ends a block comment with an unknown start, or -1. A mark
+// inside quotes ends nothing.
 func (l *language) ended(text string, texts *Texts) int {
 	if !strings.Contains(text, l.close) {
 		return -1
@@ -102,7 +102,7 @@ func (l *language) ended(text string, texts *Texts) int {
 	return -1
 }
 
-// marked reports whether a text holds a comment's mark anywhere.
+// marked reports whether a text contains a comment mark anywhere.
 func (l *language) marked(text string) bool {
 	if l.open != "" && strings.Contains(text, l.open) {
 		return true
@@ -115,7 +115,7 @@ func (l *language) marked(text string) bool {
 	return false
 }
 
-// mayStart is the length of the mark at a place that may start a comment, or 0.
+// mayStart is the length of the mark at a position that may start a comment, or 0.
 func (l *language) mayStart(text string, at int) int {
 	rest := text[at:]
 	if l.open != "" && strings.HasPrefix(rest, l.open) {
@@ -129,8 +129,8 @@ func (l *language) mayStart(text string, at int) int {
 	return 0
 }
 
-// Quoted is the length of the string in quotes, other than backquotes, that starts at a
-// place and ends on its line, or 0. Who asks for many places of a line uses Texts.
+// Quoted is the length of the string in single or double quotes that starts at a position and ends
+// on its line, or 0. For many positions of one line, use Texts.
 func Quoted(text string, at int) int {
 	if at >= len(text) || text[at] != '"' && text[at] != '\'' {
 		return 0
@@ -139,7 +139,7 @@ func Quoted(text string, at int) int {
 	return t.At(at)
 }
 
-// blank blanks out a stretch, and returns where it ends.
+// blank replaces a stretch by spaces, and returns its end.
 func blank(out []byte, from, to int) int {
 	for i := from; i < to; i++ {
 		out[i] = ' '
@@ -148,9 +148,9 @@ func blank(out []byte, from, to int) int {
 }
 
 // Statements returns the parts of a bare line that may excuse the match from from to to: the
-// statement around it, or each of several that it reaches over. If strict is set, strings
-// outside the match are blanked out, since anything can be written in them, except in
-// languages whose words need no quotes. sure is false if a part may end elsewhere.
+// statement around it, or each of several that it spans. If strict is set, strings outside the
+// match are replaced by spaces, since they may contain anything, except in languages whose words
+// need no quotes. sure is false if a part may end elsewhere.
 func Statements(name, bare string, from, to int, strict bool) (parts []string, sure bool) {
 	l := languages[name]
 	s := splitter{l: l, bare: bare, from: from, to: to, texts: l.texts(bare), strict: strict && (l == nil || !l.words)}
@@ -183,11 +183,11 @@ func Statements(name, bare string, from, to int, strict bool) (parts []string, s
 	return append(s.parts, s.part(len(bare))), s.sure()
 }
 
-// splitter finds the statements that a match stands in.
+// splitter finds the statements that contain a match.
 type splitter struct {
 	l        *language
 	bare     string
-	out      []byte // the line, once something in it is blanked out
+	out      []byte // the line with blanked parts; nil if there are none
 	from, to int
 	texts    Texts
 	strict   bool
@@ -195,8 +195,8 @@ type splitter struct {
 	start    int // of the statement
 	depth    int
 	slashed  bool // a slash may begin a regular expression
-	unsure   bool // nobody knows any more what is a string
-	nested   bool // the match reaches over an end within parentheses
+	unsure   bool // from here on, nothing is certainly a string
+	nested   bool // the match spans an end within parentheses
 }
 
 func (s *splitter) sure() bool { return !s.unsure && !s.nested }
@@ -208,7 +208,7 @@ func (s *splitter) part(to int) string {
 	return string(s.out[s.start:to])
 }
 
-// end ends a statement before the match, or within it.
+// end ends a statement before the match or within it.
 func (s *splitter) end(at int) {
 	if at > s.from {
 		s.parts = append(s.parts, s.part(at))
@@ -216,7 +216,7 @@ func (s *splitter) end(at int) {
 	}
 }
 
-// blank blanks out a stretch, as far as it is not in the match.
+// blank replaces the part of a stretch outside the match by spaces.
 func (s *splitter) blank(from, to int) {
 	if s.out == nil {
 		s.out = []byte(s.bare)
@@ -225,8 +225,8 @@ func (s *splitter) blank(from, to int) {
 	blank(s.out, max(from, s.to), to)
 }
 
-// quoted reads the string that a quote begins, and returns its length. Behind a quote that
-// may stand in a regular expression nothing is known to be code.
+// quoted reads the string that a quote begins, and returns its length. After a quote that may be in
+// a regular expression, nothing is certainly code.
 func (s *splitter) quoted(at int) int {
 	n := 0
 	if !s.unsure && !s.slashed {
@@ -257,8 +257,8 @@ func (s *splitter) slash(at int) int {
 	return 1
 }
 
-// separator is the length of what ends a statement at a place, or 0. Those that a rule's
-// pattern may look for, such as a pipe, don't end one within the match.
+// separator is the length of the separator of statements at a position, or 0. A separator that a
+// rule's pattern may match, such as a pipe, does not end a statement within the match.
 func (s *splitter) separator(at int) int {
 	words := s.l == nil || s.l.words
 	c, next := s.bare[at], byte(0)

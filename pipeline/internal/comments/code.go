@@ -2,9 +2,9 @@ package comments
 
 import "strings"
 
-// Code returns code in which the contents of texts are blanked out, except for what is
-// put into them, as in `a${b}`. In an unknown language texts stand in quotes; of one whose
-// words need no quotes nothing is blanked out.
+// Code returns code with the contents of strings replaced by spaces, except code inside them, as in
+// `a${b}`. In an unknown language, quotes mark strings. In a language whose words need no quotes,
+// nothing is replaced.
 func Code(name, text string) string {
 	l := languages[name]
 	if l != nil && l.words || !strings.ContainsAny(text, "\"'`") {
@@ -27,23 +27,23 @@ func newCoder(name, text string) *coder {
 	return c
 }
 
-// maxNested bounds texts within what is put into texts.
+// maxNested bounds strings within code within strings.
 const maxNested = 10
 
-// coder blanks out texts.
+// coder replaces the contents of strings by spaces.
 type coder struct {
 	text    string
 	out     []byte
 	texts   Texts
-	closed  []bool // by place, whether a regular expression ends that goes on there; made once one doesn't
+	closed  []bool // by position, whether a regular expression that continues there ends; computed when needed
 	regex   bool   // there are regular expressions between slashes
-	formats bool   // texts with an f before them have holes in braces
-	unsure  bool   // a slash may begin a regular expression, so that a quote may stand in it
-	holes   bool   // texts in double quotes have holes as those in backquotes do
+	formats bool   // strings with the prefix f have holes in braces
+	unsure  bool   // a slash may begin a regular expression, so a quote may be in it
+	holes   bool   // strings in double quotes have the same holes as those in backquotes
 }
 
-// code reads code from a place on, within a text up to the brace that ends a hole, and
-// returns where it ends.
+// code reads code from a position on, and returns its end. Within a string, it stops at the brace
+// that ends a hole.
 func (c *coder) code(at, depth int) int {
 	braces := 0
 	for at < len(c.text) {
@@ -68,7 +68,7 @@ func (c *coder) code(at, depth int) int {
 	return at
 }
 
-// slash returns what follows a slash, or the regular expression that it begins.
+// slash returns the position after a slash or after the regular expression that it begins.
 func (c *coder) slash(at int) int {
 	begins, sure := BeginsRegexp(c.text, at)
 	c.unsure = c.unsure || !sure
@@ -78,8 +78,8 @@ func (c *coder) slash(at int) int {
 	return at + 1
 }
 
-// quoted blanks out the text that starts at a place, and returns what follows it. A quote
-// that nothing closes begins no text.
+// quoted replaces the string that starts at a position, and returns the position after it. A quote
+// without a closing quote begins no string.
 func (c *coder) quoted(start, depth int) int {
 	if c.unsure {
 		return blank(c.out, start, len(c.text))
@@ -105,13 +105,13 @@ func (c *coder) quoted(start, depth int) int {
 		case strings.HasPrefix(rest, quote):
 			return at + len(quote)
 		case hole == "{" && strings.HasPrefix(rest, `\{`):
-			at = blank(c.out, at, at+1) // Python escapes no brace so
+			at = blank(c.out, at, at+1) // in Python this escapes no brace
 		case rest[0] == '\\' && len(rest) > 1 && strings.IndexByte(c.texts.raw, quote[0]) < 0:
 			at = blank(c.out, at, at+2)
 		case hole == "{" && strings.HasPrefix(rest, "{{"):
 			at = blank(c.out, at, at+2)
 		case hole != "" && depth < maxNested && strings.HasPrefix(rest, hole):
-			at = min(c.code(at+len(hole), depth+1)+1, len(c.text)) // behind the brace
+			at = min(c.code(at+len(hole), depth+1)+1, len(c.text)) // after the brace
 		default:
 			at = blank(c.out, at, at+1)
 		}
@@ -119,15 +119,15 @@ func (c *coder) quoted(start, depth int) int {
 	return at
 }
 
-// formatted reports whether the prefix of a Python text, at the end of what stands before
-// it, says that it has holes.
+// formatted reports whether the prefix of a Python string, at the end of the text before it, makes
+// it a format string.
 func formatted(before string) bool {
 	prefix := before[len(strings.TrimRight(before, "fFrRtT")):]
 	return len(prefix) <= 2 && strings.ContainsAny(prefix, "fFtT")
 }
 
-// regexp returns what follows the regular expression that starts at a place. A slash that
-// nothing closes begins none.
+// regexp returns the position after the regular expression that starts at a position. A slash
+// without a closing slash begins none.
 func (c *coder) regexp(start int) int {
 	if c.closed != nil && !c.closed[start+1] {
 		return start + 1
@@ -141,8 +141,8 @@ func (c *coder) regexp(start int) int {
 	return start + 1
 }
 
-// BeginsRegexp reports whether the slash at a place begins a regular expression by what stands
-// before it, and whether that is sure.
+// BeginsRegexp reports whether the slash at a position begins a regular expression, by the text
+// before it, and whether that is certain.
 func BeginsRegexp(text string, at int) (begins, sure bool) {
 	before := strings.TrimRight(text[:at], " \t")
 	if before == "" {
@@ -168,14 +168,14 @@ func BeginsRegexp(text string, at int) (begins, sure bool) {
 	switch before[from:] {
 	case "return", "typeof", "case", "in", "delete", "void", "throw", "do", "else", "instanceof":
 		return true, sure
-	case "of", "yield", "await": // which may be names
+	case "of", "yield", "await": // these may be names
 		return true, false
 	}
 	return false, true
 }
 
-// RegexpEnd returns the offset behind the regular expression that starts with the slash at a
-// place, and 0 if nothing closes it.
+// RegexpEnd returns the offset after the regular expression that starts with the slash at a
+// position, or 0 if it has no end.
 func RegexpEnd(text string, start int) int {
 	class := false
 	for at := start + 1; at < len(text); at++ {
@@ -195,13 +195,13 @@ func RegexpEnd(text string, start int) int {
 	return 0
 }
 
-// close finds out for each place from the first on whether a regular expression ends that
-// goes on there. A later one may end though an earlier one does not, since a bracket within
-// the earlier one makes no difference to it: so one is read backwards for all.
+// close computes for each position from the first on whether a regular expression that continues
+// there ends. A later expression may end although an earlier one does not, since a bracket in the
+// earlier one does not affect it. So one backward pass computes all positions.
 func (c *coder) close(first int) {
 	c.closed = make([]bool, len(c.text)+1)
-	// Whether one ends that goes on at the place behind, and at the one behind that: outside
-	// brackets, and within them.
+	// Whether an expression that continues at the next position ends, and at the one after that,
+	// outside brackets and within them.
 	var out, out2, in, in2 bool
 	for at := len(c.text) - 1; at >= first; at-- {
 		o, i := out, in

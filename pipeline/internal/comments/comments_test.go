@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// read is what is left of a hunk's lines when what is certainly a comment is
-// gone.
+// read returns the rest of a hunk's lines without what is certainly a comment.
 func read(language, hunk string) string {
 	r := NewReader(language)
 	var out []string
@@ -37,7 +36,7 @@ func TestComments(t *testing.T) {
 	}
 }
 
-// Behind the text that a line began, comments are comments again.
+// After a heredoc, comments are comments again.
 func TestCommentsBehindTexts(t *testing.T) {
 	for language, hunk := range map[string]string{
 		"Shell": "cat <<EOF > a\n# a\nEOF\n# b",
@@ -55,7 +54,7 @@ func TestCommentsBehindTexts(t *testing.T) {
 	}
 }
 
-// A line begins a text wherever it may, whatever else stands in it.
+// A line begins a heredoc wherever it may, whatever else is on the line.
 func TestTextsThatLinesBegin(t *testing.T) {
 	for language, hunks := range map[string][]string{
 		"Shell": {
@@ -84,8 +83,8 @@ func TestTextsThatLinesBegin(t *testing.T) {
 	}
 }
 
-// Each last line runs in its language, or runs where the hunk starts in the
-// middle of a string, a template, a comment or markup.
+// Each last line runs in its language, or runs if the hunk starts inside a string, a template, a
+// comment or markup.
 func TestWhatLooksLikeACommentIsCode(t *testing.T) {
 	for language, hunks := range map[string][]string{
 		"JavaScript": {
@@ -125,7 +124,7 @@ func TestWhatLooksLikeACommentIsCode(t *testing.T) {
 	}
 }
 
-// What may be a comment, and a string elsewhere, excuse nothing.
+// Possible comments, and strings elsewhere, excuse nothing.
 func TestWhatExcuses(t *testing.T) {
 	for _, c := range []struct {
 		language, text string
@@ -173,7 +172,7 @@ func TestWhatExcuses(t *testing.T) {
 	}
 }
 
-// A match that reaches over the end of a statement is excused by none of them alone.
+// A match that spans the end of a statement is not excused by one of the statements alone.
 func TestStatementsOfAMatch(t *testing.T) {
 	for _, c := range []struct {
 		language, text, parts string
@@ -200,7 +199,7 @@ func TestLines(t *testing.T) {
 		"a":                       "",
 		"a\u2028b\u2029c":         "a|b|c",
 		"a\rb\vc\fd\u0085e":       "a|b|c|d|e",
-		"a\x1cb\x1dc\x1ed\x1fe":   "a|b|c|d\x1fe", // as pip, not \x1f
+		"a\x1cb\x1dc\x1ed\x1fe":   "a|b|c|d\x1fe", // as in pip, without \x1f
 		"é\u00a0":                 "",
 		"\u2028":                  "|",
 		strings.Repeat("\r", 5e3): strings.Repeat("|", maxLines) + strings.Repeat("\r", 5e3-maxLines),

@@ -5,33 +5,32 @@ import (
 	"strings"
 )
 
-// maxHeres bounds the texts that are open at the same time. With more, and behind a text
-// whose name is not known, nothing is a comment any more.
+// maxHeres bounds the open heredocs. Above it, and after a heredoc with an unknown name, nothing
+// counts as a comment.
 const maxHeres = 50
 
-// heres are the heredocs that are open; no line in them is a comment. Those of one line stand one
-// after the other. A line within a text may seem to begin one, too: nobody knows which of them is
-// real, so each must see its own end.
+// heres are the open heredocs. No line in them is a comment. Heredocs of one line follow one
+// another. A line in a heredoc may also seem to begin one. Nobody knows which of the two is real,
+// so each must see its own end.
 type heres struct {
 	open   [][]here
-	ever   bool // they go on for ever
-	joined bool // the line before ends in a backslash, so that the next one ends no heredoc
-	// What seems to stand in quotes may stand outside, since a line has one without its
-	// fellow.
+	ever   bool // they never end
+	joined bool // the line before ends in a backslash, so the next line ends no heredoc
+	// A line has a quote without a partner, so what seems to be in quotes may be outside.
 	doubt bool
 }
 
-// here is one of the texts.
+// here is one heredoc.
 type here struct {
-	name   string // alone on the line that ends it
+	name   string // the terminator, alone on its line
 	quoted bool   // a backslash in it joins no lines
-	tabbed bool   // behind tabs
+	tabbed bool   // tabs may come before the terminator
 }
 
-// inside reports whether a line stands in a text.
+// inside reports whether a line is in a heredoc.
 func (h *heres) inside() bool { return h.ever || len(h.open) > 0 }
 
-// begin adds the texts that a line of code begins.
+// begin adds the heredocs that a line of code begins.
 func (h *heres) begin(l *language, text string) {
 	if h.ever {
 		return
@@ -55,12 +54,12 @@ func (h *heres) begin(l *language, text string) {
 	h.ever = !known || n > maxHeres
 }
 
-// end leaves out the texts that end with a line.
+// end removes the heredocs that end with a line.
 func (h *heres) end(l *language, text string) {
 	if len(h.open) == 0 {
 		return
 	}
-	var open [][]here // a new one: copies of a reader share what they had
+	var open [][]here // a new slice: copies of a reader share the old one
 	joined := h.joined
 	h.joined = l.words && endsInBackslash(text)
 	for _, o := range h.open {
@@ -74,13 +73,13 @@ func (h *heres) end(l *language, text string) {
 	h.open = open
 }
 
-// endsInBackslash reports whether a line ends in a backslash that no other escapes.
+// endsInBackslash reports whether a line ends in an unescaped backslash.
 func endsInBackslash(text string) bool {
 	return (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1
 }
 
-// odd reports whether a line has a quote without its fellow, or one that ends elsewhere
-// than it seems to.
+// odd reports whether a line has a quote without a partner, or a string that ends elsewhere than it
+// seems to.
 func odd(text string) bool {
 	for at := 0; at < len(text); {
 		i := strings.IndexAny(text[at:], "\"'\\")
@@ -101,8 +100,8 @@ func odd(text string) bool {
 	return false
 }
 
-// heresIn are the texts that a line begins, and whether all of their names are known. What
-// may stand in quotes or in a comment counts, unless it is sure to stand in quotes.
+// heresIn returns the heredocs that a line begins, and whether all of their names are known. A
+// heredoc that may be in quotes or in a comment counts, unless it is certainly in quotes.
 func (l *language) heresIn(text string, doubt bool) (found []here, known bool) {
 	known = true
 	sums := arithmetic{line: text}
@@ -114,7 +113,7 @@ func (l *language) heresIn(text string, doubt bool) (found []here, known bool) {
 		case !doubt && (c == '"' || c == '\''):
 			n := quotedLength(rest)
 			if doubt = n == 0 || c == '"' && strings.ContainsAny(rest[:n], "`$"); doubt {
-				n = 1 // code may stand in it
+				n = 1 // it may contain code
 			}
 			at += n
 		case l.words && strings.HasPrefix(rest, "$(("):
@@ -136,7 +135,8 @@ func (l *language) heresIn(text string, doubt bool) (found []here, known bool) {
 	return found, known
 }
 
-// quotedLength is the length of the string that a text starts with and that ends in it, or 0.
+// quotedLength is the length of the string at the start of a text, or 0 if it does not end in the
+// text.
 func quotedLength(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {
@@ -151,22 +151,22 @@ func quotedLength(text string) int {
 	return 0
 }
 
-// merges reports whether a line of YAML takes over another mapping.
+// merges reports whether a line of YAML merges another mapping.
 func merges(text string) bool {
 	value, ok := strings.CutPrefix(text, "<<:")
 	value = strings.TrimLeft(value, " \t\r")
 	return ok && (value == "" || strings.IndexByte("*[{", value[0]) >= 0)
 }
 
-// arithmetic finds the arithmetic of a shell in a line.
+// arithmetic finds a shell's arithmetic expressions in a line.
 type arithmetic struct {
 	line   string
-	failed int // none ends that begins before
-	read   int // bytes that were looked at, for tests
+	failed int // no expression that begins before this position ends
+	read   int // number of bytes read, for tests
 }
 
-// length is that of the arithmetic from a place up to the parentheses that end it, or 0 if it
-// may be something else. Places must be asked for from the first to the last.
+// length is the length of the arithmetic from a position to the parentheses that end it, or 0 if it
+// may be something else. The positions of successive calls must ascend.
 func (a *arithmetic) length(at int) int {
 	if at < a.failed {
 		return 0
@@ -185,13 +185,13 @@ func (a *arithmetic) length(at int) int {
 	return 0
 }
 
-// hereAt reads the text that begins behind its mark: up to its name, of which it says how
-// long it is. A name that is not known is empty.
+// hereAt reads the heredoc after its mark, up to the name, and returns the length of that. The name
+// is empty if it is not known.
 func (l *language) hereAt(text string) (h here, length int) {
 	h.tabbed = strings.HasPrefix(text, "-")
 	at := len(text) - len(strings.TrimLeft(text, "-~"))
 	at += len(text[at:]) - len(strings.TrimLeft(text[at:], " \t"))
-	if !l.words { // a name, maybe in quotes
+	if !l.words { // a name, optionally in quotes
 		if at < len(text) && (text[at] == '"' || text[at] == '\'') {
 			at++
 		}
@@ -201,7 +201,7 @@ func (l *language) hereAt(text string) (h here, length int) {
 	var name strings.Builder
 	for at < len(text) && strings.IndexByte(" \t;&|<>()", text[at]) < 0 {
 		switch c := text[at]; {
-		case c == '\r' && l != shell: // which takes it for a part of the name
+		case c == '\r' && l != shell: // a shell counts it as part of the name
 			at++
 		case c == '\\' && at+1 < len(text):
 			h.quoted = true
@@ -226,7 +226,7 @@ func (l *language) hereAt(text string) (h here, length int) {
 	return h, at
 }
 
-// nameLength is how many bytes of a name a text starts with.
+// nameLength is the number of bytes of a name at the start of a text.
 func nameLength(text string, l *language) int {
 	for i := range len(text) {
 		if c := text[i]; wordLength(text[i:i+1]) == 0 && c < 0x80 && (c != '-' || l.here != "<<") {
@@ -236,7 +236,8 @@ func nameLength(text string, l *language) int {
 	return len(text)
 }
 
-// endsAt reports whether the text ends at the line. Except in PHP nothing else may stand there.
+// endsAt reports whether the heredoc ends at the line. Only in PHP may other text follow on the
+// line.
 func (h here) endsAt(l *language, text string) bool {
 	if l != shell {
 		text = strings.TrimSuffix(text, "\r")
@@ -257,7 +258,7 @@ func (h here) endsAt(l *language, text string) bool {
 	return ok && rest == ""
 }
 
-// wordLength is how many bytes of letters, digits and underscores a text starts with.
+// wordLength is the number of letters, digits and underscores at the start of a text.
 func wordLength(text string) int {
 	for i := range len(text) {
 		if c := text[i]; c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {

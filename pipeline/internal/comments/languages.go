@@ -1,23 +1,23 @@
 package comments
 
-// language is as much of a language's syntax as it takes to find comments.
+// language is the part of a language's syntax that is needed to find comments.
 type language struct {
 	line        []string // start comments that end with their line
-	blank       bool     // a blank, or the end of the line, must follow that start
-	apart       bool     // a blank, or the start of the line, must stand before it
-	open, close string   // of comments that may go over several lines
-	oneLine     bool     // such a comment is certain only where it ends on its line
-	never       []string // what looks like a comment's start and may run
-	// ends are what could end a string, a template or a tag that a line stands
-	// in, or put code into it. A line with one is not certainly a comment.
+	blank       bool     // a space or the end of the line must follow that start
+	apart       bool     // a space or the start of the line must come before it
+	open, close string   // of comments that may span lines
+	oneLine     bool     // such a comment is certain only if it ends on its line
+	never       []string // look like a comment's start but may run
+	// ends are what could end a string, a template or a tag around a line, or put code into it. A
+	// line with one is not certainly a comment.
 	ends []string
 	// holes says that braces put code into the text around them, as in JSX.
 	holes bool
 	raw   string // quotes between which a backslash escapes nothing
 	regex bool   // there are regular expressions between slashes
 	words bool   // words need no quotes, and && and || end a statement
-	here  string // begins a heredoc that ends at a line with the name that follows
-	block bool   // programs stand in it behind blanks
+	here  string // begins a heredoc; the name that ends it follows
+	block bool   // contains indented programs
 }
 
 var (
@@ -55,8 +55,8 @@ var (
 // HasRegexps reports whether a language has regular expressions between slashes.
 func HasRegexps(name string) bool { l := languages[name]; return l != nil && l.regex }
 
-// languages are those that are known, by the names that GitHub shows. Ruby and
-// Perl are not: any character may end a string there.
+// languages are the known languages, by the names that GitHub shows. Ruby and Perl are not known:
+// any character may end a string there.
 var languages = map[string]*language{
 	"C": cLike, "C++": cLike, "Objective-C": cLike, "Objective-C++": cLike,
 	"Go": goLike, "Go Module": goLike, "Go Workspace": goLike,

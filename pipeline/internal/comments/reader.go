@@ -6,26 +6,25 @@ import (
 	"unicode/utf8"
 )
 
-// Reader reads the lines of one side of a hunk, one after the other. Its zero
-// value knows no language.
+// Reader reads the lines of one side of a hunk, one after the other. Its zero value knows no
+// language.
 type Reader struct {
 	language *language
-	open     bool // a block comment goes on from the line before
-	joined   bool // the line before ends in a backslash, so this may be a part of it
+	open     bool // a block comment continues from the line before
+	joined   bool // the line before ends in a backslash, so this line may be part of it
 	heres    heres
 }
 
 // NewReader reads a hunk of a file in the language.
 func NewReader(name string) Reader { return Reader{language: languages[name]} }
 
-// Same reports whether both readers take any line that follows for the same.
+// Same reports whether both readers treat any following lines the same.
 func (r *Reader) Same(other *Reader) bool { return reflect.DeepEqual(r, other) }
 
 // Knows reports whether the reader knows the language's comments.
 func (r *Reader) Knows() bool { return r.language != nil }
 
-// Next returns how many bytes at the start of the next line are certainly a
-// comment.
+// Next returns how many bytes at the start of the next line are certainly a comment.
 func (r *Reader) Next(text string) int {
 	l := r.language
 	switch {
@@ -72,8 +71,8 @@ func (r *Reader) next(text string) int {
 	return 0
 }
 
-// lineComment is how much of a line is a comment whose mark ends at a place. The
-// end of a block comment matters too: the hunk may start within one.
+// lineComment is how much of a line is a comment whose mark ends at a position. The end of a block
+// comment matters too: the hunk may start in one.
 func (l *language) lineComment(text string, at int) int {
 	end := at + lineEnd(text[at:])
 	body := text[at:end]
@@ -86,9 +85,9 @@ func (l *language) lineComment(text string, at int) int {
 	return end
 }
 
-// block is how much of a line belongs to a block comment that goes on at a
-// place. If the comment may be a part of something else it is forgotten, so that
-// everything after it counts as code.
+// block is how much of a line belongs to a block comment that continues at a position. If the
+// comment may be part of something else, it is forgotten, so that everything after it counts as
+// code.
 func (r *Reader) block(text string, at int) int {
 	l := r.language
 	body, closes := text[at:], false
@@ -106,9 +105,8 @@ func (r *Reader) block(text string, at int) int {
 	return len(text)
 }
 
-// runsNothing reports whether a comment's text would run nothing if it were not
-// a comment but a part of a string, a template or markup, and whether the text
-// after it would stand in the same.
+// runsNothing reports whether a comment's text would run nothing if it were not a comment but part
+// of a string, a template or markup, and whether the text after it would still be in the same.
 func (l *language) runsNothing(body string) (safe, stays bool) {
 	for _, e := range l.ends {
 		if strings.Contains(body, e) {
@@ -121,7 +119,7 @@ func (l *language) runsNothing(body string) (safe, stays bool) {
 	depth := 0
 	for i := range len(body) {
 		switch body[i] {
-		case '<': // </p> may have blanks and ends of lines in it
+		case '<': // </p> may contain spaces and line breaks
 			if rest := strings.TrimLeft(body[i+1:], " \t\r"); rest == "" || rest[0] == '/' {
 				return false, false
 			}
@@ -137,10 +135,9 @@ func (l *language) runsNothing(body string) (safe, stays bool) {
 	return !strings.ContainsAny(body, "{}"), depth == 0
 }
 
-// lineEnd is where a line ends in some language: at a carriage return, a
-// vertical tab, a form feed, one of ASCII's separators of files, groups and records, as
-// pip has it, or Unicode's next line, line or paragraph separator. Git knows only the line
-// feed.
+// lineEnd is where a line ends in some language: at a carriage return, a vertical tab, a form feed,
+// one of ASCII's file, group and record separators, as in pip, or Unicode's next line, line
+// separator or paragraph separator. Git knows only the line feed.
 func lineEnd(text string) int {
 	for i := range len(text) {
 		if n := separator(text[i:]); n > 0 {
@@ -150,7 +147,7 @@ func lineEnd(text string) int {
 	return len(text)
 }
 
-// separator is the length of the line separator that a text starts with, or 0.
+// separator is the length of the line separator at the start of a text, or 0.
 func separator(text string) int {
 	switch text[0] {
 	case '\r', '\v', '\f', '\x1c', '\x1d', '\x1e':
@@ -167,12 +164,11 @@ func separator(text string) int {
 	return 0
 }
 
-// maxLines bounds the lines that one line of a diff is taken for.
+// maxLines bounds how many lines one line of a diff may count as.
 const maxLines = 1000
 
-// Lines splits a line of a diff for languages that end lines in other places too,
-// or returns nil if it is a single line for all of them. The last of maxLines
-// lines holds the rest.
+// Lines splits a line of a diff for languages with other line ends, or returns nil if it is a
+// single line in all of them. The last of maxLines lines holds the rest.
 func Lines(text string) []string {
 	if lineEnd(text) == len(text) {
 		return nil

@@ -2,23 +2,23 @@ package comments
 
 import "strings"
 
-// Texts finds the texts in quotes of a line. It remembers which quotes nothing closes, so
-// that all of a line's quotes together take a time linear in its length: in \'\'\' nothing
-// closes any of them, and each would be read to the line's end.
+// Texts finds the strings of a line. It remembers which quotes are never closed, so that the time
+// for all quotes of a line is linear: in \'\'\', none of the quotes is closed, and each would
+// otherwise be read to the end of the line.
 type Texts struct {
 	line     string
 	raw      string                // quotes between which a backslash escapes nothing
-	unclosed [2 * len(quotes)]bool // kinds of quotes that nothing closes any more
-	read     int                   // bytes that were looked at, for tests
+	unclosed [2 * len(quotes)]bool // kinds of quotes that are not closed any more
+	read     int                   // number of bytes read, for tests
 }
 
-// quotes begin strings. Each also exists tripled.
+// quotes begin strings. Each may also be tripled.
 const quotes = "\"'`"
 
-// TextsOf are the texts of a line.
+// TextsOf finds the strings of a line.
 func TextsOf(line string) Texts { return Texts{line: line} }
 
-// texts are the texts of a line in the language, which may be nil.
+// texts finds the strings of a line in the language, which may be nil.
 func (l *language) texts(line string) Texts {
 	t := TextsOf(line)
 	if l != nil {
@@ -27,9 +27,9 @@ func (l *language) texts(line string) Texts {
 	return t
 }
 
-// At is the length of the text that starts at a place, with its quotes. It is 0 if none
-// starts there or nothing closes it. Places must be asked for from the first to the last,
-// and none within a text that was found.
+// At is the length of the string that starts at a position, with its quotes. It is 0 if none starts
+// there or the string has no end. The positions of successive calls must ascend, and none may be
+// inside a string that was found.
 func (t *Texts) At(at int) int {
 	if at >= len(t.line) || strings.IndexByte(quotes, t.line[at]) < 0 {
 		return 0
@@ -40,12 +40,12 @@ func (t *Texts) At(at int) int {
 	return 0
 }
 
-// end is where the quote stands that closes a text which begins at a place, right behind
-// its own quote, or less than 0. The quote is one or three of the same.
+// end is the position of the quote that closes a string which begins at a position right after its
+// opening quote, or less than 0. The quote is one or three of the same character.
 //
-// What closes a text is the next such quote that is not escaped: one with an even number of
-// backslashes before it. No text begins behind a backslash, so that number, and thus what is
-// escaped, is the same for each of them. If nothing closes one, nothing closes a later one.
+// The next unescaped quote of the kind closes a string: one with an even number of backslashes
+// before it. No string begins after a backslash, so whether a quote is escaped does not depend on
+// where the string begins. If nothing closes one string, nothing closes a later one.
 func (t *Texts) end(at int, quote string) int {
 	kind := strings.IndexByte(quotes, quote[0])
 	if len(quote) > 1 {

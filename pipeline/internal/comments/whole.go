@@ -2,7 +2,7 @@ package comments
 
 import "strings"
 
-// Whole reports whether a line is certainly a comment from end to end, wherever it stands.
+// Whole reports whether all of a line is certainly a comment, wherever the line is.
 func Whole(name, text string) bool {
 	l := languages[name]
 	if l == nil {

@@ -8,12 +8,11 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// hostile are the pieces of texts that were slow: each begins what nothing ends, or ends
-// what nothing began.
+// hostile are pieces of slow texts: each begins something that nothing ends, or ends something that
+// nothing began.
 var hostile = []string{`\'`, `\"`, "\\`", `"`, "'", "`", `'''`, `"""`, "(/[", "(/", "(/[]", "(/[/", "`${", "`${(/[", `"${`, `f"{`, "f'{", "{", "}", "/* ", "*/", "// ", "# ", "<!--", `\`, "a", "]", "'a' ", "$((", "<<A ", "<<'A "}
 
-// hostileTexts returns texts of a size, each of which repeats one of the pieces, or
-// several of them.
+// hostileTexts returns texts of a size that repeat one of the pieces, or several of them.
 func hostileTexts(size int) map[string]string {
 	units := append([]string{}, hostile...)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -31,8 +30,8 @@ func hostileTexts(size int) map[string]string {
 	return out
 }
 
-// A line of twice the size takes twice the work at most: as many bytes are looked at for
-// the end of a text or of a regular expression. A megabyte would take minutes otherwise.
+// A line of twice the size takes at most twice the work to find the end of a string or a regular
+// expression. A megabyte would take minutes otherwise.
 func TestWorkOfLines(t *testing.T) {
 	const size, rest = 64 << 10, 256
 	once, twice := hostileTexts(size), hostileTexts(2*size)
@@ -79,8 +78,8 @@ func workOfCode(language string) func(text string) int {
 	}
 }
 
-// What Texts remembers makes no difference to which texts it finds, wherever a line is read
-// from and whatever was found before.
+// The memory of Texts does not change which strings it finds, wherever reading starts and whatever
+// was found before.
 func TestTexts(t *testing.T) {
 	parts := []string{`"`, "'", "`", `\`, `\\`, "a", " "}
 	random := rand.New(rand.NewPCG(1, 2))
@@ -102,8 +101,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// Brackets and escapes in an earlier regular expression that nothing ends make no
-// difference to a later one.
+// Brackets and escapes in an earlier regular expression without an end do not affect a later one.
 func TestCodeBehindUnclosed(t *testing.T) {
 	for text, want := range map[string]string{
 		`a(/[, /"/, "b(")`:        `a(/[, /"/, "  ")`,

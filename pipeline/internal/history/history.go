@@ -19,13 +19,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// variable names the directory of the repository to read.
+// variable is the environment variable with the directory of the repository.
 const variable = "REVIEWGATE_TEST_HISTORY"
 
-// Read returns the newest commits that add limit bytes together, merges left
-// out, oldest first. Where there is no history, or only a shallow one, it says
-// so loudly and returns nothing: the caller measures on other text then. A
-// repository that was asked for by name has to be readable.
+// Read returns the newest commits that together add limit bytes, without merges, oldest first. If
+// there is no history, or only a shallow one, it logs that prominently and returns nothing, and the
+// caller measures other text. A repository in the environment variable must be readable.
 func Read(t testing.TB, limit int) []Change {
 	t.Helper()
 	dir := os.Getenv(variable)
@@ -86,22 +85,22 @@ func git(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Change is what one commit changed.
+// Change is the change of one commit.
 type Change struct {
 	Commit pipeline.Commit
 	Files  []raw.ChangedFile
 }
 
-// Source is the change as reviews read it.
+// Source returns the change as a source for reviews.
 func (c *Change) Source(cfg *config.Config) normalize.Source { return source{c, cfg} }
 
-// shipped is the config that ships, loaded once: nothing changes it.
+// shipped is the shipped config, loaded once. Nothing changes it.
 var shipped = sync.OnceValue(func() *config.Config {
 	cfg, _ := config.Load()
 	return cfg
 })
 
-// Facts are the change as rules see it.
+// Facts returns the facts of the change.
 func (c *Change) Facts(t testing.TB) *pipeline.PRFacts {
 	t.Helper()
 	facts, _, err := normalize.Normalize(t.Context(), c.Source(shipped()), normalize.Options{ObservedAt: time.Unix(0, 0)})
@@ -111,7 +110,7 @@ func (c *Change) Facts(t testing.TB) *pipeline.PRFacts {
 	return &facts
 }
 
-// Size sums up the lines that changes add, and their bytes with line feeds.
+// Size returns the number of lines that changes add, and their bytes with line feeds.
 func Size(changes []Change) (lines, size int) {
 	for i := range changes {
 		for j := range changes[i].Files {
@@ -123,7 +122,7 @@ func Size(changes []Change) (lines, size int) {
 	return lines, size
 }
 
-// Added is the text of the lines that are added to a file.
+// Added is the text of the lines added to a file.
 func Added(f *raw.ChangedFile) string {
 	var b strings.Builder
 	for line := range strings.Lines(f.Patch) {

@@ -13,17 +13,17 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// parser reads what git log -p prints.
+// parser reads the output of git log -p.
 type parser struct {
 	changes []Change
 	patch   strings.Builder
 	added   int
-	// Lines that the hunk under way still has on each side.
+	// The lines that remain on each side of the current hunk.
 	old, new int
 }
 
-// parse returns the commits up to the one with which they add limit bytes, and
-// whether that is all.
+// parse returns the commits up to the one that reaches limit added bytes. whole reports whether all
+// commits were read.
 func parse(r io.Reader, limit int) (changes []Change, whole bool, err error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	p := &parser{}
@@ -72,7 +72,7 @@ func (p *parser) line(line string) error {
 	return nil
 }
 
-// text takes a line of a hunk.
+// text reads a line of a hunk.
 func (p *parser) text(line string) {
 	f := p.last()
 	switch line[:min(1, len(line))] {
@@ -98,7 +98,7 @@ func (p *parser) write(line string) {
 	p.patch.WriteString(line)
 }
 
-// last is the file under way, or nil.
+// last is the current file, or nil.
 func (p *parser) last() *raw.ChangedFile {
 	files := p.changes[len(p.changes)-1].Files
 	if len(files) == 0 {
@@ -107,8 +107,8 @@ func (p *parser) last() *raw.ChangedFile {
 	return &files[len(files)-1]
 }
 
-// file starts a file. The two names on the line are the same but for what they
-// start with, unless a later line says otherwise.
+// file starts a file. The two names on the line are equal except for their prefixes, unless a later
+// line says otherwise.
 func (p *parser) file(line string) {
 	names := strings.TrimPrefix(line, "diff --git ")
 	f := raw.ChangedFile{Path: name(names[len(names)/2+1:]), Status: pipeline.FileModified}
@@ -116,7 +116,7 @@ func (p *parser) file(line string) {
 	c.Files = append(c.Files, f)
 }
 
-// name takes the prefix and the quotes from a name.
+// name removes the prefix and the quotes from a name.
 func name(s string) string {
 	if unquoted, err := strconv.Unquote(s); err == nil {
 		s = unquoted
@@ -126,7 +126,7 @@ func name(s string) string {
 
 var hunkHeader = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 
-// header takes a line before or between hunks.
+// header reads a line before or between hunks.
 func (p *parser) header(line string) error {
 	f := p.last()
 	what, rest, _ := strings.Cut(line, " ")
@@ -154,7 +154,7 @@ func (p *parser) header(line string) error {
 	return nil
 }
 
-// count is the number of lines that a hunk's header gives, which leaves out 1.
+// count is the number of lines in a hunk's header, where a missing number means 1.
 func count(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {

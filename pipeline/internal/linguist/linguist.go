@@ -1,10 +1,9 @@
-// Package linguist says of a path what GitHub's classifier of languages says,
-// from go-enry's tables.
+// Package linguist classifies paths as GitHub's classifier of languages does, with go-enry's
+// tables.
 //
-// It takes the place of go-enry's functions of the same names: their package
-// also holds a classifier of texts, whose tables of frequencies would take 16 MB
-// of every process and a tenth of a second of its start, and which nothing here
-// asks.
+// It replaces go-enry's functions of the same names. Their package also contains a classifier of
+// texts, whose frequency tables would take 16 MB in every process and a tenth of a second at its
+// start. Nothing here uses that classifier.
 package linguist
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
-// LanguageByFilename is the language of files of this name, "" if there is none.
+// LanguageByFilename is the language of files with this name, or "".
 func LanguageByFilename(file string) string {
 	if l := data.LanguagesByFilename[path.Base(file)]; len(l) > 0 {
 		return l[0]
@@ -27,8 +26,8 @@ func LanguageByFilename(file string) string {
 	return ""
 }
 
-// LanguagesByExtension are the languages of files that end so, by the longest
-// ending that is known, in alphabetical order. They must not be changed.
+// LanguagesByExtension are the languages of files with the longest known ending of this name, in
+// alphabetical order. The caller must not change them.
 func LanguagesByExtension(file string) []string {
 	file = strings.ToLower(file)
 	for i := range len(file) {
@@ -42,27 +41,26 @@ func LanguagesByExtension(file string) []string {
 	return nil
 }
 
-// LanguagesByInterpreter are the languages that a program of this name reads. They must not
-// be changed.
+// LanguagesByInterpreter are the languages that a program of this name runs. The caller must not
+// change them.
 func LanguagesByInterpreter(name string) []string { return data.LanguagesByInterpreter[name] }
 
-// IsProgramming reports whether programs are written in the language.
+// IsProgramming reports whether the language is a programming language.
 func IsProgramming(language string) bool {
 	return data.LanguagesType[language] == int(data.TypeProgramming)
 }
 
-// IsMarkup reports whether the language marks text up, such as HTML.
+// IsMarkup reports whether the language is a markup language, such as HTML.
 func IsMarkup(language string) bool {
 	return data.LanguagesType[language] == int(data.TypeMarkup)
 }
 
-// IsProse reports whether people write texts for people in the language.
+// IsProse reports whether people write prose in the language.
 func IsProse(language string) bool {
 	return data.LanguagesType[language] == int(data.TypeProse)
 }
 
-// IsGenerated reports whether a tool made the file, by its path and by its
-// text, which may be nil.
+// IsGenerated reports whether a tool generated the file, by its path and text. The text may be nil.
 func IsGenerated(file string, text []byte) bool {
 	ext := strings.ToLower(path.Ext(file))
 	if _, ok := data.GeneratedCodeExtensions[ext]; ok {
@@ -82,13 +80,13 @@ func IsGenerated(file string, text []byte) bool {
 	return false
 }
 
-// IsVendor reports whether the file is a copy of what others keep.
+// IsVendor reports whether the file is a copy of other people's work.
 func IsVendor(file string) bool { return vendored().match(file) }
 
-// IsTest reports whether the file is named as tests are.
+// IsTest reports whether the file has the name of a test.
 func IsTest(file string) bool { return tests().match(file) }
 
-// IsDocumentation reports whether the file is named as documentation is.
+// IsDocumentation reports whether the file has the name of documentation.
 func IsDocumentation(file string) bool { return documentation().match(file) }
 
 var (
@@ -97,13 +95,13 @@ var (
 	documentation = sync.OnceValue(func() *patterns { return newPatterns(data.DocumentationMatchers) })
 )
 
-// patterns are expressions of which any may match. Only those are tried of which the
-// path holds a literal: there are some 200, and a large change has thousands of paths.
+// patterns are expressions, any of which may match. Only those are tried whose literal the path
+// contains: there are some 200, and a large change has thousands of paths.
 type patterns struct {
 	all      []*regexp.Regexp
-	always   []int // those without a literal
+	always   []int // patterns without a literal
 	literals *literals.Matcher
-	of       []int // by literal, the pattern that it is of
+	of       []int // by literal, the pattern that needs it
 }
 
 func newPatterns(all []*regexp.Regexp) *patterns {

@@ -2,45 +2,43 @@ package literals
 
 import "strings"
 
-// Finder finds literals in text as a [Matcher] does, but in no order, and suits callers
-// that need few of them at a time: a [Filter] passes over text without its own literals
-// at about a nanosecond a byte, however many the Finder knows. It looks for the four
-// bytes of each literal that are rarest in code, or for the three or two bytes of a shorter
-// literal, and compares the rest only there. It is never changed after NewFinder, so any number of
-// goroutines may use it.
+// Finder finds literals in text like a [Matcher], but in no order. It suits callers that need few
+// of them at a time: a [Filter] reads text without its own literals at about a nanosecond a byte,
+// however many literals the Finder has. It looks for the four bytes of each literal that are rarest
+// in code, or for the three or two bytes of a shorter literal, and compares the rest only there. It
+// does not change after NewFinder, so any number of goroutines may use it.
 type Finder struct {
-	list   []entry // from the second on
-	quads  []int32 // by hash, the first entry that is looked for by four bytes, or 0
-	threes []int32 // by hash, the first that is looked for by three, or 0
-	pairs  []int32 // by hash, the first that is looked for by two, or 0
-	ones   []int   // of one byte
+	list   []entry // from index 1 on
+	quads  []int32 // by hash, the first entry with a key of four bytes, or 0
+	threes []int32 // by hash, the first with a key of three bytes, or 0
+	pairs  []int32 // by hash, the first with a key of two bytes, or 0
+	ones   []int   // literals of one byte
 	all    *Filter
 }
 
-// entry is one spelling in lower case.
+// entry is one literal in lower case.
 type entry struct {
 	text string
-	key  uint32 // the bytes that it is looked for by, folded
-	at   int    // where in it they stand
-	ids  []int  // in the list given to NewFinder
-	next int32  // the entry of the same hash, or 0
+	key  uint32 // the bytes that are looked for, folded
+	at   int    // their position in the literal
+	ids  []int  // indexes in the list given to NewFinder
+	next int32  // the next entry with the same hash, or 0
 }
 
 // Filter finds a selection of a Finder's literals.
 type Filter struct {
 	finder *Finder
-	quads  [1 << 11]uint32 // a bit for each hash of four bytes that something is looked for by, or the last three of them
+	quads  [1 << 11]uint32 // a bit for each hash of a key of four bytes, or of the last three
 	pairs  [1 << 11]uint32 // a bit for each two bytes, folded
-	short  bool            // something is looked for by two bytes, or by one
+	short  bool            // there is a key of two bytes or one
 	any    bool
 }
 
-// fold is the bit that lower and upper case differ in, for each of four bytes.
-// Other bytes that differ in it alone count as equal, too, until they are compared.
+// fold is the bit in which lower and upper case differ, for each of four bytes. Other bytes that
+// differ only in this bit count as equal too, until they are compared.
 const fold = 0x20202020
 
-// hash spreads four bytes over 16 bits. The multiplier is the golden ratio's share
-// of 2^32.
+// hash distributes four bytes over 16 bits. The multiplier is 2^32 divided by the golden ratio.
 func hash(quad uint32) uint32 { return quad * 0x9E3779B1 >> 16 }
 
 // NewFinder builds the tables for the literals. Empty ones are never found.
@@ -97,7 +95,7 @@ func (f *Finder) three(key uint32) *int32 {
 
 func (f *Finder) pair(key uint32) *int32 { return &f.pairs[hash(key)&uint32(len(f.pairs)-1)] }
 
-// keyAt returns n bytes of a text, folded, the first of them in the lowest bits.
+// keyAt returns n bytes of a text, folded, with the first in the lowest bits.
 func keyAt(text string, at, n int) uint32 {
 	var key uint32
 	for i := range n {
@@ -109,8 +107,8 @@ func keyAt(text string, at, n int) uint32 {
 // frequent are the most frequent bytes of code, in descending order.
 const frequent = " etnra\tsiolcdpufmhg.()\",y=_b-:vkwx/"
 
-// rarest is the place of the four bytes in a text that are rarest in code. Among equally
-// rare ones it prefers those by which the fewest other entries are looked for.
+// rarest is the position of the four bytes in a text that are rarest in code. Among equally rare
+// ones it prefers those with the fewest other entries.
 func (f *Finder) rarest(text string) int {
 	best, least := 0, 0
 	for i := range len(text) - 3 {
@@ -133,7 +131,7 @@ func (f *Finder) rarest(text string) int {
 // All is the filter for all literals.
 func (f *Finder) All() *Filter { return f.all }
 
-// Only returns the filter for the literals that are wanted, by their indexes in the
+// Only returns the filter for the literals for which wanted returns true, by their indexes in the
 // list given to NewFinder.
 func (f *Finder) Only(wanted func(id int) bool) *Filter {
 	out := &Filter{finder: f}
@@ -169,9 +167,8 @@ func (f *Finder) Only(wanted func(id int) bool) *Filter {
 	return out
 }
 
-// Find calls hit for every place where wanted literals end, with their indexes in the list
-// given to NewFinder and the offset after their last byte. It may also call hit for other
-// literals.
+// Find calls hit for every position where wanted literals end, with their indexes in the list given
+// to NewFinder and the offset after their last byte. It may also call hit for other literals.
 func (f *Filter) Find(text string, hit func(ids []int, end int)) {
 	switch {
 	case !f.any:
@@ -212,7 +209,7 @@ func (f *Filter) findLong(text string, hit func(ids []int, end int)) {
 	}
 }
 
-// compare compares the entries from e on whose key stands at a place.
+// compare compares the entries from e on whose key is at a position.
 func (f *Finder) compare(e int32, key uint32, text string, at int, hit func(ids []int, end int)) {
 	for ; e != 0; e = f.list[e].next {
 		if f.list[e].key == key {
@@ -228,7 +225,7 @@ func (e *entry) compare(text string, at int, hit func(ids []int, end int)) {
 	}
 }
 
-// isLower reports whether a text in lower case is low, which has the same length.
+// isLower reports whether a text equals low in lower case. Both have the same length.
 func isLower(text, low string) bool {
 	for i := range len(text) {
 		c := text[i]

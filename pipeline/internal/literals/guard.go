@@ -6,34 +6,34 @@ import (
 	"strings"
 )
 
-// maxOneOf is how many literals are looked for one after the other before the
-// expression itself would be as fast.
+// maxOneOf is how many literals are looked for one by one before the expression itself would be as
+// fast.
 const maxOneOf = 24
 
-// Guard is what text must hold to match an expression: at least one of some
-// literals, all of some guards or one of some. It is far cheaper to ask than
-// the expression. Nil holds for every text.
+// Guard is a condition that text must meet to match an expression: it contains one of some
+// literals, or meets all or one of some guards. It is far cheaper to check than the expression. A
+// nil Guard holds for every text.
 type Guard struct {
 	oneOf []wanted
 	all   []*Guard
 	any   []*Guard
-	from  []Literal // that oneOf was made of
+	from  []Literal // the source of oneOf
 }
 
-// wanted is a literal without what is known of its place.
+// wanted is a literal without its boundaries.
 type wanted struct {
-	text   string // as it stands
-	folded []byte // in lower case, where that is how it is looked for
+	text   string // as written
+	folded []byte // in lower case, if case is ignored
 }
 
-// Text is a text that guards are asked about. Its zero value is ready for use.
+// Text is a text that guards are checked against. Its zero value is ready for use.
 type Text struct {
 	text    string
 	lower   []byte
 	lowered bool
 }
 
-// Set turns to another text.
+// Set sets the text.
 func (t *Text) Set(text string) { t.text, t.lowered = text, false }
 
 func (t *Text) folded() []byte {
@@ -45,7 +45,7 @@ func (t *Text) folded() []byte {
 	return t.lower
 }
 
-// Holds reports whether the text has what the guard asks for.
+// Holds reports whether the text meets the guard.
 func (g *Guard) Holds(t *Text) bool {
 	if g == nil {
 		return true
@@ -75,7 +75,7 @@ func (w *wanted) isIn(t *Text) bool {
 	return strings.Contains(t.text, w.text)
 }
 
-// oneOf is the guard for text that holds one of the literals.
+// oneOf is the guard for text that contains one of the literals.
 func oneOf(list []Literal) *Guard {
 	g := &Guard{from: list}
 	for i := range list {
@@ -84,7 +84,7 @@ func oneOf(list []Literal) *Guard {
 		}
 		redundant := false
 		for j := range list {
-			// Of two that cover each other, the first stays.
+			// If two cover each other, the first stays.
 			if i != j && list[j].covers(&list[i]) && (j < i || !list[i].covers(&list[j])) {
 				redundant = true
 			}
@@ -106,7 +106,7 @@ func want(l Literal) wanted {
 	return wanted{text: l.Text}
 }
 
-// both is the guard for text that a and b hold for.
+// both is the guard for text that meets a and b.
 func both(a, b *Guard) *Guard {
 	if a == nil {
 		return b
@@ -125,7 +125,7 @@ func both(a, b *Guard) *Guard {
 	return out
 }
 
-// either is the guard for text that one of the guards holds for.
+// either is the guard for text that meets one of the guards.
 func either(guards []*Guard) *Guard {
 	if slices.Contains(guards, nil) {
 		return nil
@@ -133,8 +133,7 @@ func either(guards []*Guard) *Guard {
 	return &Guard{any: guards}
 }
 
-// without leaves out what the text is known to hold, and asks first for what
-// is found fastest.
+// without removes what the text is known to contain, and puts what is checked fastest first.
 func (g *Guard) without(known []Literal) *Guard {
 	if g == nil {
 		return nil
@@ -156,8 +155,8 @@ func (g *Guard) without(known []Literal) *Guard {
 	return &Guard{all: out}
 }
 
-// cost is how many literals are looked for at most, those that need a text in
-// lower case counted more.
+// cost is the largest number of literals that are looked for. Those that need the text in lower
+// case count more.
 func (g *Guard) cost() int {
 	n := 0
 	for i := range g.oneOf {

@@ -2,23 +2,22 @@ package literals
 
 import "strings"
 
-// Literal is text that a match holds, with what is known of the place where it
-// stands.
+// Literal is text that a match contains, with what is known of its boundaries.
 type Literal struct {
 	Text       string
-	Folded     bool // it may stand there in any case
-	Start, End bool // that side of it is a word boundary
+	Folded     bool // case is ignored
+	Start, End bool // there is a word boundary on that side
 }
 
-// IsAt reports whether it stands in the text up to end, where its letters were
-// found in one case or another.
+// IsAt reports whether the literal ends at end in the text. Its letters were found there, ignoring
+// case.
 func (l *Literal) IsAt(text string, end int) bool {
 	start := end - len(l.Text)
 	return (l.Folded || text[start:end] == l.Text) &&
 		(!l.Start || boundary(text, start)) && (!l.End || boundary(text, end))
 }
 
-// boundary says what \b says.
+// boundary reports whether \b matches.
 func boundary(text string, at int) bool {
 	before := at > 0 && isWord(text[at-1])
 	after := at < len(text) && isWord(text[at])
@@ -29,7 +28,7 @@ func isWord(b byte) bool { return isLetter(rune(b)) || '0' <= b && b <= '9' || b
 
 func isLetter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
 
-// then is what stands where l is followed by next.
+// then is the literal l followed by next.
 func (l Literal) then(next Literal) Literal {
 	out := Literal{Text: l.Text + next.Text, Folded: l.Folded || next.Folded, Start: l.Start, End: next.End}
 	if l.Text == "" {
@@ -41,7 +40,7 @@ func (l Literal) then(next Literal) Literal {
 	return out
 }
 
-// covers reports whether text that holds other holds l.
+// covers reports whether every text that contains other contains l.
 func (l *Literal) covers(other *Literal) bool {
 	if l.Folded {
 		return strings.Contains(lower(other.Text), lower(l.Text))

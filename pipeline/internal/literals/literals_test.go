@@ -46,8 +46,7 @@ func TestRequired(t *testing.T) {
 	}
 }
 
-// Whatever the expression and the text: where there is a match, there is a
-// required literal.
+// For every expression and text, a match contains a required literal.
 func TestRequiredIsNecessary(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) { checkNecessary(t, genExpression(t), genText(t)) })
 }
@@ -80,7 +79,7 @@ func checkNecessary(t interface{ Fatalf(string, ...any) }, expression, text stri
 	}
 }
 
-// checkNeeds holds what is known of matches against one that has no Folds.
+// checkNeeds checks what is known of matches against a text without Folds.
 func checkNeeds(t interface{ Fatalf(string, ...any) }, expression, text string) {
 	need := Needs(expression)
 	var words []string
@@ -158,7 +157,7 @@ func genText(t *rapid.T) string {
 	}), 0, 12).Draw(t, "text"), "")
 }
 
-// A Matcher and a Finder find what looking for each literal by itself finds.
+// A Matcher and a Finder find what a search for each literal alone finds.
 func TestMatcherFindsAll(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		piece := rapid.SampledFrom([]string{"a", "b", "A", "ab", "_", "\x00", "é", "\xff"})
@@ -224,8 +223,8 @@ func BenchmarkFinder(b *testing.B) {
 	}
 }
 
-// BenchmarkLibrary is why the automaton is our own: the library's walk is about
-// as fast, but has to be given a lower-case copy.
+// BenchmarkLibrary shows why the automaton is our own: the library's is about as fast but needs a
+// lower-case copy.
 func BenchmarkLibrary(b *testing.B) {
 	trie := ahocorasick.NewTrieBuilder().AddStrings(benchWords).Build()
 	b.SetBytes(int64(len(benchText)))

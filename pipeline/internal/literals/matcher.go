@@ -1,26 +1,24 @@
 package literals
 
-// Matcher finds literals in text, ignoring the case of ASCII letters. It is
-// an Aho-Corasick automaton with every transition written out, so that a byte
-// costs two table look-ups wherever the automaton stands. It is never changed
-// after NewMatcher, so that any number of goroutines may use it.
+// Matcher finds literals in text, ignoring the case of ASCII letters. It is an Aho-Corasick
+// automaton with all transitions in a table, so a byte costs two look-ups in any state. It does not
+// change after NewMatcher, so any number of goroutines may use it.
 type Matcher struct {
-	column [256]uint32 // of a byte; the bytes in no literal share column 0
+	column [256]uint32 // by byte; the bytes in no literal share column 0
 	next   []uint32    // state + column -> state; a state is its row's offset
-	report uint32      // the states from here on end a literal
+	report uint32      // the first state that ends a literal
 	width  uint32
-	found  [][]int // per reporting state, the literals that end there
+	found  [][]int // by reporting state, the literals that end there
 }
 
-// node is a state while the automaton is built.
+// node is a state while the automaton is being built.
 type node struct {
-	next  []int // by column, 0 for none; then complete
+	next  []int // by column, 0 for none until link completes it
 	fail  int
 	found []int
 }
 
-// NewMatcher builds the automaton for the literals. Empty ones are never
-// found.
+// NewMatcher builds the automaton for the literals. Empty literals are never found.
 func NewMatcher(literals []string) *Matcher {
 	m := &Matcher{width: 1}
 	for _, l := range literals {
@@ -57,8 +55,8 @@ func (m *Matcher) trie(literals []string) []node {
 	return nodes
 }
 
-// link completes the transitions, breadth first: where a node has none, it
-// goes where its longest proper suffix goes.
+// link completes the transitions, breadth first: a missing transition goes where that of the
+// longest proper suffix goes.
 func (m *Matcher) link(nodes []node) []node {
 	queue := []int{0}
 	for len(queue) > 0 {
@@ -84,7 +82,7 @@ func (m *Matcher) link(nodes []node) []node {
 	return nodes
 }
 
-// lay writes the states into one table, those that report last.
+// lay writes the states into one table, with the reporting states last.
 func (m *Matcher) lay(nodes []node) {
 	place := make([]uint32, len(nodes))
 	var rows uint32
@@ -110,9 +108,8 @@ func (m *Matcher) lay(nodes []node) {
 	}
 }
 
-// Find calls hit for every place where literals end, with their indexes in
-// the list given to NewMatcher and the offset after their last byte. Places
-// come in ascending order.
+// Find calls hit for every position where literals end, with their indexes in the list given to
+// NewMatcher and the offset after their last byte. The positions ascend.
 func (m *Matcher) Find(text string, hit func(ids []int, end int)) {
 	var state uint32
 	for i := 0; i < len(text); i++ {
@@ -123,7 +120,7 @@ func (m *Matcher) Find(text string, hit func(ids []int, end int)) {
 	}
 }
 
-// lower lowers the ASCII letters of s and leaves all other bytes alone.
+// lower converts the ASCII letters of s to lower case.
 func lower(s string) string {
 	b := []byte(s)
 	lowerBytes(b)

@@ -7,21 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds on what is tried, so that no expression makes it slow. A literal
-// needs two bytes to be worth looking for; more than eight hardly make it
-// rarer.
+// Bounds that keep every expression fast to analyse. A literal needs two bytes to be worth looking
+// for, and more than eight hardly make it rarer.
 const (
-	maxExact    = 32 // strings that an expression is spelt out to
+	maxExact    = 32 // strings that an expression is expanded to
 	maxAny      = 128
-	maxClass    = 8 // runes of a class that is spelt out
+	maxClass    = 8 // runes of a class that is expanded
 	minLiteral  = 2
 	goodLiteral = 8
 )
 
-// Required returns literals of which every match of the expression holds at
-// least one, ASCII letters in lower case. It returns nil where it knows none,
-// and for an expression that does not compile. Text that holds one of [Folds]
-// may match without.
+// Required returns literals, at least one of which is in every match of the expression, with ASCII
+// letters in lower case. It returns nil if it knows none, and for an expression that does not
+// compile. Text with one of [Folds] may match without them.
 func Required(expression string) []string {
 	var out []string
 	for _, l := range Needs(expression).Literals {
@@ -32,15 +30,15 @@ func Required(expression string) []string {
 	return out
 }
 
-// Need is what text must hold to match an expression. It says nothing of text
-// that holds one of [Folds].
+// Need is what text must contain to match an expression. It does not apply to text with one of
+// [Folds].
 type Need struct {
-	Literals []Literal // at least one of them; nil where none are known
-	Guard    *Guard    // what else, or nil
+	Literals []Literal // at least one of them; nil if none are known
+	Guard    *Guard    // a further condition, or nil
 }
 
-// Needs returns what is known of the texts that match the expression, which is
-// nothing for one that does not compile.
+// Needs returns what is known of the texts that match the expression. For an expression that does
+// not compile, it knows nothing.
 func Needs(expression string) Need {
 	re, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
@@ -51,9 +49,8 @@ func Needs(expression string) Need {
 	return Need{Literals: chosen, Guard: k.needs().without(chosen)}
 }
 
-// knowledge is what is known of an expression's matches: all that they can
-// be, where exact is not nil, literals of which each holds at least one, where
-// any is not nil, and what else they all hold.
+// knowledge is what is known of an expression's matches. If exact is not nil, it lists all possible
+// matches. If any is not nil, each match contains one of its literals. guard holds for all matches.
 type knowledge struct {
 	exact []Literal
 	any   []Literal
@@ -64,7 +61,7 @@ func choose(k knowledge) []Literal {
 	return better(k.any, usable(k.exact))
 }
 
-// needs is all that is known as one guard.
+// needs combines all that is known into one guard.
 func (k knowledge) needs() *Guard { return both(k.guard, oneOf(k.exact)) }
 
 func analyse(re *syntax.Regexp) knowledge {
@@ -100,14 +97,13 @@ func analyse(re *syntax.Regexp) knowledge {
 	return knowledge{}
 }
 
-// ofRunes takes a literal apart, so that runes which have more than one
-// spelling don't spoil the others.
+// ofRunes splits a literal, so that runes with more than one spelling don't spoil the others.
 func ofRunes(re *syntax.Regexp) []knowledge {
 	fold := re.Flags&syntax.FoldCase != 0
 	parts := make([]knowledge, len(re.Rune))
 	for i, r := range re.Rune {
-		// The replacement rune also stands for any invalid byte, and Unfold
-		// takes the Folds out of the text.
+		// The replacement rune also stands for any invalid byte, and Unfold removes the Folds from
+		// the text.
 		if r != utf8.RuneError && (r < utf8.RuneSelf || !fold && !slices.Contains(Folds[:], string(r))) {
 			parts[i].exact = []Literal{{Text: string(r), Folded: fold}}
 		}
@@ -115,8 +111,7 @@ func ofRunes(re *syntax.Regexp) []knowledge {
 	return parts
 }
 
-// ofClass spells out a class. One that holds a letter in both cases holds it
-// folded.
+// ofClass expands a class. If it has a letter in both cases, the literal ignores case.
 func ofClass(ranges []rune) knowledge {
 	var exact []Literal
 	for i := 0; i < len(ranges); i += 2 {
@@ -154,7 +149,7 @@ func ofRepeat(re *syntax.Regexp) knowledge {
 	return repeated(k)
 }
 
-// repeated is what is known of matches that follow one another.
+// repeated is what is known of several matches in a row.
 func repeated(k knowledge) knowledge { return knowledge{any: choose(k), guard: k.needs()} }
 
 func ofAlternate(subs []*syntax.Regexp) knowledge {
@@ -180,8 +175,8 @@ func ofAlternate(subs []*syntax.Regexp) knowledge {
 	return out
 }
 
-// sequence joins what is known of parts that follow one another. Runs of
-// parts that can be spelt out grow into longer literals.
+// sequence joins what is known of consecutive parts. Runs of parts that can be expanded become
+// longer literals.
 func sequence(parts []knowledge) knowledge {
 	run, whole := []Literal{{}}, true
 	var any []Literal
@@ -226,7 +221,7 @@ func unite(a, b []Literal) []Literal {
 	return out
 }
 
-// usable returns the literals if all of them are long enough to look for.
+// usable returns the literals if all of them are long enough to be worth looking for.
 func usable(literals []Literal) []Literal {
 	if len(literals) == 0 || shortest(literals) < minLiteral {
 		return nil
@@ -234,9 +229,9 @@ func usable(literals []Literal) []Literal {
 	return literals
 }
 
-// better returns the list that should be found less often: the one whose
-// shortest literal is longer, up to where that hardly matters, else the shorter
-// list, else the longer literals after all: https:// is everywhere.
+// better returns the list that should be found less often: the one with the longer shortest
+// literal, up to a length where that hardly matters, then the shorter list, and then the longer
+// literals after all, since https:// is everywhere.
 func better(a, b []Literal) []Literal {
 	if len(a) == 0 {
 		return b
