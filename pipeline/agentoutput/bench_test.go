@@ -103,7 +103,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		}},
 		{"line breaks", func() []byte { return []byte(strings.Repeat("\n", size)) }},
 		{"brackets", func() []byte { return []byte(strings.Repeat("[", size)) }},
-		{"keys twice", func() []byte { return []byte(`{` + strings.Repeat(`"a":0,`, size/6-1) + `"a":0}`) }},
+		{"duplicate keys", func() []byte { return []byte(`{` + strings.Repeat(`"a":0,`, size/6-1) + `"a":0}`) }},
 		{"unknown fields", func() []byte { return []byte(`{"x": [` + strings.Repeat(`"yyyyyyyy",`, size/11-10) + `0]}`) }},
 		{"small findings", func() []byte { return fill(`{"title":"t","severity":"P0","message":"m","confidence":1,"path":"p"},`) }},
 	}) {

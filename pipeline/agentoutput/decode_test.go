@@ -97,29 +97,29 @@ func TestWrongEnvelope(t *testing.T) {
 		want       []string
 	}
 	tests := []envelopeTest{
-		{"no object", `"a"`, []string{`a.json:1:1: an agent's output is a string, but must be an object; write it in { }`}},
+		{"not an object", `"a"`, []string{`a.json:1:1: an agent's output is a string, but must be an object; write it in { }`}},
 		{"a list of findings", `[{` + needed + `}]`, []string{`a.json:1:2: /0: "agent" is missing; add "agent"`, `a.json:1:2: /0: "findings" is missing; add "findings"`}},
 		{"one of several", "[" + envelope() + ",\n{}]", []string{`a.json:2:1: /1: "agent" is missing; add "agent"`, `a.json:2:1: /1: "findings" is missing; add "findings"`}},
 		{"an agent without a name", `{"agent": " ", "findings": []}`, []string{`a.json:1:11: /agent: agent is empty; write something`}},
 		{"a long name", `{"agent": "` + strings.Repeat("a", 201) + `", "findings": []}`, []string{`a.json:1:11: /agent: agent has 201 bytes, more than the limit of 200; shorten it`}},
-		{"a number as model", `{"agent": "a", "model": 4, "findings": []}`, []string{`a.json:1:25: /model: model is a number, but must be a string; write it in double quotes`}},
+		{"a number as the model", `{"agent": "a", "model": 4, "findings": []}`, []string{`a.json:1:25: /model: model is a number, but must be a string; write it in double quotes`}},
 		{"a stage of its own", `{"agent": "a", "stage": "tests", "findings": []}`, []string{`a.json:1:25: /stage: "tests" is not a stage; use spec or quality`}},
 		{"no findings", `{"agent": "a"}`, []string{`a.json:1:1: "findings" is missing; add "findings"`}},
 		{"null for findings", `{"agent": "a", "findings": null}`, []string{`a.json:1:1: "findings" is missing; add "findings"`}},
 		{"an object of findings", `{"agent": "a", "findings": {}}`, []string{`a.json:1:28: /findings: findings is an object, but must be a list; write it in [ ]`}},
-		{"a concern that is none", `{"agent": "a", "findings": [], "residual_concerns": ["x", {}]}`, []string{`a.json:1:59: /residual_concerns/1: residual_concerns[1] is an object, but must be a string; write it in double quotes`}},
-		{"a question alone", `{"agent": "a", "findings": [], "deferred_questions": "x"}`, []string{`a.json:1:54: /deferred_questions: deferred_questions is a string, but must be a list; write it in [ ]`}},
-		{"a key twice", `{"agent": "a", "findings": [], "agent": "b"}`, []string{`a.json:1:32: /agent: "agent" occurs twice in one object; keep one of them`}},
-		{"a key of a finding twice", envelope(`{` + needed + `, "severity": "info"}`), []string{`a.json:1:116: /findings/0/severity: "severity" occurs twice in one object; keep one of them`}},
+		{"a concern that is not a string", `{"agent": "a", "findings": [], "residual_concerns": ["x", {}]}`, []string{`a.json:1:59: /residual_concerns/1: residual_concerns[1] is an object, but must be a string; write it in double quotes`}},
+		{"a question that is not in a list", `{"agent": "a", "findings": [], "deferred_questions": "x"}`, []string{`a.json:1:54: /deferred_questions: deferred_questions is a string, but must be a list; write it in [ ]`}},
+		{"a duplicate key", `{"agent": "a", "findings": [], "agent": "b"}`, []string{`a.json:1:32: /agent: "agent" occurs twice in one object; keep one of them`}},
+		{"a duplicate key of a finding", envelope(`{` + needed + `, "severity": "info"}`), []string{`a.json:1:116: /findings/0/severity: "severity" occurs twice in one object; keep one of them`}},
 		{"two values", envelope() + envelope(), []string{`a.json:1:31: there is something after the end of the JSON value; keep one value in the file and remove the rest`}},
 		{"not UTF-8", envelope(`{"title": "` + "\xff" + `"}`), []string{`a.json:1:40: the file is not valid UTF-8 here; save it as UTF-8`}},
-		{"nested without end", envelope(strings.Repeat("[", 50_000)), []string{`a.json:1:59: /findings` + strings.Repeat("/0", 31) + `: values are nested more than 32 deep; nest them less deeply`}},
+		{"endless nesting", envelope(strings.Repeat("[", 50_000)), []string{`a.json:1:59: /findings` + strings.Repeat("/0", 31) + `: values are nested more than 32 deep; nest them less deeply`}},
 		{"nothing", ``, []string{`a.json:1:1: the file is empty; remove it, or write an empty list or object into it`}},
 	}
 	if sample.Full() {
 		tests = append(tests, []envelopeTest{
-			{"values without end", envelope("[0" + strings.Repeat(",0", 200_000) + "]"), []string{`a.json:1:400022: /findings/0/199996: the file has more than 200000 values; make it smaller`}},
-			{"more than is read", strings.Repeat(" ", MaxBytes) + "1", []string{`a.json:1:1: the file has more than 67108864 bytes; make it smaller`}},
+			{"endless values", envelope("[0" + strings.Repeat(",0", 200_000) + "]"), []string{`a.json:1:400022: /findings/0/199996: the file has more than 200000 values; make it smaller`}},
+			{"more than the limit", strings.Repeat(" ", MaxBytes) + "1", []string{`a.json:1:1: the file has more than 67108864 bytes; make it smaller`}},
 		}...)
 	}
 	for _, test := range tests {

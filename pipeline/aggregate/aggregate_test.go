@@ -156,7 +156,7 @@ func TestProtectedArtifacts(t *testing.T) {
 		suppressed bool
 	}{
 		{"remove the file", "x", func(f *pipeline.Finding) { f.Action = pipeline.ActionRemove }, true},
-		{"in words", "x", func(f *pipeline.Finding) { f.Recommendation = "Delete this document." }, true},
+		{"deletion in words", "x", func(f *pipeline.Finding) { f.Recommendation = "Delete this document." }, true},
 		{"a line of it", "x", func(f *pipeline.Finding) { f.Action, f.StartLine = pipeline.ActionRemove, 3 }, false},
 		{"change it", "x", func(f *pipeline.Finding) { f.Recommendation = "Say which file is meant." }, false},
 		{"critical", "x", func(f *pipeline.Finding) { f.Action, f.Severity = pipeline.ActionRemove, pipeline.SeverityCritical }, false},
@@ -219,10 +219,10 @@ func TestScaleRaisesSureFindings(t *testing.T) {
 		grades []pipeline.Finding
 		raised string
 	}{
-		{"the surest of the worst", []pipeline.Finding{grade(1, "fail", 0.6), grade(3, "fail", 0.8), grade(5, "fail", 0.7)}, "title 3"},
-		{"the first of equals", []pipeline.Finding{grade(5, "fail", 0.8), grade(1, "fail", 0.8), grade(3, "fail", 0.8)}, "title 1"},
+		{"the surest of the worst findings", []pipeline.Finding{grade(1, "fail", 0.6), grade(3, "fail", 0.8), grade(5, "fail", 0.7)}, "title 3"},
+		{"the first of equal findings", []pipeline.Finding{grade(5, "fail", 0.8), grade(1, "fail", 0.8), grade(3, "fail", 0.8)}, "title 1"},
 		{"not one below the confidence gate", []pipeline.Finding{grade(1, "critical", 0.4), grade(3, "fail", 0.5), grade(5, "fail", 0.4)}, "title 3"},
-		{"none where it is critical already", []pipeline.Finding{grade(1, "critical", 0.9), grade(3, "fail", 0.9), grade(5, "fail", 0.9)}, ""},
+		{"none if one is already critical", []pipeline.Finding{grade(1, "critical", 0.9), grade(3, "fail", 0.9), grade(5, "fail", 0.9)}, ""},
 	} {
 		r := Aggregate(world(map[string][]pipeline.Finding{"grader": tt.grades}))
 		raised := ""
@@ -288,21 +288,21 @@ func TestDeduplicate(t *testing.T) {
 	}{
 		{"same line", []pipeline.Finding{at("a.go", 2, 2, "T")}, []pipeline.Finding{at("a.go", 2, 2, "T")}, 1},
 		{"title normalised", []pipeline.Finding{at("a.go", 2, 2, "Error  ignored!")}, []pipeline.Finding{at("a.go", 2, 2, "error ignored")}, 1},
-		{"signs are punctuation", []pipeline.Finding{at("a.go", 2, 2, "Call `f` + `g`")}, []pipeline.Finding{at("a.go", 2, 2, "call f g")}, 1},
-		{"nothing but punctuation", []pipeline.Finding{at("a.go", 2, 2, "==")}, []pipeline.Finding{at("a.go", 2, 2, "!=")}, 2},
+		{"signs count as punctuation", []pipeline.Finding{at("a.go", 2, 2, "Call `f` + `g`")}, []pipeline.Finding{at("a.go", 2, 2, "call f g")}, 1},
+		{"only punctuation", []pipeline.Finding{at("a.go", 2, 2, "==")}, []pipeline.Finding{at("a.go", 2, 2, "!=")}, 2},
 		{"adjacent", []pipeline.Finding{at("a.go", 2, 2, "T")}, []pipeline.Finding{at("a.go", 3, 3, "T")}, 1},
 		{"overlap", []pipeline.Finding{at("a.go", 1, 4, "T")}, []pipeline.Finding{at("a.go", 2, 3, "T")}, 1},
 		{"a gap between", []pipeline.Finding{at("a.go", 2, 2, "T")}, []pipeline.Finding{at("a.go", 4, 4, "T")}, 2},
 		{"transitive", []pipeline.Finding{at("a.go", 1, 2, "T"), at("a.go", 5, 6, "T")}, []pipeline.Finding{at("a.go", 3, 4, "T")}, 1},
-		{"contained, then on", []pipeline.Finding{at("a.go", 1, 5, "T"), at("a.go", 2, 2, "T")}, []pipeline.Finding{at("a.go", 6, 6, "T")}, 1},
+		{"contained, then further lines", []pipeline.Finding{at("a.go", 1, 5, "T"), at("a.go", 2, 2, "T")}, []pipeline.Finding{at("a.go", 6, 6, "T")}, 1},
 		{"other file", []pipeline.Finding{at("a.go", 2, 2, "T")}, []pipeline.Finding{at("b.go", 2, 2, "T")}, 2},
 		{"other title", []pipeline.Finding{at("a.go", 2, 2, "T")}, []pipeline.Finding{at("a.go", 2, 2, "U")}, 2},
 		{"whole file and line 1", []pipeline.Finding{at("a.go", 0, 0, "T")}, []pipeline.Finding{at("a.go", 1, 1, "T")}, 2},
 		{"whole file twice", []pipeline.Finding{at("a.go", 0, 0, "T")}, []pipeline.Finding{at("a.go", 0, 0, "T")}, 1},
 		{"same section", []pipeline.Finding{section("", "Title", "T")}, []pipeline.Finding{section("", "title:", "T")}, 1},
 		{"other section", []pipeline.Finding{section("", "Title", "T")}, []pipeline.Finding{section("", "Body", "T")}, 2},
-		{"one agent's remove against its keep", []pipeline.Finding{acts(at("a.go", 2, 2, "T"), pipeline.ActionRemove), acts(at("a.go", 2, 2, "T"), pipeline.ActionKeep)}, nil, 2},
-		{"remove against add, in words", []pipeline.Finding{says(at("a.go", 2, 2, "T"), "Remove the cache."), says(at("a.go", 2, 2, "T"), "Add a limit.")}, nil, 2},
+		{"one agent's remove and its own keep", []pipeline.Finding{acts(at("a.go", 2, 2, "T"), pipeline.ActionRemove), acts(at("a.go", 2, 2, "T"), pipeline.ActionKeep)}, nil, 2},
+		{"remove and add, in words", []pipeline.Finding{says(at("a.go", 2, 2, "T"), "Remove the cache."), says(at("a.go", 2, 2, "T"), "Add a limit.")}, nil, 2},
 		{"remove and remove", []pipeline.Finding{acts(at("a.go", 2, 2, "T"), pipeline.ActionRemove)}, []pipeline.Finding{says(at("a.go", 2, 2, "T"), "Drop it.")}, 1},
 		{"keep and add", []pipeline.Finding{acts(at("a.go", 2, 2, "T"), pipeline.ActionKeep)}, []pipeline.Finding{acts(at("a.go", 2, 2, "T"), pipeline.ActionAdd)}, 1},
 	} {

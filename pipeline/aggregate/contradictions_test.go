@@ -46,7 +46,7 @@ func TestContradictions(t *testing.T) {
 		{"half of the shorter", at(2, "the cache", "remove"), at(2, "the cache pays off quickly", "keep"), true},
 		{"a plural", at(2, "slow caches", "remove"), at(2, "the cache of entries pays", "keep"), true},
 		{"less than half of the shorter", at(2, "slow cache eviction", "remove"), at(2, "the cache pays off quickly", "keep"), false},
-		{"nothing but stop words in common", at(2, "it is in the way", "remove"), at(2, "it is in the plan", "keep"), false},
+		{"only stop words in common", at(2, "it is in the way", "remove"), at(2, "it is in the plan", "keep"), false},
 		{"no common word", at(2, "slow", "remove"), at(2, "fast", "keep"), false},
 		{"half of the words, another line", at(2, "the cache is slow", "remove"), at(5, "the cache pays off", "keep"), false},
 		{"impossible and essential", message(at(2, "T", ""), "It is impossible."), message(at(2, "T", ""), "This is ESSENTIAL."), true},
@@ -123,7 +123,7 @@ func TestImpossibleAndEssential(t *testing.T) {
 		{"a warning of an agent and a model", outputs{x: impossible("warning"), qualityA: essential}, "major", "warning"},
 		{"an agent and two models", outputs{x: impossible("info"), qualityA: essential, qualityB: essential}, "major", "major"},
 		{"two models", outputs{qualityA: impossible("info"), qualityB: essential}, "major", "info"},
-		{"an agent and what a model was not sure of", outputs{x: essential, qualityA: {sure(impossible("info")[0], 0.4)}}, "major", "warning"},
+		{"an agent and an unsure model", outputs{x: essential, qualityA: {sure(impossible("info")[0], 0.4)}}, "major", "warning"},
 		{"a major of one model", outputs{qualityA: impossible("major"), qualityB: essential}, "major", "warning"},
 	} {
 		r := Aggregate(panel(tt.o))
@@ -163,7 +163,7 @@ func TestTradeOffAtTheGate(t *testing.T) {
 		{"a model's major that an agent contradicts", outputs{qualityA: remove("major"), x: keep("info")}, "warning", pipeline.DecisionPassWithWarnings},
 		{"two models, one major", outputs{qualityA: remove("major"), qualityB: keep("major")}, "warning", pipeline.DecisionPassWithWarnings},
 		{"two models, one critical", outputs{qualityA: remove("critical"), qualityB: keep("info")}, "warning", pipeline.DecisionNeedsFixes},
-		{"an agreed one", outputs{qualityA: remove("critical"), qualityB: remove("info"), x: keep("info")}, "critical", pipeline.DecisionFail},
+		{"an agreed finding", outputs{qualityA: remove("critical"), qualityB: remove("info"), x: keep("info")}, "critical", pipeline.DecisionFail},
 	} {
 		r := Aggregate(panel(tt.o))
 		if f := r.Findings[0]; len(r.Findings) != 1 || f.GateSeverity != tt.counts || r.Decision != tt.decision {
@@ -225,10 +225,10 @@ func TestPlacesOfADispute(t *testing.T) {
 		o    outputs
 		want string
 	}{
-		{"over another", outputs{x: {f(1, 1, "T", "remove")}, y: {f(3, 3, "T", "keep")}, specA: {f(2, 2, "T", "none")}}, "Trade-off: T (3)"},
-		{"beside one that reaches further", outputs{x: {f(5, 5, "all caches", "remove")}, y: {f(1, 6, "some caches", "keep"), f(2, 2, "few caches", "keep")}}, "Trade-off: all caches (2), few caches (0)"},
+		{"by way of another finding", outputs{x: {f(1, 1, "T", "remove")}, y: {f(3, 3, "T", "keep")}, specA: {f(2, 2, "T", "none")}}, "Trade-off: T (3)"},
+		{"next to a finding that extends further", outputs{x: {f(5, 5, "all caches", "remove")}, y: {f(1, 6, "some caches", "keep"), f(2, 2, "few caches", "keep")}}, "Trade-off: all caches (2), few caches (0)"},
 		{"several on both sides", outputs{x: {f(1, 1, "T", "remove"), f(1, 1, "T T2", "keep")}, y: {f(1, 1, "T", "remove"), f(1, 1, "T T2", "keep")}}, "Trade-off: T (2)"},
-		{"of those that came back, only one", outputs{
+		{"only one of several promoted findings", outputs{
 			x:     {f(1, 1, "one cache", "keep"), f(5, 5, "other", "none")},
 			y:     {sure(f(1, 1, "two cache", "remove"), 0.4), sure(f(5, 5, "third", "none"), 0.4)},
 			specA: {sure(f(6, 6, "fourth", "none"), 0.4)},
@@ -281,7 +281,7 @@ func TestCrowdedDispute(t *testing.T) {
 		major bool
 	}{
 		{"too many", outputs{x: {impossible}, y: others(maxCompared)}, true},
-		{"one less", outputs{x: {impossible}, y: others(maxCompared - 1)}, false},
+		{"one fewer", outputs{x: {impossible}, y: others(maxCompared - 1)}, false},
 		{"too many of a model", outputs{x: {impossible}, qualityA: others(maxCompared)}, false},
 		{"too many for a model", outputs{qualityA: {impossible}, y: others(maxCompared)}, false},
 	} {

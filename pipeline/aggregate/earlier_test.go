@@ -58,13 +58,13 @@ func TestMatchEarlierFindings(t *testing.T) {
 		{"the same words", code, list(was), list(was), "open same major"},
 		{"half of the words", code, list(at("Skips rows of page one", "wrong-order", "major")), list(was), "open same major"},
 		{"the category alone, by one model", code, list(at("Page one is empty", "off-by-one", "major")), nil, "open same major"},
-		{"as something milder", code, list(at("Rows are skipped", "off-by-one", "info")), list(at("Rows are skipped", "off-by-one", "info")), "open same major"},
-		{"as something milder, and the code around it changed", edited(4, "other"), list(at("Rows are skipped", "off-by-one", "info")), nil, "open same info"},
+		{"milder", code, list(at("Rows are skipped", "off-by-one", "info")), list(at("Rows are skipped", "off-by-one", "info")), "open same major"},
+		{"milder, and the code around it changed", edited(4, "other"), list(at("Rows are skipped", "off-by-one", "info")), nil, "open same info"},
 		{"neither", code, list(at("Page one is empty", "wrong-order", "major")), nil, "new other warning; open same major: not raised again; its lines are unchanged"},
-		{"lines above it moved it", append([]string{"zero"}, code...), list(func() pipeline.Finding { f := at("Skips rows", "", "major"); f.StartLine, f.EndLine = 4, 4; return f }()), nil, "open same warning"}, // the code around it changed
+		{"moved by lines above it", append([]string{"zero"}, code...), list(func() pipeline.Finding { f := at("Skips rows", "", "major"); f.StartLine, f.EndLine = 4, 4; return f }()), nil, "open same warning"}, // the code around it changed
 
 		{"more lines around it", code, list(wide), list(wide), "open same major"},
-		{"nobody raises it again", code, nil, nil, "open same major: not raised again; its lines are unchanged"},
+		{"not raised again", code, nil, nil, "open same major: not raised again; its lines are unchanged"},
 		{"its line changed", edited(3, "other"), nil, nil, "resolved"},
 		{"its line is gone", []string{"one", "two", "four", "five", "six"}, nil, nil, "resolved"},
 		{"the line beside it changed", edited(4, "other"), nil, nil, "resolved"},
@@ -109,9 +109,9 @@ func TestMatchDependsOnNamedFiles(t *testing.T) {
 		want          string // what becomes of the finding
 	}{
 		{"the file changed", "lib/total.go:2 passes nil.", []string{"call(x)", "call(y)"}, false, "resolved"},
-		{"by its name alone", "The caller in `total.go` passes nil.", []string{"call(x)", "call(y)"}, false, "resolved"},
+		{"by its name only", "The caller in `total.go` passes nil.", []string{"call(x)", "call(y)"}, false, "resolved"},
 		{"the file changed, and a model repeats it", "lib/total.go passes nil.", []string{"call(x)", "call(y)"}, true, "counts as warning"},
-		{"the file is as it was", "lib/total.go passes nil.", []string{"call(x)", "call(nil)"}, false, "counts as major"},
+		{"the file is unchanged", "lib/total.go passes nil.", []string{"call(x)", "call(nil)"}, false, "counts as major"},
 		{"another file changed", "A caller passes nil.", []string{"call(x)", "call(y)"}, false, "counts as major"},
 		{"its own file is named", "a.go takes nil.", []string{"call(x)", "call(y)"}, false, "counts as major"},
 		{"the file is gone from the change", "lib/total.go passes nil.", nil, false, "resolved"},

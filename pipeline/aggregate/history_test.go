@@ -83,15 +83,15 @@ func TestOpenWhateverIsMerged(t *testing.T) {
 		next head
 		want string
 	}{
-		"nothing changes":  {head{"a.go": {"bad 1", "bad 2", "bad 3", "good", "good", "bad 4"}}, "new 0, open 2, resolved 0, unconfirmed 0, back []"},
-		"the first fixed":  {head{"a.go": {"good", "bad 2", "bad 3", "good", "good", "bad 4"}}, "new 0, open 2, resolved 0, unconfirmed 0, back []"},
-		"the middle fixed": {head{"a.go": {"bad 1", "good", "bad 3", "good", "good", "bad 4"}}, "new 0, open 3, resolved 0, unconfirmed 0, back []"},
-		"the last fixed":   {head{"a.go": {"bad 1", "bad 2", "good", "good", "good", "bad 4"}}, "new 0, open 2, resolved 0, unconfirmed 0, back []"},
-		"all three fixed":  {head{"a.go": {"good", "good", "bad 4"}}, "new 0, open 1, resolved 1, unconfirmed 0, back []"},
-		"one more beside":  {head{"a.go": {"bad 0", "bad 1", "bad 2", "bad 3", "good", "good", "bad 4"}}, "new 0, open 2, resolved 0, unconfirmed 0, back []"},
-		"one more apart":   {head{"a.go": {"bad 1", "bad 2", "bad 3", "good", "good", "bad 4", "good", "bad 5"}}, "new 1, open 2, resolved 0, unconfirmed 0, back []"},
-		"one ignored":      {head{"a.go": {"bad 1", "bad 2 // reviewgate:ignore r1 wanted", "bad 3", "good", "good", "bad 4"}}, "new 0, open 3, resolved 0, unconfirmed 0, back []"},
-		"now one block":    {head{"a.go": {"bad 1", "bad 2", "bad 3", "bad 4"}}, "new 0, open 1, resolved 0, unconfirmed 0, back []"},
+		"nothing changes":     {head{"a.go": {"bad 1", "bad 2", "bad 3", "good", "good", "bad 4"}}, "new 0, open 2, resolved 0, unconfirmed 0, back []"},
+		"the first fixed":     {head{"a.go": {"good", "bad 2", "bad 3", "good", "good", "bad 4"}}, "new 0, open 2, resolved 0, unconfirmed 0, back []"},
+		"the middle fixed":    {head{"a.go": {"bad 1", "good", "bad 3", "good", "good", "bad 4"}}, "new 0, open 3, resolved 0, unconfirmed 0, back []"},
+		"the last fixed":      {head{"a.go": {"bad 1", "bad 2", "good", "good", "good", "bad 4"}}, "new 0, open 2, resolved 0, unconfirmed 0, back []"},
+		"all three fixed":     {head{"a.go": {"good", "good", "bad 4"}}, "new 0, open 1, resolved 1, unconfirmed 0, back []"},
+		"one more next to it": {head{"a.go": {"bad 0", "bad 1", "bad 2", "bad 3", "good", "good", "bad 4"}}, "new 0, open 2, resolved 0, unconfirmed 0, back []"},
+		"one more elsewhere":  {head{"a.go": {"bad 1", "bad 2", "bad 3", "good", "good", "bad 4", "good", "bad 5"}}, "new 1, open 2, resolved 0, unconfirmed 0, back []"},
+		"one ignored":         {head{"a.go": {"bad 1", "bad 2 // reviewgate:ignore r1 wanted", "bad 3", "good", "good", "bad 4"}}, "new 0, open 3, resolved 0, unconfirmed 0, back []"},
+		"now in one block":    {head{"a.go": {"bad 1", "bad 2", "bad 3", "bad 4"}}, "new 0, open 1, resolved 0, unconfirmed 0, back []"},
 	} {
 		wantHistory(t, name, afterHeads(all, accepting(tc.next.input())), tc.want)
 	}
@@ -168,35 +168,35 @@ func TestResolvedOnlyAfterAnotherLook(t *testing.T) {
 		change func(*Input)
 		want   string
 	}{
-		"both looked":     {func(*Input) {}, resolved},
-		"one failed":      {func(in *Input) { in.Results[1].Status = pipeline.AgentFailed }, unconfirmed},
-		"one did not run": {func(in *Input) { in.Results, in.Manifest.Entries = in.Results[:1], in.Manifest.Entries[:1] }, unconfirmed},
-		"one looked elsewhere": {func(in *Input) {
+		"both agents looked":    {func(*Input) {}, resolved},
+		"one agent failed":      {func(in *Input) { in.Results[1].Status = pipeline.AgentFailed }, unconfirmed},
+		"one agent did not run": {func(in *Input) { in.Results, in.Manifest.Entries = in.Results[:1], in.Manifest.Entries[:1] }, unconfirmed},
+		"one agent looked elsewhere": {func(in *Input) {
 			in.Manifest.Entries[1].Scope = pipeline.AgentScope{Files: pipeline.List[string]{"b.go"}}
 		}, unconfirmed},
-		"one looked at these": {func(in *Input) {
+		"one agent looked at these": {func(in *Input) {
 			in.Manifest.Entries[1].Scope = pipeline.AgentScope{Files: pipeline.List[string]{"a.go", "b.go"}}
 		}, resolved},
 		"a stage failed": {func(in *Input) { in.Failed = &pipeline.Incompleteness{What: "stage", Gating: true} }, unconfirmed},
 		"its diff is unknown": {func(in *Input) {
 			in.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: "a.go"}}
 		}, unconfirmed},
-		"another's diff": {func(in *Input) {
+		"another file's diff is unknown": {func(in *Input) {
 			in.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: "b.go"}}
 		}, resolved},
 		"commits are unknown": {func(in *Input) {
 			in.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "commits", Gating: true}}
 		}, resolved},
-		"its file left the change": {func(in *Input) { in.Facts.Files = in.Facts.Files[1:] }, resolved},
-		"left, and nobody asked":   {func(in *Input) { in.Facts.Files, in.Results, in.Manifest.Entries = in.Facts.Files[1:], nil, nil }, resolved},
-		"left, and one failed": {func(in *Input) {
+		"its file left the change":                {func(in *Input) { in.Facts.Files = in.Facts.Files[1:] }, resolved},
+		"left the change, and no agent was asked": {func(in *Input) { in.Facts.Files, in.Results, in.Manifest.Entries = in.Facts.Files[1:], nil, nil }, resolved},
+		"left the change, and one agent failed": {func(in *Input) {
 			in.Facts.Files, in.Results[1].Status = in.Facts.Files[1:], pipeline.AgentTimedOut
 		}, unconfirmed},
-		"left, and a diff is unknown": {func(in *Input) {
+		"left the change, and a diff is unknown": {func(in *Input) {
 			in.Facts.Files = in.Facts.Files[1:]
 			in.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: "b.go", Gating: true}}
 		}, unconfirmed},
-		"left a list that isn't whole": {func(in *Input) {
+		"missing from an incomplete list": {func(in *Input) {
 			in.Facts.Files = in.Facts.Files[1:]
 			in.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "files", Gating: true}}
 		}, unconfirmed},
@@ -457,10 +457,10 @@ func TestWhatVanishedIsResolved(t *testing.T) {
 		failed bool
 		want   string
 	}{
-		"all is gone":             {[]string{"x", "good one", "good two", "y", "start {", "1", "2", "3"}, false, resolved},
-		"all moved":               {[]string{"y", "", "begin {", "1", "  2", "3", "", "x", "bad  one", "bad two"}, false, unconfirmed},
-		"one of two is there":     {[]string{"bad two", "4", "begin {", "1", "2", "3"}, false, unconfirmed},
-		"a part of it is there":   {[]string{"begin {", "1", "2", "and 3"}, false, resolved},
+		"everything is gone":      {[]string{"x", "good one", "good two", "y", "start {", "1", "2", "3"}, false, resolved},
+		"everything moved":        {[]string{"y", "", "begin {", "1", "  2", "3", "", "x", "bad  one", "bad two"}, false, unconfirmed},
+		"one of two remains":      {[]string{"bad two", "4", "begin {", "1", "2", "3"}, false, unconfirmed},
+		"a part of it remains":    {[]string{"begin {", "1", "2", "and 3"}, false, resolved},
 		"gone, but nobody looked": {[]string{"x"}, true, unconfirmed},
 	} {
 		next := head{"a.go": tc.lines}.input()

@@ -262,8 +262,8 @@ func TestFingerprintDependsOnThePlaceAlone(t *testing.T) {
 	unsure.Confidence = 0.1
 	for name, outputs := range map[string]map[string][]pipeline.Finding{
 		"of another agent":              {"y": {f}},
-		"by two":                        {"x": {f}, "y": {surer}},
-		"twice by one":                  {"x": {f, f}},
+		"by two agents":                 {"x": {f}, "y": {surer}},
+		"twice by one agent":            {"x": {f, f}},
 		"one is unsure":                 {"x": {f}, "y": {unsure}},
 		"among others of the same kind": {"x": {f, finding("b.go", 1, "T", pipeline.SeverityMajor)}},
 	} {

@@ -81,13 +81,13 @@ func TestIgnoreForms(t *testing.T) {
 		{"colon behind the last rule", []string{"", "x() // reviewgate:ignore r0,r1: known"}, "known"},
 		{"upper case", []string{"", "x() // reviewgate:ignore R1 known"}, "known"},
 		{"many slashes", []string{"", "x() /// reviewgate:ignore r1 known"}, "known"},
-		{"the second time", []string{"", "x(reviewgate:ignore) // reviewgate:ignore r1 known"}, "known"},
+		{"the second word counts", []string{"", "x(reviewgate:ignore) // reviewgate:ignore r1 known"}, "known"},
 		{"apostrophe in the reason", []string{"", "x() // reviewgate:ignore r1 it's fine"}, "it's fine"},
 		{"closed quotes before", []string{"", `x("a \" b", 'c') // reviewgate:ignore r1 known`}, "known"},
-		{"white space and what can't be seen", []string{"", "x() // reviewgate:ignore r1 a\t\u202e b\x00"}, "a \uFFFD b\uFFFD"},
+		{"white space and invisible characters", []string{"", "x() // reviewgate:ignore r1 a\t\u202e b\x00"}, "a \uFFFD b\uFFFD"},
 		{"on the line and above", []string{"// reviewgate:ignore r1 above", "x() // reviewgate:ignore r1 its own"}, "its own"},
-		{"a reason as long as one may be", []string{"", "x() // reviewgate:ignore r1 " + strings.Repeat("ä", 200)}, strings.Repeat("ä", 200)},
-		{"a reason too long by one", []string{"", "x() // reviewgate:ignore r1 " + strings.Repeat("ä", 201)}, strings.Repeat("ä", 199) + "…"},
+		{"a reason of the greatest length", []string{"", "x() // reviewgate:ignore r1 " + strings.Repeat("ä", 200)}, strings.Repeat("ä", 200)},
+		{"a reason one character too long", []string{"", "x() // reviewgate:ignore r1 " + strings.Repeat("ä", 201)}, strings.Repeat("ä", 199) + "…"},
 		{"long reason", []string{"", "x() // reviewgate:ignore r1 " + strings.Repeat("ä", 300)}, strings.Repeat("ä", 199) + "…"},
 
 		{"another rule", []string{"", "x() // reviewgate:ignore r2 known"}, ""},
@@ -97,7 +97,7 @@ func TestIgnoreForms(t *testing.T) {
 		{"no rule", []string{"", "x() // reviewgate:ignore"}, ""},
 		{"no reason", []string{"", "x() // reviewgate:ignore r1"}, ""},
 		{"no reason in a block", []string{"", "x() /* reviewgate:ignore r1 */ + y()"}, ""},
-		{"no comment", []string{"", "reviewgate:ignore r1 known"}, ""},
+		{"not a comment", []string{"", "reviewgate:ignore r1 known"}, ""},
 		{"in a string", []string{"", `x("// reviewgate:ignore r1 known")`}, ""},
 		{"word in a longer one", []string{"", "x() // reviewgate:ignored r1 known"}, ""},
 		{"word in a longer one before a comma", []string{"", "x() // reviewgate:ignored,r1 known"}, ""},
@@ -140,11 +140,11 @@ func TestWhatCommentsMayNotIgnore(t *testing.T) {
 	}{
 		{"major", "x", func(*Input, *pipeline.Finding) {}, ""},
 		{"critical", "x", func(_ *Input, f *pipeline.Finding) { f.Severity = pipeline.SeverityCritical }, "not ignored: an inline comment can't ignore a critical finding"},
-		{"critical where all may", "x", func(in *Input, f *pipeline.Finding) {
+		{"critical where all may be ignored", "x", func(in *Input, f *pipeline.Finding) {
 			f.Severity = pipeline.SeverityCritical
 			in.Config.Settings.Synthesis.InlineIgnore = config.IgnoreAll
 		}, ""},
-		{"none may", "x", func(in *Input, _ *pipeline.Finding) {
+		{"none may be ignored", "x", func(in *Input, _ *pipeline.Finding) {
 			in.Config.Settings.Synthesis.InlineIgnore = config.IgnoreNone
 		}, "not ignored: the config allows no inline comments"},
 		{"final rule", "x", func(in *Input, _ *pipeline.Finding) {
@@ -244,31 +244,31 @@ func TestIgnoresOfTheChangeWait(t *testing.T) {
 		old    bool // the base has the comment, but about another line
 		lang   string
 	}{
-		"it stood above the code":                   {[]pipeline.Line{line(context, comment), line(context, code)}, 2, 2, pipeline.FileModified, true, false, ""},
-		"it stood on the line":                      {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileModified, true, false, ""},
-		"it stood in a file that has another name":  {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileRenamed, true, false, ""},
-		"a line before it is taken out":             {[]pipeline.Line{line(removed, "y()"), line(context, comment), line(context, code)}, 2, 2, pipeline.FileModified, true, false, ""},
-		"it is added on the line":                   {[]pipeline.Line{line(removed, code), line(added, code+comment)}, 1, 1, pipeline.FileModified, false, false, ""},
-		"it is added above old code":                {[]pipeline.Line{line(added, comment), line(context, code)}, 2, 2, pipeline.FileModified, false, false, ""},
-		"it is added in a new file":                 {[]pipeline.Line{line(added, comment), line(added, code)}, 2, 2, pipeline.FileAdded, false, false, ""},
-		"it is moved down":                          {[]pipeline.Line{line(removed, comment), line(context, "y()"), line(added, comment), line(context, code)}, 3, 3, pipeline.FileModified, false, false, ""},
-		"the rule is added to it":                   {[]pipeline.Line{line(removed, "// reviewgate:ignore r2 known"), line(added, "// reviewgate:ignore r2,r1 known"), line(context, code)}, 2, 2, pipeline.FileModified, false, false, ""},
-		"the code below it is another":              {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(added, code)}, 2, 2, pipeline.FileModified, false, true, ""},
-		"code is put in below it":                   {[]pipeline.Line{line(context, comment), line(added, code), line(context, "y()")}, 2, 2, pipeline.FileModified, false, true, ""},
-		"what stood between is taken out":           {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(context, code)}, 2, 2, pipeline.FileModified, false, true, ""},
-		"the second of the finding's lines is new":  {[]pipeline.Line{line(context, comment), line(context, "x("), line(added, "y)")}, 2, 3, pipeline.FileModified, false, true, ""},
-		"a line within the finding is taken out":    {[]pipeline.Line{line(context, comment), line(context, "x("), line(removed, "y,"), line(context, "z)")}, 2, 3, pipeline.FileModified, false, true, ""},
-		"not all of the finding's lines are shown":  {[]pipeline.Line{line(context, comment), line(context, code)}, 2, 9, pipeline.FileModified, false, true, ""},
-		"the file is a copy of another":             {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileCopied, false, true, ""},
-		"the code is indented, and so is not equal": {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, ""},
-		"the code is another beside the comment":    {[]pipeline.Line{line(removed, "y()"+comment), line(added, code+comment)}, 1, 1, pipeline.FileModified, false, true, ""},
-		"the code is indented in Go":                {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, true, false, "Go"},
-		"both are indented in Go":                   {[]pipeline.Line{line(removed, comment), line(removed, code), line(added, "\t"+comment), line(added, "  "+code)}, 2, 2, pipeline.FileModified, true, false, "Go"},
-		"the comment is indented with its line":     {[]pipeline.Line{line(removed, code+comment), line(added, "\t"+code+comment)}, 1, 1, pipeline.FileModified, true, false, "Go"},
-		"the code is indented in Python":            {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, "Python"},
-		"a line within the code is indented":        {[]pipeline.Line{line(context, comment), line(removed, "x(`"), line(removed, "a b`)"), line(added, "x(`"), line(added, "a  b`)")}, 2, 3, pipeline.FileModified, false, true, "Go"},
-		"the code is indented under another line":   {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "if y {"), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, "Go"},
-		"a line is taken out before indented code":  {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, "Go"},
+		"the base has it above the code":              {[]pipeline.Line{line(context, comment), line(context, code)}, 2, 2, pipeline.FileModified, true, false, ""},
+		"the base has it on the line":                 {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileModified, true, false, ""},
+		"the base has it in a file with another name": {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileRenamed, true, false, ""},
+		"a line before it is removed":                 {[]pipeline.Line{line(removed, "y()"), line(context, comment), line(context, code)}, 2, 2, pipeline.FileModified, true, false, ""},
+		"it is added on the line":                     {[]pipeline.Line{line(removed, code), line(added, code+comment)}, 1, 1, pipeline.FileModified, false, false, ""},
+		"it is added above old code":                  {[]pipeline.Line{line(added, comment), line(context, code)}, 2, 2, pipeline.FileModified, false, false, ""},
+		"it is added in a new file":                   {[]pipeline.Line{line(added, comment), line(added, code)}, 2, 2, pipeline.FileAdded, false, false, ""},
+		"it is moved down":                            {[]pipeline.Line{line(removed, comment), line(context, "y()"), line(added, comment), line(context, code)}, 3, 3, pipeline.FileModified, false, false, ""},
+		"the rule is added to it":                     {[]pipeline.Line{line(removed, "// reviewgate:ignore r2 known"), line(added, "// reviewgate:ignore r2,r1 known"), line(context, code)}, 2, 2, pipeline.FileModified, false, false, ""},
+		"the code below it changes":                   {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(added, code)}, 2, 2, pipeline.FileModified, false, true, ""},
+		"code is added below it":                      {[]pipeline.Line{line(context, comment), line(added, code), line(context, "y()")}, 2, 2, pipeline.FileModified, false, true, ""},
+		"the lines between are removed":               {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(context, code)}, 2, 2, pipeline.FileModified, false, true, ""},
+		"the second of the finding's lines is new":    {[]pipeline.Line{line(context, comment), line(context, "x("), line(added, "y)")}, 2, 3, pipeline.FileModified, false, true, ""},
+		"a line within the finding is removed":        {[]pipeline.Line{line(context, comment), line(context, "x("), line(removed, "y,"), line(context, "z)")}, 2, 3, pipeline.FileModified, false, true, ""},
+		"not all of the finding's lines are shown":    {[]pipeline.Line{line(context, comment), line(context, code)}, 2, 9, pipeline.FileModified, false, true, ""},
+		"the file is a copy of another":               {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileCopied, false, true, ""},
+		"the code is indented, and so is not equal":   {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, ""},
+		"the code next to the comment changes":        {[]pipeline.Line{line(removed, "y()"+comment), line(added, code+comment)}, 1, 1, pipeline.FileModified, false, true, ""},
+		"the code is indented in Go":                  {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, true, false, "Go"},
+		"both are indented in Go":                     {[]pipeline.Line{line(removed, comment), line(removed, code), line(added, "\t"+comment), line(added, "  "+code)}, 2, 2, pipeline.FileModified, true, false, "Go"},
+		"the comment is indented with its line":       {[]pipeline.Line{line(removed, code+comment), line(added, "\t"+code+comment)}, 1, 1, pipeline.FileModified, true, false, "Go"},
+		"the code is indented in Python":              {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, "Python"},
+		"a line within the code is indented":          {[]pipeline.Line{line(context, comment), line(removed, "x(`"), line(removed, "a b`)"), line(added, "x(`"), line(added, "a  b`)")}, 2, 3, pipeline.FileModified, false, true, "Go"},
+		"the code is indented under another line":     {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "if y {"), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, "Go"},
+		"a line is removed before indented code":      {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, "Go"},
 	} {
 		f := ruled(tt.start, pipeline.SeverityMajor)
 		f.EndLine = tt.end

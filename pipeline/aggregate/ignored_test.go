@@ -17,7 +17,7 @@ func TestIgnoredPaths(t *testing.T) {
 		ignored bool
 	}{
 		"in the path":      {"gen/a.go", func(*config.Ignored, *Input) {}, true},
-		"beside it":        {"src/gen/a.go", func(*config.Ignored, *Input) {}, false},
+		"next to the path": {"src/gen/a.go", func(*config.Ignored, *Input) {}, false},
 		"by its agent":     {"gen/a.go", func(e *config.Ignored, in *Input) { e.Agents = []string{in.Results[0].Agent} }, true},
 		"by another agent": {"gen/a.go", func(e *config.Ignored, _ *Input) { e.Agents = []string{"another"} }, false},
 		"by its rule":      {"gen/a.go", func(e *config.Ignored, _ *Input) { e.Rules = []string{"r1"} }, true},

@@ -49,11 +49,11 @@ func TestProof(t *testing.T) {
 		{"another title", outputs{qualityA: {major}, qualityB: {finding("a.go", 2, "U", "info")}}, false},
 		{"another title by the same rule", outputs{qualityA: {ruledBy(major, "r1")}, qualityB: {ruledBy(finding("a.go", 2, "U", "info"), "r1")}}, true},
 		{"another title by another rule", outputs{qualityA: {ruledBy(major, "r1")}, qualityB: {ruledBy(finding("a.go", 2, "U", "info"), "r2")}}, false},
-		{"an agent that is no model", outputs{qualityA: {major}, x: {info}}, true},
+		{"an agent without a model", outputs{qualityA: {major}, x: {info}}, true},
 		{"by the same rule", outputs{qualityA: {ruledBy(major, "r1")}, x: {ruledBy(finding("a.go", 2, "U", "info"), "r1")}}, true},
-		{"no model", outputs{x: {major}}, true},
-		{"one that opposes", outputs{qualityA: {acts(major, "remove")}, qualityB: {acts(info, "keep")}}, false},
-		{"no model, and a model that opposes", outputs{x: {acts(major, "remove")}, qualityB: {acts(info, "keep")}}, true},
+		{"no models", outputs{x: {major}}, true},
+		{"an opposing model", outputs{qualityA: {acts(major, "remove")}, qualityB: {acts(info, "keep")}}, false},
+		{"an agent, and an opposing model", outputs{x: {acts(major, "remove")}, qualityB: {acts(info, "keep")}}, true},
 		{"one below the confidence gate", outputs{qualityA: {major}, qualityB: {sure(info, 0.4)}}, false},
 	} {
 		r := Aggregate(panel(tt.o))
@@ -149,9 +149,9 @@ func TestDiscard(t *testing.T) {
 		fails bool
 	}{
 		{"both models fail it", outputs{specA: spec("major"), specB: spec("major")}, "", true},
-		{"one alone, major", outputs{specA: spec("major")}, "", false},
-		{"one alone, critical", outputs{specA: spec("critical")}, models.HoldNever, false},
-		{"one alone, held", outputs{specA: spec("critical")}, models.HoldCritical, true},
+		{"one model, major", outputs{specA: spec("major")}, "", false},
+		{"one model, critical", outputs{specA: spec("critical")}, models.HoldNever, false},
+		{"one model, held", outputs{specA: spec("critical")}, models.HoldCritical, true},
 		{"only warnings", outputs{specA: spec("warning"), specB: spec("warning")}, "", false},
 		{"proven by an agent outside the stage", outputs{specA: spec("major"), x: spec("info")}, "", true},
 		{"by an agent that is no model", outputs{reports: spec("major")}, "", true},
@@ -229,12 +229,12 @@ func TestModelsReport(t *testing.T) {
 		{"both fail on other things", outputs{qualityA: {f("T", 1, "major")}, qualityB: {f("U", 1, "major")}}, "a  FAIL FAIL, b  FAIL FAIL; 0 1 1 0; 0.60 medium human"},
 		{"one thing said three times counts once", outputs{qualityA: {f("T", 1, "info"), f("T", 2, "info")}, qualityB: {f("T", 3, "info")}}, "a  PASS PASS, b  PASS PASS; 1 0 0 0; 0.85 high auto_approve_with_notes"},
 		{"a contradiction", outputs{qualityA: {acts(f("T", 1, "info"), "remove")}, qualityB: {acts(f("T", 1, "info"), "keep"), f("U", 5, "info")}}, "a  PASS PASS, b  PASS PASS; 0 0 1 1; 0.85 high auto_approve_with_notes"},
-		{"a contradiction with no model", outputs{qualityA: {acts(f("T", 1, "info"), "remove")}, x: {acts(f("T", 1, "info"), "keep")}, qualityB: {}}, "a  PASS PASS, b  PASS PASS; 0 1 0 0; 0.85 high auto_approve_with_notes"},
-		{"what others found", outputs{specA: {}, specB: {}, x: {f("T", 1, "critical")}}, "a PASS  PASS, b PASS  PASS; 0 0 0 0; 1.00 very high auto_approve"},
-		{"one alone", outputs{specA: {}, qualityA: {}}, "a PASS PASS PASS; 0 0 0 0; 0.85 high auto_approve"},
-		{"one alone, minor", outputs{qualityA: {f("T", 1, "info")}}, "a  PASS PASS; 0 1 0 0; 0.75 medium human"},
+		{"a contradiction with an agent", outputs{qualityA: {acts(f("T", 1, "info"), "remove")}, x: {acts(f("T", 1, "info"), "keep")}, qualityB: {}}, "a  PASS PASS, b  PASS PASS; 0 1 0 0; 0.85 high auto_approve_with_notes"},
+		{"findings of other agents", outputs{specA: {}, specB: {}, x: {f("T", 1, "critical")}}, "a PASS  PASS, b PASS  PASS; 0 0 0 0; 1.00 very high auto_approve"},
+		{"one model", outputs{specA: {}, qualityA: {}}, "a PASS PASS PASS; 0 0 0 0; 0.85 high auto_approve"},
+		{"one model, minor", outputs{qualityA: {f("T", 1, "info")}}, "a  PASS PASS; 0 1 0 0; 0.75 medium human"},
 		{"one came back from below the confidence gate", outputs{qualityA: {sure(f("T", 1, "critical"), 0.4)}, x: {f("U", 1, "info")}}, "a  PASS PASS; 0 0 0 0; 0.75 medium human"},
-		{"no model", outputs{x: {f("T", 1, "info")}}, ""},
+		{"no models", outputs{x: {f("T", 1, "info")}}, ""},
 	} {
 		if got := modelsLine(Aggregate(panel(tt.o)).Models); got != tt.want {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.want)
@@ -266,7 +266,7 @@ func TestModelsReportBySettings(t *testing.T) {
 			in.Config.Settings.Models.Reviewers = []string{"b", "c"}
 			in.Results = in.Results[1:]
 		}, "b  PASS PASS, c   UNKNOWN; 0 0 0 0; 0.40 low human"},
-		{"one is missing that single needs not", func(in *Input) {
+		{"one is missing that single does not need", func(in *Input) {
 			in.Config.Settings.Models.Strategy = models.StrategySingle
 			in.Config.Settings.Models.Reviewers = []string{"b", "c"}
 			in.Results = in.Results[1:]

@@ -22,17 +22,17 @@ func TestFileThatTheChangeAddsIsRenamed(t *testing.T) {
 		before, after head
 		want          string
 	}{
-		"another name":           {head{"a.go": {longLine}}, head{"b.go": {"good", " " + longLine}}, open},
-		"another directory":      {head{"x/a.go": {"bad line"}}, head{"y/a.go": {"bad line"}}, open},
-		"fixed meanwhile":        {head{"a.go": {longLine}}, head{"b.go": {"good"}}, "new 0, open 0, resolved 1, unconfirmed 0, back []"},
-		"one of two fixed":       {head{"a.go": {longLine, "good", "good", "bad two"}}, head{"b.go": {longLine}}, "new 0, open 1, resolved 1, unconfirmed 0, back []"},
-		"a short line":           {head{"a.go": {"bad line"}}, head{"b.go": {"bad line"}}, parted},
-		"the same name, no code": {head{"x/a.go": {"bad"}}, head{"y/a.go": {"bad"}}, parted},
-		"other code":             {head{"a.go": {longLine}}, head{"b.go": {longLine + " // why"}}, parted},
-		"the first still there":  {head{"a.go": {longLine}}, head{"a.go": {"good"}, "b.go": {longLine}}, parted},
-		"a copy":                 {head{"a.go": {longLine}}, head{"a.go": {longLine}, "b.go": {longLine}}, "new 1, open 1, resolved 0, unconfirmed 0, back []"},
-		"two copies of one":      {head{"a.go": {longLine}}, head{"b.go": {longLine}, "c.go": {longLine}}, "new 1, open 1, resolved 0, unconfirmed 0, back []"},
-		"it was there already":   {head{"a.go": {longLine}, "b.go": {"bad line"}}, head{"b.go": {"bad line", "good", "good", longLine}}, "new 1, open 1, resolved 1, unconfirmed 0, back []"},
+		"another name":                  {head{"a.go": {longLine}}, head{"b.go": {"good", " " + longLine}}, open},
+		"another directory":             {head{"x/a.go": {"bad line"}}, head{"y/a.go": {"bad line"}}, open},
+		"fixed meanwhile":               {head{"a.go": {longLine}}, head{"b.go": {"good"}}, "new 0, open 0, resolved 1, unconfirmed 0, back []"},
+		"one of two fixed":              {head{"a.go": {longLine, "good", "good", "bad two"}}, head{"b.go": {longLine}}, "new 0, open 1, resolved 1, unconfirmed 0, back []"},
+		"a short line":                  {head{"a.go": {"bad line"}}, head{"b.go": {"bad line"}}, parted},
+		"the same name, no code":        {head{"x/a.go": {"bad"}}, head{"y/a.go": {"bad"}}, parted},
+		"other code":                    {head{"a.go": {longLine}}, head{"b.go": {longLine + " // why"}}, parted},
+		"the first file is still there": {head{"a.go": {longLine}}, head{"a.go": {"good"}, "b.go": {longLine}}, parted},
+		"a copy":                        {head{"a.go": {longLine}}, head{"a.go": {longLine}, "b.go": {longLine}}, "new 1, open 1, resolved 0, unconfirmed 0, back []"},
+		"two copies of one":             {head{"a.go": {longLine}}, head{"b.go": {longLine}, "c.go": {longLine}}, "new 1, open 1, resolved 0, unconfirmed 0, back []"},
+		"the file was already there":    {head{"a.go": {longLine}, "b.go": {"bad line"}}, head{"b.go": {"bad line", "good", "good", longLine}}, "new 1, open 1, resolved 1, unconfirmed 0, back []"},
 	} {
 		wantHistory(t, name, afterHeads(tc.before.input(), tc.after.input()), tc.want)
 	}

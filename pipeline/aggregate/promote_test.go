@@ -30,7 +30,7 @@ func TestPromote(t *testing.T) {
 	}{
 		{"the same line", at(2, "R", 0.4), outputs{x: {at(2, "F", 0.9)}}, 0.63, `promoted: x found "F" at the same place`},
 		{"no confidence at all", at(2, "R", 0), outputs{x: {at(2, "F", 0.9)}}, 0.55, ""},
-		{"hardly below the gate", at(2, "R", 0.49), outputs{x: {at(2, "F", 0.5)}}, 0.648, ""},
+		{"just below the gate", at(2, "R", 0.49), outputs{x: {at(2, "F", 0.5)}}, 0.648, ""},
 		{"an adjacent line", at(3, "R", 0.4), outputs{x: {at(2, "F", 0.9)}}, 0.63, ""},
 		{"the adjacent line before", at(1, "R", 0.4), outputs{x: {at(2, "F", 0.9)}}, 0.63, ""},
 		{"a line further", at(4, "R", 0.4), outputs{x: {at(2, "F", 0.9)}}, stays, ""},
@@ -43,7 +43,7 @@ func TestPromote(t *testing.T) {
 		{"its own agent", at(2, "R", 0.4), outputs{y: {at(2, "F", 0.9)}}, stays, ""},
 		{"its own agent and another", at(2, "R", 0.4), outputs{y: {at(2, "F", 0.9)}, x: {at(3, "F", 0.6)}}, 0.63, ""},
 		{"its own agent before another", at(4, "R", 0.4), outputs{y: {at(4, "F", 0.9), at(5, "H", 0.9)}, x: {at(3, "G", 0.6)}}, 0.63, `promoted: x found "G" at the same place`},
-		{"others further down", at(3, "R", 0.4), outputs{x: {at(4, "F", 0.9), at(5, "G", 0.9)}, specA: {at(5, "H", 0.9)}}, 0.63, `promoted: x found "F" at the same place`},
+		{"others on later lines", at(3, "R", 0.4), outputs{x: {at(4, "F", 0.9), at(5, "G", 0.9)}, specA: {at(5, "H", 0.9)}}, 0.63, `promoted: x found "F" at the same place`},
 		{"another residual", at(2, "R", 0.4), outputs{x: {at(2, "F", 0.4)}}, stays, ""},
 
 		{"all words of a title", at(1, "cache grows", 0.4), outputs{x: {at(5, "The cache grows without bound", 0.9)}}, 0.63, `promoted: x found "The cache grows without bound" in the same file under a similar title`},
@@ -54,7 +54,7 @@ func TestPromote(t *testing.T) {
 		{"place before words", at(2, "cache grows", 0.4), outputs{x: {at(5, "cache grows fast", 0.9)}, specA: {at(2, "F", 0.9)}}, 0.63, `promoted: spec found "F" at the same place`},
 
 		{"it would block", blocks(at(1, "R", 0.4)), nil, 0.55, "promoted: it would block"},
-		{"borne out, and it would block", blocks(at(2, "R", 0.4)), outputs{x: {at(2, "F", 0.9)}}, 0.63, ""},
+		{"confirmed, and it would block", blocks(at(2, "R", 0.4)), outputs{x: {at(2, "F", 0.9)}}, 0.63, ""},
 		{"nothing", at(2, "R", 0.4), nil, stays, ""},
 	} {
 		tt.residual.Category = "residual"
@@ -113,9 +113,9 @@ func TestEqualResiduals(t *testing.T) {
 	}{
 		{"two residuals", outputs{x: {at("F", 0.9)}, y: {at("R", 0.4)}, qualityA: {at("R", 0.3)}}, "F 0.9 [x]; R 0.63 [quality y]"},
 		{"two that stay", outputs{y: {at("R", 0.4)}, qualityA: {at("R", 0.3)}}, ""},
-		{"one that a finding says", outputs{x: {at("T", 0.9)}, y: {fixed}}, "T 0.9 [x] fix()"},
-		{"one that its own agent says", outputs{y: {at("T", 0.9), fixed}}, "T 0.9 [y] fix()"},
-		{"one that opposes", outputs{x: {acts(at("T", 0.9), "keep")}, y: {acts(fixed, "remove")}}, "Trade-off: T 0.9 [x y]"},
+		{"one equal to a finding", outputs{x: {at("T", 0.9)}, y: {fixed}}, "T 0.9 [x] fix()"},
+		{"one equal to a finding of its own agent", outputs{y: {at("T", 0.9), fixed}}, "T 0.9 [y] fix()"},
+		{"one that opposes a finding", outputs{x: {acts(at("T", 0.9), "keep")}, y: {acts(fixed, "remove")}}, "Trade-off: T 0.9 [x y]"},
 	} {
 		r := Aggregate(panel(tt.o))
 		var got []string

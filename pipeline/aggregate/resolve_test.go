@@ -25,9 +25,9 @@ func TestResolve(t *testing.T) {
 		{"a line", func(_ *Input, f *pipeline.Finding) { f.Citation = "q.go:3" }, true, ""},
 		{"a line after the last", func(_ *Input, f *pipeline.Finding) { f.Citation = "q.go:4" }, false, cites},
 		{"line 0", func(_ *Input, f *pipeline.Finding) { f.Citation = "q.go:0" }, false, cites},
-		{"a file not of the change", func(_ *Input, f *pipeline.Finding) { f.Citation = "z.go" }, false, cites},
+		{"a file outside the change", func(_ *Input, f *pipeline.Finding) { f.Citation = "z.go" }, false, cites},
 		{"a removed file", func(in *Input, _ *pipeline.Finding) { in.Facts.Files[3].Status = pipeline.FileRemoved }, false, cites},
-		{"a file of which no lines are known", func(_ *Input, f *pipeline.Finding) { f.Citation = "docs/plans/p.md" }, true, ""},
+		{"a file without known lines", func(_ *Input, f *pipeline.Finding) { f.Citation = "docs/plans/p.md" }, true, ""},
 		{"a line of it", func(_ *Input, f *pipeline.Finding) { f.Citation = "docs/plans/p.md:1" }, false, cites},
 		{"verified at the head", func(in *Input, f *pipeline.Finding) {
 			f.Citation, in.Results[0].Citations = "other/store.go:400", pipeline.List[string]{"other/store.go:400"}
@@ -45,7 +45,7 @@ func TestResolve(t *testing.T) {
 		{"joined", func(_ *Input, f *pipeline.Finding) { f.Citation = "store.Options.Limit" }, true, ""},
 		{"the end of it", func(_ *Input, f *pipeline.Finding) { f.Citation = "Options.Limit" }, true, ""},
 		{"joined in C++", func(_ *Input, f *pipeline.Finding) { f.Citation = "std::vector" }, true, ""},
-		{"joined otherwise", func(_ *Input, f *pipeline.Finding) { f.Citation = "store.Limit" }, false, cites},
+		{"joined with another separator", func(_ *Input, f *pipeline.Finding) { f.Citation = "store.Limit" }, false, cites},
 		{"a part of a word", func(_ *Input, f *pipeline.Finding) { f.Citation = "open" }, false, cites},
 		{"on a removed line", func(_ *Input, f *pipeline.Finding) { f.Citation = "gone" }, false, cites},
 

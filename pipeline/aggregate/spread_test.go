@@ -30,7 +30,7 @@ func TestOneAgentsNeighbouringLinesBecomeOneFinding(t *testing.T) {
 		{"the same twice", []pipeline.Finding{at(2, 3, "fix", 0.9), at(2, 3, "fix", 0.8)}, nil, 2, 3, "fix"},
 		{"one without a fix", []pipeline.Finding{at(2, 2, "two", 0.9), at(3, 3, "", 0.8)}, nil, 2, 2, "two"},
 		{"overlapping fixes", []pipeline.Finding{at(2, 3, "two, three", 0.9), at(3, 4, "three, four", 0.8)}, nil, 2, 3, "two, three"},
-		{"fix to be judged", []pipeline.Finding{at(2, 2, "two", 0.95), present}, nil, 2, 2, "two"},
+		{"a fix that needs a person", []pipeline.Finding{at(2, 2, "two", 0.95), present}, nil, 2, 2, "two"},
 		{"another agent's lines", []pipeline.Finding{at(3, 3, "", 0.9)}, []pipeline.Finding{at(2, 5, "", 0.8)}, 3, 3, ""},
 		{"a section and a line in it", []pipeline.Finding{sectioned(at(0, 0, "", 0.8)), sectioned(at(1, 1, "", 0.9))}, nil, 1, 1, ""},
 		{"joined by another agent only", []pipeline.Finding{at(1, 1, "", 0.9), at(5, 5, "", 0.8)}, []pipeline.Finding{at(1, 5, "", 0.7)}, 1, 1, ""},
@@ -61,7 +61,7 @@ func TestWhatCouldNotBeReadIsNotResolved(t *testing.T) {
 		{"a file's diff", func(in *Input) {
 			in.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: "a.go", Gating: true}}
 		}, "in a"},
-		{"by one who agreed", func(in *Input) { in.Results[1].Status = pipeline.AgentFailed }, "in b"},
+		{"by an agent that agreed", func(in *Input) { in.Results[1].Status = pipeline.AgentFailed }, "in b"},
 	}
 	for _, tt := range tests {
 		in := world(map[string][]pipeline.Finding{"x": nil, "y": nil})

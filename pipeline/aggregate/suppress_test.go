@@ -28,7 +28,7 @@ func TestDismissed(t *testing.T) {
 	}{
 		{"major", pipeline.SeverityMajor, false, "", true, "dismissed by ann"},
 		{"critical", pipeline.SeverityCritical, false, "", false, "not dismissed: only somebody who may override can dismiss a critical finding"},
-		{"critical by override", pipeline.SeverityCritical, true, "", true, "dismissed by ann"},
+		{"critical, with override", pipeline.SeverityCritical, true, "", true, "dismissed by ann"},
 		{"another", pipeline.SeverityMajor, true, "0123456789abcdef", false, ""},
 	} {
 		in := one(finding("a.go", 1, "T", tt.severity))
@@ -105,7 +105,7 @@ func TestFalsePositives(t *testing.T) {
 		{"in other files", []pipeline.FalsePositive{pattern("r1", "*.py")}, nil, "m", 0.9},
 		{"another pattern", []pipeline.FalsePositive{pattern("r2"), pattern("missing"), pattern("")}, nil, "m", 0.9},
 		{"critical", []pipeline.FalsePositive{pattern("r1")}, func(f *pipeline.Finding) { f.Severity = pipeline.SeverityCritical }, "m", 0.9},
-		{"no model's", []pipeline.FalsePositive{pattern("r1")}, nil, "", 0.9},
+		{"not a model's", []pipeline.FalsePositive{pattern("r1")}, nil, "", 0.9},
 	} {
 		f := finding("a.go", 1, "Missing lock!", pipeline.SeverityMajor)
 		f.RuleID = "r1"

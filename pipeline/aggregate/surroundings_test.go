@@ -65,27 +65,27 @@ func TestDismissalIsBoundToTheCodeAround(t *testing.T) {
 		return len(r.Suppressed) == 1
 	}
 	for name, lines := range map[string][]string{
-		"nothing":                     code,
-		"eleven lines above":          edited(code, 10, "x()"),
-		"eleven lines below":          edited(code, 32, "x()"),
-		"lines far above":             slices.Concat([]string{"x()", "y()"}, code),
-		"lines far above go":          code[5:],
-		"a comment":                   edited(code, 20, "// why", "f20()"),
-		"a word about a directive":    edited(code, 20, "// see go:build", "f20()"),
-		"a comment of several lines":  edited(code, 20, "/* why", "  so", "*/", "f20()"),
-		"blank lines":                 edited(code, 22, "", "\t", "f22()"),
-		"white space":                 edited(code, 20, "\t f20()  "),
-		"comments between, no nearer": edited(edited(code, 15, "// a", "f15()"), 10, "x()"),
+		"nothing":                                code,
+		"eleven lines above":                     edited(code, 10, "x()"),
+		"eleven lines below":                     edited(code, 32, "x()"),
+		"lines far above":                        slices.Concat([]string{"x()", "y()"}, code),
+		"lines far above are removed":            code[5:],
+		"a comment":                              edited(code, 20, "// why", "f20()"),
+		"a word about a directive":               edited(code, 20, "// see go:build", "f20()"),
+		"a comment of several lines":             edited(code, 20, "/* why", "  so", "*/", "f20()"),
+		"blank lines":                            edited(code, 22, "", "\t", "f22()"),
+		"white space":                            edited(code, 20, "\t f20()  "),
+		"comments between, at the same distance": edited(edited(code, 15, "// a", "f15()"), 10, "x()"),
 	} {
 		if !held(lines) {
 			t.Errorf("%s: no longer dismissed", name)
 		}
 	}
 	for name, lines := range map[string][]string{
-		"a batch system's order":     edited(code, 20, "//SBATCH --partition=x", "f20()"),
+		"a batch system's directive": edited(code, 20, "//SBATCH --partition=x", "f20()"),
 		"a pragma of JSX":            edited(code, 20, "/* @jsx evil */", "f20()"),
 		"an image's syntax":          edited(code, 20, "// syntax=evil/frontend", "f20()"),
-		"a comment that goes on":     edited(code, 20, `// why \`, "f20()"),
+		"a comment that continues":   edited(code, 20, `// why \`, "f20()"),
 		"a comment made of code":     edited(edited(code, 19, "/*", "f19()"), 21, "f20()", "*/"),
 		"white space in quotes":      edited(code, 20, `f20("rm -rf /tmp/a  b")`),
 		"a build constraint":         edited(code, 20, "//go:build ignore", "f20()"),
@@ -95,10 +95,10 @@ func TestDismissalIsBoundToTheCodeAround(t *testing.T) {
 		"ten lines above":            edited(code, 11, "x()"),
 		"the line below":             edited(code, 22, "x()"),
 		"ten lines below":            edited(code, 31, "x()"),
-		"a line more":                edited(code, 15, "f15()", "x()"),
-		"a line less":                edited(code, 15),
+		"one line more":              edited(code, 15, "f15()", "x()"),
+		"one line less":              edited(code, 15),
 		"two lines change places":    edited(edited(code, 15, "f16()"), 16, "f15()"),
-		"code behind a comment":      edited(code, 20, "/* why */ x()", "f20()"),
+		"code after a comment":       edited(code, 20, "/* why */ x()", "f20()"),
 		"code after U+2028":          edited(code, 20, "// why\u2028x()", "f20()"),
 		"code in a raw string's end": edited(code, 20, "// ` + x()", "f20()"),
 	} {
@@ -164,12 +164,12 @@ func TestIndentationIsCode(t *testing.T) {
 // separate words in every language.
 func TestSpacesThatMatter(t *testing.T) {
 	for name, tt := range map[string]struct{ before, after string }{
-		"a blank behind a backslash":  {"echo \\", "echo \\ "},
-		"a tab behind a backslash":    {"echo \\\t", "echo \\"},
-		"another blank":               {"sudo\u00a0rm x", "sudo rm x"},
-		"a form feed":                 {"sudo\frm x", "sudo rm x"},
-		"a return":                    {"X", "X\r"},
-		"a return behind a backslash": {"echo \\", "echo \\\r"},
+		"a space after a backslash":           {"echo \\", "echo \\ "},
+		"a tab after a backslash":             {"echo \\\t", "echo \\"},
+		"another space":                       {"sudo\u00a0rm x", "sudo rm x"},
+		"a form feed":                         {"sudo\frm x", "sudo rm x"},
+		"a carriage return":                   {"X", "X\r"},
+		"a carriage return after a backslash": {"echo \\", "echo \\\r"},
 	} {
 		f, g := golang([]string{tt.before, "bad()"}), golang([]string{tt.after, "bad()"})
 		if len(dismissing(f, g, 2, 2).Findings) != 1 {
@@ -239,19 +239,19 @@ func TestDismissalWithPartialDiffs(t *testing.T) {
 		line int            // where the bad line is then
 		held bool
 	}{
-		"nothing":                {map[int]string{}, 40, true},
-		"far above":              {map[int]string{3: "x()"}, 40, true},
-		"shown up to ten above":  {map[int]string{16: "x()"}, 40, true},
-		"a line less far above":  {map[int]string{3: ""}, 39, true},
-		"far below":              {map[int]string{70: "x()"}, 40, true},
-		"the line above":         {map[int]string{39: "x()"}, 40, false},
-		"the line above goes":    {map[int]string{39: ""}, 39, false},
-		"four above":             {map[int]string{36: "x()"}, 40, false},
-		"ten above":              {map[int]string{30: "x()"}, 40, false},
-		"ten below":              {map[int]string{50: "x()"}, 40, false},
-		"ten below goes":         {map[int]string{50: ""}, 40, false},
-		"a comment above":        {map[int]string{39: "// why"}, 40, false}, // f39() goes
-		"several, the near ones": {map[int]string{3: "x()", 38: "x()", 77: "x()"}, 40, false},
+		"nothing":                   {map[int]string{}, 40, true},
+		"far above":                 {map[int]string{3: "x()"}, 40, true},
+		"shown up to ten above":     {map[int]string{16: "x()"}, 40, true},
+		"one line fewer far above":  {map[int]string{3: ""}, 39, true},
+		"far below":                 {map[int]string{70: "x()"}, 40, true},
+		"the line above":            {map[int]string{39: "x()"}, 40, false},
+		"the line above is removed": {map[int]string{39: ""}, 39, false},
+		"four above":                {map[int]string{36: "x()"}, 40, false},
+		"ten above":                 {map[int]string{30: "x()"}, 40, false},
+		"ten below":                 {map[int]string{50: "x()"}, 40, false},
+		"ten below is removed":      {map[int]string{50: ""}, 40, false},
+		"a comment above":           {map[int]string{39: "// why"}, 40, false}, // f39() goes
+		"several near lines":        {map[int]string{3: "x()", 38: "x()", 77: "x()"}, 40, false},
 	} {
 		bad := map[int]string{40: "bad()"}
 		after := map[int]string{40: "bad()"}
@@ -354,20 +354,20 @@ func TestDismissalIsBoundToTheKindOfFile(t *testing.T) {
 		change func(*pipeline.File)
 		held   bool
 	}{
-		"renamed beside": {func(f *pipeline.File) { f.Path, f.PreviousPath, f.Status = "d.go", "c.go", pipeline.FileRenamed }, true},
-		"an example no longer": {func(f *pipeline.File) {
+		"renamed in its directory": {func(f *pipeline.File) { f.Path, f.PreviousPath, f.Status = "d.go", "c.go", pipeline.FileRenamed }, true},
+		"no longer an example": {func(f *pipeline.File) {
 			f.Path, f.PreviousPath, f.Status = "c.production.go", "c.go", pipeline.FileRenamed
 		}, false},
 		"built for another system": {func(f *pipeline.File) {
 			f.Path, f.PreviousPath, f.Status = "c_windows.go", "c.go", pipeline.FileRenamed
 		}, false},
-		"left out no longer":  {func(f *pipeline.File) { f.Path, f.PreviousPath, f.Status = "_c.go", "c.go", pipeline.FileRenamed }, false},
-		"moved":               {func(f *pipeline.File) { f.Path, f.PreviousPath, f.Status = "prod/c.go", "c.go", pipeline.FileRenamed }, false},
-		"a test no longer":    {func(f *pipeline.File) { f.Test = !f.Test }, false},
-		"docs no longer":      {func(f *pipeline.File) { f.Documentation = !f.Documentation }, false},
-		"vendored no longer":  {func(f *pipeline.File) { f.Vendored = !f.Vendored }, false},
-		"generated no longer": {func(f *pipeline.File) { f.Generated = !f.Generated }, false},
-		"of another language": {func(f *pipeline.File) { f.Language = "C" }, false},
+		"no longer left out":      {func(f *pipeline.File) { f.Path, f.PreviousPath, f.Status = "_c.go", "c.go", pipeline.FileRenamed }, false},
+		"moved":                   {func(f *pipeline.File) { f.Path, f.PreviousPath, f.Status = "prod/c.go", "c.go", pipeline.FileRenamed }, false},
+		"no longer a test":        {func(f *pipeline.File) { f.Test = !f.Test }, false},
+		"no longer documentation": {func(f *pipeline.File) { f.Documentation = !f.Documentation }, false},
+		"no longer vendored":      {func(f *pipeline.File) { f.Vendored = !f.Vendored }, false},
+		"no longer generated":     {func(f *pipeline.File) { f.Generated = !f.Generated }, false},
+		"of another language":     {func(f *pipeline.File) { f.Language = "C" }, false},
 	} {
 		after := before
 		tt.change(&after)
@@ -416,7 +416,7 @@ func TestDismissalOutsideFiles(t *testing.T) {
 		"the description, other title": {pipeline.SectionDescription, func(in *Input, _ *pipeline.Finding) { in.Facts.Title += "!" }, true},
 		"the change":                   {pipeline.SectionChange, func(*Input, *pipeline.Finding) {}, true},
 		"the change, another message":  {pipeline.SectionChange, func(_ *Input, f *pipeline.Finding) { f.Message = "Deletes the backups." }, false},
-		"another base's word for it": {pipeline.SectionChange, func(in *Input, _ *pipeline.Finding) {
+		"dismissed against another base": {pipeline.SectionChange, func(in *Input, _ *pipeline.Finding) {
 			in.Memory.Dismissed[0].Surroundings = pipeline.SurroundingsElsewhere
 		}, false},
 		"the name of a file, another secret": {pipeline.SectionChange, func(in *Input, _ *pipeline.Finding) { in.Facts.Redactions = inName("2") }, false},
@@ -424,7 +424,7 @@ func TestDismissalOutsideFiles(t *testing.T) {
 			in.Facts.Redactions = append(inName("1"), inName("2")...)
 		}, false},
 		"the name of a file, the same secret": {pipeline.SectionChange, func(in *Input, _ *pipeline.Finding) { in.Facts.Head.SHA += "!" }, true},
-		"a word that nothing is kept of": {pipeline.SectionChange, func(in *Input, _ *pipeline.Finding) {
+		"a decision without stored surroundings": {pipeline.SectionChange, func(in *Input, _ *pipeline.Finding) {
 			in.Memory.Dismissed[0].Surroundings = pipeline.SurroundingsUnknown
 		}, false},
 	} {

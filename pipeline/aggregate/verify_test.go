@@ -37,12 +37,12 @@ func TestVerified(t *testing.T) {
 		{"confirmed by the other reviewer", panel(alone), "b", pipeline.OpinionConfirmed, "Rows skipped: a, confirmed by b, major"},
 		{"refuted by another", panel(alone), "c", pipeline.OpinionRefuted, "Rows skipped: a only, warning"},
 		{"neither", panel(alone), "c", pipeline.OpinionNone, "Rows skipped: a only, warning"},
-		{"by itself", panel(alone), "a", pipeline.OpinionConfirmed, "Rows skipped: a only, warning"},
+		{"confirmed by itself", panel(alone), "a", pipeline.OpinionConfirmed, "Rows skipped: a only, warning"},
 		{"twice by one, and confirmed", several(panel(alone), qualityA, []pipeline.Finding{at(3, "The rows skipped", "critical")}), "c", pipeline.OpinionConfirmed, "The rows skipped: a, confirmed by c, critical"},
 		{"critical and confirmed", panel(outputs{qualityA: {at(2, "Rows skipped", "critical")}}), "c", pipeline.OpinionConfirmed, "Rows skipped: a, confirmed by c, critical"},
-		{"what two found is not asked about", panel(outputs{qualityA: alone[qualityA], qualityB: alone[qualityA]}), "c", pipeline.OpinionRefuted, "Rows skipped: both models, major"},
-		{"a warning is not asked about", panel(outputs{qualityA: {at(2, "Rows skipped", "warning")}}), "c", pipeline.OpinionConfirmed, "Rows skipped: a only, warning"},
-		{"a rule is not asked about", panel(outputs{x: {ruledBy(at(2, "Rows skipped", "major"), "r1")}}), "c", pipeline.OpinionRefuted, "Rows skipped: x, major"},
+		{"a finding of two models needs no question", panel(outputs{qualityA: alone[qualityA], qualityB: alone[qualityA]}), "c", pipeline.OpinionRefuted, "Rows skipped: both models, major"},
+		{"a warning needs no question", panel(outputs{qualityA: {at(2, "Rows skipped", "warning")}}), "c", pipeline.OpinionConfirmed, "Rows skipped: a only, warning"},
+		{"a rule's finding needs no question", panel(outputs{x: {ruledBy(at(2, "Rows skipped", "major"), "r1")}}), "c", pipeline.OpinionRefuted, "Rows skipped: x, major"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before := Aggregate(tt.in)

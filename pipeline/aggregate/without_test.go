@@ -120,19 +120,19 @@ func TestConditionsThatModelsMightMeet(t *testing.T) {
 			[]policies.GateCondition{{When: "warning > 0", Decision: pipeline.DecisionPassWithWarnings}, {When: "risk_score >= 75", Decision: fixes}},
 			unsure, outputs{qualityA: {warning}}, nil, false, "risk_score >= 75",
 		},
-		"agreement makes sure": {
+		"agreement raises confidence": {
 			[]policies.GateCondition{{When: "min_confidence < 0.75", Decision: fixes}},
 			unsure, outputs{qualityA: {unsure}, qualityB: {unsure}}, nil, false, "min_confidence < 0.75",
 		},
-		"a model looks at what nobody else does": {
+		"a model covers files that nobody else does": {
 			[]policies.GateCondition{{When: "uncovered_files > 0", Decision: fixes}},
 			unsure, outputs{qualityA: {}}, []string{"a.go"}, false, "uncovered_files > 0",
 		},
-		"a model sends somebody there": {
+		"a model sends an agent there": {
 			[]policies.GateCondition{{When: "uncovered_files > 0", Decision: fixes}},
 			unsure, nil, []string{"a.go"}, true, "uncovered_files > 0",
 		},
-		"many gaps are taken for a new repository": {
+		"many gaps count as a new repository": {
 			[]policies.GateCondition{{When: "gaps > 0", Decision: pipeline.DecisionPass}, {When: "risk_score >= 75", Decision: fixes}},
 			unsure, nil, []string{"a.go"}, true, "risk_score >= 75",
 		},
@@ -186,7 +186,7 @@ func TestSpecStageFailsWhereItMayBlock(t *testing.T) {
 		condition  string
 	}{
 		"it blocks": {settings().Gate.Conditions, 2, pipeline.DecisionNeedsFixes, "major > 0"},
-		"only critical ones block": {
+		"only critical findings block": {
 			[]policies.GateCondition{{When: "critical > 0", Decision: pipeline.DecisionFail}}, 0, pipeline.DecisionFail, "critical > 0",
 		},
 		"it blocks by itself, and something else lets it pass": {

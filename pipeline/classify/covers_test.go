@@ -45,7 +45,7 @@ func TestFilesCountOnceForAConcern(t *testing.T) {
 		want  []string
 	}{
 		{"a workflow", []string{".github/workflows/ci.yml"}, 15, []string{"changes the workflow .github/workflows/ci.yml, which counts for ci too"}},
-		{"what is of CI and no workflow", []string{".github/workflows/ci.yml", "Jenkinsfile.release"}, 23, []string{"changes the workflow .github/workflows/ci.yml", "touches ci: .github/workflows/ci.yml and 1 more"}},
+		{"a CI file that is not a workflow", []string{".github/workflows/ci.yml", "Jenkinsfile.release"}, 23, []string{"changes the workflow .github/workflows/ci.yml", "touches ci: .github/workflows/ci.yml and 1 more"}},
 		{"dependencies", []string{"go.mod", "go.sum"}, 8, []string{"changes dependencies in go.mod, which counts for dependencies too"}},
 		{"a migration", []string{"db/migrations/7.sql"}, 15, []string{"touches migrations: db/migrations/7.sql, which counts for database too"}},
 		{"a migration and a query", []string{"db/migrations/7.sql", "db/users.go"}, 27, []string{"touches migrations: db/migrations/7.sql", "touches database: db/migrations/7.sql and 1 more", "touches 2 domains: database, migrations"}},

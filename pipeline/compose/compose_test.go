@@ -151,9 +151,9 @@ func TestPoliciesOfOneAgentAreUnited(t *testing.T) {
 func TestScopeOfTheWholeChangeWins(t *testing.T) {
 	always := policies.Trigger{Type: policies.TriggerAlways}
 	tests := map[string]config.Dispatch{
-		"asked for":                       {Agents: []string{"a"}, Scope: config.ScopeAll},
-		"the default":                     {Agents: []string{"a"}},
-		"trigger holds for no file alone": {Agents: []string{"a"}, Scope: config.ScopeMatched},
+		"asked for":                        {Agents: []string{"a"}, Scope: config.ScopeAll},
+		"the default":                      {Agents: []string{"a"}},
+		"trigger holds for no single file": {Agents: []string{"a"}, Scope: config.ScopeMatched},
 	}
 	for name, d := range tests {
 		m := composed(t, []config.Policy{

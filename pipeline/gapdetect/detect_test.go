@@ -153,7 +153,7 @@ func TestNoGapWhereNothingWasMissed(t *testing.T) {
 		{"context line", none, flagged(func(f *pipeline.File) { f.Hunks[0].Lines[0].Op = pipeline.LineContext })},
 		{"other language", none, added("src/a.py", "Python", "bcrypt.hash")},
 		{"other directory", none, added("lib/a.go", "Go", "bcrypt.hash")},
-		{"far into a line that nobody wrote", none, added("src/a.go", "Go", strings.Repeat("x", maxLine)+line)},
+		{"far into a generated line", none, added("src/a.go", "Go", strings.Repeat("x", maxLine)+line)},
 	}
 	for _, tt := range tests {
 		m := pipeline.AgentManifest{Entries: entries{chosen("finance-sme", pipeline.AgentScope{})}}

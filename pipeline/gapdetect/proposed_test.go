@@ -93,22 +93,22 @@ func TestProposalsThatDoNotCount(t *testing.T) {
 		change func(*Proposal)
 		note   string
 	}{
-		"a quote from nowhere":       {func(p *Proposal) { p.Quote = "sum := price + count" }, "quoting what the change does not add there"},
-		"of a line that stays":       {func(p *Proposal) { p.Quote = "refund(customer)" }, "quoting what the change does not add there"},
-		"of a line that goes":        {func(p *Proposal) { p.Quote = "audit(customer)" }, "quoting what the change does not add there"},
-		"of another file":            {func(p *Proposal) { p.Quote = "unrelated(text)" }, "quoting what the change does not add there"},
-		"of a file that is not here": {func(p *Proposal) { p.Path = "src/none.go" }, "quoting what the change does not add there"},
-		"of a path around":           {func(p *Proposal) { p.Path = "src/../src/basket.go" }, "quoting what the change does not add there"},
-		"of two lines":               {func(p *Proposal) { p.Quote = "func pay() {\nsum := price * count" }, "quoting what the change does not add there"},
-		"a quote that says nothing":  {func(p *Proposal) { p.Quote = "sum :=" }, "quoting what the change does not add there"},
-		"no quote":                   {func(p *Proposal) { p.Quote = " " }, "quoting what the change does not add there"},
-		"an agent that is not":       {func(p *Proposal) { p.Agent = "nobody" }, "naming no agent that can be sent"},
-		"one that is off":            {func(p *Proposal) { p.Agent = "off" }, "naming no agent that can be sent"},
-		"one of the spec stage":      {func(p *Proposal) { p.Agent = "spec-model" }, "naming no agent that can be sent"},
-		"one that reads reports":     {func(p *Proposal) { p.Agent = "reports" }, "naming no agent that can be sent"},
-		"itself":                     {func(p *Proposal) { p.Agent = pipeline.GapDetector }, "naming no agent that can be sent"},
-		"no concern":                 {func(p *Proposal) { p.Concern = "\u200b \u202e" }, "without all that makes one"},
-		"nothing missed":             {func(p *Proposal) { p.Missed = "" }, "without all that makes one"},
+		"a quote from nowhere":        {func(p *Proposal) { p.Quote = "sum := price + count" }, "quoting what the change does not add there"},
+		"of an unchanged line":        {func(p *Proposal) { p.Quote = "refund(customer)" }, "quoting what the change does not add there"},
+		"of a removed line":           {func(p *Proposal) { p.Quote = "audit(customer)" }, "quoting what the change does not add there"},
+		"of another file":             {func(p *Proposal) { p.Quote = "unrelated(text)" }, "quoting what the change does not add there"},
+		"of a missing file":           {func(p *Proposal) { p.Path = "src/none.go" }, "quoting what the change does not add there"},
+		"of a path with detours":      {func(p *Proposal) { p.Path = "src/../src/basket.go" }, "quoting what the change does not add there"},
+		"of two lines":                {func(p *Proposal) { p.Quote = "func pay() {\nsum := price * count" }, "quoting what the change does not add there"},
+		"a quote that proves nothing": {func(p *Proposal) { p.Quote = "sum :=" }, "quoting what the change does not add there"},
+		"no quote":                    {func(p *Proposal) { p.Quote = " " }, "quoting what the change does not add there"},
+		"an unknown agent":            {func(p *Proposal) { p.Agent = "nobody" }, "naming no agent that can be sent"},
+		"a disabled agent":            {func(p *Proposal) { p.Agent = "off" }, "naming no agent that can be sent"},
+		"an agent of the spec stage":  {func(p *Proposal) { p.Agent = "spec-model" }, "naming no agent that can be sent"},
+		"an agent that reads reports": {func(p *Proposal) { p.Agent = "reports" }, "naming no agent that can be sent"},
+		"itself":                      {func(p *Proposal) { p.Agent = pipeline.GapDetector }, "naming no agent that can be sent"},
+		"no concern":                  {func(p *Proposal) { p.Concern = "\u200b \u202e" }, "without all that makes one"},
+		"nothing missed":              {func(p *Proposal) { p.Missed = "" }, "without all that makes one"},
 	} {
 		d, m := proposing(t), pipeline.AgentManifest{Entries: entries{chosen("security", pipeline.AgentScope{Files: names{"a.go"}})}}
 		got := d.Propose(basket(), m, nil, "big", []Proposal{proposal(tc.change)})

@@ -34,7 +34,7 @@ func TestMended(t *testing.T) {
 		{"last commas", "{\"a\": [1, 2,], \"b\": {\"c\": 3,\n}, }", `{"a":[1,2],"b":{"c":3}}`, []string{"1:12 " + last, "1:28 " + last, "2:2 " + last}},
 		{"comments", "// a\n[1, /* b\n c */ 2] # é\n", `[1,2]`, []string{"1:1 " + comment, "2:5 " + comment, "3:10 " + comment}},
 		{"a comment after the last comma", "[1, // one\n]", `[1]`, []string{"1:5 " + comment, "1:3 " + last}},
-		{"no comment", `["// a", "#b", "/* c */"]`, `["// a","#b","/* c */"]`, nil},
+		{"not a comment", `["// a", "#b", "/* c */"]`, `["// a","#b","/* c */"]`, nil},
 		{"missing commas between lines", "{\"a\": \"x\"\n \"b\": true\n \"c\": [\"x\"\n\"y\"\n{}\n[]]}", `{"a":"x","b":true,"c":["x","y",{},[]]}`, []string{"2:2 " + missing, "3:2 " + missing, "4:1 " + missing, "5:1 " + missing, "6:1 " + missing}},
 		{"missing commas on a line", `[{"a": 1 "b": 2}{}[] {}, 1 "x"]`, `[{"a":1,"b":2},{},[],{},1,"x"]`, []string{"1:10 " + missing, "1:17 " + missing, "1:19 " + missing, "1:22 " + missing, "1:28 " + missing}},
 		{"single quotes", `{'a': 'it is', "b": ['/*']}`, `{"a":"it is","b":["/*"]}`, []string{"1:2 " + single}},
@@ -78,9 +78,9 @@ func TestNotMended(t *testing.T) {
 		{"an apostrophe", `['it's']`, []string{"1:2 JSON has no single quotes"}},
 		{"quotes in quotes", `['say "a"']`, []string{"1:2 JSON has no single quotes"}},
 		{"a comment without end", `[1] /* a`, []string{"1:5 there is something after the end of the JSON value"}},
-		{"nothing but a comment", "// a\n", []string{"1:1 JSON has no comments", "1:1 the file is empty"}},
-		{"what was mended before", "[1,\n // a\n \"\\d\n\"]", []string{"2:2 JSON has no comments", "3:4 the backslash before this starts no JSON escape", "3:5 a string contains a line break or a control character"}},
-		{"the end after what was mended", `["\d", `, []string{"1:4 the backslash before this starts no JSON escape", "1:8 the file ends in the middle of a value"}},
+		{"only a comment", "// a\n", []string{"1:1 JSON has no comments", "1:1 the file is empty"}},
+		{"an error before it", "[1,\n // a\n \"\\d\n\"]", []string{"2:2 JSON has no comments", "3:4 the backslash before this starts no JSON escape", "3:5 a string contains a line break or a control character"}},
+		{"the end after a corrected error", `["\d", `, []string{"1:4 the backslash before this starts no JSON escape", "1:8 the file ends in the middle of a value"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

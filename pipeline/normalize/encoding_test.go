@@ -17,15 +17,15 @@ func TestReencodedTextGates(t *testing.T) {
 		gates                  bool
 	}{
 		{"another encoding", "deploy.sh working-tree-encoding=IBM037", ebcdic, true},
-		{"behind a carriage return", "deploy.sh\rworking-tree-encoding=IBM037", ebcdic, true},
+		{"after a carriage return", "deploy.sh\rworking-tree-encoding=IBM037", ebcdic, true},
 		{"of all files", "* text=auto working-tree-encoding=cp500\n", "a", true},
-		{"of no text", "*.sh binary working-tree-encoding=IBM037", ebcdic, true},
+		{"of a binary file", "*.sh binary working-tree-encoding=IBM037", ebcdic, true},
 		{"transliterated", "*.sh working-tree-encoding=ASCII//TRANSLIT", "a", true},
 		{"by a macro", "[attr]old working-tree-encoding=IBM037\n*.sh old", ebcdic, true},
 		{"by a macro of a macro", "[attr]older old\n[attr]old working-tree-encoding=IBM037\n*.sh older", ebcdic, true},
 		{"by a class of letters", "[[:alpha:]]*.sh working-tree-encoding=IBM037", ebcdic, true},
 		{"in octal", `"\144eploy.sh" working-tree-encoding=IBM037`, ebcdic, true},
-		{"a class taken back", "*.sh working-tree-encoding=IBM037\n[[:digit:]].sh -working-tree-encoding", ebcdic, true},
+		{"a class that is unset again", "*.sh working-tree-encoding=IBM037\n[[:digit:]].sh -working-tree-encoding", ebcdic, true},
 		{"short words of ASCII in UTF-16", "*.sh working-tree-encoding=UTF-16LE", "\u7563rl -k x.y", true},
 		{"other letters in UTF-16", "*.sh working-tree-encoding=UTF-16LE", "\u0438\u043c\u044f = \u043c\u0438\u0440 \u2019 \u00e4", false},
 		{"ASCII in UTF-16", "*.sh working-tree-encoding=UTF-16BE", ascii, true},
@@ -33,7 +33,7 @@ func TestReencodedTextGates(t *testing.T) {
 		{"UTF-8", "*.sh working-tree-encoding=UTF-8", ebcdic, false},
 		{"Latin-1", "*.sh working-tree-encoding=ISO-8859-1", "gr\u00f6\u00dfe", false},
 		{"another file", "*.rc working-tree-encoding=IBM037", ebcdic, false},
-		{"taken back", "*.sh working-tree-encoding=IBM037\ndeploy.sh -working-tree-encoding", ebcdic, false},
+		{"unset again", "*.sh working-tree-encoding=IBM037\ndeploy.sh -working-tree-encoding", ebcdic, false},
 		{"a filter", "*.sh filter=lfs", ebcdic, false},
 	} {
 		facts := build(raw.PullRequest{}, raw.Files{Files: []raw.ChangedFile{

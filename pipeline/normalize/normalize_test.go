@@ -172,13 +172,13 @@ func TestUnknownsAreNamed(t *testing.T) {
 			pipeline.List[pipeline.Incompleteness]{gating("files", "", "the list of changed files has 1 of 3412 files")}},
 		{"file listed twice", func(m *memory) { m.files.Files = append(m.files.Files, whole); m.pr.Totals.Files = 2 },
 			pipeline.List[pipeline.Incompleteness]{gating("files", "", "the list of changed files has 1 of 2 files")}},
-		{"names that are one as UTF-8, in a whole list", func(m *memory) {
+		{"names that are equal as UTF-8, in a whole list", func(m *memory) {
 			m.files.Files = []raw.ChangedFile{whole, whole, whole}
 			m.files.Files[1].Path, m.files.Files[2].Path = "\xff.go", "\xfe.go"
 			m.pr.Totals.Files, m.files.Whole = 3, true
 		}, pipeline.List[pipeline.Incompleteness]{gating("files", "", "the list of changed files has 2 of 3 files")}},
-		{"moves that a whole list tells, and the code host doesn't", func(m *memory) { m.pr.Totals.Files, m.files.Whole = 2, true }, nil},
-		{"source said so itself", func(m *memory) {
+		{"moves in a whole list that the code host does not report", func(m *memory) { m.pr.Totals.Files, m.files.Whole = 2, true }, nil},
+		{"the source says so itself", func(m *memory) {
 			m.pr.Totals.Files = 9
 			m.files.Incomplete = []pipeline.Incompleteness{gating("files", "", "page 2 failed")}
 		}, pipeline.List[pipeline.Incompleteness]{gating("files", "", "page 2 failed")}},

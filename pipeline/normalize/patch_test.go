@@ -32,7 +32,7 @@ func TestParsePatch(t *testing.T) {
 	}{
 		{"empty", "", nil},
 		{"change", "@@ -1,2 +1,2 @@ func main() {\n a\n-b\n+c", pipeline.List[pipeline.Hunk]{hunk(1, 2, 1, 2, "func main() {", ctx(1, 1, "a"), del(2, "b"), add(2, "c"))}},
-		{"counts left out", "@@ -1 +1 @@\n-a\n+b\n", pipeline.List[pipeline.Hunk]{hunk(1, 1, 1, 1, "", del(1, "a"), add(1, "b"))}},
+		{"omitted counts", "@@ -1 +1 @@\n-a\n+b\n", pipeline.List[pipeline.Hunk]{hunk(1, 1, 1, 1, "", del(1, "a"), add(1, "b"))}},
 		{"new file", "@@ -0,0 +1,2 @@\n+a\n+b", pipeline.List[pipeline.Hunk]{hunk(0, 0, 1, 2, "", add(1, "a"), add(2, "b"))}},
 		{"no newline at the end", "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file", pipeline.List[pipeline.Hunk]{hunk(1, 1, 1, 1, "", del(1, "a"), add(1, "b"))}},
 		{"carriage returns", "@@ -1,2 +1,2 @@\r\n a\r\n-b\r\n+c\rd\r\n", pipeline.List[pipeline.Hunk]{{OldStart: 1, OldLines: 2, NewStart: 1, NewLines: 2, Returns: true, Lines: pipeline.List[pipeline.Line]{ctx(1, 1, "a"), del(2, "b"), add(2, "c\rd")}}}},
@@ -59,7 +59,7 @@ func TestParsePatchRefuses(t *testing.T) {
 		"huge number":           "@@ -1 +99999999999 @@\n a",
 		"huge count":            "@@ -1,2147483647 +1 @@\n a",
 		"line 0":                "@@ -0 +1 @@\n-a\n+b",
-		"nothing in it":         "@@ -1,0 +1,0 @@",
+		"an empty hunk":         "@@ -1,0 +1,0 @@",
 		"cut short":             "@@ -1,3 +1,3 @@\n a\n-b\n+c",
 		"only a header":         "@@ -1 +1 @@",
 		"too many lines":        "@@ -1 +1 @@\n-a\n+b\n+c",

@@ -25,7 +25,7 @@ func TestPointersGate(t *testing.T) {
 		{"under an older name", "app.js", strings.Replace(added, "git-lfs.github.com", "hawser.github.com", 1), "", true, true},
 		{"with an extension's line", "app.js", strings.NewReplacer("+1,3", "+1,4", "+oid", "+ext-0-foo sha256:"+sum+"\n+oid").Replace(added), "", true, true},
 		{"with carriage returns", "app.js", strings.ReplaceAll(added, "\n+", "\r\n+"), "", true, true},
-		{"no pointer any more", "app.js", "@@ -1,3 +1 @@\n-version https://git-lfs.github.com/spec/v1\n-oid sha256:" + sum + "\n-size 1\n+let a", "", false, false},
+		{"no longer a pointer", "app.js", "@@ -1,3 +1 @@\n-version https://git-lfs.github.com/spec/v1\n-oid sha256:" + sum + "\n-size 1\n+let a", "", false, false},
 		{"a text about pointers", "README.md", "@@ -0,0 +1,4 @@\n+# LFS\n+version https://git-lfs.github.com/spec/v1\n+oid sha256:" + sum + "\n+size 1", "", false, false},
 	} {
 		plus, minus := strings.Count(tt.patch, "\n+"), strings.Count(tt.patch, "\n-")

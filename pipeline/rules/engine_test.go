@@ -184,7 +184,7 @@ func TestNoFix(t *testing.T) {
 		"of a line that is cut": {config.Match{Literal: "x", Fix: "y"}, "+" + long},
 		"cut in a character":    {config.Match{Literal: "x", Fix: "y"}, "+x" + strings.Repeat("é", 8<<10)},
 		"that leaves nothing":   {config.Match{Pattern: "x(y?)", Fix: "$1"}, "+x"},
-		"of what is gone":       {config.Match{On: "removed", Literal: "x", Fix: "y"}, "-x"},
+		"of a removed line":     {config.Match{On: "removed", Literal: "x", Fix: "y"}, "-x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.go", tt.line)}}
@@ -367,9 +367,9 @@ func TestNet(t *testing.T) {
 		{"none before", "", []string{"-run: x", "+uses: a/b@v2"}, []int{1}},
 		{"fewer", "", []string{"-uses: a/b@v1", "-uses: c/d@v1", "+uses: e/f@v1"}, nil},
 		{"removed and added again", config.OnRemoved, []string{"-uses: a/b@v1", "+uses: a/b@v2"}, nil},
-		{"the first of those as like", "", []string{"-uses: a", "+uses: b", "+uses: c"}, []int{2}},
-		{"one for each", "", []string{"-uses: a1", "-uses: a2", "+uses: a3", "+uses: b", "+uses: c"}, []int{3}},
-		{"alike as far as is looked", "", []string{"-uses: " + alike + "b", "+uses: " + alike + "a", "+uses: " + alike + "b"}, []int{2}},
+		{"the first of equally similar lines", "", []string{"-uses: a", "+uses: b", "+uses: c"}, []int{2}},
+		{"one for each removed line", "", []string{"-uses: a1", "-uses: a2", "+uses: a3", "+uses: b", "+uses: c"}, []int{3}},
+		{"similar up to the bound", "", []string{"-uses: " + alike + "b", "+uses: " + alike + "a", "+uses: " + alike + "b"}, []int{2}},
 		{"carriage returns", "", []string{"-uses: a/b@v1\r", "+uses: a/b@v2\r"}, nil},
 		{"removed", config.OnRemoved, []string{" name: x", "-uses: a/b@v1"}, []int{1}},
 	} {

@@ -65,7 +65,7 @@ func TestRows(t *testing.T) {
 			{workflow, "        b ||\n        c\n      env:\n        TITLE: " + title, injection, true},
 			{workflow, "        'a b': c\n        TITLE: " + title, injection, true},
 		},
-		"elements in very many others": {
+		"elements in very many other elements": {
 			{"pom.xml", strings.Repeat("<a>\n", 3000) + "<dependency>\n  <artifactId>log4j-core</artifactId>\n  <version>2.14.1</version>\n</dependency>", knownBad, false},
 			{"pom.xml", "<dependency>\n  <artifactId>log4j-core</artifactId>\n" + strings.Repeat("<a>\n", 400) + strings.Repeat("</a>\n", 400) + "  <version>2.14.1</version>\n</dependency>", knownBad, false},
 		},
@@ -119,7 +119,7 @@ func TestRows(t *testing.T) {
 			{"pip.conf", "[global]\ntrusted-host = localhost\n    # evil.example\nindex-url =\n    https://a.example", plainHTTP, true},
 			{"pip.conf", "[global]\nextra-index-url =\n    https://a.example\n    http://localhost:3141/simple", plainHTTP, true},
 		},
-		"what a checkout takes": {
+		"inputs of a checkout": {
 			{workflow, "on: pull_request_target\n          ref:\n            refs/pull/${{ github.event.number }}/merge", target, false},
 			{workflow, "on: pull_request_target\n          ref:\n            refs/heads/${{ github.base_ref }}", target, true},
 		},

@@ -18,7 +18,7 @@ func TestWhatHidesThatAStatementGoesOn(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 5000)
 	for name, cases := range map[string][]struct{ path, text, rule string }{
-		"brackets in texts": {
+		"brackets in strings": {
 			{"a.py", "c.execute(\"" + sqlText + " and b = ':)' and id='%s'\"\n    % x)\n", sqlPy},
 			{"a.py", "c.execute('" + strings.ReplaceAll(sqlText, "'", `\'`) + " ])'\n    % x)\n", sqlPy},
 			{"a.py", "subprocess.run(f\"echo :) {x}\",\n    shell=True)\n", shellPy},
@@ -32,7 +32,7 @@ func TestWhatHidesThatAStatementGoesOn(t *testing.T) {
 			{"a.js", "x) || path.join(a,\n  req.query.f)\n", pathJS},
 			{"A.java", "st.executeQuery(\"SELECT ':)' FROM t \"\n    + \"WHERE id=\" + id);\n", "sec-sql-java-01"},
 		},
-		"ends within texts and blocks": {
+		"ends within strings and blocks": {
 			{"a.py", "c.execute(\"\"\"\nSELECT 1;\n" + sqlText + "\n\"\"\" % x)\n", sqlPy},
 			{"a.py", "c.execute('''\nSELECT 1; -- :)\n" + sqlText + "\n''' % x)\n", sqlPy},
 			{"a.py", "c.execute(\"\"\"\n# " + sqlText + "\n\"\"\" % x)\n", sqlPy},
@@ -47,7 +47,7 @@ func TestWhatHidesThatAStatementGoesOn(t *testing.T) {
 			{"a.js", "path.join(a, () => {\n" + strings.Repeat("  b();\n", 40) + "}, req.query.f)\n", pathJS},
 			{"a.js", "f(() => {\n  path.join(a,\n    req.query.f);\n})\n", pathJS},
 		},
-		"starts without a blank": {
+		"starts without a space": {
 			{"a.js", "rejectUnauthorized\n:false\n", tls},
 			{"a.js", "process.env.NODE_TLS_REJECT_UNAUTHORIZED\n='0'\n", tls},
 			{"a.js", "el.innerHTML\n=location.hash\n", "sec-dom-xss-01"},
@@ -56,7 +56,7 @@ func TestWhatHidesThatAStatementGoesOn(t *testing.T) {
 			{"a.js", "path\n[ 'join'\n](a, req.query.f)\n", pathJS},
 			{"a.js", "path\n/**/.join(a, req.query.f)\n", pathJS},
 		},
-		"what is no comment": {
+		"not a comment": {
 			{"a.js", "#f = path.join(a,\n  req.query.f)\n", pathJS},
 			{"a.js", "* f(x) { path.join(a,\n  req.query.f)\n", pathJS},
 			{"a.ts", "/**/ path.join(a,\n  req.query.f)\n", pathJS},
@@ -64,7 +64,7 @@ func TestWhatHidesThatAStatementGoesOn(t *testing.T) {
 			{"a.js", "path.join(/'/, \"//\",\n  req.query.f)\n", pathJS},
 			{"a.js", "path.join(`${\"//\"}`, '//',\n  req.query.f)\n", pathJS},
 		},
-		"words that say nothing alone": {
+		"words that mean nothing alone": {
 			{"A.java", "File f = new\n    File(r.getParameter(\"x\"));\n", "sec-path-java-01"},
 			{"a.js", "const a = await\n  fs.readFile(req.query.f)\n", pathJS},
 		},

@@ -52,7 +52,7 @@ func TestFlows(t *testing.T) {
 			{workflow, "      - run: 'echo ''a'' '\n        env:\n          Title: " + title, injection, true},
 			{workflow, "      - name: \"a\n        env:\n          Title: " + title, injection, true},
 		},
-		"keys spelt otherwise": {
+		"keys with escapes": {
 			{workflow, "      - \"r\\x75n\": >-\n          Title: " + title, injection, false},
 			{workflow, "      - \"r\\u0075n\": |\n          Title: " + title, injection, false},
 			{workflow, "      - \"r\\U00000075n\": 'Title: " + title + "'", injection, false},
@@ -69,7 +69,7 @@ func TestFlows(t *testing.T) {
 			{workflow, "    x: " + strings.Repeat("[\n", 25) + "{ run: \"echo\n          Title: " + title + "\" }" + strings.Repeat("]", 25), injection, false},
 			{workflow, "    x: " + strings.Repeat("[", 15) + "{ env: {\n          Title: " + title + " } }" + strings.Repeat("]", 15), injection, true},
 		},
-		"other ends of lines": {
+		"other line ends": {
 			{workflow, "      - run: |\r          Title: " + title, injection, false},
 			{workflow, "      - run: |\u0085          Title: " + title, injection, false},
 			{workflow, "      - run: |\u2028          Title: " + title, injection, false},

@@ -168,7 +168,7 @@ func TestCarryToAnotherHead(t *testing.T) {
 		{"another title", func(s *pushed) { s.title = "feat: sums" }, false, false},
 		{"another line", func(s *pushed) { s.files[0].Patch += "!" }, false, false},
 		{"lines moved", func(s *pushed) { s.files[1].Patch = strings.Replace(s.files[1].Patch, "-1 +1", "-2 +2", 1) }, false, false},
-		{"a file less", func(s *pushed) { s.files = s.files[:1] }, false, false},
+		{"one file fewer", func(s *pushed) { s.files = s.files[:1] }, false, false},
 	} {
 		c := newCarrying(t)
 		first := c.review(c.first(), Carry{})
@@ -234,7 +234,7 @@ func TestCarryNothing(t *testing.T) {
 				panic("the file is known")
 			}
 		}, Carry{}},
-		{"none before", nil, func(o *Outcome) { o.Review.Results = nil }, Carry{}},
+		{"no earlier review", nil, func(o *Outcome) { o.Review.Results = nil }, Carry{}},
 	} {
 		c := newCarrying(t)
 		first, next := c.first(), c.first()

@@ -56,16 +56,16 @@ func TestModelsAreAskedWhetherTheyAgree(t *testing.T) {
 		decision      pipeline.Decision
 		status        pipeline.AgentStatus // of the matcher; empty if there is none
 	}{
-		"one thing":                         {quality: apart, same: true, asked: 1, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK},
-		"two things":                        {quality: apart, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK},
-		"two things in like words":          {quality: alike, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK},
+		"the same":                          {quality: apart, same: true, asked: 1, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK},
+		"different":                         {quality: apart, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK},
+		"different, in similar words":       {quality: alike, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK},
 		"nobody can tell":                   {quality: apart, err: broken, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentFailed},
-		"nobody can tell, in like words":    {quality: alike, err: broken, asked: 1, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentFailed},
-		"by the words alone":                {settings: `{"models": {"agreement": "words"}}`, quality: apart, same: true, decision: pipeline.DecisionPassWithWarnings},
+		"nobody can tell, in similar words": {quality: alike, err: broken, asked: 1, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentFailed},
+		"by the words only":                 {settings: `{"models": {"agreement": "words"}}`, quality: apart, same: true, decision: pipeline.DecisionPassWithWarnings},
 		"nothing to compare":                {quality: map[string]dispatch.Agent{"big": says(pipeline.SeverityMajor)}, same: true, decision: pipeline.DecisionPassWithWarnings},
 		"in the spec stage, first":          {spec: apart, quality: apart, same: true, asked: 4, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK},
 		"in the spec stage, later":          {spec: apart, quality: apart, previous: earlier, same: true, asked: 1, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK},
-		"in both stages, later, two things": {spec: apart, quality: apart, previous: earlier, asked: 4, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK},
+		"in both stages, later, different":  {spec: apart, quality: apart, previous: earlier, asked: 4, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var a asked

@@ -64,11 +64,11 @@ func TestCompleted(t *testing.T) {
 		agent, status, document, report string
 		proceeds                        bool
 	}{
-		"reviewed":          {"technical-pm", "SUCCESS", aSpec, "", true},
-		"another document":  {"technical-pm", "SUCCESS", "specs/8/SPEC.md", "", false},
-		"a report stands":   {"technical-pm", "SUCCESS", aSpec, "specs/7/b-report.md", false},
-		"a report blocks":   {"technical-pm", "FAILURE", aSpec, "", false},
-		"one that is there": {"spec-reviewer", "SUCCESS", aSpec, "", false}, // it has no scores
+		"reviewed":         {"technical-pm", "SUCCESS", aSpec, "", true},
+		"another document": {"technical-pm", "SUCCESS", "specs/8/SPEC.md", "", false},
+		"a report stands":  {"technical-pm", "SUCCESS", aSpec, "specs/7/b-report.md", false},
+		"a report blocks":  {"technical-pm", "FAILURE", aSpec, "", false},
+		"one that exists":  {"spec-reviewer", "SUCCESS", aSpec, "", false}, // it has no scores
 	} {
 		o, findings := reports(tt.agent, tt.status)
 		raw := pipeline.List[pipeline.AgentResult]{

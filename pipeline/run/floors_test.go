@@ -28,7 +28,7 @@ var holders = map[string]map[string]string{
 	"a rule for all agents run": {config.FileRules: "[" + heldRule("build-reviewer", `, "match": {"literal": "frobnicate"}`) + "]"},
 	"a rule of the whole change": {config.FileRules: "[" + heldRule("build-reviewer",
 		`, "match": {"literal": "frobnicate"}, "when": "classification.risk.score >= 0 && size(classification.domains) >= 0"`) + "]"},
-	"a rule on what a domain says": {
+	"a rule on a domain": {
 		config.FileRules:   "[" + heldRule("build-reviewer", `, "match": {"literal": "frobnicate"}, "when": "classification.domains.exists(d, d.id == 'held-domain')"`) + "]",
 		config.FileDomains: `[{"id": "held-domain", "type": "domain", "domain": "held-domain", "description": "d", "globs": ["**"], "weight": 5}]`,
 	},

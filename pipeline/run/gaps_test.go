@@ -296,7 +296,7 @@ func TestLastGapsStand(t *testing.T) {
 	}{
 		"only to decide":            {carry: Carry{SameHead: true}},
 		"asked for again":           {asked: 1},
-		"this alone":                {carry: Carry{SameHead: true, Anew: []string{pipeline.GapDetector}}, asked: 1},
+		"only the gap detector":     {carry: Carry{SameHead: true, Anew: []string{pipeline.GapDetector}}, asked: 1},
 		"brought up to date":        {head: "head-2"},
 		"another change":            {head: "head-2", change: func(s *pushed) { s.files[1].Patch = strings.Replace(s.files[1].Patch, "= 1", "= 0", 1) }, asked: 1},
 		"another title":             {carry: Carry{SameHead: true}, change: func(s *pushed) { s.title = "fix: other things" }, asked: 1},

@@ -155,11 +155,11 @@ func TestLimitReachedIsNoPass(t *testing.T) {
 		"fewer commits than counted": {func(s *troubled) {
 			s.pr = func(p *raw.PullRequest) error { p.Commits = 3; return nil }
 		}, "commits"},
-		"a patch left out":               {one(raw.ChangedFile{Path: "a.go", Status: pipeline.FileModified, Additions: 20001}), "patch"},
+		"a missing patch":                {one(raw.ChangedFile{Path: "a.go", Status: pipeline.FileModified, Additions: 20001}), "patch"},
 		"a patch cut short":              {one(raw.ChangedFile{Path: "a.go", Status: pipeline.FileAdded, Additions: 9, Patch: patch}), "patch"},
-		"a patch that is none":           {one(raw.ChangedFile{Path: "a.go", Status: pipeline.FileAdded, Additions: 1, Patch: "Binary files differ"}), "patch"},
+		"an invalid patch":               {one(raw.ChangedFile{Path: "a.go", Status: pipeline.FileAdded, Additions: 1, Patch: "Binary files differ"}), "patch"},
 		"a hunk that ends early":         {one(raw.ChangedFile{Path: "a.go", Status: pipeline.FileAdded, Patch: "@@ -0,0 +1,3 @@\n+package a"}), "patch"},
-		"a line without end":             {one(raw.ChangedFile{Path: "a.js", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + strings.Repeat("a", 1<<20+1)}), "patch"},
+		"an endless line":                {one(raw.ChangedFile{Path: "a.js", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + strings.Repeat("a", 1<<20+1)}), "patch"},
 		"source that is shown as binary": {one(raw.ChangedFile{Path: "a.go", Status: pipeline.FileModified, Binary: true}), "patch"},
 		"attributes that hide the diff": {func(s *troubled) {
 			s.files = []raw.ChangedFile{added(".gitattributes"), {Path: "b.go", Status: pipeline.FileModified}}
@@ -234,8 +234,8 @@ func TestAgentThatDoesNotFinish(t *testing.T) {
 		"panic":             {agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) { panic("down") }), pipeline.AgentFailed},
 		"retries used up":   {fails(busy{}), pipeline.AgentFailed},
 		"not registered":    {nil, pipeline.AgentFailed},
-		"answer not read":   {fails(&dispatch.MalformedError{Err: errors.New("no JSON")}), pipeline.AgentMalformed},
-		"answer cut":        {fails(&dispatch.MalformedError{Err: errors.New("larger than 1 MB")}), pipeline.AgentMalformed},
+		"unreadable answer": {fails(&dispatch.MalformedError{Err: errors.New("no JSON")}), pipeline.AgentMalformed},
+		"answer cut short":  {fails(&dispatch.MalformedError{Err: errors.New("larger than 1 MB")}), pipeline.AgentMalformed},
 		"context cancelled": {fails(context.Canceled), pipeline.AgentFailed},
 		"no answer": {agentFunc(func(ctx context.Context, _ dispatch.Task) (pipeline.AgentOutput, error) {
 			<-ctx.Done()

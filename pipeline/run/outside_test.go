@@ -61,8 +61,8 @@ func TestOutsideAgents(t *testing.T) {
 // Review reports that nothing reads don't pass.
 func TestReportsThatNobodyReads(t *testing.T) {
 	for name, outside := range map[string]func(OutsideAgent) dispatch.Agent{
-		"no means": nil,
-		"unknown":  func(OutsideAgent) dispatch.Agent { return nil },
+		"no I/O agents": nil,
+		"unknown":       func(OutsideAgent) dispatch.Agent { return nil },
 		"failing": func(OutsideAgent) dispatch.Agent {
 			return agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
 				return pipeline.AgentOutput{}, errors.New("no such host")

@@ -62,14 +62,14 @@ func reportWith(t *testing.T, r *Runner, src *inMemory, o Options) (with, withou
 func TestProposedConfigNeverDecides(t *testing.T) {
 	deaf := func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, errors.New("502") }
 	for name, proposed := range map[string]func(context.Context, *pipeline.PRFacts) (*config.Config, error){
-		"off":             proposes(map[string]string{config.FileSettings: `{"mode": "off"}`}),
-		"no conditions":   proposes(map[string]string{config.FileSettings: `{"gate": {"conditions": []}}`}),
-		"agent off":       proposes(map[string]string{config.FileAgents: `[{"id": "security-reviewer", "enabled": false}]`}),
-		"broken":          proposes(map[string]string{config.FileSettings: `{"mode": "of"}`}),
-		"everything hard": proposes(map[string]string{config.FileSettings: `{"gate": {"conditions": [{"when": "findings >= 0", "decision": "fail"}]}}`}),
-		"unreadable":      deaf,
-		"none":            func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, nil },
-		"panic":           func(context.Context, *pipeline.PRFacts) (*config.Config, error) { panic("index out of range") },
+		"off":               proposes(map[string]string{config.FileSettings: `{"mode": "off"}`}),
+		"no conditions":     proposes(map[string]string{config.FileSettings: `{"gate": {"conditions": []}}`}),
+		"agent disabled":    proposes(map[string]string{config.FileAgents: `[{"id": "security-reviewer", "enabled": false}]`}),
+		"broken":            proposes(map[string]string{config.FileSettings: `{"mode": "of"}`}),
+		"everything blocks": proposes(map[string]string{config.FileSettings: `{"gate": {"conditions": [{"when": "findings >= 0", "decision": "fail"}]}}`}),
+		"unreadable":        deaf,
+		"none":              func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, nil },
+		"panic":             func(context.Context, *pipeline.PRFacts) (*config.Config, error) { panic("index out of range") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			with, without := reportWith(t, newRunner(t, nil), configChange(t), Options{Proposed: proposed})
@@ -174,16 +174,16 @@ func TestProposedConfigIsOnlyAskedWhereItIsTouched(t *testing.T) {
 		file raw.ChangedFile
 		want pipeline.List[string]
 	}{
-		"another file there":       {raw.ChangedFile{Path: ".github/reviewgate/README.md"}, nil},
-		"a file of that name":      {raw.ChangedFile{Path: "docs/review-rules.json"}, nil},
-		"misspelt":                 {raw.ChangedFile{Path: ".github/reviewgate/review-rule.json"}, pipeline.List[string]{".github/reviewgate/review-rule.json"}},
-		"in another format":        {raw.ChangedFile{Path: ".github/reviewgate/review-rules.yaml"}, pipeline.List[string]{".github/reviewgate/review-rules.yaml"}},
-		"no directory":             {raw.ChangedFile{Path: ".github/reviewgate"}, pipeline.List[string]{".github/reviewgate"}},
-		"moved in":                 {raw.ChangedFile{Path: ".github/reviewgate/review-rules.json", PreviousPath: "old/review-rules.json", Status: pipeline.FileRenamed}, pipeline.List[string]{".github/reviewgate/review-rules.json"}},
-		"moved out":                {raw.ChangedFile{Path: "old/review-rules.json", PreviousPath: ".github/reviewgate/review-rules.json", Status: pipeline.FileRenamed}, pipeline.List[string]{".github/reviewgate/review-rules.json"}},
-		"removed":                  {raw.ChangedFile{Path: ".github/reviewgate/review-agents.json", Status: pipeline.FileRemoved}, pipeline.List[string]{".github/reviewgate/review-agents.json"}},
-		"below the directory":      {raw.ChangedFile{Path: ".github/reviewgate/old/review-rules.json"}, nil},
-		"another repository's dir": {raw.ChangedFile{Path: "vendor/.github/reviewgate/review-rules.json"}, nil},
+		"another file in the directory":  {raw.ChangedFile{Path: ".github/reviewgate/README.md"}, nil},
+		"a file of that name":            {raw.ChangedFile{Path: "docs/review-rules.json"}, nil},
+		"misspelt":                       {raw.ChangedFile{Path: ".github/reviewgate/review-rule.json"}, pipeline.List[string]{".github/reviewgate/review-rule.json"}},
+		"in another format":              {raw.ChangedFile{Path: ".github/reviewgate/review-rules.yaml"}, pipeline.List[string]{".github/reviewgate/review-rules.yaml"}},
+		"no directory":                   {raw.ChangedFile{Path: ".github/reviewgate"}, pipeline.List[string]{".github/reviewgate"}},
+		"moved in":                       {raw.ChangedFile{Path: ".github/reviewgate/review-rules.json", PreviousPath: "old/review-rules.json", Status: pipeline.FileRenamed}, pipeline.List[string]{".github/reviewgate/review-rules.json"}},
+		"moved out":                      {raw.ChangedFile{Path: "old/review-rules.json", PreviousPath: ".github/reviewgate/review-rules.json", Status: pipeline.FileRenamed}, pipeline.List[string]{".github/reviewgate/review-rules.json"}},
+		"removed":                        {raw.ChangedFile{Path: ".github/reviewgate/review-agents.json", Status: pipeline.FileRemoved}, pipeline.List[string]{".github/reviewgate/review-agents.json"}},
+		"below the directory":            {raw.ChangedFile{Path: ".github/reviewgate/old/review-rules.json"}, nil},
+		"another repository's directory": {raw.ChangedFile{Path: "vendor/.github/reviewgate/review-rules.json"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := change(t)
@@ -301,11 +301,11 @@ func TestProposedConfigThatIsNotTriedSaysWhy(t *testing.T) {
 		asks     int // the number of calls after which the time is over
 		note     string
 	}{
-		"there is none":        {func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, nil }, 9, noteUnread},
-		"it can't be read":     {func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, errors.New("502") }, 9, noteUnread},
-		"reading is cut short": {func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, context.DeadlineExceeded }, 0, noteOutOfTime},
-		"it comes too late":    {good, 0, noteOutOfTime},
-		"the try is cut short": {good, 1, noteOutOfTime},
+		"there is none":          {func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, nil }, 9, noteUnread},
+		"it can't be read":       {func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, errors.New("502") }, 9, noteUnread},
+		"reading is cut short":   {func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, context.DeadlineExceeded }, 0, noteOutOfTime},
+		"it comes too late":      {good, 0, noteOutOfTime},
+		"the trial is cut short": {good, 1, noteOutOfTime},
 	} {
 		p := previewer{
 			runner: newRunner(t, nil), options: Options{Proposed: tt.proposed},

@@ -103,12 +103,12 @@ func TestStages(t *testing.T) {
 		"first, one after the other by the settings": {
 			settings: `{"models": {"speculative_quality": false}}`, spec: both, asked: spec, quality: pipeline.AgentDiscarded, decision: pipeline.DecisionNeedsFixes,
 		},
-		"later, the spec stage fails":               {spec: both, previous: earlier, asked: spec, quality: pipeline.AgentDiscarded, decision: pipeline.DecisionNeedsFixes},
-		"later, a person must decide":               {spec: held, previous: earlier, asked: spec, quality: pipeline.AgentDiscarded, decision: pipeline.DecisionNeedsFixes},
-		"later, what one model says proves nothing": {spec: one, previous: earlier, asked: append(quality, spec...), quality: pipeline.AgentOK, decision: pipeline.DecisionPassWithWarnings},
-		"later, the spec stage passes":              {previous: earlier, asked: append(quality, spec...), quality: pipeline.AgentOK, decision: pipeline.DecisionPass},
-		"later, a model is down":                    {spec: down, previous: earlier, asked: append(quality, spec...), quality: pipeline.AgentOK, decision: pipeline.DecisionNeedsFixes},
-		"the stronger alone": {
+		"later, the spec stage fails":     {spec: both, previous: earlier, asked: spec, quality: pipeline.AgentDiscarded, decision: pipeline.DecisionNeedsFixes},
+		"later, a person must decide":     {spec: held, previous: earlier, asked: spec, quality: pipeline.AgentDiscarded, decision: pipeline.DecisionNeedsFixes},
+		"later, one model proves nothing": {spec: one, previous: earlier, asked: append(quality, spec...), quality: pipeline.AgentOK, decision: pipeline.DecisionPassWithWarnings},
+		"later, the spec stage passes":    {previous: earlier, asked: append(quality, spec...), quality: pipeline.AgentOK, decision: pipeline.DecisionPass},
+		"later, a model is down":          {spec: down, previous: earlier, asked: append(quality, spec...), quality: pipeline.AgentOK, decision: pipeline.DecisionNeedsFixes},
+		"only the stronger": {
 			settings: `{"models": {"strategy": "single"}}`, asked: []string{"quality big", "spec big"}, quality: pipeline.AgentOK, decision: pipeline.DecisionPass,
 		},
 	} {

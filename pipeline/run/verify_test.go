@@ -47,7 +47,7 @@ func TestFindingsAreVerified(t *testing.T) {
 		"refuted":                   {settings: verify, quality: big(), verdict: pipeline.OpinionRefuted, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK, qualityRan: true},
 		"unclear":                   {settings: verify, quality: big(), asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK, qualityRan: true},
 		"no answer":                 {settings: verify, quality: big(), err: errors.New("broken"), asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentFailed, qualityRan: true},
-		"nobody is named":           {settings: "{}", quality: big(), verdict: pipeline.OpinionConfirmed, decision: pipeline.DecisionPassWithWarnings, qualityRan: true},
+		"no verifier is named":      {settings: "{}", quality: big(), verdict: pipeline.OpinionConfirmed, decision: pipeline.DecisionPassWithWarnings, qualityRan: true},
 		"nothing to verify":         {settings: verify, verdict: pipeline.OpinionConfirmed, decision: pipeline.DecisionPass, qualityRan: true},
 		"in the spec stage, first":  {settings: verify, spec: big(), verdict: pipeline.OpinionConfirmed, asked: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK, qualityRan: true},
 		"in the spec stage, later":  {settings: verify, spec: big(), quality: big(), previous: earlier, verdict: pipeline.OpinionConfirmed, asked: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK},
@@ -130,7 +130,7 @@ func TestVerificationsAreRecalled(t *testing.T) {
 		"another model": {func(_ *carrying, was *Outcome, _ *Carry) {
 			eachVerifier(was, func(r *pipeline.AgentResult) { r.Model = "big" })
 		}, 2},
-		"somebody wants it anew":      {func(_ *carrying, _ *Outcome, carry *Carry) { carry.Anew = []string{pipeline.Verifier} }, 2},
+		"somebody asked for a rerun":  {func(_ *carrying, _ *Outcome, carry *Carry) { carry.Anew = []string{pipeline.Verifier} }, 2},
 		"somebody asked for a review": {func(_ *carrying, _ *Outcome, carry *Carry) { carry.SameHead = false }, 2},
 		"it was about another finding": {func(_ *carrying, was *Outcome, _ *Carry) {
 			eachVerifier(was, func(r *pipeline.AgentResult) { r.Verifications[0].Finding = "x" })

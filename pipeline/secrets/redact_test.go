@@ -113,7 +113,7 @@ func TestRedactLines(t *testing.T) {
 			[]string{`+f("[redacted:github-pat]", "[redacted:github-pat]")`}, []string{"github-pat@+1", "github-pat@+1"},
 		},
 		{
-			"again, where nothing tells", []string{"+password = \"" + random + "\"", "+use(" + random + ")"},
+			"again, without context", []string{"+password = \"" + random + "\"", "+use(" + random + ")"},
 			[]string{`+password = "[redacted:generic-api-key]"`, "+use([redacted:generic-api-key])"}, []string{"generic-api-key@+1"},
 		},
 		{
@@ -121,7 +121,7 @@ func TestRedactLines(t *testing.T) {
 			[]string{"+api_key =", `+  "[redacted:generic-api-key]"`}, []string{"generic-api-key@+2"},
 		},
 		{
-			"waved through", []string{"+k = \"" + github + "\" // gitleaks:allow"},
+			"marked as allowed", []string{"+k = \"" + github + "\" // gitleaks:allow"},
 			[]string{`+k = "[redacted:github-pat]" // gitleaks:allow`}, []string{"github-pat@+1"},
 		},
 		{

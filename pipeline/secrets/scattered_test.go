@@ -117,7 +117,7 @@ func TestScatteredKeysInPart(t *testing.T) {
 	prose := []string{"", "This is what the program reads at its start, and nothing else is told of it here.", "Whoever wants to know more has to look into the documentation of the server itself."}
 	for name, lines := range map[string][]string{
 		"no last line, 7 columns":        slices.Concat([]string{"-----BEGIN RSA PRIVATE KEY-----"}, wrapped(body[:400], 7)),
-		"no last line, blanks":           slices.Concat([]string{"-----BEGIN RSA PRIVATE KEY-----"}, wrapped(strings.Join(wrapped(body[:400], 7), " "), 64)),
+		"no last line, spaces":           slices.Concat([]string{"-----BEGIN RSA PRIVATE KEY-----"}, wrapped(strings.Join(wrapped(body[:400], 7), " "), 64)),
 		"no last line, frames":           slices.Concat([]string{"-----BEGIN RSA PRIVATE KEY-----"}, framedLines(wrapped(body[:400], 12), "<li>%s</li>"), prose),
 		"no first line, 7 columns":       slices.Concat(prose, wrapped(body[:400], 7), []string{"-----END RSA PRIVATE KEY-----"}),
 		"no first line, frames":          slices.Concat(prose, framedLines(wrapped(body[:400], 12), "%d: <b>%s</b>"), []string{"-----END RSA PRIVATE KEY-----"}),
