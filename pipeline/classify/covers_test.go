@@ -63,7 +63,7 @@ func TestFilesCountOnceForAConcern(t *testing.T) {
 }
 
 // A domain that weighs more than what covers it adds the difference.
-func TestCoveredDomainAddsWhatItHasBeyond(t *testing.T) {
+func TestCoveredDomainAddsTheDifference(t *testing.T) {
 	cfg := &config.Config{
 		Domains: []config.DomainMapping{{Enabled: true, Domain: "pipelines", Globs: []string{".github/**"}, Weight: 30}},
 		Risk:    []config.RiskFactor{{Enabled: true, Factor: config.RiskWorkflow, Points: 12, Covers: "pipelines"}},

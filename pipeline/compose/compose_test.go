@@ -187,7 +187,7 @@ func TestOneBlockingPolicyIsEnoughToBlock(t *testing.T) {
 	}
 }
 
-func TestEntriesByPriorityThenAgentAndTheRestSkippedWithReasons(t *testing.T) {
+func TestEntriesAreSortedAndOthersSkippedWithReasons(t *testing.T) {
 	always := policies.Trigger{Type: policies.TriggerAlways}
 	m := composed(t, []config.Policy{
 		{ID: "p1", Priority: 10, Trigger: always, Dispatch: config.Dispatch{Agents: []string{"z", "b", "off"}}},
@@ -224,7 +224,7 @@ func TestNewNamesThePolicyThatDoesNotCompile(t *testing.T) {
 }
 
 // An expression that can't be evaluated neither keeps an agent from running nor narrows its scope.
-func TestWhatCannotBeEvaluatedCountsAsHolding(t *testing.T) {
+func TestUnevaluatedExpressionCountsAsTrue(t *testing.T) {
 	open := policies.Trigger{Type: policies.TriggerExpression, When: "facts.files[99].binary"}
 	for name, trigger := range map[string]policies.Trigger{
 		"expression": open,
@@ -243,7 +243,7 @@ func TestWhatCannotBeEvaluatedCountsAsHolding(t *testing.T) {
 	}
 }
 
-func TestReadsLabelsOfPoliciesThatAreOn(t *testing.T) {
+func TestReadsLabelsOfEnabledPolicies(t *testing.T) {
 	label := policies.Trigger{Type: policies.TriggerAll, Triggers: []policies.Trigger{
 		{Type: policies.TriggerLabel, Labels: []string{"x"}}, {Type: policies.TriggerChange, Types: []string{"fix"}},
 	}}

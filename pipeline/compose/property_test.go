@@ -113,7 +113,7 @@ func withoutWords(m pipeline.AgentManifest) string {
 }
 
 // With facts in the order of normalize, the whole manifest is the same bytes, including reasons.
-func TestOrderOfConfigDoesNotMatterToTheByte(t *testing.T) {
+func TestOrderOfConfigChangesNoByte(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		cfg := drawnConfig(t)
 		facts, cl := testFacts()

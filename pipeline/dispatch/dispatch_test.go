@@ -54,7 +54,7 @@ func run(t *testing.T, m pipeline.AgentManifest, agents map[string]Agent, o Opti
 	return results
 }
 
-func TestOneFailureTouchesNoOther(t *testing.T) {
+func TestOneFailureAffectsNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		agents := map[string]Agent{
 			"good": found("a"),
@@ -150,7 +150,7 @@ func (limited) Error() string               { return "too many questions" }
 func (limited) Temporary() bool             { return true }
 func (l limited) RetryAfter() time.Duration { return l.after }
 
-func TestAgentIsLeftAloneAsLongAsItAsks(t *testing.T) {
+func TestAgentsWaitTimeIsRespected(t *testing.T) {
 	for _, tc := range []struct {
 		after, took time.Duration
 		status      pipeline.AgentStatus
@@ -208,7 +208,7 @@ func TestTimeoutCoversAllAttempts(t *testing.T) {
 	})
 }
 
-func TestAgentThatIgnoresItsContextIsLeftBehind(t *testing.T) {
+func TestAgentThatIgnoresItsContextIsAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan bool)
 		deaf := agentFunc(func(context.Context, Task) (pipeline.AgentOutput, error) {
@@ -277,7 +277,7 @@ func TestConcurrencyIsBounded(t *testing.T) {
 }
 
 // A model that hangs delays only those that ask it, and nobody longer than the timeout.
-func TestModelThatHangsHoldsUpNobody(t *testing.T) {
+func TestModelThatHangsDelaysNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := manifest("a", "b", "plain")
 		m.Entries[0].Models, m.Entries[1].Models = pipeline.List[string]{"hangs", "works"}, pipeline.List[string]{"hangs", "works"}

@@ -167,7 +167,7 @@ func TestNoGapWhereNothingWasMissed(t *testing.T) {
 	}
 }
 
-func TestFileThatCallsItselfGeneratedIsLookedAt(t *testing.T) {
+func TestFileThatCallsItselfGeneratedIsRead(t *testing.T) {
 	f := added("src/a.go", "Go", "price * 2")
 	f.Generated = true
 	if _, log := detect(t, &pipeline.Classification{}, pipeline.AgentManifest{}, f); len(log) == 0 {

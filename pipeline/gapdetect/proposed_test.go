@@ -55,7 +55,7 @@ func proposal(change func(*Proposal)) Proposal {
 	return p
 }
 
-func TestProposalIsTakenAsItIsBorneOut(t *testing.T) {
+func TestConfirmedProposalCounts(t *testing.T) {
 	d := proposing(t)
 	signals := []pipeline.GapLogEntry{{Concern: "x", Source: Source}}
 	m := pipeline.AgentManifest{Entries: entries{chosen("security", pipeline.AgentScope{Files: names{"a.go"}})}, Skipped: skipped{{Agent: "finance-sme", Reason: "no policy"}}}
@@ -133,7 +133,7 @@ func TestNoteOfProposalsAddsUp(t *testing.T) {
 }
 
 // If the agent already looks at the file, nothing was missed, and nothing is dropped either.
-func TestProposalOfWhatIsCoveredIsNoGap(t *testing.T) {
+func TestCoveredProposalIsNotAGap(t *testing.T) {
 	for name, m := range map[string]pipeline.AgentManifest{
 		"all":      {Entries: entries{chosen("finance-sme", pipeline.AgentScope{All: true})}},
 		"the file": {Entries: entries{chosen("finance-sme", pipeline.AgentScope{Files: names{"src/basket.go"}})}},
@@ -187,7 +187,7 @@ func TestWordsOfProposals(t *testing.T) {
 }
 
 // If several lines have the quote, the gap gets the line that the proposal names.
-func TestProposalIsPutOnItsLine(t *testing.T) {
+func TestProposalGetsItsLine(t *testing.T) {
 	for line, want := range map[int]int{0: 11, 11: 11, 13: 13, 14: 11, -1: 11} {
 		got := proposing(t).Propose(basket(), pipeline.AgentManifest{}, nil, "big", []Proposal{proposal(func(p *Proposal) { p.Line = line })})
 		if got.Log[0].Line != want {
@@ -240,7 +240,7 @@ func TestPatchesOfProposalsCloseTheGaps(t *testing.T) {
 }
 
 // Logged gaps can be proposed again with the same result, also after they were stored.
-func TestLoggedProposalsComeToTheSame(t *testing.T) {
+func TestLoggedProposalsGiveTheSame(t *testing.T) {
 	d := proposing(t)
 	facts := basket()
 	facts.Files[1].Hunks[0].Lines[0].Text = strings.Repeat(" ", 300) + strings.Repeat("unrelated(é) \t ", 50)

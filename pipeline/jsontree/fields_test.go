@@ -85,7 +85,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-func TestOnlyTheFirstIsKept(t *testing.T) {
+func TestOnlyTheFirstErrorIsKept(t *testing.T) {
 	root, _ := Parse(&Document{}, []byte(`{"a": 1, "b": 2}`))
 	f := FieldsOf(root, "a thing")
 	f.First = true

@@ -96,7 +96,7 @@ func TestNotMended(t *testing.T) {
 }
 
 // Places are those in the original text.
-func TestPlacesInWhatWasMended(t *testing.T) {
+func TestPlacesInMendedText(t *testing.T) {
 	n, _ := Parse(&Document{Name: "a.json"}, []byte("[{\"p\": \"\\d\\s(\"}{'q': 1},\n // c\n [\"\\d\" ,],]"))
 	if n == nil {
 		t.Fatal("there is no tree")

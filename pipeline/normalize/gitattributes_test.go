@@ -58,7 +58,7 @@ func TestAttributes(t *testing.T) {
 
 // Attributes of the base count whether they set or unset something. A file that is too large does
 // not count, and is named.
-func TestAttributesOfTheBaseAreHonoured(t *testing.T) {
+func TestAttributesOfTheBaseCount(t *testing.T) {
 	read := func(attributes string) pipeline.PRFacts {
 		return build(raw.PullRequest{}, raw.Files{Files: []raw.ChangedFile{
 			{Path: "gen/a.go", Status: pipeline.FileModified, Additions: 1, Patch: "@@ -0,0 +1 @@\n+x"},

@@ -479,7 +479,7 @@ func TestConcurrentAgents(t *testing.T) {
 
 // On real code, on real changes and on their own fixtures, the shipped rules find what
 // the naive engine finds with them.
-func TestShippedRulesAsNaive(t *testing.T) {
+func TestShippedRulesMatchNaive(t *testing.T) {
 	limit := sample.Size(1<<14, 1<<20)
 	if testing.Short() { // with the race detector, more text shows nothing new
 		limit = 1 << 16
@@ -524,7 +524,7 @@ func sameAsNaive(t testing.TB, cfg *config.Config, engine *rules.Engine, naive *
 
 // A match that a comment asks to ignore does not count towards its rule's limit in the
 // file.
-func TestLimitPerFileLeavesOutWhatAsksToBeIgnored(t *testing.T) {
+func TestLimitPerFileSkipsIgnoredMatches(t *testing.T) {
 	r := rule(config.Match{Literal: "key", MaxPerFile: 1})
 	facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.go", "+key // reviewgate:ignore rule why", "+x", "+key", "+key")}}
 	want := []result{{Rule: "rule", Path: "a.go", Line: 1}, {Rule: "rule", Path: "a.go", Line: 3}}

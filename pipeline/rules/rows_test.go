@@ -133,7 +133,7 @@ func TestRows(t *testing.T) {
 }
 
 // A row is new if one of its lines is new. It is found once, in that line.
-func TestRowsThatAreNew(t *testing.T) {
+func TestNewRows(t *testing.T) {
 	t.Parallel()
 	_, engine := shipped(t)
 	for _, c := range []struct {

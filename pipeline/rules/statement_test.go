@@ -14,7 +14,7 @@ const (
 )
 
 // A line that continues is read with the next, however the continuation is hidden.
-func TestWhatHidesThatAStatementGoesOn(t *testing.T) {
+func TestHiddenContinuations(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 5000)
 	for name, cases := range map[string][]struct{ path, text, rule string }{
@@ -87,7 +87,7 @@ func TestWhatHidesThatAStatementGoesOn(t *testing.T) {
 }
 
 // A statement is new if a removed line completes it.
-func TestStatementsThatARemovalMakes(t *testing.T) {
+func TestStatementsCompletedByARemoval(t *testing.T) {
 	_, engine := shipped(t)
 	for _, c := range []struct {
 		lines []string

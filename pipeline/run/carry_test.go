@@ -322,7 +322,7 @@ func TestCarryLooksCitationsUp(t *testing.T) {
 
 // What an I/O agent reads, such as a report or another App's check, may differ for an equal change.
 // When only the decision is made again, it stands.
-func TestCarryNothingFromOutsideToAnotherHead(t *testing.T) {
+func TestCarryNoIOResultsToAnotherHead(t *testing.T) {
 	read := 0
 	outside := func(OutsideAgent) dispatch.Agent {
 		return reader{func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {

@@ -22,7 +22,7 @@ func (s *excepting) Config(context.Context) (normalize.ConfigRead, error) {
 }
 
 // A .gitleaks.toml allows nothing if the agent for secrets is final, and the review says so.
-func TestExceptionsAgainstWhatIsFinal(t *testing.T) {
+func TestExceptionsAndFinalAgents(t *testing.T) {
 	const allows = "[[allowlists]]\npaths = ['^sandbox/']\n"
 	for name, tt := range map[string]struct{ agents, text, want string }{
 		"final":      {`[{"id": "secrets", "final": true}]`, allows, `it allows nothing that the agent "secrets" finds, since that is final in the server's layer`},

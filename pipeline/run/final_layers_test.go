@@ -15,7 +15,7 @@ import (
 
 // A layer that makes a rule final takes nothing away from the layer below that made the same
 // finding final, by the rule's agent or by a finding merged with it.
-func TestLowerFinalLayerKeepsItsSay(t *testing.T) {
+func TestLowerFinalLayerKeepsItsAuthority(t *testing.T) {
 	token := "gh" + "p_" + "1fKq8ZrT5wYv3NcXb7LmJd9PsHg2RtUaWe4Q"
 	rule := func(id, agent, literal string) string {
 		return fmt.Sprintf(`{"id": %q, "name": "Banned word", "severity": "major", "agent": %q, "category": "words", "final": true,
@@ -66,7 +66,7 @@ func TestLowerFinalLayerKeepsItsSay(t *testing.T) {
 }
 
 // The base's .gitattributes can't make a finding of a final agent milder.
-func TestAttributesMakeFinalSecretsNoMilder(t *testing.T) {
+func TestAttributesDoNotSoftenFinalSecrets(t *testing.T) {
 	line := "curl -u admin:kTqz8Wq3rGm5YbZrXw1v" + "NnLdC7s0jPfU https://api.example.net/v1"
 	milder := 0
 	for _, attributes := range []string{"*.py linguist-documentation", "*.py linguist-generated", "*.py linguist-vendored", "* linguist-documentation linguist-generated", "a.py linguist-documentation=true"} {
@@ -97,7 +97,7 @@ func TestAttributesMakeFinalSecretsNoMilder(t *testing.T) {
 }
 
 // It can't hide anything from a final rule, policy or signal either.
-func TestAttributesHideNothingFromWhatIsFinal(t *testing.T) {
+func TestAttributesHideNothingFromFinalEntries(t *testing.T) {
 	words := map[string]string{
 		config.FileRules: `[{"id": "word", "name": "Word", "severity": "major", "agent": "words", "category": "words",
 			"description": "The word is not ours.", "detection": "The word", "recommendation": "Delete it.", "match": {"literal": "frobnicate"}}]`,

@@ -246,7 +246,7 @@ func TestModelThatFailsToFindGaps(t *testing.T) {
 }
 
 // Even a gate that counts failed agents ignores it.
-func TestGapDetectorIsNoAgentThatFails(t *testing.T) {
+func TestFailedGapDetectorIsNotAFailedAgent(t *testing.T) {
 	g := &gapModel{err: errors.New("down")}
 	out := reviewGaps(t, `{"models": {"gap_detector": "big"}, "gate": {"conditions": [{"when": "agents_failed > 0", "decision": "fail"}]}}`, Options{GapModel: g.made})
 	if d := out.Review.Report.Decision; d.Blocks() || len(g.asked) == 0 {
@@ -255,7 +255,7 @@ func TestGapDetectorIsNoAgentThatFails(t *testing.T) {
 }
 
 // A model's use that is reported after the review's end does not change the outcome.
-func TestUseThatIsToldLate(t *testing.T) {
+func TestUseReportedLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan struct{})
 		g := &gapModel{ask: func(context.Context) { <-ended }}
@@ -269,7 +269,7 @@ func TestUseThatIsToldLate(t *testing.T) {
 }
 
 // A cancelled review asks no more questions and has no outcome.
-func TestGapsOfAReviewThatIsGivenUp(t *testing.T) {
+func TestGapsOfACancelledReview(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	superseded := errors.New("superseded")
 	g := &gapModel{ask: func(ctx context.Context) {

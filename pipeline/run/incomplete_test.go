@@ -119,7 +119,7 @@ func TestFailureOfEachStageGates(t *testing.T) {
 }
 
 // A change without findings never passes if a part of it was not read.
-func TestLimitReachedIsNoPass(t *testing.T) {
+func TestReachedLimitDoesNotPass(t *testing.T) {
 	const patch = "@@ -0,0 +1 @@\n+package a"
 	added := func(path string) raw.ChangedFile {
 		return raw.ChangedFile{Path: path, Status: pipeline.FileAdded, Additions: 1, Patch: patch}

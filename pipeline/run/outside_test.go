@@ -31,7 +31,7 @@ func withReport(t *testing.T) *inMemory {
 
 // An I/O agent is made for each run, with the config in force and a redactor that knows secrets.
 // Its results are in the report.
-func TestOutsideAgents(t *testing.T) {
+func TestIOAgents(t *testing.T) {
 	token := "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
 	var made []string
 	out, err := newRunner(t, nil).Run(t.Context(), withReport(t), Options{Outside: func(o OutsideAgent) dispatch.Agent {
@@ -132,7 +132,7 @@ func TestCitedLinesAreRead(t *testing.T) {
 
 // Texts that belong to the change contain none of the secrets that were found in it, even if
 // nothing else in them shows the secret. Texts that the change must not alter stay as they are.
-func TestOutsideAgentsKnowTheChangesSecrets(t *testing.T) {
+func TestIOAgentsKnowTheChangesSecrets(t *testing.T) {
 	value := "zR8+kQ4x/" + "Tn6Wp1Lv9Yb"
 	src := withReport(t)
 	src.files = append(src.files, raw.ChangedFile{Path: "login.go", Status: pipeline.FileModified, Additions: 1, Patch: "@@ -3,0 +4 @@\n+password = \"" + value + "\""})

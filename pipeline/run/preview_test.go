@@ -107,7 +107,7 @@ func TestProposedConfigIsTried(t *testing.T) {
 }
 
 // A mode that would let everything pass is shown, and the decision stays the same.
-func TestProposedModeIsTold(t *testing.T) {
+func TestProposedModeIsShown(t *testing.T) {
 	for settings, want := range map[string]string{`{"mode": "off"}`: "off", `{"mode": "advisory"}`: "advisory", `{"mode": "enforce"}`: "", `{"comment": "never"}`: ""} {
 		with, _ := reportWith(t, newRunner(t, nil), configChange(t), Options{Proposed: proposes(map[string]string{config.FileSettings: settings})})
 		if got := with.ProposedConfig.Mode; got != want {
@@ -221,7 +221,7 @@ func TestProposedConfigIsTriedWhole(t *testing.T) {
 	}
 }
 
-func TestWhatOnlyOneHas(t *testing.T) {
+func TestDifference(t *testing.T) {
 	one, other := difference([]string{"d", "b", "a"}, []string{"f", "b", "e"})
 	if !slices.Equal(one, []string{"a", "d"}) || !slices.Equal(other, []string{"e", "f"}) {
 		t.Errorf("only the one has %v, only the other %v", one, other)
@@ -265,7 +265,7 @@ func TestProposedConfigKnowsTheLastReport(t *testing.T) {
 }
 
 // If a stage failed, there is nothing to compare a trial with.
-func TestProposedConfigIsNotTriedBesideAFailure(t *testing.T) {
+func TestProposedConfigIsNotTriedAfterAFailure(t *testing.T) {
 	r := newRunner(t, nil)
 	in := aggregate.Input{
 		Facts:  &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: ".github/reviewgate/review-rules.json"}}},
@@ -347,7 +347,7 @@ func TestConfigFilesAreNamedOnce(t *testing.T) {
 }
 
 // An agent that is not part of reviewgate is not asked twice.
-func TestProposedConfigTakesOtherAgentsAtTheirWord(t *testing.T) {
+func TestProposedConfigReusesOtherAgentsResults(t *testing.T) {
 	calls := 0
 	once := agentFunc(func(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
 		calls++
@@ -365,7 +365,7 @@ func TestProposedConfigTakesOtherAgentsAtTheirWord(t *testing.T) {
 }
 
 // A trial that does not end is abandoned, and the review is complete without it.
-func TestProposedConfigIsGivenUpInTime(t *testing.T) {
+func TestProposedConfigIsAbandonedInTime(t *testing.T) {
 	r, src := newRunner(t, nil), configChange(t)
 	synctest.Test(t, func(t *testing.T) {
 		r.previews = make(chan struct{}, maxPreviews) // in this bubble
@@ -400,7 +400,7 @@ func TestProposedConfigDoesNotEnterTheCache(t *testing.T) {
 }
 
 // Each trial frees its slot, or the third would wait forever.
-func TestProposedConfigGivesItsPlaceBack(t *testing.T) {
+func TestProposedConfigFreesItsSlot(t *testing.T) {
 	r := newRunner(t, nil)
 	for range maxPreviews + 1 {
 		out, err := r.Run(t.Context(), configChange(t), Options{Proposed: proposes(map[string]string{config.FileSettings: `{"mode": "advisory"}`})})
@@ -430,7 +430,7 @@ func TestProposedConfigIsTriedWithoutDecisionsByHand(t *testing.T) {
 }
 
 // A problem of the config in force is not reported as one of the proposed exceptions.
-func TestProposedExceptionsAnswerForTheirOwnProblems(t *testing.T) {
+func TestProposedExceptionsReportOnlyTheirOwnProblems(t *testing.T) {
 	src := change(t)
 	src.files = append(src.files, raw.ChangedFile{Path: normalize.AttributesFile, Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+*.go -text"})
 	broken := *src.cfg

@@ -88,7 +88,7 @@ func (f agentFunc) Review(ctx context.Context, t dispatch.Task) (pipeline.AgentO
 	return f(ctx, t)
 }
 
-func TestEachStageHandsOnWhatItsSchemaSays(t *testing.T) {
+func TestEachStageFitsItsSchema(t *testing.T) {
 	r := newRunner(t, map[string]dispatch.Agent{"finance-sme": says("P1")})
 	out, err := r.Run(t.Context(), change(t), Options{RunID: "r1", Trigger: "opened"})
 	if err != nil {
@@ -144,7 +144,7 @@ func TestGapsAreNamed(t *testing.T) {
 	}
 }
 
-func TestRecordTellsWhatTheRunDid(t *testing.T) {
+func TestRecordDescribesTheRun(t *testing.T) {
 	var progress []string
 	out, err := newRunner(t, nil).Run(t.Context(), change(t), Options{
 		RunID: "r1", Trigger: "opened", Progress: func(what string) {
@@ -417,7 +417,7 @@ func TestCompiledConfigsAreKeptAndBounded(t *testing.T) {
 }
 
 // However large a config is, it is cached while it is the only one in use.
-func TestLargeConfigsLeaveRoomForThemselvesAlone(t *testing.T) {
+func TestLargeConfigIsCachedAlone(t *testing.T) {
 	var c Engines
 	large := func(i int) *config.Config {
 		return &config.Config{Key: keyed(i), Rules: make([]config.Rule, maxEngines/bytesPerEntry)}

@@ -276,7 +276,7 @@ func TestModelsThatDoNotAnswer(t *testing.T) {
 }
 
 // If a policy requires a model and the server has none, the change can't pass.
-func TestRequiredModelThatIsNotThere(t *testing.T) {
+func TestMissingRequiredModel(t *testing.T) {
 	for _, required := range []bool{true, false} {
 		src := change(t)
 		policy := modelPolicies

@@ -90,7 +90,7 @@ func TestFindingsAreVerified(t *testing.T) {
 
 // If one of several questions fails, the others keep their answers, and only the failed one is
 // asked again.
-func TestVerifierKeepsWhatItWasTold(t *testing.T) {
+func TestVerifierKeepsAnswers(t *testing.T) {
 	doubts := []aggregate.Doubt{{Key: "a"}, {Key: "b"}, {Key: "c"}}
 	var mu sync.Mutex
 	asked := map[string]int{}
@@ -118,7 +118,7 @@ func TestVerifierKeepsWhatItWasTold(t *testing.T) {
 }
 
 // The answer about a finding is reused as long as the model is the same and was shown the same.
-func TestVerificationsAreRecalled(t *testing.T) {
+func TestVerificationsAreReused(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(c *carrying, was *Outcome, carry *Carry)
 		asked  int
@@ -195,7 +195,7 @@ type busyError struct{ error }
 func (busyError) Temporary() bool { return true }
 
 // If several questions fail, an error that allows a retry is reported.
-func TestVerifierTellsWhatPasses(t *testing.T) {
+func TestVerifierReportsTemporaryErrors(t *testing.T) {
 	a := &verificationAsker{doubts: []aggregate.Doubt{{Key: "a"}, {Key: "b"}, {Key: "c"}}, said: map[string]pipeline.Opinion{}, verifier: verifierFunc(func(d aggregate.Doubt) (pipeline.OpinionVerdict, error) {
 		if d.Key == "b" {
 			return "", busyError{errors.New("busy")}
@@ -208,7 +208,7 @@ func TestVerifierTellsWhatPasses(t *testing.T) {
 }
 
 // Of many findings only the worst are asked about, and the row says how many are left.
-func TestVerifierIsAskedAboutSoMany(t *testing.T) {
+func TestVerifierIsAskedAboutALimitedNumber(t *testing.T) {
 	many := agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
 		var out pipeline.AgentOutput
 		for i := range maxDoubts + 5 {

@@ -37,7 +37,7 @@ func TestComments(t *testing.T) {
 }
 
 // After a heredoc, comments are comments again.
-func TestCommentsBehindTexts(t *testing.T) {
+func TestCommentsAfterHeredocs(t *testing.T) {
 	for language, hunk := range map[string]string{
 		"Shell": "cat <<EOF > a\n# a\nEOF\n# b",
 		"PHP":   "f(<<<EOT\n# a\n  EOT);\n# b",
@@ -55,7 +55,7 @@ func TestCommentsBehindTexts(t *testing.T) {
 }
 
 // A line begins a heredoc wherever it may, whatever else is on the line.
-func TestTextsThatLinesBegin(t *testing.T) {
+func TestHeredocsThatLinesBegin(t *testing.T) {
 	for language, hunks := range map[string][]string{
 		"Shell": {
 			"cat <<EOF >d.bat # ((\n# & evil", "cat <<EOF; cat <<<x\n# evil", "cat <<<x; cat <<EOF\n# evil", "cat <<EOF >$((1 << 2))\n# evil", "echo \"((\"; cat <<EOF\n# evil",

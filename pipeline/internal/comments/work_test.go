@@ -102,7 +102,7 @@ func TestTexts(t *testing.T) {
 }
 
 // Brackets and escapes in an earlier regular expression without an end do not affect a later one.
-func TestCodeBehindUnclosed(t *testing.T) {
+func TestCodeAfterUnclosedRegexps(t *testing.T) {
 	for text, want := range map[string]string{
 		`a(/[, /"/, "b(")`:        `a(/[, /"/, "  ")`,
 		`a(/[, (/[, /[/"]/, "b")`: `a(/[, (/[, /[/"]/, " ")`,
