@@ -6,7 +6,7 @@ type Classification struct {
 	Unclassified List[string]  `json:"unclassified"` // paths in no domain
 	Services     List[Service] `json:"services"`     // sorted by id
 	Type         string        `json:"type"`         // feature, fix, docs, test, ci, deps, refactor, chore, ...
-	TypeSource   string        `json:"type_source"`  // which evidence decided, in words
+	TypeSource   string        `json:"type_source"`  // the evidence that decided the type, in words
 	Scope        Scope         `json:"scope"`
 	Risk         Risk          `json:"risk"`
 }
@@ -39,8 +39,8 @@ type Service struct {
 	Files List[string] `json:"files"`
 }
 
-// Size grades a change by its changed lines, generated and vendored files
-// left out: XS <= 10, S <= 50, M <= 250, L <= 1000, XL above.
+// Size grades a change by its changed lines, without generated and vendored files: XS <= 10, S <=
+// 50, M <= 250, L <= 1000, XL above.
 type Size string
 
 // The five sizes.
@@ -52,7 +52,7 @@ const (
 	SizeXL Size = "XL"
 )
 
-// Rank is 1 for XS to 5 for XL, 0 for anything else.
+// Rank is 1 for XS to 5 for XL, and 0 for anything else.
 func (s Size) Rank() int {
 	for i, x := range []Size{SizeXS, SizeS, SizeM, SizeL, SizeXL} {
 		if s == x {
@@ -80,7 +80,7 @@ const (
 	RiskCritical RiskLevel = "critical"
 )
 
-// Rank is 1 for low to 4 for critical, 0 for anything else.
+// Rank is 1 for low to 4 for critical, and 0 for anything else.
 func (r RiskLevel) Rank() int {
 	for i, x := range []RiskLevel{RiskLow, RiskMedium, RiskHigh, RiskCritical} {
 		if r == x {
@@ -90,8 +90,7 @@ func (r RiskLevel) Rank() int {
 	return 0
 }
 
-// Risk is a score of 0 to 100 with the reasons that add up to it (the sum is
-// capped at 100).
+// Risk is a score of 0 to 100, with the reasons that add up to it. The sum is capped at 100.
 type Risk struct {
 	Score   int              `json:"score"`
 	Level   RiskLevel        `json:"level"`

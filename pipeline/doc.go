@@ -3,13 +3,16 @@
 //
 //	normalize -> classify -> compose -> gap-detect -> dispatch -> aggregate
 //
-// A pull request becomes [PRFacts], which are pinned to one head SHA and
-// written once. Facts become a [Classification], an [AgentManifest], a list of
-// [GapLogEntry], one [AgentResult] for each agent that ran, and at last one
-// [ReviewReport], whose decision is the gate. All of them together, as they
-// are stored, are a [Review]; what varies from run to run (timings, retries,
-// the run's id) stands beside them in a [RunRecord].
+// A pull request becomes [PRFacts], which are pinned to one head SHA and written once. Facts become
+// a [Classification], an [AgentManifest], a list of [GapLogEntry], one [AgentResult] for each agent
+// that ran, and finally one [Report], which contains the gate's decision. A [Review] stores all of
+// them together. A [RunRecord] beside it has what varies from run to run: timings, retries, and the
+// run's id.
 //
-// The package imports the standard library only. Every other package may
-// import it; it imports none of them.
+// A review report, in contrast, is a report on a specification or a plan that somebody else wrote,
+// a person or another agent. [ReviewReportOutcome] and the other types of reviewreport.go are about
+// those.
+//
+// The package imports only the standard library. Every other package may import it, and it imports
+// none of them.
 package pipeline

@@ -2,9 +2,8 @@ package pipeline
 
 import "time"
 
-// PRFacts is what is known of a pull request at one head SHA. It is written
-// once, by normalize, and never changed after. Secrets that the detector found
-// stand in it as placeholders only (see [Redaction]).
+// PRFacts is what is known of a pull request at one head SHA. Normalize writes it once, and nothing
+// changes it afterwards. Detected secrets are in it only as placeholders (see [Redaction]).
 type PRFacts struct {
 	SchemaVersion int          `json:"schema_version"`
 	Repository    Repository   `json:"repository"`
@@ -20,9 +19,8 @@ type PRFacts struct {
 	Commits       List[Commit] `json:"commits"`
 	Files         List[File]   `json:"files"` // sorted by path, bytewise
 	Totals        Totals       `json:"totals"`
-	// RootFiles are the names of the files at the root of the branch that the
-	// repository's config is read from, sorted: whether the repository keeps a
-	// lock file or a changelog. Empty where they are not known.
+	// RootFiles are the sorted names of the files at the root of the branch from which the config
+	// is read. They show whether the repository has a lock file or a changelog. Empty if unknown.
 	RootFiles  List[string]         `json:"root_files"`
 	Redactions List[Redaction]      `json:"redactions"`
 	Incomplete List[Incompleteness] `json:"incomplete"`
@@ -41,7 +39,7 @@ type Repository struct {
 	Private       bool   `json:"private"`
 }
 
-// FullName is "owner/name", and empty where there is no repository.
+// FullName is "owner/name", or empty if there is no repository.
 func (r Repository) FullName() string {
 	if r.Owner == "" && r.Name == "" {
 		return ""
@@ -63,15 +61,14 @@ type Base struct {
 	SHA string `json:"sha"`
 }
 
-// Head is the reviewed commit. Repository is "owner/name" of the repository
-// that holds it, empty where the fork was deleted.
+// Head is the reviewed commit. Repository is the "owner/name" of the repository that contains it,
+// or empty if the fork was deleted.
 type Head struct {
 	Ref        string `json:"ref"`
 	SHA        string `json:"sha"`
 	Repository string `json:"repository"`
 	Fork       bool   `json:"fork"`
-	// WorkTree says that what is reviewed is a work tree with uncommitted changes, on top
-	// of SHA.
+	// WorkTree says that the review is of a work tree with uncommitted changes on top of SHA.
 	WorkTree bool `json:"work_tree,omitempty"`
 }
 
@@ -83,8 +80,7 @@ type Commit struct {
 	Verified bool   `json:"verified"`
 }
 
-// Totals are the code host's own sums, which hold even where single files
-// could not be read.
+// Totals are the code host's own totals. They are correct even if single files could not be read.
 type Totals struct {
 	Files     int `json:"files"`
 	Additions int `json:"additions"`
@@ -105,9 +101,8 @@ const (
 	FileUnchanged FileStatus = "unchanged"
 )
 
-// File is one changed file. Hunks are empty for binary files, pure renames and
-// mode changes; where they are empty because the diff could not be read, the
-// facts' Incomplete names the file.
+// File is one changed file. Hunks are empty for binary files, pure renames and mode changes. If
+// they are empty because the diff could not be read, the facts' Incomplete names the file.
 type File struct {
 	Path         string     `json:"path"`
 	PreviousPath string     `json:"previous_path"`
@@ -118,9 +113,9 @@ type File struct {
 	Hunks        List[Hunk] `json:"hunks"`
 	Language     string     `json:"language"`  // go-enry's name, empty if unknown
 	Generated    bool       `json:"generated"` // by its path or its text
-	// GeneratedByPath is set where the path alone tells that a tool made the
-	// file. What is not to be looked at hangs on this: a text can say of itself
-	// that it is generated, which keeps it out of the change's size and no more.
+	// GeneratedByPath is set if the path alone shows that a tool generated the file. It decides
+	// what is not reviewed. A file's text can also claim that the file is generated, but that only
+	// leaves the file out of the change's size.
 	GeneratedByPath bool `json:"generated_by_path"`
 	Vendored        bool `json:"vendored"`
 	Test            bool `json:"test"`
@@ -137,7 +132,7 @@ type Hunk struct {
 	NewStart int    `json:"new_start"`
 	NewLines int    `json:"new_lines"`
 	Section  string `json:"section"` // the text after the second @@
-	// Returns says that each new line ends in a carriage return, which Lines leave out.
+	// Returns says that each new line ends in a carriage return, which Lines omit.
 	Returns bool       `json:"returns,omitempty"`
 	Lines   List[Line] `json:"lines"`
 }
@@ -152,8 +147,8 @@ const (
 	LineRemoved LineOp = "-"
 )
 
-// Line is one line of a hunk, without its prefix and line ending. Old and New
-// are 1-based line numbers, 0 on the side where the line does not exist.
+// Line is one line of a hunk, without its prefix and line ending. Old and New are line numbers from
+// 1, or 0 on the side where the line does not exist.
 type Line struct {
 	Op   LineOp `json:"op"`
 	Old  int    `json:"old"`
@@ -161,8 +156,8 @@ type Line struct {
 	Text string `json:"text"`
 }
 
-// Redaction records that a secret stood somewhere and what kind it was, never
-// its value: the text holds a placeholder in its stead.
+// Redaction records the place and kind of a secret, but never its value: the text has a placeholder
+// instead.
 type Redaction struct {
 	Source  RedactionSource `json:"source"`
 	Path    string          `json:"path"`   // of the file, for Source line
@@ -175,12 +170,12 @@ type Redaction struct {
 	// Allowed is the reason that the config's secrets.allow, or the base's .gitleaks.toml,
 	// gives for this value. It is empty if the value is not allowed.
 	Allowed string `json:"allowed,omitempty"`
-	// Expired is the last day of an entry of secrets.allow that names this value and holds
-	// no longer, such as 2027-01-31, or empty.
+	// Expired is the last day, such as 2027-01-31, of an expired entry of secrets.allow that names
+	// this value, or empty.
 	Expired string `json:"expired,omitempty"`
-	// Digest tells the value from another one that takes its place later: the first
-	// eight bytes, in hexadecimal, of a hash with the server's key, from which nobody
-	// learns the value. It is empty without a key, or if the value is not known.
+	// Digest tells the value from another one that replaces it later. It is the first eight bytes,
+	// in hexadecimal, of a hash with the server's key, which does not reveal the value. It is empty
+	// without a key, and if the value is not known.
 	Digest string `json:"digest,omitempty"`
 }
 
@@ -188,14 +183,13 @@ type Redaction struct {
 // [redacted:aws-access-token].
 const RedactionMark = "[redacted:"
 
-// SecretRulePrefix makes the rule id of a finding when it is put before the rule of a
-// redaction.
+// SecretRulePrefix and the rule of a redaction together are the rule id of a finding.
 const SecretRulePrefix = "secret-"
 
-// RedactionSource is where a secret stood.
+// RedactionSource is the kind of place where a secret was.
 type RedactionSource string
 
-// Where secrets are looked for.
+// The places that are searched for secrets.
 const (
 	RedactedLine          RedactionSource = "line"
 	RedactedTitle         RedactionSource = "title"
@@ -203,32 +197,32 @@ const (
 	RedactedCommitMessage RedactionSource = "commit_message"
 )
 
-// Incompleteness names something about the change that could not be known.
-// Where Gating is true, the gate cannot pass.
+// Incompleteness names something about the change that could not be known. If Gating is true, the
+// gate can't pass.
 type Incompleteness struct {
 	What   string `json:"what"` // files, commits, patch, config, stage, agent
-	Path   string `json:"path"` // of the file concerned, else empty
+	Path   string `json:"path"` // of the file, or empty
 	Why    string `json:"why"`
 	Gating bool   `json:"gating"`
 }
 
-// Unread reports whether it is about listed files that could not be read, which a person
-// can look at. A list that is cut short, by contrast, may hide any number of files.
+// Unread reports whether it is about listed files that could not be read. A person can look at
+// those. A list that is cut short, in contrast, may hide any number of files.
 func (i *Incompleteness) Unread() bool { return i.What == "patch" }
 
 // AllowedByGitleaks begins Redaction.Allowed if the base's .gitleaks.toml allows a secret.
 // The description of the allow list follows.
 const AllowedByGitleaks = ".gitleaks.toml: "
 
-// ConfigInForce pins the config a review was done with.
+// ConfigInForce pins the config of a review.
 type ConfigInForce struct {
 	Version  string              `json:"version"` // hash of the layers' blobs
 	Layers   List[ConfigLayer]   `json:"layers"`  // lowest first
 	Problems List[ConfigProblem] `json:"problems"`
 }
 
-// ConfigLayer is one layer of config. A layer that was broken is listed with
-// Used false: the review went on without it.
+// ConfigLayer is one layer of config. A broken layer is listed with Used false: the review ran
+// without it.
 type ConfigLayer struct {
 	Name   string           `json:"name"`   // defaults, server, organisation, repository
 	Source string           `json:"source"` // embedded, a directory, owner/name, or owner/name@branch
@@ -242,12 +236,12 @@ type ConfigFile struct {
 	BlobSHA string `json:"blob_sha"`
 }
 
-// ConfigProblem is one thing wrong with a config file, and the remedy.
+// ConfigProblem is one problem with a config file, and the remedy.
 type ConfigProblem struct {
 	Layer   string `json:"layer"`
 	File    string `json:"file"`
-	Line    int    `json:"line"`    // 1-based, 0 if unknown
-	Column  int    `json:"column"`  // 1-based, in bytes, 0 if unknown
+	Line    int    `json:"line"`    // from 1, or 0 if unknown
+	Column  int    `json:"column"`  // from 1, in bytes, or 0 if unknown
 	Pointer string `json:"pointer"` // RFC 6901
 	Problem string `json:"problem"`
 	Remedy  string `json:"remedy"`

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Finding is one thing that an agent noticed (ReviewFinding in the schemas).
-// Agents fill the first part; the second part is filled by aggregate.
+// Finding is one problem that an agent found (ReviewFinding in the schemas). Agents set the first
+// part of the fields, and aggregate the second part.
 type Finding struct {
 	Title          string       `json:"title"`
 	Severity       Severity     `json:"severity"`
@@ -31,66 +31,66 @@ type Finding struct {
 	Blocking       bool         `json:"blocking"`
 
 	ID string `json:"id"` // fingerprint
-	// Fingerprints are those of all findings that were merged into this one,
-	// ID among them, sorted. A finding is known again by any of them.
+	// Fingerprints are those of all findings that were merged into this one, including ID, sorted.
+	// Any of them identifies the finding.
 	Fingerprints List[string] `json:"fingerprints"`
-	// Surroundings are digests of the code around what each of Fingerprints is about, in
-	// their order. For a finding that is not about a file they are of the text that it is
-	// about, or else of what it says, and empty if a model says that. What a person says
-	// about a finding holds as long as they stay the same.
+	// Surroundings are digests of the code around the finding, one for each of Fingerprints. For a
+	// finding outside files they are digests of the text that it is about, or else of its own text,
+	// and empty if a model wrote that. A person's decision about a finding holds as long as they
+	// stay the same.
 	Surroundings List[string] `json:"surroundings"`
-	// Flagged are digests of the lines that a model's finding is about, blank ones aside. By
-	// them it is known again when the model words it anew.
+	// Flagged are digests of the lines that a model's finding is about, without blank lines. They
+	// identify the finding when the model words it differently.
 	Flagged List[string] `json:"flagged,omitempty"`
-	// Cited is a digest of what the change does to other files that a model's finding names,
-	// or nothing where it names none that the change touches.
+	// Cited is a digest of what the change does to other files that a model's finding names, or
+	// empty if the finding names no other changed file.
 	Cited string `json:"cited,omitempty"`
-	// OriginalPath is the oldest known path of the file, where it is not Path:
-	// the fingerprint is made with it.
+	// OriginalPath is the oldest known path of the file if it differs from Path. The fingerprint is
+	// made with it.
 	OriginalPath string       `json:"original_path"`
 	Agent        string       `json:"agent"`
 	Model        string       `json:"model"`
-	Reviewers    List[string] `json:"reviewers"` // all that agree, the agent among them
-	// FoundBy are those who made the finding, each agent with its model, where a model is
-	// among them.
+	Reviewers    List[string] `json:"reviewers"` // all agents that agree, including Agent
+	// FoundBy lists who made the finding, each agent with its model. It is set if a model is among
+	// them.
 	FoundBy List[Maker] `json:"found_by,omitempty"`
-	// Opinions are those of models that were asked whether the finding is right.
+	// Opinions are the answers of models that were asked whether the finding is right.
 	Opinions     List[Opinion]     `json:"opinions,omitempty"`
 	Reasons      List[string]      `json:"reasons"` // what aggregate did, in order
 	GateSeverity Severity          `json:"gate_severity"`
 	State        FindingState      `json:"state"`
 	Perspectives List[Perspective] `json:"perspectives"`
-	// Final are the layers of the config that made the finding final. It leaves the gate
-	// only by the authority of each of them.
+	// Final are the layers of the config that made the finding final. It leaves the gate only with
+	// the authority of each of them.
 	Final List[FinalIn] `json:"final,omitempty"`
 }
 
-// Maker is who made a finding. Model is empty for an agent that asks none.
+// Maker is who made a finding. Model is empty for an agent without a model.
 type Maker struct {
 	Agent string `json:"agent"`
 	Model string `json:"model"`
 }
 
-// Opinion is what a model says of a finding of another that it was shown.
+// Opinion is what a model says about a finding of another model.
 type Opinion struct {
 	Model   string         `json:"model"`
 	Verdict OpinionVerdict `json:"verdict"`
-	Quote   string         `json:"quote"` // what shows it: it stands in what was shown
+	Quote   string         `json:"quote"` // the evidence, from what the model was shown
 	Why     string         `json:"why"`
 }
 
-// OpinionVerdict is whether a model holds a finding to be right.
+// OpinionVerdict is whether a model considers a finding right.
 type OpinionVerdict string
 
-// The verdicts. OpinionNone is that of an answer that does not say, or can't show it.
+// The verdicts. OpinionNone is for an answer that does not decide, or can't prove its decision.
 const (
 	OpinionNone      OpinionVerdict = ""
 	OpinionConfirmed OpinionVerdict = "confirmed"
 	OpinionRefuted   OpinionVerdict = "refuted"
 )
 
-// SaidBy says who made a finding that a model made, or nothing of any other: "both models",
-// "haiku only", "haiku, confirmed by sonnet", "rule sec-sql-01 and haiku".
+// Attribution says who made a finding that a model took part in: "both models", "haiku only",
+// "haiku, confirmed by sonnet", "rule sec-sql-01 and haiku". It is empty for any other finding.
 func (f *Finding) SaidBy() string {
 	var models, others []string
 	for _, m := range f.FoundBy {
@@ -129,52 +129,48 @@ func (f *Finding) SaidBy() string {
 // FinalIn is a layer of the config that made something final.
 type FinalIn struct {
 	Layer string `json:"layer"`
-	// Authority are the teams and logins who may take it out of the gate; without any it
-	// stands until it is fixed, or that layer changes.
+	// Authority are the teams and logins who may take it out of the gate. Without any, it stays
+	// until it is fixed or that layer changes.
 	Authority List[string] `json:"authority"`
 }
 
-// ReasonNotIgnored begins the reason of a finding that a comment in the code
-// asks to ignore in vain. What follows says why.
+// ReasonNotIgnored begins the reason of a finding that an ignore comment does not suppress. The
+// cause follows.
 const ReasonNotIgnored = "not ignored: "
 
-// ReasonIgnoreWaits begins the reason of a finding that a comment of the change asks
-// to ignore, which counts only once a person accepts it. The reason that the
-// comment gives follows.
+// ReasonIgnoreWaits begins the reason of a finding whose ignore comment comes from the change, so
+// that it counts only once a person accepts it. The reason in the comment follows.
 const ReasonIgnoreWaits = ReasonNotIgnored + "an ignore comment that this change adds waits for acceptance: "
 
-// ReasonIgnoreChanged is ReasonIgnoreWaits where the comment stood in the base, about a
-// line that the change makes another.
+// ReasonIgnoreChanged is ReasonIgnoreWaits for a comment that is in the base but whose line the
+// change edits.
 const ReasonIgnoreChanged = ReasonNotIgnored + "the line that this ignore comment is about has changed, so the comment waits for acceptance: "
 
-// ReasonNotDismissed begins the reason of a finding that counts although a person
-// dismissed it. What follows says why.
+// ReasonNotDismissed begins the reason of a finding that counts although a person dismissed it. The
+// cause follows.
 const ReasonNotDismissed = "not dismissed: "
 
-// ReasonBack begins the reason of a finding that an earlier head of the pull
-// request had and a later one had not. What follows names the head that fixed
-// it.
+// ReasonBack begins the reason of a finding that an earlier head of the pull request had and a
+// later one did not. The head that fixed it follows.
 const ReasonBack = "back: it was fixed in "
 
-// ReasonHeld is the reason of a finding that only one model made, and that
-// holds the gate until a person decides about it.
+// ReasonHeld is the reason of a finding that only one model made and that holds the gate until a
+// person decides about it.
 const ReasonHeld = "holds the gate: a person must decide"
 
-// ReasonNotRaised is the reason of a finding that blocked, and that stays until its lines
-// change or a person decides about it: no model raised it again.
+// ReasonNotRaised is the reason of a finding that blocked and that no model raised again. It stays
+// until its lines change or a person decides about it.
 const ReasonNotRaised = "not raised again; its lines are unchanged"
 
-// ReasonAsBefore is the reason of a finding that blocked before and that fewer models raised
-// this time, or as something milder.
+// ReasonAsBefore is the reason of a finding that blocked before, and that fewer models raised this
+// time, or raised as something milder.
 const ReasonAsBefore = "counts as before, since its lines are unchanged"
 
-// ReasonAccepted begins the reason of a finding that a person accepted, whose
-// login follows.
+// ReasonAccepted begins the reason of a finding that a person accepted. The login follows.
 const ReasonAccepted = "accepted by "
 
-// SectionTitle and SectionDescription are the sections of findings about a
-// change's title and description, SectionChange that of findings about the
-// change as a whole.
+// SectionTitle, SectionDescription and SectionChange are the sections of findings about a change's
+// title, its description, and the change as a whole.
 const (
 	SectionTitle       = "title"
 	SectionDescription = "description"
@@ -187,7 +183,7 @@ func SectionCommit(sha string) string { return "commit " + sha[:min(7, len(sha))
 // Action is what a finding recommends doing to the lines it names.
 type Action string
 
-// The closed set of actions; none is the default.
+// The actions; none is the default.
 const (
 	ActionAdd    Action = "add"
 	ActionRemove Action = "remove"
@@ -196,8 +192,8 @@ const (
 	ActionNone   Action = "none"
 )
 
-// AutofixClass says whether there is one clear correct fix (auto) or a person
-// should judge (present, the default).
+// AutofixClass says whether there is one clearly correct fix (auto) or a person should judge
+// (present, the default).
 type AutofixClass string
 
 // The two classes.
@@ -206,8 +202,7 @@ const (
 	AutofixPresent AutofixClass = "present"
 )
 
-// FindingType tells something wrong (error, the default) from something
-// missing (omission).
+// FindingType distinguishes something wrong (error, the default) from something missing (omission).
 type FindingType string
 
 // The two finding types.
@@ -216,7 +211,7 @@ const (
 	FindingOmission FindingType = "omission"
 )
 
-// FindingState places a finding in the history of its pull request.
+// FindingState is the state of a finding in the history of its pull request.
 type FindingState string
 
 // The states of a finding.
@@ -226,8 +221,8 @@ const (
 	StateResolved   FindingState = "resolved"
 	StateDismissed  FindingState = "dismissed"
 	StateSuppressed FindingState = "suppressed"
-	// StateNotRaised is that of a model's finding that was no reason to block, and that no
-	// model raised again although nothing about it has changed.
+	// StateNotRaised is the state of a model's finding that did not block, and that no model raised
+	// again although nothing about it has changed.
 	StateNotRaised FindingState = "not_raised_again"
 )
 
@@ -249,27 +244,26 @@ type AgentOutput struct {
 	Findings          List[Finding] `json:"findings"`
 	ResidualConcerns  List[string]  `json:"residual_concerns"`
 	DeferredQuestions List[string]  `json:"deferred_questions"`
-	// Voided are a model's findings that are or may be critical or major, and count for
-	// nothing, since what they quote does not stand in the change. The model passes nothing
-	// then.
+	// Voided counts a model's findings that are or may be critical or major, but whose quotes are
+	// not in the change. They don't count, but then the model passes nothing.
 	Voided int `json:"voided,omitempty"`
-	// Documents are those that an agent which reviews documents whole was asked about. No
-	// answer from outside has a place for them.
+	// Documents are the documents that an agent was asked about, if it reviews whole documents. No
+	// external answer can contain this field.
 	Documents List[DocumentReview] `json:"-"`
 }
 
-// DocumentReview says who reviewed a specification or a plan: the agent, or whoever wrote
-// the report in the change that stands before the agent's.
+// DocumentReview says who reviewed a specification or a plan: the agent, or the author of a review
+// report in the change that replaces the agent's.
 type DocumentReview struct {
 	Path   string `json:"path"`
-	Report string `json:"report,omitempty"` // the file of the report that stands
+	Report string `json:"report,omitempty"` // the file of the review report that replaces the agent's
 }
 
 // AgentStatus is how an agent's run ended.
 type AgentStatus string
 
-// The statuses. Only ok (and discarded, for models' findings that a failed
-// spec stage made moot) lets a required agent count as done.
+// The statuses. Only ok and discarded let a required agent count as done. A model's result is
+// discarded if a failed spec stage makes it moot.
 const (
 	AgentOK        AgentStatus = "ok"
 	AgentFailed    AgentStatus = "failed"
@@ -279,60 +273,59 @@ const (
 	AgentDiscarded AgentStatus = "discarded"
 )
 
-// AgentResult is what dispatch brings back from one agent.
+// AgentResult is what dispatch returns for one agent.
 type AgentResult struct {
 	Agent  string      `json:"agent"`
 	Model  string      `json:"model"`
-	Run    int         `json:"run,omitempty"` // of several times that the agent asked the model, from 0
+	Run    int         `json:"run,omitempty"` // which of several runs with the model, from 0
 	Stage  string      `json:"stage"`
 	Status AgentStatus `json:"status"`
-	Note   string      `json:"note"` // for a person: why it is not ok, or what it has not seen
-	// CarriedFrom is the head that the agent really looked at, where its result
-	// was carried over from the review of that; else empty.
+	Note   string      `json:"note"` // for a person: why the status is not ok, or what the agent has not seen
+	// CarriedFrom is the head that the agent really reviewed if its result was carried over from
+	// another review, or empty.
 	CarriedFrom string      `json:"carried_from"`
 	Output      AgentOutput `json:"output"`
-	// Dropped counts findings that could not be read, and are therefore not in
-	// Output.
+	// Dropped counts findings that could not be read, so that they are not in Output.
 	Dropped int `json:"dropped"`
-	// Citations are those of the output's findings that dispatch found to
-	// exist at the head. An agent can't claim it.
+	// Citations are the citations in the output's findings that dispatch found at the head. An
+	// agent can't set them.
 	Citations List[string] `json:"citations"`
-	// Reports are what review reports come to, from agents of the kind report.
+	// Reports are the outcomes of review reports, from agents of the kind report.
 	Reports List[ReportOutcome] `json:"reports"`
-	// Documents are those that were reviewed, from agents that review them whole.
+	// Documents are the reviewed documents, from agents that review whole documents.
 	Documents List[DocumentReview] `json:"documents,omitempty"`
-	// Answers are what the model answered, word for word but for secrets, whether or not it
-	// could be read. Without them nobody could ever look again at what was made of it.
+	// Answers are the model's literal answers without secrets, readable or not. Without them nobody
+	// could check later what was made of them.
 	Answers List[RawAnswer] `json:"answers,omitempty"`
-	// Comparisons are what a model said of pairs of findings, from the Matcher.
+	// Comparisons are a model's answers about pairs of findings, from the Matcher.
 	Comparisons List[Comparison] `json:"comparisons,omitempty"`
-	// Verifications are what a model said of single findings, from the Verifier.
+	// Verifications are a model's answers about single findings, from the Verifier.
 	Verifications List[Verification] `json:"verifications,omitempty"`
 }
 
-// RawAnswer is an answer of a language model. Text is bounded by MaxAnswer, and SHA256 is that
-// of the whole.
+// RawAnswer is an answer of a language model. Text has at most MaxAnswer bytes. SHA256 is the hash
+// of the whole answer.
 type RawAnswer struct {
 	SHA256 string `json:"sha256"`
 	Text   string `json:"text"`
-	Cut    bool   `json:"cut,omitempty"` // it was longer
+	Cut    bool   `json:"cut,omitempty"` // the answer was longer
 }
 
-// The bounds of the answers that a result keeps.
+// The bounds of the answers in a result.
 const (
 	MaxAnswer  = 64 << 10 // bytes
-	MaxAnswers = 4        // the last ones, of several attempts
+	MaxAnswers = 4        // the last of several attempts
 )
 
-// Verification is what a model said of a finding, which is named by a digest of what its
-// maker said.
+// Verification is a model's answer about a finding. A digest of the finding's original content
+// identifies it.
 type Verification struct {
 	Finding string  `json:"finding"`
 	Opinion Opinion `json:"opinion"`
 }
 
-// Comparison is what a model said of two findings at one place: whether they are about one
-// thing. The findings are named by digests of what their makers said, One being the lesser.
+// Comparison is a model's answer whether two findings at one place are about the same problem.
+// Digests of the findings' original content identify them, and One is the lesser digest.
 type Comparison struct {
 	One   string `json:"one"`
 	Other string `json:"other"`

@@ -1,7 +1,6 @@
 package pipeline
 
-// AgentManifest says which agents run on a change and why, and why the others
-// do not.
+// AgentManifest says which agents run on a change and why, and why the others don't.
 type AgentManifest struct {
 	Entries List[ManifestEntry] `json:"entries"` // by priority, descending, then agent id
 	Skipped List[SkippedAgent]  `json:"skipped"` // by agent id
@@ -26,17 +25,17 @@ type ManifestEntry struct {
 	Required  bool              `json:"required"`
 	OnFailure OnFailure         `json:"on_failure"`
 	Stage     string            `json:"stage"`    // spec, quality, or empty for deterministic agents
-	Models    List[string]      `json:"models"`   // each as often as it is asked
+	Models    List[string]      `json:"models"`   // each as many times as the agent asks it
 	AddedBy   string            `json:"added_by"` // AddedByPolicy or AddedByGapDetect
 }
 
-// Question is one that an entry's agent is to ask: of which model, and for which time.
+// Question is one run of an entry's agent: with which model, and for which time.
 type Question struct {
-	Model string // empty for an agent that asks none
-	Run   int    // 0 for the first time that the agent asks this model, 1 for the second
+	Model string // empty for an agent without a model
+	Run   int    // 0 for the first run with this model, 1 for the second
 }
 
-// Questions are those of the entry. An agent that asks no model has one.
+// Questions are the runs of the entry. An agent without a model has one.
 func (e *ManifestEntry) Questions() []Question {
 	if len(e.Models) == 0 {
 		return []Question{{}}
@@ -56,26 +55,24 @@ const (
 	AddedByGapDetect = "gap-detect"
 )
 
-// GapDetector stands in the coverage for the model that looks for what the config
-// misses. No agent has its id, and it is never required.
+// GapDetector represents, in the coverage, the model that looks for what the config misses. No
+// agent has this id, and it is never required.
 const GapDetector = "gap-detector"
 
-// Matcher stands in the coverage for the model that is asked which findings at one place
-// are about one thing.
+// Matcher represents, in the coverage, the model that is asked which findings at one place are
+// about the same problem.
 const Matcher = "matcher"
 
-// Verifier stands in the coverage for the model that is asked whether findings of other
-// models are right.
+// Verifier represents, in the coverage, the model that is asked whether findings of other models
+// are right.
 const Verifier = "verifier"
 
-// Auxiliary reports whether the id stands for a question beside the reviews, rather than
-// for an agent.
+// Auxiliary reports whether the id represents a question to a model and not an agent.
 func Auxiliary(agent string) bool {
 	return agent == GapDetector || agent == Matcher || agent == Verifier
 }
 
-// GapSignals stands in the log as the source of gaps that no model found. No
-// endpoint has this name.
+// GapSignals is the source, in the log, of gaps that no model found. No endpoint has this name.
 const GapSignals = "signals"
 
 // OnFailure says what a required agent's failure does to the gate.
@@ -87,32 +84,30 @@ const (
 	OnFailureWarn  OnFailure = "warn"
 )
 
-// AgentScope is what an agent is asked to look at. Where All is true it is
-// the whole change, and Files and Domains are left empty.
+// AgentScope is what an agent is asked to review. If All is true, that is the whole change, and
+// Files and Domains are empty.
 type AgentScope struct {
 	All     bool         `json:"all"`
 	Files   List[string] `json:"files"`   // sorted
 	Domains List[string] `json:"domains"` // sorted
 }
 
-// PolicyMatch is a policy that chose an agent and what in the change
-// triggered it, in words.
+// PolicyMatch is a policy that chose an agent, and what in the change triggered it, in words.
 type PolicyMatch struct {
 	Policy   string `json:"policy"`
 	Priority int    `json:"priority"`
 	Trigger  string `json:"trigger"`
 }
 
-// SkippedAgent is a registered agent that does not run, and the nearest
-// reason.
+// SkippedAgent is a registered agent that does not run, and the nearest reason.
 type SkippedAgent struct {
 	Agent  string `json:"agent"`
 	Reason string `json:"reason"`
 }
 
-// GapLogEntry is a concern that the config missed, with the change to the
-// config that would make it miss it no longer. Where the file has no list of
-// entries yet, the first entry of the log makes one: those after it follow.
+// GapLogEntry is a concern that the config missed, with the change to the config that would cover
+// it. If the file has no list of entries yet, the first entry of the log creates it, and the later
+// ones build on that.
 type GapLogEntry struct {
 	Concern    string      `json:"concern"`
 	Name       string      `json:"name,omitempty"` // of the concern, for people
@@ -121,12 +116,12 @@ type GapLogEntry struct {
 	Quote      string      `json:"quote"` // added text that shows the concern
 	Missed     string      `json:"missed"`
 	Suggestion ConfigPatch `json:"suggestion"`
-	Agent      string      `json:"agent"`  // dispatched for it, empty if it ran anyway
+	Agent      string      `json:"agent"`  // the agent dispatched for it, or empty if it ran anyway
 	Source     string      `json:"source"` // signals, or a model's name
 	Confidence float64     `json:"confidence"`
 }
 
-// ConfigPatch is an RFC 6902 JSON Patch against one of the config files.
+// ConfigPatch is an RFC 6902 JSON Patch for one of the config files.
 type ConfigPatch struct {
 	File       string               `json:"file"` // such as review-domains.json
 	Operations List[PatchOperation] `json:"operations"`

@@ -2,73 +2,72 @@ package pipeline
 
 import "time"
 
-// Memory is what people taught reviewgate about a repository, as it stood when
-// the review began. It is an input of the review like the facts are.
+// Memory is what people taught reviewgate about a repository, at the time when the review began.
+// Like the facts, it is an input of the review.
 type Memory struct {
 	Dismissed      List[Dismissal]     `json:"dismissed"`       // of this pull request
 	Accepted       List[Acceptance]    `json:"accepted"`        // of this pull request
 	FalsePositives List[FalsePositive] `json:"false_positives"` // of the repository
-	// ByHand is what somebody decided for this head against this base; nil where
-	// nobody did. The next push ends it.
+	// ByHand is what somebody decided for this head against this base, or nil. The next push ends
+	// it.
 	ByHand *HandDecision `json:"by_hand"`
 }
 
-// Dismissal takes one finding of a pull request out of the gate. One that was
-// merged of several has a Dismissal for each of its fingerprints.
+// Dismissal takes one finding of a pull request out of the gate. A merged finding has a Dismissal
+// for each of its fingerprints.
 type Dismissal struct {
 	Fingerprint string `json:"fingerprint"`
 	Path        string `json:"path"` // of the finding when it was dismissed
 	Reason      string `json:"reason"`
 	By          string `json:"by"` // login
-	// Override says that the person had the right to set a critical finding
-	// aside.
+	// Override says that the person was allowed to dismiss a critical finding.
 	Override bool `json:"override"`
 	// FinalIn are the layers that named the person under final_authority; see
 	// config.Settings.FinalAuthority.
 	FinalIn List[string] `json:"final_in"`
-	// Surroundings is the digest of the code around the finding when it was dismissed;
-	// see Finding.Surroundings. If it is empty, as in reviews of versions that kept none,
-	// the code counts as unchanged.
+	// Surroundings is the digest of the code around the finding when it was dismissed; see
+	// Finding.Surroundings. If it is empty, as in reviews of older versions, the code counts as
+	// unchanged.
 	Surroundings string `json:"surroundings,omitempty"`
 }
 
-// AcceptedUnread is the fingerprint of an Acceptance of what could not be read. Its
-// Surroundings are what UnreadOn returns.
+// AcceptedUnread is the fingerprint of an Acceptance of unread files. Its Surroundings are what
+// UnreadOn returns.
 const AcceptedUnread = "unread"
 
-// UnreadOn names the head and the base branch between which files could not be read.
+// UnreadOn identifies the head and the base branch for which a person accepted that files could not
+// be read.
 func UnreadOn(f *PRFacts) string { return f.Head.SHA + " " + f.Base.Ref }
 
-// SurroundingsUnknown are the Surroundings of what a person said to a version that kept
-// none. They never equal those of a finding.
+// SurroundingsUnknown are the Surroundings of a decision that an older version stored without any.
+// They never equal those of a finding.
 const SurroundingsUnknown = "unknown"
 
-// SurroundingsElsewhere are the Surroundings of what a person said while the pull request
-// was to be merged into another branch. They never equal those of a finding either.
+// SurroundingsElsewhere are the Surroundings of a decision from the time when the pull request had
+// another base branch. They never equal those of a finding either.
 const SurroundingsElsewhere = "another base"
 
 // FalsePositive is a pattern that models are known to be wrong about.
 type FalsePositive struct {
 	Pattern string       `json:"pattern"` // a rule id, or a normalised title
 	Reason  string       `json:"reason"`
-	Globs   List[string] `json:"globs"` // where it holds; none means everywhere
+	Globs   List[string] `json:"globs"` // where it holds; empty means everywhere
 }
 
-// Acceptance says that a person looked at a finding and holds it to be right: it
-// counts with its own severity, without further proof. One that was merged of
-// several has an Acceptance for each of its fingerprints.
+// Acceptance says that a person checked a finding and considers it right. The finding counts with
+// its own severity, without further proof. A merged finding has an Acceptance for each of its
+// fingerprints.
 type Acceptance struct {
 	Fingerprint string `json:"fingerprint"`
 	By          string `json:"by"` // login
-	// Ignore, if set, is the reason that an ignore comment gives: the comment was accepted
-	// then, and not the finding; see ReasonIgnoreWaits. A comment with another reason is
-	// not accepted with it.
+	// Ignore, if set, is the reason in an ignore comment. The person accepted the comment then, and
+	// not the finding; see ReasonIgnoreWaits. A comment with another reason is not accepted.
 	Ignore string `json:"ignore,omitempty"`
 	// Surroundings is as in Dismissal.
 	Surroundings string `json:"surroundings,omitempty"`
 }
 
-// HandAction is what a person decided about a head.
+// HandAction is a person's decision about a head.
 type HandAction string
 
 // The decisions by hand.
@@ -77,13 +76,13 @@ const (
 	HandReject   HandAction = "reject"   // fail, whatever the review says
 )
 
-// HandDecision is a decision that a person took in the place of the gate. It
-// belongs to one pull request, base branch and head.
+// HandDecision is a person's decision instead of the gate's. It belongs to one pull request, base
+// branch and head.
 type HandDecision struct {
 	Action HandAction `json:"action"`
 	By     string     `json:"by"` // login
 	Reason string     `json:"reason"`
-	At     time.Time  `json:"at"` // of the command, by our clock
+	At     time.Time  `json:"at"` // of the command, by the server's clock
 	// FinalIn are the layers that named the person under final_authority; see
 	// config.Settings.FinalAuthority.
 	FinalIn List[string] `json:"final_in"`

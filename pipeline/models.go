@@ -1,6 +1,6 @@
 package pipeline
 
-// ModelsReport is what the reviews of language models come to together.
+// ModelsReport summarises the reviews of language models.
 type ModelsReport struct {
 	Strategy        string             `json:"strategy"` // parallel or single
 	Verdicts        List[ModelVerdict] `json:"verdicts"` // the weaker model first, then by name
@@ -8,16 +8,15 @@ type ModelsReport struct {
 	Stages          List[ModelsStage]  `json:"stages"` // those that models reviewed, spec first
 	Confidence      float64            `json:"confidence"`
 	ConfidenceLabel string             `json:"confidence_label"`
-	// AutoDecision is what the table of confidence says, whatever the settings
-	// let happen.
+	// AutoDecision is the result of the table of confidence, whether or not the settings allow it.
 	AutoDecision AutoDecision `json:"auto_decision"`
 }
 
-// ModelVerdict is one model's verdict on each stage, and over all stages that
-// count. Quality does not count where the spec stage failed.
+// ModelVerdict is one model's verdict on each stage, and on all stages that count. The quality
+// stage does not count if the spec stage failed.
 type ModelVerdict struct {
 	Model   string  `json:"model"`
-	Spec    Verdict `json:"spec"` // VerdictNone where the model did not review it
+	Spec    Verdict `json:"spec"` // VerdictNone if the model did not review it
 	Quality Verdict `json:"quality"`
 	Verdict Verdict `json:"verdict"`
 }
@@ -25,8 +24,7 @@ type ModelVerdict struct {
 // Verdict is a model's answer on a stage.
 type Verdict string
 
-// The verdicts. A model that did not finish a stage has VerdictUnknown there,
-// which is no PASS.
+// The verdicts. A model that did not finish a stage has VerdictUnknown there, which does not pass.
 const (
 	VerdictNone    Verdict = ""
 	VerdictPass    Verdict = "PASS"
@@ -34,15 +32,15 @@ const (
 	VerdictUnknown Verdict = "UNKNOWN"
 )
 
-// ModelsStage is what the models found in one stage, by who found it: always the four
+// ModelsStage is what the models found in one stage, by who found it. It always has the four
 // categories, in the order of the constants.
 type ModelsStage struct {
 	Stage      string               `json:"stage"`
 	Categories List[ModelsCategory] `json:"categories"`
 }
 
-// ModelsCategory counts what some of the models found. Worst and Action are those of the
-// worst of it, and empty where there is nothing.
+// ModelsCategory counts findings of some of the models. Worst and Action belong to the worst of
+// them, and are empty if there are none.
 type ModelsCategory struct {
 	Category string       `json:"category"`
 	Count    int          `json:"count"`
@@ -50,8 +48,8 @@ type ModelsCategory struct {
 	Action   ModelsAction `json:"action"`
 }
 
-// The categories: what several models found, what only the weaker or only the stronger
-// found, and where they want opposite things.
+// The categories: found by several models, found only by the weaker or only by the stronger, and
+// contradictions.
 const (
 	ModelsAgreed         = "agreed"
 	ModelsAOnly          = "a_only"
@@ -59,7 +57,7 @@ const (
 	ModelsContradictions = "contradictions"
 )
 
-// ModelsAction is what a finding of models does in the gate.
+// ModelsAction is the effect of a model's finding on the gate.
 type ModelsAction string
 
 // The actions.
@@ -67,12 +65,11 @@ const (
 	ModelsNothing ModelsAction = ""       // there is no finding
 	ModelsBlocks  ModelsAction = "blocks" // it counts as critical or major
 	ModelsHolds   ModelsAction = "holds"  // a person must decide
-	ModelsNoted   ModelsAction = "noted"  // it counts as less
+	ModelsNoted   ModelsAction = "noted"  // it counts as something milder
 )
 
-// ModelsMerge counts the models' findings by who made them, before anything is
-// merged: what several agree on counts once. A is the weaker model, B the
-// stronger.
+// ModelsMerge counts the models' findings by who made them, before they are merged. A finding that
+// several agree on counts once. A is the weaker model, and B the stronger.
 type ModelsMerge struct {
 	Agreed         int `json:"agreed"`
 	AOnly          int `json:"a_only"`
@@ -80,7 +77,7 @@ type ModelsMerge struct {
 	Contradictions int `json:"contradictions"`
 }
 
-// AutoDecision is what could be decided without a person.
+// AutoDecision is what can be decided without a person.
 type AutoDecision string
 
 // The decisions of the table of confidence.
@@ -91,7 +88,7 @@ const (
 	AutoHuman            AutoDecision = "human"
 )
 
-// The stages of agents that are models.
+// The stages in which models review a change.
 const (
 	StageSpec    = "spec"
 	StageQuality = "quality"

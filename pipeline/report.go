@@ -28,15 +28,15 @@ func (d Decision) Rank() int {
 	return 0
 }
 
-// Blocks reports whether the decision keeps the change from being merged. An
-// unknown decision blocks.
+// Blocks reports whether the decision keeps the change from being merged. An unknown decision
+// blocks.
 func (d Decision) Blocks() bool {
 	return d != DecisionPass && d != DecisionPassWithWarnings
 }
 
-// ReviewReport is all of a review's findings put together, and the decision.
-// The same facts, config and agent outputs give the same report, byte for
-// byte. Other tools rely on its JSON names.
+// Report combines all of a review's findings with the decision (ReviewReport in the schemas). The
+// same facts, config and agent outputs give the same report, byte for byte. Other tools rely on its
+// JSON names.
 type ReviewReport struct {
 	SchemaVersion     int                  `json:"schema_version"`
 	Repository        string               `json:"repository"`
@@ -45,7 +45,7 @@ type ReviewReport struct {
 	ConfigVersion     string               `json:"config_version"`
 	Decision          Decision             `json:"decision"`
 	Gate              Gate                 `json:"gate"`
-	ByHand            *ByHand              `json:"by_hand"` // nil where the gate decided
+	ByHand            *ByHand              `json:"by_hand"` // nil if the gate decided
 	Counts            Counts               `json:"counts"`  // by gate severity
 	Findings          List[Finding]        `json:"findings"`
 	ResidualConcerns  List[SourcedText]    `json:"residual_concerns"`
@@ -56,27 +56,25 @@ type ReviewReport struct {
 	Iteration         int                  `json:"iteration"`
 	Changes           Changes              `json:"changes"`
 	Incomplete        List[Incompleteness] `json:"incomplete"`
-	// Models is what the models' reviews come to together: nil where none took
-	// part.
+	// Models summarises the models' reviews. It is nil if no model took part.
 	Models *ModelsReport `json:"models"`
-	// ReviewReports are what review reports in the change come to, by phase,
-	// then place.
+	// ReviewReports are the outcomes of review reports in the change, by phase, then place.
 	ReviewReports List[ReportOutcome] `json:"review_reports"`
-	// ProposedConfig says what the change to the repository's config would
-	// bring, where it has Files. It is shown, and never part of the decision.
+	// ProposedConfig says what the change to the repository's config would do, if it has Files. It
+	// is only shown, and does not affect the decision.
 	ProposedConfig ProposedConfig `json:"proposed_config"`
 }
 
-// ReportSchemaVersion is the version written to ReviewReport.SchemaVersion.
+// ReportSchemaVersion is the version written to Report.SchemaVersion.
 const ReportSchemaVersion = 1
 
-// ByHand is what a person decided in the gate's place, and what the gate says.
+// ByHand is a person's decision instead of the gate's, with what the gate says.
 type ByHand struct {
 	Action HandAction `json:"action"`
 	By     string     `json:"by"` // login
 	Reason string     `json:"reason"`
 	At     time.Time  `json:"at"`
-	// Gate is the decision without it, with the condition that made it.
+	// Gate is the decision without the person's, with its condition.
 	Gate          Decision `json:"gate_decision"`
 	GateCondition string   `json:"gate_condition"`
 }
@@ -133,7 +131,7 @@ type SourcedText struct {
 	Source string `json:"source"`
 }
 
-// Suppressed is a finding kept out of the gate, and why.
+// Suppressed is a finding that does not count in the gate, and why.
 type Suppressed struct {
 	Finding Finding `json:"finding"`
 	Reason  string  `json:"reason"`
@@ -143,39 +141,38 @@ type Suppressed struct {
 type Coverage struct {
 	Agent    string      `json:"agent"`
 	Model    string      `json:"model"`
-	Runs     int         `json:"runs,omitempty"` // how often the model was asked, where that was more than once
+	Runs     int         `json:"runs,omitempty"` // how often the model was asked, if more than once
 	Status   AgentStatus `json:"status"`
 	Findings int         `json:"findings"`
 	Auto     int         `json:"auto"`
 	Present  int         `json:"present"`
-	Dropped  int         `json:"dropped"` // not valid
-	// Shared counts findings that it made too and that stand under another's name.
+	Dropped  int         `json:"dropped"` // invalid
+	// Shared counts findings that it also made and that are attributed to another.
 	Shared int    `json:"shared"`
 	Note   string `json:"note"`
 }
 
-// Changes compares a report with the last one of another head of the same
-// pull request. Resolved holds that report's findings that are gone.
+// Changes compares a report with the last one of another head of the same pull request. Resolved
+// holds that report's findings that are gone.
 type Changes struct {
-	PreviousReport string        `json:"previous_report"` // its head SHA, empty for the first
+	PreviousReport string        `json:"previous_report"` // its head SHA, or empty for the first
 	New            int           `json:"new"`
 	Open           int           `json:"open"`
 	Resolved       List[Finding] `json:"resolved"`
-	// Unconfirmed are findings of that report, or unconfirmed in it, that this
-	// one has not and that may still be there: an agent that made them did not
-	// finish, did not look at their file, or is too unsure of them now. They are
-	// no part of the decision. At most MaxUnconfirmed.
+	// Unconfirmed are findings of the last report, or unconfirmed in it, that this report does not
+	// have but that may still be there: an agent that made them did not finish, did not look at
+	// their file, or is now too unsure of them. They don't affect the decision. There are at most
+	// MaxUnconfirmed.
 	Unconfirmed List[Finding] `json:"unconfirmed"`
-	// NotRaised are findings of models in that report that were no reason to block, and that
-	// no model raised again although nothing about them has changed.
+	// NotRaised are models' findings of the last report that did not block, and that no model
+	// raised again although nothing about them has changed.
 	NotRaised List[Finding] `json:"not_raised,omitempty"`
-	// Fixed remembers the fingerprints of findings that are gone, and the head
-	// that was the first without each, newest first: by them a finding that is
-	// brought back is known. At most MaxFixed.
+	// Fixed are the fingerprints of findings that are gone, each with the first head without it,
+	// newest first. They show when a finding comes back. There are at most MaxFixed.
 	Fixed List[FixedFinding] `json:"fixed"`
 }
 
-// AsPrevious is what a later review needs to know of a report.
+// AsPrevious is the part of a report that a later review needs.
 func (r *ReviewReport) AsPrevious() *PreviousReport {
 	return &PreviousReport{
 		HeadSHA: r.HeadSHA, Findings: r.Findings, Suppressed: r.Suppressed,
@@ -183,27 +180,26 @@ func (r *ReviewReport) AsPrevious() *PreviousReport {
 	}
 }
 
-// MaxFixed and MaxUnconfirmed bound how many findings a pull request's reports
-// remember.
+// MaxFixed and MaxUnconfirmed bound how many findings a pull request's reports remember.
 const (
 	MaxFixed       = 1000
 	MaxUnconfirmed = 1000
 )
 
-// FixedFinding is a fingerprint that an earlier report had.
+// FixedFinding is a fingerprint of an earlier report.
 type FixedFinding struct {
 	Fingerprint string `json:"fingerprint"`
-	HeadSHA     string `json:"head_sha"` // the first without it
-	Path        string `json:"path"`     // the oldest known of its file, empty where it had none
+	HeadSHA     string `json:"head_sha"` // the first head without it
+	Path        string `json:"path"`     // the oldest known path of its file, or empty
 }
 
-// PreviousReport is what aggregate needs to know of the last report of
-// another head: nil for the first review.
+// PreviousReport is the part of the last report of another head that aggregate needs. It is nil for
+// the first review.
 type PreviousReport struct {
 	HeadSHA     string             `json:"head_sha"`
 	Findings    List[Finding]      `json:"findings"`
 	Suppressed  List[Suppressed]   `json:"suppressed"`
-	Unconfirmed List[Finding]      `json:"unconfirmed"` // of its Changes
-	Fixed       List[FixedFinding] `json:"fixed"`       // of its Changes
+	Unconfirmed List[Finding]      `json:"unconfirmed"` // from its Changes
+	Fixed       List[FixedFinding] `json:"fixed"`       // from its Changes
 	Iteration   int                `json:"iteration"`
 }

@@ -2,21 +2,20 @@ package pipeline
 
 import "time"
 
-// Review is a whole review as it is stored and shown: every stage's output,
-// and with Facts, Results and Previous all that aggregate read.
+// Review is a whole review as it is stored and shown: the output of every stage. Facts, Results and
+// Previous are everything that aggregate reads.
 type Review struct {
 	Facts          PRFacts           `json:"facts"`
 	Classification Classification    `json:"classification"`
 	Manifest       AgentManifest     `json:"manifest"`
 	Results        List[AgentResult] `json:"results"`
 	Previous       *PreviousReport   `json:"previous"`
-	Again          *PreviousReport   `json:"again,omitempty"` // the last on the same head, where models look once more
+	Again          *PreviousReport   `json:"again,omitempty"` // the last report on the same head, if models review it again
 	Memory         Memory            `json:"memory"`
 	Report         ReviewReport      `json:"report"`
 }
 
-// RunRecord is what varies from run to run and therefore stands beside a
-// report, never in it.
+// RunRecord is what varies from run to run, so that it is beside a report and never in it.
 type RunRecord struct {
 	RunID      string            `json:"run_id"`
 	Version    string            `json:"version"` // of reviewgate
@@ -32,31 +31,30 @@ type RunRecord struct {
 // Duration is how long the run took.
 func (r RunRecord) Duration() time.Duration { return r.FinishedAt.Sub(r.StartedAt) }
 
-// StageTiming is how long one stage took and, where it failed, why.
+// StageTiming is how long one stage took and, if it failed, why.
 type StageTiming struct {
 	Stage      Stage   `json:"stage"`
 	DurationMS float64 `json:"duration_ms"`
 	Error      string  `json:"error"`
 }
 
-// AgentTiming is how long one agent took, all its attempts together.
+// AgentTiming is how long one agent took, with all its attempts.
 type AgentTiming struct {
 	Agent      string  `json:"agent"`
-	Model      string  `json:"model"` // empty for an agent that asks none
+	Model      string  `json:"model"` // empty for an agent without a model
 	DurationMS float64 `json:"duration_ms"`
-	Attempts   int     `json:"attempts"` // 0 where the result was carried over
+	Attempts   int     `json:"attempts"` // 0 if the result was carried over
 }
 
-// ModelUse is what an agent's questions to one model took in a run, those that
-// were not answered among them.
+// ModelUse is what an agent's questions to one model used in a run, including unanswered ones.
 type ModelUse struct {
 	Agent  string `json:"agent"`
 	Model  string `json:"model"`
 	Asked  int    `json:"asked"`  // questions
-	Input  int    `json:"input"`  // tokens read, those of Cached included
-	Cached int    `json:"cached"` // of these, those that the API had kept
+	Input  int    `json:"input"`  // tokens read, including Cached
+	Cached int    `json:"cached"` // tokens of Input that the API had in its cache
 	Output int    `json:"output"` // tokens written
-	// CostUSD is by the prices of the server's config: 0 where it has none.
+	// CostUSD is computed with the prices in the server's config, or 0 without prices.
 	CostUSD float64 `json:"cost_usd"`
 }
 

@@ -2,14 +2,14 @@ package pipeline
 
 import "encoding/json"
 
-// ReportOutcome is what the review reports of one document come to: whether
-// work may go on to the next phase, and why.
+// ReviewReportOutcome is the outcome of the review reports on one document: whether work may go on
+// to the next phase, and why.
 type ReportOutcome struct {
 	Phase           string               `json:"phase"` // PhaseSpec or PhasePlan
-	Place           string               `json:"place"` // the reports' directory, or ReportsInComments
+	Place           string               `json:"place"` // the reports' directory, or ReviewReportsInComments
 	Proceed         bool                 `json:"proceed"`
 	Rationale       string               `json:"rationale"`
-	Missing         string               `json:"missing,omitempty"` // the mandatory reviewer, where nothing else blocks
+	Missing         string               `json:"missing,omitempty"` // the mandatory reviewer, if nothing else blocks
 	Readiness       Readiness            `json:"readiness"`
 	QualityScores   QualityScores        `json:"quality_scores"`
 	Recommendations List[Recommendation] `json:"recommendations"` // the first ten
@@ -23,10 +23,10 @@ const (
 	PhasePlan = "plan"
 )
 
-// ReportsInComments is the place of reports that are comments.
+// ReviewReportsInComments is the place of review reports in comments.
 const ReportsInComments = "comments"
 
-// Readiness is how ready reviewers hold a document to be.
+// Readiness is how ready reviewers consider a document.
 type Readiness string
 
 // The readiness of a document, worst first.
@@ -36,8 +36,8 @@ const (
 	Ready       Readiness = "READY"
 )
 
-// QualityScores are the weighted scores of a document, from 0 to 1, rounded to
-// two places. Where Error is set there are none, and JSON holds nothing else.
+// QualityScores are the weighted scores of a document, from 0 to 1, rounded to two places. If Error
+// is set, there are no scores, and the JSON has only the error.
 type QualityScores struct {
 	OverallScore float64         `json:"overall_score"`
 	Grade        string          `json:"grade"` // A, B, C, D or F
@@ -45,7 +45,7 @@ type QualityScores struct {
 	Error        string          `json:"error"`
 }
 
-// ScoreComponents are the parts of a score. A part that is absent or 0 is nil.
+// ScoreComponents are the parts of a score. A part that is missing or 0 is nil.
 type ScoreComponents struct {
 	SpecQuality          *float64 `json:"spec_quality"`
 	BusinessAlignment    *float64 `json:"business_alignment"`
@@ -68,8 +68,8 @@ func (q QualityScores) MarshalJSON() ([]byte, error) {
 	return json.Marshal(scores{q.OverallScore, q.Grade, q.Components})
 }
 
-// Recommendation is one recommendation of a review report. Severity and
-// priority keep the report's own spelling.
+// Recommendation is one recommendation of a review report. Severity and priority have the report's
+// own spelling.
 type Recommendation struct {
 	Priority       string `json:"priority"`
 	Category       string `json:"category"`
@@ -80,7 +80,7 @@ type Recommendation struct {
 	Severity       string `json:"severity"` // of the whole report
 }
 
-// ReportError is a review report that can't be used. It always blocks.
+// ReviewReportError is a review report that can't be used. It always blocks.
 type ReportError struct {
 	Source   string `json:"source"` // the file or comment
 	Error    string `json:"error"`

@@ -19,8 +19,7 @@ func Severities() []Severity {
 	return []Severity{SeverityCritical, SeverityMajor, SeverityWarning, SeverityInfo}
 }
 
-// Rank is 4 for critical down to 1 for info, and 0 for anything else, so that
-// a greater rank is worse.
+// Rank is 4 for critical down to 1 for info, and 0 for anything else. A greater rank is worse.
 func (s Severity) Rank() int {
 	switch s {
 	case SeverityCritical:
@@ -38,10 +37,9 @@ func (s Severity) Rank() int {
 // Valid reports whether s is one of the four severities.
 func (s Severity) Valid() bool { return s.Rank() > 0 }
 
-// ParseSeverity maps the spellings that agents use to reviewgate's four:
-// P0 to P3, "Critical Major Minor", "Important", "high medium low", and SARIF's
-// "error warning note". It reports false for a spelling it does not know, and
-// for SARIF's "none", which is no finding.
+// ParseSeverity maps the spellings that agents use to reviewgate's four: P0 to P3, "Critical Major
+// Minor", "Important", "high medium low", and SARIF's "error warning note". It returns false for an
+// unknown spelling, and for SARIF's "none", which is not a finding.
 func ParseSeverity(s string) (Severity, bool) {
 	switch strings.ToLower(strings.TrimSpace(s)) {
 	case "critical", "p0":
