@@ -68,7 +68,7 @@ func TestSimulateIsWhatTheAppDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asJSON := func(r pipeline.ReviewReport) string {
+	asJSON := func(r pipeline.Report) string {
 		text, err := json.MarshalIndent(r, "", " ")
 		if err != nil {
 			t.Fatal(err)

@@ -229,8 +229,8 @@ func TestShippedModelAgents(t *testing.T) {
 		return found
 	}
 	for id, stage := range map[string]string{
-		"build-reviewer-llm": pipeline.StageQuality, "finance-sme-llm": pipeline.StageQuality, "design-auditor-llm": pipeline.StageQuality,
-		"security-reviewer-llm": pipeline.StageQuality, "spec-reviewer": pipeline.StageSpec,
+		"build-reviewer-llm": pipeline.ReviewStageQuality, "finance-sme-llm": pipeline.ReviewStageQuality, "design-auditor-llm": pipeline.ReviewStageQuality,
+		"security-reviewer-llm": pipeline.ReviewStageQuality, "spec-reviewer": pipeline.ReviewStageSpec,
 	} {
 		a := agents[id]
 		if a == nil || a.Kind != KindLLM || !a.Enabled || a.StageOf() != stage || !c.Absent(a) {

@@ -344,7 +344,7 @@ func withDefault(field string, v reflect.Value) any {
 	case "scale":
 		return ScaleSeverity
 	case "llm.stage":
-		return pipeline.StageQuality
+		return pipeline.ReviewStageQuality
 	}
 	return v.Interface()
 }

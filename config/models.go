@@ -53,7 +53,7 @@ type ModelBudget struct {
 // ModelReview says what a language model is asked to be: an agent of kind
 // [KindLLM].
 type ModelReview struct {
-	// Stage is pipeline.StageQuality (default) or StageSpec. Only agents of the
+	// Stage is pipeline.ReviewStageQuality (default) or ReviewStageSpec. Only agents of the
 	// spec stage read the title, the description, the commits' messages and the
 	// linked issues.
 	Stage string `json:"stage,omitempty"`
@@ -115,7 +115,7 @@ func (a *Agent) StageOf() string {
 	case a.Kind != KindLLM:
 		return ""
 	case a.LLM == nil || a.LLM.Stage == "":
-		return pipeline.StageQuality
+		return pipeline.ReviewStageQuality
 	}
 	return a.LLM.Stage
 }

@@ -40,7 +40,7 @@ func TestSchemasAgreeWithTypes(t *testing.T) {
 		{"gap-log-entry.json", pipeline.GapLogEntry{}, nil},
 		{"review-finding.json", pipeline.Finding{}, nil},
 		{"agent-output.json", pipeline.AgentOutput{}, nil},
-		{"review-report.json", pipeline.ReviewReport{}, nil},
+		{"review-report.json", pipeline.Report{}, nil},
 		{"review-report-data.json", reviewreport.Record{}, nil},
 		{"gate-decision.json", pipeline.DecisionPass, nil},
 		{"review-result.json", fourrules.Result{}, nil},
@@ -206,7 +206,7 @@ func TestSchemaEnums(t *testing.T) {
 		{"review-finding.json#/$defs/action", enum("", pipeline.ActionAdd, pipeline.ActionRemove, pipeline.ActionKeep, pipeline.ActionChange, pipeline.ActionNone)},
 		{"review-settings.json#/$defs/modelEndpoint/properties/api", enum(APIAnthropic, APIOpenAI)},
 		{"review-settings.json#/$defs/fixLoop/properties/when", enum(FixLoopModels, FixLoopAlways, FixLoopNever)},
-		{"review-agents.json#/$defs/llm/properties/stage", enum(pipeline.StageSpec, pipeline.StageQuality)},
+		{"review-agents.json#/$defs/llm/properties/stage", enum(pipeline.ReviewStageSpec, pipeline.ReviewStageQuality)},
 		{"review-finding.json#/properties/autofix_class", enum("", pipeline.AutofixAuto, pipeline.AutofixPresent)},
 		{"review-finding.json#/properties/finding_type", enum("", pipeline.FindingError, pipeline.FindingOmission)},
 		{"review-finding.json#/properties/opinions/items/properties/verdict", enum(pipeline.OpinionConfirmed, pipeline.OpinionRefuted)},
@@ -278,7 +278,7 @@ func TestValidateData(t *testing.T) {
 	full.ID, full.Agent, full.Reviewers = "0123456789abcdef", "build-reviewer", pipeline.List[string]{"build-reviewer"}
 	full.Action, full.AutofixClass, full.FindingType = pipeline.ActionNone, pipeline.AutofixPresent, pipeline.FindingError
 	full.GateSeverity, full.State = pipeline.SeverityMajor, pipeline.StateNew
-	report := pipeline.ReviewReport{
+	report := pipeline.Report{
 		SchemaVersion: 1, HeadSHA: "abc", ConfigVersion: "v", Decision: pipeline.DecisionPass,
 		Gate:     pipeline.Gate{Condition: "no condition held", Metrics: map[string]float64{"critical": 0}},
 		Findings: pipeline.List[pipeline.Finding]{full},

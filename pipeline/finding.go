@@ -91,7 +91,7 @@ const (
 
 // Attribution says who made a finding that a model took part in: "both models", "haiku only",
 // "haiku, confirmed by sonnet", "rule sec-sql-01 and haiku". It is empty for any other finding.
-func (f *Finding) SaidBy() string {
+func (f *Finding) Attribution() string {
 	var models, others []string
 	for _, m := range f.FoundBy {
 		switch {
@@ -291,7 +291,7 @@ type AgentResult struct {
 	// agent can't set them.
 	Citations List[string] `json:"citations"`
 	// Reports are the outcomes of review reports, from agents of the kind report.
-	Reports List[ReportOutcome] `json:"reports"`
+	Reports List[ReviewReportOutcome] `json:"reports"`
 	// Documents are the reviewed documents, from agents that review whole documents.
 	Documents List[DocumentReview] `json:"documents,omitempty"`
 	// Answers are the model's literal answers without secrets, readable or not. Without them nobody

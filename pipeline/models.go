@@ -90,6 +90,6 @@ const (
 
 // The stages in which models review a change.
 const (
-	StageSpec    = "spec"
-	StageQuality = "quality"
+	ReviewStageSpec    = "spec"
+	ReviewStageQuality = "quality"
 )

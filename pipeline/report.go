@@ -37,7 +37,7 @@ func (d Decision) Blocks() bool {
 // Report combines all of a review's findings with the decision (ReviewReport in the schemas). The
 // same facts, config and agent outputs give the same report, byte for byte. Other tools rely on its
 // JSON names.
-type ReviewReport struct {
+type Report struct {
 	SchemaVersion     int                  `json:"schema_version"`
 	Repository        string               `json:"repository"`
 	Number            int                  `json:"number"`
@@ -59,7 +59,7 @@ type ReviewReport struct {
 	// Models summarises the models' reviews. It is nil if no model took part.
 	Models *ModelsReport `json:"models"`
 	// ReviewReports are the outcomes of review reports in the change, by phase, then place.
-	ReviewReports List[ReportOutcome] `json:"review_reports"`
+	ReviewReports List[ReviewReportOutcome] `json:"review_reports"`
 	// ProposedConfig says what the change to the repository's config would do, if it has Files. It
 	// is only shown, and does not affect the decision.
 	ProposedConfig ProposedConfig `json:"proposed_config"`
@@ -173,7 +173,7 @@ type Changes struct {
 }
 
 // AsPrevious is the part of a report that a later review needs.
-func (r *ReviewReport) AsPrevious() *PreviousReport {
+func (r *Report) AsPrevious() *PreviousReport {
 	return &PreviousReport{
 		HeadSHA: r.HeadSHA, Findings: r.Findings, Suppressed: r.Suppressed,
 		Unconfirmed: r.Changes.Unconfirmed, Fixed: r.Changes.Fixed, Iteration: r.Iteration,

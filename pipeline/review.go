@@ -12,7 +12,7 @@ type Review struct {
 	Previous       *PreviousReport   `json:"previous"`
 	Again          *PreviousReport   `json:"again,omitempty"` // the last report on the same head, if models review it again
 	Memory         Memory            `json:"memory"`
-	Report         ReviewReport      `json:"report"`
+	Report         Report            `json:"report"`
 }
 
 // RunRecord is what varies from run to run, so that it is beside a report and never in it.

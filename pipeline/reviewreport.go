@@ -4,17 +4,17 @@ import "encoding/json"
 
 // ReviewReportOutcome is the outcome of the review reports on one document: whether work may go on
 // to the next phase, and why.
-type ReportOutcome struct {
-	Phase           string               `json:"phase"` // PhaseSpec or PhasePlan
-	Place           string               `json:"place"` // the reports' directory, or ReviewReportsInComments
-	Proceed         bool                 `json:"proceed"`
-	Rationale       string               `json:"rationale"`
-	Missing         string               `json:"missing,omitempty"` // the mandatory reviewer, if nothing else blocks
-	Readiness       Readiness            `json:"readiness"`
-	QualityScores   QualityScores        `json:"quality_scores"`
-	Recommendations List[Recommendation] `json:"recommendations"` // the first ten
-	ReviewPaths     List[string]         `json:"review_paths"`    // the agents
-	Errors          List[ReportError]    `json:"errors"`
+type ReviewReportOutcome struct {
+	Phase           string                  `json:"phase"` // PhaseSpec or PhasePlan
+	Place           string                  `json:"place"` // the reports' directory, or ReviewReportsInComments
+	Proceed         bool                    `json:"proceed"`
+	Rationale       string                  `json:"rationale"`
+	Missing         string                  `json:"missing,omitempty"` // the mandatory reviewer, if nothing else blocks
+	Readiness       Readiness               `json:"readiness"`
+	QualityScores   QualityScores           `json:"quality_scores"`
+	Recommendations List[Recommendation]    `json:"recommendations"` // the first ten
+	ReviewPaths     List[string]            `json:"review_paths"`    // the agents
+	Errors          List[ReviewReportError] `json:"errors"`
 }
 
 // The phases that review reports belong to.
@@ -24,7 +24,7 @@ const (
 )
 
 // ReviewReportsInComments is the place of review reports in comments.
-const ReportsInComments = "comments"
+const ReviewReportsInComments = "comments"
 
 // Readiness is how ready reviewers consider a document.
 type Readiness string
@@ -81,7 +81,7 @@ type Recommendation struct {
 }
 
 // ReviewReportError is a review report that can't be used. It always blocks.
-type ReportError struct {
+type ReviewReportError struct {
 	Source   string `json:"source"` // the file or comment
 	Error    string `json:"error"`
 	Recovery string `json:"recovery"`

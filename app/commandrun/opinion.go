@@ -45,7 +45,7 @@ func (run *Runner) opinion(ctx context.Context, c ports.Command) error {
 
 // contradicts reports whether a person's review on GitHub is against what a report came to:
 // by what would be decided without a person where models took part, and else by the gate.
-func contradicts(opinion string, r *pipeline.ReviewReport) bool {
+func contradicts(opinion string, r *pipeline.Report) bool {
 	rejects := r.Decision.Blocks()
 	if m := r.Models; m != nil {
 		switch m.AutoDecision {

@@ -26,7 +26,7 @@ type subject struct {
 }
 
 // subjects are the findings of a review, those that were set aside included.
-func subjects(r *pipeline.ReviewReport) []subject {
+func subjects(r *pipeline.Report) []subject {
 	var all []subject
 	for i := range r.Findings {
 		all = append(all, subjectOf(&r.Findings[i]))

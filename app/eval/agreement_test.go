@@ -73,7 +73,7 @@ func (p *wordedPair) input(cfg *config.Config) aggregate.Input {
 	for i, f := range []pipeline.Finding{p.A, p.B} {
 		f.Path, f.Confidence = p.Path, 0.9
 		in.Results = append(in.Results, pipeline.AgentResult{
-			Agent: "quality-reviewer", Model: []string{"one", "other"}[i], Stage: pipeline.StageQuality, Status: pipeline.AgentOK,
+			Agent: "quality-reviewer", Model: []string{"one", "other"}[i], Stage: pipeline.ReviewStageQuality, Status: pipeline.AgentOK,
 			Output: pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{f}},
 		})
 	}

@@ -180,7 +180,7 @@ func reviewDiff(ctx context.Context, runner *run.Runner, cfg *config.Config, d D
 		return c
 	}
 	src.config = cfg
-	outcome, err := runner.Run(ctx, src, run.Options{RunID: d.Case, Trigger: "reviewgate eval diffs", Outside: o.Outside, Comparer: o.Comparer, Verifier: o.Verifier})
+	outcome, err := runner.Run(ctx, src, run.Options{RunID: d.Case, Trigger: "reviewgate eval diffs", IOAgents: o.Outside, Comparer: o.Comparer, Verifier: o.Verifier})
 	if err != nil {
 		c.Status, c.Reasons = CaseUnfinished, append(c.Reasons, err.Error())
 		return c
@@ -243,7 +243,7 @@ func foundOf(f *pipeline.Finding) Found {
 	return Found{
 		Path: f.Path, Section: f.Section, StartLine: f.StartLine, EndLine: f.EndLine, Title: f.Title, Body: strings.Join(body, "\n\n"),
 		Severity: f.Severity, GateSeverity: f.GateSeverity, Confidence: f.Confidence, Category: f.Category, RuleID: f.RuleID,
-		Agents: slices.Compact(agents), SaidBy: f.SaidBy(),
+		Agents: slices.Compact(agents), SaidBy: f.Attribution(),
 	}
 }
 

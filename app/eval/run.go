@@ -30,11 +30,11 @@ type Options struct {
 	// Outside makes the agents that reach out of the process, models among them,
 	// or returns nil. Those that take in other people's findings are not asked for:
 	// cases come with none.
-	Outside func(run.OutsideAgent) dispatch.Agent
+	Outside func(run.IOAgent) dispatch.Agent
 	// Comparer makes what asks which findings are about one thing, or is nil.
-	Comparer func(run.OutsideAgent) run.Comparer
+	Comparer func(run.IOAgent) run.Comparer
 	// Verifier makes what asks whether findings are right, or is nil.
-	Verifier func(run.OutsideAgent) run.Verifier
+	Verifier func(run.IOAgent) run.Verifier
 	Version  string // of reviewgate
 	Now      func() time.Time
 	Progress func(what string) // optional
@@ -149,7 +149,7 @@ func reviewCase(ctx context.Context, runner *run.Runner, dir string, c *Case, o 
 	}
 	options := run.Options{RunID: c.Name, Trigger: "reviewgate eval", File: src.Lookup, Comparer: o.Comparer, Verifier: o.Verifier}
 	if o.Outside != nil {
-		options.Outside = func(of run.OutsideAgent) dispatch.Agent {
+		options.IOAgents = func(of run.IOAgent) dispatch.Agent {
 			if a := o.Outside(of); a != nil {
 				return timed{a, r.took}
 			}

@@ -114,7 +114,7 @@ func (d *defect) review(t *testing.T, r *run.Runner, repo *repository, commits [
 
 // found names the rule that flags the seeded lines, or the change as a whole,
 // and does not flag the clean change.
-func (d *defect) found(clean, seeded *pipeline.ReviewReport) string {
+func (d *defect) found(clean, seeded *pipeline.Report) string {
 	for _, f := range seeded.Findings {
 		said := slices.ContainsFunc(clean.Findings, func(c pipeline.Finding) bool { return c.RuleID == f.RuleID && c.Path == f.Path })
 		lines, in := d.Lines[f.Path]

@@ -48,7 +48,7 @@ func TestGapsOfModelsAreKnownByTheirAgent(t *testing.T) {
 	news := func(concern string, source string) ports.Deferred {
 		g := logged(source, "finance-sme", concern, config.FileComposition, "/-", "1")
 		g.Path = "src/a.go"
-		m := merge{review: &pipeline.Review{Report: pipeline.ReviewReport{GapLog: []pipeline.GapLogEntry{g}}}}
+		m := merge{review: &pipeline.Review{Report: pipeline.Report{GapLog: []pipeline.GapLogEntry{g}}}}
 		m.words = render.IssuesOf(render.View{Review: *m.review})
 		all := m.gaps()
 		if len(all) != 1 {

@@ -33,7 +33,7 @@ func TestOnlyTheWholeIsApproved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := pipeline.Review{
 				Results: pipeline.List[pipeline.AgentResult]{{Agent: "sme", Model: "m"}, {Agent: "code-scanning"}, {Agent: pipeline.GapDetector, Model: "m"}},
-				Report: pipeline.ReviewReport{
+				Report: pipeline.Report{
 					Decision: pipeline.DecisionPass, Models: &pipeline.ModelsReport{AutoDecision: pipeline.AutoApprove},
 					Coverage: pipeline.List[pipeline.Coverage]{{Agent: "sme", Model: "m", Status: pipeline.AgentOK}},
 				},

@@ -99,7 +99,7 @@ func (c *Comments) checkURL(ctx context.Context, t ports.Target, headSHA string)
 }
 
 // quiet reports whether there is nothing to say.
-func quiet(r pipeline.ReviewReport) bool {
+func quiet(r pipeline.Report) bool {
 	return r.Decision == pipeline.DecisionPass && r.Counts.Total() == 0 && len(r.Changes.Resolved) == 0 && len(r.Incomplete) == 0 &&
 		len(r.ProposedConfig.Files) == 0 && len(r.ReviewReports) == 0
 }

@@ -26,7 +26,7 @@ type Requests struct {
 
 // personDecides reports whether a review is left to a person: by what the models'
 // reviews come to, or since a finding holds the gate.
-func personDecides(r *pipeline.ReviewReport) bool {
+func personDecides(r *pipeline.Report) bool {
 	return r.Models != nil && r.Models.AutoDecision == pipeline.AutoHuman ||
 		slices.ContainsFunc(r.Findings, func(f pipeline.Finding) bool { return slices.Contains(f.Reasons, pipeline.ReasonHeld) })
 }

@@ -19,13 +19,13 @@ const (
 
 // Aggregate is the summary of what review reports come to, in markdown: the
 // decision, the scores, the most pressing recommendations, and what to do next.
-func Aggregate(o *pipeline.ReportOutcome) string {
+func Aggregate(o *pipeline.ReviewReportOutcome) string {
 	p := markdownPen{}
 	s := reportSummary{
 		Proceed: o.Proceed, Plan: o.Phase == pipeline.PhasePlan,
 		Rationale: p.text(o.Rationale, maxMessage),
 		Cautious:  o.Readiness != pipeline.Ready,
-		Errors:    first(o.Errors, maxSummaryErrors, func(e pipeline.ReportError) safe { return reportProblem(p, &e) }),
+		Errors:    first(o.Errors, maxSummaryErrors, func(e pipeline.ReviewReportError) safe { return reportProblem(p, &e) }),
 	}
 	if q := o.QualityScores; q.Error != "" {
 		s.NoScore = p.text(q.Error, maxReason)
@@ -70,9 +70,9 @@ func decimal(x *float64) safe {
 
 // ReportProblem says in one line of plain text why a review report can't be
 // used, and what to do.
-func ReportProblem(e *pipeline.ReportError) string { return string(reportProblem(plainPen{}, e)) }
+func ReportProblem(e *pipeline.ReviewReportError) string { return string(reportProblem(plainPen{}, e)) }
 
-func reportProblem(p pen, e *pipeline.ReportError) safe {
+func reportProblem(p pen, e *pipeline.ReviewReportError) safe {
 	return say("report problem", struct{ Source, Error, Recovery safe }{
 		p.code(e.Source, maxPath), p.text(e.Error, maxMessage), p.text(e.Recovery, maxReason),
 	})
@@ -80,7 +80,7 @@ func reportProblem(p pen, e *pipeline.ReportError) safe {
 
 // AggregateJSON is the answer of `reviewgate aggregate` for programs, indented.
 // What is invisible or steers a terminal is written as escapes.
-func AggregateJSON(o *pipeline.ReportOutcome) ([]byte, error) {
+func AggregateJSON(o *pipeline.ReviewReportOutcome) ([]byte, error) {
 	b, err := json.MarshalIndent(reviewreport.AnswerOf(o), "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode the answer as JSON: %w", err)

@@ -14,9 +14,9 @@ import (
 )
 
 // reportOutcome is what a specification's reports come to that proceeds.
-func reportOutcome() *pipeline.ReportOutcome {
+func reportOutcome() *pipeline.ReviewReportOutcome {
 	score := func(f float64) *float64 { return &f }
-	o := &pipeline.ReportOutcome{
+	o := &pipeline.ReviewReportOutcome{
 		Phase: pipeline.PhaseSpec, Proceed: true, Rationale: "All reviews passed quality gates", Readiness: pipeline.Conditional,
 		QualityScores: pipeline.QualityScores{
 			OverallScore: 0.85, Grade: "B",
@@ -41,17 +41,17 @@ func TestAggregateSummary(t *testing.T) {
 	ready.Recommendations = ready.Recommendations[:1]
 	golden(t, "reports/ready.md", Aggregate(ready))
 
-	broken := &pipeline.ReportOutcome{
+	broken := &pipeline.ReviewReportOutcome{
 		Phase: pipeline.PhasePlan, Rationale: "Review failures: unknown", Readiness: pipeline.Conditional,
 		QualityScores: pipeline.QualityScores{Error: "No spec-reviewer found"},
-		Errors:        pipeline.List[pipeline.ReportError]{{Source: "docs/review/a-report.md", Error: "Review report missing machine-readable section", Recovery: "Re-run review agent"}},
+		Errors:        pipeline.List[pipeline.ReviewReportError]{{Source: "docs/review/a-report.md", Error: "Review report missing machine-readable section", Recovery: "Re-run review agent"}},
 	}
 	golden(t, "reports/blocked.md", Aggregate(broken))
 }
 
 // hostileOutcome fills every string of an outcome with hostile text.
-func hostileOutcome(t *rapid.T) *pipeline.ReportOutcome {
-	var o pipeline.ReportOutcome
+func hostileOutcome(t *rapid.T) *pipeline.ReviewReportOutcome {
+	var o pipeline.ReviewReportOutcome
 	fill(t, reflect.ValueOf(&o).Elem())
 	return &o
 }

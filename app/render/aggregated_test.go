@@ -30,7 +30,7 @@ func aggregated(t *testing.T, results ...pipeline.AgentResult) View {
 }
 
 func by(agent, model string, fs ...pipeline.Finding) pipeline.AgentResult {
-	return pipeline.AgentResult{Agent: agent, Model: model, Stage: pipeline.StageQuality, Output: pipeline.AgentOutput{Findings: fs}}
+	return pipeline.AgentResult{Agent: agent, Model: model, Stage: pipeline.ReviewStageQuality, Output: pipeline.AgentOutput{Findings: fs}}
 }
 
 // What stage 6 makes of findings is known here by the same words.

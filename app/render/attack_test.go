@@ -263,7 +263,7 @@ func TestJSONHidesNothing(t *testing.T) {
 				t.Fatalf("%s: %s", name, bad)
 			}
 		}
-		var back pipeline.ReviewReport
+		var back pipeline.Report
 		if err := json.Unmarshal(js, &back); err != nil {
 			t.Fatal(err)
 		}

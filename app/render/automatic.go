@@ -40,7 +40,7 @@ func ReviewMarker(id string) string { return AnyReview + id + " -->" }
 
 // AutomaticReview is the body of a review on GitHub that is submitted without a
 // person.
-func AutomaticReview(id string, approves bool, r *pipeline.ReviewReport) string {
+func AutomaticReview(id string, approves bool, r *pipeline.Report) string {
 	p := markdownPen{}
 	text := say("automatic review", struct {
 		Approves bool

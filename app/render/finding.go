@@ -242,7 +242,7 @@ func shows(fix []fixLine, s string) bool {
 // agents are those who made a finding: with the models where one is among them, and how
 // sure they are then.
 func (fs *findings) agents(f *pipeline.Finding) safe {
-	if said := f.SaidBy(); said != "" {
+	if said := f.Attribution(); said != "" {
 		if f.RuleID != "" {
 			said = strings.Replace(said, "rule "+f.RuleID, "the rule", 1) // which stands beside it
 		}

@@ -215,10 +215,10 @@ func crowd(v *View, n int, text, details string) {
 		r.Report.ResidualConcerns = append(r.Report.ResidualConcerns, pipeline.SourcedText{Text: text, Source: text})
 		r.Report.Findings = append(r.Report.Findings, pipeline.Finding{Title: text, Severity: pipeline.SeverityInfo, GateSeverity: pipeline.SeverityInfo, Path: text,
 			Perspectives: slices.Repeat(pipeline.List[pipeline.Perspective]{{Agent: text, Model: text, Message: text, Recommendation: "r " + text}}, 9)})
-		r.Report.ReviewReports = append(r.Report.ReviewReports, pipeline.ReportOutcome{Place: text, Rationale: text, Readiness: pipeline.Readiness(text),
+		r.Report.ReviewReports = append(r.Report.ReviewReports, pipeline.ReviewReportOutcome{Place: text, Rationale: text, Readiness: pipeline.Readiness(text),
 			QualityScores: pipeline.QualityScores{Grade: text}, ReviewPaths: slices.Repeat(pipeline.List[string]{text}, 20),
 			Recommendations: slices.Repeat(pipeline.List[pipeline.Recommendation]{{Priority: text, Finding: text, Recommendation: "r " + text, Reviewer: text}}, 10),
-			Errors:          slices.Repeat(pipeline.List[pipeline.ReportError]{{Source: text, Error: text, Recovery: text}}, 20)})
+			Errors:          slices.Repeat(pipeline.List[pipeline.ReviewReportError]{{Source: text, Error: text, Recovery: text}}, 20)})
 		r.Report.GapLog = append(r.Report.GapLog, pipeline.GapLogEntry{Concern: text, Path: text, Line: 1, Quote: text, Missed: text,
 			Suggestion: pipeline.ConfigPatch{File: text, Operations: pipeline.List[pipeline.PatchOperation]{{Op: "add", Path: text, Value: text}}}})
 		r.Facts.Config.Problems = append(r.Facts.Config.Problems, pipeline.ConfigProblem{Layer: text, File: text, Problem: text, Remedy: text})

@@ -257,7 +257,7 @@ func TestRuleNotes(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	var r pipeline.ReviewReport
+	var r pipeline.Report
 	for _, id := range []string{"test-focused-01", "own-01", "unknown-01", ""} {
 		r.Findings = append(r.Findings, pipeline.Finding{RuleID: id})
 	}

@@ -13,7 +13,7 @@ import (
 // findings that somebody has to judge, worst first, then concerns and
 // questions, and at last what the review lacks. A section of nothing is left out, and nothing of a section is. No
 // text of an agent's begins or ends a line.
-func Headless(r *pipeline.ReviewReport) string {
+func Headless(r *pipeline.Report) string {
 	p := plainPen{}
 	lines := []safe{say("headless head", nil)}
 	list := func(heading string, items []safe) {
@@ -91,7 +91,7 @@ func headlessTexts(list []pipeline.SourcedText, p pen) []safe {
 }
 
 // headlessCoverage is what could not be known, and who gave findings that were dropped.
-func headlessCoverage(r *pipeline.ReviewReport, p pen) []safe {
+func headlessCoverage(r *pipeline.Report, p pen) []safe {
 	var out []safe
 	for _, i := range r.Incomplete {
 		out = append(out, say("headless incomplete", struct {

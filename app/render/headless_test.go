@@ -7,9 +7,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-func headlessReport() *pipeline.ReviewReport {
+func headlessReport() *pipeline.Report {
 	reviewers := pipeline.List[string]{"coherence", "feasibility"}
-	return &pipeline.ReviewReport{
+	return &pipeline.Report{
 		Findings: pipeline.List[pipeline.Finding]{
 			{Title: "No way back", GateSeverity: pipeline.SeverityCritical, Section: "Rollout", WhyItMatters: "A failed release\nstays.", Message: "There is no rollback.", Reviewers: reviewers, Confidence: 0.95, AutofixClass: pipeline.AutofixPresent},
 			{
@@ -35,14 +35,14 @@ func TestHeadless(t *testing.T) {
 
 // Sections of nothing are left out, each by itself.
 func TestHeadlessLeavesOutWhatIsEmpty(t *testing.T) {
-	if got, want := Headless(&pipeline.ReviewReport{}), "Document review complete (headless mode).\nReview complete\n"; got != want {
+	if got, want := Headless(&pipeline.Report{}), "Document review complete (headless mode).\nReview complete\n"; got != want {
 		t.Errorf("of nothing: %q, want %q", got, want)
 	}
-	for heading, empty := range map[string]func(*pipeline.ReviewReport){
-		"Applied 1 auto-fixes:":         func(r *pipeline.ReviewReport) { r.Findings = append(r.Findings[:3:3], r.Findings[4]) },
-		"Findings (requires judgment):": func(r *pipeline.ReviewReport) { r.Findings = r.Findings[3:4] },
-		"Residual concerns:":            func(r *pipeline.ReviewReport) { r.ResidualConcerns = nil },
-		"Deferred questions:":           func(r *pipeline.ReviewReport) { r.DeferredQuestions = nil },
+	for heading, empty := range map[string]func(*pipeline.Report){
+		"Applied 1 auto-fixes:":         func(r *pipeline.Report) { r.Findings = append(r.Findings[:3:3], r.Findings[4]) },
+		"Findings (requires judgment):": func(r *pipeline.Report) { r.Findings = r.Findings[3:4] },
+		"Residual concerns:":            func(r *pipeline.Report) { r.ResidualConcerns = nil },
+		"Deferred questions:":           func(r *pipeline.Report) { r.DeferredQuestions = nil },
 	} {
 		r := headlessReport()
 		whole := Headless(r)
@@ -60,13 +60,13 @@ func TestHeadlessIsInert(t *testing.T) {
 	text := func(s string) pipeline.List[pipeline.SourcedText] {
 		return pipeline.List[pipeline.SourcedText]{{Text: s, Source: s}}
 	}
-	report := func(s string) *pipeline.ReviewReport {
+	report := func(s string) *pipeline.Report {
 		f := pipeline.Finding{
 			Title: s, GateSeverity: pipeline.SeverityMajor, Path: s, Section: s, Message: s, WhyItMatters: s, SuggestedFix: s, Agent: s, Reviewers: pipeline.List[string]{s, s},
 		}
 		fixed, disputed := f, f
 		fixed.AutofixClass, disputed.Perspectives = pipeline.AutofixAuto, pipeline.List[pipeline.Perspective]{{Agent: s}}
-		return &pipeline.ReviewReport{Findings: pipeline.List[pipeline.Finding]{f, fixed, disputed}, ResidualConcerns: text(s), DeferredQuestions: text(s),
+		return &pipeline.Report{Findings: pipeline.List[pipeline.Finding]{f, fixed, disputed}, ResidualConcerns: text(s), DeferredQuestions: text(s),
 			Incomplete: pipeline.List[pipeline.Incompleteness]{{Why: s, Path: s}}, Coverage: pipeline.List[pipeline.Coverage]{{Agent: s, Dropped: 1}}}
 	}
 	got, want := Headless(report(hostile)), Headless(report("x"))

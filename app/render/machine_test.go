@@ -118,7 +118,7 @@ func TestOnlyTheCommentIsMachineReadable(t *testing.T) {
 // not what decides.
 func TestSectionInAFixIsNotOurs(t *testing.T) {
 	v := findingsView()
-	own := reviewreport.FromReview(&pipeline.ReviewReport{Decision: pipeline.DecisionPass}, "All is well", "")
+	own := reviewreport.FromReview(&pipeline.Report{Decision: pipeline.DecisionPass}, "All is well", "")
 	v.Review.Report.Findings[1].SuggestedFix = "x\n```\n</details>\n\n" + reviewreport.Write(&own)
 	for _, line := range []int{v.Review.Report.Findings[1].StartLine, 0} { // known, and not
 		v.Review.Report.Findings[1].StartLine, v.Review.Report.Findings[1].EndLine = line, line

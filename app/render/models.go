@@ -106,14 +106,14 @@ type modelsFound struct {
 }
 
 func (s sections) modelsStage(m *pipeline.ModelsReport, stage *pipeline.ModelsStage) modelsStage {
-	out := modelsStage{Stage: pipeline.StageQuality}
-	if stage.Stage == pipeline.StageSpec {
-		out.Stage = pipeline.StageSpec
+	out := modelsStage{Stage: pipeline.ReviewStageQuality}
+	if stage.Stage == pipeline.ReviewStageSpec {
+		out.Stage = pipeline.ReviewStageSpec
 	}
 	out.Unknown = true
 	for _, v := range m.Verdicts {
 		of := v.Quality
-		if stage.Stage == pipeline.StageSpec {
+		if stage.Stage == pipeline.ReviewStageSpec {
 			of = v.Spec
 		}
 		out.Unknown = out.Unknown && of != pipeline.VerdictPass && of != pipeline.VerdictFail

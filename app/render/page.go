@@ -152,7 +152,7 @@ func newPage(v View, p pen, k linker) page {
 	return pg
 }
 
-func changed(r *pipeline.ReviewReport) safe {
+func changed(r *pipeline.Report) safe {
 	c := &r.Changes
 	isNew := say("new", struct{ New, Back int }{c.New, returned(r.Findings)})
 	return say("changes", struct {
@@ -162,7 +162,7 @@ func changed(r *pipeline.ReviewReport) safe {
 }
 
 // kindsOf counts what is wrong and what is missing.
-func kindsOf(r *pipeline.ReviewReport) (errors, omissions int) {
+func kindsOf(r *pipeline.Report) (errors, omissions int) {
 	for i := range r.Findings {
 		if r.Findings[i].FindingType == pipeline.FindingOmission {
 			omissions++
@@ -175,7 +175,7 @@ func kindsOf(r *pipeline.ReviewReport) (errors, omissions int) {
 
 // personOf says what the models leave to a person, or nil where the gate blocks anyway or a
 // person has decided.
-func personOf(r *pipeline.ReviewReport) *person {
+func personOf(r *pipeline.Report) *person {
 	m := r.Models
 	if m == nil || r.ByHand != nil || r.Decision.Blocks() || isIncomplete(r) || autoDecisionWord(m.AutoDecision) != word(pipeline.AutoHuman) {
 		return nil
@@ -188,7 +188,7 @@ func personOf(r *pipeline.ReviewReport) *person {
 	out.Disagree = passes && fails
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.SaidBy() == "" {
+		if f.Attribution() == "" {
 			continue
 		}
 		theirs++
@@ -202,7 +202,7 @@ func personOf(r *pipeline.ReviewReport) *person {
 	return out
 }
 
-func waitsOf(r *pipeline.ReviewReport) *waits {
+func waitsOf(r *pipeline.Report) *waits {
 	var w waits
 	for i := range r.Findings {
 		if f := &r.Findings[i]; isHeld(f) {
@@ -304,7 +304,7 @@ func unreadFiles(list []pipeline.Incompleteness) int {
 	return len(files)
 }
 
-func isIncomplete(r *pipeline.ReviewReport) bool {
+func isIncomplete(r *pipeline.Report) bool {
 	for _, i := range r.Incomplete {
 		if i.Gating {
 			return true

@@ -20,7 +20,7 @@ type outcome struct {
 // outcomes words what review reports come to, by document; in short without
 // recommendations, which are among the findings, too.
 func (s sections) outcomes(layout string, check, short bool) items {
-	return each(s.r.Report.ReviewReports, func(o *pipeline.ReportOutcome) safe {
+	return each(s.r.Report.ReviewReports, func(o *pipeline.ReviewReportOutcome) safe {
 		out := s.outcome(o)
 		if out.Check = check; short {
 			out.Advice = nil
@@ -29,7 +29,7 @@ func (s sections) outcomes(layout string, check, short bool) items {
 	})
 }
 
-func (s sections) outcome(o *pipeline.ReportOutcome) outcome {
+func (s sections) outcome(o *pipeline.ReviewReportOutcome) outcome {
 	const maxAgents, maxAdvice, maxErrors = 8, 5, 10
 	out := outcome{
 		Proceed: o.Proceed, Plan: o.Phase == pipeline.PhasePlan, Cautious: o.Readiness != pipeline.Ready,
@@ -45,7 +45,7 @@ func (s sections) outcome(o *pipeline.ReportOutcome) outcome {
 		out.Score, out.Grade = decimal(&q.OverallScore), s.p.text(q.Grade, maxName)
 		out.Spec, out.Business, out.Technical = decimal(q.Components.SpecQuality), decimal(q.Components.BusinessAlignment), decimal(q.Components.TechnicalFeasibility)
 	}
-	out.Errors = first(o.Errors, maxErrors, func(e pipeline.ReportError) safe {
+	out.Errors = first(o.Errors, maxErrors, func(e pipeline.ReviewReportError) safe {
 		return say("outcome problem", struct{ Source, Error, Recovery safe }{
 			s.p.code(clipPath(e.Source, maxPath), maxPath), sentence(s.p.text(e.Error, maxReason)), sentence(s.p.text(e.Recovery, maxReason)),
 		})
@@ -58,7 +58,7 @@ func (s sections) outcome(o *pipeline.ReportOutcome) outcome {
 
 // reportsAt names where reports stand: a directory at the head, or comments.
 func (s sections) reportsAt(place string) safe {
-	if place == pipeline.ReportsInComments || place == "" {
+	if place == pipeline.ReviewReportsInComments || place == "" {
 		return say("in comments", nil)
 	}
 	return s.p.link(s.p.code(clipPath(place, maxPath), maxPath), s.k.directory(place))

@@ -12,29 +12,31 @@ import (
 // what to do.
 func TestReviewReports(t *testing.T) {
 	for name, tt := range map[string]struct {
-		change func(o *pipeline.ReportOutcome)
+		change func(o *pipeline.ReviewReportOutcome)
 		want   []string
 		not    string
 	}{
-		"proceed": {func(*pipeline.ReportOutcome) {}, []string{
+		"proceed": {func(*pipeline.ReviewReportOutcome) {}, []string{
 			"**Specification: proceed** · [`docs/01-planning/specifications/007-refunds/review`](https://github.example/acme/shop/tree/" + headSHA + "/docs/01-planning/specifications/007-refunds/review) · spec-reviewer, technical-pm\n",
 			"All reviews passed quality gates.\n",
 			"Readiness: CONDITIONAL · grade B (0.84): spec quality 0.98, business alignment 1.0, technical feasibility N/A\n",
 			"<summary>The first 5 of 7 recommendations</summary>", "- FR-005 says nothing of partial refunds.",
 			"Next: go on to the plan, with caution: not every reviewer holds it ready.\n",
 		}, "FR-006"},
-		"ready":   {func(o *pipeline.ReportOutcome) { o.Readiness = pipeline.Ready }, []string{"Readiness: READY ·", "Next: go on to the plan.\n"}, ""},
-		"a plan":  {func(o *pipeline.ReportOutcome) { o.Phase = pipeline.PhasePlan }, []string{"**Plan: proceed**", "Next: go on to the tasks, with"}, ""},
-		"blocked": {func(o *pipeline.ReportOutcome) { o.Proceed, o.Rationale = false, "Critical issues from: spec-reviewer" }, []string{"**Specification: blocked**", "\nCritical issues from: spec-reviewer.\n", "Next: change the specification by what is said here, and have it reviewed again.\n"}, "go on"},
-		"no spec-reviewer": {func(o *pipeline.ReportOutcome) {
+		"ready":  {func(o *pipeline.ReviewReportOutcome) { o.Readiness = pipeline.Ready }, []string{"Readiness: READY ·", "Next: go on to the plan.\n"}, ""},
+		"a plan": {func(o *pipeline.ReviewReportOutcome) { o.Phase = pipeline.PhasePlan }, []string{"**Plan: proceed**", "Next: go on to the tasks, with"}, ""},
+		"blocked": {func(o *pipeline.ReviewReportOutcome) {
+			o.Proceed, o.Rationale = false, "Critical issues from: spec-reviewer"
+		}, []string{"**Specification: blocked**", "\nCritical issues from: spec-reviewer.\n", "Next: change the specification by what is said here, and have it reviewed again.\n"}, "go on"},
+		"no spec-reviewer": {func(o *pipeline.ReviewReportOutcome) {
 			o.QualityScores = pipeline.QualityScores{Error: "No spec-reviewer found"}
 		}, []string{"· no score (No spec-reviewer found)\n"}, "grade"},
-		"broken": {func(o *pipeline.ReportOutcome) {
-			o.Proceed, o.Errors = false, pipeline.List[pipeline.ReportError]{{Source: "a-report.md", Error: "no section", Recovery: "Add it"}}
+		"broken": {func(o *pipeline.ReviewReportOutcome) {
+			o.Proceed, o.Errors = false, pipeline.List[pipeline.ReviewReportError]{{Source: "a-report.md", Error: "no section", Recovery: "Add it"}}
 		}, []string{"- Can't be used: `a-report.md`: no section. Add it.\n", "Next: repair the report that can't be used; then change"}, ""},
-		"in comments":        {func(o *pipeline.ReportOutcome) { o.Place = pipeline.ReportsInComments }, []string{"proceed** · in comments · spec"}, ""},
-		"no recommendations": {func(o *pipeline.ReportOutcome) { o.Recommendations = nil }, nil, "ecommendation</summary>"},
-		"one recommendation": {func(o *pipeline.ReportOutcome) { o.Recommendations = o.Recommendations[:1] }, []string{"<summary>1 recommendation</summary>"}, ""},
+		"in comments":        {func(o *pipeline.ReviewReportOutcome) { o.Place = pipeline.ReviewReportsInComments }, []string{"proceed** · in comments · spec"}, ""},
+		"no recommendations": {func(o *pipeline.ReviewReportOutcome) { o.Recommendations = nil }, nil, "ecommendation</summary>"},
+		"one recommendation": {func(o *pipeline.ReviewReportOutcome) { o.Recommendations = o.Recommendations[:1] }, []string{"<summary>1 recommendation</summary>"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := reportsView()

@@ -61,7 +61,7 @@ func (fs *findings) layer(f *pipeline.Finding) safe {
 }
 
 // RuleNotes tells of the rules of findings what the config says besides.
-func RuleNotes(r *pipeline.ReviewReport, cfg *config.Config) map[string]RuleNote {
+func RuleNotes(r *pipeline.Report, cfg *config.Config) map[string]RuleNote {
 	found := map[string]bool{}
 	for i := range r.Findings {
 		found[r.Findings[i].RuleID] = true

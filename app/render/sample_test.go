@@ -42,7 +42,7 @@ func cleanView() View {
 			Facts:          cleanFacts(),
 			Classification: classification(),
 			Manifest:       manifest(),
-			Report: pipeline.ReviewReport{
+			Report: pipeline.Report{
 				SchemaVersion: pipeline.ReportSchemaVersion,
 				Repository:    "acme/shop",
 				Number:        482,
@@ -508,11 +508,11 @@ func reportsView() View {
 		}
 		return list
 	}
-	v.Review.Report.ReviewReports = pipeline.List[pipeline.ReportOutcome]{
+	v.Review.Report.ReviewReports = pipeline.List[pipeline.ReviewReportOutcome]{
 		{
 			Phase: pipeline.PhasePlan, Place: "docs/02-plans/007-refunds/review", Rationale: "Review failures: unknown", Readiness: pipeline.NotReady,
 			QualityScores: pipeline.QualityScores{Error: "No spec-reviewer found"}, ReviewPaths: pipeline.List[string]{"unknown", "architecture-review"},
-			Errors: pipeline.List[pipeline.ReportError]{{
+			Errors: pipeline.List[pipeline.ReviewReportError]{{
 				Source: "docs/02-plans/007-refunds/review/technical-review-report.md", Error: "JSON parsing failed: 14:3: /severity: a comma is missing",
 				Recovery: "Repair the JSON and push",
 			}},
@@ -546,8 +546,8 @@ func modelsView() View {
 		},
 		Merge: pipeline.ModelsMerge{Agreed: 1, BOnly: 1},
 		Stages: pipeline.List[pipeline.ModelsStage]{
-			{Stage: pipeline.StageSpec, Categories: categoriesOf(0, "", "", 0, "", "")},
-			{Stage: pipeline.StageQuality, Categories: categoriesOf(1, "major", pipeline.ModelsBlocks, 1, "major", pipeline.ModelsNoted)},
+			{Stage: pipeline.ReviewStageSpec, Categories: categoriesOf(0, "", "", 0, "", "")},
+			{Stage: pipeline.ReviewStageQuality, Categories: categoriesOf(1, "major", pipeline.ModelsBlocks, 1, "major", pipeline.ModelsNoted)},
 		},
 	}
 	v.Record.ModelUse = []pipeline.ModelUse{
@@ -698,9 +698,9 @@ func hostileView() View {
 	}
 	fs[0].FoundBy = pipeline.List[pipeline.Maker]{{Agent: nasty}, {Agent: "a", Model: nasty}}
 	fs[0].Opinions = pipeline.List[pipeline.Opinion]{{Model: nasty, Verdict: nasty, Quote: nasty, Why: nasty}, {Model: "b", Verdict: pipeline.OpinionRefuted}}
-	r.Report.ReviewReports = pipeline.List[pipeline.ReportOutcome]{
+	r.Report.ReviewReports = pipeline.List[pipeline.ReviewReportOutcome]{
 		{Phase: nasty, Place: path, Rationale: nasty, Readiness: nasty, QualityScores: pipeline.QualityScores{Error: nasty}, ReviewPaths: pipeline.List[string]{nasty},
-			Errors:          pipeline.List[pipeline.ReportError]{{Source: nasty, Error: nasty, Recovery: nasty}},
+			Errors:          pipeline.List[pipeline.ReviewReportError]{{Source: nasty, Error: nasty, Recovery: nasty}},
 			Recommendations: pipeline.List[pipeline.Recommendation]{{Priority: nasty, Category: nasty, Finding: "- " + nasty, Recommendation: nasty, Location: nasty, Reviewer: nasty, Severity: nasty}}},
 		{Place: nasty, QualityScores: pipeline.QualityScores{Grade: nasty}},
 	}

@@ -77,7 +77,7 @@ func (s *sarifRun) result(f *pipeline.Finding) *sarif.Result {
 			Add("severity", string(severityOf(f))).
 			Add("confidence", f.Confidence).
 			Add("agent", oneLine(f.Agent, maxName)))
-	if said := f.SaidBy(); said != "" {
+	if said := f.Attribution(); said != "" {
 		r.Properties.Add("found_by", oneLine(said, maxReason))
 	}
 	if f.ID != "" {

@@ -14,7 +14,7 @@ import (
 )
 
 // asking makes an agent that asks language models.
-func (o *outside) asking(of run.OutsideAgent) dispatch.Agent {
+func (o *outside) asking(of run.IOAgent) dispatch.Agent {
 	if o.dry {
 		return unmade{&dispatch.SkippedError{Why: "a dry run asks no models"}}
 	}
@@ -45,7 +45,7 @@ func (r *reading) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeli
 }
 
 // gapModel makes what asks a model for gaps.
-func (o *outside) gapModel(of run.OutsideAgent) run.GapModel {
+func (o *outside) gapModel(of run.IOAgent) run.GapModel {
 	gaps, err := o.service.Models.Gaps(of.Config, o.modelReview(of))
 	if err != nil {
 		o.service.Log.Error().Str("target", o.target.Key()).Err(err).Msg("gaps can't be asked for")
@@ -55,7 +55,7 @@ func (o *outside) gapModel(of run.OutsideAgent) run.GapModel {
 }
 
 // comparer makes what asks a model which findings are about one thing.
-func (o *outside) comparer(of run.OutsideAgent) run.Comparer {
+func (o *outside) comparer(of run.IOAgent) run.Comparer {
 	if o.dry {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (o *outside) comparer(of run.OutsideAgent) run.Comparer {
 }
 
 // verifier makes what asks a model whether findings are right.
-func (o *outside) verifier(of run.OutsideAgent) run.Verifier {
+func (o *outside) verifier(of run.IOAgent) run.Verifier {
 	if o.dry {
 		return nil
 	}
@@ -81,10 +81,10 @@ func (o *outside) verifier(of run.OutsideAgent) run.Verifier {
 }
 
 // modelReview is what those who ask models need of this review.
-func (o *outside) modelReview(of run.OutsideAgent) model.Review {
+func (o *outside) modelReview(of run.IOAgent) model.Review {
 	id, s := of.Agent.ID, o.service
 	return model.Review{
-		Redact: of.Redact, RedactBeside: of.RedactBeside, Round: &o.round, Shares: of.Shares,
+		Redact: of.Redact, RedactBeside: of.RedactOther, Round: &o.round, Shares: of.Shares,
 		Used: func(u pipeline.ModelUse) {
 			of.Used(u)
 			o.used(u)

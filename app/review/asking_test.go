@@ -25,7 +25,7 @@ func TestUseIsToldAtOnce(t *testing.T) {
 	var counted, recorded []pipeline.ModelUse
 	s := &Service{Options: Options{Log: zerolog.New(&log), Observe: Observer{ModelUse: func(u pipeline.ModelUse) { counted = append(counted, u) }}}}
 	o := &outside{service: s, target: ports.Target{Kind: ports.TargetPull, RepoID: 7, Number: 3}, trail: &trail.Trail{Kind: "review", Job: 12}}
-	r := o.modelReview(run.OutsideAgent{
+	r := o.modelReview(run.IOAgent{
 		Agent: config.Agent{ID: "sme"}, Config: &config.Config{}, Used: func(u pipeline.ModelUse) { recorded = append(recorded, u) },
 	})
 	use := pipeline.ModelUse{Agent: "sme", Model: "big", Asked: 1, Input: 100, Cached: 40, Output: 7, CostUSD: 0.25}

@@ -23,7 +23,7 @@ func (s *Service) carry(key string, r ports.Rerun) run.Carry {
 		return run.Carry{}
 	}
 	return run.Carry{
-		SameHead: r.Decide || len(r.Agents) > 0, Anew: r.Agents,
+		SameHead: r.Decide || len(r.Agents) > 0, Rerun: r.Agents,
 		Last: func(ctx context.Context) (*run.LastReview, error) {
 			last, err := s.Store.LatestReview(ctx, key)
 			if err != nil || last == nil {

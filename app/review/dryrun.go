@@ -81,7 +81,7 @@ func (d *DryRun) Review(ctx context.Context, t ports.Target, o DryOptions) (run.
 	out := &outside{service: s, target: t, src: src.PullSource, dry: true, trouble: map[string]error{}}
 	options := run.Options{
 		RunID: newRunID(), Trigger: o.Trigger, Progress: o.Progress,
-		Outside: out.agent, File: readFile(src), Panicked: s.logPanic,
+		IOAgents: out.agent, File: readFile(src), Panicked: s.logPanic,
 	}
 	if o.Repository == nil { // else no config of the repository counts
 		options.Proposed = func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {

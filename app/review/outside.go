@@ -35,7 +35,7 @@ type outside struct {
 	begun   bool            // news of what others found are kept from here on
 }
 
-func (o *outside) agent(of run.OutsideAgent) dispatch.Agent {
+func (o *outside) agent(of run.IOAgent) dispatch.Agent {
 	switch of.Agent.Kind {
 	case config.KindReport:
 	case config.KindCodeScanning:
@@ -72,7 +72,7 @@ type watched struct {
 
 var _ dispatch.ReportReader = (*watched)(nil)
 
-func (w *watched) ReviewReports(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, []pipeline.ReportOutcome, error) {
+func (w *watched) ReviewReports(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, []pipeline.ReviewReportOutcome, error) {
 	out, outcomes, err := w.Agent.ReviewReports(ctx, task)
 	w.by.note(ctx, w.id, err)
 	return out, outcomes, err

@@ -66,7 +66,7 @@ func TestTroubleOfAgents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := &hub{answers: tt.answers}
 			out := &outside{service: &Service{}, src: ports.PullSource{Change: h, Discussion: h}, trouble: map[string]error{}, seen: map[string]codescanning.Seen{}}
-			a := out.agent(run.OutsideAgent{
+			a := out.agent(run.IOAgent{
 				Agent: config.Agent{ID: "reports", Kind: config.KindReport}, Config: &config.Config{}, Redact: func(s string) string { return s },
 			})
 			task := dispatch.Task{
@@ -93,7 +93,7 @@ func TestTroubleOfAgents(t *testing.T) {
 // Only agents that read reports reach out.
 func TestOtherKindsReachNowhere(t *testing.T) {
 	for _, kind := range []string{config.KindRules, config.KindSecrets, ""} {
-		if a := new(outside).agent(run.OutsideAgent{Agent: config.Agent{Kind: kind}}); a != nil {
+		if a := new(outside).agent(run.IOAgent{Agent: config.Agent{Kind: kind}}); a != nil {
 			t.Errorf("kind %q has an agent", kind)
 		}
 	}

@@ -75,7 +75,7 @@ func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.Tar
 			Proposed: func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
 				return s.configs.Proposed(ctx, state.Target, f, &src.InForce)
 			},
-			Outside:  out.agent,
+			IOAgents: out.agent,
 			GapModel: out.gapModel,
 			Comparer: out.comparer, Verifier: out.verifier,
 			File:     readFile(src),

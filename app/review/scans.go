@@ -15,7 +15,7 @@ import (
 )
 
 // scanning makes an agent that takes in what others found.
-func (o *outside) scanning(of run.OutsideAgent) dispatch.Agent {
+func (o *outside) scanning(of run.IOAgent) dispatch.Agent {
 	id := of.Agent.ID
 	return &scanning{o, id, codescanning.New(codescanning.Options{
 		Sources: of.Agent.Scanning, Host: scanHost{o.src}, Redact: of.Redact,

@@ -142,8 +142,8 @@ func TestRiskIsThatOfTheFacts(t *testing.T) {
 
 func TestModels(t *testing.T) {
 	outputs := []Source{source("a.json",
-		output("reviewer", "zephyr", pipeline.StageQuality, finding("only the weaker", pipeline.SeverityWarning, "a.go", 1)),
-		output("reviewer", "atlas", pipeline.StageQuality, finding("only the stronger", pipeline.SeverityCritical, "b.go", 9)),
+		output("reviewer", "zephyr", pipeline.ReviewStageQuality, finding("only the weaker", pipeline.SeverityWarning, "a.go", 1)),
+		output("reviewer", "atlas", pipeline.ReviewStageQuality, finding("only the stronger", pipeline.SeverityCritical, "b.go", 9)),
 	)}
 	out := run(t, Input{Outputs: outputs, Models: []string{"zephyr", "atlas"}})
 	m := out.Review.Report.Models
@@ -291,7 +291,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(t, "envelopes") {
 			o := output(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "agent"), rapid.SampledFrom([]string{"", "", "m1", "m2"}).Draw(t, "model"), "", someFinding(t))
 			if o.Model != "" {
-				o.Stage = rapid.SampledFrom([]string{"", pipeline.StageSpec, pipeline.StageQuality}).Draw(t, "stage")
+				o.Stage = rapid.SampledFrom([]string{"", pipeline.ReviewStageSpec, pipeline.ReviewStageQuality}).Draw(t, "stage")
 			}
 			if rapid.Bool().Draw(t, "concern") {
 				o.ResidualConcerns = pipeline.List[string]{rapid.SampledFrom([]string{"x", "y"}).Draw(t, "text")}

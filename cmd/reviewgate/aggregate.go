@@ -137,7 +137,7 @@ func thresholdsOf(cfg *config.Config) reviewreport.Thresholds {
 
 // record writes the audit record, and what is wrong with reports. An
 // aggregation that leaves no record is not made.
-func record(w io.Writer, o *pipeline.ReportOutcome, reports []reviewreport.Report, t reviewreport.Thresholds) error {
+func record(w io.Writer, o *pipeline.ReviewReportOutcome, reports []reviewreport.Report, t reviewreport.Thresholds) error {
 	tellReports(w, o.Errors)
 	audit := reviewreport.AuditOf(o, reports, t)
 	audit.Time = time.Now().UTC().Format(time.RFC3339)
@@ -152,13 +152,13 @@ func record(w io.Writer, o *pipeline.ReportOutcome, reports []reviewreport.Repor
 }
 
 // tellReports says what is wrong with reports, one a line.
-func tellReports(w io.Writer, problems []pipeline.ReportError) {
+func tellReports(w io.Writer, problems []pipeline.ReviewReportError) {
 	for i := range problems {
 		fmt.Fprintln(w, "reviewgate:", render.ReportProblem(&problems[i]))
 	}
 }
 
-func (f *aggregateFlags) print(cmd *cobra.Command, o *pipeline.ReportOutcome) error {
+func (f *aggregateFlags) print(cmd *cobra.Command, o *pipeline.ReviewReportOutcome) error {
 	if f.format == "markdown" {
 		return put(cmd, render.Aggregate(o))
 	}
@@ -171,7 +171,7 @@ func (f *aggregateFlags) print(cmd *cobra.Command, o *pipeline.ReportOutcome) er
 
 // readReports reads the reports of a command line, and lists all files that
 // can't be read, so that they are mended at once.
-func readReports(cmd *cobra.Command, names []string) (reports []reviewreport.Report, unread []pipeline.ReportError) {
+func readReports(cmd *cobra.Command, names []string) (reports []reviewreport.Report, unread []pipeline.ReviewReportError) {
 	seen := map[string]bool{}
 	for _, name := range names {
 		source, path := name, filepath.ToSlash(name)
@@ -180,18 +180,18 @@ func readReports(cmd *cobra.Command, names []string) (reports []reviewreport.Rep
 		}
 		at := filepath.Clean(name)
 		if seen[at] {
-			unread = append(unread, pipeline.ReportError{Source: source, Error: "it is named twice", Recovery: "leave one out"})
+			unread = append(unread, pipeline.ReviewReportError{Source: source, Error: "it is named twice", Recovery: "leave one out"})
 			continue
 		}
 		seen[at] = true
 		in, err := readInput(cmd, name, reviewreport.MaxBytes)
 		switch {
 		case err != nil && isDir(name):
-			unread = append(unread, pipeline.ReportError{Source: source, Error: "it is a directory", Recovery: "name the files in it"})
+			unread = append(unread, pipeline.ReviewReportError{Source: source, Error: "it is a directory", Recovery: "name the files in it"})
 		case err != nil:
-			unread = append(unread, pipeline.ReportError{Source: source, Error: unreadable(err), Recovery: "name files that hold review reports"})
+			unread = append(unread, pipeline.ReviewReportError{Source: source, Error: unreadable(err), Recovery: "name files that hold review reports"})
 		case len(in.text) > reviewreport.MaxBytes:
-			unread = append(unread, pipeline.ReportError{
+			unread = append(unread, pipeline.ReviewReportError{
 				Source: source, Error: fmt.Sprintf("it has more than %d bytes, the limit of a review report", reviewreport.MaxBytes),
 				Recovery: "make it shorter, or name the report that was meant",
 			})

@@ -66,7 +66,7 @@ func (f *aggregateFlags) review(cmd *cobra.Command, cfg *config.Config, layers [
 	for _, r := range reviewers {
 		report, note := reviewreport.Combine(&r.by, opinions[r.agent.ID], reviewreport.Thresholds(cfg.ThresholdsOf(r.agent.ID)))
 		if note != "" {
-			tellReports(cmd.ErrOrStderr(), []pipeline.ReportError{{Source: r.by.Agent, Error: strings.TrimPrefix(note, r.by.Agent+" "), Recovery: "the other report counts"}})
+			tellReports(cmd.ErrOrStderr(), []pipeline.ReviewReportError{{Source: r.by.Agent, Error: strings.TrimPrefix(note, r.by.Agent+" "), Recovery: "the other report counts"}})
 		}
 		reports = append(reports[:len(reports):len(reports)], report)
 		for _, o := range opinions[r.agent.ID] {
@@ -140,7 +140,7 @@ func (f *aggregateFlags) ask(cmd *cobra.Command, cfg *config.Config, models *mod
 	var manifest pipeline.AgentManifest
 	by := map[string]reviewreport.Reviewer{}
 	for _, r := range reviewers {
-		needs := out.review(run.OutsideAgent{Redact: runner.Redact})
+		needs := out.review(run.IOAgent{Redact: runner.Redact})
 		needs.Files = documentText(text)
 		needs.Reported = func(model string, report reviewreport.Report) {
 			mu.Lock()
@@ -152,7 +152,7 @@ func (f *aggregateFlags) ask(cmd *cobra.Command, cfg *config.Config, models *mod
 		}
 		by[r.agent.ID] = r.by
 		manifest.Entries = append(manifest.Entries, pipeline.ManifestEntry{
-			Agent: r.agent.ID, Stage: pipeline.StageQuality, Models: r.models, Scope: pipeline.AgentScope{Files: pipeline.List[string]{name}},
+			Agent: r.agent.ID, Stage: pipeline.ReviewStageQuality, Models: r.models, Scope: pipeline.AgentScope{Files: pipeline.List[string]{name}},
 		})
 	}
 	results, err := dispatch.Dispatch(cmd.Context(), manifest, facts, nil, agents, dispatch.Options{
@@ -172,7 +172,7 @@ func (f *aggregateFlags) ask(cmd *cobra.Command, cfg *config.Config, models *mod
 		source := fmt.Sprintf("%s by %s", agent, r.Model)
 		switch {
 		case ok && r.Status == pipeline.AgentOK && r.Note != "":
-			tellReports(cmd.ErrOrStderr(), []pipeline.ReportError{{Source: source, Error: r.Note}})
+			tellReports(cmd.ErrOrStderr(), []pipeline.ReviewReportError{{Source: source, Error: r.Note}})
 		case !ok || r.Status != pipeline.AgentOK:
 			report = reviewreport.Report{
 				Source: source, Path: name,

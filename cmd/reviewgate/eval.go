@@ -108,7 +108,7 @@ func (f *evalFlags) options(cmd *cobra.Command) (o eval.Options, done func() err
 	out := &outside{models: models, failed: progress.unanswered}
 	o = eval.Options{
 		Layers: layers, Agent: f.agent, Version: app.Version(), Now: time.Now, Progress: progress.step,
-		Outside: func(of run.OutsideAgent) dispatch.Agent {
+		Outside: func(of run.IOAgent) dispatch.Agent {
 			return out.asking(of)
 		},
 		Comparer: out.comparer, Verifier: out.verifier,

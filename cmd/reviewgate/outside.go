@@ -34,7 +34,7 @@ type outside struct {
 }
 
 // agent makes one. Nobody comments on a local range, and no other App checks it.
-func (o *outside) agent(of run.OutsideAgent) dispatch.Agent {
+func (o *outside) agent(of run.IOAgent) dispatch.Agent {
 	switch of.Agent.Kind {
 	case config.KindReport:
 	case config.KindCodeScanning:
@@ -52,7 +52,7 @@ func (o *outside) agent(of run.OutsideAgent) dispatch.Agent {
 
 // asking makes an agent that asks language models. No budget but its own holds:
 // whoever runs the command spends.
-func (o *outside) asking(of run.OutsideAgent) dispatch.Agent {
+func (o *outside) asking(of run.IOAgent) dispatch.Agent {
 	agent, err := o.models.Agent(of.Agent, of.Config, o.review(of))
 	if err != nil {
 		return nil
@@ -61,7 +61,7 @@ func (o *outside) asking(of run.OutsideAgent) dispatch.Agent {
 }
 
 // gapModel makes what asks a model for gaps.
-func (o *outside) gapModel(of run.OutsideAgent) run.GapModel {
+func (o *outside) gapModel(of run.IOAgent) run.GapModel {
 	gaps, err := o.models.Gaps(of.Config, o.review(of))
 	if err != nil {
 		return nil
@@ -70,7 +70,7 @@ func (o *outside) gapModel(of run.OutsideAgent) run.GapModel {
 }
 
 // comparer makes what asks a model which findings are about one thing.
-func (o *outside) comparer(of run.OutsideAgent) run.Comparer {
+func (o *outside) comparer(of run.IOAgent) run.Comparer {
 	comparer, err := o.models.Comparer(of.Config, o.review(of))
 	if err != nil {
 		return nil
@@ -79,7 +79,7 @@ func (o *outside) comparer(of run.OutsideAgent) run.Comparer {
 }
 
 // verifier makes what asks a model whether findings are right.
-func (o *outside) verifier(of run.OutsideAgent) run.Verifier {
+func (o *outside) verifier(of run.IOAgent) run.Verifier {
 	verifier, err := o.models.Verifier(of.Config, o.review(of))
 	if err != nil {
 		return nil
@@ -88,9 +88,9 @@ func (o *outside) verifier(of run.OutsideAgent) run.Verifier {
 }
 
 // review is what those who ask models need of this review.
-func (o *outside) review(of run.OutsideAgent) model.Review {
+func (o *outside) review(of run.IOAgent) model.Review {
 	r := model.Review{
-		Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used, Answered: of.Answered, Failed: o.failed,
+		Redact: of.Redact, RedactBeside: of.RedactOther, Used: of.Used, Answered: of.Answered, Failed: o.failed,
 		Round: &o.round, Shares: of.Shares, Manifest: of.Manifest,
 	}
 	if o.src != nil {

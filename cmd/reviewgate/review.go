@@ -88,7 +88,7 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	}
 	progress := newProgress(cmd.ErrOrStderr())
 	out := &outside{src: src, models: models, failed: progress.unanswered}
-	options := run.Options{Trigger: "reviewgate review", Progress: progress.step, Outside: out.agent, GapModel: out.gapModel, Comparer: out.comparer, Verifier: out.verifier, File: src.Lookup}
+	options := run.Options{Trigger: "reviewgate review", Progress: progress.step, IOAgents: out.agent, GapModel: out.gapModel, Comparer: out.comparer, Verifier: out.verifier, File: src.Lookup}
 	if f.config == "" { // else no config of the repository counts
 		options.Proposed = func(ctx context.Context, _ *pipeline.PRFacts) (*config.Config, error) { return src.Proposed(ctx) }
 	}

@@ -30,8 +30,8 @@ func findingID(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("usage: findingid REPORT RULE")
 	}
 	var out struct {
-		Report pipeline.ReviewReport `json:"report"`
-		pipeline.ReviewReport
+		Report   pipeline.Report                 `json:"report"`
+		Findings pipeline.List[pipeline.Finding] `json:"findings"`
 	}
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &out))
 	var ids []string

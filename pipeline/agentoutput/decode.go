@@ -169,7 +169,7 @@ func envelopeOf(list *jsontree.Node) *jsontree.Node {
 func (d *decoder) envelope(n *jsontree.Node, graded func(string) bool) Output {
 	f := jsontree.FieldsOf(n, "an agent's output")
 	o := Output{AgentOutput: pipeline.AgentOutput{
-		Agent: f.Needed("agent"), Model: f.Text("model"), Stage: f.OneOf("stage", pipeline.StageSpec, pipeline.StageQuality),
+		Agent: f.Needed("agent"), Model: f.Text("model"), Stage: f.OneOf("stage", pipeline.ReviewStageSpec, pipeline.ReviewStageQuality),
 		ResidualConcerns: f.Texts("residual_concerns"), DeferredQuestions: f.Texts("deferred_questions"),
 	}}
 	f.NeededList("findings")

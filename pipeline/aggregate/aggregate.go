@@ -31,7 +31,7 @@ type Input struct {
 }
 
 // Aggregate makes the report from the input.
-func Aggregate(in Input) pipeline.ReviewReport {
+func Aggregate(in Input) pipeline.Report {
 	w := newWork(in)
 	w.run()
 	w.neverLooser() // the gate is at least as strict as without models
@@ -77,7 +77,7 @@ var afterDiscarded = [...]func(*work){
 
 // Failed is the report of a review whose aggregate stage failed. It has no
 // findings and does not pass.
-func Failed(in Input, failed *pipeline.Incompleteness) pipeline.ReviewReport {
+func Failed(in Input, failed *pipeline.Incompleteness) pipeline.Report {
 	in.Results, in.Gaps, in.Failed = nil, nil, failed
 	w := newWork(in)
 	w.carryHistory()

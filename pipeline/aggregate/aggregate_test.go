@@ -425,12 +425,12 @@ func TestOneRowOfTwoRuns(t *testing.T) {
 }
 
 func TestReviewReportsAreInOrder(t *testing.T) {
-	outcome := func(phase, place string) pipeline.ReportOutcome {
-		return pipeline.ReportOutcome{Phase: phase, Place: place, Readiness: pipeline.Ready}
+	outcome := func(phase, place string) pipeline.ReviewReportOutcome {
+		return pipeline.ReviewReportOutcome{Phase: phase, Place: place, Readiness: pipeline.Ready}
 	}
 	in := world(map[string][]pipeline.Finding{"x": nil, "y": nil})
-	in.Results[0].Reports = pipeline.List[pipeline.ReportOutcome]{outcome("plan", "a"), outcome("spec", "b")}
-	in.Results[1].Reports = pipeline.List[pipeline.ReportOutcome]{outcome("spec", "a")}
+	in.Results[0].Reports = pipeline.List[pipeline.ReviewReportOutcome]{outcome("plan", "a"), outcome("spec", "b")}
+	in.Results[1].Reports = pipeline.List[pipeline.ReviewReportOutcome]{outcome("spec", "a")}
 	var got []string
 	for _, o := range Aggregate(in).ReviewReports {
 		got = append(got, o.Phase+" "+o.Place)

@@ -20,11 +20,11 @@ func compare(in Input, same bool) Input {
 }
 
 // summary lists the findings of a report: titles, who found them and what they count.
-func summary(r pipeline.ReviewReport) string {
+func summary(r pipeline.Report) string {
 	var out []string
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		who := f.SaidBy()
+		who := f.Attribution()
 		if who == "" {
 			who = f.Agent
 		}

@@ -79,7 +79,7 @@ func (w *work) tally(names []string, m *pipeline.ModelsReport) models.Tally {
 					x.models[o.Model] = true
 				}
 			}
-			x.spec = x.spec || m.stage == pipeline.StageSpec
+			x.spec = x.spec || m.stage == pipeline.ReviewStageSpec
 			x.critical = x.critical || m.Severity == pipeline.SeverityCritical
 			x.disputed = x.disputed || disputed
 		}
@@ -125,8 +125,10 @@ type stages struct {
 
 func newStages(reviews []models.Review) *stages {
 	s := &stages{disputes: map[*item]bool{}}
-	for _, stage := range []string{pipeline.StageSpec, pipeline.StageQuality} {
-		if !slices.ContainsFunc(reviews, func(r models.Review) bool { return (r.Stage == pipeline.StageSpec) == (stage == pipeline.StageSpec) }) {
+	for _, stage := range []string{pipeline.ReviewStageSpec, pipeline.ReviewStageQuality} {
+		if !slices.ContainsFunc(reviews, func(r models.Review) bool {
+			return (r.Stage == pipeline.ReviewStageSpec) == (stage == pipeline.ReviewStageSpec)
+		}) {
 			continue
 		}
 		one := pipeline.ModelsStage{Stage: stage}
@@ -146,7 +148,7 @@ func (s *stages) count(x *tallied, category string) {
 		s.disputes[x.f] = true
 	}
 	for i := range s.list {
-		if (s.list[i].Stage == pipeline.StageSpec) != x.spec {
+		if (s.list[i].Stage == pipeline.ReviewStageSpec) != x.spec {
 			continue
 		}
 		for k := range s.list[i].Categories {

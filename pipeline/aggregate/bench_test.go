@@ -84,7 +84,7 @@ func reviewed(n int) Input {
 	for a := range in.Results {
 		r := &in.Results[a]
 		if a%2 == 0 {
-			r.Model, r.Stage = []string{"a", "b"}[a/2%2], pipeline.StageQuality
+			r.Model, r.Stage = []string{"a", "b"}[a/2%2], pipeline.ReviewStageQuality
 		}
 		for i := range r.Output.Findings {
 			f := &r.Output.Findings[i]

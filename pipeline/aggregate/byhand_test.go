@@ -161,7 +161,7 @@ func TestAcceptedIsNotDiscarded(t *testing.T) {
 }
 
 // drawMemory draws people's decisions about findings that exist, and about one that does not.
-func drawMemory(t *rapid.T, r pipeline.ReviewReport) pipeline.Memory {
+func drawMemory(t *rapid.T, r pipeline.Report) pipeline.Memory {
 	ids := []string{"0123456789abcdef"}
 	for _, f := range r.Findings {
 		ids = append(ids, f.Fingerprints...)

@@ -29,7 +29,7 @@ func (w *work) count() {
 	for _, res := range w.in.Results {
 		r.ReviewReports = append(r.ReviewReports, res.Reports...)
 	}
-	slices.SortStableFunc(r.ReviewReports, func(a, b pipeline.ReportOutcome) int {
+	slices.SortStableFunc(r.ReviewReports, func(a, b pipeline.ReviewReportOutcome) int {
 		// The specification comes before the plan.
 		return cmp.Or(compareBool(a.Phase != pipeline.PhaseSpec, b.Phase != pipeline.PhaseSpec), cmp.Compare(a.Place, b.Place))
 	})

@@ -53,7 +53,7 @@ func (w *work) specBlocks() bool {
 	m := zeroMetrics()
 	may := false
 	for _, f := range w.findings {
-		if f.stage != pipeline.StageSpec {
+		if f.stage != pipeline.ReviewStageSpec {
 			continue
 		}
 		s, holds := w.gateOf(f)
@@ -81,7 +81,7 @@ const (
 func (w *work) withoutQuality(findings []*item) []*item {
 	var kept []*item
 	for _, f := range findings {
-		if f.Model == "" || f.stage == pipeline.StageSpec || f.proof.Accepted || w.final(f) {
+		if f.Model == "" || f.stage == pipeline.ReviewStageSpec || f.proof.Accepted || w.final(f) {
 			kept = append(kept, f)
 			continue
 		}
@@ -97,7 +97,7 @@ func (w *work) withoutQuality(findings []*item) []*item {
 func (w *work) coverDiscarded() {
 	spec := map[source]bool{}
 	for _, r := range w.in.Results {
-		if !reviews(&r) || r.Stage == pipeline.StageSpec {
+		if !reviews(&r) || r.Stage == pipeline.ReviewStageSpec {
 			spec[source{r.Agent, r.Model}] = true
 		}
 	}

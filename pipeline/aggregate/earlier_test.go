@@ -15,7 +15,7 @@ import (
 
 // push is the review of a head whose only file has these lines. a and b are what the models of the
 // quality stage say.
-func push(before *pipeline.ReviewReport, lines []string, a, b []pipeline.Finding) Input {
+func push(before *pipeline.Report, lines []string, a, b []pipeline.Finding) Input {
 	in := panel(outputs{qualityA: a, qualityB: b})
 	facts := *in.Facts
 	facts.Head.SHA = fmt.Sprint("head of ", strings.Join(lines, "\n"))
@@ -24,7 +24,7 @@ func push(before *pipeline.ReviewReport, lines []string, a, b []pipeline.Finding
 	in.Manifest.Entries = pipeline.List[pipeline.ManifestEntry]{{Agent: "quality", Scope: pipeline.AgentScope{All: true}, Models: pipeline.List[string]{"a", "b"}}}
 	for _, m := range []string{"a", "b"} {
 		if !slices.ContainsFunc(in.Results, func(r pipeline.AgentResult) bool { return r.Model == m }) {
-			in.Results = append(in.Results, pipeline.AgentResult{Agent: "quality", Model: m, Stage: pipeline.StageQuality, Status: pipeline.AgentOK})
+			in.Results = append(in.Results, pipeline.AgentResult{Agent: "quality", Model: m, Stage: pipeline.ReviewStageQuality, Status: pipeline.AgentOK})
 		}
 	}
 	if before != nil {
@@ -284,7 +284,7 @@ func TestDefectsOverPushes(t *testing.T) {
 			return f
 		}
 		var memory pipeline.Memory
-		var report *pipeline.ReviewReport
+		var report *pipeline.Report
 		for n := range 5 {
 			for _, d := range defects {
 				if n > 0 && !d.fixed && rapid.IntRange(0, 6).Draw(t, "fixed") == 0 {
@@ -361,7 +361,7 @@ func TestDefectsOverPushes(t *testing.T) {
 }
 
 // dismissedOf returns the lines of the dismissed findings.
-func dismissedOf(r pipeline.ReviewReport) map[int]bool {
+func dismissedOf(r pipeline.Report) map[int]bool {
 	out := map[int]bool{}
 	for _, s := range r.Suppressed {
 		out[s.Finding.StartLine] = true
@@ -370,7 +370,7 @@ func dismissedOf(r pipeline.ReviewReport) map[int]bool {
 }
 
 // findingAt is the finding at a line, and whether it is suppressed.
-func findingAt(r pipeline.ReviewReport, line int) (f *pipeline.Finding, aside bool) {
+func findingAt(r pipeline.Report, line int) (f *pipeline.Finding, aside bool) {
 	for i := range r.Findings {
 		if r.Findings[i].StartLine == line {
 			return &r.Findings[i], false

@@ -14,14 +14,14 @@ import (
 )
 
 // previous is the part of a report that the store keeps for the next one.
-func previous(r pipeline.ReviewReport) *pipeline.PreviousReport {
+func previous(r pipeline.Report) *pipeline.PreviousReport {
 	return r.AsPrevious()
 }
 
 // afterHeads reviews one head after the other, named head-1, head-2 and so on, and returns the last
 // report.
-func afterHeads(heads ...Input) pipeline.ReviewReport {
-	var r pipeline.ReviewReport
+func afterHeads(heads ...Input) pipeline.Report {
+	var r pipeline.Report
 	for i, in := range heads {
 		facts := *in.Facts
 		facts.Head.SHA = fmt.Sprintf("head-%d", i+1)
@@ -36,7 +36,7 @@ func afterHeads(heads ...Input) pipeline.ReviewReport {
 
 // history describes a report's changes in words: new, open, resolved and unconfirmed findings, and
 // those that are back.
-func history(r pipeline.ReviewReport) string {
+func history(r pipeline.Report) string {
 	var back []string
 	for _, f := range r.Findings {
 		for _, why := range f.Reasons {
@@ -49,7 +49,7 @@ func history(r pipeline.ReviewReport) string {
 	return fmt.Sprintf("new %d, open %d, resolved %d, unconfirmed %d, back %q", c.New, c.Open, len(c.Resolved), len(c.Unconfirmed), back)
 }
 
-func wantHistory(t *testing.T, when string, r pipeline.ReviewReport, want string) {
+func wantHistory(t *testing.T, when string, r pipeline.Report, want string) {
 	t.Helper()
 	if got := history(r); got != want {
 		t.Errorf("%s:\ngot  %s\nwant %s", when, got, want)
@@ -393,7 +393,7 @@ func TestModelsLoosenNothingOverTime(t *testing.T) {
 			}
 		}
 		first.Memory.Dismissed = dismissed
-		review := func(in, last Input, memory pipeline.Memory, models bool) pipeline.ReviewReport {
+		review := func(in, last Input, memory pipeline.Memory, models bool) pipeline.Report {
 			in.Previous, in.Memory = previous(Aggregate(last)), memory
 			in.Config.Settings.Gate.Conditions = append([]policies.GateCondition{{When: "new_warning > 0", Decision: pipeline.DecisionNeedsFixes}}, in.Config.Settings.Gate.Conditions...)
 			if models {
@@ -402,7 +402,7 @@ func TestModelsLoosenNothingOverTime(t *testing.T) {
 			return Aggregate(in)
 		}
 		with := review(after.input(), first, first.Memory, true)
-		for what, without := range map[string]pipeline.ReviewReport{
+		for what, without := range map[string]pipeline.Report{
 			"this time": review(after.input(), first, first.Memory, false), "ever": review(after.input(), alone, pipeline.Memory{}, false),
 		} {
 			if with.Decision.Rank() < without.Decision.Rank() {

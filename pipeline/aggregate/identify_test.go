@@ -114,7 +114,7 @@ func drawnHead(t *rapid.T) head {
 }
 
 // ids returns the ids of all the findings that a report's findings were merged from.
-func ids(r pipeline.ReviewReport) []string {
+func ids(r pipeline.Report) []string {
 	var out []string
 	for _, f := range r.Findings {
 		out = append(out, f.Fingerprints...)

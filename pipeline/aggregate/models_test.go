@@ -13,10 +13,10 @@ import (
 )
 
 var (
-	specA    = reviewer{"spec", "a", pipeline.StageSpec}
-	specB    = reviewer{"spec", "b", pipeline.StageSpec}
-	qualityA = reviewer{"quality", "a", pipeline.StageQuality}
-	qualityB = reviewer{"quality", "b", pipeline.StageQuality}
+	specA    = reviewer{"spec", "a", pipeline.ReviewStageSpec}
+	specB    = reviewer{"spec", "b", pipeline.ReviewStageSpec}
+	qualityA = reviewer{"quality", "a", pipeline.ReviewStageQuality}
+	qualityB = reviewer{"quality", "b", pipeline.ReviewStageQuality}
 	x        = reviewer{"x", "", ""}
 	y        = reviewer{"y", "", ""}
 )
@@ -141,7 +141,7 @@ func TestHoldForAPerson(t *testing.T) {
 func TestDiscard(t *testing.T) {
 	quality := []pipeline.Finding{finding("b.go", 1, "Q", "major"), sure(finding("b.go", 3, "unsure", "info"), 0.3)}
 	spec := func(s pipeline.Severity) []pipeline.Finding { return []pipeline.Finding{finding("a.go", 2, "T", s)} }
-	reports := reviewer{"reports", "", pipeline.StageSpec}
+	reports := reviewer{"reports", "", pipeline.ReviewStageSpec}
 	for _, tt := range []struct {
 		name  string
 		o     outputs
@@ -200,7 +200,7 @@ func TestDiscardedFindingsStillProve(t *testing.T) {
 // row.
 func TestDiscardLeavesOtherRows(t *testing.T) {
 	f := finding("a.go", 2, "T", "major")
-	both := reviewer{"spec", "a", pipeline.StageQuality}
+	both := reviewer{"spec", "a", pipeline.ReviewStageQuality}
 	in := panel(outputs{specA: {f}, specB: {f}, qualityB: {}})
 	in.Results[len(in.Results)-1].Status = pipeline.AgentTimedOut
 	in.Results = append(in.Results, pipeline.AgentResult{Agent: both.agent, Model: both.model, Stage: both.stage, Status: pipeline.AgentOK})
@@ -274,7 +274,7 @@ func TestModelsReportBySettings(t *testing.T) {
 		{"one did not finish", func(in *Input) { in.Results[1].Status = pipeline.AgentTimedOut }, "a  FAIL FAIL, b  UNKNOWN UNKNOWN; 0 1 0 0; 0.40 low human"},
 		{"a stage was left out", func(in *Input) {
 			in.Results[1].Status = pipeline.AgentDiscarded
-			in.Results = append(in.Results, pipeline.AgentResult{Agent: "spec", Model: "b", Stage: pipeline.StageSpec, Status: pipeline.AgentOK})
+			in.Results = append(in.Results, pipeline.AgentResult{Agent: "spec", Model: "b", Stage: pipeline.ReviewStageSpec, Status: pipeline.AgentOK})
 			in.Results = in.Results[1:]
 		}, "b PASS  PASS; 0 0 0 0; 0.85 high auto_approve"},
 	} {

@@ -90,7 +90,7 @@ func TestTheBaseRenames(t *testing.T) {
 // A finding is fixed, and comes back in a file of another name.
 func TestBroughtBackUnderAnotherName(t *testing.T) {
 	with, gone := head{"a.go": {longLine}}.input(), head{"a.go": {"good"}}.input()
-	for name, r := range map[string]pipeline.ReviewReport{
+	for name, r := range map[string]pipeline.Report{
 		"renamed when it comes back": afterHeads(with, gone, head{"b.go": {longLine}}.input()),
 		"renamed before":             afterHeads(with, gone, head{"b.go": {"good"}}.input(), head{"b.go": {longLine}}.input()),
 		"with the file gone between": afterHeads(with, head{}.input(), head{"b.go": {longLine}}.input()),
@@ -107,7 +107,7 @@ func TestDismissedUnderAnotherName(t *testing.T) {
 	for name, after := range map[string]head{"renamed": {"b.go": {longLine}}, "of the same name": {"x/a.go": {longLine}}} {
 		in := after.input()
 		in.Memory.Dismissed = dismissed
-		for when, r := range map[string]pipeline.ReviewReport{"at once": afterHeads(before, in), "later": afterHeads(before, head{}.input(), in)} {
+		for when, r := range map[string]pipeline.Report{"at once": afterHeads(before, in), "later": afterHeads(before, head{}.input(), in)} {
 			if len(r.Suppressed) != 1 || len(r.Findings) != 0 {
 				t.Errorf("%s %s: %d findings, %d suppressed", name, when, len(r.Findings), len(r.Suppressed))
 			}

@@ -20,9 +20,9 @@ type reviewer struct{ agent, model, stage string }
 
 // staff are the reviewers in the property tests.
 var staff = []reviewer{
-	{"x", "", ""}, {"y", "", ""}, {"grader", "", ""}, {"reports", "", pipeline.StageSpec},
-	{"spec", "a", pipeline.StageSpec}, {"spec", "b", pipeline.StageSpec},
-	{"quality", "a", pipeline.StageQuality}, {"quality", "b", pipeline.StageQuality},
+	{"x", "", ""}, {"y", "", ""}, {"grader", "", ""}, {"reports", "", pipeline.ReviewStageSpec},
+	{"spec", "a", pipeline.ReviewStageSpec}, {"spec", "b", pipeline.ReviewStageSpec},
+	{"quality", "a", pipeline.ReviewStageQuality}, {"quality", "b", pipeline.ReviewStageQuality},
 }
 
 type outputs map[reviewer][]pipeline.Finding
@@ -76,7 +76,7 @@ func drawn(t *rapid.T, most int) outputs {
 	return o
 }
 
-func encoded(t *rapid.T, r pipeline.ReviewReport) string {
+func encoded(t *rapid.T, r pipeline.Report) string {
 	b, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
@@ -217,7 +217,7 @@ func TestModelsOnlyTightenTheGate(t *testing.T) {
 
 // again is the report's own findings as input, outside any stage. Agents can't claim that something
 // is proven, so another stage might fail.
-func again(r pipeline.ReviewReport) Input {
+func again(r pipeline.Report) Input {
 	o := outputs{}
 	for _, f := range r.Findings {
 		k := slices.IndexFunc(staff, func(s reviewer) bool { return s.agent == f.Agent && s.model == f.Model })
@@ -237,7 +237,7 @@ func again(r pipeline.ReviewReport) Input {
 // lasting is the part of a finding that stays when the finding is input again. Agents can't claim
 // who agreed, what was done to it, or what is proven. The position among equals, which is part of
 // the fingerprint, changes when equals are merged.
-func lasting(r pipeline.ReviewReport) []pipeline.Finding {
+func lasting(r pipeline.Report) []pipeline.Finding {
 	var out []pipeline.Finding
 	for _, f := range r.Findings {
 		f.ID, f.OriginalPath = "", ""
@@ -253,15 +253,15 @@ func lasting(r pipeline.ReviewReport) []pipeline.Finding {
 // rounds draws outputs and makes n reports, each on the findings of the report before. It draws no
 // case in which an agent contradicts itself at one place: what is kept apart there merges with
 // others once the findings between them are merged.
-func rounds(t *rapid.T, n int, change func(*pipeline.Finding)) []pipeline.ReviewReport {
-	one := rapid.Custom(func(t *rapid.T) []pipeline.ReviewReport {
+func rounds(t *rapid.T, n int, change func(*pipeline.Finding)) []pipeline.Report {
+	one := rapid.Custom(func(t *rapid.T) []pipeline.Report {
 		o := drawn(t, 14).withoutModels() // models' findings may agree with others once nearer findings are merged
 		for _, findings := range o {
 			for i := range findings {
 				change(&findings[i])
 			}
 		}
-		var all []pipeline.ReviewReport
+		var all []pipeline.Report
 		for in := panel(o); len(all) < n; in = again(all[len(all)-1]) {
 			w := newWork(in)
 			w.run()
@@ -272,7 +272,7 @@ func rounds(t *rapid.T, n int, change func(*pipeline.Finding)) []pipeline.Review
 		}
 		return all
 	})
-	return one.Filter(func(all []pipeline.ReviewReport) bool { return all != nil }).Draw(t, "rounds")
+	return one.Filter(func(all []pipeline.Report) bool { return all != nil }).Draw(t, "rounds")
 }
 
 // contradictsItself reports whether findings were kept apart that contradict only one another.

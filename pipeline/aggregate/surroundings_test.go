@@ -29,7 +29,7 @@ func edited(lines []string, at int, with ...string) []string {
 
 // dismissing dismisses the finding at a line of the first diff of c.go, and returns the report on
 // the second.
-func dismissing(before, after pipeline.File, line, later int) pipeline.ReviewReport {
+func dismissing(before, after pipeline.File, line, later int) pipeline.Report {
 	at := func(f pipeline.File, line int) Input {
 		in := one(ruled(line, pipeline.SeverityMajor))
 		in.Facts.Files = append(in.Facts.Files, f)

@@ -42,7 +42,7 @@ func Unproven(in Input, by string, ask func(*Doubt) bool) []Doubt {
 	}
 	slices.SortStableFunc(doubts, func(a, b *item) int {
 		return cmp.Or(
-			compareBool(a.stage != pipeline.StageSpec, b.stage != pipeline.StageSpec), // may make the others moot
+			compareBool(a.stage != pipeline.ReviewStageSpec, b.stage != pipeline.ReviewStageSpec), // may make the others moot
 			cmp.Compare(b.Severity.Rank(), a.Severity.Rank()), cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(a.index, b.index),
 		)
 	})

@@ -183,7 +183,7 @@ func TestWideNothingVanishes(t *testing.T) {
 
 // checkHistory fails unless each finding of the last report is here, resolved or unconfirmed, and
 // only one of these; and unless no fixed finding is here.
-func checkHistory(t *rapid.T, prev *pipeline.PreviousReport, r *pipeline.ReviewReport) {
+func checkHistory(t *rapid.T, prev *pipeline.PreviousReport, r *pipeline.Report) {
 	if prev == nil {
 		return
 	}

@@ -200,11 +200,11 @@ func TestSpecStageFailsWhereItMayBlock(t *testing.T) {
 		if len(r.Suppressed) != tt.discarded || r.Decision != tt.decision || r.Gate.Condition != tt.condition {
 			t.Errorf("%s: %d suppressed, %s by %q; want %d, %s by %q", name, len(r.Suppressed), r.Decision, r.Gate.Condition, tt.discarded, tt.decision, tt.condition)
 		}
-		in.Results = slices.DeleteFunc(in.Results, func(r pipeline.AgentResult) bool { return r.Stage == pipeline.StageQuality })
+		in.Results = slices.DeleteFunc(in.Results, func(r pipeline.AgentResult) bool { return r.Stage == pipeline.ReviewStageQuality })
 		if got := SpecFails(in); got != (tt.discarded > 0) {
 			t.Errorf("%s: before quality is asked the stage fails: %v", name, got)
 		}
-		in.Results = append(in.Results, pipeline.AgentResult{Agent: "quality", Model: "a", Stage: pipeline.StageQuality, Status: pipeline.AgentDiscarded})
+		in.Results = append(in.Results, pipeline.AgentResult{Agent: "quality", Model: "a", Stage: pipeline.ReviewStageQuality, Status: pipeline.AgentDiscarded})
 		if r := Aggregate(in); tt.discarded > 0 && !r.Decision.Blocks() {
 			t.Errorf("%s: where quality was not asked: %s", name, r.Decision)
 		}
@@ -224,7 +224,7 @@ func TestSkippedAgentResolvesNothing(t *testing.T) {
 		in.Manifest.Entries = entries
 	}
 	for i := range second.Results {
-		if r := &second.Results[i]; r.Stage == pipeline.StageQuality {
+		if r := &second.Results[i]; r.Stage == pipeline.ReviewStageQuality {
 			r.Status = pipeline.AgentDiscarded
 		}
 	}

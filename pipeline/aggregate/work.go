@@ -35,7 +35,7 @@ type work struct {
 	commits      map[string]string       // commit messages by section, computed when needed
 	names        map[string]string       // of files; see byName
 	surroundings *surroundings           // of findings, set once they have ids
-	report       pipeline.ReviewReport
+	report       pipeline.Report
 }
 
 // item is a finding that is being worked on. It is a copy of the agent's finding, and the steps
@@ -119,7 +119,7 @@ func newWork(in Input) *work {
 	}
 	w.lines = newLineIndex(w.files)
 	f := in.Facts
-	w.report = pipeline.ReviewReport{
+	w.report = pipeline.Report{
 		SchemaVersion: pipeline.ReportSchemaVersion, Repository: f.Repository.FullName(), Number: f.Number,
 		HeadSHA: f.Head.SHA, ConfigVersion: f.Config.Version, GapLog: in.Gaps, Iteration: 1,
 	}

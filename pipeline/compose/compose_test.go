@@ -76,24 +76,24 @@ func TestModels(t *testing.T) {
 	}{
 		"the reviewers in the settings": {
 			policy(false), agent(nil), config.Settings{ModelEndpoints: endpoints, Models: reviewers},
-			entered(pipeline.StageQuality, "small", "big"),
+			entered(pipeline.ReviewStageQuality, "small", "big"),
 		},
 		"only the stronger": {
-			policy(false), agent(&config.ModelReview{Stage: pipeline.StageSpec}), config.Settings{ModelEndpoints: endpoints, Models: single},
-			entered(pipeline.StageSpec, "big"),
+			policy(false), agent(&config.ModelReview{Stage: pipeline.ReviewStageSpec}), config.Settings{ModelEndpoints: endpoints, Models: single},
+			entered(pipeline.ReviewStageSpec, "big"),
 		},
 		"the agent's own": {
 			policy(false), agent(&config.ModelReview{Models: []string{"other"}}), config.Settings{ModelEndpoints: endpoints, Models: reviewers},
-			entered(pipeline.StageQuality, "other"),
+			entered(pipeline.ReviewStageQuality, "other"),
 		},
 		"the policy's": {
 			policy(false, "big", "small"), agent(&config.ModelReview{Models: []string{"other"}}), config.Settings{ModelEndpoints: endpoints, Models: reviewers},
-			entered(pipeline.StageQuality, "small", "big"),
+			entered(pipeline.ReviewStageQuality, "small", "big"),
 		},
 		"none, and not required": {policy(false), agent(nil), config.Settings{Models: reviewers}, pipeline.AgentManifest{}},
 		"none, but required": {
 			policy(true), agent(nil), config.Settings{Models: reviewers},
-			entered(pipeline.StageQuality),
+			entered(pipeline.ReviewStageQuality),
 		},
 		"an agent without models": {
 			policy(false, "big"), on("sme"), config.Settings{ModelEndpoints: endpoints, Models: reviewers},

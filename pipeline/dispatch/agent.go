@@ -17,7 +17,7 @@ type Agent interface {
 // Review. It also returns the outcomes of the reports, which no external answer can contain.
 type ReportReader interface {
 	Agent
-	ReviewReports(ctx context.Context, task Task) (pipeline.AgentOutput, []pipeline.ReportOutcome, error)
+	ReviewReports(ctx context.Context, task Task) (pipeline.AgentOutput, []pipeline.ReviewReportOutcome, error)
 }
 
 // Noter is an agent that may add a note to a successful review, such as what it has not seen.

@@ -112,7 +112,7 @@ type runner struct {
 // is a part.
 type answer struct {
 	output  pipeline.AgentOutput
-	reports []pipeline.ReportOutcome
+	reports []pipeline.ReviewReportOutcome
 	note    string
 	err     error
 	part    bool

@@ -177,12 +177,12 @@ func TestAgentsWaitTimeIsRespected(t *testing.T) {
 // An agent has a result for each of its models, whatever it claims.
 func TestModelsAreAskedOneByOne(t *testing.T) {
 	m := manifest("a", "b")
-	m.Entries[0].Models, m.Entries[0].Stage = pipeline.List[string]{"small", "big"}, pipeline.StageSpec
+	m.Entries[0].Models, m.Entries[0].Stage = pipeline.List[string]{"small", "big"}, pipeline.ReviewStageSpec
 	agent := agentFunc(func(_ context.Context, task Task) (pipeline.AgentOutput, error) {
 		if task.Model == "big" {
 			return pipeline.AgentOutput{}, errors.New("down")
 		}
-		return pipeline.AgentOutput{Model: "huge", Stage: pipeline.StageQuality}, nil
+		return pipeline.AgentOutput{Model: "huge", Stage: pipeline.ReviewStageQuality}, nil
 	})
 	var got []string
 	for _, r := range run(t, m, map[string]Agent{"a": agent, "b": agent}, options(time.Minute, 0)) {

@@ -22,7 +22,7 @@ func proposing(t *testing.T) *Detector {
 	cfg := testConfig()
 	cfg.Agents = append(cfg.Agents,
 		config.Agent{ID: "quality-model", Enabled: true, Kind: config.KindLLM},
-		config.Agent{ID: "spec-model", Enabled: true, Kind: config.KindLLM, LLM: &config.ModelReview{Stage: pipeline.StageSpec}},
+		config.Agent{ID: "spec-model", Enabled: true, Kind: config.KindLLM, LLM: &config.ModelReview{Stage: pipeline.ReviewStageSpec}},
 		config.Agent{ID: "reports", Enabled: true, Kind: config.KindReport},
 	)
 	cfg.Settings.ModelEndpoints = []config.ModelEndpoint{{Name: "small"}, {Name: "big"}}
@@ -80,7 +80,7 @@ func TestConfirmedProposalCounts(t *testing.T) {
 	wantManifest := pipeline.AgentManifest{Entries: entries{
 		chosen("security", pipeline.AgentScope{Files: names{"a.go"}}),
 		{Agent: "finance-sme", Scope: scope, OnFailure: pipeline.OnFailureWarn, AddedBy: pipeline.AddedByGapDetect},
-		{Agent: "quality-model", Scope: scope, OnFailure: pipeline.OnFailureWarn, AddedBy: pipeline.AddedByGapDetect, Stage: pipeline.StageQuality, Models: names{"small", "big"}},
+		{Agent: "quality-model", Scope: scope, OnFailure: pipeline.OnFailureWarn, AddedBy: pipeline.AddedByGapDetect, Stage: pipeline.ReviewStageQuality, Models: names{"small", "big"}},
 	}}
 	if diff := cmp.Diff(wantManifest, got.Manifest); diff != "" {
 		t.Errorf("manifest (-want +got):\n%s", diff)
@@ -319,7 +319,7 @@ func TestProposalsOnlyAdd(t *testing.T) {
 			}
 		}
 		for _, is := range got.Manifest.Entries {
-			if m.Entry(is.Agent) == nil && (is.Required || is.Scope.All || is.AddedBy != pipeline.AddedByGapDetect || is.Stage == pipeline.StageSpec) {
+			if m.Entry(is.Agent) == nil && (is.Required || is.Scope.All || is.AddedBy != pipeline.AddedByGapDetect || is.Stage == pipeline.ReviewStageSpec) {
 				rt.Fatalf("added %+v", is)
 			}
 		}

@@ -31,7 +31,7 @@ type Carry struct {
 	// wants to see the agents run.
 	SameHead bool
 	// Rerun are the agents that run in any case.
-	Anew []string
+	Rerun []string
 }
 
 // LastReview is a review and the version of reviewgate that made it.
@@ -68,7 +68,7 @@ func (r *Runner) readsFactsAlone(engine *Engine, agent string) bool {
 	for i := range engine.config.Agents {
 		if a := &engine.config.Agents[i]; a.ID == agent {
 			_, reviews := a.Reviewer() // it reads whole documents, and the facts show only their changes
-			return a.Kind == config.KindRules || a.Kind == config.KindSecrets || a.StageOf() == pipeline.StageQuality && !reviews
+			return a.Kind == config.KindRules || a.Kind == config.KindSecrets || a.StageOf() == pipeline.ReviewStageQuality && !reviews
 		}
 	}
 	return false
@@ -130,7 +130,7 @@ func (r *Runner) stands(v *pipeline.Review, last *LastReview, c Carry) (sameHead
 }
 
 // reruns reports whether an agent runs in any case.
-func (c Carry) reruns(agent string) bool { return slices.Contains(c.Anew, agent) }
+func (c Carry) reruns(agent string) bool { return slices.Contains(c.Rerun, agent) }
 
 // finished returns an agent's results in a review, if all of them finished. A finding about a
 // commit's message names the commit, which another head may not have.

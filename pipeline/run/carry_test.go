@@ -116,7 +116,7 @@ func TestCarryOnTheSameHead(t *testing.T) {
 	}{
 		{"asked for again", Carry{}, false, ""},
 		{"only to decide", Carry{SameHead: true}, true, ""},
-		{"one agent", Carry{SameHead: true, Anew: []string{standIn}}, true, standIn},
+		{"one agent", Carry{SameHead: true, Rerun: []string{standIn}}, true, standIn},
 	} {
 		c := newCarrying(t)
 		first := c.review(c.first(), Carry{})
@@ -324,7 +324,7 @@ func TestCarryLooksCitationsUp(t *testing.T) {
 // When only the decision is made again, it stands.
 func TestCarryNoIOResultsToAnotherHead(t *testing.T) {
 	read := 0
-	outside := func(OutsideAgent) dispatch.Agent {
+	outside := func(IOAgent) dispatch.Agent {
 		return reader{func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
 			read++
 			return pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{{Title: "Blocked", Severity: "major", Message: "No.", Confidence: 1, Path: reportPath}}}, nil
@@ -334,7 +334,7 @@ func TestCarryNoIOResultsToAnotherHead(t *testing.T) {
 	at := func(head string, carry Carry, reads int) Outcome {
 		src := c.first()
 		src.files, src.head = withReport(t).files, head
-		out, err := c.runner.Run(t.Context(), src, Options{Carry: carry, Outside: outside})
+		out, err := c.runner.Run(t.Context(), src, Options{Carry: carry, IOAgents: outside})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -386,7 +386,7 @@ func TestCarryFails(t *testing.T) {
 	// A last review that can't be used is not asked for.
 	asked := Carry{Last: func(context.Context) (*LastReview, error) { t.Error("asked for the last review"); return nil, nil }}
 	for i := range shipped(t).Agents {
-		asked.Anew = append(asked.Anew, shipped(t).Agents[i].ID)
+		asked.Rerun = append(asked.Rerun, shipped(t).Agents[i].ID)
 	}
 	if _, err := newRunner(t, nil).Run(t.Context(), change(t), Options{Carry: asked}); err != nil {
 		t.Error(err)

@@ -82,7 +82,7 @@ func (a *comparisonAsker) put(row *pipeline.AgentResult) {
 }
 
 // comparing asks which findings are about the same problem. It is nil if nobody should be asked.
-func (r *Runner) comparing(engine *Engine, o Options, each OutsideAgent, v *pipeline.Review, last *LastReview, options dispatch.Options) *comparing {
+func (r *Runner) comparing(engine *Engine, o Options, each IOAgent, v *pipeline.Review, last *LastReview, options dispatch.Options) *comparing {
 	settings := engine.config.Settings.Models
 	if o.Comparer == nil || settings.Agreement == config.AgreementWords || len(settings.Reviewers) == 0 {
 		return nil

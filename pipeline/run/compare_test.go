@@ -76,7 +76,7 @@ func TestModelsAreAskedWhetherTheyAgree(t *testing.T) {
 			src.cfg = modelled(t, test.settings)
 			r := newRunner(t, map[string]dispatch.Agent{"spec-model": a.agent(test.spec), "quality-model": a.agent(test.quality)})
 			pairs := 0
-			out, err := r.Run(t.Context(), src, Options{Previous: test.previous, Comparer: func(OutsideAgent) Comparer {
+			out, err := r.Run(t.Context(), src, Options{Previous: test.previous, Comparer: func(IOAgent) Comparer {
 				return comparerFunc(func(p []aggregate.Pair) (bool, error) {
 					pairs += len(p)
 					return test.same, test.err
@@ -111,7 +111,7 @@ func TestComparisonsAreCarried(t *testing.T) {
 	src := c.first()
 	src.cfg = modelled(t, "{}")
 	asked := 0
-	options := Options{Comparer: func(OutsideAgent) Comparer {
+	options := Options{Comparer: func(IOAgent) Comparer {
 		return comparerFunc(func([]aggregate.Pair) (bool, error) { asked++; return true, nil })
 	}}
 	was, err := c.runner.Run(t.Context(), src, options)

@@ -29,12 +29,12 @@ type question interface {
 }
 
 // consultation completes each to the agent that stands for a consultation.
-func (r *Runner) consultation(engine *Engine, each OutsideAgent, id string) OutsideAgent {
+func (r *Runner) consultation(engine *Engine, each IOAgent, id string) IOAgent {
 	each.Agent, each.Config, each.Redact = config.Agent{ID: id}, engine.config, r.Redact
 	return each
 }
 
-func newConsultation(of OutsideAgent, model string, options dispatch.Options) consultation {
+func newConsultation(of IOAgent, model string, options dispatch.Options) consultation {
 	return consultation{id: of.Agent.ID, model: model, options: options, mayTell: func(f *pipeline.Finding) bool {
 		return f.RuleID == "" || of.Config.MayTell(&of.Agent, f.RuleID)
 	}}

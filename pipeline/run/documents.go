@@ -55,7 +55,7 @@ func overtaken(was *pipeline.PreviousReport, results []pipeline.AgentResult) *pi
 // judged reports whether the review reports in a directory were judged.
 func judged(results []pipeline.AgentResult, place string) bool {
 	return slices.ContainsFunc(results, func(r pipeline.AgentResult) bool {
-		return r.Status == pipeline.AgentOK && slices.ContainsFunc(r.Reports, func(o pipeline.ReportOutcome) bool { return o.Place == place })
+		return r.Status == pipeline.AgentOK && slices.ContainsFunc(r.Reports, func(o pipeline.ReviewReportOutcome) bool { return o.Place == place })
 	})
 }
 
@@ -101,5 +101,5 @@ func completed(in aggregate.Input) pipeline.List[pipeline.AgentResult] {
 
 // about reports whether the reports at a place are about a document.
 func about(place, document string) bool {
-	return place == pipeline.ReportsInComments || strings.HasPrefix(place+"/", path.Dir(document)+"/")
+	return place == pipeline.ReviewReportsInComments || strings.HasPrefix(place+"/", path.Dir(document)+"/")
 }

@@ -32,7 +32,7 @@ func TestOvertaken(t *testing.T) {
 	stands := pipeline.AgentResult{Agent: "specs", Model: "a", Status: pipeline.AgentOK, Documents: pipeline.List[pipeline.DocumentReview]{
 		{Path: aSpec, Report: aReport}, {Path: "specs/8/SPEC.md"},
 	}}
-	judge := pipeline.AgentResult{Agent: "reports", Status: pipeline.AgentOK, Reports: pipeline.List[pipeline.ReportOutcome]{{Place: "specs/7/review"}}}
+	judge := pipeline.AgentResult{Agent: "reports", Status: pipeline.AgentOK, Reports: pipeline.List[pipeline.ReviewReportOutcome]{{Place: "specs/7/review"}}}
 	got := overtaken(was, []pipeline.AgentResult{stands, judge})
 	for i, gone := range []bool{true, false, false, false} {
 		if (len(got.Findings[i].Surroundings) == 0) != gone {
@@ -54,7 +54,7 @@ func TestOvertaken(t *testing.T) {
 // report itself says.
 func TestCompleted(t *testing.T) {
 	by, _ := reviewreport.ReviewerOf(reviewreport.AgentSpecReviewer)
-	reports := func(agent string, status string) (pipeline.ReportOutcome, []pipeline.Finding) {
+	reports := func(agent string, status string) (pipeline.ReviewReportOutcome, []pipeline.Finding) {
 		list := []reviewreport.Report{{Path: aReport, Record: reviewreport.Record{Status: status, Agent: agent}}}
 		o := reviewreport.Aggregate(by.Phase, list, reviewreport.Thresholds{})
 		o.Place = "specs/7/review"
@@ -72,7 +72,7 @@ func TestCompleted(t *testing.T) {
 	} {
 		o, findings := reports(tt.agent, tt.status)
 		raw := pipeline.List[pipeline.AgentResult]{
-			{Agent: "review-reports", Status: pipeline.AgentOK, Reports: pipeline.List[pipeline.ReportOutcome]{o}, Output: pipeline.AgentOutput{Findings: findings}},
+			{Agent: "review-reports", Status: pipeline.AgentOK, Reports: pipeline.List[pipeline.ReviewReportOutcome]{o}, Output: pipeline.AgentOutput{Findings: findings}},
 			{Agent: "spec-quality-reviewer", Model: "a", Documents: pipeline.List[pipeline.DocumentReview]{{Path: tt.document, Report: tt.report}}},
 		}
 		got := completed(aggregate.Input{Config: shipped(t), Results: raw})

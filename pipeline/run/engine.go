@@ -105,7 +105,7 @@ func (e *Engine) agents(facts *pipeline.PRFacts, classification *pipeline.Classi
 
 // ioAgents are the I/O agents of one run, and those that replace the config's. each is what all of
 // them get.
-func (r *Runner) ioAgents(cfg *config.Config, o Options, m *pipeline.AgentManifest, each OutsideAgent) agents {
+func (r *Runner) ioAgents(cfg *config.Config, o Options, m *pipeline.AgentManifest, each IOAgent) agents {
 	all := agents{}
 	for _, a := range cfg.Agents {
 		reaches := a.Kind == config.KindReport || a.Kind == config.KindCodeScanning || a.Kind == config.KindLLM
@@ -113,11 +113,11 @@ func (r *Runner) ioAgents(cfg *config.Config, o Options, m *pipeline.AgentManife
 			all[a.ID] = modelless{}
 			continue
 		}
-		if !reaches || !a.Enabled || o.Outside == nil {
+		if !reaches || !a.Enabled || o.IOAgents == nil {
 			continue
 		}
 		each.Agent, each.Config, each.Redact, each.Shares = a, cfg, r.Redact, shares(cfg, m, a.ID)
-		if made := o.Outside(each); made != nil {
+		if made := o.IOAgents(each); made != nil {
 			all[a.ID] = made
 		}
 	}

@@ -34,7 +34,7 @@ func TestLowerFinalLayerKeepsItsAuthority(t *testing.T) {
 		"a rule of another agent that is merged":        {map[string]string{config.FileRules: "[" + rule("held", "build-reviewer", "frobnicate") + "]"}, rule("aaa", "security-reviewer", "frobnicate"), "frobnicate"},
 	} {
 		change := raw.ChangedFile{Path: "a.py", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + c.line}
-		decide := func(settings string, memory pipeline.Memory) *pipeline.ReviewReport {
+		decide := func(settings string, memory pipeline.Memory) *pipeline.Report {
 			t.Helper()
 			c.server[config.FileSettings] = lets
 			cfg, problems := config.Load(layerOf(config.LayerServer, c.server), layerOf(config.LayerOrganisation, map[string]string{config.FileRules: "[" + c.rule + "]", config.FileSettings: settings}))

@@ -239,7 +239,7 @@ func TestFinalHoldsWhateverRepositoryAndAuthorSay(t *testing.T) {
 	}
 }
 
-func heldReport(t *rapid.T, r *Runner, change *inMemory) pipeline.ReviewReport {
+func heldReport(t *rapid.T, r *Runner, change *inMemory) pipeline.Report {
 	out, err := r.Run(t.Context(), change, Options{})
 	if err != nil {
 		t.Fatal(err)

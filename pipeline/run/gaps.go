@@ -88,7 +88,7 @@ func (g *gapRun) ask(ctx context.Context, last *LastReview, o Options) ([]pipeli
 	}
 	asker := &gapAsker{choice: GapChoice{Manifest: g.review.Manifest, Agents: g.engine.gaps.Agents()}}
 	agents := agents{}
-	made := o.GapModel(OutsideAgent{Agent: config.Agent{ID: pipeline.GapDetector}, Config: g.engine.config, Redact: g.runner.Redact, RedactBeside: g.beside, Used: g.timer.used, Answered: g.timer.answered})
+	made := o.GapModel(IOAgent{Agent: config.Agent{ID: pipeline.GapDetector}, Config: g.engine.config, Redact: g.runner.Redact, RedactOther: g.beside, Used: g.timer.used, Answered: g.timer.answered})
 	if asker.model = made; made != nil {
 		agents[pipeline.GapDetector] = asker
 	}

@@ -31,7 +31,7 @@ type gapModel struct {
 
 	mu     sync.Mutex
 	asked  []GapChoice
-	of     OutsideAgent
+	of     IOAgent
 	models []string
 }
 
@@ -46,7 +46,7 @@ func (g *gapModel) Gaps(ctx context.Context, task dispatch.Task, choice GapChoic
 	return g.proposals, g.note, g.err
 }
 
-func (g *gapModel) made(of OutsideAgent) GapModel {
+func (g *gapModel) made(of IOAgent) GapModel {
 	g.of = of
 	return g
 }
@@ -102,7 +102,7 @@ func stored(t *testing.T, v any) string {
 	return string(text)
 }
 
-func gapRow(r *pipeline.ReviewReport) pipeline.Coverage {
+func gapRow(r *pipeline.Report) pipeline.Coverage {
 	for _, c := range r.Coverage {
 		if c.Agent == pipeline.GapDetector {
 			return c
@@ -131,7 +131,7 @@ func TestModelIsAskedForGaps(t *testing.T) {
 	if want := []string{"signals finance-sme", "big design-auditor", "big extra-model"}; !slices.Equal(sources, want) {
 		t.Errorf("gaps by %q, want %q", sources, want)
 	}
-	if e := v.Manifest.Entry("extra-model"); e == nil || e.AddedBy != pipeline.AddedByGapDetect || e.Stage != pipeline.StageQuality || !slices.Equal(e.Models, []string{"small", "big"}) {
+	if e := v.Manifest.Entry("extra-model"); e == nil || e.AddedBy != pipeline.AddedByGapDetect || e.Stage != pipeline.ReviewStageQuality || !slices.Equal(e.Models, []string{"small", "big"}) {
 		t.Errorf("extra-model's entry is %+v", e)
 	}
 	row := gapRow(&v.Report)
@@ -213,7 +213,7 @@ func TestModelThatFailsToFindGaps(t *testing.T) {
 				tc.model.proposals = missed()
 				plain := reviewGaps(t, withGaps, Options{})
 				start := time.Now()
-				out := reviewGaps(t, withGaps, Options{GapModel: func(of OutsideAgent) GapModel {
+				out := reviewGaps(t, withGaps, Options{GapModel: func(of IOAgent) GapModel {
 					if tc.nobody {
 						return nil
 					}
@@ -296,7 +296,7 @@ func TestLastGapsStand(t *testing.T) {
 	}{
 		"only to decide":            {carry: Carry{SameHead: true}},
 		"asked for again":           {asked: 1},
-		"only the gap detector":     {carry: Carry{SameHead: true, Anew: []string{pipeline.GapDetector}}, asked: 1},
+		"only the gap detector":     {carry: Carry{SameHead: true, Rerun: []string{pipeline.GapDetector}}, asked: 1},
 		"brought up to date":        {head: "head-2"},
 		"another change":            {head: "head-2", change: func(s *pushed) { s.files[1].Patch = strings.Replace(s.files[1].Patch, "= 1", "= 0", 1) }, asked: 1},
 		"another title":             {carry: Carry{SameHead: true}, change: func(s *pushed) { s.title = "fix: other things" }, asked: 1},

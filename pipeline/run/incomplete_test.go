@@ -106,7 +106,7 @@ func TestFailureOfEachStageGates(t *testing.T) {
 			if later := tm.then(failed, pipeline.StageAggregate, "working", func() error { panic("it ran") }); later != failed {
 				t.Errorf("%s of %s: a later stage ran", how, s)
 			}
-			for what, report := range map[string]pipeline.ReviewReport{
+			for what, report := range map[string]pipeline.Report{
 				"Aggregate": aggregate.Aggregate(aggregate.Input{Facts: &pipeline.PRFacts{}, Config: shipped(t), Failed: failed}),
 				"Failed":    aggregate.Failed(aggregate.Input{Facts: &pipeline.PRFacts{}, Config: shipped(t)}, failed),
 			} {
@@ -205,7 +205,7 @@ func TestCommitsBeyondTheLimitAreNamedAndDoNotGate(t *testing.T) {
 	}
 }
 
-func decided(t *testing.T, agents map[string]dispatch.Agent, src normalize.Source) pipeline.ReviewReport {
+func decided(t *testing.T, agents map[string]dispatch.Agent, src normalize.Source) pipeline.Report {
 	t.Helper()
 	out, err := newRunner(t, agents).Run(t.Context(), src, Options{})
 	if err != nil {

@@ -18,7 +18,7 @@ const (
 )
 
 // namedFiles reviews a change that adds empty files with the names.
-func namedFiles(t *testing.T, cfg *config.Config, key, head string, memory pipeline.Memory, names ...string) *pipeline.ReviewReport {
+func namedFiles(t *testing.T, cfg *config.Config, key, head string, memory pipeline.Memory, names ...string) *pipeline.Report {
 	t.Helper()
 	src := &pushed{inMemory: inMemory{cfg: cfg}, head: head, base: "base", commits: []pipeline.Commit{{Message: "feat: totals", Author: "ann"}}}
 	for _, name := range names {

@@ -45,7 +45,7 @@ func proposes(files map[string]string) func(context.Context, *pipeline.PRFacts) 
 }
 
 // reportWith reviews a change and returns the report, and the report without a proposed config.
-func reportWith(t *testing.T, r *Runner, src *inMemory, o Options) (with, without pipeline.ReviewReport) {
+func reportWith(t *testing.T, r *Runner, src *inMemory, o Options) (with, without pipeline.Report) {
 	t.Helper()
 	plain, err := r.Run(t.Context(), src, Options{})
 	if err != nil {

@@ -71,16 +71,16 @@ type Options struct {
 	// IOAgents makes the agents that do I/O, which the pipeline can't do by itself: those of the
 	// kinds report, code-scanning and llm. If it returns nil, the agent is not registered, and
 	// fails.
-	Outside func(OutsideAgent) dispatch.Agent
+	IOAgents func(IOAgent) dispatch.Agent
 	// GapModel makes what asks a language model for gaps, if the settings name one. It gets an
 	// agent with the id pipeline.GapDetector.
-	GapModel func(OutsideAgent) GapModel
+	GapModel func(IOAgent) GapModel
 	// Comparer makes what asks a language model which findings are about the same problem. It gets
 	// an agent with the id pipeline.Matcher.
-	Comparer func(OutsideAgent) Comparer
+	Comparer func(IOAgent) Comparer
 	// Verifier makes what asks a language model whether single findings of another model are right,
 	// if the settings name one. It gets an agent with the id pipeline.Verifier.
-	Verifier func(OutsideAgent) Verifier
+	Verifier func(IOAgent) Verifier
 	// File reads a file at a commit: at least its first bytes, up to most. found is false if there
 	// is no such file. Without File, no citation is looked up.
 	File func(ctx context.Context, commit, path string, most int64) (text []byte, found bool, err error)
@@ -95,7 +95,7 @@ type Options struct {
 }
 
 // IOAgent describes an agent that does I/O.
-type OutsideAgent struct {
+type IOAgent struct {
 	Agent  config.Agent
 	Config *config.Config
 	// Redact replaces the secrets in a text by placeholders. Everything that the agent reads must
@@ -104,7 +104,7 @@ type OutsideAgent struct {
 	// RedactOther is Redact for texts that belong to the change, such as issues that it names. It
 	// also knows the secrets that were found in the change. Instructions must not pass through it,
 	// or the change could alter them.
-	RedactBeside func(text string) string
+	RedactOther func(text string) string
 	// Shares says that models are asked more than once about the agent's files, so that APIs should
 	// cache what these questions have in common.
 	Shares bool
@@ -219,7 +219,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	}
 	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
 		s := staged{in: in, options: t.dispatchOptions(out.Config, &v.Facts)}
-		each := OutsideAgent{RedactBeside: change.Text, Manifest: &v.Manifest, Used: t.used, Answered: t.answered}
+		each := IOAgent{RedactOther: change.Text, Manifest: &v.Manifest, Used: t.used, Answered: t.answered}
 		s.agents = engine.agents(&v.Facts, &v.Classification, r.ioAgents(engine.config, o, &v.Manifest, each))
 		s.carried = r.carry(ctx, engine, v, last, o.Carry, s.options)
 		s.redact = func(made pipeline.List[pipeline.AgentResult]) { r.redactRules(made, engine) }

@@ -33,7 +33,7 @@ func (s *staged) dispatch(ctx context.Context) (pipeline.List[pipeline.AgentResu
 	now := s.carried.without(all)
 	var later pipeline.AgentManifest
 	if s.waits(all) {
-		now, later = splitStage(now, pipeline.StageQuality)
+		now, later = splitStage(now, pipeline.ReviewStageQuality)
 	}
 	made, err := s.run(ctx, now)
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *staged) waits(m pipeline.AgentManifest) bool {
 	if s.in.Previous == nil && s.in.Config.Settings.Models.SpeculativeQuality {
 		return false
 	}
-	return slices.ContainsFunc(m.Entries, func(e pipeline.ManifestEntry) bool { return e.Stage == pipeline.StageSpec })
+	return slices.ContainsFunc(m.Entries, func(e pipeline.ManifestEntry) bool { return e.Stage == pipeline.ReviewStageSpec })
 }
 
 // splitStage splits a manifest into the entries of a stage and the others.

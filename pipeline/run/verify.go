@@ -158,7 +158,7 @@ func (a *verificationAsker) put(row *pipeline.AgentResult) {
 }
 
 // verifying asks whether findings are right. It is nil if nobody should be asked.
-func (r *Runner) verifying(engine *Engine, o Options, each OutsideAgent, now *pipeline.Review, last *LastReview, options dispatch.Options) *verifying {
+func (r *Runner) verifying(engine *Engine, o Options, each IOAgent, now *pipeline.Review, last *LastReview, options dispatch.Options) *verifying {
 	by := engine.config.Settings.Models.Verify
 	if o.Verifier == nil || by == "" {
 		return nil
@@ -176,7 +176,7 @@ func (r *Runner) verifying(engine *Engine, o Options, each OutsideAgent, now *pi
 	}
 	v.stands = func(d *aggregate.Doubt) bool {
 		sameHead, stands := r.stands(now, last, o.Carry)
-		if d.Stage == pipeline.StageSpec || d.Finding.Path == "" { // its model read more than the file
+		if d.Stage == pipeline.ReviewStageSpec || d.Finding.Path == "" { // its model read more than the file
 			return stands && sameHead
 		}
 		x, y := fileOf(&now.Facts, d.Finding.Path), fileOf(&last.Review.Facts, d.Finding.Path)

@@ -60,7 +60,7 @@ func TestFindingsAreVerified(t *testing.T) {
 			r := newRunner(t, map[string]dispatch.Agent{"spec-model": a.agent(test.spec), "quality-model": a.agent(test.quality)})
 			var mu sync.Mutex
 			n := 0
-			out, err := r.Run(t.Context(), src, Options{Previous: test.previous, Verifier: func(of OutsideAgent) Verifier {
+			out, err := r.Run(t.Context(), src, Options{Previous: test.previous, Verifier: func(of IOAgent) Verifier {
 				if of.Agent.ID != pipeline.Verifier || of.Redact == nil {
 					t.Errorf("made for %+v", of)
 				}
@@ -130,7 +130,7 @@ func TestVerificationsAreReused(t *testing.T) {
 		"another model": {func(_ *carrying, was *Outcome, _ *Carry) {
 			eachVerifier(was, func(r *pipeline.AgentResult) { r.Model = "big" })
 		}, 2},
-		"somebody asked for a rerun":  {func(_ *carrying, _ *Outcome, carry *Carry) { carry.Anew = []string{pipeline.Verifier} }, 2},
+		"somebody asked for a rerun":  {func(_ *carrying, _ *Outcome, carry *Carry) { carry.Rerun = []string{pipeline.Verifier} }, 2},
 		"somebody asked for a review": {func(_ *carrying, _ *Outcome, carry *Carry) { carry.SameHead = false }, 2},
 		"it was about another finding": {func(_ *carrying, was *Outcome, _ *Carry) {
 			eachVerifier(was, func(r *pipeline.AgentResult) { r.Verifications[0].Finding = "x" })
@@ -144,7 +144,7 @@ func TestVerificationsAreReused(t *testing.T) {
 			src := c.first()
 			src.cfg = modelled(t, `{"models": {"verify": "small"}}`)
 			n := 0
-			options := Options{Verifier: func(OutsideAgent) Verifier {
+			options := Options{Verifier: func(IOAgent) Verifier {
 				return verifierFunc(func(aggregate.Doubt) (pipeline.OpinionVerdict, error) { n++; return pipeline.OpinionConfirmed, nil })
 			}}
 			was, err := c.runner.Run(t.Context(), src, options)
@@ -176,7 +176,7 @@ func TestVerifierThatPanics(t *testing.T) {
 	src := change(t)
 	src.cfg = modelled(t, `{"models": {"verify": "small"}}`)
 	r := newRunner(t, map[string]dispatch.Agent{"spec-model": a.agent(nil), "quality-model": a.agent(map[string]dispatch.Agent{"big": titled("Total is rounded twice", pipeline.SeverityMajor)})})
-	out, err := r.Run(t.Context(), src, Options{Verifier: func(OutsideAgent) Verifier {
+	out, err := r.Run(t.Context(), src, Options{Verifier: func(IOAgent) Verifier {
 		return verifierFunc(func(aggregate.Doubt) (pipeline.OpinionVerdict, error) { panic("hostile") })
 	}})
 	if err != nil || out.Review.Report.Decision != pipeline.DecisionPassWithWarnings {
@@ -226,7 +226,7 @@ func TestVerifierIsAskedAboutALimitedNumber(t *testing.T) {
 	r := newRunner(t, map[string]dispatch.Agent{"spec-model": a.agent(nil), "quality-model": a.agent(map[string]dispatch.Agent{"big": many})})
 	var mu sync.Mutex
 	n, critical := 0, false
-	out, err := r.Run(t.Context(), src, Options{Verifier: func(OutsideAgent) Verifier {
+	out, err := r.Run(t.Context(), src, Options{Verifier: func(IOAgent) Verifier {
 		return verifierFunc(func(d aggregate.Doubt) (pipeline.OpinionVerdict, error) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -70,7 +70,7 @@ func TestOrder(t *testing.T) {
 }
 
 func TestVerdicts(t *testing.T) {
-	const spec, quality = pipeline.StageSpec, pipeline.StageQuality
+	const spec, quality = pipeline.ReviewStageSpec, pipeline.ReviewStageQuality
 	pass := func(stage string) Review { return Review{"m", stage, true, false} }
 	fail := func(stage string) Review { return Review{"m", stage, true, true} }
 	lost := func(stage string) Review { return Review{"m", stage, false, false} }

@@ -10,7 +10,7 @@ import (
 // Review is one model's review of one stage.
 type Review struct {
 	Model    string
-	Stage    string // pipeline.StageSpec; anything else counts as pipeline.StageQuality
+	Stage    string // pipeline.ReviewStageSpec; anything else counts as pipeline.ReviewStageQuality
 	Finished bool
 	Fails    bool // it found something critical or major
 }
@@ -51,11 +51,11 @@ func Verdicts(names []string, reviews []Review, specFailed bool) []pipeline.Mode
 	for _, name := range names {
 		v := pipeline.ModelVerdict{
 			Model: name,
-			Spec:  stages[[2]string{name, pipeline.StageSpec}], Quality: stages[[2]string{name, pipeline.StageQuality}],
+			Spec:  stages[[2]string{name, pipeline.ReviewStageSpec}], Quality: stages[[2]string{name, pipeline.ReviewStageQuality}],
 		}
-		v.Verdict = counted(v.Spec, asked[pipeline.StageSpec])
+		v.Verdict = counted(v.Spec, asked[pipeline.ReviewStageSpec])
 		if !specFailed {
-			v.Verdict = worse(v.Verdict, counted(v.Quality, asked[pipeline.StageQuality]))
+			v.Verdict = worse(v.Verdict, counted(v.Quality, asked[pipeline.ReviewStageQuality]))
 		}
 		if v.Verdict == pipeline.VerdictNone {
 			v.Verdict = pipeline.VerdictUnknown
@@ -66,10 +66,10 @@ func Verdicts(names []string, reviews []Review, specFailed bool) []pipeline.Mode
 }
 
 func stageOf(r Review) string {
-	if r.Stage == pipeline.StageSpec {
-		return pipeline.StageSpec
+	if r.Stage == pipeline.ReviewStageSpec {
+		return pipeline.ReviewStageSpec
 	}
-	return pipeline.StageQuality
+	return pipeline.ReviewStageQuality
 }
 
 func verdict(r Review) pipeline.Verdict {

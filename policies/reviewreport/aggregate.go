@@ -12,10 +12,10 @@ const MaxOutcomeRecommendations = 10
 // Aggregate is what the reports of one document come to. phase is
 // pipeline.PhaseSpec or pipeline.PhasePlan. The reports are named in the order
 // in which they are given; Place is left for the caller to say.
-func Aggregate(phase string, reports []Report, t Thresholds) pipeline.ReportOutcome {
+func Aggregate(phase string, reports []Report, t Thresholds) pipeline.ReviewReportOutcome {
 	r := decide(phase, reports, t)
 	list := Recommendations(reports)
-	return pipeline.ReportOutcome{
+	return pipeline.ReviewReportOutcome{
 		Phase:           phase,
 		Proceed:         r.proceed,
 		Rationale:       r.rationale,
@@ -30,15 +30,15 @@ func Aggregate(phase string, reports []Report, t Thresholds) pipeline.ReportOutc
 
 // Reviewed is an outcome that only the mandatory review was missing from, once that was
 // made elsewhere: work may go on.
-func Reviewed(o pipeline.ReportOutcome) pipeline.ReportOutcome {
+func Reviewed(o pipeline.ReviewReportOutcome) pipeline.ReviewReportOutcome {
 	o.Proceed, o.Rationale, o.Missing = true, passed+"; language models reviewed as "+o.Missing, ""
 	return o
 }
 
 // SaysMissing reports whether a finding of [Findings] says that an outcome's mandatory
 // review is missing.
-func SaysMissing(f *pipeline.Finding, o *pipeline.ReportOutcome) bool {
-	at := pipeline.ReportsInComments
+func SaysMissing(f *pipeline.Finding, o *pipeline.ReviewReportOutcome) bool {
+	at := pipeline.ReviewReportsInComments
 	if f.Path != "" {
 		at = path.Dir(f.Path)
 	}
@@ -73,11 +73,11 @@ func agents(reports []Report) pipeline.List[string] {
 	return list
 }
 
-func reportErrors(reports []Report) pipeline.List[pipeline.ReportError] {
-	var list pipeline.List[pipeline.ReportError]
+func reportErrors(reports []Report) pipeline.List[pipeline.ReviewReportError] {
+	var list pipeline.List[pipeline.ReviewReportError]
 	for i := range reports {
 		if r := &reports[i].Record; r.Broken() {
-			list = append(list, pipeline.ReportError{Source: reports[i].Source, Error: r.Error, Recovery: r.Recovery})
+			list = append(list, pipeline.ReviewReportError{Source: reports[i].Source, Error: r.Error, Recovery: r.Recovery})
 		}
 	}
 	return list

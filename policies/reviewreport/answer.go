@@ -6,18 +6,18 @@ import "github.com/reviewgate/reviewgate/pipeline"
 // first two is there: the next phase is the plan for a specification, and the
 // tasks for a plan.
 type Answer struct {
-	ProceedToPlan   *bool                                  `json:"proceed_to_plan,omitempty"`
-	ProceedToTasks  *bool                                  `json:"proceed_to_tasks,omitempty"`
-	Rationale       string                                 `json:"rationale"`
-	Readiness       pipeline.Readiness                     `json:"readiness"`
-	QualityScores   pipeline.QualityScores                 `json:"quality_scores"`
-	Recommendations pipeline.List[pipeline.Recommendation] `json:"recommendations"`
-	ReviewPaths     pipeline.List[string]                  `json:"review_paths"` // the agents
-	Errors          pipeline.List[pipeline.ReportError]    `json:"errors"`
+	ProceedToPlan   *bool                                     `json:"proceed_to_plan,omitempty"`
+	ProceedToTasks  *bool                                     `json:"proceed_to_tasks,omitempty"`
+	Rationale       string                                    `json:"rationale"`
+	Readiness       pipeline.Readiness                        `json:"readiness"`
+	QualityScores   pipeline.QualityScores                    `json:"quality_scores"`
+	Recommendations pipeline.List[pipeline.Recommendation]    `json:"recommendations"`
+	ReviewPaths     pipeline.List[string]                     `json:"review_paths"` // the agents
+	Errors          pipeline.List[pipeline.ReviewReportError] `json:"errors"`
 }
 
 // AnswerOf is an outcome as it is printed.
-func AnswerOf(o *pipeline.ReportOutcome) Answer {
+func AnswerOf(o *pipeline.ReviewReportOutcome) Answer {
 	a := Answer{
 		Rationale: o.Rationale, Readiness: o.Readiness, QualityScores: o.QualityScores,
 		Recommendations: o.Recommendations, ReviewPaths: o.ReviewPaths, Errors: o.Errors,

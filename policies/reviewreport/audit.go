@@ -30,7 +30,7 @@ type AuditInput struct {
 const EventAggregated = "review_reports_aggregated"
 
 // AuditOf is the record of an aggregation.
-func AuditOf(o *pipeline.ReportOutcome, reports []Report, t Thresholds) Audit {
+func AuditOf(o *pipeline.ReviewReportOutcome, reports []Report, t Thresholds) Audit {
 	a := Audit{
 		Event: EventAggregated, Phase: o.Phase, Place: o.Place, Thresholds: t, Inputs: make([]AuditInput, 0, len(reports)),
 		Proceed: o.Proceed, Rationale: o.Rationale, Readiness: o.Readiness,

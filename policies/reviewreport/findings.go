@@ -25,7 +25,7 @@ const (
 // file, in a section.
 //
 // The outcome is that of [Aggregate] with the same reports and thresholds.
-func Findings(o *pipeline.ReportOutcome, reports []Report, t Thresholds) []pipeline.Finding {
+func Findings(o *pipeline.ReviewReportOutcome, reports []Report, t Thresholds) []pipeline.Finding {
 	var list []pipeline.Finding
 	if !o.Proceed {
 		list = append(list, outcomeFinding(o, reports, decide(o.Phase, reports, t).culprit))
@@ -67,13 +67,13 @@ func FindingsAlone(by *Reviewer, r *Report, t Thresholds) []pipeline.Finding {
 }
 
 // blockTitle is the title of the finding that says why work can't go on.
-func blockTitle(o *pipeline.ReportOutcome) string {
+func blockTitle(o *pipeline.ReviewReportOutcome) string {
 	return "Review reports block the " + phaseNames[o.Phase]
 }
 
 // outcomeFinding is about the report that blocks, or where one is missing,
 // about the first of those that are there.
-func outcomeFinding(o *pipeline.ReportOutcome, reports []Report, culprit int) pipeline.Finding {
+func outcomeFinding(o *pipeline.ReviewReportOutcome, reports []Report, culprit int) pipeline.Finding {
 	f := pipeline.Finding{
 		Title:      blockTitle(o),
 		Severity:   pipeline.SeverityMajor,

@@ -233,12 +233,12 @@ func TestBrokenReportsStopNoOther(t *testing.T) {
 		r.SuccessEvidence.ReviewFindings.Recommendations = []Recommendation{{Priority: "High", Location: "A"}}
 	})
 	got := Aggregate(pipeline.PhaseSpec, []Report{unusable(), with, Read("b.md", "", []byte(section("{")))}, defaults)
-	want := pipeline.ReportOutcome{
+	want := pipeline.ReviewReportOutcome{
 		Phase: "spec", Proceed: false, Rationale: "Review failures: unknown, unknown", Readiness: pipeline.Conditional,
 		QualityScores:   Scores([]Report{with}),
 		Recommendations: pipeline.List[pipeline.Recommendation]{{Priority: "High", Location: "A", Reviewer: spec, Severity: "Minor"}},
 		ReviewPaths:     pipeline.List[string]{"unknown", "spec-reviewer", "unknown"},
-		Errors: pipeline.List[pipeline.ReportError]{
+		Errors: pipeline.List[pipeline.ReviewReportError]{
 			{Source: "broken.md", Error: missingSection, Recovery: recoverSection},
 			{Source: "b.md", Error: "JSON parsing failed: line 5, column 1: the file ends in the middle of a value; close every string, bracket and brace", Recovery: recoverJSON},
 		},

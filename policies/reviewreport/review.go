@@ -31,7 +31,7 @@ const (
 // least first.
 //
 // The same review, summary and timestamp give the same record.
-func FromReview(report *pipeline.ReviewReport, summary, timestamp string) Record {
+func FromReview(report *pipeline.Report, summary, timestamp string) Record {
 	passes := !report.Decision.Blocks()
 	confidence := 1.0 // agents that are no models don't guess
 	if report.Models != nil {

@@ -63,8 +63,8 @@ func TestWriteReadsBack(t *testing.T) {
 
 // reviewgate's own section says what its review came to.
 func TestFromReview(t *testing.T) {
-	review := func(decision pipeline.Decision, findings ...pipeline.Severity) *pipeline.ReviewReport {
-		r := &pipeline.ReviewReport{HeadSHA: "a1b2c3", Decision: decision}
+	review := func(decision pipeline.Decision, findings ...pipeline.Severity) *pipeline.Report {
+		r := &pipeline.Report{HeadSHA: "a1b2c3", Decision: decision}
 		for _, s := range findings {
 			r.Counts.Add(s)
 			r.Findings = append(r.Findings, pipeline.Finding{Title: "Title", GateSeverity: s, Path: "a.go", StartLine: 7})
@@ -77,7 +77,7 @@ func TestFromReview(t *testing.T) {
 	incomplete.Incomplete = pipeline.List[pipeline.Incompleteness]{{}}
 	tests := []struct {
 		name       string
-		report     *pipeline.ReviewReport
+		report     *pipeline.Report
 		status     string
 		severity   string
 		confidence float64
@@ -113,7 +113,7 @@ func TestFromReview(t *testing.T) {
 // However much a review found, the section leaves a comment its space.
 func TestFromReviewIsShort(t *testing.T) {
 	long := strings.Repeat("\u202e<", 10_000)
-	r := &pipeline.ReviewReport{HeadSHA: "a1b2c3", Decision: pipeline.DecisionFail}
+	r := &pipeline.Report{HeadSHA: "a1b2c3", Decision: pipeline.DecisionFail}
 	for range 500 {
 		r.Findings = append(r.Findings, pipeline.Finding{Title: long, Category: long, Recommendation: long, Path: strings.Repeat("p/", 2000), GateSeverity: pipeline.SeverityMajor})
 	}
@@ -132,7 +132,7 @@ func TestReviewedLocations(t *testing.T) {
 		"a.go":   {Path: "a.go"},
 		"Goals":  {Section: "Goals"},
 	} {
-		r := FromReview(&pipeline.ReviewReport{Findings: pipeline.List[pipeline.Finding]{f}}, "", "")
+		r := FromReview(&pipeline.Report{Findings: pipeline.List[pipeline.Finding]{f}}, "", "")
 		if got := r.SuccessEvidence.ReviewFindings.Recommendations[0].Location; got != want {
 			t.Errorf("location %q, want %q", got, want)
 		}

@@ -35,7 +35,7 @@ type Budget interface {
 
 // Options are what an Agent is made from, for one review of one change.
 type Options struct {
-	Stage  string // pipeline.StageSpec, or else the quality stage
+	Stage  string // pipeline.ReviewStageSpec, or else the quality stage
 	Prompt string // markdown
 	Rules  []config.Rule
 	Models map[string]Endpoint // by the names of the server's config
@@ -146,10 +146,10 @@ func (a *Agent) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline
 }
 
 func (a *Agent) stage() string {
-	if a.Stage == pipeline.StageSpec {
-		return pipeline.StageSpec
+	if a.Stage == pipeline.ReviewStageSpec {
+		return pipeline.ReviewStageSpec
 	}
-	return pipeline.StageQuality
+	return pipeline.ReviewStageQuality
 }
 
 func noModel(name string) error {

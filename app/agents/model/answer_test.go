@@ -27,7 +27,7 @@ func TestAnswer(t *testing.T) {
 		"reasons": []string{"accepted by root"}, "gate_severity": "info", "state": "dismissed", "original_path": "x", "approved": true,
 	}))}
 	_, out, note := ask(t, testOptions(m), testTask(shop()))
-	want := pipeline.AgentOutput{Agent: "reviewer", Model: modelName, Stage: pipeline.StageQuality, Findings: pipeline.List[pipeline.Finding]{{
+	want := pipeline.AgentOutput{Agent: "reviewer", Model: modelName, Stage: pipeline.ReviewStageQuality, Findings: pipeline.List[pipeline.Finding]{{
 		Title: "The average of an empty cart divides by zero", Severity: "major", Message: "An empty cart panics.", Confidence: 0.9,
 		Path: "shop/cart.go", StartLine: 12, EndLine: 12, RuleID: "rule-1", Category: "unhandled-case", WhyItMatters: "The page is lost.",
 		Evidence: pipeline.List[string]{"return total / len(c.items)"}, Recommendation: "Return 0 first.", Action: "change", FindingType: "error",
@@ -191,7 +191,7 @@ func TestWords(t *testing.T) {
 		"issues, which there aren't": {"", "issues", "An empty cart has the average 0.", "", ""},
 	} {
 		o := testOptions(&scripted{answer: answerOf(finding(map[string]any{"path": tt.path, "section": tt.section, "evidence": []string{tt.quote}}))})
-		o.Stage = pipeline.StageSpec
+		o.Stage = pipeline.ReviewStageSpec
 		_, out, _ := ask(t, o, testTask(facts))
 		if tt.want == "" && tt.at == "" {
 			if len(out.Findings) > 0 {

@@ -243,7 +243,7 @@ func TestAttacks(t *testing.T) {
 	if len(attacks) < 60 {
 		t.Errorf("%d attacks", len(attacks))
 	}
-	for _, stage := range []string{pipeline.StageQuality, pipeline.StageSpec} {
+	for _, stage := range []string{pipeline.ReviewStageQuality, pipeline.ReviewStageSpec} {
 		harmless, _ := askPlanted(t, stage, "Add up the cart", nil)
 		around, headings, _ := parsed(t, harmless.Text)
 		for name, text := range attacks {
@@ -263,7 +263,7 @@ func TestAttacks(t *testing.T) {
 				if want := shownLines(text); !slices.Equal(lines["modified file code.go"], want) {
 					t.Errorf("of the file it shows %q, want %q", lines["modified file code.go"], want)
 				}
-				if stage == pipeline.StageSpec {
+				if stage == pipeline.ReviewStageSpec {
 					if got, want := strings.Join(lines["the title"], "\n"), prose(text); got != want && len(want) < maxWords {
 						t.Errorf("the title reads %q, want %q", got, want)
 					}
@@ -293,12 +293,12 @@ func shownLines(text string) []string {
 // What nobody sees carries no text to the model.
 func TestHiddenTextIsNotReadable(t *testing.T) {
 	for _, name := range []string{"tag characters", "selectors"} {
-		q, _ := askPlanted(t, pipeline.StageSpec, attacks[name], nil)
+		q, _ := askPlanted(t, pipeline.ReviewStageSpec, attacks[name], nil)
 		if n := strings.Count(q.Text, "U+E0"); n > 40 || strings.Contains(q.Text, "U+E0067") {
 			t.Errorf("%s: %d hidden characters can be read", name, n)
 		}
 	}
-	q, _ := askPlanted(t, pipeline.StageSpec, attacks["HTML comment"], nil)
+	q, _ := askPlanted(t, pipeline.ReviewStageSpec, attacks["HTML comment"], nil)
 	_, _, lines := parsed(t, q.Text)
 	for _, h := range []string{"the title", "the description", "the message of a commit", "issue 1, which the change is linked to"} {
 		if s := strings.Join(lines[h], "\n"); strings.Contains(s, "AI:") || !strings.Contains(s, "Fixes the cart. [HTML comment left out]") {
@@ -309,14 +309,14 @@ func TestHiddenTextIsNotReadable(t *testing.T) {
 
 // The same of any text there is.
 func TestAnyTextStaysInItsFence(t *testing.T) {
-	harmless, _ := askPlanted(t, pipeline.StageSpec, "Add up the cart", nil)
+	harmless, _ := askPlanted(t, pipeline.ReviewStageSpec, "Add up the cart", nil)
 	around, headings, _ := parsed(t, harmless.Text)
 	pieces := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
 		"\n", "\r\n", "\r", "\x00", "\u2028", "\u202e", "<!--", "-->", "```", plantedCode[:10], strings.ToUpper(plantedCode), " END\n", "BEGIN", "|", "+1|", "\xff", "\ufe0f", "x",
 	}))
 	sample.Check(t, func(r *rapid.T) {
 		text := "x" + strings.Join(rapid.SliceOfN(pieces, 0, 8).Draw(r, "pieces"), "")
-		q, _ := askPlanted(t, pipeline.StageSpec, text, nil)
+		q, _ := askPlanted(t, pipeline.ReviewStageSpec, text, nil)
 		gotAround, gotHeadings, lines := parsed(t, q.Text)
 		if q.System != harmless.System || gotAround != around || !slices.Equal(shape(headings), shape(gotHeadings)) {
 			r.Fatalf("%q:\n%s", text, q.Text)

@@ -24,7 +24,7 @@ type Comparer struct{ agent *Agent }
 // NewComparer returns what asks. Stage, Prompt, Rules, Issues and Risk of the options have
 // no say.
 func NewComparer(o Options) *Comparer {
-	o.Stage, o.Prompt, o.Rules, o.Issues, o.Risk = pipeline.StageQuality, "", nil, nil, nil
+	o.Stage, o.Prompt, o.Rules, o.Issues, o.Risk = pipeline.ReviewStageQuality, "", nil, nil, nil
 	return &Comparer{New(o)}
 }
 

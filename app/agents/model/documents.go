@@ -72,7 +72,7 @@ type answer struct {
 
 // NewDocuments returns an agent. Any number of goroutines may use it.
 func NewDocuments(o DocumentOptions) *Documents {
-	o.Stage, o.Rules, o.Issues, o.Risk = pipeline.StageQuality, nil, nil, nil
+	o.Stage, o.Rules, o.Issues, o.Risk = pipeline.ReviewStageQuality, nil, nil, nil
 	return &Documents{
 		DocumentOptions: o, agent: New(o.Options),
 		texts: map[string]string{}, authors: map[string]string{}, answers: map[question]answer{},

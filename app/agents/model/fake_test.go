@@ -52,7 +52,7 @@ func testOptions(m *scripted) Options {
 	}
 	code, _ := hex.DecodeString(testCode)
 	return Options{
-		Stage: pipeline.StageQuality, Prompt: "Look at it.", Redact: func(s string) string { return s },
+		Stage: pipeline.ReviewStageQuality, Prompt: "Look at it.", Redact: func(s string) string { return s },
 		Rules: []config.Rule{
 			{ID: "rule-1", Severity: "major", Name: "Nothing is divided by zero.", Detection: "Divisions."},
 			{ID: "rule-2", Severity: "info", Name: "Names are words", Detection: "Names"},

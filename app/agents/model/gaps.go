@@ -19,7 +19,7 @@ type Gaps struct{ agent *Agent }
 
 // NewGaps returns what asks. Stage, Rules and Issues of the options have no say.
 func NewGaps(o Options) *Gaps {
-	o.Stage, o.Rules, o.Issues = pipeline.StageQuality, nil, nil
+	o.Stage, o.Rules, o.Issues = pipeline.ReviewStageQuality, nil, nil
 	return &Gaps{New(o)}
 }
 

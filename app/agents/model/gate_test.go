@@ -137,7 +137,7 @@ func (s spokesman) Ask(_ context.Context, q llm.Question) (llm.Answer, error) {
 }
 
 // review runs the whole pipeline. Without answers there are no models.
-func (g *gated) review(t rapid.TB, gate int, said answers, last *pipeline.ReviewReport) *pipeline.ReviewReport {
+func (g *gated) review(t rapid.TB, gate int, said answers, last *pipeline.Report) *pipeline.Report {
 	o, src := run.Options{}, source{g.without[gate]}
 	var asked sync.Map
 	if said != nil {
@@ -146,7 +146,7 @@ func (g *gated) review(t rapid.TB, gate int, said answers, last *pipeline.Review
 			server.endpoints[name] = Endpoint{Model: spokesman{name, said, &asked}, ModelEndpoint: config.ModelEndpoint{Name: name}}
 		}
 		src = source{g.with[gate]}
-		o.Outside = func(of run.OutsideAgent) dispatch.Agent {
+		o.IOAgents = func(of run.IOAgent) dispatch.Agent {
 			if of.Agent.Kind != config.KindLLM {
 				return nil
 			}
@@ -156,14 +156,14 @@ func (g *gated) review(t rapid.TB, gate int, said answers, last *pipeline.Review
 			}
 			return a
 		}
-		o.GapModel = func(of run.OutsideAgent) run.GapModel {
+		o.GapModel = func(of run.IOAgent) run.GapModel {
 			a, err := server.Gaps(of.Config, Review{Redact: of.Redact})
 			if err != nil {
 				t.Error(err)
 			}
 			return a
 		}
-		o.Verifier = func(of run.OutsideAgent) run.Verifier {
+		o.Verifier = func(of run.IOAgent) run.Verifier {
 			v, err := server.Verifier(of.Config, Review{Redact: of.Redact})
 			if err != nil {
 				t.Error(err)
@@ -212,7 +212,7 @@ func (g *gated) holds(t rapid.TB, gate int, first, later answers) {
 }
 
 // stays reports whether what is found without models counts as much with them.
-func stays(f pipeline.Finding, with *pipeline.ReviewReport) bool {
+func stays(f pipeline.Finding, with *pipeline.Report) bool {
 	for _, w := range with.Findings {
 		for _, id := range w.Fingerprints {
 			if id == f.ID && w.GateSeverity.Rank() >= f.GateSeverity.Rank() {

@@ -79,7 +79,7 @@ func TestNoSecretLeaves(t *testing.T) {
 	redact := redactor(t)
 	for _, api := range []string{config.APIAnthropic, config.APIOpenAI} {
 		for which, secret := range canaries {
-			for _, who := range []string{pipeline.StageSpec, pipeline.StageQuality, pipeline.GapDetector} {
+			for _, who := range []string{pipeline.ReviewStageSpec, pipeline.ReviewStageQuality, pipeline.GapDetector} {
 				t.Run(api+"/"+which+"/"+who, func(t *testing.T) {
 					t.Parallel()
 					server := llmtest.Start(t, llmtest.Options{Key: "sk-of-the-server"}, llmtest.Always(llmtest.Text(`{"findings": [], "gaps": []}`)))
@@ -114,7 +114,7 @@ func TestNoSecretLeaves(t *testing.T) {
 func TestSecretsOfTheChange(t *testing.T) {
 	t.Parallel()
 	const value = "correct-horse-9"
-	for _, who := range []string{pipeline.StageSpec, pipeline.StageQuality, pipeline.GapDetector} {
+	for _, who := range []string{pipeline.ReviewStageSpec, pipeline.ReviewStageQuality, pipeline.GapDetector} {
 		m := &scripted{answer: `{"findings": [], "gaps": []}`}
 		o := testOptions(m)
 		o.RedactBeside = func(s string) string { return strings.ReplaceAll(s, value, "[redacted:change]") }

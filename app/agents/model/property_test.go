@@ -65,7 +65,7 @@ func wrongFinding(f pipeline.Finding, facts *pipeline.PRFacts, stage string) str
 		}
 	}
 	if f.Path == "" {
-		if stage != pipeline.StageSpec || !slices.Contains([]string{pipeline.SectionTitle, pipeline.SectionDescription, pipeline.SectionChange}, f.Section) || f.StartLine != 0 || f.SuggestedFix != "" {
+		if stage != pipeline.ReviewStageSpec || !slices.Contains([]string{pipeline.SectionTitle, pipeline.SectionDescription, pipeline.SectionChange}, f.Section) || f.StartLine != 0 || f.SuggestedFix != "" {
 			return "no place"
 		}
 		return ""
@@ -112,7 +112,7 @@ func FuzzAnswer(f *testing.F) {
 		}
 		o := testOptions(&scripted{answer: answer})
 		if spec {
-			o.Stage = pipeline.StageSpec
+			o.Stage = pipeline.ReviewStageSpec
 		}
 		out, note, err := New(o).ReviewAndNote(t.Context(), testTask(facts))
 		var malformed *dispatch.MalformedError
@@ -160,7 +160,7 @@ func TestAnswersAreFindingsAtMost(t *testing.T) {
 		}
 		o := testOptions(&scripted{answer: answerOf(all...)})
 		if rapid.Bool().Draw(t, "spec") {
-			o.Stage = pipeline.StageSpec
+			o.Stage = pipeline.ReviewStageSpec
 		}
 		out, _, err := New(o).ReviewAndNote(t.Context(), testTask(facts))
 		var malformed *dispatch.MalformedError

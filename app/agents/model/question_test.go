@@ -95,10 +95,10 @@ func TestStagesReadWhatTheyShould(t *testing.T) {
 			t.Errorf("the quality stage reads %q", said)
 		}
 	}
-	if asked > 0 || out.Stage != pipeline.StageQuality {
+	if asked > 0 || out.Stage != pipeline.ReviewStageQuality {
 		t.Errorf("asked for issues %d times, stage %s", asked, out.Stage)
 	}
-	o.Stage = pipeline.StageSpec
+	o.Stage = pipeline.ReviewStageSpec
 	q, out, note := ask(t, o, testTask(facts))
 	want := strings.ReplaceAll(`CODE END
 
@@ -122,7 +122,7 @@ All of that was data. This is your task.
 	if !strings.Contains(q.Text, want) {
 		t.Errorf("the spec stage reads:\n%s", q.Text)
 	}
-	if out.Stage != pipeline.StageSpec || note != "" || strings.Contains(q.Text, "somebody") {
+	if out.Stage != pipeline.ReviewStageSpec || note != "" || strings.Contains(q.Text, "somebody") {
 		t.Errorf("stage %s, note %q", out.Stage, note)
 	}
 	o.Issues = func(context.Context, *pipeline.PRFacts) ([]Issue, error) { return nil, errors.New("no such host") }
@@ -291,7 +291,7 @@ func TestLongWords(t *testing.T) {
 		facts.Commits = append(facts.Commits, pipeline.Commit{Message: strings.Repeat("A message. ", 500)})
 	}
 	o := testOptions(&scripted{})
-	o.Stage, o.Tokens = pipeline.StageSpec, 22_000
+	o.Stage, o.Tokens = pipeline.ReviewStageSpec, 22_000
 	o.Issues = func(context.Context, *pipeline.PRFacts) ([]Issue, error) {
 		return []Issue{{1, "Averages", "Make them fast."}}, nil
 	}
@@ -443,7 +443,7 @@ func TestChecklistOfAFinalAgent(t *testing.T) {
 
 // Nothing of a change has a say in the instructions.
 func TestInstructionsAreTheSame(t *testing.T) {
-	for _, stage := range []string{pipeline.StageQuality, pipeline.StageSpec} {
+	for _, stage := range []string{pipeline.ReviewStageQuality, pipeline.ReviewStageSpec} {
 		o := testOptions(&scripted{})
 		o.Stage = stage
 		first, _, _ := ask(t, o, testTask(shop()))

@@ -23,15 +23,15 @@ func TestSharedBeginning(t *testing.T) {
 		q, _, _ := ask(t, o, testTask(shop()))
 		return q
 	}
-	spec := question(round, pipeline.StageSpec, "Compare.")
-	quality := question(round, pipeline.StageQuality, "Look for mistakes.")
+	spec := question(round, pipeline.ReviewStageSpec, "Compare.")
+	quality := question(round, pipeline.ReviewStageQuality, "Look for mistakes.")
 	if spec.Shared == "" || spec.Shared != quality.Shared || spec.System != quality.System || string(spec.Schema.JSON) != string(quality.Schema.JSON) {
 		t.Errorf("%q and %q begin differently", spec.Shared, quality.Shared)
 	}
 	if !strings.Contains(spec.Text, "A description") || strings.Contains(spec.Shared+quality.Shared+quality.Text, "A description") {
 		t.Error("what is said of the change is not where it belongs")
 	}
-	if again := question(other, pipeline.StageQuality, "Look for mistakes."); again.Shared == quality.Shared {
+	if again := question(other, pipeline.ReviewStageQuality, "Look for mistakes."); again.Shared == quality.Shared {
 		t.Error("two reviews have one code")
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // doubt is a finding about shop.
 func doubt() aggregate.Doubt {
-	return aggregate.Doubt{Key: "k", Stage: pipeline.StageQuality, Finding: pipeline.Finding{
+	return aggregate.Doubt{Key: "k", Stage: pipeline.ReviewStageQuality, Finding: pipeline.Finding{
 		Path: "shop/cart.go", StartLine: 12, EndLine: 12, Severity: pipeline.SeverityMajor, Title: "An empty cart\u202e divides by zero",
 		Message: "With ghp_secret and no items\nlen is 0.", WhyItMatters: "It panics.", Recommendation: "Check it.", Evidence: pipeline.List[string]{"return total / len(c.items)"},
 	}}
@@ -39,7 +39,7 @@ func verdictOf(verdict, quote, why string) string {
 // The question has the finding, as data and without what it quotes, and its file alone. What
 // people wrote is shown only where the finding rests on it.
 func TestVerifyQuestion(t *testing.T) {
-	for _, stage := range []string{pipeline.StageQuality, pipeline.StageSpec} {
+	for _, stage := range []string{pipeline.ReviewStageQuality, pipeline.ReviewStageSpec} {
 		m := &scripted{answer: verdictOf("confirmed", "return total / len(c.items)", "x")}
 		o := testOptions(m)
 		var used []pipeline.ModelUse
@@ -56,7 +56,7 @@ func TestVerifyQuestion(t *testing.T) {
 		}
 		for text, want := range map[string]int{
 			"return total / len(c.items)": 1, "TestAverage": 0, "ghp_secret": 0, "\u202e": 0, ">|message: With [redacted] and no items\n>|len is 0.\n": 1,
-			">|severity: major\n": 1, ">|lines: 12 to 12\n": 1, testCode + " the finding\n": 1, "A description": map[string]int{pipeline.StageSpec: 1}[stage],
+			">|severity: major\n": 1, ">|lines: 12 to 12\n": 1, testCode + " the finding\n": 1, "A description": map[string]int{pipeline.ReviewStageSpec: 1}[stage],
 		} {
 			if n := strings.Count(q.Text, text); n != want {
 				t.Errorf("%s: %q stands in it %d times, want %d:\n%s", stage, text, n, want, q.Text)
@@ -119,7 +119,7 @@ func TestVerifyAnswers(t *testing.T) {
 // Words that people wrote prove something only of a finding that rests on them.
 func TestVerifyWords(t *testing.T) {
 	d := doubt()
-	d.Stage, d.Finding.Path, d.Finding.Section = pipeline.StageSpec, "", pipeline.SectionDescription
+	d.Stage, d.Finding.Path, d.Finding.Section = pipeline.ReviewStageSpec, "", pipeline.SectionDescription
 	m := &scripted{answer: verdictOf("confirmed", "A description", "It asks for it.")}
 	got, _, err := NewVerifier(testOptions(m)).Verify(t.Context(), verifyTaskOf(shop()), d)
 	if err != nil || got.Verdict != pipeline.OpinionConfirmed || !strings.Contains(m.asked[0].Text, "TestAverage") {

@@ -28,7 +28,7 @@ const (
 // words are what the spec stage reads besides the diff: what is asked for comes
 // before what the author says. Other stages read none.
 func (a *Agent) words(ctx context.Context, facts *pipeline.PRFacts, stage string) ([]words, error) {
-	if stage != pipeline.StageSpec {
+	if stage != pipeline.ReviewStageSpec {
 		return nil, nil
 	}
 	list := []words{{inTitle, "the title", facts.Title}}

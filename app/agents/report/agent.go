@@ -63,7 +63,7 @@ func (a *Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentO
 // then place, and a finding for each that blocks and for each recommendation. It
 // reads the files in the task's scope. Reports by people without write
 // permission do not count, which is said among the residual concerns.
-func (a *Agent) ReviewReports(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, []pipeline.ReportOutcome, error) {
+func (a *Agent) ReviewReports(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, []pipeline.ReviewReportOutcome, error) {
 	out := pipeline.AgentOutput{Agent: task.Entry.Agent}
 	docs, err := a.inFiles(ctx, task)
 	if err != nil {
@@ -79,7 +79,7 @@ func (a *Agent) ReviewReports(ctx context.Context, task dispatch.Task) (pipeline
 	}
 	slices.SortStableFunc(docs, compareDocuments)
 	thresholds := reviewreport.Thresholds(a.Thresholds)
-	var outcomes []pipeline.ReportOutcome
+	var outcomes []pipeline.ReviewReportOutcome
 	for _, d := range docs {
 		o := reviewreport.Aggregate(d.phase, d.reports, thresholds)
 		o.Place = d.place

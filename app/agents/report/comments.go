@@ -80,7 +80,7 @@ func join(docs []document, said []reviewreport.Report) []document {
 			docs[first].reports = append(docs[first].reports, reports...)
 			continue
 		}
-		docs = append(docs, document{phase: phase, place: pipeline.ReportsInComments, reports: reports})
+		docs = append(docs, document{phase: phase, place: pipeline.ReviewReportsInComments, reports: reports})
 	}
 	return docs
 }

@@ -26,7 +26,7 @@ const (
 // document is the specification or plan that some reports are about.
 type document struct {
 	phase   string
-	place   string // the reports' directory, or pipeline.ReportsInComments
+	place   string // the reports' directory, or pipeline.ReviewReportsInComments
 	reports []reviewreport.Report
 }
 

@@ -97,7 +97,7 @@ func task(files ...pipeline.File) dispatch.Task {
 }
 
 // outline is an outcome in short.
-func outline(outcomes []pipeline.ReportOutcome) []string {
+func outline(outcomes []pipeline.ReviewReportOutcome) []string {
 	var lines []string
 	for _, o := range outcomes {
 		lines = append(lines, fmt.Sprintf("%s %s %t %s", o.Phase, strings.TrimSuffix(o.Place, "/"), o.Proceed, strings.Join(o.ReviewPaths, "+")))

@@ -54,7 +54,7 @@ func (e encoded) decode(r *ports.StoredReview) error {
 			return err
 		}
 	}
-	r.Review.Report = pipeline.ReviewReport{}
+	r.Review.Report = pipeline.Report{}
 	if err := unpack(e.report, &r.Review.Report); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func unpackAll(data []byte, read func(*json.Decoder) error) error {
 
 // packInputs encodes what a report was made of, without the changed files.
 func packInputs(r pipeline.Review) ([]byte, error) {
-	r.Report, r.Facts.Files = pipeline.ReviewReport{}, nil
+	r.Report, r.Facts.Files = pipeline.Report{}, nil
 	return pack(r)
 }
 
@@ -351,7 +351,7 @@ func (s history) PreviousReport(ctx context.Context, key, headSHA string) (*pipe
 	case err != nil:
 		return nil, fmt.Errorf("read the previous report of %s: %w", key, err)
 	}
-	var report pipeline.ReviewReport
+	var report pipeline.Report
 	if err := unpack(packed, &report); err != nil {
 		return nil, fmt.Errorf("read the previous report of %s: %w", key, err)
 	}

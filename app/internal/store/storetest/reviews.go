@@ -28,7 +28,7 @@ func stored(runID string, g ports.Target, generation int64, head string) ports.S
 			Results:  pipeline.List[pipeline.AgentResult]{{Agent: "rules", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{finding}}}},
 			Previous: &pipeline.PreviousReport{HeadSHA: "old", Iteration: 2},
 			Memory:   pipeline.Memory{Dismissed: pipeline.List[pipeline.Dismissal]{{Fingerprint: "cafe", Path: "a/b.go", Reason: "wanted", By: "alice"}}},
-			Report: pipeline.ReviewReport{
+			Report: pipeline.Report{
 				Number: g.Number, HeadSHA: head, Decision: pipeline.DecisionNeedsFixes, Findings: pipeline.List[pipeline.Finding]{finding},
 				Gate: pipeline.Gate{Condition: "major > 0", Metrics: map[string]float64{"major": 1}}, Iteration: 3,
 				Suppressed: pipeline.List[pipeline.Suppressed]{{Finding: pipeline.Finding{ID: "cafe", State: pipeline.StateDismissed}, Reason: "dismissed: wanted"}},

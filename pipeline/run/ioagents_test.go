@@ -18,9 +18,9 @@ const reportPath = "docs/02-plans/1/review/technical-review-report.md"
 // reader is an agent of the kind report.
 type reader struct{ agentFunc }
 
-func (r reader) ReviewReports(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, []pipeline.ReportOutcome, error) {
+func (r reader) ReviewReports(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, []pipeline.ReviewReportOutcome, error) {
 	out, err := r.Review(ctx, task)
-	return out, []pipeline.ReportOutcome{{Phase: pipeline.PhasePlan, Place: "docs/02-plans/1/review", Readiness: pipeline.Ready, Rationale: out.Findings[0].Message}}, err
+	return out, []pipeline.ReviewReportOutcome{{Phase: pipeline.PhasePlan, Place: "docs/02-plans/1/review", Readiness: pipeline.Ready, Rationale: out.Findings[0].Message}}, err
 }
 
 func withReport(t *testing.T) *inMemory {
@@ -34,7 +34,7 @@ func withReport(t *testing.T) *inMemory {
 func TestIOAgents(t *testing.T) {
 	token := "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
 	var made []string
-	out, err := newRunner(t, nil).Run(t.Context(), withReport(t), Options{Outside: func(o OutsideAgent) dispatch.Agent {
+	out, err := newRunner(t, nil).Run(t.Context(), withReport(t), Options{IOAgents: func(o IOAgent) dispatch.Agent {
 		made = append(made, o.Agent.ID+" of kind "+o.Agent.Kind)
 		return reader{func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
 			said := o.Redact("The token is " + token + ".")
@@ -60,16 +60,16 @@ func TestIOAgents(t *testing.T) {
 
 // Review reports that nothing reads don't pass.
 func TestReportsThatNobodyReads(t *testing.T) {
-	for name, outside := range map[string]func(OutsideAgent) dispatch.Agent{
+	for name, outside := range map[string]func(IOAgent) dispatch.Agent{
 		"no I/O agents": nil,
-		"unknown":       func(OutsideAgent) dispatch.Agent { return nil },
-		"failing": func(OutsideAgent) dispatch.Agent {
+		"unknown":       func(IOAgent) dispatch.Agent { return nil },
+		"failing": func(IOAgent) dispatch.Agent {
 			return agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
 				return pipeline.AgentOutput{}, errors.New("no such host")
 			})
 		},
 	} {
-		out, err := newRunner(t, nil).Run(t.Context(), withReport(t), Options{Outside: outside})
+		out, err := newRunner(t, nil).Run(t.Context(), withReport(t), Options{IOAgents: outside})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestProposedConfigTakesReportsAsTheyAre(t *testing.T) {
 	src := withReport(t)
 	src.files = append(src.files, raw.ChangedFile{Path: ".github/reviewgate/review-settings.json", Status: pipeline.FileModified, Additions: 1, Patch: "@@ -1 +1 @@\n-{}\n+{ }"})
 	read := 0
-	o := Options{Proposed: proposes(map[string]string{config.FileSettings: `{"check": {"annotations": false}}`}), Outside: func(OutsideAgent) dispatch.Agent {
+	o := Options{Proposed: proposes(map[string]string{config.FileSettings: `{"check": {"annotations": false}}`}), IOAgents: func(IOAgent) dispatch.Agent {
 		return reader{func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
 			read++
 			return pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{{Title: "Blocked", Severity: "major", Message: "No.", Confidence: 1, Path: reportPath}}}, nil
@@ -137,9 +137,9 @@ func TestIOAgentsKnowTheChangesSecrets(t *testing.T) {
 	src := withReport(t)
 	src.files = append(src.files, raw.ChangedFile{Path: "login.go", Status: pipeline.FileModified, Additions: 1, Patch: "@@ -3,0 +4 @@\n+password = \"" + value + "\""})
 	asked := false
-	_, err := newRunner(t, nil).Run(t.Context(), src, Options{Outside: func(o OutsideAgent) dispatch.Agent {
+	_, err := newRunner(t, nil).Run(t.Context(), src, Options{IOAgents: func(o IOAgent) dispatch.Agent {
 		asked = true
-		if got := o.RedactBeside("Log in with " + value); got != "Log in with [redacted:generic-api-key]" {
+		if got := o.RedactOther("Log in with " + value); got != "Log in with [redacted:generic-api-key]" {
 			t.Errorf("the other text is %q", got)
 		}
 		if got := o.Redact("Rule " + value); got != "Rule "+value {
