@@ -66,7 +66,7 @@ func (q *quotes) hold(evidence []string) bool {
 			if line == "" {
 				continue
 			}
-			if found = q.stands(line); !found {
+			if found = q.contains(line); !found {
 				return false
 			}
 		}
@@ -74,9 +74,9 @@ func (q *quotes) hold(evidence []string) bool {
 	return found
 }
 
-// stands reports whether a line of the diff contains the text word by word. The first and last word
+// contains reports whether a line of the diff contains the text word by word. The first and last word
 // may be parts of longer ones.
-func (q *quotes) stands(text string) bool {
+func (q *quotes) contains(text string) bool {
 	words := quotedWords(text)
 	if len(words) == 0 {
 		return false

@@ -172,7 +172,7 @@ func (r runner) attempts(ctx context.Context, seen *Observation) (last answer) {
 		if a.err == nil || seen.Attempts > r.limits.Retries || !Temporary(a.err) {
 			return a
 		}
-		asked := leftAlone(a.err)
+		asked := retryAfter(a.err)
 		if end, ok := ctx.Deadline(); ok && time.Until(end) < asked {
 			return a // there is no time for another attempt
 		}
@@ -269,8 +269,8 @@ func Temporary(err error) bool {
 	return errors.As(err, &t) && t.Temporary()
 }
 
-// leftAlone is how long the error asks callers to wait, or 0.
-func leftAlone(err error) time.Duration {
+// retryAfter is how long the error asks callers to wait, or 0.
+func retryAfter(err error) time.Duration {
 	var t interface{ RetryAfter() time.Duration }
 	if errors.As(err, &t) {
 		return t.RetryAfter()

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// told returns the errors of a text without their remedies.
-func told(errs []Error) []string {
+// problems returns the errors of a text without their remedies.
+func problems(errs []Error) []string {
 	var out []string
 	for _, e := range errs {
 		out = append(out, fmt.Sprintf("%d:%d %s", e.Line, e.Column, e.Problem))
@@ -44,7 +44,7 @@ func TestMended(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			n, errs := Parse(&Document{Name: "a.json"}, []byte(test.text))
-			if diff := cmp.Diff(test.errors, told(errs)); diff != "" {
+			if diff := cmp.Diff(test.errors, problems(errs)); diff != "" {
 				t.Errorf("errors (-want +got):\n%s", diff)
 			}
 			for _, e := range errs {
@@ -85,7 +85,7 @@ func TestNotMended(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			n, errs := Parse(&Document{Name: "a.json"}, []byte(test.text))
-			if diff := cmp.Diff(test.errors, told(errs)); diff != "" {
+			if diff := cmp.Diff(test.errors, problems(errs)); diff != "" {
 				t.Errorf("errors (-want +got):\n%s", diff)
 			}
 			if n != nil {

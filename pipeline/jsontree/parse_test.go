@@ -251,7 +251,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		`[1e-301]`:         "1:2 the number is too long or too large",
 	} {
 		_, errs := Options{}.Parse(&Document{Name: "a.json"}, []byte(text))
-		if got := told(errs); len(got) != 1 || got[0] != want {
+		if got := problems(errs); len(got) != 1 || got[0] != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

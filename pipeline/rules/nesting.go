@@ -79,7 +79,7 @@ func (n *nesting) read(y *layout, text string) {
 	regex := y.regex       // until one has no end
 	at := 0
 	if n.open != 0 {
-		at, doubt = n.behind(y, text, 0)
+		at, doubt = n.after(y, text, 0)
 	}
 	for at < len(text) {
 		c := text[at]
@@ -110,7 +110,7 @@ func (n *nesting) read(y *layout, text string) {
 				size = 3
 			}
 			n.open, n.three = c, three
-			to, unsure := n.behind(y, text, at+size)
+			to, unsure := n.after(y, text, at+size)
 			doubt = doubt || unsure
 			if n.open != 0 && !three && strings.IndexByte(y.multi, c) < 0 && text[len(text)-1] != '\\' {
 				n.open, unclosed[c], doubt = 0, true, true // it does not begin a string
@@ -151,10 +151,10 @@ func (n *nesting) read(y *layout, text string) {
 	n.doubt = n.doubt || doubt
 }
 
-// behind returns the position after the string that continues at a position, or the end of
+// after returns the position after the string that continues at a position, or the end of
 // the line if the string continues there. It also returns whether the string may end
 // elsewhere: at a quote after a backslash, or at one in braces.
-func (n *nesting) behind(y *layout, text string, at int) (to int, doubt bool) {
+func (n *nesting) after(y *layout, text string, at int) (to int, doubt bool) {
 	braces := 0
 	for at < len(text) {
 		switch c := text[at]; {

@@ -167,7 +167,7 @@ func (p *pass) change(facts *pipeline.PRFacts) error {
 	return nil
 }
 
-// names runs the rules that look at a file's path.
+// paths runs the rules that look at a file's path.
 func (p *pass) paths() {
 	status := p.file.Status
 	arrived := status == pipeline.FileAdded || status == pipeline.FileRenamed || status == pipeline.FileCopied

@@ -36,9 +36,9 @@ type statement struct {
 type reading int
 
 const (
-	bare   reading = iota
-	behind         // without what may be the rest of a block comment that began earlier
-	whole          // as if there were no comments
+	bare       reading = iota
+	afterBlock         // without what may be the rest of a block comment that began earlier
+	whole              // as if there were no comments
 )
 
 // statements returns the statements on a hunk's new side that span several lines and have an
@@ -63,7 +63,7 @@ func statements(language string, h *pipeline.Hunk, shapes []shape) []statement {
 		for _, other := range []struct {
 			reading reading
 			wanted  bool
-		}{{behind, s.closes}, {whole, s.doubt}} {
+		}{{afterBlock, s.closes}, {whole, s.doubt}} {
 			if !other.wanted {
 				continue
 			}
@@ -319,7 +319,7 @@ func (y *layout) code(text string, s shape, n *nesting) (code string, doubt bool
 	switch {
 	case n.open != 0:
 		m := *n
-		end, _ := m.behind(y, text, 0)
+		end, _ := m.after(y, text, 0)
 		rest, doubt := y.uncommented(text[end:])
 		return text[:end] + rest, doubt || rest != text[end:]
 	case s&anyCommentShape == 0:
@@ -358,8 +358,8 @@ func (y *layout) statementAt(h *pipeline.Hunk, shapes []shape, i int, as reading
 		all++
 		line := squeezed(l.Text)
 		code, doubt := y.code(line, shapes[j], &n)
-		if as == behind && (lines > 0 || shapes[j]&anyCommentShape != 0) {
-			code, comment = comments.Behind(y.language, line, comment)
+		if as == afterBlock && (lines > 0 || shapes[j]&anyCommentShape != 0) {
+			code, comment = comments.AfterBlock(y.language, line, comment)
 		}
 		s.doubt = s.doubt || doubt
 		s.closes = s.closes || lines > 0 && comments.Closes(y.language, l.Text)
@@ -466,7 +466,7 @@ func (s *statement) before(language string, h *pipeline.Hunk) []string {
 	return out
 }
 
-// stood reports whether the rule also matches the statement without the added lines.
+// matchedBefore reports whether the rule also matches the statement without the added lines.
 func (s *statement) matchedBefore(r *rule, language string, h *pipeline.Hunk, m dialect) bool {
 	return !slices.ContainsFunc(s.before(language, h), func(text string) bool {
 		return !slices.ContainsFunc(readingsIn(text, m), func(text string) bool { return r.matches(text, language) })

@@ -89,14 +89,14 @@ func (x *xmlReader) markup(at int) int {
 	rest := x.text[at:]
 	switch {
 	case strings.HasPrefix(rest, "<!--"):
-		return x.behind(at+len("<!--"), "-->")
+		return x.after(at+len("<!--"), "-->")
 	case strings.HasPrefix(rest, "<![CDATA["):
 		from := at + len("<![CDATA[")
-		end := x.behind(from, "]]>")
+		end := x.after(from, "]]>")
 		x.write(strings.TrimSuffix(x.text[from:end], "]]>"))
 		return end
 	case strings.HasPrefix(rest, "<?"):
-		return x.behind(at, "?>")
+		return x.after(at, "?>")
 	}
 	end := x.tagEnd(at + 1)
 	body := strings.TrimSuffix(x.text[at+1:end], ">")
@@ -122,8 +122,8 @@ func (x *xmlReader) markup(at int) int {
 // byteAt is byte i of the text, or 0.
 func (x *xmlReader) byteAt(i int) byte { return at(x.text, i) }
 
-// behind is the position after the next mark from a position on, or the end of the text.
-func (x *xmlReader) behind(from int, mark string) int {
+// after is the position after the next mark from a position on, or the end of the text.
+func (x *xmlReader) after(from int, mark string) int {
 	if i := strings.Index(x.text[from:], mark); i >= 0 {
 		return from + i + len(mark)
 	}

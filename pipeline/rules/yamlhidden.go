@@ -35,7 +35,7 @@ func (y *yamlReader) trimmedLines(i, end int) (out []piece) {
 	return out
 }
 
-// given are keys of mappings whose values are not scripts.
+// dataKeys are keys of mappings whose values are not scripts.
 var dataKeys = map[string]bool{"env": true, "with": true, "inputs": true, "outputs": true, "secrets": true}
 
 // parents are the keys above a line, as far as a hunk shows them.
@@ -118,10 +118,10 @@ func isCommand(k yamlKey) bool {
 	return commandInputs[name] || endsInCommand(k.name)
 }
 
-// commands are inputs that actions run.
+// commandInputs are inputs that actions run.
 var commandInputs = map[string]bool{"args": true, "entrypoint": true, "exec": true}
 
-// withs are names that only inputs have that actions run.
+// runInputs are names that only inputs which actions run have.
 var runInputs = map[string]bool{"start": true, "bash": true, "pwsh": true, "eval": true, "custom-run": true}
 
 // hooks are run by a container action before and after its entrypoint.

@@ -409,7 +409,7 @@ func glue(of []piece) {
 	}
 }
 
-// scripts are keys whose values GitHub runs, including the values of expressions in them.
+// scriptKeys are keys whose values GitHub runs, including the values of expressions in them.
 var scriptKeys = map[string]bool{"run": true, "script": true}
 
 // scalar adds the rows of a value.
@@ -700,7 +700,7 @@ func (y *yamlReader) item(i, column, end int) string {
 	return fold(of, every)
 }
 
-// words are keys of sequences whose items are the words of one command.
+// commandSequences are keys of sequences whose items are the words of one command.
 var commandSequences = map[string]bool{"command": true, "args": true, "entrypoint": true, "cmd": true, "exec": true, "test": true}
 
 // items adds rows of a sequence's items. Where each item may be a command of its own, the

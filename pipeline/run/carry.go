@@ -85,7 +85,7 @@ type carried map[string][]pipeline.AgentResult
 
 // carry finds the results of the last review that can be carried.
 func (r *Runner) carry(ctx context.Context, engine *Engine, v *pipeline.Review, last *LastReview, c Carry, o dispatch.Options) carried {
-	sameHead, ok := r.stands(v, last, c)
+	sameHead, ok := r.stillHolds(v, last, c)
 	if !ok {
 		return nil
 	}
@@ -115,9 +115,9 @@ func (r *Runner) carry(ctx context.Context, engine *Engine, v *pipeline.Review, 
 	return out
 }
 
-// stands reports whether the last review had the same facts, so that results that depend only on
+// stillHolds reports whether the last review had the same facts, so that results that depend only on
 // facts can be carried, and whether it was of the same head.
-func (r *Runner) stands(v *pipeline.Review, last *LastReview, c Carry) (sameHead, ok bool) {
+func (r *Runner) stillHolds(v *pipeline.Review, last *LastReview, c Carry) (sameHead, ok bool) {
 	if last == nil || last.Version != r.Version {
 		return false, false
 	}

@@ -38,7 +38,7 @@ func (s *pushed) Commits(context.Context) (raw.Commits, error) {
 	return raw.Commits{Commits: commits}, nil
 }
 
-// Two agents for change: one that replaces an agent of the config, and one of its own.
+// standIn replaces an agent of the config. ofSecrets is the built-in agent for secrets.
 const standIn, ofSecrets = "finance-sme", "secrets"
 
 // carrying is the review of one head, and then of another.

@@ -127,7 +127,7 @@ func (g *gapRun) take(p *gapdetect.Proposed) { g.review.Manifest, g.gaps = p.Man
 // choice of agents depends only on the facts and the config. It returns nil if the model has to be
 // asked.
 func (g *gapRun) reuse(model string, last *LastReview, c Carry) *pipeline.AgentResult {
-	if _, ok := g.runner.stands(g.review, last, c); !ok || c.reruns(pipeline.GapDetector) {
+	if _, ok := g.runner.stillHolds(g.review, last, c); !ok || c.reruns(pipeline.GapDetector) {
 		return nil
 	}
 	was := last.Review

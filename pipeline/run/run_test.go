@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// All tests share engines, and most review with the shipped config. A test that changes a config
-// gives it another key with rekey.
+// engines is shared by all tests, and most of them review with the shipped config. A test that
+// changes a config gives it another key with rekey.
 var engines Engines
 
 // rekey gives a changed config another key. Configs with the same changes get the same key.

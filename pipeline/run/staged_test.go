@@ -18,7 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// Two models, each of an agent for each stage.
+// withModels has two models, and modelAgents an agent for each stage.
 const withModels = `{"model_endpoints": [
 	{"name": "small", "api": "openai", "model": "s"}, {"name": "big", "api": "openai", "model": "b"}]}`
 
@@ -26,7 +26,7 @@ const modelAgents = `[
 	{"id": "spec-model", "name": "S", "kind": "llm", "description": "d", "llm": {"stage": "spec", "prompt": "spec-reviewer"}},
 	{"id": "quality-model", "name": "Q", "kind": "llm", "description": "d", "llm": {"prompt": "build-reviewer"}}]`
 
-// The shipped agents are left out.
+// modelPolicies disables the shipped agents.
 const modelPolicies = `[{"id": "spec-llm", "enabled": false}, {"id": "universal-llm", "enabled": false}, {"id": "finance-llm", "enabled": false}, {"id": "ui-llm", "enabled": false},
 	{"id": "models", "description": "d", "priority": 10, "trigger": {"type": "always"},
 	"dispatch": {"agents": ["spec-model", "quality-model"], "required": true}}]`

@@ -175,7 +175,7 @@ func (r *Runner) verifying(engine *Engine, o Options, each IOAgent, now *pipelin
 		}
 	}
 	v.stands = func(d *aggregate.Doubt) bool {
-		sameHead, stands := r.stands(now, last, o.Carry)
+		sameHead, stands := r.stillHolds(now, last, o.Carry)
 		if d.Stage == pipeline.ReviewStageSpec || d.Finding.Path == "" { // its model read more than the file
 			return stands && sameHead
 		}

@@ -59,11 +59,11 @@ func Closes(name, text string) bool {
 	return l != nil && l.open != "" && strings.Contains(text, l.close)
 }
 
-// Behind returns the code of a line after the end of a block comment, in the form of Bare. If open
+// AfterBlock returns the code of a line after the end of a block comment, in the form of Bare. If open
 // is set, the comment continues from the line before. Otherwise it may have begun before the known
 // lines. goesOn reports whether a comment continues on the next line. That is uncertain, since the
 // marks may be in a string of several lines.
-func Behind(name, text string, open bool) (code string, goesOn bool) {
+func AfterBlock(name, text string, open bool) (code string, goesOn bool) {
 	l := languages[name]
 	if l == nil || l.open == "" {
 		return Bare(name, text), false
