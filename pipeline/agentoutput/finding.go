@@ -42,18 +42,18 @@ func (fs *findings) read(n *jsontree.Node) {
 		FindingType:  oneOf(f, "finding_type", pipeline.FindingError, pipeline.FindingOmission),
 		Blocking:     f.Bool("blocking"),
 	}
-	said := f.Needed("severity")
+	severityText := f.Needed("severity")
 	if len(f.Wrong) == 0 {
 		checkPlace(f, n, &x)
 	}
 	fs.unknown.add(f.Unknown(knownFields...))
 	if len(f.Wrong) > 0 {
-		fs.dropped.add(said, x.Title, f.Wrong[0])
+		fs.dropped.add(severityText, x.Title, f.Wrong[0])
 		return
 	}
-	severity, known := pipeline.ParseSeverity(said)
+	severity, known := pipeline.ParseSeverity(severityText)
 	if x.Severity = severity; !known {
-		x.Severity = pipeline.Severity(said)
+		x.Severity = pipeline.Severity(severityText)
 		fs.unmapped[len(fs.list)] = n.Get("severity").Place()
 	}
 	fs.list, fs.places = append(fs.list, x), append(fs.places, n.Place())

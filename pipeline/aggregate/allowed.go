@@ -61,6 +61,6 @@ func (w *work) allow(f *item, secrets map[secretAt][]string) bool {
 	default:
 		f.addReason("allowed by secrets.allow of the config")
 	}
-	w.setAside(f, pipeline.StateSuppressed, "secret allowed by config: "+reasons[0])
+	w.suppressFinding(f, pipeline.StateSuppressed, "secret allowed by config: "+reasons[0])
 	return true
 }

@@ -287,8 +287,8 @@ func TestCrowdedDispute(t *testing.T) {
 	} {
 		r := Aggregate(panel(tt.o))
 		f := r.Findings[slices.IndexFunc(r.Findings, func(f pipeline.Finding) bool { return f.Title == impossible.Title })]
-		told := slices.Contains(f.Reasons, "raised to major: more findings oppose it than are compared with it")
-		if (f.Severity == pipeline.SeverityMajor) != tt.major || told != tt.major || r.Decision.Blocks() != tt.major {
+		raised := slices.Contains(f.Reasons, "raised to major: more findings oppose it than are compared with it")
+		if (f.Severity == pipeline.SeverityMajor) != tt.major || raised != tt.major || r.Decision.Blocks() != tt.major {
 			t.Errorf("%s: %s, %s: %q", tt.name, f.Severity, r.Decision, f.Reasons)
 		}
 	}

@@ -87,7 +87,7 @@ func (w *work) withoutQuality(findings []*item) []*item {
 		}
 		w.discarded = true
 		f.addReason(noteDiscarded)
-		w.setAside(f, pipeline.StateSuppressed, reasonDiscarded)
+		w.suppressFinding(f, pipeline.StateSuppressed, reasonDiscarded)
 	}
 	return kept
 }

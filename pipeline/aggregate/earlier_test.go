@@ -40,7 +40,7 @@ func TestMatchEarlierFindings(t *testing.T) {
 		f.Category = category
 		return f
 	}
-	was := at("Rows are skipped", "off-by-one", "major")
+	old := at("Rows are skipped", "off-by-one", "major")
 	list := func(f ...pipeline.Finding) []pipeline.Finding { return f }
 	edited := func(line int, text string) []string {
 		lines := slices.Clone(code)
@@ -55,8 +55,8 @@ func TestMatchEarlierFindings(t *testing.T) {
 		a, b  []pipeline.Finding
 		want  string // state, whether the id is the old one, and what it counts as; or where it went
 	}{
-		{"the same words", code, list(was), list(was), "open same major"},
-		{"half of the words", code, list(at("Skips rows of page one", "wrong-order", "major")), list(was), "open same major"},
+		{"the same words", code, list(old), list(old), "open same major"},
+		{"half of the words", code, list(at("Skips rows of page one", "wrong-order", "major")), list(old), "open same major"},
 		{"the category alone, by one model", code, list(at("Page one is empty", "off-by-one", "major")), nil, "open same major"},
 		{"milder", code, list(at("Rows are skipped", "off-by-one", "info")), list(at("Rows are skipped", "off-by-one", "info")), "open same major"},
 		{"milder, and the code around it changed", edited(4, "other"), list(at("Rows are skipped", "off-by-one", "info")), nil, "open same info"},
@@ -69,7 +69,7 @@ func TestMatchEarlierFindings(t *testing.T) {
 		{"its line is gone", []string{"one", "two", "four", "five", "six"}, nil, nil, "resolved"},
 		{"the line beside it changed", edited(4, "other"), nil, nil, "resolved"},
 	} {
-		first := Aggregate(push(nil, code, list(was), list(was)))
+		first := Aggregate(push(nil, code, list(old), list(old)))
 		id := first.Findings[0].ID
 		r := Aggregate(push(&first, tt.lines, tt.a, tt.b))
 		var got []string
@@ -202,8 +202,8 @@ func TestDismissalOfARewordedFinding(t *testing.T) {
 		{"more severe", at("Skipped rows", "off-by-one", "critical"), "a model holds it to be critical now, and it was dismissed as major"},
 		{"of the same category in other words", at("Page one is empty", "off-by-one", "major"), "a model words it otherwise now"},
 	} {
-		was := at("Rows are skipped", "off-by-one", "major")
-		first := Aggregate(push(nil, code, []pipeline.Finding{was}, []pipeline.Finding{was}))
+		old := at("Rows are skipped", "off-by-one", "major")
+		first := Aggregate(push(nil, code, []pipeline.Finding{old}, []pipeline.Finding{old}))
 		dismissal := pipeline.Dismissal{By: "ann", Reason: "fine", Surroundings: first.Findings[0].Surroundings[0]}
 		var memory pipeline.Memory
 		for _, id := range first.Findings[0].Fingerprints {
@@ -212,7 +212,7 @@ func TestDismissalOfARewordedFinding(t *testing.T) {
 		}
 		report := first
 		for range 3 { // a suppressed finding is matched again too
-			in := push(&report, code, []pipeline.Finding{was}, []pipeline.Finding{was})
+			in := push(&report, code, []pipeline.Finding{old}, []pipeline.Finding{old})
 			in.Memory = memory
 			report = Aggregate(in)
 		}
@@ -321,9 +321,9 @@ func TestDefectsOverPushes(t *testing.T) {
 			in.Memory = memory
 			// The models are asked whether two findings are one defect, and answer correctly.
 			in.Results = append(in.Results, pipeline.AgentResult{Agent: pipeline.Matcher, Model: "a", Status: pipeline.AgentOK})
-			said := &in.Results[len(in.Results)-1]
+			last := &in.Results[len(in.Results)-1]
 			for _, p := range Undecided(in, 100, func(*Pair) bool { return true }) {
-				said.Comparisons = append(said.Comparisons, pipeline.Comparison{One: p.OneKey, Other: p.OtherKey, Same: p.One.StartLine == p.Other.StartLine})
+				last.Comparisons = append(last.Comparisons, pipeline.Comparison{One: p.OneKey, Other: p.OtherKey, Same: p.One.StartLine == p.Other.StartLine})
 			}
 			r := Aggregate(in)
 			if len(r.Findings)+len(dismissedOf(r)) != alive {

@@ -17,15 +17,15 @@ func (w *work) compare() {
 	c := &w.report.Changes
 	w.report.Iteration, c.PreviousReport = prev.Iteration+1, prev.HeadSHA
 	last := slices.Concat(prev.Findings, prev.Unconfirmed)
-	was := map[string]bool{}
+	lastIDs := map[string]bool{}
 	for i := range last {
 		for _, id := range known(&last[i]) {
-			was[id] = true
+			lastIDs[id] = true
 		}
 	}
 	fixed := newFixed(prev.Fixed)
 	for _, f := range w.findings {
-		if f.knownBy(was) {
+		if f.knownBy(lastIDs) {
 			f.State = pipeline.StateOpen
 			c.Open++
 		} else {

@@ -422,8 +422,8 @@ func TestDismissingAModelsFindingKeepsTheRules(t *testing.T) {
 	if len(together.Findings) != 1 || together.Findings[0].Title != f.Title || together.Findings[0].Agent != "x" || len(together.Findings[0].Reviewers) != 2 {
 		t.Fatalf("%+v", together.Findings)
 	}
-	was := Aggregate(panel(outputs{x: {}, qualityA: {remark}})).Findings[0]
-	in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: was.ID, By: "ann", Reason: "fine", Override: true}}
+	old := Aggregate(panel(outputs{x: {}, qualityA: {remark}})).Findings[0]
+	in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: old.ID, By: "ann", Reason: "fine", Override: true}}
 	r := Aggregate(in)
 	if len(r.Suppressed) != 1 || len(r.Findings) != 1 || r.Findings[0].Agent != "x" || r.Decision != pipeline.DecisionNeedsFixes {
 		t.Errorf("decided %s, findings %+v, suppressed %+v", r.Decision, r.Findings, r.Suppressed)

@@ -36,7 +36,7 @@ func (w *work) inline(f *item) bool {
 		return false
 	}
 	f.addReason(w.ignoredBy(f, m))
-	w.setAside(f, pipeline.StateSuppressed, "inline: "+m.reason)
+	w.suppressFinding(f, pipeline.StateSuppressed, "inline: "+m.reason)
 	return true
 }
 

@@ -43,7 +43,7 @@ func (w *work) ignore(f *item, entries []ignoreEntry) bool {
 			return false
 		}
 		f.addReason("ignored by the config, for its path")
-		w.setAside(f, pipeline.StateSuppressed, "ignored by config: "+e.Reason)
+		w.suppressFinding(f, pipeline.StateSuppressed, "ignored by config: "+e.Reason)
 		return true
 	}
 	return false

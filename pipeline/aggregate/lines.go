@@ -35,15 +35,15 @@ func (x *lineIndex) of(path string) map[int]headLine {
 	free := !indents(x.files[path].Language)
 	for _, h := range x.files[path].Hunks {
 		for rest := h.Lines; len(rest) > 0; {
-			gone := leading(rest, pipeline.LineRemoved)
-			made := leading(rest[len(gone):], pipeline.LineAdded)
-			rest = rest[len(gone)+len(made):]
-			paired := free && len(gone) == len(made)
-			for i, l := range made {
-				lines[l.New] = headLineOf(l, paired && unindented(gone[i].Text) == unindented(l.Text), i == 0 && len(gone) > 0, gone)
+			removedLines := leading(rest, pipeline.LineRemoved)
+			addedLines := leading(rest[len(removedLines):], pipeline.LineAdded)
+			rest = rest[len(removedLines)+len(addedLines):]
+			paired := free && len(removedLines) == len(addedLines)
+			for i, l := range addedLines {
+				lines[l.New] = headLineOf(l, paired && unindented(removedLines[i].Text) == unindented(l.Text), i == 0 && len(removedLines) > 0, removedLines)
 			}
 			if len(rest) > 0 && rest[0].Op == pipeline.LineContext {
-				lines[rest[0].New] = headLineOf(rest[0], true, len(gone) > 0 && len(made) == 0, nil)
+				lines[rest[0].New] = headLineOf(rest[0], true, len(removedLines) > 0 && len(addedLines) == 0, nil)
 				rest = rest[1:]
 			}
 		}
@@ -75,8 +75,8 @@ func headLineOf(l pipeline.Line, same, cut bool, gone []pipeline.Line) headLine 
 		head.text = l.Text[:m.start]
 	}
 	m.old = same || slices.ContainsFunc(gone, func(g pipeline.Line) bool {
-		was := parseMarker(g)
-		return was != nil && was.reason == m.reason && slices.Equal(was.rules, m.rules)
+		oldMarker := parseMarker(g)
+		return oldMarker != nil && oldMarker.reason == m.reason && slices.Equal(oldMarker.rules, m.rules)
 	})
 	return head
 }

@@ -62,8 +62,8 @@ func TestProof(t *testing.T) {
 		if tt.proven {
 			want = pipeline.SeverityMajor
 		}
-		told := slices.Contains(f.Reasons, "major, by one model only")
-		if f.GateSeverity != want || told == tt.proven || r.Decision.Blocks() != tt.proven {
+		noted := slices.Contains(f.Reasons, "major, by one model only")
+		if f.GateSeverity != want || noted == tt.proven || r.Decision.Blocks() != tt.proven {
 			t.Errorf("%s: counts as %s, want %s (%s): %q", tt.name, f.GateSeverity, want, r.Decision, f.Reasons)
 		}
 	}
@@ -122,7 +122,7 @@ func TestHoldForAPerson(t *testing.T) {
 		if r.Decision != decision || r.Gate.Condition != condition || r.Counts.Warning != 1 {
 			t.Errorf("%s, one model's %s: %s by %q, %+v", tt.hold, tt.severity, r.Decision, r.Gate.Condition, r.Counts)
 		}
-		if told := slices.Contains(r.Findings[0].Reasons, "holds the gate: a person must decide"); told != tt.held {
+		if holds := slices.Contains(r.Findings[0].Reasons, "holds the gate: a person must decide"); holds != tt.held {
 			t.Errorf("%s, %s: reasons %q", tt.hold, tt.severity, r.Findings[0].Reasons)
 		}
 	}

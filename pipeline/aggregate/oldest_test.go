@@ -68,16 +68,16 @@ func TestRenameThatTheCodeHostReports(t *testing.T) {
 // The code host may report a rename on one head, and an added file on the next if too little of the
 // file is left.
 func TestRenameThatTheCodeHostReportsOnce(t *testing.T) {
-	told := func() Input {
+	renamed := func() Input {
 		in := head{"b.go": {"bad"}}.input()
 		in.Facts.Files[0].Status, in.Facts.Files[0].PreviousPath = pipeline.FileRenamed, "a.go"
 		return in
 	}
 	added := head{"b.go": {"bad"}}.input
 	const open = "new 0, open 1, resolved 0, unconfirmed 0, back []"
-	wantHistory(t, "told first", afterHeads(told(), added()), open)
-	wantHistory(t, "told later", afterHeads(added(), told()), open)
-	wantHistory(t, "before and after", afterHeads(head{"a.go": {"bad"}}.input(), told(), added(), told(), head{"a.go": {"bad"}}.input()), open)
+	wantHistory(t, "told first", afterHeads(renamed(), added()), open)
+	wantHistory(t, "told later", afterHeads(added(), renamed()), open)
+	wantHistory(t, "before and after", afterHeads(head{"a.go": {"bad"}}.input(), renamed(), added(), renamed(), head{"a.go": {"bad"}}.input()), open)
 }
 
 // The base renames a file that the change modifies.
@@ -123,9 +123,9 @@ func TestDismissedUnderAnotherName(t *testing.T) {
 // A model's findings in a file can't give other findings an identity that they would not have
 // without the model.
 func TestModelsRenameNothingForOthers(t *testing.T) {
-	said := finding("a.go", 1, "Anything", pipeline.SeverityInfo)
+	remark := finding("a.go", 1, "Anything", pipeline.SeverityInfo)
 	byModel := func(in Input, path string) Input {
-		f := said
+		f := remark
 		f.Path = path
 		in.Results = append(in.Results, pipeline.AgentResult{Agent: "llm", Model: "m", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{f}}})
 		return in

@@ -82,7 +82,7 @@ func (w *work) dismiss(f *item, dismissed map[string]pipeline.Dismissal) bool {
 		return false
 	}
 	f.addReason("dismissed by " + d.By)
-	w.setAside(f, pipeline.StateDismissed, "dismissed: "+d.Reason)
+	w.suppressFinding(f, pipeline.StateDismissed, "dismissed: "+d.Reason)
 	return true
 }
 

@@ -38,7 +38,7 @@ func (w *work) validate() {
 	w.identify()
 	w.keep(func(f *item) bool {
 		if f.Severity != pipeline.SeverityCritical && w.kind(f.Agent) != config.KindSecrets && !w.final(f) && isAbout(&f.Finding, protected) && deletes(&f.Finding) {
-			w.setAside(f, pipeline.StateSuppressed, "it recommends deleting a protected artifact")
+			w.suppressFinding(f, pipeline.StateSuppressed, "it recommends deleting a protected artifact")
 			return false
 		}
 		return true

@@ -203,7 +203,7 @@ func checkHistory(t *rapid.T, prev *pipeline.PreviousReport, r *pipeline.Report)
 			here[id] = true
 		}
 	}
-	is := func(list []pipeline.Finding, f pipeline.Finding) bool {
+	has := func(list []pipeline.Finding, f pipeline.Finding) bool {
 		return slices.ContainsFunc(list, func(x pipeline.Finding) bool {
 			x.State = f.State // it differs by what became of the finding
 			return cmp.Equal(x, f)
@@ -212,7 +212,7 @@ func checkHistory(t *rapid.T, prev *pipeline.PreviousReport, r *pipeline.Report)
 	for _, f := range slices.Concat(prev.Findings, prev.Unconfirmed) {
 		n := 0
 		for _, yes := range []bool{
-			slices.ContainsFunc(known(&f), func(id string) bool { return here[id] }), is(r.Changes.Resolved, f), is(r.Changes.Unconfirmed, f), is(r.Changes.NotRaised, f),
+			slices.ContainsFunc(known(&f), func(id string) bool { return here[id] }), has(r.Changes.Resolved, f), has(r.Changes.Unconfirmed, f), has(r.Changes.NotRaised, f),
 		} {
 			if yes {
 				n++

@@ -209,8 +209,8 @@ func (w *work) kind(agent string) string {
 	return ""
 }
 
-// setAside suppresses a finding with a reason. The report shows both.
-func (w *work) setAside(f *item, state pipeline.FindingState, reason string) {
+// suppressFinding suppresses a finding with a reason. The report shows both.
+func (w *work) suppressFinding(f *item, state pipeline.FindingState, reason string) {
 	f.State, f.GateSeverity = state, f.Severity
 	w.report.Suppressed = append(w.report.Suppressed, pipeline.Suppressed{Finding: f.Finding, Reason: reason})
 }

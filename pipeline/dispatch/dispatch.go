@@ -75,10 +75,10 @@ func Dispatch(ctx context.Context, m pipeline.AgentManifest, facts *pipeline.PRF
 			}
 			id := task.Entry.Agent
 			r := runner{agent: agents[id], task: task, options: o, limits: o.Limits(id)}
-			var seen Observation
-			results[i], seen = r.run(ctx)
+			var observation Observation
+			results[i], observation = r.run(ctx)
 			if o.Observe != nil && ctx.Err() == nil {
-				o.Observe(seen)
+				o.Observe(observation)
 			}
 		})
 	}
@@ -120,9 +120,9 @@ type answer struct {
 
 func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
 	id := r.task.Entry.Agent
-	seen := Observation{Agent: id, Model: r.task.Model}
+	observation := Observation{Agent: id, Model: r.task.Model}
 	start := time.Now() // monotonic: it only measures
-	a := r.attempts(ctx, &seen)
+	a := r.attempts(ctx, &observation)
 	result := pipeline.AgentResult{Agent: id, Model: r.task.Model, Run: r.task.Run, Stage: r.task.Entry.Stage}
 	result.Status, result.Note = r.status(a.err)
 	if a.err == nil || a.part {
@@ -136,12 +136,12 @@ func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
 		}
 		result.Citations = Citations(ctx, a.output.Findings, r.task.Facts, r.options, id)
 	}
-	seen.Duration, seen.Err = time.Since(start), a.err
+	observation.Duration, observation.Err = time.Since(start), a.err
 	if p := (*panicError)(nil); errors.As(a.err, &p) {
-		seen.Err = p // without the words for people around it
+		observation.Err = p // without the words for people around it
 	}
-	seen.Status = result.Status
-	return result, seen
+	observation.Status = result.Status
+	return result, observation
 }
 
 // attempts runs the agent until an attempt succeeds or fails for good, or until time or retries run
@@ -172,14 +172,14 @@ func (r runner) attempts(ctx context.Context, seen *Observation) (last answer) {
 		if a.err == nil || seen.Attempts > r.limits.Retries || !Temporary(a.err) {
 			return a
 		}
-		asked := retryAfter(a.err)
-		if end, ok := ctx.Deadline(); ok && time.Until(end) < asked {
+		wanted := retryAfter(a.err)
+		if end, ok := ctx.Deadline(); ok && time.Until(end) < wanted {
 			return a // there is no time for another attempt
 		}
 		select {
 		case <-ctx.Done():
 			return answer{err: context.Cause(ctx)}
-		case <-time.After(max(pause/2+rand.N(pause), asked)):
+		case <-time.After(max(pause/2+rand.N(pause), wanted)):
 		}
 		pause = min(2*pause, maxPause)
 	}

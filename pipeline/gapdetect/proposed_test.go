@@ -300,27 +300,27 @@ func TestProposalsOnlyAdd(t *testing.T) {
 		if after, _ := json.Marshal(m); string(after) != string(before) {
 			rt.Fatalf("the manifest given was changed:\n%s\n%s", before, after)
 		}
-		for _, was := range m.Entries {
-			is := got.Manifest.Entry(was.Agent)
-			if is == nil {
-				rt.Fatalf("%s is gone", was.Agent)
+		for _, oldEntry := range m.Entries {
+			newEntry := got.Manifest.Entry(oldEntry.Agent)
+			if newEntry == nil {
+				rt.Fatalf("%s is gone", oldEntry.Agent)
 				return
 			}
-			files := is.Scope.Files
-			for _, f := range was.Scope.Files {
+			files := newEntry.Scope.Files
+			for _, f := range oldEntry.Scope.Files {
 				if !slices.Contains(files, f) {
-					rt.Fatalf("%s no longer looks at %s", was.Agent, f)
+					rt.Fatalf("%s no longer looks at %s", oldEntry.Agent, f)
 				}
 			}
-			rest := *is
-			rest.Scope.Files = was.Scope.Files
-			if !cmp.Equal(was, rest) || !slices.IsSorted(files) {
-				rt.Fatalf("%+v became %+v", was, *is)
+			rest := *newEntry
+			rest.Scope.Files = oldEntry.Scope.Files
+			if !cmp.Equal(oldEntry, rest) || !slices.IsSorted(files) {
+				rt.Fatalf("%+v became %+v", oldEntry, *newEntry)
 			}
 		}
-		for _, is := range got.Manifest.Entries {
-			if m.Entry(is.Agent) == nil && (is.Required || is.Scope.All || is.AddedBy != pipeline.AddedByGapDetect || is.Stage == pipeline.ReviewStageSpec) {
-				rt.Fatalf("added %+v", is)
+		for _, newEntry := range got.Manifest.Entries {
+			if m.Entry(newEntry.Agent) == nil && (newEntry.Required || newEntry.Scope.All || newEntry.AddedBy != pipeline.AddedByGapDetect || newEntry.Stage == pipeline.ReviewStageSpec) {
+				rt.Fatalf("added %+v", newEntry)
 			}
 		}
 		if !cmp.Equal(signals[0], got.Log[0]) || got.Dropped() > got.All {

@@ -75,8 +75,8 @@ func TestFields(t *testing.T) {
 		for _, e := range f.Wrong {
 			wrong = append(wrong, fmt.Sprintf("%d: %s; %s", e.Column-1, e.Problem, e.Remedy))
 		}
-		if said := strings.Join(wrong, " | "); got != tt.want || said != tt.wrong {
-			t.Errorf("%s of %s: %s, wrong %q; want %s, %q", tt.how, tt.text, got, said, tt.want, tt.wrong)
+		if problems := strings.Join(wrong, " | "); got != tt.want || problems != tt.wrong {
+			t.Errorf("%s of %s: %s, wrong %q; want %s, %q", tt.how, tt.text, got, problems, tt.want, tt.wrong)
 		}
 	}
 	root, _ := Parse(&Document{}, []byte(`{"x": -0.0}`))

@@ -267,7 +267,7 @@ func (m *mender) str(quote byte, then int, some string) bool {
 
 // doubleQuoted doubles the backslashes that start no escape.
 func (m *mender) doubleQuoted() bool {
-	told := false
+	reported := false
 	m.take(1)
 	for m.at+1 < len(m.text) && len(m.inserted) < maxInserted {
 		c := m.text[m.at]
@@ -282,10 +282,10 @@ func (m *mender) doubleQuoted() bool {
 		case strings.IndexByte(`"\/bfnrtu`, m.text[m.at+1]) >= 0:
 			m.take(2)
 		default:
-			if !told {
+			if !reported {
 				m.found(m.at+1, faultEscape)
 			}
-			told = true
+			reported = true
 			m.take(1)
 			m.insert('\\')
 		}

@@ -62,7 +62,7 @@ func encodingMacros(lines []attributeLine) map[string]encoding {
 				continue
 			}
 			for _, word := range l.words {
-				if e, said := encodingWord(word, macros); said && (e != 0 || !l.unsure) {
+				if e, sets := encodingWord(word, macros); sets && (e != 0 || !l.unsure) {
 					macros[l.pattern] = e
 				}
 			}

@@ -58,7 +58,7 @@ func readAttributes(text []byte) (a attributes, why string) {
 		if counted++; counted > maxAttributeLines {
 			return attributesOfNone(text), fmt.Sprintf("more than %d of its lines say what files are", maxAttributeLines)
 		}
-		if _, said := set[attrEncoding]; said {
+		if _, sets := set[attrEncoding]; sets {
 			a.encodings = append(a.encodings, encodingLine{
 				encoding: e, at: len(patterns), everywhere: pattern == "", bytewise: strings.ContainsAny(pattern, "?["),
 			})
@@ -188,7 +188,7 @@ func (l *attributeLine) read(macros map[string]encoding) (pattern string, set ma
 	}
 	set = map[string]bool{}
 	for _, word := range l.words {
-		if as, said := encodingWord(word, macros); said {
+		if as, sets := encodingWord(word, macros); sets {
 			set[attrEncoding], e = as != 0, as
 		}
 		name, value, valued := strings.Cut(word, "=")
@@ -286,13 +286,13 @@ func WithoutAttributes(f pipeline.File) pipeline.File {
 func (a attributes) apply(f *pipeline.PRFacts) {
 	for i := range f.Files {
 		file := &f.Files[i]
-		if set, said := a.of(file.Path, attrGenerated); said {
+		if set, sets := a.of(file.Path, attrGenerated); sets {
 			file.Generated, file.GeneratedByPath = set, set
 		}
-		if set, said := a.of(file.Path, attrVendored); said {
+		if set, sets := a.of(file.Path, attrVendored); sets {
 			file.Vendored = set
 		}
-		if set, said := a.of(file.Path, attrDocumentation); said {
+		if set, sets := a.of(file.Path, attrDocumentation); sets {
 			file.Documentation = set
 		}
 	}
@@ -301,7 +301,7 @@ func (a attributes) apply(f *pipeline.PRFacts) {
 		if !u.Gating || !u.Unread() {
 			continue
 		}
-		if text, said := a.of(u.Path, attrText); said && !text {
+		if text, sets := a.of(u.Path, attrText); sets && !text {
 			u.Gating, u.Why = false, strings.TrimSuffix(u.Why, unknownRemedy)+binaryByBase
 		}
 	}

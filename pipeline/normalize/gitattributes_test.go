@@ -49,8 +49,8 @@ func TestAttributes(t *testing.T) {
 		if why != "" {
 			t.Fatalf("%q: %s", tt.text, why)
 		}
-		set, said := a.of(tt.path, tt.attribute)
-		if got := map[bool]string{true: map[bool]string{true: "set", false: "unset"}[set]}[said]; got != tt.want {
+		set, sets := a.of(tt.path, tt.attribute)
+		if got := map[bool]string{true: map[bool]string{true: "set", false: "unset"}[set]}[sets]; got != tt.want {
 			t.Errorf("%q: %s of %s is %q, want %q", tt.text, tt.attribute, tt.path, got, tt.want)
 		}
 	}
@@ -100,7 +100,7 @@ func FuzzAttributes(f *testing.F) {
 	f.Add("[a-\\] -text\n** binary\n{a binary", "{a")
 	f.Fuzz(func(t *testing.T, text, path string) {
 		a, why := readAttributes([]byte(text))
-		if set, said := a.of(path, attrText); why != "" && (set || said) {
+		if set, sets := a.of(path, attrText); why != "" && (set || sets) {
 			t.Errorf("a file that does not count sets something")
 		}
 	})
@@ -125,8 +125,8 @@ func TestSeparatorsOfAttributesAsInGit(t *testing.T) {
 			}
 			want := strings.TrimSpace(git("check-attr", "text", "--", "a.dat")) == "a.dat: text: unset"
 			a, why := readAttributes([]byte(line + "\n"))
-			set, said := a.of("a.dat", attrText)
-			if got := said && !set; got != want || why != "" {
+			set, sets := a.of("a.dat", attrText)
+			if got := sets && !set; got != want || why != "" {
 				t.Errorf("%q: binary %v, to git %v %s", line, got, want, why)
 			}
 		}
@@ -213,9 +213,9 @@ func TestPatternsOfAttributesAsInGit(t *testing.T) {
 		if why != "" {
 			t.Fatalf("%q: %s", tt.text, why)
 		}
-		said := strings.Split(git(append([]string{"check-attr", "-z", "working-tree-encoding", "--"}, paths...)...), "\x00")
+		answers := strings.Split(git(append([]string{"check-attr", "-z", "working-tree-encoding", "--"}, paths...)...), "\x00")
 		for i, path := range paths {
-			want, got := said[3*i+2] == "IBM037", a.encodingOf(path) != 0
+			want, got := answers[3*i+2] == "IBM037", a.encodingOf(path) != 0
 			if want && !got || tt.exact && got != want {
 				t.Errorf("%.99q: %s is encoded %v, to git %v", tt.text, path, got, want)
 			}

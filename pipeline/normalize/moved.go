@@ -27,13 +27,13 @@ func MovedIntoUse(before, after string) bool {
 	if before == "" || before == after {
 		return false
 	}
-	was, is := language(before), language(after)
+	oldLanguage, newLanguage := language(before), language(after)
 	switch {
-	case slices.Contains(prose, is) && is != "Text":
+	case slices.Contains(prose, newLanguage) && newLanguage != "Text":
 		return false
-	case family(was) != family(is):
+	case family(oldLanguage) != family(newLanguage):
 		return true
-	case !slices.Contains(byName, is):
+	case !slices.Contains(byName, newLanguage):
 		return false
 	}
 	const github = ".github/"

@@ -50,18 +50,18 @@ func submodules(files []pipeline.File) []pipeline.Incompleteness {
 var submoduleCommit = regexp.MustCompile(`^Subproject commit (?:[0-9a-f]{40}|[0-9a-f]{64})(?:-dirty)?$`)
 
 func isSubmodule(f *pipeline.File) bool {
-	is := false
+	isCommit := false
 	for i := range f.Hunks {
 		for j := range f.Hunks[i].Lines {
 			if l := &f.Hunks[i].Lines[j]; l.Op != pipeline.LineRemoved {
-				if is || !submoduleCommit.MatchString(l.Text) {
+				if isCommit || !submoduleCommit.MatchString(l.Text) {
 					return false
 				}
-				is = true
+				isCommit = true
 			}
 		}
 	}
-	return is
+	return isCommit
 }
 
 func isPointer(f *pipeline.File) bool {

@@ -89,18 +89,18 @@ func (r *Runner) carry(ctx context.Context, engine *Engine, v *pipeline.Review, 
 	if !ok {
 		return nil
 	}
-	was := last.Review
-	commits := sameCommits(v.Facts.Commits, was.Facts.Commits)
+	previous := last.Review
+	commits := sameCommits(v.Facts.Commits, previous.Facts.Commits)
 	out := carried{}
 	for i := range v.Manifest.Entries {
 		e := &v.Manifest.Entries[i]
-		before := was.Manifest.Entry(e.Agent)
+		before := previous.Manifest.Entry(e.Agent)
 		switch {
 		case c.reruns(e.Agent) || before == nil || !sameJSON(e, before):
 		case !sameHead && !r.readsFactsAlone(engine, e.Agent):
 		case !commits && r.readsCommits(engine, e.Agent):
 		default:
-			if results := finished(was, e.Agent, sameHead); results != nil {
+			if results := finished(previous, e.Agent, sameHead); results != nil {
 				out[e.Agent] = results
 			}
 		}
@@ -121,12 +121,12 @@ func (r *Runner) stillHolds(v *pipeline.Review, last *LastReview, c Carry) (same
 	if last == nil || last.Version != r.Version {
 		return false, false
 	}
-	was := last.Review
-	sameHead = was.Facts.Head.SHA == v.Facts.Head.SHA
+	previous := last.Review
+	sameHead = previous.Facts.Head.SHA == v.Facts.Head.SHA
 	if sameHead && !c.SameHead || !sameHead && !complete(&v.Facts) {
 		return sameHead, false
 	}
-	return sameHead, sameFacts(&v.Facts, &was.Facts) && sameJSON(v.Classification, was.Classification)
+	return sameHead, sameFacts(&v.Facts, &previous.Facts) && sameJSON(v.Classification, previous.Classification)
 }
 
 // reruns reports whether an agent runs in any case.

@@ -138,7 +138,7 @@ func TestCarryOnTheSameHead(t *testing.T) {
 			t.Errorf("%s: %s with %d findings became %s with %d", tt.name, a.Decision, len(a.Findings), b.Decision, len(b.Findings))
 		}
 		for _, row := range out.Review.Report.Coverage {
-			if told := row.Note == "its last result on this head stands"; told != slices.Contains(want, row.Agent) {
+			if noted := row.Note == "its last result on this head stands"; noted != slices.Contains(want, row.Agent) {
 				t.Errorf("%s: the coverage says %q of %s", tt.name, row.Note, row.Agent)
 			}
 		}
@@ -181,7 +181,7 @@ func TestCarryToAnotherHead(t *testing.T) {
 			t.Errorf("%s: carried %q", tt.name, got)
 		}
 		for _, row := range out.Review.Report.Coverage {
-			if told := row.Note == "carried over from head-1, whose change is equal"; told != slices.Contains(got, row.Agent) {
+			if noted := row.Note == "carried over from head-1, whose change is equal"; noted != slices.Contains(got, row.Agent) {
 				t.Errorf("%s: the coverage says %q of %s", tt.name, row.Note, row.Agent)
 			}
 		}
@@ -324,7 +324,7 @@ func TestCarryLooksCitationsUp(t *testing.T) {
 // When only the decision is made again, it stands.
 func TestCarryNoIOResultsToAnotherHead(t *testing.T) {
 	read := 0
-	outside := func(IOAgent) dispatch.Agent {
+	ioAgents := func(IOAgent) dispatch.Agent {
 		return reader{func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
 			read++
 			return pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{{Title: "Blocked", Severity: "major", Message: "No.", Confidence: 1, Path: reportPath}}}, nil
@@ -334,7 +334,7 @@ func TestCarryNoIOResultsToAnotherHead(t *testing.T) {
 	at := func(head string, carry Carry, reads int) Outcome {
 		src := c.first()
 		src.files, src.head = withReport(t).files, head
-		out, err := c.runner.Run(t.Context(), src, Options{Carry: carry, IOAgents: outside})
+		out, err := c.runner.Run(t.Context(), src, Options{Carry: carry, IOAgents: ioAgents})
 		if err != nil {
 			t.Fatal(err)
 		}

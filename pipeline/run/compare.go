@@ -66,10 +66,10 @@ func (a *comparisonAsker) Review(ctx context.Context, task dispatch.Task) (pipel
 
 // ReviewAndNote stores the answers.
 func (a *comparisonAsker) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
-	said, note, err := a.comparer.Compare(ctx, task, a.pairs)
+	comparisons, note, err := a.comparer.Compare(ctx, task, a.pairs)
 	if err == nil && ctx.Err() == nil {
 		a.mu.Lock()
-		a.said = said
+		a.said = comparisons
 		a.mu.Unlock()
 	}
 	return pipeline.AgentOutput{}, note, err
@@ -93,8 +93,8 @@ func (r *Runner) comparing(engine *Engine, o Options, each IOAgent, v *pipeline.
 		return nil
 	}
 	c := &comparing{consultation: newConsultation(each, settings.Reviewers[0], options), comparer: comparer}
-	for _, was := range r.lastRows(v, last, o.Carry, pipeline.Matcher, c.model) {
-		c.before = append(c.before, was.Comparisons...)
+	for _, lastRow := range r.lastRows(v, last, o.Carry, pipeline.Matcher, c.model) {
+		c.before = append(c.before, lastRow.Comparisons...)
 	}
 	return c
 }

@@ -123,11 +123,11 @@ func TestComparisonsAreCarried(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := func(o Outcome) string {
+	answers := func(o Outcome) string {
 		i := slices.IndexFunc(o.Review.Results, func(r pipeline.AgentResult) bool { return r.Agent == pipeline.Matcher })
 		return fmt.Sprint(o.Review.Results[i].Comparisons)
 	}
-	if asked != 1 || said(again) != said(was) || again.Review.Report.Decision != pipeline.DecisionNeedsFixes {
-		t.Errorf("asked %d times, %s and %s", asked, said(again), said(was))
+	if asked != 1 || answers(again) != answers(was) || again.Review.Report.Decision != pipeline.DecisionNeedsFixes {
+		t.Errorf("asked %d times, %s and %s", asked, answers(again), answers(was))
 	}
 }

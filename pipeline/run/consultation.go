@@ -42,19 +42,19 @@ func newConsultation(of IOAgent, model string, options dispatch.Options) consult
 
 // ask adds a question and its answers to the row. The error is that of ctx.
 func (a *consultation) ask(ctx context.Context, in aggregate.Input, q question) error {
-	asked := pipeline.AgentManifest{Entries: pipeline.List[pipeline.ManifestEntry]{{
+	manifest := pipeline.AgentManifest{Entries: pipeline.List[pipeline.ManifestEntry]{{
 		Agent: a.id, Scope: pipeline.AgentScope{All: true}, OnFailure: pipeline.OnFailureWarn, Models: pipeline.List[string]{a.model},
 	}}}
-	made, err := dispatch.Dispatch(ctx, asked, in.Facts, in.Classification, agents{a.id: q}, a.options)
+	results, err := dispatch.Dispatch(ctx, manifest, in.Facts, in.Classification, agents{a.id: q}, a.options)
 	if err != nil {
 		return fmt.Errorf("ask the %s: %w", a.id, err)
 	}
-	if len(made) != 1 {
+	if len(results) != 1 {
 		return errors.New("ask the " + a.id + ": no result")
 	}
 	row := a.result()
 	if row.Status == pipeline.AgentOK {
-		row.Status, row.Note = made[0].Status, joined(row.Note, made[0].Note)
+		row.Status, row.Note = results[0].Status, joined(row.Note, results[0].Note)
 	}
 	q.put(row)
 	return nil
@@ -74,9 +74,9 @@ func (r *Runner) lastRows(v *pipeline.Review, last *LastReview, c Carry, id, mod
 	if last == nil || last.Version != r.Version || last.Review.Facts.Config.Version != v.Facts.Config.Version || c.reruns(id) {
 		return nil
 	}
-	for _, was := range last.Review.Results {
-		if was.Agent == id && was.Model == model {
-			out = append(out, was)
+	for _, lastResult := range last.Review.Results {
+		if lastResult.Agent == id && lastResult.Model == model {
+			out = append(out, lastResult)
 		}
 	}
 	return out

@@ -117,8 +117,8 @@ func (r *Runner) ioAgents(cfg *config.Config, o Options, m *pipeline.AgentManife
 			continue
 		}
 		each.Agent, each.Config, each.Redact, each.Shares = a, cfg, r.Redact, shares(cfg, m, a.ID)
-		if made := o.IOAgents(each); made != nil {
-			all[a.ID] = made
+		if agent := o.IOAgents(each); agent != nil {
+			all[a.ID] = agent
 		}
 	}
 	maps.Copy(all, r.Agents)
@@ -136,15 +136,15 @@ func shares(cfg *config.Config, m *pipeline.AgentManifest, agent string) bool {
 	for i := range cfg.Agents {
 		_, documents[cfg.Agents[i].ID] = cfg.Agents[i].Reviewer()
 	}
-	asked := map[string]int{}
+	times := map[string]int{}
 	for i := range m.Entries {
 		if e := &m.Entries[i]; len(e.Models) > 0 && !documents[e.Agent] && sameJSON(e.Scope, own.Scope) {
 			for _, model := range e.Models {
-				asked[model]++
+				times[model]++
 			}
 		}
 	}
-	return slices.ContainsFunc(own.Models, func(model string) bool { return asked[model] > 1 })
+	return slices.ContainsFunc(own.Models, func(model string) bool { return times[model] > 1 })
 }
 
 // modelless replaces an agent that asks a language model if the server has none. It runs only if a

@@ -35,7 +35,7 @@ func TestExceptionsAndFinalAgents(t *testing.T) {
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		_, said := readExceptions(cfg, []byte(tt.text))
+		_, wrong := readExceptions(cfg, []byte(tt.text))
 		src := &excepting{inMemory{cfg: cfg, files: []raw.ChangedFile{{
 			Path: "sandbox/a.py", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+t = '" + oneToken + "'",
 		}}}, tt.text}
@@ -46,7 +46,7 @@ func TestExceptionsAndFinalAgents(t *testing.T) {
 		if d, allowed := out.Review.Report.Decision, tt.text == allows && tt.want == ""; d.Blocks() == allowed {
 			t.Errorf("%s: %s", name, d)
 		}
-		if got := strings.Join(said, "\n"); got != tt.want {
+		if got := strings.Join(wrong, "\n"); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}

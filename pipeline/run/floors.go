@@ -84,13 +84,13 @@ func (e *Engine) views(facts *pipeline.PRFacts) []*pipeline.PRFacts {
 	}
 	plain := *facts
 	plain.Files = nil
-	said := false
+	sets := false
 	for _, f := range facts.Files {
 		p := normalize.WithoutAttributes(f)
-		said = said || p.Generated != f.Generated || p.GeneratedByPath != f.GeneratedByPath || p.Vendored != f.Vendored || p.Documentation != f.Documentation
+		sets = sets || p.Generated != f.Generated || p.GeneratedByPath != f.GeneratedByPath || p.Vendored != f.Vendored || p.Documentation != f.Documentation
 		plain.Files = append(plain.Files, p)
 	}
-	if !said {
+	if !sets {
 		return []*pipeline.PRFacts{facts}
 	}
 	return []*pipeline.PRFacts{facts, &plain}

@@ -88,14 +88,14 @@ func (g *gapRun) ask(ctx context.Context, last *LastReview, o Options) ([]pipeli
 	}
 	asker := &gapAsker{choice: GapChoice{Manifest: g.review.Manifest, Agents: g.engine.gaps.Agents()}}
 	agents := agents{}
-	made := o.GapModel(IOAgent{Agent: config.Agent{ID: pipeline.GapDetector}, Config: g.engine.config, Redact: g.runner.Redact, RedactOther: g.beside, Used: g.timer.used, Answered: g.timer.answered})
-	if asker.model = made; made != nil {
+	gapModel := o.GapModel(IOAgent{Agent: config.Agent{ID: pipeline.GapDetector}, Config: g.engine.config, Redact: g.runner.Redact, RedactOther: g.beside, Used: g.timer.used, Answered: g.timer.answered})
+	if asker.model = gapModel; gapModel != nil {
 		agents[pipeline.GapDetector] = asker
 	}
-	asked := pipeline.AgentManifest{Entries: pipeline.List[pipeline.ManifestEntry]{{
+	manifest := pipeline.AgentManifest{Entries: pipeline.List[pipeline.ManifestEntry]{{
 		Agent: pipeline.GapDetector, Scope: pipeline.AgentScope{All: true}, OnFailure: pipeline.OnFailureWarn, Models: pipeline.List[string]{model},
 	}}}
-	results, err := dispatch.Dispatch(ctx, asked, &g.review.Facts, &g.review.Classification, agents, g.timer.dispatchOptions(g.engine.config, &g.review.Facts))
+	results, err := dispatch.Dispatch(ctx, manifest, &g.review.Facts, &g.review.Classification, agents, g.timer.dispatchOptions(g.engine.config, &g.review.Facts))
 	if err != nil {
 		return g.gaps, nil, fmt.Errorf("ask for gaps: %w", err)
 	}
@@ -130,14 +130,14 @@ func (g *gapRun) reuse(model string, last *LastReview, c Carry) *pipeline.AgentR
 	if _, ok := g.runner.stillHolds(g.review, last, c); !ok || c.reruns(pipeline.GapDetector) {
 		return nil
 	}
-	was := last.Review
-	results := finished(was, pipeline.GapDetector, true)
+	previous := last.Review
+	results := finished(previous, pipeline.GapDetector, true)
 	if len(results) != 1 || results[0].Model != model {
 		return nil
 	}
-	logged := gapdetect.Logged(was.Report.GapLog, model)
+	logged := gapdetect.Logged(previous.Report.GapLog, model)
 	proposed := g.propose(model, logged)
-	if len(proposed.Log)-len(g.gaps) != len(logged) || !sameJSON(proposed.Log, was.Report.GapLog) {
+	if len(proposed.Log)-len(g.gaps) != len(logged) || !sameJSON(proposed.Log, previous.Report.GapLog) {
 		return nil
 	}
 	g.take(&proposed)

@@ -230,15 +230,15 @@ func TestModelThatFailsToFindGaps(t *testing.T) {
 				if row := gapRow(report); row.Status != tc.status || !strings.Contains(row.Note, tc.note) || asked != tc.asked {
 					t.Errorf("coverage %+v after %d questions; want %s, %q after %d", row, asked, tc.status, tc.note, tc.asked)
 				}
-				was, is := &plain.Review, &out.Review
-				if stored(t, was.Manifest) != stored(t, is.Manifest) || stored(t, was.Report.GapLog) != stored(t, report.GapLog) || stored(t, was.Report.Findings) != stored(t, report.Findings) {
+				without, with := &plain.Review, &out.Review
+				if stored(t, without.Manifest) != stored(t, with.Manifest) || stored(t, without.Report.GapLog) != stored(t, report.GapLog) || stored(t, without.Report.Findings) != stored(t, report.Findings) {
 					t.Error("the failure made a difference")
 				}
-				said := slices.ContainsFunc(report.Incomplete, func(i pipeline.Incompleteness) bool {
+				named := slices.ContainsFunc(report.Incomplete, func(i pipeline.Incompleteness) bool {
 					return !i.Gating && strings.Contains(i.Why, pipeline.GapDetector)
 				})
-				if report.Decision != was.Report.Decision || !said || slices.ContainsFunc(report.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating }) {
-					t.Errorf("decided %s, was %s; incomplete %+v", report.Decision, was.Report.Decision, report.Incomplete)
+				if report.Decision != without.Report.Decision || !named || slices.ContainsFunc(report.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating }) {
+					t.Errorf("decided %s, was %s; incomplete %+v", report.Decision, without.Report.Decision, report.Incomplete)
 				}
 			})
 		})
@@ -370,8 +370,8 @@ func TestReviewWithGapsReplays(t *testing.T) {
 			Facts: &v.Facts, Classification: &v.Classification, Manifest: &v.Manifest, Results: v.Results, Gaps: v.Report.GapLog,
 			Previous: v.Previous, Memory: v.Memory, Config: out.Config, Rules: aggregate.RulesByID(out.Config),
 		})
-		if is, want := stored(t, again), stored(t, v.Report); is != want {
-			t.Errorf("replayed to\n%s\nwant\n%s", is, want)
+		if replayed, want := stored(t, again), stored(t, v.Report); replayed != want {
+			t.Errorf("replayed to\n%s\nwant\n%s", replayed, want)
 		}
 	}
 }
@@ -431,9 +431,9 @@ func TestGapsNeverLoosenTheGate(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		is, was := &out.Review.Report, &plain.Review.Report
-		if !is.Decision.Blocks() || is.Counts.Major < was.Counts.Major || is.Counts.Critical < was.Counts.Critical {
-			rt.Fatalf("decided %s with %+v, without it %s with %+v", is.Decision, is.Counts, was.Decision, was.Counts)
+		with, without := &out.Review.Report, &plain.Review.Report
+		if !with.Decision.Blocks() || with.Counts.Major < without.Counts.Major || with.Counts.Critical < without.Counts.Critical {
+			rt.Fatalf("decided %s with %+v, without it %s with %+v", with.Decision, with.Counts, without.Decision, without.Counts)
 		}
 		for _, e := range plain.Review.Manifest.Entries {
 			if out.Review.Manifest.Entry(e.Agent) == nil {

@@ -33,19 +33,19 @@ func withReport(t *testing.T) *inMemory {
 // Its results are in the report.
 func TestIOAgents(t *testing.T) {
 	token := "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
-	var made []string
+	var created []string
 	out, err := newRunner(t, nil).Run(t.Context(), withReport(t), Options{IOAgents: func(o IOAgent) dispatch.Agent {
-		made = append(made, o.Agent.ID+" of kind "+o.Agent.Kind)
+		created = append(created, o.Agent.ID+" of kind "+o.Agent.Kind)
 		return reader{func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
-			said := o.Redact("The token is " + token + ".")
-			return pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{{Title: "Blocked", Severity: "major", Message: said, Confidence: 1, Path: reportPath}}}, nil
+			redacted := o.Redact("The token is " + token + ".")
+			return pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{{Title: "Blocked", Severity: "major", Message: redacted, Confidence: 1, Path: reportPath}}}, nil
 		}}
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(made, []string{"review-reports of kind report"}) {
-		t.Errorf("made %q", made)
+	if !slices.Equal(created, []string{"review-reports of kind report"}) {
+		t.Errorf("made %q", created)
 	}
 	report := out.Review.Report
 	if len(report.ReviewReports) != 1 || len(report.Findings) != 1 || report.Decision != pipeline.DecisionNeedsFixes {
@@ -60,7 +60,7 @@ func TestIOAgents(t *testing.T) {
 
 // Review reports that nothing reads don't pass.
 func TestReportsThatNobodyReads(t *testing.T) {
-	for name, outside := range map[string]func(IOAgent) dispatch.Agent{
+	for name, ioAgents := range map[string]func(IOAgent) dispatch.Agent{
 		"no I/O agents": nil,
 		"unknown":       func(IOAgent) dispatch.Agent { return nil },
 		"failing": func(IOAgent) dispatch.Agent {
@@ -69,7 +69,7 @@ func TestReportsThatNobodyReads(t *testing.T) {
 			})
 		},
 	} {
-		out, err := newRunner(t, nil).Run(t.Context(), withReport(t), Options{IOAgents: outside})
+		out, err := newRunner(t, nil).Run(t.Context(), withReport(t), Options{IOAgents: ioAgents})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -161,11 +161,11 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, facts *pipeline
 		return fmt.Errorf("add what is final: %w", err)
 	}
 	in.Classification, in.Manifest = &classification, &manifest
-	asked := p.proposedGaps(engine, &in)
+	proposedRow := p.proposedGaps(engine, &in)
 	if in.Results, err = p.results(ctx, engine, in); err != nil {
 		return err
 	}
-	in.Results = append(in.Results, asked...)
+	in.Results = append(in.Results, proposedRow...)
 	report := aggregate.Aggregate(in)
 
 	repository := facts.Repository.FullName()
@@ -210,8 +210,8 @@ func (p *previewer) results(ctx context.Context, engine *Engine, in aggregate.In
 		results = append(results, p.resultsOf(e)...)
 	}
 	t := timer{now: p.runner.Now, record: &pipeline.RunRecord{}, options: Options{Panicked: p.options.Panicked}}
-	made, err := dispatch.Dispatch(ctx, run, in.Facts, in.Classification, builtIn, t.dispatchOptions(in.Config, in.Facts))
-	return append(results, made...), err
+	dispatched, err := dispatch.Dispatch(ctx, run, in.Facts, in.Classification, builtIn, t.dispatchOptions(in.Config, in.Facts))
+	return append(results, dispatched...), err
 }
 
 func (p *previewer) resultsOf(e pipeline.ManifestEntry) (results []pipeline.AgentResult) {

@@ -194,11 +194,11 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 			return out, err
 		}
 	}
-	var asked *pipeline.AgentResult
+	var gapResult *pipeline.AgentResult
 	if gapModelOf(out.Config, o) != "" {
 		failed = t.then(failed, pipeline.StageGapDetect, "asking for gaps", func() (err error) {
 			g := gapRun{runner: r, engine: engine, review: v, gaps: gaps, timer: t, beside: change.Text}
-			gaps, asked, err = g.ask(ctx, last, o)
+			gaps, gapResult, err = g.ask(ctx, last, o)
 			return err
 		})
 	}
@@ -226,8 +226,8 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 		s.compared = r.comparing(engine, o, each, v, last, s.options)
 		s.verified = r.verifying(engine, o, each, v, last, s.options)
 		v.Results, err = s.dispatch(ctx)
-		if asked != nil {
-			v.Results = append(v.Results, *asked)
+		if gapResult != nil {
+			v.Results = append(v.Results, *gapResult)
 		}
 		t.putAnswers(v.Results)
 		t.record.Agents = append(t.record.Agents, s.carried.timings()...)

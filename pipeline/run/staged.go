@@ -35,25 +35,25 @@ func (s *staged) dispatch(ctx context.Context) (pipeline.List[pipeline.AgentResu
 	if s.waits(all) {
 		now, later = splitStage(now, pipeline.ReviewStageQuality)
 	}
-	made, err := s.run(ctx, now)
+	results, err := s.run(ctx, now)
 	if err != nil {
-		return s.carried.with(made, all), err
+		return s.carried.with(results, all), err
 	}
 	if len(later.Entries) > 0 {
 		so := s.in
-		if so.Results, err = s.consult(ctx, s.carried.with(made, all)); err != nil {
+		if so.Results, err = s.consult(ctx, s.carried.with(results, all)); err != nil {
 			return so.Results, err
 		}
 		if aggregate.SpecFails(so) {
-			return s.withConsultations(s.carried.with(append(made, notAsked(later)...), all)), nil
+			return s.withConsultations(s.carried.with(append(results, notAsked(later)...), all)), nil
 		}
 		rest, err := s.run(ctx, later)
 		if err != nil {
-			return s.carried.with(append(made, rest...), all), err
+			return s.carried.with(append(results, rest...), all), err
 		}
-		made = append(made, rest...)
+		results = append(results, rest...)
 	}
-	return s.consult(ctx, s.carried.with(made, all))
+	return s.consult(ctx, s.carried.with(results, all))
 }
 
 // consult asks models about findings in the results, and returns the results with the answers so
@@ -85,9 +85,9 @@ func (s *staged) withConsultations(results pipeline.List[pipeline.AgentResult]) 
 }
 
 func (s *staged) run(ctx context.Context, m pipeline.AgentManifest) (pipeline.List[pipeline.AgentResult], error) {
-	made, err := dispatch.Dispatch(ctx, m, s.in.Facts, s.in.Classification, s.agents, s.options)
-	s.redact(made)
-	return made, err
+	results, err := dispatch.Dispatch(ctx, m, s.in.Facts, s.in.Classification, s.agents, s.options)
+	s.redact(results)
+	return results, err
 }
 
 // waits reports whether the quality stage waits for the spec stage. It does not on a pull request's

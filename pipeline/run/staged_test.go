@@ -294,12 +294,12 @@ func TestMissingRequiredModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := slices.ContainsFunc(out.Review.Report.Coverage, func(c pipeline.Coverage) bool {
+		shown := slices.ContainsFunc(out.Review.Report.Coverage, func(c pipeline.Coverage) bool {
 			return c.Agent == "spec-model" && strings.Contains(c.Note, "model_endpoints")
 		})
 		skipped := slices.ContainsFunc(out.Review.Manifest.Skipped, func(s pipeline.SkippedAgent) bool { return s.Agent == "spec-model" })
-		if d := out.Review.Report.Decision; d.Blocks() != required || said != required || skipped {
-			t.Errorf("required %t: %s, in the coverage %t, skipped %t", required, d, said, skipped)
+		if d := out.Review.Report.Decision; d.Blocks() != required || shown != required || skipped {
+			t.Errorf("required %t: %s, in the coverage %t, skipped %t", required, d, shown, skipped)
 		}
 	}
 }

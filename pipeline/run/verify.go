@@ -53,9 +53,9 @@ func (v *verifying) verify(ctx context.Context, in aggregate.Input, results pipe
 
 // reuse copies the answer about a finding from the last review, and reports whether there was one.
 func (v *verifying) reuse(d *aggregate.Doubt) bool {
-	said, ok := v.before[d.Key]
+	verification, ok := v.before[d.Key]
 	if ok = ok && v.stands(d); ok {
-		v.result().Verifications = append(v.result().Verifications, said)
+		v.result().Verifications = append(v.result().Verifications, verification)
 	}
 	return ok
 }
@@ -169,9 +169,9 @@ func (r *Runner) verifying(engine *Engine, o Options, each IOAgent, now *pipelin
 		return nil
 	}
 	v := &verifying{consultation: newConsultation(each, by, options), verifier: verifier, before: map[string]pipeline.Verification{}}
-	for _, was := range r.lastRows(now, last, o.Carry, pipeline.Verifier, by) {
-		for _, said := range was.Verifications {
-			v.before[said.Finding] = said
+	for _, lastRow := range r.lastRows(now, last, o.Carry, pipeline.Verifier, by) {
+		for _, verification := range lastRow.Verifications {
+			v.before[verification.Finding] = verification
 		}
 	}
 	v.stands = func(d *aggregate.Doubt) bool {

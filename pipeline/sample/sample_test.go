@@ -45,10 +45,10 @@ func TestOf(t *testing.T) {
 func TestCheck(t *testing.T) {
 	drawn := 0
 	Check(t, func(*rapid.T) { drawn++ })
-	said := os.Getenv("RAPID_CHECKS") != "" || slices.ContainsFunc(os.Args, func(arg string) bool { return strings.Contains(arg, "rapid.checks") })
+	set := os.Getenv("RAPID_CHECKS") != "" || slices.ContainsFunc(os.Args, func(arg string) bool { return strings.Contains(arg, "rapid.checks") })
 	want := draws
 	switch {
-	case said:
+	case set:
 		want, _ = strconv.Atoi(flag.Lookup("rapid.checks").Value.String()) // the flag is an int
 	case Full():
 		want = 100

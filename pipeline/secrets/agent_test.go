@@ -94,8 +94,8 @@ func TestAgentWarnsOncePerKind(t *testing.T) {
 	var got, more []string
 	for _, f := range out.Findings {
 		got = append(got, f.Path)
-		if _, told, ok := strings.Cut(f.Message, "There "); ok {
-			more = append(more, f.Path+": "+told)
+		if _, counted, ok := strings.Cut(f.Message, "There "); ok {
+			more = append(more, f.Path+": "+counted)
 		}
 	}
 	if diff := cmp.Diff([]string{"tests/ca.key: are 2 more of its kind, which are not listed."}, more); diff != "" {

@@ -253,8 +253,8 @@ func allOf[T any](v any) (out []T, ok bool) {
 	}
 	list, ok := v.([]any)
 	for _, e := range list {
-		t, is := e.(T)
-		if !is {
+		t, typed := e.(T)
+		if !typed {
 			return nil, false
 		}
 		out = append(out, t)

@@ -43,9 +43,9 @@ func (h *heres) begin(l *language, text string) {
 	if !strings.Contains(text, l.here) {
 		return
 	}
-	begun, known := l.heresIn(text, h.doubt)
-	if len(begun) > 0 {
-		h.open = append(slices.Clip(h.open), begun)
+	newHeres, known := l.heresIn(text, h.doubt)
+	if len(newHeres) > 0 {
+		h.open = append(slices.Clip(h.open), newHeres)
 	}
 	n := 0
 	for _, o := range h.open {
