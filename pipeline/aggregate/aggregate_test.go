@@ -138,7 +138,7 @@ func TestProtectedArtifactsThatFindingsName(t *testing.T) {
 		f := finding("", 0, tt.title, pipeline.SeverityMajor)
 		f.Section, f.Recommendation = tt.section, tt.advice
 		if r := Aggregate(panel(outputs{x: {f}})); (len(r.Suppressed) == 1) != tt.aside {
-			t.Errorf("%+v: %d set aside", tt, len(r.Suppressed))
+			t.Errorf("%+v: %d suppressed", tt, len(r.Suppressed))
 		}
 	}
 	// A finding with a path is about that file, whatever files its words name.

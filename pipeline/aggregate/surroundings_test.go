@@ -57,7 +57,7 @@ func TestDismissalIsBoundToTheCodeAround(t *testing.T) {
 		later := slices.Index(lines, "bad()") + 1
 		r := dismissing(golang(code), golang(lines), 21, later)
 		if len(r.Findings)+len(r.Suppressed) != 1 {
-			t.Fatalf("%d findings, %d set aside", len(r.Findings), len(r.Suppressed))
+			t.Fatalf("%d findings, %d suppressed", len(r.Findings), len(r.Suppressed))
 		}
 		if len(r.Findings) == 1 && (!strings.HasPrefix(r.Findings[0].Reasons[0], pipeline.ReasonNotDismissed+"the code around it has changed since carol") || !r.Decision.Blocks()) {
 			t.Errorf("%+v", r.Findings[0])
@@ -311,7 +311,7 @@ func TestDismissalIsBoundToThePlaceInTheFile(t *testing.T) {
 		"with a comment opened below":  {base, moved(base, 40, "bad()", "/* why"), 40, false},
 	} {
 		if r := dismissing(moved(tt.base, 40, "bad()"), tt.after, 40, tt.line); (len(r.Suppressed) == 1) != tt.held {
-			t.Errorf("%s: %d set aside", name, len(r.Suppressed))
+			t.Errorf("%s: %d suppressed", name, len(r.Suppressed))
 		}
 	}
 }
@@ -440,7 +440,7 @@ func TestDismissalOutsideFiles(t *testing.T) {
 		in = one(f)
 		in.Memory, in.Facts = memory, facts
 		if r := Aggregate(in); (len(r.Suppressed) == 1) != tt.held {
-			t.Errorf("%s: %d set aside, %+v", name, len(r.Suppressed), r.Findings)
+			t.Errorf("%s: %d suppressed, %+v", name, len(r.Suppressed), r.Findings)
 		}
 	}
 }
@@ -470,7 +470,7 @@ func TestDismissalOfARuleAboutTheWholeChange(t *testing.T) {
 		in := at(tt.after...)
 		in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: first.ID, Reason: "harmless", By: "carol", Surroundings: first.Surroundings[0]}}
 		if r := Aggregate(in); (len(r.Suppressed) == 1) != tt.held {
-			t.Errorf("%s, then %q: %d set aside", tt.severity, tt.after, len(r.Suppressed))
+			t.Errorf("%s, then %q: %d suppressed", tt.severity, tt.after, len(r.Suppressed))
 		}
 	}
 }
@@ -488,7 +488,7 @@ func TestDismissalOfAWholeFile(t *testing.T) {
 		"a line":    {append(slices.Clone(code), "x()"), false},
 	} {
 		if r := dismissing(golang(code), golang(tt.after), 0, 0); (len(r.Suppressed) == 1) != tt.held {
-			t.Errorf("%s: %d set aside", name, len(r.Suppressed))
+			t.Errorf("%s: %d suppressed", name, len(r.Suppressed))
 		}
 	}
 	in := one(ruled(0, pipeline.SeverityMajor))
@@ -513,7 +513,7 @@ func TestDismissalOfAnOlderVersion(t *testing.T) {
 	for around, held := range map[string]bool{"": true, pipeline.SurroundingsUnknown: false} {
 		in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: first.ID, Path: "c.go", Reason: "harmless", By: "carol", Surroundings: around}}
 		if r := Aggregate(in); (len(r.Suppressed) == 1) != held {
-			t.Errorf("%q: %d set aside", around, len(r.Suppressed))
+			t.Errorf("%q: %d suppressed", around, len(r.Suppressed))
 		}
 	}
 }
@@ -531,7 +531,7 @@ func TestAcceptanceIsBoundToTheCodeAround(t *testing.T) {
 		in := with(above)
 		in.Memory.Accepted = pipeline.List[pipeline.Acceptance]{{Fingerprint: first.ID, By: "carol", Ignore: "a sandbox", Surroundings: first.Surroundings[0]}}
 		if r := Aggregate(in); (len(r.Suppressed) == 1) != held {
-			t.Errorf("%s above: %d set aside", above, len(r.Suppressed))
+			t.Errorf("%s above: %d suppressed", above, len(r.Suppressed))
 		}
 		in.Memory.Accepted[0].Ignore = ""
 		r := Aggregate(in)

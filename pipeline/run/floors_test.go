@@ -227,7 +227,7 @@ func TestFinalHoldsWhateverRepositoryAndAuthorSay(t *testing.T) {
 		}
 		if i := slices.IndexFunc(got.Findings, func(f pipeline.Finding) bool { return f.RuleID == "held" }); i < 0 ||
 			got.Findings[i].GateSeverity.Rank() < pipeline.SeverityMajor.Rank() {
-			t.Fatalf("the final finding is not in the gate: %+v; set aside: %+v", got.Findings, got.Suppressed)
+			t.Fatalf("the final finding is not in the gate: %+v; suppressed: %+v", got.Findings, got.Suppressed)
 		}
 		if below.Mode("acme/shop") == config.ModeEnforce && cfg.Mode("acme/shop") != config.ModeEnforce {
 			t.Fatalf("the mode is %s", cfg.Mode("acme/shop"))

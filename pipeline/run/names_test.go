@@ -64,7 +64,7 @@ func TestDismissalOfATokenInAName(t *testing.T) {
 			t.Errorf("%s: reasons %q", name, r.Findings[0].Reasons)
 		}
 		if (len(r.Suppressed) == 1) != tt.held || r.Decision.Blocks() == tt.held {
-			t.Errorf("%s: %s, %d set aside, findings %+v", name, r.Decision, len(r.Suppressed), r.Findings)
+			t.Errorf("%s: %s, %d suppressed, findings %+v", name, r.Decision, len(r.Suppressed), r.Findings)
 		}
 	}
 }
