@@ -87,9 +87,9 @@ func (w *work) holdFinal() {
 	}
 }
 
-// floorDecision is what a floor decides about its final findings. Its layer must not be in spared,
-// the layers for which a person with the authority decided. If an agent that looks for final
-// findings did not finish, it may have missed some.
+// floorDecision is what a floor decides about its final findings. For the layers in spared, a
+// person with the authority has decided, so it is a pass. If an agent that looks for final findings
+// did not finish, it may have missed some, and the decision is at least needs_fixes.
 func (w *work) floorDecision(floor *config.Floor, spared []string) (pipeline.Decision, string) {
 	decision, condition := pipeline.DecisionPass, policies.NoCondition
 	if slices.Contains(spared, floor.Layer) {

@@ -29,7 +29,7 @@ func prove(same []*item) {
 	classes := bySides(same)
 	opposed := opposedWithin(classes)
 	for i, class := range classes {
-		by := map[string]bool{} // the models that don't oppose f
+		by := map[string]bool{} // the models that don't oppose the class
 		others := false
 		for k, other := range classes {
 			if class[0].sides.opposes(other[0].sides) {

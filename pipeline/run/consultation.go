@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// consultation asks a model about what agents found. It works like dispatch: with the same limits,
-// and as little able to make a review fail.
+// consultation asks a model about what agents found. Dispatch runs it like an agent, so it has the
+// same limits and can't make a review fail.
 type consultation struct {
 	id, model string
 	options   dispatch.Options
@@ -28,7 +28,7 @@ type question interface {
 	put(row *pipeline.AgentResult)
 }
 
-// consultation completes each to the agent that stands for a consultation.
+// consultation returns each as the agent that represents a consultation.
 func (r *Runner) consultation(engine *Engine, each IOAgent, id string) IOAgent {
 	each.Agent, each.Config, each.Redact = config.Agent{ID: id}, engine.config, r.Redact
 	return each
@@ -60,7 +60,7 @@ func (a *consultation) ask(ctx context.Context, in aggregate.Input, q question) 
 	return nil
 }
 
-// result is the row, or nil if nothing was added to it.
+// result returns the row. It creates the row if there is none yet.
 func (a *consultation) result() *pipeline.AgentResult {
 	if a.row == nil {
 		a.row = &pipeline.AgentResult{Agent: a.id, Model: a.model, Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Agent: a.id, Model: a.model}}

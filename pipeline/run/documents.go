@@ -10,20 +10,20 @@ import (
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
-// settled is an input in which the review reports of people and those that models made of the same
-// documents replace one another: a person's report replaces what the models found before it, and a
-// model's report replaces a missing mandatory one.
-func settled(in aggregate.Input) aggregate.Input {
-	in.Previous, in.Again = overtaken(in.Previous, in.Results), overtaken(in.Again, in.Results)
+// reconciled is an input in which review reports and models' reviews of the same documents replace
+// one another: a review report replaces what models found before it, and a model's review replaces
+// a missing mandatory report.
+func reconciled(in aggregate.Input) aggregate.Input {
+	in.Previous, in.Again = replacedByReports(in.Previous, in.Results), replacedByReports(in.Again, in.Results)
 	in.Results = completed(in)
 	return in
 }
 
-// overtaken is the previous report after review reports replaced models' findings. A finding that
-// only the models of one reviewer made in a document loses its surroundings if a review report now
-// replaces the models' review. As with changed lines, it is then gone unless somebody raises it
-// again.
-func overtaken(was *pipeline.PreviousReport, results []pipeline.AgentResult) *pipeline.PreviousReport {
+// replacedByReports is the previous report after review reports replaced models' findings. A
+// finding that only the models of one reviewer made in a document loses its surroundings if a
+// review report now replaces the models' review. As with changed lines, it is then gone unless
+// somebody raises it again.
+func replacedByReports(was *pipeline.PreviousReport, results []pipeline.AgentResult) *pipeline.PreviousReport {
 	by := map[[2]string]bool{} // by agent and document
 	for _, r := range results {
 		for _, d := range r.Documents {
@@ -59,10 +59,10 @@ func judged(results []pipeline.AgentResult, place string) bool {
 	})
 }
 
-// completed returns the results in which outcomes of review reports that lacked only a mandatory
-// review count a model's review instead.
+// completed returns the results with the outcomes of review reports completed: if an outcome lacks
+// only a mandatory review and a model made it, the model's review counts.
 func completed(in aggregate.Input) pipeline.List[pipeline.AgentResult] {
-	reviewed := map[string][]string{} // the documents, by the reviewer's role
+	reviewed := map[string][]string{} // the documents that models reviewed, by the reviewer that they stand in for
 	for i := range in.Config.Agents {
 		a := &in.Config.Agents[i]
 		by, ok := a.Reviewer()

@@ -15,7 +15,7 @@ const (
 
 // A review report replaces what the models of its reviewer found in its document, and nothing else,
 // and only if the report was judged.
-func TestOvertaken(t *testing.T) {
+func TestReportsReplaceModelsFindings(t *testing.T) {
 	finding := func(path string, by ...pipeline.Maker) pipeline.Finding {
 		return pipeline.Finding{Path: path, Agent: by[0].Agent, Model: by[0].Model, FoundBy: by, Surroundings: pipeline.List[string]{"x"}}
 	}
@@ -33,7 +33,7 @@ func TestOvertaken(t *testing.T) {
 		{Path: aSpec, Report: aReport}, {Path: "specs/8/SPEC.md"},
 	}}
 	judge := pipeline.AgentResult{Agent: "reports", Status: pipeline.AgentOK, Reports: pipeline.List[pipeline.ReviewReportOutcome]{{Place: "specs/7/review"}}}
-	got := overtaken(was, []pipeline.AgentResult{stands, judge})
+	got := replacedByReports(was, []pipeline.AgentResult{stands, judge})
 	for i, gone := range []bool{true, false, false, false} {
 		if (len(got.Findings[i].Surroundings) == 0) != gone {
 			t.Errorf("finding %d: %+v", i, got.Findings[i])
@@ -44,7 +44,7 @@ func TestOvertaken(t *testing.T) {
 	}
 	judge.Status = pipeline.AgentFailed
 	for name, results := range map[string][]pipeline.AgentResult{"nobody judged": {stands}, "the judge failed": {stands, judge}} {
-		if got := overtaken(was, results); got != was {
+		if got := replacedByReports(was, results); got != was {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -52,7 +52,7 @@ func TestOvertaken(t *testing.T) {
 
 // A model's review counts as a mandatory report about the same document, and changes nothing that a
 // report itself says.
-func TestCompleted(t *testing.T) {
+func TestModelsReviewCompletesReports(t *testing.T) {
 	by, _ := reviewreport.ReviewerOf(reviewreport.AgentSpecReviewer)
 	reports := func(agent string, status string) (pipeline.ReviewReportOutcome, []pipeline.Finding) {
 		list := []reviewreport.Report{{Path: aReport, Record: reviewreport.Record{Status: status, Agent: agent}}}

@@ -24,8 +24,8 @@ type GapChoice struct {
 	Agents   []config.Agent
 }
 
-// gapAsker asks a model for gaps in the form that dispatch runs: with the same limits as agents,
-// and as little able to make a review fail.
+// gapAsker asks a model for gaps. Dispatch runs it like an agent, so it has the same limits and
+// can't make a review fail.
 type gapAsker struct {
 	model  GapModel
 	choice GapChoice

@@ -237,7 +237,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 		return out, err
 	}
 	in.Results, in.Failed = v.Results, failed
-	in = settled(in)
+	in = reconciled(in)
 	failed = t.then(nil, pipeline.StageAggregate, "deciding", func() error {
 		v.Report = aggregate.Aggregate(in)
 		return nil
