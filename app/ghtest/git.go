@@ -56,8 +56,7 @@ func (g *git) run(args ...string) ([]byte, error) {
 	if err := g.sync(); err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(g.ctx, "git", append([]string{"--git-dir=" + g.dir, "-c", "core.quotePath=false"}, args...)...)
-	cmd.Env = gitEnv()
+	cmd := gitCommand(g.ctx, append([]string{"--git-dir=" + g.dir, "-c", "core.quotePath=false"}, args...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -68,6 +67,20 @@ func (g *git) run(args ...string) ([]byte, error) {
 		return nil, fmt.Errorf("run git %s: %w", args[0], err)
 	}
 	return out, nil
+}
+
+// findGit finds git once, so that a test may take it from the path of what it tests.
+var findGit = sync.OnceValues(func() (string, error) { return exec.LookPath("git") })
+
+// gitCommand is a command of git.
+func gitCommand(ctx context.Context, args ...string) *exec.Cmd {
+	program, err := findGit()
+	if err != nil {
+		program = "git" // which says the same when it is run
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = gitEnv()
+	return cmd
 }
 
 // gitEnv is the environment of git without anything that points it elsewhere,
@@ -365,8 +378,7 @@ func (g *git) kind(sha string) (string, error) {
 // here, without copying them, and resolves revisions of it.
 func (g *git) borrow(dir string, revs ...string) ([]string, error) {
 	there := func(args ...string) ([]byte, error) {
-		cmd := exec.CommandContext(g.ctx, "git", append([]string{"-C", dir, "rev-parse"}, args...)...)
-		cmd.Env = gitEnv()
+		cmd := gitCommand(g.ctx, append([]string{"-C", dir, "rev-parse"}, args...)...)
 		return cmd.Output()
 	}
 	objects, err := there("--path-format=absolute", "--git-path", "objects")

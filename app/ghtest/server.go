@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"sync"
 	"time"
 )
@@ -88,7 +87,7 @@ type Server struct {
 // New starts a Server. Close must be called to end it. It fails if there is no
 // git to run, or nothing to listen on.
 func New(opts Options) (*Server, error) {
-	if _, err := exec.LookPath("git"); err != nil {
+	if _, err := findGit(); err != nil {
 		return nil, fmt.Errorf("find git, which keeps the repositories: %w", err)
 	}
 	opts = opts.withDefaults()

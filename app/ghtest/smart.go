@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/textproto"
-	"os/exec"
 	"strconv"
 	"strings"
 )
@@ -18,6 +17,9 @@ import (
 var gitRoutes = []*route{
 	{method: "GET", template: "/{owner}/{repo}/info/refs", auth: asGit, needs: readContents, free: true, serve: serveGit},
 	{method: "POST", template: "/{owner}/{repo}/git-upload-pack", auth: asGit, needs: readContents, free: true, serve: serveGit},
+	// Git tries its older protocol where the answer is not of the newer one. GitHub does
+	// not speak it.
+	{method: "GET", template: "/{owner}/{repo}/HEAD", auth: asGit, free: true, serve: func(*call) *Response { return notFound() }},
 }
 
 // serveGit has git itself answer, from the repository's objects. Any of them may
@@ -31,8 +33,8 @@ func serveGit(c *call) *Response {
 		return broken(err)
 	}
 	_, path, _ := strings.Cut(c.req.URL.Path, ".git/")
-	cmd := exec.CommandContext(c.ctx, "git", "http-backend")
-	cmd.Env = append(gitEnv(),
+	cmd := gitCommand(c.ctx, "http-backend")
+	cmd.Env = append(cmd.Env,
 		"GIT_PROJECT_ROOT="+c.repo.git.dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x-access-token",
 		"PATH_INFO=/"+path, "REQUEST_METHOD="+c.route.method, "QUERY_STRING="+c.req.URL.RawQuery,
 		"CONTENT_TYPE="+c.req.Header.Get("Content-Type"), "CONTENT_LENGTH="+strconv.Itoa(len(c.body)),
