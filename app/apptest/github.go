@@ -11,6 +11,9 @@ const (
 	RoutePull        = "GET /repos/{owner}/{repo}/pulls/{pull_number}"
 	RouteFiles       = "GET /repos/{owner}/{repo}/pulls/{pull_number}/files"
 	RouteTree        = "GET /repos/{owner}/{repo}/git/trees/{tree_sha}"
+	RouteContents    = "GET /repos/{owner}/{repo}/contents/{path}"
+	RouteRefs        = "GET /{owner}/{repo}/info/refs"        // git's
+	RouteUpload      = "POST /{owner}/{repo}/git-upload-pack" // git's, of objects
 	RouteComment     = "POST /repos/{owner}/{repo}/issues/{issue_number}/comments"
 	RouteReact       = "POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions"
 	RoutePatchCheck  = "PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}"

@@ -123,6 +123,14 @@ func (w *World) Twin(title string) *ghtest.PullRequest {
 	return w.Repo.OpenPR(ghtest.PR{Title: title, Body: GoodBody, Base: "release"})
 }
 
+// HideContents leaves the App what GitHub's lists show of a change: contents are not
+// found, and git is refused. show ends that.
+func (w *World) HideContents() (show func()) {
+	contents := w.GH.On(RouteContents, func(x *ghtest.Exchange) { x.Fail(404, "Not Found") })
+	refs := w.GH.On(RouteRefs, func(x *ghtest.Exchange) { x.Fail(403, "Not accessible") })
+	return func() { contents(); refs() }
+}
+
 // Release branches release off.
 func (w *World) Release() {
 	w.Repo.Commit("release", ghtest.Files{"RELEASE": "1.0\n"}, "branch off")

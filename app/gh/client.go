@@ -25,6 +25,9 @@ type Config struct {
 	// V3URL and V4URL are the roots of the REST and GraphQL APIs. Default:
 	// those of github.com.
 	V3URL, V4URL string
+	// WebURL is where people open that GitHub. Git finds the repositories there if
+	// V3URL is a proxy's. May be empty.
+	WebURL string
 	// Transport carries the requests. Default: one of its own.
 	Transport http.RoundTripper
 	UserAgent string // default "reviewgate"
@@ -75,9 +78,8 @@ const (
 	// largest config file, of which an eighth of all must do.
 	maxHTTPCache = 16 << 20
 	maxPinned    = 8 * maxConfigFile
-	// defaultCallsPerReview is several times what the largest pull request that
-	// GitHub shows whole takes: 30 pages of files, 3 of commits, and 20 files
-	// looked into. The others go to contents of files that it leaves out.
+	// defaultCallsPerReview is several times what the largest pull request takes: 30
+	// pages of files, 10 of commits, 8 contents or a fetch, and what agents read.
 	defaultCallsPerReview = 300
 )
 
@@ -195,7 +197,7 @@ func New(c Config) (*Client, error) {
 		pinned:          newLRU[[]byte](maxPinned),
 		organisations:   newOrganisations(),
 		inFlight:        make(chan struct{}, maxInFlight),
-		git:             gitRoot(root),
+		git:             gitRoot(root, c.WebURL),
 		fetching:        make(chan struct{}, maxFetches),
 		diffing:         make(chan struct{}, 1),
 		now:             time.Now,

@@ -123,11 +123,11 @@ func TestPullRequestBecomesFacts(t *testing.T) {
 	if f.Head.SHA != p.HeadSHA() || f.Base.SHA != p.BaseSHA() || f.Commits[1].Message != "set the rate" {
 		t.Errorf("head %s, base %s, commits %+v", f.Head.SHA, f.Base.SHA, f.Commits)
 	}
-	if src.Calls() != 7 { // a token, the pull request, files, commits, what the moved file was, the modes, and the picture
+	if src.Calls() != 10 { // a token, the pull request, files, commits, where it begins, and for the picture a token of git's and its four
 		t.Errorf("%d calls: %+v", src.Calls(), w.hub.Calls())
 	}
-	if _, again := w.facts(w.target(p)); again.Calls() != 3 {
-		t.Errorf("%d calls once token and tree are known", again.Calls())
+	if _, again := w.facts(w.target(p)); again.Calls() != 8 {
+		t.Errorf("%d calls once a token and the beginning are known", again.Calls())
 	}
 	if u := w.hub.Unexpected(); len(u) > 0 {
 		t.Errorf("unexpected calls %+v", u)

@@ -17,7 +17,7 @@
 // reading pull requests, for an organisation's config to reading its repository
 // .github, and for git to reading contents. A client, with its token, is kept for each repository that
 // was lately worked on. Cached answers are always validated with GitHub; only
-// trees, blobs and comparisons, which their SHAs pin, are taken from memory
+// trees, contents and comparisons, which their SHAs pin, are taken from memory
 // unasked, and an organisation's config for a minute.
 //
 // Rate limits belong to an installation, or to the App itself, which is
@@ -25,14 +25,12 @@
 // asked again before the time that it named; Config.OnRefused and Client.Refuse
 // carry that over to other processes.
 //
-// What GitHub's lists leave out of a change (files beyond 3,000, or 300 in a
-// merge group, long diffs, commits beyond 250) is read another way, as far as the
-// calls of a review go: files are found by comparing trees, and lines by comparing
-// contents that are read by name. Where those are more than there are calls for,
-// git fetches what differs. Moves of files that are only similar are found where
-// GitHub or git looks for them; among files that only trees tell of, a file that
-// moved and changed is one removed and one added. Such files are known by name,
-// and each whose lines could not be read is said to be incomplete.
+// GitHub's lists leave out a part of a large change: files beyond 3,000, or 300 in a
+// merge group, long diffs, and all of a file that GitHub takes for binary. If all files
+// are listed and at most eight contents tell the rest, those are read one by one.
+// Otherwise git fetches the change, and its diff replaces the list. If git can't, the
+// list stands, and every file that is not known in full is said to be incomplete.
+// Commits beyond 250 are read from a comparison.
 //
 // Every error is a *review.HostError, which says whether trying again can
 // help. No write is ever repeated here: whether it happened must be looked up

@@ -34,19 +34,21 @@ func (s *source) File(ctx context.Context, commit, path string, most int64) ([]b
 	if !shaPattern.MatchString(commit) {
 		return nil, &ports.HostError{Op: op, Kind: ports.HostInvalid, Err: fmt.Errorf("%q is not a commit's SHA", clean(commit))}
 	}
+	f, err := s.fileAt(ctx, op, commit, path, most)
+	return f.text, err
+}
+
+// fileAt reads what stands at a path of a commit. A file has at least its first bytes up
+// to most as its text. A submodule, or a link that leads nowhere, has none.
+func (s *source) fileAt(ctx context.Context, op, commit, path string, most int64) (fileAnswer, error) {
 	r := s.contents(op, commit, path)
 	r.pinned = true
 	var f fileAnswer
-	if _, err := s.client.do(ctx, s.target, r, asJSON(&f)); err != nil {
-		return nil, err
+	_, err := s.client.do(ctx, s.target, r, asJSON(&f))
+	if err == nil && f.Type == "file" && f.Encoding != "base64" {
+		f.text, err = s.blob(ctx, op, f.SHA, most)
 	}
-	switch {
-	case f.Type != "file": // a submodule, or a link that leads nowhere
-		return nil, nil
-	case f.Encoding == "base64":
-		return f.text, nil
-	}
-	return s.blob(ctx, op, f.SHA, most)
+	return f, err
 }
 
 // blob reads the first bytes of a file that is too large for GitHub to show it

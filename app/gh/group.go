@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/google/go-github/v60/github"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -63,14 +64,27 @@ func (s *groupSource) words(ctx context.Context) (raw.PullRequest, error) {
 		}
 		return pullRequest(p), nil
 	}
-	repo, err := s.readRepository(ctx)
+	repo, err := s.repository(ctx)
 	if err != nil {
 		return raw.PullRequest{}, err
 	}
 	return raw.PullRequest{
-		Repository: repository(&repo.Repository),
+		Repository: repository(repo),
 		Title:      "Merge group " + branch(s.target.HeadRef),
 	}, nil
+}
+
+// repository is the group's, as it is called by now.
+func (s *groupSource) repository(ctx context.Context) (*github.Repository, error) {
+	if s.target.Number > 0 {
+		p, err := s.readPull(ctx)
+		return p.GetBase().GetRepo(), err
+	}
+	r, err := s.readRepository(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &r.Repository, nil
 }
 
 // readRepository reads the repository, once however often it is asked for.
@@ -93,22 +107,18 @@ func (s *groupSource) Files(ctx context.Context) (raw.Files, error) {
 	return s.files.do(ctx, s.readFiles)
 }
 
-// readFiles reads the files that GitHub compares, all on the first page, and what
-// it leaves out by other ways. It doesn't say how many there are.
+// readFiles reads the files that GitHub compares, all on the first page, and by other
+// ways what it leaves out. It doesn't say how many there are.
 func (s *groupSource) readFiles(ctx context.Context) (raw.Files, error) {
 	diff, err := s.compare(ctx)
 	if err != nil {
 		return raw.Files{}, err
 	}
-	part := partial{
+	return s.complete(ctx, listing{
 		listed: diff.Files, files: raw.Files{Files: changedFiles(diff.Files), HeadSHA: s.target.HeadSHA},
 		cut: len(diff.Files) >= maxCompareFiles, limit: "GitHub compares at most 300 files",
-		doubt: crowded(diff.Files), head: s.target.HeadSHA, base: s.mergeBase,
-	}
-	if err := s.lookInto(ctx, part.listed, part.files.Files, s.tip, s.mergeBase); err != nil {
-		return raw.Files{}, err
-	}
-	return s.complete(ctx, part)
+		doubt: crowded(diff.Files), head: s.target.HeadSHA, base: s.mergeBase, repo: s.repository,
+	})
 }
 
 // Commits are those that the group adds to its base.

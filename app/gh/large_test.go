@@ -1,22 +1,27 @@
 package gh
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/internal/unshown"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
+)
+
+const (
+	routeContents = "GET /repos/{owner}/{repo}/contents/{path}"
+	routeRefs     = "GET /{owner}/{repo}/info/refs"
+	routeUpload   = "POST /{owner}/{repo}/git-upload-pack"
 )
 
 // largeChange is a base and a change of it with every kind of change that git
@@ -73,36 +78,26 @@ func largeWorld(t *testing.T, change func(*ghtest.Limits)) (*world, *ghtest.Pull
 
 // noGit has a hub refuse git.
 func (w *world) noGit() {
-	w.hub.On("GET /{owner}/{repo}/info/refs", func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
+	w.hub.On(routeRefs, func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
 }
 
 // Whatever GitHub leaves out, the facts are the same as where it shows all.
 func TestWhatGitHubLeavesOut(t *testing.T) {
 	w, p := largeWorld(t, nil)
 	all, src := w.facts(w.target(p))
-	if src.Calls() > 10 { // two of them for a file that GitHub takes for binary
+	if src.Calls() > 11 { // git fetches files that GitHub takes for binary
 		t.Errorf("%d calls where nothing is left out", src.Calls())
 	}
 	want := shownFiles(all)
 	few := func(l *ghtest.Limits) { l.PullFiles = 7 }
-	for name, tt := range sample.Map(t, 3, map[string]struct {
-		limits func(*ghtest.Limits)
-		most   int // calls that it may take
-		git    bool
-	}{
-		"no diffs":                       {func(l *ghtest.Limits) { l.PatchLines = 1 }, 20, true},
-		"no diffs, no git":               {func(l *ghtest.Limits) { l.PatchLines = 1 }, 80, false},
-		"few files":                      {few, 20, true},
-		"few files, no git":              {few, 80, false},
-		"few files and a cut tree":       {func(l *ghtest.Limits) { l.PullFiles, l.TreeEntries = 7, 30 }, 20, true},
-		"few files and no diffs":         {func(l *ghtest.Limits) { l.PullFiles, l.PatchLines = 7, 1 }, 20, true},
-		"few files and no diffs, no git": {func(l *ghtest.Limits) { l.PullFiles, l.PatchLines = 7, 1 }, 90, false},
+	for name, limits := range sample.Map(t, 3, map[string]func(*ghtest.Limits){
+		"no diffs":               func(l *ghtest.Limits) { l.PatchLines = 1 },
+		"few files":              few,
+		"few files and no diffs": func(l *ghtest.Limits) { l.PullFiles, l.PatchLines = 7, 1 },
+		"lines are not counted":  func(l *ghtest.Limits) { l.AnswerLines = 1 },
 	}) {
 		t.Run(name, func(t *testing.T) {
-			w, p := largeWorld(t, tt.limits)
-			if !tt.git {
-				w.noGit()
-			}
+			w, p := largeWorld(t, limits)
 			got, src := w.facts(w.target(p))
 			if diff := cmp.Diff(all.Incomplete, got.Incomplete); diff != "" {
 				t.Errorf("incomplete (-want +got):\n%s", diff)
@@ -110,67 +105,98 @@ func TestWhatGitHubLeavesOut(t *testing.T) {
 			if diff := cmp.Diff(want, shownFiles(got)); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
-			fetches := len(w.hub.CallsTo("POST /{owner}/{repo}/git-upload-pack"))
-			if src.Calls() > tt.most || (fetches > 0) != tt.git {
-				t.Errorf("%d calls, %d fetches by git", src.Calls(), fetches)
+			if n := len(w.hub.CallsTo(routeUpload)); src.Calls() > 11 || n != 2 {
+				t.Errorf("%d calls, %d fetches by git", src.Calls(), n)
 			}
+			w.asksForNoTrees()
 		})
 	}
 }
 
-// Where git can't be asked, what the calls suffice for is read, and the rest is
-// said: each file is there, and none without lines passes.
+// asksForNoTrees reports calls for trees: git tells what differs.
+func (w *world) asksForNoTrees() {
+	w.Helper()
+	if n := len(w.hub.CallsTo(routeTrees)); n > 0 {
+		w.Errorf("%d calls for trees", n)
+	}
+}
+
+// Where git can't be asked the facts have what the list shows, and say what they lack:
+// no file whose lines are not known passes.
 func TestWhatCannotBeReadIsSaid(t *testing.T) {
-	all, p := largeWorld(t, nil)
-	whole, _ := all.facts(all.target(p))
-	for name, tt := range sample.Map(t, 3, map[string]struct {
-		limits func(*ghtest.Limits)
-		calls  int
-		trees  int // status of the trees, where they can't be read
-		files  int
-		says   string
+	few := func(l *ghtest.Limits) { l.PullFiles = 7 }
+	diffs := func(l *ghtest.Limits) { l.PatchLines = 1 }
+	noBase := func(_ *testing.T, w *world) {
+		w.hub.On("GET /repos/{owner}/{repo}/compare/{basehead}", func(x *ghtest.Exchange) { x.Fail(404, "no") })
+	}
+	calls := func(n int) func(*testing.T, *world) {
+		return func(_ *testing.T, w *world) {
+			w.client = w.newClient(func(c *Config) { c.CallsPerReview = n })
+		}
+	}
+	for name, tt := range sample.Map(t, 4, map[string]struct {
+		limits  func(*ghtest.Limits)
+		trouble func(*testing.T, *world)
+		says    string
+		files   bool // the list is cut
 	}{
-		"few calls":             {func(l *ghtest.Limits) { l.PullFiles = 7 }, 75, 0, len(whole.Files), "no line of this file was read"},
-		"a cut tree":            {func(l *ghtest.Limits) { l.PullFiles, l.TreeEntries = 7, 30 }, 300, 0, len(whole.Files), ""},
-		"a cut tree, few calls": {func(l *ghtest.Limits) { l.PullFiles, l.TreeEntries = 7, 30 }, 65, 0, 7, "the others were not found"},
-		"no trees":              {func(l *ghtest.Limits) { l.PullFiles = 7 }, 300, 404, 7, "the others were not found"},
-		"few calls for diffs":   {func(l *ghtest.Limits) { l.PatchLines = 1 }, 70, 0, len(whole.Files), "the diff is missing"},
+		"files, git is refused":        {few, refuseGit, "returned error: 403", true},
+		"files, no git":                {few, noGit, "there is no git program on this machine", true},
+		"files, few calls":             {few, calls(7), "calls that one review may make", true},
+		"files, no base":               {few, noBase, "no", true},
+		"files, a proxy":               {few, proxied, "is not known for the API", true},
+		"diffs, git is refused":        {diffs, refuseGit, "returned error: 403", false},
+		"diffs, no git":                {diffs, noGit, "there is no git program on this machine", false},
+		"nothing is cut, no git":       {nil, noGit, "there is no git program on this machine", false},
+		"lines aren't counted, no git": {func(l *ghtest.Limits) { l.AnswerLines = 1 }, noGit, "there is no git program", false},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			w, p := largeWorld(t, tt.limits)
-			w.noGit()
-			if tt.trees != 0 {
-				w.hub.On(routeTrees, func(x *ghtest.Exchange) { x.Fail(tt.trees, "no") })
-			}
-			w.client = w.newClient(func(c *Config) { c.CallsPerReview = tt.calls })
+			tt.trouble(t, w)
 			f, src := w.facts(w.target(p))
-			if src.Calls() > tt.calls {
+			if src.Calls() > 12 {
 				t.Errorf("%d calls", src.Calls())
 			}
-			if len(f.Files) != tt.files && tt.files == 7 {
+			if tt.files != (len(f.Files) == 7) || !tt.files && len(f.Files) < 30 {
 				t.Errorf("%d files", len(f.Files))
 			}
-			if tt.says == "" {
-				if diff := cmp.Diff(whole.Incomplete, f.Incomplete); diff != "" || len(f.Files) != tt.files {
-					t.Errorf("%d files, incomplete (-want +got):\n%s", len(f.Files), diff)
-				}
-				return
-			}
-			if !slices.ContainsFunc(f.Incomplete, func(i pipeline.Incompleteness) bool {
-				return i.Gating && strings.Contains(i.Why, tt.says)
-			}) {
+			if !slices.ContainsFunc(f.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating && strings.Contains(i.Why, tt.says) }) {
 				t.Errorf("incomplete %+v", f.Incomplete)
 			}
+			for _, x := range f.Files {
+				unread := x.Additions+x.Deletions > 0 && len(x.Hunks) == 0 || x.Binary
+				said := slices.ContainsFunc(f.Incomplete, func(i pipeline.Incompleteness) bool { return i.Path == x.Path && i.Gating })
+				if unread != said {
+					t.Errorf("%s: unread %t, said to be %t", x.Path, unread, said)
+				}
+			}
+			w.asksForNoTrees()
 		})
 	}
 }
+
+// refuseGit has a hub refuse git.
+func refuseGit(_ *testing.T, w *world) {
+	w.hub.On(routeRefs, func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
+}
+
+// noGit leaves the client a machine without git. The hub has found its own before.
+func noGit(t *testing.T, _ *world) { t.Setenv("PATH", t.TempDir()) }
+
+// proxied has the client ask GitHub through a proxy, which git does not know.
+func proxied(_ *testing.T, w *world) { w.client.git = nil }
 
 // Trouble that may pass fails the read, which is tried again as a whole.
 func TestTroubleWithContentsIsTransient(t *testing.T) {
 	t.Parallel()
-	for _, route := range []string{"GET /repos/{owner}/{repo}/git/blobs/{file_sha}", routeTrees, "GET /repos/{owner}/{repo}/compare/{basehead}"} {
-		w, p := largeWorld(t, func(l *ghtest.Limits) { l.PullFiles = 7 })
-		w.noGit()
+	for _, route := range []string{routeContents, routeRefs, routeUpload, "GET /repos/{owner}/{repo}/compare/{basehead}"} {
+		w := newWorld(t, ghtest.Options{})
+		w.repo.Commit("main", ghtest.Files{"run.sh": "echo\n"}, "script")
+		files := ghtest.Files{"run.sh": ghtest.Executable("echo\n")}
+		if route != routeContents {
+			files["logo.png"] = "\x00"
+		}
+		p := w.repo.OpenPR(ghtest.PR{Files: files})
 		w.hub.On(route, func(x *ghtest.Exchange) { x.Fail(502, "no") })
 		_, err := w.client.Source(w.target(p)).Files(t.Context())
 		wantHostError(t, err, ports.HostTransient)
@@ -180,9 +206,13 @@ func TestTroubleWithContentsIsTransient(t *testing.T) {
 // A content that is not what its name says is refused.
 func TestOtherContents(t *testing.T) {
 	t.Parallel() // it mostly waits
-	w, p := largeWorld(t, func(l *ghtest.Limits) { l.PatchLines = 1 })
-	w.noGit()
-	w.hub.On("GET /repos/{owner}/{repo}/git/blobs/{file_sha}", func(x *ghtest.Exchange) { x.Proceed().Body = []byte("other\n") })
+	w := newWorld(t, ghtest.Options{Limits: &ghtest.Limits{PatchLines: 1}})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.go": "package a\n\nvar b = 1\n"}})
+	w.hub.On(routeContents, func(x *ghtest.Exchange) {
+		r := x.Proceed()
+		r.Body = regexp.MustCompile(`"content":\s*"[^"]*"`).ReplaceAll(r.Body, []byte(`"content":"b3RoZXIK"`))
+		r.Header.Del("Content-Length")
+	})
 	if files, err := w.client.Source(w.target(p)).Files(t.Context()); err == nil {
 		t.Errorf("read as %+v", files)
 	}
@@ -205,7 +235,7 @@ func TestMergeGroupBeyondWhatIsCompared(t *testing.T) {
 	if len(f.Files) != 310 || f.Totals != (pipeline.Totals{Files: 310, Additions: 310}) || len(f.Incomplete) > 0 {
 		t.Errorf("%d files, %+v, incomplete %+v", len(f.Files), f.Totals, f.Incomplete)
 	}
-	if src.Calls() > 8 { // all have one content
+	if src.Calls() > 9 {
 		t.Errorf("%d calls", src.Calls())
 	}
 }
@@ -243,10 +273,10 @@ func TestDiffsThatAreMadeAreBounded(t *testing.T) {
 	sample.Variant(t)
 	w := newWorld(t, ghtest.Options{})
 	files := ghtest.Files{}
-	for i := range 8 {
+	for i := range 7 {
 		files[fmt.Sprintf("f%02d.js", i)] = strings.Repeat(fmt.Sprintf("// A line of file %d%s\n", i, strings.Repeat(".", 180)), 7<<20/200)
 	}
-	files["larger.js"] = strings.Repeat("// A line.\n", maxBlob/10)
+	files["larger.js"] = strings.Repeat("// A line"+strings.Repeat(".", 90)+"\n", unshown.MaxContent/99)
 	f, _ := w.facts(w.target(w.repo.OpenPR(ghtest.PR{Files: files})))
 	shown := 0
 	for _, x := range f.Files {
@@ -254,8 +284,7 @@ func TestDiffsThatAreMadeAreBounded(t *testing.T) {
 			shown++
 		}
 	}
-	// Two are compared side by side.
-	if shown < 5 || shown > 6 || len(f.Incomplete) != 9-shown {
+	if shown != 5 || len(f.Incomplete) != 3 {
 		t.Errorf("%d files are shown, incomplete %+v", shown, f.Incomplete)
 	}
 	for _, i := range f.Incomplete {
@@ -272,7 +301,7 @@ func TestContentsOfManyLines(t *testing.T) {
 	limits := ghtest.GitHubLimits()
 	limits.PatchLines = 1
 	w := newWorld(t, ghtest.Options{Limits: &limits})
-	w.repo.Commit("main", ghtest.Files{"lines.txt": strings.Repeat("\n", maxDiffLines)}, "many lines")
+	w.repo.Commit("main", ghtest.Files{"lines.txt": strings.Repeat("\n", 1_000_000)}, "many lines")
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"lines.txt": "one\ntwo\n"}})
 	f, _ := w.facts(w.target(p))
 	if len(f.Files) != 1 || len(f.Files[0].Hunks) > 0 || len(f.Incomplete) != 1 || !f.Incomplete[0].Gating || f.Incomplete[0].Path != "lines.txt" {
@@ -284,7 +313,6 @@ func TestContentsOfManyLines(t *testing.T) {
 func TestTokenOfGit(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	w, p := largeWorld(t, func(l *ghtest.Limits) { l.PullFiles = 7 })
-	w.client = w.newClient(func(c *Config) { c.CallsPerReview = 80 })
 	var asked string
 	w.hub.On("POST /app/installations/{installation_id}/access_tokens", func(x *ghtest.Exchange) {
 		if asked = string(x.Body); !strings.Contains(asked, `"contents":"read"`) {
@@ -303,27 +331,56 @@ func TestTokenOfGit(t *testing.T) {
 	}
 }
 
+// Git is sent to the repository under its present name: it follows no redirect, since
+// the token would go with it. A fork's commits are asked for there too.
+func TestGitOfARepositoryThatMoved(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	p := w.repo.OpenPR(ghtest.PR{Fork: "bob", Head: "x;$(touch${IFS}x)`id`", Files: ghtest.Files{"logo.png": "\x89PNG\r\n\x1a\n\x00\x00"}})
+	group := w.target(p)
+	g := w.repo.MergeGroup(p)
+	group.Kind, group.Number, group.HeadSHA, group.BaseSHA, group.HeadRef = ports.TargetGroup, 0, g.HeadSHA, g.BaseSHA, g.HeadRef
+	w.repo.Rename("store")
+	for _, target := range []ports.Target{w.target(p), group} {
+		w.hub.ResetCalls()
+		f, _ := w.facts(target)
+		if len(f.Files) != 1 || !f.Files[0].Binary || len(f.Incomplete) > 0 {
+			t.Errorf("%s: files %+v, incomplete %+v", target.Kind, f.Files, f.Incomplete)
+		}
+		asked := w.hub.CallsTo(routeUpload)
+		for _, c := range asked {
+			if c.Path != "/acme/store.git/git-upload-pack" {
+				t.Errorf("%s: asked %s", target.Kind, c.Path)
+			}
+		}
+		if len(asked) != 2 {
+			t.Errorf("%s: %d fetches", target.Kind, len(asked))
+		}
+	}
+}
+
 func TestGitRoot(t *testing.T) {
-	for api, want := range map[string]string{
-		"":                                "https://github.com/",
-		"https://api.github.com":          "https://github.com/",
-		"https://api.acme.ghe.com/":       "https://acme.ghe.com/",
-		"https://git.acme.com/api/v3":     "https://git.acme.com/",
-		"http://127.0.0.1:8080/api/v3/":   "http://127.0.0.1:8080/",
-		"https://proxy.acme.com/":         "",
-		"https://api.acme.com/github/":    "",
-		"https://proxy.acme.com/api/v3/x": "",
+	const web = "https://git.acme.com"
+	for _, tt := range []struct{ api, web, want string }{
+		{"", "https://github.com", "https://github.com/"},
+		{"https://api.github.com", web, "https://github.com/"},
+		{"https://api.acme.ghe.com/", web, "https://acme.ghe.com/"},
+		{"https://git.acme.com/api/v3", "https://www.acme.com", "https://git.acme.com/"},
+		{"http://127.0.0.1:8080/api/v3/", web, "http://127.0.0.1:8080/"},
+		{"https://proxy.acme.com/", web, web},
+		{"https://api.acme.com/github/", web, web},
+		{"https://proxy.acme.com/api/v3/x", web, web},
+		{"https://proxy.acme.com/", "", ""},
 	} {
-		u, err := apiRoot(api)
+		u, err := apiRoot(tt.api)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := ""
-		if root := gitRoot(u); root != nil {
+		if root := gitRoot(u, tt.web); root != nil {
 			got = root.String()
 		}
-		if got != want {
-			t.Errorf("%s: %q, want %q", api, got, want)
+		if got != tt.want {
+			t.Errorf("%s, %s: %q, want %q", tt.api, tt.web, got, tt.want)
 		}
 	}
 }
@@ -360,82 +417,6 @@ func TestSubmodulesWhoseDiffsAreLeftOut(t *testing.T) {
 	}
 }
 
-// Directories that hold one another, of which a few objects make millions, are
-// not followed to their end: what was not found is said.
-func TestTreesWithoutEnd(t *testing.T) {
-	sample.Variant(t)
-	const levels, wide = 6, 30
-	name := func(level int) string { return fmt.Sprintf("%040x", level+1) }
-	w, p := largeWorld(t, func(l *ghtest.Limits) { l.PullFiles = 7 })
-	w.hub.On("GET /{owner}/{repo}/info/refs", func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
-	w.hub.On(routeTrees, func(x *ghtest.Exchange) {
-		sha := x.Params["tree_sha"]
-		level, _ := strconv.ParseInt(sha, 16, 64)
-		if level > levels { // the commits' own
-			level = 0
-		}
-		entry := fmt.Sprintf(`"mode":"040000","type":"tree","sha":"%s"}`, name(int(level)))
-		if level == levels || sha == p.BaseSHA() {
-			entry = fmt.Sprintf(`"mode":"100644","type":"blob","sha":"%s"}`, strings.Repeat("b", 40))
-		}
-		entries := make([]string, wide)
-		for i := range entries {
-			entries[i] = fmt.Sprintf(`{"path":"d%d",%s`, i, entry)
-		}
-		cut := x.Query.Has("recursive") && level < levels
-		x.Fail(200, "") // which answers in GitHub's place
-		x.Proceed().Body = fmt.Appendf(nil, `{"sha":"%s","truncated":%t,"tree":[%s]}`, sha, cut, strings.Join(entries, ","))
-	})
-	files, err := w.client.Source(w.target(p)).Files(t.Context())
-	if err != nil || len(files.Incomplete) != 1 || !files.Incomplete[0].Gating || !strings.Contains(files.Incomplete[0].Why, "more than 100000 files or directories") {
-		t.Errorf("incomplete %+v, %v", files.Incomplete, err)
-	}
-}
-
-// A list of a directory that is another's, or lacks what it must have, is no
-// directory without changes.
-func TestDirectoriesThatAreNotWhole(t *testing.T) {
-	t.Parallel() // it mostly waits
-	for name, change := range map[string]func(sha string) string{
-		"nothing in it": func(sha string) string { return `{"sha":"` + sha + `","truncated":false,"tree":[]}` },
-		"another": func(string) string {
-			return `{"sha":"` + strings.Repeat("c", 40) + `","truncated":false,"tree":[{"path":"a","mode":"100644","type":"blob","sha":"` + strings.Repeat("b", 40) + `"}]}`
-		},
-		"not said how much": func(sha string) string {
-			return `{"sha":"` + sha + `","tree":[{"path":"a","mode":"100644","type":"blob","sha":"` + strings.Repeat("b", 40) + `"}]}`
-		},
-		"entries of no kind": func(sha string) string { return `{"sha":"` + sha + `","truncated":false,"tree":[{"path":"a"}]}` },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w, p := largeWorld(t, func(l *ghtest.Limits) { l.PullFiles, l.TreeEntries = 7, 30 })
-			w.hub.On("GET /{owner}/{repo}/info/refs", func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
-			var mu sync.Mutex // trees are read side by side
-			below := map[string]bool{}
-			w.hub.On(routeTrees, func(x *ghtest.Exchange) {
-				sha := x.Params["tree_sha"]
-				mu.Lock()
-				defer mu.Unlock()
-				if below[sha] {
-					x.Proceed().Body = []byte(change(sha))
-					return
-				}
-				var list tree
-				if err := json.Unmarshal(x.Proceed().Body, &list); err != nil {
-					t.Error(err)
-				}
-				for _, e := range list.Entries {
-					below[e.SHA] = e.Type == "tree" && e.Path == "p"
-				}
-			})
-			files, err := w.client.Source(w.target(p)).Files(t.Context())
-			if err == nil && len(files.Incomplete) == 0 {
-				t.Errorf("read as %d whole files", len(files.Files))
-			}
-		})
-	}
-}
-
 // Paths that are one as UTF-8 may hide one another in a list: git tells them
 // apart, and one that the facts can't hold is said to be missing.
 func TestPathsThatAreNotUTF8(t *testing.T) {
@@ -443,66 +424,21 @@ func TestPathsThatAreNotUTF8(t *testing.T) {
 	w.repo.Commit("main", ghtest.Files{"a\xff.go": "package a\n", "a\xfe.go": "package b\n"}, "start")
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a\xff.go": "package c\n", "a\xfe.go": "package d\n", "b.go": "package e\n"}})
 	f, _ := w.facts(w.target(p))
-	if n := len(w.hub.CallsTo("POST /{owner}/{repo}/git-upload-pack")); n != 2 || len(f.Files) != 2 || len(f.Incomplete) != 1 || !f.Incomplete[0].Gating {
+	if n := len(w.hub.CallsTo(routeUpload)); n != 2 || len(f.Files) != 2 || len(f.Incomplete) != 1 || !f.Incomplete[0].Gating {
 		t.Errorf("%d fetches, %d files, incomplete %+v", n, len(f.Files), f.Incomplete)
 	}
 }
 
-// Files whose lines GitHub doesn't even count, since it shows enough of others,
-// look like binary ones. They are read, and what can't be read is said.
-func TestLinesThatGitHubDoesNotCount(t *testing.T) {
-	all, p := largeWorld(t, nil)
-	whole, _ := all.facts(all.target(p))
-	uncounted := func(l *ghtest.Limits) { l.AnswerLines = 1 }
-	for name, tt := range sample.Map(t, 3, map[string]struct {
-		calls int
-		git   bool
-		blobs int // status of the contents, where they can't be read
-		trees int // likewise of the trees
-		says  string
-	}{
-		"by contents":              {300, false, 0, 0, ""},
-		"by git":                   {80, true, 0, 0, ""},
-		"neither":                  {70, false, 0, 0, "no line of this file was read"},
-		"no contents":              {300, false, 404, 0, "no line of this file was read"},
-		"nobody knows what it was": {300, false, 0, 404, "what it was before was not found"},
-	}) {
-		t.Run(name, func(t *testing.T) {
-			w, p := largeWorld(t, uncounted)
-			w.client = w.newClient(func(c *Config) { c.CallsPerReview = tt.calls })
-			if !tt.git {
-				w.hub.On("GET /{owner}/{repo}/info/refs", func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
-			}
-			for route, status := range map[string]int{"GET /repos/{owner}/{repo}/git/blobs/{file_sha}": tt.blobs, routeTrees: tt.trees} {
-				if status != 0 {
-					w.hub.On(route, func(x *ghtest.Exchange) { x.Fail(status, "no") })
-				}
-			}
-			f, _ := w.facts(w.target(p))
-			if tt.says == "" {
-				if diff := cmp.Diff(shownFiles(whole), shownFiles(f)) + cmp.Diff(whole.Incomplete, f.Incomplete); diff != "" {
-					t.Errorf("files, incomplete (-want +got):\n%s", diff)
-				}
-				return
-			}
-			if !slices.ContainsFunc(f.Incomplete, func(i pipeline.Incompleteness) bool {
-				return i.Gating && strings.Contains(i.Why, tt.says)
-			}) {
-				t.Errorf("incomplete %+v", f.Incomplete)
-			}
-		})
-	}
-}
-
-// So they are where GitHub has no sums to tell by: in a list that is cut, and in a
-// merge group. Of a large binary no more than its beginning is looked at.
+// Files whose lines GitHub doesn't even count, since it shows enough of others, look like
+// binary ones. They are read, also where GitHub has no sums to tell by: in a list that is
+// cut, and in a merge group. Of a large binary no more than its beginning is looked at.
 func TestLinesThatGitHubDoesNotCountBySums(t *testing.T) {
 	sample.Variant(t)
 	limits := ghtest.GitHubLimits()
 	limits.AnswerLines, limits.PullFiles = 12_000, 4
 	w := newWorld(t, ghtest.Options{Limits: &limits})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{
-		"a.txt": strings.Repeat("A line.\n", 11_000), "b": strings.Repeat("Not shown.\n", 2_000), "c.bin": "\x00" + strings.Repeat("c", maxBlob+5), "d.txt": "short\n", "e.txt": "more\n",
+		"a.txt": strings.Repeat("A line.\n", 11_000), "b": strings.Repeat("Not shown.\n", 2_000), "c.bin": "\x00" + strings.Repeat("c", unshown.MaxContent+5), "d.txt": "short\n", "e.txt": "more\n",
 	}})
 	group := w.target(p)
 	g := w.repo.MergeGroup(p)

@@ -98,8 +98,8 @@ func (s *pullSource) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	return pullRequest(p), nil
 }
 
-// Files reads the changed files: those that GitHub lists, and what it leaves out
-// by other ways.
+// Files reads the changed files: those that GitHub lists, and by other ways what the
+// list leaves out.
 func (s *pullSource) Files(ctx context.Context) (raw.Files, error) {
 	const op = "read the changed files"
 	t := s.target
@@ -108,26 +108,31 @@ func (s *pullSource) Files(ctx context.Context) (raw.Files, error) {
 	if err != nil {
 		return raw.Files{}, err
 	}
-	part := partial{listed: slices.Concat(all...), base: s.mergeBase}
-	if part.files.HeadSHA, err = headOfPages(all); err != nil {
-		return raw.Files{}, &ports.HostError{Op: op, Kind: ports.HostTransient, Err: err}
-	}
-	part.files.Files = changedFiles(part.listed)
-	if err := s.lookInto(ctx, part.listed, part.files.Files, s.tip, s.mergeBase); err != nil {
-		return raw.Files{}, err
-	}
 	p, err := s.readPull(ctx) // which the other reads need too
 	if err != nil {
 		return raw.Files{}, err
 	}
-	part.head, part.total = p.GetHead().GetSHA(), p.GetChangedFiles()
-	part.cut = part.total > len(part.listed)
-	part.doubt = slices.ContainsFunc(all, func(page fileList) bool { return crowded(page) }) || !part.cut && undercounted(part.listed, p)
-	part.limit = fmt.Sprintf("GitHub lists %d of %d changed files", len(part.listed), part.total)
-	if part.files.HeadSHA != "" && part.files.HeadSHA != part.head {
-		return part.files, nil // of another head, which is seen later
+	l := listing{
+		listed: slices.Concat(all...), total: p.GetChangedFiles(),
+		head: p.GetHead().GetSHA(), base: s.mergeBase, repo: s.repository,
 	}
-	return s.complete(ctx, part)
+	l.files.Files = changedFiles(l.listed)
+	if l.files.HeadSHA, err = headOfPages(all); err != nil {
+		return raw.Files{}, &ports.HostError{Op: op, Kind: ports.HostTransient, Err: err}
+	}
+	if l.files.HeadSHA != "" && l.files.HeadSHA != l.head {
+		return l.files, nil // of another head, which is seen later
+	}
+	l.cut = l.total > len(l.listed)
+	l.limit = fmt.Sprintf("GitHub lists %d of %d changed files", len(l.listed), l.total)
+	l.doubt = slices.ContainsFunc(all, func(page fileList) bool { return crowded(page) }) || !l.cut && undercounted(l.listed, p)
+	return s.complete(ctx, l)
+}
+
+// repository is the pull request's, as it is called by now.
+func (s *pullSource) repository(ctx context.Context) (*github.Repository, error) {
+	p, err := s.readPull(ctx)
+	return p.GetBase().GetRepo(), err
 }
 
 // Commits reads the commits: those that GitHub lists of a pull request, or where

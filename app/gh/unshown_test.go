@@ -72,54 +72,48 @@ func TestFilesWithoutLines(t *testing.T) {
 		"hidden_moved2.go": ghtest.MovedFrom("elsewhere.go"),
 	}
 	want := []string{"data.go", "hidden.go", "hidden_new.go", "logo.png", "new/long.go", "utf16.py"}
-	for name, entries := range map[string]int{"listed whole": 0, "listed in part": 1} {
-		t.Run(name, func(t *testing.T) {
-			limits := ghtest.GitHubLimits()
-			limits.TreeEntries = entries
-			w := newWorld(t, ghtest.Options{Limits: &limits})
-			w.repo.Commit("main", start, "start")
-			p := w.repo.OpenPR(ghtest.PR{Head: "change", Files: change})
-			// The base goes on: what the change began with is no longer there.
-			w.repo.Commit("main", ghtest.Files{"late.sh": script + "exit\n", "old/b.go": ghtest.Gone}, "later")
-			w.hub.On(routeFiles, hideDiffs)
-			w.hub.On("GET /repos/{owner}/{repo}/pulls/{n}", hideSums)
-			for range 2 {
-				src := w.client.Source(w.target(p))
-				files, err := src.Files(t.Context())
-				w.must(err)
-				var got []string
-				for _, f := range files.Files {
-					if f.Binary {
-						t.Errorf("%s is taken for binary", f.Path)
-					}
-					if f.Empty != (f.Path == "empty.go") {
-						t.Errorf("%s: empty is %v", f.Path, f.Empty)
-					}
-					if f.Patch != "" && f.Path != "shown.go" && (f.Status != pipeline.FileRemoved) {
-						got = append(got, f.Path)
-					}
-				}
-				slices.Sort(got)
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("read by their contents (-want +got):\n%s", diff)
-				}
-				if entries == 0 && src.Calls() > 17 {
-					t.Errorf("%d calls", src.Calls())
-				}
+	w := newWorld(t, ghtest.Options{})
+	w.repo.Commit("main", start, "start")
+	p := w.repo.OpenPR(ghtest.PR{Head: "change", Files: change})
+	// The base goes on: what the change began with is no longer there.
+	w.repo.Commit("main", ghtest.Files{"late.sh": script + "exit\n", "old/b.go": ghtest.Gone}, "later")
+	w.hub.On(routeFiles, hideDiffs)
+	w.hub.On("GET /repos/{owner}/{repo}/pulls/{n}", hideSums)
+	for range 2 {
+		src := w.client.Source(w.target(p))
+		files, err := src.Files(t.Context())
+		w.must(err)
+		var got []string
+		for _, f := range files.Files {
+			if f.Binary {
+				t.Errorf("%s is taken for binary", f.Path)
 			}
-			if u := w.hub.Unexpected(); len(u) > 0 {
-				t.Errorf("unexpected calls %+v", u)
+			if f.Empty != (f.Path == "empty.go") {
+				t.Errorf("%s: empty is %v", f.Path, f.Empty)
 			}
-		})
+			if f.Patch != "" && f.Path != "shown.go" && (f.Status != pipeline.FileRemoved) {
+				got = append(got, f.Path)
+			}
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("read by their contents (-want +got):\n%s", diff)
+		}
+		if src.Calls() > 10 {
+			t.Errorf("%d calls", src.Calls())
+		}
+	}
+	if u := w.hub.Unexpected(); len(u) > 0 {
+		t.Errorf("unexpected calls %+v", u)
 	}
 }
 
-// A change of mode costs one call more, the same again none.
-func TestModeChangeCostsOneCall(t *testing.T) {
+// A change of mode costs two calls more, the same again none.
+func TestModeChangeCostsTwoCalls(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	w.repo.Commit("main", ghtest.Files{"run.sh": "echo\n"}, "script")
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"run.sh": ghtest.Executable("echo\n")}})
-	for _, want := range []int{5, 3} {
+	for _, want := range []int{6, 3} {
 		if f, src := w.facts(w.target(p)); src.Calls() != want || len(f.Incomplete) != 0 {
 			t.Errorf("%d calls, want %d; incomplete %+v", src.Calls(), want, f.Incomplete)
 		}
@@ -144,10 +138,11 @@ func TestFilesWithoutLinesInAMergeGroup(t *testing.T) {
 	}
 }
 
-// Where what was before can't be read nobody knows what changed.
+// Git reads what the API does not have. If nobody knows where the change begins, it is
+// said that nothing of the file was read. Other trouble fails the read.
 func TestFilesBeforeThatAreGone(t *testing.T) {
 	t.Parallel()
-	for _, route := range []string{"GET /repos/{owner}/{repo}/git/trees/{tree_sha}", "GET /repos/{owner}/{repo}/compare/{basehead}"} {
+	for route, reads := range map[string]bool{routeContents: true, "GET /repos/{owner}/{repo}/compare/{basehead}": false} {
 		for status, seen := range map[int]bool{404: true, 403: false, 502: false} {
 			w := newWorld(t, ghtest.Options{})
 			w.repo.Commit("main", ghtest.Files{"data.go": "package a\n// \x00\n"}, "start")
@@ -160,29 +155,22 @@ func TestFilesBeforeThatAreGone(t *testing.T) {
 				}
 				continue
 			}
-			if err != nil || !files.Files[0].Binary {
-				t.Errorf("%d from %s: %+v, %v", status, route, files.Files, err)
+			if err != nil || files.Files[0].Binary == reads || (len(files.Incomplete) == 0) != reads {
+				t.Errorf("%d from %s: %+v, %v", status, route, files, err)
 			}
 		}
 	}
 }
 
-// A picture that can be run is known for that, also in a repository whose files GitHub
-// doesn't list as a whole.
+// A picture that can be run is known for that: git tells the mode.
 func TestPictureThatRuns(t *testing.T) {
 	picture := "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00\x01\x9f\xfe\x80\x93", 300)
-	for name, entries := range map[string]int{"listed whole": 0, "listed in part": 1} {
-		t.Run(name, func(t *testing.T) {
-			limits := ghtest.GitHubLimits()
-			limits.TreeEntries = entries
-			w := newWorld(t, ghtest.Options{Limits: &limits})
-			w.repo.Commit("main", ghtest.Files{"docs/README.md": "# Shop\n", "img/old.png": picture}, "start")
-			p := w.repo.OpenPR(ghtest.PR{Head: "change", Files: ghtest.Files{"img/a.png": picture + "\x01", "img/run.png": ghtest.Executable(picture)}})
-			files, err := w.client.Source(w.target(p)).Files(t.Context())
-			w.must(err)
-			if len(files.Incomplete) != 1 || files.Incomplete[0].Path != "img/run.png" || !files.Incomplete[0].Gating {
-				t.Errorf("incomplete %+v, want img/run.png to gate", files.Incomplete)
-			}
-		})
+	w := newWorld(t, ghtest.Options{})
+	w.repo.Commit("main", ghtest.Files{"docs/README.md": "# Shop\n", "img/old.png": picture}, "start")
+	p := w.repo.OpenPR(ghtest.PR{Head: "change", Files: ghtest.Files{"img/a.png": picture + "\x01", "img/run.png": ghtest.Executable(picture)}})
+	files, err := w.client.Source(w.target(p)).Files(t.Context())
+	w.must(err)
+	if len(files.Incomplete) != 1 || files.Incomplete[0].Path != "img/run.png" || !files.Incomplete[0].Gating {
+		t.Errorf("incomplete %+v, want img/run.png to gate", files.Incomplete)
 	}
 }

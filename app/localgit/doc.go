@@ -9,7 +9,8 @@
 // ask for them.
 //
 // [Fetch] reads a change of a remote repository in the same way: the part of it
-// that differs is fetched into a directory of its own.
+// that differs is fetched into a directory of its own. app/gh reads by it what GitHub's
+// lists do not show, so that one reader takes in what git prints.
 //
 // Config is read at the base, so that a change has no say in the rules that it
 // is judged by, or from a directory that the user names.

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,11 +36,15 @@ type bounds struct {
 	// similar is what all contents may come to for git to look for files that moved
 	// and changed: that takes twice their size in memory, and minutes.
 	similar int64
+	memory  int64 // of each process, in bytes: some 300 MB for texts of nothing but line ends
 	time    time.Duration
 }
 
 // fetchBounds let a change of 100,000 files through, which comes to some 100 MB.
-var fetchBounds = bounds{bytes: 512 << 20, files: 100_000, patches: 32 << 20, text: 4 << 20, similar: 32 << 20, time: 3 * time.Minute}
+var fetchBounds = bounds{
+	bytes: 500 << 20, files: 100_000, patches: 32 << 20, text: 4 << 20, similar: 32 << 20,
+	memory: 512 << 20, time: 3 * time.Minute,
+}
 
 // fetchWatch is how often the bytes are counted.
 const fetchWatch = 100 * time.Millisecond
@@ -57,6 +62,44 @@ var (
 	fullSHA  = regexp.MustCompile(`^[0-9a-f]{40}$`)
 )
 
+// Available returns ErrNoGit if this machine has no git program.
+func Available() error {
+	if _, err := exec.LookPath("git"); err != nil {
+		return ErrNoGit
+	}
+	return nil
+}
+
+var versionNumber = regexp.MustCompile(`^git version (\d+)\.(\d+)`)
+
+// Version returns what git says of its version, or an error if there is no git or one
+// that is too old to fetch.
+func Version(ctx context.Context) (string, error) {
+	if err := Available(); err != nil {
+		return "", err
+	}
+	text, err := (&git{env: isolated(os.TempDir())}).line(ctx, "version")
+	if err != nil {
+		return "", err
+	}
+	m := versionNumber.FindStringSubmatch(text)
+	if m == nil {
+		return "", fmt.Errorf("git says of its version %.100q", text)
+	}
+	major, _ := strconv.Atoi(m[1])
+	minor, _ := strconv.Atoi(m[2])
+	if major < 2 || major == 2 && minor < 31 { // it learned then to take settings from its environment
+		return "", fmt.Errorf("%.100s is too old", text)
+	}
+	return text, nil
+}
+
+// serverTrouble are git's words for a server that fails in passing, or that breaks off.
+var serverTrouble = regexp.MustCompile(`(returned error:|HTTP) (408|429|5\d\d)\b|RPC failed; curl|early EOF|hung up|unexpected disconnect|Empty reply`)
+
+// MayPass reports whether a fetch failed for trouble of the server that may pass.
+func MayPass(err error) bool { return err != nil && serverTrouble.MatchString(err.Error()) }
+
 // Fetch reads the change between two commits of a remote repository. It fetches
 // their trees and the contents that differ, and nothing else, into a directory
 // that it deletes. Neither config of this machine nor anything in the repository
@@ -72,8 +115,8 @@ func fetchWithin(ctx context.Context, most bounds, remote Remote, base, head str
 	if !fullSHA.MatchString(base) || !fullSHA.MatchString(head) {
 		return files, errors.New("fetch by git: the commits are not named in full")
 	}
-	if _, err := exec.LookPath("git"); err != nil {
-		return files, ErrNoGit
+	if err := Available(); err != nil {
+		return files, err
 	}
 	dir, drop, err := scratch()
 	if err != nil {
@@ -82,7 +125,7 @@ func fetchWithin(ctx context.Context, most bounds, remote Remote, base, head str
 	defer func() { err = errors.Join(err, drop()) }()
 	ctx, cancel := context.WithTimeoutCause(ctx, most.time, fmt.Errorf("fetching took longer than %s", most.time))
 	defer cancel()
-	f := &fetcher{most: most, remote: remote, local: &git{dir: dir, env: isolated(dir)}}
+	f := &fetcher{most: most, remote: remote, local: &git{dir: dir, env: isolated(dir), memory: most.memory}}
 	if files, err = f.fetch(ctx, base, head); err != nil {
 		return raw.Files{}, fmt.Errorf("fetch by git: %w", f.clean(causeOf(ctx, err)))
 	}
@@ -187,7 +230,7 @@ func (f *fetcher) prepare(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o600); err != nil {
 		return err
 	}
-	f.wide = &git{dir: dir, env: append(slices.Clone(f.local.env), wideEnv(u.Scheme, f.remote)...)}
+	f.wide = &git{dir: dir, memory: f.most.memory, env: append(slices.Clone(f.local.env), wideEnv(u.Scheme, f.remote)...)}
 	return nil
 }
 
@@ -231,7 +274,7 @@ func (f *fetcher) get(ctx context.Context, objects []string, args ...string) err
 	err = causeOf(ctx, err)
 	cancel(nil)
 	<-watched
-	return err
+	return cmp.Or(err, f.tooMuch()) // it may have come between two looks
 }
 
 // objectLines are names of objects as git reads them, one a line.
@@ -246,12 +289,20 @@ func (f *fetcher) watchSize(ctx context.Context, end context.CancelCauseFunc) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if size(f.local.dir) > f.most.bytes {
-				end(fmt.Errorf("what differs comes to more than %d MB", f.most.bytes>>20))
+			if err := f.tooMuch(); err != nil {
+				end(err)
 				return
 			}
 		}
 	}
+}
+
+// tooMuch is an error if more bytes came than may.
+func (f *fetcher) tooMuch() error {
+	if size(f.local.dir) <= f.most.bytes {
+		return nil
+	}
+	return fmt.Errorf("what differs comes to more than %d MB", f.most.bytes>>20)
 }
 
 // size counts the bytes in a directory. What goes away meanwhile counts nothing.

@@ -5,6 +5,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -141,24 +142,106 @@ func TestFetchIsBounded(t *testing.T) {
 		change func(*bounds)
 		says   string
 	}{
-		"time":  {func(b *bounds) { b.time = 300 * time.Millisecond }, "took longer"},
-		"bytes": {func(b *bounds) { b.bytes = 100 }, "more than 0 MB"},
-		"files": {func(b *bounds) { b.files = 3 }, "more than 3 files"},
+		"time":   {func(b *bounds) { b.time = 300 * time.Millisecond }, "took longer"},
+		"bytes":  {func(b *bounds) { b.bytes = 100 }, "more than 0 MB"},
+		"files":  {func(b *bounds) { b.files = 3 }, "more than 3 files"},
+		"memory": {func(b *bounds) { b.memory = 64 << 10 }, ""}, // git has many words for it
 	} {
 		t.Run(name, func(t *testing.T) {
 			hub, remote, p := remoteRepo(t)
 			most := fetchBounds
 			tt.change(&most)
-			if name != "files" {
+			if name == "time" || name == "bytes" { // it hangs
 				hub.On("POST /{owner}/{repo}/git-upload-pack", func(x *ghtest.Exchange) { <-x.Context().Done() })
 			}
 			files, err := fetchWithin(t.Context(), most, remote, p.BaseSHA(), p.HeadSHA())
-			if err == nil || !strings.Contains(err.Error(), tt.says) || len(files.Files) > 0 {
+			if name == "memory" && runtime.GOOS != "linux" {
+				needs.Lacks(t, "only Linux bounds the memory of another process")
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.says) || len(files.Files) > 0 || MayPass(err) {
 				t.Errorf("%+v, %v", files, err)
 			}
+			t.Log(err)
 			nothingLeft(t)
 		})
 	}
+}
+
+// What comes is counted while it comes: more than the bound is not kept.
+func TestFetchBringsNoMoreThanTheBound(t *testing.T) {
+	hub := ghtest.Start(t, ghtest.Options{})
+	t.Setenv("TMPDIR", t.TempDir())
+	repo := hub.Repo("acme/shop")
+	repo.Commit("main", ghtest.Files{"a.txt": "a\n"}, "start")
+	noise := make([]byte, 8<<20) // which does not get smaller
+	for i := range noise {
+		noise[i] = byte(rand.Uint32())
+	}
+	p := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"noise.bin": string(noise)}})
+	most := fetchBounds
+	most.bytes = 2 << 20
+	files, err := fetchWithin(t.Context(), most, Remote{URL: hub.URL + "/acme/shop.git", Token: hub.Token("acme")}, p.BaseSHA(), p.HeadSHA())
+	if err == nil || !strings.Contains(err.Error(), "more than 2 MB") || len(files.Files) > 0 {
+		t.Errorf("%d files, %v", len(files.Files), err)
+	}
+	nothingLeft(t)
+}
+
+// Trouble of the server may pass. What is refused or too large stays so.
+func TestTroubleThatMayPass(t *testing.T) {
+	for name, tt := range map[string]struct {
+		trouble func(*ghtest.Exchange)
+		passes  bool
+	}{
+		"server error": {func(x *ghtest.Exchange) { x.Fail(503, "no server is available") }, true},
+		"a limit":      {func(x *ghtest.Exchange) { x.Fail(429, "wait") }, true},
+		"cut":          {func(x *ghtest.Exchange) { x.Cut(len(x.Proceed().Body) / 2) }, true},
+		"dropped":      {func(x *ghtest.Exchange) { x.Drop() }, true},
+		"refused":      {func(x *ghtest.Exchange) { x.Fail(403, "no") }, false},
+		"gone":         {func(x *ghtest.Exchange) { x.Fail(404, "no") }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub, remote, p := remoteRepo(t)
+			hub.On("POST /{owner}/{repo}/git-upload-pack", tt.trouble)
+			if _, err := Fetch(t.Context(), remote, p.BaseSHA(), p.HeadSHA()); err == nil || MayPass(err) != tt.passes {
+				t.Errorf("may pass: %t, want %t: %v", MayPass(err), tt.passes, err)
+			}
+		})
+	}
+}
+
+// Names of files are told as they are, whatever stands in them.
+func TestFetchOfHostileNames(t *testing.T) {
+	hub := ghtest.Start(t, ghtest.Options{})
+	t.Setenv("TMPDIR", t.TempDir())
+	repo := hub.Repo("acme/shop")
+	names := []string{
+		"--output=x", "-rf", "a b", " a", "a\tb", "a\nb", "a\"b", "a\\b", "c d/b b", "b/a b", "$(touch x)", "`id`;|&", "ü", "\u202e.txt",
+		":(exclude)*", "*", "x => y", "{a => b}/c", "diff --git a b", "refs/heads/main", "HEAD", "objects/info/alternates",
+	}
+	base, changed := ghtest.Files{}, ghtest.Files{}
+	for i, name := range names {
+		base[name], changed[name] = fmt.Sprintf("%d\n", i), fmt.Sprintf("%d and more\n", i)
+	}
+	repo.Commit("main", base, "start")
+	p := repo.OpenPR(ghtest.PR{Head: "x;$(touch${IFS}x)`id`", Files: changed})
+	files, err := Fetch(t.Context(), Remote{URL: hub.URL + "/acme/shop.git", Token: hub.Token("acme")}, p.BaseSHA(), p.HeadSHA())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range files.Files {
+		if i := slices.Index(names, f.Path); f.Patch != fmt.Sprintf("@@ -1 +1 @@\n-%d\n+%d and more", i, i) {
+			t.Errorf("%q: %q", f.Path, f.Patch)
+		}
+		got = append(got, f.Path)
+	}
+	slices.Sort(got)
+	slices.Sort(names)
+	if !slices.Equal(got, names) {
+		t.Errorf("names %q, want %q", got, names)
+	}
+	nothingLeft(t)
 }
 
 // What a killed process left is deleted, and nothing of one that is at work.

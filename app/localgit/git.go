@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -24,8 +25,9 @@ const (
 
 // git asks questions about one repository.
 type git struct {
-	dir string
-	env []string
+	dir    string
+	env    []string
+	memory int64 // that each process may take, in bytes; 0 is any amount
 }
 
 // global comes before every subcommand. Each setting keeps git from running
@@ -136,7 +138,7 @@ func (g *git) streamFrom(ctx context.Context, input io.Reader, read func(io.Read
 	cmd.Stdin = input
 	out, err := cmd.StdoutPipe()
 	if err == nil {
-		err = cmd.Start()
+		err = g.start(cmd)
 	}
 	if err != nil {
 		return fmt.Errorf("run git: %w", err)
@@ -166,8 +168,30 @@ func (g *git) feed(ctx context.Context, input io.Reader, args ...string) error {
 	cmd.WaitDelay = killDelay
 	runtime.LockOSThread() // see endWithParent
 	defer runtime.UnlockOSThread()
-	if err := cmd.Run(); err != nil {
+	err := g.start(cmd)
+	if err == nil {
+		err = cmd.Wait()
+	}
+	if err != nil {
 		return &gitError{command: args[0], stderr: stderr.String(), err: err}
+	}
+	return nil
+}
+
+// start starts a command with the limit on memory. It has read nothing by then that
+// could take much.
+func (g *git) start(cmd *exec.Cmd) error {
+	err := cmd.Start()
+	if err != nil || g.memory == 0 {
+		return err
+	}
+	if err = limitMemory(cmd.Process.Pid, g.memory); errors.Is(err, syscall.ESRCH) {
+		return nil // it has ended already
+	}
+	if err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+		return fmt.Errorf("limit git's memory: %w", err)
 	}
 	return nil
 }

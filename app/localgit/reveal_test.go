@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reviewgate/reviewgate/app/internal/unshown"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
@@ -198,7 +199,7 @@ func TestSecretsInTextThatIsNotShown(t *testing.T) {
 	const token = "gh" + "p_1fKq8ZrT5wYv3NcXb7LmJd9PsHg2RtUaWe4Q"
 	glued := "da" + "pi3f8a91c27be6405d9e1b7c82f4a6d035" // a letter before it hides it in the lines
 	r := newRepo(t)
-	r.write("long.txt", "\x00"+strings.Repeat("x", maxRevealed+1))
+	r.write("long.txt", "\x00"+strings.Repeat("x", unshown.MaxContent+1))
 	r.commit("start")
 	r.git("switch", "--quiet", "--create", "topic")
 	r.write("long.txt", utf16("token = "+token+"\n"))

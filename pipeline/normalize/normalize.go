@@ -140,6 +140,9 @@ func build(pr raw.PullRequest, files raw.Files, commits raw.Commits, attributesO
 		i.Path, i.Why = valid(i.Path), valid(i.Why)
 		f.Incomplete = append(f.Incomplete, i)
 	}
+	unreadable = slices.DeleteFunc(unreadable, func(u pipeline.Incompleteness) bool { // the source says why
+		return slices.ContainsFunc(f.Incomplete, func(i pipeline.Incompleteness) bool { return i.What == u.What && i.Path == u.Path && i.Gating })
+	})
 	all := len(files.Files) // including files without a path and duplicates, which are dropped
 	if !files.Whole {
 		all = max(all, pr.Totals.Files)

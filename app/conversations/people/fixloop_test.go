@@ -269,7 +269,7 @@ func TestIncompleteReviewIsNoAttempt(t *testing.T) {
 	w.Idle()
 	pr := w.Open(apptest.Failing(1))
 	w.Idle()
-	w.GH.On("GET /repos/{owner}/{repo}/git/blobs/{file_sha}", func(x *ghtest.Exchange) { x.Fail(404, "Not Found") })
+	w.HideContents()
 	pr.Push(ghtest.Files{"store/big.go": "package store\n" + strings.Repeat("// a line of text\n", 40)}, "feat: more")
 	w.Idle()
 	w.Wants(pr, "action_required", "**Fix attempt 1 of 2**", "This review opens no attempt, since it is incomplete.", "incomplete, does not count")

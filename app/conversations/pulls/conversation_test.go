@@ -457,7 +457,7 @@ func TestPatchLeftOutIsNotGreen(t *testing.T) {
 	limits := ghtest.GitHubLimits()
 	limits.PatchLines = 5
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret, Limits: &limits})
-	w.GH.On("GET /repos/{owner}/{repo}/git/blobs/{file_sha}", func(x *ghtest.Exchange) { x.Fail(404, "Not Found") })
+	w.HideContents()
 	pr := w.Open(ghtest.Files{"store/big.go": "package store\n" + strings.Repeat("// a line of text\n", 20)})
 	w.Idle()
 	w.Wants(pr, "action_required", "Review incomplete", "store/big.go")

@@ -10,11 +10,6 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-const (
-	routeRefs  = "GET /{owner}/{repo}/info/refs"
-	routeFetch = "POST /{owner}/{repo}/git-upload-pack"
-)
-
 // small is a GitHub that shows little of a change.
 func small(change func(*ghtest.Limits)) ghtest.Options {
 	limits := ghtest.GitHubLimits()
@@ -44,11 +39,11 @@ func TestBeyondWhatGitHubShows(t *testing.T) {
 	}{
 		{"more files than calls", func(l *ghtest.Limits) { l.PullFiles = 30 }, apart(400), true},
 		{"files", func(l *ghtest.Limits) { l.PullFiles = 30 }, apart(60), true},
-		{"few files", func(l *ghtest.Limits) { l.PullFiles = 30 }, apart(40), false},
-		{"diffs", func(l *ghtest.Limits) { l.PatchLines = 2 }, apart(20), false},
+		{"few files", func(l *ghtest.Limits) { l.PullFiles = 30 }, apart(40), true},
+		{"few diffs", func(l *ghtest.Limits) { l.PatchLines = 2 }, apart(6), false},
 		{"more diffs than calls", func(l *ghtest.Limits) { l.PatchLines = 2 }, apart(400), true},
 		{"a file of 100,000 lines", func(*ghtest.Limits) {}, ghtest.Files{"store/big_test.go": "package store\n" + strings.Repeat("// A line that nobody minds.\n", 100_000)}, false},
-		{"files without content", func(l *ghtest.Limits) { l.PullFiles = 30 }, apptest.Numbered(400, ""), false},
+		{"files without content", func(l *ghtest.Limits) { l.PullFiles = 30 }, apptest.Numbered(400, ""), true},
 	}) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -58,8 +53,13 @@ func TestBeyondWhatGitHubShows(t *testing.T) {
 			if c := w.Check(pr); !apptest.Satisfies(c.Conclusion) {
 				t.Errorf("good code is %s (%s):\n%s", c.Conclusion, c.Title, c.Summary)
 			}
-			if n := len(w.GH.CallsTo(routeFetch)); (n > 0) != tt.fetches {
+			if n := len(w.GH.CallsTo(apptest.RouteUpload)); (n > 0) != tt.fetches {
 				t.Errorf("%d fetches by git", n)
+			}
+			for _, c := range w.GH.CallsTo("GET /repos/{owner}/{repo}/git/trees/{tree_sha}") {
+				if strings.Contains(c.Query, "recursive") {
+					t.Errorf("asked for the tree %s?%s", c.Path, c.Query)
+				}
 			}
 			pr.Push(ghtest.Files{"store/zz_last.go": apptest.Insecure}, "one more")
 			w.Idle()
@@ -73,7 +73,7 @@ func TestBeyondWhatGitHubShows(t *testing.T) {
 // However many contents have to be read apart, a push costs few calls.
 func TestCrowdedChangesCostFewCalls(t *testing.T) {
 	t.Parallel()
-	const most = 25 // it was 209 for a hundred diffs
+	const most = 20 // call by call, a hundred diffs took 209
 	many := func(n int, name, text string) ghtest.Files {
 		files := ghtest.Files{}
 		for i := range n {
@@ -110,7 +110,7 @@ func TestCrowdedChangesCostFewCalls(t *testing.T) {
 	}
 }
 
-// Where neither calls nor git suffice the check says what was not read, and is
+// Where git is refused the check says what was not read, and is
 // not green.
 func TestBeyondAllMeansIsNotGreen(t *testing.T) {
 	t.Parallel()
@@ -121,7 +121,7 @@ func TestBeyondAllMeansIsNotGreen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := startWith(t, small(limits))
-			w.GH.On(routeRefs, func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
+			w.GH.On(apptest.RouteRefs, func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
 			pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Files: apart(400)})
 			w.Idle()
 			c := w.Check(pr)
@@ -135,8 +135,7 @@ func TestBeyondAllMeansIsNotGreen(t *testing.T) {
 	}
 }
 
-// GitHub lists 3,000 files, and the contents of the others are more than there
-// are calls for.
+// GitHub lists 3,000 files, and git fetches the others.
 func TestBeyondThreeThousandFiles(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -147,13 +146,13 @@ func TestBeyondThreeThousandFiles(t *testing.T) {
 	if c := w.Check(pr); !apptest.Satisfies(c.Conclusion) {
 		t.Errorf("the files are %s (%s):\n%s", c.Conclusion, c.Title, c.Summary)
 	}
-	if n := len(w.GH.CallsTo(routeFetch)); n != 2 {
+	if n := len(w.GH.CallsTo(apptest.RouteUpload)); n != 2 {
 		t.Errorf("%d fetches by git, want 2", n)
 	}
 }
 
-// A comparison lists 300 files and does not say whether there are more: the
-// trees do.
+// A comparison lists 300 files and does not say whether there are more: git
+// does.
 func TestLargeMergeGroup(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()

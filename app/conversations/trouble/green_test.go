@@ -17,7 +17,6 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/review"
-	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
@@ -105,7 +104,7 @@ type read struct {
 }
 
 // shortList has fewer files than the pull request says.
-var shortList = map[string]string{"[]": "the files that the list lacks are found in the trees"}
+var shortList = map[string]string{"[]": "git finds the files that the list lacks"}
 
 var reads = []read{
 	// It comes first: once read, it is not looked at again for a minute.
@@ -119,7 +118,10 @@ var reads = []read{
 	{name: "config's branch", routes: []string{apptest.RouteTree}, hit: configRoot("shop")},
 	{name: "config directory", routes: []string{apptest.RouteTree}, hit: configDirectory, anew: "\n\n"},
 	{name: "config file", routes: []string{routeBlob}, anew: "\n"},
-	{name: "changed file", good: executable, bad: hidden, hit: notConfig, routes: []string{routeBlob, apptest.RouteTree, routeCompare}},
+	{name: "changed file", good: executable, bad: hidden, routes: []string{apptest.RouteContents}, green: map[string]string{"404": "git reads it", "410": "git reads it"}},
+	{name: "beginning of the change", good: executable, bad: hidden, routes: []string{routeCompare}},
+	{name: "git's list", good: pictured(executable), bad: pictured(hidden), routes: []string{apptest.RouteRefs}},
+	{name: "git's objects", good: pictured(executable), bad: pictured(hidden), routes: []string{apptest.RouteUpload}},
 	{name: "comparison", routes: []string{routeCompare}, group: true},
 	{name: "pull request of a group", routes: []string{apptest.RoutePull}, group: true},
 	{name: "comments", routes: []string{"GET /repos/{owner}/{repo}/issues/{issue_number}/comments"}, talk: true, green: always("the check says what was found, with or without the comment")},
@@ -143,6 +145,15 @@ const (
 func executable() ghtest.Files { return ghtest.Files{"store/run.sh": ghtest.Executable(script)} }
 func hidden() ghtest.Files {
 	return ghtest.Files{"store/run.sh": script + "curl legacy.shop.internal # \x00\n"}
+}
+
+// pictured adds a picture to a change, so that git is asked for all of it.
+func pictured(change func() ghtest.Files) func() ghtest.Files {
+	return func() ghtest.Files {
+		files := change()
+		files["img/logo.png"] = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
+		return files
+	}
 }
 
 // noOrganisation are GitHub's ways of saying that an organisation has no config.
@@ -175,15 +186,6 @@ func configRoot(repo string) func(*ghtest.Exchange, int) bool {
 
 func configDirectory(x *ghtest.Exchange, _ int) bool {
 	return x.Params["tree_sha"] != "HEAD" && x.Query.Get("recursive") == ""
-}
-
-func notConfig(x *ghtest.Exchange, _ int) bool {
-	for n := range 3 { // as the reads add to it
-		if x.Params["file_sha"] == config.BlobSHA([]byte(guarded+strings.Repeat("\n", n))) {
-			return false
-		}
-	}
-	return x.Params["tree_sha"] == "" || x.Query.Get("recursive") != ""
 }
 
 func after(first int) func(*ghtest.Exchange, int) bool {

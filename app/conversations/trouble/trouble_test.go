@@ -306,11 +306,12 @@ func TestSourceThatIsShownAsBinaryIsNotGreen(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
-	w.GH.On(routeBlob, func(x *ghtest.Exchange) { x.Fail(404, "no") })
+	show := w.HideContents()
 	pr := w.Open(ghtest.Files{"store/tool.py": "import os\n# \x00\nos.system(input())\n"})
 	w.Idle()
 	w.Wants(pr, "action_required", "store/tool.py", "its content was not read")
 
+	show()
 	empty := w.Repo.OpenPR(ghtest.PR{Title: "feat: package", Body: apptest.GoodBody, Head: "empty", Files: ghtest.Files{"store/__init__.py": "", "store/run.sh": ghtest.Executable("")}})
 	w.Idle()
 	if c := w.Check(empty); c.Conclusion != "success" {

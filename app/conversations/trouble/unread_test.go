@@ -40,7 +40,7 @@ func TestTextThatIsNotShownIsNotGreen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := start(t)
-			w.GH.On(routeBlob, func(x *ghtest.Exchange) { x.Fail(404, "no") })
+			w.HideContents()
 			pr := w.Open(ghtest.Files{tt.path: tt.text})
 			w.Idle()
 			w.Wants(pr, "action_required", "Review incomplete", tt.path)

@@ -1,4 +1,4 @@
-package gh
+package unshown
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reviewgate/reviewgate/app/internal/textdiff"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -67,7 +66,7 @@ func TestHunksApply(t *testing.T) {
 	text := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(line, 0, 30).Draw(t, "lines"), "") })
 	sample.Check(t, func(t *rapid.T) {
 		old, changed := text.Draw(t, "old"), text.Draw(t, "new")
-		patch, added, removed := textdiff.Lines([]byte(old), []byte(changed))
+		patch, added, removed := diffLines([]byte(old), []byte(changed))
 		if old == changed {
 			if patch != "" || added+removed != 0 {
 				t.Fatalf("nothing changed, but %q", patch)
@@ -114,7 +113,7 @@ func TestCountsAreThoseOfGit(t *testing.T) {
 			}
 		}
 		changed := strings.Join(lines, "")
-		_, added, removed := textdiff.Lines([]byte(old), []byte(changed))
+		_, added, removed := diffLines([]byte(old), []byte(changed))
 		if a, r := numstat(t, dir, old, changed); a != added || r != removed {
 			t.Fatalf("+%d -%d, and git counts +%d -%d:\n%s\n%s", added, removed, a, r, old, changed)
 		}
@@ -143,16 +142,6 @@ func numstat(t *rapid.T, dir, old, changed string) (added, removed int) {
 	return added, removed
 }
 
-func TestBinaryAsGitTellsIt(t *testing.T) {
-	for text, want := range map[string]bool{
-		"": false, "a\n": false, "a\x00": true, strings.Repeat("a", binaryProbe) + "\x00": false, strings.Repeat("a", binaryProbe-1) + "\x00": true,
-	} {
-		if isBinary([]byte(text)) != want {
-			t.Errorf("%.20q… of %d bytes: %v", text, len(text), !want)
-		}
-	}
-}
-
 // BenchmarkDiffLines compares long files of which one line in a hundred changed,
 // and files of one line.
 func BenchmarkDiffLines(b *testing.B) {
@@ -170,7 +159,7 @@ func BenchmarkDiffLines(b *testing.B) {
 			b.SetBytes(int64(old.Len()))
 			b.ReportAllocs()
 			for b.Loop() {
-				textdiff.Lines(old.Bytes(), changed.Bytes())
+				diffLines(old.Bytes(), changed.Bytes())
 			}
 		})
 	}
@@ -178,7 +167,7 @@ func BenchmarkDiffLines(b *testing.B) {
 	b.Run("one line of 4 MB", func(b *testing.B) {
 		b.SetBytes(int64(len(line)))
 		for b.Loop() {
-			textdiff.Lines(line, line[1:])
+			diffLines(line, line[1:])
 		}
 	})
 }

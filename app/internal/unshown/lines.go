@@ -1,6 +1,4 @@
-// Package textdiff compares two texts in memory, for files of which neither GitHub nor
-// git shows any lines.
-package textdiff
+package unshown
 
 import (
 	"bytes"
@@ -8,10 +6,10 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// Lines returns the hunks that turn one text into the other, and how many
+// diffLines returns the hunks that turn one text into the other, and how many
 // lines they add and remove. It goes by lines that stand once in both texts, so
 // that git, which looks for the fewest lines, may say the same in other words.
-func Lines(old, changed []byte) (patch string, added, removed int) {
+func diffLines(old, changed []byte) (patch string, added, removed int) {
 	hunks := diff.Diff("", old, "", changed)
 	start := bytes.Index(hunks, []byte("\n@@ ")) // names come before
 	if start < 0 {

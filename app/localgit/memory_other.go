@@ -1,0 +1,6 @@
+//go:build !linux
+
+package localgit
+
+// limitMemory does nothing: only Linux bounds another process's memory.
+func limitMemory(int, int64) error { return nil }
