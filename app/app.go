@@ -126,7 +126,7 @@ func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 	a.metrics = telemetry.New(telemetry.Options{Version: a.options.Version, Agents: a.agents(loader), Jobs: jobKinds, Depth: a.depth})
 	if a.client, err = gh.New(gh.Config{
 		AppID: a.settings.AppID, PrivateKey: a.settings.PrivateKey,
-		V3URL: a.settings.V3URL, V4URL: a.settings.V4URL,
+		V3URL: a.settings.V3URL, V4URL: a.settings.V4URL, WebURL: a.settings.WebURL,
 		UserAgent: "reviewgate/" + a.options.Version, Log: a.options.Log, OnCall: a.onCall, OnRefused: a.onRefused,
 	}); err != nil {
 		return fmt.Errorf("make the GitHub client: %w", err)

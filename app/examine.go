@@ -68,7 +68,7 @@ func outsideOf(s Settings, log zerolog.Logger) *outsider {
 // client returns GitHub. Close it when it is no longer needed.
 func (o *outsider) client() (*gh.Client, error) {
 	c, err := gh.New(gh.Config{
-		AppID: o.settings.AppID, PrivateKey: o.settings.PrivateKey, V3URL: o.settings.V3URL, V4URL: o.settings.V4URL,
+		AppID: o.settings.AppID, PrivateKey: o.settings.PrivateKey, V3URL: o.settings.V3URL, V4URL: o.settings.V4URL, WebURL: o.settings.WebURL,
 		UserAgent: "reviewgate/" + Version(), Log: o.log, OnCall: o.onCall,
 	})
 	if err != nil {

@@ -86,7 +86,7 @@ func TestDoctorFindsNothingWrong(t *testing.T) {
 	w := installed(t)
 	w.GH.ResetCalls()
 	r := w.examine()
-	if r.Worst() != doctor.OK || len(r.Points) != 16 {
+	if r.Worst() != doctor.OK || len(r.Points) != 17 {
 		t.Errorf("%d points, not all are ok: %+v", len(r.Points), r.Points)
 	}
 	page, err := os.ReadFile("../docs/commands.md")
@@ -102,7 +102,7 @@ func TestDoctorFindsNothingWrong(t *testing.T) {
 		t.Errorf("the doctor writes %v", writes)
 	}
 	r, err = app.Examine(t.Context(), w.Settings(), "", "")
-	if err != nil || r.Worst() != doctor.OK || len(r.Points) != 11 {
+	if err != nil || r.Worst() != doctor.OK || len(r.Points) != 12 {
 		t.Errorf("without a repository: %+v, %v", r, err)
 	}
 }
@@ -326,9 +326,30 @@ func TestDoctorOnCredentials(t *testing.T) {
 	if got := points(r, doctor.Unknown); len(got) != 11 {
 		t.Errorf("unknown: %v", got)
 	}
-	r = w.examine(func(s *app.Settings) { s.V3URL = "http://127.0.0.1:1/" })
+	r = w.examine(func(s *app.Settings) { s.V3URL = "http://127.0.0.1:1/api/v3/" })
 	if got := points(r, doctor.Problem); len(got) != 0 || r.Worst() != doctor.Unknown || !strings.Contains(said(r, doctor.App), "GITHUB_V3_API_URL") {
 		t.Errorf("GitHub is not there: problems %v: %+v", got, r.Points)
+	}
+}
+
+// Without a git that can fetch, many changes are never green.
+func TestDoctorOnGit(t *testing.T) {
+	w := &world{&apptest.World{T: t, GH: ghtest.Start(t, ghtest.Options{}), DB: "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db")}}
+	const follows = "with more files or longer diffs than GitHub lists, is incomplete and never green / install git 2.31 or newer, on the path"
+	if s := said(w.examine(), doctor.Git); !strings.HasPrefix(s, "git version 2.") || !strings.Contains(s, "can fetch") {
+		t.Errorf("with git: %s", s)
+	}
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
+	if s := said(w.examine(), doctor.Git); !strings.HasPrefix(s, "there is no git program on this machine. ") || !strings.Contains(s, follows) {
+		t.Errorf("without git: %s", s)
+	}
+	if err := os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\necho git version 2.30.9\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := w.examine()
+	if s := said(r, doctor.Git); !slices.Contains(points(r, doctor.Problem), doctor.Git) || !strings.HasPrefix(s, "git version 2.30.9 is too old. ") {
+		t.Errorf("with an old git: %s", s)
 	}
 }
 
@@ -379,6 +400,8 @@ func TestDoctorOnWhereGitHubIs(t *testing.T) {
 
 // unreachable is a GitHub that no network leads to.
 type unreachable struct{ doctor.GitHub }
+
+func (unreachable) GitVersion(context.Context) (string, error) { return "git version 2.39.5", nil }
 
 func (unreachable) App(context.Context) (gh.App, error) { return gh.App{}, errors.New("no route") }
 

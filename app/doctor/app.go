@@ -52,6 +52,17 @@ func (d *doctor) settings() {
 	d.ok(Settings, found)
 }
 
+// git looks for the program that fetches what GitHub's lists do not show.
+func (d *doctor) git(ctx context.Context) {
+	version, err := d.GitHub.GitVersion(ctx)
+	if err == nil {
+		d.ok(Git, version+" can fetch what GitHub does not list")
+		return
+	}
+	d.problem(Git, err.Error()+". A pull request with a picture, or with more files or longer diffs than GitHub lists, is incomplete and never green",
+		"install git 2.31 or newer, on the path of the user that runs the server")
+}
+
 // isHosted tells a host of GitHub's own, where the API is beside the pages.
 func isHosted(host string) bool { return host == "github.com" || strings.HasSuffix(host, ".ghe.com") }
 

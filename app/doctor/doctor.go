@@ -32,6 +32,7 @@ const (
 // repository is named.
 const (
 	Settings      = "settings"
+	Git           = "git"
 	Clock         = "clock"
 	App           = "app"
 	Permissions   = "permissions"
@@ -79,6 +80,7 @@ func (r Result) Worst() Status {
 
 // GitHub is what the doctor asks of GitHub.
 type GitHub interface {
+	GitVersion(ctx context.Context) (string, error) // asks this machine alone
 	App(ctx context.Context) (gh.App, error)
 	HookConfig(ctx context.Context) (gh.HookConfig, error)
 	LastDeliveries(ctx context.Context) ([]ports.HookAttempt, error)
@@ -130,6 +132,7 @@ type doctor struct {
 func Examine(ctx context.Context, o Options) Result {
 	d := &doctor{Options: o}
 	d.settings()
+	d.git(ctx)
 	answers := d.credentials(ctx)
 	for _, look := range []struct {
 		id string
