@@ -102,7 +102,7 @@ func (r request) check(t ports.Target) error {
 }
 
 // do makes a call, and hands the answer's body to read. Errors are
-// *review.HostError.
+// *ports.HostError.
 func (c *api) do(ctx context.Context, t ports.Target, r request, read reader) (links, error) {
 	if err := r.check(t); err != nil {
 		return links{}, &ports.HostError{Op: r.op, Kind: ports.HostInvalid, Err: err}

@@ -140,7 +140,8 @@ func (l *listing) sayUnread(unshown []int, why error) {
 	}
 }
 
-// isPartial tells what is to be said of a change from trouble that may pass.
+// isPartial reports whether an error leaves the change known in part. Other trouble may
+// pass, or concerns the whole review: it fails the read.
 func isPartial(err error) bool {
 	var host *ports.HostError
 	return !errors.As(err, &host) || host.Kind == ports.HostNotFound || host.Kind == ports.HostBudget || host.Kind == ports.HostInvalid

@@ -32,7 +32,7 @@
 // list stands, and every file that is not known in full is said to be incomplete.
 // Commits beyond 250 are read from a comparison.
 //
-// Every error is a *review.HostError, which says whether trying again can
+// Every error is a *ports.HostError, which says whether trying again can
 // help. No write is ever repeated here: whether it happened must be looked up
 // first, and the caller knows how. An answer that lacks what it must have, and
 // a list that is not whole, are errors too: an empty list that is none would

@@ -218,6 +218,30 @@ func TestOtherContents(t *testing.T) {
 	}
 }
 
+// Contents that don't have the lines that GitHub counted are not those that it compared:
+// git is asked, and if it is refused they are not shown.
+func TestContentsThatGitHubCountedOtherwise(t *testing.T) {
+	for name, refused := range map[string]bool{"git": false, "no git": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, ghtest.Options{Limits: &ghtest.Limits{PatchLines: 1}})
+			p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.go": "package a\n\nvar b = 1\n"}})
+			w.hub.On(routeFiles, func(x *ghtest.Exchange) {
+				r := x.Proceed()
+				r.Body = regexp.MustCompile(`"(additions|changes)":\s*3`).ReplaceAll(r.Body, []byte(`"$1":7`))
+				r.Header.Del("Content-Length")
+			})
+			if refused {
+				refuseGit(t, w)
+			}
+			files, err := w.client.Source(w.target(p)).Files(t.Context())
+			w.must(err)
+			if f := files.Files[0]; (f.Patch == "") != refused || (f.Additions == 7) != refused || (len(files.Incomplete) > 0) != refused {
+				t.Errorf("%+v, incomplete %+v", f, files.Incomplete)
+			}
+		})
+	}
+}
+
 // A merge group is compared beyond GitHub's 300 files, and its sums are those of
 // all of them.
 func TestMergeGroupBeyondWhatIsCompared(t *testing.T) {

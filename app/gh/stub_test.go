@@ -108,7 +108,7 @@ func wantHostError(t *testing.T, err error, kind ports.HostKind) *ports.HostErro
 	t.Helper()
 	var he *ports.HostError
 	if !errors.As(err, &he) {
-		t.Fatalf("error %v (%T) is no *review.HostError", err, err)
+		t.Fatalf("error %v (%T) is no *ports.HostError", err, err)
 	}
 	if he.Kind != kind {
 		t.Fatalf("kind %q, want %q: %v", he.Kind, kind, err)

@@ -14,8 +14,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// maxSingly is how many contents are read one by one for one review: each takes one of
-// 5,000 calls an hour. Git fetches any number of them for one call.
+// maxSingly is how many contents are read one by one for one review. Each takes one of
+// 5,000 calls an hour, and git fetches any number of them for one.
 const maxSingly = 8
 
 // singly reads the contents of a few files, each by a call of its own.
@@ -31,7 +31,7 @@ type singly struct {
 func (s *source) readSingly(ctx context.Context, l *listing, which []int, base string) ([]int, error) {
 	needsGit := func(i int) bool {
 		f := l.listed[i]
-		// Whether a file is binary hangs on its mode too, which the API does not tell.
+		// A binary file must not be executable, and the API does not tell the mode.
 		return f.GetChanges() == 0 && pipeline.FileStatus(f.GetStatus()) != pipeline.FileRenamed && !normalize.TextByName(f.GetFilename())
 	}
 	if len(which) > maxSingly || slices.ContainsFunc(which, needsGit) {
@@ -84,7 +84,11 @@ func (r *singly) file(ctx context.Context, listed *github.CommitFile, f *raw.Cha
 	if err != nil || f.Patch == "" || !counted || movedIntoUse(listed) {
 		return err == nil, err
 	}
-	return f.Additions-f.Deletions == was.Additions-was.Deletions, nil
+	if f.Additions-f.Deletions != was.Additions-was.Deletions { // they are not the contents that GitHub compared
+		*f = was
+		return false, nil
+	}
+	return true, nil
 }
 
 // at reads the file at a path of a commit. It reports false if there is no plain file
