@@ -96,7 +96,7 @@ func TestOtherTroubleIsNotLookedInto(t *testing.T) {
 	for _, trouble := range []error{errors.New("connection reset"), refusal(ports.HostInvalid), refusal(ports.HostLimited), refusal(ports.HostBudget)} {
 		g := &github{}
 		cause, moved, err := diagnose(t, g, nil, state, trouble)
-		if cause != trouble || moved || err != nil || g.asked != 0 {
+		if !errors.Is(cause, trouble) || moved || err != nil || g.asked != 0 {
 			t.Errorf("%v: cause %v, moved %t, error %v after %d questions", trouble, cause, moved, err, g.asked)
 		}
 	}
@@ -141,7 +141,7 @@ func TestFirstRefusalIsTemporary(t *testing.T) {
 		t.Errorf("the first refusal: cause %v, moved %t, error %v", cause, moved, err)
 	}
 	gone := refusal(ports.HostNotFound)
-	if cause, _, err := diagnose(t, &github{access: here}, nil, first, gone); cause != gone || err != nil {
+	if cause, _, err := diagnose(t, &github{access: here}, nil, first, gone); !errors.Is(cause, gone) || err != nil {
 		t.Errorf("not found: cause %v, error %v", cause, err)
 	}
 }
@@ -162,7 +162,7 @@ func TestGitHubDoesNotSayWhy(t *testing.T) {
 		"it refuses to say so": {state, refusal(ports.HostForbidden), refused, nil},
 	} {
 		cause, moved, err := diagnose(t, &github{fails: test.fails}, nil, test.state, refused)
-		if cause != test.cause || moved || err != test.err {
+		if !errors.Is(cause, test.cause) || moved || !errors.Is(err, test.err) {
 			t.Errorf("%s: cause %v, moved %t, error %v", name, cause, moved, err)
 		}
 	}
