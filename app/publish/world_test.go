@@ -1,0 +1,334 @@
+package publish_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/inforce"
+	"github.com/reviewgate/reviewgate/app/lease"
+	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/publish"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// store remembers what was written to GitHub.
+type store struct {
+	ports.Writes
+	ports.Leases
+	ports.Layers
+	ports.History
+	ports.Intake
+	ports.Targets
+	writes    []ports.Write        // oldest first
+	decisions []ports.HeadDecision // on the head
+	answer    *ports.Answer        // the target's last
+	own       string               // the repository's settings that are known
+	lost      bool                 // another holder has the lease of the target
+	asks      []ports.ReviewAsk
+	said      []string // notices
+}
+
+func (s *store) NewestWrite(_ context.Context, kind ports.WriteKind, subject string) (*ports.Write, error) {
+	for _, w := range slices.Backward(s.writes) {
+		if w.Kind == kind && w.Subject == subject {
+			return &w, nil
+		}
+	}
+	return nil, nil
+}
+
+func (s *store) OpenChecks(context.Context, int64) ([]ports.Write, error) {
+	return slices.DeleteFunc(slices.Clone(s.writes), func(w ports.Write) bool {
+		return w.Kind != ports.WriteCheck || w.State == ports.WriteCompleted
+	}), nil
+}
+
+func (s *store) Intend(_ context.Context, _ ports.Lease, w ports.Write) (ports.Write, error) {
+	w.ID, w.State = int64(len(s.writes)+1), ports.WriteIntended
+	s.writes = append(s.writes, w)
+	return w, nil
+}
+
+func (s *store) Record(_ context.Context, w ports.Write) error {
+	s.writes[w.ID-1] = w
+	return nil
+}
+
+func (s *store) Acquire(_ context.Context, key, owner string, _ time.Duration) (ports.Lease, bool, error) {
+	return ports.Lease{Key: key, Owner: owner}, true, nil
+}
+
+func (s *store) Renew(_ context.Context, l ports.Lease, _ time.Duration) error {
+	if s.lost && l.Key == target.Key() {
+		return ports.ErrLeaseLost
+	}
+	return nil
+}
+
+func (*store) Release(context.Context, ports.Lease) error { return nil }
+
+func (s *store) GoodLayer(_ context.Context, repoID int64, layer string) (*ports.GoodLayer, error) {
+	if s.own == "" || repoID != target.RepoID || layer != config.LayerRepository {
+		return nil, nil
+	}
+	return &ports.GoodLayer{Files: []ports.ConfigBlob{{Layer: layer, Path: config.FileSettings, Text: []byte(s.own)}}}, nil
+}
+
+func (s *store) HeadDecisions(context.Context, int64, string) ([]ports.HeadDecision, error) {
+	return s.decisions, nil
+}
+
+func (s *store) LastAnswer(context.Context, string) (*ports.Answer, error) { return s.answer, nil }
+
+func (s *store) LatestReview(context.Context, string) (*ports.StoredReview, error) { return nil, nil }
+
+func (s *store) NoticesSaid(_ context.Context, _ string, said []string) error {
+	s.said = append(s.said, said...)
+	return nil
+}
+
+func (s *store) Ask(_ context.Context, ask ports.ReviewAsk, _ bool) error {
+	s.asks = append(s.asks, ask)
+	return nil
+}
+
+// review is a review as GitHub has it.
+type review struct {
+	ports.PullReview
+	head    string
+	verdict ports.ReviewVerdict
+}
+
+// check is a check run as GitHub has it.
+type check struct {
+	ports.CheckRun
+	head  string
+	title string
+}
+
+// github is a pull request and what is written to it.
+type github struct {
+	ports.PullReader
+	ports.CheckWriter
+	ports.CommentWriter
+	ports.ReviewWriter
+	ports.LabelWriter
+	now      ports.PullState
+	checks   []check // oldest first, as is all else
+	comments []ports.Comment
+	reviews  []review
+	calls    []string                  // that change something
+	refuses  map[string]ports.HostKind // calls, and how
+	loses    string                    // a call that takes effect, but whose answer does not arrive
+	updates  []ports.CheckWrite
+}
+
+// trouble is how a call fails, nil if it does not.
+func (g *github) trouble(call string) error {
+	if kind := g.refuses[call]; kind != "" {
+		return &ports.HostError{Op: call, Kind: kind, Err: errors.New("refused")}
+	}
+	return nil
+}
+
+// change notes a call, and has it take effect unless it is refused.
+func (g *github) change(call string, effect func()) error {
+	g.calls = append(g.calls, call)
+	if err := g.trouble(call); err != nil {
+		return err
+	}
+	effect()
+	if g.loses == call {
+		g.loses = ""
+		return &ports.HostError{Op: call, Kind: ports.HostTransient, Err: errors.New("unexpected EOF")}
+	}
+	return nil
+}
+
+// since returns the calls that f makes.
+func (g *github) since(f func()) []string {
+	before := len(g.calls)
+	f()
+	return g.calls[before:]
+}
+
+func (g *github) Pull(context.Context, ports.Target) (ports.PullState, error) {
+	return g.now, g.trouble("read the pull request")
+}
+
+func (g *github) CreateCheck(_ context.Context, _ ports.Target, w ports.CheckWrite) (int64, error) {
+	id := int64(len(g.checks) + 1)
+	err := g.change("create check", func() {
+		g.checks = append(g.checks, check{
+			CheckRun: ports.CheckRun{ID: id, ExternalID: w.ExternalID, Completed: w.Conclusion != "", Conclusion: w.Conclusion}, head: w.HeadSHA, title: w.Output.Title,
+		})
+	})
+	if err != nil {
+		return 0, err
+	}
+	return id, nil
+}
+
+func (g *github) UpdateCheck(_ context.Context, _ ports.Target, id int64, w ports.CheckWrite) error {
+	g.updates = append(g.updates, w)
+	return g.change("update check", func() {
+		c := &g.checks[id-1]
+		c.Completed, c.Conclusion, c.title = w.Conclusion != "", w.Conclusion, w.Output.Title
+	})
+}
+
+func (g *github) Checks(_ context.Context, _ ports.Target, head string) (runs []ports.CheckRun, err error) {
+	for _, c := range slices.Backward(g.checks) {
+		if c.head == head {
+			runs = append(runs, c.CheckRun)
+		}
+	}
+	return runs, g.trouble("list checks")
+}
+
+func (g *github) CreateComment(_ context.Context, _ ports.Target, body string) (int64, error) {
+	id := int64(len(g.comments) + 1)
+	err := g.change("create comment", func() { g.comments = append(g.comments, ports.Comment{ID: id, Body: body}) })
+	if err != nil {
+		return 0, err
+	}
+	return id, nil
+}
+
+// place is where a comment stands in the list, or -1.
+func (g *github) place(id int64) int {
+	return slices.IndexFunc(g.comments, func(c ports.Comment) bool { return c.ID == id })
+}
+
+func (g *github) UpdateComment(_ context.Context, _ ports.Target, id int64, body string) error {
+	i := g.place(id)
+	if i < 0 {
+		return &ports.HostError{Op: "update comment", Kind: ports.HostNotFound, Err: errors.New("not found")}
+	}
+	return g.change("update comment", func() { g.comments[i].Body = body })
+}
+
+func (g *github) DeleteComment(_ context.Context, _ ports.Target, id int64) error {
+	return g.change("delete comment", func() { g.comments = slices.Delete(g.comments, g.place(id), g.place(id)+1) })
+}
+
+func (g *github) Comments(context.Context, ports.Target, string) ([]ports.Comment, error) {
+	return slices.Clone(g.comments), g.trouble("list comments")
+}
+
+func (g *github) CreateReview(_ context.Context, _ ports.Target, w ports.ReviewWrite) (int64, error) {
+	id := int64(len(g.reviews) + 1)
+	err := g.change("review: "+string(w.Verdict), func() {
+		g.reviews = append(g.reviews, review{ports.PullReview{ID: id, Author: login, Bot: true, Body: w.Body}, w.HeadSHA, w.Verdict})
+	})
+	if err != nil {
+		return 0, err
+	}
+	return id, nil
+}
+
+func (g *github) DismissReview(_ context.Context, _ ports.Target, id int64, _ string) error {
+	return g.change("dismiss review", func() { g.reviews[id-1].Dismissed = true })
+}
+
+func (g *github) Reviews(context.Context, ports.Target) (all []ports.PullReview, err error) {
+	for _, r := range g.reviews {
+		all = append(all, r.PullReview)
+	}
+	return all, g.trouble("list reviews")
+}
+
+func (*github) Login(context.Context) (string, error) { return login, nil }
+
+func (g *github) RequestReviews(_ context.Context, _ ports.Target, people []string) error {
+	if len(people) > 1 && slices.ContainsFunc(people, func(who string) bool { return g.refuses[request([]string{who})] != "" }) {
+		g.calls = append(g.calls, request(people))
+		return &ports.HostError{Op: "request reviews", Kind: ports.HostInvalid, Err: errors.New("not a collaborator")}
+	}
+	return g.change(request(people), func() { g.now.Requested = append(g.now.Requested, people...) })
+}
+
+func request(people []string) string { return fmt.Sprintf("request %v", people) }
+
+func (g *github) AddLabel(_ context.Context, _ ports.Target, label string) error {
+	return g.change("add "+label, func() {})
+}
+
+func (g *github) RemoveLabel(_ context.Context, _ ports.Target, label string) error {
+	return g.change("remove "+label, func() {})
+}
+
+// standing are the verdicts of the reviews that were not dismissed, with their heads.
+func (g *github) standing() (all []string) {
+	for _, r := range g.reviews {
+		if !r.Dismissed {
+			all = append(all, string(r.verdict)+" "+r.head)
+		}
+	}
+	return all
+}
+
+// login is the App's account.
+const login = "reviewgate[bot]"
+
+var (
+	target = ports.Target{Kind: ports.TargetPull, Installation: 1, RepoID: 2, Owner: "acme", Name: "shop", Number: 3, HeadSHA: "aaa"}
+	held   = ports.Lease{Key: target.Key(), Owner: "us"}
+)
+
+// world is a pull request on head aaa into main.
+type world struct {
+	store    store
+	github   github
+	checks   *publish.Checks
+	comments *publish.Comments
+	verdicts *publish.Verdicts
+	requests *publish.Requests
+	labels   *publish.Labels
+}
+
+func newWorld() *world {
+	w := &world{github: github{now: ports.PullState{HeadSHA: "aaa", BaseRef: "main"}, refuses: map[string]ports.HostKind{}}}
+	s, g := &w.store, &w.github
+	configs := &inforce.Configs{Layers: s, Loader: config.NewLoader(1)}
+	leases := lease.Keeper{Store: s, Owner: "us", TTL: time.Minute}
+	w.checks = &publish.Checks{
+		Configs: configs, Followed: &publish.FollowedHeads{}, Writes: s, History: s, Intake: s, CheckWriter: g, Leases: leases,
+		Now: func() time.Time { return time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC) }, Found: func(string) {},
+	}
+	w.requests = &publish.Requests{Writes: s, ReviewWriter: g, Leases: leases}
+	w.verdicts = &publish.Verdicts{Checks: w.checks, Configs: configs, Writes: s, PullReader: g, ReviewWriter: g, Leases: leases}
+	w.comments = &publish.Comments{
+		Verdicts: w.verdicts, Requests: w.requests, Configs: configs, Writes: s, History: s, Targets: s, CommentWriter: g, Leases: leases,
+	}
+	w.labels = &publish.Labels{LabelWriter: g, Leases: leases}
+	return w
+}
+
+// known is what the store knows of the target.
+func known() ports.TargetState { return ports.TargetState{Target: target, Wanted: 1, Reason: "opened"} }
+
+// reviewed is a review of head aaa into main that came to a decision.
+func reviewed(d pipeline.Decision) *ports.StoredReview {
+	r := &ports.StoredReview{RunID: "run", Key: target.Key(), RepoID: target.RepoID, HeadSHA: "aaa"}
+	r.Review.Facts.Repository = pipeline.Repository{Owner: target.Owner, Name: target.Name}
+	r.Review.Facts.Base.Ref = "main"
+	r.Review.Facts.Author.Login = "alice"
+	r.Review.Report.Decision = d
+	return r
+}
+
+// settings is the shipped config with some settings of the repository's own.
+func settings(t *testing.T, own string) *config.Config {
+	t.Helper()
+	cfg, problems := config.Load(config.Layer{Name: config.LayerRepository, Files: []config.File{{Path: config.FileSettings, Text: []byte(own)}}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return cfg
+}
