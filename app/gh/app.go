@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// maxWalk bounds lists that are read page after page: 10,000 entries.
-const maxWalk = 100
+// installationReader implements ports.InstallationReader.
+type installationReader struct{ *api }
 
 // installationAnswer is an installation.
 type installationAnswer struct {
@@ -111,15 +111,4 @@ func (c installationReader) OpenPulls(ctx context.Context, repo ports.Target, si
 		return true
 	})
 	return listed(op, out, whole, err)
-}
-
-// listed is a list that was walked, if all of it was read.
-func listed[T any](op string, all []T, whole bool, err error) ([]T, error) {
-	if err != nil {
-		return nil, err
-	}
-	if !whole {
-		return nil, tooMany(op, maxWalk*perPage)
-	}
-	return all, nil
 }

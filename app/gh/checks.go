@@ -14,6 +14,9 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
+// checkWriter implements ports.CheckWriter.
+type checkWriter struct{ *api }
+
 const (
 	// annotationsPerRequest is GitHub's limit.
 	annotationsPerRequest = 50

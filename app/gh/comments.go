@@ -11,6 +11,9 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
+// commentWriter implements ports.CommentWriter.
+type commentWriter struct{ *api }
+
 // maxCommentPages is more than GitHub has: it allows 2,500 comments on an
 // issue.
 const maxCommentPages = 30

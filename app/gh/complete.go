@@ -3,13 +3,8 @@ package gh
 import (
 	"context"
 	"errors"
-	"strings"
-
-	"github.com/google/go-github/v60/github"
 
 	"github.com/reviewgate/reviewgate/app/ports"
-	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
@@ -23,22 +18,6 @@ const (
 	crowdedLines = 10_000
 	crowdedBytes = 512 << 10
 )
-
-// listing is a change as GitHub lists it.
-type listing struct {
-	listed []*github.CommitFile
-	files  raw.Files // the same files in our words
-	// cut says that there are, or may be, more files than GitHub lists. limit says so
-	// in words.
-	cut   bool
-	limit string
-	// doubt says that GitHub may not have counted the lines of every file it lists.
-	doubt bool
-	total int // how many files there are, or 0 if GitHub does not say
-	head  string
-	base  func(context.Context) (string, error)             // where the change begins
-	repo  func(context.Context) (*github.Repository, error) // as it is called by now
-}
 
 // complete adds what the list lacks. If GitHub lists every file and shows all but a few
 // of them, those are read one by one. Otherwise git fetches the change. If that fails,
@@ -65,79 +44,6 @@ func (s *source) complete(ctx context.Context, l listing) (raw.Files, error) {
 	}
 	l.sayUnread(unshown, err)
 	return l.files, nil
-}
-
-// unshown returns the indexes of the files of which the list does not tell what changed.
-func (l *listing) unshown() []int {
-	var list []int
-	for i, f := range l.listed {
-		if !l.shows(f) {
-			list = append(list, i)
-		}
-	}
-	return list
-}
-
-// shows reports whether the list tells what changed in a file.
-func (l *listing) shows(f *github.CommitFile) bool {
-	switch status := pipeline.FileStatus(f.GetStatus()); {
-	case movedIntoUse(f): // all of its lines count as new, and the list shows few of them
-		return false
-	case f.GetPatch() != "":
-		return true
-	case f.GetChanges() > 0: // of a file that is too long to read normalize misses the lines
-		return f.GetChanges() > normalize.MaxFileLines
-	case status == pipeline.FileRemoved:
-		return !l.doubt
-	case f.GetSHA() == emptyBlob:
-		return status == pipeline.FileAdded || !l.doubt
-	}
-	// It is binary, or it was only moved or changed in mode.
-	return false
-}
-
-func movedIntoUse(f *github.CommitFile) bool {
-	return pipeline.FileStatus(f.GetStatus()) == pipeline.FileRenamed && normalize.MovedIntoUse(f.GetPreviousFilename(), f.GetFilename())
-}
-
-// crowded reports whether the files of one answer have so many lines that GitHub may not
-// have counted the lines of others.
-func crowded(answer []*github.CommitFile) bool {
-	lines, size := 0, 0
-	for _, f := range answer {
-		lines += strings.Count(f.GetPatch(), "\n")
-		size += len(f.GetPatch())
-	}
-	return lines > crowdedLines || size > crowdedBytes
-}
-
-// undercounted reports whether the listed files have fewer lines than the pull
-// request.
-func undercounted(listed []*github.CommitFile, p *github.PullRequest) bool {
-	added, removed := 0, 0
-	for _, f := range listed {
-		added += f.GetAdditions()
-		removed += f.GetDeletions()
-	}
-	return added < p.GetAdditions() || removed < p.GetDeletions()
-}
-
-// sayUnread says what is not known of the change, and why it could not be read.
-func (l *listing) sayUnread(unshown []int, why error) {
-	say := func(what, path, lacks string) {
-		l.files.Incomplete = append(l.files.Incomplete, pipeline.Incompleteness{
-			What: what, Path: path, Gating: true, Why: lacks + " read: " + clean(why.Error()),
-		})
-	}
-	if l.cut {
-		say("files", "", l.limit+", and the others were not")
-	}
-	for _, i := range unshown {
-		f := &l.files.Files[i]
-		f.LookedInto = true
-		f.Binary = f.Patch == "" && f.Additions+f.Deletions == 0 // else it is text
-		say("patch", f.Path, "GitHub does not show what changed in it, and its content was not")
-	}
 }
 
 // isPartial reports whether an error leaves the change known in part. Other trouble may

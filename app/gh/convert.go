@@ -2,6 +2,7 @@ package gh
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"regexp"
 
@@ -137,4 +138,20 @@ func headOfPage(files []*github.CommitFile) string {
 		head = ref
 	}
 	return head
+}
+
+// ours makes sure that an answer is of the target's repository: after a rename
+// another one may have taken the name.
+func ours(t ports.Target, p *pullAnswer) error {
+	return sameRepository("read the pull request", t, p.GetBase().GetRepo().GetID())
+}
+
+func sameRepository(op string, t ports.Target, id int64) error {
+	if id == t.RepoID {
+		return nil
+	}
+	return &ports.HostError{
+		Op: op, Kind: ports.HostNotFound,
+		Err: fmt.Errorf("%s/%s is another repository now", t.Owner, t.Name),
+	}
 }

@@ -12,6 +12,9 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
+// deliveryLog implements ports.DeliveryLog.
+type deliveryLog struct{ *api }
+
 // attempts is a page of the delivery log.
 type attempts []*github.HookDelivery
 

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/bradleyfalzon/ghinstallation/v2"
 	"github.com/google/go-github/v60/github"
@@ -63,20 +62,6 @@ func details(message string, fields []github.Error) string {
 		parts = append(parts, said)
 	}
 	return clean(strings.Join(parts, "; "))
-}
-
-// clean makes a message fit for one line of a log or a comment.
-func clean(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, ""))
-	if r := []rune(s); len(r) > 300 {
-		s = string(r[:300]) + "..."
-	}
-	return strings.TrimSpace(s)
 }
 
 // hostError says what kind of trouble an error is. It returns nil for nil.

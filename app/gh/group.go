@@ -146,3 +146,11 @@ func (s *groupSource) compareRequest() request {
 }
 
 func branch(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
+
+func (s *groupSource) mergeBase(ctx context.Context) (string, error) {
+	diff, err := s.compare(ctx)
+	if err != nil {
+		return "", err
+	}
+	return diff.GetMergeBaseCommit().GetSHA(), nil
+}

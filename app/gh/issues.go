@@ -10,6 +10,9 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
+// issueWriter implements ports.IssueWriter.
+type issueWriter struct{ *api }
+
 // maxIssuePages bounds the issues and pull requests that are looked through for
 // ours, newest first.
 const maxIssuePages = 10

@@ -7,6 +7,9 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
+// labelWriter implements ports.LabelWriter.
+type labelWriter struct{ *api }
+
 // AddLabel puts a label on the pull request. One that the repository does not
 // have is made; one that is there stays.
 func (c labelWriter) AddLabel(ctx context.Context, t ports.Target, label string) error {

@@ -6,40 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 )
-
-const (
-	// organisationRepo is where an account keeps what holds for all of its
-	// repositories.
-	organisationRepo = ".github"
-	// organisationAge is the default of Config.OrganisationAge. It keeps the layer
-	// from costing each review a call.
-	organisationAge = time.Minute
-	// uncoveredAge is for how long it is taken that there is no token for an
-	// organisation's .github. Asking counts against the App's own rate limit,
-	// which all accounts share.
-	uncoveredAge = 10 * time.Minute
-	// maxOrganisations bounds the layers that are kept, in bytes.
-	maxOrganisations = 32 << 20
-	maxUncovered     = 10_000 // accounts
-
-	opOrganisation = "read the organisation's config"
-)
-
-// organisations are the layers that were read lately, by installation and
-// account. Failures are not kept.
-type organisations struct {
-	known     *lru[organisation]
-	uncovered *lru[time.Time] // since when
-
-	mu      sync.Mutex
-	reading map[string]*reading
-}
 
 type organisation struct {
 	source ports.ConfigSource
@@ -52,12 +23,6 @@ type reading struct {
 	done   chan struct{}
 	source ports.ConfigSource
 	err    error
-}
-
-func newOrganisations() *organisations {
-	return &organisations{
-		known: newLRU[organisation](maxOrganisations), uncovered: newLRU[time.Time](maxUncovered), reading: map[string]*reading{},
-	}
 }
 
 // organisationConfig is the organisation's layer as it was within the last
@@ -107,27 +72,6 @@ func isCalledOff(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// begin joins a reading, or begins one if none is under way.
-func (o *organisations) begin(key string) (r *reading, first bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if r, ok := o.reading[key]; ok {
-		return r, false
-	}
-	r = &reading{done: make(chan struct{}), err: context.Canceled} // as it is after a panic
-	o.reading[key] = r
-	return r, true
-}
-
-func (o *organisations) end(key string, r *reading) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.reading[key] == r {
-		delete(o.reading, key)
-	}
-	close(r.done)
-}
-
 // ForgetConfig drops what is remembered of the layer of the account that has a
 // repository. A reading that is under way is not remembered either: it may have
 // seen what was there before.
@@ -138,21 +82,6 @@ func (c configReader) ForgetConfig(t ports.Target) {
 	delete(o.reading, key)
 	o.known.remove(key)
 	o.uncovered.remove(key)
-}
-
-// keep remembers what a reading found, unless it was told to forget meanwhile.
-func (o *organisations) keep(key string, r *reading, org organisation) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.reading[key] != r {
-		return
-	}
-	const overhead = 256 // of an entry, about
-	cost := int64(overhead)
-	for _, f := range org.source.Files {
-		cost += overhead + int64(len(f.Text))
-	}
-	o.known.add(key, org, cost)
 }
 
 // readOrganisation reads the organisation's layer. The App may be installed on

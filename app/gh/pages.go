@@ -139,3 +139,17 @@ func place(query url.Values) url.Values {
 	}
 	return p
 }
+
+// maxWalk bounds lists that are read page after page: 10,000 entries.
+const maxWalk = 100
+
+// listed is a list that was walked, if all of it was read.
+func listed[T any](op string, all []T, whole bool, err error) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	if !whole {
+		return nil, tooMany(op, maxWalk*perPage)
+	}
+	return all, nil
+}

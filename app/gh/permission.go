@@ -8,6 +8,9 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
+// peopleReader implements ports.PeopleReader.
+type peopleReader struct{ *api }
+
 // permissionAnswer is what GitHub says of a person. go-github's type lacks the
 // detailed permissions.
 type permissionAnswer struct {

@@ -3,13 +3,15 @@ package gh
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/google/go-github/v60/github"
 
 	"github.com/reviewgate/reviewgate/app/ports"
 )
+
+// pullReader implements ports.PullReader.
+type pullReader struct{ *api }
 
 // Pull reads the pull request again. A merge group is what its SHAs say for
 // ever: no call is made.
@@ -49,22 +51,6 @@ func requested(t ports.Target, p *github.PullRequest) []string {
 		all = append(all, t.Owner+"/"+team.GetSlug())
 	}
 	return all
-}
-
-// ours makes sure that an answer is of the target's repository: after a rename
-// another one may have taken the name.
-func ours(t ports.Target, p *pullAnswer) error {
-	return sameRepository("read the pull request", t, p.GetBase().GetRepo().GetID())
-}
-
-func sameRepository(op string, t ports.Target, id int64) error {
-	if id == t.RepoID {
-		return nil
-	}
-	return &ports.HostError{
-		Op: op, Kind: ports.HostNotFound,
-		Err: fmt.Errorf("%s/%s is another repository now", t.Owner, t.Name),
-	}
 }
 
 // maxHeadPages bounds the pull requests looked at for one commit.

@@ -10,6 +10,9 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
+// reviewWriter implements ports.ReviewWriter.
+type reviewWriter struct{ *api }
+
 // maxReviewPages bounds the reviews of one pull request that are looked at.
 const maxReviewPages = 30
 

@@ -2,13 +2,18 @@ package gh
 
 import (
 	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/config"
 )
 
 const (
@@ -134,3 +139,68 @@ func (tr treeReader) read(ctx context.Context, rev, tree string) (*directory, er
 }
 
 var errTruncated = errors.New("the directory has more entries than GitHub lists")
+
+const (
+	// maxConfigFile is the size of the largest file that is kept for its SHA.
+	maxConfigFile = config.MaxFileBytes
+	// maxRootFiles bounds the names at a repository's root. They are kept with
+	// each review; where there are more, none is known.
+	maxRootFiles = 10_000
+)
+
+const (
+	// rawBlob is the media type for a file's text as it is.
+	rawBlob = "application/vnd.github.raw+json"
+	// defaultBranch is what git calls the tip of the default branch, whatever
+	// its name is by now.
+	defaultBranch = "HEAD"
+)
+
+// treeReader is a repository that config is read from, and as whom.
+type treeReader struct {
+	client *api
+	target ports.Target // Owner and Name are the repository's
+	scope  scope
+	op     string
+}
+
+// text reads one config file. Anything but a file has no text: the loader then
+// reports it, instead of the review going on as if it weren't there. A symbolic link's
+// text is its target, which isn't config either.
+func (tr treeReader) text(ctx context.Context, e treeEntry) ([]byte, error) {
+	if e.Type != "blob" {
+		return nil, nil
+	}
+	return tr.blob(ctx, e, config.MaxBytes(e.Path)) // enough for the loader to see that a file is too large
+}
+
+// blob reads the first bytes of a file.
+func (tr treeReader) blob(ctx context.Context, e treeEntry, most int64) ([]byte, error) {
+	var text []byte
+	_, err := tr.client.do(ctx, tr.target, request{
+		op: "read " + e.Path, scope: tr.scope, method: http.MethodGet, accept: rawBlob,
+		path: "/repos/{owner}/{repo}/git/blobs/{file_sha}", args: []any{tr.target.Owner, tr.target.Name, e.SHA},
+		pinned: true, first: most,
+	}, func(r io.Reader) (err error) {
+		if text, err = io.ReadAll(r); err != nil {
+			return err
+		}
+		if int64(len(text)) < most && !isBlob(text, e.SHA) {
+			return fmt.Errorf("the text of %s is not what its SHA says", e.Path)
+		}
+		return nil
+	})
+	return text, err
+}
+
+// isBlob reports whether git names a file of the text so. A proxy that cuts a
+// raw text off leaves no other trace.
+func isBlob(text []byte, sha string) bool {
+	h := sha1.New()
+	if len(sha) == hex.EncodedLen(sha256.Size) {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "blob %d\x00", len(text))
+	h.Write(text)
+	return hex.EncodeToString(h.Sum(nil)) == sha
+}

@@ -3,7 +3,6 @@ package gh
 import (
 	"context"
 	"errors"
-	"net/url"
 	"slices"
 
 	"github.com/google/go-github/v60/github"
@@ -113,32 +112,9 @@ func pathBefore(f *github.CommitFile) string {
 	return f.GetFilename()
 }
 
-// mergeBase is the commit where the change begins. The second page of a
-// comparison is asked for: it has no files.
-func (s *pullSource) mergeBase(ctx context.Context) (string, error) {
-	p, err := s.readPull(ctx)
-	if err != nil {
-		return "", err
-	}
-	t := s.target
-	r := s.get("find where the change begins", "/repos/{owner}/{repo}/compare/{basehead}", t.Owner, t.Name, p.GetBase().GetSHA()+"..."+p.GetHead().GetSHA())
-	r.query, r.pinned = url.Values{"per_page": {"1"}, "page": {"2"}}, true
-	var m meeting
-	_, err = s.client.do(ctx, t, r, asJSON(&m))
-	return m.MergeBase.GetSHA(), err
-}
-
 // meeting is what a comparison says of where its ends meet.
 type meeting struct {
 	MergeBase github.RepositoryCommit `json:"merge_base_commit"`
 }
 
 func (m *meeting) whole() error { return wholeIf(shaPattern.MatchString(m.MergeBase.GetSHA())) }
-
-func (s *groupSource) mergeBase(ctx context.Context) (string, error) {
-	diff, err := s.compare(ctx)
-	if err != nil {
-		return "", err
-	}
-	return diff.GetMergeBaseCommit().GetSHA(), nil
-}

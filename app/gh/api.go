@@ -1,0 +1,94 @@
+package gh
+
+import (
+	"fmt"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+	"github.com/palantir/go-githubapp/githubapp"
+
+	"github.com/reviewgate/reviewgate/app/ports"
+)
+
+// api is what all roles of the client work with.
+type api struct {
+	appID           int64
+	timeout         time.Duration
+	callsPerReview  int
+	organisationAge time.Duration
+	onRefused       func(int64, time.Time)
+	wire            *wire
+	creator         githubapp.ClientCreator
+	clients         *lru[*github.Client]
+	pinned          *lru[[]byte]
+	organisations   *organisations
+	inFlight        chan struct{}
+	git             *url.URL      // root of the repositories, nil if not known
+	fetching        chan struct{} // held while git fetches
+	diffing         chan struct{} // held while contents are compared
+	now             func() time.Time
+
+	mu            sync.Mutex
+	installations map[int64]*installation
+}
+
+// Refuse tells that GitHub refuses an installation's calls until then, or for 0
+// the App's own, as a process before this one or beside it was told. It is not
+// asked before.
+func (c *api) Refuse(installation int64, until time.Time) {
+	c.installation(installation).limits.refuse(until, time.Now())
+}
+
+// client returns the go-github client that authenticates a call.
+func (c *api) client(s scope, t ports.Target) (*github.Client, error) {
+	key := clientKey(s, t)
+	// Held while a client is made, or the reads that begin a review side by
+	// side would each fetch a token.
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if gc, ok := c.clients.get(key); ok {
+		return gc, nil
+	}
+	var gc *github.Client
+	var err error
+	if s == asApp {
+		gc, err = c.creator.NewAppClient()
+	} else {
+		gc, err = c.creator.NewInstallationClient(t.Installation)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make the client %s: %w", key, err)
+	}
+	c.clients.add(key, gc, 1)
+	return gc, nil
+}
+
+// forget drops a client, so that the next call gets a new token. Another one
+// that has taken its place stays.
+func (c *api) forget(s scope, t ports.Target, gc *github.Client) {
+	key := clientKey(s, t)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now, ok := c.clients.get(key); ok && now == gc {
+		c.clients.remove(key)
+		c.wire.tokens.forget(key)
+	}
+}
+
+func (c *api) installation(id int64) *installation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	inst, ok := c.installations[id]
+	if !ok {
+		inst = &installation{writes: make(chan struct{}, 1)}
+		inst.limits.tell = func(until time.Time) {
+			if c.onRefused != nil {
+				c.onRefused(id, until)
+			}
+		}
+		c.installations[id] = inst
+	}
+	return inst
+}

@@ -1,0 +1,59 @@
+package gh
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// organisations are the layers that were read lately, by installation and
+// account. Failures are not kept.
+type organisations struct {
+	known     *lru[organisation]
+	uncovered *lru[time.Time] // since when
+
+	mu      sync.Mutex
+	reading map[string]*reading
+}
+
+func newOrganisations() *organisations {
+	return &organisations{
+		known: newLRU[organisation](maxOrganisations), uncovered: newLRU[time.Time](maxUncovered), reading: map[string]*reading{},
+	}
+}
+
+// begin joins a reading, or begins one if none is under way.
+func (o *organisations) begin(key string) (r *reading, first bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if r, ok := o.reading[key]; ok {
+		return r, false
+	}
+	r = &reading{done: make(chan struct{}), err: context.Canceled} // as it is after a panic
+	o.reading[key] = r
+	return r, true
+}
+
+func (o *organisations) end(key string, r *reading) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.reading[key] == r {
+		delete(o.reading, key)
+	}
+	close(r.done)
+}
+
+// keep remembers what a reading found, unless it was told to forget meanwhile.
+func (o *organisations) keep(key string, r *reading, org organisation) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.reading[key] != r {
+		return
+	}
+	const overhead = 256 // of an entry, about
+	cost := int64(overhead)
+	for _, f := range org.source.Files {
+		cost += overhead + int64(len(f.Text))
+	}
+	o.known.add(key, org, cost)
+}

@@ -1,0 +1,82 @@
+package gh
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/ports"
+)
+
+// installation is what calls on behalf of one installation share, or for 0
+// those of the App itself.
+type installation struct {
+	writes chan struct{} // held during a write
+	limits limits
+}
+
+// scope is as whom a call is made.
+type scope int
+
+// accountOf is whose rate limits a call counts against.
+func accountOf(s scope, t ports.Target) int64 {
+	if s == asApp {
+		return 0
+	}
+	return t.Installation
+}
+
+// clientKey names the client with which a call is made.
+func clientKey(s scope, t ports.Target) string {
+	switch s {
+	case asApp:
+		return "app"
+	case asInstallation:
+		return fmt.Sprint(t.Installation)
+	case asOrganisation:
+		return fmt.Sprintf("%d/%s", t.Installation, organisationRepo)
+	}
+	return fmt.Sprintf("%d/%d", t.Installation, t.RepoID)
+}
+
+// acquire takes a slot, or gives up with ctx.
+func acquire(ctx context.Context, slots chan struct{}) error {
+	select {
+	case slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+const (
+	// asRepository is the installation, with a token for the target's
+	// repository only.
+	asRepository scope = iota
+	// asInstallation is the installation, with a token that reads the names
+	// and pull requests of all its repositories.
+	asInstallation
+	// asOrganisation is the installation, with a token that reads the .github
+	// repository of its account.
+	asOrganisation
+	// asApp is the App itself.
+	asApp
+)
+
+const (
+	// organisationRepo is where an account keeps what holds for all of its
+	// repositories.
+	organisationRepo = ".github"
+	// organisationAge is the default of Config.OrganisationAge. It keeps the layer
+	// from costing each review a call.
+	organisationAge = time.Minute
+	// uncoveredAge is for how long it is taken that there is no token for an
+	// organisation's .github. Asking counts against the App's own rate limit,
+	// which all accounts share.
+	uncoveredAge = 10 * time.Minute
+	// maxOrganisations bounds the layers that are kept, in bytes.
+	maxOrganisations = 32 << 20
+	maxUncovered     = 10_000 // accounts
+
+	opOrganisation = "read the organisation's config"
+)
