@@ -171,7 +171,7 @@ func (a *App) buildServer(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("make the webhook handler: %w", err)
 	}
-	a.service.TakeIn = hook.TakeIn
+	a.service.Change(func(o *review.Options) { o.TakeIn = hook.TakeIn })
 	var lc net.ListenConfig
 	if a.listener, err = lc.Listen(ctx, "tcp", a.settings.Addr); err != nil {
 		return fmt.Errorf("listen on %s (%s): %w", a.settings.Addr, keyAddr, err)
