@@ -196,18 +196,3 @@ func (t *trial) checkModelsOfFinal() {
 		}
 	}
 }
-
-// checkReview validates what an agent asks of language models.
-func (t *trial) checkReview(e *entry) {
-	t.checkOwnSection(e, "llm", KindLLM, "asks no language model")
-	switch e.id {
-	case pipeline.GapDetector:
-		t.of(e.node.At("id"), fmt.Sprintf("the id %s stands in reports for the search for what the config misses", shown(e.id)), "choose another id")
-	case pipeline.Matcher:
-		t.of(e.node.At("id"), fmt.Sprintf("the id %s stands in reports for the question which findings are about one thing", shown(e.id)), "choose another id")
-	case pipeline.Verifier:
-		t.of(e.node.At("id"), fmt.Sprintf("the id %s stands in reports for the question whether findings are right", shown(e.id)), "choose another id")
-	}
-	t.checkReviewer(e)
-	t.checkPromptOf(e)
-}

@@ -164,7 +164,7 @@ func validEntry(t *rapid.T, file, kind, id string) object {
 	case FileComposition:
 		return randomPolicy(t, id, true)
 	case FileAgents:
-		a := object{"id": id, "name": "A", "kind": pick(t, "kind", KindRules, KindSecrets, KindReport, KindCodeScanning, KindLLM), "description": "d"}
+		a := object{"id": id, "name": "A", "kind": pick(t, "kind", everyKind()...), "description": "d"}
 		if a["kind"] == KindLLM {
 			a["llm"] = object{"prompt": pick(t, "prompt", "build-reviewer", "spec-reviewer"), "stage": pick(t, "stage", "spec", "quality"), "models": some(t, "models", "cheap", "big")}
 		}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -176,13 +177,18 @@ func nounOf(value any) string {
 	return "domain mapping"
 }
 
+// What may still be done to fields of final entries.
+var (
+	mayRise = change{func(below, above any) bool { return above.(int) > below.(int) }, "leave it out, or raise it"}
+	mayGrow = change{func(below, above any) bool { return holdsAll(above.([]string), below.([]string)) }, "leave it out, or add to the list"}
+)
+
+func mayBecome(want any) change {
+	return change{func(_, above any) bool { return above == want }, "leave it out"}
+}
+
 // stricter lists what may still be done to a final entry.
 func stricter(value any) map[string]change {
-	higher := change{func(below, above any) bool { return above.(int) > below.(int) }, "leave it out, or raise it"}
-	more := change{func(below, above any) bool { return holdsAll(above.([]string), below.([]string)) }, "leave it out, or add to the list"}
-	only := func(want any) change {
-		return change{func(_, above any) bool { return above == want }, "leave it out"}
-	}
 	switch value.(type) {
 	case *Rule:
 		return map[string]change{"severity": {func(below, above any) bool {
@@ -190,26 +196,21 @@ func stricter(value any) map[string]change {
 		}, "leave it out, or raise it"}}
 	case *Policy:
 		return map[string]change{
-			"priority": higher, "dispatch.agents": more, "dispatch.required": only(true),
-			"dispatch.on_failure": only(pipeline.OnFailureBlock), "dispatch.scope": only(ScopeAll),
+			"priority": mayRise, "dispatch.agents": mayGrow, "dispatch.required": mayBecome(true),
+			"dispatch.on_failure": mayBecome(pipeline.OnFailureBlock), "dispatch.scope": mayBecome(ScopeAll),
 		}
 	case *Agent:
-		return map[string]change{
-			"llm.checklist": more,
-			"reports.spec":  more, "reports.plan": more, "reports.comments": only(true),
-			"scanning.annotations": only(true), "scanning.alerts": only(true), "scanning.wait_for": more,
-			"scanning.filter": {func(below, above any) bool { return widerFilter(above.(string), below.(string)) }, "leave it out, or show more"},
-			"scanning.apps": {func(below, above any) bool {
-				more := above.([]string)
-				return len(more) == 0 || len(below.([]string)) > 0 && holdsAll(more, below.([]string))
-			}, "leave it out, or add to the list"},
+		may := map[string]change{}
+		for i := range kinds {
+			maps.Copy(may, kinds[i].section.stricter)
 		}
+		return may
 	case *DomainMapping:
-		return map[string]change{"globs": more, "weight": higher}
+		return map[string]change{"globs": mayGrow, "weight": mayRise}
 	case *ServiceMapping:
-		return map[string]change{"globs": more}
+		return map[string]change{"globs": mayGrow}
 	case *RiskFactor:
-		return map[string]change{"points": higher}
+		return map[string]change{"points": mayRise}
 	}
 	return nil
 }
@@ -221,12 +222,6 @@ func keeps(name string) map[string]change {
 	may := stricter(&ServiceMapping{})
 	may["enabled"], may[name] = never, never
 	return may
-}
-
-// widerFilter reports whether a filter shows all that another one shows.
-func widerFilter(filter, than string) bool {
-	order := []string{FilterAdded, FilterContext, FilterFile, FilterNone}
-	return slices.Index(order, filter) > slices.Index(order, than)
 }
 
 func holdsAll(list, wanted []string) bool {
@@ -285,16 +280,10 @@ func differing(prefix string, below, above reflect.Value) []difference {
 		name, _, _ := strings.Cut(below.Type().Field(i).Tag.Get("json"), ",")
 		field := prefix + name
 		b, a := below.Field(i), above.Field(i)
-		switch b.Interface().(type) {
-		case *Match:
-			list = append(list, differing(field+".", held[Match](b), held[Match](a))...)
-		case *ReportSources:
-			list = append(list, differing(field+".", held[ReportSources](b), held[ReportSources](a))...)
-		case *ScanSources:
-			list = append(list, differing(field+".", held[ScanSources](b), held[ScanSources](a))...)
-		case *ModelReview:
-			list = append(list, differing(field+".", held[ModelReview](b), held[ModelReview](a))...)
-		case Dispatch:
+		switch t := b.Type(); {
+		case t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct:
+			list = append(list, differing(field+".", held(b), held(a))...)
+		case t == reflect.TypeFor[Dispatch]():
 			list = append(list, differing(field+".", b, a)...)
 		default:
 			x, y := withDefault(field, b), withDefault(field, a)
@@ -307,17 +296,21 @@ func differing(prefix string, below, above reflect.Value) []difference {
 }
 
 // held is what a pointer points to, or its zero value.
-func held[T any](v reflect.Value) reflect.Value {
-	if p, _ := v.Interface().(*T); p != nil {
-		return reflect.ValueOf(*p)
+func held(v reflect.Value) reflect.Value {
+	if v.IsNil() {
+		return reflect.Zero(v.Type().Elem())
 	}
-	return reflect.ValueOf(*new(T))
+	return v.Elem()
 }
 
 // withDefault is a field's value, or what leaving it out means.
 func withDefault(field string, v reflect.Value) any {
-	if phase, ok := strings.CutPrefix(field, "reports."); ok && v.Kind() == reflect.Slice && v.IsNil() {
-		return DefaultReports(phase)
+	if v.IsZero() { // an empty list is not left out
+		for i := range kinds {
+			if value, ok := kinds[i].section.defaults[field]; ok {
+				return value
+			}
+		}
 	}
 	if v.Kind() == reflect.Slice && v.Len() == 0 {
 		return reflect.Zero(v.Type()).Interface()
@@ -331,20 +324,14 @@ func withDefault(field string, v reflect.Value) any {
 	switch field {
 	case "match.on":
 		return OnAdded
-	case "match.tests", "match.comments", "reports.comments", "scanning.annotations":
+	case "match.tests", "match.comments":
 		return true
-	case "scanning.alerts":
-		return false
-	case "scanning.filter":
-		return FilterAdded
 	case "dispatch.on_failure":
 		return pipeline.OnFailureBlock
 	case "dispatch.scope":
 		return ScopeAll
 	case "scale":
 		return ScaleSeverity
-	case "llm.stage":
-		return pipeline.ReviewStageQuality
 	}
 	return v.Interface()
 }

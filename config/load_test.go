@@ -225,7 +225,7 @@ func TestProblemsAcrossLayers(t *testing.T) {
 			}},
 		{"nothing is said of what a faulty entry would have done", nil,
 			layer(FileAgents, `[{"id": "mine", "name": "Mine", "kind": "magic", "description": "d"}]`, FileComposition, `[{"id": "ui", "dispatch": {"agents": ["mine"]}}]`, FileRules, strings.ReplaceAll(`[`+rule("a", "")+`]`, "build-reviewer", "mine")),
-			[]string{`review-agents.json:1:41: /0/kind: "magic" is not a kind of agent; use rules, secrets, report, code-scanning or llm`}},
+			[]string{`review-agents.json:1:41: /0/kind: "magic" is not a kind of agent; use ` + kindNames()}},
 		{"the same file twice", nil,
 			layer("a/"+FileRules, `[]`, "b/"+FileRules, `[]`),
 			[]string{`b/review-rules.json: the layer has this file twice; keep one of them`}},

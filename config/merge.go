@@ -110,7 +110,7 @@ func deepFields(file string) []string {
 	case FileComposition:
 		return []string{"dispatch"}
 	case FileAgents:
-		return []string{"reports", "scanning", "llm"}
+		return agentSections()
 	case FileSettings:
 		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop", "thresholds", "models", "commands", "secrets", "issues", "labels", "model_budget"}
 	}

@@ -74,6 +74,17 @@ type ModelReview struct {
 	Models []string `json:"models,omitzero"`
 }
 
+// llmSection is what an agent of kind llm asks of language models.
+var llmSection = section{
+	name: "llm", otherwise: "asks no language model",
+	check: func(t *trial, e *entry) {
+		t.checkReviewer(e)
+		t.checkPromptOf(e)
+	},
+	stricter: map[string]change{"llm.checklist": mayGrow},
+	defaults: map[string]any{"llm.stage": pipeline.ReviewStageQuality},
+}
+
 // What agents of kind [KindLLM] answer with.
 const (
 	OutputFindings = "findings"

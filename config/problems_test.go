@@ -190,7 +190,7 @@ func TestProblems(t *testing.T) {
 			`review-composition.json:1:34: /0/priority: priority is 101, which is out of range; use a number from 0 to 100`,
 		}},
 		{"agent kind", FileAgents, `[{"id": "lint", "name": "Lint", "kind": "linter", "description": "d"}]`, []string{
-			`review-agents.json:1:41: /0/kind: "linter" is not a kind of agent; use rules, secrets, report, code-scanning or llm`,
+			`review-agents.json:1:41: /0/kind: "linter" is not a kind of agent; use ` + kindNames(),
 		}},
 		{"trigger type", FileComposition, `[{"id": "finance", "trigger": {"type": "sometimes"}}]`, []string{
 			`review-composition.json:1:40: /0/trigger/type: "sometimes" is not a type of trigger; use always, domain, risk, type, path, label, author, service, size, expression, any, all or not`,

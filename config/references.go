@@ -224,8 +224,8 @@ func (t *trial) checkOrphans() {
 		if !ok || !r.Enabled || off[r.Agent] || !agents[r.Agent] {
 			continue
 		}
-		if k := kinds[r.Agent]; k != "" && k != KindRules && k != KindLLM { // whose checklist they are
-			t.of(t.ownOr(e.node.At("agent"), FileAgents), fmt.Sprintf("the agent %s is of kind %s and runs no rules, so the rule %s never runs", shown(r.Agent), k, shown(r.ID)), "give the rule to an agent of kind rules or llm")
+		if k := kindNamed(kinds[r.Agent]); k.Name != "" && !k.HasRules {
+			t.of(t.ownOr(e.node.At("agent"), FileAgents), fmt.Sprintf("the agent %s is of kind %s and runs no rules, so the rule %s never runs", shown(r.Agent), k.Name, shown(r.ID)), "give the rule to an agent of kind rules or llm")
 			continue
 		}
 		if dispatched[r.Agent] {

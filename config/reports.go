@@ -45,13 +45,15 @@ func (r *ReportSources) Globs(phase string) []string {
 // InComments reports whether comments are read.
 func (r *ReportSources) InComments() bool { return r == nil || r.Comments == nil || *r.Comments }
 
-// checkReports validates where an agent finds review reports.
-func (t *trial) checkReports(e *entry) {
-	reports := e.node.Get("reports")
-	if reports == nil {
-		return
-	}
-	t.checkGlobs(reports.Get(pipeline.PhaseSpec))
-	t.checkGlobs(reports.Get(pipeline.PhasePlan))
-	t.checkOwnSection(e, "reports", KindReport, "reads no review reports")
+// reportsSection is where an agent of kind report finds review reports.
+var reportsSection = section{
+	name: "reports", otherwise: "reads no review reports",
+	check: func(t *trial, e *entry) {
+		t.checkGlobs(e.node.Get("reports").Get(pipeline.PhaseSpec))
+		t.checkGlobs(e.node.Get("reports").Get(pipeline.PhasePlan))
+	},
+	stricter: map[string]change{"reports.spec": mayGrow, "reports.plan": mayGrow, "reports.comments": mayBecome(true)},
+	defaults: map[string]any{
+		"reports.spec": DefaultReports(pipeline.PhaseSpec), "reports.plan": DefaultReports(pipeline.PhasePlan), "reports.comments": true,
+	},
 }

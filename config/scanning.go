@@ -1,9 +1,6 @@
 package config
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // ScanSources say what an agent of kind code-scanning takes in. Nil stands for
 // the defaults.
@@ -51,20 +48,22 @@ func (s *ScanSources) Counts(app string) bool {
 	return s == nil || len(s.Apps) == 0 || slices.Contains(s.Apps, app)
 }
 
-// checkScanning validates what an agent takes in of what others found.
-func (t *trial) checkScanning(e *entry) {
-	t.checkOwnSection(e, "scanning", KindCodeScanning, "takes in nothing that others found")
+// scanningSection is what an agent of kind code-scanning takes in of what others found.
+var scanningSection = section{
+	name: "scanning", otherwise: "takes in nothing that others found",
+	stricter: map[string]change{
+		"scanning.annotations": mayBecome(true), "scanning.alerts": mayBecome(true), "scanning.wait_for": mayGrow,
+		"scanning.filter": {func(below, above any) bool { return widerFilter(above.(string), below.(string)) }, "leave it out, or show more"},
+		"scanning.apps": {func(below, above any) bool {
+			more := above.([]string)
+			return len(more) == 0 || len(below.([]string)) > 0 && holdsAll(more, below.([]string))
+		}, "leave it out, or add to the list"},
+	},
+	defaults: map[string]any{"scanning.annotations": true, "scanning.alerts": false, "scanning.filter": FilterAdded},
 }
 
-// checkOwnSection refuses a section that agents of another kind have.
-func (t *trial) checkOwnSection(e *entry, name, of, why string) {
-	section, kind := e.node.Get(name), e.node.Get("kind")
-	if section == nil || !given(kind) || kind.Text == of {
-		return
-	}
-	at := section
-	if !t.owns(at) {
-		at = kind // which the layer changed
-	}
-	t.of(at, fmt.Sprintf("an agent of kind %s %s", kind.Text, why), fmt.Sprintf("remove %q, or set \"kind\" to %s", name, of))
+// widerFilter reports whether a filter shows all that another one shows.
+func widerFilter(filter, than string) bool {
+	order := []string{FilterAdded, FilterContext, FilterFile, FilterNone}
+	return slices.Index(order, filter) > slices.Index(order, than)
 }

@@ -188,7 +188,6 @@ func TestSchemaEnums(t *testing.T) {
 		{"review-composition.json#/$defs/trigger/properties/type", enum(
 			policies.TriggerAlways, policies.TriggerDomain, policies.TriggerRisk, policies.TriggerChange, policies.TriggerPath, policies.TriggerLabel,
 			policies.TriggerAuthor, policies.TriggerService, policies.TriggerSize, policies.TriggerExpression, policies.TriggerAny, policies.TriggerAll, policies.TriggerNot)},
-		{"review-agents.json#/$defs/agent/properties/kind", enum(KindRules, KindSecrets, KindReport, KindCodeScanning, KindLLM)},
 		{"review-agents.json#/$defs/scanning/properties/filter", enum(FilterAdded, FilterContext, FilterFile, FilterNone)},
 		{"review-agents.json#/$defs/agent/properties/scale", enum(ScaleSeverity, ScalePassWarnFail)},
 		{"review-domains.json#/$defs/item/properties/factor", enum(

@@ -62,9 +62,9 @@ func refusedKind(kind any, layer string) (problem, remedy string) {
 	case names == "":
 		return "", ""
 	case layer == LayerServer:
-		return fmt.Sprintf("this version has no agents of kind %s", kind), "use rules, secrets, report, code-scanning or llm"
+		return fmt.Sprintf("this version has no agents of kind %s", kind), "use " + kindNames()
 	}
-	return fmt.Sprintf("agents of kind %s name %s, so only the server's config may define them", kind, names), "remove the agent, or use rules, secrets, report, code-scanning or llm"
+	return fmt.Sprintf("agents of kind %s name %s, so only the server's config may define them", kind, names), "remove the agent, or use " + kindNames()
 }
 
 // checkReference admits only addresses that are safe to show as a link.

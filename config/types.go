@@ -167,42 +167,6 @@ const (
 	ScopeMatched = "matched" // the files that made the trigger hold
 )
 
-// Agent is an entry of the registry of agents.
-type Agent struct {
-	ID             string   `json:"id"`
-	Enabled        bool     `json:"enabled"` // default true
-	Name           string   `json:"name"`
-	Kind           string   `json:"kind"` // KindRules, KindSecrets, KindReport, KindCodeScanning or KindLLM
-	Description    string   `json:"description"`
-	Capabilities   []string `json:"capabilities,omitempty"`
-	Scale          string   `json:"scale,omitempty"`           // ScaleSeverity (default) or ScalePassWarnFail
-	TimeoutSeconds int      `json:"timeout_seconds,omitempty"` // default: limits.agent_timeout_seconds
-	Retries        *int     `json:"retries,omitempty"`         // default: limits.agent_retries
-	// Reports is for KindReport only.
-	Reports *ReportSources `json:"reports,omitempty"`
-	// Scanning is for KindCodeScanning only.
-	Scanning *ScanSources `json:"scanning,omitempty"`
-	// LLM is for KindLLM only.
-	LLM   *ModelReview `json:"llm,omitempty"`
-	Final bool         `json:"final"`
-}
-
-// The kinds of agent.
-const (
-	KindRules   = "rules"
-	KindSecrets = "secrets"
-	KindReport  = "report" // reads review reports
-	// KindCodeScanning takes in what others found on the head.
-	KindCodeScanning = "code-scanning"
-	KindLLM          = "llm" // asks a language model
-)
-
-// The scales on which an agent's rules grade.
-const (
-	ScaleSeverity     = "severity"
-	ScalePassWarnFail = "pass_warn_fail"
-)
-
 // The items of review-domains.json carry a "type": domain, service, risk or
 // signal, and are told apart by it.
 

@@ -30,9 +30,7 @@ func (t *trial) checkEntries() {
 		}
 	}
 	for _, e := range t.fresh[FileAgents] {
-		t.checkReports(e)
-		t.checkScanning(e)
-		t.checkReview(e)
+		t.checkAgent(e)
 	}
 	for _, e := range t.fresh[FileDomains] {
 		t.checkGlobs(e.node.Get("globs"))

@@ -87,7 +87,7 @@ func (d *Detector) Agents() []config.Agent {
 
 func sendable(a *config.Agent) bool {
 	_, documents := a.Reviewer()
-	return !documents && a.Kind != config.KindReport && a.Kind != config.KindCodeScanning && a.StageOf() != pipeline.ReviewStageSpec
+	return !documents && !a.KindOf().TakesIn && a.StageOf() != pipeline.ReviewStageSpec
 }
 
 // Propose adds what a model proposes to what the signals found. A proposal counts if its quote is

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
@@ -68,7 +67,7 @@ func (r *Runner) readsFactsAlone(engine *Engine, agent string) bool {
 	for i := range engine.config.Agents {
 		if a := &engine.config.Agents[i]; a.ID == agent {
 			_, reviews := a.Reviewer() // it reads whole documents, and the facts show only their changes
-			return a.Kind == config.KindRules || a.Kind == config.KindSecrets || a.StageOf() == pipeline.ReviewStageQuality && !reviews
+			return a.KindOf().FactsAlone && a.StageOf() != pipeline.ReviewStageSpec && !reviews
 		}
 	}
 	return false
