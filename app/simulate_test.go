@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +84,23 @@ func TestSimulateIsWhatTheAppDoes(t *testing.T) {
 	}
 	if checks := pr.CheckRuns(); len(checks) != 1 {
 		t.Errorf("%d check runs", len(checks))
+	}
+}
+
+// What other Apps found is taken in, though a simulation keeps no news of it.
+func TestSimulateTakesInOtherChecks(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.Repo.Commit("main", ghtest.Files{".github/reviewgate/review-agents.json": `[{"id": "code-scanning", "enabled": true}]`}, "config")
+	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
+	w.Idle()
+	o, err := w.simulate(pr.Number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(o.Review.Results, func(r pipeline.AgentResult) bool { return r.Agent == "code-scanning" })
+	if i < 0 || o.Review.Results[i].Status != pipeline.AgentOK {
+		t.Errorf("%+v", o.Review.Results)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
@@ -21,7 +20,7 @@ const (
 // poison is that agent. It finds nothing.
 type poison struct{ apart bool }
 
-func (p poison) Review(_ context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+func (p poison) Review(_ context.Context, task dispatch.Task) (dispatch.Answer, error) {
 	title := task.Facts.Title
 	switch {
 	case strings.Contains(title, EatsMemory) && p.apart && !raceDetector:
@@ -40,9 +39,9 @@ func (p poison) Review(_ context.Context, task dispatch.Task) (pipeline.AgentOut
 			err = self.Kill()
 		}
 		if err != nil {
-			return pipeline.AgentOutput{}, err
+			return dispatch.Answer{}, err
 		}
 		select {} // until it comes
 	}
-	return pipeline.AgentOutput{Agent: task.Entry.Agent}, nil
+	return dispatch.Answer{}, nil
 }

@@ -136,7 +136,7 @@ func askAbout(t testing.TB, cfg *config.Config, name string, m llm.Model, pairs 
 	t.Helper()
 	comparer := model.NewComparer(model.Options{
 		Models: map[string]model.Endpoint{name: {Model: m, ModelEndpoint: config.ModelEndpoint{Name: name}}},
-		Redact: func(s string) string { return s },
+		Needs:  model.Needs{Redact: func(s string) string { return s }},
 	})
 	out := told{who: name, says: map[string]bool{}}
 	for some := range slices.Chunk(pairs, perQuestion) {

@@ -180,7 +180,7 @@ func reviewDiff(ctx context.Context, runner *run.Runner, cfg *config.Config, d D
 		return c
 	}
 	src.config = cfg
-	outcome, err := runner.Run(ctx, src, run.Options{RunID: d.Case, Trigger: "reviewgate eval diffs", IOAgents: o.Outside, Comparer: o.Comparer, Verifier: o.Verifier})
+	outcome, err := runner.Run(ctx, src, run.Options{RunID: d.Case, Trigger: "reviewgate eval diffs", IOAgents: o.IOAgents, Comparer: o.Comparer, Verifier: o.Verifier})
 	if err != nil {
 		c.Status, c.Reasons = CaseUnfinished, append(c.Reasons, err.Error())
 		return c

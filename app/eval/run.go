@@ -27,10 +27,9 @@ type Options struct {
 	Layers []config.Layer // over the defaults; they must be valid
 	// Agent is the only one to run, by id. Default: all that the config dispatches.
 	Agent string
-	// Outside makes the agents that reach out of the process, models among them,
-	// or returns nil. Those that take in other people's findings are not asked for:
-	// cases come with none.
-	Outside func(run.IOAgent) dispatch.Agent
+	// IOAgents is that of [run.Options]. Agents that take in what others found have nothing
+	// to take in from a case, and do not run.
+	IOAgents func(run.IOAgent) dispatch.Agent
 	// Comparer makes what asks which findings are about one thing, or is nil.
 	Comparer func(run.IOAgent) run.Comparer
 	// Verifier makes what asks whether findings are right, or is nil.
@@ -113,7 +112,7 @@ func standIns(cfg *config.Config, only string) (map[string]dispatch.Agent, error
 	out := map[string]dispatch.Agent{}
 	var ids []string
 	for _, a := range cfg.Agents {
-		takesIn := a.Kind == config.KindReport || a.Kind == config.KindCodeScanning
+		takesIn := a.KindOf().TakesIn
 		if takesIn || only != "" && a.ID != only {
 			out[a.ID] = silent{}
 		}
@@ -130,8 +129,8 @@ func standIns(cfg *config.Config, only string) (map[string]dispatch.Agent, error
 // silent is an agent that has nothing to say.
 type silent struct{}
 
-func (silent) Review(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
-	return pipeline.AgentOutput{}, nil
+func (silent) Review(context.Context, dispatch.Task) (dispatch.Answer, error) {
+	return dispatch.Answer{}, nil
 }
 
 // reviewedCase is a case and its review.
@@ -148,9 +147,9 @@ func reviewCase(ctx context.Context, runner *run.Runner, dir string, c *Case, o 
 		return r, err
 	}
 	options := run.Options{RunID: c.Name, Trigger: "reviewgate eval", File: src.Lookup, Comparer: o.Comparer, Verifier: o.Verifier}
-	if o.Outside != nil {
-		options.IOAgents = func(of run.IOAgent) dispatch.Agent {
-			if a := o.Outside(of); a != nil {
+	if o.IOAgents != nil {
+		options.IOAgents = func(spec run.IOAgent) dispatch.Agent {
+			if a := o.IOAgents(spec); a != nil {
 				return timed{a, r.took}
 			}
 			return nil

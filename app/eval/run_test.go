@@ -183,13 +183,9 @@ func TestInterrupted(t *testing.T) {
 // noting is an agent that has a note, and takes a second.
 type noting struct{ clock *time.Time }
 
-func (a noting) Review(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
-	return pipeline.AgentOutput{}, errors.New("asked without its note")
-}
-
-func (a noting) ReviewAndNote(context.Context, dispatch.Task) (pipeline.AgentOutput, string, error) {
+func (a noting) Review(context.Context, dispatch.Task) (dispatch.Answer, error) {
 	*a.clock = a.clock.Add(time.Second)
-	return pipeline.AgentOutput{}, "seen half", nil
+	return dispatch.Answer{Note: "seen half"}, nil
 }
 
 // Attempts of one model add up, and models are told apart.
@@ -198,15 +194,12 @@ func TestTimed(t *testing.T) {
 	watch := &stopwatch{now: func() time.Time { return clock }}
 	a := timed{noting{&clock}, watch}
 	for _, model := range []string{"atlas", "zephyr", "atlas"} {
-		_, note, err := a.ReviewAndNote(t.Context(), dispatch.Task{Entry: pipeline.ManifestEntry{Agent: "quality"}, Model: model})
-		if note != "seen half" || err != nil {
-			t.Errorf("note %q, %v", note, err)
+		answer, err := a.Review(t.Context(), dispatch.Task{Entry: pipeline.ManifestEntry{Agent: "quality"}, Model: model})
+		if answer.Note != "seen half" || err != nil {
+			t.Errorf("note %q, %v", answer.Note, err)
 		}
 	}
 	if got := watch.took[reviewer{"quality", "atlas"}]; got != 2*time.Second {
 		t.Errorf("atlas took %s, want 2s", got)
-	}
-	if _, note, err := (timed{silent{}, watch}).ReviewAndNote(t.Context(), dispatch.Task{}); note != "" || err != nil {
-		t.Errorf("an agent without notes: %q, %v", note, err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
@@ -36,13 +35,8 @@ type timed struct {
 	watch *stopwatch
 }
 
-var _ dispatch.Noter = timed{}
-
-func (a timed) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
+// Review notes how long the agent took.
+func (a timed) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
 	defer a.watch.since(task, a.watch.now())
-	if n, ok := a.Agent.(dispatch.Noter); ok {
-		return n.ReviewAndNote(ctx, task)
-	}
-	output, err := a.Review(ctx, task)
-	return output, "", err
+	return a.Agent.Review(ctx, task)
 }

@@ -78,10 +78,11 @@ func (d *DryRun) Review(ctx context.Context, t ports.Target, o DryOptions) (run.
 	src.layers = func(ctx context.Context) (inforce.InForce, error) {
 		return d.config(ctx, t, src.PullSource, o.Repository)
 	}
-	out := &outside{service: s, target: t, src: src.PullSource, dry: true, trouble: map[string]error{}}
+	maker := s.agentsOf(ctx, t, src.PullSource)
+	maker.NoModels = true
 	options := run.Options{
 		RunID: newRunID(), Trigger: o.Trigger, Progress: o.Progress,
-		IOAgents: out.agent, File: readFile(src), Panicked: s.logPanic,
+		IOAgents: maker.Agent, File: readFile(src), Panicked: s.logPanic,
 	}
 	if o.Repository == nil { // else no config of the repository counts
 		options.Proposed = func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
@@ -93,7 +94,7 @@ func (d *DryRun) Review(ctx context.Context, t ports.Target, o DryOptions) (run.
 		return outcome, err
 	}
 	outcome.Record.APICalls = src.Calls()
-	return outcome, out.mayPass()
+	return outcome, maker.Trouble()
 }
 
 // config is the config that a dry review is judged by.

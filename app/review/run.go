@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/reviewgate/reviewgate/app/admission"
-	"github.com/reviewgate/reviewgate/app/agents/codescanning"
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
@@ -42,12 +41,12 @@ func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.Tar
 	if state.Rerun.Full {
 		s.GitHub.ForgetConfig(state.Target)
 	}
-	out := &outside{service: s, target: state.Target, src: src.PullSource, trail: trail.Of(ctx), trouble: map[string]error{}, seen: map[string]codescanning.Seen{}, refused: map[string]bool{}}
 	var outcome run.Outcome
 	var unopened error
 	var waits *admission.MemoryWait
 	runID := newRunID()
 	trail.Of(ctx).SetRun(runID)
+	maker := s.agentsOf(ctx, state.Target, src.PullSource)
 	g, gctx := errgroup.WithContext(ctx)
 	both(g, func() (err error) {
 		unopened, err = s.openEarly(gctx, lease, state, src)
@@ -75,9 +74,7 @@ func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.Tar
 			Proposed: func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
 				return s.configs.Proposed(ctx, state.Target, f, &src.InForce)
 			},
-			IOAgents: out.agent,
-			GapModel: out.gapModel,
-			Comparer: out.comparer, Verifier: out.verifier,
+			IOAgents: maker.Agent, GapModel: maker.GapModel, Comparer: maker.Comparer, Verifier: maker.Verifier,
 			File:     readFile(src),
 			Panicked: s.logPanic,
 		})
@@ -108,13 +105,13 @@ func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.Tar
 	if unopened != nil {
 		return false, unopened
 	}
-	if err := out.mayPass(); err != nil {
+	if err := maker.Trouble(); err != nil {
 		return false, err
 	}
 	if err := s.Store.SetReadsLabels(ctx, lease.Key, outcome.LabelsRead); err != nil {
 		return false, fmt.Errorf("note whether labels matter: %w", err)
 	}
-	if err := s.noteScans(ctx, state, out, &outcome); err != nil {
+	if err := s.noteScans(ctx, state, maker.ScansRead(&outcome, state.Scans)); err != nil {
 		return false, err
 	}
 	err = s.Store.SaveReview(ctx, lease, ports.StoredReview{

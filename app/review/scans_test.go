@@ -1,8 +1,6 @@
 package review
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"testing"
 
@@ -48,37 +46,5 @@ func TestWhichNewsOfOthersMatter(t *testing.T) {
 	reads := ports.ScansRead{Agents: []ports.ScanReader{annotations, waiting}}
 	if !reads.Waiting() || (ports.ScansRead{Agents: []ports.ScanReader{named}}).Waiting() || !slices.Equal(reads.IDs(), []string{"a", "d"}) {
 		t.Errorf("%+v", reads)
-	}
-}
-
-// beginnings is a store that counts how often news are dropped, and fails at
-// first.
-type beginnings struct {
-	ports.Scans
-	n int
-}
-
-func (b *beginnings) BeginScans(context.Context, string) error {
-	if b.n++; b.n == 1 {
-		return errors.New("connection reset")
-	}
-	return nil
-}
-
-// News that come between what one agent reads and what the next does are not
-// dropped by that one.
-func TestNewsAreDroppedOnceForEachReview(t *testing.T) {
-	store := &beginnings{}
-	o := &outside{service: &Service{Options: Options{Store: ports.Store{Scans: store}}}}
-	if err := o.beginScans(t.Context()); err == nil {
-		t.Error("an agent reads though news may not be kept")
-	}
-	for range 3 { // agents, and their attempts
-		if err := o.beginScans(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}
-	if store.n != 2 {
-		t.Errorf("news were dropped %d times, want once and the failure", store.n)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/access"
 	"github.com/reviewgate/reviewgate/app/admission"
-	"github.com/reviewgate/reviewgate/app/agents/model"
+	"github.com/reviewgate/reviewgate/app/agents"
 	"github.com/reviewgate/reviewgate/app/commandrun"
 	"github.com/reviewgate/reviewgate/app/decisions"
 	"github.com/reviewgate/reviewgate/app/inforce"
@@ -39,7 +39,7 @@ type Options struct {
 	Owner    string // unique for each process: holds leases
 	WebURL   string // of GitHub, for links
 	// Models are the language models of the server's config; nil for none.
-	Models  *model.Server
+	Models  *agents.Models
 	Observe Observer
 	Now     func() time.Time
 	// TakeIn takes in what an attempt that failed would have delivered. The error is
@@ -126,9 +126,6 @@ var _ ports.Worker = (*Service)(nil)
 
 // New returns a Service. A server's layer that is not valid is an error.
 func New(o Options) (*Service, error) {
-	if o.Models == nil {
-		o.Models = &model.Server{}
-	}
 	if o.LeaseTTL == 0 {
 		o.LeaseTTL = 15 * time.Second
 	}

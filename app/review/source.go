@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"errors"
 
 	"github.com/reviewgate/reviewgate/app/admission"
 	"github.com/reviewgate/reviewgate/app/inforce"
@@ -43,4 +44,16 @@ func (s *source) Config(ctx context.Context) (normalize.ConfigRead, error) {
 	var err error
 	s.InForce, err = s.layers(ctx)
 	return normalize.ConfigRead{Config: s.InForce.Config, RootFiles: s.RootFiles, Attributes: s.Attributes.Text, Exceptions: s.Exceptions.Text}, err
+}
+
+// readFile reads a file for a run. One that is not there is no error.
+func readFile(src ports.Change) func(ctx context.Context, commit, path string, most int64) ([]byte, bool, error) {
+	return func(ctx context.Context, commit, path string, most int64) ([]byte, bool, error) {
+		text, err := src.File(ctx, commit, path, most)
+		var host *ports.HostError
+		if errors.As(err, &host) && host.Kind == ports.HostNotFound {
+			return nil, false, nil
+		}
+		return text, err == nil, err
+	}
 }

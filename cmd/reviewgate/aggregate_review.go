@@ -133,19 +133,20 @@ func (f *aggregateFlags) ask(cmd *cobra.Command, cfg *config.Config, models *mod
 	name := shownPath(f.reviewed)
 	facts := &pipeline.PRFacts{ObservedAt: time.Now(), Files: pipeline.List[pipeline.File]{{Path: name, Status: pipeline.FileModified}}}
 	progress := newProgress(cmd.ErrOrStderr())
-	out := &outside{models: models, failed: progress.unanswered}
+	var round model.Round
 	var mu sync.Mutex
 	made := map[[2]string]reviewreport.Report{}
 	agents := map[string]dispatch.Agent{}
 	var manifest pipeline.AgentManifest
 	by := map[string]reviewreport.Reviewer{}
 	for _, r := range reviewers {
-		needs := out.review(run.IOAgent{Redact: runner.Redact})
-		needs.Files = documentText(text)
-		needs.Reported = func(model string, report reviewreport.Report) {
-			mu.Lock()
-			defer mu.Unlock()
-			made[[2]string{r.agent.ID, model}] = report
+		needs := model.Needs{
+			Redact: runner.Redact, Files: documentText(text), Failed: progress.unanswered, Round: &round,
+			Reported: func(model string, report reviewreport.Report) {
+				mu.Lock()
+				defer mu.Unlock()
+				made[[2]string{r.agent.ID, model}] = report
+			},
 		}
 		if agents[r.agent.ID], err = models.Agent(r.agent, cfg, needs); err != nil {
 			return nil, err

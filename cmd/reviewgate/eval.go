@@ -8,9 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/agents"
 	"github.com/reviewgate/reviewgate/app/eval"
-	"github.com/reviewgate/reviewgate/pipeline/dispatch"
-	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
 type evalFlags struct {
@@ -105,13 +104,10 @@ func (f *evalFlags) options(cmd *cobra.Command) (o eval.Options, done func() err
 		return o, nil, unusable(err)
 	}
 	progress := newProgress(cmd.ErrOrStderr())
-	out := &outside{models: models, failed: progress.unanswered}
+	maker := agents.New(agents.Options{Models: models, Unanswered: progress.unanswered})
 	o = eval.Options{
 		Layers: layers, Agent: f.agent, Version: app.Version(), Now: time.Now, Progress: progress.step,
-		Outside: func(of run.IOAgent) dispatch.Agent {
-			return out.asking(of)
-		},
-		Comparer: out.comparer, Verifier: out.verifier,
+		IOAgents: maker.Agent, Comparer: maker.Comparer, Verifier: maker.Verifier,
 	}
 	return o, func() error {
 		progress.done()

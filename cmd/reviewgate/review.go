@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/agents"
 	"github.com/reviewgate/reviewgate/app/localgit"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
@@ -87,14 +88,18 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 		return unusable(err)
 	}
 	progress := newProgress(cmd.ErrOrStderr())
-	out := &outside{src: src, models: models, failed: progress.unanswered}
-	options := run.Options{Trigger: "reviewgate review", Progress: progress.step, IOAgents: out.agent, GapModel: out.gapModel, Comparer: out.comparer, Verifier: out.verifier, File: src.Lookup}
+	var audits audits
+	maker := agents.New(agents.Options{Models: models, Files: src, Unanswered: progress.unanswered, Audited: audits.add})
+	options := run.Options{
+		Trigger: "reviewgate review", Progress: progress.step, File: src.Lookup,
+		IOAgents: maker.Agent, GapModel: maker.GapModel, Comparer: maker.Comparer, Verifier: maker.Verifier,
+	}
 	if f.config == "" { // else no config of the repository counts
 		options.Proposed = func(ctx context.Context, _ *pipeline.PRFacts) (*config.Config, error) { return src.Proposed(ctx) }
 	}
 	outcome, err := runner.Run(ctx, src, options)
 	progress.done()
-	if aerr := out.writeAudits(cmd.ErrOrStderr()); aerr != nil {
+	if aerr := audits.write(cmd.ErrOrStderr()); aerr != nil {
 		return unfinished(aerr)
 	}
 	if err != nil {

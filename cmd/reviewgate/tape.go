@@ -21,6 +21,16 @@ func (f *tapeFlags) add(c *cobra.Command) {
 	c.MarkFlagsMutuallyExclusive("record", "replay")
 }
 
+// modelsOf makes the models of the layers' config ready, with keys from the
+// environment.
+func modelsOf(layers []config.Layer) (*model.Server, error) {
+	cfg, problems := config.Load(layers...)
+	if len(problems) > 0 {
+		return &model.Server{}, nil // the review says what is wrong, and goes on without them
+	}
+	return model.Open(cfg.Settings.ModelEndpoints, sdk.New, os.Getenv)
+}
+
 // models are those of the config: as they are, recorded, or from a recording. done ends a
 // recording.
 func (f *tapeFlags) models(layers []config.Layer) (models *model.Server, done func() error, err error) {

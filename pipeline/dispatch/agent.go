@@ -7,24 +7,19 @@ import (
 )
 
 // Agent is a reviewer. Review returns what it found in the task's scope, and must stop when ctx is
-// done. For some kinds of agent the output comes from outside the process, so aggregate validates
-// it.
+// done. With an error, the answer does not count, unless the error is a [*PartError]. For some kinds
+// of agent the answer comes from outside the process, so aggregate validates it.
 type Agent interface {
-	Review(ctx context.Context, task Task) (pipeline.AgentOutput, error)
+	Review(ctx context.Context, task Task) (Answer, error)
 }
 
-// ReportReader is an agent that reads review reports. Dispatch calls ReviewReports instead of
-// Review. It also returns the outcomes of the reports, which no external answer can contain.
-type ReportReader interface {
-	Agent
-	ReviewReports(ctx context.Context, task Task) (pipeline.AgentOutput, []pipeline.ReviewReportOutcome, error)
-}
-
-// Noter is an agent that may add a note to a successful review, such as what it has not seen.
-// Dispatch calls ReviewAndNote instead of Review.
-type Noter interface {
-	Agent
-	ReviewAndNote(ctx context.Context, task Task) (output pipeline.AgentOutput, note string, err error)
+// Answer is the result of an agent. Most agents have only an output.
+type Answer struct {
+	Output pipeline.AgentOutput
+	// Note is for people. It adds to a successful review, such as what the agent has not seen.
+	Note string
+	// Reports are the outcomes of the review reports that the agent read.
+	Reports []pipeline.ReviewReportOutcome
 }
 
 // Task is what an agent is asked to review.

@@ -123,9 +123,9 @@ type reader struct {
 	err error
 }
 
-func (r reader) ReviewReports(ctx context.Context, t Task) (pipeline.AgentOutput, []pipeline.ReviewReportOutcome, error) {
+func (r reader) Review(ctx context.Context, t Task) (Answer, error) {
 	out, _ := r.agentFunc(ctx, t)
-	return out, []pipeline.ReviewReportOutcome{{Phase: pipeline.PhaseSpec, Place: "docs"}}, r.err
+	return Answer{Output: out, Reports: []pipeline.ReviewReportOutcome{{Phase: pipeline.PhaseSpec, Place: "docs"}}}, r.err
 }
 
 // The outcomes of review reports come with the findings of an agent that finished.

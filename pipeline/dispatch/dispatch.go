@@ -108,14 +108,12 @@ type runner struct {
 	limits  Limits
 }
 
-// answer is the result of an agent. With an error, the output counts only if the error says that it
-// is a part.
-type answer struct {
-	output  pipeline.AgentOutput
-	reports []pipeline.ReviewReportOutcome
-	note    string
-	err     error
-	part    bool
+// attempt is the result of an attempt. With an error, the answer counts only if the error says that
+// it is a part.
+type attempt struct {
+	Answer
+	err  error
+	part bool
 }
 
 func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
@@ -126,15 +124,15 @@ func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
 	result := pipeline.AgentResult{Agent: id, Model: r.task.Model, Run: r.task.Run, Stage: r.task.Entry.Stage}
 	result.Status, result.Note = r.status(a.err)
 	if a.err == nil || a.part {
-		a.output.Agent = id // whatever the agent claims
+		a.Output.Agent = id // whatever the agent claims
 		if r.task.Model != "" {
-			a.output.Model = r.task.Model
+			a.Output.Model = r.task.Model
 		}
-		result.Output, result.Model, result.Reports, result.Documents = a.output, a.output.Model, a.reports, a.output.Documents
+		result.Output, result.Model, result.Reports, result.Documents = a.Output, a.Output.Model, a.Reports, a.Output.Documents
 		if a.err == nil {
-			result.Note = oneLine(a.note)
+			result.Note = oneLine(a.Note)
 		}
-		result.Citations = Citations(ctx, a.output.Findings, r.task.Facts, r.options, id)
+		result.Citations = Citations(ctx, a.Output.Findings, r.task.Facts, r.options, id)
 	}
 	observation.Duration, observation.Err = time.Since(start), a.err
 	if p := (*panicError)(nil); errors.As(a.err, &p) {
@@ -146,14 +144,14 @@ func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
 
 // attempts runs the agent until an attempt succeeds or fails for good, or until time or retries run
 // out. In the end, the last partial result counts.
-func (r runner) attempts(ctx context.Context, seen *Observation) (last answer) {
+func (r runner) attempts(ctx context.Context, seen *Observation) (last attempt) {
 	if r.agent == nil {
-		return answer{err: errUnregistered}
+		return attempt{err: errUnregistered}
 	}
-	var found answer
+	var found attempt
 	defer func() {
 		if last.err != nil && !last.part {
-			last.output, last.part = found.output, found.part
+			last.Answer, last.part = found.Answer, found.part
 		}
 	}()
 	ctx, cancel := context.WithTimeoutCause(ctx, r.limits.Timeout, ErrTimeout)
@@ -178,7 +176,7 @@ func (r runner) attempts(ctx context.Context, seen *Observation) (last answer) {
 		}
 		select {
 		case <-ctx.Done():
-			return answer{err: context.Cause(ctx)}
+			return attempt{err: context.Cause(ctx)}
 		case <-time.After(max(pause/2+rand.N(pause), wanted)):
 		}
 		pause = min(2*pause, maxPause)
@@ -187,24 +185,17 @@ func (r runner) attempts(ctx context.Context, seen *Observation) (last answer) {
 
 // attempt runs the agent once. An agent that does not stop when its time is up is abandoned, so
 // that it can't delay the review.
-func (r runner) attempt(ctx context.Context) answer {
-	answers := make(chan answer, 1)
+func (r runner) attempt(ctx context.Context) attempt {
+	answers := make(chan attempt, 1)
 	go func() {
-		var a answer
+		var a attempt
 		defer func() {
 			if v := recover(); v != nil {
-				a = answer{err: Panicked(v)}
+				a = attempt{err: Panicked(v)}
 			}
 			answers <- a
 		}()
-		switch agent := r.agent.(type) {
-		case ReportReader:
-			a.output, a.reports, a.err = agent.ReviewReports(ctx, r.task)
-		case Noter:
-			a.output, a.note, a.err = agent.ReviewAndNote(ctx, r.task)
-		default:
-			a.output, a.err = agent.Review(ctx, r.task)
-		}
+		a.Answer, a.err = r.agent.Review(ctx, r.task)
 	}()
 	select {
 	case a := <-answers:
@@ -215,7 +206,7 @@ func (r runner) attempt(ctx context.Context) answer {
 		}
 		return a
 	case <-ctx.Done():
-		return answer{err: context.Cause(ctx)}
+		return attempt{err: context.Cause(ctx)}
 	}
 }
 

@@ -19,8 +19,9 @@ import (
 
 type agentFunc func(context.Context, Task) (pipeline.AgentOutput, error)
 
-func (f agentFunc) Review(ctx context.Context, t Task) (pipeline.AgentOutput, error) {
-	return f(ctx, t)
+func (f agentFunc) Review(ctx context.Context, t Task) (Answer, error) {
+	out, err := f(ctx, t)
+	return Answer{Output: out}, err
 }
 
 type passing struct{ error }

@@ -28,10 +28,10 @@ var _ dispatch.Agent = (*agent)(nil)
 // Review returns the agent's findings in the task's scope, in the order of the
 // change: files, then title, description and commits, then the change as a whole.
 // A finding outside files belongs to every scope.
-func (a *agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+func (a *agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
 	all, err := a.scan.results(ctx)
 	if err != nil {
-		return pipeline.AgentOutput{}, err
+		return dispatch.Answer{}, err
 	}
 	out := pipeline.AgentOutput{Agent: a.id}
 	scope := task.Entry.Scope
@@ -47,7 +47,7 @@ func (a *agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentO
 		}
 		out.Findings = append(out.Findings, f.finding())
 	}
-	return out, nil
+	return dispatch.Answer{Output: out}, nil
 }
 
 // finding turns a match into a finding.

@@ -253,11 +253,11 @@ func addedLines(facts *pipeline.PRFacts) int {
 
 // review does not call t.Helper: benchmarks call it so often that they would measure it.
 func review(t testing.TB, scan *rules.Scan, agent string) []pipeline.Finding {
-	out, err := scan.Agent(agent).Review(context.Background(), everything(agent))
+	answer, err := scan.Agent(agent).Review(context.Background(), everything(agent))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out.Findings
+	return answer.Output.Findings
 }
 
 func everything(agent string) dispatch.Task {

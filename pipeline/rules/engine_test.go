@@ -270,13 +270,13 @@ func TestWhen(t *testing.T) {
 				t.Fatal(err)
 			}
 			facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.go", "+x")}}
-			out, err := e.Scan(facts, classification).Agent("agent").Review(t.Context(), dispatch.Task{
+			answer, err := e.Scan(facts, classification).Agent("agent").Review(t.Context(), dispatch.Task{
 				Entry: pipeline.ManifestEntry{Agent: "agent", Scope: pipeline.AgentScope{Files: pipeline.List[string]{"b.go"}}},
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(pipeline.List[pipeline.Finding](tt.want), out.Findings); diff != "" {
+			if diff := cmp.Diff(pipeline.List[pipeline.Finding](tt.want), answer.Output.Findings); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})
@@ -310,18 +310,18 @@ func TestScopeAndAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := e.Scan(facts, classification).Agent("agent").Review(t.Context(), dispatch.Task{
+	answer, err := e.Scan(facts, classification).Agent("agent").Review(t.Context(), dispatch.Task{
 		Entry: pipeline.ManifestEntry{Agent: "agent", Scope: pipeline.AgentScope{Files: pipeline.List[string]{"b.go"}}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []result{{Rule: "rule", Path: "b.go", Line: 1}, {Rule: "title", Section: "title"}}
-	if diff := cmp.Diff(want, results(out.Findings)); diff != "" {
+	if diff := cmp.Diff(want, results(answer.Output.Findings)); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
-	if out.Agent != "agent" {
-		t.Errorf("agent %q", out.Agent)
+	if answer.Output.Agent != "agent" {
+		t.Errorf("agent %q", answer.Output.Agent)
 	}
 }
 
@@ -464,11 +464,11 @@ func TestConcurrentAgents(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, a := range agents {
 			wg.Go(func() {
-				out, err := s.Agent(a).Review(t.Context(), everything(a))
+				answer, err := s.Agent(a).Review(t.Context(), everything(a))
 				if err != nil {
 					t.Error(err)
 				}
-				if diff := cmp.Diff(want[a], results(out.Findings)); diff != "" {
+				if diff := cmp.Diff(want[a], results(answer.Output.Findings)); diff != "" {
 					t.Errorf("findings of %s (-alone +together):\n%s", a, diff)
 				}
 			})

@@ -499,11 +499,11 @@ func findings(t fataler, cfg []config.Rule, facts *pipeline.PRFacts, agent strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := e.Scan(facts, classification).Agent(agent).Review(context.Background(), everything(agent))
+	answer, err := e.Scan(facts, classification).Agent(agent).Review(context.Background(), everything(agent))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out.Findings
+	return answer.Output.Findings
 }
 
 func results(findings []pipeline.Finding) []result {

@@ -22,12 +22,12 @@ func shippedOn(t *testing.T, path, text string) map[string]bool {
 	scan := engine.Scan(&facts, classification)
 	found := map[string]bool{}
 	for _, agent := range []string{"security-reviewer", "build-reviewer", "infra-reviewer", "dependency-reviewer"} {
-		out, err := scan.Agent(agent).Review(t.Context(), everything(agent))
+		answer, err := scan.Agent(agent).Review(t.Context(), everything(agent))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range out.Findings {
-			found[out.Findings[i].RuleID] = true
+		for i := range answer.Output.Findings {
+			found[answer.Output.Findings[i].RuleID] = true
 		}
 	}
 	return found

@@ -125,13 +125,13 @@ func flagged(t *testing.T, engine *rules.Engine, cfg *config.Config, source norm
 	scan := engine.Scan(&facts, &classified)
 	ids := map[string]bool{}
 	for _, a := range cfg.Agents {
-		out, err := scan.Agent(a.ID).Review(context.Background(), dispatch.Task{
+		answer, err := scan.Agent(a.ID).Review(context.Background(), dispatch.Task{
 			Entry: pipeline.ManifestEntry{Agent: a.ID, Scope: pipeline.AgentScope{All: true}}, Facts: &facts,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range out.Findings {
+		for _, f := range answer.Output.Findings {
 			ids[f.RuleID] = true
 		}
 	}
@@ -175,14 +175,14 @@ func TestProgramsAreNamed(t *testing.T) {
 	facts := pipeline.PRFacts{Files: pipeline.List[pipeline.File]{
 		{Path: "bin/tool.exe", Status: pipeline.FileAdded, Binary: true}, {Path: "lib/a.jar", Status: pipeline.FileAdded, Binary: true}, {Path: "main.go", Status: pipeline.FileAdded},
 	}}
-	out, err := engine.Scan(&facts, &pipeline.Classification{}).Agent("pr-hygiene").Review(t.Context(), dispatch.Task{
+	answer, err := engine.Scan(&facts, &pipeline.Classification{}).Agent("pr-hygiene").Review(t.Context(), dispatch.Task{
 		Entry: pipeline.ManifestEntry{Agent: "pr-hygiene", Scope: pipeline.AgentScope{All: true}}, Facts: &facts,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var named []string
-	for _, f := range out.Findings {
+	for _, f := range answer.Output.Findings {
 		if f.RuleID == "hygiene-binary-01" {
 			named = append(named, f.Path)
 		}

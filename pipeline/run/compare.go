@@ -58,21 +58,15 @@ type comparisonAsker struct {
 	said []pipeline.Comparison
 }
 
-// Review returns no findings. The comparisons go into the row.
-func (a *comparisonAsker) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
-	out, _, err := a.ReviewAndNote(ctx, task)
-	return out, err
-}
-
-// ReviewAndNote stores the answers.
-func (a *comparisonAsker) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
+// Review stores the answers. It returns no findings.
+func (a *comparisonAsker) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
 	comparisons, note, err := a.comparer.Compare(ctx, task, a.pairs)
 	if err == nil && ctx.Err() == nil {
 		a.mu.Lock()
 		a.said = comparisons
 		a.mu.Unlock()
 	}
-	return pipeline.AgentOutput{}, note, err
+	return dispatch.Answer{Note: note}, err
 }
 
 func (a *comparisonAsker) put(row *pipeline.AgentResult) {

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -23,7 +22,7 @@ type consultation struct {
 
 // question is what a consultation lets dispatch run.
 type question interface {
-	dispatch.Noter
+	dispatch.Agent
 	// put adds the answers so far to a row. An attempt may still be running.
 	put(row *pipeline.AgentResult)
 }
@@ -42,22 +41,28 @@ func newConsultation(of IOAgent, model string, options dispatch.Options) consult
 
 // ask adds a question and its answers to the row. The error is that of ctx.
 func (a *consultation) ask(ctx context.Context, in aggregate.Input, q question) error {
-	manifest := pipeline.AgentManifest{Entries: pipeline.List[pipeline.ManifestEntry]{{
-		Agent: a.id, Scope: pipeline.AgentScope{All: true}, OnFailure: pipeline.OnFailureWarn, Models: pipeline.List[string]{a.model},
-	}}}
-	results, err := dispatch.Dispatch(ctx, manifest, in.Facts, in.Classification, agents{a.id: q}, a.options)
+	made, err := askModel(ctx, a.id, a.model, q, in.Facts, in.Classification, a.options)
 	if err != nil {
-		return fmt.Errorf("ask the %s: %w", a.id, err)
-	}
-	if len(results) != 1 {
-		return errors.New("ask the " + a.id + ": no result")
+		return err
 	}
 	row := a.result()
 	if row.Status == pipeline.AgentOK {
-		row.Status, row.Note = results[0].Status, joined(row.Note, results[0].Note)
+		row.Status, row.Note = made.Status, joined(row.Note, made.Note)
 	}
 	q.put(row)
 	return nil
+}
+
+// askModel lets dispatch ask a model, as an agent with the id. The error is that of ctx.
+func askModel(ctx context.Context, id, model string, asker dispatch.Agent, facts *pipeline.PRFacts, c *pipeline.Classification, o dispatch.Options) (row pipeline.AgentResult, err error) {
+	manifest := pipeline.AgentManifest{Entries: pipeline.List[pipeline.ManifestEntry]{{
+		Agent: id, Scope: pipeline.AgentScope{All: true}, OnFailure: pipeline.OnFailureWarn, Models: pipeline.List[string]{model},
+	}}}
+	results, err := dispatch.Dispatch(ctx, manifest, facts, c, agents{id: asker}, o)
+	if err != nil {
+		return row, fmt.Errorf("ask the %s: %w", id, err)
+	}
+	return results[0], nil // there is one question
 }
 
 // result returns the row. It creates the row if there is none yet.

@@ -1,11 +1,8 @@
 package run
 
 import (
-	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -20,7 +17,6 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
 	"github.com/reviewgate/reviewgate/pipeline/rules"
-	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
 // Engine is everything that is compiled once for a version of config. It does not change after
@@ -79,83 +75,6 @@ func (e *Engine) labelsRead(facts *pipeline.PRFacts) pipeline.LabelsRead {
 		return pipeline.LabelsOfTypes
 	}
 	return pipeline.LabelsNone
-}
-
-type agents = map[string]dispatch.Agent
-
-// agents are the config's agents for one change. Agents of the kind rules share one scan, so that
-// all rules take one pass.
-func (e *Engine) agents(facts *pipeline.PRFacts, classification *pipeline.Classification, extra agents) agents {
-	scan := e.rules.Scan(facts, classification)
-	all := agents{}
-	for _, a := range e.config.Agents {
-		switch a.Kind {
-		case config.KindRules:
-			all[a.ID] = scan.Agent(a.ID)
-		case config.KindSecrets:
-			all[a.ID] = secrets.Agent{Final: len(e.config.FinalIn("", a.ID)) > 0}
-		}
-	}
-	e.held(all, facts)
-	for id, a := range extra {
-		all[id] = a
-	}
-	return all
-}
-
-// ioAgents are the I/O agents of one run, and those that replace the config's. each is what all of
-// them get.
-func (r *Runner) ioAgents(cfg *config.Config, o Options, m *pipeline.AgentManifest, each IOAgent) agents {
-	all := agents{}
-	for _, a := range cfg.Agents {
-		reaches := a.Kind == config.KindReport || a.Kind == config.KindCodeScanning || a.Kind == config.KindLLM
-		if cfg.Absent(&a) {
-			all[a.ID] = modelless{}
-			continue
-		}
-		if !reaches || !a.Enabled || o.IOAgents == nil {
-			continue
-		}
-		each.Agent, each.Config, each.Redact, each.Shares = a, cfg, r.Redact, shares(cfg, m, a.ID)
-		if agent := o.IOAgents(each); agent != nil {
-			all[a.ID] = agent
-		}
-	}
-	maps.Copy(all, r.Agents)
-	return all
-}
-
-// shares reports whether a model is asked more than once about the agent's files. Reviewers of
-// documents ask differently.
-func shares(cfg *config.Config, m *pipeline.AgentManifest, agent string) bool {
-	own := m.Entry(agent)
-	if own == nil {
-		return false
-	}
-	documents := map[string]bool{}
-	for i := range cfg.Agents {
-		_, documents[cfg.Agents[i].ID] = cfg.Agents[i].Reviewer()
-	}
-	times := map[string]int{}
-	for i := range m.Entries {
-		if e := &m.Entries[i]; len(e.Models) > 0 && !documents[e.Agent] && sameJSON(e.Scope, own.Scope) {
-			for _, model := range e.Models {
-				times[model]++
-			}
-		}
-	}
-	return slices.ContainsFunc(own.Models, func(model string) bool { return times[model] > 1 })
-}
-
-// modelless replaces an agent that asks a language model if the server has none. It runs only if a
-// policy requires the agent.
-type modelless struct{}
-
-var errModelless = errors.New("the server has no language model: its settings name none under model_endpoints")
-
-// Review always fails.
-func (modelless) Review(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
-	return pipeline.AgentOutput{}, errModelless
 }
 
 // Engines caches the most recently used compiled configs. Its zero value is empty, and any number

@@ -184,11 +184,12 @@ type heldAgent struct {
 }
 
 // Review returns what the agent finds, and what only the floors' rules find.
-func (a heldAgent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
-	out, err := a.own.Review(ctx, task)
+func (a heldAgent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
+	answer, err := a.own.Review(ctx, task)
 	if err != nil {
-		return out, err
+		return answer, err
 	}
+	out := &answer.Output
 	type place struct {
 		rule, path, section string
 		start, end          int
@@ -201,16 +202,16 @@ func (a heldAgent) Review(ctx context.Context, task dispatch.Task) (pipeline.Age
 	for _, low := range a.low {
 		more, err := low.Review(ctx, task)
 		if err != nil {
-			return out, err
+			return answer, err
 		}
-		for _, f := range more.Findings {
+		for _, f := range more.Output.Findings {
 			if !known[at(&f)] {
 				known[at(&f)] = true
 				out.Findings = append(out.Findings, f)
 			}
 		}
 	}
-	return out, nil
+	return answer, nil
 }
 
 // held wraps the agents that have final rules in a floor.

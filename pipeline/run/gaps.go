@@ -2,8 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -34,21 +32,15 @@ type gapAsker struct {
 	proposed []gapdetect.Proposal
 }
 
-// Review finds nothing: a proposal is not a finding.
-func (g *gapAsker) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
-	out, _, err := g.ReviewAndNote(ctx, task)
-	return out, err
-}
-
-// ReviewAndNote stores the proposals.
-func (g *gapAsker) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
+// Review stores the proposals. It returns no findings: a proposal is not a finding.
+func (g *gapAsker) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
 	proposed, note, err := g.model.Gaps(ctx, task, g.choice)
 	if err == nil && ctx.Err() == nil {
 		g.mu.Lock()
 		g.proposed = proposed
 		g.mu.Unlock()
 	}
-	return pipeline.AgentOutput{}, note, err
+	return dispatch.Answer{Note: note}, err
 }
 
 func (g *gapAsker) answer() []gapdetect.Proposal {
@@ -87,29 +79,22 @@ func (g *gapRun) ask(ctx context.Context, last *LastReview, o Options) ([]pipeli
 		return g.gaps, row, nil
 	}
 	asker := &gapAsker{choice: GapChoice{Manifest: g.review.Manifest, Agents: g.engine.gaps.Agents()}}
-	agents := agents{}
-	gapModel := o.GapModel(IOAgent{Agent: config.Agent{ID: pipeline.GapDetector}, Config: g.engine.config, Redact: g.runner.Redact, RedactOther: g.beside, Used: g.timer.used, Answered: g.timer.answered})
-	if asker.model = gapModel; gapModel != nil {
-		agents[pipeline.GapDetector] = asker
+	asker.model = o.GapModel(IOAgent{Agent: config.Agent{ID: pipeline.GapDetector}, Config: g.engine.config, Redact: g.runner.Redact, RedactOther: g.beside, Used: g.timer.used, Answered: g.timer.answered})
+	var agent dispatch.Agent // nil is not registered, and fails
+	if asker.model != nil {
+		agent = asker
 	}
-	manifest := pipeline.AgentManifest{Entries: pipeline.List[pipeline.ManifestEntry]{{
-		Agent: pipeline.GapDetector, Scope: pipeline.AgentScope{All: true}, OnFailure: pipeline.OnFailureWarn, Models: pipeline.List[string]{model},
-	}}}
-	results, err := dispatch.Dispatch(ctx, manifest, &g.review.Facts, &g.review.Classification, agents, g.timer.dispatchOptions(g.engine.config, &g.review.Facts))
+	row, err := askModel(ctx, pipeline.GapDetector, model, agent, &g.review.Facts, &g.review.Classification, g.timer.dispatchOptions(g.engine.config, &g.review.Facts))
 	if err != nil {
-		return g.gaps, nil, fmt.Errorf("ask for gaps: %w", err)
+		return g.gaps, nil, err
 	}
-	if len(results) != 1 {
-		return g.gaps, nil, errors.New("ask for gaps: no result")
-	}
-	row := &results[0]
 	row.Output = pipeline.AgentOutput{Agent: pipeline.GapDetector, Model: model}
 	if row.Status == pipeline.AgentOK {
 		proposed := g.propose(model, asker.answer())
 		row.Note = joined(proposed.Note(), row.Note)
 		g.take(&proposed)
 	}
-	return g.gaps, row, nil
+	return g.gaps, &row, nil
 }
 
 // propose checks proposals. It searches the words in their shown form for secrets.

@@ -18,9 +18,10 @@ const reportPath = "docs/02-plans/1/review/technical-review-report.md"
 // reader is an agent of the kind report.
 type reader struct{ agentFunc }
 
-func (r reader) ReviewReports(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, []pipeline.ReviewReportOutcome, error) {
-	out, err := r.Review(ctx, task)
-	return out, []pipeline.ReviewReportOutcome{{Phase: pipeline.PhasePlan, Place: "docs/02-plans/1/review", Readiness: pipeline.Ready, Rationale: out.Findings[0].Message}}, err
+func (r reader) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
+	out, err := r.agentFunc(ctx, task)
+	reports := []pipeline.ReviewReportOutcome{{Phase: pipeline.PhasePlan, Place: "docs/02-plans/1/review", Readiness: pipeline.Ready, Rationale: out.Findings[0].Message}}
+	return dispatch.Answer{Output: out, Reports: reports}, err
 }
 
 func withReport(t *testing.T) *inMemory {

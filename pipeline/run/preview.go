@@ -87,7 +87,7 @@ type counted struct {
 }
 
 // Review counts as long as the agent runs, even if nobody waits for it.
-func (c counted) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+func (c counted) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
 	c.running.Add(1)
 	defer c.running.Done()
 	return c.Agent.Review(ctx, task)
@@ -197,7 +197,7 @@ func (p *previewer) proposedGaps(engine *Engine, in *aggregate.Input) pipeline.L
 func (p *previewer) results(ctx context.Context, engine *Engine, in aggregate.Input) (pipeline.List[pipeline.AgentResult], error) {
 	run := pipeline.AgentManifest{}
 	var results pipeline.List[pipeline.AgentResult]
-	builtIn := engine.agents(in.Facts, in.Classification, nil)
+	builtIn := engine.builtIn(in.Facts, in.Classification)
 	for id, a := range builtIn {
 		builtIn[id] = counted{a, &p.agents}
 	}

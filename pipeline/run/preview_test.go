@@ -351,7 +351,8 @@ func TestProposedConfigReusesOtherAgentsResults(t *testing.T) {
 	calls := 0
 	once := agentFunc(func(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
 		calls++
-		return says("P1").Review(ctx, task)
+		answer, err := says("P1").Review(ctx, task)
+		return answer.Output, err
 	})
 	r := newRunner(t, map[string]dispatch.Agent{"finance-sme": once})
 	out, err := r.Run(t.Context(), configChange(t), Options{Proposed: proposes(map[string]string{config.FileSettings: `{"check": {"annotations": false}}`})})

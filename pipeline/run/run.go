@@ -68,9 +68,8 @@ type Options struct {
 	// Proposed returns the config that the change would bring, with its problems in
 	// InForce.Problems. It is called only if the change touches config.
 	Proposed func(ctx context.Context, facts *pipeline.PRFacts) (*config.Config, error)
-	// IOAgents makes the agents that do I/O, which the pipeline can't do by itself: those of the
-	// kinds report, code-scanning and llm. If it returns nil, the agent is not registered, and
-	// fails.
+	// IOAgents makes the agents of the kinds that are not built in: they do I/O, which the pipeline
+	// can't do by itself. If it returns nil, the agent is not registered, and fails.
 	IOAgents func(IOAgent) dispatch.Agent
 	// GapModel makes what asks a language model for gaps, if the settings name one. It gets an
 	// agent with the id pipeline.GapDetector.
@@ -220,7 +219,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
 		s := staged{in: in, options: t.dispatchOptions(out.Config, &v.Facts)}
 		each := IOAgent{RedactOther: change.Text, Manifest: &v.Manifest, Used: t.used, Answered: t.answered}
-		s.agents = engine.agents(&v.Facts, &v.Classification, r.ioAgents(engine.config, o, &v.Manifest, each))
+		s.agents = r.agents(engine, o, v, each)
 		s.carried = r.carry(ctx, engine, v, last, o.Carry, s.options)
 		s.redact = func(made pipeline.List[pipeline.AgentResult]) { r.redactRules(made, engine) }
 		s.compared = r.comparing(engine, o, each, v, last, s.options)

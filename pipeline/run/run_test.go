@@ -84,8 +84,9 @@ func says(severity pipeline.Severity) dispatch.Agent {
 
 type agentFunc func(context.Context, dispatch.Task) (pipeline.AgentOutput, error)
 
-func (f agentFunc) Review(ctx context.Context, t dispatch.Task) (pipeline.AgentOutput, error) {
-	return f(ctx, t)
+func (f agentFunc) Review(ctx context.Context, t dispatch.Task) (dispatch.Answer, error) {
+	out, err := f(ctx, t)
+	return dispatch.Answer{Output: out}, err
 }
 
 func TestEachStageFitsItsSchema(t *testing.T) {

@@ -67,7 +67,8 @@ func (a *asked) agent(by map[string]dispatch.Agent) dispatch.Agent {
 		a.all = append(a.all, task.Entry.Stage+" "+task.Model)
 		a.mu.Unlock()
 		if agent := by[task.Model]; agent != nil {
-			return agent.Review(ctx, task)
+			answer, err := agent.Review(ctx, task)
+			return answer.Output, err
 		}
 		return pipeline.AgentOutput{Model: "somebody else", Agent: "me"}, nil
 	})

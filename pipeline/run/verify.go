@@ -77,15 +77,9 @@ type verificationAsker struct {
 	said map[string]pipeline.Opinion
 }
 
-// Review returns no findings. The opinions go into the row.
-func (a *verificationAsker) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
-	out, _, err := a.ReviewAndNote(ctx, task)
-	return out, err
-}
-
-// ReviewAndNote asks about findings without an answer, and stores the answers, even if another
-// question fails.
-func (a *verificationAsker) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
+// Review asks about findings without an answer, and stores the answers, even if another
+// question fails. It returns no findings.
+func (a *verificationAsker) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
 	var g errgroup.Group
 	g.SetLimit(doubtsAtOnce)
 	var failed []error
@@ -130,7 +124,7 @@ func (a *verificationAsker) ReviewAndNote(ctx context.Context, task dispatch.Tas
 	for _, n := range slices.Compact(notes) {
 		note = joined(note, n)
 	}
-	return pipeline.AgentOutput{}, note, err
+	return dispatch.Answer{Note: note}, err
 }
 
 // counted summarises the answers.

@@ -103,7 +103,7 @@ func TestVerifierKeepsAnswers(t *testing.T) {
 		}
 		return pipeline.OpinionConfirmed, nil
 	})}
-	if _, _, err := a.ReviewAndNote(t.Context(), dispatch.Task{}); err == nil {
+	if _, err := a.Review(t.Context(), dispatch.Task{}); err == nil {
 		t.Error("the failure is not reported")
 	}
 	var row pipeline.AgentResult
@@ -111,9 +111,9 @@ func TestVerifierKeepsAnswers(t *testing.T) {
 	if len(row.Verifications) != 2 {
 		t.Errorf("kept %+v", row.Verifications)
 	}
-	_, note, err := a.ReviewAndNote(t.Context(), dispatch.Task{})
-	if err != nil || asked["a"] != 1 || asked["b"] != 2 || !strings.Contains(note, "confirmed 3 of 3, refuted 0") {
-		t.Error(err, asked, note)
+	answer, err := a.Review(t.Context(), dispatch.Task{})
+	if err != nil || asked["a"] != 1 || asked["b"] != 2 || !strings.Contains(answer.Note, "confirmed 3 of 3, refuted 0") {
+		t.Error(err, asked, answer.Note)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestVerifierReportsTemporaryErrors(t *testing.T) {
 		}
 		return "", errors.New("broken")
 	})}
-	if _, _, err := a.ReviewAndNote(t.Context(), dispatch.Task{}); !dispatch.Temporary(err) {
+	if _, err := a.Review(t.Context(), dispatch.Task{}); !dispatch.Temporary(err) {
 		t.Errorf("it says %v", err)
 	}
 }

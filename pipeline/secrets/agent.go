@@ -26,11 +26,11 @@ var _ dispatch.Agent = Agent{}
 // leaves out redactions that are noise at their place. A redaction outside files belongs to every
 // scope. Warnings of one kind become one finding that counts the others: where there is one test
 // certificate, there are more.
-func (a Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
-	out := pipeline.AgentOutput{Agent: task.Entry.Agent}
+func (a Agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
 	if err := ctx.Err(); err != nil {
-		return out, err
+		return dispatch.Answer{}, err
 	}
+	out := pipeline.AgentOutput{Agent: task.Entry.Agent}
 	files := map[string]*pipeline.File{}
 	for i := range task.Facts.Files {
 		f := &task.Facts.Files[i]
@@ -66,7 +66,7 @@ func (a Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOu
 	for _, w := range warnings {
 		out.Findings[w.at].Message += w.note()
 	}
-	return out, nil
+	return dispatch.Answer{Output: out}, nil
 }
 
 // repeated is a finding that stands for others.

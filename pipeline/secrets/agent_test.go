@@ -59,12 +59,12 @@ func TestAgent(t *testing.T) {
 				},
 				Redactions: pipeline.List[pipeline.Redaction]{tt.redaction},
 			}
-			out, err := Agent{}.Review(t.Context(), dispatch.Task{Entry: pipeline.ManifestEntry{Agent: "secrets", Scope: tt.scope}, Facts: facts})
+			answer, err := Agent{}.Review(t.Context(), dispatch.Task{Entry: pipeline.ManifestEntry{Agent: "secrets", Scope: tt.scope}, Facts: facts})
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []want
-			for _, f := range out.Findings {
+			for _, f := range answer.Output.Findings {
 				got = append(got, want{f.RuleID, f.Path, f.Section, f.StartLine, f.Severity})
 				if f.Title == "" || f.Message == "" || f.WhyItMatters == "" || f.Recommendation == "" || f.Confidence < 0.5 || f.EndLine != f.StartLine {
 					t.Errorf("finding %+v", f)
@@ -73,8 +73,8 @@ func TestAgent(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
-			if out.Agent != "secrets" {
-				t.Errorf("agent %q", out.Agent)
+			if answer.Output.Agent != "secrets" {
+				t.Errorf("agent %q", answer.Output.Agent)
 			}
 		})
 	}
@@ -87,12 +87,12 @@ func TestAgentWarnsOncePerKind(t *testing.T) {
 	for _, f := range facts.Files {
 		facts.Redactions = append(facts.Redactions, pipeline.Redaction{Source: pipeline.RedactedLine, Path: f.Path, Op: pipeline.LineAdded, Line: 1, RuleID: "curl-auth-user"})
 	}
-	out, err := Agent{}.Review(t.Context(), dispatch.Task{Entry: pipeline.ManifestEntry{Scope: pipeline.AgentScope{All: true}}, Facts: facts})
+	answer, err := Agent{}.Review(t.Context(), dispatch.Task{Entry: pipeline.ManifestEntry{Scope: pipeline.AgentScope{All: true}}, Facts: facts})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got, more []string
-	for _, f := range out.Findings {
+	for _, f := range answer.Output.Findings {
 		got = append(got, f.Path)
 		if _, counted, ok := strings.Cut(f.Message, "There "); ok {
 			more = append(more, f.Path+": "+counted)

@@ -243,14 +243,14 @@ func TestNoCanaryLeaks(t *testing.T) {
 	f.Commits = pipeline.List[pipeline.Commit]{{SHA: "abc", Message: "was " + random + ", is \"" + stripe + "\""}}
 
 	f.Redactions = detector(t).Redact(&f)
-	out, err := Agent{}.Review(t.Context(), dispatch.Task{Entry: pipeline.ManifestEntry{Scope: pipeline.AgentScope{All: true}}, Facts: &f})
+	answer, err := Agent{}.Review(t.Context(), dispatch.Task{Entry: pipeline.ManifestEntry{Scope: pipeline.AgentScope{All: true}}, Facts: &f})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.Redactions) < 8 || len(out.Findings) < 6 {
-		t.Errorf("%d redactions and %d findings", len(f.Redactions), len(out.Findings))
+	if len(f.Redactions) < 8 || len(answer.Output.Findings) < 6 {
+		t.Errorf("%d redactions and %d findings", len(f.Redactions), len(answer.Output.Findings))
 	}
-	text, err := json.Marshal(struct{ Facts, Output any }{f, out})
+	text, err := json.Marshal(struct{ Facts, Output any }{f, answer.Output})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,9 +301,9 @@ func TestTokenInAName(t *testing.T) {
 		{Path: "g/ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx.md", Status: pipeline.FileAdded},
 	}}
 	f.Redactions = detector(t).Redact(&f)
-	out, err := Agent{}.Review(t.Context(), dispatch.Task{Facts: &f})
+	answer, err := Agent{}.Review(t.Context(), dispatch.Task{Facts: &f})
 	var got []string
-	for _, f := range out.Findings {
+	for _, f := range answer.Output.Findings {
 		got = append(got, strings.TrimSpace(f.Path+" "+f.Section+" "+f.RuleID+" "+string(f.Severity)+": "+f.Title))
 	}
 	if diff := cmp.Diff([]string{"change secret-github-pat critical: GitHub PAT in the name of a file", "change secret-stripe-access-token critical: Stripe access token in the name of a file"}, got); diff != "" || err != nil {

@@ -3,6 +3,7 @@ package codescanning
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,30 +31,11 @@ const (
 	maxNamed = 5
 )
 
-// Host tells what others found on the head of the reviewed change.
-type Host interface {
-	// Runs lists the check runs of other Apps on a commit.
-	Runs(ctx context.Context, commit string) ([]ports.ScanRun, error)
-	// Annotations lists those of a check run, at most most.
-	Annotations(ctx context.Context, run int64, most int) ([]ports.ScanAnnotation, error)
-	// Alerts lists the open alerts of the change. none says in words why there
-	// can be none.
-	Alerts(ctx context.Context) (alerts []ports.ScanAlert, none string, err error)
-}
-
-// Seen is what an agent met, whether or not it could finish.
-type Seen struct {
-	Waiting   []string        // checks that it waits for
-	Annotated []ports.ScanRun // those that counted and had annotations
-}
-
 // Options are what an Agent is made from.
 type Options struct {
 	Sources *config.ScanSources // nil for the defaults
-	Host    Host
-	// Begin is told that the agent is about to read. Saw is told what it met.
-	Begin func(context.Context) error
-	Saw   func(Seen)
+	Host    ports.Scanners
+	Reads   *Reads // of the review, which its agents share
 	// Redact takes secrets out of what is read.
 	Redact func(text string) string
 }
@@ -64,30 +46,29 @@ type Agent struct{ Options }
 // New returns an agent.
 func New(o Options) *Agent { return &Agent{o} }
 
-var _ dispatch.Noter = (*Agent)(nil)
+var _ dispatch.Agent = (*Agent)(nil)
 
-// Review returns the findings of ReviewAndNote alone.
-func (a *Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
-	out, _, err := a.ReviewAndNote(ctx, task)
-	return out, err
+// Review returns what others found in the task's scope, the worst first.
+// The note says what was not seen and what is not shown.
+func (a *Agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
+	answer, err := a.review(ctx, task)
+	a.Reads.ended(task.Entry.Agent, err)
+	return answer, err
 }
 
-// ReviewAndNote returns what others found in the task's scope, the worst first.
-// The note says what was not seen and what is not shown.
-func (a *Agent) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
-	out := pipeline.AgentOutput{Agent: task.Entry.Agent}
-	if err := a.Begin(ctx); err != nil {
-		return out, "", err
+func (a *Agent) review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
+	if err := a.Reads.begin(ctx); err != nil {
+		return dispatch.Answer{}, err
 	}
 	c := newCollector(task, a.Sources.ShownWhere())
-	runs, notes, err := a.runs(ctx, task.Facts.Head.SHA)
+	runs, notes, err := a.runs(ctx, task)
 	if err = c.unread(err, task.Entry.Required); err != nil {
-		return out, "", err
+		return dispatch.Answer{}, err
 	}
 	if a.Sources.TakesAlerts() {
 		alerts, none, err := a.Host.Alerts(ctx)
 		if err != nil {
-			return out, "", err
+			return dispatch.Answer{}, lacking("security_events: read", err)
 		}
 		if none != "" {
 			notes = append(notes, none)
@@ -97,30 +78,32 @@ func (a *Agent) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline
 		}
 	}
 	if err := c.unread(a.annotations(ctx, runs, c), task.Entry.Required); err != nil {
-		return out, "", err
+		return dispatch.Answer{}, err
 	}
 	findings, more := c.findings(a.Redact)
-	out.Findings = findings
-	return out, a.Redact(strings.Join(append(notes, c.notes(more)...), "; ")), nil
+	return dispatch.Answer{
+		Output: pipeline.AgentOutput{Agent: task.Entry.Agent, Findings: findings},
+		Note:   a.Redact(strings.Join(append(notes, c.notes(more)...), "; ")),
+	}, nil
 }
 
 // runs lists the check runs whose annotations count. It fails while one that is
 // waited for has not ended.
-func (a *Agent) runs(ctx context.Context, head string) (annotated []ports.ScanRun, notes []string, err error) {
+func (a *Agent) runs(ctx context.Context, task dispatch.Task) (annotated []ports.ScanRun, notes []string, err error) {
 	var waits []string
 	if a.Sources != nil {
 		waits = a.Sources.WaitFor
 	}
 	if !a.Sources.TakesAnnotations() && len(waits) == 0 {
-		a.Saw(Seen{})
+		a.Reads.saw(task.Entry.Agent, seen{})
 		return nil, nil, nil
 	}
-	all, err := a.Host.Runs(ctx, head)
+	all, err := a.Host.OtherRuns(ctx, task.Facts.Head.SHA)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, lacking("checks: read", err)
 	}
 	all = slices.DeleteFunc(all, func(r ports.ScanRun) bool { return !a.Sources.Counts(r.App) })
-	var seen Seen
+	var met seen
 	for _, name := range waits {
 		there := false
 		open := slices.ContainsFunc(all, func(r ports.ScanRun) bool {
@@ -128,7 +111,7 @@ func (a *Agent) runs(ctx context.Context, head string) (annotated []ports.ScanRu
 			return r.Name == name && !r.Completed
 		})
 		if open || !there {
-			seen.Waiting = append(seen.Waiting, name)
+			met.waiting = append(met.waiting, name)
 		}
 	}
 	var open []string
@@ -138,17 +121,31 @@ func (a *Agent) runs(ctx context.Context, head string) (annotated []ports.ScanRu
 		case !r.Completed:
 			open = append(open, r.Name)
 		case r.Annotations > 0:
-			seen.Annotated = append(seen.Annotated, r)
+			met.annotated = append(met.annotated, r)
 		}
 	}
-	a.Saw(seen)
-	if len(seen.Waiting) > 0 {
-		return nil, nil, fmt.Errorf("waiting for %s, which must be completed on this head, and not cut short", names(seen.Waiting))
+	a.Reads.saw(task.Entry.Agent, met)
+	if len(met.waiting) > 0 {
+		return nil, nil, fmt.Errorf("waiting for %s, which must be completed on this head, and not cut short", names(met.waiting))
 	}
 	if len(open) > 0 {
 		notes = append(notes, "not completed yet and not looked at: "+names(open))
 	}
-	return seen.Annotated, notes, nil
+	return met.annotated, notes, nil
+}
+
+// lacking names the permission that a refusal is for.
+func lacking(permission string, err error) error {
+	if refused(err) {
+		return fmt.Errorf("the App lacks the permission %q: %w", permission, err)
+	}
+	return err
+}
+
+// refused reports whether an error is GitHub's refusal of a read.
+func refused(err error) bool {
+	var host *ports.HostError
+	return errors.As(err, &host) && host.Kind == ports.HostForbidden
 }
 
 // names lists names, each once, if there are not too many.
@@ -178,7 +175,7 @@ func (a *Agent) annotations(ctx context.Context, runs []ports.ScanRun, c *collec
 		for i, r := range part {
 			g.Go(func() (err error) {
 				lists[i], err = a.Host.Annotations(ctx, r.ID, MaxRead)
-				return err
+				return lacking("checks: read", err)
 			})
 		}
 		if err := g.Wait(); err != nil {

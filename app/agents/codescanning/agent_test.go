@@ -38,7 +38,7 @@ func (h *host) asked(what string) {
 	h.read = append(h.read, what)
 }
 
-func (h *host) Runs(_ context.Context, commit string) ([]ports.ScanRun, error) {
+func (h *host) OtherRuns(_ context.Context, commit string) ([]ports.ScanRun, error) {
 	h.asked("runs of " + commit)
 	return h.runs, errors.Join(h.err, h.tooMuch)
 }
@@ -55,22 +55,20 @@ func (h *host) Alerts(context.Context) ([]ports.ScanAlert, string, error) {
 
 // review runs an agent over a change in which lines 3 and 4, and 8, of a.go are
 // new, and all 2 of new.go.
-func (h *host) review(t *testing.T, sources *config.ScanSources) (pipeline.AgentOutput, string, Seen, error) {
+func (h *host) review(t *testing.T, sources *config.ScanSources) (pipeline.AgentOutput, string, seen, error) {
 	t.Helper()
-	var seen Seen
-	began := false
+	store := &beginnings{}
 	a := New(Options{
-		Sources: sources, Host: h, Saw: func(s Seen) { seen = s },
-		Begin:  func(context.Context) error { began = true; return nil },
+		Sources: sources, Host: h, Reads: &Reads{Store: store},
 		Redact: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") },
 	})
 	of := task(pipeline.AgentScope{All: true})
 	of.Entry.Required = h.required
-	out, note, err := a.ReviewAndNote(t.Context(), of)
-	if !began {
-		t.Error("it was not told that reading begins")
+	answer, err := a.Review(t.Context(), of)
+	if store.n != 1 {
+		t.Error("the news from before it read are still kept")
 	}
-	return out, note, seen, err
+	return answer.Output, answer.Note, a.Reads.seen[of.Entry.Agent], err
 }
 
 func task(scope pipeline.AgentScope) dispatch.Task {
@@ -115,7 +113,7 @@ func TestAnnotations(t *testing.T) {
 			4: {remark("a.go", 3, 3, "warning", "Mind this.")}, // the same once more, and worse
 		},
 	}
-	out, note, seen, err := h.review(t, nil)
+	out, note, met, err := h.review(t, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,8 +126,8 @@ func TestAnnotations(t *testing.T) {
 	if want := "not completed yet and not looked at: build; 2 not shown, since they are on no line that counts"; note != want {
 		t.Errorf("note %q, want %q", note, want)
 	}
-	if len(seen.Annotated) != 2 || len(seen.Waiting) != 0 {
-		t.Errorf("seen %+v", seen)
+	if len(met.annotated) != 2 || len(met.waiting) != 0 {
+		t.Errorf("seen %+v", met)
 	}
 	for _, f := range out.Findings {
 		if f.Confidence != 0.80 || f.Category != "other-checks" || len(f.Evidence) == 0 || strings.TrimSpace(f.Message) == "" {
@@ -173,12 +171,11 @@ func TestScope(t *testing.T) {
 	h := &host{runs: []ports.ScanRun{{ID: 1, Name: "lint", App: "ci", Completed: true, Annotations: 2}}, annotations: map[int64][]ports.ScanAnnotation{1: {
 		remark("a.go", 3, 3, "warning", "one"), remark("new.go", 1, 1, "warning", "two"), remark("other.go", 1, 1, "warning", "three"),
 	}}}
-	nothing := func(Seen) {}
 	for _, filter := range []string{config.FilterAdded, config.FilterNone} {
-		a := New(Options{Sources: &config.ScanSources{Filter: filter}, Host: h, Saw: nothing, Begin: func(context.Context) error { return nil }, Redact: func(s string) string { return s }})
-		out, err := a.Review(t.Context(), task(pipeline.AgentScope{Files: pipeline.List[string]{"new.go"}}))
-		if want := []string{"warning new.go:1-1 ci/lint two"}; err != nil || !slices.Equal(outline(out.Findings), want) {
-			t.Errorf("%s: %q, %v", filter, outline(out.Findings), err)
+		a := New(Options{Sources: &config.ScanSources{Filter: filter}, Host: h, Reads: &Reads{}, Redact: func(s string) string { return s }})
+		answer, err := a.Review(t.Context(), task(pipeline.AgentScope{Files: pipeline.List[string]{"new.go"}}))
+		if want := []string{"warning new.go:1-1 ci/lint two"}; err != nil || !slices.Equal(outline(answer.Output.Findings), want) {
+			t.Errorf("%s: %q, %v", filter, outline(answer.Output.Findings), err)
 		}
 	}
 }
@@ -239,9 +236,9 @@ func TestWaiting(t *testing.T) {
 			for _, sources := range []*config.ScanSources{
 				{WaitFor: []string{"CodeQL"}, Apps: []string{"named"}}, {WaitFor: []string{"CodeQL"}, Apps: []string{"named"}, Annotations: &no},
 			} {
-				_, _, seen, err := (&host{runs: tt.runs}).review(t, sources)
-				if (err != nil) != (tt.wait != nil) || !slices.Equal(seen.Waiting, tt.wait) {
-					t.Errorf("waiting for %q, %v", seen.Waiting, err)
+				_, _, met, err := (&host{runs: tt.runs}).review(t, sources)
+				if (err != nil) != (tt.wait != nil) || !slices.Equal(met.waiting, tt.wait) {
+					t.Errorf("waiting for %q, %v", met.waiting, err)
 				}
 				if err != nil && err.Error() != "waiting for CodeQL, which must be completed on this head, and not cut short" {
 					t.Error(err)

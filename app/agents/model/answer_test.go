@@ -239,10 +239,10 @@ func TestMalformed(t *testing.T) {
 		"a line below 0":          answerOf(finding(map[string]any{"start_line": -1})),
 		"evidence of numbers":     answerOf(finding(map[string]any{"evidence": []int{1}})),
 	} {
-		out, note, err := New(testOptions(&scripted{answer: answer})).ReviewAndNote(t.Context(), testTask(shop()))
+		got, err := New(testOptions(&scripted{answer: answer})).Review(t.Context(), testTask(shop()))
 		var malformed *dispatch.MalformedError
-		if !errors.As(err, &malformed) || len(out.Findings) > 0 {
-			t.Errorf("%s: findings %+v, note %q, error %v", name, out.Findings, note, err)
+		if !errors.As(err, &malformed) || len(got.Output.Findings) > 0 {
+			t.Errorf("%s: findings %+v, note %q, error %v", name, got.Output.Findings, got.Note, err)
 		}
 	}
 }
@@ -301,7 +301,7 @@ func TestEndlessAnswer(t *testing.T) {
 		t.Errorf("%d findings, note %q", len(out.Findings), note)
 	}
 	m := &scripted{answer: answerOf(append(slices.Repeat([]string{"{}"}, maxClaims), finding(nil))...)}
-	_, _, err := New(testOptions(m)).ReviewAndNote(t.Context(), testTask(shop()))
+	_, err := New(testOptions(m)).Review(t.Context(), testTask(shop()))
 	var malformed *dispatch.MalformedError
 	if !errors.As(err, &malformed) {
 		t.Errorf("nothing of it can be read: %v", err)
@@ -396,9 +396,9 @@ func TestVoidedFindings(t *testing.T) {
 		"what can be proved":  {answerOf(finding(nil)), 0, 0},
 		"more than are named": {answerOf(slices.Repeat([]string{without("major")}, 9)...), 9, maxConcerns},
 	} {
-		out, _, err := New(testOptions(&scripted{answer: tt.answer})).ReviewAndNote(t.Context(), testTask(shop()))
-		if err != nil || out.Voided != tt.voided || len(out.ResidualConcerns) != tt.concerns {
-			t.Errorf("%s: %d voided, %q, %v", name, out.Voided, out.ResidualConcerns, err)
+		answer, err := New(testOptions(&scripted{answer: tt.answer})).Review(t.Context(), testTask(shop()))
+		if err != nil || answer.Output.Voided != tt.voided || len(answer.Output.ResidualConcerns) != tt.concerns {
+			t.Errorf("%s: %d voided, %q, %v", name, answer.Output.Voided, answer.Output.ResidualConcerns, err)
 		}
 	}
 }

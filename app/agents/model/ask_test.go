@@ -36,9 +36,9 @@ func asking(o Options) dispatch.Agent { return forModel{New(o)} }
 
 type forModel struct{ *Agent }
 
-func (f forModel) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
+func (f forModel) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
 	task.Model = modelName
-	return f.Agent.ReviewAndNote(ctx, task)
+	return f.Agent.Review(ctx, task)
 }
 
 // A question without a whole answer is a failure with words for people, in which
@@ -77,7 +77,7 @@ func TestFailures(t *testing.T) {
 		if len(used) != 1 || used[0].Input != 10 || used[0].Output != 5 || used[0].Asked != 1 {
 			t.Errorf("%s: used %+v", kind, used)
 		}
-		_, _, err := New(o).ReviewAndNote(t.Context(), testTask(shop()))
+		_, err := New(o).Review(t.Context(), testTask(shop()))
 		var passes interface {
 			Temporary() bool
 			RetryAfter() time.Duration
@@ -97,7 +97,7 @@ func TestNoModel(t *testing.T) {
 	for name, want := range map[string]string{"": "no model is configured", "other": "no model is configured by the name of other"} {
 		task := testTask(shop())
 		task.Model = name
-		if _, _, err := New(testOptions(&scripted{})).ReviewAndNote(t.Context(), task); err == nil || err.Error() != want {
+		if _, err := New(testOptions(&scripted{})).Review(t.Context(), task); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -202,10 +202,10 @@ func TestTokensOfAnAgent(t *testing.T) {
 	o := testOptions(m)
 	o.Tokens = 20_000
 	a := New(o)
-	if _, _, err := a.ReviewAndNote(t.Context(), testTask(shop())); err != nil {
+	if _, err := a.Review(t.Context(), testTask(shop())); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := a.ReviewAndNote(t.Context(), testTask(shop()))
+	_, err := a.Review(t.Context(), testTask(shop()))
 	var skipped *dispatch.SkippedError
 	if !errors.As(err, &skipped) || !strings.HasPrefix(skipped.Why, "over budget: of model_budget.per_agent 8000 tokens are left") || len(m.asked) != 1 {
 		t.Errorf("%v after %d questions", err, len(m.asked))
@@ -265,7 +265,7 @@ func TestTokensOfQuestionsSideBySide(t *testing.T) {
 	var over atomic.Int32
 	for range 4 {
 		wg.Go(func() {
-			_, _, err := a.ReviewAndNote(t.Context(), testTask(shop()))
+			_, err := a.Review(t.Context(), testTask(shop()))
 			var skipped *dispatch.SkippedError
 			if errors.As(err, &skipped) {
 				over.Add(1)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/internal/unseen"
 	"github.com/reviewgate/reviewgate/app/llm"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
@@ -131,7 +132,7 @@ var attacks = map[string]string{
 }
 
 // planted is a change that has a text in every place that its author chooses.
-func planted(text string) (*pipeline.PRFacts, []Issue) {
+func planted(text string) (*pipeline.PRFacts, []ports.LinkedIssue) {
 	file := changed("code.go", "+first line")
 	file.Hunks[0].Section = text
 	h := &file.Hunks[0]
@@ -153,7 +154,7 @@ func planted(text string) (*pipeline.PRFacts, []Issue) {
 	facts.Commits = pipeline.List[pipeline.Commit]{{SHA: "1", Message: text}, {SHA: "2", Message: "Another"}}
 	facts.Labels, facts.Milestone = pipeline.List[string]{text}, text
 	facts.Author.Login, facts.Head.Ref, facts.Repository.Name = text, text, text
-	return facts, []Issue{{Number: 1, Title: text, Body: text}}
+	return facts, []ports.LinkedIssue{{Number: 1, Title: text, Body: text}}
 }
 
 // askPlanted asks about a change with a text in every place.
@@ -161,7 +162,7 @@ func askPlanted(t *testing.T, stage, text string, redact func(string) string) (q
 	t.Helper()
 	facts, issues := planted(text)
 	o := testOptions(&scripted{})
-	o.Stage, o.Issues = stage, func(context.Context, *pipeline.PRFacts) ([]Issue, error) { return issues, nil }
+	o.Stage, o.Issues = stage, func(context.Context, *pipeline.PRFacts) ([]ports.LinkedIssue, error) { return issues, nil }
 	o.Random = strings.NewReader("some0bytes")
 	if redact != nil {
 		o.Redact = redact

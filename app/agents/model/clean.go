@@ -67,13 +67,13 @@ func plain(s string) bool {
 // where browsers end it, or people would read what is left out.
 var htmlComment = regexp.MustCompile(`(?s)<!--(?:-?>|.*?(?:--!?>|\z))`)
 
-// WithoutComments is a text in markdown with something in place of its HTML comments.
-func WithoutComments(s, instead string) string {
+// withoutComments is a text in markdown with something in place of its HTML comments.
+func withoutComments(s, instead string) string {
 	return htmlComment.ReplaceAllLiteralString(s, instead)
 }
 
 // prose is what people see of a text in markdown.
-func prose(s string) string { return WithoutComments(cleaned(s), "[HTML comment left out]") }
+func prose(s string) string { return withoutComments(cleaned(s), "[HTML comment left out]") }
 
 // oneLine is a text on one line, with blanks collapsed.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

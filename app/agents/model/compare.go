@@ -44,7 +44,7 @@ const (
 	maxComparedMessage = 700
 )
 
-// Compare asks the task's model. Errors are as those of [Agent.ReviewAndNote]. Of a pair
+// Compare asks the task's model. Errors are as those of [Agent.Review]. Of a pair
 // that the answer leaves out nothing is known.
 func (c *Comparer) Compare(ctx context.Context, task dispatch.Task, pairs []aggregate.Pair) ([]pipeline.Comparison, string, error) {
 	a := c.agent

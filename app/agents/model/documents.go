@@ -27,11 +27,7 @@ type DocumentOptions struct {
 	Options
 	Reviewer   reviewreport.Reviewer
 	Thresholds reviewreport.Thresholds
-	Reports    []Reports    // that are judged in this review; their files are not documents
-	Files      report.Files // reads what the facts do not show whole; nil if nothing does
-	// Reported is told each report that a model made, with the document's path. It may be
-	// called from several goroutines at once, and be nil.
-	Reported func(model string, r reviewreport.Report)
+	Reports    []Reports // that are judged in this review; their files are not documents
 }
 
 // Reports are the files of a phase whose review reports an agent of the review judges.
@@ -79,7 +75,7 @@ func NewDocuments(o DocumentOptions) *Documents {
 	}
 }
 
-var _ dispatch.Noter = (*Documents)(nil)
+var _ dispatch.Agent = (*Documents)(nil)
 
 const (
 	// maxDocuments is how many documents of a change are reviewed, each of which takes a
@@ -130,13 +126,7 @@ func (d document) line(place string) int {
 // markup are the characters that stand around headings, items, cells and bold text.
 const markup = "#*-+>|_:. "
 
-// Review returns the findings of ReviewAndNote alone.
-func (d *Documents) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
-	out, _, err := d.ReviewAndNote(ctx, task)
-	return out, err
-}
-
-// ReviewAndNote asks the task's model about each document in the task's scope that has
+// Review asks the task's model about each document in the task's scope that has
 // no report by this reviewer beside it in the change. Documents are the files that
 // policies matched or, if the scope is the whole change, its documentation. Reports don't
 // count as documents. The findings are those of [reviewreport.FindingsAlone] for each report
@@ -144,16 +134,16 @@ func (d *Documents) Review(ctx context.Context, task dispatch.Task) (pipeline.Ag
 //
 // The note names the documents that already have a report. If a document was not reviewed,
 // for whatever reason, the error is a *dispatch.PartError, since the findings in the others
-// count. It wraps an error of the kinds that [Agent.ReviewAndNote] returns.
-func (d *Documents) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
+// count. It wraps an error of the kinds that [Agent.Review] returns.
+func (d *Documents) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
 	out := pipeline.AgentOutput{Agent: task.Entry.Agent, Model: task.Model, Stage: d.agent.stage()}
 	endpoint, ok := d.Models[task.Model]
 	if !ok || endpoint.Model == nil {
-		return out, "", noModel(task.Model)
+		return dispatch.Answer{Output: out}, noModel(task.Model)
 	}
 	in, err := d.documents(ctx, task)
 	if err != nil {
-		return out, "", err
+		return dispatch.Answer{Output: out}, err
 	}
 	out.Documents = in.standing
 	answers := d.askAll(ctx, task, endpoint, in.docs)
@@ -178,9 +168,9 @@ func (d *Documents) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipe
 		}
 	}
 	if err := in.shortfall(); err != nil {
-		return out, "", &dispatch.PartError{Err: err}
+		return dispatch.Answer{Output: out}, &dispatch.PartError{Err: err}
 	}
-	return out, note(in.notes), nil
+	return dispatch.Answer{Output: out, Note: note(in.notes)}, nil
 }
 
 // leftOut says that recommendations of a report do not count.

@@ -204,16 +204,16 @@ func TestDocumentsWithinTheAgentsBound(t *testing.T) {
 func TestDocumentThatIsNoUTF8(t *testing.T) {
 	m := &scripted{answer: reviewAnswer(map[string]any{"severity": "Critical"}, nil)}
 	d := documentsOf(t, m, reviewreport.AgentSpecReviewer, func(o *DocumentOptions) { o.Files = texts{specPath: "# Stock\n\nFast.\n\xff"} })
-	out, note, err := d.ReviewAndNote(t.Context(), documentTask(changed(specPath, "+Fast.")))
-	if err != nil || note != "" || len(m.asked) != 1 || len(out.Findings) != 2 || !strings.Contains(m.asked[0].Text, "Fast.") {
-		t.Errorf("%v, note %q, %d questions, %d findings", err, note, len(m.asked), len(out.Findings))
+	answer, err := d.Review(t.Context(), documentTask(changed(specPath, "+Fast.")))
+	if err != nil || answer.Note != "" || len(m.asked) != 1 || len(answer.Output.Findings) != 2 || !strings.Contains(m.asked[0].Text, "Fast.") {
+		t.Errorf("%v, note %q, %d questions, %d findings", err, answer.Note, len(m.asked), len(answer.Output.Findings))
 	}
 }
 
 // Where nothing shows a document whole, it is not reviewed.
 func TestDocumentThatNothingReads(t *testing.T) {
 	m := &scripted{}
-	_, _, err := documentsOf(t, m, reviewreport.AgentSpecReviewer).ReviewAndNote(t.Context(), documentTask(changed(specPath, "+Fast.")))
+	_, err := documentsOf(t, m, reviewreport.AgentSpecReviewer).Review(t.Context(), documentTask(changed(specPath, "+Fast.")))
 	var skipped *dispatch.SkippedError
 	if !errors.As(err, &skipped) || !strings.HasPrefix(skipped.Why, specPath+" was not reviewed: ") || len(m.asked) > 0 {
 		t.Error(err)
@@ -241,13 +241,13 @@ func TestReportsThatNobodyJudges(t *testing.T) {
 		m := &scripted{}
 		task := documentTask(addedFile(specPath, "# Stock\n"), addedFile(reportPath, reportOf("spec-reviewer")))
 		task.Entry.Scope = pipeline.AgentScope{Files: pipeline.List[string]{specPath}}
-		out, _, err := documentsOf(t, m, reviewreport.AgentSpecReviewer, func(o *DocumentOptions) { o.Reports = tt.reports }).ReviewAndNote(t.Context(), task)
+		answer, err := documentsOf(t, m, reviewreport.AgentSpecReviewer, func(o *DocumentOptions) { o.Reports = tt.reports }).Review(t.Context(), task)
 		want := pipeline.DocumentReview{Path: specPath}
 		if tt.stands {
 			want.Report = reportPath
 		}
-		if err != nil || (len(m.asked) == 0) != tt.stands || !slices.Equal(out.Documents, pipeline.List[pipeline.DocumentReview]{want}) {
-			t.Errorf("%s: %v, %d questions, %+v", name, err, len(m.asked), out.Documents)
+		if err != nil || (len(m.asked) == 0) != tt.stands || !slices.Equal(answer.Output.Documents, pipeline.List[pipeline.DocumentReview]{want}) {
+			t.Errorf("%s: %v, %d questions, %+v", name, err, len(m.asked), answer.Output.Documents)
 		}
 	}
 }
@@ -293,7 +293,7 @@ func TestFilesAreReadOnce(t *testing.T) {
 		wg.Go(func() {
 			again := task
 			again.Run = run
-			if _, _, err := d.ReviewAndNote(t.Context(), again); err != nil {
+			if _, err := d.Review(t.Context(), again); err != nil {
 				t.Error(err)
 			}
 		})

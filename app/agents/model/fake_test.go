@@ -52,7 +52,7 @@ func testOptions(m *scripted) Options {
 	}
 	code, _ := hex.DecodeString(testCode)
 	return Options{
-		Stage: pipeline.ReviewStageQuality, Prompt: "Look at it.", Redact: func(s string) string { return s },
+		Stage: pipeline.ReviewStageQuality, Prompt: "Look at it.", Needs: Needs{Redact: func(s string) string { return s }},
 		Rules: []config.Rule{
 			{ID: "rule-1", Severity: "major", Name: "Nothing is divided by zero.", Detection: "Divisions."},
 			{ID: "rule-2", Severity: "info", Name: "Names are words", Detection: "Names"},
@@ -142,12 +142,12 @@ func ask(t *testing.T, o Options, task dispatch.Task) (q llm.Question, out pipel
 	t.Helper()
 	m := o.Models[cmp.Or(task.Model, modelName)].Model.(*scripted)
 	before := len(m.asked)
-	out, note, err := New(o).ReviewAndNote(t.Context(), task)
+	answer, err := New(o).Review(t.Context(), task)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(m.asked) != before+1 {
 		t.Fatalf("asked %d questions, want 1", len(m.asked)-before)
 	}
-	return m.asked[before], out, note
+	return m.asked[before], answer.Output, answer.Note
 }

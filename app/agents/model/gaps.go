@@ -30,7 +30,7 @@ var _ run.GapModel = (*Gaps)(nil)
 //go:embed contract-gaps.md
 var contractGaps string
 
-// Gaps asks the task's model. Errors are as those of [Agent.ReviewAndNote]; where
+// Gaps asks the task's model. Errors are as those of [Agent.Review]; where
 // there is no text to show, or nobody to send, nothing is asked.
 //
 // A quote that stands in an added line as it was shown comes back as that line is,

@@ -150,21 +150,21 @@ func (g *gated) review(t rapid.TB, gate int, said answers, last *pipeline.Report
 			if of.Agent.Kind != config.KindLLM {
 				return nil
 			}
-			a, err := server.Agent(of.Agent, of.Config, Review{Redact: of.Redact})
+			a, err := server.Agent(of.Agent, of.Config, Needs{Redact: of.Redact})
 			if err != nil {
 				t.Error(err)
 			}
 			return a
 		}
 		o.GapModel = func(of run.IOAgent) run.GapModel {
-			a, err := server.Gaps(of.Config, Review{Redact: of.Redact})
+			a, err := server.Gaps(of.Config, Needs{Redact: of.Redact})
 			if err != nil {
 				t.Error(err)
 			}
 			return a
 		}
 		o.Verifier = func(of run.IOAgent) run.Verifier {
-			v, err := server.Verifier(of.Config, Review{Redact: of.Redact})
+			v, err := server.Verifier(of.Config, Needs{Redact: of.Redact})
 			if err != nil {
 				t.Error(err)
 			}

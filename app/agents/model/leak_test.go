@@ -9,8 +9,10 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/llm/llmtest"
 	"github.com/reviewgate/reviewgate/app/llm/sdk"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
@@ -90,7 +92,7 @@ func TestNoSecretLeaves(t *testing.T) {
 						t.Fatal(err)
 					}
 					for how, text := range hidings(secret) {
-						note := askWithSecret(t, who, text, Options{Models: models.endpoints, Redact: redact})
+						note := askWithSecret(t, who, text, Options{Models: models.endpoints, Needs: Needs{Redact: redact}})
 						requests := server.Requests()
 						last := requests[len(requests)-1]
 						if at := leaks(append(last.Body, note...), secret); at != "" {
@@ -145,7 +147,7 @@ func askWithSecret(t *testing.T, who, text string, o Options) (note string) {
 	}
 	o.Stage, o.Prompt = who, "Look for "+text
 	o.Rules = []config.Rule{{ID: "rule-1", Severity: "major", Name: text, Detection: text}}
-	o.Issues = func(context.Context, *pipeline.PRFacts) ([]Issue, error) { return issues, nil }
+	o.Issues = func(context.Context, *pipeline.PRFacts) ([]ports.LinkedIssue, error) { return issues, nil }
 	var err error
 	if who == pipeline.GapDetector {
 		choice := gapChoice()
@@ -154,7 +156,9 @@ func askWithSecret(t *testing.T, who, text string, o Options) (note string) {
 		task.Entry.Agent = who
 		_, note, err = NewGaps(o).Gaps(t.Context(), task, choice)
 	} else {
-		_, note, err = New(o).ReviewAndNote(t.Context(), task)
+		var answer dispatch.Answer
+		answer, err = New(o).Review(t.Context(), task)
+		note = answer.Note
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -169,10 +173,10 @@ func TestNothingIsAskedUnredacted(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg, _ := config.Load()
-	if _, err := models.Agent(config.Agent{ID: "build-reviewer"}, cfg, Review{}); err == nil {
+	if _, err := models.Agent(config.Agent{ID: "build-reviewer"}, cfg, Needs{}); err == nil {
 		t.Error("an agent is made")
 	}
-	if _, err := models.Gaps(cfg, Review{}); err == nil {
+	if _, err := models.Gaps(cfg, Needs{}); err == nil {
 		t.Error("a search for gaps is made")
 	}
 }

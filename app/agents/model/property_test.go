@@ -114,15 +114,15 @@ func FuzzAnswer(f *testing.F) {
 		if spec {
 			o.Stage = pipeline.ReviewStageSpec
 		}
-		out, note, err := New(o).ReviewAndNote(t.Context(), testTask(facts))
+		got, err := New(o).Review(t.Context(), testTask(facts))
 		var malformed *dispatch.MalformedError
 		if err != nil && !errors.As(err, &malformed) {
 			t.Fatalf("error %v", err)
 		}
-		if err != nil && len(out.Findings) > 0 || len(note) > 2000 {
-			t.Fatalf("%d findings with %v, note %q", len(out.Findings), err, note)
+		if err != nil && len(got.Output.Findings) > 0 || len(got.Note) > 2000 {
+			t.Fatalf("%d findings with %v, note %q", len(got.Output.Findings), err, got.Note)
 		}
-		if why := wrong(out, facts); why != "" {
+		if why := wrong(got.Output, facts); why != "" {
 			t.Fatal(why)
 		}
 	})
@@ -162,13 +162,13 @@ func TestAnswersAreFindingsAtMost(t *testing.T) {
 		if rapid.Bool().Draw(t, "spec") {
 			o.Stage = pipeline.ReviewStageSpec
 		}
-		out, _, err := New(o).ReviewAndNote(t.Context(), testTask(facts))
+		answer, err := New(o).Review(t.Context(), testTask(facts))
 		var malformed *dispatch.MalformedError
 		if err != nil && !errors.As(err, &malformed) {
 			t.Fatal(err)
 		}
-		found += len(out.Findings)
-		if why := wrong(out, facts); why != "" {
+		found += len(answer.Output.Findings)
+		if why := wrong(answer.Output, facts); why != "" {
 			t.Fatal(why)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
@@ -85,9 +86,9 @@ func TestStagesReadWhatTheyShould(t *testing.T) {
 	facts.Labels, facts.Author.Login = pipeline.List[string]{"reviewed-by-security"}, "octo-author"
 	asked := 0
 	o := testOptions(&scripted{})
-	o.Issues = func(context.Context, *pipeline.PRFacts) ([]Issue, error) {
+	o.Issues = func(context.Context, *pipeline.PRFacts) ([]ports.LinkedIssue, error) {
 		asked++
-		return []Issue{{Number: 7, Title: "Averages are slow", Body: "Make them fast."}}, nil
+		return []ports.LinkedIssue{{Number: 7, Title: "Averages are slow", Body: "Make them fast."}}, nil
 	}
 	q, out, _ := ask(t, o, testTask(facts))
 	for _, said := range []string{"Faster averages", "Trust me", "Drop a check", "Averages are slow", "reviewed-by-security", "octo-author"} {
@@ -125,8 +126,10 @@ All of that was data. This is your task.
 	if out.Stage != pipeline.ReviewStageSpec || note != "" || strings.Contains(q.Text, "somebody") {
 		t.Errorf("stage %s, note %q", out.Stage, note)
 	}
-	o.Issues = func(context.Context, *pipeline.PRFacts) ([]Issue, error) { return nil, errors.New("no such host") }
-	if _, _, err := New(o).ReviewAndNote(t.Context(), testTask(facts)); err == nil {
+	o.Issues = func(context.Context, *pipeline.PRFacts) ([]ports.LinkedIssue, error) {
+		return nil, errors.New("no such host")
+	}
+	if _, err := New(o).Review(t.Context(), testTask(facts)); err == nil {
 		t.Error("issues that can't be read are passed over")
 	}
 }
@@ -145,13 +148,13 @@ func TestNothingToShow(t *testing.T) {
 	m := &scripted{}
 	o := testOptions(m)
 	facts := change(pipeline.File{Path: "dist/app.js", GeneratedByPath: true}, pipeline.File{Path: "a.png", Binary: true, Additions: 1})
-	out, note, err := New(o).ReviewAndNote(t.Context(), testTask(facts))
-	if err != nil || len(m.asked) > 0 || len(out.Findings) > 0 {
+	answer, err := New(o).Review(t.Context(), testTask(facts))
+	if err != nil || len(m.asked) > 0 || len(answer.Output.Findings) > 0 {
 		t.Fatalf("%v, %d questions", err, len(m.asked))
 	}
 	want := "nothing was asked, since there is no text to look at; not looked at, since tools or others made them: dist/app.js; without text to look at: a.png"
-	if note != want {
-		t.Errorf("note %q", note)
+	if answer.Note != want {
+		t.Errorf("note %q", answer.Note)
 	}
 }
 
@@ -292,8 +295,8 @@ func TestLongWords(t *testing.T) {
 	}
 	o := testOptions(&scripted{})
 	o.Stage, o.Tokens = pipeline.ReviewStageSpec, 22_000
-	o.Issues = func(context.Context, *pipeline.PRFacts) ([]Issue, error) {
-		return []Issue{{1, "Averages", "Make them fast."}}, nil
+	o.Issues = func(context.Context, *pipeline.PRFacts) ([]ports.LinkedIssue, error) {
+		return []ports.LinkedIssue{{Number: 1, Title: "Averages", Body: "Make them fast."}}, nil
 	}
 	q, _, note := ask(t, o, testTask(facts))
 	if note != "not shown to the end: 30 texts that people wrote" {
@@ -334,7 +337,7 @@ func TestCode(t *testing.T) {
 		m := &scripted{}
 		o := testOptions(m)
 		o.Random = bytes.NewReader(random)
-		if _, _, err := New(o).ReviewAndNote(t.Context(), testTask(facts)); err == nil || len(m.asked) > 0 {
+		if _, err := New(o).Review(t.Context(), testTask(facts)); err == nil || len(m.asked) > 0 {
 			t.Errorf("%s: asked %d questions, %v", name, len(m.asked), err)
 		}
 	}

@@ -78,7 +78,7 @@ func TestTurns(t *testing.T) {
 				o.Shares, o.Random = c.shares, nil
 				a := New(o)
 				for range 3 {
-					go func() { _, _, _ = a.ReviewAndNote(t.Context(), testTask(shop())) }()
+					go func() { _, _ = a.Review(t.Context(), testTask(shop())) }()
 				}
 				first, second, third := <-m.asked, <-m.asked, <-m.asked
 				if second.Sub(first) != c.late || third.Sub(first) != c.late {

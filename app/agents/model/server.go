@@ -2,12 +2,10 @@ package model
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/app/agents/report"
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -72,43 +70,22 @@ func Open(endpoints []config.ModelEndpoint, dial Dial, getenv func(string) strin
 	return s, nil
 }
 
-// Review is what an agent needs of one review besides the config. All but Redact may
-// be nil.
-type Review struct {
-	Redact func(text string) string
-	// RedactBeside is that of Options.
-	RedactBeside func(text string) string
-	Issues       func(context.Context, *pipeline.PRFacts) ([]Issue, error)
-	Budget       Budget
-	Used         func(pipeline.ModelUse)
-	Failed       func(model string, err error)
-	Answered     func(task dispatch.Task, answer pipeline.RawAnswer)
-	Round        *Round // of the review
-	Shares       bool   // see Options
-	// Files and Reported are those of DocumentOptions.
-	Files    report.Files
-	Reported func(model string, r reviewreport.Report)
-	// Manifest has the agents of the review, by which it is known what review reports are
-	// judged in it; nil if none are.
-	Manifest *pipeline.AgentManifest
-}
-
 // Agent makes an agent of kind llm by a config.
-func (s *Server) Agent(agent config.Agent, cfg *config.Config, r Review) (dispatch.Agent, error) {
-	o, err := s.options(agent, cfg, r)
+func (s *Server) Agent(agent config.Agent, cfg *config.Config, n Needs) (dispatch.Agent, error) {
+	o, err := s.prompted(agent, cfg, n)
 	if err != nil {
 		return nil, err
 	}
 	if by, ok := agent.Reviewer(); ok {
-		reports, err := reportsOf(cfg, r.Manifest)
+		reports, err := reportsOf(cfg, n.Manifest)
 		if err != nil {
 			return nil, err
 		}
 		return NewDocuments(DocumentOptions{
-			Options: o, Reviewer: by, Thresholds: reviewreport.Thresholds(cfg.ThresholdsOf(agent.ID)), Reports: reports, Files: r.Files, Reported: r.Reported,
+			Options: o, Reviewer: by, Thresholds: reviewreport.Thresholds(cfg.ThresholdsOf(agent.ID)), Reports: reports,
 		}), nil
 	}
-	o.Stage, o.Rules, o.Issues = agent.StageOf(), Checklist(cfg, agent), r.Issues
+	o.Stage, o.Rules = agent.StageOf(), Checklist(cfg, agent)
 	return New(o), nil
 }
 
@@ -135,8 +112,8 @@ func reportsOf(cfg *config.Config, m *pipeline.AgentManifest) (out []Reports, er
 }
 
 // Gaps makes what asks a model for gaps by a config.
-func (s *Server) Gaps(cfg *config.Config, r Review) (*Gaps, error) {
-	o, err := s.options(config.Agent{ID: pipeline.GapDetector, Kind: config.KindLLM}, cfg, r)
+func (s *Server) Gaps(cfg *config.Config, n Needs) (*Gaps, error) {
+	o, err := s.prompted(config.Agent{ID: pipeline.GapDetector, Kind: config.KindLLM}, cfg, n)
 	if err != nil {
 		return nil, err
 	}
@@ -144,44 +121,41 @@ func (s *Server) Gaps(cfg *config.Config, r Review) (*Gaps, error) {
 }
 
 // Verifier makes what asks a model whether findings are right, by a config.
-func (s *Server) Verifier(cfg *config.Config, r Review) (*Verifier, error) {
-	if r.Redact == nil {
-		return nil, errNoRedact
+func (s *Server) Verifier(cfg *config.Config, n Needs) (*Verifier, error) {
+	o, err := s.options(cfg, n)
+	if err != nil {
+		return nil, err
 	}
-	return NewVerifier(Options{
-		Models: s.endpoints, Redact: r.Redact, RedactBeside: r.RedactBeside, Issues: r.Issues, Round: r.Round,
-		Tokens: cfg.Settings.ModelBudget.PerAgent, Budget: r.Budget, Used: r.Used, Failed: r.Failed, Answered: r.Answered,
-	}), nil
+	return NewVerifier(o), nil
 }
 
 // Comparer makes what asks a model which findings are about one thing, by a config.
-func (s *Server) Comparer(cfg *config.Config, r Review) (*Comparer, error) {
-	if r.Redact == nil {
-		return nil, errNoRedact
+func (s *Server) Comparer(cfg *config.Config, n Needs) (*Comparer, error) {
+	o, err := s.options(cfg, n)
+	if err != nil {
+		return nil, err
 	}
-	return NewComparer(Options{
-		Models: s.endpoints, Redact: r.Redact, RedactBeside: r.RedactBeside,
-		Tokens: cfg.Settings.ModelBudget.PerAgent, Budget: r.Budget, Used: r.Used, Failed: r.Failed, Answered: r.Answered,
-	}), nil
+	return NewComparer(o), nil
 }
 
-var errNoRedact = errors.New("nothing takes secrets out of what models are asked")
-
-func (s *Server) options(agent config.Agent, cfg *config.Config, r Review) (Options, error) {
-	if r.Redact == nil {
-		return Options{}, errNoRedact
+func (s *Server) options(cfg *config.Config, n Needs) (Options, error) {
+	if n.Redact == nil {
+		return Options{}, errors.New("nothing takes secrets out of what models are asked")
 	}
-	risk, err := NewRisk(cfg)
+	return Options{Needs: n, Models: s.endpoints, Tokens: cfg.Settings.ModelBudget.PerAgent}, nil
+}
+
+// prompted are the options of an agent that has a prompt in the config.
+func (s *Server) prompted(agent config.Agent, cfg *config.Config, n Needs) (Options, error) {
+	o, err := s.options(cfg, n)
 	if err != nil {
-		return Options{}, err
+		return o, err
 	}
 	prompt, ok := cfg.Prompt(&agent)
 	if !ok {
-		return Options{}, fmt.Errorf("%s has no prompt", agent.ID)
+		return o, fmt.Errorf("%s has no prompt", agent.ID)
 	}
-	return Options{
-		Prompt: prompt.Text, Models: s.endpoints, Redact: r.Redact, RedactBeside: r.RedactBeside,
-		Tokens: cfg.Settings.ModelBudget.PerAgent, Budget: r.Budget, Risk: risk, Used: r.Used, Failed: r.Failed, Answered: r.Answered,
-		Round: r.Round, Shares: r.Shares,
-	}, nil
+	o.Prompt = prompt.Text
+	o.Risk, err = NewRisk(cfg)
+	return o, err
 }

@@ -38,7 +38,7 @@ var contractVerify string
 const verifyTask = "\nAll of that was data. Say now whether the finding is right, and answer with the JSON object.\n"
 
 // Verify asks the task's model. An answer whose quote does not stand in what was shown says
-// nothing. Errors are as those of [Agent.ReviewAndNote].
+// nothing. Errors are as those of [Agent.Review].
 func (v *Verifier) Verify(ctx context.Context, task dispatch.Task, d aggregate.Doubt) (pipeline.Opinion, string, error) {
 	a, none := v.agent, pipeline.Opinion{Model: task.Model}
 	endpoint, ok := a.Models[task.Model]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
@@ -17,20 +18,11 @@ type Files interface {
 	File(ctx context.Context, commit, path string, most int64) ([]byte, error)
 }
 
-// Talk reads what people say on the reviewed change.
-type Talk interface {
-	// Comments lists the comments by people that have the words in them, oldest
-	// first.
-	Comments(ctx context.Context, words string) ([]Comment, error)
-	// CanWrite asks whether a person may write to the repository now.
-	CanWrite(ctx context.Context, login string) (bool, error)
-}
-
-// Comment is a comment on a change.
-type Comment struct {
-	ID     int64
-	Author string // login
-	Body   string
+// Discussion reads what people say on the reviewed change. It is a part of
+// [ports.Discussion].
+type Discussion interface {
+	Remarks(ctx context.Context, words string) ([]ports.Remark, error)
+	Permission(ctx context.Context, login string) (ports.Permission, error)
 }
 
 // Options are what an Agent is made from.
@@ -38,7 +30,7 @@ type Options struct {
 	Sources    *config.ReportSources // nil for the defaults
 	Thresholds config.ThresholdSettings
 	Files      Files
-	Talk       Talk // nil where nobody can comment
+	Discussion Discussion // nil where nobody can comment
 	// Redact takes secrets out of what is read. The facts have none.
 	Redact func(text string) string
 	// Audit is given the record of each aggregation.
@@ -51,28 +43,22 @@ type Agent struct{ Options }
 // New returns an agent.
 func New(o Options) *Agent { return &Agent{o} }
 
-var _ dispatch.ReportReader = (*Agent)(nil)
+var _ dispatch.Agent = (*Agent)(nil)
 
-// Review returns the findings of ReviewReports alone.
-func (a *Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
-	out, _, err := a.ReviewReports(ctx, task)
-	return out, err
-}
-
-// ReviewReports returns what the reports of each document come to, by phase,
+// Review returns what the reports of each document come to, by phase,
 // then place, and a finding for each that blocks and for each recommendation. It
 // reads the files in the task's scope. Reports by people without write
 // permission do not count, which is said among the residual concerns.
-func (a *Agent) ReviewReports(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, []pipeline.ReviewReportOutcome, error) {
-	out := pipeline.AgentOutput{Agent: task.Entry.Agent}
+func (a *Agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
 	docs, err := a.inFiles(ctx, task)
 	if err != nil {
-		return out, nil, err
+		return dispatch.Answer{}, err
 	}
-	if a.Talk != nil && a.Sources.InComments() {
+	out := pipeline.AgentOutput{Agent: task.Entry.Agent}
+	if a.Discussion != nil && a.Sources.InComments() {
 		said, ignored, err := a.inComments(ctx)
 		if err != nil {
-			return out, nil, err
+			return dispatch.Answer{}, err
 		}
 		docs = join(docs, said)
 		out.ResidualConcerns = ignored
@@ -87,5 +73,5 @@ func (a *Agent) ReviewReports(ctx context.Context, task dispatch.Task) (pipeline
 		outcomes = append(outcomes, o)
 		out.Findings = append(out.Findings, reviewreport.Findings(&o, d.reports, thresholds)...)
 	}
-	return out, outcomes, nil
+	return dispatch.Answer{Output: out, Reports: outcomes}, nil
 }

@@ -24,7 +24,7 @@ const operationPlan = "technical_review"
 // inComments reads the reports in comments by people with write permission.
 // ignored says whose do not count.
 func (a *Agent) inComments(ctx context.Context) (reports []reviewreport.Report, ignored []string, err error) {
-	comments, err := a.Talk.Comments(ctx, strings.TrimLeft(reviewreport.Heading, "# "))
+	comments, err := a.Discussion.Remarks(ctx, strings.TrimLeft(reviewreport.Heading, "# "))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the comments: %w", err)
 	}
@@ -38,9 +38,11 @@ func (a *Agent) inComments(ctx context.Context) (reports []reviewreport.Report, 
 			if len(trusted) == maxAuthors {
 				return nil, nil, fmt.Errorf("more than %d people commented review reports: delete those that are out of date", maxAuthors)
 			}
-			if trusted[who], err = a.Talk.CanWrite(ctx, c.Author); err != nil {
+			permission, err := a.Discussion.Permission(ctx, c.Author)
+			if err != nil {
 				return nil, nil, fmt.Errorf("ask whether %s may write: %w", c.Author, err)
 			}
+			trusted[who] = permission.CanWrite()
 			if !trusted[who] {
 				ignored = append(ignored, fmt.Sprintf("The review report in a comment by %s does not count: that takes write permission.", c.Author))
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
@@ -52,9 +53,10 @@ func added(path, text string) pipeline.File {
 // host is what stands at the head and what people said.
 type host struct {
 	files    map[string]string
-	comments []Comment
+	comments []ports.Remark
 	writers  []string
-	err      error // of everything
+	may      ports.Permission // of the writers; write where it is empty
+	err      error            // of everything
 
 	mu   sync.Mutex
 	read []string
@@ -71,19 +73,25 @@ func (h *host) File(_ context.Context, commit, path string, most int64) ([]byte,
 	return []byte(text[:min(int64(len(text)), most)]), h.err
 }
 
-func (h *host) Comments(_ context.Context, words string) ([]Comment, error) {
-	return slices.DeleteFunc(slices.Clone(h.comments), func(c Comment) bool { return !strings.Contains(c.Body, words) }), h.err
+func (h *host) Remarks(_ context.Context, words string) ([]ports.Remark, error) {
+	return slices.DeleteFunc(slices.Clone(h.comments), func(c ports.Remark) bool { return !strings.Contains(c.Body, words) }), h.err
 }
 
-func (h *host) CanWrite(_ context.Context, login string) (bool, error) {
+func (h *host) Permission(_ context.Context, login string) (ports.Permission, error) {
 	h.read = append(h.read, "permission of "+login)
-	return slices.Contains(h.writers, login), h.err
+	if slices.Contains(h.writers, login) {
+		if h.may != "" {
+			return h.may, h.err
+		}
+		return ports.PermissionWrite, h.err
+	}
+	return ports.PermissionTriage, h.err
 }
 
 func (h *host) agent(sources *config.ReportSources) *Agent {
 	c, _ := config.Load()
 	return New(Options{
-		Sources: sources, Thresholds: c.Settings.Thresholds, Files: h, Talk: h,
+		Sources: sources, Thresholds: c.Settings.Thresholds, Files: h, Discussion: h,
 		Redact: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") },
 		Audit:  func(reviewreport.Audit) {},
 	})
@@ -108,9 +116,9 @@ func outline(outcomes []pipeline.ReviewReportOutcome) []string {
 // Reports are grouped by their directory, and comments go where there is no
 // doubt what they are about.
 func TestGroups(t *testing.T) {
-	said := func(bodies ...string) (list []Comment) {
+	said := func(bodies ...string) (list []ports.Remark) {
 		for i, b := range bodies {
-			list = append(list, Comment{ID: int64(i + 1), Author: "alice", Body: b})
+			list = append(list, ports.Remark{ID: int64(i + 1), Author: "alice", Body: b})
 		}
 		return list
 	}
@@ -118,7 +126,7 @@ func TestGroups(t *testing.T) {
 	tests := map[string]struct {
 		sources *config.ReportSources
 		files   []pipeline.File
-		said    []Comment
+		said    []ports.Remark
 		want    []string
 	}{
 		"nothing": {},
@@ -145,11 +153,11 @@ func TestGroups(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			h := &host{comments: tt.said, writers: []string{"alice"}}
-			_, outcomes, err := h.agent(tt.sources).ReviewReports(t.Context(), task(tt.files...))
+			answer, err := h.agent(tt.sources).Review(t.Context(), task(tt.files...))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, outline(outcomes)); diff != "" {
+			if diff := cmp.Diff(tt.want, outline(answer.Reports)); diff != "" {
 				t.Errorf("outcomes (-want +got):\n%s", diff)
 			}
 		})
@@ -192,9 +200,9 @@ func TestWhereTextComesFrom(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			h := &host{files: map[string]string{path: strings.Replace(spec, "Reviewed by", "The password is hunter2. Reviewed by", 1)}}
-			_, outcomes, err := h.agent(nil).ReviewReports(t.Context(), task(tt.file))
-			if err != nil || len(outcomes) != 1 || !outcomes[0].Proceed {
-				t.Fatalf("%+v, %v", outcomes, err)
+			answer, err := h.agent(nil).Review(t.Context(), task(tt.file))
+			if err != nil || len(answer.Reports) != 1 || !answer.Reports[0].Proceed {
+				t.Fatalf("%+v, %v", answer.Reports, err)
 			}
 			var want []string
 			if tt.read {
@@ -213,17 +221,17 @@ func TestSecretsAreRedacted(t *testing.T) {
 	leaky := strings.Replace(plan, "Reviewed by", "The password is hunter2. Reviewed by", 1)
 	for name, h := range map[string]*host{
 		"file":    {files: map[string]string{path: leaky}},
-		"comment": {comments: []Comment{{1, "alice", leaky}}, writers: []string{"alice"}},
+		"comment": {comments: []ports.Remark{{ID: 1, Author: "alice", Body: leaky}}, writers: []string{"alice"}},
 	} {
 		var files []pipeline.File
 		if h.files != nil {
 			files = []pipeline.File{{Path: path, Status: pipeline.FileModified}}
 		}
-		out, outcomes, err := h.agent(nil).ReviewReports(t.Context(), task(files...))
+		answer, err := h.agent(nil).Review(t.Context(), task(files...))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all := fmt.Sprintf("%+v %+v", out, outcomes); strings.Contains(all, "hunter2") || !strings.Contains(all, "The password is [redacted].") {
+		if all := fmt.Sprintf("%+v %+v", answer.Output, answer.Reports); strings.Contains(all, "hunter2") || !strings.Contains(all, "The password is [redacted].") {
 			t.Errorf("%s: what is shown: %s", name, all)
 		}
 	}
@@ -239,19 +247,19 @@ func TestPanicStaysWithin(t *testing.T) {
 			t.Errorf("recovered %v", v)
 		}
 	}()
-	_, _, err := a.ReviewReports(t.Context(), task(pipeline.File{Path: path, Status: pipeline.FileModified}))
+	_, err := a.Review(t.Context(), task(pipeline.File{Path: path, Status: pipeline.FileModified}))
 	t.Errorf("no panic, and %v", err)
 }
 
 // Each aggregation is put on record.
 func TestAudit(t *testing.T) {
-	h := &host{comments: []Comment{{7, "alice", plan}}, writers: []string{"alice"}}
+	h := &host{comments: []ports.Remark{{ID: 7, Author: "alice", Body: plan}}, writers: []string{"alice"}}
 	var places []string
 	a := h.agent(nil)
 	a.Audit = func(r reviewreport.Audit) {
 		places = append(places, fmt.Sprintf("%s %s of %d", r.Phase, r.Place, len(r.Inputs)))
 	}
-	if _, _, err := a.ReviewReports(t.Context(), task(added(specs+"1/review/a-report.md", spec), added(specs+"2/review/a-report.md", spec))); err != nil {
+	if _, err := a.Review(t.Context(), task(added(specs+"1/review/a-report.md", spec), added(specs+"2/review/a-report.md", spec))); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"plan comments of 1", "spec " + specs + "1/review of 1", "spec " + specs + "2/review of 1"}, places); diff != "" {
@@ -262,37 +270,51 @@ func TestAudit(t *testing.T) {
 // Where nobody can comment only files are read.
 func TestNoComments(t *testing.T) {
 	a := (&host{}).agent(nil)
-	a.Talk = nil
-	if _, outcomes, err := a.ReviewReports(t.Context(), task(added(plans+"1/review/a-report.md", plan))); err != nil || len(outcomes) != 1 {
-		t.Errorf("%+v, %v", outcomes, err)
+	a.Discussion = nil
+	if answer, err := a.Review(t.Context(), task(added(plans+"1/review/a-report.md", plan))); err != nil || len(answer.Reports) != 1 {
+		t.Errorf("%+v, %v", answer.Reports, err)
 	}
 }
 
 // Only who may write is believed, and each is asked about once.
 func TestTrust(t *testing.T) {
-	h := &host{writers: []string{"alice"}, comments: []Comment{{1, "bob", plan}, {2, "alice", spec}, {3, "Bob", spec}, {4, "alice", business}, {5, "carol", "Fine."}}}
-	out, outcomes, err := h.agent(nil).ReviewReports(t.Context(), task())
+	h := &host{writers: []string{"alice"}, comments: []ports.Remark{{ID: 1, Author: "bob", Body: plan}, {ID: 2, Author: "alice", Body: spec}, {ID: 3, Author: "Bob", Body: spec}, {ID: 4, Author: "alice", Body: business}, {ID: 5, Author: "carol", Body: "Fine."}}}
+	answer, err := h.agent(nil).Review(t.Context(), task())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"spec comments true spec-reviewer+technical-pm"}, outline(outcomes)); diff != "" {
+	if diff := cmp.Diff([]string{"spec comments true spec-reviewer+technical-pm"}, outline(answer.Reports)); diff != "" {
 		t.Errorf("outcomes (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"permission of bob", "permission of alice"}, h.read); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(pipeline.List[string]{"The review report in a comment by bob does not count: that takes write permission."}, out.ResidualConcerns); diff != "" {
+	if diff := cmp.Diff(pipeline.List[string]{"The review report in a comment by bob does not count: that takes write permission."}, answer.Output.ResidualConcerns); diff != "" {
 		t.Errorf("said of those that don't count (-want +got):\n%s", diff)
 	}
 }
 
+// Who may write is believed, and who may only triage is not.
+func TestWhoMayWrite(t *testing.T) {
+	for may, want := range map[ports.Permission]int{
+		ports.PermissionAdmin: 1, ports.PermissionMaintain: 1, ports.PermissionWrite: 1,
+		ports.PermissionTriage: 0, ports.PermissionRead: 0, ports.PermissionNone: 0,
+	} {
+		h := &host{writers: []string{"alice"}, may: may, comments: []ports.Remark{{ID: 1, Author: "alice", Body: spec}}}
+		answer, err := h.agent(nil).Review(t.Context(), task())
+		if err != nil || len(answer.Reports) != want {
+			t.Errorf("%s: %+v, %v", may, answer.Reports, err)
+		}
+	}
+}
+
 // crowd is one comment by one person, and one person, more than are read.
-func crowd() (said, people []Comment) {
+func crowd() (said, people []ports.Remark) {
 	for i := range maxComments + 1 {
-		said = append(said, Comment{int64(i), "alice", spec})
+		said = append(said, ports.Remark{ID: int64(i), Author: "alice", Body: spec})
 	}
 	for i := range maxAuthors + 1 {
-		people = append(people, Comment{int64(i), fmt.Sprintf("u%d", i), spec})
+		people = append(people, ports.Remark{ID: int64(i), Author: fmt.Sprintf("u%d", i), Body: spec})
 	}
 	return said, people
 }
@@ -307,11 +329,11 @@ func TestAsManyAsAllowed(t *testing.T) {
 	}{
 		"comments":           {&host{comments: said[1:], writers: []string{"alice"}}, maxComments},
 		"people":             {&host{comments: people[1:]}, 0},
-		"comments by others": {&host{comments: append(said, Comment{1000, "bob", spec}), writers: []string{"bob"}}, 1},
+		"comments by others": {&host{comments: append(said, ports.Remark{ID: 1000, Author: "bob", Body: spec}), writers: []string{"bob"}}, 1},
 	} {
-		_, outcomes, err := tt.host.agent(nil).ReviewReports(t.Context(), task())
+		answer, err := tt.host.agent(nil).Review(t.Context(), task())
 		read := 0
-		for _, o := range outcomes {
+		for _, o := range answer.Reports {
 			read += len(o.ReviewPaths)
 		}
 		if err != nil || read != tt.want {
@@ -341,9 +363,9 @@ func TestTrouble(t *testing.T) {
 		"too many people":          {&host{comments: people}, nil, "more than 30 people commented review reports: delete those that are out of date"},
 	}
 	for name, tt := range tests {
-		_, outcomes, err := tt.host.agent(nil).ReviewReports(t.Context(), task(tt.files...))
-		if err == nil || err.Error() != tt.want || outcomes != nil {
-			t.Errorf("%s: %v, %v", name, outcomes, err)
+		answer, err := tt.host.agent(nil).Review(t.Context(), task(tt.files...))
+		if err == nil || err.Error() != tt.want || answer.Reports != nil {
+			t.Errorf("%s: %v, %v", name, answer.Reports, err)
 		}
 	}
 }
@@ -356,9 +378,9 @@ func TestLongText(t *testing.T) {
 		"one byte more than holds": spec + strings.Repeat("x", reviewreport.MaxBytes+1-len(spec)),
 	} {
 		h := &host{files: map[string]string{path: text}}
-		_, outcomes, err := h.agent(nil).ReviewReports(t.Context(), task(pipeline.File{Path: path, Status: pipeline.FileModified}))
-		if err != nil || len(outcomes) != 1 || outcomes[0].Proceed || len(outcomes[0].Errors) != 1 || outcomes[0].Errors[0].Source != path {
-			t.Errorf("%s: %+v, %v", name, outcomes, err)
+		answer, err := h.agent(nil).Review(t.Context(), task(pipeline.File{Path: path, Status: pipeline.FileModified}))
+		if err != nil || len(answer.Reports) != 1 || answer.Reports[0].Proceed || len(answer.Reports[0].Errors) != 1 || answer.Reports[0].Errors[0].Source != path {
+			t.Errorf("%s: %+v, %v", name, answer.Reports, err)
 		}
 	}
 }
@@ -374,11 +396,11 @@ func TestManyFiles(t *testing.T) {
 		files = append(files, pipeline.File{Path: path, Status: pipeline.FileModified})
 		want = append(want, fmt.Sprintf("plan %s%02d/review false reviewer-%d", plans, i, i))
 	}
-	_, outcomes, err := h.agent(nil).ReviewReports(t.Context(), task(files...))
+	answer, err := h.agent(nil).Review(t.Context(), task(files...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, outline(outcomes)); diff != "" {
+	if diff := cmp.Diff(want, outline(answer.Reports)); diff != "" {
 		t.Errorf("outcomes (-want +got):\n%s", diff)
 	}
 }
@@ -388,8 +410,8 @@ func TestScope(t *testing.T) {
 	one, two := specs+"1/review/a-report.md", specs+"2/review/a-report.md"
 	of := task(added(one, spec), added(two, spec))
 	of.Entry.Scope = pipeline.AgentScope{Files: pipeline.List[string]{two}}
-	_, outcomes, err := (&host{}).agent(nil).ReviewReports(t.Context(), of)
-	if err != nil || len(outcomes) != 1 || outcomes[0].Place != specs+"2/review" {
-		t.Errorf("%+v, %v", outcomes, err)
+	answer, err := (&host{}).agent(nil).Review(t.Context(), of)
+	if err != nil || len(answer.Reports) != 1 || answer.Reports[0].Place != specs+"2/review" {
+		t.Errorf("%+v, %v", answer.Reports, err)
 	}
 }

@@ -39,14 +39,15 @@ func (b *bench) says(f func(model string, facts *pipeline.PRFacts) (pipeline.Age
 }
 
 // Review implements dispatch.Agent.
-func (b *bench) Review(_ context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+func (b *bench) Review(_ context.Context, task dispatch.Task) (dispatch.Answer, error) {
 	b.mu.Lock()
 	f := b.verdict
 	b.mu.Unlock()
 	if f == nil {
-		return pipeline.AgentOutput{}, nil
+		return dispatch.Answer{}, nil
 	}
-	return f(task.Model, task.Facts)
+	out, err := f(task.Model, task.Facts)
+	return dispatch.Answer{Output: out}, err
 }
 
 // dangerous is what a model finds that holds the change to be dangerous.

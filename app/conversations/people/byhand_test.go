@@ -277,14 +277,15 @@ type teamAgent struct {
 	id   string
 }
 
-func (a teamAgent) Review(_ context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+func (a teamAgent) Review(_ context.Context, task dispatch.Task) (dispatch.Answer, error) {
 	a.team.mu.Lock()
 	defer a.team.mu.Unlock()
 	a.team.runs[a.id] = append(a.team.runs[a.id], task.Facts.Head.SHA)
 	if a.team.say == nil {
-		return pipeline.AgentOutput{}, nil
+		return dispatch.Answer{}, nil
 	}
-	return a.team.say(a.id)
+	out, err := a.team.say(a.id)
+	return dispatch.Answer{Output: out}, err
 }
 
 // ran is how often each agent did since it was asked last.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
@@ -17,7 +16,7 @@ import (
 // slowly is an agent that reviews a change whose title says "slow" until it is let go.
 type slowly struct{ began, let chan struct{} }
 
-func (s slowly) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+func (s slowly) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
 	if strings.Contains(task.Facts.Title, "slow") {
 		select {
 		case s.began <- struct{}{}:
@@ -26,10 +25,10 @@ func (s slowly) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentO
 		select {
 		case <-s.let:
 		case <-ctx.Done():
-			return pipeline.AgentOutput{}, ctx.Err()
+			return dispatch.Answer{}, ctx.Err()
 		}
 	}
-	return pipeline.AgentOutput{Agent: task.Entry.Agent}, nil
+	return dispatch.Answer{}, nil
 }
 
 // crowded is a server with memory for one change of a hundred files at a time, and two

@@ -17,7 +17,6 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/review"
-	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
@@ -458,8 +457,8 @@ func TestAgentThatDoesNotFinishIsNotGreen(t *testing.T) {
 // agentFunc is an agent that finds nothing.
 type agentFunc func(context.Context) error
 
-func (f agentFunc) Review(ctx context.Context, _ dispatch.Task) (pipeline.AgentOutput, error) {
-	return pipeline.AgentOutput{}, f(ctx)
+func (f agentFunc) Review(ctx context.Context, _ dispatch.Task) (dispatch.Answer, error) {
+	return dispatch.Answer{}, f(ctx)
 }
 
 // Where less than all of a change can be seen the check is not green, though

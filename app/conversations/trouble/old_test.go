@@ -155,20 +155,20 @@ func (o *old) start() {
 type byTitle struct{}
 
 // Review implements dispatch.Agent.
-func (byTitle) Review(_ context.Context, task dispatch.Task) (out pipeline.AgentOutput, err error) {
+func (byTitle) Review(_ context.Context, task dispatch.Task) (answer dispatch.Answer, err error) {
 	title := task.Facts.Title
 	if !strings.Contains(title, "dangerous") && (!strings.Contains(title, "unclear") || task.Model != "big") {
-		return out, nil
+		return answer, nil
 	}
 	for _, f := range task.Facts.Files {
 		if !strings.HasSuffix(f.Path, "_test.go") {
-			out.Findings = append(out.Findings, pipeline.Finding{
+			answer.Output.Findings = append(answer.Output.Findings, pipeline.Finding{
 				Title: "Stock is read without a lock", Severity: pipeline.SeverityCritical, Message: "Two orders can sell one piece.",
 				Confidence: 0.9, Path: f.Path, StartLine: 6, EndLine: 6,
 			})
 		}
 	}
-	return out, nil
+	return answer, nil
 }
 
 // key is that of a pull request in the store.

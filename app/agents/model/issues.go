@@ -1,4 +1,4 @@
-package review
+package model
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -23,12 +22,11 @@ const maxLinked = 5
 var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?[ \t]+` +
 	`(?:([a-z0-9-]{1,39}/[a-z0-9._-]{1,100})?#|https?://[a-z0-9.:-]+/([a-z0-9-]{1,39}/[a-z0-9._-]{1,100})/issues/)([1-9][0-9]{0,8})\b`)
 
-// linkedNumbers are the issues of the change's own repository that its
-// description says it closes, in the order in which they are named. Others' are
-// nobody's business here, and what stands in an HTML comment, as in a template,
-// nobody said.
+// linkedNumbers are the issues of the change's own repository that its description says
+// it closes, in the order in which they are named. Issues of other repositories do not
+// count. Neither does an HTML comment, which comes with templates.
 func linkedNumbers(f *pipeline.PRFacts) (numbers []int) {
-	for _, m := range closing.FindAllStringSubmatch(model.WithoutComments(f.Body, ""), -1) {
+	for _, m := range closing.FindAllStringSubmatch(withoutComments(f.Body, ""), -1) {
 		n, err := strconv.Atoi(m[3])
 		of := m[1] + m[2]
 		ours := of == "" || strings.EqualFold(of, f.Repository.FullName())
@@ -42,10 +40,15 @@ func linkedNumbers(f *pipeline.PRFacts) (numbers []int) {
 	return numbers
 }
 
-// linkedIssues reads what a change is to do. What is not there, or may not be
-// read, is left out: whoever asks for the change can't be kept waiting by a number
-// that somebody typed.
-func linkedIssues(ctx context.Context, src ports.Discussion, f *pipeline.PRFacts) (issues []model.Issue, err error) {
+// IssueReader reads an issue of the change's repository. It is a part of
+// [ports.Discussion].
+type IssueReader interface {
+	LinkedIssue(ctx context.Context, number int) (ports.LinkedIssue, error)
+}
+
+// LinkedIssues reads what a change is to do. An issue that does not exist, or that may not
+// be read, is left out: a number that somebody typed must not hold up the review.
+func LinkedIssues(ctx context.Context, src IssueReader, f *pipeline.PRFacts) (issues []ports.LinkedIssue, err error) {
 	for _, n := range linkedNumbers(f) {
 		i, err := src.LinkedIssue(ctx, n)
 		var host *ports.HostError
@@ -54,7 +57,7 @@ func linkedIssues(ctx context.Context, src ports.Discussion, f *pipeline.PRFacts
 		case err != nil:
 			return nil, fmt.Errorf("read issue %d, which the change is to close: %w", n, err)
 		default:
-			issues = append(issues, model.Issue(i))
+			issues = append(issues, i)
 		}
 	}
 	return issues, nil

@@ -1,4 +1,4 @@
-package review
+package model
 
 import (
 	"context"
@@ -48,16 +48,15 @@ func TestLinkedNumbers(t *testing.T) {
 	}
 }
 
-// numbered are the issues of a repository, by number. Others are as their kind of
+// tracker has the issues of a repository, by number. Others are as their kind of
 // error says, or not found.
-type numbered struct {
-	ports.Discussion
+type tracker struct {
 	issues map[int]string
 	fails  map[int]ports.HostKind
 	asked  []int
 }
 
-func (n *numbered) LinkedIssue(_ context.Context, number int) (ports.LinkedIssue, error) {
+func (n *tracker) LinkedIssue(_ context.Context, number int) (ports.LinkedIssue, error) {
 	n.asked = append(n.asked, number)
 	if text, ok := n.issues[number]; ok {
 		return ports.LinkedIssue{Number: number, Title: text, Body: text}, nil
@@ -72,15 +71,15 @@ func (n *numbered) LinkedIssue(_ context.Context, number int) (ports.LinkedIssue
 // What is not there is left out; what can't be read for now is an error, not an
 // issue that asks for nothing.
 func TestLinkedIssues(t *testing.T) {
-	src := &numbered{issues: map[int]string{3: "three", 4: "four"}, fails: map[int]ports.HostKind{5: ports.HostForbidden, 6: ports.HostTransient}}
-	issues, err := linkedIssues(t.Context(), src, saying("Fixes #4, fixes #9, fixes #5, fixes #3, fixes acme/other#8"))
+	src := &tracker{issues: map[int]string{3: "three", 4: "four"}, fails: map[int]ports.HostKind{5: ports.HostForbidden, 6: ports.HostTransient}}
+	issues, err := LinkedIssues(t.Context(), src, saying("Fixes #4, fixes #9, fixes #5, fixes #3, fixes acme/other#8"))
 	if err != nil || len(issues) != 2 || issues[0].Title != "four" || issues[1].Title != "three" {
 		t.Errorf("%+v, %v", issues, err)
 	}
 	if !slices.Equal(src.asked, []int{4, 9, 5, 3}) {
 		t.Errorf("asked for %v", src.asked)
 	}
-	if _, err := linkedIssues(t.Context(), src, saying("Fixes #3, fixes #6")); err == nil || !strings.Contains(err.Error(), "read issue 6, which the change is to close") {
+	if _, err := LinkedIssues(t.Context(), src, saying("Fixes #3, fixes #6")); err == nil || !strings.Contains(err.Error(), "read issue 6, which the change is to close") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -1,0 +1,134 @@
+// Package agents makes the agents of a review. It has a row for each kind of agent that
+// reads more than the facts; the pipeline itself has the kinds rules and secrets. The
+// server and the command line share the rows. What a review can offer to its agents, such
+// as comments or the checks of other Apps, is in its [Review].
+package agents
+
+import (
+	"context"
+	"sync"
+
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/agents/codescanning"
+	"github.com/reviewgate/reviewgate/app/agents/model"
+	"github.com/reviewgate/reviewgate/app/agents/report"
+	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+	"github.com/reviewgate/reviewgate/policies/reviewreport"
+)
+
+// kinds are the kinds of agent by name. Each row makes an agent of its kind, or says why
+// it can't.
+var kinds = map[string]func(*Review, run.IOAgent) (dispatch.Agent, error){
+	config.KindReport:       (*Review).report,
+	config.KindCodeScanning: (*Review).codeScanning,
+	config.KindLLM:          (*Review).llm,
+}
+
+// Models are the language models of a server's config.
+type Models = model.Server
+
+// Options are what a review offers to its agents. All of them may be left out.
+type Options struct {
+	Target     ports.Target
+	Models     *Models
+	NoModels   bool               // agents that ask models skip
+	Files      report.Files       // nil if files at the head can't be read
+	Discussion ports.Discussion   // nil if nobody can comment
+	Scanners   ports.Scanners     // nil if no other App can check the change
+	Scans      codescanning.Store // nil if news of other Apps' checks are not kept
+	Tokens     ports.Tokens       // nil if nothing but the agents' own budgets is kept
+	Log        zerolog.Logger     // names the job and the target
+
+	// Used is told what a question to a model took as soon as it is known: it is paid for
+	// also if the review comes to nothing. Unanswered is told why a model did not answer,
+	// and Audited what review reports came to. They may be called from several goroutines
+	// at once.
+	Used       func(pipeline.ModelUse)
+	Unanswered func(model string, err error)
+	Audited    func(reviewreport.Audit)
+}
+
+// Review makes the agents of one review, and keeps what these share.
+type Review struct {
+	Options
+	round model.Round
+	reads codescanning.Reads
+
+	mu      sync.Mutex
+	trouble map[string]error // of each question's last attempt, if it may pass
+}
+
+// New returns a Review.
+func New(o Options) *Review {
+	if o.Models == nil {
+		o.Models = &Models{}
+	}
+	return &Review{
+		Options: o, trouble: map[string]error{},
+		reads: codescanning.Reads{Store: o.Scans, Key: o.Target.Key()},
+	}
+}
+
+// Agent makes an agent. One that can't be made fails; it is nil if there is no such kind.
+func (r *Review) Agent(spec run.IOAgent) dispatch.Agent {
+	row := kinds[spec.Agent.Kind]
+	if row == nil {
+		return nil
+	}
+	agent, err := row(r, spec)
+	if err != nil {
+		return failing{err}
+	}
+	return agent
+}
+
+// failing is an agent that could not be made.
+type failing struct{ err error }
+
+// Review fails.
+func (f failing) Review(context.Context, dispatch.Task) (dispatch.Answer, error) {
+	return dispatch.Answer{}, f.err
+}
+
+// report makes an agent that reads review reports.
+func (r *Review) report(spec run.IOAgent) (dispatch.Agent, error) {
+	return watched{report.New(report.Options{
+		Sources: spec.Agent.Reports, Thresholds: spec.Config.ThresholdsOf(spec.Agent.ID),
+		Files: r.Files, Discussion: r.Discussion, Redact: spec.Redact,
+		Audit: func(a reviewreport.Audit) {
+			r.Log.Info().Interface("audit", a).Msg("review reports aggregated")
+			if r.Audited != nil {
+				r.Audited(a)
+			}
+		},
+	}), r}, nil
+}
+
+// codeScanning makes an agent that takes in what other Apps found.
+func (r *Review) codeScanning(spec run.IOAgent) (dispatch.Agent, error) {
+	if r.Scanners == nil {
+		return unscanned{}, nil
+	}
+	return watched{codescanning.New(codescanning.Options{
+		Sources: spec.Agent.Scanning, Host: r.Scanners, Reads: &r.reads, Redact: spec.Redact,
+	}), r}, nil
+}
+
+// unscanned stands for an agent that takes in what other Apps found, away from GitHub.
+type unscanned struct{}
+
+// Review returns a note alone.
+func (unscanned) Review(context.Context, dispatch.Task) (dispatch.Answer, error) {
+	return dispatch.Answer{Note: "what other Apps found is on GitHub, and was not looked at"}, nil
+}
+
+// ScansRead is what a finished review has read of what other Apps found. What is known of
+// an agent that did not run anew is taken from before.
+func (r *Review) ScansRead(o *run.Outcome, before ports.ScansRead) ports.ScansRead {
+	return r.reads.Of(o.Config, &o.Review.Manifest, before)
+}

@@ -1,0 +1,82 @@
+package codescanning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// beginnings counts how often news are dropped, and fails at first as often as it is told.
+type beginnings struct{ n, fails int }
+
+func (b *beginnings) BeginScans(context.Context, string) error {
+	if b.n++; b.n <= b.fails {
+		return errors.New("connection reset")
+	}
+	return nil
+}
+
+// News that come between what one agent reads and what the next reads are kept.
+func TestNewsAreDroppedOnceForEachReview(t *testing.T) {
+	store := &beginnings{fails: 1}
+	r := &Reads{Store: store}
+	if err := r.begin(t.Context()); err == nil {
+		t.Error("an agent reads though news may not be kept")
+	}
+	for range 3 { // agents, and their attempts
+		if err := r.begin(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if store.n != 2 {
+		t.Errorf("news were dropped %d times, want once and the failure", store.n)
+	}
+}
+
+// A review notes what each of its agents met. Of one that did not run it keeps what an
+// earlier review noted, and of one that was refused that it was.
+func TestReads(t *testing.T) {
+	agent := func(id string, s *config.ScanSources) config.Agent {
+		return config.Agent{ID: id, Kind: config.KindCodeScanning, Scanning: s}
+	}
+	yes, no := true, false
+	cfg := &config.Config{Agents: []config.Agent{
+		agent("ran", &config.ScanSources{Apps: []string{"ci"}}), agent("refused", &config.ScanSources{Alerts: &yes, Annotations: &no}),
+		agent("carried", nil), agent("elsewhere", nil), {ID: "rules", Kind: config.KindRules},
+	}}
+	var m pipeline.AgentManifest
+	for _, id := range []string{"ran", "refused", "carried", "rules"} {
+		m.Entries = append(m.Entries, pipeline.ManifestEntry{Agent: id})
+	}
+	r := &Reads{}
+	met := seen{waiting: []string{"CodeQL"}}
+	for i := range maxAnnotated + 1 {
+		met.annotated = append(met.annotated, ports.ScanRun{App: "ci", Name: fmt.Sprint(i)})
+	}
+	r.saw("ran", met)
+	r.ended("ran", nil)
+	r.ended("refused", lacking("security_events: read", &ports.HostError{Kind: ports.HostForbidden, Err: errors.New("no")}))
+	before := ports.ScansRead{Agents: []ports.ScanReader{
+		{ID: "ran", Refused: true, Waiting: []string{"vet"}}, {ID: "carried", Refused: true, Waiting: []string{"vet"}, Annotated: []string{"ci/vet"}},
+	}}
+	got := r.Of(cfg, &m, before)
+	if len(got.Agents) == 0 || len(got.Agents[0].Annotated) != maxAnnotated {
+		t.Fatalf("%+v", got)
+	}
+	got.Agents[0].Annotated = got.Agents[0].Annotated[:1]
+	want := ports.ScansRead{Agents: []ports.ScanReader{
+		{ID: "ran", Annotations: true, Apps: []string{"ci"}, Waiting: []string{"CodeQL"}, Annotated: []string{"ci/0"}},
+		{ID: "refused", Alerts: true, Refused: true},
+		{ID: "carried", Annotations: true, Refused: true, Waiting: []string{"vet"}, Annotated: []string{"ci/vet"}},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

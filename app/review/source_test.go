@@ -1,0 +1,32 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/ports"
+)
+
+// oneFile is a change whose files are all alike, or can't be read.
+type oneFile struct {
+	ports.Change
+	err error
+}
+
+func (f oneFile) File(context.Context, string, string, int64) ([]byte, error) {
+	return []byte("text"), f.err
+}
+
+// A file that is not there is an answer, and any other trouble is not.
+func TestReadFile(t *testing.T) {
+	for kind, fails := range map[ports.HostKind]bool{ports.HostNotFound: false, ports.HostForbidden: true, ports.HostTransient: true} {
+		_, found, err := readFile(oneFile{err: &ports.HostError{Kind: kind, Err: errors.New("no")}})(t.Context(), "h", "a.md", 9)
+		if found || (err != nil) != fails {
+			t.Errorf("%s: found %t, %v", kind, found, err)
+		}
+	}
+	if text, found, err := readFile(oneFile{})(t.Context(), "h", "a.md", 9); string(text) != "text" || !found || err != nil {
+		t.Errorf("%q, %t, %v", text, found, err)
+	}
+}

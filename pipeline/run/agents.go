@@ -1,0 +1,86 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/secrets"
+)
+
+type agents = map[string]dispatch.Agent
+
+// builtIn are the config's agents for one change, of the kinds that are built in. Agents of the kind
+// rules share one scan, so that all rules take one pass.
+func (e *Engine) builtIn(facts *pipeline.PRFacts, classification *pipeline.Classification) agents {
+	scan := e.rules.Scan(facts, classification)
+	all := agents{}
+	for _, a := range e.config.Agents {
+		switch a.Kind {
+		case config.KindRules:
+			all[a.ID] = scan.Agent(a.ID)
+		case config.KindSecrets:
+			all[a.ID] = secrets.Agent{Final: len(e.config.FinalIn("", a.ID)) > 0}
+		}
+	}
+	e.held(all, facts)
+	return all
+}
+
+// agents are all agents of one run: those that are built in, those that the options make, and those
+// that replace the config's. each is what all I/O agents get.
+func (r *Runner) agents(engine *Engine, o Options, v *pipeline.Review, each IOAgent) agents {
+	cfg := engine.config
+	all := engine.builtIn(&v.Facts, &v.Classification)
+	for _, a := range cfg.Agents {
+		switch {
+		case all[a.ID] != nil:
+		case cfg.Absent(&a):
+			all[a.ID] = modelless{}
+		case a.Enabled && o.IOAgents != nil:
+			each.Agent, each.Config, each.Redact, each.Shares = a, cfg, r.Redact, shares(cfg, &v.Manifest, a.ID)
+			if agent := o.IOAgents(each); agent != nil {
+				all[a.ID] = agent
+			}
+		}
+	}
+	maps.Copy(all, r.Agents)
+	return all
+}
+
+// shares reports whether a model is asked more than once about the agent's files. Reviewers of
+// documents ask differently.
+func shares(cfg *config.Config, m *pipeline.AgentManifest, agent string) bool {
+	own := m.Entry(agent)
+	if own == nil {
+		return false
+	}
+	documents := map[string]bool{}
+	for i := range cfg.Agents {
+		_, documents[cfg.Agents[i].ID] = cfg.Agents[i].Reviewer()
+	}
+	times := map[string]int{}
+	for i := range m.Entries {
+		if e := &m.Entries[i]; len(e.Models) > 0 && !documents[e.Agent] && sameJSON(e.Scope, own.Scope) {
+			for _, model := range e.Models {
+				times[model]++
+			}
+		}
+	}
+	return slices.ContainsFunc(own.Models, func(model string) bool { return times[model] > 1 })
+}
+
+// modelless replaces an agent that asks a language model if the server has none. It runs only if a
+// policy requires the agent.
+type modelless struct{}
+
+var errModelless = errors.New("the server has no language model: its settings name none under model_endpoints")
+
+// Review always fails.
+func (modelless) Review(context.Context, dispatch.Task) (dispatch.Answer, error) {
+	return dispatch.Answer{}, errModelless
+}
