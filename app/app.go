@@ -123,7 +123,7 @@ func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 	}
 	loader := config.NewLoader(64)
 	a.tracer = telemetry.NewTracer(a.settings.Traces, a.options.Version, a.options.Log)
-	a.metrics = telemetry.New(telemetry.Options{Version: a.options.Version, Agents: a.agents(loader), Jobs: jobKinds, Depth: a.depth})
+	a.metrics = telemetry.New(telemetry.Options{Version: a.options.Version, Agents: a.agents(loader), Jobs: jobKinds(), Depth: a.depth})
 	if a.client, err = gh.New(gh.Config{
 		AppID: a.settings.AppID, PrivateKey: a.settings.PrivateKey,
 		V3URL: a.settings.V3URL, V4URL: a.settings.V4URL, WebURL: a.settings.WebURL,

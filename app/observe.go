@@ -38,11 +38,12 @@ func (a *App) agents(loader *config.Loader) (ids []string) {
 	return ids
 }
 
-// jobKinds are those whose failures are counted from 0.
-var jobKinds = []string{
-	string(ports.JobReview), string(ports.JobPublish), string(ports.JobCommand), string(ports.JobRerequest),
-	string(ports.JobReport), string(ports.JobScans), string(ports.JobConfig), string(ports.JobForget), string(ports.JobIssues),
-	string(ports.JobDeliveries), string(ports.JobSweep), string(ports.JobRetention),
+// jobKinds are all kinds of job: failures of each are counted from 0.
+func jobKinds() (kinds []string) {
+	for _, r := range ports.AllJobs() {
+		kinds = append(kinds, string(r.Kind))
+	}
+	return kinds
 }
 
 func (a *App) onDelivery(ctx context.Context, d ports.Delivery, target, outcome string, took time.Duration) {

@@ -1,6 +1,7 @@
 package commandrun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,19 +46,15 @@ const (
 	outcomeIgnored = "ignored"
 )
 
-// workCommand obeys a slash command or refuses it. It is safe to do again:
+// Work obeys a slash command or refuses it. It is safe to do again:
 // accepting is one transaction, and a reaction that is there stays one.
-func (run *Runner) Work(ctx context.Context, place ports.CommentPlace, commentID int64, attempt int) error {
-	return run.Retry.Job(attempt, run.command(ctx, place, commentID))
-}
-
-func (run *Runner) command(ctx context.Context, place ports.CommentPlace, commentID int64) error {
-	c, done, err := run.Commands.Command(ctx, place, commentID)
+func (run *Runner) Work(ctx context.Context, job ports.CommandJob, _ int) error {
+	c, done, err := run.Commands.Command(ctx, cmp.Or(job.Place, ports.PlaceConversation), job.CommentID)
 	if errors.Is(err, ports.ErrNotFound) {
 		return nil // forgotten, and its job was not
 	}
 	if err != nil {
-		return fmt.Errorf("read command %d: %w", commentID, err)
+		return fmt.Errorf("read command %d: %w", job.CommentID, err)
 	}
 	if done {
 		return nil

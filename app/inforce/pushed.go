@@ -32,12 +32,12 @@ type Pushes struct {
 	Observe func(found string)
 }
 
-// workConfig looks at config that may have changed, and asks for a review of the
+// Work looks at config that may have changed, and asks for a review of the
 // open pull requests that were judged by another. It keeps nothing of what it
 // reads: the repository may have another name by now, and another its name. A
 // review looks at that.
-func (p *Pushes) Work(ctx context.Context, job ports.Job) error {
-	n := *job.Config
+func (p *Pushes) Work(ctx context.Context, job ports.ConfigJob, attempt int) error {
+	n := job.News
 	if n.Was != "" {
 		if err := p.Configs.noteNames(ctx, n.Repository.RepoID, n.Was, n.Repository.Owner+"/"+n.Repository.Name); err != nil {
 			return err
@@ -69,7 +69,7 @@ func (p *Pushes) Work(ctx context.Context, job ports.Job) error {
 	}
 	waiting := 0
 	for _, t := range pulls {
-		waits, err := p.refresh(ctx, job, now, t)
+		waits, err := p.refresh(ctx, job, attempt, now, t)
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (p *Pushes) Work(ctx context.Context, job ports.Job) error {
 		}
 	}
 	if waiting > 0 {
-		return &ports.RetryError{After: p.Retry.Wait(job.Attempt, nil), Err: fmt.Errorf("%d pull requests are under review", waiting)}
+		return &ports.RetryError{After: p.Retry.Wait(attempt, nil), Err: fmt.Errorf("%d pull requests are under review", waiting)}
 	}
 	p.configPushed(found)
 	return nil
@@ -125,8 +125,8 @@ func (p *Pushes) configPushed(found string) {
 // refresh asks for a review of an open pull request, unless it was judged by
 // the layer as it is, has config of another branch, or is not looked at. One
 // that is under review waits until that is known.
-func (p *Pushes) refresh(ctx context.Context, job ports.Job, now *InForce, t ports.Target) (waits bool, err error) {
-	n := *job.Config
+func (p *Pushes) refresh(ctx context.Context, job ports.ConfigJob, attempt int, now *InForce, t ports.Target) (waits bool, err error) {
+	n := job.News
 	if !isOrganisation(n.Repository) {
 		branch, err := p.Configs.knownBranch(ctx, t)
 		if err != nil || branch != n.Branch {
@@ -149,7 +149,7 @@ func (p *Pushes) refresh(ctx context.Context, job ports.Job, now *InForce, t por
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("look whether %s is under review: %w", t.Key(), err)
-	case state.Wanted > state.Done && job.Attempt < configPatience:
+	case state.Wanted > state.Done && attempt < configPatience:
 		return true, nil
 	}
 	ask := ports.ReviewAsk{Target: t, Reason: reasonOf(n), Once: job.Delivery + " " + t.Key(), Low: true}

@@ -13,7 +13,6 @@ import (
 	"github.com/reviewgate/reviewgate/app/lease"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
-	"github.com/reviewgate/reviewgate/app/retry"
 	"github.com/reviewgate/reviewgate/config"
 )
 
@@ -25,7 +24,6 @@ type Tracker struct {
 	Marks       ports.Marks
 	IssueWriter ports.IssueWriter
 	Leases      lease.Keeper
-	Retry       retry.Policy
 	Log         zerolog.Logger
 	Now         func() time.Time
 	WebURL      string // of GitHub, for links
@@ -51,14 +49,11 @@ const (
 // repository be that refused its issues.
 const Day = 24 * time.Hour
 
-// workIssues brings a repository's issues up to date after a merge, or with
+// Work brings a repository's issues up to date after a merge, or with
 // those that had to wait. It is safe to do again: a merge is noted once, and an
 // issue that may be there is looked for.
-func (k *Tracker) Work(ctx context.Context, job ports.Job) error {
-	return k.Retry.Job(job.Attempt, k.deferIssues(ctx, job.Issues.Target))
-}
-
-func (k *Tracker) deferIssues(ctx context.Context, t ports.Target) error {
+func (k *Tracker) Work(ctx context.Context, job ports.IssuesJob, _ int) error {
+	t := job.Ask.Target
 	merged, cfg, err := k.issuesAsked(ctx, t)
 	if err != nil || cfg == nil {
 		return err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/ports"
-	"github.com/reviewgate/reviewgate/app/retry"
 	"github.com/reviewgate/reviewgate/config"
 )
 
@@ -19,25 +18,24 @@ type Reported struct {
 	History      ports.History
 	Intake       ports.Intake
 	PeopleReader ports.PeopleReader
-	Retry        retry.Policy
 }
 
-// workReport asks for a review where a comment with a review report came,
+// Work asks for a review where a comment with a review report came,
 // changed or went, if that can make a difference: the pull request's reviews
 // read such comments, and its author may write.
-func (n *Reported) Work(ctx context.Context, job ports.Job) error {
+func (n *Reported) Work(ctx context.Context, job ports.ReportJob, _ int) error {
 	t, key := job.Report.Target, job.Report.Target.Key()
 	reads, err := n.readsReports(ctx, key)
 	if err != nil || !reads {
-		return n.Retry.Job(job.Attempt, err)
+		return err
 	}
 	p, err := n.PeopleReader.Permission(ctx, t, job.Report.Author)
 	if err != nil || !p.CanWrite() {
-		return n.Retry.Job(job.Attempt, err)
+		return err
 	}
 	ask := ports.ReviewAsk{Target: t, Reason: "review report by " + job.Report.Author, Once: job.Delivery + " " + key}
 	if err := n.Intake.Ask(ctx, ask, false); err != nil {
-		return n.Retry.Job(job.Attempt, fmt.Errorf("ask for a review of %s: %w", key, err))
+		return fmt.Errorf("ask for a review of %s: %w", key, err)
 	}
 	return nil
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/ports"
-	"github.com/reviewgate/reviewgate/app/retry"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -100,10 +98,10 @@ func TestNewsOfReports(t *testing.T) {
 			}
 			n := &Reported{
 				Configs: &inforce.Configs{Layers: &tt.store, Loader: config.NewLoader(1)}, Targets: &tt.store, History: &tt.store,
-				Intake: &tt.store, PeopleReader: &tt.github, Retry: retry.Policy{Base: time.Second},
+				Intake: &tt.store, PeopleReader: &tt.github,
 			}
 			target := ports.Target{Kind: ports.TargetPull, RepoID: 2, Number: 3}
-			err := n.Work(t.Context(), ports.Job{Kind: ports.JobReport, Report: &ports.ReportNews{Target: target, Author: "alice"}, Delivery: "guid", Attempt: 1})
+			err := n.Work(t.Context(), ports.ReportJob{Report: ports.ReportNews{Target: target, Author: "alice"}, Delivery: "guid"}, 1)
 			if (err != nil) != tt.fails {
 				t.Errorf("error %v", err)
 			}

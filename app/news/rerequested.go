@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/reviewgate/reviewgate/app/ports"
-	"github.com/reviewgate/reviewgate/app/retry"
 )
 
 // Rerequested asks for fresh reviews of what has a head whose check somebody had run again.
@@ -15,19 +14,18 @@ type Rerequested struct {
 	Targets    ports.Targets
 	Intake     ports.Intake
 	PullReader ports.PullReader
-	Retry      retry.Policy
 }
 
-// workRerequest asks for a fresh review of whatever has the head.
-func (n *Rerequested) Work(ctx context.Context, job ports.Job) error {
-	targets, err := n.onRerequestedHead(ctx, *job.Rerequest)
+// Work asks for a fresh review of whatever has the head.
+func (n *Rerequested) Work(ctx context.Context, job ports.RerequestJob, _ int) error {
+	targets, err := n.onRerequestedHead(ctx, job.Rerequest)
 	if err != nil {
-		return n.Retry.Job(job.Attempt, err)
+		return err
 	}
 	for _, t := range targets {
 		ask := ports.ReviewAsk{Target: t, Reason: "asked for again", AtOnce: true, Once: job.Delivery + " " + t.Key()}
 		if err := n.Intake.Ask(ctx, ask, true); err != nil {
-			return n.Retry.Job(job.Attempt, fmt.Errorf("ask for a review of %s: %w", t.Key(), err))
+			return fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
 		}
 	}
 	return nil

@@ -17,14 +17,14 @@ type Scanned struct {
 	Retry    retry.Policy
 }
 
-// workScans asks for the review that news of others' checks asked for.
-func (n *Scanned) Work(ctx context.Context, job ports.Job) error {
-	wait, err := n.Scans.AskScans(ctx, job.ScansOf, n.Interval)
+// Work asks for the review that news of others' checks asked for.
+func (n *Scanned) Work(ctx context.Context, job ports.ScansJob, attempt int) error {
+	wait, err := n.Scans.AskScans(ctx, job.Key, n.Interval)
 	switch {
 	case errors.Is(err, ports.ErrNotFound):
 		return nil
 	case err != nil:
-		return n.Retry.Job(job.Attempt, fmt.Errorf("ask for a review of what others found: %w", err))
+		return n.Retry.Job(attempt, fmt.Errorf("ask for a review of what others found: %w", err))
 	case wait > 0:
 		return &ports.RetryError{After: wait, Err: errors.New("others' findings were taken in a moment ago")}
 	}

@@ -24,8 +24,8 @@ func Retargeted(from, to string) string { return from + " " + to }
 // retargeted returns the base branches of an entry that Retargeted made.
 func (p Push) Retargeted() (from, to string, ok bool) { return strings.Cut(p.Before, " ") }
 
-// Delivery is one webhook delivery and what it asks for. Exactly the asks
-// that are set are stored; one that asks nothing is recorded as a no-op.
+// Delivery is one webhook delivery and what it asks for. One without asks is recorded as
+// a no-op.
 type Delivery struct {
 	GUID         string
 	Event        string
@@ -33,46 +33,30 @@ type Delivery struct {
 	Installation int64
 	RepoID       int64
 	ReceivedAt   time.Time
-
-	Review    *ReviewAsk
-	Close     *Target
-	Merged    bool // what is closed was merged
-	Push      *Push
-	Command   *Command
-	Rerequest *Rerequest
-	Report    *ReportNews
-	Scans     *ScanNews
-	Sweep     *Sweep
-	Config    *ConfigNews
-	Forget    *Forget
+	Asks         []Ask
 }
 
-// ConfigNews says that a push, or another name, may have changed the config of a
-// repository, and with it of all that it holds for.
-type ConfigNews struct {
-	Repository Target // without a number and a head
-	Branch     string // that was pushed to; empty for the default branch
-	// Was is the full name that the repository had before it was renamed or
-	// transferred; empty for a push. All open pull requests are reviewed again
-	// then, since config goes by names.
-	Was string
+// Ask is one thing that a delivery asks for. ReviewAsk, Close, Push, Command and
+// ScanNews implement it, and the types with a Job method.
+type Ask interface{ isAsk() }
+
+// JobAsk is an ask for a job that carries all of it.
+type JobAsk interface {
+	Ask
+	// Job is the job for the ask of the delivery with this GUID.
+	Job(delivery string) Job
 }
 
-// Forget asks to delete what is stored of repositories that the App may not see
-// any more: those of Repos, or where there are none all of the installation,
-// which is gone for good then.
-type Forget struct {
-	Installation int64
-	Repos        []int64
-}
+func (ReviewAsk) isAsk() {}
+func (Close) isAsk()     {}
+func (Push) isAsk()      {}
+func (Command) isAsk()   {}
+func (ScanNews) isAsk()  {}
 
-// Sweep asks to look for what was missed: open pull requests of an
-// installation whose head has no completed check.
-type Sweep struct {
-	Installation int64
-	// Granted says that permissions were granted: what was refused for want of
-	// them is tried again.
-	Granted bool
+// Close says that a pull request was closed, or that a merge group is gone.
+type Close struct {
+	Target Target
+	Merged bool
 }
 
 // Holding is what is stored of one repository. Its names are empty where only
@@ -120,24 +104,6 @@ type ReviewAsk struct {
 	// ByHand says that somebody decided in the gate's place: what was given up
 	// need not be done for it.
 	ByHand bool
-}
-
-// ReportNews says that a comment with a review report came, changed or went. It
-// asks for a review where reviews of the pull request read such comments and the
-// author's counts.
-type ReportNews struct {
-	Target Target
-	Author string // of the comment
-}
-
-// Rerequest asks for a fresh review of every pull request that has the head.
-type Rerequest struct {
-	Installation int64
-	RepoID       int64
-	Owner        string
-	Name         string
-	HeadSHA      string
-	Numbers      []int // of the pull requests that the event names; empty for forks
 }
 
 // Accepted says what became of a delivery.

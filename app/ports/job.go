@@ -2,6 +2,7 @@ package ports
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -47,41 +48,32 @@ func (e *DiedError) Error() string { return "the child process ended: " + e.How 
 // MarkDeliveries is the mark of how far the App's delivery log was read.
 const MarkDeliveries = "deliveries"
 
-// JobKind names what a job does.
-type JobKind string
-
-// The kinds of job.
-const (
-	JobReview     JobKind = "review"     // runs a target's review and stores it
-	JobPublish    JobKind = "publish"    // writes a stored review to GitHub
-	JobCommand    JobKind = "command"    // obeys a slash command
-	JobRerequest  JobKind = "rerequest"  // asks for what has a head to be reviewed again
-	JobReport     JobKind = "report"     // asks for a review where a comment with a review report matters
-	JobScans      JobKind = "scans"      // asks for a review where others' checks have something new
-	JobDeliveries JobKind = "deliveries" // reads the App's delivery log for lost deliveries; periodic
-	JobIssues     JobKind = "issues"     // brings a repository's issues up to date
-	JobSweep      JobKind = "sweep"      // finds open pull requests without an answer; periodic for all installations
-	JobConfig     JobKind = "config"     // looks at config that was pushed, and asks for the reviews that it may change
-	JobForget     JobKind = "forget"     // deletes what is stored of repositories that are none of ours any more
-	JobRetention  JobKind = "retention"  // deletes what has been kept for long enough; periodic
-)
-
-// Job is a unit of queued work. It carries ids; the rest is in the store.
+// Job is a unit of queued work. Its args are ids and little else: the rest is in the store.
 type Job struct {
-	Kind         JobKind      `json:"kind"`
-	Key          string       `json:"key,omitempty"`          // JobReview, JobPublish
-	Place        CommentPlace `json:"place,omitempty"`        // JobCommand
-	CommentID    int64        `json:"comment_id,omitempty"`   // JobCommand
-	Rerequest    *Rerequest   `json:"rerequest,omitempty"`    // JobRerequest
-	Report       *ReportNews  `json:"report,omitempty"`       // JobReport
-	ScansOf      string       `json:"scans_of,omitempty"`     // JobScans: key of the target
-	Config       *ConfigNews  `json:"config,omitempty"`       // JobConfig
-	Forget       *Forget      `json:"forget,omitempty"`       // JobForget
-	Issues       *IssuesAsk   `json:"issues,omitempty"`       // JobIssues
-	Delivery     string       `json:"delivery,omitempty"`     // JobRerequest, JobReport, JobConfig: GUID of what asked for it
-	Installation int64        `json:"installation,omitempty"` // JobSweep; 0 for all
-	Granted      bool         `json:"granted,omitempty"`      // JobSweep: see Sweep
-	Attempt      int          `json:"-"`                      // from 1; counts each run of this job
+	Kind JobKind
+	Args json.RawMessage
+	// Priority takes the place of the kind's, unless it is 0. It counts when the job is
+	// inserted.
+	Priority int
+	Attempt  int // from 1; counts each run of this job
+}
+
+// NewJob returns a job with the args of its kind.
+func NewJob(kind JobKind, args any) Job {
+	// Marshal can't fail: all args are plain structs.
+	data, _ := json.Marshal(args)
+	return Job{Kind: kind, Args: data}
+}
+
+// ArgsOf reads the args of a job. They are zero where it has none.
+func ArgsOf[A any](j Job) (args A, err error) {
+	if len(j.Args) == 0 {
+		return args, nil
+	}
+	if err := json.Unmarshal(j.Args, &args); err != nil {
+		return args, fmt.Errorf("read what a %s job is for: %w", j.Kind, err)
+	}
+	return args, nil
 }
 
 // Worker does jobs. The error says whether the queue tries again: a *RetryError

@@ -120,6 +120,7 @@ type Service struct {
 	followed    *publish.FollowedHeads
 	suspects    suspects
 	holder      holder
+	jobs        map[ports.JobKind]work
 }
 
 var _ ports.Worker = (*Service)(nil)
@@ -180,10 +181,10 @@ func (s *Service) build() {
 		Configs: s.configs, Targets: s.Store.Targets, Intake: s.Store.Intake, ConfigUse: s.Store.ConfigUse,
 		ConfigReader: s.GitHub.ConfigReader, Retry: s.retry, Log: s.Log, Observe: s.Observe.ConfigPushed,
 	}
-	s.rerequested = &news.Rerequested{Targets: s.Store.Targets, Intake: s.Store.Intake, PullReader: s.GitHub.PullReader, Retry: s.retry}
+	s.rerequested = &news.Rerequested{Targets: s.Store.Targets, Intake: s.Store.Intake, PullReader: s.GitHub.PullReader}
 	s.reported = &news.Reported{
 		Configs: s.configs, Targets: s.Store.Targets, History: s.Store.History, Intake: s.Store.Intake,
-		PeopleReader: s.GitHub.PeopleReader, Retry: s.retry,
+		PeopleReader: s.GitHub.PeopleReader,
 	}
 	s.scanned = &news.Scanned{Scans: s.Store.Scans, Interval: s.ScanInterval, Retry: s.retry}
 	s.commands = &commandrun.Runner{
@@ -193,7 +194,7 @@ func (s *Service) build() {
 	}
 	s.tracker = &issues.Tracker{
 		Configs: s.configs, Deferrals: s.Store.Deferrals, History: s.Store.History, Marks: s.Store.Marks,
-		IssueWriter: s.GitHub.IssueWriter, Leases: s.leases, Retry: s.retry, Log: s.Log, Now: s.Now, WebURL: s.WebURL,
+		IssueWriter: s.GitHub.IssueWriter, Leases: s.leases, Log: s.Log, Now: s.Now, WebURL: s.WebURL,
 		Observe: s.Observe.Issue,
 	}
 	s.deleter = &retention.Deleter{
@@ -227,6 +228,7 @@ func (s *Service) build() {
 		DeliveryLog: s.GitHub.DeliveryLog, InstallationReader: s.GitHub.InstallationReader, PullReader: s.GitHub.PullReader,
 		CheckWriter: s.GitHub.CheckWriter, Leases: s.leases, Log: s.Log, Now: s.Now, TakeIn: s.TakeIn, Observe: s.Observe.Found,
 	}
+	s.jobs = s.works()
 }
 
 func (s *Service) found(what string) {
@@ -239,13 +241,7 @@ func (s *Service) found(what string) {
 // error the ask survives any crash. A run that the delivery makes moot, since
 // the head moved or the pull request was closed, is cancelled at once.
 func (s *Service) Accept(ctx context.Context, d ports.Delivery) (ports.Accepted, error) {
-	if d.Command != nil {
-		c := s.commands.Presentable(*d.Command)
-		d.Command = &c
-	}
-	if d.Config != nil && !s.configs.CarriesConfig(*d.Config) {
-		d.Config = nil
-	}
+	d.Asks = s.kept(d.Asks)
 	acc, err := s.Store.Accept(ctx, d)
 	if err != nil {
 		return acc, fmt.Errorf("store delivery %s: %w", d.GUID, err)
@@ -259,33 +255,21 @@ func (s *Service) Accept(ctx context.Context, d ports.Delivery) (ports.Accepted,
 	return acc, nil
 }
 
-// Work does one job of the queue.
-func (s *Service) Work(ctx context.Context, job ports.Job) error {
-	switch job.Kind {
-	case ports.JobReview, ports.JobPublish:
-		return s.workTarget(ctx, job.Key, job.Kind)
-	case ports.JobCommand:
-		return s.commands.Work(ctx, job.Place, job.CommentID, job.Attempt)
-	case ports.JobRerequest:
-		return s.rerequested.Work(ctx, job)
-	case ports.JobReport:
-		return s.reported.Work(ctx, job)
-	case ports.JobScans:
-		return s.scanned.Work(ctx, job)
-	case ports.JobIssues:
-		return s.tracker.Work(ctx, job)
-	case ports.JobDeliveries:
-		return s.retry.Job(job.Attempt, s.finder.FindDeliveries(ctx))
-	case ports.JobSweep:
-		return s.retry.Job(job.Attempt, s.finder.Sweep(ctx, ports.Sweep{Installation: job.Installation, Granted: job.Granted}))
-	case ports.JobConfig:
-		return s.retry.Job(job.Attempt, s.pushes.Work(ctx, job))
-	case ports.JobForget:
-		return s.retry.Job(job.Attempt, s.deleter.Forget(ctx, *job.Forget))
-	case ports.JobRetention:
-		return s.retry.Job(job.Attempt, s.deleter.Prune(ctx))
+// kept are the asks as they are stored: without secrets in commands, and without pushes
+// to branches that no config is read from.
+func (s *Service) kept(asks []ports.Ask) (kept []ports.Ask) {
+	for _, ask := range asks {
+		switch a := ask.(type) {
+		case ports.Command:
+			ask = s.commands.Presentable(a)
+		case ports.ConfigNews:
+			if !s.configs.CarriesConfig(a) {
+				continue
+			}
+		}
+		kept = append(kept, ask)
 	}
-	return fmt.Errorf("unknown kind of job %q", job.Kind)
+	return kept
 }
 
 // NameWeakening logs what organisations' layers may not loosen; see

@@ -39,17 +39,9 @@ type checkedPull struct {
 // left out are found by the head's SHA.
 const maxNumbers = 100
 
-// readCheckRun takes "Re-run", and the button that asks for the same, on one of
+// read takes "Re-run", and the button that asks for the same, on one of
 // our own check runs, and the end of others'.
-func readCheckRun(d *ports.Delivery, body []byte, app int64) error {
-	var e checkRunEvent
-	if err := decode(body, &e); err != nil {
-		return err
-	}
-	e.apply(d)
-	if err := e.named(); err != nil {
-		return err
-	}
+func (e *checkRunEvent) read(d *ports.Delivery, app int64) error {
 	if e.Action == "completed" && e.CheckRun.App.ID != app {
 		return readScans(d, &e.envelope, ports.ScanNews{
 			HeadSHA: e.CheckRun.HeadSHA, App: e.CheckRun.App.Slug, Check: e.CheckRun.Name, Annotated: e.CheckRun.Output.Annotations > 0,
@@ -64,21 +56,21 @@ func readCheckRun(d *ports.Delivery, body []byte, app int64) error {
 
 // rerequest asks for whatever has a head to be reviewed again. field is where
 // the head stands.
-func (e envelope) rerequest(d *ports.Delivery, field, head string, pulls []checkedPull) error {
+func (e *envelope) rerequest(d *ports.Delivery, field, head string, pulls []checkedPull) error {
 	t, err := e.target()
 	if err = errors.Join(err, matching(field, commitSHA, head)); err != nil {
 		return err
 	}
-	d.Rerequest = &ports.Rerequest{
+	d.Asks = append(d.Asks, ports.Rerequest{
 		Installation: t.Installation, RepoID: t.RepoID, Owner: t.Owner, Name: t.Name,
 		HeadSHA: head, Numbers: e.numbers(pulls),
-	}
+	})
 	return nil
 }
 
 // numbers are the pull requests into this repository: a check on a fork's
 // commit names those into other repositories too.
-func (e envelope) numbers(pulls []checkedPull) []int {
+func (e *envelope) numbers(pulls []checkedPull) []int {
 	var numbers []int
 	for _, p := range pulls {
 		if p.Number > 0 && p.Base.Repo.ID == e.Repository.ID && len(numbers) < maxNumbers {

@@ -12,31 +12,54 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
+// event is the payload of an event that may ask for something.
+type event interface {
+	base() *envelope
+	// named returns an error if the payload lacks the action that it is routed by.
+	named() error
+	// read adds to the delivery what the event asks for. app is the ID of our App.
+	read(d *ports.Delivery, app int64) error
+}
+
+// events has a row for each event that may ask for something.
+var events = map[string]func() event{
+	"pull_request":                payload[pullRequestEvent],
+	"issue_comment":               payload[issueCommentEvent],
+	"pull_request_review":         payload[reviewEvent],
+	"pull_request_review_comment": payload[reviewEvent],
+	"check_run":                   payload[checkRunEvent],
+	"check_suite":                 payload[checkSuiteEvent],
+	"code_scanning_alert":         payload[alertEvent],
+	"merge_group":                 payload[mergeGroupEvent],
+	"push":                        payload[pushEvent],
+	"installation":                payload[installationEvent],
+	"installation_repositories":   payload[installationEvent],
+	"repository":                  payload[repositoryEvent],
+}
+
+// payload returns an empty payload of the type E.
+func payload[E any, P interface {
+	*E
+	event
+}]() event {
+	return P(new(E))
+}
+
 // read fills in what the event's payload asks for.
 func (h *Handler) read(d *ports.Delivery, body []byte) error {
-	switch d.Event {
-	case "pull_request":
-		return readPullRequest(d, body)
-	case "issue_comment":
-		return readIssueComment(d, body)
-	case "pull_request_review", "pull_request_review_comment":
-		return readReview(d, body)
-	case "check_run":
-		return readCheckRun(d, body, h.AppID)
-	case "check_suite":
-		return readCheckSuite(d, body, h.AppID)
-	case "code_scanning_alert":
-		return readAlert(d, body)
-	case "merge_group":
-		return readMergeGroup(d, body)
-	case "push":
-		return readPush(d, body)
-	case "installation", "installation_repositories":
-		return readInstallation(d, body)
-	case "repository":
-		return readRepository(d, body)
+	empty, ok := events[d.Event]
+	if !ok {
+		return readOther(d, body)
 	}
-	return readOther(d, body)
+	e := empty()
+	if err := decode(body, e); err != nil {
+		return err
+	}
+	e.base().apply(d)
+	if err := e.named(); err != nil {
+		return err
+	}
+	return e.read(d, h.AppID)
 }
 
 // envelope is what every event of an installation carries.
@@ -73,8 +96,10 @@ func (a *account) author() account {
 	return *a
 }
 
-// named returns an error if a payload that is routed by its action has none.
-func (e envelope) named() error {
+func (e *envelope) base() *envelope { return e }
+
+// named implements event.
+func (e *envelope) named() error {
 	if e.Action == "" {
 		return errors.New("action is missing")
 	}
@@ -83,7 +108,7 @@ func (e envelope) named() error {
 
 // apply copies what is recorded of every delivery, whether it is routed or
 // not.
-func (e envelope) apply(d *ports.Delivery) {
+func (e *envelope) apply(d *ports.Delivery) {
 	d.Action = recordable(e.Action, maxAction)
 	d.Installation = max(e.Installation.ID, 0)
 	d.RepoID = max(e.Repository.ID, 0)
@@ -91,7 +116,7 @@ func (e envelope) apply(d *ports.Delivery) {
 
 // target starts a target in the payload's repository. It fails if a field
 // that routes is missing or is not what GitHub would send.
-func (e envelope) target() (ports.Target, error) {
+func (e *envelope) target() (ports.Target, error) {
 	t := ports.Target{
 		Installation: e.Installation.ID,
 		RepoID:       e.Repository.ID,

@@ -35,20 +35,22 @@ func FuzzPayload(f *testing.F) {
 
 func checkRoutable(t *testing.T, d ports.Delivery) {
 	t.Helper()
-	var targets []ports.Target
-	if d.Review != nil {
-		targets = append(targets, d.Review.Target)
-	}
-	if d.Close != nil {
-		targets = append(targets, *d.Close)
-	}
-	if d.Command != nil {
-		targets = append(targets, d.Command.Target)
-	}
-	for _, x := range targets {
+	for _, ask := range d.Asks {
+		var x ports.Target
+		needsHead := true
+		switch ask := ask.(type) {
+		case ports.ReviewAsk:
+			x = ask.Target
+		case ports.Close:
+			x = ask.Target
+		case ports.Command:
+			x, needsHead = ask.Target, false
+		default:
+			continue
+		}
 		ok := x.Installation > 0 && x.RepoID > 0 && ownerLogin.MatchString(x.Owner) && repositoryName(x.Name) == nil
 		ok = ok && (x.Kind == ports.TargetGroup || x.Number > 0)
-		ok = ok && (x.HeadSHA == "" && d.Command != nil || commitSHA.MatchString(x.HeadSHA))
+		ok = ok && (x.HeadSHA == "" && !needsHead || commitSHA.MatchString(x.HeadSHA))
 		if !ok {
 			t.Errorf("asks for %+v", x)
 		}

@@ -269,71 +269,64 @@ var (
 	base = ports.Delivery{GUID: "72d3162e-cc78-11e3-81ab-4c9367dc0958", Installation: 7, RepoID: 1001, ReceivedAt: noon}
 )
 
+// headless is a target as comments name it.
+func headless(t ports.Target) ports.Target {
+	t.HeadSHA = ""
+	return t
+}
+
 const envelopeJSON = `"installation":{"id":7},"repository":{"id":1001,"name":"shop","owner":{"login":"acme"}}`
 
 func TestAsks(t *testing.T) {
 	pr := func(action, more string) string {
 		return `{"action":"` + action + `",` + envelopeJSON + `,"pull_request":{"number":12,"head":{"sha":"` + sha1Head + `"}}` + more + `}`
 	}
-	asked := func(reason string, labels bool) func(*ports.Delivery) {
-		return func(d *ports.Delivery) {
-			d.Review = &ports.ReviewAsk{Target: pull, Reason: reason, LabelsOnly: labels}
-		}
+	asked := func(reason string, labels bool) []ports.Ask {
+		return []ports.Ask{ports.ReviewAsk{Target: pull, Reason: reason, LabelsOnly: labels}}
 	}
-	ofType := func(reason string) func(*ports.Delivery) {
-		return func(d *ports.Delivery) {
-			asked(reason, true)(d)
-			d.Review.TypeLabel = true
-		}
+	ofType := func(reason string) []ports.Ask {
+		return []ports.Ask{ports.ReviewAsk{Target: pull, Reason: reason, LabelsOnly: true, TypeLabel: true}}
 	}
-	nothing := func(*ports.Delivery) {}
+	retargeted := func(reason, from, to string) []ports.Ask {
+		return []ports.Ask{ports.Push{Target: pull, Before: ports.Retargeted(from, to)}, ports.ReviewAsk{Target: pull, Reason: reason, Fresh: true}}
+	}
 	tests := map[string]struct {
 		event, action, body string
-		want                func(*ports.Delivery)
+		want                []ports.Ask
 	}{
-		"opened": {"pull_request", "opened", pr("opened", ""), asked("opened", false)},
-		"reopened": {"pull_request", "reopened", pr("reopened", ""), func(d *ports.Delivery) {
-			asked("reopened", false)(d)
-			d.Review.Fresh = true
-		}},
-		"pushed": {"pull_request", "synchronize", pr("synchronize", ""), asked("new commits", false)},
-		"ready":  {"pull_request", "ready_for_review", pr("ready_for_review", ""), asked("ready for review", false)},
-		"draft":  {"pull_request", "converted_to_draft", pr("converted_to_draft", ""), asked("converted to draft", false)},
-		"title":  {"pull_request", "edited", pr("edited", `,"changes":{"title":{"from":"x"}}`), asked("title edited", false)},
-		"body":   {"pull_request", "edited", pr("edited", `,"changes":{"body":{"from":null}}`), asked("description edited", false)},
-		"title, body, base": {"pull_request", "edited", pr("edited", `,"changes":{"title":{},"body":{},"base":{"ref":{}}}`), func(d *ports.Delivery) {
-			asked("title edited, description edited, base changed", false)(d)
-			d.Review.Fresh, d.Push = true, &ports.Push{Target: pull, Before: ports.Retargeted("", "")}
-		}},
-		"base": {"pull_request", "edited", strings.Replace(pr("edited", `,"changes":{"base":{"ref":{"from":"scratch"}}}`), `"pull_request":{`, `"pull_request":{"base":{"ref":"main"},`, 1), func(d *ports.Delivery) {
-			asked("base changed", false)(d)
-			d.Review.Fresh, d.Push = true, &ports.Push{Target: pull, Before: ports.Retargeted("scratch", "main")}
-		}},
-		"edited nothing":  {"pull_request", "edited", pr("edited", `,"changes":{}`), nothing},
-		"labeled":         {"pull_request", "labeled", pr("labeled", `,"label":{"name":"help wanted"}`), asked("label added", true)},
-		"unlabeled":       {"pull_request", "unlabeled", pr("unlabeled", `,"label":{"name":"type: urgent"}`), asked("label removed", true)},
-		"label of a type": {"pull_request", "labeled", pr("labeled", `,"label":{"name":"Type: Bug"}`), ofType("label added")},
-		"deleted label":   {"pull_request", "unlabeled", pr("unlabeled", ""), ofType("label removed")},
-		"closed":          {"pull_request", "closed", pr("closed", ""), func(d *ports.Delivery) { t := pull; d.Close = &t }},
+		"opened":            {"pull_request", "opened", pr("opened", ""), asked("opened", false)},
+		"reopened":          {"pull_request", "reopened", pr("reopened", ""), []ports.Ask{ports.ReviewAsk{Target: pull, Reason: "reopened", Fresh: true}}},
+		"pushed":            {"pull_request", "synchronize", pr("synchronize", ""), asked("new commits", false)},
+		"ready":             {"pull_request", "ready_for_review", pr("ready_for_review", ""), asked("ready for review", false)},
+		"draft":             {"pull_request", "converted_to_draft", pr("converted_to_draft", ""), asked("converted to draft", false)},
+		"title":             {"pull_request", "edited", pr("edited", `,"changes":{"title":{"from":"x"}}`), asked("title edited", false)},
+		"body":              {"pull_request", "edited", pr("edited", `,"changes":{"body":{"from":null}}`), asked("description edited", false)},
+		"title, body, base": {"pull_request", "edited", pr("edited", `,"changes":{"title":{},"body":{},"base":{"ref":{}}}`), retargeted("title edited, description edited, base changed", "", "")},
+		"base":              {"pull_request", "edited", strings.Replace(pr("edited", `,"changes":{"base":{"ref":{"from":"scratch"}}}`), `"pull_request":{`, `"pull_request":{"base":{"ref":"main"},`, 1), retargeted("base changed", "scratch", "main")},
+		"edited nothing":    {"pull_request", "edited", pr("edited", `,"changes":{}`), nil},
+		"labeled":           {"pull_request", "labeled", pr("labeled", `,"label":{"name":"help wanted"}`), asked("label added", true)},
+		"unlabeled":         {"pull_request", "unlabeled", pr("unlabeled", `,"label":{"name":"type: urgent"}`), asked("label removed", true)},
+		"label of a type":   {"pull_request", "labeled", pr("labeled", `,"label":{"name":"Type: Bug"}`), ofType("label added")},
+		"deleted label":     {"pull_request", "unlabeled", pr("unlabeled", ""), ofType("label removed")},
+		"closed":            {"pull_request", "closed", pr("closed", ""), []ports.Ask{ports.Close{Target: pull}}},
 		"merged": {"pull_request", "closed", strings.Replace(pr("closed", ""), `"pull_request":{`, `"pull_request":{"merged":true,`, 1),
-			func(d *ports.Delivery) { t := pull; d.Close, d.Merged = &t, true }},
-		"assigned":           {"pull_request", "assigned", pr("assigned", ""), nothing},
-		"action of tomorrow": {"pull_request", "blessed", pr("blessed", ""), nothing},
+			[]ports.Ask{ports.Close{Target: pull, Merged: true}}},
+		"assigned":           {"pull_request", "assigned", pr("assigned", ""), nil},
+		"action of tomorrow": {"pull_request", "blessed", pr("blessed", ""), nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) { checkAsk(t, tt.event, tt.action, tt.body, tt.want) })
 	}
 }
 
-func checkAsk(t *testing.T, event, action, body string, want func(*ports.Delivery)) {
+func checkAsk(t *testing.T, event, action, body string, want []ports.Ask) {
 	t.Helper()
 	var b inbox
 	if w := serve(newHandler(t, &b, nil), delivery(event, body)); w.Code != 202 {
 		t.Fatalf("status %d: %s", w.Code, w.Body)
 	}
 	expected := base
-	expected.Event, expected.Action = event, action
-	want(&expected)
+	expected.Event, expected.Action, expected.Asks = event, action, want
 	if diff := cmp.Diff([]ports.Delivery{expected}, b.got); diff != "" {
 		t.Errorf("delivery (-want +got):\n%s", diff)
 	}
@@ -358,15 +351,10 @@ func TestMergeGroup(t *testing.T) {
 		queue + "main/pr-104-" + sha1Base[:10]:           0,
 		"refs/heads/something-else":                      0,
 	} {
-		checkAsk(t, "merge_group", "checks_requested", group("checks_requested", ref), func(d *ports.Delivery) {
-			d.Review = &ports.ReviewAsk{Target: target(number, ref), Reason: "entered the merge queue"}
-		})
+		checkAsk(t, "merge_group", "checks_requested", group("checks_requested", ref), []ports.Ask{ports.ReviewAsk{Target: target(number, ref), Reason: "entered the merge queue"}})
 	}
 	ref := queue + "main/pr-104-" + sha1Base
-	checkAsk(t, "merge_group", "destroyed", group("destroyed", ref), func(d *ports.Delivery) {
-		g := target(104, ref)
-		d.Close = &g
-	})
+	checkAsk(t, "merge_group", "destroyed", group("destroyed", ref), []ports.Ask{ports.Close{Target: target(104, ref)}})
 	for name, body := range map[string]string{
 		"no head":            strings.Replace(group("checks_requested", ref), sha1Head, "", 1),
 		"no base":            strings.Replace(group("checks_requested", ref), `"`+sha1Base+`",`, `"",`, 1),
@@ -392,34 +380,29 @@ func TestComments(t *testing.T) {
 		}
 		return body
 	}
-	command := func(name, sender, author string) func(*ports.Delivery) {
-		return func(d *ports.Delivery) {
-			target := pull
-			target.HeadSHA = ""
-			d.Command = &ports.Command{Place: ports.PlaceConversation, CommentID: 55, Target: target, Sender: sender, Author: author, Name: name, ReceivedAt: noon}
-		}
+	command := func(name, sender, author string) []ports.Ask {
+		return []ports.Ask{ports.Command{Place: ports.PlaceConversation, CommentID: 55, Target: headless(pull), Sender: sender, Author: author, Name: name, ReceivedAt: noon}}
 	}
-	nothing := func(*ports.Delivery) {}
 	tests := map[string]struct {
 		action, body string
-		want         func(*ports.Delivery)
+		want         []ports.Ask
 	}{
 		"a command":             {"created", comment(), command("review", "bob", "alice")},
 		"a subcommand":          {"created", comment("/review", "/review help"), command("help", "bob", "alice")},
 		"on a bot's PR":         {"created", comment(`"alice","type":"User"`, `"renovate[bot]","type":"Bot"`), command("review", "bob", "renovate[bot]")},
 		"on a deleted author's": {"created", comment(`{"login":"alice","type":"User"}`, `null`), command("review", "bob", "ghost")},
-		"words":                 {"created", comment("/review", "please review"), nothing},
-		"edited":                {"edited", comment(`"created"`, `"edited"`), nothing},
-		"deleted":               {"deleted", comment(`"created"`, `"deleted"`), nothing},
-		"on an issue":           {"created", comment(`,"pull_request":{"url":"u"}`, ``), nothing},
-		"by a bot":              {"created", comment(`"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nothing},
-		"by a bot for a person": {"created", comment(`"sender":{"login":"bob","type":"User"}`, `"sender":{"login":"bob","type":"Bot"}`), nothing},
-		"by an App in a name":   {"created", comment(`"id":55,`, `"id":55,"performed_via_github_app":{"id":9},`), nothing},
+		"words":                 {"created", comment("/review", "please review"), nil},
+		"edited":                {"edited", comment(`"created"`, `"edited"`), nil},
+		"deleted":               {"deleted", comment(`"created"`, `"deleted"`), nil},
+		"on an issue":           {"created", comment(`,"pull_request":{"url":"u"}`, ``), nil},
+		"by a bot":              {"created", comment(`"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nil},
+		"by a bot for a person": {"created", comment(`"sender":{"login":"bob","type":"User"}`, `"sender":{"login":"bob","type":"Bot"}`), nil},
+		"by an App in a name":   {"created", comment(`"id":55,`, `"id":55,"performed_via_github_app":{"id":9},`), nil},
 		"by no App":             {"created", comment(`"id":55,`, `"id":55,"performed_via_github_app":null,`), command("review", "bob", "alice")},
-		"sent by someone else":  {"created", comment(`"sender":{"login":"bob"`, `"sender":{"login":"eve"`), nothing},
-		"by a mannequin":        {"created", comment(`"bob","type":"User"`, `"bob","type":"Mannequin"`), nothing},
+		"sent by someone else":  {"created", comment(`"sender":{"login":"bob"`, `"sender":{"login":"eve"`), nil},
+		"by a mannequin":        {"created", comment(`"bob","type":"User"`, `"bob","type":"Mannequin"`), nil},
 		// Nothing of a comment that commands nothing is routed by.
-		"words, fields missing": {"created", comment(`"id":55,`, ``, "/review", "thanks"), nothing},
+		"words, fields missing": {"created", comment(`"id":55,`, ``, "/review", "thanks"), nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) { checkAsk(t, "issue_comment", tt.action, tt.body, tt.want) })
@@ -453,35 +436,30 @@ func TestReviewsCommand(t *testing.T) {
 		return body
 	}
 	const words, line = "pull_request_review", "pull_request_review_comment"
-	said := func(place ports.CommentPlace, at time.Time) func(*ports.Delivery) {
-		return func(d *ports.Delivery) {
-			target := pull
-			target.HeadSHA = ""
-			d.Command = &ports.Command{
-				Place: place, CommentID: 55, Target: target, Sender: "bob", Author: "alice", Name: "dismiss", Args: "0f3a not ours", ReceivedAt: at,
-			}
-		}
+	said := func(place ports.CommentPlace, author string, at time.Time) []ports.Ask {
+		return []ports.Ask{ports.Command{
+			Place: place, CommentID: 55, Target: headless(pull), Sender: "bob", Author: author, Name: "dismiss", Args: "0f3a not ours", ReceivedAt: at,
+		}}
 	}
-	dismissal := func(place ports.CommentPlace) func(*ports.Delivery) { return said(place, noon) }
-	nothing := func(*ports.Delivery) {}
+	dismissal := func(place ports.CommentPlace) []ports.Ask { return said(place, "alice", noon) }
 	for name, tt := range map[string]struct {
 		event, action, body string
-		want                func(*ports.Delivery)
+		want                []ports.Ask
 	}{
 		"a review":                            {words, "submitted", event("review", "submitted"), dismissal(ports.PlaceReview)},
-		"a review without words":              {words, "submitted", event("review", "submitted", `"/review dismiss 0f3a not  ours"`, "null"), nothing},
-		"a review, edited":                    {words, "edited", event("review", "edited"), nothing},
-		"a review, dismissed":                 {words, "dismissed", event("review", "dismissed"), nothing},
-		"a review by a bot":                   {words, "submitted", event("review", "submitted", `"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nothing},
+		"a review without words":              {words, "submitted", event("review", "submitted", `"/review dismiss 0f3a not  ours"`, "null"), nil},
+		"a review, edited":                    {words, "edited", event("review", "edited"), nil},
+		"a review, dismissed":                 {words, "dismissed", event("review", "dismissed"), nil},
+		"a review by a bot":                   {words, "submitted", event("review", "submitted", `"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nil},
 		"a comment":                           {line, "created", event("comment", "created"), dismissal(ports.PlaceReviewLine)},
-		"a comment, edited":                   {line, "edited", event("comment", "edited"), nothing},
-		"a comment, deleted":                  {line, "deleted", event("comment", "deleted"), nothing},
-		"a comment by a bot":                  {line, "created", event("comment", "created", `"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nothing},
-		"sent by someone else":                {line, "created", event("comment", "created", `"sender":{"login":"bob"`, `"sender":{"login":"eve"`), nothing},
-		"a deleted author's":                  {line, "created", event("comment", "created", `{"login":"alice","type":"User"}`, `null`), func(d *ports.Delivery) { dismissal(ports.PlaceReviewLine)(d); d.Command.Author = "ghost" }},
-		"closed":                              {line, "created", event("comment", "created", `"state":"open"`, `"state":"closed"`), nothing},
-		"a thread, resolved":                  {"pull_request_review_thread", "resolved", event("thread", "resolved"), nothing},
-		"a review that was lost for an hour":  {words, "submitted", event("review", "submitted", `"id":55,`, `"id":55,"submitted_at":"2026-11-20T11:00:00Z",`), said(ports.PlaceReview, noon.Add(-time.Hour))},
+		"a comment, edited":                   {line, "edited", event("comment", "edited"), nil},
+		"a comment, deleted":                  {line, "deleted", event("comment", "deleted"), nil},
+		"a comment by a bot":                  {line, "created", event("comment", "created", `"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nil},
+		"sent by someone else":                {line, "created", event("comment", "created", `"sender":{"login":"bob"`, `"sender":{"login":"eve"`), nil},
+		"a deleted author's":                  {line, "created", event("comment", "created", `{"login":"alice","type":"User"}`, `null`), said(ports.PlaceReviewLine, "ghost", noon)},
+		"closed":                              {line, "created", event("comment", "created", `"state":"open"`, `"state":"closed"`), nil},
+		"a thread, resolved":                  {"pull_request_review_thread", "resolved", event("thread", "resolved"), nil},
+		"a review that was lost for an hour":  {words, "submitted", event("review", "submitted", `"id":55,`, `"id":55,"submitted_at":"2026-11-20T11:00:00Z",`), said(ports.PlaceReview, "alice", noon.Add(-time.Hour))},
 		"a comment by a clock that is behind": {line, "created", event("comment", "created", `"id":55,`, `"id":55,"created_at":"2026-11-20T11:59:30Z",`), dismissal(ports.PlaceReviewLine)},
 		"a comment from the future":           {line, "created", event("comment", "created", `"id":55,`, `"id":55,"created_at":"2027-11-20T12:00:00Z",`), dismissal(ports.PlaceReviewLine)},
 	} {
@@ -510,31 +488,26 @@ func TestReportsInComments(t *testing.T) {
 			`"comment":{"id":55,"body":"` + body + `","user":{"login":"bob","type":"User"}},"changes":{"body":{"from":"` + before + `"}},"sender":{"login":"carol","type":"User"}}`
 		return strings.NewReplacer(edits...).Replace(text)
 	}
-	report := func(d *ports.Delivery) {
-		target := pull
-		target.HeadSHA = ""
-		d.Report = &ports.ReportNews{Target: target, Author: "bob"}
-	}
-	nothing := func(*ports.Delivery) {}
+	report := []ports.Ask{ports.ReportNews{Target: headless(pull), Author: "bob"}}
 	tests := map[string]struct {
 		action, body string
-		want         func(*ports.Delivery)
+		want         []ports.Ask
 	}{
 		"created":     {"created", comment("created", section, ""), report},
 		"edited":      {"edited", comment("edited", section, section), report},
 		"edited into": {"edited", comment("edited", section, "Soon."), report},
 		"edited out":  {"edited", comment("edited", "Withdrawn.", section), report},
 		"deleted":     {"deleted", comment("deleted", section, ""), report},
-		"pinned":      {"pinned", comment("pinned", section, ""), nothing},
-		"words":       {"created", comment("created", "See the machine-readable review data.", ""), nothing},
-		"quoted":      {"created", comment("created", "> ## Machine-Readable Review Data", ""), nothing},
-		"on an issue": {"created", comment("created", section, "", `,"pull_request":{"url":"u"}`, ""), nothing},
-		"on a closed": {"created", comment("created", section, "", `"number":12`, `"number":12,"state":"closed"`), nothing},
-		"by a bot":    {"created", comment("created", section, "", `"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nothing},
+		"pinned":      {"pinned", comment("pinned", section, ""), nil},
+		"words":       {"created", comment("created", "See the machine-readable review data.", ""), nil},
+		"quoted":      {"created", comment("created", "> ## Machine-Readable Review Data", ""), nil},
+		"on an issue": {"created", comment("created", section, "", `,"pull_request":{"url":"u"}`, ""), nil},
+		"on a closed": {"created", comment("created", section, "", `"number":12`, `"number":12,"state":"closed"`), nil},
+		"by a bot":    {"created", comment("created", section, "", `"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nil},
 		"by an app's": {"edited", comment("edited", section, "", `"carol","type":"User"`, `"tidy[bot]","type":"Bot"`), report},
-		"by an author": {"created", comment("created", `/review\n`+section, "", "carol", "bob"), func(d *ports.Delivery) {
-			report(d)
-			d.Command = &ports.Command{Place: ports.PlaceConversation, CommentID: 55, Target: d.Report.Target, Sender: "bob", Author: "alice", Name: "review", ReceivedAt: noon}
+		"by an author": {"created", comment("created", `/review\n`+section, "", "carol", "bob"), []ports.Ask{
+			ports.Command{Place: ports.PlaceConversation, CommentID: 55, Target: headless(pull), Sender: "bob", Author: "alice", Name: "review", ReceivedAt: noon},
+			report[0],
 		}},
 	}
 	for name, tt := range tests {
@@ -555,26 +528,23 @@ func TestCheckRuns(t *testing.T) {
 	check := func(action, app, pulls string) string {
 		return `{"action":"` + action + `",` + envelopeJSON + `,"check_run":{"head_sha":"` + sha1Head + `","app":` + app + `,"pull_requests":` + pulls + `}}`
 	}
-	rerun := func(numbers ...int) func(*ports.Delivery) {
-		return func(d *ports.Delivery) {
-			d.Rerequest = &ports.Rerequest{Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop", HeadSHA: sha1Head, Numbers: numbers}
-		}
+	rerun := func(numbers ...int) []ports.Ask {
+		return []ports.Ask{ports.Rerequest{Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop", HeadSHA: sha1Head, Numbers: numbers}}
 	}
-	nothing := func(*ports.Delivery) {}
 	const two = `[{"number":12,"base":{"repo":{"id":1001}}},{"number":3,"base":{"repo":{"id":9}}},{"number":14,"base":{"repo":{"id":1001}}}]`
 	tests := map[string]struct {
 		action, body string
-		want         func(*ports.Delivery)
+		want         []ports.Ask
 	}{
 		"ours":        {"rerequested", check("rerequested", `{"id":42}`, two), rerun(12, 14)},
 		"of a fork":   {"rerequested", check("rerequested", `{"id":42}`, `[]`), rerun()},
-		"another's":   {"rerequested", check("rerequested", `{"id":43}`, two), nothing},
-		"nobody's":    {"rerequested", check("rerequested", `null`, two), nothing},
-		"completed":   {"completed", check("completed", `{"id":42}`, two), nothing},
+		"another's":   {"rerequested", check("rerequested", `{"id":43}`, two), nil},
+		"nobody's":    {"rerequested", check("rerequested", `null`, two), nil},
+		"completed":   {"completed", check("completed", `{"id":42}`, two), nil},
 		"our button":  {"requested_action", strings.Replace(check("requested_action", `{"id":42}`, two), `{`, `{"requested_action":{"identifier":"review"},`, 1), rerun(12, 14)},
-		"its button":  {"requested_action", strings.Replace(check("requested_action", `{"id":43}`, two), `{`, `{"requested_action":{"identifier":"review"},`, 1), nothing},
-		"old button":  {"requested_action", strings.Replace(check("requested_action", `{"id":42}`, two), `{`, `{"requested_action":{"identifier":"fix"},`, 1), nothing},
-		"our created": {"created", check("created", `{"id":42}`, two), nothing},
+		"its button":  {"requested_action", strings.Replace(check("requested_action", `{"id":43}`, two), `{`, `{"requested_action":{"identifier":"review"},`, 1), nil},
+		"old button":  {"requested_action", strings.Replace(check("requested_action", `{"id":42}`, two), `{`, `{"requested_action":{"identifier":"fix"},`, 1), nil},
+		"our created": {"created", check("created", `{"id":42}`, two), nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) { checkAsk(t, "check_run", tt.action, tt.body, tt.want) })
@@ -608,32 +578,31 @@ func TestNewsOfOthersFindings(t *testing.T) {
 	instances := func(action, a, b string) string {
 		return fmt.Sprintf(`{"action":%q,%s,"ref":null,"alert":{"instances":[{"ref":%q},{"ref":%q}]}}`, action, envelopeJSON, a, b)
 	}
-	news := func(n ports.ScanNews) func(*ports.Delivery) {
+	news := func(n ports.ScanNews) []ports.Ask {
 		n.RepoID = 1001
-		return func(d *ports.Delivery) { d.Scans = &n }
+		return []ports.Ask{n}
 	}
-	nothing := func(*ports.Delivery) {}
 	tests := map[string]struct {
 		event, action, body string
-		want                func(*ports.Delivery)
+		want                []ports.Ask
 	}{
 		"annotated":         {"check_run", "completed", check("completed", `{"id":43,"slug":"ci"}`, 2), news(ports.ScanNews{HeadSHA: sha1Head, App: "ci", Check: "lint", Annotated: true})},
 		"not annotated":     {"check_run", "completed", check("completed", `{"id":43,"slug":"ci"}`, 0), news(ports.ScanNews{HeadSHA: sha1Head, App: "ci", Check: "lint"})},
-		"ours":              {"check_run", "completed", check("completed", `{"id":42,"slug":"reviewgate"}`, 2), nothing},
-		"begun":             {"check_run", "created", check("created", `{"id":43,"slug":"ci"}`, 2), nothing},
+		"ours":              {"check_run", "completed", check("completed", `{"id":42,"slug":"reviewgate"}`, 2), nil},
+		"begun":             {"check_run", "created", check("created", `{"id":43,"slug":"ci"}`, 2), nil},
 		"a suite":           {"check_suite", "completed", suite("completed", 43), news(ports.ScanNews{HeadSHA: sha1Head, App: "ci"})},
-		"our suite":         {"check_suite", "completed", suite("completed", 42), nothing},
-		"a suite requested": {"check_suite", "requested", suite("requested", 43), nothing},
+		"our suite":         {"check_suite", "completed", suite("completed", 42), nil},
+		"a suite requested": {"check_suite", "requested", suite("requested", 43), nil},
 		"an alert":          {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12/merge"), news(ports.ScanNews{Number: 12})},
 		"of the head":       {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12/head"), news(ports.ScanNews{Number: 12})},
-		"of a branch":       {"code_scanning_alert", "appeared_in_branch", alert("refs/heads/main"), nothing},
-		"of nothing":        {"code_scanning_alert", "appeared_in_branch", alert(""), nothing},
-		"of an odd ref":     {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12/merge/x"), nothing},
+		"of a branch":       {"code_scanning_alert", "appeared_in_branch", alert("refs/heads/main"), nil},
+		"of nothing":        {"code_scanning_alert", "appeared_in_branch", alert(""), nil},
+		"of an odd ref":     {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12/merge/x"), nil},
 		"of a person":       {"code_scanning_alert", "reopened_by_user", instance("reopened_by_user", "", "refs/pull/12/merge"), news(ports.ScanNews{Number: 12})},
 		"listed":            {"code_scanning_alert", "closed_by_user", instances("closed_by_user", "refs/heads/main", "refs/pull/12/head"), news(ports.ScanNews{Number: 12})},
-		"of a person, main": {"code_scanning_alert", "closed_by_user", instance("closed_by_user", "", "refs/heads/main"), nothing},
-		"of a branch now":   {"code_scanning_alert", "fixed", instance("fixed", "refs/heads/main", "refs/pull/12/merge"), nothing},
-		"of a long number":  {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12345678901234567890/merge"), nothing},
+		"of a person, main": {"code_scanning_alert", "closed_by_user", instance("closed_by_user", "", "refs/heads/main"), nil},
+		"of a branch now":   {"code_scanning_alert", "fixed", instance("fixed", "refs/heads/main", "refs/pull/12/merge"), nil},
+		"of a long number":  {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12345678901234567890/merge"), nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) { checkAsk(t, tt.event, tt.action, tt.body, tt.want) })
@@ -693,9 +662,12 @@ func TestInstallationEvents(t *testing.T) {
 		if w.Code != http.StatusAccepted || len(b.got) != 1 {
 			t.Fatalf("%s %s: status %d", tc.event, tc.action, w.Code)
 		}
-		got := b.got[0].Sweep
-		if tc.sweeps != (got != nil) || got != nil && (got.Installation != 7 || got.Granted != (tc.action == "new_permissions_accepted")) {
-			t.Errorf("%s %s asks for the sweep %+v", tc.event, tc.action, got)
+		var want []ports.Ask
+		if tc.sweeps {
+			want = []ports.Ask{ports.Sweep{Installation: 7, Granted: tc.action == "new_permissions_accepted"}}
+		}
+		if diff := cmp.Diff(want, b.got[0].Asks); diff != "" {
+			t.Errorf("%s %s asks for something else (-want +got):\n%s", tc.event, tc.action, diff)
 		}
 	}
 	var b inbox
@@ -708,18 +680,17 @@ func TestCheckSuites(t *testing.T) {
 	suite := func(action, app string) string {
 		return `{"action":"` + action + `",` + envelopeJSON + `,"check_suite":{"head_sha":"` + sha1Head + `","app":` + app + `,"pull_requests":[{"number":12,"base":{"repo":{"id":1001}}},{"number":3,"base":{"repo":{"id":9}}}]}}`
 	}
-	nothing := func(*ports.Delivery) {}
 	for name, tt := range map[string]struct {
 		action, body string
-		want         func(*ports.Delivery)
+		want         []ports.Ask
 	}{
-		"ours": {"rerequested", suite("rerequested", `{"id":42}`), func(d *ports.Delivery) {
-			d.Rerequest = &ports.Rerequest{Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop", HeadSHA: sha1Head, Numbers: []int{12}}
+		"ours": {"rerequested", suite("rerequested", `{"id":42}`), []ports.Ask{
+			ports.Rerequest{Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop", HeadSHA: sha1Head, Numbers: []int{12}},
 		}},
-		"another's": {"rerequested", suite("rerequested", `{"id":43}`), nothing},
-		"nobody's":  {"rerequested", suite("rerequested", `null`), nothing},
-		"requested": {"requested", suite("requested", `{"id":42}`), nothing},
-		"completed": {"completed", suite("completed", `{"id":42}`), nothing},
+		"another's": {"rerequested", suite("rerequested", `{"id":43}`), nil},
+		"nobody's":  {"rerequested", suite("rerequested", `null`), nil},
+		"requested": {"requested", suite("requested", `{"id":42}`), nil},
+		"completed": {"completed", suite("completed", `{"id":42}`), nil},
 	} {
 		t.Run(name, func(t *testing.T) { checkAsk(t, "check_suite", tt.action, tt.body, tt.want) })
 	}
@@ -735,35 +706,34 @@ func TestPushes(t *testing.T) {
 	commits := func(all ...string) string { return `"commits":[` + strings.Join(all, ",") + `]` }
 	commit := func(list, file string) string { return `{"id":"` + sha1Head + `","` + list + `":["` + file + `"]}` }
 	repo := ports.Target{Kind: ports.TargetPull, Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop"}
-	to := func(branch string) func(*ports.Delivery) {
-		return func(d *ports.Delivery) { d.Config = &ports.ConfigNews{Repository: repo, Branch: branch} }
+	to := func(branch string) []ports.Ask {
+		return []ports.Ask{ports.ConfigNews{Repository: repo, Branch: branch}}
 	}
-	nothing := func(*ports.Delivery) {}
 	const own = ".github/reviewgate/review-rules.json"
 	repeated := func(n int) string {
 		return commits(strings.Split(strings.TrimSuffix(strings.Repeat(commit("added", "a")+"\n", n), "\n"), "\n")...)
 	}
 	for name, tt := range map[string]struct {
 		body string
-		want func(*ports.Delivery)
+		want []ports.Ask
 	}{
 		"adds config":        {push("refs/heads/main", commits(commit("added", "a"), commit("added", own))), to("")},
 		"changes config":     {push("refs/heads/main", commits(commit("modified", own), commit("modified", "a"))), to("")},
 		"removes config":     {push("refs/heads/main", commits(commit("removed", own))), to("")},
 		"the directory":      {push("refs/heads/main", commits(commit("added", ".github/reviewgate"))), to("")},
 		"another branch":     {push("refs/heads/release/1", commits(commit("added", own))), to("release/1")},
-		"no config":          {push("refs/heads/main", commits(commit("added", ".github/reviewgates/x"))), nothing},
+		"no config":          {push("refs/heads/main", commits(commit("added", ".github/reviewgates/x"))), nil},
 		"no commits":         {push("refs/heads/main", commits()), to("")},
 		"commits null":       {push("refs/heads/main", `"commits":null`), to("")},
 		"not up to its head": {push("refs/heads/main", commits(`{"id":"x","added":["a"]}`)), to("")},
 		"created":            {push("refs/heads/main", `"created":true,`+commits(commit("added", "a"))), to("")},
 		"forced":             {push("refs/heads/main", `"forced":true,`+commits(commit("added", "a"))), to("")},
 		"20 commits":         {push("refs/heads/main", repeated(20)), to("")},
-		"21 commits":         {push("refs/heads/main", repeated(21)), nothing},
+		"21 commits":         {push("refs/heads/main", repeated(21)), nil},
 		"2048 commits":       {push("refs/heads/main", repeated(2048)), to("")},
-		"deleted":            {push("refs/heads/main", `"deleted":true,`+commits()), nothing},
-		"a tag":              {push("refs/tags/v1", commits(commit("added", own))), nothing},
-		"no ref":             {push("", commits(commit("added", own))), nothing},
+		"deleted":            {push("refs/heads/main", `"deleted":true,`+commits()), nil},
+		"a tag":              {push("refs/tags/v1", commits(commit("added", own))), nil},
+		"no ref":             {push("", commits(commit("added", own))), nil},
 	} {
 		t.Run(name, func(t *testing.T) { checkAsk(t, "push", "", tt.body, tt.want) })
 	}
@@ -781,10 +751,11 @@ func TestPushes(t *testing.T) {
 
 // What is gone for good is forgotten, and none must never read as all.
 func TestGoodbyes(t *testing.T) {
-	forget := func(repos ...int64) *ports.Forget { return &ports.Forget{Installation: 7, Repos: repos} }
+	forget := func(repos ...int64) []ports.Ask { return []ports.Ask{ports.Forget{Installation: 7, Repos: repos}} }
+	moved := []ports.Ask{ports.ConfigNews{Repository: ports.Target{Kind: ports.TargetPull, Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop"}, Was: "acme/shop"}}
 	for _, tt := range []struct {
 		event, body string
-		want        *ports.Forget
+		want        []ports.Ask
 		status      int
 	}{
 		{"installation", `{"action":"deleted","installation":{"id":7}}`, forget(), 202},
@@ -797,14 +768,14 @@ func TestGoodbyes(t *testing.T) {
 		{"installation_repositories", `{"action":"removed","repositories_removed":[{"id":1}]}`, nil, 400},
 		{"repository", `{"action":"deleted",` + envelopeJSON + `}`, forget(1001), 202},
 		{"repository", `{"action":"deleted","installation":{"id":7}}`, nil, 400},
-		{"repository", `{"action":"transferred",` + envelopeJSON + `}`, nil, 202},
-		{"repository", `{"action":"renamed",` + envelopeJSON + `}`, nil, 202},
+		{"repository", `{"action":"transferred",` + envelopeJSON + `}`, moved, 202},
+		{"repository", `{"action":"renamed",` + envelopeJSON + `}`, moved, 202},
 	} {
 		var b inbox
 		w := serve(newHandler(t, &b, nil), delivery(tt.event, tt.body))
-		var got *ports.Forget
+		var got []ports.Ask
 		if len(b.got) > 0 {
-			got = b.got[0].Forget
+			got = b.got[0].Asks
 		}
 		if diff := cmp.Diff(tt.want, got); w.Code != tt.status || diff != "" {
 			t.Errorf("%s %s: status %d, want %d (-want +got):\n%s", tt.event, tt.body, w.Code, tt.status, diff)

@@ -14,27 +14,19 @@ type installationEvent struct {
 	} `json:"repositories_removed"`
 }
 
-// readInstallation takes the news that the App may see again what it could not
+// read takes the news that the App may see again what it could not
 // see before, and that it may not see any more what it could. What happened
 // while it could not came without webhooks, or could not be reviewed. A new
 // installation asks for nothing: pull requests that were open before it wait for
 // their next push. One that is suspended may be unsuspended.
-func readInstallation(d *ports.Delivery, body []byte) error {
-	var e installationEvent
-	if err := decode(body, &e); err != nil {
-		return err
-	}
-	e.apply(d)
-	if err := e.named(); err != nil {
-		return err
-	}
+func (e *installationEvent) read(d *ports.Delivery, _ int64) error {
 	switch d.Event + "." + e.Action {
 	case "installation.unsuspend", "installation_repositories.added":
-		d.Sweep = &ports.Sweep{Installation: e.Installation.ID}
+		d.Asks = append(d.Asks, ports.Sweep{Installation: e.Installation.ID})
 	case "installation.new_permissions_accepted":
-		d.Sweep = &ports.Sweep{Installation: e.Installation.ID, Granted: true}
+		d.Asks = append(d.Asks, ports.Sweep{Installation: e.Installation.ID, Granted: true})
 	case "installation.deleted":
-		d.Forget = &ports.Forget{Installation: e.Installation.ID}
+		d.Asks = append(d.Asks, ports.Forget{Installation: e.Installation.ID})
 	case "installation_repositories.removed":
 		return e.readRemoved(d)
 	default:
@@ -47,13 +39,13 @@ func (e *installationEvent) readRemoved(d *ports.Delivery) error {
 	if len(e.Removed) == 0 {
 		return nil // none must not read as all
 	}
-	f := &ports.Forget{Installation: e.Installation.ID}
+	f := ports.Forget{Installation: e.Installation.ID}
 	for i, r := range e.Removed {
 		if r.ID <= 0 {
 			return positive(fmt.Sprintf("repositories_removed[%d].id", i), r.ID)
 		}
 		f.Repos = append(f.Repos, r.ID)
 	}
-	d.Forget = f
+	d.Asks = append(d.Asks, f)
 	return positive("installation.id", e.Installation.ID)
 }

@@ -26,26 +26,18 @@ type issueCommentEvent struct {
 	Sender account `json:"sender"`
 }
 
-// readIssueComment looks for a slash command and for a review report in a
+// read looks for a slash command and for a review report in a
 // comment on an open pull request by a person: bots, ours among them, say
 // nothing that counts.
-func readIssueComment(d *ports.Delivery, body []byte) error {
-	var e issueCommentEvent
-	if err := decode(body, &e); err != nil {
-		return err
-	}
-	e.apply(d)
-	if err := e.named(); err != nil {
-		return err
-	}
+func (e *issueCommentEvent) read(d *ports.Delivery, _ int64) error {
 	if e.Issue.PullRequest == nil || e.Issue.State == "closed" || e.Comment.User.Type != "User" {
 		return nil
 	}
-	err := e.readReport(d)
+	var err error
 	if e.Action == "created" { // edits never command
-		err = errors.Join(readCommand(d, ports.PlaceConversation, e.Comment, e.Sender, e.Issue.User.author(), e.pull), err)
+		err = readCommand(d, ports.PlaceConversation, e.Comment, e.Sender, e.Issue.User.author(), e.pull)
 	}
-	return err
+	return errors.Join(err, e.readReport(d))
 }
 
 // readReport looks for a review report that came, changed or went.
@@ -62,7 +54,7 @@ func (e *issueCommentEvent) readReport(d *ports.Delivery) error {
 	if err = errors.Join(err, matching("comment.user.login", ownerLogin, e.Comment.User.Login)); err != nil {
 		return err
 	}
-	d.Report = &ports.ReportNews{Target: t, Author: e.Comment.User.Login}
+	d.Asks = append(d.Asks, ports.ReportNews{Target: t, Author: e.Comment.User.Login})
 	return nil
 }
 

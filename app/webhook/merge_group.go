@@ -17,15 +17,7 @@ type mergeGroupEvent struct {
 	} `json:"merge_group"`
 }
 
-func readMergeGroup(d *ports.Delivery, body []byte) error {
-	var e mergeGroupEvent
-	if err := decode(body, &e); err != nil {
-		return err
-	}
-	e.apply(d)
-	if err := e.named(); err != nil {
-		return err
-	}
+func (e *mergeGroupEvent) read(d *ports.Delivery, _ int64) error {
 	if e.Action != "checks_requested" && e.Action != "destroyed" {
 		return nil
 	}
@@ -34,10 +26,10 @@ func readMergeGroup(d *ports.Delivery, body []byte) error {
 		return err
 	}
 	if e.Action == "destroyed" {
-		d.Close = &t
+		d.Asks = append(d.Asks, ports.Close{Target: t})
 		return nil
 	}
-	d.Review = &ports.ReviewAsk{Target: t, Reason: "entered the merge queue"}
+	d.Asks = append(d.Asks, ports.ReviewAsk{Target: t, Reason: "entered the merge queue"})
 	return nil
 }
 

@@ -42,15 +42,7 @@ type pullRequestEvent struct {
 	} `json:"changes"`
 }
 
-func readPullRequest(d *ports.Delivery, body []byte) error {
-	var e pullRequestEvent
-	if err := decode(body, &e); err != nil {
-		return err
-	}
-	e.apply(d)
-	if err := e.named(); err != nil {
-		return err
-	}
+func (e *pullRequestEvent) read(d *ports.Delivery, _ int64) error {
 	reason := e.reason()
 	// Edits and labels of a closed pull request are nothing to review.
 	if e.Action != "closed" && (reason == "" || e.PullRequest.State == "closed") {
@@ -61,17 +53,20 @@ func readPullRequest(d *ports.Delivery, body []byte) error {
 		return err
 	}
 	if e.Action == "closed" {
-		d.Close, d.Merged = &t, e.PullRequest.Merged
+		d.Asks = append(d.Asks, ports.Close{Target: t, Merged: e.PullRequest.Merged})
 		return nil
 	}
-	d.Review = &ports.ReviewAsk{Target: t, Reason: reason, Fresh: e.fresh(), At: e.PullRequest.UpdatedAt, Before: e.before()}
+	ask := ports.ReviewAsk{Target: t, Reason: reason, Fresh: e.fresh(), At: e.PullRequest.UpdatedAt, Before: e.before()}
 	if user := e.PullRequest.User; user != nil {
-		d.Review.Author = max(0, user.ID)
+		ask.Author = max(0, user.ID)
 	}
-	d.Push = e.push(t)
 	if e.Action == "labeled" || e.Action == "unlabeled" {
-		d.Review.LabelsOnly, d.Review.TypeLabel = true, e.typeLabel()
+		ask.LabelsOnly, ask.TypeLabel = true, e.typeLabel()
 	}
+	if push := e.push(t); push != nil {
+		d.Asks = append(d.Asks, *push)
+	}
+	d.Asks = append(d.Asks, ask)
 	return nil
 }
 

@@ -23,23 +23,15 @@ type reviewEvent struct {
 	Sender  account `json:"sender"`
 }
 
-// readReview looks for a slash command in the words of a review that was
+// read looks for a slash command in the words of a review that was
 // submitted, or in a comment on a line that was made. Edits never command.
-func readReview(d *ports.Delivery, body []byte) error {
-	var e reviewEvent
-	if err := decode(body, &e); err != nil {
-		return err
-	}
-	e.apply(d)
-	if err := e.named(); err != nil {
-		return err
-	}
+func (e *reviewEvent) read(d *ports.Delivery, _ int64) error {
 	if e.PullRequest.State == "closed" {
 		return nil
 	}
 	switch author := e.PullRequest.User.author(); {
 	case d.Event == "pull_request_review" && e.Action == "submitted":
-		if err := readCommand(d, ports.PlaceReview, e.Review.said, e.Sender, author, e.pull); err != nil || d.Command != nil {
+		if err := readCommand(d, ports.PlaceReview, e.Review.said, e.Sender, author, e.pull); err != nil || len(d.Asks) > 0 {
 			return err
 		}
 		return e.readOpinion(d, author)

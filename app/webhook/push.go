@@ -27,14 +27,12 @@ type pushEvent struct {
 	} `json:"commits"`
 }
 
-// readPush takes the news that config may have changed. Whether the branch is
+// named implements event. Pushes have no action.
+func (*pushEvent) named() error { return nil }
+
+// read takes the news that config may have changed. Whether the branch is
 // one that carries config is for the use case to say, unless it is no branch.
-func readPush(d *ports.Delivery, body []byte) error {
-	var e pushEvent
-	if err := decode(body, &e); err != nil {
-		return err
-	}
-	e.apply(d)
+func (e *pushEvent) read(d *ports.Delivery, _ int64) error {
 	branch, ok := strings.CutPrefix(e.Ref, "refs/heads/")
 	if !ok || e.Deleted || !e.mayTouchConfig() {
 		return nil
@@ -45,10 +43,10 @@ func readPush(d *ports.Delivery, body []byte) error {
 		return err
 	}
 	t.Kind = ports.TargetPull
-	d.Config = &ports.ConfigNews{Repository: t, Branch: branch}
 	if branch == e.Repository.DefaultBranch {
-		d.Config.Branch = ""
+		branch = ""
 	}
+	d.Asks = append(d.Asks, ports.ConfigNews{Repository: t, Branch: branch})
 	return nil
 }
 

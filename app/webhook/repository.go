@@ -30,25 +30,17 @@ func (e *repositoryEvent) was() (owner, name string) {
 	return cmp.Or(from.Organization.Login, from.User.Login, e.Repository.Owner.Login), cmp.Or(e.Changes.Repository.Name.From, e.Repository.Name)
 }
 
-// readRepository takes the news that a repository was deleted, or that it has another
+// read takes the news that a repository was deleted, or that it has another
 // name or owner. A moved one is found by its id, and its open pull requests are
 // reviewed again, since config goes by names. If the App is not installed at the new
 // owner, the old owner's installation reports that it lost the repository.
-func readRepository(d *ports.Delivery, body []byte) error {
-	var e repositoryEvent
-	if err := decode(body, &e); err != nil {
-		return err
-	}
-	e.apply(d)
-	if err := e.named(); err != nil {
-		return err
-	}
+func (e *repositoryEvent) read(d *ports.Delivery, _ int64) error {
 	if e.Installation.ID == 0 { // a webhook of somebody else's than the App's
 		return nil
 	}
 	switch e.Action {
 	case "renamed", "transferred":
-		return readMove(d, &e)
+		return e.readMove(d)
 	case "deleted":
 	default:
 		return nil
@@ -56,17 +48,17 @@ func readRepository(d *ports.Delivery, body []byte) error {
 	if err := errors.Join(positive("installation.id", e.Installation.ID), positive("repository.id", e.Repository.ID)); err != nil {
 		return err
 	}
-	d.Forget = &ports.Forget{Installation: e.Installation.ID, Repos: []int64{e.Repository.ID}}
+	d.Asks = append(d.Asks, ports.Forget{Installation: e.Installation.ID, Repos: []int64{e.Repository.ID}})
 	return nil
 }
 
-func readMove(d *ports.Delivery, e *repositoryEvent) error {
+func (e *repositoryEvent) readMove(d *ports.Delivery) error {
 	t, err := e.target()
 	owner, name := e.was()
 	if err := errors.Join(err, matching("changes.owner.from", ownerLogin, owner), repositoryName(name)); err != nil {
 		return err
 	}
 	t.Kind = ports.TargetPull
-	d.Config = &ports.ConfigNews{Repository: t, Was: owner + "/" + name}
+	d.Asks = append(d.Asks, ports.ConfigNews{Repository: t, Was: owner + "/" + name})
 	return nil
 }

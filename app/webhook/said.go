@@ -71,10 +71,10 @@ func command(d *ports.Delivery, place ports.CommentPlace, s said, sender, author
 	if err != nil {
 		return err
 	}
-	d.Command = &ports.Command{
+	d.Asks = append(d.Asks, ports.Command{
 		Place: place, CommentID: s.ID, Target: t, Sender: sender.Login, Author: author.Login,
 		SenderID: sender.ID, AuthorID: author.ID,
 		Name: name, Args: args, ReceivedAt: s.came(d.ReceivedAt),
-	}
+	})
 	return nil
 }

@@ -24,7 +24,7 @@ func readScans(d *ports.Delivery, e *envelope, n ports.ScanNews) error {
 		return err
 	}
 	n.RepoID, n.App, n.Check = e.Repository.ID, recordable(n.App, maxCheckName), recordable(n.Check, maxCheckName)
-	d.Scans = &n
+	d.Asks = append(d.Asks, n)
 	return nil
 }
 
@@ -60,17 +60,9 @@ func (e *alertEvent) refs() []string {
 // pullRef is a ref of a pull request.
 var pullRef = regexp.MustCompile(`^refs/pull/([1-9][0-9]{0,8})/(merge|head)$`)
 
-// readAlert takes news of a code scanning alert of a pull request. What happens
+// read takes news of a code scanning alert of a pull request. What happens
 // to alerts of branches is seen when their pull requests are analysed next.
-func readAlert(d *ports.Delivery, body []byte) error {
-	var e alertEvent
-	if err := decode(body, &e); err != nil {
-		return err
-	}
-	e.apply(d)
-	if err := e.named(); err != nil {
-		return err
-	}
+func (e *alertEvent) read(d *ports.Delivery, _ int64) error {
 	var of []string
 	for _, ref := range e.refs() {
 		if of = pullRef.FindStringSubmatch(ref); of != nil {
@@ -84,6 +76,6 @@ func readAlert(d *ports.Delivery, body []byte) error {
 		return err
 	}
 	number, _ := strconv.Atoi(of[1]) // nine digits
-	d.Scans = &ports.ScanNews{RepoID: e.Repository.ID, Number: number}
+	d.Asks = append(d.Asks, ports.ScanNews{RepoID: e.Repository.ID, Number: number})
 	return nil
 }

@@ -226,7 +226,7 @@ func TestJobThatAlwaysTimesOutIsGivenUp(t *testing.T) {
 	key := w.state(pr).Key()
 	for range 8 {
 		ctx, cancel := context.WithTimeout(w.Context(), 200*time.Millisecond)
-		err := w.App.Inside().Service.Work(ctx, ports.Job{Kind: ports.JobReview, Key: key})
+		err := w.App.Inside().Service.Work(ctx, ports.NewJob(ports.JobReview, ports.TargetJob{Key: key}))
 		cancel()
 		t.Logf("%v", err)
 		now = now.Add(31 * time.Minute)
@@ -390,10 +390,12 @@ func TestCommandSurvivesAnOutage(t *testing.T) {
 	w.Idle()
 	heal := w.GH.On("POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions", func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") })
 	id := pr.Comment("alice", "/review").ID
-	err := w.App.Inside().Service.Work(w.Context(), ports.Job{Kind: ports.JobCommand, Place: ports.PlaceConversation, CommentID: id, Attempt: 19})
+	job := ports.NewJob(ports.JobCommand, ports.CommandJob{Place: ports.PlaceConversation, CommentID: id})
+	job.Attempt = 19
+	err := w.App.Inside().Service.Work(w.Context(), job)
 	for err == nil || errors.Is(err, ports.ErrNotFound) {
 		time.Sleep(10 * time.Millisecond)
-		err = w.App.Inside().Service.Work(w.Context(), ports.Job{Kind: ports.JobCommand, Place: ports.PlaceConversation, CommentID: id, Attempt: 19})
+		err = w.App.Inside().Service.Work(w.Context(), job)
 	}
 	var retry *ports.RetryError
 	if !errors.As(err, &retry) {
@@ -428,8 +430,9 @@ func TestRerequestIsObeyedOnce(t *testing.T) {
 	w := start(t)
 	pr := w.Open(apptest.Clean())
 	w.Idle()
-	job := ports.Job{Kind: ports.JobRerequest, Attempt: 1, Rerequest: &ports.Rerequest{
-		Installation: w.GH.InstallationID("acme"), RepoID: w.Repo.ID(), Owner: "acme", Name: "shop", HeadSHA: pr.HeadSHA(), Numbers: []int{pr.Number}}}
+	job := ports.Rerequest{
+		Installation: w.GH.InstallationID("acme"), RepoID: w.Repo.ID(), Owner: "acme", Name: "shop", HeadSHA: pr.HeadSHA(), Numbers: []int{pr.Number},
+	}.Job("a delivery")
 	for range 2 {
 		if err := w.App.Inside().Service.Work(t.Context(), job); err != nil {
 			t.Fatal(err)

@@ -207,7 +207,7 @@ func TestCommandsAllAtOnce(t *testing.T) {
 	}
 	var got []string
 	for _, id := range said {
-		job := ports.Job{Kind: ports.JobCommand, Place: ports.PlaceConversation, CommentID: id, Attempt: 1}
+		job := ports.NewJob(ports.JobCommand, ports.CommandJob{Place: ports.PlaceConversation, CommentID: id})
 		if err := w.App.Inside().Service.Work(w.Context(), job); err != nil {
 			t.Fatal(err)
 		}

@@ -47,92 +47,58 @@ func (s *core) accept(ctx context.Context, t tx, d ports.Delivery) (ports.Accept
 		}
 	}
 
-	var a ports.Accepted
+	a := ports.Accepted{NoOp: true}
 	gone, err := installationGone(ctx, t, d.Installation)
 	if err != nil {
 		return a, err
 	}
-	if gone && d.Forget == nil {
-		a.NoOp = true
-		return a, nil
-	}
-	if d.Forget != nil && len(d.Forget.Repos) == 0 {
-		// What comes after this, and before all is deleted, must not stay.
-		if err := s.markGone(ctx, t, d.Forget.Installation); err != nil {
-			return a, err
+	for _, ask := range d.Asks {
+		if _, forget := ask.(ports.Forget); gone && !forget {
+			continue
 		}
-	}
-	if d.Push != nil {
-		if err := savePush(ctx, t, *d.Push); err != nil {
-			return a, err
-		}
-	}
-	asked := false
-	if d.Review != nil {
-		ok, err := s.acceptReview(ctx, t, d.GUID, *d.Review, &a)
+		asked, err := s.acceptAsk(ctx, t, acceptance{Delivery: d, again: again, Accepted: &a}, ask)
 		if err != nil {
 			return a, err
 		}
-		asked = asked || ok
+		a.NoOp = a.NoOp && !asked
 	}
-	if d.Close != nil {
-		if a.Closed, err = s.closeTarget(ctx, t, *d.Close); err != nil {
-			return a, err
-		}
-		a.Key = d.Close.Key()
-		asked = asked || a.Closed
-		if a.Closed && d.Merged {
-			if _, err := t.insertJob(ctx, issuesArgs{Ask: ports.IssuesAsk{Target: *d.Close}, Delivery: d.GUID}); err != nil {
-				return a, err
+	return a, nil
+}
+
+// acceptance is a delivery, and what becomes of it.
+type acceptance struct {
+	ports.Delivery
+	again bool // it came before, and what it asked for was given up
+	*ports.Accepted
+}
+
+// acceptAsk stores one ask, and reports whether it asks for any work.
+func (s *core) acceptAsk(ctx context.Context, t tx, d acceptance, ask ports.Ask) (asked bool, err error) {
+	switch ask := ask.(type) {
+	case ports.Push:
+		return false, savePush(ctx, t, ask)
+	case ports.ReviewAsk:
+		return s.acceptReview(ctx, t, d, ask)
+	case ports.Close:
+		return s.acceptClose(ctx, t, d, ask)
+	case ports.Command:
+		return s.acceptCommand(ctx, t, d, ask)
+	case ports.ScanNews:
+		return s.acceptScans(ctx, t, ask)
+	case ports.Forget:
+		if len(ask.Repos) == 0 {
+			// What comes after this, and before all is deleted, must not stay.
+			if err := s.markGone(ctx, t, ask.Installation); err != nil {
+				return false, err
 			}
 		}
 	}
-	if d.Command != nil {
-		ok, err := s.acceptCommand(ctx, t, d, again)
-		if err != nil {
-			return a, err
-		}
-		asked = asked || ok
+	job, ok := ask.(ports.JobAsk)
+	if !ok {
+		return false, fmt.Errorf("accept a delivery: it asks for %T, which is not known", ask)
 	}
-	if d.Rerequest != nil {
-		if _, err := t.insertJob(ctx, rerequestArgs{Rerequest: *d.Rerequest, Delivery: d.GUID}); err != nil {
-			return a, err
-		}
-		asked = true
-	}
-	if d.Report != nil {
-		if _, err := t.insertJob(ctx, reportArgs{Report: *d.Report, Delivery: d.GUID}); err != nil {
-			return a, err
-		}
-		asked = true
-	}
-	if d.Scans != nil {
-		ok, err := s.acceptScans(ctx, t, *d.Scans)
-		if err != nil {
-			return a, err
-		}
-		asked = asked || ok
-	}
-	if d.Config != nil {
-		if _, err := t.insertJob(ctx, configArgs{News: *d.Config, Delivery: d.GUID}); err != nil {
-			return a, err
-		}
-		asked = true
-	}
-	if d.Forget != nil {
-		if _, err := t.insertJob(ctx, forgetArgs{Forget: *d.Forget, Delivery: d.GUID}); err != nil {
-			return a, err
-		}
-		asked = true
-	}
-	if d.Sweep != nil {
-		if _, err := t.insertJob(ctx, sweepArgs{Installation: d.Sweep.Installation, Granted: d.Sweep.Granted, Delivery: d.GUID}); err != nil {
-			return a, err
-		}
-		asked = true
-	}
-	a.NoOp = !asked
-	return a, nil
+	_, err = t.insertJob(ctx, job.Job(d.GUID))
+	return true, err
 }
 
 // wasGivenUp reports whether a delivery that was seen before counts again:
@@ -166,7 +132,7 @@ const deliveryGivenUp = `(d.gave_up = 1 OR EXISTS (
 	SELECT 1 FROM targets t WHERE t.key = d.target_key
 	AND t.gave_up = 1 AND t.wanted = t.done AND d.generation > t.gave_up_after))`
 
-func (s *core) acceptReview(ctx context.Context, t tx, guid string, ask ports.ReviewAsk, a *ports.Accepted) (asked bool, err error) {
+func (s *core) acceptReview(ctx context.Context, t tx, d acceptance, ask ports.ReviewAsk) (asked bool, err error) {
 	if ask.LabelsOnly {
 		var reads pipeline.LabelsRead // none of a target that is not known
 		err := t.row(ctx, `SELECT reads_labels FROM targets WHERE key = ?`, ask.Target.Key()).Scan(&reads)
@@ -181,11 +147,22 @@ func (s *core) acceptReview(ctx context.Context, t tx, guid string, ask ports.Re
 	if err != nil {
 		return false, err
 	}
-	a.Key, a.HeadMoved = ask.Target.Key(), r.headMoved
-	if _, err := t.exec(ctx, `UPDATE deliveries SET target_key = ?, generation = ? WHERE guid = ?`, a.Key, r.wanted, guid); err != nil {
+	d.Key, d.HeadMoved = ask.Target.Key(), r.headMoved
+	if _, err := t.exec(ctx, `UPDATE deliveries SET target_key = ?, generation = ? WHERE guid = ?`, d.Key, r.wanted, d.GUID); err != nil {
 		return false, fmt.Errorf("note what the delivery raised: %w", err)
 	}
 	return true, nil
+}
+
+// acceptClose closes the target if it is known. A merge asks for a job that brings the
+// repository's issues up to date.
+func (s *core) acceptClose(ctx context.Context, t tx, d acceptance, ask ports.Close) (asked bool, err error) {
+	d.Key = ask.Target.Key()
+	if d.Closed, err = s.closeTarget(ctx, t, ask.Target); err != nil || !d.Closed || !ask.Merged {
+		return d.Closed, err
+	}
+	_, err = t.insertJob(ctx, ports.NewJob(ports.JobIssues, ports.IssuesJob{Ask: ports.IssuesAsk{Target: ask.Target}, Delivery: d.GUID}))
+	return true, err
 }
 
 func (s *core) closeTarget(ctx context.Context, t tx, g ports.Target) (known bool, err error) {
@@ -202,8 +179,7 @@ func (s *core) closeTarget(ctx context.Context, t tx, g ports.Target) (known boo
 
 // acceptCommand stores a command and its job, unless the comment's command is
 // known: GUIDs aren't signed, comment ids are.
-func (s *core) acceptCommand(ctx context.Context, t tx, d ports.Delivery, again bool) (asked bool, err error) {
-	c := *d.Command
+func (s *core) acceptCommand(ctx context.Context, t tx, d acceptance, c ports.Command) (asked bool, err error) {
 	if c.ReceivedAt.IsZero() {
 		c.ReceivedAt = d.ReceivedAt
 	}
@@ -222,10 +198,10 @@ func (s *core) acceptCommand(ctx context.Context, t tx, d ports.Delivery, again 
 	if err != nil {
 		return false, fmt.Errorf("store the command: %w", err)
 	}
-	if inserted == 0 && !again {
+	if inserted == 0 && !d.again {
 		return false, nil
 	}
-	_, err = t.insertJob(ctx, commandArgs{Place: c.Place, CommentID: c.CommentID, Delivery: d.GUID})
+	_, err = t.insertJob(ctx, ports.NewJob(ports.JobCommand, ports.CommandJob{Place: c.Place, CommentID: c.CommentID, Delivery: d.GUID}))
 	return true, err
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
+
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // backend is what differs from database to database: how a transaction is
@@ -59,7 +61,7 @@ type tx interface {
 
 	// insertJob inserts a job, unless an equal one is alive: then it returns
 	// the state of that one.
-	insertJob(ctx context.Context, args jobArgs) (alive rivertype.JobState, err error)
+	insertJob(ctx context.Context, j ports.Job) (alive rivertype.JobState, err error)
 	// adoptJobs makes jobs that are marked as running available again, and
 	// drops the leadership of River's maintenance. Only a lone process may.
 	adoptJobs(ctx context.Context) (n int, err error)

@@ -82,7 +82,7 @@ func measureBurst(b *testing.B, s *store.Store, insert func(int) error) (accept,
 			g := ports.Target{Kind: ports.TargetPull, RepoID: 1, Owner: "acme", Name: "shop", Number: i % pulls, HeadSHA: fmt.Sprint("head-", i)}
 			_, err := s.Accept(context.Background(), ports.Delivery{
 				GUID: fmt.Sprint("guid-", i), Event: "pull_request", Action: "synchronize", RepoID: 1, ReceivedAt: time.Now(),
-				Review: &ports.ReviewAsk{Target: g, Reason: "pushed"},
+				Asks: []ports.Ask{ports.ReviewAsk{Target: g, Reason: "pushed"}},
 			})
 			return err
 		})
@@ -163,7 +163,7 @@ type savingWorker struct {
 const latency = 50 * time.Millisecond
 
 func (w savingWorker) Work(ctx context.Context, j ports.Job) error {
-	l, ok, err := w.Acquire(ctx, j.Key, "worker", time.Minute)
+	l, ok, err := w.Acquire(ctx, store.KeyOf(j), "worker", time.Minute)
 	if err != nil || !ok {
 		return err
 	}
@@ -254,7 +254,7 @@ func BenchmarkWake(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		g := ports.Target{Kind: ports.TargetPull, RepoID: 1, Number: i}
 		start := time.Now()
-		if _, err := s.Accept(context.Background(), ports.Delivery{GUID: fmt.Sprint(i), Review: &ports.ReviewAsk{Target: g}}); err != nil {
+		if _, err := s.Accept(context.Background(), ports.Delivery{GUID: fmt.Sprint(i), Asks: []ports.Ask{ports.ReviewAsk{Target: g}}}); err != nil {
 			b.Fatal(err)
 		}
 		took = append(took, (<-began).Sub(start))
@@ -288,7 +288,7 @@ func BenchmarkTitleEdit(b *testing.B) {
 		}
 		r.Review.Facts.Files = append(r.Review.Facts.Files, f)
 	}
-	if _, err := s.Accept(b.Context(), ports.Delivery{GUID: "opened", Event: "pull_request", Review: &ports.ReviewAsk{Target: g}}); err != nil {
+	if _, err := s.Accept(b.Context(), ports.Delivery{GUID: "opened", Event: "pull_request", Asks: []ports.Ask{ports.ReviewAsk{Target: g}}}); err != nil {
 		b.Fatal(err)
 	}
 	size := func() (n int64) {

@@ -28,9 +28,8 @@ const childEnv = "REVIEWGATE_STORE_TEST_CHILD"
 
 const childPulls = 20
 
-func childDelivery(guid string, i int) ports.Delivery {
-	g := ports.Target{Kind: ports.TargetPull, RepoID: 1, Owner: "acme", Name: "shop", Number: i%childPulls + 1, HeadSHA: fmt.Sprint("head-", i)}
-	return ports.Delivery{GUID: guid, Event: "pull_request", Review: &ports.ReviewAsk{Target: g, Reason: "pushed"}}
+func childTarget(i int) ports.Target {
+	return ports.Target{Kind: ports.TargetPull, RepoID: 1, Owner: "acme", Name: "shop", Number: i%childPulls + 1, HeadSHA: fmt.Sprint("head-", i)}
 }
 
 // leaseWorker reviews and publishes under leases that outlive the test unless
@@ -41,12 +40,12 @@ type leaseWorker struct {
 }
 
 func (w leaseWorker) Work(ctx context.Context, j ports.Job) error {
-	l, ok, err := w.Acquire(ctx, j.Key, w.Process(), time.Hour)
+	l, ok, err := w.Acquire(ctx, store.KeyOf(j), w.Process(), time.Hour)
 	if err != nil || !ok {
 		return err
 	}
-	w.work(j.Key)
-	r, err := w.UnpublishedReview(ctx, j.Key)
+	w.work(store.KeyOf(j))
+	r, err := w.UnpublishedReview(ctx, store.KeyOf(j))
 	switch {
 	case err != nil:
 		return err
@@ -105,7 +104,7 @@ func child(url string) {
 		go func() {
 			for i := n; ; i += 4 {
 				guid := fmt.Sprintf("%d-%d", os.Getpid(), i)
-				if _, err := s.Accept(context.Background(), childDelivery(guid, i)); err != nil {
+				if _, err := s.Accept(context.Background(), push(guid, childTarget(i))); err != nil {
 					fail(err)
 				}
 				fmt.Println(guid)
@@ -166,7 +165,7 @@ func killAtAnyMoment(t *testing.T, url string, within time.Duration) {
 		t.Errorf("delivery %s was acknowledged and is not known", d.GUID)
 	}
 	for i, guid := range sample.Of(t, 50, acknowledged) {
-		a, err := s.Accept(t.Context(), childDelivery(guid, i))
+		a, err := s.Accept(t.Context(), push(guid, childTarget(i)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +204,7 @@ func runAndKill(t *testing.T, url string) (guids []string) {
 func unfinished(t *testing.T, s *store.Store) (n int) {
 	t.Helper()
 	for i := range childPulls {
-		st, err := s.Target(t.Context(), childDelivery("", i).Review.Target.Key())
+		st, err := s.Target(t.Context(), childTarget(i).Key())
 		if errors.Is(err, ports.ErrNotFound) {
 			continue // none of its deliveries came through
 		}

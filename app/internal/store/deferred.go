@@ -213,7 +213,7 @@ func (s deferrals) DeferredRepositories(ctx context.Context) ([]ports.Target, er
 // AskIssues implements ports.Store.
 func (s deferrals) AskIssues(ctx context.Context, a ports.IssuesAsk) error {
 	return s.db.write(ctx, func(t tx) error {
-		_, err := t.insertJob(ctx, issuesArgs{Ask: a})
+		_, err := t.insertJob(ctx, ports.NewJob(ports.JobIssues, ports.IssuesJob{Ask: a}))
 		return err
 	})
 }

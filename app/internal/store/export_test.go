@@ -1,6 +1,10 @@
 package store
 
-import "context"
+import (
+	"context"
+
+	"github.com/reviewgate/reviewgate/app/ports"
+)
 
 // Prepare creates the tables of a database, for tests that copy it.
 func Prepare(url string) error {
@@ -10,3 +14,6 @@ func Prepare(url string) error {
 	}
 	return s.Close()
 }
+
+// KeyOf is the key of the target that a job is a step of.
+func KeyOf(j ports.Job) string { return idsOf(j).Key }

@@ -35,9 +35,9 @@ func backAndForth(t *testing.T, url string, dialect goose.Dialect, dir, driver, 
 		t.Fatal(err)
 	}
 	for guid, place := range map[string]ports.CommentPlace{"a": ports.PlaceConversation, "b": ports.PlaceReview, "c": ports.PlaceReviewLine} {
-		d := ports.Delivery{GUID: guid, Event: "issue_comment", Command: &ports.Command{
+		d := ports.Delivery{GUID: guid, Event: "issue_comment", Asks: []ports.Ask{ports.Command{
 			Place: place, CommentID: 7, Target: pull, Sender: "ann", Author: "bob", Name: "dismiss", Args: "0f3a in " + string(place),
-		}}
+		}}}
 		if _, err := s.Accept(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}

@@ -52,7 +52,7 @@ func pull(number int, head string) ports.Target {
 }
 
 func push(guid string, g ports.Target) ports.Delivery {
-	return ports.Delivery{GUID: guid, Event: "pull_request", Review: &ports.ReviewAsk{Target: g, Reason: "pushed"}}
+	return ports.Delivery{GUID: guid, Event: "pull_request", Asks: []ports.Ask{ports.ReviewAsk{Target: g, Reason: "pushed"}}}
 }
 
 func mustAccept(t *testing.T, s *store.Store, d ports.Delivery) ports.Accepted {

@@ -2,14 +2,16 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river/rivertype"
+
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // postgresTx is a tx on pgx.Tx.
@@ -54,8 +56,9 @@ func (t *postgresTx) alone(ctx context.Context, name string) error {
 	return nil
 }
 
-func (t *postgresTx) insertJob(ctx context.Context, args jobArgs) (rivertype.JobState, error) {
-	return t.jobs.insert(ctx, t.tx, validArgs{args})
+func (t *postgresTx) insertJob(ctx context.Context, j ports.Job) (rivertype.JobState, error) {
+	j.Args = withoutNUL(slices.Clone(j.Args))
+	return t.jobs.insert(ctx, t.tx, j)
 }
 
 // adoptJobs fails: other processes may be at work.
@@ -110,19 +113,8 @@ func validText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd")
 }
 
-// validArgs is jobArgs whose JSON PostgreSQL stores: that has no NUL either.
-type validArgs struct{ jobArgs }
-
-func (a validArgs) MarshalJSON() ([]byte, error) {
-	data, err := json.Marshal(a.jobArgs)
-	if err != nil {
-		return nil, err
-	}
-	return withoutNUL(data), nil
-}
-
-// withoutNUL replaces each \u0000 in JSON, but not a backslash followed by
-// u0000.
+// withoutNUL replaces each \u0000 in JSON, which PostgreSQL does not store, but not a
+// backslash followed by u0000.
 func withoutNUL(data []byte) []byte {
 	const nul, replacement = `\u0000`, `\ufffd`
 	for i := 0; i+len(nul) <= len(data); i++ {

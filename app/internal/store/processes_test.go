@@ -64,7 +64,7 @@ func TestDeadProcessIsTakenOver(t *testing.T) {
 	// Its two workers are busy for good, so that it takes nothing up itself.
 	startTestQueue(t, dead, 2, func(ctx context.Context, j ports.Job) error {
 		if j.Kind == ports.JobReview {
-			if _, ok, err := dead.Acquire(ctx, j.Key, dead.process, time.Hour); !ok || err != nil {
+			if _, ok, err := dead.Acquire(ctx, KeyOf(j), dead.process, time.Hour); !ok || err != nil {
 				t.Error(ok, err)
 			}
 		}
@@ -73,7 +73,7 @@ func TestDeadProcessIsTakenOver(t *testing.T) {
 		return nil
 	})
 	t.Cleanup(func() { close(end) })
-	_, err := dead.Accept(t.Context(), ports.Delivery{GUID: "1", Review: &ports.ReviewAsk{Target: g}, Command: &ports.Command{Place: ports.PlaceReviewLine, CommentID: 7, Target: g}})
+	_, err := dead.Accept(t.Context(), ports.Delivery{GUID: "1", Asks: []ports.Ask{ports.ReviewAsk{Target: g}, ports.Command{Place: ports.PlaceReviewLine, CommentID: 7, Target: g}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,11 +85,11 @@ func TestDeadProcessIsTakenOver(t *testing.T) {
 	var crashes atomic.Int64
 	startTestQueue(t, alive, 8, func(ctx context.Context, j ports.Job) error {
 		if j.Kind == ports.JobReview {
-			l, ok, err := alive.Acquire(ctx, j.Key, alive.process, time.Hour)
+			l, ok, err := alive.Acquire(ctx, KeyOf(j), alive.process, time.Hour)
 			if err != nil || !ok {
 				return err
 			}
-			st, err := alive.Target(ctx, j.Key)
+			st, err := alive.Target(ctx, KeyOf(j))
 			if err != nil {
 				return err
 			}
@@ -116,8 +116,9 @@ func TestDeadProcessIsTakenOver(t *testing.T) {
 			t.Fatalf("taken up: %v; want the review and the command", got)
 		}
 	}
-	if j := got[ports.JobCommand]; j.Place != ports.PlaceReviewLine || j.CommentID != 7 || j.Attempt != 2 {
-		t.Errorf("command = %+v, want the second attempt at 7", j)
+	j := got[ports.JobCommand]
+	if c, err := ports.ArgsOf[ports.CommandJob](j); err != nil || c.Place != ports.PlaceReviewLine || c.CommentID != 7 || j.Attempt != 2 {
+		t.Errorf("command %+v, attempt %d (%v); want the second attempt at 7", c, j.Attempt, err)
 	}
 	if crashes.Load() != 1 {
 		t.Errorf("crashes = %d, want 1", crashes.Load())

@@ -57,7 +57,7 @@ const (
 // the interval has passed, whose least is a second. While one is alive no other
 // is inserted.
 type Periodic struct {
-	Kind  ports.JobKind // JobDeliveries, JobRetention, or JobSweep, which is of all installations
+	Kind  ports.JobKind // with ports.JobRules.Periodic
 	Every time.Duration
 }
 
@@ -96,18 +96,9 @@ func NewQueue(s *Store, worker ports.Worker, opts QueueOptions) (*Queue, error) 
 	q := &Queue{store: s, worker: worker, opts: opts, stopRescue: func() {}}
 
 	workers := river.NewWorkers()
-	river.AddWorker(workers, &jobWorker[reviewArgs]{queue: q})
-	river.AddWorker(workers, &jobWorker[publishArgs]{queue: q})
-	river.AddWorker(workers, &jobWorker[commandArgs]{queue: q})
-	river.AddWorker(workers, &jobWorker[rerequestArgs]{queue: q})
-	river.AddWorker(workers, &jobWorker[reportArgs]{queue: q})
-	river.AddWorker(workers, &jobWorker[scansArgs]{queue: q})
-	river.AddWorker(workers, &jobWorker[issuesArgs]{queue: q})
-	river.AddWorker(workers, &jobWorker[deliveriesArgs]{queue: q})
-	river.AddWorker(workers, &jobWorker[sweepArgs]{queue: q})
-	river.AddWorker(workers, &jobWorker[configArgs]{queue: q})
-	river.AddWorker(workers, &jobWorker[forgetArgs]{queue: q})
-	river.AddWorker(workers, &jobWorker[retentionArgs]{queue: q})
+	for kind := range rules {
+		river.AddWorkerArgs(workers, riverArgs{kind: kind}, &jobWorker{queue: q})
+	}
 	periodic, err := periodicJobs(opts.Periodic)
 	if err != nil {
 		return nil, err
@@ -138,22 +129,16 @@ func NewQueue(s *Store, worker ports.Worker, opts QueueOptions) (*Queue, error) 
 
 func periodicJobs(all []Periodic) (jobs []*river.PeriodicJob, err error) {
 	for _, p := range all {
-		var args jobArgs
-		switch p.Kind {
-		case ports.JobDeliveries:
-			args = deliveriesArgs{}
-		case ports.JobSweep:
-			args = sweepArgs{}
-		case ports.JobRetention:
-			args = retentionArgs{}
-		default:
+		args := rules[p.Kind].Periodic
+		if args == nil {
 			return nil, fmt.Errorf("make periodic jobs: %q is not such a kind", p.Kind)
 		}
 		if p.Every < time.Second {
 			return nil, fmt.Errorf("make periodic jobs: %s for %q is less than a second", p.Every, p.Kind)
 		}
+		j := ports.NewJob(p.Kind, args)
 		jobs = append(jobs, river.NewPeriodicJob(river.PeriodicInterval(p.Every),
-			func() (river.JobArgs, *river.InsertOpts) { return args, args.options() },
+			func() (river.JobArgs, *river.InsertOpts) { return riverArgs{j.Kind, j.Args}, insertOptions(j) },
 			&river.PeriodicJobOpts{ID: string(p.Kind), RunOnStart: true}))
 	}
 	return jobs, nil
@@ -266,24 +251,24 @@ func (q *Queue) Ready(ctx context.Context) error {
 	return nil
 }
 
-// jobWorker hands River's jobs of one kind to the queue.
-type jobWorker[A jobArgs] struct {
-	river.WorkerDefaults[A]
+// jobWorker hands River's jobs to the queue.
+type jobWorker struct {
+	river.WorkerDefaults[riverArgs]
 	queue *Queue
 }
 
-func (w *jobWorker[A]) Work(ctx context.Context, j *river.Job[A]) error {
-	return w.queue.work(ctx, j.JobRow, j.Args)
+func (w *jobWorker) Work(ctx context.Context, j *river.Job[riverArgs]) error {
+	return w.queue.work(ctx, j.JobRow)
 }
 
 // work does a job, and logs how that went.
-func (q *Queue) work(ctx context.Context, row *rivertype.JobRow, args jobArgs) error {
-	job := args.job()
-	job.Attempt = row.Attempt + snoozes(row)
-	t := &trail.Trail{Kind: string(job.Kind), Job: row.ID, Attempt: job.Attempt, Target: job.Key, Delivery: args.delivery()}
+func (q *Queue) work(ctx context.Context, row *rivertype.JobRow) error {
+	job := ports.Job{Kind: ports.JobKind(row.Kind), Args: row.EncodedArgs, Attempt: row.Attempt + snoozes(row)}
+	ids := idsOf(job)
+	t := &trail.Trail{Kind: row.Kind, Job: row.ID, Attempt: job.Attempt, Target: ids.Key, Delivery: ids.Delivery}
 	ctx, end := q.opts.Begin(trail.With(ctx, t), t)
 	begun := time.Now()
-	outcome, line, err := q.attempt(ctx, row, args, job)
+	outcome, line, err := q.attempt(ctx, row, job, ids)
 	defer end(outcome)
 	line.EmbedObject(t).EmbedObject(t.About()).Int("attempt", t.Attempt).Float64("took_ms", float64(time.Since(begun).Microseconds())/1000).
 		Msg("job " + strings.ReplaceAll(string(outcome), "_", " "))
@@ -292,11 +277,11 @@ func (q *Queue) work(ctx context.Context, row *rivertype.JobRow, args jobArgs) e
 
 // attempt does a job once and puts its error in River's terms. line is the
 // beginning of what is to be logged of it.
-func (q *Queue) attempt(ctx context.Context, row *rivertype.JobRow, args jobArgs, job ports.Job) (_ Outcome, line *zerolog.Event, _ error) {
+func (q *Queue) attempt(ctx context.Context, row *rivertype.JobRow, job ports.Job, ids jobIDs) (_ Outcome, line *zerolog.Event, _ error) {
 	log := &q.store.log
-	if job.Key == "" && row.Attempt > maxRuns {
+	if ids.Key == "" && row.Attempt > maxRuns {
 		return OutcomeGivenUp, log.Error().Str("why", "its process died, or it panicked, each time"),
-			q.giveUp(ctx, args, errors.New("died each time"))
+			q.giveUp(ctx, ids.Delivery, errors.New("died each time"))
 	}
 	err := q.guarded(ctx, job)
 	var retry *ports.RetryError
@@ -305,30 +290,30 @@ func (q *Queue) attempt(ctx context.Context, row *rivertype.JobRow, args jobArgs
 	case err == nil:
 		return OutcomeDone, log.Info(), nil
 	case errors.As(err, &retry):
-		return OutcomePutOff, log.Info().Err(retry.Err).Dur("again_in_ms", retry.After), q.putOff(ctx, job, retry.After)
+		return OutcomePutOff, log.Info().Err(retry.Err).Dur("again_in_ms", retry.After), q.putOff(ctx, ids.Key, retry.After)
 	case errors.As(err, &panicked):
 		// River counts it and tries again after panicBackoff.
 		return OutcomePanicked, log.Error().Err(err).Str("stack", string(panicked.stack)), err
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		return OutcomeStopped, log.Info(), err // River keeps the job
 	}
-	return OutcomeGivenUp, log.Error().Err(err), q.giveUp(ctx, args, err)
+	return OutcomeGivenUp, log.Error().Err(err), q.giveUp(ctx, ids.Delivery, err)
 }
 
-func (q *Queue) putOff(ctx context.Context, job ports.Job, after time.Duration) error {
+func (q *Queue) putOff(ctx context.Context, key string, after time.Duration) error {
 	after = max(0, after)
-	if job.Key != "" && after > 0 {
-		if err := q.store.putOff(context.WithoutCancel(ctx), job.Key, q.store.Now().Add(after)); err != nil {
+	if key != "" && after > 0 {
+		if err := q.store.putOff(context.WithoutCancel(ctx), key, q.store.Now().Add(after)); err != nil {
 			q.store.log.Warn().Err(err).Msg("retry time not stored")
 		}
 	}
 	return river.JobSnooze(after)
 }
 
-// giveUp ends a job for good. Where it has a target, that one's state says
-// what is left to do.
-func (q *Queue) giveUp(ctx context.Context, args jobArgs, err error) error {
-	if guid := args.delivery(); guid != "" {
+// giveUp ends a job for good, which a delivery may have asked for. Where it has a target,
+// that one's state says what is left to do.
+func (q *Queue) giveUp(ctx context.Context, guid string, err error) error {
+	if guid != "" {
 		if err := q.store.giveUpDelivery(context.WithoutCancel(ctx), guid); err != nil {
 			q.store.log.Error().Err(err).Str("delivery", guid).Msg("a redelivery will count as a duplicate")
 		}

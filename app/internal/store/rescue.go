@@ -121,11 +121,7 @@ func (s *core) ensureJob(ctx context.Context, t tx, key string) error {
 	if err != nil {
 		return fmt.Errorf("read the number of the target's job: %w", err)
 	}
-	args := targetJob(kind, key, seq)
-	if line != jobInOrder && kind == ports.JobReview {
-		args = reviewArgs{Key: key, Seq: seq, line: line}
-	}
-	_, err = t.insertJob(ctx, args)
+	_, err = t.insertJob(ctx, targetJob(kind, key, seq, line))
 	return err
 }
 

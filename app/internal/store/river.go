@@ -14,6 +14,8 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 	"github.com/riverqueue/river/rivertype"
 	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // riverJobs hides River's type parameter, the kind of transaction.
@@ -31,11 +33,11 @@ func newRiverJobs[TTx any](driver riverdriver.Driver[TTx], log *slog.Logger) (*r
 	return &riverJobs[TTx]{driver: driver, client: client}, nil
 }
 
-func (r *riverJobs[TTx]) insert(ctx context.Context, t TTx, args jobArgs) (alive rivertype.JobState, err error) {
-	res, err := r.client.InsertTx(ctx, t, args, args.options())
+func (r *riverJobs[TTx]) insert(ctx context.Context, t TTx, j ports.Job) (alive rivertype.JobState, err error) {
+	res, err := r.client.InsertTx(ctx, t, riverArgs{j.Kind, j.Args}, insertOptions(j))
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("insert a %s job: %w", args.Kind(), err)
+		return "", fmt.Errorf("insert a %s job: %w", j.Kind, err)
 	case res.UniqueSkippedAsDuplicate:
 		return res.Job.State, nil
 	}

@@ -89,7 +89,7 @@ func (s *core) askLater(ctx context.Context, t tx, g scanTarget) error {
 	if _, err := t.exec(ctx, `UPDATE targets SET scan_asked = ? WHERE key = ?`, now, g.Key()); err != nil {
 		return fmt.Errorf("note that others' findings wait: %w", err)
 	}
-	_, err := t.insertJob(ctx, scansArgs{Key: g.Key(), Asked: now})
+	_, err := t.insertJob(ctx, ports.NewJob(ports.JobScans, ports.ScansJob{Key: g.Key(), Asked: now}))
 	return err
 }
 

@@ -20,6 +20,8 @@ import (
 	"github.com/riverqueue/river/rivertype"
 	"modernc.org/sqlite"
 	sqlitelib "modernc.org/sqlite/lib"
+
+	"github.com/reviewgate/reviewgate/app/ports"
 )
 
 // sqliteDB is a backend on one SQLite file. One connection writes, ours and
@@ -334,10 +336,10 @@ func (t *sqliteTx) lockFree() string { return "" }
 // alone does nothing, for the same reason.
 func (t *sqliteTx) alone(context.Context, string) error { return nil }
 
-func (t *sqliteTx) insertJob(ctx context.Context, args jobArgs) (rivertype.JobState, error) {
-	alive, err := t.jobs.insert(t.context(ctx), t.tx, args)
+func (t *sqliteTx) insertJob(ctx context.Context, j ports.Job) (rivertype.JobState, error) {
+	alive, err := t.jobs.insert(t.context(ctx), t.tx, j)
 	if err == nil && alive == "" {
-		t.inserted[queueOf(args)] = true
+		t.inserted[queueOf(j.Kind)] = true
 	}
 	return alive, err
 }

@@ -17,7 +17,7 @@ import (
 func (s recovery) AskSweep(ctx context.Context, sw ports.Sweep) error {
 	return s.db.write(ctx, func(t tx) error {
 		for seq := int64(0); ; seq++ {
-			state, err := t.insertJob(ctx, sweepArgs{Installation: sw.Installation, Granted: sw.Granted, Seq: seq})
+			state, err := t.insertJob(ctx, ports.NewJob(ports.JobSweep, ports.SweepJob{Installation: sw.Installation, Granted: sw.Granted, Seq: seq}))
 			if err != nil || state != rivertype.JobStateRunning {
 				return err
 			}

@@ -151,32 +151,24 @@ func (s *core) lockTarget(ctx context.Context, t tx, g ports.Target) (b before, 
 
 // insertTargetJob inserts a new job for a target.
 func (s *core) insertTargetJob(ctx context.Context, t tx, key string, kind ports.JobKind) error {
-	seq, err := s.numberJob(ctx, t, key, kind, jobInOrder)
-	if err != nil {
-		return err
-	}
-	_, err = t.insertJob(ctx, targetJob(kind, key, seq))
-	return err
+	return s.insertJobInLine(ctx, t, key, kind, jobInOrder)
 }
 
 // insertLateJob inserts a review job that lets others go first. The next ask that has no
 // need to wait inserts one that doesn't.
 func (s *core) insertLateJob(ctx context.Context, t tx, key string, line int) error {
-	seq, err := s.numberJob(ctx, t, key, ports.JobReview, line)
-	if err != nil {
-		return err
-	}
-	_, err = t.insertJob(ctx, reviewArgs{Key: key, Seq: seq, line: line})
-	return err
+	return s.insertJobInLine(ctx, t, key, ports.JobReview, line)
 }
 
-func (s *core) numberJob(ctx context.Context, t tx, key string, kind ports.JobKind, line int) (seq int64, err error) {
-	err = t.row(ctx, `UPDATE targets SET job_seq = job_seq + 1, job_kind = ?, job_low = ?, job_checked_at = ? WHERE key = ? RETURNING job_seq`,
+func (s *core) insertJobInLine(ctx context.Context, t tx, key string, kind ports.JobKind, line int) error {
+	var seq int64
+	err := t.row(ctx, `UPDATE targets SET job_seq = job_seq + 1, job_kind = ?, job_low = ?, job_checked_at = ? WHERE key = ? RETURNING job_seq`,
 		string(kind), line, s.now(), key).Scan(&seq)
 	if err != nil {
-		return 0, fmt.Errorf("number the job of %s: %w", key, notFound(err))
+		return fmt.Errorf("number the job of %s: %w", key, notFound(err))
 	}
-	return seq, nil
+	_, err = t.insertJob(ctx, targetJob(kind, key, seq, line))
+	return err
 }
 
 // Ask implements ports.Store. What asks may have begun before its installation

@@ -71,7 +71,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("after a push (-want +got):\n%s", diff)
 		}
 		closed := pull(2, "aaa")
-		f.accept(t, ports.Delivery{GUID: "closed", Event: "pull_request", Close: &closed})
+		f.accept(t, ports.Delivery{GUID: "closed", Event: "pull_request", Asks: []ports.Ask{ports.Close{Target: closed}}})
 		if diff := cmp.Diff([]int64{2, 2, 3, 3, 3}, wanted()); diff != "" {
 			t.Errorf("after a close (-want +got):\n%s", diff)
 		}
@@ -193,9 +193,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 	"takes labels only where they are read": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		labelled := func(id string, kind bool) ports.Accepted {
-			d := push(id, g)
-			d.Review.LabelsOnly, d.Review.TypeLabel = true, kind
-			return f.accept(t, d)
+			return f.accept(t, asking(id, ports.ReviewAsk{Target: g, Reason: "labelled", LabelsOnly: true, TypeLabel: kind}))
 		}
 		label := func(id string) ports.Accepted { return labelled(id, false) }
 		if a := label("1"); !a.NoOp || a.Key != "" {
@@ -232,7 +230,9 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 	},
 	"closes and opens": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
-		closing := func(id string) ports.Delivery { return ports.Delivery{GUID: id, Event: "pull_request", Close: &g} }
+		closing := func(id string) ports.Delivery {
+			return ports.Delivery{GUID: id, Event: "pull_request", Asks: []ports.Ask{ports.Close{Target: g}}}
+		}
 		if a := f.accept(t, closing("0")); a.Closed || !a.NoOp {
 			t.Errorf("close of an unknown target = %+v, want a no-op", a)
 		}
@@ -249,7 +249,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		}
 	},
 	"inserts a job for a rerequest": func(t *testing.T, f *fixture) {
-		d := ports.Delivery{GUID: "r", Event: "check_run", Rerequest: &ports.Rerequest{RepoID: repoID, HeadSHA: "aaa"}}
+		d := ports.Delivery{GUID: "r", Event: "check_run", Asks: []ports.Ask{ports.Rerequest{RepoID: repoID, HeadSHA: "aaa"}}}
 		if a := f.accept(t, d); a.NoOp {
 			t.Errorf("rerequest = %+v", a)
 		}
@@ -257,7 +257,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		f.wantJobs(t, 1, "after a rerequest and its redelivery")
 	},
 	"inserts a job for news of a report": func(t *testing.T, f *fixture) {
-		d := ports.Delivery{GUID: "r", Event: "issue_comment", Report: &ports.ReportNews{Target: pull(1, ""), Author: "alice"}}
+		d := ports.Delivery{GUID: "r", Event: "issue_comment", Asks: []ports.Ask{ports.ReportNews{Target: pull(1, ""), Author: "alice"}}}
 		if a := f.accept(t, d); a.NoOp {
 			t.Errorf("news of a report = %+v", a)
 		}
@@ -268,10 +268,11 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		odd := "a\x00b\xff\u202e'\"?\\"
 		g := pull(1, "aaa")
 		g.Owner, g.Name, g.HeadRef = odd, odd, odd
-		d := push("odd", g)
-		d.Action, d.Review.Reason = odd, odd
-		d.Command = &ports.Command{Place: ports.PlaceReview, CommentID: 100, Target: g, Sender: odd, Author: odd, Name: odd, Args: odd}
-		d.Rerequest = &ports.Rerequest{RepoID: repoID, Owner: odd, Name: odd + `\u0000`, HeadSHA: odd}
+		d := asking("odd",
+			ports.ReviewAsk{Target: g, Reason: odd},
+			ports.Command{Place: ports.PlaceReview, CommentID: 100, Target: g, Sender: odd, Author: odd, Name: odd, Args: odd},
+			ports.Rerequest{RepoID: repoID, Owner: odd, Name: odd + `\u0000`, HeadSHA: odd})
+		d.Action = odd
 		f.accept(t, d)
 		f.wantJobs(t, 3, "after a delivery of odd texts")
 		if err := f.AddNotice(f.ctx, g.Key(), odd); err != nil {
@@ -287,8 +288,9 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		jobs := make(chan ports.Job, 10)
 		f.work(t, func(_ context.Context, j ports.Job) error { jobs <- j; return nil })
 		for range 4 {
-			if j := receive(t, "four jobs began", jobs); j.Kind == ports.JobRerequest && !strings.HasSuffix(j.Rerequest.Name, `\\u0000`) {
-				t.Errorf("rerequest of %q, want its text", j.Rerequest.Name)
+			j := receive(t, "four jobs began", jobs)
+			if name := args[ports.RerequestJob](t, j).Rerequest.Name; j.Kind == ports.JobRerequest && !strings.HasSuffix(name, `\\u0000`) {
+				t.Errorf("rerequest of %q, want its text", name)
 			}
 		}
 	},
@@ -438,9 +440,7 @@ func oldNewsMovesNoHead(t *testing.T, f *fixture) {
 		{"b", "a", noon.Add(-time.Second), "c"}, // earlier
 		{"d", "", time.Time{}, "d"},             // read from GitHub now
 	} {
-		d := push(fmt.Sprint("guid-", i), pull(1, step.head))
-		d.Review.At, d.Review.Before = step.at, step.before
-		a := f.accept(t, d)
+		a := f.accept(t, asking(fmt.Sprint("guid-", i), ports.ReviewAsk{Target: pull(1, step.head), Reason: "pushed", At: step.at, Before: step.before}))
 		st := f.state(t, pull(1, "").Key())
 		if st.HeadSHA != step.want || a.HeadMoved != (i > 0 && step.want == step.head) {
 			t.Errorf("step %d: head %s (moved %v), want %s", i+1, st.HeadSHA, a.HeadMoved, step.want)

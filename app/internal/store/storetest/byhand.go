@@ -15,9 +15,8 @@ import (
 // said is a command on a pull request that was accepted into the store.
 func (f *fixture) said(t *testing.T, id int64, g ports.Target) ports.Command {
 	t.Helper()
-	d := comment(guid(int(id)), id, g)
-	f.accept(t, d)
-	return *d.Command
+	f.accept(t, comment(guid(int(id)), id, g))
+	return command(id, g)
 }
 
 func (f *fixture) taught(t *testing.T, key, head, base string) pipeline.Memory {
@@ -78,9 +77,7 @@ var byHandTests = map[string]func(*testing.T, *fixture){
 		opened := ports.Push{Target: pull(1, "aaa"), Sender: "ann", SenderID: 7}
 		pushed := ports.Push{Target: pull(1, "bbb"), Before: "aaa", Sender: "bob"}
 		for i, p := range []ports.Push{opened, pushed, pushed, {Target: pull(2, "bbb"), Sender: "cy"}} {
-			d := push(guid(i), p.Target)
-			d.Push = &p
-			f.accept(t, d)
+			f.accept(t, asking(guid(i), p, ports.ReviewAsk{Target: p.Target, Reason: "pushed"}))
 		}
 		got, err := f.Pushes(f.ctx, pull(1, "bbb"))
 		if err != nil {

@@ -201,7 +201,7 @@ var deferredTests = map[string]func(*testing.T, *fixture){
 			g := pull(n+1, fmt.Sprintf("head%d", n))
 			f.accept(t, push(guid(n), g))
 			f.finish(t, g.Key(), false)
-			f.accept(t, ports.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Close: &g})
+			f.accept(t, ports.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Asks: []ports.Ask{ports.Close{Target: g}}})
 		}
 		f.note(t, f.issuesLease(t), 1, debt("x"))
 		f.clock.pass(31 * aDay)
@@ -217,15 +217,13 @@ var deferredTests = map[string]func(*testing.T, *fixture){
 	},
 	"a merge of what is known asks for issues": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
-		closed := ports.Delivery{GUID: "c", Event: "pull_request", Action: "closed", Close: &g, Merged: true}
-		f.accept(t, closed)
+		merged := ports.Close{Target: g, Merged: true}
+		f.accept(t, asking("c", merged))
 		f.wantJobs(t, 0, "after the merge of what is not known")
 		f.accept(t, push("p", g))
-		closed.GUID, closed.Merged = "d", false
-		f.accept(t, closed)
+		f.accept(t, asking("d", ports.Close{Target: g}))
 		f.wantJobs(t, 1, "after a close without a merge")
-		closed.GUID, closed.Merged = "e", true
-		f.accept(t, closed)
+		f.accept(t, asking("e", merged))
 		f.wantJobs(t, 2, "after a merge")
 	},
 	"the newest review of a head counts, published or not": func(t *testing.T, f *fixture) {

@@ -277,7 +277,7 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 		gone, stays := of(5, 77, 1, "aaa"), of(6, 78, 1, "aaa")
 		for i, g := range []ports.Target{gone, stays} {
 			f.fill(t, g, int64(i+1))
-			f.accept(t, ports.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Close: &g})
+			f.accept(t, ports.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Asks: []ports.Ask{ports.Close{Target: g}}})
 		}
 		f.note(t, f.issuesLease(t), 1, debt("x"))
 		f.clock.pass(31 * aDay)
@@ -308,7 +308,7 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 		}
 	},
 	"what comes while an installation is being forgotten does not stay": func(t *testing.T, f *fixture) {
-		f.accept(t, ports.Delivery{GUID: "gone", Event: "installation", Action: "deleted", Installation: 5, Forget: &ports.Forget{Installation: 5}})
+		f.accept(t, ports.Delivery{GUID: "gone", Event: "installation", Action: "deleted", Installation: 5, Asks: []ports.Ask{ports.Forget{Installation: 5}}})
 		late := of(5, 77, 1, "aaa")
 		if a := f.accept(t, push("late", late)); !a.NoOp {
 			t.Errorf("%+v, want a no-op", a)
@@ -319,7 +319,7 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 		if _, err := f.Target(f.ctx, late.Key()); !errors.Is(err, ports.ErrNotFound) {
 			t.Errorf("it is known: %v", err)
 		}
-		some := ports.Delivery{GUID: "some", Event: "installation_repositories", Action: "removed", Installation: 6, Forget: &ports.Forget{Installation: 6, Repos: []int64{78}}}
+		some := ports.Delivery{GUID: "some", Event: "installation_repositories", Action: "removed", Installation: 6, Asks: []ports.Ask{ports.Forget{Installation: 6, Repos: []int64{78}}}}
 		f.accept(t, some)
 		other := push("other", of(6, 79, 1, "aaa"))
 		other.Installation = 6
@@ -329,7 +329,7 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 	},
 	"a second removal is not dropped while the job for the first runs": func(t *testing.T, f *fixture) {
 		removed := func(guid string) {
-			f.accept(t, ports.Delivery{GUID: guid, Event: "installation_repositories", Action: "removed", Installation: 5, Forget: &ports.Forget{Installation: 5, Repos: []int64{77}}})
+			f.accept(t, ports.Delivery{GUID: guid, Event: "installation_repositories", Action: "removed", Installation: 5, Asks: []ports.Ask{ports.Forget{Installation: 5, Repos: []int64{77}}}})
 		}
 		var runs atomic.Int64
 		running, looked := make(chan bool, 2), make(chan bool)
@@ -362,9 +362,8 @@ var configNewsTests = map[string]func(*testing.T, *fixture){
 	"known pull requests come newest first": func(t *testing.T, f *fixture) {
 		at := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 		for i, g := range []ports.Target{of(5, 77, 1, "a"), of(5, 77, 2, "b"), of(5, 77, 3, "c"), of(5, 78, 4, "d"), of(6, 79, 5, "e")} {
-			d := push(guid(i), g)
-			d.Review.At = at.Add(-time.Duration(i%2) * time.Hour) // 1, 3 and 5 later than 2 and 4
-			f.accept(t, d)
+			ago := time.Duration(i%2) * time.Hour // 1, 3 and 5 later than 2 and 4
+			f.accept(t, asking(guid(i), ports.ReviewAsk{Target: g, Reason: "pushed", At: at.Add(-ago)}))
 		}
 		f.accept(t, push("group", group("g")))
 		if err := f.SetClosed(f.ctx, of(5, 77, 3, "").Key(), true); err != nil {

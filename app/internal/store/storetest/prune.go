@@ -122,7 +122,7 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 			f.finish(t, g.Key(), false)
 		}
 		for i, g := range []ports.Target{closed, reopened, unfinished} {
-			f.accept(t, ports.Delivery{GUID: guid(10 + i), Event: "pull_request", Action: "closed", Close: &g})
+			f.accept(t, ports.Delivery{GUID: guid(10 + i), Event: "pull_request", Action: "closed", Asks: []ports.Ask{ports.Close{Target: g}}})
 		}
 		l := f.acquire(t, unfinished.Key())
 		if _, err := f.Intend(f.ctx, l, ports.Write{Kind: ports.WriteCheck, Subject: "77/ddd", Key: unfinished.Key(), HeadSHA: "ddd"}); err != nil {
@@ -133,10 +133,10 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 		}
 		f.clock.pass(20 * aDay)
 		again := closed
-		f.accept(t, ports.Delivery{GUID: "closed again", Event: "pull_request", Action: "closed", Close: &again}) // it counts from the first time
+		f.accept(t, ports.Delivery{GUID: "closed again", Event: "pull_request", Action: "closed", Asks: []ports.Ask{ports.Close{Target: again}}}) // it counts from the first time
 		f.accept(t, push("reopened", reopened))
 		f.finish(t, reopened.Key(), false)
-		f.accept(t, ports.Delivery{GUID: "closed late", Event: "pull_request", Action: "closed", Close: &reopened})
+		f.accept(t, ports.Delivery{GUID: "closed late", Event: "pull_request", Action: "closed", Asks: []ports.Ask{ports.Close{Target: reopened}}})
 		if got := f.outdated(t); len(got) != 0 {
 			t.Errorf("after 20 days: %v", got)
 		}
@@ -155,7 +155,7 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 		for i, g := range []ports.Target{gone, asked, reopened} {
 			f.fillWith(t, g, int64(i+1), max(runs[g], sample.Size(2, manyRuns)))
 			f.finish(t, g.Key(), false)
-			f.accept(t, ports.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Close: &g})
+			f.accept(t, ports.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Asks: []ports.Ask{ports.Close{Target: g}}})
 		}
 		f.clock.pass(31 * aDay)
 		if got := f.outdated(t); len(got) != 3 {

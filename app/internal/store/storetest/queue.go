@@ -88,9 +88,9 @@ var queueTests = map[string]func(*testing.T, *fixture){
 		rr := ports.Rerequest{Installation: 5, RepoID: repoID, Owner: "acme", Name: "shop", HeadSHA: "aaa", Numbers: []int{1, 2}}
 		f.accept(t, push("1", pull(1, "aaa")))
 		f.accept(t, comment("2", 100, pull(2, "bbb")))
-		f.accept(t, ports.Delivery{GUID: "3", Event: "check_run", Rerequest: &rr})
+		f.accept(t, ports.Delivery{GUID: "3", Event: "check_run", Asks: []ports.Ask{rr}})
 		news := ports.ReportNews{Target: pull(3, ""), Author: "alice"}
-		f.accept(t, ports.Delivery{GUID: "4", Event: "issue_comment", Report: &news})
+		f.accept(t, ports.Delivery{GUID: "4", Event: "issue_comment", Asks: []ports.Ask{news}})
 		var mu sync.Mutex
 		got := map[ports.JobKind]ports.Job{}
 		f.work(t, func(ctx context.Context, j ports.Job) error {
@@ -100,14 +100,25 @@ var queueTests = map[string]func(*testing.T, *fixture){
 			return nil
 		})
 		eventually(t, "four jobs done", func() bool { mu.Lock(); defer mu.Unlock(); return len(got) == 4 })
-		want := map[ports.JobKind]ports.Job{
-			ports.JobReview:    {Kind: ports.JobReview, Key: pull(1, "").Key(), Attempt: 1},
-			ports.JobCommand:   {Kind: ports.JobCommand, Place: ports.PlaceConversation, CommentID: 100, Attempt: 1},
-			ports.JobRerequest: {Kind: ports.JobRerequest, Rerequest: &rr, Delivery: "3", Attempt: 1},
-			ports.JobReport:    {Kind: ports.JobReport, Report: &news, Delivery: "4", Attempt: 1},
+		read := map[ports.JobKind]any{
+			ports.JobReview:    args[ports.TargetJob](t, got[ports.JobReview]),
+			ports.JobCommand:   args[ports.CommandJob](t, got[ports.JobCommand]),
+			ports.JobRerequest: args[ports.RerequestJob](t, got[ports.JobRerequest]),
+			ports.JobReport:    args[ports.ReportJob](t, got[ports.JobReport]),
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("jobs (-want +got):\n%s", diff)
+		want := map[ports.JobKind]any{
+			ports.JobReview:    ports.TargetJob{Key: pull(1, "").Key(), Seq: 1},
+			ports.JobCommand:   ports.CommandJob{Place: ports.PlaceConversation, CommentID: 100, Delivery: "2"},
+			ports.JobRerequest: ports.RerequestJob{Rerequest: rr, Delivery: "3"},
+			ports.JobReport:    ports.ReportJob{Report: news, Delivery: "4"},
+		}
+		if diff := cmp.Diff(want, read); diff != "" {
+			t.Errorf("args of jobs (-want +got):\n%s", diff)
+		}
+		for kind, j := range got {
+			if j.Attempt != 1 {
+				t.Errorf("%s: attempt %d, want 1", kind, j.Attempt)
+			}
 		}
 	},
 	"wakes at once": func(t *testing.T, f *fixture) {
@@ -182,7 +193,7 @@ var queueTests = map[string]func(*testing.T, *fixture){
 			if calls.Add(1) > 1 {
 				return finish(ctx, j)
 			}
-			l, _, err := f.Acquire(ctx, j.Key, "worker", time.Minute)
+			l, _, err := f.Acquire(ctx, keyOf(j), "worker", time.Minute)
 			if err == nil {
 				_, err = f.Failed(ctx, l)
 			}

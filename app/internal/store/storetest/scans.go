@@ -17,7 +17,7 @@ var readsAll = ports.ScansRead{Agents: []ports.ScanReader{{ID: "code-scanning", 
 
 // ended is the delivery of a check run of another App that was completed.
 func ended(guid, head string, annotated bool) ports.Delivery {
-	return ports.Delivery{GUID: guid, Event: "check_run", Scans: &ports.ScanNews{RepoID: repoID, HeadSHA: head, App: "ci", Check: "build", Annotated: annotated}}
+	return ports.Delivery{GUID: guid, Event: "check_run", Asks: []ports.Ask{ports.ScanNews{RepoID: repoID, HeadSHA: head, App: "ci", Check: "build", Annotated: annotated}}}
 }
 
 // reviewed makes a target whose review read what others found.
@@ -208,7 +208,7 @@ var scanTests = map[string]func(*testing.T, *fixture){
 		f.reviewed(t, pull(1, "aaa"), reads)
 		f.reviewed(t, pull(2, "aaa"), readsAll)
 		alert := func(guid string, number int) ports.Accepted {
-			return f.accept(t, ports.Delivery{GUID: guid, Event: "code_scanning_alert", Scans: &ports.ScanNews{RepoID: repoID, Number: number}})
+			return f.accept(t, ports.Delivery{GUID: guid, Event: "code_scanning_alert", Asks: []ports.Ask{ports.ScanNews{RepoID: repoID, Number: number}}})
 		}
 		if alert("1", 1).NoOp || !alert("2", 2).NoOp || !alert("3", 3).NoOp {
 			t.Error("an alert asks for the wrong reviews")

@@ -12,10 +12,8 @@ import (
 // opened asks for the review of a pull request that an author opened.
 func (f *fixture) opened(t *testing.T, author, repo int64, number int) {
 	t.Helper()
-	d := push(fmt.Sprint("opened ", repo, number), of(5, repo, number, fmt.Sprint("head", repo, number)))
-	d.Review.Author = author
 	f.clock.pass(time.Millisecond)
-	f.accept(t, d)
+	f.accept(t, asking(fmt.Sprint("opened ", repo, number), ports.ReviewAsk{Target: of(5, repo, number, fmt.Sprint("head", repo, number)), Reason: "opened", Author: author}))
 }
 
 // order has one worker do all that waits, and returns the numbers of the first n pull

@@ -107,17 +107,20 @@ func group(head string) ports.Target {
 
 // push is the delivery of a pull_request event that asks for a review.
 func push(guid string, g ports.Target) ports.Delivery {
-	return ports.Delivery{
-		GUID: guid, Event: "pull_request", Action: "synchronize", Installation: 5, RepoID: repoID,
-		Review: &ports.ReviewAsk{Target: g, Reason: "pushed"},
-	}
+	return asking(guid, ports.ReviewAsk{Target: g, Reason: "pushed"})
+}
+
+// asking is a delivery with the asks.
+func asking(guid string, asks ...ports.Ask) ports.Delivery {
+	return ports.Delivery{GUID: guid, Event: "pull_request", Action: "synchronize", Installation: 5, RepoID: repoID, Asks: asks}
 }
 
 func comment(guid string, id int64, g ports.Target) ports.Delivery {
-	return ports.Delivery{
-		GUID: guid, Event: "issue_comment", Action: "created", Installation: 5, RepoID: repoID,
-		Command: &ports.Command{Place: ports.PlaceConversation, CommentID: id, Target: g, Sender: "ann", SenderID: 3, Author: "bob", AuthorID: 4, Name: "review"},
-	}
+	return asking(guid, command(id, g))
+}
+
+func command(id int64, g ports.Target) ports.Command {
+	return ports.Command{Place: ports.PlaceConversation, CommentID: id, Target: g, Sender: "ann", SenderID: 3, Author: "bob", AuthorID: 4, Name: "review"}
 }
 
 // obey obeys a command on the target that it asks to be reviewed.
@@ -178,6 +181,22 @@ type workerFunc func(context.Context, ports.Job) error
 
 func (w workerFunc) Work(ctx context.Context, j ports.Job) error { return w(ctx, j) }
 
+// args are those of a job.
+func args[A any](t *testing.T, j ports.Job) A {
+	t.Helper()
+	args, err := ports.ArgsOf[A](j)
+	if err != nil {
+		t.Error(err)
+	}
+	return args
+}
+
+// keyOf is the key of the target that a job is for.
+func keyOf(j ports.Job) string {
+	args, _ := ports.ArgsOf[ports.TargetJob](j)
+	return args.Key
+}
+
 // work starts a queue and stops it when the test ends.
 func (f *fixture) work(t *testing.T, w workerFunc) {
 	t.Helper()
@@ -206,7 +225,7 @@ func (f *fixture) workWith(t *testing.T, opts store.QueueOptions, w workerFunc) 
 // take its lease, do all that is wanted, finish.
 func finishTargets(s *store.Store, did func(ports.TargetState)) workerFunc {
 	return func(ctx context.Context, j ports.Job) error {
-		l, ok, err := s.Acquire(ctx, j.Key, "worker", time.Minute)
+		l, ok, err := s.Acquire(ctx, keyOf(j), "worker", time.Minute)
 		if err != nil {
 			return &ports.RetryError{After: time.Second, Err: err}
 		}
@@ -214,7 +233,7 @@ func finishTargets(s *store.Store, did func(ports.TargetState)) workerFunc {
 			return nil
 		}
 		for more := true; more; {
-			st, err := s.Target(ctx, j.Key)
+			st, err := s.Target(ctx, keyOf(j))
 			if err != nil {
 				return err
 			}

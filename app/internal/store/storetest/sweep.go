@@ -18,7 +18,7 @@ import (
 
 var sweepTests = map[string]func(*testing.T, *fixture){
 	"a delivery's sweep gets its job once": func(t *testing.T, f *fixture) {
-		d := ports.Delivery{GUID: "s", Event: "installation", Action: "created", Sweep: &ports.Sweep{Installation: 5}}
+		d := ports.Delivery{GUID: "s", Event: "installation", Action: "created", Asks: []ports.Ask{ports.Sweep{Installation: 5}}}
 		if a := f.accept(t, d); a.NoOp || a.Key != "" {
 			t.Errorf("sweep = %+v, want one that asks", a)
 		}
@@ -31,9 +31,9 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 		var calls atomic.Int64
 		f.work(t, func(_ context.Context, j ports.Job) error {
 			calls.Add(1)
-			return fmt.Errorf("no such installation %d", j.Installation)
+			return fmt.Errorf("no such installation %d", args[ports.SweepJob](t, j).Installation)
 		})
-		d := ports.Delivery{GUID: "s", Event: "installation", Action: "created", Sweep: &ports.Sweep{Installation: 5}}
+		d := ports.Delivery{GUID: "s", Event: "installation", Action: "created", Asks: []ports.Ask{ports.Sweep{Installation: 5}}}
 		f.accept(t, d)
 		eventually(t, "given up, and a redelivery counts", func() bool {
 			a, err := f.Accept(f.ctx, d)
@@ -55,7 +55,7 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 		f.wantJobs(t, 2, "after asks for two installations")
 		began, end := make(chan int64, 10), make(chan struct{})
 		f.workWith(t, store.QueueOptions{Workers: 2}, func(_ context.Context, j ports.Job) error {
-			began <- j.Installation
+			began <- args[ports.SweepJob](t, j).Installation
 			<-end
 			return nil
 		})
@@ -295,7 +295,7 @@ var handOverTests = map[string]func(*testing.T, *fixture){
 		var running atomic.Int64
 		f.work(t, func(ctx context.Context, j ports.Job) error {
 			if j.Kind == ports.JobPublish {
-				published <- j.Key
+				published <- keyOf(j)
 				return nil
 			}
 			running.Add(1)
@@ -326,11 +326,11 @@ var handOverTests = map[string]func(*testing.T, *fixture){
 			return generation%10 == 0 && !failed
 		}
 		f.work(t, func(ctx context.Context, j ports.Job) error {
-			l, ok, err := f.Acquire(ctx, j.Key, "worker", time.Minute)
+			l, ok, err := f.Acquire(ctx, keyOf(j), "worker", time.Minute)
 			if err != nil || !ok {
 				return err
 			}
-			r, err := f.UnpublishedReview(ctx, j.Key)
+			r, err := f.UnpublishedReview(ctx, keyOf(j))
 			if err != nil {
 				return err
 			}
@@ -341,7 +341,7 @@ var handOverTests = map[string]func(*testing.T, *fixture){
 				return f.HandOver(ctx, l, ports.JobPublish)
 			case r == nil:
 				return f.HandOver(ctx, l, ports.JobReview)
-			case down(j.Key, r.Generation):
+			case down(keyOf(j), r.Generation):
 				_, err := f.Failed(ctx, l)
 				return &ports.RetryError{After: time.Millisecond, Err: errors.Join(err, errors.New("GitHub is down"))}
 			}

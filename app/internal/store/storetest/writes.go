@@ -87,14 +87,13 @@ var writeTests = map[string]func(*testing.T, *fixture){
 var commandTests = map[string]func(*testing.T, *fixture){
 	"is known by its comment": func(t *testing.T, f *fixture) {
 		g := pull(1, "")
-		d := comment("c1", 100, g)
-		d.Command.ReceivedAt = f.clock.Now()
-		if a := f.accept(t, d); a.NoOp || a.Key != "" {
+		c := command(100, g)
+		c.ReceivedAt = f.clock.Now()
+		if a := f.accept(t, asking("c1", c)); a.NoOp || a.Key != "" {
 			t.Errorf("command = %+v, want one without key", a)
 		}
 		f.wantJobs(t, 1, "after a command")
-		d.GUID = "c2"
-		if a := f.accept(t, d); !a.NoOp {
+		if a := f.accept(t, asking("c2", c)); !a.NoOp {
 			t.Errorf("the same comment under another GUID = %+v, want a no-op", a)
 		}
 		f.wantJobs(t, 1, "after the same comment again")
@@ -102,7 +101,7 @@ var commandTests = map[string]func(*testing.T, *fixture){
 		if err != nil || done {
 			t.Fatalf("Command = %v, %v", done, err)
 		}
-		if diff := cmp.Diff(*d.Command, got); diff != "" {
+		if diff := cmp.Diff(c, got); diff != "" {
 			t.Errorf("command (-want +got):\n%s", diff)
 		}
 		if st := f.state(t, g.Key()); st.Wanted != 0 {
@@ -113,13 +112,13 @@ var commandTests = map[string]func(*testing.T, *fixture){
 	},
 	"is known by its place too": func(t *testing.T, f *fixture) {
 		for i, place := range []ports.CommentPlace{ports.PlaceConversation, ports.PlaceReview, ports.PlaceReviewLine} {
-			d := comment(guid(i), 100, pull(i, ""))
-			d.Command.Place, d.Command.Args, d.Command.ReceivedAt = place, "0f3a not in our code", f.clock.Now()
-			if a := f.accept(t, d); a.NoOp {
+			c := command(100, pull(i, ""))
+			c.Place, c.Args, c.ReceivedAt = place, "0f3a not in our code", f.clock.Now()
+			if a := f.accept(t, asking(guid(i), c)); a.NoOp {
 				t.Errorf("the comment of this number is known in another place: %s", place)
 			}
 			got, _, err := f.Command(f.ctx, place, 100)
-			if diff := cmp.Diff(*d.Command, got); err != nil || diff != "" {
+			if diff := cmp.Diff(c, got); err != nil || diff != "" {
 				t.Errorf("%s: %v (-want +got):\n%s", place, err, diff)
 			}
 		}
@@ -195,13 +194,12 @@ var commandTests = map[string]func(*testing.T, *fixture){
 		start := f.clock.Now()
 		var last ports.Command
 		for id := range int64(6) {
-			d := comment(guid(int(id)), id+1, g)
-			d.Command.ReceivedAt = start.Add(time.Duration(id) * time.Minute)
+			last = command(id+1, g)
+			last.ReceivedAt = start.Add(time.Duration(id) * time.Minute)
 			if id%2 == 1 {
-				d.Command.Sender = "cy"
+				last.Sender = "cy"
 			}
-			f.accept(t, d)
-			last = *d.Command
+			f.accept(t, asking(guid(int(id)), last))
 			var err error
 			switch id {
 			case 0, 3: // waits

@@ -1,0 +1,49 @@
+package ports
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What databases hold of jobs is read as it was written, and written alike.
+func TestArgsOfJobs(t *testing.T) {
+	target := Target{Kind: TargetPull, Installation: 5, RepoID: 1, Owner: "acme", Name: "shop", Number: 7, HeadSHA: "aaa"}
+	const targetText = `{"Kind":"pull","Installation":5,"RepoID":1,"Owner":"acme","Name":"shop","Number":7,"HeadSHA":"aaa","BaseSHA":"","HeadRef":""}`
+	for kind, tt := range map[JobKind]struct {
+		text string
+		args any
+		read func(Job) (any, error)
+	}{
+		JobReview:     {`{"key":"pull/1/7","seq":3}`, TargetJob{Key: "pull/1/7", Seq: 3}, readArgs[TargetJob]},
+		JobPublish:    {`{"key":"pull/1/7","seq":4}`, TargetJob{Key: "pull/1/7", Seq: 4}, readArgs[TargetJob]},
+		JobCommand:    {`{"place":"review","comment_id":9,"delivery":"d"}`, CommandJob{Place: PlaceReview, CommentID: 9, Delivery: "d"}, readArgs[CommandJob]},
+		JobScans:      {`{"key":"pull/1/7","asked":5}`, ScansJob{Key: "pull/1/7", Asked: 5}, readArgs[ScansJob]},
+		JobIssues:     {`{"ask":{"Target":` + targetText + `},"delivery":"d"}`, IssuesJob{IssuesAsk{target}, "d"}, readArgs[IssuesJob]},
+		JobReport:     {`{"report":{"Target":` + targetText + `,"Author":"ann"},"delivery":"d"}`, ReportNews{target, "ann"}, readArgs[ReportJob]},
+		JobConfig:     {`{"news":{"Repository":` + targetText + `,"Branch":"b","Was":"w"},"delivery":"d"}`, ConfigNews{target, "b", "w"}, readArgs[ConfigJob]},
+		JobForget:     {`{"forget":{"Installation":5,"Repos":[1]},"delivery":"d"}`, Forget{5, []int64{1}}, readArgs[ForgetJob]},
+		JobSweep:      {`{"installation":5,"seq":0,"delivery":"d","granted":true}`, Sweep{5, true}, readArgs[SweepJob]},
+		JobDeliveries: {`{}`, NoArgs{}, readArgs[NoArgs]},
+		JobRetention:  {`{}`, NoArgs{}, readArgs[NoArgs]},
+		JobRerequest: {
+			`{"rerequest":{"Installation":5,"RepoID":1,"Owner":"acme","Name":"shop","HeadSHA":"aaa","Numbers":[7]},"delivery":"d"}`,
+			Rerequest{5, 1, "acme", "shop", "aaa", []int{7}}, readArgs[RerequestJob],
+		},
+	} {
+		written := NewJob(kind, tt.args)
+		if ask, ok := tt.args.(JobAsk); ok {
+			written = ask.Job("d")
+		}
+		if written.Kind != kind || string(written.Args) != tt.text {
+			t.Errorf("%s is written as %s %s, want %s", kind, written.Kind, written.Args, tt.text)
+		}
+		args, err := tt.read(Job{Kind: kind, Args: json.RawMessage(tt.text)})
+		if diff := cmp.Diff(written.Args, NewJob(kind, args).Args); err != nil || diff != "" {
+			t.Errorf("%s: %v; read and written again (-want +got):\n%s", kind, err, diff)
+		}
+	}
+}
+
+func readArgs[A any](j Job) (any, error) { return ArgsOf[A](j) }
