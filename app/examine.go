@@ -33,7 +33,7 @@ func Examine(ctx context.Context, settings Settings, owner, name string) (doctor
 	var skew skewMeter
 	o := outsideOf(settings, zerolog.Nop())
 	o.onCall = skew.note
-	kept := &keptLayers{}
+	kept := &keptLayers{KnownLayers: review.NoLayers{}}
 	defer kept.close()
 	dry, client, err := o.dryRun(kept)
 	if err != nil {
@@ -90,7 +90,7 @@ func (o *outsider) options(client *gh.Client) (review.Options, error) {
 }
 
 // dryRun makes what tells what the server would do. kept may be nil.
-func (o *outsider) dryRun(kept ports.GoodLayers) (*review.DryRun, *gh.Client, error) {
+func (o *outsider) dryRun(kept ports.KnownLayers) (*review.DryRun, *gh.Client, error) {
 	client, err := o.client()
 	if err != nil {
 		return nil, nil, err
@@ -106,23 +106,22 @@ func (o *outsider) dryRun(kept ports.GoodLayers) (*review.DryRun, *gh.Client, er
 	return nil, nil, err
 }
 
-// keptLayers are the last good configs in the server's database; none before it
+// keptLayers is what is known of config in the server's database; nothing before it
 // was opened.
-type keptLayers struct{ reader *store.Reader }
+type keptLayers struct {
+	ports.KnownLayers
+	reader *store.Reader
+}
 
-func (k *keptLayers) open(ctx context.Context, databaseURL string) (err error) {
-	k.reader, err = store.OpenReader(ctx, databaseURL)
+func (k *keptLayers) open(ctx context.Context, databaseURL string) error {
+	reader, err := store.OpenReader(ctx, databaseURL)
+	if err == nil {
+		k.KnownLayers, k.reader = reader, reader
+	}
 	return err
 }
 
 func (k *keptLayers) opened() bool { return k.reader != nil }
-
-func (k *keptLayers) GoodLayer(ctx context.Context, repoID int64, layer string) (*ports.GoodLayer, error) {
-	if k.reader == nil {
-		return nil, nil
-	}
-	return k.reader.GoodLayer(ctx, repoID, layer)
-}
 
 func (k *keptLayers) quarantined(ctx context.Context) ([]ports.Quarantined, error) {
 	if k.reader == nil {

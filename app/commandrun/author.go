@@ -41,16 +41,15 @@ func (cr *commandRun) askAuthors(ctx context.Context) error {
 	}
 	var own []ports.Push
 	for _, p := range pushes {
-		from, to, retargeted := p.Retargeted()
 		switch {
-		case retargeted && !cr.authors.unseen:
+		case p.Retargeted && !cr.authors.unseen:
 			head := p.Target.HeadSHA
-			alike, err := cr.alike(ctx, reviewed{head, from}, reviewed{head, to})
+			alike, err := cr.alike(ctx, reviewed{head, p.FromBase}, reviewed{head, p.ToBase})
 			if err != nil {
 				return err
 			}
-			cr.authors.unseen = !alike || from == ""
-		case !retargeted && cr.sent(p):
+			cr.authors.unseen = !alike || p.FromBase == ""
+		case !p.Retargeted && cr.sent(p):
 			own = append(own, p)
 		}
 	}
@@ -114,7 +113,9 @@ func (cr *commandRun) alike(ctx context.Context, a, b reviewed) (bool, error) {
 func seen(head string, pushes []ports.Push) bool {
 	before := map[string][]string{}
 	for _, p := range pushes {
-		before[p.Target.HeadSHA] = append(before[p.Target.HeadSHA], p.Before)
+		if !p.Retargeted {
+			before[p.Target.HeadSHA] = append(before[p.Target.HeadSHA], p.Before)
+		}
 	}
 	reached := map[string]bool{head: true}
 	for next := []string{head}; len(next) > 0; next = next[1:] {

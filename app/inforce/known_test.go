@@ -10,7 +10,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// forgetful is a store whose reads of a layer of one name fail.
+// forgetful is a store whose reads of a layer of one name fail, or of the branch of the
+// target of one key.
 type forgetful struct {
 	ports.Layers
 	fails string
@@ -25,6 +26,15 @@ func (f forgetful) GoodLayer(_ context.Context, _ int64, layer string) (*ports.G
 	return nil, nil
 }
 
+func (f forgetful) ConfigBranch(_ context.Context, key string) (string, error) {
+	if key == f.fails {
+		return "", errForgotten
+	}
+	return "", nil
+}
+
+func (forgetful) RepositoryNames(context.Context, int64) ([]string, error) { return nil, nil }
+
 // Where it can't be read whether a repository switched reviews off, nothing is
 // posted as if it had not: the error has the job come back.
 func TestWhatIsKnownIsNotGuessed(t *testing.T) {
@@ -34,7 +44,7 @@ func TestWhatIsKnownIsNotGuessed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, fails := range []string{
-		"", organisationKept(target.Installation, target.Owner).name, repositoryKept(target.RepoID, "").name, ports.BranchNote(target.Key()),
+		"", organisationKept(target.Installation, target.Owner).name, repositoryKept(target.RepoID, "").name, target.Key(),
 	} {
 		c := &Configs{Layers: forgetful{fails: fails}, Loader: config.NewLoader(1), branches: branches}
 		var want error

@@ -106,17 +106,11 @@ func (c *Configs) ConfigBranch(ctx context.Context, t ports.Target, src ports.Ch
 
 // noteBranch keeps which branch's config a target has, for known.
 func (c *Configs) noteBranch(ctx context.Context, t ports.Target, branch string) error {
-	noted, err := c.Layers.GoodLayer(ctx, t.RepoID, ports.BranchNote(t.Key()))
-	if err != nil {
-		return fmt.Errorf("look for the target's branch: %w", err)
+	noted, err := c.Layers.ConfigBranch(ctx, t.Key())
+	if err != nil || noted == branch {
+		return err
 	}
-	if noted == nil && branch == "" || noted != nil && noted.Source == branch {
-		return nil
-	}
-	if err := c.Layers.SaveGoodLayer(ctx, t.RepoID, ports.BranchNote(t.Key()), ports.GoodLayer{Source: branch}); err != nil {
-		return fmt.Errorf("keep the target's branch: %w", err)
-	}
-	return nil
+	return c.Layers.SetConfigBranch(ctx, t.Key(), branch)
 }
 
 // kept is under which repository and name the last good version of a layer is
@@ -289,14 +283,7 @@ func (c *Configs) knownBranch(ctx context.Context, t ports.Target) (string, erro
 	if c.branches == nil {
 		return "", nil
 	}
-	noted, err := c.Layers.GoodLayer(ctx, t.RepoID, ports.BranchNote(t.Key()))
-	if err != nil {
-		return "", fmt.Errorf("look for the target's branch: %w", err)
-	}
-	if noted == nil {
-		return "", nil
-	}
-	return noted.Source, nil
+	return c.Layers.ConfigBranch(ctx, t.Key())
 }
 
 // switchedOff reports whether nothing may be posted on the repository, as far

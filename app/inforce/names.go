@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 )
 
@@ -15,45 +14,27 @@ import (
 // and the strictest mode of all of them counts: renaming it to a name that is treated
 // mildly changes nothing.
 
-// namesKept is the name of the layer in whose place a repository's names are kept.
-const namesKept = "names"
-
 // maxNames is how many of a repository's names are kept, the first ones: however often it
 // is renamed, the one under which it was first seen stays.
 const maxNames = 50
 
-// names returns the full names under which a repository was seen.
-func (c *Configs) names(ctx context.Context, repoID int64) ([]string, error) {
-	kept, err := c.Layers.GoodLayer(ctx, repoID, namesKept)
-	if err != nil {
-		return nil, fmt.Errorf("look for the repository's names: %w", err)
-	}
-	if kept == nil {
-		return nil, nil
-	}
-	return strings.Fields(kept.Source), nil
-}
-
 // noteNames keeps names of a repository. It writes only what is new.
 func (c *Configs) noteNames(ctx context.Context, repoID int64, seen ...string) error {
-	all, err := c.names(ctx, repoID)
+	all, err := c.Layers.RepositoryNames(ctx, repoID)
 	if err != nil {
 		return err
 	}
-	before := len(all)
+	var added []string
 	for _, name := range seen {
 		name = strings.ToLower(name)
-		if name != "" && len(all) < maxNames && !slices.Contains(all, name) {
-			all = append(all, name)
+		if name != "" && len(all)+len(added) < maxNames && !slices.Contains(all, name) {
+			added = append(added, name)
 		}
 	}
-	if len(all) == before {
+	if len(added) == 0 {
 		return nil
 	}
-	if err := c.Layers.SaveGoodLayer(ctx, repoID, namesKept, ports.GoodLayer{Source: strings.Join(all, " ")}); err != nil {
-		return fmt.Errorf("keep the repository's names: %w", err)
-	}
-	return nil
+	return c.Layers.AddRepositoryNames(ctx, repoID, added)
 }
 
 // NameWeakening logs what in organisations' layers does not count because it would loosen
@@ -88,7 +69,7 @@ func (c *Configs) NameWeakening(ctx context.Context) error {
 // named sets the names that a repository has had in its config, which must be a copy such
 // as the loader returns.
 func (c *Configs) named(ctx context.Context, cfg *config.Config, repoID int64) error {
-	names, err := c.names(ctx, repoID)
+	names, err := c.Layers.RepositoryNames(ctx, repoID)
 	cfg.Names = names
 	return err
 }

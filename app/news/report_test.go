@@ -28,6 +28,8 @@ type informed struct {
 
 func (*informed) GoodLayer(context.Context, int64, string) (*ports.GoodLayer, error) { return nil, nil }
 
+func (*informed) RepositoryNames(context.Context, int64) ([]string, error) { return nil, nil }
+
 func (i *informed) Target(context.Context, string) (ports.TargetState, error) {
 	return i.state, i.fails
 }

@@ -10,9 +10,6 @@ const OrganisationRepo = ".github"
 
 func IsOrganisationRepo(t Target) bool { return strings.EqualFold(t.Name, OrganisationRepo) }
 
-// BranchNote is the name under which a target's branch is kept.
-func BranchNote(key string) string { return "branch of " + key }
-
 // ConfigBlob is the text of one config file that a review was done with.
 type ConfigBlob struct {
 	Layer   string

@@ -1,7 +1,6 @@
 package ports
 
 import (
-	"strings"
 	"time"
 )
 
@@ -10,19 +9,16 @@ import (
 type Push struct {
 	Target Target
 	// Before is the head that was replaced; empty for the head with which the pull
-	// request was opened. See Retargeted for what is not a push.
+	// request was opened.
 	Before   string
 	Sender   string // login of a person
 	SenderID int64  // of the account, 0 where it is not known
+	// Retargeted tells that nobody pushed: the head was to go into the branch FromBase, and
+	// now goes into ToBase; both are empty where they are not known. What FromBase held is a
+	// part of the change from then on, and nobody saw who pushed it.
+	Retargeted       bool
+	FromBase, ToBase string
 }
-
-// Retargeted is the Push.Before of a head that was to go into one base branch and is
-// to go into another. What the old one held is a part of the change from then on, and
-// nobody saw who pushed it.
-func Retargeted(from, to string) string { return from + " " + to }
-
-// retargeted returns the base branches of an entry that Retargeted made.
-func (p Push) Retargeted() (from, to string, ok bool) { return strings.Cut(p.Before, " ") }
 
 // Delivery is one webhook delivery and what it asks for. One without asks is recorded as
 // a no-op.

@@ -58,8 +58,10 @@ type Targets interface {
 	SetReadsLabels(ctx context.Context, key string, reads pipeline.LabelsRead) error
 	SetClosed(ctx context.Context, key string, closed bool) error
 	// SetResult keeps how the target's newest generation ended where it could
-	// not be answered. Finish without gaveUp clears it.
+	// not be answered. Finish without gaveUp clears it. SetOverdue notes that a
+	// generation is overdue. SetResult and Finish clear that.
 	SetResult(ctx context.Context, key, result string) error
+	SetOverdue(ctx context.Context, key string, o Overdue) error
 	// AddNotice keeps a notice to be said once and inserts a job for the
 	// target, so that it is. One that is kept already is kept once. Where
 	// MaxNotices wait it returns ErrManyNotices.
@@ -169,7 +171,7 @@ type Writes interface {
 	OpenChecks(ctx context.Context, repoID int64) ([]Write, error)
 	// Intend stores the intent to create, and returns it with its ID.
 	Intend(ctx context.Context, l Lease, w Write) (Write, error)
-	// Record stores what is now known of a write (remote id, state, digest).
+	// Record stores what is now known of a write.
 	Record(ctx context.Context, w Write) error
 }
 
@@ -206,13 +208,27 @@ type Commands interface {
 	Audit(ctx context.Context, key string, limit int) ([]AuditEntry, error)
 }
 
-// Layers keeps the last valid version of each config layer.
+// Layers keeps the last valid version of each config layer, and what tells which of them
+// hold for a target.
 type Layers interface {
-	// GoodLayer returns what SaveGoodLayer stored last, or nil.
-	GoodLayer(ctx context.Context, repoID int64, layer string) (*GoodLayer, error)
+	KnownLayers
 	// GoodLayerNames lists the layers that are stored of a repository, by name.
 	GoodLayerNames(ctx context.Context, repoID int64) ([]string, error)
 	SaveGoodLayer(ctx context.Context, repoID int64, layer string, g GoodLayer) error
+	SetConfigBranch(ctx context.Context, key, branch string) error
+	// AddRepositoryNames adds those names that a repository does not have yet.
+	AddRepositoryNames(ctx context.Context, repoID int64, names []string) error
+}
+
+// KnownLayers reads what Layers keeps.
+type KnownLayers interface {
+	// GoodLayer returns what SaveGoodLayer stored last, or nil.
+	GoodLayer(ctx context.Context, repoID int64, layer string) (*GoodLayer, error)
+	// ConfigBranch returns the base branch whose config a target has: empty for the
+	// default branch, or for a target that is not known.
+	ConfigBranch(ctx context.Context, key string) (string, error)
+	// RepositoryNames lists the names that a repository has had, the first one first.
+	RepositoryNames(ctx context.Context, repoID int64) ([]string, error)
 }
 
 // Recovery keeps what is needed to find lost deliveries and unanswered pull requests.
@@ -321,9 +337,4 @@ type ConfigUse interface {
 	// ConfigUsed returns what the newest published review of the target was done
 	// with, without the texts; ok is false if there is none, or another is wanted.
 	ConfigUsed(ctx context.Context, key string) (files []ConfigBlob, ok bool, err error)
-}
-
-// GoodLayers are the last good versions of config layers, as a Store keeps them.
-type GoodLayers interface {
-	GoodLayer(ctx context.Context, repoID int64, layer string) (*GoodLayer, error)
 }

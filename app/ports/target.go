@@ -106,7 +106,15 @@ type TargetState struct {
 	Resumes int // how many times people have had it go on after it was escalated
 	// Result says in words how the generation that was finished last ended
 	// where it could not be answered, such as "the App is suspended".
-	Result string
+	Result  string
+	Overdue Overdue
+}
+
+// Overdue is a generation whose time was over while GitHub did not even take the check
+// that says so; the zero value for none.
+type Overdue struct {
+	Generation int64
+	Attempts   int // that had failed by then
 }
 
 // Quarantine is what is known of a target whose review ended the child process it ran in;

@@ -45,8 +45,19 @@ type Write struct {
 	ExternalID string
 	RemoteID   int64
 	State      WriteState
-	// Digest is of what was last written. Of a review it is the verdict and the
-	// base branch, and of requests the people, each separated by spaces; see
-	// requestDigest.
+	// Digest is of what a check or a comment last said.
 	Digest string
+
+	// Conclusion is that of a check that is completed, or is being completed. Sending is
+	// then the digest of what is being sent to it: some of it may be there.
+	Conclusion string
+	Sending    string
+
+	// Verdict and BaseRef are those of a review.
+	Verdict ReviewVerdict
+	BaseRef string
+
+	// Asked are the people whose reviews were requested, and Asking those of whom an
+	// intent has no outcome yet.
+	Asked, Asking []string
 }

@@ -94,8 +94,7 @@ func (v *Verdicts) Decide(ctx context.Context, lease ports.Lease, state ports.Ta
 	if r.FixLoop.Halted {
 		want = "" // whatever a later head comes to
 	}
-	digest := string(want) + " " + r.Review.Facts.Base.Ref
-	same := have != nil && have.HeadSHA == r.HeadSHA && have.Digest == digest
+	same := have != nil && have.HeadSHA == r.HeadSHA && have.Verdict == want && have.BaseRef == r.Review.Facts.Base.Ref
 	switch {
 	case have.Stands() && !same:
 		if err := v.withdraw(ctx, lease, state.Target, have, whyWithdrawn(r, have)); err != nil {
@@ -119,16 +118,15 @@ func (v *Verdicts) Decide(ctx context.Context, lease ports.Lease, state ports.Ta
 	case !same || have.State != ports.WriteIntended:
 		have = nil
 	}
-	return v.submit(ctx, lease, state, r, have, want, digest)
+	return v.submit(ctx, lease, state, r, have, want)
 }
 
 // whyWithdrawn is why a review on GitHub does not go with the newest one here.
 func whyWithdrawn(r *ports.StoredReview, have *ports.Write) render.Withdrawn {
-	_, base, _ := strings.Cut(have.Digest, " ")
 	switch {
 	case have.HeadSHA != r.HeadSHA:
 		return render.WithdrawnMoved
-	case base != r.Review.Facts.Base.Ref:
+	case have.BaseRef != r.Review.Facts.Base.Ref:
 		return render.WithdrawnBase
 	case r.Review.Report.ByHand != nil:
 		return render.WithdrawnByHand
@@ -137,7 +135,7 @@ func whyWithdrawn(r *ports.StoredReview, have *ports.Write) render.Withdrawn {
 }
 
 // submit submits a review, unless the intent that have is has led to it.
-func (v *Verdicts) submit(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, have *ports.Write, verdict ports.ReviewVerdict, digest string) error {
+func (v *Verdicts) submit(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, have *ports.Write, verdict ports.ReviewVerdict) error {
 	there, err := once.Ensure(ctx, func(ctx context.Context) error { return v.Leases.Fence(ctx, lease) }, once.Thing{
 		Intended: have != nil,
 		Look: func(ctx context.Context) (bool, error) {
@@ -151,7 +149,7 @@ func (v *Verdicts) submit(ctx context.Context, lease ports.Lease, state ports.Ta
 		Intend: func(ctx context.Context) error {
 			intent, err := v.Writes.Intend(ctx, lease, ports.Write{
 				Kind: ports.WriteReview, Subject: lease.Key, Key: lease.Key, HeadSHA: r.HeadSHA,
-				ExternalID: strings.ToLower(rand.Text()), Digest: digest,
+				ExternalID: strings.ToLower(rand.Text()), Verdict: verdict, BaseRef: r.Review.Facts.Base.Ref,
 			})
 			if err != nil {
 				return fmt.Errorf("store the intent to submit a review: %w", err)

@@ -154,12 +154,11 @@ func (k *Checks) takeOver(ctx context.Context, lease ports.Lease, t ports.Target
 // completeCheck completes the head's check, or writes nothing where it is
 // complete and says the same already. Call it under onHead.
 func (k *Checks) Complete(ctx context.Context, lease ports.Lease, t ports.Target, w ports.CheckWrite) error {
-	digest := w.Conclusion + " " + w.Output.Digest
 	have, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, CheckSubject(t.RepoID, w.HeadSHA))
 	if err != nil {
 		return fmt.Errorf("look for the head's check: %w", err)
 	}
-	if have != nil && have.State == ports.WriteCompleted && have.Digest == digest {
+	if have != nil && have.State == ports.WriteCompleted && have.Conclusion == w.Conclusion && have.Digest == w.Output.Digest {
 		return nil
 	}
 	if have == nil || have.State != ports.WriteOpen {
@@ -180,10 +179,9 @@ func (k *Checks) Complete(ctx context.Context, lease ports.Lease, t ports.Target
 		w.ExternalID = have.ExternalID
 		// Annotations can't be taken back: what is being sent is noted first,
 		// so that a second try goes on where the first one ended.
-		sending := "sending " + digest
-		w.Repeat = have.Digest == sending
+		w.Repeat = have.Conclusion == w.Conclusion && have.Sending == w.Output.Digest
 		if len(w.Output.Annotations) > 0 && !w.Repeat {
-			have.Digest = sending
+			have.Conclusion, have.Sending = w.Conclusion, w.Output.Digest
 			if err := k.Writes.Record(ctx, *have); err != nil {
 				return fmt.Errorf("note what is sent to the check: %w", err)
 			}
@@ -192,7 +190,7 @@ func (k *Checks) Complete(ctx context.Context, lease ports.Lease, t ports.Target
 			return err
 		}
 	}
-	have.State, have.Digest = ports.WriteCompleted, digest
+	have.State, have.Conclusion, have.Digest, have.Sending = ports.WriteCompleted, w.Conclusion, w.Output.Digest, ""
 	if err := k.Writes.Record(ctx, *have); err != nil {
 		return fmt.Errorf("record the completed check: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/rs/zerolog"
 
@@ -257,7 +256,7 @@ func (c *Comments) acts(ctx context.Context, r *ports.StoredReview, cfg *config.
 		return a, nil, err
 	}
 	if w != nil {
-		approval := strings.HasPrefix(w.Digest, string(ports.ReviewApprove))
+		approval := w.Verdict == ports.ReviewApprove
 		switch {
 		case w.State == ports.WriteStuck:
 			notices = append(notices, render.ReviewStuck(w.HeadSHA, approval))
@@ -278,7 +277,7 @@ func (c *Comments) acts(ctx context.Context, r *ports.StoredReview, cfg *config.
 		return a, notices, err
 	}
 	if asked != nil {
-		a.People, _ = askedOf(asked)
+		a.People = asked.Asked
 	}
 	return a, notices, nil
 }

@@ -45,7 +45,7 @@ func (q *Requests) AskPeople(ctx context.Context, lease ports.Lease, state ports
 	}
 	var asked, tried []string // tried: of an intent without an outcome
 	if have != nil {
-		asked, tried = askedOf(have)
+		asked, tried = have.Asked, have.Asking
 		if have.HeadSHA == r.HeadSHA && have.State == ports.WriteCompleted {
 			return nil
 		}
@@ -60,7 +60,7 @@ func (q *Requests) AskPeople(ctx context.Context, lease ports.Lease, state ports
 		return nil
 	}
 	asked = union(asked, without(tried, ask)) // it took effect
-	w := ports.Write{Kind: ports.WriteRequests, Subject: lease.Key, Key: lease.Key, HeadSHA: r.HeadSHA, Digest: requestDigest(asked, ask)}
+	w := ports.Write{Kind: ports.WriteRequests, Subject: lease.Key, Key: lease.Key, HeadSHA: r.HeadSHA, Asked: asked, Asking: ask}
 	_, err = once.Ensure(ctx, func(context.Context) error { return nil }, once.Thing{ // requestReviews confirms the lease each time
 		Intend: func(ctx context.Context) error {
 			if w, err = q.Writes.Intend(ctx, lease, w); err != nil {
@@ -73,33 +73,11 @@ func (q *Requests) AskPeople(ctx context.Context, lease ports.Lease, state ports
 			if err != nil {
 				return nil, err
 			}
-			w.State, w.Digest = ports.WriteCompleted, requestDigest(union(asked, did), nil)
+			w.State, w.Asked, w.Asking = ports.WriteCompleted, union(asked, did), nil
 			return recorded(q.Writes, &w), nil
 		},
 	})
 	return err
-}
-
-// requestDigest lists who was asked, and, each behind a mark that no name has, who
-// is about to be.
-func requestDigest(asked, ask []string) string {
-	all := slices.Clone(asked)
-	for _, who := range ask {
-		all = append(all, "+"+who)
-	}
-	return strings.Join(all, " ")
-}
-
-// askedOf reads what requestDigest wrote.
-func askedOf(w *ports.Write) (asked, tried []string) {
-	for _, who := range strings.Fields(w.Digest) {
-		if name, ok := strings.CutPrefix(who, "+"); ok {
-			tried = append(tried, name)
-		} else {
-			asked = append(asked, who)
-		}
-	}
-	return asked, tried
 }
 
 func (q *Requests) newestRequests(ctx context.Context, key string) (*ports.Write, error) {

@@ -255,7 +255,7 @@ func (p *Publisher) GiveUp(ctx context.Context, lease ports.Lease, state ports.T
 	if err := p.writeGivenUp(ctx, lease, state, cause); err != nil {
 		return err
 	}
-	if state.Result != "" && access == nil {
+	if access == nil && (state.Result != "" || state.Overdue != (ports.Overdue{})) {
 		if err := p.Targets.SetResult(ctx, lease.Key, ""); err != nil {
 			return fmt.Errorf("drop what an earlier attempt came to: %w", err)
 		}

@@ -2,7 +2,6 @@ package publish
 
 import (
 	"context"
-	"strings"
 
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
@@ -90,7 +89,6 @@ func (v *Verdicts) WithdrawOutdated(ctx context.Context, lease ports.Lease, stat
 		return v.withdraw(ctx, lease, state.Target, have, render.WithdrawnMoved)
 	}
 	now, err := v.PullReader.Pull(ctx, state.Target)
-	_, base, _ := strings.Cut(have.Digest, " ")
 	switch {
 	case isFinal(err): // the review meets the same, and ends by it
 		return nil
@@ -98,7 +96,7 @@ func (v *Verdicts) WithdrawOutdated(ctx context.Context, lease ports.Lease, stat
 		return err
 	case now.HeadSHA != have.HeadSHA:
 		return v.withdraw(ctx, lease, state.Target, have, render.WithdrawnMoved)
-	case now.BaseRef != base:
+	case now.BaseRef != have.BaseRef:
 		return v.withdraw(ctx, lease, state.Target, have, render.WithdrawnBase)
 	}
 	return nil

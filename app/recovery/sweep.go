@@ -536,7 +536,7 @@ func (f *Finder) answeredNow(ctx context.Context, p ports.OpenPull, state ports.
 		return true, nil // askRefused looks after it
 	case state.Scans.Waiting():
 		return false, nil // news of what it waits for may have been lost
-	case newest == nil || newest.State != ports.WriteCompleted || strings.HasPrefix(newest.Digest, "cancelled "):
+	case newest == nil || newest.State != ports.WriteCompleted || newest.Conclusion == "cancelled":
 		return f.Configs.SwitchedOff(ctx, p.Target)
 	case state.GaveUp:
 		return true, nil // the check says so

@@ -18,9 +18,9 @@ type DryRun struct{ service *Service }
 
 // NewDryRun returns a DryRun. Store, Owner and the durations of the options
 // don't matter. Without kept, which may be nil, no config has a last good version.
-func NewDryRun(o Options, kept ports.GoodLayers) (*DryRun, error) {
+func NewDryRun(o Options, kept ports.KnownLayers) (*DryRun, error) {
 	if kept == nil {
-		kept = noneKept{}
+		kept = NoLayers{}
 	}
 	o.Store = ports.Store{Layers: readLayers{kept}, Marks: noMarks{}}
 	s, err := New(o)
@@ -30,17 +30,28 @@ func NewDryRun(o Options, kept ports.GoodLayers) (*DryRun, error) {
 	return &DryRun{s}, nil
 }
 
-// noneKept are the good layers where none is known.
-type noneKept struct{}
+// NoLayers are the layers where none is known.
+type NoLayers struct{}
 
-func (noneKept) GoodLayer(context.Context, int64, string) (*ports.GoodLayer, error) { return nil, nil }
+// GoodLayer implements ports.KnownLayers.
+func (NoLayers) GoodLayer(context.Context, int64, string) (*ports.GoodLayer, error) { return nil, nil }
 
-// readLayers are good layers that are read and never stored.
-type readLayers struct{ ports.GoodLayers }
+// ConfigBranch implements ports.KnownLayers.
+func (NoLayers) ConfigBranch(context.Context, string) (string, error) { return "", nil }
+
+// RepositoryNames implements ports.KnownLayers.
+func (NoLayers) RepositoryNames(context.Context, int64) ([]string, error) { return nil, nil }
+
+// readLayers are layers that are read and never stored.
+type readLayers struct{ ports.KnownLayers }
 
 func (readLayers) GoodLayerNames(context.Context, int64) ([]string, error) { return nil, nil }
 
 func (readLayers) SaveGoodLayer(context.Context, int64, string, ports.GoodLayer) error { return nil }
+
+func (readLayers) SetConfigBranch(context.Context, string, string) error { return nil }
+
+func (readLayers) AddRepositoryNames(context.Context, int64, []string) error { return nil }
 
 // noMarks are the marks of an App that has done no periodic work.
 type noMarks struct{}

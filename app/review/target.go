@@ -276,32 +276,25 @@ func (s *Service) finish(ctx context.Context, lease ports.Lease, done finished) 
 	return false, &done, nil
 }
 
-// givingUp is the result of a target whose check could not even be completed
-// in words when its time was over: of which generation, and how many attempts
-// had failed then. The next attempt is a whole one again, since what kept
-// GitHub from answering may be over by then; the one after that writes first,
-// or its reads could run into the same limit for ever.
-const givingUp = "giving up generation %d since attempt %d"
-
+// overdue reports whether a review is given up before anything else is tried. An attempt
+// failed to complete the check when its time was over. The next attempt is a whole one
+// again, since what kept GitHub from answering may be over by then. The one after that
+// writes first, since its reads could run into the same limit for ever.
 func overdue(state ports.TargetState) bool {
-	n, ok := overdueSince(state)
-	return ok && state.Attempts >= n+2
+	return isMarkedOverdue(state) && state.Attempts >= state.Overdue.Attempts+2
 }
 
-func overdueSince(state ports.TargetState) (attempts int, ok bool) {
-	var generation int64
-	n, _ := fmt.Sscanf(state.Result, givingUp, &generation, &attempts) // other results don't match
-	return attempts, n == 2 && generation == state.Wanted && attempts <= state.Attempts
+// isMarkedOverdue reports whether the mark is for the wanted generation. An ask that
+// forgets the failed attempts makes it void.
+func isMarkedOverdue(state ports.TargetState) bool {
+	return state.Overdue.Generation == state.Wanted && state.Overdue.Attempts <= state.Attempts
 }
 
 func (s *Service) markOverdue(ctx context.Context, state ports.TargetState) error {
-	if _, ok := overdueSince(state); ok {
+	if isMarkedOverdue(state) {
 		return nil
 	}
-	if err := s.Store.SetResult(ctx, state.Key(), fmt.Sprintf(givingUp, state.Wanted, state.Attempts)); err != nil {
-		return fmt.Errorf("note that the review is overdue: %w", err)
-	}
-	return nil
+	return s.Store.SetOverdue(ctx, state.Key(), ports.Overdue{Generation: state.Wanted, Attempts: state.Attempts})
 }
 
 // attempt does a step of one generation, and stops as soon as it is moot.

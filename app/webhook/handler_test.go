@@ -288,7 +288,7 @@ func TestAsks(t *testing.T) {
 		return []ports.Ask{ports.ReviewAsk{Target: pull, Reason: reason, LabelsOnly: true, TypeLabel: true}}
 	}
 	retargeted := func(reason, from, to string) []ports.Ask {
-		return []ports.Ask{ports.Push{Target: pull, Before: ports.Retargeted(from, to)}, ports.ReviewAsk{Target: pull, Reason: reason, Fresh: true}}
+		return []ports.Ask{ports.Push{Target: pull, Retargeted: true, FromBase: from, ToBase: to}, ports.ReviewAsk{Target: pull, Reason: reason, Fresh: true}}
 	}
 	tests := map[string]struct {
 		event, action, body string

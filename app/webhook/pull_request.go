@@ -86,7 +86,7 @@ func (e *pullRequestEvent) push(t ports.Target) *ports.Push {
 		if !branchName.MatchString(from) || !branchName.MatchString(to) {
 			from, to = "", ""
 		}
-		return &ports.Push{Target: t, Before: ports.Retargeted(from, to)}
+		return &ports.Push{Target: t, Retargeted: true, FromBase: from, ToBase: to}
 	}
 	opened, pushed := e.Action == "opened", e.Action == "synchronize" && e.before() != ""
 	if !opened && !pushed || e.Sender.Type != "User" || !ownerLogin.MatchString(e.Sender.Login) {

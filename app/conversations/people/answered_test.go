@@ -315,7 +315,7 @@ func TestGivingUpIsCountedWhenItIsDone(t *testing.T) {
 		heal = append(heal, w.GH.On(r, func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") }))
 	}
 	pr := w.Open(apptest.Clean())
-	for w.state(pr).Result == "" {
+	for w.state(pr).Overdue == (ports.Overdue{}) {
 		time.Sleep(time.Millisecond)
 	}
 	for _, f := range heal {

@@ -107,7 +107,7 @@ func (s commands) Taught(ctx context.Context, key, headSHA, baseRef string) (m p
 				return err
 			}
 			if base == baseRef {
-				d.FinalIn = layersOf(final)
+				d.FinalIn = splitNames(final)
 			} else {
 				d.Surroundings = pipeline.SurroundingsElsewhere
 			}
@@ -143,12 +143,12 @@ func byHand(ctx context.Context, t tx, key, headSHA, baseRef string) (*pipeline.
 	case err != nil:
 		return nil, err
 	}
-	d.At, d.FinalIn = fromMicros(at), layersOf(final)
+	d.At, d.FinalIn = fromMicros(at), splitNames(final)
 	return &d, nil
 }
 
-// layersOf reads names separated by blanks; nil for the empty text.
-func layersOf(names string) pipeline.List[string] {
+// splitNames reads names separated by blanks; nil for the empty text.
+func splitNames(names string) []string {
 	if names == "" {
 		return nil
 	}

@@ -38,13 +38,8 @@ func readTexts(ctx context.Context, t tx, query string, args ...any) (all []port
 
 // GoodLayer implements ports.Store.
 func (s layers) GoodLayer(ctx context.Context, repoID int64, layer string) (*ports.GoodLayer, error) {
-	return goodLayer(ctx, s.db, repoID, layer)
-}
-
-// goodLayer reads a layer, nil where none is kept.
-func goodLayer(ctx context.Context, from snapshots, repoID int64, layer string) (*ports.GoodLayer, error) {
 	var g ports.GoodLayer
-	err := from.read(ctx, func(t tx) error {
+	err := s.db.read(ctx, func(t tx) error {
 		err := t.row(ctx, `SELECT source FROM good_layers WHERE repo_id = ? AND layer = ?`, repoID, layer).Scan(&g.Source)
 		if err != nil {
 			return err
@@ -66,12 +61,8 @@ func goodLayer(ctx context.Context, from snapshots, repoID int64, layer string) 
 // GoodLayerNames implements ports.Store.
 func (s layers) GoodLayerNames(ctx context.Context, repoID int64) (names []string, err error) {
 	err = s.db.read(ctx, func(t tx) error {
-		return t.each(ctx, func(row scanner) error {
-			var name string
-			err := row.Scan(&name)
-			names = append(names, name)
-			return err
-		}, `SELECT layer FROM good_layers WHERE repo_id = ? ORDER BY layer`, repoID)
+		names, err = texts(ctx, t, `SELECT layer FROM good_layers WHERE repo_id = ? ORDER BY layer`, repoID)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list the good layers: %w", err)
@@ -106,6 +97,54 @@ func (s layers) SaveGoodLayer(ctx context.Context, repoID int64, layer string, g
 	})
 	if err != nil {
 		return fmt.Errorf("save the good %s layer: %w", layer, err)
+	}
+	return nil
+}
+
+// ConfigBranch implements ports.Store.
+func (s layers) ConfigBranch(ctx context.Context, key string) (branch string, err error) {
+	err = s.db.read(ctx, func(t tx) error {
+		return t.row(ctx, `SELECT config_branch FROM targets WHERE key = ?`, key).Scan(&branch)
+	})
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("read whose branch's config %s has: %w", key, err)
+	}
+	return branch, nil
+}
+
+// SetConfigBranch implements ports.Store.
+func (s layers) SetConfigBranch(ctx context.Context, key, branch string) error {
+	return s.change(ctx, "keep the target's branch", `UPDATE targets SET config_branch = ? WHERE key = ?`, branch, key)
+}
+
+// RepositoryNames implements ports.Store.
+func (s layers) RepositoryNames(ctx context.Context, repoID int64) (names []string, err error) {
+	err = s.db.read(ctx, func(t tx) error {
+		names, err = texts(ctx, t, `SELECT name FROM repository_names WHERE repo_id = ? ORDER BY position, name`, repoID)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the repository's names: %w", err)
+	}
+	return names, nil
+}
+
+// AddRepositoryNames implements ports.Store.
+func (s layers) AddRepositoryNames(ctx context.Context, repoID int64, names []string) error {
+	err := s.db.write(ctx, func(t tx) error {
+		for _, name := range names {
+			_, err := t.exec(ctx, `
+				INSERT INTO repository_names (repo_id, name, position)
+				VALUES (?, ?, (SELECT coalesce(max(position), 0) + 1 FROM repository_names WHERE repo_id = ?))
+				ON CONFLICT (repo_id, name) DO NOTHING`, repoID, name, repoID)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("keep the repository's names: %w", err)
 	}
 	return nil
 }

@@ -76,7 +76,8 @@ func holding(ctx context.Context, t tx, repo int64, f ports.Forget) (h ports.Hol
 	if !errors.Is(err, sql.ErrNoRows) {
 		return h, true, err
 	}
-	err = t.row(ctx, `SELECT EXISTS (SELECT 1 FROM deliveries WHERE repo_id = ?) OR EXISTS (SELECT 1 FROM good_layers WHERE repo_id = ?)`, repo, repo).Scan(&any)
+	err = t.row(ctx, `SELECT EXISTS (SELECT 1 FROM deliveries WHERE repo_id = ?) OR EXISTS (SELECT 1 FROM good_layers WHERE repo_id = ?)
+		OR EXISTS (SELECT 1 FROM repository_names WHERE repo_id = ?)`, repo, repo, repo).Scan(&any)
 	return h, any, err
 }
 
@@ -171,8 +172,6 @@ func forgetTarget(ctx context.Context, t tx, key string) error {
 		}
 	}
 	return execAll(ctx, t, []statementArgs{
-		{`DELETE FROM good_layer_files WHERE repo_id = ? AND layer = ?`, []any{repo, ports.BranchNote(key)}},
-		{`DELETE FROM good_layers WHERE repo_id = ? AND layer = ?`, []any{repo, ports.BranchNote(key)}},
 		{`DELETE FROM targets WHERE key = ?`, []any{key}},
 		{`DELETE FROM leases WHERE key = ?`, []any{key}},
 	})

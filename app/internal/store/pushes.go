@@ -7,9 +7,11 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
+const pushColumns = `before_sha, sender, sender_id, retargeted, from_base, to_base`
+
 func savePush(ctx context.Context, t tx, p ports.Push) error {
-	_, err := t.exec(ctx, `INSERT INTO pushes (target_key, head_sha, before_sha, sender, sender_id) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		p.Target.Key(), p.Target.HeadSHA, p.Before, p.Sender, p.SenderID)
+	_, err := t.exec(ctx, `INSERT INTO pushes (target_key, head_sha, `+pushColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		p.Target.Key(), p.Target.HeadSHA, p.Before, p.Sender, p.SenderID, number(p.Retargeted), p.FromBase, p.ToBase)
 	if err != nil {
 		return fmt.Errorf("keep who sent a push: %w", err)
 	}
@@ -21,10 +23,12 @@ func (s commands) Pushes(ctx context.Context, t ports.Target) (all []ports.Push,
 	err = s.db.read(ctx, func(x tx) error {
 		return x.each(ctx, func(row scanner) error {
 			p := ports.Push{Target: t}
-			err := row.Scan(&p.Target.HeadSHA, &p.Before, &p.Sender, &p.SenderID)
+			var retargeted int
+			err := row.Scan(&p.Target.HeadSHA, &p.Before, &p.Sender, &p.SenderID, &retargeted, &p.FromBase, &p.ToBase)
+			p.Retargeted = retargeted == 1
 			all = append(all, p)
 			return err
-		}, `SELECT head_sha, before_sha, sender, sender_id FROM pushes WHERE target_key = ? ORDER BY head_sha, before_sha, sender`, t.Key())
+		}, `SELECT head_sha, `+pushColumns+` FROM pushes WHERE target_key = ? ORDER BY head_sha, before_sha, sender, retargeted, from_base, to_base`, t.Key())
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read who sent the pushes of %s: %w", t.Key(), err)

@@ -15,11 +15,14 @@ import (
 // Reader reads a database beside the server that may be using it, and changes
 // nothing.
 type Reader struct {
+	ports.KnownLayers
 	from  snapshots
 	close func() error
 }
 
-var _ ports.GoodLayers = (*Reader)(nil)
+func newReader(db backend, close func() error) *Reader {
+	return &Reader{layers{&core{db: db}}, db, close}
+}
 
 // OpenReader opens a database to read. Its tables must be there, and of the
 // version that this reviewgate makes. Close the reader when it is no longer
@@ -58,7 +61,7 @@ func readSQLite(path string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
-	return &Reader{&sqliteDB{r: r}, r.Close}, nil
+	return newReader(&sqliteDB{r: r}, r.Close), nil
 }
 
 func readPostgres(ctx context.Context, rawURL string) (*Reader, error) {
@@ -71,12 +74,7 @@ func readPostgres(ctx context.Context, rawURL string) (*Reader, error) {
 	if db.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, fmt.Errorf("make the pool of connections: %w", err)
 	}
-	return &Reader{db, db.close}, nil
-}
-
-// GoodLayer implements review.GoodLayers.
-func (r *Reader) GoodLayer(ctx context.Context, repoID int64, layer string) (*ports.GoodLayer, error) {
-	return goodLayer(ctx, r.from, repoID, layer)
+	return newReader(db, db.close), nil
 }
 
 // Close lets go of the database.

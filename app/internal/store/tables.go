@@ -10,7 +10,7 @@ var targetTables = []string{"reviews", "review_files", "changed_files", "writes"
 
 // repositoryTables have a column repo_id, and their rows go with the repository.
 // Those that refer to others come first.
-var repositoryTables = []string{"good_layer_files", "good_layers", "deferred", "repositories"}
+var repositoryTables = []string{"good_layer_files", "good_layers", "repository_names", "deferred", "repositories"}
 
 // otherTables are dealt with one by one, or hold nothing of a repository.
 var otherTables = map[string]string{

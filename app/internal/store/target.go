@@ -223,9 +223,9 @@ func (s targets) Target(ctx context.Context, key string) (ports.TargetState, err
 	var rerun, notices, said, scans, loop string
 	err := s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `
-			SELECT `+targetColumns+`, wanted, done, author, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, gave_up_at, attempts, crashes, failed_since, asked_at, notice, notices_said, result, scans, fix_loop, fix_resumes, deaths, quarantined_at, next_try
+			SELECT `+targetColumns+`, wanted, done, author, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, gave_up_at, attempts, crashes, failed_since, asked_at, notice, notices_said, result, overdue_generation, overdue_attempts, scans, fix_loop, fix_resumes, deaths, quarantined_at, next_try
 			FROM targets WHERE key = ?`, key).
-			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Author, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &gaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &notices, &said, &st.Result, &scans, &loop, &st.Resumes, &st.Quarantine.Deaths, &since, &next)...)
+			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Author, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &gaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &notices, &said, &st.Result, &st.Overdue.Generation, &st.Overdue.Attempts, &scans, &loop, &st.Resumes, &st.Quarantine.Deaths, &since, &next)...)
 	})
 	if err == nil {
 		st.Rerun, err = decodeRerun(rerun)
@@ -363,7 +363,12 @@ func (s *core) askOthers(ctx context.Context, t tx, repoID int64, head, key stri
 
 // SetResult implements ports.Store.
 func (s targets) SetResult(ctx context.Context, key, result string) error {
-	return s.change(ctx, "keep how the review ended", `UPDATE targets SET result = ? WHERE key = ?`, result, key)
+	return s.change(ctx, "keep how the review ended", `UPDATE targets SET result = ?, overdue_generation = 0, overdue_attempts = 0 WHERE key = ?`, result, key)
+}
+
+// SetOverdue implements ports.Store.
+func (s targets) SetOverdue(ctx context.Context, key string, o ports.Overdue) error {
+	return s.change(ctx, "note that the generation is overdue", `UPDATE targets SET overdue_generation = ?, overdue_attempts = ? WHERE key = ?`, o.Generation, o.Attempts, key)
 }
 
 // change runs one statement that must find its row.

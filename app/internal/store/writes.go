@@ -6,15 +6,29 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-const writeColumns = `id, kind, subject, target_key, head_sha, external_id, remote_id, state, digest`
+const (
+	writeColumns   = `id, kind, subject, target_key, head_sha, ` + outcomeColumns
+	outcomeColumns = `external_id, remote_id, state, digest, conclusion, sending, verdict, base_ref, asked, asking`
+)
 
 func scanWrite(row scanner) (w ports.Write, err error) {
-	err = row.Scan(&w.ID, &w.Kind, &w.Subject, &w.Key, &w.HeadSHA, &w.ExternalID, &w.RemoteID, &w.State, &w.Digest)
+	var asked, asking string
+	err = row.Scan(&w.ID, &w.Kind, &w.Subject, &w.Key, &w.HeadSHA, &w.ExternalID, &w.RemoteID, &w.State, &w.Digest, &w.Conclusion, &w.Sending, &w.Verdict, &w.BaseRef, &asked, &asking)
+	w.Asked, w.Asking = splitNames(asked), splitNames(asking)
 	return w, err
+}
+
+// outcome is what is known of a write: the values of outcomeColumns.
+func outcome(w *ports.Write) []any {
+	return []any{
+		w.ExternalID, w.RemoteID, string(w.State), w.Digest, w.Conclusion, w.Sending, string(w.Verdict), w.BaseRef,
+		strings.Join(w.Asked, " "), strings.Join(w.Asking, " "),
+	}
 }
 
 // NewestWrite implements ports.Store.
@@ -60,9 +74,9 @@ func (s writes) Intend(ctx context.Context, l ports.Lease, w ports.Write) (ports
 			return err
 		}
 		err := t.row(ctx, `
-			INSERT INTO writes (kind, subject, target_key, head_sha, external_id, remote_id, state, digest, intended_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-			string(w.Kind), w.Subject, w.Key, w.HeadSHA, w.ExternalID, w.RemoteID, string(w.State), w.Digest, s.now()).Scan(&w.ID)
+			INSERT INTO writes (kind, subject, target_key, head_sha, intended_at, `+outcomeColumns+`)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+			append([]any{string(w.Kind), w.Subject, w.Key, w.HeadSHA, s.now()}, outcome(&w)...)...).Scan(&w.ID)
 		if err != nil {
 			return fmt.Errorf("store the intent to write a %s: %w", w.Kind, err)
 		}
@@ -77,6 +91,5 @@ func (s writes) Intend(ctx context.Context, l ports.Lease, w ports.Write) (ports
 // Record implements ports.Store.
 func (s writes) Record(ctx context.Context, w ports.Write) error {
 	return s.change(ctx, fmt.Sprintf("record what became of %s %d", w.Kind, w.ID),
-		`UPDATE writes SET external_id = ?, remote_id = ?, state = ?, digest = ? WHERE id = ?`,
-		w.ExternalID, w.RemoteID, string(w.State), w.Digest, w.ID)
+		`UPDATE writes SET (`+outcomeColumns+`) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?`, append(outcome(&w), w.ID)...)
 }

@@ -76,7 +76,10 @@ var byHandTests = map[string]func(*testing.T, *fixture){
 	"who pushed is kept by head": func(t *testing.T, f *fixture) {
 		opened := ports.Push{Target: pull(1, "aaa"), Sender: "ann", SenderID: 7}
 		pushed := ports.Push{Target: pull(1, "bbb"), Before: "aaa", Sender: "bob"}
-		for i, p := range []ports.Push{opened, pushed, pushed, {Target: pull(2, "bbb"), Sender: "cy"}} {
+		retargeted := ports.Push{Target: pull(1, "ccc"), Retargeted: true, FromBase: "main", ToBase: "release"}
+		unknown := ports.Push{Target: pull(1, "ccc"), Retargeted: true}
+		back := ports.Push{Target: pull(1, "ccc"), Retargeted: true, FromBase: "release", ToBase: "main"}
+		for i, p := range []ports.Push{opened, pushed, pushed, retargeted, back, unknown, back, {Target: pull(2, "bbb"), Sender: "cy"}} {
 			f.accept(t, asking(guid(i), p, ports.ReviewAsk{Target: p.Target, Reason: "pushed"}))
 		}
 		got, err := f.Pushes(f.ctx, pull(1, "bbb"))
@@ -86,7 +89,7 @@ var byHandTests = map[string]func(*testing.T, *fixture){
 		for i := range got {
 			got[i].Target = pull(1, got[i].Target.HeadSHA)
 		}
-		if diff := cmp.Diff([]ports.Push{opened, pushed}, got); diff != "" {
+		if diff := cmp.Diff([]ports.Push{opened, pushed, unknown, retargeted, back}, got); diff != "" {
 			t.Errorf("pushes (-want +got):\n%s", diff)
 		}
 	},

@@ -56,7 +56,8 @@ func (f *fixture) fillWith(t *testing.T, g ports.Target, comment int64, runs int
 	}
 	err := errors.Join(
 		f.SaveGoodLayer(f.ctx, g.RepoID, "repository", ports.GoodLayer{Source: "acme/shop", Files: []ports.ConfigBlob{{Layer: "repository", Path: "x", Text: []byte("good of " + key)}}}),
-		f.SaveGoodLayer(f.ctx, g.RepoID, ports.BranchNote(key), ports.GoodLayer{Source: "release"}),
+		f.SetConfigBranch(f.ctx, key, "release"),
+		f.AddRepositoryNames(f.ctx, g.RepoID, []string{"acme/shop"}),
 		f.Ask(f.ctx, ports.ReviewAsk{Target: g, Once: "again " + key}, false),
 	)
 	if err != nil {
@@ -108,14 +109,14 @@ func (f *fixture) wantNothing(t *testing.T, g ports.Target) {
 	r, err := f.LatestReview(f.ctx, key)
 	w, werr := f.NewestWrite(f.ctx, ports.WriteComment, key)
 	c, cerr := f.NewestWrite(f.ctx, ports.WriteCheck, fmt.Sprintf("%d/%s", g.RepoID, g.HeadSHA))
-	note, nerr := f.GoodLayer(f.ctx, g.RepoID, ports.BranchNote(key))
+	branch, nerr := f.ConfigBranch(f.ctx, key)
 	audit, aerr := f.Audit(f.ctx, key, 10)
 	n, serr := f.CommandsSince(f.ctx, ports.Command{Target: g}, time.Unix(1, 0))
 	if err := errors.Join(err, werr, cerr, nerr, aerr, serr); err != nil {
 		t.Fatal(err)
 	}
-	if r != nil || w != nil || c != nil || note != nil || len(audit) > 0 || n != (ports.CommandCount{}) {
-		t.Errorf("%s has a review %v, writes %v and %v, a branch %v, %d entries of the audit log, commands %+v", key, r != nil, w, c, note, len(audit), n)
+	if r != nil || w != nil || c != nil || branch != "" || len(audit) > 0 || n != (ports.CommandCount{}) {
+		t.Errorf("%s has a review %v, writes %v and %v, a branch %q, %d entries of the audit log, commands %+v", key, r != nil, w, c, branch, len(audit), n)
 	}
 }
 
@@ -157,6 +158,11 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 		f.wantAll(t, stays)
 		if g, err := f.GoodLayer(f.ctx, 77, "repository"); err != nil || g != nil {
 			t.Errorf("its good layer: %v, %v", g, err)
+		}
+		for repo, want := range map[int64]int{77: 0, 78: 1} {
+			if names, err := f.RepositoryNames(f.ctx, repo); err != nil || len(names) != want {
+				t.Errorf("the names of repository %d: %q, %v", repo, names, err)
+			}
 		}
 		// What it was told before doesn't come back; what comes anew works.
 		if a := f.accept(t, push("push "+gone.Key(), gone)); !a.Duplicate {

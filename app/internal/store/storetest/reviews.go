@@ -279,6 +279,36 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 }
 
 var configTests = map[string]func(*testing.T, *fixture){
+	"a repository keeps the names that it had": func(t *testing.T, f *fixture) {
+		for _, names := range [][]string{{"acme/shop"}, {"acme/store", "acme/shop"}, {"acme/bank"}} {
+			if err := f.AddRepositoryNames(f.ctx, repoID, names); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := f.RepositoryNames(f.ctx, repoID)
+		if diff := cmp.Diff([]string{"acme/shop", "acme/store", "acme/bank"}, got); err != nil || diff != "" {
+			t.Errorf("names (-want +got), %v:\n%s", err, diff)
+		}
+		if other, err := f.RepositoryNames(f.ctx, repoID+1); err != nil || len(other) > 0 {
+			t.Errorf("another repository has %q, %v", other, err)
+		}
+	},
+	"a target has the config of one branch": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		if branch, err := f.ConfigBranch(f.ctx, g.Key()); branch != "" || err != nil {
+			t.Errorf("of a target that is not known: %q, %v", branch, err)
+		}
+		wantErr(t, "SetConfigBranch", f.SetConfigBranch(f.ctx, g.Key(), "release"), ports.ErrNotFound)
+		f.accept(t, push("1", g))
+		for _, want := range []string{"release", ""} {
+			if err := f.SetConfigBranch(f.ctx, g.Key(), want); err != nil {
+				t.Fatal(err)
+			}
+			if branch, err := f.ConfigBranch(f.ctx, g.Key()); branch != want || err != nil {
+				t.Errorf("the branch is %q, want %q (%v)", branch, want, err)
+			}
+		}
+	},
 	"the last good layer comes back": func(t *testing.T, f *fixture) {
 		if g, err := f.GoodLayer(f.ctx, repoID, "repository"); g != nil || err != nil {
 			t.Errorf("before any: %v, %v; want none", g, err)

@@ -228,6 +228,36 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("a minute later: %v, want those of 5 and 7", got)
 		}
 	},
+	"an overdue generation is noted until a result takes its place, or it is finished": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		note := func() {
+			t.Helper()
+			want := ports.Overdue{Generation: 1, Attempts: 3}
+			if err := f.SetOverdue(f.ctx, g.Key(), want); err != nil {
+				t.Fatal(err)
+			}
+			if got := f.state(t, g.Key()); got.Overdue != want || got.Result != "" {
+				t.Errorf("noted: %+v, result %q", got.Overdue, got.Result)
+			}
+		}
+		for i, done := range []func(){
+			func() { f.finish(t, g.Key(), false) },
+			func() { f.finish(t, g.Key(), true) },
+			func() {
+				if err := f.SetResult(f.ctx, g.Key(), ""); err != nil {
+					t.Fatal(err)
+				}
+			},
+		} {
+			f.accept(t, push(guid(i), g))
+			note()
+			done()
+			if got := f.state(t, g.Key()).Overdue; got != (ports.Overdue{}) {
+				t.Errorf("%d: still noted: %+v", i, got)
+			}
+		}
+		wantErr(t, "SetOverdue", f.SetOverdue(f.ctx, "pull/1/1", ports.Overdue{}), ports.ErrNotFound)
+	},
 	"what an installation was refused stays unanswered until it is asked for": func(t *testing.T, f *fixture) {
 		refused, given := pull(1, "aaa"), pull(2, "bbb")
 		for i, g := range []ports.Target{refused, given} {

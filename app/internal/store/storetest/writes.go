@@ -49,6 +49,34 @@ var writeTests = map[string]func(*testing.T, *fixture){
 		}
 		wantErr(t, "Record of no write", f.Record(f.ctx, ports.Write{ID: 12345}), ports.ErrNotFound)
 	},
+	"keeps what it says in fields of their own": func(t *testing.T, f *fixture) {
+		l := f.acquire(t, "pull/77/1")
+		for _, w := range []ports.Write{
+			{Kind: ports.WriteCheck, Subject: "77/aaa", Conclusion: "failure", Digest: "d"},
+			{Kind: ports.WriteCheck, Subject: "77/bbb", Conclusion: "failure", Sending: "d"},
+			{Kind: ports.WriteReview, Subject: l.Key, Verdict: ports.ReviewApprove, BaseRef: "main"},
+			{Kind: ports.WriteRequests, Subject: l.Key, Asked: []string{"ann", "acme/team"}, Asking: []string{"bob"}},
+		} {
+			w.Key = l.Key
+			intended, err := f.Intend(f.ctx, l, w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.ID, w.State = intended.ID, ports.WriteIntended
+			got, err := f.NewestWrite(f.ctx, w.Kind, w.Subject)
+			if diff := cmp.Diff(&w, got); err != nil || diff != "" {
+				t.Errorf("intended (-want +got), %v:\n%s", err, diff)
+			}
+			w.Conclusion, w.Sending, w.Verdict, w.BaseRef, w.Asked, w.Asking = "success", "e", ports.ReviewReject, "release", []string{"cy"}, nil
+			if err := f.Record(f.ctx, w); err != nil {
+				t.Fatal(err)
+			}
+			got, err = f.NewestWrite(f.ctx, w.Kind, w.Subject)
+			if diff := cmp.Diff(&w, got); err != nil || diff != "" {
+				t.Errorf("recorded (-want +got), %v:\n%s", err, diff)
+			}
+		}
+	},
 	"checks are orphans while no open target has their head": func(t *testing.T, f *fixture) {
 		l := f.acquire(t, "pull/77/1")
 		other := f.acquire(t, "pull/77/2")
