@@ -1,12 +1,15 @@
 package recovery
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/config"
 )
 
 // Of many lost deliveries those come first that nothing else finds.
@@ -51,5 +54,49 @@ func TestWaitsBetweenLooks(t *testing.T) {
 	}
 	if all.Round(time.Hour) != 34*time.Hour || lookAgain(maxLooks-1) < logReaches {
 		t.Errorf("looks end after %s, and then wait %s", all, lookAgain(maxLooks-1))
+	}
+}
+
+// remembered is a store that knows one target and the check on its head.
+type remembered struct {
+	ports.Targets
+	ports.Writes
+	ports.Layers
+	state ports.TargetState
+	check *ports.Write
+}
+
+func (r remembered) Target(context.Context, string) (ports.TargetState, error) { return r.state, nil }
+
+func (r remembered) NewestWrite(context.Context, ports.WriteKind, string) (*ports.Write, error) {
+	return r.check, nil
+}
+
+func (remembered) GoodLayer(context.Context, int64, string) (*ports.GoodLayer, error) {
+	return nil, nil
+}
+
+func (remembered) RepositoryNames(context.Context, int64) ([]string, error) { return nil, nil }
+
+// A review that was given up is answered by the check that says so, and not by one that
+// was cancelled or is not complete.
+func TestGivenUpReviewIsAnsweredByItsCheck(t *testing.T) {
+	pull := ports.Target{Kind: ports.TargetPull, RepoID: 2, Number: 3, HeadSHA: "aaa"}
+	for name, tt := range map[string]struct {
+		check *ports.Write
+		want  bool
+	}{
+		"it says so":             {&ports.Write{State: ports.WriteCompleted, Conclusion: "failure"}, true},
+		"it was found on GitHub": {&ports.Write{State: ports.WriteCompleted}, true},
+		"it was cancelled":       {&ports.Write{State: ports.WriteCompleted, Conclusion: "cancelled"}, false},
+		"it is being sent":       {&ports.Write{State: ports.WriteOpen, Conclusion: "failure", Sending: "0f"}, false},
+		"there is none":          {nil, false},
+	} {
+		store := remembered{state: ports.TargetState{Target: pull, Wanted: 2, Done: 2, GaveUp: true}, check: tt.check}
+		f := &Finder{Configs: &inforce.Configs{Layers: store, Loader: config.NewLoader(1)}, Targets: store, Writes: store}
+		answered, asked, err := f.answered(t.Context(), ports.OpenPull{Target: pull}, false)
+		if err != nil || answered != tt.want || asked != 2 {
+			t.Errorf("%s: answered %v, asked for generation %d (%v)", name, answered, asked, err)
+		}
 	}
 }

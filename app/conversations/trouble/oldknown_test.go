@@ -42,10 +42,12 @@ func (o *old) knowsTargets(s *store.Store, version oldVersion) {
 		"scanned": func(t ports.TargetState) bool {
 			return len(t.Scans.Agents) == 1 && len(t.Scans.Agents[0].Annotated) == 1
 		},
-		"closed":    func(t ports.TargetState) bool { return t.Closed },
-		"refused":   func(t ports.TargetState) bool { return t.GaveUp },
-		"muted":     func(t ports.TargetState) bool { return t.GaveUp },
-		"stuck":     func(t ports.TargetState) bool { return t.Attempts == 3 && !t.FailedSince.IsZero() },
+		"closed":  func(t ports.TargetState) bool { return t.Closed },
+		"refused": func(t ports.TargetState) bool { return t.GaveUp },
+		"muted":   func(t ports.TargetState) bool { return t.GaveUp && t.Result != "" && t.Overdue == (ports.Overdue{}) },
+		"stuck": func(t ports.TargetState) bool {
+			return t.Attempts == 3 && !t.FailedSince.IsZero() && t.Result == "" && t.Overdue == ports.Overdue{Generation: 2, Attempts: 1}
+		},
 		"checknot":  func(t ports.TargetState) bool { return t.Wanted == 1 && t.Done == 0 && t.Attempts == 1 },
 		"reading":   func(t ports.TargetState) bool { return t.Wanted == 1 && t.Done == 0 && t.Attempts == 0 },
 		"dismissed": func(t ports.TargetState) bool { return t.Wanted == t.Done },
@@ -100,19 +102,26 @@ func (o *old) knowsWrites(s *store.Store) {
 	for name, want := range map[string]struct {
 		kind  ports.WriteKind
 		state ports.WriteState
+		says  string // verdict, base branch, people asked, people being asked
 	}{
-		"approved":     {ports.WriteReview, ports.WriteOpen},
-		"pushed":       {ports.WriteReview, ports.WriteCompleted},
-		"approvingnot": {ports.WriteReview, ports.WriteIntended},
-		"approving":    {ports.WriteReview, ports.WriteIntended},
-		"unclear":      {ports.WriteRequests, ports.WriteCompleted},
-		"askingnot":    {ports.WriteRequests, ports.WriteIntended},
-		"asking":       {ports.WriteRequests, ports.WriteIntended},
-		"commentnot":   {ports.WriteComment, ports.WriteIntended},
-		"commentthere": {ports.WriteComment, ports.WriteIntended},
+		"approved":     {ports.WriteReview, ports.WriteOpen, "APPROVE main [] []"},
+		"pushed":       {ports.WriteReview, ports.WriteCompleted, "APPROVE main [] []"},
+		"backport":     {ports.WriteReview, ports.WriteOpen, "APPROVE release/1 [] []"},
+		"rejected":     {ports.WriteReview, ports.WriteCompleted, "REQUEST_CHANGES main [] []"},
+		"approvingnot": {ports.WriteReview, ports.WriteIntended, "APPROVE main [] []"},
+		"approving":    {ports.WriteReview, ports.WriteIntended, "APPROVE main [] []"},
+		"unclear":      {ports.WriteRequests, ports.WriteCompleted, "[wes] []"},
+		"askingnot":    {ports.WriteRequests, ports.WriteIntended, "[] [wes]"},
+		"asking":       {ports.WriteRequests, ports.WriteIntended, "[] [wes]"},
+		"commentnot":   {ports.WriteComment, ports.WriteIntended, "[] []"},
+		"commentthere": {ports.WriteComment, ports.WriteIntended, "[] []"},
 	} {
-		if w := newest(want.kind, o.key(name)); w.State != want.state {
+		w := newest(want.kind, o.key(name))
+		if w.State != want.state {
 			o.Errorf("%s: the %s is %s, want %s", name, want.kind, w.State, want.state)
+		}
+		if says := strings.TrimSpace(fmt.Sprintf("%s %s %s %s", w.Verdict, w.BaseRef, w.Asked, w.Asking)); says != want.says || w.Digest != "" != (w.Kind == ports.WriteComment && w.State != ports.WriteIntended) {
+			o.Errorf("%s: the %s says %s, want %s; digest %q", name, want.kind, says, want.says, w.Digest)
 		}
 	}
 	for _, name := range []string{"checknot", "checkthere"} {
@@ -120,7 +129,36 @@ func (o *old) knowsWrites(s *store.Store) {
 			o.Errorf("%s: the check is %s", name, w.State)
 		}
 	}
+	o.knowsChecks(newest)
 }
+
+// knowsChecks fails unless the store knows what checks said, and what was being sent to
+// them. A check that was cancelled is no answer for its head.
+func (o *old) knowsChecks(newest func(ports.WriteKind, string) ports.Write) {
+	o.Helper()
+	for name, want := range map[string]struct {
+		conclusion string
+		state      ports.WriteState
+	}{
+		"approved": {"success", ports.WriteCompleted}, "rejected": {"failure", ports.WriteCompleted},
+		"sending": {"action_required", ports.WriteOpen}, "sent": {"action_required", ports.WriteOpen}, "writing": {"action_required", ports.WriteOpen},
+		"reading": {"", ports.WriteOpen},
+	} {
+		w := newest(ports.WriteCheck, fmt.Sprintf("%d/%s", o.Repo.ID(), o.pulls[name].HeadSHA()))
+		sending := w.State == ports.WriteOpen && want.conclusion != ""
+		if w.Conclusion != want.conclusion || w.State != want.state || isDigest(w.Sending) != sending || isDigest(w.Digest) != (w.State == ports.WriteCompleted) {
+			o.Errorf("%s: the check is stored as %+v", name, w)
+		}
+	}
+	const overtaken = "c33c1ad675d487b09608fee01e731ade9790ed6b" // its first head
+	w := newest(ports.WriteCheck, fmt.Sprintf("%d/%s", o.Repo.ID(), overtaken))
+	if runs := o.Repo.CheckRuns(overtaken); len(runs) != 1 || w.RemoteID != runs[0].ID || w.Conclusion != runs[0].Conclusion || w.Conclusion != "cancelled" || !isDigest(w.Digest) {
+		o.Errorf("the check that was cancelled is stored as %+v, and is %+v", w, runs)
+	}
+}
+
+// isDigest reports whether a text is a whole digest and nothing else.
+func isDigest(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
 
 // knowsPeople fails unless the store knows what people said and decided.
 func (o *old) knowsPeople(s *store.Store, version oldVersion) {
@@ -164,6 +202,15 @@ func (o *old) knowsTheRest(s *store.Store, version oldVersion) {
 		good, err := s.GoodLayer(o.Context(), o.Repo.ID(), layer)
 		if err != nil || good == nil || !slices.ContainsFunc(good.Files, func(f ports.ConfigBlob) bool { return strings.Contains(string(f.Text), text) }) {
 			o.Errorf("the layer %s lacks %s (%v)", layer, text, err)
+		}
+	}
+	if branch, err := s.ConfigBranch(o.Context(), o.key("backport")); err != nil || branch != "release/1" {
+		o.Errorf("the branch of backport is %q (%v)", branch, err)
+	}
+	for repo, name := range map[string]string{"acme/shop": "acme/shop", "acme/bank": "acme/bank"} {
+		names, err := s.RepositoryNames(o.Context(), o.GH.Repo(repo).ID())
+		if err != nil || slices.Equal(names, []string{name}) != version.hasNames {
+			o.Errorf("the names of %s are %q (%v)", repo, names, err)
 		}
 	}
 	debt, err := s.LiveDeferred(o.Context(), o.Repo.ID())
