@@ -56,7 +56,7 @@ type Finding struct {
 	FoundBy List[Maker] `json:"found_by,omitempty"`
 	// Opinions are the answers of models that were asked whether the finding is right.
 	Opinions     List[Opinion]     `json:"opinions,omitempty"`
-	Reasons      List[string]      `json:"reasons"` // what aggregate did, in order
+	Reasons      List[Reason]      `json:"reasons"` // what aggregate did, in order
 	GateSeverity Severity          `json:"gate_severity"`
 	State        FindingState      `json:"state"`
 	Perspectives List[Perspective] `json:"perspectives"`
@@ -133,41 +133,6 @@ type FinalIn struct {
 	// until it is fixed or that layer changes.
 	Authority List[string] `json:"authority"`
 }
-
-// ReasonNotIgnored begins the reason of a finding that an ignore comment does not suppress. The
-// cause follows.
-const ReasonNotIgnored = "not ignored: "
-
-// ReasonIgnoreWaits begins the reason of a finding whose ignore comment comes from the change, so
-// that it counts only once a person accepts it. The reason in the comment follows.
-const ReasonIgnoreWaits = ReasonNotIgnored + "an ignore comment that this change adds waits for acceptance: "
-
-// ReasonIgnoreChanged is ReasonIgnoreWaits for a comment that is in the base but whose line the
-// change edits.
-const ReasonIgnoreChanged = ReasonNotIgnored + "the line that this ignore comment is about has changed, so the comment waits for acceptance: "
-
-// ReasonNotDismissed begins the reason of a finding that counts although a person dismissed it. The
-// cause follows.
-const ReasonNotDismissed = "not dismissed: "
-
-// ReasonBack begins the reason of a finding that an earlier head of the pull request had and a
-// later one did not. The head that fixed it follows.
-const ReasonBack = "back: it was fixed in "
-
-// ReasonHeld is the reason of a finding that only one model made and that holds the gate until a
-// person decides about it.
-const ReasonHeld = "holds the gate: a person must decide"
-
-// ReasonNotRaised is the reason of a finding that blocked and that no model raised again. It stays
-// until its lines change or a person decides about it.
-const ReasonNotRaised = "not raised again; its lines are unchanged"
-
-// ReasonAsBefore is the reason of a finding that blocked before, and that fewer models raised this
-// time, or raised as something milder.
-const ReasonAsBefore = "counts as before, since its lines are unchanged"
-
-// ReasonAccepted begins the reason of a finding that a person accepted. The login follows.
-const ReasonAccepted = "accepted by "
 
 // SectionTitle, SectionDescription and SectionChange are the sections of findings about a change's
 // title, its description, and the change as a whole.

@@ -42,13 +42,8 @@ func subjectOf(f *pipeline.Finding) subject {
 		id: f.ID, title: f.Title, path: f.Path, fingerprints: slices.Clone(f.Fingerprints), surroundings: f.Surroundings, rule: f.RuleID, agent: f.Agent,
 		critical: f.Severity == pipeline.SeverityCritical || f.GateSeverity == pipeline.SeverityCritical,
 	}
-	for _, r := range f.Reasons {
-		for _, waits := range []string{pipeline.ReasonIgnoreWaits, pipeline.ReasonIgnoreChanged} {
-			if reason, ok := strings.CutPrefix(r, waits); ok {
-				s.ignore = reason
-			}
-		}
-	}
+	waits, _ := f.Reason(pipeline.ReasonIgnoreWaits, pipeline.ReasonIgnoreChanged)
+	s.ignore = waits.Text
 	if f.ID != "" && !slices.Contains(s.fingerprints, f.ID) {
 		s.fingerprints = append(s.fingerprints, f.ID)
 	}

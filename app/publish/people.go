@@ -28,7 +28,7 @@ type Requests struct {
 // reviews come to, or since a finding holds the gate.
 func personDecides(r *pipeline.Report) bool {
 	return r.Models != nil && r.Models.AutoDecision == pipeline.AutoHuman ||
-		slices.ContainsFunc(r.Findings, func(f pipeline.Finding) bool { return slices.Contains(f.Reasons, pipeline.ReasonHeld) })
+		slices.ContainsFunc(r.Findings, func(f pipeline.Finding) bool { return f.HasReason(pipeline.ReasonHeld) })
 }
 
 // askPeople requests the reviews of those whom the settings name, where a person

@@ -39,11 +39,4 @@ func gateSays(r *pipeline.Report) (pipeline.Decision, string) {
 }
 
 // acceptedBy is who accepted a finding, or "".
-func acceptedBy(f *pipeline.Finding) string {
-	for _, r := range f.Reasons {
-		if who, ok := strings.CutPrefix(r, pipeline.ReasonAccepted); ok {
-			return who
-		}
-	}
-	return ""
-}
+func acceptedBy(f *pipeline.Finding) string { return reason(f, pipeline.ReasonAccepted) }

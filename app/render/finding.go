@@ -91,7 +91,7 @@ func weight(f *pipeline.Finding) int {
 func isSerious(f *pipeline.Finding) bool { return weight(f) >= 2*pipeline.SeverityMajor.Rank()-1 }
 
 // isHeld reports whether a finding holds the gate until a person decides.
-func isHeld(f *pipeline.Finding) bool { return slices.Contains(f.Reasons, pipeline.ReasonHeld) }
+func isHeld(f *pipeline.Finding) bool { return f.HasReason(pipeline.ReasonHeld) }
 
 // severityOf is the severity that counts in the gate. A finding without a
 // valid one counts as major: it is shown in full rather than lost.
@@ -158,7 +158,7 @@ func (fs *findings) full(i int, d depth) finding {
 // what each side says.
 func (fs *findings) tell(out *finding, f *pipeline.Finding) {
 	out.NotIgnored = sentence(fs.p.text(notIgnored(f), maxReason))
-	if f.ID != "" && (reason(f, pipeline.ReasonIgnoreWaits) != "" || reason(f, pipeline.ReasonIgnoreChanged) != "") {
+	if _, waits := f.Reason(pipeline.ReasonIgnoreWaits, pipeline.ReasonIgnoreChanged); waits && f.ID != "" {
 		out.NotIgnored += " " + say("ignore waits", fs.p.code("/review accept "+f.ID[:min(8, len(f.ID))], maxName))
 	}
 	out.NotDismissed = sentence(fs.p.text(notDismissed(f), maxReason))

@@ -93,10 +93,9 @@ func (fs *findings) also(group []*pipeline.Finding, d depth) []safe {
 // notIgnored is why a comment in the code that asks to ignore the finding is
 // not obeyed, or "". The reason that the comment gives is told apart from what is said of it.
 func notIgnored(f *pipeline.Finding) string {
-	for _, waits := range []string{pipeline.ReasonIgnoreWaits, pipeline.ReasonIgnoreChanged} {
-		if own := reason(f, waits); own != "" {
-			return strings.TrimSuffix(strings.TrimPrefix(waits, pipeline.ReasonNotIgnored), ": ") + `; its reason: "` + own + `"`
-		}
+	if waits, ok := f.Reason(pipeline.ReasonIgnoreWaits, pipeline.ReasonIgnoreChanged); ok {
+		why := strings.TrimPrefix(string(waits.Kind), string(pipeline.ReasonNotIgnored))
+		return strings.TrimSuffix(why, ": ") + `; its reason: "` + waits.Text + `"`
 	}
 	return reason(f, pipeline.ReasonNotIgnored)
 }
@@ -104,14 +103,10 @@ func notIgnored(f *pipeline.Finding) string {
 // notDismissed is why a person's dismissal of the finding does not count, or "".
 func notDismissed(f *pipeline.Finding) string { return reason(f, pipeline.ReasonNotDismissed) }
 
-// reason is the rest of the finding's first reason with this beginning, or "".
-func reason(f *pipeline.Finding, beginning string) string {
-	for _, r := range f.Reasons {
-		if why, ok := strings.CutPrefix(r, beginning); ok {
-			return why
-		}
-	}
-	return ""
+// reason is the text of the finding's first reason of this kind, or "".
+func reason(f *pipeline.Finding, kind pipeline.ReasonKind) string {
+	r, _ := f.Reason(kind)
+	return r.Text
 }
 
 // id is the short form of a finding's fingerprint.

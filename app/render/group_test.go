@@ -23,17 +23,19 @@ func TestGroups(t *testing.T) {
 		history bool
 		items   int
 	}{
-		"another line":              {like(func(f *pipeline.Finding) { f.StartLine = 9 }), false, 1},
-		"another file":              {like(func(f *pipeline.Finding) { f.Path = "b.go" }), false, 1},
-		"another rule":              {like(func(f *pipeline.Finding) { f.RuleID = "a-02" }), false, 2},
-		"no rule":                   {like(func(f *pipeline.Finding) { f.RuleID = "" }), false, 2},
-		"another severity":          {like(func(f *pipeline.Finding) { f.Severity = pipeline.SeverityCritical }), false, 2},
-		"another title":             {like(func(f *pipeline.Finding) { f.Title = "x" }), false, 2},
-		"another message":           {like(func(f *pipeline.Finding) { f.Message = "x" }), false, 2},
-		"another recommendation":    {like(func(f *pipeline.Finding) { f.Recommendation = "x" }), false, 2},
-		"another why":               {like(func(f *pipeline.Finding) { f.WhyItMatters = "x" }), false, 2},
-		"another fix":               {like(func(f *pipeline.Finding) { f.SuggestedFix = "x" }), false, 2},
-		"not ignored":               {like(func(f *pipeline.Finding) { f.Reasons = pipeline.List[string]{pipeline.ReasonNotIgnored + "x"} }), false, 2},
+		"another line":           {like(func(f *pipeline.Finding) { f.StartLine = 9 }), false, 1},
+		"another file":           {like(func(f *pipeline.Finding) { f.Path = "b.go" }), false, 1},
+		"another rule":           {like(func(f *pipeline.Finding) { f.RuleID = "a-02" }), false, 2},
+		"no rule":                {like(func(f *pipeline.Finding) { f.RuleID = "" }), false, 2},
+		"another severity":       {like(func(f *pipeline.Finding) { f.Severity = pipeline.SeverityCritical }), false, 2},
+		"another title":          {like(func(f *pipeline.Finding) { f.Title = "x" }), false, 2},
+		"another message":        {like(func(f *pipeline.Finding) { f.Message = "x" }), false, 2},
+		"another recommendation": {like(func(f *pipeline.Finding) { f.Recommendation = "x" }), false, 2},
+		"another why":            {like(func(f *pipeline.Finding) { f.WhyItMatters = "x" }), false, 2},
+		"another fix":            {like(func(f *pipeline.Finding) { f.SuggestedFix = "x" }), false, 2},
+		"not ignored": {like(func(f *pipeline.Finding) {
+			f.Reasons = pipeline.List[pipeline.Reason]{{Kind: pipeline.ReasonNotIgnored, Text: "x"}}
+		}), false, 2},
 		"another evidence":          {like(func(f *pipeline.Finding) { f.Evidence = pipeline.List[string]{"x"} }), false, 1},
 		"another agent":             {like(func(f *pipeline.Finding) { f.Agent = "x" }), false, 2},
 		"new, and that is not said": {like(func(f *pipeline.Finding) { f.State = pipeline.StateOpen }), false, 1},
@@ -118,7 +120,7 @@ func TestPlacesAreBounded(t *testing.T) {
 func TestNotIgnoredIsSaid(t *testing.T) {
 	for _, s := range []pipeline.Severity{pipeline.SeverityMajor, pipeline.SeverityWarning} {
 		v := inPlaces(1, s)
-		v.Review.Report.Findings[0].Reasons = pipeline.List[string]{"merged", pipeline.ReasonNotIgnored + "the comment on line 7 gives no reason"}
+		v.Review.Report.Findings[0].Reasons = pipeline.List[pipeline.Reason]{{Text: "merged"}, {Kind: pipeline.ReasonNotIgnored, Text: "the comment on line 7 gives no reason"}}
 		for name, text := range map[string]string{
 			"comment": Comment(v).Body, "check": Check(v).Text, "markdown": Markdown(v), "text": Text(v, TextOptions{}),
 		} {
@@ -157,10 +159,10 @@ func TestFinalIsSaid(t *testing.T) {
 
 // Where a comment waits for acceptance, the finding says how to accept it.
 func TestHowToAcceptAnIgnoreIsSaid(t *testing.T) {
-	for _, waits := range []string{pipeline.ReasonIgnoreWaits, pipeline.ReasonIgnoreChanged} {
+	for _, waits := range []pipeline.ReasonKind{pipeline.ReasonIgnoreWaits, pipeline.ReasonIgnoreChanged} {
 		v := inPlaces(1, pipeline.SeverityMajor)
 		f := &v.Review.Report.Findings[0]
-		f.ID, f.Reasons = "3f2a9c1122334455", pipeline.List[string]{waits + "a sandbox"}
+		f.ID, f.Reasons = "3f2a9c1122334455", pipeline.List[pipeline.Reason]{{Kind: waits, Text: "a sandbox"}}
 		for name, text := range map[string]string{"comment": Comment(v).Body, "text": Text(v, TextOptions{})} {
 			if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(text, "`", "")), " "), "acceptance; its reason: \"a sandbox\". To accept it, comment /review accept 3f2a9c11 on the pull request.") {
 				t.Errorf("%s: %s", name, text)

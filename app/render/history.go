@@ -1,11 +1,6 @@
 package render
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/reviewgate/reviewgate/pipeline"
-)
+import "github.com/reviewgate/reviewgate/pipeline"
 
 // The functions of this file say how long a finding has been there, and who
 // set it aside.
@@ -14,7 +9,7 @@ import (
 // had fixed it before. It is empty for the first report of a pull request.
 func (fs *findings) state(f *pipeline.Finding) safe {
 	said := fs.stateOf(f)
-	if !slices.Contains(f.Reasons, pipeline.ReasonNotRaised) {
+	if !f.HasReason(pipeline.ReasonNotRaised) {
 		return said
 	}
 	both, _ := list(" · ", said, say("not raised", nil))
@@ -42,14 +37,7 @@ func (fs *findings) stateOf(f *pipeline.Finding) safe {
 }
 
 // backFrom is the commit that fixed a finding which is there again, or "".
-func backFrom(f *pipeline.Finding) string {
-	for _, r := range f.Reasons {
-		if sha, ok := strings.CutPrefix(r, pipeline.ReasonBack); ok {
-			return sha
-		}
-	}
-	return ""
-}
+func backFrom(f *pipeline.Finding) string { return reason(f, pipeline.ReasonBack) }
 
 // before reports whether the previous report knew f, and whether f was new
 // there: in all that it was made of.

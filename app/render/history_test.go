@@ -19,7 +19,7 @@ func TestStates(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		state    pipeline.FindingState
-		reasons  pipeline.List[string]
+		reasons  pipeline.List[pipeline.Reason]
 		previous *pipeline.PreviousReport
 		first    bool // of the pull request's reports
 		want     string
@@ -33,7 +33,7 @@ func TestStates(t *testing.T) {
 			want: "open since before `9f8e7d6`"},
 		"open, and it is not known how":     {state: pipeline.StateOpen, previous: was(pipeline.StateNew, "2222"), want: "still open"},
 		"open, and the report is not there": {state: pipeline.StateOpen, want: "still open"},
-		"back": {state: pipeline.StateNew, reasons: pipeline.List[string]{"merged", pipeline.ReasonBack + "5a5b5c5"},
+		"back": {state: pipeline.StateNew, reasons: pipeline.List[pipeline.Reason]{{Text: "merged"}, {Kind: pipeline.ReasonBack, Text: "5a5b5c5"}},
 			previous: was(pipeline.StateNew, "other"), want: "was fixed in `5a5b5c5`, is back"},
 		"the first report": {state: pipeline.StateNew, first: true},
 	} {
@@ -66,7 +66,7 @@ func TestStates(t *testing.T) {
 func TestBackIsNotGroupedWithNew(t *testing.T) {
 	v := inPlaces(3, pipeline.SeverityMajor)
 	v.Review.Report.Changes = pipeline.Changes{PreviousReport: prevSHA, New: 3}
-	v.Review.Report.Findings[1].Reasons = pipeline.List[string]{pipeline.ReasonBack + "5a5b5c5"}
+	v.Review.Report.Findings[1].Reasons = pipeline.List[pipeline.Reason]{{Kind: pipeline.ReasonBack, Text: "5a5b5c5"}}
 	c := Comment(v).Body
 	if !strings.Contains(c, "1 more place") || !strings.Contains(c, "was fixed in `5a5b5c5`, is back") || !strings.Contains(c, ": 3 new (1 of them fixed before)\n") {
 		t.Error(c)

@@ -13,10 +13,10 @@ import (
 func aloneFinding(s pipeline.Severity, held bool) pipeline.Finding {
 	f := pipeline.Finding{
 		Title: "Unproven", Message: "m", Severity: s, GateSeverity: pipeline.SeverityWarning, Agent: "security-llm", Model: "claude-opus",
-		Path: "api/orders.go", StartLine: 76, ID: "1234123412341234", Reasons: pipeline.List[string]{string(s) + ", by one model only"},
+		Path: "api/orders.go", StartLine: 76, ID: "1234123412341234", Reasons: pipeline.List[pipeline.Reason]{{Text: string(s) + ", by one model only"}},
 	}
 	if held {
-		f.Reasons = append(f.Reasons, pipeline.ReasonHeld)
+		f.Reasons = append(f.Reasons, pipeline.Reason{Kind: pipeline.ReasonHeld})
 	}
 	return f
 }

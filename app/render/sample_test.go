@@ -532,7 +532,7 @@ func modelsView() View {
 	all := v.Review.Report.Findings
 	alone, agreed := all[2], all[1]
 	alone.GateSeverity, alone.Model = pipeline.SeverityWarning, "claude-opus"
-	alone.Reasons = pipeline.List[string]{"major, by one model only"}
+	alone.Reasons = pipeline.List[pipeline.Reason]{{Text: "major, by one model only"}}
 	alone.FoundBy = pipeline.List[pipeline.Maker]{{Agent: "security-reviewer", Model: "claude-opus"}}
 	alone.Opinions = pipeline.List[pipeline.Opinion]{{Model: "claude-haiku", Verdict: pipeline.OpinionRefuted, Quote: "if cfg.Local {", Why: "It is set only for a server on the same machine"}}
 	agreed.Reviewers = pipeline.List[string]{"finance-sme", "security-reviewer"}
@@ -577,7 +577,7 @@ func heldView() View {
 	fs := v.Review.Report.Findings
 	held := fs[1]
 	held.Severity = pipeline.SeverityCritical
-	held.Reasons = pipeline.List[string]{"critical, by one model only", pipeline.ReasonHeld}
+	held.Reasons = pipeline.List[pipeline.Reason]{{Text: "critical, by one model only"}, {Kind: pipeline.ReasonHeld}}
 	setFindings(&v, pipeline.DecisionNeedsFixes, aggregate.PersonDecides, held, findingsView().Review.Report.Findings[3], fs[2])
 	m := v.Review.Report.Models
 	m.Confidence, m.ConfidenceLabel, m.AutoDecision = 0.7, "medium", pipeline.AutoHuman
@@ -593,7 +593,7 @@ func backView() View {
 	v := resolvedView()
 	r := &v.Review.Report
 	fs := append([]pipeline.Finding(nil), r.Findings...)
-	fs[0].Reasons = pipeline.List[string]{pipeline.ReasonBack + "5a5b5c5"}
+	fs[0].Reasons = pipeline.List[pipeline.Reason]{{Kind: pipeline.ReasonBack, Text: "5a5b5c5"}}
 	fs[2].State = pipeline.StateOpen
 	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", fs...)
 	was := append([]pipeline.Finding(nil), fs...)
@@ -644,7 +644,7 @@ func acceptedView() View {
 	v := heldView()
 	fs := append([]pipeline.Finding(nil), v.Review.Report.Findings...)
 	fs[0].GateSeverity = fs[0].Severity
-	fs[0].Reasons = pipeline.List[string]{pipeline.ReasonAccepted + "mira"}
+	fs[0].Reasons = pipeline.List[pipeline.Reason]{{Kind: pipeline.ReasonAccepted, Text: "mira"}}
 	setFindings(&v, pipeline.DecisionFail, "critical > 0", fs...)
 	return v
 }
@@ -687,7 +687,7 @@ func hostileView() View {
 	dispute.Perspectives = pipeline.List[pipeline.Perspective]{
 		{Agent: nasty, Model: nasty, Action: pipeline.ActionKeep, Message: nasty, Recommendation: "# " + nasty}, {Agent: nasty, Action: nasty, Message: nasty, Recommendation: nasty},
 	}
-	dispute.Reasons = pipeline.List[string]{pipeline.ReasonBack + nasty, pipeline.ReasonAccepted + nasty}
+	dispute.Reasons = pipeline.List[pipeline.Reason]{{Kind: pipeline.ReasonBack, Text: nasty}, {Kind: pipeline.ReasonAccepted, Text: nasty}}
 	r.Report.Findings = append(r.Report.Findings, dispute)
 	r.Report.Models = &pipeline.ModelsReport{
 		Strategy: nasty, ConfidenceLabel: nasty, AutoDecision: nasty,

@@ -109,7 +109,7 @@ func TestValidateDrops(t *testing.T) {
 func TestValidateFillsInDefaults(t *testing.T) {
 	f := finding("a.go", 2, "t", "P1")
 	f.ID, f.GateSeverity, f.State, f.Reviewers, f.Agent = "mine", "info", "dismissed", pipeline.List[string]{"everybody"}, "secrets"
-	f.Fingerprints, f.OriginalPath, f.Reasons = pipeline.List[string]{"mine"}, "old.go", pipeline.List[string]{"I say so"}
+	f.Fingerprints, f.OriginalPath, f.Reasons = pipeline.List[string]{"mine"}, "old.go", pipeline.List[pipeline.Reason]{{Text: "I say so"}}
 	f.Perspectives = pipeline.List[pipeline.Perspective]{{Agent: "y"}}
 	got := Aggregate(one(f)).Findings[0]
 	if got.Severity != pipeline.SeverityMajor || got.GateSeverity != pipeline.SeverityMajor || got.EndLine != 2 ||
@@ -227,7 +227,7 @@ func TestScaleRaisesSureFindings(t *testing.T) {
 		r := Aggregate(world(map[string][]pipeline.Finding{"grader": tt.grades}))
 		raised := ""
 		for _, f := range r.Findings {
-			if slices.Contains(f.Reasons, "raised to critical: 3 dimensions of grader failed") {
+			if slices.Contains(inWords(f.Reasons), "raised to critical: 3 dimensions of grader failed") {
 				raised += f.Title
 			}
 		}
@@ -569,4 +569,12 @@ func TestReportJSON(t *testing.T) {
 	if err := config.ValidateData("review-report", b); err != nil {
 		t.Error(err)
 	}
+}
+
+// inWords returns reasons as people read them.
+func inWords(reasons pipeline.List[pipeline.Reason]) (all []string) {
+	for _, r := range reasons {
+		all = append(all, r.String())
+	}
+	return all
 }

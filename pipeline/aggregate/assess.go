@@ -165,7 +165,7 @@ func (s *stages) count(x *tallied, category string) {
 // action is what a finding does in the gate.
 func (f *item) action() pipeline.ModelsAction {
 	switch {
-	case slices.Contains(f.Reasons, pipeline.ReasonHeld):
+	case f.HasReason(pipeline.ReasonHeld):
 		return pipeline.ModelsHolds
 	case f.GateSeverity.Rank() >= pipeline.SeverityMajor.Rank():
 		return pipeline.ModelsBlocks

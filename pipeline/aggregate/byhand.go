@@ -83,7 +83,7 @@ func (f *item) accept(by map[string]pipeline.Acceptance) (accepted bool) {
 	if f.changed(a.Surroundings) {
 		who += ", and " + f.whatChanged(a.Surroundings) + " since then"
 	}
-	f.addReason(pipeline.ReasonAccepted + who)
+	f.addReasonOf(pipeline.ReasonAccepted, who)
 	return true
 }
 

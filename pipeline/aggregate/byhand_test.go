@@ -78,7 +78,7 @@ func TestAccepted(t *testing.T) {
 	held.Memory.Accepted = pipeline.List[pipeline.Acceptance]{{Fingerprint: id, By: "alice"}}
 	r := Aggregate(held)
 	f := r.Findings[0]
-	if r.Decision != pipeline.DecisionFail || f.GateSeverity != pipeline.SeverityCritical || !slices.Contains(f.Reasons, "accepted by alice") || slices.Contains(f.Reasons, pipeline.ReasonHeld) {
+	if r.Decision != pipeline.DecisionFail || f.GateSeverity != pipeline.SeverityCritical || !slices.Contains(inWords(f.Reasons), "accepted by alice") || f.HasReason(pipeline.ReasonHeld) {
 		t.Errorf("accepted: %s, counts as %s: %q", r.Decision, f.GateSeverity, f.Reasons)
 	}
 

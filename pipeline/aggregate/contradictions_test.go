@@ -91,7 +91,7 @@ func TestTradeOff(t *testing.T) {
 		Path:           "a.go", StartLine: 2, EndLine: 2, Evidence: pipeline.List[string]{"e1", "e2"},
 		Action: "none", AutofixClass: "present", FindingType: "error", State: "new",
 		Agent: "x", Reviewers: pipeline.List[string]{"x", "y"},
-		Reasons: pipeline.List[string]{"combined 2 findings that contradict one another"},
+		Reasons: pipeline.List[pipeline.Reason]{{Text: "combined 2 findings that contradict one another"}},
 		Perspectives: pipeline.List[pipeline.Perspective]{
 			{Agent: "x", Action: "remove", Severity: "major", Message: "One caller,\n2 ms saved.", Recommendation: "Drop the cache."},
 			{Agent: "y", Action: "keep", Severity: "warning", Message: "The others have one.", Recommendation: "Keep it."},
@@ -287,7 +287,7 @@ func TestCrowdedDispute(t *testing.T) {
 	} {
 		r := Aggregate(panel(tt.o))
 		f := r.Findings[slices.IndexFunc(r.Findings, func(f pipeline.Finding) bool { return f.Title == impossible.Title })]
-		raised := slices.Contains(f.Reasons, "raised to major: more findings oppose it than are compared with it")
+		raised := slices.Contains(inWords(f.Reasons), "raised to major: more findings oppose it than are compared with it")
 		if (f.Severity == pipeline.SeverityMajor) != tt.major || raised != tt.major || r.Decision.Blocks() != tt.major {
 			t.Errorf("%s: %s, %s: %q", tt.name, f.Severity, r.Decision, f.Reasons)
 		}

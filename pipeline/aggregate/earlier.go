@@ -242,7 +242,7 @@ func (f *item) dismissalHolds() (holds bool, why string) {
 
 // blocked reports whether an earlier finding blocked or waited for a person.
 func (p *earlier) blocked() bool {
-	return p.GateSeverity.Rank() >= pipeline.SeverityMajor.Rank() || slices.Contains(p.Reasons, pipeline.ReasonHeld)
+	return p.GateSeverity.Rank() >= pipeline.SeverityMajor.Rank() || p.HasReason(pipeline.ReasonHeld)
 }
 
 // unchanged reports whether the code around an earlier finding, and what the change does to the
@@ -317,7 +317,7 @@ func (w *work) countAsBefore() {
 			f.Severity = p.Severity
 		}
 		f.proof.Models = max(f.proof.Models, models)
-		f.addReason(pipeline.ReasonAsBefore)
+		f.addReasonOf(pipeline.ReasonAsBefore, "")
 	}
 }
 
@@ -436,7 +436,7 @@ func (w *work) unraised(p *earlier) *item {
 	for range at.Fingerprints {
 		at.Surroundings = append(at.Surroundings, digest)
 	}
-	at.Reasons, at.State, at.Final = pipeline.List[string]{pipeline.ReasonNotRaised}, "", nil
+	at.Reasons, at.State, at.Final = pipeline.List[pipeline.Reason]{{Kind: pipeline.ReasonNotRaised}}, "", nil
 	at.OriginalPath = ""
 	if o := w.origins[at.Path]; o != at.Path {
 		at.OriginalPath = o

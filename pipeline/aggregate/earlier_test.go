@@ -79,8 +79,8 @@ func TestMatchEarlierFindings(t *testing.T) {
 				same = "same"
 			}
 			one := fmt.Sprintf("%s %s %s", f.State, same, f.GateSeverity)
-			if slices.Contains(f.Reasons, pipeline.ReasonNotRaised) {
-				one += ": " + pipeline.ReasonNotRaised
+			if f.HasReason(pipeline.ReasonNotRaised) {
+				one += ": " + string(pipeline.ReasonNotRaised)
 			}
 			got = append(got, one)
 		}
@@ -223,8 +223,8 @@ func TestDismissalOfARewordedFinding(t *testing.T) {
 			t.Errorf("%s: %s", tt.name, summary(r))
 			continue
 		}
-		if tt.why != "" && !slices.ContainsFunc(r.Findings[0].Reasons, func(s string) bool {
-			return strings.HasPrefix(s, pipeline.ReasonNotDismissed+tt.why)
+		if tt.why != "" && !slices.ContainsFunc(r.Findings[0].Reasons, func(r pipeline.Reason) bool {
+			return r.Kind == pipeline.ReasonNotDismissed && strings.HasPrefix(r.Text, tt.why)
 		}) {
 			t.Errorf("%s: %q", tt.name, r.Findings[0].Reasons)
 		}

@@ -32,7 +32,7 @@ func (x fixed) recognise(f *item) {
 	}
 	if newest < len(x.all) {
 		sha := x.all[newest].HeadSHA
-		f.addReason(pipeline.ReasonBack + sha[:min(7, len(sha))])
+		f.addReasonOf(pipeline.ReasonBack, sha[:min(7, len(sha))])
 	}
 }
 

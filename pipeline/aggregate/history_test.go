@@ -3,7 +3,6 @@ package aggregate
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -40,8 +39,8 @@ func history(r pipeline.Report) string {
 	var back []string
 	for _, f := range r.Findings {
 		for _, why := range f.Reasons {
-			if strings.HasPrefix(why, pipeline.ReasonBack) {
-				back = append(back, why)
+			if why.Kind == pipeline.ReasonBack {
+				back = append(back, why.String())
 			}
 		}
 	}
@@ -272,7 +271,7 @@ func TestUnconfirmedIsBounded(t *testing.T) {
 func TestBroughtBack(t *testing.T) {
 	with, without := head{"a.go": {"bad 1", "good"}}.input, head{"a.go": {"good", "good"}}.input
 	back := func(by string) string {
-		return fmt.Sprintf("new 1, open 0, resolved 0, unconfirmed 0, back [%q]", pipeline.ReasonBack+by)
+		return fmt.Sprintf("new 1, open 0, resolved 0, unconfirmed 0, back [%q]", string(pipeline.ReasonBack)+by)
 	}
 	wantHistory(t, "on the next head", afterHeads(with(), without(), with()), back("head-2"))
 	wantHistory(t, "two heads later", afterHeads(with(), without(), without(), with()), back("head-2"))

@@ -25,14 +25,18 @@ func (w *work) inline(f *item) bool {
 	m := w.ignoring(f)
 	if m == nil {
 		if m = w.misspelling(f); m != nil {
-			f.addReason(pipeline.ReasonNotIgnored + fmt.Sprintf("the comment on line %d misspells the rule, which is %s", m.line, f.RuleID))
+			f.addReasonOf(pipeline.ReasonNotIgnored, fmt.Sprintf("the comment on line %d misspells the rule, which is %s", m.line, f.RuleID))
 		} else if line := w.nearMiss(f); line > 0 {
-			f.addReason(pipeline.ReasonNotIgnored + fmt.Sprintf("the comment on line %d must read %s %s, and then a reason", line, ignoreWord, f.RuleID))
+			f.addReasonOf(pipeline.ReasonNotIgnored, fmt.Sprintf("the comment on line %d must read %s %s, and then a reason", line, ignoreWord, f.RuleID))
 		}
 		return false
 	}
 	if why := w.notIgnored(f, m); why != "" {
-		f.addReason(pipeline.ReasonNotIgnored + why)
+		f.addReasonOf(pipeline.ReasonNotIgnored, why)
+		return false
+	}
+	if kind := w.waits(f, m); kind != "" {
+		f.addReasonOf(kind, m.reason)
 		return false
 	}
 	f.addReason(w.ignoredBy(f, m))
@@ -65,14 +69,19 @@ func (w *work) notIgnored(f *item, m *marker) string {
 	case mode == config.IgnoreBaseOnly:
 		return "the config allows no inline comments that a change adds"
 	}
-	if a := w.ignores[acceptedIgnore{f.ID, m.reason}]; a.By == "" || f.changed(a.Surroundings) {
-		waits := pipeline.ReasonIgnoreWaits
-		if m.old {
-			waits = pipeline.ReasonIgnoreChanged
-		}
-		return strings.TrimPrefix(waits, pipeline.ReasonNotIgnored) + m.reason
-	}
 	return ""
+}
+
+// waits returns the kind of reason for a comment that counts only once a person accepts it, or "".
+func (w *work) waits(f *item, m *marker) pipeline.ReasonKind {
+	a := w.ignores[acceptedIgnore{f.ID, m.reason}]
+	switch {
+	case w.inBase(f, m), a.By != "" && !f.changed(a.Surroundings):
+		return ""
+	case m.old:
+		return pipeline.ReasonIgnoreChanged
+	}
+	return pipeline.ReasonIgnoreWaits
 }
 
 // ignoredBy says which comment ignores a finding. If the change brought the comment there, it also

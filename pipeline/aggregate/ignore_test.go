@@ -41,15 +41,9 @@ func unchangedFile(f pipeline.File) pipeline.File {
 // accepting is the input after a person accepted each comment that waits for acceptance.
 func accepting(in Input) Input {
 	for _, f := range Aggregate(in).Findings {
-		for _, r := range f.Reasons {
-			why, ok := strings.CutPrefix(r, pipeline.ReasonIgnoreWaits)
-			if !ok {
-				why, ok = strings.CutPrefix(r, pipeline.ReasonIgnoreChanged)
-			}
-			if ok {
-				for _, id := range f.Fingerprints {
-					in.Memory.Accepted = append(in.Memory.Accepted, pipeline.Acceptance{Fingerprint: id, By: "carol", Ignore: why})
-				}
+		if waits, ok := f.Reason(pipeline.ReasonIgnoreWaits, pipeline.ReasonIgnoreChanged); ok {
+			for _, id := range f.Fingerprints {
+				in.Memory.Accepted = append(in.Memory.Accepted, pipeline.Acceptance{Fingerprint: id, By: "carol", Ignore: waits.Text})
 			}
 		}
 	}
@@ -175,7 +169,7 @@ func TestWhatCommentsMayNotIgnore(t *testing.T) {
 		}
 		if len(r.Findings) != 1 || len(r.Suppressed) != 0 {
 			t.Errorf("%s: ignored", tt.name)
-		} else if diff := cmp.Diff(pipeline.List[string]{tt.why}, r.Findings[0].Reasons); diff != "" {
+		} else if diff := cmp.Diff([]string{tt.why}, inWords(r.Findings[0].Reasons)); diff != "" {
 			t.Errorf("%s: reasons (-want +got):\n%s", tt.name, diff)
 		}
 	}
@@ -204,7 +198,7 @@ func TestMisspelledIgnores(t *testing.T) {
 		in := commented(f, code)
 		in.Rules = map[string]*config.Rule{"sec-tls-01": {ID: "sec-tls-01"}, "sec-tls-02": {ID: "sec-tls-02"}}
 		r := Aggregate(in)
-		if len(r.Findings) != 1 || strings.Join(r.Findings[0].Reasons, "; ") != why {
+		if len(r.Findings) != 1 || strings.Join(inWords(r.Findings[0].Reasons), "; ") != why {
 			t.Errorf("%s: findings %+v, want one with the reason %q", code, r.Findings, why)
 		}
 	}
@@ -286,7 +280,7 @@ func TestIgnoresOfTheChangeWait(t *testing.T) {
 		c.Hunks[0].NewLines, c.Additions = n, n
 		r := Aggregate(in)
 		if tt.stood {
-			if len(r.Suppressed) != 1 || r.Suppressed[0].Finding.Reasons[0] != fmt.Sprintf("ignored by the comment on line %d", 1) {
+			if len(r.Suppressed) != 1 || r.Suppressed[0].Finding.Reasons[0].String() != fmt.Sprintf("ignored by the comment on line %d", 1) {
 				t.Errorf("%s: not ignored: %+v", name, r.Findings)
 			}
 			continue
@@ -295,16 +289,16 @@ func TestIgnoresOfTheChangeWait(t *testing.T) {
 		if tt.old {
 			waits, baseOnly = pipeline.ReasonIgnoreChanged, "not ignored: the line that this ignore comment is about has changed, and the config allows only what stood in the base"
 		}
-		if len(r.Findings) != 1 || !r.Decision.Blocks() || r.Findings[0].Reasons[0] != waits+"known" {
+		if len(r.Findings) != 1 || !r.Decision.Blocks() || r.Findings[0].Reasons[0] != (pipeline.Reason{Kind: waits, Text: "known"}) {
 			t.Errorf("%s: %s, findings %+v, suppressed %+v, want one that waits", name, r.Decision, r.Findings, r.Suppressed)
 			continue
 		}
 		agreed := accepting(in)
-		if r := Aggregate(agreed); len(r.Suppressed) != 1 || !strings.HasSuffix(r.Suppressed[0].Finding.Reasons[0], ", which carol accepted") {
+		if r := Aggregate(agreed); len(r.Suppressed) != 1 || !strings.HasSuffix(r.Suppressed[0].Finding.Reasons[0].Text, ", which carol accepted") {
 			t.Errorf("%s, and accepted: findings %+v", name, r.Findings)
 		}
 		agreed.Config.Settings.Synthesis.InlineIgnore = config.IgnoreBaseOnly
-		if r := Aggregate(agreed); len(r.Suppressed) != 0 || !r.Decision.Blocks() || r.Findings[0].Reasons[0] != baseOnly {
+		if r := Aggregate(agreed); len(r.Suppressed) != 0 || !r.Decision.Blocks() || r.Findings[0].Reasons[0].String() != baseOnly {
 			t.Errorf("%s, and accepted under base_only: %+v, %+v", name, r.Suppressed, r.Findings)
 		}
 	}

@@ -39,7 +39,7 @@ func (w *work) ignore(f *item, entries []ignoreEntry) bool {
 			continue
 		}
 		if w.final(f) {
-			f.addReason(pipeline.ReasonNotIgnored + "no ignore of the config leaves out what is final")
+			f.addReasonOf(pipeline.ReasonNotIgnored, "no ignore of the config leaves out what is final")
 			return false
 		}
 		f.addReason("ignored by the config, for its path")

@@ -51,8 +51,9 @@ func (w *work) merged(several []*item) *item {
 	reviewers := map[string]bool{}
 	fingerprints := map[string]string{} // the surroundings of each
 	seen := map[string]bool{}
-	reasons := map[string]bool{}
-	var evidence, why pipeline.List[string]
+	reasons := map[pipeline.Reason]bool{}
+	var evidence pipeline.List[string]
+	var why pipeline.List[pipeline.Reason]
 	for _, other := range append([]*item{&f}, several...) {
 		why = appendNew(why, other.Reasons, reasons)
 	}
@@ -111,7 +112,7 @@ func (f *item) fill(from *item) {
 }
 
 // appendNew appends the texts that are not in seen.
-func appendNew(to, texts pipeline.List[string], seen map[string]bool) pipeline.List[string] {
+func appendNew[T comparable](to, texts pipeline.List[T], seen map[T]bool) pipeline.List[T] {
 	for _, t := range texts {
 		if !seen[t] {
 			seen[t] = true

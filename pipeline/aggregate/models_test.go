@@ -62,7 +62,7 @@ func TestProof(t *testing.T) {
 		if tt.proven {
 			want = pipeline.SeverityMajor
 		}
-		noted := slices.Contains(f.Reasons, "major, by one model only")
+		noted := slices.Contains(inWords(f.Reasons), "major, by one model only")
 		if f.GateSeverity != want || noted == tt.proven || r.Decision.Blocks() != tt.proven {
 			t.Errorf("%s: counts as %s, want %s (%s): %q", tt.name, f.GateSeverity, want, r.Decision, f.Reasons)
 		}
@@ -122,7 +122,7 @@ func TestHoldForAPerson(t *testing.T) {
 		if r.Decision != decision || r.Gate.Condition != condition || r.Counts.Warning != 1 {
 			t.Errorf("%s, one model's %s: %s by %q, %+v", tt.hold, tt.severity, r.Decision, r.Gate.Condition, r.Counts)
 		}
-		if holds := slices.Contains(r.Findings[0].Reasons, "holds the gate: a person must decide"); holds != tt.held {
+		if holds := slices.Contains(inWords(r.Findings[0].Reasons), "holds the gate: a person must decide"); holds != tt.held {
 			t.Errorf("%s, %s: reasons %q", tt.hold, tt.severity, r.Findings[0].Reasons)
 		}
 	}
@@ -168,7 +168,7 @@ func TestDiscard(t *testing.T) {
 		}
 		var discarded []string
 		for _, s := range r.Suppressed {
-			if s.Reason == "discarded" && s.Finding.State == pipeline.StateSuppressed && slices.Contains(s.Finding.Reasons, "discarded: the spec stage failed") {
+			if s.Reason == "discarded" && s.Finding.State == pipeline.StateSuppressed && slices.Contains(inWords(s.Finding.Reasons), "discarded: the spec stage failed") {
 				discarded = append(discarded, s.Finding.Title)
 			}
 		}

@@ -79,7 +79,7 @@ func TestPromote(t *testing.T) {
 		if math.Abs(f.Confidence-tt.want) > 1e-9 || f.Severity != pipeline.SeverityWarning || f.FindingType != pipeline.FindingOmission || !slices.Equal(f.Reviewers, []string{"y"}) {
 			t.Errorf("%s: %s, %v, %s, by %v; want confidence %v", tt.name, f.Severity, f.Confidence, f.FindingType, f.Reviewers, tt.want)
 		}
-		if !strings.Contains(strings.Join(f.Reasons, "\n"), "promoted: ") || tt.why != "" && !slices.Contains(f.Reasons, tt.why) {
+		if !strings.Contains(strings.Join(inWords(f.Reasons), "\n"), "promoted: ") || tt.why != "" && !slices.Contains(inWords(f.Reasons), tt.why) {
 			t.Errorf("%s: reasons %q, want %q", tt.name, f.Reasons, tt.why)
 		}
 	}

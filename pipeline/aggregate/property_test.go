@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -99,11 +100,20 @@ func TestOrderOfInputDoesNotMatter(t *testing.T) {
 	})
 }
 
-// Whatever the input is, the report has the required form.
+// Whatever the input is, the report has the required form, and is read as it was written.
 func TestReportsHaveTheirForm(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
-		if err := config.ValidateData("review-report", []byte(encoded(t, Aggregate(panel(drawn(t, 14)))))); err != nil {
+		report := Aggregate(panel(drawn(t, 14)))
+		text := []byte(encoded(t, report))
+		if err := config.ValidateData("review-report", text); err != nil {
 			t.Error(err)
+		}
+		var read pipeline.Report
+		if err := json.Unmarshal(text, &read); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(report.Findings, read.Findings, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("findings (-written +read):\n%s", diff)
 		}
 	})
 }

@@ -72,7 +72,7 @@ func TestResolve(t *testing.T) {
 		if got := r.Findings[0].AutofixClass == pipeline.AutofixAuto; got != tt.auto || (r.Coverage[0].Auto == 1) != tt.auto {
 			t.Errorf("%s: auto %v, want %v: %q", tt.name, got, tt.auto, r.Findings[0].Reasons)
 		}
-		if reasons := strings.Join(r.Findings[0].Reasons, "; "); tt.told != "" && reasons != tt.told {
+		if reasons := strings.Join(inWords(r.Findings[0].Reasons), "; "); tt.told != "" && reasons != tt.told {
 			t.Errorf("%s: told %q, want %q", tt.name, reasons, tt.told)
 		}
 	}

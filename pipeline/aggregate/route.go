@@ -38,6 +38,6 @@ func (w *work) weigh(f *item) {
 	}
 	if holds {
 		w.held = true
-		f.addReason(pipeline.ReasonHeld)
+		f.addReasonOf(pipeline.ReasonHeld, "")
 	}
 }

@@ -65,20 +65,20 @@ func (w *work) dismiss(f *item, dismissed map[string]pipeline.Dismissal) bool {
 			return false
 		}
 		if holds, why := f.dismissalHolds(); !holds {
-			f.addReason(pipeline.ReasonNotDismissed + why + ", which somebody must confirm")
+			f.addReasonOf(pipeline.ReasonNotDismissed, why+", which somebody must confirm")
 			return false
 		}
 	}
 	if layer := w.missingLayer(f, d.FinalIn); layer != "" {
-		f.addReason(pipeline.ReasonNotDismissed + "the finding is final in the " + layer + "'s layer, and only whom that layer names can dismiss it")
+		f.addReasonOf(pipeline.ReasonNotDismissed, "the finding is final in the "+layer+"'s layer, and only whom that layer names can dismiss it")
 		return false
 	}
 	if f.Severity == pipeline.SeverityCritical && !d.Override {
-		f.addReason(pipeline.ReasonNotDismissed + "only somebody who may override can dismiss a critical finding")
+		f.addReasonOf(pipeline.ReasonNotDismissed, "only somebody who may override can dismiss a critical finding")
 		return false
 	}
 	if f.changed(d.Surroundings) {
-		f.addReason(pipeline.ReasonNotDismissed + f.whatChanged(d.Surroundings) + " since " + d.By + " dismissed it (" + d.Reason + "), which somebody must confirm")
+		f.addReasonOf(pipeline.ReasonNotDismissed, f.whatChanged(d.Surroundings)+" since "+d.By+" dismissed it ("+d.Reason+"), which somebody must confirm")
 		return false
 	}
 	f.addReason("dismissed by " + d.By)

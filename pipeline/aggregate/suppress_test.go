@@ -51,7 +51,7 @@ func TestDismissed(t *testing.T) {
 			t.Errorf("%s: %d findings, %+v", tt.name, len(r.Findings), r.Suppressed)
 			continue
 		}
-		if got := strings.Join(f.Reasons, "; "); got != tt.reason {
+		if got := strings.Join(inWords(f.Reasons), "; "); got != tt.reason {
 			t.Errorf("%s: reasons %q, want %q", tt.name, got, tt.reason)
 		}
 	}
@@ -119,7 +119,7 @@ func TestFalsePositives(t *testing.T) {
 		if got.Confidence != tt.want {
 			t.Errorf("%s: confidence %v, want %v", tt.name, got.Confidence, tt.want)
 		}
-		lowered := strings.Contains(strings.Join(got.Reasons, "\n"), "a known false positive: we mean it")
+		lowered := strings.Contains(strings.Join(inWords(got.Reasons), "\n"), "a known false positive: we mean it")
 		if lowered != (tt.want != 0.9) {
 			t.Errorf("%s: reasons %q", tt.name, got.Reasons)
 		}

@@ -59,7 +59,7 @@ func TestDismissalIsBoundToTheCodeAround(t *testing.T) {
 		if len(r.Findings)+len(r.Suppressed) != 1 {
 			t.Fatalf("%d findings, %d suppressed", len(r.Findings), len(r.Suppressed))
 		}
-		if len(r.Findings) == 1 && (!strings.HasPrefix(r.Findings[0].Reasons[0], pipeline.ReasonNotDismissed+"the code around it has changed since carol") || !r.Decision.Blocks()) {
+		if len(r.Findings) == 1 && ((r.Findings[0].Reasons[0].Kind != pipeline.ReasonNotDismissed || !strings.HasPrefix(r.Findings[0].Reasons[0].Text, "the code around it has changed since carol")) || !r.Decision.Blocks()) {
 			t.Errorf("%+v", r.Findings[0])
 		}
 		return len(r.Suppressed) == 1
@@ -535,9 +535,9 @@ func TestAcceptanceIsBoundToTheCodeAround(t *testing.T) {
 		}
 		in.Memory.Accepted[0].Ignore = ""
 		r := Aggregate(in)
-		want := pipeline.ReasonAccepted + "carol"
+		want := pipeline.Reason{Kind: pipeline.ReasonAccepted, Text: "carol"}
 		if !held {
-			want += ", and the code around it has changed since then"
+			want.Text += ", and the code around it has changed since then"
 		}
 		if len(r.Findings) != 1 || r.Findings[0].Reasons[0] != want {
 			t.Errorf("%s above: %+v", above, r.Findings)

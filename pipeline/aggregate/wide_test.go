@@ -159,7 +159,7 @@ func TestWideNothingVanishes(t *testing.T) {
 			}
 		}
 		for _, s := range r.Suppressed {
-			if slices.Contains(s.Finding.Reasons, pipeline.ReasonNotRaised) {
+			if s.Finding.HasReason(pipeline.ReasonNotRaised) {
 				out-- // no model raised it
 			}
 		}

@@ -92,9 +92,12 @@ func (f *item) maker() source {
 	return s
 }
 
-// addReason adds a reason to a finding without changing the agent's slice.
-func (f *item) addReason(reason string) {
-	f.Reasons = append(f.Reasons[:len(f.Reasons):len(f.Reasons)], reason)
+// addReason adds a reason that nothing depends on to a finding.
+func (f *item) addReason(text string) { f.addReasonOf(pipeline.ReasonOther, text) }
+
+// addReasonOf adds a reason to a finding without changing the agent's slice.
+func (f *item) addReasonOf(kind pipeline.ReasonKind, text string) {
+	f.Reasons = append(f.Reasons[:len(f.Reasons):len(f.Reasons)], pipeline.Reason{Kind: kind, Text: text})
 }
 
 func newWork(in Input) *work {

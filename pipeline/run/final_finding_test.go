@@ -38,7 +38,7 @@ func TestFinalFindingSaysSo(t *testing.T) {
 	if diff := cmp.Diff(want, f.Final); diff != "" {
 		t.Errorf("final (-want +got):\n%s", diff)
 	}
-	if !slices.Contains(f.Reasons, pipeline.ReasonNotIgnored+"no ignore of the config leaves out what is final") {
+	if !slices.Contains(f.Reasons, pipeline.Reason{Kind: pipeline.ReasonNotIgnored, Text: "no ignore of the config leaves out what is final"}) {
 		t.Errorf("reasons: %q", f.Reasons)
 	}
 }

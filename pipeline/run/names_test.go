@@ -60,7 +60,7 @@ func TestDismissalOfATokenInAName(t *testing.T) {
 			t.Errorf("%s: not dismissed on the head itself: %s", name, r.Decision)
 		}
 		r := namedFiles(t, shipped(t), tt.key, "head-2", memory, tt.after...)
-		if why := "what it is about has changed since carol dismissed it (made up), which somebody must confirm"; !tt.held && !slices.Contains(r.Findings[0].Reasons, pipeline.ReasonNotDismissed+why) {
+		if why := "what it is about has changed since carol dismissed it (made up), which somebody must confirm"; !tt.held && !slices.Contains(r.Findings[0].Reasons, pipeline.Reason{Kind: pipeline.ReasonNotDismissed, Text: why}) {
 			t.Errorf("%s: reasons %q", name, r.Findings[0].Reasons)
 		}
 		if (len(r.Suppressed) == 1) != tt.held || r.Decision.Blocks() == tt.held {

@@ -8,6 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -290,7 +291,7 @@ func TestFinalSecretsAreNotAllowedByGitleaksConfig(t *testing.T) {
 	w.Idle()
 	w.WantsCheck(pr, "failure", "sandbox/a.txt", "it allows nothing that the agent", "final in the server's layer")
 	reasons := w.Stored(pr).Review.Report.Findings[0].Reasons
-	if !slices.Contains(reasons, "not allowed: a repository's .gitleaks.toml can't allow what is final") {
+	if !slices.Contains(reasons, pipeline.Reason{Text: "not allowed: a repository's .gitleaks.toml can't allow what is final"}) {
 		t.Errorf("reasons: %q", reasons)
 	}
 }

@@ -67,7 +67,7 @@ func TestModelsWordTheirFindingsAnew(t *testing.T) {
 	// On the same head nobody finds it any more.
 	said.set("major", nil, nil)
 	w.Says(pr, "/review full")
-	w.Wants(pr, "action_required", pipeline.ReasonNotRaised)
+	w.Wants(pr, "action_required", string(pipeline.ReasonNotRaised))
 	if f := w.Only(pr); f.ID != first.ID || len(f.FoundBy) != 2 {
 		t.Errorf("%+v", f)
 	}
@@ -95,7 +95,7 @@ func TestModelsWordTheirFindingsAnew(t *testing.T) {
 	w.Idle()
 	w.Wants(pr, "failure", "a model holds it to be critical now, and it was dismissed as major, which somebody must confirm")
 	report := w.Latest(pr).Review.Report
-	if len(report.Findings) != 1 || !slices.ContainsFunc(report.Findings[0].Reasons, func(s string) bool { return strings.HasPrefix(s, pipeline.ReasonNotDismissed) }) {
+	if len(report.Findings) != 1 || !report.Findings[0].HasReason(pipeline.ReasonNotDismissed) {
 		t.Errorf("%+v", report.Findings)
 	}
 }
