@@ -133,7 +133,7 @@ func repositoryKept(repoID int64, branch string) goodKey {
 // transferred leaves it behind. source is the account's .github.
 func organisationKept(installation int64, source string) goodKey {
 	owner, _, _ := strings.Cut(source, "/")
-	return goodKey{0, fmt.Sprintf("%s:%d/%s", config.LayerOrganisation, installation, strings.ToLower(owner))}
+	return goodKey{0, ports.OrganisationLayer(installation, owner)}
 }
 
 // serverLayers is the server's layer, if it has one.

@@ -46,9 +46,6 @@ func (c *Configs) NameWeakening(ctx context.Context) error {
 		return err
 	}
 	for _, name := range names {
-		if !strings.HasPrefix(name, config.LayerOrganisation+":") {
-			continue
-		}
 		good, err := c.Layers.GoodLayer(ctx, 0, name)
 		if err != nil {
 			return fmt.Errorf("look for an organisation's config: %w", err)

@@ -1,6 +1,7 @@
 package ports
 
 import (
+	"fmt"
 	"strings"
 )
 
@@ -9,6 +10,12 @@ import (
 const OrganisationRepo = ".github"
 
 func IsOrganisationRepo(t Target) bool { return strings.EqualFold(t.Name, OrganisationRepo) }
+
+// OrganisationLayer names the good layer of an organisation. Those of organisations are
+// kept under the repository 0.
+func OrganisationLayer(installation int64, owner string) string {
+	return fmt.Sprintf("organisation:%d/%s", installation, strings.ToLower(owner))
+}
 
 // ConfigBlob is the text of one config file that a review was done with.
 type ConfigBlob struct {

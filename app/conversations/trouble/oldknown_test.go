@@ -195,6 +195,12 @@ func (o *old) knowsTheRest(s *store.Store, version oldVersion) {
 			o.Errorf("%s: %v, want a whole review that decided %s", name, err, decision)
 		}
 	}
+	for name, kind := range map[string]pipeline.ReasonKind{"accepted": pipeline.ReasonAccepted, "unclear": pipeline.ReasonHeld} {
+		r, err := s.LatestReview(o.Context(), o.key(name))
+		if err != nil || r == nil || len(r.Review.Report.Findings) != 1 || !r.Review.Report.Findings[0].HasReason(kind) {
+			o.Errorf("%s: its finding is not known as %q (%v)", name, kind, err)
+		}
+	}
 	if r, err := s.UnpublishedReview(o.Context(), o.key("insecure")); err != nil || r == nil || r.Generation != 2 {
 		o.Errorf("the review that is to be published: %v (%v)", r != nil, err)
 	}

@@ -227,7 +227,7 @@ func (s retention) ForgetRepository(ctx context.Context, repoID int64) error {
 // long as deliveries are kept.
 func (s retention) ForgetInstallation(ctx context.Context, id int64) error {
 	err := s.db.write(ctx, func(t tx) error {
-		organisation := fmt.Sprintf("organisation:%d/%%", id)
+		organisation := ports.OrganisationLayer(id, "%")
 		if err := s.markGone(ctx, t, id); err != nil {
 			return err
 		}
