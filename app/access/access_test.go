@@ -162,7 +162,7 @@ func TestGitHubDoesNotSayWhy(t *testing.T) {
 		"it refuses to say so": {state, refusal(ports.HostForbidden), refused, nil},
 	} {
 		cause, moved, err := diagnose(t, &github{fails: test.fails}, nil, test.state, refused)
-		if !errors.Is(cause, test.cause) || moved || !errors.Is(err, test.err) {
+		if !errors.Is(cause, test.cause) || errors.As(cause, new(*access.RefusedError)) || moved || !errors.Is(err, test.err) {
 			t.Errorf("%s: cause %v, moved %t, error %v", name, cause, moved, err)
 		}
 	}

@@ -102,6 +102,7 @@ type review struct {
 	ports.PullReview
 	head    string
 	verdict ports.ReviewVerdict
+	why     string // it was dismissed
 }
 
 // check is a check run as GitHub has it.
@@ -224,7 +225,7 @@ func (g *github) Comments(context.Context, ports.Target, string) ([]ports.Commen
 func (g *github) CreateReview(_ context.Context, _ ports.Target, w ports.ReviewWrite) (int64, error) {
 	id := int64(len(g.reviews) + 1)
 	err := g.change("review: "+string(w.Verdict), func() {
-		g.reviews = append(g.reviews, review{ports.PullReview{ID: id, Author: login, Bot: true, Body: w.Body}, w.HeadSHA, w.Verdict})
+		g.reviews = append(g.reviews, review{ports.PullReview{ID: id, Author: login, Bot: true, Body: w.Body}, w.HeadSHA, w.Verdict, ""})
 	})
 	if err != nil {
 		return 0, err
@@ -232,8 +233,8 @@ func (g *github) CreateReview(_ context.Context, _ ports.Target, w ports.ReviewW
 	return id, nil
 }
 
-func (g *github) DismissReview(_ context.Context, _ ports.Target, id int64, _ string) error {
-	return g.change("dismiss review", func() { g.reviews[id-1].Dismissed = true })
+func (g *github) DismissReview(_ context.Context, _ ports.Target, id int64, why string) error {
+	return g.change("dismiss review", func() { g.reviews[id-1].Dismissed, g.reviews[id-1].why = true, why })
 }
 
 func (g *github) Reviews(context.Context, ports.Target) (all []ports.PullReview, err error) {

@@ -1,0 +1,188 @@
+package publish_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// people are the settings by which reviews that are left to a person ask for people's.
+const people = `{"models": {"people": ["alice", "bob", "Carol", "acme/leads"]}}`
+
+// ask asks people for their reviews of a head.
+func (w *world) ask(t *testing.T, own, head string) error {
+	t.Helper()
+	r := judged(pipeline.DecisionPass, pipeline.AutoHuman)
+	r.HeadSHA = head
+	now := w.github.now
+	return w.requests.AskPeople(t.Context(), held, known(), r, settings(t, own), &now)
+}
+
+// The author is not asked, and neither is who was asked by somebody else or has a review
+// already.
+func TestWhoIsAskedForAReview(t *testing.T) {
+	for name, test := range map[string]struct {
+		requested, reviewed []string
+		want                []string // calls
+	}{
+		"all but the author":    {nil, nil, []string{"request [bob Carol acme/leads]"}},
+		"some are asked":        {[]string{"BOB", "acme/leads"}, nil, []string{"request [Carol]"}},
+		"some have reviewed it": {nil, []string{"carol"}, []string{"request [bob acme/leads]"}},
+		"there is nobody left":  {[]string{"bob", "acme/leads"}, []string{"carol"}, nil},
+	} {
+		w := newWorld()
+		w.github.now.Requested = test.requested
+		for _, who := range test.reviewed {
+			w.github.reviews = append(w.github.reviews, review{PullReview: ports.PullReview{Author: who}})
+		}
+		if err := w.ask(t, people, "aaa"); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, w.github.calls); diff != "" {
+			t.Errorf("%s: calls (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Who was asked once is not asked again for the pull request, whatever the head: who is not
+// asked any more has reviewed it, or was let off.
+func TestNobodyIsAskedTwice(t *testing.T) {
+	w := newWorld()
+	for _, step := range []struct {
+		own, head string
+		want      []string // calls
+	}{
+		{`{"models": {"people": ["bob"]}}`, "aaa", []string{"request [bob]"}},
+		{`{"models": {"people": ["bob"]}}`, "aaa", nil},
+		{`{"models": {"people": ["bob"]}}`, "bbb", nil},
+		{people, "ccc", []string{"request [Carol acme/leads]"}},
+		{people, "ddd", nil},
+	} {
+		calls := w.github.since(func() {
+			if err := w.ask(t, step.own, step.head); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if len(step.want)+len(calls) > 0 && cmp.Diff(step.want, calls) != "" {
+			t.Errorf("%s: calls %v, want %v", step.head, calls, step.want)
+		}
+		w.github.now.Requested = nil // let off
+	}
+}
+
+// One who can't be asked does not keep the others from it.
+func TestOneWhoCanNotBeAsked(t *testing.T) {
+	w := newWorld()
+	w.github.refuses["request [Carol]"] = ports.HostInvalid
+	if err := w.ask(t, people, "aaa"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"bob", "acme/leads"}, w.github.now.Requested); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+	if calls := w.github.since(func() { _ = w.ask(t, people, "aaa") }); len(calls) > 0 {
+		t.Errorf("the same head takes the calls %v", calls)
+	}
+}
+
+// The answer to a request may not arrive. Who was asked by it is known by the pull request.
+func TestRequestWhoseAnswerIsLost(t *testing.T) {
+	for name, arrives := range map[string]bool{"it took effect": true, "it did not": false} {
+		w := newWorld()
+		if arrives {
+			w.github.loses = "request [bob Carol acme/leads]"
+		} else {
+			w.github.refuses["request [bob Carol acme/leads]"] = ports.HostTransient
+		}
+		if err := w.ask(t, people, "aaa"); err == nil {
+			t.Fatal("no error where the answer is lost")
+		}
+		delete(w.github.refuses, "request [bob Carol acme/leads]")
+		if err := w.ask(t, people, "aaa"); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"bob", "Carol", "acme/leads"}, w.github.now.Requested); diff != "" {
+			t.Errorf("%s: asked (-want +got):\n%s", name, diff)
+		}
+		w.github.now.Requested = nil // let off
+		if calls := w.github.since(func() { _ = w.ask(t, people, "bbb") }); len(calls) > 0 {
+			t.Errorf("%s: the next head takes the calls %v", name, calls)
+		}
+	}
+}
+
+func TestWhereNobodyIsAsked(t *testing.T) {
+	human := func() *ports.StoredReview { return judged(pipeline.DecisionPass, pipeline.AutoHuman) }
+	holds := judged(pipeline.DecisionFail, pipeline.AutoReject)
+	holds.Review.Report.Findings = []pipeline.Finding{{Reasons: []string{pipeline.ReasonHeld}}}
+	byHand := human()
+	byHand.Review.Report.ByHand = &pipeline.ByHand{}
+	for name, test := range map[string]struct {
+		own     string
+		review  *ports.StoredReview
+		now     ports.PullState
+		refuses ports.HostKind // to list the reviews
+		asked   bool
+	}{
+		"a person decides":                   {people, human(), ports.PullState{}, "", true},
+		"a finding holds the gate":           {people, holds, ports.PullState{}, "", true},
+		"the models decide":                  {people, approving(), ports.PullState{}, "", false},
+		"no models took part":                {people, reviewed(pipeline.DecisionPass), ports.PullState{}, "", false},
+		"somebody decided by hand":           {people, byHand, ports.PullState{}, "", false},
+		"the settings name nobody":           {`{}`, human(), ports.PullState{}, "", false},
+		"in advisory mode":                   {`{"mode": "advisory", "models": {"people": ["bob"]}}`, human(), ports.PullState{}, "", false},
+		"it is a draft":                      {people, human(), ports.PullState{Draft: true}, "", false},
+		"the conversation is locked":         {people, human(), ports.PullState{Conversation: ports.Conversation{Locked: true}}, "", false},
+		"GitHub refuses to list the reviews": {people, human(), ports.PullState{}, ports.HostForbidden, false},
+	} {
+		w := newWorld()
+		w.github.refuses["list reviews"] = test.refuses
+		if err := w.requests.AskPeople(t.Context(), held, known(), test.review, settings(t, test.own), &test.now); err != nil {
+			t.Fatal(err)
+		}
+		if asked := len(w.github.calls) > 0; asked != test.asked {
+			t.Errorf("%s: calls %v", name, w.github.calls)
+		}
+	}
+}
+
+func TestNobodyIsAskedWithoutTheLease(t *testing.T) {
+	w := newWorld()
+	w.store.lost = true
+	if err := w.ask(t, people, "aaa"); !errors.Is(err, ports.ErrLeaseLost) || len(w.github.calls) > 0 {
+		t.Errorf("calls %v, error %v", w.github.calls, err)
+	}
+}
+
+// The team is called by the review that escalates the fix loop, once.
+func TestTeamIsCalled(t *testing.T) {
+	const team = `{"fix_loop": {"team": "acme/leads"}}`
+	for name, test := range map[string]struct {
+		own    string
+		now    ports.PullState
+		before bool // an earlier review escalated it
+		called bool
+	}{
+		"it is escalated":            {team, ports.PullState{}, false, true},
+		"it was escalated before":    {team, ports.PullState{}, true, false},
+		"the team is asked already":  {team, ports.PullState{Requested: []string{"Acme/Leads"}}, false, false},
+		"the settings name no team":  {`{}`, ports.PullState{}, false, false},
+		"the author is called":       {`{"fix_loop": {"team": "alice"}}`, ports.PullState{}, false, false},
+		"the repository is archived": {team, ports.PullState{Conversation: ports.Conversation{Archived: true}}, false, false},
+		"in advisory mode":           {`{"mode": "advisory", "fix_loop": {"team": "acme/leads"}}`, ports.PullState{}, false, false},
+	} {
+		w := newWorld()
+		r := reviewed(pipeline.DecisionFail)
+		r.FixLoop.Now = !test.before
+		if err := w.requests.CallTeam(t.Context(), held, known(), r, settings(t, test.own), &test.now); err != nil {
+			t.Fatal(err)
+		}
+		if called := len(w.github.calls) > 0; called != test.called {
+			t.Errorf("%s: calls %v", name, w.github.calls)
+		}
+	}
+}
