@@ -31,7 +31,7 @@ func (w *world) conclusions() (all []string) {
 }
 
 func TestEqualCheckIsNotWrittenAgain(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	for _, step := range []struct {
 		write ports.CheckWrite
 		want  []string
@@ -51,7 +51,7 @@ func TestEqualCheckIsNotWrittenAgain(t *testing.T) {
 }
 
 func TestOpenCheckIsCompleted(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	if err := w.checks.Open(t.Context(), held, known(), "aaa"); err != nil {
 		t.Fatal(err)
 	}
@@ -73,18 +73,25 @@ func TestOpenCheckIsCompleted(t *testing.T) {
 // the stored intent holds.
 func TestIntentWithoutOutcomeIsResolvedByLooking(t *testing.T) {
 	for name, test := range map[string]struct {
-		arrives bool // the first create
+		before  string // the conclusion of a check that was there before, if there was one
+		arrives bool   // the first create
 		then    ports.CheckWrite
 		want    []string
 	}{
-		"the check is there":                            {true, completed("success", "fine"), []string{"success"}},
-		"the check was not created":                     {false, completed("success", "fine"), []string{"success"}},
-		"the check is there with another conclusion":    {true, completed("failure", "broken"), []string{"success", "failure"}},
-		"nothing is there, and the conclusion is other": {false, completed("failure", "broken"), []string{"failure"}},
+		"the check is there":                            {"", true, completed("success", "fine"), []string{"success"}},
+		"the check was not created":                     {"", false, completed("success", "fine"), []string{"success"}},
+		"the check was not created beside an older one": {"failure", false, completed("success", "fine"), []string{"failure", "success"}},
+		"the check is there with another conclusion":    {"", true, completed("failure", "broken"), []string{"success", "failure"}},
+		"no check is there with another conclusion":     {"", false, completed("failure", "broken"), []string{"failure"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // GitHub's list is read twice, a moment apart
-				w := newWorld()
+				w := newWorld(t)
+				if test.before != "" {
+					if err := w.checks.Complete(t.Context(), held, target, completed(test.before, "before")); err != nil {
+						t.Fatal(err)
+					}
+				}
 				if test.arrives {
 					w.github.loses = "create check"
 				} else {
@@ -102,6 +109,9 @@ func TestIntentWithoutOutcomeIsResolvedByLooking(t *testing.T) {
 				}
 				last := w.store.writes[len(w.store.writes)-1]
 				run := w.github.checks[len(w.github.checks)-1]
+				if run.ExternalID == w.github.checks[0].ExternalID && len(test.want) > 1 {
+					t.Errorf("two checks have the mark %s", run.ExternalID)
+				}
 				if last.State != ports.WriteCompleted || last.RemoteID != run.ID || last.ExternalID != run.ExternalID {
 					t.Errorf("the store has %+v, GitHub %+v", last, run)
 				}
@@ -111,7 +121,7 @@ func TestIntentWithoutOutcomeIsResolvedByLooking(t *testing.T) {
 }
 
 func TestCheckThatWasOpenedUnseenIsCompleted(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	w.github.loses = "create check"
 	if err := w.checks.Open(t.Context(), held, known(), "aaa"); err == nil {
 		t.Fatal("no error where the answer is lost")
@@ -125,7 +135,7 @@ func TestCheckThatWasOpenedUnseenIsCompleted(t *testing.T) {
 }
 
 func TestNoCheckIsCreatedWhereGitHubCanNotBeLookedAt(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	w.github.loses = "create check"
 	_ = w.checks.Complete(t.Context(), held, target, completed("success", "fine"))
 	w.github.refuses["list checks"] = ports.HostTransient
@@ -138,7 +148,7 @@ func TestNoCheckIsCreatedWhereGitHubCanNotBeLookedAt(t *testing.T) {
 }
 
 func TestNoCheckIsWrittenWithoutTheLease(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	if err := w.checks.Open(t.Context(), held, known(), "aaa"); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +170,7 @@ func TestNoCheckIsWrittenWithoutTheLease(t *testing.T) {
 
 // Annotations can't be taken back. A second try says that they may have been sent.
 func TestManyAnnotationsAreSentOnce(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	write := completed("failure", "broken")
 	write.Output.Annotations = make([]ports.Annotation, 51) // more than go in one request
 	w.github.refuses["update check"] = ports.HostTransient
@@ -195,7 +205,7 @@ func TestCompletedCheckThatStandsDuringAReview(t *testing.T) {
 		"the last answer is of old":       {&ports.Answer{HeadSHA: "bbb"}, false, true},
 		"it answers another pull request": {nil, false, true},
 	} {
-		w := newWorld()
+		w := newWorld(t)
 		if err := w.checks.Complete(t.Context(), held, target, completed("success", "fine")); err != nil {
 			t.Fatal(err)
 		}
@@ -215,16 +225,18 @@ func TestCompletedCheckThatStandsDuringAReview(t *testing.T) {
 func TestCheckThatTheStoreLostIsTakenOver(t *testing.T) {
 	for name, test := range map[string]struct {
 		reason string
+		done   int64    // generation
 		want   []string // checks, after the review
 	}{
-		"an older pull request":           {"pushed", []string{"failure"}},
-		"the sweep found it":              {publish.ReasonFound, []string{"failure"}},
-		"a pull request that is just new": {"opened", []string{"open", "failure"}},
+		"an older pull request":           {"pushed", 0, []string{"failure"}},
+		"the sweep found it":              {publish.ReasonFound, 1, []string{"failure"}},
+		"a push to one that is known":     {"pushed", 1, []string{"open", "failure"}},
+		"a pull request that is just new": {"opened", 0, []string{"open", "failure"}},
 	} {
-		w := newWorld()
+		w := newWorld(t)
 		w.github.checks = []check{{CheckRun: ports.CheckRun{ID: 1, ExternalID: "reviewgate-before"}, head: "aaa"}}
 		state := known()
-		state.Reason = test.reason
+		state.Reason, state.Done = test.reason, test.done
 		if err := w.checks.Open(t.Context(), held, state, "aaa"); err != nil {
 			t.Fatal(err)
 		}
@@ -235,13 +247,6 @@ func TestCheckThatTheStoreLostIsTakenOver(t *testing.T) {
 			t.Errorf("%s: checks (-want +got):\n%s", name, diff)
 		}
 	}
-}
-
-// on is where another pull request on the head stands.
-func on(number int, d pipeline.Decision, pending bool) ports.HeadDecision {
-	other := target
-	other.Number = number
-	return ports.HeadDecision{Target: other, Decision: d, Pending: pending}
 }
 
 // The check of a head that several pull requests share waits for the last of them, and
@@ -261,7 +266,7 @@ func TestSharedHeads(t *testing.T) {
 		"another was given up":            {pass, []ports.HeadDecision{on(4, "", false)}, []string{"action_required"}},
 		"another is still to be reviewed": {pass, []ports.HeadDecision{on(4, fail, false), on(5, "", true)}, nil},
 	} {
-		w := newWorld()
+		w := newWorld(t)
 		w.store.decisions = test.others
 		if err := w.checks.Publish(t.Context(), held, known(), reviewed(test.own), settings(t, `{}`)); err != nil {
 			t.Fatal(err)
@@ -288,7 +293,7 @@ func TestCheckIsLeftToStricterPullRequests(t *testing.T) {
 		"others are switched off":       {`{}`, `{"mode": "off"}`, true, []string{"success"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld()
+			w := newWorld(t)
 			w.store.own = test.others
 			if test.open {
 				if err := w.checks.Open(t.Context(), held, known(), "aaa"); err != nil {
@@ -319,6 +324,23 @@ func TestCheckIsLeftToStricterPullRequests(t *testing.T) {
 	}
 }
 
+// Of pull requests into branches with different modes, those with the strictest are asked.
+func TestCheckIsLeftToTheStrictestPullRequests(t *testing.T) {
+	const advisory = `{"mode": "advisory"}`
+	w := newWorld(t)
+	w.store.own, w.store.release = advisory, `{}`
+	w.store.decisions = []ports.HeadDecision{on(4, pipeline.DecisionPass, false), on(5, pipeline.DecisionFail, false), on(6, pipeline.DecisionPass, false)}
+	if err := w.checks.Open(t.Context(), held, known(), "aaa"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.checks.Publish(t.Context(), held, known(), reviewed(pipeline.DecisionPass), settings(t, advisory)); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.store.asks) != 1 || w.store.asks[0].Target.Number != 5 || w.conclusions()[0] != "open" {
+		t.Errorf("checks %v, asks %+v", w.conclusions(), w.store.asks)
+	}
+}
+
 // Checks on heads that nobody has any more are completed, unless GitHub refuses.
 func TestChecksOfOlderHeads(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -334,7 +356,7 @@ func TestChecksOfOlderHeads(t *testing.T) {
 		"GitHub is down":                    {ports.HostTransient, false, "open", ports.WriteOpen, true},
 		"GitHub is down for another's head": {ports.HostTransient, true, "open", ports.WriteOpen, false},
 	} {
-		w := newWorld()
+		w := newWorld(t)
 		if err := w.checks.Open(t.Context(), held, known(), "aaa"); err != nil {
 			t.Fatal(err)
 		}
@@ -355,7 +377,7 @@ func TestChecksOfOlderHeads(t *testing.T) {
 
 func TestCheckThatWasNeverCreatedIsNotCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newWorld(t)
 		w.github.refuses["create check"] = ports.HostTransient
 		_ = w.checks.Open(t.Context(), held, known(), "aaa")
 		delete(w.github.refuses, "create check")
@@ -373,7 +395,7 @@ func TestCheckThatWasNeverCreatedIsNotCancelled(t *testing.T) {
 // A review that waits says so in the open check of the head. A completed check stays.
 func TestWaitingIsSaidInTheOpenCheck(t *testing.T) {
 	for name, done := range map[string]bool{"the check is open": false, "the check is completed": true} {
-		w := newWorld()
+		w := newWorld(t)
 		if err := w.checks.Open(t.Context(), held, known(), "aaa"); err != nil {
 			t.Fatal(err)
 		}

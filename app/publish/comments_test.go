@@ -22,7 +22,7 @@ func (w *world) comment(t *testing.T, d pipeline.Decision) error {
 // commented returns a world in which the pull request has its comment.
 func commented(t *testing.T) *world {
 	t.Helper()
-	w := newWorld()
+	w := newWorld(t)
 	if err := w.comment(t, pipeline.DecisionPass); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestCommentThatTheStoreDoesNotKnow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // GitHub's list is read twice, a moment apart
-				w := newWorld()
+				w := newWorld(t)
 				if test.intended {
 					w.github.refuses["create comment"] = ports.HostTransient
 					if err := w.comment(t, pipeline.DecisionPass); err == nil {
@@ -153,7 +153,7 @@ func TestCommentThatTheStoreDoesNotKnow(t *testing.T) {
 
 func TestNoCommentWithoutTheLease(t *testing.T) {
 	for name, there := range map[string][]ports.Comment{"to create": nil, "to edit": {{ID: 1}}, "to delete": {{ID: 1}, {ID: 2}}} {
-		w := newWorld()
+		w := newWorld(t)
 		w.github.comments, w.store.lost = there, true
 		if err := w.comment(t, pipeline.DecisionPass); !errors.Is(err, ports.ErrLeaseLost) || len(w.github.calls) > 0 {
 			t.Errorf("%s: calls %v, error %v", name, w.github.calls, err)
@@ -183,7 +183,7 @@ func TestWhereNoCommentIsWritten(t *testing.T) {
 		"there is something to say":            {`{"comment": {"when": "findings"}}`, known(), ports.Conversation{}, found, true},
 		"there is nothing but a notice to say": {`{"comment": {"when": "findings"}}`, told, ports.Conversation{}, quiet, true},
 	} {
-		w := newWorld()
+		w := newWorld(t)
 		if err := w.comments.Publish(t.Context(), held, test.state, reviewed(test.decision), settings(t, test.own), &test.talk); err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func TestNoticesWithoutAReview(t *testing.T) {
 		"GitHub refuses":         {ports.HostForbidden, `{}`, false, true},
 		"GitHub is down":         {ports.HostTransient, `{}`, false, false},
 	} {
-		w := newWorld()
+		w := newWorld(t)
 		w.store.own = test.own
 		w.github.refuses["create comment"] = test.refuses
 		state := known()

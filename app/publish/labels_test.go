@@ -30,7 +30,7 @@ func TestLabels(t *testing.T) {
 		"labels of the risk alone":     {`{"labels": {"risk": true}}`, []string{"review-escalated"}, false, []string{"add risk: high"}},
 		"labels of the fix loop alone": {`{"labels": {"escalated": true}}`, nil, true, []string{"add review-escalated"}},
 	} {
-		w := newWorld()
+		w := newWorld(t)
 		r := labelled(test.have, test.loop)
 		if err := w.labels.Publish(t.Context(), held, known(), r, settings(t, test.own), &ports.Conversation{}); err != nil {
 			t.Fatal(err)
@@ -69,7 +69,7 @@ func TestLabelsThatCanNotBeWritten(t *testing.T) {
 		"GitHub is down":             {state: known(), refuses: ports.HostTransient, calls: 1, fails: true},
 		"the lease is lost":          {state: known(), lost: true, fails: true},
 	} {
-		w := newWorld()
+		w := newWorld(t)
 		w.store.lost = test.lost
 		w.github.refuses["remove risk: low"] = test.refuses
 		cfg := settings(t, `{"labels": {"risk": true}}`)

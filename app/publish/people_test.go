@@ -34,7 +34,7 @@ func TestWhoIsAskedForAReview(t *testing.T) {
 		"some have reviewed it": {nil, []string{"carol"}, []string{"request [bob acme/leads]"}},
 		"there is nobody left":  {[]string{"bob", "acme/leads"}, []string{"carol"}, nil},
 	} {
-		w := newWorld()
+		w := newWorld(t)
 		w.github.now.Requested = test.requested
 		for _, who := range test.reviewed {
 			w.github.reviews = append(w.github.reviews, review{PullReview: ports.PullReview{Author: who}})
@@ -51,7 +51,7 @@ func TestWhoIsAskedForAReview(t *testing.T) {
 // Who was asked once is not asked again for the pull request, whatever the head: who is not
 // asked any more has reviewed it, or was let off.
 func TestNobodyIsAskedTwice(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	for _, step := range []struct {
 		own, head string
 		want      []string // calls
@@ -76,7 +76,7 @@ func TestNobodyIsAskedTwice(t *testing.T) {
 
 // One who can't be asked does not keep the others from it.
 func TestOneWhoCanNotBeAsked(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	w.github.refuses["request [Carol]"] = ports.HostInvalid
 	if err := w.ask(t, people, "aaa"); err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestOneWhoCanNotBeAsked(t *testing.T) {
 // The answer to a request may not arrive. Who was asked by it is known by the pull request.
 func TestRequestWhoseAnswerIsLost(t *testing.T) {
 	for name, arrives := range map[string]bool{"it took effect": true, "it did not": false} {
-		w := newWorld()
+		w := newWorld(t)
 		if arrives {
 			w.github.loses = "request [bob Carol acme/leads]"
 		} else {
@@ -139,7 +139,7 @@ func TestWhereNobodyIsAsked(t *testing.T) {
 		"the conversation is locked":         {people, human(), ports.PullState{Conversation: ports.Conversation{Locked: true}}, "", false},
 		"GitHub refuses to list the reviews": {people, human(), ports.PullState{}, ports.HostForbidden, false},
 	} {
-		w := newWorld()
+		w := newWorld(t)
 		w.github.refuses["list reviews"] = test.refuses
 		if err := w.requests.AskPeople(t.Context(), held, known(), test.review, settings(t, test.own), &test.now); err != nil {
 			t.Fatal(err)
@@ -151,7 +151,7 @@ func TestWhereNobodyIsAsked(t *testing.T) {
 }
 
 func TestNobodyIsAskedWithoutTheLease(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	w.store.lost = true
 	if err := w.ask(t, people, "aaa"); !errors.Is(err, ports.ErrLeaseLost) || len(w.github.calls) > 0 {
 		t.Errorf("calls %v, error %v", w.github.calls, err)
@@ -175,7 +175,7 @@ func TestTeamIsCalled(t *testing.T) {
 		"the repository is archived": {team, ports.PullState{Conversation: ports.Conversation{Archived: true}}, false, false},
 		"in advisory mode":           {`{"mode": "advisory", "fix_loop": {"team": "acme/leads"}}`, ports.PullState{}, false, false},
 	} {
-		w := newWorld()
+		w := newWorld(t)
 		r := reviewed(pipeline.DecisionFail)
 		r.FixLoop.Now = !test.before
 		if err := w.requests.CallTeam(t.Context(), held, known(), r, settings(t, test.own), &test.now); err != nil {

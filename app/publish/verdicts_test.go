@@ -35,7 +35,7 @@ func (w *world) decide(t *testing.T, r *ports.StoredReview) error {
 // approved returns a world in which head aaa is approved for main.
 func approved(t *testing.T) *world {
 	t.Helper()
-	w := newWorld()
+	w := newWorld(t)
 	if err := w.decide(t, approving()); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestReviewIsSubmittedOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // GitHub's list is read twice, a moment apart
-				w := newWorld()
+				w := newWorld(t)
 				if test.arrives {
 					w.github.loses = "review: APPROVE"
 				} else {
@@ -206,7 +206,7 @@ func TestReviewIsSubmittedOnce(t *testing.T) {
 // GitHub may not take a review, such as one of the App's own pull request. The next review
 // tries again.
 func TestReviewThatGitHubDoesNotTake(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	w.github.refuses["review: APPROVE"] = ports.HostInvalid
 	for range 2 {
 		calls := w.github.since(func() {
@@ -243,7 +243,7 @@ func TestPushBesideAnApproval(t *testing.T) {
 		"the base is another": {ports.PullState{HeadSHA: "aaa", BaseRef: "next"}, false},
 		"it was merged":       {ports.PullState{HeadSHA: "bbb", BaseRef: "main", Closed: true}, true},
 	} {
-		w := newWorld()
+		w := newWorld(t)
 		before := w.github.now
 		w.github.now = test.now
 		err := w.verdicts.Decide(t.Context(), held, known(), approving(), settings(t, automatic), &before)
@@ -258,7 +258,7 @@ func TestPushBesideAnApproval(t *testing.T) {
 }
 
 func TestNoReviewWithoutTheLease(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	w.store.lost = true
 	if err := w.decide(t, approving()); !errors.Is(err, ports.ErrLeaseLost) || len(w.github.calls) > 0 {
 		t.Errorf("to submit: calls %v, error %v", w.github.calls, err)
@@ -334,7 +334,7 @@ func TestReviewsOfALostStoreAreWithdrawn(t *testing.T) {
 		"a new pull request":             {"opened", automatic, 0},
 		"the settings submit no reviews": {"pushed", `{}`, 0},
 	} {
-		w := newWorld()
+		w := newWorld(t)
 		w.store.own = test.own
 		for i, r := range []ports.PullReview{
 			{Author: login, Bot: true, Body: render.ReviewMarker("x")}, {Author: login, Bot: true, Body: render.ReviewMarker("y")},

@@ -28,6 +28,7 @@ type store struct {
 	decisions []ports.HeadDecision // on the head
 	answer    *ports.Answer        // the target's last
 	own       string               // the repository's settings that are known
+	release   string               // those of its branch release, if it has its own
 	lost      bool                 // another holder has the lease of the target
 	asks      []ports.ReviewAsk
 	said      []string // notices
@@ -72,11 +73,21 @@ func (s *store) Renew(_ context.Context, l ports.Lease, _ time.Duration) error {
 
 func (*store) Release(context.Context, ports.Lease) error { return nil }
 
-func (s *store) GoodLayer(_ context.Context, repoID int64, layer string) (*ports.GoodLayer, error) {
-	if s.own == "" || repoID != target.RepoID || layer != config.LayerRepository {
+// GoodLayer knows that pull request 5 goes into the branch release, and all others into main.
+func (s *store) GoodLayer(_ context.Context, _ int64, layer string) (*ports.GoodLayer, error) {
+	text := ""
+	switch layer {
+	case ports.BranchNote(on(5, "", false).Target.Key()):
+		return &ports.GoodLayer{Source: "release"}, nil
+	case config.LayerRepository:
+		text = s.own
+	case config.LayerRepository + ":release":
+		text = s.release
+	}
+	if text == "" {
 		return nil, nil
 	}
-	return &ports.GoodLayer{Files: []ports.ConfigBlob{{Layer: layer, Path: config.FileSettings, Text: []byte(s.own)}}}, nil
+	return &ports.GoodLayer{Files: []ports.ConfigBlob{{Layer: config.LayerRepository, Path: config.FileSettings, Text: []byte(text)}}}, nil
 }
 
 func (s *store) HeadDecisions(context.Context, int64, string) ([]ports.HeadDecision, error) {
@@ -293,10 +304,16 @@ type world struct {
 	labels   *publish.Labels
 }
 
-func newWorld() *world {
+func newWorld(t *testing.T) *world {
+	t.Helper()
 	w := &world{github: github{now: ports.PullState{HeadSHA: "aaa", BaseRef: "main"}, refuses: map[string]ports.HostKind{}}}
 	s, g := &w.store, &w.github
-	configs := &inforce.Configs{Layers: s, Loader: config.NewLoader(1)}
+	configs, err := inforce.NewConfigs(inforce.Configs{Layers: s, Loader: config.NewLoader(1), Server: config.Layer{
+		Name: config.LayerServer, Files: []config.File{{Path: config.FileSettings, Text: []byte(`{"config_branches": ["release"]}`)}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	leases := lease.Keeper{Store: s, Owner: "us", TTL: time.Minute}
 	w.checks = &publish.Checks{
 		Configs: configs, Followed: &publish.FollowedHeads{}, Writes: s, History: s, Intake: s, CheckWriter: g, Leases: leases,
@@ -309,6 +326,13 @@ func newWorld() *world {
 	}
 	w.labels = &publish.Labels{LabelWriter: g, Leases: leases}
 	return w
+}
+
+// on is where another pull request on the head stands.
+func on(number int, d pipeline.Decision, pending bool) ports.HeadDecision {
+	other := target
+	other.Number = number
+	return ports.HeadDecision{Target: other, Decision: d, Pending: pending}
 }
 
 // known is what the store knows of the target.
