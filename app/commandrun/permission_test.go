@@ -1,0 +1,403 @@
+package commandrun_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/commandrun"
+	"github.com/reviewgate/reviewgate/app/commands"
+	"github.com/reviewgate/reviewgate/app/inforce"
+	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/app/retry"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+var (
+	now    = time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	target = ports.Target{Kind: ports.TargetPull, RepoID: 2, Owner: "acme", Name: "shop", Number: 3, HeadSHA: "aaa"}
+)
+
+// The findings of the newest review.
+const (
+	minor     = "0001"
+	critical  = "0002"
+	dismissed = "0003"
+	accepted  = "0004"
+	acceptedC = "0005" // critical
+	ignored   = "0006" // critical; a comment asks to ignore it
+)
+
+// world is a pull request of alice's, on GitHub and in the store.
+type world struct {
+	ports.Commands
+	ports.History
+	ports.Targets
+	ports.Layers
+	ports.PullReader
+	ports.PeopleReader
+	ports.CommentWriter
+	command    ports.Command
+	done       bool
+	settings   string
+	permission ports.Permission // of the sender
+	team       []string         // the members of acme/leads
+	hidden     bool             // a push was not seen
+	pusher     string           // who sent the last push
+	hour       ports.CommandCount
+	effect     ports.Effect
+	ask        *ports.ReviewAsk
+	refused    string // the notice
+	outcome    string
+	reactions  []string
+	looked     int // times that GitHub was asked for a permission
+	fails      error
+}
+
+func (w *world) Command(context.Context, ports.CommentPlace, int64) (ports.Command, bool, error) {
+	return w.command, w.done, nil
+}
+
+func (w *world) CommandsSince(context.Context, ports.Command, time.Time) (ports.CommandCount, error) {
+	return w.hour, nil
+}
+
+func (w *world) Obey(_ context.Context, _ ports.Command, e ports.Effect, ask *ports.ReviewAsk) error {
+	w.outcome, w.effect, w.ask = "obeyed", e, ask
+	return nil
+}
+
+func (w *world) Refuse(_ context.Context, _ ports.Command, outcome, why string) error {
+	w.outcome, w.refused = outcome, why
+	return nil
+}
+
+func (w *world) FinishCommand(_ context.Context, _ ports.CommentPlace, _ int64, outcome string) error {
+	w.outcome = outcome
+	return nil
+}
+
+func (w *world) Pushes(context.Context, ports.Target) ([]ports.Push, error) {
+	push := func(head, before, sender string) ports.Push {
+		return ports.Push{Target: ports.Target{HeadSHA: head}, Before: before, Sender: sender}
+	}
+	all := []ports.Push{push("000", "", "alice"), push("aaa", "000", w.pusher)}
+	if w.hidden {
+		all = all[:1]
+	}
+	return all, nil
+}
+
+func (*world) Taught(context.Context, string, string, string) (pipeline.Memory, error) {
+	return pipeline.Memory{
+		Dismissed: pipeline.List[pipeline.Dismissal]{{Fingerprint: dismissed}},
+		Accepted:  pipeline.List[pipeline.Acceptance]{{Fingerprint: accepted}, {Fingerprint: acceptedC}},
+	}, nil
+}
+
+func shown() *ports.StoredReview {
+	r := &ports.StoredReview{Key: target.Key(), HeadSHA: "aaa"}
+	r.Review.Facts.Base.Ref = "main"
+	for _, id := range []string{minor, critical, dismissed, accepted, acceptedC, ignored} {
+		f := pipeline.Finding{ID: id, Severity: pipeline.SeverityWarning}
+		if slices.Contains([]string{critical, acceptedC, ignored}, id) {
+			f.Severity = pipeline.SeverityCritical
+		}
+		if id == ignored {
+			f.Reasons = []string{pipeline.ReasonIgnoreWaits + "it is a test"}
+		}
+		r.Review.Report.Findings = append(r.Review.Report.Findings, f)
+	}
+	return r
+}
+
+func (*world) ReviewAsOf(context.Context, string, time.Time) (*ports.StoredReview, error) {
+	return shown(), nil
+}
+
+func (*world) LatestReview(context.Context, string) (*ports.StoredReview, error) { return shown(), nil }
+
+// ReviewOfHead knows no review of the head before, so that every push may have changed
+// something.
+func (*world) ReviewOfHead(context.Context, string, string, string) (*ports.StoredReview, error) {
+	return nil, nil
+}
+
+func (*world) Target(context.Context, string) (ports.TargetState, error) {
+	s := ports.TargetState{Target: target, Wanted: 1, Done: 1}
+	s.FixLoop.Halted = true // so that it can be resumed
+	return s, nil
+}
+
+func (w *world) GoodLayer(_ context.Context, _ int64, layer string) (*ports.GoodLayer, error) {
+	if w.settings == "" || layer != config.LayerRepository {
+		return nil, nil
+	}
+	return &ports.GoodLayer{Files: []ports.ConfigBlob{{Layer: layer, Path: config.FileSettings, Text: []byte(w.settings)}}}, nil
+}
+
+func (*world) Pull(context.Context, ports.Target) (ports.PullState, error) {
+	return ports.PullState{HeadSHA: "aaa", BaseRef: "main"}, nil
+}
+
+func (w *world) Permission(context.Context, ports.Target, string) (ports.Permission, error) {
+	w.looked++
+	return w.permission, w.fails
+}
+
+func (w *world) TeamMember(_ context.Context, _ ports.Target, team, login string) (bool, error) {
+	return team == "acme/leads" && slices.Contains(w.team, login), nil
+}
+
+func (w *world) React(_ context.Context, _ ports.Target, _ ports.CommentPlace, _ int64, reaction string) error {
+	w.reactions = append(w.reactions, reaction)
+	return nil
+}
+
+// say has somebody comment "/review" with a name and arguments.
+func (w *world) say(t *testing.T, sender string, name commands.Name, args string) error {
+	t.Helper()
+	w.command = ports.Command{Place: ports.PlaceConversation, CommentID: 7, Target: target, Sender: sender, Author: "alice", Name: string(name), Args: args, ReceivedAt: now}
+	r := &commandrun.Runner{
+		Configs: &inforce.Configs{Layers: w, Loader: config.NewLoader(1)}, Commands: w, History: w, Targets: w, PullReader: w, PeopleReader: w, CommentWriter: w,
+		Retry: retry.Policy{Base: time.Second}, Now: func() time.Time { return now },
+	}
+	return r.Work(t.Context(), w.command.Place, w.command.CommentID, 1)
+}
+
+// lacks is what the sender was told to lack: empty if the command was obeyed.
+func (w *world) lacks(t *testing.T) string {
+	t.Helper()
+	if w.outcome == "obeyed" {
+		return ""
+	}
+	for _, lacks := range []string{
+		render.TakesAuthor, render.TakesWrite, render.TakesMaintain, render.TakesOwn, render.TakesOther, render.TakesUnseen, render.TakesCritical,
+	} {
+		n := render.Notice{Kind: render.NoticePermission, By: w.command.Sender, Command: commands.Name(w.command.Name), Wrong: lacks}
+		if w.refused == n.String() {
+			return lacks
+		}
+	}
+	t.Fatalf("the command came to %q: %s", w.outcome, w.refused)
+	return ""
+}
+
+// Who may give a command goes by the sender's permission, by whose pull request it is, and
+// by the finding that it is about.
+func TestWhoMayGiveWhichCommand(t *testing.T) {
+	const (
+		author, write, maintain = render.TakesAuthor, render.TakesWrite, render.TakesMaintain
+		own, crit               = render.TakesOwn, render.TakesCritical
+	)
+	permissions := []ports.Permission{ports.PermissionRead, ports.PermissionWrite, ports.PermissionMaintain}
+	for _, test := range []struct {
+		name commands.Name
+		args string
+		// What is lacking with the permissions to read, write and maintain.
+		others, authors [3]string
+	}{
+		{commands.Review, "", [3]string{author, "", ""}, [3]string{"", "", ""}},
+		{commands.Full, "", [3]string{write, "", ""}, [3]string{write, "", ""}},
+		{commands.Agent, "secrets", [3]string{write, "", ""}, [3]string{write, "", ""}},
+		{commands.Resume, "", [3]string{write, "", ""}, [3]string{write, "", ""}},
+		{commands.Explain, "", [3]string{author, "", ""}, [3]string{"", "", ""}},
+		{commands.Status, "", [3]string{author, "", ""}, [3]string{"", "", ""}},
+		{commands.Help, "", [3]string{author, "", ""}, [3]string{"", "", ""}},
+		{commands.Override, "it is fine", [3]string{maintain, maintain, ""}, [3]string{maintain, maintain, ""}},
+		{commands.Reject, "it is not", [3]string{maintain, maintain, ""}, [3]string{maintain, maintain, ""}},
+		{commands.Dismiss, minor + " it is fine", [3]string{write, "", ""}, [3]string{own, own, ""}},
+		{commands.Dismiss, critical + " it is fine", [3]string{write, crit, ""}, [3]string{own, own, ""}},
+		{commands.Accept, minor, [3]string{write, "", ""}, [3]string{own, own, ""}},
+		{commands.Accept, critical, [3]string{write, "", ""}, [3]string{own, own, ""}},
+		{commands.Accept, ignored, [3]string{write, crit, ""}, [3]string{own, own, ""}},
+		{commands.Restore, dismissed, [3]string{write, "", ""}, [3]string{write, "", ""}},
+		{commands.Restore, accepted, [3]string{write, "", ""}, [3]string{write, own, ""}},
+		{commands.Restore, acceptedC, [3]string{write, crit, ""}, [3]string{write, crit, ""}},
+	} {
+		for i, permission := range permissions {
+			for sender, want := range map[string]string{"bob": test.others[i], "alice": test.authors[i]} {
+				w := &world{permission: permission, pusher: "alice"}
+				if err := w.say(t, sender, test.name, test.args); err != nil {
+					t.Fatal(err)
+				}
+				if got := w.lacks(t); got != want {
+					t.Errorf("%s may %s: /review %s %s lacks %q, want %q", sender, permission, test.name, test.args, got, want)
+				}
+			}
+		}
+	}
+}
+
+// The settings may give more to teams, and take from authors.
+func TestSettingsSayWhoMayGiveCommands(t *testing.T) {
+	const never, teams = `{"commands": {"self_judgement": "never"}}`, `{"commands": {"override_teams": ["acme/leads"]}}`
+	for name, test := range map[string]struct {
+		settings   string
+		sender     string
+		permission ports.Permission
+		command    commands.Name
+		args       string
+		want       string // what is lacking
+	}{
+		"authors never dismiss on their own":    {never, "alice", ports.PermissionAdmin, commands.Dismiss, minor + " fine", render.TakesOther},
+		"authors never accept on their own":     {never, "alice", ports.PermissionAdmin, commands.Accept, minor, render.TakesOther},
+		"authors never override on their own":   {never, "alice", ports.PermissionAdmin, commands.Override, "fine", render.TakesOther},
+		"authors may reject their own":          {never, "alice", ports.PermissionAdmin, commands.Reject, "no", ""},
+		"others who maintain may override":      {never, "bob", ports.PermissionMaintain, commands.Override, "fine", ""},
+		"others who write still may not":        {never, "bob", ports.PermissionWrite, commands.Override, "fine", render.TakesMaintain},
+		"a team overrides":                      {teams, "lea", ports.PermissionWrite, commands.Override, "fine", ""},
+		"a team dismisses what is critical":     {teams, "lea", ports.PermissionWrite, commands.Dismiss, critical + " fine", ""},
+		"who is not in the team does not":       {teams, "bob", ports.PermissionWrite, commands.Override, "fine", render.TakesMaintain},
+		"a team that may not write":             {teams, "lea", ports.PermissionRead, commands.Dismiss, minor + " fine", render.TakesWrite},
+		"a team is nothing without the setting": {`{}`, "lea", ports.PermissionWrite, commands.Override, "fine", render.TakesMaintain},
+	} {
+		w := &world{settings: test.settings, permission: test.permission, team: []string{"lea"}, pusher: "alice"}
+		if err := w.say(t, test.sender, test.command, test.args); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.lacks(t); got != test.want {
+			t.Errorf("%s: lacks %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// Whoever sent a push is an author. Where a push was not seen anybody may have sent it.
+func TestPushesMakeAuthors(t *testing.T) {
+	for name, test := range map[string]struct {
+		pusher string
+		hidden bool
+		want   [2]string // what is lacking with the permissions to write and maintain
+	}{
+		"alice pushed":        {"alice", false, [2]string{"", ""}},
+		"bob pushed":          {"Bob", false, [2]string{render.TakesOwn, ""}},
+		"a push was not seen": {"alice", true, [2]string{render.TakesUnseen, ""}},
+	} {
+		for i, permission := range []ports.Permission{ports.PermissionWrite, ports.PermissionMaintain} {
+			w := &world{permission: permission, pusher: test.pusher, hidden: test.hidden}
+			if err := w.say(t, "bob", commands.Dismiss, minor+" it is fine"); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.lacks(t); got != test.want[i] {
+				t.Errorf("%s, bob may %s: lacks %q, want %q", name, permission, got, test.want[i])
+			}
+		}
+	}
+}
+
+// What a command changes names its sender, and is in the audit log. No agent runs for what
+// a person decided.
+func TestWhatCommandsChange(t *testing.T) {
+	for name, test := range map[string]struct {
+		command commands.Name
+		args    string
+		effect  ports.Effect
+		rerun   *ports.Rerun
+		subject string // of the entry in the audit log
+	}{
+		"review":  {commands.Review, "", ports.Effect{}, &ports.Rerun{}, ""},
+		"full":    {commands.Full, "", ports.Effect{}, &ports.Rerun{Full: true}, ""},
+		"agent":   {commands.Agent, "secrets", ports.Effect{}, &ports.Rerun{Agents: []string{"secrets"}}, ""},
+		"help":    {commands.Help, "", ports.Effect{Notice: render.Notice{Kind: render.NoticeHelp}.String()}, nil, ""},
+		"restore": {commands.Restore, dismissed, ports.Effect{HeadSHA: "aaa", BaseRef: "main", Restore: []string{dismissed}}, &ports.Rerun{Decide: true}, dismissed},
+		"dismiss": {commands.Dismiss, minor + " it is fine", ports.Effect{HeadSHA: "aaa", BaseRef: "main", Dismiss: []pipeline.Dismissal{
+			{Fingerprint: minor, Reason: "it is fine", By: "bob", Override: true, Surroundings: pipeline.SurroundingsUnknown},
+		}}, &ports.Rerun{Decide: true}, minor},
+		"accept": {commands.Accept, ignored, ports.Effect{HeadSHA: "aaa", BaseRef: "main", Accept: []pipeline.Acceptance{
+			{Fingerprint: ignored, By: "bob", Ignore: "it is a test", Surroundings: pipeline.SurroundingsUnknown},
+		}}, &ports.Rerun{Decide: true}, ignored},
+		"override": {commands.Override, "it is fine", ports.Effect{HeadSHA: "aaa", BaseRef: "main", ByHand: &pipeline.HandDecision{
+			Action: pipeline.HandOverride, By: "bob", Reason: "it is fine", At: now,
+		}}, &ports.Rerun{Decide: true}, ""},
+		"reject": {commands.Reject, "it is not", ports.Effect{HeadSHA: "aaa", BaseRef: "main", ByHand: &pipeline.HandDecision{
+			Action: pipeline.HandReject, By: "bob", Reason: "it is not", At: now,
+		}}, &ports.Rerun{Decide: true}, ""},
+		"resume": {commands.Resume, "", ports.Effect{Resume: true}, &ports.Rerun{Decide: true}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{permission: ports.PermissionMaintain, pusher: "alice"}
+			if err := w.say(t, "bob", test.command, test.args); err != nil {
+				t.Fatal(err)
+			}
+			if decides := test.rerun != nil && test.rerun.Decide; decides {
+				a := w.effect.Audit
+				if a == nil || a.Actor != "bob" || a.Action != string(test.command) || a.Subject != test.subject || a.HeadSHA != "aaa" || !a.At.Equal(now) {
+					t.Errorf("the audit log has %+v", a)
+				}
+				w.effect.Audit = nil
+			}
+			if diff := cmp.Diff(test.effect, w.effect); diff != "" {
+				t.Errorf("effect (-want +got):\n%s", diff)
+			}
+			var rerun *ports.Rerun
+			if w.ask != nil {
+				rerun = &w.ask.Rerun
+			}
+			if diff := cmp.Diff(test.rerun, rerun); diff != "" {
+				t.Errorf("rerun (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff([]string{"eyes"}, w.reactions); diff != "" {
+				t.Errorf("reactions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Reviews by command are bounded, and so is the work for refusals. What a person decides
+// does not wait because others gave commands.
+func TestCommandsOfAnHourAreBounded(t *testing.T) {
+	const own = `{"limits": {"commands_per_hour": 2}}`
+	rate := render.Notice{Kind: render.NoticeRate, Command: commands.Full, Limit: 2}.String()
+	for name, test := range map[string]struct {
+		settings   string
+		hour       ports.CommandCount
+		permission ports.Permission
+		command    commands.Name
+		args       string
+		outcome    string
+		rate       bool // it is said that there were too many
+		looked     int  // times that GitHub was asked for the permission
+	}{
+		"there is room":             {own, ports.CommandCount{Obeyed: 1}, ports.PermissionWrite, commands.Full, "", "obeyed", false, 1},
+		"there is no room":          {own, ports.CommandCount{Obeyed: 2}, ports.PermissionWrite, commands.Full, "", "refused", true, 1},
+		"a decision does not wait":  {own, ports.CommandCount{Obeyed: 2}, ports.PermissionMaintain, commands.Override, "fine", "obeyed", false, 1},
+		"refusals are bounded":      {own, ports.CommandCount{TurnedDown: 4}, ports.PermissionRead, commands.Full, "", "ignored", false, 1},
+		"they hold up no command":   {own, ports.CommandCount{TurnedDown: 4}, ports.PermissionWrite, commands.Full, "", "obeyed", false, 1},
+		"one sender's are bounded":  {own, ports.CommandCount{BySender: 5}, ports.PermissionWrite, commands.Full, "", "ignored", false, 0},
+		"reviews are switched off":  {`{"mode": "off"}`, ports.CommandCount{}, ports.PermissionAdmin, commands.Status, "", "ignored", false, 0},
+		"a review where it is off":  {`{"mode": "off"}`, ports.CommandCount{}, ports.PermissionAdmin, commands.Full, "", "obeyed", false, 1},
+		"a refusal where it is off": {`{"mode": "off"}`, ports.CommandCount{}, ports.PermissionRead, commands.Full, "", "ignored", false, 1},
+	} {
+		w := &world{settings: test.settings, hour: test.hour, permission: test.permission, pusher: "alice"}
+		if err := w.say(t, "bob", test.command, test.args); err != nil {
+			t.Fatal(err)
+		}
+		if w.outcome != test.outcome || (w.refused == rate) != test.rate || w.looked != test.looked {
+			t.Errorf("%s: %s, %q, GitHub was asked %d times", name, w.outcome, w.refused, w.looked)
+		}
+		if off := test.settings != own || test.outcome == "ignored"; (len(w.reactions) == 0) != off {
+			t.Errorf("%s: reactions %v", name, w.reactions)
+		}
+	}
+}
+
+func TestCommandThatWasFinishedIsNotObeyedAgain(t *testing.T) {
+	w := &world{done: true, permission: ports.PermissionAdmin}
+	if err := w.say(t, "bob", commands.Full, ""); err != nil || w.outcome != "" || w.looked > 0 || len(w.reactions) > 0 {
+		t.Errorf("outcome %q, reactions %v, error %v", w.outcome, w.reactions, err)
+	}
+}
+
+// Nobody is refused because GitHub does not say what they may do.
+func TestCommandWaitsForGitHub(t *testing.T) {
+	w := &world{fails: &ports.HostError{Op: "read the permission", Kind: ports.HostTransient, Err: errors.New("bad gateway")}}
+	if err := w.say(t, "bob", commands.Full, ""); !errors.As(err, new(*ports.RetryError)) || w.outcome != "" || len(w.reactions) > 0 {
+		t.Errorf("outcome %q, reactions %v, error %v", w.outcome, w.reactions, err)
+	}
+}
