@@ -246,17 +246,17 @@ func TestSettingsSayWhoMayGiveCommands(t *testing.T) {
 		args       string
 		want       string // what is lacking
 	}{
-		"authors never dismiss on their own":    {never, "alice", ports.PermissionAdmin, commands.Dismiss, minor + " fine", render.TakesOther},
-		"authors never accept on their own":     {never, "alice", ports.PermissionAdmin, commands.Accept, minor, render.TakesOther},
-		"authors never override on their own":   {never, "alice", ports.PermissionAdmin, commands.Override, "fine", render.TakesOther},
-		"authors may reject their own":          {never, "alice", ports.PermissionAdmin, commands.Reject, "no", ""},
-		"others who maintain may override":      {never, "bob", ports.PermissionMaintain, commands.Override, "fine", ""},
-		"others who write still may not":        {never, "bob", ports.PermissionWrite, commands.Override, "fine", render.TakesMaintain},
-		"a team overrides":                      {teams, "lea", ports.PermissionWrite, commands.Override, "fine", ""},
-		"a team dismisses what is critical":     {teams, "lea", ports.PermissionWrite, commands.Dismiss, critical + " fine", ""},
-		"who is not in the team does not":       {teams, "bob", ports.PermissionWrite, commands.Override, "fine", render.TakesMaintain},
-		"a team that may not write":             {teams, "lea", ports.PermissionRead, commands.Dismiss, minor + " fine", render.TakesWrite},
-		"a team is nothing without the setting": {`{}`, "lea", ports.PermissionWrite, commands.Override, "fine", render.TakesMaintain},
+		"authors never dismiss on their own":  {never, "alice", ports.PermissionAdmin, commands.Dismiss, minor + " fine", render.TakesOther},
+		"authors never accept on their own":   {never, "alice", ports.PermissionAdmin, commands.Accept, minor, render.TakesOther},
+		"authors never override on their own": {never, "alice", ports.PermissionAdmin, commands.Override, "fine", render.TakesOther},
+		"authors may reject their own":        {never, "alice", ports.PermissionAdmin, commands.Reject, "no", ""},
+		"others who maintain may override":    {never, "bob", ports.PermissionMaintain, commands.Override, "fine", ""},
+		"others who write still may not":      {never, "bob", ports.PermissionWrite, commands.Override, "fine", render.TakesMaintain},
+		"a team overrides":                    {teams, "lea", ports.PermissionWrite, commands.Override, "fine", ""},
+		"a team dismisses what is critical":   {teams, "lea", ports.PermissionWrite, commands.Dismiss, critical + " fine", ""},
+		"who is not in the team does not":     {teams, "bob", ports.PermissionWrite, commands.Override, "fine", render.TakesMaintain},
+		"a team that may not write":           {teams, "lea", ports.PermissionRead, commands.Dismiss, minor + " fine", render.TakesWrite},
+		"a team may do no more by default":    {`{}`, "lea", ports.PermissionWrite, commands.Override, "fine", render.TakesMaintain},
 	} {
 		w := &world{settings: test.settings, permission: test.permission, team: []string{"lea"}, pusher: "alice"}
 		if err := w.say(t, test.sender, test.command, test.args); err != nil {

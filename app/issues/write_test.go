@@ -289,7 +289,7 @@ func TestResolvedIssueIsOpenedAgain(t *testing.T) {
 	}
 }
 
-// What GitHub refuses says whether the issue, or the repository, takes none.
+// The kind of refusal says whether GitHub does not take this issue, or none in the repository.
 func TestIssuesThatGitHubDoesNotTake(t *testing.T) {
 	const open, waiting, left, intended = ports.DeferredOpen, ports.DeferredWaiting, ports.DeferredLeft, ports.DeferredIntended
 	for name, test := range map[string]struct {

@@ -120,7 +120,7 @@ func TestIntentWithoutOutcomeIsResolvedByLooking(t *testing.T) {
 	}
 }
 
-func TestCheckThatWasOpenedUnseenIsCompleted(t *testing.T) {
+func TestOpenCheckWhoseAnswerWasLostIsCompleted(t *testing.T) {
 	w := newWorld(t)
 	w.github.loses = "create check"
 	if err := w.checks.Open(t.Context(), held, known(), "aaa"); err == nil {
@@ -134,13 +134,13 @@ func TestCheckThatWasOpenedUnseenIsCompleted(t *testing.T) {
 	}
 }
 
-func TestNoCheckIsCreatedWhereGitHubCanNotBeLookedAt(t *testing.T) {
+func TestNoCheckIsCreatedWhereTheListFails(t *testing.T) {
 	w := newWorld(t)
 	w.github.loses = "create check"
 	_ = w.checks.Complete(t.Context(), held, target, completed("success", "fine"))
 	w.github.refuses["list checks"] = ports.HostTransient
 	if err := w.checks.Complete(t.Context(), held, target, completed("success", "fine")); err == nil {
-		t.Error("no error where GitHub can't be looked at")
+		t.Error("no error where the list fails")
 	}
 	if diff := cmp.Diff([]string{"success"}, w.conclusions()); diff != "" {
 		t.Errorf("checks (-want +got):\n%s", diff)

@@ -128,6 +128,21 @@ func TestReviewThatCanNotBeDismissedIsStuck(t *testing.T) {
 	}
 }
 
+// What was dismissed does not stand again, even for the same head.
+func TestDismissedReviewIsSubmittedAnew(t *testing.T) {
+	w := approved(t)
+	byHand := approving()
+	byHand.Review.Report.ByHand = &pipeline.ByHand{}
+	for _, r := range []*ports.StoredReview{byHand, approving()} {
+		if err := w.decide(t, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(w.github.reviews) != 2 || !w.github.reviews[0].Dismissed || w.github.reviews[1].Dismissed {
+		t.Errorf("reviews %+v", w.github.reviews)
+	}
+}
+
 func TestStuckReviewThatIsRightAgainStands(t *testing.T) {
 	w := approved(t)
 	w.github.refuses["dismiss review"] = ports.HostForbidden

@@ -204,7 +204,7 @@ func TestPullRequestsWithoutAnAnswer(t *testing.T) {
 				t.Errorf("%s: asked %t, error %v", name, asked, err)
 			}
 			if (len(s.asks) == 1) != (test.asked && !dry) {
-				t.Errorf("%s, only to tell %t: asks %+v", name, dry, s.asks)
+				t.Errorf("%s, dry %t: asks %+v", name, dry, s.asks)
 			}
 			if len(s.asks) == 1 && test.state != nil && *s.asks[0].Asked != test.state.Wanted {
 				t.Errorf("%s: the ask is for generation %d", name, *s.asks[0].Asked)
@@ -256,7 +256,7 @@ func TestLookingForALostDelivery(t *testing.T) {
 		"the webhook refuses it":              {takeIn: fmt.Errorf("take in: %w", ports.ErrRefused), next: never},
 		"it can't be stored":                  {takeIn: errors.New("connection reset"), next: first},
 		"the log holds no payload":            {payload: ports.ErrNoPayload, next: first, redeliver: true, found: true},
-		"nor does GitHub send it again":       {payload: ports.ErrNoPayload, redelivery: trouble(ports.HostInvalid), next: first, redeliver: true},
+		"and GitHub won't send it again":      {payload: ports.ErrNoPayload, redelivery: trouble(ports.HostInvalid), next: first, redeliver: true},
 		"GitHub is down for a redelivery":     {payload: ports.ErrNoPayload, redelivery: trouble(ports.HostTransient), looks: 3, next: later, redeliver: true},
 		"the log has it no more":              {payload: trouble(ports.HostNotFound), looks: 3, next: later},
 		"GitHub can't show it for the moment": {payload: trouble(ports.HostTransient), looks: 3, next: later},
