@@ -118,6 +118,9 @@ func TestReviewThatCanNotBeDismissedIsStuck(t *testing.T) {
 		if diff := cmp.Diff([]string{"dismiss review"}, calls); diff != "" {
 			t.Errorf("calls (-want +got):\n%s", diff)
 		}
+		if have, err := w.verdicts.NewestReview(t.Context(), target.Key()); err != nil || have.State != ports.WriteStuck {
+			t.Errorf("the store has %+v", have)
+		}
 	}
 	delete(w.github.refuses, "dismiss review")
 	if err := w.decide(t, r); err != nil {
