@@ -80,7 +80,7 @@ func TestIntentWithoutOutcomeIsResolvedByLooking(t *testing.T) {
 	}{
 		"the check is there":                            {"", true, completed("success", "fine"), []string{"success"}},
 		"the check was not created":                     {"", false, completed("success", "fine"), []string{"success"}},
-		"the check was not created beside an older one": {"failure", false, completed("success", "fine"), []string{"failure", "success"}},
+		"the check was not created beside an older one": {"success", false, completed("success", "fine"), []string{"success", "success"}},
 		"the check is there with another conclusion":    {"", true, completed("failure", "broken"), []string{"success", "failure"}},
 		"no check is there with another conclusion":     {"", false, completed("failure", "broken"), []string{"failure"}},
 	} {
