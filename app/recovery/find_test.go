@@ -313,3 +313,11 @@ func TestLookEndsWhereGitHubIsDown(t *testing.T) {
 		}
 	}
 }
+
+func TestLookEndsWhereRedeliveriesAreLimited(t *testing.T) {
+	s := &store{lost: []ports.LostDelivery{{HookAttempt: ports.HookAttempt{ID: 1, GUID: "one"}}, {HookAttempt: ports.HookAttempt{ID: 2, GUID: "two"}}}}
+	g := &github{payload: map[int64]error{1: ports.ErrNoPayload, 2: ports.ErrNoPayload}, redelivery: trouble(ports.HostLimited)}
+	if err := finder(s, g).FindDeliveries(t.Context()); err == nil || len(g.again) != 1 || len(s.next) > 0 {
+		t.Errorf("asked for again %v, looked for %v, error %v", g.again, s.next, err)
+	}
+}
