@@ -110,7 +110,7 @@ func shown() *ports.StoredReview {
 			f.Severity = pipeline.SeverityCritical
 		}
 		if id == ignored {
-			f.Reasons = []string{pipeline.ReasonIgnoreWaits + "it is a test"}
+			f.Reasons = []pipeline.Reason{{Kind: pipeline.ReasonIgnoreWaits, Text: "it is a test"}}
 		}
 		r.Review.Report.Findings = append(r.Review.Report.Findings, f)
 	}
@@ -134,6 +134,8 @@ func (*world) Target(context.Context, string) (ports.TargetState, error) {
 	s.FixLoop.Halted = true // so that it can be resumed
 	return s, nil
 }
+
+func (*world) RepositoryNames(context.Context, int64) ([]string, error) { return nil, nil }
 
 func (w *world) GoodLayer(_ context.Context, _ int64, layer string) (*ports.GoodLayer, error) {
 	if w.settings == "" || layer != config.LayerRepository {
@@ -168,7 +170,7 @@ func (w *world) say(t *testing.T, sender string, name commands.Name, args string
 		Configs: &inforce.Configs{Layers: w, Loader: config.NewLoader(1)}, Commands: w, History: w, Targets: w, PullReader: w, PeopleReader: w, CommentWriter: w,
 		Retry: retry.Policy{Base: time.Second}, Now: func() time.Time { return now },
 	}
-	return r.Work(t.Context(), w.command.Place, w.command.CommentID, 1)
+	return r.Work(t.Context(), ports.CommandJob{Place: w.command.Place, CommentID: w.command.CommentID}, 1)
 }
 
 // lacks is what the sender was told to lack: empty if the command was obeyed.
@@ -397,7 +399,7 @@ func TestCommandThatWasFinishedIsNotObeyedAgain(t *testing.T) {
 // Nobody is refused because GitHub does not say what they may do.
 func TestCommandWaitsForGitHub(t *testing.T) {
 	w := &world{fails: &ports.HostError{Op: "read the permission", Kind: ports.HostTransient, Err: errors.New("bad gateway")}}
-	if err := w.say(t, "bob", commands.Full, ""); !errors.As(err, new(*ports.RetryError)) || w.outcome != "" || len(w.reactions) > 0 {
+	if err := w.say(t, "bob", commands.Full, ""); err == nil || !retry.Temporary(err) || w.outcome != "" || len(w.reactions) > 0 {
 		t.Errorf("outcome %q, reactions %v, error %v", w.outcome, w.reactions, err)
 	}
 }

@@ -84,6 +84,8 @@ func (w *world) Renew(context.Context, ports.Lease, time.Duration) error {
 
 func (*world) Release(context.Context, ports.Lease) error { return nil }
 
+func (*world) RepositoryNames(context.Context, int64) ([]string, error) { return nil, nil }
+
 func (w *world) GoodLayer(_ context.Context, _ int64, layer string) (*ports.GoodLayer, error) {
 	if layer != config.LayerRepository {
 		return nil, nil
@@ -155,11 +157,11 @@ func (w *world) work(t *testing.T) error {
 	t.Helper()
 	k := &issues.Tracker{
 		Configs: &inforce.Configs{Layers: w, Loader: config.NewLoader(1)}, Deferrals: w, Marks: w, IssueWriter: w,
-		Leases: lease.Keeper{Store: w, Owner: "us", TTL: time.Minute}, Retry: retry.Policy{Base: time.Second},
-		Now: func() time.Time { return w.now }, Observe: func(what string) { w.observed = append(w.observed, what) },
+		Leases: lease.Keeper{Store: w, Owner: "us", TTL: time.Minute},
+		Now:    func() time.Time { return w.now }, Observe: func(what string) { w.observed = append(w.observed, what) },
 	}
 	target := ports.Target{Kind: ports.TargetPull, RepoID: 2, Owner: "acme", Name: "shop"}
-	return k.Work(t.Context(), ports.Job{Kind: ports.JobIssues, Issues: &ports.IssuesAsk{Target: target}, Attempt: 1})
+	return k.Work(t.Context(), ports.IssuesJob{Ask: ports.IssuesAsk{Target: target}}, 1)
 }
 
 // done is work that must not fail. It returns the calls that it makes.
@@ -206,7 +208,7 @@ func TestIssueIsOpenedOnce(t *testing.T) {
 			} else {
 				w.refuses["create two"] = ports.HostTransient
 			}
-			if err := w.work(t); !errors.As(err, new(*ports.RetryError)) {
+			if err := w.work(t); err == nil || !retry.Temporary(err) {
 				t.Fatalf("%s: error %v", name, err)
 			}
 			delete(w.refuses, "create two")
@@ -307,7 +309,7 @@ func TestIssuesThatGitHubDoesNotTake(t *testing.T) {
 	} {
 		w := newWorld("one", "two")
 		w.refuses["create one"] = test.kind
-		if err := w.work(t); errors.As(err, new(*ports.RetryError)) != test.again || (err != nil) != test.again {
+		if err := w.work(t); err != nil && retry.Temporary(err) != test.again || (err != nil) != test.again {
 			t.Errorf("%s: error %v", name, err)
 		}
 		if diff := cmp.Diff(test.want, w.states()); diff != "" || w.refused != test.refused {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -97,10 +96,10 @@ func TestRerequestedChecks(t *testing.T) {
 		"the store does not take the asks": {store: onHead{numbers: []int{3, 4}, fails: "ask"}, want: []string{"pull/2/3"}, again: true, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := &Rerequested{Targets: &test.store, Intake: &test.store, PullReader: &test.github, Retry: retry.Policy{Base: time.Second}}
-			job := ports.Job{Kind: ports.JobRerequest, Rerequest: &ports.Rerequest{RepoID: 2, HeadSHA: "aaa", Numbers: test.named}, Delivery: "guid", Attempt: 1}
-			err := n.Work(t.Context(), job)
-			if again := errors.As(err, new(*ports.RetryError)); (err != nil) != test.fails || again != test.again {
+			n := &Rerequested{Targets: &test.store, Intake: &test.store, PullReader: &test.github}
+			job := ports.RerequestJob{Rerequest: ports.Rerequest{RepoID: 2, HeadSHA: "aaa", Numbers: test.named}, Delivery: "guid"}
+			err := n.Work(t.Context(), job, 1)
+			if again := err != nil && retry.Temporary(err); (err != nil) != test.fails || again != test.again {
 				t.Errorf("error %v", err)
 			}
 			if (test.github.asked > 0) != test.asked {

@@ -118,7 +118,7 @@ func TestRequestWhoseAnswerIsLost(t *testing.T) {
 func TestWhereNobodyIsAsked(t *testing.T) {
 	human := func() *ports.StoredReview { return judged(pipeline.DecisionPass, pipeline.AutoHuman) }
 	holds := judged(pipeline.DecisionFail, pipeline.AutoReject)
-	holds.Review.Report.Findings = []pipeline.Finding{{Reasons: []string{pipeline.ReasonHeld}}}
+	holds.Review.Report.Findings = []pipeline.Finding{{Reasons: []pipeline.Reason{{Kind: pipeline.ReasonHeld}}}}
 	byHand := human()
 	byHand.Review.Report.ByHand = &pipeline.ByHand{}
 	for name, test := range map[string]struct {

@@ -73,12 +73,20 @@ func (s *store) Renew(_ context.Context, l ports.Lease, _ time.Duration) error {
 
 func (*store) Release(context.Context, ports.Lease) error { return nil }
 
-// GoodLayer knows that pull request 5 goes into the branch release, and all others into main.
+func (*store) RepositoryNames(context.Context, int64) ([]string, error) { return nil, nil }
+
+// ConfigBranch knows that pull request 5 goes into the branch release, and all others into
+// main.
+func (*store) ConfigBranch(_ context.Context, key string) (string, error) {
+	if key == on(5, "", false).Target.Key() {
+		return "release", nil
+	}
+	return "", nil
+}
+
 func (s *store) GoodLayer(_ context.Context, _ int64, layer string) (*ports.GoodLayer, error) {
 	text := ""
 	switch layer {
-	case ports.BranchNote(on(5, "", false).Target.Key()):
-		return &ports.GoodLayer{Source: "release"}, nil
 	case config.LayerRepository:
 		text = s.own
 	case config.LayerRepository + ":release":

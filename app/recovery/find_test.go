@@ -81,6 +81,8 @@ func (*store) Acquire(_ context.Context, key, owner string, _ time.Duration) (po
 func (*store) Renew(context.Context, ports.Lease, time.Duration) error { return nil }
 func (*store) Release(context.Context, ports.Lease) error              { return nil }
 
+func (*store) RepositoryNames(context.Context, int64) ([]string, error) { return nil, nil }
+
 func (s *store) GoodLayer(_ context.Context, _ int64, layer string) (*ports.GoodLayer, error) {
 	if s.settings == "" || layer != config.LayerRepository {
 		return nil, nil
