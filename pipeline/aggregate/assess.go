@@ -12,7 +12,7 @@ func (w *work) assess() {
 	settings := w.in.Config.Settings.Models
 	var names []string
 	for _, r := range w.in.Results {
-		if reviews(&r) {
+		if isReview(&r) {
 			names = append(names, r.Model)
 		}
 	}
@@ -35,9 +35,9 @@ func (w *work) assess() {
 	w.report.Models = m
 }
 
-// reviews reports whether a result is a model's review. An answer about the choice of agents
+// isReview reports whether a result is a model's review. An answer about the choice of agents
 // is not a review.
-func reviews(r *pipeline.AgentResult) bool { return r.Model != "" && !pipeline.Auxiliary(r.Agent) }
+func isReview(r *pipeline.AgentResult) bool { return r.Model != "" && !pipeline.Auxiliary(r.Agent) }
 
 // tallied is a claim of models in its final form.
 type tallied struct {

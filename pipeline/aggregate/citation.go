@@ -46,8 +46,8 @@ func newCitations(w *work) *citations {
 	return c
 }
 
-// ok reports whether a finding cites a concrete place that exists: a path, a line, or a symbol.
-func (c *citations) ok(f *item) bool {
+// exists reports whether a finding cites a concrete place that exists: a path, a line, or a symbol.
+func (c *citations) exists(f *item) bool {
 	path, line := f.Citation, 0
 	if m := placeForm.FindStringSubmatch(f.Citation); m != nil {
 		path = m[1]

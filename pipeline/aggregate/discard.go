@@ -33,7 +33,7 @@ func (w *work) discard() {
 	for _, r := range w.in.Results {
 		w.discarded = w.discarded || w.specFails && r.Status == pipeline.AgentDiscarded
 		// A skipped stage was not asked.
-		if reviews(&r) && r.Status != pipeline.AgentDiscarded {
+		if isReview(&r) && r.Status != pipeline.AgentDiscarded {
 			w.reviews = append(w.reviews, models.Review{
 				Model: r.Model, Stage: r.Stage, Finished: done(r.Status) && r.Output.Voided == 0, Fails: fails[[3]string{r.Agent, r.Model, r.Stage}],
 			})
@@ -97,7 +97,7 @@ func (w *work) withoutQuality(findings []*item) []*item {
 func (w *work) coverDiscarded() {
 	spec := map[source]bool{}
 	for _, r := range w.in.Results {
-		if !reviews(&r) || r.Stage == pipeline.ReviewStageSpec {
+		if !isReview(&r) || r.Stage == pipeline.ReviewStageSpec {
 			spec[source{r.Agent, r.Model}] = true
 		}
 	}

@@ -109,7 +109,7 @@ const maxEarlier = 256
 func (w *work) match(all []*earlier) {
 	ids := map[string]*earlier{}
 	for _, p := range all {
-		for _, id := range known(p.Finding) {
+		for _, id := range fingerprintsOf(p.Finding) {
 			if ids[id] == nil {
 				ids[id] = p
 			}
@@ -211,7 +211,7 @@ const maxEarlierIDs = 16
 func (f *item) setEarlier(p *earlier, basis int, first bool) {
 	f.earlier, f.basis = p, basis
 	ids := map[string]bool{f.ID: true, p.ID: true}
-	for _, id := range known(p.Finding) {
+	for _, id := range fingerprintsOf(p.Finding) {
 		if len(ids) < maxEarlierIDs {
 			ids[id] = true
 		}
@@ -414,7 +414,7 @@ func (w *work) unraised(p *earlier) *item {
 	at.Path = p.place
 	switch {
 	case p.Path != "" && p.StartLine > 0:
-		start, end, ok := w.find(p.place, p.Flagged)
+		start, end, ok := w.findLines(p.place, p.Flagged)
 		if !ok {
 			return nil
 		}
@@ -461,8 +461,8 @@ func (w *work) stageOf(m pipeline.Maker) string {
 	return ""
 }
 
-// find returns where a file has lines with the digests, ignoring blank lines.
-func (w *work) find(path string, digests []string) (start, end int, ok bool) {
+// findLines returns where a file has lines with the digests, ignoring blank lines.
+func (w *work) findLines(path string, digests []string) (start, end int, ok bool) {
 	if len(digests) == 0 {
 		return 0, 0, false
 	}
@@ -519,7 +519,7 @@ func (w *work) commitOf(digest string) (section string, ok bool) {
 func (w *work) notRaised() map[string]bool {
 	out := map[string]bool{}
 	for i := range w.report.Changes.NotRaised {
-		for _, id := range known(&w.report.Changes.NotRaised[i]) {
+		for _, id := range fingerprintsOf(&w.report.Changes.NotRaised[i]) {
 			out[id] = true
 		}
 	}

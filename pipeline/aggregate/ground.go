@@ -74,8 +74,8 @@ func (q *quotes) hold(evidence []string) bool {
 	return found
 }
 
-// contains reports whether a line of the diff contains the text word by word. The first and last word
-// may be parts of longer ones.
+// contains reports whether a line of the diff contains the text word by word. The first and last
+// word may be parts of longer ones.
 func (q *quotes) contains(text string) bool {
 	words := quotedWords(text)
 	if len(words) == 0 {

@@ -19,7 +19,7 @@ func (w *work) compare() {
 	last := slices.Concat(prev.Findings, prev.Unconfirmed)
 	lastIDs := map[string]bool{}
 	for i := range last {
-		for _, id := range known(&last[i]) {
+		for _, id := range fingerprintsOf(&last[i]) {
 			lastIDs[id] = true
 		}
 	}
@@ -51,8 +51,8 @@ func (f *item) knownBy(was map[string]bool) bool {
 	return old && !(models && anew)
 }
 
-// known are the fingerprints of a stored finding. Older versions stored only one.
-func known(f *pipeline.Finding) []string {
+// fingerprintsOf are the fingerprints of a stored finding. Older versions stored only one.
+func fingerprintsOf(f *pipeline.Finding) []string {
 	if len(f.Fingerprints) == 0 {
 		return []string{f.ID}
 	}
@@ -74,7 +74,7 @@ func (w *work) followUp(last []pipeline.Finding) []pipeline.FixedFinding {
 		place := w.placeNow(&f, current)
 		looked := w.lookedAgain(&f, place, failed)
 		seen, doubted := false, false
-		for _, id := range known(&f) {
+		for _, id := range fingerprintsOf(&f) {
 			seen, doubted = seen || here[id], doubted || unsure[id]
 			if looked && !here[id] && !unsure[id] {
 				gone = append(gone, pipeline.FixedFinding{Fingerprint: id, HeadSHA: w.report.HeadSHA, Path: or(f.OriginalPath, f.Path)})
@@ -145,7 +145,7 @@ func (w *work) placeNow(f *pipeline.Finding, current map[string]string) string {
 // lookedAgain reports whether everyone who made an earlier finding could have made it again, or
 // nobody could.
 func (w *work) lookedAgain(f *pipeline.Finding, place string, failed map[string]bool) bool {
-	if w.in.Failed != nil || w.in.FilesUnknown && f.Path != "" || slices.ContainsFunc(w.in.Facts.Incomplete, func(i pipeline.Incompleteness) bool { return hides(i, f, place) }) {
+	if w.in.Failed != nil || w.in.FilesUnknown && f.Path != "" || slices.ContainsFunc(w.in.Facts.Incomplete, func(i pipeline.Incompleteness) bool { return mayHide(i, f, place) }) {
 		return false
 	}
 	makers := f.Reviewers
@@ -182,8 +182,8 @@ func (w *work) looked(agent, place string) bool {
 	return scoped
 }
 
-// hides reports whether something unknown may hide a finding.
-func hides(i pipeline.Incompleteness, f *pipeline.Finding, place string) bool {
+// mayHide reports whether something unknown may hide a finding.
+func mayHide(i pipeline.Incompleteness, f *pipeline.Finding, place string) bool {
 	switch i.What {
 	case "commits":
 		return f.Path == "" && f.Section != pipeline.SectionTitle && f.Section != pipeline.SectionDescription

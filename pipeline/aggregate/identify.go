@@ -24,7 +24,7 @@ func (w *work) identify() {
 	}
 	w.origins = w.oldestPaths()
 	w.surroundings = newSurroundings(w.files, w.in.Facts, w.rules)
-	for i, id := range fingerprints(w.findings, w.where) {
+	for i, id := range fingerprints(w.findings, w.placeKey) {
 		f := w.findings[i]
 		f.ownID, f.ID, f.Fingerprints = id, id, pipeline.List[string]{id}
 		f.Surroundings = pipeline.List[string]{w.surroundings.of(f)}
@@ -35,9 +35,9 @@ func (w *work) identify() {
 	w.setFlagged()
 }
 
-// where is the oldest known path of a finding's file, or the section. The section of a commit's
+// placeKey is the oldest known path of a finding's file, or the section. The section of a commit's
 // message does not name the commit, since a rebase changes it.
-func (w *work) where(f *item) string {
+func (w *work) placeKey(f *item) string {
 	if f.Path != "" {
 		return or(w.origins[f.Path], f.Path)
 	}
@@ -57,7 +57,7 @@ func fingerprints(findings []*item, where func(*item) string) []string {
 	nth, next := make(map[place]int, len(findings)), make(map[string]int, len(findings))
 	out := make([]string, len(findings))
 	for i, f := range findings {
-		equals := f.what() + "\x00" + where(f) + "\x00" + f.flagged
+		equals := f.identity() + "\x00" + where(f) + "\x00" + f.flagged
 		p := place{equals, f.Path, "", f.StartLine, f.EndLine}
 		if f.Path == "" {
 			p.section = f.section // several commits may have one message
@@ -77,9 +77,9 @@ func fingerprints(findings []*item, where func(*item) string) []string {
 // dismissed the rule's, and what only a model found is new when something else finds it.
 const byModel = "model\x00"
 
-// what is the rule, or the title if there is no rule, and whether a model says so. A title of only
-// punctuation stays as it is.
-func (f *item) what() string {
+// identity is the rule, or the title if there is no rule, and whether a model says so. A title of
+// only punctuation stays as it is.
+func (f *item) identity() string {
 	by := ""
 	if f.Model != "" {
 		by = byModel

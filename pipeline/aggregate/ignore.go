@@ -13,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies/spelling"
 )
 
-// inline suppresses a finding that a comment in the code asks to ignore:
+// applyComment suppresses a finding that a comment in the code asks to ignore:
 //
 //	reviewgate:ignore RULE[,RULE][:] reason
 //
@@ -21,7 +21,7 @@ import (
 // are counted and shown with the reason. A comment that the change adds, or moves beside other
 // code, counts only once a person accepts it. A finding that a comment may not ignore stays, and
 // its reasons say why.
-func (w *work) inline(f *item) bool {
+func (w *work) applyComment(f *item) bool {
 	m := w.ignoring(f)
 	if m == nil {
 		if m = w.misspelling(f); m != nil {

@@ -27,7 +27,7 @@ func (w *work) resolve() {
 			f.addReason("not applied by itself: a person looks at what is final")
 		case w.judged(f):
 			f.addReason("not applied by itself: a person weighs what is about " + f.Category)
-		case !c.ok(f):
+		case !c.exists(f):
 			f.addReason("not applied by itself: what it cites was not found")
 		default:
 			f.AutofixClass = pipeline.AutofixAuto

@@ -22,12 +22,12 @@ func (w *work) route() {
 				f.addReason("not applied by itself: a person weighs what is about " + f.Category)
 			}
 		}
-		w.weigh(f)
+		w.setGate(f)
 		f.Final = w.finalLayers(f)
 	}
 }
 
-func (w *work) weigh(f *item) {
+func (w *work) setGate(f *item) {
 	counts, holds := w.gateOf(f)
 	if f.parts != nil {
 		counts, holds = w.disputeGate(f)

@@ -25,9 +25,9 @@ func (w *work) suppress() {
 	allowed, left := allowedSecrets(w.in.Facts), w.ignoreEntries()
 	w.keep(func(f *item) bool {
 		if f.accept(accepted) {
-			return !w.inline(f) // records why a comment does not count
+			return !w.applyComment(f) // records why a comment does not count
 		}
-		if w.allow(f, allowed) || w.ignore(f, left) || w.dismiss(f, dismissed) || w.inline(f) {
+		if w.allow(f, allowed) || w.ignore(f, left) || w.dismiss(f, dismissed) || w.applyComment(f) {
 			return false
 		}
 		if !w.final(f) {

@@ -289,11 +289,11 @@ func (s *shape) near(near []byte, from, to int) []byte {
 	first := sort.Search(len(s.rows), func(i int) bool { return s.rows[i].line >= from })
 	last := first + sort.Search(len(s.rows)-first, func(i int) bool { return s.rows[first+i].line > to })
 	const most = 2 * aroundLines
-	start, end := s.at(first, from), s.at(last, to+1)
+	start, end := s.distance(first, from), s.distance(last, to+1)
 	above, below := s.same(first, last)
 	for i := first - 1; i >= 0; i-- {
 		r := &s.rows[i]
-		far := start - s.at(i, r.line)
+		far := start - s.distance(i, r.line)
 		if r.change == removed {
 			far += 2 // the distance of the line of code that was there
 		}
@@ -309,7 +309,7 @@ func (s *shape) near(near []byte, from, to int) []byte {
 	}
 	for i := last; i < len(s.rows); i++ {
 		r := &s.rows[i]
-		far := s.at(i, r.line) - end + 2
+		far := s.distance(i, r.line) - end + 2
 		if far > most {
 			break
 		}
@@ -350,10 +350,10 @@ func (s *shape) hunk(line int) int {
 	return n
 }
 
-// at measures how far down the file a line between rows i-1 and i is. Each line of code counts
-// two, and each line that the diff does not show counts one, as if half of those were code. In
-// doubt too many lines count as near rather than too few.
-func (s *shape) at(i, line int) int {
+// distance measures how far down the file a line between rows i-1 and i is. Each line of code
+// counts two, and each line that the diff does not show counts one, as if half of those were code.
+// In doubt too many lines count as near rather than too few.
+func (s *shape) distance(i, line int) int {
 	hidden := line - 1
 	if n := sort.Search(len(s.shown), func(i int) bool { return s.shown[i].from > line }); n > 0 {
 		shown := s.shown[n-1]

@@ -33,7 +33,7 @@ func (w *work) vanished(f *pipeline.Finding, place string) bool {
 	}
 	old := item{Finding: *f}
 	old.title = w.titles.of(f.Title)
-	before := old.what() + "\x00" + or(f.OriginalPath, f.Path) + "\x00"
+	before := old.identity() + "\x00" + or(f.OriginalPath, f.Path) + "\x00"
 	for nth := range maxHiddenRank {
 		if slices.Contains(f.Fingerprints, fingerprint(before+"\n", nth)) {
 			return false // the lines were not shown before either

@@ -212,7 +212,7 @@ func checkHistory(t *rapid.T, prev *pipeline.PreviousReport, r *pipeline.Report)
 	for _, f := range slices.Concat(prev.Findings, prev.Unconfirmed) {
 		n := 0
 		for _, yes := range []bool{
-			slices.ContainsFunc(known(&f), func(id string) bool { return here[id] }), has(r.Changes.Resolved, f), has(r.Changes.Unconfirmed, f), has(r.Changes.NotRaised, f),
+			slices.ContainsFunc(fingerprintsOf(&f), func(id string) bool { return here[id] }), has(r.Changes.Resolved, f), has(r.Changes.Unconfirmed, f), has(r.Changes.NotRaised, f),
 		} {
 			if yes {
 				n++

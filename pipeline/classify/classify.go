@@ -25,7 +25,7 @@ type owned[T any] struct {
 	owner []T
 }
 
-func own[T any](o *owned[T], entry T, globs []string) {
+func addGlobs[T any](o *owned[T], entry T, globs []string) {
 	for _, g := range globs {
 		o.globs = append(o.globs, g)
 		o.owner = append(o.owner, entry)
@@ -37,12 +37,12 @@ func New(cfg *config.Config) (*Classifier, error) {
 	c := &Classifier{}
 	for _, m := range cfg.Domains {
 		if m.Enabled {
-			own(&c.domains, m, m.Globs)
+			addGlobs(&c.domains, m, m.Globs)
 		}
 	}
 	for _, m := range cfg.Services {
 		if m.Enabled {
-			own(&c.services, m, m.Globs)
+			addGlobs(&c.services, m, m.Globs)
 		}
 	}
 	var err error

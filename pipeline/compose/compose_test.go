@@ -57,7 +57,8 @@ type (
 	skipped = pipeline.List[pipeline.SkippedAgent]
 )
 
-// The manifest has the models that an agent asks. An agent without a model is left out unless a policy requires it.
+// The manifest has the models that an agent asks. An agent without a model is left out unless a
+// policy requires it.
 func TestModels(t *testing.T) {
 	policy := func(required bool, names ...string) config.Policy {
 		return config.Policy{ID: "p", Trigger: policies.Trigger{Type: policies.TriggerAlways}, Dispatch: config.Dispatch{Agents: []string{"sme"}, Required: required, Models: names}}

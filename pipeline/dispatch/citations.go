@@ -30,7 +30,7 @@ func Citations(ctx context.Context, findings []pipeline.Finding, facts *pipeline
 			continue
 		}
 		path, line, ok := place(cited)
-		if !ok || shows(facts, path, line) {
+		if !ok || factsShow(facts, path, line) {
 			continue
 		}
 		if len(asked) == maxCitations || ctx.Err() != nil {
@@ -63,9 +63,9 @@ func place(citation string) (path string, line int, ok bool) {
 	return m[1], line, true
 }
 
-// shows reports whether the facts alone show that the place exists at the head: a changed file, or
-// one of its lines in the diff.
-func shows(facts *pipeline.PRFacts, path string, line int) bool {
+// factsShow reports whether the facts alone show that the place exists at the head: a changed file,
+// or one of its lines in the diff.
+func factsShow(facts *pipeline.PRFacts, path string, line int) bool {
 	for i := range facts.Files {
 		f := &facts.Files[i]
 		if f.Path != path {

@@ -74,7 +74,7 @@ func (d *Detector) Detect(ctx context.Context, facts *pipeline.PRFacts, classifi
 		}
 		r.file(&facts.Files[i])
 	}
-	r.countTheRest()
+	r.countOthers()
 	return d.amend(manifest, r.missed), r.log, nil
 }
 
@@ -202,8 +202,8 @@ func (r *run) gap(s *signal, path string, l *pipeline.Line) {
 	r.form = patched(r.form)
 }
 
-// countTheRest adds to a concern's last entry how many more files show it.
-func (r *run) countTheRest() {
+// countOthers adds to a concern's last entry how many more files show it.
+func (r *run) countOthers() {
 	for concern, n := range r.found {
 		e := &r.log[r.last[concern]]
 		switch rest := n - maxPerConcern; {

@@ -27,7 +27,7 @@ func Decode(content []byte) (text []byte, ok bool) {
 			return text, true
 		}
 	}
-	return narrow(content)
+	return decodeNarrow(content)
 }
 
 // wide is an encoding with several bytes for each character.
@@ -224,7 +224,7 @@ func (w *wide) shellLines(content []byte) []byte {
 func (w *wide) foreign(content []byte) bool {
 	content = bytes.TrimPrefix(content, []byte(w.mark))
 	for ; len(content) >= w.size; content = content[w.size:] {
-		if w.doubt(content[:w.size]) {
+		if w.mayDiffer(content[:w.size]) {
 			return true
 		}
 	}
@@ -258,10 +258,10 @@ func (w *wide) foreignStretch(line []byte) bool {
 	return false
 }
 
-// doubt reports whether a unit holds ASCII that may mean something else to a shell than its
+// mayDiffer reports whether a unit holds ASCII that may mean something else to a shell than its
 // character. A letter or digit beside another byte means nothing: to a shell both are part of a
 // word.
-func (w *wide) doubt(unit []byte) bool {
+func (w *wide) mayDiffer(unit []byte) bool {
 	plain, other, word := 0, 0, true
 	for _, c := range unit {
 		switch {
@@ -301,10 +301,10 @@ func withoutMark(content []byte) []byte {
 	return content
 }
 
-// narrow reads UTF-8, and other bytes as Latin-1. In a text, at most one byte in twenty is a
+// decodeNarrow reads UTF-8, and other bytes as Latin-1. In a text, at most one byte in twenty is a
 // control character, and at most half are neither ASCII nor UTF-8. In compressed data, one byte in
 // nine is a control character.
-func narrow(content []byte) (text []byte, ok bool) {
+func decodeNarrow(content []byte) (text []byte, ok bool) {
 	content = withoutMark(content)
 	text = make([]byte, 0, len(content))
 	control, high := 0, 0

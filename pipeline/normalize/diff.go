@@ -203,7 +203,7 @@ func (r *diffReader) file(s *section) error {
 	}
 	r.seen[f.Path] = true
 	r.diff.Files = append(r.diff.Files, f)
-	return r.outside()
+	return r.rejectSurplus()
 }
 
 // changedFile returns the file without its hunks. If prefixed is set, names begin with a prefix
@@ -281,8 +281,8 @@ func (r *diffReader) hunks() (string, error) {
 	return text, nil
 }
 
-// outside rejects a line below the hunks that looks like a line of a hunk.
-func (r *diffReader) outside() error {
+// rejectSurplus rejects a line below the hunks that looks like a line of a hunk.
+func (r *diffReader) rejectSurplus() error {
 	line := r.peek(0)
 	if r.done() || line == "" || line == "--" || line == "-- " || r.plainFile() || !strings.ContainsAny(line[:1], `+- \`) {
 		return nil

@@ -23,7 +23,7 @@ func setFlags(f *pipeline.File) {
 	}
 	f.GeneratedByPath = linguist.IsGenerated(f.Path, nil) || generatedName(f.Path)
 	f.Generated = f.GeneratedByPath || linguist.IsGenerated(f.Path, sniff(f))
-	f.Vendored = linguist.IsVendor(f.Path) && !ownWork(f.Path)
+	f.Vendored = linguist.IsVendor(f.Path) && !handWritten(f.Path)
 	f.Test = isTest(f.Path)
 	f.Documentation = !f.Test && isDocumentation(f.Path, f.Language)
 }
@@ -39,10 +39,10 @@ func generatedName(file string) bool {
 	return slices.ContainsFunc(generatedEndings, func(ending string) bool { return strings.HasSuffix(file, ending) })
 }
 
-// ownWork reports whether people write the file although GitHub's classifier counts it as vendored,
-// to keep it out of language statistics: workflows, git's own files, and packages named cache or
-// env. In a Python environment, the code of others is in site-packages.
-func ownWork(file string) bool {
+// handWritten reports whether people write the file although GitHub's classifier counts it as
+// vendored, to keep it out of language statistics: workflows, git's own files, and packages named
+// cache or env. In a Python environment, the code of others is in site-packages.
+func handWritten(file string) bool {
 	slashed := "/" + file
 	for _, part := range []string{"/vendor/", "/node_modules/", "/site-packages/"} {
 		if strings.Contains(slashed, part) {

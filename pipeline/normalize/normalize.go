@@ -147,7 +147,7 @@ func build(pr raw.PullRequest, files raw.Files, commits raw.Commits, attributesO
 	if !files.Whole {
 		all = max(all, pr.Totals.Files)
 	}
-	if n := len(f.Files); n < all && !says(files.Incomplete, "files") {
+	if n := len(f.Files); n < all && !mentions(files.Incomplete, "files") {
 		f.Incomplete = append(f.Incomplete, pipeline.Incompleteness{
 			What: "files", Gating: true,
 			Why: fmt.Sprintf("the list of changed files has %d of %d files", n, all),
@@ -164,7 +164,7 @@ func build(pr raw.PullRequest, files raw.Files, commits raw.Commits, attributesO
 	}
 	f.Incomplete = append(fewer(f.Incomplete), commits.Incomplete...)
 	f.Incomplete = append(f.Incomplete, unread...)
-	if n := len(f.Commits); n < pr.Commits && !says(commits.Incomplete, "commits") {
+	if n := len(f.Commits); n < pr.Commits && !mentions(commits.Incomplete, "commits") {
 		// A source that lists only a limited number says so. If any other list is too short,
 		// nobody knows why, or what the missing messages say.
 		f.Incomplete = append(f.Incomplete, pipeline.Incompleteness{
@@ -197,7 +197,7 @@ func buildCommits(read []pipeline.Commit) (commits pipeline.List[pipeline.Commit
 	return commits, unread
 }
 
-func says(list []pipeline.Incompleteness, what string) bool {
+func mentions(list []pipeline.Incompleteness, what string) bool {
 	return slices.ContainsFunc(list, func(i pipeline.Incompleteness) bool { return i.What == what && i.Path == "" })
 }
 

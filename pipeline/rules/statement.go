@@ -52,7 +52,7 @@ func statements(language string, h *pipeline.Hunk, shapes []shape) []statement {
 	var within nesting // of the string that contains the line
 	last := lastChanged(h)
 	for i := 0; i <= last; {
-		if l := &h.Lines[i]; l.Op == pipeline.LineRemoved || within.open == 0 && y.alone(l.Text, shapes[i]) && !follows.goOn(i) {
+		if l := &h.Lines[i]; l.Op == pipeline.LineRemoved || within.open == 0 && y.alone(l.Text, shapes[i]) && !follows.nextContinues(i) {
 			i++
 			continue
 		}
@@ -166,8 +166,8 @@ type followers struct {
 	goesOn bool // whether it continues them
 }
 
-// goOn reports whether the next line of code may continue the statement of line i.
-func (f *followers) goOn(i int) bool {
+// nextContinues reports whether the next line of code may continue the statement of line i.
+func (f *followers) nextContinues(i int) bool {
 	if f.next > i {
 		return f.goesOn
 	}
@@ -220,7 +220,7 @@ func (y *layout) alone(text string, s shape) bool {
 
 // stays reports whether a line seems to continue on the next.
 func (y *layout) stays(text string, end int, s shape) bool {
-	if text[end-1] == '\\' || y.goesOn(text[:end]) || s&(shapeOpen|shapeBracket) != 0 && brackets(text, 0) > 0 || y.tags && s&shapeTag != 0 && inTag(text) || y.opens(text, s) {
+	if text[end-1] == '\\' || y.continuesAfter(text[:end]) || s&(shapeOpen|shapeBracket) != 0 && brackets(text, 0) > 0 || y.tags && s&shapeTag != 0 && inTag(text) || y.opens(text, s) {
 		return true
 	}
 	if s&commentShape == 0 {
@@ -229,7 +229,7 @@ func (y *layout) stays(text string, end int, s shape) bool {
 	// A comment may hide how the line ends.
 	for _, mark := range []string{"//", "/*", "#", "--", "<!"} {
 		if i := strings.Index(text, mark); i >= 0 && i < end {
-			if code := text[:trimmed(text, i)]; y.goesOn(code) || brackets(code, 0) > 0 || y.tags && inTag(code) || y.opens(code, s) {
+			if code := text[:trimmed(text, i)]; y.continuesAfter(code) || brackets(code, 0) > 0 || y.tags && inTag(code) || y.opens(code, s) {
 				return true
 			}
 		}
@@ -421,7 +421,7 @@ func (y *layout) statementAt(h *pipeline.Hunk, shapes []shape, i int, as reading
 				return done(j+1, nesting{})
 			}
 		}
-		more = deep || y.goesOn(plain) || y.goesOn(code) || strings.HasSuffix(strings.TrimSpace(l.Text), `\`) || tag
+		more = deep || y.continuesAfter(plain) || y.continuesAfter(code) || strings.HasSuffix(strings.TrimSpace(l.Text), `\`) || tag
 	}
 	return done(s.last+1, nesting{})
 }
@@ -494,8 +494,8 @@ func opensBlock(code string) bool {
 	return before == "" || strings.HasSuffix(before, ")") || strings.HasSuffix(before, ">")
 }
 
-// goesOn reports whether a line's statement continues on the next.
-func (y *layout) goesOn(code string) bool {
+// continuesAfter reports whether a line's statement continues on the next.
+func (y *layout) continuesAfter(code string) bool {
 	if code == "" {
 		return false
 	}

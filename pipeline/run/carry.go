@@ -114,8 +114,8 @@ func (r *Runner) carry(ctx context.Context, engine *Engine, v *pipeline.Review, 
 	return out
 }
 
-// stillHolds reports whether the last review had the same facts, so that results that depend only on
-// facts can be carried, and whether it was of the same head.
+// stillHolds reports whether the last review had the same facts, so that results that depend only
+// on facts can be carried, and whether it was of the same head.
 func (r *Runner) stillHolds(v *pipeline.Review, last *LastReview, c Carry) (sameHead, ok bool) {
 	if last == nil || last.Version != r.Version {
 		return false, false

@@ -63,7 +63,7 @@ func (e *Engine) hold(ctx context.Context, facts *pipeline.PRFacts, m pipeline.A
 			}
 			for _, entry := range low.Entries {
 				looks := slices.Contains(f.Config.FinalLayers(entry.Agent), f.Layer)
-				if !looks && !f.sends(&entry) {
+				if !looks && !f.chose(&entry) {
 					continue
 				}
 				if a := f.agent(entry.Agent); looks && a != nil && !f.Config.Absent(a) {
@@ -96,8 +96,8 @@ func (e *Engine) views(facts *pipeline.PRFacts) []*pipeline.PRFacts {
 	return []*pipeline.PRFacts{facts, &plain}
 }
 
-// sends reports whether a final policy or signal of the floor chose the agent.
-func (f *floor) sends(e *pipeline.ManifestEntry) bool {
+// chose reports whether a final policy or signal of the floor chose the agent.
+func (f *floor) chose(e *pipeline.ManifestEntry) bool {
 	if e.AddedBy == pipeline.AddedByGapDetect {
 		return slices.ContainsFunc(f.Config.Signals, func(s config.Signal) bool { return s.Final && s.Agent == e.Agent })
 	}

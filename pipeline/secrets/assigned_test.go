@@ -44,7 +44,7 @@ func TestAssignedPasswords(t *testing.T) {
 			}
 		}
 	}
-	if _, reported := finding(pipeline.Redaction{RuleID: ruleAssigned, Title: title(ruleAssigned)}, &pipeline.File{Path: "a_test.go", Test: true}); reported || sure(ruleAssigned) {
+	if _, reported := finding(pipeline.Redaction{RuleID: ruleAssigned, Title: title(ruleAssigned)}, &pipeline.File{Path: "a_test.go", Test: true}); reported || isSure(ruleAssigned) {
 		t.Error("the rule counts where made-up values are common")
 	}
 }

@@ -315,7 +315,7 @@ func cut(s string) string { return s[:min(len(s), 40)] }
 // reason is why a value is allowed at its place, or "".
 func (e *Exceptions) reason(r *pipeline.Redaction, value string) string {
 	least := len(value)
-	if providers(r.RuleID) {
+	if isProviderRule(r.RuleID) {
 		least = allFormats().least(r.RuleID, value)
 	}
 	for i := range e.lists {

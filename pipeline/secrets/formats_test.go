@@ -527,7 +527,7 @@ func TestTokensWithLigatures(t *testing.T) {
 	n := 0
 	for c := rune(utf8.RuneSelf); c <= unicode.MaxRune; c++ {
 		letters := norm.NFKC.String(string(c))
-		if got := meant(c); len(letters) == 1 && got != rune(letters[0]) {
+		if got := canonical(c); len(letters) == 1 && got != rune(letters[0]) {
 			t.Errorf("%U is read as %q, want %q", c, got, letters)
 		}
 		if len(letters) < 2 || strings.IndexFunc(letters, func(c rune) bool { return c >= utf8.RuneSelf || !isTokens(byte(c)) }) >= 0 {

@@ -40,7 +40,7 @@ func TestGuessesByPlace(t *testing.T) {
 		}
 	}
 	for _, rule := range []string{ruleURLPassword, ruleBearer} {
-		if _, reported := finding(pipeline.Redaction{RuleID: rule, Title: title(rule)}, &pipeline.File{Path: "a_test.go", Test: true}); reported || sure(rule) {
+		if _, reported := finding(pipeline.Redaction{RuleID: rule, Title: title(rule)}, &pipeline.File{Path: "a_test.go", Test: true}); reported || isSure(rule) {
 			t.Errorf("%s counts where made-up values are common", rule)
 		}
 	}

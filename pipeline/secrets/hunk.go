@@ -40,7 +40,7 @@ func (r *redactor) hunk(path string, h *pipeline.Hunk) {
 		if line.Op == pipeline.LineRemoved {
 			at.Line = line.Old
 		}
-		if sure(l.rule.id) || all && !l.checksum {
+		if isSure(l.rule.id) || all && !l.checksum {
 			r.report(l.rule, at, l.value)
 		}
 	}

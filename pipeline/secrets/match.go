@@ -64,7 +64,7 @@ func withFormats(text string, found []match, skip func(from, to int) bool, uniqu
 // unite merges two overlapping matches. It keeps the more certain rule, or the first if both are
 // equally certain.
 func (m *match) unite(o match) {
-	if m.rule.id == ruleGeneric || sure(o.rule.id) && !sure(m.rule.id) {
+	if m.rule.id == ruleGeneric || isSure(o.rule.id) && !isSure(m.rule.id) {
 		m.rule = o.rule
 	}
 	m.to, m.start, m.token = max(m.to, o.to), min(m.start, o.start), true

@@ -92,13 +92,13 @@ func notationAt(text string, i int, decimal bool) (rune, int) {
 		if strings.HasPrefix(after, "u{") {
 			end := strings.IndexByte(after[:min(len(after), maxMark)], '}')
 			if v, ok := number(after, 2, end-2, 16); ok {
-				return meant(v), 1 + end + 1
+				return canonical(v), 1 + end + 1
 			}
 		}
 	case '_':
 		if strings.HasPrefix(after, "x") && byteAt(after, 5) == '_' {
 			if v, ok := number(after, 1, 4, 16); ok {
-				return meant(v), 7
+				return canonical(v), 7
 			}
 		}
 	case '<', ']':
@@ -228,7 +228,7 @@ func (t sqlText) character(s string) (rune, int) {
 		at, digits = 2, 6
 	}
 	if v, ok := number(s, at, digits, 16); ok {
-		return meant(v), at + digits
+		return canonical(v), at + digits
 	}
 	return 0, 0
 }

@@ -43,8 +43,8 @@ func numberOf(word string) string {
 	return ""
 }
 
-// written is how a format verb writes a number, or "" if that is not a character of a token.
-func written(number string, verb byte) string {
+// formatNumber is how a format verb writes a number, or "" if that is not a character of a token.
+func formatNumber(number string, verb byte) string {
 	if verb != 'c' && verb != 'x' && verb != 'X' {
 		return number
 	}
@@ -142,7 +142,7 @@ func (p *pieced) replaceNumber(from, begin, end, to int) bool {
 		verb = m[2][0]
 	}
 	const place = 2 // digits of a placeholder's number
-	number := written(numberOf(string(m[1])), verb)
+	number := formatNumber(numberOf(string(m[1])), verb)
 	if number == "" || len(number) > to-from || p.text[from] == '{' && begin-from == 1 && end-begin <= place {
 		return false
 	}

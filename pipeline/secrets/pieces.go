@@ -562,7 +562,7 @@ func filled(text []byte, row []chainPiece) []chainPiece {
 				arg := args[which]
 				arg.soft = true
 				if arg.value != "" {
-					arg.value = written(arg.value, verbOf(string(text[c.from+m[0]:c.from+m[1]])))
+					arg.value = formatNumber(arg.value, verbOf(string(text[c.from+m[0]:c.from+m[1]])))
 				}
 				if put[which] {
 					room -= arg.to - arg.from

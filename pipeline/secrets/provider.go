@@ -2,15 +2,15 @@ package secrets
 
 import "sync"
 
-// providers reports whether a rule knows one provider's tokens by a unique format. Its findings
-// count everywhere: no path, no neighbouring word and no list of gitleaks excludes them.
-func providers(id string) bool { return providerRules()[id] }
+// isProviderRule reports whether a rule knows one provider's tokens by a unique format. Its
+// findings count everywhere: no path, no neighbouring word and no list of gitleaks excludes them.
+func isProviderRule(id string) bool { return providerRules()[id] }
 
-// sure reports whether a rule's findings count in files that gitleaks skips, such as lock files,
+// isSure reports whether a rule's findings count in files that gitleaks skips, such as lock files,
 // vendored code and images. Other rules find hashes and made-up values there. Their findings are
 // still replaced.
-func sure(id string) bool {
-	return providers(id) || id == ruleJWT || id == rulePrivateKey || id == rulePKCS12 || uniqueRules[id]
+func isSure(id string) bool {
+	return isProviderRule(id) || id == ruleJWT || id == rulePrivateKey || id == rulePKCS12 || uniqueRules[id]
 }
 
 // uniqueRules are the gitleaks rules that know tokens by a unique format and are not formats of

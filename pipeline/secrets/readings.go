@@ -150,9 +150,9 @@ func (r *reader) unit(text string, i int) (rune, int) {
 		}
 	case b == '%':
 		if v, ok := number(text, i+1, 2, 16); ok {
-			c, n = meant(v), 3
+			c, n = canonical(v), 3
 		} else if v, ok := number(text, i+2, 4, 16); ok && (text[i+1] == 'u' || text[i+1] == 'U') {
-			c, n = meant(v), 6
+			c, n = canonical(v), 6
 		}
 	case b == '&':
 		c, n = entity(text[i:])
@@ -165,7 +165,7 @@ func (r *reader) unit(text string, i int) (rune, int) {
 		c, n = -1, 1
 	default:
 		c, n = utf8.DecodeRuneInString(text[i:])
-		m := meant(c)
+		m := canonical(c)
 		switch {
 		case c == utf8.RuneError:
 			m = -1 // such as a soft hyphen of Latin-1
@@ -182,9 +182,9 @@ func (r *reader) unit(text string, i int) (rune, int) {
 	return c, n
 }
 
-// meant is the character that a character stands for: a space for white space, -1 for an invisible
-// character, and ASCII for another width or style.
-func meant(c rune) rune {
+// canonical is the character that a character stands for: a space for white space, -1 for an
+// invisible character, and ASCII for another width or style.
+func canonical(c rune) rune {
 	switch {
 	case c < ' ' && (c < '\t' || c > '\r'):
 		return -1 // such as the second byte of a letter in UTF-16
@@ -233,12 +233,12 @@ func escaped(s string) (rune, int) {
 	switch c := s[1]; {
 	case c == 'N' || c == 'o':
 		if v, n := namedCharacter(s); n > 0 {
-			return meant(v), n
+			return canonical(v), n
 		}
 		return rune(c), 2
 	case c == 'x' || c == 'u' || c == 'U':
 		if v, n := hexadecimal(s); n > 0 {
-			return meant(v), n
+			return canonical(v), n
 		}
 	case '0' <= c && c <= '7':
 		n := 1
@@ -246,7 +246,7 @@ func escaped(s string) (rune, int) {
 			n++
 		}
 		if v, ok := number(s, 1, n-1, 8); ok {
-			return meant(v), n
+			return canonical(v), n
 		}
 	case c == '\n' || c == '\r':
 		return -1, 1 + white(s[1:])
@@ -307,7 +307,7 @@ func (r *reader) points(text string, at int) int {
 		if text[to] == '}' {
 			to++
 		}
-		if c := meant(v); c >= 0 {
+		if c := canonical(v); c >= 0 {
 			r.put(c, from, to-from)
 		}
 	})
@@ -404,7 +404,7 @@ func entity(s string) (rune, int) {
 		if c == '&' && n > 0 && s[:end+1] != "&amp;" {
 			return 0, 0 // not a name
 		}
-		return meant(c), end + 1
+		return canonical(c), end + 1
 	}
 	base, at := 10, 2
 	if len(s) > 2 && (s[2] == 'x' || s[2] == 'X') {
@@ -421,7 +421,7 @@ func entity(s string) (rune, int) {
 	if end < len(s) && s[end] == ';' {
 		end++
 	}
-	return meant(v), end
+	return canonical(v), end
 }
 
 // number reads n digits as the number of a character.
@@ -447,13 +447,13 @@ func invisible(c rune) bool {
 	return unicode.In(c, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// joined reads pieces of text that a program joins as one text: "a" + "b", 'a' . 'b', "a" "b",
+// joinStrings reads pieces of text that a program joins as one text: "a" + "b", 'a' . 'b', "a" "b",
 // "a""b", a${'b'}, a#{'b'}, a{'b'}, also over several lines. If lists is set, it also reads the
 // items of lists and the arguments of calls as pieces: join(["a", "b"]), concat("a", "b"), "a%s" %
 // "b", format("a{}", "b"). It returns nil if the text has no such pieces. It can't tell whether a
 // quote begins or ends a string, and so whether "--" or "#" after it begins a comment. If quotedToo
 // is set, it counts comments that contain quotes as comments too.
-func joined(text string, quotedToo, lists bool) *reading {
+func joinStrings(text string, quotedToo, lists bool) *reading {
 	var out *reader
 	kept := 0
 	leaveOut := func(from, to int) {
@@ -735,7 +735,7 @@ func (s *formatSet) disguised(text string, unique func(string) []match) []match 
 			}
 		}
 	}
-	pieces := joined(source, false, false)
+	pieces := joinStrings(source, false, false)
 	if pieces != nil {
 		out = append(out, s.in(pieces.through(plain), unique)...)
 	}
@@ -747,14 +747,14 @@ func (s *formatSet) disguised(text string, unique func(string) []match) []match 
 			out = append(out, s.in(cut.through(plain), unique)...)
 		}
 	}
-	if more := joined(source, true, makesLists(source)); more != nil && (pieces == nil || more.text != pieces.text) {
+	if more := joinStrings(source, true, makesLists(source)); more != nil && (pieces == nil || more.text != pieces.text) {
 		out = append(out, s.in(more.through(plain), unique)...)
 	}
 	if more, soft := asPieces(source); more != nil {
 		out = append(out, s.inPieces(more.through(plain), soft, unique)...)
 	}
 	if inner := nested(text); inner != nil {
-		if more := joined(inner.text, true, makesLists(inner.text)); more != nil {
+		if more := joinStrings(inner.text, true, makesLists(inner.text)); more != nil {
 			out = append(out, s.in(more.through(inner), unique)...)
 		}
 		if more, soft := asPieces(inner.text); more != nil {

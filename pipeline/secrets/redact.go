@@ -83,7 +83,7 @@ func (r *redactor) name(f *pipeline.File) {
 		return
 	}
 	for _, m := range allFormats().find(f.Path) {
-		if providers(m.rule.id) && !strings.Contains(f.PreviousPath, f.Path[m.from:m.to]) {
+		if isProviderRule(m.rule.id) && !strings.Contains(f.PreviousPath, f.Path[m.from:m.to]) {
 			r.report(m.rule, pipeline.Redaction{Source: pipeline.RedactedLine, Op: pipeline.LineAdded}, f.Path[m.from:m.to])
 		}
 	}

@@ -59,10 +59,10 @@ func Closes(name, text string) bool {
 	return l != nil && l.open != "" && strings.Contains(text, l.close)
 }
 
-// AfterBlock returns the code of a line after the end of a block comment, in the form of Bare. If open
-// is set, the comment continues from the line before. Otherwise it may have begun before the known
-// lines. goesOn reports whether a comment continues on the next line. That is uncertain, since the
-// marks may be in a string of several lines.
+// AfterBlock returns the code of a line after the end of a block comment, in the form of Bare. If
+// open is set, the comment continues from the line before. Otherwise it may have begun before the
+// known lines. goesOn reports whether a comment continues on the next line. That is uncertain,
+// since the marks may be in a string of several lines.
 func AfterBlock(name, text string, open bool) (code string, goesOn bool) {
 	l := languages[name]
 	if l == nil || l.open == "" {

@@ -12,12 +12,12 @@ type language struct {
 	// line with one is not certainly a comment.
 	ends []string
 	// holes says that braces put code into the text around them, as in JSX.
-	holes bool
-	raw   string // quotes between which a backslash escapes nothing
-	regex bool   // there are regular expressions between slashes
-	words bool   // words need no quotes, and && and || end a statement
-	here  string // begins a heredoc; the name that ends it follows
-	block bool   // contains indented programs
+	holes   bool
+	raw     string // quotes between which a backslash escapes nothing
+	regex   bool   // there are regular expressions between slashes
+	words   bool   // words need no quotes, and && and || end a statement
+	heredoc string // begins a heredoc; the name that ends it follows
+	block   bool   // contains indented programs
 }
 
 var (
@@ -30,19 +30,19 @@ var (
 	groovy    = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{`"""`, "'''", "${", "/"}, regex: true}
 	dartLike  = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{`"""`, "'''", "${"}}
 	rustLike  = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{`"`}}
-	phpLike   = &language{line: []string{"//", "#"}, open: "/*", close: "*/", never: []string{"#["}, ends: []string{`"`, "'", "`", "?>", "<?", "{$", "${"}, here: "<<<"}
+	phpLike   = &language{line: []string{"//", "#"}, open: "/*", close: "*/", never: []string{"#["}, ends: []string{`"`, "'", "`", "?>", "<?", "{$", "${"}, heredoc: "<<<"}
 	plainLike = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{`"`}}
 	cssLike   = &language{open: "/*", close: "*/", ends: []string{"<", "{{", "${", "`"}}
 	scssLike  = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{"<", "{", "`"}}
 	python    = &language{line: []string{"#"}, ends: []string{`"""`, "'''", "{"}}
-	shell     = &language{line: []string{"#"}, apart: true, ends: []string{`"`, "'", "`", "$(", "${"}, words: true, raw: "'", here: "<<"}
+	shell     = &language{line: []string{"#"}, apart: true, ends: []string{`"`, "'", "`", "$(", "${"}, words: true, raw: "'", heredoc: "<<"}
 	powerOf   = &language{line: []string{"#"}, apart: true, open: "<#", close: "#>", oneLine: true, ends: []string{`"`, "'", "$("}}
-	docker    = &language{line: []string{"#"}, apart: true, ends: []string{`"`, "'", "`", "$("}, words: true, raw: "'", here: "<<"}
+	docker    = &language{line: []string{"#"}, apart: true, ends: []string{`"`, "'", "`", "$("}, words: true, raw: "'", heredoc: "<<"}
 	makefile  = &language{line: []string{"#"}, ends: []string{`"`, "'", "`", "$(", "${"}, words: true, raw: "'"}
-	yaml      = &language{line: []string{"#"}, blank: true, apart: true, ends: []string{`"`, "'", "`", "{{", "$("}, words: true, raw: "'", here: "<<", block: true}
+	yaml      = &language{line: []string{"#"}, blank: true, apart: true, ends: []string{`"`, "'", "`", "{{", "$("}, words: true, raw: "'", heredoc: "<<", block: true}
 	toml      = &language{line: []string{"#"}, ends: []string{`"""`, "'''"}}
 	ini       = &language{line: []string{"#", ";"}, apart: true, ends: []string{`"`}}
-	hcl       = &language{line: []string{"#", "//"}, open: "/*", close: "*/", ends: []string{"${", "%{"}, here: "<<"}
+	hcl       = &language{line: []string{"#", "//"}, open: "/*", close: "*/", ends: []string{"${", "%{"}, heredoc: "<<"}
 	sql       = &language{line: []string{"--"}, blank: true, open: "/*", close: "*/", never: []string{"/*!", "/*M!", "/*+"}, ends: []string{`"`, "'", "`", "$"}}
 	lua       = &language{line: []string{"--"}, never: []string{"--["}, ends: []string{"]"}}
 	markup    = &language{

@@ -12,7 +12,7 @@ type Reader struct {
 	language *language
 	open     bool // a block comment continues from the line before
 	joined   bool // the line before ends in a backslash, so this line may be part of it
-	heres    heres
+	heredocs heredocs
 }
 
 // NewReader reads a hunk of a file in the language.
@@ -30,15 +30,15 @@ func (r *Reader) Next(text string) int {
 	switch {
 	case l == nil:
 		return 0
-	case l.here == "":
+	case l.heredoc == "":
 		return r.next(text)
-	case r.heres.inside():
-		r.heres.end(l, text)
-		r.heres.begin(l, text)
+	case r.heredocs.inside():
+		r.heredocs.end(l, text)
+		r.heredocs.begin(l, text)
 		return 0
 	}
 	n := r.next(text)
-	r.heres.begin(l, text[n:])
+	r.heredocs.begin(l, text[n:])
 	return n
 }
 

@@ -32,7 +32,7 @@ func NewMatcher(literals []string) *Matcher {
 	for b := byte('a'); b <= 'z'; b++ {
 		m.column[b-'a'+'A'] = m.column[b]
 	}
-	m.lay(m.link(m.trie(literals)))
+	m.layOut(m.link(m.trie(literals)))
 	return m
 }
 
@@ -82,8 +82,8 @@ func (m *Matcher) link(nodes []node) []node {
 	return nodes
 }
 
-// lay writes the states into one table, with the reporting states last.
-func (m *Matcher) lay(nodes []node) {
+// layOut writes the states into one table, with the reporting states last.
+func (m *Matcher) layOut(nodes []node) {
 	place := make([]uint32, len(nodes))
 	var rows uint32
 	for i, n := range nodes {

@@ -5,33 +5,33 @@ import (
 	"strings"
 )
 
-// maxHeres bounds the open heredocs. Above it, and after a heredoc with an unknown name, nothing
+// maxHeredocs bounds the open heredocs. Above it, and after a heredoc with an unknown name, nothing
 // counts as a comment.
-const maxHeres = 50
+const maxHeredocs = 50
 
-// heres are the open heredocs. No line in them is a comment. Heredocs of one line follow one
-// another. A line in a heredoc may also seem to begin one. Nobody knows which of the two is real,
-// so each must see its own end.
-type heres struct {
-	open   [][]here
+// heredocs are the open heredocs of a text. No line in them is a comment. Heredocs of one line
+// follow one another. A line in a heredoc may also seem to begin one. Nobody knows which of the two
+// is real, so each must see its own end.
+type heredocs struct {
+	open   [][]heredoc
 	ever   bool // they never end
 	joined bool // the line before ends in a backslash, so the next line ends no heredoc
 	// A line has a quote without a partner, so what seems to be in quotes may be outside.
 	doubt bool
 }
 
-// here is one heredoc.
-type here struct {
+// heredoc is one heredoc.
+type heredoc struct {
 	name   string // the terminator, alone on its line
 	quoted bool   // a backslash in it joins no lines
 	tabbed bool   // tabs may come before the terminator
 }
 
 // inside reports whether a line is in a heredoc.
-func (h *heres) inside() bool { return h.ever || len(h.open) > 0 }
+func (h *heredocs) inside() bool { return h.ever || len(h.open) > 0 }
 
 // begin adds the heredocs that a line of code begins.
-func (h *heres) begin(l *language, text string) {
+func (h *heredocs) begin(l *language, text string) {
 	if h.ever {
 		return
 	}
@@ -40,26 +40,26 @@ func (h *heres) begin(l *language, text string) {
 		h.ever = true // the next line may begin with the rest of the mark
 		return
 	}
-	if !strings.Contains(text, l.here) {
+	if !strings.Contains(text, l.heredoc) {
 		return
 	}
-	newHeres, known := l.heresIn(text, h.doubt)
-	if len(newHeres) > 0 {
-		h.open = append(slices.Clip(h.open), newHeres)
+	newHeredocs, known := l.heredocsIn(text, h.doubt)
+	if len(newHeredocs) > 0 {
+		h.open = append(slices.Clip(h.open), newHeredocs)
 	}
 	n := 0
 	for _, o := range h.open {
 		n += len(o)
 	}
-	h.ever = !known || n > maxHeres
+	h.ever = !known || n > maxHeredocs
 }
 
 // end removes the heredocs that end with a line.
-func (h *heres) end(l *language, text string) {
+func (h *heredocs) end(l *language, text string) {
 	if len(h.open) == 0 {
 		return
 	}
-	var open [][]here // a new slice: copies of a reader share the old one
+	var open [][]heredoc // a new slice: copies of a reader share the old one
 	joined := h.joined
 	h.joined = l.words && endsInBackslash(text)
 	for _, o := range h.open {
@@ -100,9 +100,9 @@ func odd(text string) bool {
 	return false
 }
 
-// heresIn returns the heredocs that a line begins, and whether all of their names are known. A
+// heredocsIn returns the heredocs that a line begins, and whether all of their names are known. A
 // heredoc that may be in quotes or in a comment counts, unless it is certainly in quotes.
-func (l *language) heresIn(text string, doubt bool) (found []here, known bool) {
+func (l *language) heredocsIn(text string, doubt bool) (found []heredoc, known bool) {
 	known = true
 	sums := arithmetic{line: text}
 	for at := 0; at < len(text); {
@@ -120,9 +120,9 @@ func (l *language) heresIn(text string, doubt bool) (found []here, known bool) {
 			at += 3 + sums.length(at+3)
 		case l.words && strings.HasPrefix(rest, "<<<"), l.block && at == len(text)-len(strings.TrimLeft(text, " \t-")) && merges(rest):
 			at += 3
-		case strings.HasPrefix(rest, l.here):
-			at += len(l.here)
-			h, n := l.hereAt(text[at:])
+		case strings.HasPrefix(rest, l.heredoc):
+			at += len(l.heredoc)
+			h, n := l.heredocAt(text[at:])
 			if h.name == "" {
 				return found, false
 			}
@@ -185,9 +185,9 @@ func (a *arithmetic) length(at int) int {
 	return 0
 }
 
-// hereAt reads the heredoc after its mark, up to the name, and returns the length of that. The name
-// is empty if it is not known.
-func (l *language) hereAt(text string) (h here, length int) {
+// heredocAt reads the heredoc after its mark, up to the name, and returns the length of that. The
+// name is empty if it is not known.
+func (l *language) heredocAt(text string) (h heredoc, length int) {
 	h.tabbed = strings.HasPrefix(text, "-")
 	at := len(text) - len(strings.TrimLeft(text, "-~"))
 	at += len(text[at:]) - len(strings.TrimLeft(text[at:], " \t"))
@@ -210,13 +210,13 @@ func (l *language) hereAt(text string) (h here, length int) {
 		case c == '"' || c == '\'':
 			n := quotedLength(text[at:])
 			if n == 0 || strings.ContainsAny(text[at:at+n], "\\") || at > 0 && text[at-1] == '$' {
-				return here{}, at
+				return heredoc{}, at
 			}
 			h.quoted = true
 			name.WriteString(text[at+1 : at+n-1])
 			at += n
 		case c == '`' || c == '\\' || c == '$' && at+1 < len(text) && strings.IndexByte("({", text[at+1]) >= 0:
-			return here{}, at
+			return heredoc{}, at
 		default:
 			name.WriteByte(c)
 			at++
@@ -229,7 +229,7 @@ func (l *language) hereAt(text string) (h here, length int) {
 // nameLength is the number of bytes of a name at the start of a text.
 func nameLength(text string, l *language) int {
 	for i := range len(text) {
-		if c := text[i]; wordLength(text[i:i+1]) == 0 && c < 0x80 && (c != '-' || l.here != "<<") {
+		if c := text[i]; wordLength(text[i:i+1]) == 0 && c < 0x80 && (c != '-' || l.heredoc != "<<") {
 			return i
 		}
 	}
@@ -238,7 +238,7 @@ func nameLength(text string, l *language) int {
 
 // endsAt reports whether the heredoc ends at the line. Only in PHP may other text follow on the
 // line.
-func (h here) endsAt(l *language, text string) bool {
+func (h heredoc) endsAt(l *language, text string) bool {
 	if l != shell {
 		text = strings.TrimSuffix(text, "\r")
 	}
@@ -250,7 +250,7 @@ func (h here) endsAt(l *language, text string) bool {
 	}
 	rest, ok := strings.CutPrefix(text, h.name)
 	switch {
-	case l.here == "<<<":
+	case l.heredoc == "<<<":
 		return ok && (rest == "" || nameLength(rest, l) == 0)
 	case !l.words || l.block:
 		rest = strings.TrimRight(rest, " \t")
