@@ -121,9 +121,9 @@ func (a *surroundings) value(r *pipeline.Redaction) string { return cmp.Or(r.Dig
 // of returns the digest of the code around a finding. If the file's diff is unknown, the digest
 // differs from head to head. For a finding outside files, it is the digest of the text that the
 // finding is about, or else of the finding's own text. It is "" if a model wrote that text, since a
-// model's words differ from one review to the next. For a rule that looks at the whole that the
-// finding is about, or else of the finding's own text. It is "" if a model wrote that text, since a
-// model's words differ from one review to the next. For a rule that looks at the whole
+// model's words differ from one review to the next. For a rule that looks at the whole change and
+// may block, the digest also covers everything that the change does, since such a rule says the
+// same about any change.
 func (a *surroundings) of(f *item) string {
 	if f.Path == "" {
 		about := []string{f.Title, f.Message}

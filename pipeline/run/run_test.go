@@ -389,7 +389,6 @@ func keyed(i int) [sha256.Size]byte { return sha256.Sum256([]byte{byte(i), byte(
 func TestCompiledConfigsAreKeptAndBounded(t *testing.T) {
 	var c Engines
 	// One version may belong to two configs, by chance or because somebody searched for them.
-	// looked for them.
 	numbered := func(i int) *config.Config {
 		return &config.Config{Key: keyed(i), InForce: pipeline.ConfigInForce{Version: "same"}}
 	}
