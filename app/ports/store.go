@@ -44,33 +44,6 @@ type Intake interface {
 	Ask(ctx context.Context, ask ReviewAsk, fresh bool) error
 }
 
-// Targets keeps what is known of pull requests and merge groups. Methods that change a
-// target return ErrNotFound where there is none.
-type Targets interface {
-	// Target returns what is known of a target, or ErrNotFound, as do those
-	// below that change one.
-	Target(ctx context.Context, key string) (TargetState, error)
-	// TargetsOnHead lists the open pull requests last seen at the head.
-	TargetsOnHead(ctx context.Context, repoID int64, headSHA string) ([]Target, error)
-	// SetHead records the head that a read showed; SetReadsLabels which label
-	// events matter to the target.
-	SetHead(ctx context.Context, key, headSHA string) error
-	SetReadsLabels(ctx context.Context, key string, reads pipeline.LabelsRead) error
-	SetClosed(ctx context.Context, key string, closed bool) error
-	// SetResult keeps how the target's newest generation ended where it could
-	// not be answered. Finish without gaveUp clears it. SetOverdue notes that a
-	// generation is overdue. SetResult and Finish clear that.
-	SetResult(ctx context.Context, key, result string) error
-	SetOverdue(ctx context.Context, key string, o Overdue) error
-	// AddNotice keeps a notice to be said once and inserts a job for the
-	// target, so that it is. One that is kept already is kept once. Where
-	// MaxNotices wait it returns ErrManyNotices.
-	AddNotice(ctx context.Context, key, notice string) error
-	// NoticesSaid notes that these notices were said: those that came since are
-	// to be.
-	NoticesSaid(ctx context.Context, key string, said []string) error
-}
-
 // Scans keeps what reviews read of other Apps' checks, and the news of them.
 type Scans interface {
 	// BeginScans forgets the news of others' checks that came until now: what

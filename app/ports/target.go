@@ -1,6 +1,7 @@
 package ports
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -115,6 +116,32 @@ type TargetState struct {
 type Overdue struct {
 	Generation int64
 	Attempts   int // that had failed by then
+}
+
+// Targets keeps what is known of pull requests and merge groups. Methods that change a
+// target return ErrNotFound where there is none.
+type Targets interface {
+	// Target returns what is known of a target, or ErrNotFound.
+	Target(ctx context.Context, key string) (TargetState, error)
+	// TargetsOnHead lists the open pull requests last seen at the head.
+	TargetsOnHead(ctx context.Context, repoID int64, headSHA string) ([]Target, error)
+	// SetHead records the head that a read showed; SetReadsLabels which label
+	// events matter to the target.
+	SetHead(ctx context.Context, key, headSHA string) error
+	SetReadsLabels(ctx context.Context, key string, reads pipeline.LabelsRead) error
+	SetClosed(ctx context.Context, key string, closed bool) error
+	// SetResult keeps how the target's newest generation ended where it could
+	// not be answered. Finish without gaveUp clears it. SetOverdue notes that a
+	// generation is overdue. SetResult and Finish clear that.
+	SetResult(ctx context.Context, key, result string) error
+	SetOverdue(ctx context.Context, key string, o Overdue) error
+	// AddNotice keeps a notice to be said once and inserts a job for the
+	// target, so that it is. One that is kept already is kept once. Where
+	// MaxNotices wait it returns ErrManyNotices.
+	AddNotice(ctx context.Context, key, notice string) error
+	// NoticesSaid notes that these notices were said: those that came since are
+	// to be.
+	NoticesSaid(ctx context.Context, key string, said []string) error
 }
 
 // Quarantine is what is known of a target whose review ended the child process it ran in;
