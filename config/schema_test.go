@@ -108,8 +108,8 @@ func (a agreement) compare(file, where string, schema map[string]any, goType ref
 			file, schema = a.resolved(file, either[1].(map[string]any))
 		}
 	}
-	if goType == reflect.TypeOf(time.Time{}) {
-		goType = reflect.TypeOf("")
+	if goType == reflect.TypeFor[time.Time]() || goType == reflect.TypeFor[pipeline.Reason]() { // texts in JSON
+		goType = reflect.TypeFor[string]()
 	}
 	if goType.Kind() == reflect.Interface {
 		return // any value

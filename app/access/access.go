@@ -20,7 +20,7 @@ type Checker struct {
 	Log        zerolog.Logger
 }
 
-// accessError is a refusal whose reason is known: what people must do about
+// RefusedError is a refusal whose reason is known: what people must do about
 // it stands in the check where one can be written, else in the log.
 type RefusedError struct {
 	Result string // a clause, such as "the App is suspended"
@@ -32,7 +32,7 @@ type RefusedError struct {
 func (e *RefusedError) Error() string { return e.Result + ": " + e.err.Error() }
 func (e *RefusedError) Unwrap() error { return e.err }
 
-// diagnose finds out why GitHub refused a review for good. A repository that
+// Diagnose finds out why GitHub refused a review for good. A repository that
 // was renamed or transferred is asked for again at its new place, which moved
 // reports; otherwise cause says what is wrong. An err means that GitHub did
 // not answer for the moment.
@@ -69,7 +69,7 @@ func (d *Checker) Diagnose(ctx context.Context, state ports.TargetState, refusal
 	return refusal, false, nil
 }
 
-// refusalOf says why the App can't review, or nil if nothing stands against it.
+// RefusalOf says why the App can't review, or nil if nothing stands against it.
 func RefusalOf(a ports.Access) *RefusedError {
 	switch {
 	case !a.Installed:

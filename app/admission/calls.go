@@ -24,7 +24,7 @@ const (
 	maxCallTold = 20
 )
 
-// callShares counts whose reviews use an installation's calls. The zero value is ready.
+// Calls counts whose reviews use an installation's calls. The zero value is ready.
 type Calls struct {
 	mu sync.Mutex
 	of map[int64]*callHour // by installation
@@ -42,6 +42,8 @@ type caller struct {
 	told map[string]struct{} // targets and heads whose checks say that they wait
 }
 
+// Called notes a call that was made for a pull request of an author, and what GitHub said
+// of the rate limit then.
 func (c *Calls) Called(installation, author int64, q ports.Quota) {
 	if author == 0 || q.Limit <= 0 {
 		return
@@ -85,7 +87,7 @@ func (h *callHour) begin() {
 	}
 }
 
-// callWait says that an author's reviews have used up their share.
+// CallWait says that an author's reviews have used up their share.
 type CallWait struct {
 	Used  int
 	Quota ports.Quota
@@ -99,7 +101,7 @@ func (e *CallWait) Error() string {
 
 func (e *CallWait) again() time.Duration { return e.after }
 
-// wait returns nil if a review for the author may begin.
+// Wait returns nil if a review for the author may begin.
 func (c *Calls) Wait(g ports.Target, author int64, now time.Time) *CallWait {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,7 +131,7 @@ type waiter interface {
 	again() time.Duration
 }
 
-// waits reports whether work that returned an error only waits, and when to try it again.
+// Waits reports whether work that returned an error only waits, and when to try it again.
 func Waits(err error) (time.Duration, bool) {
 	var w waiter
 	if errors.As(err, &w) {

@@ -52,12 +52,12 @@ func weight(files, lines, bytes int) int64 {
 	return int64(files)*weightOfFile + int64(min(max(lines, 0), normalize.MaxLines))*weightOfLine + int64(bytes)*weightOfByte
 }
 
-// weightOfTotals is the weight as far as it is known before the diff is read.
+// WeightOfTotals is the weight as far as it is known before the diff is read.
 func WeightOfTotals(p *raw.PullRequest) int64 {
 	return weight(p.Totals.Files, p.Totals.Additions+p.Totals.Deletions, 0)
 }
 
-// weightOfFiles is the weight once the diff is read.
+// WeightOfFiles is the weight once the diff is read.
 func WeightOfFiles(files []raw.ChangedFile) int64 {
 	lines, bytes := 0, 0
 	for i := range files {
@@ -67,7 +67,7 @@ func WeightOfFiles(files []raw.ChangedFile) int64 {
 	return weight(len(files), lines, bytes)
 }
 
-// memoryWait says that a change waits for memory. Its review is put off, which does not
+// MemoryWait says that a change waits for memory. Its review is put off, which does not
 // count as a failed attempt.
 type MemoryWait struct {
 	Before int           // large changes that are under review, or come first in line
@@ -82,7 +82,7 @@ func (e *MemoryWait) Error() string {
 
 func (e *MemoryWait) again() time.Duration { return e.after }
 
-// admission lets large changes be worked on only as far as memory allows. One is always
+// Room lets large changes be worked on only as far as memory allows. One is always
 // admitted, however large it is. Small ones are never held back.
 type Room struct {
 	most  int64         // bytes that large changes may take together
@@ -107,6 +107,8 @@ type weighed struct {
 	told    time.Time // when its check last said so
 }
 
+// NewRoom returns the room that changes have within a memory limit, in bytes. Without one
+// it is 1 GiB. tell is how long a change waits before its check says so.
 func NewRoom(limit int64, tell time.Duration, now func() time.Time) *Room {
 	if limit <= 0 {
 		limit = defaultMemory
@@ -115,7 +117,7 @@ func NewRoom(limit int64, tell time.Duration, now func() time.Time) *Room {
 	return &Room{most: most, small: min(smallWeight, most/smallPart), tell: tell, now: now, admitted: map[*Ticket]struct{}{}, changes: map[string]*weighed{}, served: map[int64]time.Time{}}
 }
 
-// ticket is held while a target is worked on.
+// Ticket is held while a target is worked on.
 type Ticket struct {
 	of        *Room
 	key, head string
@@ -124,18 +126,18 @@ type Ticket struct {
 	weight    int64 // as admitted; 0 for a small one, and before
 }
 
-// ticket returns a ticket for work on a target. It takes no room until it is weighed.
+// TicketFor returns a ticket for work on a target. It takes no room until it is weighed.
 func (a *Room) TicketFor(key, head string, kind ports.JobKind) *Ticket {
 	return &Ticket{of: a, key: key, head: head, publish: kind == ports.JobPublish}
 }
 
-// by sets the author of the change.
+// By sets the author of the change.
 func (t *Ticket) By(author int64) *Ticket {
 	t.author = author
 	return t
 }
 
-// readmit admits a change whose weight is known, before anything of it is read again. The
+// Readmit admits a change whose weight is known, before anything of it is read again. The
 // error is a *memoryWait.
 func (t *Ticket) Readmit() error {
 	t.of.mu.Lock()
@@ -146,7 +148,7 @@ func (t *Ticket) Readmit() error {
 	return nil
 }
 
-// weigh admits the change with a weight, or with a larger one than before. The error is a
+// Weigh admits the change with a weight, or with a larger one than before. The error is a
 // *memoryWait, and the change then has no room at all.
 func (t *Ticket) Weigh(weight int64) error {
 	t.of.mu.Lock()
@@ -154,7 +156,7 @@ func (t *Ticket) Weigh(weight int64) error {
 	return t.admit(weight)
 }
 
-// all is the weight of a change that leaves no room for any other large one.
+// All is the weight of a change that leaves no room for any other large one.
 func (t *Ticket) All() int64 { return t.of.most }
 
 func (t *Ticket) admit(weight int64) error {
@@ -201,7 +203,7 @@ func (t *Ticket) admit(weight int64) error {
 	return e
 }
 
-// told notes that a change's check says that it waits.
+// Told notes that a change's check says that it waits.
 func (a *Room) Told(key string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -276,7 +278,7 @@ func (a *Room) forgetOne() {
 	}
 }
 
-// end gives the room back. done says that nothing more is wanted of the target, so that
+// End gives the room back. done says that nothing more is wanted of the target, so that
 // its weight may be forgotten.
 func (t *Ticket) End(done bool) {
 	t.of.mu.Lock()

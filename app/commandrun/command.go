@@ -149,7 +149,7 @@ func (run *Runner) react(ctx context.Context, c ports.Command, reaction string) 
 	return err
 }
 
-// answerCommands tells the people whose command asked for a finished review
+// Answer tells the people whose command asked for a finished review
 // that it is done, or was given up. The review stands whether or not they can
 // be told; a later run of the job tells them then.
 func (run *Runner) Answer(ctx context.Context, key string, generation int64, gaveUp bool) error {

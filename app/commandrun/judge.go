@@ -232,7 +232,7 @@ const maxAgentNames = 30
 // What is kept of a command, in characters. Real names are shorter.
 const maxCommandName = 40
 
-// presentable is a command without secrets in what was typed, and no longer than
+// Presentable is a command without secrets in what was typed, and no longer than
 // is kept.
 func (run *Runner) Presentable(c ports.Command) ports.Command {
 	known := misunderstood(errOf(commands.Parse(c.Name, ""))) == nil

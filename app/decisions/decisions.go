@@ -16,7 +16,7 @@ type Decisions struct {
 	PullReader ports.PullReader
 }
 
-// taught is what people said that bears on a review. What they decided by hand
+// Of is what people said that bears on a review. What they decided by hand
 // holds for the pull request, its base and its head: another push ends it, and a
 // push back to the very commit brings it back, as that is what they looked at.
 func (d *Decisions) Of(ctx context.Context, t ports.Target, f *pipeline.PRFacts) (pipeline.Memory, error) {

@@ -76,11 +76,6 @@ func largeWorld(t *testing.T, change func(*ghtest.Limits)) (*world, *ghtest.Pull
 	return w, p
 }
 
-// noGit has a hub refuse git.
-func (w *world) noGit() {
-	w.hub.On(routeRefs, func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
-}
-
 // Whatever GitHub leaves out, the facts are the same as where it shows all.
 func TestWhatGitHubLeavesOut(t *testing.T) {
 	w, p := largeWorld(t, nil)

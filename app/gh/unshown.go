@@ -38,7 +38,8 @@ func (s *source) readSingly(ctx context.Context, l *listing, which []int, base s
 	}
 	r := &singly{source: s, base: base, head: l.head, left: maxSingly}
 	var err error
-	for read := true; len(which) > 0; which = which[1:] {
+	for ; len(which) > 0; which = which[1:] {
+		var read bool
 		if read, err = r.file(ctx, l.listed[which[0]], &l.files.Files[which[0]]); !read || err != nil {
 			break
 		}

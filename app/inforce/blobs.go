@@ -11,6 +11,7 @@ import (
 // reviewgate has others, and a stored review needs its own.
 func defaultBlobs() []ports.ConfigBlob { return LayerBlobs(config.DefaultLayer()) }
 
+// LayerBlobs are the files of a layer as a review stores them.
 func LayerBlobs(l config.Layer) []ports.ConfigBlob {
 	var blobs []ports.ConfigBlob
 	for _, f := range l.Files {

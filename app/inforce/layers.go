@@ -11,7 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// inForce is the config that a target is judged by, and what it was made of.
+// InForce is the config that a target is judged by, and what it was made of.
 type InForce struct {
 	Config *config.Config
 	// own is the layer that the repository's files are, read are these as they
@@ -26,7 +26,7 @@ type InForce struct {
 	Attributes, Exceptions ports.ConfigBlob
 }
 
-// config reads the layers that live on GitHub and lays them over the server'c.
+// InForce reads the layers that live on GitHub and lays them over the server's.
 // A layer that is broken, be it that a lower one changed, stands in the
 // config's problems, and its last good version is used in its stead; where
 // that is none or does not fit the lower layers either, they stand alone. So
@@ -52,7 +52,7 @@ func (c *Configs) InForce(ctx context.Context, t ports.Target, src ports.Change)
 	return c.Lay(ctx, t, branch, read, false)
 }
 
-// lay makes the config of what was read. A mere look keeps no layer as the last
+// Lay makes the config of what was read. A mere look keeps no layer as the last
 // good one.
 func (c *Configs) Lay(ctx context.Context, t ports.Target, branch string, read ports.ConfigRead, look bool) (InForce, error) {
 	l := layering{configs: c, look: look}
@@ -86,7 +86,7 @@ func (c *Configs) Lay(ctx context.Context, t ports.Target, branch string, read p
 	return InForce{Config: cfg, own: own, read: files, below: below, Blobs: blobs, RootFiles: read.RootFiles, Attributes: read.Attributes, Exceptions: read.Exceptions}, nil
 }
 
-// configBranch is the base branch if the server's config says that it carries
+// ConfigBranch is the base branch if the server's config says that it carries
 // config of its own, else empty, as it is for the default branch. Only then is
 // the pull request read first, which is a round trip more.
 func (c *Configs) ConfigBranch(ctx context.Context, t ports.Target, src ports.Change) (string, error) {
@@ -250,7 +250,7 @@ func rank(layer string) int {
 	return slices.Index([]string{config.LayerDefaults, config.LayerServer, config.LayerOrganisation, config.LayerRepository}, layer)
 }
 
-// known is the config by the newest layers that were good for the target, for
+// Known is the config by the newest layers that were good for the target, for
 // where the config in force is not at hand.
 func (c *Configs) Known(ctx context.Context, t ports.Target) (*config.Config, error) {
 	branch, err := c.knownBranch(ctx, t)
@@ -286,14 +286,14 @@ func (c *Configs) knownBranch(ctx context.Context, t ports.Target) (string, erro
 	return c.Layers.ConfigBranch(ctx, t.Key())
 }
 
-// switchedOff reports whether nothing may be posted on the repository, as far
+// SwitchedOff reports whether nothing may be posted on the repository, as far
 // as its config is known.
 func (c *Configs) SwitchedOff(ctx context.Context, t ports.Target) (bool, error) {
 	cfg, err := c.Known(ctx, t)
 	return err == nil && cfg.Mode(t.Owner+"/"+t.Name) == config.ModeOff, err
 }
 
-// carriesConfig reports whether the branch that was pushed to is one whose config
+// CarriesConfig reports whether the branch that was pushed to is one whose config
 // counts: the default branch, or one that the server names, which .github has
 // none of.
 func (c *Configs) CarriesConfig(n ports.ConfigNews) bool {

@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// proposed loads the config that a change would bring once it is merged: what
+// Proposed loads the config that a change would bring once it is merged: what
 // it touches of the repository's files as it is at the head, and the others as
 // they are where the config now in force was read, over the layers below them.
 func (c *Configs) Proposed(ctx context.Context, t ports.Target, f *pipeline.PRFacts, now *InForce) (*config.Config, error) {

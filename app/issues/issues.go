@@ -45,7 +45,7 @@ const (
 	issueDropped = "dropped" // beyond MaxDeferred
 )
 
-// issueDay is the time of the daily limit, and how long a periodic sweep lets a
+// Day is the time of the daily limit, and how long a periodic sweep lets a
 // repository be that refused its issues.
 const Day = 24 * time.Hour
 
@@ -110,7 +110,7 @@ func (k *Tracker) mergedReview(ctx context.Context, t ports.Target) (*ports.Stor
 	return r, cfg, err
 }
 
-// askWaitingIssues asks for the issues that had to wait, of the repositories that
+// AskWaiting asks for the issues that had to wait, of the repositories that
 // are wanted. That is told when they were refused last, or the zero time.
 func (k *Tracker) AskWaiting(ctx context.Context, wanted func(t ports.Target, refused time.Time) (bool, error)) error {
 	all, err := k.Deferrals.DeferredRepositories(ctx)

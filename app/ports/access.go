@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// moved reports whether a target has its repository at another place now, and
+// Moved reports whether a target has its repository at another place now, and
 // corrects it.
 func (a Access) Moved(t *Target) bool {
 	if !a.Installed || a.Suspended {

@@ -9,6 +9,7 @@ import (
 // which has no other.
 const OrganisationRepo = ".github"
 
+// IsOrganisationRepo reports whether a repository is its organisation's OrganisationRepo.
 func IsOrganisationRepo(t Target) bool { return strings.EqualFold(t.Name, OrganisationRepo) }
 
 // OrganisationLayer names the good layer of an organisation. Those of organisations are

@@ -27,6 +27,7 @@ func EndedBy(err error) Ended {
 	return Ended{Err: err.Error()}
 }
 
+// AsError is the error that the work ended with, for the queue.
 func (e Ended) AsError() error {
 	switch {
 	case e.Retry:

@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// Run is another App's check run.
+// ScanRun is another App's check run.
 type ScanRun struct {
 	ID          int64
 	Name        string
@@ -14,7 +14,7 @@ type ScanRun struct {
 	Annotations int
 }
 
-// Annotation is a remark of a check run on lines of a file. Its texts have at
+// ScanAnnotation is a remark of a check run on lines of a file. Its texts have at
 // most MaxText bytes.
 type ScanAnnotation struct {
 	Path               string
@@ -25,7 +25,7 @@ type ScanAnnotation struct {
 	RawDetails         string
 }
 
-// Alert is an open code scanning alert. Its texts have at most MaxText bytes.
+// ScanAlert is an open code scanning alert. Its texts have at most MaxText bytes.
 type ScanAlert struct {
 	Number             int
 	Tool, Rule         string
@@ -118,7 +118,7 @@ func (r ScansRead) IDs() []string {
 	return ids
 }
 
-// MaxText is how many bytes are read of each text of an annotation or an alert. GitHub
+// MaxScanText is how many bytes are read of each text of an annotation or an alert. GitHub
 // allows 64 KB, which nobody reads in a review.
 const MaxScanText = 8 << 10
 

@@ -1,6 +1,6 @@
 package ports
 
-// stands reports whether there may be a review on GitHub that was not dismissed.
+// Stands reports whether there may be a review on GitHub that was not dismissed.
 func (w *Write) Stands() bool {
 	return w != nil && (w.State == WriteIntended || w.State == WriteOpen || w.State == WriteStuck)
 }

@@ -49,7 +49,7 @@ func mayAct(r *pipeline.Review, cfg *config.Config, now *ports.PullState) bool {
 		!now.Draft && !now.Locked && !now.Archived
 }
 
-// automatic is the verdict that a review comes to without a person, empty for
+// Automatic is the verdict that a review comes to without a person, empty for
 // none. The gate's word goes first: what blocks is not approved, and what does not
 // is not rejected. Nor is anything approved that was not looked at in full, or that
 // comes from a fork: who can't write there is let in by people only.
@@ -84,7 +84,7 @@ func isWhole(r *pipeline.Review) bool {
 		})
 }
 
-// decide has the review on GitHub say what this one comes to, or none.
+// Decide has the review on GitHub say what this one comes to, or none.
 func (v *Verdicts) Decide(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
 	have, err := v.NewestReview(ctx, lease.Key)
 	if err != nil {
@@ -205,6 +205,7 @@ func isFinal(err error) bool {
 	return errors.As(err, &host) && !host.Temporary()
 }
 
+// NewestReview is the newest review that was decided without a person, or nil.
 func (v *Verdicts) NewestReview(ctx context.Context, key string) (*ports.Write, error) {
 	w, err := v.Writes.NewestWrite(ctx, ports.WriteReview, key)
 	if err != nil {
@@ -251,6 +252,7 @@ func (v *Verdicts) ourReviews(ctx context.Context, t ports.Target, marker string
 	return slices.DeleteFunc(all, func(r ports.PullReview) bool { return !strings.EqualFold(r.Author, login) }), nil
 }
 
+// AgentFailed reports whether an agent did not finish its work.
 func AgentFailed(s pipeline.AgentStatus) bool {
 	return s == pipeline.AgentFailed || s == pipeline.AgentTimedOut || s == pipeline.AgentMalformed
 }

@@ -37,15 +37,16 @@ type Checks struct {
 	Found       func(what string) // is told that a check was found which the store had lost
 }
 
-// onHead calls f while no other run writes the head's check: a check belongs to a SHA,
+// OnHead calls f while no other run writes the head's check: a check belongs to a SHA,
 // and two pull requests may share it.
 func (k *Checks) OnHead(ctx context.Context, repoID int64, headSHA string, f func(context.Context) error) error {
 	return k.Leases.Alone(ctx, "check/"+CheckSubject(repoID, headSHA), f)
 }
 
+// CheckSubject names the check of a head among writes.
 func CheckSubject(repoID int64, headSHA string) string { return fmt.Sprintf("%d/%s", repoID, headSHA) }
 
-// openCheck makes sure that the head has a check in progress. A completed one
+// Open makes sure that the head has a check in progress. A completed one
 // counts if it answers for the target, unless a fresh run was asked for.
 func (k *Checks) Open(ctx context.Context, lease ports.Lease, state ports.TargetState, headSHA string) error {
 	return k.OnHead(ctx, state.RepoID, headSHA, func(ctx context.Context) error {
@@ -92,7 +93,7 @@ func (k *Checks) answersFor(ctx context.Context, state ports.TargetState, w *por
 	return last != nil && last.HeadSHA == w.HeadSHA, nil
 }
 
-// reopenForBase opens a new check if the one on the head was written for another base
+// ReopenForBase opens a new check if the one on the head was written for another base
 // branch, and no event reported the change.
 func (k *Checks) ReopenForBase(ctx context.Context, lease ports.Lease, state ports.TargetState, f *pipeline.PRFacts) error {
 	last, err := k.History.LastAnswer(ctx, state.Key())
@@ -151,7 +152,7 @@ func (k *Checks) takeOver(ctx context.Context, lease ports.Lease, t ports.Target
 	return &w, nil
 }
 
-// completeCheck completes the head's check, or writes nothing where it is
+// Complete completes the head's check, or writes nothing where it is
 // complete and says the same already. Call it under onHead.
 func (k *Checks) Complete(ctx context.Context, lease ports.Lease, t ports.Target, w ports.CheckWrite) error {
 	have, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, CheckSubject(t.RepoID, w.HeadSHA))
@@ -293,7 +294,7 @@ func (k *Checks) findCheck(ctx context.Context, t ports.Target, headSHA, externa
 	})
 }
 
-// cancelOldChecks completes the repository's checks that are open on heads
+// CancelOld completes the repository's checks that are open on heads
 // which no open target has any more, whoever opened them.
 func (k *Checks) CancelOld(ctx context.Context, lease ports.Lease, t ports.Target) error {
 	old, err := k.Writes.OpenChecks(ctx, t.RepoID)
@@ -360,7 +361,7 @@ func (k *Checks) cancelCheck(ctx context.Context, lease ports.Lease, t ports.Tar
 	})
 }
 
-// checkName is the check's name, for where the config in force is not at hand.
+// Name is the check's name, for where the config in force is not at hand.
 func (k *Checks) Name(ctx context.Context, t ports.Target) (string, error) {
 	cfg, err := k.Configs.Known(ctx, t)
 	if err != nil {
@@ -369,7 +370,7 @@ func (k *Checks) Name(ctx context.Context, t ports.Target) (string, error) {
 	return cfg.Settings.Check.Name, nil
 }
 
-// publishCheck completes the head's check. Where several open pull requests
+// Publish completes the head's check. Where several open pull requests
 // share the head, the check waits for the last of them and carries the worst
 // decision.
 func (k *Checks) Publish(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config) error {
@@ -416,10 +417,10 @@ func sharedHead(others []ports.HeadDecision) (shared []render.SharedHead, waitin
 	return shared, false
 }
 
-// othersOnHead lists where the other open pull requests on a head stand that have
+// OthersOnHead lists where the other open pull requests on a head stand that have
 // a say in its check. The base branches' configs may ask for different modes: then
 // only those with the strictest have, and stricter tells that it is not this
-// target'k. The repository's name is the one that was read, as modes may go by it.
+// target's. The repository's name is the one that was read, as modes may go by it.
 func (k *Checks) OthersOnHead(ctx context.Context, state ports.TargetState, headSHA, name, mode string) (others []ports.HeadDecision, stricter bool, err error) {
 	all, err := k.History.HeadDecisions(ctx, state.RepoID, headSHA)
 	if err != nil {
@@ -450,7 +451,7 @@ func strictness(mode string) int {
 	return slices.Index([]string{config.ModeOff, config.ModeAdvisory, config.ModeEnforce}, mode)
 }
 
-// detailsURL is the comment where it is known, else the pull request.
+// DetailsURL is the comment where it is known, else the pull request.
 func (k *Checks) DetailsURL(ctx context.Context, t ports.Target) string {
 	if t.Number == 0 {
 		return ""
@@ -462,7 +463,7 @@ func (k *Checks) DetailsURL(ctx context.Context, t ports.Target) string {
 	return url
 }
 
-// leaveCheckTo leaves a head's check to others. If it is open, those that are done
+// LeaveTo leaves a head's check to others. If it is open, those that are done
 // are asked to complete it: whatever opened it again, or has been waited for, was
 // this target.
 func (k *Checks) LeaveTo(ctx context.Context, state ports.TargetState, others []ports.HeadDecision) error {
@@ -482,7 +483,7 @@ func (k *Checks) LeaveTo(ctx context.Context, state ports.TargetState, others []
 	return nil
 }
 
-// checkWaits reports whether the head has a check of ours, or the intent to
+// IsWaiting reports whether the head has a check of ours, or the intent to
 // create one, that is not completed.
 func (k *Checks) IsWaiting(ctx context.Context, state ports.TargetState) (bool, error) {
 	w, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, CheckSubject(state.RepoID, state.HeadSHA))
@@ -492,7 +493,7 @@ func (k *Checks) IsWaiting(ctx context.Context, state ports.TargetState) (bool, 
 	return w != nil && w.State != ports.WriteCompleted, nil
 }
 
-// openMeanwhile opens a new check for a review that waits, unless the one on the head
+// OpenMeanwhile opens a new check for a review that waits, unless the one on the head
 // answers for the target: a green check for another base would let it be merged in the
 // meantime. If that fails, the next try opens it.
 func (k *Checks) OpenMeanwhile(ctx context.Context, lease ports.Lease, state ports.TargetState) {
@@ -514,7 +515,7 @@ func (k *Checks) OpenMeanwhile(ctx context.Context, lease ports.Lease, state por
 	}
 }
 
-// intoOpenCheck writes into the open check of the head, if it has one. A completed check
+// UpdateOpen writes into the open check of the head, if it has one. A completed check
 // answers for the head meanwhile, and stays as it is.
 func (k *Checks) UpdateOpen(ctx context.Context, lease ports.Lease, state ports.TargetState, out ports.CheckOutput) error {
 	return k.OnHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {

@@ -32,7 +32,7 @@ type Comments struct {
 	WebURL        string // of GitHub, for links
 }
 
-// publishComment writes the one comment of a pull request, or nothing where
+// Publish writes the one comment of a pull request, or nothing where
 // the settings say so, where nobody may write, or where it says the same
 // already.
 func (c *Comments) Publish(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
@@ -220,7 +220,7 @@ func (c *Comments) replaceComment(ctx context.Context, lease ports.Lease, t port
 	return c.updateComment(ctx, lease, t, have, doc)
 }
 
-// sayNotices renders the newest review's comment again with the notices in it,
+// SayNotices renders the newest review's comment again with the notices in it,
 // such as why a command was refused.
 func (c *Comments) SayNotices(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	r, err := c.History.LatestReview(ctx, lease.Key)

@@ -4,14 +4,14 @@ import (
 	"sync"
 )
 
-// followedHeads are the heads that reads showed and no event told of, by target,
+// FollowedHeads are the heads that reads showed and no event told of, by target,
 // until the work on it is done.
 type FollowedHeads struct {
 	mu sync.Mutex
 	m  map[string]string
 }
 
-// set notes a head, or with an empty one that there is none any more.
+// Set notes a head, or with an empty one that there is none any more.
 func (f *FollowedHeads) Set(key, headSHA string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -21,7 +21,7 @@ type Labels struct {
 	Log         zerolog.Logger
 }
 
-// publishLabels puts the labels on a pull request that the settings want, and
+// Publish puts the labels on a pull request that the settings want, and
 // takes those off that hold no more. What other labels there are is no business
 // of ours. Where GitHub refuses, the check and the comment stand without them.
 func (b *Labels) Publish(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {

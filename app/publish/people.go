@@ -31,7 +31,7 @@ func personDecides(r *pipeline.Report) bool {
 		slices.ContainsFunc(r.Findings, func(f pipeline.Finding) bool { return f.HasReason(pipeline.ReasonHeld) })
 }
 
-// askPeople requests the reviews of those whom the settings name, where a person
+// AskPeople requests the reviews of those whom the settings name, where a person
 // decides. Nobody is asked twice for one pull request: who was asked and is not any
 // more has reviewed it, or was let off.
 func (q *Requests) AskPeople(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {

@@ -35,7 +35,7 @@ type Publisher struct {
 	Now        func() time.Time
 }
 
-// publish writes a stored review to GitHub: the check of its head and the one
+// Publish writes a stored review to GitHub: the check of its head and the one
 // comment. It looks at the head again first; a review of another head is
 // never shown as the answer for this one. current ends once a push or a close makes the
 // review moot. From the first write on only ctx counts: what people see must be on
@@ -124,7 +124,7 @@ func (p *Publisher) act(ctx context.Context, lease ports.Lease, state ports.Targ
 	return p.Requests.AskPeople(ctx, lease, state, r, cfg, now)
 }
 
-// commentError says that the check of a review was written, and its comment, a
+// CommentError says that the check of a review was written, and its comment, a
 // label or the team's request was not, or that what is done without a person is
 // undone.
 type CommentError struct {
@@ -172,7 +172,7 @@ func (p *Publisher) lookAgain(ctx context.Context, lease ports.Lease, state port
 	return now, nil
 }
 
-// publishDraft completes the check of a draft that the settings skip. It does
+// Draft completes the check of a draft that the settings skip. It does
 // not satisfy a required check: a neutral one would let the draft be merged
 // the moment it is ready.
 func (p *Publisher) Draft(ctx context.Context, lease ports.Lease, state ports.TargetState, checkName string) error {
@@ -204,7 +204,7 @@ func (p *Publisher) Draft(ctx context.Context, lease ports.Lease, state ports.Ta
 	})
 }
 
-// publishOff leaves nothing on a repository that switched reviewgate off. A
+// Off leaves nothing on a repository that switched reviewgate off. A
 // check that was opened before the config was known is completed as neutral,
 // since whoever may change the config of the default branch asked for it. Where
 // others share the head whose base branch has it on, the check is theirs.
@@ -237,7 +237,7 @@ func (p *Publisher) Off(ctx context.Context, lease ports.Lease, state ports.Targ
 	})
 }
 
-// giveUp completes the check of a run that could not be completed, in words
+// GiveUp completes the check of a run that could not be completed, in words
 // that say what happened. The check does not satisfy a required status.
 func (p *Publisher) GiveUp(ctx context.Context, lease ports.Lease, state ports.TargetState, cause error) error {
 	if err := p.Verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
@@ -282,7 +282,7 @@ func (p *Publisher) writeGivenUp(ctx context.Context, lease ports.Lease, state p
 	return p.warnInComment(ctx, lease.Key, what)
 }
 
-// writeNotCompleted completes the head's check, which says why there is no answer. off
+// NotCompleted completes the head's check, which says why there is no answer. off
 // says that nothing is, or can be, posted in the repository.
 func (p *Publisher) NotCompleted(ctx context.Context, lease ports.Lease, state ports.TargetState, what, remedy string) (off bool, err error) {
 	off, err = p.Configs.SwitchedOff(ctx, state.Target)

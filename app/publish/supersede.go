@@ -25,7 +25,7 @@ var (
 	ErrClosed     = errors.New("the pull request was closed")
 )
 
-// followHead records the head that was read where it is not the one that the
+// FollowHead records the head that was read where it is not the one that the
 // events told of. The run starts anew then: its check stands on another head.
 func (p *Publisher) FollowHead(ctx context.Context, key string, state ports.TargetState, headSHA string) error {
 	if headSHA == state.HeadSHA {

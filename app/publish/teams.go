@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// callTeam asks for the review of whoever the settings name where this review
+// CallTeam asks for the review of whoever the settings name where this review
 // escalated the pull request; in advisory mode nobody is bothered. GitHub's
 // refusal, such as of a team that may not see the repository, keeps nothing from
 // being published.

@@ -6,7 +6,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// movedFrom reports whether a pull request has another head or base by now than a
+// MovedFrom reports whether a pull request has another head or base by now than a
 // review is of.
 func MovedFrom(r *ports.StoredReview, now *ports.PullState) bool {
 	return now.HeadSHA != r.HeadSHA || now.BaseRef != r.Review.Facts.Base.Ref
@@ -17,7 +17,7 @@ func modeOf(r *ports.StoredReview, cfg *config.Config) string {
 	return cfg.Mode(r.Review.Facts.Repository.FullName())
 }
 
-// view is what the renderer needs of a stored review.
+// View is what the renderer needs of a stored review.
 func View(webURL string, t ports.Target, r *ports.StoredReview, cfg *config.Config, notices []string, shared []render.SharedHead) render.View {
 	return render.View{
 		Review: r.Review, Record: r.Record, Mode: modeOf(r, cfg), Notices: notices, Shared: shared, FixLoop: r.FixLoop,

@@ -71,7 +71,7 @@ func (v *Verdicts) stuck(ctx context.Context, t ports.Target, w *ports.Write, er
 	return v.recordReview(ctx, w)
 }
 
-// withdrawOutdated dismisses a review of ours that is of another head or base than
+// WithdrawOutdated dismisses a review of ours that is of another head or base than
 // the pull request has by now, before what is there instead is looked at: GitHub
 // may count it for that.
 func (v *Verdicts) WithdrawOutdated(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
@@ -135,7 +135,7 @@ func (v *Verdicts) withdrawForgotten(ctx context.Context, lease ports.Lease, sta
 	return err
 }
 
-// withdrawAny dismisses the review of ours that stands, if one does: no review
+// WithdrawAny dismisses the review of ours that stands, if one does: no review
 // takes its place.
 func (v *Verdicts) WithdrawAny(ctx context.Context, lease ports.Lease, state ports.TargetState, why render.Withdrawn) error {
 	if state.Kind != ports.TargetPull {

@@ -122,7 +122,7 @@ func urgency(a ports.HookAttempt) int {
 	return 2
 }
 
-// findDeliveries reads the App's delivery log and takes in what failed and was never
+// FindDeliveries reads the App's delivery log and takes in what failed and was never
 // taken in. What is missing stands in the store, so that the log is read once, by
 // whatever process.
 func (f *Finder) FindDeliveries(ctx context.Context) error {
@@ -260,7 +260,7 @@ func (f *Finder) found(what string) {
 	}
 }
 
-// sweep looks for what was missed in one installation, or for 0 everywhere:
+// Sweep looks for what was missed in one installation, or for 0 everywhere:
 // then each installation gets a job of its own.
 func (f *Finder) Sweep(ctx context.Context, sw ports.Sweep) error {
 	if sw.Installation != 0 {

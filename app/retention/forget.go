@@ -23,7 +23,7 @@ type Deleter struct {
 	Now        func() time.Time
 }
 
-// forget deletes what is stored of repositories that the App may not see any
+// Forget deletes what is stored of repositories that the App may not see any
 // more. It can be done again: what is gone already costs nothing. A review that
 // is still at work holds its target until GitHub's refusals have ended it.
 func (d *Deleter) Forget(ctx context.Context, f ports.Forget) error {
@@ -108,7 +108,7 @@ const deliveriesKept = 10 * 24 * time.Hour
 // outdatedAtOnce bounds one look for targets to delete.
 const outdatedAtOnce = 100
 
-// prune deletes what has been kept for long enough, a little at a time.
+// Prune deletes what has been kept for long enough, a little at a time.
 func (d *Deleter) Prune(ctx context.Context) error {
 	if d.Keep <= 0 {
 		return nil
