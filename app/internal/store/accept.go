@@ -11,9 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Accept implements ports.Store. An error after a while may come from a
-// delivery that was stored all the same: a redelivery of it is then a
-// duplicate.
+// Accept implements ports.Store. It may return an error although the delivery was
+// stored, for example after a timeout: then a redelivery is a duplicate.
 func (s intake) Accept(ctx context.Context, d ports.Delivery) (a ports.Accepted, err error) {
 	err = s.db.writeFirst(ctx, func(t tx) (err error) {
 		a, err = s.accept(ctx, t, d)
@@ -65,7 +64,7 @@ func (s *core) accept(ctx context.Context, t tx, d ports.Delivery) (ports.Accept
 	return a, nil
 }
 
-// acceptance is a delivery, and what becomes of it.
+// acceptance is a delivery and the result of accepting it.
 type acceptance struct {
 	ports.Delivery
 	again bool // it came before, and what it asked for was given up
@@ -87,7 +86,7 @@ func (s *core) acceptAsk(ctx context.Context, t tx, d acceptance, ask ports.Ask)
 		return s.acceptScans(ctx, t, ask)
 	case ports.Forget:
 		if len(ask.Repos) == 0 {
-			// What comes after this, and before all is deleted, must not stay.
+			// The mark keeps out deliveries that come before all data is deleted.
 			if err := s.markGone(ctx, t, ask.Installation); err != nil {
 				return false, err
 			}
@@ -101,11 +100,11 @@ func (s *core) acceptAsk(ctx context.Context, t tx, d acceptance, ask ports.Ask)
 	return true, err
 }
 
-// wasGivenUp reports whether a delivery that was seen before counts again:
-// what it asked for was given up, and nothing was asked since.
+// wasGivenUp reports whether a delivery that was seen before counts again: what it
+// asked for was given up, and nothing has asked for it since.
 func wasGivenUp(ctx context.Context, t tx, guid string) (bool, error) {
-	// Both rows are locked before they are judged: of two redeliveries at once
-	// the second has to see what the first asked for.
+	// Both rows are locked before they are compared: if two redeliveries come at once,
+	// the second must see what the first asked for.
 	var key string
 	if err := t.row(ctx, `SELECT target_key FROM deliveries WHERE guid = ?`+t.lock(), guid).Scan(&key); err != nil {
 		return false, fmt.Errorf("look at the delivery seen before: %w", err)
@@ -126,15 +125,14 @@ func wasGivenUp(ctx context.Context, t tx, guid string) (bool, error) {
 	return givenUp, nil
 }
 
-// deliveryGivenUp tells of a delivery d whether what it asked for was given up
-// and not asked for since.
+// deliveryGivenUp is the condition for a delivery d that counts again: see wasGivenUp.
 const deliveryGivenUp = `(d.gave_up = 1 OR EXISTS (
 	SELECT 1 FROM targets t WHERE t.key = d.target_key
 	AND t.gave_up = 1 AND t.wanted = t.done AND d.generation > t.gave_up_after))`
 
 func (s *core) acceptReview(ctx context.Context, t tx, d acceptance, ask ports.ReviewAsk) (asked bool, err error) {
 	if ask.LabelsOnly {
-		var reads pipeline.LabelsRead // none of a target that is not known
+		var reads pipeline.LabelsRead // LabelsNone for an unknown target
 		err := t.row(ctx, `SELECT reads_labels FROM targets WHERE key = ?`, ask.Target.Key()).Scan(&reads)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return false, fmt.Errorf("look which labels the target reads: %w", err)
@@ -178,7 +176,7 @@ func (s *core) closeTarget(ctx context.Context, t tx, g ports.Target) (known boo
 }
 
 // acceptCommand stores a command and its job, unless the comment's command is
-// known: GUIDs aren't signed, comment ids are.
+// known already. GitHub signs comment ids, but not GUIDs.
 func (s *core) acceptCommand(ctx context.Context, t tx, d acceptance, c ports.Command) (asked bool, err error) {
 	if c.ReceivedAt.IsZero() {
 		c.ReceivedAt = d.ReceivedAt

@@ -13,25 +13,25 @@ import (
 	"strings"
 )
 
-// Backup is what a backup came to.
+// Backup describes a finished backup.
 type Backup struct {
 	Bytes   int64
 	Version int64 // of the tables
 	Reviews int64
 }
 
-// RefusedError says why a backup was not begun, and what to do instead.
+// RefusedError says why no backup was started, and what to do instead.
 type RefusedError struct{ why string }
 
 func (e *RefusedError) Error() string { return e.why }
 
 func refused(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
 
-// MakeBackup copies the SQLite database that rawURL names to a new file, as it
-// is at one moment: a server that uses it goes on, and needs not know. The copy
-// is read as a whole and found sound before it has its name; it is readable by
-// its owner only, and takes no other file's place. It is one file, without the
-// space that deleted rows leave, and opens like the database itself.
+// MakeBackup copies one snapshot of the SQLite database that rawURL names to a new file.
+// A server that uses the database can keep running. MakeBackup checks the whole copy
+// before it gives it its name. It never replaces another file, and only the owner can
+// read the copy. The copy is one file without the space of deleted rows, and opens like
+// the database itself.
 func MakeBackup(ctx context.Context, rawURL, to string) (Backup, error) {
 	from, err := backedUp(rawURL)
 	if err != nil {
@@ -44,7 +44,7 @@ func MakeBackup(ctx context.Context, rawURL, to string) (Backup, error) {
 		return Backup{}, err
 	}
 	partial := to + ".partial-" + strings.ToLower(rand.Text()[:8])
-	defer os.Remove(partial) // it has another name by then, if all went well
+	defer os.Remove(partial) // after a success the file has its final name
 	if err := copyDatabase(ctx, from, partial); err != nil {
 		return Backup{}, fmt.Errorf("back up %s: %w", from, err)
 	}
@@ -58,7 +58,7 @@ func MakeBackup(ctx context.Context, rawURL, to string) (Backup, error) {
 	return b, nil
 }
 
-// backedUp is the file to copy.
+// backedUp returns the path of the file to copy.
 func backedUp(rawURL string) (string, error) {
 	path, ok := strings.CutPrefix(rawURL, "sqlite://")
 	if !ok || path == "" {
@@ -80,7 +80,7 @@ func backedUp(rawURL string) (string, error) {
 	return path, nil
 }
 
-// newFile refuses a name that is taken, or that has no directory.
+// newFile refuses a path that exists, or whose directory does not exist.
 func newFile(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return refused("%s is there already: name a file that is not, or move that one away", path)
@@ -93,8 +93,8 @@ func newFile(path string) error {
 	return nil
 }
 
-// copyDatabase writes the copy. VACUUM INTO reads one snapshot, beside whoever
-// writes, and fills the file that is made for it here with its mode.
+// copyDatabase writes the copy. VACUUM INTO reads one snapshot while others may write.
+// The file is created here first, so that it has the right mode.
 func copyDatabase(ctx context.Context, from, to string) error {
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -115,13 +115,13 @@ func copyDatabase(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// fileURL names a file to the driver that must be there.
+// fileURL returns the driver's name for a file that must exist.
 func fileURL(path, mode string) string {
 	q := url.Values{"mode": {mode}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())}}
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
 }
 
-// checkBackup reads the whole copy.
+// checkBackup reads the whole copy and checks its integrity.
 func checkBackup(ctx context.Context, path string) (b Backup, err error) {
 	db, err := sql.Open("sqlite", fileURL(path, "ro"))
 	if err != nil {
@@ -151,8 +151,8 @@ func checkBackup(ctx context.Context, path string) (b Backup, err error) {
 	return b, nil
 }
 
-// keepBackup syncs the copy to disk and gives it its name, unless that was taken
-// meanwhile.
+// keepBackup syncs the copy to disk and gives it its name, unless a file has the name
+// by now.
 func keepBackup(partial, to string) error {
 	if err := syncFile(partial); err != nil {
 		return err
@@ -178,20 +178,20 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// checkWAL refuses a -wal that is another database's: SQLite would put what
-// stands in it into a backup that was put in the place of that one. A backup
-// has never had one of its own, which its header tells.
+// checkWAL refuses a -wal file that another database left: if a backup has replaced that
+// database, SQLite would write the old -wal file's content into the backup. A backup
+// never had a -wal file of its own, and its header shows that.
 func checkWAL(path string) error {
 	info, err := os.Stat(path + "-wal")
 	if err != nil || info.Size() == 0 {
-		return nil //nolint:nilerr // there is none; what else is wrong shows when it is opened
+		return nil //nolint:nilerr // there is no -wal file; opening the database shows other errors
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil //nolint:nilerr // as above
 	}
 	defer f.Close()
-	const versions, rollback = 18, 1 // file format's place in the header, and that without a -wal
+	const versions, rollback = 18, 1 // offset of the file format in the header, and the format without a -wal file
 	var header [versions + 2]byte
 	if _, err := f.Read(header[:]); err != nil || header[versions] != rollback || header[versions+1] != rollback {
 		return nil //nolint:nilerr // as above

@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// apply stores what a command changes of its target. The last word on a
-// finding, and on a head against a base, takes the place of those before.
+// apply stores what a command changes. A later verdict on a finding replaces the earlier
+// one, and so does a later decision by hand on a head and its base.
 func (s *core) apply(ctx context.Context, t tx, g ports.Target, e ports.Effect) error {
 	key := g.Key()
 	for _, d := range e.Dismiss {

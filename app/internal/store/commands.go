@@ -87,7 +87,7 @@ func (s commands) AwaitingCommands(ctx context.Context, key string, generation i
 	return all, nil
 }
 
-// FinishCommand implements ports.Store. The first outcome stays.
+// FinishCommand implements ports.Store. A command keeps its first outcome.
 func (s commands) FinishCommand(ctx context.Context, place ports.CommentPlace, commentID int64, outcome string) error {
 	if outcome == "" {
 		return fmt.Errorf("finish command %d: it needs an outcome", commentID)

@@ -7,15 +7,15 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// River records what became of jobs four times a second, all of them in one
-// transaction, in which its SQLite driver runs a statement for each. That
-// would hold the connection for 10 ms and more while deliveries wait for it.
+// River records the results of jobs four times a second, all of them in one
+// transaction. Its SQLite driver runs a statement for each job. That would keep the
+// connection for 10 ms or more while deliveries wait.
 
-// completingAtOnce is how many are recorded in one write: a millisecond's work.
+// completingAtOnce is how many results one write records. It takes about a millisecond.
 const completingAtOnce = 4
 
-// groupedExecutor is River's executor on SQLite, which records the ends of jobs
-// a few at a time, each write in a group with others: see group.go.
+// groupedExecutor is River's executor on SQLite, but records the results of jobs
+// a few at a time, in a group with other writes: see group.go.
 type groupedExecutor struct {
 	riverdriver.Executor
 	db *sqliteDB
@@ -31,8 +31,8 @@ func (e groupedExecutor) JobSetStateIfRunningMany(ctx context.Context, p *riverd
 			return err
 		})
 		if err != nil {
-			// River tries all again. Those that are recorded are no longer
-			// running, and so stay as they are.
+			// River tries all of them again. Jobs that are already recorded are no
+			// longer running, so nothing changes for them.
 			return nil, err
 		}
 		all = append(all, rows...)

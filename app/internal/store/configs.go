@@ -10,12 +10,12 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// storeText stores a config file's text once and returns its hash. Reviews of
-// one repository share their config, and all share the defaults.
+// storeText stores a config file's text once and returns its hash. The reviews of
+// one repository share its config, and all reviews share the defaults.
 func storeText(ctx context.Context, t tx, body []byte) ([]byte, error) {
 	sum := sha256.Sum256(body)
 	if body == nil {
-		body = []byte{} // NULL otherwise
+		body = []byte{} // nil would be stored as NULL
 	}
 	if _, err := t.exec(ctx, `INSERT INTO texts (sha256, body) VALUES (?, ?) ON CONFLICT (sha256) DO NOTHING`, sum[:], body); err != nil {
 		return nil, fmt.Errorf("store a text: %w", err)

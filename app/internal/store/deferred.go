@@ -14,9 +14,9 @@ import (
 
 const (
 	deferredColumns = `id, repo_id, kind, key, state, changed = 1, number, path, subject, title, body, seen, pulls, resolved_in, digest, intended_at`
-	// deferredLive tells what is neither resolved nor left alone.
+	// deferredLive is the condition for rows that are neither resolved nor left alone.
 	deferredLive = `state IN ('waiting', 'intended', 'open')`
-	// deferredToTell tells what GitHub is to be told of.
+	// deferredToTell is the condition for rows that must be written to GitHub.
 	deferredToTell = `changed = 1 AND state <> 'left'`
 )
 
@@ -106,8 +106,8 @@ func (s deferrals) NoteDeferred(ctx context.Context, l ports.Lease, news ports.D
 	return dropped, err
 }
 
-// resolveDeferred notes that a merge resolved something. One of which nothing
-// was written is forgotten.
+// resolveDeferred notes that a merge resolved a row. It deletes the row if nothing was
+// written to GitHub about it.
 func resolveDeferred(ctx context.Context, t tx, news ports.DeferredNews, id int64) error {
 	if _, err := t.exec(ctx, `DELETE FROM deferred WHERE id = ? AND repo_id = ? AND state = ?`, id, news.RepoID, string(ports.DeferredWaiting)); err != nil {
 		return fmt.Errorf("forget what was resolved: %w", err)
@@ -119,14 +119,14 @@ func resolveDeferred(ctx context.Context, t tx, news ports.DeferredNews, id int6
 	return nil
 }
 
-// What became of something seen.
+// The results of seeDeferred.
 const (
 	wasKnown = iota
 	wasAdded
 	wasDropped
 )
 
-// seeDeferred counts something up, or takes it in if there is room.
+// seeDeferred counts up a row that is known, or adds a new one if there is room.
 func seeDeferred(ctx context.Context, t tx, news ports.DeferredNews, d ports.Deferred, room bool) (became int, err error) {
 	have, err := scanDeferred(t.row(ctx, `SELECT `+deferredColumns+` FROM deferred WHERE repo_id = ? AND kind = ? AND key = ?`+t.lock(), news.RepoID, string(d.Kind), d.Key))
 	switch {
@@ -190,9 +190,9 @@ func (s deferrals) RecordDeferred(ctx context.Context, d ports.Deferred) error {
 		string(d.State), number(d.Changed), d.Number, d.Digest, micros(d.IntendedAt), d.ID)
 }
 
-// DeferredRepositories implements ports.Store. Of a repository's targets it
-// takes the newest pull request, whose names are the likeliest to hold still, and
-// where none is left what was known of the last.
+// DeferredRepositories implements ports.Store. It takes a repository's owner and name from
+// the newest pull request, where they are most likely still right. If no target is left,
+// it takes them from what rememberRepository stored.
 func (s deferrals) DeferredRepositories(ctx context.Context) ([]ports.Target, error) {
 	all, err := s.targets(ctx, `SELECT `+targetColumns+` FROM targets
 		WHERE kind = ? AND repo_id IN (SELECT repo_id FROM deferred WHERE `+deferredToTell+`)

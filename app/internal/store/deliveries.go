@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// maxLostDeliveries bounds the deliveries that are missing: some 5 MB.
+	// maxLostDeliveries bounds the stored list of missing deliveries: some 5 MB.
 	maxLostDeliveries = 20_000
-	// lostChunk is how many deliveries one transaction notes.
+	// lostChunk is how many deliveries one transaction stores.
 	lostChunk = 500
 )
 
-// NoteLost implements ports.Store. Each chunk may be noted again: the mark moves with
-// the last.
+// NoteLost implements ports.Store. After a failure all chunks are stored again: the mark
+// moves only after the last one.
 func (s recovery) NoteLost(ctx context.Context, read ports.LogRead) (dropped int64, err error) {
 	fail := func(err error) (int64, error) {
 		return 0, fmt.Errorf("keep what the delivery log shows: %w", err)
@@ -84,7 +84,7 @@ func (s recovery) LostDeliveries(ctx context.Context, now time.Time, limit int) 
 	return all, nil
 }
 
-// LookedFor implements ports.Store. A delivery that came meanwhile is missing no more.
+// LookedFor implements ports.Store. It does nothing if the delivery is no longer missing.
 func (s recovery) LookedFor(ctx context.Context, guid string, next time.Time) error {
 	err := s.db.write(ctx, func(t tx) error {
 		_, err := t.exec(ctx, `UPDATE lost_deliveries SET looks = looks + 1, next_at = ? WHERE guid = ?`, micros(next), guid)

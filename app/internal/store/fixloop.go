@@ -8,8 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
-// encodeLoop is a state of the fix loop as it is stored: nothing for one that has
-// not begun.
+// encodeLoop returns the stored form of a fix loop's state: "" if the loop has not
+// begun.
 func encodeLoop(s fixloop.State) (string, error) {
 	if reflect.ValueOf(s).IsZero() {
 		return "", nil

@@ -39,7 +39,7 @@ func (s retention) Held(ctx context.Context, f ports.Forget) ([]ports.Holding, e
 	return held, nil
 }
 
-// reposOf lists the repositories of an installation that anything is held of.
+// reposOf lists the repositories of an installation that the database has data about.
 func reposOf(ctx context.Context, t tx, installation int64) ([]int64, error) {
 	var repos []int64
 	err := t.each(ctx, func(row scanner) error {
@@ -55,8 +55,8 @@ func reposOf(ctx context.Context, t tx, installation int64) ([]int64, error) {
 	return repos, err
 }
 
-// holding is what is held of one repository. Of an installation that is gone
-// only its own targets count: the repository may have come to another.
+// holding returns what the database holds about one repository. If an installation is
+// gone, only its own targets count: the repository may belong to another one now.
 func holding(ctx context.Context, t tx, repo int64, f ports.Forget) (h ports.Holding, any bool, err error) {
 	h.Repository = ports.Target{Kind: ports.TargetPull, Installation: f.Installation, RepoID: repo}
 	err = t.each(ctx, func(row scanner) error {
@@ -81,8 +81,8 @@ func holding(ctx context.Context, t tx, repo int64, f ports.Forget) (h ports.Hol
 	return h, any, err
 }
 
-// reviewsAtOnce is how many reviews are deleted in one transaction: some
-// milliseconds' work, while nothing else is written on SQLite.
+// reviewsAtOnce is how many reviews are deleted in one transaction. It takes some
+// milliseconds, in which nothing else can write to SQLite.
 const reviewsAtOnce = 20
 
 // ForgetTarget implements ports.Store.
@@ -91,8 +91,8 @@ func (s retention) ForgetTarget(ctx context.Context, l ports.Lease) error {
 }
 
 // ForgetOutdated implements ports.Store. An ask may have come since the target
-// was listed. Its job, should it have begun already, ended at the lease that is
-// held here: another comes as that goes back.
+// was listed. Its job may have ended because the caller holds the lease: then the
+// lease is handed over to a new job.
 func (s retention) ForgetOutdated(ctx context.Context, l ports.Lease, before time.Time) (gone bool, err error) {
 	gone = true
 	err = s.forgetWhile(ctx, l, func(t tx) (bool, error) {
@@ -117,8 +117,8 @@ func (s retention) ForgetOutdated(ctx context.Context, l ports.Lease, before tim
 	return gone && err == nil, err
 }
 
-// rememberRepository keeps where the repository of a target is: the target may be
-// the last that tells.
+// rememberRepository stores the owner and name of a target's repository: the target may
+// be the last row that has them.
 func rememberRepository(ctx context.Context, t tx, key string) error {
 	_, err := t.exec(ctx, `
 		INSERT INTO repositories (repo_id, installation, owner, name) SELECT repo_id, installation, owner, name FROM targets WHERE key = ?
@@ -129,8 +129,8 @@ func rememberRepository(ctx context.Context, t tx, key string) error {
 	return nil
 }
 
-// forgetWhile deletes a target as long as it may go. Its reviews go first, a few
-// at a time.
+// forgetWhile deletes a target, unless mayGo returns false. It deletes the reviews
+// first, a few in each transaction.
 func (s *core) forgetWhile(ctx context.Context, l ports.Lease, mayGo func(tx) (bool, error)) error {
 	for more := true; more; {
 		err := s.db.write(ctx, func(t tx) error {
@@ -163,7 +163,7 @@ func forgetTarget(ctx context.Context, t tx, key string) error {
 	for _, table := range targetTables {
 		query := `DELETE FROM ` + table + ` WHERE target_key = ?`
 		args := []any{key}
-		if table == "writes" { // another may go on with the check
+		if table == "writes" { // another target on this head may still use the check
 			query += ` AND NOT EXISTS (SELECT 1 FROM targets o WHERE o.repo_id = ? AND o.head_sha = writes.head_sha AND o.closed = 0 AND o.key <> ?)`
 			args = append(args, repo, key)
 		}
@@ -191,8 +191,8 @@ func execAll(ctx context.Context, t tx, all []statementArgs) error {
 	return nil
 }
 
-// ForgetRepository implements ports.Store. A target that came meanwhile is of
-// an installation that has the repository now.
+// ForgetRepository implements ports.Store. It deletes nothing if the repository has a
+// target: that one came meanwhile, from an installation that has the repository now.
 func (s retention) ForgetRepository(ctx context.Context, repoID int64) error {
 	err := s.db.write(ctx, func(t tx) error {
 		var has bool
@@ -223,8 +223,8 @@ func (s retention) ForgetRepository(ctx context.Context, repoID int64) error {
 	return nil
 }
 
-// ForgetInstallation implements ports.Store. That it is gone is noted for as
-// long as deliveries are kept.
+// ForgetInstallation implements ports.Store. It notes that the installation is gone, and
+// the note is kept as long as deliveries are.
 func (s retention) ForgetInstallation(ctx context.Context, id int64) error {
 	err := s.db.write(ctx, func(t tx) error {
 		organisation := ports.OrganisationLayer(id, "%")
@@ -236,7 +236,7 @@ func (s retention) ForgetInstallation(ctx context.Context, id int64) error {
 			{`DELETE FROM good_layers WHERE repo_id = 0 AND layer LIKE ?`, []any{organisation}},
 			{`DELETE FROM marks WHERE name = ? OR name LIKE ?`, []any{fmt.Sprintf("sweep/%d", id), fmt.Sprintf("config %d/%%", id)}},
 			{`DELETE FROM refusals WHERE installation = ?`, []any{id}},
-			{`DELETE FROM repositories WHERE installation = ?`, []any{id}}, // of what has come to another
+			{`DELETE FROM repositories WHERE installation = ?`, []any{id}}, // left from repositories that moved to another installation
 			{`UPDATE deliveries SET action = '', installation = 0, repo_id = 0, target_key = '', generation = 0 WHERE installation = ?`, []any{id}},
 			{`DELETE FROM lost_deliveries WHERE installation = ?`, []any{id}},
 		})
@@ -247,8 +247,7 @@ func (s retention) ForgetInstallation(ctx context.Context, id int64) error {
 	return nil
 }
 
-// goneMark names the mark of an installation that is gone. GitHub gives no id
-// twice.
+// goneMark names the mark of an installation that is gone. GitHub never reuses an id.
 func goneMark(id int64) string { return fmt.Sprintf("%s%d", goneMarks, id) }
 
 const goneMarks = "gone installation/"

@@ -8,11 +8,10 @@ import (
 	"sync"
 )
 
-// group commits writes together. A commit costs a sync to disk, so one
-// goroutine writes: it runs what waits, function by function, each within a
-// savepoint, until nothing more does, and commits once. What arrives during
-// the sync shares the next commit. Nothing waits for company: a lone write is
-// committed at once.
+// group commits writes together, since each commit costs a sync to disk. One
+// goroutine runs all waiting functions, each within a savepoint of its own, and
+// commits once. Writes that arrive during the sync share the next commit. A single
+// write does not wait for others: it is committed at once.
 type group struct {
 	first, rest chan *pending // deliveries go before the others
 	closing     chan struct{}
@@ -38,7 +37,8 @@ func newGroup() *group {
 	return &group{first: make(chan *pending), rest: make(chan *pending), closing: make(chan struct{})}
 }
 
-// start commits with commit, which must take from next until that gives nil.
+// start starts the goroutine that writes. commit gets the first write, and must
+// call next for more until next returns nil.
 func (g *group) start(commit func(first *pending, next func() *pending)) {
 	g.wg.Go(func() {
 		for {
@@ -54,7 +54,7 @@ func (g *group) start(commit func(first *pending, next func() *pending)) {
 	})
 }
 
-// next returns a write that waits, or nil.
+// next returns a waiting write, deliveries first, or nil.
 func (g *group) next() *pending {
 	select {
 	case p := <-g.first:
@@ -76,8 +76,8 @@ func (g *group) stop() {
 	g.wg.Wait()
 }
 
-// write hands f to the goroutine that writes. If ctx ends before that takes
-// it, f does not run; once taken it runs to its end.
+// write hands f to the goroutine that writes and waits for the commit. If ctx ends
+// before the goroutine takes f, f does not run. After that, f runs to its end.
 func (g *group) write(ctx context.Context, queue chan<- *pending, f func(tx) error) error {
 	p := &pending{ctx: ctx, do: f, done: make(chan struct{})}
 	select {
@@ -89,13 +89,13 @@ func (g *group) write(ctx context.Context, queue chan<- *pending, f func(tx) err
 	}
 	<-p.done
 	if p.panicked != nil {
-		panic(p.panicked) // in the goroutine that asked, whose guard knows what to do
+		panic(p.panicked) // here the caller's guard can recover it
 	}
 	return p.err
 }
 
-// commitGroup runs writes in one transaction. One that fails is undone alone;
-// if the transaction fails, all of them failed.
+// commitGroup runs writes in one transaction. If one write fails, only that write is
+// rolled back. If the transaction fails, all of them fail.
 func (d *sqliteDB) commitGroup(first *pending, next func() *pending) {
 	var all []*pending
 	err := d.transact(func(t *sqliteTx) error {
@@ -110,19 +110,18 @@ func (d *sqliteDB) commitGroup(first *pending, next func() *pending) {
 		}
 		return nil
 	})
-	if len(all) == 0 { // it could not even begin
+	if len(all) == 0 { // the transaction could not begin
 		all = append(all, first)
 	}
 	for _, p := range all {
 		if err != nil {
-			p.err = err // whatever it came to, it may have seen what is undone now
+			p.err = err // even a write that failed may have read what is rolled back now
 		}
 		close(p.done)
 	}
 }
 
-// run runs the write within a savepoint, so that its failure undoes only what
-// it wrote itself.
+// run runs the write within a savepoint, so that a failure rolls back this write only.
 func (p *pending) run(t *sqliteTx) {
 	if p.err = p.ctx.Err(); p.err != nil {
 		return
@@ -138,7 +137,7 @@ func (p *pending) run(t *sqliteTx) {
 }
 
 // transact runs f in a transaction and wakes the queues that f inserted jobs
-// into. No context may end it midway: SQLite undoes the whole transaction when
+// into. No context may interrupt it: SQLite rolls back the whole transaction if
 // a statement that writes is interrupted.
 func (d *sqliteDB) transact(f func(*sqliteTx) error) error {
 	sqltx, err := d.w.BeginTx(context.Background(), nil)
@@ -163,7 +162,7 @@ func (d *sqliteDB) transact(f func(*sqliteTx) error) error {
 // errBroken says that a transaction can't go on.
 var errBroken = errors.New("transaction broken off")
 
-// savepoint runs f so that its failure undoes only what f wrote. An error that
+// savepoint runs f. If f fails, only what f wrote is rolled back. An error that
 // wraps errBroken says that the whole transaction is lost.
 func (t *sqliteTx) savepoint(f func() error) error {
 	ctx := context.Background()
@@ -172,8 +171,8 @@ func (t *sqliteTx) savepoint(f func() error) error {
 	}
 	ferr := f()
 	if ferr != nil {
-		// SQLite ends the whole transaction itself on errors such as a full
-		// disk; then there is no savepoint to go back to.
+		// SQLite rolls back the whole transaction after errors such as a full
+		// disk. Then the savepoint is gone.
 		if _, err := t.exec(ctx, "ROLLBACK TO item"); err != nil {
 			return fmt.Errorf("%w: go back to a savepoint: %w", errBroken, errors.Join(err, ferr))
 		}
@@ -187,7 +186,7 @@ func (t *sqliteTx) savepoint(f func() error) error {
 // sqliteTx is a tx on *sql.Tx.
 type sqliteTx struct {
 	tx       *sql.Tx
-	jobs     *riverJobs[*sql.Tx] // where it writes
-	whole    bool                // no context ends a statement
-	inserted map[string]bool     // queues that have new jobs
+	jobs     *riverJobs[*sql.Tx] // set for writes
+	whole    bool                // statements ignore the end of their contexts
+	inserted map[string]bool     // queues with new jobs
 }

@@ -15,17 +15,16 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Inspection is what can be told of a database without opening it as a server
-// does.
+// Inspection is the result of Inspect.
 type Inspection struct {
-	// Version is that of our tables, 0 where there are none yet; Newest is the
-	// one that this reviewgate makes of them.
+	// Version is the version of our tables, 0 if there are none yet. Newest is the
+	// version that this reviewgate migrates them to.
 	Version, Newest int64
 }
 
-// Inspect looks at a database, beside the server that may be using it, and
-// changes nothing. A database without tables is no error, nor is a SQLite file
-// that is not there yet in a directory that is.
+// Inspect reads the version of a database's tables and changes nothing. A server may be
+// using the database. It is no error if the database has no tables, or if a SQLite file
+// does not exist yet but its directory does.
 func Inspect(ctx context.Context, rawURL string) (Inspection, error) {
 	scheme, path, _ := strings.Cut(rawURL, "://")
 	dir := postgresTables.dir
@@ -41,7 +40,7 @@ func Inspect(ctx context.Context, rawURL string) (Inspection, error) {
 	return Inspection{Version: version, Newest: newest}, err
 }
 
-// newestVersion is that of the last migration.
+// newestVersion returns the version of the last migration.
 func newestVersion(dir string) (int64, error) {
 	files, err := fs.Glob(migrations, dir+"/*.sql")
 	if err != nil {
@@ -58,7 +57,7 @@ func newestVersion(dir string) (int64, error) {
 	return newest, nil
 }
 
-// versionQuery asks the table that goose keeps.
+// versionQuery reads the version from goose's table.
 const versionQuery = `SELECT coalesce(max(version_id), 0) FROM goose_db_version`
 
 func inspectSQLite(ctx context.Context, path string) (int64, error) {
@@ -88,7 +87,7 @@ func inspectSQLite(ctx context.Context, path string) (int64, error) {
 	return version, nil
 }
 
-// readOnly names a file to the driver that is there, and is only read.
+// readOnly returns the driver's name for an existing file that is only read.
 func readOnly(path string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=ro&_pragma=query_only(1)&_pragma=busy_timeout(5000)"
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// publishQueue is the queue of the kinds that have workers of their own. Publish jobs do,
-// so that a finished review is never kept waiting by those that still run.
+// publishQueue is the queue of the kinds that have workers of their own. Publish jobs
+// have, so that a finished review never waits for running reviews.
 const publishQueue = "publish"
 
 // queues are all queues that jobs are inserted into.
 var queues = []string{river.QueueDefault, publishQueue}
 
-// rules are those of ports.AllJobs, by kind.
+// rules are the rules of ports.AllJobs by kind.
 var rules = func() map[ports.JobKind]ports.JobRules {
 	all := map[ports.JobKind]ports.JobRules{}
 	for _, r := range ports.AllJobs() {
@@ -26,7 +26,7 @@ var rules = func() map[ports.JobKind]ports.JobRules {
 	return all
 }()
 
-// riverArgs are the args of a job of any kind, as River takes and gives them.
+// riverArgs are the args of a job of any kind, in River's form.
 type riverArgs struct {
 	kind ports.JobKind
 	text json.RawMessage
@@ -38,13 +38,14 @@ func (a riverArgs) Kind() string { return string(a.kind) }
 // MarshalJSON implements json.Marshaler. Workers read the args from River's row.
 func (a riverArgs) MarshalJSON() ([]byte, error) { return a.text, nil }
 
-// jobIDs are the args that jobs of several kinds have.
+// jobIDs are the args that jobs of several kinds have in common.
 type jobIDs struct {
-	Key      string `json:"key"`      // of the target that the job is a step of, empty for other kinds
-	Delivery string `json:"delivery"` // GUID, empty for what no delivery asked for, and for targets: see targets.gave_up
+	Key      string `json:"key"`      // the key of the job's target, empty for kinds without one
+	Delivery string `json:"delivery"` // the GUID of the delivery that asked for the job, if any; empty for jobs of targets: see targets.gave_up
 }
 
-// idsOf reads them. Args that can't be read have none: the job fails when it is worked on.
+// idsOf reads the ids from a job's args. It returns none if it can't read the args: then
+// the job fails when it runs.
 func idsOf(j ports.Job) (ids jobIDs) {
 	_ = json.Unmarshal(j.Args, &ids)
 	if !rules[j.Kind].OfTarget {
@@ -53,8 +54,8 @@ func idsOf(j ports.Job) (ids jobIDs) {
 	return ids
 }
 
-// onceAlive makes River insert no job twice while one with equal arguments
-// waits, runs or was put off.
+// onceAlive makes River insert no second job while one with equal arguments
+// waits, runs or is put off.
 var onceAlive = river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
 	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,
 	rivertype.JobStateRunning, rivertype.JobStateScheduled,
@@ -67,7 +68,7 @@ func queueOf(kind ports.JobKind) string {
 	return river.QueueDefault
 }
 
-// insertOptions say how River treats a job.
+// insertOptions returns a job's options for River.
 func insertOptions(j ports.Job) *river.InsertOpts {
 	r := rules[j.Kind]
 	o := &river.InsertOpts{Queue: queueOf(j.Kind), Priority: cmp.Or(j.Priority, r.Priority)}

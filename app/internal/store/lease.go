@@ -10,10 +10,11 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// Acquire implements ports.Store. Owner tells processes apart, for people;
-// the token tells holders apart, so a process can't take its own lease twice. It
-// begins with the time in microseconds, which no count of holders overtakes: a
-// lease that was deleted and is taken anew has a greater one.
+// Acquire implements ports.Store. The owner shows people which process holds a lease.
+// The token is unique for each holder, so a process can't take its own lease twice. The
+// first token is the time in microseconds, and each new holder adds one: no lease has
+// so many holders that its token overtakes the clock. So if a lease is deleted and taken
+// again, its token is greater than before.
 func (s leases) Acquire(ctx context.Context, key, owner string, ttl time.Duration) (ports.Lease, bool, error) {
 	if owner == "" {
 		return ports.Lease{}, false, errors.New("take a lease: it needs an owner")
@@ -22,8 +23,8 @@ func (s leases) Acquire(ctx context.Context, key, owner string, ttl time.Duratio
 	taken := false
 	err := s.db.write(ctx, func(t tx) error {
 		now := s.Now()
-		taken = false // it may have been tried before
-		var died bool // the holder before didn't give it back
+		taken = false // this function may run again
+		var died bool // the last holder didn't release the lease
 		err := t.row(ctx, `SELECT owner <> '' FROM leases WHERE key = ?`+t.lock(), key).Scan(&died)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -51,12 +52,12 @@ func (s leases) Acquire(ctx context.Context, key, owner string, ttl time.Duratio
 	return l, true, nil
 }
 
-// countCrash notes that a holder died while it worked on a target. The target is a
-// suspect from then on: nobody knows which of those at work was to blame.
+// countCrash notes that a holder died while it worked on a target. From then on the
+// target is a suspect: nobody knows which of the running jobs caused the crash.
 const countCrash = `UPDATE targets SET crashes = crashes + CASE WHEN wanted > done THEN 1 ELSE 0 END`
 
-// Renew implements ports.Store. A lease that has expired but that nobody took
-// is prolonged.
+// Renew implements ports.Store. It can also renew an expired lease that nobody else has
+// taken.
 func (s leases) Renew(ctx context.Context, l ports.Lease, ttl time.Duration) error {
 	return s.db.write(ctx, func(t tx) error {
 		n, err := t.exec(ctx, `UPDATE leases SET until = ? WHERE key = ? AND owner = ? AND token = ?`,
@@ -87,8 +88,8 @@ func release(ctx context.Context, t tx, l ports.Lease) (held bool, err error) {
 	return n > 0, nil
 }
 
-// fence returns ErrLeaseLost unless l is held, and keeps it from being taken
-// before the transaction ends.
+// fence returns ErrLeaseLost unless l is held. Nobody else can take the lease before the
+// transaction ends.
 func fence(ctx context.Context, t tx, l ports.Lease) error {
 	var one int
 	err := t.row(ctx, `SELECT 1 FROM leases WHERE key = ? AND owner = ? AND token = ?`+t.lock(), l.Key, l.Owner, l.Token).Scan(&one)

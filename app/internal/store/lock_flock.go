@@ -9,10 +9,9 @@ import (
 	"syscall"
 )
 
-// lockFile keeps other processes from the database for as long as this one
-// lives: the kernel drops the lock with the process, however that ends. The
-// lock is on a file of its own, since to close any descriptor of the database
-// would drop SQLite's locks on it.
+// lockFile keeps other processes away from the database while this one lives. When the
+// process ends in any way, the kernel drops the lock. The lock is on a file of its
+// own: closing any descriptor of the database file would drop SQLite's own locks.
 func lockFile(path string) (unlock func() error, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -26,7 +25,7 @@ func lockFile(path string) (unlock func() error, err error) {
 		}
 		return nil, errors.Join(err, f.Close())
 	}
-	// The lock outlives the close while another process, that is just being
-	// started, still has the descriptor.
+	// Closing alone is not enough: a child process that is just being started may still
+	// have the descriptor.
 	return func() error { return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close()) }, nil
 }

@@ -2,8 +2,8 @@
 
 package store
 
-// lockFile does nothing where there is no flock: there the operator must see
-// to it that one process uses the database.
+// lockFile does nothing on systems without flock. There the operator must make sure
+// that only one process uses the database.
 func lockFile(string) (unlock func() error, err error) {
 	return func() error { return nil }, nil
 }

@@ -14,7 +14,7 @@ func (s tokens) TakeTokens(ctx context.Context, ask ports.TokenAsk) (id int64, o
 	err = s.db.write(ctx, func(t tx) error {
 		id, over = 0, ""
 		key := ask.Target.Key()
-		// The target stays until its row is written.
+		// The lock keeps the target from being deleted before the row is written.
 		var locked string
 		switch err := t.row(ctx, `SELECT key FROM targets WHERE key = ?`+t.lock(), key).Scan(&locked); {
 		case errors.Is(err, sql.ErrNoRows):
@@ -22,8 +22,8 @@ func (s tokens) TakeTokens(ctx context.Context, ask ports.TokenAsk) (id int64, o
 		case err != nil:
 			return fmt.Errorf("lock the target: %w", err)
 		}
-		// Agents ask side by side, in all reviews of a repository and in all processes:
-		// each sees what those before it took.
+		// Agents ask at the same time, in all reviews of a repository and in all
+		// processes. Each must see the tokens that the others took.
 		if err := t.alone(ctx, fmt.Sprint("model_use ", ask.Target.RepoID)); err != nil {
 			return err
 		}

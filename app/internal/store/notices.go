@@ -11,24 +11,23 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// A target's notices are kept in its row: whoever finishes its generation sees
-// those that wait to be said under the same lock. They are a list in JSON, and
-// without any the column is empty.
+// A target's row holds its notices as a list in JSON, or "" if there are none. So Finish
+// sees under the target's lock whether a notice waits.
 
-// saidNotice is a notice that was said.
+// saidNotice is a notice that was posted.
 type saidNotice struct {
 	Text string `json:"text"`
-	Head string `json:"head"` // of the target then
+	Head string `json:"head"` // the target's head at that time
 	At   int64  `json:"at"`   // in microseconds
 }
 
-// stays reports whether the notice still stands in a comment about the head.
+// stays reports whether a comment about the head still shows the notice.
 func (n *saidNotice) stays(head string, now time.Time) bool {
 	return n.Head == head && now.Sub(fromMicros(n.At)) < ports.NoticeStay
 }
 
-// decodeNotices reads those that wait. What is no list is the one notice that
-// was kept before there were several.
+// decodeNotices reads the notices that wait. A text that is not a list is a single
+// notice, in the format of earlier versions.
 func decodeNotices(kept string) []string {
 	if kept == "" {
 		return nil
@@ -40,7 +39,7 @@ func decodeNotices(kept string) []string {
 	return all
 }
 
-// encodeList is a list in JSON, or nothing for an empty one.
+// encodeList encodes a list as JSON, and an empty list as "".
 func encodeList[T any](all []T) (string, error) {
 	if len(all) == 0 {
 		return "", nil
@@ -52,7 +51,7 @@ func encodeList[T any](all []T) (string, error) {
 	return string(kept), nil
 }
 
-// addNotice keeps one more notice, with a job that says it.
+// addNotice stores one more notice, and inserts a job that posts it.
 func (s *core) addNotice(ctx context.Context, t tx, key, notice string) error {
 	var was string
 	if err := t.row(ctx, `SELECT notice FROM targets WHERE key = ?`+t.lock(), key).Scan(&was); err != nil {
@@ -80,8 +79,7 @@ func (s targets) AddNotice(ctx context.Context, key, notice string) error {
 	return s.db.write(ctx, func(t tx) error { return s.addNotice(ctx, t, key, notice) })
 }
 
-// NoticesSaid implements ports.Store. Of a target that was forgotten there are
-// none.
+// NoticesSaid implements ports.Store. It does nothing if the target was deleted.
 func (s targets) NoticesSaid(ctx context.Context, key string, said []string) error {
 	err := s.db.write(ctx, func(t tx) error { return s.noticesSaid(ctx, t, key, said) })
 	if errors.Is(err, ports.ErrNotFound) {
@@ -121,7 +119,7 @@ func (s *core) noticesSaid(ctx context.Context, t tx, key string, said []string)
 	return nil
 }
 
-// readNotices sets the notices of a target from what is kept of them.
+// readNotices sets the notices of a target from its row's columns.
 func (s *core) readNotices(st *ports.TargetState, waits, stood string) error {
 	st.Notices = decodeNotices(waits)
 	var stand []saidNotice

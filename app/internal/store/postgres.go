@@ -27,8 +27,8 @@ type postgresDB struct {
 
 var _ backend = (*postgresDB)(nil)
 
-// openPostgres connects, brings the tables up to date, and enters the process
-// into the list of those at work.
+// openPostgres connects, brings the tables up to date, and adds this process to the
+// table of processes.
 func openPostgres(ctx context.Context, rawURL, process string, timing timing, log *slog.Logger) (_ *postgresDB, err error) {
 	cfg, err := postgresConfig(rawURL)
 	if err != nil {
@@ -56,18 +56,18 @@ func openPostgres(ctx context.Context, rawURL, process string, timing timing, lo
 	return db, err
 }
 
-// read runs f on one snapshot, which never waits for those who write.
+// read runs f on one snapshot. It never waits for writers.
 func (d *postgresDB) read(ctx context.Context, f func(tx) error) error {
 	return d.transact(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
 }
 
-// attempts is how often a transaction is begun that PostgreSQL broke off for
-// another one's sake.
+// attempts is how often write tries a transaction that PostgreSQL aborts because of
+// another one.
 const attempts = 8
 
 // write runs f under READ COMMITTED: the package comment says why that is
-// enough. f may run several times: PostgreSQL breaks off one of several
-// transactions that wait for each other.
+// enough. f may run several times: if transactions wait for each other, PostgreSQL
+// aborts one of them.
 func (d *postgresDB) write(ctx context.Context, f func(tx) error) error {
 	for n := 1; ; n++ {
 		err := d.transact(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, f)
@@ -77,12 +77,12 @@ func (d *postgresDB) write(ctx context.Context, f func(tx) error) error {
 	}
 }
 
-// writeFirst is write: deliveries wait for nobody here.
+// writeFirst is the same as write: PostgreSQL has no queue of writes.
 func (d *postgresDB) writeFirst(ctx context.Context, f func(tx) error) error { return d.write(ctx, f) }
 
-// again reports whether PostgreSQL undid a transaction that may succeed the
-// next time: a serialization failure, a deadlock, or a reference to a text that
-// was deleted as orphaned just then.
+// again reports whether PostgreSQL rolled back a transaction that may succeed the
+// next time: after a serialization failure, a deadlock, or a reference to a text that
+// Prune has just deleted.
 func again(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01" || e.Code == "23503")
@@ -97,15 +97,15 @@ func (d *postgresDB) transact(ctx context.Context, opts pgx.TxOptions, f func(tx
 		return fmt.Errorf("begin a transaction: %w", err)
 	}
 	defer func() {
-		// After a commit it does nothing; if it fails the connection is given up,
-		// which undoes the transaction too.
+		// After a commit this does nothing. If it fails, the pool closes the
+		// connection, which rolls the transaction back too.
 		_ = t.Rollback(context.WithoutCancel(ctx))
 	}()
 	if err := f(&postgresTx{tx: t, jobs: d.jobs}); err != nil {
 		return err
 	}
-	// A commit that is broken off may have come through: the caller would not
-	// know that it holds a lease.
+	// The end of ctx must not interrupt a commit: the commit may succeed all the same,
+	// and the caller would not know that it holds a lease.
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
 	defer cancel()
 	if err := t.Commit(limited); err != nil {
@@ -114,7 +114,7 @@ func (d *postgresDB) transact(ctx context.Context, opts pgx.TxOptions, f func(tx
 	return nil
 }
 
-// commitTimeout bounds how long a commit may take whose caller has gone.
+// commitTimeout bounds how long a commit may take.
 const commitTimeout = 10 * time.Second
 
 func (d *postgresDB) runner(cfg *river.Config) (runner, error) {
@@ -129,12 +129,12 @@ func (d *postgresDB) runner(cfg *river.Config) (runner, error) {
 // lone is false: there may be other processes.
 func (d *postgresDB) lone() bool { return false }
 
-// there is nil: a server that is away shows by itself.
+// there returns nil: if the server is gone, reads and writes fail.
 func (d *postgresDB) there() error { return nil }
 
 func (d *postgresDB) now() time.Time { return d.processes.now() }
 
-// bury takes what processes held that died.
+// bury frees what dead processes held.
 func (d *postgresDB) bury(ctx context.Context) (n int, err error) {
 	names, err := d.processes.dead(ctx)
 	if err != nil {
@@ -152,9 +152,9 @@ func (d *postgresDB) bury(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// buryOne lets go of what a process held: its leases run out at once, and the
-// jobs that ran under it are available. It does nothing if the process was
-// buried meanwhile, or beats again.
+// buryOne frees what a process held: its leases expire at once, and its running jobs
+// become available. It does nothing if another process did so meanwhile, or if the
+// process sends heartbeats again and alive is false.
 func (d *postgresDB) buryOne(ctx context.Context, name string, alive bool) (buried bool, err error) {
 	err = d.write(ctx, func(t tx) error {
 		n, err := t.exec(ctx, `DELETE FROM processes WHERE name = ? AND (until < clock_timestamp() OR ?)`, name, alive)
@@ -189,6 +189,6 @@ func (d *postgresDB) close() error {
 	return err
 }
 
-// closeTimeout bounds how long a process takes to sign off. One that can't is
-// taken for dead soon.
+// closeTimeout bounds how long a process takes to sign off. If it can't, the others soon
+// count it as dead.
 const closeTimeout = 5 * time.Second

@@ -19,18 +19,18 @@ import (
 
 const (
 	// maxConnections is how many connections a process opens at most, unless
-	// the URL says pool_max_conns: one listens, and eight reviews and eight
-	// publish jobs seldom want the others at the same time. A server allows 100
-	// by default, which is enough for six processes.
+	// the URL says pool_max_conns. One connection listens; eight reviews and eight
+	// publish jobs share the others, and seldom need them at the same time. A server
+	// allows 100 by default, which is enough for six processes.
 	maxConnections = 16
-	// leastConnections are one that listens, one that holds a lock while the
-	// tables are prepared, one for that, and one more.
+	// leastConnections counts one connection that listens, one that holds the
+	// migration lock, one that migrates, and one more.
 	leastConnections = 4
 	// connectTimeout bounds each attempt to connect, unless the URL says
 	// connect_timeout.
 	connectTimeout = 10 * time.Second
-	// idleInTransaction is after how long the server ends the transaction of a
-	// process that hangs or whose network is cut: others may wait for its rows.
+	// idleInTransaction is the time after which the server ends an idle transaction,
+	// since others may wait for its rows: its process may hang, or have lost the network.
 	idleInTransaction = 30 * time.Second
 	// oldestServer is the oldest release of PostgreSQL that River and pgx are
 	// tested with.
@@ -68,7 +68,7 @@ func postgresConfig(rawURL string) (*pgxpool.Config, error) {
 	return cfg, nil
 }
 
-// checkServer makes sure that the server is one that the store works with.
+// checkServer returns an error if the store can't work with the server.
 func checkServer(ctx context.Context, pool *pgxpool.Pool) error {
 	var number int
 	var version, encoding string
@@ -93,8 +93,8 @@ func judgeServer(number int, version, encoding string, standby bool) error {
 	return nil
 }
 
-// migrationLock is the advisory lock that keeps processes which start together
-// from migrating at the same time: "reviewga" in ASCII.
+// migrationLock is the number of the advisory lock that processes hold while they
+// migrate, so that only one does so at a time: "reviewga" in ASCII.
 const migrationLock = 0x7265766965776761
 
 // migratePostgres brings our own tables and River's up to date.
@@ -119,8 +119,8 @@ func migratePostgres(ctx context.Context, pool *pgxpool.Pool, jobs *riverJobs[pg
 	return err
 }
 
-// explainPostgres adds where the database is, and what to do about the
-// commoner errors.
+// explainPostgres adds the database's address to an error, and a remedy to the more
+// common errors.
 func explainPostgres(c *pgx.ConnConfig, err error) error {
 	where := fmt.Sprintf("%s on %s", c.Database, net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))))
 	if remedy := remedy(c, err); remedy != "" {

@@ -47,8 +47,8 @@ func (t *postgresTx) lock() string { return " FOR UPDATE" }
 
 func (t *postgresTx) lockFree() string { return " FOR UPDATE SKIP LOCKED" }
 
-// alone takes a lock by the name's hash: two names that share one wait for each
-// other, and no more.
+// alone takes an advisory lock on the name's hash. If two names have the same hash, their
+// transactions wait for each other, which does no harm.
 func (t *postgresTx) alone(ctx context.Context, name string) error {
 	if _, err := t.tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, name); err != nil {
 		return fmt.Errorf("wait for those who are at %s: %w", name, err)
@@ -66,10 +66,10 @@ func (t *postgresTx) adoptJobs(context.Context) (int, error) {
 	return 0, fmt.Errorf("adopt all jobs: the database may have other processes")
 }
 
-// queries holds what numbered made of each query.
+// queries caches the results of numbered.
 var queries sync.Map
 
-// numbered puts $1, $2, ... in the place of each ? that is not quoted.
+// numbered replaces each ? that is not quoted by $1, $2, ...
 func numbered(query string) string {
 	if q, ok := queries.Load(query); ok {
 		return q.(string)
@@ -96,8 +96,8 @@ func numbered(query string) string {
 	return b.String()
 }
 
-// valid replaces in texts what PostgreSQL doesn't store, so that no text from
-// outside keeps a delivery from being accepted.
+// valid replaces the characters of texts that PostgreSQL can't store. Otherwise a text
+// from outside could keep a delivery from being accepted.
 func valid(args []any) []any {
 	for i, a := range args {
 		if s, ok := a.(string); ok {
@@ -107,14 +107,13 @@ func valid(args []any) []any {
 	return args
 }
 
-// validText returns s with a replacement character for each NUL and for what
-// is not UTF-8.
+// validText replaces each NUL and all invalid UTF-8 by a replacement character.
 func validText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd")
 }
 
-// withoutNUL replaces each \u0000 in JSON, which PostgreSQL does not store, but not a
-// backslash followed by u0000.
+// withoutNUL replaces each \u0000 in JSON, which PostgreSQL can't store. It leaves an
+// escaped backslash followed by u0000 as it is.
 func withoutNUL(data []byte) []byte {
 	const nul, replacement = `\u0000`, `\ufffd`
 	for i := 0; i+len(nul) <= len(data); i++ {

@@ -11,31 +11,31 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// timing is how soon a dead process is told from a live one.
+// timing decides how soon a process counts as dead.
 type timing struct {
-	beat   time.Duration // how often a process says that it lives
-	ttl    time.Duration // after how long without a beat it counts as dead
-	settle time.Duration // how long a process must have beaten without a gap before it judges others
+	beat   time.Duration // the time between two heartbeats of a process
+	ttl    time.Duration // the time without a heartbeat after which a process counts as dead
+	settle time.Duration // how long a process must send heartbeats without a gap before it judges others
 }
 
-// deadAfter is after how long without a beat a process counts as dead. It is a text
-// for the linker's flag -X: trials that kill the whole program wait for it, and are
-// linked with less.
+// deadAfter is the time without a heartbeat after which a process counts as dead. It is a
+// string so that the linker's flag -X can set it: tests that kill the whole program wait
+// that long, and are linked with a shorter time.
 var deadAfter = "10s"
 
-// defaultTiming has what a killed process held taken up within 10 s and one
-// round of Rescue. A process is not taken for dead because the database was
-// away: once that is back, each beats again before any may judge.
+// defaultTiming lets others take over from a killed process within 10 s and one
+// round of Rescue. If the database was unreachable for a while, no process counts as dead
+// for that: all send heartbeats again before any of them may judge others.
 var defaultTiming = func() timing {
 	ttl, err := time.ParseDuration(deadAfter)
 	if err != nil {
-		panic(err) // it was linked so
+		panic(err) // the linker set a wrong value
 	}
 	return timing{beat: ttl / 5, ttl: ttl, settle: ttl * 3 / 5}
 }()
 
-// processes is this process's place in the list of those at work. All times
-// in that list are by the database's clock.
+// processes is this process's row in the table of processes. All times in that table
+// are by the database's clock.
 type processes struct {
 	timing
 	pool   *pgxpool.Pool
@@ -50,7 +50,7 @@ type processes struct {
 	stop func()
 }
 
-// startProcess enters the process into the list and keeps it there.
+// startProcess adds the process to the table and keeps sending its heartbeats.
 func startProcess(ctx context.Context, pool *pgxpool.Pool, name string, timing timing, log *slog.Logger) (*processes, error) {
 	p := &processes{timing: timing, pool: pool, name: name, log: log}
 	if err := p.beatOnce(ctx); err != nil {
@@ -72,8 +72,8 @@ func (p *processes) beatOn(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		// A beat that is under way is waited for: the server could do it after the
-		// process has left the list.
+		// The end of ctx does not interrupt a heartbeat: otherwise the server might
+		// process it after close has deleted the row.
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.ttl/2)
 		if err := p.beatOnce(limited); err != nil && ctx.Err() == nil {
 			p.log.WarnContext(ctx, "other processes may take this one for dead", "err", err)
@@ -102,15 +102,15 @@ func (p *processes) beatOnce(ctx context.Context) error {
 	return nil
 }
 
-// gap is how far apart two beats may be for none to be missing between them.
+// gap is the longest time between two heartbeats that counts as no gap.
 func (p *processes) gap() time.Duration { return 2 * p.beat }
 
 // now is the time by the database's clock, so that processes on machines whose
 // clocks differ agree on when a lease expires.
 func (p *processes) now() time.Time { return time.Now().Add(time.Duration(p.offset.Load())) }
 
-// dead lists the other processes whose beats have stopped, once this one's go
-// on without a gap.
+// dead lists the other processes whose heartbeats have stopped. It lists none until this
+// process has sent its own without a gap for timing.settle.
 func (p *processes) dead(ctx context.Context) ([]string, error) {
 	p.mu.Lock()
 	settled := p.last.Sub(p.since) >= p.settle && time.Since(p.last) <= p.gap()

@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// outdated is the condition for targets t that have been done with for long.
+// outdated is the condition for targets t that ended long ago and have no work left.
 const outdated = `(t.closed = 1 AND t.closed_at < ? OR t.kind = ? AND t.job_checked_at < ?) AND t.wanted = t.done AND t.notice = ''
 	AND NOT EXISTS (SELECT 1 FROM writes w WHERE w.target_key = t.key AND w.kind = ? AND w.state <> 'completed'
 		AND NOT EXISTS (SELECT 1 FROM targets o WHERE o.repo_id = t.repo_id AND o.head_sha = w.head_sha AND o.closed = 0 AND o.key <> t.key))`
@@ -18,8 +18,8 @@ func outdatedArgs(before time.Time) []any {
 	return []any{micros(before), string(ports.TargetGroup), micros(before), string(ports.WriteCheck)}
 }
 
-// Outdated implements ports.Store. A merge group whose end was never told has
-// been done with for as long.
+// Outdated implements ports.Store. A merge group whose end GitHub never reported counts
+// as ended too.
 func (s retention) Outdated(ctx context.Context, before time.Time, limit int) (keys []string, err error) {
 	err = s.db.read(ctx, func(t tx) error {
 		keys, err = texts(ctx, t, `SELECT key FROM targets t WHERE `+outdated+` ORDER BY closed_at, key LIMIT ?`, append(outdatedArgs(before), limit)...)
@@ -31,9 +31,9 @@ func (s retention) Outdated(ctx context.Context, before time.Time, limit int) (k
 	return keys, nil
 }
 
-// pruned is a kind of row that gets old. find lists the keys of those that are
-// needed no more, and delete looks again, so that nothing goes that somebody
-// has begun to refer to.
+// pruned describes a kind of row that Prune deletes. find lists the keys of rows that
+// are no longer needed. If other rows can refer to them, delete checks again that none
+// does.
 type pruned struct {
 	what   string
 	find   string
@@ -41,8 +41,8 @@ type pruned struct {
 	batch  int
 }
 
-// Prune implements ports.Store. What is found is read beside the writer; only
-// the batch that is deleted keeps it.
+// Prune implements ports.Store. It looks for old rows in a read transaction. Only the
+// deletion of a batch makes other writes wait.
 func (s retention) Prune(ctx context.Context, reviews, deliveries time.Time) (n int, err error) {
 	for _, p := range []struct {
 		pruned
@@ -94,9 +94,9 @@ func (s *core) pruneOne(ctx context.Context, p pruned, args []any) (int, error) 
 }
 
 var (
-	// oldReviews leaves the newest that was published of each target, which its
-	// check and comment are of, the newest on another head than that one's, which
-	// the next review is compared with, and those that are still to be published.
+	// oldReviews keeps three kinds of reviews of each target: the newest published one,
+	// which its check and comment show; the newest published one on another head, which
+	// the next review is compared with; and those that are still to be published.
 	oldReviews = pruned{
 		what: "old reviews",
 		find: `
@@ -111,8 +111,7 @@ var (
 		delete: `DELETE FROM reviews WHERE id IN %s`,
 		batch:  reviewsAtOnce,
 	}
-	// oldWrites are those on heads that nobody has any more, of targets that are
-	// gone.
+	// oldWrites are writes for targets that are deleted, on heads that no open target has.
 	oldWrites = pruned{
 		what: "old writes",
 		find: `
@@ -136,8 +135,8 @@ var (
 		delete: `DELETE FROM marks WHERE name IN %s`,
 		batch:  200,
 	}
-	// freeLeases are those of heads and sweeps. One that is taken again begins
-	// with a greater token.
+	// freeLeases are the leases that nobody holds and that belong to no target, such as
+	// those of heads and sweeps. If one is taken again, its token is greater than before.
 	freeLeases = pruned{
 		what:   "free leases",
 		find:   `SELECT l.key FROM leases l WHERE l.owner = '' AND NOT EXISTS (SELECT 1 FROM targets t WHERE t.key = l.key)`,
@@ -154,8 +153,8 @@ var (
 			AND NOT EXISTS (SELECT 1 FROM good_layer_files f WHERE f.sha256 = texts.sha256) AND sha256 IN %s`,
 		batch: 50,
 	}
-	// orphanedFiles are found by their content alone: a key is one value, and the
-	// files of another target with the same content go only if nothing refers to them.
+	// orphanedFiles are found by the hash alone, since a key must be one value. If
+	// another target has the same files, delete keeps those that a review refers to.
 	orphanedFiles = pruned{
 		what: "changed files that nothing refers to",
 		find: `

@@ -37,7 +37,7 @@ func (s *core) fenced(ctx context.Context, l ports.Lease, what, query string, ar
 const maxQuarantined = 1000
 
 // Quarantined lists the open targets whose review ended its process and is tried again
-// later, at most maxQuarantined, the one that is tried next first.
+// later. It lists at most maxQuarantined, those with the earliest next try first.
 func (r *Reader) Quarantined(ctx context.Context) (all []ports.Quarantined, err error) {
 	err = r.from.read(ctx, func(t tx) error {
 		return t.each(ctx, func(row scanner) error {

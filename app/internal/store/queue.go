@@ -24,20 +24,20 @@ type QueueOptions struct {
 	// beside them. Default 8: they wait for GitHub most of the time.
 	Workers int
 	// JobTimeout ends a job's context. Default 30 minutes, since models are
-	// slow; a review has limits of its own below that.
+	// slow; a review has shorter limits of its own.
 	JobTimeout time.Duration
 	// FetchCooldown is the least time between two fetches of jobs. Default
-	// 10 ms; River's own 100 ms holds a client to 40 to 80 jobs/s.
+	// 10 ms; River's default of 100 ms limits a client to 40 to 80 jobs/s.
 	FetchCooldown time.Duration
-	// FetchInterval is how often jobs are looked for when nothing has woken
-	// the queue. Default 1 s.
+	// FetchInterval is how often the queue looks for jobs when nothing wakes it.
+	// Default 1 s.
 	FetchInterval time.Duration
-	// RescueInterval is how often stranded targets are looked for. Default 5 s.
+	// RescueInterval is how often the queue looks for stranded targets. Default 5 s.
 	RescueInterval time.Duration
-	// Periodic are jobs that are begun at the start and then again and again.
+	// Periodic are jobs that run at the start and then at an interval.
 	Periodic []Periodic
-	// Begin, if set, is told of each job that is begun. The job runs in the
-	// context that it returns, and end is told how that went.
+	// Begin, if set, is called at the start of each job. The job runs in the
+	// context that Begin returns, and end is called with the job's outcome.
 	Begin func(context.Context, *trail.Trail) (_ context.Context, end func(Outcome))
 }
 
@@ -53,23 +53,22 @@ const (
 	OutcomeStopped  Outcome = "stopped"  // with the queue, to run again after the next start
 )
 
-// Periodic is a job that one of the processes on the database begins each time
-// the interval has passed, whose least is a second. While one is alive no other
-// is inserted.
+// Periodic is a job that runs at an interval, in one of the processes on the database.
+// While such a job is alive no second one is inserted.
 type Periodic struct {
-	Kind  ports.JobKind // with ports.JobRules.Periodic
-	Every time.Duration
+	Kind  ports.JobKind // a kind with ports.JobRules.Periodic
+	Every time.Duration // at least a second
 }
 
 const (
-	// maxRuns is how often a job without a target is begun that ended with its
-	// process or in a panic. Targets count their own: see TargetState.Crashes.
+	// maxRuns is how often a job without a target may run if it panics or its process
+	// dies each time. Targets count for themselves: see TargetState.Crashes.
 	maxRuns = 3
 	// stopGrace is how long Stop waits for jobs that it has cancelled.
 	stopGrace = 10 * time.Second
 )
 
-// Queue works the jobs that the store's methods insert.
+// Queue runs the jobs that the store's methods insert.
 type Queue struct {
 	store  *Store
 	worker ports.Worker
@@ -115,10 +114,11 @@ func NewQueue(s *Store, worker ports.Worker, opts QueueOptions) (*Queue, error) 
 		FetchCooldown:     opts.FetchCooldown,
 		FetchPollInterval: opts.FetchInterval,
 		JobTimeout:        opts.JobTimeout,
-		// Where other processes share the database; a lone one recovers at once.
+		// This matters if other processes share the database: a lone process recovers at
+		// its start.
 		RescueStuckJobsAfter: opts.JobTimeout + 5*time.Minute,
 		RetryPolicy:          panicBackoff{},
-		// What a job comes to stands in our own tables.
+		// Our own tables hold the results of jobs.
 		CompletedJobRetentionPeriod: time.Hour,
 	})
 	if err != nil {
@@ -151,8 +151,9 @@ func setDefault[T comparable](v *T, d T) {
 	}
 }
 
-// Start takes up what a dead process left, where this one is alone, and starts
-// to work. It returns at once; the end of ctx does not stop the queue.
+// Start starts the queue and returns at once. If this process is the only one on the
+// database, Start first takes over the work of a dead process. The end of ctx does not
+// stop the queue.
 func (q *Queue) Start(ctx context.Context) error {
 	n, err := q.store.Recover(ctx)
 	if err != nil {
@@ -191,9 +192,8 @@ func (q *Queue) rescueLoop(ctx context.Context) {
 	}
 }
 
-// Stop fetches no more jobs and waits for those that run. When ctx ends it
-// cancels them, and waits a little longer for them to end; they run again
-// after the next start.
+// Stop fetches no more jobs and waits for the running ones. When ctx ends, Stop
+// cancels them and waits a little longer; they run again after the next start.
 func (q *Queue) Stop(ctx context.Context) error {
 	q.stopRescue()
 	q.rescuing.Wait()
@@ -208,18 +208,18 @@ func (q *Queue) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Depth is how much there is to do, and was done.
+// Depth counts the jobs that wait, run and are done.
 type Depth struct {
 	Available int // jobs that are due, waiting for a worker
 	Running   int // jobs at work
 	Later     int // jobs put off
 	Done      int // jobs completed in the last hour; may lag by 250 ms
-	// Quarantined is how many reviews ended their process and wait.
+	// Quarantined is how many reviews ended their process and wait for another try.
 	Quarantined int
-	Oldest      time.Duration // since the oldest unanswered ask that somebody waits for; 0 if every ask is answered
+	Oldest      time.Duration // age of the oldest unanswered ask that somebody waits for; 0 if every ask is answered
 }
 
-// Depth returns how much there is to do, for metrics.
+// Depth returns the counts for metrics.
 func (q *Queue) Depth(ctx context.Context) (Depth, error) {
 	n, at, quarantined, err := q.store.depth(ctx)
 	if err != nil {
@@ -244,7 +244,7 @@ func (q *Queue) Ready(ctx context.Context) error {
 	if err := q.store.db.there(); err != nil {
 		return err
 	}
-	// A row that changes each time, so that a full disk shows.
+	// The row changes each time: otherwise a full disk would not cause an error.
 	if err := q.store.SetMark(ctx, "ready", time.Now()); err != nil {
 		return fmt.Errorf("write to the database: %w", err)
 	}
@@ -261,7 +261,7 @@ func (w *jobWorker) Work(ctx context.Context, j *river.Job[riverArgs]) error {
 	return w.queue.work(ctx, j.JobRow)
 }
 
-// work does a job, and logs how that went.
+// work runs a job and logs the outcome.
 func (q *Queue) work(ctx context.Context, row *rivertype.JobRow) error {
 	job := ports.Job{Kind: ports.JobKind(row.Kind), Args: row.EncodedArgs, Attempt: row.Attempt + snoozes(row)}
 	ids := idsOf(job)
@@ -275,8 +275,8 @@ func (q *Queue) work(ctx context.Context, row *rivertype.JobRow) error {
 	return err
 }
 
-// attempt does a job once and puts its error in River's terms. line is the
-// beginning of what is to be logged of it.
+// attempt runs a job once and translates its error for River. line is the beginning
+// of the log line.
 func (q *Queue) attempt(ctx context.Context, row *rivertype.JobRow, job ports.Job, ids jobIDs) (_ Outcome, line *zerolog.Event, _ error) {
 	log := &q.store.log
 	if ids.Key == "" && row.Attempt > maxRuns {
@@ -292,7 +292,7 @@ func (q *Queue) attempt(ctx context.Context, row *rivertype.JobRow, job ports.Jo
 	case errors.As(err, &retry):
 		return OutcomePutOff, log.Info().Err(retry.Err).Dur("again_in_ms", retry.After), q.putOff(ctx, ids.Key, retry.After)
 	case errors.As(err, &panicked):
-		// River counts it and tries again after panicBackoff.
+		// River counts the attempt and tries again after panicBackoff.
 		return OutcomePanicked, log.Error().Err(err).Str("stack", string(panicked.stack)), err
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		return OutcomeStopped, log.Info(), err // River keeps the job
@@ -310,8 +310,8 @@ func (q *Queue) putOff(ctx context.Context, key string, after time.Duration) err
 	return river.JobSnooze(after)
 }
 
-// giveUp ends a job for good, which a delivery may have asked for. Where it has a target,
-// that one's state says what is left to do.
+// giveUp ends a job for good. guid is the delivery that asked for the job, or "". If the
+// job has a target, the target's state says what is left to do.
 func (q *Queue) giveUp(ctx context.Context, guid string, err error) error {
 	if guid != "" {
 		if err := q.store.giveUpDelivery(context.WithoutCancel(ctx), guid); err != nil {
@@ -337,8 +337,7 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-// snoozes is how often a job was put off, which River doesn't count as an
-// attempt.
+// snoozes returns how often a job was put off. River doesn't count these as attempts.
 func snoozes(row *rivertype.JobRow) int {
 	var m struct {
 		Snoozes int `json:"snoozes"`
@@ -349,7 +348,7 @@ func snoozes(row *rivertype.JobRow) int {
 	return m.Snoozes
 }
 
-// panicBackoff is when a job that panicked runs again.
+// panicBackoff decides when a job that panicked runs again.
 type panicBackoff struct{}
 
 func (panicBackoff) NextRetry(row *rivertype.JobRow) time.Time {

@@ -12,8 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// Reader reads a database beside the server that may be using it, and changes
-// nothing.
+// Reader reads a database and changes nothing. A server may be using the database.
 type Reader struct {
 	ports.KnownLayers
 	from  snapshots
@@ -24,9 +23,8 @@ func newReader(db backend, close func() error) *Reader {
 	return &Reader{layers{&core{db: db}}, db, close}
 }
 
-// OpenReader opens a database to read. Its tables must be there, and of the
-// version that this reviewgate makes. Close the reader when it is no longer
-// needed.
+// OpenReader opens a database to read. Its tables must have the version of this
+// reviewgate. Close the reader when it is no longer needed.
 func OpenReader(ctx context.Context, rawURL string) (*Reader, error) {
 	if err := CheckTables(ctx, rawURL); err != nil {
 		return nil, err
@@ -37,8 +35,8 @@ func OpenReader(ctx context.Context, rawURL string) (*Reader, error) {
 	return readPostgres(ctx, rawURL)
 }
 
-// CheckTables looks whether a database has the tables that this reviewgate works
-// on.
+// CheckTables returns an error unless the database has the tables of this reviewgate's
+// version.
 func CheckTables(ctx context.Context, rawURL string) error {
 	i, err := Inspect(ctx, rawURL)
 	switch {
@@ -77,5 +75,5 @@ func readPostgres(ctx context.Context, rawURL string) (*Reader, error) {
 	return newReader(db, db.close), nil
 }
 
-// Close lets go of the database.
+// Close closes the database.
 func (r *Reader) Close() error { return r.close() }

@@ -12,16 +12,16 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// quiet is how long a target with work left may show neither lease nor job
-// before Rescue makes sure of its job. Jobs that wait longer than that in a
-// full queue are looked up once in that time.
+// quiet is how long a target with work left may have no lease before Rescue makes sure
+// that its job is alive. If a job waits longer in a full queue, Rescue looks for it once
+// in that time.
 const quiet = time.Minute
 
-// Recover takes over what a dead process left: it frees all leases, makes the
+// Recover takes over the work of a dead process: it frees all leases, makes the
 // jobs that were running available, and makes sure that each target with work
 // left has a job. It returns the number of such targets. Call it before the
-// queue is started. Where other processes may be at work it does nothing: there
-// Rescue takes over from those that died.
+// queue is started. If other processes may use the database, Recover does nothing:
+// then Rescue takes over from dead processes.
 func (s *Store) Recover(ctx context.Context) (n int, err error) {
 	if !s.db.lone() {
 		return 0, nil
@@ -54,9 +54,8 @@ func (s *Store) Recover(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// Rescue makes sure that targets with work left whose holder died, or whose
-// job was lost, have a job. It returns their number. Queue calls it every few
-// seconds.
+// Rescue makes sure that a target with work left has a job, if its holder died or its
+// job was lost. It returns the number of such targets. Queue calls it every few seconds.
 func (s *Store) Rescue(ctx context.Context) (n int, err error) {
 	dead, err := s.db.bury(ctx)
 	if err != nil {
@@ -106,7 +105,7 @@ func (s *core) rescue(ctx context.Context, key string) error {
 		if _, err := t.exec(ctx, countCrash+` WHERE key = ?`, key); err != nil {
 			return fmt.Errorf("count the crash: %w", err)
 		}
-		// The dead holder's job may still be marked as running, so it takes a
+		// The dead holder's job may still be marked as running, so the target needs a
 		// new one.
 		return s.insertTargetJob(ctx, t, key, ports.JobReview)
 	})
@@ -125,8 +124,8 @@ func (s *core) ensureJob(ctx context.Context, t tx, key string) error {
 	return err
 }
 
-// putOff records when a target's job runs again, so that a new ask inserts one
-// that is due at once, and Rescue leaves the target alone until then.
+// putOff records when a target's job runs again. A new ask then inserts a job that is
+// due at once, and Rescue leaves the target alone until that time.
 func (s *core) putOff(ctx context.Context, key string, until time.Time) error {
 	return s.db.write(ctx, func(t tx) error {
 		if _, err := t.exec(ctx, `UPDATE targets SET retry_at = ? WHERE key = ? AND wanted > done AND attempts > 0`, micros(until), key); err != nil {
@@ -136,9 +135,8 @@ func (s *core) putOff(ctx context.Context, key string, until time.Time) error {
 	})
 }
 
-// depth counts the jobs by state, and returns when the oldest unanswered ask that
-// somebody waits for came in, and how many targets are quarantined. The time is zero if
-// every ask is answered.
+// depth counts the jobs by state and the quarantined targets. oldest is the time of the
+// oldest unanswered ask that somebody waits for, and zero if every ask is answered.
 func (s *core) depth(ctx context.Context) (jobs map[rivertype.JobState]int, oldest time.Time, quarantined int, err error) {
 	jobs = map[rivertype.JobState]int{}
 	err = s.db.read(ctx, func(t tx) error {

@@ -18,13 +18,13 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// encoded is a review as its rows hold it. The report is kept apart from what it was
-// made of, which can be large and is seldom read. The changed files are the largest part,
-// and the same in most reviews of one head: those reviews share a row, which is found by
-// its content.
+// encoded is the stored form of a review. The report has a column of its own, apart from
+// its inputs, which can be large and are seldom read. The changed files are the largest
+// part, and most reviews of one head have the same: those reviews share a row, which
+// is found by its hash.
 type encoded struct {
 	report, inputs, record []byte
-	files                  []byte // nil where the change has none
+	files                  []byte // nil if the change has no files
 }
 
 func encode(r ports.StoredReview) (e encoded, err error) {
@@ -61,12 +61,11 @@ func (e encoded) decode(r *ports.StoredReview) error {
 	return unpack(e.record, &r.Record)
 }
 
-// coding bounds how many reviews are encoded or decoded at the same time, each
-// of which takes some milliseconds: half of the processors stay free for
-// deliveries.
+// coding bounds how many reviews are encoded or decoded at the same time. Each takes
+// some milliseconds, and half of the processors stay free for deliveries.
 var coding = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 
-// writers are used again, since a new one takes a megabyte.
+// writers are reused, since a new one takes a megabyte.
 var writers = sync.Pool{New: func() any {
 	z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 	if err != nil {
@@ -109,15 +108,15 @@ func unpackAll(data []byte, read func(*json.Decoder) error) error {
 	return nil
 }
 
-// packInputs encodes what a report was made of, without the changed files.
+// packInputs encodes the inputs of a report, without the changed files.
 func packInputs(r pipeline.Review) ([]byte, error) {
 	r.Report, r.Facts.Files = pipeline.Report{}, nil
 	return pack(r)
 }
 
-// packFiles encodes changed files, each as a value of its own: together they can
-// take more memory as JSON than all else that a review does. It returns nil for no
-// files.
+// packFiles encodes changed files, each as a JSON value of its own: one value for all of
+// them could take more memory than the rest of the review. It returns nil if there are
+// no files.
 func packFiles(files pipeline.List[pipeline.File]) ([]byte, error) {
 	if len(files) == 0 {
 		return nil, nil
@@ -132,8 +131,8 @@ func packFiles(files pipeline.List[pipeline.File]) ([]byte, error) {
 	})
 }
 
-// unpackInputs reads what packInputs wrote, and what was written when the files
-// stood among the inputs or after them.
+// unpackInputs reads what packInputs wrote. It also reads the earlier formats, which
+// held the files among the inputs or after them.
 func unpackInputs(data []byte, r *pipeline.Review) error {
 	return unpackAll(data, func(dec *json.Decoder) error {
 		if err := dec.Decode(r); err != nil {
@@ -213,8 +212,8 @@ func storeFiles(ctx context.Context, t tx, runID, key string, files []byte) erro
 	return err
 }
 
-// readFiles returns a review's changed files as they are stored, or nil where the
-// review has no files or keeps them among its inputs.
+// readFiles returns a review's changed files in their stored form. It returns nil if
+// the review has no files, or has them among its inputs.
 func readFiles(ctx context.Context, t tx, runID string) (files []byte, err error) {
 	err = t.row(ctx, `
 		SELECT f.body FROM review_files r JOIN changed_files f ON f.target_key = r.target_key AND f.sha256 = r.sha256
@@ -225,8 +224,8 @@ func readFiles(ctx context.Context, t tx, runID string) (files []byte, err error
 	return files, err
 }
 
-// UnpublishedReview implements ports.Store. One that is older than a
-// published review is none: it would take that one's place.
+// UnpublishedReview implements ports.Store. It skips reviews that are older than a
+// published one: they would replace a newer result.
 func (s reviews) UnpublishedReview(ctx context.Context, key string) (*ports.StoredReview, error) {
 	return s.findReview(ctx, `target_key = ? AND published_at = 0
 		AND generation > coalesce((SELECT done FROM targets WHERE key = target_key), 0)
@@ -263,7 +262,7 @@ func (s history) ReviewOfHead(ctx context.Context, key, headSHA, baseRef string)
 	return s.findReview(ctx, `target_key = ? AND head_sha = ? AND (? = '' OR base_ref = ?)`, key, headSHA, baseRef, baseRef)
 }
 
-// findReview returns the newest review that a condition holds for, or nil.
+// findReview returns the newest review that meets a condition, or nil.
 func (s *core) findReview(ctx context.Context, where string, args ...any) (*ports.StoredReview, error) {
 	var r ports.StoredReview
 	var e encoded

@@ -18,7 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// riverJobs hides River's type parameter, the kind of transaction.
+// riverJobs inserts jobs into River in transactions of the type TTx.
 type riverJobs[TTx any] struct {
 	driver riverdriver.Driver[TTx]
 	client *river.Client[TTx] // inserts only
@@ -44,9 +44,9 @@ func (r *riverJobs[TTx]) insert(ctx context.Context, t TTx, j ports.Job) (alive 
 	return "", nil
 }
 
-// adopt does at once what River's rescuer and elector do after their timeouts
-// (see internal/maintenance/job_rescuer.go there), for the jobs and the
-// leadership of one process, or of all if it is empty.
+// adopt makes running jobs available and drops the leadership, for one process, or for
+// all if process is "". River's rescuer and elector do the same after their timeouts:
+// see internal/maintenance/job_rescuer.go there.
 func (r *riverJobs[TTx]) adopt(ctx context.Context, t TTx, process string) (n int, err error) {
 	exec := r.driver.UnwrapExecutor(t)
 	leader, err := exec.LeaderGetElectedLeader(ctx, &riverdriver.LeaderGetElectedLeaderParams{})
@@ -86,8 +86,8 @@ func (r *riverJobs[TTx]) adopt(ctx context.Context, t TTx, process string) (n in
 	}
 }
 
-// leadershipTopic is River's notifier.NotificationTopicLeadership: those who
-// listen elect another leader at once.
+// leadershipTopic is River's notifier.NotificationTopicLeadership. The clients that
+// listen to it elect another leader at once.
 const leadershipTopic = "river_leadership"
 
 func rescueParams(rows []*rivertype.JobRow, horizon time.Time) *riverdriver.JobRescueManyParams {
@@ -116,8 +116,8 @@ func (r *riverJobs[TTx]) migrate(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// riverLogger lets River's and goose's warnings and errors through. What River
-// says of each job it says as information; the queue reports it itself.
+// riverLogger passes on River's and goose's warnings and errors. River logs each job at
+// the level of information; the queue logs jobs itself.
 func riverLogger(log zerolog.Logger) *slog.Logger {
 	return slog.New(zerolog.NewSlogHandler(log.With().Str("component", "river").Logger().Level(max(zerolog.WarnLevel, log.GetLevel()))))
 }

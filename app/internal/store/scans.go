@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// maxScanNews bounds the news that are kept while a review is on its way. Of
-	// more it is only known that they came.
+	// maxScanNews bounds the news that a target keeps while a review is on its way. At
+	// this limit SetScans asks for another review in any case.
 	maxScanNews = 50
-	// scanPatience is after how long a job for such news is thought lost.
+	// scanPatience is the time after which a job for such news counts as lost.
 	scanPatience = 10 * time.Minute
 )
 
-// scanTarget is a target as news of others' checks find it.
+// scanTarget is the state of a target that matters for news of other Apps' checks.
 type scanTarget struct {
 	ports.Target
 	reads   ports.ScansRead
@@ -26,9 +26,9 @@ type scanTarget struct {
 	asked   int64
 }
 
-// acceptScans asks for a review of the targets to which the news make a
-// difference. What came while a review is on its way, of which nobody knows what
-// it will have read, is kept for its end.
+// acceptScans asks for a review of the targets that the news concern. If a review
+// is on its way, nobody knows yet what it will read: acceptScans keeps the news until the
+// review ends.
 func (s *core) acceptScans(ctx context.Context, t tx, n ports.ScanNews) (asked bool, err error) {
 	where, args := `repo_id = ? AND head_sha = ? AND closed = 0`, []any{n.RepoID, n.HeadSHA}
 	if n.HeadSHA == "" {

@@ -11,11 +11,11 @@ import (
 
 const (
 	// authorShare and repositoryShare are how many reviews of one author, and of one
-	// repository, wait or run in the order in which they came. Further ones come after
+	// repository, wait or run in the order in which they came. Further reviews wait behind
 	// everybody else's until one of these is done. Nobody waits while workers are idle.
 	authorShare     = 4
 	repositoryShare = 8
-	// maxNext bounds the authors, or repositories, among which the next one is chosen.
+	// maxNext bounds the authors, or repositories, that promote chooses from.
 	maxNext = 50
 )
 
@@ -26,12 +26,12 @@ const (
 	jobOverShare = 2
 )
 
-// inShare is the condition for targets that use up a share. Targets that were put off or
-// are quarantined don't.
+// inShare is the condition for targets that count towards a share. Targets that were put
+// off or are quarantined don't.
 const inShare = `wanted > done AND job_low = 0 AND attempts = 0 AND deaths = 0`
 
 // hasShare reports whether the shares of the author and of the repository have room for
-// one more target. The author 0 is unknown, and has no share to use up.
+// one more target. The author 0 is unknown, and has no limit.
 func hasShare(ctx context.Context, t tx, key string, author, repo int64) (bool, error) {
 	for _, share := range []struct {
 		column string
@@ -53,10 +53,10 @@ func hasShare(ctx context.Context, t tx, key string, author, repo int64) (bool, 
 	return true, nil
 }
 
-// insertJobInTurn inserts a review job in the order of asks if the target's author and
-// repository have not used up their shares, and after all others otherwise. A merge
-// group is always in order: only people with write permission make one, and the merge
-// queue waits for it.
+// insertJobInTurn inserts a review job. The job is in order if the target's author and
+// repository have not used up their shares, and waits behind all others otherwise. A
+// merge group is always in order: only people with write permission make one, and the
+// merge queue waits for it.
 func (s *core) insertJobInTurn(ctx context.Context, t tx, key string, was before) error {
 	var author, repo int64
 	var kind ports.TargetKind
@@ -75,9 +75,9 @@ func (s *core) insertJobInTurn(ctx context.Context, t tx, key string, was before
 	return s.insertLateJob(ctx, t, key, jobOverShare)
 }
 
-// promote gives the place of a target that is done to one that waits for its share: to
-// one in the same repository, of the author who has the fewest in order there, or else to
-// one of the same author.
+// promote gives the place of a finished target to one that waits for its share. It
+// prefers targets of the same repository, by the author with the fewest reviews in order
+// there. If there are none, it takes a target of the same author.
 func (s *core) promote(ctx context.Context, t tx, done string) error {
 	var author, repo int64
 	if err := t.row(ctx, `SELECT author, repo_id FROM targets WHERE key = ?`, done).Scan(&author, &repo); err != nil {
@@ -153,8 +153,9 @@ func nextOfAuthor(ctx context.Context, t tx, author int64) (string, error) {
 	return "", nil
 }
 
-// firstKey returns the target that a query finds, and locks it. It is empty if somebody
-// else holds the lock: two that are done at once must not wait for each other's targets.
+// firstKey returns the target that a query finds, and locks it. It returns "" if another
+// transaction holds the lock: two targets that finish at once must not wait for each
+// other's.
 func firstKey(ctx context.Context, t tx, query string, args ...any) (key string, err error) {
 	err = t.row(ctx, query+t.lockFree(), args...).Scan(&key)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {

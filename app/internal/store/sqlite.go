@@ -24,9 +24,9 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// sqliteDB is a backend on one SQLite file. One connection writes, ours and
-// River's writes in turn, so that they queue in the process instead of polling
-// for the file's lock. Reads and checkpoints go beside it (WAL).
+// sqliteDB is a backend on one SQLite file. Our writes and River's share one
+// connection, so that they queue in the process instead of polling for the file's
+// lock. Reads and checkpoints have their own connections and run at the same time (WAL).
 type sqliteDB struct {
 	path    string
 	file    fs.FileInfo // as it was opened
@@ -49,17 +49,17 @@ const (
 	busyTimeout = 5 * time.Second
 	// readers bounds the connections that read.
 	readers = 4
-	// checkpointInterval is how long the writer must rest before the -wal file
-	// is copied into the database. By default the commit that makes that file
-	// 4 MB long does it.
+	// checkpointInterval is how long the writer must rest before a checkpoint copies
+	// the -wal file into the database. By SQLite's default, the commit that makes the
+	// file 4 MB long makes the checkpoint.
 	checkpointInterval = time.Second
-	// checkpointPages is how long the -wal file may grow, in pages of 4 kB,
-	// before a commit does it all the same: 64 MB.
+	// checkpointPages is the size of the -wal file, in pages of 4 kB, at which a
+	// commit makes the checkpoint after all: 64 MB.
 	checkpointPages = 16384
 )
 
-// openSQLite opens the file, creating it if need be, and brings its tables up
-// to date. File, -wal and -shm are readable by the owner only. If durable, each
+// openSQLite opens the file, creates it if necessary, and brings its tables up
+// to date. Only the owner can read the file, -wal and -shm. If durable, each
 // commit is synced to disk.
 func openSQLite(ctx context.Context, path string, durable, beside bool, log *slog.Logger) (_ *sqliteDB, err error) {
 	path, err = filepath.Abs(path)
@@ -121,9 +121,8 @@ func openSQLite(ctx context.Context, path string, durable, beside bool, log *slo
 	return db, nil
 }
 
-// startCheckpoints copies what was committed into the database file, beside
-// the writer and when it rests: a checkpoint syncs two files, and a commit at
-// the same time may take 10 ms for it.
+// startCheckpoints starts a goroutine that makes checkpoints while the writer rests: a
+// checkpoint syncs two files, and may make a commit at the same time take 10 ms longer.
 func (d *sqliteDB) startCheckpoints(log *slog.Logger) {
 	ctx, cancel := context.WithCancel(context.Background())
 	d.stop = cancel
@@ -150,8 +149,8 @@ func (d *sqliteDB) startCheckpoints(log *slog.Logger) {
 	})
 }
 
-// dsn names the file to the driver. If durable, each commit is synced to disk, so
-// that what was acknowledged outlives a power cut too.
+// dsn returns the driver's name for the file. If durable, each commit is synced to disk,
+// so that acknowledged deliveries survive a power cut.
 func dsn(path string, write, durable bool) string {
 	q := url.Values{}
 	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()))
@@ -171,8 +170,8 @@ func dsn(path string, write, durable bool) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
 }
 
-// checkDirectory says what is wrong with the place of the file before SQLite
-// says "unable to open database file".
+// checkDirectory explains what is wrong with the file's path. SQLite would only say
+// "unable to open database file".
 func checkDirectory(path string) error {
 	dir := filepath.Dir(path)
 	info, err := os.Stat(dir)
@@ -190,8 +189,8 @@ func checkDirectory(path string) error {
 	return nil
 }
 
-// makePrivate makes sure that the file is there and that only its owner reads
-// and writes it. SQLite gives -wal and -shm the mode of the file itself.
+// makePrivate creates the file if necessary, and lets only its owner read and
+// write it. SQLite gives -wal and -shm the same mode as the file.
 func makePrivate(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -208,7 +207,7 @@ func makePrivate(path string) error {
 	return nil
 }
 
-// explain adds the path and what to do about SQLite's commoner errors.
+// explain adds the path to an error, and a remedy to SQLite's more common ones.
 func explain(path string, err error) error {
 	remedy := ""
 	var e *sqlite.Error
@@ -257,8 +256,8 @@ func (d *sqliteDB) runner(cfg *river.Config) (runner, error) {
 	return c, nil
 }
 
-// there finds out whether the file was deleted or replaced: SQLite goes on
-// writing to the one it opened.
+// there returns an error if the file was deleted or replaced: SQLite would keep
+// writing to the file that it opened.
 func (d *sqliteDB) there() error {
 	now, err := os.Stat(d.path)
 	if err == nil && !os.SameFile(now, d.file) {
@@ -319,7 +318,7 @@ func (t *sqliteTx) each(ctx context.Context, f func(scanner) error, query string
 	if err != nil {
 		return err
 	}
-	defer rows.Close() // Err says it
+	defer rows.Close() // Err returns the same error
 	for rows.Next() {
 		if err := f(rows); err != nil {
 			return err
@@ -333,7 +332,7 @@ func (t *sqliteTx) lock() string { return "" }
 
 func (t *sqliteTx) lockFree() string { return "" }
 
-// alone does nothing, for the same reason.
+// alone does nothing: SQLite has one writer at a time.
 func (t *sqliteTx) alone(context.Context, string) error { return nil }
 
 func (t *sqliteTx) insertJob(ctx context.Context, j ports.Job) (rivertype.JobState, error) {

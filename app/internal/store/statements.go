@@ -8,15 +8,15 @@ import (
 	"fmt"
 )
 
-// maxStatements bounds what one connection keeps prepared. The store and River
-// together have about 120 statements, besides those that create the tables.
+// maxStatements bounds the prepared statements that a connection keeps. The store and
+// River together have about 120, besides those that create the tables.
 const maxStatements = 250
 
-// openStatements is sql.Open for SQLite, with connections that keep their statements
-// prepared: to parse one takes about as long as to run it, and River parses the query
-// for its next jobs anew several times a second.
+// openStatements is sql.Open for SQLite, with connections that keep prepared
+// statements: parsing a statement takes about as long as running it, and River would
+// parse its query for the next jobs several times a second.
 func openStatements(dsn string) (*sql.DB, error) {
-	plain, err := sql.Open("sqlite", dsn) // connects to nothing
+	plain, err := sql.Open("sqlite", dsn) // only to get the driver; it opens no connection
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +42,8 @@ func (c connector) Connect(context.Context) (driver.Conn, error) {
 	return &keepingConn{conn, map[string]sqliteStmt{}}, nil
 }
 
-// sqliteConn is what database/sql uses of a connection. It has no QueryContext and no
-// ExecContext, so that database/sql prepares each statement.
+// sqliteConn has the methods that database/sql uses. QueryContext and ExecContext are
+// left out, so that database/sql prepares each statement.
 type sqliteConn interface {
 	driver.Conn
 	driver.ConnPrepareContext
@@ -59,8 +59,8 @@ type sqliteStmt interface {
 	driver.StmtQueryContext
 }
 
-// keepingConn keeps the statements that are not in use. database/sql uses a
-// connection and its statements from one goroutine at a time.
+// keepingConn keeps its prepared statements while they are not in use. It needs no lock:
+// database/sql uses a connection and its statements from one goroutine at a time.
 type keepingConn struct {
 	sqliteConn
 	kept map[string]sqliteStmt
@@ -91,7 +91,7 @@ func (c *keepingConn) Close() error {
 	return errors.Join(append(errs, c.sqliteConn.Close())...)
 }
 
-// keptStmt goes back to its connection when it is closed.
+// keptStmt gives its statement back to the connection when it is closed.
 type keptStmt struct {
 	sqliteStmt
 	conn  *keepingConn
@@ -104,7 +104,7 @@ func (s *keptStmt) Close() error {
 		return s.sqliteStmt.Close()
 	}
 	var err error
-	if len(c.kept) >= maxStatements { // any other makes room: those in use come back
+	if len(c.kept) >= maxStatements { // drop any other; none of them is in use
 		for query, other := range c.kept {
 			delete(c.kept, query)
 			err = other.Close()

@@ -13,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// ErrClosed is returned by what stores something once Close was called.
+// ErrClosed is the error of writes after Close was called.
 var ErrClosed = errors.New("the store is closed")
 
 // Store is ports.Store on a database. It is safe for concurrent use.
@@ -22,9 +22,9 @@ type Store struct {
 	*core
 }
 
-// core is what all roles of the store work with.
+// core is shared by all roles of the store.
 type core struct {
-	// Now is the clock for leases and times that are stored. Tests may set it
+	// Now is the clock for leases and stored times. Tests may set it
 	// before the store is used. River's schedule follows the real clock.
 	Now func() time.Time
 
@@ -77,35 +77,34 @@ func newStore(c *core) *Store {
 	}
 }
 
-// Options are what a store may be given besides its URL.
+// Options are the settings of a store besides its URL.
 type Options struct {
-	// Process names this process among those on the database: the owner of its
-	// leases, so that others can free them when it dies. It is unique for each
-	// start, and has at most 100 bytes. Default: a random name.
+	// Process is the name of this process, unique for each start. It is the owner of
+	// the process's leases, so that other processes can free them when this one dies.
+	// At most 100 bytes. Default: a random name.
 	Process string
 	Log     zerolog.Logger
 	// Beside opens the database for a child of the process that has it open. The parent
-	// holds the lock, brings the tables up to date and checkpoints.
+	// holds the lock, brings the tables up to date and makes the checkpoints.
 	Beside bool
-	// Unsynced leaves out the sync to disk that each commit to SQLite ends with.
-	// What was committed then outlives the process, but not a power cut: for tests
-	// only.
+	// Unsynced leaves out the sync to disk at the end of each commit to SQLite.
+	// Committed data then survives the end of the process, but not a power cut: for
+	// tests only.
 	Unsynced bool
 }
 
-// Open opens the database that rawURL names, creates or updates its tables,
-// and starts to take deliveries. It knows
+// Open opens the database that rawURL names, and creates or updates its tables.
+// It knows
 //
 //	sqlite://FILE      such as sqlite:///var/lib/reviewgate/reviewgate.db,
 //	                   or sqlite://reviewgate.db in the working directory
 //	postgres://...     such as postgres://USER:PASSWORD@HOST:5432/DATABASE;
 //	                   postgresql:// is the same
 //
-// A SQLite file is made readable by its owner only, and one process may have
-// it open. Several may share a PostgreSQL database (14 or newer, no pooler in
-// transaction mode before it); each opens up to 16 connections, or as many as
-// the URL's pool_max_conns says. Close the store when it is no longer needed,
-// after the queue was stopped.
+// Only the owner can read a SQLite file, and only one process may have it open.
+// Several processes may share a PostgreSQL database (14 or newer, without a pooler in
+// transaction mode). Each opens up to 16 connections, or as many as the URL's
+// pool_max_conns says. Stop the queue before you close the store.
 func Open(ctx context.Context, rawURL string, opts Options) (*Store, error) {
 	if opts.Process == "" {
 		opts.Process = rand.Text()
@@ -132,12 +131,11 @@ func openBackend(ctx context.Context, rawURL string, opts Options) (backend, err
 	return nil, fmt.Errorf("database URL: want sqlite://FILE, such as sqlite:///var/lib/reviewgate/reviewgate.db, or postgres://USER:PASSWORD@HOST:5432/DATABASE; got one that starts with %q", scheme)
 }
 
-// Process is the name of this process among those on the database. Leases that
-// are taken under another name outlive it.
+// Process is the name of this process on the database. If the process dies, the other
+// processes free only the leases that it took under this name.
 func (s *Store) Process() string { return s.process }
 
-// Close takes nothing more, waits for what is being stored, and closes the
-// database.
+// Close refuses new writes, waits for those that run, and closes the database.
 func (s *Store) Close() error {
 	if err := s.db.close(); err != nil {
 		return fmt.Errorf("close the database: %w", err)
@@ -147,7 +145,7 @@ func (s *Store) Close() error {
 
 func (s *core) now() int64 { return micros(s.Now()) }
 
-// micros is how times are stored: microseconds since 1970, 0 for none.
+// micros returns the stored form of a time: microseconds since 1970, 0 for the zero time.
 func micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -162,8 +160,8 @@ func fromMicros(n int64) time.Time {
 	return time.UnixMicro(n).UTC()
 }
 
-// CheckURL tells what is wrong with a PostgreSQL URL as far as that shows
-// without a server. Its errors don't repeat the URL, which may hold a password.
+// CheckURL checks a PostgreSQL URL without connecting to the server. Its errors don't
+// repeat the URL, which may hold a password.
 func CheckURL(rawURL string) error {
 	_, err := postgresConfig(rawURL)
 	return err

@@ -12,8 +12,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// AskSweep implements ports.Store. A sweep that runs may have passed what is
-// asked for now, so it doesn't count as one that waits.
+// AskSweep implements ports.Store. A running sweep does not count: it may already have
+// passed the pull requests that matter now.
 func (s recovery) AskSweep(ctx context.Context, sw ports.Sweep) error {
 	return s.db.write(ctx, func(t tx) error {
 		for seq := int64(0); ; seq++ {
@@ -94,8 +94,8 @@ func (s recovery) ScanRepositories(ctx context.Context) (map[int64]bool, error) 
 	return all, nil
 }
 
-// Orphans implements ports.Store. Of a repository's targets it takes the one
-// with the newest such check, whose names are the likeliest to hold still.
+// Orphans implements ports.Store. For each repository it returns the target with the
+// newest orphaned check: its owner and name are most likely still right.
 func (s recovery) Orphans(ctx context.Context) ([]ports.Target, error) {
 	var all []ports.Target
 	seen := map[int64]bool{}
@@ -122,9 +122,8 @@ func (s recovery) Orphans(ctx context.Context) ([]ports.Target, error) {
 	return all, nil
 }
 
-// SetRefused implements ports.Store. The latest time that was ever given
-// holds: of two calls that were refused side by side the one may have been
-// told a shorter wait.
+// SetRefused implements ports.Store. The latest time wins: if GitHub refuses two calls
+// at the same time, it may tell one of them a shorter wait.
 func (s rateLimits) SetRefused(ctx context.Context, installation int64, until time.Time) error {
 	err := s.db.write(ctx, func(t tx) error {
 		if _, err := t.exec(ctx, `DELETE FROM refusals WHERE until <= ?`, s.now()); err != nil {

@@ -1,18 +1,18 @@
 package store
 
-// What the tables hold of targets and repositories, so that it can be deleted.
-// A test holds these lists complete against the schema.
+// These lists say how the rows of each table are deleted with a target or a repository.
+// A test compares them with the schema.
 
-// targetTables have a column target_key, and their rows go with the target.
-// Those of reviews take the rows of review_configs and review_files with them, and
-// come before those of changed_files that these refer to.
+// targetTables have a column target_key. Their rows are deleted with the target.
+// Deleting reviews also deletes their rows in review_configs and review_files. It comes
+// before changed_files, which review_files refers to.
 var targetTables = []string{"reviews", "review_files", "changed_files", "writes", "commands", "verdicts", "hand_decisions", "audit", "model_use", "pushes"}
 
-// repositoryTables have a column repo_id, and their rows go with the repository.
-// Those that refer to others come first.
+// repositoryTables have a column repo_id. Their rows are deleted with the repository.
+// Tables that refer to others come first.
 var repositoryTables = []string{"good_layer_files", "good_layers", "repository_names", "deferred", "repositories"}
 
-// otherTables are dealt with one by one, or hold nothing of a repository.
+// otherTables have statements of their own, or hold no data of a repository.
 var otherTables = map[string]string{
 	"targets":         "ForgetTarget",
 	"leases":          "ForgetTarget, ForgetRepository",

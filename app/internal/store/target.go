@@ -11,13 +11,13 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// raised is what became of a target whose generation was raised.
+// raised is the result of raising a target's generation.
 type raised struct {
 	wanted    int64
 	headMoved bool
 }
 
-// remember stores a target, or what is newer of it.
+// remember stores a target. If the target is known, it updates what the ask knows of it.
 func remember(ctx context.Context, t tx, g ports.Target) error {
 	_, err := insertTarget(ctx, t, g, `DO UPDATE SET
 		installation = excluded.installation, owner = excluded.owner, name = excluded.name,
@@ -38,9 +38,9 @@ func insertTarget(ctx context.Context, t tx, g ports.Target, orElse string) (aff
 	return n, nil
 }
 
-// raise asks for one more generation of a target, with a job if none is about
-// to see it. An ask counts as news that the target is open: where that is old
-// news, the run finds out when it reads the pull request.
+// raise asks for one more generation of a target. It inserts a job unless one is
+// about to see the ask. An ask also marks the target as open. If the target was
+// closed since, the run finds out when it reads the pull request.
 func (s *core) raise(ctx context.Context, t tx, ask ports.ReviewAsk, fresh bool) (raised, error) {
 	key := ask.Target.Key()
 	was, err := s.lockTarget(ctx, t, ask.Target)
@@ -86,20 +86,20 @@ func (s *core) raise(ctx context.Context, t tx, ask ports.ReviewAsk, fresh bool)
 	return r, err
 }
 
-// before is a target as an ask finds it, the zero value if it is new.
+// before is the state of a target before an ask. It is the zero value for a new target.
 type before struct {
 	head    string
-	headAt  int64 // when the head was known
-	covered bool  // an ask is: by a job that is due, or by the holder of the lease
-	pending bool  // something is wanted that is not done
-	gaveUp  bool  // what was wanted last was given up
-	line    int   // where its newest job stands: see jobInOrder
+	headAt  int64 // the time of the event that reported the head
+	covered bool  // a job that is due, or the holder of the lease, will see the ask
+	pending bool  // a wanted generation is not done
+	gaveUp  bool  // the last generation was given up
+	line    int   // the place in line of its newest job: see jobInOrder
 	rerun   string
 }
 
-// rerunWith is how much is done anew, as it is stored, once the ask is made.
-// What is pending is done together with it, and so is what was given up: of that
-// nothing was done anew. Who decides by hand need not wait for it once more.
+// rerunWith returns how much is done anew after the ask, in its stored form.
+// It includes what earlier asks wanted done anew if they are pending or were given
+// up. A decision by hand does not wait again for what was given up.
 func (b before) rerunWith(ask ports.ReviewAsk) (string, error) {
 	asked := ask.Rerun
 	if b.pending || b.gaveUp && !ask.ByHand {
@@ -127,8 +127,8 @@ func decodeRerun(text string) (r ports.Rerun, err error) {
 	return r, nil
 }
 
-// lockTarget returns what is known of a target before an ask. Until the
-// transaction ends nobody else changes it.
+// lockTarget returns the state of a target before an ask, and locks the target
+// until the transaction ends.
 func (s *core) lockTarget(ctx context.Context, t tx, g ports.Target) (b before, err error) {
 	look := func() error {
 		return t.row(ctx, `SELECT head_sha, head_at, wanted > done AND attempts = 0 AND retry_at = 0 AND next_try = 0, wanted > done, gave_up = 1, job_low, rerun FROM targets WHERE key = ?`+t.lock(), g.Key()).
@@ -136,8 +136,8 @@ func (s *core) lockTarget(ctx context.Context, t tx, g ports.Target) (b before, 
 	}
 	err = look()
 	if errors.Is(err, sql.ErrNoRows) {
-		// Of two first asks that come at once the second waits here for the
-		// first, and then has to see it.
+		// If two first asks come at once, the second waits here for the first,
+		// and must then read what the first stored.
 		var inserted int64
 		if inserted, err = insertTarget(ctx, t, g, `DO NOTHING`); err == nil && inserted == 0 {
 			err = look()
@@ -154,8 +154,8 @@ func (s *core) insertTargetJob(ctx context.Context, t tx, key string, kind ports
 	return s.insertJobInLine(ctx, t, key, kind, jobInOrder)
 }
 
-// insertLateJob inserts a review job that lets others go first. The next ask that has no
-// need to wait inserts one that doesn't.
+// insertLateJob inserts a review job that lets others go first. The next ask that need
+// not wait inserts a job in order.
 func (s *core) insertLateJob(ctx context.Context, t tx, key string, line int) error {
 	return s.insertJobInLine(ctx, t, key, ports.JobReview, line)
 }
@@ -171,8 +171,8 @@ func (s *core) insertJobInLine(ctx context.Context, t tx, key string, kind ports
 	return err
 }
 
-// Ask implements ports.Store. What asks may have begun before its installation
-// was gone: nothing of that is stored any more.
+// Ask implements ports.Store. It stores nothing for an installation that is gone:
+// the caller may have begun before that.
 func (s intake) Ask(ctx context.Context, ask ports.ReviewAsk, fresh bool) error {
 	return s.db.write(ctx, func(t tx) error {
 		if gone, err := installationGone(ctx, t, ask.Target.Installation); err != nil || gone {
@@ -197,8 +197,8 @@ func (s intake) Ask(ctx context.Context, ask ports.ReviewAsk, fresh bool) error 
 	})
 }
 
-// askedSince reports whether the target has another generation than the ask
-// knows of. Until the transaction ends it keeps it.
+// askedSince reports whether the target's generation differs from the one that the
+// ask knows. It locks the target until the transaction ends.
 func (s *core) askedSince(ctx context.Context, t tx, ask ports.ReviewAsk) (bool, error) {
 	if _, err := s.lockTarget(ctx, t, ask.Target); err != nil {
 		return false, err
@@ -315,9 +315,10 @@ func (s targets) SetClosed(ctx context.Context, key string, closed bool) error {
 	})
 }
 
-// leave changes a target so that it may leave its head, and asks the others
-// on that head in the same transaction: their common check may have waited
-// for it, or may carry its decision.
+// leave runs a change after which the target may no longer be on its head. If it is
+// not, leave asks for reviews of the other targets on that head in the same
+// transaction: their common check may have waited for this target, or may show its
+// decision.
 func (s *core) leave(ctx context.Context, what, key string, change func(context.Context, tx) error) error {
 	return s.db.write(ctx, func(t tx) error {
 		var repoID int64
@@ -341,9 +342,10 @@ func (s *core) leave(ctx context.Context, what, key string, change func(context.
 }
 
 // askOthers asks for a review of the other open pull requests on a head that
-// the target left. Equal results write nothing, and other work goes first: whoever opens
-// many on one head must not fill the queue. They are locked, so that one which is
-// leaving as well is not asked for with the head it had.
+// the target left. A review with the same result writes nothing to GitHub. Other work
+// goes first, so that a person who opens many pull requests on one head can't fill the
+// queue. The query locks the others: if one of them is leaving the head too, it is not
+// asked for with its old head.
 func (s *core) askOthers(ctx context.Context, t tx, repoID int64, head, key string) error {
 	if head == "" {
 		return nil
@@ -371,7 +373,7 @@ func (s targets) SetOverdue(ctx context.Context, key string, o ports.Overdue) er
 	return s.change(ctx, "note that the generation is overdue", `UPDATE targets SET overdue_generation = ?, overdue_attempts = ? WHERE key = ?`, o.Generation, o.Attempts, key)
 }
 
-// change runs one statement that must find its row.
+// change runs one statement. It returns ErrNotFound if the statement found no row.
 func (s *core) change(ctx context.Context, what, query string, args ...any) error {
 	return s.db.write(ctx, func(t tx) error {
 		if err := must(t.exec(ctx, query, args...)); err != nil {
@@ -396,7 +398,7 @@ func notFound(err error) error {
 	return err
 }
 
-// number is how a bool is stored.
+// number returns the stored form of a bool.
 func number(b bool) int {
 	if b {
 		return 1

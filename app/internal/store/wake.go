@@ -8,13 +8,12 @@ import (
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 )
 
-// River's own way of waking a worker on SQLite is a table of notifications
-// that it writes at each insert and polls every 50 ms. One process has the
-// file to itself here, so a channel does it: nothing is written or polled,
-// and a job starts within a millisecond or two of its commit. Should a wake-up
-// be lost, River's fetch interval finds the job.
+// To wake workers on SQLite, River uses a table of notifications that it writes at
+// each insert and polls every 50 ms. Here only one process uses the file, so a channel
+// is enough: nothing is written or polled, and a job starts within a millisecond or two
+// of its commit. If a wake-up is lost, River finds the job at its next fetch interval.
 
-// wakingDriver is River's SQLite driver with the channel in place of the
+// wakingDriver is River's SQLite driver, but with the channel instead of the
 // table, and with the executor of complete.go.
 type wakingDriver struct {
 	*riversqlite.Driver
@@ -31,8 +30,7 @@ func (d *wakingDriver) GetListener(*riverdriver.GetListenenerParams) riverdriver
 	return d.db.wakeup
 }
 
-// wakeup is a riverdriver.Listener with one thing to tell of each queue: there
-// are new jobs.
+// wakeup is a riverdriver.Listener that reports new jobs in a queue.
 type wakeup struct {
 	reviews, publish chan struct{}
 }
@@ -48,7 +46,7 @@ func (w *wakeup) wake(queue string) {
 	}
 	select {
 	case ch <- struct{}{}:
-	default: // one is waiting to be heard, which is enough
+	default: // one wake-up is waiting already, which is enough
 	}
 }
 
@@ -63,8 +61,8 @@ func (w *wakeup) WaitForNotification(ctx context.Context) (*riverdriver.Notifica
 	}
 }
 
-// insertedInto is what River's PostgreSQL driver would say: topic and payload
-// as in its notifier.NotificationTopicInsert and insertPayload.
+// insertedInto returns the notification that River's PostgreSQL driver would send. Topic
+// and payload are River's notifier.NotificationTopicInsert and insertPayload.
 func insertedInto(queue string) *riverdriver.Notification {
 	return &riverdriver.Notification{Topic: "river_insert", Payload: `{"queue":"` + queue + `"}`}
 }

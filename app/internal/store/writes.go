@@ -23,7 +23,7 @@ func scanWrite(row scanner) (w ports.Write, err error) {
 	return w, err
 }
 
-// outcome is what is known of a write: the values of outcomeColumns.
+// outcome returns a write's values for outcomeColumns.
 func outcome(w *ports.Write) []any {
 	return []any{
 		w.ExternalID, w.RemoteID, string(w.State), w.Digest, w.Conclusion, w.Sending, string(w.Verdict), w.BaseRef,
