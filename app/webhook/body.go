@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Who sends a body is not known before all of it has been read. Without a
-// bound, anyone could fill the memory with connections of 25 MB each.
+// The signature proves the sender only after the whole body has been read. Without a
+// limit, anyone could fill the memory with connections of 25 MB each.
 const (
-	// smallBody is a size that most of GitHub's payloads stay below. Such bodies have a
-	// room of their own, in which a larger one has only its beginning.
+	// smallBody is larger than most of GitHub's payloads. Such bodies have a room of
+	// their own. Of a larger body, only the beginning is in that room.
 	smallBody = 64 << 10
 	// firstBuffer is what a body takes before its first byte arrives.
 	firstBuffer = 16 << 10
@@ -22,7 +22,8 @@ const (
 	// maxReading is what the rest of larger bodies may take together: four of the
 	// largest.
 	maxReading = 4 * MaxBody
-	// maxWait for that leaves half of the 10 s in which GitHub wants an answer.
+	// maxWait is how long a body waits for that memory. It leaves half of the 10 s in
+	// which GitHub wants an answer.
 	maxWait = 5 * time.Second
 )
 
@@ -37,9 +38,9 @@ type body struct {
 	ending       sync.WaitGroup // of endRead, which must not use the response once the handler has returned
 }
 
-// read reads the body, of max bytes at most. The error is errBusy where the body had
-// to wait for too long, errSlow where it was closed to make room, and a
-// *http.MaxBytesError for one that is too large.
+// read reads the body, which may have at most max bytes. The error is errBusy if the body
+// waited too long for memory, errSlow if it was closed to make room, and a
+// *http.MaxBytesError if it is too large.
 func (b *body) read(w http.ResponseWriter, r *http.Request, max int64) error {
 	closing := func() { b.ending.Go(func() { endRead(w, r) }) }
 	b.small, b.large = b.rooms.small.enter(closing), b.rooms.large.enter(closing)
@@ -66,16 +67,16 @@ func (b *body) read(w http.ResponseWriter, r *http.Request, max int64) error {
 	}
 }
 
-// endRead ends a read of the body that is under way: by a deadline where there is a
-// connection, and otherwise by closing the body.
+// endRead interrupts a read of the body. It sets a deadline if there is a connection, and
+// closes the body otherwise.
 func endRead(w http.ResponseWriter, r *http.Request) {
 	if http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) != nil {
 		r.Body.Close()
 	}
 }
 
-// grow makes room for more of the body: twice as much, up to what the request promises.
-// One byte more than that shows the end without growing again.
+// grow doubles the buffer, up to the length that the request promises. One byte more lets
+// read see the end of the body without growing again.
 func (b *body) grow(r *http.Request, max int64) error {
 	have := int64(cap(b.text))
 	want := min(2*have, max+1)
@@ -86,7 +87,7 @@ func (b *body) grow(r *http.Request, max int64) error {
 		want = min(want, r.ContentLength+1)
 	}
 	if want <= have {
-		want = have + 1 // more than was promised, which the server does not let through
+		want = have + 1 // the body is longer than promised; the server rejects that
 	}
 	room, guest := b.rooms.small, b.small
 	if want > smallBody {

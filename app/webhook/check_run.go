@@ -18,8 +18,8 @@ type checkRunEvent struct {
 		} `json:"output"`
 		PullRequests []checkedPull `json:"pull_requests"`
 	} `json:"check_run"`
-	// RequestedAction is the button that was pressed. GitHub shows them to
-	// those with write permission only.
+	// RequestedAction is the button that was pressed. GitHub shows these buttons only
+	// to people with write permission.
 	RequestedAction struct {
 		Identifier string `json:"identifier"`
 	} `json:"requested_action"`
@@ -35,12 +35,12 @@ type checkedPull struct {
 	} `json:"base"`
 }
 
-// maxNumbers bounds the pull requests taken from an event. Those that are
-// left out are found by the head's SHA.
+// maxNumbers bounds the pull requests that are taken from an event. The head's SHA
+// finds the others.
 const maxNumbers = 100
 
-// read takes "Re-run", and the button that asks for the same, on one of
-// our own check runs, and the end of others'.
+// read handles "Re-run" and the button for a review on our own check runs, and the end
+// of other Apps' check runs.
 func (e *checkRunEvent) read(d *ports.Delivery, app int64) error {
 	if e.Action == "completed" && e.CheckRun.App.ID != app {
 		return readScans(d, &e.envelope, ports.ScanNews{
@@ -54,8 +54,8 @@ func (e *checkRunEvent) read(d *ports.Delivery, app int64) error {
 	return e.rerequest(d, "check_run.head_sha", e.CheckRun.HeadSHA, e.CheckRun.PullRequests)
 }
 
-// rerequest asks for whatever has a head to be reviewed again. field is where
-// the head stands.
+// rerequest asks for a new review of every target on a head. field is the payload's
+// field with the head.
 func (e *envelope) rerequest(d *ports.Delivery, field, head string, pulls []checkedPull) error {
 	t, err := e.target()
 	if err = errors.Join(err, matching(field, commitSHA, head)); err != nil {
@@ -68,8 +68,8 @@ func (e *envelope) rerequest(d *ports.Delivery, field, head string, pulls []chec
 	return nil
 }
 
-// numbers are the pull requests into this repository: a check on a fork's
-// commit names those into other repositories too.
+// numbers returns the pull requests into this repository: a check on a fork's
+// commit also names pull requests into other repositories.
 func (e *envelope) numbers(pulls []checkedPull) []int {
 	var numbers []int
 	for _, p := range pulls {

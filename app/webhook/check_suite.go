@@ -13,10 +13,10 @@ type checkSuiteEvent struct {
 	} `json:"check_suite"`
 }
 
-// read takes "Re-run all checks" on our own suite, and the end of other
-// Apps' suites: it comes after the ends of their runs, of which one may be lost.
-// That a suite is requested, as with each push, says nothing that pull_request
-// events don't.
+// read handles "Re-run all checks" on our own suite, and the end of other Apps' suites:
+// that event comes after the ends of their check runs, one of which may be lost. It
+// ignores requested suites, which come with each push: pull_request events report the
+// same.
 func (e *checkSuiteEvent) read(d *ports.Delivery, app int64) error {
 	switch ours := e.CheckSuite.App.ID == app; {
 	case e.Action == "rerequested" && ours:

@@ -6,18 +6,18 @@ import (
 
 const (
 	commandWord = "/review"
-	// maxLine is how many characters GitHub lets a comment have. What is kept of a
-	// command is less: see [review.Command].
+	// maxLine is GitHub's limit for a comment, in characters. A stored command has a
+	// lower limit: see [review.Command].
 	maxLine = 65536
 )
 
 var lineFeeds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// ParseCommand finds the first /review command in a comment's Markdown. It stands at
-// the very start of a line, among the words that readers see as the writer's own: not
-// in code, quotes, tables, links, HTML or an answered mail. The name is "review" for
-// the bare command, else the word after it, as typed; args are the rest of the line.
-// Neither has characters that don't print.
+// ParseCommand finds the first /review command in a comment's Markdown. A command is at
+// the start of a line, in text that readers see as the writer's own words: not in code,
+// quotes, tables, links, HTML or a quoted mail. The name is "review" for the bare
+// command, and otherwise the word after it, as typed. args are the rest of the line.
+// Characters that don't print are removed from both.
 func ParseCommand(markdown string) (name, args string, ok bool) {
 	lines := strings.Split(lineFeeds.Replace(markdown), "\n")
 	var candidates []int

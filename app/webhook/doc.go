@@ -1,12 +1,12 @@
-// Package webhook takes GitHub's webhook deliveries in: it verifies them,
-// reads what they ask for, and hands that on to be stored before it answers.
+// Package webhook receives GitHub's webhook deliveries. It verifies them, reads what
+// they ask for, and has that stored before it answers.
 //
-// A request passes these gates in order, and the first that it fails answers
-// it: method, content type, shape of the signature, size, signature over the
-// raw body, the other headers, and only then the JSON. Each event has its own
-// small structs in a file of its own, with no more fields than are routed by.
+// A request must pass these checks in order: method, content type, form of the
+// signature, size, signature over the raw body, the other headers, and only then the
+// JSON. The first check that fails decides the answer. Each event has small structs in a
+// file of its own, with only the fields that the App uses.
 //
-//	202  accepted, seen before, or nothing to do (recorded all the same)
+//	202  accepted, seen before, or nothing to do (also recorded)
 //	200  ping
 //	400  wrong content type, headers, JSON or fields
 //	401  no signature or a wrong one

@@ -84,11 +84,11 @@ type account struct {
 	Type  string `json:"type"`
 }
 
-// ghost is whom GitHub shows in the place of an account that was deleted, and
-// which payloads may name as null.
+// ghost is the account that GitHub shows instead of a deleted one. In payloads a deleted
+// account may be null.
 const ghost = "ghost"
 
-// author is who opened a pull request.
+// author returns the account that opened a pull request, or ghost for null.
 func (a *account) author() account {
 	if a == nil {
 		return account{Login: ghost}
@@ -106,16 +106,16 @@ func (e *envelope) named() error {
 	return nil
 }
 
-// apply copies what is recorded of every delivery, whether it is routed or
-// not.
+// apply copies the fields that are recorded for every delivery, even if nothing is done
+// for it.
 func (e *envelope) apply(d *ports.Delivery) {
 	d.Action = recordable(e.Action, maxAction)
 	d.Installation = max(e.Installation.ID, 0)
 	d.RepoID = max(e.Repository.ID, 0)
 }
 
-// target starts a target in the payload's repository. It fails if a field
-// that routes is missing or is not what GitHub would send.
+// target returns a target with the payload's repository. It fails if a required field
+// is missing or malformed.
 func (e *envelope) target() (ports.Target, error) {
 	t := ports.Target{
 		Installation: e.Installation.ID,
@@ -131,8 +131,8 @@ func (e *envelope) target() (ports.Target, error) {
 	)
 }
 
-// readOther records an event that nothing is done for. Only its being a JSON
-// object matters: fields may hold what they like.
+// readOther records an event that the App does nothing for. The payload must be a JSON
+// object, but its fields may have any types.
 func readOther(d *ports.Delivery, body []byte) error {
 	var e envelope
 	err := decode(body, &e)
@@ -144,8 +144,7 @@ func readOther(d *ports.Delivery, body []byte) error {
 	return err
 }
 
-// decode reads a payload. Fields that are not asked for are skipped, since
-// GitHub adds some all the time.
+// decode reads a payload. It skips unknown fields, since GitHub often adds new ones.
 func decode(body []byte, into any) error {
 	if b := bytes.TrimLeft(body, " \t\r\n"); len(b) == 0 || b[0] != '{' {
 		return errors.New("the payload is not a JSON object")
@@ -164,7 +163,7 @@ func decode(body []byte, into any) error {
 	return nil
 }
 
-// payloadError says what is wrong with a payload in words for its sender.
+// payloadError tells the sender what is wrong with a payload.
 type payloadError struct {
 	what  string
 	cause error
@@ -204,8 +203,8 @@ func repositoryName(name string) error {
 	return matching("repository.name", repoName, name)
 }
 
-// maxAction bounds an action's name, in characters. That of a
-// repository_dispatch event is its sender's choice.
+// maxAction bounds an action's name, in characters. The sender of a
+// repository_dispatch event chooses its action freely.
 const maxAction = 100
 
 // recordable makes a text safe to log and to store in any database, and cuts

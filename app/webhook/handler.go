@@ -17,17 +17,15 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// MaxBody is GitHub's own limit for a payload: it sends none that is larger.
+// MaxBody is GitHub's own limit for a payload: GitHub sends no larger ones.
 const MaxBody = 25 << 20
 
-// Config is what a handler is made from.
+// Config holds the settings of a handler.
 type Config struct {
-	// Secrets are the webhook's secrets. A delivery signed with any of them
-	// is good, so that a secret can be rotated. At least one is needed, and
-	// none may be empty.
+	// Secrets are the webhook's secrets. A delivery may be signed with any of them,
+	// so that a secret can be rotated. At least one is needed, and none may be empty.
 	Secrets [][]byte
-	// AppID is our GitHub App's id: other apps' check runs are not ours to
-	// run again.
+	// AppID is our GitHub App's id. It tells our check runs from other Apps'.
 	AppID int64
 	// Accept stores the delivery. When it returns without an error, what the
 	// delivery asks for is durable.
@@ -37,25 +35,25 @@ type Config struct {
 	// MaxBody is the largest body in bytes. Default MaxBody.
 	MaxBody int64
 	// MaxReading is how many bytes bodies of more than 64 KB may take together.
-	// Beyond that, those that arrive more slowly than 8 KB/s are closed, and others wait
+	// Beyond that, bodies that arrive more slowly than 8 KB/s are closed, and others wait
 	// and are refused after 5 s. Default 100 MB, and never less than one body of MaxBody.
 	MaxReading int64
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
-	// Observe, if set, is told of each request: what is known of the delivery
-	// (its event's name is "" before the signature has proved it), the target
-	// whose state it changed or "", the outcome in a word, and how long it took.
+	// Observe, if set, is called after each request, with the delivery as far as it is
+	// known, the target whose state it changed or "", the outcome and the duration. The
+	// delivery's event is "" if the signature was not verified.
 	Observe func(ctx context.Context, d ports.Delivery, target, outcome string, took time.Duration)
 }
 
-// Handler takes webhooks in.
+// Handler receives webhook deliveries.
 type Handler struct {
 	Config
 	rooms rooms
 }
 
 // New returns the handler of the webhook's URL. It refuses settings that
-// would let unsigned deliveries in.
+// would accept unsigned deliveries.
 func New(c Config) (*Handler, error) {
 	if err := checkSecrets(c.Secrets); err != nil {
 		return nil, err
@@ -75,8 +73,7 @@ func New(c Config) (*Handler, error) {
 	return &Handler{Config: c, rooms: rooms{small: newRoom(maxSmall), large: newRoom(max(c.MaxReading, c.MaxBody+1))}}, nil
 }
 
-// maxReason bounds what a refusal says, in characters: it may quote the
-// payload.
+// maxReason bounds the text of a refusal, in characters, since it may quote the payload.
 const maxReason = 500
 
 // The outcomes, as counted and logged.
@@ -88,7 +85,7 @@ const (
 	outcomeFailed    = "failed"
 )
 
-// answer is what a request is answered with.
+// answer is the answer to a request.
 type answer struct {
 	status  int
 	outcome string
@@ -128,8 +125,8 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d *ports.Deliver
 	return accepted(*d, acc)
 }
 
-// TakeIn takes in a delivery that GitHub's delivery log holds, as if it had come. Its
-// payload needs no signature: it was read from GitHub.
+// TakeIn accepts a delivery from GitHub's delivery log as if it had arrived. The payload
+// needs no signature: it was read from GitHub.
 func (h *Handler) TakeIn(ctx context.Context, a ports.HookAttempt, payload []byte) error {
 	start := h.Now()
 	d := ports.Delivery{GUID: a.GUID, Event: a.Event, ReceivedAt: start}
@@ -147,13 +144,12 @@ func (h *Handler) TakeIn(ctx context.Context, a ports.HookAttempt, payload []byt
 	return nil
 }
 
-// maxStoring leaves a second of the 10 s in which GitHub wants an answer, and
-// what reading the body took.
+// maxStoring bounds how long storing a delivery may take. It leaves 2 s of the 10 s in
+// which GitHub wants an answer, for reading the body and for the answer.
 const maxStoring = 8 * time.Second
 
-// store hands the delivery on. Where that hangs, since the database does, it
-// counts as failed; should it come through all the same, a redelivery is a
-// duplicate.
+// store has the delivery stored. If the database hangs, the delivery counts as failed
+// after maxStoring. If it is stored later after all, a redelivery is a duplicate.
 func (h *Handler) store(ctx context.Context, d ports.Delivery) (ports.Accepted, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxStoring)
 	defer cancel()
@@ -238,7 +234,7 @@ func tooLarge() *answer {
 }
 
 var (
-	// GitHub sends UUIDs; nothing hangs on that.
+	// GitHub sends UUIDs, but nothing depends on that.
 	deliveryID = regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`)
 	eventName  = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 )
@@ -266,7 +262,7 @@ func (h *Handler) reply(w http.ResponseWriter, a *answer) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(a.status)
-	// The status has been sent: a client that is gone can't be told more.
+	// The status has been sent. If the client is gone, there is nothing left to do.
 	_ = json.NewEncoder(w).Encode(body)
 }
 

@@ -8,17 +8,17 @@ import (
 
 type installationEvent struct {
 	envelope
-	// Removed are the repositories that the App may not see any more.
+	// Removed are the repositories that the App may no longer see.
 	Removed []struct {
 		ID int64 `json:"id"`
 	} `json:"repositories_removed"`
 }
 
-// read takes the news that the App may see again what it could not
-// see before, and that it may not see any more what it could. What happened
-// while it could not came without webhooks, or could not be reviewed. A new
-// installation asks for nothing: pull requests that were open before it wait for
-// their next push. One that is suspended may be unsuspended.
+// read handles events that give the App access to repositories or take it away. After it
+// gets access back, a sweep looks for what happened meanwhile: GitHub sent no webhooks for
+// it, or it could not be reviewed. A new installation asks for nothing: pull requests that
+// were open before wait for their next push. A suspended installation may come back, so
+// nothing is deleted.
 func (e *installationEvent) read(d *ports.Delivery, _ int64) error {
 	switch d.Event + "." + e.Action {
 	case "installation.unsuspend", "installation_repositories.added":
@@ -37,7 +37,7 @@ func (e *installationEvent) read(d *ports.Delivery, _ int64) error {
 
 func (e *installationEvent) readRemoved(d *ports.Delivery) error {
 	if len(e.Removed) == 0 {
-		return nil // none must not read as all
+		return nil // a Forget without repositories means all of them
 	}
 	f := ports.Forget{Installation: e.Installation.ID}
 	for i, r := range e.Removed {

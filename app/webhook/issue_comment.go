@@ -13,11 +13,11 @@ type issueCommentEvent struct {
 		Number int      `json:"number"`
 		State  string   `json:"state"`
 		User   *account `json:"user"`
-		// PullRequest is there if the issue is a pull request.
+		// PullRequest is set if the issue is a pull request.
 		PullRequest *struct{} `json:"pull_request"`
 	} `json:"issue"`
 	Comment said `json:"comment"`
-	// Changes is there if the comment was edited.
+	// Changes is set if the comment was edited.
 	Changes struct {
 		Body struct {
 			From string `json:"from"`
@@ -26,9 +26,8 @@ type issueCommentEvent struct {
 	Sender account `json:"sender"`
 }
 
-// read looks for a slash command and for a review report in a
-// comment on an open pull request by a person: bots, ours among them, say
-// nothing that counts.
+// read looks for a slash command and for a review report in a person's comment on an
+// open pull request. It ignores comments of bots, ours included.
 func (e *issueCommentEvent) read(d *ports.Delivery, _ int64) error {
 	if e.Issue.PullRequest == nil || e.Issue.State == "closed" || e.Comment.User.Type != "User" {
 		return nil
@@ -40,7 +39,7 @@ func (e *issueCommentEvent) read(d *ports.Delivery, _ int64) error {
 	return errors.Join(err, e.readReport(d))
 }
 
-// readReport looks for a review report that came, changed or went.
+// readReport looks for a review report that was posted, edited or deleted.
 func (e *issueCommentEvent) readReport(d *ports.Delivery) error {
 	switch e.Action {
 	case "created", "edited", "deleted":
@@ -58,7 +57,7 @@ func (e *issueCommentEvent) readReport(d *ports.Delivery) error {
 	return nil
 }
 
-// pull is the pull request that was commented on.
+// pull returns the pull request of the comment.
 func (e *issueCommentEvent) pull() (ports.Target, error) {
 	t, err := e.target()
 	t.Kind, t.Number = ports.TargetPull, e.Issue.Number

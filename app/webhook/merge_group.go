@@ -55,8 +55,8 @@ var (
 	queueRef = regexp.MustCompile(`^refs/heads/gh-readonly-queue/.+/pr-([1-9][0-9]{0,8})-(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 )
 
-// queuedPull is the number of the pull request that a merge group's ref
-// names, or 0: the payload has no other word of it.
+// queuedPull returns the number of the pull request in a merge group's ref, or 0. The
+// payload names the pull request nowhere else.
 func queuedPull(ref string) int {
 	m := queueRef.FindStringSubmatch(ref)
 	if m == nil {

@@ -30,7 +30,7 @@ type pullRequestEvent struct {
 	Label  struct {
 		Name string `json:"name"`
 	} `json:"label"`
-	// Changes says what an edit changed: a field is there if it did.
+	// Changes says what an edit changed: a field is set if its value changed.
 	Changes struct {
 		Title json.RawMessage `json:"title"`
 		Body  json.RawMessage `json:"body"`
@@ -44,7 +44,7 @@ type pullRequestEvent struct {
 
 func (e *pullRequestEvent) read(d *ports.Delivery, _ int64) error {
 	reason := e.reason()
-	// Edits and labels of a closed pull request are nothing to review.
+	// Edits and labels of a closed pull request need no review.
 	if e.Action != "closed" && (reason == "" || e.PullRequest.State == "closed") {
 		return nil
 	}
@@ -70,16 +70,16 @@ func (e *pullRequestEvent) read(d *ports.Delivery, _ int64) error {
 	return nil
 }
 
-// typeLabel reports whether the label may be one that a change's type is read
-// from. One that was deleted altogether has no name in the event.
+// typeLabel reports whether the label may decide a change's type. If the label itself was
+// deleted, the event has no name for it.
 func (e *pullRequestEvent) typeLabel() bool {
 	return e.Label.Name == "" || classify.TypedByLabel(e.Label.Name)
 }
 
-// push says who sent the head. It is nil if the event does not tell, or names an app:
-// nobody knows on whose behalf that sent it. Reopening a pull request brings no head,
-// and others may have pushed while it was closed. Giving it another base brings none
-// either, but what the old base held.
+// push returns who sent the head. It is nil if the event does not say so, or names an App:
+// nobody knows for whom the App pushed. Reopening a pull request is no push, and others
+// may have pushed while it was closed. A change of the base is no push either, but it
+// brings in the commits that only the old base had.
 func (e *pullRequestEvent) push(t ports.Target) *ports.Push {
 	if e.Action == "edited" && e.Changes.Base != nil {
 		from, to := e.Changes.Base.Ref.From, e.PullRequest.Base.Ref
@@ -95,7 +95,7 @@ func (e *pullRequestEvent) push(t ports.Target) *ports.Push {
 	return &ports.Push{Target: t, Before: e.before(), Sender: e.Sender.Login, SenderID: e.Sender.ID}
 }
 
-// before is the head that a push replaced. What is malformed matches none.
+// before returns the head that a push replaced, or "" if there is none or it is malformed.
 func (e *pullRequestEvent) before() string {
 	if e.Action != "synchronize" || !commitSHA.MatchString(e.Before) {
 		return ""
@@ -114,7 +114,7 @@ func (e *pullRequestEvent) pull() (ports.Target, error) {
 	)
 }
 
-// reason says in words why the action asks for a review; empty if it doesn't.
+// reason says in words why the action asks for a review. It returns "" if it doesn't.
 func (e *pullRequestEvent) reason() string {
 	switch e.Action {
 	case "opened":
@@ -137,7 +137,7 @@ func (e *pullRequestEvent) reason() string {
 	return ""
 }
 
-// fresh reports whether an earlier answer must not stand while the review runs: it
+// fresh reports whether the earlier result must be replaced while the review runs: it
 // was about another base, or may have been written while the pull request was closed.
 func (e *pullRequestEvent) fresh() bool {
 	return e.Action == "edited" && e.Changes.Base != nil || e.Action == "reopened"

@@ -23,8 +23,8 @@ type reviewEvent struct {
 	Sender  account `json:"sender"`
 }
 
-// read looks for a slash command in the words of a review that was
-// submitted, or in a comment on a line that was made. Edits never command.
+// read looks for a slash command in the text of a submitted review, or in a new comment
+// on a line. It ignores edits.
 func (e *reviewEvent) read(d *ports.Delivery, _ int64) error {
 	if e.PullRequest.State == "closed" {
 		return nil
@@ -41,7 +41,7 @@ func (e *reviewEvent) read(d *ports.Delivery, _ int64) error {
 	return nil
 }
 
-// readOpinion takes in that a person approved a head, or requested changes of it.
+// readOpinion handles the review of a person who approved a head or requested changes.
 func (e *reviewEvent) readOpinion(d *ports.Delivery, author account) error {
 	name := ""
 	switch e.Review.State {

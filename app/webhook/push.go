@@ -18,7 +18,7 @@ type pushEvent struct {
 	Created bool   `json:"created"`
 	Deleted bool   `json:"deleted"`
 	Forced  bool   `json:"forced"`
-	// Commits are those that the push brought, oldest first.
+	// Commits are the pushed commits, oldest first.
 	Commits []struct {
 		ID       string   `json:"id"`
 		Added    []string `json:"added"`
@@ -30,8 +30,8 @@ type pushEvent struct {
 // named implements event. Pushes have no action.
 func (*pushEvent) named() error { return nil }
 
-// read takes the news that config may have changed. Whether the branch is
-// one that carries config is for the use case to say, unless it is no branch.
+// read reports that config may have changed. It ignores tags. The use case decides
+// whether config is read from the branch.
 func (e *pushEvent) read(d *ports.Delivery, _ int64) error {
 	branch, ok := strings.CutPrefix(e.Ref, "refs/heads/")
 	if !ok || e.Deleted || !e.mayTouchConfig() {
@@ -50,18 +50,18 @@ func (e *pushEvent) read(d *ports.Delivery, _ int64) error {
 	return nil
 }
 
-// branchName is a branch without what git puts before it.
+// branchName matches the name of a branch without refs/heads/.
 var branchName = regexp.MustCompile(`^[^\x00-\x20\x7f]{1,1000}$`)
 
-// maxCommits is how many commits GitHub lists: 2048, on older servers 20. A
-// list as long as one of these may have been cut.
+// maxCommits is how many commits GitHub lists at most: 2048, or 20 on older servers. A
+// list with just as many may be incomplete.
 const (
 	maxCommits    = 2048
 	maxCommitsOld = 20
 )
 
-// mayTouchConfig reports whether the push changes config, or can't be seen
-// whole.
+// mayTouchConfig reports whether the push changes config, or the event may not list all
+// of its commits.
 func (e *pushEvent) mayTouchConfig() bool {
 	n := len(e.Commits)
 	if e.Created || e.Forced || n == 0 || n == maxCommitsOld || n >= maxCommits || e.Commits[n-1].ID != e.After {

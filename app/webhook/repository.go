@@ -24,18 +24,18 @@ type repositoryEvent struct {
 	} `json:"changes"`
 }
 
-// was is the repository's owner and name before the event.
+// was returns the repository's owner and name before the event.
 func (e *repositoryEvent) was() (owner, name string) {
 	from := e.Changes.Owner.From
 	return cmp.Or(from.Organization.Login, from.User.Login, e.Repository.Owner.Login), cmp.Or(e.Changes.Repository.Name.From, e.Repository.Name)
 }
 
-// read takes the news that a repository was deleted, or that it has another
-// name or owner. A moved one is found by its id, and its open pull requests are
-// reviewed again, since config goes by names. If the App is not installed at the new
-// owner, the old owner's installation reports that it lost the repository.
+// read handles the event that a repository was deleted, renamed or transferred. A
+// repository with a new name or owner is found by its id. Its open pull requests are
+// reviewed again, since config may depend on the name. If the App is not installed at
+// the new owner, the old owner's installation reports that it lost the repository.
 func (e *repositoryEvent) read(d *ports.Delivery, _ int64) error {
-	if e.Installation.ID == 0 { // a webhook of somebody else's than the App's
+	if e.Installation.ID == 0 { // the event is not from the App's own webhook
 		return nil
 	}
 	switch e.Action {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// room is memory that bodies share while they are read. A body takes it as its bytes
-// arrive, whatever length the request promises. Once it is used up, bodies that arrive
-// more slowly than slowest are closed to make room, and a body that needs more waits.
+// room is memory that bodies share while they are read. A body takes memory as its bytes
+// arrive, not as the request promises. When the memory is used up, a body that needs
+// more waits, and bodies that arrive more slowly than slowest are closed to make room.
 type room struct {
 	limit int64
 
@@ -19,8 +19,8 @@ type room struct {
 	freed  chan struct{} // closed and replaced whenever memory is given back
 }
 
-// slowest is the pace that a body has to keep while others need its memory, in bytes a
-// second. A body may fall behind by the grace, which is more than GitHub's own pauses.
+// slowest is the pace that a body must keep while others need its memory, in bytes per
+// second. A body may fall behind by the grace, which is longer than GitHub's own pauses.
 const (
 	slowest = 8 << 10
 	grace   = 2 * time.Second
@@ -61,7 +61,7 @@ func (r *room) leave(g *guest) {
 	r.drop(g)
 }
 
-// drop takes a body's memory back. Call it with the lock held.
+// drop gives a body's memory back to the room. Call it with the lock held.
 func (r *room) drop(g *guest) {
 	if !r.bodies[g] {
 		return
@@ -73,8 +73,8 @@ func (r *room) drop(g *guest) {
 	r.freed = make(chan struct{})
 }
 
-// came notes that n bytes of a body arrived: each buys the body as much time as it
-// takes at the slowest pace, up to the grace.
+// came notes that n bytes of a body arrived. Each byte gives the body as much time as the
+// byte takes at the slowest pace, up to the grace.
 func (r *room) came(g *guest, n int) {
 	now := time.Now()
 	r.mu.Lock()
@@ -88,8 +88,8 @@ func (r *room) came(g *guest, n int) {
 	}
 }
 
-// take gives a body n more bytes. It waits for maxWait at most, and closes slow bodies
-// meanwhile. The error is errSlow if the body itself was closed, and errBusy otherwise.
+// take gives a body n more bytes. It waits at most maxWait, and closes slow bodies
+// meanwhile. The error is errSlow if this body was closed, and errBusy otherwise.
 func (r *room) take(ctx context.Context, g *guest, n int64) error {
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
@@ -107,8 +107,8 @@ func (r *room) take(ctx context.Context, g *guest, n int64) error {
 	}
 }
 
-// try gives a body n bytes if there is room for them, once the slow ones are closed. It
-// returns nil, or what to wait for.
+// try closes slow bodies if necessary, and gives a body n bytes if there is room for
+// them. It returns nil, or a channel to wait for.
 func (r *room) try(g *guest, n int64) (<-chan struct{}, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

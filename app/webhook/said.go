@@ -7,25 +7,25 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// said is what somebody wrote on a pull request.
+// said is a comment or a review on a pull request.
 type said struct {
 	ID   int64   `json:"id"`
 	Body string  `json:"body"`
 	User account `json:"user"`
-	// CreatedAt is a comment's, SubmittedAt a review's.
+	// CreatedAt is set for comments, SubmittedAt for reviews.
 	CreatedAt   time.Time `json:"created_at"`
 	SubmittedAt time.Time `json:"submitted_at"`
-	// ViaApp is the App that wrote it in the person's name.
+	// ViaApp is the App that wrote the text in the person's name.
 	ViaApp *struct {
 		ID int64 `json:"id"`
 	} `json:"performed_via_github_app"`
 }
 
-// lateAfter is how much later than it was said something comes whose delivery
-// was lost. Below it the server's clock alone counts, for GitHub's may differ.
+// lateAfter is the delay from which a comment counts as late, since its delivery was lost.
+// Up to that, only the server's clock counts, since GitHub's may differ.
 const lateAfter = time.Minute
 
-// came is when it came, or was said if it comes late.
+// came returns when the text arrived, or when it was written if it arrived late.
 func (s *said) came(received time.Time) time.Time {
 	at := s.CreatedAt
 	if at.IsZero() {
@@ -37,16 +37,16 @@ func (s *said) came(received time.Time) time.Time {
 	return at
 }
 
-// byPerson reports whether a person wrote it and sent it. Bots and organisations don't
-// count, nor do Apps that write in a person's name: what they write may come from
-// somebody else.
+// byPerson reports whether a person wrote and sent the text. Bots and organisations don't
+// count, nor do Apps that write in a person's name: their text may come from somebody
+// else.
 func (s *said) byPerson(sender account) bool {
 	return s.ViaApp == nil && sender.Type == "User" && s.User.Type == "User" && sender.Login == s.User.Login
 }
 
-// readCommand looks for a slash command in what was just said. pull is asked for
-// the pull request only where there is one: nothing of other comments is routed
-// by. author is the pull request's.
+// readCommand looks for a slash command in a new comment or review. It calls pull, which
+// returns the pull request, only if there is a command. author is the author of the pull
+// request.
 func readCommand(d *ports.Delivery, place ports.CommentPlace, s said, sender, author account, pull func() (ports.Target, error)) error {
 	if !s.byPerson(sender) {
 		return nil
@@ -58,10 +58,10 @@ func readCommand(d *ports.Delivery, place ports.CommentPlace, s said, sender, au
 	return command(d, place, s, sender, author, pull, name, args)
 }
 
-// command has a delivery bring a command.
+// command adds a command to a delivery.
 func command(d *ports.Delivery, place ports.CommentPlace, s said, sender, author account, pull func() (ports.Target, error), name, args string) error {
 	t, err := pull()
-	// Of issues GitHub tells no head, and what another event tells may be old.
+	// An event about an issue has no head, and the head in other events may be old.
 	t.HeadSHA = ""
 	err = errors.Join(err,
 		positive("the id of what was said", s.ID),

@@ -17,7 +17,7 @@ type eventApp struct {
 // maxCheckName bounds the names of Apps and check runs, in characters.
 const maxCheckName = 255
 
-// readScans takes news of others' checks on a head.
+// readScans handles news of other Apps' checks on a head.
 func readScans(d *ports.Delivery, e *envelope, n ports.ScanNews) error {
 	err := errors.Join(positive("repository.id", e.Repository.ID), matching(d.Event+".head_sha", commitSHA, n.HeadSHA))
 	if err != nil {
@@ -37,12 +37,12 @@ type alertEvent struct {
 	} `json:"alert"`
 }
 
-// alertInstance is where an alert was found.
+// alertInstance is a place where an alert was found.
 type alertInstance struct {
 	Ref string `json:"ref"`
 }
 
-// refs are where the alert has changed.
+// refs returns the refs on which the alert has changed.
 func (e *alertEvent) refs() []string {
 	if e.Ref != "" {
 		return []string{e.Ref}
@@ -57,11 +57,11 @@ func (e *alertEvent) refs() []string {
 	return refs
 }
 
-// pullRef is a ref of a pull request.
+// pullRef matches a ref of a pull request.
 var pullRef = regexp.MustCompile(`^refs/pull/([1-9][0-9]{0,8})/(merge|head)$`)
 
-// read takes news of a code scanning alert of a pull request. What happens
-// to alerts of branches is seen when their pull requests are analysed next.
+// read handles news of a code scanning alert on a pull request. It ignores alerts on
+// branches: the next analysis of a pull request takes them into account.
 func (e *alertEvent) read(d *ports.Delivery, _ int64) error {
 	var of []string
 	for _, ref := range e.refs() {

@@ -22,7 +22,7 @@ var (
 		goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Footnote),
 		goldmark.WithRendererOptions(html.WithUnsafe()),
 	)
-	// blocks reads the blocks of Markdown alone, not what stands in a line.
+	// blocks parses only the blocks of Markdown, not the elements within a line.
 	blocks = goldmark.New(
 		goldmark.WithParser(parser.NewParser(
 			parser.WithBlockParsers(parser.DefaultBlockParsers()...),
@@ -32,19 +32,18 @@ var (
 	)
 )
 
-// maxOpeners is how many characters a block may have that begin an emphasis, a link or
-// a tag. With more of them reading it takes long, for the library compares each with
-// each.
+// maxOpeners is how many characters that begin an emphasis, a link or a tag a block may
+// have. With more, parsing takes long, since the library compares each with each.
 const maxOpeners = 500
 
 // maxCells is how many cells the tables of a comment may have. The library gives each row
-// as many cells as the head has, at some microseconds each, and a few kilobytes of text
-// could come to millions of them.
+// as many cells as the head has, and each takes some microseconds. A few kilobytes of text
+// could make millions of cells.
 const maxCells = 10_000
 
-// cellsIn bounds from above how many cells the tables in the lines have. The line below a
-// table's head has nothing but dashes, colons and pipes, perhaps in a quote or a list, and
-// the table ends at a blank line.
+// cellsIn returns an upper bound for the cells of the tables in the lines. The line below a
+// table's head has only dashes, colons and pipes, perhaps in a quote or a list, and the
+// table ends at a blank line.
 func cellsIn(lines []string) int {
 	rows, cells := 0, 0 // rows are the lines from this one up to the next blank one
 	for _, line := range slices.Backward(lines) {
@@ -58,16 +57,16 @@ func cellsIn(lines []string) int {
 	return cells
 }
 
-// maxDepth is how many quotes, list items and footnotes may stand in one another, and
-// maxWork bounds that times the number of lines: at each line, even an empty one, the
-// library looks at all of them.
+// maxDepth is how deeply quotes, list items and footnotes may be nested. maxWork bounds
+// the depth times the number of lines: at each line, even an empty one, the library looks
+// at all of the nested blocks.
 const (
 	maxDepth = 100
 	maxWork  = 100_000
 )
 
-// nestedTooDeeply reports whether reading the lines takes long, since a line begins or
-// continues many quotes, list items and footnotes.
+// nestedTooDeeply reports whether parsing the lines may take long, since quotes, list items
+// and footnotes are nested too deeply.
 func nestedTooDeeply(lines []string) bool {
 	depth := 1
 	for _, line := range lines {
@@ -76,11 +75,11 @@ func nestedTooDeeply(lines []string) bool {
 	return depth >= maxDepth || depth*len(lines) > maxWork
 }
 
-// opener begins a quote, a list item or a footnote.
+// opener matches the beginning of a quote, a list item or a footnote.
 var opener = regexp.MustCompile(`^(?:>|[-+*](?:[ \t]|$)|[0-9]{1,9}[.)](?:[ \t]|$)|\[\^[^\]\s]+\]:)`)
 
-// depthOf bounds from above how many quotes, list items and footnotes a line is in. Each
-// that began in a line before takes two columns at least.
+// depthOf returns an upper bound for how many quotes, list items and footnotes a line is
+// in. Each one that began in an earlier line takes at least two columns.
 func depthOf(line string) int {
 	openers, columns := 0, 0
 	for line != "" && openers+columns/2 < maxDepth {
@@ -105,10 +104,10 @@ func depthOf(line string) int {
 // filtered are the tags that GitHub shows as text: its dialect's "disallowed raw HTML".
 var filtered = regexp.MustCompile(`(?i)<(/?(?:title|textarea|style|xmp|iframe|noembed|noframes|script|plaintext))\b`)
 
-// firstShown returns the first of the candidates, which are lines in ascending order,
-// that a reader sees as words of the writer, or -1. Each candidate begins with
-// commandWord. In doubt a line is not shown: whoever means a command writes it in a
-// paragraph of its own.
+// firstShown returns the first candidate that a reader sees as the writer's own words, or
+// -1. The candidates are the numbers of lines that begin with commandWord, in ascending
+// order. In doubt a line does not count as shown: a person who means a command can write
+// it in a paragraph of its own.
 func firstShown(lines []string, candidates []int) (first int) {
 	defer func() {
 		if recover() != nil { // anybody may comment, and the libraries are not ours
@@ -124,7 +123,7 @@ func firstShown(lines []string, candidates []int) (first int) {
 		return -1
 	}
 	page := rendered(source)
-	// A mark changes what stands in a link's label, say.
+	// The page differs if a mark changes how Markdown is read, such as a link's label.
 	if !bytes.Equal(mark.ReplaceAll(page, []byte(commandWord)), rendered([]byte(unmarked.Replace(strings.Join(lines, "\n"))))) {
 		return -1
 	}
@@ -141,11 +140,11 @@ func firstShown(lines []string, candidates []int) (first int) {
 	return -1
 }
 
-// maxPage bounds the page of a comment, in bytes. A comment has at most 64 KB, but each
+// maxPage bounds the HTML of a comment, in bytes. A comment has at most 64 KB, but each
 // link to a definition repeats the definition's address.
 const maxPage = 1 << 20
 
-// page takes what a comment is rendered to. It panics where that is too much: the
+// page receives the HTML of a comment. It panics if the HTML is too large, since the
 // renderer goes on after errors.
 type page struct{ text []byte }
 
@@ -157,7 +156,7 @@ func (p *page) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// rendered is the page of a text. It panics where the page is too large.
+// rendered returns the HTML of a text. It panics if the HTML is too large.
 func rendered(source []byte) []byte {
 	var p page
 	if err := gfm.Convert(source, &p); err != nil {
@@ -166,8 +165,8 @@ func rendered(source []byte) []byte {
 	return p.text
 }
 
-// markStart and markEnd stand around the number of a line, in the place of its
-// commandWord. They are letters to Markdown and HTML, and stand nowhere else.
+// A mark replaces the commandWord of a line: it is the line's number between markStart and
+// markEnd. Markdown and HTML treat these two as letters, and they occur nowhere else.
 const (
 	markStart = "\uE000"
 	markEnd   = "\uE001"
@@ -178,7 +177,7 @@ var (
 	mark     = regexp.MustCompile(markStart + `([0-9]+)` + markEnd)
 )
 
-// marked is the text of the lines with a mark in each candidate.
+// marked returns the text of the lines with a mark in each candidate.
 func marked(lines []string, candidates []int) string {
 	lines = slices.Clone(lines)
 	for i := range lines {
@@ -194,23 +193,23 @@ func marked(lines []string, candidates []int) string {
 type ownership byte
 
 const (
-	noWords  ownership = iota // code, HTML, a table, a definition
-	quoted                    // a quote's, or a formula
-	ownWords                  // a paragraph's, a heading's or a list's
+	noWords  ownership = iota // code, HTML, a table or a definition
+	quoted                    // a quote or a formula
+	ownWords                  // a paragraph, a heading or a list
 )
 
 // ownLines says for each line whose words it holds, and whether a block has more than
 // maxOpeners.
 func ownLines(source []byte) (own map[int]ownership, intricate bool) {
 	own = map[int]ownership{}
-	line, at := 0, 0 // where the line before begins: most blocks come in ascending order
+	line, at := 0, 0 // the last line's number and offset: most blocks come in ascending order
 	doc := blocks.Parser().Parse(text.NewReader(source))
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		switch {
 		case !entering || n.Type() == ast.TypeInline:
 			return ast.WalkContinue, nil
 		case n.Kind() == ast.KindCodeBlock || n.Kind() == ast.KindFencedCodeBlock || n.Kind() == ast.KindHTMLBlock:
-			return ast.WalkSkipChildren, nil // nothing in them begins anything
+			return ast.WalkSkipChildren, nil // no other block begins in them
 		}
 		whose := ownerOf(n)
 		openers, dollars := 0, formulas{left: bytes.Count(n.Lines().Value(source), []byte("$"))}
@@ -237,8 +236,7 @@ func ownLines(source []byte) (own map[int]ownership, intricate bool) {
 	return own, intricate
 }
 
-// formulas counts the dollar signs of a block, which begin and end formulas: two of them,
-// or one.
+// formulas counts the dollar signs of a block. One or two of them begin and end a formula.
 type formulas struct{ double, single, left int }
 
 func (f *formulas) read(words []byte) {
@@ -248,8 +246,8 @@ func (f *formulas) read(words []byte) {
 	f.left -= all
 }
 
-// open reports whether what comes next may be in a formula. A single dollar sign without
-// another behind it is money.
+// open reports whether the next text may be in a formula. A single dollar sign that no
+// other follows means money.
 func (f *formulas) open() bool { return f.double%2 == 1 || f.single%2 == 1 && f.left > 0 }
 
 // ownerOf says whose words a block holds.
@@ -267,7 +265,7 @@ func ownerOf(block ast.Node) ownership {
 	return ownWords
 }
 
-// plainElements are those in which the words of a paragraph, a heading or a list stand.
+// plainElements are the elements of paragraphs, headings and lists.
 var plainElements = map[string]bool{
 	"html": true, "body": true, "p": true, "ul": true, "ol": true, "li": true,
 	"h1": true, "h2": true, "h3": true, "h4": true, "h5": true, "h6": true,
@@ -276,17 +274,17 @@ var plainElements = map[string]bool{
 // shownMarks returns the numbers of the marks that a page shows as plain words.
 func shownMarks(page []byte) map[int]bool {
 	shown := map[int]bool{}
-	if bytes.Contains(page, []byte("--!>")) || formatted(page) > maxFormatted { // GitHub may not end a comment there
+	if bytes.Contains(page, []byte("--!>")) || formatted(page) > maxFormatted { // GitHub may not end an HTML comment at --!>
 		return shown
 	}
 	root, err := nethtml.Parse(bytes.NewReader(page))
-	if err != nil { // elements within elements by the hundred
+	if err != nil { // the elements are nested too deeply
 		return shown
 	}
 	for n := range root.Descendants() {
 		switch {
 		case n.Type == nethtml.CommentNode && strings.Contains(n.Data, "--") && strings.Contains(n.Data, "<"):
-			return shown // GitHub may take it for text and tags
+			return shown // GitHub may read the comment as text and tags
 		case n.Type == nethtml.TextNode && isPlain(n):
 			for _, m := range mark.FindAllStringSubmatch(n.Data, -1) {
 				if i, err := strconv.Atoi(m[1]); err == nil {
@@ -298,19 +296,20 @@ func shownMarks(page []byte) map[int]bool {
 	return shown
 }
 
-// formatting are the elements that HTML opens again in each paragraph until they are
-// closed.
+// formatting are the elements that an HTML parser opens again in each paragraph until they
+// are closed.
 var formatting = map[string]bool{
 	"a": true, "b": true, "big": true, "code": true, "em": true, "font": true, "i": true, "nobr": true, "s": true,
 	"small": true, "strike": true, "strong": true, "tt": true, "u": true,
 }
 
-// maxFormatted is how many elements a page may have that are opened again, at some 200
-// bytes each.
+// maxFormatted is how many elements of a page may be opened again. Each takes some 200
+// bytes.
 const maxFormatted = 200_000
 
-// formatted bounds from above how many elements of a page are opened again: each tag and
-// text may open all before it. HTML keeps three that are alike, and one link.
+// formatted returns an upper bound for how many elements of a page are opened again: each
+// tag and each text may open all elements before it. HTML keeps at most three equal
+// elements, and one link.
 func formatted(page []byte) int {
 	alike := map[string]int{}
 	open, all := 0, 0
@@ -337,8 +336,8 @@ func formatted(page []byte) int {
 	}
 }
 
-// isPlain reports whether a text stands in plain elements alone. An attribute, which
-// raw HTML may have, may hide an element.
+// isPlain reports whether a text is only in plain elements. In raw HTML, an attribute may
+// hide an element.
 func isPlain(n *nethtml.Node) bool {
 	for p := range n.Ancestors() {
 		if p.Type == nethtml.ElementNode && (!plainElements[p.Data] || slices.ContainsFunc(p.Attr, isUnusual)) {
@@ -348,26 +347,27 @@ func isPlain(n *nethtml.Node) bool {
 	return true
 }
 
-// isUnusual reports whether an attribute is none that Markdown writes, which are the
-// numbers of lists.
+// isUnusual reports whether Markdown never writes the attribute. It only writes the numbers
+// of lists.
 func isUnusual(a nethtml.Attribute) bool { return a.Key != "start" }
 
 var (
 	answeredMail = regexp.MustCompile(`(?i)^(?:(?:on|am|le|el) .{1,300}(?:wrote|schrieb|écrit|escribió) ?:|.{0,300}\b(?:wrote|schrieb|escribió|scritto|escreveu|kirjoitti|pisze|napisał|napsal) ?:|.{0,300}(?:écrit|schreef|skrev|написал|писал|yazdı|כתב|작성).{0,100}:|.{0,40}\b(?:forwarded message|weitergeleitete nachricht|message transféré|mensaje reenviado|messaggio inoltrato|doorgestuurd bericht|mensagem encaminhada).{0,40}:|-{2,} ?.{0,40}(?:original|origine|forwarded|ursprüngliche|message|nachricht|mensaje).*|(?:from|von|de|da|sent|gesendet|envoyé|enviado) ?: .+)\s*$`)
-	// field is a line of a mail's head in any language, and attribution one that says who
-	// wrote what follows: it ends in a colon, and has a date and a time, or an address.
+	// field matches a line of a mail's header in any language. attribution matches a line
+	// that says who wrote the following text: it ends in a colon, and has a date and a
+	// time, or an address.
 	field       = regexp.MustCompile(`^\s*[*_]{0,2}\p{L}[\p{L} .'-]{0,30}[*_]{0,2} ?[:：][*_]{0,2}\s*\S`)
 	attribution = regexp.MustCompile(`^(?:.{0,300}\b(?:\d{4}|\d{1,2}[./-]\d{1,2}[./-]\d{2})\b.{0,200}\d{1,2}[:.h]\d{2}.{0,300}|.{0,300}\d{1,2}[:.h]\d{2}.{0,200}\b(?:\d{4}|\d{1,2}[./-]\d{1,2}[./-]\d{2})\b.{0,300}|.{0,300}<\S+@\S+>.{0,300})[:：]\s*$`)
 )
 
-// mailRule is a line that Outlook draws above an answered mail.
+// mailRule matches the line that Outlook draws above a quoted mail.
 var mailRule = regexp.MustCompile(`^_{10,}\s*$`)
 
-// mailFields is how many fields in a row are the head of a mail.
+// mailFields is how many fields in a row make the header of a mail.
 const mailFields = 3
 
-// mailFrom returns the first line behind which an answered mail stands, or the number
-// of lines. Code, HTML, quotes and commands say nothing of that.
+// mailFrom returns the number of the line at which a quoted mail begins, or the number of
+// lines. It ignores code, HTML, quotes and commands.
 func mailFrom(lines []string, own map[int]ownership) int {
 	fields := 0
 	for i, line := range lines {

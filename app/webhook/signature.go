@@ -14,7 +14,7 @@ const (
 	signaturePrefix = "sha256="
 )
 
-// checkSecrets refuses what would make a signature worthless: anyone can sign
+// checkSecrets refuses secrets that would make signatures worthless: anyone can sign
 // with an empty secret.
 func checkSecrets(secrets [][]byte) error {
 	if len(secrets) == 0 {
@@ -28,7 +28,7 @@ func checkSecrets(secrets [][]byte) error {
 	return nil
 }
 
-// parseSignature reads the one signature header that a delivery must have.
+// parseSignature reads the signature header. A delivery must have exactly one.
 func parseSignature(values []string) ([]byte, bool) {
 	if len(values) != 1 {
 		return nil, false
@@ -42,8 +42,8 @@ func parseSignature(values []string) ([]byte, bool) {
 }
 
 // signedWithAny reports whether want is the body's HMAC under one of the
-// secrets. Every secret is tried, and each compared in constant time, so that
-// the time taken tells neither how near a guess came nor which secret fits.
+// secrets. It tries every secret and compares in constant time, so that the time
+// reveals neither how close a guess is nor which secret fits.
 func signedWithAny(secrets [][]byte, body, want []byte) bool {
 	good := false
 	for _, s := range secrets {
