@@ -14,13 +14,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
-// maxRootFiles bounds the names at the root; where there are more, none is
-// known.
+// maxRootFiles bounds the names at the root. If there are more, Config returns none.
 const maxRootFiles = 10_000
 
 // Config returns the config in force, and the names of the files at the root of
-// the base. Problems of a layer at the base stand in the config; those of a
-// directory that the user named were Open's error.
+// the base. The config lists the problems of a layer at the base. Open has already
+// returned the problems of a directory that the user named.
 func (s *Source) Config(ctx context.Context) (normalize.ConfigRead, error) {
 	entries, err := s.list(ctx, s.baseSHA)
 	if err != nil {
@@ -61,7 +60,7 @@ func (s *Source) loadConfig(ctx context.Context) (*config.Config, error) {
 	return c, nil
 }
 
-// load lays a layer over those below it. Its problems stand in the config.
+// load merges a layer with those below it. The config lists the layer's problems.
 func (s *Source) load(layer config.Layer) *config.Config {
 	layers := slices.Clip(s.below)
 	if len(layer.Files) > 0 {
@@ -71,9 +70,8 @@ func (s *Source) load(layer config.Layer) *config.Config {
 	return c
 }
 
-// configFiles reads the config files as they are at a commit. What is no file
-// has no text, which the loader reports, as it does what stands in the place of
-// their directory.
+// configFiles reads the config files at a commit. An entry that is not a file has no
+// text. The loader reports such an entry, and a file in the place of the directory.
 func (s *Source) configFiles(ctx context.Context, commit string) ([]config.File, error) {
 	entries, err := s.list(ctx, commit, config.RepositoryDir, config.RepositoryDir+"/")
 	if err != nil {
@@ -91,7 +89,7 @@ func (s *Source) configFiles(ctx context.Context, commit string) ([]config.File,
 			continue
 		}
 		f := config.File{Path: e.path, BlobSHA: e.sha}
-		if name := path.Base(e.path); e.kind == "blob" && config.IsFile(name) { // of others the name is what is wrong
+		if name := path.Base(e.path); e.kind == "blob" && config.IsFile(name) { // the loader refuses the others by their names
 			if f.Text, err = s.blob(ctx, f.BlobSHA, config.MaxBytes(name)); err != nil {
 				return nil, err
 			}
@@ -101,7 +99,7 @@ func (s *Source) configFiles(ctx context.Context, commit string) ([]config.File,
 	return files, nil
 }
 
-// ofLayer picks the paths of the repository's layer.
+// ofLayer returns the paths of the repository's layer.
 func ofLayer(paths []string) []string {
 	var picked, names []string
 	for _, p := range paths {
@@ -118,7 +116,7 @@ func ofLayer(paths []string) []string {
 	return picked
 }
 
-// rootFiles picks the names of the files at the root, or nil where they are too many.
+// rootFiles returns the names of the files at the root, or nil if there are too many.
 func rootFiles(entries []treeEntry) []string {
 	var names []string
 	for _, e := range entries {
@@ -135,8 +133,8 @@ func rootFiles(entries []treeEntry) []string {
 // treeEntry is an entry of a directory at a commit.
 type treeEntry struct{ kind, sha, path string }
 
-// list lists what the paths name at a commit, by default the root. A path that
-// ends with a slash names what is in a directory.
+// list lists the entries of the paths at a commit, by default those of the root. A path
+// that ends with a slash stands for the content of a directory.
 func (s *Source) list(ctx context.Context, commit string, paths ...string) ([]treeEntry, error) {
 	out, err := s.git.output(ctx, append([]string{"ls-tree", "-z", "--full-tree", commit}, paths...)...)
 	if err != nil {
@@ -164,8 +162,8 @@ func (s *Source) blob(ctx context.Context, sha string, most int64) (text []byte,
 	return text, err
 }
 
-// loadDirectory loads a directory that the user named. It must hold config,
-// and what it holds must be right.
+// loadDirectory loads a directory that the user named. It must have config files, and
+// they must be valid.
 func (s *Source) loadDirectory() (*config.Config, error) {
 	dir := s.configDir
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -187,8 +185,8 @@ func (s *Source) loadDirectory() (*config.Config, error) {
 	return c, nil
 }
 
-// valid lists what is wrong with layers. what says which they are, with the
-// verb.
+// valid returns an error with the problems of layers. what is the subject of the error's
+// text, with its verb.
 func valid(layers []config.Layer, what string) error {
 	_, problems := config.Load(layers...)
 	if len(problems) == 0 {

@@ -14,17 +14,16 @@ import (
 )
 
 const (
-	// maxPatch bounds the patch of one file, and maxPatches those of all, in
-	// bytes. A patch that is larger is left out, but its lines are counted:
-	// what reads the files then knows that something is missing.
+	// maxPatch bounds the patch of one file, and maxPatches the patches of all
+	// files, in bytes. A larger patch is left out, but its lines are counted. So a
+	// reader of the files knows that a patch is missing.
 	maxPatch   = 8 << 20
 	maxPatches = 128 << 20
 )
 
-// parseDiff reads what git diff --raw --patch prints: first a line for each
-// changed file, then a blank one, then the files' patches in the same order.
-// The raw lines say which files there are; not each of them has a patch. Of
-// all patches no more than that many bytes are kept.
+// parseDiff reads the output of git diff --raw --patch: a line for each changed file, a
+// blank line, and the files' patches in the same order. Not every file has a patch.
+// parseDiff keeps at most most bytes of patches.
 func parseDiff(r io.Reader, most int) (*diffParser, error) {
 	p := &diffParser{most: most, lines: lineReader{r: bufio.NewReaderSize(r, 64<<10)}}
 	if err := p.readRaw(); err != nil {
@@ -33,11 +32,11 @@ func parseDiff(r io.Reader, most int) (*diffParser, error) {
 	return p, p.readPatches()
 }
 
-// entry is a changed file: its raw line, and what its patch adds to that.
+// entry is a changed file: the data of its raw line and of its patch.
 type entry struct {
 	status           byte
 	oldMode, newMode string
-	oldSHA, newSHA   string // of the contents; zeros where git has none
+	oldSHA, newSHA   string // of the contents; zeros if git has none
 	path, previous   string
 
 	add, del int
@@ -49,9 +48,9 @@ type entry struct {
 type diffParser struct {
 	lines   lineReader
 	entries []*entry
-	next    int // entry that a section is looked for from
-	kept    int // bytes of hunks
-	most    int // likewise, that may be kept
+	next    int // the entry at which the search for a section's file begins
+	kept    int // bytes of hunks that are kept
+	most    int // the limit for kept
 }
 
 func (p *diffParser) readRaw() error {
@@ -98,7 +97,7 @@ func parseRaw(line string) (*entry, error) {
 	return e, err
 }
 
-// section is where the parser stands in the patches.
+// section is the part of the patches that the parser is in.
 type section struct {
 	entry  *entry // nil while the file's name isn't known yet
 	header string // of the "diff --git" line
@@ -133,7 +132,7 @@ func (p *diffParser) readPatches() error {
 	}
 }
 
-// names are the lines of a section's head that name its file. In a rename the
+// names are the lines of a section's header that name its file. In a rename the
 // first of them comes before the others.
 var names = []struct{ prefix, side string }{
 	{"rename to ", ""}, {"copy to ", ""}, {"--- ", "a/"}, {"+++ ", "b/"},
@@ -172,8 +171,8 @@ func (p *diffParser) patchLine(s *section, line []byte) error {
 	return nil // modes, similarity, object names
 }
 
-// finish ends a section. One without hunks may still have to be found: a
-// change of mode, or an empty file.
+// finish ends a section. It looks for the file of a section without hunks, such as a
+// change of mode or an empty file.
 func (p *diffParser) finish(s *section) error {
 	if s == nil {
 		return nil
@@ -192,8 +191,8 @@ func (p *diffParser) findByHeader(s *section) error {
 	return p.find(s, path)
 }
 
-// headerPath takes the path from "a/path b/path", where no other line of the
-// section names it. Both are the same then, which tells where one ends.
+// headerPath takes the path from "a/path b/path", if no other line of the section
+// names it. Then both paths are equal, so each is half of the header.
 func headerPath(header string) (string, error) {
 	half := len(header) / 2
 	if len(header) < 2 || len(header)%2 == 0 || header[half] != ' ' {
@@ -215,8 +214,8 @@ func headerPath(header string) (string, error) {
 	return path, nil
 }
 
-// find finds the section's file: the one of the last section, if its type
-// changed, or one after it.
+// find finds the section's file. It is the file of the last section if that one's type
+// changed, or a later one.
 func (p *diffParser) find(s *section, path string) error {
 	if s.entry != nil {
 		return nil
@@ -255,8 +254,8 @@ func (p *diffParser) hunkLine(e *entry, line []byte) {
 	p.kept += len(line) + 1
 }
 
-// patch returns the hunks. A change of type comes as two sections, one that
-// deletes all and one that creates all; together they make one hunk.
+// patch returns the hunks. For a change of type git prints two sections, one that
+// deletes all lines and one that adds all lines. patch joins them to one hunk.
 func (e *entry) patch() string {
 	text := strings.TrimSuffix(e.hunks.String(), "\n")
 	if e.status == 'T' && text != "" {
@@ -284,7 +283,7 @@ var emptyBlobs = []string{"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391", "473a0f4c3
 func (p *diffParser) files() raw.Files {
 	var out raw.Files
 	for _, e := range p.entries {
-		// Without a change of lines or mode the file was only touched.
+		// If neither lines nor mode changed, only the file's timestamp did.
 		unchanged := e.status == 'M' && e.add+e.del == 0 && !e.binary && e.oldMode == e.newMode
 		if unchanged {
 			continue
@@ -302,14 +301,14 @@ func (p *diffParser) files() raw.Files {
 	return out
 }
 
-// lineReader hands out lines of any length.
+// lineReader reads lines of any length.
 type lineReader struct {
 	r    *bufio.Reader
 	long []byte
 }
 
-// next returns the next line without its end, valid until the next call. Of a
-// line longer than any patch may be, no more than its beginning is kept.
+// next returns the next line without its end, valid until the next call. If the line
+// is longer than a patch may be, next returns only its beginning.
 func (l *lineReader) next() ([]byte, error) {
 	line, err := l.r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {

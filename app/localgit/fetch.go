@@ -24,29 +24,29 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// bounds are those of a fetch.
+// bounds are the limits of a fetch.
 type bounds struct {
 	bytes int64 // on disk
 	files int
-	// patches are the bytes of diffs that are kept: a server may have several
+	// patches bounds the bytes of diffs that are kept: a server may read several
 	// such changes at a time.
 	patches int
-	// text is how large a text may be whose lines git compares.
+	// text is the largest text whose lines git compares, in bytes.
 	text int64
-	// similar is what all contents may come to for git to look for files that moved
-	// and changed: that takes twice their size in memory, and minutes.
+	// similar is the size of all contents, in bytes, up to which git looks for files that
+	// moved and changed. The search takes twice that size in memory, and minutes.
 	similar int64
 	memory  int64 // of each process, in bytes: some 300 MB for texts of nothing but line ends
 	time    time.Duration
 }
 
-// fetchBounds let a change of 100,000 files through, which comes to some 100 MB.
+// fetchBounds allow a change of 100,000 files, which takes some 100 MB.
 var fetchBounds = bounds{
 	bytes: 500 << 20, files: 100_000, patches: 32 << 20, text: 4 << 20, similar: 32 << 20,
 	memory: 512 << 20, time: 3 * time.Minute,
 }
 
-// fetchWatch is how often the bytes are counted.
+// fetchWatch is how often watchSize counts the bytes on disk.
 const fetchWatch = 100 * time.Millisecond
 
 // Remote is a repository that git reaches over https. Plain http is for
@@ -72,8 +72,8 @@ func Available() error {
 
 var versionNumber = regexp.MustCompile(`^git version (\d+)\.(\d+)`)
 
-// Version returns what git says of its version, or an error if there is no git or one
-// that is too old to fetch.
+// Version returns git's version as git prints it. It returns an error if there is no git,
+// or if it is too old to fetch.
 func Version(ctx context.Context) (string, error) {
 	if err := Available(); err != nil {
 		return "", err
@@ -94,19 +94,19 @@ func Version(ctx context.Context) (string, error) {
 	return text, nil
 }
 
-// serverTrouble are git's words for a server that fails in passing, or that breaks off.
+// serverTrouble matches git's messages about temporary failures of a server or a lost
+// connection.
 var serverTrouble = regexp.MustCompile(`(returned error:|HTTP) (408|429|5\d\d)\b|RPC failed; curl|early EOF|hung up|unexpected disconnect|Empty reply`)
 
-// MayPass reports whether a fetch failed for trouble of the server that may pass.
+// MayPass reports whether a fetch failed because of a temporary failure of the server.
 func MayPass(err error) bool { return err != nil && serverTrouble.MatchString(err.Error()) }
 
 // Fetch reads the change between two commits of a remote repository. It fetches
-// their trees and the contents that differ, and nothing else, into a directory
-// that it deletes. Neither config of this machine nor anything in the repository
-// has a say in it; attributes that hide diffs are not obeyed.
+// only their trees and the contents that differ, into a directory that it deletes
+// again. It ignores the git config of this machine, and attributes of the repository
+// that hide diffs.
 //
-// The token is told to git in its environment: command lines and files can be
-// read by others.
+// Git gets the token in its environment: others could read command lines and files.
 func Fetch(ctx context.Context, remote Remote, base, head string) (raw.Files, error) {
 	return fetchWithin(ctx, fetchBounds, remote, base, head)
 }
@@ -133,7 +133,8 @@ func fetchWithin(ctx context.Context, most bounds, remote Remote, base, head str
 	return files, nil
 }
 
-// causeOf is why a context ended, where it did, or else the error.
+// causeOf returns the cause of a context's end. It returns err if the context has not
+// ended.
 func causeOf(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -141,23 +142,24 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// fetcher has a repository on this machine that holds a part of a remote one.
+// fetcher fetches a part of a remote repository into one on this machine.
 type fetcher struct {
 	most   bounds
 	remote Remote
-	local  *git // asks nobody else
-	wide   *git // may ask the remote
-	// shas are the contents that differ, by path, before and after.
+	local  *git // has no access to the remote
+	wide   *git // has access to the remote
+	// shas are the SHAs of the contents that differ, by path, before and after.
 	shas [2]map[string]string
 }
 
-// passedOn are the variables that git is left: to find its parts, the proxy and
-// the certificates that the server uses too. The server's own hold secrets.
+// passedOn are the environment variables that git gets: with them it finds its programs,
+// and uses the same proxy and certificates as the server. It gets no others, since the
+// server's variables hold secrets.
 var passedOn = []string{
 	"PATH", "TMPDIR", "SYSTEMROOT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
 }
 
-// isolated is the environment of git without any config but the repository's.
+// isolated returns an environment in which git reads only the repository's config.
 func isolated(dir string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -195,8 +197,8 @@ func (f *fetcher) fetch(ctx context.Context, base, head string) (raw.Files, erro
 	}
 	args := []string{base, head}
 	if len(texts) > 0 || size > f.most.similar {
-		// Looking for files that moved and changed reads them, and what was read
-		// git compares however large it is.
+		// To find files that moved and changed, git reads their contents. Then it
+		// compares the lines of these contents whatever their size.
 		args = slices.Insert(args, 0, "--find-renames=100%")
 	}
 	diff, err := f.local.diff(ctx, f.most.patches, args...)
@@ -211,8 +213,8 @@ func (f *fetcher) fetch(ctx context.Context, base, head string) (raw.Files, erro
 	return files, nil
 }
 
-// prepare makes the repository. That a part of it is elsewhere git wants to
-// read in its config.
+// prepare makes the repository. Its config must say that the remote holds the objects
+// that are missing here.
 func (f *fetcher) prepare(ctx context.Context) error {
 	u, err := url.Parse(f.remote.URL)
 	if err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(f.remote.URL, "\"\\\n") {
@@ -239,9 +241,9 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// wideEnv lets git ask the remote, with the token. Redirects could take that
-// elsewhere, and are not followed. A private authority's certificates are those
-// that the server is given for GitHub's API.
+// wideEnv returns the variables that give git access to the remote, with the token. Git
+// follows no redirects, since they could send the token to another host. It uses the same
+// certificates of a private authority as the server does for GitHub's API.
 func wideEnv(protocol string, r Remote) []string {
 	settings := [][2]string{
 		{"http." + r.URL + ".extraHeader", "Authorization: Basic " + basic(r.Token)},
@@ -250,7 +252,7 @@ func wideEnv(protocol string, r Remote) []string {
 		{"transfer.fsckObjects", "true"}, {"transfer.bundleURI", "false"}, {"fetch.unpackLimit", "1"}, {"fetch.negotiationAlgorithm", "noop"},
 		{"fetch.recurseSubmodules", "false"}, {"fetch.writeCommitGraph", "false"}, {"pack.threads", "1"},
 	}
-	if file := os.Getenv("SSL_CERT_FILE"); file != "" { // which Go obeys by itself
+	if file := os.Getenv("SSL_CERT_FILE"); file != "" { // Go reads this variable by itself
 		settings = append(settings, [2]string{"http.sslCAInfo", file})
 	}
 	env := []string{"GIT_ALLOW_PROTOCOL=" + protocol, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings))}
@@ -260,7 +262,7 @@ func wideEnv(protocol string, r Remote) []string {
 	return env
 }
 
-// get fetches objects by name, files' contents only where they are named.
+// get fetches objects by name. It fetches contents of files only if they are named.
 func (f *fetcher) get(ctx context.Context, objects []string, args ...string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -277,10 +279,10 @@ func (f *fetcher) get(ctx context.Context, objects []string, args ...string) err
 	return cmp.Or(err, f.tooMuch()) // it may have come between two looks
 }
 
-// objectLines are names of objects as git reads them, one a line.
+// objectLines returns the names of objects, one per line, as an input for git.
 func objectLines(shas []string) io.Reader { return strings.NewReader(strings.Join(shas, "\n") + "\n") }
 
-// watchSize ends the fetch when it has grown too large, until the context ends.
+// watchSize ends the fetch if it grows too large. It watches until the context ends.
 func (f *fetcher) watchSize(ctx context.Context, end context.CancelCauseFunc) {
 	tick := time.NewTicker(fetchWatch)
 	defer tick.Stop()
@@ -297,7 +299,7 @@ func (f *fetcher) watchSize(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
-// tooMuch is an error if more bytes came than may.
+// tooMuch returns an error if the fetched bytes exceed the limit.
 func (f *fetcher) tooMuch() error {
 	if size(f.local.dir) <= f.most.bytes {
 		return nil
@@ -305,7 +307,7 @@ func (f *fetcher) tooMuch() error {
 	return fmt.Errorf("what differs comes to more than %d MB", f.most.bytes>>20)
 }
 
-// size counts the bytes in a directory. What goes away meanwhile counts nothing.
+// size counts the bytes in a directory. It skips files that disappear meanwhile.
 func size(dir string) (total int64) {
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() {
@@ -350,7 +352,7 @@ func (f *fetcher) differing(ctx context.Context, base, head string) ([]string, e
 	return blobs, err
 }
 
-// nulReader reads what git prints with -z, entry by entry.
+// nulReader reads the entries that git prints with -z.
 func nulReader(r io.Reader) *bufio.Scanner {
 	s := bufio.NewScanner(r)
 	s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
@@ -365,7 +367,7 @@ func nulReader(r io.Reader) *bufio.Scanner {
 	return s
 }
 
-// clean takes the token, and where it was fetched to, out of an error's words.
+// clean removes the token and the directory's path from an error's text.
 func (f *fetcher) clean(err error) error {
 	text := err.Error()
 	hidden := strings.NewReplacer(basic(f.remote.Token), "***", cmp.Or(f.remote.Token, "***"), "***", f.local.dir, "the directory").Replace(text)
@@ -375,7 +377,7 @@ func (f *fetcher) clean(err error) error {
 	return errors.New(hidden)
 }
 
-// basic is the token as HTTP's basic authentication has it.
+// basic returns the token in the form of HTTP's basic authentication.
 func basic(token string) string {
 	return base64.StdEncoding.EncodeToString([]byte("x-access-token:" + token))
 }

@@ -13,10 +13,10 @@ import (
 
 var _ report.Files = (*Source)(nil)
 
-// File reads a file as it is at a commit of the range, or in the work tree where
-// that is what is read: at least its first bytes up to most. What is no file has
-// no text; one that is not there is fs.ErrNotExist. A symbolic link's text is
-// its target, as it is to git.
+// File reads a file at a commit of the range, or in the work tree if that is the head.
+// It returns at least the first bytes, up to most. It returns fs.ErrNotExist if the path
+// does not exist, and no text if it is not a file. The text of a symbolic link is its
+// target, as in git.
 func (s *Source) File(ctx context.Context, commit, path string, most int64) ([]byte, error) {
 	if s.workTree {
 		return s.fromWorkTree(path, most)
@@ -34,8 +34,7 @@ func (s *Source) File(ctx context.Context, commit, path string, most int64) ([]b
 	return s.blob(ctx, entries[0].sha, most)
 }
 
-// Lookup is File, but that a file which is not there is no error: it reports
-// whether there is one.
+// Lookup is like File, but returns false instead of an error if the path does not exist.
 func (s *Source) Lookup(ctx context.Context, commit, path string, most int64) (text []byte, found bool, err error) {
 	text, err = s.File(ctx, commit, path, most)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -15,24 +15,23 @@ import (
 )
 
 const (
-	// maxOutput bounds what is read of git's answer to a question, in bytes.
-	// Diffs are streamed and have bounds of their own.
+	// maxOutput bounds the output of a git command, in bytes. Diffs are streamed and
+	// have limits of their own.
 	maxOutput = 64 << 20
 	maxStderr = 4 << 10
-	// killDelay is how long what git started may take to end after it.
+	// killDelay is how long git's child processes may take to end after git.
 	killDelay = 2 * time.Second
 )
 
-// git asks questions about one repository.
+// git runs git commands in one repository.
 type git struct {
 	dir    string
 	env    []string
 	memory int64 // that each process may take, in bytes; 0 is any amount
 }
 
-// global comes before every subcommand. Each setting keeps git from running
-// something, or fixes a form of output that the repository's config could
-// change.
+// global are the options before every subcommand. Each keeps git from running a
+// program, or fixes an output format that the repository's config could change.
 var global = []string{
 	"--no-pager", "--no-replace-objects", "--literal-pathspecs",
 	"-c", "core.fsmonitor=false",
@@ -48,8 +47,8 @@ var global = []string{
 
 func newGit(ctx context.Context, dir string) (*git, error) {
 	g := &git{dir: dir, env: environment(os.Environ())}
-	// Filters are what git would run to compare the work tree with a commit.
-	// Listing them runs nothing.
+	// Git would run filters to compare the work tree with a commit. Listing them
+	// runs nothing.
 	out, err := g.output(ctx, "config", "--null", "--name-only", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$`)
 	if code, ok := exitCode(err); ok && code == 1 { // there are none
 		return g, nil
@@ -61,8 +60,8 @@ func newGit(ctx context.Context, dir string) (*git, error) {
 	return g, nil
 }
 
-// environment drops every variable by which git could be led to another
-// repository, config or program.
+// environment drops every variable that could make git use another repository, config
+// or program.
 func environment(env []string) []string {
 	kept := make([]string, 0, len(env))
 	for _, v := range env {
@@ -79,8 +78,8 @@ func environment(env []string) []string {
 	)
 }
 
-// withoutFilters sets each of the named settings to nothing. Variables do it,
-// since on the command line a name could not hold a "=".
+// withoutFilters returns variables that set each of the named settings to "". It can't
+// use the command line, where a name can't have a "=".
 func withoutFilters(names []string) []string {
 	env := []string{fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(names))}
 	for i, name := range names {
@@ -121,16 +120,15 @@ func (g *git) line(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// errEnough ends a stream of which no more is wanted.
+// errEnough ends a stream before its end.
 var errEnough = errors.New("enough was read")
 
-// stream runs git and hands what it prints to read. If read fails git is
-// stopped.
+// stream runs git and lets read read its output. If read fails, stream stops git.
 func (g *git) stream(ctx context.Context, read func(io.Reader) error, args ...string) error {
 	return g.streamFrom(ctx, nil, read, args...)
 }
 
-// streamFrom is stream with an input.
+// streamFrom is like stream, with an input for git.
 func (g *git) streamFrom(ctx context.Context, input io.Reader, read func(io.Reader) error, args ...string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -159,12 +157,12 @@ func (g *git) streamFrom(ctx context.Context, input io.Reader, read func(io.Read
 	return nil
 }
 
-// feed runs git with an input. What it prints is not wanted.
+// feed runs git with an input, and discards the output.
 func (g *git) feed(ctx context.Context, input io.Reader, args ...string) error {
 	cmd, stderr := g.command(ctx, args)
 	cmd.Stdin = input
 	endTogether(cmd)
-	// What git started may outlive it nevertheless, and hold its output open.
+	// Git's child processes may still outlive git and keep its output open.
 	cmd.WaitDelay = killDelay
 	runtime.LockOSThread() // see endWithParent
 	defer runtime.UnlockOSThread()
@@ -178,8 +176,8 @@ func (g *git) feed(ctx context.Context, input io.Reader, args ...string) error {
 	return nil
 }
 
-// start starts a command with the limit on memory. It has read nothing by then that
-// could take much.
+// start starts a command and then limits its memory. Before the limit, the command has
+// not yet read its input.
 func (g *git) start(cmd *exec.Cmd) error {
 	err := cmd.Start()
 	if err != nil || g.memory == 0 {
@@ -196,7 +194,7 @@ func (g *git) start(cmd *exec.Cmd) error {
 	return nil
 }
 
-// gitError is git's own failure.
+// gitError is a failure that git reported.
 type gitError struct {
 	command string
 	stderr  string
@@ -221,13 +219,13 @@ func exitCode(err error) (int, bool) {
 	return 0, false
 }
 
-// said reports whether git's complaint holds the words.
+// said reports whether git's error output contains the words.
 func said(err error, words string) bool {
 	var g *gitError
 	return errors.As(err, &g) && strings.Contains(g.stderr, words)
 }
 
-// head keeps the beginning of what is written to it.
+// head is a writer that keeps only the beginning.
 type head struct{ buf bytes.Buffer }
 
 func (h *head) Write(p []byte) (int, error) {
@@ -239,7 +237,7 @@ func (h *head) Write(p []byte) (int, error) {
 
 func (h *head) String() string { return h.buf.String() }
 
-// splitNul splits what git prints with -z.
+// splitNul splits the output of git with -z.
 func splitNul(out []byte) []string {
 	text := strings.TrimSuffix(string(out), "\x00")
 	if text == "" {

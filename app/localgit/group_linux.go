@@ -2,6 +2,6 @@ package localgit
 
 import "syscall"
 
-// endWithParent has the kernel end what is started when the thread ends that
-// starts it.
+// endWithParent makes the kernel kill a child process when the thread that started it
+// ends.
 func endWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }

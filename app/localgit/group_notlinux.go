@@ -4,5 +4,5 @@ package localgit
 
 import "syscall"
 
-// endWithParent does nothing: not every system can.
+// endWithParent does nothing: not every system can end a child with its parent.
 func endWithParent(*syscall.SysProcAttr) {}

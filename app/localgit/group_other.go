@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// leftAfter is more than any fetch may take.
+// leftAfter is longer than any fetch may take.
 const leftAfter = time.Hour
 
-// endTogether does nothing: there are no groups of processes as on Unix.
+// endTogether does nothing: this system has no process groups as on Unix.
 func endTogether(*exec.Cmd) {}
 
-// lockDir locks nothing: directories can't be, and their age tells.
+// lockDir locks nothing: directories can't be locked here, and isLeft uses their age.
 func lockDir(string) (unlock func(), err error) { return func() {}, nil }
 
-// isLeft reports whether the directory is so old that it is nobody's any more.
+// isLeft reports whether the directory is so old that no process can be using it.
 func isLeft(_ string, info fs.FileInfo) bool { return time.Since(info.ModTime()) > leftAfter }

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// endTogether has what a command starts end with it when its context ends. What
-// git started would go on else, with the token, until the remote closes. Where
-// the system can, git ends with this process too.
+// endTogether makes the child processes of a command end with it when its context ends.
+// Otherwise git's children would go on, with the token, until the remote closes the
+// connection. On systems that can do so, git also ends with this process.
 func endTogether(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	endWithParent(cmd.SysProcAttr)
@@ -25,8 +25,7 @@ func endTogether(cmd *exec.Cmd) {
 	}
 }
 
-// lockDir locks a directory until it is unlocked or this process ends, however
-// it does.
+// lockDir locks a directory until it is unlocked or this process ends in any way.
 func lockDir(dir string) (unlock func(), err error) {
 	d, err := os.Open(dir)
 	if err != nil {

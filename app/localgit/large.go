@@ -14,9 +14,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// largeTexts names those of the contents that are larger than texts may be, and
-// no binaries. Git would take some 40 bytes for each of their lines: of a file of
-// nothing but line ends gigabytes. It returns what all contents come to, too.
+// largeTexts returns the contents that are texts above the size limit, and the total size
+// of all contents. Git would take some 40 bytes of memory for each line of such a text:
+// gigabytes if the file has nothing but line ends.
 func (f *fetcher) largeTexts(ctx context.Context, blobs []string) (texts map[string]bool, total int64, err error) {
 	var large []string
 	err = f.local.streamFrom(ctx, objectLines(blobs), func(r io.Reader) error {
@@ -56,8 +56,8 @@ func (f *fetcher) largeTexts(ctx context.Context, blobs []string) (texts map[str
 	return texts, total, nil
 }
 
-// tellLarge says of the files with such contents that their lines are not known.
-// Git takes them for binaries.
+// tellLarge reports that the lines of files with such contents are not known. Git treats
+// these files as binary.
 func (f *fetcher) tellLarge(files *raw.Files, texts map[string]bool) {
 	for i := range files.Files {
 		file := &files.Files[i]

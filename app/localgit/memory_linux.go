@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitMemory bounds the memory that a process and those that it starts may write to,
-// each by itself. If the system runs short of memory, it is to end them first.
+// limitMemory bounds the memory that a process, and each of its children, may write to.
+// If the system runs short of memory, it kills these processes first.
 func limitMemory(pid int, most int64) error {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte("1000"), 0) // may be read-only
 	var now unix.Rlimit

@@ -2,5 +2,5 @@
 
 package localgit
 
-// limitMemory does nothing: only Linux bounds another process's memory.
+// limitMemory does nothing: only Linux can bound another process's memory.
 func limitMemory(int, int64) error { return nil }

@@ -19,29 +19,28 @@ import (
 // directory's repository.
 type Options struct {
 	Dir string // in the repository; default: the current directory
-	// Base is the revision that the change is compared with; what counts is
-	// where the two histories parted. Default: the default branch.
+	// Base is the revision that the change is compared with. The comparison begins
+	// at the merge base. Default: the default branch.
 	Base string
-	// Head is the revision to read. Default: the work tree, with what is
-	// uncommitted and what is untracked but not ignored.
+	// Head is the revision to read. Default: the work tree, with uncommitted changes
+	// and with untracked files that are not ignored.
 	Head string
 	// ConfigDir is a directory with config files to use instead of those at
 	// the base.
 	ConfigDir string
-	// Layers are those below the repository's, lowest first. They must be
-	// valid.
+	// Layers are the layers below the repository's, lowest first. They must be valid.
 	Layers []config.Layer
 }
 
-// Source reads a change. Its methods may be called side by side.
+// Source reads a change. It is safe for concurrent use.
 type Source struct {
 	git       *git
 	bare      bool
-	workTree  bool // what is read is the work tree, on top of head
+	workTree  bool // read the work tree, which is on top of head
 	config    *config.Config
-	configDir string         // that the user named
-	below     []config.Layer // the repository's
-	baseName  string         // of the revision, without "origin/"
+	configDir string         // named by the user, or ""
+	below     []config.Layer // the layers below the repository's
+	baseName  string         // the revision's name without "origin/"
 	baseSHA   string
 	mergeBase string
 	headName  string
@@ -51,8 +50,8 @@ type Source struct {
 
 var _ normalize.Source = (*Source)(nil)
 
-// Open finds the repository, the range and the config. Its errors are for the
-// person who asked: they say what is wrong and what to do.
+// Open finds the repository, the range and the config. Its errors tell the user what is
+// wrong and what to do.
 func Open(ctx context.Context, o Options) (*Source, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil, fmt.Errorf("find the git command, which must be installed: %w", err)
@@ -138,8 +137,8 @@ func (s *Source) openHead(ctx context.Context, rev string) error {
 	return nil
 }
 
-// defaultBases are tried in turn where no base was named. Remote branches come
-// first: a local one may be long out of date.
+// defaultBases are tried in turn if the user named no base. Remote branches come
+// first: a local one may be out of date.
 var defaultBases = []string{
 	"refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master",
 	"refs/heads/main", "refs/heads/master",
@@ -208,7 +207,7 @@ func (s *Source) findMergeBase(ctx context.Context) error {
 // resolve returns the commit that a revision names, or false.
 func (s *Source) resolve(ctx context.Context, rev string) (sha string, ok bool, err error) {
 	if strings.HasPrefix(rev, "-") || strings.ContainsAny(rev, "\x00\n") {
-		return "", false, nil // no revision looks so, and git would take it for an option
+		return "", false, nil // this is no revision, and git might read it as an option
 	}
 	sha, err = s.git.line(ctx, "rev-parse", "--verify", "--quiet", rev+"^{commit}")
 	if _, exited := exitCode(err); exited {
@@ -228,8 +227,8 @@ func (s *Source) unknown(ctx context.Context, rev string) error {
 	return fmt.Errorf("%q is not a commit, branch or tag of this repository: %s", rev, hint)
 }
 
-// shallow reports whether history was left out of the clone. It only chooses
-// the words of an error: trouble counts as no.
+// shallow reports whether the clone lacks a part of the history. It only chooses the
+// text of an error, so a failure counts as no.
 func (s *Source) shallow(ctx context.Context) bool {
 	out, err := s.git.line(ctx, "rev-parse", "--is-shallow-repository")
 	return err == nil && out == "true"

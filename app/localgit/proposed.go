@@ -15,11 +15,10 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// Proposed is the config as it would be once the change is merged: the config
-// files that it touches as they are at the head, or in the work tree, and the
-// others as they are at the base. What is wrong with them stands in
-// InForce.Problems. It is nil where the change doesn't touch them, or where a
-// directory that the user named is used in their place.
+// Proposed returns the config as it would be after the merge: it reads the config files
+// that the change touches at the head or in the work tree, and the others at the base.
+// InForce.Problems lists their problems. Proposed returns nil if the change touches no
+// config file, or if the user named a directory with config.
 func (s *Source) Proposed(ctx context.Context) (*config.Config, error) {
 	if s.configDir != "" {
 		return nil, nil
@@ -65,8 +64,8 @@ func touchedConfig(changed []raw.ChangedFile) map[string]bool {
 	return touched
 }
 
-// workTreeFiles reads the config files as they would be committed: ignored ones
-// are not, nor those that the change removes from git alone.
+// workTreeFiles reads the config files that a commit of the work tree would have. It
+// skips ignored files, and files that the change removes from git but not from disk.
 func (s *Source) workTreeFiles(ctx context.Context, changed []raw.ChangedFile) ([]config.File, error) {
 	names, root, err := s.inWorkTree(ctx, "--cached", "--", config.RepositoryDir)
 	if err != nil {
@@ -91,8 +90,8 @@ func (s *Source) workTreeFiles(ctx context.Context, changed []raw.ChangedFile) (
 	return files, nil
 }
 
-// readWorkTree reads a file of config. What is no file has no text, which the
-// loader reports.
+// readWorkTree reads a config file. A path that is not a file has no text, and the
+// loader reports it.
 func readWorkTree(root *os.Root, name string) ([]byte, error) {
 	f, err := openWorkTree(root, name)
 	if _, ok := errors.AsType[noFile](err); ok {
@@ -105,8 +104,7 @@ func readWorkTree(root *os.Root, name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, config.MaxBytes(name)))
 }
 
-// Nothing says in words that there is nothing to review: the range is empty. It
-// is "" where something differs.
+// Nothing returns a sentence for the user if the range has no changes, and "" otherwise.
 func (s *Source) Nothing(ctx context.Context) (string, error) {
 	files, err := s.readFiles(ctx)
 	switch {
@@ -124,5 +122,5 @@ func (s *Source) Nothing(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s already has everything that %s has", s.baseName, s.head()), nil
 }
 
-// head names the head, which has no name where it is detached.
+// head returns the name of the head's branch, or the SHA of a detached head.
 func (s *Source) head() string { return cmp.Or(s.headName, s.headSHA) }

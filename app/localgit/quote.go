@@ -10,8 +10,8 @@ var escapes = map[byte]byte{
 	'a': '\a', 'b': '\b', 't': '\t', 'n': '\n', 'v': '\v', 'f': '\f', 'r': '\r', '"': '"', '\\': '\\',
 }
 
-// unquote reads a path as git prints it: as it is, or, if it has unusual
-// bytes, between double quotes with C's escapes.
+// unquote reads a path that git printed. A path with unusual bytes is in double quotes
+// and has C's escapes.
 func unquote(s string) (string, error) {
 	if !strings.HasPrefix(s, `"`) {
 		return s, nil
@@ -42,8 +42,8 @@ func unquote(s string) (string, error) {
 	return out.String(), nil
 }
 
-// escape reads what follows a backslash. It returns the byte it stands for and
-// its length, 0 if it is none.
+// escape reads the text behind a backslash. It returns the byte that the escape stands
+// for, and the escape's length. The length is 0 if the text is not an escape.
 func escape(s string) (byte, int) {
 	if s == "" {
 		return 0, 0

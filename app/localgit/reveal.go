@@ -16,8 +16,8 @@ import (
 
 const modeExecutable = "100755" // git's
 
-// reveal reads the files of which git shows no line. A file that was renamed into use
-// is new to every rule, so that all of its lines count as new.
+// reveal reads the files whose lines git does not show. If a rename moved a file into use,
+// the file is new to every rule, so all of its lines count as new.
 func (s *Source) reveal(ctx context.Context, entries []*entry, files *raw.Files) error {
 	at := make(map[string]*entry, len(entries))
 	for _, e := range entries {
@@ -32,7 +32,7 @@ func (s *Source) reveal(ctx context.Context, entries []*entry, files *raw.Files)
 		}
 		e := at[f.Path]
 		if e != nil && e.newMode == submodule {
-			continue // what it names stands in another repository
+			continue // the content is in another repository
 		}
 		head, executable, err := s.contentAtHead(ctx, f.Path, e)
 		if errors.Is(err, fs.ErrNotExist) { // only in a work tree
@@ -55,9 +55,9 @@ func (s *Source) reveal(ctx context.Context, entries []*entry, files *raw.Files)
 	return nil
 }
 
-// contentAtHead reads the first bytes of a file as it is at the head or in the work
-// tree, and says whether it can be run. The entry is nil if git does not know the file
-// yet.
+// contentAtHead reads the first bytes of a file at the head or in the work tree, and
+// reports whether the file is executable. The entry is nil if git does not track the
+// file yet.
 func (s *Source) contentAtHead(ctx context.Context, path string, e *entry) (content []byte, executable bool, err error) {
 	if e != nil {
 		executable = e.newMode == modeExecutable

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// fetchDir is what directories to fetch into are called, up to the star, and
-	// freshDir what they are called until they are locked.
+	// fetchDir is the pattern for the names of directories to fetch into. freshDir is
+	// the pattern for their names until they are locked.
 	fetchDir = "reviewgate-fetch-*"
 	freshDir = "reviewgate-new-*"
 )
 
-// scratch makes a directory to fetch into, for this user alone, and returns what
-// deletes it. What killed processes left is deleted before.
+// scratch makes a directory to fetch into, which only this user can read. drop deletes
+// it. Before that, scratch deletes the directories of killed processes.
 func scratch() (dir string, drop func() error, err error) {
 	RemoveLeft()
 	fresh, err := os.MkdirTemp("", freshDir)
@@ -25,7 +25,7 @@ func scratch() (dir string, drop func() error, err error) {
 	}
 	unlock, err := lockDir(fresh)
 	if err == nil {
-		// Under this name others look whether it is locked.
+		// RemoveLeft checks the locks of directories with this name.
 		dir = filepath.Join(filepath.Dir(fresh), fetchDir[:len(fetchDir)-1]+filepath.Base(fresh)[len(freshDir)-1:])
 		if err = os.Rename(fresh, dir); err != nil {
 			unlock()
@@ -37,7 +37,8 @@ func scratch() (dir string, drop func() error, err error) {
 	return dir, func() error { defer unlock(); return remove(dir) }, nil
 }
 
-// remove deletes the directory. What git started may still write for a moment.
+// remove deletes the directory. It tries several times, since git's child processes may
+// still write for a moment.
 func remove(dir string) error {
 	var err error
 	for range 5 {
@@ -49,8 +50,8 @@ func remove(dir string) error {
 	return fmt.Errorf("delete what was fetched: %w", err)
 }
 
-// RemoveLeft deletes what processes that were killed fetched. What it can't
-// delete is another user's.
+// RemoveLeft deletes the directories that killed processes left. It ignores errors: the
+// directories that it can't delete belong to other users.
 func RemoveLeft() {
 	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), fetchDir)) // the pattern is well-formed
 	for _, dir := range dirs {

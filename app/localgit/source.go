@@ -18,13 +18,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// maxCommits bounds the commits that are listed, newest first, as a range of
-// years has little use for the messages of each.
+// maxCommits bounds the commits that are listed. The newest come first. In a range of
+// years, the messages of all commits are of little use.
 const maxCommits = 1000
 
-// PullRequest makes up what a pull request would say: title and body are the
-// newest commit's, or where nothing is committed yet the name of the branch that
-// was made for it.
+// PullRequest returns the change in the form of a pull request. Title and body are from
+// the newest commit. If nothing is committed yet, the title is the name of the branch.
 func (s *Source) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	files, err := s.readFiles(ctx)
 	if err != nil {
@@ -71,8 +70,8 @@ func (s *Source) uncommitted(ctx context.Context) (bool, error) {
 	return slices.ContainsFunc(untracked, func(path string) bool { return !strings.HasSuffix(path, "/") }), nil
 }
 
-// ownBranch is the name of the head's branch, unless it is one that changes are
-// merged into: that would be taken for a title that says nothing.
+// ownBranch returns the name of the head's branch. It returns "" for the base and for the
+// usual default branches: their names would be titles that say nothing.
 func (s *Source) ownBranch() string {
 	if slices.Contains([]string{s.baseName, "main", "master"}, s.headName) {
 		return ""
@@ -94,7 +93,7 @@ func (s *Source) describe(ctx context.Context, p *raw.PullRequest) error {
 	return nil
 }
 
-// Commits are those that the head has and the base hasn't, oldest first.
+// Commits returns the commits that the head has and the base does not have, oldest first.
 func (s *Source) Commits(ctx context.Context) (raw.Commits, error) {
 	list, err := s.log(ctx, maxCommits+1, s.headSHA, "^"+s.baseSHA)
 	if err != nil {
@@ -122,8 +121,8 @@ func (s *Source) countCommits(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// log lists commits, newest first. Signatures are not verified: that would run
-// a program of the repository's choice.
+// log lists commits, newest first. It does not verify signatures: the repository's config
+// chooses the program for that.
 func (s *Source) log(ctx context.Context, limit int, revs ...string) ([]pipeline.Commit, error) {
 	args := append([]string{"log", "-z", "--no-color", "--no-mailmap", "--encoding=UTF-8",
 		"--max-count=" + strconv.Itoa(limit), "--format=%H%n%an%n%B"}, revs...)
@@ -140,15 +139,15 @@ func (s *Source) log(ctx context.Context, limit int, revs ...string) ([]pipeline
 	return list, nil
 }
 
-// Files are the files that differ between the base and the head or work tree.
+// Files returns the files that differ between the base and the head or the work tree.
 func (s *Source) Files(ctx context.Context) (raw.Files, error) {
 	files, err := s.readFiles(ctx)
 	used := func(l pipeline.ConfigLayer) bool { return l.Used }
 	if layers := s.config.InForce.Layers; err != nil || used(layers[len(layers)-1]) { // those below are valid
 		return files, err
 	}
-	// The App would go on with the last good version, which nobody knows here. What
-	// repairs the config is not held up by what it repairs.
+	// The App would use the last good version of the config, which is not known here. A
+	// change that repairs the config must not be blocked by the broken one.
 	if proposed, err := s.Proposed(ctx); err != nil || proposed != nil && len(proposed.InForce.Problems) == 0 {
 		return files, err
 	}
@@ -191,8 +190,8 @@ func (s *Source) readFiles(ctx context.Context) (raw.Files, error) {
 	})
 }
 
-// findEmpty marks the files of the work tree that have no content: git does not know the
-// names of all contents there.
+// findEmpty marks the files of the work tree that have no content: in a work tree, git does
+// not know the SHAs of all contents.
 func (s *Source) findEmpty(files []raw.ChangedFile) error {
 	root, err := os.OpenRoot(s.git.dir)
 	if err != nil {
@@ -208,8 +207,8 @@ func (s *Source) findEmpty(files []raw.ChangedFile) error {
 	return nil
 }
 
-// onlyNew leaves out untracked files that stand in the diff already: git rm
-// --cached removes a file from the index and leaves it on disk.
+// onlyNew leaves out untracked files that are in the diff already: git rm --cached removes
+// a file from the index, but leaves it on disk.
 func onlyNew(untracked, diff []raw.ChangedFile) []raw.ChangedFile {
 	there := map[string]bool{}
 	for _, f := range diff {
@@ -218,13 +217,13 @@ func onlyNew(untracked, diff []raw.ChangedFile) []raw.ChangedFile {
 	return slices.DeleteFunc(untracked, func(f raw.ChangedFile) bool { return there[f.Path] })
 }
 
-// diffArgs ask for the list of changed files, followed by their patches, in a
-// form that no config can change.
+// diffArgs make git print the list of changed files and their patches, in a format that no
+// config can change.
 var diffArgs = []string{
 	"diff", "--raw", "--patch", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative",
 	"--no-abbrev", "--full-index", "--find-renames", "-l1000", "--unified=3", "--inter-hunk-context=0",
 	"--diff-algorithm=default", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short",
-	"--ignore-submodules=dirty", // looking into one would obey its own config
+	"--ignore-submodules=dirty", // git would read the config of each submodule otherwise
 	"-O" + os.DevNull,
 }
 
@@ -235,9 +234,8 @@ func (s *Source) diff(ctx context.Context) (*diffParser, error) {
 	return s.git.diff(ctx, maxPatches, s.mergeBase, s.headSHA)
 }
 
-// diff reads what differs between two commits, or between one and the work tree.
-// Of the patches no more than most bytes are kept. Options may stand before the
-// commits.
+// diff reads the differences between two commits, or between one and the work tree. It
+// keeps at most most bytes of patches. Options may come before the commits.
 func (g *git) diff(ctx context.Context, most int, commits ...string) (p *diffParser, err error) {
 	err = g.stream(ctx, func(r io.Reader) (err error) {
 		p, err = parseDiff(r, most)
@@ -246,7 +244,7 @@ func (g *git) diff(ctx context.Context, most int, commits ...string) (p *diffPar
 	return p, err
 }
 
-// once keeps a result that is no error; others wait for it meanwhile.
+// once keeps the first result without an error. Other callers wait meanwhile.
 type once[T any] struct {
 	mu    sync.Mutex
 	done  bool
@@ -266,10 +264,11 @@ func (o *once[T]) do(f func() (T, error)) (T, error) {
 	return v, err
 }
 
-// repository is named by where it was cloned from, or else by its directory.
+// repository returns the repository's name, from the URL that it was cloned from or else
+// from its directory.
 func (s *Source) repository(ctx context.Context) pipeline.Repository {
 	r := pipeline.Repository{Owner: "local", Name: filepath.Base(s.git.dir), DefaultBranch: s.baseName}
-	// A repository without a remote is nothing unusual.
+	// Repositories without a remote are common.
 	if remote, err := s.git.line(ctx, "config", "--get", "remote.origin.url"); err == nil {
 		if owner, name, ok := parseRemote(remote); ok {
 			r.Owner, r.Name = owner, name
@@ -283,8 +282,8 @@ var (
 	plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 )
 
-// parseRemote takes owner and name from a remote's URL, or from git's short
-// form of ssh URLs. A password in it is not looked at.
+// parseRemote takes owner and name from a remote's URL, or from git's short form of ssh
+// URLs. It ignores passwords.
 func parseRemote(remote string) (owner, name string, ok bool) {
 	var path string
 	if u, err := url.Parse(remote); err == nil && u.Host != "" {

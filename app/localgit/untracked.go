@@ -19,9 +19,9 @@ import (
 // binaryProbe is how much of a file git looks at to tell binary from text.
 const binaryProbe = 8000
 
-// untracked reads the files of the work tree that git doesn't know and that
-// aren't ignored. To git they are no change yet; to a person they are. Repositories within
-// this one are listed, and not read.
+// untracked reads the files of the work tree that git neither tracks nor ignores. A person
+// counts them as a part of the change, although git does not. Repositories within this one
+// are listed, but not read.
 func (s *Source) untracked(ctx context.Context) (files []raw.ChangedFile, repositories []string, err error) {
 	paths, root, err := s.inWorkTree(ctx)
 	if err != nil {
@@ -50,8 +50,8 @@ func (s *Source) untracked(ctx context.Context) (files []raw.ChangedFile, reposi
 	return files, repositories, nil
 }
 
-// stagedOtherwise lists the files of which the index holds a change that is not in the work
-// tree. A commit would take that change.
+// stagedOtherwise lists the files that have a change in the index, but another content in
+// the work tree. A commit would have the index's content.
 func (s *Source) stagedOtherwise(ctx context.Context) ([]string, error) {
 	list := func(args ...string) ([]string, error) {
 		out, err := s.git.output(ctx, append([]string{"diff", "--name-only", "-z", "--no-ext-diff", "--no-textconv", "--no-renames"}, args...)...)
@@ -68,10 +68,10 @@ func (s *Source) stagedOtherwise(ctx context.Context) ([]string, error) {
 	}), err
 }
 
-// maxUnreviewed bounds how many of the files that were not read for one reason are named.
+// maxUnreviewed bounds how many unread files are named for one reason.
 const maxUnreviewed = 50
 
-// unreviewed names what was not read, without blocking the review.
+// unreviewed reports files that were not read. The reports don't block the review.
 func unreviewed(paths []string, why string) (out []pipeline.Incompleteness) {
 	for _, path := range paths[:min(len(paths), maxUnreviewed)] {
 		out = append(out, pipeline.Incompleteness{What: "patch", Path: path, Why: why})
@@ -79,8 +79,7 @@ func unreviewed(paths []string, why string) (out []pipeline.Incompleteness) {
 	return out
 }
 
-// readUntracked makes the patch that would add the file, if that is no longer
-// than limit.
+// readUntracked makes a patch that adds the file. It leaves out a patch longer than limit.
 func readUntracked(root *os.Root, path string, limit int) (raw.ChangedFile, error) {
 	f := raw.ChangedFile{Path: path, Status: pipeline.FileAdded}
 	file, err := openWorkTree(root, path)
@@ -93,11 +92,11 @@ func readUntracked(root *os.Root, path string, limit int) (raw.ChangedFile, erro
 	return f, r.err
 }
 
-// addition makes a patch that adds all that is read. Beyond the limit lines
-// are only counted.
+// addition makes a patch that adds all lines of the text. If the patch exceeds the limit,
+// addition only counts the lines.
 func addition(r io.Reader, limit int) (lines int, patch string, binary bool) {
 	in := bufio.NewReaderSize(r, 64<<10)
-	// Fewer bytes than asked for, as in a short file, will do.
+	// A short file has fewer bytes, which is fine.
 	if probe, _ := in.Peek(binaryProbe); bytes.IndexByte(probe, 0) >= 0 {
 		return 0, "", true
 	}
@@ -132,7 +131,7 @@ func addition(r io.Reader, limit int) (lines int, patch string, binary bool) {
 	return lines, strings.TrimSuffix(patch, "\n"), false
 }
 
-// failing remembers how reading failed.
+// failing is a reader that keeps the error of a failed read.
 type failing struct {
 	r   io.Reader
 	err error

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// inWorkTree lists the files of the work tree that ls-files lists with the
-// arguments, and opens the root to read them from: it keeps a path from leading
-// out of the work tree.
+// inWorkTree lists the untracked files of the work tree, or the files that the arguments
+// of ls-files choose. It also opens the root to read them from: through it, no path can
+// lead out of the work tree.
 func (s *Source) inWorkTree(ctx context.Context, args ...string) ([]string, *os.Root, error) {
 	out, err := s.git.output(ctx, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, args...)...)
 	if err != nil {
@@ -20,8 +20,8 @@ func (s *Source) inWorkTree(ctx context.Context, args ...string) ([]string, *os.
 	return splitNul(out), root, err
 }
 
-// openWorkTree opens a file as git would read it: of a symbolic link its
-// target. What has no text, such as a socket, is a noFile.
+// openWorkTree opens a file as git would read it: the content of a symbolic link is its
+// target. The error is a noFile for paths without a text, such as sockets.
 func openWorkTree(root *os.Root, name string) (io.ReadCloser, error) {
 	info, err := root.Lstat(name)
 	if err != nil {
@@ -37,7 +37,7 @@ func openWorkTree(root *os.Root, name string) (io.ReadCloser, error) {
 	return root.Open(name)
 }
 
-// noFile is what stands where a file was expected.
+// noFile is the type of a path that is not a file.
 type noFile fs.FileMode
 
 func (n noFile) Error() string { return "it is a " + fs.FileMode(n).String() }
