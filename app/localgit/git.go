@@ -176,8 +176,8 @@ func (g *git) feed(ctx context.Context, input io.Reader, args ...string) error {
 	return nil
 }
 
-// start starts a command and then limits its memory. Before the limit, the command has
-// not yet read its input.
+// start starts a command and then limits its memory. Until then the command has read
+// nothing that could take much memory.
 func (g *git) start(cmd *exec.Cmd) error {
 	err := cmd.Start()
 	if err != nil || g.memory == 0 {

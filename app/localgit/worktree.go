@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// inWorkTree lists the untracked files of the work tree, or the files that the arguments
-// of ls-files choose. It also opens the root to read them from: through it, no path can
-// lead out of the work tree.
+// inWorkTree lists the untracked files of the work tree. The arguments of ls-files can add
+// tracked files or restrict the paths. It also opens the root to read them from: through
+// the root, no path can lead out of the work tree.
 func (s *Source) inWorkTree(ctx context.Context, args ...string) ([]string, *os.Root, error) {
 	out, err := s.git.output(ctx, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, args...)...)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package panics turns panics into errors, so that trouble in one review takes down no
-// other.
+// Package panics turns panics into errors, so that a panic in one review does not end the
+// others.
 package panics
 
 import (

@@ -1,5 +1,5 @@
-// Package telemetry holds the server's Prometheus metrics, and its traces where
-// an endpoint for them is set.
+// Package telemetry holds the server's Prometheus metrics, and its traces if an endpoint
+// for them is set.
 package telemetry
 
 import (
@@ -14,13 +14,13 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Metrics are all metrics of one server, in a registry of their own. The
-// values of every label are bounded: by what GitHub and the code can name, by
-// the number of installations, or by [other].
+// Metrics are all metrics of one server, in a registry of their own. Every label has a
+// limited number of values: those that GitHub and the code define, one for each
+// installation, or a few and [other].
 type Metrics struct {
 	Registry *prometheus.Registry
 
-	agents []string // that are told apart, sorted
+	agents []string // the agents with label values of their own, sorted
 	events atMost
 
 	deliveries *prometheus.CounterVec
@@ -43,10 +43,10 @@ type Metrics struct {
 	cost       *prometheus.CounterVec
 }
 
-// other stands for all values of a label that are not told apart.
+// other is the value of a label for everything that has no value of its own.
 const other = "other"
 
-// atMost lets the first values through that it is given, up to a number.
+// atMost passes on the first max different values, and replaces later ones by other.
 type atMost struct {
 	mu   sync.Mutex
 	seen []string
@@ -66,29 +66,29 @@ func (a *atMost) value(v string) string {
 	return other
 }
 
-// maxEvents is above the number of events that an App can subscribe to. The
-// header that names the event is not signed.
+// maxEvents is more than the events that an App can subscribe to. It is needed because
+// the header with the event's name is not signed.
 const maxEvents = 100
 
-// Queue is what is known of the queue when metrics are read.
+// Queue is the state of the queue when the metrics are read.
 type Queue struct {
 	Waiting int           // jobs that are due
 	Running int           // jobs at work
 	Later   int           // jobs put off
-	Oldest  time.Duration // since the oldest ask that is not answered
-	// Quarantined is how many reviews ended their process and wait.
+	Oldest  time.Duration // age of the oldest ask that is not answered
+	// Quarantined is how many reviews ended their process and wait for another try.
 	Quarantined int
 }
 
-// Options are what metrics are made from.
+// Options are the settings of metrics.
 type Options struct {
 	Version string
-	// Agents are the ids of agents that are told apart: those of repositories
-	// are as many as people write.
+	// Agents are the ids of agents with label values of their own. Agents of
+	// repositories have none: people can write any number of them.
 	Agents []string
 	// Jobs are the kinds of jobs.
 	Jobs []string
-	// Depth is asked each time the metrics are read.
+	// Depth is called each time the metrics are read.
 	Depth func() (Queue, error)
 }
 
@@ -135,8 +135,8 @@ func New(o Options) *Metrics {
 		cost: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "reviewgate_model_cost_dollars_total", Help: "What language models cost by the prices of the server's config, in US dollars."}, []string{"model"}),
 	}
-	// Counters of trouble are there from the start: a rise from nothing is none
-	// to Prometheus.
+	// Counters of failures exist from the start: Prometheus does not see an increase if
+	// a counter appears with its first value.
 	for _, kind := range o.Jobs {
 		m.jobs.WithLabelValues(kind, "panicked")
 		m.jobs.WithLabelValues(kind, "given_up")
@@ -208,8 +208,8 @@ func (m *Metrics) ConfigPushed(found string) { m.config.WithLabelValues(found).I
 // Issue counts what became of an issue.
 func (m *Metrics) Issue(outcome string) { m.issues.WithLabelValues(outcome).Inc() }
 
-// ModelUse counts what questions to a model took. Models are those of the server's
-// config, so that they are few.
+// ModelUse counts the tokens and the cost of questions to a model. The models are those of
+// the server's config, so the label has few values.
 func (m *Metrics) ModelUse(u pipeline.ModelUse) {
 	m.tokens.WithLabelValues(u.Model, "input").Add(float64(max(0, u.Input-u.Cached)))
 	m.tokens.WithLabelValues(u.Model, "cached").Add(float64(max(0, u.Cached)))
@@ -217,8 +217,8 @@ func (m *Metrics) ModelUse(u pipeline.ModelUse) {
 	m.cost.WithLabelValues(u.Model).Add(max(0, u.CostUSD))
 }
 
-// Call observes a call of GitHub's API. remaining is negative where the
-// answer didn't say.
+// Call observes a call of GitHub's API. remaining is negative if the answer didn't report
+// it.
 func (m *Metrics) Call(route, status, installation string, d time.Duration, remaining int) {
 	m.calls.WithLabelValues(route, status).Inc()
 	m.call.WithLabelValues(route).Observe(d.Seconds())
@@ -227,13 +227,12 @@ func (m *Metrics) Call(route, status, installation string, d time.Duration, rema
 	}
 }
 
-// ratePeriod is how long GitHub's primary limit lasts: what was left before says
-// nothing any more.
+// ratePeriod is the period of GitHub's primary rate limit. Older values mean nothing.
 const ratePeriod = time.Hour
 
-// rateCollector shows what is left of each installation's limit as long as that
-// holds: an installation that is gone, or that another replica serves by now, would
-// be low for ever.
+// rateCollector shows how many calls each installation has left. It drops values that are
+// older than ratePeriod: otherwise the last value of an installation that is gone, or that
+// another replica serves now, would stay for ever.
 type rateCollector struct {
 	mu   sync.Mutex
 	left map[string]rateLeft

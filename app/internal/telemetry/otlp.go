@@ -28,7 +28,7 @@ type exporter struct {
 
 var _ sdk.SpanExporter = (*exporter)(nil)
 
-// exportTimeout is what OpenTelemetry sets where nothing else is said.
+// exportTimeout is OpenTelemetry's default.
 const exportTimeout = 10 * time.Second
 
 func newExporter(t Tracing, log zerolog.Logger) *exporter {
@@ -39,8 +39,8 @@ func newExporter(t Tracing, log zerolog.Logger) *exporter {
 	}}
 }
 
-// ExportSpans sends spans once. What a collector doesn't take is lost: a trace
-// is never worth a review's time.
+// ExportSpans sends spans once. If the collector doesn't accept them, they are lost: a
+// trace must not cost a review's time.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	err := e.export(ctx, spans)
 	if err != nil {
@@ -56,7 +56,7 @@ func (e *exporter) export(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.Endpoint, bytes.NewReader(text))
 	if err != nil {
-		return errors.New("the endpoint is no URL") // which may hold a password
+		return errors.New("the endpoint is no URL") // err holds the URL, which may have a password
 	}
 	req.Header.Set("Content-Type", "application/json")
 	for k, v := range e.Headers {
@@ -82,7 +82,7 @@ func (e *exporter) Shutdown(context.Context) error {
 	return nil
 }
 
-// The shape of OTLP's ExportTraceServiceRequest, as far as it is used.
+// The fields of OTLP's ExportTraceServiceRequest that are used.
 type (
 	otlpTraces struct {
 		ResourceSpans []otlpResource `json:"resourceSpans"`
@@ -121,7 +121,7 @@ type (
 	}
 )
 
-// traces puts spans into OTLP. All are of one resource and scope.
+// traces encodes spans in OTLP. All spans have the same resource and scope.
 func traces(spans []sdk.ReadOnlySpan) otlpTraces {
 	var r otlpResource
 	var s otlpScope
@@ -146,7 +146,7 @@ func traces(spans []sdk.ReadOnlySpan) otlpTraces {
 	return otlpTraces{ResourceSpans: []otlpResource{r}}
 }
 
-// nanoseconds is a time as protobuf's JSON has 64-bit numbers: as a string.
+// nanoseconds returns a time as a string, as protobuf's JSON encodes 64-bit numbers.
 func nanoseconds(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
 func otlpValues(kvs []attribute.KeyValue) []otlpAttribute {

@@ -18,7 +18,7 @@ import (
 // Tracing says where spans go. The zero value means nowhere.
 type Tracing struct {
 	Endpoint string            // the URL that takes OTLP in JSON by POST; "" for none
-	Headers  map[string]string // of each request
+	Headers  map[string]string // sent with each request
 	Service  string            // service.name
 }
 
@@ -26,17 +26,17 @@ type Tracing struct {
 // has no goroutine.
 type Tracer struct {
 	tracer   trace.Tracer
-	provider *sdk.TracerProvider // nil where nothing is traced
+	provider *sdk.TracerProvider // nil if nothing is traced
 }
 
-// NewTracer returns a tracer. Which traces are kept is for the SDK's own
-// variables to say (OTEL_TRACES_SAMPLER, OTEL_BSP_...). What the SDK finds wrong goes
-// to the log of the tracer that was made last: it has one place for all.
+// NewTracer returns a tracer. The SDK's own variables (OTEL_TRACES_SAMPLER, OTEL_BSP_...)
+// decide which traces are kept. The SDK has one error handler for all tracers: its errors
+// go to the log of the tracer that was made last.
 func NewTracer(t Tracing, version string, log zerolog.Logger) *Tracer {
 	if t.Endpoint == "" {
 		return &Tracer{tracer: noop.NewTracerProvider().Tracer("")}
 	}
-	// It would print them.
+	// By default the SDK prints errors.
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn().Err(err).Msg("OpenTelemetry trouble") }))
 	p := sdk.NewTracerProvider(
 		sdk.WithBatcher(newExporter(t, log)),
@@ -46,7 +46,7 @@ func NewTracer(t Tracing, version string, log zerolog.Logger) *Tracer {
 	return &Tracer{tracer: p.Tracer("github.com/reviewgate/reviewgate"), provider: p}
 }
 
-// Close sends what is left, as long as ctx lasts.
+// Close sends the remaining spans, until ctx ends.
 func (t *Tracer) Close(ctx context.Context) error {
 	if t.provider == nil {
 		return nil
@@ -54,8 +54,8 @@ func (t *Tracer) Close(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// Begin starts a span, the parent of those that are made in the context. end
-// takes what went wrong, "" for nothing.
+// Begin starts a span. Spans that start in the returned context are its children. end
+// takes the description of an error, or "".
 func (t *Tracer) Begin(ctx context.Context, name string, ids ...attribute.KeyValue) (_ context.Context, end func(trouble string, more ...attribute.KeyValue)) {
 	ctx, span := t.tracer.Start(ctx, name, trace.WithAttributes(ids...))
 	return ctx, func(trouble string, more ...attribute.KeyValue) {
@@ -67,7 +67,7 @@ func (t *Tracer) Begin(ctx context.Context, name string, ids ...attribute.KeyVal
 	}
 }
 
-// Past makes the span of something that is over.
+// Past makes the span of an operation that has already ended.
 func (t *Tracer) Past(ctx context.Context, name string, begun time.Time, took time.Duration, trouble string, ids ...attribute.KeyValue) {
 	_, span := t.tracer.Start(ctx, name, trace.WithTimestamp(begun), trace.WithAttributes(ids...))
 	if trouble != "" {

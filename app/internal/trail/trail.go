@@ -1,7 +1,7 @@
-// Package trail carries in a context which job some work belongs to, so that
-// the log lines and spans of one pull request can be joined: a delivery has a
-// GUID and a target, a job an id, a target or the delivery that asked for it,
-// and the run that it does; stages, agents and calls of GitHub name job and run.
+// Package trail puts the ids of a job into a context, so that the log lines and spans
+// of one pull request can be joined. A delivery has a GUID and a target. A job has an id,
+// its target or the delivery that asked for it, and its run. Stages, agents and calls of
+// GitHub have the ids of job and run.
 package trail
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// Trail is what a job is known by. All of it are ids, fit for a log.
+// Trail holds the ids of a job. All of them may be logged.
 type Trail struct {
-	Kind     string // of job
+	Kind     string // the kind of job
 	Job      int64  // the queue's id; the same at each attempt
 	Attempt  int    // from 1
-	Target   string // of the job, "" where it has none
-	Delivery string // GUID of what asked for the job, "" for jobs of a target and periodic ones
+	Target   string // the key of the job's target, or ""
+	Delivery string // the GUID of the delivery that asked for the job; "" for periodic jobs and jobs of a target
 
 	about  atomic.Pointer[ports.Target]
 	run    atomic.Pointer[string]
@@ -31,29 +31,29 @@ type key struct{}
 // With returns a context whose work belongs to the job.
 func With(ctx context.Context, t *Trail) context.Context { return context.WithValue(ctx, key{}, t) }
 
-// Of returns the trail of the context's job, nil where it belongs to none. All
-// methods work on nil.
+// Of returns the trail of the context's job, or nil if there is none. All methods work
+// on nil.
 func Of(ctx context.Context) *Trail {
 	t, _ := ctx.Value(key{}).(*Trail)
 	return t
 }
 
-// SetRun names the run that the job does from now on. A job may do several,
-// one after the other.
+// SetRun sets the id of the job's current run. A job may have several runs, one after the
+// other.
 func (t *Trail) SetRun(id string) {
 	if t != nil {
 		t.run.Store(&id)
 	}
 }
 
-// SetAbout names the target that the job works on, once it is known by more than its key.
+// SetAbout sets the job's target once more than its key is known.
 func (t *Trail) SetAbout(about ports.Target) {
 	if t != nil {
 		t.about.Store(&about)
 	}
 }
 
-// About is the target that the job works on, as far as it is known, for a log line.
+// About returns the job's target for a log line, as far as it is known.
 func (t *Trail) About() zerolog.LogObjectMarshaler {
 	return zerologFunc(func(e *zerolog.Event) {
 		if t == nil {
@@ -71,14 +71,14 @@ type zerologFunc func(e *zerolog.Event)
 
 func (f zerologFunc) MarshalZerologObject(e *zerolog.Event) { f(e) }
 
-// SetAuthor names the account whose pull request the job works on, by its id.
+// SetAuthor sets the id of the account whose pull request the job works on.
 func (t *Trail) SetAuthor(id int64) {
 	if t != nil {
 		t.author.Store(id)
 	}
 }
 
-// Author is that account's id, 0 if it is unknown.
+// Author returns the id of the pull request's author, or 0 if it is unknown.
 func (t *Trail) Author() int64 {
 	if t == nil {
 		return 0
@@ -86,7 +86,7 @@ func (t *Trail) Author() int64 {
 	return t.author.Load()
 }
 
-// Run is the id of the run that the job does, or did last.
+// Run returns the id of the job's current or last run.
 func (t *Trail) Run() string {
 	if t == nil {
 		return ""

@@ -1,13 +1,14 @@
-// Package unseen knows the characters that a reader does not see. Whatever shows
-// a text of others, to people or to models, shows them by their numbers.
+// Package unseen knows the characters that a reader does not see. Code that shows
+// other people's text, to people or to models, replaces these characters by their
+// numbers.
 package unseen
 
 import "unicode"
 
-// Is reports whether a rune is invisible or steers how its neighbours
+// Is reports whether a rune is invisible or changes how its neighbours
 // are shown: control and format characters (bidirectional overrides, zero-width
-// characters, tags), line and paragraph separators, fillers, blanks that are no
-// space, variation selectors.
+// characters, tags), line and paragraph separators, fillers, blank characters other
+// than spaces, variation selectors.
 func Is(r rune) bool {
 	if r >= 0x20 && r < 0x7f {
 		return false
@@ -18,8 +19,8 @@ func Is(r rune) bool {
 			unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Noncharacter_Code_Point)
 }
 
-// Selects reports whether r is the selector that an ordinary emoji carries:
-// behind a symbol, or within a keycap. Behind a letter it would make two names
+// Selects reports whether r is the variation selector of an ordinary emoji: behind a
+// symbol, or within a keycap. Behind a letter, a selector would make two different names
 // look alike.
 func Selects(before, r, after rune) bool {
 	if r != 0xfe0e && r != 0xfe0f {
@@ -30,6 +31,6 @@ func Selects(before, r, after rune) bool {
 		before >= 0x80 && !Is(before) && !unicode.In(before, unicode.L, unicode.M, unicode.N)
 }
 
-// MaxMarks is how many combining marks belong to one character. Languages need
-// three or four; a pile of them covers the lines around.
+// MaxMarks is how many combining marks one character may have. Languages need three or
+// four. A pile of marks covers the lines around it.
 const MaxMarks = 8

@@ -7,8 +7,8 @@ import (
 )
 
 // diffLines returns the hunks that turn one text into the other, and how many
-// lines they add and remove. It goes by lines that stand once in both texts, so
-// that git, which looks for the fewest lines, may say the same in other words.
+// lines they add and remove. It aligns the texts by lines that occur once in both. The
+// hunks may differ from git's, which have the fewest lines.
 func diffLines(old, changed []byte) (patch string, added, removed int) {
 	hunks := diff.Diff("", old, "", changed)
 	start := bytes.Index(hunks, []byte("\n@@ ")) // names come before

@@ -1,9 +1,9 @@
-// Package unshown reads changed files of which neither GitHub nor git shows a line.
-// Both take a file for binary if it holds one NUL, if it is in UTF-16, or if an
+// Package unshown reads changed files whose lines neither GitHub nor git shows.
+// Both treat a file as binary if it holds a NUL, if it is in UTF-16, or if an
 // attribute says so. Such a file may be text that a program runs.
 //
-// The package is given contents and does no I/O of its own: app/gh has them from
-// GitHub, and app/localgit from git or from the work tree.
+// The package does no I/O of its own: its callers give it the contents. app/gh reads them
+// from GitHub, and app/localgit from git or from the work tree.
 package unshown
 
 import (
@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// MaxContent bounds a content whose lines are compared, in bytes. To tell that a
-	// content is larger, give a Reader one byte more.
+	// MaxContent bounds a content whose lines are compared, in bytes. If a content is
+	// larger, give a Reader at least one byte more.
 	MaxContent = 8 << 20
-	// maxSearched bounds the bytes of one change that are searched for secrets, and
-	// with them the time.
+	// maxSearched bounds the bytes of one change that are searched for secrets, and so
+	// the time of the search.
 	maxSearched = 64 << 20
-	// maxLines bounds the lines of two contents that are compared. Each takes some
-	// 100 bytes of memory meanwhile, however short it is.
+	// maxLines bounds the lines of two contents that are compared. Each line takes some
+	// 100 bytes of memory, however short it is.
 	maxLines = 1_000_000
 	// maxPatches bounds the patches of one change, in bytes.
 	maxPatches = 32 << 20
@@ -52,13 +52,13 @@ type Content struct {
 	Before func() ([]byte, error)
 }
 
-// Say notes that a file was not read.
+// Say reports that a file was not read, and why.
 func (r *Reader) Say(f *raw.ChangedFile, gating bool, why string) {
 	r.Incomplete = append(r.Incomplete, pipeline.Incompleteness{What: "patch", Path: f.Path, Why: why, Gating: gating})
 }
 
-// Read gives a text file the lines that changed. It searches every other file for
-// secrets as bytes, and says what nobody can read.
+// Read sets the patch of a text file. In other files it searches the bytes for secrets. It
+// reports files that it can't read.
 func (r *Reader) Read(f *raw.ChangedFile, c Content) error {
 	if r.detector == nil {
 		var err error
@@ -95,9 +95,9 @@ func (r *Reader) Read(f *raw.ChangedFile, c Content) error {
 	return nil
 }
 
-// text gives a file the lines that changed, or says why it shows none. It shows none
-// if the bytes hold a secret that the lines do not: a NUL stands beside that secret,
-// and the lines would show it.
+// text sets a file's patch, or reports why it sets none. It sets none if a secret is found
+// in the bytes but not in the lines: a NUL is beside that secret, and the lines would
+// show the secret.
 func (r *Reader) text(f *raw.ChangedFile, c Content, text []byte, hits []secrets.BytesHit) (shown bool, err error) {
 	inLines := r.detector.Bytes(text)
 	if slices.ContainsFunc(hits, func(h secrets.BytesHit) bool { return !slices.Contains(inLines, h) }) {
