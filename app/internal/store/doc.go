@@ -1,18 +1,17 @@
-// Package store keeps what must survive a crash, in SQLite or PostgreSQL:
-// deliveries, the targets they ask to review, leases, reviews, what was written
-// to GitHub. It implements [ports.Store], and [Queue] works the jobs, on
-// River.
+// Package store keeps in SQLite or PostgreSQL what must survive a crash:
+// deliveries, the targets they ask to review, leases, reviews, and records of what was
+// written to GitHub. It implements [ports.Store]. [Queue] runs the jobs, with River.
 //
 // # No ask is lost
 //
 // Each target has two counters. wanted is raised by every ask, in the
 // transaction that stores the ask; done is set by [Store.Finish] to the
 // generation that a run has brought to its end. Work is left as long as
-// wanted > done (or a notice is unsaid). A run has two halves, each done by a
+// wanted > done (or a notice is not posted). A run has two halves. Each is done by a
 // job of its own under a lease of its own: a review job ends in
-// [Store.SaveReview], and a publish job in Finish. Which of the two is there
-// does not matter for what follows: each looks at what there is to do, and
-// hands over to the other kind with [Store.HandOver].
+// [Store.SaveReview], and a publish job in Finish. For what follows, the kind of the job
+// does not matter: each looks for work of both kinds, and hands over to the other kind
+// with [Store.HandOver].
 //
 // The work gets done because at any moment one of these holds for a target
 // with work left:
@@ -22,8 +21,8 @@
 //   - A run holds its lease.
 //   - Its holder died.
 //
-// A job that finds the lease taken may end for good, since every end of the
-// holder's leaves one of the three behind:
+// A job that finds the lease taken may end for good. However the holder ends, one of the
+// three holds afterwards:
 //
 //   - SaveReview and HandOver give the lease back and insert a job in one
 //     transaction. An ask that comes between them and that job's Acquire needs
@@ -53,48 +52,47 @@
 // # Leases
 //
 // A lease is a row with an owner, an expiry and a token that grows with each
-// holder and never shrinks. What a run stores it stores with its lease, and
-// gets [review.ErrLeaseLost] if another took it meanwhile, or Rescue did.
+// holder and never shrinks. A run shows its lease with each write, and gets
+// [review.ErrLeaseLost] if another holder, or Rescue, took the lease meanwhile.
 //
 // # SQLite
 //
-// All writes, River's too, go over one connection; reads go beside it. A
-// transaction never spans a call to GitHub or an agent. What is to be written
-// while a commit is being synced to disk shares the next one, each write within
-// a savepoint of its own, deliveries first (see group.go). A lock on a file
-// keeps other processes out.
+// All writes, River's too, share one connection; reads have connections of their own. A
+// transaction never spans a call to GitHub or an agent. Writes that arrive while a commit
+// is being synced to disk share the next commit. Each has a savepoint of its own, and
+// deliveries go first (see group.go). A lock on a file keeps other processes out.
 //
 // # PostgreSQL
 //
-// What differs from database to database stands behind the interface backend:
-// transactions, River's driver, migrations. The SQL is written in the subset
-// that both share. Package storetest is the suite that each must pass.
+// The interface backend hides the differences between the databases: transactions,
+// River's driver, migrations. The SQL is written in the subset that both share. Each
+// database must pass the suite in package storetest.
 //
 // Several processes may share the database. Each keeps a row in the table
 // processes and renews it every two seconds. Rescue, in every process, finds
 // rows that ran out 10 seconds after the last beat, and in one transaction
 // deletes the row, ends the leases of that process, and makes the jobs
 // available that ran under it, commands and the like too. A process that closes
-// its store does so itself. One that was thought dead and lives has lost each
-// lease that another took meanwhile, and its next beat enters it again. All
+// its store does so itself. If a process counts as dead although it lives, it loses each
+// lease that another takes meanwhile, and its next heartbeat adds its row again. All
 // times are by the database's clock.
 //
 // Reads see one snapshot (REPEATABLE READ). Writes run under READ COMMITTED,
 // where each statement sees what was committed before it began, and lock the
 // rows that they judge before they do. Why that is enough:
 //
-//   - Accept inserts the delivery first. Of two with one GUID the second waits
-//     there for the first to commit, and is a duplicate, or for it to fail, and
-//     takes its place. A redelivery locks its delivery and then its target before
-//     it looks whether what it asked for was given up, so of several at once the
-//     first counts, and the others see what it asked for.
-//   - An ask locks the target, or inserts it and so waits for whoever else is
+//   - Accept inserts the delivery first. If two deliveries have one GUID, the second
+//     waits there for the first. It is a duplicate if the first commits, and takes its
+//     place if the first fails. A redelivery locks its delivery and then its target
+//     before it checks whether the earlier ask was given up. If several come at once,
+//     the first counts, and the others see what it asked for.
+//   - An ask locks the target, or inserts it and so waits for others that are
 //     inserting it, before it compares counters and heads. Finish locks the lease
 //     and then the target: an ask comes wholly before it or wholly after.
-//   - Who leaves a head locks the others on it before asking them, so that one
-//     which is leaving as well is seen to have left. Two that leave at once want
-//     each other's rows: PostgreSQL breaks one off after a second, and its whole
-//     function is run again, which therefore sets all of its results anew.
+//   - A target that leaves a head locks the others on it before it asks for them. So it
+//     sees if one of them has left the head too. If two leave at once, they need each
+//     other's rows: PostgreSQL aborts one transaction after a second, and its function
+//     runs again. So the function must set all of its results anew.
 //   - Acquire takes the lease in one statement whose condition is judged again
 //     after a wait for another's commit. What is stored with a lease locks its
 //     row first (fence), so that it is not taken before the commit; Release,
@@ -111,7 +109,7 @@
 //     lock on it; a good layer's files follow the upsert of its
 //     row. Texts are never changed.
 //
-// Rows are locked in the order delivery or command, lease, target, wherever a
-// transaction locks several; where it locks several of one kind a deadlock is
-// possible, and tried again like the one above.
+// A transaction that locks several rows locks them in the order delivery or command,
+// lease, target. If it locks several of one kind, a deadlock is possible, and the
+// transaction is tried again as above.
 package store

@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// account is whom the server runs as: the server refuses to run as root.
+// account is the user that the server runs as: the server refuses to run as root.
 type account struct {
 	credential *syscall.Credential // nil for whoever runs the test
 }

@@ -2,8 +2,7 @@ package pgtest
 
 import "syscall"
 
-// freeMemory is how many bytes there is room for in a directory in memory, 0 if it
-// is none.
+// freeMemory returns the free bytes of a directory in memory, or 0 if it is not in memory.
 func freeMemory(dir string) uint64 {
 	const tmpfs = 0x01021994
 	var fs syscall.Statfs_t

@@ -4,9 +4,9 @@
 //
 // The server listens on a loopback port with a password made up for it, and lives
 // in a temporary directory, in memory if the machine has room for that. It does not
-// sync to disk: tests kill whoever uses a database, and never the server. Where
-// figures are measured it does, as a real one: in benchmarks, and after Sync. A
-// shell watches over it: when the test binary ends, however it does, the shell
+// sync to disk: tests kill the programs that use a database, but never the server. In
+// benchmarks, and after Sync, it does sync like a real server, so that measurements are
+// realistic. A shell watches the server: when the test binary ends in any way, the shell
 // stops the server and removes the directory.
 package pgtest
 
@@ -97,8 +97,8 @@ func LoadURL(t testing.TB, dump string) string {
 	return url
 }
 
-// CopyURL is URL for a database as prepare has made it, which is called once
-// for all tests of the binary, and closes what it opens.
+// CopyURL is like URL, but returns a copy of a database that prepare has filled. prepare
+// is called once for all tests of the binary, and closes what it opens.
 func CopyURL(t testing.TB, prepare func(url string) error) string {
 	t.Helper()
 	s := running(t)
@@ -252,7 +252,7 @@ func (s *server) settings() []string {
 		"max_wal_size=128MB", "autovacuum=off", "deadlock_timeout=50ms")
 }
 
-// errPortTaken says that another program took the port that was free.
+// errPortTaken says that another program took the free port first.
 var errPortTaken = errors.New("its port was taken meanwhile")
 
 // wait waits until the server answers.

@@ -102,7 +102,7 @@ var fixLoopTests = map[string]func(*testing.T, *fixture){
 	},
 }
 
-// other is a target that nothing happened to.
+// other is a target without any events.
 func (f *fixture) other(t *testing.T) ports.Target {
 	t.Helper()
 	g := pull(2, "bbb")

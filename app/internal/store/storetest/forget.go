@@ -75,7 +75,7 @@ func of(installation, repo int64, number int, head string) ports.Target {
 	return g
 }
 
-// forget does what the use case does with what is held.
+// forget deletes the held data as the use case does.
 func (f *fixture) forget(t *testing.T, what ports.Forget) {
 	t.Helper()
 	held, err := f.Held(f.ctx, what)
@@ -99,7 +99,7 @@ func (f *fixture) forget(t *testing.T, what ports.Forget) {
 	}
 }
 
-// wantNothing fails if anything is known of a target that fill filled.
+// wantNothing fails if the store still has data of a target that fill filled.
 func (f *fixture) wantNothing(t *testing.T, g ports.Target) {
 	t.Helper()
 	key := g.Key()

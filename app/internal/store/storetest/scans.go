@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// readsAll is what a review read that takes in all that others annotate.
+// readsAll is the record of a review that reads all annotations of other Apps.
 var readsAll = ports.ScansRead{Agents: []ports.ScanReader{{ID: "code-scanning", Annotations: true, Annotated: []string{"ci/lint"}}}}
 
 // ended is the delivery of a check run of another App that was completed.
