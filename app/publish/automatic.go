@@ -31,28 +31,29 @@ type Verdicts struct {
 	Log          zerolog.Logger
 }
 
-// MovedError says that the head moved, or the base, while a review of the head before was
+// MovedError says that the head or the base moved while a review of the old head was being
 // submitted. The review has been dismissed.
 type MovedError struct{ HeadSHA string }
 
 func (e *MovedError) Error() string { return "the head is " + e.HeadSHA + " by now" }
 
-// What the models' reviews come to may become a review on GitHub without a
-// person. It is decided from the report and the settings alone, is of one head and
-// one base, and stands no longer than the review that it came from.
+// A result of the models' reviews may become a review on GitHub without a person. The
+// decision depends only on the report and the settings. The review on GitHub is for one
+// head and one base, and is dismissed when the report no longer supports it.
 
-// mayAct reports whether anything is done on a pull request without a person:
-// models took part, nobody decided by hand, and there is something to decide yet.
-// Advisory mode does nothing that would have to be taken back.
+// mayAct reports whether reviewgate may act on a pull request without a person: models took
+// part, and nobody decided by hand. Advisory mode takes no action that would have to be
+// undone.
 func mayAct(r *pipeline.Review, cfg *config.Config, now *ports.PullState) bool {
 	return r.Report.Models != nil && r.Report.ByHand == nil && cfg.Mode(r.Facts.Repository.FullName()) == config.ModeEnforce &&
 		!now.Draft && !now.Locked && !now.Archived
 }
 
-// Automatic is the verdict that a review comes to without a person, empty for
-// none. The gate's word goes first: what blocks is not approved, and what does not
-// is not rejected. Nor is anything approved that was not looked at in full, or that
-// comes from a fork: who can't write there is let in by people only.
+// Automatic returns the verdict that a review leads to without a person, or an empty one.
+// The gate takes precedence: a review that blocks is never approved, and one that does not
+// block is never rejected. A change that was not reviewed completely is not approved. Nor
+// is a change from a fork: only people may let in authors who can't write to the
+// repository.
 func Automatic(r *pipeline.Review, cfg *config.Config, now *ports.PullState) ports.ReviewVerdict {
 	if !mayAct(r, cfg, now) {
 		return ""
@@ -72,10 +73,9 @@ func Automatic(r *pipeline.Review, cfg *config.Config, now *ports.PullState) por
 	return ""
 }
 
-// isWhole reports whether all was looked at by every agent that should, and all
-// that models said counts: one that was not shown everything, or whose word was
-// dropped in part, says so in its note. What may be missing for the gate may not for
-// an approval.
+// isWhole reports whether every required agent looked at everything and every answer of a
+// model counts in full. A model that was not shown everything, or whose answer was dropped
+// in part, has a note that says so. The gate may accept such gaps, but an approval may not.
 func isWhole(r *pipeline.Review) bool {
 	return len(r.Report.Incomplete) == 0 &&
 		!slices.ContainsFunc(r.Report.Coverage, func(c pipeline.Coverage) bool { return AgentFailed(c.Status) }) &&
@@ -84,7 +84,8 @@ func isWhole(r *pipeline.Review) bool {
 		})
 }
 
-// Decide has the review on GitHub say what this one comes to, or none.
+// Decide makes the review on GitHub match this review's verdict: it submits one, dismisses
+// one, or does nothing.
 func (v *Verdicts) Decide(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
 	have, err := v.NewestReview(ctx, lease.Key)
 	if err != nil {
@@ -92,7 +93,7 @@ func (v *Verdicts) Decide(ctx context.Context, lease ports.Lease, state ports.Ta
 	}
 	want := Automatic(&r.Review, cfg, now)
 	if r.FixLoop.Halted {
-		want = "" // whatever a later head comes to
+		want = "" // regardless of the result for a later head
 	}
 	same := have != nil && have.HeadSHA == r.HeadSHA && have.Verdict == want && have.BaseRef == r.Review.Facts.Base.Ref
 	switch {
@@ -100,11 +101,11 @@ func (v *Verdicts) Decide(ctx context.Context, lease ports.Lease, state ports.Ta
 		if err := v.withdraw(ctx, lease, state.Target, have, whyWithdrawn(r, have)); err != nil {
 			return err
 		}
-		if have.Stands() { // it can't be dismissed: nothing is submitted beside it
+		if have.Stands() { // it can't be dismissed, so don't add a second one
 			return nil
 		}
 	case have != nil && have.State == ports.WriteRefused && want == "":
-		have.State = ports.WriteCompleted // not asked for any more
+		have.State = ports.WriteCompleted // no longer wanted
 		if err := v.recordReview(ctx, have); err != nil {
 			return err
 		}
@@ -112,7 +113,7 @@ func (v *Verdicts) Decide(ctx context.Context, lease ports.Lease, state ports.Ta
 	switch {
 	case want == "", same && have.State == ports.WriteOpen:
 		return nil
-	case same && have.State == ports.WriteStuck: // it is right again
+	case same && have.State == ports.WriteStuck: // the verdict is right again
 		have.State = ports.WriteOpen
 		return v.recordReview(ctx, have)
 	case !same || have.State != ports.WriteIntended:
@@ -121,7 +122,7 @@ func (v *Verdicts) Decide(ctx context.Context, lease ports.Lease, state ports.Ta
 	return v.submit(ctx, lease, state, r, have, want)
 }
 
-// whyWithdrawn is why a review on GitHub does not go with the newest one here.
+// whyWithdrawn returns why the review on GitHub does not match the newest review here.
 func whyWithdrawn(r *ports.StoredReview, have *ports.Write) render.Withdrawn {
 	switch {
 	case have.HeadSHA != r.HeadSHA:
@@ -134,7 +135,7 @@ func whyWithdrawn(r *ports.StoredReview, have *ports.Write) render.Withdrawn {
 	return render.WithdrawnChanged
 }
 
-// submit submits a review, unless the intent that have is has led to it.
+// submit submits a review, unless have is an intent that already led to one.
 func (v *Verdicts) submit(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, have *ports.Write, verdict ports.ReviewVerdict) error {
 	there, err := once.Ensure(ctx, func(ctx context.Context) error { return v.Leases.Fence(ctx, lease) }, once.Thing{
 		Intended: have != nil,
@@ -158,13 +159,13 @@ func (v *Verdicts) submit(ctx context.Context, lease ports.Lease, state ports.Ta
 			return nil
 		},
 		Create: func(ctx context.Context) (func(context.Context) error, error) {
-			// A push must not cut the request short: a review that is on its way could arrive
-			// after it was looked for.
+			// A push must not cancel the request: a review on its way could arrive after
+			// findReview has looked for it.
 			id, err := v.ReviewWriter.CreateReview(context.WithoutCancel(ctx), state.Target, ports.ReviewWrite{
 				HeadSHA: r.HeadSHA, Verdict: verdict, Body: render.AutomaticReview(have.ExternalID, verdict == ports.ReviewApprove, &r.Review.Report),
 			})
 			switch {
-			case isFinal(err): // the comment says so, and the next review tries again
+			case isFinal(err): // the comment reports this, and the next review tries again
 				v.Log.Warn().EmbedObject(state.Target.At(r.HeadSHA)).Str("verdict", string(verdict)).Err(err).Msg("GitHub did not take the review")
 				have.State = ports.WriteRefused
 			case err != nil:
@@ -185,9 +186,9 @@ func (v *Verdicts) submit(ctx context.Context, lease ports.Lease, state ports.Ta
 	return v.approvedStill(ctx, lease, state, r, have)
 }
 
-// approvedStill looks whether a push came between the look at the head and its
-// approval: GitHub may count that for the new head. A pull request that is closed
-// by now was merged, as may be what the approval was for.
+// approvedStill dismisses an approval if a push came after the head was read: GitHub may
+// count the approval for the new head. It leaves a closed pull request alone, because the
+// approval may have been what allowed the merge.
 func (v *Verdicts) approvedStill(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, w *ports.Write) error {
 	now, err := v.PullReader.Pull(ctx, state.Target)
 	if err != nil || now.Closed || !MovedFrom(r, &now) {
@@ -199,13 +200,13 @@ func (v *Verdicts) approvedStill(ctx context.Context, lease ports.Lease, state p
 	return &MovedError{HeadSHA: now.HeadSHA}
 }
 
-// isFinal reports whether GitHub refused for good.
+// isFinal reports whether the error is a refusal by GitHub that a retry can't change.
 func isFinal(err error) bool {
 	var host *ports.HostError
 	return errors.As(err, &host) && !host.Temporary()
 }
 
-// NewestReview is the newest review that was decided without a person, or nil.
+// NewestReview returns the newest review that was submitted without a person, or nil.
 func (v *Verdicts) NewestReview(ctx context.Context, key string) (*ports.Write, error) {
 	w, err := v.Writes.NewestWrite(ctx, ports.WriteReview, key)
 	if err != nil {
@@ -221,8 +222,8 @@ func (v *Verdicts) recordReview(ctx context.Context, w *ports.Write) error {
 	return nil
 }
 
-// findReview looks for a review by the marker that its intent holds, twice, since
-// lists may lag behind a create.
+// findReview looks for a review by the marker that its intent holds. It looks twice,
+// because GitHub's lists may lag behind a create.
 func (v *Verdicts) findReview(ctx context.Context, t ports.Target, w *ports.Write) (*ports.PullReview, error) {
 	return once.Look(ctx, func() (*ports.PullReview, error) {
 		ours, err := v.ourReviews(ctx, t, render.ReviewMarker(w.ExternalID))
@@ -233,9 +234,9 @@ func (v *Verdicts) findReview(ctx context.Context, t ports.Target, w *ports.Writ
 	})
 }
 
-// ourReviews lists the reviews of ours that begin with a marker, oldest first.
-// GitHub does not tell which App a review is by but by its account: another one of
-// reviewgate, or a bot that repeats what it reads, may have the same marker.
+// ourReviews lists our reviews that begin with a marker, oldest first. GitHub identifies
+// the App behind a review only by its account. Another instance of reviewgate, or a bot
+// that repeats what it reads, may use the same marker, so the account is compared, too.
 func (v *Verdicts) ourReviews(ctx context.Context, t ports.Target, marker string) ([]ports.PullReview, error) {
 	all, err := v.ReviewWriter.Reviews(ctx, t)
 	if err != nil {

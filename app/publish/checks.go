@@ -34,20 +34,20 @@ type Checks struct {
 	Log         zerolog.Logger
 	Now         func() time.Time
 	WebURL      string            // of GitHub, for links
-	Found       func(what string) // is told that a check was found which the store had lost
+	Found       func(what string) // is called when GitHub has a check that the store does not know
 }
 
-// OnHead calls f while no other run writes the head's check: a check belongs to a SHA,
-// and two pull requests may share it.
+// OnHead calls f while it holds the lease on the head's check. A check belongs to a SHA,
+// and two pull requests may share that SHA.
 func (k *Checks) OnHead(ctx context.Context, repoID int64, headSHA string, f func(context.Context) error) error {
 	return k.Leases.Alone(ctx, "check/"+CheckSubject(repoID, headSHA), f)
 }
 
-// CheckSubject names the check of a head among writes.
+// CheckSubject is the subject under which writes to a head's check are stored.
 func CheckSubject(repoID int64, headSHA string) string { return fmt.Sprintf("%d/%s", repoID, headSHA) }
 
-// Open makes sure that the head has a check in progress. A completed one
-// counts if it answers for the target, unless a fresh run was asked for.
+// Open makes sure that the head has a check in progress. A completed check is left as it is
+// if it is the target's answer, unless the ask wants a fresh run.
 func (k *Checks) Open(ctx context.Context, lease ports.Lease, state ports.TargetState, headSHA string) error {
 	return k.OnHead(ctx, state.RepoID, headSHA, func(ctx context.Context) error {
 		newest, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, CheckSubject(state.RepoID, headSHA))
@@ -80,11 +80,10 @@ func (k *Checks) Open(ctx context.Context, lease ports.Lease, state ports.Target
 	})
 }
 
-// answersFor reports whether a head's completed check may stand while the target
-// is reviewed: only if the target's newest answer is about this head. A check that the
-// run of another pull request wrote knows nothing of this one's base. A check that was
-// written before the head was replaced, and came back, says what counted then: a decision
-// by hand is gone with the push.
+// answersFor reports whether a head's completed check may stay while the target is
+// reviewed. It may only if the target's newest answer is about this head. A check written
+// for another pull request does not consider this one's base. If the head was replaced and
+// then came back, its old check may show a decision made by hand, which the push has ended.
 func (k *Checks) answersFor(ctx context.Context, state ports.TargetState, w *ports.Write) (bool, error) {
 	last, err := k.History.LastAnswer(ctx, state.Key())
 	if err != nil {
@@ -93,8 +92,8 @@ func (k *Checks) answersFor(ctx context.Context, state ports.TargetState, w *por
 	return last != nil && last.HeadSHA == w.HeadSHA, nil
 }
 
-// ReopenForBase opens a new check if the one on the head was written for another base
-// branch, and no event reported the change.
+// ReopenForBase opens a new check if the check on the head was written for another base
+// branch and no event reported the change of base.
 func (k *Checks) ReopenForBase(ctx context.Context, lease ports.Lease, state ports.TargetState, f *pipeline.PRFacts) error {
 	last, err := k.History.LastAnswer(ctx, state.Key())
 	if err != nil {
@@ -107,28 +106,27 @@ func (k *Checks) ReopenForBase(ctx context.Context, lease ports.Lease, state por
 	err = k.Open(ctx, lease, state, f.Head.SHA)
 	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
-		return nil // the result will be refused, too, and say why
+		return nil // writing the result will fail too, and that error explains why
 	}
 	return err
 }
 
-// mayHaveCheck reports whether a head that the store knows no check of may have
-// one of ours, since the database was lost, or restored as it was before: it is
-// the first that is heard of an older pull request, the sweep found it, or no
-// event told of the head.
+// mayHaveCheck reports whether a head may have a check of ours that the store does not
+// know, because the database was lost or restored from a backup. This is possible in three
+// cases: the target is an older pull request that the store sees for the first time, the
+// sweep found the target, or no event reported the head.
 func (k *Checks) mayHaveCheck(state ports.TargetState, headSHA string) bool {
 	return state.Done == 0 && state.Reason != reasonOpened || state.Reason == ReasonFound || k.Followed.is(state.Key(), headSHA)
 }
 
-// The reasons of the asks for a new pull request, and for one that the sweep
-// found.
+// Reasons of asks: one for a new pull request, one for a pull request that the sweep found.
 const (
 	reasonOpened = "opened"
 	ReasonFound  = "found without an answer"
 )
 
-// takeOver makes the head's newest check run on GitHub, which the store does
-// not know, its own. It returns nil if there is none. Call it under onHead.
+// takeOver stores the head's newest check run on GitHub, which the store does not know. It
+// returns nil if there is none. Call it under OnHead.
 func (k *Checks) takeOver(ctx context.Context, lease ports.Lease, t ports.Target, headSHA string) (*ports.Write, error) {
 	runs, err := k.CheckWriter.Checks(ctx, t, headSHA)
 	if err != nil || len(runs) == 0 {
@@ -152,8 +150,8 @@ func (k *Checks) takeOver(ctx context.Context, lease ports.Lease, t ports.Target
 	return &w, nil
 }
 
-// Complete completes the head's check, or writes nothing where it is
-// complete and says the same already. Call it under onHead.
+// Complete completes the head's check. It writes nothing if the check is already complete
+// with the same content. Call it under OnHead.
 func (k *Checks) Complete(ctx context.Context, lease ports.Lease, t ports.Target, w ports.CheckWrite) error {
 	have, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, CheckSubject(t.RepoID, w.HeadSHA))
 	if err != nil {
@@ -167,7 +165,7 @@ func (k *Checks) Complete(ctx context.Context, lease ports.Lease, t ports.Target
 		open.Conclusion, open.CompletedAt = "", time.Time{}
 		open.Output = render.PendingCheck(render.Pending{HeadSHA: w.HeadSHA, StartedAt: w.StartedAt})
 		if len(w.Output.Annotations) <= maxAnnotations {
-			open = w // one request says it all
+			open = w // one request is enough
 		}
 		if have, err = k.createCheck(ctx, lease, t, have, open); err != nil {
 			return err
@@ -178,8 +176,8 @@ func (k *Checks) Complete(ctx context.Context, lease ports.Lease, t ports.Target
 			return err
 		}
 		w.ExternalID = have.ExternalID
-		// Annotations can't be taken back: what is being sent is noted first,
-		// so that a second try goes on where the first one ended.
+		// Annotations can't be removed. Record what is about to be sent, so that a second
+		// try continues where the first one stopped.
 		w.Repeat = have.Conclusion == w.Conclusion && have.Sending == w.Output.Digest
 		if len(w.Output.Annotations) > 0 && !w.Repeat {
 			have.Conclusion, have.Sending = w.Conclusion, w.Output.Digest
@@ -198,11 +196,11 @@ func (k *Checks) Complete(ctx context.Context, lease ports.Lease, t ports.Target
 	return nil
 }
 
-// maxAnnotations is how many annotations GitHub takes in one request.
+// maxAnnotations is how many annotations GitHub accepts in one request.
 const maxAnnotations = 50
 
-// createCheck creates a check run, unless an earlier intent has led to one that says the
-// same: w.Conclusion is empty, or its conclusion.
+// createCheck creates a check run, unless an earlier intent already created one that fits:
+// w has no conclusion, or the same conclusion.
 func (k *Checks) createCheck(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, w ports.CheckWrite) (*ports.Write, error) {
 	intended := have != nil && have.State == ports.WriteIntended
 	_, err := once.Ensure(ctx, k.fence(lease), once.Thing{
@@ -212,7 +210,7 @@ func (k *Checks) createCheck(ctx context.Context, lease ports.Lease, t ports.Tar
 			if err != nil || !there || have.State == ports.WriteOpen || w.Conclusion == "" || w.Conclusion == conclusion {
 				return there, err
 			}
-			return false, k.intendCheck(ctx, lease, t, w.HeadSHA, &have) // that one gave another answer
+			return false, k.intendCheck(ctx, lease, t, w.HeadSHA, &have) // the existing check has another conclusion
 		},
 		Intend: func(ctx context.Context) error { return k.intendCheck(ctx, lease, t, w.HeadSHA, &have) },
 		Create: func(ctx context.Context) (func(context.Context) error, error) {
@@ -247,7 +245,7 @@ func (k *Checks) fence(l ports.Lease) func(context.Context) error {
 	return func(ctx context.Context) error { return k.Leases.Fence(ctx, l) }
 }
 
-// recorded returns what records a write as it is then.
+// recorded returns a function that records the write in its state at the time of the call.
 func recorded(writes ports.Writes, w *ports.Write) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if err := writes.Record(ctx, *w); err != nil {
@@ -257,8 +255,8 @@ func recorded(writes ports.Writes, w *ports.Write) func(context.Context) error {
 	}
 }
 
-// resolveCheck finds out what became of an intent to create a check, and
-// records it. there is false if nothing did.
+// resolveCheck finds out whether an intent to create a check succeeded, and records the
+// check if so. Otherwise there is false.
 func (k *Checks) resolveCheck(ctx context.Context, t ports.Target, w *ports.Write) (there bool, conclusion string, err error) {
 	if w.State != ports.WriteIntended {
 		return true, "", nil
@@ -277,8 +275,8 @@ func (k *Checks) resolveCheck(ctx context.Context, t ports.Target, w *ports.Writ
 	return true, found.Conclusion, nil
 }
 
-// findCheck looks for a check run by its external id, twice, since lists may
-// lag behind a create.
+// findCheck looks for a check run by its external ID. It looks twice, because GitHub's
+// lists may lag behind a create.
 func (k *Checks) findCheck(ctx context.Context, t ports.Target, headSHA, externalID string) (*ports.CheckRun, error) {
 	return once.Look(ctx, func() (*ports.CheckRun, error) {
 		all, err := k.CheckWriter.Checks(ctx, t, headSHA)
@@ -294,8 +292,8 @@ func (k *Checks) findCheck(ctx context.Context, t ports.Target, headSHA, externa
 	})
 }
 
-// CancelOld completes the repository's checks that are open on heads
-// which no open target has any more, whoever opened them.
+// CancelOld completes the repository's open checks on heads that no open target has any
+// more, no matter which target opened them.
 func (k *Checks) CancelOld(ctx context.Context, lease ports.Lease, t ports.Target) error {
 	old, err := k.Writes.OpenChecks(ctx, t.RepoID)
 	if err != nil {
@@ -307,7 +305,7 @@ func (k *Checks) CancelOld(ctx context.Context, lease ports.Lease, t ports.Targe
 		case err == nil:
 		case w.Key == lease.Key || ctx.Err() != nil:
 			return err
-		default: // it must not hold up another pull request; it is tried again
+		default: // another pull request's check must not stop this run; a later run tries again
 			k.Log.Warn().Str("head", w.HeadSHA).Err(err).Msg("the old head's check can't be completed now")
 		}
 	}
@@ -328,7 +326,7 @@ func (k *Checks) cancelCheck(ctx context.Context, lease ports.Lease, t ports.Tar
 			return fmt.Errorf("look for the old head's check: %w", err)
 		}
 		if now == nil || now.ID != w.ID || now.State == ports.WriteCompleted {
-			w.State = ports.WriteCompleted // a newer one stands in its place
+			w.State = ports.WriteCompleted // a newer check replaced it
 			return k.Writes.Record(ctx, w)
 		}
 		there, _, err := k.resolveCheck(ctx, t, now)
@@ -350,18 +348,18 @@ func (k *Checks) cancelCheck(ctx context.Context, lease ports.Lease, t ports.Tar
 		switch {
 		case !errors.As(err, &host) || host.Temporary():
 			return err
-		case host.Kind == ports.HostForbidden: // until the permission is back
+		case host.Kind == ports.HostForbidden: // a later run tries again, in case the permission is back
 			k.Log.Warn().Str("head", w.HeadSHA).Err(err).Msg("the old head's check can't be completed now")
 			return nil
 		}
-		// The commit or the repository is gone, and nothing waits for it.
+		// The commit or the repository is gone, so nobody waits for the check.
 		k.Log.Warn().Str("head", w.HeadSHA).Err(err).Msg("the old head's check can't be completed")
 		w.State = ports.WriteCompleted
 		return k.Writes.Record(ctx, w)
 	})
 }
 
-// Name is the check's name, for where the config in force is not at hand.
+// Name returns the check's name, for callers that have not read the config in force.
 func (k *Checks) Name(ctx context.Context, t ports.Target) (string, error) {
 	cfg, err := k.Configs.Known(ctx, t)
 	if err != nil {
@@ -370,9 +368,8 @@ func (k *Checks) Name(ctx context.Context, t ports.Target) (string, error) {
 	return cfg.Settings.Check.Name, nil
 }
 
-// Publish completes the head's check. Where several open pull requests
-// share the head, the check waits for the last of them and carries the worst
-// decision.
+// Publish completes the head's check. If several open pull requests share the head, the
+// check waits for the last of them and shows the worst decision.
 func (k *Checks) Publish(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config) error {
 	return k.OnHead(ctx, state.RepoID, r.HeadSHA, func(ctx context.Context) error {
 		others, stricter, err := k.OthersOnHead(ctx, state, r.HeadSHA, r.Review.Facts.Repository.FullName(), modeOf(r, cfg))
@@ -401,26 +398,26 @@ func (k *Checks) Publish(ctx context.Context, lease ports.Lease, state ports.Tar
 	})
 }
 
-// sharedHead is what the check says of the other open pull requests on its head,
-// and whether one of them has still to be reviewed: then its run, which comes
-// after this one, completes the check.
+// sharedHead returns the decisions of the other open pull requests on the head, for the
+// check. waiting means that one of them is still to be reviewed; its run comes after this
+// one and completes the check.
 func sharedHead(others []ports.HeadDecision) (shared []render.SharedHead, waiting bool) {
 	for _, d := range others {
 		switch {
 		case d.Pending:
 			return nil, true
 		case d.Decision == "":
-			d.Decision = pipeline.DecisionNeedsFixes // given up or skipped: no decision is no pass
+			d.Decision = pipeline.DecisionNeedsFixes // given up or skipped: without a decision the head must not pass
 		}
 		shared = append(shared, render.SharedHead{Number: d.Target.Number, Decision: d.Decision})
 	}
 	return shared, false
 }
 
-// OthersOnHead lists where the other open pull requests on a head stand that have
-// a say in its check. The base branches' configs may ask for different modes: then
-// only those with the strictest have, and stricter tells that it is not this
-// target's. The repository's name is the one that was read, as modes may go by it.
+// OthersOnHead lists the decisions of the other open pull requests on a head that count for
+// its check. The configs of the base branches may set different modes. Then only the pull
+// requests with the strictest mode count, and stricter reports that this target is not one
+// of them. name is the repository's name as it was read, because modes may depend on it.
 func (k *Checks) OthersOnHead(ctx context.Context, state ports.TargetState, headSHA, name, mode string) (others []ports.HeadDecision, stricter bool, err error) {
 	all, err := k.History.HeadDecisions(ctx, state.RepoID, headSHA)
 	if err != nil {
@@ -446,12 +443,12 @@ func (k *Checks) OthersOnHead(ctx context.Context, state ports.TargetState, head
 	return others, strictest > strictness(mode), nil
 }
 
-// strictness orders the modes by what their checks can block.
+// strictness orders the modes by how much their checks can block.
 func strictness(mode string) int {
 	return slices.Index([]string{config.ModeOff, config.ModeAdvisory, config.ModeEnforce}, mode)
 }
 
-// DetailsURL is the comment where it is known, else the pull request.
+// DetailsURL returns the URL of the comment if it is known, else of the pull request.
 func (k *Checks) DetailsURL(ctx context.Context, t ports.Target) string {
 	if t.Number == 0 {
 		return ""
@@ -463,9 +460,9 @@ func (k *Checks) DetailsURL(ctx context.Context, t ports.Target) string {
 	return url
 }
 
-// LeaveTo leaves a head's check to others. If it is open, those that are done
-// are asked to complete it: whatever opened it again, or has been waited for, was
-// this target.
+// LeaveTo leaves a head's check to other pull requests. If the check is open, the others
+// that are done are asked to complete it: this target reopened it, or the check was waiting
+// for this target.
 func (k *Checks) LeaveTo(ctx context.Context, state ports.TargetState, others []ports.HeadDecision) error {
 	waits, err := k.IsWaiting(ctx, state)
 	if err != nil || !waits {
@@ -483,8 +480,8 @@ func (k *Checks) LeaveTo(ctx context.Context, state ports.TargetState, others []
 	return nil
 }
 
-// IsWaiting reports whether the head has a check of ours, or the intent to
-// create one, that is not completed.
+// IsWaiting reports whether the head has a check of ours that is not completed. An intent
+// to create a check counts, too.
 func (k *Checks) IsWaiting(ctx context.Context, state ports.TargetState) (bool, error) {
 	w, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, CheckSubject(state.RepoID, state.HeadSHA))
 	if err != nil {
@@ -493,9 +490,9 @@ func (k *Checks) IsWaiting(ctx context.Context, state ports.TargetState) (bool, 
 	return w != nil && w.State != ports.WriteCompleted, nil
 }
 
-// OpenMeanwhile opens a new check for a review that waits, unless the one on the head
-// answers for the target: a green check for another base would let it be merged in the
-// meantime. If that fails, the next try opens it.
+// OpenMeanwhile opens a new check for a review that waits, unless the check on the head is
+// the target's answer. A green check for another base would let the pull request be merged
+// in the meantime. If this fails, the next try opens the check.
 func (k *Checks) OpenMeanwhile(ctx context.Context, lease ports.Lease, state ports.TargetState) {
 	err := panics.Guard(func() error {
 		newest, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, CheckSubject(state.RepoID, state.HeadSHA))
@@ -515,8 +512,8 @@ func (k *Checks) OpenMeanwhile(ctx context.Context, lease ports.Lease, state por
 	}
 }
 
-// UpdateOpen writes into the open check of the head, if it has one. A completed check
-// answers for the head meanwhile, and stays as it is.
+// UpdateOpen writes into the head's open check, if there is one. It leaves a completed
+// check as it is, because that is the answer for the head until the next one.
 func (k *Checks) UpdateOpen(ctx context.Context, lease ports.Lease, state ports.TargetState, out ports.CheckOutput) error {
 	return k.OnHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
 		w, err := k.Writes.NewestWrite(ctx, ports.WriteCheck, CheckSubject(state.RepoID, state.HeadSHA))

@@ -32,9 +32,8 @@ type Comments struct {
 	WebURL        string // of GitHub, for links
 }
 
-// Publish writes the one comment of a pull request, or nothing where
-// the settings say so, where nobody may write, or where it says the same
-// already.
+// Publish writes the one comment of a pull request. It writes nothing if the settings say
+// so, if nobody may write there, or if the comment already has this content.
 func (c *Comments) Publish(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
 	settings := cfg.Settings
 	if state.Kind == ports.TargetGroup || settings.Comment.When == config.CommentNever {
@@ -60,7 +59,8 @@ func (c *Comments) Publish(ctx context.Context, lease ports.Lease, state ports.T
 	return c.writeComment(ctx, lease, state.Target, have, render.Comment(view), talk)
 }
 
-// writeComment writes the comment, of which have is what the store knows.
+// writeComment creates or updates the comment. have is the write that the store knows, or
+// nil.
 func (c *Comments) writeComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, doc render.Document, talk *ports.Conversation) (err error) {
 	if have == nil || have.State == ports.WriteIntended {
 		if have, err = c.findComment(ctx, lease, t, have, talk); err != nil {
@@ -73,8 +73,8 @@ func (c *Comments) writeComment(ctx context.Context, lease ports.Lease, t ports.
 	return c.updateComment(ctx, lease, t, have, doc)
 }
 
-// publishNotices writes a comment that has nothing but notices in it: there is
-// no review yet.
+// publishNotices writes a comment with only notices in it, for a pull request that has no
+// review yet.
 func (c *Comments) publishNotices(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	cfg, err := c.Configs.Known(ctx, state.Target)
 	if err != nil || cfg.Settings.Comment.When == config.CommentNever {
@@ -87,8 +87,8 @@ func (c *Comments) publishNotices(ctx context.Context, lease ports.Lease, state 
 	return c.writeComment(ctx, lease, state.Target, have, render.NoticeComment(slices.Concat(state.Said, state.Notices)), nil)
 }
 
-// checkURL is the page of the head's check run, where the findings stand that
-// a comment has no room for; empty if there is no check run yet.
+// checkURL returns the page of the head's check run, which has the findings that don't fit
+// into a comment. It is empty if there is no check run yet.
 func (c *Comments) checkURL(ctx context.Context, t ports.Target, headSHA string) string {
 	w, err := c.Writes.NewestWrite(ctx, ports.WriteCheck, CheckSubject(t.RepoID, headSHA))
 	if err != nil || w == nil || w.RemoteID == 0 {
@@ -97,15 +97,15 @@ func (c *Comments) checkURL(ctx context.Context, t ports.Target, headSHA string)
 	return fmt.Sprintf("%s/%s/%s/runs/%d", c.WebURL, t.Owner, t.Name, w.RemoteID)
 }
 
-// quiet reports whether there is nothing to say.
+// quiet reports whether the report has nothing that the comment would show.
 func quiet(r pipeline.Report) bool {
 	return r.Decision == pipeline.DecisionPass && r.Counts.Total() == 0 && len(r.Changes.Resolved) == 0 && len(r.Incomplete) == 0 &&
 		len(r.ProposedConfig.Files) == 0 && len(r.ReviewReports) == 0
 }
 
-// findComment looks for our comment on GitHub where the store doesn't know
-// it: an intent has no outcome, or the store was lost. It returns have as it
-// is if there is none. Of several, left by races, the oldest stays.
+// findComment looks on GitHub for a comment of ours that the store does not know: an intent
+// has no outcome, or the store was lost. It returns have unchanged if there is none. If
+// races left several comments, it keeps the oldest and deletes the others.
 func (c *Comments) findComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, talk *ports.Conversation) (*ports.Write, error) {
 	if have == nil && talk != nil && talk.Comments == 0 {
 		return nil, nil
@@ -148,8 +148,8 @@ func (c *Comments) findComment(ctx context.Context, lease ports.Lease, t ports.T
 	return have, nil
 }
 
-// createComment writes a new comment. have is an intent of which findComment found no
-// outcome, or nil.
+// createComment writes a new comment. have is nil, or an intent for which findComment found
+// no comment.
 func (c *Comments) createComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, doc render.Document) error {
 	_, err := once.Ensure(ctx, func(ctx context.Context) error { return c.Leases.Fence(ctx, lease) }, once.Thing{
 		Intended: have != nil,
@@ -174,8 +174,8 @@ func (c *Comments) createComment(ctx context.Context, lease ports.Lease, t ports
 	return err
 }
 
-// updateComment edits the comment in place. One that somebody deleted is
-// written anew.
+// updateComment edits the comment in place. If somebody deleted it, updateComment writes a
+// new one.
 func (c *Comments) updateComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, doc render.Document) error {
 	if have.Digest == doc.Digest {
 		return nil
@@ -198,8 +198,8 @@ func (c *Comments) updateComment(ctx context.Context, lease ports.Lease, t ports
 	return nil
 }
 
-// replaceComment writes the comment anew that GitHub says is gone, unless one
-// is there: the answer may have been wrong.
+// replaceComment replaces a comment that GitHub reports as gone. It first lists the
+// comments, because that report may be wrong.
 func (c *Comments) replaceComment(ctx context.Context, lease ports.Lease, t ports.Target, gone *ports.Write, doc render.Document) error {
 	found, err := c.CommentWriter.Comments(ctx, t, render.Marker)
 	if err != nil {
@@ -220,8 +220,8 @@ func (c *Comments) replaceComment(ctx context.Context, lease ports.Lease, t port
 	return c.updateComment(ctx, lease, t, have, doc)
 }
 
-// SayNotices renders the newest review's comment again with the notices in it,
-// such as why a command was refused.
+// SayNotices writes the newest review's comment again with the notices added, such as why a
+// command was refused.
 func (c *Comments) SayNotices(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	r, err := c.History.LatestReview(ctx, lease.Key)
 	if err != nil {
@@ -248,8 +248,8 @@ func (c *Comments) SayNotices(ctx context.Context, lease ports.Lease, state port
 	return nil
 }
 
-// acts is what the comment tells of what was done without a person, and of what
-// GitHub did not let be done.
+// acts returns the actions without a person that the comment reports, and notices about
+// those that GitHub refused.
 func (c *Comments) acts(ctx context.Context, r *ports.StoredReview, cfg *config.Config) (a render.Acts, notices []string, err error) {
 	w, err := c.Verdicts.NewestReview(ctx, r.Key)
 	if err != nil {
@@ -270,7 +270,7 @@ func (c *Comments) acts(ctx context.Context, r *ports.StoredReview, cfg *config.
 	if r.Review.Report.Models == nil {
 		return a, notices, nil
 	}
-	// Where it is escalated the comment says so already.
+	// The comment of an escalated pull request says so already.
 	a.Halted = r.FixLoop.Halted && r.FixLoop.Status != fixloop.Escalated && Automatic(&r.Review, cfg, &ports.PullState{}) != ""
 	asked, err := c.Requests.newestRequests(ctx, r.Key)
 	if err != nil {

@@ -1,3 +1,4 @@
 // Package publish writes the answer to a pull request: the check run of its head, the one
-// comment, and what settings ask for besides (a review, requests for reviews, labels).
+// comment, and what the settings ask for in addition (a review, requests for reviews,
+// labels).
 package publish

@@ -4,14 +4,14 @@ import (
 	"sync"
 )
 
-// FollowedHeads are the heads that reads showed and no event told of, by target,
-// until the work on it is done.
+// FollowedHeads holds, by target, heads that were read from GitHub but that no event
+// reported. An entry is removed when the work on the target is done.
 type FollowedHeads struct {
 	mu sync.Mutex
 	m  map[string]string
 }
 
-// Set notes a head, or with an empty one that there is none any more.
+// Set stores the head of a target. An empty head removes the entry.
 func (f *FollowedHeads) Set(key, headSHA string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

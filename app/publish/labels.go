@@ -14,16 +14,16 @@ import (
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
-// Labels keeps the labels that the settings want on pull requests.
+// Labels sets the labels that the settings ask for on pull requests.
 type Labels struct {
 	LabelWriter ports.LabelWriter
 	Leases      lease.Keeper
 	Log         zerolog.Logger
 }
 
-// Publish puts the labels on a pull request that the settings want, and
-// takes those off that hold no more. What other labels there are is no business
-// of ours. Where GitHub refuses, the check and the comment stand without them.
+// Publish adds the labels that the settings ask for, and removes those of ours that no
+// longer apply. It leaves all other labels alone. If GitHub refuses, the check and the
+// comment stay without the labels.
 func (b *Labels) Publish(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
 	if state.Kind == ports.TargetGroup || talk.Archived {
 		return nil
@@ -38,7 +38,7 @@ func (b *Labels) Publish(ctx context.Context, lease ports.Lease, state ports.Tar
 	return err
 }
 
-// labelChanges says which labels are to go and which are to come.
+// labelChanges returns which labels to remove and which to add.
 func labelChanges(want config.LabelSettings, r *ports.StoredReview) (remove, add []string) {
 	have := r.Review.Facts.Labels
 	if want.Risk {

@@ -16,7 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Requests asks people for their reviews, each of them once for a pull request.
+// Requests asks people for their reviews. It asks each person once for a pull request.
 type Requests struct {
 	Writes       ports.Writes
 	ReviewWriter ports.ReviewWriter
@@ -24,16 +24,16 @@ type Requests struct {
 	Log          zerolog.Logger
 }
 
-// personDecides reports whether a review is left to a person: by what the models'
-// reviews come to, or since a finding holds the gate.
+// personDecides reports whether a person must decide: because the models' reviews say so,
+// or because a finding holds the gate.
 func personDecides(r *pipeline.Report) bool {
 	return r.Models != nil && r.Models.AutoDecision == pipeline.AutoHuman ||
 		slices.ContainsFunc(r.Findings, func(f pipeline.Finding) bool { return f.HasReason(pipeline.ReasonHeld) })
 }
 
-// AskPeople requests the reviews of those whom the settings name, where a person
-// decides. Nobody is asked twice for one pull request: who was asked and is not any
-// more has reviewed it, or was let off.
+// AskPeople requests reviews from the people in the settings if a person must decide. It
+// asks nobody twice for one pull request: a person who is no longer on GitHub's list has
+// reviewed, or was removed from it.
 func (q *Requests) AskPeople(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
 	people := cfg.Settings.Models.People
 	if len(people) == 0 || !mayAct(&r.Review, cfg, now) || !personDecides(&r.Review.Report) {
@@ -43,7 +43,7 @@ func (q *Requests) AskPeople(ctx context.Context, lease ports.Lease, state ports
 	if err != nil {
 		return err
 	}
-	var asked, tried []string // tried: of an intent without an outcome
+	var asked, tried []string // tried: in an intent without an outcome
 	if have != nil {
 		asked, tried = have.Asked, have.Asking
 		if have.HeadSHA == r.HeadSHA && have.State == ports.WriteCompleted {
@@ -59,7 +59,7 @@ func (q *Requests) AskPeople(ctx context.Context, lease ports.Lease, state ports
 	if len(ask)+len(tried) == 0 {
 		return nil
 	}
-	asked = union(asked, without(tried, ask)) // it took effect
+	asked = union(asked, without(tried, ask)) // the tried requests that took effect
 	w := ports.Write{Kind: ports.WriteRequests, Subject: lease.Key, Key: lease.Key, HeadSHA: r.HeadSHA, Asked: asked, Asking: ask}
 	_, err = once.Ensure(ctx, func(context.Context) error { return nil }, once.Thing{ // requestReviews confirms the lease each time
 		Intend: func(ctx context.Context) error {
@@ -83,17 +83,17 @@ func (q *Requests) AskPeople(ctx context.Context, lease ports.Lease, state ports
 func (q *Requests) newestRequests(ctx context.Context, key string) (*ports.Write, error) {
 	w, err := q.Writes.NewestWrite(ctx, ports.WriteRequests, key)
 	if err != nil {
-		return nil, fmt.Errorf("look whose reviews were requested: %w", err)
+		return nil, fmt.Errorf("read whose reviews were requested: %w", err)
 	}
 	return w, nil
 }
 
-// notReviewed are those who have no review of the pull request yet. Of teams that
-// can't be seen: GitHub takes one off the list when a member reviews.
+// notReviewed returns those who have not reviewed the pull request yet. It can't tell for
+// teams: GitHub removes a team from the list when a member reviews.
 func (q *Requests) notReviewed(ctx context.Context, t ports.Target, people []string) ([]string, error) {
 	all, err := q.ReviewWriter.Reviews(ctx, t)
 	if isFinal(err) {
-		q.Log.Warn().EmbedObject(t).Err(err).Msg("reviews can't be listed, and so nobody is asked for one")
+		q.Log.Warn().EmbedObject(t).Err(err).Msg("reviews can't be listed, so nobody is asked for one")
 		return nil, nil
 	}
 	var reviewed []string
@@ -103,8 +103,8 @@ func (q *Requests) notReviewed(ctx context.Context, t ports.Target, people []str
 	return without(people, reviewed), err
 }
 
-// requestReviews asks people to review, and tells whom GitHub let be asked: one who
-// can't be must not keep the others from it.
+// requestReviews asks people to review, and returns those whom GitHub accepted. If GitHub
+// rejects one of them, the others are asked one by one.
 func (q *Requests) requestReviews(ctx context.Context, lease ports.Lease, t ports.Target, people []string) (asked []string, err error) {
 	if len(people) == 0 {
 		return nil, nil
@@ -133,13 +133,12 @@ func (q *Requests) requestReviews(ctx context.Context, lease ports.Lease, t port
 	return asked, nil
 }
 
-// without lists people but those who are in not, whose names are compared as
-// GitHub does.
+// without returns people except those in not. It ignores case, as GitHub does.
 func without(people, not []string) []string {
 	return slices.DeleteFunc(slices.Clone(people), func(who string) bool {
 		return slices.ContainsFunc(not, func(other string) bool { return strings.EqualFold(who, other) })
 	})
 }
 
-// union lists those of both, each once.
+// union returns the names in a or b, each once.
 func union(a, b []string) []string { return append(slices.Clone(a), without(b, a)...) }

@@ -19,7 +19,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// Publisher writes a stored review to GitHub, or why there is none.
+// Publisher writes a stored review to GitHub, or the reason why there is no review.
 type Publisher struct {
 	Checks     *Checks
 	Comments   *Comments
@@ -35,11 +35,11 @@ type Publisher struct {
 	Now        func() time.Time
 }
 
-// Publish writes a stored review to GitHub: the check of its head and the one
-// comment. It looks at the head again first; a review of another head is
-// never shown as the answer for this one. current ends once a push or a close makes the
-// review moot. From the first write on only ctx counts: what people see must be on
-// record as the review before the next.
+// Publish writes a stored review to GitHub: the check of its head, the one comment and the
+// rest. It first reads the head again, because a review of another head must never appear
+// as the answer for this one. current ends when a push or a close makes the review moot,
+// and stops that read. After the first write only ctx counts: people have then seen the
+// review, so it must be stored as the previous review of the next one.
 func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview) error {
 	trail.Of(ctx).SetRun(r.RunID)
 	now, err := p.lookAgain(current, lease, state, r)
@@ -60,7 +60,8 @@ func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, sta
 	if err := p.Requests.CallTeam(ctx, lease, state, r, cfg, &now); err != nil {
 		return &CommentError{RunID: r.RunID, err: err}
 	}
-	// It is on GitHub: a push that comes now must find it as the review before.
+	// The review is on GitHub, so the run after the next push must find it as the previous
+	// review.
 	stored := context.WithoutCancel(ctx)
 	if err := p.Reviews.MarkPublished(stored, r.RunID); err != nil {
 		return fmt.Errorf("mark the review as published: %w", err)
@@ -76,9 +77,9 @@ func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, sta
 	return nil
 }
 
-// publishParts writes the check, and then does what is done without a person, of
-// which the comment tells. Where that is nothing, check and comment are written
-// side by side.
+// publishParts writes the check, then acts without a person, then writes the comment, which
+// reports those actions. If there is nothing to act on, it writes check and comment in
+// parallel.
 func (p *Publisher) publishParts(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
 	have, err := p.Verdicts.NewestReview(ctx, lease.Key)
 	if err != nil {
@@ -99,7 +100,7 @@ func (p *Publisher) publishParts(ctx context.Context, lease ports.Lease, state p
 		return nil
 	}
 	var checkErr, commentErr error
-	var g sync.WaitGroup // neither keeps the other from being written
+	var g sync.WaitGroup // a failure of one must not prevent the other
 	g.Go(func() { checkErr = panics.Guard(check) })
 	g.Go(func() { commentErr = panics.Guard(comment) })
 	g.Wait()
@@ -112,7 +113,8 @@ func (p *Publisher) publishParts(ctx context.Context, lease ports.Lease, state p
 	return nil
 }
 
-// act does what is done on a pull request without a person.
+// act takes the actions on a pull request that need no person: the verdict and the requests
+// for reviews.
 func (p *Publisher) act(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
 	err := p.Verdicts.Decide(ctx, lease, state, r, cfg, now)
 	if moved := (*MovedError)(nil); errors.As(err, &moved) {
@@ -124,9 +126,9 @@ func (p *Publisher) act(ctx context.Context, lease ports.Lease, state ports.Targ
 	return p.Requests.AskPeople(ctx, lease, state, r, cfg, now)
 }
 
-// CommentError says that the check of a review was written, and its comment, a
-// label or the team's request was not, or that what is done without a person is
-// undone.
+// CommentError says that the check of a review was written, but a later step failed: the
+// comment, a label or the request to the team. Undone means that the actions without a
+// person failed.
 type CommentError struct {
 	RunID  string
 	err    error
@@ -136,9 +138,8 @@ type CommentError struct {
 func (e *CommentError) Error() string { return e.err.Error() }
 func (e *CommentError) Unwrap() error { return e.err }
 
-// publishCommentIfAllowed writes the comment. Where GitHub refuses it, since
-// the conversation was locked or the permission taken away, the check stands
-// without it.
+// publishCommentIfAllowed writes the comment. If GitHub refuses, because the conversation
+// was locked or the permission was removed, the check stays without a comment.
 func (p *Publisher) publishCommentIfAllowed(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
 	err := p.Comments.Publish(ctx, lease, state, r, cfg, talk)
 	var host *ports.HostError
@@ -149,9 +150,9 @@ func (p *Publisher) publishCommentIfAllowed(ctx context.Context, lease ports.Lea
 	return err
 }
 
-// lookAgain makes sure that the reviewed head is still the target's head and
-// that the target is open, and tells what can be said there. A merge group's
-// head can't move.
+// lookAgain makes sure that the reviewed head is still the target's head and that the
+// target is open. It returns the pull request's current state. A merge group's head can't
+// move.
 func (p *Publisher) lookAgain(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview) (ports.PullState, error) {
 	if state.Kind == ports.TargetGroup {
 		return ports.PullState{}, nil
@@ -172,9 +173,9 @@ func (p *Publisher) lookAgain(ctx context.Context, lease ports.Lease, state port
 	return now, nil
 }
 
-// Draft completes the check of a draft that the settings skip. It does
-// not satisfy a required check: a neutral one would let the draft be merged
-// the moment it is ready.
+// Draft completes the check of a draft that the settings skip. The conclusion does not
+// satisfy a required check: a neutral one would let the draft be merged as soon as it is
+// ready.
 func (p *Publisher) Draft(ctx context.Context, lease ports.Lease, state ports.TargetState, checkName string) error {
 	now, err := p.PullReader.Pull(ctx, state.Target)
 	if err != nil {
@@ -204,10 +205,10 @@ func (p *Publisher) Draft(ctx context.Context, lease ports.Lease, state ports.Ta
 	})
 }
 
-// Off leaves nothing on a repository that switched reviewgate off. A
-// check that was opened before the config was known is completed as neutral,
-// since whoever may change the config of the default branch asked for it. Where
-// others share the head whose base branch has it on, the check is theirs.
+// Off handles a repository that switched reviewgate off, and posts nothing new there. If a
+// check was opened before the config was known, Off completes it as neutral: somebody who
+// may change the default branch's config wanted that. If another pull request shares the
+// head and its base branch has reviewgate on, the check is left to that pull request.
 func (p *Publisher) Off(ctx context.Context, lease ports.Lease, state ports.TargetState, repository string) error {
 	if err := p.Verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnOff); err != nil {
 		return err
@@ -237,8 +238,8 @@ func (p *Publisher) Off(ctx context.Context, lease ports.Lease, state ports.Targ
 	})
 }
 
-// GiveUp completes the check of a run that could not be completed, in words
-// that say what happened. The check does not satisfy a required status.
+// GiveUp completes the check of a run that failed for good, and says what happened. The
+// conclusion does not satisfy a required check.
 func (p *Publisher) GiveUp(ctx context.Context, lease ports.Lease, state ports.TargetState, cause error) error {
 	if err := p.Verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
 		return err
@@ -257,7 +258,7 @@ func (p *Publisher) GiveUp(ctx context.Context, lease ports.Lease, state ports.T
 	}
 	if access == nil && (state.Result != "" || state.Overdue != (ports.Overdue{})) {
 		if err := p.Targets.SetResult(ctx, lease.Key, ""); err != nil {
-			return fmt.Errorf("drop what an earlier attempt came to: %w", err)
+			return fmt.Errorf("drop the result of an earlier attempt: %w", err)
 		}
 	}
 	return nil
@@ -282,8 +283,8 @@ func (p *Publisher) writeGivenUp(ctx context.Context, lease ports.Lease, state p
 	return p.warnInComment(ctx, lease.Key, what)
 }
 
-// NotCompleted completes the head's check, which says why there is no answer. off
-// says that nothing is, or can be, posted in the repository.
+// NotCompleted completes the head's check with the reason why there is no answer. off
+// reports that nothing is, or can be, posted in the repository.
 func (p *Publisher) NotCompleted(ctx context.Context, lease ports.Lease, state ports.TargetState, what, remedy string) (off bool, err error) {
 	off, err = p.Configs.SwitchedOff(ctx, state.Target)
 	if err != nil {
@@ -312,22 +313,22 @@ func (p *Publisher) NotCompleted(ctx context.Context, lease ports.Lease, state p
 	return off, err
 }
 
-// warnInComment says in the comment, which shows an older review, that the
-// newest could not be completed.
+// warnInComment adds a notice to the comment, which shows an older review: the newest
+// review could not be completed.
 func (p *Publisher) warnInComment(ctx context.Context, key, what string) error {
 	old, err := p.History.LatestReview(ctx, key)
 	if err != nil || old == nil {
 		return err
 	}
 	err = p.Targets.AddNotice(ctx, key, render.NewestNotCompleted(what))
-	if err != nil && !errors.Is(err, ports.ErrManyNotices) { // the check says it in any case
-		return fmt.Errorf("keep the notice that a review was given up: %w", err)
+	if err != nil && !errors.Is(err, ports.ErrManyNotices) { // the check says so anyway
+		return fmt.Errorf("store the notice that a review was given up: %w", err)
 	}
 	return nil
 }
 
-// giveUpSilently ends where GitHub no longer lets the App write: the
-// repository is gone, or the permission is.
+// giveUpSilently returns nil if GitHub no longer lets the App write, because the repository
+// is gone or the permission was removed. It returns other errors as they are.
 func (p *Publisher) giveUpSilently(t ports.Target, err error) error {
 	var host *ports.HostError
 	if !errors.As(err, &host) || host.Temporary() {
@@ -337,8 +338,8 @@ func (p *Publisher) giveUpSilently(t ports.Target, err error) error {
 	return nil
 }
 
-// explain says in words for people what kept a run from being completed, and
-// what to do about it.
+// explain says, in words for users, why a run could not be completed and what to do about
+// it.
 func explain(err error) (what, remedy string) {
 	var host *ports.HostError
 	var final *retry.FinalError
@@ -348,7 +349,7 @@ func explain(err error) (what, remedy string) {
 		return "GitHub refused: " + access.Result + ".", access.Remedy
 	case errors.As(err, &final):
 		return "The review could not be finished: " + final.Error() + ".", "Comment /review to try again. If it fails again, the server's log has the details."
-	case retry.Panicked(err) || !errors.As(err, &host): // its text may hold anything
+	case retry.Panicked(err) || !errors.As(err, &host): // the error's text may contain anything
 		return "An internal error stopped the review.", "Comment /review to try again. If it fails again, the server's log has the details."
 	}
 	what = fmt.Sprintf("GitHub did not let reviewgate %s", host.Op)

@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// supersede drops a review of another head than the newest.
+// supersede drops a review whose head is no longer the newest.
 func (p *Publisher) supersede(ctx context.Context, lease ports.Lease, r *ports.StoredReview, headSHA string) error {
 	if err := p.Targets.SetHead(ctx, lease.Key, headSHA); err != nil {
 		return fmt.Errorf("note the newer head: %w", err)
@@ -25,8 +25,8 @@ var (
 	ErrClosed     = errors.New("the pull request was closed")
 )
 
-// FollowHead records the head that was read where it is not the one that the
-// events told of. The run starts anew then: its check stands on another head.
+// FollowHead records the head that was read, if it differs from the head that the events
+// reported. The run then starts again, because its check is on another head.
 func (p *Publisher) FollowHead(ctx context.Context, key string, state ports.TargetState, headSHA string) error {
 	if headSHA == state.HeadSHA {
 		return nil

@@ -8,10 +8,9 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// CallTeam asks for the review of whoever the settings name where this review
-// escalated the pull request; in advisory mode nobody is bothered. GitHub's
-// refusal, such as of a team that may not see the repository, keeps nothing from
-// being published.
+// CallTeam requests a review from the team in the settings if this review escalated the
+// pull request. It asks nobody in advisory mode. If GitHub refuses, for example because the
+// team may not see the repository, the rest is still published.
 func (q *Requests) CallTeam(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
 	team := cfg.Settings.FixLoop.Team
 	if !r.FixLoop.Now || team == "" || now.Archived || modeOf(r, cfg) != config.ModeEnforce {

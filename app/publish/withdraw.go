@@ -7,8 +7,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/render"
 )
 
-// withdraw dismisses a review of ours, if it was submitted at all. Where GitHub does
-// not let it be, the comment says so, and it is tried again with the next review.
+// withdraw dismisses a review of ours, if it was submitted at all. If GitHub refuses, the
+// comment says so, and the next review tries again.
 func (v *Verdicts) withdraw(ctx context.Context, lease ports.Lease, t ports.Target, w *ports.Write, why render.Withdrawn) error {
 	err := v.dismissAll(ctx, lease, t, w, why)
 	switch {
@@ -21,8 +21,8 @@ func (v *Verdicts) withdraw(ctx context.Context, lease ports.Lease, t ports.Targ
 	return v.recordReview(context.WithoutCancel(ctx), w)
 }
 
-// dismissAll dismisses what stands of an intent: the review that is known, and then
-// what came late under its marker, after it was looked for.
+// dismissAll dismisses everything that an intent led to: the known review, and any with the
+// same marker that arrived after findReview had looked.
 func (v *Verdicts) dismissAll(ctx context.Context, lease ports.Lease, t ports.Target, w *ports.Write, why render.Withdrawn) error {
 	if w.RemoteID == 0 {
 		found, err := v.findReview(ctx, t, w)
@@ -60,8 +60,8 @@ func (v *Verdicts) dismiss(ctx context.Context, lease ports.Lease, t ports.Targe
 	return nil
 }
 
-// stuck notes that a review can't be dismissed. Of one that was not even looked
-// for the intent stays.
+// stuck records that a review can't be dismissed. If the review was never found, its intent
+// stays as it is.
 func (v *Verdicts) stuck(ctx context.Context, t ports.Target, w *ports.Write, err error) error {
 	v.Log.Warn().EmbedObject(t.At(w.HeadSHA)).Err(err).Msg("the review on GitHub can't be dismissed")
 	if w.RemoteID == 0 {
@@ -71,9 +71,9 @@ func (v *Verdicts) stuck(ctx context.Context, t ports.Target, w *ports.Write, er
 	return v.recordReview(ctx, w)
 }
 
-// WithdrawOutdated dismisses a review of ours that is of another head or base than
-// the pull request has by now, before what is there instead is looked at: GitHub
-// may count it for that.
+// WithdrawOutdated dismisses our review if the pull request now has another head or base.
+// This happens before the new head is reviewed, because GitHub may count the old review for
+// it.
 func (v *Verdicts) WithdrawOutdated(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	if state.Kind != ports.TargetPull {
 		return nil
@@ -90,7 +90,7 @@ func (v *Verdicts) WithdrawOutdated(ctx context.Context, lease ports.Lease, stat
 	}
 	now, err := v.PullReader.Pull(ctx, state.Target)
 	switch {
-	case isFinal(err): // the review meets the same, and ends by it
+	case isFinal(err): // the review will fail with the same error, and report it
 		return nil
 	case err != nil, now.Closed:
 		return err
@@ -102,9 +102,8 @@ func (v *Verdicts) WithdrawOutdated(ctx context.Context, lease ports.Lease, stat
 	return nil
 }
 
-// withdrawForgotten dismisses reviews of ours that the store knows nothing of,
-// since the database was lost, or restored as it was before. Which base they are
-// for can't be known.
+// withdrawForgotten dismisses our reviews that the store does not know, because the
+// database was lost or restored from a backup. Their base is unknown.
 func (v *Verdicts) withdrawForgotten(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	if !v.Checks.mayHaveCheck(state, state.HeadSHA) {
 		return nil
@@ -115,7 +114,7 @@ func (v *Verdicts) withdrawForgotten(ctx context.Context, lease ports.Lease, sta
 	}
 	ours, err := v.ourReviews(ctx, state.Target, render.AnyReview)
 	if isFinal(err) {
-		return nil // as above
+		return nil // what can't be listed can't be found
 	}
 	for _, r := range ours {
 		if r.Dismissed {
@@ -127,7 +126,7 @@ func (v *Verdicts) withdrawForgotten(ctx context.Context, lease ports.Lease, sta
 		err := v.ReviewWriter.DismissReview(ctx, state.Target, r.ID, render.Dismissal(render.WithdrawnUnknown, ""))
 		switch {
 		case isFinal(err):
-			v.Log.Warn().EmbedObject(state.Target).Int64("review", r.ID).Err(err).Msg("a review of before the database was lost can't be dismissed")
+			v.Log.Warn().EmbedObject(state.Target).Int64("review", r.ID).Err(err).Msg("a review from before the database was lost can't be dismissed")
 		case err != nil:
 			return err
 		}
@@ -135,8 +134,7 @@ func (v *Verdicts) withdrawForgotten(ctx context.Context, lease ports.Lease, sta
 	return err
 }
 
-// WithdrawAny dismisses the review of ours that stands, if one does: no review
-// takes its place.
+// WithdrawAny dismisses our review on GitHub, if there is one. No other review replaces it.
 func (v *Verdicts) WithdrawAny(ctx context.Context, lease ports.Lease, state ports.TargetState, why render.Withdrawn) error {
 	if state.Kind != ports.TargetPull {
 		return nil
