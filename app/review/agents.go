@@ -8,8 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// agentsOf is what makes the agents of a target's review. ctx is that of the job, with the
-// name of its run.
+// agentsOf returns the factory of the agents for a target's review. ctx is the job's
+// context, which has the ID of the run.
 func (s *Service) agentsOf(ctx context.Context, t ports.Target, src ports.PullSource) *agents.Review {
 	log := s.Log.With()
 	if job := trail.Of(ctx); job != nil {

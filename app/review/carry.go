@@ -8,7 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// again is the last report on the head, or nil if the newest review was of another.
+// again returns the last report on the head, or nil if the newest review was of another
+// head.
 func (s *Service) again(ctx context.Context, key, headSHA string) (*pipeline.PreviousReport, error) {
 	last, err := s.Store.LatestReview(ctx, key)
 	if err != nil || last == nil || last.Review.Facts.Head.SHA != headSHA {
@@ -17,7 +18,7 @@ func (s *Service) again(ctx context.Context, key, headSHA string) (*pipeline.Pre
 	return last.Review.Report.AsPrevious(), nil
 }
 
-// carry is what of the last review may stand.
+// carry returns which results of the last review may be reused.
 func (s *Service) carry(key string, r ports.Rerun) run.Carry {
 	if r.Full {
 		return run.Carry{}

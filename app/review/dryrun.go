@@ -11,13 +11,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// DryRun reads and tells what a server would do; it keeps nothing and writes
-// nothing. So it knows nothing of earlier reviews either: neither what they
-// found, nor what people taught.
+// DryRun reviews as a server would, but stores and writes nothing. So it does not know
+// earlier reviews: neither their findings nor what people decided about them.
 type DryRun struct{ service *Service }
 
-// NewDryRun returns a DryRun. Store, Owner and the durations of the options
-// don't matter. Without kept, which may be nil, no config has a last good version.
+// NewDryRun returns a DryRun. It ignores Store, Owner and the durations of the options.
+// kept holds the last good versions of config layers; nil means that there are none.
 func NewDryRun(o Options, kept ports.KnownLayers) (*DryRun, error) {
 	if kept == nil {
 		kept = NoLayers{}
@@ -30,7 +29,7 @@ func NewDryRun(o Options, kept ports.KnownLayers) (*DryRun, error) {
 	return &DryRun{s}, nil
 }
 
-// NoLayers are the layers where none is known.
+// NoLayers is a KnownLayers without any layer.
 type NoLayers struct{}
 
 // GoodLayer implements ports.KnownLayers.
@@ -42,7 +41,7 @@ func (NoLayers) ConfigBranch(context.Context, string) (string, error) { return "
 // RepositoryNames implements ports.KnownLayers.
 func (NoLayers) RepositoryNames(context.Context, int64) ([]string, error) { return nil, nil }
 
-// readLayers are layers that are read and never stored.
+// readLayers reads stored layers and stores none.
 type readLayers struct{ ports.KnownLayers }
 
 func (readLayers) GoodLayerNames(context.Context, int64) ([]string, error) { return nil, nil }
@@ -53,16 +52,16 @@ func (readLayers) SetConfigBranch(context.Context, string, string) error { retur
 
 func (readLayers) AddRepositoryNames(context.Context, int64, []string) error { return nil }
 
-// noMarks are the marks of an App that has done no periodic work.
+// noMarks is a Marks for an App that has done no periodic work.
 type noMarks struct{}
 
 func (noMarks) Mark(context.Context, string) (time.Time, error) { return time.Time{}, nil }
 
 func (noMarks) SetMark(context.Context, string, time.Time) error { return nil }
 
-// Config is the config in force for pull requests into the default branch of the
-// target's repository. What is wrong with a layer is in its InForce.Problems; its
-// last good version stands in for it, where that is known.
+// Config returns the config in force for pull requests into the default branch of the
+// target's repository. The problems of a layer are in InForce.Problems; if its last good
+// version is known, that is used instead.
 func (d *DryRun) Config(ctx context.Context, t ports.Target) (*config.Config, error) {
 	read, err := d.service.GitHub.ReadConfig(ctx, t, "")
 	if err != nil {
@@ -72,17 +71,17 @@ func (d *DryRun) Config(ctx context.Context, t ports.Target) (*config.Config, er
 	return f.Config, err
 }
 
-// DryOptions are what a dry review may be given. All are optional.
+// DryOptions are the options of a dry review. All are optional.
 type DryOptions struct {
-	// Repository stands in for the repository's own layer of config, its
-	// organisation's if the repository is its .github.
+	// Repository replaces the repository's own layer of config. If the repository is its
+	// organisation's .github, it replaces the organisation's layer.
 	Repository *config.Layer
 	Trigger    string // what asked for it, in words
 	Progress   func(what string)
 }
 
-// Review reviews a pull request as it is now, whatever the config's mode says,
-// drafts too.
+// Review reviews a pull request in its current state. It ignores the config's mode and
+// reviews drafts, too.
 func (d *DryRun) Review(ctx context.Context, t ports.Target, o DryOptions) (run.Outcome, error) {
 	s := d.service
 	src := &source{PullSource: s.GitHub.Source(t)}
@@ -95,7 +94,7 @@ func (d *DryRun) Review(ctx context.Context, t ports.Target, o DryOptions) (run.
 		RunID: newRunID(), Trigger: o.Trigger, Progress: o.Progress,
 		IOAgents: maker.Agent, File: readFile(src), Panicked: s.logPanic,
 	}
-	if o.Repository == nil { // else no config of the repository counts
+	if o.Repository == nil { // otherwise the repository's config does not count
 		options.Proposed = func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
 			return s.configs.Proposed(ctx, t, f, &src.InForce)
 		}
@@ -108,7 +107,7 @@ func (d *DryRun) Review(ctx context.Context, t ports.Target, o DryOptions) (run.
 	return outcome, maker.Trouble()
 }
 
-// config is the config that a dry review is judged by.
+// config returns the config for a dry review.
 func (d *DryRun) config(ctx context.Context, t ports.Target, src ports.Change, own *config.Layer) (inforce.InForce, error) {
 	if own == nil {
 		return d.service.configs.InForce(ctx, t, src)

@@ -7,9 +7,9 @@ import (
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
-// nextLoop is where the fix loop of a target stands after a review. It is stored
-// with the review, and holds from when that is published: one that is superseded
-// before nobody has seen. Merge groups have no fix loop.
+// nextLoop returns the state of a target's fix loop after a review. It is stored with the
+// review and takes effect when the review is published, because nobody sees a review that
+// was superseded before that. Merge groups have no fix loop.
 func nextLoop(state ports.TargetState, r *pipeline.Review, cfg *config.Config) fixloop.State {
 	if state.Kind == ports.TargetGroup {
 		return fixloop.State{}

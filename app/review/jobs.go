@@ -7,10 +7,10 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// work does one job of a kind.
+// work runs one job of one kind.
 type work func(context.Context, ports.Job) error
 
-// works has a row for each kind of job.
+// works returns a handler for each kind of job.
 func (s *Service) works() map[ports.JobKind]work {
 	return map[ports.JobKind]work{
 		ports.JobReview:    withArgs(s.workStep(ports.JobReview)),
@@ -32,7 +32,7 @@ func (s *Service) works() map[ports.JobKind]work {
 	}
 }
 
-// Work does one job of the queue.
+// Work runs one job of the queue.
 func (s *Service) Work(ctx context.Context, job ports.Job) error {
 	do, ok := s.jobs[job.Kind]
 	if !ok {
@@ -41,7 +41,8 @@ func (s *Service) Work(ctx context.Context, job ports.Job) error {
 	return do(ctx, job)
 }
 
-// withArgs reads a job's args, and hands them and the number of the attempt to a use case.
+// withArgs decodes a job's args and passes them to a use case with the number of the
+// attempt.
 func withArgs[A any](do func(ctx context.Context, args A, attempt int) error) work {
 	return func(ctx context.Context, job ports.Job) error {
 		args, err := ports.ArgsOf[A](job)
@@ -52,8 +53,8 @@ func withArgs[A any](do func(ctx context.Context, args A, attempt int) error) wo
 	}
 }
 
-// retried makes the queue try a job again after trouble that may pass. The steps of a
-// target's review have a policy of their own.
+// retried makes the queue run a job again after a temporary failure. The steps of a
+// target's review have their own retry policy.
 func (s *Service) retried(do work) work {
 	return func(ctx context.Context, job ports.Job) error { return s.retry.Job(job.Attempt, do(ctx, job)) }
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/reviewgate/reviewgate/app/retry"
 )
 
-// isSuspect reports whether a target may have taken the server down. Closed ones are no
-// longer reviewed, and don't count.
+// isSuspect reports whether a target may have crashed the server. Closed targets are no
+// longer reviewed, so they don't count.
 func isSuspect(state ports.TargetState) bool {
 	return state.Crashes > 0 && !state.Closed && state.Wanted > state.Done
 }
 
-// quarantined reports whether a target is in quarantine and not to be tried yet.
+// quarantined reports whether a target is in quarantine and must not be tried yet.
 func (s *Service) quarantined(state ports.TargetState) bool {
 	return isSuspect(state) && !state.Quarantine.Next.IsZero() && s.Now().Before(state.Quarantine.Next)
 }
 
-// suspect takes the target's turn if it may have taken the server down, and returns
-// its state.
+// suspect returns the target's state, and takes a turn for the target if it may have
+// crashed the server.
 func (s *Service) suspect(ctx context.Context, t *turn) (ports.TargetState, error) {
 	state, err := s.Store.Target(ctx, t.key)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Service) suspect(ctx context.Context, t *turn) (ports.TargetState, erro
 	return state, nil
 }
 
-// turnAgain is how long to wait after suspect returned an error.
+// turnAgain returns how long to wait after suspect returned an error.
 func (s *Service) turnAgain(err error) time.Duration {
 	if wait := (*turnWait)(nil); errors.As(err, &wait) {
 		return min(s.RetryBase, wait.after)
@@ -44,9 +44,9 @@ func (s *Service) turnAgain(err error) time.Duration {
 	return s.RetryBase
 }
 
-// workApart has a child process do the work. A target is blamed only if the process had
-// no other work when it ended. A child that could not be started, or that ended with this
-// process, says nothing about the target. A child may take as much memory as all large
+// workApart does the work in a child process. A target is blamed only if the process had no
+// other work when it ended. If the child could not be started, or ended together with this
+// process, that says nothing about the target. A child may use as much memory as all large
 // changes together.
 func (s *Service) workApart(ctx context.Context, lease ports.Lease, kind ports.JobKind, state ports.TargetState, t *turn) error {
 	if err := t.admit(s.holder.memory.TicketFor(lease.Key, state.HeadSHA, kind).By(state.Author)); err != nil {
@@ -74,8 +74,8 @@ func (s *Service) workApart(ctx context.Context, lease ports.Lease, kind ports.J
 	return s.stopWork(ctx, lease, err)
 }
 
-// quarantine notes that the target ended its child process, says so in the target's
-// check, and puts the next try off.
+// quarantine records that the target ended its child process, says so in the target's
+// check, and postpones the next try.
 func (s *Service) quarantine(ctx context.Context, lease ports.Lease, died *ports.DiedError) error {
 	state, err := s.Store.Target(ctx, lease.Key)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *Service) quarantine(ctx context.Context, lease ports.Lease, died *ports
 	return s.stay(ctx, lease, state)
 }
 
-// stay keeps a target in quarantine: it makes the check on the target's head say so, and
+// stay keeps a target in quarantine: it says so in the check on the target's head, and
 // gives the lease back. After the last try the target rests.
 func (s *Service) stay(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	q := state.Quarantine
@@ -153,7 +153,7 @@ func quarantineWords(q ports.Quarantine, rests bool) (what, remedy string) {
 		"It has done so " + times + ". A push is tried at that time; /review by somebody with write permission tries at once. The server's log has the details."
 }
 
-// rest ends the tries. The next ask begins anew, again in a child process.
+// rest ends the tries. The next ask starts again, in a child process.
 func (s *Service) rest(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	if err := s.Store.Rest(ctx, lease); err != nil {
 		return s.stopWork(ctx, lease, err)

@@ -23,11 +23,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// review does one generation of a target: it runs the pipeline and stores the
-// review, with which the target is handed over to the job that publishes it.
-// done says that there is nothing to publish.
+// review does one generation of a target: it runs the pipeline and stores the review.
+// Storing it hands the target over to the job that publishes it. done reports that there is
+// nothing to publish.
 func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.TargetState, memory *admission.Ticket) (done bool, err error) {
-	// Published, and the process died before the generation was finished.
+	// The review may be published already, if the process died before it finished the
+	// generation.
 	if done, err := s.Store.Published(ctx, lease.Key, state.Wanted); err != nil || done {
 		return done, err
 	}
@@ -79,7 +80,7 @@ func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.Tar
 			Panicked: s.logPanic,
 		})
 		if errors.As(err, &waits) {
-			return nil // the check is opened all the same
+			return nil // the check is opened anyway
 		}
 		return err
 	})
@@ -126,8 +127,8 @@ func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.Tar
 	return false, nil
 }
 
-// both runs two functions side by side. A panic in either is its error: one
-// review must not take the others of the process with it.
+// both runs two functions in parallel. It turns a panic into an error, so that one review
+// can't crash the other reviews of the process.
 func both(g *errgroup.Group, a, b func() error) {
 	g.Go(func() error { return panics.Guard(a) })
 	g.Go(func() error { return panics.Guard(b) })
@@ -137,17 +138,17 @@ func (s *Service) logPanic(where string, err error, stack []byte) {
 	s.Log.Error().Str("in", where).Err(err).Str("stack", string(stack)).Msg("panic")
 }
 
-// openEarly shows the check as in progress while the facts are still being
-// read, and closes those of older heads. Where the head has a completed check
-// already and nobody asked for a new one it waits for the result: it may be
-// the same. refused is why GitHub takes no check on this head, which may be
-// gone: what is read meanwhile will tell.
+// openEarly opens the check while the facts are still being read, and completes the checks
+// of older heads. If the head already has a completed check and nobody asked for a new one,
+// that check stays until the result is known, which may be the same. refused is the error
+// with which GitHub refused a check on this head. The head may be gone; the reads that run
+// in parallel will show that.
 func (s *Service) openEarly(ctx context.Context, lease ports.Lease, state ports.TargetState, src ports.Change) (refused, err error) {
 	if err := s.checks.CancelOld(ctx, lease, state.Target); err != nil {
 		return nil, err
 	}
-	// The base may be another branch than before, whose config says that
-	// nothing is to be posted, or what the check is called.
+	// The base may have changed to a branch whose config posts nothing, or gives the check
+	// another name.
 	if _, err := s.configs.ConfigBranch(ctx, state.Target, src); err != nil {
 		return nil, err
 	}
@@ -171,8 +172,7 @@ var (
 	errSwitchedOff  = errors.New("switched off by config")
 )
 
-// checkFacts is asked once the facts are known and before anything is done
-// with them.
+// checkFacts is called as soon as the facts are known and before they are used.
 func checkFacts(f *pipeline.PRFacts, cfg *config.Config) error {
 	switch {
 	case cfg.Mode(f.Repository.FullName()) == config.ModeOff:
@@ -183,13 +183,13 @@ func checkFacts(f *pipeline.PRFacts, cfg *config.Config) error {
 	return nil
 }
 
-// observe logs what ran, one line each, and tells the observer. Trouble is told
-// of louder.
+// observe logs one line for each stage and agent, and calls the observer. Failures are
+// logged as warnings.
 func (s *Service) observe(ctx context.Context, o run.Outcome) {
 	if s.Observe.Reviewed != nil {
 		s.Observe.Reviewed(string(o.Review.Report.Decision), o.Record.Duration())
 	}
-	begun := o.Record.StartedAt // of the stage: they run one after the other
+	begun := o.Record.StartedAt // when the stage began: stages run one after the other
 	dispatched := begun
 	for _, st := range o.Record.Stages {
 		s.Log.WithLevel(levelOf(st.Error != "")).EmbedObject(trail.Of(ctx)).
@@ -232,5 +232,5 @@ func levelOf(trouble bool) zerolog.Level {
 
 func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
 
-// newRunID returns a random id of 80 bits, short enough to be read out.
+// newRunID returns a random ID of 80 bits, short enough to be read aloud.
 func newRunID() string { return strings.ToLower(rand.Text()[:16]) }

@@ -9,8 +9,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/publish"
 )
 
-// runs are the targets that this process works on, so that a run which became
-// moot is cancelled at once. Other processes see it by their heartbeat.
+// runs holds the targets that this process works on, so that it can cancel a moot run at
+// once. Other processes notice it with their heartbeat.
 type runs struct {
 	mu sync.Mutex
 	m  map[string]context.CancelCauseFunc
@@ -38,14 +38,14 @@ func (r *runs) cancel(key string, cause error) {
 	}
 }
 
-// watch ends a run when its head moves or its target is closed, by whichever
-// process took the news in.
+// watch ends a run when its head moves or its target is closed, even if another process
+// received the event.
 func (s *Service) watch(ctx context.Context, key, headSHA string) (watched context.Context, stop func()) {
 	return lease.While(ctx, min(time.Second, s.LeaseTTL/5), func(ctx context.Context) error {
 		state, err := s.Store.Target(ctx, key)
 		switch {
 		case err != nil:
-			return nil //nolint:nilerr // as for keep
+			return nil //nolint:nilerr // the next look may succeed
 		case state.Closed:
 			return publish.ErrClosed
 		case headSHA != "" && state.HeadSHA != "" && state.HeadSHA != headSHA:

@@ -26,14 +26,13 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// Options are what a Service is made from. All but the durations and Server are
-// needed.
+// Options configure a Service. Everything except the durations and Server is required.
 type Options struct {
 	Store    ports.Store
 	GitHub   ports.Host
 	Pipeline *run.Runner
 	Loader   *config.Loader
-	Server   config.Layer // the server's, without files if there is none
+	Server   config.Layer // the server's layer, without files if there is none
 	Log      zerolog.Logger
 	Version  string // of reviewgate, for the comment's footer
 	Owner    string // unique for each process: holds leases
@@ -42,59 +41,62 @@ type Options struct {
 	Models  *agents.Models
 	Observe Observer
 	Now     func() time.Time
-	// TakeIn takes in what an attempt that failed would have delivered. The error is
-	// ErrRefused where the webhook would refuse it.
+	// TakeIn handles the payload of a failed delivery attempt as the webhook would. It
+	// returns ErrRefused if the webhook would refuse it.
 	TakeIn func(ctx context.Context, a ports.HookAttempt, payload []byte) error
 
-	LeaseTTL    time.Duration // default 15 s; a crashed holder blocks its target so long
+	LeaseTTL    time.Duration // default 15 s; a crashed holder blocks its target for this long
 	RetryBase   time.Duration // default 5 s, doubled for each failure up to 2 minutes
-	RetryWindow time.Duration // default 30 minutes; a review that fails for so long is given up
-	// ScanInterval is how often news of others' checks have a pull request
-	// reviewed again at most. Default 1 minute: they end one after the other.
+	RetryWindow time.Duration // default 30 minutes; a review that fails for this long is given up
+	// ScanInterval is the minimum time between two reviews of a pull request that changes
+	// in others' checks cause. Default 1 minute, because such checks end one after the
+	// other.
 	ScanInterval time.Duration
-	// Apart does the work of a lease on a suspect in a child process: in one of its own if
-	// alone is set, and otherwise in one that it shares with other suspects. The error is
-	// a *DiedError if the process ended meanwhile; any other error says nothing about the
-	// target. Without Apart suspects are reviewed in this process, one at a time.
+	// Apart does the work of a lease on a suspect in a child process. If alone is set, the
+	// process has no other work; otherwise other suspects share it. The error is a
+	// *DiedError if the process ended before the work did; any other error says nothing
+	// about the target. Without Apart, suspects are reviewed in this process, one at a
+	// time.
 	Apart func(ctx context.Context, l ports.Lease, t ports.Target, kind ports.JobKind, alone bool) (ports.Ended, error)
-	// QuarantineSteps are how long a review that ended its child process waits for the
-	// next try; the last step is repeated. Default: 1, 5, 15 and 60 minutes.
-	// QuarantineFor is how long it is tried again at all. Default: a day.
+	// QuarantineSteps are the waits between tries of a review that ended its child process;
+	// the last step repeats. Default: 1, 5, 15 and 60 minutes. After QuarantineFor no more
+	// tries are made. Default: a day.
 	QuarantineSteps []time.Duration
 	QuarantineFor   time.Duration
-	Retention       time.Duration // how long reviews and closed pull requests are kept; 0 for ever
-	// Memory is how much memory this process may take, in bytes. Default 1 GiB. Changes
-	// that take much of it wait for one another: see admission.
+	Retention       time.Duration // how long reviews and closed pull requests are kept; 0 for forever
+	// Memory is how much memory this process may use, in bytes. Default 1 GiB. Changes that
+	// need much of it wait for each other: see admission.
 	Memory int64
 	// TellWait is how long a change waits for memory before its check says so. Default 15 s.
 	TellWait time.Duration
 }
 
-// Observer is told what happened, for metrics. Any field may be nil.
+// Observer has functions that are called with what happened, for metrics. Any field may be
+// nil.
 type Observer struct {
 	Reviewed func(decision string, d time.Duration)
-	// Stage and Agent are told when what they name began: of an agent it is
-	// known that this was after its stage did.
+	// Stage and Agent are called when a stage or an agent has ended. begun is when the
+	// stage began; for an agent it is the beginning of the agent's stage.
 	Stage func(ctx context.Context, stage string, begun time.Time, d time.Duration)
 	Agent func(ctx context.Context, agent, status string, begun time.Time, d time.Duration)
-	// GaveUp is told of reviews that could not be completed, by why: "access",
-	// "github", "crashes", "internal".
+	// GaveUp is called for each review that could not be completed, with the reason:
+	// "access", "github", "crashes" or "internal".
 	GaveUp func(why string)
-	// Found is told of what had been lost and was found: "delivery",
-	// "pull_request", "check".
+	// Found is called for each lost item that was found: "delivery", "pull_request" or
+	// "check".
 	Found func(what string)
-	// ModelUse is told what a question of an agent's to a model took, when it is
-	// answered or given up.
+	// ModelUse is called with the cost of an agent's question to a model, once the question
+	// is answered or given up.
 	ModelUse func(pipeline.ModelUse)
-	// ConfigPushed is told of each push that may have changed config, by what it
-	// was found to be: "valid", "invalid", "unreadable".
+	// ConfigPushed is called for each push that may have changed config, with the result of
+	// the check: "valid", "invalid" or "unreadable".
 	ConfigPushed func(found string)
-	// Issue is told what became of an issue about something merged: "created",
-	// "updated", "closed", "left", "waiting", "refused", "dropped".
+	// Issue is called with what happened to an issue about merged code: "created",
+	// "updated", "closed", "left", "waiting", "refused" or "dropped".
 	Issue func(what string)
 }
 
-// Service does the use cases.
+// Service runs the use cases.
 type Service struct {
 	Options
 	retry       retry.Policy
@@ -125,7 +127,7 @@ type Service struct {
 
 var _ ports.Worker = (*Service)(nil)
 
-// New returns a Service. A server's layer that is not valid is an error.
+// New returns a Service. It fails if the server's layer is not valid.
 func New(o Options) (*Service, error) {
 	if o.LeaseTTL == 0 {
 		o.LeaseTTL = 15 * time.Second
@@ -166,13 +168,13 @@ func New(o Options) (*Service, error) {
 	return s, nil
 }
 
-// Change changes the options of a service that does nothing at the moment: for tests.
+// Change changes the options of a service that is idle. It is for tests.
 func (s *Service) Change(f func(*Options)) {
 	f(&s.Options)
 	s.build()
 }
 
-// build makes the parts that the options are handed on to.
+// build creates the parts of the service from the options.
 func (s *Service) build() {
 	s.leases = lease.Keeper{Store: s.Store.Leases, Owner: s.Owner, TTL: s.LeaseTTL, Retry: s.RetryBase}
 	s.retry = retry.Policy{Base: s.RetryBase, Window: s.RetryWindow, Now: s.Now}
@@ -237,9 +239,9 @@ func (s *Service) found(what string) {
 	}
 }
 
-// Accept stores what a webhook delivery asks for. When it returns without an
-// error the ask survives any crash. A run that the delivery makes moot, since
-// the head moved or the pull request was closed, is cancelled at once.
+// Accept stores what a webhook delivery asks for. Once it returns without an error, the
+// asks survive any crash. It cancels a run at once if the delivery makes it moot because
+// the head moved or the pull request was closed.
 func (s *Service) Accept(ctx context.Context, d ports.Delivery) (ports.Accepted, error) {
 	d.Asks = s.kept(d.Asks)
 	acc, err := s.Store.Accept(ctx, d)
@@ -255,8 +257,8 @@ func (s *Service) Accept(ctx context.Context, d ports.Delivery) (ports.Accepted,
 	return acc, nil
 }
 
-// kept are the asks as they are stored: without secrets in commands, and without pushes
-// to branches that no config is read from.
+// kept returns the asks in the form in which they are stored: commands without secrets, and
+// no pushes to branches without config.
 func (s *Service) kept(asks []ports.Ask) (kept []ports.Ask) {
 	for _, ask := range asks {
 		switch a := ask.(type) {
@@ -272,7 +274,7 @@ func (s *Service) kept(asks []ports.Ask) (kept []ports.Ask) {
 	return kept
 }
 
-// NameWeakening logs what organisations' layers may not loosen; see
+// NameWeakening logs where organisations' layers try to loosen the server's config; see
 // inforce.Configs.NameWeakening.
 func (s *Service) NameWeakening(ctx context.Context) error { return s.configs.NameWeakening(ctx) }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// source is a PullSource with its config: what normalize reads.
+// source is a PullSource together with its config. normalize reads from it.
 type source struct {
 	ports.PullSource
 	layers func(ctx context.Context) (inforce.InForce, error)
@@ -21,7 +21,7 @@ type source struct {
 
 var _ normalize.Source = (*source)(nil)
 
-// PullRequest weighs the change by its counts, while its files are still being read.
+// PullRequest weighs the change by its totals, while its files are still being read.
 func (s *source) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	p, err := s.PullSource.PullRequest(ctx)
 	if err == nil && s.ticket != nil {
@@ -30,7 +30,7 @@ func (s *source) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	return p, err
 }
 
-// Files weighs the change by its diffs, before any of their lines takes memory.
+// Files weighs the change by its diffs, before their lines use memory.
 func (s *source) Files(ctx context.Context) (raw.Files, error) {
 	f, err := s.PullSource.Files(ctx)
 	if err == nil && s.ticket != nil {
@@ -39,14 +39,14 @@ func (s *source) Files(ctx context.Context) (raw.Files, error) {
 	return f, err
 }
 
-// Config loads the config in force and keeps its text for the store.
+// Config loads the config in force and remembers its text, which is stored with the review.
 func (s *source) Config(ctx context.Context) (normalize.ConfigRead, error) {
 	var err error
 	s.InForce, err = s.layers(ctx)
 	return normalize.ConfigRead{Config: s.InForce.Config, RootFiles: s.RootFiles, Attributes: s.Attributes.Text, Exceptions: s.Exceptions.Text}, err
 }
 
-// readFile reads a file for a run. One that is not there is no error.
+// readFile returns a function that reads files for a run. A missing file is not an error.
 func readFile(src ports.Change) func(ctx context.Context, commit, path string, most int64) ([]byte, bool, error) {
 	return func(ctx context.Context, commit, path string, most int64) ([]byte, bool, error) {
 		text, err := src.File(ctx, commit, path, most)

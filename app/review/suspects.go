@@ -12,24 +12,22 @@ const (
 	// suspectsTogether is how many suspects share a child process. Most are innocent:
 	// they only happened to be under review when the server was killed.
 	suspectsTogether = 4
-	// turnStep, for each suspectsTogether suspects that wait, is how long a suspect
-	// waits before it asks for a turn again, at most maxTurnStep. A turn takes about a
-	// second if all is well.
+	// A suspect that waits for a turn asks again after turnStep for each suspectsTogether
+	// suspects in the queue, at most maxTurnStep. A turn normally takes about a second.
 	turnStep    = time.Second / 2
 	maxTurnStep = 5 * time.Second
 	// turnGone is how long a suspect counts as waiting after it last asked.
 	turnGone = 30 * time.Second
 )
 
-// suspects decides which of the targets that may have taken the server down are worked
-// on: several in one child process, or a single one in a process of its own. A target is
-// single once a process of several has ended under it, until it has been tried alone. The
-// zero value is ready.
+// suspects decides which suspects may run: several in one child process, or one in a
+// process of its own. A target must run alone once a shared process has ended while it ran,
+// until it has been tried alone. The zero value is ready to use.
 type suspects struct {
 	mu       sync.Mutex
-	together int                 // turns of those that share a process
-	alone    bool                // a single one has a turn
-	memory   *admission.Ticket   // of all turns together, nil until it is admitted
+	together int                 // number of turns that share a process
+	alone    bool                // a suspect that runs alone has a turn
+	memory   *admission.Ticket   // for all turns together; nil until admitted
 	single   map[string]struct{} // by key
 	waiting  map[string]asked    // by key
 }
@@ -40,14 +38,14 @@ type asked struct {
 	alone bool
 }
 
-// turn lets one target's job be at work.
+// turn is the right of one target's job to run.
 type turn struct {
 	of          *suspects
 	key         string
 	held, alone bool
 }
 
-// turnWait says that others are at work.
+// turnWait is the error of a suspect that must wait for the turns of others.
 type turnWait struct{ after time.Duration }
 
 func (e *turnWait) Error() string {
@@ -56,7 +54,7 @@ func (e *turnWait) Error() string {
 
 func (s *suspects) turn(key string) *turn { return &turn{of: s, key: key} }
 
-// take takes the turn unless it is held already. The error is a *turnWait.
+// take takes the turn unless it is already held. The error is a *turnWait.
 func (t *turn) take(alone bool) error {
 	s := t.of
 	s.mu.Lock()
@@ -81,7 +79,8 @@ func (t *turn) take(alone bool) error {
 			singles++
 		}
 	}
-	// A single one waits until those together have ended, so no more of those may begin.
+	// A suspect that must run alone waits until the shared turns have ended, so no more of
+	// those may begin.
 	if s.alone || alone && s.together > 0 || !alone && (singles > 0 || s.together == suspectsTogether) {
 		if s.waiting == nil {
 			s.waiting = map[string]asked{}
@@ -98,13 +97,13 @@ func (t *turn) take(alone bool) error {
 	return nil
 }
 
-// admit takes as much memory as all large changes may take together, once for all turns.
-// The error is a *memoryWait.
+// admit takes as much memory as all large changes may use together, once for all turns. The
+// error is a *admission.MemoryWait.
 func (t *turn) admit(m *admission.Ticket) error {
 	t.of.mu.Lock()
 	defer t.of.mu.Unlock()
 	if t.of.memory != nil {
-		m.End(true) // it waits no longer
+		m.End(true) // it no longer waits
 		return nil
 	}
 	if err := m.Weigh(m.All()); err != nil {
@@ -114,7 +113,7 @@ func (t *turn) admit(m *admission.Ticket) error {
 	return nil
 }
 
-// nextAlone has the target tried alone next time.
+// nextAlone makes the target run alone next time.
 func (t *turn) nextAlone() {
 	t.of.mu.Lock()
 	defer t.of.mu.Unlock()

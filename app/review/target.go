@@ -16,15 +16,15 @@ import (
 	"github.com/reviewgate/reviewgate/app/retry"
 )
 
-// workTarget does what its kind of job does of a target, until that is done or
-// the next step is another kind's. It returns nil if another holder works on
-// the target: that one will see what is wanted.
+// workTarget does the work of one kind of job on a target, until it is done or the next
+// step needs the other kind. It returns nil if another holder works on the target, because
+// that holder will see what is wanted.
 func (s *Service) workTarget(ctx context.Context, key string, kind ports.JobKind) error {
 	turn := s.suspects.turn(key)
 	defer turn.end()
 	_, err := s.suspect(ctx, turn)
 	if errors.Is(err, ports.ErrNotFound) {
-		return nil // forgotten, and its job was not
+		return nil // the target was deleted before its job ran
 	}
 	if err != nil {
 		return &ports.RetryError{After: s.turnAgain(err), Err: err}
@@ -50,7 +50,7 @@ func (s *Service) workTarget(ctx context.Context, key string, kind ports.JobKind
 }
 
 // WorkHeld does a job of this kind on a target whose lease is held, and gives the lease
-// back. It is all that a child process does.
+// back. A child process does only this.
 func (s *Service) WorkHeld(ctx context.Context, lease ports.Lease, kind ports.JobKind) error {
 	key := lease.Key
 	held, stop := s.leases.Keep(ctx, lease)
@@ -64,7 +64,7 @@ func (s *Service) WorkHeld(ctx context.Context, lease ports.Lease, kind ports.Jo
 		s.followed.Set(key, "")
 	}
 	if done != nil {
-		// The lease was given back, so its end must not keep anybody from being told.
+		// The lease was given back, so the end of its context must not prevent the answer.
 		err := s.commands.Answer(ctx, key, done.generation, done.gaveUp)
 		if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 			return &ports.RetryError{Err: err} // at once, when the server is back
@@ -80,16 +80,16 @@ func (s *Service) WorkHeld(ctx context.Context, lease ports.Lease, kind ports.Jo
 	return nil
 }
 
-// finished is the last generation that was wanted of a target, once it is done.
+// finished is the last generation that was wanted for a target, once it is done.
 type finished struct {
 	generation int64
 	gaveUp     bool
 }
 
-// workGenerations does what is wanted until nothing more is. It returns what is
-// finished, whose askers the caller must still tell, or nil if the work was handed
-// over. A head that seems to move each time it is looked at is trouble at
-// the host, and waited for like any other.
+// workGenerations works until nothing more is wanted. It returns the finished generation,
+// whose askers the caller must still answer, or nil if the work was handed over. If the
+// head seems to move each time it is read, that counts as trouble at GitHub, and the job
+// waits and tries again.
 func (s *Service) workGenerations(ctx context.Context, lease ports.Lease, kind ports.JobKind) (*finished, error) {
 	const rounds = 5 // each costs some calls
 	for n := 1; ; n++ {
@@ -100,9 +100,8 @@ func (s *Service) workGenerations(ctx context.Context, lease ports.Lease, kind p
 	}
 }
 
-// workGeneration does what is wanted of the target now, and reports whether
-// there is more for the holder to do. Without an error and more the lease has
-// been given back.
+// workGeneration does what is wanted for the target now, and reports whether the holder has
+// more to do. If it returns neither an error nor more, the lease has been given back.
 func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind ports.JobKind, last bool) (more bool, done *finished, err error) {
 	state, err := s.Store.Target(ctx, lease.Key)
 	if err != nil {
@@ -166,7 +165,7 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 		return false, nil, s.holder.putOff(ctx, lease, state, err)
 	}
 	if err == nil && !nothingToPublish {
-		return false, nil, nil // handed over as it was stored
+		return false, nil, nil // storing the review handed the target over
 	}
 	if last && errors.Is(err, publish.ErrSuperseded) {
 		err = &ports.HostError{Op: "read one and the same head twice", Kind: ports.HostTransient, Err: errors.New("it moves each time it is looked at")}
@@ -174,7 +173,7 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 	return s.settle(ctx, lease, state, state.Wanted, err)
 }
 
-// sayOrDrop says the notices, or drops them where they can't be said.
+// sayOrDrop writes the notices to the comment, or drops them if that is not possible.
 func (s *Service) sayOrDrop(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	err := panics.Guard(func() error { return s.comments.SayNotices(ctx, lease, state) })
 	if err == nil || retry.Temporary(err) {
@@ -187,8 +186,8 @@ func (s *Service) sayOrDrop(ctx context.Context, lease ports.Lease, state ports.
 	return nil
 }
 
-// sayEarly says the notices before a review is tried, which may take long where
-// GitHub is in trouble. What can't be said now is said with the review.
+// sayEarly writes the notices before the review, which may take long if GitHub is in
+// trouble. If this fails, they are written with the review.
 func (s *Service) sayEarly(ctx context.Context, lease ports.Lease, state ports.TargetState) {
 	err := panics.Guard(func() error { return s.comments.SayNotices(ctx, lease, state) })
 	if err == nil {
@@ -199,9 +198,8 @@ func (s *Service) sayEarly(ctx context.Context, lease ports.Lease, state ports.T
 	}
 }
 
-// nextStep tells which kind of job is to work on a target of which more is
-// wanted: a review that was stored is only written, its agents never run
-// again.
+// nextStep returns which kind of job must work on a target for which more is wanted. A
+// stored review is only published; its agents never run again.
 func (s *Service) nextStep(ctx context.Context, state ports.TargetState) (ports.JobKind, *ports.StoredReview, error) {
 	stored, err := s.Store.UnpublishedReview(ctx, state.Key())
 	if err != nil {
@@ -219,11 +217,11 @@ func (s *Service) nextStep(ctx context.Context, state ports.TargetState) (ports.
 	return ports.JobPublish, stored, nil
 }
 
-// settle brings a generation to its end by how its attempt went.
+// settle ends a generation according to the result of its attempt.
 func (s *Service) settle(ctx context.Context, lease ports.Lease, state ports.TargetState, generation int64, err error) (more bool, _ *finished, _ error) {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !s.retry.InTime(state, err) {
-		// The job's own time is over, and so is the review's: what is left is
-		// to say so.
+		// The time of the job and of the review is over. Only the message that says so is
+		// left to write.
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 		defer cancel()
@@ -238,9 +236,9 @@ func (s *Service) settle(ctx context.Context, lease ports.Lease, state ports.Tar
 	case ctx.Err() != nil, retry.Temporary(err) && s.retry.InTime(state, err):
 		return false, nil, err
 	case errors.As(err, &unsaid):
-		// The check stands. It must not fall for a comment.
+		// The check is written. A failed comment must not undo it.
 		s.logFailure("comment not written", state.Target, err)
-		if unsaid.Undone { // a review on GitHub may be one that this one does not come to
+		if unsaid.Undone { // an old review on GitHub may contradict this one
 			if err := s.verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
 				return false, nil, err
 			}
@@ -266,8 +264,8 @@ func (s *Service) settle(ctx context.Context, lease ports.Lease, state ports.Tar
 	return s.finish(ctx, lease, finished{generation, gaveUp})
 }
 
-// finish stores that a generation is done, and gives the lease back unless more is
-// wanted: who asked for this generation is then told with the last.
+// finish stores that a generation is done. It gives the lease back unless more is wanted;
+// then the askers of this generation are answered with those of the last one.
 func (s *Service) finish(ctx context.Context, lease ports.Lease, done finished) (more bool, _ *finished, err error) {
 	more, err = s.Store.Finish(ctx, lease, done.generation, done.gaveUp)
 	if err != nil || more {
@@ -276,16 +274,16 @@ func (s *Service) finish(ctx context.Context, lease ports.Lease, done finished) 
 	return false, &done, nil
 }
 
-// overdue reports whether a review is given up before anything else is tried. An attempt
-// failed to complete the check when its time was over. The next attempt is a whole one
-// again, since what kept GitHub from answering may be over by then. The one after that
-// writes first, since its reads could run into the same limit for ever.
+// overdue reports whether to give a review up before trying anything else. A mark is set if
+// an attempt failed to complete the check when its time was over. The next attempt runs in
+// full, because GitHub may answer again by then. The attempt after that gives up first,
+// because its reads could hit the same limit forever.
 func overdue(state ports.TargetState) bool {
 	return isMarkedOverdue(state) && state.Attempts >= state.Overdue.Attempts+2
 }
 
-// isMarkedOverdue reports whether the mark is for the wanted generation. An ask that
-// forgets the failed attempts makes it void.
+// isMarkedOverdue reports whether the mark is for the wanted generation. An ask that resets
+// the failed attempts makes the mark void.
 func isMarkedOverdue(state ports.TargetState) bool {
 	return state.Overdue.Generation == state.Wanted && state.Overdue.Attempts <= state.Attempts
 }
@@ -297,7 +295,7 @@ func (s *Service) markOverdue(ctx context.Context, state ports.TargetState) erro
 	return s.Store.SetOverdue(ctx, state.Key(), ports.Overdue{Generation: state.Wanted, Attempts: state.Attempts})
 }
 
-// attempt does a step of one generation, and stops as soon as it is moot.
+// attempt does one step of a generation, and stops as soon as the step is moot.
 func (s *Service) attempt(ctx context.Context, lease ports.Lease, state ports.TargetState, step func(context.Context) error) error {
 	watched, stop := s.watch(ctx, lease.Key, state.HeadSHA)
 	defer stop()
@@ -312,9 +310,8 @@ func (s *Service) attempt(ctx context.Context, lease ports.Lease, state ports.Ta
 	return err
 }
 
-// stopWork gives the lease back after a failure and tells the queue when to
-// try again. It runs after ctx may have ended, so it has a little time of its
-// own.
+// stopWork gives the lease back after a failure and tells the queue when to try again. ctx
+// may have ended by then, so stopWork uses a short timeout of its own.
 func (s *Service) stopWork(ctx context.Context, lease ports.Lease, err error) error {
 	if retry := (*ports.RetryError)(nil); errors.As(err, &retry) && ctx.Err() == nil {
 		return retry // the target itself is finished
@@ -350,17 +347,17 @@ func (s *Service) logFailure(what string, t ports.Target, err error) {
 	ev.Msg(what)
 }
 
-// finishClosed completes what a closed pull request left open. A head that
-// other open pull requests share keeps its check: they were asked to finish it
-// when this one was closed. The news of the close may be old, since deliveries
-// come in any order and lost ones late: a pull request that is open is opened
-// again, which open reports.
+// finishClosed completes what a closed pull request left open. If other open pull requests
+// share its head, the check is left to them: they were asked to finish it when this one was
+// closed. The event of the close may be old, because deliveries arrive out of order or
+// late. If the pull request is in fact open, finishClosed reopens the target and reports
+// open.
 func (s *Service) finishClosed(ctx context.Context, lease ports.Lease, state ports.TargetState) (open bool, err error) {
 	if state.Kind == ports.TargetPull {
 		now, err := s.GitHub.Pull(ctx, state.Target)
 		var host *ports.HostError
 		switch {
-		case errors.As(err, &host) && !host.Temporary(): // gone, or none of our business any more
+		case errors.As(err, &host) && !host.Temporary(): // the repository is gone, or no longer accessible
 		case err != nil:
 			return false, err
 		case !now.Closed:
@@ -375,7 +372,7 @@ func (s *Service) finishClosed(ctx context.Context, lease ports.Lease, state por
 	if err := s.checks.CancelOld(ctx, lease, state.Target); err != nil {
 		return false, err
 	}
-	if len(state.Notices) > 0 { // there is nobody to say them to
+	if len(state.Notices) > 0 { // nobody reads them any more
 		if err := s.Store.NoticesSaid(ctx, lease.Key, state.Notices); err != nil {
 			return false, fmt.Errorf("drop the notices of a closed target: %w", err)
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/render"
 )
 
-// holder holds reviews back that would take too much of this process's memory or of
-// GitHub's calls, and has their checks say so.
+// holder postpones reviews that would use too much of this process's memory or of GitHub's
+// calls, and says so in their checks.
 type holder struct {
 	checks *publish.Checks
 	memory *admission.Room
@@ -24,8 +24,8 @@ type holder struct {
 	now    func() time.Time
 }
 
-// putOff has the check say that the change waits for memory, once it is time for that.
-// It returns err, which puts the job off: no worker is kept busy by the wait.
+// putOff says in the check that the change waits for memory, once it has waited long
+// enough. It returns err, which postpones the job, so that the wait keeps no worker busy.
 func (h *holder) putOff(ctx context.Context, lease ports.Lease, state ports.TargetState, err error) error {
 	var wait *admission.MemoryWait
 	if !errors.As(err, &wait) || state.HeadSHA == "" {
@@ -35,7 +35,7 @@ func (h *holder) putOff(ctx context.Context, lease ports.Lease, state ports.Targ
 	if !wait.Tell {
 		return err
 	}
-	h.memory.Told(lease.Key) // also if it fails, so that it is not tried again at once
+	h.memory.Told(lease.Key) // even if the write fails, so that it is not tried again at once
 	if terr := panics.Guard(func() error { return h.tellMemory(ctx, lease, state, wait) }); terr != nil {
 		h.log.Warn().EmbedObject(state.Target).Err(terr).Msg("the check can't say that the review waits for memory")
 	}
@@ -46,8 +46,8 @@ func (h *holder) tellMemory(ctx context.Context, lease ports.Lease, state ports.
 	return h.checks.UpdateOpen(ctx, lease, state, render.WaitingCheck(render.Waiting{HeadSHA: state.HeadSHA, Since: wait.Since, Before: wait.Before}))
 }
 
-// waitForCalls puts a review off until its author has calls again, and has the check say
-// so. It returns nil if the review may begin.
+// waitForCalls postpones a review until its author has calls again, and says so in the
+// check. It returns nil if the review may begin.
 func (h *holder) waitForCalls(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	wait := h.calls.Wait(state.Target, state.Author, h.now())
 	if wait == nil {
@@ -69,7 +69,7 @@ func (h *holder) tellCalls(ctx context.Context, lease ports.Lease, state ports.T
 	return h.checks.UpdateOpen(ctx, lease, state, render.CallsCheck(render.Calls{HeadSHA: state.HeadSHA, Used: wait.Used, Limit: wait.Quota.Limit, Reset: wait.Quota.Reset}))
 }
 
-// Called notes a call that was made for a pull request of an author.
+// Called counts a call that was made for a pull request of an author.
 func (s *Service) Called(installation, author int64, q ports.Quota) {
 	s.holder.calls.Called(installation, author, q)
 }
