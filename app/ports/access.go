@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// Moved reports whether a target has its repository at another place now, and
-// corrects it.
+// Moved reports whether the target's repository was renamed or transferred, and corrects
+// the target.
 func (a Access) Moved(t *Target) bool {
 	if !a.Installed || a.Suspended {
 		return false
@@ -26,16 +26,15 @@ type Quota struct {
 	Reset       time.Time // when all of them are available again
 }
 
-// Access is how the App stands to a repository. Owner, Name and Installation
-// are the present ones, which differ from the target's after a rename or a
-// transfer.
+// Access is the access that the App has to a repository. Owner, Name and Installation are
+// the current ones, which differ from the target's after a rename or a transfer.
 type Access struct {
 	Installed    bool
 	Suspended    bool
 	Installation int64
 	Owner, Name  string
-	// Missing lists permissions that reviews need and that were not granted,
-	// such as "checks: write".
+	// Missing lists permissions that reviews need but that were not granted, such as
+	// "checks: write".
 	Missing []string
 }
 

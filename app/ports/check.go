@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// CheckOutput is what a check run shows. Title, Summary and Text obey
-// GitHub's limits: 255 characters, 65,535 bytes and 65,535 bytes.
+// CheckOutput is the content of a check run. Title, Summary and Text obey GitHub's limits:
+// 255 characters, 65,535 bytes and 65,535 bytes.
 type CheckOutput struct {
 	Title       string
 	Summary     string
@@ -15,8 +15,8 @@ type CheckOutput struct {
 	Digest      string
 }
 
-// Annotation stands on lines of the diff at the head. Level is notice,
-// warning or failure.
+// Annotation is a remark on lines of the diff at the head. Level is notice, warning or
+// failure.
 type Annotation struct {
 	Path       string
 	StartLine  int
@@ -46,8 +46,8 @@ type CheckWrite struct {
 	Output      CheckOutput
 	StartedAt   time.Time
 	CompletedAt time.Time
-	// Repeat says that this write may have been tried before: annotations
-	// that are there are not sent again.
+	// Repeat means that this write may have been tried before. Annotations that already
+	// exist are not sent again.
 	Repeat bool
 }
 

@@ -6,25 +6,25 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Effect is what a command changes, besides asking for a review. All of it is
-// stored in the transaction that marks the command as accepted, with an entry in
-// the audit log. The zero value changes nothing.
+// Effect is what a command changes, in addition to asking for a review. All of it is stored
+// in the transaction that marks the command as accepted, with an entry in the audit log.
+// The zero value changes nothing.
 type Effect struct {
-	Dismiss []pipeline.Dismissal  // by fingerprint; replaces what was there
-	Accept  []pipeline.Acceptance // likewise; ends a dismissal of the same fingerprint, as that ends it
+	Dismiss []pipeline.Dismissal  // by fingerprint; replaces earlier ones
+	Accept  []pipeline.Acceptance // likewise; an acceptance and a dismissal of one fingerprint replace each other
 	Restore []string              // fingerprints that are neither dismissed nor accepted any more
-	// ByHand decides in the gate's place for HeadSHA against BaseRef, in the
-	// place of an earlier decision for them.
+	// ByHand is a decision instead of the gate's for HeadSHA against BaseRef. It replaces
+	// an earlier one for the same head and base.
 	ByHand  *pipeline.HandDecision
 	HeadSHA string
 	BaseRef string
 	// Resume lets an escalated fix loop continue.
 	Resume bool
 	Audit  *AuditEntry
-	Notice string // to be said in the comment, in answer; empty for none
+	Notice string // the answer to write in the comment; empty for none
 }
 
-// AuditEntry is a line of the append-only log of what people decided.
+// AuditEntry is an entry of the append-only log of people's decisions.
 type AuditEntry struct {
 	At      time.Time
 	RepoID  int64
@@ -34,52 +34,52 @@ type AuditEntry struct {
 	Action  string // the command's name
 	Subject string // fingerprint, or empty
 	Reason  string
-	// AutoDecision is what would have been decided without a person, where models
-	// took part in what was decided about by hand: pipeline.AutoHuman if that was
-	// left to a person.
+	// AutoDecision is the decision that would have been made without a person, if models
+	// took part in the review: pipeline.AutoHuman if it was left to a person.
 	AutoDecision pipeline.AutoDecision
 }
 
-// CommentPlace tells where a comment stands. GitHub numbers those of each place
-// for themselves.
+// CommentPlace is the place of a comment. GitHub numbers the comments of each place
+// separately.
 type CommentPlace string
 
 // The places.
 const (
 	PlaceConversation CommentPlace = "issue_comment"
-	PlaceReview       CommentPlace = "review"         // the words of a review
+	PlaceReview       CommentPlace = "review"         // the body of a review
 	PlaceReviewLine   CommentPlace = "review_comment" // on a line, or a reply to one
 )
 
 // Command is a slash command in a comment.
 type Command struct {
 	Place     CommentPlace
-	CommentID int64 // with Place, what tells it from all others
+	CommentID int64 // unique together with Place
 	Target    Target
 	Sender    string
 	Author    string // of the pull request
-	SenderID  int64  // of the account, 0 where the event did not tell
+	SenderID  int64  // of the account, 0 if the event does not have it
 	AuthorID  int64  // likewise
 	Name      string // "review" for the bare command, else its first word as typed
 	Args      string // the rest of the line, at most MaxCommandArgs characters, secrets replaced
-	// ReceivedAt is when it came, or when it was said if that is long before: its
-	// delivery was lost, and found later.
+	// ReceivedAt is when the command arrived. If its delivery was lost and found later, it
+	// is when the command was written.
 	ReceivedAt time.Time
 }
 
-// CommandCount is how many commands came on a target in a while.
+// CommandCount counts the commands on a target in a period of time.
 type CommandCount struct {
 	Obeyed     int
-	TurnedDown int // refused, or not even answered
-	BySender   int // by the sender of one command, up to that one and whatever became of them
+	TurnedDown int // refused or ignored
+	BySender   int // by the sender of the given command, up to that command, with any outcome
 }
 
-// MaxCommandArgs bounds what is kept of a command after its name, in characters:
-// a reason is read by people.
+// MaxCommandArgs is the maximum length of a command's stored text after its name, in
+// characters. People read it as a reason.
 const MaxCommandArgs = 500
 
-// What a person's review on GitHub says, as it is stored among commands: it commands nothing,
-// and is noted where it contradicts the review that they looked at. Nobody can type them.
+// Names under which a person's review on GitHub is stored among commands. Such a review
+// runs no command. It is recorded if it contradicts the review that the person saw. Nobody
+// can type these names.
 const (
 	OpinionApproved = "github:approved"
 	OpinionChanges  = "github:changes_requested"

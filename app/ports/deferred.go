@@ -2,7 +2,7 @@ package ports
 
 import "time"
 
-// DeferredKind tells what is deferred.
+// DeferredKind is the kind of a deferred item.
 type DeferredKind string
 
 // The kinds.
@@ -11,51 +11,51 @@ const (
 	DeferredGap  DeferredKind = "gap"  // a concern that the config missed
 )
 
-// DeferredState says how far the issue about something deferred has come.
+// DeferredState is the state of the issue about a deferred item.
 type DeferredState string
 
-// The states. An intended issue may or may not exist on GitHub, and is looked
-// for before it is created again.
+// The states. An intended issue may or may not exist on GitHub, so it is looked for before
+// it is created again.
 const (
 	DeferredWaiting  DeferredState = "waiting" // for room below the daily limit
 	DeferredIntended DeferredState = "intended"
 	DeferredOpen     DeferredState = "open"
 	DeferredClosed   DeferredState = "closed" // by us, since it was resolved
-	DeferredLeft     DeferredState = "left"   // somebody closed or deleted it, or GitHub did not take it: never touched again
+	DeferredLeft     DeferredState = "left"   // somebody closed or deleted it, or GitHub rejected it: never changed again
 )
 
-// Deferred is something that was merged and is to be seen to later, with the
-// issue about it.
+// Deferred is something that was merged and must be fixed later, with the issue about it.
 type Deferred struct {
 	ID     int64
 	RepoID int64
 	Kind   DeferredKind
-	Key    string // fingerprint, or what tells one gap from another
+	Key    string // fingerprint, or for a gap a digest that identifies it
 	State  DeferredState
-	// Changed says that GitHub has not been told all of it.
+	// Changed means that GitHub does not have the newest state yet.
 	Changed bool
 	Number  int    // of the issue, 0 for none
-	Path    string // of the file, as it is called now
-	// Subject is what a later merge is asked for: of debt a digest of the line, of
-	// a gap the concern, or the agent that a model would have sent. Where it is empty only the file's removal resolves it.
+	Path    string // of the file, its current name
+	// Subject is what a later merge is compared with. For debt it is a digest of the line.
+	// For a gap it is the concern, or the agent that a model would have sent. If it is
+	// empty, only the removal of the file resolves the item.
 	Subject string
 	Title   string // of the issue, rendered
-	Body    string // likewise, without what counts
-	Seen    int    // in how many merged pull requests
-	Pulls   []int  // the last of them, newest last, at most MaxDeferredPulls
-	// ResolvedIn is the pull request at whose merge it was found resolved, or 0.
+	Body    string // likewise, without the counts
+	Seen    int    // number of merged pull requests that had it
+	Pulls   []int  // the last of these, newest last, at most MaxDeferredPulls
+	// ResolvedIn is the pull request whose merge resolved the item, or 0.
 	ResolvedIn int
-	Digest     string // of what was last written to GitHub
+	Digest     string // of the text last written to GitHub
 	IntendedAt time.Time
 }
 
-// Bounds of what is deferred.
+// Limits of deferred items.
 const (
-	MaxDeferredPulls = 10   // that are named
-	MaxDeferred      = 1000 // of a repository that are not resolved; more are not taken in
+	MaxDeferredPulls = 10   // named in an issue
+	MaxDeferred      = 1000 // unresolved items of a repository; more are dropped
 )
 
-// DeferredNews is what a merge brings.
+// DeferredNews holds the changes that a merge makes to the deferred items.
 type DeferredNews struct {
 	RepoID int64
 	Number int              // of the merged pull request
@@ -64,8 +64,8 @@ type DeferredNews struct {
 	Moved  map[int64]string // paths that files were renamed to, by ID
 }
 
-// IssuesAsk asks to bring a repository's issues up to date: after the merge of
-// the target, or for a target without a number where some had to wait.
+// IssuesAsk asks to update a repository's issues: after the merge of the target, or, for a
+// target without a number, because some issues had to wait.
 type IssuesAsk struct {
 	Target Target
 }

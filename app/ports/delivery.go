@@ -4,24 +4,24 @@ import (
 	"time"
 )
 
-// Push says who sent a head of a pull request, according to GitHub's event. The commits
-// name their authors themselves, which anybody may forge.
+// Push says who sent a head of a pull request, according to GitHub's event. The authors in
+// the commits don't count, because anybody can forge them.
 type Push struct {
 	Target Target
 	// Before is the head that was replaced; empty for the head with which the pull
 	// request was opened.
 	Before   string
 	Sender   string // login of a person
-	SenderID int64  // of the account, 0 where it is not known
-	// Retargeted tells that nobody pushed: the head was to go into the branch FromBase, and
-	// now goes into ToBase; both are empty where they are not known. What FromBase held is a
-	// part of the change from then on, and nobody saw who pushed it.
+	SenderID int64  // of the account, 0 if unknown
+	// Retargeted means that nobody pushed: the pull request's base changed from FromBase to
+	// ToBase, which are empty if unknown. What was in FromBase is part of the change from
+	// then on, and nobody saw who pushed it.
 	Retargeted       bool
 	FromBase, ToBase string
 }
 
-// Delivery is one webhook delivery and what it asks for. One without asks is recorded as
-// a no-op.
+// Delivery is one webhook delivery and what it asks for. A delivery without asks is
+// recorded as a no-op.
 type Delivery struct {
 	GUID         string
 	Event        string
@@ -36,10 +36,10 @@ type Delivery struct {
 // ScanNews implement it, and the types with a Job method.
 type Ask interface{ isAsk() }
 
-// JobAsk is an ask for a job that carries all of it.
+// JobAsk is an ask that becomes a job with the ask in its args.
 type JobAsk interface {
 	Ask
-	// Job is the job for the ask of the delivery with this GUID.
+	// Job returns the job for the ask. delivery is the GUID of the delivery.
 	Job(delivery string) Job
 }
 
@@ -55,54 +55,51 @@ type Close struct {
 	Merged bool
 }
 
-// Holding is what is stored of one repository. Its names are empty where only
-// its id is known.
+// Holding is the stored data of one repository. The repository's names are empty if only
+// its ID is known.
 type Holding struct {
 	Repository Target   // without a number and a head
-	Keys       []string // of its targets that are to be forgotten
+	Keys       []string // of its targets to delete
 }
 
-// ReviewAsk asks for a review of the target as it is when the review runs.
+// ReviewAsk asks for a review of the target in its state at the time of the review.
 type ReviewAsk struct {
 	Target Target
 	Reason string // in words, such as "opened" or "pushed"
-	// LabelsOnly says that only labels changed: the ask counts only if the
-	// target's last review read labels, or read the type from them and TypeLabel
-	// says that this is one of those.
+	// LabelsOnly means that only labels changed. The ask counts only if the target's last
+	// review read labels. If that review read only the type from them, TypeLabel must be
+	// set, which says that one of the type's labels changed.
 	LabelsOnly bool
 	TypeLabel  bool
-	// At is when the event that asks happened by GitHub's clock, in whole
-	// seconds; zero for what was read from GitHub now. Old news moves no head.
-	// Of news from one second that with the Before of the head that is known is
-	// the newer.
+	// At is when the event happened by GitHub's clock, in whole seconds. It is zero for
+	// what was read from GitHub just now. An older event does not change the head. If two
+	// events have the same second, the newer one is the one whose Before is the known head.
 	At     time.Time
 	Before string // head that the event replaced, if it tells
-	// Once names the ask where it may be made again after a crash: it counts
-	// the first time.
+	// Once identifies an ask that may be repeated after a crash. Only the first one counts.
 	Once string
-	// Asked, if set, is the generation that had been asked for when the target was
-	// found to need a review, 0 for one that was not known: where somebody has
-	// asked since, this ask is needless.
+	// Asked, if set, is the wanted generation at the time when the target was found to need
+	// a review, 0 for an unknown target. If somebody has asked since, this ask is ignored.
 	Asked *int64
-	// Fresh demands a new check run even where nothing seems to have changed:
-	// the old one must not stand while the review runs.
+	// Fresh demands a new check run even if nothing seems to have changed: the old one must
+	// not stay green while the review runs.
 	Fresh bool
-	// Author is the id of the account that opened the pull request, 0 if the ask does
-	// not know it. Each author has a share of the queue while others wait.
+	// Author is the ID of the account that opened the pull request, 0 if unknown. Each
+	// author has a share of the queue while others wait.
 	Author int64
 	// Low lets other work go first: nobody waits for this review.
 	Low bool
-	// Rerun says how much is done anew. Of several asks that one review answers,
-	// all are met, and so is that of the last one if it was given up.
+	// Rerun is how much the review does again. A review that answers several asks satisfies
+	// them all, and those of the last review if it was given up.
 	Rerun Rerun
 	// AtOnce ends the wait of a quarantined target.
 	AtOnce bool
-	// ByHand says that somebody decided in the gate's place: what was given up
-	// need not be done for it.
+	// ByHand means that somebody decided instead of the gate. A review that was given up
+	// need not run again for it.
 	ByHand bool
 }
 
-// Accepted says what became of a delivery.
+// Accepted is the result of accepting a delivery.
 type Accepted struct {
 	Duplicate bool   // seen before, and nothing was given up since
 	NoOp      bool   // asks for nothing

@@ -15,7 +15,7 @@ type Ended struct {
 	Err   string        // empty if the work is done
 }
 
-// EndedBy says how work that returned err ended.
+// EndedBy returns the Ended for work that returned err.
 func EndedBy(err error) Ended {
 	if err == nil {
 		return Ended{}
@@ -27,7 +27,7 @@ func EndedBy(err error) Ended {
 	return Ended{Err: err.Error()}
 }
 
-// AsError is the error that the work ended with, for the queue.
+// AsError returns the error with which the work ended, for the queue.
 func (e Ended) AsError() error {
 	switch {
 	case e.Retry:
@@ -41,19 +41,19 @@ func (e Ended) AsError() error {
 // DiedError says that a child process ended before its work did.
 type DiedError struct {
 	How    string // such as "signal: killed"
-	Others bool   // the process had been given other work too, which may be to blame
+	Others bool   // the process also had other work, which may be the cause
 }
 
 func (e *DiedError) Error() string { return "the child process ended: " + e.How }
 
-// MarkDeliveries is the mark of how far the App's delivery log was read.
+// MarkDeliveries is the name of the mark that says how far the App's delivery log was read.
 const MarkDeliveries = "deliveries"
 
-// Job is a unit of queued work. Its args are ids and little else: the rest is in the store.
+// Job is a unit of queued work. Its args are mostly IDs; the rest is in the store.
 type Job struct {
 	Kind JobKind
 	Args json.RawMessage
-	// Priority takes the place of the kind's, unless it is 0. It counts when the job is
+	// Priority replaces the kind's priority, unless it is 0. It counts when the job is
 	// inserted.
 	Priority int
 	Attempt  int // from 1; counts each run of this job
@@ -66,7 +66,7 @@ func NewJob(kind JobKind, args any) Job {
 	return Job{Kind: kind, Args: data}
 }
 
-// ArgsOf reads the args of a job. They are zero where it has none.
+// ArgsOf decodes the args of a job. They are zero if the job has none.
 func ArgsOf[A any](j Job) (args A, err error) {
 	if len(j.Args) == 0 {
 		return args, nil
@@ -77,8 +77,8 @@ func ArgsOf[A any](j Job) (args A, err error) {
 	return args, nil
 }
 
-// Worker does jobs. The error says whether the queue tries again: a *RetryError
-// means yes, after its delay; any other error is final.
+// Worker runs jobs. A *RetryError makes the queue try again after its delay; any other
+// error is final.
 type Worker interface {
 	Work(ctx context.Context, job Job) error
 }

@@ -8,35 +8,36 @@ const (
 	JobReview     JobKind = "review"     // runs a target's review and stores it
 	JobPublish    JobKind = "publish"    // writes a stored review to GitHub
 	JobCommand    JobKind = "command"    // runs a slash command
-	JobRerequest  JobKind = "rerequest"  // asks for reviews of all that has a head
+	JobRerequest  JobKind = "rerequest"  // asks for fresh reviews of the targets on a head
 	JobReport     JobKind = "report"     // asks for a review where a comment with a review report matters
-	JobScans      JobKind = "scans"      // asks for a review where others' checks have something new
+	JobScans      JobKind = "scans"      // asks for a review after an event about others' checks
 	JobDeliveries JobKind = "deliveries" // reads the App's delivery log for lost deliveries
-	JobIssues     JobKind = "issues"     // brings a repository's issues up to date
+	JobIssues     JobKind = "issues"     // updates a repository's issues
 	JobSweep      JobKind = "sweep"      // finds open pull requests without an answer
 	JobConfig     JobKind = "config"     // reads config that was pushed, and asks for the reviews that it may change
-	JobForget     JobKind = "forget"     // deletes what is stored of repositories that the App lost
-	JobRetention  JobKind = "retention"  // deletes what has been kept for long enough
+	JobForget     JobKind = "forget"     // deletes the data of repositories that the App lost access to
+	JobRetention  JobKind = "retention"  // deletes old data
 )
 
 // JobRules say how the queue treats the jobs of one kind.
 type JobRules struct {
 	Kind     JobKind
 	Priority int // from 1, which goes first, to 4
-	// OwnWorkers says that the kind has workers of its own, so that its jobs never wait
-	// for those of other kinds.
+	// OwnWorkers gives the kind its own workers, so that its jobs never wait for those of
+	// other kinds.
 	OwnWorkers bool
-	// Once says that no job is inserted while one with equal args waits or runs. A job for
-	// a delivery is always inserted: the store takes each delivery once.
+	// Once means that no job is inserted while one with equal args waits or runs. A job for
+	// a delivery is always inserted, because the store accepts each delivery only once.
 	Once bool
-	// OfTarget says that the jobs are steps of a target's review, with TargetJob as args.
+	// OfTarget means that the jobs are steps of a target's review, with TargetJob as args.
 	OfTarget bool
 	// Periodic are the args of the kind's periodic job, nil if it has none.
 	Periodic any
 }
 
-// AllJobs has a row for each kind of job. What people ask for goes before reviews: it
-// takes little time, and somebody waits. Nobody waits for what comes after reviews.
+// AllJobs returns a row for each kind of job. Jobs that people ask for go before reviews,
+// because they are short and somebody waits for them. Nobody waits for the jobs after
+// reviews.
 func AllJobs() []JobRules {
 	return []JobRules{
 		{Kind: JobCommand, Priority: 1},
@@ -49,8 +50,8 @@ func AllJobs() []JobRules {
 		{Kind: JobConfig, Priority: 2},
 		{Kind: JobSweep, Priority: 2, Once: true, Periodic: SweepJob{}},
 		{Kind: JobIssues, Priority: 3, Once: true},
-		// GitHub may report one removal in two events. Each gets its own job, since a
-		// running one may already have looked past what the second reports.
+		// GitHub may report one removal in two events. Each gets its own job, because a
+		// running job may already be past the repositories of the second event.
 		{Kind: JobForget, Priority: 3},
 		{Kind: JobRetention, Priority: 4, Once: true, Periodic: NoArgs{}},
 	}
@@ -58,33 +59,33 @@ func AllJobs() []JobRules {
 
 // NoArgs are the args of JobDeliveries and JobRetention.
 //
-// Databases hold args as JSON, and older versions wrote some of it. So the fields of the
-// args below, and of the asks in them, keep their names.
+// Databases hold args as JSON, some of it written by older versions. So the fields of the
+// args below, and of the asks in them, must keep their names.
 type NoArgs struct{}
 
-// TargetJob are the args of JobReview and JobPublish. Seq tells the target's jobs apart: a
-// new number makes a new job.
+// TargetJob are the args of JobReview and JobPublish. Seq distinguishes the jobs of one
+// target: a new number makes a new job.
 type TargetJob struct {
 	Key string `json:"key"`
 	Seq int64  `json:"seq"`
 }
 
-// CommandJob are the args of JobCommand. Place is empty in jobs from before there were
-// several places, and is the conversation then.
+// CommandJob are the args of JobCommand. Jobs from before there were several places have no
+// Place; it then means the conversation.
 type CommandJob struct {
 	Place     CommentPlace `json:"place,omitempty"`
 	CommentID int64        `json:"comment_id"`
 	Delivery  string       `json:"delivery"`
 }
 
-// ScansJob are the args of JobScans: the target, and when its job was asked for, which
-// tells one from the next.
+// ScansJob are the args of JobScans: the target, and the time when the job was asked for,
+// which distinguishes the target's jobs.
 type ScansJob struct {
 	Key   string `json:"key"`
 	Asked int64  `json:"asked"`
 }
 
-// IssuesJob are the args of JobIssues. Each merge gets a job of its own, which names its
+// IssuesJob are the args of JobIssues. Each merge gets its own job, which has the merge's
 // delivery.
 type IssuesJob struct {
 	Ask      IssuesAsk `json:"ask"`
@@ -98,7 +99,7 @@ type Rerequest struct {
 	Owner        string
 	Name         string
 	HeadSHA      string
-	Numbers      []int // of the pull requests that the event names; empty for forks
+	Numbers      []int // pull requests that the event names; empty for forks
 }
 
 func (Rerequest) isAsk() {}
@@ -112,9 +113,9 @@ type RerequestJob struct {
 // Job implements JobAsk.
 func (r Rerequest) Job(delivery string) Job { return NewJob(JobRerequest, RerequestJob{r, delivery}) }
 
-// ReportNews says that a comment with a review report came, changed or went. It
-// asks for a review where reviews of the pull request read such comments and the
-// author's counts.
+// ReportNews says that a comment with a review report was added, changed or removed. It
+// asks for a review if reviews of the pull request read such comments and the author has
+// write permission.
 type ReportNews struct {
 	Target Target
 	Author string // of the comment
@@ -131,14 +132,14 @@ type ReportJob struct {
 // Job implements JobAsk.
 func (n ReportNews) Job(delivery string) Job { return NewJob(JobReport, ReportJob{n, delivery}) }
 
-// ConfigNews says that a push, or another name, may have changed the config of a
-// repository, and with it of all that it holds for.
+// ConfigNews says that a push or a rename may have changed the config of a repository, and
+// of every repository that uses this config.
 type ConfigNews struct {
 	Repository Target // without a number and a head
-	Branch     string // that was pushed to; empty for the default branch
-	// Was is the full name that the repository had before it was renamed or
-	// transferred; empty for a push. All open pull requests are reviewed again
-	// then, since config goes by names.
+	Branch     string // the branch that was pushed to; empty for the default branch
+	// Was is the full name that the repository had before it was renamed or transferred;
+	// empty for a push. After a rename all open pull requests are reviewed again, because
+	// config may depend on names.
 	Was string
 }
 
@@ -153,9 +154,8 @@ type ConfigJob struct {
 // Job implements JobAsk.
 func (n ConfigNews) Job(delivery string) Job { return NewJob(JobConfig, ConfigJob{n, delivery}) }
 
-// Forget asks to delete what is stored of repositories that the App may not see
-// any more: those of Repos, or where there are none all of the installation,
-// which is gone for good then.
+// Forget asks to delete the data of repositories that the App may no longer access: those
+// in Repos, or if there are none, all of the installation, which is then gone for good.
 type Forget struct {
 	Installation int64
 	Repos        []int64
@@ -172,19 +172,19 @@ type ForgetJob struct {
 // Job implements JobAsk.
 func (f Forget) Job(delivery string) Job { return NewJob(JobForget, ForgetJob{f, delivery}) }
 
-// Sweep asks to look for what was missed: open pull requests of an
-// installation whose head has no completed check.
+// Sweep asks to look for missed work: open pull requests of an installation whose head has
+// no completed check.
 type Sweep struct {
 	Installation int64
-	// Granted says that permissions were granted: what was refused for want of
-	// them is tried again.
+	// Granted says that permissions were granted. What was refused because they were
+	// missing is tried again.
 	Granted bool
 }
 
 func (Sweep) isAsk() {}
 
-// SweepJob are the args of JobSweep. Without an installation it is of all of them. Seq
-// tells sweeps apart that no delivery asked for; see Recovery.AskSweep.
+// SweepJob are the args of JobSweep. Without an installation the sweep covers all of them.
+// Seq distinguishes sweeps that no delivery asked for; see Recovery.AskSweep.
 type SweepJob struct {
 	Installation int64  `json:"installation"`
 	Seq          int64  `json:"seq"`

@@ -16,20 +16,20 @@ type HookAttempt struct {
 	RepoID       int64
 }
 
-// Delivered reports whether the attempt was answered with success.
+// Delivered reports whether our answer to the attempt was a success.
 func (a HookAttempt) Delivered() bool { return a.Status >= 200 && a.Status < 300 }
 
-// LostDelivery is a delivery that failed and was not taken in since.
+// LostDelivery is a delivery that failed and has not arrived since.
 type LostDelivery struct {
-	HookAttempt     // the newest that was seen, with the time of the first
-	Urgency     int // higher for those to look for sooner
-	Looks       int // how often it was looked for
+	HookAttempt     // the newest attempt, with the time of the first one
+	Urgency     int // deliveries with a higher one are looked for sooner
+	Looks       int // how many times it was looked for
 }
 
 // LogRead is what was read of the App's delivery log.
 type LogRead struct {
 	Lost []LostDelivery
-	// Before is since when GitHub sends deliveries again: what is older is dropped.
+	// Before is the oldest time from which GitHub redelivers. Older deliveries are dropped.
 	Before time.Time
 	UpTo   time.Time // how far the log was read
 }

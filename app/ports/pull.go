@@ -6,26 +6,26 @@ type OpenPull struct {
 	BaseRef string
 }
 
-// LinkedIssue is what somebody asked for.
+// LinkedIssue is an issue that the change refers to.
 type LinkedIssue struct {
 	Number      int
 	Title, Body string
 }
 
-// Conversation tells what can be said on a pull request.
+// Conversation says whether comments can be written on a pull request, and how many it has.
 type Conversation struct {
-	Comments int // issue comments there, ours among them
+	Comments int // number of issue comments, including ours
 	Locked   bool
 	Archived bool
 }
 
-// PullState is what matters of a pull request before it is written to.
+// PullState is the state of a pull request that matters before a write.
 type PullState struct {
 	HeadSHA string
 	BaseRef string
 	Closed  bool
 	Draft   bool
-	// Requested are who is asked to review: logins, and teams as "org/team-slug".
+	// Requested are those asked to review: logins, and teams as "org/team-slug".
 	Requested []string
 	Conversation
 }
@@ -51,10 +51,10 @@ type IssueWrite struct {
 	Labels []string
 }
 
-// ReviewVerdict is what a review says, in GitHub's words.
+// ReviewVerdict is the verdict of a review, in GitHub's words.
 type ReviewVerdict string
 
-// The verdicts that are given without a person.
+// Verdicts that are given without a person.
 const (
 	ReviewApprove ReviewVerdict = "APPROVE"
 	ReviewReject  ReviewVerdict = "REQUEST_CHANGES"

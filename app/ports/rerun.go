@@ -4,26 +4,24 @@ import (
 	"slices"
 )
 
-// Rerun says how much of a review is done anew. The zero value runs every agent
-// whose result can't be carried over from a review of an equal change.
+// Rerun is how much of a review runs again. The zero value runs every agent whose result
+// can't be reused from a review of an equal change.
 type Rerun struct {
-	// Full carries nothing over and reads config anew.
+	// Full reuses nothing and reads config again.
 	Full bool `json:"full,omitempty"`
-	// Agents, if set, are run anew; the others' results are carried over where
-	// there is a review of the same head, and run where there is none.
+	// Agents, if set, run again. The others' results are reused from a review of the same
+	// head; without such a review they run, too.
 	Agents []string `json:"agents,omitempty"`
-	// Decide runs no agent for which the last review of the same head has a
-	// result: only what people said has changed.
+	// Decide runs no agent that has a result in the last review of the same head: only
+	// people's decisions have changed.
 	Decide bool `json:"decide,omitempty"`
 }
 
-// maxRerunAgents is how many agents may be asked for by name; more are all of
-// them.
+// maxRerunAgents is how many agents an ask may name. An ask with more becomes Full.
 const maxRerunAgents = 100
 
-// And is what meets both asks. One that runs everything and one for some agents
-// come to Full, since a result that the first may carry over from an equal
-// change can be of an agent that the second names.
+// And returns a Rerun that satisfies both asks. A zero Rerun and one for named agents
+// become Full, because the first may reuse a result of an agent that the second names.
 func (r Rerun) And(o Rerun) Rerun {
 	r, o = r.Simple(), o.Simple()
 	switch {
@@ -37,7 +35,7 @@ func (r Rerun) And(o Rerun) Rerun {
 	return Rerun{Agents: slices.Concat(r.Agents, o.Agents)}.Simple()
 }
 
-// Simple is the same ask with one field set at most, and its agents in order.
+// Simple returns the same ask with at most one field set and sorted agents.
 func (r Rerun) Simple() Rerun {
 	switch {
 	case r.Full, len(r.Agents) > maxRerunAgents:

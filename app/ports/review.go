@@ -5,8 +5,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
-// StoredReview is a review with what replay needs. Raw agent outputs, facts,
-// previous report and config layers are all in Review and Config.
+// StoredReview is a review with everything that a replay needs. Raw agent outputs, facts,
+// the previous report and config layers are all in Review and Config.
 type StoredReview struct {
 	RunID      string
 	Key        string
@@ -17,6 +17,6 @@ type StoredReview struct {
 	Review     pipeline.Review
 	Config     []ConfigBlob
 	Record     pipeline.RunRecord
-	// FixLoop is where the fix loop of the target stands after it.
+	// FixLoop is the state of the target's fix loop after the review.
 	FixLoop fixloop.State
 }

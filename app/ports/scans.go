@@ -10,7 +10,7 @@ type ScanRun struct {
 	Name        string
 	App         string // slug
 	Completed   bool
-	Cut         bool // it was completed, and not by its own end: see CutShort
+	Cut         bool // it was completed before it ended by itself: see CutShort
 	Annotations int
 }
 
@@ -39,43 +39,43 @@ type ScanAlert struct {
 	HelpURL            string
 }
 
-// ScanNews says that another App's check, or code scanning, has come to an end or
-// to something new.
+// ScanNews is an event about another App's check or code scanning: it ended, or has new
+// results.
 type ScanNews struct {
 	RepoID  int64  `json:"repo_id"`
-	HeadSHA string `json:"head_sha,omitempty"` // of a check; all targets on it are meant
-	Number  int    `json:"number,omitempty"`   // of the pull request whose alerts changed, without HeadSHA
+	HeadSHA string `json:"head_sha,omitempty"` // of a check; the event is for all targets on it
+	Number  int    `json:"number,omitempty"`   // of the pull request whose alerts changed; then HeadSHA is empty
 	App     string `json:"app,omitempty"`      // slug
 	Check   string `json:"check,omitempty"`    // name; empty for a whole suite
-	// Annotated says that the check run has annotations.
+	// Annotated means that the check run has annotations.
 	Annotated bool `json:"annotated,omitempty"`
 }
 
-// ScansRead is what a target's last review took in of what others found, by
-// agent. Without any, no news of it matters.
+// ScansRead is what a target's last review read of others' results, by agent. If it is
+// empty, no event about them matters.
 type ScansRead struct {
 	Agents []ScanReader `json:"agents"`
 }
 
-// ScanReader is one agent that takes in what others found.
+// ScanReader is one agent that reads others' results.
 type ScanReader struct {
 	ID          string   `json:"id"`
 	Annotations bool     `json:"annotations,omitempty"`
 	Alerts      bool     `json:"alerts,omitempty"`
 	Apps        []string `json:"apps,omitempty"` // none stands for all
-	// Waiting are the checks that had not ended when it looked last.
+	// Waiting are the checks that had not ended when the agent last looked.
 	Waiting []string `json:"waiting,omitempty"`
-	// Annotated are the check runs that had annotations then, as AnnotatedRun
-	// names them.
+	// Annotated are the check runs that had annotations at that time, as named by
+	// AnnotatedRun.
 	Annotated []string `json:"annotated,omitempty"`
-	// Refused says that GitHub refused what it was to read.
+	// Refused means that GitHub refused access to the results.
 	Refused bool `json:"refused,omitempty"`
 }
 
-// AnnotatedRun names a check run in ScanReader.Annotated.
+// AnnotatedRun returns the name of a check run in ScanReader.Annotated.
 func AnnotatedRun(app, check string) string { return app + "/" + check }
 
-// Concerns reports whether news can make a difference to an agent.
+// Concerns reports whether an event can change the result of an agent.
 func (r ScansRead) Concerns(n ScanNews) bool {
 	return slices.ContainsFunc(r.Agents, func(a ScanReader) bool { return a.concerns(n) })
 }
@@ -84,7 +84,7 @@ func (a ScanReader) concerns(n ScanNews) bool {
 	switch {
 	case n.HeadSHA == "":
 		return a.Alerts
-	case n.Check == "": // a suite ends after its runs, of which news may have been lost
+	case n.Check == "": // a suite ends after its runs, whose events may have been lost
 		return len(a.Waiting) > 0
 	case slices.Contains(a.Waiting, n.Check):
 		return true
@@ -94,12 +94,12 @@ func (a ScanReader) concerns(n ScanNews) bool {
 	return n.Annotated || slices.Contains(a.Annotated, AnnotatedRun(n.App, n.Check))
 }
 
-// Waiting reports whether an agent waited for a check when it looked last.
+// Waiting reports whether an agent was waiting for a check when it last looked.
 func (r ScansRead) Waiting() bool {
 	return slices.ContainsFunc(r.Agents, func(a ScanReader) bool { return len(a.Waiting) > 0 })
 }
 
-// Refused are the ids of the agents that were refused what they were to read.
+// Refused returns the IDs of the agents that were refused access to the results.
 func (r ScansRead) Refused() (ids []string) {
 	for _, a := range r.Agents {
 		if a.Refused {
@@ -109,7 +109,7 @@ func (r ScansRead) Refused() (ids []string) {
 	return ids
 }
 
-// IDs are those of the agents.
+// IDs returns the IDs of the agents.
 func (r ScansRead) IDs() []string {
 	ids := make([]string, len(r.Agents))
 	for i, a := range r.Agents {
@@ -118,18 +118,18 @@ func (r ScansRead) IDs() []string {
 	return ids
 }
 
-// MaxScanText is how many bytes are read of each text of an annotation or an alert. GitHub
-// allows 64 KB, which nobody reads in a review.
+// MaxScanText is the maximum number of bytes that are read of each text of an annotation or
+// an alert. GitHub allows 64 KB, which nobody reads in a review.
 const MaxScanText = 8 << 10
 
-// CutShort reports whether a check run's conclusion says that it was ended before
-// it had looked at all. One that was skipped is not: who wrote the workflow wants
-// it so.
+// CutShort reports whether a check run's conclusion means that it ended before it had
+// checked everything. A skipped run does not count, because the author of the workflow
+// wants it skipped.
 func CutShort(conclusion string) bool {
 	return slices.Contains([]string{"cancelled", "timed_out", "startup_failure", "stale"}, conclusion)
 }
 
-// TooMuchError says that there are more check runs, or annotations, than are read.
+// TooMuchError says that there are more check runs or annotations than are read.
 type TooMuchError struct{ What string }
 
 func (e *TooMuchError) Error() string { return e.What }

@@ -13,16 +13,16 @@ type PullSource struct {
 	Scanners
 }
 
-// Change is what is reviewed. Its methods are called side by side.
+// Change is the change under review. Its methods are called concurrently.
 type Change interface {
 	PullRequest(ctx context.Context) (raw.PullRequest, error)
 	Files(ctx context.Context) (raw.Files, error)
 	Commits(ctx context.Context) (raw.Commits, error)
-	// File reads the first bytes of a file at a commit, at least most of them if the file
-	// is that long. A directory or a submodule has no text. The error for a file that is
-	// not there is HostNotFound.
+	// File reads the beginning of a file at a commit: at least most bytes if the file is
+	// that long. A directory or a submodule has no text. The error for a missing file is
+	// HostNotFound.
 	File(ctx context.Context, commit, path string, most int64) ([]byte, error)
-	// Calls counts the API calls that were made through the source.
+	// Calls returns the number of API calls made through the source.
 	Calls() int
 }
 
@@ -38,13 +38,13 @@ type Discussion interface {
 	Permission(ctx context.Context, login string) (Permission, error)
 }
 
-// Scanners is what other Apps found.
+// Scanners reads the findings of other Apps.
 type Scanners interface {
 	// OtherRuns lists the newest check runs of other Apps in each suite on a commit.
 	OtherRuns(ctx context.Context, commit string) ([]ScanRun, error)
-	// Annotations lists the annotations of a check run, at most most.
+	// Annotations lists the annotations of a check run, up to most.
 	Annotations(ctx context.Context, run int64, most int) ([]ScanAnnotation, error)
-	// Alerts lists the open code scanning alerts of the change. If the change can have
-	// none, it says why in words.
+	// Alerts lists the open code scanning alerts of the change. If the change can have no
+	// alerts, none says why.
 	Alerts(ctx context.Context) (alerts []ScanAlert, none string, err error)
 }

@@ -2,25 +2,25 @@ package ports
 
 import "time"
 
-// TokenAsk is what an agent is about to ask of a model.
+// TokenAsk is a question that an agent is about to ask a model.
 type TokenAsk struct {
 	Target Target
 	Agent  string
 	Model  string
-	Tokens int // read and written, that the question may take at most
-	// The budgets, in tokens: of all the target's reviews, and of all of its
-	// repository's within TokenDay.
+	Tokens int // the maximum that the question may read and write
+	// The budgets, in tokens: for all reviews of the target, and for all reviews of its
+	// repository within TokenDay.
 	PerPull, PerRepositoryDay int
 }
 
-// TokenBudget names a budget that was used up.
+// TokenBudget is the name of a budget.
 type TokenBudget string
 
-// The budgets that the store keeps.
+// The budgets in the store.
 const (
 	BudgetPull       TokenBudget = "pull request"
 	BudgetRepository TokenBudget = "repository and day"
 )
 
-// TokenDay is the time that a repository's budget is for.
+// TokenDay is the period of a repository's budget.
 const TokenDay = 24 * time.Hour

@@ -5,37 +5,37 @@ func (w *Write) Stands() bool {
 	return w != nil && (w.State == WriteIntended || w.State == WriteOpen || w.State == WriteStuck)
 }
 
-// WriteKind tells what is written to GitHub.
+// WriteKind is the kind of a write to GitHub.
 type WriteKind string
 
-// The things of which there may be only one, so that each create is preceded
-// by a stored intent.
+// The kinds of write. Only one of each may exist, so the intent is stored before each
+// create.
 const (
 	WriteCheck   WriteKind = "check"
 	WriteComment WriteKind = "comment"
-	// WriteReview is the newest review on GitHub that was decided without a person.
-	// At most one of them stands.
+	// WriteReview is the newest review that was submitted without a person. At most one of
+	// them is not dismissed.
 	WriteReview WriteKind = "review"
-	// WriteRequests is what was asked of people for a head.
+	// WriteRequests records the requests for reviews on a head.
 	WriteRequests WriteKind = "requests"
 )
 
-// WriteState is how far a write is known to have come.
+// WriteState is the last known state of a write.
 type WriteState string
 
-// The states of a write. An intended one may or may not exist on GitHub, and
-// is looked for before it is created again.
+// The states of a write. An intended one may or may not exist on GitHub, so it is looked
+// for before it is created again.
 const (
 	WriteIntended  WriteState = "intended"
 	WriteOpen      WriteState = "open"
 	WriteCompleted WriteState = "completed"
-	WriteRefused   WriteState = "refused" // of a review: GitHub did not take it
-	WriteStuck     WriteState = "stuck"   // of a review: GitHub does not let it be dismissed
+	WriteRefused   WriteState = "refused" // of a review: GitHub rejected it
+	WriteStuck     WriteState = "stuck"   // of a review: GitHub refuses to dismiss it
 )
 
-// Write is something of ours on GitHub, or the intent to create it. Subject
-// is "repoID/headSHA" for a check, and the key of the target for all else. A
-// review is completed when it is dismissed.
+// Write is something of ours on GitHub, or the intent to create it. Subject is
+// "repoID/headSHA" for a check, and the key of the target for everything else. A review is
+// completed when it is dismissed.
 type Write struct {
 	ID         int64
 	Kind       WriteKind
@@ -45,11 +45,12 @@ type Write struct {
 	ExternalID string
 	RemoteID   int64
 	State      WriteState
-	// Digest is of what a check or a comment last said.
+	// Digest is of the last content of a check or a comment.
 	Digest string
 
-	// Conclusion is that of a check that is completed, or is being completed. Sending is
-	// then the digest of what is being sent to it: some of it may be there.
+	// Conclusion is the conclusion of a check that is completed, or is being completed. In
+	// the latter case Sending is the digest of what is being sent; part of it may already
+	// be there.
 	Conclusion string
 	Sending    string
 
@@ -57,7 +58,7 @@ type Write struct {
 	Verdict ReviewVerdict
 	BaseRef string
 
-	// Asked are the people whose reviews were requested, and Asking those of whom an
-	// intent has no outcome yet.
+	// Asked are the people whose reviews were requested. Asking are those in an intent that
+	// has no outcome yet.
 	Asked, Asking []string
 }
