@@ -13,11 +13,10 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// gaps are the entries of the gap log, each with a patch that can be applied
-// alone.
+// gaps returns the entries of the gap log, each with a patch that can be applied alone.
 func (m *merge) gaps() (all []ports.Deferred) {
 	log := m.review.Report.GapLog
-	first := map[string]pipeline.ConfigPatch{} // of each file that is to be patched
+	first := map[string]pipeline.ConfigPatch{} // by patched file
 	for i := range log {
 		if file := log[i].Suggestion.File; first[file].File == "" {
 			first[file] = log[i].Suggestion
@@ -29,7 +28,8 @@ func (m *merge) gaps() (all []ports.Deferred) {
 		g := log[i]
 		g.Suggestion = alone(first[g.Suggestion.File], g.Suggestion)
 		text := m.words.Gap(&g)
-		// A model words a concern anew each time: what it missed is an agent.
+		// A model describes the same concern in new words each time, so the agent
+		// identifies the gap.
 		about, subject := g.Concern, g.Concern
 		if g.Source != gapdetect.Source {
 			about, subject = g.Agent, subjectAgent+g.Agent
@@ -41,13 +41,13 @@ func (m *merge) gaps() (all []ports.Deferred) {
 	return all
 }
 
-// subjectAgent begins the subject of a gap that is an agent which was not sent. No
-// concern of a signal begins with it.
+// subjectAgent is the prefix of the subject of a gap that is an agent which was not sent.
+// No concern of a signal starts with it.
 const subjectAgent = "agent:"
 
-// alone is a patch of a log as it is without those before it. The first one of a
-// file fits that as it was; where it had no list, the first one makes it, and the
-// others append to that.
+// alone changes a patch of a log so that it applies without the patches before it. The
+// first patch of a file fits the original file. If the file had no list, the first patch
+// creates it and the others append to it.
 func alone(first, p pipeline.ConfigPatch) pipeline.ConfigPatch {
 	if len(first.Operations) != 1 || len(p.Operations) != 1 {
 		return p
@@ -66,8 +66,8 @@ func alone(first, p pipeline.ConfigPatch) pipeline.ConfigPatch {
 	return p
 }
 
-// covered reports whether the config no longer misses a concern in a file: the
-// file is mapped to its domain, or nothing looks for it any more.
+// covered reports whether the config now covers a concern in a file: the file is mapped to
+// the concern's domain, or no signal looks for the concern any more.
 func covered(cfg *config.Config, concern, path string) (bool, error) {
 	if agent, ok := strings.CutPrefix(concern, subjectAgent); ok {
 		return sent(cfg, agent, path)
@@ -84,7 +84,7 @@ func covered(cfg *config.Config, concern, path string) (bool, error) {
 	return true, nil
 }
 
-// mapped reports whether a file is of a domain.
+// mapped reports whether a file belongs to a domain.
 func mapped(cfg *config.Config, domain, path string) (bool, error) {
 	for i := range cfg.Domains {
 		d := &cfg.Domains[i]
@@ -102,8 +102,8 @@ func mapped(cfg *config.Config, domain, path string) (bool, error) {
 	return false, nil
 }
 
-// sent reports whether a policy sends an agent to a file whatever else there is to a
-// change, or there is no such agent any more.
+// sent reports whether a policy sends an agent to every change of a file, or the agent no
+// longer exists.
 func sent(cfg *config.Config, agent, path string) (bool, error) {
 	if !slices.ContainsFunc(cfg.Agents, func(a config.Agent) bool { return a.ID == agent && a.Enabled }) {
 		return true, nil
@@ -120,8 +120,8 @@ func sent(cfg *config.Config, agent, path string) (bool, error) {
 	return false, nil
 }
 
-// holdsFor reports whether a trigger holds for each change of a file. Of those that
-// may, some ask for more than its path.
+// holdsFor reports whether a trigger holds for every change of a file. Other triggers may
+// hold for it, but depend on more than its path.
 func holdsFor(cfg *config.Config, t *policies.Trigger, path string) (bool, error) {
 	switch t.Type {
 	case policies.TriggerAlways:

@@ -16,7 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// Tracker keeps the issues about what was merged with a warning or a gap.
+// Tracker keeps the issues about merged warnings and gaps.
 type Tracker struct {
 	Configs     *inforce.Configs
 	Deferrals   ports.Deferrals
@@ -27,31 +27,30 @@ type Tracker struct {
 	Log         zerolog.Logger
 	Now         func() time.Time
 	WebURL      string // of GitHub, for links
-	// Observe is told what became of an issue: "created", "updated", "closed", "left",
-	// "waiting", "refused" or "dropped".
+	// Observe is called with what happened to an issue: "created", "updated", "closed",
+	// "left", "waiting", "refused" or "dropped".
 	Observe func(what string)
 
-	refusals sync.Map // ids of repositories of which it was logged that they take no issues
+	refusals sync.Map // IDs of repositories whose refusal of issues was logged
 }
 
-// What becomes of issues, as Observer.Issue is told.
+// What happens to issues; the values that Observe is called with.
 const (
 	issueCreated = "created"
 	issueUpdated = "updated"
 	issueClosed  = "closed"
-	issueLeft    = "left"    // closed or deleted by somebody, so that it is never touched again
+	issueLeft    = "left"    // closed or deleted by somebody, so it is never changed again
 	issueWaiting = "waiting" // beyond the daily limit
 	issueRefused = "refused" // by GitHub: the permission is missing, or issues are switched off
 	issueDropped = "dropped" // beyond MaxDeferred
 )
 
-// Day is the time of the daily limit, and how long a periodic sweep lets a
-// repository be that refused its issues.
+// Day is the period of the daily limit. It is also how long a periodic sweep leaves a
+// repository alone after it refused its issues.
 const Day = 24 * time.Hour
 
-// Work brings a repository's issues up to date after a merge, or with
-// those that had to wait. It is safe to do again: a merge is noted once, and an
-// issue that may be there is looked for.
+// Work updates a repository's issues after a merge, or those that had to wait. It can
+// safely run again: a merge is recorded once, and an issue that may exist is looked for.
 func (k *Tracker) Work(ctx context.Context, job ports.IssuesJob, _ int) error {
 	t := job.Ask.Target
 	merged, cfg, err := k.issuesAsked(ctx, t)
@@ -76,9 +75,9 @@ func (k *Tracker) Work(ctx context.Context, job ports.IssuesJob, _ int) error {
 	})
 }
 
-// issuesAsked returns the review of what was merged, if it was a merge that
-// asked, and the config; or no config where there is nothing to do. Advisory
-// mode posts nothing that would have to be tidied up.
+// issuesAsked returns the review of the merged change, if a merge asked, and the config. It
+// returns no config if there is nothing to do. Advisory mode posts nothing that people
+// would have to clean up.
 func (k *Tracker) issuesAsked(ctx context.Context, t ports.Target) (merged *ports.StoredReview, cfg *config.Config, err error) {
 	if t.Number != 0 {
 		merged, cfg, err = k.mergedReview(ctx, t)
@@ -94,10 +93,10 @@ func (k *Tracker) issuesAsked(ctx context.Context, t ports.Target) (merged *port
 	return merged, cfg, nil
 }
 
-// mergedReview is the review of the head that was merged, and its config. Where
-// the check's completion merged it, the review may not count as published yet.
-// A head that was not reviewed, or was merged into another branch than the
-// default one, brings nothing: what goes on from there is merged once more.
+// mergedReview returns the review of the merged head and its config. If the completed check
+// triggered the merge, the review may not yet be marked as published. A head that was not
+// reviewed, or was merged into another branch than the default one, adds nothing: that
+// branch will be merged again.
 func (k *Tracker) mergedReview(ctx context.Context, t ports.Target) (*ports.StoredReview, *config.Config, error) {
 	r, err := k.History.ReviewOfHead(ctx, t.Key(), t.HeadSHA, "")
 	if err != nil {
@@ -110,8 +109,8 @@ func (k *Tracker) mergedReview(ctx context.Context, t ports.Target) (*ports.Stor
 	return r, cfg, err
 }
 
-// AskWaiting asks for the issues that had to wait, of the repositories that
-// are wanted. That is told when they were refused last, or the zero time.
+// AskWaiting asks for the issues that had to wait, in the repositories for which wanted
+// returns true. refused is when a repository last refused its issues, or the zero time.
 func (k *Tracker) AskWaiting(ctx context.Context, wanted func(t ports.Target, refused time.Time) (bool, error)) error {
 	all, err := k.Deferrals.DeferredRepositories(ctx)
 	if err != nil {
@@ -120,7 +119,7 @@ func (k *Tracker) AskWaiting(ctx context.Context, wanted func(t ports.Target, re
 	for _, t := range all {
 		refused, err := k.Marks.Mark(ctx, refusedMark(t))
 		if err != nil {
-			return fmt.Errorf("look whether issues were refused: %w", err)
+			return fmt.Errorf("read whether issues were refused: %w", err)
 		}
 		if ok, err := wanted(t, refused); err != nil {
 			return err
@@ -134,8 +133,7 @@ func (k *Tracker) AskWaiting(ctx context.Context, wanted func(t ports.Target, re
 	return nil
 }
 
-// refusedMark is the name under which it is kept when a repository refused its
-// issues.
+// refusedMark returns the name of the mark for when a repository refused its issues.
 func refusedMark(t ports.Target) string { return fmt.Sprintf("issues refused/%d", t.RepoID) }
 
 func (k *Tracker) countIssue(what string) {
@@ -144,12 +142,12 @@ func (k *Tracker) countIssue(what string) {
 	}
 }
 
-// documentOf is the issue as it is to be.
+// documentOf returns the wanted text of the issue.
 func documentOf(d *ports.Deferred) render.Document {
 	return render.Issue(render.IssueState{
 		Kind: string(d.Kind), Key: d.Key, About: d.Body, Seen: d.Seen, Pulls: d.Pulls, ResolvedIn: d.ResolvedIn,
 	})
 }
 
-// markerOf finds the issue again.
+// markerOf returns the marker by which the issue is found again.
 func markerOf(d *ports.Deferred) string { return render.IssueMarker(string(d.Kind), d.Key) }

@@ -15,10 +15,10 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// maxNews bounds what one merge brings of each kind: nobody works off more.
+// maxNews is how many items of each kind one merge may add. Nobody works through more.
 const maxNews = 50
 
-// noteMerge stores what a merge brings and what it resolves.
+// noteMerge stores what a merge adds and what it resolves.
 func (k *Tracker) noteMerge(ctx context.Context, l ports.Lease, t ports.Target, r *ports.StoredReview, cfg *config.Config) error {
 	live, err := k.Deferrals.LiveDeferred(ctx, t.RepoID)
 	if err != nil {
@@ -56,16 +56,16 @@ func (k *Tracker) noteMerge(ctx context.Context, l ports.Lease, t ports.Target, 
 	return nil
 }
 
-// merge is what a merged review has to defer.
+// merge finds the deferred items of a merged review.
 type merge struct {
 	review   *pipeline.Review
 	settings config.IssueSettings
 	words    *render.Issues
-	left     int // beyond maxNews
+	left     int // number of items beyond maxNews
 }
 
-// seen is what is deferred. Warnings are debt where they passed; a gap is one of
-// the config's, whatever became of the change that showed it.
+// seen returns the deferred items. Warnings are debt if they passed the gate. A gap is in
+// the config, so it counts no matter what happened to the change that showed it.
 func (m *merge) seen() []ports.Deferred {
 	report := &m.review.Report
 	overridden := report.ByHand != nil && report.ByHand.Action == pipeline.HandOverride
@@ -79,8 +79,8 @@ func (m *merge) seen() []ports.Deferred {
 	return append(debts, gaps...)
 }
 
-// debts are the warnings in files: what is said of a title or a commit can't be
-// paid back any more.
+// debts returns the warnings in files. A warning about a title or a commit can't be fixed
+// any more.
 func (m *merge) debts() (all []ports.Deferred) {
 	lines := newChanges(&m.review.Facts)
 	for i := range m.review.Report.Findings {
@@ -100,15 +100,15 @@ func (m *merge) debts() (all []ports.Deferred) {
 	return all
 }
 
-// sum is a short digest of some texts.
+// sum returns a short digest of some texts.
 func sum(parts ...string) string {
 	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(h[:8])
 }
 
-// changes answers what a merge did to files.
+// changes finds what a merge did to a file.
 type changes struct {
-	files map[string]*pipeline.File // by the path before, and that after
+	files map[string]*pipeline.File // by the path before and by the path after
 }
 
 func newChanges(f *pipeline.PRFacts) changes {
@@ -123,8 +123,8 @@ func newChanges(f *pipeline.PRFacts) changes {
 	return c
 }
 
-// flagged is a digest of the first line that a finding is about, or "" where the
-// diff does not show it.
+// flagged returns a digest of the first line of a finding, or "" if the diff does not show
+// it.
 func (c changes) flagged(f *pipeline.Finding) string {
 	file := c.files[f.Path]
 	if file == nil || f.StartLine == 0 {
@@ -140,13 +140,13 @@ func (c changes) flagged(f *pipeline.Finding) string {
 	return ""
 }
 
-// lineSum is a digest of a line, whatever its white space.
+// lineSum returns a digest of a line, ignoring white space.
 func lineSum(text string) string { return sum(strings.Join(strings.Fields(text), " ")) }
 
-// judge reports whether the merge resolved something that it did not bring
-// itself, else the path that its file has now. Debt is gone when more lines like
-// the flagged one were taken away than added: what looks at added lines says
-// nothing of one that stands still.
+// judge reports whether the merge resolved an item that it does not contain itself; else it
+// returns the current path of the item's file. Debt is resolved if more lines like the
+// flagged one were removed than added: agents that look at added lines don't see a line
+// that did not change.
 func (c changes) judge(d *ports.Deferred, cfg *config.Config) (gone bool, to string, err error) {
 	to = d.Path
 	if file := c.files[d.Path]; file != nil {
@@ -164,7 +164,7 @@ func (c changes) judge(d *ports.Deferred, cfg *config.Config) (gone bool, to str
 	return gone, to, err
 }
 
-// balance is how many more lines of a digest there are after the change.
+// balance returns how many more lines with a digest there are after the change.
 func balance(f *pipeline.File, line string) (n int) {
 	for _, h := range f.Hunks {
 		for _, l := range h.Lines {

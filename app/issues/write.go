@@ -13,23 +13,23 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// issueWriter writes a repository's issues to GitHub, under the lease of them.
+// issueWriter writes a repository's issues to GitHub, under the lease for them.
 type issueWriter struct {
 	*Tracker
 	lease    ports.Lease
 	target   ports.Target
 	settings config.IssueSettings
 
-	newest  time.Time     // when the newest issue that the store knows was intended
-	ours    []ports.Issue // those since then that GitHub has, once they were asked for
+	newest  time.Time     // when the newest issue in the store was intended
+	ours    []ports.Issue // our newer issues on GitHub, once asked is set
 	asked   bool
 	waiting int
 }
 
-// errIssuesRefused says that GitHub takes no issues of ours in the repository.
+// errIssuesRefused says that GitHub does not accept our issues in the repository.
 var errIssuesRefused = errors.New("issues can't be written")
 
-// all tells GitHub of everything that changed.
+// all writes everything that changed to GitHub.
 func (w *issueWriter) all(ctx context.Context) error {
 	list, newest, err := w.Deferrals.ChangedDeferred(ctx, w.target.RepoID)
 	if err != nil {
@@ -57,8 +57,8 @@ func (w *issueWriter) wanted(kind ports.DeferredKind) bool {
 	return kind == ports.DeferredDebt && w.settings.TechDebt || kind == ports.DeferredGap && w.settings.Gaps
 }
 
-// refused tells once that a repository takes no issues, and lets it be. The
-// next merge tries again: it may have been mended.
+// refused logs once that a repository accepts no issues, and records it. The next merge
+// tries again, because somebody may have fixed it.
 func (w *issueWriter) refused(ctx context.Context, err error) error {
 	w.countIssue(issueRefused)
 	if _, told := w.refusals.LoadOrStore(w.target.RepoID, true); !told {
@@ -71,7 +71,7 @@ func (w *issueWriter) refused(ctx context.Context, err error) error {
 	return nil
 }
 
-// one tells GitHub of one issue.
+// one writes one issue to GitHub.
 func (w *issueWriter) one(ctx context.Context, d *ports.Deferred) error {
 	if d.State == ports.DeferredIntended {
 		if err := w.resolve(ctx, d); err != nil {
@@ -81,13 +81,13 @@ func (w *issueWriter) one(ctx context.Context, d *ports.Deferred) error {
 	switch {
 	case d.Number != 0:
 		return w.update(ctx, d)
-	case d.ResolvedIn != 0: // intended once, and never there
+	case d.ResolvedIn != 0: // intended, but never created
 		return w.settle(ctx, d, ports.DeferredClosed)
 	}
 	return w.create(ctx, d)
 }
 
-// resolve finds out whether an issue that was about to be opened is there.
+// resolve finds out whether an intended issue exists.
 func (w *issueWriter) resolve(ctx context.Context, d *ports.Deferred) error {
 	found, err := once.Look(ctx, func() (*ports.Issue, error) {
 		all, err := w.IssueWriter.Issues(ctx, w.target, d.IntendedAt)
@@ -99,8 +99,8 @@ func (w *issueWriter) resolve(ctx context.Context, d *ports.Deferred) error {
 	return w.take(ctx, d, found)
 }
 
-// adopt looks for the issue among those that are newer than the store knows of:
-// it may have been restored from a backup, or be another than before.
+// adopt looks for the issue among those on GitHub that are newer than the store knows: the
+// store may have been restored from a backup.
 func (w *issueWriter) adopt(ctx context.Context, d *ports.Deferred) error {
 	if !w.asked {
 		all, err := w.IssueWriter.Issues(ctx, w.target, w.newest)
@@ -110,13 +110,13 @@ func (w *issueWriter) adopt(ctx context.Context, d *ports.Deferred) error {
 		w.ours, w.asked = all, true
 	}
 	if found := issueWith(w.ours, markerOf(d)); found != nil {
-		d.IntendedAt = time.Time{} // it is none of today's
+		d.IntendedAt = time.Time{} // it does not count toward today's limit
 		return w.take(ctx, d, found)
 	}
 	return nil
 }
 
-// issueWith is the first of our issues that has the marker, or nil.
+// issueWith returns the first of our issues that has the marker, or nil.
 func issueWith(all []ports.Issue, marker string) *ports.Issue {
 	for i := range all {
 		if strings.HasPrefix(all[i].Body, marker) {
@@ -129,13 +129,13 @@ func issueWith(all []ports.Issue, marker string) *ports.Issue {
 func (w *issueWriter) take(ctx context.Context, d *ports.Deferred, found *ports.Issue) error {
 	d.Number, d.State = found.Number, ports.DeferredOpen
 	if doc := documentOf(d); found.Open && found.Body == doc.Body {
-		d.Digest = doc.Digest // nothing more to tell
+		d.Digest = doc.Digest // nothing left to write
 	}
 	return w.record(ctx, d)
 }
 
-// create opens an issue if there is room below the daily limit. One that was intended
-// before has its room.
+// create opens an issue if the daily limit allows it. An issue that was intended before
+// already counts in the limit.
 func (w *issueWriter) create(ctx context.Context, d *ports.Deferred) error {
 	if d.State != ports.DeferredIntended {
 		ok, err := w.Deferrals.IntendDeferred(ctx, w.lease, *d, w.settings.PerDay, w.Now().Add(-Day))
@@ -175,7 +175,7 @@ func (w *issueWriter) create(ctx context.Context, d *ports.Deferred) error {
 	return w.update(ctx, d)
 }
 
-// notCreated puts an issue back that GitHub did certainly not open.
+// notCreated handles an error that means that GitHub did not open the issue.
 func (w *issueWriter) notCreated(ctx context.Context, d *ports.Deferred, err error) error {
 	var host *ports.HostError
 	if errors.As(err, &host) && host.Kind == ports.HostInvalid {
@@ -186,8 +186,8 @@ func (w *issueWriter) notCreated(ctx context.Context, d *ports.Deferred, err err
 	return w.putBack(ctx, d, err)
 }
 
-// putBack has an issue wait that GitHub refused for good: it may be mended. After
-// other trouble the intent stays.
+// putBack makes an issue wait after a final refusal, because somebody may fix the cause.
+// After other errors the intent stays.
 func (w *issueWriter) putBack(ctx context.Context, d *ports.Deferred, err error) error {
 	var host *ports.HostError
 	if !errors.As(err, &host) || host.Temporary() {
@@ -197,9 +197,8 @@ func (w *issueWriter) putBack(ctx context.Context, d *ports.Deferred, err error)
 	return errors.Join(w.refusal(err), w.record(ctx, d))
 }
 
-// update writes an issue anew and closes it if it is resolved. One that somebody
-// closed or deleted is left alone, and so is one whose first line is not ours
-// any more.
+// update rewrites an issue, and closes it if it is resolved. It leaves an issue alone if
+// somebody closed or deleted it, or changed its first line, which is our marker.
 func (w *issueWriter) update(ctx context.Context, d *ports.Deferred) error {
 	doc := documentOf(d)
 	open := d.ResolvedIn == 0
@@ -209,7 +208,7 @@ func (w *issueWriter) update(ctx context.Context, d *ports.Deferred) error {
 	now, err := w.IssueWriter.Issue(ctx, w.target, d.Number)
 	var host *ports.HostError
 	if errors.As(err, &host) && host.Kind == ports.HostNotFound {
-		// Deleted or transferred, unless the repository has no issues any more.
+		// Deleted or transferred, unless the repository no longer has issues.
 		if _, err := w.IssueWriter.Issues(ctx, w.target, w.Now()); err != nil {
 			return w.refusal(err)
 		}
@@ -239,7 +238,7 @@ func (w *issueWriter) update(ctx context.Context, d *ports.Deferred) error {
 	return w.settle(ctx, d, ports.DeferredOpen)
 }
 
-// refusal makes a refusal for good one of all issues of the repository.
+// refusal turns a final refusal into one for all issues of the repository.
 func (w *issueWriter) refusal(err error) error {
 	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
@@ -248,7 +247,7 @@ func (w *issueWriter) refusal(err error) error {
 	return err
 }
 
-// settle records that GitHub has been told all of an issue.
+// settle records that GitHub has the newest state of an issue.
 func (w *issueWriter) settle(ctx context.Context, d *ports.Deferred, state ports.DeferredState) error {
 	d.State, d.Changed = state, false
 	return w.record(ctx, d)

@@ -22,7 +22,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/publish"
 )
 
-// Finder finds what was asked for and got lost.
+// Finder finds lost deliveries and unanswered pull requests.
 type Finder struct {
 	Configs            *inforce.Configs
 	Checks             *publish.Checks
@@ -40,43 +40,42 @@ type Finder struct {
 	Leases             lease.Keeper
 	Log                zerolog.Logger
 	Now                func() time.Time
-	// TakeIn takes in what an attempt that failed would have delivered. The error is
-	// ErrRefused where the webhook would refuse it.
+	// TakeIn handles the payload of a failed delivery attempt as the webhook would. It
+	// returns ErrRefused if the webhook would refuse it.
 	TakeIn func(ctx context.Context, a ports.HookAttempt, payload []byte) error
-	// Observe is told what was lost and found: "delivery", "pull_request" or "check". It may
-	// be nil.
+	// Observe is called for each lost item that was found: "delivery", "pull_request" or
+	// "check". It may be nil.
 	Observe func(what string)
 }
 
-// Webhooks get lost: the server was down, a proxy refused them, GitHub gave up
-// after ten seconds. Two things find what they asked for. The App's delivery
-// log has every attempt of the last three days; what a failed one would have
-// delivered is taken in from there. And a sweep compares the open pull requests with what
-// was answered.
+// Webhooks get lost: the server was down, a proxy refused them, GitHub gave up after ten
+// seconds. There are two ways to recover. The App's delivery log has every attempt of the
+// last three days, so the payload of a failed one can be read from there. And a sweep
+// compares the open pull requests with the answers in the store.
 
 const (
-	// logReaches is how long GitHub redelivers.
+	// logReaches is how far back GitHub redelivers.
 	logReaches = 3 * 24 * time.Hour
-	// logOverlap and sweepOverlap are how far each look goes back beyond the
-	// one before, for what GitHub shows late. An attempt takes ten seconds, and thirty on
-	// GitHub Enterprise Server.
+	// logOverlap and sweepOverlap are how far each look goes back before the previous one,
+	// for what GitHub shows late. An attempt takes ten seconds, and thirty on GitHub
+	// Enterprise Server.
 	logOverlap   = 5 * time.Minute
 	sweepOverlap = time.Hour
-	// maxLookedFor is how many deliveries are looked for at a time. Each takes a call, and
-	// two where the log holds no payload. A look each five minutes leaves a quarter of the
-	// 5,000 calls that the App has in an hour.
+	// maxLookedFor is how many deliveries one look handles. Each takes one call, or two if
+	// the log has no payload. A look every five minutes leaves a quarter of the 5,000 calls
+	// that the App has in an hour.
 	maxLookedFor = 300
-	// maxFailed is how many failures in a row end a look: then GitHub is down.
+	// maxFailed is how many failures in a row end a look, because GitHub is then probably
+	// down.
 	maxFailed = 3
-	// maxLooks is how often one delivery is looked for, over 34 hours.
+	// maxLooks is how many times one delivery is looked for, over 34 hours.
 	maxLooks = 13
-	// sweepAtOnce is how many repositories are looked through side by side.
-	// Each costs a call or two; reviews come first.
+	// sweepAtOnce is how many repositories are swept in parallel. Each costs one or two
+	// calls, and reviews need the calls more.
 	sweepAtOnce = 4
 )
 
-// awaited are the events that ask for something, with their actions; nil stands
-// for any.
+// awaited are the events that ask for something, with their actions; nil means any action.
 var awaited = map[string][]string{
 	"pull_request":                nil,
 	"issue_comment":               {"created", "edited", "deleted"},
@@ -91,9 +90,8 @@ var awaited = map[string][]string{
 	"repository":                  {"deleted", "renamed", "transferred"},
 }
 
-// awaitedScans are those that ask for something where a pull request of the
-// repository takes in what others found. There are many of them, so they are asked
-// for after the others.
+// awaitedScans are the events that ask for something only if a pull request of the
+// repository reads others' findings. There are many of them, so they come after the others.
 var awaitedScans = map[string][]string{
 	"check_run":           {"completed"},
 	"check_suite":         {"completed"},
@@ -107,9 +105,10 @@ func isOneOf(events map[string][]string, a ports.HookAttempt) bool {
 	return ok && (actions == nil || slices.Contains(actions, a.Action))
 }
 
-// urgency is higher for what is to be looked for sooner: what people ask for comes first,
-// since nothing else finds it, as the sweep finds pull requests. Most edits of comments
-// are the App's own, which the log doesn't show. News of others' checks comes last.
+// urgency is higher for deliveries to look for sooner. Requests by people come first,
+// because nothing else finds them, while the sweep finds pull requests. Most edits of
+// comments are the App's own, but the log does not show that. Events about others' checks
+// come last.
 func urgency(a ports.HookAttempt) int {
 	switch {
 	case tellsOfScans(a):
@@ -122,9 +121,9 @@ func urgency(a ports.HookAttempt) int {
 	return 2
 }
 
-// FindDeliveries reads the App's delivery log and takes in what failed and was never
-// taken in. What is missing stands in the store, so that the log is read once, by
-// whatever process.
+// FindDeliveries reads the App's delivery log and handles the deliveries that failed and
+// never arrived. The missing deliveries are stored, so that any process needs to read the
+// log only once.
 func (f *Finder) FindDeliveries(ctx context.Context) error {
 	began := f.Now()
 	oldest := began.Add(-logReaches)
@@ -168,7 +167,7 @@ func (f *Finder) FindDeliveries(ctx context.Context) error {
 		if failed++; failed == maxFailed || !errors.As(err, &host) || host.Kind == ports.HostLimited {
 			return err
 		}
-		// One that GitHub can't show doesn't hold up the others.
+		// A delivery that GitHub can't show must not stop the others.
 		f.Log.Warn().Str("delivery", d.GUID).Err(err).Msg("a lost delivery could not be retrieved")
 		if err := f.Recovery.LookedFor(ctx, d.GUID, f.Now().Add(lookAgain(d.Looks))); err != nil {
 			return err
@@ -177,9 +176,9 @@ func (f *Finder) FindDeliveries(ctx context.Context) error {
 	return nil
 }
 
-// lostDeliveries are those that failed and ask for something, each as its newest attempt
-// with the time of the first. scanned are the repositories in which news of others' checks
-// asks for something.
+// lostDeliveries returns the failed deliveries that ask for something, each with its newest
+// attempt and the time of the first one. scanned are the repositories in which events about
+// others' checks ask for something.
 func lostDeliveries(attempts []ports.HookAttempt, scanned map[int64]bool) []ports.LostDelivery {
 	var lost []ports.LostDelivery
 	at := map[string]int{}
@@ -205,10 +204,10 @@ func lostDeliveries(attempts []ports.HookAttempt, scanned map[int64]bool) []port
 	return lost
 }
 
-// lookFor takes in what a lost delivery would have brought. Where the log doesn't hold
-// that, GitHub is asked to send it again. What it has no more, or won't send again, is
-// left to the sweep of open pull requests, and so is one that would be refused again. One
-// that can't be stored doesn't hold up the others.
+// lookFor handles the payload of a lost delivery. If the log does not have the payload, it
+// asks GitHub to send the delivery again. If GitHub no longer has the delivery, or would
+// not send it again, or if the webhook would refuse it again, only the sweep can find the
+// pull request. A delivery that can't be stored must not stop the others.
 func (f *Finder) lookFor(ctx context.Context, d ports.LostDelivery) error {
 	payload, err := f.DeliveryLog.Payload(ctx, d.ID)
 	did := "took in a lost delivery"
@@ -245,11 +244,12 @@ func (f *Finder) lookFor(ctx context.Context, d ports.LostDelivery) error {
 	return nil
 }
 
-// lookAgain is how long to wait after looking for a delivery that was looked for so often
-// before: 1, 1, 2, 4 minutes ... 17 hours, since most fail while servers start again.
+// lookAgain returns how long to wait until the next look for a delivery that was looked for
+// so many times: 1, 1, 2, 4 minutes ... 17 hours. Most deliveries fail while servers
+// restart.
 func lookAgain(looks int) time.Duration {
 	if looks+1 >= maxLooks {
-		return logReaches // by then it is gone
+		return logReaches // GitHub no longer has it by then
 	}
 	return time.Minute << max(looks-1, 0)
 }
@@ -260,8 +260,8 @@ func (f *Finder) found(what string) {
 	}
 }
 
-// Sweep looks for what was missed in one installation, or for 0 everywhere:
-// then each installation gets a job of its own.
+// Sweep looks for missed work in one installation. For installation 0 it gives each
+// installation a job of its own.
 func (f *Finder) Sweep(ctx context.Context, sw ports.Sweep) error {
 	if sw.Installation != 0 {
 		if sw.Granted {
@@ -290,9 +290,8 @@ func (f *Finder) Sweep(ctx context.Context, sw ports.Sweep) error {
 	}))
 }
 
-// finishOrphans completes checks on heads that no open pull request has any
-// more. A repository that can't be written to must not keep the others
-// waiting.
+// finishOrphans completes checks on heads that no open pull request has any more. A
+// repository that refuses writes must not stop the others.
 func (f *Finder) finishOrphans(ctx context.Context, active map[int64]bool) error {
 	targets, err := f.Recovery.Orphans(ctx)
 	if err != nil {
@@ -301,7 +300,7 @@ func (f *Finder) finishOrphans(ctx context.Context, active map[int64]bool) error
 	var errs []error
 	for _, t := range targets {
 		if !active[t.Installation] {
-			continue // until it can be written to again
+			continue // a later sweep completes them, once writes are possible again
 		}
 		errs = append(errs, f.underSweepLease(ctx, t.RepoID, func(ctx context.Context, l ports.Lease) error {
 			if err := f.Checks.CancelOld(ctx, l, t); err != nil {
@@ -314,9 +313,8 @@ func (f *Finder) finishOrphans(ctx context.Context, active map[int64]bool) error
 	return errors.Join(errs...)
 }
 
-// underSweepLease calls do with a lease of its own, since what is written to
-// GitHub needs one. Where another process sweeps the repository it does
-// nothing.
+// underSweepLease calls do with a lease of its own, because writes to GitHub need one. It
+// does nothing if another process sweeps the repository.
 func (f *Finder) underSweepLease(ctx context.Context, repoID int64, do func(context.Context, ports.Lease) error) error {
 	l, ok, err := f.Leases.Acquire(ctx, fmt.Sprintf("sweep/%d", repoID))
 	if err != nil {
@@ -340,7 +338,7 @@ func (f *Finder) sweepInstallation(ctx context.Context, id int64) error {
 	switch {
 	case errors.As(err, &host) && !host.Temporary():
 		f.Log.Warn().Int64("installation", id).Err(err).Msg("not swept")
-		return nil // suspended, say; the mark stays where it is
+		return nil // for example suspended; the mark stays unchanged
 	case err != nil:
 		return err
 	}
@@ -359,7 +357,7 @@ func (f *Finder) sweepInstallation(ctx context.Context, id int64) error {
 		return err
 	}
 	if skipped.Load() {
-		return nil // what was missed there is looked for again
+		return nil // the next sweep looks there again
 	}
 	if err := f.Marks.SetMark(ctx, mark, began); err != nil {
 		return fmt.Errorf("note that installation %d was swept: %w", id, err)
@@ -367,8 +365,8 @@ func (f *Finder) sweepInstallation(ctx context.Context, id int64) error {
 	return nil
 }
 
-// sweptUntil is since when pull requests of an installation may have been
-// missed: those from before the App was installed are none of its business.
+// sweptUntil returns the time since which pull requests of an installation may have been
+// missed. Pull requests from before the App was installed don't count.
 func (f *Finder) sweptUntil(ctx context.Context, mark string, id int64) (time.Time, error) {
 	last, err := f.Marks.Mark(ctx, mark)
 	if err != nil {
@@ -388,7 +386,7 @@ func (f *Finder) sweptUntil(ctx context.Context, mark string, id int64) (time.Ti
 	return all[i].CreatedAt, nil
 }
 
-// askRefused asks for what was refused to the App where it is not any more.
+// askRefused asks for reviews that were refused to the App, if it has access by now.
 func (f *Finder) askRefused(ctx context.Context, installation int64) error {
 	refused, err := f.Recovery.Unanswered(ctx, installation)
 	if err != nil {
@@ -403,7 +401,7 @@ func (f *Finder) askRefused(ctx context.Context, installation int64) error {
 		case err != nil:
 			return err
 		case access.RefusalOf(a) != nil:
-			continue // its agents would run for nothing
+			continue // the review would be refused again
 		}
 		t.HeadSHA = "" // the store's own may be newer by now
 		if err := f.askFound(ctx, ports.ReviewAsk{Target: t, Reason: "access was refused before"}); err != nil {
@@ -413,14 +411,14 @@ func (f *Finder) askRefused(ctx context.Context, installation int64) error {
 	return nil
 }
 
-// askGranted asks for what was refused for want of a permission that the App can
-// do without. Access makes sure of tokens that have it.
+// askGranted asks for what was refused because an optional permission was missing. Access
+// makes sure that new tokens have the permission.
 func (f *Finder) askGranted(ctx context.Context, installation int64) error {
 	refused, err := f.Recovery.RefusedScans(ctx, installation)
 	if err != nil {
 		return err
 	}
-	open := map[int64]bool{} // by repository that was looked at
+	open := map[int64]bool{} // by repository
 	look := func(t ports.Target) (bool, error) {
 		if ok, looked := open[t.RepoID]; looked {
 			return ok, nil
@@ -454,9 +452,8 @@ func (f *Finder) askGranted(ctx context.Context, installation int64) error {
 	})
 }
 
-// sweepRepository asks for the open pull requests that have no answer. A
-// repository that can't be read is no reason to leave the others: skipped
-// tells of it.
+// sweepRepository asks for reviews of the open pull requests without an answer. If a
+// repository can't be read, it sets skipped, so that the others are still swept.
 func (f *Finder) sweepRepository(ctx context.Context, repo ports.Target, since time.Time, skipped *atomic.Bool) error {
 	pulls, err := f.InstallationReader.OpenPulls(ctx, repo, since)
 	if err != nil {
@@ -474,7 +471,7 @@ func (f *Finder) sweepRepository(ctx context.Context, repo ports.Target, since t
 		if answered {
 			continue
 		}
-		// News of it may have come while GitHub was asked.
+		// An event about it may have arrived during the calls to GitHub.
 		if err := f.askFound(ctx, ports.ReviewAsk{Target: p.Target, Reason: publish.ReasonFound, Asked: &asked}); err != nil {
 			return err
 		}
@@ -502,10 +499,10 @@ func (f *Finder) askFound(ctx context.Context, ask ports.ReviewAsk) error {
 	return nil
 }
 
-// answered reports whether an open pull request was answered as it is now, or
-// a review of it is on its way. A check on its head alone is no answer: that
-// may be another pull request's, or this one's into another base. asked is the
-// generation of it that was asked for then, 0 where it is not known.
+// answered reports whether the current state of an open pull request has an answer, or a
+// review of it is on its way. A check on its head alone is not an answer: it may belong to
+// another pull request, or to this one with another base. asked is the pull request's
+// wanted generation at that time, 0 if unknown.
 func (f *Finder) answered(ctx context.Context, p ports.OpenPull, shared bool) (answered bool, asked int64, err error) {
 	state, err := f.Targets.Target(ctx, p.Key())
 	unknown := errors.Is(err, ports.ErrNotFound)
@@ -527,15 +524,15 @@ func (f *Finder) answered(ctx context.Context, p ports.OpenPull, shared bool) (a
 func (f *Finder) answeredNow(ctx context.Context, p ports.OpenPull, state ports.TargetState, newest *ports.Write, shared bool) (bool, error) {
 	switch {
 	case !state.Closed && state.Wanted > state.Done:
-		return true, nil // whatever the head: it may have moved since the list was read
+		return true, nil // for any head: it may have moved since the list was read
 	case state.Closed:
 		return false, nil
 	case state.HeadSHA != p.HeadSHA:
 		return f.answeredBefore(ctx, p, newest, shared)
 	case state.GaveUp && state.Result != "":
-		return true, nil // askRefused looks after it
+		return true, nil // askRefused handles it
 	case state.Scans.Waiting():
-		return false, nil // news of what it waits for may have been lost
+		return false, nil // the event it waits for may have been lost
 	case newest == nil || newest.State != ports.WriteCompleted || newest.Conclusion == "cancelled":
 		return f.Configs.SwitchedOff(ctx, p.Target)
 	case state.GaveUp:
@@ -548,9 +545,9 @@ func (f *Finder) answeredNow(ctx context.Context, p ports.OpenPull, state ports.
 	return last != nil && last.HeadSHA == p.HeadSHA && last.Review.Facts.Base.Ref == p.BaseRef, nil
 }
 
-// answeredBefore looks on GitHub for the answer to a pull request that the
-// store does not know, or does not know with this head, since its database was
-// lost or restored, or the news of it was. Where other pull requests have its head the check may be theirs.
+// answeredBefore looks on GitHub for the answer to a pull request that the store does not
+// know, or does not know with this head. The database may have been lost or restored, or
+// the event was lost. If other pull requests have the same head, its check may be theirs.
 func (f *Finder) answeredBefore(ctx context.Context, p ports.OpenPull, newest *ports.Write, shared bool) (bool, error) {
 	if shared || newest != nil {
 		return false, nil
