@@ -13,8 +13,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
-// explain answers why agents ran or did not. The review that the comment shows
-// when it is said tells.
+// explain answers why agents ran or did not. The answer is rendered from the review that
+// the comment shows at that time.
 func (cr *commandRun) explain(ctx context.Context) (verdict, error) {
 	r, err := cr.History.LatestReview(ctx, cr.Target.Key())
 	if err != nil {
@@ -30,8 +30,8 @@ func (cr *commandRun) explain(ctx context.Context) (verdict, error) {
 	return answered(n), nil
 }
 
-// knownTo reports whether a name is that of an agent or of a changed file of a
-// review, or none is asked for.
+// knownTo reports whether a name is an agent or a changed file of a review. An empty name
+// is always known.
 func knownTo(r *pipeline.Review, name string) bool {
 	is := func(agent string) bool { return strings.EqualFold(agent, name) }
 	return name == "" ||
@@ -40,10 +40,10 @@ func knownTo(r *pipeline.Review, name string) bool {
 		slices.ContainsFunc(r.Facts.Files, func(f pipeline.File) bool { return f.Path == name })
 }
 
-// maxStatusSaid is how many verdicts on findings a status lists.
+// maxStatusSaid is how many decisions about findings a status lists.
 const maxStatusSaid = 20
 
-// status answers where the pull request stands.
+// status answers with the state of the pull request.
 func (cr *commandRun) status(ctx context.Context) (verdict, error) {
 	key := cr.Target.Key()
 	state, err := cr.Targets.Target(ctx, key)
@@ -78,7 +78,7 @@ func (cr *commandRun) status(ctx context.Context) (verdict, error) {
 	return answered(render.Notice{Kind: render.NoticeStatus, Status: &st}), nil
 }
 
-// verdicts are what was said of findings, once for each.
+// verdicts returns the decisions about findings, one for each finding.
 func verdicts(of []subject, m pipeline.Memory) []render.SaidOf {
 	var out []render.SaidOf
 	for _, s := range of {

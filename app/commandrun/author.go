@@ -11,17 +11,17 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// authorship is what the sender of a command is to the pull request.
+// authorship is the sender's part in the pull request.
 type authorship struct {
-	own    bool // the sender opened it, or sent a push of it
-	unseen bool // not every push was seen, so that anybody may have sent one
+	own    bool // the sender opened it or pushed to it
+	unseen bool // some push was not seen, so anybody may have sent it
 }
 
-// maxAlike is how many of the sender's pushes are checked for whether they changed
-// anything. A sender with more of them counts as an author.
+// maxAlike is how many of the sender's pushes are checked for a change of content. A sender
+// with more pushes counts as an author.
 const maxAlike = 20
 
-// askAuthors finds out whether the sender is among those who made the pull request.
+// askAuthors finds out whether the sender is one of the pull request's authors.
 func (cr *commandRun) askAuthors(ctx context.Context) error {
 	state, err := cr.Targets.Target(ctx, cr.Target.Key())
 	if errors.Is(err, ports.ErrNotFound) {
@@ -67,19 +67,19 @@ func (cr *commandRun) askAuthors(ctx context.Context) error {
 	return nil
 }
 
-// own reports whether the sender opened the pull request. By now the login may belong to
-// another account, and the account may have another login.
+// own reports whether the sender opened the pull request. It compares login and account ID,
+// because either may have changed since.
 func (cr *commandRun) own() bool {
 	return strings.EqualFold(cr.Sender, cr.Author) || cr.SenderID != 0 && cr.SenderID == cr.AuthorID
 }
 
-// sent reports whether the command's sender sent the push.
+// sent reports whether the sender of the command sent the push.
 func (cr *commandRun) sent(p ports.Push) bool {
 	return strings.EqualFold(cr.Sender, p.Sender) || cr.SenderID != 0 && cr.SenderID == p.SenderID
 }
 
 // leftAlike reports whether a push is known to have left the change as it was, as a merge
-// of the base does: both heads were reviewed, and what was read of them is the same.
+// of the base does: both heads were reviewed, and both reviews read the same change.
 func (cr *commandRun) leftAlike(ctx context.Context, p ports.Push) (bool, error) {
 	if p.Before == "" {
 		return false, nil
@@ -87,12 +87,11 @@ func (cr *commandRun) leftAlike(ctx context.Context, p ports.Push) (bool, error)
 	return cr.alike(ctx, reviewed{head: p.Before}, reviewed{head: p.Target.HeadSHA})
 }
 
-// reviewed is a head that was reviewed, and the base branch that it was to go into then;
-// empty for any.
+// reviewed is a reviewed head and its base branch at that time; an empty base means any.
 type reviewed struct{ head, base string }
 
-// alike reports whether two reviews are known that saw the same change: of one and the
-// same base, unless others are named.
+// alike reports whether both reviews are known and saw the same change. Unless a names a
+// base, both must have the same base.
 func (cr *commandRun) alike(ctx context.Context, a, b reviewed) (bool, error) {
 	var facts [2]*pipeline.PRFacts
 	for i, of := range []reviewed{a, b} {
@@ -108,8 +107,8 @@ func (cr *commandRun) alike(ctx context.Context, a, b reviewed) (bool, error) {
 	return (a.base != "" || facts[0].Base.Ref == facts[1].Base.Ref) && run.SameChange(facts[0], facts[1]), nil
 }
 
-// seen follows the pushes back from the head and reports whether they lead to the one with
-// which the pull request was opened, so that none is missing.
+// seen follows the pushes back from the head. It reports whether they lead to the push that
+// opened the pull request, so that none is missing.
 func seen(head string, pushes []ports.Push) bool {
 	before := map[string][]string{}
 	for _, p := range pushes {

@@ -26,7 +26,7 @@ type Runner struct {
 	PeopleReader  ports.PeopleReader
 	CommentWriter ports.CommentWriter
 	Retry         retry.Policy
-	Redact        func(string) string // takes secrets out of what is kept of a command
+	Redact        func(string) string // removes secrets from stored text
 	Log           zerolog.Logger
 	Now           func() time.Time
 }
@@ -46,12 +46,12 @@ const (
 	outcomeIgnored = "ignored"
 )
 
-// Work obeys a slash command or refuses it. It is safe to do again:
-// accepting is one transaction, and a reaction that is there stays one.
+// Work obeys or refuses a slash command. It can safely run again: accepting is one
+// transaction, and adding a reaction twice has no effect.
 func (run *Runner) Work(ctx context.Context, job ports.CommandJob, _ int) error {
 	c, done, err := run.Commands.Command(ctx, cmp.Or(job.Place, ports.PlaceConversation), job.CommentID)
 	if errors.Is(err, ports.ErrNotFound) {
-		return nil // forgotten, and its job was not
+		return nil // the command was deleted before its job ran
 	}
 	if err != nil {
 		return fmt.Errorf("read command %d: %w", job.CommentID, err)
@@ -69,9 +69,9 @@ func (run *Runner) Work(ctx context.Context, job ports.CommandJob, _ int) error 
 	if cr.config, err = run.Configs.Known(ctx, c.Target); err != nil {
 		return err
 	}
-	// To look at a command and to answer cost calls and comment edits, so that
-	// even refusals are bounded. Nobody's commands keep others' from being obeyed:
-	// what is not looked at is the sender's own doing.
+	// Judging and answering a command costs calls and comment edits, so even refusals are
+	// limited. One person's commands must not block those of others, so the count of
+	// ignored commands is by sender.
 	off := cr.config.Mode(c.Target.Owner+"/"+c.Target.Name) == config.ModeOff
 	if cr.hour.BySender > 2*cr.limit() || off && !cr.reruns() {
 		return run.finishCommand(ctx, c, outcomeIgnored)
@@ -90,7 +90,7 @@ func (run *Runner) Work(ctx context.Context, job ports.CommandJob, _ int) error 
 			return err
 		}
 	}
-	if !off { // nothing is said there
+	if !off { // else nothing is posted
 		if err := run.react(ctx, c, reactionSeen); err != nil {
 			return err
 		}
@@ -102,14 +102,14 @@ func (run *Runner) Work(ctx context.Context, job ports.CommandJob, _ int) error 
 	return nil
 }
 
-// told begins the log's line of what became of a command.
+// told begins a log line about the result of a command.
 func (run *Runner) told(c ports.Command) *zerolog.Event {
 	return run.Log.Info().EmbedObject(c.Target).Str("place", string(c.Place)).Int64("comment", c.CommentID).Str("sender", c.Sender)
 }
 
-// verdict is what becomes of a command: it is refused, or it changes something
-// and asks for a review, or is answered in the comment alone: whoever says that
-// tells the sender.
+// verdict is the result of judging a command: a refusal, an effect with an ask for a
+// review, or only an answer in the comment. The code that writes the answer also reacts to
+// the sender's comment.
 type verdict struct {
 	refusal *render.Notice
 	effect  ports.Effect
@@ -138,7 +138,7 @@ func (run *Runner) finishCommand(ctx context.Context, c ports.Command, outcome s
 	return nil
 }
 
-// react adds a reaction. A comment that is gone needs none.
+// react adds a reaction. It ignores a comment that is gone.
 func (run *Runner) react(ctx context.Context, c ports.Command, reaction string) error {
 	err := run.CommentWriter.React(ctx, c.Target, c.Place, c.CommentID, reaction)
 	var host *ports.HostError
@@ -149,9 +149,9 @@ func (run *Runner) react(ctx context.Context, c ports.Command, reaction string) 
 	return err
 }
 
-// Answer tells the people whose command asked for a finished review
-// that it is done, or was given up. The review stands whether or not they can
-// be told; a later run of the job tells them then.
+// Answer tells the people whose commands asked for a finished review that it is done or was
+// given up. The review counts even if they can't be told; a later run of the job then tells
+// them.
 func (run *Runner) Answer(ctx context.Context, key string, generation int64, gaveUp bool) error {
 	reaction := reactionDone
 	if gaveUp {
@@ -160,7 +160,7 @@ func (run *Runner) Answer(ctx context.Context, key string, generation int64, gav
 	cmds, err := run.Commands.AwaitingCommands(ctx, key, generation)
 	for _, c := range cmds {
 		if isOpinion(c) {
-			continue // which is finished by its own job, and not answered
+			continue // its own job finishes it, and it gets no answer
 		}
 		var off bool
 		if err == nil {
@@ -168,7 +168,7 @@ func (run *Runner) Answer(ctx context.Context, key string, generation int64, gav
 		}
 		if err == nil && !off {
 			word := reaction
-			if isAnswered(c) { // in the comment, whatever became of a review
+			if isAnswered(c) { // in the comment, with any result of the review
 				word = reactionDone
 			}
 			err = run.react(ctx, c, word)
@@ -187,5 +187,5 @@ func (run *Runner) Answer(ctx context.Context, key string, generation int64, gav
 	return nil
 }
 
-// patience is how long after a command its answer is still of use.
+// patience is how long after a command its answer is still useful.
 const patience = 3 * time.Hour

@@ -1,3 +1,3 @@
-// Package commandrun runs slash commands: it finds out whether the sender may give one,
-// stores what it changes, and answers the sender.
+// Package commandrun runs slash commands. It finds out whether the sender may give a
+// command, stores the effect, and answers the sender.
 package commandrun

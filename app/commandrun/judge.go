@@ -15,29 +15,28 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// order is a command while it is judged. What GitHub says of its sender is asked
-// once.
+// commandRun is a command while it is judged. It asks GitHub about the sender only once.
 type commandRun struct {
 	*Runner
 	ports.Command
-	config *config.Config     // as far as it is known
-	hour   ports.CommandCount // of the last one
+	config *config.Config     // the newest known one
+	hour   ports.CommandCount // of the last hour
 
 	what       commands.Command
-	permission ports.Permission // empty until it is asked
-	maintains  bool             // the sender is known to be allowed what takes maintain
-	authors    authorship       // what the sender is to the pull request
-	finalIn    []string         // layers of which the sender has the named authority; see askAuthority
+	permission ports.Permission // empty until it was read
+	maintains  bool             // the sender is known to have a maintainer's rights
+	authors    authorship       // the sender's part in the pull request
+	finalIn    []string         // layers that name the sender as final authority; see askAuthority
 }
 
 func (cr *commandRun) limit() int { return cr.config.Settings.Limits.CommandsPerHour }
 
-// left is how many commands may be obeyed yet in this hour, this one included.
+// left returns how many more commands may be obeyed in this hour, including this one.
 func (cr *commandRun) left() int { return max(0, cr.limit()-cr.hour.Obeyed) }
 
-// judgesOwn is what the sender lacks to judge the pull request. Its authors need maintain,
-// or may not judge it at all if the settings say so; if a push was not seen, everybody
-// needs maintain.
+// judgesOwn returns what the sender lacks to judge the pull request. Its authors need
+// maintain, or may not judge it at all if the settings say so. If a push was not seen,
+// everybody needs maintain.
 func (cr *commandRun) judgesOwn(ctx context.Context) (string, error) {
 	if err := cr.askAuthors(ctx); err != nil {
 		return "", err
@@ -53,21 +52,20 @@ func (cr *commandRun) judgesOwn(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// decides reports whether the command says what a person decided: about the gate, or
-// about a finding. Such a command runs no agents, and does not wait because others
-// gave commands.
+// decides reports whether the command records a person's decision about the gate or about a
+// finding. Such a command runs no agents, and other people's commands must not delay it.
 func (cr *commandRun) decides() bool {
 	return slices.Contains([]commands.Name{commands.Override, commands.Reject, commands.Dismiss, commands.Accept, commands.Restore}, cr.what.Name)
 }
 
-// reruns reports whether the command does nothing but ask for a review.
+// reruns reports whether the command only asks for a review.
 func (cr *commandRun) reruns() bool {
 	what, err := commands.Parse(cr.Name, cr.Args)
 	return err == nil && slices.Contains([]commands.Name{commands.Review, commands.Agent, commands.Full}, what.Name)
 }
 
-// isAnswered reports whether a command that was obeyed is answered in the
-// comment, and asks for nothing.
+// isAnswered reports whether the command is only answered in the comment and asks for
+// nothing.
 func isAnswered(c ports.Command) bool {
 	for _, name := range []commands.Name{commands.Explain, commands.Status, commands.Help} {
 		if strings.EqualFold(c.Name, string(name)) {
@@ -77,8 +75,8 @@ func isAnswered(c ports.Command) bool {
 	return false
 }
 
-// judge decides what becomes of the command. What it is comes first, then
-// whether its sender may give it, and then what it is about.
+// judge decides what happens to the command. It first parses the command, then checks
+// whether the sender may give it, and then looks at what it is about.
 func (cr *commandRun) judge(ctx context.Context) (verdict, error) {
 	what, err := commands.Parse(cr.Name, cr.Args)
 	if n := misunderstood(err); n != nil {
@@ -115,7 +113,8 @@ func (cr *commandRun) judge(ctx context.Context) (verdict, error) {
 	return answered(render.Notice{Kind: render.NoticeHelp}), nil
 }
 
-// misunderstood says what is wrong with what was typed; nil for no error.
+// misunderstood returns a notice about the error in what was typed, or nil without an
+// error.
 func misunderstood(err error) *render.Notice {
 	var unknown *commands.UnknownError
 	var usage *commands.UsageError
@@ -132,8 +131,8 @@ func (cr *commandRun) notAllowed(lacks string) verdict {
 	return refused(render.Notice{Kind: render.NoticePermission, By: cr.Sender, Command: cr.what.Name, Wrong: lacks})
 }
 
-// lacks is what the sender lacks for the command, whatever it is about: one of
-// render's Takes constants, or empty.
+// lacks returns what the sender lacks for the command, independent of its subject: one of
+// render's Takes constants, or an empty string.
 func (cr *commandRun) lacks(ctx context.Context) (string, error) {
 	switch {
 	case cr.what.Name == commands.Override && cr.config.Settings.Commands.SelfJudgement == config.SelfJudgementNever:
@@ -169,8 +168,8 @@ func (cr *commandRun) mayWrite(ctx context.Context) (bool, error) {
 	return err == nil && cr.permission.CanWrite(), err
 }
 
-// mayMaintain reports whether the sender may do what takes maintain: by GitHub's
-// permission, or as a member of a team that the settings name.
+// mayMaintain reports whether the sender has a maintainer's rights: by GitHub's permission,
+// or as a member of a team in the settings.
 func (cr *commandRun) mayMaintain(ctx context.Context) (bool, error) {
 	if err := cr.askPermission(ctx); err != nil || cr.maintains {
 		return err == nil, err
@@ -205,7 +204,7 @@ func (cr *commandRun) rerun(r ports.Rerun) verdict {
 	return verdict{ask: &ports.ReviewAsk{Target: cr.Target, Reason: name + " by " + cr.Sender, Rerun: r}}
 }
 
-// agents asks for the agents that are named, which must be in the config.
+// agents asks for the agents that the command names, which must be in the config.
 func (cr *commandRun) agents() verdict {
 	var known []string
 	for _, a := range cr.config.Agents {
@@ -229,11 +228,12 @@ func (cr *commandRun) agents() verdict {
 // maxAgentNames is how many agents a refusal lists: the defaults have fewer.
 const maxAgentNames = 30
 
-// What is kept of a command, in characters. Real names are shorter.
+// maxCommandName is how much of a command's name is stored, in characters. Real names are
+// shorter.
 const maxCommandName = 40
 
-// Presentable is a command without secrets in what was typed, and no longer than
-// is kept.
+// Presentable returns a command in the form in which it is stored: without secrets, and
+// shortened.
 func (run *Runner) Presentable(c ports.Command) ports.Command {
 	known := misunderstood(errOf(commands.Parse(c.Name, ""))) == nil
 	if !known || c.Args != "" {
@@ -245,7 +245,7 @@ func (run *Runner) Presentable(c ports.Command) ports.Command {
 
 func errOf[T any](_ T, err error) error { return err }
 
-// clip cuts a text to at most n characters, the last of which says so.
+// clip shortens a text to at most n characters. The last one is then an ellipsis.
 func clip(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -253,17 +253,17 @@ func clip(s string, n int) string {
 	return strings.TrimSpace(string([]rune(s)[:n-1])) + "…"
 }
 
-// named is how a finding is listed.
+// named returns a finding's entry in a list.
 func named(id, title string) render.Named {
 	return render.Named{ID: id, Title: clip(cmp.Or(title, id), maxNamedTitle)}
 }
 
-// maxNamedTitle keeps what is stored of a notice small, in characters.
+// maxNamedTitle is the maximum length of a title in a stored notice, in characters.
 const maxNamedTitle = 120
 
-// lacksForFinal is what the sender lacks to take a finding that is final in some layers
-// out of the gate. People whom each of the layers names need no more than write
-// permission, except on their own pull requests.
+// lacksForFinal returns what the sender lacks to take a finding out of the gate that is
+// final in some layers. People whom each of these layers names need only write permission,
+// except on their own pull requests.
 func (cr *commandRun) lacksForFinal(ctx context.Context, layers []string) (string, error) {
 	if err := cr.askAuthority(ctx); err != nil {
 		return "", err
@@ -277,8 +277,8 @@ func (cr *commandRun) lacksForFinal(ctx context.Context, layers []string) (strin
 	return "", nil
 }
 
-// askAuthority finds the layers that name the sender under final_authority. GitHub is
-// asked about teams now, and only if a layer names some.
+// askAuthority finds the layers that name the sender under final_authority. It asks GitHub
+// about teams each time, but only if a layer names one.
 func (cr *commandRun) askAuthority(ctx context.Context) error {
 	cr.finalIn = nil
 	for i := range cr.config.Floors {
@@ -294,8 +294,8 @@ func (cr *commandRun) askAuthority(ctx context.Context) error {
 	return nil
 }
 
-// hasAuthority reports whether a layer names the sender, or a team that the sender is in.
-// Only teams of the repository's own organisation count: anybody may have taken the name
+// hasAuthority reports whether a layer names the sender or one of the sender's teams. Only
+// teams of the repository's own organisation count, because anybody may have taken the name
 // of another account.
 func (cr *commandRun) hasAuthority(ctx context.Context, floor *config.Floor) (bool, error) {
 	for _, who := range floor.Authority {
@@ -316,8 +316,8 @@ func (cr *commandRun) hasAuthority(ctx context.Context, floor *config.Floor) (bo
 	return false, nil
 }
 
-// resume lets an escalated fix loop continue: the head's report opens
-// attempt 1 of a new count. No agent runs for it.
+// resume lets an escalated fix loop continue: the report on the head becomes attempt 1 of a
+// new count. No agent runs for it.
 func (cr *commandRun) resume(ctx context.Context) (verdict, error) {
 	state, err := cr.Targets.Target(ctx, cr.Target.Key())
 	switch {
@@ -333,7 +333,7 @@ func (cr *commandRun) resume(ctx context.Context) (verdict, error) {
 	return v, nil
 }
 
-// endsQuarantine reports whether a command has a quarantined target tried at once, which
+// endsQuarantine reports whether the command makes a quarantined target run at once. This
 // takes write permission. An author without it may only ask for a review.
 func (cr *commandRun) endsQuarantine(ctx context.Context) (bool, error) {
 	state, err := cr.Targets.Target(ctx, cr.Target.Key())

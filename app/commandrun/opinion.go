@@ -8,14 +8,14 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// isOpinion reports whether a stored command is what a person's review on GitHub says.
+// isOpinion reports whether a stored command is a person's review on GitHub.
 func isOpinion(c ports.Command) bool {
 	return c.Name == ports.OpinionApproved || c.Name == ports.OpinionChanges
 }
 
-// opinion notes in the audit log that a person's review on GitHub contradicts the review of
-// the head that it is about, if the person may write. Nothing else comes of it, and nothing
-// is said.
+// opinion adds an entry to the audit log if a person's review on GitHub contradicts our
+// review of the same head and the person may write. It has no other effect, and nobody is
+// told.
 func (run *Runner) opinion(ctx context.Context, c ports.Command) error {
 	cr := commandRun{Runner: run, Command: c}
 	r, err := run.History.ReviewAsOf(ctx, c.Target.Key(), c.ReceivedAt)
@@ -43,8 +43,9 @@ func (run *Runner) opinion(ctx context.Context, c ports.Command) error {
 	return run.finishCommand(ctx, c, outcomeDone)
 }
 
-// contradicts reports whether a person's review on GitHub is against what a report came to:
-// by what would be decided without a person where models took part, and else by the gate.
+// contradicts reports whether a person's review on GitHub contradicts a report. If models
+// took part, it compares with the decision that would be made without a person, otherwise
+// with the gate.
 func contradicts(opinion string, r *pipeline.Report) bool {
 	rejects := r.Decision.Blocks()
 	if m := r.Models; m != nil {
@@ -53,7 +54,7 @@ func contradicts(opinion string, r *pipeline.Report) bool {
 			rejects = true
 		case pipeline.AutoHuman:
 			if !rejects {
-				return false // it was left to people
+				return false // the decision was left to people
 			}
 		}
 	}

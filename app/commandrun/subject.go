@@ -15,17 +15,17 @@ import (
 // subject is a finding that a command may be about.
 type subject struct {
 	id, title, path string
-	fingerprints    []string // all by which it is known, the id among them
-	surroundings    []string // of each; see pipeline.Finding
+	fingerprints    []string // all its fingerprints, including the ID
+	surroundings    []string // one for each fingerprint; see pipeline.Finding
 	critical        bool     // by its own severity or the gate's
 	accepted        bool     // set by said
 	rule, agent     string
-	// ignore is the reason that a comment gives which asks to ignore it and waits for
+	// ignore is the reason in a comment that asks to ignore the finding and waits for
 	// acceptance, or empty.
 	ignore string
 }
 
-// subjects are the findings of a review, those that were set aside included.
+// subjects returns the findings of a review, including suppressed ones.
 func subjects(r *pipeline.Report) []subject {
 	var all []subject
 	for i := range r.Findings {
@@ -50,7 +50,8 @@ func subjectOf(f *pipeline.Finding) subject {
 	return s
 }
 
-// unread is what could not be read of a head and holds the gate, as one subject.
+// unread returns, as one subject, the parts of a head that could not be read and hold the
+// gate.
 func unread(r *ports.StoredReview) []subject {
 	for _, i := range r.Review.Report.Incomplete {
 		if i.Gating && i.Unread() {
@@ -60,8 +61,8 @@ func unread(r *ports.StoredReview) []subject {
 	return nil
 }
 
-// said lists the findings of which somebody said something, those that the
-// review has no more among them.
+// said lists the findings that people decided about, including those that are no longer in
+// the review.
 func said(of []subject, m pipeline.Memory) []subject {
 	var fingerprints []string
 	for _, d := range m.Dismissed {
@@ -89,7 +90,7 @@ func said(of []subject, m pipeline.Memory) []subject {
 	return all
 }
 
-// called are those that an id, or how one begins, may name.
+// called returns the findings that an ID, or the beginning of one, may name.
 func called(all []subject, id string) []subject {
 	var some []subject
 	for _, s := range all {
@@ -103,8 +104,8 @@ func called(all []subject, id string) []subject {
 	return some
 }
 
-// onFinding says something of a finding of the review that was the newest when the
-// command was given: what is pushed meanwhile is not what the person read.
+// onFinding applies the command to a finding of the review that was the newest when the
+// command was given. The person has not seen reviews of later pushes.
 func (cr *commandRun) onFinding(ctx context.Context) (verdict, error) {
 	r, err := cr.History.ReviewAsOf(ctx, cr.Target.Key(), cr.ReceivedAt)
 	if err != nil {
@@ -143,15 +144,15 @@ func (cr *commandRun) onFinding(ctx context.Context) (verdict, error) {
 	return v, nil
 }
 
-// lacksFor is what the sender lacks for the command because of the finding that
-// it is about. To take back an acceptance makes as much milder as to dismiss.
+// lacksFor returns what the sender lacks for the command because of the finding. To take
+// back an acceptance needs no more than to dismiss.
 func (cr *commandRun) lacksFor(ctx context.Context, s *subject) (string, error) {
 	switch {
 	case cr.what.Accepted && !s.accepted:
 		return "", nil
 	case cr.what.Critical && len(cr.config.FinalIn(s.rule, s.agent)) > 0:
 		return cr.lacksForFinal(ctx, cr.config.FinalIn(s.rule, s.agent))
-	case (cr.what.Critical || s.ignore != "") && s.critical: // to accept that it is ignored is as good as to dismiss it
+	case (cr.what.Critical || s.ignore != "") && s.critical: // accepting an ignored finding is like dismissing it
 		if lacks, err := cr.unless(ctx, cr.mayMaintain, render.TakesCritical); err != nil || lacks != "" {
 			return lacks, err
 		}
@@ -162,7 +163,7 @@ func (cr *commandRun) lacksFor(ctx context.Context, s *subject) (string, error) 
 	return "", nil
 }
 
-// list is a refusal with the findings that could have been meant.
+// list returns a refusal with the findings that the sender could have meant.
 func (cr *commandRun) list(kind render.NoticeKind, of []subject) render.Notice {
 	n := render.Notice{Kind: kind, Text: cr.what.Finding, More: max(0, len(of)-render.MaxNamed)}
 	for _, s := range of[:min(len(of), render.MaxNamed)] {
@@ -171,11 +172,11 @@ func (cr *commandRun) list(kind render.NoticeKind, of []subject) render.Notice {
 	return n
 }
 
-// verdictOn is what the command says of each fingerprint of a finding.
+// verdictOn returns the command's effect on each fingerprint of a finding.
 func (cr *commandRun) verdictOn(s *subject) ports.Effect {
 	var e ports.Effect
 	for i, f := range s.fingerprints {
-		around := pipeline.SurroundingsUnknown // in a review of a version that kept none
+		around := pipeline.SurroundingsUnknown // in a review by a version that did not store them
 		if i < len(s.surroundings) {
 			around = s.surroundings[i]
 		}
@@ -194,7 +195,7 @@ func (cr *commandRun) verdictOn(s *subject) ports.Effect {
 	return e
 }
 
-// audit is the command's line in the audit log.
+// audit returns the command's entry for the audit log.
 func (cr *commandRun) audit(headSHA, subject string) *ports.AuditEntry {
 	return &ports.AuditEntry{
 		At: cr.Now(), RepoID: cr.Target.RepoID, Key: cr.Target.Key(), HeadSHA: headSHA, Actor: cr.Sender,
@@ -202,10 +203,10 @@ func (cr *commandRun) audit(headSHA, subject string) *ports.AuditEntry {
 	}
 }
 
-// byHand decides about the head whose review the comment showed when the command
-// came. A head whose review nobody had seen by then is not decided about: it may
-// have been pushed after the command, which can wait long for GitHub. One whose
-// review had been given up by then is, since there is nothing to wait for.
+// byHand decides about the head whose review the comment showed when the command came. It
+// refuses if nobody had seen a review of the current head by then: the head may have been
+// pushed after the command, which can wait long for GitHub. If the head's review had been
+// given up by then, it decides anyway, because there is no review to wait for.
 func (cr *commandRun) byHand(ctx context.Context) (verdict, error) {
 	key := cr.Target.Key()
 	now, err := cr.PullReader.Pull(ctx, cr.Target)
