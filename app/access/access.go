@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/retry"
 )
 
-// Checker finds out why GitHub refuses what a review asks for.
+// Checker finds out why GitHub refuses a review's calls.
 type Checker struct {
 	PullReader ports.PullReader
 	Intake     ports.Intake
@@ -20,8 +20,8 @@ type Checker struct {
 	Log        zerolog.Logger
 }
 
-// RefusedError is a refusal whose reason is known: what people must do about
-// it stands in the check where one can be written, else in the log.
+// RefusedError is a refusal with a known reason. What people must do is written in the
+// check if that is possible, else in the log.
 type RefusedError struct {
 	Result string // a clause, such as "the App is suspended"
 	Remedy string // a sentence
@@ -32,10 +32,9 @@ type RefusedError struct {
 func (e *RefusedError) Error() string { return e.Result + ": " + e.err.Error() }
 func (e *RefusedError) Unwrap() error { return e.err }
 
-// Diagnose finds out why GitHub refused a review for good. A repository that
-// was renamed or transferred is asked for again at its new place, which moved
-// reports; otherwise cause says what is wrong. An err means that GitHub did
-// not answer for the moment.
+// Diagnose finds out why GitHub refused a review for good. If the repository was renamed or
+// transferred, it asks for the review again at the new place and reports moved. Otherwise
+// cause says what is wrong. err means that GitHub did not answer for now.
 func (d *Checker) Diagnose(ctx context.Context, state ports.TargetState, refusal error) (cause error, moved bool, err error) {
 	var host *ports.HostError
 	if !errors.As(refusal, &host) || host.Kind != ports.HostForbidden && host.Kind != ports.HostNotFound {
@@ -46,7 +45,7 @@ func (d *Checker) Diagnose(ctx context.Context, state ports.TargetState, refusal
 	case err != nil && retry.Temporary(err) && d.Retry.InTime(state, err):
 		return nil, false, err
 	case err != nil:
-		d.Log.Warn().EmbedObject(state.Target).Err(err).Msg("why GitHub refuses is not known")
+		d.Log.Warn().EmbedObject(state.Target).Err(err).Msg("the reason for GitHub's refusal is unknown")
 		return refusal, false, nil
 	}
 	if t := state.Target; a.Moved(&t) {
@@ -63,13 +62,13 @@ func (d *Checker) Diagnose(ctx context.Context, state ports.TargetState, refusal
 		return why, false, nil
 	}
 	if host.Kind == ports.HostForbidden && state.Attempts == 0 {
-		// Nothing stands against it now: it may have been given a moment ago.
+		// Nothing forbids it now: the permission may have been granted a moment ago.
 		return nil, false, &ports.HostError{Op: host.Op, Kind: ports.HostTransient, Status: host.Status, Err: host.Err}
 	}
 	return refusal, false, nil
 }
 
-// RefusalOf says why the App can't review, or nil if nothing stands against it.
+// RefusalOf returns why the App can't review, or nil if it can.
 func RefusalOf(a ports.Access) *RefusedError {
 	switch {
 	case !a.Installed:

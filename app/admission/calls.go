@@ -10,30 +10,30 @@ import (
 )
 
 const (
-	// callShare is how many of an installation's hourly calls one author's pull requests
-	// may use, in percent, once fewer than callReserve percent are left. They may use more
-	// while there are plenty, or if no other author is active.
+	// callShare is the percentage of an installation's hourly calls that one author's pull
+	// requests may use once fewer than callReserve percent are left. They may use more
+	// before that, or if no other author is active.
 	callShare   = 10
 	callReserve = 50
 	// callStep is how often a review that waits for its share looks again.
 	callStep = time.Minute
 	// maxCallers bounds the authors that are counted for one installation.
 	maxCallers = 10_000
-	// maxCallTold is how many of an author's checks say in one hour that they wait:
-	// saying it takes two calls.
+	// maxCallTold is how many of an author's checks per hour say that they wait. Each such
+	// update takes two calls.
 	maxCallTold = 20
 )
 
-// Calls counts whose reviews use an installation's calls. The zero value is ready.
+// Calls counts the calls of an installation by author. The zero value is ready to use.
 type Calls struct {
 	mu sync.Mutex
 	of map[int64]*callHour // by installation
 }
 
-// callHour is one of GitHub's hours.
+// callHour is one hour of GitHub's rate limit.
 type callHour struct {
 	ports.Quota
-	shared  bool              // more than one author has been active, in this hour or before
+	shared  bool              // more than one author has been active in this or an earlier hour
 	callers map[int64]*caller // by the author's account id
 }
 
@@ -42,8 +42,8 @@ type caller struct {
 	told map[string]struct{} // targets and heads whose checks say that they wait
 }
 
-// Called notes a call that was made for a pull request of an author, and what GitHub said
-// of the rate limit then.
+// Called counts a call for a pull request of an author. q is the rate limit that GitHub
+// reported with it.
 func (c *Calls) Called(installation, author int64, q ports.Quota) {
 	if author == 0 || q.Limit <= 0 {
 		return
@@ -76,7 +76,7 @@ func (c *Calls) Called(installation, author int64, q ports.Quota) {
 	by.used++
 }
 
-// begin begins another hour. It forgets authors without a call in the last one.
+// begin starts the next hour. It forgets authors without a call in the last hour.
 func (h *callHour) begin() {
 	for author, by := range h.callers {
 		if by.used == 0 {
@@ -131,7 +131,7 @@ type waiter interface {
 	again() time.Duration
 }
 
-// Waits reports whether work that returned an error only waits, and when to try it again.
+// Waits reports whether the error only means a wait, and when to try again.
 func Waits(err error) (time.Duration, bool) {
 	var w waiter
 	if errors.As(err, &w) {

@@ -1,3 +1,3 @@
-// Package admission holds reviews back that would take too much: of this process's memory,
-// or of the calls that GitHub grants an installation in an hour.
+// Package admission holds back reviews that would use too much of this process's memory, or
+// of the calls that GitHub grants an installation in an hour.
 package admission

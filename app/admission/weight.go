@@ -11,53 +11,53 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// How much memory a change takes while it is reviewed, in bytes. The figures are measured
+// The memory that a change takes while it is reviewed, in bytes. The numbers are measured
 // (docs/performance.md) and rounded up.
 const (
 	weightOfFile = 8 << 10
-	weightOfLine = 300 // however short it is
+	weightOfLine = 300 // even for a short line
 	weightOfByte = 8   // of a diff
-	// smallWeight bounds the weight of a change that is never held back; so does one
-	// smallPart-th of what large ones share. The workers bound how many small changes
-	// are reviewed side by side.
+	// A change is never held back if it weighs at most smallWeight and at most one
+	// smallPart-th of the memory for large changes. The number of workers limits how many
+	// small changes are reviewed at the same time.
 	smallWeight = 32 << 20
 	smallPart   = 16
 )
 
-// largeShare is how much of the memory limit large changes may take together, in percent.
-// defaultMemory is the limit if the server knows of no other, in bytes.
+// largeShare is the percentage of the memory limit that all large changes together may use.
+// defaultMemory is the limit if the server has none configured, in bytes.
 const (
 	largeShare    = 60
 	defaultMemory = 1 << 30
 )
 
 const (
-	// tellWaitAgain is how much time passes at least before a check that says what a
-	// change waits for is written anew.
+	// tellWaitAgain is the minimum time between two updates of a check that says that its
+	// change waits.
 	tellWaitAgain = time.Minute
-	// waitStep, for each change before it in line, is how long a waiting change waits
-	// until it asks again, at most maxWaitStep. A change that has not asked for
-	// waiterGone may have been closed, and no longer counts as waiting.
+	// A waiting change asks again after waitStep for each change before it in line, at most
+	// maxWaitStep. A change that has not asked for waiterGone may have been closed, and no
+	// longer counts as waiting.
 	waitStep    = 500 * time.Millisecond
 	maxWaitStep = 10 * time.Second
 	waiterGone  = 4 * maxWaitStep
-	// maxWeights bounds how many weights are remembered. A change whose weight is
-	// forgotten is read again to be weighed.
+	// maxWeights is how many weights are remembered. A change whose weight was forgotten is
+	// read again to weigh it.
 	maxWeights = 10_000
 )
 
-// weight is how much memory a change of so many files, changed lines and bytes of diffs
-// takes. Lines beyond those that are read take only their bytes.
+// weight returns the memory for a change with this many files, changed lines and bytes of
+// diffs. Lines beyond the maximum that is read count only with their bytes.
 func weight(files, lines, bytes int) int64 {
 	return int64(files)*weightOfFile + int64(min(max(lines, 0), normalize.MaxLines))*weightOfLine + int64(bytes)*weightOfByte
 }
 
-// WeightOfTotals is the weight as far as it is known before the diff is read.
+// WeightOfTotals returns the weight as far as it is known before the diff is read.
 func WeightOfTotals(p *raw.PullRequest) int64 {
 	return weight(p.Totals.Files, p.Totals.Additions+p.Totals.Deletions, 0)
 }
 
-// WeightOfFiles is the weight once the diff is read.
+// WeightOfFiles returns the weight after the diff was read.
 func WeightOfFiles(files []raw.ChangedFile) int64 {
 	lines, bytes := 0, 0
 	for i := range files {
@@ -70,7 +70,7 @@ func WeightOfFiles(files []raw.ChangedFile) int64 {
 // MemoryWait says that a change waits for memory. Its review is put off, which does not
 // count as a failed attempt.
 type MemoryWait struct {
-	Before int           // large changes that are under review, or come first in line
+	Before int           // large changes that are under review or earlier in line
 	Since  time.Time     // when the wait began
 	after  time.Duration // when to ask again
 	Tell   bool          // the check should say so
@@ -82,11 +82,11 @@ func (e *MemoryWait) Error() string {
 
 func (e *MemoryWait) again() time.Duration { return e.after }
 
-// Room lets large changes be worked on only as far as memory allows. One is always
-// admitted, however large it is. Small ones are never held back.
+// Room admits large changes only as far as memory allows. It always admits one, even the
+// largest. It never holds small changes back.
 type Room struct {
-	most  int64         // bytes that large changes may take together
-	small int64         // bytes that a small one takes at most
+	most  int64         // bytes that all large changes together may use
+	small int64         // maximum bytes of a small change
 	tell  time.Duration // after which the check says that a change waits
 	now   func() time.Time
 
@@ -96,19 +96,19 @@ type Room struct {
 	served   map[int64]time.Time  // by the author's account id: when a large change was last admitted
 }
 
-// weighed is what is known of a large change.
+// weighed is the record of a large change.
 type weighed struct {
 	head    string
 	author  int64
 	weight  int64
-	publish bool      // its review is stored, and only has to be written
+	publish bool      // its review is stored and only has to be published
 	since   time.Time // when it began to wait; zero if it does not
 	seen    time.Time // when it last asked
 	told    time.Time // when its check last said so
 }
 
-// NewRoom returns the room that changes have within a memory limit, in bytes. Without one
-// it is 1 GiB. tell is how long a change waits before its check says so.
+// NewRoom returns a Room for a memory limit in bytes. The default is 1 GiB. tell is how
+// long a change waits before its check says so.
 func NewRoom(limit int64, tell time.Duration, now func() time.Time) *Room {
 	if limit <= 0 {
 		limit = defaultMemory
@@ -137,8 +137,8 @@ func (t *Ticket) By(author int64) *Ticket {
 	return t
 }
 
-// Readmit admits a change whose weight is known, before anything of it is read again. The
-// error is a *memoryWait.
+// Readmit admits a change whose weight is known, before any of it is read again. The error
+// is a *MemoryWait.
 func (t *Ticket) Readmit() error {
 	t.of.mu.Lock()
 	defer t.of.mu.Unlock()
@@ -148,22 +148,22 @@ func (t *Ticket) Readmit() error {
 	return nil
 }
 
-// Weigh admits the change with a weight, or with a larger one than before. The error is a
-// *memoryWait, and the change then has no room at all.
+// Weigh admits the change with a weight, or with a larger one than before. If the error is
+// a *MemoryWait, the change has no room at all.
 func (t *Ticket) Weigh(weight int64) error {
 	t.of.mu.Lock()
 	defer t.of.mu.Unlock()
 	return t.admit(weight)
 }
 
-// All is the weight of a change that leaves no room for any other large one.
+// All returns the weight of a change that leaves no room for another large one.
 func (t *Ticket) All() int64 { return t.of.most }
 
 func (t *Ticket) admit(weight int64) error {
 	a := t.of
 	if weight <= a.small || weight <= t.weight {
 		if t.weight == 0 {
-			delete(a.changes, t.key) // its head before may have been large
+			delete(a.changes, t.key) // its previous head may have been large
 		}
 		return nil
 	}
@@ -175,12 +175,12 @@ func (t *Ticket) admit(weight int64) error {
 		a.changes[t.key] = w
 	}
 	if w.head != t.head {
-		w.told = time.Time{} // it has another check
+		w.told = time.Time{} // the new head has another check
 	}
 	w.head, w.author, w.weight, w.publish, w.seen = t.head, t.author, weight, t.publish, now
 	before := a.inLineBefore(t.key, w, now)
 	if t.weight > 0 {
-		before = 0 // it has had its turn, and only needs more room
+		before = 0 // it is already admitted and only needs more room
 	}
 	if a.fits(t, weight) && before == 0 {
 		w.since = time.Time{}
@@ -212,7 +212,8 @@ func (a *Room) Told(key string) {
 	}
 }
 
-// fits reports whether the weight fits beside those of the others, or there are none.
+// fits reports whether the weight fits beside the weights of the others, or there are no
+// others.
 func (a *Room) fits(t *Ticket, weight int64) bool {
 	sum, others := weight, false
 	for o := range a.admitted {
@@ -223,10 +224,9 @@ func (a *Room) fits(t *Ticket, weight int64) bool {
 	return !others || sum <= a.most
 }
 
-// inLineBefore counts the waiting changes that come first. A change that only has to be
-// published goes before one that has to be reviewed. Then comes the one whose repository
-// has fewer changes under way, then the one whose author has gone without for longer, and
-// then the one that has waited for longer.
+// inLineBefore counts the waiting changes that go first. The order is: a change that only
+// has to be published; the change whose repository has fewer changes under way; the change
+// whose author was last admitted longer ago; the change that has waited longer.
 func (a *Room) inLineBefore(key string, w *weighed, now time.Time) int {
 	at := map[string]int{}
 	for t := range a.admitted {
@@ -261,11 +261,11 @@ func (a *Room) inLineBefore(key string, w *weighed, now time.Time) int {
 	return n
 }
 
-// repositoryOf returns what the keys of all targets of one kind and repository begin with.
+// repositoryOf returns the common prefix of the keys of a repository's targets of one kind.
 func repositoryOf(key string) string { return key[:max(0, strings.LastIndexByte(key, '/'))] }
 
-// forgetOne makes room for another weight by forgetting one change that does not wait, if
-// need be.
+// forgetOne forgets one change that does not wait, if the maximum number of weights is
+// reached.
 func (a *Room) forgetOne() {
 	if len(a.changes) < maxWeights {
 		return
@@ -278,7 +278,7 @@ func (a *Room) forgetOne() {
 	}
 }
 
-// End gives the room back. done says that nothing more is wanted of the target, so that
+// End gives the room back. done says that nothing more is wanted for the target, so that
 // its weight may be forgotten.
 func (t *Ticket) End(done bool) {
 	t.of.mu.Lock()

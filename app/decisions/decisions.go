@@ -16,16 +16,16 @@ type Decisions struct {
 	PullReader ports.PullReader
 }
 
-// Of is what people said that bears on a review. What they decided by hand
-// holds for the pull request, its base and its head: another push ends it, and a
-// push back to the very commit brings it back, as that is what they looked at.
+// Of returns people's decisions that affect a review. A decision by hand holds for one pull
+// request, base and head. Another push ends it. A push back to the same commit restores it,
+// because that commit is what the person saw.
 func (d *Decisions) Of(ctx context.Context, t ports.Target, f *pipeline.PRFacts) (pipeline.Memory, error) {
 	if t.Kind == ports.TargetGroup {
 		return d.taughtOfGroup(ctx, t, f)
 	}
 	m, err := d.Commands.Taught(ctx, t.Key(), f.Head.SHA, f.Base.Ref)
 	if err != nil {
-		return pipeline.Memory{}, fmt.Errorf("look for what people said of %s: %w", t.Key(), err)
+		return pipeline.Memory{}, fmt.Errorf("read people's decisions about %s: %w", t.Key(), err)
 	}
 	return m, nil
 }

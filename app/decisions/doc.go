@@ -1,3 +1,3 @@
-// Package decisions reads what people decided about pull requests and their findings. For a
-// merge group it puts together the decisions about the pull requests in it.
+// Package decisions reads people's decisions about pull requests and their findings. For a
+// merge group it combines the decisions about the pull requests in it.
 package decisions

@@ -16,21 +16,21 @@ import (
 type member struct {
 	ports.TargetState
 	memory pipeline.Memory // as of its head
-	blocks bool            // its own review does, or there is none
-	named  bool            // by the group's ref
-	// What its review saw at this head, nothing where there is none or it did not
-	// see all: its commits, and of the one that is named how many lines change in
-	// each file.
+	blocks bool            // its own review blocks, or there is none
+	named  bool            // the group's ref names it
+	// What its review of this head saw; empty if there is no such review or it did not see
+	// all commits. lines is set only for the pull request that the ref names: how many
+	// lines change in each file.
 	commits []string // SHAs
 	lines   map[string]changedLines
 }
 
 type changedLines struct{ added, deleted int }
 
-// taughtOfGroup is what people said of the pull requests that a merge group
-// contains. One that was rejected fails the group. An override passes it if
-// every other one of them was overridden too or passes by itself, which is known
-// only where those that are known make up the group.
+// taughtOfGroup returns people's decisions about the pull requests in a merge group. A
+// rejected pull request fails the group. An override passes the group if every other pull
+// request was overridden, too, or passes by itself. This is certain only if the known pull
+// requests make up the whole group.
 func (d *Decisions) taughtOfGroup(ctx context.Context, t ports.Target, f *pipeline.PRFacts) (pipeline.Memory, error) {
 	members, err := d.members(ctx, t, f)
 	if err != nil {
@@ -48,11 +48,11 @@ func (d *Decisions) taughtOfGroup(ctx context.Context, t ports.Target, f *pipeli
 	return m, nil
 }
 
-// makeUp reports whether pull requests are all that a group consists of. Where the
-// queue merges, it adds one commit to those of each. Where it squashes or rebases,
-// theirs are not in the group, and only the one that is named is known: it is
-// alone if there is one commit, or if there are no more than its own and they
-// change just what it changes.
+// makeUp reports whether the members are the whole group. If the queue merges, it adds one
+// commit to the commits of each pull request. If it squashes or rebases, their commits are
+// not in the group, and only the one that the ref names is known. That one is alone if the
+// group has one commit, or if the group has no more commits than it and makes exactly its
+// changes.
 func makeUp(members []member, f *pipeline.PRFacts) bool {
 	if !listsCommits(f) {
 		return false
@@ -71,7 +71,7 @@ func makeUp(members []member, f *pipeline.PRFacts) bool {
 		}
 	}
 	if added < len(f.Commits) {
-		for i := range members { // one that another is built on has no commit of the queue's
+		for i := range members { // a pull request that another is based on has no commit by the queue
 			if head := members[i].HeadSHA; there[head] && theirs[head] == 1 {
 				added--
 			}
@@ -81,8 +81,8 @@ func makeUp(members []member, f *pipeline.PRFacts) bool {
 	return len(members) == 1 && members[0].named && (len(f.Commits) == 1 || members[0].is(f))
 }
 
-// is reports whether a group has no more commits than the pull request and
-// changes the same number of lines in no other files.
+// is reports whether a group has no more commits than the pull request, and changes only
+// files that it changes, with the same number of lines in each.
 func (m *member) is(f *pipeline.PRFacts) bool {
 	return len(f.Commits) <= len(m.commits) && !slices.ContainsFunc(f.Files, func(x pipeline.File) bool {
 		lines, ok := m.lines[x.Path]
@@ -90,19 +90,19 @@ func (m *member) is(f *pipeline.PRFacts) bool {
 	})
 }
 
-// listsCommits reports whether facts have all commits, and no more of them than
-// are looked at.
+// listsCommits reports whether the facts have all commits, and no more than
+// maxGroupCommits.
 func listsCommits(f *pipeline.PRFacts) bool {
 	return len(f.Commits) <= maxGroupCommits && !slices.ContainsFunc(f.Incomplete, func(i pipeline.Incompleteness) bool { return i.What == "commits" })
 }
 
-// maxGroupCommits is how many of a group's commits are looked up in the store,
-// which is more than a merge queue puts into one by default.
+// maxGroupCommits is how many of a group's commits are looked up in the store. By default a
+// merge queue puts fewer into a group.
 const maxGroupCommits = 250
 
-// members are the pull requests of a group, by number: the one that its ref
-// names, and those whose head is among its commits. Where a queue squashes or
-// rebases, heads are not, and the ref's is the only one known.
+// members returns the pull requests of a group, by number: the one in its ref, and those
+// whose head is among its commits. If the queue squashes or rebases, it rewrites the heads,
+// so only the one in the ref is known.
 func (d *Decisions) members(ctx context.Context, t ports.Target, f *pipeline.PRFacts) ([]member, error) {
 	var out []member
 	add := func(g ports.Target, named bool) error {
@@ -138,8 +138,8 @@ func (d *Decisions) members(ctx context.Context, t ports.Target, f *pipeline.PRF
 	return out, nil
 }
 
-// member looks a pull request up. One that merely shares a commit with the
-// group is none if it is to be merged elsewhere.
+// member reads a pull request. A pull request that only shares a commit with the group is
+// not a member if it has another base.
 func (d *Decisions) member(ctx context.Context, g ports.Target, baseRef string, named bool) (m member, ok bool, err error) {
 	m.TargetState, err = d.Targets.Target(ctx, g.Key())
 	if errors.Is(err, ports.ErrNotFound) {
@@ -159,12 +159,12 @@ func (d *Decisions) member(ctx context.Context, g ports.Target, baseRef string, 
 	m.saw(last)
 	m.blocks = last == nil || last.HeadSHA != m.HeadSHA || last.Review.Report.Decision.Blocks()
 	if m.memory, err = d.Commands.Taught(ctx, g.Key(), m.HeadSHA, baseRef); err != nil {
-		return m, false, fmt.Errorf("look for what people said of %s: %w", g.Key(), err)
+		return m, false, fmt.Errorf("read people's decisions about %s: %w", g.Key(), err)
 	}
 	return m, true, nil
 }
 
-// saw keeps what a review saw of the pull request as it is.
+// saw records what a review saw of the pull request's current head.
 func (m *member) saw(r *ports.StoredReview) {
 	if r == nil || r.HeadSHA != m.HeadSHA || !listsCommits(&r.Review.Facts) {
 		return
@@ -181,9 +181,9 @@ func (m *member) saw(r *ports.StoredReview) {
 	}
 }
 
-// confirm drops the override of a pull request whose head is another than is
-// known: news of a push come late or not at all, and the queue does not wait for
-// them. That the group has the head's commit tells nothing, as others may follow.
+// confirm drops the override of a pull request if its head is not the one in the store: the
+// event of a push may arrive late or not at all, and the queue does not wait for it. The
+// head's commit in the group proves nothing, because later commits may follow it.
 func (d *Decisions) confirm(ctx context.Context, m *member, baseRef string) error {
 	if d := m.memory.ByHand; d == nil || d.Action != pipeline.HandOverride {
 		return nil
@@ -198,7 +198,7 @@ func (d *Decisions) confirm(ctx context.Context, m *member, baseRef string) erro
 	return nil
 }
 
-// decidedFor is what was decided by hand for a group, or nil.
+// decidedFor returns the decision by hand for a group, or nil.
 func decidedFor(members []member) *pipeline.HandDecision {
 	var overridden, rejected []member
 	blocked := false
@@ -221,14 +221,14 @@ func decidedFor(members []member) *pipeline.HandDecision {
 	return nil
 }
 
-// shared returns the layers in both lists: whoever decided about one pull request has no
-// say in what is final in another.
+// shared returns the layers in both lists: a person who decided about one pull request has
+// no authority over what is final in another.
 func shared(a, b pipeline.List[string]) pipeline.List[string] {
 	return slices.DeleteFunc(slices.Clone(a), func(layer string) bool { return !slices.Contains(b, layer) })
 }
 
-// united makes one decision of the same one on several pull requests. It names
-// a few of them; each has its own in its own check.
+// united combines equal decisions about several pull requests into one. It names a few of
+// them; the check of each pull request has the full decision.
 func united(decided []member) *pipeline.HandDecision {
 	const named = 3
 	out := *decided[0].memory.ByHand

@@ -10,13 +10,13 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// heededNews are those that a process has looked again for, by mark.
+// heededNews holds, by mark, the time of the news that this process has already reacted to.
 type heededNews struct {
 	mu sync.Mutex
 	m  map[string]time.Time
 }
 
-// newsMark names the mark for the organisation of a repository.
+// newsMark returns the name of the mark for the organisation of a repository.
 func newsMark(t ports.Target) string {
 	return fmt.Sprintf("config %d/%s", t.Installation, strings.ToLower(t.Owner))
 }
@@ -28,8 +28,7 @@ func (c *Configs) spreadNews(ctx context.Context, t ports.Target) error {
 	return c.heedNews(ctx, t)
 }
 
-// heedNews drops what is remembered of an organisation's config if there are
-// news of it.
+// heedNews drops the cached config of an organisation if there is news about it.
 func (c *Configs) heedNews(ctx context.Context, t ports.Target) error {
 	name := newsMark(t)
 	at, err := c.Marks.Mark(ctx, name)

@@ -7,11 +7,11 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// defaultBlobs is the text of the embedded defaults: another version of
-// reviewgate has others, and a stored review needs its own.
+// defaultBlobs returns the text of the embedded defaults. Another version of reviewgate has
+// other defaults, and a stored review needs those it was made with.
 func defaultBlobs() []ports.ConfigBlob { return LayerBlobs(config.DefaultLayer()) }
 
-// LayerBlobs are the files of a layer as a review stores them.
+// LayerBlobs returns the files of a layer in the form in which a review stores them.
 func LayerBlobs(l config.Layer) []ports.ConfigBlob {
 	var blobs []ports.ConfigBlob
 	for _, f := range l.Files {
@@ -24,7 +24,7 @@ func LayerBlobs(l config.Layer) []ports.ConfigBlob {
 	return blobs
 }
 
-// configLayer is the layer of a name among the blobs.
+// configLayer returns the layer with the given name from the blobs.
 func configLayer(name, from string, blobs []ports.ConfigBlob) config.Layer {
 	l := config.Layer{Name: name, Source: from}
 	if name == config.LayerOrganisation {

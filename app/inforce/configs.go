@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// maxProposals is how many proposed configs are remembered: more than the pull
-// requests that change config at one time.
+// maxProposals is how many proposed configs are cached: more than the pull requests that
+// change config at the same time.
 const maxProposals = 8
 
 // Configs finds the config that is in force. Make one with NewConfigs.
@@ -21,20 +21,20 @@ type Configs struct {
 	Marks        ports.Marks
 	ConfigReader ports.ConfigReader
 	Loader       *config.Loader
-	Server       config.Layer // the server's, without files if there is none
+	Server       config.Layer // the server's layer, without files if there is none
 	Log          zerolog.Logger
 	Now          func() time.Time
 
-	// branches are the globs of the base branches that carry config of their own; nil
-	// without any.
+	// branches are the globs of the base branches that have their own config; nil if there
+	// are none.
 	branches *glob.Set
-	// proposals loads proposed configs. A loader of its own keeps them from pushing the
-	// config in force out of Loader.
+	// proposals loads proposed configs. It is a separate loader so that they don't evict
+	// the config in force from Loader's cache.
 	proposals *config.Loader
 	heeded    *heededNews
 }
 
-// NewConfigs completes c. The error says what is wrong with the server's config.
+// NewConfigs completes c. It returns an error if the server's config is not valid.
 func NewConfigs(c Configs) (*Configs, error) {
 	all := &c
 	all.heeded = &heededNews{}

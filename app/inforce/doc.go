@@ -1,4 +1,4 @@
-// Package inforce finds the config that a pull request is judged by. It lays the layers
-// that live on GitHub over the server's, keeps the last valid version of each, and has pull
-// requests reviewed again where a push changes what they were judged by.
+// Package inforce finds the config that applies to a pull request. It lays the layers on
+// GitHub over the server's and stores the last valid version of each. After a push that
+// changes their config, it asks for new reviews of pull requests.
 package inforce

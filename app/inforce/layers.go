@@ -11,26 +11,26 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// InForce is the config that a target is judged by, and what it was made of.
+// InForce is the config that applies to a target, and the parts it was made from.
 type InForce struct {
 	Config *config.Config
-	// own is the layer that the repository's files are, read are these as they
-	// were found, and below are the layers that the config has below it.
+	// own is the layer to which the repository's files belong, read are these files as they
+	// were found, and below are the layers below it in the config.
 	own       string
 	read      []ports.ConfigBlob
 	below     []config.Layer
-	Blobs     []ports.ConfigBlob // of all layers, the defaults among them
+	Blobs     []ports.ConfigBlob // of all layers, including the defaults
 	RootFiles []string
-	// attributes and exceptions are the base's .gitattributes and .gitleaks.toml, which
-	// stand among blobs too, so that the next push of one is seen to change something.
+	// Attributes and Exceptions are the base's .gitattributes and .gitleaks.toml. They are
+	// in Blobs, too, so that a push that changes one of them is noticed.
 	Attributes, Exceptions ports.ConfigBlob
 }
 
-// InForce reads the layers that live on GitHub and lays them over the server's.
-// A layer that is broken, be it that a lower one changed, stands in the
-// config's problems, and its last good version is used in its stead; where
-// that is none or does not fit the lower layers either, they stand alone. So
-// does one whose repository can't be read any more.
+// InForce reads the layers on GitHub and lays them over the server's. A layer may be
+// broken, for example because a lower layer changed. The config's problems then name it,
+// and its last good version is used instead. If there is no such version, or it does not
+// fit the lower layers either, only the lower layers count. The same holds for a layer
+// whose repository can't be read any more.
 func (c *Configs) InForce(ctx context.Context, t ports.Target, src ports.Change) (InForce, error) {
 	branch, err := c.ConfigBranch(ctx, t, src)
 	if err != nil {
@@ -43,17 +43,17 @@ func (c *Configs) InForce(ctx context.Context, t ports.Target, src ports.Change)
 	if err != nil {
 		return InForce{}, err
 	}
-	// After a rename another repository may have taken the name. The read of the
-	// pull request, which is made beside this one in any case, tells: before it
-	// nothing may come of the config.
+	// After a rename another repository may have taken the name. The read of the pull
+	// request, which this review needs anyway, detects that. The config must have no effect
+	// before it.
 	if _, err := src.PullRequest(ctx); err != nil {
 		return InForce{}, err
 	}
 	return c.Lay(ctx, t, branch, read, false)
 }
 
-// Lay makes the config of what was read. A mere look keeps no layer as the last
-// good one.
+// Lay builds the config from what was read. With look it stores no layer as the last good
+// one.
 func (c *Configs) Lay(ctx context.Context, t ports.Target, branch string, read ports.ConfigRead, look bool) (InForce, error) {
 	l := layering{configs: c, look: look}
 	l.used, l.blobs = c.serverLayers(), append(defaultBlobs(), LayerBlobs(c.Server)...)
@@ -86,9 +86,9 @@ func (c *Configs) Lay(ctx context.Context, t ports.Target, branch string, read p
 	return InForce{Config: cfg, own: own, read: files, below: below, Blobs: blobs, RootFiles: read.RootFiles, Attributes: read.Attributes, Exceptions: read.Exceptions}, nil
 }
 
-// ConfigBranch is the base branch if the server's config says that it carries
-// config of its own, else empty, as it is for the default branch. Only then is
-// the pull request read first, which is a round trip more.
+// ConfigBranch returns the base branch if the server's config lets it have its own config,
+// else an empty string, as for the default branch. Only if the server names such branches
+// is the pull request read first, which takes one more round trip.
 func (c *Configs) ConfigBranch(ctx context.Context, t ports.Target, src ports.Change) (string, error) {
 	if c.branches == nil {
 		return "", nil
@@ -104,7 +104,7 @@ func (c *Configs) ConfigBranch(ctx context.Context, t ports.Target, src ports.Ch
 	return branch, c.noteBranch(ctx, t, branch)
 }
 
-// noteBranch keeps which branch's config a target has, for known.
+// noteBranch stores which branch's config a target has, for knownBranch.
 func (c *Configs) noteBranch(ctx context.Context, t ports.Target, branch string) error {
 	noted, err := c.Layers.ConfigBranch(ctx, t.Key())
 	if err != nil || noted == branch {
@@ -113,14 +113,14 @@ func (c *Configs) noteBranch(ctx context.Context, t ports.Target, branch string)
 	return c.Layers.SetConfigBranch(ctx, t.Key(), branch)
 }
 
-// kept is under which repository and name the last good version of a layer is
-// kept.
+// goodKey is the repository and the name under which the last good version of a layer is
+// stored.
 type goodKey struct {
 	repoID int64
 	name   string
 }
 
-// repositoryKept is where a repository's own is: each branch has its own.
+// repositoryKept returns the key of a repository's own layer. Each branch has its own key.
 func repositoryKept(repoID int64, branch string) goodKey {
 	if branch == "" {
 		return goodKey{repoID, config.LayerRepository}
@@ -128,15 +128,15 @@ func repositoryKept(repoID int64, branch string) goodKey {
 	return goodKey{repoID, config.LayerRepository + ":" + branch}
 }
 
-// organisationKept is where an organisation's is: with the account, so that a
-// repository that is reviewed for the first time has it too, and one that was
-// transferred leaves it behind. source is the account's .github.
+// organisationKept returns the key of an organisation's layer. It contains the account, so
+// that a repository uses the layer from its first review on, and no longer uses it after a
+// transfer. source is the account's .github.
 func organisationKept(installation int64, source string) goodKey {
 	owner, _, _ := strings.Cut(source, "/")
 	return goodKey{0, ports.OrganisationLayer(installation, owner)}
 }
 
-// serverLayers is the server's layer, if it has one.
+// serverLayers returns the server's layer, if it has one.
 func (c *Configs) serverLayers() []config.Layer {
 	if len(c.Server.Files) == 0 {
 		return nil
@@ -144,17 +144,17 @@ func (c *Configs) serverLayers() []config.Layer {
 	return []config.Layer{c.Server}
 }
 
-// layering lays one layer after the other, lowest first.
+// layering lays one layer over the other, lowest first.
 type layering struct {
 	configs *Configs
 	used    []config.Layer
 	blobs   []ports.ConfigBlob
 	broken  []pipeline.ConfigLayer
 	wrong   []pipeline.ConfigProblem
-	look    bool // keeps nothing
+	look    bool // stores nothing
 }
 
-// lay lays a layer over those before. at is where its last good version is.
+// lay lays a layer over the layers before it. at is the key of its last good version.
 func (l *layering) lay(ctx context.Context, name string, at goodKey, from ports.ConfigSource) error {
 	good, err := l.configs.Layers.GoodLayer(ctx, at.repoID, at.name)
 	if err != nil {
@@ -182,14 +182,14 @@ func (l *layering) lay(ctx context.Context, name string, at goodKey, from ports.
 		return nil
 	}
 	if err := l.configs.Layers.SaveGoodLayer(ctx, at.repoID, at.name, ports.GoodLayer{Source: from.Source, Files: from.Files}); err != nil {
-		return fmt.Errorf("keep the good config: %w", err)
+		return fmt.Errorf("store the good config: %w", err)
 	}
 	return nil
 }
 
-// keep leaves a layer in force whose repository can't be read any more: what is
-// final must not go without a word by that. That of another account, which had
-// the repository before, is kept under another name: see organisationKept.
+// keep leaves a layer in force whose repository can't be read any more, because final
+// settings must not end silently in this way. The layer of another account that had the
+// repository before has another key: see organisationKept.
 func (l *layering) keep(name, source string, good ports.GoodLayer) {
 	if len(good.Files) == 0 {
 		return
@@ -208,14 +208,14 @@ func (l *layering) keep(name, source string, good ports.GoodLayer) {
 	}
 }
 
-// refuse notes why the uppermost layer of a config can't be used.
+// refuse records why the uppermost layer of a config can't be used.
 func (l *layering) refuse(tried *config.Config) {
 	layers := tried.InForce.Layers
 	l.broken = append(l.broken, layers[len(layers)-1])
 	l.wrong = append(l.wrong, tried.InForce.Problems...)
 }
 
-// try reports whether a layer is valid over those that are used.
+// try reports whether a layer is valid over the layers in use.
 func (l *layering) try(layer config.Layer) (*config.Config, bool) {
 	if len(layer.Files) == 0 {
 		return nil, true
@@ -230,8 +230,8 @@ func (l *layering) use(layer config.Layer, files []ports.ConfigBlob) {
 	}
 }
 
-// config is what the layers add up to. Those that are broken are no part of
-// it, and are listed after what is used in their stead.
+// config returns the config that the layers make. Broken layers are not part of it; it
+// lists each of them after the layer that is used instead.
 func (l *layering) config() *config.Config {
 	cfg, _ := l.configs.Loader.Load(l.used...)
 	layers := &cfg.InForce.Layers // a copy, as the loader gives
@@ -250,8 +250,8 @@ func rank(layer string) int {
 	return slices.Index([]string{config.LayerDefaults, config.LayerServer, config.LayerOrganisation, config.LayerRepository}, layer)
 }
 
-// Known is the config by the newest layers that were good for the target, for
-// where the config in force is not at hand.
+// Known returns the config from the newest good layers for the target, for callers that
+// have not read the config in force.
 func (c *Configs) Known(ctx context.Context, t ports.Target) (*config.Config, error) {
 	branch, err := c.knownBranch(ctx, t)
 	if err != nil {
@@ -274,11 +274,11 @@ func (c *Configs) Known(ctx context.Context, t ports.Target) (*config.Config, er
 		}
 		layers = append(layers, configLayer(from.layer, good.Source, good.Files))
 	}
-	cfg, _ := c.Loader.Load(layers...) // one that no longer fits is left out
+	cfg, _ := c.Loader.Load(layers...) // a layer that no longer fits is left out
 	return cfg, c.named(ctx, cfg, t.RepoID)
 }
 
-// knownBranch is the branch whose config the target had when it was read last.
+// knownBranch returns the branch whose config the target had at the last read.
 func (c *Configs) knownBranch(ctx context.Context, t ports.Target) (string, error) {
 	if c.branches == nil {
 		return "", nil
@@ -286,16 +286,15 @@ func (c *Configs) knownBranch(ctx context.Context, t ports.Target) (string, erro
 	return c.Layers.ConfigBranch(ctx, t.Key())
 }
 
-// SwitchedOff reports whether nothing may be posted on the repository, as far
-// as its config is known.
+// SwitchedOff reports whether nothing may be posted in the repository, according to the
+// newest known config.
 func (c *Configs) SwitchedOff(ctx context.Context, t ports.Target) (bool, error) {
 	cfg, err := c.Known(ctx, t)
 	return err == nil && cfg.Mode(t.Owner+"/"+t.Name) == config.ModeOff, err
 }
 
-// CarriesConfig reports whether the branch that was pushed to is one whose config
-// counts: the default branch, or one that the server names, which .github has
-// none of.
+// CarriesConfig reports whether the config on the pushed branch counts: it is the default
+// branch, or a branch that the server names. A .github repository has no such branches.
 func (c *Configs) CarriesConfig(n ports.ConfigNews) bool {
 	if n.Branch == "" {
 		return true

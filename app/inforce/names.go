@@ -9,16 +9,15 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// A repository is known by its id, whatever it is called. The server's config chooses
-// modes by name, so the names under which a repository was seen are kept with its id,
-// and the strictest mode of all of them counts: renaming it to a name that is treated
-// mildly changes nothing.
+// A repository is identified by its ID, not by its name. The server's config chooses modes
+// by name. So all names of a repository are stored with its ID, and the strictest of their
+// modes counts: a rename to a name with a milder mode changes nothing.
 
-// maxNames is how many of a repository's names are kept, the first ones: however often it
-// is renamed, the one under which it was first seen stays.
+// maxNames is how many of a repository's names are stored, oldest first. So no number of
+// renames removes the first name.
 const maxNames = 50
 
-// noteNames keeps names of a repository. It writes only what is new.
+// noteNames stores names of a repository. It writes only new ones.
 func (c *Configs) noteNames(ctx context.Context, repoID int64, seen ...string) error {
 	all, err := c.Layers.RepositoryNames(ctx, repoID)
 	if err != nil {
@@ -37,9 +36,9 @@ func (c *Configs) noteNames(ctx context.Context, repoID int64, seen ...string) e
 	return c.Layers.AddRepositoryNames(ctx, repoID, added)
 }
 
-// NameWeakening logs what in organisations' layers does not count because it would loosen
-// what the server's config says, each with the line that would let it count. It goes by
-// the layers as they were last read.
+// NameWeakening logs the settings in organisations' layers that do not count because they
+// would loosen the server's config. The remedy in each log line is the line of config that
+// would let the setting count. It uses the layers as they were last read.
 func (c *Configs) NameWeakening(ctx context.Context) error {
 	names, err := c.Layers.GoodLayerNames(ctx, 0)
 	if err != nil {
@@ -57,14 +56,14 @@ func (c *Configs) NameWeakening(ctx context.Context) error {
 		cfg, _ := c.Loader.Load(append(c.serverLayers(), layer)...)
 		for _, p := range cfg.Weakened() {
 			c.Log.Warn().Str("organisation", layer.Organisation).Str("file", p.File).Int("line", p.Line).Str("problem", p.Problem).Str("remedy", p.Remedy).
-				Msg("an organisation's config does not count in this")
+				Msg("this setting of an organisation's config does not count")
 		}
 	}
 	return nil
 }
 
-// named sets the names that a repository has had in its config, which must be a copy such
-// as the loader returns.
+// named sets the repository's past names in cfg. cfg must be a copy, such as the loader
+// returns.
 func (c *Configs) named(ctx context.Context, cfg *config.Config, repoID int64) error {
 	names, err := c.Layers.RepositoryNames(ctx, repoID)
 	cfg.Names = names

@@ -9,9 +9,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Proposed loads the config that a change would bring once it is merged: what
-// it touches of the repository's files as it is at the head, and the others as
-// they are where the config now in force was read, over the layers below them.
+// Proposed loads the config that would be in force after the change is merged. It takes the
+// files that the change touches from the head, and the other files from where the config in
+// force was read. The layers below stay the same.
 func (c *Configs) Proposed(ctx context.Context, t ports.Target, f *pipeline.PRFacts, now *InForce) (*config.Config, error) {
 	from, err := c.ConfigReader.ProposedConfig(ctx, t, f.Head.SHA)
 	if err != nil {
@@ -34,6 +34,6 @@ func (c *Configs) Proposed(ctx context.Context, t ports.Target, f *pipeline.PRFa
 	if len(own.Files) > 0 {
 		layers = append(layers, own)
 	}
-	cfg, _ := c.proposals.Load(layers...) // its problems stand in it
+	cfg, _ := c.proposals.Load(layers...) // the config contains its problems
 	return cfg, nil
 }

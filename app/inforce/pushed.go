@@ -13,13 +13,12 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// maxRefreshed is how many pull requests one push of config has reviewed again,
-// the newest. With those of an organisation it is some 2,000 calls. The others
-// have the new config from their next push or command on.
+// maxRefreshed is how many pull requests are reviewed again after one push of config,
+// newest first. For an organisation this takes some 2,000 calls. The other pull requests
+// get the new config at their next push or command.
 const maxRefreshed = 200
 
-// Pushes has pull requests reviewed again where a push changed the config that they were
-// judged by.
+// Pushes asks for new reviews of pull requests after a push changed their config.
 type Pushes struct {
 	Configs      *Configs
 	Targets      ports.Targets
@@ -28,14 +27,15 @@ type Pushes struct {
 	ConfigReader ports.ConfigReader
 	Retry        retry.Policy
 	Log          zerolog.Logger
-	// Observe is told what each push was found to be: "valid", "invalid" or "unreadable".
+	// Observe is called with the result of checking each push: "valid", "invalid" or
+	// "unreadable".
 	Observe func(found string)
 }
 
-// Work looks at config that may have changed, and asks for a review of the
-// open pull requests that were judged by another. It keeps nothing of what it
-// reads: the repository may have another name by now, and another its name. A
-// review looks at that.
+// Work reads config that may have changed, and asks for a review of the open pull requests
+// that were reviewed with another config. It stores nothing of what it reads, because the
+// repository may have been renamed and another may have taken its name. The review will
+// check that.
 func (p *Pushes) Work(ctx context.Context, job ports.ConfigJob, attempt int) error {
 	n := job.News
 	if n.Was != "" {
@@ -48,7 +48,7 @@ func (p *Pushes) Work(ctx context.Context, job ports.ConfigJob, attempt int) err
 			return err
 		}
 	} else if off, err := p.Configs.SwitchedOff(ctx, n.Repository); err != nil || off {
-		return err // should this push switch it on, the next event of a pull request will
+		return err // if this push switches it on, the next event of a pull request triggers a review
 	}
 	now, found, err := p.pushedConfig(ctx, n)
 	if err != nil {
@@ -84,13 +84,12 @@ func (p *Pushes) Work(ctx context.Context, job ports.ConfigJob, attempt int) err
 	return nil
 }
 
-// configPatience is how often a push of config is looked at again because reviews
-// are under way, in all some ten minutes: what they are judged by is known only
-// at their end.
+// configPatience is how many times a push of config waits for reviews that are under way,
+// some ten minutes in all: which config they used is known only when they end.
 const configPatience = 10
 
-// pushedConfig reads and checks the config that is in force after a push, and says
-// what it was found to be. It returns nil where it can't be read for good.
+// pushedConfig reads and checks the config in force after a push, and returns the result as
+// found. now is nil if the config can't be read and a retry would not help.
 func (p *Pushes) pushedConfig(ctx context.Context, n ports.ConfigNews) (now *InForce, found string, err error) {
 	t := n.Repository
 	log := p.Log.With().Str("repository", t.Owner+"/"+t.Name).Str("branch", n.Branch).Logger()
@@ -110,7 +109,7 @@ func (p *Pushes) pushedConfig(ctx context.Context, n ports.ConfigNews) (now *InF
 	found = "valid"
 	for _, p := range laid.Config.InForce.Problems {
 		found = "invalid"
-		log.Error().Str("file", p.File).Int("line", p.Line).Str("problem", p.Problem).Str("remedy", p.Remedy).Msg("pushed config is not valid: the last that was stays in force")
+		log.Error().Str("file", p.File).Int("line", p.Line).Str("problem", p.Problem).Str("remedy", p.Remedy).Msg("pushed config is not valid: the last valid version stays in force")
 	}
 	log.Info().Str("found", found).Msg("config was pushed")
 	return &laid, found, nil
@@ -122,9 +121,9 @@ func (p *Pushes) configPushed(found string) {
 	}
 }
 
-// refresh asks for a review of an open pull request, unless it was judged by
-// the layer as it is, has config of another branch, or is not looked at. One
-// that is under review waits until that is known.
+// refresh asks for a review of an open pull request, unless it was reviewed with the
+// current layer, uses the config of another branch, or is switched off. waits reports that
+// it is under review, so that its config is not known yet.
 func (p *Pushes) refresh(ctx context.Context, job ports.ConfigJob, attempt int, now *InForce, t ports.Target) (waits bool, err error) {
 	n := job.News
 	if !isOrganisation(n.Repository) {
@@ -138,17 +137,17 @@ func (p *Pushes) refresh(ctx context.Context, job ports.ConfigJob, attempt int, 
 	}
 	used, ok, err := p.ConfigUse.ConfigUsed(ctx, t.Key())
 	if err != nil {
-		return false, fmt.Errorf("look what %s was judged by: %w", t.Key(), err)
+		return false, fmt.Errorf("read which config %s was reviewed with: %w", t.Key(), err)
 	}
 	if ok && n.Was == "" && sameBlobs(ofLayer(now.own, used), ofLayer(now.own, now.read)) && sameFile(ports.LayerAttributes, used, now.Attributes) && sameFile(ports.LayerExceptions, used, now.Exceptions) {
 		return false, nil
 	}
 	state, err := p.Targets.Target(ctx, t.Key())
 	switch {
-	case errors.Is(err, ports.ErrNotFound): // forgotten meanwhile
+	case errors.Is(err, ports.ErrNotFound): // deleted in the meantime
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("look whether %s is under review: %w", t.Key(), err)
+		return false, fmt.Errorf("read whether %s is under review: %w", t.Key(), err)
 	case state.Wanted > state.Done && attempt < configPatience:
 		return true, nil
 	}
@@ -167,20 +166,20 @@ func reasonOf(n ports.ConfigNews) string {
 	return "config changed"
 }
 
-// staysOff reports whether nothing is posted on the pull request's repository,
-// after the push as well.
+// staysOff reports whether nothing is posted in the pull request's repository, even after
+// the push.
 func (p *Pushes) staysOff(ctx context.Context, n ports.ConfigNews, now *InForce, t ports.Target) (bool, error) {
 	if t.RepoID == n.Repository.RepoID {
 		return now.Config.Mode(t.Owner+"/"+t.Name) == config.ModeOff, nil
 	}
-	// What the push makes of another repository its own layers have a say in.
+	// For another repository the result also depends on that repository's own layers.
 	if now.Config.Mode(t.Owner+"/"+t.Name) != config.ModeOff {
 		return false, nil
 	}
 	return p.Configs.SwitchedOff(ctx, t)
 }
 
-// sameFile reports whether a review was done with this version of a file.
+// sameFile reports whether a review used this version of a file.
 func sameFile(layer string, used []ports.ConfigBlob, now ports.ConfigBlob) bool {
 	before := ofLayer(layer, used)
 	if now.Path == "" {
@@ -189,7 +188,7 @@ func sameFile(layer string, used []ports.ConfigBlob, now ports.ConfigBlob) bool 
 	return len(before) == 1 && before[0].BlobSHA == now.BlobSHA
 }
 
-// ofLayer are the files of one layer.
+// ofLayer returns the files of one layer.
 func ofLayer(layer string, files []ports.ConfigBlob) []ports.ConfigBlob {
 	return slices.DeleteFunc(slices.Clone(files), func(f ports.ConfigBlob) bool { return f.Layer != layer })
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// ConfigOf gives the config that a stored review was done with.
+// ConfigOf returns the config that a stored review used.
 func (c *Configs) ConfigOf(ctx context.Context, r *ports.StoredReview) (*config.Config, error) {
 	var layers []config.Layer
 	for _, name := range []string{config.LayerServer, config.LayerOrganisation, config.LayerRepository} {

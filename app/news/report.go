@@ -11,7 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// Reported asks for a review where a comment with a review report came, changed or went.
+// Reported asks for a review after a comment with a review report was added, changed or
+// removed.
 type Reported struct {
 	Configs      *inforce.Configs
 	Targets      ports.Targets
@@ -20,9 +21,8 @@ type Reported struct {
 	PeopleReader ports.PeopleReader
 }
 
-// Work asks for a review where a comment with a review report came,
-// changed or went, if that can make a difference: the pull request's reviews
-// read such comments, and its author may write.
+// Work asks for a review if the comment can make a difference: reviews of the pull request
+// read such comments, and the comment's author has write permission.
 func (n *Reported) Work(ctx context.Context, job ports.ReportJob, _ int) error {
 	t, key := job.Report.Target, job.Report.Target.Key()
 	reads, err := n.readsReports(ctx, key)
@@ -40,9 +40,9 @@ func (n *Reported) Work(ctx context.Context, job ports.ReportJob, _ int) error {
 	return nil
 }
 
-// readsReports reports whether a review of the target would read comments, as
-// far as its last one tells. One that is under way may have read them already. A
-// target that is not known has none that could be out of date.
+// readsReports reports whether a review of the target would read comments, judging by its
+// last review. A review under way may have read them already, so it counts as yes. An
+// unknown target has no review that could be out of date.
 func (n *Reported) readsReports(ctx context.Context, key string) (bool, error) {
 	state, err := n.Targets.Target(ctx, key)
 	if errors.Is(err, ports.ErrNotFound) {

@@ -9,14 +9,15 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// Rerequested asks for fresh reviews of what has a head whose check somebody had run again.
+// Rerequested asks for fresh reviews of the targets on a head whose check somebody ran
+// again.
 type Rerequested struct {
 	Targets    ports.Targets
 	Intake     ports.Intake
 	PullReader ports.PullReader
 }
 
-// Work asks for a fresh review of whatever has the head.
+// Work asks for a fresh review of each target on the head.
 func (n *Rerequested) Work(ctx context.Context, job ports.RerequestJob, _ int) error {
 	targets, err := n.onRerequestedHead(ctx, job.Rerequest)
 	if err != nil {
@@ -31,9 +32,8 @@ func (n *Rerequested) Work(ctx context.Context, job ports.RerequestJob, _ int) e
 	return nil
 }
 
-// onRerequestedHead finds the targets of a head: those that the store knows,
-// and where it knows none (a fork's event names no pull request) those that
-// GitHub does.
+// onRerequestedHead finds the targets on a head. If the store knows none, or fewer than the
+// event names, it asks GitHub. The event of a fork's pull request names no pull request.
 func (n *Rerequested) onRerequestedHead(ctx context.Context, r ports.Rerequest) ([]ports.Target, error) {
 	base := ports.Target{Kind: ports.TargetPull, Installation: r.Installation, RepoID: r.RepoID, Owner: r.Owner, Name: r.Name, HeadSHA: r.HeadSHA}
 	targets, err := n.Targets.TargetsOnHead(ctx, r.RepoID, r.HeadSHA)

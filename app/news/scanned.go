@@ -10,14 +10,14 @@ import (
 	"github.com/reviewgate/reviewgate/app/retry"
 )
 
-// Scanned asks for a review where other Apps' checks, or code scanning, have news.
+// Scanned asks for a review after events about other Apps' checks or code scanning.
 type Scanned struct {
 	Scans    ports.Scans
-	Interval time.Duration // how often one pull request is reviewed again at most
+	Interval time.Duration // the minimum time between two such reviews of one pull request
 	Retry    retry.Policy
 }
 
-// Work asks for the review that news of others' checks asked for.
+// Work asks for the review that events about others' checks called for.
 func (n *Scanned) Work(ctx context.Context, job ports.ScansJob, attempt int) error {
 	wait, err := n.Scans.AskScans(ctx, job.Key, n.Interval)
 	switch {
@@ -26,7 +26,7 @@ func (n *Scanned) Work(ctx context.Context, job ports.ScansJob, attempt int) err
 	case err != nil:
 		return n.Retry.Job(attempt, fmt.Errorf("ask for a review of what others found: %w", err))
 	case wait > 0:
-		return &ports.RetryError{After: wait, Err: errors.New("others' findings were taken in a moment ago")}
+		return &ports.RetryError{After: wait, Err: errors.New("others' findings were read a moment ago")}
 	}
 	return nil
 }

@@ -1,3 +1,3 @@
-// Package retention deletes what is stored and no longer needed: what has been kept for
-// long enough, and what belongs to repositories that the App may no longer see.
+// Package retention deletes stored data that is no longer needed: old data, and the data of
+// repositories that the App may no longer access.
 package retention

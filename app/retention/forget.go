@@ -13,23 +13,23 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// Deleter deletes what is stored and no longer needed.
+// Deleter deletes stored data that is no longer needed.
 type Deleter struct {
 	Retention  ports.Retention
 	PullReader ports.PullReader
 	Leases     lease.Keeper
-	Keep       time.Duration // how long reviews and closed pull requests are kept; 0 for ever
+	Keep       time.Duration // how long reviews and closed pull requests are kept; 0 means forever
 	Log        zerolog.Logger
 	Now        func() time.Time
 }
 
-// Forget deletes what is stored of repositories that the App may not see any
-// more. It can be done again: what is gone already costs nothing. A review that
-// is still at work holds its target until GitHub's refusals have ended it.
+// Forget deletes the data of repositories that the App may no longer access. It can safely
+// run again, because deleting twice has no effect. A review at work holds its target until
+// GitHub's refusals end it.
 func (d *Deleter) Forget(ctx context.Context, f ports.Forget) error {
 	held, err := d.Retention.Held(ctx, f)
 	if err != nil {
-		return fmt.Errorf("look what is held of installation %d: %w", f.Installation, err)
+		return fmt.Errorf("list the data of installation %d: %w", f.Installation, err)
 	}
 	var errs []error
 	for _, h := range held {
@@ -45,7 +45,7 @@ func (d *Deleter) Forget(ctx context.Context, f ports.Forget) error {
 		errs = append(errs, d.forgetRepository(ctx, h))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return err // the deliveries are left: another try finds the rest by them
+		return err // the deliveries stay: another try finds the rest with them
 	}
 	if len(f.Repos) == 0 {
 		if err := d.Retention.ForgetInstallation(ctx, f.Installation); err != nil {
@@ -56,13 +56,13 @@ func (d *Deleter) Forget(ctx context.Context, f ports.Forget) error {
 	return nil
 }
 
-// stillOurs reports whether the App is installed on a repository that is said
-// to be gone: deliveries come in any order and late, and it may be back, or
-// with another owner.
+// stillOurs reports whether the App is still installed on a repository that an event
+// reported as gone. Deliveries arrive late and out of order, so the repository may be back,
+// or have another owner.
 func (d *Deleter) stillOurs(ctx context.Context, repo ports.Target) (bool, error) {
 	a, err := d.PullReader.Access(ctx, repo)
 	if err != nil {
-		return false, fmt.Errorf("look whether repository %d is gone: %w", repo.RepoID, err)
+		return false, fmt.Errorf("read whether repository %d is gone: %w", repo.RepoID, err)
 	}
 	return a.Installed, nil
 }
@@ -85,7 +85,7 @@ func (d *Deleter) forgetRepository(ctx context.Context, h ports.Holding) error {
 // errAtWork says that a target can't be deleted now.
 var errAtWork = errors.New("it is being worked on")
 
-// forgetTarget deletes what is stored of one target, under its lease.
+// forgetTarget deletes the data of one target, under its lease.
 func (d *Deleter) forgetTarget(ctx context.Context, key string, forget func(context.Context, ports.Lease) error) error {
 	l, ok, err := d.Leases.Acquire(ctx, key)
 	if err != nil {
@@ -101,14 +101,14 @@ func (d *Deleter) forgetTarget(ctx context.Context, key string, forget func(cont
 	return nil
 }
 
-// deliveriesKept is how long deliveries are known: GitHub redelivers for three
-// days, an Enterprise Server for seven, and clocks and outages take their time.
+// deliveriesKept is how long deliveries are stored. GitHub redelivers for three days and an
+// Enterprise Server for seven; the rest is for clocks and outages.
 const deliveriesKept = 10 * 24 * time.Hour
 
-// outdatedAtOnce bounds one look for targets to delete.
+// outdatedAtOnce is how many targets to delete are listed at a time.
 const outdatedAtOnce = 100
 
-// Prune deletes what has been kept for long enough, a little at a time.
+// Prune deletes data that is older than Keep, a little at a time.
 func (d *Deleter) Prune(ctx context.Context) error {
 	if d.Keep <= 0 {
 		return nil
@@ -123,7 +123,7 @@ func (d *Deleter) Prune(ctx context.Context) error {
 	for {
 		n, err := d.Retention.Prune(ctx, before, now.Add(-deliveriesKept))
 		if err != nil {
-			return fmt.Errorf("delete what is too old: %w", err)
+			return fmt.Errorf("delete old data: %w", err)
 		}
 		if n == 0 {
 			break
@@ -131,19 +131,19 @@ func (d *Deleter) Prune(ctx context.Context) error {
 		rows += n
 	}
 	if targets+rows > 0 {
-		d.Log.Info().Int("targets", targets).Int("rows", rows).Time("before", before).Msg("deleted what is older than is kept")
+		d.Log.Info().Int("targets", targets).Int("rows", rows).Time("before", before).Msg("deleted old data")
 	}
 	return nil
 }
 
-// pruneTargets deletes targets that were closed long ago. Those that are being
-// worked on wait for the next time.
+// pruneTargets deletes targets that were closed long ago. It leaves targets that are being
+// worked on for the next time.
 func (d *Deleter) pruneTargets(ctx context.Context, before time.Time) (n int, err error) {
 	var busy []string
 	for {
 		keys, err := d.Retention.Outdated(ctx, before, outdatedAtOnce+len(busy))
 		if err != nil {
-			return n, fmt.Errorf("list what was closed long ago: %w", err)
+			return n, fmt.Errorf("list targets that were closed long ago: %w", err)
 		}
 		keys = slices.DeleteFunc(keys, func(key string) bool { return slices.Contains(busy, key) })
 		if len(keys) == 0 {

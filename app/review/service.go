@@ -63,7 +63,7 @@ type Options struct {
 	// tries are made. Default: a day.
 	QuarantineSteps []time.Duration
 	QuarantineFor   time.Duration
-	Retention       time.Duration // how long reviews and closed pull requests are kept; 0 for forever
+	Retention       time.Duration // how long reviews and closed pull requests are kept; 0 means forever
 	// Memory is how much memory this process may use, in bytes. Default 1 GiB. Changes that
 	// need much of it wait for each other: see admission.
 	Memory int64
