@@ -13,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/retry"
 )
 
-// github says how the App stands to a repository.
+// github says what access the App has to a repository.
 type github struct {
 	ports.PullReader
 	access ports.Access
@@ -26,7 +26,7 @@ func (g *github) Access(context.Context, ports.Target) (ports.Access, error) {
 	return g.access, g.fails
 }
 
-// store notes for which reviews it is asked.
+// store records the reviews that it is asked for.
 type store struct {
 	ports.Intake
 	asks  []ports.ReviewAsk
@@ -48,7 +48,7 @@ var (
 		Target: ports.Target{Kind: ports.TargetPull, Installation: 1, RepoID: 2, Owner: "acme", Name: "shop", Number: 3, HeadSHA: "abc"},
 		Reason: "pushed", Fresh: true, Attempts: 1, FailedSince: now.Add(-time.Minute),
 	}
-	// here is the access to a repository against which nothing stands.
+	// here is the access to a repository that the App may use in full.
 	here = ports.Access{Installed: true, Installation: 1, Owner: "acme", Name: "shop"}
 )
 
@@ -58,7 +58,7 @@ func diagnose(t *testing.T, g *github, s *store, state ports.TargetState, refusa
 	return c.Diagnose(t.Context(), state, refusal)
 }
 
-// What GitHub says of the App tells people why a review was refused.
+// The App's access explains to people why a review was refused.
 func TestReasonsOfRefusals(t *testing.T) {
 	uninstalled, suspended, missing := here, here, here
 	uninstalled.Installed = false
@@ -91,7 +91,7 @@ func TestReasonsOfRefusals(t *testing.T) {
 	}
 }
 
-// Only refusals and what can't be found are looked into. All else explains itself.
+// Only refusals and missing items are looked into. Other errors explain themselves.
 func TestOtherTroubleIsNotLookedInto(t *testing.T) {
 	for _, trouble := range []error{errors.New("connection reset"), refusal(ports.HostInvalid), refusal(ports.HostLimited), refusal(ports.HostBudget)} {
 		g := &github{}
@@ -102,8 +102,8 @@ func TestOtherTroubleIsNotLookedInto(t *testing.T) {
 	}
 }
 
-// A repository that was renamed or transferred is asked for where it is now. A push may
-// have come since, so the ask names no head.
+// A review of a renamed or transferred repository is asked for at its new place. A push may
+// have come since, so the ask has no head.
 func TestRepositoriesThatMoved(t *testing.T) {
 	place := func(installation int64, owner, name string) ports.Access {
 		return ports.Access{Installed: true, Installation: installation, Owner: owner, Name: name}
@@ -131,8 +131,8 @@ func TestRepositoriesThatMoved(t *testing.T) {
 	}
 }
 
-// The App may have been given a permission a moment ago, so that the first refusal with
-// nothing behind it is tried again. What is not there does not come back.
+// The App may have been given a permission a moment ago, so the first refusal without a
+// reason is tried again. What is not found is not tried again.
 func TestFirstRefusalIsTemporary(t *testing.T) {
 	first := state
 	first.Attempts, first.FailedSince = 0, time.Time{}
@@ -146,8 +146,8 @@ func TestFirstRefusalIsTemporary(t *testing.T) {
 	}
 }
 
-// Where GitHub does not say how the App stands, that is asked again as long as there is
-// time. Then the refusal stands for itself.
+// If GitHub does not say what access the App has, the question is repeated as long as there
+// is time. After that the refusal is the cause.
 func TestGitHubDoesNotSayWhy(t *testing.T) {
 	down, refused := refusal(ports.HostTransient), refusal(ports.HostForbidden)
 	late := state

@@ -9,7 +9,7 @@ import (
 )
 
 // An author who used more than a tenth of an installation's calls waits once fewer than
-// half are left, and only if others are about.
+// half are left, and only if other authors are active.
 func TestAuthorWaitsForHisShareOfCalls(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
@@ -55,8 +55,9 @@ func TestAuthorWaitsForHisShareOfCalls(t *testing.T) {
 	}
 }
 
-// A new hour begins with the first answer that tells of it. That others were about stays
-// known: nobody may use all calls of an hour because the others were quiet in the last.
+// A new hour begins with the first answer that shows it. It is remembered that others were
+// active: nobody may use all calls of an hour because the others were quiet in the last
+// one.
 func TestCallsCountForAnHour(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
@@ -93,7 +94,7 @@ func TestCallsCountForAnHour(t *testing.T) {
 	}
 }
 
-// Each check says once that it waits, and only so many do.
+// Each check says once that it waits, and only a limited number of checks do.
 func TestFewChecksSayThatTheyWaitForCalls(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)

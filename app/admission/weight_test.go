@@ -17,7 +17,7 @@ import (
 
 const mb = 1 << 20
 
-// memoryFor is an admission with a limit, whose clock a test moves.
+// memoryFor is a room with a limit; the test moves its clock.
 func memoryFor(limit int64) (*Room, *time.Time) {
 	now := time.Unix(1_700_000_000, 0)
 	return NewRoom(limit, 15*time.Second, func() time.Time { return now }), &now
@@ -112,8 +112,7 @@ func TestARepositoryThatIsAtWorkGoesLast(t *testing.T) {
 	}
 }
 
-// However many large changes an author has in the line, another author's first one goes
-// before the author's second.
+// An author's second large change goes after another author's first one, however many wait.
 func TestAuthorsTakeTurnsForMemory(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
 	ask := func(n int, author int64) error {
@@ -228,7 +227,7 @@ func TestWeightOfAChange(t *testing.T) {
 	}
 }
 
-// docs/performance.md says what a change is counted with.
+// docs/performance.md has the weights of a change.
 func TestPageSaysTheWeights(t *testing.T) {
 	text, err := os.ReadFile("../../docs/performance.md")
 	if err != nil {

@@ -144,15 +144,16 @@ func (cr *commandRun) onFinding(ctx context.Context) (verdict, error) {
 	return v, nil
 }
 
-// lacksFor returns what the sender lacks for the command because of the finding. To take
-// back an acceptance needs no more than to dismiss.
+// lacksFor returns what the sender lacks for the command because of the finding. Taking
+// back an acceptance loosens the gate as much as a dismissal does, so it needs the same
+// rights.
 func (cr *commandRun) lacksFor(ctx context.Context, s *subject) (string, error) {
 	switch {
 	case cr.what.Accepted && !s.accepted:
 		return "", nil
 	case cr.what.Critical && len(cr.config.FinalIn(s.rule, s.agent)) > 0:
 		return cr.lacksForFinal(ctx, cr.config.FinalIn(s.rule, s.agent))
-	case (cr.what.Critical || s.ignore != "") && s.critical: // accepting an ignored finding is like dismissing it
+	case (cr.what.Critical || s.ignore != "") && s.critical: // accepting the comment's ignore has the effect of a dismissal
 		if lacks, err := cr.unless(ctx, cr.mayMaintain, render.TakesCritical); err != nil || lacks != "" {
 			return lacks, err
 		}

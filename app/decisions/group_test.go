@@ -7,7 +7,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// An override reaches no commit of which it is not known whose it is.
+// An override never covers a commit whose pull request is unknown.
 func TestWhatMakesUpAGroup(t *testing.T) {
 	file := func(path string, added int) pipeline.File { return pipeline.File{Path: path, Additions: added} }
 	pull := func(named bool, commits ...string) member {

@@ -10,8 +10,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// forgetful is a store whose reads of a layer of one name fail, or of the branch of the
-// target of one key.
+// forgetful is a store that fails to read the layer with one name, or the branch of the
+// target with one key.
 type forgetful struct {
 	ports.Layers
 	fails string
@@ -35,8 +35,8 @@ func (f forgetful) ConfigBranch(_ context.Context, key string) (string, error) {
 
 func (forgetful) RepositoryNames(context.Context, int64) ([]string, error) { return nil, nil }
 
-// Where it can't be read whether a repository switched reviews off, nothing is
-// posted as if it had not: the error has the job come back.
+// If it can't be read whether a repository switched reviews off, nothing is posted: the
+// error makes the job run again.
 func TestWhatIsKnownIsNotGuessed(t *testing.T) {
 	target := ports.Target{Kind: ports.TargetPull, Installation: 1, RepoID: 2, Owner: "acme", Name: "shop", Number: 3}
 	branches, err := glob.Compile([]string{"release/*"})

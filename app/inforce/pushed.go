@@ -193,5 +193,5 @@ func ofLayer(layer string, files []ports.ConfigBlob) []ports.ConfigBlob {
 	return slices.DeleteFunc(slices.Clone(files), func(f ports.ConfigBlob) bool { return f.Layer != layer })
 }
 
-// An organisation's config is remembered for a while. News of it are kept as a
-// mark in the store, so that every process that shares it looks again.
+// An organisation's config is cached for a while. News about it is stored as a mark, so
+// that every process that shares the store reads the config again.

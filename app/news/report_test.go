@@ -13,8 +13,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// informed is a store that knows one target and its last review, and notes what
-// is asked for.
+// informed is a store that knows one target and its last review, and records what is asked
+// for.
 type informed struct {
 	ports.Layers
 	ports.Targets
@@ -44,7 +44,7 @@ func (i *informed) Ask(_ context.Context, ask ports.ReviewAsk, fresh bool) error
 	return nil
 }
 
-// bouncer is a GitHub that says what anybody may do, and counts who asks.
+// bouncer is a GitHub that says what anybody may do, and counts the questions.
 type bouncer struct {
 	ports.PeopleReader
 	may   ports.Permission
@@ -57,16 +57,16 @@ func (b *bouncer) Permission(context.Context, ports.Target, string) (ports.Permi
 	return b.may, b.fails
 }
 
-// reviewWith is a review in which an agent ran, by the shipped config or with a
-// file of the repository's own.
+// reviewWith is a review in which an agent ran, with the shipped config or with a file of
+// the repository.
 func reviewWith(agent string, own ...ports.ConfigBlob) *ports.StoredReview {
 	r := &ports.StoredReview{Config: own}
 	r.Review.Manifest.Entries = pipeline.List[pipeline.ManifestEntry]{{Agent: agent}}
 	return r
 }
 
-// News of a report costs what it takes to know whether it matters, and asks for
-// a review only where it does.
+// An event about a report costs only the calls to find out whether it matters, and asks for
+// a review only if it does.
 func TestNewsOfReports(t *testing.T) {
 	done, running := ports.TargetState{Wanted: 2, Done: 2}, ports.TargetState{Wanted: 3, Done: 2}
 	closed, closing := ports.TargetState{Wanted: 2, Done: 2, Closed: true}, ports.TargetState{Wanted: 3, Done: 2, Closed: true}

@@ -11,7 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/retry"
 )
 
-// onHead is a store, or a GitHub, that knows pull requests on a head, and notes what is
+// onHead is a store, or a GitHub, that knows pull requests on a head, and records what is
 // asked for.
 type onHead struct {
 	ports.Targets
@@ -67,8 +67,8 @@ func (o *onHead) Ask(_ context.Context, ask ports.ReviewAsk, fresh bool) error {
 	return o.trouble("ask")
 }
 
-// A check that somebody has run again is that of all pull requests on its head. GitHub is
-// asked for them where the store may not know all.
+// A check that somebody ran again belongs to all pull requests on its head. GitHub is asked
+// for them if the store may not know all.
 func TestRerequestedChecks(t *testing.T) {
 	group := func(closed bool) *ports.TargetState {
 		return &ports.TargetState{Target: ports.Target{Kind: ports.TargetGroup, RepoID: 2, HeadSHA: "aaa"}, Closed: closed}

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What databases hold of jobs is read as it was written, and written alike.
+// Jobs from databases are decoded as they were written, and encoded in the same way.
 func TestArgsOfJobs(t *testing.T) {
 	target := Target{Kind: TargetPull, Installation: 5, RepoID: 1, Owner: "acme", Name: "shop", Number: 7, HeadSHA: "aaa"}
 	const targetText = `{"Kind":"pull","Installation":5,"RepoID":1,"Owner":"acme","Name":"shop","Number":7,"HeadSHA":"aaa","BaseSHA":"","HeadRef":""}`

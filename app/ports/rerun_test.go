@@ -29,8 +29,8 @@ func TestRerunTogether(t *testing.T) {
 	}
 }
 
-// What several asks come to does not depend on their order, and runs whatever
-// one of them alone would.
+// The sum of several asks does not depend on their order, and runs everything that each of
+// them alone would run.
 func TestRerunMeetsAll(t *testing.T) {
 	some := rapid.Custom(func(t *rapid.T) ports.Rerun {
 		return ports.Rerun{
@@ -63,8 +63,8 @@ func TestRerunMeetsAll(t *testing.T) {
 	})
 }
 
-// anew reports whether an ask runs an agent anew though a review of the same
-// head, or of an equal change on another one, has its result.
+// anew reports whether an ask runs an agent again although a review of the same head, or of
+// an equal change on another head, has its result.
 func anew(r ports.Rerun, agent string, sameHead bool) bool {
 	switch {
 	case r.Full, slices.Contains(r.Agents, agent):

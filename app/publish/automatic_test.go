@@ -8,8 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Nothing is approved that was not looked at in full, whatever the table of
-// confidence makes of what was.
+// A change that was not reviewed completely is never approved, whatever the confidence
+// table says about the part that was.
 func TestOnlyTheWholeIsApproved(t *testing.T) {
 	cfg := &config.Config{Settings: config.Settings{Mode: config.ModeEnforce, Models: config.ModelSettings{AutoApprove: true}}}
 	for name, test := range map[string]struct {

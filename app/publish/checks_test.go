@@ -14,12 +14,13 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// completed is a check that says a text.
+// completed is a completed check with a text.
 func completed(conclusion, text string) ports.CheckWrite {
 	return ports.CheckWrite{Name: "reviewgate", HeadSHA: "aaa", Conclusion: conclusion, Output: ports.CheckOutput{Title: text, Digest: text}}
 }
 
-// conclusions are those of the checks on GitHub, oldest first; "open" of one that has none.
+// conclusions lists those of the checks on GitHub, oldest first; "open" for a check without
+// one.
 func (w *world) conclusions() (all []string) {
 	for _, c := range w.github.checks {
 		if !c.Completed {
@@ -168,7 +169,7 @@ func TestNoCheckIsWrittenWithoutTheLease(t *testing.T) {
 	}
 }
 
-// Annotations can't be taken back. A second try says that they may have been sent.
+// Annotations can't be removed. A second try says that they may have been sent.
 func TestManyAnnotationsAreSentOnce(t *testing.T) {
 	w := newWorld(t)
 	write := completed("failure", "broken")
@@ -192,8 +193,8 @@ func TestManyAnnotationsAreSentOnce(t *testing.T) {
 	}
 }
 
-// A completed check stands while the head is reviewed again only if it is the target's own
-// answer about this head, and nobody asked for a fresh one.
+// A completed check stays while the head is reviewed again only if it is the target's own
+// answer about this head and nobody asked for a fresh one.
 func TestCompletedCheckThatStandsDuringAReview(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer *ports.Answer
@@ -221,7 +222,7 @@ func TestCompletedCheckThatStandsDuringAReview(t *testing.T) {
 	}
 }
 
-// Where the database was lost the head may have a check already.
+// If the database was lost, the head may already have a check.
 func TestCheckThatTheStoreLostIsTakenOver(t *testing.T) {
 	for name, test := range map[string]struct {
 		reason string
@@ -250,7 +251,7 @@ func TestCheckThatTheStoreLostIsTakenOver(t *testing.T) {
 }
 
 // The check of a head that several pull requests share waits for the last of them, and
-// carries the worst decision.
+// shows the worst decision.
 func TestSharedHeads(t *testing.T) {
 	const pass, warn, fixes, fail = pipeline.DecisionPass, pipeline.DecisionPassWithWarnings, pipeline.DecisionNeedsFixes, pipeline.DecisionFail
 	for name, test := range map[string]struct {
@@ -277,8 +278,8 @@ func TestSharedHeads(t *testing.T) {
 	}
 }
 
-// Base branches may have configs of their own. The check then is left to the pull requests
-// with the strictest mode. Those that are done are asked to complete it if it is open.
+// Base branches may have their own configs. The check is then left to the pull requests
+// with the strictest mode. If it is open, those that are done are asked to complete it.
 func TestCheckIsLeftToStricterPullRequests(t *testing.T) {
 	for name, test := range map[string]struct {
 		own, others string // settings
@@ -324,7 +325,8 @@ func TestCheckIsLeftToStricterPullRequests(t *testing.T) {
 	}
 }
 
-// Of pull requests into branches with different modes, those with the strictest are asked.
+// If the branches of pull requests have different modes, those with the strictest mode are
+// asked.
 func TestCheckIsLeftToTheStrictestPullRequests(t *testing.T) {
 	const advisory = `{"mode": "advisory"}`
 	w := newWorld(t)
@@ -341,7 +343,7 @@ func TestCheckIsLeftToTheStrictestPullRequests(t *testing.T) {
 	}
 }
 
-// Checks on heads that nobody has any more are completed, unless GitHub refuses.
+// Checks on heads that no pull request has any more are completed, unless GitHub refuses.
 func TestChecksOfOlderHeads(t *testing.T) {
 	for name, test := range map[string]struct {
 		trouble ports.HostKind // of the update

@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// comment publishes the comment of a review that came to a decision.
+// comment publishes the comment of a review with a decision.
 func (w *world) comment(t *testing.T, d pipeline.Decision) error {
 	t.Helper()
 	talk := ports.Conversation{Comments: len(w.github.comments)}
@@ -32,7 +32,7 @@ func commented(t *testing.T) *world {
 	return w
 }
 
-// ids are those of the comments on GitHub, oldest first.
+// ids are the IDs of the comments on GitHub, oldest first.
 func (w *world) ids() (all []int64) {
 	for _, c := range w.github.comments {
 		all = append(all, c.ID)
@@ -66,8 +66,8 @@ func TestCommentIsEditedInPlaceWhereItSaysSomethingElse(t *testing.T) {
 	}
 }
 
-// A comment that somebody deleted is written anew. GitHub may be wrong about that, or have
-// another comment of ours: neither leads to two.
+// A comment that somebody deleted is written again. GitHub may be wrong about the deletion,
+// or may have another comment of ours: neither leads to two comments.
 func TestDeletedComment(t *testing.T) {
 	for name, test := range map[string]struct {
 		left  []ports.Comment // on GitHub, after it was deleted
@@ -111,8 +111,8 @@ func TestCommentThatGitHubListsIsNotDeleted(t *testing.T) {
 	}
 }
 
-// Whether the answer to the create was lost or the store, the comment is looked for. The
-// oldest of several stays.
+// If the answer to the create or the store was lost, the comment is looked for. The oldest
+// of several stays.
 func TestCommentThatTheStoreDoesNotKnow(t *testing.T) {
 	for name, test := range map[string]struct {
 		intended bool // an intent is stored
@@ -193,8 +193,8 @@ func TestWhereNoCommentIsWritten(t *testing.T) {
 	}
 }
 
-// Notices are said in a comment of their own where there is no review yet. They are not
-// said again where GitHub refuses for good.
+// Without a review, notices get a comment of their own. They are not written again if
+// GitHub refuses for good.
 func TestNoticesWithoutAReview(t *testing.T) {
 	for name, test := range map[string]struct {
 		refuses ports.HostKind

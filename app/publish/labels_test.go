@@ -10,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
-// Labels follow the review. Those that are right already take no call, and others' labels
+// Labels follow the review. Labels that are already right take no call, and others' labels
 // are left alone.
 func TestLabels(t *testing.T) {
 	const both = `{"labels": {"risk": true, "escalated": true}}`
@@ -41,7 +41,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// labelled is a review of high risk, of a pull request that has labels.
+// labelled is a review of high risk for a pull request with labels.
 func labelled(have []string, escalated bool) *ports.StoredReview {
 	r := reviewed(pipeline.DecisionFail)
 	r.Review.Facts.Labels = have

@@ -10,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// people are the settings by which reviews that are left to a person ask for people's.
+// people are settings with people to ask if a review is left to a person.
 const people = `{"models": {"people": ["alice", "bob", "Carol", "acme/leads"]}}`
 
 // ask asks people for their reviews of a head.
@@ -22,8 +22,8 @@ func (w *world) ask(t *testing.T, own, head string) error {
 	return w.requests.AskPeople(t.Context(), held, known(), r, settings(t, own), &now)
 }
 
-// The author is not asked, and neither is who was asked by somebody else or has a review
-// already.
+// Neither the author is asked, nor anybody who has a review or was already asked by
+// somebody else.
 func TestWhoIsAskedForAReview(t *testing.T) {
 	for name, test := range map[string]struct {
 		requested, reviewed []string
@@ -48,8 +48,8 @@ func TestWhoIsAskedForAReview(t *testing.T) {
 	}
 }
 
-// Who was asked once is not asked again for the pull request, whatever the head: who is not
-// asked any more has reviewed it, or was let off.
+// Nobody is asked twice for a pull request, even on another head. A person who is no longer
+// on GitHub's list has reviewed, or was removed from it.
 func TestNobodyIsAskedTwice(t *testing.T) {
 	w := newWorld(t)
 	for _, step := range []struct {
@@ -74,7 +74,7 @@ func TestNobodyIsAskedTwice(t *testing.T) {
 	}
 }
 
-// One who can't be asked does not keep the others from it.
+// A person who can't be asked does not prevent the others from being asked.
 func TestOneWhoCanNotBeAsked(t *testing.T) {
 	w := newWorld(t)
 	w.github.refuses["request [Carol]"] = ports.HostInvalid
@@ -89,7 +89,7 @@ func TestOneWhoCanNotBeAsked(t *testing.T) {
 	}
 }
 
-// The answer to a request may not arrive. Who was asked by it is known by the pull request.
+// The answer to a request may not arrive. The pull request then shows who was asked.
 func TestRequestWhoseAnswerIsLost(t *testing.T) {
 	for name, arrives := range map[string]bool{"it took effect": true, "it did not": false} {
 		w := newWorld(t)
@@ -158,7 +158,7 @@ func TestNobodyIsAskedWithoutTheLease(t *testing.T) {
 	}
 }
 
-// The team is called by the review that escalates the fix loop, once.
+// The review that escalates the fix loop asks the team once.
 func TestTeamIsCalled(t *testing.T) {
 	const team = `{"fix_loop": {"team": "acme/leads"}}`
 	for name, test := range map[string]struct {

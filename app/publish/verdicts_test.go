@@ -13,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// judged is a review that models took part in.
+// judged is a review in which models took part.
 func judged(d pipeline.Decision, auto pipeline.AutoDecision) *ports.StoredReview {
 	r := reviewed(d)
 	r.Review.Report.Models = &pipeline.ModelsReport{AutoDecision: auto}
@@ -22,10 +22,10 @@ func judged(d pipeline.Decision, auto pipeline.AutoDecision) *ports.StoredReview
 
 func approving() *ports.StoredReview { return judged(pipeline.DecisionPass, pipeline.AutoApprove) }
 
-// automatic are the settings by which reviews are submitted without a person.
+// automatic are the settings that allow reviews without a person.
 const automatic = `{"models": {"auto_approve": true, "auto_reject": true}}`
 
-// decide has the review on GitHub say what a review comes to.
+// decide makes the review on GitHub follow the result of a review.
 func (w *world) decide(t *testing.T, r *ports.StoredReview) error {
 	t.Helper()
 	now := w.github.now
@@ -45,14 +45,14 @@ func approved(t *testing.T) *world {
 	return w
 }
 
-// An approval stands as long as the newest review comes to it. Otherwise it is dismissed
-// before anything takes its place.
+// An approval stays as long as the newest review leads to one. Otherwise it is dismissed
+// before another review replaces it.
 func TestApprovalsFollowTheNewestReview(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*ports.StoredReview)
 		draft  bool
-		why    render.Withdrawn // empty if the approval stands
-		then   string           // the review that takes its place
+		why    render.Withdrawn // empty if the approval stays
+		then   string           // the review that replaces it
 	}{
 		"nothing changed":     {func(*ports.StoredReview) {}, false, "", ""},
 		"the head is another": {func(r *ports.StoredReview) { r.HeadSHA = "bbb" }, false, render.WithdrawnMoved, "APPROVE bbb"},
@@ -101,8 +101,8 @@ func TestApprovalsFollowTheNewestReview(t *testing.T) {
 	}
 }
 
-// Nothing is submitted beside a review that GitHub does not let be dismissed. It is
-// dismissed with a later review.
+// No review is submitted while GitHub refuses to dismiss the old one. A later review
+// dismisses it.
 func TestReviewThatCanNotBeDismissedIsStuck(t *testing.T) {
 	w := approved(t)
 	w.github.now.HeadSHA = "bbb"
@@ -131,7 +131,7 @@ func TestReviewThatCanNotBeDismissedIsStuck(t *testing.T) {
 	}
 }
 
-// What was dismissed does not stand again, even for the same head.
+// A dismissed review is not used again, even for the same head.
 func TestDismissedReviewIsSubmittedAnew(t *testing.T) {
 	w := approved(t)
 	byHand := approving()
@@ -221,7 +221,7 @@ func TestReviewIsSubmittedOnce(t *testing.T) {
 	}
 }
 
-// GitHub may not take a review, such as one of the App's own pull request. The next review
+// GitHub may reject a review, for example of the App's own pull request. The next review
 // tries again.
 func TestReviewThatGitHubDoesNotTake(t *testing.T) {
 	w := newWorld(t)
@@ -249,8 +249,8 @@ func TestReviewThatGitHubDoesNotTake(t *testing.T) {
 	}
 }
 
-// GitHub may count an approval for a head that was pushed while it was on its way. After a
-// merge there is nothing to take back.
+// GitHub may count an approval for a head that was pushed while the request was on its way.
+// After a merge there is nothing to dismiss.
 func TestPushBesideAnApproval(t *testing.T) {
 	for name, test := range map[string]struct {
 		now   ports.PullState // once the review was submitted
@@ -289,7 +289,8 @@ func TestNoReviewWithoutTheLease(t *testing.T) {
 	}
 }
 
-// Before a pull request is reviewed again, an approval of another head or base goes.
+// Before a pull request is reviewed again, an approval of another head or base is
+// dismissed.
 func TestOutdatedReviewsAreWithdrawn(t *testing.T) {
 	group := known()
 	group.Kind = ports.TargetGroup
@@ -341,8 +342,7 @@ func TestReviewIsWithdrawnWhereNoneTakesItsPlace(t *testing.T) {
 	}
 }
 
-// What the App approved before its database was lost is dismissed, since nobody knows for
-// which base it was.
+// Approvals from before the database was lost are dismissed, because their base is unknown.
 func TestReviewsOfALostStoreAreWithdrawn(t *testing.T) {
 	for name, test := range map[string]struct {
 		reason, own string

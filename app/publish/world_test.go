@@ -75,8 +75,7 @@ func (*store) Release(context.Context, ports.Lease) error { return nil }
 
 func (*store) RepositoryNames(context.Context, int64) ([]string, error) { return nil, nil }
 
-// ConfigBranch knows that pull request 5 goes into the branch release, and all others into
-// main.
+// ConfigBranch says that pull request 5 has the base branch release, and all others main.
 func (*store) ConfigBranch(_ context.Context, key string) (string, error) {
 	if key == on(5, "", false).Target.Key() {
 		return "release", nil
@@ -156,7 +155,7 @@ func (g *github) trouble(call string) error {
 	return nil
 }
 
-// change notes a call, and has it take effect unless it is refused.
+// change records a call, and applies it unless it is refused.
 func (g *github) change(call string, effect func()) error {
 	g.calls = append(g.calls, call)
 	if err := g.trouble(call); err != nil {
@@ -220,7 +219,7 @@ func (g *github) CreateComment(_ context.Context, _ ports.Target, body string) (
 	return id, nil
 }
 
-// place is where a comment stands in the list, or -1.
+// place is the index of a comment in the list, or -1.
 func (g *github) place(id int64) int {
 	return slices.IndexFunc(g.comments, func(c ports.Comment) bool { return c.ID == id })
 }
@@ -283,7 +282,7 @@ func (g *github) RemoveLabel(_ context.Context, _ ports.Target, label string) er
 	return g.change("remove "+label, func() {})
 }
 
-// standing are the verdicts of the reviews that were not dismissed, with their heads.
+// standing lists the verdicts of the reviews that were not dismissed, with their heads.
 func (g *github) standing() (all []string) {
 	for _, r := range g.reviews {
 		if !r.Dismissed {
@@ -336,17 +335,17 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// on is where another pull request on the head stands.
+// on is the state of another pull request on the head.
 func on(number int, d pipeline.Decision, pending bool) ports.HeadDecision {
 	other := target
 	other.Number = number
 	return ports.HeadDecision{Target: other, Decision: d, Pending: pending}
 }
 
-// known is what the store knows of the target.
+// known is the target's state in the store.
 func known() ports.TargetState { return ports.TargetState{Target: target, Wanted: 1, Reason: "opened"} }
 
-// reviewed is a review of head aaa into main that came to a decision.
+// reviewed is a review of head aaa into main with a decision.
 func reviewed(d pipeline.Decision) *ports.StoredReview {
 	r := &ports.StoredReview{RunID: "run", Key: target.Key(), RepoID: target.RepoID, HeadSHA: "aaa"}
 	r.Review.Facts.Repository = pipeline.Repository{Owner: target.Owner, Name: target.Name}
@@ -356,7 +355,7 @@ func reviewed(d pipeline.Decision) *ports.StoredReview {
 	return r
 }
 
-// settings is the shipped config with some settings of the repository's own.
+// settings is the shipped config with some settings from the repository.
 func settings(t *testing.T, own string) *config.Config {
 	t.Helper()
 	cfg, problems := config.Load(config.Layer{Name: config.LayerRepository, Files: []config.File{{Path: config.FileSettings, Text: []byte(own)}}})

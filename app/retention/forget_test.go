@@ -20,7 +20,7 @@ import (
 
 var errDatabase = errors.New("connection reset")
 
-// store holds targets and notes what is deleted.
+// store holds targets and records what is deleted.
 type store struct {
 	ports.Retention
 	ports.Leases
@@ -117,8 +117,8 @@ func deleter(s *store, g *github, keep time.Duration) *retention.Deleter {
 	}
 }
 
-// Forgetting deletes what is said to be gone and is gone. What can't be deleted now keeps
-// nothing else, but the installation's deliveries, by which the next try finds it.
+// Forgetting deletes what is really gone. What can't be deleted now keeps nothing else,
+// except the installation's deliveries, with which the next try finds it.
 func TestForgetting(t *testing.T) {
 	installation, repositories := ports.Forget{Installation: 7}, ports.Forget{Installation: 7, Repos: []int64{1, 2}}
 	first, second := []string{"pull/1/1", "pull/1/2", "repository 1"}, []string{"pull/2/1", "repository 2"}
@@ -172,7 +172,7 @@ func TestNothingIsPrunedThatIsKeptForEver(t *testing.T) {
 	}
 }
 
-// Reviews are kept as long as the operator says, and deliveries for ten days.
+// Reviews are kept for as long as the operator says, and deliveries for ten days.
 func TestPruningGoesOnUntilNothingIsLeft(t *testing.T) {
 	s := &store{batches: []int{500, 500, 3}}
 	if err := deleter(s, nil, 25*24*time.Hour).Prune(t.Context()); err != nil {
@@ -184,8 +184,8 @@ func TestPruningGoesOnUntilNothingIsLeft(t *testing.T) {
 	}
 }
 
-// Targets that are being worked on are left for the next time, and so are those for which
-// somebody has asked by now. Neither keeps the others, however many there are.
+// Targets that are being worked on, or that somebody has asked for by now, are left for the
+// next time. They never stop the others from being deleted.
 func TestPruningLeavesTargetsAtWork(t *testing.T) {
 	s := &store{}
 	for i := range 250 {

@@ -6,7 +6,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// Each kind of job that the queue knows can be worked on, and no other is.
+// Each kind of job that the queue knows has a handler, and no other kind has one.
 func TestEachKindOfJobHasWork(t *testing.T) {
 	works := (&Service{}).works()
 	all := ports.AllJobs()

@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// oneFile is a change whose files are all alike, or can't be read.
+// oneFile is a change in which all files have the same text, or can't be read.
 type oneFile struct {
 	ports.Change
 	err error
@@ -18,7 +18,7 @@ func (f oneFile) File(context.Context, string, string, int64) ([]byte, error) {
 	return []byte("text"), f.err
 }
 
-// A file that is not there is an answer, and any other trouble is not.
+// A missing file is an answer; any other trouble is an error.
 func TestReadFile(t *testing.T) {
 	for kind, fails := range map[ports.HostKind]bool{ports.HostNotFound: false, ports.HostForbidden: true, ports.HostTransient: true} {
 		_, found, err := readFile(oneFile{err: &ports.HostError{Kind: kind, Err: errors.New("no")}})(t.Context(), "h", "a.md", 9)

@@ -20,7 +20,7 @@ func ask(t *testing.T, of *turn, alone bool) bool {
 	return err == nil
 }
 
-// Several suspects share a process. A single one has its process to itself, and goes
+// Several suspects share a process. A suspect that runs alone has its own process, and goes
 // before those that come after it.
 func TestSuspectsShareAProcess(t *testing.T) {
 	var s suspects
@@ -58,7 +58,7 @@ func TestSuspectsShareAProcess(t *testing.T) {
 	}
 }
 
-// After the end of a process that it shared, a suspect is tried alone once.
+// After a shared process has ended, each of its suspects is tried alone once.
 func TestSuspectIsTriedAloneAfterItsProcessEnded(t *testing.T) {
 	var s suspects
 	first := s.turn("a")
@@ -84,7 +84,7 @@ func TestSuspectIsTriedAloneAfterItsProcessEnded(t *testing.T) {
 	}
 }
 
-// The memory for the process is admitted once, for as long as anything is at work.
+// The memory for the process is admitted once, until the last turn ends.
 func TestSuspectsTakeMemoryOnce(t *testing.T) {
 	var s suspects
 	m := admission.NewRoom(1<<30, time.Hour, time.Now)

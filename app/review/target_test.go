@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/publish"
 )
 
-// crashedStore has one target, whose holder died at work on it.
+// crashedStore has one target, whose holder died while working on it.
 type crashedStore struct {
 	ports.Targets
 	ports.Leases
@@ -35,8 +35,8 @@ func (s *crashedStore) Release(context.Context, ports.Lease) error {
 	return nil
 }
 
-// A target of which only the lease tells that the server died once more at work on
-// it waits for the other suspect, too, and holds nothing meanwhile.
+// The lease alone may show that the server died again at work on a target. That target
+// waits for the other suspect, too, and holds nothing while it waits.
 func TestSuspectByItsLease(t *testing.T) {
 	store := &crashedStore{}
 	s := built(Options{Store: ports.Store{Targets: store, Leases: store}, RetryBase: time.Second})
@@ -52,7 +52,7 @@ func TestSuspectByItsLease(t *testing.T) {
 	}
 }
 
-// doneStore has one target on which nothing is left to do but to tell who asked.
+// doneStore has one target with nothing left to do except to answer its askers.
 type doneStore struct {
 	ports.Targets
 	ports.Leases
@@ -92,8 +92,8 @@ func (s *doneStore) AwaitingCommands(ctx context.Context, _ string, _ int64) ([]
 	return nil, ctx.Err()
 }
 
-// The lease is given back before people are told that their command was obeyed. To
-// tell them may take longer than a lease is renewed after.
+// The lease is given back before people are told that their command was obeyed, because
+// telling them may take longer than the lease lasts.
 func TestCommandsAreAnsweredWithoutTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &doneStore{answered: errors.New("nobody was told")}
@@ -104,8 +104,8 @@ func TestCommandsAreAnsweredWithoutTheLease(t *testing.T) {
 	})
 }
 
-// An answer that a shutdown broke off is given as soon as the server is back, and a
-// panic in it reaches the queue, which tries again.
+// An answer that a shutdown interrupted is given as soon as the server is back. A panic in
+// it reaches the queue, which tries again.
 func TestAnswerThatIsBrokenOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	store := &doneStore{asked: cancel}
@@ -123,7 +123,7 @@ func TestAnswerThatIsBrokenOff(t *testing.T) {
 	_ = s.workTarget(t.Context(), "pull/1/1", ports.JobPublish)
 }
 
-// built is a service with a part of the options that New demands.
+// built is a service with some of the options that New requires.
 func built(o Options) *Service {
 	s := &Service{Options: o, configs: &inforce.Configs{Loader: o.Loader}, followed: &publish.FollowedHeads{}}
 	s.build()
