@@ -34,7 +34,7 @@ const (
 	ignored   = "0006" // critical; a comment asks to ignore it
 )
 
-// world is a pull request of alice's, on GitHub and in the store.
+// world is a pull request by alice, on GitHub and in the store.
 type world struct {
 	ports.Commands
 	ports.History
@@ -123,7 +123,7 @@ func (*world) ReviewAsOf(context.Context, string, time.Time) (*ports.StoredRevie
 
 func (*world) LatestReview(context.Context, string) (*ports.StoredReview, error) { return shown(), nil }
 
-// ReviewOfHead knows no review of the head before, so that every push may have changed
+// ReviewOfHead has no review of the previous head, so every push may have changed
 // something.
 func (*world) ReviewOfHead(context.Context, string, string, string) (*ports.StoredReview, error) {
 	return nil, nil
@@ -162,7 +162,7 @@ func (w *world) React(_ context.Context, _ ports.Target, _ ports.CommentPlace, _
 	return nil
 }
 
-// say has somebody comment "/review" with a name and arguments.
+// say makes somebody comment "/review" with a name and arguments.
 func (w *world) say(t *testing.T, sender string, name commands.Name, args string) error {
 	t.Helper()
 	w.command = ports.Command{Place: ports.PlaceConversation, CommentID: 7, Target: target, Sender: sender, Author: "alice", Name: string(name), Args: args, ReceivedAt: now}
@@ -173,7 +173,7 @@ func (w *world) say(t *testing.T, sender string, name commands.Name, args string
 	return r.Work(t.Context(), ports.CommandJob{Place: w.command.Place, CommentID: w.command.CommentID}, 1)
 }
 
-// lacks is what the sender was told to lack: empty if the command was obeyed.
+// lacks is what the refusal says the sender lacks; empty if the command was obeyed.
 func (w *world) lacks(t *testing.T) string {
 	t.Helper()
 	if w.outcome == "obeyed" {
@@ -191,8 +191,8 @@ func (w *world) lacks(t *testing.T) string {
 	return ""
 }
 
-// Who may give a command goes by the sender's permission, by whose pull request it is, and
-// by the finding that it is about.
+// Who may give a command depends on the sender's permission, on the author of the pull
+// request, and on the finding.
 func TestWhoMayGiveWhichCommand(t *testing.T) {
 	const (
 		author, write, maintain = render.TakesAuthor, render.TakesWrite, render.TakesMaintain
@@ -237,7 +237,7 @@ func TestWhoMayGiveWhichCommand(t *testing.T) {
 	}
 }
 
-// The settings may give more to teams, and take from authors.
+// The settings may give more rights to teams, and take rights from authors.
 func TestSettingsSayWhoMayGiveCommands(t *testing.T) {
 	const never, teams = `{"commands": {"self_judgement": "never"}}`, `{"commands": {"override_teams": ["acme/leads"]}}`
 	for name, test := range map[string]struct {
@@ -270,7 +270,7 @@ func TestSettingsSayWhoMayGiveCommands(t *testing.T) {
 	}
 }
 
-// Whoever sent a push is an author. Where a push was not seen anybody may have sent it.
+// A person who sent a push is an author. If a push was not seen, anybody may have sent it.
 func TestPushesMakeAuthors(t *testing.T) {
 	for name, test := range map[string]struct {
 		pusher string
@@ -293,8 +293,8 @@ func TestPushesMakeAuthors(t *testing.T) {
 	}
 }
 
-// What a command changes names its sender, and is in the audit log. No agent runs for what
-// a person decided.
+// A command's effect names the sender and is in the audit log. No agent runs for a person's
+// decision.
 func TestWhatCommandsChange(t *testing.T) {
 	for name, test := range map[string]struct {
 		command commands.Name
@@ -351,8 +351,8 @@ func TestWhatCommandsChange(t *testing.T) {
 	}
 }
 
-// Reviews by command are bounded, and so is the work for refusals. What a person decides
-// does not wait because others gave commands.
+// Reviews by command are limited, and so is the work for refusals. Other people's commands
+// do not delay a person's decision.
 func TestCommandsOfAnHourAreBounded(t *testing.T) {
 	const own = `{"limits": {"commands_per_hour": 2}}`
 	rate := render.Notice{Kind: render.NoticeRate, Command: commands.Full, Limit: 2}.String()

@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
 )
 
-// logged is a gap whose patch has the pointer and the value.
+// logged is a gap whose patch has this pointer and value.
 func logged(source, agent, concern, file, pointer string, value any) pipeline.GapLogEntry {
 	return pipeline.GapLogEntry{
 		Concern: concern, Path: "src/" + concern + ".go", Line: 1, Quote: "x", Missed: "y", Agent: agent, Source: source,
@@ -20,8 +20,8 @@ func logged(source, agent, concern, file, pointer string, value any) pipeline.Ga
 	}
 }
 
-// Each gap's patch can be applied alone, whichever of two files it is for and
-// whatever comes before it in the log.
+// Each gap's patch can be applied alone, for either of two files and after any earlier
+// entries of the log.
 func TestPatchesOfGapsStandAlone(t *testing.T) {
 	items := func(v ...any) map[string]any { return map[string]any{"items": v} }
 	log := []pipeline.GapLogEntry{
@@ -43,7 +43,8 @@ func TestPatchesOfGapsStandAlone(t *testing.T) {
 	}
 }
 
-// What a model missed is known by the file and the agent, however it words it.
+// A gap that a model found is identified by the file and the agent, not by the model's
+// words.
 func TestGapsOfModelsAreKnownByTheirAgent(t *testing.T) {
 	news := func(concern string, source string) ports.Deferred {
 		g := logged(source, "finance-sme", concern, config.FileComposition, "/-", "1")

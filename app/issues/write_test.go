@@ -20,7 +20,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// world is a repository on GitHub, and what the store knows of its issues.
+// world is a repository on GitHub, and its issues in the store.
 type world struct {
 	ports.Deferrals
 	ports.Leases
@@ -98,7 +98,7 @@ func (w *world) SetMark(context.Context, string, time.Time) error {
 	return nil
 }
 
-// change notes a call, and has it take effect unless it is refused.
+// change records a call, and applies it unless it is refused.
 func (w *world) change(call string, effect func()) error {
 	w.calls = append(w.calls, call)
 	if kind := w.refuses[call]; kind != "" {
@@ -138,8 +138,8 @@ func (w *world) UpdateIssue(_ context.Context, _ ports.Target, number int, body 
 	return w.change(fmt.Sprintf("update %d", number), func() { w.issues[number-1].Body, w.issues[number-1].Open = body, open })
 }
 
-// newWorld is a repository in which warnings one, two ... were merged. It takes two issues a
-// day.
+// newWorld is a repository in which warnings one, two ... were merged. It allows two issues
+// a day.
 func newWorld(titles ...string) *world {
 	w := &world{
 		settings: `{"issues": {"tech_debt": true, "per_day": 2}}`, refuses: map[string]ports.HostKind{}, now: time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC),
@@ -152,7 +152,7 @@ func newWorld(titles ...string) *world {
 	return w
 }
 
-// work brings the issues up to date.
+// work updates the issues.
 func (w *world) work(t *testing.T) error {
 	t.Helper()
 	k := &issues.Tracker{
@@ -164,7 +164,7 @@ func (w *world) work(t *testing.T) error {
 	return k.Work(t.Context(), ports.IssuesJob{Ask: ports.IssuesAsk{Target: target}}, 1)
 }
 
-// done is work that must not fail. It returns the calls that it makes.
+// done is work that must not fail. It returns the calls made.
 func (w *world) done(t *testing.T) []string {
 	t.Helper()
 	w.calls, w.observed = nil, nil
@@ -198,7 +198,7 @@ func TestIssuesWaitForAnotherDay(t *testing.T) {
 }
 
 // The answer to a create may not arrive. The next try looks for the issue by its first
-// line. The one that was intended has its room below the daily limit.
+// line. The intended issue already counts in the daily limit.
 func TestIssueIsOpenedOnce(t *testing.T) {
 	for name, arrives := range map[string]bool{"it is there": true, "it is not there": false} {
 		synctest.Test(t, func(t *testing.T) { // GitHub's list is read twice, a moment apart
@@ -226,8 +226,8 @@ func TestIssueIsOpenedOnce(t *testing.T) {
 	}
 }
 
-// A store that was restored from a backup knows nothing of the issues since then. They are
-// taken over, brought up to date, and do not count for today.
+// A store that was restored from a backup does not know the issues since then. They are
+// taken over and updated, and do not count in today's limit.
 func TestIssuesOfARestoredStoreAreTakenOver(t *testing.T) {
 	w := newWorld("one", "two", "three")
 	backup := slices.Clone(w.deferred)
@@ -242,7 +242,7 @@ func TestIssuesOfARestoredStoreAreTakenOver(t *testing.T) {
 	}
 }
 
-// An issue is people's once somebody closes it, deletes it or takes its first line away.
+// An issue belongs to people once somebody closes it, deletes it or removes its first line.
 func TestIssueThatPeopleTookOverIsLeftAlone(t *testing.T) {
 	for name, test := range map[string]struct {
 		people   func(*ports.Issue)
@@ -281,7 +281,7 @@ func TestIssueThatPeopleTookOverIsLeftAlone(t *testing.T) {
 	}
 }
 
-// An issue that was closed as resolved is opened again where the same is merged again.
+// An issue that was closed as resolved is reopened if the same warning is merged again.
 func TestResolvedIssueIsOpenedAgain(t *testing.T) {
 	w := newWorld("one")
 	w.done(t)
@@ -294,7 +294,8 @@ func TestResolvedIssueIsOpenedAgain(t *testing.T) {
 	}
 }
 
-// The kind of refusal says whether GitHub does not take this issue, or none in the repository.
+// The kind of refusal shows whether GitHub rejects this issue or all issues in the
+// repository.
 func TestIssuesThatGitHubDoesNotTake(t *testing.T) {
 	const open, waiting, left, intended = ports.DeferredOpen, ports.DeferredWaiting, ports.DeferredLeft, ports.DeferredIntended
 	for name, test := range map[string]struct {

@@ -20,7 +20,7 @@ var (
 	pull = ports.OpenPull{Target: ports.Target{Kind: ports.TargetPull, RepoID: 2, Owner: "acme", Name: "shop", Number: 3, HeadSHA: "aaa"}, BaseRef: "main"}
 )
 
-// store knows what was answered, and notes what is asked for.
+// store knows which pull requests were answered, and records what is asked for.
 type store struct {
 	ports.Targets
 	ports.Writes
@@ -140,15 +140,15 @@ func finder(s *store, g *github) *recovery.Finder {
 	}
 }
 
-// known is the pull request as the store knows it: answered, unless something is changed.
+// known is the pull request in the store: answered, unless the test changes it.
 func known(change func(*ports.TargetState)) *ports.TargetState {
 	s := ports.TargetState{Target: pull.Target, Wanted: 2, Done: 2}
 	change(&s)
 	return &s
 }
 
-// An open pull request is asked for unless it was answered as it is now, or a review of it
-// is on its way.
+// An open pull request is asked for unless its current state has an answer, or a review of
+// it is on its way.
 func TestPullRequestsWithoutAnAnswer(t *testing.T) {
 	as := func(*ports.TargetState) {}
 	answer := func(head, base string) *ports.StoredReview {
@@ -240,8 +240,8 @@ func trouble(kind ports.HostKind) error {
 	return &ports.HostError{Op: "read the log", Kind: kind, Err: errors.New("trouble")}
 }
 
-// A lost delivery is taken in or asked for again, and looked for once more later. The
-// longer it is missing the later that is.
+// A lost delivery is read or requested again, and looked for later once more. The longer it
+// is missing, the longer the wait.
 func TestLookingForALostDelivery(t *testing.T) {
 	const first, later, never = time.Minute, 4 * time.Minute, 3 * 24 * time.Hour
 	for name, test := range map[string]struct {
@@ -283,7 +283,7 @@ func TestLookingForALostDelivery(t *testing.T) {
 	}
 }
 
-// One delivery that GitHub can't show does not hold up the others. Three in a row mean that
+// A delivery that GitHub can't show does not stop the others. Three in a row mean that
 // GitHub is down, and a rate limit ends the look at once.
 func TestLookEndsWhereGitHubIsDown(t *testing.T) {
 	const down, limited = ports.HostTransient, ports.HostLimited

@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// Of many lost deliveries those come first that nothing else finds.
+// The lost deliveries that nothing else finds come first.
 func TestUrgencyOfLostDeliveries(t *testing.T) {
 	at := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
 	attempt := func(id int64, guid, event, action string, status int) ports.HookAttempt {
@@ -78,8 +78,8 @@ func (remembered) GoodLayer(context.Context, int64, string) (*ports.GoodLayer, e
 
 func (remembered) RepositoryNames(context.Context, int64) ([]string, error) { return nil, nil }
 
-// A review that was given up is answered by the check that says so, and not by one that
-// was cancelled or is not complete.
+// The answer of a review that was given up is the check that says so. A cancelled or
+// incomplete check is not an answer.
 func TestGivenUpReviewIsAnsweredByItsCheck(t *testing.T) {
 	pull := ports.Target{Kind: ports.TargetPull, RepoID: 2, Number: 3, HeadSHA: "aaa"}
 	for name, tt := range map[string]struct {
