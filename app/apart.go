@@ -20,19 +20,19 @@ import (
 )
 
 const (
-	// defaultApartMemory is what a child process may take if the server's own limit
-	// is unknown or larger. Any review has to manage with it.
+	// defaultApartMemory is the most memory that a child process may take, in bytes, unless
+	// Options.ApartMemory is set. Every review has to manage with it.
 	defaultApartMemory = 1 << 30
 	// apartShare is how much of the server's own limit a child process may take, in
-	// percent: the server goes on beside it.
+	// percent. The server needs the rest, because it continues to run.
 	apartShare = 60
 	// maxApartLine bounds a line that a child process writes, in bytes.
 	maxApartLine = 64 << 10
-	// maxApartTasks is how many tasks a child process takes in before it is ready.
+	// maxApartTasks is how many tasks a child process accepts before it is ready.
 	maxApartTasks = 64
 	// apartIdle is how long the common child process waits for another review.
 	apartIdle = 10 * time.Second
-	// apartStop is how long a child process may take to stop a review that was called off.
+	// apartStop is how long a child process may take to stop a cancelled review.
 	apartStop = 5 * time.Second
 )
 
@@ -41,12 +41,12 @@ type apartSetup struct {
 	Memory int64 // bytes
 }
 
-// apartTask is each further line: a review to begin, or one to stop.
+// apartTask is each later line that a child process reads: a review to begin or to stop.
 type apartTask struct {
 	ID    int64
 	Lease ports.Lease
 	Kind  ports.JobKind
-	// Tokens are for the lease's target.
+	// Tokens give access to the lease's target.
 	Tokens []gh.Token `json:",omitempty"`
 	Stop   bool       `json:",omitempty"`
 }
@@ -61,12 +61,13 @@ type apartAnswer struct {
 // children are the server's child processes, in which suspects are reviewed.
 type children struct {
 	mu     sync.Mutex
-	common *child      // in which several reviews run; nil if there is none
-	idle   *time.Timer // ends common once nothing more is expected of it
+	common *child      // runs several reviews; nil if there is none
+	idle   *time.Timer // ends common when it has had no review for apartIdle
 }
 
-// apart does the work of a lease in a child process: one of its own if alone, and
-// otherwise the common one. It implements review.Options.Apart.
+// apart does the work of a lease in a child process. If alone is set, the work gets a
+// process of its own, otherwise it shares the common one. apart implements
+// review.Options.Apart.
 func (a *App) apart(ctx context.Context, l ports.Lease, t ports.Target, kind ports.JobKind, alone bool) (ports.Ended, error) {
 	c, err := a.children.join(a, alone)
 	if err != nil {
@@ -77,7 +78,7 @@ func (a *App) apart(ctx context.Context, l ports.Lease, t ports.Target, kind por
 	return c.do(ctx, apartTask{Lease: l, Kind: kind, Tokens: a.client.Tokens(ctx, t)})
 }
 
-// join returns the child process to work in, and starts it if need be.
+// join returns the child process to work in, and starts it if necessary.
 func (cs *children) join(a *App, alone bool) (*child, error) {
 	if alone {
 		return a.startChild()
@@ -98,7 +99,8 @@ func (cs *children) join(a *App, alone bool) (*child, error) {
 	return cs.common, nil
 }
 
-// leave ends the child process if nothing more is expected of it.
+// leave ends the child process if it is not needed any more. The common process first
+// waits for another review.
 func (cs *children) leave(c *child, alone bool) {
 	if alone {
 		c.end()
@@ -132,23 +134,23 @@ func (cs *children) close() {
 	}
 }
 
-// child is a child process. It ends when this process does, which closes its standard
-// input.
+// child is a child process. It ends when this process ends, because that closes the
+// child's standard input.
 type child struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
-	users int // of the common one, guarded by children.mu
+	users int // reviews in the common process, guarded by children.mu
 	gone  chan struct{}
 
 	mu    sync.Mutex
 	ready bool
 	tasks map[int64]chan<- ports.Ended
-	last  int64 // the ID of the newest task, which is how many there were
+	last  int64 // the ID of the newest task, and so the number of tasks until now
 	how   error // how the process ended, once gone is closed
 }
 
 func (a *App) startChild() (*child, error) {
-	// The process outlives any one review's context: others may run in it.
+	// The process must outlive the context of a single review: others may run in it.
 	cmd := exec.CommandContext(context.Background(), a.options.Apart[0], a.options.Apart[1:]...)
 	cmd.Env = append(os.Environ(), a.options.ApartEnv...)
 	cmd.Stderr = os.Stderr
@@ -164,12 +166,12 @@ func (a *App) startChild() (*child, error) {
 		return nil, fmt.Errorf("start a child process: %w", err)
 	}
 	c := &child{cmd: cmd, in: in, gone: make(chan struct{}), tasks: map[int64]chan<- ports.Ended{}}
-	_ = c.write(apartSetup{a.apartMemory()}) // a process that reads nothing has ended, which Wait says
+	_ = c.write(apartSetup{a.apartMemory()}) // fails only if the process has ended, which Wait reports
 	go c.read(out)
 	return c, nil
 }
 
-// read hands on the process's answers until it ends.
+// read passes on the process's answers until the process ends.
 func (c *child) read(out io.Reader) {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, maxApartLine)
@@ -185,12 +187,12 @@ func (c *child) read(out io.Reader) {
 			c.ready = true
 		} else if task := c.tasks[answer.ID]; task != nil {
 			delete(c.tasks, answer.ID)
-			task <- answer.Ended // it has room for one
+			task <- answer.Ended // does not block: the channel has a buffer of one
 		}
 		c.mu.Unlock()
 	}
 	if wrong = errors.Join(wrong, lines.Err()); wrong != nil {
-		_ = c.cmd.Process.Kill() // Wait says how it ended
+		_ = c.cmd.Process.Kill() // Wait reports how the process ended
 	}
 	exit := c.cmd.Wait()
 	c.mu.Lock()
@@ -242,10 +244,11 @@ func (c *child) do(ctx context.Context, task apartTask) (ended ports.Ended, err 
 	return ended, context.Cause(ctx)
 }
 
-// died says why there is no answer from a process that is gone.
+// died returns the last answer of a process that has ended, or the reason why there is
+// none.
 func (c *child) died(answer <-chan ports.Ended, werr error) (ended ports.Ended, err error) {
 	select {
-	case ended = <-answer: // its last words
+	case ended = <-answer:
 		return ended, nil
 	default:
 	}
@@ -270,7 +273,7 @@ func (c *child) ended() bool {
 	}
 }
 
-// end has the process end, which must have nothing left to do.
+// end ends the process, which must not have any work left.
 func (c *child) end() {
 	c.in.Close()
 	late := time.AfterFunc(apartStop, func() { _ = c.cmd.Process.Kill() })
@@ -280,9 +283,9 @@ func (c *child) end() {
 	}()
 }
 
-// RunApart is what a server's child process does: it works on leases within the memory
-// that it is given. It reads its tasks from in, which the parent keeps open for as long as
-// it wants anything, and writes to out how they ended.
+// RunApart is the main function of a server's child process. It works on leases within a
+// memory limit. It reads its limit and then its tasks from in, and writes their results to
+// out. When the parent closes in, the process ends.
 func RunApart(ctx context.Context, settings Settings, o Options, in io.Reader, out io.Writer) error {
 	lines := bufio.NewReader(in)
 	var setup apartSetup
@@ -310,7 +313,7 @@ func RunApart(ctx context.Context, settings Settings, o Options, in io.Reader, o
 			var task apartTask
 			text, err := lines.ReadBytes('\n')
 			if err != nil {
-				break // the parent wants nothing more
+				break // the parent has closed the pipe
 			}
 			if err := json.Unmarshal(text, &task); err != nil {
 				o.Log.Error().Err(err).Msg("a child process can't read its task: the program may be of another version than the server")
@@ -321,7 +324,7 @@ func RunApart(ctx context.Context, settings Settings, o Options, in io.Reader, o
 		select {
 		case <-built:
 		default:
-			os.Exit(1) // getting ready takes a while, and nobody waits for it any more
+			os.Exit(1) // the process is not ready yet, and nobody waits for it any more
 		}
 	}()
 	if err := a.buildService(ctx, true); err != nil {
@@ -337,8 +340,8 @@ func RunApart(ctx context.Context, settings Settings, o Options, in io.Reader, o
 	return a.workApart(ctx, tasks, out)
 }
 
-// workApart does tasks until there are no more. If one is still under way then, the
-// process ends at once: the parent no longer waits for it.
+// workApart does tasks until the parent sends no more. If a task is still running then,
+// the process ends at once, because the parent no longer waits for it.
 func (a *App) workApart(ctx context.Context, tasks <-chan apartTask, out io.Writer) error {
 	answers := make(chan apartAnswer, 1)
 	answers <- apartAnswer{} // ready
@@ -383,7 +386,7 @@ func (a *App) doApart(ctx context.Context, task apartTask) ports.Ended {
 	ctx = trail.With(ctx, &trail.Trail{Kind: string(task.Kind), Target: task.Lease.Key})
 	a.client.Take(task.Tokens)
 	ended := ports.EndedBy(a.service.WorkHeld(ctx, task.Lease, task.Kind))
-	if len(ended.Err) > maxApartLine/8 { // a byte takes up to six in JSON
+	if len(ended.Err) > maxApartLine/8 { // JSON writes up to six bytes for one
 		ended.Err = ended.Err[:maxApartLine/8]
 	}
 	return ended

@@ -29,39 +29,38 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// Options are what a server may be given besides its settings. The zero value
-// serves.
+// Options are what a server takes besides its settings. The zero value is usable.
 type Options struct {
 	Log     zerolog.Logger
 	Version string
 
-	// Workers is how many reviews run side by side. Default 8: a review
-	// mostly waits for GitHub.
+	// Workers is how many reviews run at the same time. The default is 8, because
+	// a review mostly waits for GitHub.
 	Workers int
-	// DrainTimeout is how long running reviews may go on after the end was
-	// asked for. Default 15 s: with the 10 s in which the queue then ends them,
-	// that is below the 30 s that orchestrators wait.
+	// DrainTimeout is how long running reviews may continue after the server was
+	// asked to stop. Default 15 s. The queue then takes up to 10 s to end them.
+	// Together that is less than the 30 s that orchestrators wait.
 	DrainTimeout time.Duration
-	// Agents are added to those that config defines, by id, and stand in for
-	// those of the same id.
+	// Agents are added to the agents of the config, by id. They replace agents with
+	// the same id.
 	Agents map[string]dispatch.Agent
-	// Engines is where compiled configs are kept. Default: the App's own.
+	// Engines caches compiled configs. Default: a cache of this App alone.
 	Engines *run.Engines
-	// Unsynced is that of store.Options, for tests.
+	// Unsynced is store.Options.Unsynced, for tests.
 	Unsynced bool
 	// Apart is the command line of a child process that reviews suspects with RunApart.
-	// Without it they are reviewed in this process. ApartEnv is added to the child's
-	// environment. ApartMemory is how much memory the child may take, in bytes; default
-	// 60 % of what this process may take, and 1 GiB at most.
+	// Without it this process reviews them. ApartEnv is added to the child's
+	// environment. ApartMemory is how much memory the child may take, in bytes. The
+	// default is 60 % of this process's limit, and at most 1 GiB.
 	Apart, ApartEnv []string
 	ApartMemory     int64
-	// QuarantineSteps and QuarantineFor are those of review.Options.
+	// QuarantineSteps and QuarantineFor are passed to review.Options.
 	QuarantineSteps []time.Duration
 	QuarantineFor   time.Duration
-	// RetryBase, LeaseTTL, ScanInterval and TellWait are those of review.Options.
+	// RetryBase, LeaseTTL, ScanInterval and TellWait are passed to review.Options.
 	RetryBase, LeaseTTL, ScanInterval, TellWait time.Duration
-	// Memory is how much memory this process may take, in bytes. Default: what the
-	// system lets it take.
+	// Memory is how much memory this process may take, in bytes. The default is the
+	// system's limit.
 	Memory int64
 }
 
@@ -77,15 +76,15 @@ type App struct {
 	tracer   *telemetry.Tracer
 	listener net.Listener
 	server   *http.Server
-	control  *control // nil where commands need none
+	control  *control // nil if commands don't need it
 	memory   MemoryLimit
 	rest     rest
 	children children
 	done     atomic.Int64 // jobs, for tests
 }
 
-// New opens the database and builds the server. It listens already when it
-// returns, so that Addr is known, but answers only when Run is called.
+// New opens the database and builds the server. When New returns, the server listens
+// already, so that Addr is known, but it answers only after a call of Run.
 func New(ctx context.Context, settings Settings, o Options) (*App, error) {
 	if o.Workers == 0 {
 		o.Workers = 8
@@ -114,8 +113,8 @@ func (a *App) build(ctx context.Context) error {
 	return a.buildServer(ctx)
 }
 
-// buildService makes everything that reviewing takes. beside is set in a child process,
-// which runs beside the server's.
+// buildService builds everything that reviews need. beside is set in a child process, which
+// runs beside the server.
 func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 	process := processName()
 	if a.store, err = store.Open(ctx, a.settings.DatabaseURL, store.Options{Process: process, Log: a.options.Log, Unsynced: a.options.Unsynced, Beside: beside}); err != nil {
@@ -159,7 +158,7 @@ func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 	return err
 }
 
-// buildServer makes the queue and the HTTP server, and listens.
+// buildServer builds the queue and the HTTP server, and listens.
 func (a *App) buildServer(ctx context.Context) (err error) {
 	if a.queue, err = store.NewQueue(a.store, a.service, store.QueueOptions{Workers: a.options.Workers, Periodic: a.periodic(), Begin: a.onJob}); err != nil {
 		return fmt.Errorf("make the queue: %w", err)
@@ -179,7 +178,7 @@ func (a *App) buildServer(ctx context.Context) (err error) {
 	a.server = &http.Server{
 		Handler:           a.routes(hook),
 		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       30 * time.Second, // 25 MB of payload over a slow line
+		ReadTimeout:       30 * time.Second, // enough for 25 MB of payload over a slow line
 		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          stdlog.New(httpTrouble{a.options.Log}, "", 0),
@@ -192,7 +191,7 @@ func (a *App) buildServer(ctx context.Context) (err error) {
 	return nil
 }
 
-// openModels makes the language models of the server's config ready.
+// openModels opens the language models of the server's config.
 func openModels(s Settings) (*model.Server, error) {
 	cfg, problems := config.Load(s.Config)
 	if len(problems) > 0 {
@@ -201,10 +200,11 @@ func openModels(s Settings) (*model.Server, error) {
 	return model.Open(cfg.Settings.ModelEndpoints, s.Dial, func(name string) string { return s.ModelKeys[name] })
 }
 
-// retentionInterval is how often what is too old is looked for.
+// retentionInterval is how often the server deletes what is past its retention period.
 const retentionInterval = time.Hour
 
-// periodic are the jobs that find what was lost, and delete what is too old.
+// periodic returns the jobs that look for lost deliveries and unanswered pull requests,
+// and the job that deletes old data.
 func (a *App) periodic() []store.Periodic {
 	var jobs []store.Periodic
 	for kind, every := range map[ports.JobKind]time.Duration{
@@ -228,9 +228,9 @@ func (a *App) Addr() string { return a.listener.Addr().String() }
 // the App's ID and key.
 const credentialsTimeout = 3 * time.Second
 
-// checkCredentials asks GitHub whether it accepts the App's ID and private key. The error
-// is what GitHub said if it does not. Any other trouble is only logged: webhooks can be
-// stored while GitHub's API is down.
+// checkCredentials asks GitHub whether it accepts the App's ID and private key. If GitHub
+// rejects them, the error holds GitHub's answer. Other failures are only logged, because
+// the server can store webhooks while GitHub's API is down.
 func (a *App) checkCredentials(ctx context.Context) error {
 	asking, cancel := context.WithTimeout(ctx, credentialsTimeout)
 	defer cancel()
@@ -248,12 +248,12 @@ func (a *App) checkCredentials(ctx context.Context) error {
 	return nil
 }
 
-// Run serves until ctx ends, then drains. It returns nil after a clean end.
-// Work that earlier processes left unfinished is taken up first.
+// Run serves until ctx ends, then drains. It returns nil after a clean end. It first
+// resumes the work that earlier processes left unfinished.
 func (a *App) Run(ctx context.Context) error {
 	if err := a.obeyRefusals(ctx); err != nil {
 		if ctx.Err() != nil {
-			return nil // the end was asked for before anything was begun
+			return nil // ctx ended before any work began
 		}
 		return err
 	}
@@ -271,8 +271,8 @@ func (a *App) Run(ctx context.Context) error {
 	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the queue: %w", err)
 	}
-	localgit.RemoveLeft() // when this one was killed
-	a.rest.give()         // what compiling the rules took is not needed again
+	localgit.RemoveLeft() // left by an earlier process that was killed
+	a.rest.give()         // compiling the rules took memory that is not needed again
 	defer a.rest.stop()
 	a.options.Log.Info().Str("addr", a.Addr()).Str("version", a.options.Version).Msg("serving")
 	failed := make(chan error, 1)
@@ -294,7 +294,7 @@ func (a *App) Run(ctx context.Context) error {
 		a.control.close()
 	}
 	if serr := a.server.Shutdown(stop); serr != nil {
-		a.server.Close() // whoever is still connected has had the time
+		a.server.Close() // open connections have used up the time to finish
 		err = errors.Join(err, fmt.Errorf("finish open requests: %w", serr))
 	}
 	if qerr := a.queue.Stop(stop); qerr != nil {
@@ -303,14 +303,14 @@ func (a *App) Run(ctx context.Context) error {
 	return err
 }
 
-// Close releases what New took. Call it after Run has returned.
+// Close releases the resources that New acquired. Call it after Run has returned.
 func (a *App) Close() error {
 	var err error
 	if a.listener != nil {
 		a.listener.Close() // closed already after Run
 	}
 	if a.control != nil {
-		a.control.close() // as that
+		a.control.close() // the same
 	}
 	a.children.close()
 	if a.client != nil {
@@ -334,7 +334,7 @@ func (a *App) depth() (telemetry.Queue, error) {
 	return telemetry.Queue{Waiting: d.Available, Running: d.Running, Later: d.Later, Oldest: d.Oldest, Quarantined: d.Quarantined}, err
 }
 
-// onRefused keeps a rate limit, so that no process asks early.
+// onRefused stores a rate limit, so that no process calls GitHub too early.
 func (a *App) onRefused(installation int64, until time.Time) {
 	a.metrics.Refused(fmt.Sprint(installation))
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -344,8 +344,8 @@ func (a *App) onRefused(installation int64, until time.Time) {
 	}
 }
 
-// obeyRefusals learns the rate limits that were kept, by a process before this
-// one or beside it.
+// obeyRefusals reads the rate limits that this server's processes have stored, and obeys
+// them.
 func (a *App) obeyRefusals(ctx context.Context) error {
 	refusals, err := a.store.Refusals(ctx)
 	if err != nil {
@@ -357,7 +357,7 @@ func (a *App) obeyRefusals(ctx context.Context) error {
 	return nil
 }
 
-// watchRefusals goes on doing so until ctx ends.
+// watchRefusals calls obeyRefusals every second until ctx ends.
 func (a *App) watchRefusals(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -373,7 +373,8 @@ func (a *App) watchRefusals(ctx context.Context) {
 	}
 }
 
-// processName is unique for each process, so that a lease names its holder.
+// processName returns a name that is unique to this process, so that a lease names its
+// holder.
 func processName() string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -21,36 +21,36 @@ import (
 
 // Backfill says what to backfill.
 type Backfill struct {
-	Globs []string  // of repositories, OWNER/NAME
-	Since time.Time // pull requests that were not updated since are left; zero for all
-	// Pause lies between two asks, so that a backfill neither uses up GitHub's
-	// rate limits nor keeps what is pushed meanwhile waiting.
+	Globs []string  // match repositories, as OWNER/NAME
+	Since time.Time // skips pull requests that were not updated since; zero skips none
+	// Pause is the time between two requests for a review. Without it a backfill
+	// could use up GitHub's rate limits, or delay the reviews of new pushes.
 	Pause  time.Duration
-	Dry    bool                // only tell what would be asked
-	Tell   func(BackfillEvent) // of each pull request and repository
-	Status func(doing string)  // what is being done
+	Dry    bool                // report, but request no review
+	Tell   func(BackfillEvent) // reports each pull request and repository
+	Status func(doing string)  // reports progress
 	Log    zerolog.Logger
 }
 
-// BackfillEvent is what became of a pull request, or with Number 0 of a whole
-// repository.
+// BackfillEvent is the outcome for a pull request, or for a whole repository if Number
+// is 0.
 type BackfillEvent struct {
 	Repository string `json:"repository"`
 	Number     int    `json:"number,omitempty"`
-	Outcome    string `json:"outcome"` // one of those below
+	Outcome    string `json:"outcome"` // one of the constants below
 	Why        string `json:"why,omitempty"`
 }
 
-// What becomes of pull requests and repositories.
+// The outcomes for pull requests and repositories.
 const (
 	BackfillAsked    = "asked"
 	BackfillAnswered = "answered" // its head has a completed check, or a review is on its way
 	BackfillLeftOut  = "left out" // the config's mode is off
-	BackfillFailed   = "failed"   // GitHub refused to tell
+	BackfillFailed   = "failed"   // GitHub refused to answer
 )
 
-// backfiller asks for reviews where they are needed: a server, or the use cases
-// themselves on its database.
+// backfiller requests reviews where they are missing. Either a running server does so, or
+// this process runs the use cases on the server's database.
 type backfiller interface {
 	Backfill(ctx context.Context, p ports.OpenPull, shared, dry bool) (asked bool, err error)
 }
@@ -60,12 +60,12 @@ var (
 	_ backfiller = (*controlClient)(nil)
 )
 
-// RunBackfill asks for a review of each open pull request of the repositories
-// that has no answer. What was asked for survives from then on: the server
-// reviews it, now or when it is started. It may be run again at any time.
-// Repositories that can't be read are told of and left; other errors end it.
+// RunBackfill requests a review of each open pull request that has no answer, in the
+// matching repositories. The requests are stored: the server does the reviews, now or
+// after its next start. RunBackfill may be run again at any time. It reports and skips
+// repositories that it can't read. Other errors end it.
 func RunBackfill(ctx context.Context, settings Settings, b Backfill) error {
-	lower := make([]string, len(b.Globs)) // GitHub's names don't tell upper case from lower
+	lower := make([]string, len(b.Globs)) // GitHub's names are case-insensitive
 	for i, g := range b.Globs {
 		lower[i] = strings.ToLower(g)
 	}
@@ -107,15 +107,15 @@ func RunBackfill(ctx context.Context, settings Settings, b Backfill) error {
 	return nil
 }
 
-// isFinal tells trouble with one repository or account, which is no reason to
-// leave the others.
+// isFinal reports whether err concerns one repository or account only, so that the
+// backfill can continue with the others.
 func isFinal(err error) bool {
 	var host *ports.HostError
 	return errors.As(err, &host) && !host.Temporary()
 }
 
-// backfiller is the server, where one uses the database, or else the use cases
-// on the database itself.
+// backfiller returns the server if one uses the database. Otherwise it returns the use
+// cases on the database itself.
 func (o *outsider) backfiller(ctx context.Context, client *gh.Client) (_ backfiller, done func(), err error) {
 	if path, ok := socketOf(o.settings.DatabaseURL); ok {
 		server, runs, err := dialControl(ctx, path)
@@ -123,7 +123,7 @@ func (o *outsider) backfiller(ctx context.Context, client *gh.Client) (_ backfil
 			return server, server.close, err
 		}
 	}
-	// Tables are the server's to make and to change.
+	// Only the server creates and changes tables.
 	if err := store.CheckTables(ctx, o.settings.DatabaseURL); err != nil {
 		return nil, nil, err
 	}
@@ -142,20 +142,20 @@ func (o *outsider) backfiller(ctx context.Context, client *gh.Client) (_ backfil
 	return nil, nil, errors.Join(err, db.Close())
 }
 
-// backfill is one run.
+// backfill is one run of a backfill.
 type backfill struct {
 	Backfill
 	github *gh.Client
 	config func(context.Context, ports.Target) (*config.Config, error)
 	to     backfiller
-	next   time.Time // not to ask before
+	next   time.Time // earliest time of the next request
 }
 
 func (b *backfill) tell(repo ports.Target, number int, outcome, why string) {
 	b.Tell(BackfillEvent{Repository: repo.Owner + "/" + repo.Name, Number: number, Outcome: outcome, Why: why})
 }
 
-// repositories lists those that are meant, of all installations that are not
+// repositories lists the repositories that match, from all installations that are not
 // suspended.
 func (b *backfill) repositories(ctx context.Context, globs *glob.Set) ([]ports.Target, error) {
 	b.Status("listing repositories")
@@ -190,7 +190,7 @@ func (b *backfill) repositories(ctx context.Context, globs *glob.Set) ([]ports.T
 	return all, nil
 }
 
-// repository asks for a repository's pull requests, oldest first.
+// repository requests reviews of a repository's open pull requests, oldest first.
 func (b *backfill) repository(ctx context.Context, repo ports.Target) error {
 	name := repo.Owner + "/" + repo.Name
 	b.Status(name)
@@ -220,7 +220,8 @@ func (b *backfill) repository(ctx context.Context, repo ports.Target) error {
 	return nil
 }
 
-// pull asks for one, not sooner than the pause after the last that was needed.
+// pull requests the review of one pull request. It first waits for the pause after the
+// last review that was requested.
 func (b *backfill) pull(ctx context.Context, p ports.OpenPull, shared bool) error {
 	select {
 	case <-time.After(time.Until(b.next)):

@@ -7,17 +7,17 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/store"
 )
 
-// Backup is what a backup came to.
+// Backup is the result of a backup.
 type Backup = store.Backup
 
-// MakeBackup copies the SQLite database at a URL to a new file, whether a server
-// uses it or not. The copy is checked before it has its name.
+// MakeBackup copies the SQLite database at a URL to a new file. A server may use the
+// database meanwhile. The copy gets its name only after it was checked.
 func MakeBackup(ctx context.Context, databaseURL, file string) (Backup, error) {
 	return store.MakeBackup(ctx, databaseURL, file)
 }
 
-// IsRefusedBackup reports whether err says that a backup was not begun for what
-// was asked: the operator's to mend.
+// IsRefusedBackup reports whether err says that the request for a backup was refused. The
+// operator has to correct the request.
 func IsRefusedBackup(err error) bool {
 	var refused *store.RefusedError
 	return errors.As(err, &refused)

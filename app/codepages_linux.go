@@ -8,27 +8,26 @@ import (
 	"syscall"
 )
 
-// releaseCode gives back the pages of the program's own code and constants that
-// only the start needed: two thirds of them. The kernel maps whatever of the
-// file is in memory around each page that is used, and keeps it. What is needed
-// again comes back at its next use, from the page cache. What the kernel refuses
-// changes nothing but a figure.
+// releaseCode gives back the pages of the program's own code and constants. Two thirds of
+// them are needed only at the start. The kernel also maps and keeps the pages around each
+// page that is used. Pages that are needed again come back from the page cache at their
+// next use. If the kernel refuses, the process only takes more memory.
 func releaseCode() {
 	if program, err := os.Readlink("/proc/self/exe"); err == nil {
 		releaseFile(program)
 	}
 }
 
-// releaseFile gives back the pages of a file that this process can't write, and
-// has not written before: those would be lost. Of a program that may stand at any
-// address the loader writes the addresses into constants, and protects them then.
+// releaseFile gives back the pages of a file that this process can't write and has never
+// written. Changes to other pages would be lost: in a position-independent program the
+// loader writes addresses into constants and protects them afterwards.
 func releaseFile(name string) {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
 		return
 	}
 	defer f.Close()
-	var start, end uint64 // of the mapping, if it is one
+	var start, end uint64 // of the mapping; both 0 if it is not of the file
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		// 00400000-0182d000 r-xp 00000000 fd:01 1234    /usr/local/bin/reviewgate
 		// Anonymous:             0 kB

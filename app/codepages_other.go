@@ -2,5 +2,5 @@
 
 package app
 
-// releaseCode does nothing: only Linux is asked.
+// releaseCode does nothing: it is implemented only on Linux.
 func releaseCode() {}

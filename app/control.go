@@ -17,33 +17,34 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// A SQLite file has one process. What another one wants of it, a command at the
-// side of the server, it asks of the server through a socket beside the file,
-// which only the file's owner can open.
+// Only one process can use a SQLite file. A command that runs beside the server asks the
+// server instead, through a socket beside the file. Only the file's owner can open the
+// socket.
 
-// socketOf is where the server of a database takes what commands ask of it. A
-// database on a server of its own has none: there commands go themselves.
+// socketOf returns the path of the socket through which commands reach the server that
+// uses a SQLite database. A PostgreSQL database needs no socket: commands connect to it
+// directly.
 func socketOf(databaseURL string) (path string, ok bool) {
 	file, ok := strings.CutPrefix(databaseURL, "sqlite://")
 	return file + ".sock", ok
 }
 
 const (
-	// controlTimeout bounds one ask, which waits for GitHub once.
+	// controlTimeout bounds one request, which waits for GitHub once.
 	controlTimeout = time.Minute
-	// maxControl bounds an ask and its answer, in bytes.
+	// maxControl bounds a request and its answer, in bytes.
 	maxControl = 64 << 10
-	// pathBackfill takes backfillAsk.
+	// pathBackfill accepts a backfillAsk.
 	pathBackfill = "/backfill"
 )
 
-// maxSocketPath is what every system takes for a socket's address, in bytes:
-// Linux 107, others 103.
+// maxSocketPath is a length that every system accepts for a socket's address, in bytes.
+// Linux accepts 107, other systems 103.
 const maxSocketPath = 100
 
-// shortPath is a path by which this process reaches a socket whose own is too
-// long for an address: through its directory, opened. Systems without /proc have
-// none, and what is tried then says so. Call done when the socket was reached.
+// shortPath returns a path to a socket that is short enough for an address. If the socket's
+// own path is too long, shortPath opens its directory and returns a path through /proc. On
+// systems without /proc the use of that path fails. Call done after the use.
 func shortPath(path string) (short string, done func(), err error) {
 	if len(path) <= maxSocketPath {
 		return path, func() {}, nil
@@ -68,16 +69,16 @@ func dialSocket(ctx context.Context, path string) (net.Conn, error) {
 // backfillAsk is an open pull request that may need a review.
 type backfillAsk struct {
 	Pull   ports.OpenPull
-	Shared bool // other open pull requests have its head
-	Dry    bool // only tell
+	Shared bool // other open pull requests have the same head
+	Dry    bool // answer, but request no review
 }
 
-// backfillAnswer is what became of it. Error is why nothing did.
+// backfillAnswer is the answer to a backfillAsk. Error is the reason of a failure.
 type backfillAnswer struct {
 	Asked bool
 	Error string
-	// Kind is of trouble with GitHub, empty for other; RetryAfter is how long it
-	// is not to be asked.
+	// Kind is the kind of GitHub's error, empty for other errors. RetryAfter is how
+	// long to wait before the next call of GitHub.
 	Kind       ports.HostKind
 	RetryAfter time.Duration
 }
@@ -89,10 +90,10 @@ type control struct {
 	server   *http.Server
 }
 
-// listenControl makes the socket. One that a killed server left behind is
-// replaced: the lock on the database says that there is no other.
+// listenControl creates the socket. It replaces a socket that a killed server left behind:
+// this server holds the lock on the database, so no other server listens there.
 func listenControl(ctx context.Context, path string, backfill http.HandlerFunc) (*control, error) {
-	// Made where nobody else can go, so that it is never open to others.
+	// The socket is created in a private directory, so that others can never open it.
 	dir := path + ".new"
 	if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700)); err != nil {
 		return nil, fmt.Errorf("make the socket's directory: %w", err)
@@ -122,15 +123,15 @@ func listenControl(ctx context.Context, path string, backfill http.HandlerFunc) 
 }
 
 // serve answers until close is called.
-func (c *control) serve() { _ = c.server.Serve(c.listener) } // it ends with the listener
+func (c *control) serve() { _ = c.server.Serve(c.listener) } // Serve ends with the listener
 
 func (c *control) close() {
 	c.server.Close()
-	c.listener.Close() // closed already if it served
+	c.listener.Close() // closed already if serve was called
 	os.Remove(c.path)
 }
 
-// backfill answers one ask.
+// backfill answers one backfillAsk.
 func (a *App) backfill(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), controlTimeout)
 	defer cancel()
@@ -171,8 +172,8 @@ func decodeAsk(r io.Reader, ask *backfillAsk) error {
 // controlClient asks a server through its socket.
 type controlClient struct{ http *http.Client }
 
-// dialControl connects to the server that listens at path. ok is false where
-// none does.
+// dialControl connects to the server that listens at path. ok is false if no server
+// listens there.
 func dialControl(ctx context.Context, path string) (_ *controlClient, ok bool, err error) {
 	conn, err := dialSocket(ctx, path)
 	switch {
@@ -188,7 +189,7 @@ func dialControl(ctx context.Context, path string) (_ *controlClient, ok bool, e
 
 func (c *controlClient) close() { c.http.CloseIdleConnections() }
 
-// Backfill has the server do it.
+// Backfill asks the server to request the review.
 func (c *controlClient) Backfill(ctx context.Context, p ports.OpenPull, shared, dry bool) (asked bool, err error) {
 	text, err := json.Marshal(backfillAsk{Pull: p, Shared: shared, Dry: dry})
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// Examine checks an installation, and one repository of it if owner and name are
-// given. It changes nothing, neither on GitHub nor in the database.
+// Examine checks the App's installations, and one repository if owner and name are given.
+// It changes nothing on GitHub or in the database.
 func Examine(ctx context.Context, settings Settings, owner, name string) (doctor.Result, error) {
 	manifest, err := deploy.AppManifest()
 	if err != nil {
@@ -29,7 +29,7 @@ func Examine(ctx context.Context, settings Settings, owner, name string) (doctor
 	if len(settings.Config.Files) == 0 {
 		layers = nil
 	}
-	server, _ := config.Load(layers...) // valid, as the settings say
+	server, _ := config.Load(layers...) // LoadSettings has validated it
 	var skew skewMeter
 	o := outsideOf(settings, zerolog.Nop())
 	o.onCall = skew.note
@@ -53,8 +53,8 @@ func Examine(ctx context.Context, settings Settings, owner, name string) (doctor
 	}), nil
 }
 
-// outsider makes what a command needs that asks GitHub as the server would,
-// without being one.
+// outsider builds what a command needs to read GitHub as the server does, when the command
+// runs without a server.
 type outsider struct {
 	settings Settings
 	log      zerolog.Logger
@@ -65,7 +65,7 @@ func outsideOf(s Settings, log zerolog.Logger) *outsider {
 	return &outsider{settings: s, log: log}
 }
 
-// client returns GitHub. Close it when it is no longer needed.
+// client returns a GitHub client. Close it after use.
 func (o *outsider) client() (*gh.Client, error) {
 	c, err := gh.New(gh.Config{
 		AppID: o.settings.AppID, PrivateKey: o.settings.PrivateKey, V3URL: o.settings.V3URL, V4URL: o.settings.V4URL, WebURL: o.settings.WebURL,
@@ -77,7 +77,7 @@ func (o *outsider) client() (*gh.Client, error) {
 	return c, nil
 }
 
-// options are those of the use cases.
+// options returns the options of the use cases.
 func (o *outsider) options(client *gh.Client) (review.Options, error) {
 	runner, err := run.NewRunner(run.Config{Version: Version(), Now: time.Now})
 	if err != nil {
@@ -89,7 +89,8 @@ func (o *outsider) options(client *gh.Client) (review.Options, error) {
 	}, nil
 }
 
-// dryRun makes what tells what the server would do. kept may be nil.
+// dryRun returns a dry run of the use cases, which reports what the server would do, and
+// the GitHub client that it uses. kept may be nil.
 func (o *outsider) dryRun(kept ports.KnownLayers) (*review.DryRun, *gh.Client, error) {
 	client, err := o.client()
 	if err != nil {
@@ -106,8 +107,8 @@ func (o *outsider) dryRun(kept ports.KnownLayers) (*review.DryRun, *gh.Client, e
 	return nil, nil, err
 }
 
-// keptLayers is what is known of config in the server's database; nothing before it
-// was opened.
+// keptLayers holds the config layers that the server's database knows. It knows none before
+// open is called.
 type keptLayers struct {
 	ports.KnownLayers
 	reader *store.Reader
@@ -132,19 +133,20 @@ func (k *keptLayers) quarantined(ctx context.Context) ([]ports.Quarantined, erro
 
 func (k *keptLayers) close() {
 	if k.reader != nil {
-		k.reader.Close() // only read
+		k.reader.Close() // an error loses nothing: the reader writes nothing
 	}
 }
 
-// skewMeter compares the clocks by the date of the newest answer.
+// skewMeter compares GitHub's clock with this computer's, by the date of GitHub's newest
+// answer.
 type skewMeter struct {
 	mu    sync.Mutex
-	ahead time.Duration // of GitHub's
+	ahead time.Duration // how far GitHub's clock is ahead
 	known bool
 }
 
-// note takes an answer, which was given between its sending and now, and whose
-// date was cut to whole seconds.
+// note measures by one answer. GitHub gave the answer between the request and now, and cut
+// its date to whole seconds.
 func (m *skewMeter) note(_ context.Context, c gh.CallInfo) {
 	if c.Date.IsZero() {
 		return

@@ -23,13 +23,13 @@ func (a *App) routes(hook http.Handler) http.Handler {
 	return mux
 }
 
-// ready tells whether webhooks can be stored and worked on. GitHub's health
-// is no part of it: its outage would take every replica away, and with them
-// the webhooks.
+// ready answers whether the server can store and process webhooks. GitHub's health does not
+// count: otherwise an outage of GitHub would make every replica unready, and webhooks would
+// be lost.
 func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
-	// A database that hangs may not heed the context.
+	// A call to a hanging database may ignore the context.
 	done := make(chan error, 1)
 	go func() { done <- a.queue.Ready(ctx) }()
 	var err error
@@ -53,8 +53,8 @@ func text(w http.ResponseWriter, status int, s string) {
 	fmt.Fprintln(w, s)
 }
 
-// httpTrouble puts what the HTTP server has to say, such as that a handler
-// panicked, into the log: it would write to standard error by itself.
+// httpTrouble writes the HTTP server's messages to the log, for example that a handler
+// panicked. By default the HTTP server writes them to standard error.
 type httpTrouble struct{ log zerolog.Logger }
 
 func (t httpTrouble) Write(text []byte) (int, error) {

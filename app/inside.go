@@ -10,21 +10,20 @@ import (
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
-// Inside is what tests look at, or change, of a running App.
+// Inside is the part of a running App that tests inspect or change.
 type Inside struct {
 	Store        *store.Store
 	Queue        *store.Queue
 	Service      *review.Service
 	Metrics      *telemetry.Metrics
 	Log          zerolog.Logger
-	DrainTimeout *time.Duration // that of Options
+	DrainTimeout *time.Duration // Options.DrainTimeout
 	Busy         func() bool    // whether a job runs
 	Done         func() int64   // how many jobs were done
 	KeepMemory   func()         // keeps memory from being given back; call it before Run
 }
 
-// Inside is for tests: those of package app/apptest and of app/conversations
-// stand outside this package.
+// Inside is for tests outside this package: those of app/apptest and app/conversations.
 func (a *App) Inside() *Inside {
 	return &Inside{
 		Store: a.store, Queue: a.queue, Service: a.service, Metrics: a.metrics,

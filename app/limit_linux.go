@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// limitMemory bounds the memory of this process for good. Once it is used up, the runtime
-// ends the process. If the system runs short of memory before that, it is to end this
-// process rather than its parent.
+// limitMemory bounds the memory of this process for good. When the process has used it up,
+// the Go runtime ends the process. If the system runs out of memory first, it ends this
+// process rather than the parent.
 func limitMemory(most int64) error {
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // may be read-only
 	var now syscall.Rlimit

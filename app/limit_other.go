@@ -2,6 +2,6 @@
 
 package app
 
-// limitMemory does nothing: the process can't bound its own memory here, or the race
-// detector reserves far more than any limit. Only the soft limit holds.
+// limitMemory does nothing. On this system a process can't bound its own memory, or the race
+// detector reserves far more memory than any limit. Only Go's soft limit applies.
 func limitMemory(int64) error { return nil }

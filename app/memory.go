@@ -13,9 +13,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// memoryShare is the share of the memory limit that Go's soft limit is set to, in
-// percent. The rest is for git, the kernel's buffers and what the collector does not
-// count.
+// memoryShare is Go's soft limit in percent of the memory limit. The rest is for git, the
+// kernel's buffers and memory that the garbage collector does not count.
 const memoryShare = 90
 
 // MemoryLimit is how much memory this process may take, and what limits it.
@@ -24,12 +23,12 @@ type MemoryLimit struct {
 	By    string // such as "cgroup /sys/fs/cgroup/memory.max"
 }
 
-// cgroupRoot is where control groups are mounted, in the file system's root.
+// cgroupRoot is where control groups are mounted, relative to the file system's root.
 const cgroupRoot = "sys/fs/cgroup"
 
-// cgroupLimit finds the smallest limit among the control groups that this process is in
-// and those above them, of version 2 or 1. In a container the group's own directory may
-// be missing, and the mount's root stands for it.
+// cgroupLimit finds the smallest limit among the control groups of this process and their
+// parents, of version 2 or 1. In a container the group's own directory may be missing. The
+// limit is then found at the mount's root.
 func cgroupLimit(root fs.FS) (least MemoryLimit) {
 	text, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
@@ -60,7 +59,7 @@ func cgroupLimit(root fs.FS) (least MemoryLimit) {
 	return least
 }
 
-// readLimit reads a limit in bytes, or 0 if there is none, for which version 1 writes a
+// readLimit reads a limit in bytes. It returns 0 if there is none: version 1 then writes a
 // number near the greatest possible.
 func readLimit(root fs.FS, name string) int64 {
 	text, err := fs.ReadFile(root, name)
@@ -74,8 +73,8 @@ func readLimit(root fs.FS, name string) int64 {
 	return n
 }
 
-// limitHeap sets Go's soft limit by the memory limit of the process, and logs both. A
-// GOMEMLIMIT in the environment is left as it is.
+// limitHeap sets Go's soft limit from the memory limit of the process, and logs both. It
+// does not override GOMEMLIMIT.
 func limitHeap(log zerolog.Logger) MemoryLimit {
 	m := memoryLimit()
 	line := log.Info().Int64("limit_bytes", m.Bytes).Str("limit_by", m.By)
@@ -89,7 +88,7 @@ func limitHeap(log zerolog.Logger) MemoryLimit {
 	return m
 }
 
-// smaller returns the smaller of two limits, either of which may be unknown.
+// smaller returns the smaller of two limits. Either may be unknown.
 func (m MemoryLimit) smaller(other MemoryLimit) MemoryLimit {
 	if m.Bytes == 0 || other.Bytes > 0 && other.Bytes < m.Bytes {
 		return other

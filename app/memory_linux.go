@@ -10,7 +10,7 @@ import (
 // and shares with nobody.
 const rlimitData = 2
 
-// memoryLimit returns the smallest of the limits that this process is under.
+// memoryLimit returns the smallest memory limit of this process.
 func memoryLimit() MemoryLimit {
 	least := cgroupLimit(os.DirFS("/"))
 	for number, name := range map[int]string{rlimitData: "RLIMIT_DATA", syscall.RLIMIT_AS: "RLIMIT_AS"} {

@@ -16,11 +16,11 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// What happened becomes metrics and spans here. Their attributes are ids and
-// names: what people and models wrote is in neither.
+// The functions below turn events into metrics and spans. Their attributes are ids and
+// names. They never contain text that people or models wrote.
 
-// agents are the ids of agents that metrics tell apart: those that ship and
-// those of the server.
+// agents returns the ids of the agents that metrics tell apart: the built-in agents and the
+// agents of the server's config.
 func (a *App) agents(loader *config.Loader) (ids []string) {
 	var layers []config.Layer
 	if len(a.settings.Config.Files) > 0 {
@@ -28,7 +28,7 @@ func (a *App) agents(loader *config.Loader) (ids []string) {
 	}
 	cfg, problems := loader.Load(layers...)
 	if len(problems) > 0 {
-		return nil // which review.New refuses
+		return nil // review.New reports the problems
 	}
 	for _, agent := range cfg.Agents {
 		if !cfg.Absent(&agent) {
@@ -38,7 +38,7 @@ func (a *App) agents(loader *config.Loader) (ids []string) {
 	return ids
 }
 
-// jobKinds are all kinds of job: failures of each are counted from 0.
+// jobKinds returns all kinds of job, so that the metrics count the failures of each from 0.
 func jobKinds() (kinds []string) {
 	for _, r := range ports.AllJobs() {
 		kinds = append(kinds, string(r.Kind))
@@ -57,8 +57,8 @@ func (a *App) onDelivery(ctx context.Context, d ports.Delivery, target, outcome 
 		attribute.String("reviewgate.target", target), attribute.String("reviewgate.outcome", outcome))
 }
 
-// onJob begins a job's span, under which those of its stages, agents and calls
-// stand.
+// onJob begins a job's span. The spans of the job's stages, agents and calls are its
+// children.
 func (a *App) onJob(ctx context.Context, t *trail.Trail) (context.Context, func(store.Outcome)) {
 	begun, rest := time.Now(), a.rest.begun()
 	ctx, end := a.tracer.Begin(ctx, "job "+t.Kind, attribute.Int64("reviewgate.job", t.Job), attribute.Int("reviewgate.attempt", t.Attempt),
@@ -95,7 +95,7 @@ func (a *App) onAgent(ctx context.Context, agent, status string, begun time.Time
 
 func (a *App) onCall(ctx context.Context, c gh.CallInfo) {
 	a.metrics.Call(c.Route, fmt.Sprint(c.Status), fmt.Sprint(c.Installation), c.Duration, c.RateRemaining)
-	if c.RateRemaining >= 0 && c.Status != http.StatusNotModified && a.service != nil { // which counts against no limit
+	if c.RateRemaining >= 0 && c.Status != http.StatusNotModified && a.service != nil { // 304 counts against no limit
 		a.service.Called(c.Installation, trail.Of(ctx).Author(), ports.Quota{Limit: c.RateLimit, Left: c.RateRemaining, Reset: c.RateReset})
 	}
 	trouble := ""

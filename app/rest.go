@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// restAfter is how long no job must have run before memory is given back. What
-// giving back costs, some tens of milliseconds, then delays nobody.
+// restAfter is how long no job must have run before memory is given back. Giving it back
+// takes some tens of milliseconds, which then delay nobody.
 const restAfter = 5 * time.Second
 
-// rest gives memory back whenever the server has come to rest. Go's collector
-// runs by what is allocated: a server that does nothing would keep for minutes,
-// and partly for good, what its last reviews took.
+// rest gives memory back to the system when the server becomes idle. Allocations make Go's
+// garbage collector run. Without rest, an idle server would keep the memory of its last
+// reviews for minutes, and part of it for good.
 type rest struct {
 	give    func() // gives memory back
 	mu      sync.Mutex
@@ -20,7 +20,7 @@ type rest struct {
 	timer   *time.Timer
 }
 
-// begun tells of a job that runs, until end is called.
+// begun records that a job runs. Call end when the job has ended.
 func (r *rest) begun() (end func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -38,18 +38,18 @@ type Settings struct {
 	DatabaseURL string // sqlite://FILE or postgres://...
 	LogLevel    zerolog.Level
 	LogFormat   LogFormat
-	// Config is the server's layer of config, read at the start; without files
-	// if there is none. It is valid.
+	// Config is the server's layer of config, read at the start. It is valid. It
+	// has no files if the server has no config.
 	Config config.Layer
-	// ModelKeys are the keys of its language models, by the names of their
-	// variables.
+	// ModelKeys are the API keys of the language models in Config, by the names
+	// of their variables.
 	ModelKeys map[string]string
-	// Dial connects to them. It is needed only where Config names models.
+	// Dial connects to the language models. It is needed only if Config names any.
 	Dial model.Dial `json:"-"`
 
-	// DeliveryLogInterval is how often the App's delivery log is read for
-	// webhooks that were lost, SweepInterval how often open pull requests are
-	// compared with what was answered. 0 means never; LoadSettings gives more.
+	// DeliveryLogInterval is how often the server searches the App's delivery log
+	// for lost webhooks. SweepInterval is how often it searches for open pull
+	// requests without an answer. 0 means never; LoadSettings never returns 0.
 	DeliveryLogInterval time.Duration
 	SweepInterval       time.Duration
 	// Retention is how long reviews and closed pull requests are kept, 0 for ever.
@@ -103,8 +103,8 @@ func (e *SettingsError) Error() string {
 
 // LoadSettings reads the settings from getenv (os.Getenv) and, for keys that
 // are not set there, from a YAML or JSON file with the same keys. An empty
-// file name means no file. Models are reached by dial (sdk.New). A *SettingsError
-// lists all problems at once.
+// file name means no file. dial connects to language models (sdk.New). A
+// *SettingsError lists all problems at once.
 func LoadSettings(getenv func(string) string, file string, dial model.Dial) (Settings, error) {
 	r := settingsReader{getenv: getenv}
 	if file != "" {
@@ -134,7 +134,7 @@ func LoadSettings(getenv func(string) string, file string, dial model.Dial) (Set
 	return s, nil
 }
 
-// LoadDatabaseURL reads the one setting that tells where the database is, like
+// LoadDatabaseURL reads only the setting of the database, in the same way as
 // LoadSettings.
 func LoadDatabaseURL(getenv func(string) string, file string) (string, error) {
 	r := settingsReader{getenv: getenv}
@@ -198,7 +198,7 @@ func (r *settingsReader) readFile(name string) {
 		case slices.Contains(keys, k):
 		case keyPattern.MatchString(k):
 			r.problem("settings file %s: %s is not a setting; the settings are %s", name, k, strings.Join(keys, ", "))
-		default: // a value, perhaps, that was taken for a key
+		default: // it may be a secret value in a key's place: don't repeat it
 			r.problem("settings file %s: one of its keys is not written like a setting's name; the settings are %s", name, strings.Join(keys, ", "))
 		}
 	}
@@ -207,9 +207,10 @@ func (r *settingsReader) readFile(name string) {
 
 var (
 	keyPattern = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
-	// yamlLine is the place in a YAML error, the rest of which may repeat secrets of the file.
-	yamlTwice = regexp.MustCompile(`mapping key "([A-Z0-9_]+)" already defined`)
-	yamlLine  = regexp.MustCompile(`line [0-9]+`)
+	yamlTwice  = regexp.MustCompile(`mapping key "([A-Z0-9_]+)" already defined`)
+	// yamlLine finds the line number in a YAML error. The rest of the error may repeat
+	// secrets of the file.
+	yamlLine = regexp.MustCompile(`line [0-9]+`)
 )
 
 func (r *settingsReader) get(key string) string {
@@ -227,7 +228,7 @@ func (r *settingsReader) appID() int64 {
 	}
 	id, err := strconv.ParseInt(v, 10, 64)
 	if err != nil || id <= 0 {
-		// What is no number may be the secret of the line below.
+		// The value is not repeated: it may be a secret from the line below.
 		r.problem("%s is not a whole number: set it to the App ID shown on the App's settings page", keyAppID)
 	}
 	return id
@@ -293,16 +294,17 @@ func (r *settingsReader) url(key, fallback, example string) string {
 	return v
 }
 
-// Where GitHub Enterprise Server has what is looked for, as examples.
+// Example URLs of a GitHub Enterprise Server.
 const (
 	exampleV3  = "https://github.example.com/api/v3/"
 	exampleV4  = "https://github.example.com/api/graphql"
 	exampleWeb = "https://github.example.com"
 )
 
-// github reads where GitHub is. The REST API tells where the others are: github.com and
-// ghe.com have them beside it, and GitHub Enterprise Server below it. What it doesn't
-// tell must be set, or one GitHub would be asked about pull requests of another.
+// github reads GitHub's three URLs. The URL of the REST API usually implies the other two:
+// github.com and ghe.com have them on sibling hosts, GitHub Enterprise Server on the same
+// host. A URL that does not follow must be set. Otherwise the server would ask one GitHub
+// about pull requests of another.
 func (r *settingsReader) github() (v3, v4, web string) {
 	before := len(r.problems)
 	v3 = withSlash(r.url(keyV3URL, "https://api.github.com/", exampleV3))
@@ -343,7 +345,7 @@ func (r *settingsReader) github() (v3, v4, web string) {
 	return v3, v4, web
 }
 
-// likelyAPI is where the GitHub at a URL has its REST API.
+// likelyAPI guesses the REST API's URL from another URL of the same GitHub.
 func likelyAPI(v3 string) string {
 	u, err := url.Parse(v3)
 	if err != nil {
@@ -386,8 +388,7 @@ func (r *settingsReader) databaseURL() string {
 	return v
 }
 
-// config reads the server's layer of config. All that is wrong with it is
-// listed.
+// config reads the server's layer of config, and lists all its problems.
 func (r *settingsReader) config() config.Layer {
 	dir := r.get(keyConfigDir)
 	if dir == "" {
@@ -411,12 +412,12 @@ func (r *settingsReader) config() config.Layer {
 	return layer
 }
 
-// modelKeys are the keys of the models of the server's config, all of which must
-// be usable. Those of models that it does not name are left alone.
+// modelKeys reads the API keys of the models that the server's config names. All of
+// them must be usable. Keys of other models are not read.
 func (r *settingsReader) modelKeys(layer config.Layer, dial model.Dial) map[string]string {
 	cfg, problems := config.Load(layer)
 	if len(problems) > 0 || len(cfg.Settings.ModelEndpoints) == 0 {
-		return nil // told already, or none is needed
+		return nil // config has reported the problems, or there are no models
 	}
 	keys := map[string]string{}
 	for _, e := range cfg.Settings.ModelEndpoints {
@@ -431,7 +432,7 @@ func (r *settingsReader) modelKeys(layer config.Layer, dial model.Dial) map[stri
 	return keys
 }
 
-// duration reads an interval. One below a second would be spent on nothing
+// duration reads an interval. With less than a second the server would do nothing
 // else.
 func (r *settingsReader) duration(key string, fallback time.Duration) time.Duration {
 	v := r.get(key)
@@ -449,10 +450,11 @@ func (r *settingsReader) duration(key string, fallback time.Duration) time.Durat
 // day is the unit of retention.
 const day = 24 * time.Hour
 
-// defaultRetention is three times what a backtest looks back by default.
+// defaultRetention is three times a backtest's default period.
 const defaultRetention = 90 * day
 
-// retention reads how long things are kept: days, or 0 for ever.
+// retention reads how long to keep reviews and closed pull requests: days, or 0 for
+// ever.
 func (r *settingsReader) retention() time.Duration {
 	v := r.get(keyRetention)
 	switch v {
@@ -469,14 +471,14 @@ func (r *settingsReader) retention() time.Duration {
 	return time.Duration(n) * day
 }
 
-// traces reads where spans go. The endpoint for all signals is a base URL, the
-// one for traces is used as it is.
+// traces reads where to send spans. The endpoint for all signals is a base URL; the
+// endpoint for traces is used unchanged.
 func (r *settingsReader) traces() telemetry.Tracing {
 	endpoint := r.url(keyOTLPTraces, "", "http://127.0.0.1:4318/v1/traces")
 	if base := r.url(keyOTLP, "", "http://127.0.0.1:4318"); endpoint == "" && base != "" {
 		endpoint = base
-		if u, err := url.Parse(base); err == nil { // else it is a problem
-			endpoint = u.JoinPath("v1/traces").String() // and keeps what stands after ?
+		if u, err := url.Parse(base); err == nil { // otherwise r.url has reported it
+			endpoint = u.JoinPath("v1/traces").String() // keeps the query
 		}
 	}
 	if endpoint == "" {
@@ -512,8 +514,8 @@ func short(d time.Duration) string {
 	return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
 }
 
-// shown is a mistyped URL in quotes, unless a password or token may be in it:
-// there is no telling where, in what is no URL.
+// shown quotes a mistyped URL for a message. If the text may contain a password or a
+// token, shown leaves all of it out, since nothing tells where in the text they are.
 func shown(v string) string {
 	if strings.ContainsAny(v, "@=?#% \t\r\n") {
 		return "not a URL of that kind"
@@ -545,8 +547,8 @@ func (r *settingsReader) logFormat() LogFormat {
 
 func withSlash(u string) string { return strings.TrimRight(u, "/") + "/" }
 
-// IsSettingsError reports whether err says that the settings are wrong, which
-// is the operator's to mend.
+// IsSettingsError reports whether err says that the settings are wrong. The operator
+// has to correct them.
 func IsSettingsError(err error) bool {
 	var se *SettingsError
 	return errors.As(err, &se)

@@ -18,22 +18,22 @@ import (
 type Simulation struct {
 	Owner, Name string
 	Number      int
-	// Repository stands in for the repository's own layer of config. It fits the
-	// server's.
+	// Repository replaces the repository's own layer of config. It must be valid
+	// together with the server's layer.
 	Repository *config.Layer
 	Progress   func(what string) // may be nil
 	Log        zerolog.Logger
 }
 
-// InputError says that what a command was given does not exist, or not for the
-// App.
+// InputError says that a command's argument names something that does not exist, or that
+// the App can't see.
 type InputError struct{ err error }
 
 func (e *InputError) Error() string { return e.err.Error() }
 func (e *InputError) Unwrap() error { return e.err }
 
-// Simulate reviews a pull request as a server with the settings would that has
-// never seen it. It writes nothing, and needs no database.
+// Simulate reviews a pull request as a server with these settings would review it for the
+// first time. It writes nothing, and needs no database.
 func Simulate(ctx context.Context, settings Settings, s Simulation) (run.Outcome, render.Links, error) {
 	dry, client, err := outsideOf(settings, s.Log).dryRun(nil)
 	if err != nil {

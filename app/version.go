@@ -2,12 +2,12 @@ package app
 
 import "runtime/debug"
 
-// built is the version that the linker was told, as for the image, whose build
-// sees no commits.
+// built is the version that the linker sets. The image's build sets it, because it sees no
+// commits.
 var built string
 
-// Version is the version that the binary was built as, or its module's, or the
-// first seven digits of the commit, or "devel".
+// Version returns the version that the linker set, or else the module's version, or else
+// the first seven digits of the commit, or else "devel".
 func Version() string {
 	if built != "" {
 		return built
