@@ -9,8 +9,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// needed is what reviews can't do without. To write pull requests is enough for
-// comments and reactions.
+// needed lists the permissions that reviews can't do without. Permission to write pull
+// requests is enough for comments and reactions.
 var needed = []struct{ name, level string }{
 	{"checks", "write"},
 	{"contents", "read"},
@@ -18,15 +18,15 @@ var needed = []struct{ name, level string }{
 	{"pull_requests", "write"},
 }
 
-// levels of a permission, each with those before it.
+// levels are the levels of a permission. Each includes those before it.
 var levels = []string{"read", "write", "admin"}
 
-// Access asks how the App stands to the target's repository, wherever that is
-// now.
+// Access asks what access the App has to the target's repository, even if the repository
+// was renamed or transferred.
 func (c pullReader) Access(ctx context.Context, t ports.Target) (ports.Access, error) {
 	a := ports.Access{Installation: t.Installation, Owner: t.Owner, Name: t.Name}
-	// The id is where GitHub redirects to after a rename or a transfer, unless
-	// another repository has taken the old name. The name is the documented way.
+	// GitHub redirects to the id after a rename or a transfer, unless another repository
+	// has taken the old name. Only the way by the name is documented.
 	i, err := c.installationOf(ctx, t, "/repositories/{repository_id}/installation", t.RepoID)
 	if isNotFound(err) && t.Name != "" {
 		i, err = c.installationOf(ctx, t, "/repos/{owner}/{repo}/installation", t.Owner, t.Name)
@@ -40,7 +40,7 @@ func (c pullReader) Access(ctx context.Context, t ports.Target) (ports.Access, e
 	a.Installed, a.Suspended = true, i.SuspendedAt != nil
 	a.Installation, a.Missing = i.ID, missing(i.Permissions)
 	if a.Suspended {
-		return a, nil // it can't be asked for the name
+		return a, nil // a suspended installation can't read the name
 	}
 	t.Installation = i.ID
 	return c.present(ctx, t, a)
@@ -53,9 +53,9 @@ func (c *api) installationOf(ctx context.Context, t ports.Target, path string, a
 	return i, err
 }
 
-// present fills in where the repository is now: its id stays the same, while
-// its old name may be another's by now. It is asked with a new token, which
-// later calls use too: one from before may lack what was granted since.
+// present fills in the repository's present owner and name. The id stays the same, while
+// another repository may have the old name now. present uses a new token, and so do later
+// calls: an older token may lack permissions that were granted since.
 func (c *api) present(ctx context.Context, t ports.Target, a ports.Access) (ports.Access, error) {
 	c.mu.Lock()
 	key := clientKey(asRepository, t)
@@ -73,7 +73,7 @@ func (c *api) present(ctx context.Context, t ports.Target, a ports.Access) (port
 	case errors.As(err, &host) && host.Temporary():
 		return ports.Access{}, err
 	case isNotFound(err) || host.Status == http.StatusUnprocessableEntity:
-		a.Installed = false // another repository has its name, this one is gone
+		a.Installed = false // this repository is gone, and another has its name
 	}
 	return a, nil
 }

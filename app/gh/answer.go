@@ -10,16 +10,16 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// reader takes a successful answer's body.
+// reader reads a successful answer's body.
 type reader func(io.Reader) error
 
-// answer is implemented by what can tell whether an answer is what it should
-// be. JSON that is well formed may come from a proxy, or be cut down to {}:
-// read as a closed pull request, or as an empty list, it would do harm.
+// answer is implemented by types that can check whether an answer is complete.
+// Well-formed JSON may come from a proxy, or consist of {} alone. It would do harm
+// to read that as a closed pull request or as an empty list.
 type answer interface{ whole() error }
 
-// asJSON reads the whole body, so that the HTTP cache sees its end, and knows
-// a truncated one for what it is.
+// asJSON reads the whole body, so that the HTTP cache sees its end, and
+// recognises a truncated one.
 func asJSON(into any) reader {
 	return func(r io.Reader) error {
 		text, err := io.ReadAll(r)
@@ -53,7 +53,7 @@ func wholeIf(ok bool) error {
 	return nil
 }
 
-// wholeList holds every entry of a list against what it must have.
+// wholeList checks every entry of a list.
 func wholeList[T any](list []T, ok func(T) bool) error {
 	for _, x := range list {
 		if !ok(x) {
@@ -92,7 +92,7 @@ func (l *commitList) whole() error {
 	return wholeList(*l, func(c *github.RepositoryCommit) bool { return c.GetSHA() != "" })
 }
 
-// comparison is the first page of one: all of the files are on it.
+// comparison is the first page of a comparison. It contains all of the files.
 type comparison struct{ github.CommitsComparison }
 
 func (d *comparison) whole() error {
@@ -100,7 +100,7 @@ func (d *comparison) whole() error {
 	return errors.Join(wholeIf(d.TotalCommits != nil && d.Files != nil && d.GetMergeBaseCommit().GetSHA() != ""), files.whole())
 }
 
-// commitsOfComparison is a further page of one.
+// commitsOfComparison is a later page of a comparison.
 type commitsOfComparison struct {
 	Commits commitList `json:"commits"`
 }
@@ -130,8 +130,8 @@ func (l *annotationList) whole() error {
 	})
 }
 
-// alertAnswer is a code scanning alert. go-github's type lacks where the rule is
-// explained.
+// alertAnswer is a code scanning alert. go-github's type lacks the link to the rule's
+// documentation.
 type alertAnswer struct {
 	github.Alert
 	Rule struct {

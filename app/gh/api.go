@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// api is what all roles of the client work with.
+// api is what all roles of the client share.
 type api struct {
 	appID           int64
 	timeout         time.Duration
@@ -25,7 +25,7 @@ type api struct {
 	pinned          *lru[[]byte]
 	organisations   *organisations
 	inFlight        chan struct{}
-	git             *url.URL      // root of the repositories, nil if not known
+	git             *url.URL      // root of the repositories, nil if unknown
 	fetching        chan struct{} // held while git fetches
 	diffing         chan struct{} // held while contents are compared
 	now             func() time.Time
@@ -34,9 +34,9 @@ type api struct {
 	installations map[int64]*installation
 }
 
-// Refuse tells that GitHub refuses an installation's calls until then, or for 0
-// the App's own, as a process before this one or beside it was told. It is not
-// asked before.
+// Refuse says that GitHub refuses an installation's calls until then, or the App's own
+// calls if installation is 0. Another process has received the refusal. The client makes
+// no such call before that time.
 func (c *api) Refuse(installation int64, until time.Time) {
 	c.installation(installation).limits.refuse(until, time.Now())
 }
@@ -44,8 +44,8 @@ func (c *api) Refuse(installation int64, until time.Time) {
 // client returns the go-github client that authenticates a call.
 func (c *api) client(s scope, t ports.Target) (*github.Client, error) {
 	key := clientKey(s, t)
-	// Held while a client is made, or the reads that begin a review side by
-	// side would each fetch a token.
+	// The lock is held while a client is created. Otherwise the concurrent reads at the
+	// beginning of a review would each fetch a token.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if gc, ok := c.clients.get(key); ok {
@@ -65,8 +65,8 @@ func (c *api) client(s scope, t ports.Target) (*github.Client, error) {
 	return gc, nil
 }
 
-// forget drops a client, so that the next call gets a new token. Another one
-// that has taken its place stays.
+// forget drops a client, so that the next call gets a new token. It does not drop another
+// client that has replaced this one.
 func (c *api) forget(s scope, t ports.Target, gc *github.Client) {
 	key := clientKey(s, t)
 	c.mu.Lock()

@@ -20,7 +20,7 @@ type installationAnswer struct {
 	Account     github.User       `json:"account"`
 	CreatedAt   github.Timestamp  `json:"created_at"`
 	SuspendedAt *github.Timestamp `json:"suspended_at"`
-	// Permissions are names and levels. go-github's type knows some of them.
+	// Permissions are names and levels. go-github's type knows only some of them.
 	Permissions map[string]string `json:"permissions"`
 }
 
@@ -32,7 +32,7 @@ func (l *installationList) whole() error {
 	return wholeList(*l, func(i installationAnswer) bool { return i.ID > 0 })
 }
 
-// Installations lists where the App is installed, up to 10,000.
+// Installations lists the App's installations, up to 10,000.
 func (c installationReader) Installations(ctx context.Context) ([]ports.Installation, error) {
 	const op = "list the installations"
 	var out []ports.Installation
@@ -84,12 +84,12 @@ func (c installationReader) Repositories(ctx context.Context, installation int64
 }
 
 // OpenPulls lists a repository's open pull requests that were updated since
-// then, newest first and up to 10,000. Those whose fork was deleted are among
-// them.
+// then, newest first and up to 10,000. It includes pull requests whose fork was
+// deleted.
 func (c installationReader) OpenPulls(ctx context.Context, repo ports.Target, since time.Time) ([]ports.OpenPull, error) {
 	const op = "list the open pull requests"
 	var out []ports.OpenPull
-	seen := map[int]bool{} // one that is updated meanwhile moves the others to the next page
+	seen := map[int]bool{} // an update during the listing can move others to the next page
 	whole, err := walk(ctx, c.api, repo, request{
 		op: op, scope: asInstallation, method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/pulls", args: []any{repo.Owner, repo.Name},

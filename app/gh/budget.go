@@ -19,7 +19,7 @@ func (e *budgetError) Error() string {
 	return fmt.Sprintf("all %d calls that one review may make are used up", e.most)
 }
 
-// left is how many more requests may be made.
+// left returns how many more requests may be made.
 func (b *budget) left() int { return int(b.most - b.used.Load()) }
 
 // take counts one more request, or refuses it.

@@ -19,44 +19,46 @@ import (
 )
 
 const (
-	// readTries is how often a read is tried that failed in passing. What
-	// lasts longer is the queue's to wait for.
+	// readTries is the number of tries of a read that fails for a temporary
+	// reason. If the reason lasts longer, the queue retries the job.
 	readTries = 2
-	// retryDelay, and as much again at random, lies between tries.
+	// retryDelay is the minimum delay between tries. A random delay of up to the
+	// same length is added.
 	retryDelay = 200 * time.Millisecond
-	// maxRedirects is more than GitHub needs: one leads from a repository's
-	// old name to its id.
+	// maxRedirects is more than GitHub needs: a single redirect leads from a
+	// repository's old name to its id.
 	maxRedirects = 3
 )
 
-// request is a call as the methods write it.
+// request describes a call.
 type request struct {
 	op     string // for errors, such as "read the changed files"
 	scope  scope
 	method string
 	path   string // template; each {name} takes one of args
-	route  string // for metrics, where it is not the path
+	route  string // for metrics, if it differs from path
 	args   []any
 	query  url.Values
 	body   any
 	accept string  // default: GitHub's JSON
-	budget *budget // that the requests count against, may be nil
-	// pinned says that SHAs in the path pin the answer for ever: one that was
-	// read before is taken from memory unasked. It is no list of pages.
+	budget *budget // counts the requests, may be nil
+	// pinned says that SHAs in the path determine the answer, so that it never
+	// changes. Once read, the answer comes from memory. It must not be a list with
+	// pages.
 	pinned bool
-	// first bounds what is read of a pinned answer, in bytes; 0 is all of it.
+	// first bounds how much of a pinned answer is read, in bytes; 0 reads all.
 	first int64
-	// accepted says that 202 is a success: GitHub does it later.
+	// accepted says that 202 is a success: GitHub does the work later.
 	accepted bool
-	// stays says that no redirect may lead out of the target's repository: what
-	// moved to another is not found.
+	// stays says that no redirect may lead out of the target's repository. If one
+	// does, the answer counts as not found.
 	stays bool
 }
 
 func (r request) isRead() bool { return r.method == http.MethodGet }
 
-// succeeded tells a success by its status. A part of an answer, or one that is
-// yet to come, is none.
+// succeeded reports whether a status means success. Partial answers, and answers
+// that GitHub is still preparing, do not.
 func (r request) succeeded(status int) bool {
 	switch status {
 	case http.StatusOK:
@@ -69,8 +71,8 @@ func (r request) succeeded(status int) bool {
 	return false
 }
 
-// url fills the template in. Every argument is escaped, so that none can
-// become a further part of the path, or lead out of it.
+// url fills in the template. It escapes every argument, so that no argument can
+// add a part to the path or lead out of it.
 func (r request) url() (string, error) {
 	var b strings.Builder
 	rest, args := strings.TrimPrefix(r.path, "/"), r.args
@@ -94,16 +96,16 @@ func (r request) url() (string, error) {
 	return b.String(), nil
 }
 
-// check refuses a request for which there are no means to make it.
+// check refuses a request whose target lacks the installation or the repository.
 func (r request) check(t ports.Target) error {
 	if r.scope != asApp && t.Installation <= 0 || r.scope == asRepository && t.RepoID <= 0 {
-		return fmt.Errorf("repository %d of installation %d can't be asked for", t.RepoID, t.Installation)
+		return fmt.Errorf("GitHub can't be asked for repository %d of installation %d", t.RepoID, t.Installation)
 	}
 	_, err := r.url()
 	return err
 }
 
-// do makes a call, and hands the answer's body to read. Errors are
+// do makes a call, and passes the answer's body to read. Errors are
 // *ports.HostError.
 func (c *api) do(ctx context.Context, t ports.Target, r request, read reader) (links, error) {
 	if err := r.check(t); err != nil {
@@ -142,9 +144,10 @@ func (c *api) ask(ctx context.Context, t ports.Target, r request, read reader) (
 	}
 }
 
-// again decides on another try, and waits for it. Reads get one when trouble
-// may pass, unless GitHub said when. A token that GitHub no longer takes is
-// replaced once, for writes as well: it refused before it did anything.
+// again decides whether to try again, and waits before the next try. A read is
+// tried again after a temporary failure, unless GitHub said how long to wait. If
+// GitHub no longer accepts the token, the call gets a new token once. This holds
+// for writes as well, because GitHub refused before it did anything.
 func again(ctx context.Context, r request, err error, try int) bool {
 	var host *ports.HostError
 	if try >= readTries || ctx.Err() != nil || !errors.As(err, &host) {
@@ -164,8 +167,8 @@ func again(ctx context.Context, r request, err error, try int) bool {
 	}
 }
 
-// once makes a single request. The bound on its time is the context's, and
-// must not look like the caller's deadline.
+// once makes a single request. A context bounds its time. If that time is over,
+// the error must not look like the caller's deadline.
 func (c *api) once(ctx context.Context, t ports.Target, r request, read reader) (links, error) {
 	if err := acquire(ctx, c.inFlight); err != nil {
 		return links{}, err
@@ -191,7 +194,7 @@ func (c *api) send(ctx context.Context, t ports.Target, r request, read reader) 
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
-		// A token has the permissions that were granted when it was made.
+		// A token keeps the permissions from when it was created.
 		c.forget(r.scope, t, gc)
 	}
 	if !r.succeeded(resp.StatusCode) {
@@ -202,13 +205,13 @@ func (c *api) send(ctx context.Context, t ports.Target, r request, read reader) 
 	return l, read(resp.Body)
 }
 
-// follow sends the request, and sends it on as it is where GitHub redirects it:
-// net/http would turn some writes into reads, and then take the answer for the
-// write's. Only the API itself is asked, so that the token goes nowhere else.
+// follow sends the request and follows redirects without changing it. net/http
+// would turn some writes into reads, and take the read's answer for the write's.
+// follow asks only the API itself, so that no other host gets the token.
 //
-// It is go-github's client that authenticates, but not its Do: that keeps rate
-// limits of its own, which are wrong for what GitHub does beside the primary
-// one. moved says that the request was redirected.
+// follow uses go-github's client for authentication, but not its Do method. Do
+// tracks rate limits itself, and is wrong about GitHub's secondary limits. moved
+// says that the request was redirected.
 func follow(ctx context.Context, gc *github.Client, t ports.Target, r request) (resp *http.Response, moved bool, err error) {
 	client := gc.Client()
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -225,7 +228,7 @@ func follow(ctx context.Context, gc *github.Client, t ports.Target, r request) (
 			req.Header.Set("Accept", r.accept)
 		}
 		if r.pinned {
-			req.Header.Set("Cache-Control", "no-store") // kept elsewhere
+			req.Header.Set("Cache-Control", "no-store") // api.pinned caches it
 		}
 		resp, err := client.Do(req.WithContext(ctx))
 		if err != nil {
@@ -251,8 +254,8 @@ func follow(ctx context.Context, gc *github.Client, t ports.Target, r request) (
 
 var errElsewhere = errors.New("it moved to another repository")
 
-// movedTo is where a redirect leads, or nil. GitHub answers 301 for a
-// repository's old name, and 307 where the request is a write.
+// movedTo returns a redirect's destination, or nil. For a repository's old name
+// GitHub answers 301, or 307 if the request is a write.
 func movedTo(resp *http.Response) *url.URL {
 	switch resp.StatusCode {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -263,8 +266,8 @@ func movedTo(resp *http.Response) *url.URL {
 	return nil
 }
 
-// doPinned makes a call whose answer SHAs pin for ever. An answer is kept, by
-// client, once it was read as a whole and found to be what it should be.
+// doPinned makes a call whose answer never changes, because SHAs determine it. An
+// answer that was read completely and is valid is cached for the client.
 func (c *api) doPinned(ctx context.Context, t ports.Target, r request, read reader) (links, error) {
 	path, err := r.url()
 	if err != nil {

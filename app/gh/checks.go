@@ -20,13 +20,13 @@ type checkWriter struct{ *api }
 const (
 	// annotationsPerRequest is GitHub's limit.
 	annotationsPerRequest = 50
-	// maxCheckPages bounds our check runs looked at on a head.
+	// maxCheckPages bounds the pages of our check runs on a head.
 	maxCheckPages = 10
 )
 
 // CreateCheck creates a check run. Annotations beyond the first 50 follow in
-// updates, and the conclusion comes with the last of them. Once the check run
-// exists its id is returned, whether or not the updates went well.
+// updates. The last update contains the conclusion. If the check run was created,
+// CreateCheck returns its id, even if an update fails.
 func (c checkWriter) CreateCheck(ctx context.Context, t ports.Target, w ports.CheckWrite) (int64, error) {
 	now, later := batches(w)
 	opts := github.CreateCheckRunOptions{
@@ -53,9 +53,9 @@ func (c checkWriter) CreateCheck(ctx context.Context, t ports.Target, w ports.Ch
 }
 
 // UpdateCheck rewrites a check run, in as many requests as its annotations
-// need. The conclusion comes with the last. Annotations can be added but never
-// deleted, so that a write that may have come through before, in part or as a
-// whole, goes on after as many as are there.
+// need. The last request contains the conclusion. Annotations can be added but
+// never deleted. A repeated write therefore counts the annotations that exist
+// already, and continues after them.
 func (c checkWriter) UpdateCheck(ctx context.Context, t ports.Target, id int64, w ports.CheckWrite) error {
 	if w.Repeat && len(w.Output.Annotations) > 0 {
 		there, err := c.annotationCount(ctx, t, id)
@@ -84,7 +84,7 @@ func (c *api) annotationCount(ctx context.Context, t ports.Target, id int64) (in
 
 func (c *api) updateCheck(ctx context.Context, t ports.Target, id int64, w ports.CheckWrite) error {
 	opts := github.UpdateCheckRunOptions{
-		Name:       w.Name, // always sent: left out it would be emptied
+		Name:       w.Name, // always sent: otherwise the update would clear it
 		DetailsURL: optional(w.DetailsURL), ExternalID: optional(w.ExternalID),
 		Status: status(w), Conclusion: optional(w.Conclusion), CompletedAt: completed(w),
 		Output: output(w.Output), Actions: actions(w.Output),
@@ -96,8 +96,9 @@ func (c *api) updateCheck(ctx context.Context, t ports.Target, id int64, w ports
 	return err
 }
 
-// batches splits a write by its annotations. Only the last has the
-// conclusion, so that a check run is not complete before all of it is there.
+// batches splits a write by its annotations. Only the last batch has the
+// conclusion, so that the check run is not complete before all annotations are
+// written.
 func batches(w ports.CheckWrite) (first ports.CheckWrite, later []ports.CheckWrite) {
 	var all []ports.CheckWrite
 	rest := w.Output.Annotations
@@ -129,7 +130,7 @@ func completed(w ports.CheckWrite) *github.Timestamp {
 	return timestamp(w.CompletedAt)
 }
 
-// timestamp is in whole seconds, as GitHub writes its own.
+// timestamp returns a time in whole seconds, like GitHub's own times.
 func timestamp(t time.Time) *github.Timestamp {
 	if t.IsZero() {
 		return nil
@@ -144,7 +145,7 @@ func optional(s string) *string {
 	return &s
 }
 
-// output is nil if there is nothing to say: GitHub then keeps what is there.
+// output returns nil if the output is empty: GitHub then keeps the previous output.
 func output(o ports.CheckOutput) *github.CheckRunOutput {
 	if o.Title == "" {
 		return nil
@@ -167,8 +168,8 @@ func actions(o ports.CheckOutput) []*github.CheckRunAction {
 	return out
 }
 
-// Checks lists our check runs on the head, newest first, if there are no more
-// than 1,000.
+// Checks lists our check runs on the head, newest first. More than 1,000 are an
+// error.
 func (c checkWriter) Checks(ctx context.Context, t ports.Target, headSHA string) ([]ports.CheckRun, error) {
 	const op = "list the check runs"
 	all, whole, err := pages[checkList](ctx, c.api, t, request{
@@ -176,14 +177,14 @@ func (c checkWriter) Checks(ctx context.Context, t ports.Target, headSHA string)
 		path: "/repos/{owner}/{repo}/commits/{ref}/check-runs", args: []any{t.Owner, t.Name, headSHA},
 		query: url.Values{
 			"app_id": {strconv.FormatInt(c.appID, 10)},
-			"filter": {"all"}, // "latest" is by suite, and hides runs
+			"filter": {"all"}, // "latest" is per check suite, and hides runs
 		},
 	}, maxCheckPages)
 	if err != nil {
 		return nil, err
 	}
 	if !whole {
-		// One that isn't listed would be created again.
+		// A check run that isn't listed would be created again.
 		return nil, tooMany(op, maxCheckPages*perPage)
 	}
 	var out []ports.CheckRun

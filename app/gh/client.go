@@ -16,29 +16,28 @@ import (
 )
 
 const (
-	// defaultTimeout is far above what GitHub takes: it gives up on a request
-	// of its own after 10 s.
+	// defaultTimeout is much longer than GitHub needs: GitHub itself gives up on a
+	// request after 10 s.
 	defaultTimeout = 30 * time.Second
 	// maxInFlight is half of the 100 concurrent requests that GitHub allows
-	// an app, which leaves room for a second replica.
+	// an app. This leaves room for a second replica.
 	maxInFlight = 50
-	// maxFetches bounds the changes that git fetches at once, which take memory
-	// and disk.
+	// maxFetches bounds the changes that git fetches at the same time, because they
+	// take memory and disk space.
 	maxFetches = 2
-	// maxClients bounds the repositories whose token is kept. One takes a few
-	// kilobytes.
+	// maxClients bounds the number of repositories whose token is cached. A token
+	// takes a few kilobytes.
 	maxClients = 1000
-	// maxHTTPCache and maxPinned are in bytes. Pinned answers have room for the
-	// largest config file, of which an eighth of all must do.
+	// maxHTTPCache and maxPinned are in bytes. maxPinned is eight times the largest
+	// config file, because an lru does not keep a value above an eighth of its size.
 	maxHTTPCache = 16 << 20
 	maxPinned    = 8 * maxConfigFile
-	// defaultCallsPerReview is several times what the largest pull request takes: 30
-	// pages of files, 10 of commits, 8 contents or a fetch, and what agents read.
+	// defaultCallsPerReview is several times the calls for the largest pull request: 30
+	// pages of files, 10 of commits, 8 contents or a fetch, and the reads of agents.
 	defaultCallsPerReview = 300
 )
 
-// Client is GitHub as the use cases see it. It may be used from any number of
-// goroutines.
+// Client gives the use cases access to GitHub. It is safe for concurrent use.
 type Client struct {
 	ports.Host
 	*api
@@ -62,7 +61,7 @@ func newClient(a *api) *Client {
 	}
 }
 
-// New returns a Client. It checks the settings, but asks GitHub for nothing.
+// New returns a Client. It checks the settings, but makes no call of GitHub.
 func New(c Config) (*Client, error) {
 	if c.AppID <= 0 {
 		return nil, errors.New("the App ID must be positive")
@@ -116,7 +115,7 @@ func New(c Config) (*Client, error) {
 	}), nil
 }
 
-// Close closes the connections that no call is using.
+// Close closes idle connections.
 func (c *Client) Close() {
 	(&http.Client{Transport: c.wire.next}).CloseIdleConnections()
 }

@@ -14,16 +14,15 @@ import (
 // commentWriter implements ports.CommentWriter.
 type commentWriter struct{ *api }
 
-// maxCommentPages is more than GitHub has: it allows 2,500 comments on an
-// issue.
+// maxCommentPages is more than an issue can have: GitHub allows 2,500 comments.
 const maxCommentPages = 30
 
-// maxRemarks bounds the remarks that are held at once, in bytes: a hundred
-// comments of GitHub's longest. Who may only comment can write more.
+// maxRemarks bounds the remarks that are held at once, in bytes. It has room for a
+// hundred comments of the greatest length. Anybody who may comment can write more
+// than that.
 const maxRemarks = 8 << 20
 
-// comment is an issue comment. go-github's own type has no word of the app
-// that wrote it.
+// comment is an issue comment. go-github's type lacks the app that wrote it.
 type comment struct {
 	ID      int64  `json:"id"`
 	Body    string `json:"body"`
@@ -31,7 +30,7 @@ type comment struct {
 	User    struct {
 		Login string `json:"login"`
 		Type  string `json:"type"`
-	} `json:"user"` // empty for an account that is gone
+	} `json:"user"` // empty for a deleted account
 	App struct {
 		ID int64 `json:"id"`
 	} `json:"performed_via_github_app"`
@@ -71,7 +70,8 @@ func (c commentWriter) UpdateComment(ctx context.Context, t ports.Target, id int
 	return err
 }
 
-// DeleteComment deletes a comment. One that is gone already is no error.
+// DeleteComment deletes a comment. It is no error if the comment does not exist any
+// more.
 func (c commentWriter) DeleteComment(ctx context.Context, t ports.Target, id int64) error {
 	_, err := c.do(ctx, t, request{
 		op: "delete the comment", method: http.MethodDelete,
@@ -96,7 +96,7 @@ func (c commentWriter) Comments(ctx context.Context, t ports.Target, marker stri
 		return nil, err
 	}
 	if !whole {
-		// Ours may be among those that aren't listed.
+		// Our comment may be missing from the list.
 		return nil, tooMany(op, maxCommentPages*perPage)
 	}
 	var out []ports.Comment
@@ -111,10 +111,10 @@ func (c commentWriter) Comments(ctx context.Context, t ports.Target, marker stri
 	return out, nil
 }
 
-// Remarks lists the comments on the pull request that people wrote and that have
-// the words in them, oldest first. What an app says, ours among them, is no
-// person's word. A merge group has those of the pull request that it names. More
-// than 8 MB of them are an error.
+// Remarks lists the comments on the pull request that people wrote and that contain
+// words, oldest first. Comments by apps, ours included, are left out. A merge group
+// has the remarks of the pull request that its ref names. More than 8 MB of remarks
+// are an error.
 func (s *source) Remarks(ctx context.Context, words string) ([]ports.Remark, error) {
 	const op = "list the comments"
 	t := s.target
@@ -149,7 +149,7 @@ func (s *source) Remarks(ctx context.Context, words string) ([]ports.Remark, err
 }
 
 // React puts a reaction, such as "eyes", on a comment. GitHub keeps one of
-// each kind. The words of a review take none by the REST API: for those it does
+// each kind. The REST API has no reactions to the body of a review: there React does
 // nothing.
 func (c commentWriter) React(ctx context.Context, t ports.Target, place ports.CommentPlace, commentID int64, reaction string) error {
 	path := "/repos/{owner}/{repo}/issues/comments/{comment_id}/reactions"

@@ -11,17 +11,17 @@ import (
 const (
 	// emptyBlob is git's name for a file without content.
 	emptyBlob = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
-	// crowdedLines and crowdedBytes are half of what GitHub shows of one answer's
-	// files together. Of the files beyond that it tells neither the lines nor how
-	// many there are, so that they look like binary files:
+	// crowdedLines and crowdedBytes are half of what GitHub shows in one answer for
+	// all files together. Beyond that GitHub shows no lines of a file and no line
+	// counts, so that the file looks like a binary file:
 	// https://github.com/orgs/community/discussions/213491
 	crowdedLines = 10_000
 	crowdedBytes = 512 << 10
 )
 
-// complete adds what the list lacks. If GitHub lists every file and shows all but a few
-// of them, those are read one by one. Otherwise git fetches the change. If that fails,
-// the files stay as they are listed, and Incomplete says what is not known.
+// complete adds what the list lacks. If GitHub lists every file and shows the changes of
+// all but a few, complete reads those few one by one. Otherwise git fetches the change. If
+// that fails, the files stay as listed, and Incomplete says what is not known.
 func (s *source) complete(ctx context.Context, l listing) (raw.Files, error) {
 	unshown := l.unshown()
 	if !l.cut && len(unshown) == 0 {
@@ -46,8 +46,8 @@ func (s *source) complete(ctx context.Context, l listing) (raw.Files, error) {
 	return l.files, nil
 }
 
-// isPartial reports whether an error leaves the change known in part. Other trouble may
-// pass, or concerns the whole review: it fails the read.
+// isPartial reports whether the part of the change that is known can still be used after an
+// error. Other errors are temporary or concern the whole review: they fail the read.
 func isPartial(err error) bool {
 	var host *ports.HostError
 	return !errors.As(err, &host) || host.Kind == ports.HostNotFound || host.Kind == ports.HostBudget || host.Kind == ports.HostInvalid

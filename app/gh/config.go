@@ -20,14 +20,14 @@ import (
 type configReader struct{ *api }
 
 // ReadConfig reads the repository's layer from the tip of branch, or of the
-// default branch, and the organisation's. Neither is the pull request's own
-// say. What was read before is known by its SHA, so that the repository's layer
-// is one call while nothing changes; the organisation's is none for a minute.
+// default branch, and the organisation's layer. The pull request itself can change
+// neither. Files are cached by their SHAs, so that an unchanged repository's layer
+// takes one call. The organisation's layer takes no call for a minute.
 func (c configReader) ReadConfig(ctx context.Context, t ports.Target, branch string) (ports.ConfigRead, error) {
 	var read ports.ConfigRead
 	var organisation ports.ConfigSource
 	var moved bool
-	// Of .github itself the two are the same files.
+	// For .github itself both layers are the same files.
 	both := branch == "" && strings.EqualFold(t.Name, organisationRepo)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
@@ -56,7 +56,7 @@ func (c configReader) ReadConfig(ctx context.Context, t ports.Target, branch str
 	return read, nil
 }
 
-// as is a source as another layer.
+// as returns the source as another layer.
 func as(layer string, s ports.ConfigSource) ports.ConfigSource {
 	files := make([]ports.ConfigBlob, len(s.Files))
 	for i, f := range s.Files {
@@ -68,19 +68,19 @@ func as(layer string, s ports.ConfigSource) ports.ConfigSource {
 }
 
 // repositoryConfig reads the repository's layer and the names of the files at
-// its root; moved says that the repository has another name by now. A branch
-// that isn't there is an error: what was never there has no pull request, and
-// rules must not be silently gone.
+// its root. moved says that the repository has another name now. A missing branch
+// is an error: a branch that never existed has no pull request, and rules must not
+// disappear silently.
 func (c *api) repositoryConfig(ctx context.Context, t ports.Target, branch string) (read ports.ConfigRead, moved bool, err error) {
 	source, rev := t.Owner+"/"+t.Name, defaultBranch
 	if branch != "" {
 		source += "@" + branch
-		rev = "refs/heads/" + branch // no tag of that name
+		rev = "refs/heads/" + branch // not a tag with the same name
 	}
 	read.Repository.Source = source
 	tr := treeReader{client: c, target: t, op: "read the repository's config"}
 	root, err := tr.root(ctx, rev)
-	if err != nil { // an empty repository has no pull request either
+	if err != nil { // an empty repository too: it has no pull requests
 		return ports.ConfigRead{}, false, err
 	}
 	read.RootFiles = root.files()
@@ -102,8 +102,8 @@ func (c *api) repositoryConfig(ctx context.Context, t ports.Target, branch strin
 	return read, root.moved, nil
 }
 
-// atRoot reads a file at the root, up to one byte more than it may have. Anything that is
-// not a file reads as empty.
+// atRoot reads a file at the root, up to one byte more than the allowed size. For anything
+// but a file it returns an empty blob.
 func (tr treeReader) atRoot(ctx context.Context, root *directory, layer, name string, most int64) (ports.ConfigBlob, error) {
 	e, found := root.find(name)
 	if !found || e.Type != "blob" {
@@ -116,8 +116,8 @@ func (tr treeReader) atRoot(ctx context.Context, root *directory, layer, name st
 	return ports.ConfigBlob{Layer: layer, Path: e.Path, BlobSHA: e.SHA, Text: text}, nil
 }
 
-// ProposedConfig reads the repository's layer as it is at a commit. A fork's is
-// found in the repository that it was forked from, whose objects it shares.
+// ProposedConfig reads the repository's layer at a commit. A fork shares its objects
+// with the original repository, so a fork's commits are found there.
 func (c configReader) ProposedConfig(ctx context.Context, t ports.Target, sha string) (ports.ConfigSource, error) {
 	const op = "read the proposed config"
 	if !shaPattern.MatchString(sha) {
@@ -135,16 +135,16 @@ func (c configReader) ProposedConfig(ctx context.Context, t ports.Target, sha st
 	return ports.ConfigSource{Source: t.Owner + "/" + t.Name + "@" + sha, Files: files}, nil
 }
 
-// isEmptyRepository tells the answer of a repository to which nothing was
-// pushed yet. Other conflicts, such as with a repository that is being moved,
-// say nothing of what it holds.
+// isEmptyRepository reports whether GitHub answered that nothing was pushed to the
+// repository yet. Other conflicts, for example during the move of a repository, say
+// nothing about its content.
 func isEmptyRepository(err error) bool {
 	var answer *answerError
 	return errors.As(err, &answer) && answer.status == http.StatusConflict && answer.message == "Git Repository is empty."
 }
 
-// layer reads the config files below a root. Where their directory is a file, a
-// link or a submodule that stands for them: the loader then says so.
+// layer reads the config files below a root. If their directory's name belongs to a
+// file, a link or a submodule, layer returns that entry, and the loader reports it.
 func (tr treeReader) layer(ctx context.Context, layer string, dir *directory) ([]ports.ConfigBlob, error) {
 	at := ""
 	for name := range strings.SplitSeq(config.RepositoryDir, "/") {
@@ -168,7 +168,7 @@ func (tr treeReader) layer(ctx context.Context, layer string, dir *directory) ([
 		g.Go(func() error {
 			var text []byte
 			var err error
-			if config.IsFile(e.Path) { // of others the name is what is wrong
+			if config.IsFile(e.Path) { // other entries have a wrong name; their text does not matter
 				text, err = tr.text(ctx, e)
 			}
 			files[i] = ports.ConfigBlob{Layer: layer, Path: config.RepositoryDir + "/" + e.Path, BlobSHA: e.SHA, Text: text}
@@ -181,8 +181,8 @@ func (tr treeReader) layer(ctx context.Context, layer string, dir *directory) ([
 	return files, nil
 }
 
-// configFiles are the entries that are of a layer: the config files in their
-// order, the prompts, and those that are misnamed.
+// configFiles returns the entries that belong to a layer: the config files in their
+// order, the prompts, and entries with wrong names.
 func (d *directory) configFiles() []treeEntry {
 	var names []string
 	for _, e := range d.Entries {

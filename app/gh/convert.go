@@ -30,7 +30,7 @@ func pullRequest(p *github.PullRequest) raw.PullRequest {
 		Head: pipeline.Head{
 			Ref:        head.GetRef(),
 			SHA:        head.GetSHA(),
-			Repository: head.GetRepo().GetFullName(), // empty where the fork was deleted
+			Repository: head.GetRepo().GetFullName(), // empty if the fork was deleted
 			Fork:       head.GetRepo().GetID() != base.GetRepo().GetID(),
 		},
 		Milestone: p.GetMilestone().GetTitle(),
@@ -84,7 +84,7 @@ func commits(list []*github.RepositoryCommit) []pipeline.Commit {
 	out := make([]pipeline.Commit, 0, len(list))
 	for _, c := range list {
 		author := c.GetAuthor().GetLogin()
-		if author == "" { // the e-mail address is no account's
+		if author == "" { // no account has the commit's e-mail address
 			author = c.GetCommit().GetAuthor().GetName()
 		}
 		out = append(out, pipeline.Commit{
@@ -99,9 +99,9 @@ func commits(list []*github.RepositoryCommit) []pipeline.Commit {
 
 var errHeadMoved = errors.New("the head moved while the list was read")
 
-// headOfPages finds the head at which a list of files was read. The list
-// doesn't say it, but each file's contents URL does. Pages of different heads
-// make no list.
+// headOfPages finds the head at which a list of files was read. The list itself
+// doesn't name the head, but each file's contents URL does. Pages of different heads
+// are an error.
 func headOfPages(all []fileList) (string, error) {
 	head := ""
 	for _, page := range all {
@@ -119,8 +119,8 @@ func headOfPages(all []fileList) (string, error) {
 
 var shaPattern = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// headOfPage returns the SHA that all files of a page agree on, or "". Removed
-// files are no witnesses: they are to be had at the base only.
+// headOfPage returns the SHA that all files of a page agree on, or "". Removed files
+// don't count: they exist only at the base.
 func headOfPage(files []*github.CommitFile) string {
 	head := ""
 	for _, f := range files {
@@ -140,8 +140,8 @@ func headOfPage(files []*github.CommitFile) string {
 	return head
 }
 
-// ours makes sure that an answer is of the target's repository: after a rename
-// another one may have taken the name.
+// ours makes sure that an answer is about the target's repository: after a rename
+// another repository may have the old name.
 func ours(t ports.Target, p *pullAnswer) error {
 	return sameRepository("read the pull request", t, p.GetBase().GetRepo().GetID())
 }

@@ -24,17 +24,17 @@ func (l *attempts) whole() error {
 	})
 }
 
-// maxPayload bounds what is read of one delivery, in bytes. What is larger may come
-// again by the webhook, which takes up to 25 MB.
+// maxPayload bounds the payload of one delivery, in bytes. For a larger one the server asks
+// GitHub to redeliver it: the webhook accepts up to 25 MB.
 const maxPayload = 4 << 20
 
-// maxLogPages bounds what is read of the delivery log at a time: 50,000 attempts, as many as
-// a busy organisation makes in a day.
+// maxLogPages bounds how much of the delivery log is read at a time: 50,000 attempts, about
+// a day's deliveries of a busy organisation.
 const maxLogPages = 500
 
-// FailedDeliveries lists the attempts in the App's delivery log from since on that failed,
-// newest first. It looks through 50,000 at most, and whole is false if there are more.
-// GitHub's own filter for failures is of no use: it leaves redirections out.
+// FailedDeliveries lists the failed attempts in the App's delivery log from since on,
+// newest first. It reads at most 50,000 attempts, and reports false if there are more.
+// GitHub's own filter for failures is useless, because it leaves out redirections.
 func (c deliveryLog) FailedDeliveries(ctx context.Context, since time.Time) ([]ports.HookAttempt, bool, error) {
 	// GitHub gives times in whole seconds.
 	since = since.Truncate(time.Second)
@@ -49,7 +49,7 @@ func (c deliveryLog) FailedDeliveries(ctx context.Context, since time.Time) ([]p
 				out = append(out, a)
 			}
 		}
-		return !older // goes by the last one
+		return !older // decided by the last attempt of the page
 	})
 	if err != nil {
 		return nil, false, err
@@ -64,7 +64,7 @@ func attempt(d *github.HookDelivery) ports.HookAttempt {
 	}
 }
 
-// delivered is an attempt as the log shows it alone.
+// delivered is a single attempt with its payload.
 type delivered struct {
 	ID      int64 `json:"id"`
 	Request struct {
@@ -79,7 +79,7 @@ func (d *delivered) whole() error {
 	return nil
 }
 
-// Payload reads what an attempt delivered.
+// Payload reads the payload of an attempt.
 func (c deliveryLog) Payload(ctx context.Context, attemptID int64) ([]byte, error) {
 	const op = "read a delivery"
 	var d delivered
@@ -104,7 +104,7 @@ func (c deliveryLog) Payload(ctx context.Context, attemptID int64) ([]byte, erro
 }
 
 // Redeliver asks GitHub to send a delivery again, under the same GUID. It
-// returns before that is done.
+// returns before GitHub has sent it.
 func (c deliveryLog) Redeliver(ctx context.Context, attemptID int64) error {
 	_, err := c.do(ctx, ports.Target{}, request{
 		op: "ask for a delivery again", scope: asApp, method: http.MethodPost, accepted: true,

@@ -16,7 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// answerError is an answer that is no success.
+// answerError is an answer without success.
 type answerError struct {
 	status     int
 	retryAfter time.Duration
@@ -32,7 +32,7 @@ func (e *answerError) Error() string {
 	return s
 }
 
-// readError reads an answer that is no success.
+// readError reads an answer without success.
 func readError(resp *http.Response) *answerError {
 	a := &answerError{status: resp.StatusCode}
 	if after, ok := retryAfter(resp.Header, time.Now()); ok {
@@ -42,16 +42,16 @@ func readError(resp *http.Response) *answerError {
 		a.message = "not ready yet"
 		return a
 	}
-	// What can't be read counts as empty: the status tells the kind.
+	// An unreadable body counts as empty: the status determines the kind.
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	var said github.ErrorResponse
-	_ = json.Unmarshal(text, &said) // a proxy's page says nothing
+	_ = json.Unmarshal(text, &said) // a proxy's page is not JSON, and leaves it empty
 	a.message = details(said.Message, said.Errors)
 	a.tooLarge = slices.ContainsFunc(said.Errors, func(e github.Error) bool { return e.Code == "too_large" })
 	return a
 }
 
-// details joins GitHub's message with what it says of single fields.
+// details joins GitHub's message with its messages about single fields.
 func details(message string, fields []github.Error) string {
 	parts := []string{message}
 	for _, f := range fields[:min(len(fields), 5)] {
@@ -64,7 +64,8 @@ func details(message string, fields []github.Error) string {
 	return clean(strings.Join(parts, "; "))
 }
 
-// hostError says what kind of trouble an error is. It returns nil for nil.
+// hostError turns an error into a *ports.HostError of the right kind. It returns nil for
+// nil.
 func hostError(op string, err error) error {
 	var known *ports.HostError
 	var limited *limitError
@@ -85,13 +86,13 @@ func hostError(op string, err error) error {
 	case errors.As(err, &answer):
 		return &ports.HostError{Op: op, Kind: kindOf(answer.status), Status: answer.status, RetryAfter: answer.retryAfter, Err: answer}
 	}
-	// Transport, timeouts, broken JSON, or the caller's context.
+	// An error of the transport, a timeout, broken JSON, or the caller's context.
 	return &ports.HostError{Op: op, Kind: ports.HostTransient, Err: err}
 }
 
-// tokenError is trouble with the installation's token, which every other call
-// needs first. To have no access is not to find nothing: a 404 here tells
-// nothing of what was asked for.
+// tokenError explains why GitHub gave no token for the installation. Every other call
+// needs the token first, so a 404 here says nothing about the object of that call. It
+// means that the App has no access.
 func tokenError(op string, resp *http.Response) error {
 	defer resp.Body.Close() // left open by ghinstallation
 	a := readError(resp)
@@ -116,11 +117,11 @@ func tokenError(op string, resp *http.Response) error {
 	return &ports.HostError{Op: op, Kind: kind, Status: a.status, RetryAfter: a.retryAfter, Err: err}
 }
 
-// kindOf sorts statuses that are no success and no rate limit.
+// kindOf returns the kind of a status that is neither a success nor a rate limit.
 func kindOf(status int) ports.HostKind {
 	switch {
 	case status >= 500 || status < 400 || status == http.StatusRequestTimeout:
-		// Below 400 are 202, "not ready yet", and redirects that led nowhere.
+		// Below 400 are 202, "not ready yet", and redirects without a destination.
 		return ports.HostTransient
 	case status == http.StatusNotFound || status == http.StatusGone || status == http.StatusUnavailableForLegalReasons:
 		return ports.HostNotFound

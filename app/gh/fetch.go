@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// callsOfFetch is what a fetch counts in the review's budget: git asks what
-	// there is, and fetches twice.
+	// callsOfFetch is how many calls of the review's budget a fetch takes: git lists
+	// the refs, and fetches twice.
 	callsOfFetch = 4
-	// routeFetch is what metrics and logs call a fetch.
+	// routeFetch is the name of a fetch in metrics and logs.
 	routeFetch = "git fetch"
 )
 
@@ -31,7 +31,8 @@ func (c *api) canFetch() error {
 	return localgit.Available()
 }
 
-// GitVersion returns the version of the git that fetches changes, or why none can.
+// GitVersion returns the version of the git that fetches changes, or the reason why git
+// can't fetch them.
 func (c *api) GitVersion(ctx context.Context) (string, error) {
 	if err := c.canFetch(); err != nil {
 		return "", err
@@ -39,16 +40,16 @@ func (c *api) GitVersion(ctx context.Context) (string, error) {
 	return localgit.Version(ctx)
 }
 
-// fetchChange has git fetch the change from its base, and returns all of its files. The
-// base's repository has the commits of every fork, and they are asked for by their SHAs:
-// a branch could have moved.
+// fetchChange fetches the change by git, and returns all of its files. The base's
+// repository also has the commits of every fork. git fetches them by their SHAs, because a
+// branch could have moved.
 func (s *source) fetchChange(ctx context.Context, l listing, base string) (raw.Files, error) {
 	const op = "fetch the change by git"
 	var none raw.Files
 	if err := s.client.canFetch(); err != nil {
 		return none, err
 	}
-	if s.budget.left() < callsOfFetch+1 { // and one for the token
+	if s.budget.left() < callsOfFetch+1 { // one more for the token
 		return none, hostError(op, &budgetError{s.budget.most})
 	}
 	repo, err := l.repo(ctx)
@@ -88,8 +89,8 @@ func (s *source) fetchChange(ctx context.Context, l listing, base string) (raw.F
 	return files, nil
 }
 
-// paths counts the paths that a change touches. GitHub may take two of them for
-// a move where git has a removal and a creation.
+// paths counts the paths that a change touches. A rename counts twice, because git and
+// GitHub may disagree on whether a file was renamed, or removed and added.
 func paths(files []raw.ChangedFile) int {
 	n := len(files)
 	for _, f := range files {
@@ -100,8 +101,7 @@ func paths(files []raw.ChangedFile) int {
 	return n
 }
 
-// gitToken asks for a token that reads the contents of the one repository, and
-// nothing else.
+// gitToken gets a token that can only read the contents of this one repository.
 func (s *source) gitToken(ctx context.Context) (string, error) {
 	var t struct {
 		Token string `json:"token"`
@@ -116,9 +116,9 @@ func (s *source) gitToken(ctx context.Context) (string, error) {
 	return t.Token, err
 }
 
-// gitRoot is where git finds the repositories of an API: beside it on GitHub
-// Enterprise Server, and elsewhere at the host that "api." stands before. Of a proxy's API
-// the pages' URL tells. It is nil if that is not known.
+// gitRoot returns the URL at which git finds an API's repositories. On GitHub Enterprise
+// Server it is the API's host, and elsewhere that host without "api.". If a proxy gives the
+// API another URL, it is the web URL. It is nil if none of these is known.
 func gitRoot(api *url.URL, web string) *url.URL {
 	root := *api
 	root.Path = "/"

@@ -14,7 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// contents is a read of what stands at a path at a commit.
+// contents returns a request for the content of a path at a commit.
 func (s *source) contents(op, commit, path string) request {
 	template, args := "/repos/{owner}/{repo}/contents", []any{s.target.Owner, s.target.Name}
 	for part := range strings.SplitSeq(path, "/") {
@@ -26,9 +26,9 @@ func (s *source) contents(op, commit, path string) request {
 	return r
 }
 
-// File reads a file as it is at a commit: at least its first bytes up to most.
-// A fork's is found in the repository that it was forked from, whose objects it
-// shares. GitHub answers a link to a file with that file.
+// File reads a file at a commit, at least its first bytes up to most. A fork shares its
+// objects with the original repository, so a fork's files are found there. For a link to
+// a file, GitHub answers with that file.
 func (s *source) File(ctx context.Context, commit, path string, most int64) ([]byte, error) {
 	const op = "read a file at the head"
 	if !shaPattern.MatchString(commit) {
@@ -38,8 +38,8 @@ func (s *source) File(ctx context.Context, commit, path string, most int64) ([]b
 	return f.text, err
 }
 
-// fileAt reads what stands at a path of a commit. A file has at least its first bytes up
-// to most as its text. A submodule, or a link that leads nowhere, has none.
+// fileAt reads the content of a path at a commit. A file's text has at least its first
+// bytes up to most. A submodule, or a link without a target, has no text.
 func (s *source) fileAt(ctx context.Context, op, commit, path string, most int64) (fileAnswer, error) {
 	r := s.contents(op, commit, path)
 	r.pinned = true
@@ -51,8 +51,7 @@ func (s *source) fileAt(ctx context.Context, op, commit, path string, most int64
 	return f, err
 }
 
-// blob reads the first bytes of a file that is too large for GitHub to show it
-// with its name.
+// blob reads the first bytes of a file whose text is too large for the contents API.
 func (s *source) blob(ctx context.Context, op, sha string, most int64) ([]byte, error) {
 	var text []byte
 	if _, err := s.client.do(ctx, s.target, request{
@@ -72,7 +71,7 @@ func (s *source) blob(ctx context.Context, op, sha string, most int64) ([]byte, 
 	return text, nil
 }
 
-// fileAnswer is what GitHub says of one path: the file's text too, up to 1 MB.
+// fileAnswer is GitHub's answer about one path. It includes the file's text up to 1 MB.
 type fileAnswer struct {
 	Type     string `json:"type"`
 	SHA      string `json:"sha"`
@@ -82,7 +81,7 @@ type fileAnswer struct {
 	text []byte
 }
 
-// whole refuses a text that is not all of the file.
+// whole refuses an incomplete text of a file.
 func (f *fileAnswer) whole() error {
 	if err := wholeIf(f.Type != "" && shaPattern.MatchString(f.SHA)); err != nil || f.Type != "file" || f.Encoding != "base64" {
 		return err

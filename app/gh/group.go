@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// groupSource reads a merge group: the words of the pull request that its ref
-// names, if it names one, and the change between the group's base and head.
+// groupSource reads a merge group: the title and description of the pull request that
+// its ref names, if it names one, and the change between the group's base and head.
 type groupSource struct {
 	*source
 	compared once[*comparison]
@@ -20,8 +20,8 @@ type groupSource struct {
 	named    once[*repositoryAnswer]
 }
 
-// PullRequest reads what there is of a pull request. Base and head are the
-// group's.
+// PullRequest reads the pull request that the group's ref names, as far as there is
+// one. Base and head are those of the group.
 func (s *groupSource) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	var out raw.PullRequest
 	var diff *comparison
@@ -45,7 +45,7 @@ func (s *groupSource) PullRequest(ctx context.Context) (raw.PullRequest, error) 
 	return out, err
 }
 
-// totals sums what changed, where GitHub doesn't.
+// totals sums up the changes of a comparison, because GitHub doesn't.
 func totals(files []raw.ChangedFile) pipeline.Totals {
 	t := pipeline.Totals{Files: len(files)}
 	for _, f := range files {
@@ -55,7 +55,8 @@ func totals(files []raw.ChangedFile) pipeline.Totals {
 	return t
 }
 
-// words are the group's title and what goes with it.
+// words returns the pull request that the group's ref names, or else a title for the
+// group.
 func (s *groupSource) words(ctx context.Context) (raw.PullRequest, error) {
 	if s.target.Number > 0 {
 		p, err := s.readPull(ctx)
@@ -74,7 +75,7 @@ func (s *groupSource) words(ctx context.Context) (raw.PullRequest, error) {
 	}, nil
 }
 
-// repository is the group's, as it is called by now.
+// repository returns the group's repository with its present name.
 func (s *groupSource) repository(ctx context.Context) (*github.Repository, error) {
 	if s.target.Number > 0 {
 		p, err := s.readPull(ctx)
@@ -87,7 +88,7 @@ func (s *groupSource) repository(ctx context.Context) (*github.Repository, error
 	return &r.Repository, nil
 }
 
-// readRepository reads the repository, once however often it is asked for.
+// readRepository reads the repository once, even if it is called several times.
 func (s *groupSource) readRepository(ctx context.Context) (*repositoryAnswer, error) {
 	return s.named.do(ctx, func(ctx context.Context) (*repositoryAnswer, error) {
 		const op = "read the repository"
@@ -101,14 +102,14 @@ func (s *groupSource) readRepository(ctx context.Context) (*repositoryAnswer, er
 	})
 }
 
-// Files are those that differ between the group's base and head, read once
-// however often they are asked for.
+// Files returns the files that differ between the group's base and head. It reads them
+// once, even if it is called several times.
 func (s *groupSource) Files(ctx context.Context) (raw.Files, error) {
 	return s.files.do(ctx, s.readFiles)
 }
 
-// readFiles reads the files that GitHub compares, all on the first page, and by other
-// ways what it leaves out. It doesn't say how many there are.
+// readFiles reads the files that GitHub compares, which are all on the first page, and by
+// other ways what GitHub leaves out. GitHub doesn't say how many files there are.
 func (s *groupSource) readFiles(ctx context.Context) (raw.Files, error) {
 	diff, err := s.compare(ctx)
 	if err != nil {
@@ -121,7 +122,7 @@ func (s *groupSource) readFiles(ctx context.Context) (raw.Files, error) {
 	})
 }
 
-// Commits are those that the group adds to its base.
+// Commits returns the commits that the group adds to its base.
 func (s *groupSource) Commits(ctx context.Context) (raw.Commits, error) {
 	diff, err := s.compare(ctx)
 	if err != nil {

@@ -9,9 +9,10 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// What an operator wants to know of an installation. Reviews ask none of it.
+// The calls in this file serve operators who inspect an installation. Reviews don't use
+// them.
 
-// App is the App as it is registered.
+// App is the App's registration on GitHub.
 type App struct {
 	ID          int64             `json:"id"`
 	Slug        string            `json:"slug"`
@@ -22,7 +23,7 @@ type App struct {
 
 func (a *App) whole() error { return wholeIf(a.ID > 0 && a.Permissions != nil) }
 
-// App asks GitHub as whom it takes us.
+// App asks GitHub which App our credentials belong to.
 func (c *api) App(ctx context.Context) (App, error) {
 	var a App
 	_, err := c.do(ctx, ports.Target{}, request{
@@ -33,9 +34,9 @@ func (c *api) App(ctx context.Context) (App, error) {
 
 // HookConfig is where and how GitHub sends the App's webhooks.
 type HookConfig struct {
-	URL         string // empty if it sends none
+	URL         string // empty if GitHub sends none
 	ContentType string // "json" or "form"
-	Insecure    bool   // certificates are not looked at
+	Insecure    bool   // GitHub does not verify certificates
 	HasSecret   bool
 }
 
@@ -101,8 +102,8 @@ type grantList []struct {
 	Events []string `json:"events"`
 }
 
-// Grants lists what the accounts have granted on which the App is installed, up
-// to 10,000.
+// Grants lists the grants of all accounts on which the App is installed, up to
+// 10,000.
 func (c *api) Grants(ctx context.Context) ([]Grant, error) {
 	const op = "list the installations"
 	var out []Grant
@@ -125,11 +126,11 @@ type Repository struct {
 	ports.Target         // without a number
 	DefaultBranch string // its name
 	Archived      bool
-	Suspended     bool // the installation is, so that nothing else is known than its id
+	Suspended     bool // the installation is suspended: only its id is known
 }
 
-// Find looks a repository up by its name. One that the App is not installed on
-// is HostNotFound.
+// Find looks up a repository by its name. If the App is not installed on it, the
+// error is HostNotFound.
 func (c *api) Find(ctx context.Context, owner, name string) (Repository, error) {
 	t := ports.Target{Kind: ports.TargetPull, Owner: owner, Name: name}
 	i, err := c.installationOf(ctx, t, "/repos/{owner}/{repo}/installation", owner, name)
@@ -151,22 +152,21 @@ func (c *api) Find(ctx context.Context, owner, name string) (Repository, error) 
 	return Repository{Target: t, DefaultBranch: repo.GetDefaultBranch(), Archived: repo.GetArchived()}, nil
 }
 
-// Required is what a branch demands before anything is merged into it.
+// Required is what a branch requires before a merge into it.
 type Required struct {
 	Checks     []RequiredCheck
 	MergeQueue bool
 }
 
-// RequiredCheck is a check that is demanded. App is the id of the App whose
-// check alone counts, 0 for anybody's.
+// RequiredCheck is a required check. App is the id of the App that must write it, or
+// 0 if anybody may.
 type RequiredCheck struct {
 	Name string
 	App  int64
 	By   string // "ruleset" or "branch protection"
 }
 
-// rule is a rule of a ruleset. go-github's own fails on those that it does not
-// know.
+// rule is a rule of a ruleset. go-github's type fails on unknown types of rule.
 type rule struct {
 	Type       string          `json:"type"`
 	Parameters json.RawMessage `json:"parameters"`
@@ -179,7 +179,7 @@ type statusParameters struct {
 	} `json:"required_status_checks"`
 }
 
-// branchAnswer is a branch, with what everybody may know of its protection.
+// branchAnswer is a branch with the public part of its protection.
 type branchAnswer struct {
 	Name       string `json:"name"`
 	Protection struct {
@@ -195,7 +195,7 @@ type branchAnswer struct {
 
 func (b *branchAnswer) whole() error { return wholeIf(b.Name != "") }
 
-// Required reads what a branch demands, by rulesets and by branch protection.
+// Required reads what a branch requires, by rulesets and by branch protection.
 func (c *api) Required(ctx context.Context, repo ports.Target, branch string) (Required, error) {
 	out, err := c.rules(ctx, repo, branch)
 	if err != nil {
@@ -213,7 +213,7 @@ func (c *api) Required(ctx context.Context, repo ports.Target, branch string) (R
 	for _, check := range required.Checks {
 		out.add(check.Context, check.App, by)
 	}
-	if len(required.Checks) == 0 { // as older servers tell
+	if len(required.Checks) == 0 { // older servers list only contexts
 		for _, name := range required.Contexts {
 			out.add(name, nil, by)
 		}
@@ -223,13 +223,13 @@ func (c *api) Required(ctx context.Context, repo ports.Target, branch string) (R
 
 func (r *Required) add(name string, app *int64, by string) {
 	check := RequiredCheck{Name: name, By: by}
-	if app != nil && *app > 0 { // -1 is anybody's
+	if app != nil && *app > 0 { // -1 means anybody
 		check.App = *app
 	}
 	r.Checks = append(r.Checks, check)
 }
 
-// rules reads what rulesets demand. Older servers have none.
+// rules reads what rulesets require. Older servers have no rulesets.
 func (c *api) rules(ctx context.Context, repo ports.Target, branch string) (Required, error) {
 	const op = "read the branch's rules"
 	var out Required

@@ -13,14 +13,14 @@ import (
 // issueWriter implements ports.IssueWriter.
 type issueWriter struct{ *api }
 
-// maxIssuePages bounds the issues and pull requests that are looked through for
-// ours, newest first.
+// maxIssuePages bounds the pages of issues and pull requests that are searched for our
+// issues, newest first.
 const maxIssuePages = 10
 
-// clockSkew is how far GitHub's clock may be from ours.
+// clockSkew is how much GitHub's clock may differ from ours.
 const clockSkew = 10 * time.Minute
 
-// issue is an issue. go-github's own type has no word of the app that made it.
+// issue is an issue. go-github's type lacks the app that created it.
 type issue struct {
 	Number    int       `json:"number"`
 	State     string    `json:"state"`
@@ -30,7 +30,7 @@ type issue struct {
 	App       struct {
 		ID int64 `json:"id"`
 	} `json:"performed_via_github_app"`
-	// Pull is there for a pull request, which lists have as well.
+	// Pull is not nil if this is a pull request: lists of issues contain both.
 	Pull *struct{} `json:"pull_request"`
 }
 
@@ -49,7 +49,7 @@ func (l *issueList) whole() error {
 	return wholeList(*l, func(i issue) bool { return i.isWhole() })
 }
 
-// issueText is an issue to write. What is empty stays as it is.
+// issueText is an issue to write. Empty fields stay unchanged.
 type issueText struct {
 	Title       string   `json:"title,omitempty"`
 	Body        string   `json:"body,omitempty"`
@@ -58,9 +58,9 @@ type issueText struct {
 	StateReason string   `json:"state_reason,omitempty"`
 }
 
-// Issues lists the issues that our app made since then, newest first, of the
-// newest 1,000 issues and pull requests. There is no asking for the app alone:
-// by creator GitHub Enterprise Cloud has been seen to list none.
+// Issues lists the issues that our app created since then, newest first. It searches
+// the newest 1,000 issues and pull requests. A filter by creator does not work: with
+// it GitHub Enterprise Cloud has been seen to list none.
 func (c issueWriter) Issues(ctx context.Context, t ports.Target, since time.Time) ([]ports.Issue, error) {
 	r := request{
 		op: "list the issues", method: http.MethodGet,
@@ -69,7 +69,7 @@ func (c issueWriter) Issues(ctx context.Context, t ports.Target, since time.Time
 	}
 	if !since.IsZero() {
 		since = since.Add(-clockSkew)
-		r.query.Set("since", since.UTC().Format(time.RFC3339)) // of the last change, which is no earlier
+		r.query.Set("since", since.UTC().Format(time.RFC3339)) // GitHub compares the last change, which is never before the creation
 	}
 	var out []ports.Issue
 	_, err := walk(ctx, c.api, t, r, maxIssuePages, func(page issueList) bool {
@@ -88,7 +88,8 @@ func (c issueWriter) Issues(ctx context.Context, t ports.Target, since time.Time
 
 var errNotOurs = errors.New("the issue is not the App's")
 
-// Issue reads an issue that our app made. One that is another's is not found.
+// Issue reads an issue that our app created. For other issues the error is
+// HostNotFound.
 func (c issueWriter) Issue(ctx context.Context, t ports.Target, number int) (ports.Issue, error) {
 	const op = "read the issue"
 	var i issue
@@ -105,8 +106,8 @@ func (c issueWriter) Issue(ctx context.Context, t ports.Target, number int) (por
 	return ports.Issue{Number: i.Number, Body: i.Body, Open: i.State == "open"}, nil
 }
 
-// LinkedIssue reads an issue that a change is to close. One that was transferred is
-// another repository's, which may have other readers.
+// LinkedIssue reads an issue that a change closes. It does not read a transferred issue,
+// because the issue's new repository may have other readers.
 func (s *source) LinkedIssue(ctx context.Context, number int) (ports.LinkedIssue, error) {
 	const op = "read a linked issue"
 	var i issue
@@ -137,7 +138,7 @@ func (c issueWriter) CreateIssue(ctx context.Context, t ports.Target, w ports.Is
 	return made.Number, err
 }
 
-// UpdateIssue writes an issue's body anew, and opens or closes it.
+// UpdateIssue rewrites an issue's body, and opens or closes the issue.
 func (c issueWriter) UpdateIssue(ctx context.Context, t ports.Target, number int, body string, open bool) error {
 	text := issueText{Body: body, State: "closed", StateReason: "completed"}
 	if open {

@@ -10,8 +10,8 @@ import (
 // labelWriter implements ports.LabelWriter.
 type labelWriter struct{ *api }
 
-// AddLabel puts a label on the pull request. One that the repository does not
-// have is made; one that is there stays.
+// AddLabel adds a label to the pull request. If the repository does not have the label,
+// GitHub creates it.
 func (c labelWriter) AddLabel(ctx context.Context, t ports.Target, label string) error {
 	_, err := c.do(ctx, t, request{
 		op: "add the label", method: http.MethodPost,
@@ -21,8 +21,8 @@ func (c labelWriter) AddLabel(ctx context.Context, t ports.Target, label string)
 	return err
 }
 
-// RemoveLabel takes a label off the pull request. One that is gone already is no
-// error.
+// RemoveLabel removes a label from the pull request. It is no error if the pull request
+// does not have the label.
 func (c labelWriter) RemoveLabel(ctx context.Context, t ports.Target, label string) error {
 	_, err := c.do(ctx, t, request{
 		op: "remove the label", method: http.MethodDelete,

@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
-// says what these implement.
+// These constants implement
+// https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api.
 const (
-	// unexplainedWait is how long GitHub asks to wait after a refusal that
-	// doesn't say; it doubles with each further one, up to maxUnexplained.
+	// unexplainedWait is how long to wait after a refusal that does not say how long
+	// to wait. It doubles with each further refusal, up to maxUnexplained.
 	unexplainedWait = time.Minute
 	maxUnexplained  = time.Hour
-	// maxWindow is the length of the primary rate limit's window. A reset that
-	// is further off is a clock's fault.
+	// maxWindow is the length of the primary rate limit's window. A reset later than
+	// that comes from a wrong clock.
 	maxWindow = time.Hour
 	// maxRetryAfter is longer than GitHub ever asks to wait. Without a bound,
 	// one wrong header would stop an installation for good.
 	maxRetryAfter = 24 * time.Hour
-	// minWait is the unit in which GitHub tells its times.
+	// minWait is the unit of GitHub's times.
 	minWait = time.Second
-	// maxRefusal bounds what is read of a refusal, in bytes.
+	// maxRefusal bounds how much of a refusal is read, in bytes.
 	maxRefusal = 64 << 10
 )
 
-// limitError is a refusal for a rate limit.
+// limitError is a refusal because of a rate limit.
 type limitError struct {
 	status  int // 0 if GitHub wasn't asked
 	after   time.Duration
@@ -42,15 +42,15 @@ func (e *limitError) Error() string {
 	return fmt.Sprintf("GitHub's rate limit is reached; it may be asked again in %s: %s", e.after.Round(time.Second), e.message)
 }
 
-// limits remembers until when an installation's calls would be refused. Asking
-// on would only make GitHub refuse for longer.
+// limits remembers until when GitHub would refuse an installation's calls. Further
+// calls would only make GitHub refuse for longer.
 type limits struct {
-	tell func(until time.Time) // called when until grew by an answer; may be nil
+	tell func(until time.Time) // called when an answer moves until later; may be nil
 
 	mu          sync.Mutex
 	until       time.Time
-	unexplained int       // refusals in a row that didn't say how long
-	lastOne     time.Time // when the last of them came
+	unexplained int       // consecutive refusals that did not say how long to wait
+	lastOne     time.Time // when the last of them arrived
 }
 
 // check returns an error while an earlier refusal holds.
@@ -63,7 +63,7 @@ func (l *limits) check(now time.Time) error {
 	return nil
 }
 
-// refuse notes a refusal that was told elsewhere.
+// refuse notes a refusal that another process received.
 func (l *limits) refuse(until, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,12 +75,12 @@ func (l *limits) refuse(until, now time.Time) {
 	}
 }
 
-// note takes note of the answer to a request that was sent at that time. It
-// returns an error, and has closed the answer, if that is a refusal for a rate
-// limit. A success may tell as well that it was the last for now.
+// note evaluates the answer to a request that was sent at that time. If the answer
+// is a refusal because of a rate limit, note closes it and returns an error. A
+// successful answer may also say that no further calls are allowed for now.
 func (l *limits) note(resp *http.Response, sent time.Time) error {
 	if resp.StatusCode == http.StatusUnauthorized {
-		return nil // the limits it tells are those of our address
+		return nil // its headers are about the limits of our IP address
 	}
 	refused := refusal(resp)
 	now := time.Now()
@@ -102,12 +102,12 @@ func (l *limits) note(resp *http.Response, sent time.Time) error {
 	return refused
 }
 
-// add makes the wait hold from now on.
+// add applies a wait from now on.
 func (l *limits) add(refused *limitError, wait time.Duration, status int, sent, now time.Time) (grown bool, until time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// Of requests that were in flight together, all are refused for the same
-	// reason: only one that was sent since counts as a further one.
+	// Requests that were in flight together are all refused for the same reason.
+	// Only a refusal of a later request counts as a further one.
 	fresh := sent.After(l.lastOne) || !l.until.After(now)
 	switch {
 	case refused != nil && wait == 0 && fresh:
@@ -124,13 +124,13 @@ func (l *limits) add(refused *limitError, wait time.Duration, status int, sent, 
 	return grown, l.until
 }
 
-// refusal recognises a refusal for a rate limit. The answer's body can be read
-// again after.
+// refusal recognises a refusal because of a rate limit. The answer's body can be
+// read again afterwards.
 func refusal(resp *http.Response) *limitError {
 	if resp.StatusCode != http.StatusForbidden && resp.StatusCode != http.StatusTooManyRequests {
 		return nil
 	}
-	// What can't be read counts as empty: the headers tell more.
+	// An unreadable body counts as empty: the headers matter more.
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	resp.Body.Close()
 	resp.Body = io.NopCloser(bytes.NewReader(text))
@@ -139,7 +139,7 @@ func refusal(resp *http.Response) *limitError {
 		Message string `json:"message"`
 		URL     string `json:"documentation_url"`
 	}
-	_ = json.Unmarshal(text, &said) // a proxy's page says nothing
+	_ = json.Unmarshal(text, &said) // a proxy's page is not JSON, and leaves it empty
 	words := strings.ToLower(said.Message)
 	_, told := retryAfter(resp.Header, time.Now())
 	if resp.StatusCode == http.StatusTooManyRequests || told || resp.Header.Get("X-RateLimit-Remaining") == "0" ||
@@ -149,8 +149,8 @@ func refusal(resp *http.Response) *limitError {
 	return nil
 }
 
-// retryAfter reads how long GitHub asks to wait, counted from now. Either form
-// that HTTP has for it will do.
+// retryAfter reads how long GitHub asks to wait, from now. It accepts both of
+// HTTP's forms.
 func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if s, err := strconv.ParseInt(v, 10, 64); err == nil && s >= 0 {
@@ -162,8 +162,8 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// resetWait reads how long nothing more of the primary limit is left, 0 if
-// there is something or the answer doesn't say.
+// resetWait reads how long to wait because the primary limit is used up. It returns
+// 0 if calls are left or if the answer doesn't say.
 func resetWait(h http.Header, now time.Time) time.Duration {
 	if h.Get("X-RateLimit-Remaining") != "0" {
 		return 0
@@ -179,8 +179,8 @@ func resetWait(h http.Header, now time.Time) time.Duration {
 	return bounded(wait, maxWindow)
 }
 
-// answered is when GitHub answered, by GitHub's clock if it tells: ours may
-// differ.
+// answered returns when GitHub answered, by GitHub's clock if the answer has a
+// date: our clock may differ.
 func answered(h http.Header, now time.Time) time.Time {
 	if t, err := http.ParseTime(h.Get("Date")); err == nil {
 		return t

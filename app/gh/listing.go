@@ -14,7 +14,7 @@ import (
 // listing is a change as GitHub lists it.
 type listing struct {
 	listed []*github.CommitFile
-	files  raw.Files // the same files in our words
+	files  raw.Files // the same files in our own types
 	// cut says that there are, or may be, more files than GitHub lists. limit says so
 	// in words.
 	cut   bool
@@ -24,10 +24,10 @@ type listing struct {
 	total int // how many files there are, or 0 if GitHub does not say
 	head  string
 	base  func(context.Context) (string, error)             // where the change begins
-	repo  func(context.Context) (*github.Repository, error) // as it is called by now
+	repo  func(context.Context) (*github.Repository, error) // with its present name
 }
 
-// unshown returns the indexes of the files of which the list does not tell what changed.
+// unshown returns the indexes of the files whose changes the list does not show.
 func (l *listing) unshown() []int {
 	var list []int
 	for i, f := range l.listed {
@@ -38,21 +38,21 @@ func (l *listing) unshown() []int {
 	return list
 }
 
-// shows reports whether the list tells what changed in a file.
+// shows reports whether the list shows what changed in a file.
 func (l *listing) shows(f *github.CommitFile) bool {
 	switch status := pipeline.FileStatus(f.GetStatus()); {
 	case movedIntoUse(f): // all of its lines count as new, and the list shows few of them
 		return false
 	case f.GetPatch() != "":
 		return true
-	case f.GetChanges() > 0: // of a file that is too long to read normalize misses the lines
+	case f.GetChanges() > 0: // a file that is too long to read needs no lines: normalize reports it
 		return f.GetChanges() > normalize.MaxFileLines
 	case status == pipeline.FileRemoved:
 		return !l.doubt
 	case f.GetSHA() == emptyBlob:
 		return status == pipeline.FileAdded || !l.doubt
 	}
-	// It is binary, or it was only moved or changed in mode.
+	// The file is binary, or only its path or mode has changed.
 	return false
 }
 
@@ -82,7 +82,8 @@ func undercounted(listed []*github.CommitFile, p *github.PullRequest) bool {
 	return added < p.GetAdditions() || removed < p.GetDeletions()
 }
 
-// sayUnread says what is not known of the change, and why it could not be read.
+// sayUnread records which parts of the change are not known, and why they could not be
+// read.
 func (l *listing) sayUnread(unshown []int, why error) {
 	say := func(what, path, lacks string) {
 		l.files.Incomplete = append(l.files.Incomplete, pipeline.Incompleteness{

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// lru keeps the values that were used last, up to a total cost. It is safe for
+// lru keeps the most recently used values, up to a total cost. It is safe for
 // concurrent use.
 type lru[V any] struct {
 	mu    sync.Mutex
@@ -37,9 +37,8 @@ func (l *lru[V]) get(key string) (V, bool) {
 	return e.Value.(*lruEntry[V]).value, true
 }
 
-// add keeps the value in place of any older one of the key. A value that
-// costs more than an eighth of the whole is not kept: it would drive out too
-// much else.
+// add stores a value, and replaces an older value of the same key. It does not store a
+// value that costs more than an eighth of the total: too many others would have to go.
 func (l *lru[V]) add(key string, value V, cost int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,9 +67,9 @@ func (l *lru[V]) drop(key string) {
 	}
 }
 
-// httpCache is the bounded cache that go-githubapp's HTTP cache keeps its
-// answers in. All clients share it: URLs tell repositories apart, and every
-// answer is validated with the asking client's own token before it is used.
+// httpCache is the bounded cache in which go-githubapp's HTTP cache stores its
+// answers. All clients can share it: URLs distinguish repositories, and every answer is
+// validated with the calling client's own token before it is used.
 type httpCache struct{ *lru[[]byte] }
 
 func (c *httpCache) Get(key string) ([]byte, bool) { return c.get(key) }

@@ -17,16 +17,15 @@ type organisation struct {
 	at     time.Time
 }
 
-// reading is one that is under way. What it found may be looked at once done is
-// closed.
+// reading is a read of an organisation's layer that is in progress. Its result may be
+// used once done is closed.
 type reading struct {
 	done   chan struct{}
 	source ports.ConfigSource
 	err    error
 }
 
-// organisationConfig is the organisation's layer as it was within the last
-// minute.
+// organisationConfig returns the organisation's layer, which may be up to a minute old.
 func (c *api) organisationConfig(ctx context.Context, t ports.Target) (ports.ConfigSource, error) {
 	key := organisationKey(t)
 	for {
@@ -49,7 +48,7 @@ func organisationKey(t ports.Target) string {
 	return fmt.Sprintf("%d/%s", t.Installation, strings.ToLower(t.Owner))
 }
 
-// leadReading finds what others wait for.
+// leadReading gets the layer for all callers that wait for it.
 func (c *api) leadReading(ctx context.Context, t ports.Target, key string, r *reading) (ports.ConfigSource, error) {
 	o := c.organisations
 	defer o.end(key, r)
@@ -66,15 +65,14 @@ func (c *api) leadReading(ctx context.Context, t ports.Target, key string, r *re
 	return r.source, r.err
 }
 
-// isCalledOff tells a reading that whoever led it gave up, which is no reason
-// for others to.
+// isCalledOff reports whether the caller that led a reading was cancelled. The other
+// callers then try again.
 func isCalledOff(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// ForgetConfig drops what is remembered of the layer of the account that has a
-// repository. A reading that is under way is not remembered either: it may have
-// seen what was there before.
+// ForgetConfig drops the cached layer of the account that owns a repository. A reading
+// in progress is not cached either: it may have seen the previous state.
 func (c configReader) ForgetConfig(t ports.Target) {
 	o, key := c.organisations, organisationKey(t)
 	o.mu.Lock()
@@ -84,9 +82,9 @@ func (c configReader) ForgetConfig(t ports.Target) {
 	o.uncovered.remove(key)
 }
 
-// readOrganisation reads the organisation's layer. The App may be installed on
-// .github, which may be private then; where it is not, a public one can be read
-// all the same. One that GitHub redirects to is not the organisation's any more.
+// readOrganisation reads the organisation's layer. If the App is installed on .github,
+// the repository may be private. Otherwise it can be read if it is public. If GitHub
+// redirects the request, the repository is not the organisation's .github any more.
 func (c *api) readOrganisation(ctx context.Context, t ports.Target) (ports.ConfigSource, error) {
 	source := ports.ConfigSource{Source: t.Owner + "/" + organisationRepo}
 	tr, root, err := c.organisationRoot(ctx, t)
@@ -97,7 +95,7 @@ func (c *api) readOrganisation(ctx context.Context, t ports.Target) (ports.Confi
 	if err != nil {
 		return ports.ConfigSource{}, err
 	}
-	if root.moved { // to another account, or to another name and meaning
+	if root.moved { // to another account, or to another name
 		source.Unreadable = true
 		return source, nil
 	}
@@ -107,7 +105,7 @@ func (c *api) readOrganisation(ctx context.Context, t ports.Target) (ports.Confi
 	return source, nil
 }
 
-// organisationRoot finds out as whom .github can be read, and reads its root.
+// organisationRoot finds out which token can read .github, and reads its root.
 func (c *api) organisationRoot(ctx context.Context, t ports.Target) (treeReader, *directory, error) {
 	uncovered, key := c.organisations.uncovered, organisationKey(t)
 	tr := treeReader{client: c, target: t, scope: asOrganisation, op: opOrganisation}
@@ -124,9 +122,9 @@ func (c *api) organisationRoot(ctx context.Context, t ports.Target) (treeReader,
 	return tr, root, err
 }
 
-// presentOrganisation is the layer of the account that has the repository now.
-// That of the one in its old name counts no more: after a rename anybody may
-// have taken that, with a .github of his own.
+// presentOrganisation returns the layer of the account that owns the repository now.
+// The layer of the account in its old name does not count: after a rename anybody may
+// take the old name and create a .github there.
 func (c *api) presentOrganisation(ctx context.Context, t ports.Target, read ports.ConfigSource) (ports.ConfigSource, error) {
 	repo := new(repositoryAnswer)
 	_, err := c.do(ctx, t, request{
@@ -142,8 +140,8 @@ func (c *api) presentOrganisation(ctx context.Context, t ports.Target, read port
 	return c.organisationConfig(ctx, t)
 }
 
-// isNotCovered tells that no token is to be had for a repository: the App is
-// not installed on it, or there is none.
+// isNotCovered reports whether GitHub gives no token for a repository: the App is not
+// installed on it, or it does not exist.
 func isNotCovered(err error) bool {
 	var host *ports.HostError
 	return errors.As(err, &host) && host.Kind == ports.HostForbidden && host.Status == http.StatusUnprocessableEntity

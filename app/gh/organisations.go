@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// organisations are the layers that were read lately, by installation and
-// account. Failures are not kept.
+// organisations caches the layers that were read recently, by installation and
+// account. It does not cache failures.
 type organisations struct {
 	known     *lru[organisation]
-	uncovered *lru[time.Time] // since when
+	uncovered *lru[time.Time] // when GitHub refused a token for .github
 
 	mu      sync.Mutex
 	reading map[string]*reading
@@ -22,14 +22,14 @@ func newOrganisations() *organisations {
 	}
 }
 
-// begin joins a reading, or begins one if none is under way.
+// begin joins a reading, or begins one if none is in progress.
 func (o *organisations) begin(key string) (r *reading, first bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if r, ok := o.reading[key]; ok {
 		return r, false
 	}
-	r = &reading{done: make(chan struct{}), err: context.Canceled} // as it is after a panic
+	r = &reading{done: make(chan struct{}), err: context.Canceled} // stays if the reading panics
 	o.reading[key] = r
 	return r, true
 }
@@ -43,14 +43,14 @@ func (o *organisations) end(key string, r *reading) {
 	close(r.done)
 }
 
-// keep remembers what a reading found, unless it was told to forget meanwhile.
+// keep caches the result of a reading, unless ForgetConfig was called meanwhile.
 func (o *organisations) keep(key string, r *reading, org organisation) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.reading[key] != r {
 		return
 	}
-	const overhead = 256 // of an entry, about
+	const overhead = 256 // approximate cost of an entry
 	cost := int64(overhead)
 	for _, f := range org.source.Files {
 		cost += overhead + int64(len(f.Text))

@@ -15,16 +15,15 @@ import (
 )
 
 const (
-	// perPage is the most that GitHub gives.
+	// perPage is GitHub's maximum.
 	perPage = 100
-	// pagesAtOnce keeps one large pull request from taking all calls in
-	// flight.
+	// pagesAtOnce keeps one large pull request from using all calls in flight.
 	pagesAtOnce = 6
 )
 
-// pages reads a list, at most maxPages of it; whole is false where it has more.
-// Once the first page has told how many there are the others are read side by
-// side. P is what one page decodes to.
+// pages reads at most maxPages pages of a list. whole is false if the list has more.
+// The first page says how many pages there are; pages then reads the others
+// concurrently. P is the type of one page.
 func pages[P any](ctx context.Context, c *api, t ports.Target, r request, maxPages int) (all []P, whole bool, err error) {
 	first, l, err := page[P](ctx, c, t, r, 1)
 	if err != nil {
@@ -59,9 +58,8 @@ func page[P any](ctx context.Context, c *api, t ports.Target, r request, n int) 
 	return p, l, err
 }
 
-// walk reads a list page by page, at most maxPages of it, as far as take wants
-// more. whole is false where the list goes on after the last page that it may
-// read.
+// walk reads a list page by page, until take returns false or maxPages pages were
+// read. whole is false if the list has more than maxPages pages.
 func walk[P any](ctx context.Context, c *api, t ports.Target, r request, maxPages int, take func(P) (more bool)) (whole bool, err error) {
 	r = r.after(url.Values{"per_page": {strconv.Itoa(perPage)}})
 	for range maxPages {
@@ -78,7 +76,7 @@ func walk[P any](ctx context.Context, c *api, t ports.Target, r request, maxPage
 	return false, nil
 }
 
-// after is the request with more of a query.
+// after returns the request with more query parameters.
 func (r request) after(more url.Values) request {
 	query := maps.Clone(r.query)
 	if query == nil {
@@ -89,20 +87,21 @@ func (r request) after(more url.Values) request {
 	return r
 }
 
-// tooMany says that a list was cut. Waiting doesn't make it shorter.
+// tooMany says that a list is too long to read. It is not temporary: waiting doesn't
+// make the list shorter.
 func tooMany(op string, most int) error {
 	return &ports.HostError{Op: op, Kind: ports.HostInvalid, Err: fmt.Errorf("there are more than the %d that are looked at", most)}
 }
 
-// links says where a list goes on, and whether it is at another place by now.
+// links says where a list continues, and whether the repository has moved.
 type links struct {
-	next  url.Values // what the query for the next page has besides; nil on the last
-	last  int        // number of the last page, or 0 if it is this one or not known
+	next  url.Values // added to the query for the next page; nil on the last page
+	last  int        // number of the last page, or 0 if it is this page or unknown
 	moved bool       // GitHub redirected the request
 }
 
-// linksOf reads the Link header. Of its URLs it takes where in the list they
-// lead and nothing else, so that no answer has a say in what is asked for.
+// linksOf reads the Link header. It takes only the position in the list from the URLs,
+// so that an answer can't choose what is requested next.
 func linksOf(h http.Header) links {
 	var l links
 	for _, link := range strings.Split(strings.Join(h.Values("Link"), ","), ",") {
@@ -126,7 +125,7 @@ func linksOf(h http.Header) links {
 	return l
 }
 
-// place is what in a query says where in a list it is, or nil.
+// place returns the parameters of a query that are a position in a list, or nil.
 func place(query url.Values) url.Values {
 	var p url.Values
 	for _, name := range []string{"page", "cursor", "after"} {
@@ -140,10 +139,10 @@ func place(query url.Values) url.Values {
 	return p
 }
 
-// maxWalk bounds lists that are read page after page: 10,000 entries.
+// maxWalk bounds lists that are read page by page: 10,000 entries.
 const maxWalk = 100
 
-// listed is a list that was walked, if all of it was read.
+// listed returns a list from walk, or an error if not all of it was read.
 func listed[T any](op string, all []T, whole bool, err error) ([]T, error) {
 	if err != nil {
 		return nil, err

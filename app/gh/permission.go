@@ -11,13 +11,13 @@ import (
 // peopleReader implements ports.PeopleReader.
 type peopleReader struct{ *api }
 
-// permissionAnswer is what GitHub says of a person. go-github's type lacks the
+// permissionAnswer is GitHub's answer about a person. go-github's type lacks the
 // detailed permissions.
 type permissionAnswer struct {
-	// Permission tells only none, read, write and admin apart: maintain reads
-	// as write there, and triage as read.
+	// Permission is none, read, write or admin. It is write for maintain, and read for
+	// triage.
 	Permission string `json:"permission"`
-	RoleName   string `json:"role_name"` // as GitHub's pages call it; any word for a role of the organisation's own
+	RoleName   string `json:"role_name"` // as GitHub's pages call it; organisations can define other roles
 	User       struct {
 		Permissions struct {
 			Admin    bool `json:"admin"`
@@ -28,17 +28,17 @@ type permissionAnswer struct {
 	} `json:"user"`
 }
 
-// whole refuses an answer without the word. It is not read as no permission:
-// that would take away what a person's review report objects to.
+// whole refuses an answer without a permission. To read it as no permission would drop the
+// objections in a person's review report.
 func (a *permissionAnswer) whole() error { return wholeIf(a.Permission != "") }
 
-// Permission asks what a person may do in the repository. Somebody whom
-// GitHub doesn't know there may do nothing.
+// Permission asks what a person may do in the repository. A person whom GitHub does not
+// know there has no permission.
 func (c peopleReader) Permission(ctx context.Context, t ports.Target, login string) (ports.Permission, error) {
 	return c.permission(ctx, t, login, nil)
 }
 
-// Permission is that of the client, as a part of the review.
+// Permission asks the same as peopleReader.Permission, and counts as a call of the review.
 func (s *source) Permission(ctx context.Context, login string) (ports.Permission, error) {
 	return s.client.permission(ctx, s.target, login, &s.budget)
 }
@@ -62,8 +62,8 @@ func (c *api) permission(ctx context.Context, t ports.Target, login string, b *b
 	return a.permission(), nil
 }
 
-// permission refines the coarse word by the detailed ones. The word is the
-// upper bound, and one that is not known is worth nothing.
+// permission refines the coarse permission by the detailed ones. The coarse permission is
+// the upper bound. An unknown one counts as no permission.
 func (a permissionAnswer) permission() ports.Permission {
 	detailed := a.User.Permissions
 	switch a.Permission {

@@ -13,8 +13,8 @@ import (
 // pullReader implements ports.PullReader.
 type pullReader struct{ *api }
 
-// Pull reads the pull request again. A merge group is what its SHAs say for
-// ever: no call is made.
+// Pull reads the pull request again. For a merge group it makes no call, because its SHAs
+// never change.
 func (c pullReader) Pull(ctx context.Context, t ports.Target) (ports.PullState, error) {
 	if t.Kind == ports.TargetGroup {
 		return ports.PullState{HeadSHA: t.HeadSHA}, nil
@@ -41,7 +41,7 @@ func (c pullReader) Pull(ctx context.Context, t ports.Target) (ports.PullState, 
 	}, nil
 }
 
-// requested lists who is asked to review.
+// requested lists the people and teams who were asked to review.
 func requested(t ports.Target, p *github.PullRequest) []string {
 	var all []string
 	for _, u := range p.RequestedReviewers {
@@ -53,11 +53,11 @@ func requested(t ports.Target, p *github.PullRequest) []string {
 	return all
 }
 
-// maxHeadPages bounds the pull requests looked at for one commit.
+// maxHeadPages bounds the pages of pull requests for one commit.
 const maxHeadPages = 5
 
-// PullsOnHead lists the repository's open pull requests whose head is sha, by
-// number as GitHub lists them. A commit that is gone has none.
+// PullsOnHead lists the repository's open pull requests whose head is sha, in GitHub's
+// order. A commit that does not exist any more has none.
 func (c pullReader) PullsOnHead(ctx context.Context, t ports.Target, sha string) ([]ports.Target, error) {
 	const op = "list the pull requests on a commit"
 	all, whole, err := pages[pullList](ctx, c.api, t, request{

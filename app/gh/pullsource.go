@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// Source returns what reads the target.
+// Source returns the source for the target.
 func (c pullReader) Source(t ports.Target) ports.PullSource {
 	s := &source{client: c.api, target: t, budget: budget{most: int64(c.callsPerReview)}}
 	if t.Kind == ports.TargetGroup {
@@ -35,8 +35,8 @@ func (s *pullSource) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	return pullRequest(p), nil
 }
 
-// Files reads the changed files: those that GitHub lists, and by other ways what the
-// list leaves out.
+// Files reads the changed files: from GitHub's list, and by other ways what the list
+// leaves out.
 func (s *pullSource) Files(ctx context.Context) (raw.Files, error) {
 	const op = "read the changed files"
 	t := s.target
@@ -45,7 +45,7 @@ func (s *pullSource) Files(ctx context.Context) (raw.Files, error) {
 	if err != nil {
 		return raw.Files{}, err
 	}
-	p, err := s.readPull(ctx) // which the other reads need too
+	p, err := s.readPull(ctx) // the other reads need it too
 	if err != nil {
 		return raw.Files{}, err
 	}
@@ -58,7 +58,7 @@ func (s *pullSource) Files(ctx context.Context) (raw.Files, error) {
 		return raw.Files{}, &ports.HostError{Op: op, Kind: ports.HostTransient, Err: err}
 	}
 	if l.files.HeadSHA != "" && l.files.HeadSHA != l.head {
-		return l.files, nil // of another head, which is seen later
+		return l.files, nil // the caller notices the other head
 	}
 	l.cut = l.total > len(l.listed)
 	l.limit = fmt.Sprintf("GitHub lists %d of %d changed files", len(l.listed), l.total)
@@ -66,14 +66,14 @@ func (s *pullSource) Files(ctx context.Context) (raw.Files, error) {
 	return s.complete(ctx, l)
 }
 
-// repository is the pull request's, as it is called by now.
+// repository returns the pull request's repository with its present name.
 func (s *pullSource) repository(ctx context.Context) (*github.Repository, error) {
 	p, err := s.readPull(ctx)
 	return p.GetBase().GetRepo(), err
 }
 
-// Commits reads the commits: those that GitHub lists of a pull request, or where
-// it has more the first thousand that a comparison lists.
+// Commits reads the commits from GitHub's list for a pull request. If there are more than
+// that list can have, it reads the first thousand from a comparison.
 func (s *pullSource) Commits(ctx context.Context) (raw.Commits, error) {
 	t := s.target
 	r := s.get("read the commits", "/repos/{owner}/{repo}/pulls/{pull_number}/commits", t.Owner, t.Name, t.Number)
@@ -94,8 +94,8 @@ func (s *pullSource) Commits(ctx context.Context) (raw.Commits, error) {
 	return s.comparedCommits(ctx, r, nil, p.GetCommits())
 }
 
-// mergeBase is the commit where the change begins. The second page of a
-// comparison is asked for: it has no files.
+// mergeBase returns the commit where the change begins. It reads the second page of a
+// comparison, because that page has no files.
 func (s *pullSource) mergeBase(ctx context.Context) (string, error) {
 	p, err := s.readPull(ctx)
 	if err != nil {

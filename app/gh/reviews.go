@@ -13,10 +13,10 @@ import (
 // reviewWriter implements ports.ReviewWriter.
 type reviewWriter struct{ *api }
 
-// maxReviewPages bounds the reviews of one pull request that are looked at.
+// maxReviewPages bounds the pages of reviews of one pull request.
 const maxReviewPages = 30
 
-// pullReview is a review. GitHub has no word here of the app that wrote it.
+// pullReview is a review. GitHub does not say here which app wrote it.
 type pullReview struct {
 	ID    int64  `json:"id"`
 	Body  string `json:"body"`
@@ -24,7 +24,7 @@ type pullReview struct {
 	User  struct {
 		Login string `json:"login"`
 		Type  string `json:"type"`
-	} `json:"user"` // empty for an account that is gone
+	} `json:"user"` // empty for a deleted account
 }
 
 func (r *pullReview) whole() error { return wholeIf(r.ID > 0 && r.State != "") }
@@ -54,8 +54,9 @@ func (c reviewWriter) CreateReview(ctx context.Context, t ports.Target, w ports.
 	return made.ID, err
 }
 
-// DismissReview dismisses a review of ours. One that is dismissed or gone already
-// is no error. What the App may not see any more is not found either, which is one.
+// DismissReview dismisses one of our reviews. It is no error if the review is already
+// dismissed or deleted. It is an error if the App can't see the pull request any more,
+// although GitHub then also answers that it is not found.
 func (c reviewWriter) DismissReview(ctx context.Context, t ports.Target, id int64, message string) error {
 	_, err := c.do(ctx, t, request{
 		op: "dismiss the review", method: http.MethodPut,
@@ -78,10 +79,10 @@ func (c reviewWriter) DismissReview(ctx context.Context, t ports.Target, id int6
 	return nil
 }
 
-// alreadyDismissed is how GitHub says, with 422, that there is nothing to dismiss.
+// alreadyDismissed is GitHub's message, with 422, if the review is already dismissed.
 const alreadyDismissed = "Can not dismiss a dismissed pull request review"
 
-// Reviews lists the reviews of the pull request, oldest first as GitHub does.
+// Reviews lists the reviews of the pull request in GitHub's order, oldest first.
 func (c reviewWriter) Reviews(ctx context.Context, t ports.Target) ([]ports.PullReview, error) {
 	const op = "list the reviews"
 	all, whole, err := pages[reviewList](ctx, c.api, t, request{
@@ -103,7 +104,7 @@ func (c reviewWriter) Reviews(ctx context.Context, t ports.Target) ([]ports.Pull
 	return out, nil
 }
 
-// Login is the App's own account, by which its reviews are.
+// Login returns the App's own account, which writes its reviews.
 func (c reviewWriter) Login(ctx context.Context) (string, error) {
 	a, err := c.App(ctx)
 	if err != nil {
@@ -113,8 +114,8 @@ func (c reviewWriter) Login(ctx context.Context) (string, error) {
 }
 
 // RequestReviews asks people to review: logins, and teams of the repository's
-// owner as "org/team-slug". GitHub asks all of them or none; of who is none of its
-// collaborators, or wrote the pull request, the error is HostInvalid.
+// owner as "org/team-slug". GitHub asks all of them or none. If somebody is not a
+// collaborator, or wrote the pull request, the error is HostInvalid.
 func (c reviewWriter) RequestReviews(ctx context.Context, t ports.Target, people []string) error {
 	const op = "request reviews"
 	body := map[string][]string{}

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// maxOtherPages bounds the check runs of a head: 1,000 is what GitHub lists.
+	// maxOtherPages bounds the check runs of a head. GitHub lists 1,000.
 	maxOtherPages = 10
-	// maxAlertPages bounds the alerts of a ref. Those of the whole repository are
-	// listed, as far as the pull request has them too.
+	// maxAlertPages bounds the alerts of a ref. GitHub also lists alerts of the
+	// repository that the pull request did not cause but still has.
 	maxAlertPages = 20
 )
 
-// OtherRuns lists the check runs of other Apps on a commit, of each suite the
-// newest of a name. Of more than 1,000 check runs the error is a
-// *codescanning.TooMuchError.
+// OtherRuns lists the check runs of other Apps on a commit. For each suite and name
+// it lists the newest. For more than 1,000 check runs the error is a
+// *ports.TooMuchError.
 func (s *source) OtherRuns(ctx context.Context, commit string) ([]ports.ScanRun, error) {
 	const op = "list the check runs of others"
 	r := s.get(op, "/repos/{owner}/{repo}/commits/{ref}/check-runs", s.target.Owner, s.target.Name, commit)
@@ -33,7 +33,7 @@ func (s *source) OtherRuns(ctx context.Context, commit string) ([]ports.ScanRun,
 	for _, page := range all {
 		listed += len(page.Runs)
 	}
-	if !whole || *all[0].Total > listed { // GitHub may end a list without a word
+	if !whole || *all[0].Total > listed { // GitHub may end a list without saying so
 		return nil, &ports.TooMuchError{What: fmt.Sprintf("this head has more than %d check runs, which are all that is listed", maxOtherPages*perPage)}
 	}
 	var runs []ports.ScanRun
@@ -51,12 +51,13 @@ func (s *source) OtherRuns(ctx context.Context, commit string) ([]ports.ScanRun,
 	return runs, nil
 }
 
-// Annotations lists those of a check run, in GitHub's order.
+// Annotations lists the annotations of a check run, in GitHub's order.
 func (s *source) Annotations(ctx context.Context, run int64, most int) ([]ports.ScanAnnotation, error) {
 	const op = "list the annotations of a check run"
 	r := s.get(op, "/repos/{owner}/{repo}/check-runs/{check_run_id}/annotations", s.target.Owner, s.target.Name, run)
 	var list []ports.ScanAnnotation
-	// One page at a time: each may have some megabytes, most of which is cut.
+	// One page at a time: a page may have several megabytes, and most of them are cut
+	// off.
 	whole, err := walk(ctx, s.client, s.target, r, (most+perPage-1)/perPage, func(page annotationList) bool {
 		for _, a := range page {
 			list = append(list, ports.ScanAnnotation{
@@ -76,7 +77,7 @@ func (s *source) Annotations(ctx context.Context, run int64, most int) ([]ports.
 }
 
 // Alerts lists the open code scanning alerts of the pull request, or of the
-// merge group. Tools analyse what the merge would give, or the head itself.
+// merge group. Some tools analyse the result of the merge, others the head itself.
 func (s *source) Alerts(ctx context.Context) (alerts []ports.ScanAlert, none string, err error) {
 	refs := []string{s.target.HeadRef}
 	if s.target.Kind != ports.TargetGroup {
@@ -86,7 +87,7 @@ func (s *source) Alerts(ctx context.Context) (alerts []ports.ScanAlert, none str
 	analysed := false
 	for _, ref := range refs {
 		list, off, err := s.alertsOf(ctx, ref)
-		if isNotFound(err) { // one may be analysed, and the other not
+		if isNotFound(err) { // tools may have analysed only one of the refs
 			continue
 		}
 		if err != nil || off != "" {
@@ -106,8 +107,8 @@ func (s *source) Alerts(ctx context.Context) (alerts []ports.ScanAlert, none str
 	return alerts, none, nil
 }
 
-// alertsOf lists the open alerts of a ref. off says in words that the repository
-// has no code scanning; a ref that was not analysed is not found.
+// alertsOf lists the open alerts of a ref. If the repository has no code scanning, off
+// says so in words. If the ref was not analysed, the error is HostNotFound.
 func (s *source) alertsOf(ctx context.Context, ref string) (list []ports.ScanAlert, off string, err error) {
 	const op = "list the code scanning alerts"
 	r := s.get(op, "/repos/{owner}/{repo}/code-scanning/alerts", s.target.Owner, s.target.Name)
@@ -131,13 +132,13 @@ func (s *source) alertsOf(ctx context.Context, ref string) (list []ports.ScanAle
 	return list, "", nil
 }
 
-// open reports whether an alert is, or its instance on the ref that was asked for:
-// one that the pull request fixes is open on the base. Alerts that the default
-// branch never had may come without the word.
+// open reports whether the state of an alert, or of its instance on a ref, is open. An
+// alert that the pull request fixes is still open on the base. Alerts that the default
+// branch never had may have no state.
 func open(state string) bool { return state == "" || state == "open" }
 
-// notEnabled reports whether GitHub has no code scanning for a repository: it
-// says so in words, with the status of a missing permission.
+// notEnabled reports whether GitHub has no code scanning for a repository. GitHub says so
+// only in the message: the status is that of a missing permission.
 func notEnabled(err error) bool {
 	var host *ports.HostError
 	if !errors.As(err, &host) || host.Kind != ports.HostForbidden {
@@ -157,7 +158,8 @@ func alert(a *alertAnswer) ports.ScanAlert {
 	}
 }
 
-// part is as much of a text as is read of it. A copy lets go of the rest.
+// part returns the first ports.MaxScanText bytes of a text. It copies them, so that the
+// rest can be freed.
 func part(s string) string {
 	if len(s) <= ports.MaxScanText {
 		return s

@@ -8,17 +8,17 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// installation is what calls on behalf of one installation share, or for 0
-// those of the App itself.
+// installation is the state that the calls of one installation share. Installation 0
+// stands for the App itself.
 type installation struct {
 	writes chan struct{} // held during a write
 	limits limits
 }
 
-// scope is as whom a call is made.
+// scope says whose token authenticates a call.
 type scope int
 
-// accountOf is whose rate limits a call counts against.
+// accountOf returns the installation whose rate limits a call counts against.
 func accountOf(s scope, t ports.Target) int64 {
 	if s == asApp {
 		return 0
@@ -26,7 +26,7 @@ func accountOf(s scope, t ports.Target) int64 {
 	return t.Installation
 }
 
-// clientKey names the client with which a call is made.
+// clientKey returns the key of the client that makes a call.
 func clientKey(s scope, t ports.Target) string {
 	switch s {
 	case asApp:
@@ -39,7 +39,7 @@ func clientKey(s scope, t ports.Target) string {
 	return fmt.Sprintf("%d/%d", t.Installation, t.RepoID)
 }
 
-// acquire takes a slot, or gives up with ctx.
+// acquire takes a slot, or gives up when ctx ends.
 func acquire(ctx context.Context, slots chan struct{}) error {
 	select {
 	case slots <- struct{}{}:
@@ -64,17 +64,17 @@ const (
 )
 
 const (
-	// organisationRepo is where an account keeps what holds for all of its
-	// repositories.
+	// organisationRepo is the repository in which an account has the settings for all of
+	// its repositories.
 	organisationRepo = ".github"
-	// organisationAge is the default of Config.OrganisationAge. It keeps the layer
-	// from costing each review a call.
+	// organisationAge is the default of Config.OrganisationAge. Without it the layer
+	// would take a call for each review.
 	organisationAge = time.Minute
-	// uncoveredAge is for how long it is taken that there is no token for an
-	// organisation's .github. Asking counts against the App's own rate limit,
-	// which all accounts share.
+	// uncoveredAge is how long the client remembers that there is no token for an
+	// organisation's .github. A request for one counts against the App's own rate
+	// limit, which all accounts share.
 	uncoveredAge = 10 * time.Minute
-	// maxOrganisations bounds the layers that are kept, in bytes.
+	// maxOrganisations bounds the cached layers, in bytes.
 	maxOrganisations = 32 << 20
 	maxUncovered     = 10_000 // accounts
 

@@ -13,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// source is what pull requests and merge groups have in common.
+// source is the common part of pullSource and groupSource.
 type source struct {
 	client *api
 	target ports.Target
@@ -21,15 +21,15 @@ type source struct {
 	pull   once[*github.PullRequest]
 }
 
-// Calls counts the requests made so far, those for a token included.
+// Calls returns the number of requests so far, including those for tokens.
 func (s *source) Calls() int { return int(s.budget.used.Load()) }
 
-// get is a read that is counted.
+// get returns a read that counts against the budget.
 func (s *source) get(op, path string, args ...any) request {
 	return request{op: op, method: http.MethodGet, path: path, args: args, budget: &s.budget}
 }
 
-// readPull reads the pull request, once however often it is asked for.
+// readPull reads the pull request once, even if it is called several times.
 func (s *source) readPull(ctx context.Context) (*github.PullRequest, error) {
 	return s.pull.do(ctx, func(ctx context.Context) (*github.PullRequest, error) {
 		p := new(pullAnswer)
@@ -43,7 +43,7 @@ func (s *source) readPull(ctx context.Context) (*github.PullRequest, error) {
 	})
 }
 
-// once keeps the first result that is no error. Others wait for it meanwhile.
+// once keeps the first result without an error. Concurrent callers wait for it.
 type once[T any] struct {
 	mu    sync.Mutex
 	done  bool
@@ -63,15 +63,15 @@ func (o *once[T]) do(ctx context.Context, f func(context.Context) (T, error)) (T
 	return v, err
 }
 
-// GitHub's limits on what it tells of a change.
+// GitHub's limits on the lists of a change.
 const (
 	maxPullFiles    = 3000
 	maxCompareFiles = 300
 	maxPullCommits  = 250
 )
 
-// comparedCommits reads the commits of a comparison, of which the first page may
-// be known. Of total, no more than maxCommits are read.
+// comparedCommits reads the commits of a comparison. first holds those of the first page
+// if they are already known. total is their number; at most maxCommits are read.
 func (s *source) comparedCommits(ctx context.Context, r request, first []*github.RepositoryCommit, total int) (raw.Commits, error) {
 	list := first
 	for n := 1 + len(list)/perPage; len(list) < min(total, maxCommits); n++ {
@@ -87,12 +87,12 @@ func (s *source) comparedCommits(ctx context.Context, r request, first []*github
 	return raw.Commits{Commits: commits(list), Incomplete: missingCommits(total, len(list))}, nil
 }
 
-// maxCommits bounds the commits that are read by pages of a comparison, which
-// goes on for as long as there are any.
+// maxCommits bounds the commits that are read from a comparison. GitHub itself sets no
+// limit there.
 const maxCommits = 1000
 
-// missingCommits says that not all commits were listed. The gate doesn't need
-// them: the files hold the change itself.
+// missingCommits says that not all commits are listed. The gate does not need them: the
+// files contain the whole change.
 func missingCommits(total, listed int) []pipeline.Incompleteness {
 	if total <= listed {
 		return nil

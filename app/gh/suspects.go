@@ -7,10 +7,10 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// Tokens returns tokens for a process that works on t, so that it need not ask GitHub
-// for its own: each request for one counts five points against the App's 900 a minute.
-// It asks for the repository's if it has none. Where that fails the process can ask
-// itself, and say what is wrong.
+// Tokens returns tokens for a process that works on t, so that the process does not have
+// to request its own. Each request for a token counts five points of the App's 900 a
+// minute. Tokens requests a token for the repository if it has none. If that fails, the
+// process requests one itself, and reports the error.
 func (c *api) Tokens(ctx context.Context, t ports.Target) []Token {
 	r := request{op: "get a token", method: http.MethodGet, path: "/"}
 	if r.check(t) != nil {
@@ -28,8 +28,8 @@ func (c *api) Tokens(ctx context.Context, t ports.Target) []Token {
 	return tokens
 }
 
-// Take has each of the tokens used the next time that GitHub would be asked for one like
-// it, unless that is soon before it expires.
+// Take stores tokens from another process. Each is used instead of the next request for a
+// token of its kind, unless it expires soon.
 func (c *api) Take(tokens []Token) {
 	for _, t := range tokens {
 		c.wire.tokens.given.add(t.Key, t, 1)

@@ -9,16 +9,16 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// membershipAnswer is what GitHub says of a person in a team.
+// membershipAnswer is GitHub's answer about a person in a team.
 type membershipAnswer struct {
 	State string `json:"state"` // active, or pending until an invitation is accepted
 }
 
 func (a *membershipAnswer) whole() error { return wholeIf(a.State != "") }
 
-// TeamMember asks whether a person is in a team, "org/team-slug". It takes the
-// organisation permission "Members: read": where that was not granted, or there
-// is no such team, nobody is in it.
+// TeamMember asks whether a person is in a team, "org/team-slug". It needs the
+// organisation permission "Members: read". Without that permission, or if there is no
+// such team, it reports false.
 func (c peopleReader) TeamMember(ctx context.Context, t ports.Target, team, login string) (bool, error) {
 	const op = "look for a person in a team"
 	org, slug, ok := strings.Cut(team, "/")

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// clean makes a message fit for one line of a log or a comment.
+// clean shortens a message to one printable line for a log or a comment.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

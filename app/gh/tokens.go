@@ -10,10 +10,11 @@ import (
 )
 
 const (
-	// maxTokens bounds the tokens that are kept to be handed on. One takes up to a kilobyte.
+	// maxTokens bounds the tokens that are kept for other processes. A token takes up to a
+	// kilobyte.
 	maxTokens = 1000
-	// tokenMargin is how long a token must still be good for. ghinstallation asks for
-	// another one as early.
+	// tokenMargin is how long a token must still be valid. ghinstallation renews a token
+	// when this time is left.
 	tokenMargin = time.Minute
 )
 
@@ -24,11 +25,11 @@ type Token struct {
 	Expires time.Time // within the hour
 }
 
-// tokens are those of a process, by the client that they authenticate.
+// tokens holds a process's tokens, by the client that they authenticate.
 type tokens struct {
-	own *lru[Token] // those that GitHub gave, to hand on
-	// given are those that another process handed on, until they are used, and used are
-	// those that were: GitHub may have refused them since.
+	own *lru[Token] // tokens that GitHub gave to this process, to pass on
+	// given holds tokens from another process until they are used. used holds them
+	// afterwards: GitHub may have refused them since.
 	given, used *lru[Token]
 }
 
@@ -36,8 +37,8 @@ func newTokens() tokens {
 	return tokens{newLRU[Token](maxTokens), newLRU[Token](maxTokens), newLRU[Token](maxTokens)}
 }
 
-// take returns a token that was handed on for a client and is good for a while. Each is
-// used once: the next time another one is wanted.
+// take returns a token from another process for a client, if it is valid for a while. It
+// returns each token only once: a second request means that GitHub refused the token.
 func (s tokens) take(key string, now time.Time) (Token, bool) {
 	t, ok := s.given.get(key)
 	s.given.remove(key)
@@ -57,10 +58,10 @@ func (s tokens) forget(key string) {
 	s.own.remove(key)
 }
 
-// errHeld is how a request ends that was made for its token alone.
+// errHeld ends a request that was made only to get its token.
 var errHeld = errors.New("the request is not sent")
 
-// tokenOf returns what GitHub would answer to a request for the token.
+// tokenOf returns the answer that GitHub would give to a request for the token.
 func tokenOf(req *http.Request, t Token) *http.Response {
 	text, _ := json.Marshal(tokenAnswer{t.Token, t.Expires}) // plain values: this can't fail
 	return &http.Response{

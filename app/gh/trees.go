@@ -24,23 +24,23 @@ const (
 
 // treeEntry is an entry of a directory.
 type treeEntry struct {
-	Path string `json:"path"` // its name
+	Path string `json:"path"` // the entry's name
 	Type string `json:"type"` // blob, tree, or commit for a submodule
 	SHA  string `json:"sha"`
 }
 
-// directory is git's list of one directory.
+// directory is git's listing of one directory.
 type directory struct {
 	SHA       string      `json:"sha"`
 	Entries   []treeEntry `json:"tree"`
 	Truncated *bool       `json:"truncated"`
 
-	asked string // SHA of the tree, where it was asked for by that
-	moved bool   // the repository has another name
+	asked string // the tree's SHA if the request named it, otherwise empty
+	moved bool   // the repository has another name now
 }
 
-// whole refuses an answer about another tree, and a directory without entries:
-// but for the root git has no way to keep one.
+// whole refuses an answer about another tree, and a directory without entries. Git
+// stores no empty directories except the root.
 func (d *directory) whole() error {
 	return errors.Join(
 		wholeIf(shaPattern.MatchString(d.SHA) && d.Entries != nil && d.Truncated != nil),
@@ -57,7 +57,7 @@ func (d *directory) find(name string) (treeEntry, bool) {
 	return d.Entries[i], true
 }
 
-// files are the names of the files, or nil where they are too many.
+// files returns the names of the files, or nil if there are too many.
 func (d *directory) files() []string {
 	var names []string
 	for _, e := range d.Entries {
@@ -80,8 +80,8 @@ func (tr treeReader) root(ctx context.Context, rev string) (*directory, error) {
 	return d, err
 }
 
-// confirmEmpty makes sure that a commit has no files. A list without any may be
-// a part of one, and most empty roots are that of a first commit.
+// confirmEmpty makes sure that a commit has no files: an empty list may be a
+// truncated one.
 func (tr treeReader) confirmEmpty(ctx context.Context, sha string) error {
 	if sha == emptyTree {
 		return nil
@@ -100,7 +100,7 @@ func (tr treeReader) confirmEmpty(ctx context.Context, sha string) error {
 		}
 		return wholeIf(commit.Tree.SHA == emptyTree)
 	})
-	if isNotFound(err) { // it was no commit's root
+	if isNotFound(err) { // the SHA is not a commit's
 		return hostError(tr.op, errNotWhole)
 	}
 	return err
@@ -117,7 +117,7 @@ func (tr treeReader) read(ctx context.Context, rev, tree string) (*directory, er
 		path: "/repos/{owner}/{repo}/git/trees", args: []any{tr.target.Owner, tr.target.Name}, route: routeTree,
 		pinned: shaPattern.MatchString(rev),
 	}
-	for part := range strings.SplitSeq(rev, "/") { // a ref's slashes stay as they are
+	for part := range strings.SplitSeq(rev, "/") { // a ref's slashes are not escaped
 		r.path, r.args = r.path+"/{tree_sha}", append(r.args, part)
 	}
 	var d *directory
@@ -126,7 +126,7 @@ func (tr treeReader) read(ctx context.Context, rev, tree string) (*directory, er
 		if err := asJSON(d)(body); err != nil {
 			return err
 		}
-		if *d.Truncated { // config may be among what is not listed
+		if *d.Truncated { // the missing entries may include config
 			return &ports.HostError{Op: tr.op, Kind: ports.HostInvalid, Err: errTruncated}
 		}
 		return nil
@@ -141,32 +141,32 @@ func (tr treeReader) read(ctx context.Context, rev, tree string) (*directory, er
 var errTruncated = errors.New("the directory has more entries than GitHub lists")
 
 const (
-	// maxConfigFile is the size of the largest file that is kept for its SHA.
+	// maxConfigFile is the size of the largest file that is cached by its SHA.
 	maxConfigFile = config.MaxFileBytes
-	// maxRootFiles bounds the names at a repository's root. They are kept with
-	// each review; where there are more, none is known.
+	// maxRootFiles bounds the number of file names at a repository's root. They are
+	// stored with each review. If there are more, none is stored.
 	maxRootFiles = 10_000
 )
 
 const (
-	// rawBlob is the media type for a file's text as it is.
+	// rawBlob is the media type for a file's raw text.
 	rawBlob = "application/vnd.github.raw+json"
-	// defaultBranch is what git calls the tip of the default branch, whatever
-	// its name is by now.
+	// defaultBranch is git's name for the tip of the default branch. It stays the
+	// same when the branch is renamed.
 	defaultBranch = "HEAD"
 )
 
-// treeReader is a repository that config is read from, and as whom.
+// treeReader reads config from a repository, with the token of its scope.
 type treeReader struct {
 	client *api
-	target ports.Target // Owner and Name are the repository's
+	target ports.Target // Owner and Name are those of the repository
 	scope  scope
 	op     string
 }
 
-// text reads one config file. Anything but a file has no text: the loader then
-// reports it, instead of the review going on as if it weren't there. A symbolic link's
-// text is its target, which isn't config either.
+// text reads one config file. It returns no text for anything else: the loader then
+// reports a problem, and the review does not ignore the entry. A symbolic link's text is
+// its target, which isn't config either.
 func (tr treeReader) text(ctx context.Context, e treeEntry) ([]byte, error) {
 	if e.Type != "blob" {
 		return nil, nil
@@ -193,8 +193,8 @@ func (tr treeReader) blob(ctx context.Context, e treeEntry, most int64) ([]byte,
 	return text, err
 }
 
-// isBlob reports whether git names a file of the text so. A proxy that cuts a
-// raw text off leaves no other trace.
+// isBlob reports whether sha is git's name for a file with this text. If a proxy
+// truncated a raw text, nothing else shows it.
 func isBlob(text []byte, sha string) bool {
 	h := sha1.New()
 	if len(sha) == hex.EncodedLen(sha256.Size) {

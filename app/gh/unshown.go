@@ -13,24 +13,25 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// maxSingly is how many contents are read one by one for one review. Each takes one of
-// 5,000 calls an hour, and git fetches any number of them for one.
+// maxSingly is how many contents a review reads one by one. Each takes one of 5,000 calls
+// an hour, while git fetches any number of them at once.
 const maxSingly = 8
 
-// singly reads the contents of a few files, each by a call of its own.
+// singly reads the contents of a few files, with one call for each content.
 type singly struct {
 	*source
 	unshown.Reader
 	base, head string
-	left       int // of maxSingly
+	left       int // contents that may still be read, of maxSingly
 }
 
-// readSingly reads the files that the list does not show, as long as that takes few
-// calls and GitHub's API can tell what they are. It returns those that it did not read.
+// readSingly reads the files whose changes the list does not show, as long as this takes
+// few calls and GitHub's API says enough about them. It returns the files that it did not
+// read.
 func (s *source) readSingly(ctx context.Context, l *listing, which []int, base string) ([]int, error) {
 	needsGit := func(i int) bool {
 		f := l.listed[i]
-		// A binary file must not be executable, and the API does not tell the mode.
+		// Only git knows the mode, and a binary file must not be executable.
 		return f.GetChanges() == 0 && pipeline.FileStatus(f.GetStatus()) != pipeline.FileRenamed && !normalize.TextByName(f.GetFilename())
 	}
 	if len(which) > maxSingly || slices.ContainsFunc(which, needsGit) {
@@ -57,7 +58,7 @@ func (r *singly) file(ctx context.Context, listed *github.CommitFile, f *raw.Cha
 		switch same := old.SHA == listed.GetSHA(); {
 		case !ok || err != nil:
 			return false, err
-		case same && !counted: // it was moved, or changed in mode, and nothing else
+		case same && !counted: // only the path or the mode has changed
 			return true, nil
 		case same != (status == pipeline.FileRemoved), status == pipeline.FileChanged:
 			return false, nil // it was a link, or another kind of file
@@ -72,27 +73,27 @@ func (r *singly) file(ctx context.Context, listed *github.CommitFile, f *raw.Cha
 		content.Head = changed.text
 	}
 	if _, isText := normalize.Decode(content.Head); !isText {
-		return false, nil // its mode decides what it is
+		return false, nil // for a binary file the mode matters
 	}
 	if err := acquire(ctx, r.client.diffing); err != nil {
 		return false, hostError("compare contents", err)
 	}
 	defer func() { <-r.client.diffing }()
 	was := *f
-	f.Binary = !counted && f.Patch == "" // until its lines are known
+	f.Binary = !counted && f.Patch == "" // Read corrects it when it knows the lines
 	err := r.Read(f, content)
 	if err != nil || f.Patch == "" || !counted || movedIntoUse(listed) {
 		return err == nil, err
 	}
-	if f.Additions-f.Deletions != was.Additions-was.Deletions { // they are not the contents that GitHub compared
+	if f.Additions-f.Deletions != was.Additions-was.Deletions { // GitHub compared other contents
 		*f = was
 		return false, nil
 	}
 	return true, nil
 }
 
-// at reads the file at a path of a commit. It reports false if there is no plain file
-// that the API shows.
+// at reads the file at a path of a commit. It reports false if the API shows no plain file
+// there.
 func (r *singly) at(ctx context.Context, commit, path string) (fileAnswer, bool, error) {
 	if r.left--; r.left < 0 {
 		return fileAnswer{}, false, nil
@@ -105,7 +106,7 @@ func (r *singly) at(ctx context.Context, commit, path string) (fileAnswer, bool,
 	return f, f.Type == "file", err
 }
 
-// pathBefore is where a file was before the change.
+// pathBefore returns a file's path before the change.
 func pathBefore(f *github.CommitFile) string {
 	if p := f.GetPreviousFilename(); p != "" {
 		return p
@@ -113,7 +114,7 @@ func pathBefore(f *github.CommitFile) string {
 	return f.GetFilename()
 }
 
-// meeting is what a comparison says of where its ends meet.
+// meeting is the part of a comparison that names the merge base.
 type meeting struct {
 	MergeBase github.RepositoryCommit `json:"merge_base_commit"`
 }

@@ -20,24 +20,24 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// maxResponse bounds the size of an answer, unpacked. A page of 100 changed
-// files with their patches is the largest there is, and GitHub leaves out
-// patches long before it comes to this.
+// maxResponse bounds the uncompressed size of an answer. The largest answer is a
+// page of 100 changed files with their patches. GitHub leaves out patches long
+// before a page reaches this size.
 const maxResponse = 64 << 20
 
 var errTooLarge = errors.New("the answer is larger than any that GitHub sends")
 
-// call travels in a request's context, so that every layer knows what the
-// request is for.
+// call is stored in a request's context, so that every layer knows the purpose of
+// the request.
 type call struct {
 	route  string
 	try    int
 	target ports.Target
 	scope  scope
-	inst   *installation // whose limits the call counts against
-	app    *installation // the App, against whose limits a token request counts
+	inst   *installation // the call counts against its limits
+	app    *installation // the App; token requests count against its limits
 	budget *budget       // may be nil
-	hold   bool          // nothing is sent but the request for a token
+	hold   bool          // send only the request for a token
 }
 
 type callKey struct{}
@@ -107,7 +107,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := w.next.RoundTrip(req)
 	if err != nil {
 		if errors.Is(req.Context().Err(), context.Canceled) {
-			return nil, err // nobody wants the answer any more: no trouble of GitHub's
+			return nil, err // the caller cancelled: this is not GitHub's fault
 		}
 		w.record(req.Context(), c, info, sent, err)
 		return nil, err
@@ -123,7 +123,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// allow refuses what must not be sent.
+// allow refuses a request that must not be sent.
 func (w *wire) allow(req *http.Request, c *call, l *limits) error {
 	if req.URL.Host != w.api.Host || req.URL.Scheme != w.api.Scheme {
 		return fmt.Errorf("a request to another host, %s", req.URL.Host)
@@ -143,7 +143,7 @@ func (w *wire) watch(ctx context.Context, c *call, info CallInfo, sent time.Time
 	if n, err := strconv.Atoi(resp.Header.Get("X-RateLimit-Remaining")); err == nil && n >= 0 {
 		info.RateRemaining = n
 	}
-	// GraphQL and search have limits of their own.
+	// GraphQL and search have separate limits.
 	resource := resp.Header.Get("X-RateLimit-Resource")
 	if n, err := strconv.Atoi(resp.Header.Get("X-RateLimit-Limit")); err == nil && n >= 0 && (resource == "" || resource == "core") {
 		info.RateLimit = n
@@ -154,7 +154,7 @@ func (w *wire) watch(ctx context.Context, c *call, info CallInfo, sent time.Time
 	}
 	done := sync.OnceFunc(func() { w.record(ctx, c, info, sent, nil) })
 	switch {
-	case resp.StatusCode == http.StatusNotModified: // which the HTTP cache never closes
+	case resp.StatusCode == http.StatusNotModified: // the HTTP cache never closes these bodies
 		resp.Body.Close()
 		resp.Body = http.NoBody
 		fallthrough
@@ -164,8 +164,8 @@ func (w *wire) watch(ctx context.Context, c *call, info CallInfo, sent time.Time
 	resp.Body = &body{ReadCloser: resp.Body, left: maxResponse, done: done}
 }
 
-// mustValidate keeps the HTTP cache from giving an answer again without asking,
-// whatever its headers would allow: GitHub lets private answers be 60 s old.
+// mustValidate makes the HTTP cache ask GitHub before it uses an answer again.
+// GitHub's own headers allow the use of private answers for 60 s.
 func mustValidate(h http.Header) {
 	if !strings.Contains(h.Get("Cache-Control"), "no-store") {
 		h.Set("Cache-Control", "no-cache")
@@ -182,8 +182,8 @@ func isTokenRequest(req *http.Request) bool {
 	return req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/access_tokens")
 }
 
-// narrowToken asks for a token that is good for no more than the call's scope.
-// go-githubapp has no option for it.
+// narrowToken limits a request for a token to the call's scope. go-githubapp has no
+// option for this.
 func narrowToken(req *http.Request, c *call) *http.Request {
 	closeBody(req)
 	ask := map[string]any{"repository_ids": []int64{c.target.RepoID}}
@@ -209,8 +209,8 @@ type tokenAnswer struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// checkToken keeps the token of an answer. It refuses an answer without one, which
-// ghinstallation would take for one. The error has nothing of the answer.
+// checkToken stores the token of an answer. It refuses an answer without a token, which
+// ghinstallation would accept. The error contains no part of the answer.
 func (w *wire) checkToken(c *call, resp *http.Response) (*http.Response, error) {
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
@@ -221,7 +221,7 @@ func (w *wire) checkToken(c *call, resp *http.Response) (*http.Response, error) 
 	if json.Unmarshal(text, &t) != nil || t.Token == "" || t.ExpiresAt.IsZero() {
 		return nil, errors.New("the answer to the request for a token holds none")
 	}
-	if key := clientKey(c.scope, c.target); c.scope != asApp { // git's are good for less
+	if key := clientKey(c.scope, c.target); c.scope != asApp { // tokens for git have fewer permissions
 		w.tokens.own.add(key, Token{key, t.Token, t.ExpiresAt}, 1)
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(text))
@@ -247,13 +247,13 @@ func (w *wire) record(ctx context.Context, c *call, info CallInfo, sent time.Tim
 	}
 }
 
-// isUsual tells a refusal that is no trouble: what is looked for isn't there, or
+// isUsual reports whether an error status is expected: the object does not exist, or
 // the App is not installed on an account's .github.
 func isUsual(c *call, status int) bool {
 	return status == http.StatusNotFound || c.scope == asOrganisation && status == http.StatusUnprocessableEntity
 }
 
-// body bounds an answer, and tells when all of it has been read.
+// body bounds an answer's size, and calls done when all of it has been read.
 type body struct {
 	io.ReadCloser
 	left int64
