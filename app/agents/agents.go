@@ -44,23 +44,23 @@ type Options struct {
 	Tokens     ports.Tokens       // nil if nothing but the agents' own budgets is kept
 	Log        zerolog.Logger     // names the job and the target
 
-	// Used is told what a question to a model took as soon as it is known: it is paid for
-	// also if the review comes to nothing. Unanswered is told why a model did not answer,
-	// and Audited what review reports came to. They may be called from several goroutines
-	// at once.
+	// Used is called with the tokens and cost of each question to a model as soon as they
+	// are known: they are paid even if the review fails. Unanswered is called with the
+	// reason why a model did not answer, and Audited with the result of review reports.
+	// They may be called from several goroutines at the same time.
 	Used       func(pipeline.ModelUse)
 	Unanswered func(model string, err error)
 	Audited    func(reviewreport.Audit)
 }
 
-// Review makes the agents of one review, and keeps what these share.
+// Review makes the agents of one review, and holds what they share.
 type Review struct {
 	Options
 	round model.Round
 	reads codescanning.Reads
 
 	mu      sync.Mutex
-	trouble map[string]error // of each question's last attempt, if it may pass
+	trouble map[string]error // temporary error of each question's last attempt
 }
 
 // New returns a Review.
@@ -74,7 +74,8 @@ func New(o Options) *Review {
 	}
 }
 
-// Agent makes an agent. One that can't be made fails; it is nil if there is no such kind.
+// Agent makes an agent. If the agent can't be made, it returns one that fails. It returns
+// nil for an unknown kind.
 func (r *Review) Agent(spec run.IOAgent) dispatch.Agent {
 	row := kinds[spec.Agent.Kind]
 	if row == nil {
@@ -109,7 +110,7 @@ func (r *Review) report(spec run.IOAgent) (dispatch.Agent, error) {
 	}), r}, nil
 }
 
-// codeScanning makes an agent that takes in what other Apps found.
+// codeScanning makes an agent that reads the findings of other Apps.
 func (r *Review) codeScanning(spec run.IOAgent) (dispatch.Agent, error) {
 	if r.Scanners == nil {
 		return unscanned{}, nil
@@ -119,16 +120,17 @@ func (r *Review) codeScanning(spec run.IOAgent) (dispatch.Agent, error) {
 	}), r}, nil
 }
 
-// unscanned stands for an agent that takes in what other Apps found, away from GitHub.
+// unscanned replaces an agent that reads the findings of other Apps, in reviews without
+// GitHub.
 type unscanned struct{}
 
-// Review returns a note alone.
+// Review returns only a note.
 func (unscanned) Review(context.Context, dispatch.Task) (dispatch.Answer, error) {
 	return dispatch.Answer{Note: "what other Apps found is on GitHub, and was not looked at"}, nil
 }
 
-// ScansRead is what a finished review has read of what other Apps found. What is known of
-// an agent that did not run anew is taken from before.
+// ScansRead returns which findings of other Apps a finished review has read. For an agent
+// that did not run again it returns the entries of before.
 func (r *Review) ScansRead(o *run.Outcome, before ports.ScansRead) ports.ScansRead {
 	return r.reads.Of(o.Config, &o.Review.Manifest, before)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// tokens is what one agent may spend on models, as the store keeps it.
+// tokens is one agent's budget for models, which the store keeps.
 type tokens struct {
 	store ports.Tokens
 	log   zerolog.Logger
@@ -36,7 +36,7 @@ func (t *tokens) Take(ctx context.Context, name string, n int) (func(llm.Use), e
 		return nil, &dispatch.SkippedError{Why: fmt.Sprintf("over budget: the repository has %d tokens a day (model_budget.per_repository_day)", ask.PerRepositoryDay)}
 	}
 	return func(use llm.Use) {
-		// It was spent, whatever ended the review.
+		// The tokens were spent, even if ctx has ended.
 		if err := t.store.SettleTokens(context.WithoutCancel(ctx), id, use.Total()); err != nil && !errors.Is(err, ports.ErrNotFound) {
 			t.log.Error().Err(err).Msg("what a model took can't be noted: what it may have taken counts")
 		}

@@ -19,13 +19,13 @@ func (r *Review) llm(spec run.IOAgent) (dispatch.Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, documents := spec.Agent.Reviewer(); documents { // others read nothing that a review waits for
+	if _, documents := spec.Agent.Reviewer(); documents { // other agents read nothing from GitHub that a review must wait for
 		return watched{agent, r}, nil
 	}
 	return agent, nil
 }
 
-// GapModel makes what asks a model for gaps, or returns nil.
+// GapModel returns a client that asks a model for gaps, or nil.
 func (r *Review) GapModel(spec run.IOAgent) run.GapModel {
 	gaps, err := r.Models.Gaps(spec.Config, r.needs(spec))
 	if err != nil {
@@ -35,7 +35,8 @@ func (r *Review) GapModel(spec run.IOAgent) run.GapModel {
 	return gaps
 }
 
-// Comparer makes what asks a model which findings are about one thing, or returns nil.
+// Comparer returns a client that asks a model which findings are about the same problem,
+// or nil.
 func (r *Review) Comparer(spec run.IOAgent) run.Comparer {
 	comparer, err := r.Models.Comparer(spec.Config, r.needs(spec))
 	if err != nil {
@@ -45,7 +46,7 @@ func (r *Review) Comparer(spec run.IOAgent) run.Comparer {
 	return comparer
 }
 
-// Verifier makes what asks a model whether findings are right, or returns nil.
+// Verifier returns a client that asks a model whether findings are right, or nil.
 func (r *Review) Verifier(spec run.IOAgent) run.Verifier {
 	verifier, err := r.Models.Verifier(spec.Config, r.needs(spec))
 	if err != nil {
@@ -55,7 +56,7 @@ func (r *Review) Verifier(spec run.IOAgent) run.Verifier {
 	return verifier
 }
 
-// needs are what an agent that asks models needs of this review.
+// needs returns what this review provides for an agent that asks models.
 func (r *Review) needs(spec run.IOAgent) model.Needs {
 	id, budget := spec.Agent.ID, spec.Config.Settings.ModelBudget
 	needs := model.Needs{
@@ -85,7 +86,7 @@ func (r *Review) needs(spec run.IOAgent) model.Needs {
 	return needs
 }
 
-// used tells what a question to a model took.
+// used reports the tokens and cost of a question to a model.
 func (r *Review) used(u pipeline.ModelUse) {
 	r.Log.Info().Str("agent", u.Agent).Str("model", u.Model).Int("asked", u.Asked).
 		Int("input", u.Input).Int("cached", u.Cached).Int("output", u.Output).Float64("cost_usd", u.CostUSD).Msg("model asked")

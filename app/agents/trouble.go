@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// Trouble is the trouble with GitHub that kept agents from ending well and that may pass,
-// or nil. The review is put off for it, as for a change that can't be read.
+// Trouble returns the temporary errors of GitHub because of which agents failed, or nil.
+// They postpone the review, like a change that can't be read.
 func (r *Review) Trouble() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

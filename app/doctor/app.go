@@ -16,12 +16,12 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// maxSkew is how far the clocks may be apart. The App's JWT is dated 30 s back
-// when it is made, and GitHub takes none from the future.
+// maxSkew is how much the clocks may differ. The App's JWT is dated 30 s back, and
+// GitHub accepts no JWT from the future.
 const maxSkew = 30 * time.Second
 
-// settings checks those that can be at odds with one another: addresses of different
-// hosts, or without encryption.
+// settings checks the settings that can contradict each other, such as URLs of different
+// hosts, and looks for URLs without encryption.
 func (d *doctor) settings() {
 	var wrong, remedies []string
 	found := "all are there and can be used"
@@ -63,11 +63,11 @@ func (d *doctor) git(ctx context.Context) {
 		"install git 2.31 or newer, on the path of the user that runs the server")
 }
 
-// isHosted tells a host of GitHub's own, where the API is beside the pages.
+// isHosted reports whether GitHub itself runs the host. The API is then on a sibling host.
 func isHosted(host string) bool { return host == "github.com" || strings.HasSuffix(host, ".ghe.com") }
 
-// credentials tries the App's id and key, and compares the clocks by the answer:
-// it has a date also where GitHub refuses. It reports whether GitHub answers.
+// credentials tries the App's id and key, and compares the clocks by the date of the
+// answer, which a refusal has too. It reports whether GitHub accepts the credentials.
 func (d *doctor) credentials(ctx context.Context) bool {
 	app, err := d.GitHub.App(ctx)
 	skewed := d.clock()
@@ -111,7 +111,7 @@ func (d *doctor) clock() (skewed bool) {
 	return false
 }
 
-// permissions holds what the App asks for against what is used.
+// permissions compares the App's permissions with those that reviewgate uses.
 func (d *doctor) permissions() {
 	wanted := wantedPermissions(d.Manifest, d.Server)
 	missing, more, useless := compare(wanted, d.app.Permissions)
@@ -130,7 +130,7 @@ func (d *doctor) permissions() {
 	d.ok(Permissions, found)
 }
 
-// events holds what the App subscribes to against what is used.
+// events compares the App's events with those that reviewgate uses.
 func (d *doctor) events() {
 	var missing, more []string
 	for _, name := range d.Manifest.Events {
@@ -155,7 +155,7 @@ func (d *doctor) events() {
 	d.ok(Events, found)
 }
 
-// webhook looks at where and how GitHub sends.
+// webhook checks where and how GitHub sends webhooks.
 func (d *doctor) webhook(ctx context.Context) {
 	h, err := d.GitHub.HookConfig(ctx)
 	if err != nil {
@@ -201,14 +201,14 @@ func hookFaults(h gh.HookConfig, path string) (wrong, remedies []string) {
 	return wrong, remedies
 }
 
-// isLoopback tells a host that only this machine reaches, where nobody listens
-// in.
+// isLoopback reports whether only this machine can reach the host, so that nobody can
+// listen in.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// database looks whether the server's tables are there.
+// database checks the server's tables.
 func (d *doctor) database(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
@@ -257,7 +257,7 @@ func (d *doctor) quarantine(ctx context.Context) {
 	d.problem(Quarantine, found, "the server's log tells how each ended; /review by somebody with write permission tries one at once")
 }
 
-// installations looks at what accounts have granted.
+// installations checks the permissions that accounts have granted.
 func (d *doctor) installations(ctx context.Context) {
 	grants, err := d.GitHub.Grants(ctx)
 	if err != nil {
@@ -289,7 +289,7 @@ func (d *doctor) installations(ctx context.Context) {
 	d.problem(Installations, found+": "+few(wrong), few(remedies))
 }
 
-// pendingOf lists what the App asks for and an account has not accepted.
+// pendingOf lists what the App asks for but an account has not accepted.
 func pendingOf(app gh.App, g gh.Grant) []string {
 	var pending []string
 	for _, name := range slices.Sorted(maps.Keys(app.Permissions)) {

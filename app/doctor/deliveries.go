@@ -10,14 +10,14 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// delivery is an event with all attempts to deliver it that were read.
+// delivery is an event and the attempts to deliver it.
 type delivery struct {
 	newest ports.HookAttempt
 	came   bool
 }
 
-// deliveries looks at the newest part of the App's delivery log. It is also all
-// that tells of the secret, which GitHub does not show.
+// deliveries checks the newest part of the App's delivery log. Only the log shows whether
+// the secret is right, because GitHub does not show the secret.
 func (d *doctor) deliveries(ctx context.Context) {
 	attempts, err := d.GitHub.LastDeliveries(ctx)
 	if err != nil {
@@ -36,7 +36,7 @@ func (d *doctor) deliveries(ctx context.Context) {
 	d.secret(attempts)
 }
 
-// group puts the attempts at each event together, the newest first.
+// group groups the attempts by event, newest first.
 func group(attempts []ports.HookAttempt) []delivery {
 	var all []delivery
 	at := map[string]int{}
@@ -52,8 +52,8 @@ func group(attempts []ports.HookAttempt) []delivery {
 	return all
 }
 
-// throughput judges how much comes through. What was lost while newer events
-// came is found by the server itself.
+// throughput judges how many events arrive. If newer events arrive, the server itself
+// recovers the lost ones.
 func (d *doctor) throughput(all []delivery) {
 	failed := slices.DeleteFunc(slices.Clone(all), func(e delivery) bool { return e.came })
 	if len(failed) == 0 {
@@ -91,8 +91,8 @@ func deliveryRemedy(status int) string {
 	return "see that the server runs and that GitHub can reach it at the webhook's URL, through proxy and firewall; what was lost is looked for in the delivery log for three days"
 }
 
-// secret tells what the answers tell of it: the server checks the signature
-// first.
+// secret judges the webhook secret by the server's answers: the server checks the
+// signature first.
 func (d *doctor) secret(attempts []ports.HookAttempt) {
 	for _, a := range attempts {
 		at := a.At.UTC().Format(time.RFC3339)

@@ -1,10 +1,10 @@
-// Package doctor checks an installation: what is set up on GitHub against what
-// the server's settings and config need of it. It reads and changes nothing, and
-// of secrets it tells at most whether they are there.
+// Package doctor checks an installation. It compares the setup on GitHub with what
+// the server's settings and config need. It changes nothing. About secrets it says
+// at most whether they exist.
 //
-// What it looks at is a list of points, in the order in which they have to be
-// put right: as long as GitHub does not take the App's key there is nothing to be
-// learnt of its webhook.
+// It checks a list of points, in the order in which they must be corrected. For
+// example, nothing can be learnt about the webhook while GitHub rejects the App's
+// key.
 package doctor
 
 import (
@@ -17,18 +17,18 @@ import (
 	"github.com/reviewgate/reviewgate/deploy"
 )
 
-// Status is how a point stands.
+// Status is the result of checking a point.
 type Status string
 
-// The ways in which a point stands. Unknown is not good: it could not be looked
-// at, or GitHub has nothing to tell yet.
+// The statuses. Unknown means that the point could not be checked, or that GitHub
+// has no information about it yet.
 const (
 	OK      Status = "ok"
 	Problem Status = "problem"
 	Unknown Status = "unknown"
 )
 
-// The points, in their order. Those from Repository on are looked at where a
+// The points, in their order. Those from Repository on are checked only if a
 // repository is named.
 const (
 	Settings      = "settings"
@@ -50,21 +50,21 @@ const (
 	MergeQueue    = "merge_queue"
 )
 
-// Point is one thing that was looked at.
+// Point is one checked point.
 type Point struct {
 	ID     string `json:"id"`
 	Status Status `json:"status"`
-	Found  string `json:"found"`            // what is so, in words
+	Found  string `json:"found"`            // the state, in words
 	Remedy string `json:"remedy,omitempty"` // what to do about it
 }
 
-// Result is what a doctor found.
+// Result is the result of all checks.
 type Result struct {
-	Repository string  `json:"repository,omitempty"` // that was asked for
+	Repository string  `json:"repository,omitempty"` // the checked one
 	Points     []Point `json:"points"`
 }
 
-// Worst is the worst status of any point: a problem, else what is not known.
+// Worst returns the worst status of any point. A problem is worse than unknown.
 func (r Result) Worst() Status {
 	worst := OK
 	for _, p := range r.Points {
@@ -78,9 +78,9 @@ func (r Result) Worst() Status {
 	return worst
 }
 
-// GitHub is what the doctor asks of GitHub.
+// GitHub is what the doctor needs from GitHub.
 type GitHub interface {
-	GitVersion(ctx context.Context) (string, error) // asks this machine alone
+	GitVersion(ctx context.Context) (string, error) // asks only this machine
 	App(ctx context.Context) (gh.App, error)
 	HookConfig(ctx context.Context) (gh.HookConfig, error)
 	LastDeliveries(ctx context.Context) ([]ports.HookAttempt, error)
@@ -91,35 +91,36 @@ type GitHub interface {
 
 var _ GitHub = (*gh.Client)(nil)
 
-// Options are what a doctor works with. Repository may be empty.
+// Options configure a doctor.
 type Options struct {
 	GitHub GitHub
 	AppID  int64
-	// API, GraphQL and Web are GitHub's, where the server asks and where it links to.
+	// API and GraphQL are the URLs at which the server calls GitHub. Web is the URL of
+	// its links.
 	API, GraphQL, Web string
 	Manifest          deploy.Manifest // what the App must be registered with
-	// Skew is how far GitHub's clock is ahead of this machine's by the answers
-	// so far; known is false without any.
+	// Skew returns how far GitHub's clock is ahead of this machine's, by the answers
+	// so far. known is false if there was no answer.
 	Skew func() (skew time.Duration, known bool)
-	// HookPath is where the server takes webhooks.
+	// HookPath is where the server accepts webhooks.
 	HookPath string
-	// Database looks at the database: the version of its tables, and the newest
+	// Database returns the version of the database's tables, and the newest version
 	// that this program knows.
 	Database func(ctx context.Context) (version, newest int64, err error)
-	// Server is the server's config over the defaults, InForce that of a
-	// repository's default branch. Kept reports whether InForce knows the last
-	// good versions of config, which the database has; it is asked after Database.
+	// Server is the server's config over the defaults. InForce returns the config in
+	// force for a repository's default branch. Kept reports whether InForce knows the
+	// last good versions of config from the database. It is called after Database.
 	Server  *config.Config
 	InForce func(ctx context.Context, t ports.Target) (*config.Config, error)
 	Kept    func() bool
-	// Quarantined lists what is in quarantine, or nothing if the database can't be read.
-	// It is asked after Database.
+	// Quarantined lists the reviews in quarantine, or none if the database can't be read.
+	// It is called after Database.
 	Quarantined func(ctx context.Context) ([]ports.Quarantined, error)
-	// Owner and Name are of the repository to look at, empty for none.
+	// Owner and Name name the repository to check. They may be empty.
 	Owner, Name string
 }
 
-// doctor is one look.
+// doctor is one examination.
 type doctor struct {
 	Options
 	points []Point
@@ -127,8 +128,8 @@ type doctor struct {
 	hook   gh.HookConfig
 }
 
-// Examine looks at every point. The settings were read before, or there would be
-// no GitHub to ask.
+// Examine checks every point. The caller has read the settings already, because Options
+// need a GitHub client.
 func Examine(ctx context.Context, o Options) Result {
 	d := &doctor{Options: o}
 	d.settings()
@@ -170,12 +171,12 @@ func (d *doctor) unknown(id, found, remedy string) {
 	d.points = append(d.points, Point{id, Unknown, found, remedy})
 }
 
-// failed notes that GitHub did not tell.
+// failed records that GitHub did not answer the question about a point.
 func (d *doctor) failed(id string, err error) {
 	d.unknown(id, err.Error(), "run doctor again; docs/failures.md says what GitHub's errors mean")
 }
 
-// skip leaves out a point, and those that are looked at with it.
+// skip leaves out a point, and the points that are checked together with it.
 func (d *doctor) skip(id, why string) {
 	also := map[string][]string{
 		Deliveries: {Deliveries, Secret},

@@ -8,11 +8,11 @@ import (
 	"github.com/reviewgate/reviewgate/deploy"
 )
 
-// permission is one that reviewgate has a use for.
+// permission is a permission that reviewgate uses.
 type permission struct{ name, level, why string }
 
-// optional are the permissions of features that a config switches on, beyond
-// those of the App's manifest. on says whether it does.
+// optional are the permissions of optional features, which the App's manifest does not
+// ask for. on reports whether a config switches the feature on.
 var optional = []struct {
 	permission
 	on func(*config.Config) bool
@@ -22,13 +22,12 @@ var optional = []struct {
 	{permission{"security_events", "read", "for code-scanning alerts"}, takesAlerts},
 }
 
-// takesAlerts reports whether an agent that is switched on reads code-scanning
-// alerts.
+// takesAlerts reports whether an enabled agent reads code-scanning alerts.
 func takesAlerts(c *config.Config) bool {
 	return slices.ContainsFunc(c.Agents, func(a config.Agent) bool { return a.Enabled && a.Scanning.TakesAlerts() })
 }
 
-// uses are why the manifest asks for permissions and events.
+// uses says why the manifest asks for permissions and events.
 var uses = map[string]string{
 	"checks":        "to write the check",
 	"contents":      "to read changes and config",
@@ -43,7 +42,7 @@ var uses = map[string]string{
 	"pull_request":  "or nothing is reviewed",
 }
 
-// withWhy is a name with what it is for, where that is known.
+// withWhy returns a name with its purpose, if the purpose is known.
 func withWhy(name, why string) string {
 	if why == "" {
 		return name
@@ -51,8 +50,8 @@ func withWhy(name, why string) string {
 	return name + " (" + why + ")"
 }
 
-// wantedPermissions are those of the manifest and of what the config switches
-// on.
+// wantedPermissions returns the permissions of the manifest and of the features that the
+// config switches on.
 func wantedPermissions(m deploy.Manifest, cfg *config.Config) []permission {
 	var wanted []permission
 	for _, name := range slices.Sorted(maps.Keys(m.Permissions)) {
@@ -73,8 +72,8 @@ func below(granted, wanted string) bool {
 	return slices.Index(levels, granted) < slices.Index(levels, wanted)
 }
 
-// compare lists what is missing of what is wanted, what was granted beyond it
-// that some config may use, and what nothing of reviewgate does.
+// compare lists the wanted permissions that are missing, the other granted permissions that
+// some config may use, and the granted permissions that reviewgate never uses.
 func compare(wanted []permission, granted map[string]string) (missing, more, useless []string) {
 	for _, p := range wanted {
 		if below(granted[p.name], p.level) {

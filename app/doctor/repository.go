@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// repository looks at one repository, if one was named.
+// repository checks one repository, if one is named.
 func (d *doctor) repository(ctx context.Context) {
 	if d.Name == "" {
 		return
@@ -39,8 +39,8 @@ func (d *doctor) repository(ctx context.Context) {
 	}
 }
 
-// judged looks at what a repository's pull requests are judged by, and whether
-// its default branch waits for that.
+// judged checks the config that a repository's pull requests are reviewed with, and
+// whether its default branch requires the check.
 func (d *doctor) judged(ctx context.Context, repo gh.Repository) {
 	cfg, err := d.InForce(ctx, repo.Target)
 	if err != nil {
@@ -76,8 +76,8 @@ func (d *doctor) judged(ctx context.Context, repo gh.Repository) {
 	d.mergeQueue(required)
 }
 
-// config looks whether what is in force is valid, and whether the App may do what
-// it switches on beyond the server's.
+// config checks whether the config in force is valid, and whether the App has the
+// permissions for the features that it switches on beyond the server's config.
 func (d *doctor) config(cfg *config.Config) {
 	if problems := cfg.InForce.Problems; len(problems) > 0 {
 		var words []string
@@ -104,7 +104,7 @@ func (d *doctor) config(cfg *config.Config) {
 	d.ok(Config, fmt.Sprintf("valid, of %d layers", len(cfg.InForce.Layers)))
 }
 
-// required looks whether the check is demanded, and of this App alone.
+// required checks whether the branch requires the check, and from this App only.
 func (d *doctor) required(all gh.Required, branch, check, mode string) {
 	ours := slices.DeleteFunc(slices.Clone(all.Checks), func(c gh.RequiredCheck) bool { return c.Name != check })
 	pinned := slices.ContainsFunc(ours, func(c gh.RequiredCheck) bool { return c.App == d.app.ID })
@@ -127,7 +127,7 @@ func (d *doctor) required(all gh.Required, branch, check, mode string) {
 	}
 }
 
-// mergeQueue looks whether a queue would get its answer.
+// mergeQueue checks whether a merge queue would get its answer.
 func (d *doctor) mergeQueue(r gh.Required) {
 	if !r.MergeQueue {
 		d.ok(MergeQueue, "the branch has none")

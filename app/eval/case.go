@@ -18,7 +18,7 @@ type Case struct {
 	Title    string // of the pull request
 	Body     string
 	Language string
-	Defects  []Defect // none where the change is clean
+	Defects  []Defect // none if the change is clean
 	// Base and Head are the repository before and after, by path.
 	Base, Head map[string]string
 }
@@ -26,25 +26,26 @@ type Case struct {
 // Clean reports whether nothing is wrong with the change.
 func (c *Case) Clean() bool { return len(c.Defects) == 0 }
 
-// Defect is something for which a reviewer would not let a change pass.
+// Defect is a problem because of which a reviewer would not approve a change.
 type Defect struct {
 	Path string
-	// Quotes are the places where it shows, any of which a finding may name: each
-	// stands in exactly one line of the file at the head.
+	// Quotes mark the places of the defect. A finding may name any of them. Each quote
+	// occurs in exactly one line of the file at the head.
 	Quotes   []string
 	Lines    []Range // of the Quotes
 	Category string
 	Severity pipeline.Severity
 	What     string // in a sentence
-	// Words begin words that whoever has understood it would use; any will do.
+	// Words are beginnings of words that a reviewer who has understood the defect would
+	// use. One of them is enough.
 	Words []string
-	Rules []string // whose findings there name it, whatever they say
+	Rules []string // their findings at the place name the defect, even without the words
 }
 
 // Range are the lines from First to Last, from 1.
 type Range struct{ First, Last int }
 
-// Bounds of what is read. A set is written by people, by hand.
+// Bounds of a set of cases. People write sets by hand.
 const (
 	maxCases     = 1000
 	maxCaseBytes = 64 << 10
@@ -59,8 +60,8 @@ var (
 	languageName = regexp.MustCompile(`^[\pL\pN][\pL\pN +#./-]{0,39}$`)
 )
 
-// Load reads the cases of a directory, by name. The error says all that is wrong
-// with them, up to 20 problems, each with its place.
+// Load reads the cases of a directory, by name. The error lists up to 20 problems, each
+// with its place.
 func Load(dir string) ([]Case, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -130,7 +131,7 @@ func loadCase(dir string) (Case, []error) {
 	return c, errs
 }
 
-// strays finds what has no place in a case, and would be thought to count.
+// strays refuses other files in a case, because their author would think that they count.
 func strays(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -204,7 +205,7 @@ func refuseUnknown(f *jsontree.Fields, known ...string) {
 	}
 }
 
-// linesWith are the lines, from 1, in which a quote stands.
+// linesWith returns the numbers, from 1, of the lines that contain a quote.
 func linesWith(text, quote string) []int {
 	var out []int
 	n := 0

@@ -22,34 +22,33 @@ const (
 	maxWrong        = 1_000 // errors that are listed
 )
 
-// ExpectedCase is a change of which it is known what is wrong with it: nothing, if it has
-// no defects.
+// ExpectedCase is a change whose defects are known. A clean change has none.
 type ExpectedCase struct {
 	Case    string
 	Defects []Defect
 }
 
-// Reviewed is what some tool found in one change.
+// Reviewed holds a tool's findings in one change.
 type Reviewed struct {
 	Case     string
-	Status   CaseStatus // empty where the file says none
+	Status   CaseStatus // empty if the file has none
 	Findings []pipeline.Finding
-	CostUSD  *float64 // nil where the file says none
+	CostUSD  *float64 // nil if the file has none
 }
 
-// ReviewedCases are what some tool found.
+// ReviewedCases holds a tool's findings in all changes.
 type ReviewedCases struct {
 	Cases   []Reviewed
-	CostUSD *float64 // of all cases together, nil where the file says none
+	CostUSD *float64 // of all cases together, nil if the file has none
 }
 
-// LeftOut are the fields of a file that nobody reads.
+// LeftOut describes the fields of a file that are not read.
 type LeftOut struct {
 	Count int
 	First jsontree.Place
 }
 
-// ReadExpected reads what is to be found, in any of three forms: an object with "cases", a
+// ReadExpected reads the expected defects, in any of three forms: an object with "cases", a
 // list of defects that name their case, or an object with a list of defects by case.
 // docs/reference/eval-files.md has the fields. A file with errors can't be used.
 func ReadExpected(name string, text []byte) ([]ExpectedCase, LeftOut, []jsontree.Error) {
@@ -66,7 +65,7 @@ func ReadExpected(name string, text []byte) ([]ExpectedCase, LeftOut, []jsontree
 	return out, r.leftOut, r.wrong
 }
 
-// ReadFindings reads what a tool found: the JSON of [Findings], a list of findings that
+// ReadFindings reads a tool's findings: the JSON of [Findings], a list of findings that
 // name their case, or an object with a list of findings by case. A file with errors can't
 // be used.
 func ReadFindings(name string, text []byte) (ReviewedCases, LeftOut, []jsontree.Error) {
@@ -94,17 +93,17 @@ func ReadFindings(name string, text []byte) (ReviewedCases, LeftOut, []jsontree.
 type casesReader struct {
 	root    *jsontree.Node
 	list    string // the key of a case's list
-	what    string // its items are called in errors
+	what    string // the name of its items in errors
 	cases   []listedCase
 	index   map[string]int
 	leftOut LeftOut
 	wrong   []jsontree.Error
 }
 
-// listedCase is a case with what is listed of it.
+// listedCase is a case with its items.
 type listedCase struct {
 	name   string
-	object *jsontree.Node // nil where the file has none of its own for it
+	object *jsontree.Node // nil if the file has no object for the case
 	items  []*jsontree.Node
 }
 
@@ -149,7 +148,7 @@ func readCases(name string, text []byte, list, what string) *casesReader {
 	return r
 }
 
-// refuse lists what is wrong, up to a number.
+// refuse adds errors, up to maxWrong.
 func (r *casesReader) refuse(wrong ...jsontree.Error) {
 	r.wrong = append(r.wrong, wrong[:min(len(wrong), max(0, maxWrong-len(r.wrong)))]...)
 }
@@ -171,7 +170,7 @@ func (r *casesReader) add(name string, at, object *jsontree.Node, items ...*json
 	r.cases[i].items = append(r.cases[i].items, items...)
 }
 
-// items are those of a case, up to a number.
+// items returns the items of a case. More than most are an error.
 func (r *casesReader) items(c *listedCase, most int) []*jsontree.Fields {
 	if len(c.items) > most {
 		r.refuse(*c.items[most].Error(fmt.Sprintf("the case %.100q lists more than %d", c.name, most), "leave out the least important"))
@@ -184,14 +183,14 @@ func (r *casesReader) items(c *listedCase, most int) []*jsontree.Fields {
 	return out
 }
 
-// The names that fields have: ours first, then those of other tools and sets.
+// The names of fields: ours first, then those of other tools and data sets.
 var (
 	pathKeys  = []string{"path", "file", "file_path", "filename"}
 	bodyKeys  = []string{"body", "message", "description", "comment"}
 	knownKeys = slices.Concat(pathKeys, bodyKeys, []string{"case", "line", "lines", "start_line", "end_line", "severity", "category", "title"})
 )
 
-// first is the first text among fields of one meaning.
+// first returns the first text among fields with the same meaning.
 func first(f *jsontree.Fields, keys []string) string {
 	for _, k := range keys {
 		if text := f.Text(k); text != "" {
@@ -201,12 +200,12 @@ func first(f *jsontree.Fields, keys []string) string {
 	return ""
 }
 
-// path is where an item is, as diffs name it.
+// path returns an item's path in the form that diffs use.
 func (r *casesReader) path(f *jsontree.Fields) string {
 	return strings.TrimPrefix(first(f, pathKeys), "./")
 }
 
-// ranges are the lines of an item: line, start_line and end_line, or each of lines.
+// ranges returns the lines of an item: line, start_line and end_line, or each of lines.
 func (r *casesReader) ranges(f *jsontree.Fields) []Range {
 	var out []Range
 	start, end := max(f.Count("start_line", maxLine), f.Count("line", maxLine)), f.Count("end_line", maxLine)
@@ -227,7 +226,7 @@ func (r *casesReader) ranges(f *jsontree.Fields) []Range {
 	return out
 }
 
-// severity is one of the four, or empty for a word that nobody knows.
+// severity returns one of the four severities, or "" for an unknown word.
 func severity(f *jsontree.Fields) pipeline.Severity {
 	s, _ := pipeline.ParseSeverity(f.Text("severity"))
 	return s
@@ -271,8 +270,8 @@ func (r *casesReader) finding(f *jsontree.Fields) pipeline.Finding {
 	return out
 }
 
-// take keeps what is wrong with an item, and counts what nobody reads of it: all but the
-// known keys and others.
+// take collects the errors of an item, and counts its fields that are not read: all except
+// the known keys and others.
 func (r *casesReader) take(f *jsontree.Fields, others ...string) {
 	r.refuse(f.Wrong...)
 	for _, m := range f.Unknown(knownKeys...) {
@@ -285,7 +284,7 @@ func (r *casesReader) take(f *jsontree.Fields, others ...string) {
 	}
 }
 
-// cost is usage.cost_usd of an object, or nil.
+// cost returns usage.cost_usd of an object, or nil.
 func (r *casesReader) cost(n *jsontree.Node) *float64 {
 	c := n.Get("usage").Get("cost_usd")
 	if c == nil || c.Kind == jsontree.Null {

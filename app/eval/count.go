@@ -16,7 +16,7 @@ type Result struct {
 	Clean   int       `json:"clean_cases"`
 	Agents  []Row     `json:"agents"` // by agent, then model
 	Report  Report    `json:"report"`
-	Parts   []Part    `json:"languages"` // what the report has of each, by name
+	Parts   []Part    `json:"languages"` // the report's results for each language, by name
 	Defects []Outcome `json:"defects"`   // by case, in the order of its file
 	Others  []Other   `json:"others"`    // findings that name no defect, by case, then agent
 }
@@ -33,13 +33,13 @@ type Score struct {
 	CleanFindings int      `json:"clean_findings"` // of Findings, those on clean cases
 }
 
-// Row is what one agent, or one of its models, came to.
+// Row holds the results of one agent, or of one of its models.
 type Row struct {
 	Agent string `json:"agent"`
 	Model string `json:"model"`
 	Cases int    `json:"cases"` // that it was asked to review
-	// Failed are those that it did not finish: what it missed there says nothing
-	// of its eyes.
+	// Failed counts the cases that it did not finish. Missed defects there say nothing
+	// about the agent's quality.
 	Failed int `json:"failed"`
 	Score
 	Asked   int     `json:"asked"`        // questions to the model
@@ -53,8 +53,8 @@ type Row struct {
 	times []time.Duration
 }
 
-// Report is what all agents came to together, as people see it: merged, and
-// without what was suppressed.
+// Report holds the results of all agents together, as people see them: after merging, and
+// without suppressed findings.
 type Report struct {
 	Score
 	DefectCasesBlocked int `json:"defect_cases_blocked"` // that the gate does not let pass
@@ -68,7 +68,7 @@ type Part struct {
 	Found   int    `json:"found"`
 }
 
-// Outcome is what became of one defect.
+// Outcome says which agents found one defect.
 type Outcome struct {
 	Case     string            `json:"case"`
 	Path     string            `json:"path"`
@@ -76,13 +76,13 @@ type Outcome struct {
 	Category string            `json:"category"`
 	Severity pipeline.Severity `json:"severity"`
 	What     string            `json:"what"`
-	// FoundBy are the agents that named it, with "/" and the model after those that
-	// are one. Never nil.
+	// FoundBy are the agents that named it. "/" and the model follow the name of an
+	// agent that asks models. Never nil.
 	FoundBy []string `json:"found_by"`
 }
 
-// Other is a finding of an agent that names no defect: noise, or something that
-// whoever wrote the case did not think of.
+// Other is an agent's finding that names no defect: it is noise, or a problem that the
+// case's author did not think of.
 type Other struct {
 	Case  string `json:"case"`
 	Agent string `json:"agent"`
@@ -100,14 +100,14 @@ func (r reviewer) String() string {
 	return r.agent + "/" + r.model
 }
 
-// tally counts one case after the other.
+// tally counts the results case by case.
 type tally struct {
 	Result
 	rows  map[reviewer]*Row
 	parts map[string]*Part
 }
 
-// count makes the figures. The agents of leftOut are not in them.
+// count computes the figures. It does not count the agents in leftOut.
 func count(cases []reviewedCase, leftOut map[string]dispatch.Agent) Result {
 	t := tally{rows: map[reviewer]*Row{}, parts: map[string]*Part{}}
 	t.Defects, t.Others = []Outcome{}, []Other{}
@@ -130,7 +130,7 @@ func count(cases []reviewedCase, leftOut map[string]dispatch.Agent) Result {
 	return t.result()
 }
 
-// agents counts what the agents of a case said, and returns who named each
+// agents counts the findings of a case's agents, and returns which of them named each
 // defect.
 func (t *tally) agents(c *reviewedCase, leftOut map[string]dispatch.Agent) map[int][]reviewer {
 	found := map[int][]reviewer{}
@@ -180,7 +180,7 @@ func (t *tally) row(who reviewer) *Row {
 	return t.rows[who]
 }
 
-// report counts what people see of a case.
+// report counts the findings of a case's report, which people see.
 func (t *tally) report(c *reviewedCase) {
 	r := &c.Review.Report
 	found := t.Report.add(c.Case, judge(c.Defects, r.Findings))
@@ -200,8 +200,8 @@ func (t *tally) report(c *reviewedCase) {
 	t.parts[c.Language].Found += len(found)
 }
 
-// add counts the findings on a case by what judge says of them, and returns the
-// defects that they name.
+// add counts the findings on a case, with the defects that judge assigned to them, and
+// returns these defects.
 func (s *Score) add(c *Case, named []int) map[int]bool {
 	found := map[int]bool{}
 	for _, d := range named {

@@ -34,13 +34,13 @@ const (
 
 // DiffFile is a diff in a directory.
 type DiffFile struct {
-	Case string // its path in the directory, with slashes and without .diff or .patch
-	File string // where it is
+	Case string // the file's path in the directory, with slashes and without .diff or .patch
+	File string // the file's path
 }
 
 // FindDiffs lists the files of a directory, and of those below it, that end in .diff or
-// .patch, by case. Directories whose names begin with a dot are left out. The error says
-// that there is none, that there are more than 10,000, or that two have one name.
+// .patch, by case. It leaves out directories whose names begin with a dot. It is an error
+// if there are no diffs, more than 10,000, or two with the same name.
 func FindDiffs(dir string) ([]DiffFile, error) {
 	var out []DiffFile
 	files := map[string]string{}
@@ -76,9 +76,9 @@ func FindDiffs(dir string) ([]DiffFile, error) {
 // FindingsVersion is the version of the form of [Findings].
 const FindingsVersion = 1
 
-// Findings are what reviews of diffs found. The same diffs, config and answers of models
-// give the same findings, byte for byte, so nothing in it is about time.
-// docs/reference/eval-files.md describes its JSON, on which scorers rely.
+// Findings are the results of reviews of diffs. The same diffs, config and answers of
+// models give the same bytes, so Findings contain no times. docs/reference/eval-files.md
+// describes the JSON for scorers.
 type Findings struct {
 	SchemaVersion int         `json:"schema_version"`
 	Tool          string      `json:"tool"`
@@ -87,7 +87,7 @@ type Findings struct {
 	Usage         Usage       `json:"usage"` // of all cases
 }
 
-// CaseFound is what the review of one diff found. Its lists are never nil.
+// CaseFound is the result of the review of one diff. Its lists are never nil.
 type CaseFound struct {
 	Case     string            `json:"case"`
 	Status   CaseStatus        `json:"status"`
@@ -103,17 +103,18 @@ type CaseStatus string
 // The statuses.
 const (
 	CaseOK CaseStatus = "ok"
-	// CaseIncomplete is reviewed, but for what the diff does not show or hold.
+	// CaseIncomplete means that the diff does not contain the whole change. The rest was
+	// reviewed.
 	CaseIncomplete CaseStatus = "incomplete"
-	// CaseUnfinished lacks what a failed agent or stage would have found: run it again.
+	// CaseUnfinished means that an agent or a stage failed: run the case again.
 	CaseUnfinished CaseStatus = "unfinished"
-	// CaseUnusable is not reviewed, since the diff can't be read.
+	// CaseUnusable means that the diff can't be read and was not reviewed.
 	CaseUnusable CaseStatus = "unusable"
 )
 
-// Found is one finding, as people see it: merged with others, and not suppressed.
+// Found is one finding as people see it: after merging, and without suppressed findings.
 type Found struct {
-	Path      string `json:"path"`       // at the head; empty where the finding is about Section
+	Path      string `json:"path"`       // at the head; empty if the finding is about Section
 	Section   string `json:"section"`    // such as title or change, else empty
 	StartLine int    `json:"start_line"` // at the head, from 1; 0 for the whole file
 	EndLine   int    `json:"end_line"`
@@ -121,15 +122,15 @@ type Found struct {
 	// Body is the message, why it matters and what is recommended, as paragraphs.
 	Body         string            `json:"body"`
 	Severity     pipeline.Severity `json:"severity"`
-	GateSeverity pipeline.Severity `json:"gate_severity"` // that the gate counts
+	GateSeverity pipeline.Severity `json:"gate_severity"` // the severity that the gate uses
 	Confidence   float64           `json:"confidence"`    // 0 to 1
 	Category     string            `json:"category"`
 	RuleID       string            `json:"rule_id"`
-	Agents       []string          `json:"agents"`  // that made it, sorted
-	SaidBy       string            `json:"said_by"` // in words, where a model is among them
+	Agents       []string          `json:"agents"`  // the agents that reported it, sorted
+	SaidBy       string            `json:"said_by"` // the agents in words, if one of them is a model
 }
 
-// Usage is what questions to models took.
+// Usage is the tokens and cost of questions to models.
 type Usage struct {
 	Questions int     `json:"questions"`
 	Input     int     `json:"input_tokens"` // cached ones included
@@ -143,21 +144,22 @@ func (u *Usage) add(v Usage) {
 	u.Input += v.Input
 	u.Cached += v.Cached
 	u.Output += v.Output
-	// The sum is rounded, since it must not depend on what ended first.
+	// The sum is rounded, because it must not depend on the order of the additions.
 	u.CostUSD = math.Round((u.CostUSD+v.CostUSD)*1e9) / 1e9
 }
 
-// RunDiffs reviews diffs by the whole pipeline, without their repositories: of each file
-// no more is known than the diff shows. A diff that can't be read is a case of the status
-// unusable, and stops no other. Options.Cases are not looked at. An error means that there
-// are no findings: the options can't be used (an [*UnusableError]), or ctx ended.
+// RunDiffs reviews diffs by the whole pipeline, without their repositories: the pipeline
+// knows only what the diff shows of each file. A diff that can't be read becomes a case
+// with the status unusable, and does not stop the others. Options.Cases is ignored. An error
+// means that there are no findings: the options can't be used (an [*UnusableError]), or ctx
+// ended.
 func RunDiffs(ctx context.Context, diffs []DiffFile, o Options) (Findings, error) {
 	out := Findings{SchemaVersion: FindingsVersion, Tool: "reviewgate", ToolVersion: o.Version}
 	runner, _, err := o.runner()
 	if err != nil {
 		return out, err
 	}
-	cfg, _ := config.Load(o.Layers...) // which runner has checked
+	cfg, _ := config.Load(o.Layers...) // o.runner has checked it
 	out.Cases = make([]CaseFound, len(diffs))
 	err = sideBySide(ctx, len(diffs), func(within context.Context, i int) error {
 		out.Cases[i] = reviewDiff(within, runner, cfg, diffs[i], o)
@@ -189,8 +191,8 @@ func reviewDiff(ctx context.Context, runner *run.Runner, cfg *config.Config, d D
 	return c
 }
 
-// take takes what a review came to. What is said of a title and a description counts only
-// where the diff has them.
+// take copies the result of a review. Findings about the title or the description count
+// only if the diff has a title and a description.
 func (c *CaseFound) take(o *run.Outcome, titled bool) {
 	r := &o.Review.Report
 	c.Status, c.Decision = CaseOK, r.Decision
@@ -247,11 +249,11 @@ func foundOf(f *pipeline.Finding) Found {
 	}
 }
 
-// diffSource is a change that is known by its diff alone.
+// diffSource is a change of which only the diff is known.
 type diffSource struct {
 	diff        normalize.Diff
 	title, body string
-	commits     []pipeline.Commit // none, or that of the mail with the title
+	commits     []pipeline.Commit // the mail's commit, or none
 	sha         string
 	config      *config.Config
 }
@@ -271,7 +273,7 @@ func readDiff(file string) (*diffSource, error) {
 	if s.diff, err = normalize.ReadDiff(string(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	// What is not a commit has no SHA: this one stands for the text.
+	// A diff has no commit and no SHA: a hash of the text replaces it.
 	sum := sha256.Sum256(text)
 	s.sha = hex.EncodeToString(sum[:20])
 	if title, body, err := readMail(s.diff.Preamble); err == nil {
@@ -281,7 +283,7 @@ func readDiff(file string) (*diffSource, error) {
 	return s, nil
 }
 
-// patchMark is what git puts before the subject of a patch, such as [PATCH 1/2].
+// patchMark is git's prefix to the subject of a patch, such as [PATCH 1/2].
 var patchMark = regexp.MustCompile(`^(\[[^\]]*\]\s*)+`)
 
 // readMail takes title and description from the mail of git format-patch.
@@ -306,8 +308,8 @@ func readMail(preamble string) (title, body string, err error) {
 	return title, strings.TrimSpace(body), nil
 }
 
-// PullRequest makes up what a pull request would say. Nothing in it is the case's name,
-// which may tell what is to be found.
+// PullRequest invents a pull request for the diff. It does not contain the case's name,
+// which may reveal the defect.
 func (s *diffSource) PullRequest(context.Context) (raw.PullRequest, error) {
 	p := raw.PullRequest{
 		Repository: pipeline.Repository{Owner: "eval", Name: "diffs", DefaultBranch: "main"},
@@ -322,17 +324,17 @@ func (s *diffSource) PullRequest(context.Context) (raw.PullRequest, error) {
 	return p, nil
 }
 
-// Files are those of the diff.
+// Files returns the files of the diff.
 func (s *diffSource) Files(context.Context) (raw.Files, error) {
 	return raw.Files{Files: slices.Clone(s.diff.Files), HeadSHA: s.sha, Whole: true}, nil
 }
 
-// Commits are the one of the mail: a diff by itself has none.
+// Commits returns the mail's commit. A diff without a mail has none.
 func (s *diffSource) Commits(context.Context) (raw.Commits, error) {
 	return raw.Commits{Commits: s.commits}, nil
 }
 
-// Config is the one that is measured.
+// Config returns the config that is measured.
 func (s *diffSource) Config(context.Context) (normalize.ConfigRead, error) {
 	return normalize.ConfigRead{Config: s.config}, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// expectedFile is what [ReadExpected] reads, as Export writes it.
+// expectedFile is the form of Export's file for [ReadExpected].
 type expectedFile struct {
 	Cases []exportedCase `json:"cases"`
 }
@@ -31,13 +31,13 @@ type exportedDefect struct {
 	Rules    []string          `json:"rules,omitempty"`
 }
 
-// ExpectedFile is the name under which Export writes what is to be found.
+// ExpectedFile is the name of Export's file with the expected defects.
 const ExpectedFile = "expected.json"
 
 // Export writes each case to a directory as NAME.diff, a patch with the title and the
-// description of the change, and what is to be found to ExpectedFile, so that any tool can
-// be measured by them. The directory is made where it is not there; files of these names
-// are replaced.
+// description of the change. It writes the expected defects to ExpectedFile. Any tool can
+// be measured with these files. Export creates the directory if necessary, and replaces
+// existing files.
 func Export(ctx context.Context, cases []Case, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make the directory: %w", err)
@@ -46,7 +46,7 @@ func Export(ctx context.Context, cases []Case, dir string) error {
 	if err != nil {
 		return fmt.Errorf("make a directory for the cases: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(repository) }() // a temporary one
+	defer func() { _ = os.RemoveAll(repository) }() // the system cleans up temporary directories too
 	if err := importCases(ctx, repository, cases); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func Export(ctx context.Context, cases []Case, dir string) error {
 	return nil
 }
 
-// JSON is a value as people can read it, code in it too.
+// JSON encodes a value for people: indented, and without HTML escapes in code.
 func JSON(v any) ([]byte, error) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)

@@ -9,21 +9,19 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// nearLines is how far from a defect's line a finding may point: reviewers name
+// nearLines is how many lines a finding may be away from a defect's line: reviewers name
 // a call, its statement, or the function's first line.
 const nearLines = 3
 
-// minQuote is how long evidence must be to tell a place by itself: "}" stands
-// everywhere.
+// minQuote is how long evidence must be to identify a place: "}" occurs everywhere.
 const minQuote = 8
 
 // none stands for no defect.
 const none = -1
 
-// judge says for each finding which of the defects it names, or none. It is one
-// at most. As many defects are named as can be, whatever the order in which an
-// agent speaks; a finding for which none is left names the first that it would do
-// for.
+// judge returns for each finding the one defect that it names, or none. It assigns findings
+// so that as many defects as possible are named, in any order of the findings. If all
+// defects of a finding are taken, it names the first of them.
 func judge(defects []Defect, findings []pipeline.Finding) []int {
 	m := match(defects, findings)
 	named := make([]int, len(findings))
@@ -41,7 +39,7 @@ func judge(defects []Defect, findings []pipeline.Finding) []int {
 	return named
 }
 
-// match gives as many defects as can be a finding of their own.
+// match assigns a separate finding to as many defects as possible.
 func match(defects []Defect, findings []pipeline.Finding) matching {
 	m := matching{does: make([][]int, len(findings)), by: make([]int, len(defects))}
 	for j := range defects {
@@ -60,14 +58,14 @@ func match(defects []Defect, findings []pipeline.Finding) matching {
 	return m
 }
 
-// matching gives each defect one of the findings that would do for it.
+// matching assigns to each defect one of the findings that name it.
 type matching struct {
-	does [][]int // of each finding the defects
-	by   []int   // of each defect the finding, or none
+	does [][]int // for each finding, the defects that it names
+	by   []int   // for each defect, the assigned finding, or none
 }
 
-// place finds a defect for a finding, for which others may move to another, and
-// reports whether there is one. What was tried once is not tried again.
+// place assigns a defect to a finding, and reports whether there is one. Other findings may
+// move to other defects. tried marks the defects that were tried already.
 func (m *matching) place(i int, tried []bool) bool {
 	for _, j := range m.does[i] {
 		if m.by[j] == none {
@@ -88,9 +86,9 @@ func (m *matching) place(i int, tried []bool) bool {
 	return false
 }
 
-// namedBy reports whether a finding, which has a text, is about the defect: it
-// points to it, and says what it is. What is about the change as a whole points
-// nowhere, so that only the rule can tell.
+// namedBy reports whether a finding with this text is about the defect: it points to the
+// defect's place, and describes it. A finding about the whole change has no place, so only
+// its rule can match.
 func (d *Defect) namedBy(f *pipeline.Finding, text string) bool {
 	if f.Path == "" && d.Path != "" {
 		return f.RuleID != "" && slices.Contains(d.Rules, f.RuleID)
@@ -98,8 +96,8 @@ func (d *Defect) namedBy(f *pipeline.Finding, text string) bool {
 	return (d.Path == "" || f.Path == d.Path) && d.at(f) && d.said(f, text)
 }
 
-// at reports whether a finding on the same file points to the defect. One of which no
-// lines are known is anywhere in its file.
+// at reports whether a finding on the same file points to the defect. A defect without
+// lines may be anywhere in its file.
 func (d *Defect) at(f *pipeline.Finding) bool {
 	if len(d.Lines)+len(d.Quotes) == 0 {
 		return true
@@ -120,8 +118,8 @@ func (d *Defect) at(f *pipeline.Finding) bool {
 	})
 }
 
-// said reports whether a finding speaks of the defect, by rule, category or
-// words. Of one that has neither rules nor words, the place says enough.
+// said reports whether a finding describes the defect, by rule, category or words. For a
+// defect without rules and words, the place is enough.
 func (d *Defect) said(f *pipeline.Finding, text string) bool {
 	if len(d.Rules)+len(d.Words) == 0 {
 		return true
@@ -132,8 +130,8 @@ func (d *Defect) said(f *pipeline.Finding, text string) bool {
 	return slices.ContainsFunc(d.Words, func(word string) bool { return beginsWord(text, word) })
 }
 
-// beginsWord reports whether a word, or several, stand in a text from the
-// beginning of one on: "race" is in "races" and not in "trace".
+// beginsWord reports whether a text contains one or more words at the beginning of a word:
+// "race" is in "races" but not in "trace".
 func beginsWord(text, word string) bool {
 	word = oneSpace(word)
 	for from := 0; ; from++ {

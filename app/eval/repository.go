@@ -17,11 +17,10 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// importCases makes a repository of a directory, with two branches a case:
-// NAME/base and NAME/head. Cases then come to the pipeline the way every local
-// change does.
+// importCases creates a repository in a directory, with two branches for each case:
+// NAME/base and NAME/head. The pipeline then reads cases like every local change.
 func importCases(ctx context.Context, dir string, cases []Case) error {
-	// Not a bare one: users may have told git to refuse those.
+	// Not a bare repository: a user's settings may make git refuse those.
 	if err := git(ctx, nil, "init", "--quiet", dir); err != nil {
 		return err
 	}
@@ -35,11 +34,11 @@ func importCases(ctx context.Context, dir string, cases []Case) error {
 	return git(ctx, &in, "--git-dir="+filepath.Join(dir, ".git"), "fast-import", "--quiet")
 }
 
-// importDate is that of all commits, in Unix seconds: which one does not matter.
+// importDate is the date of all commits, in Unix seconds. The value does not matter.
 const importDate = 1_750_000_000
 
-// commit writes a commit that holds files and nothing else on top of a branch,
-// in the form of git fast-import.
+// commit writes a commit on top of a branch, in the format of git fast-import. The commit
+// contains only the given files.
 func commit(in *bytes.Buffer, branch, message string, files map[string]string) {
 	fmt.Fprintf(in, "commit refs/heads/%s\ncommitter Kim Doe <kim@example.com> %d +0000\ndata %d\n%s\ndeleteall\n", branch, importDate, len(message), message)
 	for _, path := range slices.Sorted(maps.Keys(files)) {
@@ -59,7 +58,7 @@ func gitOutput(ctx context.Context, in *bytes.Buffer, args ...string) ([]byte, e
 	if in != nil {
 		cmd.Stdin = in
 	}
-	// The user's settings and a repository around us have no say.
+	// The user's settings and a surrounding repository must not matter.
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "GIT_") {
 			cmd.Env = append(cmd.Env, v)
@@ -74,8 +73,7 @@ func gitOutput(ctx context.Context, in *bytes.Buffer, args ...string) ([]byte, e
 	return out.Bytes(), nil
 }
 
-// source reads one case as a local range, under the title and description that
-// its pull request has.
+// source reads one case as a local range, with the case's title and description.
 type source struct {
 	*localgit.Source
 	c *Case
@@ -88,8 +86,8 @@ func open(ctx context.Context, dir string, c *Case, layers []config.Layer) (sour
 	return source{src, c}, err
 }
 
-// PullRequest is the case's. Nothing in it is the case's name, which tells what is
-// to be found.
+// PullRequest returns the case's pull request. It does not contain the case's name, which
+// reveals the defect.
 func (s source) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	p, err := s.Source.PullRequest(ctx)
 	p.Title, p.Body = s.c.Title, s.c.Body

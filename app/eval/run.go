@@ -18,21 +18,22 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// atOnce is how many cases are reviewed side by side: models are waited for.
+// atOnce is how many cases are reviewed concurrently: most of the time they wait for models.
 const atOnce = 4
 
-// Options say what is measured.
+// Options say what to measure.
 type Options struct {
 	Cases  []Case
 	Layers []config.Layer // over the defaults; they must be valid
 	// Agent is the only one to run, by id. Default: all that the config dispatches.
 	Agent string
-	// IOAgents is that of [run.Options]. Agents that take in what others found have nothing
-	// to take in from a case, and do not run.
+	// IOAgents is passed to [run.Options]. Agents that read the findings of others do not
+	// run, because a case has no such findings.
 	IOAgents func(run.IOAgent) dispatch.Agent
-	// Comparer makes what asks which findings are about one thing, or is nil.
+	// Comparer makes a client that asks which findings are about the same problem. May be
+	// nil.
 	Comparer func(run.IOAgent) run.Comparer
-	// Verifier makes what asks whether findings are right, or is nil.
+	// Verifier makes a client that asks whether findings are right. May be nil.
 	Verifier func(run.IOAgent) run.Verifier
 	Version  string // of reviewgate
 	Now      func() time.Time
@@ -51,9 +52,9 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("make a directory for the cases: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // a temporary one
+	defer func() { _ = os.RemoveAll(dir) }() // the system cleans up temporary directories too
 	if err := importCases(ctx, dir, o.Cases); err != nil {
-		return Result{}, cmp.Or(ctx.Err(), err) // git that is killed says something else
+		return Result{}, cmp.Or(ctx.Err(), err) // if git was killed, its error is misleading
 	}
 	reviewed := make([]reviewedCase, len(o.Cases))
 	err = sideBySide(ctx, len(o.Cases), func(within context.Context, i int) (err error) {
@@ -68,8 +69,8 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	return count(reviewed, others), nil
 }
 
-// runner makes what reviews, and the stand-ins for agents that are not measured. The error
-// is an [*UnusableError] where the config or the agent can't be used.
+// runner returns the pipeline's runner, and stand-ins for the agents that are not measured.
+// The error is an [*UnusableError] if the config or the agent can't be used.
 func (o *Options) runner() (*run.Runner, map[string]dispatch.Agent, error) {
 	cfg, problems := config.Load(o.Layers...)
 	if len(problems) > 0 {
@@ -83,8 +84,8 @@ func (o *Options) runner() (*run.Runner, map[string]dispatch.Agent, error) {
 	return runner, others, err
 }
 
-// sideBySide does something for each number below n, some at a time. It ends with the first
-// error, which is that of ctx where that has ended.
+// sideBySide calls do for each number below n, with at most atOnce calls at the same time.
+// It returns the first error, or the error of ctx if ctx has ended.
 func sideBySide(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
@@ -97,17 +98,17 @@ func sideBySide(ctx context.Context, n int, do func(ctx context.Context, i int) 
 	return nil
 }
 
-// UnusableError is about what was asked for, and not about the run.
+// UnusableError says that the options can't be used. It is not about the run.
 type UnusableError struct{ Err error }
 
 func (e *UnusableError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what can't be used.
+// Unwrap returns the cause.
 func (e *UnusableError) Unwrap() error { return e.Err }
 
-// standIns stand for the agents that are not measured: those that take in what
-// others found, which a case has nothing of, and all but the one that was asked
-// for.
+// standIns returns replacements for the agents that are not measured. These are the agents
+// that read the findings of others, which a case does not have. If only is set, they are
+// also all agents except that one.
 func standIns(cfg *config.Config, only string) (map[string]dispatch.Agent, error) {
 	out := map[string]dispatch.Agent{}
 	var ids []string
@@ -126,7 +127,7 @@ func standIns(cfg *config.Config, only string) (map[string]dispatch.Agent, error
 	return out, nil
 }
 
-// silent is an agent that has nothing to say.
+// silent is an agent without findings.
 type silent struct{}
 
 func (silent) Review(context.Context, dispatch.Task) (dispatch.Answer, error) {
@@ -164,8 +165,8 @@ func reviewCase(ctx context.Context, runner *run.Runner, dir string, c *Case, o 
 	return r, c.inChange(&r.Review.Facts)
 }
 
-// inChange checks that a reviewer is shown all that is to be found, and that
-// nothing of the change was kept from them.
+// inChange checks that the diff shows all defects to a reviewer, and that the change was
+// read completely.
 func (c *Case) inChange(facts *pipeline.PRFacts) error {
 	if len(facts.Files) == 0 {
 		return errors.New("base and head are the same: there is nothing to review")
@@ -184,7 +185,7 @@ func (c *Case) inChange(facts *pipeline.PRFacts) error {
 	return nil
 }
 
-// shows reports whether the diff has a line of the head.
+// shows reports whether the diff contains a line of the head.
 func shows(facts *pipeline.PRFacts, path string, line int) bool {
 	for i := range facts.Files {
 		f := &facts.Files[i]

@@ -14,12 +14,12 @@ import (
 
 // Scored is how well findings and expected defects agree.
 type Scored struct {
-	Cases      int `json:"cases"` // that were expected
+	Cases      int `json:"cases"` // expected cases
 	CleanCases int `json:"clean_cases"`
-	// Unreviewed are cases that the findings say were not, or not wholly, reviewed. What is
-	// wrong with them counts as missed.
+	// Unreviewed counts the cases that were not reviewed, or not to the end. Their defects
+	// count as missed, unless they were found.
 	Unreviewed int `json:"unreviewed_cases"`
-	// CleanCasesWithFindings are those of CleanCases where something was found.
+	// CleanCasesWithFindings counts the clean cases with findings.
 	CleanCasesWithFindings int `json:"clean_cases_with_findings"`
 	Duplicates             int `json:"duplicates"` // false positives that name a defect once more
 	Agreement
@@ -27,8 +27,8 @@ type Scored struct {
 	Cost       Cost            `json:"cost"`
 	Defects    []ScoredDefect  `json:"defects"`         // by case, in the order of the file
 	Others     []ScoredFinding `json:"false_positives"` // by case, in the order of the file
-	// Unknown are cases with findings of which nothing is expected, not even that they are
-	// clean. They are not scored.
+	// Unknown are cases with findings that the expected cases don't contain. They are not
+	// scored.
 	Unknown []string `json:"unknown_cases"`
 }
 
@@ -49,28 +49,29 @@ type Measure struct {
 	High  float64 `json:"high"`
 }
 
-// SeverityScore are the figures of one severity: defects of it that are found or missed,
-// whatever severity the findings give them, and wrong findings that have it.
+// SeverityScore holds the figures of one severity: the defects of that severity, found or
+// missed, and the wrong findings of that severity. A defect's own severity counts, not that
+// of the finding.
 type SeverityScore struct {
-	Severity pipeline.Severity `json:"severity"` // empty where none is told
+	Severity pipeline.Severity `json:"severity"` // empty if none is given
 	Agreement
 }
 
-// Cost is what the reviews cost, in US dollars: nil where the findings don't tell.
+// Cost is the cost of the reviews in US dollars. It is nil if the findings don't say.
 type Cost struct {
 	Total           *float64 `json:"total_usd"`
 	PerCase         *float64 `json:"per_case_usd"`
 	PerTruePositive *float64 `json:"per_true_positive_usd"`
 }
 
-// ScoredDefect is what became of an expected defect.
+// ScoredDefect says whether an expected defect was found.
 type ScoredDefect struct {
 	Case     string            `json:"case"`
 	Path     string            `json:"path"`
 	Line     int               `json:"line"` // the first, or 0
 	Severity pipeline.Severity `json:"severity"`
 	Title    string            `json:"title"`
-	FoundAs  *ScoredFinding    `json:"found_as"` // nil where it is missed
+	FoundAs  *ScoredFinding    `json:"found_as"` // nil if it was missed
 }
 
 // ScoredFinding is a finding that was scored.
@@ -80,7 +81,7 @@ type ScoredFinding struct {
 	Line     int               `json:"line"`
 	Severity pipeline.Severity `json:"severity"`
 	Title    string            `json:"title"`
-	// Duplicate says that it names a defect that another finding stands for.
+	// Duplicate says that another finding already counts for the same defect.
 	Duplicate bool `json:"duplicate"`
 }
 
@@ -103,9 +104,10 @@ func (b bySeverity) add(s pipeline.Severity, d counts) {
 	}
 }
 
-// ScoreFindings compares findings with what was expected. Each finding stands for one
-// defect at most, and each defect for one finding, as many as can be; a second finding for
-// a defect is a false positive. The error says that no case is in both.
+// ScoreFindings compares findings with the expected defects. It matches each finding with at
+// most one defect and each defect with at most one finding, so that as many as possible
+// match. A second finding for a defect is a false positive. It is an error if no case is in
+// both.
 func ScoreFindings(expected []ExpectedCase, found ReviewedCases) (Scored, error) {
 	reviewed := map[string]*Reviewed{}
 	for i := range found.Cases {
@@ -120,7 +122,7 @@ func ScoreFindings(expected []ExpectedCase, found ReviewedCases) (Scored, error)
 		s.Cases++
 		r := reviewed[e.Case]
 		if r == nil {
-			r = &Reviewed{} // a list of findings does not name it where there are none
+			r = &Reviewed{} // a list of findings does not name a case without findings
 		} else {
 			known++
 		}
@@ -226,12 +228,12 @@ func headline(text string) string {
 	return line
 }
 
-// agreement makes the figures of counts.
+// agreement computes the figures from counts.
 func (c counts) agreement() Agreement {
 	a := Agreement{TruePositives: c.tp, FalsePositives: c.fp, FalseNegatives: c.fn}
 	a.Precision, a.Recall = wilson(c.tp, c.tp+c.fp), wilson(c.tp, c.tp+c.fn)
-	// F1 grows with the share that true positives have of all three, and with nothing else:
-	// the interval of the share becomes that of F1.
+	// F1 depends only on the share of true positives in all three counts, and grows with it.
+	// The interval of that share therefore gives the interval of F1.
 	if m := wilson(c.tp, c.tp+c.fp+c.fn); m != nil {
 		f1 := func(share float64) float64 { return 2 * share / (1 + share) }
 		a.F1 = &Measure{f1(m.Value), f1(m.Low), f1(m.High)}
@@ -239,7 +241,7 @@ func (c counts) agreement() Agreement {
 	return a
 }
 
-// wilson is a share with Wilson's score interval, or nil of nothing.
+// wilson returns a share with Wilson's score interval, or nil if of is 0.
 func wilson(part, of int) *Measure {
 	if of == 0 {
 		return nil

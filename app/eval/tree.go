@@ -15,7 +15,8 @@ const (
 	maxTreeBytes = 1 << 20
 )
 
-// plainPath is what paths of cases look like; some mean something to git's import.
+// plainPath matches the allowed paths of cases. Other characters may have a meaning in git
+// fast-import.
 var plainPath = regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._/\[\]()@-]*$`)
 
 // readTree reads the files below a directory, by their path with slashes.
@@ -59,8 +60,8 @@ func readTree(dir string) (map[string]string, error) {
 // caseLimits say how large the files of a case may be.
 var caseLimits = fmt.Sprintf("case.json may have %d KiB, a tree %d KiB", maxCaseBytes>>10, maxTreeBytes>>10)
 
-// readFile reads a file, and neither what a link leads to nor what a pipe has. The limits
-// are told where it is larger than most bytes.
+// readFile reads a regular file. It refuses links and pipes. If the file is larger than most
+// bytes, the error contains limits.
 func readFile(name string, most int64, limits string) ([]byte, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
