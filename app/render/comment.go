@@ -39,14 +39,14 @@ type report struct {
 	sections
 	view  View
 	page  page
-	run   *strings.Replacer // puts what varies from run to run in the place of its marks
+	run   *strings.Replacer // replaces the marks by the texts that vary from run to run
 	limit int               // bytes of the whole text
-	check bool              // a check run's text, in which nothing is collapsed
-	tight bool              // findings do not fit, so that what stands below them gives way
+	check bool              // a check run's text, where nothing is collapsed
+	tight bool              // findings do not fit, so the sections below them are shorter
 }
 
-// What varies from run to run is laid out as a mark of fixed length, so that
-// it changes neither what fits nor the digest. No pen lets a NUL through.
+// Marks of fixed length stand for the texts that vary from run to run, so that
+// these change neither the layout nor the digest. No pen lets a NUL through.
 const (
 	markRun     = "\x00r"
 	markDetails = "\x00d"
@@ -80,9 +80,9 @@ func (r *report) comment() safe {
 	})
 }
 
-// fitted puts the findings between what stands above and below them, in the
-// room that these leave. Where findings are left out, or there is no room for
-// any, what is below is asked for again, shorter.
+// fitted puts the findings between the parts above and below them, in the
+// remaining room. If findings are left out, or there is no room for any, it calls
+// below again for shorter parts.
 func (r *report) fitted(above []safe, below func() []safe) safe {
 	room := r.limit
 	under := below()
@@ -99,7 +99,7 @@ func (r *report) fitted(above []safe, below func() []safe) safe {
 	return blocks(append(append(above, shown...), under...))
 }
 
-// head is all that stands above the findings.
+// head returns the parts above the findings.
 func (r *report) head() []safe {
 	out := []safe{say("md headline", r.page)}
 	if r.page.Advisory {
@@ -119,7 +119,7 @@ func (r *report) head() []safe {
 	return append(out, r.countsTable(), r.attempt())
 }
 
-// brokenConfig tells that a config layer could not be used, and why.
+// brokenConfig says that a config layer could not be used, and why.
 func (r *report) brokenConfig() safe {
 	problems := r.problems(r.r.Facts.Config.Problems, r.origins())
 	if problems.n == 0 {
@@ -133,7 +133,7 @@ func (r *report) brokenConfig() safe {
 	}{r.broken(), shown, r.more(more)})
 }
 
-// missing tells what keeps the review from being complete.
+// missing says why the review is not complete.
 func (r *report) missing() safe {
 	list := r.incomplete(true)
 	if list.n == 0 {
@@ -188,8 +188,8 @@ func sum(a, b pipeline.Counts) pipeline.Counts {
 	return a
 }
 
-// findings are the findings that fit into room bytes: critical and major ones
-// in full, the others collapsed. What does not fit is counted.
+// findings returns the findings that fit into room bytes: critical and major ones
+// in full, the others collapsed. It counts the rest in hidden.
 func (r *report) findings(room int) (parts []safe, hidden int) {
 	fs := r.fs
 	if len(fs.groups) == 0 {
@@ -237,8 +237,8 @@ func (r *report) short(i int) safe {
 	return say("md item short", r.fs.brief(i))
 }
 
-// minor are the warnings and infos. They stand open where they are what
-// blocks, by a gate condition of the repository's own.
+// minor returns the warnings and infos. They are not collapsed if they block, by the
+// repository's own gate condition.
 func (r *report) minor(items []safe) safe {
 	if r.check {
 		return section("heading minor", blocks(items))
@@ -275,7 +275,7 @@ func (r *report) wrap(heading string, summary, body safe) safe {
 	return say("md details", details{Name: say(heading, nil), Summary: summary, Body: body})
 }
 
-// around are the parts below the findings.
+// around returns the parts below the findings.
 func (r *report) around() []safe {
 	resolved := r.resolved("md resolved")
 	aside, asideCounts := r.aside()
@@ -295,7 +295,7 @@ func (r *report) around() []safe {
 	}
 }
 
-// proposedConfig stands open: whoever changes the config wants to know.
+// proposedConfig is not collapsed: the author of a config change wants to see it.
 func (r *report) proposedConfig() safe {
 	p, list, there := r.proposed()
 	if !there {
@@ -311,7 +311,7 @@ func (r *report) proposedConfig() safe {
 	}{p, shown}))
 }
 
-// reviewReports stand open: they decide whether work goes on.
+// reviewReports is not collapsed: the reports decide whether work continues.
 func (r *report) reviewReports() safe {
 	list := r.outcomes("md outcome", r.check, r.tight)
 	if list.n == 0 {
@@ -332,7 +332,7 @@ func (r *report) modelsDetails() safe {
 	return r.wrap("heading models", say("models headline", m), say("md models", m))
 }
 
-// gapDetails is not a list: each gap has a block of its own.
+// gapDetails is not a list: each gap is a separate block.
 func (r *report) gapDetails() safe {
 	gaps := r.gaps("md gap")
 	if gaps.n == 0 {
@@ -352,7 +352,7 @@ func (r *report) next() safe {
 	return say("md next", r.page)
 }
 
-// room is what a section may take.
+// room returns how many bytes a section may take.
 func (r *report) room(n int) int {
 	if r.limit >= unlimited {
 		return unlimited
@@ -360,7 +360,7 @@ func (r *report) room(n int) int {
 	return n
 }
 
-// roomBelow is what a section below the findings may take.
+// roomBelow returns how many bytes a section below the findings may take.
 func (r *report) roomBelow(n int) int {
 	if r.tight {
 		n /= 4
@@ -368,7 +368,7 @@ func (r *report) roomBelow(n int) int {
 	return r.room(n)
 }
 
-// more counts what a list leaves out, and leads to where it stands.
+// more counts the items that a list leaves out, and links to them.
 func (r *report) more(n int) safe {
 	if n == 0 {
 		return ""

@@ -11,15 +11,15 @@ import (
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
-// Notice is what a comment says once, and no longer than a while: the answer to
-// a command, why one was refused, or that a review could not be completed. It is
-// kept as text, and worded when it is said, beside the review that the comment
-// shows then.
+// Notice is a temporary message in the comment: the answer to a command, the reason
+// why a command was refused, or that a review could not be completed. It is stored
+// as text. Its words are chosen when the comment is rendered, beside the review that
+// the comment then shows.
 type Notice struct {
 	Kind    NoticeKind    `json:"kind"`
-	By      string        `json:"by,omitempty"`      // login of who gave the command
-	Command commands.Name `json:"command,omitempty"` // that it is about
-	Text    string        `json:"text,omitempty"`    // word, name or sentence that it is about
+	By      string        `json:"by,omitempty"`      // login of the command's sender
+	Command commands.Name `json:"command,omitempty"` // the command that it is about
+	Text    string        `json:"text,omitempty"`    // the word, name or sentence that it is about
 	Wrong   string        `json:"wrong,omitempty"`   // see commands.Wrong, and the Takes constants
 	Limit   int           `json:"limit,omitempty"`
 	Names   []Named       `json:"names,omitempty"` // what could have been meant
@@ -27,42 +27,42 @@ type Notice struct {
 	Status  *Status       `json:"status,omitempty"`
 }
 
-// NoticeKind tells what a notice says.
+// NoticeKind is the kind of a notice.
 type NoticeKind string
 
 // The kinds of notice.
 const (
 	NoticeText         NoticeKind = "text"          // Text as it is
-	NoticeNotCompleted NoticeKind = "not_completed" // the newest review was not; Text says why
+	NoticeNotCompleted NoticeKind = "not_completed" // the newest review was not completed; Text says why
 	NoticeUnknown      NoticeKind = "unknown"       // no command of the name Text
 	NoticeUsage        NoticeKind = "usage"         // Wrong, with Text
-	NoticePermission   NoticeKind = "permission"    // By lacks what the command takes; Wrong says what that is
+	NoticePermission   NoticeKind = "permission"    // By may not use the command; Wrong says what it requires
 	NoticeRate         NoticeKind = "rate"          // Limit commands an hour
-	NoticeNoAgent      NoticeKind = "no_agent"      // of the name Text; Names are the agents there are
-	NoticeNoFinding    NoticeKind = "no_finding"    // whose id begins with Text; Names are those there are
+	NoticeNoAgent      NoticeKind = "no_agent"      // no agent has the name Text; Names are the existing agents
+	NoticeNoFinding    NoticeKind = "no_finding"    // no finding's id begins with Text; Names are the existing findings
 	NoticeAllRead      NoticeKind = "all_read"      // there is nothing unread to accept
 	NoticeSeveral      NoticeKind = "several"       // Names are findings whose id begins with Text
 	NoticeUnsaid       NoticeKind = "unsaid"        // nobody dismissed or accepted the finding Text; Names are those that were
-	NoticeNoReview     NoticeKind = "no_review"     // there is none yet to be about
+	NoticeNoReview     NoticeKind = "no_review"     // there is no review yet
 	NoticeHeadMoved    NoticeKind = "head_moved"    // the newest head has no review yet
 	NoticeNotPaused    NoticeKind = "not_paused"
 	NoticeHelp         NoticeKind = "help"
 	NoticeStatus       NoticeKind = "status"
 	NoticeExplain      NoticeKind = "explain" // the agent or file Text, or all agents
-	// NoticeReviewRefused and NoticeReviewStuck are of a review on GitHub, whose
-	// verdict is Wrong and whose head Text.
+	// NoticeReviewRefused and NoticeReviewStuck are about a review on GitHub. Wrong is
+	// its verdict, and Text its head.
 	NoticeReviewRefused NoticeKind = "review_refused"
 	NoticeReviewStuck   NoticeKind = "review_stuck"
 )
 
-// What a command takes, as Wrong of NoticePermission.
+// The requirements of a command, as values of Wrong for NoticePermission.
 const (
 	TakesAuthor   = "author"
 	TakesWrite    = "write"
 	TakesMaintain = "maintain"
 	TakesOwn      = "own"      // maintain, since it is the sender's own pull request
 	TakesOther    = "other"    // to be somebody else than the pull request's authors
-	TakesUnseen   = "unseen"   // maintain, since it is not known who sent every push
+	TakesUnseen   = "unseen"   // maintain, since it is not known who made every push
 	TakesCritical = "critical" // maintain, since the finding is critical
 	TakesFinal    = "final"    // to be named under final_authority, since the finding is final
 )
@@ -76,24 +76,24 @@ type Named struct {
 // MaxNamed is how many names a notice lists.
 const MaxNamed = 10
 
-// Status is where a pull request stands.
+// Status is the state of a pull request.
 type Status struct {
 	At       time.Time              `json:"at"`
 	Decision pipeline.Decision      `json:"decision,omitempty"` // of the newest review, empty without any
 	HeadSHA  string                 `json:"head_sha,omitempty"` // of that review
-	Asked    string                 `json:"asked,omitempty"`    // what asked for the review that is under way, empty if none is
+	Asked    string                 `json:"asked,omitempty"`    // the trigger of the review in progress, empty if there is none
 	Since    time.Time              `json:"since"`              // when it was asked for
 	Attempts int                    `json:"attempts,omitempty"` // of it that failed
 	GaveUp   bool                   `json:"gave_up,omitempty"`  // the newest review could not be completed
 	Said     []SaidOf               `json:"said,omitempty"`
 	More     int                    `json:"more,omitempty"` // of these
 	ByHand   *pipeline.HandDecision `json:"by_hand,omitempty"`
-	Loop     *LoopStatus            `json:"fix_loop,omitempty"` // nil where nothing is to be told of it
+	Loop     *LoopStatus            `json:"fix_loop,omitempty"` // nil if there is nothing to report about it
 	Left     int                    `json:"left"`               // commands this hour
 	Limit    int                    `json:"limit"`              // commands an hour
 }
 
-// LoopStatus is where the fix loop stands.
+// LoopStatus is the state of the fix loop.
 type LoopStatus struct {
 	Status  fixloop.Status `json:"status"`
 	Attempt int            `json:"attempt,omitempty"`
@@ -101,7 +101,7 @@ type LoopStatus struct {
 	Turns   int            `json:"turns,omitempty"` // commits in the attempt
 }
 
-// SaidOf is what somebody said of a finding.
+// SaidOf is a person's decision about a finding.
 type SaidOf struct {
 	Named
 	Accepted bool   `json:"accepted,omitempty"` // else it was dismissed
@@ -109,17 +109,17 @@ type SaidOf struct {
 	Reason   string `json:"reason,omitempty"`
 }
 
-// String is the notice as it is kept.
+// String returns the notice in its stored form.
 func (n Notice) String() string {
 	text, err := json.Marshal(n)
-	if err != nil { // a time that no clock shows
+	if err != nil { // a time that JSON can't represent
 		return string(n.Kind)
 	}
 	return string(text)
 }
 
-// parseNotice reads a kept notice. What is none, from before there were kinds,
-// is a text.
+// parseNotice reads a stored notice. Anything else is a text from a version without
+// kinds.
 func parseNotice(kept string) Notice {
 	var n Notice
 	if !strings.HasPrefix(kept, "{") || json.Unmarshal([]byte(kept), &n) != nil || n.Kind == "" {
@@ -128,20 +128,20 @@ func parseNotice(kept string) Notice {
 	return n
 }
 
-// StillTrue lists those of the kept notices that another review leaves true.
+// StillTrue lists the stored notices that remain true after another review.
 func StillTrue(kept []string) []string {
 	changing := []NoticeKind{NoticeStatus, NoticeNotCompleted, NoticeNoReview, NoticeUnsaid}
 	return slices.DeleteFunc(slices.Clone(kept), func(text string) bool { return slices.Contains(changing, parseNotice(text).Kind) })
 }
 
-// NewestNotCompleted is for a comment that shows an older review, since the
-// newest could not be completed. What says why.
+// NewestNotCompleted returns a notice for a comment that shows an older review, because
+// the newest could not be completed. what says why.
 func NewestNotCompleted(what string) string {
 	return Notice{Kind: NoticeNotCompleted, Text: what}.String()
 }
 
-// NoticeComment renders a comment with nothing but notices in it, where there is
-// no review that they could stand beside.
+// NoticeComment renders a comment that contains only notices, because there is no
+// review yet.
 func NoticeComment(kept []string) Document {
 	none := &pipeline.Review{}
 	p, k := markdownPen{}, newLinker(Links{}, &none.Facts)
@@ -167,16 +167,16 @@ type helpLine struct {
 	Who   safe
 }
 
-// What a notice's list may take, and what all lists and all leads may, in bytes.
-// Leads of ours are far shorter, as many as are kept.
+// The greatest size of one notice's list, of all lists and of all leads, in bytes.
+// Our own leads are far shorter.
 const (
 	roomNotice  = 8000
 	roomNotices = 2 * roomNotice
 	roomLeads   = 10_000
 )
 
-// notices words the notices that are kept. The help stands once, below the last
-// that has it, and of where the pull request stands only the newest is told.
+// notices puts the stored notices into words. The help appears once, below the last
+// notice that has it. Only the newest status appears.
 func (s sections) notices(kept []string) []noticed {
 	var all []Notice
 	for _, text := range kept {
@@ -209,7 +209,7 @@ func (s sections) notices(kept []string) []noticed {
 	return out
 }
 
-// notice words a notice, whose list may take so many bytes.
+// notice puts a notice into words. Its list may take room bytes.
 func (s sections) notice(n Notice, room int) noticed {
 	lead := struct {
 		Kind           word
@@ -249,7 +249,7 @@ func (s sections) notice(n Notice, room int) noticed {
 	return out
 }
 
-// commandOf is the command of a name, or nil.
+// commandOf returns the command with a name, or nil.
 func commandOf(name commands.Name) *commands.Kind {
 	for _, k := range commands.All() {
 		if k.Name == name {
@@ -259,7 +259,7 @@ func commandOf(name commands.Name) *commands.Kind {
 	return nil
 }
 
-// CommandTable is the table of the commands in markdown, as the help has it.
+// CommandTable returns the help's table of commands in markdown.
 func CommandTable() string {
 	s := sections{p: markdownPen{}}
 	return string(say("md commands", s.help()))
@@ -282,7 +282,7 @@ func (s sections) named(n Named) named {
 	return named{s.p.code(shortID(n.ID), maxName), s.p.text(n.Title, maxTitle)}
 }
 
-// shortID is how ids of findings are shown. Agents' names are left whole.
+// shortID shortens the ids of findings. It does not shorten agents' names.
 func shortID(id string) string {
 	if strings.Trim(id, "0123456789abcdef") == "" {
 		return id[:min(8, len(id))]
@@ -290,7 +290,7 @@ func shortID(id string) string {
 	return id
 }
 
-// status lists where the pull request stands.
+// status lists the state of the pull request.
 func (s sections) status(st *Status) items {
 	if st == nil {
 		return items{}
@@ -335,7 +335,7 @@ func (s sections) status(st *Status) items {
 	return listOf(out)
 }
 
-// moment is a time of ours.
+// moment formats a time from our own clock.
 func (s sections) moment(t time.Time) safe {
 	if t.IsZero() {
 		return ""

@@ -22,8 +22,8 @@ const (
 	maxDetails = 300  // bytes of the details page's URL
 )
 
-// page is what the phrases of a whole review are made from. It holds no
-// plain strings: see [safe].
+// page holds the values for the phrases of a whole review. It has no plain
+// strings: see [safe].
 type page struct {
 	Local      bool // no code host
 	Advisory   bool
@@ -36,8 +36,8 @@ type page struct {
 	Missing    missing
 	Worse      *worse      // for a check: another pull request on the head decides
 	Waits      *waits      // a person must decide
-	Errors     int         // findings of what is wrong, told where there are others
-	Omissions  int         // findings of what is missing
+	Errors     int         // findings about something wrong, shown if there are others
+	Omissions  int         // findings about something missing
 	Person     *person     // nothing blocks, and a person should look
 	ByHand     *byHand     // somebody decided; Verdict is still what the gate says
 	Escalated  *escalation // by the fix loop
@@ -73,13 +73,14 @@ type worse struct {
 	Decision word
 }
 
-// waits is what only a person can decide about: findings of one model alone.
+// waits counts the findings that only a person can decide about, because one model alone
+// found them.
 type waits struct {
-	For  pipeline.Counts // as severe as the model holds them to be
+	For  pipeline.Counts // by the severity that the model gave them
 	Rest pipeline.Counts // all other findings
 }
 
-// person is what a person should look at, although nothing blocks.
+// person says what a person should look at, although nothing blocks.
 type person struct {
 	Findings int
 	Disagree bool // the models' verdicts differ
@@ -173,8 +174,8 @@ func kindsOf(r *pipeline.Report) (errors, omissions int) {
 	return errors, omissions
 }
 
-// personOf says what the models leave to a person, or nil where the gate blocks anyway or a
-// person has decided.
+// personOf returns what the models leave to a person. It returns nil if the gate blocks
+// anyway, or if a person has decided.
 func personOf(r *pipeline.Report) *person {
 	m := r.Models
 	if m == nil || r.ByHand != nil || r.Decision.Blocks() || isIncomplete(r) || autoDecisionWord(m.AutoDecision) != word(pipeline.AutoHuman) {
@@ -228,7 +229,7 @@ func (pg *page) number(fs *findings) {
 	}
 }
 
-// setFooter fills what the footer says.
+// setFooter fills in the footer.
 func (pg *page) setFooter(v View, p pen) {
 	pg.Version = p.text(v.Record.Version, maxName)
 	if cfg := v.Review.Facts.Config; cfg.Version != "" {
@@ -265,8 +266,8 @@ func took(d time.Duration) safe {
 	return safe(grouped(int(d/time.Minute)) + " min " + grouped(int(d%time.Minute/time.Second)) + " s")
 }
 
-// commitName names a commit by its short SHA, or by ref where there is none,
-// as with a work tree.
+// commitName names a commit by its short SHA. If there is no SHA, as for a work tree,
+// it uses ref.
 func commitName(p pen, k linker, sha, ref string) safe {
 	if sha == "" {
 		return p.code(ref, maxName)
@@ -274,8 +275,8 @@ func commitName(p pen, k linker, sha, ref string) safe {
 	return p.link(p.code(shortSHA(sha), maxName), k.commit(sha))
 }
 
-// verdictOf maps the decision to one of our words. What is not a decision
-// reads as one that blocks.
+// verdictOf maps the decision to one of our words. An unknown decision counts as one
+// that blocks.
 func verdictOf(d pipeline.Decision) word {
 	if d.Rank() == 0 {
 		d = pipeline.DecisionNeedsFixes
@@ -293,7 +294,7 @@ func isDefaultCondition(c string) bool {
 	return false
 }
 
-// unreadFiles counts the files that were not read, or not whole, and do not block for that.
+// unreadFiles counts the files that were not read completely but do not block.
 func unreadFiles(list []pipeline.Incompleteness) int {
 	files := map[string]bool{}
 	for _, i := range list {

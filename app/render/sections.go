@@ -20,12 +20,12 @@ type sections struct {
 	p  pen
 	k  linker
 	fs *findings
-	// use is what the models were asked, where that is known.
+	// use is the use of models, if it is known.
 	use []pipeline.ModelUse
 }
 
-// problems lists what is wrong with a config. in says of layers where their
-// files are.
+// problems lists the problems of a config. in says where the files of each layer
+// are.
 func (s sections) problems(list []pipeline.ConfigProblem, in map[string]origin) items {
 	return each(list, func(c *pipeline.ConfigProblem) safe {
 		where := c.File
@@ -45,10 +45,10 @@ func (s sections) problems(list []pipeline.ConfigProblem, in map[string]origin) 
 	})
 }
 
-// origin tells the files of one layer from those of the same name in another.
+// origin distinguishes the files of one layer from files of the same name in another.
 type origin struct {
-	Repository safe // that holds its files
-	Layer      safe // where the repository says nothing, or there is no file
+	Repository safe // the repository with the layer's files
+	Layer      safe // used if the repository is not enough, or if there is no file
 }
 
 // origins names where layers are from as far as a reader can't know: a
@@ -72,8 +72,8 @@ func (s sections) origins() map[string]origin {
 	return out
 }
 
-// brokenLayers are the names of the layers that have problems, in the order of
-// those.
+// brokenLayers returns the names of the layers with problems, in the order of the
+// problems.
 func (s sections) brokenLayers() []string {
 	var names []string
 	for _, c := range s.r.Facts.Config.Problems {
@@ -84,8 +84,8 @@ func (s sections) brokenLayers() []string {
 	return names
 }
 
-// organisation is the repository that the organisation's layer is read from,
-// or empty where that is the change's own.
+// organisation returns the repository that holds the organisation's layer, or "" if it
+// is the change's own repository.
 func organisation(facts *pipeline.PRFacts) string {
 	for _, l := range facts.Config.Layers {
 		if l.Name == config.LayerOrganisation && !strings.EqualFold(l.Source, facts.Repository.FullName()) {
@@ -95,7 +95,7 @@ func organisation(facts *pipeline.PRFacts) string {
 	return ""
 }
 
-// broken is what is said above the problems of a config.
+// broken holds the values for the text above the problems of a config.
 type broken struct {
 	Layers       []brokenLayer
 	Count        int
@@ -131,8 +131,8 @@ func (s sections) broken() broken {
 	return b
 }
 
-// configBranch is the branch that the repository's config is read from, empty
-// for a local one, whose work tree is what counts.
+// configBranch returns the branch that holds the repository's config. It is empty for a
+// local review, which reads the work tree.
 func (s sections) configBranch() safe {
 	if s.k.web == "" {
 		return ""
@@ -146,8 +146,8 @@ func (s sections) configBranch() safe {
 	return s.p.code(facts.Repository.DefaultBranch, maxName)
 }
 
-// incomplete lists what could not be known and holds the gate, or what does
-// not hold it.
+// incomplete lists the missing information: that which blocks the gate if gating is
+// set, and otherwise that which doesn't.
 func (s sections) incomplete(gating bool) items {
 	phrase := "not known"
 	if gating {
@@ -181,7 +181,7 @@ func shared(list []SharedHead) items {
 	})
 }
 
-// decisionWord is the decision, or nothing if it is none.
+// decisionWord returns the decision, or "" if it is not a known one.
 func decisionWord(d pipeline.Decision) word {
 	if d.Rank() == 0 {
 		return ""
@@ -241,8 +241,8 @@ func (s sections) unconfirmed() items {
 	return each(s.r.Report.Changes.Unconfirmed, one("unconfirmed one")).then(each(s.r.Report.Changes.NotRaised, one("not raised one")))
 }
 
-// wasAt is the path where a finding stood, without lines: at this head they
-// may be others.
+// wasAt returns the path of a previous finding without lines: they may have changed at
+// this head.
 func (s sections) wasAt(f *pipeline.Finding) safe {
 	if f.Path == "" {
 		return s.fs.place(f)
@@ -250,8 +250,8 @@ func (s sections) wasAt(f *pipeline.Finding) safe {
 	return s.p.code(clipPath(f.Path, maxPath), maxPath)
 }
 
-// aside lists what was kept out of the findings: suppressed ones, those below
-// the confidence gate, and questions.
+// aside lists what is not among the findings: suppressed findings, findings below the
+// confidence gate, and questions.
 func (s sections) aside() (list items, summary safe) {
 	rep := &s.r.Report
 	by := dismissers(&s.r.Memory)

@@ -16,7 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
-// maxReports bounds the files of one command line. A document has a handful.
+// maxReports bounds the files of one command line. A document has only a few reports.
 const maxReports = 100
 
 type aggregateFlags struct {
@@ -124,8 +124,8 @@ func (f *aggregateFlags) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// thresholdsOf are those that reports have to reach in a pull request: those of the first
-// enabled agent that reads them there.
+// thresholdsOf returns the thresholds for reports in a pull request: those of the first
+// enabled agent that reads reports there.
 func thresholdsOf(cfg *config.Config) reviewreport.Thresholds {
 	for _, a := range cfg.Agents {
 		if a.Kind == config.KindReport && a.Enabled {
@@ -135,8 +135,8 @@ func thresholdsOf(cfg *config.Config) reviewreport.Thresholds {
 	return reviewreport.Thresholds(cfg.Settings.Thresholds)
 }
 
-// record writes the audit record, and what is wrong with reports. An
-// aggregation that leaves no record is not made.
+// record writes the audit record, and the problems of reports. If it fails, the
+// aggregation does not count.
 func record(w io.Writer, o *pipeline.ReviewReportOutcome, reports []reviewreport.Report, t reviewreport.Thresholds) error {
 	tellReports(w, o.Errors)
 	audit := reviewreport.AuditOf(o, reports, t)
@@ -151,7 +151,7 @@ func record(w io.Writer, o *pipeline.ReviewReportOutcome, reports []reviewreport
 	return nil
 }
 
-// tellReports says what is wrong with reports, one a line.
+// tellReports writes the problems of reports, one on each line.
 func tellReports(w io.Writer, problems []pipeline.ReviewReportError) {
 	for i := range problems {
 		fmt.Fprintln(w, "reviewgate:", render.ReportProblem(&problems[i]))
@@ -169,8 +169,8 @@ func (f *aggregateFlags) print(cmd *cobra.Command, o *pipeline.ReviewReportOutco
 	return put(cmd, string(answer))
 }
 
-// readReports reads the reports of a command line, and lists all files that
-// can't be read, so that they are mended at once.
+// readReports reads the reports of a command line. It lists all files that can't be
+// read, so that the user can correct them together.
 func readReports(cmd *cobra.Command, names []string) (reports []reviewreport.Report, unread []pipeline.ReviewReportError) {
 	seen := map[string]bool{}
 	for _, name := range names {

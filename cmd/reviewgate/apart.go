@@ -10,7 +10,7 @@ import (
 )
 
 // apartName is the command with which a server starts itself for reviews that may have
-// taken it down.
+// ended its process before.
 const apartName = "review-apart"
 
 func apartCommand() *cobra.Command {

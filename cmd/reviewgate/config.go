@@ -33,8 +33,7 @@ repository's .github/reviewgate.`,
 	return c
 }
 
-// put writes a command's answer. An answer that could not be written whole is
-// no success.
+// put writes a command's answer. It is an error if not all of it can be written.
 func put(cmd *cobra.Command, text string) error {
 	if _, err := io.WriteString(cmd.OutOrStdout(), text); err != nil {
 		return unfinished(fmt.Errorf("write the answer: %w", err))
@@ -82,8 +81,8 @@ func (f *layerFlags) layers() ([]config.Layer, error) {
 	return out, nil
 }
 
-// orCurrent names the repository's config where no layer is named: that of
-// the repository around the current directory, if it has one.
+// orCurrent uses the config of the repository around the current directory, if no layer
+// is named and the repository has one.
 func (f *layerFlags) orCurrent() error {
 	if *f != (layerFlags{}) {
 		return nil
@@ -95,8 +94,8 @@ func (f *layerFlags) orCurrent() error {
 	return f.own(filepath.Join(root, filepath.FromSlash(config.RepositoryDir)))
 }
 
-// currentRepository is the root of the repository around the current
-// directory, or "" where there is none.
+// currentRepository returns the root of the repository around the current
+// directory, or "" if there is none.
 func currentRepository() (string, error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -185,15 +184,14 @@ func invalid(cmd *cobra.Command, problems []pipeline.ConfigProblem) error {
 	return &exitError{code: exitUnusable}
 }
 
-// told writes on standard error what of the organisation's layer does not count.
+// told writes to standard error which parts of the organisation's layer do not count.
 func told(cmd *cobra.Command, cfg *config.Config) {
 	for _, p := range cfg.Weakened() {
 		fmt.Fprintln(cmd.ErrOrStderr(), "warning: "+config.FormatProblem(p))
 	}
 }
 
-// notEmpty refuses flags that were given as nothing: what was meant, such as a
-// variable, is missing.
+// notEmpty refuses flags with an empty value: probably a shell variable was not set.
 func notEmpty(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {

@@ -13,14 +13,13 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// input is the text of a file that the command line names. Its name is what
-// problems are told by.
+// input is the text of a file on the command line. Problems contain its name.
 type input struct {
 	name string
 	text []byte
 }
 
-// standardInput is what problems call it.
+// standardInput is the name of standard input in problems.
 const standardInput = "standard input"
 
 // readInputs reads files, and standard input for -, up to limit bytes in all:
@@ -70,7 +69,7 @@ func readInput(cmd *cobra.Command, name string, limit int64) (input, error) {
 	return input{name, text}, nil
 }
 
-// maxTold bounds how many lines of one kind standard error is given.
+// maxTold bounds the number of lines of one kind on standard error.
 const maxTold = 100
 
 // tell writes problems with input on standard error, one a line, and counts what

@@ -22,8 +22,8 @@ const (
 	exitUnfinished = 3 // it could not be finished
 )
 
-// exitError carries an exit code. Its error may be nil where all has been
-// said already.
+// exitError carries an exit code. Its error is nil if everything was printed
+// already.
 type exitError struct {
 	code int
 	err  error
@@ -42,8 +42,8 @@ func (e *exitError) Unwrap() error { return e.err }
 func unusable(err error) error   { return &exitError{code: exitUnusable, err: err} }
 func unfinished(err error) error { return &exitError{code: exitUnfinished, err: err} }
 
-// interruptible makes a command end when it is interrupted. What reads files and
-// computes has no context to look at, and would hold the terminal until its
+// interruptible makes a command end when it is interrupted. A command that only reads
+// files and computes does not check a context, and would block the terminal until its
 // input ends.
 func interruptible(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
@@ -68,8 +68,8 @@ func atLeastOne(what string) cobra.PositionalArgs {
 	}
 }
 
-// noArguments refuses what follows a command that takes flags alone. Cobra would call it
-// an unknown command, which it is where there are commands below.
+// noArguments refuses arguments of a command that takes only flags. Cobra would call an
+// argument an unknown command, which is right only for commands with subcommands.
 func noArguments(c *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
@@ -80,7 +80,7 @@ func noArguments(c *cobra.Command, args []string) error {
 	return fmt.Errorf("%s takes no arguments, but %q was given; see %s --help", c.Name(), args[0], c.CommandPath())
 }
 
-// helpCommand is cobra's, which says of an unknown command that all went well.
+// helpCommand replaces cobra's, which reports success for an unknown command.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command]",
@@ -105,7 +105,7 @@ var unknownCommand = regexp.MustCompile(`^unknown command ".*" for "([a-z ]+)"`)
 // noNumber is what pflag says of a value that is not a number.
 var noNumber = regexp.MustCompile(`^invalid argument (".*") for "(?:-., )?(--[a-z-]+)" flag: strconv\.`)
 
-// plainFlagError says in a user's words what pflag says in a programmer's.
+// plainFlagError rewords pflag's errors for users.
 func plainFlagError(err error) string {
 	if m := noNumber.FindStringSubmatch(err.Error()); m != nil {
 		return fmt.Sprintf("%s %s: write a whole number", m[2], m[1])

@@ -21,8 +21,7 @@ func (f *tapeFlags) add(c *cobra.Command) {
 	c.MarkFlagsMutuallyExclusive("record", "replay")
 }
 
-// modelsOf makes the models of the layers' config ready, with keys from the
-// environment.
+// modelsOf opens the models of the layers' config, with keys from the environment.
 func modelsOf(layers []config.Layer) (*model.Server, error) {
 	cfg, problems := config.Load(layers...)
 	if len(problems) > 0 {

@@ -68,7 +68,7 @@ func applyRules(cmd *cobra.Command, args []string, format string) error {
 	return err
 }
 
-// readResults reads all files, and tells all that is wrong with any of them.
+// readResults reads all files, and reports the problems of all of them.
 func readResults(cmd *cobra.Command, args []string) ([]fourrules.Result, error) {
 	inputs, err := readInputs(cmd, args, jsontree.MaxBytes)
 	if err != nil {
@@ -93,8 +93,8 @@ func readResults(cmd *cobra.Command, args []string) ([]fourrules.Result, error) 
 	return results, nil
 }
 
-// putIndented writes an answer for programs. What steers a terminal is written
-// as escapes.
+// putIndented writes an answer for programs. It escapes control characters, which could
+// change the terminal.
 func putIndented(cmd *cobra.Command, v any) error {
 	b, err := render.Indented(v)
 	if err != nil {
