@@ -21,15 +21,14 @@ const (
 // ActionReview is the identifier of the button that asks for another review.
 const ActionReview = "review"
 
-// maxCheckTitle is what GitHub shows of a title: as many characters, here in
+// maxCheckTitle is how much of a title GitHub shows. GitHub counts characters; we count
 // bytes.
 const maxCheckTitle = 255
 
 // Conclusion maps the decision one to one: pass is success,
 // pass_with_warnings neutral, needs_fixes action_required and fail failure.
-// Where other pull requests have the same head the worst of their decisions
-// counts. What is not a decision is failure. In advisory mode the conclusion
-// is neutral, whatever was decided.
+// If other pull requests have the same head, the worst of their decisions counts.
+// An unknown decision is failure. In advisory mode the conclusion is always neutral.
 func Conclusion(v View) string {
 	if v.Mode == config.ModeAdvisory {
 		return ConclusionNeutral
@@ -49,8 +48,8 @@ func Conclusion(v View) string {
 	return ConclusionFailure
 }
 
-// worstShared is the other pull request on the head whose decision is worse
-// than this one's, or nil. Something that is no decision is the worst.
+// worstShared returns the other pull request on the head with the worst decision, if it is
+// worse than this one's, or nil. An unknown decision is the worst.
 func worstShared(v View) *SharedHead {
 	var found *SharedHead
 	rank := badness(v.Review.Report.Decision)
@@ -73,7 +72,7 @@ func badness(d pipeline.Decision) int {
 // why and what next in its summary, all findings in its text, and
 // annotations on the changed lines.
 func Check(v View) ports.CheckOutput {
-	v.Acts = Acts{} // what is done is done after it, and must not have it written anew
+	v.Acts = Acts{} // actions follow the check, and must not make it be written again
 	r := newReport(v, maxBody)
 	r.page.Worse = worseOf(v)
 	r.check = true

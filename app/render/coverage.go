@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
-// agentRan is what an agent that was dispatched did, and why it was.
+// agentRan says what a dispatched agent did, and why it was dispatched.
 type agentRan struct {
 	Agent    safe
 	Model    safe
@@ -18,9 +18,9 @@ type agentRan struct {
 	Files    int  // 0: the whole change
 	Except   bool // of those, some were not read or not in full
 	Handed   bool // nobody dispatched it: its output was handed in
-	Gaps     bool // it looked for what the config misses, and at nothing else
-	Matches  bool // it said which findings are about one thing, and looked at nothing else
-	Verifies bool // it checked what others found, and looked for nothing else
+	Gaps     bool // it only looked for what the config misses
+	Matches  bool // it only said which findings are about the same problem
+	Verifies bool // it only checked the findings of others
 	Findings int
 	Shared   int // that stand under the names of others
 	Dropped  int
@@ -106,8 +106,8 @@ func (s sections) why(e *pipeline.ManifestEntry) []safe {
 	})
 }
 
-// except reports whether an agent that was given these files cannot have read
-// all there is to them.
+// except reports whether an agent with these files cannot have read all of their
+// content.
 func (s sections) except(scope *pipeline.AgentScope) bool {
 	given := func(path string) bool {
 		_, in := slices.BinarySearch(scope.Files, path)
@@ -123,8 +123,8 @@ func (s sections) except(scope *pipeline.AgentScope) bool {
 	})
 }
 
-// exceptions lists the files that only the rules of serious findings look
-// into, and those that nobody does or not in full.
+// exceptions lists the files that only the rules for serious findings read, and the
+// files that nobody reads completely.
 func (s sections) exceptions() []safe {
 	const maxFiles = 20
 	type group struct {
@@ -174,10 +174,10 @@ func (s sections) exceptions() []safe {
 	return out
 }
 
-// exceptional reports whether a file is not read as others are.
+// exceptional reports whether a file is read in another way than most.
 func exceptional(f *pipeline.File) bool { return f.Binary || f.GeneratedByPath || f.Vendored }
 
-// exception says why a file is not read as others are, or is empty.
+// exception says why a file is read in another way than most, or returns "".
 func exception(f *pipeline.File) safe {
 	switch {
 	case f.Binary:
@@ -190,7 +190,7 @@ func exception(f *pipeline.File) safe {
 	return ""
 }
 
-// change says what the change was taken for.
+// change says how the change was classified.
 func (s sections) change() safe {
 	c := &s.r.Classification
 	var v struct{ Type, Size, Risk safe }

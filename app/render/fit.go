@@ -36,8 +36,8 @@ const (
 	roomDetails     = maxDetails + 30 // each other link to the details page
 )
 
-// items are the parts of a list, each worded when it is asked for: of a long
-// list only those that fit are.
+// items are the parts of a list. Each is put into words only when it is needed, so
+// that a long list costs no more than the items that fit.
 type items struct {
 	n  int
 	at func(i int) safe
@@ -52,7 +52,7 @@ func each[T any](list []T, word func(*T) safe) items {
 	return items{len(list), func(i int) safe { return word(&list[i]) }}
 }
 
-// then is both lists, one after the other.
+// then returns both lists, one after the other.
 func (it items) then(more items) items {
 	return items{it.n + more.n, func(i int) safe {
 		if i < it.n {
@@ -62,13 +62,13 @@ func (it items) then(more items) items {
 	}}
 }
 
-// more says how many there are besides those that are shown, and where.
+// more says how many further items there are, and where.
 type more struct {
 	N       int
 	Details safe
 }
 
-// moreOf counts what is left out of a list.
+// moreOf counts the items that a list leaves out.
 func moreOf(n int) safe {
 	return say("more", more{N: n})
 }
@@ -106,10 +106,10 @@ func (it items) all() []safe {
 	return fits
 }
 
-// fit chooses how each of n findings, worst first, is shown in room bytes:
-// at length, in short, or not at all. None is shown after one that is not.
-// Where all fit in short, the worst are at length as far as they go; where
-// they do not, half of the room is spent on length.
+// fit chooses how each of n findings, worst first, is shown in room bytes: long,
+// short, or not at all. After a finding that is not shown, no other is shown. If all
+// fit in short, as many of the worst as possible are long. Otherwise half of the room
+// goes to long ones.
 func fit(n, room int, long, short func(i int) safe) []safe {
 	if room >= unlimited {
 		return items{n, long}.all()

@@ -7,7 +7,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// modelsPart is what the models' reviews come to together.
+// modelsPart is the combined result of the models' reviews.
 type modelsPart struct {
 	Strategy   safe
 	Confidence safe // two places
@@ -26,7 +26,7 @@ type modelVerdict struct {
 	Spec, Quality, Verdict word
 }
 
-// models returns nil where none took part.
+// models returns nil if no model took part.
 func (s sections) models(a Acts) *modelsPart {
 	m := s.r.Report.Models
 	if m == nil {
@@ -51,7 +51,7 @@ func (s sections) models(a Acts) *modelsPart {
 	return out
 }
 
-// costs are what the questions to models took, by stage, and how many there were.
+// costs returns the number of questions to models, and their cost by stage.
 func (s sections) costs() (asked int, costs []safe) {
 	type cost struct {
 		Of                    safe
@@ -86,7 +86,7 @@ func (s sections) costs() (asked int, costs []safe) {
 	return asked, costs
 }
 
-// modelsStage is what the models found in a stage, by who found it.
+// modelsStage holds the findings of models in a stage, by model.
 type modelsStage struct {
 	Stage word
 	Rows  []modelsFound // none where nothing was found
@@ -152,7 +152,7 @@ func (s sections) modelsStage(m *pipeline.ModelsReport, stage *pipeline.ModelsSt
 	return out
 }
 
-// modelsAction is what findings do in the gate. What is none of ours may block.
+// modelsAction returns what findings do in the gate. An unknown action may block.
 func modelsAction(a pipeline.ModelsAction) word {
 	switch a {
 	case pipeline.ModelsHolds, pipeline.ModelsNoted:
@@ -161,12 +161,12 @@ func modelsAction(a pipeline.ModelsAction) word {
 	return word(pipeline.ModelsBlocks)
 }
 
-// cell is a name in a table. A pipe ends a cell even in code.
+// cell returns a name for a table. A pipe ends a cell even in code.
 func (s sections) cell(name string) safe {
 	return s.p.text(strings.ReplaceAll(name, "|", "¦"), maxName)
 }
 
-// verdictWord is a verdict. What is none of ours reads as not known.
+// verdictWord returns a verdict. An unknown one reads as not known.
 func verdictWord(v pipeline.Verdict) word {
 	switch v {
 	case pipeline.VerdictPass, pipeline.VerdictFail, pipeline.VerdictNone:
@@ -175,8 +175,8 @@ func verdictWord(v pipeline.Verdict) word {
 	return word(pipeline.VerdictUnknown)
 }
 
-// labelWord is how sure the models are, or nothing if it is none of our words:
-// it stands in HTML, where no pen could make it safe.
+// labelWord returns how sure the models are, or "" for an unknown label: the word stands
+// in HTML, where no pen could make it safe.
 func labelWord(label string) word {
 	switch label {
 	case "very high", "high", "medium", "low":
@@ -185,8 +185,8 @@ func labelWord(label string) word {
 	return ""
 }
 
-// autoDecisionWord is what could be decided without a person. What is none of
-// ours is left to one.
+// autoDecisionWord returns the decision that is possible without a person. An unknown
+// decision is left to a person.
 func autoDecisionWord(d pipeline.AutoDecision) word {
 	switch d {
 	case pipeline.AutoApprove, pipeline.AutoApproveWithNotes, pipeline.AutoReject:

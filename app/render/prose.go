@@ -111,8 +111,8 @@ func writeUnspanned(b *strings.Builder, s string) {
 	writePlain(b, s[last:])
 }
 
-// withoutPunctuation is a word without the marks of the sentence at its end. A bracket stays
-// where the word opens it.
+// withoutPunctuation returns a word without the punctuation at its end. It keeps a closing
+// bracket that the word itself opens.
 func withoutPunctuation(word string) string {
 	for word != "" && strings.IndexByte(`.,;:!?'")]}*_~|\`, word[len(word)-1]) >= 0 {
 		if i := strings.IndexByte(")]}", word[len(word)-1]); i >= 0 && strings.Count(word, "([{"[i:i+1]) >= strings.Count(word, ")]}"[i:i+1]) {

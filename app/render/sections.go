@@ -263,7 +263,7 @@ func (s sections) aside() (list items, summary safe) {
 	})
 }
 
-// suppressed says why a finding is kept out of the gate. by are the people who
+// suppressed says why a finding does not count in the gate. by are the people who
 // dismissed findings.
 func (s sections) suppressed(x *pipeline.Suppressed, by map[string]string) safe {
 	out := struct {

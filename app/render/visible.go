@@ -12,7 +12,7 @@ import (
 // The functions of this file are the first step for every untrusted text, in
 // every format: what a reader cannot see is made visible.
 
-// visible collects text of which a reader sees every rune.
+// visible collects text. A reader can see every rune of it.
 type visible struct {
 	b      strings.Builder
 	n      int  // runes written, a hidden one counted as it is shown
@@ -139,7 +139,7 @@ func clip(s string, limit int) string {
 	return s[:end] + sign
 }
 
-// clipPath shortens a long path at its front, since its end says more.
+// clipPath shortens a long path at the front, because its end says more.
 func clipPath(s string, limit int) string {
 	n := utf8.RuneCountInString(s)
 	if n <= limit {
