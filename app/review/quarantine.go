@@ -18,9 +18,9 @@ func isSuspect(state ports.TargetState) bool {
 	return state.Crashes > 0 && !state.Closed && state.Wanted > state.Done
 }
 
-// quarantined reports whether a target is in quarantine and must not be tried yet.
-func (s *Service) quarantined(state ports.TargetState) bool {
-	return isSuspect(state) && !state.Quarantine.Next.IsZero() && s.Now().Before(state.Quarantine.Next)
+// isQuarantined reports whether a target is in quarantine and must not be tried yet.
+func isQuarantined(state ports.TargetState, now time.Time) bool {
+	return isSuspect(state) && !state.Quarantine.Next.IsZero() && now.Before(state.Quarantine.Next)
 }
 
 // suspect returns the target's state, and takes a turn for the target if it may have
@@ -30,18 +30,18 @@ func (s *Service) suspect(ctx context.Context, t *turn) (ports.TargetState, erro
 	if err != nil {
 		return state, fmt.Errorf("read the target's state: %w", err)
 	}
-	if isSuspect(state) && !s.quarantined(state) {
+	if isSuspect(state) && !isQuarantined(state, s.Now()) {
 		return state, t.take(s.Apart == nil || state.Quarantine.Deaths > 0)
 	}
 	return state, nil
 }
 
-// turnAgain returns how long to wait after suspect returned an error.
-func (s *Service) turnAgain(err error) time.Duration {
+// turnAgain returns how long to wait after suspect returned an error: at most base.
+func turnAgain(base time.Duration, err error) time.Duration {
 	if wait := (*turnWait)(nil); errors.As(err, &wait) {
-		return min(s.RetryBase, wait.after)
+		return min(base, wait.after)
 	}
-	return s.RetryBase
+	return base
 }
 
 // workApart does the work in a child process. A target is blamed only if the process had no
@@ -112,7 +112,7 @@ func (s *Service) stay(ctx context.Context, lease ports.Lease, state ports.Targe
 	case err != nil && retry.Temporary(err):
 		return s.stopWork(ctx, lease, err)
 	case err != nil:
-		s.logFailure("the check can't say that the review is quarantined", state.Target, err)
+		logFailure(s.Log, "the check can't say that the review is quarantined", state.Target, err)
 	}
 	if rests {
 		return s.rest(ctx, lease, state)

@@ -203,9 +203,13 @@ func (s *Service) build() {
 		Retention: s.Store.Retention, PullReader: s.GitHub.PullReader, Leases: s.leases, Keep: s.Retention, Log: s.Log, Now: s.Now,
 	}
 	s.access = &access.Checker{PullReader: s.GitHub.PullReader, Intake: s.Store.Intake, Retry: s.retry, Log: s.Log}
+	found := s.Observe.Found
+	if found == nil {
+		found = func(string) {}
+	}
 	s.checks = &publish.Checks{
 		Configs: s.configs, Followed: s.followed, Writes: s.Store.Writes, History: s.Store.History, Intake: s.Store.Intake,
-		CheckWriter: s.GitHub.CheckWriter, Leases: s.leases, Log: s.Log, Now: s.Now, WebURL: s.WebURL, Found: s.found,
+		CheckWriter: s.GitHub.CheckWriter, Leases: s.leases, Log: s.Log, Now: s.Now, WebURL: s.WebURL, Found: found,
 	}
 	s.holder.checks, s.holder.log, s.holder.now = s.checks, s.Log, s.Now
 	s.requests = &publish.Requests{Writes: s.Store.Writes, ReviewWriter: s.GitHub.ReviewWriter, Leases: s.leases, Log: s.Log}
@@ -231,12 +235,6 @@ func (s *Service) build() {
 		CheckWriter: s.GitHub.CheckWriter, Leases: s.leases, Log: s.Log, Now: s.Now, TakeIn: s.TakeIn, Observe: s.Observe.Found,
 	}
 	s.jobs = s.works()
-}
-
-func (s *Service) found(what string) {
-	if s.Observe.Found != nil {
-		s.Observe.Found(what)
-	}
 }
 
 // Accept stores what a webhook delivery asks for. Once it returns without an error, the

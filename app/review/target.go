@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/reviewgate/reviewgate/app/admission"
 	"github.com/reviewgate/reviewgate/app/commandrun"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
@@ -27,7 +29,7 @@ func (s *Service) workTarget(ctx context.Context, key string, kind ports.JobKind
 		return nil // the target was deleted before its job ran
 	}
 	if err != nil {
-		return &ports.RetryError{After: s.turnAgain(err), Err: err}
+		return &ports.RetryError{After: turnAgain(s.RetryBase, err), Err: err}
 	}
 	lease, ok, err := s.leases.Acquire(ctx, key)
 	if err != nil {
@@ -40,8 +42,8 @@ func (s *Service) workTarget(ctx context.Context, key string, kind ports.JobKind
 	state, err := s.suspect(ctx, turn)
 	switch {
 	case err != nil:
-		return &ports.RetryError{After: s.turnAgain(err), Err: errors.Join(err, s.Store.Release(context.WithoutCancel(ctx), lease))}
-	case s.quarantined(state):
+		return &ports.RetryError{After: turnAgain(s.RetryBase, err), Err: errors.Join(err, s.Store.Release(context.WithoutCancel(ctx), lease))}
+	case isQuarantined(state, s.Now()):
 		return s.stay(ctx, lease, state)
 	case isSuspect(state) && s.Apart != nil:
 		return s.workApart(ctx, lease, kind, state, turn)
@@ -179,7 +181,7 @@ func (s *Service) sayOrDrop(ctx context.Context, lease ports.Lease, state ports.
 	if err == nil || retry.Temporary(err) {
 		return err
 	}
-	s.logFailure("notices dropped", state.Target, err)
+	logFailure(s.Log, "notices dropped", state.Target, err)
 	if err := s.Store.NoticesSaid(ctx, lease.Key, state.Notices); err != nil {
 		return fmt.Errorf("drop notices: %w", err)
 	}
@@ -237,7 +239,7 @@ func (s *Service) settle(ctx context.Context, lease ports.Lease, state ports.Tar
 		return false, nil, err
 	case errors.As(err, &unsaid):
 		// The check is written. A failed comment must not undo it.
-		s.logFailure("comment not written", state.Target, err)
+		logFailure(s.Log, "comment not written", state.Target, err)
 		if unsaid.Undone { // an old review on GitHub may contradict this one
 			if err := s.verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
 				return false, nil, err
@@ -259,7 +261,7 @@ func (s *Service) settle(ctx context.Context, lease ports.Lease, state ports.Tar
 		}
 		gaveUp = true
 		s.countGaveUp(cause)
-		s.logFailure("review given up", state.Target, cause)
+		logFailure(s.Log, "review given up", state.Target, cause)
 	}
 	return s.finish(ctx, lease, finished{generation, gaveUp})
 }
@@ -338,8 +340,9 @@ func (s *Service) stopWork(ctx context.Context, lease ports.Lease, err error) er
 	return &ports.RetryError{After: after, Err: err}
 }
 
-func (s *Service) logFailure(what string, t ports.Target, err error) {
-	ev := s.Log.Error().EmbedObject(t).Err(err)
+// logFailure logs trouble with a target, and the stack if it is a panic.
+func logFailure(log zerolog.Logger, what string, t ports.Target, err error) {
+	ev := log.Error().EmbedObject(t).Err(err)
 	var p *panics.Error
 	if errors.As(err, &p) {
 		ev = ev.Str("stack", string(p.Stack))

@@ -125,6 +125,9 @@ func TestAnswerThatIsBrokenOff(t *testing.T) {
 
 // built is a service with some of the options that New requires.
 func built(o Options) *Service {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	s := &Service{Options: o, configs: &inforce.Configs{Loader: o.Loader}, followed: &publish.FollowedHeads{}}
 	s.build()
 	return s
