@@ -44,23 +44,24 @@ func (e *MovedError) Error() string { return "the head is " + e.HeadSHA + " by n
 // mayAct reports whether reviewgate may act on a pull request without a person: models took
 // part, and nobody decided by hand. Advisory mode takes no action that would have to be
 // undone.
-func mayAct(r *pipeline.Review, cfg *config.Config, now *ports.PullState) bool {
-	return r.Report.Models != nil && r.Report.ByHand == nil && cfg.Mode(r.Facts.Repository.FullName()) == config.ModeEnforce &&
+func (p *Publication) mayAct(now *ports.PullState) bool {
+	report := &p.Review.Review.Report
+	return report.Models != nil && report.ByHand == nil && p.mode() == config.ModeEnforce &&
 		!now.Draft && !now.Locked && !now.Archived
 }
 
-// Automatic returns the verdict that a review leads to without a person, or an empty one.
+// verdict returns the verdict that a review leads to without a person, or an empty one.
 // The gate takes precedence: a review that blocks is never approved, and one that does not
 // block is never rejected. A change that was not reviewed completely is not approved. Nor
 // is a change from a fork: only people may let in authors who can't write to the
 // repository.
-func Automatic(r *pipeline.Review, cfg *config.Config, now *ports.PullState) ports.ReviewVerdict {
-	if !mayAct(r, cfg, now) {
+func (p *Publication) verdict(now *ports.PullState) ports.ReviewVerdict {
+	if !p.mayAct(now) {
 		return ""
 	}
-	report, settings := &r.Report, cfg.Settings.Models
-	blocks := report.Decision.Blocks()
-	switch report.Models.AutoDecision {
+	r, settings := &p.Review.Review, p.Config.Settings.Models
+	blocks := r.Report.Decision.Blocks()
+	switch r.Report.Models.AutoDecision {
 	case pipeline.AutoApprove, pipeline.AutoApproveWithNotes:
 		if settings.AutoApprove && !blocks && isWhole(r) && !r.Facts.Head.Fork {
 			return ports.ReviewApprove
@@ -86,19 +87,19 @@ func isWhole(r *pipeline.Review) bool {
 
 // Decide makes the review on GitHub match this review's verdict: it submits one, dismisses
 // one, or does nothing.
-func (v *Verdicts) Decide(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
-	have, err := v.NewestReview(ctx, lease.Key)
+func (v *Verdicts) Decide(ctx context.Context, p *Publication) error {
+	have, err := v.NewestReview(ctx, p.Lease.Key)
 	if err != nil {
 		return err
 	}
-	want := Automatic(&r.Review, cfg, now)
+	r, want := p.Review, p.verdict(p.Now)
 	if r.FixLoop.Halted {
 		want = "" // regardless of the result for a later head
 	}
 	same := have != nil && have.HeadSHA == r.HeadSHA && have.Verdict == want && have.BaseRef == r.Review.Facts.Base.Ref
 	switch {
 	case have.Stands() && !same:
-		if err := v.withdraw(ctx, lease, state.Target, have, whyWithdrawn(r, have)); err != nil {
+		if err := v.withdraw(ctx, p.Lease, p.State.Target, have, whyWithdrawn(r, have)); err != nil {
 			return err
 		}
 		if have.Stands() { // it can't be dismissed, so don't add a second one
@@ -119,7 +120,7 @@ func (v *Verdicts) Decide(ctx context.Context, lease ports.Lease, state ports.Ta
 	case !same || have.State != ports.WriteIntended:
 		have = nil
 	}
-	return v.submit(ctx, lease, state, r, have, want)
+	return v.submit(ctx, p, have, want)
 }
 
 // whyWithdrawn returns why the review on GitHub does not match the newest review here.
@@ -136,11 +137,12 @@ func whyWithdrawn(r *ports.StoredReview, have *ports.Write) render.Withdrawn {
 }
 
 // submit submits a review, unless have is an intent that already led to one.
-func (v *Verdicts) submit(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, have *ports.Write, verdict ports.ReviewVerdict) error {
-	there, err := once.Ensure(ctx, func(ctx context.Context) error { return v.Leases.Fence(ctx, lease) }, once.Thing{
+func (v *Verdicts) submit(ctx context.Context, p *Publication, have *ports.Write, verdict ports.ReviewVerdict) error {
+	r, t, key := p.Review, p.State.Target, p.Lease.Key
+	there, err := once.Ensure(ctx, func(ctx context.Context) error { return v.Leases.Fence(ctx, p.Lease) }, once.Thing{
 		Intended: have != nil,
 		Look: func(ctx context.Context) (bool, error) {
-			found, err := v.findReview(ctx, state.Target, have)
+			found, err := v.findReview(ctx, t, have)
 			if err != nil || found == nil {
 				return false, err
 			}
@@ -148,8 +150,8 @@ func (v *Verdicts) submit(ctx context.Context, lease ports.Lease, state ports.Ta
 			return true, v.recordReview(ctx, have)
 		},
 		Intend: func(ctx context.Context) error {
-			intent, err := v.Writes.Intend(ctx, lease, ports.Write{
-				Kind: ports.WriteReview, Subject: lease.Key, Key: lease.Key, HeadSHA: r.HeadSHA,
+			intent, err := v.Writes.Intend(ctx, p.Lease, ports.Write{
+				Kind: ports.WriteReview, Subject: key, Key: key, HeadSHA: r.HeadSHA,
 				ExternalID: strings.ToLower(rand.Text()), Verdict: verdict, BaseRef: r.Review.Facts.Base.Ref,
 			})
 			if err != nil {
@@ -161,12 +163,12 @@ func (v *Verdicts) submit(ctx context.Context, lease ports.Lease, state ports.Ta
 		Create: func(ctx context.Context) (func(context.Context) error, error) {
 			// A push must not cancel the request: a review on its way could arrive after
 			// findReview has looked for it.
-			id, err := v.ReviewWriter.CreateReview(context.WithoutCancel(ctx), state.Target, ports.ReviewWrite{
+			id, err := v.ReviewWriter.CreateReview(context.WithoutCancel(ctx), t, ports.ReviewWrite{
 				HeadSHA: r.HeadSHA, Verdict: verdict, Body: render.AutomaticReview(have.ExternalID, verdict == ports.ReviewApprove, &r.Review.Report),
 			})
 			switch {
 			case isFinal(err): // the comment reports this, and the next review tries again
-				v.Log.Warn().EmbedObject(state.Target.At(r.HeadSHA)).Str("verdict", string(verdict)).Err(err).Msg("GitHub did not take the review")
+				v.Log.Warn().EmbedObject(t.At(r.HeadSHA)).Str("verdict", string(verdict)).Err(err).Msg("GitHub did not take the review")
 				have.State = ports.WriteRefused
 			case err != nil:
 				return nil, err
@@ -179,22 +181,22 @@ func (v *Verdicts) submit(ctx context.Context, lease ports.Lease, state ports.Ta
 	if err != nil || there || have.State == ports.WriteRefused {
 		return err
 	}
-	v.Log.Info().EmbedObject(state.Target.At(r.HeadSHA)).Str("verdict", string(verdict)).Msg("decided without a person")
+	v.Log.Info().EmbedObject(t.At(r.HeadSHA)).Str("verdict", string(verdict)).Msg("decided without a person")
 	if verdict != ports.ReviewApprove {
 		return nil
 	}
-	return v.approvedStill(ctx, lease, state, r, have)
+	return v.approvedStill(ctx, p, have)
 }
 
 // approvedStill dismisses an approval if a push came after the head was read: GitHub may
 // count the approval for the new head. It leaves a closed pull request alone, because the
 // approval may have been what allowed the merge.
-func (v *Verdicts) approvedStill(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, w *ports.Write) error {
-	now, err := v.PullReader.Pull(ctx, state.Target)
-	if err != nil || now.Closed || !MovedFrom(r, &now) {
+func (v *Verdicts) approvedStill(ctx context.Context, p *Publication, w *ports.Write) error {
+	now, err := v.PullReader.Pull(ctx, p.State.Target)
+	if err != nil || now.Closed || !movedFrom(p.Review, &now) {
 		return err
 	}
-	if err := v.withdraw(ctx, lease, state.Target, w, render.WithdrawnMoved); err != nil {
+	if err := v.withdraw(ctx, p.Lease, p.State.Target, w, render.WithdrawnMoved); err != nil {
 		return err
 	}
 	return &MovedError{HeadSHA: now.HeadSHA}

@@ -39,7 +39,7 @@ func TestOnlyTheWholeIsApproved(t *testing.T) {
 				},
 			}
 			test.change(&r)
-			if got := Automatic(&r, cfg, &ports.PullState{}); got != test.want {
+			if got := (&Publication{Review: &ports.StoredReview{Review: r}, Config: cfg}).verdict(&ports.PullState{}); got != test.want {
 				t.Errorf("verdict %q, want %q", got, test.want)
 			}
 		})

@@ -370,9 +370,10 @@ func (k *Checks) Name(ctx context.Context, t ports.Target) (string, error) {
 
 // Publish completes the head's check. If several open pull requests share the head, the
 // check waits for the last of them and shows the worst decision.
-func (k *Checks) Publish(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config) error {
+func (k *Checks) Publish(ctx context.Context, p *Publication) error {
+	r, state := p.Review, p.State
 	return k.OnHead(ctx, state.RepoID, r.HeadSHA, func(ctx context.Context) error {
-		others, stricter, err := k.OthersOnHead(ctx, state, r.HeadSHA, r.Review.Facts.Repository.FullName(), modeOf(r, cfg))
+		others, stricter, err := k.OthersOnHead(ctx, state, r.HeadSHA, r.Review.Facts.Repository.FullName(), p.mode())
 		if err != nil {
 			return err
 		}
@@ -384,17 +385,17 @@ func (k *Checks) Publish(ctx context.Context, lease ports.Lease, state ports.Tar
 			k.Log.Info().EmbedObject(state.Target.At(r.HeadSHA)).Msg("check waits for another pull request on the same head")
 			return nil
 		}
-		view := View(k.WebURL, state.Target, r, cfg, nil, shared)
+		view := View(k.WebURL, state.Target, r, p.Config, nil, shared)
 		view.Details = k.DetailsURL(ctx, state.Target)
 		w := ports.CheckWrite{
-			Name: cfg.Settings.Check.Name, HeadSHA: r.HeadSHA, DetailsURL: view.Details,
+			Name: p.Config.Settings.Check.Name, HeadSHA: r.HeadSHA, DetailsURL: view.Details,
 			Conclusion: render.Conclusion(view), Output: render.Check(view),
 			StartedAt: r.Record.StartedAt, CompletedAt: k.Now(),
 		}
-		if !cfg.Settings.Check.Annotations {
+		if !p.Config.Settings.Check.Annotations {
 			w.Output.Annotations = nil
 		}
-		return k.Complete(ctx, lease, state.Target, w)
+		return k.Complete(ctx, p.Lease, state.Target, w)
 	})
 }
 

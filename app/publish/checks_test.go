@@ -269,7 +269,7 @@ func TestSharedHeads(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.store.decisions = test.others
-		if err := w.checks.Publish(t.Context(), held, known(), reviewed(test.own), settings(t, `{}`)); err != nil {
+		if err := w.checks.Publish(t.Context(), publication(known(), reviewed(test.own), settings(t, `{}`), nil)); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(test.want, w.conclusions()); diff != "" {
@@ -305,7 +305,7 @@ func TestCheckIsLeftToStricterPullRequests(t *testing.T) {
 			if test.own != `{}` { // one that is to be reviewed completes the check by itself
 				w.store.decisions = append(w.store.decisions, on(5, "", true))
 			}
-			if err := w.checks.Publish(t.Context(), held, known(), reviewed(pipeline.DecisionPass), settings(t, test.own)); err != nil {
+			if err := w.checks.Publish(t.Context(), publication(known(), reviewed(pipeline.DecisionPass), settings(t, test.own), nil)); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.want, w.conclusions()); diff != "" {
@@ -335,7 +335,7 @@ func TestCheckIsLeftToTheStrictestPullRequests(t *testing.T) {
 	if err := w.checks.Open(t.Context(), held, known(), "aaa"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.checks.Publish(t.Context(), held, known(), reviewed(pipeline.DecisionPass), settings(t, advisory)); err != nil {
+	if err := w.checks.Publish(t.Context(), publication(known(), reviewed(pipeline.DecisionPass), settings(t, advisory), nil)); err != nil {
 		t.Fatal(err)
 	}
 	if len(w.store.asks) != 1 || w.store.asks[0].Target.Number != 5 || w.conclusions()[0] != "open" {

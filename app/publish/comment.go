@@ -34,29 +34,33 @@ type Comments struct {
 
 // Publish writes the one comment of a pull request. It writes nothing if the settings say
 // so, if nobody may write there, or if the comment already has this content.
-func (c *Comments) Publish(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
-	settings := cfg.Settings
+func (c *Comments) Publish(ctx context.Context, p *Publication) error {
+	r, state, settings := p.Review, p.State, p.Config.Settings
+	var talk *ports.Conversation
+	if p.Now != nil {
+		talk = &p.Now.Conversation
+	}
 	if state.Kind == ports.TargetGroup || settings.Comment.When == config.CommentNever {
 		return nil
 	}
 	if talk != nil && (talk.Locked || talk.Archived) {
 		return nil
 	}
-	have, err := c.Writes.NewestWrite(ctx, ports.WriteComment, lease.Key)
+	have, err := c.Writes.NewestWrite(ctx, ports.WriteComment, p.Lease.Key)
 	if err != nil {
 		return fmt.Errorf("look for the comment: %w", err)
 	}
 	if have == nil && settings.Comment.When == config.CommentFindings && quiet(r.Review.Report) && len(state.Notices) == 0 {
 		return nil
 	}
-	acts, notices, err := c.acts(ctx, r, cfg)
+	acts, notices, err := c.acts(ctx, p)
 	if err != nil {
 		return err
 	}
-	view := View(c.WebURL, state.Target, r, cfg, slices.Concat(notices, state.Said, state.Notices), nil)
+	view := View(c.WebURL, state.Target, r, p.Config, slices.Concat(notices, state.Said, state.Notices), nil)
 	view.Acts = acts
 	view.Details = c.checkURL(ctx, state.Target, r.HeadSHA)
-	return c.writeComment(ctx, lease, state.Target, have, render.Comment(view), talk)
+	return c.writeComment(ctx, p.Lease, state.Target, have, render.Comment(view), talk)
 }
 
 // writeComment creates or updates the comment. have is the write that the store knows, or
@@ -232,7 +236,7 @@ func (c *Comments) SayNotices(ctx context.Context, lease ports.Lease, state port
 	} else {
 		var cfg *config.Config
 		if cfg, err = c.Configs.ConfigOf(ctx, r); err == nil {
-			err = c.Publish(ctx, lease, state, r, cfg, nil)
+			err = c.Publish(ctx, &Publication{Lease: lease, State: state, Review: r, Config: cfg})
 		}
 	}
 	if err != nil {
@@ -250,7 +254,8 @@ func (c *Comments) SayNotices(ctx context.Context, lease ports.Lease, state port
 
 // acts returns the actions without a person that the comment reports, and notices about
 // those that GitHub refused.
-func (c *Comments) acts(ctx context.Context, r *ports.StoredReview, cfg *config.Config) (a render.Acts, notices []string, err error) {
+func (c *Comments) acts(ctx context.Context, p *Publication) (a render.Acts, notices []string, err error) {
+	r := p.Review
 	w, err := c.Verdicts.NewestReview(ctx, r.Key)
 	if err != nil {
 		return a, nil, err
@@ -271,7 +276,7 @@ func (c *Comments) acts(ctx context.Context, r *ports.StoredReview, cfg *config.
 		return a, notices, nil
 	}
 	// The comment of an escalated pull request says so already.
-	a.Halted = r.FixLoop.Halted && r.FixLoop.Status != fixloop.Escalated && Automatic(&r.Review, cfg, &ports.PullState{}) != ""
+	a.Halted = r.FixLoop.Halted && r.FixLoop.Status != fixloop.Escalated && p.verdict(&ports.PullState{}) != ""
 	asked, err := c.Requests.newestRequests(ctx, r.Key)
 	if err != nil {
 		return a, notices, err

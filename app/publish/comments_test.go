@@ -16,7 +16,7 @@ import (
 func (w *world) comment(t *testing.T, d pipeline.Decision) error {
 	t.Helper()
 	talk := ports.Conversation{Comments: len(w.github.comments)}
-	return w.comments.Publish(t.Context(), held, known(), reviewed(d), settings(t, `{}`), &talk)
+	return w.comments.Publish(t.Context(), publication(known(), reviewed(d), settings(t, `{}`), &ports.PullState{Conversation: talk}))
 }
 
 // commented returns a world in which the pull request has its comment.
@@ -184,7 +184,7 @@ func TestWhereNoCommentIsWritten(t *testing.T) {
 		"there is nothing but a notice to say": {`{"comment": {"when": "findings"}}`, told, ports.Conversation{}, quiet, true},
 	} {
 		w := newWorld(t)
-		if err := w.comments.Publish(t.Context(), held, test.state, reviewed(test.decision), settings(t, test.own), &test.talk); err != nil {
+		if err := w.comments.Publish(t.Context(), publication(test.state, reviewed(test.decision), settings(t, test.own), &ports.PullState{Conversation: test.talk})); err != nil {
 			t.Fatal(err)
 		}
 		if written := len(w.github.comments) == 1; written != test.written {

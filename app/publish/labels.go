@@ -24,15 +24,15 @@ type Labels struct {
 // Publish adds the labels that the settings ask for, and removes those of ours that no
 // longer apply. It leaves all other labels alone. If GitHub refuses, the check and the
 // comment stay without the labels.
-func (b *Labels) Publish(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
-	if state.Kind == ports.TargetGroup || talk.Archived {
+func (b *Labels) Publish(ctx context.Context, p *Publication) error {
+	if p.State.Kind == ports.TargetGroup || p.Now.Archived {
 		return nil
 	}
-	remove, add := labelChanges(cfg.Settings.Labels, r)
-	err := b.relabel(ctx, lease, state.Target, remove, add)
+	remove, add := labelChanges(p.Config.Settings.Labels, p.Review)
+	err := b.relabel(ctx, p.Lease, p.State.Target, remove, add)
 	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
-		b.Log.Warn().EmbedObject(state.Target).Err(err).Msg("label not written")
+		b.Log.Warn().EmbedObject(p.State.Target).Err(err).Msg("label not written")
 		return nil
 	}
 	return err

@@ -32,7 +32,7 @@ func TestLabels(t *testing.T) {
 	} {
 		w := newWorld(t)
 		r := labelled(test.have, test.loop)
-		if err := w.labels.Publish(t.Context(), held, known(), r, settings(t, test.own), &ports.Conversation{}); err != nil {
+		if err := w.labels.Publish(t.Context(), publication(known(), r, settings(t, test.own), &ports.PullState{})); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(test.calls, w.github.calls); diff != "" {
@@ -73,7 +73,7 @@ func TestLabelsThatCanNotBeWritten(t *testing.T) {
 		w.store.lost = test.lost
 		w.github.refuses["remove risk: low"] = test.refuses
 		cfg := settings(t, `{"labels": {"risk": true}}`)
-		err := w.labels.Publish(t.Context(), held, test.state, labelled([]string{"risk: low"}, false), cfg, &test.talk)
+		err := w.labels.Publish(t.Context(), publication(test.state, labelled([]string{"risk: low"}, false), cfg, &ports.PullState{Conversation: test.talk}))
 		if (err != nil) != test.fails {
 			t.Errorf("%s: error %v", name, err)
 		}

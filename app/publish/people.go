@@ -12,7 +12,6 @@ import (
 	"github.com/reviewgate/reviewgate/app/lease"
 	"github.com/reviewgate/reviewgate/app/once"
 	"github.com/reviewgate/reviewgate/app/ports"
-	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -34,12 +33,13 @@ func personDecides(r *pipeline.Report) bool {
 // AskPeople requests reviews from the people in the settings if a person must decide. It
 // asks nobody twice for one pull request: a person who is no longer on GitHub's list has
 // reviewed, or was removed from it.
-func (q *Requests) AskPeople(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
-	people := cfg.Settings.Models.People
-	if len(people) == 0 || !mayAct(&r.Review, cfg, now) || !personDecides(&r.Review.Report) {
+func (q *Requests) AskPeople(ctx context.Context, p *Publication) error {
+	r, key := p.Review, p.Lease.Key
+	people := p.Config.Settings.Models.People
+	if len(people) == 0 || !p.mayAct(p.Now) || !personDecides(&r.Review.Report) {
 		return nil
 	}
-	have, err := q.newestRequests(ctx, lease.Key)
+	have, err := q.newestRequests(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -50,9 +50,9 @@ func (q *Requests) AskPeople(ctx context.Context, lease ports.Lease, state ports
 			return nil
 		}
 	}
-	ask := without(people, slices.Concat(now.Requested, []string{r.Review.Facts.Author.Login}, asked))
+	ask := without(people, slices.Concat(p.Now.Requested, []string{r.Review.Facts.Author.Login}, asked))
 	if len(ask) > 0 {
-		if ask, err = q.notReviewed(ctx, state.Target, ask); err != nil {
+		if ask, err = q.notReviewed(ctx, p.State.Target, ask); err != nil {
 			return err
 		}
 	}
@@ -60,16 +60,16 @@ func (q *Requests) AskPeople(ctx context.Context, lease ports.Lease, state ports
 		return nil
 	}
 	asked = union(asked, without(tried, ask)) // the tried requests that took effect
-	w := ports.Write{Kind: ports.WriteRequests, Subject: lease.Key, Key: lease.Key, HeadSHA: r.HeadSHA, Asked: asked, Asking: ask}
+	w := ports.Write{Kind: ports.WriteRequests, Subject: key, Key: key, HeadSHA: r.HeadSHA, Asked: asked, Asking: ask}
 	_, err = once.Ensure(ctx, func(context.Context) error { return nil }, once.Thing{ // requestReviews confirms the lease each time
 		Intend: func(ctx context.Context) error {
-			if w, err = q.Writes.Intend(ctx, lease, w); err != nil {
+			if w, err = q.Writes.Intend(ctx, p.Lease, w); err != nil {
 				return fmt.Errorf("store the intent to request reviews: %w", err)
 			}
 			return nil
 		},
 		Create: func(ctx context.Context) (func(context.Context) error, error) {
-			did, err := q.requestReviews(ctx, lease, state.Target, ask)
+			did, err := q.requestReviews(ctx, p.Lease, p.State.Target, ask)
 			if err != nil {
 				return nil, err
 			}

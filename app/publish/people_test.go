@@ -19,7 +19,7 @@ func (w *world) ask(t *testing.T, own, head string) error {
 	r := judged(pipeline.DecisionPass, pipeline.AutoHuman)
 	r.HeadSHA = head
 	now := w.github.now
-	return w.requests.AskPeople(t.Context(), held, known(), r, settings(t, own), &now)
+	return w.requests.AskPeople(t.Context(), publication(known(), r, settings(t, own), &now))
 }
 
 // Neither the author is asked, nor anybody who has a review or was already asked by
@@ -141,7 +141,7 @@ func TestWhereNobodyIsAsked(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.github.refuses["list reviews"] = test.refuses
-		if err := w.requests.AskPeople(t.Context(), held, known(), test.review, settings(t, test.own), &test.now); err != nil {
+		if err := w.requests.AskPeople(t.Context(), publication(known(), test.review, settings(t, test.own), &test.now)); err != nil {
 			t.Fatal(err)
 		}
 		if asked := len(w.github.calls) > 0; asked != test.asked {
@@ -178,7 +178,7 @@ func TestTeamIsCalled(t *testing.T) {
 		w := newWorld(t)
 		r := reviewed(pipeline.DecisionFail)
 		r.FixLoop.Now = !test.before
-		if err := w.requests.CallTeam(t.Context(), held, known(), r, settings(t, test.own), &test.now); err != nil {
+		if err := w.requests.CallTeam(t.Context(), publication(known(), r, settings(t, test.own), &test.now)); err != nil {
 			t.Fatal(err)
 		}
 		if called := len(w.github.calls) > 0; called != test.called {

@@ -35,6 +35,21 @@ type Publisher struct {
 	Now        func() time.Time
 }
 
+// Publication is a stored review on its way to GitHub, with what each part of the publisher
+// needs to write its share.
+type Publication struct {
+	Lease  ports.Lease // on the review's target
+	State  ports.TargetState
+	Review *ports.StoredReview
+	Config *config.Config   // in force for the review
+	Now    *ports.PullState // as it was read last: the zero value for a merge group, nil if not read
+}
+
+// mode returns the mode in which the review was done.
+func (p *Publication) mode() string {
+	return p.Config.Mode(p.Review.Review.Facts.Repository.FullName())
+}
+
 // Publish writes a stored review to GitHub: the check of its head, the one comment and the
 // rest. It first reads the head again, because a review of another head must never appear
 // as the answer for this one. current ends when a push or a close makes the review moot,
@@ -42,7 +57,7 @@ type Publisher struct {
 // review, so it must be stored as the previous review of the next one.
 func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview) error {
 	trail.Of(ctx).SetRun(r.RunID)
-	now, err := p.lookAgain(current, lease, state, r)
+	now, err := p.lookAgain(current, lease, state.Target, r)
 	if err != nil {
 		return err
 	}
@@ -51,13 +66,14 @@ func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, sta
 		return err
 	}
 	state.Said = render.StillTrue(state.Said)
-	if err := p.publishParts(ctx, lease, state, r, cfg, &now); err != nil {
+	pub := &Publication{Lease: lease, State: state, Review: r, Config: cfg, Now: &now}
+	if err := p.publishParts(ctx, pub); err != nil {
 		return err
 	}
-	if err := p.Labels.Publish(ctx, lease, state, r, cfg, &now.Conversation); err != nil {
+	if err := p.Labels.Publish(ctx, pub); err != nil {
 		return &CommentError{RunID: r.RunID, err: err}
 	}
-	if err := p.Requests.CallTeam(ctx, lease, state, r, cfg, &now); err != nil {
+	if err := p.Requests.CallTeam(ctx, pub); err != nil {
 		return &CommentError{RunID: r.RunID, err: err}
 	}
 	// The review is on GitHub, so the run after the next push must find it as the previous
@@ -80,18 +96,19 @@ func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, sta
 // publishParts writes the check, then acts without a person, then writes the comment, which
 // reports those actions. If there is nothing to act on, it writes check and comment in
 // parallel.
-func (p *Publisher) publishParts(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
-	have, err := p.Verdicts.NewestReview(ctx, lease.Key)
+func (p *Publisher) publishParts(ctx context.Context, pub *Publication) error {
+	r := pub.Review
+	have, err := p.Verdicts.NewestReview(ctx, pub.Lease.Key)
 	if err != nil {
 		return err
 	}
-	check := func() error { return p.Checks.Publish(ctx, lease, state, r, cfg) }
-	comment := func() error { return p.publishCommentIfAllowed(ctx, lease, state, r, cfg, &now.Conversation) }
-	if acts := r.Review.Report.Models != nil || have != nil && have.State != ports.WriteCompleted; acts && state.Kind == ports.TargetPull {
+	check := func() error { return p.Checks.Publish(ctx, pub) }
+	comment := func() error { return p.publishCommentIfAllowed(ctx, pub) }
+	if acts := r.Review.Report.Models != nil || have != nil && have.State != ports.WriteCompleted; acts && pub.State.Kind == ports.TargetPull {
 		if err := check(); err != nil {
 			return err
 		}
-		if err := p.act(ctx, lease, state, r, cfg, now); err != nil {
+		if err := p.act(ctx, pub); err != nil {
 			return &CommentError{RunID: r.RunID, err: err, Undone: true}
 		}
 		if err := comment(); err != nil {
@@ -115,15 +132,15 @@ func (p *Publisher) publishParts(ctx context.Context, lease ports.Lease, state p
 
 // act takes the actions on a pull request that need no person: the verdict and the requests
 // for reviews.
-func (p *Publisher) act(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) error {
-	err := p.Verdicts.Decide(ctx, lease, state, r, cfg, now)
+func (p *Publisher) act(ctx context.Context, pub *Publication) error {
+	err := p.Verdicts.Decide(ctx, pub)
 	if moved := (*MovedError)(nil); errors.As(err, &moved) {
-		return p.supersede(ctx, lease, r, moved.HeadSHA)
+		return p.supersede(ctx, pub.Lease.Key, pub.Review, moved.HeadSHA)
 	}
 	if err != nil {
 		return err
 	}
-	return p.Requests.AskPeople(ctx, lease, state, r, cfg, now)
+	return p.Requests.AskPeople(ctx, pub)
 }
 
 // CommentError says that the check of a review was written, but a later step failed: the
@@ -140,11 +157,11 @@ func (e *CommentError) Unwrap() error { return e.err }
 
 // publishCommentIfAllowed writes the comment. If GitHub refuses, because the conversation
 // was locked or the permission was removed, the check stays without a comment.
-func (p *Publisher) publishCommentIfAllowed(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview, cfg *config.Config, talk *ports.Conversation) error {
-	err := p.Comments.Publish(ctx, lease, state, r, cfg, talk)
+func (p *Publisher) publishCommentIfAllowed(ctx context.Context, pub *Publication) error {
+	err := p.Comments.Publish(ctx, pub)
 	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
-		p.Log.Warn().EmbedObject(state.Target).Err(err).Msg("comment not written")
+		p.Log.Warn().EmbedObject(pub.State.Target).Err(err).Msg("comment not written")
 		return nil
 	}
 	return err
@@ -153,11 +170,11 @@ func (p *Publisher) publishCommentIfAllowed(ctx context.Context, lease ports.Lea
 // lookAgain makes sure that the reviewed head is still the target's head and that the
 // target is open. It returns the pull request's current state. A merge group's head can't
 // move.
-func (p *Publisher) lookAgain(ctx context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview) (ports.PullState, error) {
-	if state.Kind == ports.TargetGroup {
+func (p *Publisher) lookAgain(ctx context.Context, lease ports.Lease, t ports.Target, r *ports.StoredReview) (ports.PullState, error) {
+	if t.Kind == ports.TargetGroup {
 		return ports.PullState{}, nil
 	}
-	now, err := p.PullReader.Pull(ctx, state.Target)
+	now, err := p.PullReader.Pull(ctx, t)
 	if err != nil {
 		return ports.PullState{}, err
 	}
@@ -167,8 +184,8 @@ func (p *Publisher) lookAgain(ctx context.Context, lease ports.Lease, state port
 			return ports.PullState{}, fmt.Errorf("note that the pull request is closed: %w", err)
 		}
 		return ports.PullState{}, ErrClosed
-	case MovedFrom(r, &now):
-		return ports.PullState{}, p.supersede(ctx, lease, r, now.HeadSHA)
+	case movedFrom(r, &now):
+		return ports.PullState{}, p.supersede(ctx, lease.Key, r, now.HeadSHA)
 	}
 	return now, nil
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // supersede drops a review whose head is no longer the newest.
-func (p *Publisher) supersede(ctx context.Context, lease ports.Lease, r *ports.StoredReview, headSHA string) error {
-	if err := p.Targets.SetHead(ctx, lease.Key, headSHA); err != nil {
+func (p *Publisher) supersede(ctx context.Context, key string, r *ports.StoredReview, headSHA string) error {
+	if err := p.Targets.SetHead(ctx, key, headSHA); err != nil {
 		return fmt.Errorf("note the newer head: %w", err)
 	}
 	if err := p.Reviews.DropReview(ctx, r.RunID); err != nil {

@@ -29,7 +29,7 @@ const automatic = `{"models": {"auto_approve": true, "auto_reject": true}}`
 func (w *world) decide(t *testing.T, r *ports.StoredReview) error {
 	t.Helper()
 	now := w.github.now
-	return w.verdicts.Decide(t.Context(), held, known(), r, settings(t, automatic), &now)
+	return w.verdicts.Decide(t.Context(), publication(known(), r, settings(t, automatic), &now))
 }
 
 // approved returns a world in which head aaa is approved for main.
@@ -264,7 +264,7 @@ func TestPushBesideAnApproval(t *testing.T) {
 		w := newWorld(t)
 		before := w.github.now
 		w.github.now = test.now
-		err := w.verdicts.Decide(t.Context(), held, known(), approving(), settings(t, automatic), &before)
+		err := w.verdicts.Decide(t.Context(), publication(known(), approving(), settings(t, automatic), &before))
 		var moved *publish.MovedError
 		if errors.As(err, &moved); (moved == nil) != test.stays || moved != nil && moved.HeadSHA != test.now.HeadSHA {
 			t.Errorf("%s: error %v", name, err)

@@ -342,6 +342,11 @@ func on(number int, d pipeline.Decision, pending bool) ports.HeadDecision {
 	return ports.HeadDecision{Target: other, Decision: d, Pending: pending}
 }
 
+// publication is the publication of a review of the target, whose lease is held.
+func publication(state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) *publish.Publication {
+	return &publish.Publication{Lease: held, State: state, Review: r, Config: cfg, Now: now}
+}
+
 // known is the target's state in the store.
 func known() ports.TargetState { return ports.TargetState{Target: target, Wanted: 1, Reason: "opened"} }
 

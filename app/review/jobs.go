@@ -13,8 +13,12 @@ type work func(context.Context, ports.Job) error
 // works returns a handler for each kind of job.
 func (s *Service) works() map[ports.JobKind]work {
 	return map[ports.JobKind]work{
-		ports.JobReview:    withArgs(s.workStep(ports.JobReview)),
-		ports.JobPublish:   withArgs(s.workStep(ports.JobPublish)),
+		ports.JobReview: withArgs(func(ctx context.Context, t ports.TargetJob, _ int) error {
+			return s.workTarget(ctx, t.Key, ports.JobReview)
+		}),
+		ports.JobPublish: withArgs(func(ctx context.Context, t ports.TargetJob, _ int) error {
+			return s.workTarget(ctx, t.Key, ports.JobPublish)
+		}),
 		ports.JobCommand:   s.retried(withArgs(s.commands.Work)),
 		ports.JobRerequest: s.retried(withArgs(s.rerequested.Work)),
 		ports.JobReport:    s.retried(withArgs(s.reported.Work)),
@@ -57,8 +61,4 @@ func withArgs[A any](do func(ctx context.Context, args A, attempt int) error) wo
 // target's review have their own retry policy.
 func (s *Service) retried(do work) work {
 	return func(ctx context.Context, job ports.Job) error { return s.retry.Job(job.Attempt, do(ctx, job)) }
-}
-
-func (s *Service) workStep(kind ports.JobKind) func(context.Context, ports.TargetJob, int) error {
-	return func(ctx context.Context, t ports.TargetJob, _ int) error { return s.workTarget(ctx, t.Key, kind) }
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/reviewgate/reviewgate/app/admission"
+	"github.com/reviewgate/reviewgate/app/agents"
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
@@ -23,108 +24,143 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// review does one generation of a target: it runs the pipeline and stores the review.
-// Storing it hands the target over to the job that publishes it. done reports that there is
-// nothing to publish.
-func (s *Service) review(ctx context.Context, lease ports.Lease, state ports.TargetState, memory *admission.Ticket) (done bool, err error) {
+// reviewRun is one run of the pipeline on a generation.
+type reviewRun struct {
+	*generation
+	id      string
+	src     *source
+	agents  *agents.Review
+	outcome run.Outcome
+	// refused is the error with which GitHub refused a check on the head. The head may be
+	// gone; the reads of the pipeline then show that.
+	refused error
+}
+
+// review runs the pipeline on a generation and stores the review. Storing it hands the
+// target over to the job that publishes it. handedOver is false if there is nothing to
+// publish.
+func (s *Service) review(ctx context.Context, g *generation) (handedOver bool, err error) {
 	// The review may be published already, if the process died before it finished the
 	// generation.
-	if done, err := s.Store.Published(ctx, lease.Key, state.Wanted); err != nil || done {
-		return done, err
-	}
-	if err := s.verdicts.WithdrawOutdated(ctx, lease, state); err != nil {
+	if done, err := s.Store.Published(ctx, g.lease.Key, g.state.Wanted); err != nil || done {
 		return false, err
 	}
-	src := &source{PullSource: s.GitHub.Source(state.Target), ticket: memory}
-	src.layers = func(ctx context.Context) (inforce.InForce, error) {
-		return s.configs.InForce(ctx, state.Target, src.PullSource)
+	if err := s.verdicts.WithdrawOutdated(ctx, g.lease, g.state); err != nil {
+		return false, err
 	}
-	if state.Rerun.Full {
-		s.GitHub.ForgetConfig(state.Target)
-	}
-	var outcome run.Outcome
-	var unopened error
-	var waits *admission.MemoryWait
-	runID := newRunID()
-	trail.Of(ctx).SetRun(runID)
-	maker := s.agentsOf(ctx, state.Target, src.PullSource)
-	g, gctx := errgroup.WithContext(ctx)
-	both(g, func() (err error) {
-		unopened, err = s.openEarly(gctx, lease, state, src)
-		return err
-	}, func() (err error) {
-		outcome, err = s.Pipeline.Run(gctx, src, run.Options{
-			RunID:   runID,
-			Trigger: state.Reason,
-			Previous: func(ctx context.Context, f *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
-				return s.Store.PreviousReport(ctx, lease.Key, f.Head.SHA)
-			},
-			Again: func(ctx context.Context, f *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
-				return s.again(ctx, lease.Key, f.Head.SHA)
-			},
-			Memory: func(ctx context.Context, f *pipeline.PRFacts) (pipeline.Memory, error) {
-				return s.taught.Of(ctx, state.Target, f)
-			},
-			Carry: s.carry(lease.Key, state.Rerun),
-			Check: func(f *pipeline.PRFacts, cfg *config.Config) error {
-				if err := checkFacts(f, cfg); err != nil {
-					return err
-				}
-				return s.checks.ReopenForBase(gctx, lease, state, f)
-			},
-			Proposed: func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
-				return s.configs.Proposed(ctx, state.Target, f, &src.InForce)
-			},
-			IOAgents: maker.Agent, GapModel: maker.GapModel, Comparer: maker.Comparer, Verifier: maker.Verifier,
-			File:     readFile(src),
-			Panicked: s.logPanic,
-		})
-		if errors.As(err, &waits) {
-			return nil // the check is opened anyway
-		}
-		return err
-	})
-	err = g.Wait()
+	r := s.newRun(ctx, g)
+	err = s.run(ctx, r)
 	switch {
-	case err == nil && waits != nil:
-		return false, waits
 	case errors.Is(err, errDraftSkipped):
-		return true, s.publisher.Draft(ctx, lease, state, src.InForce.Config.Settings.Check.Name)
+		return false, s.publisher.Draft(ctx, g.lease, g.state, r.src.InForce.Config.Settings.Check.Name)
 	case errors.Is(err, errSwitchedOff):
-		return true, s.publisher.Off(ctx, lease, state, outcome.Review.Facts.Repository.FullName())
+		return false, s.publisher.Off(ctx, g.lease, g.state, r.outcome.Review.Facts.Repository.FullName())
 	case errors.Is(err, normalize.ErrSuperseded):
 		return false, publish.ErrSuperseded
 	case err != nil:
 		return false, err
 	}
+	return true, s.store(ctx, r)
+}
+
+// newRun prepares a run of the pipeline.
+func (s *Service) newRun(ctx context.Context, g *generation) *reviewRun {
+	t := g.state.Target
+	src := &source{PullSource: s.GitHub.Source(t), ticket: g.memory}
+	src.layers = func(ctx context.Context) (inforce.InForce, error) { return s.configs.InForce(ctx, t, src.PullSource) }
+	if g.state.Rerun.Full {
+		s.GitHub.ForgetConfig(t)
+	}
+	id := newRunID()
+	trail.Of(ctx).SetRun(id)
+	return &reviewRun{generation: g, id: id, src: src, agents: s.agentsOf(ctx, t, src.PullSource)}
+}
+
+// run runs the pipeline, and opens the check meanwhile. If the change must wait for memory,
+// the error is a *admission.MemoryWait, and the check is open.
+func (s *Service) run(ctx context.Context, r *reviewRun) error {
+	var waits *admission.MemoryWait
+	g, ctx := errgroup.WithContext(ctx)
+	both(g, func() (err error) {
+		r.refused, err = s.openEarly(ctx, r)
+		return err
+	}, func() (err error) {
+		r.outcome, err = s.Pipeline.Run(ctx, r.src, s.runOptions(ctx, r))
+		if errors.As(err, &waits) {
+			return nil // the check is opened anyway
+		}
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if waits != nil {
+		return waits
+	}
+	return nil
+}
+
+// runOptions returns what the pipeline may ask for during a run.
+func (s *Service) runOptions(ctx context.Context, r *reviewRun) run.Options {
+	key, t := r.lease.Key, r.state.Target
+	return run.Options{
+		RunID: r.id, Trigger: r.state.Reason,
+		Previous: func(ctx context.Context, f *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
+			return s.Store.PreviousReport(ctx, key, f.Head.SHA)
+		},
+		Again: func(ctx context.Context, f *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
+			return s.again(ctx, key, f.Head.SHA)
+		},
+		Memory: func(ctx context.Context, f *pipeline.PRFacts) (pipeline.Memory, error) {
+			return s.taught.Of(ctx, t, f)
+		},
+		Carry: s.carry(key, r.state.Rerun),
+		Check: func(f *pipeline.PRFacts, cfg *config.Config) error {
+			if err := checkFacts(f, cfg); err != nil {
+				return err
+			}
+			return s.checks.ReopenForBase(ctx, r.lease, r.state, f)
+		},
+		Proposed: func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
+			return s.configs.Proposed(ctx, t, f, &r.src.InForce)
+		},
+		IOAgents: r.agents.Agent, GapModel: r.agents.GapModel, Comparer: r.agents.Comparer, Verifier: r.agents.Verifier,
+		File:     readFile(r.src),
+		Panicked: s.logPanic,
+	}
+}
+
+// store stores the review of a run, and what the run read.
+func (s *Service) store(ctx context.Context, r *reviewRun) error {
+	key, state, outcome := r.lease.Key, r.state, &r.outcome
 	facts := &outcome.Review.Facts
-	outcome.Record.APICalls = src.Calls()
+	outcome.Record.APICalls = r.src.Calls()
 	s.observe(ctx, outcome)
-	if err := s.publisher.FollowHead(ctx, lease.Key, state, facts.Head.SHA); err != nil {
-		return false, err
+	if err := s.publisher.FollowHead(ctx, key, state, facts.Head.SHA); err != nil {
+		return err
 	}
-	if unopened != nil {
-		return false, unopened
+	if r.refused != nil {
+		return r.refused
 	}
-	if err := maker.Trouble(); err != nil {
-		return false, err
+	if err := r.agents.Trouble(); err != nil {
+		return err
 	}
-	if err := s.Store.SetReadsLabels(ctx, lease.Key, outcome.LabelsRead); err != nil {
-		return false, fmt.Errorf("note whether labels matter: %w", err)
+	if err := s.Store.SetReadsLabels(ctx, key, outcome.LabelsRead); err != nil {
+		return fmt.Errorf("note whether labels matter: %w", err)
 	}
-	if err := s.noteScans(ctx, state, maker.ScansRead(&outcome, state.Scans)); err != nil {
-		return false, err
+	if err := s.noteScans(ctx, key, state.Scans, r.agents.ScansRead(outcome, state.Scans)); err != nil {
+		return err
 	}
-	err = s.Store.SaveReview(ctx, lease, ports.StoredReview{
-		RunID: outcome.Record.RunID, Key: lease.Key, Generation: state.Wanted,
+	err := s.Store.SaveReview(ctx, r.lease, ports.StoredReview{
+		RunID: outcome.Record.RunID, Key: key, Generation: state.Wanted,
 		RepoID: state.RepoID, HeadSHA: facts.Head.SHA, BaseSHA: facts.Base.SHA,
-		Review: outcome.Review, Config: src.Blobs, Record: outcome.Record,
-		FixLoop: nextLoop(state, &outcome.Review, src.InForce.Config),
+		Review: outcome.Review, Config: r.src.Blobs, Record: outcome.Record,
+		FixLoop: nextLoop(state, &outcome.Review, r.src.InForce.Config),
 	})
 	if err != nil {
-		return false, fmt.Errorf("store the review: %w", err)
+		return fmt.Errorf("store the review: %w", err)
 	}
-	return false, nil
+	return nil
 }
 
 // both runs two functions in parallel. It turns a panic into an error, so that one review
@@ -141,24 +177,24 @@ func (s *Service) logPanic(where string, err error, stack []byte) {
 // openEarly opens the check while the facts are still being read, and completes the checks
 // of older heads. If the head already has a completed check and nobody asked for a new one,
 // that check stays until the result is known, which may be the same. refused is the error
-// with which GitHub refused a check on this head. The head may be gone; the reads that run
-// in parallel will show that.
-func (s *Service) openEarly(ctx context.Context, lease ports.Lease, state ports.TargetState, src ports.Change) (refused, err error) {
-	if err := s.checks.CancelOld(ctx, lease, state.Target); err != nil {
+// with which GitHub refused a check on this head.
+func (s *Service) openEarly(ctx context.Context, r *reviewRun) (refused, err error) {
+	t, head := r.state.Target, r.state.HeadSHA
+	if err := s.checks.CancelOld(ctx, r.lease, t); err != nil {
 		return nil, err
 	}
 	// The base may have changed to a branch whose config posts nothing, or gives the check
 	// another name.
-	if _, err := s.configs.ConfigBranch(ctx, state.Target, src); err != nil {
+	if _, err := s.configs.ConfigBranch(ctx, t, r.src); err != nil {
 		return nil, err
 	}
-	if state.HeadSHA == "" {
+	if head == "" {
 		return nil, nil
 	}
-	if off, err := s.configs.SwitchedOff(ctx, state.Target); err != nil || off {
+	if off, err := s.configs.SwitchedOff(ctx, t); err != nil || off {
 		return nil, err
 	}
-	err = s.checks.Open(ctx, lease, state, state.HeadSHA)
+	err = s.checks.Open(ctx, r.lease, r.state, head)
 	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
 		return err, nil
@@ -185,7 +221,7 @@ func checkFacts(f *pipeline.PRFacts, cfg *config.Config) error {
 
 // observe logs one line for each stage and agent, and calls the observer. Failures are
 // logged as warnings.
-func (s *Service) observe(ctx context.Context, o run.Outcome) {
+func (s *Service) observe(ctx context.Context, o *run.Outcome) {
 	if s.Observe.Reviewed != nil {
 		s.Observe.Reviewed(string(o.Review.Report.Decision), o.Record.Duration())
 	}

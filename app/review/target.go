@@ -9,12 +9,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/admission"
-	"github.com/reviewgate/reviewgate/app/commandrun"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/publish"
-	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/app/retry"
 )
 
@@ -58,7 +56,11 @@ func (s *Service) WorkHeld(ctx context.Context, lease ports.Lease, kind ports.Jo
 	held, stop := s.leases.Keep(ctx, lease)
 	var done *finished
 	err := panics.Guard(func() (err error) {
-		done, err = s.workGenerations(held, lease, kind)
+		// If the head seems to move each time it is read, that counts as trouble at GitHub.
+		const rounds = 5 // each costs some calls
+		for round, more := 1, true; more && err == nil; round++ {
+			more, done, err = s.workGeneration(held, lease, kind, round >= rounds)
+		}
 		return err
 	})
 	stop()
@@ -82,28 +84,23 @@ func (s *Service) WorkHeld(ctx context.Context, lease ports.Lease, kind ports.Jo
 	return nil
 }
 
+// generation is what is wanted for a target, as its holder read it: the value that a run
+// and a publication start from.
+type generation struct {
+	lease  ports.Lease
+	state  ports.TargetState
+	memory *admission.Ticket // for the memory that the change takes
+}
+
 // finished is the last generation that was wanted for a target, once it is done.
 type finished struct {
 	generation int64
 	gaveUp     bool
 }
 
-// workGenerations works until nothing more is wanted. It returns the finished generation,
-// whose askers the caller must still answer, or nil if the work was handed over. If the
-// head seems to move each time it is read, that counts as trouble at GitHub, and the job
-// waits and tries again.
-func (s *Service) workGenerations(ctx context.Context, lease ports.Lease, kind ports.JobKind) (*finished, error) {
-	const rounds = 5 // each costs some calls
-	for n := 1; ; n++ {
-		more, done, err := s.workGeneration(ctx, lease, kind, n >= rounds)
-		if err != nil || !more {
-			return done, err
-		}
-	}
-}
-
 // workGeneration does what is wanted for the target now, and reports whether the holder has
-// more to do. If it returns neither an error nor more, the lease has been given back.
+// more to do. It returns the finished generation, whose askers must still be answered. If
+// it returns neither an error nor more, the lease has been given back.
 func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind ports.JobKind, last bool) (more bool, done *finished, err error) {
 	state, err := s.Store.Target(ctx, lease.Key)
 	if err != nil {
@@ -127,10 +124,10 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 	}
 	trail.Of(ctx).SetAuthor(state.Author)
 	trail.Of(ctx).SetAbout(state.Target)
-	memory := s.holder.memory.TicketFor(lease.Key, state.HeadSHA, kind).By(state.Author)
-	defer func() { memory.End(done != nil) }()
-	if err := memory.Readmit(); err != nil {
-		return false, nil, s.holder.putOff(ctx, lease, state, err)
+	g := &generation{lease, state, s.holder.memory.TicketFor(lease.Key, state.HeadSHA, kind).By(state.Author)}
+	defer func() { g.memory.End(done != nil) }()
+	if err := g.memory.Readmit(); err != nil {
+		return false, nil, s.holder.putOff(ctx, g, err)
 	}
 	next, stored, err := s.nextStep(ctx, state)
 	if err != nil {
@@ -143,60 +140,51 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 		return false, nil, nil
 	}
 	if overdue(state) {
-		return s.settle(ctx, lease, state, state.Wanted, &retry.FinalError{Err: errors.New("GitHub kept reviewgate waiting for too long"), Why: "github"})
-	}
-	if kind == ports.JobReview && len(state.Notices) > 0 {
-		s.sayEarly(ctx, lease, state)
-	}
-	if kind == ports.JobReview {
-		if err := s.holder.waitForCalls(ctx, lease, state); err != nil {
-			return false, nil, err
-		}
+		return s.settle(ctx, g, state.Wanted, &retry.FinalError{Err: errors.New("GitHub kept reviewgate waiting for too long"), Why: "github"})
 	}
 	if kind == ports.JobPublish {
-		return s.settle(ctx, lease, state, stored.Generation, s.attempt(ctx, lease, state, func(current context.Context) error {
-			return s.publisher.Publish(ctx, current, lease, state, stored)
-		}))
+		current, end := s.begin(ctx, g)
+		err := end(panics.Guard(func() error { return s.publisher.Publish(ctx, current, lease, state, stored) }))
+		return s.settle(ctx, g, stored.Generation, err)
 	}
-	nothingToPublish := false
-	err = s.attempt(ctx, lease, state, func(ctx context.Context) (err error) {
-		nothingToPublish, err = s.review(ctx, lease, state, memory)
+	if len(state.Notices) > 0 {
+		s.sayEarly(ctx, g)
+	}
+	if err := s.holder.waitForCalls(ctx, g); err != nil {
+		return false, nil, err
+	}
+	current, end := s.begin(ctx, g)
+	handedOver := false
+	err = end(panics.Guard(func() (err error) {
+		handedOver, err = s.review(current, g)
 		return err
-	})
-	if errors.As(err, new(*admission.MemoryWait)) {
-		return false, nil, s.holder.putOff(ctx, lease, state, err)
-	}
-	if err == nil && !nothingToPublish {
-		return false, nil, nil // storing the review handed the target over
-	}
-	if last && errors.Is(err, publish.ErrSuperseded) {
+	}))
+	switch {
+	case errors.As(err, new(*admission.MemoryWait)):
+		return false, nil, s.holder.putOff(ctx, g, err)
+	case err == nil && handedOver:
+		return false, nil, nil
+	case last && errors.Is(err, publish.ErrSuperseded):
 		err = &ports.HostError{Op: "read one and the same head twice", Kind: ports.HostTransient, Err: errors.New("it moves each time it is looked at")}
 	}
-	return s.settle(ctx, lease, state, state.Wanted, err)
+	return s.settle(ctx, g, state.Wanted, err)
 }
 
-// sayOrDrop writes the notices to the comment, or drops them if that is not possible.
-func (s *Service) sayOrDrop(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
-	err := panics.Guard(func() error { return s.comments.SayNotices(ctx, lease, state) })
-	if err == nil || retry.Temporary(err) {
+// begin starts one step of a generation. current ends as soon as the step is moot. end ends
+// the step: it returns the step's error, or why the step was moot if it failed for that.
+func (s *Service) begin(ctx context.Context, g *generation) (current context.Context, end func(error) error) {
+	watched, unwatch := s.watch(ctx, g.lease.Key, g.state.HeadSHA)
+	current, cancel := context.WithCancelCause(watched)
+	forget := s.running.start(g.lease.Key, cancel)
+	return current, func(err error) error {
+		cause := context.Cause(current)
+		forget()
+		cancel(nil)
+		unwatch()
+		if err != nil && cause != nil && ctx.Err() == nil {
+			return cause
+		}
 		return err
-	}
-	logFailure(s.Log, "notices dropped", state.Target, err)
-	if err := s.Store.NoticesSaid(ctx, lease.Key, state.Notices); err != nil {
-		return fmt.Errorf("drop notices: %w", err)
-	}
-	return nil
-}
-
-// sayEarly writes the notices before the review, which may take long if GitHub is in
-// trouble. If this fails, they are written with the review.
-func (s *Service) sayEarly(ctx context.Context, lease ports.Lease, state ports.TargetState) {
-	err := panics.Guard(func() error { return s.comments.SayNotices(ctx, lease, state) })
-	if err == nil {
-		err = s.commands.Answer(ctx, lease.Key, state.Done, state.GaveUp)
-	}
-	if err != nil {
-		s.Log.Warn().EmbedObject(state.Target).Err(err).Msg("notices not said before the review")
 	}
 }
 
@@ -217,99 +205,6 @@ func (s *Service) nextStep(ctx context.Context, state ports.TargetState) (ports.
 		return ports.JobReview, nil, nil
 	}
 	return ports.JobPublish, stored, nil
-}
-
-// settle ends a generation according to the result of its attempt.
-func (s *Service) settle(ctx context.Context, lease ports.Lease, state ports.TargetState, generation int64, err error) (more bool, _ *finished, _ error) {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !s.retry.InTime(state, err) {
-		// The time of the job and of the review is over. Only the message that says so is
-		// left to write.
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-		defer cancel()
-	}
-	var unsaid *publish.CommentError
-	gaveUp := false
-	switch {
-	case err == nil:
-	case errors.Is(err, publish.ErrSuperseded), errors.Is(err, publish.ErrClosed):
-		s.Log.Info().EmbedObject(state.Target).Err(err).Msg("run stopped")
-		return true, nil, nil // look again at what is wanted now
-	case ctx.Err() != nil, retry.Temporary(err) && s.retry.InTime(state, err):
-		return false, nil, err
-	case errors.As(err, &unsaid):
-		// The check is written. A failed comment must not undo it.
-		logFailure(s.Log, "comment not written", state.Target, err)
-		if unsaid.Undone { // an old review on GitHub may contradict this one
-			if err := s.verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
-				return false, nil, err
-			}
-		}
-		if err := s.Store.MarkPublished(ctx, unsaid.RunID); err != nil {
-			return false, nil, fmt.Errorf("mark the review as published: %w", err)
-		}
-	default:
-		cause, moved, derr := s.access.Diagnose(ctx, state, err)
-		switch {
-		case derr != nil:
-			return false, nil, derr
-		case moved:
-			return true, nil, nil
-		}
-		if err := panics.Guard(func() error { return s.publisher.GiveUp(ctx, lease, state, cause) }); err != nil {
-			return false, nil, errors.Join(err, s.markOverdue(ctx, state))
-		}
-		gaveUp = true
-		s.countGaveUp(cause)
-		logFailure(s.Log, "review given up", state.Target, cause)
-	}
-	return s.finish(ctx, lease, finished{generation, gaveUp})
-}
-
-// finish stores that a generation is done. It gives the lease back unless more is wanted;
-// then the askers of this generation are answered with those of the last one.
-func (s *Service) finish(ctx context.Context, lease ports.Lease, done finished) (more bool, _ *finished, err error) {
-	more, err = s.Store.Finish(ctx, lease, done.generation, done.gaveUp)
-	if err != nil || more {
-		return more, nil, err
-	}
-	return false, &done, nil
-}
-
-// overdue reports whether to give a review up before trying anything else. A mark is set if
-// an attempt failed to complete the check when its time was over. The next attempt runs in
-// full, because GitHub may answer again by then. The attempt after that gives up first,
-// because its reads could hit the same limit forever.
-func overdue(state ports.TargetState) bool {
-	return isMarkedOverdue(state) && state.Attempts >= state.Overdue.Attempts+2
-}
-
-// isMarkedOverdue reports whether the mark is for the wanted generation. An ask that resets
-// the failed attempts makes the mark void.
-func isMarkedOverdue(state ports.TargetState) bool {
-	return state.Overdue.Generation == state.Wanted && state.Overdue.Attempts <= state.Attempts
-}
-
-func (s *Service) markOverdue(ctx context.Context, state ports.TargetState) error {
-	if isMarkedOverdue(state) {
-		return nil
-	}
-	return s.Store.SetOverdue(ctx, state.Key(), ports.Overdue{Generation: state.Wanted, Attempts: state.Attempts})
-}
-
-// attempt does one step of a generation, and stops as soon as the step is moot.
-func (s *Service) attempt(ctx context.Context, lease ports.Lease, state ports.TargetState, step func(context.Context) error) error {
-	watched, stop := s.watch(ctx, lease.Key, state.HeadSHA)
-	defer stop()
-	runCtx, cancel := context.WithCancelCause(watched)
-	defer cancel(nil)
-	defer s.running.start(lease.Key, cancel)()
-
-	err := panics.Guard(func() error { return step(runCtx) })
-	if cause := context.Cause(runCtx); err != nil && cause != nil && ctx.Err() == nil {
-		return cause
-	}
-	return err
 }
 
 // stopWork gives the lease back after a failure and tells the queue when to try again. ctx
@@ -348,46 +243,4 @@ func logFailure(log zerolog.Logger, what string, t ports.Target, err error) {
 		ev = ev.Str("stack", string(p.Stack))
 	}
 	ev.Msg(what)
-}
-
-// finishClosed completes what a closed pull request left open. If other open pull requests
-// share its head, the check is left to them: they were asked to finish it when this one was
-// closed. The event of the close may be old, because deliveries arrive out of order or
-// late. If the pull request is in fact open, finishClosed reopens the target and reports
-// open.
-func (s *Service) finishClosed(ctx context.Context, lease ports.Lease, state ports.TargetState) (open bool, err error) {
-	if state.Kind == ports.TargetPull {
-		now, err := s.GitHub.Pull(ctx, state.Target)
-		var host *ports.HostError
-		switch {
-		case errors.As(err, &host) && !host.Temporary(): // the repository is gone, or no longer accessible
-		case err != nil:
-			return false, err
-		case !now.Closed:
-			ask := ports.ReviewAsk{Target: state.Target, Reason: "open after all"}
-			ask.Target.HeadSHA = now.HeadSHA
-			if err := s.Store.Ask(ctx, ask, false); err != nil {
-				return false, fmt.Errorf("open %s again: %w", lease.Key, err)
-			}
-			return true, nil
-		}
-	}
-	if err := s.checks.CancelOld(ctx, lease, state.Target); err != nil {
-		return false, err
-	}
-	if len(state.Notices) > 0 { // nobody reads them any more
-		if err := s.Store.NoticesSaid(ctx, lease.Key, state.Notices); err != nil {
-			return false, fmt.Errorf("drop the notices of a closed target: %w", err)
-		}
-	}
-	cmds, err := s.Store.AwaitingCommands(ctx, lease.Key, state.Wanted)
-	if err != nil {
-		return false, fmt.Errorf("list the commands of a closed target: %w", err)
-	}
-	for _, c := range cmds {
-		if err := s.Store.FinishCommand(ctx, c.Place, c.CommentID, commandrun.OutcomeClosed); err != nil {
-			return false, fmt.Errorf("finish command %d: %w", c.CommentID, err)
-		}
-	}
-	return false, nil
 }

@@ -26,47 +26,47 @@ type holder struct {
 
 // putOff says in the check that the change waits for memory, once it has waited long
 // enough. It returns err, which postpones the job, so that the wait keeps no worker busy.
-func (h *holder) putOff(ctx context.Context, lease ports.Lease, state ports.TargetState, err error) error {
+func (h *holder) putOff(ctx context.Context, g *generation, err error) error {
 	var wait *admission.MemoryWait
-	if !errors.As(err, &wait) || state.HeadSHA == "" {
+	if !errors.As(err, &wait) || g.state.HeadSHA == "" {
 		return err
 	}
-	h.checks.OpenMeanwhile(ctx, lease, state)
+	h.checks.OpenMeanwhile(ctx, g.lease, g.state)
 	if !wait.Tell {
 		return err
 	}
-	h.memory.Told(lease.Key) // even if the write fails, so that it is not tried again at once
-	if terr := panics.Guard(func() error { return h.tellMemory(ctx, lease, state, wait) }); terr != nil {
-		h.log.Warn().EmbedObject(state.Target).Err(terr).Msg("the check can't say that the review waits for memory")
+	h.memory.Told(g.lease.Key) // even if the write fails, so that it is not tried again at once
+	if terr := panics.Guard(func() error { return h.tellMemory(ctx, g, wait) }); terr != nil {
+		h.log.Warn().EmbedObject(g.state.Target).Err(terr).Msg("the check can't say that the review waits for memory")
 	}
 	return err
 }
 
-func (h *holder) tellMemory(ctx context.Context, lease ports.Lease, state ports.TargetState, wait *admission.MemoryWait) error {
-	return h.checks.UpdateOpen(ctx, lease, state, render.WaitingCheck(render.Waiting{HeadSHA: state.HeadSHA, Since: wait.Since, Before: wait.Before}))
+func (h *holder) tellMemory(ctx context.Context, g *generation, wait *admission.MemoryWait) error {
+	return h.checks.UpdateOpen(ctx, g.lease, g.state, render.WaitingCheck(render.Waiting{HeadSHA: g.state.HeadSHA, Since: wait.Since, Before: wait.Before}))
 }
 
 // waitForCalls postpones a review until its author has calls again, and says so in the
 // check. It returns nil if the review may begin.
-func (h *holder) waitForCalls(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
-	wait := h.calls.Wait(state.Target, state.Author, h.now())
+func (h *holder) waitForCalls(ctx context.Context, g *generation) error {
+	wait := h.calls.Wait(g.state.Target, g.state.Author, h.now())
 	if wait == nil {
 		return nil
 	}
-	if state.HeadSHA == "" {
+	if g.state.HeadSHA == "" {
 		return wait
 	}
-	h.checks.OpenMeanwhile(ctx, lease, state)
+	h.checks.OpenMeanwhile(ctx, g.lease, g.state)
 	if wait.Tell {
-		if err := panics.Guard(func() error { return h.tellCalls(ctx, lease, state, wait) }); err != nil {
-			h.log.Warn().EmbedObject(state.Target).Err(err).Msg("the check can't say that the review waits for GitHub's rate limit")
+		if err := panics.Guard(func() error { return h.tellCalls(ctx, g, wait) }); err != nil {
+			h.log.Warn().EmbedObject(g.state.Target).Err(err).Msg("the check can't say that the review waits for GitHub's rate limit")
 		}
 	}
 	return wait
 }
 
-func (h *holder) tellCalls(ctx context.Context, lease ports.Lease, state ports.TargetState, wait *admission.CallWait) error {
-	return h.checks.UpdateOpen(ctx, lease, state, render.CallsCheck(render.Calls{HeadSHA: state.HeadSHA, Used: wait.Used, Limit: wait.Quota.Limit, Reset: wait.Quota.Reset}))
+func (h *holder) tellCalls(ctx context.Context, g *generation, wait *admission.CallWait) error {
+	return h.checks.UpdateOpen(ctx, g.lease, g.state, render.CallsCheck(render.Calls{HeadSHA: g.state.HeadSHA, Used: wait.Used, Limit: wait.Quota.Limit, Reset: wait.Quota.Reset}))
 }
 
 // Called counts a call that was made for a pull request of an author.

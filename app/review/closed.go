@@ -1,0 +1,52 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/app/commandrun"
+	"github.com/reviewgate/reviewgate/app/ports"
+)
+
+// finishClosed completes what a closed pull request left open. If other open pull requests
+// share its head, the check is left to them: they were asked to finish it when this one was
+// closed. The event of the close may be old, because deliveries arrive out of order or
+// late. If the pull request is in fact open, finishClosed reopens the target and reports
+// open.
+func (s *Service) finishClosed(ctx context.Context, lease ports.Lease, state ports.TargetState) (open bool, err error) {
+	if state.Kind == ports.TargetPull {
+		now, err := s.GitHub.Pull(ctx, state.Target)
+		var host *ports.HostError
+		switch {
+		case errors.As(err, &host) && !host.Temporary(): // the repository is gone, or no longer accessible
+		case err != nil:
+			return false, err
+		case !now.Closed:
+			ask := ports.ReviewAsk{Target: state.Target, Reason: "open after all"}
+			ask.Target.HeadSHA = now.HeadSHA
+			if err := s.Store.Ask(ctx, ask, false); err != nil {
+				return false, fmt.Errorf("open %s again: %w", lease.Key, err)
+			}
+			return true, nil
+		}
+	}
+	if err := s.checks.CancelOld(ctx, lease, state.Target); err != nil {
+		return false, err
+	}
+	if len(state.Notices) > 0 { // nobody reads them any more
+		if err := s.Store.NoticesSaid(ctx, lease.Key, state.Notices); err != nil {
+			return false, fmt.Errorf("drop the notices of a closed target: %w", err)
+		}
+	}
+	cmds, err := s.Store.AwaitingCommands(ctx, lease.Key, state.Wanted)
+	if err != nil {
+		return false, fmt.Errorf("list the commands of a closed target: %w", err)
+	}
+	for _, c := range cmds {
+		if err := s.Store.FinishCommand(ctx, c.Place, c.CommentID, commandrun.OutcomeClosed); err != nil {
+			return false, fmt.Errorf("finish command %d: %w", c.CommentID, err)
+		}
+	}
+	return false, nil
+}
