@@ -10,6 +10,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // maxProblems bounds how many problems a layer is reported with. More would
@@ -76,20 +77,9 @@ func (p *problems) at(place jsontree.Place, problem, remedy string) {
 	})
 }
 
-// shortened keeps a pointer through keys of absurd length or with control
-// characters from taking over the line it is shown on.
-func shortened(pointer string) string {
-	const limit = 200
-	if len(pointer) > limit {
-		pointer = strings.ToValidUTF8(pointer[:limit], "") + "..."
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return '?'
-		}
-		return r
-	}, pointer)
-}
+// shortened keeps a pointer with very long keys or control characters from taking over
+// the line that shows it.
+func shortened(pointer string) string { return plaintext.Cut(plaintext.Printable(pointer), 200) }
 
 // of reports a problem with a value.
 func (p *problems) of(n *jsontree.Node, problem, remedy string) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 	"github.com/reviewgate/reviewgate/policies/expression"
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
@@ -364,16 +365,6 @@ func (t *trigger) expression(in change) Outcome {
 	}
 }
 
-// excerpt is the beginning of an expression, on one line.
-func excerpt(when string) string {
-	const most = 120
-	text := []rune(strings.Join(strings.Fields(when), " "))
-	if len(text) <= most {
-		return string(text)
-	}
-	return string(text[:most]) + "…"
-}
-
 // any holds if a part does. Beside one that holds, a part of which it can't be
 // told might have held for the whole change, so it counts as having done that.
 func (t *trigger) any(in change) Outcome {
@@ -487,3 +478,6 @@ func union(paths []string) []string {
 	slices.Sort(paths)
 	return slices.Compact(paths)
 }
+
+// excerpt is the beginning of an expression, on one line.
+func excerpt(when string) string { return plaintext.CutLine(when, 120) }

@@ -95,7 +95,7 @@ func TestEvaluate(t *testing.T) {
 		{"expression", when("classification.risk.score > 39 &&\n  facts.files.size() == 3"), whole("classification.risk.score > 39 && facts.files.size() == 3")},
 		{"expression missed", when(`facts.title == "x"`), fails(`facts.title == "x" does not hold`)},
 		{"expression that is shown whole", when(`"` + strings.Repeat("a", 112) + `" != ""`), whole(`"` + strings.Repeat("a", 112) + `" != ""`)},
-		{"long expression", when("true" + strings.Repeat(" || false", 20)), whole("true" + strings.Repeat(" || false", 12) + " || fals…")},
+		{"long expression", when("true" + strings.Repeat(" || false", 20)), whole("true" + strings.Repeat(" || false", 12) + " || fal…")},
 		{"expression that can't be evaluated", when(`facts.files[7].binary`), unknown("index out of bounds: 7")},
 		{"not", Trigger{Type: TriggerNot, Triggers: []Trigger{infra}}, whole("no file is infra")},
 		{"not missed", Trigger{Type: TriggerNot, Triggers: []Trigger{fix}}, fails("ruled out: type is fix")},

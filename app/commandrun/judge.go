@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/app/commands"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // commandRun is a command while it is judged. It asks GitHub about the sender only once.
@@ -239,23 +239,15 @@ func (run *Runner) Presentable(c ports.Command) ports.Command {
 	if !known || c.Args != "" {
 		c.Name, c.Args = run.Redact(c.Name), run.Redact(c.Args)
 	}
-	c.Name, c.Args = clip(c.Name, maxCommandName), clip(c.Args, ports.MaxCommandArgs)
+	c.Name, c.Args = plaintext.Cut(c.Name, maxCommandName), plaintext.Cut(c.Args, ports.MaxCommandArgs)
 	return c
 }
 
 func errOf[T any](_ T, err error) error { return err }
 
-// clip shortens a text to at most n characters. The last one is then an ellipsis.
-func clip(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return strings.TrimSpace(string([]rune(s)[:n-1])) + "…"
-}
-
 // named returns a finding's entry in a list.
 func named(id, title string) render.Named {
-	return render.Named{ID: id, Title: clip(cmp.Or(title, id), maxNamedTitle)}
+	return render.Named{ID: id, Title: plaintext.Cut(cmp.Or(title, id), maxNamedTitle)}
 }
 
 // maxNamedTitle is the maximum length of a title in a stored notice, in characters.

@@ -22,6 +22,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
@@ -201,7 +202,7 @@ func (c *CaseFound) take(o *run.Outcome, titled bool) {
 		if i.What == "stage" || i.What == "agent" {
 			status = CaseUnfinished
 		}
-		c.worse(status, strings.Join(strings.Fields(i.What+" "+i.Path), " ")+": "+i.Why)
+		c.worse(status, plaintext.Line(i.What+" "+i.Path)+": "+i.Why)
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // nearLines is how many lines a finding may be away from a defect's line: reviewers name
@@ -47,7 +48,7 @@ func match(defects []Defect, findings []pipeline.Finding) matching {
 	}
 	for i := range findings {
 		f := &findings[i]
-		text := oneSpace(strings.ToLower(strings.Join([]string{f.Title, f.Message, f.WhyItMatters, f.Recommendation}, "\n")))
+		text := plaintext.Line(strings.ToLower(strings.Join([]string{f.Title, f.Message, f.WhyItMatters, f.Recommendation}, "\n")))
 		for j := range defects {
 			if defects[j].namedBy(f, text) {
 				m.does[i] = append(m.does[i], j)
@@ -110,9 +111,9 @@ func (d *Defect) at(f *pipeline.Finding) bool {
 		return true
 	}
 	return slices.ContainsFunc(f.Evidence, func(text string) bool {
-		text = oneSpace(text)
+		text = plaintext.Line(text)
 		return slices.ContainsFunc(d.Quotes, func(q string) bool {
-			q = oneSpace(q)
+			q = plaintext.Line(q)
 			return len(q) >= minQuote && strings.Contains(text, q) || len(text) >= minQuote && strings.Contains(q, text)
 		})
 	})
@@ -133,7 +134,7 @@ func (d *Defect) said(f *pipeline.Finding, text string) bool {
 // beginsWord reports whether a text contains one or more words at the beginning of a word:
 // "race" is in "races" but not in "trace".
 func beginsWord(text, word string) bool {
-	word = oneSpace(word)
+	word = plaintext.Line(word)
 	for from := 0; ; from++ {
 		i := strings.Index(text[from:], word)
 		if i < 0 {
@@ -145,5 +146,3 @@ func beginsWord(text, word string) bool {
 		}
 	}
 }
-
-func oneSpace(s string) string { return strings.Join(strings.Fields(s), " ") }

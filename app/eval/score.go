@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // Scored is how well findings and expected defects agree.
@@ -222,10 +223,7 @@ func scoredFinding(name string, f *pipeline.Finding) ScoredFinding {
 func headline(text string) string {
 	const most = 100
 	line, _, _ := strings.Cut(text, "\n")
-	if r := []rune(line[:min(len(line), 4*most)]); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return line
+	return plaintext.Cut(line, most)
 }
 
 // agreement computes the figures from counts.

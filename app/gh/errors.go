@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-github/v60/github"
 
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // answerError is an answer without success.
@@ -135,3 +136,6 @@ func isNotFound(err error) bool {
 	var host *ports.HostError
 	return errors.As(err, &host) && host.Kind == ports.HostNotFound
 }
+
+// clean shortens a message to one printable line for a log or a comment.
+func clean(s string) string { return plaintext.Cut(plaintext.Printable(s), 300) }

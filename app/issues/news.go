@@ -13,6 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // maxNews is how many items of each kind one merge may add. Nobody works through more.
@@ -141,7 +142,7 @@ func (c changes) flagged(f *pipeline.Finding) string {
 }
 
 // lineSum returns a digest of a line, ignoring white space.
-func lineSum(text string) string { return sum(strings.Join(strings.Fields(text), " ")) }
+func lineSum(text string) string { return sum(plaintext.Line(text)) }
 
 // judge reports whether the merge resolved an item that it does not contain itself; else it
 // returns the current path of the item's file. Debt is resolved if more lines like the

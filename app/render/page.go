@@ -1,12 +1,12 @@
 package render
 
 import (
-	"strings"
 	"time"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/aggregate"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // word is one of a closed set of our own words, such as a severity.
@@ -287,7 +287,7 @@ func verdictOf(d pipeline.Decision) word {
 // isDefaultCondition reports whether the gate's condition says no more than
 // the counts and the words beside it.
 func isDefaultCondition(c string) bool {
-	switch strings.Join(strings.Fields(c), " ") {
+	switch plaintext.Line(c) {
 	case "", "critical > 0", "major > 0", "warning > 0", aggregate.PersonDecides:
 		return true
 	}

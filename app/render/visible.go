@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/app/internal/unseen"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // The functions of this file are the first step for every untrusted text, in
@@ -132,11 +133,7 @@ func clip(s string, limit int) string {
 		return s
 	}
 	const sign = "…"
-	end := limit - len(sign)
-	for !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + sign
+	return plaintext.Bytes(s, limit-len(sign)) + sign
 }
 
 // clipPath shortens a long path at the front, because its end says more.

@@ -2,6 +2,8 @@ package webhook
 
 import (
 	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 const (
@@ -40,7 +42,7 @@ func commandIn(line string) (name, args string, ok bool) {
 	if strings.TrimSpace(rest) == "" {
 		return "review", "", true
 	}
-	words := strings.Fields(recordable(strings.Join(strings.Fields(rest), " "), maxLine))
+	words := strings.Fields(recordable(plaintext.Line(rest), maxLine))
 	if len(words) == 0 {
 		return "", "", false
 	}

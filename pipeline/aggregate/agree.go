@@ -10,6 +10,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
@@ -262,14 +263,14 @@ func quotesOne(a, b *item) bool {
 	lines := map[string]bool{}
 	for _, e := range a.Evidence {
 		for l := range strings.Lines(e) {
-			if l = collapsed(l); len(l) >= minCommonQuote {
+			if l = plaintext.Line(l); len(l) >= minCommonQuote {
 				lines[l] = true
 			}
 		}
 	}
 	for _, e := range b.Evidence {
 		for l := range strings.Lines(e) {
-			if lines[collapsed(l)] {
+			if lines[plaintext.Line(l)] {
 				return true
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // matchEarlier matches models' findings with those of earlier reports, and keeps the blocking ones
@@ -351,7 +352,7 @@ func (w *work) setFlagged() {
 		case f.StartLine > 0 && w.files[f.Path] != nil:
 			lines := w.lines.of(f.Path)
 			for n := f.StartLine; n <= f.EndLine && n < f.StartLine+maxSpanned && len(f.Flagged) < maxFlaggedDigest; n++ {
-				if l := collapsed(lines[n].text); l != "" {
+				if l := plaintext.Line(lines[n].text); l != "" {
 					f.Flagged = append(f.Flagged, lineDigest(l))
 				}
 			}
@@ -360,7 +361,7 @@ func (w *work) setFlagged() {
 }
 
 func lineDigest(text string) string {
-	sum := sha256.Sum256([]byte(collapsed(text)))
+	sum := sha256.Sum256([]byte(plaintext.Line(text)))
 	return hex.EncodeToString(sum[:flaggedDigest])
 }
 
@@ -494,7 +495,7 @@ func (w *work) digested(path string) []digestedLine {
 	lines := w.lines.of(path)
 	var code []digestedLine
 	for _, n := range slices.Sorted(maps.Keys(lines)) {
-		if l := collapsed(lines[n].text); l != "" {
+		if l := plaintext.Line(lines[n].text); l != "" {
 			code = append(code, digestedLine{n, lineDigest(l)})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // ground finds the models' findings whose evidence quotes the diff: each line of the evidence must
@@ -42,7 +43,7 @@ func newQuotes(files []pipeline.File) *quotes {
 	for i := range files {
 		for _, h := range files[i].Hunks {
 			for _, l := range h.Lines {
-				q.add(collapsed(l.Text))
+				q.add(plaintext.Line(l.Text))
 			}
 		}
 	}
@@ -62,7 +63,7 @@ func (q *quotes) hold(evidence []string) bool {
 	found := false
 	for _, e := range evidence {
 		for line := range strings.Lines(e) {
-			line = strings.Trim(collapsed(line), "`\"'")
+			line = strings.Trim(plaintext.Line(line), "`\"'")
 			if line == "" {
 				continue
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // identify gives each finding its fingerprint, which survives line shifts, rebases, renames and
@@ -90,7 +91,7 @@ func (f *item) identity() string {
 	case f.title.norm != "":
 		return by + f.title.norm
 	}
-	return by + collapsed(f.Title)
+	return by + plaintext.Line(f.Title)
 }
 
 // How much of a finding's lines counts: the first lines that aren't blank. The beginning identifies
@@ -107,7 +108,7 @@ const (
 func (w *work) flagged(f *item) string {
 	if f.Path == "" {
 		message, _ := w.commit(f)
-		return collapsed(message)
+		return plaintext.Line(message)
 	}
 	if f.StartLine == 0 {
 		return f.section
@@ -122,7 +123,7 @@ func (w *work) flagged(f *item) string {
 	lines := w.lines.of(f.Path)
 	var text []string
 	for n := f.StartLine; n <= f.EndLine && n < f.StartLine+maxSpanned && len(text) < maxFlagged; n++ {
-		if l := collapsed(lines[n].text); l != "" {
+		if l := plaintext.Line(lines[n].text); l != "" {
 			text = append(text, l)
 		}
 	}

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 	"github.com/reviewgate/reviewgate/policies/spelling"
 )
 
@@ -295,26 +295,4 @@ func ignoredRules(s string) (rules []string, rest string) {
 
 // shortened is a text of the change on one line, cut if it is long. It replaces invisible
 // characters: removing them could join a secret that they split.
-func shortened(s string) string {
-	s = collapsed(strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r):
-			return utf8.RuneError
-		}
-		return r
-	}, s))
-	return cut(s, maxIgnoreReason)
-}
-
-// cut is a text of at most n characters.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
-}
+func shortened(s string) string { return plaintext.Cut(plaintext.Printable(s), maxIgnoreReason) }

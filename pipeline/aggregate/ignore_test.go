@@ -78,7 +78,7 @@ func TestIgnoreForms(t *testing.T) {
 		{"the second word counts", []string{"", "x(reviewgate:ignore) // reviewgate:ignore r1 known"}, "known"},
 		{"apostrophe in the reason", []string{"", "x() // reviewgate:ignore r1 it's fine"}, "it's fine"},
 		{"closed quotes before", []string{"", `x("a \" b", 'c') // reviewgate:ignore r1 known`}, "known"},
-		{"white space and invisible characters", []string{"", "x() // reviewgate:ignore r1 a\t\u202e b\x00"}, "a \uFFFD b\uFFFD"},
+		{"white space and invisible characters", []string{"", "x() // reviewgate:ignore r1 a\t\u202e b\x00"}, "a b"},
 		{"on the line and above", []string{"// reviewgate:ignore r1 above", "x() // reviewgate:ignore r1 its own"}, "its own"},
 		{"a reason of the greatest length", []string{"", "x() // reviewgate:ignore r1 " + strings.Repeat("ä", 200)}, strings.Repeat("ä", 200)},
 		{"a reason one character too long", []string{"", "x() // reviewgate:ignore r1 " + strings.Repeat("ä", 201)}, strings.Repeat("ä", 199) + "…"},

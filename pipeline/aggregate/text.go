@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // normalised is a title or section in lower case, without punctuation, and with collapsed white
@@ -15,11 +17,8 @@ func normalised(s string) string {
 		}
 		return unicode.ToLower(r)
 	}, s)
-	return collapsed(s)
+	return plaintext.Line(s)
 }
-
-// collapsed is code with collapsed white space.
-func collapsed(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // maxWords bounds the distinct words of a title that count, and so the cost of comparing two.
 const maxWords = 64
@@ -46,7 +45,7 @@ func (ts *titles) of(s string) *title {
 	subject, tradeOff := strings.CutPrefix(s, tradeOffPrefix)
 	t := &title{norm: normalised(subject), tradeOff: tradeOff}
 	if t.norm == "" {
-		t.norm = collapsed(subject) // it is only punctuation: "==" differs from "!="
+		t.norm = plaintext.Line(subject) // it is only punctuation: "==" differs from "!="
 	}
 	for _, w := range significant(t.norm) {
 		id, ok := ts.words[w]

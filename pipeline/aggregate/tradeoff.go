@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // tradeOffPrefix begins the title of a trade-off. The title of one of its sides follows.
@@ -54,7 +55,7 @@ func dispute(parts []*item) string {
 			fmt.Fprintf(&b, "\nand %d more.", len(parts)-i)
 			break
 		}
-		fmt.Fprintf(&b, "\n%s %s: %s", p.makers(), stance(p), cut(collapsed(p.Message), maxQuoted))
+		fmt.Fprintf(&b, "\n%s %s: %s", p.makers(), stance(p), plaintext.Cut(plaintext.Line(p.Message), maxQuoted))
 	}
 	return b.String()
 }

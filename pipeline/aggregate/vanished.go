@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // maxWindows bounds the runs of lines that one report searches for text of earlier findings: some
@@ -43,7 +44,7 @@ func (w *work) vanished(f *pipeline.Finding, place string) bool {
 	for _, start := range slices.Sorted(maps.Keys(lines)) {
 		var text []string
 		for n := start; n < start+span; n++ {
-			l := collapsed(lines[n].text)
+			l := plaintext.Line(lines[n].text)
 			if l == "" && n > start {
 				continue // the same text again
 			}

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // Limits bound one agent's run.
@@ -130,7 +130,7 @@ func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
 		}
 		result.Output, result.Model, result.Reports, result.Documents = a.Output, a.Output.Model, a.Reports, a.Output.Documents
 		if a.err == nil {
-			result.Note = oneLine(a.Note)
+			result.Note = note(a.Note)
 		}
 		result.Citations = Citations(ctx, a.Output.Findings, r.task.Facts, r.options, id)
 	}
@@ -283,22 +283,16 @@ func (r runner) status(err error) (pipeline.AgentStatus, string) {
 		if text := err.Error(); text != ErrTimeout.Error() {
 			late += ": " + text
 		}
-		return pipeline.AgentTimedOut, oneLine(late)
+		return pipeline.AgentTimedOut, note(late)
 	case errors.As(err, &malformed):
-		return pipeline.AgentMalformed, oneLine(malformed.Err.Error())
+		return pipeline.AgentMalformed, note(malformed.Err.Error())
 	case errors.As(err, &panicked):
 		return pipeline.AgentFailed, "an internal error stopped it"
 	case errors.As(err, &skipped):
-		return pipeline.AgentSkipped, oneLine(skipped.Skipped())
+		return pipeline.AgentSkipped, note(skipped.Skipped())
 	}
-	return pipeline.AgentFailed, oneLine(err.Error())
+	return pipeline.AgentFailed, note(err.Error())
 }
 
-// oneLine bounds a note. 300 characters are enough for a cause in words.
-func oneLine(s string) string {
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) > 300 {
-		return string(r[:299]) + "…"
-	}
-	return string(r)
-}
+// note bounds a note. 300 characters are enough for a cause in words.
+func note(s string) string { return plaintext.CutLine(s, 300) }

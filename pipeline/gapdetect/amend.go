@@ -129,14 +129,3 @@ func cutGlob(glob string) string {
 	}
 	return glob + "*"
 }
-
-// cut shortens text to at most n bytes without splitting a character.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}

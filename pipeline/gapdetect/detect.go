@@ -8,6 +8,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // Source is the source that the log names for gaps found by signals.
@@ -157,7 +158,7 @@ func (r *run) openSignals(f *pipeline.File) bool {
 // line reads a line that exists after the change. An unchanged line only matters if it opens a
 // comment.
 func (r *run) line(l *pipeline.Line, hits []*pipeline.Line) {
-	text := cut(l.Text, maxLine)
+	text := plaintext.Bytes(l.Text, maxLine)
 	looks := l.Op == pipeline.LineAdded && r.filter.candidates(text, r.may)
 	r.read.next(text, looks)
 	if !looks {
@@ -192,7 +193,7 @@ func (r *run) gap(s *signal, path string, l *pipeline.Line) {
 		Name:       s.Title(),
 		Path:       path,
 		Line:       l.New,
-		Quote:      cut(strings.TrimSpace(l.Text), maxQuote),
+		Quote:      plaintext.Bytes(strings.TrimSpace(l.Text), maxQuote),
 		Missed:     missed,
 		Suggestion: suggestion(config.FileDomains, r.form, mapping(s, path)),
 		Agent:      agent,

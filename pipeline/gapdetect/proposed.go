@@ -10,6 +10,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // Proposal is a gap that a language model claims. Every part of it is checked.
@@ -150,7 +151,7 @@ func (p *Proposal) entry(line *pipeline.Line, model string) pipeline.GapLogEntry
 		Concern:    words(p.Concern, maxConcern),
 		Path:       p.Path,
 		Line:       line.New,
-		Quote:      strings.TrimSpace(cut(strings.TrimSpace(line.Text), maxQuote)),
+		Quote:      strings.TrimSpace(plaintext.Bytes(strings.TrimSpace(line.Text), maxQuote)),
 		Missed:     words(p.Missed, maxMissed),
 		Agent:      p.Agent,
 		Source:     model,
@@ -202,7 +203,7 @@ func newAddedLines(facts *pipeline.PRFacts) *addedLines {
 // find returns the added line with a proposal's quote, or nil. Of several it returns the line that
 // the proposal names, or else the first.
 func (a *addedLines) find(p *Proposal) (found *pipeline.Line) {
-	quote := strings.Join(strings.Fields(p.Quote), " ")
+	quote := plaintext.Line(p.Quote)
 	if !proves(quote) {
 		return nil
 	}
@@ -226,7 +227,7 @@ func (a *addedLines) of(path string) []addedLine {
 	for i := range f.Hunks {
 		for j := range f.Hunks[i].Lines {
 			if l := &f.Hunks[i].Lines[j]; l.Op == pipeline.LineAdded {
-				lines = append(lines, addedLine{l, strings.Join(strings.Fields(l.Text), " ")})
+				lines = append(lines, addedLine{l, plaintext.Line(l.Text)})
 			}
 		}
 	}
@@ -246,19 +247,7 @@ func proves(quote string) bool {
 }
 
 // words is a model's text on one line, without invisible characters.
-func words(s string, most int) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsSpace(r) && !unicode.IsGraphic(r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, ""))
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
-}
+func words(s string, most int) string { return plaintext.Cut(plaintext.Printable(s), most) }
 
 // dispatching is a policy that sends an agent to a file. Like a mapping it is a map, and its id
 // differs from those of all other suggestions.

@@ -172,7 +172,7 @@ func TestProposalsAreBounded(t *testing.T) {
 func TestWordsOfProposals(t *testing.T) {
 	long := strings.Repeat("é", 2*maxMissed)
 	for _, tc := range []struct{ concern, missed, wantConcern, wantMissed string }{
-		{"a\nb\x00c\u202e", "x\u200by\t\tz\xff", "a bc", "xy z"},
+		{"a\nb\x00c\u202e", "x\u200by\t\tz\xff", "a b c", "x y z"},
 		{long, long, strings.Repeat("é", maxConcern-1) + "…", strings.Repeat("é", maxMissed-1) + "…"},
 	} {
 		for confidence, want := range map[float64]float64{-1: 0, 7: 1, math.Inf(1): 1, math.NaN(): 0, 0.5: 0.5} {

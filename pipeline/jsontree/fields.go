@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // Fields reads the members of an untrusted object one by one, and collects their errors in Wrong. A
@@ -219,13 +221,7 @@ func (f *Fields) add(n *Node, problem, remedy string) {
 }
 
 // clipped quotes a value, cut to a length that keeps the message readable.
-func clipped(s string) string {
-	const limit = 60
-	if r := []rune(s[:min(len(s), 4*limit)]); len(r) > limit {
-		s = string(r[:limit]) + "..."
-	}
-	return strconv.Quote(s)
-}
+func clipped(s string) string { return strconv.Quote(plaintext.Cut(s, 60)) }
 
 func choices(list []string) string {
 	last := len(list) - 1

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
@@ -181,7 +182,7 @@ func buildCommits(read []pipeline.Commit) (commits pipeline.List[pipeline.Commit
 	left, cut := maxMessages, 0
 	for _, c := range read {
 		whole := valid(c.Message)
-		c.Message, c.Author = clip(whole, min(maxCommitMessage, left)), valid(c.Author)
+		c.Message, c.Author = plaintext.Bytes(whole, min(maxCommitMessage, left)), valid(c.Author)
 		if len(c.Message) < len(whole) {
 			cut++
 		}
@@ -324,14 +325,3 @@ func status(s pipeline.FileStatus) pipeline.FileStatus {
 
 // valid replaces invalid UTF-8, as JSON would: a stored review must read back unchanged.
 func valid(s string) string { return strings.ToValidUTF8(s, string(utf8.RuneError)) }
-
-// clip cuts text to at most n bytes without splitting a character.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}

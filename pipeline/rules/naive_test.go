@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 	"github.com/reviewgate/reviewgate/pipeline/rules"
 	"github.com/reviewgate/reviewgate/policies/expression"
 )
@@ -237,23 +237,12 @@ func (r *naiveRule) uncommented(bare, language string, from int) string {
 
 // matchesText is matches for text that is not code.
 func (r *naiveRule) matchesText(text string) bool {
-	text = cut(text, textBound)
+	text = plaintext.Bytes(text, textBound)
 	return r.pattern.MatchString(text) && (r.not == nil || !r.not.MatchString(text))
 }
 
-// cut is the start of a text, without a character that the bound would split.
-func cut(text string, bound int) string {
-	if len(text) > bound {
-		for i := 0; i < 4 && !utf8.RuneStart(text[bound]); i++ {
-			bound--
-		}
-		text = text[:bound]
-	}
-	return strings.TrimSuffix(text, "\r")
-}
-
 func (r *naiveRule) matches(text, language string, bound int) bool {
-	text = cut(text, bound)
+	text = plaintext.Bytes(text, bound)
 	return r.pattern.MatchString(text) && !r.excused(text, language)
 }
 

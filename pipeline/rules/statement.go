@@ -6,6 +6,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // Bounds of a statement that spans several lines: lines of code, all lines, bytes of a line,
@@ -285,7 +286,7 @@ func squeezed(text string) string {
 	if len(text) <= maxPiece {
 		return text
 	}
-	return strings.Join(strings.Fields(bounded(text, maxLine)), " ")
+	return plaintext.Line(bounded(text, maxLine))
 }
 
 // shortened removes the middle of a line of code that is too long.
@@ -293,7 +294,7 @@ func shortened(code string) string {
 	if len(code) <= maxPiece {
 		return code
 	}
-	return cut(code, maxPiece/2) + cutLeft(code, maxPiece/2)
+	return plaintext.Bytes(code, maxPiece/2) + plaintext.LastBytes(code, maxPiece/2)
 }
 
 // uncommented removes what may be a comment from a line. It also reports whether that may be

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // How much of each text a rule sees, in bytes. The bound on a line only limits the
@@ -21,17 +23,7 @@ const (
 // bounded cuts text to n bytes without splitting a character, and removes a
 // trailing carriage return.
 func bounded(text string, n int) string {
-	return strings.TrimSuffix(cut(text, n), "\r")
-}
-
-func cut(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for i := 0; i < utf8.UTFMax && n > 0 && !utf8.RuneStart(text[n]); i++ {
-		n--
-	}
-	return text[:n]
+	return strings.TrimSuffix(plaintext.Bytes(text, n), "\r")
 }
 
 // evidence quotes the lines of the text around the rule's first match: at most
@@ -60,11 +52,11 @@ func window(before, match, after string) string {
 	if len(before)+len(match)+len(after) <= maxEvidence {
 		return shown(strings.TrimSpace(before + match + after))
 	}
-	match = cut(match, maxEvidence)
+	match = plaintext.Bytes(match, maxEvidence)
 	room := maxEvidence - len(match)
 	left := max(room/2, room-len(after))
-	short := cutLeft(before, left)
-	out := shown(strings.TrimSpace(cut(short+match+after, maxEvidence)))
+	short := plaintext.LastBytes(before, left)
+	out := shown(strings.TrimSpace(plaintext.Bytes(short+match+after, maxEvidence)))
 	if len(short) < len(before) {
 		out = "…" + out
 	}
@@ -72,18 +64,6 @@ func window(before, match, after string) string {
 		out += "…"
 	}
 	return out
-}
-
-// cutLeft keeps the last n bytes of text without splitting a character.
-func cutLeft(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	at := len(text) - n
-	for i := 0; i < utf8.UTFMax && at < len(text) && !utf8.RuneStart(text[at]); i++ {
-		at++
-	}
-	return text[at:]
 }
 
 // shown replaces control characters.
@@ -102,8 +82,8 @@ func unevaluated(err error) string {
 	if cause := errors.Unwrap(err); cause != nil {
 		err = cause
 	}
-	why := strings.Join(strings.Fields(err.Error()), " ")
-	if short := cut(why, maxEvidence); short != why {
+	why := plaintext.Line(err.Error())
+	if short := plaintext.Bytes(why, maxEvidence); short != why {
 		why = short + "…"
 	}
 	return "Whether this holds could not be found out, so it does not count as passed: " + shown(why)

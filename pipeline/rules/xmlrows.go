@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // xmlRows are the elements that hold only text, as one row for each parent:
@@ -77,7 +78,7 @@ func (x *xmlReader) read() {
 // write adds to the text of the open element. Text between elements means nothing.
 func (x *xmlReader) write(text string) {
 	if e := x.top(); !e.nested && len(x.stack) > 1 && len(e.pieces) < maxStatementAll {
-		if text = strings.TrimSpace(cut(text, maxPiece)); text != "" {
+		if text = strings.TrimSpace(plaintext.Bytes(text, maxPiece)); text != "" {
 			e.pieces = append(e.pieces, text)
 		}
 	}
@@ -169,7 +170,7 @@ func (x *xmlReader) close(name string, end int) {
 		return
 	}
 	parent := x.top()
-	l := leaf{text: "<" + name + ">" + cut(joined(e.pieces), maxPiece) + "</" + name + ">", from: x.line(e.at), to: x.line(end), added: -1}
+	l := leaf{text: "<" + name + ">" + plaintext.Bytes(joined(e.pieces), maxPiece) + "</" + name + ">", from: x.line(e.at), to: x.line(end), added: -1}
 	for i := l.to; i >= l.from; i-- {
 		if isAdded(x.hunk, i) {
 			l.added = i

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // Bounds of GitHub's expressions: the nesting, the bytes of a path and of a known string,
@@ -106,7 +108,7 @@ func namedPaths(text string) (paths []contextPath) {
 					path.text += "." + name
 				}
 			}
-			if root := strings.ToLower(cut(path.text, 7)); root == "github" || root == "github." {
+			if root := strings.ToLower(plaintext.Bytes(path.text, 7)); root == "github" || root == "github." {
 				paths = joinedPaths(paths, []contextPath{path})
 			}
 		}

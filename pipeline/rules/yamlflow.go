@@ -1,6 +1,10 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
+)
 
 // Bounds of a flow collection: its lines, its bytes, and its nesting.
 const (
@@ -86,7 +90,7 @@ func (f *flowReader) line() bool {
 		return false
 	}
 	f.i++
-	f.text = cut(f.yamlReader.text(f.i), f.left)
+	f.text = plaintext.Bytes(f.yamlReader.text(f.i), f.left)
 	f.left -= len(f.text) + 1
 	f.at = blanks(f.text, 0)
 	return true

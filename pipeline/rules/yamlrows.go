@@ -6,6 +6,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // yamlRows are the values of YAML that are not on the line of their key, and sequences
@@ -568,7 +569,7 @@ func (y *yamlReader) expression(of []piece) []piece {
 	open := openExpression(of[0].text)
 	n := 1
 	for ; open != "" && n < len(of) && n < maxStatementLines; n++ {
-		open = openExpression(cut(open, maxPiece) + " " + shortened(of[n].text))
+		open = openExpression(plaintext.Bytes(open, maxPiece) + " " + shortened(of[n].text))
 	}
 	return of[:n]
 }

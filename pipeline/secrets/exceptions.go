@@ -12,6 +12,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 	"github.com/reviewgate/reviewgate/policies/expression"
 	names "github.com/reviewgate/reviewgate/policies/spelling"
 )
@@ -107,7 +108,7 @@ func (r *exceptionReader) allowLists(at string, in tomlTable, rule string) {
 			continue
 		}
 		if meant := names.Nearest(key, listNames, 2); meant != "" {
-			r.problem(at+cut(key), "gitleaks has no such key; did you mean %q?", meant)
+			r.problem(at+plaintext.Cut(key, 40), "gitleaks has no such key; did you mean %q?", meant)
 		}
 	}
 	lists := r.tables(at+"allowlists", in["allowlists"])
@@ -138,7 +139,7 @@ func (r *exceptionReader) list(at string, l tomlTable, rule string) {
 		if name := names.Nearest(key, listKeys, 2); name != "" {
 			meant = fmt.Sprintf("; did you mean %q?", name)
 		}
-		r.problem(at, "the list does not count, since an allow list has no key %q%s", cut(key), meant)
+		r.problem(at, "the list does not count, since an allow list has no key %q%s", plaintext.Cut(key, 40), meant)
 		clear = false
 	}
 	text := func(key string) string {
@@ -166,7 +167,7 @@ func (r *exceptionReader) list(at string, l tomlTable, rule string) {
 			if name := names.Nearest(id, r.ids, 2); name != "" {
 				meant = fmt.Sprintf("; did you mean %q?", name)
 			}
-			r.problem(at, "there is no rule %q, so nothing is allowed for it%s", cut(id), meant)
+			r.problem(at, "there is no rule %q, so nothing is allowed for it%s", plaintext.Cut(id, 40), meant)
 		}
 	}
 	switch strings.ToUpper(condition) {
@@ -179,7 +180,7 @@ func (r *exceptionReader) list(at string, l tomlTable, rule string) {
 	}
 	whole := true
 	if target != "" && target != "secret" && len(regexes) > 0 {
-		r.problem(at, "regexTarget %q is not supported: regexes are compared with the secret alone", cut(target))
+		r.problem(at, "regexTarget %q is not supported: regexes are compared with the secret alone", plaintext.Cut(target, 40))
 		regexes, whole = nil, false
 	}
 	if len(commits) > 0 {
@@ -310,8 +311,6 @@ func (r *exceptionReader) pattern(text string, samples []string) (re *regexp.Reg
 	return re, ""
 }
 
-func cut(s string) string { return s[:min(len(s), 40)] }
-
 // reason is why a value is allowed at its place, or "".
 func (e *Exceptions) reason(r *pipeline.Redaction, value string) string {
 	least := len(value)
@@ -326,7 +325,7 @@ func (e *Exceptions) reason(r *pipeline.Redaction, value string) string {
 		if l.description == "" {
 			return pipeline.AllowedByGitleaks + "an allow list without a description"
 		}
-		return pipeline.AllowedByGitleaks + clean(l.description)
+		return pipeline.AllowedByGitleaks + plaintext.CutLine(strings.ToValidUTF8(l.description, ""), 200)
 	}
 	return ""
 }
@@ -375,16 +374,6 @@ func spelled(re *regexp.Regexp) string {
 		return ""
 	}
 	return string(tree.Sub[1].Rune)
-}
-
-// clean is a description on one line.
-func clean(s string) string {
-	const most = 200
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }
 
 // Except records in the facts which of their redactions the base's .gitleaks.toml allows, in

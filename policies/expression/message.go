@@ -11,6 +11,8 @@ import (
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/interpreter"
+
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // Error says what is wrong with an expression. Line and Column are 1-based
@@ -311,14 +313,8 @@ func comparison(t *types.Type) string {
 	return "> 0"
 }
 
-// bounded is a text of the expression, cut where it is long.
-func bounded(s string) string {
-	const most = 80
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
+// bounded is a text of the expression, cut if it is long.
+func bounded(s string) string { return plaintext.Cut(s, 80) }
 
 // maxReason bounds how much of CEL's reason is given on, in characters: it may
 // quote what it stumbled over.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // Opinion is the report that one model made as a reviewer.
@@ -29,7 +31,7 @@ func Combine(by *Reviewer, opinions []Opinion, t Thresholds) (combined Report, n
 		o := &opinions[i]
 		if why, blocks := Alone(by.Phase, &o.Report, t); blocks {
 			if said := o.Report.Record.Summary; said != "" && said != why {
-				why += ": " + cut(said, maxObjection)
+				why += ": " + plaintext.CutLine(said, maxObjection)
 			}
 			objecting = append(objecting, fmt.Sprintf("%s (%s)", o.Model, why))
 		} else {
@@ -59,7 +61,7 @@ func Combine(by *Reviewer, opinions []Opinion, t Thresholds) (combined Report, n
 			words, object = "some models", "Some models object"
 		}
 		note = fmt.Sprintf("%s by %s only: %s", by.Agent, words, who)
-		combined.Record.Summary = fmt.Sprintf("%s %s: %s.", cut(combined.Record.Summary, maxCombinedSummary), object, who)
+		combined.Record.Summary = fmt.Sprintf("%s %s: %s.", plaintext.CutLine(combined.Record.Summary, maxCombinedSummary), object, who)
 		evidence.ValidationResults.QualityThresholdMet = false
 	}
 	return combined, note

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // The texts of records that can't be used, as orchestrators know them.
@@ -64,7 +65,7 @@ func Extract(markdown []byte) Record {
 func place(p jsontree.Place, line int) string {
 	at := fmt.Sprintf("line %d, column %d: ", p.Line+line-1, p.Column)
 	if p.Pointer != "" {
-		at += cut(p.Pointer, maxQuoted) + ": "
+		at += plaintext.CutLine(p.Pointer, maxQuoted) + ": "
 	}
 	return at
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // CategoryOutcome is the category of a finding that says why work can't go on.
@@ -106,7 +107,7 @@ func outcomeFinding(o *pipeline.ReviewReportOutcome, reports []Report, culprit i
 // recommendedFinding is as sure as the report that it comes from.
 func recommendedFinding(rec *recommendation, from *Report) pipeline.Finding {
 	f := pipeline.Finding{
-		Title:      cut(firstOfTexts(rec.Finding, rec.Recommendation.Recommendation, rec.Category, "Recommendation by "+rec.Reviewer), maxTitle),
+		Title:      plaintext.CutLine(firstOfTexts(rec.Finding, rec.Recommendation.Recommendation, rec.Category, "Recommendation by "+rec.Reviewer), maxTitle),
 		Severity:   recommendedSeverity(rec.Priority),
 		Message:    firstOfTexts(rec.Finding, rec.Recommendation.Recommendation, "The report recommends a change without saying which."),
 		Confidence: from.Record.confidence(),

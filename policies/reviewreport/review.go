@@ -2,10 +2,10 @@ package reviewreport
 
 import (
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // AgentReviewgate is the agent of the section in reviewgate's own comment, and
@@ -110,17 +110,5 @@ func locationOf(f *pipeline.Finding) string {
 	return shortened(f.Path)
 }
 
-// shortened cuts a text to what the section has room for, on one line.
-func shortened(s string) string { return cut(s, maxReviewText) }
-
-// cut makes one line of a text, of at most limit characters.
-func cut(s string, limit int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	for i := range s {
-		if limit == 0 {
-			return strings.TrimSpace(s[:i]) + "…"
-		}
-		limit--
-	}
-	return s
-}
+// shortened puts a text on one line, cut to what the section has room for.
+func shortened(s string) string { return plaintext.CutLine(s, maxReviewText) }

@@ -7,11 +7,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // confidence is that of every finding: see the package comment.
@@ -51,7 +51,7 @@ func (c *collector) annotation(r ports.ScanRun, a *ports.ScanAnnotation) {
 		Title: title(a.Title, a.Message), Message: words(a.Message, a.Title), Severity: severity,
 		RuleID: rule(r.App, cmp.Or(a.Title, r.Name)), Category: category,
 		Path: a.Path, StartLine: a.StartLine, EndLine: a.EndLine,
-		Evidence: details(a.RawDetails, fmt.Sprintf("annotated by the check %s of the App %s", oneLine(r.Name), oneLine(r.App))),
+		Evidence: details(a.RawDetails, fmt.Sprintf("annotated by the check %s of the App %s", plaintext.Printable(r.Name), plaintext.Printable(r.App))),
 	})
 }
 
@@ -69,7 +69,7 @@ func (c *collector) alert(a *ports.ScanAlert) {
 		Title: title(words(a.Title, a.Rule), a.Message), Message: words(a.Message, a.Title, a.Rule), Severity: severity,
 		RuleID: rule(a.Tool, a.Rule), Category: category, WhyItMatters: a.Why,
 		Path: a.Path, StartLine: a.StartLine, EndLine: a.EndLine,
-		Evidence: details("", fmt.Sprintf("code scanning alert %d of %s", a.Number, oneLine(a.Tool))),
+		Evidence: details("", fmt.Sprintf("code scanning alert %d of %s", a.Number, plaintext.Printable(a.Tool))),
 	}
 	if u, err := url.Parse(a.HelpURL); err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil {
 		f.Recommendation = "See " + u.String()
@@ -111,7 +111,7 @@ func (c *collector) add(f pipeline.Finding) {
 		return
 	}
 	if !inFile {
-		f.Message = fmt.Sprintf("In %s, line %d: %s", oneLine(path), f.StartLine, f.Message)
+		f.Message = fmt.Sprintf("In %s, line %d: %s", plaintext.Printable(path), f.StartLine, f.Message)
 		path, f.Section = "", pipeline.SectionChange
 	}
 	f.Path, f.StartLine, f.EndLine, f.Confidence = path, from, to, confidence
@@ -152,7 +152,7 @@ func (c *collector) findings(redact func(string) string) (list []pipeline.Findin
 	list = c.list[:min(len(c.list), maxFindings)]
 	for i := range list {
 		f := &list[i]
-		f.Title = oneLine(shown(redact, f.Title, maxTitle))
+		f.Title = plaintext.Printable(shown(redact, f.Title, maxTitle))
 		f.Message = shown(redact, f.Message, maxMessage)
 		f.WhyItMatters = shown(redact, f.WhyItMatters, maxDetails)
 		f.RuleID = shown(redact, f.RuleID, maxRule)
@@ -187,10 +187,7 @@ func shown(redact func(string) string, text string, most int) string {
 	if cut {
 		text = strings.ToValidUTF8(text[:max(0, len(text)-margin)], "") + "…"
 	}
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return text
+	return plaintext.Cut(text, most)
 }
 
 // utf8Max is how much shorter than MaxText a text may be that was cut between
@@ -201,7 +198,7 @@ const utf8Max = 4
 // which findings of it on neighbouring lines share: what the message begins with
 // tells them apart.
 func title(of, message string) string {
-	of, said := oneLine(of), firstLine(message)
+	of, said := plaintext.Printable(of), firstLine(message)
 	if of == "" || said == "" || strings.EqualFold(of, said) {
 		return cmp.Or(of, said, noText)
 	}
@@ -230,23 +227,12 @@ func details(raw, source string) pipeline.List[string] {
 
 // rule is the id of a tool's rule. It has a slash, which ids of reviewgate's own
 // rules have not.
-func rule(tool, id string) string { return oneLine(tool) + "/" + oneLine(id) }
-
-// oneLine is a text on one line of printable characters.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
-}
+func rule(tool, id string) string { return plaintext.Printable(tool) + "/" + plaintext.Printable(id) }
 
 // firstLine is the first line that says something.
 func firstLine(s string) string {
 	for line := range strings.Lines(s) {
-		if line = oneLine(line); line != "" {
+		if line = plaintext.Printable(line); line != "" {
 			return line
 		}
 	}

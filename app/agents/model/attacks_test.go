@@ -17,6 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
@@ -277,7 +278,7 @@ func TestAttacks(t *testing.T) {
 // shownLines are those of the file with the text, one by one.
 func shownLines(text string) []string {
 	var out []string
-	if section := clipped(oneLine(cleaned(text)), 200); section != "" {
+	if section := plaintext.Cut(plaintext.Line(cleaned(text)), 200); section != "" {
 		out = append(out, section)
 	}
 	out = append(out, "first line")

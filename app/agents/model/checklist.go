@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // checklistShare is the part of what a model reads that the checklist may take:
@@ -73,4 +74,4 @@ func checklist(rules []config.Rule, room int) (text string, ids map[string]bool)
 	return b.String(), ids
 }
 
-func sentence(s string) string { return strings.TrimSuffix(oneLine(cleaned(s)), ".") }
+func sentence(s string) string { return strings.TrimSuffix(plaintext.Line(cleaned(s)), ".") }

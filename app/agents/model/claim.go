@@ -7,6 +7,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // What a finding shows of a model's texts, in characters.
@@ -69,7 +70,7 @@ func oneOf[T ~string](said string, set ...T) T {
 }
 
 // text is what a finding shows of a text: nothing hidden, no secret.
-func (a *Agent) text(s string, most int) string { return clipped(a.Redact(cleaned(s)), most) }
+func (a *Agent) text(s string, most int) string { return plaintext.Cut(a.Redact(cleaned(s)), most) }
 
 // line is text on one line.
-func (a *Agent) line(s string, most int) string { return a.text(oneLine(s), most) }
+func (a *Agent) line(s string, most int) string { return a.text(plaintext.Line(s), most) }

@@ -75,18 +75,7 @@ func withoutComments(s, instead string) string {
 // prose is what people see of a text in markdown.
 func prose(s string) string { return withoutComments(cleaned(s), "[HTML comment left out]") }
 
-// oneLine is a text on one line, with blanks collapsed.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
 // pathName is how a path is written, on one line: blanks count in it.
 func pathName(path string) string {
 	return strings.NewReplacer("\n", "[U+000A]", "\t", "[U+0009]").Replace(cleaned(path))
-}
-
-// clipped is a text of at most so many characters.
-func clipped(s string, most int) string {
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most-1]) + "…"
 }

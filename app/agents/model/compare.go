@@ -13,6 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
@@ -98,7 +99,7 @@ func (a *Agent) pairs(pairs []aggregate.Pair, room int) (text string, shown int)
 			place = p.One.Section
 		}
 		line := string(encoded(comparedPair{
-			Pair: i + 1, Place: a.RedactBeside(clipped(pathName(place), 200)), One: a.compared(&p.One), Other: a.compared(&p.Other),
+			Pair: i + 1, Place: a.RedactBeside(plaintext.Cut(pathName(place), 200)), One: a.compared(&p.One), Other: a.compared(&p.Other),
 		})) + "\n"
 		if room -= Tokens(line); room < 0 {
 			break
@@ -110,7 +111,7 @@ func (a *Agent) pairs(pairs []aggregate.Pair, room int) (text string, shown int)
 }
 
 func (a *Agent) compared(f *pipeline.Finding) comparedFinding {
-	out := comparedFinding{Title: a.RedactBeside(clipped(oneLine(cleaned(f.Title)), maxComparedTitle)), Message: a.RedactBeside(clipped(oneLine(cleaned(f.Message)), maxComparedMessage))}
+	out := comparedFinding{Title: a.RedactBeside(plaintext.Cut(plaintext.Line(cleaned(f.Title)), maxComparedTitle)), Message: a.RedactBeside(plaintext.Cut(plaintext.Line(cleaned(f.Message)), maxComparedMessage))}
 	if f.StartLine > 0 {
 		out.Lines = fmt.Sprintf("%d to %d", f.StartLine, f.EndLine)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
@@ -108,7 +109,7 @@ func closed(f *jsontree.Fields, key string, set []string) string {
 		}
 	}
 	if said != "" {
-		f.Refuse(key, fmt.Sprintf("%s is %.40q, and must be one of %s", key, oneLine(cleaned(said)), strings.Join(set, ", ")), "use one of these")
+		f.Refuse(key, fmt.Sprintf("%s is %.40q, and must be one of %s", key, plaintext.Line(cleaned(said)), strings.Join(set, ", ")), "use one of these")
 	}
 	return ""
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 	"github.com/reviewgate/reviewgate/policies/glob"
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
@@ -105,14 +106,14 @@ type document struct {
 // line is the first line of the document that begins with a place in it, signs of markdown
 // aside, otherwise the first that contains it; 0 if none does.
 func (d document) line(place string) int {
-	place = strings.Trim(oneLine(place), markup)
+	place = strings.Trim(plaintext.Line(place), markup)
 	if place == "" {
 		return 0
 	}
 	word := regexp.MustCompile(`(?i)(^|[^\pL\pN])` + regexp.QuoteMeta(place) + `($|[^\pL\pN])`)
 	has := 0
 	for i, l := range strings.Split(d.text, "\n") {
-		at := word.FindStringIndex(strings.TrimLeft(oneLine(lineText(l)), markup))
+		at := word.FindStringIndex(strings.TrimLeft(plaintext.Line(lineText(l)), markup))
 		switch {
 		case at != nil && at[0] == 0:
 			return i + 1

@@ -10,6 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // maxGaps bounds the entries of an answer that are looked at. The prompt asks for
@@ -113,7 +114,7 @@ func (g gapGrounds) settle(p *gapdetect.Proposal) {
 	for _, quote := range readings(p.Quote) {
 		for _, h := range shown.hunks {
 			for _, l := range h.lines {
-				if l.sign == '+' && strings.Contains(oneLine(l.text), quote) {
+				if l.sign == '+' && strings.Contains(plaintext.Line(l.text), quote) {
 					p.Quote, p.Line = g.texts[p.Path][l.number], l.number
 					return
 				}

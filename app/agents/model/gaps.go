@@ -9,6 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
@@ -87,11 +88,11 @@ func (a *Agent) choice(c run.GapChoice, facts *pipeline.PRFacts) []words {
 	for i := range c.Agents {
 		r := &c.Agents[i]
 		line := r.ID
-		if about := oneLine(r.Description); about != "" {
+		if about := plaintext.Line(r.Description); about != "" {
 			line += ": " + about
 		}
 		// Secrets go before it is cut, as in hunks.
-		reviewers = append(reviewers, clipped(a.RedactBeside(cleaned(line)), 500))
+		reviewers = append(reviewers, plaintext.Cut(a.RedactBeside(cleaned(line)), 500))
 	}
 	for i := range c.Manifest.Entries {
 		e := &c.Manifest.Entries[i]

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // verdict says whether what a claim quotes was shown.
@@ -71,7 +72,7 @@ func (g *grounds) onFile(c *claim, f *ground) bool {
 		if best == nil {
 			continue
 		}
-		kept = append(kept, clipped(best.text, maxQuote))
+		kept = append(kept, plaintext.Cut(best.text, maxQuote))
 		if at == nil {
 			at = best
 		}
@@ -150,7 +151,7 @@ func (g *grounds) onWords(c *claim, words []passage) bool {
 	for _, quote := range c.quotes {
 		for _, q := range readings(quote) {
 			if stands(words, q) {
-				kept = append(kept, clipped(q, maxQuote))
+				kept = append(kept, plaintext.Cut(q, maxQuote))
 				break
 			}
 		}

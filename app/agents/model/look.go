@@ -9,6 +9,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // maxLine is how many characters of a line are shown: what has more was written
@@ -127,7 +128,7 @@ func classOf(f *pipeline.File) int {
 
 func hunkOf(h *pipeline.Hunk, redact func(string) string) hunk {
 	// Secrets go before anything is cut: what is left of one would not be known for it.
-	out := hunk{section: clipped(redact(oneLine(cleaned(h.Section))), 200)}
+	out := hunk{section: plaintext.Cut(redact(plaintext.Line(cleaned(h.Section))), 200)}
 	for _, l := range h.Lines {
 		shown := line{sign: ' ', number: l.New, text: lineText(l.Text)}
 		switch l.Op {
@@ -176,7 +177,7 @@ const maxNamed = 5
 func named(list []string) string {
 	shown := make([]string, 0, maxNamed)
 	for _, n := range list[:min(len(list), maxNamed)] {
-		shown = append(shown, clipped(n, 60))
+		shown = append(shown, plaintext.Cut(n, 60))
 	}
 	text := strings.Join(shown, ", ")
 	if more := len(list) - maxNamed; more > 0 {

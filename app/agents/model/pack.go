@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 const (
@@ -88,9 +89,9 @@ func (s *shown) packWords(all []words, room int) (taken int) {
 			continue
 		}
 		whole := w.text
-		w.text = clipped(whole, maxWords)
+		w.text = plaintext.Cut(whole, maxWords)
 		for Tokens(w.text)+heading > room-taken && len(w.text) > 200 {
-			w.text = clipped(w.text, max(1, len([]rune(w.text))/2))
+			w.text = plaintext.Cut(w.text, max(1, len([]rune(w.text))/2))
 		}
 		cost := Tokens(w.text) + heading
 		if cost > room-taken {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // minQuote is how many characters that are not blank a quote has at least, so
@@ -39,7 +41,7 @@ func passageOf(lines []line) passage {
 	var b strings.Builder
 	var p passage
 	for _, l := range lines {
-		text := oneLine(l.text)
+		text := plaintext.Line(l.text)
 		if l.sign == '-' || text == "" {
 			continue
 		}
@@ -126,7 +128,7 @@ var sign = regexp.MustCompile(`^(?:[+ ]?\d+|[>@])\|`)
 // readings are what a quote may mean, with blanks collapsed: as it is, or with the
 // signs that its lines had in the question taken off.
 func readings(quote string) []string {
-	out := []string{oneLine(quote)}
+	out := []string{plaintext.Line(quote)}
 	lines := strings.Split(quote, "\n")
 	signs := 0
 	for i, l := range lines {
@@ -135,7 +137,7 @@ func readings(quote string) []string {
 		}
 	}
 	if signs > 0 {
-		out = append(out, oneLine(strings.Join(lines, "\n")))
+		out = append(out, plaintext.Line(strings.Join(lines, "\n")))
 	}
 	return slices.DeleteFunc(out, func(q string) bool { return !proves(q) })
 }

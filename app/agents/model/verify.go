@@ -14,6 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
@@ -135,7 +136,7 @@ func (a *Agent) opinionOf(answer string, g *grounds) (pipeline.Opinion, error) {
 	case said == unclear:
 		return pipeline.Opinion{}, nil
 	case o.Verdict != pipeline.OpinionConfirmed && o.Verdict != pipeline.OpinionRefuted:
-		return pipeline.Opinion{}, fmt.Errorf("the verdict is %q, and must be confirmed, refuted or unclear", clipped(oneLine(cleaned(said)), 40))
+		return pipeline.Opinion{}, fmt.Errorf("the verdict is %q, and must be confirmed, refuted or unclear", plaintext.Cut(plaintext.Line(cleaned(said)), 40))
 	case o.Why == "":
 		return pipeline.Opinion{}, errors.New("the verdict has no reason")
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/reviewgate/reviewgate/app/llm"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // classify makes an Error of what an SDK returned. quote says which part of a
@@ -93,16 +94,7 @@ func quotable(message, key string, q llm.Question) string {
 			return ""
 		}
 	}
-	message = strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		if !unicode.IsGraphic(r) || r == unicode.ReplacementChar {
-			return -1
-		}
-		return r
-	}, message)
-	return strings.Join(strings.Fields(message), " ")
+	return plaintext.Printable(message)
 }
 
 var escapes = strings.NewReplacer(`\\`, "", `\n`, "", `\r`, "", `\t`, "")
