@@ -44,9 +44,9 @@ func (w *work) agree() {
 			f.claim, f.proof.Models, some = &claim{}, 1, true
 		}
 	}
-	w.applyOpinions()
+	w.inputs.applyOpinions(w.findings)
 	if some {
-		w.join(same)
+		w.inputs.join(w.findings, same)
 	}
 	for _, class := range same.split(w.findings) {
 		for _, f := range class {
@@ -57,25 +57,25 @@ func (w *work) agree() {
 		}
 	}
 	if some && w.in.Config.Settings.Models.Blocking == models.BlockingGrounded {
-		w.ground()
+		w.inputs.ground(w.findings)
 	}
 }
 
 // join joins the classes of models' findings and findings that agree with them, the most
 // similar first. Two findings in one answer are two problems to whoever gave it, so a class
 // holds both only if they have one title. Several answers of one model count as one voice.
-func (w *work) join(same sets) {
+func (c *inputs) join(findings []*item, same sets) {
 	answers := make([]map[answer]bool, len(same))
-	for i, f := range w.findings {
+	for i, f := range findings {
 		root := same.root(i)
 		if answers[root] == nil {
 			answers[root] = map[answer]bool{}
 		}
-		for _, n := range w.answersOf(f) {
+		for _, n := range c.answersOf(f) {
 			answers[root][n] = true
 		}
 	}
-	for _, p := range w.pairs() {
+	for _, p := range c.pairs(findings) {
 		if p.likeness < likely {
 			continue
 		}
@@ -121,12 +121,12 @@ func (f *item) backedByModel(model string) {
 
 // answersOf returns the answers that a finding came in. An unraised finding came in none,
 // and counts as different from everything that its maker raised this time.
-func (w *work) answersOf(f *item) []answer {
+func (c *inputs) answersOf(f *item) []answer {
 	if !f.unraised {
 		return []answer{{f.source(), f.answer}}
 	}
 	out := []answer{{f.source(), -1}}
-	for i, r := range w.in.Results {
+	for i, r := range c.in.Results {
 		if (source{r.Agent, r.Model}) == f.source() {
 			out = append(out, answer{f.source(), i})
 		}
@@ -175,8 +175,8 @@ const nearby = 3
 
 // pairs returns the pairs of findings that may be about the same problem, the most similar
 // first. Findings that recommend opposing actions are not a pair.
-func (w *work) pairs() []pair {
-	answers := w.compared()
+func (c *inputs) pairs(findings []*item) []pair {
+	answers := c.compared()
 	var out []pair
 	add := func(a, b *item) {
 		if a.source() == b.source() && (a.answer == b.answer || a.unraised || b.unraised) || a.sides.opposes(b.sides) {
@@ -185,11 +185,11 @@ func (w *work) pairs() []pair {
 		if a.index > b.index {
 			a, b = b, a
 		}
-		p := pair{a: a, b: b, likeness: w.likeness(a, b, answers), common: a.title.common(b.title)}
+		p := pair{a: a, b: b, likeness: likenessOf(a, b, answers), common: a.title.common(b.title)}
 		out = append(out, p)
 	}
 	in := map[area][]*item{}
-	for _, f := range w.findings {
+	for _, f := range findings {
 		for _, s := range appendSpots(nil, f) {
 			in[s.in] = append(in[s.in], f)
 		}
@@ -237,7 +237,7 @@ func nearIn(list []*item, found func(a, b *item)) {
 	}
 }
 
-func (w *work) likeness(a, b *item, answers map[[2]string]bool) likeness {
+func likenessOf(a, b *item, answers map[[2]string]bool) likeness {
 	if a.title.norm == b.title.norm || a.RuleID != "" && a.RuleID == b.RuleID {
 		return certain
 	}
@@ -279,9 +279,9 @@ func quotesOne(a, b *item) bool {
 }
 
 // compared returns what models answered about pairs, by the findings' keys.
-func (w *work) compared() map[[2]string]bool {
+func (c *inputs) compared() map[[2]string]bool {
 	out := map[[2]string]bool{}
-	for _, r := range w.in.Results {
+	for _, r := range c.in.Results {
 		if r.Agent != pipeline.Matcher || !done(r.Status) {
 			continue
 		}
@@ -334,8 +334,8 @@ func Undecided(in Input, most int, ask func(*Pair) bool) []Pair {
 	if !slices.ContainsFunc(w.findings, func(f *item) bool { return f.Model != "" }) {
 		return nil
 	}
-	asked := w.compared()
-	pairs := slices.DeleteFunc(w.pairs(), func(p pair) bool {
+	asked := w.inputs.compared()
+	pairs := slices.DeleteFunc(w.inputs.pairs(w.findings), func(p pair) bool {
 		_, known := asked[keysOf(p.a, p.b)]
 		return known || p.likeness == certain
 	})

@@ -41,8 +41,8 @@ func allowedSecrets(facts *pipeline.PRFacts) map[secretAt][]string {
 }
 
 // allow suppresses a finding about a secret if the config allows the secret.
-func (w *work) allow(f *item, secrets map[secretAt][]string) bool {
-	if len(secrets) == 0 || w.kind(f.Agent) != config.KindSecrets {
+func (sup *suppressor) allow(f *item, secrets map[secretAt][]string) bool {
+	if len(secrets) == 0 || sup.inputs.kind(f.Agent) != config.KindSecrets {
 		return false
 	}
 	at := secretAt{rule: strings.TrimPrefix(f.RuleID, pipeline.SecretRulePrefix), path: f.Path, section: f.Section, line: f.StartLine}
@@ -53,7 +53,7 @@ func (w *work) allow(f *item, secrets map[secretAt][]string) bool {
 	secrets[at] = reasons[1:]
 	gitleaks := strings.HasPrefix(reasons[0], pipeline.AllowedByGitleaks)
 	switch {
-	case gitleaks && w.final(f):
+	case gitleaks && sup.finality.final(f):
 		f.addReason("not allowed: a repository's .gitleaks.toml can't allow what is final")
 		return false
 	case gitleaks:
@@ -61,6 +61,6 @@ func (w *work) allow(f *item, secrets map[secretAt][]string) bool {
 	default:
 		f.addReason("allowed by secrets.allow of the config")
 	}
-	w.suppressFinding(f, pipeline.StateSuppressed, "secret allowed by config: "+reasons[0])
+	sup.suppressFinding(f, pipeline.StateSuppressed, "secret allowed by config: "+reasons[0])
 	return true
 }

@@ -44,9 +44,9 @@ func (w *work) leaveFinal(spared []string) {
 
 // accepted returns the acceptances of findings, by fingerprint. The acceptance of an ignore
 // comment is not among them.
-func (w *work) accepted() map[string]pipeline.Acceptance {
+func (c *inputs) accepted() map[string]pipeline.Acceptance {
 	by := map[string]pipeline.Acceptance{}
-	for _, a := range w.in.Memory.Accepted {
+	for _, a := range c.in.Memory.Accepted {
 		if _, known := by[a.Fingerprint]; !known && a.Ignore == "" {
 			by[a.Fingerprint] = a
 		}
@@ -58,9 +58,9 @@ func (w *work) accepted() map[string]pipeline.Acceptance {
 type acceptedIgnore struct{ fingerprint, reason string }
 
 // acceptedIgnores returns the acceptances of ignore comments.
-func (w *work) acceptedIgnores() map[acceptedIgnore]pipeline.Acceptance {
+func (c *inputs) acceptedIgnores() map[acceptedIgnore]pipeline.Acceptance {
 	by := map[acceptedIgnore]pipeline.Acceptance{}
-	for _, a := range w.in.Memory.Accepted {
+	for _, a := range c.in.Memory.Accepted {
 		at := acceptedIgnore{a.Fingerprint, a.Ignore}
 		if _, known := by[at]; !known && a.Ignore != "" {
 			by[at] = a

@@ -12,7 +12,7 @@ import (
 func (w *work) confidence() {
 	w.keep(func(f *item) bool {
 		r := w.rules[f.RuleID]
-		if f.Confidence >= w.minConfidence(f) || f.proof.Accepted || w.kind(f.Agent) == config.KindSecrets || r != nil && r.Final {
+		if f.Confidence >= w.finality.minConfidence(f) || f.proof.Accepted || w.inputs.kind(f.Agent) == config.KindSecrets || r != nil && r.Final {
 			return true
 		}
 		w.residuals = append(w.residuals, f)

@@ -18,7 +18,7 @@ func (w *work) contradictions() {
 	kept := w.findings[:0:0]
 	for _, f := range w.findings {
 		if !d.disputed[f.cluster] {
-			w.raiseCrowded(f)
+			raiseCrowded(f)
 			kept = append(kept, f)
 			continue
 		}
@@ -29,7 +29,7 @@ func (w *work) contradictions() {
 		groups[root] = append(groups[root], f)
 	}
 	for _, root := range roots {
-		kept = append(kept, w.tradeOff(groups[root]))
+		kept = append(kept, w.merger.tradeOff(groups[root]))
 	}
 	w.findings = kept
 }

@@ -12,10 +12,10 @@ import (
 func (w *work) count() {
 	r := &w.report
 	for _, f := range w.findings {
-		w.foundBy(f)
+		w.rows.foundBy(f)
 		r.Findings = append(r.Findings, f.Finding)
 		r.Counts.Add(f.GateSeverity)
-		c := w.coverage[f.source()]
+		c := w.rows.coverage[f.source()]
 		c.Findings++
 		if f.AutofixClass == pipeline.AutofixAuto {
 			c.Auto++
@@ -33,7 +33,7 @@ func (w *work) count() {
 		// The specification comes before the plan.
 		return cmp.Or(compareBool(a.Phase != pipeline.PhaseSpec, b.Phase != pipeline.PhaseSpec), cmp.Compare(a.Place, b.Place))
 	})
-	for _, c := range w.coverage {
+	for _, c := range w.rows.coverage {
 		r.Coverage = append(r.Coverage, *c)
 	}
 	slices.SortFunc(r.Coverage, func(a, b pipeline.Coverage) int {
@@ -46,7 +46,7 @@ func (w *work) count() {
 
 // foundBy records who made a finding, and counts it as shared for those whom it is not
 // attributed to.
-func (w *work) foundBy(f *item) {
+func (rows *coverageRows) foundBy(f *item) {
 	makers := map[source]bool{}
 	models := false
 	for _, m := range f.each() {
@@ -55,7 +55,7 @@ func (w *work) foundBy(f *item) {
 	}
 	for m := range makers {
 		if m != f.source() {
-			w.coverage[m].Shared++
+			rows.coverage[m].Shared++
 		}
 		if models {
 			f.FoundBy = append(f.FoundBy, pipeline.Maker{Agent: m.agent, Model: m.model})
@@ -66,7 +66,7 @@ func (w *work) foundBy(f *item) {
 	})
 	f.Opinions, f.Cited = opinionsOf(f), ""
 	if models {
-		f.Cited = w.cited(&f.Finding)
+		f.Cited = rows.last.cited(&f.Finding)
 	}
 }
 

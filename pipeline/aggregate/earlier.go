@@ -19,7 +19,7 @@ import (
 // that no model raised again although nothing about them has changed. A model words a finding
 // differently each time, and may not find it again.
 func (w *work) matchEarlier() {
-	all := w.earlierFindings()
+	all := w.last.earlierFindings()
 	if len(all) == 0 {
 		return
 	}
@@ -41,16 +41,16 @@ type earlier struct {
 
 // earlierFindings returns the models' findings in the last report on the same head, and then in the
 // last report on another head.
-func (w *work) earlierFindings() []*earlier {
+func (er *earlierReport) earlierFindings() []*earlier {
 	var out []*earlier
 	seen := map[string]bool{}
-	current := w.currentPaths()
-	for i, report := range []*pipeline.PreviousReport{w.in.Again, w.in.Previous} {
+	current := er.lineage.currentPaths()
+	for i, report := range []*pipeline.PreviousReport{er.in.Again, er.in.Previous} {
 		if report == nil {
 			continue
 		}
 		add := func(f *pipeline.Finding, aside bool) {
-			p := &earlier{Finding: f, title: w.titles.of(f.Title), dismissed: aside, sameHead: i == 0, by: map[source]bool{}, onlyModels: true}
+			p := &earlier{Finding: f, title: er.titles.of(f.Title), dismissed: aside, sameHead: i == 0, by: map[source]bool{}, onlyModels: true}
 			for _, m := range makersOf(f) {
 				p.by[source{m.Agent, m.Model}] = true
 				p.onlyModels = p.onlyModels && m.Model != ""
@@ -60,7 +60,7 @@ func (w *work) earlierFindings() []*earlier {
 				return
 			}
 			seen[f.ID] = true
-			p.place = w.placeNow(f, current)
+			p.place = er.lineage.placeNow(f, current)
 			out = append(out, p)
 		}
 		for k := range report.Findings {
@@ -136,7 +136,7 @@ func (w *work) match(all []*earlier) {
 			continue
 		}
 		for _, p := range at[f.Path+"\x00"+sectionKey(f.Path, f.section)] {
-			if pair, ok := w.pairWith(f, p); ok {
+			if pair, ok := pairWith(f, p); ok {
 				pairs = append(pairs, pair)
 			}
 		}
@@ -173,7 +173,7 @@ func sectionKey(path, section string) string {
 }
 
 // pairWith compares a new finding with an earlier one at the same place.
-func (w *work) pairWith(f *item, p *earlier) (candidate, bool) {
+func pairWith(f *item, p *earlier) (candidate, bool) {
 	exact, same := sameFlagged(f.Flagged, p.Flagged)
 	if !same {
 		return candidate{}, false
@@ -248,9 +248,9 @@ func (p *earlier) blocked() bool {
 
 // unchanged reports whether the code around an earlier finding, and what the change does to the
 // files that it names, are still the same.
-func (w *work) unchanged(p *earlier, digest string) bool {
+func (er *earlierReport) unchanged(p *earlier, digest string) bool {
 	i := slices.Index(p.Fingerprints, p.ID)
-	return i >= 0 && i < len(p.Surroundings) && p.Surroundings[i] == digest && p.Cited == w.cited(p.Finding)
+	return i >= 0 && i < len(p.Surroundings) && p.Surroundings[i] == digest && p.Cited == er.cited(p.Finding)
 }
 
 // notInName reports whether a character can't be part of a file's path or name.
@@ -260,17 +260,17 @@ func notInName(r rune) bool {
 
 // cited is a digest of what the change does to the other files that a finding names. A finding that
 // depends on another file may be fixed there.
-func (w *work) cited(f *pipeline.Finding) string {
+func (er *earlierReport) cited(f *pipeline.Finding) string {
 	paths := map[string]bool{}
 	for _, text := range []string{f.Citation, f.Message, f.WhyItMatters, f.Recommendation} {
 		for word := range strings.FieldsFuncSeq(text, notInName) {
 			if word = strings.Trim(word, ".-/"); !strings.ContainsAny(word, "./") {
 				continue // it can't be a path
 			}
-			if path, ok := w.byName()[word]; ok {
+			if path, ok := er.byName()[word]; ok {
 				word = path
 			}
-			if w.files[word] != nil && word != f.Path {
+			if er.files[word] != nil && word != f.Path {
 				paths[word] = true
 			}
 		}
@@ -280,7 +280,7 @@ func (w *work) cited(f *pipeline.Finding) string {
 	}
 	var parts []string
 	for _, path := range sortedKeys(paths) {
-		whole := w.surroundings.shape(path).whole
+		whole := er.surroundings.shape(path).whole
 		parts = append(parts, path, string(whole[:]))
 	}
 	all := sumOf(parts...)
@@ -288,18 +288,18 @@ func (w *work) cited(f *pipeline.Finding) string {
 }
 
 // byName maps file names to the paths of the change's files, for names that only one file has.
-func (w *work) byName() map[string]string {
-	if w.names == nil {
-		w.names = map[string]string{}
-		for p := range w.files {
+func (er *earlierReport) byName() map[string]string {
+	if er.names == nil {
+		er.names = map[string]string{}
+		for p := range er.files {
 			name := path.Base(p)
-			if _, twice := w.names[name]; twice {
+			if _, twice := er.names[name]; twice {
 				p = ""
 			}
-			w.names[name] = p
+			er.names[name] = p
 		}
 	}
-	return w.names
+	return er.names
 }
 
 // countAsBefore makes findings that blocked count as before if nothing about them has changed. That
@@ -307,7 +307,7 @@ func (w *work) byName() map[string]string {
 func (w *work) countAsBefore() {
 	for _, f := range w.findings {
 		p := f.earlier
-		if p == nil || p.dismissed || f.unraised || !p.blocked() || !w.unchanged(p, f.Surroundings[0]) {
+		if p == nil || p.dismissed || f.unraised || !p.blocked() || !w.last.unchanged(p, f.Surroundings[0]) {
 			continue
 		}
 		models := p.provenBy()
@@ -338,19 +338,19 @@ const (
 )
 
 // setFlagged records the lines that models' findings flag, so that a later review can match them.
-func (w *work) setFlagged() {
-	for _, f := range w.findings {
+func (tx *texts) setFlagged(findings []*item) {
+	for _, f := range findings {
 		if f.Model == "" {
 			continue
 		}
 		f.Flagged = nil
 		switch {
 		case f.Path == "":
-			if message, known := w.commit(f); known {
+			if message, known := tx.commit(f); known {
 				f.Flagged = pipeline.List[string]{lineDigest(message)}
 			}
-		case f.StartLine > 0 && w.files[f.Path] != nil:
-			lines := w.lines.of(f.Path)
+		case f.StartLine > 0 && tx.files[f.Path] != nil:
+			lines := tx.lines.of(f.Path)
 			for n := f.StartLine; n <= f.EndLine && n < f.StartLine+maxSpanned && len(f.Flagged) < maxFlaggedDigest; n++ {
 				if l := plaintext.Line(lines[n].text); l != "" {
 					f.Flagged = append(f.Flagged, lineDigest(l))
@@ -369,12 +369,12 @@ func lineDigest(text string) string {
 // looked and nothing about them has changed. It keeps those that blocked, and drops and reports the
 // others.
 func (w *work) keepUnraised(all []*earlier) {
-	failed := w.failedAgents()
+	failed := w.inputs.failedAgents()
 	for _, p := range all {
-		if p.matched || p.dismissed || !w.makersLooked(p, failed) {
+		if p.matched || p.dismissed || !w.last.makersLooked(p, failed) {
 			continue
 		}
-		f := w.unraised(p)
+		f := w.last.unraised(p)
 		if f == nil {
 			continue // its subject is gone or has changed
 		}
@@ -390,12 +390,12 @@ func (w *work) keepUnraised(all []*earlier) {
 }
 
 // makersLooked reports whether each model that made a finding has looked again and finished.
-func (w *work) makersLooked(p *earlier, failed map[string]bool) bool {
-	if !w.lookedAgain(p.Finding, p.place, failed) {
+func (er *earlierReport) makersLooked(p *earlier, failed map[string]bool) bool {
+	if !er.looks.lookedAgain(p.Finding, p.place, failed) {
 		return false
 	}
 	for s := range p.by {
-		if !slices.ContainsFunc(w.in.Results, func(r pipeline.AgentResult) bool {
+		if !slices.ContainsFunc(er.in.Results, func(r pipeline.AgentResult) bool {
 			return r.Agent == s.agent && r.Model == s.model && r.Status == pipeline.AgentOK
 		}) {
 			return false
@@ -406,7 +406,7 @@ func (w *work) makersLooked(p *earlier, failed map[string]bool) bool {
 
 // unraised returns an earlier finding at its current place. It returns nil if the lines of the
 // finding, the code around them, or the files that it names have changed.
-func (w *work) unraised(p *earlier) *item {
+func (er *earlierReport) unraised(p *earlier) *item {
 	if p.Path != "" && p.place == "" {
 		return nil
 	}
@@ -415,36 +415,36 @@ func (w *work) unraised(p *earlier) *item {
 	at.Path = p.place
 	switch {
 	case p.Path != "" && p.StartLine > 0:
-		start, end, ok := w.findLines(p.place, p.Flagged)
+		start, end, ok := er.texts.findLines(p.place, p.Flagged)
 		if !ok {
 			return nil
 		}
 		at.StartLine, at.EndLine = start, end
 	case p.Path != "":
 	case len(p.Flagged) > 0: // it is about a commit's message
-		section, ok := w.commitOf(p.Flagged[0])
+		section, ok := er.texts.commitOf(p.Flagged[0])
 		if !ok {
 			return nil
 		}
 		at.Section, at.section = section, normalised(section)
 	}
-	digest := w.surroundings.of(at)
-	if !w.unchanged(p, digest) {
+	digest := er.surroundings.of(at)
+	if !er.unchanged(p, digest) {
 		return nil
 	}
-	at.flagged = w.flagged(at)
+	at.flagged = er.texts.flagged(at)
 	at.Surroundings = nil
 	for range at.Fingerprints {
 		at.Surroundings = append(at.Surroundings, digest)
 	}
 	at.Reasons, at.State, at.Final = pipeline.List[pipeline.Reason]{{Kind: pipeline.ReasonNotRaised}}, "", nil
 	at.OriginalPath = ""
-	if o := w.origins[at.Path]; o != at.Path {
+	if o := er.lineage.origins[at.Path]; o != at.Path {
 		at.OriginalPath = o
 	}
 	for _, m := range makersOf(p.Finding) {
 		member := *at
-		member.Agent, member.Model, member.stage = m.Agent, m.Model, w.stageOf(m)
+		member.Agent, member.Model, member.stage = m.Agent, m.Model, er.inputs.stageOf(m)
 		at.members = append(at.members, &member)
 		at.stage = cmp.Or(at.stage, member.stage)
 	}
@@ -453,8 +453,8 @@ func (w *work) unraised(p *earlier) *item {
 	return at
 }
 
-func (w *work) stageOf(m pipeline.Maker) string {
-	for _, r := range w.in.Results {
+func (c *inputs) stageOf(m pipeline.Maker) string {
+	for _, r := range c.in.Results {
 		if r.Agent == m.Agent && r.Model == m.Model {
 			return r.Stage
 		}
@@ -463,11 +463,11 @@ func (w *work) stageOf(m pipeline.Maker) string {
 }
 
 // findLines returns where a file has lines with the digests, ignoring blank lines.
-func (w *work) findLines(path string, digests []string) (start, end int, ok bool) {
+func (tx *texts) findLines(path string, digests []string) (start, end int, ok bool) {
 	if len(digests) == 0 {
 		return 0, 0, false
 	}
-	code := w.digested(path)
+	code := tx.digested(path)
 	for i := 0; i+len(digests) <= len(code); i++ {
 		same := 0
 		for same < len(digests) && code[i+same].digest == digests[same] {
@@ -488,27 +488,27 @@ type digestedLine struct {
 
 // digested returns the lines of a file that the diff shows, without blank ones. It computes the
 // digests once for all findings.
-func (w *work) digested(path string) []digestedLine {
-	if code, ok := w.digests[path]; ok {
+func (tx *texts) digested(path string) []digestedLine {
+	if code, ok := tx.digests[path]; ok {
 		return code
 	}
-	lines := w.lines.of(path)
+	lines := tx.lines.of(path)
 	var code []digestedLine
 	for _, n := range slices.Sorted(maps.Keys(lines)) {
 		if l := plaintext.Line(lines[n].text); l != "" {
 			code = append(code, digestedLine{n, lineDigest(l)})
 		}
 	}
-	if w.digests == nil {
-		w.digests = map[string][]digestedLine{}
+	if tx.digests == nil {
+		tx.digests = map[string][]digestedLine{}
 	}
-	w.digests[path] = code
+	tx.digests[path] = code
 	return code
 }
 
 // commitOf is the section of the commit whose message has the digest.
-func (w *work) commitOf(digest string) (section string, ok bool) {
-	for _, c := range w.in.Facts.Commits {
+func (tx *texts) commitOf(digest string) (section string, ok bool) {
+	for _, c := range tx.in.Facts.Commits {
 		if lineDigest(c.Message) == digest {
 			return pipeline.SectionCommit(c.SHA), true
 		}
@@ -517,10 +517,10 @@ func (w *work) commitOf(digest string) (section string, ok bool) {
 }
 
 // notRaised are the ids of the findings that were dropped because no model raised them again.
-func (w *work) notRaised() map[string]bool {
+func notRaised(r *pipeline.Report) map[string]bool {
 	out := map[string]bool{}
-	for i := range w.report.Changes.NotRaised {
-		for _, id := range fingerprintsOf(&w.report.Changes.NotRaised[i]) {
+	for i := range r.Changes.NotRaised {
+		for _, id := range fingerprintsOf(&r.Changes.NotRaised[i]) {
 			out[id] = true
 		}
 	}

@@ -16,22 +16,22 @@ func (w *work) enrich() {
 			f.Recommendation = or(f.Recommendation, r.Recommendation)
 		}
 	}
-	w.raise()
+	w.inputs.raise(w.findings)
 }
 
 // failedDimensions is the number of failed dimensions on the scale pass/warn/fail at which the
 // agent's worst finding becomes critical.
 const failedDimensions = 3
 
-func (w *work) raise() {
+func (c *inputs) raise(findings []*item) {
 	failed := map[source]map[string]bool{}
 	worst := map[source]*item{}
-	for _, f := range w.findings { // in content order: the first of equal findings is raised
-		if !w.graded(f.Agent) {
+	for _, f := range findings { // in content order: the first of equal findings is raised
+		if !c.graded(f.Agent) {
 			continue
 		}
 		s := f.source()
-		if worst[s] == nil || w.worse(f, worst[s]) {
+		if worst[s] == nil || c.worse(f, worst[s]) {
 			worst[s] = f
 		}
 		if f.Severity.Rank() >= pipeline.SeverityMajor.Rank() {
@@ -51,8 +51,8 @@ func (w *work) raise() {
 
 // worse reports whether a finding is worse than another of its agent. A finding below the
 // confidence gate is never worse than one above it.
-func (w *work) worse(f, than *item) bool {
-	least := w.in.Config.Settings.Synthesis.ConfidenceGate
+func (c *inputs) worse(f, than *item) bool {
+	least := c.in.Config.Settings.Synthesis.ConfidenceGate
 	return cmp.Or(
 		compareBool(f.Confidence >= least, than.Confidence >= least),
 		cmp.Compare(f.Severity.Rank(), than.Severity.Rank()),

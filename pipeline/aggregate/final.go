@@ -15,7 +15,7 @@ const FinalHolds = ", for what is final in the "
 
 // finalIn lists the layers that made a finding final, each once. A merged finding has the layers of
 // all its members.
-func (w *work) finalIn(f *item) []string {
+func (l *finality) finalIn(f *item) []string {
 	var layers []string
 	add := func(more ...string) {
 		for _, layer := range more {
@@ -25,26 +25,26 @@ func (w *work) finalIn(f *item) []string {
 		}
 	}
 	for _, m := range f.each() {
-		in := w.in.Config.FinalIn(m.RuleID, m.Agent)
-		if r := w.rules[m.RuleID]; r != nil && r.Final && len(in) == 0 {
+		in := l.in.Config.FinalIn(m.RuleID, m.Agent)
+		if r := l.rules[m.RuleID]; r != nil && r.Final && len(in) == 0 {
 			in = []string{config.LayerServer}
 		}
 		add(in...)
 	}
 	for _, p := range f.parts {
-		add(w.finalIn(p)...)
+		add(l.finalIn(p)...)
 	}
 	return layers
 }
 
-func (w *work) final(f *item) bool { return len(w.finalIn(f)) > 0 }
+func (l *finality) final(f *item) bool { return len(l.finalIn(f)) > 0 }
 
 // finalLayers are the layers that made a finding final, with the people who may take it out of the
 // gate.
-func (w *work) finalLayers(f *item) (out pipeline.List[pipeline.FinalIn]) {
-	for _, layer := range w.finalIn(f) {
+func (l *finality) finalLayers(f *item) (out pipeline.List[pipeline.FinalIn]) {
+	for _, layer := range l.finalIn(f) {
 		say := pipeline.FinalIn{Layer: layer}
-		if floor := w.in.Config.Floor(layer); floor != nil {
+		if floor := l.in.Config.Floor(layer); floor != nil {
 			say.Authority = slices.Clone(floor.Authority)
 		}
 		out = append(out, say)
@@ -54,8 +54,8 @@ func (w *work) finalLayers(f *item) (out pipeline.List[pipeline.FinalIn]) {
 
 // missingLayer returns the first layer that made a finding final and does not name a person. layers
 // are those that do. It is "" if the person may take the finding out of the gate.
-func (w *work) missingLayer(f *item, layers []string) string {
-	for _, layer := range w.finalIn(f) {
+func (l *finality) missingLayer(f *item, layers []string) string {
+	for _, layer := range l.finalIn(f) {
 		if !slices.Contains(layers, layer) {
 			return layer
 		}
@@ -65,10 +65,10 @@ func (w *work) missingLayer(f *item, layers []string) string {
 
 // minConfidence is the confidence below which a finding does not count. For a final finding it is
 // at most the floor's gate, however high a repository sets its own.
-func (w *work) minConfidence(f *item) float64 {
-	least := w.in.Config.Settings.Synthesis.ConfidenceGate
-	for _, layer := range w.finalIn(f) {
-		if floor := w.in.Config.Floor(layer); floor != nil {
+func (l *finality) minConfidence(f *item) float64 {
+	least := l.in.Config.Settings.Synthesis.ConfidenceGate
+	for _, layer := range l.finalIn(f) {
+		if floor := l.in.Config.Floor(layer); floor != nil {
 			least = min(least, floor.Config.Settings.Synthesis.ConfidenceGate)
 		}
 	}
@@ -95,12 +95,12 @@ func (w *work) floorDecision(floor *config.Floor, spared []string) (pipeline.Dec
 	if slices.Contains(spared, floor.Layer) {
 		return decision, condition
 	}
-	alone, without := zeroMetrics(), w.otherMetrics()
-	with := w.otherMetrics()
+	alone, without := zeroMetrics(), otherMetrics(&w.report)
+	with := otherMetrics(&w.report)
 	settings := floor.Config.Settings.Models
 	held := false
 	for _, f := range w.findings {
-		if !slices.Contains(w.finalIn(f), floor.Layer) {
+		if !slices.Contains(w.finality.finalIn(f), floor.Layer) {
 			continue
 		}
 		s := models.GateSeverity(f.Severity, f.proof, settings.Blocking)
@@ -125,7 +125,7 @@ func (w *work) floorDecision(floor *config.Floor, spared []string) (pipeline.Dec
 	switch {
 	case held:
 		return pipeline.DecisionNeedsFixes, PersonDecides
-	case w.finalUnknown(floor.Layer):
+	case w.inputs.finalUnknown(floor.Layer):
 		return pipeline.DecisionNeedsFixes, Incomplete
 	}
 	return decision, condition
@@ -133,15 +133,15 @@ func (w *work) floorDecision(floor *config.Floor, spared []string) (pipeline.Dec
 
 // finalUnknown reports whether there may be unknown final findings of a layer: a stage failed, a
 // part of the change was not read, or a required agent that looks for them did not finish.
-func (w *work) finalUnknown(layer string) bool {
-	if w.in.Failed != nil || slices.ContainsFunc(w.in.Facts.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating }) {
+func (c *inputs) finalUnknown(layer string) bool {
+	if c.in.Failed != nil || slices.ContainsFunc(c.in.Facts.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating }) {
 		return true
 	}
-	for agent := range w.failedAgents() {
-		if e := w.in.Manifest.Entry(agent); e == nil || !blocking(e) {
+	for agent := range c.failedAgents() {
+		if e := c.in.Manifest.Entry(agent); e == nil || !blocking(e) {
 			continue
 		}
-		if slices.Contains(w.in.Config.FinalLayers(agent), layer) {
+		if slices.Contains(c.in.Config.FinalLayers(agent), layer) {
 			return true
 		}
 	}
@@ -149,12 +149,12 @@ func (w *work) finalUnknown(layer string) bool {
 }
 
 // otherMetrics returns the report's metrics that do not count findings.
-func (w *work) otherMetrics() map[string]float64 {
+func otherMetrics(r *pipeline.Report) map[string]float64 {
 	m := zeroMetrics()
 	for _, name := range []string{
 		policies.MetricGaps, policies.MetricUncoveredFiles, policies.MetricRiskScore, policies.MetricAgentsFailed, policies.MetricIncomplete,
 	} {
-		m[name] = w.report.Gate.Metrics[name]
+		m[name] = r.Gate.Metrics[name]
 	}
 	return m
 }

@@ -13,14 +13,14 @@ import (
 // ground finds the models' findings whose evidence quotes the diff: each line of the evidence must
 // occur in the diff, with white space collapsed. Evidence without a word of some length proves
 // nothing.
-func (w *work) ground() {
+func (c *inputs) ground(findings []*item) {
 	var diff *quotes
-	for _, f := range w.findings {
-		if f.Model == "" || w.proven(f) || f.Severity.Rank() < pipeline.SeverityMajor.Rank() {
+	for _, f := range findings {
+		if f.Model == "" || c.proven(f) || f.Severity.Rank() < pipeline.SeverityMajor.Rank() {
 			continue // it makes no difference
 		}
 		if diff == nil {
-			diff = newQuotes(w.in.Facts.Files)
+			diff = newQuotes(c.in.Facts.Files)
 		}
 		f.proof.Grounded = diff.hold(f.Evidence)
 	}

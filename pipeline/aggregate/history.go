@@ -66,13 +66,13 @@ func fingerprintsOf(f *pipeline.Finding) []string {
 func (w *work) followUp(last []pipeline.Finding) []pipeline.FixedFinding {
 	c := &w.report.Changes
 	here, unsure := w.fingerprintsHere()
-	failed, current := w.failedAgents(), w.currentPaths()
-	dropped := w.notRaised()
+	failed, current := w.inputs.failedAgents(), w.lineage.currentPaths()
+	dropped := notRaised(&w.report)
 	var gone []pipeline.FixedFinding
 	for i := range last {
 		f := last[i]
-		place := w.placeNow(&f, current)
-		looked := w.lookedAgain(&f, place, failed)
+		place := w.lineage.placeNow(&f, current)
+		looked := w.looks.lookedAgain(&f, place, failed)
 		seen, doubted := false, false
 		for _, id := range fingerprintsOf(&f) {
 			seen, doubted = seen || here[id], doubted || unsure[id]
@@ -117,12 +117,12 @@ func (w *work) fingerprintsHere() (here, unsure map[string]bool) {
 }
 
 // currentPaths maps the oldest known path of each file to its current path.
-func (w *work) currentPaths() map[string]string {
+func (li *lineage) currentPaths() map[string]string {
 	current := map[string]string{}
-	for p := range w.files {
+	for p := range li.files {
 		current[p] = p
 	}
-	for p, o := range w.origins {
+	for p, o := range li.origins {
 		if p != o {
 			current[o] = p
 		}
@@ -132,7 +132,7 @@ func (w *work) currentPaths() map[string]string {
 
 // placeNow is the current path of the file of an earlier finding. It is "" if the finding has no
 // file or the change no longer has the file.
-func (w *work) placeNow(f *pipeline.Finding, current map[string]string) string {
+func (li *lineage) placeNow(f *pipeline.Finding, current map[string]string) string {
 	if f.Path == "" {
 		return ""
 	}
@@ -144,8 +144,8 @@ func (w *work) placeNow(f *pipeline.Finding, current map[string]string) string {
 
 // lookedAgain reports whether everyone who made an earlier finding could have made it again, or
 // nobody could.
-func (w *work) lookedAgain(f *pipeline.Finding, place string, failed map[string]bool) bool {
-	if w.in.Failed != nil || w.in.FilesUnknown && f.Path != "" || slices.ContainsFunc(w.in.Facts.Incomplete, func(i pipeline.Incompleteness) bool { return mayHide(i, f, place) }) {
+func (lk *looks) lookedAgain(f *pipeline.Finding, place string, failed map[string]bool) bool {
+	if lk.in.Failed != nil || lk.in.FilesUnknown && f.Path != "" || slices.ContainsFunc(lk.in.Facts.Incomplete, func(i pipeline.Incompleteness) bool { return mayHide(i, f, place) }) {
 		return false
 	}
 	makers := f.Reviewers
@@ -157,15 +157,15 @@ func (w *work) lookedAgain(f *pipeline.Finding, place string, failed map[string]
 	if slices.ContainsFunc(makers, func(agent string) bool { return failed[agent] }) {
 		return false
 	}
-	elsewhere := func(agent string) bool { return !w.looked(agent, place) }
-	return left || !slices.ContainsFunc(makers, elsewhere) || w.vanished(f, place)
+	elsewhere := func(agent string) bool { return !lk.looked(agent, place) }
+	return left || !slices.ContainsFunc(makers, elsewhere) || lk.vanished(f, place)
 }
 
 // looked reports whether an agent answered on a file, or on the change if place is "". An agent
 // whose questions were partly discarded did not.
-func (w *work) looked(agent, place string) bool {
+func (lk *looks) looked(agent, place string) bool {
 	answered := false
-	for _, r := range w.in.Results {
+	for _, r := range lk.in.Results {
 		if r.Agent == agent && r.Status == pipeline.AgentDiscarded {
 			return false
 		}
@@ -174,7 +174,7 @@ func (w *work) looked(agent, place string) bool {
 	if !answered {
 		return false
 	}
-	e := w.in.Manifest.Entry(agent)
+	e := lk.in.Manifest.Entry(agent)
 	if e == nil || place == "" || e.Scope.All {
 		return true
 	}

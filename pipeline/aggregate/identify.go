@@ -21,28 +21,28 @@ func (w *work) identify() {
 	sortByContent(w.findings) // equal findings are counted in document order
 	for _, f := range w.findings {
 		f.title, f.section = w.titles.of(f.Title), normalised(f.Section)
-		f.flagged = w.flagged(f)
+		f.flagged = w.texts.flagged(f)
 	}
-	w.origins = w.oldestPaths()
-	w.surroundings = newSurroundings(w.files, w.in.Facts, w.rules)
-	for i, id := range fingerprints(w.findings, w.placeKey) {
+	w.lineage.origins = w.oldestPaths()
+	w.last.surroundings = newSurroundings(w.files, w.in.Facts, w.rules)
+	for i, id := range fingerprints(w.findings, w.lineage.placeKey) {
 		f := w.findings[i]
 		f.ownID, f.ID, f.Fingerprints = id, id, pipeline.List[string]{id}
-		f.Surroundings = pipeline.List[string]{w.surroundings.of(f)}
-		if o := w.origins[f.Path]; o != f.Path {
+		f.Surroundings = pipeline.List[string]{w.last.surroundings.of(f)}
+		if o := w.lineage.origins[f.Path]; o != f.Path {
 			f.OriginalPath = o
 		}
 	}
-	w.setFlagged()
+	w.texts.setFlagged(w.findings)
 }
 
 // placeKey is the oldest known path of a finding's file, or the section. The section of a commit's
 // message does not name the commit, since a rebase changes it.
-func (w *work) placeKey(f *item) string {
+func (li *lineage) placeKey(f *item) string {
 	if f.Path != "" {
-		return or(w.origins[f.Path], f.Path)
+		return or(li.origins[f.Path], f.Path)
 	}
-	if _, known := w.commit(f); known {
+	if _, known := li.texts.commit(f); known {
 		return "commit"
 	}
 	return f.section
@@ -105,30 +105,30 @@ const (
 // and line breaks. It leaves out comments that ignore findings, so that writing one does not change
 // the finding. Facts hold placeholders for secrets, so it contains no secret. A finding about no
 // lines is about its section, or about a commit's message.
-func (w *work) flagged(f *item) string {
+func (tx *texts) flagged(f *item) string {
 	if f.Path == "" {
-		message, _ := w.commit(f)
+		message, _ := tx.commit(f)
 		return plaintext.Line(message)
 	}
 	if f.StartLine == 0 {
 		return f.section
 	}
-	if w.files[f.Path] == nil {
+	if tx.files[f.Path] == nil {
 		return ""
 	}
 	place := flaggedLines{f.Path, f.StartLine, f.EndLine}
-	if text, ok := w.flaggedAt[place]; ok {
+	if text, ok := tx.flaggedAt[place]; ok {
 		return text // computed once: thousands of findings may be about one line
 	}
-	lines := w.lines.of(f.Path)
+	lines := tx.lines.of(f.Path)
 	var text []string
 	for n := f.StartLine; n <= f.EndLine && n < f.StartLine+maxSpanned && len(text) < maxFlagged; n++ {
 		if l := plaintext.Line(lines[n].text); l != "" {
 			text = append(text, l)
 		}
 	}
-	w.flaggedAt[place] = brief(strings.Join(text, " ") + "\n")
-	return w.flaggedAt[place]
+	tx.flaggedAt[place] = brief(strings.Join(text, " ") + "\n")
+	return tx.flaggedAt[place]
 }
 
 // flaggedLines are the lines of a file that a finding is about.
@@ -150,16 +150,16 @@ func brief(text string) string {
 }
 
 // commit returns the commit message that a finding is about, if it is about one.
-func (w *work) commit(f *item) (message string, known bool) {
+func (tx *texts) commit(f *item) (message string, known bool) {
 	if f.Path != "" || f.Section == "" {
 		return "", false
 	}
-	if w.commits == nil {
-		w.commits = map[string]string{}
-		for _, c := range w.in.Facts.Commits {
-			w.commits[pipeline.SectionCommit(c.SHA)] = c.Message
+	if tx.commits == nil {
+		tx.commits = map[string]string{}
+		for _, c := range tx.in.Facts.Commits {
+			tx.commits[pipeline.SectionCommit(c.SHA)] = c.Message
 		}
 	}
-	message, known = w.commits[f.Section]
+	message, known = tx.commits[f.Section]
 	return message, known
 }

@@ -15,9 +15,9 @@ type ignoreEntry struct {
 }
 
 // ignoreEntries returns the entries of the settings' ignore.
-func (w *work) ignoreEntries() []ignoreEntry {
+func (c *inputs) ignoreEntries() []ignoreEntry {
 	var out []ignoreEntry
-	for _, e := range w.in.Config.Settings.Ignore {
+	for _, e := range c.in.Config.Settings.Ignore {
 		paths, err := glob.Compile(e.Paths)
 		if err != nil {
 			continue // can't happen: the config was validated
@@ -29,8 +29,8 @@ func (w *work) ignoreEntries() []ignoreEntry {
 
 // ignore suppresses a finding if the config ignores its path. Secrets always count. A later layer
 // can't ignore a final finding, and the finding's reasons say so.
-func (w *work) ignore(f *item, entries []ignoreEntry) bool {
-	if len(entries) == 0 || f.Path == "" || w.kind(f.Agent) == config.KindSecrets {
+func (sup *suppressor) ignore(f *item, entries []ignoreEntry) bool {
+	if len(entries) == 0 || f.Path == "" || sup.inputs.kind(f.Agent) == config.KindSecrets {
 		return false
 	}
 	for i := range entries {
@@ -38,12 +38,12 @@ func (w *work) ignore(f *item, entries []ignoreEntry) bool {
 		if len(e.Agents) > 0 && !slices.Contains(e.Agents, f.Agent) || len(e.Rules) > 0 && !slices.Contains(e.Rules, f.RuleID) || !e.paths.Any(f.Path) {
 			continue
 		}
-		if w.final(f) {
+		if sup.finality.final(f) {
 			f.addReasonOf(pipeline.ReasonNotIgnored, "no ignore of the config leaves out what is final")
 			return false
 		}
 		f.addReason("ignored by the config, for its path")
-		w.suppressFinding(f, pipeline.StateSuppressed, "ignored by config: "+e.Reason)
+		sup.suppressFinding(f, pipeline.StateSuppressed, "ignored by config: "+e.Reason)
 		return true
 	}
 	return false

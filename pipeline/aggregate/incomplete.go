@@ -11,7 +11,7 @@ import (
 // unless its policy says warn.
 func (w *work) incomplete() {
 	r := &w.report
-	by := w.acceptedUnread()
+	by := w.inputs.acceptedUnread()
 	for _, i := range w.in.Facts.Incomplete {
 		if i.Gating && i.Unread() && by != "" {
 			i.Gating, i.Why = false, i.Why+"; accepted unread by "+by
@@ -44,9 +44,9 @@ func (w *work) incomplete() {
 
 // acceptedUnread is the person who accepted that parts of this head could not be read, or "".
 // finalUnknown ignores it: a final finding may be in those parts.
-func (w *work) acceptedUnread() string {
-	for _, a := range w.in.Memory.Accepted {
-		if a.Fingerprint == pipeline.AcceptedUnread && w.in.Facts.Head.SHA != "" && a.Surroundings == pipeline.UnreadOn(w.in.Facts) {
+func (c *inputs) acceptedUnread() string {
+	for _, a := range c.in.Memory.Accepted {
+		if a.Fingerprint == pipeline.AcceptedUnread && c.in.Facts.Head.SHA != "" && a.Surroundings == pipeline.UnreadOn(c.in.Facts) {
 			return a.By
 		}
 	}
@@ -73,16 +73,16 @@ func ended(s pipeline.AgentStatus) string {
 
 // failedAgents are agents with a review that did not finish, and agents that should have run but
 // did not.
-func (w *work) failedAgents() map[string]bool {
+func (c *inputs) failedAgents() map[string]bool {
 	failed, ran := map[string]bool{}, map[string]bool{}
-	for _, r := range w.in.Results {
+	for _, r := range c.in.Results {
 		ran[r.Agent] = true
 		if !done(r.Status) && !pipeline.Auxiliary(r.Agent) {
 			failed[r.Agent] = true
 		}
 	}
-	for i := range w.in.Manifest.Entries {
-		if agent := w.in.Manifest.Entries[i].Agent; !ran[agent] {
+	for i := range c.in.Manifest.Entries {
+		if agent := c.in.Manifest.Entries[i].Agent; !ran[agent] {
 			failed[agent] = true
 		}
 	}

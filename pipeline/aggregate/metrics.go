@@ -14,9 +14,9 @@ func (w *work) metrics() map[string]float64 {
 		countFinding(m, f.GateSeverity, f.Confidence, f.State == pipeline.StateNew)
 	}
 	m[policies.MetricGaps] = float64(len(r.GapLog))
-	m[policies.MetricUncoveredFiles] = float64(w.uncovered())
+	m[policies.MetricUncoveredFiles] = float64(w.inputs.uncovered())
 	m[policies.MetricRiskScore] = float64(w.in.Classification.Risk.Score)
-	m[policies.MetricAgentsFailed] = float64(len(w.failedAgents()))
+	m[policies.MetricAgentsFailed] = float64(len(w.inputs.failedAgents()))
 	m[policies.MetricIncomplete] = float64(len(r.Incomplete))
 	return m
 }
@@ -44,16 +44,16 @@ func countFinding(m map[string]float64, counts pipeline.Severity, confidence flo
 
 // uncovered counts the changed files that no agent finished reading. A skipped agent did not read
 // any.
-func (w *work) uncovered() int {
-	without := w.failedAgents()
-	for _, r := range w.in.Results {
+func (c *inputs) uncovered() int {
+	without := c.failedAgents()
+	for _, r := range c.in.Results {
 		if r.Status == pipeline.AgentDiscarded {
 			without[r.Agent] = true
 		}
 	}
 	covered := map[string]bool{}
-	for i := range w.in.Manifest.Entries {
-		e := &w.in.Manifest.Entries[i]
+	for i := range c.in.Manifest.Entries {
+		e := &c.in.Manifest.Entries[i]
 		if without[e.Agent] {
 			continue
 		}
@@ -65,7 +65,7 @@ func (w *work) uncovered() int {
 		}
 	}
 	n := 0
-	for p := range w.files {
+	for p := range c.files {
 		if !covered[p] {
 			n++
 		}

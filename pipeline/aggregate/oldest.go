@@ -15,7 +15,7 @@ import (
 // new name: the findings in it show the origin.
 func (w *work) oldestPaths() map[string]string {
 	known := map[string]string{}
-	w.eachKnown(func(f *pipeline.Finding) { known[f.Path] = or(f.OriginalPath, f.Path) })
+	w.lineage.eachKnown(func(f *pipeline.Finding) { known[f.Path] = or(f.OriginalPath, f.Path) })
 	found := map[string]bool{}
 	for _, f := range w.findings {
 		found[f.Path] = true
@@ -37,12 +37,12 @@ func (w *work) oldestPaths() map[string]string {
 			arrived = append(arrived, f.Path)
 		}
 	}
-	r := renames{former: w.formerPaths(origins), tries: leastTries + 4*len(w.findings)}
+	r := renames{former: w.lineage.formerPaths(origins), tries: leastTries + 4*len(w.findings)}
 	if len(r.former) == 0 {
 		return origins
 	}
 	for _, models := range []bool{false, true} {
-		r.arrived = w.findingsIn(arrived, origins, models)
+		r.arrived = findingsIn(w.findings, arrived, origins, models)
 		r.find(origins)
 	}
 	return origins
@@ -50,8 +50,8 @@ func (w *work) oldestPaths() map[string]string {
 
 // eachKnown calls f for each finding of the last report that has a path and fingerprints. Findings
 // that an older version stored have no fingerprints, so they show no more than their path.
-func (w *work) eachKnown(f func(*pipeline.Finding)) {
-	prev := w.in.Previous
+func (li *lineage) eachKnown(f func(*pipeline.Finding)) {
+	prev := li.in.Previous
 	if prev == nil {
 		return
 	}
@@ -73,19 +73,19 @@ func (w *work) eachKnown(f func(*pipeline.Finding)) {
 
 // findingsIn returns the findings about lines of each file of unknown origin, in document order.
 // Models' findings count only for a file in which nobody else found anything.
-func (w *work) findingsIn(files []string, origins map[string]string, models bool) map[string][]*item {
+func findingsIn(findings []*item, files []string, origins map[string]string, models bool) map[string][]*item {
 	in := make(map[string][]*item, len(files))
 	for _, p := range files {
 		if origins[p] == "" {
 			in[p] = nil
 		}
 	}
-	for _, f := range w.findings {
+	for _, f := range findings {
 		if _, ok := in[f.Path]; ok && models && f.Model == "" {
 			delete(in, f.Path)
 		}
 	}
-	for _, f := range w.findings {
+	for _, f := range findings {
 		if _, ok := in[f.Path]; ok && f.StartLine > 0 && models == (f.Model != "") {
 			in[f.Path] = append(in[f.Path], f)
 		}
@@ -95,13 +95,13 @@ func (w *work) findingsIn(files []string, origins map[string]string, models bool
 
 // formerPaths returns the known fingerprints of paths that the change no longer has, by their
 // oldest path.
-func (w *work) formerPaths(origins map[string]string) map[string]map[string]bool {
+func (li *lineage) formerPaths(origins map[string]string) map[string]map[string]bool {
 	taken := map[string]bool{}
 	for _, o := range origins {
 		taken[o] = true
 	}
 	gone := func(p string) bool {
-		f := w.files[p]
+		f := li.files[p]
 		return p != "" && !taken[p] && (f == nil || f.Status == pipeline.FileRemoved)
 	}
 	former := map[string]map[string]bool{}
@@ -113,19 +113,19 @@ func (w *work) formerPaths(origins map[string]string) map[string]map[string]bool
 			former[p][id] = true
 		}
 	}
-	w.eachKnown(func(f *pipeline.Finding) {
+	li.eachKnown(func(f *pipeline.Finding) {
 		if o := or(f.OriginalPath, f.Path); gone(o) {
 			add(o, f.Fingerprints...)
 		}
 	})
-	if w.in.Previous != nil {
-		for _, x := range w.in.Previous.Fixed {
+	if li.in.Previous != nil {
+		for _, x := range li.in.Previous.Fixed {
 			if gone(x.Path) {
 				add(x.Path, x.Fingerprint)
 			}
 		}
 	}
-	for _, d := range w.in.Memory.Dismissed {
+	for _, d := range li.in.Memory.Dismissed {
 		if gone(d.Path) {
 			add(d.Path, d.Fingerprint)
 		}

@@ -57,7 +57,7 @@ func newOpponents(w *work) *opponents {
 				maker = int32(len(makers))
 				makers[f.maker()] = maker
 			}
-			x.list = append(x.list, &contender{f: f, title: f.title, maker: maker, spots: f.spots(), kind: kind{f.sides, w.proven(f)}})
+			x.list = append(x.list, &contender{f: f, title: f.title, maker: maker, spots: f.spots(), kind: kind{f.sides, w.inputs.proven(f)}})
 		}
 	}
 	for _, c := range x.list {

@@ -9,7 +9,7 @@ var placeholder = regexp.MustCompile(`(?i)(?:\[|&#91;|&#x5b;|&lbrack;|&lsqb;|%5b
 // withoutPlaceholder removes a fix that would put a placeholder into the code instead of the
 // secret. It runs before any output is made, so that no output offers the fix, and before fixes are
 // joined.
-func (w *work) withoutPlaceholder(f *item) {
+func withoutPlaceholder(f *item) {
 	if !placeholder.MatchString(f.SuggestedFix) {
 		return
 	}

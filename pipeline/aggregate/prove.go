@@ -70,9 +70,9 @@ func joinClaims(class, other []*item) {
 
 // gateOf returns the severity that a finding counts with in the gate, and whether it holds the gate
 // for a person.
-func (w *work) gateOf(f *item) (s pipeline.Severity, holds bool) {
-	m := w.in.Config.Settings.Models
+func (c *inputs) gateOf(f *item) (s pipeline.Severity, holds bool) {
+	m := c.in.Config.Settings.Models
 	return models.GateSeverity(f.Severity, f.proof, m.Blocking), models.Holds(f.Severity, f.proof, m.Blocking, m.HoldForPerson)
 }
 
-func (w *work) proven(f *item) bool { return f.proof.Proven(w.in.Config.Settings.Models.Blocking) }
+func (c *inputs) proven(f *item) bool { return f.proof.Proven(c.in.Config.Settings.Models.Blocking) }

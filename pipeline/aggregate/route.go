@@ -11,26 +11,26 @@ import (
 // most a warning.
 func (w *work) route() {
 	for _, f := range w.findings {
-		w.withoutPlaceholder(f) // again, since fixes were joined
+		withoutPlaceholder(f) // again, since fixes were joined
 		if f.AutofixClass == pipeline.AutofixAuto {
 			switch {
 			case f.SuggestedFix == "":
 				f.AutofixClass = pipeline.AutofixPresent
 				f.addReason("not applied by itself: there is no suggested fix")
-			case w.judged(f):
+			case w.inputs.judged(f):
 				f.AutofixClass = pipeline.AutofixPresent
 				f.addReason("not applied by itself: a person weighs what is about " + f.Category)
 			}
 		}
 		w.setGate(f)
-		f.Final = w.finalLayers(f)
+		f.Final = w.finality.finalLayers(f)
 	}
 }
 
 func (w *work) setGate(f *item) {
-	counts, holds := w.gateOf(f)
+	counts, holds := w.inputs.gateOf(f)
 	if f.parts != nil {
-		counts, holds = w.disputeGate(f)
+		counts, holds = w.inputs.disputeGate(f)
 	}
 	f.GateSeverity = counts
 	if counts != f.Severity {

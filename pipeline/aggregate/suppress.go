@@ -13,36 +13,31 @@ import (
 // suppressed finding keeps its fingerprint, so that it is recognised again. A model's finding that
 // matches a known false positive loses confidence, and may then fall below the confidence gate.
 func (w *work) suppress() {
-	w.readSides()
+	for _, f := range w.findings {
+		f.sides = sidesOf(f)
+	}
 	dismissed := map[string]pipeline.Dismissal{}
 	for _, d := range w.in.Memory.Dismissed {
 		if known, ok := dismissed[d.Fingerprint]; !ok || d.Override && !known.Override || len(d.FinalIn) > len(known.FinalIn) {
 			dismissed[d.Fingerprint] = d
 		}
 	}
-	wrong, accepted := w.falsePositives(), w.accepted()
-	w.ignores = w.acceptedIgnores()
-	allowed, left := allowedSecrets(w.in.Facts), w.ignoreEntries()
+	wrong, accepted := w.inputs.falsePositives(), w.inputs.accepted()
+	w.comments.ignores = w.inputs.acceptedIgnores()
+	allowed, left := allowedSecrets(w.in.Facts), w.inputs.ignoreEntries()
 	w.keep(func(f *item) bool {
 		if f.accept(accepted) {
-			return !w.applyComment(f) // records why a comment does not count
+			return !w.suppressor.applyComment(f) // records why a comment does not count
 		}
-		if w.allow(f, allowed) || w.ignore(f, left) || w.dismiss(f, dismissed) || w.applyComment(f) {
+		if w.suppressor.allow(f, allowed) || w.suppressor.ignore(f, left) || w.suppressor.dismiss(f, dismissed) || w.suppressor.applyComment(f) {
 			return false
 		}
-		if !w.final(f) {
+		if !w.finality.final(f) {
 			f.doubt(wrong[f.RuleID])
 			f.doubt(wrong[f.title.norm])
 		}
 		return true
 	})
-}
-
-// readSides sets the sides that findings take, which the next steps compare.
-func (w *work) readSides() {
-	for _, f := range w.findings {
-		f.sides = sidesOf(f)
-	}
 }
 
 // dismissedBefore is the dismissal of the earlier finding that f was matched with.
@@ -58,7 +53,7 @@ func (f *item) dismissedBefore(dismissed map[string]pipeline.Dismissal) (pipelin
 	return pipeline.Dismissal{}, false
 }
 
-func (w *work) dismiss(f *item, dismissed map[string]pipeline.Dismissal) bool {
+func (sup *suppressor) dismiss(f *item, dismissed map[string]pipeline.Dismissal) bool {
 	d, ok := dismissed[f.ownID]
 	if !ok {
 		if d, ok = f.dismissedBefore(dismissed); !ok {
@@ -69,7 +64,7 @@ func (w *work) dismiss(f *item, dismissed map[string]pipeline.Dismissal) bool {
 			return false
 		}
 	}
-	if layer := w.missingLayer(f, d.FinalIn); layer != "" {
+	if layer := sup.finality.missingLayer(f, d.FinalIn); layer != "" {
 		f.addReasonOf(pipeline.ReasonNotDismissed, "the finding is final in the "+layer+"'s layer, and only whom that layer names can dismiss it")
 		return false
 	}
@@ -82,7 +77,7 @@ func (w *work) dismiss(f *item, dismissed map[string]pipeline.Dismissal) bool {
 		return false
 	}
 	f.addReason("dismissed by " + d.By)
-	w.suppressFinding(f, pipeline.StateDismissed, "dismissed: "+d.Reason)
+	sup.suppressFinding(f, pipeline.StateDismissed, "dismissed: "+d.Reason)
 	return true
 }
 
@@ -96,9 +91,9 @@ type falsePositive struct {
 }
 
 // falsePositives are the known false positives by rule id or normalised title.
-func (w *work) falsePositives() map[string][]falsePositive {
+func (c *inputs) falsePositives() map[string][]falsePositive {
 	out := map[string][]falsePositive{}
-	for _, p := range w.in.Memory.FalsePositives {
+	for _, p := range c.in.Memory.FalsePositives {
 		known := falsePositive{FalsePositive: p}
 		if len(p.Globs) > 0 {
 			set, err := glob.Compile(p.Globs)

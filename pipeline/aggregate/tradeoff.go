@@ -14,11 +14,11 @@ const tradeOffPrefix = "Trade-off: "
 
 // tradeOff combines findings that contradict one another into one. It presents all sides and
 // decides for none, and counts in the gate at least as much as the strictest of them.
-func (w *work) tradeOff(parts []*item) *item {
-	f := w.merged(parts)
+func (mg *merger) tradeOff(parts []*item) *item {
+	f := mg.merged(parts)
 	f.parts = parts
 	f.Title = tradeOffPrefix + strings.TrimPrefix(f.Title, tradeOffPrefix)
-	f.title = w.titles.of(f.Title)
+	f.title = mg.titles.of(f.Title)
 	f.Message = dispute(parts)
 	f.WhyItMatters = "The reviewers want opposite things at one place, so that following one goes against another."
 	f.Recommendation = "A person weighs the perspectives and decides."
@@ -100,15 +100,15 @@ func stance(f *item) string {
 
 // disputeGate is what a trade-off counts in the gate: as much as its strictest part. If something
 // is proven to be impossible and proven to be essential, that counts as major.
-func (w *work) disputeGate(f *item) (s pipeline.Severity, holds bool) {
+func (c *inputs) disputeGate(f *item) (s pipeline.Severity, holds bool) {
 	s = pipeline.SeverityInfo
 	impossible, essential := false, false
 	for _, p := range f.parts {
-		of, held := w.gateOf(p)
+		of, held := c.gateOf(p)
 		if holds = holds || held; of.Rank() > s.Rank() {
 			s = of
 		}
-		if w.proven(p) {
+		if c.proven(p) {
 			impossible = impossible || p.sides&sideImpossible != 0
 			essential = essential || p.sides&sideEssential != 0
 		}
@@ -121,7 +121,7 @@ func (w *work) disputeGate(f *item) (s pipeline.Severity, holds bool) {
 
 // raiseCrowded raises a finding to major that calls something impossible or essential, if more
 // findings oppose it than can be compared: one of them might have made it a clash.
-func (w *work) raiseCrowded(f *item) {
+func raiseCrowded(f *item) {
 	if f.crowded && f.Severity.Rank() < pipeline.SeverityMajor.Rank() {
 		f.Severity = pipeline.SeverityMajor
 		f.addReason("raised to major: more findings oppose it than are compared with it")

@@ -23,17 +23,17 @@ const maxHiddenRank = 20
 // vanished reports whether the text of an earlier finding no longer occurs in the lines of its file
 // that the diff shows: none of them gives one of its fingerprints. The finding is then gone, even
 // if no agent looked again, such as an agent that was asked about those very lines.
-func (w *work) vanished(f *pipeline.Finding, place string) bool {
+func (lk *looks) vanished(f *pipeline.Finding, place string) bool {
 	if f.StartLine == 0 || place == "" || len(f.Fingerprints) == 0 {
 		return false
 	}
-	lines := w.lines.of(place)
+	lines := lk.lines.of(place)
 	span := min(f.EndLine-f.StartLine+1, maxFlagged)
-	if w.windows += len(lines)*span + maxHiddenRank; w.windows > maxWindows {
+	if lk.windows += len(lines)*span + maxHiddenRank; lk.windows > maxWindows {
 		return false
 	}
 	old := item{Finding: *f}
-	old.title = w.titles.of(f.Title)
+	old.title = lk.titles.of(f.Title)
 	before := old.identity() + "\x00" + or(f.OriginalPath, f.Path) + "\x00"
 	for nth := range maxHiddenRank {
 		if slices.Contains(f.Fingerprints, fingerprint(before+"\n", nth)) {

@@ -10,32 +10,121 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// work is the state of a report that is being made.
+// work is the state of a report that is being made. The parts in the first group know the
+// change, the config and the last report; the steps change the rest.
 type work struct {
-	in           Input
-	rules        map[string]*config.Rule
-	agents       map[string]*config.Agent
-	files        map[string]*pipeline.File
-	lines        *lineIndex
-	ignores      map[acceptedIgnore]pipeline.Acceptance
-	windows      int // the number of lines that vanished has searched
+	in         Input
+	inputs     *inputs
+	finality   *finality
+	comments   *commentIgnores
+	texts      *texts
+	lineage    *lineage
+	looks      *looks
+	last       *earlierReport
+	rows       *coverageRows
+	merger     *merger
+	suppressor *suppressor
+
+	rules     map[string]*config.Rule
+	files     map[string]*pipeline.File
+	lines     *lineIndex
+	titles    *titles
+	findings  []*item         // after the confidence step, those above the gate
+	residuals []*item         // those below it
+	folded    int             // the number of residuals merged into findings
+	clusters  int             // the number of clusters; see item
+	reviews   []models.Review // what the models' reviews found, by stage
+	specFails bool            // the spec stage has a finding that may block
+	discarded bool            // the quality stage was not asked, or some of it was suppressed
+	held      bool            // the gate waits for a person
+	report    pipeline.Report
+}
+
+// inputs is the input and the config's agents and rules.
+type inputs struct {
+	in     *Input
+	rules  map[string]*config.Rule
+	agents map[string]*config.Agent
+	files  map[string]*pipeline.File
+}
+
+// finality knows which layers of the config have the last word about a rule.
+type finality struct {
+	in    *Input
+	rules map[string]*config.Rule
+}
+
+// commentIgnores finds and judges the comments that ignore findings.
+type commentIgnores struct {
+	in       *Input
+	inputs   *inputs
+	finality *finality
+	rules    map[string]*config.Rule
+	files    map[string]*pipeline.File
+	lines    *lineIndex
+	ignores  map[acceptedIgnore]pipeline.Acceptance
+}
+
+// texts finds the text that findings are about.
+type texts struct {
+	in        *Input
+	files     map[string]*pipeline.File
+	lines     *lineIndex
+	flaggedAt map[flaggedLines]string   // the text of flagged lines, by position
+	digests   map[string][]digestedLine // by file, computed when needed
+	commits   map[string]string         // commit messages by section, computed when needed
+}
+
+// lineage follows files through renames.
+type lineage struct {
+	in      *Input
+	files   map[string]*pipeline.File
+	texts   *texts
+	origins map[string]string // the oldest known path of each file by its current path
+}
+
+// looks knows what the agents of this review looked at.
+type looks struct {
+	in      *Input
+	lines   *lineIndex
+	titles  *titles
+	windows int // the number of lines that vanished has searched
+}
+
+// earlierReport finds the findings of the last report again.
+type earlierReport struct {
+	in           *Input
+	inputs       *inputs
+	lineage      *lineage
+	texts        *texts
+	looks        *looks
 	titles       *titles
-	digests      map[string][]digestedLine // by file, computed when needed
-	findings     []*item                   // after the confidence step, those above the gate
-	residuals    []*item                   // those below it
-	folded       int                       // the number of residuals merged into findings
-	coverage     map[source]*pipeline.Coverage
-	clusters     int                     // the number of clusters; see item
-	reviews      []models.Review         // what the models' reviews found, by stage
-	specFails    bool                    // the spec stage has a finding that may block
-	discarded    bool                    // the quality stage was not asked, or some of it was suppressed
-	held         bool                    // the gate waits for a person
-	flaggedAt    map[flaggedLines]string // the text of flagged lines, by position
-	origins      map[string]string       // the oldest known path of each file by its current path
-	commits      map[string]string       // commit messages by section, computed when needed
-	names        map[string]string       // of files; see byName
-	surroundings *surroundings           // of findings, set once they have ids
-	report       pipeline.Report
+	files        map[string]*pipeline.File
+	names        map[string]string // of files; see byName
+	surroundings *surroundings     // of findings, set once they have ids
+}
+
+// coverageRows has a row for each agent and model.
+type coverageRows struct {
+	in       *Input
+	inputs   *inputs
+	last     *earlierReport
+	coverage map[source]*pipeline.Coverage
+}
+
+// suppressor takes findings out of the report, with the reason.
+type suppressor struct {
+	in       *Input
+	inputs   *inputs
+	finality *finality
+	comments *commentIgnores
+	report   *pipeline.Report
+}
+
+// merger merges findings.
+type merger struct {
+	finality *finality
+	titles   *titles
 }
 
 // item is a finding that is being worked on. It is a copy of the agent's finding, and the steps
@@ -107,20 +196,27 @@ func newWork(in Input) *work {
 	if in.Classification == nil {
 		in.Classification = &pipeline.Classification{}
 	}
-	w := &work{
-		in: in, rules: in.Rules, agents: map[string]*config.Agent{}, titles: newTitles(),
-		files: map[string]*pipeline.File{}, flaggedAt: map[flaggedLines]string{}, coverage: map[source]*pipeline.Coverage{},
+	files := map[string]*pipeline.File{}
+	for i := range in.Facts.Files {
+		files[in.Facts.Files[i].Path] = &in.Facts.Files[i]
 	}
+	w := &work{in: in, rules: in.Rules, files: files, lines: newLineIndex(files), titles: newTitles()}
 	if w.rules == nil {
 		w.rules = RulesByID(in.Config)
 	}
+	w.inputs = &inputs{in: &w.in, rules: w.rules, agents: map[string]*config.Agent{}, files: files}
 	for i := range in.Config.Agents {
-		w.agents[in.Config.Agents[i].ID] = &in.Config.Agents[i]
+		w.inputs.agents[in.Config.Agents[i].ID] = &in.Config.Agents[i]
 	}
-	for i := range in.Facts.Files {
-		w.files[in.Facts.Files[i].Path] = &in.Facts.Files[i]
-	}
-	w.lines = newLineIndex(w.files)
+	w.finality = &finality{&w.in, w.rules}
+	w.comments = &commentIgnores{in: &w.in, inputs: w.inputs, finality: w.finality, rules: w.rules, files: files, lines: w.lines}
+	w.texts = &texts{in: &w.in, files: files, lines: w.lines, flaggedAt: map[flaggedLines]string{}}
+	w.lineage = &lineage{in: &w.in, files: files, texts: w.texts}
+	w.looks = &looks{in: &w.in, lines: w.lines, titles: w.titles}
+	w.last = &earlierReport{in: &w.in, inputs: w.inputs, lineage: w.lineage, texts: w.texts, looks: w.looks, titles: w.titles, files: files}
+	w.rows = &coverageRows{in: &w.in, inputs: w.inputs, last: w.last, coverage: map[source]*pipeline.Coverage{}}
+	w.suppressor = &suppressor{&w.in, w.inputs, w.finality, w.comments, &w.report}
+	w.merger = &merger{w.finality, w.titles}
 	f := in.Facts
 	w.report = pipeline.Report{
 		SchemaVersion: pipeline.ReportSchemaVersion, Repository: f.Repository.FullName(), Number: f.Number,
@@ -152,14 +248,14 @@ func (w *work) addResults() {
 		s := source{r.Agent, r.Model}
 		// An agent that reviews in two stages or asks a model several times has one row. If one of
 		// its reviews did not finish, the row shows the first such review.
-		if c := w.coverage[s]; c == nil {
-			w.coverage[s] = &pipeline.Coverage{Agent: r.Agent, Model: r.Model, Status: r.Status, Note: w.note(r)}
+		if c := w.rows.coverage[s]; c == nil {
+			w.rows.coverage[s] = &pipeline.Coverage{Agent: r.Agent, Model: r.Model, Status: r.Status, Note: w.inputs.note(r)}
 		} else if done(c.Status) && !done(r.Status) {
-			c.Status, c.Note = r.Status, w.note(r)
+			c.Status, c.Note = r.Status, w.inputs.note(r)
 		}
-		w.coverage[s].Dropped += r.Dropped
+		w.rows.coverage[s].Dropped += r.Dropped
 		if r.Run > 0 {
-			w.coverage[s].Runs = max(w.coverage[s].Runs, r.Run+1)
+			w.rows.coverage[s].Runs = max(w.rows.coverage[s].Runs, r.Run+1)
 		}
 		items := make([]item, len(r.Output.Findings))
 		for i := range items {
@@ -178,13 +274,13 @@ func (w *work) addResults() {
 }
 
 // note is what a person has to know about an agent's result.
-func (w *work) note(r pipeline.AgentResult) string {
+func (c *inputs) note(r pipeline.AgentResult) string {
 	from := r.CarriedFrom
 	if from == "" {
 		return r.Note
 	}
 	carried := fmt.Sprintf("carried over from %s, whose change is equal", from[:min(7, len(from))])
-	if from == w.in.Facts.Head.SHA {
+	if from == c.in.Facts.Head.SHA {
 		carried = "its last result on this head stands"
 	}
 	if r.Note != "" {
@@ -205,15 +301,15 @@ func (w *work) keep(f func(*item) bool) {
 	w.findings = slices.DeleteFunc(w.findings, func(x *item) bool { return !f(x) })
 }
 
-func (w *work) kind(agent string) string {
-	if a := w.agents[agent]; a != nil {
+func (c *inputs) kind(agent string) string {
+	if a := c.agents[agent]; a != nil {
 		return a.Kind
 	}
 	return ""
 }
 
 // suppressFinding suppresses a finding with a reason. The report shows both.
-func (w *work) suppressFinding(f *item, state pipeline.FindingState, reason string) {
+func (sup *suppressor) suppressFinding(f *item, state pipeline.FindingState, reason string) {
 	f.State, f.GateSeverity = state, f.Severity
-	w.report.Suppressed = append(w.report.Suppressed, pipeline.Suppressed{Finding: f.Finding, Reason: reason})
+	sup.report.Suppressed = append(sup.report.Suppressed, pipeline.Suppressed{Finding: f.Finding, Reason: reason})
 }
