@@ -13,24 +13,24 @@ import (
 
 // checkEndpoints validates the list of endpoints that n holds, if it is one. No two may be
 // one model: what it says twice would count as said by two.
-func (t *trial) checkEndpoints(n *jsontree.Node) {
+func (c *valueChecks) checkEndpoints(n *jsontree.Node) {
 	lines := map[string]int{}
 	models := map[[3]string]string{}
 	for _, e := range elems(n) {
 		if name := e.Get("name"); given(name) {
 			switch line, twice := lines[name.Text]; {
 			case name.Text == pipeline.GapSignals:
-				t.of(name, fmt.Sprintf("the name %s stands in reports for what finds gaps without a model", shown(name.Text)), "choose another name")
+				c.of(name, fmt.Sprintf("the name %s stands in reports for what finds gaps without a model", shown(name.Text)), "choose another name")
 			case twice:
-				t.of(name, fmt.Sprintf("the name %s is used twice, first on line %d", shown(name.Text), line), "give one of the two another name, or remove it")
+				c.of(name, fmt.Sprintf("the name %s is used twice, first on line %d", shown(name.Text), line), "give one of the two another name, or remove it")
 			default:
 				lines[name.Text] = name.Place().Line
 			}
 		}
-		t.checkBaseURL(e.Get("base_url"))
+		c.checkBaseURL(e.Get("base_url"))
 		model := [3]string{textOf(e.Get("api")), strings.TrimRight(textOf(e.Get("base_url")), "/"), textOf(e.Get("model"))}
 		if first, twice := models[model]; twice {
-			t.of(e.Get("model"), fmt.Sprintf("%s is the model of %s already, and what one model says twice is one voice", shown(model[2]), shown(first)), "remove this endpoint; to ask a model several times, name it several times in models.reviewers")
+			c.of(e.Get("model"), fmt.Sprintf("%s is the model of %s already, and what one model says twice is one voice", shown(model[2]), shown(first)), "remove this endpoint; to ask a model several times, name it several times in models.reviewers")
 		} else if model[2] != "" {
 			models[model] = textOf(e.Get("name"))
 		}
@@ -48,18 +48,18 @@ func textOf(n *jsontree.Node) string {
 // checkBaseURL admits addresses below which an API can be: a query or a fragment
 // would be lost, and a password would be shown wherever the settings are. What is
 // wrong is not repeated: it may hold a key.
-func (t *trial) checkBaseURL(n *jsontree.Node) {
+func (c *valueChecks) checkBaseURL(n *jsontree.Node) {
 	if !given(n) {
 		return
 	}
 	u, err := url.Parse(n.Text)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || !isPort(u.Port()):
-		t.of(n, "base_url is not an http or https URL", "write one such as http://127.0.0.1:11434/v1")
+		c.of(n, "base_url is not an http or https URL", "write one such as http://127.0.0.1:11434/v1")
 	case u.User != nil:
-		t.of(n, "base_url holds a user name or password", `remove what stands before the @; the key is read from the variable that "key_env" names`)
+		c.of(n, "base_url holds a user name or password", `remove what stands before the @; the key is read from the variable that "key_env" names`)
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.RawFragment != "":
-		t.of(n, "base_url has a query or a fragment", "remove what stands from the ? or # on")
+		c.of(n, "base_url has a query or a fragment", "remove what stands from the ? or # on")
 	}
 }
 
@@ -71,15 +71,15 @@ func isPort(s string) bool {
 
 // models are the endpoints that the server has. It reads the JSON, so that one
 // with another fault still counts.
-func (t *trial) models() target {
+func (c *modelChecks) models() target {
 	to := target{noun: "model", names: map[string]bool{}, hint: "have it added to model_endpoints of the server's settings"}
 	var list *jsontree.Node
-	if t.below.settings != nil {
-		list = t.below.settings.Get("model_endpoints")
+	if c.below.settings != nil {
+		list = c.below.settings.Get("model_endpoints")
 	}
-	if t.layer == LayerServer {
+	if c.layer == LayerServer {
 		to.file = FileSettings // of which nothing is known where it can't be read
-		if own := t.roots[FileSettings].Get("model_endpoints"); own != nil {
+		if own := c.roots[FileSettings].Get("model_endpoints"); own != nil {
 			list = own
 		}
 	}
@@ -93,40 +93,40 @@ func (t *trial) models() target {
 
 // checkModels validates how many models are named, and where the server has any, their
 // names: without one nobody is asked, whatever the name.
-func (t *trial) checkModels() {
-	own := t.roots[FileSettings].Get("models")
-	t.checkTwo(own.Get("reviewers"))
-	for _, e := range t.entries(FileAgents) {
+func (c *modelChecks) checkModels() {
+	own := c.roots[FileSettings].Get("models")
+	c.checkTwo(own.Get("reviewers"))
+	for _, e := range c.merged.entries(FileAgents) {
 		if enabled(e.node) {
-			t.checkTwo(e.node.Get("llm").Get("models"))
+			c.checkTwo(e.node.Get("llm").Get("models"))
 		}
 	}
-	models := t.models()
+	models := c.models()
 	if len(models.names) == 0 {
 		return
 	}
-	t.refer(own.Get("gap_detector"), models, namer{FileSettings, "models"})
-	t.refer(own.Get("verify"), models, namer{FileSettings, "models"})
-	t.referAll(own.Get("reviewers"), models, namer{FileSettings, "models"})
-	for _, e := range t.entries(FileAgents) {
+	c.refs.refer(own.Get("gap_detector"), models, namer{FileSettings, "models"})
+	c.refs.refer(own.Get("verify"), models, namer{FileSettings, "models"})
+	c.refs.referAll(own.Get("reviewers"), models, namer{FileSettings, "models"})
+	for _, e := range c.merged.entries(FileAgents) {
 		if enabled(e.node) {
-			t.referAll(e.node.Get("llm").Get("models"), models, namer{FileAgents, e.id})
+			c.refs.referAll(e.node.Get("llm").Get("models"), models, namer{FileAgents, e.id})
 		}
 	}
-	for _, e := range t.entries(FileComposition) {
+	for _, e := range c.merged.entries(FileComposition) {
 		if enabled(e.node) {
-			t.referAll(e.node.Get("dispatch").Get("models"), models, namer{FileComposition, e.id})
-			t.checkOnce(e.node.Get("dispatch").Get("models"))
+			c.refs.referAll(e.node.Get("dispatch").Get("models"), models, namer{FileComposition, e.id})
+			c.checkOnce(e.node.Get("dispatch").Get("models"))
 		}
 	}
 }
 
 // checkTwo checks that a list of models names at most two, however often.
-func (t *trial) checkTwo(list *jsontree.Node) {
+func (c *modelChecks) checkTwo(list *jsontree.Node) {
 	seen := map[string]bool{}
 	for _, n := range elems(list) {
-		if given(n) && !seen[n.Text] && len(seen) == 2 && t.owns(n) {
-			t.of(n, fmt.Sprintf("%s is a third model", shown(n.Text)), "name at most two models, each as often as it is to be asked")
+		if given(n) && !seen[n.Text] && len(seen) == 2 && c.owns(n) {
+			c.of(n, fmt.Sprintf("%s is a third model", shown(n.Text)), "name at most two models, each as often as it is to be asked")
 			return
 		}
 		seen[n.Text] = true
@@ -135,11 +135,11 @@ func (t *trial) checkTwo(list *jsontree.Node) {
 
 // checkOnce checks that a list of models names none twice: what policies name is united, so
 // that it could not tell how often a model is asked.
-func (t *trial) checkOnce(list *jsontree.Node) {
+func (c *modelChecks) checkOnce(list *jsontree.Node) {
 	seen := map[string]bool{}
 	for _, n := range elems(list) {
-		if given(n) && seen[n.Text] && t.owns(n) {
-			t.of(n, fmt.Sprintf("the model %s is named twice", shown(n.Text)), "name it once; models.reviewers and an agent's llm.models say how often a model is asked")
+		if given(n) && seen[n.Text] && c.owns(n) {
+			c.of(n, fmt.Sprintf("the model %s is named twice", shown(n.Text)), "name it once; models.reviewers and an agent's llm.models say how often a model is asked")
 		}
 		seen[n.Text] = true
 	}
@@ -148,50 +148,50 @@ func (t *trial) checkOnce(list *jsontree.Node) {
 // checkHeldReviewers refuses models that the layer names for its agents and
 // policies where a lower layer holds the reviewers: they would be asked in place
 // of these.
-func (t *trial) checkHeldReviewers() {
-	final := elems(t.below.settings.Get("final"))
+func (c *modelChecks) checkHeldReviewers() {
+	final := elems(c.below.settings.Get("final"))
 	i := slices.IndexFunc(final, func(n *jsontree.Node) bool { return n.Text == "models" || n.Text == "models.reviewers" })
 	if i < 0 {
 		return
 	}
 	for _, place := range [][2]string{{FileComposition, "dispatch"}, {FileAgents, "llm"}} {
 		file, section := place[0], place[1]
-		for _, e := range t.fresh[file] {
+		for _, e := range c.fresh[file] {
 			models := e.node.Get(section).Get("models")
-			if len(elems(models)) == 0 || !t.owns(models) || !enabled(e.node) {
+			if len(elems(models)) == 0 || !c.owns(models) || !enabled(e.node) {
 				continue
 			}
-			if below := t.below.lists[file].get(e.id); below != nil {
+			if below := c.below.lists[file].get(e.id); below != nil {
 				if same := below.node.Get(section).Get("models"); same != nil && sameJSON(same, models) {
 					continue
 				}
 			}
-			t.of(models, fmt.Sprintf("%s.models can't be set: %s is %s", section, final[i].Text, finalIn(layerOf(final[i]))), "leave it out")
+			c.of(models, fmt.Sprintf("%s.models can't be set: %s is %s", section, final[i].Text, finalIn(layerOf(final[i]))), "leave it out")
 		}
 	}
 }
 
 // checkModelsOfFinal refuses models that a policy of the layer names for agents
 // that a lower layer holds: they would be asked in place of the agent's own.
-func (t *trial) checkModelsOfFinal() {
-	for _, e := range t.fresh[FileComposition] {
+func (c *modelChecks) checkModelsOfFinal() {
+	for _, e := range c.fresh[FileComposition] {
 		dispatch := e.node.Get("dispatch")
 		models := dispatch.Get("models")
 		if len(elems(models)) == 0 || !enabled(e.node) {
 			continue
 		}
 		for _, agent := range elems(dispatch.Get("agents")) {
-			below := t.below.lists[FileAgents].get(agent.Text)
-			if below == nil || !t.owns(models) && !t.owns(agent) {
+			below := c.below.lists[FileAgents].get(agent.Text)
+			if below == nil || !c.owns(models) && !c.owns(agent) {
 				continue
 			}
 			a, _ := below.value.(*Agent)
-			if l := t.guards.lock(below); l == nil || a == nil || a.Kind != KindLLM {
+			if l := c.guards.lock(below); l == nil || a == nil || a.Kind != KindLLM {
 				continue
-			} else if t.owns(models) {
-				t.of(models, fmt.Sprintf("dispatch.models can't be set for %s: %s", shown(agent.Text), l.why), "leave it out, or dispatch the agent from another policy")
+			} else if c.owns(models) {
+				c.of(models, fmt.Sprintf("dispatch.models can't be set for %s: %s", shown(agent.Text), l.why), "leave it out, or dispatch the agent from another policy")
 			} else {
-				t.of(agent, fmt.Sprintf("a policy with models of its own can't dispatch %s: %s", shown(agent.Text), l.why), "dispatch the agent from another policy")
+				c.of(agent, fmt.Sprintf("a policy with models of its own can't dispatch %s: %s", shown(agent.Text), l.why), "dispatch the agent from another policy")
 			}
 		}
 	}

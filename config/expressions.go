@@ -28,7 +28,7 @@ func (t *trial) checkExpressions() {
 	count, length := 0, 0
 	for _, file := range []string{FileRules, FileComposition} {
 		// Those of entries that are wrong in another place count, too.
-		for _, e := range t.entries(file) {
+		for _, e := range t.merged.entries(file) {
 			for _, n := range expressionsOf(e) {
 				count, length = count+1, length+len(n.Text)
 			}
@@ -36,10 +36,10 @@ func (t *trial) checkExpressions() {
 	}
 	switch {
 	case count > maxExpressions:
-		t.of(t.blame(FileComposition), fmt.Sprintf("all layers together have %d expressions, more than the limit of %d", count, maxExpressions), "remove some, or use triggers of other types")
+		t.of(t.roots.blame(FileComposition), fmt.Sprintf("all layers together have %d expressions, more than the limit of %d", count, maxExpressions), "remove some, or use triggers of other types")
 		return
 	case length > maxExpressionBytes:
-		t.of(t.blame(FileComposition), fmt.Sprintf("all expressions together have %d bytes, more than the limit of %d", length, maxExpressionBytes), "remove some, or make them shorter")
+		t.of(t.roots.blame(FileComposition), fmt.Sprintf("all expressions together have %d bytes, more than the limit of %d", length, maxExpressionBytes), "remove some, or make them shorter")
 		return
 	}
 	for _, file := range []string{FileRules, FileComposition} {

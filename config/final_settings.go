@@ -33,20 +33,20 @@ func (t *trial) checkFinalSettings(root *jsontree.Node) {
 			own, below = own.Get(step), below.Get(step)
 		}
 		if own == nil || own.Kind != jsontree.Object {
-			t.checkFinalSetting(own, below, name)
+			t.values.checkFinalSetting(own, below, name)
 			continue
 		}
 		for _, m := range own.Members {
-			t.checkFinalSetting(m.Value, below.Get(m.Key), name)
+			t.values.checkFinalSetting(m.Value, below.Get(m.Key), name)
 		}
 	}
 }
 
-func (t *trial) checkFinalSetting(own, below, name *jsontree.Node) {
+func (c *valueChecks) checkFinalSetting(own, below, name *jsontree.Node) {
 	if own == nil || below != nil && sameJSON(own, below) {
 		return
 	}
-	t.of(own, fmt.Sprintf("%s is %s", name.Text, finalIn(layerOf(name))), "leave it out")
+	c.of(own, fmt.Sprintf("%s is %s", name.Text, finalIn(layerOf(name))), "leave it out")
 }
 
 // sameJSON reports whether two values are the same but for the order of

@@ -11,13 +11,13 @@ import (
 
 // checkIgnored checks the entries of ignore. The agent for secrets can't ignore paths:
 // secrets.allow is for single values.
-func (t *trial) checkIgnored(ignore *jsontree.Node) {
+func (c *valueChecks) checkIgnored(ignore *jsontree.Node) {
 	for _, e := range elems(ignore) {
-		t.checkGlobs(e.Get("paths"))
+		c.checkGlobs(e.Get("paths"))
 		for _, id := range elems(e.Get("agents")) {
-			if a := t.stack.lists[FileAgents].get(id.Text); a != nil {
+			if a := c.stack.lists[FileAgents].get(id.Text); a != nil {
 				if v, ok := a.value.(*Agent); ok && v.Kind == KindSecrets {
-					t.of(id, "secrets can't be ignored by path", "leave it out; secrets.allow allows single values")
+					c.of(id, "secrets can't be ignored by path", "leave it out; secrets.allow allows single values")
 				}
 			}
 		}
@@ -28,15 +28,15 @@ func (t *trial) checkIgnored(ignore *jsontree.Node) {
 // exist. Rules of other tools, which their findings name TOOL/RULE, are not known here.
 func (t *trial) referIgnored(agents target) {
 	rules := target{"rule", FileRules, map[string]bool{}, `write it in review-rules.json`}
-	for _, e := range t.entries(FileRules) {
+	for _, e := range t.merged.entries(FileRules) {
 		rules.names[e.id] = true
 	}
 	for i, e := range elems(t.roots[FileSettings].Get("ignore")) {
 		by := namer{FileSettings, fmt.Sprintf("ignore, entry %d", i+1)}
-		t.referAll(e.Get("agents"), agents, by)
+		t.refs.referAll(e.Get("agents"), agents, by)
 		for _, id := range elems(e.Get("rules")) {
 			if !strings.Contains(id.Text, "/") {
-				t.refer(id, rules, by)
+				t.refs.refer(id, rules, by)
 			}
 		}
 	}

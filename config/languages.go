@@ -17,7 +17,7 @@ var languageNames = sync.OnceValue(func() []string { return slices.Sorted(maps.K
 
 // checkLanguages refuses names that no file's language has: what asks for them
 // would never find anything.
-func (t *trial) checkLanguages(n *jsontree.Node) {
+func (c *valueChecks) checkLanguages(n *jsontree.Node) {
 	for _, e := range elems(n) {
 		if !given(e) {
 			continue // the schema has said so
@@ -28,7 +28,7 @@ func (t *trial) checkLanguages(n *jsontree.Node) {
 		}
 		if !ok {
 			known = ""
-			if len(t.list) <= maxProblems {
+			if len(c.list) <= maxProblems {
 				known = nearest(e.Text, languageNames())
 			}
 		}
@@ -36,6 +36,6 @@ func (t *trial) checkLanguages(n *jsontree.Node) {
 		if known != "" {
 			remedy = fmt.Sprintf("did you mean %q?", known)
 		}
-		t.of(e, fmt.Sprintf("there is no language %s", shown(e.Text)), remedy)
+		c.of(e, fmt.Sprintf("there is no language %s", shown(e.Text)), remedy)
 	}
 }

@@ -78,7 +78,7 @@ type ModelReview struct {
 var llmSection = section{
 	name: "llm", otherwise: "asks no language model",
 	check: func(t *trial, e *entry) {
-		t.checkReviewer(e)
+		t.values.checkReviewer(e)
 		t.checkPromptOf(e)
 	},
 	stricter: map[string]change{"llm.checklist": mayGrow},
@@ -100,7 +100,7 @@ func (a *Agent) Reviewer() (r reviewreport.Reviewer, ok bool) {
 }
 
 // checkReviewer validates whom an agent's reports are by.
-func (t *trial) checkReviewer(e *entry) {
+func (c *valueChecks) checkReviewer(e *entry) {
 	a, ok := e.value.(*Agent)
 	if !ok || a.LLM == nil {
 		return
@@ -109,13 +109,13 @@ func (t *trial) checkReviewer(e *entry) {
 	_, known := reviewreport.ReviewerOf(cmp.Or(a.LLM.ReportBy, a.ID))
 	switch {
 	case a.LLM.Output == OutputReport && !known:
-		t.of(output, fmt.Sprintf("nothing says whose reports %s writes", shown(a.ID)), `name the reviewer by "report_by": spec-reviewer, technical-pm or architecture-review`)
+		c.of(output, fmt.Sprintf("nothing says whose reports %s writes", shown(a.ID)), `name the reviewer by "report_by": spec-reviewer, technical-pm or architecture-review`)
 	case a.LLM.Output != OutputReport && given(by):
 		at := by
-		if !t.owns(at) {
+		if !c.owns(at) {
 			at = output // which the layer changed
 		}
-		t.of(at, fmt.Sprintf("%s writes no reports", shown(a.ID)), `remove "report_by", or set "output" to report`)
+		c.of(at, fmt.Sprintf("%s writes no reports", shown(a.ID)), `remove "report_by", or set "output" to report`)
 	}
 }
 

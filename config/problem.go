@@ -60,8 +60,9 @@ func escapeHidden(s string) string {
 
 // problems collects what is wrong with one layer.
 type problems struct {
-	layer string
-	list  []pipeline.ConfigProblem
+	layer  string
+	source string // of the layer
+	list   []pipeline.ConfigProblem
 }
 
 // at reports a problem with what stands at a place.
@@ -85,6 +86,9 @@ func shortened(pointer string) string { return plaintext.Cut(plaintext.Printable
 func (p *problems) of(n *jsontree.Node, problem, remedy string) {
 	p.at(n.Place(), problem, remedy)
 }
+
+// owns reports whether the layer wrote a value.
+func (p *problems) owns(n *jsontree.Node) bool { return n.Document().Owner == p }
 
 // ordered returns the problems by file, place and wording, without repeats and
 // at most maxProblems of them.

@@ -127,7 +127,7 @@ func (t *trial) checkPrompt(f File) bool {
 		before := f.Text[:offset]
 		line := before[bytes.LastIndexByte(before, '\n')+1:]
 		return jsontree.Place{
-			Document: &jsontree.Document{Name: f.Path, Owner: t},
+			Document: &jsontree.Document{Name: f.Path, Owner: t.problems},
 			Line:     1 + bytes.Count(before, []byte("\n")), Column: 1 + utf8.RuneCount(line),
 		}
 	}
@@ -225,7 +225,7 @@ func (t *trial) checkPromptOf(e *entry) {
 		at = e.node
 	}
 	remedy := fmt.Sprintf(`write %s beside this file, or name one of those that exist by "prompt" in "llm"`, promptPath(name))
-	if near := nearestKey(&t.problems, name, t.stack.prompts); near != "" {
+	if near := nearestKey(t.problems, name, t.stack.prompts); near != "" {
 		remedy = fmt.Sprintf("did you mean %q?", near)
 	}
 	t.of(at, fmt.Sprintf("there is no prompt %s for the agent %s", shown(name), shown(a.ID)), remedy)

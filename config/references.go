@@ -22,43 +22,43 @@ type target struct {
 // checkReferences validates what the entries of all files say about each
 // other. Entries that are switched off may refer to anything.
 func (t *trial) checkReferences() {
-	agents := target{"agent", FileAgents, t.agentIDs(), `register it in review-agents.json`}
-	domains := target{"domain", FileDomains, t.mapped("domain"), `map globs to it in review-domains.json`}
-	services := target{"service", FileDomains, t.mapped("service"), `map globs to it in review-domains.json`}
-	for _, e := range t.entries(FileRules) {
+	agents := target{"agent", FileAgents, t.merged.agentIDs(), `register it in review-agents.json`}
+	domains := target{"domain", FileDomains, t.merged.mapped("domain"), `map globs to it in review-domains.json`}
+	services := target{"service", FileDomains, t.merged.mapped("service"), `map globs to it in review-domains.json`}
+	for _, e := range t.merged.entries(FileRules) {
 		if enabled(e.node) {
-			t.refer(e.node.Get("agent"), agents, namer{FileRules, e.id})
+			t.refs.refer(e.node.Get("agent"), agents, namer{FileRules, e.id})
 		}
 	}
-	for _, e := range t.entries(FileComposition) {
+	for _, e := range t.merged.entries(FileComposition) {
 		if enabled(e.node) && !t.idles(e) {
 			by := namer{FileComposition, e.id}
-			t.referAll(e.node.Get("dispatch").Get("agents"), agents, by)
-			t.referTrigger(e.node.Get("trigger"), domains, services, by)
+			t.refs.referAll(e.node.Get("dispatch").Get("agents"), agents, by)
+			t.refs.referTrigger(e.node.Get("trigger"), domains, services, by)
 		}
 	}
-	for _, e := range t.entries(FileAgents) {
+	for _, e := range t.merged.entries(FileAgents) {
 		if enabled(e.node) {
-			t.referAll(e.node.Get("llm").Get("checklist"), agents, namer{FileAgents, e.id})
+			t.refs.referAll(e.node.Get("llm").Get("checklist"), agents, namer{FileAgents, e.id})
 		}
 	}
 	t.referIgnored(agents)
-	t.checkModels()
-	t.checkHeldReviewers()
-	t.checkModelsOfFinal()
-	for _, e := range t.entries(FileDomains) {
+	t.modelChecks.checkModels()
+	t.modelChecks.checkHeldReviewers()
+	t.modelChecks.checkModelsOfFinal()
+	for _, e := range t.merged.entries(FileDomains) {
 		// Of the domains' entries only signals have an agent.
 		if agent := e.node.Get("agent"); agent != nil && enabled(e.node) {
 			by := namer{FileDomains, e.id}
-			t.refer(agent, agents, by)
-			t.refer(e.node.Get("domain"), domains, by)
+			t.refs.refer(agent, agents, by)
+			t.refs.refer(e.node.Get("domain"), domains, by)
 		}
 		// A domain that is gone adds no points anyway.
 		if n := e.node.Get("covers"); given(n) && t.owns(n) && enabled(e.node) {
-			t.refer(n, domains, namer{FileDomains, e.id})
+			t.refs.refer(n, domains, namer{FileDomains, e.id})
 		}
 	}
-	t.reportGone()
+	t.refs.reportGone()
 	if !t.shaky[FileComposition] {
 		t.checkAlways()
 		if !t.shaky[FileDomains] && !t.shaky[FileAgents] {
@@ -86,11 +86,11 @@ func enabled(n *jsontree.Node) bool {
 
 func isTrue(n *jsontree.Node) bool { return n != nil && n.Text == "true" }
 
-func (t *trial) referTrigger(n *jsontree.Node, domains, services target, by namer) {
-	t.referAll(n.Get("domains"), domains, by)
-	t.referAll(n.Get("services"), services, by)
+func (r *references) referTrigger(n *jsontree.Node, domains, services target, by namer) {
+	r.referAll(n.Get("domains"), domains, by)
+	r.referAll(n.Get("services"), services, by)
 	for _, sub := range elems(n.Get("triggers")) {
-		t.referTrigger(sub, domains, services, by)
+		r.referTrigger(sub, domains, services, by)
 	}
 }
 
@@ -106,9 +106,9 @@ type gone struct {
 }
 
 // noteGone remembers who names what is gone.
-func (t *trial) noteGone(to target, name string, by namer) {
-	for i := range t.gone {
-		g := &t.gone[i]
+func (r *references) noteGone(to target, name string, by namer) {
+	for i := range r.gone {
+		g := &r.gone[i]
 		if g.to.noun != to.noun || g.name != name {
 			continue
 		}
@@ -117,14 +117,14 @@ func (t *trial) noteGone(to target, name string, by namer) {
 		}
 		return
 	}
-	t.gone = append(t.gone, gone{to, name, []namer{by}})
+	r.gone = append(r.gone, gone{to, name, []namer{by}})
 }
 
 // reportGone reports each thing that is gone once, with the first entries that
 // name it.
-func (t *trial) reportGone() {
+func (r *references) reportGone() {
 	const maxNamed = 3
-	for _, g := range t.gone {
+	for _, g := range r.gone {
 		var names []string
 		for _, by := range g.by[:min(len(g.by), maxNamed)] {
 			names = append(names, shown(by.id)+" in "+by.file)
@@ -133,31 +133,31 @@ func (t *trial) reportGone() {
 		if more := len(g.by) - maxNamed; more > 0 {
 			list += fmt.Sprintf(" and %d more", more)
 		}
-		t.of(t.blame(g.to.file), fmt.Sprintf("the %s %s is gone, but entries of lower layers still name it: %s", g.to.noun, shown(g.name), list),
+		r.of(r.roots.blame(g.to.file), fmt.Sprintf("the %s %s is gone, but entries of lower layers still name it: %s", g.to.noun, shown(g.name), list),
 			"keep it, or switch those entries off too")
 	}
 }
 
 // refer checks that what a value of an entry names exists.
-func (t *trial) refer(n *jsontree.Node, to target, by namer) {
-	if !given(n) || to.names[n.Text] || t.unread[to.file] {
+func (r *references) refer(n *jsontree.Node, to target, by namer) {
+	if !given(n) || to.names[n.Text] || r.unread[to.file] {
 		return
 	}
-	if !t.owns(n) {
-		t.noteGone(to, n.Text, by)
+	if !r.owns(n) {
+		r.noteGone(to, n.Text, by)
 		return
 	}
 	remedy := to.hint + ", or use one of those that exist"
-	if near := nearestKey(&t.problems, n.Text, to.names); near != "" {
+	if near := nearestKey(r.problems, n.Text, to.names); near != "" {
 		remedy = fmt.Sprintf("did you mean %q?", near)
 	}
-	t.of(n, fmt.Sprintf("there is no %s %s", to.noun, shown(n.Text)), remedy)
+	r.of(n, fmt.Sprintf("there is no %s %s", to.noun, shown(n.Text)), remedy)
 }
 
 // referAll checks each of a list of names.
-func (t *trial) referAll(list *jsontree.Node, to target, by namer) {
+func (r *references) referAll(list *jsontree.Node, to target, by namer) {
 	for _, n := range elems(list) {
-		t.refer(n, to, by)
+		r.refer(n, to, by)
 	}
 }
 
@@ -170,9 +170,9 @@ func nearestKey[V any](p *problems, word string, names map[string]V) string {
 	return nearest(word, slices.Sorted(maps.Keys(names)))
 }
 
-func (t *trial) agentIDs() map[string]bool {
+func (l *newEntries) agentIDs() map[string]bool {
 	names := map[string]bool{}
-	for _, e := range t.entries(FileAgents) {
+	for _, e := range l.entries(FileAgents) {
 		names[e.id] = true
 	}
 	return names
@@ -180,9 +180,9 @@ func (t *trial) agentIDs() map[string]bool {
 
 // mapped returns the names that entries of a type map files to. It reads the
 // JSON, so that an entry with another fault still counts.
-func (t *trial) mapped(itemType string) map[string]bool {
+func (l *newEntries) mapped(itemType string) map[string]bool {
 	names := map[string]bool{}
-	for _, e := range t.entries(FileDomains) {
+	for _, e := range l.entries(FileDomains) {
 		name := e.node.Get(itemType)
 		if kind := e.node.Get("type"); name != nil && kind != nil && kind.Text == itemType {
 			names[name.Text] = true
@@ -207,10 +207,10 @@ func (t *trial) checkAlways() {
 		switched = switched || slices.ContainsFunc(p.Dispatch.Agents, func(id string) bool { return kinds[id] != KindLLM })
 	}
 	if switched {
-		t.of(t.blame(FileAgents), `every agent of the policies with the trigger "always" is switched off`, "leave one on, or let such a policy dispatch another")
+		t.of(t.roots.blame(FileAgents), `every agent of the policies with the trigger "always" is switched off`, "leave one on, or let such a policy dispatch another")
 		return
 	}
-	t.of(t.blame(FileComposition), `no policy has the trigger "always"`, `keep or add one: {"type": "always"}`)
+	t.of(t.roots.blame(FileComposition), `no policy has the trigger "always"`, `keep or add one: {"type": "always"}`)
 }
 
 // checkOrphans finds rules that can never run, since their agent runs no rules
@@ -218,7 +218,7 @@ func (t *trial) checkAlways() {
 // it.
 func (t *trial) checkOrphans() {
 	dispatched, off := t.stack.dispatched(), t.stack.off()
-	agents, kinds := t.agentIDs(), t.stack.kinds()
+	agents, kinds := t.merged.agentIDs(), t.stack.kinds()
 	for _, e := range t.stack.lists[FileRules].entries {
 		r, ok := e.value.(*Rule)
 		if !ok || !r.Enabled || off[r.Agent] || !agents[r.Agent] {
@@ -245,7 +245,7 @@ func (t *trial) ownOr(n *jsontree.Node, file string) *jsontree.Node {
 	if t.owns(n) {
 		return n
 	}
-	return t.blame(file)
+	return t.roots.blame(file)
 }
 
 // kinds returns the agents' kinds.
@@ -299,15 +299,15 @@ func (t *trial) blameForOrphans(agent string) *jsontree.Node {
 			}
 		}
 	}
-	return t.blame(FileComposition)
+	return t.roots.blame(FileComposition)
 }
 
 // blame returns the part of the layer to point at for a fault that shows in
 // lower layers' entries: where it switched off a file's defaults, or else the
 // file, or else any file it has.
-func (t *trial) blame(file string) *jsontree.Node {
+func (roots layerRoots) blame(file string) *jsontree.Node {
 	for _, f := range append([]string{file}, FileNames()...) {
-		if root := t.roots[f]; root != nil {
+		if root := roots[f]; root != nil {
 			if extends := root.Get("extends"); extends != nil {
 				return extends
 			}

@@ -49,8 +49,8 @@ func (r *ReportSources) InComments() bool { return r == nil || r.Comments == nil
 var reportsSection = section{
 	name: "reports", otherwise: "reads no review reports",
 	check: func(t *trial, e *entry) {
-		t.checkGlobs(e.node.Get("reports").Get(pipeline.PhaseSpec))
-		t.checkGlobs(e.node.Get("reports").Get(pipeline.PhasePlan))
+		t.values.checkGlobs(e.node.Get("reports").Get(pipeline.PhaseSpec))
+		t.values.checkGlobs(e.node.Get("reports").Get(pipeline.PhasePlan))
 	},
 	stricter: map[string]change{"reports.spec": mayGrow, "reports.plan": mayGrow, "reports.comments": mayBecome(true)},
 	defaults: map[string]any{

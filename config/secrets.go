@@ -8,21 +8,21 @@ import (
 
 // checkSecrets checks the entries of secrets.allow. A layer that made the agent for
 // secrets final decides what a secret is: later layers can't allow any.
-func (t *trial) checkSecrets(allow *jsontree.Node) {
+func (c *valueChecks) checkSecrets(allow *jsontree.Node) {
 	for _, e := range elems(allow) {
-		t.checkGlobs(e.Get("paths"))
+		c.checkGlobs(e.Get("paths"))
 		if day := e.Get("expires"); given(day) {
 			if _, err := time.Parse(time.DateOnly, day.Text); err != nil && len(day.Text) == len(time.DateOnly) {
-				t.of(day, "there is no day "+shown(day.Text), "write a date such as 2027-01-31")
+				c.of(day, "there is no day "+shown(day.Text), "write a date such as 2027-01-31")
 			}
 		}
 	}
 	if len(elems(allow)) == 0 {
 		return
 	}
-	for _, e := range t.below.lists[FileAgents].entries {
+	for _, e := range c.below.lists[FileAgents].entries {
 		if a, ok := e.value.(*Agent); ok && a.Kind == KindSecrets && e.final != "" {
-			t.of(allow, "the agent "+shown(a.ID)+" is "+finalIn(e.final)+", so no later layer allows secrets", "leave it out, or ask for the entry there")
+			c.of(allow, "the agent "+shown(a.ID)+" is "+finalIn(e.final)+", so no later layer allows secrets", "leave it out, or ask for the entry there")
 		}
 	}
 }

@@ -102,8 +102,8 @@ func (s *Shown) add(v Value, n *jsontree.Node) {
 		}
 	default:
 		v.JSON = string(n.AppendJSON(nil))
-		if t := writer(n); t != nil {
-			v.Layer, v.Source = t.layer, t.source
+		if by := writer(n); by != nil {
+			v.Layer, v.Source = by.layer, by.source
 		}
 		place := n.Place()
 		v.Path, v.Line = place.Document.Name, place.Line

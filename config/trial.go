@@ -13,26 +13,70 @@ import (
 // trial lays one layer over a valid stack to see whether the outcome is valid.
 // Whatever is wrong then is the layer's doing.
 type trial struct {
-	problems
-	source   string // of the layer
-	trusted  bool   // see layTrusted
-	below    *stack
-	stack    *stack
-	compiled int                       // size of the layer's patterns so far
-	guards   *guards                   // of the stack below
-	roots    map[string]*jsontree.Node // of the layer's files
-	fresh    map[string][]*entry       // the entries that the layer names, by file
-	// broken are those among them that could not, or must not, be laid over an
-	// entry below, which stays in the stack in their stead.
-	broken map[string][]*entry
+	*problems
+	trusted bool // see layTrusted
+	below   *stack
+	stack   *stack
+	guards  *guards             // of the stack below
+	roots   layerRoots          // of the layer's files
+	fresh   map[string][]*entry // the entries that the layer names, by file
 	// unread files could not be read to the last id: nothing can be said
 	// about what refers to their entries. In shaky files an entry is wrong:
 	// what they would bring about is unknown.
 	unread  map[string]bool
 	shaky   map[string]bool
-	gone    []gone
 	prompts []string // that the layer has, by name, those that are wrong among them
+
+	weakening   *weakening
+	values      *valueChecks
+	refs        *references
+	modelChecks *modelChecks
+	merged      *newEntries
 }
+
+// weakening finds what a layer would loosen of the stack below it.
+type weakening struct {
+	below *stack
+	roots layerRoots
+}
+
+// valueChecks checks single values of a layer for what schemas can't say.
+type valueChecks struct {
+	*problems
+	below    *stack
+	stack    *stack
+	compiled int // size of the layer's patterns so far
+}
+
+// references checks that what entries name exists.
+type references struct {
+	*problems
+	roots  layerRoots
+	unread map[string]bool
+	gone   []gone
+}
+
+// modelChecks checks which models a layer names, and for what.
+type modelChecks struct {
+	*problems
+	below  *stack
+	guards *guards
+	roots  layerRoots
+	fresh  map[string][]*entry
+	refs   *references
+	merged *newEntries
+}
+
+// newEntries are the entries of the stack with the layer over it.
+type newEntries struct {
+	stack *stack
+	// broken are entries that could not, or must not, be laid over an entry below, which
+	// stays in the stack in their stead.
+	broken map[string][]*entry
+}
+
+// layerRoots are the files of a layer by name.
+type layerRoots map[string]*jsontree.Node
 
 // lay returns the stack with the layer over it, and what is wrong with that.
 // With any problem the stack is of no use.
@@ -50,18 +94,22 @@ func layTrusted(below *stack, l Layer) (*stack, *problems) {
 }
 
 func newTrial(below *stack, l Layer) *trial {
-	return &trial{
-		problems: problems{layer: l.Name},
-		source:   l.Source,
+	t := &trial{
+		problems: &problems{layer: l.Name, source: l.Source},
 		below:    below,
 		stack:    below.clone(),
 		guards:   below.guards(),
-		roots:    map[string]*jsontree.Node{},
+		roots:    layerRoots{},
 		fresh:    map[string][]*entry{},
-		broken:   map[string][]*entry{},
 		unread:   map[string]bool{},
 		shaky:    map[string]bool{},
 	}
+	t.weakening = &weakening{below, t.roots}
+	t.values = &valueChecks{problems: t.problems, below: below, stack: t.stack}
+	t.refs = &references{problems: t.problems, roots: t.roots, unread: t.unread}
+	t.merged = &newEntries{t.stack, map[string][]*entry{}}
+	t.modelChecks = &modelChecks{t.problems, below, t.guards, t.roots, t.fresh, t.refs, t.merged}
+	return t
 }
 
 func (t *trial) run(l Layer) (*stack, *problems) {
@@ -86,14 +134,14 @@ func (t *trial) run(l Layer) (*stack, *problems) {
 	t.checkTrust()
 	t.checkEntries()
 	t.checkReferences()
-	return t.stack, &t.problems
+	return t.stack, t.problems
 }
 
 // read parses one file. Files that are not JSON are left alone: a README may
 // stand beside the config.
 func (t *trial) read(f File) {
 	file := path.Base(f.Path)
-	doc := &jsontree.Document{Name: f.Path, Owner: t}
+	doc := &jsontree.Document{Name: f.Path, Owner: t.problems}
 	if f.Path == RepositoryDir {
 		t.whole(f.Path, "this is not a directory, so no config is read", "make it a directory with the config files in it, or remove it")
 		return
@@ -126,24 +174,21 @@ func (t *trial) read(f File) {
 	}
 }
 
-// owns reports whether the layer on trial wrote the value.
-func (t *trial) owns(n *jsontree.Node) bool { return n.Document().Owner == t }
-
 // layerOf returns the name of the layer that wrote a value, "" for no value.
 func layerOf(n *jsontree.Node) string {
-	if t := writer(n); t != nil {
-		return t.layer
+	if p := writer(n); p != nil {
+		return p.layer
 	}
 	return ""
 }
 
-// writer is the trial of the layer that wrote a value.
-func writer(n *jsontree.Node) *trial {
+// writer is what is known of the layer that wrote a value; nil if there is no value.
+func writer(n *jsontree.Node) *problems {
 	if n == nil {
 		return nil
 	}
-	t, _ := n.Document().Owner.(*trial)
-	return t
+	p, _ := n.Document().Owner.(*problems)
+	return p
 }
 
 // mergeList lays a file's entries over those of the same id.
@@ -187,7 +232,7 @@ func (t *trial) mergeList(file string, root *jsontree.Node) {
 		}
 		t.fresh[file] = append(t.fresh[file], e)
 		if !ok && below != nil {
-			t.broken[file] = append(t.broken[file], e)
+			t.merged.broken[file] = append(t.merged.broken[file], e)
 			continue
 		}
 		l.put(e)
@@ -206,8 +251,8 @@ func (t *trial) tryTwin(file string, e *entry, wrong bool) {
 
 // entries are the merged entries of a file, and those that could not be
 // merged.
-func (t *trial) entries(file string) []*entry {
-	return slices.Concat(t.stack.lists[file].entries, t.broken[file])
+func (l *newEntries) entries(file string) []*entry {
+	return slices.Concat(l.stack.lists[file].entries, l.broken[file])
 }
 
 // itemsOf returns the entries of a file that is a list or holds one.
@@ -231,7 +276,7 @@ func (t *trial) checkSchema(file string, root *jsontree.Node) map[int]bool {
 	if t.trusted {
 		return wrong
 	}
-	for _, location := range schemas().check(schemas().schema(file, ""), root, &t.problems) {
+	for _, location := range schemas().check(schemas().schema(file, ""), root, t.problems) {
 		t.shaky[file] = true
 		if root.Kind == jsontree.Object && len(location) > 0 {
 			location = location[1:] // "items"
@@ -263,7 +308,7 @@ func (t *trial) decode(file string, e *entry, isNew bool) bool {
 	schemas().check(schemas().schema(file, entrySchemas[file]), e.node, &found)
 	if len(found.list) > 0 {
 		if isNew {
-			near := nearestKey(&t.problems, e.id, t.below.lists[file].index)
+			near := nearestKey(t.problems, e.id, t.below.lists[file].index)
 			if near != "" || overridesOnly(file, e.node) {
 				remedy := "check the id, or write the entry out whole"
 				if near != "" {
@@ -340,7 +385,7 @@ func (t *trial) mergeSettings(root *jsontree.Node) {
 		joinList(merged, t.below.settings, root, "ignore")
 		joinList(merged.Get("secrets"), t.below.settings.Get("secrets"), root.Get("secrets"), "allow")
 	}
-	if len(schemas().check(schemas().schema(FileSettings, entrySchemas[FileSettings]), merged, &t.problems)) > 0 {
+	if len(schemas().check(schemas().schema(FileSettings, entrySchemas[FileSettings]), merged, t.problems)) > 0 {
 		return
 	}
 	var s Settings

@@ -68,15 +68,15 @@ func refusedKind(kind any, layer string) (problem, remedy string) {
 }
 
 // checkReference admits only addresses that are safe to show as a link.
-func (t *trial) checkReference(n *jsontree.Node) {
+func (c *valueChecks) checkReference(n *jsontree.Node) {
 	if !given(n) {
 		return
 	}
 	u, err := url.Parse(n.Text)
 	switch {
 	case err != nil || u.Scheme != "https" || u.Hostname() == "":
-		t.of(n, fmt.Sprintf("the reference %s is not an https URL", shown(n.Text)), "write one such as https://example.com/guide, or remove it")
+		c.of(n, fmt.Sprintf("the reference %s is not an https URL", shown(n.Text)), "write one such as https://example.com/guide, or remove it")
 	case u.User != nil:
-		t.of(n, "the reference holds a user name or password", "remove what stands before the @")
+		c.of(n, "the reference holds a user name or password", "remove what stands before the @")
 	}
 }

@@ -16,26 +16,26 @@ import (
 func (t *trial) checkEntries() {
 	for _, file := range listFiles() {
 		for _, e := range t.fresh[file] {
-			t.checkWords(e)
+			t.values.checkWords(e)
 		}
 	}
 	for _, e := range t.fresh[FileRules] {
-		t.checkMatch(e)
-		t.checkReference(e.node.Get("reference"))
+		t.values.checkMatch(e)
+		t.values.checkReference(e.node.Get("reference"))
 	}
 	for _, e := range t.fresh[FileComposition] {
-		t.checkTriggerGlobs(e.node.Get("trigger"))
+		t.values.checkTriggerGlobs(e.node.Get("trigger"))
 		if p, ok := e.value.(*Policy); ok {
-			t.checkTrigger(e.node.Get("trigger"), withoutExpressions(p.Trigger))
+			t.values.checkTrigger(e.node.Get("trigger"), withoutExpressions(p.Trigger))
 		}
 	}
 	for _, e := range t.fresh[FileAgents] {
 		t.checkAgent(e)
 	}
 	for _, e := range t.fresh[FileDomains] {
-		t.checkGlobs(e.node.Get("globs"))
-		t.checkLanguages(e.node.Get("languages"))
-		e.size, _ = t.checkPattern(e.node.Get("pattern"))
+		t.values.checkGlobs(e.node.Get("globs"))
+		t.values.checkLanguages(e.node.Get("languages"))
+		e.size, _ = t.values.checkPattern(e.node.Get("pattern"))
 		if r, ok := e.value.(*RiskFactor); ok && r.Factor == RiskSensitivePath && len(r.Globs) == 0 {
 			t.of(e.node, `a factor "sensitive_path" without globs never counts`, `add "globs"`)
 		}
@@ -45,44 +45,44 @@ func (t *trial) checkEntries() {
 }
 
 // checkWords refuses texts of blanks, which say as little as empty ones.
-func (t *trial) checkWords(e *entry) {
+func (c *valueChecks) checkWords(e *entry) {
 	for _, field := range []string{"name", "description", "detection", "recommendation"} {
 		if n := e.node.Get(field); given(n) && strings.TrimSpace(n.Text) == "" {
-			t.of(n, field+" is blank", "write something")
+			c.of(n, field+" is blank", "write something")
 		}
 	}
 }
 
-func (t *trial) checkMatch(e *entry) {
+func (c *valueChecks) checkMatch(e *entry) {
 	n := e.node.Get("match")
 	if n == nil {
 		return
 	}
 	if on := n.Get("on"); n.Get("net") != nil && n.Get("net").Text == "true" && given(on) && on.Text != OnAdded && on.Text != OnRemoved {
-		t.of(n.Get("net"), fmt.Sprintf("net compares lines, and the rule looks at %s", shown(on.Text)), `remove it, or set "on" to added or removed`)
+		c.of(n.Get("net"), fmt.Sprintf("net compares lines, and the rule looks at %s", shown(on.Text)), `remove it, or set "on" to added or removed`)
 	}
 	pattern, literal := n.Get("pattern"), n.Get("literal")
 	switch {
 	case given(pattern) && given(literal):
-		t.of(n, "a match has both a pattern and a literal", `keep one of the two; to lay one over the other of a lower layer, set that to ""`)
+		c.of(n, "a match has both a pattern and a literal", `keep one of the two; to lay one over the other of a lower layer, set that to ""`)
 	case !given(pattern) && !given(literal) && e.value != nil:
-		t.of(n, "a match needs a pattern or a literal", `add "pattern" or "literal", or remove "match" from a rule that no machine can check`)
+		c.of(n, "a match needs a pattern or a literal", `add "pattern" or "literal", or remove "match" from a rule that no machine can check`)
 	}
-	size, groups := t.checkPattern(pattern)
-	more, _ := t.checkPattern(n.Get("not_pattern"))
-	source, _ := t.checkPattern(n.Get("source"))
+	size, groups := c.checkPattern(pattern)
+	more, _ := c.checkPattern(n.Get("not_pattern"))
+	source, _ := c.checkPattern(n.Get("source"))
 	e.size = size + more + source
 	if given(n.Get("source")) != (len(elems(n.Get("safe_calls"))) > 0) {
-		t.of(n, "a match has only one of source and safe_calls", "name both, or neither")
+		c.of(n, "a match has only one of source and safe_calls", "name both, or neither")
 	}
 	if fix := n.Get("fix"); given(fix) && groups != nil {
 		if problem, remedy := checkFix(fix.Text, groups); problem != "" {
-			t.of(fix, problem, remedy)
+			c.of(fix, problem, remedy)
 		}
 	}
-	t.checkGlobs(n.Get("paths"))
-	t.checkGlobs(n.Get("exclude_paths"))
-	t.checkLanguages(n.Get("languages"))
+	c.checkGlobs(n.Get("paths"))
+	c.checkGlobs(n.Get("exclude_paths"))
+	c.checkLanguages(n.Get("languages"))
 }
 
 // given reports whether n is a string that is not empty.
@@ -92,7 +92,7 @@ func given(n *jsontree.Node) bool {
 
 // checkPattern validates the pattern that n holds, if it holds one. groups is
 // nil if it is wrong; without a pattern there is the group of the whole match.
-func (t *trial) checkPattern(n *jsontree.Node) (size int, groups []string) {
+func (c *valueChecks) checkPattern(n *jsontree.Node) (size int, groups []string) {
 	if !given(n) {
 		return 0, []string{""}
 	}
@@ -101,10 +101,10 @@ func (t *trial) checkPattern(n *jsontree.Node) (size int, groups []string) {
 	}
 	// What the layer's patterns come to beyond the limit is for checkTotalSize
 	// to report, and not worth compiling.
-	size, groups, problem, remedy := checkPattern(n.Text, maxTotalSize-t.compiled)
-	t.compiled += size
+	size, groups, problem, remedy := checkPattern(n.Text, maxTotalSize-c.compiled)
+	c.compiled += size
 	if problem != "" {
-		t.of(n, problem, remedy)
+		c.of(n, problem, remedy)
 	}
 	return size, groups
 }
@@ -118,7 +118,7 @@ func (t *trial) checkTotalSize() {
 		}
 	}
 	if total > maxTotalSize {
-		t.of(t.blame(FileRules), fmt.Sprintf("all patterns together expand to about %d instructions, more than the limit of %d", total, maxTotalSize), "remove rules, or make their patterns smaller")
+		t.of(t.roots.blame(FileRules), fmt.Sprintf("all patterns together expand to about %d instructions, more than the limit of %d", total, maxTotalSize), "remove rules, or make their patterns smaller")
 	}
 }
 
@@ -126,14 +126,14 @@ func (t *trial) checkTotalSize() {
 const maxGlobCharacters = 256
 
 // checkGlobs validates the list of globs that n holds, if it is one.
-func (t *trial) checkGlobs(n *jsontree.Node) {
+func (c *valueChecks) checkGlobs(n *jsontree.Node) {
 	for _, e := range elems(n) {
 		if !given(e) || utf8.RuneCountInString(e.Text) > maxGlobCharacters {
 			continue // the schema has said so
 		}
 		if err := glob.Validate(e.Text); err != nil {
 			problem, remedy := halves(err, "write a pattern such as src/**/*.go")
-			t.of(e, fmt.Sprintf("the glob %s is refused: %s", shown(e.Text), problem), remedy)
+			c.of(e, fmt.Sprintf("the glob %s is refused: %s", shown(e.Text), problem), remedy)
 		}
 	}
 }
@@ -157,19 +157,19 @@ func halves(err error, fallback string) (problem, remedy string) {
 
 // checkTrigger says what the schema can't of a trigger, such as that it is
 // nested too deep. Globs have been checked.
-func (t *trial) checkTrigger(n *jsontree.Node, trigger policies.Trigger) {
+func (c *valueChecks) checkTrigger(n *jsontree.Node, trigger policies.Trigger) {
 	for _, p := range policies.ValidateTrigger(trigger) {
 		if strings.Contains(p.Pointer, "/globs") {
 			continue
 		}
-		t.of(n.At(strings.Split(strings.TrimPrefix(p.Pointer, "/"), "/")...), p.Problem, p.Remedy)
+		c.of(n.At(strings.Split(strings.TrimPrefix(p.Pointer, "/"), "/")...), p.Problem, p.Remedy)
 	}
 }
 
-func (t *trial) checkTriggerGlobs(n *jsontree.Node) {
-	t.checkGlobs(n.Get("globs"))
+func (c *valueChecks) checkTriggerGlobs(n *jsontree.Node) {
+	c.checkGlobs(n.Get("globs"))
 	for _, sub := range elems(n.Get("triggers")) {
-		t.checkTriggerGlobs(sub)
+		c.checkTriggerGlobs(sub)
 	}
 }
 
@@ -177,13 +177,13 @@ func (t *trial) checkTriggerGlobs(n *jsontree.Node) {
 const maxConditions = 50
 
 func (t *trial) checkSettings(root *jsontree.Node) {
-	t.checkGlobs(root.Get("synthesis").Get("protected_artifacts"))
-	t.checkGlobs(root.Get("config_branches"))
-	t.checkEndpoints(root.Get("model_endpoints"))
-	t.checkIgnored(root.Get("ignore"))
-	t.checkSecrets(root.Get("secrets").Get("allow"))
+	t.values.checkGlobs(root.Get("synthesis").Get("protected_artifacts"))
+	t.values.checkGlobs(root.Get("config_branches"))
+	t.values.checkEndpoints(root.Get("model_endpoints"))
+	t.values.checkIgnored(root.Get("ignore"))
+	t.values.checkSecrets(root.Get("secrets").Get("allow"))
 	for _, r := range elems(root.Get("repositories")) {
-		t.checkGlobs(r.Get("globs"))
+		t.values.checkGlobs(r.Get("globs"))
 	}
 	conditions := elems(root.Get("gate").Get("conditions"))
 	for _, c := range conditions[:min(len(conditions), maxConditions)] {

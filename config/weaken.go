@@ -55,10 +55,10 @@ func (t *trial) dropWeakening(organisation string) {
 			drop(root, "extends", "extends")
 		}
 		for _, n := range itemsOf(root) {
-			for _, field := range t.weakened(file, n) {
+			for _, field := range t.weakening.weakened(file, n) {
 				dropField(n, field)
 			}
-			if t.handsOver(file, n) {
+			if t.weakening.handsOver(file, n) {
 				dropField(n, "final")
 			}
 		}
@@ -75,16 +75,16 @@ func (t *trial) dropWeakening(organisation string) {
 		}
 		if list != nil {
 			list.Elems = slices.DeleteFunc(slices.Clone(list.Elems), func(n *jsontree.Node) bool {
-				hides := t.hides(n)
+				hides := t.weakening.hides(n)
 				if hides {
-					refuse(n, "the "+nounOf(t.merged(n)))
+					refuse(n, "the "+nounOf(t.weakening.merged(n)))
 				}
 				return hides
 			})
 		}
 	}
 	if root := t.roots[FileSettings]; root != nil {
-		for _, field := range t.weakenedSettings(root) {
+		for _, field := range t.weakening.weakenedSettings(root) {
 			dropField(root, field)
 		}
 	}
@@ -92,14 +92,14 @@ func (t *trial) dropWeakening(organisation string) {
 }
 
 // weakened lists the fields in which an entry would loosen the one below it.
-func (t *trial) weakened(file string, n *jsontree.Node) (fields []string) {
+func (w *weakening) weakened(file string, n *jsontree.Node) (fields []string) {
 	id := n.Get("id")
 	if id == nil {
 		return nil
 	}
-	below := t.below.lists[file].get(id.Text)
+	below := w.below.lists[file].get(id.Text)
 	if below == nil || below.value == nil {
-		return t.weakenedByNew(file, n)
+		return w.weakenedByNew(file, n)
 	}
 	above := newEntry(file, below.node.At("type").Text)
 	if json.Unmarshal(n.Overlay(below.node, deepFields(file)...).AppendJSON(nil), above) != nil {
@@ -107,10 +107,10 @@ func (t *trial) weakened(file string, n *jsontree.Node) (fields []string) {
 	}
 	may := stricter(below.value)
 	for _, d := range differences(below.value, above) {
-		if change, named := may[d.field]; named && change.ok(d.below, d.above) || d.field == "enabled" && d.above == true && !t.takesConcern(below.value) || describes(below.value, d.field) {
+		if change, named := may[d.field]; named && change.ok(d.below, d.above) || d.field == "enabled" && d.above == true && !w.takesConcern(below.value) || describes(below.value, d.field) {
 			continue
 		}
-		if limit, timed := t.limit(d.field); timed && orElse(d.field, d.above, limit) >= orElse(d.field, d.below, limit) {
+		if limit, timed := w.limit(d.field); timed && orElse(d.field, d.above, limit) >= orElse(d.field, d.below, limit) {
 			continue
 		}
 		if d.field == "trigger" && d.above.(policies.Trigger).Type == policies.TriggerAlways {
@@ -119,7 +119,7 @@ func (t *trial) weakened(file string, n *jsontree.Node) (fields []string) {
 		fields = append(fields, d.field)
 	}
 	if p, ok := below.value.(*Policy); ok {
-		for _, field := range t.swapping(p, above.(*Policy)) {
+		for _, field := range w.swapping(p, above.(*Policy)) {
 			if !slices.Contains(fields, field) {
 				fields = append(fields, field)
 			}
@@ -130,12 +130,12 @@ func (t *trial) weakened(file string, n *jsontree.Node) (fields []string) {
 
 // weakenedByNew lists the fields in which an entry that no layer below has would
 // loosen others.
-func (t *trial) weakenedByNew(file string, n *jsontree.Node) []string {
+func (w *weakening) weakenedByNew(file string, n *jsontree.Node) []string {
 	above := newEntry(file, n.At("type").Text)
 	if json.Unmarshal(n.AppendJSON(nil), above) != nil {
 		return nil // reported where it is decoded
 	}
-	if p, ok := above.(*Policy); ok && p.Enabled && len(p.Dispatch.Models) > 0 && t.asksModels(p.Dispatch.Agents) {
+	if p, ok := above.(*Policy); ok && p.Enabled && len(p.Dispatch.Models) > 0 && w.asksModels(p.Dispatch.Agents) {
 		return []string{"dispatch.models"}
 	}
 	return nil
@@ -143,15 +143,15 @@ func (t *trial) weakenedByNew(file string, n *jsontree.Node) []string {
 
 // swapping lists the fields by which a policy with models would have agents asked on
 // these where the layers below ask others: a policy's models come before an agent's own.
-func (t *trial) swapping(below, above *Policy) (fields []string) {
+func (w *weakening) swapping(below, above *Policy) (fields []string) {
 	if !above.Enabled || len(below.Dispatch.Models) == 0 {
 		return nil // models of its own are left out already
 	}
 	added := slices.DeleteFunc(slices.Clone(above.Dispatch.Agents), func(id string) bool { return slices.Contains(below.Dispatch.Agents, id) })
-	if t.asksModels(added) {
+	if w.asksModels(added) {
 		fields = append(fields, "dispatch.agents")
 	}
-	if !t.asksModels(below.Dispatch.Agents) {
+	if !w.asksModels(below.Dispatch.Agents) {
 		return fields
 	}
 	if !below.Enabled {
@@ -167,19 +167,19 @@ func (t *trial) swapping(below, above *Policy) (fields []string) {
 // who may dismiss what is final. Those need no more than write permission for what takes
 // maintain otherwise, so they may have it for the layer's own entries only. A rule
 // whose id is one that the agent for secrets uses does not count as the layer's own.
-func (t *trial) handsOver(file string, n *jsontree.Node) bool {
-	if !isTrue(n.Get("final")) || len(elems(t.roots[FileSettings].Get("final_authority"))) == 0 {
+func (w *weakening) handsOver(file string, n *jsontree.Node) bool {
+	if !isTrue(n.Get("final")) || len(elems(w.roots[FileSettings].Get("final_authority"))) == 0 {
 		return false
 	}
 	id := n.At("id").Text
-	below := t.below.lists[file].get(id)
+	below := w.below.lists[file].get(id)
 	return below != nil && below.final == "" || file == FileRules && strings.HasPrefix(id, pipeline.SecretRulePrefix)
 }
 
 // asksModels reports whether one of the agents is of a layer below and asks models.
-func (t *trial) asksModels(agents []string) bool {
+func (w *weakening) asksModels(agents []string) bool {
 	return slices.ContainsFunc(agents, func(id string) bool {
-		e := t.below.lists[FileAgents].get(id)
+		e := w.below.lists[FileAgents].get(id)
 		if e == nil {
 			return false
 		}
@@ -192,10 +192,10 @@ func (t *trial) asksModels(agents []string) bool {
 // at files, or makes the layers below find a change less risky than they do: a trigger or
 // an expression may not hold for mapped files or for a riskier change, and a signal passes
 // over files of the domain that it takes for covered.
-func (t *trial) hides(n *jsontree.Node) bool {
-	above := t.merged(n)
+func (w *weakening) hides(n *jsontree.Node) bool {
+	above := w.merged(n)
 	var was any
-	if below := t.below.lists[FileDomains].get(n.At("id").Text); below != nil && below.value != nil && reflect.TypeOf(below.value) == reflect.TypeOf(above) {
+	if below := w.below.lists[FileDomains].get(n.At("id").Text); below != nil && below.value != nil && reflect.TypeOf(below.value) == reflect.TypeOf(above) {
 		if was = below.value; !slices.ContainsFunc(differences(was, above), func(d difference) bool { return !describes(was, d.field) }) {
 			return false
 		}
@@ -203,21 +203,21 @@ func (t *trial) hides(n *jsontree.Node) bool {
 	switch v := above.(type) {
 	case *DomainMapping:
 		was, _ := was.(*DomainMapping)
-		return v.Enabled && (t.hidesMapped("domain", v.Domain) || t.coversMore(v, was))
+		return v.Enabled && (w.hidesMapped("domain", v.Domain) || w.coversMore(v, was))
 	case *ServiceMapping:
-		return v.Enabled && t.hidesMapped("service", v.Service)
+		return v.Enabled && w.hidesMapped("service", v.Service)
 	case *RiskFactor:
 		was, _ := was.(*RiskFactor)
 		covers := v.Covers != "" && (was == nil || !was.Enabled || was.Points == 0 || !slices.Equal(was.Globs, v.Globs))
-		return v.Enabled && (t.readsRisk() || covers && t.maps(v.Covers))
+		return v.Enabled && (w.readsRisk() || covers && w.maps(v.Covers))
 	}
 	return false
 }
 
 // merged is an entry of the domains' file laid over the one below it, or nil where it can't
 // be decoded, which is reported elsewhere.
-func (t *trial) merged(n *jsontree.Node) any {
-	if below := t.below.lists[FileDomains].get(n.At("id").Text); below != nil && below.node != nil {
+func (w *weakening) merged(n *jsontree.Node) any {
+	if below := w.below.lists[FileDomains].get(n.At("id").Text); below != nil && below.node != nil {
 		n = n.Overlay(below.node)
 	}
 	above := newEntry(FileDomains, n.At("type").Text)
@@ -229,9 +229,9 @@ func (t *trial) merged(n *jsontree.Node) any {
 
 // hidesMapped reports whether something below may not look at files that are mapped to a
 // domain or a service of the name.
-func (t *trial) hidesMapped(kind, name string) bool {
+func (w *weakening) hidesMapped(kind, name string) bool {
 	var seen []string // agents that look at such files anyway
-	for _, p := range all[*Policy](t.below.lists[FileComposition]) {
+	for _, p := range all[*Policy](w.below.lists[FileComposition]) {
 		if !p.Enabled {
 			continue
 		}
@@ -243,15 +243,15 @@ func (t *trial) hidesMapped(kind, name string) bool {
 			seen = append(seen, p.Dispatch.Agents...)
 		}
 	}
-	for _, r := range all[*Rule](t.below.lists[FileRules]) {
+	for _, r := range all[*Rule](w.below.lists[FileRules]) {
 		if r.Enabled && readsMappings(r.When) {
 			return true
 		}
 	}
-	if kind == "domain" && t.readsRisk() {
+	if kind == "domain" && w.readsRisk() {
 		return true
 	}
-	return kind == "domain" && slices.ContainsFunc(all[*Signal](t.below.lists[FileDomains]), func(s *Signal) bool {
+	return kind == "domain" && slices.ContainsFunc(all[*Signal](w.below.lists[FileDomains]), func(s *Signal) bool {
 		return s.Enabled && s.Domain == name && !slices.Contains(seen, s.Agent)
 	})
 }
@@ -271,9 +271,9 @@ func readsMappings(expression string) bool {
 }
 
 // readsRisk reports whether something below may look at less of a change if it is riskier.
-func (t *trial) readsRisk() bool {
-	return slices.ContainsFunc(all[*Policy](t.below.lists[FileComposition]), func(p *Policy) bool { return p.Enabled && fallsWithRisk(p.Trigger, false, false) }) ||
-		slices.ContainsFunc(all[*Rule](t.below.lists[FileRules]), func(r *Rule) bool { return r.Enabled && strings.Contains(r.When, "risk") })
+func (w *weakening) readsRisk() bool {
+	return slices.ContainsFunc(all[*Policy](w.below.lists[FileComposition]), func(p *Policy) bool { return p.Enabled && fallsWithRisk(p.Trigger, false, false) }) ||
+		slices.ContainsFunc(all[*Rule](w.below.lists[FileRules]), func(r *Rule) bool { return r.Enabled && strings.Contains(r.When, "risk") })
 }
 
 // fallsWithRisk reports whether a trigger may not hold, or hold for fewer files, if a
@@ -289,24 +289,24 @@ func fallsWithRisk(t policies.Trigger, not, all bool) bool {
 // coversMore reports whether a mapping makes what domains of the layers below weigh count
 // less: files that it covers bring their points here, and a covered domain is not counted
 // among the touched ones.
-func (t *trial) coversMore(above, was *DomainMapping) bool {
+func (w *weakening) coversMore(above, was *DomainMapping) bool {
 	weight := 0 // of the domain so far
 	var covered []string
-	for _, m := range all[*DomainMapping](t.below.lists[FileDomains]) {
+	for _, m := range all[*DomainMapping](w.below.lists[FileDomains]) {
 		if m.Enabled && m.Domain == above.Domain {
 			weight = max(weight, m.Weight)
 			covered = append(covered, m.Covers)
 		}
 	}
-	if weight == 0 && above.Weight > 0 && slices.ContainsFunc(covered, t.maps) {
+	if weight == 0 && above.Weight > 0 && slices.ContainsFunc(covered, w.maps) {
 		return true // from now on they are covered
 	}
-	return t.maps(above.Covers) && (was == nil || !was.Enabled || !slices.Equal(was.Globs, above.Globs))
+	return w.maps(above.Covers) && (was == nil || !was.Enabled || !slices.Equal(was.Globs, above.Globs))
 }
 
 // maps reports whether a layer below maps files to a domain.
-func (t *trial) maps(domain string) bool {
-	return domain != "" && slices.ContainsFunc(all[*DomainMapping](t.below.lists[FileDomains]), func(m *DomainMapping) bool {
+func (w *weakening) maps(domain string) bool {
+	return domain != "" && slices.ContainsFunc(all[*DomainMapping](w.below.lists[FileDomains]), func(m *DomainMapping) bool {
 		return m.Enabled && m.Domain == domain
 	})
 }
@@ -335,8 +335,8 @@ func describes(entry any, field string) bool {
 
 // limit is how much time, or how many retries, an agent has whose own field does not say.
 // With less it may not finish, which lets a change pass if the agent is not required.
-func (t *trial) limit(field string) (n int, timed bool) {
-	switch limits := &t.below.decoded.Limits; field {
+func (w *weakening) limit(field string) (n int, timed bool) {
+	switch limits := &w.below.decoded.Limits; field {
 	case "timeout_seconds":
 		return limits.AgentTimeoutSeconds, true
 	case "retries":
@@ -347,9 +347,9 @@ func (t *trial) limit(field string) (n int, timed bool) {
 
 // takesConcern reports whether a signal that is switched on sends its agent to files in
 // place of another's: each concern is looked for once in a file, by the first signal.
-func (t *trial) takesConcern(value any) bool {
+func (w *weakening) takesConcern(value any) bool {
 	s, ok := value.(*Signal)
-	return ok && slices.ContainsFunc(all[*Signal](t.below.lists[FileDomains]), func(other *Signal) bool {
+	return ok && slices.ContainsFunc(all[*Signal](w.below.lists[FileDomains]), func(other *Signal) bool {
 		return other.Enabled && other.Concern == s.Concern && other.Agent != s.Agent
 	})
 }
@@ -363,22 +363,22 @@ func orElse(field string, value any, otherwise int) int {
 }
 
 // weakenedSettings lists the settings that would be looser than below.
-func (t *trial) weakenedSettings(root *jsontree.Node) (fields []string) {
+func (w *weakening) weakenedSettings(root *jsontree.Node) (fields []string) {
 	var above Settings // fresh, so that nothing is written into the lists of the one below
-	if json.Unmarshal(root.Overlay(t.below.settings, deepFields(FileSettings)...).AppendJSON(nil), &above) != nil {
+	if json.Unmarshal(root.Overlay(w.below.settings, deepFields(FileSettings)...).AppendJSON(nil), &above) != nil {
 		return nil
 	}
-	for _, d := range settingDifferences(t.below.decoded, above) {
-		if d.field != "mode" && !stricterSetting(&t.below.decoded, d) {
+	for _, d := range settingDifferences(w.below.decoded, above) {
+		if d.field != "mode" && !stricterSetting(&w.below.decoded, d) {
 			fields = append(fields, d.field)
 		}
 	}
 	// The same mode may be looser, too: whoever writes one takes the place of the modes
 	// that the server chose by repository.
-	if root.Get("mode") != nil && !stricterSetting(&t.below.decoded, difference{"mode", t.below.decoded.Mode, above.Mode}) {
+	if root.Get("mode") != nil && !stricterSetting(&w.below.decoded, difference{"mode", w.below.decoded.Mode, above.Mode}) {
 		fields = append(fields, "mode")
 	}
-	for _, field := range t.movedLabels(above.Labels) {
+	for _, field := range w.movedLabels(above.Labels) {
 		if root.Get("labels").Get(strings.TrimPrefix(field, "labels.")) != nil {
 			fields = append(fields, field)
 		}
@@ -389,8 +389,8 @@ func (t *trial) weakenedSettings(root *jsontree.Node) (fields []string) {
 // movedLabels lists the settings of labels that would have reviewgate put on or take off
 // labels which something below reads, other than it does by the settings below. A trigger
 // may hold no longer either way.
-func (t *trial) movedLabels(above LabelSettings) []string {
-	below := t.below.decoded.Labels
+func (w *weakening) movedLabels(above LabelSettings) []string {
+	below := w.below.decoded.Labels
 	moved := map[string][]string{} // by setting, the labels
 	if above.Risk != below.Risk || above.Risk && above.Prefix != below.Prefix {
 		for _, level := range []pipeline.RiskLevel{pipeline.RiskLow, pipeline.RiskMedium, pipeline.RiskHigh, pipeline.RiskCritical} {
@@ -401,8 +401,8 @@ func (t *trial) movedLabels(above LabelSettings) []string {
 		moved["escalated"] = []string{"review-escalated"}
 	}
 	read := func(labels []string) bool {
-		return len(labels) > 0 && (slices.ContainsFunc(all[*Policy](t.below.lists[FileComposition]), func(p *Policy) bool { return p.Enabled && readsLabels(p.Trigger, labels) }) ||
-			slices.ContainsFunc(all[*Rule](t.below.lists[FileRules]), func(r *Rule) bool { return r.Enabled && strings.Contains(r.When, "labels") }))
+		return len(labels) > 0 && (slices.ContainsFunc(all[*Policy](w.below.lists[FileComposition]), func(p *Policy) bool { return p.Enabled && readsLabels(p.Trigger, labels) }) ||
+			slices.ContainsFunc(all[*Rule](w.below.lists[FileRules]), func(r *Rule) bool { return r.Enabled && strings.Contains(r.When, "labels") }))
 	}
 	var fields []string
 	if read(moved["risk"]) {
