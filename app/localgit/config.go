@@ -21,7 +21,7 @@ const maxRootFiles = 10_000
 // the base. The config lists the problems of a layer at the base. Open has already
 // returned the problems of a directory that the user named.
 func (s *Source) Config(ctx context.Context) (normalize.ConfigRead, error) {
-	entries, err := s.list(ctx, s.baseSHA)
+	entries, err := s.git.list(ctx, s.baseSHA)
 	if err != nil {
 		return normalize.ConfigRead{}, fmt.Errorf("list the files at the root of %s: %w", s.baseName, err)
 	}
@@ -32,9 +32,9 @@ func (s *Source) Config(ctx context.Context) (normalize.ConfigRead, error) {
 		}
 		switch e.path {
 		case normalize.AttributesFile:
-			read.Attributes, err = s.blob(ctx, e.sha, normalize.MaxAttributes+1)
+			read.Attributes, err = s.git.blob(ctx, e.sha, normalize.MaxAttributes+1)
 		case secrets.ExceptionsFile:
-			read.Exceptions, err = s.blob(ctx, e.sha, secrets.MaxExceptions+1)
+			read.Exceptions, err = s.git.blob(ctx, e.sha, secrets.MaxExceptions+1)
 		}
 		if err != nil {
 			return normalize.ConfigRead{}, fmt.Errorf("read %s of %s: %w", e.path, s.baseName, err)
@@ -73,7 +73,7 @@ func (s *Source) load(layer config.Layer) *config.Config {
 // configFiles reads the config files at a commit. An entry that is not a file has no
 // text. The loader reports such an entry, and a file in the place of the directory.
 func (s *Source) configFiles(ctx context.Context, commit string) ([]config.File, error) {
-	entries, err := s.list(ctx, commit, config.RepositoryDir, config.RepositoryDir+"/")
+	entries, err := s.git.list(ctx, commit, config.RepositoryDir, config.RepositoryDir+"/")
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (s *Source) configFiles(ctx context.Context, commit string) ([]config.File,
 		}
 		f := config.File{Path: e.path, BlobSHA: e.sha}
 		if name := path.Base(e.path); e.kind == "blob" && config.IsFile(name) { // the loader refuses the others by their names
-			if f.Text, err = s.blob(ctx, f.BlobSHA, config.MaxBytes(name)); err != nil {
+			if f.Text, err = s.git.blob(ctx, f.BlobSHA, config.MaxBytes(name)); err != nil {
 				return nil, err
 			}
 		}
@@ -135,8 +135,8 @@ type treeEntry struct{ kind, sha, path string }
 
 // list lists the entries of the paths at a commit, by default those of the root. A path
 // that ends with a slash stands for the content of a directory.
-func (s *Source) list(ctx context.Context, commit string, paths ...string) ([]treeEntry, error) {
-	out, err := s.git.output(ctx, append([]string{"ls-tree", "-z", "--full-tree", commit}, paths...)...)
+func (g *git) list(ctx context.Context, commit string, paths ...string) ([]treeEntry, error) {
+	out, err := g.output(ctx, append([]string{"ls-tree", "-z", "--full-tree", commit}, paths...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +151,8 @@ func (s *Source) list(ctx context.Context, commit string, paths ...string) ([]tr
 }
 
 // blob reads the first bytes of a file, up to most.
-func (s *Source) blob(ctx context.Context, sha string, most int64) (text []byte, err error) {
-	err = s.git.stream(ctx, func(r io.Reader) error {
+func (g *git) blob(ctx context.Context, sha string, most int64) (text []byte, err error) {
+	err = g.stream(ctx, func(r io.Reader) error {
 		var err error
 		if text, err = io.ReadAll(io.LimitReader(r, most)); err == nil && int64(len(text)) == most {
 			err = errEnough

@@ -19,9 +19,9 @@ var _ report.Files = (*Source)(nil)
 // target, as in git.
 func (s *Source) File(ctx context.Context, commit, path string, most int64) ([]byte, error) {
 	if s.workTree {
-		return s.fromWorkTree(path, most)
+		return s.git.fromWorkTree(path, most)
 	}
-	entries, err := s.list(ctx, commit, path)
+	entries, err := s.git.list(ctx, commit, path)
 	if err != nil {
 		return nil, fmt.Errorf("look for the file: %w", err)
 	}
@@ -31,7 +31,7 @@ func (s *Source) File(ctx context.Context, commit, path string, most int64) ([]b
 	if entries[0].kind != "blob" {
 		return nil, nil
 	}
-	return s.blob(ctx, entries[0].sha, most)
+	return s.git.blob(ctx, entries[0].sha, most)
 }
 
 // Lookup is like File, but returns false instead of an error if the path does not exist.
@@ -43,9 +43,9 @@ func (s *Source) Lookup(ctx context.Context, commit, path string, most int64) (t
 	return text, err == nil, err
 }
 
-func (s *Source) fromWorkTree(path string, most int64) ([]byte, error) {
+func (g *git) fromWorkTree(path string, most int64) ([]byte, error) {
 	// The root keeps a path from leading out of the work tree.
-	root, err := os.OpenRoot(s.git.dir)
+	root, err := os.OpenRoot(g.dir)
 	if err != nil {
 		return nil, err
 	}

@@ -123,7 +123,7 @@ func (s *Source) openHead(ctx context.Context, rev string) error {
 		// A detached head has no name.
 		s.headName, _ = s.git.line(ctx, "symbolic-ref", "--quiet", "--short", "HEAD")
 	}
-	sha, ok, err := s.resolve(ctx, rev)
+	sha, ok, err := s.git.resolve(ctx, rev)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (s *Source) openHead(ctx context.Context, rev string) error {
 		return fmt.Errorf("%s has no commits yet: there is nothing to compare with", s.git.dir)
 	}
 	if !ok {
-		return s.unknown(ctx, rev)
+		return s.git.unknown(ctx, rev)
 	}
 	s.headSHA = sha
 	return nil
@@ -150,12 +150,12 @@ func (s *Source) openBase(ctx context.Context, rev string) error {
 			return err
 		}
 	} else {
-		sha, ok, err := s.resolve(ctx, rev)
+		sha, ok, err := s.git.resolve(ctx, rev)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return s.unknown(ctx, rev)
+			return s.git.unknown(ctx, rev)
 		}
 		s.baseName, s.baseSHA = rev, sha
 	}
@@ -172,7 +172,7 @@ func (s *Source) defaultBase(ctx context.Context) error {
 		if !slices.Contains(refs, ref) {
 			continue
 		}
-		sha, ok, err := s.resolve(ctx, ref)
+		sha, ok, err := s.git.resolve(ctx, ref)
 		if err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (s *Source) defaultBase(ctx context.Context) error {
 func (s *Source) findMergeBase(ctx context.Context) error {
 	sha, err := s.git.line(ctx, "merge-base", s.baseSHA, s.headSHA)
 	if code, ok := exitCode(err); ok && code == 1 {
-		if s.shallow(ctx) {
+		if s.git.shallow(ctx) {
 			return fmt.Errorf("this clone is shallow, and the merge base of %s and HEAD is missing: fetch more history with git fetch --unshallow", s.baseName)
 		}
 		return fmt.Errorf("%s and the head have no common history: name another --base", s.baseName)
@@ -205,11 +205,11 @@ func (s *Source) findMergeBase(ctx context.Context) error {
 }
 
 // resolve returns the commit that a revision names, or false.
-func (s *Source) resolve(ctx context.Context, rev string) (sha string, ok bool, err error) {
+func (g *git) resolve(ctx context.Context, rev string) (sha string, ok bool, err error) {
 	if strings.HasPrefix(rev, "-") || strings.ContainsAny(rev, "\x00\n") {
 		return "", false, nil // this is no revision, and git might read it as an option
 	}
-	sha, err = s.git.line(ctx, "rev-parse", "--verify", "--quiet", rev+"^{commit}")
+	sha, err = g.line(ctx, "rev-parse", "--verify", "--quiet", rev+"^{commit}")
 	if _, exited := exitCode(err); exited {
 		return "", false, nil
 	}
@@ -219,9 +219,9 @@ func (s *Source) resolve(ctx context.Context, rev string) (sha string, ok bool, 
 	return sha, true, nil
 }
 
-func (s *Source) unknown(ctx context.Context, rev string) error {
+func (g *git) unknown(ctx context.Context, rev string) error {
 	hint := "git branch --all and git log show what there is"
-	if s.shallow(ctx) {
+	if g.shallow(ctx) {
 		hint = "this clone is shallow; git fetch --unshallow fetches more history"
 	}
 	return fmt.Errorf("%q is not a commit, branch or tag of this repository: %s", rev, hint)
@@ -229,7 +229,7 @@ func (s *Source) unknown(ctx context.Context, rev string) error {
 
 // shallow reports whether the clone lacks a part of the history. It only chooses the
 // text of an error, so a failure counts as no.
-func (s *Source) shallow(ctx context.Context) bool {
-	out, err := s.git.line(ctx, "rev-parse", "--is-shallow-repository")
+func (g *git) shallow(ctx context.Context) bool {
+	out, err := g.line(ctx, "rev-parse", "--is-shallow-repository")
 	return err == nil && out == "true"
 }

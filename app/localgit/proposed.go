@@ -67,7 +67,7 @@ func touchedConfig(changed []raw.ChangedFile) map[string]bool {
 // workTreeFiles reads the config files that a commit of the work tree would have. It
 // skips ignored files, and files that the change removes from git but not from disk.
 func (s *Source) workTreeFiles(ctx context.Context, changed []raw.ChangedFile) ([]config.File, error) {
-	names, root, err := s.inWorkTree(ctx, "--cached", "--", config.RepositoryDir)
+	names, root, err := s.git.inWorkTree(ctx, "--cached", "--", config.RepositoryDir)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func (s *Source) reveal(ctx context.Context, entries []*entry, files *raw.Files)
 		}
 		content := unshown.Content{Head: head, Executable: executable}
 		if e != nil && !moved && strings.Trim(e.oldSHA, "0") != "" {
-			content.Before = func() ([]byte, error) { return s.blob(ctx, e.oldSHA, unshown.MaxContent+1) }
+			content.Before = func() ([]byte, error) { return s.git.blob(ctx, e.oldSHA, unshown.MaxContent+1) }
 		}
 		if err == nil {
 			err = r.Read(f, content)
@@ -63,20 +63,20 @@ func (s *Source) contentAtHead(ctx context.Context, path string, e *entry) (cont
 		executable = e.newMode == modeExecutable
 	}
 	if !s.workTree {
-		content, err = s.blob(ctx, e.newSHA, unshown.MaxContent+1)
+		content, err = s.git.blob(ctx, e.newSHA, unshown.MaxContent+1)
 		return content, executable, err
 	}
 	if e == nil {
-		if executable, err = s.executable(path); err != nil {
+		if executable, err = s.git.executable(path); err != nil {
 			return nil, false, err
 		}
 	}
-	content, err = s.fromWorkTree(path, unshown.MaxContent+1)
+	content, err = s.git.fromWorkTree(path, unshown.MaxContent+1)
 	return content, executable, err
 }
 
-func (s *Source) executable(path string) (bool, error) {
-	root, err := os.OpenRoot(s.git.dir)
+func (g *git) executable(path string) (bool, error) {
+	root, err := os.OpenRoot(g.dir)
 	if err != nil {
 		return false, err
 	}

@@ -62,7 +62,7 @@ func (s *Source) uncommitted(ctx context.Context) (bool, error) {
 	if err != nil || len(diff.files().Files) > 0 {
 		return true, err
 	}
-	untracked, root, err := s.inWorkTree(ctx)
+	untracked, root, err := s.git.inWorkTree(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -81,7 +81,7 @@ func (s *Source) ownBranch() string {
 
 // describe takes title, body and author from the newest commit.
 func (s *Source) describe(ctx context.Context, p *raw.PullRequest) error {
-	list, err := s.log(ctx, 1, s.headSHA)
+	list, err := s.git.log(ctx, 1, s.headSHA)
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -95,7 +95,7 @@ func (s *Source) describe(ctx context.Context, p *raw.PullRequest) error {
 
 // Commits returns the commits that the head has and the base does not have, oldest first.
 func (s *Source) Commits(ctx context.Context) (raw.Commits, error) {
-	list, err := s.log(ctx, maxCommits+1, s.headSHA, "^"+s.baseSHA)
+	list, err := s.git.log(ctx, maxCommits+1, s.headSHA, "^"+s.baseSHA)
 	if err != nil {
 		return raw.Commits{}, err
 	}
@@ -123,10 +123,10 @@ func (s *Source) countCommits(ctx context.Context) (int, error) {
 
 // log lists commits, newest first. It does not verify signatures: the repository's config
 // chooses the program for that.
-func (s *Source) log(ctx context.Context, limit int, revs ...string) ([]pipeline.Commit, error) {
+func (g *git) log(ctx context.Context, limit int, revs ...string) ([]pipeline.Commit, error) {
 	args := append([]string{"log", "-z", "--no-color", "--no-mailmap", "--encoding=UTF-8",
 		"--max-count=" + strconv.Itoa(limit), "--format=%H%n%an%n%B"}, revs...)
-	out, err := s.git.output(ctx, append(args, "--")...)
+	out, err := g.output(ctx, append(args, "--")...)
 	if err != nil {
 		return nil, fmt.Errorf("list the commits: %w", err)
 	}
@@ -177,7 +177,7 @@ func (s *Source) readFiles(ctx context.Context) (raw.Files, error) {
 			}
 			files.Incomplete = append(files.Incomplete, unreviewed(repositories, "it is a repository of its own, which was not read")...)
 			files.Incomplete = append(files.Incomplete, unreviewed(staged, "what is staged of it differs from the work tree, and was not read")...)
-			if err := s.findEmpty(files.Files); err != nil {
+			if err := s.git.findEmpty(files.Files); err != nil {
 				return raw.Files{}, err
 			}
 		}
@@ -192,8 +192,8 @@ func (s *Source) readFiles(ctx context.Context) (raw.Files, error) {
 
 // findEmpty marks the files of the work tree that have no content: in a work tree, git does
 // not know the SHAs of all contents.
-func (s *Source) findEmpty(files []raw.ChangedFile) error {
-	root, err := os.OpenRoot(s.git.dir)
+func (g *git) findEmpty(files []raw.ChangedFile) error {
+	root, err := os.OpenRoot(g.dir)
 	if err != nil {
 		return err
 	}

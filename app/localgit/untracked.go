@@ -23,7 +23,7 @@ const binaryProbe = 8000
 // counts them as a part of the change, although git does not. Repositories within this one
 // are listed, but not read.
 func (s *Source) untracked(ctx context.Context) (files []raw.ChangedFile, repositories []string, err error) {
-	paths, root, err := s.inWorkTree(ctx)
+	paths, root, err := s.git.inWorkTree(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

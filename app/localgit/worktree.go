@@ -11,12 +11,12 @@ import (
 // inWorkTree lists the untracked files of the work tree. The arguments of ls-files can add
 // tracked files or restrict the paths. It also opens the root to read them from: through
 // the root, no path can lead out of the work tree.
-func (s *Source) inWorkTree(ctx context.Context, args ...string) ([]string, *os.Root, error) {
-	out, err := s.git.output(ctx, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, args...)...)
+func (g *git) inWorkTree(ctx context.Context, args ...string) ([]string, *os.Root, error) {
+	out, err := g.output(ctx, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, args...)...)
 	if err != nil {
 		return nil, nil, err
 	}
-	root, err := os.OpenRoot(s.git.dir)
+	root, err := os.OpenRoot(g.dir)
 	return splitNul(out), root, err
 }
 

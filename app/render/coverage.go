@@ -32,11 +32,11 @@ type agentRan struct {
 // run; what was read in part or not at all; what put the files into their
 // domains; and what decided.
 func (s sections) coverage() items {
-	list := listOf(s.agents()).then(s.skipped(""))
-	list = list.then(listOf(s.exceptions()))
+	list := listOf(s.seen().agents()).then(s.seen().skipped(""))
+	list = list.then(listOf(s.seen().exceptions()))
 	list = list.then(s.incomplete(false))
-	list = list.then(s.domains())
-	for _, one := range []safe{s.unclassified(), s.change(), s.decided()} {
+	list = list.then(s.seen().domains())
+	for _, one := range []safe{s.seen().unclassified(), s.seen().change(), s.decided()} {
 		if one != "" {
 			list = list.then(listOf([]safe{one}))
 		}
@@ -46,18 +46,18 @@ func (s sections) coverage() items {
 
 // agents lists the agents of the manifest, with a line for each model, and
 // those whose outputs came without one; those that did not finish come first.
-func (s sections) agents() []safe {
+func (cw coverageWords) agents() []safe {
 	rows := map[string][]*pipeline.Coverage{}
-	for i := range s.r.Report.Coverage {
-		c := &s.r.Report.Coverage[i]
+	for i := range cw.r.Report.Coverage {
+		c := &cw.r.Report.Coverage[i]
 		rows[c.Agent] = append(rows[c.Agent], c)
 	}
 	var failed, fine []safe
 	put := func(a agentRan, c *pipeline.Coverage) {
 		if c != nil {
 			a.Status, a.Findings, a.Dropped = statusWord(c.Status), c.Findings, c.Dropped
-			a.Model = s.p.text(c.Model, maxName)
-			a.Note = s.p.text(strings.TrimRight(c.Note, ". "), maxReason)
+			a.Model = cw.p.text(c.Model, maxName)
+			a.Note = cw.p.text(strings.TrimRight(c.Note, ". "), maxReason)
 			a.Shared, a.Runs = c.Shared, c.Runs
 		}
 		if a.Status == word(pipeline.AgentOK) {
@@ -66,9 +66,9 @@ func (s sections) agents() []safe {
 			failed = append(failed, say("agent ran", a))
 		}
 	}
-	for i := range s.r.Manifest.Entries {
-		e := &s.r.Manifest.Entries[i]
-		a := agentRan{Agent: s.p.text(e.Agent, maxName), Required: e.Required, Files: len(e.Scope.Files), Except: s.except(&e.Scope), Why: s.why(e)}
+	for i := range cw.r.Manifest.Entries {
+		e := &cw.r.Manifest.Entries[i]
+		a := agentRan{Agent: cw.p.text(e.Agent, maxName), Required: e.Required, Files: len(e.Scope.Files), Except: cw.except(&e.Scope), Why: cw.why(e)}
 		for _, c := range rows[e.Agent] {
 			put(a, c)
 		}
@@ -77,9 +77,9 @@ func (s sections) agents() []safe {
 		}
 		delete(rows, e.Agent)
 	}
-	for i := range s.r.Report.Coverage {
-		if c := &s.r.Report.Coverage[i]; rows[c.Agent] != nil {
-			put(agentRan{Agent: s.p.text(c.Agent, maxName), Handed: true, Gaps: c.Agent == pipeline.GapDetector, Matches: c.Agent == pipeline.Matcher, Verifies: c.Agent == pipeline.Verifier}, c)
+	for i := range cw.r.Report.Coverage {
+		if c := &cw.r.Report.Coverage[i]; rows[c.Agent] != nil {
+			put(agentRan{Agent: cw.p.text(c.Agent, maxName), Handed: true, Gaps: c.Agent == pipeline.GapDetector, Matches: c.Agent == pipeline.Matcher, Verifies: c.Agent == pipeline.Verifier}, c)
 		}
 	}
 	return append(failed, fine...)
@@ -94,38 +94,38 @@ func statusWord(s pipeline.AgentStatus) word {
 	return ""
 }
 
-func (s sections) why(e *pipeline.ManifestEntry) []safe {
+func (cw coverageWords) why(e *pipeline.ManifestEntry) []safe {
 	if e.AddedBy == pipeline.AddedByGapDetect {
 		return []safe{say("asked by gap-detect", nil)}
 	}
 	const maxPolicies, maxTrigger = 4, 240
 	return first(e.Policies, maxPolicies, func(m pipeline.PolicyMatch) safe {
 		return say("policy", struct{ Policy, Trigger safe }{
-			s.p.code(m.Policy, maxName), s.p.text(m.Trigger, maxTrigger),
+			cw.p.code(m.Policy, maxName), cw.p.text(m.Trigger, maxTrigger),
 		})
 	})
 }
 
 // except reports whether an agent with these files cannot have read all of their
 // content.
-func (s sections) except(scope *pipeline.AgentScope) bool {
+func (cw coverageWords) except(scope *pipeline.AgentScope) bool {
 	given := func(path string) bool {
 		_, in := slices.BinarySearch(scope.Files, path)
 		return in || scope.All
 	}
-	for i := range s.r.Facts.Files {
-		if f := &s.r.Facts.Files[i]; exceptional(f) && given(f.Path) {
+	for i := range cw.r.Facts.Files {
+		if f := &cw.r.Facts.Files[i]; exceptional(f) && given(f.Path) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(s.r.Report.Incomplete, func(i pipeline.Incompleteness) bool {
+	return slices.ContainsFunc(cw.r.Report.Incomplete, func(i pipeline.Incompleteness) bool {
 		return i.What == "files" && scope.All || i.What == "patch" && given(i.Path)
 	})
 }
 
 // exceptions lists the files that only the rules for serious findings read, and the
 // files that nobody reads completely.
-func (s sections) exceptions() []safe {
+func (cw coverageWords) exceptions() []safe {
 	const maxFiles = 20
 	type group struct {
 		Files []safe
@@ -141,27 +141,27 @@ func (s sections) exceptions() []safe {
 	}
 	listed := map[string]bool{}
 	// What holds the gate comes first; other gaps have their own lines.
-	for i := range s.r.Report.Incomplete {
-		gap := &s.r.Report.Incomplete[i]
+	for i := range cw.r.Report.Incomplete {
+		gap := &cw.r.Report.Incomplete[i]
 		if !gap.Gating || gap.What != "patch" && gap.What != "files" {
 			continue
 		}
-		why := s.p.text(strings.TrimRight(gap.Why, ". "), maxReason)
+		why := cw.p.text(strings.TrimRight(gap.Why, ". "), maxReason)
 		if gap.Path == "" {
 			add(&unread, say("unread files", why))
 			continue
 		}
 		listed[gap.Path] = true
-		add(&unread, say("exception", struct{ Path, Why safe }{s.p.code(clipPath(gap.Path, maxPath), maxPath), why}))
+		add(&unread, say("exception", struct{ Path, Why safe }{cw.p.code(clipPath(gap.Path, maxPath), maxPath), why}))
 	}
-	for i := range s.r.Facts.Files {
-		f := &s.r.Facts.Files[i]
+	for i := range cw.r.Facts.Files {
+		f := &cw.r.Facts.Files[i]
 		why, g := exception(f), &partly
 		if f.Binary {
 			g = &unread
 		}
 		if why != "" && !listed[f.Path] {
-			add(g, say("exception", struct{ Path, Why safe }{s.p.code(clipPath(f.Path, maxPath), maxPath), why}))
+			add(g, say("exception", struct{ Path, Why safe }{cw.p.code(clipPath(f.Path, maxPath), maxPath), why}))
 		}
 	}
 	var out []safe
@@ -191,11 +191,11 @@ func exception(f *pipeline.File) safe {
 }
 
 // change says how the change was classified.
-func (s sections) change() safe {
-	c := &s.r.Classification
+func (cw coverageWords) change() safe {
+	c := &cw.r.Classification
 	var v struct{ Type, Size, Risk safe }
 	if c.Type != "" {
-		v.Type = say("change type", struct{ Type, Source safe }{s.p.text(c.Type, maxName), s.p.text(c.TypeSource, maxName)})
+		v.Type = say("change type", struct{ Type, Source safe }{cw.p.text(c.Type, maxName), cw.p.text(c.TypeSource, maxName)})
 	}
 	if c.Scope.Size.Rank() > 0 {
 		v.Size = say("change size", struct {
@@ -204,7 +204,7 @@ func (s sections) change() safe {
 		}{word(c.Scope.Size), c.Scope.ChangedLines})
 	}
 	if c.Risk.Level.Rank() > 0 {
-		v.Risk = s.risk()
+		v.Risk = cw.risk()
 	}
 	if v.Type == "" && v.Size == "" && v.Risk == "" {
 		return ""
@@ -212,10 +212,10 @@ func (s sections) change() safe {
 	return say("change", v)
 }
 
-func (s sections) risk() safe {
+func (cw coverageWords) risk() safe {
 	const maxReasons = 12 // more than there are factors
-	c := &s.r.Classification.Risk
-	reasons := first(c.Reasons, maxReasons, func(r pipeline.RiskReason) safe { return s.riskReason(&r) })
+	c := &cw.r.Classification.Risk
+	reasons := first(c.Reasons, maxReasons, func(r pipeline.RiskReason) safe { return cw.riskReason(&r) })
 	return say("change risk", struct {
 		Level   word
 		Score   int
@@ -227,9 +227,9 @@ func (s sections) risk() safe {
 // and a path.
 const maxRisk = 200
 
-func (s sections) riskReason(r *pipeline.RiskReason) safe {
+func (cw coverageWords) riskReason(r *pipeline.RiskReason) safe {
 	return say("risk reason", struct {
 		Reason safe
 		Points int
-	}{s.p.text(r.Reason, maxRisk), r.Points})
+	}{cw.p.text(r.Reason, maxRisk), r.Points})
 }

@@ -146,7 +146,7 @@ func NoticeComment(kept []string) Document {
 	none := &pipeline.Review{}
 	p, k := markdownPen{}, newLinker(Links{}, &none.Facts)
 	parts := []safe{say("md notices alone", nil)}
-	for _, n := range (sections{none, p, k, newFindings(View{}, p, k), nil}).notices(kept) {
+	for _, n := range (sections{none, p, k, newFindings(View{}, p, k), nil}).told().notices(kept) {
 		parts = append(parts, say("md notice", n))
 	}
 	text := blocks(parts)
@@ -177,7 +177,7 @@ const (
 
 // notices puts the stored notices into words. The help appears once, below the last
 // notice that has it. Only the newest status appears.
-func (s sections) notices(kept []string) []noticed {
+func (nw noticeWords) notices(kept []string) []noticed {
 	var all []Notice
 	for _, text := range kept {
 		n := parseNotice(text)
@@ -189,7 +189,7 @@ func (s sections) notices(kept []string) []noticed {
 	room, leads, help := roomNotices, roomLeads, -1
 	var out []noticed
 	for i, n := range all {
-		worded := s.notice(n, min(room, roomNotice))
+		worded := nw.notice(n, min(room, roomNotice))
 		if leads -= len(worded.Lead); leads < 0 && i > 0 {
 			last := &out[i-1]
 			last.List = append(last.List, moreOf(len(all)-i))
@@ -210,7 +210,7 @@ func (s sections) notices(kept []string) []noticed {
 }
 
 // notice puts a notice into words. Its list may take room bytes.
-func (s sections) notice(n Notice, room int) noticed {
+func (nw noticeWords) notice(n Notice, room int) noticed {
 	lead := struct {
 		Kind           word
 		By, Text, Name safe
@@ -219,24 +219,24 @@ func (s sections) notice(n Notice, room int) noticed {
 		Limit          int
 		Any            bool
 	}{
-		Kind: word(n.Kind), By: s.p.text(n.By, maxName), Text: sentence(s.p.para(n.Text, maxMessage)), Name: s.p.code(n.Text, maxName),
+		Kind: word(n.Kind), By: nw.p.text(n.By, maxName), Text: sentence(nw.p.para(n.Text, maxMessage)), Name: nw.p.code(n.Text, maxName),
 		Wrong: word(n.Wrong), Limit: n.Limit, Any: len(n.Names) > 0,
 	}
 	if k := commandOf(n.Command); k != nil {
 		usage := k.Usage()
-		lead.Usage, lead.Command = s.p.code(usage, maxName), s.p.code(strings.TrimSpace(strings.TrimSuffix(usage, k.Follows)), maxName)
+		lead.Usage, lead.Command = nw.p.code(usage, maxName), nw.p.code(strings.TrimSpace(strings.TrimSuffix(usage, k.Follows)), maxName)
 	}
 	var out noticed
-	list := each(n.Names, func(m *Named) safe { return say("named", s.named(*m)) })
+	list := each(n.Names, func(m *Named) safe { return say("named", nw.named(*m)) })
 	hidden := n.More
 	switch n.Kind {
 	case NoticeUnknown, NoticeHelp:
-		out.Help = s.help()
+		out.Help = nw.help()
 	case NoticeStatus:
-		list, hidden = s.status(n.Status), 0
+		list, hidden = nw.status(n.Status), 0
 	case NoticeExplain:
 		var known bool
-		if list, known = s.explained(n.Text); !known {
+		if list, known = nw.explained(n.Text); !known {
 			lead.Kind = "explain nothing"
 		}
 	}
@@ -262,13 +262,13 @@ func commandOf(name commands.Name) *commands.Kind {
 // CommandTable returns the help's table of commands in markdown.
 func CommandTable() string {
 	s := sections{p: markdownPen{}}
-	return string(say("md commands", s.help()))
+	return string(say("md commands", s.told().help()))
 }
 
-func (s sections) help() []helpLine {
+func (nw noticeWords) help() []helpLine {
 	var out []helpLine
 	for _, k := range commands.All() {
-		out = append(out, helpLine{s.p.code(k.Usage(), maxName), say("does", word(k.Name)), say("who may", struct {
+		out = append(out, helpLine{nw.p.code(k.Usage(), maxName), say("does", word(k.Name)), say("who may", struct {
 			Who                     int
 			Own, Critical, Accepted bool
 		}{int(k.Who), k.Own, k.Critical, k.Accepted})})
@@ -278,8 +278,8 @@ func (s sections) help() []helpLine {
 
 type named struct{ ID, Title safe }
 
-func (s sections) named(n Named) named {
-	return named{s.p.code(shortID(n.ID), maxName), s.p.text(n.Title, maxTitle)}
+func (nw noticeWords) named(n Named) named {
+	return named{nw.p.code(shortID(n.ID), maxName), nw.p.text(n.Title, maxTitle)}
 }
 
 // shortID shortens the ids of findings. It does not shorten agents' names.
@@ -291,7 +291,7 @@ func shortID(id string) string {
 }
 
 // status lists the state of the pull request.
-func (s sections) status(st *Status) items {
+func (nw noticeWords) status(st *Status) items {
 	if st == nil {
 		return items{}
 	}
@@ -301,16 +301,16 @@ func (s sections) status(st *Status) items {
 		Decision word
 		Head     safe
 		GaveUp   bool
-	}{decisionWord(st.Decision), s.p.code(shortSHA(st.HeadSHA), maxName), st.GaveUp})
+	}{decisionWord(st.Decision), nw.p.code(shortSHA(st.HeadSHA), maxName), st.GaveUp})
 	add("status running", struct {
 		Asked, Since safe
 		Attempts     int
-	}{s.p.text(st.Asked, maxReason), s.moment(st.Since), st.Attempts})
+	}{nw.p.text(st.Asked, maxReason), nw.moment(st.Since), st.Attempts})
 	if h := st.ByHand; h != nil {
 		add("status by hand", struct {
 			Override       bool
 			By, Reason, At safe
-		}{h.Action == pipeline.HandOverride, s.p.text(h.By, maxName), sentence(s.p.text(h.Reason, maxReason)), s.moment(h.At)})
+		}{h.Action == pipeline.HandOverride, nw.p.text(h.By, maxName), sentence(nw.p.text(h.Reason, maxReason)), nw.moment(h.At)})
 	}
 	if l := st.Loop; l != nil {
 		add("status loop", struct {
@@ -323,7 +323,7 @@ func (s sections) status(st *Status) items {
 			named
 			Accepted   bool
 			By, Reason safe
-		}{s.named(v.Named), v.Accepted, s.p.text(v.By, maxName), sentence(s.p.text(v.Reason, maxReason))})
+		}{nw.named(v.Named), v.Accepted, nw.p.text(v.By, maxName), sentence(nw.p.text(v.Reason, maxReason))})
 	}
 	if st.More > 0 {
 		out = append(out, moreOf(st.More))
@@ -331,14 +331,14 @@ func (s sections) status(st *Status) items {
 	add("status left", struct {
 		Left, Limit int
 		At          safe
-	}{st.Left, st.Limit, s.moment(st.At)})
+	}{st.Left, st.Limit, nw.moment(st.At)})
 	return listOf(out)
 }
 
 // moment formats a time from our own clock.
-func (s sections) moment(t time.Time) safe {
+func (nw noticeWords) moment(t time.Time) safe {
 	if t.IsZero() {
 		return ""
 	}
-	return s.p.text(t.UTC().Format("15:04:05 UTC on 2 January 2006"), maxName)
+	return nw.p.text(t.UTC().Format("15:04:05 UTC on 2 January 2006"), maxName)
 }

@@ -10,16 +10,16 @@ import (
 // explained says of the review that is shown why its agents ran or did not; or
 // of one agent that; or of a file its domains, agents and findings. known is
 // false where the name is neither an agent's nor a changed file's.
-func (s sections) explained(name string) (list items, known bool) {
+func (nw noticeWords) explained(name string) (list items, known bool) {
 	if name == "" {
-		return listOf(s.agents()).then(s.skipped("")), true
+		return listOf(nw.seen().agents()).then(nw.seen().skipped("")), true
 	}
-	if list := s.explainedAgent(name); list.n > 0 {
+	if list := nw.explainedAgent(name); list.n > 0 {
 		return list, true
 	}
-	for i := range s.r.Facts.Files {
-		if f := &s.r.Facts.Files[i]; f.Path == name {
-			return s.explainedFile(f), true
+	for i := range nw.r.Facts.Files {
+		if f := &nw.r.Facts.Files[i]; f.Path == name {
+			return nw.explainedFile(f), true
 		}
 	}
 	return items{}, false
@@ -27,22 +27,20 @@ func (s sections) explained(name string) (list items, known bool) {
 
 // explainedAgent is what is known of one agent: how it ran, and what it was
 // given, or why it did not run.
-func (s sections) explainedAgent(name string) items {
-	one := s
-	r := *s.r
-	one.r = &r
+func (nw noticeWords) explainedAgent(name string) items {
+	r := *nw.r
 	r.Manifest.Entries = keep(r.Manifest.Entries, func(e pipeline.ManifestEntry) bool { return strings.EqualFold(e.Agent, name) })
 	r.Report.Coverage = keep(r.Report.Coverage, func(c pipeline.Coverage) bool { return strings.EqualFold(c.Agent, name) })
-	list := listOf(one.agents())
+	list := listOf(sections{r: &r, p: nw.p, fs: nw.fs}.seen().agents())
 	for i := range r.Manifest.Entries {
 		e := &r.Manifest.Entries[i]
 		const maxFiles = 10
 		list = list.then(listOf([]safe{say("explain scope", struct {
 			All   bool
 			Files []safe
-		}{e.Scope.All, first(e.Scope.Files, maxFiles, func(path string) safe { return s.p.code(clipPath(path, maxPath), maxPath) })})}))
+		}{e.Scope.All, first(e.Scope.Files, maxFiles, func(path string) safe { return nw.p.code(clipPath(path, maxPath), maxPath) })})}))
 	}
-	return list.then(s.skipped(name))
+	return list.then(nw.seen().skipped(name))
 }
 
 // keep is a list of those of the entries that fit: the one given is stored.
@@ -57,44 +55,44 @@ func keep[T any](list pipeline.List[T], fits func(T) bool) pipeline.List[T] {
 }
 
 // skipped says why agents did not run: one, or all of them.
-func (s sections) skipped(name string) items {
-	some := keep(s.r.Manifest.Skipped, func(a pipeline.SkippedAgent) bool { return name == "" || strings.EqualFold(a.Agent, name) })
+func (cw coverageWords) skipped(name string) items {
+	some := keep(cw.r.Manifest.Skipped, func(a pipeline.SkippedAgent) bool { return name == "" || strings.EqualFold(a.Agent, name) })
 	return each(some, func(a *pipeline.SkippedAgent) safe {
-		return say("agent skipped", struct{ Agent, Reason safe }{s.p.text(a.Agent, maxName), s.p.text(a.Reason, maxReason)})
+		return say("agent skipped", struct{ Agent, Reason safe }{cw.p.text(a.Agent, maxName), cw.p.text(a.Reason, maxReason)})
 	})
 }
 
 // explainedFile is what is known of one changed file.
-func (s sections) explainedFile(f *pipeline.File) items {
+func (nw noticeWords) explainedFile(f *pipeline.File) items {
 	var out []safe
 	if why := exception(f); why != "" {
 		out = append(out, say("explain exception", struct{ Why safe }{why}))
 	}
 	const maxGlobs, maxGlob = 4, 80
 	in := false
-	for _, d := range s.r.Classification.Domains {
+	for _, d := range nw.r.Classification.Domains {
 		for _, m := range d.Files {
 			if m.Path == f.Path {
 				in = true
 				out = append(out, say("explain domain", struct {
 					Domain safe
 					Globs  []safe
-				}{s.p.text(d.ID, maxName), first(m.Mappings, maxGlobs, func(glob string) safe { return s.p.code(glob, maxGlob) })}))
+				}{nw.p.text(d.ID, maxName), first(m.Mappings, maxGlobs, func(glob string) safe { return nw.p.code(glob, maxGlob) })}))
 			}
 		}
 	}
 	if !in {
 		out = append(out, say("explain no domain", nil))
 	}
-	out = append(out, s.lookers(f.Path))
-	findings := keep(s.r.Report.Findings, func(x pipeline.Finding) bool { return x.Path == f.Path })
+	out = append(out, nw.lookers(f.Path))
+	findings := keep(nw.r.Report.Findings, func(x pipeline.Finding) bool { return x.Path == f.Path })
 	for i := range findings {
 		x := &findings[i]
 		out = append(out, say("explain finding", struct {
 			Severity word
 			named
 			Place, Agent safe
-		}{word(severityOf(x)), s.named(Named{ID: x.ID, Title: x.Title}), s.fs.place(x), s.p.text(x.Agent, maxName)}))
+		}{word(severityOf(x)), nw.named(Named{ID: x.ID, Title: x.Title}), nw.fs.place(x), nw.p.text(x.Agent, maxName)}))
 	}
 	if len(findings) == 0 {
 		out = append(out, say("explain no finding", nil))
@@ -103,11 +101,11 @@ func (s sections) explainedFile(f *pipeline.File) items {
 }
 
 // lookers names the agents that were given a file.
-func (s sections) lookers(path string) safe {
+func (nw noticeWords) lookers(path string) safe {
 	const maxAgents = 20
-	given := keep(s.r.Manifest.Entries, func(e pipeline.ManifestEntry) bool {
+	given := keep(nw.r.Manifest.Entries, func(e pipeline.ManifestEntry) bool {
 		_, in := slices.BinarySearch(e.Scope.Files, path)
 		return in || e.Scope.All
 	})
-	return say("explain lookers", first(given, maxAgents, func(e pipeline.ManifestEntry) safe { return s.p.text(e.Agent, maxName) }))
+	return say("explain lookers", first(given, maxAgents, func(e pipeline.ManifestEntry) safe { return nw.p.text(e.Agent, maxName) }))
 }

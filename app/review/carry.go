@@ -10,8 +10,8 @@ import (
 
 // again returns the last report on the head, or nil if the newest review was of another
 // head.
-func (s *Service) again(ctx context.Context, key, headSHA string) (*pipeline.PreviousReport, error) {
-	last, err := s.Store.LatestReview(ctx, key)
+func again(ctx context.Context, h ports.History, key, headSHA string) (*pipeline.PreviousReport, error) {
+	last, err := h.LatestReview(ctx, key)
 	if err != nil || last == nil || last.Review.Facts.Head.SHA != headSHA {
 		return nil, err
 	}
@@ -19,14 +19,14 @@ func (s *Service) again(ctx context.Context, key, headSHA string) (*pipeline.Pre
 }
 
 // carry returns which results of the last review may be reused.
-func (s *Service) carry(key string, r ports.Rerun) run.Carry {
+func carry(h ports.History, key string, r ports.Rerun) run.Carry {
 	if r.Full {
 		return run.Carry{}
 	}
 	return run.Carry{
 		SameHead: r.Decide || len(r.Agents) > 0, Rerun: r.Agents,
 		Last: func(ctx context.Context) (*run.LastReview, error) {
-			last, err := s.Store.LatestReview(ctx, key)
+			last, err := h.LatestReview(ctx, key)
 			if err != nil || last == nil {
 				return nil, err
 			}

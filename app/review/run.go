@@ -109,12 +109,12 @@ func (s *Service) runOptions(ctx context.Context, r *reviewRun) run.Options {
 			return s.Store.PreviousReport(ctx, key, f.Head.SHA)
 		},
 		Again: func(ctx context.Context, f *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
-			return s.again(ctx, key, f.Head.SHA)
+			return again(ctx, s.Store.History, key, f.Head.SHA)
 		},
 		Memory: func(ctx context.Context, f *pipeline.PRFacts) (pipeline.Memory, error) {
 			return s.taught.Of(ctx, t, f)
 		},
-		Carry: s.carry(key, r.state.Rerun),
+		Carry: carry(s.Store.History, key, r.state.Rerun),
 		Check: func(f *pipeline.PRFacts, cfg *config.Config) error {
 			if err := checkFacts(f, cfg); err != nil {
 				return err
@@ -148,7 +148,7 @@ func (s *Service) store(ctx context.Context, r *reviewRun) error {
 	if err := s.Store.SetReadsLabels(ctx, key, outcome.LabelsRead); err != nil {
 		return fmt.Errorf("note whether labels matter: %w", err)
 	}
-	if err := s.noteScans(ctx, key, state.Scans, r.agents.ScansRead(outcome, state.Scans)); err != nil {
+	if err := noteScans(ctx, s.Store.Scans, key, state.Scans, r.agents.ScansRead(outcome, state.Scans)); err != nil {
 		return err
 	}
 	err := s.Store.SaveReview(ctx, r.lease, ports.StoredReview{

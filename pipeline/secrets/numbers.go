@@ -75,12 +75,12 @@ func verbOf(place string) byte {
 
 // numberAt reads the word between two offsets as a number that is a piece of a string. An index in
 // brackets is not.
-func (p *pieced) numberAt(from, to int) string {
-	number := numberOf(string(p.text[from:to]))
-	if number == "" || p.at(from-1) == '[' && p.at(to) == ']' {
+func (s *sourceText) numberAt(from, to int) string {
+	number := numberOf(string(s.text[from:to]))
+	if number == "" || s.at(from-1) == '[' && s.at(to) == ']' {
 		return ""
 	}
-	if p.at(from-1) == '-' && strings.IndexByte("+(,&|.", p.at(from-2-blanksBefore(p.text, from-1))) >= 0 {
+	if s.at(from-1) == '-' && strings.IndexByte("+(,&|.", s.at(from-2-blanksBefore(s.text, from-1))) >= 0 {
 		return "-" + number
 	}
 	return number
@@ -96,23 +96,23 @@ func blanksBefore(text []byte, at int) int {
 }
 
 // numberBefore is the number before the quote of a string, with an operator between.
-func (p *pieced) numberBefore(quote int) (chainPiece, bool) {
+func (s *sourceText) numberBefore(quote int) (chainPiece, bool) {
 	const most = 24
 	to, between := quote, 0
-	for to > 0 && quote-to < most && strings.IndexByte(" \t\r\n+.&|,)<", p.text[to-1]) >= 0 {
-		if p.text[to-1] > ' ' {
+	for to > 0 && quote-to < most && strings.IndexByte(" \t\r\n+.&|,)<", s.text[to-1]) >= 0 {
+		if s.text[to-1] > ' ' {
 			between++
 		}
 		to--
 	}
 	from := to
-	for from > 0 && to-from < maxDigits && isWord(p.text[from-1]) {
+	for from > 0 && to-from < maxDigits && isWord(s.text[from-1]) {
 		from--
 	}
-	if between == 0 || from == to || !isDigit(p.text[from]) {
+	if between == 0 || from == to || !isDigit(s.text[from]) {
 		return chainPiece{}, false
 	}
-	number := p.numberAt(from, to)
+	number := s.numberAt(from, to)
 	return chainPiece{from: from, to: to, gap: gap{value: number}}, number != ""
 }
 

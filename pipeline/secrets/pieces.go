@@ -36,6 +36,7 @@ const leftOut = 0
 type pieced struct {
 	reader
 	text []byte
+	src  sourceText // the same text
 	// soft are the offsets in the reading where two strings meet that have more than an operator
 	// between them, in ascending order.
 	soft []int
@@ -54,6 +55,9 @@ type pieced struct {
 	bodies   map[int][2]int
 	heredocs int
 }
+
+// sourceText is a source in which strings, names and numbers are recognised.
+type sourceText struct{ text []byte }
 
 // chainPiece is one string of a row: a stretch of the source, and the gap before it.
 type chainPiece struct {
@@ -79,7 +83,8 @@ type gap struct {
 
 // asPieces returns nil if a text has no rows of strings.
 func asPieces(text string) (*reading, []int) {
-	p := &pieced{text: []byte(text), comments: map[int]int{}, line: [2]int{-1, -1}, blocks: map[string][2]int{}}
+	source := []byte(text)
+	p := &pieced{text: source, src: sourceText{source}, comments: map[int]int{}, line: [2]int{-1, -1}, blocks: map[string][2]int{}}
 	p.calls = transforming.MatchString(text)
 	p.rewrite()
 	odd := p.normalise()
@@ -100,10 +105,10 @@ func asPieces(text string) (*reading, []int) {
 
 // row reads the strings that follow the string that ends at an offset.
 func (p *pieced) row(end int) {
-	begin := p.begin(end)
+	begin := p.src.begin(end)
 	holes := hasHole(p.text[begin:end])
-	next, ok := p.between(end+1, holes, p.isConditional(begin-1))
-	number, after := p.numberBefore(begin - 1)
+	next, ok := p.between(end+1, holes, p.src.isConditional(begin-1))
+	number, after := p.src.numberBefore(begin - 1)
 	if !ok && !after && !p.isTransformed(end) && !(p.seams && bytes.IndexByte(p.text[begin:end], seam) >= 0) {
 		return
 	}
@@ -125,7 +130,7 @@ func (p *pieced) row(end int) {
 		}
 		numbers = 0
 		from := next.open + 1
-		to, closed := p.end(from, p.text[next.open])
+		to, closed := p.src.end(from, p.text[next.open])
 		row = append(row, p.piece(from, to, next))
 		holes = holes || hasHole(p.text[from:to])
 		if !closed {
@@ -140,7 +145,7 @@ func (p *pieced) row(end int) {
 	if p.calls {
 		p.writeTransformed(row)
 	}
-	if !p.mayHold(row) {
+	if !p.src.mayHold(row) {
 		return
 	}
 	if texts := withoutNumbers(row); len(texts) < len(row) {
@@ -191,10 +196,10 @@ func (p *pieced) piece(from, to int, before gap) chainPiece {
 }
 
 // isConditional reports whether a condition comes before the quote at an offset.
-func (p *pieced) isConditional(quote int) bool {
+func (s *sourceText) isConditional(quote int) bool {
 	const most = 8
 	for i := quote - 1; i >= max(0, quote-most); i-- {
-		if c := p.text[i]; c != ' ' && c != '(' {
+		if c := s.text[i]; c != ' ' && c != '(' {
 			return c == '?'
 		}
 	}
@@ -202,10 +207,10 @@ func (p *pieced) isConditional(quote int) bool {
 }
 
 // begin is the start of the string that ends at an offset.
-func (p *pieced) begin(end int) int {
+func (s *sourceText) begin(end int) int {
 	least := max(0, end-maxPiece)
 	for i := end; i > least; i-- {
-		if c := p.text[i-1]; c == p.text[end] || c == '\n' {
+		if c := s.text[i-1]; c == s.text[end] || c == '\n' {
 			return i
 		}
 	}
@@ -213,10 +218,10 @@ func (p *pieced) begin(end int) int {
 }
 
 // end returns the end of the string that begins at an offset, and whether it ends with a quote.
-func (p *pieced) end(from int, quote byte) (int, bool) {
-	most := min(len(p.text), from+maxPiece)
+func (s *sourceText) end(from int, quote byte) (int, bool) {
+	most := min(len(s.text), from+maxPiece)
 	for i := from; i < most; i++ {
-		switch p.text[i] {
+		switch s.text[i] {
 		case quote:
 			return i, true
 		case '\n':
@@ -227,14 +232,14 @@ func (p *pieced) end(from int, quote byte) (int, bool) {
 }
 
 // mayHold reports whether a token may extend over a place in a row where two strings meet.
-func (p *pieced) mayHold(row []chainPiece) bool {
+func (s *sourceText) mayHold(row []chainPiece) bool {
 	n, digits, capitals, pieces := 0, 0, 0, 0
 	for _, c := range row {
 		if c.to > c.from {
 			pieces++
 		}
 		for i := c.from; i < c.to; i++ {
-			switch b := p.text[i]; {
+			switch b := s.text[i]; {
 			case b == ' ' || b == '\t':
 				n, digits, capitals, pieces = 0, 0, 0, 1
 				continue
@@ -348,7 +353,7 @@ func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
 				continue // it says how to read the string
 			}
 			if isDigit(c) {
-				if b.value = p.numberAt(word, i); b.value != "" {
+				if b.value = p.src.numberAt(word, i); b.value != "" {
 					b.open, b.until, b.soft, b.plus = word, i, true, operators > 0
 					return b, true
 				}
@@ -357,7 +362,7 @@ func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
 			b.soft, used = true, used+i-word
 			continue
 		}
-		if to := p.aMember(i, operators); to > 0 {
+		if to := p.src.aMember(i, operators); to > 0 {
 			b.soft, used, i = true, used+to-i, to
 			continue
 		}
@@ -370,7 +375,7 @@ func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
 			b.list = b.list || c == ','
 		case ';':
 			// It is between the items of a list in ML.
-			if next := p.skipWhite(i + 1); !isQuote(p.at(next)) {
+			if next := p.src.skipWhite(i + 1); !isQuote(p.src.at(next)) {
 				return b, false
 			}
 			b.soft, b.list = true, true
@@ -410,14 +415,14 @@ func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
 
 // aMember is where the text between strings continues after a bracket with the name of a member:
 // {a: before a string, and }.a or )["a"] after it.
-func (p *pieced) aMember(i, operators int) int {
-	switch p.text[i] {
+func (s *sourceText) aMember(i, operators int) int {
+	switch s.text[i] {
 	case '{', '[', '(':
 		if operators > 0 {
-			return p.key(i)
+			return s.key(i)
 		}
 	case '}', ']', ')':
-		return p.member(i)
+		return s.member(i)
 	}
 	return 0
 }
@@ -598,22 +603,22 @@ func (p *pieced) normalise() (odd bool) {
 		if !mayMark[t[i]] {
 			continue
 		}
-		if from, to, end := p.quotedOtherwise(i); end > 0 {
-			p.blank(i, from, '"')
-			p.blank(to, end, ' ')
+		if from, to, end := p.src.quotedOtherwise(i); end > 0 {
+			p.src.blank(i, from, '"')
+			p.src.blank(to, end, ' ')
 			t[to] = '"'
 			i = from - 1
 			continue
 		}
 		c := t[i]
-		before, after := p.at(i-1), p.at(i+1)
+		before, after := p.src.at(i-1), p.src.at(i+1)
 		switch {
 		case c == '^':
 			if isToken(before) && isToken(after) {
 				t[i], odd = leftOut, true
 			}
 		case c == '#' && isQuote(before) && before == after: // a separate string
-		case c == '#' && (isQuote(after) || after == '#') || c == '#' && isQuote(before) && p.endsRaw(i+1):
+		case c == '#' && (isQuote(after) || after == '#') || c == '#' && isQuote(before) && p.src.endsRaw(i+1):
 			t[i] = ' ' // of a raw string
 		case c == '$' && isQuote(after):
 			n := i + 2
@@ -642,29 +647,29 @@ var mayMark = func() (may [256]bool) {
 	return may
 }()
 
-func (p *pieced) at(i int) byte {
-	if i < 0 || i >= len(p.text) {
+func (s *sourceText) at(i int) byte {
+	if i < 0 || i >= len(s.text) {
 		return 1
 	}
-	return p.text[i]
+	return s.text[i]
 }
 
 func isToken(c byte) bool { return c == leftOut || isTokens(c) }
 
 // blank overwrites a stretch with spaces, and its last byte with a given one.
-func (p *pieced) blank(from, to int, last byte) {
+func (s *sourceText) blank(from, to int, last byte) {
 	for i := from; i < to; i++ {
-		p.text[i] = ' '
+		s.text[i] = ' '
 	}
-	p.text[to-1] = last
+	s.text[to-1] = last
 }
 
 // endsRaw reports whether the text after the string in r#"..."# may follow a string.
-func (p *pieced) endsRaw(i int) bool {
-	for i < len(p.text) && (p.text[i] == ' ' || p.text[i] == '#') {
+func (s *sourceText) endsRaw(i int) bool {
+	for i < len(s.text) && (s.text[i] == ' ' || s.text[i] == '#') {
 		i++
 	}
-	return strings.IndexByte(",)+.", p.at(i)) >= 0
+	return strings.IndexByte(",)+.", s.at(i)) >= 0
 }
 
 var (
@@ -678,17 +683,17 @@ const otherQuotesBegin = "[%q~$R"
 
 // quotedOtherwise returns the start and end of the string that a mark at an offset begins, and the
 // end of the closing mark. If there is none, end is 0.
-func (p *pieced) quotedOtherwise(i int) (from, to, end int) {
-	if strings.IndexByte(otherQuotesBegin, p.text[i]) < 0 || isWord(p.at(i-1)) {
+func (s *sourceText) quotedOtherwise(i int) (from, to, end int) {
+	if strings.IndexByte(otherQuotesBegin, s.text[i]) < 0 || isWord(s.at(i-1)) {
 		return 0, 0, 0
 	}
-	m := otherQuotes.Find(p.text[i:min(len(p.text), i+20)])
+	m := otherQuotes.Find(s.text[i:min(len(s.text), i+20)])
 	if m == nil {
 		return 0, 0, 0
 	}
 	mark := string(m)
 	if mark == "%(" || mark == "%[" {
-		if at := hole.FindIndex(p.text[i:min(len(p.text), i+maxInserted)]); at != nil && at[0] == 0 {
+		if at := hole.FindIndex(s.text[i:min(len(s.text), i+maxInserted)]); at != nil && at[0] == 0 {
 			return 0, 0, 0 // a format placeholder
 		}
 	}
@@ -704,9 +709,9 @@ func (p *pieced) quotedOtherwise(i int) (from, to, end int) {
 		closer = mark[len(mark)-1:]
 	}
 	from = i + len(mark)
-	for to = from; to < len(p.text) && to-from < 4*maxInserted; to++ {
-		c := p.text[to]
-		if bytes.HasPrefix(p.text[to:], []byte(closer)) {
+	for to = from; to < len(s.text) && to-from < 4*maxInserted; to++ {
+		c := s.text[to]
+		if bytes.HasPrefix(s.text[to:], []byte(closer)) {
 			return from, to, to + len(closer)
 		}
 		if c <= ' ' || isQuote(c) || strings.IndexByte("{}()[]<>;,", c) >= 0 {
@@ -731,13 +736,13 @@ func (p *pieced) inserted(i int) int {
 		begin := j
 		// A lone bracket must hold only a string, unless it is after a letter and a placeholder:
 		// code is full of brackets.
-		inside := isToken(p.at(i-1)) || p.endsHole(i)
-		number := isDigit(p.at(j)) && (inside || in.begin == "{" && isQuote(p.at(i-1)))
+		inside := isToken(p.src.at(i-1)) || p.endsHole(i)
+		number := isDigit(p.src.at(j)) && (inside || in.begin == "{" && isQuote(p.src.at(i-1)))
 		alone := !number && (in.begin == "(" || in.begin == "{" && !inside)
-		if in.begin == "{" && isQuote(p.at(j)) && isQuote(p.at(p.skipBlanks(p.key(i)))) {
+		if in.begin == "{" && isQuote(p.src.at(j)) && isQuote(p.src.at(p.src.skipBlanks(p.src.key(i)))) {
 			return 0 // {"a": "b"}
 		}
-		if alone && !isQuote(p.at(j)) && !(p.at(j) == ' ' && isQuote(p.at(j+1))) {
+		if alone && !isQuote(p.src.at(j)) && !(p.src.at(j) == ' ' && isQuote(p.src.at(j+1))) {
 			return 0
 		}
 		for most := min(len(p.text), i+maxInserted); j < most; j++ {
@@ -779,16 +784,16 @@ func (p *pieced) inserted(i int) int {
 }
 
 func (p *pieced) leaveOut(from, begin, end, to int, texts [][2]int, marked bool) int {
-	before, after := isToken(p.at(from-1)) || p.endsHole(from), isToken(p.at(to)) || strings.IndexByte("{$#<", p.at(to)) >= 0
+	before, after := isToken(p.src.at(from-1)) || p.endsHole(from), isToken(p.src.at(to)) || strings.IndexByte("{$#<", p.src.at(to)) >= 0
 	inner := string(p.text[begin:end])
-	if len(texts) == 0 && (after || isQuote(p.at(to)) || p.at(to) == ':') && (before || p.text[from] != '(') && p.replaceNumber(from, begin, end, to) {
+	if len(texts) == 0 && (after || isQuote(p.src.at(to)) || p.src.at(to) == ':') && (before || p.text[from] != '(') && p.replaceNumber(from, begin, end, to) {
 		return to
 	}
 	switch {
-	case len(texts) > 0 && (marked || before && p.text[from] == '{' || before && (isWord(p.at(to)) || isQuote(p.at(to)))):
+	case len(texts) > 0 && (marked || before && p.text[from] == '{' || before && (isWord(p.src.at(to)) || isQuote(p.src.at(to)))):
 	case len(texts) > 0 && p.text[from] == '{' && after:
 	case len(texts) == 0 && before && after && p.text[from] == '(':
-		if strings.TrimLeft(inner, "\"'` ") != "" || inner == "" || p.at(to) == '.' {
+		if strings.TrimLeft(inner, "\"'` ") != "" || inner == "" || p.src.at(to) == '.' {
 			return 0
 		}
 	case len(texts) == 0 && before && after:
@@ -831,7 +836,7 @@ func (p *pieced) bare() {
 	numbered := false
 	for _, h := range p.holes {
 		p.text[h[0]], p.text[h[1]-1] = leftOut, leftOut
-		numbered = numbered || isDigit(p.at(h[0]+1))
+		numbered = numbered || isDigit(p.src.at(h[0]+1))
 	}
 	if numbered {
 		p.writeBare()

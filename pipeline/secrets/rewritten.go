@@ -19,7 +19,7 @@ func (p *pieced) rewrite() {
 		switch {
 		case !mayRewrite[c]:
 		case c == '(' || c == '[' || c == '.':
-			p.character(i)
+			p.src.character(i)
 		case c == '<':
 			p.heredoc(i)
 		default:
@@ -37,41 +37,41 @@ var mayRewrite = func() (may [256]bool) {
 
 // character writes in quotes the character whose number is after or in the bracket at an offset, or
 // before the dot there.
-func (p *pieced) character(i int) {
+func (s *sourceText) character(i int) {
 	from, to, number := i, 0, 0
-	switch c := p.text[i]; {
+	switch c := s.text[i]; {
 	case c == '.':
-		if p.wordAt(i+1) != "chr" || !isDigit(p.at(i-1)) {
+		if s.wordAt(i+1) != "chr" || !isDigit(s.at(i-1)) {
 			return
 		}
-		for from > 0 && i-from < maxNumber && isWord(p.text[from-1]) {
+		for from > 0 && i-from < maxNumber && isWord(s.text[from-1]) {
 			from--
 		}
-		if number, to = p.number(from); to == i {
+		if number, to = s.number(from); to == i {
 			to += len(".chr")
 		}
-	case isDigit(p.at(i+1)) || p.at(i+1) == ' ' && isDigit(p.at(i+2)):
+	case isDigit(s.at(i+1)) || s.at(i+1) == ' ' && isDigit(s.at(i+2)):
 		if c == '[' {
 			return
 		}
-		for from > 0 && i-from < maxCharacterName && isWord(p.text[from-1]) {
+		for from > 0 && i-from < maxCharacterName && isWord(s.text[from-1]) {
 			from--
 		}
-		if number, to = p.number(i + 1); p.at(to) != ')' || !givesCharacter(p.text[from:i]) {
+		if number, to = s.number(i + 1); s.at(to) != ')' || !givesCharacter(s.text[from:i]) {
 			return
 		}
 		to++
 	default:
-		name := p.wordAt(i + 1)
-		if end := i + 1 + len(name); givesCharacter([]byte(name)) && (p.at(end) == ')' || p.at(end) == ']') {
-			number, to = p.number(end + 1)
+		name := s.wordAt(i + 1)
+		if end := i + 1 + len(name); givesCharacter([]byte(name)) && (s.at(end) == ')' || s.at(end) == ']') {
+			number, to = s.number(end + 1)
 		}
 	}
 	if to == 0 || number >= 0x7f || !isTokens(byte(number)) {
 		return
 	}
-	p.blank(from, to, ' ')
-	p.text[from], p.text[from+1], p.text[from+2] = '"', byte(number), '"'
+	s.blank(from, to, ' ')
+	s.text[from], s.text[from+1], s.text[from+2] = '"', byte(number), '"'
 }
 
 const (
@@ -82,12 +82,12 @@ const (
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // wordAt is the word that begins at an offset, up to the length of a character function's name.
-func (p *pieced) wordAt(from int) string {
+func (s *sourceText) wordAt(from int) string {
 	to := from
-	for to < len(p.text) && to-from < maxCharacterName && isWord(p.text[to]) {
+	for to < len(s.text) && to-from < maxCharacterName && isWord(s.text[to]) {
 		to++
 	}
-	return string(p.text[from:to])
+	return string(s.text[from:to])
 }
 
 // givesCharacter reports whether a function returns the character with a number: chr, CHAR, ChrW,
@@ -103,29 +103,29 @@ func givesCharacter(name []byte) bool {
 
 // number reads a decimal or hexadecimal number with spaces around it, and returns the end of these,
 // or 0.
-func (p *pieced) number(from int) (value, end int) {
-	i := p.skipBlanks(from)
+func (s *sourceText) number(from int) (value, end int) {
+	i := s.skipBlanks(from)
 	base, digits := 10, i
-	if p.at(i) == '0' && (p.at(i+1) == 'x' || p.at(i+1) == 'X') {
+	if s.at(i) == '0' && (s.at(i+1) == 'x' || s.at(i+1) == 'X') {
 		base, digits = 16, i+2
 	}
-	for i = digits; i-digits < maxNumber && kinds[p.at(i)]&hex != 0 && (base == 16 || isDigit(p.at(i))); i++ {
-		value = base*value + int(digitOf(p.text[i]))
+	for i = digits; i-digits < maxNumber && kinds[s.at(i)]&hex != 0 && (base == 16 || isDigit(s.at(i))); i++ {
+		value = base*value + int(digitOf(s.text[i]))
 	}
-	if i == digits || isWord(p.at(i)) {
+	if i == digits || isWord(s.at(i)) {
 		return 0, 0
 	}
-	return value, p.skipBlanks(i)
+	return value, s.skipBlanks(i)
 }
 
 // skipBlanks is the end of the spaces that begin at an offset, up to a bound.
-func (p *pieced) skipBlanks(i int) int {
-	return i + blanks(string(p.text[min(i, len(p.text)):min(i+8, len(p.text))]))
+func (s *sourceText) skipBlanks(i int) int {
+	return i + blanks(string(s.text[min(i, len(s.text)):min(i+8, len(s.text))]))
 }
 
 // words writes the list of words at an offset in quotes, with seams between them.
 func (p *pieced) words(i int) {
-	kind := p.at(i + 1)
+	kind := p.src.at(i + 1)
 	switch p.text[i] {
 	case '%':
 		if strings.IndexByte("wWiI", kind) < 0 {
@@ -136,11 +136,11 @@ func (p *pieced) words(i int) {
 			return
 		}
 	default:
-		if kind != 'w' || isWord(p.at(i-1)) {
+		if kind != 'w' || isWord(p.src.at(i-1)) {
 			return
 		}
 	}
-	from := p.skipBlanks(i+2) + 1
+	from := p.src.skipBlanks(i+2) + 1
 	if from >= len(p.text) || strings.IndexByte("([{</|!", p.text[from-1]) < 0 {
 		return
 	}
@@ -152,10 +152,10 @@ func (p *pieced) words(i int) {
 	for to < len(p.text) && to-from < maxWords && p.text[to] != closer && (isTokens(p.text[to]) || p.text[to] == '=' || isWhite(p.text[to])) {
 		to++
 	}
-	if p.at(to) != closer {
+	if p.src.at(to) != closer {
 		return
 	}
-	p.blank(i, from, '"')
+	p.src.blank(i, from, '"')
 	for j := from; j < to; j++ {
 		if isWhite(p.text[j]) {
 			p.text[j] = seam
@@ -176,22 +176,22 @@ func isWhite(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\
 // used. A Ruby or Perl heredoc is on the lines after its use, and leaves an empty string at the
 // use.
 func (p *pieced) heredoc(i int) {
-	if p.at(i+1) != '<' || p.at(i-1) == '<' {
+	if p.src.at(i+1) != '<' || p.src.at(i-1) == '<' {
 		return
 	}
 	at := i + 2
-	php := p.at(at) == '<'
+	php := p.src.at(at) == '<'
 	if php {
-		at = p.skipBlanks(at + 1)
-	} else if p.at(at) == '~' || p.at(at) == '-' {
+		at = p.src.skipBlanks(at + 1)
+	} else if p.src.at(at) == '~' || p.src.at(at) == '-' {
 		at++
 	}
-	quote := p.at(at)
+	quote := p.src.at(at)
 	if isQuote(quote) {
 		at++
 	}
-	name := p.wordAt(at)
-	if name == "" || isDigit(name[0]) || isQuote(quote) && p.at(at+len(name)) != quote {
+	name := p.src.wordAt(at)
+	if name == "" || isDigit(name[0]) || isQuote(quote) && p.src.at(at+len(name)) != quote {
 		return
 	}
 	if at += len(name); isQuote(quote) {
@@ -206,17 +206,17 @@ func (p *pieced) heredoc(i int) {
 	if begin < p.heredocs {
 		begin = p.heredocs // the end of the previous one on the same line
 	}
-	from, to, end := p.body(begin, name)
+	from, to, end := p.src.body(begin, name)
 	switch {
 	case end == 0 || from == to:
 	case php:
 		if len(bytes.TrimSpace(line)) == 0 {
-			p.blank(i, from, '"')
-			p.blank(to, end, ' ')
+			p.src.blank(i, from, '"')
+			p.src.blank(to, end, ' ')
 			p.text[to] = '"'
 		}
-	case p.joins(i) || bytes.ContainsAny(line, "\"'`") || bytes.Contains(line, []byte("<<")):
-		p.blank(i, at, ' ')
+	case p.src.joins(i) || bytes.ContainsAny(line, "\"'`") || bytes.Contains(line, []byte("<<")):
+		p.src.blank(i, at, ' ')
 		p.text[i], p.text[i+1] = '"', '"'
 		if p.bodies == nil {
 			p.bodies = map[int][2]int{}
@@ -227,23 +227,23 @@ func (p *pieced) heredoc(i int) {
 }
 
 // joins reports whether an operator or a call comes before an offset.
-func (p *pieced) joins(i int) bool {
-	for i > 0 && (p.text[i-1] == ' ' || p.text[i-1] == '\t') {
+func (s *sourceText) joins(i int) bool {
+	for i > 0 && (s.text[i-1] == ' ' || s.text[i-1] == '\t') {
 		i--
 	}
-	return i > 0 && strings.IndexByte("+.,(|&", p.text[i-1]) >= 0
+	return i > 0 && strings.IndexByte("+.,(|&", s.text[i-1]) >= 0
 }
 
 // body returns the last line of the heredoc whose lines begin at an offset, without the spaces
 // around it, and the end of the terminator after it. If there is none, end is 0.
-func (p *pieced) body(begin int, name string) (from, to, end int) {
-	most := min(len(p.text), begin+maxHeredoc)
+func (s *sourceText) body(begin int, name string) (from, to, end int) {
+	most := min(len(s.text), begin+maxHeredoc)
 	for at := begin; at < most; {
-		n := bytes.IndexByte(p.text[at:most], '\n')
+		n := bytes.IndexByte(s.text[at:most], '\n')
 		if n < 0 {
 			n = most - at
 		}
-		line := p.text[at : at+n]
+		line := s.text[at : at+n]
 		word := bytes.TrimLeft(line, " \t")
 		if bytes.HasPrefix(word, []byte(name)) && (len(word) == len(name) || !isWord(word[len(name)])) {
 			return from, to, at + len(line) - len(word) + len(name)
@@ -259,29 +259,29 @@ func (p *pieced) body(begin int, name string) (from, to, end int) {
 
 // key is the end of the name of a member after the bracket at an offset, including the colon, arrow
 // or equals sign, or 0. A string or another such bracket follows.
-func (p *pieced) key(open int) int {
-	end := p.name(open + 1)
+func (s *sourceText) key(open int) int {
+	end := s.name(open + 1)
 	if end == 0 {
 		return 0
 	}
-	switch i := p.skipBlanks(end); {
-	case p.at(i) == '=' && p.at(i+1) == '>':
+	switch i := s.skipBlanks(end); {
+	case s.at(i) == '=' && s.at(i+1) == '>':
 		return i + 2
-	case p.at(i) == ':' && p.at(i+1) != ':' && p.text[open] != '(', p.at(i) == '=' && p.at(i+1) != '=':
+	case s.at(i) == ':' && s.at(i+1) != ':' && s.text[open] != '(', s.at(i) == '=' && s.at(i+1) != '=':
 		return i + 1
 	}
 	return 0
 }
 
 // name is the end of a name that may be in quotes and have spaces before it, or 0.
-func (p *pieced) name(from int) int {
-	i := p.skipBlanks(from)
-	quote := p.at(i)
+func (s *sourceText) name(from int) int {
+	i := s.skipBlanks(from)
+	quote := s.at(i)
 	if isQuote(quote) {
 		i++
 	}
-	n := len(p.wordAt(i))
-	if i += n; n == 0 || isQuote(quote) && p.at(i) != quote {
+	n := len(s.wordAt(i))
+	if i += n; n == 0 || isQuote(quote) && s.at(i) != quote {
 		return 0
 	}
 	if isQuote(quote) {
@@ -292,20 +292,20 @@ func (p *pieced) name(from int) int {
 
 // member is the end of a member access on the value that the bracket at an offset ends, including
 // its brackets, or 0.
-func (p *pieced) member(closing int) int {
+func (s *sourceText) member(closing int) int {
 	i := closing
-	for most := closing + 8; i < most && (strings.IndexByte(")]}", p.at(i)) >= 0 || p.at(i) == ' '); {
+	for most := closing + 8; i < most && (strings.IndexByte(")]}", s.at(i)) >= 0 || s.at(i) == ' '); {
 		i++
 	}
-	if p.at(i) == '?' && p.at(i+1) == '.' {
+	if s.at(i) == '?' && s.at(i+1) == '.' {
 		i++
 	}
-	switch p.at(i) {
+	switch s.at(i) {
 	case '.':
-		if n := len(p.wordAt(i + 1)); n > 0 {
+		if n := len(s.wordAt(i + 1)); n > 0 {
 			return i + 1 + n
 		}
-		if p.at(i+1) != '[' {
+		if s.at(i+1) != '[' {
 			return 0
 		}
 		i++
@@ -314,11 +314,11 @@ func (p *pieced) member(closing int) int {
 		return 0
 	}
 	at := i + 1
-	if p.at(at) == ':' {
+	if s.at(at) == ':' {
 		at++
 	}
-	if end := p.name(at); end > 0 && p.at(p.skipBlanks(end)) == ']' {
-		return p.skipBlanks(end) + 1
+	if end := s.name(at); end > 0 && s.at(s.skipBlanks(end)) == ']' {
+		return s.skipBlanks(end) + 1
 	}
 	return 0
 }

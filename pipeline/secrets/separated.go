@@ -43,7 +43,7 @@ func (p *pieced) separated(row []chainPiece) (out [][]chainPiece) {
 		return nil
 	}
 	listed := slices.ContainsFunc(items, func(c chainPiece) bool { return c.list })
-	for _, separator := range p.separators(items) {
+	for _, separator := range p.src.separators(items) {
 		apart := make([]chainPiece, 0, 2*len(items))
 		for _, c := range items {
 			if string(p.text[c.from:c.to]) == separator {
@@ -72,7 +72,7 @@ func (p *pieced) writeSeparated(texts [][2]int) {
 	for _, t := range texts {
 		row = append(row, chainPiece{from: t[0], to: t[1], gap: gap{soft: true, list: true}})
 	}
-	if !p.mayHold(row) {
+	if !p.src.mayHold(row) {
 		return
 	}
 	for _, apart := range p.separated(row) {
@@ -104,14 +104,14 @@ func (p *pieced) items(row []chainPiece) []chainPiece {
 
 // separators are the strings that may be between the items of a list once a program has joined
 // them.
-func (p *pieced) separators(items []chainPiece) (out []string) {
+func (s *sourceText) separators(items []chainPiece) (out []string) {
 	add := func(separator string) {
 		if len(out) < maxSeparators && !slices.Contains(out, separator) {
 			out = append(out, separator)
 		}
 	}
 	for _, c := range []chainPiece{items[0], items[len(items)-1]} {
-		if text := string(p.text[c.from:min(c.to, c.from+maxSeparator+1)]); len(text) <= maxSeparator && isSeparator(text) {
+		if text := string(s.text[c.from:min(c.to, c.from+maxSeparator+1)]); len(text) <= maxSeparator && isSeparator(text) {
 			add(text)
 		}
 	}
@@ -119,7 +119,7 @@ func (p *pieced) separators(items []chainPiece) (out []string) {
 		if len(out) == maxSeparators {
 			break
 		}
-		for _, sign := range p.signsAfter(c) {
+		for _, sign := range s.signsAfter(c) {
 			add(string(sign))
 		}
 	}
@@ -141,12 +141,12 @@ func isSeparator(text string) bool {
 
 // signsAfter are the signs that follow an item in a token that begins in the item and continues in
 // the next.
-func (p *pieced) signsAfter(c chainPiece) (out string) {
+func (s *sourceText) signsAfter(c chainPiece) (out string) {
 	from := c.to
-	for from > c.from && c.to-from < 4*maxHead && isTokens(p.text[from-1]) {
+	for from > c.from && c.to-from < 4*maxHead && isTokens(s.text[from-1]) {
 		from--
 	}
-	run := string(p.text[from:c.to])
+	run := string(s.text[from:c.to])
 	if strings.IndexByte(signs, byteAt(run, len(run)-1)) >= 0 {
 		return "" // the item has the sign itself
 	}
@@ -179,8 +179,8 @@ func isWhole(text string) bool {
 }
 
 // skipWhite is the end of the white space that begins at an offset, up to a bound.
-func (p *pieced) skipWhite(i int) int {
-	for most := i + maxBetween; i < most && isWhite(p.at(i)); i++ {
+func (s *sourceText) skipWhite(i int) int {
+	for most := i + maxBetween; i < most && isWhite(s.at(i)); i++ {
 	}
 	return i
 }

@@ -38,7 +38,7 @@ var transforming = regexp.MustCompile(`(?i)replace|sub|\btr\b|strtr|delete|remov
 
 // isTransformed reports whether such a call follows the string that ends at an offset.
 func (p *pieced) isTransformed(end int) bool {
-	if !p.calls || strings.IndexByte(".)", p.at(end+1)) < 0 {
+	if !p.calls || strings.IndexByte(".)", p.src.at(end+1)) < 0 {
 		return false
 	}
 	rest := p.text[end:min(len(p.text), end+maxCall)]
@@ -112,13 +112,13 @@ func (p *pieced) writeReversed(row []chainPiece) {
 
 // transformed returns what a program makes of a string by the calls after and around it, and the
 // end of these. Without calls it returns the string itself.
-func (p *pieced) transformed(c chainPiece) (string, int) {
-	text, at := string(p.text[c.from:c.to]), c.to
-	if m := casingBefore.FindSubmatch(p.text[max(0, c.from-1-maxName/4):max(0, c.from-1)]); m != nil {
+func (s *sourceText) transformed(c chainPiece) (string, int) {
+	text, at := string(s.text[c.from:c.to]), c.to
+	if m := casingBefore.FindSubmatch(s.text[max(0, c.from-1-maxName/4):max(0, c.from-1)]); m != nil {
 		text = inCase(text, string(m[1]))
 	}
 	for range maxCalls {
-		rest := p.text[at:min(len(p.text), at+maxCall)]
+		rest := s.text[at:min(len(s.text), at+maxCall)]
 		if m := replacing.FindSubmatchIndex(rest); m != nil {
 			by := ""
 			for _, g := range []int{4, 6} {
@@ -127,7 +127,7 @@ func (p *pieced) transformed(c chainPiece) (string, int) {
 				}
 			}
 			if text = replaced(text, string(rest[m[2]:m[3]]), by, rest[m[2]-1] == '/'); len(text) > c.to-c.from+maxGrown {
-				return string(p.text[c.from:c.to]), c.to
+				return string(s.text[c.from:c.to]), c.to
 			}
 			at += m[1]
 		} else if m := casing.FindSubmatchIndex(rest); m != nil {
@@ -148,7 +148,7 @@ func (p *pieced) writeTransformed(row []chainPiece) {
 		if c.from < done || c.value != "" || c.from == c.to {
 			continue
 		}
-		text, end := p.transformed(c)
+		text, end := p.src.transformed(c)
 		if done = end; text != string(p.text[c.from:c.to]) {
 			odd = true
 			c.value = text
