@@ -58,10 +58,10 @@ func (r *rule) safe(statement, language string) bool {
 		rule: r, text: statement, code: comments.Code(language, statement), dots: language == "PHP",
 		slashes: comments.HasRegexps(language) || !comments.Known(language), bound: map[string]bool{},
 	}
-	if m := r.pattern.FindStringIndex(statement); m != nil {
+	if m := r.pattern.Get().FindStringIndex(statement); m != nil {
 		c.from = m[0]
 	}
-	c.sources = r.source.FindAllStringIndex(c.code, maxSources+1)
+	c.sources = r.source.Get().FindAllStringIndex(c.code, maxSources+1)
 	stop := c.read()
 	if !comments.Known(language) {
 		stop = 0 // what looks like a string may be code
@@ -69,7 +69,7 @@ func (r *rule) safe(statement, language string) bool {
 	if c.dots {
 		stop = 0 // strings in double quotes hold variables
 	}
-	sources := r.source.FindAllStringIndex(c.code[:stop]+statement[stop:], maxSources+1)
+	sources := r.source.Get().FindAllStringIndex(c.code[:stop]+statement[stop:], maxSources+1)
 	sources = slices.DeleteFunc(sources, func(m []int) bool { return m[0] < c.from })
 	return len(sources) > 0 && len(sources) <= maxSources && c.covers(sources)
 }
@@ -340,7 +340,7 @@ func (c *callReader) holdsSink(f opened, end int) bool {
 		if c.sinks++; c.sinks > maxExcused || end-at > maxSink {
 			return true
 		}
-		m := c.pattern.FindStringIndex(c.text[at:end])
+		m := c.pattern.Get().FindStringIndex(c.text[at:end])
 		if m == nil {
 			return false
 		}
@@ -483,7 +483,7 @@ func (c *callReader) isSink(f opened, end int) bool {
 	if c.sinks++; f.name == unknown || c.sinks > maxExcused {
 		return false
 	}
-	m := c.pattern.FindStringIndex(c.text[f.start:min(end, f.start+maxSink)])
+	m := c.pattern.Get().FindStringIndex(c.text[f.start:min(end, f.start+maxSink)])
 	return m != nil && f.start+m[0] <= f.at
 }
 

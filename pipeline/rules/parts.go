@@ -8,6 +8,7 @@ import (
 	"sync"
 	"weak"
 
+	"github.com/reviewgate/reviewgate/pipeline/internal/lazy"
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 	"github.com/reviewgate/reviewgate/policies/expression"
 )
@@ -16,9 +17,9 @@ import (
 // only on texts of the rule and never change, so engines share them.
 type parts struct {
 	when    *expression.Expression // or nil
-	pattern *regexp.Regexp         // of a literal: the literal, quoted
-	not     *regexp.Regexp         // or nil
-	source  *regexp.Regexp         // or nil
+	pattern *lazy.Regexp           // of a literal: the literal, quoted
+	not     *lazy.Regexp           // or nil
+	source  *lazy.Regexp           // or nil
 	quick   func(string) bool
 	// What a matching text must hold, as literals.Needs returns it.
 	literals []literals.Literal
@@ -51,19 +52,19 @@ func (k partsKey) compile() (*parts, error) {
 	case k.lines:
 		p.quick = fastMatcher(source)
 	}
-	if p.pattern, err = regexp.Compile(source); err != nil {
+	if p.pattern, err = lazy.Compile(source); err != nil {
 		return nil, fmt.Errorf("match.pattern: %w", err)
 	}
 	if p.quick == nil {
-		p.quick = p.pattern.MatchString
+		p.quick = func(text string) bool { return p.pattern.Get().MatchString(text) }
 	}
 	if k.not != "" {
-		if p.not, err = regexp.Compile(k.not); err != nil {
+		if p.not, err = lazy.Compile(k.not); err != nil {
 			return nil, fmt.Errorf("match.not_pattern: %w", err)
 		}
 	}
 	if k.source != "" {
-		if p.source, err = regexp.Compile(k.source); err != nil {
+		if p.source, err = lazy.Compile(k.source); err != nil {
 			return nil, fmt.Errorf("match.source: %w", err)
 		}
 	}

@@ -64,7 +64,7 @@ func (r *rule) readMatch(m *config.Match) error {
 // matchesText reports whether a text that is not code is a finding. The caller
 // has bounded the text.
 func (r *rule) matchesText(text string) bool {
-	return r.quick(text) && (r.not == nil || !r.not.MatchString(text))
+	return r.quick(text) && (r.not == nil || !r.not.Get().MatchString(text))
 }
 
 // matches reports whether code is a finding. The caller has bounded the code, and
@@ -90,10 +90,10 @@ const maxReadForExcuses = 4 * maxLine
 // be code of the same statement, or the comment that holds the match: anyone can
 // write a word elsewhere on the line.
 func (r *rule) excused(text, language string) bool {
-	if r.source == nil && (r.not == nil || !r.not.MatchString(text)) {
+	if r.source == nil && (r.not == nil || !r.not.Get().MatchString(text)) {
 		return false
 	}
-	matches := r.pattern.FindAllStringIndex(text, maxExcused+1)
+	matches := r.pattern.Get().FindAllStringIndex(text, maxExcused+1)
 	if len(matches) > maxExcused {
 		return false
 	}
@@ -135,7 +135,7 @@ func (r *rule) allowsAll(parts []string, sure bool, language string) bool {
 		parts = slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return !strings.ContainsFunc(part, unicode.IsLetter) })
 	}
 	if sure && len(parts) > 1 {
-		matching := slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return !r.pattern.MatchString(part) })
+		matching := slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return !r.pattern.Get().MatchString(part) })
 		if len(matching) > 0 {
 			parts = matching
 		}
@@ -166,17 +166,17 @@ func (r *rule) allows(statement, language string) bool {
 		return false
 	}
 	if !r.serious() {
-		return r.not.MatchString(statement)
+		return r.not.Get().MatchString(statement)
 	}
-	if r.not.MatchString(comments.Code(language, statement)) {
+	if r.not.Get().MatchString(comments.Code(language, statement)) {
 		return true
 	}
-	excuses := r.not.FindAllStringIndex(statement, maxExcused)
+	excuses := r.not.Get().FindAllStringIndex(statement, maxExcused)
 	if len(excuses) == 0 {
 		return false
 	}
 	end := func(at int) int { return len(strings.TrimRight(statement[:at], " \t,;)}")) }
-	matches := r.pattern.FindAllStringIndex(statement, maxExcused+1)
+	matches := r.pattern.Get().FindAllStringIndex(statement, maxExcused+1)
 	return len(matches) > 0 && len(matches) <= maxExcused && !slices.ContainsFunc(matches, func(m []int) bool {
 		return !slices.ContainsFunc(excuses, func(e []int) bool {
 			return end(e[1]) == end(m[1]) || e[0] <= m[0] && e[1] >= m[1]
@@ -193,13 +193,13 @@ func (r *rule) fixed(line string) (string, bool) {
 	}
 	var out []byte
 	end := 0
-	for _, m := range r.pattern.FindAllStringSubmatchIndex(line, -1) {
+	for _, m := range r.pattern.Get().FindAllStringSubmatchIndex(line, -1) {
 		out = append(out, line[end:m[0]]...)
 		// A template can insert the match once for each of its characters.
 		if len(out)+len(r.Match.Fix)+strings.Count(r.Match.Fix, "$")*(m[1]-m[0]) > maxFix {
 			return "", false
 		}
-		out = r.pattern.ExpandString(out, r.Match.Fix, line, m)
+		out = r.pattern.Get().ExpandString(out, r.Match.Fix, line, m)
 		end = m[1]
 	}
 	out = append(out, line[end:]...)

@@ -32,7 +32,7 @@ func bounded(text string, n int) string {
 // the beginning of the text.
 func (r *rule) evidence(text string) string {
 	text = bounded(text, maxLine)
-	at := r.pattern.FindStringIndex(text)
+	at := r.pattern.Get().FindStringIndex(text)
 	if at == nil { // it matches only another form of the text
 		return window("", strings.TrimSpace(text), "")
 	}
