@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -67,6 +68,35 @@ func TestDocsNameTestsThatExist(t *testing.T) {
 	}
 	if named < 400 {
 		t.Errorf("%d names were read", named)
+	}
+}
+
+// step is a row of the table of functions that a delivery passes.
+var step = regexp.MustCompile("(?m)^\\| [0-9]+ \\| `([a-z/]+)\\.([A-Za-z]+)\\.([A-Za-z]+)` \\|")
+
+// A delivery becomes a comment in at most 12 steps, and each of their functions exists.
+func TestWayOfADelivery(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/design.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := step.FindAllStringSubmatch(string(text), -1)
+	if n := len(steps); n == 0 || n > 12 {
+		t.Errorf("%d steps", n)
+	}
+	for _, s := range steps {
+		method := regexp.MustCompile(`(?m)^func \(\w+ \*?` + s[2] + `\) ` + s[3] + `\(`)
+		files, err := filepath.Glob(filepath.Join("..", s[1], "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(files, func(file string) bool {
+			code, err := os.ReadFile(file)
+			return err == nil && method.Match(code)
+		}) {
+			t.Errorf("%s has no method %s.%s", s[1], s[2], s[3])
+		}
 	}
 }
 
