@@ -24,6 +24,7 @@ type store struct {
 	ports.History
 	ports.Intake
 	ports.Targets
+	ports.Reviews
 	writes    []ports.Write        // oldest first
 	decisions []ports.HeadDecision // on the head
 	answer    *ports.Answer        // the target's last
@@ -32,6 +33,8 @@ type store struct {
 	lost      bool                 // another holder has the lease of the target
 	asks      []ports.ReviewAsk
 	said      []string // notices
+	noted     []string // what was recorded about the target and its review, in order
+	latest    *ports.StoredReview
 }
 
 func (s *store) NewestWrite(_ context.Context, kind ports.WriteKind, subject string) (*ports.Write, error) {
@@ -103,11 +106,38 @@ func (s *store) HeadDecisions(context.Context, int64, string) ([]ports.HeadDecis
 
 func (s *store) LastAnswer(context.Context, string) (*ports.Answer, error) { return s.answer, nil }
 
-func (s *store) LatestReview(context.Context, string) (*ports.StoredReview, error) { return nil, nil }
+func (s *store) LatestReview(context.Context, string) (*ports.StoredReview, error) {
+	return s.latest, nil
+}
 
 func (s *store) NoticesSaid(_ context.Context, _ string, said []string) error {
 	s.said = append(s.said, said...)
 	return nil
+}
+
+func (s *store) note(format string, args ...any) error {
+	s.noted = append(s.noted, fmt.Sprintf(format, args...))
+	return nil
+}
+
+func (s *store) SetHead(_ context.Context, _, headSHA string) error {
+	return s.note("head %s", headSHA)
+}
+
+func (s *store) SetClosed(_ context.Context, _ string, closed bool) error {
+	return s.note("closed %t", closed)
+}
+
+func (s *store) SetResult(_ context.Context, _, result string) error {
+	return s.note("result %q", result)
+}
+
+func (s *store) AddNotice(context.Context, string, string) error { return s.note("notice") }
+
+func (s *store) DropReview(_ context.Context, run string) error { return s.note("dropped %s", run) }
+
+func (s *store) MarkPublished(_ context.Context, run string) error {
+	return s.note("published %s", run)
 }
 
 func (s *store) Ask(_ context.Context, ask ports.ReviewAsk, _ bool) error {
@@ -302,13 +332,14 @@ var (
 
 // world is a pull request on head aaa into main.
 type world struct {
-	store    store
-	github   github
-	checks   *publish.Checks
-	comments *publish.Comments
-	verdicts *publish.Verdicts
-	requests *publish.Requests
-	labels   *publish.Labels
+	store     store
+	github    github
+	checks    *publish.Checks
+	comments  *publish.Comments
+	verdicts  *publish.Verdicts
+	requests  *publish.Requests
+	labels    *publish.Labels
+	publisher *publish.Publisher
 }
 
 func newWorld(t *testing.T) *world {
@@ -332,6 +363,10 @@ func newWorld(t *testing.T) *world {
 		Verdicts: w.verdicts, Requests: w.requests, Configs: configs, Writes: s, History: s, Targets: s, CommentWriter: g, Leases: leases,
 	}
 	w.labels = &publish.Labels{LabelWriter: g, Leases: leases}
+	w.publisher = &publish.Publisher{
+		Checks: w.checks, Comments: w.comments, Verdicts: w.verdicts, Requests: w.requests, Labels: w.labels, Configs: configs,
+		Targets: s, Reviews: s, History: s, PullReader: g, Now: w.checks.Now,
+	}
 	return w
 }
 
