@@ -58,6 +58,8 @@ type world struct {
 	reactions  []string
 	looked     int // times that GitHub was asked for a permission
 	fails      error
+	awaiting   []ports.Command     // that a review must answer
+	reviewed   *ports.StoredReview // instead of shown
 }
 
 func (w *world) Command(context.Context, ports.CommentPlace, int64) (ports.Command, bool, error) {
@@ -117,7 +119,10 @@ func shown() *ports.StoredReview {
 	return r
 }
 
-func (*world) ReviewAsOf(context.Context, string, time.Time) (*ports.StoredReview, error) {
+func (w *world) ReviewAsOf(context.Context, string, time.Time) (*ports.StoredReview, error) {
+	if w.reviewed != nil {
+		return w.reviewed, nil
+	}
 	return shown(), nil
 }
 
@@ -158,19 +163,30 @@ func (w *world) TeamMember(_ context.Context, _ ports.Target, team, login string
 }
 
 func (w *world) React(_ context.Context, _ ports.Target, _ ports.CommentPlace, _ int64, reaction string) error {
+	if w.fails != nil {
+		return w.fails
+	}
 	w.reactions = append(w.reactions, reaction)
 	return nil
+}
+
+func (w *world) AwaitingCommands(context.Context, string, int64) ([]ports.Command, error) {
+	return w.awaiting, nil
+}
+
+// runner runs commands in the world.
+func (w *world) runner() *commandrun.Runner {
+	return &commandrun.Runner{
+		Configs: &inforce.Configs{Layers: w, Loader: config.NewLoader(1)}, Commands: w, History: w, Targets: w, PullReader: w, PeopleReader: w, CommentWriter: w,
+		Retry: retry.Policy{Base: time.Second}, Now: func() time.Time { return now },
+	}
 }
 
 // say makes somebody comment "/review" with a name and arguments.
 func (w *world) say(t *testing.T, sender string, name commands.Name, args string) error {
 	t.Helper()
 	w.command = ports.Command{Place: ports.PlaceConversation, CommentID: 7, Target: target, Sender: sender, Author: "alice", Name: string(name), Args: args, ReceivedAt: now}
-	r := &commandrun.Runner{
-		Configs: &inforce.Configs{Layers: w, Loader: config.NewLoader(1)}, Commands: w, History: w, Targets: w, PullReader: w, PeopleReader: w, CommentWriter: w,
-		Retry: retry.Policy{Base: time.Second}, Now: func() time.Time { return now },
-	}
-	return r.Work(t.Context(), ports.CommandJob{Place: w.command.Place, CommentID: w.command.CommentID}, 1)
+	return w.runner().Work(t.Context(), ports.CommandJob{Place: w.command.Place, CommentID: w.command.CommentID}, 1)
 }
 
 // lacks is what the refusal says the sender lacks; empty if the command was obeyed.
