@@ -29,7 +29,10 @@ type Delivery struct {
 	Installation int64
 	RepoID       int64
 	ReceivedAt   time.Time
-	Asks         []Ask
+	// About is what the delivery is about, for the log: a pull request, a merge group, or a
+	// repository alone. It is the zero value if the payload does not say.
+	About Target
+	Asks  []Ask
 }
 
 // Ask is one thing that a delivery asks for. ReviewAsk, Close, Push, Command and

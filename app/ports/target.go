@@ -54,9 +54,11 @@ func (t Target) At(headSHA string) Target {
 }
 
 // MarshalZerologObject adds the target to a log line: its key, and the fields that people
-// know, such as repo=acme/shop pr=104 head=abc1234.
+// know, such as repo=acme/shop pr=104 head=abc1234. A repository alone has no key.
 func (t Target) MarshalZerologObject(e *zerolog.Event) {
-	e.Str("target", t.Key())
+	if t.Kind == TargetGroup || t.Number != 0 {
+		e.Str("target", t.Key())
+	}
 	if t.Name != "" {
 		e.Str("repo", t.Owner+"/"+t.Name)
 	}

@@ -59,7 +59,13 @@ func (h *Handler) read(d *ports.Delivery, body []byte) error {
 	if err := e.named(); err != nil {
 		return err
 	}
-	return e.read(d, h.AppID)
+	err := e.read(d, h.AppID)
+	if p, ok := e.(interface{ about() (ports.Target, error) }); ok {
+		if t, err := p.about(); err == nil {
+			d.About = t
+		}
+	}
+	return err
 }
 
 // envelope is what every event of an installation carries.
@@ -112,6 +118,9 @@ func (e *envelope) apply(d *ports.Delivery) {
 	d.Action = recordable(e.Action, maxAction)
 	d.Installation = max(e.Installation.ID, 0)
 	d.RepoID = max(e.Repository.ID, 0)
+	if t, err := e.target(); err == nil {
+		d.About = t
+	}
 }
 
 // target returns a target with the payload's repository. It fails if a required field

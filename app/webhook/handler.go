@@ -119,7 +119,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d *ports.Deliver
 	}
 	acc, err := h.store(r.Context(), *d)
 	if err != nil {
-		h.Log.Error().Err(err).Str("delivery", d.GUID).Str("event", d.Event).Msg("could not store a delivery")
+		h.Log.Error().EmbedObject(d.About).Err(err).Str("delivery", d.GUID).Str("event", d.Event).Msg("could not store a delivery")
 		return &answer{status: http.StatusServiceUnavailable, outcome: outcomeFailed, message: "the delivery could not be stored; deliver it again"}
 	}
 	return accepted(*d, acc)
@@ -274,11 +274,7 @@ func (h *Handler) record(ctx context.Context, d ports.Delivery, a *answer, took 
 	if a.outcome == outcomeRejected {
 		level = zerolog.WarnLevel
 	}
-	line := h.Log.WithLevel(level)
-	if a.target != "" {
-		line.Str("target", a.target)
-	}
-	line.
+	h.Log.WithLevel(level).EmbedObject(d.About).
 		Str("delivery", d.GUID).Str("event", d.Event).Str("action", d.Action).
 		Int64("installation", d.Installation).Int64("repository", d.RepoID).
 		Int("status", a.status).Str("outcome", a.outcome).Str("reason", a.message).

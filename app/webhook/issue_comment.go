@@ -34,7 +34,7 @@ func (e *issueCommentEvent) read(d *ports.Delivery, _ int64) error {
 	}
 	var err error
 	if e.Action == "created" { // edits never command
-		err = readCommand(d, ports.PlaceConversation, e.Comment, e.Sender, e.Issue.User.author(), e.pull)
+		err = readCommand(d, ports.PlaceConversation, e.Comment, e.Sender, e.Issue.User.author(), e.about)
 	}
 	return errors.Join(err, e.readReport(d))
 }
@@ -49,7 +49,7 @@ func (e *issueCommentEvent) readReport(d *ports.Delivery) error {
 	if !reviewreport.HasSection([]byte(e.Comment.Body)) && !reviewreport.HasSection([]byte(e.Changes.Body.From)) {
 		return nil
 	}
-	t, err := e.pull()
+	t, err := e.about()
 	if err = errors.Join(err, matching("comment.user.login", ownerLogin, e.Comment.User.Login)); err != nil {
 		return err
 	}
@@ -57,9 +57,12 @@ func (e *issueCommentEvent) readReport(d *ports.Delivery) error {
 	return nil
 }
 
-// pull returns the pull request of the comment.
-func (e *issueCommentEvent) pull() (ports.Target, error) {
+// about returns the pull request of the comment.
+func (e *issueCommentEvent) about() (ports.Target, error) {
 	t, err := e.target()
+	if e.Issue.PullRequest == nil {
+		err = errors.New("the issue is not a pull request")
+	}
 	t.Kind, t.Number = ports.TargetPull, e.Issue.Number
 	return t, errors.Join(err, positive("issue.number", int64(t.Number)))
 }

@@ -21,7 +21,7 @@ func (e *mergeGroupEvent) read(d *ports.Delivery, _ int64) error {
 	if e.Action != "checks_requested" && e.Action != "destroyed" {
 		return nil
 	}
-	t, err := e.group()
+	t, err := e.about()
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (e *mergeGroupEvent) read(d *ports.Delivery, _ int64) error {
 	return nil
 }
 
-func (e *mergeGroupEvent) group() (ports.Target, error) {
+func (e *mergeGroupEvent) about() (ports.Target, error) {
 	t, err := e.target()
 	t.Kind = ports.TargetGroup
 	t.HeadSHA = e.MergeGroup.HeadSHA

@@ -48,7 +48,7 @@ func (e *pullRequestEvent) read(d *ports.Delivery, _ int64) error {
 	if e.Action != "closed" && (reason == "" || e.PullRequest.State == "closed") {
 		return nil
 	}
-	t, err := e.pull()
+	t, err := e.about()
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (e *pullRequestEvent) before() string {
 	return e.Before
 }
 
-func (e *pullRequestEvent) pull() (ports.Target, error) {
+func (e *pullRequestEvent) about() (ports.Target, error) {
 	t, err := e.target()
 	t.Kind = ports.TargetPull
 	t.Number = e.PullRequest.Number

@@ -31,12 +31,12 @@ func (e *reviewEvent) read(d *ports.Delivery, _ int64) error {
 	}
 	switch author := e.PullRequest.User.author(); {
 	case d.Event == "pull_request_review" && e.Action == "submitted":
-		if err := readCommand(d, ports.PlaceReview, e.Review.said, e.Sender, author, e.pull); err != nil || len(d.Asks) > 0 {
+		if err := readCommand(d, ports.PlaceReview, e.Review.said, e.Sender, author, e.about); err != nil || len(d.Asks) > 0 {
 			return err
 		}
 		return e.readOpinion(d, author)
 	case d.Event == "pull_request_review_comment" && e.Action == "created":
-		return readCommand(d, ports.PlaceReviewLine, e.Comment, e.Sender, author, e.pull)
+		return readCommand(d, ports.PlaceReviewLine, e.Comment, e.Sender, author, e.about)
 	}
 	return nil
 }
@@ -53,10 +53,10 @@ func (e *reviewEvent) readOpinion(d *ports.Delivery, author account) error {
 	if name == "" || !e.Review.byPerson(e.Sender) || !commitSHA.MatchString(e.Review.CommitID) {
 		return nil
 	}
-	return command(d, ports.PlaceReview, e.Review.said, e.Sender, author, e.pull, name, e.Review.CommitID)
+	return command(d, ports.PlaceReview, e.Review.said, e.Sender, author, e.about, name, e.Review.CommitID)
 }
 
-func (e *reviewEvent) pull() (ports.Target, error) {
+func (e *reviewEvent) about() (ports.Target, error) {
 	t, err := e.target()
 	t.Kind, t.Number = ports.TargetPull, e.PullRequest.Number
 	return t, errors.Join(err, positive("pull_request.number", int64(t.Number)))
