@@ -44,9 +44,9 @@ func (w *work) agree() {
 			f.claim, f.proof.Models, some = &claim{}, 1, true
 		}
 	}
-	w.inputs.applyOpinions(w.findings)
+	applyOpinions(w.in.Results, w.findings)
 	if some {
-		w.inputs.join(w.findings, same)
+		joinLikely(w.in.Results, w.findings, same)
 	}
 	for _, class := range same.split(w.findings) {
 		for _, f := range class {
@@ -57,25 +57,25 @@ func (w *work) agree() {
 		}
 	}
 	if some && w.in.Config.Settings.Models.Blocking == models.BlockingGrounded {
-		w.inputs.ground(w.findings)
+		ground(w.in, w.findings)
 	}
 }
 
-// join joins the classes of models' findings and findings that agree with them, the most
+// joinLikely joins the classes of models' findings and findings that agree with them, the most
 // similar first. Two findings in one answer are two problems to whoever gave it, so a class
 // holds both only if they have one title. Several answers of one model count as one voice.
-func (c *inputs) join(findings []*item, same sets) {
+func joinLikely(results []pipeline.AgentResult, findings []*item, same sets) {
 	answers := make([]map[answer]bool, len(same))
 	for i, f := range findings {
 		root := same.root(i)
 		if answers[root] == nil {
 			answers[root] = map[answer]bool{}
 		}
-		for _, n := range c.answersOf(f) {
+		for _, n := range answersOf(results, f) {
 			answers[root][n] = true
 		}
 	}
-	for _, p := range c.pairs(findings) {
+	for _, p := range pairs(results, findings) {
 		if p.likeness < likely {
 			continue
 		}
@@ -121,12 +121,12 @@ func (f *item) backedByModel(model string) {
 
 // answersOf returns the answers that a finding came in. An unraised finding came in none,
 // and counts as different from everything that its maker raised this time.
-func (c *inputs) answersOf(f *item) []answer {
+func answersOf(results []pipeline.AgentResult, f *item) []answer {
 	if !f.unraised {
 		return []answer{{f.source(), f.answer}}
 	}
 	out := []answer{{f.source(), -1}}
-	for i, r := range c.in.Results {
+	for i, r := range results {
 		if (source{r.Agent, r.Model}) == f.source() {
 			out = append(out, answer{f.source(), i})
 		}
@@ -175,8 +175,8 @@ const nearby = 3
 
 // pairs returns the pairs of findings that may be about the same problem, the most similar
 // first. Findings that recommend opposing actions are not a pair.
-func (c *inputs) pairs(findings []*item) []pair {
-	answers := c.compared()
+func pairs(results []pipeline.AgentResult, findings []*item) []pair {
+	answers := compared(results)
 	var out []pair
 	add := func(a, b *item) {
 		if a.source() == b.source() && (a.answer == b.answer || a.unraised || b.unraised) || a.sides.opposes(b.sides) {
@@ -279,9 +279,9 @@ func quotesOne(a, b *item) bool {
 }
 
 // compared returns what models answered about pairs, by the findings' keys.
-func (c *inputs) compared() map[[2]string]bool {
+func compared(results []pipeline.AgentResult) map[[2]string]bool {
 	out := map[[2]string]bool{}
-	for _, r := range c.in.Results {
+	for _, r := range results {
 		if r.Agent != pipeline.Matcher || !done(r.Status) {
 			continue
 		}
@@ -334,14 +334,14 @@ func Undecided(in Input, most int, ask func(*Pair) bool) []Pair {
 	if !slices.ContainsFunc(w.findings, func(f *item) bool { return f.Model != "" }) {
 		return nil
 	}
-	asked := w.inputs.compared()
-	pairs := slices.DeleteFunc(w.inputs.pairs(w.findings), func(p pair) bool {
+	asked := compared(w.in.Results)
+	list := slices.DeleteFunc(pairs(w.in.Results, w.findings), func(p pair) bool {
 		_, known := asked[keysOf(p.a, p.b)]
 		return known || p.likeness == certain
 	})
-	slices.SortStableFunc(pairs, func(x, y pair) int { return cmp.Compare(y.rank(), x.rank()) })
+	slices.SortStableFunc(list, func(x, y pair) int { return cmp.Compare(y.rank(), x.rank()) })
 	var out []Pair
-	for _, p := range pairs {
+	for _, p := range list {
 		if len(out) == most {
 			break
 		}

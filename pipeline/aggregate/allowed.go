@@ -41,19 +41,19 @@ func allowedSecrets(facts *pipeline.PRFacts) map[secretAt][]string {
 }
 
 // allow suppresses a finding about a secret if the config allows the secret.
-func (sup *suppressor) allow(f *item, secrets map[secretAt][]string) bool {
-	if len(secrets) == 0 || sup.inputs.kind(f.Agent) != config.KindSecrets {
+func (s *suppressor) allow(f *item) bool {
+	if len(s.secrets) == 0 || s.in.kind(f.Agent) != config.KindSecrets {
 		return false
 	}
 	at := secretAt{rule: strings.TrimPrefix(f.RuleID, pipeline.SecretRulePrefix), path: f.Path, section: f.Section, line: f.StartLine}
-	reasons := secrets[at]
+	reasons := s.secrets[at]
 	if len(reasons) == 0 {
 		return false
 	}
-	secrets[at] = reasons[1:]
+	s.secrets[at] = reasons[1:]
 	gitleaks := strings.HasPrefix(reasons[0], pipeline.AllowedByGitleaks)
 	switch {
-	case gitleaks && sup.finality.final(f):
+	case gitleaks && s.in.final(f):
 		f.addReason("not allowed: a repository's .gitleaks.toml can't allow what is final")
 		return false
 	case gitleaks:
@@ -61,6 +61,6 @@ func (sup *suppressor) allow(f *item, secrets map[secretAt][]string) bool {
 	default:
 		f.addReason("allowed by secrets.allow of the config")
 	}
-	sup.suppressFinding(f, pipeline.StateSuppressed, "secret allowed by config: "+reasons[0])
+	f.suppress(s.report, pipeline.StateSuppressed, "secret allowed by config: "+reasons[0])
 	return true
 }

@@ -21,7 +21,7 @@ func (w *work) byHand() {
 	switch d.Action {
 	case pipeline.HandOverride:
 		r.Decision, r.Gate.Condition = pipeline.DecisionPass, Overridden
-		w.leaveFinal(d.FinalIn)
+		w.holdFinal(true, d.FinalIn)
 	case pipeline.HandReject:
 		r.Decision, r.Gate.Condition = pipeline.DecisionFail, Rejected
 	default:
@@ -30,23 +30,11 @@ func (w *work) byHand() {
 	r.ByHand = &by
 }
 
-// leaveFinal keeps the decision of layers whose findings are final, unless they name the person
-// who overrides.
-func (w *work) leaveFinal(spared []string) {
-	r := &w.report
-	for i := range w.in.Config.Floors {
-		floor := &w.in.Config.Floors[i]
-		if d, condition := w.floorDecision(floor, spared); d.Blocks() && d.Rank() > r.Decision.Rank() {
-			r.Decision, r.Gate.Condition = d, condition+FinalHolds+floor.Layer+"'s layer"
-		}
-	}
-}
-
-// accepted returns the acceptances of findings, by fingerprint. The acceptance of an ignore
+// acceptedFindings returns the acceptances of findings, by fingerprint. The acceptance of an ignore
 // comment is not among them.
-func (c *inputs) accepted() map[string]pipeline.Acceptance {
+func acceptedFindings(all []pipeline.Acceptance) map[string]pipeline.Acceptance {
 	by := map[string]pipeline.Acceptance{}
-	for _, a := range c.in.Memory.Accepted {
+	for _, a := range all {
 		if _, known := by[a.Fingerprint]; !known && a.Ignore == "" {
 			by[a.Fingerprint] = a
 		}
@@ -58,9 +46,9 @@ func (c *inputs) accepted() map[string]pipeline.Acceptance {
 type acceptedIgnore struct{ fingerprint, reason string }
 
 // acceptedIgnores returns the acceptances of ignore comments.
-func (c *inputs) acceptedIgnores() map[acceptedIgnore]pipeline.Acceptance {
+func acceptedIgnores(all []pipeline.Acceptance) map[acceptedIgnore]pipeline.Acceptance {
 	by := map[acceptedIgnore]pipeline.Acceptance{}
-	for _, a := range c.in.Memory.Accepted {
+	for _, a := range all {
 		at := acceptedIgnore{a.Fingerprint, a.Ignore}
 		if _, known := by[at]; !known && a.Ignore != "" {
 			by[at] = a

@@ -11,7 +11,7 @@ import (
 
 // citations knows which of the places that findings cite exist.
 type citations struct {
-	w        *work
+	in       *input
 	verified map[source]map[string]bool // places that whoever ran the agent verified
 	symbols  map[string]bool            // symbols on lines of the head
 }
@@ -23,9 +23,9 @@ var symbolForm = regexp.MustCompile(`^[\pL_$][\pL\pN_$]*(?:(?:\.|::|->|#)[\pL_$]
 // placeForm matches a path with a line.
 var placeForm = regexp.MustCompile(`^(.+):([1-9][0-9]{0,8})$`)
 
-func newCitations(w *work) *citations {
-	c := &citations{w: w, verified: map[source]map[string]bool{}, symbols: map[string]bool{}}
-	for _, r := range w.in.Results {
+func newCitations(in *input, findings []*item) *citations {
+	c := &citations{in: in, verified: map[source]map[string]bool{}, symbols: map[string]bool{}}
+	for _, r := range in.Results {
 		s := source{r.Agent, r.Model}
 		if c.verified[s] == nil {
 			c.verified[s] = map[string]bool{}
@@ -35,7 +35,7 @@ func newCitations(w *work) *citations {
 		}
 	}
 	wanted := map[string]bool{}
-	for _, f := range w.findings {
+	for _, f := range findings {
 		if f.claimsAuto() && symbolForm.MatchString(f.Citation) {
 			wanted[strings.TrimSuffix(f.Citation, "()")] = true
 		}
@@ -54,7 +54,7 @@ func (c *citations) exists(f *item) bool {
 		line, _ = strconv.Atoi(m[2]) // at most nine digits match
 	}
 	symbol := symbolForm.MatchString(f.Citation)
-	if !symbol && strings.ContainsAny(path, " \t\r\n") && c.w.files[path] == nil {
+	if !symbol && strings.ContainsAny(path, " \t\r\n") && c.in.files[path] == nil {
 		return false // it is prose, not a place
 	}
 	return c.verified[f.source()][f.Citation] || c.hasLine(path, line) || symbol && c.symbols[strings.TrimSuffix(f.Citation, "()")]
@@ -63,7 +63,7 @@ func (c *citations) exists(f *item) bool {
 // hasLine reports whether a file of the change exists at the head and has the line, as far as
 // the diff shows.
 func (c *citations) hasLine(path string, line int) bool {
-	file := c.w.files[path]
+	file := c.in.files[path]
 	if file == nil || file.Status == pipeline.FileRemoved {
 		return false
 	}
@@ -78,8 +78,8 @@ func (c *citations) hasLine(path string, line int) bool {
 
 // lookFor records which symbols occur on lines of the head as whole words.
 func (c *citations) lookFor(wanted map[string]bool) {
-	for i := range c.w.in.Facts.Files {
-		for _, h := range c.w.in.Facts.Files[i].Hunks {
+	for i := range c.in.Facts.Files {
+		for _, h := range c.in.Facts.Files[i].Hunks {
 			for _, l := range h.Lines {
 				if l.Op != pipeline.LineRemoved {
 					c.scan(l.Text, wanted)

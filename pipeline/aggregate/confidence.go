@@ -11,8 +11,8 @@ import (
 // stays, and so do secrets and findings of final rules, however high a repository sets its gate.
 func (w *work) confidence() {
 	w.keep(func(f *item) bool {
-		r := w.rules[f.RuleID]
-		if f.Confidence >= w.finality.minConfidence(f) || f.proof.Accepted || w.inputs.kind(f.Agent) == config.KindSecrets || r != nil && r.Final {
+		r := w.in.Rules[f.RuleID]
+		if f.Confidence >= w.in.minConfidence(f) || f.proof.Accepted || w.in.kind(f.Agent) == config.KindSecrets || r != nil && r.Final {
 			return true
 		}
 		w.residuals = append(w.residuals, f)

@@ -11,7 +11,7 @@ import "github.com/reviewgate/reviewgate/pipeline"
 func (w *work) contradictions() {
 	d := newDisputes(w.clusters + 1)
 	d.joinApart(w.findings)
-	newOpponents(w).join(d)
+	newOpponents(w.in, w.findings).join(d)
 	d.joinSections(w.findings)
 	groups := map[int][]*item{}
 	var roots []int
@@ -29,7 +29,7 @@ func (w *work) contradictions() {
 		groups[root] = append(groups[root], f)
 	}
 	for _, root := range roots {
-		kept = append(kept, w.merger.tradeOff(groups[root]))
+		kept = append(kept, tradeOff(w.in, groups[root]))
 	}
 	w.findings = kept
 }

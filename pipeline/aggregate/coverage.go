@@ -2,20 +2,60 @@ package aggregate
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
+
+// coverage has a row for each agent and model.
+type coverage map[source]*pipeline.Coverage
+
+// add adds a result on the head. An agent that reviews in two stages or asks a model several times
+// has one row. If one of its reviews did not finish, the row shows the first such review.
+func (c coverage) add(r *pipeline.AgentResult, head string) {
+	s := source{r.Agent, r.Model}
+	row := c[s]
+	if row == nil {
+		row = &pipeline.Coverage{Agent: r.Agent, Model: r.Model, Status: r.Status, Note: note(r, head)}
+		c[s] = row
+	} else if done(row.Status) && !done(r.Status) {
+		row.Status, row.Note = r.Status, note(r, head)
+	}
+	row.Dropped += r.Dropped
+	if r.Run > 0 {
+		row.Runs = max(row.Runs, r.Run+1)
+	}
+}
+
+// note is what a person has to know about a result.
+func note(r *pipeline.AgentResult, head string) string {
+	from := r.CarriedFrom
+	if from == "" {
+		return r.Note
+	}
+	carried := fmt.Sprintf("carried over from %s, whose change is equal", from[:min(7, len(from))])
+	if from == head {
+		carried = "its last result on this head stands"
+	}
+	if r.Note != "" {
+		return r.Note + "; " + carried
+	}
+	return carried
+}
 
 // count fills in the findings, the counts and the coverage. The coverage counts each finding for
 // the agent that it is attributed to.
 func (w *work) count() {
 	r := &w.report
 	for _, f := range w.findings {
-		w.rows.foundBy(f)
+		w.coverage.foundBy(f)
+		if f.Opinions, f.Cited = opinionsOf(f), ""; len(f.FoundBy) > 0 {
+			f.Cited = w.surroundings.cited(&f.Finding)
+		}
 		r.Findings = append(r.Findings, f.Finding)
 		r.Counts.Add(f.GateSeverity)
-		c := w.rows.coverage[f.source()]
+		c := w.coverage[f.source()]
 		c.Findings++
 		if f.AutofixClass == pipeline.AutofixAuto {
 			c.Auto++
@@ -33,7 +73,7 @@ func (w *work) count() {
 		// The specification comes before the plan.
 		return cmp.Or(compareBool(a.Phase != pipeline.PhaseSpec, b.Phase != pipeline.PhaseSpec), cmp.Compare(a.Place, b.Place))
 	})
-	for _, c := range w.rows.coverage {
+	for _, c := range w.coverage {
 		r.Coverage = append(r.Coverage, *c)
 	}
 	slices.SortFunc(r.Coverage, func(a, b pipeline.Coverage) int {
@@ -46,7 +86,7 @@ func (w *work) count() {
 
 // foundBy records who made a finding, and counts it as shared for those whom it is not
 // attributed to.
-func (rows *coverageRows) foundBy(f *item) {
+func (c coverage) foundBy(f *item) {
 	makers := map[source]bool{}
 	models := false
 	for _, m := range f.each() {
@@ -55,7 +95,7 @@ func (rows *coverageRows) foundBy(f *item) {
 	}
 	for m := range makers {
 		if m != f.source() {
-			rows.coverage[m].Shared++
+			c[m].Shared++
 		}
 		if models {
 			f.FoundBy = append(f.FoundBy, pipeline.Maker{Agent: m.agent, Model: m.model})
@@ -64,10 +104,6 @@ func (rows *coverageRows) foundBy(f *item) {
 	slices.SortFunc(f.FoundBy, func(a, b pipeline.Maker) int {
 		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
 	})
-	f.Opinions, f.Cited = opinionsOf(f), ""
-	if models {
-		f.Cited = rows.last.cited(&f.Finding)
-	}
 }
 
 func sortTexts(t []pipeline.SourcedText) {

@@ -20,7 +20,7 @@ func (w *work) deduplicate() {
 	for _, same := range all {
 		w.clusters++
 		for _, agreeing := range apart(same) {
-			f := w.merger.merge(agreeing)
+			f := merge(w.in, agreeing)
 			f.cluster = w.clusters
 			w.findings = append(w.findings, f)
 		}

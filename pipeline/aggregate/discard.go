@@ -29,7 +29,7 @@ func (w *work) discard() {
 			fails[[3]string{f.Agent, f.Model, f.stage}] = true
 		}
 	}
-	w.specFails = w.inputs.specBlocks(w.findings)
+	w.specFails = specBlocks(w.in, w.findings)
 	for _, r := range w.in.Results {
 		w.discarded = w.discarded || w.specFails && r.Status == pipeline.AgentDiscarded
 		// A skipped stage was not asked.
@@ -42,21 +42,21 @@ func (w *work) discard() {
 	if w.specFails {
 		w.findings = w.withoutQuality(w.findings)
 		w.residuals = w.withoutQuality(w.residuals)
-		w.rows.coverDiscarded()
+		w.coverage.discard(w.in.Results)
 	}
 }
 
 // specBlocks reports whether the spec stage has a finding that may block: one that waits for a
 // person, or one that counts as critical or major if the settings' conditions block on this stage
 // alone. If those conditions pass, the quality matters.
-func (c *inputs) specBlocks(findings []*item) bool {
+func specBlocks(in *input, findings []*item) bool {
 	m := zeroMetrics()
 	may := false
 	for _, f := range findings {
 		if f.stage != pipeline.ReviewStageSpec {
 			continue
 		}
-		s, holds := c.gateOf(f)
+		s, holds := in.gateOf(f)
 		if holds {
 			return true
 		}
@@ -66,7 +66,7 @@ func (c *inputs) specBlocks(findings []*item) bool {
 	if !may {
 		return false
 	}
-	decision, _ := policies.Decide(c.in.Config.Settings.Gate.Conditions, m)
+	decision, _ := policies.Decide(in.Config.Settings.Gate.Conditions, m)
 	return decision.Blocks()
 }
 
@@ -81,29 +81,29 @@ const (
 func (w *work) withoutQuality(findings []*item) []*item {
 	var kept []*item
 	for _, f := range findings {
-		if f.Model == "" || f.stage == pipeline.ReviewStageSpec || f.proof.Accepted || w.finality.final(f) {
+		if f.Model == "" || f.stage == pipeline.ReviewStageSpec || f.proof.Accepted || w.in.final(f) {
 			kept = append(kept, f)
 			continue
 		}
 		w.discarded = true
 		f.addReason(noteDiscarded)
-		w.suppressor.suppressFinding(f, pipeline.StateSuppressed, reasonDiscarded)
+		f.suppress(&w.report, pipeline.StateSuppressed, reasonDiscarded)
 	}
 	return kept
 }
 
-// coverDiscarded marks the coverage of model reviews that were only about quality. A review that
-// did not finish keeps its status.
-func (rows *coverageRows) coverDiscarded() {
+// discard marks the rows of model reviews that were only about quality. A review that did not
+// finish keeps its status.
+func (c coverage) discard(results []pipeline.AgentResult) {
 	spec := map[source]bool{}
-	for _, r := range rows.in.Results {
+	for _, r := range results {
 		if !isReview(&r) || r.Stage == pipeline.ReviewStageSpec {
 			spec[source{r.Agent, r.Model}] = true
 		}
 	}
-	for s, c := range rows.coverage {
-		if !spec[s] && c.Status == pipeline.AgentOK {
-			c.Status, c.Note = pipeline.AgentDiscarded, "the spec stage failed"
+	for s, row := range c {
+		if !spec[s] && row.Status == pipeline.AgentOK {
+			row.Status, row.Note = pipeline.AgentDiscarded, "the spec stage failed"
 		}
 	}
 }

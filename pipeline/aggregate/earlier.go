@@ -2,28 +2,21 @@ package aggregate
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"maps"
-	"path"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // matchEarlier matches models' findings with those of earlier reports, and keeps the blocking ones
 // that no model raised again although nothing about them has changed. A model words a finding
 // differently each time, and may not find it again.
 func (w *work) matchEarlier() {
-	all := w.last.earlierFindings()
+	all := earlierFindings(w.in, w.paths)
 	if len(all) == 0 {
 		return
 	}
-	w.match(all)
+	match(w.findings, all)
 	w.keepUnraised(all)
 }
 
@@ -41,16 +34,15 @@ type earlier struct {
 
 // earlierFindings returns the models' findings in the last report on the same head, and then in the
 // last report on another head.
-func (er *earlierReport) earlierFindings() []*earlier {
+func earlierFindings(in *input, paths *pathHistory) []*earlier {
 	var out []*earlier
 	seen := map[string]bool{}
-	current := er.lineage.currentPaths()
-	for i, report := range []*pipeline.PreviousReport{er.in.Again, er.in.Previous} {
+	for i, report := range []*pipeline.PreviousReport{in.Again, in.Previous} {
 		if report == nil {
 			continue
 		}
 		add := func(f *pipeline.Finding, aside bool) {
-			p := &earlier{Finding: f, title: er.titles.of(f.Title), dismissed: aside, sameHead: i == 0, by: map[source]bool{}, onlyModels: true}
+			p := &earlier{Finding: f, title: in.titles.of(f.Title), dismissed: aside, sameHead: i == 0, by: map[source]bool{}, onlyModels: true}
 			for _, m := range makersOf(f) {
 				p.by[source{m.Agent, m.Model}] = true
 				p.onlyModels = p.onlyModels && m.Model != ""
@@ -60,7 +52,7 @@ func (er *earlierReport) earlierFindings() []*earlier {
 				return
 			}
 			seen[f.ID] = true
-			p.place = er.lineage.placeNow(f, current)
+			p.place = paths.now(f)
 			out = append(out, p)
 		}
 		for k := range report.Findings {
@@ -107,7 +99,7 @@ const maxEarlier = 256
 
 // match gives new findings the identity of the earlier findings that they match. It matches each
 // reviewer's findings one to one, the most similar first.
-func (w *work) match(all []*earlier) {
+func match(findings []*item, all []*earlier) {
 	ids := map[string]*earlier{}
 	for _, p := range all {
 		for _, id := range fingerprintsOf(p.Finding) {
@@ -124,7 +116,7 @@ func (w *work) match(all []*earlier) {
 	}
 	var pairs []candidate
 	taken := map[*earlier]map[int]bool{} // the answers with a match, by earlier finding
-	for _, f := range w.findings {
+	for _, f := range findings {
 		if f.Model == "" {
 			continue
 		}
@@ -246,68 +238,12 @@ func (p *earlier) blocked() bool {
 	return p.GateSeverity.Rank() >= pipeline.SeverityMajor.Rank() || p.HasReason(pipeline.ReasonHeld)
 }
 
-// unchanged reports whether the code around an earlier finding, and what the change does to the
-// files that it names, are still the same.
-func (er *earlierReport) unchanged(p *earlier, digest string) bool {
-	i := slices.Index(p.Fingerprints, p.ID)
-	return i >= 0 && i < len(p.Surroundings) && p.Surroundings[i] == digest && p.Cited == er.cited(p.Finding)
-}
-
-// notInName reports whether a character can't be part of a file's path or name.
-func notInName(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_.@/+-", r)
-}
-
-// cited is a digest of what the change does to the other files that a finding names. A finding that
-// depends on another file may be fixed there.
-func (er *earlierReport) cited(f *pipeline.Finding) string {
-	paths := map[string]bool{}
-	for _, text := range []string{f.Citation, f.Message, f.WhyItMatters, f.Recommendation} {
-		for word := range strings.FieldsFuncSeq(text, notInName) {
-			if word = strings.Trim(word, ".-/"); !strings.ContainsAny(word, "./") {
-				continue // it can't be a path
-			}
-			if path, ok := er.byName()[word]; ok {
-				word = path
-			}
-			if er.files[word] != nil && word != f.Path {
-				paths[word] = true
-			}
-		}
-	}
-	if len(paths) == 0 {
-		return ""
-	}
-	var parts []string
-	for _, path := range sortedKeys(paths) {
-		whole := er.surroundings.shape(path).whole
-		parts = append(parts, path, string(whole[:]))
-	}
-	all := sumOf(parts...)
-	return hex.EncodeToString(all[:])
-}
-
-// byName maps file names to the paths of the change's files, for names that only one file has.
-func (er *earlierReport) byName() map[string]string {
-	if er.names == nil {
-		er.names = map[string]string{}
-		for p := range er.files {
-			name := path.Base(p)
-			if _, twice := er.names[name]; twice {
-				p = ""
-			}
-			er.names[name] = p
-		}
-	}
-	return er.names
-}
-
 // countAsBefore makes findings that blocked count as before if nothing about them has changed. That
 // fewer models raise one this time, or raise it as something milder, proves nothing.
 func (w *work) countAsBefore() {
 	for _, f := range w.findings {
 		p := f.earlier
-		if p == nil || p.dismissed || f.unraised || !p.blocked() || !w.last.unchanged(p, f.Surroundings[0]) {
+		if p == nil || p.dismissed || f.unraised || !p.blocked() || !w.surroundings.unchanged(p, f.Surroundings[0]) {
 			continue
 		}
 		models := p.provenBy()
@@ -331,50 +267,15 @@ func (p *earlier) provenBy() int {
 	return 1
 }
 
-// The bytes of a flagged line's digest, and the digests that a finding keeps.
-const (
-	flaggedDigest    = 4
-	maxFlaggedDigest = 20
-)
-
-// setFlagged records the lines that models' findings flag, so that a later review can match them.
-func (tx *texts) setFlagged(findings []*item) {
-	for _, f := range findings {
-		if f.Model == "" {
-			continue
-		}
-		f.Flagged = nil
-		switch {
-		case f.Path == "":
-			if message, known := tx.commit(f); known {
-				f.Flagged = pipeline.List[string]{lineDigest(message)}
-			}
-		case f.StartLine > 0 && tx.files[f.Path] != nil:
-			lines := tx.lines.of(f.Path)
-			for n := f.StartLine; n <= f.EndLine && n < f.StartLine+maxSpanned && len(f.Flagged) < maxFlaggedDigest; n++ {
-				if l := plaintext.Line(lines[n].text); l != "" {
-					f.Flagged = append(f.Flagged, lineDigest(l))
-				}
-			}
-		}
-	}
-}
-
-func lineDigest(text string) string {
-	sum := sha256.Sum256([]byte(plaintext.Line(text)))
-	return hex.EncodeToString(sum[:flaggedDigest])
-}
-
 // keepUnraised handles earlier findings that no model raised again, although those who made them
 // looked and nothing about them has changed. It keeps those that blocked, and drops and reports the
 // others.
 func (w *work) keepUnraised(all []*earlier) {
-	failed := w.inputs.failedAgents()
 	for _, p := range all {
-		if p.matched || p.dismissed || !w.last.makersLooked(p, failed) {
+		if p.matched || p.dismissed || !w.rechecks.makersLooked(p) {
 			continue
 		}
-		f := w.last.unraised(p)
+		f := w.unraised(p)
 		if f == nil {
 			continue // its subject is gone or has changed
 		}
@@ -389,24 +290,9 @@ func (w *work) keepUnraised(all []*earlier) {
 	sortByContent(w.findings)
 }
 
-// makersLooked reports whether each model that made a finding has looked again and finished.
-func (er *earlierReport) makersLooked(p *earlier, failed map[string]bool) bool {
-	if !er.looks.lookedAgain(p.Finding, p.place, failed) {
-		return false
-	}
-	for s := range p.by {
-		if !slices.ContainsFunc(er.in.Results, func(r pipeline.AgentResult) bool {
-			return r.Agent == s.agent && r.Model == s.model && r.Status == pipeline.AgentOK
-		}) {
-			return false
-		}
-	}
-	return true
-}
-
 // unraised returns an earlier finding at its current place. It returns nil if the lines of the
 // finding, the code around them, or the files that it names have changed.
-func (er *earlierReport) unraised(p *earlier) *item {
+func (w *work) unraised(p *earlier) *item {
 	if p.Path != "" && p.place == "" {
 		return nil
 	}
@@ -415,36 +301,36 @@ func (er *earlierReport) unraised(p *earlier) *item {
 	at.Path = p.place
 	switch {
 	case p.Path != "" && p.StartLine > 0:
-		start, end, ok := er.texts.findLines(p.place, p.Flagged)
+		start, end, ok := w.texts.findLines(p.place, p.Flagged)
 		if !ok {
 			return nil
 		}
 		at.StartLine, at.EndLine = start, end
 	case p.Path != "":
 	case len(p.Flagged) > 0: // it is about a commit's message
-		section, ok := er.texts.commitOf(p.Flagged[0])
+		section, ok := w.texts.commitOf(p.Flagged[0])
 		if !ok {
 			return nil
 		}
 		at.Section, at.section = section, normalised(section)
 	}
-	digest := er.surroundings.of(at)
-	if !er.unchanged(p, digest) {
+	digest := w.surroundings.of(at)
+	if !w.surroundings.unchanged(p, digest) {
 		return nil
 	}
-	at.flagged = er.texts.flagged(at)
+	at.flagged = w.texts.flagged(at)
 	at.Surroundings = nil
 	for range at.Fingerprints {
 		at.Surroundings = append(at.Surroundings, digest)
 	}
 	at.Reasons, at.State, at.Final = pipeline.List[pipeline.Reason]{{Kind: pipeline.ReasonNotRaised}}, "", nil
 	at.OriginalPath = ""
-	if o := er.lineage.origins[at.Path]; o != at.Path {
+	if o := w.paths.oldest[at.Path]; o != at.Path {
 		at.OriginalPath = o
 	}
 	for _, m := range makersOf(p.Finding) {
 		member := *at
-		member.Agent, member.Model, member.stage = m.Agent, m.Model, er.inputs.stageOf(m)
+		member.Agent, member.Model, member.stage = m.Agent, m.Model, stageOf(w.in.Results, m)
 		at.members = append(at.members, &member)
 		at.stage = cmp.Or(at.stage, member.stage)
 	}
@@ -453,67 +339,13 @@ func (er *earlierReport) unraised(p *earlier) *item {
 	return at
 }
 
-func (c *inputs) stageOf(m pipeline.Maker) string {
-	for _, r := range c.in.Results {
+func stageOf(results []pipeline.AgentResult, m pipeline.Maker) string {
+	for _, r := range results {
 		if r.Agent == m.Agent && r.Model == m.Model {
 			return r.Stage
 		}
 	}
 	return ""
-}
-
-// findLines returns where a file has lines with the digests, ignoring blank lines.
-func (tx *texts) findLines(path string, digests []string) (start, end int, ok bool) {
-	if len(digests) == 0 {
-		return 0, 0, false
-	}
-	code := tx.digested(path)
-	for i := 0; i+len(digests) <= len(code); i++ {
-		same := 0
-		for same < len(digests) && code[i+same].digest == digests[same] {
-			same++
-		}
-		if same == len(digests) {
-			return code[i].number, code[i+same-1].number, true
-		}
-	}
-	return 0, 0, false
-}
-
-// digestedLine is a line of the head with its digest.
-type digestedLine struct {
-	number int
-	digest string
-}
-
-// digested returns the lines of a file that the diff shows, without blank ones. It computes the
-// digests once for all findings.
-func (tx *texts) digested(path string) []digestedLine {
-	if code, ok := tx.digests[path]; ok {
-		return code
-	}
-	lines := tx.lines.of(path)
-	var code []digestedLine
-	for _, n := range slices.Sorted(maps.Keys(lines)) {
-		if l := plaintext.Line(lines[n].text); l != "" {
-			code = append(code, digestedLine{n, lineDigest(l)})
-		}
-	}
-	if tx.digests == nil {
-		tx.digests = map[string][]digestedLine{}
-	}
-	tx.digests[path] = code
-	return code
-}
-
-// commitOf is the section of the commit whose message has the digest.
-func (tx *texts) commitOf(digest string) (section string, ok bool) {
-	for _, c := range tx.in.Facts.Commits {
-		if lineDigest(c.Message) == digest {
-			return pipeline.SectionCommit(c.SHA), true
-		}
-	}
-	return "", false
 }
 
 // notRaised are the ids of the findings that were dropped because no model raised them again.

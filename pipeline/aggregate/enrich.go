@@ -10,28 +10,28 @@ import (
 // enrich fills in missing fields of a finding from its rule, and raises severities by scale.
 func (w *work) enrich() {
 	for _, f := range w.findings {
-		if r := w.rules[f.RuleID]; r != nil && f.RuleID != "" {
+		if r := w.in.Rules[f.RuleID]; r != nil && f.RuleID != "" {
 			f.Category = or(f.Category, r.Category)
 			f.WhyItMatters = or(f.WhyItMatters, r.Description)
 			f.Recommendation = or(f.Recommendation, r.Recommendation)
 		}
 	}
-	w.inputs.raise(w.findings)
+	raise(w.in, w.findings)
 }
 
 // failedDimensions is the number of failed dimensions on the scale pass/warn/fail at which the
 // agent's worst finding becomes critical.
 const failedDimensions = 3
 
-func (c *inputs) raise(findings []*item) {
+func raise(in *input, findings []*item) {
 	failed := map[source]map[string]bool{}
 	worst := map[source]*item{}
 	for _, f := range findings { // in content order: the first of equal findings is raised
-		if !c.graded(f.Agent) {
+		if !in.graded(f.Agent) {
 			continue
 		}
 		s := f.source()
-		if worst[s] == nil || c.worse(f, worst[s]) {
+		if worst[s] == nil || in.worse(f, worst[s]) {
 			worst[s] = f
 		}
 		if f.Severity.Rank() >= pipeline.SeverityMajor.Rank() {
@@ -51,8 +51,8 @@ func (c *inputs) raise(findings []*item) {
 
 // worse reports whether a finding is worse than another of its agent. A finding below the
 // confidence gate is never worse than one above it.
-func (c *inputs) worse(f, than *item) bool {
-	least := c.in.Config.Settings.Synthesis.ConfidenceGate
+func (in *input) worse(f, than *item) bool {
+	least := in.Config.Settings.Synthesis.ConfidenceGate
 	return cmp.Or(
 		compareBool(f.Confidence >= least, than.Confidence >= least),
 		cmp.Compare(f.Severity.Rank(), than.Severity.Rank()),

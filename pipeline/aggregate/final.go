@@ -15,7 +15,7 @@ const FinalHolds = ", for what is final in the "
 
 // finalIn lists the layers that made a finding final, each once. A merged finding has the layers of
 // all its members.
-func (l *finality) finalIn(f *item) []string {
+func (in *input) finalIn(f *item) []string {
 	var layers []string
 	add := func(more ...string) {
 		for _, layer := range more {
@@ -25,26 +25,26 @@ func (l *finality) finalIn(f *item) []string {
 		}
 	}
 	for _, m := range f.each() {
-		in := l.in.Config.FinalIn(m.RuleID, m.Agent)
-		if r := l.rules[m.RuleID]; r != nil && r.Final && len(in) == 0 {
-			in = []string{config.LayerServer}
+		own := in.Config.FinalIn(m.RuleID, m.Agent)
+		if r := in.Rules[m.RuleID]; r != nil && r.Final && len(own) == 0 {
+			own = []string{config.LayerServer}
 		}
-		add(in...)
+		add(own...)
 	}
 	for _, p := range f.parts {
-		add(l.finalIn(p)...)
+		add(in.finalIn(p)...)
 	}
 	return layers
 }
 
-func (l *finality) final(f *item) bool { return len(l.finalIn(f)) > 0 }
+func (in *input) final(f *item) bool { return len(in.finalIn(f)) > 0 }
 
 // finalLayers are the layers that made a finding final, with the people who may take it out of the
 // gate.
-func (l *finality) finalLayers(f *item) (out pipeline.List[pipeline.FinalIn]) {
-	for _, layer := range l.finalIn(f) {
+func (in *input) finalLayers(f *item) (out pipeline.List[pipeline.FinalIn]) {
+	for _, layer := range in.finalIn(f) {
 		say := pipeline.FinalIn{Layer: layer}
-		if floor := l.in.Config.Floor(layer); floor != nil {
+		if floor := in.Config.Floor(layer); floor != nil {
 			say.Authority = slices.Clone(floor.Authority)
 		}
 		out = append(out, say)
@@ -54,8 +54,8 @@ func (l *finality) finalLayers(f *item) (out pipeline.List[pipeline.FinalIn]) {
 
 // missingLayer returns the first layer that made a finding final and does not name a person. layers
 // are those that do. It is "" if the person may take the finding out of the gate.
-func (l *finality) missingLayer(f *item, layers []string) string {
-	for _, layer := range l.finalIn(f) {
+func (in *input) missingLayer(f *item, layers []string) string {
+	for _, layer := range in.finalIn(f) {
 		if !slices.Contains(layers, layer) {
 			return layer
 		}
@@ -65,10 +65,10 @@ func (l *finality) missingLayer(f *item, layers []string) string {
 
 // minConfidence is the confidence below which a finding does not count. For a final finding it is
 // at most the floor's gate, however high a repository sets its own.
-func (l *finality) minConfidence(f *item) float64 {
-	least := l.in.Config.Settings.Synthesis.ConfidenceGate
-	for _, layer := range l.finalIn(f) {
-		if floor := l.in.Config.Floor(layer); floor != nil {
+func (in *input) minConfidence(f *item) float64 {
+	least := in.Config.Settings.Synthesis.ConfidenceGate
+	for _, layer := range in.finalIn(f) {
+		if floor := in.Config.Floor(layer); floor != nil {
 			least = min(least, floor.Config.Settings.Synthesis.ConfidenceGate)
 		}
 	}
@@ -77,11 +77,12 @@ func (l *finality) minConfidence(f *item) float64 {
 
 // holdFinal keeps the layers above a floor from deciding more loosely about the floor's final
 // findings. The floor's conditions decide about those too, both alone and together with everything
-// else that conditions read. The strictest decision counts.
-func (w *work) holdFinal() {
+// else that conditions read. The strictest decision counts, but after a person's override, only one
+// that blocks. spared are the layers that name this person.
+func (w *work) holdFinal(overridden bool, spared []string) {
 	for i := range w.in.Config.Floors {
 		floor := &w.in.Config.Floors[i]
-		if d, condition := w.floorDecision(floor, nil); d.Rank() > w.report.Decision.Rank() {
+		if d, condition := w.floorDecision(floor, spared); d.Rank() > w.report.Decision.Rank() && (d.Blocks() || !overridden) {
 			w.report.Decision, w.report.Gate.Condition = d, condition+FinalHolds+floor.Layer+"'s layer"
 		}
 	}
@@ -100,7 +101,7 @@ func (w *work) floorDecision(floor *config.Floor, spared []string) (pipeline.Dec
 	settings := floor.Config.Settings.Models
 	held := false
 	for _, f := range w.findings {
-		if !slices.Contains(w.finality.finalIn(f), floor.Layer) {
+		if !slices.Contains(w.in.finalIn(f), floor.Layer) {
 			continue
 		}
 		s := models.GateSeverity(f.Severity, f.proof, settings.Blocking)
@@ -125,7 +126,7 @@ func (w *work) floorDecision(floor *config.Floor, spared []string) (pipeline.Dec
 	switch {
 	case held:
 		return pipeline.DecisionNeedsFixes, PersonDecides
-	case w.inputs.finalUnknown(floor.Layer):
+	case w.in.finalUnknown(floor.Layer):
 		return pipeline.DecisionNeedsFixes, Incomplete
 	}
 	return decision, condition
@@ -133,15 +134,15 @@ func (w *work) floorDecision(floor *config.Floor, spared []string) (pipeline.Dec
 
 // finalUnknown reports whether there may be unknown final findings of a layer: a stage failed, a
 // part of the change was not read, or a required agent that looks for them did not finish.
-func (c *inputs) finalUnknown(layer string) bool {
-	if c.in.Failed != nil || slices.ContainsFunc(c.in.Facts.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating }) {
+func (in *input) finalUnknown(layer string) bool {
+	if in.Failed != nil || slices.ContainsFunc(in.Facts.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating }) {
 		return true
 	}
-	for agent := range c.failedAgents() {
-		if e := c.in.Manifest.Entry(agent); e == nil || !blocking(e) {
+	for agent := range in.failed {
+		if e := in.Manifest.Entry(agent); e == nil || !blocking(e) {
 			continue
 		}
-		if slices.Contains(c.in.Config.FinalLayers(agent), layer) {
+		if slices.Contains(in.Config.FinalLayers(agent), layer) {
 			return true
 		}
 	}

@@ -26,8 +26,8 @@ func (w *work) gate() {
 	w.count()
 	w.assess()
 	r := &w.report
-	w.incomplete()
-	r.Gate.Metrics = w.metrics()
+	r.Incomplete = incomplete(w.in)
+	r.Gate.Metrics = metrics(w.in, r)
 	r.Decision, r.Gate.Condition = policies.Decide(w.in.Config.Settings.Gate.Conditions, r.Gate.Metrics)
 	gating := slices.ContainsFunc(r.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating })
 	switch {
@@ -39,5 +39,5 @@ func (w *work) gate() {
 	case w.discarded:
 		r.Decision, r.Gate.Condition = pipeline.DecisionNeedsFixes, SpecFailed
 	}
-	w.holdFinal()
+	w.holdFinal(false, nil)
 }

@@ -13,14 +13,14 @@ import (
 // ground finds the models' findings whose evidence quotes the diff: each line of the evidence must
 // occur in the diff, with white space collapsed. Evidence without a word of some length proves
 // nothing.
-func (c *inputs) ground(findings []*item) {
+func ground(in *input, findings []*item) {
 	var diff *quotes
 	for _, f := range findings {
-		if f.Model == "" || c.proven(f) || f.Severity.Rank() < pipeline.SeverityMajor.Rank() {
+		if f.Model == "" || in.proven(f) || f.Severity.Rank() < pipeline.SeverityMajor.Rank() {
 			continue // it makes no difference
 		}
 		if diff == nil {
-			diff = newQuotes(c.in.Facts.Files)
+			diff = newQuotes(in.Facts.Files)
 		}
 		f.proof.Grounded = diff.hold(f.Evidence)
 	}

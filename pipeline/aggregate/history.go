@@ -66,13 +66,12 @@ func fingerprintsOf(f *pipeline.Finding) []string {
 func (w *work) followUp(last []pipeline.Finding) []pipeline.FixedFinding {
 	c := &w.report.Changes
 	here, unsure := w.fingerprintsHere()
-	failed, current := w.inputs.failedAgents(), w.lineage.currentPaths()
 	dropped := notRaised(&w.report)
 	var gone []pipeline.FixedFinding
 	for i := range last {
 		f := last[i]
-		place := w.lineage.placeNow(&f, current)
-		looked := w.looks.lookedAgain(&f, place, failed)
+		place := w.paths.now(&f)
+		looked := w.rechecks.rechecked(&f, place)
 		seen, doubted := false, false
 		for _, id := range fingerprintsOf(&f) {
 			seen, doubted = seen || here[id], doubted || unsure[id]
@@ -114,84 +113,6 @@ func (w *work) fingerprintsHere() (here, unsure map[string]bool) {
 		}
 	}
 	return here, unsure
-}
-
-// currentPaths maps the oldest known path of each file to its current path.
-func (li *lineage) currentPaths() map[string]string {
-	current := map[string]string{}
-	for p := range li.files {
-		current[p] = p
-	}
-	for p, o := range li.origins {
-		if p != o {
-			current[o] = p
-		}
-	}
-	return current
-}
-
-// placeNow is the current path of the file of an earlier finding. It is "" if the finding has no
-// file or the change no longer has the file.
-func (li *lineage) placeNow(f *pipeline.Finding, current map[string]string) string {
-	if f.Path == "" {
-		return ""
-	}
-	if p := current[or(f.OriginalPath, f.Path)]; p != "" {
-		return p
-	}
-	return current[f.Path]
-}
-
-// lookedAgain reports whether everyone who made an earlier finding could have made it again, or
-// nobody could.
-func (lk *looks) lookedAgain(f *pipeline.Finding, place string, failed map[string]bool) bool {
-	if lk.in.Failed != nil || lk.in.FilesUnknown && f.Path != "" || slices.ContainsFunc(lk.in.Facts.Incomplete, func(i pipeline.Incompleteness) bool { return mayHide(i, f, place) }) {
-		return false
-	}
-	makers := f.Reviewers
-	if len(makers) == 0 {
-		makers = pipeline.List[string]{f.Agent}
-	}
-	// If the file left the change, there is nothing to look at.
-	left := f.Path != "" && place == ""
-	if slices.ContainsFunc(makers, func(agent string) bool { return failed[agent] }) {
-		return false
-	}
-	elsewhere := func(agent string) bool { return !lk.looked(agent, place) }
-	return left || !slices.ContainsFunc(makers, elsewhere) || lk.vanished(f, place)
-}
-
-// looked reports whether an agent answered on a file, or on the change if place is "". An agent
-// whose questions were partly discarded did not.
-func (lk *looks) looked(agent, place string) bool {
-	answered := false
-	for _, r := range lk.in.Results {
-		if r.Agent == agent && r.Status == pipeline.AgentDiscarded {
-			return false
-		}
-		answered = answered || r.Agent == agent
-	}
-	if !answered {
-		return false
-	}
-	e := lk.in.Manifest.Entry(agent)
-	if e == nil || place == "" || e.Scope.All {
-		return true
-	}
-	_, scoped := slices.BinarySearch(e.Scope.Files, place)
-	return scoped
-}
-
-// mayHide reports whether something unknown may hide a finding.
-func mayHide(i pipeline.Incompleteness, f *pipeline.Finding, place string) bool {
-	switch i.What {
-	case "commits":
-		return f.Path == "" && f.Section != pipeline.SectionTitle && f.Section != pipeline.SectionDescription
-	case "files", "patch":
-		// A file that is not in the list may be a rename that nobody saw.
-		return f.Path != "" && (place == "" || i.Path == place)
-	}
-	return i.Gating && f.Path != "" && (i.Path == "" || i.Path == place)
 }
 
 // carryHistory keeps the history in a review that could not compare: nobody knows which earlier

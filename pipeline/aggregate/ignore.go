@@ -21,40 +21,40 @@ import (
 // are counted and shown with the reason. A comment that the change adds, or moves beside other
 // code, counts only once a person accepts it. A finding that a comment may not ignore stays, and
 // its reasons say why.
-func (sup *suppressor) applyComment(f *item) bool {
-	m := sup.comments.ignoring(f)
+func (s *suppressor) applyComment(f *item) bool {
+	m := s.ignoring(f)
 	if m == nil {
-		if m = sup.comments.misspelling(f); m != nil {
+		if m = s.misspelling(f); m != nil {
 			f.addReasonOf(pipeline.ReasonNotIgnored, fmt.Sprintf("the comment on line %d misspells the rule, which is %s", m.line, f.RuleID))
-		} else if line := sup.comments.nearMiss(f); line > 0 {
+		} else if line := s.nearMiss(f); line > 0 {
 			f.addReasonOf(pipeline.ReasonNotIgnored, fmt.Sprintf("the comment on line %d must read %s %s, and then a reason", line, ignoreWord, f.RuleID))
 		}
 		return false
 	}
-	if why := sup.comments.notIgnored(f, m); why != "" {
+	if why := s.notIgnored(f, m); why != "" {
 		f.addReasonOf(pipeline.ReasonNotIgnored, why)
 		return false
 	}
-	if kind := sup.comments.waits(f, m); kind != "" {
+	if kind := s.waits(f, m); kind != "" {
 		f.addReasonOf(kind, m.reason)
 		return false
 	}
-	f.addReason(sup.comments.ignoredBy(f, m))
-	sup.suppressFinding(f, pipeline.StateSuppressed, "inline: "+m.reason)
+	f.addReason(s.ignoredBy(f, m))
+	f.suppress(s.report, pipeline.StateSuppressed, "inline: "+m.reason)
 	return true
 }
 
 // notIgnored is why the comment does not count, or "".
-func (ig *commentIgnores) notIgnored(f *item, m *marker) string {
-	mode := ig.in.Config.Settings.Synthesis.InlineIgnore
+func (s *suppressor) notIgnored(f *item, m *marker) string {
+	mode := s.in.Config.Settings.Synthesis.InlineIgnore
 	switch {
 	case f.proof.Accepted:
 		return "a person accepted the finding"
 	case mode == config.IgnoreNone:
 		return "the config allows no inline comments"
-	case ig.inputs.kind(f.Agent) == config.KindSecrets:
+	case s.in.kind(f.Agent) == config.KindSecrets:
 		return "an inline comment can't ignore a secret"
-	case ig.finality.final(f):
+	case s.in.final(f):
 		return "an inline comment can't ignore what a final rule finds"
 	case f.Severity == pipeline.SeverityCritical && mode != config.IgnoreAll:
 		return "an inline comment can't ignore a critical finding"
@@ -62,7 +62,7 @@ func (ig *commentIgnores) notIgnored(f *item, m *marker) string {
 		return fmt.Sprintf("the comment on line %d stands inside quotes", m.line)
 	case m.reason == "":
 		return fmt.Sprintf("the comment on line %d gives no reason", m.line)
-	case ig.inBase(f, m):
+	case s.inBase(f, m):
 		return ""
 	case mode == config.IgnoreBaseOnly && m.old:
 		return "the line that this ignore comment is about has changed, and the config allows only what stood in the base"
@@ -73,10 +73,10 @@ func (ig *commentIgnores) notIgnored(f *item, m *marker) string {
 }
 
 // waits returns the kind of reason for a comment that counts only once a person accepts it, or "".
-func (ig *commentIgnores) waits(f *item, m *marker) pipeline.ReasonKind {
-	a := ig.ignores[acceptedIgnore{f.ID, m.reason}]
+func (s *suppressor) waits(f *item, m *marker) pipeline.ReasonKind {
+	a := s.accepted[acceptedIgnore{f.ID, m.reason}]
 	switch {
-	case ig.inBase(f, m), a.By != "" && !f.changed(a.Surroundings):
+	case s.inBase(f, m), a.By != "" && !f.changed(a.Surroundings):
 		return ""
 	case m.old:
 		return pipeline.ReasonIgnoreChanged
@@ -86,24 +86,24 @@ func (ig *commentIgnores) waits(f *item, m *marker) pipeline.ReasonKind {
 
 // ignoredBy says which comment ignores a finding. If the change brought the comment there, it also
 // says who accepted it.
-func (ig *commentIgnores) ignoredBy(f *item, m *marker) string {
+func (s *suppressor) ignoredBy(f *item, m *marker) string {
 	text := fmt.Sprintf("ignored by the comment on line %d", m.line)
-	if ig.inBase(f, m) {
+	if s.inBase(f, m) {
 		return text
 	}
-	return text + ", which " + ig.ignores[acceptedIgnore{f.ID, m.reason}].By + " accepted"
+	return text + ", which " + s.accepted[acceptedIgnore{f.ID, m.reason}].By + " accepted"
 }
 
 // inBase reports whether the base has the comment about this same code. The comment stops counting
 // once a line of the finding changes or the change removes something between the two, since it was
 // written about other code. Indentation without meaning may change. Lines that the diff does not
 // show, and files that the base did not have, don't count.
-func (ig *commentIgnores) inBase(f *item, m *marker) bool {
-	file := ig.files[f.Path]
+func (s *suppressor) inBase(f *item, m *marker) bool {
+	file := s.in.files[f.Path]
 	if file.Status != pipeline.FileModified && file.Status != pipeline.FileRenamed {
 		return false
 	}
-	lines := ig.lines.of(f.Path)
+	lines := s.in.lines.of(f.Path)
 	for n := min(m.line, f.StartLine); n <= max(f.StartLine, f.EndLine); n++ {
 		l, shown := lines[n]
 		if !shown || l.added || l.cut && n > m.line {
@@ -114,8 +114,8 @@ func (ig *commentIgnores) inBase(f *item, m *marker) bool {
 }
 
 // ignoring is the comment that names the finding's rule, or nil.
-func (ig *commentIgnores) ignoring(f *item) *marker {
-	return ig.comment(f, func(m *marker) bool {
+func (s *suppressor) ignoring(f *item) *marker {
+	return s.comment(f, func(m *marker) bool {
 		return slices.ContainsFunc(m.rules, func(id string) bool { return strings.EqualFold(id, f.RuleID) })
 	})
 }
@@ -125,11 +125,11 @@ var nearWord = regexp.MustCompile(`(?i)reviewgate[ \t]*:?[ \t]*ignore`)
 
 // nearMiss is the line of a comment that should ignore the finding but has the wrong form or names
 // no rule, or 0.
-func (ig *commentIgnores) nearMiss(f *item) int {
+func (s *suppressor) nearMiss(f *item) int {
 	noRule := func(m *marker) bool {
-		return !slices.ContainsFunc(m.rules, func(id string) bool { return ig.rules[id] != nil || strings.ContainsAny(id, "-_/.0123456789") })
+		return !slices.ContainsFunc(m.rules, func(id string) bool { return s.in.Rules[id] != nil || strings.ContainsAny(id, "-_/.0123456789") })
 	}
-	if m := ig.comment(f, noRule); m != nil {
+	if m := s.comment(f, noRule); m != nil {
 		return m.line
 	}
 	if f.RuleID == "" || f.Path == "" || f.StartLine == 0 {
@@ -137,7 +137,7 @@ func (ig *commentIgnores) nearMiss(f *item) int {
 	}
 	const longest = 2000 // nobody writes a comment on a line of more bytes
 	for _, n := range []int{f.StartLine, f.StartLine - 1} {
-		l := ig.lines.of(f.Path)[n]
+		l := s.in.lines.of(f.Path)[n]
 		at := nearWord.FindStringIndex(l.text[:min(longest, len(l.text))])
 		if at == nil || l.marker != nil {
 			continue
@@ -152,23 +152,23 @@ func (ig *commentIgnores) nearMiss(f *item) int {
 
 // misspelling is the comment that probably means the finding's rule but names one that does not
 // exist, or nil.
-func (ig *commentIgnores) misspelling(f *item) *marker {
+func (s *suppressor) misspelling(f *item) *marker {
 	const slips = 2
-	return ig.comment(f, func(m *marker) bool {
+	return s.comment(f, func(m *marker) bool {
 		return slices.ContainsFunc(m.rules, func(id string) bool {
-			return len(id) > slips && ig.rules[id] == nil && spelling.Nearest(id, []string{f.RuleID}, slips) != ""
+			return len(id) > slips && s.in.Rules[id] == nil && spelling.Nearest(id, []string{f.RuleID}, slips) != ""
 		})
 	})
 }
 
 // comment is the first comment about a finding's place for which wanted returns true, or nil. A
 // comment on the line itself goes first.
-func (ig *commentIgnores) comment(f *item, wanted func(*marker) bool) *marker {
+func (s *suppressor) comment(f *item, wanted func(*marker) bool) *marker {
 	if f.RuleID == "" || f.Path == "" || f.StartLine == 0 {
 		return nil
 	}
 	for _, line := range []int{f.StartLine, f.StartLine - 1} {
-		m := ig.lines.marker(f.Path, line)
+		m := s.in.lines.marker(f.Path, line)
 		if m != nil && (m.alone || line == f.StartLine) && wanted(m) {
 			return m
 		}

@@ -15,9 +15,9 @@ type ignoreEntry struct {
 }
 
 // ignoreEntries returns the entries of the settings' ignore.
-func (c *inputs) ignoreEntries() []ignoreEntry {
+func ignoreEntries(all []config.Ignored) []ignoreEntry {
 	var out []ignoreEntry
-	for _, e := range c.in.Config.Settings.Ignore {
+	for _, e := range all {
 		paths, err := glob.Compile(e.Paths)
 		if err != nil {
 			continue // can't happen: the config was validated
@@ -29,21 +29,21 @@ func (c *inputs) ignoreEntries() []ignoreEntry {
 
 // ignore suppresses a finding if the config ignores its path. Secrets always count. A later layer
 // can't ignore a final finding, and the finding's reasons say so.
-func (sup *suppressor) ignore(f *item, entries []ignoreEntry) bool {
-	if len(entries) == 0 || f.Path == "" || sup.inputs.kind(f.Agent) == config.KindSecrets {
+func (s *suppressor) ignore(f *item) bool {
+	if len(s.ignored) == 0 || f.Path == "" || s.in.kind(f.Agent) == config.KindSecrets {
 		return false
 	}
-	for i := range entries {
-		e := &entries[i]
+	for i := range s.ignored {
+		e := &s.ignored[i]
 		if len(e.Agents) > 0 && !slices.Contains(e.Agents, f.Agent) || len(e.Rules) > 0 && !slices.Contains(e.Rules, f.RuleID) || !e.paths.Any(f.Path) {
 			continue
 		}
-		if sup.finality.final(f) {
+		if s.in.final(f) {
 			f.addReasonOf(pipeline.ReasonNotIgnored, "no ignore of the config leaves out what is final")
 			return false
 		}
 		f.addReason("ignored by the config, for its path")
-		sup.suppressFinding(f, pipeline.StateSuppressed, "ignored by config: "+e.Reason)
+		f.suppress(s.report, pipeline.StateSuppressed, "ignored by config: "+e.Reason)
 		return true
 	}
 	return false

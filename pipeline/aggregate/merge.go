@@ -19,11 +19,11 @@ const (
 )
 
 // merge makes one finding of several about the same problem.
-func (mg *merger) merge(same []*item) *item {
+func merge(in *input, same []*item) *item {
 	if len(same) == 1 {
 		return same[0]
 	}
-	f := mg.merged(same)
+	f := merged(in, same)
 	spread(f, same)
 	f.addReason(fmt.Sprintf("merged %d findings of %s", len(same), strings.Join(f.Reviewers, ", ")))
 	sources := map[source]bool{}
@@ -41,8 +41,8 @@ func (mg *merger) merge(same []*item) *item {
 
 // merged combines several findings. What can't be combined comes from the leading finding, and so
 // does the agent. What the leading finding leaves empty comes from the next.
-func (mg *merger) merged(several []*item) *item {
-	ordered := slices.SortedStableFunc(slices.Values(several), mg.leading)
+func merged(in *input, several []*item) *item {
+	ordered := slices.SortedStableFunc(slices.Values(several), in.leading)
 	f := *ordered[0]
 	for _, next := range ordered[1:] {
 		f.fill(next)
@@ -134,8 +134,8 @@ func rounded(c float64) float64 { return math.Round(c*1e6) / 1e6 }
 // leading orders final findings first, so that a merged finding keeps the final rule. Findings that
 // no model made come next, so that a model does not reword what is known without it. The rest is
 // ordered as by surer.
-func (mg *merger) leading(a, b *item) int {
-	return cmp.Or(compareBool(!mg.finality.final(a), !mg.finality.final(b)), compareBool(a.Model != "", b.Model != ""), surer(a, b))
+func (in *input) leading(a, b *item) int {
+	return cmp.Or(compareBool(!in.final(a), !in.final(b)), compareBool(a.Model != "", b.Model != ""), surer(a, b))
 }
 
 // surer orders by confidence, severity and agent, and then by content.

@@ -1,22 +1,23 @@
 package aggregate
 
 import (
+	"maps"
+
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies"
 )
 
 // metrics are the values that gate conditions may read.
-func (w *work) metrics() map[string]float64 {
-	r := &w.report
+func metrics(in *input, r *pipeline.Report) map[string]float64 {
 	m := zeroMetrics()
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		countFinding(m, f.GateSeverity, f.Confidence, f.State == pipeline.StateNew)
 	}
 	m[policies.MetricGaps] = float64(len(r.GapLog))
-	m[policies.MetricUncoveredFiles] = float64(w.inputs.uncovered())
-	m[policies.MetricRiskScore] = float64(w.in.Classification.Risk.Score)
-	m[policies.MetricAgentsFailed] = float64(len(w.inputs.failedAgents()))
+	m[policies.MetricUncoveredFiles] = float64(in.uncovered())
+	m[policies.MetricRiskScore] = float64(in.Classification.Risk.Score)
+	m[policies.MetricAgentsFailed] = float64(len(in.failed))
 	m[policies.MetricIncomplete] = float64(len(r.Incomplete))
 	return m
 }
@@ -44,16 +45,16 @@ func countFinding(m map[string]float64, counts pipeline.Severity, confidence flo
 
 // uncovered counts the changed files that no agent finished reading. A skipped agent did not read
 // any.
-func (c *inputs) uncovered() int {
-	without := c.failedAgents()
-	for _, r := range c.in.Results {
+func (in *input) uncovered() int {
+	without := maps.Clone(in.failed)
+	for _, r := range in.Results {
 		if r.Status == pipeline.AgentDiscarded {
 			without[r.Agent] = true
 		}
 	}
 	covered := map[string]bool{}
-	for i := range c.in.Manifest.Entries {
-		e := &c.in.Manifest.Entries[i]
+	for i := range in.Manifest.Entries {
+		e := &in.Manifest.Entries[i]
 		if without[e.Agent] {
 			continue
 		}
@@ -65,7 +66,7 @@ func (c *inputs) uncovered() int {
 		}
 	}
 	n := 0
-	for p := range c.files {
+	for p := range in.files {
 		if !covered[p] {
 			n++
 		}

@@ -9,21 +9,65 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
+// pathHistory follows files through renames.
+type pathHistory struct {
+	texts   *texts
+	oldest  map[string]string // the oldest known path of each file, by its current path
+	current map[string]string // the current path of each file, by its current and its oldest path
+}
+
+func newPathHistory(in *input, texts *texts, findings []*item) *pathHistory {
+	h := &pathHistory{texts, oldestPaths(in, findings), map[string]string{}}
+	for p := range in.files {
+		h.current[p] = p
+	}
+	for p, o := range h.oldest {
+		if p != o {
+			h.current[o] = p
+		}
+	}
+	return h
+}
+
+// key is the oldest known path of a finding's file, or the section. The section of a commit's
+// message does not name the commit, since a rebase changes it.
+func (h *pathHistory) key(f *item) string {
+	if f.Path != "" {
+		return or(h.oldest[f.Path], f.Path)
+	}
+	if _, known := h.texts.commit(f); known {
+		return "commit"
+	}
+	return f.section
+}
+
+// now is the current path of the file of an earlier finding. It is "" if the finding has no file or
+// the change no longer has the file.
+func (h *pathHistory) now(f *pipeline.Finding) string {
+	if f.Path == "" {
+		return ""
+	}
+	if p := h.current[or(f.OriginalPath, f.Path)]; p != "" {
+		return p
+	}
+	return h.current[f.Path]
+}
+
 // oldestPaths maps the path of each file to its oldest known path. What the last report knew comes
 // first, so that a file keeps its identity however the code host describes the rename later. Then
 // comes what the host says. Neither knows the origin of a file that the change itself adds under a
 // new name: the findings in it show the origin.
-func (w *work) oldestPaths() map[string]string {
+func oldestPaths(in *input, findings []*item) map[string]string {
 	known := map[string]string{}
-	w.lineage.eachKnown(func(f *pipeline.Finding) { known[f.Path] = or(f.OriginalPath, f.Path) })
+	eachKnown(in.Previous, func(f *pipeline.Finding) { known[f.Path] = or(f.OriginalPath, f.Path) })
 	found := map[string]bool{}
-	for _, f := range w.findings {
+	for _, f := range findings {
 		found[f.Path] = true
 	}
 	origins := map[string]string{}
 	var arrived []string
-	for i := range w.in.Facts.Files {
-		f := &w.in.Facts.Files[i]
+	for i := range in.Facts.Files {
+		f := &in.Facts.Files[i]
 		switch {
 		case f.Status == pipeline.FileRemoved && !found[f.Path]:
 			// The file may be the origin of another file.
@@ -37,12 +81,12 @@ func (w *work) oldestPaths() map[string]string {
 			arrived = append(arrived, f.Path)
 		}
 	}
-	r := renames{former: w.lineage.formerPaths(origins), tries: leastTries + 4*len(w.findings)}
+	r := renames{former: formerPaths(in, origins), tries: leastTries + 4*len(findings)}
 	if len(r.former) == 0 {
 		return origins
 	}
 	for _, models := range []bool{false, true} {
-		r.arrived = findingsIn(w.findings, arrived, origins, models)
+		r.arrived = findingsIn(findings, arrived, origins, models)
 		r.find(origins)
 	}
 	return origins
@@ -50,8 +94,7 @@ func (w *work) oldestPaths() map[string]string {
 
 // eachKnown calls f for each finding of the last report that has a path and fingerprints. Findings
 // that an older version stored have no fingerprints, so they show no more than their path.
-func (li *lineage) eachKnown(f func(*pipeline.Finding)) {
-	prev := li.in.Previous
+func eachKnown(prev *pipeline.PreviousReport, f func(*pipeline.Finding)) {
 	if prev == nil {
 		return
 	}
@@ -95,13 +138,13 @@ func findingsIn(findings []*item, files []string, origins map[string]string, mod
 
 // formerPaths returns the known fingerprints of paths that the change no longer has, by their
 // oldest path.
-func (li *lineage) formerPaths(origins map[string]string) map[string]map[string]bool {
+func formerPaths(in *input, origins map[string]string) map[string]map[string]bool {
 	taken := map[string]bool{}
 	for _, o := range origins {
 		taken[o] = true
 	}
 	gone := func(p string) bool {
-		f := li.files[p]
+		f := in.files[p]
 		return p != "" && !taken[p] && (f == nil || f.Status == pipeline.FileRemoved)
 	}
 	former := map[string]map[string]bool{}
@@ -113,19 +156,19 @@ func (li *lineage) formerPaths(origins map[string]string) map[string]map[string]
 			former[p][id] = true
 		}
 	}
-	li.eachKnown(func(f *pipeline.Finding) {
+	eachKnown(in.Previous, func(f *pipeline.Finding) {
 		if o := or(f.OriginalPath, f.Path); gone(o) {
 			add(o, f.Fingerprints...)
 		}
 	})
-	if li.in.Previous != nil {
-		for _, x := range li.in.Previous.Fixed {
+	if in.Previous != nil {
+		for _, x := range in.Previous.Fixed {
 			if gone(x.Path) {
 				add(x.Path, x.Fingerprint)
 			}
 		}
 	}
-	for _, d := range li.in.Memory.Dismissed {
+	for _, d := range in.Memory.Dismissed {
 		if gone(d.Path) {
 			add(d.Path, d.Fingerprint)
 		}

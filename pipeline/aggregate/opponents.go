@@ -42,22 +42,22 @@ type opponent struct {
 	first, last, reach int
 }
 
-func newOpponents(w *work) *opponents {
+func newOpponents(in *input, findings []*item) *opponents {
 	x := &opponents{areas: map[area]int32{}, by: map[opponentKey][]opponent{}}
-	in := map[string]sides{}
-	for _, f := range w.findings {
-		in[f.Path] |= f.sides
+	bySide := map[string]sides{}
+	for _, f := range findings {
+		bySide[f.Path] |= f.sides
 	}
 	words, makers := &wording{}, map[source]int32{{}: 0}
-	for _, f := range w.findings {
-		if in[f.Path].opposes(f.sides) {
+	for _, f := range findings {
+		if bySide[f.Path].opposes(f.sides) {
 			words.count(f.title)
 			maker, ok := makers[f.maker()]
 			if !ok {
 				maker = int32(len(makers))
 				makers[f.maker()] = maker
 			}
-			x.list = append(x.list, &contender{f: f, title: f.title, maker: maker, spots: f.spots(), kind: kind{f.sides, w.inputs.proven(f)}})
+			x.list = append(x.list, &contender{f: f, title: f.title, maker: maker, spots: f.spots(), kind: kind{f.sides, in.proven(f)}})
 		}
 	}
 	for _, c := range x.list {

@@ -24,7 +24,7 @@ func (w *work) promote() {
 	if len(w.residuals) == 0 {
 		return
 	}
-	w.residuals = w.merger.mergeEqual(w.residuals)
+	w.residuals = mergeEqual(w.in, w.residuals)
 	w.residuals = w.fold(w.residuals)
 	near, like := newNeighbours(w.findings), newWording(w.findings, w.residuals)
 	least := w.in.Config.Settings.Synthesis.ConfidenceGate
@@ -53,7 +53,7 @@ func (w *work) promote() {
 }
 
 // mergeEqual merges residuals about the same problem at one place.
-func (mg *merger) mergeEqual(residuals []*item) []*item {
+func mergeEqual(in *input, residuals []*item) []*item {
 	var out []*item
 	for _, group := range grouped(residuals, byTitle) {
 		for _, same := range places(group) {
@@ -61,7 +61,7 @@ func (mg *merger) mergeEqual(residuals []*item) []*item {
 				if len(one) == 1 {
 					out = append(out, one[0])
 				} else {
-					out = append(out, mg.merged(one))
+					out = append(out, merged(in, one))
 				}
 			}
 		}

@@ -70,9 +70,12 @@ func joinClaims(class, other []*item) {
 
 // gateOf returns the severity that a finding counts with in the gate, and whether it holds the gate
 // for a person.
-func (c *inputs) gateOf(f *item) (s pipeline.Severity, holds bool) {
-	m := c.in.Config.Settings.Models
+func (in *input) gateOf(f *item) (s pipeline.Severity, holds bool) {
+	if f.parts != nil {
+		return in.disputeGate(f)
+	}
+	m := in.Config.Settings.Models
 	return models.GateSeverity(f.Severity, f.proof, m.Blocking), models.Holds(f.Severity, f.proof, m.Blocking, m.HoldForPerson)
 }
 
-func (c *inputs) proven(f *item) bool { return f.proof.Proven(c.in.Config.Settings.Models.Blocking) }
+func (in *input) proven(f *item) bool { return f.proof.Proven(in.Config.Settings.Models.Blocking) }

@@ -19,13 +19,13 @@ func (w *work) resolve() {
 	if !claims {
 		return
 	}
-	c := newCitations(w)
+	c := newCitations(w.in, w.findings)
 	for _, f := range w.findings {
 		switch {
 		case !f.claimsAuto() || f.parts != nil || apart[f.cluster] > 1:
-		case w.finality.final(f):
+		case w.in.final(f):
 			f.addReason("not applied by itself: a person looks at what is final")
-		case w.inputs.judged(f):
+		case w.in.judged(f):
 			f.addReason("not applied by itself: a person weighs what is about " + f.Category)
 		case !c.exists(f):
 			f.addReason("not applied by itself: what it cites was not found")
@@ -41,9 +41,9 @@ func (f *item) claimsAuto() bool {
 }
 
 // judged reports whether the finding is about something that a person must judge.
-func (c *inputs) judged(f *item) bool {
+func (in *input) judged(f *item) bool {
 	category := normalised(f.Category)
-	return slices.ContainsFunc(c.in.Config.Settings.Synthesis.JudgementCategories, func(c string) bool {
+	return slices.ContainsFunc(in.Config.Settings.Synthesis.JudgementCategories, func(c string) bool {
 		return normalised(c) == category
 	})
 }

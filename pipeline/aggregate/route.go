@@ -17,23 +17,19 @@ func (w *work) route() {
 			case f.SuggestedFix == "":
 				f.AutofixClass = pipeline.AutofixPresent
 				f.addReason("not applied by itself: there is no suggested fix")
-			case w.inputs.judged(f):
+			case w.in.judged(f):
 				f.AutofixClass = pipeline.AutofixPresent
 				f.addReason("not applied by itself: a person weighs what is about " + f.Category)
 			}
 		}
 		w.setGate(f)
-		f.Final = w.finality.finalLayers(f)
+		f.Final = w.in.finalLayers(f)
 	}
 }
 
 func (w *work) setGate(f *item) {
-	counts, holds := w.inputs.gateOf(f)
-	if f.parts != nil {
-		counts, holds = w.inputs.disputeGate(f)
-	}
-	f.GateSeverity = counts
-	if counts != f.Severity {
+	counts, holds := w.in.gateOf(f)
+	if f.GateSeverity = counts; counts != f.Severity {
 		f.addReason(fmt.Sprintf("%s, by one model only", f.Severity))
 	}
 	if holds {

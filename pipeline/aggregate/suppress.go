@@ -16,23 +16,16 @@ func (w *work) suppress() {
 	for _, f := range w.findings {
 		f.sides = sidesOf(f)
 	}
-	dismissed := map[string]pipeline.Dismissal{}
-	for _, d := range w.in.Memory.Dismissed {
-		if known, ok := dismissed[d.Fingerprint]; !ok || d.Override && !known.Override || len(d.FinalIn) > len(known.FinalIn) {
-			dismissed[d.Fingerprint] = d
-		}
-	}
-	wrong, accepted := w.inputs.falsePositives(), w.inputs.accepted()
-	w.comments.ignores = w.inputs.acceptedIgnores()
-	allowed, left := allowedSecrets(w.in.Facts), w.inputs.ignoreEntries()
+	s := newSuppressor(w.in, &w.report)
+	wrong, accepted := falsePositives(w.in.Memory.FalsePositives), acceptedFindings(w.in.Memory.Accepted)
 	w.keep(func(f *item) bool {
 		if f.accept(accepted) {
-			return !w.suppressor.applyComment(f) // records why a comment does not count
+			return !s.applyComment(f) // records why a comment does not count
 		}
-		if w.suppressor.allow(f, allowed) || w.suppressor.ignore(f, left) || w.suppressor.dismiss(f, dismissed) || w.suppressor.applyComment(f) {
+		if s.allow(f) || s.ignore(f) || s.dismiss(f) || s.applyComment(f) {
 			return false
 		}
-		if !w.finality.final(f) {
+		if !w.in.final(f) {
 			f.doubt(wrong[f.RuleID])
 			f.doubt(wrong[f.title.norm])
 		}
@@ -40,31 +33,56 @@ func (w *work) suppress() {
 	})
 }
 
-// dismissedBefore is the dismissal of the earlier finding that f was matched with.
-func (f *item) dismissedBefore(dismissed map[string]pipeline.Dismissal) (pipeline.Dismissal, bool) {
-	if f.earlier == nil {
-		return pipeline.Dismissal{}, false
-	}
-	for _, id := range append([]string{f.ID}, f.Fingerprints...) {
-		if d, ok := dismissed[id]; ok {
-			return d, true
-		}
-	}
-	return pipeline.Dismissal{}, false
+// suppressor suppresses what people and the config decided about.
+type suppressor struct {
+	in        *input
+	report    *pipeline.Report
+	dismissed map[string]pipeline.Dismissal          // by fingerprint
+	accepted  map[acceptedIgnore]pipeline.Acceptance // of ignore comments
+	secrets   map[secretAt][]string                  // see allowedSecrets
+	ignored   []ignoreEntry
 }
 
-func (sup *suppressor) dismiss(f *item, dismissed map[string]pipeline.Dismissal) bool {
-	d, ok := dismissed[f.ownID]
-	if !ok {
-		if d, ok = f.dismissedBefore(dismissed); !ok {
-			return false
+func newSuppressor(in *input, report *pipeline.Report) *suppressor {
+	s := &suppressor{
+		in: in, report: report, dismissed: map[string]pipeline.Dismissal{},
+		accepted: acceptedIgnores(in.Memory.Accepted), secrets: allowedSecrets(in.Facts), ignored: ignoreEntries(in.Config.Settings.Ignore),
+	}
+	for _, d := range in.Memory.Dismissed {
+		if known, ok := s.dismissed[d.Fingerprint]; !ok || d.Override && !known.Override || len(d.FinalIn) > len(known.FinalIn) {
+			s.dismissed[d.Fingerprint] = d
 		}
+	}
+	return s
+}
+
+// dismissal is the dismissal of the finding itself, or else of the earlier finding that it was
+// matched with. earlier reports the latter.
+func (s *suppressor) dismissal(f *item) (d pipeline.Dismissal, earlier, ok bool) {
+	if d, ok = s.dismissed[f.ownID]; ok || f.earlier == nil {
+		return d, false, ok
+	}
+	for _, id := range append([]string{f.ID}, f.Fingerprints...) {
+		if d, ok = s.dismissed[id]; ok {
+			return d, true, true
+		}
+	}
+	return d, false, false
+}
+
+// dismiss suppresses a finding that a person dismissed, unless the dismissal does not hold.
+func (s *suppressor) dismiss(f *item) bool {
+	d, earlier, ok := s.dismissal(f)
+	if !ok {
+		return false
+	}
+	if earlier {
 		if holds, why := f.dismissalHolds(); !holds {
 			f.addReasonOf(pipeline.ReasonNotDismissed, why+", which somebody must confirm")
 			return false
 		}
 	}
-	if layer := sup.finality.missingLayer(f, d.FinalIn); layer != "" {
+	if layer := s.in.missingLayer(f, d.FinalIn); layer != "" {
 		f.addReasonOf(pipeline.ReasonNotDismissed, "the finding is final in the "+layer+"'s layer, and only whom that layer names can dismiss it")
 		return false
 	}
@@ -77,7 +95,7 @@ func (sup *suppressor) dismiss(f *item, dismissed map[string]pipeline.Dismissal)
 		return false
 	}
 	f.addReason("dismissed by " + d.By)
-	sup.suppressFinding(f, pipeline.StateDismissed, "dismissed: "+d.Reason)
+	f.suppress(s.report, pipeline.StateDismissed, "dismissed: "+d.Reason)
 	return true
 }
 
@@ -91,9 +109,9 @@ type falsePositive struct {
 }
 
 // falsePositives are the known false positives by rule id or normalised title.
-func (c *inputs) falsePositives() map[string][]falsePositive {
+func falsePositives(all []pipeline.FalsePositive) map[string][]falsePositive {
 	out := map[string][]falsePositive{}
-	for _, p := range c.in.Memory.FalsePositives {
+	for _, p := range all {
 		known := falsePositive{FalsePositive: p}
 		if len(p.Globs) > 0 {
 			set, err := glob.Compile(p.Globs)

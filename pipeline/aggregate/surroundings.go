@@ -44,6 +44,7 @@ type surroundings struct {
 	others map[string][]string
 	shapes map[string]*shape
 	cache  map[lineRange]string
+	names  map[string]string // see byName
 	rules  map[string]*config.Rule
 	all    string // the digest of what the change does to all files, computed when needed
 }

@@ -14,11 +14,11 @@ const tradeOffPrefix = "Trade-off: "
 
 // tradeOff combines findings that contradict one another into one. It presents all sides and
 // decides for none, and counts in the gate at least as much as the strictest of them.
-func (mg *merger) tradeOff(parts []*item) *item {
-	f := mg.merged(parts)
+func tradeOff(in *input, parts []*item) *item {
+	f := merged(in, parts)
 	f.parts = parts
 	f.Title = tradeOffPrefix + strings.TrimPrefix(f.Title, tradeOffPrefix)
-	f.title = mg.titles.of(f.Title)
+	f.title = in.titles.of(f.Title)
 	f.Message = dispute(parts)
 	f.WhyItMatters = "The reviewers want opposite things at one place, so that following one goes against another."
 	f.Recommendation = "A person weighs the perspectives and decides."
@@ -100,15 +100,15 @@ func stance(f *item) string {
 
 // disputeGate is what a trade-off counts in the gate: as much as its strictest part. If something
 // is proven to be impossible and proven to be essential, that counts as major.
-func (c *inputs) disputeGate(f *item) (s pipeline.Severity, holds bool) {
+func (in *input) disputeGate(f *item) (s pipeline.Severity, holds bool) {
 	s = pipeline.SeverityInfo
 	impossible, essential := false, false
 	for _, p := range f.parts {
-		of, held := c.gateOf(p)
+		of, held := in.gateOf(p)
 		if holds = holds || held; of.Rank() > s.Rank() {
 			s = of
 		}
-		if c.proven(p) {
+		if in.proven(p) {
 			impossible = impossible || p.sides&sideImpossible != 0
 			essential = essential || p.sides&sideEssential != 0
 		}

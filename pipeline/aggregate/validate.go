@@ -24,12 +24,12 @@ func (w *work) validate() {
 		f.Fingerprints, f.Surroundings, f.Reasons, f.Perspectives, f.FoundBy, f.Opinions, f.Flagged = nil, nil, nil, nil, nil, nil, nil
 		f.Cited = ""
 		f.Reviewers = pipeline.List[string]{f.Agent}
-		known, valid := w.inputs.severity(f)
+		known, valid := w.in.severity(f)
 		if known && f.Severity == "" {
 			return false // a dimension that passed needs no finding
 		}
-		if !known || !valid || !complete(&f.Finding) || !w.inputs.inPlace(f) {
-			w.rows.coverage[f.source()].Dropped++
+		if !known || !valid || !complete(&f.Finding) || !w.in.FilesUnknown && misplaced(w.in.files, &f.Finding) != "" {
+			w.coverage[f.source()].Dropped++
 			return false
 		}
 		withoutPlaceholder(f)
@@ -37,8 +37,8 @@ func (w *work) validate() {
 	})
 	w.identify()
 	w.keep(func(f *item) bool {
-		if f.Severity != pipeline.SeverityCritical && w.inputs.kind(f.Agent) != config.KindSecrets && !w.finality.final(f) && isAbout(&f.Finding, protected) && deletes(&f.Finding) {
-			w.suppressor.suppressFinding(f, pipeline.StateSuppressed, "it recommends deleting a protected artifact")
+		if f.Severity != pipeline.SeverityCritical && w.in.kind(f.Agent) != config.KindSecrets && !w.in.final(f) && isAbout(&f.Finding, protected) && deletes(&f.Finding) {
+			f.suppress(&w.report, pipeline.StateSuppressed, "it recommends deleting a protected artifact")
 			return false
 		}
 		return true
@@ -47,8 +47,8 @@ func (w *work) validate() {
 
 // severity maps the agent's spelling to reviewgate's. On the scale pass/warn/fail, fail is major,
 // warn is a warning, and pass leaves the severity empty.
-func (c *inputs) severity(f *item) (known, valid bool) {
-	if c.graded(f.Agent) {
+func (in *input) severity(f *item) (known, valid bool) {
+	if in.graded(f.Agent) {
 		switch strings.ToLower(string(f.Severity)) {
 		case "pass":
 			f.Severity = ""
@@ -66,8 +66,8 @@ func (c *inputs) severity(f *item) (known, valid bool) {
 	return ok, ok
 }
 
-func (c *inputs) graded(agent string) bool {
-	a := c.agents[agent]
+func (in *input) graded(agent string) bool {
+	a := in.agents[agent]
 	return a != nil && a.Scale == config.ScalePassWarnFail
 }
 
@@ -98,11 +98,6 @@ func or[T ~string](v, fallback T) T {
 		return fallback
 	}
 	return v
-}
-
-// inPlace reports whether the finding is about this change.
-func (c *inputs) inPlace(f *item) bool {
-	return c.in.FilesUnknown || misplaced(c.files, &f.Finding) == ""
 }
 
 // Misplaced returns a function that says why a finding is not about the change, or "". Such a

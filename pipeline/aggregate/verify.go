@@ -36,7 +36,7 @@ func Unproven(in Input, by string, ask func(*Doubt) bool) []Doubt {
 	}
 	var doubts []*item
 	for _, f := range w.findings {
-		if f.Model != "" && f.Model != by && !f.unraised && f.Severity.Rank() >= pipeline.SeverityMajor.Rank() && !w.inputs.proven(f) && f.Category != reviewreport.CategoryOutcome {
+		if f.Model != "" && f.Model != by && !f.unraised && f.Severity.Rank() >= pipeline.SeverityMajor.Rank() && !w.in.proven(f) && f.Category != reviewreport.CategoryOutcome {
 			doubts = append(doubts, f)
 		}
 	}
@@ -66,9 +66,9 @@ func Unproven(in Input, by string, ask func(*Doubt) bool) []Doubt {
 // applyOpinions gives findings the opinions of models that were asked about them. A model that
 // confirms another's finding is a second voice. A model that refutes it takes nothing away: the
 // author of the change could have talked it into that.
-func (c *inputs) applyOpinions(findings []*item) {
+func applyOpinions(results []pipeline.AgentResult, findings []*item) {
 	opinions := map[string][]pipeline.Opinion{}
-	for _, r := range c.in.Results {
+	for _, r := range results {
 		if r.Agent != pipeline.Verifier {
 			continue
 		}

@@ -18,7 +18,7 @@ func (w *work) neverLooser() {
 	if w.report.Decision == pipeline.DecisionFail {
 		return // no decision is stricter
 	}
-	in, asked := withoutModels(w.in)
+	in, asked := withoutModels(w.in.Input)
 	if !asked {
 		return
 	}
