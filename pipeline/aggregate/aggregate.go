@@ -39,11 +39,15 @@ func Aggregate(in Input) pipeline.Report {
 	return w.report
 }
 
-// run runs the steps in order.
-func (w *work) run() {
-	for _, step := range slices.Concat(untilAgreed[:], untilDiscarded[:], afterDiscarded[:]) {
+// run runs all steps in order.
+func (w *work) run() { w.through(untilAgreed[:], untilDiscarded[:], afterDiscarded[:]) }
+
+// through runs some of the steps.
+func (w *work) through(steps ...[]func(*work)) *work {
+	for _, step := range slices.Concat(steps...) {
 		step(w)
 	}
+	return w
 }
 
 // untilAgreed are the steps that findings go through before they are compared.

@@ -23,7 +23,7 @@ func (w *work) agree() {
 	for i, f := range w.findings {
 		f.index = i
 	}
-	for _, group := range grouped(w.findings, byTitle) {
+	for _, group := range byTitle(w.findings) {
 		for _, class := range places(group) {
 			for _, f := range class[1:] {
 				same.join(class[0].index, f.index)
@@ -324,10 +324,7 @@ type Pair struct {
 // for which ask returns true, the worst and most similar first. It uses the results so far,
 // including comparisons.
 func Undecided(in Input, most int, ask func(*Pair) bool) []Pair {
-	w := newWork(in)
-	for _, step := range untilAgreed {
-		step(w)
-	}
+	w := newWork(in).through(untilAgreed[:])
 	for i, f := range w.findings {
 		f.index = i
 	}

@@ -3,7 +3,6 @@ package aggregate
 import (
 	"strings"
 
-	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -42,7 +41,7 @@ func allowedSecrets(facts *pipeline.PRFacts) map[secretAt][]string {
 
 // allow suppresses a finding about a secret if the config allows the secret.
 func (s *suppressor) allow(f *item) bool {
-	if len(s.secrets) == 0 || s.in.kind(f.Agent) != config.KindSecrets {
+	if len(s.secrets) == 0 || !s.in.secrets[f.Agent] {
 		return false
 	}
 	at := secretAt{rule: strings.TrimPrefix(f.RuleID, pipeline.SecretRulePrefix), path: f.Path, section: f.Section, line: f.StartLine}

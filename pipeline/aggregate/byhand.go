@@ -30,39 +30,27 @@ func (w *work) byHand() {
 	r.ByHand = &by
 }
 
-// acceptedFindings returns the acceptances of findings, by fingerprint. The acceptance of an ignore
-// comment is not among them.
-func acceptedFindings(all []pipeline.Acceptance) map[string]pipeline.Acceptance {
-	by := map[string]pipeline.Acceptance{}
+// accepted identifies what a person accepted: a finding, or a comment that ignores it.
+type accepted struct{ fingerprint, ignore string }
+
+// acceptances returns the first acceptance of each finding and comment.
+func acceptances(all []pipeline.Acceptance) map[accepted]pipeline.Acceptance {
+	out := map[accepted]pipeline.Acceptance{}
 	for _, a := range all {
-		if _, known := by[a.Fingerprint]; !known && a.Ignore == "" {
-			by[a.Fingerprint] = a
+		at := accepted{a.Fingerprint, a.Ignore}
+		if _, known := out[at]; !known {
+			out[at] = a
 		}
 	}
-	return by
-}
-
-// acceptedIgnore identifies an ignore comment that a person accepted.
-type acceptedIgnore struct{ fingerprint, reason string }
-
-// acceptedIgnores returns the acceptances of ignore comments.
-func acceptedIgnores(all []pipeline.Acceptance) map[acceptedIgnore]pipeline.Acceptance {
-	by := map[acceptedIgnore]pipeline.Acceptance{}
-	for _, a := range all {
-		at := acceptedIgnore{a.Fingerprint, a.Ignore}
-		if _, known := by[at]; !known && a.Ignore != "" {
-			by[at] = a
-		}
-	}
-	return by
+	return out
 }
 
 // accept proves a finding if a person accepted it.
 //
 // An acceptance never expires, since it makes nothing milder. If the code around the finding
 // has changed, the reason says so, in case somebody wants to dismiss the finding now.
-func (f *item) accept(by map[string]pipeline.Acceptance) (accepted bool) {
-	a, ok := by[f.ID]
+func (f *item) accept(by map[accepted]pipeline.Acceptance) bool {
+	a, ok := by[accepted{f.ID, ""}]
 	if !ok {
 		return false
 	}

@@ -3,7 +3,6 @@ package aggregate
 import (
 	"fmt"
 
-	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -12,7 +11,7 @@ import (
 func (w *work) confidence() {
 	w.keep(func(f *item) bool {
 		r := w.in.Rules[f.RuleID]
-		if f.Confidence >= w.in.minConfidence(f) || f.proof.Accepted || w.in.kind(f.Agent) == config.KindSecrets || r != nil && r.Final {
+		if f.Confidence >= w.in.minConfidence(f) || f.proof.Accepted || w.in.secrets[f.Agent] || r != nil && r.Final {
 			return true
 		}
 		w.residuals = append(w.residuals, f)

@@ -13,25 +13,18 @@ func (w *work) contradictions() {
 	d.joinApart(w.findings)
 	newOpponents(w.in, w.findings).join(d)
 	d.joinSections(w.findings)
-	groups := map[int][]*item{}
-	var roots []int
-	kept := w.findings[:0:0]
-	for _, f := range w.findings {
-		if !d.disputed[f.cluster] {
-			raiseCrowded(f)
-			kept = append(kept, f)
-			continue
+	var disputed []*item
+	w.keep(func(f *item) bool {
+		if d.disputed[f.cluster] {
+			disputed = append(disputed, f)
+			return false
 		}
-		root := d.root(f.cluster)
-		if groups[root] == nil {
-			roots = append(roots, root)
-		}
-		groups[root] = append(groups[root], f)
+		raiseCrowded(f)
+		return true
+	})
+	for _, parts := range grouped(disputed, func(i int) int { return d.root(disputed[i].cluster) }) {
+		w.findings = append(w.findings, tradeOff(w.in, parts))
 	}
-	for _, root := range roots {
-		kept = append(kept, tradeOff(w.in, groups[root]))
-	}
-	w.findings = kept
 }
 
 // disputes are the clusters of findings that contradict one another.
@@ -50,6 +43,11 @@ func (d *disputes) between(a, b *item) {
 // known reports whether two findings are already in one dispute.
 func (d *disputes) known(a, b *item) bool {
 	return d.disputed[a.cluster] && d.root(a.cluster) == d.root(b.cluster)
+}
+
+// contradicts reports whether two findings oppose one another and do not have the same only maker.
+func (f *item) contradicts(other *item) bool {
+	return f.sides.opposes(other.sides) && (f.maker() != other.maker() || f.maker() == (source{}))
 }
 
 // maxInSection bounds the findings about one section that are compared with one another.
@@ -72,9 +70,8 @@ func (d *disputes) joinSections(findings []*item) {
 	for _, list := range in {
 		for i, a := range list {
 			for _, b := range list[:i] {
-				oneMaker := a.maker() == b.maker() && a.maker() != (source{})
 				whole := !adds(a) && !adds(b) || clash(a.sides|b.sides)
-				if a.sides.opposes(b.sides) && !oneMaker && whole && !d.known(a, b) {
+				if a.contradicts(b) && whole && !d.known(a, b) {
 					d.between(a, b)
 				}
 			}
@@ -94,8 +91,7 @@ func (d *disputes) joinApart(findings []*item) {
 	for _, parts := range byCluster {
 		for i, a := range parts {
 			for _, b := range parts[:i] {
-				oneMaker := a.maker() == b.maker() && a.maker() != (source{})
-				if a.sides.opposes(b.sides) && !oneMaker {
+				if a.contradicts(b) {
 					d.between(a, b)
 				}
 			}

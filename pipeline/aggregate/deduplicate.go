@@ -1,21 +1,9 @@
 package aggregate
 
-import "slices"
-
 // deduplicate merges findings about the same problem. Findings that recommend opposing actions
 // stay apart: merging must not decide which of them is right.
 func (w *work) deduplicate() {
-	classes := map[int]int{} // class to index in the result
-	var all [][]*item
-	for _, f := range w.findings {
-		i, ok := classes[f.class]
-		if !ok {
-			i = len(all)
-			classes[f.class] = i
-			all = append(all, nil)
-		}
-		all[i] = append(all[i], f)
-	}
+	all := grouped(w.findings, func(i int) int { return w.findings[i].class })
 	w.findings = nil
 	for _, same := range all {
 		w.clusters++
@@ -27,24 +15,30 @@ func (w *work) deduplicate() {
 	}
 }
 
-func byTitle(f *item) string { return f.title.norm }
-
-// grouped groups findings of one path by key, in the order of each group's first finding.
-func grouped(findings []*item, key func(*item) string) [][]*item {
-	type group struct{ path, key string }
-	at := make(map[group]int, len(findings))
+// grouped groups findings by key, in the order of each group's first finding. key gets the index of
+// a finding.
+func grouped[K comparable](findings []*item, key func(int) K) [][]*item {
+	if len(findings) == 1 {
+		return [][]*item{findings}
+	}
+	at := make(map[K]int, len(findings))
 	var out [][]*item
-	for _, f := range findings {
-		g := group{f.Path, key(f)}
-		i, ok := at[g]
+	for k, f := range findings {
+		id := key(k)
+		i, ok := at[id]
 		if !ok {
 			i = len(out)
-			at[g] = i
+			at[id] = i
 			out = append(out, nil)
 		}
 		out[i] = append(out[i], f)
 	}
 	return out
+}
+
+// byTitle groups findings of one path by title.
+func byTitle(findings []*item) [][]*item {
+	return grouped(findings, func(i int) [2]string { return [2]string{findings[i].Path, findings[i].title.norm} })
 }
 
 // apart splits findings about the same problem at one place by the sides that they take, if some
@@ -59,19 +53,9 @@ func apart(same []*item) [][]*item {
 	return [][]*item{same}
 }
 
-// bySides groups findings by the sides that they take, in the order of each group's first
-// finding.
+// bySides groups findings by the sides that they take.
 func bySides(same []*item) [][]*item {
-	var out [][]*item
-	for _, f := range same {
-		i := slices.IndexFunc(out, func(class []*item) bool { return class[0].sides == f.sides })
-		if i < 0 {
-			i = len(out)
-			out = append(out, nil)
-		}
-		out[i] = append(out[i], f)
-	}
-	return out
+	return grouped(same, func(i int) sides { return same[i].sides })
 }
 
 func opposedWithin(classes [][]*item) bool {

@@ -1,8 +1,6 @@
 package aggregate
 
 import (
-	"slices"
-
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies"
 	"github.com/reviewgate/reviewgate/policies/models"
@@ -12,11 +10,7 @@ import (
 // review the quality. It uses the results so far: those of the spec stage, and of agents that are
 // not models.
 func SpecFails(in Input) bool {
-	w := newWork(in)
-	for _, step := range slices.Concat(untilAgreed[:], untilDiscarded[:]) {
-		step(w)
-	}
-	return w.specFails
+	return newWork(in).through(untilAgreed[:], untilDiscarded[:]).specFails
 }
 
 // discard reads what the models found in each stage. If the spec stage has a finding that may

@@ -352,9 +352,7 @@ func stageOf(results []pipeline.AgentResult, m pipeline.Maker) string {
 func notRaised(r *pipeline.Report) map[string]bool {
 	out := map[string]bool{}
 	for i := range r.Changes.NotRaised {
-		for _, id := range fingerprintsOf(&r.Changes.NotRaised[i]) {
-			out[id] = true
-		}
+		addTo(out, fingerprintsOf(&r.Changes.NotRaised[i]))
 	}
 	return out
 }

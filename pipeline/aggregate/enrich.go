@@ -27,7 +27,7 @@ func raise(in *input, findings []*item) {
 	failed := map[source]map[string]bool{}
 	worst := map[source]*item{}
 	for _, f := range findings { // in content order: the first of equal findings is raised
-		if !in.graded(f.Agent) {
+		if !in.graded[f.Agent] {
 			continue
 		}
 		s := f.source()

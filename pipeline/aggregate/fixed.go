@@ -41,9 +41,7 @@ func (x fixed) recognise(f *item) {
 func (x fixed) without(back []*item, gone []pipeline.FixedFinding) pipeline.List[pipeline.FixedFinding] {
 	left := map[string]bool{}
 	for _, f := range back {
-		for _, id := range f.Fingerprints {
-			left[id] = true
-		}
+		addTo(left, f.Fingerprints)
 	}
 	var out pipeline.List[pipeline.FixedFinding]
 	for _, g := range slices.Concat(gone, x.all) {

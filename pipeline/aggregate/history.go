@@ -19,9 +19,7 @@ func (w *work) compare() {
 	last := slices.Concat(prev.Findings, prev.Unconfirmed)
 	lastIDs := map[string]bool{}
 	for i := range last {
-		for _, id := range fingerprintsOf(&last[i]) {
-			lastIDs[id] = true
-		}
+		addTo(lastIDs, fingerprintsOf(&last[i]))
 	}
 	fixed := newFixed(prev.Fixed)
 	for _, f := range w.findings {
@@ -59,13 +57,28 @@ func fingerprintsOf(f *pipeline.Finding) []string {
 	return f.Fingerprints
 }
 
+func addTo(set map[string]bool, ids []string) {
+	for _, id := range ids {
+		set[id] = true
+	}
+}
+
 // followUp decides what became of the last report's findings. A finding without a trace is resolved
 // if everyone who made it looked again. If it may still be there, it goes to the next review as
 // unconfirmed. followUp returns the fingerprints that are certainly gone, including further
 // fingerprints of findings that remain.
 func (w *work) followUp(last []pipeline.Finding) []pipeline.FixedFinding {
 	c := &w.report.Changes
-	here, unsure := w.fingerprintsHere()
+	here, unsure := map[string]bool{}, map[string]bool{} // the fingerprints in the report, and those below the confidence gate
+	for _, f := range w.findings {
+		addTo(here, f.Fingerprints)
+	}
+	for i := range w.report.Suppressed {
+		addTo(here, w.report.Suppressed[i].Finding.Fingerprints)
+	}
+	for _, f := range w.residuals {
+		addTo(unsure, f.Fingerprints)
+	}
 	dropped := notRaised(&w.report)
 	var gone []pipeline.FixedFinding
 	for i := range last {
@@ -91,28 +104,6 @@ func (w *work) followUp(last []pipeline.Finding) []pipeline.FixedFinding {
 		}
 	}
 	return gone
-}
-
-// fingerprintsHere returns the fingerprints of everything that the report shows, and those of what
-// agents found again but with too little confidence.
-func (w *work) fingerprintsHere() (here, unsure map[string]bool) {
-	here, unsure = map[string]bool{}, map[string]bool{}
-	for _, f := range w.findings {
-		for _, id := range f.Fingerprints {
-			here[id] = true
-		}
-	}
-	for i := range w.report.Suppressed {
-		for _, id := range w.report.Suppressed[i].Finding.Fingerprints {
-			here[id] = true
-		}
-	}
-	for _, f := range w.residuals {
-		for _, id := range f.Fingerprints {
-			unsure[id] = true
-		}
-	}
-	return here, unsure
 }
 
 // carryHistory keeps the history in a review that could not compare: nobody knows which earlier

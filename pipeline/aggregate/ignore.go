@@ -52,7 +52,7 @@ func (s *suppressor) notIgnored(f *item, m *marker) string {
 		return "a person accepted the finding"
 	case mode == config.IgnoreNone:
 		return "the config allows no inline comments"
-	case s.in.kind(f.Agent) == config.KindSecrets:
+	case s.in.secrets[f.Agent]:
 		return "an inline comment can't ignore a secret"
 	case s.in.final(f):
 		return "an inline comment can't ignore what a final rule finds"
@@ -74,7 +74,7 @@ func (s *suppressor) notIgnored(f *item, m *marker) string {
 
 // waits returns the kind of reason for a comment that counts only once a person accepts it, or "".
 func (s *suppressor) waits(f *item, m *marker) pipeline.ReasonKind {
-	a := s.accepted[acceptedIgnore{f.ID, m.reason}]
+	a := s.accepted[accepted{f.ID, m.reason}]
 	switch {
 	case s.inBase(f, m), a.By != "" && !f.changed(a.Surroundings):
 		return ""
@@ -91,7 +91,7 @@ func (s *suppressor) ignoredBy(f *item, m *marker) string {
 	if s.inBase(f, m) {
 		return text
 	}
-	return text + ", which " + s.accepted[acceptedIgnore{f.ID, m.reason}].By + " accepted"
+	return text + ", which " + s.accepted[accepted{f.ID, m.reason}].By + " accepted"
 }
 
 // inBase reports whether the base has the comment about this same code. The comment stops counting

@@ -30,7 +30,7 @@ func ignoreEntries(all []config.Ignored) []ignoreEntry {
 // ignore suppresses a finding if the config ignores its path. Secrets always count. A later layer
 // can't ignore a final finding, and the finding's reasons say so.
 func (s *suppressor) ignore(f *item) bool {
-	if len(s.ignored) == 0 || f.Path == "" || s.in.kind(f.Agent) == config.KindSecrets {
+	if len(s.ignored) == 0 || f.Path == "" || s.in.secrets[f.Agent] {
 		return false
 	}
 	for i := range s.ignored {

@@ -11,17 +11,18 @@ import (
 // input is an Input with what the steps look up in it. The steps don't change it.
 type input struct {
 	Input
-	agents map[string]*config.Agent  // by id
-	files  map[string]*pipeline.File // by path
-	failed map[string]bool           // see failedAgents
-	lines  *lineIndex
-	titles *titles
+	secrets map[string]bool           // the agents that look for secrets
+	graded  map[string]bool           // the agents with the scale pass/warn/fail
+	failed  map[string]bool           // see failedAgents
+	files   map[string]*pipeline.File // by path
+	lines   *lineIndex
+	titles  *titles
 }
 
 // newInput fills in defaults. It sorts the results by content, so that the order in which they came
 // does not matter.
 func newInput(given Input) *input {
-	in := &input{Input: given, agents: map[string]*config.Agent{}, files: map[string]*pipeline.File{}, titles: newTitles()}
+	in := &input{Input: given, secrets: map[string]bool{}, graded: map[string]bool{}, files: filesByPath(given.Facts), titles: newTitles()}
 	if in.Manifest == nil {
 		in.Manifest = &pipeline.AgentManifest{}
 	}
@@ -34,10 +35,8 @@ func newInput(given Input) *input {
 	in.Results = slices.Clone(in.Results)
 	slices.SortStableFunc(in.Results, byAgent)
 	for i := range in.Config.Agents {
-		in.agents[in.Config.Agents[i].ID] = &in.Config.Agents[i]
-	}
-	for i := range in.Facts.Files {
-		in.files[in.Facts.Files[i].Path] = &in.Facts.Files[i]
+		a := &in.Config.Agents[i]
+		in.secrets[a.ID], in.graded[a.ID] = a.Kind == config.KindSecrets, a.Scale == config.ScalePassWarnFail
 	}
 	in.lines, in.failed = newLineIndex(in.files), failedAgents(in.Results, in.Manifest)
 	return in
@@ -53,16 +52,17 @@ func RulesByID(cfg *config.Config) map[string]*config.Rule {
 	return out
 }
 
+func filesByPath(facts *pipeline.PRFacts) map[string]*pipeline.File {
+	out := make(map[string]*pipeline.File, len(facts.Files))
+	for i := range facts.Files {
+		out[facts.Files[i].Path] = &facts.Files[i]
+	}
+	return out
+}
+
 func byAgent(a, b pipeline.AgentResult) int {
 	return cmp.Or(
 		cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Run, b.Run),
 		cmp.Compare(a.Status, b.Status), cmp.Compare(a.Note, b.Note),
 	)
-}
-
-func (in *input) kind(agent string) string {
-	if a := in.agents[agent]; a != nil {
-		return a.Kind
-	}
-	return ""
 }

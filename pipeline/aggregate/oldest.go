@@ -98,19 +98,14 @@ func eachKnown(prev *pipeline.PreviousReport, f func(*pipeline.Finding)) {
 	if prev == nil {
 		return
 	}
-	one := func(x *pipeline.Finding) {
-		if x.Path != "" && len(x.Fingerprints) > 0 {
-			f(x)
-		}
-	}
-	for i := range prev.Findings {
-		one(&prev.Findings[i])
-	}
-	for i := range prev.Unconfirmed {
-		one(&prev.Unconfirmed[i])
-	}
+	all := slices.Concat(prev.Findings, prev.Unconfirmed)
 	for i := range prev.Suppressed {
-		one(&prev.Suppressed[i].Finding)
+		all = append(all, prev.Suppressed[i].Finding)
+	}
+	for i := range all {
+		if all[i].Path != "" && len(all[i].Fingerprints) > 0 {
+			f(&all[i])
+		}
 	}
 }
 
@@ -149,29 +144,23 @@ func formerPaths(in *input, origins map[string]string) map[string]map[string]boo
 	}
 	former := map[string]map[string]bool{}
 	add := func(p string, ids ...string) {
-		if former[p] == nil {
-			former[p] = map[string]bool{}
-		}
-		for _, id := range ids {
-			former[p][id] = true
+		if gone(p) {
+			if former[p] == nil {
+				former[p] = map[string]bool{}
+			}
+			addTo(former[p], ids)
 		}
 	}
 	eachKnown(in.Previous, func(f *pipeline.Finding) {
-		if o := or(f.OriginalPath, f.Path); gone(o) {
-			add(o, f.Fingerprints...)
-		}
+		add(or(f.OriginalPath, f.Path), f.Fingerprints...)
 	})
 	if in.Previous != nil {
 		for _, x := range in.Previous.Fixed {
-			if gone(x.Path) {
-				add(x.Path, x.Fingerprint)
-			}
+			add(x.Path, x.Fingerprint)
 		}
 	}
 	for _, d := range in.Memory.Dismissed {
-		if gone(d.Path) {
-			add(d.Path, d.Fingerprint)
-		}
+		add(d.Path, d.Fingerprint)
 	}
 	return former
 }

@@ -55,7 +55,7 @@ func (w *work) promote() {
 // mergeEqual merges residuals about the same problem at one place.
 func mergeEqual(in *input, residuals []*item) []*item {
 	var out []*item
-	for _, group := range grouped(residuals, byTitle) {
+	for _, group := range byTitle(residuals) {
 		for _, same := range places(group) {
 			for _, one := range apart(same) {
 				if len(one) == 1 {

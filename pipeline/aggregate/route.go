@@ -22,18 +22,14 @@ func (w *work) route() {
 				f.addReason("not applied by itself: a person weighs what is about " + f.Category)
 			}
 		}
-		w.setGate(f)
+		counts, holds := w.in.gateOf(f)
+		if f.GateSeverity = counts; counts != f.Severity {
+			f.addReason(fmt.Sprintf("%s, by one model only", f.Severity))
+		}
+		if holds {
+			w.held = true
+			f.addReasonOf(pipeline.ReasonHeld, "")
+		}
 		f.Final = w.in.finalLayers(f)
-	}
-}
-
-func (w *work) setGate(f *item) {
-	counts, holds := w.in.gateOf(f)
-	if f.GateSeverity = counts; counts != f.Severity {
-		f.addReason(fmt.Sprintf("%s, by one model only", f.Severity))
-	}
-	if holds {
-		w.held = true
-		f.addReasonOf(pipeline.ReasonHeld, "")
 	}
 }

@@ -26,17 +26,5 @@ func (s sets) join(a, b int) {
 
 // split returns the members of each set, in the order of their first members.
 func (s sets) split(members []*item) [][]*item {
-	at := make(map[int]int, len(members))
-	var out [][]*item
-	for k, m := range members {
-		r := s.root(k)
-		i, ok := at[r]
-		if !ok {
-			i = len(out)
-			at[r] = i
-			out = append(out, nil)
-		}
-		out[i] = append(out[i], m)
-	}
-	return out
+	return grouped(members, s.root)
 }

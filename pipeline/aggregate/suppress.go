@@ -16,10 +16,9 @@ func (w *work) suppress() {
 	for _, f := range w.findings {
 		f.sides = sidesOf(f)
 	}
-	s := newSuppressor(w.in, &w.report)
-	wrong, accepted := falsePositives(w.in.Memory.FalsePositives), acceptedFindings(w.in.Memory.Accepted)
+	s, wrong := newSuppressor(w.in, &w.report), falsePositives(w.in.Memory.FalsePositives)
 	w.keep(func(f *item) bool {
-		if f.accept(accepted) {
+		if f.accept(s.accepted) {
 			return !s.applyComment(f) // records why a comment does not count
 		}
 		if s.allow(f) || s.ignore(f) || s.dismiss(f) || s.applyComment(f) {
@@ -37,16 +36,16 @@ func (w *work) suppress() {
 type suppressor struct {
 	in        *input
 	report    *pipeline.Report
-	dismissed map[string]pipeline.Dismissal          // by fingerprint
-	accepted  map[acceptedIgnore]pipeline.Acceptance // of ignore comments
-	secrets   map[secretAt][]string                  // see allowedSecrets
+	dismissed map[string]pipeline.Dismissal // by fingerprint
+	accepted  map[accepted]pipeline.Acceptance
+	secrets   map[secretAt][]string // see allowedSecrets
 	ignored   []ignoreEntry
 }
 
 func newSuppressor(in *input, report *pipeline.Report) *suppressor {
 	s := &suppressor{
 		in: in, report: report, dismissed: map[string]pipeline.Dismissal{},
-		accepted: acceptedIgnores(in.Memory.Accepted), secrets: allowedSecrets(in.Facts), ignored: ignoreEntries(in.Config.Settings.Ignore),
+		accepted: acceptances(in.Memory.Accepted), secrets: allowedSecrets(in.Facts), ignored: ignoreEntries(in.Config.Settings.Ignore),
 	}
 	for _, d := range in.Memory.Dismissed {
 		if known, ok := s.dismissed[d.Fingerprint]; !ok || d.Override && !known.Override || len(d.FinalIn) > len(known.FinalIn) {

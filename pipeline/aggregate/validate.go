@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
@@ -37,7 +36,7 @@ func (w *work) validate() {
 	})
 	w.identify()
 	w.keep(func(f *item) bool {
-		if f.Severity != pipeline.SeverityCritical && w.in.kind(f.Agent) != config.KindSecrets && !w.in.final(f) && isAbout(&f.Finding, protected) && deletes(&f.Finding) {
+		if f.Severity != pipeline.SeverityCritical && !w.in.secrets[f.Agent] && !w.in.final(f) && isAbout(&f.Finding, protected) && deletes(&f.Finding) {
 			f.suppress(&w.report, pipeline.StateSuppressed, "it recommends deleting a protected artifact")
 			return false
 		}
@@ -48,7 +47,7 @@ func (w *work) validate() {
 // severity maps the agent's spelling to reviewgate's. On the scale pass/warn/fail, fail is major,
 // warn is a warning, and pass leaves the severity empty.
 func (in *input) severity(f *item) (known, valid bool) {
-	if in.graded(f.Agent) {
+	if in.graded[f.Agent] {
 		switch strings.ToLower(string(f.Severity)) {
 		case "pass":
 			f.Severity = ""
@@ -64,11 +63,6 @@ func (in *input) severity(f *item) (known, valid bool) {
 	s, ok := pipeline.ParseSeverity(string(f.Severity))
 	f.Severity = s
 	return ok, ok
-}
-
-func (in *input) graded(agent string) bool {
-	a := in.agents[agent]
-	return a != nil && a.Scale == config.ScalePassWarnFail
 }
 
 // complete reports whether the required fields are set and all enums and numbers are in range. It
@@ -103,10 +97,7 @@ func or[T ~string](v, fallback T) T {
 // Misplaced returns a function that says why a finding is not about the change, or "". Such a
 // finding is dropped.
 func Misplaced(facts *pipeline.PRFacts) func(*pipeline.Finding) string {
-	files := make(map[string]*pipeline.File, len(facts.Files))
-	for i := range facts.Files {
-		files[facts.Files[i].Path] = &facts.Files[i]
-	}
+	files := filesByPath(facts)
 	return func(f *pipeline.Finding) string { return misplaced(files, f) }
 }
 

@@ -21,10 +21,7 @@ type Doubt struct {
 // to, which the change does not show; what ask rejects; and all but one finding about the same
 // problem.
 func Unproven(in Input, by string, ask func(*Doubt) bool) []Doubt {
-	w := newWork(in)
-	for _, step := range untilAgreed {
-		step(w)
-	}
+	w := newWork(in).through(untilAgreed[:])
 	w.agree()
 	asked := map[string]bool{}
 	for _, r := range in.Results {
