@@ -36,7 +36,7 @@ const NoCondition = "no condition held"
 // needs_fixes: it might have been the one that blocks. So does one that can't be
 // read, of which config that was validated has none. The text then says why.
 func Decide(conditions []GateCondition, metrics map[string]float64) (decision pipeline.Decision, condition string) {
-	return compileGate(conditions).decide(metrics)
+	return compileGate(conditions).decide(metrics, expression.NewBudget())
 }
 
 // gate is compiled conditions.
@@ -58,8 +58,7 @@ func compileGate(conditions []GateCondition) gate {
 	return g
 }
 
-func (g gate) decide(metrics map[string]float64) (pipeline.Decision, string) {
-	budget := expression.NewBudget()
+func (g gate) decide(metrics map[string]float64, budget *expression.Budget) (pipeline.Decision, string) {
 	for _, c := range g {
 		if c.when == nil {
 			return pipeline.DecisionNeedsFixes, excerpt(c.When) + ", which can't be read"

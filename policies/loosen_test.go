@@ -1,12 +1,16 @@
 package policies
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
+	"github.com/reviewgate/reviewgate/policies/expression"
 )
 
 func conditions(pairs ...string) (list []GateCondition) {
@@ -68,8 +72,39 @@ func TestMayLoosenIsSound(t *testing.T) {
 		for _, name := range []string{"critical", "major", "warning"} {
 			m[name] = float64(rapid.IntRange(0, 4).Draw(t, name))
 		}
-		if !MayLoosen(below, above) && compileGate(above).rank(m) < compileGate(below).rank(m) {
+		if !MayLoosen(below, above) && compileGate(above).rank(m, expression.NewBudget()) < compileGate(below).rank(m, expression.NewBudget()) {
 			t.Fatalf("%v is looser than %v about %v", above, below, m)
 		}
 	})
+}
+
+// However much an organisation writes, MayLoosen stops reading and trying at its limits.
+func TestMayLoosenBoundsItsWork(t *testing.T) {
+	all := []string{"critical > 1"} // five values to try of critical, and two of each other metric
+	for _, m := range Metrics() {
+		all = append(all, m.Name+" > 0")
+	}
+	lists := func(conditions int, part string) []GateCondition {
+		list := []GateCondition{{"false && (" + strings.Join(all, " || ") + ")", pipeline.DecisionFail}}
+		for len(list) < conditions {
+			list = append(list, GateCondition{strings.Repeat(part, min(1980/len(part), 320)) + "critical < 0", pipeline.DecisionFail})
+		}
+		for _, c := range list {
+			if _, err := CompileCondition(c.When); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return list
+	}
+	// Without the budget, each search would evaluate some 1,000,000,000 parts of conditions.
+	for _, part := range []string{"critical != -1 && ", "true && "} {
+		list := lists(10, part)
+		s := newSearch(list, list)
+		if !s.looser(slices.Sorted(maps.Keys(s.values)), map[string]float64{}) || !s.budget.Spent() {
+			t.Errorf("conditions with %sdid not end the search by its budget", part)
+		}
+	}
+	if list := lists(50, "critical != -1 && "); newSearch(list, list) != nil {
+		t.Error("the longest conditions that the schemas allow are read")
+	}
 }

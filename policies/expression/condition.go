@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/google/cel-go/cel"
@@ -98,13 +99,20 @@ func toDoubles(tree *ast.AST) {
 	}))
 }
 
-// Holds evaluates the condition. A number that is missing counts as 0. An error
-// means that it can't be said whether the condition holds: with those before it
-// that shared the budget, it cost too much.
-func (c *Condition) Holds(numbers map[string]float64, budget *Budget) (bool, error) {
+// evaluationCost is what an evaluation costs beside its parts.
+const evaluationCost = 2
+
+// Holds evaluates the condition. A number that is missing counts as 0. Each part costs a
+// unit, and loops and comparisons for equality cost more. An error means that the outcome
+// is unknown, since the condition and those before it that shared the budget cost too much.
+func (c *Condition) Holds(numbers map[string]float64, budget *Budget) (held bool, err error) {
 	may := min(maxCost, budget.left)
-	a := &activation{numbers: numbers, left: may}
-	held, err := c.eval(a)
+	a := &activation{numbers: numbers, left: may - evaluationCost - c.parts}
+	if a.left < 0 {
+		err = errors.New(c.language.words.costsMuch)
+	} else {
+		held, err = c.eval(a)
+	}
 	budget.left -= may - max(a.left, 0)
 	return held, err
 }

@@ -37,6 +37,9 @@ type Budget struct {
 // NewBudget is a budget of which nothing is spent.
 func NewBudget() *Budget { return &Budget{left: maxTotal} }
 
+// Spent reports whether nothing is left.
+func (b *Budget) Spent() bool { return b.left == 0 }
+
 // ask asks a shortcut, which may spend so much, and returns what is left of it:
 // less than nothing where it was not enough.
 func (b *Budget) ask(s *shortcut, in Input, may int) (answer, int) {

@@ -113,3 +113,25 @@ func TestBudgetIsSpentToTheLastUnit(t *testing.T) {
 		t.Errorf("one expression of several: %v, and %d left, want %d", err, in.Budget.left, cost)
 	}
 }
+
+// A condition pays for each of its parts, also for those that look at no number.
+func TestConditionPaysForItsParts(t *testing.T) {
+	l, err := NewConditions([]string{"critical"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, parts := range map[string]int{"true": 1, "!true": 2, "true && true && true": 5, "critical > 0": 3, "critical > 0 || critical > 1": 7} {
+		c, err := l.Compile(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		budget := NewBudget()
+		if _, err := c.Holds(nil, budget); err != nil || maxTotal-budget.left != parts+evaluationCost {
+			t.Errorf("%s costs %d with the error %v, want %d", text, maxTotal-budget.left, err, parts+evaluationCost)
+		}
+		budget.left = parts
+		if held, err := c.Holds(nil, budget); held || err == nil || !budget.Spent() {
+			t.Errorf("%s with a small budget: %v, %v", text, held, err)
+		}
+	}
+}

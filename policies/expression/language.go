@@ -53,6 +53,7 @@ type program struct {
 	language *language
 	text     string
 	planned  cel.Program
+	parts    int
 	perLoop  int // what one round of a loop costs
 }
 
@@ -81,7 +82,7 @@ func (l *language) compile(text string, parsed func(*ast.AST)) (*program, *check
 	if err != nil {
 		return nil, nil, fmt.Errorf("plan the expression: %w", err)
 	}
-	return &program{language: l, text: text, planned: planned, perLoop: c.perLoop}, c, nil
+	return &program{language: l, text: text, planned: planned, parts: c.nodes, perLoop: c.perLoop}, c, nil
 }
 
 // String is the expression as it was written; a condition without a loop has its
