@@ -71,15 +71,15 @@ func isPort(s string) bool {
 
 // models are the endpoints that the server has. It reads the JSON, so that one
 // with another fault still counts.
-func (c *modelChecks) models() target {
+func (r *references) models() target {
 	to := target{noun: "model", names: map[string]bool{}, hint: "have it added to model_endpoints of the server's settings"}
 	var list *jsontree.Node
-	if c.below.settings != nil {
-		list = c.below.settings.Get("model_endpoints")
+	if r.below.settings != nil {
+		list = r.below.settings.Get("model_endpoints")
 	}
-	if c.layer == LayerServer {
+	if r.layer == LayerServer {
 		to.file = FileSettings // of which nothing is known where it can't be read
-		if own := c.roots[FileSettings].Get("model_endpoints"); own != nil {
+		if own := r.roots[FileSettings].Get("model_endpoints"); own != nil {
 			list = own
 		}
 	}
@@ -93,40 +93,40 @@ func (c *modelChecks) models() target {
 
 // checkModels validates how many models are named, and where the server has any, their
 // names: without one nobody is asked, whatever the name.
-func (c *modelChecks) checkModels() {
-	own := c.roots[FileSettings].Get("models")
-	c.checkTwo(own.Get("reviewers"))
-	for _, e := range c.merged.entries(FileAgents) {
+func (r *references) checkModels() {
+	own := r.roots[FileSettings].Get("models")
+	r.checkTwo(own.Get("reviewers"))
+	for _, e := range r.merged.entries(FileAgents) {
 		if enabled(e.node) {
-			c.checkTwo(e.node.Get("llm").Get("models"))
+			r.checkTwo(e.node.Get("llm").Get("models"))
 		}
 	}
-	models := c.models()
+	models := r.models()
 	if len(models.names) == 0 {
 		return
 	}
-	c.refs.refer(own.Get("gap_detector"), models, namer{FileSettings, "models"})
-	c.refs.refer(own.Get("verify"), models, namer{FileSettings, "models"})
-	c.refs.referAll(own.Get("reviewers"), models, namer{FileSettings, "models"})
-	for _, e := range c.merged.entries(FileAgents) {
+	r.refer(own.Get("gap_detector"), models, namer{FileSettings, "models"})
+	r.refer(own.Get("verify"), models, namer{FileSettings, "models"})
+	r.referAll(own.Get("reviewers"), models, namer{FileSettings, "models"})
+	for _, e := range r.merged.entries(FileAgents) {
 		if enabled(e.node) {
-			c.refs.referAll(e.node.Get("llm").Get("models"), models, namer{FileAgents, e.id})
+			r.referAll(e.node.Get("llm").Get("models"), models, namer{FileAgents, e.id})
 		}
 	}
-	for _, e := range c.merged.entries(FileComposition) {
+	for _, e := range r.merged.entries(FileComposition) {
 		if enabled(e.node) {
-			c.refs.referAll(e.node.Get("dispatch").Get("models"), models, namer{FileComposition, e.id})
-			c.checkOnce(e.node.Get("dispatch").Get("models"))
+			r.referAll(e.node.Get("dispatch").Get("models"), models, namer{FileComposition, e.id})
+			r.checkOnce(e.node.Get("dispatch").Get("models"))
 		}
 	}
 }
 
 // checkTwo checks that a list of models names at most two, however often.
-func (c *modelChecks) checkTwo(list *jsontree.Node) {
+func (r *references) checkTwo(list *jsontree.Node) {
 	seen := map[string]bool{}
 	for _, n := range elems(list) {
-		if given(n) && !seen[n.Text] && len(seen) == 2 && c.owns(n) {
-			c.of(n, fmt.Sprintf("%s is a third model", shown(n.Text)), "name at most two models, each as often as it is to be asked")
+		if given(n) && !seen[n.Text] && len(seen) == 2 && r.owns(n) {
+			r.of(n, fmt.Sprintf("%s is a third model", shown(n.Text)), "name at most two models, each as often as it is to be asked")
 			return
 		}
 		seen[n.Text] = true
@@ -135,63 +135,63 @@ func (c *modelChecks) checkTwo(list *jsontree.Node) {
 
 // checkOnce checks that a list of models names none twice: what policies name is united, so
 // that it could not tell how often a model is asked.
-func (c *modelChecks) checkOnce(list *jsontree.Node) {
+func (r *references) checkOnce(list *jsontree.Node) {
 	seen := map[string]bool{}
 	for _, n := range elems(list) {
-		if given(n) && seen[n.Text] && c.owns(n) {
-			c.of(n, fmt.Sprintf("the model %s is named twice", shown(n.Text)), "name it once; models.reviewers and an agent's llm.models say how often a model is asked")
+		if given(n) && seen[n.Text] && r.owns(n) {
+			r.of(n, fmt.Sprintf("the model %s is named twice", shown(n.Text)), "name it once; models.reviewers and an agent's llm.models say how often a model is asked")
 		}
 		seen[n.Text] = true
 	}
 }
 
-// checkHeldReviewers refuses models that the layer names for its agents and
+// checkReviewers refuses models that the layer names for its agents and
 // policies where a lower layer holds the reviewers: they would be asked in place
 // of these.
-func (c *modelChecks) checkHeldReviewers() {
-	final := elems(c.below.settings.Get("final"))
+func (f *finals) checkReviewers(fresh map[string][]*entry) {
+	final := elems(f.below.settings.Get("final"))
 	i := slices.IndexFunc(final, func(n *jsontree.Node) bool { return n.Text == "models" || n.Text == "models.reviewers" })
 	if i < 0 {
 		return
 	}
 	for _, place := range [][2]string{{FileComposition, "dispatch"}, {FileAgents, "llm"}} {
 		file, section := place[0], place[1]
-		for _, e := range c.fresh[file] {
+		for _, e := range fresh[file] {
 			models := e.node.Get(section).Get("models")
-			if len(elems(models)) == 0 || !c.owns(models) || !enabled(e.node) {
+			if len(elems(models)) == 0 || !f.owns(models) || !enabled(e.node) {
 				continue
 			}
-			if below := c.below.lists[file].get(e.id); below != nil {
+			if below := f.below.lists[file].get(e.id); below != nil {
 				if same := below.node.Get(section).Get("models"); same != nil && sameJSON(same, models) {
 					continue
 				}
 			}
-			c.of(models, fmt.Sprintf("%s.models can't be set: %s is %s", section, final[i].Text, finalIn(layerOf(final[i]))), "leave it out")
+			f.of(models, fmt.Sprintf("%s.models can't be set: %s is %s", section, final[i].Text, finalIn(layerOf(final[i]))), "leave it out")
 		}
 	}
 }
 
-// checkModelsOfFinal refuses models that a policy of the layer names for agents
+// checkModels refuses models that a policy of the layer names for agents
 // that a lower layer holds: they would be asked in place of the agent's own.
-func (c *modelChecks) checkModelsOfFinal() {
-	for _, e := range c.fresh[FileComposition] {
+func (f *finals) checkModels(policies []*entry) {
+	for _, e := range policies {
 		dispatch := e.node.Get("dispatch")
 		models := dispatch.Get("models")
 		if len(elems(models)) == 0 || !enabled(e.node) {
 			continue
 		}
 		for _, agent := range elems(dispatch.Get("agents")) {
-			below := c.below.lists[FileAgents].get(agent.Text)
-			if below == nil || !c.owns(models) && !c.owns(agent) {
+			below := f.below.lists[FileAgents].get(agent.Text)
+			if below == nil || !f.owns(models) && !f.owns(agent) {
 				continue
 			}
 			a, _ := below.value.(*Agent)
-			if l := c.guards.lock(below); l == nil || a == nil || a.Kind != KindLLM {
+			if l := f.guards.lock(below); l == nil || a == nil || a.Kind != KindLLM {
 				continue
-			} else if c.owns(models) {
-				c.of(models, fmt.Sprintf("dispatch.models can't be set for %s: %s", shown(agent.Text), l.why), "leave it out, or dispatch the agent from another policy")
+			} else if f.owns(models) {
+				f.of(models, fmt.Sprintf("dispatch.models can't be set for %s: %s", shown(agent.Text), l.why), "leave it out, or dispatch the agent from another policy")
 			} else {
-				c.of(agent, fmt.Sprintf("a policy with models of its own can't dispatch %s: %s", shown(agent.Text), l.why), "dispatch the agent from another policy")
+				f.of(agent, fmt.Sprintf("a policy with models of its own can't dispatch %s: %s", shown(agent.Text), l.why), "dispatch the agent from another policy")
 			}
 		}
 	}

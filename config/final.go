@@ -233,11 +233,18 @@ func holdsAll(list, wanted []string) bool {
 	return true
 }
 
-// checkFinal refuses what the layer's entry n, merged into e, would change of
+// finals checks that a layer keeps to what lower layers made final.
+type finals struct {
+	*problems
+	below  *stack
+	guards *guards
+}
+
+// checkEntry refuses what the layer's entry n, merged into e, would change of
 // the entry below it against its lock. It reports whether there is nothing to
 // refuse.
-func (t *trial) checkFinal(n *jsontree.Node, below, e *entry) bool {
-	l := t.guards.lock(below)
+func (f *finals) checkEntry(n *jsontree.Node, below, e *entry) bool {
+	l := f.guards.lock(below)
 	if l == nil {
 		return true
 	}
@@ -247,7 +254,7 @@ func (t *trial) checkFinal(n *jsontree.Node, below, e *entry) bool {
 		if named && may.ok(d.below, d.above) || !named && l.open {
 			continue
 		}
-		if d.field == "final" && t.layer == LayerRepository {
+		if d.field == "final" && f.layer == LayerRepository {
 			continue // which is refused wherever it is
 		}
 		remedy := may.remedy
@@ -255,7 +262,7 @@ func (t *trial) checkFinal(n *jsontree.Node, below, e *entry) bool {
 			remedy = "leave it out"
 		}
 		free = false
-		t.of(n.At(strings.Split(d.field, ".")...), fmt.Sprintf("%s can't be set to this: %s", d.field, l.why), remedy)
+		f.of(n.At(strings.Split(d.field, ".")...), fmt.Sprintf("%s can't be set to this: %s", d.field, l.why), remedy)
 	}
 	return free
 }

@@ -10,43 +10,43 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// checkFinalSettings refuses what the layer's settings would change of those
+// checkSettings refuses what the layer's settings would change of those
 // that a lower layer made final, and names of settings that do not exist.
-func (t *trial) checkFinalSettings(root *jsontree.Node) {
+func (f *finals) checkSettings(root *jsontree.Node) {
 	known := settingNames()
 	for _, name := range elems(root.Get("final")) {
 		if !given(name) || slices.Contains(known, name.Text) {
 			continue
 		}
 		remedy := `name a setting such as "mode", a section such as "gate" or a field of one such as "check.name"`
-		if len(t.list) <= maxProblems {
+		if len(f.list) <= maxProblems {
 			if near := nearest(name.Text, known); near != "" {
 				remedy = fmt.Sprintf("did you mean %q?", near)
 			}
 		}
-		t.of(name, fmt.Sprintf("there is no setting %s", shown(name.Text)), remedy)
+		f.of(name, fmt.Sprintf("there is no setting %s", shown(name.Text)), remedy)
 	}
-	for _, name := range elems(t.below.settings.Get("final")) {
+	for _, name := range elems(f.below.settings.Get("final")) {
 		path := strings.Split(name.Text, ".")
-		own, below := root, t.below.settings
+		own, below := root, f.below.settings
 		for _, step := range path {
 			own, below = own.Get(step), below.Get(step)
 		}
 		if own == nil || own.Kind != jsontree.Object {
-			t.values.checkFinalSetting(own, below, name)
+			f.checkSetting(own, below, name)
 			continue
 		}
 		for _, m := range own.Members {
-			t.values.checkFinalSetting(m.Value, below.Get(m.Key), name)
+			f.checkSetting(m.Value, below.Get(m.Key), name)
 		}
 	}
 }
 
-func (c *valueChecks) checkFinalSetting(own, below, name *jsontree.Node) {
+func (f *finals) checkSetting(own, below, name *jsontree.Node) {
 	if own == nil || below != nil && sameJSON(own, below) {
 		return
 	}
-	c.of(own, fmt.Sprintf("%s is %s", name.Text, finalIn(layerOf(name))), "leave it out")
+	f.of(own, fmt.Sprintf("%s is %s", name.Text, finalIn(layerOf(name))), "leave it out")
 }
 
 // sameJSON reports whether two values are the same but for the order of

@@ -11,11 +11,11 @@ import (
 
 // checkIgnored checks the entries of ignore. The agent for secrets can't ignore paths:
 // secrets.allow is for single values.
-func (c *valueChecks) checkIgnored(ignore *jsontree.Node) {
+func (c *valueChecks) checkIgnored(ignore *jsontree.Node, agents *list) {
 	for _, e := range elems(ignore) {
 		c.checkGlobs(e.Get("paths"))
 		for _, id := range elems(e.Get("agents")) {
-			if a := c.stack.lists[FileAgents].get(id.Text); a != nil {
+			if a := agents.get(id.Text); a != nil {
 				if v, ok := a.value.(*Agent); ok && v.Kind == KindSecrets {
 					c.of(id, "secrets can't be ignored by path", "leave it out; secrets.allow allows single values")
 				}
@@ -26,17 +26,17 @@ func (c *valueChecks) checkIgnored(ignore *jsontree.Node) {
 
 // referIgnored checks that the agents and rules which the layer's entries of ignore name
 // exist. Rules of other tools, which their findings name TOOL/RULE, are not known here.
-func (t *trial) referIgnored(agents target) {
+func (r *references) referIgnored(agents target) {
 	rules := target{"rule", FileRules, map[string]bool{}, `write it in review-rules.json`}
-	for _, e := range t.merged.entries(FileRules) {
+	for _, e := range r.merged.entries(FileRules) {
 		rules.names[e.id] = true
 	}
-	for i, e := range elems(t.roots[FileSettings].Get("ignore")) {
+	for i, e := range elems(r.roots[FileSettings].Get("ignore")) {
 		by := namer{FileSettings, fmt.Sprintf("ignore, entry %d", i+1)}
-		t.refs.referAll(e.Get("agents"), agents, by)
+		r.referAll(e.Get("agents"), agents, by)
 		for _, id := range elems(e.Get("rules")) {
 			if !strings.Contains(id.Text, "/") {
-				t.refs.refer(id, rules, by)
+				r.refer(id, rules, by)
 			}
 		}
 	}

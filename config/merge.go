@@ -88,6 +88,38 @@ func (l *list) dropLayer(layer string, keep func(*entry) bool) {
 	l.entries = kept
 }
 
+// mergedEntries are the entries of a stack with a layer over it. broken are entries of the
+// layer that could not, or must not, be merged: the stack keeps those below in their stead.
+type mergedEntries struct {
+	stack  *stack
+	broken map[string][]*entry
+}
+
+func (m *mergedEntries) entries(file string) []*entry {
+	return slices.Concat(m.stack.lists[file].entries, m.broken[file])
+}
+
+func (m *mergedEntries) agentIDs() map[string]bool {
+	names := map[string]bool{}
+	for _, e := range m.entries(FileAgents) {
+		names[e.id] = true
+	}
+	return names
+}
+
+// mapped returns the names that entries of a type map files to. It reads the
+// JSON, so that an entry with another fault still counts.
+func (m *mergedEntries) mapped(itemType string) map[string]bool {
+	names := map[string]bool{}
+	for _, e := range m.entries(FileDomains) {
+		name := e.node.Get(itemType)
+		if kind := e.node.Get("type"); name != nil && kind != nil && kind.Text == itemType {
+			names[name.Text] = true
+		}
+	}
+	return names
+}
+
 // all returns the decoded entries of one type that a list holds. Entries that
 // could not be decoded are left out.
 func all[T any](l *list) []T {

@@ -19,63 +19,65 @@ type target struct {
 	hint  string // how to make one
 }
 
-// checkReferences validates what the entries of all files say about each
+// references checks that what entries name exists.
+type references struct {
+	*problems
+	below  *stack
+	roots  layerRoots
+	unread map[string]bool
+	merged *mergedEntries
+	gone   []gone
+}
+
+// check validates what the entries of all files say about each
 // other. Entries that are switched off may refer to anything.
-func (t *trial) checkReferences() {
-	agents := target{"agent", FileAgents, t.merged.agentIDs(), `register it in review-agents.json`}
-	domains := target{"domain", FileDomains, t.merged.mapped("domain"), `map globs to it in review-domains.json`}
-	services := target{"service", FileDomains, t.merged.mapped("service"), `map globs to it in review-domains.json`}
-	for _, e := range t.merged.entries(FileRules) {
+func (r *references) check() {
+	agents := target{"agent", FileAgents, r.merged.agentIDs(), `register it in review-agents.json`}
+	domains := target{"domain", FileDomains, r.merged.mapped("domain"), `map globs to it in review-domains.json`}
+	services := target{"service", FileDomains, r.merged.mapped("service"), `map globs to it in review-domains.json`}
+	for _, e := range r.merged.entries(FileRules) {
 		if enabled(e.node) {
-			t.refs.refer(e.node.Get("agent"), agents, namer{FileRules, e.id})
+			r.refer(e.node.Get("agent"), agents, namer{FileRules, e.id})
 		}
 	}
-	for _, e := range t.merged.entries(FileComposition) {
-		if enabled(e.node) && !t.idles(e) {
+	for _, e := range r.merged.entries(FileComposition) {
+		if enabled(e.node) && !r.idles(e) {
 			by := namer{FileComposition, e.id}
-			t.refs.referAll(e.node.Get("dispatch").Get("agents"), agents, by)
-			t.refs.referTrigger(e.node.Get("trigger"), domains, services, by)
+			r.referAll(e.node.Get("dispatch").Get("agents"), agents, by)
+			r.referTrigger(e.node.Get("trigger"), domains, services, by)
 		}
 	}
-	for _, e := range t.merged.entries(FileAgents) {
+	for _, e := range r.merged.entries(FileAgents) {
 		if enabled(e.node) {
-			t.refs.referAll(e.node.Get("llm").Get("checklist"), agents, namer{FileAgents, e.id})
+			r.referAll(e.node.Get("llm").Get("checklist"), agents, namer{FileAgents, e.id})
 		}
 	}
-	t.referIgnored(agents)
-	t.modelChecks.checkModels()
-	t.modelChecks.checkHeldReviewers()
-	t.modelChecks.checkModelsOfFinal()
-	for _, e := range t.merged.entries(FileDomains) {
+	r.referIgnored(agents)
+	r.checkModels()
+	for _, e := range r.merged.entries(FileDomains) {
 		// Of the domains' entries only signals have an agent.
 		if agent := e.node.Get("agent"); agent != nil && enabled(e.node) {
 			by := namer{FileDomains, e.id}
-			t.refs.refer(agent, agents, by)
-			t.refs.refer(e.node.Get("domain"), domains, by)
+			r.refer(agent, agents, by)
+			r.refer(e.node.Get("domain"), domains, by)
 		}
 		// A domain that is gone adds no points anyway.
-		if n := e.node.Get("covers"); given(n) && t.owns(n) && enabled(e.node) {
-			t.refs.refer(n, domains, namer{FileDomains, e.id})
+		if n := e.node.Get("covers"); given(n) && r.owns(n) && enabled(e.node) {
+			r.refer(n, domains, namer{FileDomains, e.id})
 		}
 	}
-	t.refs.reportGone()
-	if !t.shaky[FileComposition] {
-		t.checkAlways()
-		if !t.shaky[FileDomains] && !t.shaky[FileAgents] {
-			t.checkOrphans()
-		}
-	}
+	r.reportGone()
 }
 
 // idles reports whether an entry is a policy as it ships that asks nobody but
 // language models. Where what it names is gone it never holds, and nobody misses
 // it: who does without a domain need not know of models.
-func (t *trial) idles(e *entry) bool {
+func (r *references) idles(e *entry) bool {
 	p, ok := e.value.(*Policy)
-	if !ok || t.layer == LayerDefaults || layerOf(e.node) != LayerDefaults || p.Dispatch.Required {
+	if !ok || r.layer == LayerDefaults || layerOf(e.node) != LayerDefaults || p.Dispatch.Required {
 		return false
 	}
-	return !slices.ContainsFunc(p.Dispatch.Agents, func(id string) bool { return t.stack.shipped[id] != KindLLM })
+	return !slices.ContainsFunc(p.Dispatch.Agents, func(id string) bool { return r.merged.stack.shipped[id] != KindLLM })
 }
 
 // enabled reports whether an entry is not switched off.
@@ -168,27 +170,6 @@ func nearestKey[V any](p *problems, word string, names map[string]V) string {
 		return ""
 	}
 	return nearest(word, slices.Sorted(maps.Keys(names)))
-}
-
-func (l *newEntries) agentIDs() map[string]bool {
-	names := map[string]bool{}
-	for _, e := range l.entries(FileAgents) {
-		names[e.id] = true
-	}
-	return names
-}
-
-// mapped returns the names that entries of a type map files to. It reads the
-// JSON, so that an entry with another fault still counts.
-func (l *newEntries) mapped(itemType string) map[string]bool {
-	names := map[string]bool{}
-	for _, e := range l.entries(FileDomains) {
-		name := e.node.Get(itemType)
-		if kind := e.node.Get("type"); name != nil && kind != nil && kind.Text == itemType {
-			names[name.Text] = true
-		}
-	}
-	return names
 }
 
 // checkAlways demands a policy that holds for every change: without one, a
@@ -300,20 +281,4 @@ func (t *trial) blameForOrphans(agent string) *jsontree.Node {
 		}
 	}
 	return t.roots.blame(FileComposition)
-}
-
-// blame returns the part of the layer to point at for a fault that shows in
-// lower layers' entries: where it switched off a file's defaults, or else the
-// file, or else any file it has.
-func (roots layerRoots) blame(file string) *jsontree.Node {
-	for _, f := range append([]string{file}, FileNames()...) {
-		if root := roots[f]; root != nil {
-			if extends := root.Get("extends"); extends != nil {
-				return extends
-			}
-			return root
-		}
-	}
-	// A layer without files changes nothing, and so breaks nothing.
-	panic("config: a layer without files is blamed")
 }

@@ -10,69 +10,25 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// trial lays one layer over a valid stack to see whether the outcome is valid.
-// Whatever is wrong then is the layer's doing.
+// trial lays one layer over a valid stack to see whether the outcome is valid. All its
+// problems are those of the layer.
 type trial struct {
 	*problems
 	trusted bool // see layTrusted
 	below   *stack
 	stack   *stack
-	guards  *guards             // of the stack below
-	roots   layerRoots          // of the layer's files
+	roots   layerRoots
 	fresh   map[string][]*entry // the entries that the layer names, by file
-	// unread files could not be read to the last id: nothing can be said
-	// about what refers to their entries. In shaky files an entry is wrong:
-	// what they would bring about is unknown.
+	// unread files could not be read to the last id: nothing can be said about references
+	// to their entries. In shaky files an entry is wrong: their effect is unknown.
 	unread  map[string]bool
 	shaky   map[string]bool
-	prompts []string // that the layer has, by name, those that are wrong among them
+	prompts []string // names of the layer's prompts, valid or not
 
-	weakening   *weakening
-	values      *valueChecks
-	refs        *references
-	modelChecks *modelChecks
-	merged      *newEntries
-}
-
-// weakening finds what a layer would loosen of the stack below it.
-type weakening struct {
-	below *stack
-	roots layerRoots
-}
-
-// valueChecks checks single values of a layer for what schemas can't say.
-type valueChecks struct {
-	*problems
-	below    *stack
-	stack    *stack
-	compiled int // size of the layer's patterns so far
-}
-
-// references checks that what entries name exists.
-type references struct {
-	*problems
-	roots  layerRoots
-	unread map[string]bool
-	gone   []gone
-}
-
-// modelChecks checks which models a layer names, and for what.
-type modelChecks struct {
-	*problems
-	below  *stack
-	guards *guards
-	roots  layerRoots
-	fresh  map[string][]*entry
+	merged *mergedEntries
+	values *valueChecks
 	refs   *references
-	merged *newEntries
-}
-
-// newEntries are the entries of the stack with the layer over it.
-type newEntries struct {
-	stack *stack
-	// broken are entries that could not, or must not, be laid over an entry below, which
-	// stays in the stack in their stead.
-	broken map[string][]*entry
+	finals *finals
 }
 
 // layerRoots are the files of a layer by name.
@@ -98,17 +54,15 @@ func newTrial(below *stack, l Layer) *trial {
 		problems: &problems{layer: l.Name, source: l.Source},
 		below:    below,
 		stack:    below.clone(),
-		guards:   below.guards(),
 		roots:    layerRoots{},
 		fresh:    map[string][]*entry{},
 		unread:   map[string]bool{},
 		shaky:    map[string]bool{},
 	}
-	t.weakening = &weakening{below, t.roots}
-	t.values = &valueChecks{problems: t.problems, below: below, stack: t.stack}
-	t.refs = &references{problems: t.problems, roots: t.roots, unread: t.unread}
-	t.merged = &newEntries{t.stack, map[string][]*entry{}}
-	t.modelChecks = &modelChecks{t.problems, below, t.guards, t.roots, t.fresh, t.refs, t.merged}
+	t.merged = &mergedEntries{t.stack, map[string][]*entry{}}
+	t.values = &valueChecks{problems: t.problems}
+	t.refs = &references{problems: t.problems, below: below, roots: t.roots, unread: t.unread, merged: t.merged}
+	t.finals = &finals{t.problems, below, below.guards()}
 	return t
 }
 
@@ -133,7 +87,15 @@ func (t *trial) run(l Layer) (*stack, *problems) {
 	}
 	t.checkTrust()
 	t.checkEntries()
-	t.checkReferences()
+	t.refs.check()
+	t.finals.checkReviewers(t.fresh)
+	t.finals.checkModels(t.fresh[FileComposition])
+	if !t.shaky[FileComposition] {
+		t.checkAlways()
+		if !t.shaky[FileDomains] && !t.shaky[FileAgents] {
+			t.checkOrphans()
+		}
+	}
 	return t.stack, t.problems
 }
 
@@ -191,12 +153,28 @@ func writer(n *jsontree.Node) *problems {
 	return p
 }
 
+// blame returns the part of the layer to point at for a fault that shows in
+// lower layers' entries: where it switched off a file's defaults, or else the
+// file, or else any file it has.
+func (roots layerRoots) blame(file string) *jsontree.Node {
+	for _, f := range append([]string{file}, FileNames()...) {
+		if root := roots[f]; root != nil {
+			if extends := root.Get("extends"); extends != nil {
+				return extends
+			}
+			return root
+		}
+	}
+	// A layer without files changes nothing, and so breaks nothing.
+	panic("config: a layer without files is blamed")
+}
+
 // mergeList lays a file's entries over those of the same id.
 func (t *trial) mergeList(file string, root *jsontree.Node) {
 	wrong := t.checkSchema(file, root)
 	l := t.stack.lists[file]
 	if extends := root.Get("extends"); extends != nil && len(extends.Elems) == 0 {
-		l.dropLayer(LayerDefaults, func(e *entry) bool { return t.guards.lock(e) != nil })
+		l.dropLayer(LayerDefaults, func(e *entry) bool { return t.finals.guards.lock(e) != nil })
 	}
 	lines := map[string]int{}
 	for i, n := range itemsOf(root) {
@@ -228,7 +206,7 @@ func (t *trial) mergeList(file string, root *jsontree.Node) {
 			e.final = t.layer
 		}
 		if ok && below != nil {
-			ok = t.checkFinal(n, below, e)
+			ok = t.finals.checkEntry(n, below, e)
 		}
 		t.fresh[file] = append(t.fresh[file], e)
 		if !ok && below != nil {
@@ -249,24 +227,12 @@ func (t *trial) tryTwin(file string, e *entry, wrong bool) {
 	}
 }
 
-// entries are the merged entries of a file, and those that could not be
-// merged.
-func (l *newEntries) entries(file string) []*entry {
-	return slices.Concat(l.stack.lists[file].entries, l.broken[file])
-}
-
 // itemsOf returns the entries of a file that is a list or holds one.
 func itemsOf(root *jsontree.Node) []*jsontree.Node {
-	if root == nil {
-		return nil
-	}
-	if root.Kind == jsontree.Array {
+	if root != nil && root.Kind == jsontree.Array {
 		return root.Elems
 	}
-	if items := root.Get("items"); items != nil {
-		return items.Elems
-	}
-	return nil
+	return elems(root.Get("items"))
 }
 
 // checkSchema validates a layer's file and returns the indexes of the entries
@@ -372,7 +338,7 @@ func newEntry(file, itemType string) any {
 func (t *trial) mergeSettings(root *jsontree.Node) {
 	t.checkSettings(root)
 	if t.below.settings != nil {
-		t.checkFinalSettings(root)
+		t.finals.checkSettings(root)
 	}
 	t.checkSchema(FileSettings, root)
 	if t.shaky[FileSettings] {

@@ -10,6 +10,12 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
+// valueChecks checks single values of a layer for what schemas can't say.
+type valueChecks struct {
+	*problems
+	compiled int // size of the layer's patterns so far
+}
+
 // checkEntries validates what schemas cannot say of the layer's entries, each
 // by itself. It reads the JSON, so that an entry with another fault is checked
 // too and all faults are told at once.
@@ -180,8 +186,8 @@ func (t *trial) checkSettings(root *jsontree.Node) {
 	t.values.checkGlobs(root.Get("synthesis").Get("protected_artifacts"))
 	t.values.checkGlobs(root.Get("config_branches"))
 	t.values.checkEndpoints(root.Get("model_endpoints"))
-	t.values.checkIgnored(root.Get("ignore"))
-	t.values.checkSecrets(root.Get("secrets").Get("allow"))
+	t.values.checkIgnored(root.Get("ignore"), t.stack.lists[FileAgents])
+	t.values.checkSecrets(root.Get("secrets").Get("allow"), t.below.lists[FileAgents])
 	for _, r := range elems(root.Get("repositories")) {
 		t.values.checkGlobs(r.Get("globs"))
 	}

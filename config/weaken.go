@@ -26,69 +26,85 @@ func (s *Settings) mayWeaken(organisation string) bool {
 	})
 }
 
+// weakening takes out of an organisation's layer what would loosen the stack below.
+type weakening struct {
+	below   *stack
+	roots   layerRoots
+	dropped *problems // what was taken out
+	remedy  string
+}
+
+const whyDropped = " does not count: it would loosen what the server's config says"
+
 // dropWeakening removes from the layer's files what would loosen the stack below.
 func (t *trial) dropWeakening(organisation string) {
-	told := &problems{layer: t.layer}
-	const why = " does not count: it would loosen what the server's config says"
-	remedy := fmt.Sprintf(`leave it out, or let the organisation: in the server's review-settings.json, "organisations": [{"name": %q, "may_weaken": true}]`, organisation)
-	refuse := func(n *jsontree.Node, what string) { told.of(n, what+why, remedy) }
-	drop := func(parent *jsontree.Node, key, what string) {
-		i := slices.IndexFunc(parent.Members, func(m jsontree.Member) bool { return m.Key == key })
-		if i < 0 {
-			return
-		}
-		refuse(parent.Members[i].Value, what)
-		parent.Members = slices.Delete(slices.Clone(parent.Members), i, i+1)
-	}
-	dropField := func(n *jsontree.Node, field string) {
-		path := strings.Split(field, ".")
-		for _, step := range path[:len(path)-1] {
-			if n = n.Get(step); n == nil {
-				return
-			}
-		}
-		drop(n, path[len(path)-1], field)
-	}
+	w := &weakening{t.below, t.roots, &problems{layer: t.layer}, fmt.Sprintf(
+		`leave it out, or let the organisation: in the server's review-settings.json, "organisations": [{"name": %q, "may_weaken": true}]`, organisation)}
 	for _, file := range listFiles() {
-		root := t.roots[file]
-		if e := root.Get("extends"); e != nil && len(e.Elems) == 0 {
-			drop(root, "extends", "extends")
-		}
-		for _, n := range itemsOf(root) {
-			for _, field := range t.weakening.weakened(file, n) {
-				dropField(n, field)
-			}
-			if t.weakening.handsOver(file, n) {
-				dropField(n, "final")
-			}
-		}
+		w.dropFields(file)
 	}
 	for _, name := range t.prompts {
 		if below := t.below.prompts[name]; len(below) > 0 { // which could talk the agent out of its task
 			t.stack.prompts[name] = below
-			told.whole(promptPath(name), "the prompt"+why, remedy)
+			w.dropped.whole(promptPath(name), "the prompt"+whyDropped, w.remedy)
 		}
 	}
-	if list := t.roots[FileDomains]; list != nil {
-		if list.Kind != jsontree.Array {
-			list = list.Get("items")
-		}
-		if list != nil {
-			list.Elems = slices.DeleteFunc(slices.Clone(list.Elems), func(n *jsontree.Node) bool {
-				hides := t.weakening.hides(n)
-				if hides {
-					refuse(n, "the "+nounOf(t.weakening.merged(n)))
-				}
-				return hides
-			})
-		}
-	}
+	w.dropHiding()
 	if root := t.roots[FileSettings]; root != nil {
-		for _, field := range t.weakening.weakenedSettings(root) {
-			dropField(root, field)
+		for _, field := range w.weakenedSettings(root) {
+			w.drop(root, field)
 		}
 	}
-	t.stack.weakened = told.ordered()
+	t.stack.weakened = w.dropped.ordered()
+}
+
+// drop removes a field of an object. The field may be in a part, such as match.pattern.
+func (w *weakening) drop(n *jsontree.Node, field string) {
+	path := strings.Split(field, ".")
+	for _, step := range path[:len(path)-1] {
+		if n = n.Get(step); n == nil {
+			return
+		}
+	}
+	i := slices.IndexFunc(n.Members, func(m jsontree.Member) bool { return m.Key == path[len(path)-1] })
+	if i >= 0 {
+		w.dropped.of(n.Members[i].Value, field+whyDropped, w.remedy)
+		n.Members = slices.Delete(slices.Clone(n.Members), i, i+1)
+	}
+}
+
+// dropFields removes the fields of a file and its entries that would loosen.
+func (w *weakening) dropFields(file string) {
+	root := w.roots[file]
+	if e := root.Get("extends"); e != nil && len(e.Elems) == 0 {
+		w.drop(root, "extends")
+	}
+	for _, n := range itemsOf(root) {
+		for _, field := range w.weakened(file, n) {
+			w.drop(n, field)
+		}
+		if w.handsOver(file, n) {
+			w.drop(n, "final")
+		}
+	}
+}
+
+// dropHiding removes the entries of the domains' file that hide files from something below.
+func (w *weakening) dropHiding() {
+	list := w.roots[FileDomains]
+	if list != nil && list.Kind != jsontree.Array {
+		list = list.Get("items")
+	}
+	if list == nil {
+		return
+	}
+	list.Elems = slices.DeleteFunc(slices.Clone(list.Elems), func(n *jsontree.Node) bool {
+		hides := w.hides(n)
+		if hides {
+			w.dropped.of(n, "the "+nounOf(w.merged(n))+whyDropped, w.remedy)
+		}
+		return hides
+	})
 }
 
 // weakened lists the fields in which an entry would loosen the one below it.
