@@ -149,7 +149,7 @@ func TestIsPlaceholder(t *testing.T) {
 func TestGroupsAreKnown(t *testing.T) {
 	var got []string
 	for _, r := range detector(t).rules {
-		if r.regex.NumSubexp() > 1 {
+		if r.regex.Get().NumSubexp() > 1 {
 			got = append(got, r.id)
 		}
 	}

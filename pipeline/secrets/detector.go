@@ -12,8 +12,9 @@ import (
 // Detector finds and replaces secrets. It does not change after it is made, so any number of
 // goroutines may use it.
 type Detector struct {
-	rules      []*rule // in gitleaks' order
-	paths      []*rule // those that look only at a file's path
+	ids        []string // of all of gitleaks' rules, in its order
+	rules      []*rule  // in the same order
+	paths      []*rule  // those that look only at a file's path
 	privateKey *rule
 	allowed    []*gitleaks.Allowlist
 	matcher    *literals.Matcher
@@ -29,13 +30,14 @@ func compile() (*Detector, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Detector{allowed: cfg.Allowlists}
+	d := &Detector{ids: cfg.OrderedRules, allowed: cfg.Allowlists}
 	values, err := withoutPaths(cfg.Allowlists)
 	if err != nil {
 		return nil, err
 	}
+	global := sync.OnceValue(func() []*allowList { return allowLists(values) })
 	for _, id := range cfg.OrderedRules {
-		r := newRule(cfg.Rules[id], values)
+		r := newRule(cfg.Rules[id], global)
 		if r.regex == nil {
 			d.paths = append(d.paths, r)
 			continue

@@ -65,11 +65,11 @@ func ReadExceptions(text []byte) (e Exceptions, problems []string) {
 		}
 		return Exceptions{}, []string{"it can't be read as TOML"}
 	}
-	known, err := defaultConfig()
+	known, err := Default()
 	if err != nil {
 		return Exceptions{}, []string{"gitleaks' rules can't be read"}
 	}
-	r := exceptionReader{left: maxExceptions, ids: known.OrderedRules}
+	r := exceptionReader{left: maxExceptions, ids: known.ids}
 	file = file.lower()
 	r.allowLists("", file, "")
 	rules := r.tables("rules", file["rules"])

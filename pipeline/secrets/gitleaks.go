@@ -14,6 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/reviewgate/reviewgate/pipeline/internal/lazy"
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
@@ -39,8 +40,8 @@ func gitleaksConfig() (gitleaks.Config, error) {
 	return d.Config, nil
 }
 
-// defaultConfig is gitleaks' rules, read once, without their large parts.
-var defaultConfig = sync.OnceValues(func() (gitleaks.Config, error) {
+// defaultConfig reads gitleaks' rules without their large parts.
+func defaultConfig() (gitleaks.Config, error) {
 	cfg, err := gitleaksConfig()
 	if err != nil {
 		return cfg, err
@@ -53,7 +54,7 @@ var defaultConfig = sync.OnceValues(func() (gitleaks.Config, error) {
 		}
 	}
 	return cfg, nil
-})
+}
 
 // lean is an allow list without the automaton for its stop words. The automaton of one rule takes 9
 // MB in every process, and saves some microseconds for each value that the rule finds. Without it,
@@ -72,15 +73,15 @@ func lean(a *gitleaks.Allowlist) (*gitleaks.Allowlist, error) {
 	return out, nil
 }
 
-// rule is one gitleaks rule with what is needed to find its candidates.
+// rule is one gitleaks rule with what is needed to find its candidates. Few rules ever have a
+// candidate, so the rest is made when there is one.
 type rule struct {
 	id          string
 	description string
-	regex       *regexp.Regexp
+	regex       *lazy.Regexp   // nil for a rule that looks only at paths
 	path        *regexp.Regexp // of the files that it looks at, or nil
-	detector    *detect.Detector
-	own         finder   // used instead of the detector, or nil
-	literals    []string // every match contains one
+	finder      func() finder  // makes the finder at the first call
+	literals    []string       // every match contains one
 
 	// A candidate is the lines from back bytes before a literal to reach bytes after it.
 	back, reach int
@@ -108,41 +109,42 @@ const (
 	reachBlock      = 4096 // five continued lines of a curl command; the data of a Kubernetes secret
 )
 
-func newRule(r gitleaks.Rule, global []*gitleaks.Allowlist) *rule {
-	out := &rule{id: r.RuleID, description: r.Description, regex: r.Regex, path: r.Path}
-	keywords := r.Keywords
-	// The callers of the detector have searched for the keywords.
-	r.Keywords = nil
-	out.detector = detect.NewDetector(gitleaks.Config{
-		Rules:      map[string]gitleaks.Rule{r.RuleID: r},
-		Allowlists: global,
-	})
-	out.detector.IgnoreGitleaksAllow = true
+// newRule prepares a rule. global returns gitleaks' lists for all rules.
+func newRule(r gitleaks.Rule, global func() []*allowList) *rule {
+	out := &rule{id: r.RuleID, description: r.Description, path: r.Path}
 	if r.Regex == nil {
 		return out
 	}
-	if assignmentMiddle.MatchString(r.Regex.String()) {
+	expression, keywords := r.Regex.String(), r.Keywords
+	out.regex = lazy.MustCompile(expression)
+	// The compiled expression can go. The callers of the finder have searched for the keywords.
+	r.Regex, r.Keywords = nil, nil
+	if assignmentMiddle.MatchString(expression) {
 		out.reach = reachAssignment
 	}
-	if name := assignedName(r.Regex.String()); name != "" {
+	if name := assignedName(expression); name != "" {
 		out.literals, out.hit = literals.Required(name), assigned
 		if r.RuleID == ruleGeneric {
 			out.hit = assignedKey
 		}
 	}
 	if out.literals == nil {
-		out.literals, out.hit = required(r.Regex.String(), keywords), nil
+		out.literals, out.hit = required(expression, keywords), nil
 	}
 	out.adapt(keywords)
 	may := out.hit
 	if r.RuleID == ruleGeneric {
 		may = assignedText // a match that does not look like a key still consumes the text after it
 	}
-	if n := newNamed(&r, out.literals, may, global); n != nil {
-		out.own = n
-	} else if k := newWholeKeys(&r, global); k != nil {
-		out.own = k
-	}
+	out.finder = sync.OnceValue(func() finder {
+		if n := newNamed(expression, &r, out.literals, may, global()); n != nil {
+			return n
+		}
+		if k := newWholeKeys(expression, &r, global()); k != nil {
+			return k
+		}
+		return newTheirs(out, r, global())
+	})
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	gitleaks "github.com/zricethezav/gitleaks/v8/config"
 	"github.com/zricethezav/gitleaks/v8/detect"
 )
 
@@ -133,10 +134,7 @@ func dropGeneric(all []match, better func(m, o match) bool) []match {
 
 // matches returns the secrets in a candidate.
 func (r *rule) matches(text, path string, c candidate) []match {
-	if r.own == nil {
-		return r.detected(text, path, c)
-	}
-	out := r.own.find(text[c.from:c.to], path)
+	out := r.finder().find(text[c.from:c.to], path)
 	for i := range out {
 		m := &out[i]
 		m.rule, m.start, m.from, m.to = r, m.start+c.from, m.from+c.from, m.to+c.from
@@ -144,16 +142,33 @@ func (r *rule) matches(text, path string, c candidate) []match {
 	return out
 }
 
-// detected runs gitleaks' detector on a candidate. The detector returns the lines and columns of
-// its matches, but not the position of the secret in them, so the expression runs again.
-func (r *rule) detected(text, path string, c candidate) []match {
-	piece := text[c.from:c.to]
-	findings := r.detector.Detect(fragment(piece, path))
+// theirs finds secrets with gitleaks' own detector.
+type theirs struct {
+	rule     *rule
+	detector *detect.Detector
+}
+
+func newTheirs(r *rule, from gitleaks.Rule, global []*allowList) *theirs {
+	from.Regex = r.regex.Get()
+	cfg := gitleaks.Config{Rules: map[string]gitleaks.Rule{from.RuleID: from}}
+	for _, l := range global {
+		cfg.Allowlists = append(cfg.Allowlists, l.Allowlist)
+	}
+	d := detect.NewDetector(cfg)
+	d.IgnoreGitleaksAllow = true
+	return &theirs{r, d}
+}
+
+// find returns the secrets in a piece of the text at path, by their offsets in it. The detector
+// returns the lines and columns of its matches, but not the position of the secret in them, so the
+// expression runs again.
+func (t *theirs) find(piece, path string) []match {
+	findings := t.detector.Detect(fragment(piece, path))
 	if len(findings) == 0 {
 		return nil
 	}
 	var out []match
-	for _, at := range r.regex.FindAllStringIndex(piece, -1) {
+	for _, at := range t.rule.regex.Get().FindAllStringIndex(piece, -1) {
 		if len(findings) == 0 {
 			break
 		}
@@ -163,9 +178,9 @@ func (r *rule) detected(text, path string, c candidate) []match {
 		if trimmed != findings[0].Match {
 			continue
 		}
-		from := c.from + at[0] + strings.Index(whole, trimmed)
-		m := match{rule: r, start: from, from: from, to: from + len(trimmed)}
-		if i := strings.LastIndex(trimmed, findings[0].Secret); i >= 0 && !r.fragmentary() {
+		from := at[0] + strings.Index(whole, trimmed)
+		m := match{start: from, from: from, to: from + len(trimmed)}
+		if i := strings.LastIndex(trimmed, findings[0].Secret); i >= 0 && !t.rule.fragmentary() {
 			m.from, m.to = from+i, from+i+len(findings[0].Secret)
 		}
 		out = append(out, m)

@@ -9,6 +9,7 @@ import (
 
 	gitleaks "github.com/zricethezav/gitleaks/v8/config"
 
+	"github.com/reviewgate/reviewgate/pipeline/internal/lazy"
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
@@ -34,7 +35,7 @@ type named struct {
 	may     func(text string, end int) bool
 	group   int
 	entropy float64
-	lists   []allowList
+	lists   []*allowList
 }
 
 // allowList is one of gitleaks' allow lists in a form that is quick to search.
@@ -47,7 +48,7 @@ type allowList struct {
 // alternative is one alternative of an expression, with the words that a matching text contains.
 // Most texts contain none for most alternatives.
 type alternative struct {
-	*regexp.Regexp
+	*lazy.Regexp
 	words []string // in lower case; a match contains one of them. nil if unknown
 	guard *literals.Guard
 }
@@ -62,9 +63,9 @@ func alternatives(re *regexp.Regexp) []alternative {
 	}
 	var out []alternative
 	for _, text := range all {
-		one, err := regexp.Compile(text)
+		one, err := lazy.Compile(text)
 		if err != nil {
-			return []alternative{{Regexp: re}}
+			return []alternative{{Regexp: lazy.MustCompile(re.String())}}
 		}
 		out = append(out, alternative{one, literals.Required(text), literals.Needs(text).Guard})
 	}
@@ -72,10 +73,10 @@ func alternatives(re *regexp.Regexp) []alternative {
 }
 
 // newNamed returns nil for a rule of another kind.
-func newNamed(r *gitleaks.Rule, words []string, may func(string, int) bool, global []*gitleaks.Allowlist) *named {
-	rest, ok := strings.CutPrefix(r.Regex.String(), namePrefix)
+func newNamed(expression string, r *gitleaks.Rule, words []string, may func(string, int) bool, global []*allowList) *named {
+	rest, ok := strings.CutPrefix(expression, namePrefix)
 	source := `(?i)^(?:` + rest + `)`
-	rest, twice := strings.CutPrefix(r.Regex.String(), namePrefixTwice)
+	rest, twice := strings.CutPrefix(expression, namePrefixTwice)
 	if twice {
 		source = `^(?i:` + rest
 	}
@@ -102,19 +103,28 @@ func newNamed(r *gitleaks.Rule, words []string, may func(string, int) bool, glob
 
 // listsOf returns the lists that let findings of a rule pass. ok reports whether they depend on
 // findings alone.
-func listsOf(r *gitleaks.Rule, global []*gitleaks.Allowlist) (out []allowList, ok bool) {
-	for _, a := range slices.Concat(global, r.Allowlists) {
+func listsOf(r *gitleaks.Rule, global []*allowList) (out []*allowList, ok bool) {
+	out = slices.Concat(global, allowLists(r.Allowlists))
+	for _, a := range out {
 		and := a.MatchCondition == gitleaks.AllowlistMatchAnd
 		if len(a.Commits) > 0 || len(a.Paths) > 0 && !and || and && len(a.Regexes)+len(a.StopWords) == 0 {
 			return nil, false
 		}
-		l := allowList{Allowlist: a, stop: literals.NewFinder(a.StopWords).All()}
+	}
+	return out, true
+}
+
+// allowLists prepares gitleaks' lists.
+func allowLists(lists []*gitleaks.Allowlist) []*allowList {
+	var out []*allowList
+	for _, a := range lists {
+		l := &allowList{Allowlist: a, stop: literals.NewFinder(a.StopWords).All()}
 		for _, re := range a.Regexes {
 			l.alternatives = append(l.alternatives, alternatives(re)...)
 		}
 		out = append(out, l)
 	}
-	return out, true
+	return out
 }
 
 // find returns the secrets in a piece of the text at path, by their offsets in it.
@@ -279,7 +289,7 @@ func (a *allowList) matches(text string) bool {
 	var t literals.Text
 	t.Set(text)
 	for i := range a.alternatives {
-		if e := &a.alternatives[i]; (folded || e.may(low, &t)) && e.MatchString(text) {
+		if e := &a.alternatives[i]; (folded || e.may(low, &t)) && e.Get().MatchString(text) {
 			return true
 		}
 	}

@@ -15,11 +15,11 @@ import (
 const keyExpression = `(?i)-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----[\s\S-]{64,}?KEY(?: BLOCK)?-----`
 
 // wholeKeys finds what keyExpression matches, except what gitleaks' lists allow.
-type wholeKeys struct{ lists []allowList }
+type wholeKeys struct{ lists []*allowList }
 
 // newWholeKeys returns nil for another rule, or if gitleaks has changed this one.
-func newWholeKeys(r *gitleaks.Rule, global []*gitleaks.Allowlist) *wholeKeys {
-	if r.Regex.String() != keyExpression || r.Entropy != 0 || len(r.RequiredRules) > 0 || r.SkipReport {
+func newWholeKeys(expression string, r *gitleaks.Rule, global []*allowList) *wholeKeys {
+	if expression != keyExpression || r.Entropy != 0 || len(r.RequiredRules) > 0 || r.SkipReport {
 		return nil
 	}
 	lists, ok := listsOf(r, global)
