@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/reviewgate/reviewgate/pipeline/internal/lazy"
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
@@ -422,10 +423,10 @@ var formats = []format{
 	{id: "sendgrid-api-token", prefix: "SG.", rest: urlish + `{22}\.` + urlish + `{43}`},
 }
 
-// formatRule is a compiled format.
+// formatRule is a format whose expressions compile themselves when its prefix is found.
 type formatRule struct {
 	*rule
-	regex *regexp.Regexp // anchored at the start of before, or of the prefix
+	regex *lazy.Regexp // anchored at the start of before, or of the prefix
 	apart bool
 	alone bool
 	parts bool
@@ -463,7 +464,7 @@ var allFormats = sync.OnceValue(func() *formatSet {
 		}
 		s.rules[n] = append(s.rules[n], formatRule{
 			rule:  &rule{id: f.id, description: title(f.id)},
-			regex: regexp.MustCompile(`^` + f.before + prefix + f.rest),
+			regex: lazy.MustCompile(`^` + f.before + prefix + f.rest),
 			apart: f.apart || f.alone, alone: f.alone, parts: f.parts, least: cmp.Or(f.least, f.back), back: f.back,
 			length: len(f.prefix), setting: newSetting(f),
 		})
@@ -532,7 +533,7 @@ func (f *formatRule) at(text string, start int, runs *runs) (match, bool) {
 		if from < 0 || f.apart && !f.mayBegin(text, from) {
 			continue
 		}
-		at := f.regex.FindStringSubmatchIndex(text[from:min(len(text), start+maxFormat)])
+		at := f.regex.Get().FindStringSubmatchIndex(text[from:min(len(text), start+maxFormat)])
 		if at == nil {
 			continue
 		}
@@ -560,7 +561,7 @@ func (f *formatRule) set(text string, start int) (from, to int, ok bool) {
 	if r == nil {
 		return 0, 0, false
 	}
-	if at := f.regex.FindStringSubmatchIndex(r.text[name:]); at != nil {
+	if at := f.regex.Get().FindStringSubmatchIndex(r.text[name:]); at != nil {
 		from, to, ok = name+at[2], name+at[3], true
 	} else {
 		from, to, ok = f.setting.find(r.text, name, name+f.length)

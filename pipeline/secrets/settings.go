@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline/internal/lazy"
 )
 
 // Keys that only their name identifies are set in more ways than isSetTo reads: with a type before
@@ -14,7 +16,7 @@ import (
 const maxSetting = 400
 
 // setting finds the value of a name that is set in ways that isSetTo does not read.
-type setting struct{ quoted, bare, ended, before *regexp.Regexp }
+type setting struct{ quoted, bare, ended, before *lazy.Regexp }
 
 // newSetting returns nil for a format that does not depend on a name.
 func newSetting(f *format) *setting {
@@ -23,17 +25,17 @@ func newSetting(f *format) *setting {
 		return nil
 	}
 	return &setting{
-		quoted: regexp.MustCompile(`^` + value + "\\\\?[\"'`]"),
-		bare:   regexp.MustCompile(`^` + value + `[ \t\r]*(?:\n|$)`),
-		ended:  regexp.MustCompile("^" + value + "(?:[\"'`\\\\,;)<}\\]\\s]|$)"),
-		before: regexp.MustCompile(`(?i:value)["']?[ \t]*[:=][ \t]*["']?` + value + `["']?[ \t]*,?\s{0,80}(?:-[ \t]+)?["']?(?i:name|key)["']?[ \t]*[:=][ \t]*["']?$`),
+		quoted: lazy.MustCompile(`^` + value + "\\\\?[\"'`]"),
+		bare:   lazy.MustCompile(`^` + value + `[ \t\r]*(?:\n|$)`),
+		ended:  lazy.MustCompile("^" + value + "(?:[\"'`\\\\,;)<}\\]\\s]|$)"),
+		before: lazy.MustCompile(`(?i:value)["']?[ \t]*[:=][ \t]*["']?` + value + `["']?[ \t]*,?\s{0,80}(?:-[ \t]+)?["']?(?i:name|key)["']?[ \t]*[:=][ \t]*["']?$`),
 	}
 }
 
 // find returns the value of the name from start to end.
 func (s *setting) find(text string, start, end int) (from, to int, ok bool) {
-	take := func(value *regexp.Regexp, at int) bool {
-		m := value.FindStringSubmatchIndex(text[at:min(len(text), at+maxSetting)])
+	take := func(value *lazy.Regexp, at int) bool {
+		m := value.Get().FindStringSubmatchIndex(text[at:min(len(text), at+maxSetting)])
 		if m != nil {
 			from, to, ok = at+m[2], at+m[3], true
 		}
@@ -60,7 +62,7 @@ func (s *setting) find(text string, start, end int) (from, to int, ok bool) {
 		start--
 	}
 	if before := text[least:start]; isNamed(before) {
-		if m := s.before.FindStringSubmatchIndex(before); m != nil {
+		if m := s.before.Get().FindStringSubmatchIndex(before); m != nil {
 			return least + m[2], least + m[3], true
 		}
 	}
@@ -338,7 +340,7 @@ func (s *setting) apart(text string, end int) (from, to int, ok bool) {
 		if n == 0 || ofDigests.MatchString(after[:n]) {
 			continue
 		}
-		if m := s.ended.FindStringSubmatchIndex(after[n:min(len(after), n+maxSetting)]); m != nil {
+		if m := s.ended.Get().FindStringSubmatchIndex(after[n:min(len(after), n+maxSetting)]); m != nil {
 			return end + n + m[2], end + n + m[3], true
 		}
 	}
