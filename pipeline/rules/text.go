@@ -82,9 +82,5 @@ func unevaluated(err error) string {
 	if cause := errors.Unwrap(err); cause != nil {
 		err = cause
 	}
-	why := plaintext.Line(err.Error())
-	if short := plaintext.Bytes(why, maxEvidence); short != why {
-		why = short + "…"
-	}
-	return "Whether this holds could not be found out, so it does not count as passed: " + shown(why)
+	return "Whether this holds could not be found out, so it does not count as passed: " + shown(plaintext.CutLine(err.Error(), maxEvidence))
 }

@@ -326,9 +326,5 @@ func (l *language) evaluationError(err error) error {
 	if errors.As(err, &cancelled) {
 		return errors.New(l.words.costsMuch)
 	}
-	reason := []rune(err.Error())
-	if len(reason) > maxReason {
-		reason = append(slices.Clone(reason[:maxReason]), '…')
-	}
-	return errors.New(string(reason))
+	return errors.New(plaintext.Cut(err.Error(), maxReason))
 }

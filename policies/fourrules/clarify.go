@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // The bounds of a summary.
@@ -152,27 +154,13 @@ func quoted(s string, limit int) string {
 	return `"` + strings.ReplaceAll(oneLine(s, limit), `"`, "'") + `"`
 }
 
-// oneLine is a text on one line, without what can't be seen, and cut where it
-// is long: no line of the prompt is a reviewer's to write.
+// oneLine puts a text on one line, without what can't be seen, and cuts it where it
+// is long. So no reviewer can write a line of the prompt.
 func oneLine(s string, limit int) string {
-	var b strings.Builder
-	n, space := 0, false
-	for _, r := range s {
-		switch {
-		case unicode.IsSpace(r):
-			space = n > 0
-			continue
-		case !unicode.IsPrint(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
-			continue
-		case n >= limit:
-			return b.String() + "…"
-		case space:
-			b.WriteByte(' ')
-			n++
+	return plaintext.CutLine(strings.Map(func(r rune) rune {
+		if !unicode.IsSpace(r) && (!unicode.IsPrint(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)) {
+			return -1
 		}
-		space = false
-		b.WriteRune(r)
-		n++
-	}
-	return b.String()
+		return r
+	}, s), limit)
 }
