@@ -13,13 +13,21 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// The layers by name, lowest first.
+// The layers by name; see LayerNames.
 const (
 	LayerDefaults     = "defaults"
 	LayerServer       = "server"
 	LayerOrganisation = "organisation"
 	LayerRepository   = "repository"
 )
+
+// LayerNames lists the layers by name, lowest first.
+func LayerNames() []string {
+	return []string{LayerDefaults, LayerServer, LayerOrganisation, LayerRepository}
+}
+
+// LayerRank is greater for a layer that is laid over another.
+func LayerRank(layer string) int { return slices.Index(LayerNames(), layer) }
 
 // Layer is the config files of one place. Source says where that is: embedded,
 // a directory, or owner/name@sha.

@@ -87,19 +87,15 @@ func upTo(prompts []Prompt, layer string) (Prompt, bool) {
 
 // within reports whether a layer is none above another; "" is the highest.
 func within(layer, other string) bool {
-	return other == "" || layerRank(layer) <= layerRank(other)
+	return other == "" || LayerRank(layer) <= LayerRank(other)
 }
 
 // highest is the higher of two layers.
 func highest(a, b string) string {
-	if layerRank(a) > layerRank(b) {
+	if LayerRank(a) > LayerRank(b) {
 		return a
 	}
 	return b
-}
-
-func layerRank(layer string) int {
-	return slices.Index([]string{LayerDefaults, LayerServer, LayerOrganisation, LayerRepository}, layer)
 }
 
 // readPrompt takes in one prompt of the layer, or says what is wrong with it.
@@ -175,7 +171,7 @@ func saysNothing(text string) bool {
 func (s *stack) heldBy() map[string]string {
 	held := map[string]string{}
 	hold := func(agent, layer string) {
-		if now := held[agent]; now == "" || layerRank(layer) < layerRank(now) {
+		if now := held[agent]; now == "" || LayerRank(layer) < LayerRank(now) {
 			held[agent] = layer
 		}
 	}

@@ -236,7 +236,7 @@ func (l *layering) config() *config.Config {
 	cfg, _ := l.configs.Loader.Load(l.used...)
 	layers := &cfg.InForce.Layers // a copy, as the loader gives
 	for _, b := range l.broken {
-		i := slices.IndexFunc(*layers, func(x pipeline.ConfigLayer) bool { return rank(x.Name) > rank(b.Name) })
+		i := slices.IndexFunc(*layers, func(x pipeline.ConfigLayer) bool { return config.LayerRank(x.Name) > config.LayerRank(b.Name) })
 		if i < 0 {
 			i = len(*layers)
 		}
@@ -244,10 +244,6 @@ func (l *layering) config() *config.Config {
 	}
 	cfg.InForce.Problems = append(slices.Clip(l.wrong), cfg.Weakened()...)
 	return cfg
-}
-
-func rank(layer string) int {
-	return slices.Index([]string{config.LayerDefaults, config.LayerServer, config.LayerOrganisation, config.LayerRepository}, layer)
 }
 
 // Known returns the config from the newest good layers for the target, for callers that

@@ -12,7 +12,7 @@ import (
 // ConfigOf returns the config that a stored review used.
 func (c *Configs) ConfigOf(ctx context.Context, r *ports.StoredReview) (*config.Config, error) {
 	var layers []config.Layer
-	for _, name := range []string{config.LayerServer, config.LayerOrganisation, config.LayerRepository} {
+	for _, name := range config.LayerNames()[1:] {
 		if l := configLayer(name, sourceOf(r, name), r.Config); len(l.Files) > 0 {
 			layers = append(layers, l)
 		}

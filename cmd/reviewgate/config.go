@@ -66,13 +66,11 @@ const organisationUsage = "`directory` of the organisation's config, or NAME=dir
 // layers reads the directories that are named, lowest first.
 func (f *layerFlags) layers() ([]config.Layer, error) {
 	var out []config.Layer
-	for _, l := range []struct{ name, dir string }{
-		{config.LayerServer, f.server}, {config.LayerOrganisation, f.organisation}, {config.LayerRepository, f.repository},
-	} {
-		if l.dir == "" {
+	for i, dir := range []string{1: f.server, f.organisation, f.repository} {
+		if dir == "" {
 			continue
 		}
-		layer, err := readLayer(l.name, l.dir)
+		layer, err := readLayer(config.LayerNames()[i], dir)
 		if err != nil {
 			return nil, err
 		}

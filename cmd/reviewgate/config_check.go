@@ -13,9 +13,6 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// layerNames are the layers that can be checked, lowest first.
-var layerNames = []string{config.LayerServer, config.LayerOrganisation, config.LayerRepository}
-
 type checkFlags struct {
 	layer, server, organisation, format string
 }
@@ -54,8 +51,8 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 	if err := oneOf(f.format, "text", "json"); err != nil {
 		return err
 	}
-	if !slices.Contains(layerNames, f.layer) {
-		return unusable(fmt.Errorf("--layer %q: use %s", f.layer, join(layerNames)))
+	if names := config.LayerNames()[1:]; !slices.Contains(names, f.layer) { // the defaults are right
+		return unusable(fmt.Errorf("--layer %q: use %s", f.layer, join(names)))
 	}
 	if f.server != "" && f.layer == config.LayerServer || f.organisation != "" && f.layer != config.LayerRepository {
 		return unusable(fmt.Errorf("the %s's layer is not above the one that is named: say by --layer which layer %s is", f.layer, dir))
