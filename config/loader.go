@@ -4,9 +4,9 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/lru"
 )
 
 // Loader is Load with a memory: layers whose files have the same names and
@@ -17,30 +17,25 @@ type Loader struct {
 	// that problems quote none. It must be set before the first Load.
 	Redact func(text string) string
 
-	mu     sync.Mutex
-	size   int
-	recent []loaded // the one used last is at the end
-}
-
-type loaded struct {
-	key    [sha256.Size]byte
-	config *Config
+	recent *lru.Cache[[sha256.Size]byte, *Config]
 }
 
 // NewLoader returns a loader that remembers the configs that were used last,
 // at most size of them. A config takes up a few times the size of its texts,
 // and one that lays nothing over the defaults next to nothing.
-func NewLoader(size int) *Loader { return &Loader{size: size} }
+func NewLoader(size int) *Loader {
+	return &Loader{recent: lru.New[[sha256.Size]byte, *Config](int64(size), int64(size))}
+}
 
 // Load does what the function of this name does. Configs of equal content
 // share everything but InForce.Layers, which names the sources asked for.
 func (l *Loader) Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
 	key := contentKey(layers)
-	known := l.get(key)
-	if known == nil {
+	known, ok := l.recent.Get(key)
+	if !ok {
 		known, _ = Load(layers...)
 		l.redact(known, layers)
-		l.put(key, known)
+		l.recent.Add(key, known, 1)
 	}
 	c := *known
 	c.InForce.Layers = slices.Clone(known.InForce.Layers)
@@ -95,28 +90,4 @@ func contentKey(layers []Layer) [sha256.Size]byte {
 		}
 	}
 	return [sha256.Size]byte(h.Sum(nil))
-}
-
-func (l *Loader) get(key [sha256.Size]byte) *Config {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.recent, func(x loaded) bool { return x.key == key })
-	if i < 0 {
-		return nil
-	}
-	hit := l.recent[i]
-	l.recent = append(slices.Delete(l.recent, i, i+1), hit)
-	return hit.config
-}
-
-func (l *Loader) put(key [sha256.Size]byte, c *Config) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.recent = slices.DeleteFunc(l.recent, func(x loaded) bool { return x.key == key })
-	if len(l.recent) >= l.size && len(l.recent) > 0 {
-		l.recent = slices.Delete(l.recent, 0, 1)
-	}
-	if l.size > 0 {
-		l.recent = append(l.recent, loaded{key: key, config: c})
-	}
 }

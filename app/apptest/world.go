@@ -143,7 +143,7 @@ func CreateTables(url string) error {
 
 // engines keeps the configs that any test had compiled: most of what a review
 // takes is to compile the shipped rules.
-var engines run.Engines
+var engines = run.NewEngines()
 
 // StartApp starts the App on the world's database.
 func (w *World) StartApp() {
@@ -155,7 +155,7 @@ func (w *World) StartApp() {
 	a, err := app.New(context.Background(), w.Settings(), app.Options{
 		Log: log, Version: "test",
 		RetryBase: 50 * time.Millisecond, DrainTimeout: 10 * time.Second, LeaseTTL: w.LeaseTTL, ScanInterval: w.Scans,
-		Workers: w.Workers, Agents: w.Agents, Engines: &engines, Unsynced: true,
+		Workers: w.Workers, Agents: w.Agents, Engines: engines, Unsynced: true,
 		Memory: w.Memory, TellWait: w.TellWait,
 	})
 	if err != nil {

@@ -59,7 +59,7 @@ func (c *api) installationOf(ctx context.Context, t ports.Target, path string, a
 func (c *api) present(ctx context.Context, t ports.Target, a ports.Access) (ports.Access, error) {
 	c.mu.Lock()
 	key := clientKey(asRepository, t)
-	c.clients.remove(key)
+	c.clients.Remove(key)
 	c.wire.tokens.forget(key)
 	c.mu.Unlock()
 	repo := new(repositoryAnswer)

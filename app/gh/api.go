@@ -10,6 +10,7 @@ import (
 	"github.com/palantir/go-githubapp/githubapp"
 
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/pipeline/lru"
 )
 
 // api is what all roles of the client share.
@@ -21,8 +22,8 @@ type api struct {
 	onRefused       func(int64, time.Time)
 	wire            *wire
 	creator         githubapp.ClientCreator
-	clients         *lru[*github.Client]
-	pinned          *lru[[]byte]
+	clients         *lru.Cache[string, *github.Client]
+	pinned          *lru.Cache[string, []byte]
 	organisations   *organisations
 	inFlight        chan struct{}
 	git             *url.URL      // root of the repositories, nil if unknown
@@ -48,7 +49,7 @@ func (c *api) client(s scope, t ports.Target) (*github.Client, error) {
 	// beginning of a review would each fetch a token.
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if gc, ok := c.clients.get(key); ok {
+	if gc, ok := c.clients.Get(key); ok {
 		return gc, nil
 	}
 	var gc *github.Client
@@ -61,7 +62,7 @@ func (c *api) client(s scope, t ports.Target) (*github.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the client %s: %w", key, err)
 	}
-	c.clients.add(key, gc, 1)
+	c.clients.Add(key, gc, 1)
 	return gc, nil
 }
 
@@ -71,8 +72,8 @@ func (c *api) forget(s scope, t ports.Target, gc *github.Client) {
 	key := clientKey(s, t)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now, ok := c.clients.get(key); ok && now == gc {
-		c.clients.remove(key)
+	if now, ok := c.clients.Get(key); ok && now == gc {
+		c.clients.Remove(key)
 		c.wire.tokens.forget(key)
 	}
 }

@@ -274,7 +274,7 @@ func (c *api) doPinned(ctx context.Context, t ports.Target, r request, read read
 		return links{}, hostError(r.op, err)
 	}
 	key := fmt.Sprintf("%s %s %d %s", clientKey(r.scope, t), r.accept, r.first, path)
-	if text, ok := c.pinned.get(key); ok {
+	if text, ok := c.pinned.Get(key); ok {
 		return links{}, hostError(r.op, read(bytes.NewReader(text)))
 	}
 	var text []byte
@@ -288,7 +288,7 @@ func (c *api) doPinned(ctx context.Context, t ports.Target, r request, read read
 		return read(bytes.NewReader(text))
 	})
 	if err == nil {
-		c.pinned.add(key, text, int64(len(text)))
+		c.pinned.Add(key, text, int64(len(text)))
 	}
 	return links{}, err
 }

@@ -52,7 +52,7 @@ func organisationKey(t ports.Target) string {
 func (c *api) leadReading(ctx context.Context, t ports.Target, key string, r *reading) (ports.ConfigSource, error) {
 	o := c.organisations
 	defer o.end(key, r)
-	known, ok := o.known.get(key)
+	known, ok := o.known.Get(key)
 	if ok && c.now().Sub(known.at) < c.organisationAge {
 		r.source, r.err = known.source, nil
 		return r.source, nil
@@ -78,8 +78,8 @@ func (c configReader) ForgetConfig(t ports.Target) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.reading, key)
-	o.known.remove(key)
-	o.uncovered.remove(key)
+	o.known.Remove(key)
+	o.uncovered.Remove(key)
 }
 
 // readOrganisation reads the organisation's layer. If the App is installed on .github,
@@ -110,12 +110,12 @@ func (c *api) organisationRoot(ctx context.Context, t ports.Target) (treeReader,
 	uncovered, key := c.organisations.uncovered, organisationKey(t)
 	tr := treeReader{client: c, target: t, scope: asOrganisation, op: opOrganisation}
 	tr.target.Name, tr.target.RepoID = organisationRepo, 0
-	if since, ok := uncovered.get(key); !ok || c.now().Sub(since) >= uncoveredAge {
+	if since, ok := uncovered.Get(key); !ok || c.now().Sub(since) >= uncoveredAge {
 		root, err := tr.root(ctx, defaultBranch)
 		if !isNotCovered(err) {
 			return tr, root, err
 		}
-		uncovered.add(key, c.now(), 1)
+		uncovered.Add(key, c.now(), 1)
 	}
 	tr.scope, tr.target.RepoID = asRepository, t.RepoID
 	root, err := tr.root(ctx, defaultBranch)

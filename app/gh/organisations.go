@@ -4,13 +4,15 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/reviewgate/reviewgate/pipeline/lru"
 )
 
 // organisations caches the layers that were read recently, by installation and
 // account. It does not cache failures.
 type organisations struct {
-	known     *lru[organisation]
-	uncovered *lru[time.Time] // when GitHub refused a token for .github
+	known     *lru.Cache[string, organisation]
+	uncovered *lru.Cache[string, time.Time] // when GitHub refused a token for .github
 
 	mu      sync.Mutex
 	reading map[string]*reading
@@ -55,5 +57,5 @@ func (o *organisations) keep(key string, r *reading, org organisation) {
 	for _, f := range org.source.Files {
 		cost += overhead + int64(len(f.Text))
 	}
-	o.known.add(key, org, cost)
+	o.known.Add(key, org, cost)
 }

@@ -21,7 +21,7 @@ func (c *api) Tokens(ctx context.Context, t ports.Target) []Token {
 	}), t, r, nil) // never sent
 	var tokens []Token
 	for _, s := range []scope{asRepository, asOrganisation} {
-		if token, ok := c.wire.tokens.own.get(clientKey(s, t)); ok {
+		if token, ok := c.wire.tokens.own.Get(clientKey(s, t)); ok {
 			tokens = append(tokens, token)
 		}
 	}
@@ -32,6 +32,6 @@ func (c *api) Tokens(ctx context.Context, t ports.Target) []Token {
 // token of its kind, unless it expires soon.
 func (c *api) Take(tokens []Token) {
 	for _, t := range tokens {
-		c.wire.tokens.given.add(t.Key, t, 1)
+		c.wire.tokens.given.Add(t.Key, t, 1)
 	}
 }

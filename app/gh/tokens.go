@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/reviewgate/reviewgate/pipeline/lru"
 )
 
 const (
@@ -27,10 +29,10 @@ type Token struct {
 
 // tokens holds a process's tokens, by the client that they authenticate.
 type tokens struct {
-	own *lru[Token] // tokens that GitHub gave to this process, to pass on
+	own *lru.Cache[string, Token] // tokens that GitHub gave to this process, to pass on
 	// given holds tokens from another process until they are used. used holds them
 	// afterwards: GitHub may have refused them since.
-	given, used *lru[Token]
+	given, used *lru.Cache[string, Token]
 }
 
 func newTokens() tokens {
@@ -40,22 +42,22 @@ func newTokens() tokens {
 // take returns a token from another process for a client, if it is valid for a while. It
 // returns each token only once: a second request means that GitHub refused the token.
 func (s tokens) take(key string, now time.Time) (Token, bool) {
-	t, ok := s.given.get(key)
-	s.given.remove(key)
-	if before, again := s.used.get(key); !ok || again && before.Token == t.Token || !now.Before(t.Expires.Add(-tokenMargin)) {
+	t, ok := s.given.Get(key)
+	s.given.Remove(key)
+	if before, again := s.used.Get(key); !ok || again && before.Token == t.Token || !now.Before(t.Expires.Add(-tokenMargin)) {
 		return Token{}, false
 	}
-	s.used.add(key, t, 1)
+	s.used.Add(key, t, 1)
 	return t, true
 }
 
 // forget drops a client's tokens.
 func (s tokens) forget(key string) {
-	if t, ok := s.given.get(key); ok {
-		s.used.add(key, t, 1)
-		s.given.remove(key)
+	if t, ok := s.given.Get(key); ok {
+		s.used.Add(key, t, 1)
+		s.given.Remove(key)
 	}
-	s.own.remove(key)
+	s.own.Remove(key)
 }
 
 // errHeld ends a request that was made only to get its token.

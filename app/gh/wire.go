@@ -222,7 +222,7 @@ func (w *wire) checkToken(c *call, resp *http.Response) (*http.Response, error) 
 		return nil, errors.New("the answer to the request for a token holds none")
 	}
 	if key := clientKey(c.scope, c.target); c.scope != asApp { // tokens for git have fewer permissions
-		w.tokens.own.add(key, Token{key, t.Token, t.ExpiresAt}, 1)
+		w.tokens.own.Add(key, Token{key, t.Token, t.ExpiresAt}, 1)
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(text))
 	return resp, nil

@@ -3,7 +3,6 @@ package run
 import (
 	"crypto/sha256"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/compose"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
+	"github.com/reviewgate/reviewgate/pipeline/lru"
 	"github.com/reviewgate/reviewgate/pipeline/rules"
 )
 
@@ -77,15 +77,16 @@ func (e *Engine) labelsRead(facts *pipeline.PRFacts) pipeline.LabelsRead {
 	return pipeline.LabelsNone
 }
 
-// Engines caches the most recently used compiled configs. Its zero value is empty, and any number
-// of Runners may share one.
+// Engines caches the most recently used compiled configs. Any number of Runners may share one.
 type Engines struct {
 	compiling singleflight.Group // by key
+	// cache has them by the configs' keys: nobody can write a config that gets another's engine.
+	cache *lru.Cache[[sha256.Size]byte, *Engine]
+}
 
-	mu    sync.Mutex
-	byKey map[[sha256.Size]byte]*Engine // by the configs' keys: nobody can write a config that gets another's engine
-	order [][sha256.Size]byte           // the most recently used comes last
-	size  int
+// NewEngines returns an empty cache.
+func NewEngines() *Engines {
+	return &Engines{cache: lru.New[[sha256.Size]byte, *Engine](maxEngines, maxEngines)}
 }
 
 // maxEngines bounds the compiled configs in the cache, in bytes: some twenty of the size of the
@@ -101,7 +102,7 @@ const (
 )
 
 // sizeOf estimates the size of a compiled config, in bytes.
-func sizeOf(cfg *config.Config) int {
+func sizeOf(cfg *config.Config) int64 {
 	n := bytesPerConfig + bytesPerEntry*(len(cfg.Rules)+len(cfg.Policies))
 	for i := range cfg.Rules {
 		r := &cfg.Rules[i]
@@ -110,17 +111,17 @@ func sizeOf(cfg *config.Config) int {
 			n += bytesPerCharacter * (len(m.Pattern) + len(m.NotPattern) + len(m.Literal) + len(m.Source))
 		}
 	}
-	return n
+	return int64(n)
 }
 
 // get compiles each config once, however many reviews ask for it at the same time. A slow one
 // delays only those that need it.
 func (c *Engines) get(cfg *config.Config) (*Engine, error) {
-	if e := c.cached(cfg.Key); e != nil {
+	if e, ok := c.cache.Get(cfg.Key); ok {
 		return e, nil
 	}
 	e, err, _ := c.compiling.Do(string(cfg.Key[:]), func() (any, error) {
-		if e := c.cached(cfg.Key); e != nil {
+		if e, ok := c.cache.Get(cfg.Key); ok {
 			return e, nil
 		}
 		e, err := Compile(cfg)
@@ -136,31 +137,8 @@ func (c *Engines) get(cfg *config.Config) (*Engine, error) {
 	return e.(*Engine), nil
 }
 
-// cached is the compiled config of a key, or nil.
-func (c *Engines) cached(key [sha256.Size]byte) *Engine {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e := c.byKey[key]
-	if e != nil {
-		i := slices.Index(c.order, key)
-		c.order = append(slices.Delete(c.order, i, i+1), key)
-	}
-	return e
-}
-
 func (c *Engines) add(cfg *config.Config, e *Engine) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.byKey == nil {
-		c.byKey = map[[sha256.Size]byte]*Engine{}
-	}
-	c.byKey[cfg.Key], c.order = e, append(c.order, cfg.Key)
-	c.size += sizeOf(cfg)
-	for c.size > maxEngines && len(c.order) > 1 {
-		c.size -= sizeOf(c.byKey[c.order[0]].config)
-		delete(c.byKey, c.order[0])
-		c.order = c.order[1:]
-	}
+	c.cache.Add(cfg.Key, e, min(sizeOf(cfg), maxEngines))
 }
 
 // LimitsOf returns the limits of a config's agents, by id.

@@ -124,7 +124,7 @@ func TestGuideTellsTheTruth(t *testing.T) {
 		{name: "our image", example: "platform-team", files: []raw.ChangedFile{add("Dockerfile", "FROM registry.acme.example/mirror/node:22.11 AS build", "FROM build")},
 			silent: []string{"acme-registry"}},
 	}
-	runner, err := NewRunner(Config{Version: "devel", Now: time.Now, Engines: &engines})
+	runner, err := NewRunner(Config{Version: "devel", Now: time.Now, Engines: engines})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,8 +143,8 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, facts *pipeline
 		out.Changes, out.ChangesMore = slices.Clone(out.Changes[:pipeline.MaxConfigChanges]), n-pipeline.MaxConfigChanges
 	}
 	var err error
-	engine := p.runner.Engines.cached(cfg.Key)
-	if engine == nil {
+	engine, ok := p.runner.Engines.cache.Get(cfg.Key)
+	if !ok {
 		if engine, err = Compile(cfg); err != nil {
 			return err
 		}

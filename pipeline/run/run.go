@@ -45,7 +45,7 @@ func NewRunner(c Config) (*Runner, error) {
 		return nil, fmt.Errorf("load the secrets detector: %w", err)
 	}
 	if c.Engines == nil {
-		c.Engines = &Engines{}
+		c.Engines = NewEngines()
 	}
 	return &Runner{Config: c, detector: d, previews: make(chan struct{}, maxPreviews)}, nil
 }

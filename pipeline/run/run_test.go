@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 
 // engines is shared by all tests, and most of them review with the shipped config. A test that
 // changes a config gives it another key with rekey.
-var engines Engines
+var engines = NewEngines()
 
 // rekey gives a changed config another key. Configs with the same changes get the same key.
 func rekey(cfg *config.Config, how ...any) {
@@ -48,7 +48,7 @@ func ticking() func() time.Time {
 
 func newRunner(t *testing.T, agents map[string]dispatch.Agent) *Runner {
 	t.Helper()
-	r, err := NewRunner(Config{Version: "v1.2.3", Now: ticking(), Agents: agents, Engines: &engines})
+	r, err := NewRunner(Config{Version: "v1.2.3", Now: ticking(), Agents: agents, Engines: engines})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestBrokenStageNeverPasses(t *testing.T) {
 		}
 		broken := *e
 		breakIt(&broken)
-		r.Engines = &Engines{}
+		r.Engines = NewEngines()
 		r.Engines.add(src.cfg, &broken)
 		var stack string
 		out, err := r.Run(t.Context(), src, Options{Panicked: func(where string, err error, s []byte) { stack = where + err.Error() + string(s) }})
@@ -387,7 +387,7 @@ func TestPreviousReportIsComparedWith(t *testing.T) {
 func keyed(i int) [sha256.Size]byte { return sha256.Sum256([]byte{byte(i), byte(i >> 8)}) }
 
 func TestCompiledConfigsAreKeptAndBounded(t *testing.T) {
-	var c Engines
+	c := NewEngines()
 	// One version may belong to two configs, by chance or because somebody searched for them.
 	numbered := func(i int) *config.Config {
 		return &config.Config{Key: keyed(i), InForce: pipeline.ConfigInForce{Version: "same"}}
@@ -408,17 +408,17 @@ func TestCompiledConfigsAreKeptAndBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(c.byKey) != fit || len(c.order) != fit {
-		t.Errorf("%d engines in an order of %d, want %d", len(c.byKey), len(c.order), fit)
+	if c.cache.Len() != fit {
+		t.Errorf("%d engines, want %d", c.cache.Len(), fit)
 	}
-	if c.byKey[keyed(0)] != first {
+	if kept, _ := c.cache.Get(keyed(0)); kept != first {
 		t.Error("the config that was used again and again is gone")
 	}
 }
 
 // However large a config is, it is cached while it is the only one in use.
 func TestLargeConfigIsCachedAlone(t *testing.T) {
-	var c Engines
+	c := NewEngines()
 	large := func(i int) *config.Config {
 		return &config.Config{Key: keyed(i), Rules: make([]config.Rule, maxEngines/bytesPerEntry)}
 	}
@@ -428,11 +428,8 @@ func TestLargeConfigIsCachedAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, _ := c.get(cfg); again != e || len(c.byKey) != 1 {
-			t.Errorf("%d: kept: %v, beside %d others", i, again == e, len(c.byKey)-1)
+		if again, _ := c.get(cfg); again != e || c.cache.Len() != 1 {
+			t.Errorf("%d: kept: %v, beside %d others", i, again == e, c.cache.Len()-1)
 		}
-	}
-	if want := sizeOf(large(1)); c.size != want {
-		t.Errorf("the size of all is %d, want %d", c.size, want)
 	}
 }

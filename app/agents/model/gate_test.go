@@ -62,10 +62,10 @@ func gatedRules() string {
 }
 
 // engines are the compiled configs of all gates, which tests share.
-var engines run.Engines
+var engines = run.NewEngines()
 
 func newGated(t *testing.T) *gated {
-	runner, err := run.NewRunner(run.Config{Version: "v1", Now: time.Now, Engines: &engines})
+	runner, err := run.NewRunner(run.Config{Version: "v1", Now: time.Now, Engines: engines})
 	if err != nil {
 		t.Fatal(err)
 	}
