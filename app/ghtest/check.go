@@ -126,26 +126,18 @@ func (r *Repo) RequestAction(login string, id int64, identifier string) {
 }
 
 func (r *Repo) checkEvent(login string, id int64, action string, extra object) {
-	r.s.mu.Lock()
-	c := r.check(id)
-	if c == nil || c.foreign {
-		r.s.mu.Unlock()
-		r.s.opts.Fail("%s of check run %d: the App has none of that id", action, id)
-		return
-	}
-	e := c.event(action, r.s.state.account(login, "User"), extra)
-	r.s.mu.Unlock()
-	r.s.deliver(e)
+	r.s.happens(func() []event {
+		c := r.check(id)
+		if c == nil || c.foreign {
+			return impossible("%s of check run %d: the App has none of that id", action, id)
+		}
+		return []event{c.event(action, r.s.state.account(login, "User"), extra)}
+	})
 }
 
 // check returns the check run of an id, or nil. The lock must be held.
 func (r *Repo) check(id int64) *checkRun {
-	for _, c := range r.checks {
-		if c.ID == id {
-			return c
-		}
-	}
-	return nil
+	return found(r.checks, func(c *checkRun) bool { return c.ID == id })
 }
 
 // newestChecks lists a commit's check runs as GitHub does, newest first; latest

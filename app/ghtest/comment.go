@@ -52,54 +52,50 @@ func (p *PullRequest) addComment(author *account, body string, byApp bool) *comm
 }
 
 // Comment comments on the pull request and sends issue_comment created.
-func (p *PullRequest) Comment(login, body string) Comment {
-	p.s.mu.Lock()
-	author := p.s.state.account(login, "User")
-	c := p.addComment(author, body, false)
-	e := c.event("created", author, nil)
-	view := c.view()
-	p.s.notify()
-	p.s.mu.Unlock()
-	p.s.deliver(e)
+func (p *PullRequest) Comment(login, body string) (view Comment) {
+	p.s.happens(func() []event {
+		author := p.s.state.account(login, "User")
+		c := p.addComment(author, body, false)
+		view = c.view()
+		return []event{c.event("created", author, nil)}
+	})
 	return view
 }
 
 // EditComment edits a comment as its author and sends issue_comment edited.
 func (p *PullRequest) EditComment(id int64, body string) {
-	p.s.mu.Lock()
-	c := p.repo.comment(id)
-	if c == nil {
-		p.s.mu.Unlock()
-		p.s.opts.Fail("edit comment %d: there is none", id)
-		return
-	}
-	before := c.Body
-	c.edit(body, p.s.now())
-	e := c.event("edited", c.author, object{"changes": object{"body": object{"from": before}}})
-	p.s.notify()
-	p.s.mu.Unlock()
-	p.s.deliver(e)
+	p.s.happens(func() []event {
+		c := p.repo.comment(id)
+		if c == nil {
+			return impossible("edit comment %d: there is none", id)
+		}
+		return []event{c.event("edited", c.author, c.edit(body, p.s.now()))}
+	})
 }
 
 // DeleteComment deletes a comment as its author and sends issue_comment deleted.
 func (p *PullRequest) DeleteComment(id int64) {
-	p.s.mu.Lock()
-	c := p.repo.comment(id)
-	if c == nil {
-		p.s.mu.Unlock()
-		p.s.opts.Fail("delete comment %d: there is none", id)
-		return
-	}
-	p.repo.comments = slices.DeleteFunc(p.repo.comments, func(other *comment) bool { return other == c })
-	e := c.event("deleted", c.author, nil)
-	p.s.notify()
-	p.s.mu.Unlock()
-	p.s.deliver(e)
+	p.s.happens(func() []event {
+		c := p.repo.comment(id)
+		if c == nil {
+			return impossible("delete comment %d: there is none", id)
+		}
+		p.repo.comments = slices.DeleteFunc(p.repo.comments, func(other *comment) bool { return other == c })
+		return []event{c.event("deleted", c.author, nil)}
+	})
 }
 
-func (c *comment) edit(body string, now time.Time) {
+// edit writes the body again, and returns what the event says of that.
+func (c *comment) edit(body string, now time.Time) object {
+	was := c.Body
 	c.Body, c.UpdatedAt = body, now
 	c.Edits++
+	return bodyChanged(was)
+}
+
+// bodyChanged is what the event of an edited body says.
+func bodyChanged(was string) object {
+	return object{"changes": object{"body": object{"from": was}}}
 }
 
 // react adds a reaction, unless the user has given it before. The lock must be
@@ -117,12 +113,7 @@ func (c *comment) react(id int64, login, content string) (r Reaction, fresh bool
 
 // comment returns the comment of an id, or nil. The lock must be held.
 func (r *Repo) comment(id int64) *comment {
-	for _, c := range r.comments {
-		if c.ID == id {
-			return c
-		}
-	}
-	return nil
+	return found(r.comments, func(c *comment) bool { return c.ID == id })
 }
 
 // commentsOn lists the comments of a pull request, oldest first. The lock must

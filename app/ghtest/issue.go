@@ -42,15 +42,13 @@ func (r *Repo) addIssue(author *account, title, body string, labels []string, by
 }
 
 // OpenIssue opens an issue as a person does and sends issues opened.
-func (r *Repo) OpenIssue(login, title, body string) Issue {
-	r.s.mu.Lock()
-	author := r.s.state.account(login, "User")
-	i := r.addIssue(author, title, body, nil, false)
-	e := i.event("opened", author, nil)
-	view := i.view()
-	r.s.notify()
-	r.s.mu.Unlock()
-	r.s.deliver(e)
+func (r *Repo) OpenIssue(login, title, body string) (view Issue) {
+	r.s.happens(func() []event {
+		author := r.s.state.account(login, "User")
+		i := r.addIssue(author, title, body, nil, false)
+		view = i.view()
+		return []event{i.event("opened", author, nil)}
+	})
 	return view
 }
 
@@ -58,9 +56,9 @@ func (r *Repo) OpenIssue(login, title, body string) Issue {
 // edited.
 func (r *Repo) EditIssue(login string, number int, body string) {
 	r.onIssue(login, number, "edited", func(i *issue, _ *account) object {
-		before := i.Body
+		was := i.Body
 		i.Body, i.updatedAt = body, r.s.now()
-		return object{"changes": object{"body": object{"from": before}}}
+		return bodyChanged(was)
 	})
 }
 
@@ -83,33 +81,21 @@ func (r *Repo) DeleteIssue(number int) {
 
 // onIssue changes an issue as a person does, and sends the event.
 func (r *Repo) onIssue(login string, number int, action string, change func(*issue, *account) object) {
-	r.s.mu.Lock()
-	i := r.issue(int64(number))
-	if i == nil {
-		r.s.mu.Unlock()
-		r.s.opts.Fail("%s issue %d of %s: there is none", action, number, r.FullName())
-		return
-	}
-	by := r.s.state.account(login, "User")
-	e := i.event(action, by, change(i, by))
-	r.s.notify()
-	r.s.mu.Unlock()
-	r.s.deliver(e)
+	r.s.happens(func() []event {
+		i := r.issue(int64(number))
+		if i == nil {
+			return impossible("%s issue %d of %s: there is none", action, number, r.fullName())
+		}
+		by := r.s.state.account(login, "User")
+		return []event{i.event(action, by, change(i, by))}
+	})
 }
 
 // SetHasIssues switches the repository's issues on or off.
 func (r *Repo) SetHasIssues(has bool) { r.change(func() { r.noIssues = !has }) }
 
 // Issues lists the repository's issues, oldest first, without pull requests.
-func (r *Repo) Issues() []Issue {
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	var all []Issue
-	for _, i := range r.issues {
-		all = append(all, i.view())
-	}
-	return all
-}
+func (r *Repo) Issues() []Issue { return views(r.s, &r.issues, (*issue).view) }
 
 // Labels lists the pull request's labels, in the order in which they came.
 func (p *PullRequest) Labels() []string {

@@ -1,6 +1,7 @@
 package ghtest
 
 import (
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -60,23 +61,21 @@ func (r *Repo) RenameDefaultBranch(name string) {
 // transfer only there. Requests for the old name are redirected.
 func (r *Repo) Transfer(owner string) {
 	s := r.s
-	s.mu.Lock()
-	from, to := r.owner, s.state.account(owner, "Organization")
-	lost := s.installationOf(r)
-	r.relocate(to, r.name)
-	got := s.installationAt(to)
-	r.installed = got != nil
-	was := object{"user": s.renderAccount(from)}
-	if from.kind == "Organization" {
-		was = object{"organization": s.renderOrganization(from)}
-	}
-	events := []event{
-		s.reposEvent(lost, "removed", r), s.reposEvent(got, "added", r),
-		r.event("repository", "transferred", from, object{"changes": object{"owner": object{"from": was}}}),
-	}
-	s.notify()
-	s.mu.Unlock()
-	s.deliver(events...)
+	s.happens(func() []event {
+		from, to := r.owner, s.state.account(owner, "Organization")
+		lost := s.installationOf(r)
+		r.relocate(to, r.name)
+		got := s.installationAt(to)
+		r.installed = got != nil
+		was := object{"user": s.renderAccount(from)}
+		if from.kind == "Organization" {
+			was = object{"organization": s.renderOrganization(from)}
+		}
+		return []event{
+			s.reposEvent(lost, "removed", r), s.reposEvent(got, "added", r),
+			r.event("repository", "transferred", from, object{"changes": object{"owner": object{"from": was}}}),
+		}
+	})
 }
 
 // Delete deletes the repository: the installation loses it, and repository
@@ -85,19 +84,13 @@ func (r *Repo) Transfer(owner string) {
 // that names no repository.
 func (r *Repo) Delete() {
 	s := r.s
-	s.mu.Lock()
-	lost := s.installationOf(r)
-	events := []event{s.reposEvent(lost, "removed", r), r.event("repository", "deleted", r.owner, object{})}
-	r.deleted, r.installed = true, false
-	delete(s.state.repos, fold(r.fullName()))
-	for name, other := range s.state.moved {
-		if other == r {
-			delete(s.state.moved, name)
-		}
-	}
-	s.notify()
-	s.mu.Unlock()
-	s.deliver(events...)
+	s.happens(func() []event {
+		events := []event{s.reposEvent(s.installationOf(r), "removed", r), r.event("repository", "deleted", r.owner, object{})}
+		r.deleted, r.installed = true, false
+		delete(s.state.repos, fold(r.fullName()))
+		maps.DeleteFunc(s.state.moved, func(_ string, other *Repo) bool { return other == r })
+		return events
+	})
 }
 
 // SetPrivate makes the repository private, or public.
@@ -128,31 +121,26 @@ func (r *Repo) set(to *bool, value bool) bool {
 // happen changes the repository and sends the repository event of the action,
 // as its owner.
 func (r *Repo) happen(action string, change func() object) {
-	r.s.mu.Lock()
-	extra := object{}
-	if change != nil {
-		extra = change()
-	}
-	e := r.event("repository", action, r.owner, extra)
-	r.s.notify()
-	r.s.mu.Unlock()
-	r.s.deliver(e)
+	r.s.happens(func() []event {
+		extra := object{}
+		if change != nil {
+			extra = change()
+		}
+		return []event{r.event("repository", action, r.owner, extra)}
+	})
 }
 
 // SetInstalled gives the App access to the repository, or takes it away, and
 // sends installation_repositories added or removed.
 func (r *Repo) SetInstalled(installed bool) {
 	s := r.s
-	s.mu.Lock()
-	var e event
-	if installed != r.installed {
-		inst := s.installation(r.owner.login)
+	s.happens(func() []event {
+		if installed == r.installed {
+			return nil
+		}
 		r.installed = installed
-		e = s.reposEvent(inst, map[bool]string{true: "added", false: "removed"}[installed], r)
-	}
-	s.notify()
-	s.mu.Unlock()
-	s.deliver(e)
+		return []event{s.reposEvent(s.installation(r.owner.login), map[bool]string{true: "added", false: "removed"}[installed], r)}
+	})
 }
 
 // reposEvent makes an installation_repositories event, added or removed, of one

@@ -7,32 +7,27 @@ const anotherApp = "another-app"
 
 // StartOtherCheck begins a check run of another App, by its slug, on a commit,
 // and sends check_run created.
-func (r *Repo) StartOtherCheck(app, name, headSHA string) CheckRun {
-	r.s.mu.Lock()
-	c := r.addCheckBy(CheckRun{Name: name, HeadSHA: headSHA, Status: "in_progress", StartedAt: r.s.now()}, app)
-	e := c.event("created", r.s.state.account(app+"[bot]", "Bot"), nil)
-	r.s.notify()
-	r.s.mu.Unlock()
-	r.s.deliver(e)
-	return c.view()
+func (r *Repo) StartOtherCheck(app, name, headSHA string) (view CheckRun) {
+	r.s.happens(func() []event {
+		c := r.addCheckBy(CheckRun{Name: name, HeadSHA: headSHA, Status: "in_progress", StartedAt: r.s.now()}, app)
+		view = c.view()
+		return []event{c.event("created", r.s.state.account(app+"[bot]", "Bot"), nil)}
+	})
+	return view
 }
 
 // EndOtherCheck completes a check run of another App with its annotations, and
 // sends check_run completed. One that was completed is rewritten, as by a client
 // that corrects itself.
 func (r *Repo) EndOtherCheck(id int64, conclusion string, annotations ...Annotation) {
-	r.s.mu.Lock()
-	c := r.check(id)
-	if c == nil || !c.foreign {
-		r.s.mu.Unlock()
-		r.s.opts.Fail("end check run %d: no other App has one of that id", id)
-		return
-	}
-	c.Status, c.Conclusion, c.CompletedAt, c.Annotations = "completed", conclusion, r.s.now(), annotations
-	e := c.event("completed", r.s.state.account(c.by+"[bot]", "Bot"), nil)
-	r.s.notify()
-	r.s.mu.Unlock()
-	r.s.deliver(e)
+	r.s.happens(func() []event {
+		c := r.check(id)
+		if c == nil || !c.foreign {
+			return impossible("end check run %d: no other App has one of that id", id)
+		}
+		c.Status, c.Conclusion, c.CompletedAt, c.Annotations = "completed", conclusion, r.s.now(), annotations
+		return []event{c.event("completed", r.s.state.account(c.by+"[bot]", "Bot"), nil)}
+	})
 }
 
 // OtherCheck does a check run of another App from its beginning to its end. A
@@ -57,13 +52,13 @@ func (r *Repo) EndOtherSuite(app, headSHA string) {
 	if err != nil {
 		r.s.opts.Fail("end the check suite of %s: %v", app, err)
 	}
-	r.s.mu.Lock()
-	e := r.suiteEvent("completed", r.branchAt(headSHA), "", head, r.s.state.account(app+"[bot]", "Bot"))
-	suite := e.payload["check_suite"].(object)
-	suite.with((&checkRun{repo: r, suite: r.suite(app + " " + headSHA), foreign: true, by: app}).othersSuite())
-	suite["status"], suite["conclusion"] = "completed", "success"
-	r.s.mu.Unlock()
-	r.s.deliver(e)
+	r.s.happens(func() []event {
+		e := r.suiteEvent("completed", r.branchAt(headSHA), "", head, r.s.state.account(app+"[bot]", "Bot"))
+		suite := e.payload["check_suite"].(object)
+		suite.with((&checkRun{repo: r, suite: r.suite(app + " " + headSHA), foreign: true, by: app}).othersSuite())
+		suite["status"], suite["conclusion"] = "completed", "success"
+		return []event{e}
+	})
 }
 
 // othersSuite is in what the suite of another App's check run differs from that
@@ -115,23 +110,21 @@ func (r *Repo) EnableCodeScanning() {
 // each, and returns them with their numbers.
 func (p *PullRequest) Analysed(alerts ...Alert) []Alert {
 	r, ref := p.repo, p.mergeRef()
-	r.s.mu.Lock()
-	r.scanning.on = true
-	if r.scanning.analysed == nil {
-		r.scanning.analysed = map[string]bool{}
-	}
-	r.scanning.analysed[ref] = true
-	var events []event
-	for i := range alerts {
-		a := alerts[i]
-		a.Number, a.Ref, a.State, a.createdAt = len(r.scanning.alerts)+1, ref, "open", r.s.now()
-		r.scanning.alerts = append(r.scanning.alerts, &a)
-		alerts[i] = a
-		events = append(events, r.alertEvent("appeared_in_branch", &a, r.s.state.account("github", "Organization"), ref))
-	}
-	r.s.notify()
-	r.s.mu.Unlock()
-	r.s.deliver(events...)
+	r.s.happens(func() (events []event) {
+		r.scanning.on = true
+		if r.scanning.analysed == nil {
+			r.scanning.analysed = map[string]bool{}
+		}
+		r.scanning.analysed[ref] = true
+		for i := range alerts {
+			a := alerts[i]
+			a.Number, a.Ref, a.State, a.createdAt = len(r.scanning.alerts)+1, ref, "open", r.s.now()
+			r.scanning.alerts = append(r.scanning.alerts, &a)
+			alerts[i] = a
+			events = append(events, r.alertEvent("appeared_in_branch", &a, r.s.state.account("github", "Organization"), ref))
+		}
+		return events
+	})
 	return alerts
 }
 
@@ -149,22 +142,18 @@ func (p *PullRequest) DismissAlert(login string, number int) {
 
 func (p *PullRequest) endAlert(number int, state, action string, sender *account) {
 	r := p.repo
-	r.s.mu.Lock()
-	if number < 1 || number > len(r.scanning.alerts) {
-		r.s.mu.Unlock()
-		r.s.opts.Fail("make alert %d %s: there is none", number, state)
-		return
-	}
-	a := r.scanning.alerts[number-1]
-	a.State = state
-	ref := p.mergeRef()
-	if action == "closed_by_user" {
-		ref = "" // as where no analysis was
-	}
-	e := r.alertEvent(action, a, sender, ref)
-	r.s.notify()
-	r.s.mu.Unlock()
-	r.s.deliver(e)
+	r.s.happens(func() []event {
+		if number < 1 || number > len(r.scanning.alerts) {
+			return impossible("make alert %d %s: there is none", number, state)
+		}
+		a := r.scanning.alerts[number-1]
+		a.State = state
+		ref := p.mergeRef()
+		if action == "closed_by_user" {
+			ref = "" // as where no analysis was
+		}
+		return []event{r.alertEvent(action, a, sender, ref)}
+	})
 }
 
 // alertEvent makes a code_scanning_alert event. The lock must be held.

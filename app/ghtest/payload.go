@@ -91,18 +91,16 @@ func (g *MergeGroup) send(action string, extra object) {
 	if err != nil {
 		g.repo.s.opts.Fail("write merge_group %s: %v", action, err)
 	}
-	s := g.repo.s
-	s.mu.Lock()
-	group := object{
-		"head_sha": g.HeadSHA, "head_ref": g.HeadRef, "base_sha": g.BaseSHA, "base_ref": "refs/heads/" + g.baseRef,
-		"head_commit": object{
-			"id": head.SHA, "tree_id": head.Tree, "message": head.Message, "timestamp": stamp(head.CommittedAt),
-			"author": object{"name": head.Name, "email": head.Email}, "committer": object{"name": head.Committer, "email": head.CEmail},
-		},
-	}
-	e := g.repo.event("merge_group", action, g.repo.owner, object{"merge_group": group}.with(extra))
-	s.mu.Unlock()
-	s.deliver(e)
+	g.repo.s.happens(func() []event {
+		group := object{
+			"head_sha": g.HeadSHA, "head_ref": g.HeadRef, "base_sha": g.BaseSHA, "base_ref": "refs/heads/" + g.baseRef,
+			"head_commit": object{
+				"id": head.SHA, "tree_id": head.Tree, "message": head.Message, "timestamp": stamp(head.CommittedAt),
+				"author": object{"name": head.Name, "email": head.Email}, "committer": object{"name": head.Committer, "email": head.CEmail},
+			},
+		}
+		return []event{g.repo.event("merge_group", action, g.repo.owner, object{"merge_group": group}.with(extra))}
+	})
 }
 
 // installationPayload writes an installation event. The lock must be held.

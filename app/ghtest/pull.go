@@ -68,19 +68,18 @@ func (r *Repo) OpenPR(pr PR) *PullRequest {
 	}
 
 	(&PullRequest{repo: r}).warm(base, tip)
-	r.s.mu.Lock()
-	r.lastNumber++
-	p := &PullRequest{
-		Number: r.lastNumber, s: r.s, repo: r, id: r.s.state.nextID(), title: pr.Title, body: pr.Body,
-		author: r.s.state.account(pr.Author, "User"), state: "open", draft: pr.Draft,
-		headRepo: head, headRef: pr.Head, headSHA: tip, baseRef: pr.Base, baseSHA: base,
-		heads: []string{tip}, labels: slices.Clone(pr.Labels), createdAt: r.s.now(), updatedAt: r.s.now(),
-	}
-	r.pulls = append(r.pulls, p)
-	opened := p.event("opened", p.author, nil)
-	r.s.notify()
-	r.s.mu.Unlock()
-	r.s.deliver(opened)
+	var p *PullRequest
+	r.s.happens(func() []event {
+		r.lastNumber++
+		p = &PullRequest{
+			Number: r.lastNumber, s: r.s, repo: r, id: r.s.state.nextID(), title: pr.Title, body: pr.Body,
+			author: r.s.state.account(pr.Author, "User"), state: "open", draft: pr.Draft,
+			headRepo: head, headRef: pr.Head, headSHA: tip, baseRef: pr.Base, baseSHA: base,
+			heads: []string{tip}, labels: slices.Clone(pr.Labels), createdAt: r.s.now(), updatedAt: r.s.now(),
+		}
+		r.pulls = append(r.pulls, p)
+		return []event{p.event("opened", p.author, nil)}
+	})
 	return p
 }
 
@@ -184,14 +183,12 @@ func (p *PullRequest) setHead(sha string) {
 
 // act changes the pull request as a user does, and sends the event.
 func (p *PullRequest) act(login, action string, change func(sender *account) object) {
-	p.s.mu.Lock()
-	sender := p.s.state.account(login, "User")
-	extra := change(sender)
-	p.updatedAt = p.s.now()
-	e := p.event(action, sender, extra)
-	p.s.notify()
-	p.s.mu.Unlock()
-	p.s.deliver(e)
+	p.s.happens(func() []event {
+		sender := p.s.state.account(login, "User")
+		extra := change(sender)
+		p.updatedAt = p.s.now()
+		return []event{p.event(action, sender, extra)}
+	})
 }
 
 // Edit says what to change of a pull request; nil fields stay.

@@ -108,21 +108,16 @@ func (s *Server) pushedCommit(r *Repo, c pushedCommit) object {
 
 // DeleteBranch deletes a branch, as a push of nothing to it, and sends push.
 func (r *Repo) DeleteBranch(login, branch string) {
-	r.s.mu.Lock()
-	before := r.branches[branch]
-	delete(r.branches, branch)
-	e := r.refEvent(login, "refs/heads/"+branch, before, zeroSHA)
-	r.s.notify()
-	r.s.mu.Unlock()
-	r.s.deliver(e)
+	r.s.happens(func() []event {
+		before := r.branches[branch]
+		delete(r.branches, branch)
+		return []event{r.refEvent(login, "refs/heads/"+branch, before, zeroSHA)}
+	})
 }
 
 // PushTag sends the push of a tag on a commit. Tags are not kept.
 func (r *Repo) PushTag(login, tag, sha string) {
-	r.s.mu.Lock()
-	e := r.refEvent(login, "refs/tags/"+tag, zeroSHA, sha)
-	r.s.mu.Unlock()
-	r.s.deliver(e)
+	r.s.happens(func() []event { return []event{r.refEvent(login, "refs/tags/"+tag, zeroSHA, sha)} })
 }
 
 // refEvent makes the push event of a ref that came or went without commits. The

@@ -168,18 +168,17 @@ func (r *Repo) commitOn(parent, login string, files Files, message string) strin
 func (r *Repo) moveBranch(login, branch, sha string, forced bool) {
 	r.warm(branch, sha)
 	pushed := r.pushed(branch, sha, forced)
-	r.s.mu.Lock()
-	before := r.branches[branch]
-	r.branches[branch] = sha
-	r.pushedAt = r.s.now()
-	sender := r.s.state.account(login, "User")
-	events := []event{r.pushEvent(branch, before, sha, pushed, forced, sender), r.suiteRequested(branch, before, sha, sender)}
-	for _, p := range r.s.pullsFrom(r, branch) {
-		events = append(events, p.synchronize(sha, sender))
-	}
-	r.s.notify()
-	r.s.mu.Unlock()
-	r.s.deliver(events...)
+	r.s.happens(func() []event {
+		before := r.branches[branch]
+		r.branches[branch] = sha
+		r.pushedAt = r.s.now()
+		sender := r.s.state.account(login, "User")
+		events := []event{r.pushEvent(branch, before, sha, pushed, forced, sender), r.suiteRequested(branch, before, sha, sender)}
+		for _, p := range r.s.pullsFrom(r, branch) {
+			events = append(events, p.synchronize(sha, sender))
+		}
+		return events
+	})
 }
 
 // warm has git look at what a push changes before the lock is taken for it.

@@ -18,12 +18,7 @@ func listInstallations(c *call) *Response {
 
 // installationByID finds an installation. The lock must be held.
 func (s *Server) installationByID(id int64) *installation {
-	for _, i := range s.state.installations {
-		if i.id == id {
-			return i
-		}
-	}
-	return nil
+	return found(s.state.installations, func(i *installation) bool { return i.id == id })
 }
 
 func getInstallation(c *call) *Response {

@@ -201,9 +201,9 @@ func updateIssue(c *call) *Response {
 			i.Labels = slices.Clone(t.Labels)
 		}
 		if t.Body != nil {
-			before := i.Body
+			was := i.Body
 			i.Body = *t.Body
-			c.s.enqueue(queued{event: i.event("edited", bot, object{"changes": object{"body": object{"from": before}}})})
+			c.s.enqueue(queued{event: i.event("edited", bot, bodyChanged(was))})
 		}
 		if t.State != nil && *t.State != i.State {
 			reason := ""

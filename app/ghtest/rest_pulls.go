@@ -12,13 +12,7 @@ import (
 // pull finds the pull request that a parameter of the path numbers. The lock
 // must be held.
 func (c *call) pull(param string) *PullRequest {
-	n := c.number(param)
-	for _, p := range c.repo.pulls {
-		if int64(p.Number) == n {
-			return p
-		}
-	}
-	return nil
+	return found(c.repo.pulls, func(p *PullRequest) bool { return int64(p.Number) == c.number(param) })
 }
 
 // pullEnds finds the pull request of the path and its ends, without keeping

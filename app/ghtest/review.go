@@ -42,76 +42,62 @@ func (p *PullRequest) Review(login, state, body string) Review {
 	return p.submit(login, "User", state, body)
 }
 
-func (p *PullRequest) submit(login, kind, state, body string) Review {
+func (p *PullRequest) submit(login, kind, state, body string) (view Review) {
 	if !slices.Contains(reviewStates, state) {
 		p.s.opts.Fail("review #%d: the state %q is none of %v", p.Number, state, reviewStates)
 	}
-	p.s.mu.Lock()
-	r := p.addReview(p.s.state.account(login, kind), p.headSHA, state, body)
-	e := r.event("submitted", r.author, nil)
-	view := r.Review
-	p.s.notify()
-	p.s.mu.Unlock()
-	p.s.deliver(e)
+	p.s.happens(func() []event {
+		r := p.addReview(p.s.state.account(login, kind), p.headSHA, state, body)
+		view = r.Review
+		return []event{r.event("submitted", r.author, nil)}
+	})
 	return view
 }
 
 // EditReview edits the words of a review as its author, and sends
 // pull_request_review edited.
 func (p *PullRequest) EditReview(id int64, body string) {
-	p.s.mu.Lock()
-	r := p.review(id)
-	if r == nil {
-		p.s.mu.Unlock()
-		p.s.opts.Fail("edit review %d: there is none", id)
-		return
-	}
-	before := r.Body
-	r.Body = body
-	e := r.event("edited", r.author, object{"changes": object{"body": object{"from": before}}})
-	p.s.notify()
-	p.s.mu.Unlock()
-	p.s.deliver(e)
+	p.s.happens(func() []event {
+		r := p.review(id)
+		if r == nil {
+			return impossible("edit review %d: there is none", id)
+		}
+		was := r.Body
+		r.Body = body
+		return []event{r.event("edited", r.author, bodyChanged(was))}
+	})
 }
 
 // ReviewComment comments on a line of a changed file, in a review of its own as
 // GitHub makes one for a single comment. It sends both events.
-func (p *PullRequest) ReviewComment(login, path string, line int, body string) Comment {
-	p.s.mu.Lock()
-	r := p.addReview(p.s.state.account(login, "User"), p.headSHA, "commented", "")
-	now := p.s.now()
-	c := &reviewComment{
-		comment: comment{
-			Comment: Comment{ID: p.s.state.nextID(), Author: r.author.login, Body: body, CreatedAt: now, UpdatedAt: now},
-			pull:    p, author: r.author,
-		},
-		review: r, path: path, line: line, commitID: p.headSHA,
-	}
-	p.repo.reviewComments = append(p.repo.reviewComments, c)
-	submitted, created := r.event("submitted", r.author, nil), c.event("created", nil)
-	view := c.view()
-	p.s.notify()
-	p.s.mu.Unlock()
-	p.s.deliver(submitted, created)
+func (p *PullRequest) ReviewComment(login, path string, line int, body string) (view Comment) {
+	p.s.happens(func() []event {
+		r := p.addReview(p.s.state.account(login, "User"), p.headSHA, "commented", "")
+		now := p.s.now()
+		c := &reviewComment{
+			comment: comment{
+				Comment: Comment{ID: p.s.state.nextID(), Author: r.author.login, Body: body, CreatedAt: now, UpdatedAt: now},
+				pull:    p, author: r.author,
+			},
+			review: r, path: path, line: line, commitID: p.headSHA,
+		}
+		p.repo.reviewComments = append(p.repo.reviewComments, c)
+		view = c.view()
+		return []event{r.event("submitted", r.author, nil), c.event("created", nil)}
+	})
 	return view
 }
 
 // EditReviewComment edits a comment on a line as its author, and sends
 // pull_request_review_comment edited.
 func (p *PullRequest) EditReviewComment(id int64, body string) {
-	p.s.mu.Lock()
-	c := p.repo.reviewComment(id)
-	if c == nil {
-		p.s.mu.Unlock()
-		p.s.opts.Fail("edit review comment %d: there is none", id)
-		return
-	}
-	before := c.Body
-	c.edit(body, p.s.now())
-	e := c.event("edited", object{"changes": object{"body": object{"from": before}}})
-	p.s.notify()
-	p.s.mu.Unlock()
-	p.s.deliver(e)
+	p.s.happens(func() []event {
+		c := p.repo.reviewComment(id)
+		if c == nil {
+			return impossible("edit review comment %d: there is none", id)
+		}
+		return []event{c.event("edited", c.edit(body, p.s.now()))}
+	})
 }
 
 // ReviewComments lists the comments on lines of the change, oldest first.
@@ -129,13 +115,7 @@ func (p *PullRequest) ReviewComments() []Comment {
 
 // Reviews lists the reviews of the pull request, oldest first.
 func (p *PullRequest) Reviews() []Review {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	var views []Review
-	for _, r := range p.reviews {
-		views = append(views, r.Review)
-	}
-	return views
+	return views(p.s, &p.reviews, func(r *review) Review { return r.Review })
 }
 
 // AppReviews lists the App's own reviews of the pull request, oldest first.
@@ -146,18 +126,14 @@ func (p *PullRequest) AppReviews() []Review {
 // DismissReview dismisses a review as a user, and sends pull_request_review
 // dismissed.
 func (p *PullRequest) DismissReview(login string, id int64) {
-	p.s.mu.Lock()
-	r := p.review(id)
-	if r == nil {
-		p.s.mu.Unlock()
-		p.s.opts.Fail("dismiss review %d: there is none", id)
-		return
-	}
-	r.State = "dismissed"
-	e := r.event("dismissed", p.s.state.account(login, "User"), nil)
-	p.s.notify()
-	p.s.mu.Unlock()
-	p.s.deliver(e)
+	p.s.happens(func() []event {
+		r := p.review(id)
+		if r == nil {
+			return impossible("dismiss review %d: there is none", id)
+		}
+		r.State = "dismissed"
+		return []event{r.event("dismissed", p.s.state.account(login, "User"), nil)}
+	})
 }
 
 // Requested lists who is asked to review, in the order they were asked: logins,
@@ -187,12 +163,7 @@ func (p *PullRequest) Unrequest(login string) {
 
 // review returns the review of an id, or nil. The lock must be held.
 func (p *PullRequest) review(id int64) *review {
-	for _, r := range p.reviews {
-		if r.ID == id {
-			return r
-		}
-	}
-	return nil
+	return found(p.reviews, func(r *review) bool { return r.ID == id })
 }
 
 // addReview puts a review of a commit on the pull request. Whoever was asked for
@@ -210,12 +181,7 @@ func (p *PullRequest) addReview(author *account, commit, state, body string) *re
 
 // reviewComment returns the comment of an id, or nil. The lock must be held.
 func (r *Repo) reviewComment(id int64) *reviewComment {
-	for _, c := range r.reviewComments {
-		if c.ID == id {
-			return c
-		}
-	}
-	return nil
+	return found(r.reviewComments, func(c *reviewComment) bool { return c.ID == id })
 }
 
 // event makes a pull_request_review event. The lock must be held.

@@ -148,6 +148,25 @@ func (s *Server) RenameAccount(from, to string) {
 	s.state.accounts[fold(to)] = a
 }
 
+// found returns the element of a list that is looked for, or nil.
+func found[T any](all []*T, is func(*T) bool) *T {
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// views copies what a user sees of a list's elements, with the lock held.
+func views[T, V any](s *Server, list *[]T, view func(T) V) []V {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []V
+	for _, x := range *list {
+		all = append(all, view(x))
+	}
+	return all
+}
+
 // fold makes names comparable: GitHub's don't tell upper case from lower.
 func fold(name string) string { return strings.ToLower(name) }
 
@@ -183,12 +202,7 @@ func (s *Server) installation(login string) *installation {
 // installationAt returns the App's installation on an account, or nil. The lock
 // must be held.
 func (s *Server) installationAt(a *account) *installation {
-	for _, i := range s.state.installations {
-		if i.account == a {
-			return i
-		}
-	}
-	return nil
+	return found(s.state.installations, func(i *installation) bool { return i.account == a })
 }
 
 // installationOf returns the installation that covers a repository, or nil.
@@ -253,11 +267,9 @@ func (s *Server) Uninstall(account string) {
 }
 
 func (s *Server) installationEvent(account, action string, change func(*installation)) {
-	s.mu.Lock()
-	i := s.installation(account)
-	change(i)
-	payload := s.installationPayload(action, i)
-	s.notify()
-	s.mu.Unlock()
-	s.deliver(event{name: "installation", action: action, installation: i, payload: payload})
+	s.happens(func() []event {
+		i := s.installation(account)
+		change(i)
+		return []event{{name: "installation", action: action, installation: i, payload: s.installationPayload(action, i)}}
+	})
 }

@@ -125,7 +125,8 @@ func (s *Server) Send(name, action string, payload map[string]any) Delivery {
 func (s *Server) deliver(events ...event) {
 	for _, e := range events {
 		if e.err != nil {
-			s.opts.Fail("write the payload of %s %s: %v", e.name, e.action, e.err)
+			s.opts.Fail("event %s %s: %v", e.name, e.action, e.err)
+			continue
 		}
 		s.mu.Lock()
 		wanted := s.wanted(e)
@@ -134,6 +135,20 @@ func (s *Server) deliver(events ...event) {
 			s.send(e)
 		}
 	}
+}
+
+// happens makes a change with the lock held, and sends the events that it returns.
+func (s *Server) happens(change func() []event) {
+	s.mu.Lock()
+	events := change()
+	s.notify()
+	s.mu.Unlock()
+	s.deliver(events...)
+}
+
+// impossible is in place of events where what is to be changed is not there.
+func impossible(format string, args ...any) []event {
+	return []event{{err: fmt.Errorf(format, args...)}}
 }
 
 // enqueue sends an event in the background. The lock must be held.
