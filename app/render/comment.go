@@ -109,7 +109,7 @@ func (r *report) head() []safe {
 		out = append(out, say("md by hand", r.page.ByHand))
 	}
 	out = append(out, r.escalated(), r.brokenConfig(), r.missing())
-	for _, n := range r.told().notices(r.view.Notices) {
+	for _, n := range r.noticeWords().notices(r.view.Notices) {
 		out = append(out, say("md notice", n))
 	}
 	out = append(out, say("reviewed", r.page), r.sharedHeads())

@@ -28,15 +28,21 @@ type agentRan struct {
 	Note     safe
 }
 
+// coverageWords words what the agents read, which agents ran, and why.
+type coverageWords struct {
+	r *pipeline.Review
+	p pen
+}
+
+func (s sections) coverageWords() coverageWords { return coverageWords{s.r, s.p} }
+
 // coverage lists what was read, by whom, and why; why other agents did not
 // run; what was read in part or not at all; what put the files into their
 // domains; and what decided.
 func (s sections) coverage() items {
-	list := listOf(s.seen().agents()).then(s.seen().skipped(""))
-	list = list.then(listOf(s.seen().exceptions()))
-	list = list.then(s.incomplete(false))
-	list = list.then(s.seen().domains())
-	for _, one := range []safe{s.seen().unclassified(), s.seen().change(), s.decided()} {
+	cw := s.coverageWords()
+	list := listOf(cw.agents()).then(cw.skipped("")).then(listOf(cw.exceptions())).then(s.incomplete(false)).then(cw.domains())
+	for _, one := range []safe{cw.unclassified(), cw.change(), s.decided()} {
 		if one != "" {
 			list = list.then(listOf([]safe{one}))
 		}

@@ -27,14 +27,14 @@ func Explain(x *explain.Explanation, names bool, opts TextOptions) string {
 			agentRan
 			Asks []safe
 		}{
-			agentRan{Agent: p.text(e.Agent, maxName), Required: e.Required, Files: len(e.Scope.Files), Why: t.seen().why(e)},
+			agentRan{Agent: p.text(e.Agent, maxName), Required: e.Required, Files: len(e.Scope.Files), Why: t.coverageWords().why(e)},
 			asked(e.Models, p),
 		})
 	}))
 	t.list("heading would not run", each(x.Manifest.Skipped, func(a *pipeline.SkippedAgent) safe {
 		return say("would not run", struct{ Agent, Reason safe }{p.text(a.Agent, maxName), p.text(a.Reason, maxReason)})
 	}))
-	t.list("heading risk", each(x.Classification.Risk.Reasons, t.seen().riskReason))
+	t.list("heading risk", each(x.Classification.Risk.Reasons, t.coverageWords().riskReason))
 	return t.b.String()
 }
 

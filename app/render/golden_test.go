@@ -209,7 +209,7 @@ func TestNotices(t *testing.T) {
 		p := markdownPen{}
 		k := newLinker(v.Links, &v.Review.Facts)
 		s := sections{&v.Review, p, k, newFindings(v, p, k), nil}
-		b.WriteString(string(say("md notice", s.told().notice(parseNotice(n.String()), roomNotice))) + "\n\n")
+		b.WriteString(string(say("md notice", s.noticeWords().notice(parseNotice(n.String()), roomNotice))) + "\n\n")
 	}
 	for _, k := range noticeKinds() {
 		if !seen[k] {

@@ -146,12 +146,20 @@ func NoticeComment(kept []string) Document {
 	none := &pipeline.Review{}
 	p, k := markdownPen{}, newLinker(Links{}, &none.Facts)
 	parts := []safe{say("md notices alone", nil)}
-	for _, n := range (sections{none, p, k, newFindings(View{}, p, k), nil}).told().notices(kept) {
+	for _, n := range (noticeWords{coverageWords{none, p}, newFindings(View{}, p, k)}).notices(kept) {
 		parts = append(parts, say("md notice", n))
 	}
 	text := blocks(parts)
 	return Document{Body: Marker + "\n" + string(text), Digest: digest(text)}
 }
+
+// noticeWords words notices. An answer to a command may explain what a review covers.
+type noticeWords struct {
+	coverageWords
+	fs *findings
+}
+
+func (s sections) noticeWords() noticeWords { return noticeWords{s.coverageWords(), s.fs} }
 
 // noticed is a notice in words.
 type noticed struct {
@@ -231,7 +239,7 @@ func (nw noticeWords) notice(n Notice, room int) noticed {
 	hidden := n.More
 	switch n.Kind {
 	case NoticeUnknown, NoticeHelp:
-		out.Help = nw.help()
+		out.Help = help(nw.p)
 	case NoticeStatus:
 		list, hidden = nw.status(n.Status), 0
 	case NoticeExplain:
@@ -261,14 +269,14 @@ func commandOf(name commands.Name) *commands.Kind {
 
 // CommandTable returns the help's table of commands in markdown.
 func CommandTable() string {
-	s := sections{p: markdownPen{}}
-	return string(say("md commands", s.told().help()))
+	return string(say("md commands", help(markdownPen{})))
 }
 
-func (nw noticeWords) help() []helpLine {
+// help lists the commands.
+func help(p pen) []helpLine {
 	var out []helpLine
 	for _, k := range commands.All() {
-		out = append(out, helpLine{nw.p.code(k.Usage(), maxName), say("does", word(k.Name)), say("who may", struct {
+		out = append(out, helpLine{p.code(k.Usage(), maxName), say("does", word(k.Name)), say("who may", struct {
 			Who                     int
 			Own, Critical, Accepted bool
 		}{int(k.Who), k.Own, k.Critical, k.Accepted})})

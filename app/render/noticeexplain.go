@@ -12,7 +12,7 @@ import (
 // false where the name is neither an agent's nor a changed file's.
 func (nw noticeWords) explained(name string) (list items, known bool) {
 	if name == "" {
-		return listOf(nw.seen().agents()).then(nw.seen().skipped("")), true
+		return listOf(nw.agents()).then(nw.skipped("")), true
 	}
 	if list := nw.explainedAgent(name); list.n > 0 {
 		return list, true
@@ -31,7 +31,7 @@ func (nw noticeWords) explainedAgent(name string) items {
 	r := *nw.r
 	r.Manifest.Entries = keep(r.Manifest.Entries, func(e pipeline.ManifestEntry) bool { return strings.EqualFold(e.Agent, name) })
 	r.Report.Coverage = keep(r.Report.Coverage, func(c pipeline.Coverage) bool { return strings.EqualFold(c.Agent, name) })
-	list := listOf(sections{r: &r, p: nw.p, fs: nw.fs}.seen().agents())
+	list := listOf(coverageWords{&r, nw.p}.agents())
 	for i := range r.Manifest.Entries {
 		e := &r.Manifest.Entries[i]
 		const maxFiles = 10
@@ -40,7 +40,7 @@ func (nw noticeWords) explainedAgent(name string) items {
 			Files []safe
 		}{e.Scope.All, first(e.Scope.Files, maxFiles, func(path string) safe { return nw.p.code(clipPath(path, maxPath), maxPath) })})}))
 	}
-	return list.then(nw.seen().skipped(name))
+	return list.then(nw.skipped(name))
 }
 
 // keep is a list of those of the entries that fit: the one given is stored.

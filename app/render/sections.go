@@ -24,25 +24,6 @@ type sections struct {
 	use []pipeline.ModelUse
 }
 
-// coverageWords words what was reviewed, by whom and why.
-type coverageWords struct {
-	r *pipeline.Review
-	p pen
-}
-
-func (s sections) seen() coverageWords { return coverageWords{s.r, s.p} }
-
-// noticeWords words the notices about commands and their answers.
-type noticeWords struct {
-	r  *pipeline.Review
-	p  pen
-	fs *findings
-}
-
-func (s sections) told() noticeWords { return noticeWords{s.r, s.p, s.fs} }
-
-func (nw noticeWords) seen() coverageWords { return coverageWords{nw.r, nw.p} }
-
 // problems lists the problems of a config. in says where the files of each layer
 // are.
 func (s sections) problems(list []pipeline.ConfigProblem, in map[string]origin) items {

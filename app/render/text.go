@@ -86,7 +86,7 @@ func (t *terminal) head(v View) {
 	if t.page.Condition != "" {
 		t.put("", say("decided", t.page), styleNone)
 	}
-	for _, n := range t.told().notices(v.Notices) {
+	for _, n := range t.noticeWords().notices(v.Notices) {
 		t.put("", n.Lead, styleNone)
 		for _, h := range n.Help {
 			t.bullet("  ", say("text help", h))
