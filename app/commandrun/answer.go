@@ -71,18 +71,18 @@ func (cr *commandRun) status(ctx context.Context) (verdict, error) {
 	if l := state.FixLoop; l.Begun() || l.Status != fixloop.Pending {
 		st.Loop = &render.LoopStatus{Status: l.Status, Attempt: l.Attempt, Max: l.Max, Turns: l.Turns}
 	}
-	st.Said = verdicts(said(all, m), m)
-	if more := len(st.Said) - maxStatusSaid; more > 0 {
-		st.Said, st.More = st.Said[:maxStatusSaid], more
+	st.Decisions = verdicts(said(all, m), m)
+	if more := len(st.Decisions) - maxStatusSaid; more > 0 {
+		st.Decisions, st.More = st.Decisions[:maxStatusSaid], more
 	}
 	return answered(render.Notice{Kind: render.NoticeStatus, Status: &st}), nil
 }
 
 // verdicts returns the decisions about findings, one for each finding.
-func verdicts(of []subject, m pipeline.Memory) []render.SaidOf {
-	var out []render.SaidOf
+func verdicts(of []subject, m pipeline.Memory) []render.FindingDecision {
+	var out []render.FindingDecision
 	for _, s := range of {
-		v := render.SaidOf{Named: named(s.id, s.title)}
+		v := render.FindingDecision{Named: named(s.id, s.title)}
 		for _, d := range m.Dismissed {
 			if slices.Contains(s.fingerprints, d.Fingerprint) {
 				v.By, v.Reason = d.By, d.Reason

@@ -47,7 +47,7 @@ func (cr *commandRun) judgesOwn(ctx context.Context) (string, error) {
 	case cr.authors.own:
 		return cr.unless(ctx, cr.mayMaintain, render.TakesOwn)
 	case cr.authors.unseen:
-		return cr.unless(ctx, cr.mayMaintain, render.TakesUnseen)
+		return cr.unless(ctx, cr.mayMaintain, render.TakesUnknownPusher)
 	}
 	return "", nil
 }

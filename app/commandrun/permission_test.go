@@ -196,7 +196,7 @@ func (w *world) lacks(t *testing.T) string {
 		return ""
 	}
 	for _, lacks := range []string{
-		render.TakesAuthor, render.TakesWrite, render.TakesMaintain, render.TakesOwn, render.TakesOther, render.TakesUnseen, render.TakesCritical,
+		render.TakesAuthor, render.TakesWrite, render.TakesMaintain, render.TakesOwn, render.TakesOther, render.TakesUnknownPusher, render.TakesCritical,
 	} {
 		n := render.Notice{Kind: render.NoticePermission, By: w.command.Sender, Command: commands.Name(w.command.Name), Wrong: lacks}
 		if w.refused == n.String() {
@@ -295,7 +295,7 @@ func TestPushesMakeAuthors(t *testing.T) {
 	}{
 		"alice pushed":        {"alice", false, [2]string{"", ""}},
 		"bob pushed":          {"Bob", false, [2]string{render.TakesOwn, ""}},
-		"a push was not seen": {"alice", true, [2]string{render.TakesUnseen, ""}},
+		"a push was not seen": {"alice", true, [2]string{render.TakesUnknownPusher, ""}},
 	} {
 		for i, permission := range []ports.Permission{ports.PermissionWrite, ports.PermissionMaintain} {
 			w := &world{permission: permission, pusher: test.pusher, hidden: test.hidden}

@@ -125,7 +125,7 @@ func (cr *commandRun) onFinding(ctx context.Context) (verdict, error) {
 		if err != nil {
 			return verdict{}, fmt.Errorf("read what was said of findings: %w", err)
 		}
-		all, kind = said(all, m), render.NoticeUnsaid
+		all, kind = said(all, m), render.NoticeUndecided
 	}
 	found := called(all, cr.what.Finding)
 	switch {

@@ -226,7 +226,7 @@ func (w *issueWriter) update(ctx context.Context, d *ports.Deferred) error {
 	if err := w.Leases.Fence(ctx, w.lease); err != nil {
 		return err
 	}
-	if err := w.IssueWriter.UpdateIssue(ctx, w.target, d.Number, render.KeepBelow(doc.Body, now.Body), open); err != nil {
+	if err := w.IssueWriter.UpdateIssue(ctx, w.target, d.Number, render.WithTextBelow(doc.Body, now.Body), open); err != nil {
 		return w.refusal(err)
 	}
 	d.Digest = doc.Digest

@@ -59,11 +59,11 @@ func annotationText(fs *findings, f *pipeline.Finding) safe {
 	if len(f.Perspectives) > 0 {
 		return lines(append(bullets(fs.sides(f)), "- "+say("bearing", fs.bearing(f))))
 	}
-	fix := fs.said(f.Recommendation, f.Message, f.WhyItMatters)
+	fix := fs.unlessRepeated(f.Recommendation, f.Message, f.WhyItMatters)
 	if fix != "" {
 		fix = say("recommendation", fix)
 	}
-	text := blocks([]safe{fs.said(f.Message, f.Title), fs.said(f.WhyItMatters, f.Title, f.Message), lines(fs.opinions(f)), fix})
+	text := blocks([]safe{fs.unlessRepeated(f.Message, f.Title), fs.unlessRepeated(f.WhyItMatters, f.Title, f.Message), lines(fs.opinions(f)), fix})
 	if text == "" {
 		return annotationTitle(fs, f)
 	}

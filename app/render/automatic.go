@@ -78,16 +78,16 @@ func reviewWord(approval bool) string {
 }
 
 // did is what was done without a person.
-type did struct {
+type actsTaken struct {
 	Approved, Rejected, Halted bool
 	People                     []safe
 }
 
-func (s sections) did(a Acts) did {
+func (s sections) actsTaken(a Acts) actsTaken {
 	people := each(a.People, func(who *string) safe { return s.p.text(*who, maxName) })
 	shown, more := people.take(roomNotice)
 	if more > 0 {
 		shown = append(shown, moreOf(more))
 	}
-	return did{a.Approved, a.Rejected, a.Halted, shown}
+	return actsTaken{a.Approved, a.Rejected, a.Halted, shown}
 }

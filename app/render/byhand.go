@@ -31,7 +31,7 @@ func byHandOf(d *pipeline.ByHand, p pen) *byHand {
 }
 
 // gateSays is the gate's own decision, with the condition that made it.
-func gateSays(r *pipeline.Report) (pipeline.Decision, string) {
+func gateDecision(r *pipeline.Report) (pipeline.Decision, string) {
 	if r.ByHand != nil {
 		return r.ByHand.Gate, r.ByHand.GateCondition
 	}

@@ -100,7 +100,7 @@ func (r *report) text(annotated, all int) safe {
 	if annotated < all {
 		above = append(above, say("annotated", struct{ N, All int }{annotated, all}))
 	}
-	return r.fitted(above, r.around)
+	return r.fitted(above, r.belowFindings)
 }
 
 func worseOf(v View) *worse {

@@ -13,7 +13,7 @@ import (
 // than 65,000 bytes.
 func Comment(v View) Document {
 	r := newReport(v, maxBody-len(Marker)-1)
-	r.narrow()
+	r.hideOld()
 	text := r.comment()
 	return Document{Body: Marker + "\n" + r.run.Replace(string(text)), Digest: digest(text)}
 }
@@ -76,7 +76,7 @@ func reportWith(p pen, v View, limit int) *report {
 
 func (r *report) comment() safe {
 	return r.fitted(r.head(), func() []safe {
-		return append(r.around(), r.next(), say("md footer", r.page), r.machineReadable(r.roomBelow(roomMachine)))
+		return append(r.belowFindings(), r.next(), say("md footer", r.page), r.machineReadable(r.roomBelow(roomMachine)))
 	})
 }
 
@@ -193,7 +193,7 @@ func sum(a, b pipeline.Counts) pipeline.Counts {
 func (r *report) findings(room int) (parts []safe, hidden int) {
 	fs := r.fs
 	if len(fs.groups) == 0 {
-		return []safe{r.narrowed()}, 0
+		return []safe{r.hiddenOld()}, 0
 	}
 	if room < unlimited {
 		room -= 1000 // headings, summary, and the line that counts the rest
@@ -220,14 +220,14 @@ func (r *report) findings(room int) (parts []safe, hidden int) {
 			Details safe
 		}{hidden, left, r.check, r.page.Details}))
 	}
-	return append(parts, r.narrowed()), hidden
+	return append(parts, r.hiddenOld()), hidden
 }
 
 func (r *report) long(i int) safe {
 	if i < r.fs.serious || r.check {
-		return say("md finding", r.fs.full(i, depth{r.room(roomPlaces), true}))
+		return say("md finding", r.fs.full(i, placeLimits{r.room(roomPlaces), true}))
 	}
-	return say("md item", r.fs.full(i, depth{r.room(roomMinorPlaces), false}))
+	return say("md item", r.fs.full(i, placeLimits{r.room(roomMinorPlaces), false}))
 }
 
 func (r *report) short(i int) safe {
@@ -276,7 +276,7 @@ func (r *report) wrap(heading string, summary, body safe) safe {
 }
 
 // around returns the parts below the findings.
-func (r *report) around() []safe {
+func (r *report) belowFindings() []safe {
 	resolved := r.resolved("md resolved")
 	aside, asideCounts := r.aside()
 	unconfirmed := r.unconfirmed()

@@ -9,7 +9,7 @@ import (
 )
 
 // agentRan says what a dispatched agent did, and why it was dispatched.
-type agentRan struct {
+type agentRun struct {
 	Agent    safe
 	Model    safe
 	Runs     int // how often it was asked; 0 for once
@@ -42,7 +42,7 @@ func (s sections) coverageWords() coverageWords { return coverageWords{s.r, s.p}
 func (s sections) coverage() items {
 	cw := s.coverageWords()
 	list := listOf(cw.agents()).then(cw.skipped("")).then(listOf(cw.exceptions())).then(s.incomplete(false)).then(cw.domains())
-	for _, one := range []safe{cw.unclassified(), cw.change(), s.decided()} {
+	for _, one := range []safe{cw.unclassified(), cw.change(), s.decidedBy()} {
 		if one != "" {
 			list = list.then(listOf([]safe{one}))
 		}
@@ -59,7 +59,7 @@ func (cw coverageWords) agents() []safe {
 		rows[c.Agent] = append(rows[c.Agent], c)
 	}
 	var failed, fine []safe
-	put := func(a agentRan, c *pipeline.Coverage) {
+	put := func(a agentRun, c *pipeline.Coverage) {
 		if c != nil {
 			a.Status, a.Findings, a.Dropped = statusWord(c.Status), c.Findings, c.Dropped
 			a.Model = cw.p.text(c.Model, maxName)
@@ -74,7 +74,7 @@ func (cw coverageWords) agents() []safe {
 	}
 	for i := range cw.r.Manifest.Entries {
 		e := &cw.r.Manifest.Entries[i]
-		a := agentRan{Agent: cw.p.text(e.Agent, maxName), Required: e.Required, Files: len(e.Scope.Files), Except: cw.except(&e.Scope), Why: cw.why(e)}
+		a := agentRun{Agent: cw.p.text(e.Agent, maxName), Required: e.Required, Files: len(e.Scope.Files), Except: cw.except(&e.Scope), Why: cw.why(e)}
 		for _, c := range rows[e.Agent] {
 			put(a, c)
 		}
@@ -85,7 +85,7 @@ func (cw coverageWords) agents() []safe {
 	}
 	for i := range cw.r.Report.Coverage {
 		if c := &cw.r.Report.Coverage[i]; rows[c.Agent] != nil {
-			put(agentRan{Agent: cw.p.text(c.Agent, maxName), Handed: true, Gaps: c.Agent == pipeline.GapDetector, Matches: c.Agent == pipeline.Matcher, Verifies: c.Agent == pipeline.Verifier}, c)
+			put(agentRun{Agent: cw.p.text(c.Agent, maxName), Handed: true, Gaps: c.Agent == pipeline.GapDetector, Matches: c.Agent == pipeline.Matcher, Verifies: c.Agent == pipeline.Verifier}, c)
 		}
 	}
 	return append(failed, fine...)

@@ -60,6 +60,6 @@ func (s sections) disputed(layout string) items {
 
 func (fs *findings) dispute(f *pipeline.Finding) finding {
 	out := fs.line(f)
-	fs.tell(&out, f)
+	fs.addDetails(&out, f)
 	return out
 }

@@ -24,11 +24,11 @@ func Explain(x *explain.Explanation, names bool, opts TextOptions) string {
 	}
 	t.list("heading would run", each(x.Manifest.Entries, func(e *pipeline.ManifestEntry) safe {
 		return say("would run", struct {
-			agentRan
+			agentRun
 			Asks []safe
 		}{
-			agentRan{Agent: p.text(e.Agent, maxName), Required: e.Required, Files: len(e.Scope.Files), Why: t.coverageWords().why(e)},
-			asked(e.Models, p),
+			agentRun{Agent: p.text(e.Agent, maxName), Required: e.Required, Files: len(e.Scope.Files), Why: t.coverageWords().why(e)},
+			modelsAsked(e.Models, p),
 		})
 	}))
 	t.list("heading would not run", each(x.Manifest.Skipped, func(a *pipeline.SkippedAgent) safe {
@@ -39,7 +39,7 @@ func Explain(x *explain.Explanation, names bool, opts TextOptions) string {
 }
 
 // asked are the models that an agent asks, and how often if more than once.
-func asked(models []string, p pen) []safe {
+func modelsAsked(models []string, p pen) []safe {
 	const maxAsked = 8
 	times := map[string]int{}
 	for _, m := range models {

@@ -54,7 +54,7 @@ type findings struct {
 	groups   [][]*pipeline.Finding // list without disputes, with what says the same put together
 	serious  int                   // how many groups at the start are serious
 	disputes []*pipeline.Finding   // disagreements that are not serious
-	apart    []*pipeline.Finding   // in no group, since an escalated comment only counts them
+	leftOut  []*pipeline.Finding   // in no group, since an escalated comment only counts them
 }
 
 // newFindings orders a report's findings by gate severity, worst first, what
@@ -120,7 +120,7 @@ func (fs *findings) line(f *pipeline.Finding) finding {
 	out := finding{
 		Title:    fs.p.text(f.Title, maxTitle),
 		Severity: word(severityOf(f)),
-		Alone:    alone(f),
+		Alone:    oneModelSeverity(f),
 		Place:    fs.place(f),
 		Agents:   fs.agents(f),
 		Rule:     fs.p.code(f.RuleID, maxName),
@@ -138,7 +138,7 @@ func (fs *findings) line(f *pipeline.Finding) finding {
 
 // alone is the severity of a finding that counts less in the gate, since only
 // one model found it. Else it is empty.
-func alone(f *pipeline.Finding) word {
+func oneModelSeverity(f *pipeline.Finding) word {
 	if f.GateSeverity.Valid() && f.Severity.Rank() > f.GateSeverity.Rank() {
 		return word(f.Severity)
 	}
@@ -147,16 +147,16 @@ func alone(f *pipeline.Finding) word {
 
 // full is the i-th group with all that is known of it, and of its places as
 // much as d says.
-func (fs *findings) full(i int, d depth) finding {
+func (fs *findings) full(i int, d placeLimits) finding {
 	out := fs.brief(i)
-	fs.tell(&out, fs.groups[i][0])
-	out.Also = fs.also(fs.groups[i], d)
+	fs.addDetails(&out, fs.groups[i][0])
+	out.Also = fs.otherPlaces(fs.groups[i], d)
 	return out
 }
 
 // tell adds what is said below a finding's title. Of a disagreement that is
 // what each side says.
-func (fs *findings) tell(out *finding, f *pipeline.Finding) {
+func (fs *findings) addDetails(out *finding, f *pipeline.Finding) {
 	out.NotIgnored = sentence(fs.p.text(notIgnored(f), maxReason))
 	if _, waits := f.Reason(pipeline.ReasonIgnoreWaits, pipeline.ReasonIgnoreChanged); waits && f.ID != "" {
 		out.NotIgnored += " " + say("ignore waits", fs.p.code("/review accept "+f.ID[:min(8, len(f.ID))], maxName))
@@ -169,9 +169,9 @@ func (fs *findings) tell(out *finding, f *pipeline.Finding) {
 		out.Evidence = fs.evidence(f, nil)
 		return
 	}
-	out.Message = fs.said(f.Message, f.Title)
-	out.Why = fs.said(f.WhyItMatters, f.Title, f.Message)
-	out.Recommendation = fs.said(f.Recommendation, f.Message, f.WhyItMatters)
+	out.Message = fs.unlessRepeated(f.Message, f.Title)
+	out.Why = fs.unlessRepeated(f.WhyItMatters, f.Title, f.Message)
+	out.Recommendation = fs.unlessRepeated(f.Recommendation, f.Message, f.WhyItMatters)
 	fix := fixOf(fs.diff, f)
 	if fix != nil {
 		out.Fix = fs.p.block("diff", visibleFix(fix))
@@ -209,7 +209,7 @@ func (fs *findings) final(f *pipeline.Finding) []safe {
 }
 
 // said is a text, unless it only repeats what was said before.
-func (fs *findings) said(s string, before ...string) safe {
+func (fs *findings) unlessRepeated(s string, before ...string) safe {
 	for _, b := range before {
 		if strings.TrimRight(s, ".") == strings.TrimRight(b, ".") {
 			return ""
@@ -246,11 +246,11 @@ func (fs *findings) agents(f *pipeline.Finding) safe {
 		if f.RuleID != "" {
 			said = strings.Replace(said, "rule "+f.RuleID, "the rule", 1) // which stands beside it
 		}
-		return say("said by", struct{ Who, Confidence safe }{fs.p.text(said, maxReason), fs.p.text(strconv.FormatFloat(f.Confidence, 'f', 2, 64), maxName)})
+		return say("attribution", struct{ Who, Confidence safe }{fs.p.text(said, maxReason), fs.p.text(strconv.FormatFloat(f.Confidence, 'f', 2, 64), maxName)})
 	}
 	const maxAgents = 6
 	names := []string{f.Agent}
-	if alone(f) != "" && f.Model != "" {
+	if oneModelSeverity(f) != "" && f.Model != "" {
 		names[0] += " (" + f.Model + ")"
 	}
 	for _, r := range f.Reviewers {

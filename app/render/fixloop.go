@@ -28,7 +28,7 @@ func escalationOf(l *fixloop.State) *escalation {
 // narrow leaves what is neither new nor critical out of the findings that a
 // comment shows, where the pull request was escalated by an earlier head. The
 // counts and the decision are of all.
-func (r *report) narrow() {
+func (r *report) hideOld() {
 	l := &r.view.FixLoop
 	if l.Status != fixloop.Escalated || l.Since == r.r.Facts.Head.SHA {
 		return
@@ -38,8 +38,8 @@ func (r *report) narrow() {
 	var stay [][]*pipeline.Finding
 	for i, g := range fs.groups {
 		switch {
-		case !slices.ContainsFunc(g, staysShown):
-			fs.apart = append(fs.apart, g...)
+		case !slices.ContainsFunc(g, isNewOrCritical):
+			fs.leftOut = append(fs.leftOut, g...)
 			continue
 		case i < fs.serious:
 			serious++
@@ -50,7 +50,7 @@ func (r *report) narrow() {
 	r.page.renumber(fs)
 }
 
-func staysShown(f *pipeline.Finding) bool {
+func isNewOrCritical(f *pipeline.Finding) bool {
 	return f.State == pipeline.StateNew || f.Severity == pipeline.SeverityCritical || severityOf(f) == pipeline.SeverityCritical
 }
 
@@ -61,15 +61,15 @@ func (pg *page) renumber(fs *findings) {
 }
 
 // narrowed counts what narrow left out.
-func (r *report) narrowed() safe {
-	if len(r.fs.apart) == 0 {
+func (r *report) hiddenOld() safe {
+	if len(r.fs.leftOut) == 0 {
 		return ""
 	}
 	var c pipeline.Counts
-	for _, f := range r.fs.apart {
+	for _, f := range r.fs.leftOut {
 		c.Add(severityOf(f))
 	}
-	return say("narrowed", struct {
+	return say("hidden old", struct {
 		N       int
 		Counts  pipeline.Counts
 		Details safe

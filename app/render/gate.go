@@ -15,7 +15,7 @@ var metricName = regexp.MustCompile(`[a-z][a-z_]*`)
 
 // heldBy lists the metrics that the gate's condition read, with the values
 // that made it hold.
-func heldBy(g *pipeline.Gate, p pen) []safe {
+func metricsRead(g *pipeline.Gate, p pen) []safe {
 	const maxMetrics = 6
 	var names []string
 	for _, name := range metricName.FindAllString(g.Condition, -1) {
@@ -31,7 +31,7 @@ func heldBy(g *pipeline.Gate, p pen) []safe {
 
 // decided says which condition of the gate the decision fell by. It is empty
 // for a review that is incomplete, of which that is said above.
-func (s sections) decided() safe {
+func (s sections) decidedBy() safe {
 	if s.r.Report.ByHand != nil {
 		return say("decided by hand", nil)
 	}
@@ -48,6 +48,6 @@ func (s sections) decided() safe {
 	}
 	return say("decided by", struct {
 		Condition safe
-		Held      []safe
-	}{s.p.code(condition, maxReason), heldBy(g, s.p)})
+		Metrics   []safe
+	}{s.p.code(condition, maxReason), metricsRead(g, s.p)})
 }

@@ -152,7 +152,7 @@ func TestNotices(t *testing.T) {
 	file := v.Review.Report.Findings[0].Path
 	status := Status{
 		At: at, Decision: pipeline.DecisionNeedsFixes, HeadSHA: headSHA, Asked: "new commits", Since: at.Add(-time.Minute), Attempts: 2,
-		Said: []SaidOf{{findings[0], false, "mira", "not ours"}, {findings[1], true, "sam", ""}}, More: 3,
+		Decisions: []FindingDecision{{findings[0], false, "mira", "not ours"}, {findings[1], true, "sam", ""}}, More: 3,
 		ByHand: &pipeline.HandDecision{Action: pipeline.HandOverride, By: "mira", Reason: "hotfix", At: at}, Left: 7, Limit: 20,
 	}
 	var b strings.Builder
@@ -171,7 +171,7 @@ func TestNotices(t *testing.T) {
 		{Kind: NoticePermission, By: "sam", Command: commands.Override, Wrong: TakesMaintain},
 		{Kind: NoticePermission, By: "sam", Command: commands.Dismiss, Wrong: TakesOwn},
 		{Kind: NoticePermission, By: "sam", Command: commands.Dismiss, Wrong: TakesCritical},
-		{Kind: NoticePermission, By: "sam", Command: commands.Dismiss, Wrong: TakesUnseen},
+		{Kind: NoticePermission, By: "sam", Command: commands.Dismiss, Wrong: TakesUnknownPusher},
 		{Kind: NoticePermission, By: "sam", Command: commands.Dismiss, Wrong: TakesOther},
 		{Kind: NoticePermission, By: "sam", Command: commands.Dismiss, Wrong: TakesFinal},
 		{Kind: NoticeRate, Command: commands.Review, Limit: 1},
@@ -181,8 +181,8 @@ func TestNotices(t *testing.T) {
 		{Kind: NoticeNoFinding, Text: "beef"},
 		{Kind: NoticeAllRead},
 		{Kind: NoticeSeveral, Text: "0f3", Names: findings},
-		{Kind: NoticeUnsaid, Text: "0f3a"},
-		{Kind: NoticeUnsaid, Text: "0f3a", Names: findings},
+		{Kind: NoticeUndecided, Text: "0f3a"},
+		{Kind: NoticeUndecided, Text: "0f3a", Names: findings},
 		{Kind: NoticeNoReview},
 		{Kind: NoticeHeadMoved, Command: commands.Override},
 		{Kind: NoticeNotPaused},
@@ -242,7 +242,7 @@ func TestNoticeIsBounded(t *testing.T) {
 	plain := len(Comment(v).Body)
 	for _, n := range []Notice{
 		{Kind: NoticeExplain}, {Kind: NoticeText, Text: long}, {Kind: NoticeUnknown, Text: long},
-		{Kind: NoticeStatus, Status: &Status{Asked: long, Said: slices.Repeat([]SaidOf{{Named: Named{Title: long}, By: long, Reason: long}}, named)}},
+		{Kind: NoticeStatus, Status: &Status{Asked: long, Decisions: slices.Repeat([]FindingDecision{{Named: Named{Title: long}, By: long, Reason: long}}, named)}},
 		{Kind: NoticeSeveral, Text: long, Names: slices.Repeat([]Named{{Title: long}}, named)},
 	} {
 		v.Notices = []string{n.String()}

@@ -11,7 +11,7 @@ import (
 // sameness is what findings of one rule share that are shown as one, with
 // their places. Only what a rule says word for word in many places is: what an
 // agent wrote for one place stays apart.
-type sameness struct {
+type groupKey struct {
 	rule, agent         string
 	severity            pipeline.Severity
 	title, message, why string
@@ -28,15 +28,15 @@ type sameness struct {
 // stands where its first finding does. Disagreements stand apart, unless they
 // are serious.
 func (fs *findings) group() {
-	at := map[sameness]int{}
+	at := map[groupKey]int{}
 	for _, f := range fs.list {
 		if len(f.Perspectives) > 0 && !isSerious(f) {
 			fs.disputes = append(fs.disputes, f)
 			continue
 		}
-		key := sameness{
+		key := groupKey{
 			rule: f.RuleID, agent: f.Agent, severity: severityOf(f), title: f.Title, message: f.Message, advice: f.Recommendation,
-			why: f.WhyItMatters, fix: f.SuggestedFix, notIgnored: notIgnored(f), notDismissed: notDismissed(f), reviewers: len(f.Reviewers), alone: alone(f),
+			why: f.WhyItMatters, fix: f.SuggestedFix, notIgnored: notIgnored(f), notDismissed: notDismissed(f), reviewers: len(f.Reviewers), alone: oneModelSeverity(f),
 			accepted: acceptedBy(f), final: fmt.Sprint(f.Final),
 		}
 		if fs.history {
@@ -58,7 +58,7 @@ func (fs *findings) group() {
 }
 
 // depth is how much is told of a group's places besides the first.
-type depth struct {
+type placeLimits struct {
 	room     int  // bytes
 	evidence bool // where it is another than that of the first
 }
@@ -72,7 +72,7 @@ const (
 
 // also lists the places of a group besides the first, each with the id by
 // which it is known.
-func (fs *findings) also(group []*pipeline.Finding, d depth) []safe {
+func (fs *findings) otherPlaces(group []*pipeline.Finding, d placeLimits) []safe {
 	others := group[1:]
 	shown, left := each(others, func(f **pipeline.Finding) safe {
 		at := struct {

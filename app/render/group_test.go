@@ -193,7 +193,7 @@ func TestManyMetrics(t *testing.T) {
 	for _, name := range strings.Fields("critical a b c d e f g") {
 		g.Metrics[name] = 1
 	}
-	got, _ := list(", ", heldBy(g, plainPen{}))
+	got, _ := list(", ", metricsRead(g, plainPen{}))
 	if want := safe("critical is 1, a is 1, b is 1, c is 1, d is 1, e is 1, …and 2 more"); got != want {
 		t.Errorf("got %s", got)
 	}

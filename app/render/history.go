@@ -29,7 +29,7 @@ func (fs *findings) stateOf(f *pipeline.Finding) safe {
 		Older bool // it was not new there
 	}{State: word(f.State)}
 	if f.State == pipeline.StateOpen {
-		if wasNew, known := fs.before(f); known {
+		if wasNew, known := fs.inPrevious(f); known {
 			at.Since, at.Older = fs.p.code(shortSHA(fs.previous.HeadSHA), maxName), !wasNew
 		}
 	}
@@ -41,7 +41,7 @@ func backFrom(f *pipeline.Finding) string { return reason(f, pipeline.ReasonBack
 
 // before reports whether the previous report knew f, and whether f was new
 // there: in all that it was made of.
-func (fs *findings) before(f *pipeline.Finding) (wasNew, known bool) {
+func (fs *findings) inPrevious(f *pipeline.Finding) (wasNew, known bool) {
 	if fs.wasNew == nil && fs.previous != nil {
 		fs.wasNew = map[string]bool{}
 		for i := range fs.previous.Findings {

@@ -257,7 +257,7 @@ func hostileNotices() *rapid.Generator[Notice] {
 func noticeKinds() []NoticeKind {
 	return []NoticeKind{
 		NoticeText, NoticeNotCompleted, NoticeUnknown, NoticeUsage, NoticePermission, NoticeRate, NoticeNoAgent, NoticeNoFinding, NoticeAllRead, NoticeSeveral,
-		NoticeUnsaid, NoticeNoReview, NoticeHeadMoved, NoticeNotPaused, NoticeHelp, NoticeStatus, NoticeExplain,
+		NoticeUndecided, NoticeNoReview, NoticeHeadMoved, NoticeNotPaused, NoticeHelp, NoticeStatus, NoticeExplain,
 		NoticeReviewRefused, NoticeReviewStuck,
 	}
 }

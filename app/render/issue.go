@@ -47,7 +47,7 @@ type issueTitle struct{ What, Path safe }
 // Debt words the issue about a warning that was merged.
 func (is *Issues) Debt(f *pipeline.Finding) IssueText {
 	line := is.fs.line(f)
-	is.fs.tell(&line, f)
+	is.fs.addDetails(&line, f)
 	line.State = "" // is about a pull request's history
 	what := plainPen{}.text(f.Title, maxTitle)
 	if what == "" {
@@ -104,7 +104,7 @@ func Issue(s IssueState) Document {
 
 // KeepBelow is a new body with what people wrote below the old one, as far as
 // there is room for it.
-func KeepBelow(body, old string) string {
+func WithTextBelow(body, old string) string {
 	_, below, _ := strings.Cut(old, issueEnd)
 	if strings.TrimSpace(below) == "" || len(body)+len(below) > maxBody {
 		return body

@@ -73,7 +73,7 @@ func TestWhatPeopleWriteBelowAnIssueIsKept(t *testing.T) {
 		"": body, "\n \n": body, "\n\n- [ ] mine\n": body + "\n\n- [ ] mine\n",
 		strings.Repeat("x", maxBody): body,
 	} {
-		if got := KeepBelow(body, old+below); got != want {
+		if got := WithTextBelow(body, old+below); got != want {
 			t.Errorf("below %.20q: %.100q", below, got)
 		}
 	}

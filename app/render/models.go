@@ -18,7 +18,7 @@ type modelsPart struct {
 	Stages     []modelsStage
 	Asked      int // questions
 	Costs      []safe
-	Did        did
+	Acts       actsTaken
 }
 
 type modelVerdict struct {
@@ -39,7 +39,7 @@ func (s sections) models(a Acts) *modelsPart {
 		Label:      labelWord(m.ConfidenceLabel),
 		Decision:   autoDecisionWord(m.AutoDecision),
 		More:       max(0, len(m.Verdicts)-maxModels),
-		Did:        s.did(a),
+		Acts:       s.actsTaken(a),
 	}
 	for _, v := range m.Verdicts[:min(len(m.Verdicts), maxModels)] {
 		out.Verdicts = append(out.Verdicts, modelVerdict{s.cell(v.Model), verdictWord(v.Spec), verdictWord(v.Quality), verdictWord(v.Verdict)})
@@ -89,14 +89,14 @@ func (s sections) costs() (asked int, costs []safe) {
 // modelsStage holds the findings of models in a stage, by model.
 type modelsStage struct {
 	Stage word
-	Rows  []modelsFound // none where nothing was found
-	Lines []safe        // the rows in words
+	Rows  []modelsRow // none where nothing was found
+	Lines []safe      // the rows in words
 	// Unknown says that no model finished, so that nothing found says nothing. Elsewhere says
 	// that what was found is counted in another stage.
 	Unknown, Elsewhere bool
 }
 
-type modelsFound struct {
+type modelsRow struct {
 	Category word
 	Model    safe
 	Only     bool // there are others, which did not find it
@@ -122,7 +122,7 @@ func (s sections) modelsStage(m *pipeline.ModelsReport, stage *pipeline.ModelsSt
 	last := len(m.Verdicts) - 1
 	any := false
 	for _, c := range stage.Categories {
-		row := modelsFound{Only: last > 0, Count: c.Count}
+		row := modelsRow{Only: last > 0, Count: c.Count}
 		switch c.Category {
 		case pipeline.ModelsAOnly:
 			row.Category, row.Model = pipeline.ModelsAOnly, s.cell(m.Verdicts[0].Model)
@@ -144,7 +144,7 @@ func (s sections) modelsStage(m *pipeline.ModelsReport, stage *pipeline.ModelsSt
 			}
 		}
 		out.Rows = append(out.Rows, row)
-		out.Lines = append(out.Lines, say("models found", row))
+		out.Lines = append(out.Lines, say("models row", row))
 	}
 	if !any {
 		out.Rows, out.Lines = nil, nil

@@ -42,7 +42,7 @@ const (
 	NoticeNoFinding    NoticeKind = "no_finding"    // no finding's id begins with Text; Names are the existing findings
 	NoticeAllRead      NoticeKind = "all_read"      // there is nothing unread to accept
 	NoticeSeveral      NoticeKind = "several"       // Names are findings whose id begins with Text
-	NoticeUnsaid       NoticeKind = "unsaid"        // nobody dismissed or accepted the finding Text; Names are those that were
+	NoticeUndecided    NoticeKind = "unsaid"        // nobody dismissed or accepted the finding Text; Names are those that were
 	NoticeNoReview     NoticeKind = "no_review"     // there is no review yet
 	NoticeHeadMoved    NoticeKind = "head_moved"    // the newest head has no review yet
 	NoticeNotPaused    NoticeKind = "not_paused"
@@ -57,14 +57,14 @@ const (
 
 // The requirements of a command, as values of Wrong for NoticePermission.
 const (
-	TakesAuthor   = "author"
-	TakesWrite    = "write"
-	TakesMaintain = "maintain"
-	TakesOwn      = "own"      // maintain, since it is the sender's own pull request
-	TakesOther    = "other"    // to be somebody else than the pull request's authors
-	TakesUnseen   = "unseen"   // maintain, since it is not known who made every push
-	TakesCritical = "critical" // maintain, since the finding is critical
-	TakesFinal    = "final"    // to be named under final_authority, since the finding is final
+	TakesAuthor        = "author"
+	TakesWrite         = "write"
+	TakesMaintain      = "maintain"
+	TakesOwn           = "own"      // maintain, since it is the sender's own pull request
+	TakesOther         = "other"    // to be somebody else than the pull request's authors
+	TakesUnknownPusher = "unseen"   // maintain, since it is not known who made every push
+	TakesCritical      = "critical" // maintain, since the finding is critical
+	TakesFinal         = "final"    // to be named under final_authority, since the finding is final
 )
 
 // Named is a finding, by its id and title, or an agent, by its id.
@@ -78,19 +78,19 @@ const MaxNamed = 10
 
 // Status is the state of a pull request.
 type Status struct {
-	At       time.Time              `json:"at"`
-	Decision pipeline.Decision      `json:"decision,omitempty"` // of the newest review, empty without any
-	HeadSHA  string                 `json:"head_sha,omitempty"` // of that review
-	Asked    string                 `json:"asked,omitempty"`    // the trigger of the review in progress, empty if there is none
-	Since    time.Time              `json:"since"`              // when it was asked for
-	Attempts int                    `json:"attempts,omitempty"` // of it that failed
-	GaveUp   bool                   `json:"gave_up,omitempty"`  // the newest review could not be completed
-	Said     []SaidOf               `json:"said,omitempty"`
-	More     int                    `json:"more,omitempty"` // of these
-	ByHand   *pipeline.HandDecision `json:"by_hand,omitempty"`
-	Loop     *LoopStatus            `json:"fix_loop,omitempty"` // nil if there is nothing to report about it
-	Left     int                    `json:"left"`               // commands this hour
-	Limit    int                    `json:"limit"`              // commands an hour
+	At        time.Time              `json:"at"`
+	Decision  pipeline.Decision      `json:"decision,omitempty"` // of the newest review, empty without any
+	HeadSHA   string                 `json:"head_sha,omitempty"` // of that review
+	Asked     string                 `json:"asked,omitempty"`    // the trigger of the review in progress, empty if there is none
+	Since     time.Time              `json:"since"`              // when it was asked for
+	Attempts  int                    `json:"attempts,omitempty"` // of it that failed
+	GaveUp    bool                   `json:"gave_up,omitempty"`  // the newest review could not be completed
+	Decisions []FindingDecision      `json:"said,omitempty"`
+	More      int                    `json:"more,omitempty"` // of these
+	ByHand    *pipeline.HandDecision `json:"by_hand,omitempty"`
+	Loop      *LoopStatus            `json:"fix_loop,omitempty"` // nil if there is nothing to report about it
+	Left      int                    `json:"left"`               // commands this hour
+	Limit     int                    `json:"limit"`              // commands an hour
 }
 
 // LoopStatus is the state of the fix loop.
@@ -102,7 +102,7 @@ type LoopStatus struct {
 }
 
 // SaidOf is a person's decision about a finding.
-type SaidOf struct {
+type FindingDecision struct {
 	Named
 	Accepted bool   `json:"accepted,omitempty"` // else it was dismissed
 	By       string `json:"by"`
@@ -130,7 +130,7 @@ func parseNotice(kept string) Notice {
 
 // StillTrue lists the stored notices that remain true after another review.
 func StillTrue(kept []string) []string {
-	changing := []NoticeKind{NoticeStatus, NoticeNotCompleted, NoticeNoReview, NoticeUnsaid}
+	changing := []NoticeKind{NoticeStatus, NoticeNotCompleted, NoticeNoReview, NoticeUndecided}
 	return slices.DeleteFunc(slices.Clone(kept), func(text string) bool { return slices.Contains(changing, parseNotice(text).Kind) })
 }
 
@@ -162,7 +162,7 @@ type noticeWords struct {
 func (s sections) noticeWords() noticeWords { return noticeWords{s.coverageWords(), s.fs} }
 
 // noticed is a notice in words.
-type noticed struct {
+type wordedNotice struct {
 	Lead safe // a paragraph
 	Help []helpLine
 	List []safe
@@ -185,7 +185,7 @@ const (
 
 // notices puts the stored notices into words. The help appears once, below the last
 // notice that has it. Only the newest status appears.
-func (nw noticeWords) notices(kept []string) []noticed {
+func (nw noticeWords) notices(kept []string) []wordedNotice {
 	var all []Notice
 	for _, text := range kept {
 		n := parseNotice(text)
@@ -195,7 +195,7 @@ func (nw noticeWords) notices(kept []string) []noticed {
 		all = append(all, n)
 	}
 	room, leads, help := roomNotices, roomLeads, -1
-	var out []noticed
+	var out []wordedNotice
 	for i, n := range all {
 		worded := nw.notice(n, min(room, roomNotice))
 		if leads -= len(worded.Lead); leads < 0 && i > 0 {
@@ -218,7 +218,7 @@ func (nw noticeWords) notices(kept []string) []noticed {
 }
 
 // notice puts a notice into words. Its list may take room bytes.
-func (nw noticeWords) notice(n Notice, room int) noticed {
+func (nw noticeWords) notice(n Notice, room int) wordedNotice {
 	lead := struct {
 		Kind           word
 		By, Text, Name safe
@@ -234,7 +234,7 @@ func (nw noticeWords) notice(n Notice, room int) noticed {
 		usage := k.Usage()
 		lead.Usage, lead.Command = nw.p.code(usage, maxName), nw.p.code(strings.TrimSpace(strings.TrimSuffix(usage, k.Follows)), maxName)
 	}
-	var out noticed
+	var out wordedNotice
 	list := each(n.Names, func(m *Named) safe { return say("named", nw.named(*m)) })
 	hidden := n.More
 	switch n.Kind {
@@ -326,8 +326,8 @@ func (nw noticeWords) status(st *Status) items {
 			Attempt, Max, Turns int
 		}{word(l.Status), l.Attempt, l.Max, l.Turns})
 	}
-	for _, v := range st.Said {
-		add("status said", struct {
+	for _, v := range st.Decisions {
+		add("status finding", struct {
 			named
 			Accepted   bool
 			By, Reason safe

@@ -84,7 +84,7 @@ func (nw noticeWords) explainedFile(f *pipeline.File) items {
 	if !in {
 		out = append(out, say("explain no domain", nil))
 	}
-	out = append(out, nw.lookers(f.Path))
+	out = append(out, nw.agentsGiven(f.Path))
 	findings := keep(nw.r.Report.Findings, func(x pipeline.Finding) bool { return x.Path == f.Path })
 	for i := range findings {
 		x := &findings[i]
@@ -101,11 +101,11 @@ func (nw noticeWords) explainedFile(f *pipeline.File) items {
 }
 
 // lookers names the agents that were given a file.
-func (nw noticeWords) lookers(path string) safe {
+func (nw noticeWords) agentsGiven(path string) safe {
 	const maxAgents = 20
 	given := keep(nw.r.Manifest.Entries, func(e pipeline.ManifestEntry) bool {
 		_, in := slices.BinarySearch(e.Scope.Files, path)
 		return in || e.Scope.All
 	})
-	return say("explain lookers", first(given, maxAgents, func(e pipeline.ManifestEntry) safe { return nw.p.text(e.Agent, maxName) }))
+	return say("explain agents", first(given, maxAgents, func(e pipeline.ManifestEntry) safe { return nw.p.text(e.Agent, maxName) }))
 }

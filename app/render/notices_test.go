@@ -81,7 +81,7 @@ func TestStillTrue(t *testing.T) {
 	}
 	stay := StillTrue(kept)
 	for i, kind := range noticeKinds() {
-		untrue := kind == NoticeStatus || kind == NoticeNotCompleted || kind == NoticeNoReview || kind == NoticeUnsaid
+		untrue := kind == NoticeStatus || kind == NoticeNotCompleted || kind == NoticeNoReview || kind == NoticeUndecided
 		if slices.Contains(stay, kept[i]) == untrue {
 			t.Errorf("%s stays: %t", kind, !untrue)
 		}

@@ -32,7 +32,7 @@ type page struct {
 	Verdict    word
 	Counts     pipeline.Counts
 	Condition  safe   // of the gate, unless it is one of the defaults
-	Held       []safe // the metrics that the condition read, with their values
+	Metrics    []safe // the metrics that the condition read, with their values
 	Missing    missing
 	Worse      *worse      // for a check: another pull request on the head decides
 	Waits      *waits      // a person must decide
@@ -99,7 +99,7 @@ type since struct {
 // newPage gathers what the phrases need, written with p.
 func newPage(v View, p pen, k linker) page {
 	rep, facts := &v.Review.Report, &v.Review.Facts
-	says, condition := gateSays(rep)
+	says, condition := gateDecision(rep)
 	c := &v.Review.Classification
 	pg := page{
 		Local:      k.web == "",
@@ -117,7 +117,7 @@ func newPage(v View, p pen, k linker) page {
 		Unread:         unreadFiles(rep.Incomplete),
 		Ran:            len(v.Review.Manifest.Entries),
 		Agents:         len(v.Review.Manifest.Entries) + len(v.Review.Manifest.Skipped),
-		Held:           heldBy(&rep.Gate, p),
+		Metrics:        metricsRead(&rep.Gate, p),
 	}
 	if facts.Head.WorkTree {
 		pg.Head = say("work tree on", pg.Head)
@@ -193,7 +193,7 @@ func personOf(r *pipeline.Report) *person {
 			continue
 		}
 		theirs++
-		if alone(f) != "" || len(f.Perspectives) > 0 {
+		if oneModelSeverity(f) != "" || len(f.Perspectives) > 0 {
 			out.Findings++
 		}
 	}

@@ -34,7 +34,7 @@ func (s sections) proposed() (out proposed, list items, there bool) {
 	}
 	const maxFiles, maxAgents = 6, 10
 	name := func(id string) safe { return s.p.text(id, maxName) }
-	says, _ := gateSays(&s.r.Report)
+	says, _ := gateDecision(&s.r.Report)
 	out = proposed{
 		Files:     first(c.Files, maxFiles, func(f string) safe { return s.p.code(clipPath(f, maxPath), maxPath) }),
 		Problems:  len(c.Problems),

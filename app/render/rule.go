@@ -21,7 +21,7 @@ func (fs *findings) reference(f *pipeline.Finding) string {
 		return ""
 	}
 	plain, err := url.PathUnescape(ref) // as the code host reads it
-	if err != nil || traced.MatchString(plain) {
+	if err != nil || backlinkPath.MatchString(plain) {
 		return ""
 	}
 	return ref
@@ -46,7 +46,7 @@ func (fs *findings) referenceLink(f *pipeline.Finding) safe {
 var referenceURL = regexp.MustCompile(`^https://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[A-Za-z0-9%/._?=#&:+,;-]*)?$`)
 
 // traced finds the paths of issues, pull requests, discussions and commits.
-var traced = regexp.MustCompile(`(?i)/(?:issues|pulls?|discussions|commits?)/`)
+var backlinkPath = regexp.MustCompile(`(?i)/(?:issues|pulls?|discussions|commits?)/`)
 
 // layer names the layer of config that made the finding's rule what it is.
 func (fs *findings) layer(f *pipeline.Finding) safe {

@@ -221,7 +221,7 @@ func (s sections) resolved(layout string) items {
 			Place, Title, Head safe
 			Secret             bool
 		}{
-			word(severityOf(f)), s.wasAt(f), s.p.text(f.Title, maxTitle), head,
+			word(severityOf(f)), s.previousPlace(f), s.p.text(f.Title, maxTitle), head,
 			f.Agent == "secrets" || f.Category == "secrets",
 		})
 	})
@@ -235,7 +235,7 @@ func (s sections) unconfirmed() items {
 			return say(layout, struct {
 				Severity             word
 				Place, Title, Agents safe
-			}{word(severityOf(f)), s.wasAt(f), s.p.text(f.Title, maxTitle), s.fs.agents(f)})
+			}{word(severityOf(f)), s.previousPlace(f), s.p.text(f.Title, maxTitle), s.fs.agents(f)})
 		}
 	}
 	return each(s.r.Report.Changes.Unconfirmed, one("unconfirmed one")).then(each(s.r.Report.Changes.NotRaised, one("not raised one")))
@@ -243,7 +243,7 @@ func (s sections) unconfirmed() items {
 
 // wasAt returns the path of a previous finding without lines: they may have changed at
 // this head.
-func (s sections) wasAt(f *pipeline.Finding) safe {
+func (s sections) previousPlace(f *pipeline.Finding) safe {
 	if f.Path == "" {
 		return s.fs.place(f)
 	}

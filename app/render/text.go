@@ -117,7 +117,7 @@ func (t *terminal) findings() {
 		default:
 			t.b.WriteByte('\n')
 		}
-		t.finding(t.fs.full(i, depth{unlimited, true}))
+		t.finding(t.fs.full(i, placeLimits{unlimited, true}))
 	}
 }
 
