@@ -18,8 +18,8 @@ func Comment(v View) Document {
 	return Document{Body: Marker + "\n" + r.run.Replace(string(text)), Digest: digest(text)}
 }
 
-// Markdown renders the comment for reading without GitHub: without the marker
-// and with nothing left out. It has links only if v has.
+// Markdown renders the whole comment for reading without GitHub. It has no marker, and
+// links only if v has.
 func Markdown(v View) string {
 	r := newReport(v, unlimited)
 	return r.run.Replace(string(r.comment())) + "\n"
@@ -41,12 +41,12 @@ type report struct {
 	page  page
 	run   *strings.Replacer // replaces the marks by the texts that vary from run to run
 	limit int               // bytes of the whole text
-	check bool              // a check run's text, where nothing is collapsed
-	tight bool              // findings do not fit, so the sections below them are shorter
+	check bool              // it is a check run's text, which collapses nothing
+	tight bool              // the findings do not fit, so the sections below them are shorter
 }
 
-// Marks of fixed length stand for the texts that vary from run to run, so that
-// these change neither the layout nor the digest. No pen lets a NUL through.
+// Marks of fixed length stand for the texts that vary from run to run, so that these
+// texts change neither the layout nor the digest. No pen lets a NUL through.
 const (
 	markRun     = "\x00r"
 	markDetails = "\x00d"
@@ -80,15 +80,14 @@ func (r *report) comment() safe {
 	})
 }
 
-// fitted puts the findings between the parts above and below them, in the
-// remaining room. If findings are left out, or there is no room for any, it calls
-// below again for shorter parts.
+// fitted puts the findings between the parts above and below them, in the remaining
+// room. If not all findings fit, it calls below again for shorter parts.
 func (r *report) fitted(above []safe, below func() []safe) safe {
 	room := r.limit
 	under := below()
 	if r.limit < unlimited {
 		around := blocks(append(slices.Clip(above), under...))
-		const leftOut = 1 // the line that counts the findings which are left out has a link, too
+		const leftOut = 1 // the line that counts the findings left out has a link, too
 		room -= len(around) + roomRun + (strings.Count(string(around), markDetails)+leftOut)*roomDetails
 	}
 	shown, hidden := r.findings(room)
@@ -133,7 +132,7 @@ func (r *report) brokenConfig() safe {
 	}{r.broken(), shown, r.more(more)})
 }
 
-// missing says why the review is not complete.
+// missing says why the review is incomplete.
 func (r *report) missing() safe {
 	list := r.incomplete(true)
 	if list.n == 0 {
@@ -188,8 +187,8 @@ func sum(a, b pipeline.Counts) pipeline.Counts {
 	return a
 }
 
-// findings returns the findings that fit into room bytes: critical and major ones
-// in full, the others collapsed. It counts the rest in hidden.
+// findings returns the findings that fit into room bytes. Critical and major ones are
+// shown in full, and the others collapsed. hidden counts the findings left out.
 func (r *report) findings(room int) (parts []safe, hidden int) {
 	fs := r.fs
 	if len(fs.groups) == 0 {
@@ -237,8 +236,8 @@ func (r *report) short(i int) safe {
 	return say("md item short", r.fs.brief(i))
 }
 
-// minor returns the warnings and infos. They are not collapsed if they block, by the
-// repository's own gate condition.
+// minor returns the warnings and infos. They are not collapsed if the repository's own
+// gate condition blocks because of them.
 func (r *report) minor(items []safe) safe {
 	if r.check {
 		return section("heading minor", blocks(items))
@@ -250,7 +249,7 @@ func (r *report) minor(items []safe) safe {
 	})
 }
 
-// details is a part that is collapsed.
+// details is a collapsed part.
 type details struct {
 	Open                bool
 	Name, Summary, Body safe
@@ -275,7 +274,7 @@ func (r *report) wrap(heading string, summary, body safe) safe {
 	return say("md details", details{Name: say(heading, nil), Summary: summary, Body: body})
 }
 
-// around returns the parts below the findings.
+// belowFindings returns the parts below the findings.
 func (r *report) belowFindings() []safe {
 	resolved := r.resolved("md resolved")
 	aside, asideCounts := r.aside()
@@ -295,7 +294,7 @@ func (r *report) belowFindings() []safe {
 	}
 }
 
-// proposedConfig is not collapsed: the author of a config change wants to see it.
+// proposedConfig is not collapsed, because the author of a config change wants to see it.
 func (r *report) proposedConfig() safe {
 	p, list, there := r.proposed()
 	if !there {
@@ -311,7 +310,7 @@ func (r *report) proposedConfig() safe {
 	}{p, shown}))
 }
 
-// reviewReports is not collapsed: the reports decide whether work continues.
+// reviewReports is not collapsed, because the reports decide whether work continues.
 func (r *report) reviewReports() safe {
 	list := r.outcomes("md outcome", r.check, r.tight)
 	if list.n == 0 {
@@ -332,7 +331,7 @@ func (r *report) modelsDetails() safe {
 	return r.wrap("heading models", say("models headline", m), say("md models", m))
 }
 
-// gapDetails is not a list: each gap is a separate block.
+// gapDetails shows each gap as a block of its own.
 func (r *report) gapDetails() safe {
 	gaps := r.gaps("md gap")
 	if gaps.n == 0 {

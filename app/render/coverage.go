@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
-// agentRan says what a dispatched agent did, and why it was dispatched.
+// agentRun says what an agent did, and why it was dispatched.
 type agentRun struct {
 	Agent    safe
 	Model    safe
@@ -16,13 +16,13 @@ type agentRun struct {
 	Status   word
 	Required bool
 	Files    int  // 0: the whole change
-	Except   bool // of those, some were not read or not in full
-	Handed   bool // nobody dispatched it: its output was handed in
-	Gaps     bool // it only looked for what the config misses
+	Except   bool // some of these files were not read, or not in full
+	Handed   bool // its output was handed in; it was not dispatched
+	Gaps     bool // it only looked for gaps in the config
 	Matches  bool // it only said which findings are about the same problem
-	Verifies bool // it only checked the findings of others
+	Verifies bool // it only checked the findings of other agents
 	Findings int
-	Shared   int // that stand under the names of others
+	Shared   int // findings that are shown under the names of other agents
 	Dropped  int
 	Why      []safe
 	Note     safe
@@ -36,9 +36,9 @@ type coverageWords struct {
 
 func (s sections) coverageWords() coverageWords { return coverageWords{s.r, s.p} }
 
-// coverage lists what was read, by whom, and why; why other agents did not
-// run; what was read in part or not at all; what put the files into their
-// domains; and what decided.
+// coverage lists the agents that ran, with their files and reasons; the agents that
+// did not run; the files that were read in part or not at all; the files' domains; and
+// the condition that decided.
 func (s sections) coverage() items {
 	cw := s.coverageWords()
 	list := listOf(cw.agents()).then(cw.skipped("")).then(listOf(cw.exceptions())).then(s.incomplete(false)).then(cw.domains())
@@ -50,8 +50,8 @@ func (s sections) coverage() items {
 	return list
 }
 
-// agents lists the agents of the manifest, with a line for each model, and
-// those whose outputs came without one; those that did not finish come first.
+// agents lists the agents of the manifest, with a line for each model, and then the
+// agents whose outputs were handed in. Agents that did not finish come first.
 func (cw coverageWords) agents() []safe {
 	rows := map[string][]*pipeline.Coverage{}
 	for i := range cw.r.Report.Coverage {
@@ -112,8 +112,8 @@ func (cw coverageWords) why(e *pipeline.ManifestEntry) []safe {
 	})
 }
 
-// except reports whether an agent with these files cannot have read all of their
-// content.
+// except reports whether an agent with this scope could not read all of its files in
+// full.
 func (cw coverageWords) except(scope *pipeline.AgentScope) bool {
 	given := func(path string) bool {
 		_, in := slices.BinarySearch(scope.Files, path)
@@ -130,7 +130,7 @@ func (cw coverageWords) except(scope *pipeline.AgentScope) bool {
 }
 
 // exceptions lists the files that only the rules for serious findings read, and the
-// files that nobody reads completely.
+// files that no agent reads in full.
 func (cw coverageWords) exceptions() []safe {
 	const maxFiles = 20
 	type group struct {
@@ -146,7 +146,7 @@ func (cw coverageWords) exceptions() []safe {
 		g.Files = append(g.Files, file)
 	}
 	listed := map[string]bool{}
-	// What holds the gate comes first; other gaps have their own lines.
+	// Gaps that block the gate come first; other gaps have their own lines.
 	for i := range cw.r.Report.Incomplete {
 		gap := &cw.r.Report.Incomplete[i]
 		if !gap.Gating || gap.What != "patch" && gap.What != "files" {
@@ -180,10 +180,10 @@ func (cw coverageWords) exceptions() []safe {
 	return out
 }
 
-// exceptional reports whether a file is read in another way than most.
+// exceptional reports whether a file is not read like most files.
 func exceptional(f *pipeline.File) bool { return f.Binary || f.GeneratedByPath || f.Vendored }
 
-// exception says why a file is read in another way than most, or returns "".
+// exception says why a file is not read like most files, or returns "".
 func exception(f *pipeline.File) safe {
 	switch {
 	case f.Binary:
@@ -229,8 +229,7 @@ func (cw coverageWords) risk() safe {
 	}{word(c.Level), c.Score, reasons})
 }
 
-// maxRisk is how much of a reason for risk is shown, in runes: a description
-// and a path.
+// maxRisk bounds a reason for risk, in runes. A reason has a description and a path.
 const maxRisk = 200
 
 func (cw coverageWords) riskReason(r *pipeline.RiskReason) safe {

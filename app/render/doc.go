@@ -2,37 +2,39 @@
 // run, the terminal's text, and the formats that other programs read (JSON,
 // SARIF).
 //
-// All wording is in one file, wording.tmpl. Go code decides what is said and
-// what fits; the templates say how it is said.
+// All wording is in one file, wording.tmpl. Go code decides what a text contains and
+// what fits; the templates choose the words.
 //
 // # Untrusted text
 //
 // Titles, paths, branch names, code, agents' messages and config come from
 // people whom reviewgate does not know. They reach a template only as [safe]
-// strings, which a pen makes: the markdown pen breaks mentions, references,
-// links, markup and HTML; the terminal pen lets no control sequence through.
-// What GitHub acts on after markdown is rendered (mentions, references, short
-// codes) is broken by a zero-width space, and what that does not stop (URLs,
-// commits, formulas) stands in code spans.
-// Both pens make what a reader cannot see (control characters, bidirectional
-// overrides, zero-width characters) visible as U+202E and the like. The types
-// that templates see hold no plain strings, and a test keeps it so.
+// strings, which a pen makes. The markdown pen breaks mentions, references, links,
+// markup and HTML. The terminal pen lets no control sequence through.
+//
+// GitHub acts on mentions, references and short codes after it has rendered markdown:
+// a zero-width space breaks them. It does not stop URLs, commits and formulas: they
+// stand in code spans.
+//
+// Both pens make invisible characters (control characters, bidirectional overrides,
+// zero-width characters) visible, such as U+202E. The types that templates see hold no
+// plain strings; a test enforces this.
 //
 // # Fitting
 //
-// GitHub refuses a comment of more than 65,536 characters. Sections that list
-// things have a share of that each; findings get what is left, worst first,
-// and what is left out is counted. See [fit].
+// GitHub refuses a comment of more than 65,536 characters. Each section with a list
+// has a share of that. Findings get the rest, worst first. Each list counts the items
+// that it leaves out. See [fit].
 //
 // # Other tools
 //
-// The comment ends with the machine-readable section of review reports, made by
-// policies/reviewreport, which reads it back. It has recommendations as far as
-// there is room, and is whole however little that is.
+// The comment ends with the machine-readable section of review reports.
+// policies/reviewreport writes it and reads it back. It leaves out recommendations if
+// there is no room for them, and nothing else.
 //
 // # Digests
 //
-// What varies from run to run (its id, its times, links to its page) is laid out
-// as marks of fixed length and put in at the end. The digest is that of the text
-// with the marks, so it changes if and only if something else does.
+// A run's id, times and links vary from run to run. Marks of fixed length stand for
+// them until the end. The digest is of the text with the marks, so it changes only if
+// something else changes.
 package render

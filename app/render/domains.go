@@ -2,7 +2,7 @@ package render
 
 import "github.com/reviewgate/reviewgate/pipeline"
 
-// domains say of each domain which files are in it, and by which mapping.
+// domains lists the files of each domain, with the mappings that put them there.
 func (cw coverageWords) domains() items {
 	var known []pipeline.Domain
 	for _, d := range cw.r.Classification.Domains {
@@ -20,9 +20,9 @@ func (cw coverageWords) domains() items {
 	})
 }
 
-// mapped is a file with the globs that put it into a domain.
+// mapped words a file with the globs that put it into a domain.
 func (cw coverageWords) mapped(f pipeline.DomainFile) safe {
-	const maxGlobs, maxGlob = 2, 48 // runes: the shape of a glob, not all that it lists
+	const maxGlobs, maxGlob = 2, 48 // runes: enough to recognise a glob
 	return say("mapped", struct {
 		Path  safe
 		Globs []safe
@@ -32,7 +32,7 @@ func (cw coverageWords) mapped(f pipeline.DomainFile) safe {
 	})
 }
 
-// unclassified names files that no mapping puts anywhere.
+// unclassified names files that are in no domain.
 func (cw coverageWords) unclassified() safe {
 	const maxFiles = 3
 	files := first(cw.r.Classification.Unclassified, maxFiles, func(path string) safe {

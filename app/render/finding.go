@@ -9,57 +9,57 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// finding is what the templates of findings are made from.
+// finding holds the values for the templates of findings.
 type finding struct {
-	Number         int // of a blocking finding, else 0
+	Number         int // 0 for a finding that does not block
 	Title          safe
 	Severity       word
-	Alone          word // what it is to the one model that found it, where it counts less
+	Alone          word // the severity by the one model that found it, if it counts less in the gate
 	Place          safe
 	Agents         safe
 	Rule           safe
-	Link           safe // to the rule's reference, in formats that have links
-	Layer          safe // of config that the rule comes from, unless that is the defaults
+	Link           safe // to the rule's reference; empty in formats without links
+	Layer          safe // the config layer of the rule; empty for the defaults
 	Reference      safe
 	ID             safe
 	State          safe
 	Accepted       safe   // who accepted it
-	NotIgnored     safe   // why a comment that asks to ignore it is not obeyed
+	NotIgnored     safe   // why a comment that asks to ignore it has no effect
 	NotDismissed   safe   // why a person's dismissal does not count
-	Final          []safe // that it is final, and who may take it out of the gate
+	Final          []safe // which layers made it final, and who may dismiss it
 	Message        safe
 	Why            safe
 	Evidence       []safe
-	Opinions       []safe // of models that were asked whether it is right
+	Opinions       []safe // of the models that checked it
 	Recommendation safe
-	Sides          []safe // of reviewers who disagree
+	Sides          []safe // what each reviewer says, if they disagree
 	Bearing        word   // what a disagreement means for the merge
 	Fix            safe
-	More           int    // other places of the same finding
-	Also           []safe // the first of them
+	More           int    // number of other places of the same finding
+	Also           []safe // the first of these places
 }
 
-// findings words findings one at a time, when it is known which of them fit.
+// findings puts findings into words one at a time, so that only those that fit cost time.
 type findings struct {
 	p        pen
 	k        linker
 	diff     *diffIndex
 	rules    map[string]RuleNote
-	history  bool                     // there is a previous report, so that new and open differ
+	history  bool                     // there is a previous report, so the states new and open differ
 	previous *pipeline.PreviousReport // nil if only its head is known
-	wasNew   map[string]bool          // by fingerprint; see before
+	wasNew   map[string]bool          // by fingerprint; see inPrevious
 	blocks   bool                     // the decision blocks
-	ownGate  bool                     // a condition of the repository's own decided
+	ownGate  bool                     // the repository's own gate condition decided
 	list     []*pipeline.Finding
-	groups   [][]*pipeline.Finding // list without disputes, with what says the same put together
+	groups   [][]*pipeline.Finding // list without disputes; equal findings share a group
 	serious  int                   // how many groups at the start are serious
 	disputes []*pipeline.Finding   // disagreements that are not serious
-	leftOut  []*pipeline.Finding   // in no group, since an escalated comment only counts them
+	leftOut  []*pipeline.Finding   // in no group: the comment of an escalated pull request only counts them
 }
 
-// newFindings orders a report's findings by gate severity, worst first, what
-// waits for a person behind what is critical or major; those that are alike in
-// this stay in the report's order.
+// newFindings orders a report's findings by gate severity, worst first. Findings
+// that wait for a person come after critical and major ones. Equals keep the
+// report's order.
 func newFindings(v View, p pen, k linker) *findings {
 	r := &v.Review
 	fs := &findings{
@@ -76,8 +76,8 @@ func newFindings(v View, p pen, k linker) *findings {
 	return fs
 }
 
-// weight orders findings: by severity, with those that wait for a person
-// between major ones and warnings.
+// weight orders findings by severity. Those that wait for a person weigh more than
+// warnings and less than major ones.
 func weight(f *pipeline.Finding) int {
 	w := 2 * severityOf(f).Rank()
 	if isHeld(f) {
@@ -93,8 +93,8 @@ func isSerious(f *pipeline.Finding) bool { return weight(f) >= 2*pipeline.Severi
 // isHeld reports whether a finding holds the gate until a person decides.
 func isHeld(f *pipeline.Finding) bool { return f.HasReason(pipeline.ReasonHeld) }
 
-// severityOf is the severity that counts in the gate. A finding without a
-// valid one counts as major: it is shown in full rather than lost.
+// severityOf returns the severity that counts in the gate. A finding without a
+// valid severity counts as major, so that it is shown in full.
 func severityOf(f *pipeline.Finding) pipeline.Severity {
 	switch {
 	case f.GateSeverity.Valid():
@@ -105,7 +105,7 @@ func severityOf(f *pipeline.Finding) pipeline.Severity {
 	return pipeline.SeverityMajor
 }
 
-// brief is the i-th group without what is said below its title.
+// brief returns the i-th group without the details below its title.
 func (fs *findings) brief(i int) finding {
 	out := fs.line(fs.groups[i][0])
 	out.More = len(fs.groups[i]) - 1
@@ -115,7 +115,7 @@ func (fs *findings) brief(i int) finding {
 	return out
 }
 
-// line is what the line of a finding's title says.
+// line returns the values for the line with a finding's title.
 func (fs *findings) line(f *pipeline.Finding) finding {
 	out := finding{
 		Title:    fs.p.text(f.Title, maxTitle),
@@ -136,8 +136,8 @@ func (fs *findings) line(f *pipeline.Finding) finding {
 	return out
 }
 
-// alone is the severity of a finding that counts less in the gate, since only
-// one model found it. Else it is empty.
+// oneModelSeverity returns the severity by the one model that found a finding, if the
+// finding counts less in the gate. Otherwise it returns "".
 func oneModelSeverity(f *pipeline.Finding) word {
 	if f.GateSeverity.Valid() && f.Severity.Rank() > f.GateSeverity.Rank() {
 		return word(f.Severity)
@@ -145,16 +145,16 @@ func oneModelSeverity(f *pipeline.Finding) word {
 	return ""
 }
 
-// full is the i-th group with all that is known of it, and of its places as
-// much as d says.
-func (fs *findings) full(i int, d placeLimits) finding {
+// full returns the i-th group in full, with as much about its places as limits
+// allows.
+func (fs *findings) full(i int, limits placeLimits) finding {
 	out := fs.brief(i)
 	fs.addDetails(&out, fs.groups[i][0])
-	out.Also = fs.otherPlaces(fs.groups[i], d)
+	out.Also = fs.otherPlaces(fs.groups[i], limits)
 	return out
 }
 
-// tell adds what is said below a finding's title. Of a disagreement that is
+// addDetails adds what stands below a finding's title. For a disagreement that is
 // what each side says.
 func (fs *findings) addDetails(out *finding, f *pipeline.Finding) {
 	out.NotIgnored = sentence(fs.p.text(notIgnored(f), maxReason))
@@ -184,7 +184,7 @@ func (fs *findings) addDetails(out *finding, f *pipeline.Finding) {
 	out.Opinions = fs.opinions(f)
 }
 
-// opinions are those of models that were asked whether a finding is right.
+// opinions lists the opinions of the models that checked a finding.
 func (fs *findings) opinions(f *pipeline.Finding) []safe {
 	const maxOpinions = 4
 	return first(f.Opinions, maxOpinions, func(o pipeline.Opinion) safe {
@@ -195,7 +195,7 @@ func (fs *findings) opinions(f *pipeline.Finding) []safe {
 	})
 }
 
-// final says which layers made a finding final, and who may take it out of the gate.
+// final says which layers made a finding final, and who may dismiss it.
 func (fs *findings) final(f *pipeline.Finding) []safe {
 	const maxWho = 10
 	var out []safe
@@ -208,7 +208,7 @@ func (fs *findings) final(f *pipeline.Finding) []safe {
 	return out
 }
 
-// said is a text, unless it only repeats what was said before.
+// unlessRepeated returns s, or "" if s repeats one of the texts before it.
 func (fs *findings) unlessRepeated(s string, before ...string) safe {
 	for _, b := range before {
 		if strings.TrimRight(s, ".") == strings.TrimRight(b, ".") {
@@ -218,7 +218,8 @@ func (fs *findings) unlessRepeated(s string, before ...string) safe {
 	return fs.p.para(s, maxMessage)
 }
 
-// evidence leaves out what the fix or the finding's words show anyway.
+// evidence lists the evidence that neither the fix nor the finding's title and message
+// show.
 func (fs *findings) evidence(f *pipeline.Finding, fix []fixLine) []safe {
 	const maxEvidence = 4
 	var list []string
@@ -230,6 +231,7 @@ func (fs *findings) evidence(f *pipeline.Finding, fix []fixLine) []safe {
 	return first(list, maxEvidence, func(e string) safe { return fs.p.code(e, maxReason) })
 }
 
+// shows reports whether a context line or a removed line of the fix contains s.
 func shows(fix []fixLine, s string) bool {
 	for _, l := range fix {
 		if l.op != pipeline.LineAdded && strings.Contains(l.text, s) {
@@ -239,14 +241,14 @@ func shows(fix []fixLine, s string) bool {
 	return false
 }
 
-// agents are those who made a finding: with the models where one is among them, and how
-// sure they are then.
+// agents names who made a finding. If a model took part, it names the models, too,
+// and adds the confidence.
 func (fs *findings) agents(f *pipeline.Finding) safe {
-	if said := f.Attribution(); said != "" {
+	if makers := f.Attribution(); makers != "" {
 		if f.RuleID != "" {
-			said = strings.Replace(said, "rule "+f.RuleID, "the rule", 1) // which stands beside it
+			makers = strings.Replace(makers, "rule "+f.RuleID, "the rule", 1) // the rule's id follows
 		}
-		return say("attribution", struct{ Who, Confidence safe }{fs.p.text(said, maxReason), fs.p.text(strconv.FormatFloat(f.Confidence, 'f', 2, 64), maxName)})
+		return say("attribution", struct{ Who, Confidence safe }{fs.p.text(makers, maxReason), fs.p.text(strconv.FormatFloat(f.Confidence, 'f', 2, 64), maxName)})
 	}
 	const maxAgents = 6
 	names := []string{f.Agent}
@@ -262,7 +264,7 @@ func (fs *findings) agents(f *pipeline.Finding) safe {
 	return joined
 }
 
-// place is where a finding stands, as a link where there is one.
+// place names the place of a finding, and links to it if possible.
 func (fs *findings) place(f *pipeline.Finding) safe {
 	if f.Path == "" {
 		if f.Section == "" {
@@ -295,7 +297,7 @@ func severityWord(s pipeline.Severity) word {
 	return word(s)
 }
 
-// counts counts the findings of some of the groups.
+// counts counts the findings of the groups from up to, but not including, to.
 func (fs *findings) counts(from, to int) pipeline.Counts {
 	var c pipeline.Counts
 	for _, g := range fs.groups[from:to] {

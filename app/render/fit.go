@@ -5,19 +5,18 @@ import (
 	"strings"
 )
 
-// GitHub's limits. A comment has 65,536 characters, a check's summary and text
-// 65,535 bytes each. Bytes are the strictest way to count, so that no other
-// way can be exceeded; the rest is room for what GitHub may count besides.
+// GitHub allows a comment 65,536 characters, and a check's summary and text 65,535 bytes
+// each. A text never has more characters than bytes, so we count bytes. The difference is
+// a reserve.
 const (
 	maxBody   = 65_000
 	unlimited = math.MaxInt
 )
 
-// What the sections that list things may take, in bytes, so that none can
-// push the findings out; those below the findings a quarter of it where there
-// are too many findings. Together, and with as many notices as there may be, they
-// leave findings a fifth of maxBody at the worst, and nearly all of it on most pull
-// requests.
+// The room for each section with a list, in bytes, so that no section can push the
+// findings out. Sections below the findings get a quarter of it if there are too many
+// findings. In the worst case, with all notices, the findings still have a fifth of
+// maxBody; on most pull requests they have nearly all of it.
 const (
 	roomProblems    = 4000
 	roomShared      = 1000
@@ -30,14 +29,14 @@ const (
 	roomGaps        = 8000
 	roomProposed    = 4000
 	roomLoop        = 3000 // each of the places of an attempt, and the history of attempts
-	roomMachine     = 6000 // of the machine-readable section
+	roomMachine     = 6000 // the machine-readable section
 	roomUnconfirmed = 3000
 	roomRun         = 1000            // the footer's run id, time and link, and the section's time
 	roomDetails     = maxDetails + 30 // each other link to the details page
 )
 
-// items are the parts of a list. Each is put into words only when it is needed, so
-// that a long list costs no more than the items that fit.
+// items is a list whose items are put into words only when they are needed, so that a
+// long list costs no more than the items that fit.
 type items struct {
 	n  int
 	at func(i int) safe
@@ -62,7 +61,7 @@ func (it items) then(more items) items {
 	}}
 }
 
-// more says how many further items there are, and where.
+// more counts the items that a list leaves out, and links to them.
 type more struct {
 	N       int
 	Details safe
@@ -73,7 +72,7 @@ func moreOf(n int) safe {
 	return say("more", more{N: n})
 }
 
-// first words at most limit items of a list, and counts the others.
+// first puts at most limit items of a list into words, and counts the others.
 func first[T any](list []T, limit int, word func(T) safe) []safe {
 	var out []safe
 	for i, item := range list {
@@ -85,11 +84,11 @@ func first[T any](list []T, limit int, word func(T) safe) []safe {
 	return out
 }
 
-// bullet is a line break, a quote and a bullet, in bytes.
+// bullet is the size of a line break, a quote mark and a bullet, in bytes.
 const bullet = 5
 
-// take returns the items that fit into room bytes, with a bullet each, and how
-// many do not.
+// take returns the items that fit into room bytes, with a bullet each. more counts the
+// others.
 func (it items) take(room int) (fits []safe, more int) {
 	for i := range it.n {
 		item := it.at(i)
@@ -106,9 +105,9 @@ func (it items) all() []safe {
 	return fits
 }
 
-// fit chooses how each of n findings, worst first, is shown in room bytes: long,
-// short, or not at all. After a finding that is not shown, no other is shown. If all
-// fit in short, as many of the worst as possible are long. Otherwise half of the room
+// fit chooses for each of n findings, worst first, whether it is shown long, short or
+// not at all in room bytes. It shows no finding after one that it leaves out. If all fit
+// in short form, as many of the worst as possible are long. Otherwise half of the room
 // goes to long ones.
 func fit(n, room int, long, short func(i int) safe) []safe {
 	if room >= unlimited {
@@ -147,7 +146,7 @@ func fit(n, room int, long, short func(i int) safe) []safe {
 	return out
 }
 
-// lines joins lines, and blocks joins blocks with a blank line between.
+// lines joins items by line breaks, and blocks by blank lines. Both skip empty items.
 func lines(items []safe) safe { return joined(items, "\n") }
 
 func blocks(items []safe) safe { return joined(items, "\n\n") }

@@ -7,13 +7,13 @@ import (
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
-// escalation is that the fix loop gave up.
+// escalation describes a fix loop that gave up.
 type escalation struct {
 	Attempt, Max int
-	Turns        int // commits in the attempt, where they were too many
+	Turns        int // commits in the attempt, if it had too many; otherwise 0
 }
 
-// escalationOf returns nil where the pull request is not escalated.
+// escalationOf returns nil unless the pull request is escalated.
 func escalationOf(l *fixloop.State) *escalation {
 	if l.Status != fixloop.Escalated {
 		return nil
@@ -25,9 +25,9 @@ func escalationOf(l *fixloop.State) *escalation {
 	return e
 }
 
-// narrow leaves what is neither new nor critical out of the findings that a
-// comment shows, where the pull request was escalated by an earlier head. The
-// counts and the decision are of all.
+// hideOld hides findings that are neither new nor critical from the comment of a pull
+// request that was escalated at an earlier head. The counts and the decision still
+// include them.
 func (r *report) hideOld() {
 	l := &r.view.FixLoop
 	if l.Status != fixloop.Escalated || l.Since == r.r.Facts.Head.SHA {
@@ -35,7 +35,7 @@ func (r *report) hideOld() {
 	}
 	fs := r.fs
 	serious := 0
-	var stay [][]*pipeline.Finding
+	var shown [][]*pipeline.Finding
 	for i, g := range fs.groups {
 		switch {
 		case !slices.ContainsFunc(g, isNewOrCritical):
@@ -44,9 +44,9 @@ func (r *report) hideOld() {
 		case i < fs.serious:
 			serious++
 		}
-		stay = append(stay, g)
+		shown = append(shown, g)
 	}
-	fs.groups, fs.serious = stay, serious
+	fs.groups, fs.serious = shown, serious
 	r.page.renumber(fs)
 }
 
@@ -54,13 +54,13 @@ func isNewOrCritical(f *pipeline.Finding) bool {
 	return f.State == pipeline.StateNew || f.Severity == pipeline.SeverityCritical || severityOf(f) == pipeline.SeverityCritical
 }
 
-// renumber counts what blocks of what is shown.
+// renumber counts the shown findings that block.
 func (pg *page) renumber(fs *findings) {
 	pg.Waiting, pg.Serious, pg.Disputed = 0, 0, 0
 	pg.number(fs)
 }
 
-// narrowed counts what narrow left out.
+// hiddenOld counts the findings that hideOld left out.
 func (r *report) hiddenOld() safe {
 	if len(r.fs.leftOut) == 0 {
 		return ""
@@ -76,8 +76,8 @@ func (r *report) hiddenOld() safe {
 	}{c.Total(), c, r.page.Details})
 }
 
-// escalated tells that a person has to look. A decision by hand says that one
-// has.
+// escalated says that a person has to look. It is empty after a decision by hand,
+// because then a person has looked.
 func (r *report) escalated() safe {
 	if r.page.Escalated == nil || r.page.ByHand != nil {
 		return ""
@@ -85,7 +85,7 @@ func (r *report) escalated() safe {
 	return say("md escalated", r.page.Escalated)
 }
 
-// attempt says which attempt is open, and the places of what blocks.
+// attempt says which fix attempt is open, and where the blocking findings are.
 func (r *report) attempt() safe {
 	l := &r.view.FixLoop
 	if l.Status != fixloop.Fixing {
@@ -95,7 +95,7 @@ func (r *report) attempt() safe {
 	fs := r.fs
 	groups := fs.groups[:fs.serious]
 	if fs.serious == 0 && !r.page.Incomplete {
-		groups = fs.groups // a gate of the repository's own blocks by these
+		groups = fs.groups // the repository's own gate condition blocks because of them
 	}
 	var blocking []*pipeline.Finding
 	for _, g := range groups {
@@ -115,7 +115,8 @@ func (r *report) attempt() safe {
 	}{l.Attempt, l.Max, places, more, why})
 }
 
-// fixHistory is a row for each head, the newest first, once there was an attempt.
+// fixHistory has a row for each head, the newest first. It is empty if there was no
+// attempt.
 func (r *report) fixHistory() safe {
 	l := &r.view.FixLoop
 	if !slices.ContainsFunc(l.History, func(h fixloop.Row) bool { return h.Attempt > 0 }) {

@@ -13,8 +13,7 @@ import (
 
 var metricName = regexp.MustCompile(`[a-z][a-z_]*`)
 
-// heldBy lists the metrics that the gate's condition read, with the values
-// that made it hold.
+// metricsRead lists the metrics that the gate's condition read, with their values.
 func metricsRead(g *pipeline.Gate, p pen) []safe {
 	const maxMetrics = 6
 	var names []string
@@ -29,8 +28,8 @@ func metricsRead(g *pipeline.Gate, p pen) []safe {
 	})
 }
 
-// decided says which condition of the gate the decision fell by. It is empty
-// for a review that is incomplete, of which that is said above.
+// decidedBy names the gate condition that decided. It is empty for an incomplete
+// review: the head of the comment says that the review is incomplete.
 func (s sections) decidedBy() safe {
 	if s.r.Report.ByHand != nil {
 		return say("decided by hand", nil)

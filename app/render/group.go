@@ -8,9 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// sameness is what findings of one rule share that are shown as one, with
-// their places. Only what a rule says word for word in many places is: what an
-// agent wrote for one place stays apart.
+// groupKey holds what the findings of a group share. Only findings of one rule with
+// the same words make a group: an agent's own words are about one place.
 type groupKey struct {
 	rule, agent         string
 	severity            pipeline.Severity
@@ -24,9 +23,9 @@ type groupKey struct {
 	reviewers           int
 }
 
-// group puts findings together that differ in their place only. A group
-// stands where its first finding does. Disagreements stand apart, unless they
-// are serious.
+// group puts findings together that differ only in their place. A group has the
+// position of its first finding. Disagreements that are not serious go to
+// disputes.
 func (fs *findings) group() {
 	at := map[groupKey]int{}
 	for _, f := range fs.list {
@@ -42,12 +41,12 @@ func (fs *findings) group() {
 		if fs.history {
 			key.state, key.back = f.State, backFrom(f)
 		}
-		apart := f.RuleID == "" || f.Path == "" || len(f.Perspectives) > 0
-		if i, ok := at[key]; ok && !apart {
+		single := f.RuleID == "" || f.Path == "" || len(f.Perspectives) > 0
+		if i, ok := at[key]; ok && !single {
 			fs.groups[i] = append(fs.groups[i], f)
 			continue
 		}
-		if !apart {
+		if !single {
 			at[key] = len(fs.groups)
 		}
 		fs.groups = append(fs.groups, []*pipeline.Finding{f})
@@ -57,41 +56,42 @@ func (fs *findings) group() {
 	}
 }
 
-// depth is how much is told of a group's places besides the first.
+// placeLimits bounds what a group shows about its places after the first.
 type placeLimits struct {
 	room     int  // bytes
-	evidence bool // where it is another than that of the first
+	evidence bool // show evidence that differs from that of the first place
 }
 
-// What the other places of a group may take, in bytes: all of those that block
-// but in absurd cases, and of the others enough to see where they cluster.
+// The room for the other places of a group, in bytes. Blocking findings show all
+// their places except in extreme cases; the others show enough to see where they
+// cluster.
 const (
 	roomPlaces      = 10_000
 	roomMinorPlaces = 500
 )
 
-// also lists the places of a group besides the first, each with the id by
-// which it is known.
-func (fs *findings) otherPlaces(group []*pipeline.Finding, d placeLimits) []safe {
+// otherPlaces lists the places of a group after the first, each with the id of its
+// finding.
+func (fs *findings) otherPlaces(group []*pipeline.Finding, limits placeLimits) []safe {
 	others := group[1:]
 	shown, left := each(others, func(f **pipeline.Finding) safe {
 		at := struct {
 			Place, ID safe
 			Evidence  []safe
 		}{Place: fs.place(*f), ID: fs.id(*f)}
-		if d.evidence && !slices.Equal((*f).Evidence, group[0].Evidence) {
+		if limits.evidence && !slices.Equal((*f).Evidence, group[0].Evidence) {
 			at.Evidence = fs.evidence(*f, nil)
 		}
 		return say("also at", at)
-	}).take(d.room)
+	}).take(limits.room)
 	if left > 0 {
 		shown = append(shown, moreOf(left))
 	}
 	return shown
 }
 
-// notIgnored is why a comment in the code that asks to ignore the finding is
-// not obeyed, or "". The reason that the comment gives is told apart from what is said of it.
+// notIgnored returns why a comment in the code that asks to ignore the finding has no
+// effect, or "". It quotes the reason that the comment gives.
 func notIgnored(f *pipeline.Finding) string {
 	if waits, ok := f.Reason(pipeline.ReasonIgnoreWaits, pipeline.ReasonIgnoreChanged); ok {
 		why := strings.TrimPrefix(string(waits.Kind), string(pipeline.ReasonNotIgnored))
@@ -100,16 +100,16 @@ func notIgnored(f *pipeline.Finding) string {
 	return reason(f, pipeline.ReasonNotIgnored)
 }
 
-// notDismissed is why a person's dismissal of the finding does not count, or "".
+// notDismissed returns why a person's dismissal of the finding does not count, or "".
 func notDismissed(f *pipeline.Finding) string { return reason(f, pipeline.ReasonNotDismissed) }
 
-// reason is the text of the finding's first reason of this kind, or "".
+// reason returns the text of the finding's first reason of this kind, or "".
 func reason(f *pipeline.Finding, kind pipeline.ReasonKind) string {
 	r, _ := f.Reason(kind)
 	return r.Text
 }
 
-// id is the short form of a finding's fingerprint.
+// id shortens a finding's fingerprint.
 func (fs *findings) id(f *pipeline.Finding) safe {
 	return fs.p.code(f.ID[:min(8, len(f.ID))], maxName)
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Headless renders a report in the text form that programs which called for a
-// review read, line by line: the fixes that are applied without asking, the
-// findings that somebody has to judge, worst first, then concerns and
-// questions, and at last what the review lacks. A section of nothing is left out, and nothing of a section is. No
-// text of an agent's begins or ends a line.
+// Headless renders a report for programs that asked for a review and read the answer
+// line by line. It lists the fixes that are applied without asking, the findings that
+// somebody has to judge (worst first), concerns, questions, and what the review lacks.
+// It leaves out empty sections, and no item of the others. No agent's text can begin
+// or end a line.
 func Headless(r *pipeline.Report) string {
 	p := plainPen{}
 	lines := []safe{say("headless head", nil)}
@@ -49,11 +49,12 @@ func Headless(r *pipeline.Report) string {
 }
 
 type headlessFinding struct {
-	Severity                                        word // what counts in the gate
+	Severity                                        word // as it counts in the gate
 	Section, Title, Reviewers, Confidence, Why, Fix safe
 }
 
-// headlessWhy is why it matters, and of a contradiction what each side says.
+// headlessWhy says why a finding matters. For a contradiction it returns the message,
+// which has what each side says.
 func headlessWhy(f *pipeline.Finding) string {
 	if len(f.Perspectives) > 0 {
 		return f.Message
@@ -61,7 +62,7 @@ func headlessWhy(f *pipeline.Finding) string {
 	return cmp.Or(f.WhyItMatters, f.Message)
 }
 
-// headlessPlace is the section, and where there is a path that and its line.
+// headlessPlace returns the path, the line and the section, as far as the finding has them.
 func headlessPlace(f *pipeline.Finding) string {
 	place := f.Path
 	if place != "" && f.StartLine > 0 {
@@ -73,7 +74,7 @@ func headlessPlace(f *pipeline.Finding) string {
 	return place + f.Section
 }
 
-// headlessReviewers are all that agree.
+// headlessReviewers names all reviewers who agree with a finding.
 func headlessReviewers(f *pipeline.Finding, p pen) safe {
 	names := f.Reviewers
 	if len(names) == 0 {
@@ -90,7 +91,8 @@ func headlessTexts(list []pipeline.SourcedText, p pen) []safe {
 	return out
 }
 
-// headlessCoverage is what could not be known, and who gave findings that were dropped.
+// headlessCoverage lists what the review lacks, and the agents whose findings were
+// dropped.
 func headlessCoverage(r *pipeline.Report, p pen) []safe {
 	var out []safe
 	for _, i := range r.Incomplete {

@@ -2,17 +2,17 @@ package render
 
 import "github.com/reviewgate/reviewgate/pipeline"
 
-// The functions of this file say how long a finding has been there, and who
-// set it aside.
+// The functions of this file say how long a finding has existed, and who
+// dismissed it.
 
 // state says whether a finding is new, since when it is open, or which commit
-// had fixed it before. It is empty for the first report of a pull request.
+// fixed it before it came back. It is empty in a pull request's first report.
 func (fs *findings) state(f *pipeline.Finding) safe {
-	said := fs.stateOf(f)
+	state := fs.stateOf(f)
 	if !f.HasReason(pipeline.ReasonNotRaised) {
-		return said
+		return state
 	}
-	both, _ := list(" · ", said, say("not raised", nil))
+	both, _ := list(" · ", state, say("not raised", nil))
 	return both
 }
 
@@ -26,7 +26,7 @@ func (fs *findings) stateOf(f *pipeline.Finding) safe {
 	at := struct {
 		State word
 		Since safe
-		Older bool // it was not new there
+		Older bool // it was not new at Since
 	}{State: word(f.State)}
 	if f.State == pipeline.StateOpen {
 		if wasNew, known := fs.inPrevious(f); known {
@@ -36,11 +36,11 @@ func (fs *findings) stateOf(f *pipeline.Finding) safe {
 	return say("state", at)
 }
 
-// backFrom is the commit that fixed a finding which is there again, or "".
+// backFrom returns the commit that fixed a finding before it came back, or "".
 func backFrom(f *pipeline.Finding) string { return reason(f, pipeline.ReasonBack) }
 
-// before reports whether the previous report knew f, and whether f was new
-// there: in all that it was made of.
+// inPrevious reports whether the previous report has f, and whether f was new
+// there. A merged finding was new if all findings in it were.
 func (fs *findings) inPrevious(f *pipeline.Finding) (wasNew, known bool) {
 	if fs.wasNew == nil && fs.previous != nil {
 		fs.wasNew = map[string]bool{}
@@ -65,12 +65,12 @@ func (fs *findings) inPrevious(f *pipeline.Finding) (wasNew, known bool) {
 	return wasNew, known
 }
 
-// fingerprints are all that a finding is known by, its own first.
+// fingerprints returns all fingerprints of a finding, its own first.
 func fingerprints(f *pipeline.Finding) []string {
 	return append([]string{f.ID}, f.Fingerprints...)
 }
 
-// returned counts the findings that are back.
+// returned counts the findings that came back.
 func returned(list []pipeline.Finding) int {
 	n := 0
 	for i := range list {
@@ -81,8 +81,8 @@ func returned(list []pipeline.Finding) int {
 	return n
 }
 
-// dismissers are the people who dismissed findings of a pull request, by
-// fingerprint.
+// dismissers maps the fingerprints of a pull request's dismissed findings to the
+// people who dismissed them.
 func dismissers(m *pipeline.Memory) map[string]string {
 	by := map[string]string{}
 	for _, d := range m.Dismissed {
@@ -91,7 +91,7 @@ func dismissers(m *pipeline.Memory) map[string]string {
 	return by
 }
 
-// dismissedBy is who dismissed a finding, or "".
+// dismissedBy returns who dismissed a finding, or "".
 func dismissedBy(by map[string]string, f *pipeline.Finding) string {
 	for _, id := range fingerprints(f) {
 		if who := by[id]; who != "" {

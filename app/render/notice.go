@@ -34,15 +34,15 @@ type NoticeKind string
 const (
 	NoticeText         NoticeKind = "text"          // Text as it is
 	NoticeNotCompleted NoticeKind = "not_completed" // the newest review was not completed; Text says why
-	NoticeUnknown      NoticeKind = "unknown"       // no command of the name Text
-	NoticeUsage        NoticeKind = "usage"         // Wrong, with Text
+	NoticeUnknown      NoticeKind = "unknown"       // no command has the name Text
+	NoticeUsage        NoticeKind = "usage"         // Wrong says what is wrong, with Text
 	NoticePermission   NoticeKind = "permission"    // By may not use the command; Wrong says what it requires
 	NoticeRate         NoticeKind = "rate"          // Limit commands an hour
 	NoticeNoAgent      NoticeKind = "no_agent"      // no agent has the name Text; Names are the existing agents
 	NoticeNoFinding    NoticeKind = "no_finding"    // no finding's id begins with Text; Names are the existing findings
 	NoticeAllRead      NoticeKind = "all_read"      // there is nothing unread to accept
 	NoticeSeveral      NoticeKind = "several"       // Names are findings whose id begins with Text
-	NoticeUndecided    NoticeKind = "unsaid"        // nobody dismissed or accepted the finding Text; Names are those that were
+	NoticeUndecided    NoticeKind = "unsaid"        // nobody dismissed or accepted the finding Text; Names are the findings that somebody did
 	NoticeNoReview     NoticeKind = "no_review"     // there is no review yet
 	NoticeHeadMoved    NoticeKind = "head_moved"    // the newest head has no review yet
 	NoticeNotPaused    NoticeKind = "not_paused"
@@ -101,7 +101,7 @@ type LoopStatus struct {
 	Turns   int            `json:"turns,omitempty"` // commits in the attempt
 }
 
-// SaidOf is a person's decision about a finding.
+// FindingDecision is a person's decision about a finding.
 type FindingDecision struct {
 	Named
 	Accepted bool   `json:"accepted,omitempty"` // else it was dismissed
@@ -118,20 +118,20 @@ func (n Notice) String() string {
 	return string(text)
 }
 
-// parseNotice reads a stored notice. Anything else is a text from a version without
-// kinds.
-func parseNotice(kept string) Notice {
+// parseNotice reads a stored notice. A text that is not JSON comes from a version
+// without kinds.
+func parseNotice(stored string) Notice {
 	var n Notice
-	if !strings.HasPrefix(kept, "{") || json.Unmarshal([]byte(kept), &n) != nil || n.Kind == "" {
-		return Notice{Kind: NoticeText, Text: kept}
+	if !strings.HasPrefix(stored, "{") || json.Unmarshal([]byte(stored), &n) != nil || n.Kind == "" {
+		return Notice{Kind: NoticeText, Text: stored}
 	}
 	return n
 }
 
 // StillTrue lists the stored notices that remain true after another review.
-func StillTrue(kept []string) []string {
+func StillTrue(stored []string) []string {
 	changing := []NoticeKind{NoticeStatus, NoticeNotCompleted, NoticeNoReview, NoticeUndecided}
-	return slices.DeleteFunc(slices.Clone(kept), func(text string) bool { return slices.Contains(changing, parseNotice(text).Kind) })
+	return slices.DeleteFunc(slices.Clone(stored), func(text string) bool { return slices.Contains(changing, parseNotice(text).Kind) })
 }
 
 // NewestNotCompleted returns a notice for a comment that shows an older review, because
@@ -142,11 +142,11 @@ func NewestNotCompleted(what string) string {
 
 // NoticeComment renders a comment that contains only notices, because there is no
 // review yet.
-func NoticeComment(kept []string) Document {
+func NoticeComment(stored []string) Document {
 	none := &pipeline.Review{}
 	p, k := markdownPen{}, newLinker(Links{}, &none.Facts)
 	parts := []safe{say("md notices alone", nil)}
-	for _, n := range (noticeWords{coverageWords{none, p}, newFindings(View{}, p, k)}).notices(kept) {
+	for _, n := range (noticeWords{coverageWords{none, p}, newFindings(View{}, p, k)}).notices(stored) {
 		parts = append(parts, say("md notice", n))
 	}
 	text := blocks(parts)
@@ -161,7 +161,7 @@ type noticeWords struct {
 
 func (s sections) noticeWords() noticeWords { return noticeWords{s.coverageWords(), s.fs} }
 
-// noticed is a notice in words.
+// wordedNotice is a notice in words.
 type wordedNotice struct {
 	Lead safe // a paragraph
 	Help []helpLine
@@ -175,8 +175,8 @@ type helpLine struct {
 	Who   safe
 }
 
-// The greatest size of one notice's list, of all lists and of all leads, in bytes.
-// Our own leads are far shorter.
+// The room for one notice's list, for all lists and for all leads, in bytes. Our own
+// leads are far shorter.
 const (
 	roomNotice  = 8000
 	roomNotices = 2 * roomNotice
@@ -185,9 +185,9 @@ const (
 
 // notices puts the stored notices into words. The help appears once, below the last
 // notice that has it. Only the newest status appears.
-func (nw noticeWords) notices(kept []string) []wordedNotice {
+func (nw noticeWords) notices(stored []string) []wordedNotice {
 	var all []Notice
-	for _, text := range kept {
+	for _, text := range stored {
 		n := parseNotice(text)
 		if n.Kind == NoticeStatus {
 			all = slices.DeleteFunc(all, func(old Notice) bool { return old.Kind == NoticeStatus })

@@ -7,9 +7,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// explained says of the review that is shown why its agents ran or did not; or
-// of one agent that; or of a file its domains, agents and findings. known is
-// false where the name is neither an agent's nor a changed file's.
+// explained explains an agent or a changed file by its name. For an agent it says why
+// the agent ran or did not; for a file it lists domains, agents and findings. Without a
+// name it explains all agents. known is false for any other name.
 func (nw noticeWords) explained(name string) (list items, known bool) {
 	if name == "" {
 		return listOf(nw.agents()).then(nw.skipped("")), true
@@ -25,8 +25,8 @@ func (nw noticeWords) explained(name string) (list items, known bool) {
 	return items{}, false
 }
 
-// explainedAgent is what is known of one agent: how it ran, and what it was
-// given, or why it did not run.
+// explainedAgent says how one agent ran and which files it was given, or why it did
+// not run.
 func (nw noticeWords) explainedAgent(name string) items {
 	r := *nw.r
 	r.Manifest.Entries = keep(r.Manifest.Entries, func(e pipeline.ManifestEntry) bool { return strings.EqualFold(e.Agent, name) })
@@ -43,7 +43,7 @@ func (nw noticeWords) explainedAgent(name string) items {
 	return list.then(nw.skipped(name))
 }
 
-// keep is a list of those of the entries that fit: the one given is stored.
+// keep returns the entries that fit. It does not change the list, which is stored.
 func keep[T any](list pipeline.List[T], fits func(T) bool) pipeline.List[T] {
 	var out pipeline.List[T]
 	for _, x := range list {
@@ -54,7 +54,8 @@ func keep[T any](list pipeline.List[T], fits func(T) bool) pipeline.List[T] {
 	return out
 }
 
-// skipped says why agents did not run: one, or all of them.
+// skipped says why the agent with this name did not run. Without a name it covers all
+// agents.
 func (cw coverageWords) skipped(name string) items {
 	some := keep(cw.r.Manifest.Skipped, func(a pipeline.SkippedAgent) bool { return name == "" || strings.EqualFold(a.Agent, name) })
 	return each(some, func(a *pipeline.SkippedAgent) safe {
@@ -62,7 +63,7 @@ func (cw coverageWords) skipped(name string) items {
 	})
 }
 
-// explainedFile is what is known of one changed file.
+// explainedFile lists the domains, agents and findings of one changed file.
 func (nw noticeWords) explainedFile(f *pipeline.File) items {
 	var out []safe
 	if why := exception(f); why != "" {
@@ -100,7 +101,7 @@ func (nw noticeWords) explainedFile(f *pipeline.File) items {
 	return listOf(out)
 }
 
-// lookers names the agents that were given a file.
+// agentsGiven names the agents that were given a file.
 func (nw noticeWords) agentsGiven(path string) safe {
 	const maxAgents = 20
 	given := keep(nw.r.Manifest.Entries, func(e pipeline.ManifestEntry) bool {

@@ -9,20 +9,20 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
-// word is one of a closed set of our own words, such as a severity.
+// word is one of our own words from a closed set, such as a severity.
 type word string
 
-// How much of a name is shown, in runes.
+// The limits of texts, in runes unless stated otherwise.
 const (
 	maxName    = 80  // ids, branches, domains
 	maxPath    = 160 // paths
 	maxTitle   = 200
-	maxMessage = 1200 // a finding's message, why, recommendation each
-	maxReason  = 400  // one-line reasons of ours and of agents
-	maxDetails = 300  // bytes of the details page's URL
+	maxMessage = 1200 // a finding's message, its reason and its recommendation, each
+	maxReason  = 400  // one-line reasons
+	maxDetails = 300  // the details page's URL, in bytes
 )
 
-// page holds the values for the phrases of a whole review. It has no plain
+// page holds the values for the phrases about the whole review. It has no plain
 // strings: see [safe].
 type page struct {
 	Local      bool // no code host
@@ -31,34 +31,34 @@ type page struct {
 	Blocks     bool
 	Verdict    word
 	Counts     pipeline.Counts
-	Condition  safe   // of the gate, unless it is one of the defaults
-	Metrics    []safe // the metrics that the condition read, with their values
+	Condition  safe   // the gate's condition, unless it is a default
+	Metrics    []safe // those that the condition read, with their values
 	Missing    missing
 	Worse      *worse      // for a check: another pull request on the head decides
 	Waits      *waits      // a person must decide
 	Errors     int         // findings about something wrong, shown if there are others
 	Omissions  int         // findings about something missing
 	Person     *person     // nothing blocks, and a person should look
-	ByHand     *byHand     // somebody decided; Verdict is still what the gate says
+	ByHand     *byHand     // a person decided; Verdict is still that of the gate
 	Escalated  *escalation // by the fix loop
 
 	ConfigProblems int
-	Uncertain      int // concerns that are set aside, told where there is nothing else
+	Uncertain      int // concerns below the confidence gate; the title has them if there are no findings
 
 	Head, Base  safe
 	Risk        *risk
 	Domains     []safe
 	MoreDomains int
-	Unread      int // files that were not read, which does not block
+	Unread      int // unread files that do not block
 	Ran, Agents int
 	Since       *since
 	Numbered    int // blocking items, which are numbered from 1
-	Serious     int // findings in them
+	Serious     int // findings in the numbered items
 	Waiting     int // numbered items that wait for a person
 	Disputed    int // numbered items that reviewers disagree about
 
-	// The footer. Run is all of it that varies from run to run, and begins with
-	// a separator.
+	// The footer. Run is the part that varies from run to run. It begins with a
+	// separator.
 	Version, Config, Run safe
 	Details              safe // a link
 }
@@ -96,7 +96,7 @@ type since struct {
 	Changes  safe
 }
 
-// newPage gathers what the phrases need, written with p.
+// newPage gathers the values for the phrases. p writes the untrusted ones.
 func newPage(v View, p pen, k linker) page {
 	rep, facts := &v.Review.Report, &v.Review.Facts
 	says, condition := gateDecision(rep)
@@ -162,7 +162,7 @@ func changed(r *pipeline.Report) safe {
 	}{isNew, c.Open, len(c.Resolved), len(c.Unconfirmed), len(c.NotRaised)})
 }
 
-// kindsOf counts what is wrong and what is missing.
+// kindsOf counts the findings about something wrong and about something missing.
 func kindsOf(r *pipeline.Report) (errors, omissions int) {
 	for i := range r.Findings {
 		if r.Findings[i].FindingType == pipeline.FindingOmission {
@@ -215,7 +215,7 @@ func waitsOf(r *pipeline.Report) *waits {
 	return &w
 }
 
-// number counts what blocks.
+// number counts the blocking findings.
 func (pg *page) number(fs *findings) {
 	pg.Numbered = fs.serious
 	for _, g := range fs.groups[:fs.serious] {
@@ -284,8 +284,8 @@ func verdictOf(d pipeline.Decision) word {
 	return word(d)
 }
 
-// isDefaultCondition reports whether the gate's condition says no more than
-// the counts and the words beside it.
+// isDefaultCondition reports whether the gate's condition says no more than the counts
+// beside it.
 func isDefaultCondition(c string) bool {
 	switch plaintext.Line(c) {
 	case "", "critical > 0", "major > 0", "warning > 0", aggregate.PersonDecides:
@@ -294,7 +294,7 @@ func isDefaultCondition(c string) bool {
 	return false
 }
 
-// unreadFiles counts the files that were not read completely but do not block.
+// unreadFiles counts the files that were not read in full and do not block.
 func unreadFiles(list []pipeline.Incompleteness) int {
 	files := map[string]bool{}
 	for _, i := range list {

@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// The functions of this file word what is listed around the findings, one
-// item each, for every format.
+// The functions of this file put the lists around the findings into words, for every
+// format.
 
 // sections words the parts of one review.
 type sections struct {
@@ -20,12 +20,11 @@ type sections struct {
 	p  pen
 	k  linker
 	fs *findings
-	// use is the use of models, if it is known.
+	// use is nil if it is not known.
 	use []pipeline.ModelUse
 }
 
-// problems lists the problems of a config. in says where the files of each layer
-// are.
+// problems lists the problems of a config. in holds the origin of each layer's files.
 func (s sections) problems(list []pipeline.ConfigProblem, in map[string]origin) items {
 	return each(list, func(c *pipeline.ConfigProblem) safe {
 		where := c.File
@@ -45,14 +44,14 @@ func (s sections) problems(list []pipeline.ConfigProblem, in map[string]origin) 
 	})
 }
 
-// origin distinguishes the files of one layer from files of the same name in another.
+// origin tells the files of a layer apart from files of the same name in another layer.
 type origin struct {
-	Repository safe // the repository with the layer's files
-	Layer      safe // used if the repository is not enough, or if there is no file
+	Repository safe // with the layer's files
+	Layer      safe // set if several layers are broken
 }
 
-// origins names where layers are from as far as a reader can't know: a
-// repository that is not the change's, and each where several are broken.
+// origins returns the origins of the broken layers. It names a repository that is not
+// the change's own, and every layer if several are broken.
 func (s sections) origins() map[string]origin {
 	out := map[string]origin{}
 	broken := s.brokenLayers()
@@ -99,14 +98,14 @@ func organisation(facts *pipeline.PRFacts) string {
 type broken struct {
 	Layers       []brokenLayer
 	Count        int
-	Branch       safe // of the change's repository, that config to repair is read from
-	Organisation safe // another repository that config to repair is read from
+	Branch       safe // the branch of the change's repository with the config to repair
+	Organisation safe // another repository with the config to repair
 }
 
 type brokenLayer struct {
 	Name     safe
 	LastGood bool // an older version of the layer is in use
-	Parts    bool // the layer is in use without what the problems are about
+	Parts    bool // the layer is in use without the broken parts
 }
 
 func (s sections) broken() broken {
@@ -146,8 +145,8 @@ func (s sections) configBranch() safe {
 	return s.p.code(facts.Repository.DefaultBranch, maxName)
 }
 
-// incomplete lists the missing information: that which blocks the gate if gating is
-// set, and otherwise that which doesn't.
+// incomplete lists the missing information that blocks the gate, or, if gating is not
+// set, the missing information that does not.
 func (s sections) incomplete(gating bool) items {
 	phrase := "not known"
 	if gating {
@@ -166,8 +165,8 @@ func (s sections) incomplete(gating bool) items {
 	})
 }
 
-// sentence ends a text with a full stop, unless it ends in punctuation or is
-// a number: with the stop it could start a list.
+// sentence ends a text with a full stop, unless it ends in punctuation or is a number.
+// A number with a full stop could start a list.
 func sentence(s safe) safe {
 	if strings.Trim(string(s), "0123456789") == "" || strings.ContainsAny(string(s[len(s)-1:]), ".!?:") || strings.HasSuffix(string(s), "…") {
 		return s
@@ -189,14 +188,14 @@ func decisionWord(d pipeline.Decision) word {
 	return word(d)
 }
 
-// agentCounts are the findings of one agent.
+// agentCounts counts the findings of one agent.
 type agentCounts struct {
 	Agent  safe
 	Counts pipeline.Counts
 }
 
-// table counts findings by agent, in the order in which the agents appear in
-// the list of findings: who has the worst comes first.
+// table counts findings by agent. The agents have the order of the list of findings, so
+// that the agent with the worst finding comes first.
 func (s sections) table() []agentCounts {
 	var rows []agentCounts
 	at := map[string]int{}
@@ -212,7 +211,7 @@ func (s sections) table() []agentCounts {
 	return rows
 }
 
-// resolved lists the findings of the previous report that are gone.
+// resolved lists the findings of the previous report that are resolved.
 func (s sections) resolved(layout string) items {
 	head := s.p.code(shortSHA(s.r.Facts.Head.SHA), maxName)
 	return each(s.r.Report.Changes.Resolved, func(f *pipeline.Finding) safe {
@@ -241,8 +240,8 @@ func (s sections) unconfirmed() items {
 	return each(s.r.Report.Changes.Unconfirmed, one("unconfirmed one")).then(each(s.r.Report.Changes.NotRaised, one("not raised one")))
 }
 
-// wasAt returns the path of a previous finding without lines: they may have changed at
-// this head.
+// previousPlace returns the path of a previous finding without lines, because they may
+// have changed at this head.
 func (s sections) previousPlace(f *pipeline.Finding) safe {
 	if f.Path == "" {
 		return s.fs.place(f)
@@ -250,8 +249,7 @@ func (s sections) previousPlace(f *pipeline.Finding) safe {
 	return s.p.code(clipPath(f.Path, maxPath), maxPath)
 }
 
-// aside lists what is not among the findings: suppressed findings, findings below the
-// confidence gate, and questions.
+// aside lists suppressed findings, concerns below the confidence gate, and questions.
 func (s sections) aside() (list items, summary safe) {
 	rep := &s.r.Report
 	by := dismissers(&s.r.Memory)
@@ -263,8 +261,8 @@ func (s sections) aside() (list items, summary safe) {
 	})
 }
 
-// suppressed says why a finding does not count in the gate. by are the people who
-// dismissed findings.
+// suppressed says why a finding does not count in the gate. by maps fingerprints to the
+// people who dismissed the findings.
 func (s sections) suppressed(x *pipeline.Suppressed, by map[string]string) safe {
 	out := struct {
 		Severity                       word
@@ -291,8 +289,8 @@ func (s sections) sourced(phrase string, list []pipeline.SourcedText) items {
 	})
 }
 
-// patchLines writes a JSON Patch for people to copy, without the escapes that
-// JSON in HTML would need.
+// patchLines writes a JSON Patch for people to copy, without the escapes of JSON in
+// HTML.
 func patchLines(ops []pipeline.PatchOperation) []string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
