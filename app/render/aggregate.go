@@ -11,14 +11,14 @@ import (
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
-// How much a summary shows.
+// The limits of a summary.
 const (
 	maxSummaryRecommendations = 5
 	maxSummaryErrors          = 20
 )
 
-// Aggregate is the summary of what review reports come to, in markdown: the
-// decision, the scores, the most pressing recommendations, and what to do next.
+// Aggregate renders the summary of review reports in markdown: the decision, the scores,
+// the most pressing recommendations, and what to do next.
 func Aggregate(o *pipeline.ReviewReportOutcome) string {
 	p := markdownPen{}
 	s := reportSummary{
@@ -46,7 +46,7 @@ func Aggregate(o *pipeline.ReviewReportOutcome) string {
 type reportSummary struct {
 	Proceed, Plan, Cautious, More    bool
 	Rationale, Score, Grade, NoScore safe
-	Spec, Business, Technical        safe // empty where there is none
+	Spec, Business, Technical        safe // empty without a score
 	Recommendations                  []summaryRecommendation
 	Errors                           []safe
 }
@@ -56,7 +56,7 @@ type summaryRecommendation struct {
 	Priority, Reviewer, Category, Finding, Recommendation, Location safe
 }
 
-// decimal writes a score of two places as one writes doubles: 1.0 and 0.85.
+// decimal writes a score with at least one decimal place: 1.0 and 0.85.
 func decimal(x *float64) safe {
 	if x == nil {
 		return ""
@@ -68,8 +68,8 @@ func decimal(x *float64) safe {
 	return safe(s)
 }
 
-// ReportProblem says in one line of plain text why a review report can't be
-// used, and what to do.
+// ReportProblem says in one line of plain text why a review report can't be used, and
+// what to do about it.
 func ReportProblem(e *pipeline.ReviewReportError) string { return string(reportProblem(plainPen{}, e)) }
 
 func reportProblem(p pen, e *pipeline.ReviewReportError) safe {
@@ -78,8 +78,8 @@ func reportProblem(p pen, e *pipeline.ReviewReportError) safe {
 	})
 }
 
-// AggregateJSON is the answer of `reviewgate aggregate` for programs, indented.
-// What is invisible or steers a terminal is written as escapes.
+// AggregateJSON returns the answer of `reviewgate aggregate` as indented JSON. It escapes
+// characters that are invisible or control a terminal.
 func AggregateJSON(o *pipeline.ReviewReportOutcome) ([]byte, error) {
 	b, err := json.MarshalIndent(reviewreport.AnswerOf(o), "", "  ")
 	if err != nil {
@@ -88,7 +88,7 @@ func AggregateJSON(o *pipeline.ReviewReportOutcome) ([]byte, error) {
 	return append(escaped(b), '\n'), nil
 }
 
-// AuditLine is an audit record as one line of JSON.
+// AuditLine returns an audit record as one line of JSON.
 func AuditLine(a *reviewreport.Audit) ([]byte, error) {
 	var b bytes.Buffer
 	if err := json.NewEncoder(&b).Encode(a); err != nil {

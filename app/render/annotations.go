@@ -8,19 +8,19 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Limits of annotations. GitHub allows 64 KB for a message and for raw
-// details, and 255 characters for a title; a reader wants less. At most 250
-// are sent, five requests' worth: GitHub shows no more than a few of them at
-// once, and the text says how many there would be.
+// The limits of annotations. GitHub allows 64 KB for a message and for raw details, and
+// 255 characters for a title; readers want less. We send at most 250 annotations, in five
+// requests: GitHub shows only a few of them at once. The check's text says how many
+// findings there are.
 const (
 	maxAnnotations      = 250
 	maxAnnotationTitle  = 250       // bytes
 	maxAnnotationDetail = 16 * 1024 // bytes
 )
 
-// annotations are the findings on changed lines, worst first, and how many
-// there would be without a limit. GitHub refuses all of a request if one stands
-// outside of the diff, and cannot be told of a path that is not UTF-8.
+// annotations returns annotations for the findings on changed lines, worst first. all
+// counts these findings without the limit. GitHub refuses a whole request if one
+// annotation is outside the diff, and it takes only paths in UTF-8.
 func annotations(v View) (out []ports.Annotation, all int) {
 	fs := newFindings(v, plainPen{}, linker{})
 	for _, f := range fs.list {
@@ -54,7 +54,7 @@ func annotationLevel(s pipeline.Severity) string {
 	return "failure"
 }
 
-// annotationText is never empty: GitHub demands a message.
+// annotationText is never empty, because GitHub requires a message.
 func annotationText(fs *findings, f *pipeline.Finding) safe {
 	if len(f.Perspectives) > 0 {
 		return lines(append(bullets(fs.sides(f)), "- "+say("bearing", fs.bearing(f))))
@@ -77,7 +77,7 @@ func annotationTitle(fs *findings, f *pipeline.Finding) safe {
 	return say("untitled", nil)
 }
 
-// rawDetails is the evidence and the suggested fix.
+// rawDetails returns the evidence and the suggested fix.
 func rawDetails(fs *findings, f *pipeline.Finding) string {
 	fix := fixOf(fs.diff, f)
 	var list []string

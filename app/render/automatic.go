@@ -4,42 +4,43 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Acts are what was done on a pull request without a person, for the head that a
-// view is of.
+// Acts lists what reviewgate did on a pull request without a person, for the head of a
+// view.
 type Acts struct {
-	Approved bool // a review of ours on GitHub approves it
-	Rejected bool // one requests changes
-	// People are who was asked to review since a person decides: logins, and teams
-	// as "org/team-slug".
+	Approved bool // our review on GitHub approves the head
+	Rejected bool // our review on GitHub requests changes
+	// People were asked to review because a person decides: logins, and teams as
+	// "org/team-slug".
 	People []string
-	// Halted says that nothing more is, though it could be: it was escalated.
+	// Halted says that reviewgate approves and rejects nothing, because the pull request
+	// was escalated.
 	Halted bool
 }
 
-// Withdrawn is why a review on GitHub is dismissed.
+// Withdrawn is the reason why reviewgate dismisses its review on GitHub.
 type Withdrawn string
 
-// The reasons.
+// The reasons to dismiss a review.
 const (
-	WithdrawnMoved   Withdrawn = "moved"    // the head is another
-	WithdrawnBase    Withdrawn = "base"     // the base branch is another
-	WithdrawnChanged Withdrawn = "changed"  // the newest review comes to something else
+	WithdrawnMoved   Withdrawn = "moved"    // the pull request has another head
+	WithdrawnBase    Withdrawn = "base"     // the pull request has another base branch
+	WithdrawnChanged Withdrawn = "changed"  // the newest review has another result
 	WithdrawnByHand  Withdrawn = "by hand"  // a person decided
 	WithdrawnGivenUp Withdrawn = "given up" // the newest review could not be completed
 	WithdrawnDraft   Withdrawn = "draft"    // drafts are not reviewed
-	WithdrawnOff     Withdrawn = "off"      // nothing is reviewed there any more
-	WithdrawnUnknown Withdrawn = "unknown"  // it is not known what it was of
+	WithdrawnOff     Withdrawn = "off"      // reviews of the repository are switched off
+	WithdrawnUnknown Withdrawn = "unknown"  // the head of the review is unknown
 )
 
 // AnyReview begins the marker of every review on GitHub.
 const AnyReview = markerStart + "review "
 
-// ReviewMarker is the first line of a review on GitHub. It finds the review again;
-// the id is of letters and digits, and nobody else's until it is written.
+// ReviewMarker returns the first line of a review on GitHub, which identifies the review.
+// The id has letters and digits. Nobody else knows it before the review is written.
 func ReviewMarker(id string) string { return AnyReview + id + " -->" }
 
-// AutomaticReview is the body of a review on GitHub that is submitted without a
-// person.
+// AutomaticReview returns the body of a review that reviewgate submits on GitHub without
+// a person.
 func AutomaticReview(id string, approves bool, r *pipeline.Report) string {
 	p := markdownPen{}
 	text := say("automatic review", struct {
@@ -50,7 +51,7 @@ func AutomaticReview(id string, approves bool, r *pipeline.Report) string {
 	return ReviewMarker(id) + "\n" + string(text)
 }
 
-// Dismissal is what is said as a review on GitHub of a head is dismissed.
+// Dismissal returns the message with which reviewgate dismisses its review of a head.
 func Dismissal(why Withdrawn, headSHA string) string {
 	return string(say("dismissal", struct {
 		Why  word
@@ -58,14 +59,14 @@ func Dismissal(why Withdrawn, headSHA string) string {
 	}{word(why), plainPen{}.text(shortSHA(headSHA), maxName)}))
 }
 
-// ReviewRefused is for a comment beside which the review that it comes to is
-// missing: GitHub did not take it.
+// ReviewRefused returns a notice that GitHub did not accept the review which belongs to
+// the comment.
 func ReviewRefused(approval bool) string {
 	return Notice{Kind: NoticeReviewRefused, Wrong: reviewWord(approval)}.String()
 }
 
-// ReviewStuck is for a comment beside which a review of a head stands that does
-// not go with it: GitHub does not let it be dismissed.
+// ReviewStuck returns a notice that an earlier review contradicts the comment, and that
+// GitHub does not let reviewgate dismiss it.
 func ReviewStuck(headSHA string, approval bool) string {
 	return Notice{Kind: NoticeReviewStuck, Text: shortSHA(headSHA), Wrong: reviewWord(approval)}.String()
 }
@@ -77,7 +78,7 @@ func reviewWord(approval bool) string {
 	return "rejection"
 }
 
-// did is what was done without a person.
+// actsTaken holds the values for the phrase about acts without a person.
 type actsTaken struct {
 	Approved, Rejected, Halted bool
 	People                     []safe

@@ -6,14 +6,14 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// byHand is what the phrases of a decision that a person took are made from.
+// byHand holds the values for the phrases about a decision by a person.
 type byHand struct {
 	Passed        bool
 	By, At        safe
-	Reason, Short safe // Short leaves room in a title for what the review says
+	Reason, Short safe // Short leaves room in a title for the review's result
 }
 
-// maxTitleReason is how much of a reason stands in a title, in runes.
+// maxTitleReason bounds a reason in a title, in runes.
 const maxTitleReason = 100
 
 func byHandOf(d *pipeline.ByHand, p pen) *byHand {
@@ -30,7 +30,7 @@ func byHandOf(d *pipeline.ByHand, p pen) *byHand {
 	return out
 }
 
-// gateSays is the gate's own decision, with the condition that made it.
+// gateDecision returns the gate's own decision and the condition that decided.
 func gateDecision(r *pipeline.Report) (pipeline.Decision, string) {
 	if r.ByHand != nil {
 		return r.ByHand.Gate, r.ByHand.GateCondition
@@ -38,5 +38,5 @@ func gateDecision(r *pipeline.Report) (pipeline.Decision, string) {
 	return r.Decision, r.Gate.Condition
 }
 
-// acceptedBy is who accepted a finding, or "".
+// acceptedBy returns who accepted a finding, or "".
 func acceptedBy(f *pipeline.Finding) string { return reason(f, pipeline.ReasonAccepted) }

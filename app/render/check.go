@@ -8,8 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// GitHub's conclusions of a check run that reviewgate uses. Of these success
-// and neutral satisfy a required check.
+// The conclusions of a check run that reviewgate uses. Success and neutral satisfy a
+// required check.
 const (
 	ConclusionSuccess        = "success"
 	ConclusionNeutral        = "neutral"
@@ -21,14 +21,13 @@ const (
 // ActionReview is the identifier of the button that asks for another review.
 const ActionReview = "review"
 
-// maxCheckTitle is how much of a title GitHub shows. GitHub counts characters; we count
-// bytes.
+// maxCheckTitle bounds a title, in bytes. GitHub shows as many characters.
 const maxCheckTitle = 255
 
-// Conclusion maps the decision one to one: pass is success,
-// pass_with_warnings neutral, needs_fixes action_required and fail failure.
-// If other pull requests have the same head, the worst of their decisions counts.
-// An unknown decision is failure. In advisory mode the conclusion is always neutral.
+// Conclusion maps a decision to a conclusion: pass to success, pass_with_warnings to
+// neutral, needs_fixes to action_required, and fail to failure. An unknown decision is a
+// failure. If other pull requests have the same head, the worst decision counts. In
+// advisory mode the conclusion is always neutral.
 func Conclusion(v View) string {
 	if v.Mode == config.ModeAdvisory {
 		return ConclusionNeutral
@@ -48,17 +47,17 @@ func Conclusion(v View) string {
 	return ConclusionFailure
 }
 
-// worstShared returns the other pull request on the head with the worst decision, if it is
-// worse than this one's, or nil. An unknown decision is the worst.
+// worstShared returns the other pull request on the head with the worst decision. It
+// returns nil if no decision is worse than this one's. An unknown decision is the worst.
 func worstShared(v View) *SharedHead {
-	var found *SharedHead
+	var worst *SharedHead
 	rank := badness(v.Review.Report.Decision)
 	for i := range v.Shared {
 		if r := badness(v.Shared[i].Decision); r > rank {
-			rank, found = r, &v.Shared[i]
+			rank, worst = r, &v.Shared[i]
 		}
 	}
-	return found
+	return worst
 }
 
 func badness(d pipeline.Decision) int {
@@ -68,11 +67,11 @@ func badness(d pipeline.Decision) int {
 	return pipeline.DecisionFail.Rank() + 1
 }
 
-// Check renders a completed review for a check run: the answer in its title,
-// why and what next in its summary, all findings in its text, and
-// annotations on the changed lines.
+// Check renders a completed review for a check run. The title has the answer, the summary
+// has the reasons and the next step, and the text has all findings. Findings on changed
+// lines have annotations.
 func Check(v View) ports.CheckOutput {
-	v.Acts = Acts{} // actions follow the check, and must not make it be written again
+	v.Acts = Acts{} // acts follow the check, and must not cause it to be written again
 	r := newReport(v, maxBody)
 	r.page.Worse = worseOf(v)
 	r.check = true
@@ -93,8 +92,8 @@ func (r *report) summary() safe {
 	return blocks(append(r.head(), r.next(), say("md footer", r.page)))
 }
 
-// text is all that the summary does not say. Of all findings on changed lines,
-// some are annotated.
+// text renders everything that is not in the summary. annotated of all findings on changed
+// lines have annotations.
 func (r *report) text(annotated, all int) safe {
 	var above []safe
 	if annotated < all {
@@ -117,7 +116,7 @@ func checkTitle(v View) string {
 	return title(say("check title", pg))
 }
 
-// plainTitle is the answer in one line of plain text.
+// plainTitle returns the answer in one line of plain text.
 func plainTitle(v View) string {
 	return string(say("title", newPage(v, plainPen{}, newLinker(Links{}, &v.Review.Facts))))
 }
@@ -132,7 +131,8 @@ func actions() []ports.CheckAction {
 	}}
 }
 
-// checkDigest covers an output with a summary and text that do not vary.
+// checkDigest returns the digest of an output. summary and text must not vary from run to
+// run.
 func checkDigest(out ports.CheckOutput, summary, text safe) string {
 	parts := []safe{safe(out.Title), summary, text}
 	for _, a := range out.Annotations {
@@ -142,8 +142,8 @@ func checkDigest(out ports.CheckOutput, summary, text safe) string {
 	return digest(parts...)
 }
 
-// notice is a check that is no verdict on a change. Its title is plain text,
-// its summary markdown.
+// notice renders a check without a verdict on the change. Its title is plain text, and
+// its summary is markdown. again adds the button that asks for another review.
 func notice(name string, again bool, data func(p pen) any) ports.CheckOutput {
 	out := ports.CheckOutput{
 		Title:   title(say(name+" title", data(plainPen{}))),
@@ -158,7 +158,7 @@ func notice(name string, again bool, data func(p pen) any) ports.CheckOutput {
 
 func nothing(pen) any { return nil }
 
-// PendingCheck says that a review is under way.
+// PendingCheck says that a review is running.
 func PendingCheck(pending Pending) ports.CheckOutput {
 	return notice("pending", false, func(p pen) any {
 		return struct{ Head, Started, Reason safe }{
@@ -190,13 +190,13 @@ func CallsCheck(c Calls) ports.CheckOutput {
 	})
 }
 
-// DraftSkipped is for a draft that the settings leave alone. Its conclusion
-// is action_required: a neutral one would let the pull request be merged the
-// moment it is ready.
+// DraftSkipped says that the settings leave drafts alone. Its conclusion is
+// action_required: with a neutral one the pull request could be merged as soon as it is
+// ready for review.
 func DraftSkipped() ports.CheckOutput { return notice("draft", false, nothing) }
 
-// CouldNotComplete is for a review that ended without an answer: what
-// happened, and what to do about it. Its conclusion is failure.
+// CouldNotComplete says why a review ended without an answer, and what to do about it. Its
+// conclusion is failure.
 func CouldNotComplete(what, remedy string) ports.CheckOutput {
 	return notice("could not", true, func(p pen) any {
 		return struct{ What, Remedy safe }{
@@ -205,13 +205,12 @@ func CouldNotComplete(what, remedy string) ports.CheckOutput {
 	})
 }
 
-// Superseded is for a review that a newer head has cut short; newHead may be
-// empty if it is not known, or if the pull request was closed. Its conclusion
-// is cancelled.
+// Superseded says that a newer head ended the review. newHead is empty if it is not known,
+// or if the pull request was closed. The conclusion is cancelled.
 func Superseded(newHead string) ports.CheckOutput {
 	return notice("superseded", false, func(p pen) any { return p.code(shortSHA(newHead), maxName) })
 }
 
-// SwitchedOff is for a head whose review had begun when the repository's
-// settings switched reviewgate off. Its conclusion is neutral.
+// SwitchedOff says that the repository's settings switched reviewgate off while the head
+// was being reviewed. Its conclusion is neutral.
 func SwitchedOff() ports.CheckOutput { return notice("off", false, nothing) }

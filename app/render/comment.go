@@ -296,8 +296,8 @@ func (r *report) belowFindings() []safe {
 
 // proposedConfig is not collapsed, because the author of a config change wants to see it.
 func (r *report) proposedConfig() safe {
-	p, list, there := r.proposed()
-	if !there {
+	p, list, ok := r.proposed()
+	if !ok {
 		return ""
 	}
 	shown, more := list.take(r.roomBelow(roomProposed))

@@ -2,9 +2,9 @@ package render
 
 import "github.com/reviewgate/reviewgate/pipeline"
 
-// The functions of this file word contradictions: findings that hold what
-// several reviewers say against one another. They are shown as what each would
-// do, and the choice is left to people.
+// The functions of this file put contradictions into words. A contradiction is a finding
+// about which several reviewers disagree. It shows what each reviewer would do, and
+// people choose.
 
 // side is one reviewer's part of a contradiction.
 type side struct {
@@ -12,7 +12,7 @@ type side struct {
 	Action, Severity                      word
 }
 
-// sides lists what each reviewer says of the finding's place.
+// sides lists what each reviewer says about the finding's place.
 func (fs *findings) sides(f *pipeline.Finding) []safe {
 	const maxSides = 6
 	return first(f.Perspectives, maxSides, func(p pipeline.Perspective) safe {
@@ -27,7 +27,7 @@ func (fs *findings) sides(f *pipeline.Finding) []safe {
 	})
 }
 
-// actionWord is what a reviewer would do, or nothing if that is not said.
+// actionWord returns what a reviewer would do, or "" for an unknown action.
 func actionWord(a pipeline.Action) word {
 	switch a {
 	case pipeline.ActionAdd, pipeline.ActionRemove, pipeline.ActionKeep, pipeline.ActionChange:
@@ -40,7 +40,7 @@ func actionWord(a pipeline.Action) word {
 const (
 	bearingBlocks word = "blocks"
 	bearingPasses word = "passes"
-	bearingOpen   word = "" // a condition of the repository's own may count it
+	bearingOpen   word = "" // the repository's own gate condition may count it
 )
 
 func (fs *findings) bearing(f *pipeline.Finding) word {
@@ -53,7 +53,7 @@ func (fs *findings) bearing(f *pipeline.Finding) word {
 	return bearingPasses
 }
 
-// disputed lists the disagreements that don't stand among what is serious.
+// disputed lists the disagreements that are not serious.
 func (s sections) disputed(layout string) items {
 	return each(s.fs.disputes, func(f **pipeline.Finding) safe { return say(layout, s.fs.dispute(*f)) })
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Explain renders for a terminal what a config makes of paths. Rules that look
-// at a file are counted; with names they are listed by id, as are those that
-// look at the change as a whole.
+// Explain renders for a terminal how a config treats paths. It counts the rules that
+// look at each file. With names it lists these rules and the rules that look at the
+// change as a whole by id.
 func Explain(x *explain.Explanation, names bool, opts TextOptions) string {
 	p := plainPen{}
 	review := &pipeline.Review{Classification: x.Classification, Manifest: x.Manifest}
@@ -38,7 +38,7 @@ func Explain(x *explain.Explanation, names bool, opts TextOptions) string {
 	return t.b.String()
 }
 
-// asked are the models that an agent asks, and how often if more than once.
+// modelsAsked names the models that an agent asks, and how often if more than once.
 func modelsAsked(models []string, p pen) []safe {
 	const maxAsked = 8
 	times := map[string]int{}
@@ -98,8 +98,7 @@ func (t *terminal) explainedFile(f *explain.File, names bool) {
 	}
 }
 
-// rulesOf names the agents that look at something, those with the most rules
-// first.
+// rulesOf names agents with their rules. Agents with the most rules come first.
 func (t *terminal) rulesOf(rules []explain.RulesOfAgent, names bool) []safe {
 	list := slices.Clone(rules)
 	slices.SortStableFunc(list, func(a, b explain.RulesOfAgent) int { return len(b.Rules) - len(a.Rules) })

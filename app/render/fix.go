@@ -6,23 +6,22 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// A suggested fix that is longer is not shown: half a fix misleads.
+// A longer suggested fix is not shown, because half a fix misleads.
 const (
 	maxFixLines = 60
 	maxFixBytes = 4000
 	maxFixLine  = 500 // runes
 )
 
-// fixLine is a line of a suggested fix as a diff: what stands there, what it
-// would become, or what stays.
+// fixLine is a removed, added or unchanged line of a suggested fix as a diff.
 type fixLine struct {
 	op   pipeline.LineOp
 	text string
 }
 
-// fixOf makes a diff of the finding's lines and its suggested fix. It returns
-// nil where there is no fix, where it changes nothing, or where it is too long
-// to show.
+// fixOf returns the diff between the finding's lines and its suggested fix. It returns nil
+// if there is no fix, if the fix changes nothing, if it is too long, or if the finding's
+// lines are not in the diff of the change.
 func fixOf(d *diffIndex, f *pipeline.Finding) []fixLine {
 	if f.SuggestedFix == "" || len(f.SuggestedFix) > maxFixBytes {
 		return nil
@@ -36,7 +35,7 @@ func fixOf(d *diffIndex, f *pipeline.Finding) []fixLine {
 	return diffLines(before, after)
 }
 
-// diffLines shows common lines at both ends as context.
+// diffLines returns a diff that keeps common lines at both ends as context.
 func diffLines(before, after []string) []fixLine {
 	head := 0
 	for head < len(before) && head < len(after) && before[head] == after[head] {
@@ -63,10 +62,10 @@ func diffLines(before, after []string) []fixLine {
 	return out
 }
 
-// fixAlone are the lines of a suggested fix of which nobody knows what they would replace: the
-// finding's lines are not in the diff, or it names none. They are nil where the fix is known
-// to change nothing. All are added: a line that stood at the start of one of ours could be
-// read as a heading by tools that don't know fences.
+// fixAlone returns the lines of a suggested fix if the lines that it replaces are unknown,
+// because they are not in the diff or the finding has no lines. Otherwise it returns nil.
+// Each line begins with a plus: tools that ignore fences could otherwise read a line as a
+// heading.
 func fixAlone(d *diffIndex, f *pipeline.Finding) []fixLine {
 	if _, known := d.text(f.Path, f.StartLine, max(f.EndLine, f.StartLine)); known || strings.TrimSpace(f.SuggestedFix) == "" {
 		return nil
@@ -79,7 +78,7 @@ func fixAlone(d *diffIndex, f *pipeline.Finding) []fixLine {
 	return out
 }
 
-// visibleFix is the diff as lines of text.
+// visibleFix returns the diff as lines of text.
 func visibleFix(fix []fixLine) []string {
 	out := make([]string, len(fix))
 	for i, l := range fix {

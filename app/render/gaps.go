@@ -9,16 +9,17 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
 )
 
-// gap is a concern that the config missed, in one place or several.
+// gap holds the values for the phrases about a concern that the config missed, in one or
+// several places.
 type gap struct {
 	Place, Concern, Quote, Missed, Agent, File, Patch safe
-	Model                                             safe // whose word it is, empty for signals
+	Model                                             safe // the model that proposed it; empty for signals
 	Also                                              []safe
-	Cut                                               bool // the patch covers the first places only
-	Appends                                           int  // how many values the patch appends, if it does nothing else
+	Cut                                               bool // the patch covers only the first places
+	Appends                                           int  // the number of values that the patch appends; 0 if it does anything else
 }
 
-// gaps words the gaps of the log, those of one concern together.
+// gaps puts the gaps of the log into words. It groups them by concern.
 func (s sections) gaps(layout string) items {
 	type concern struct{ name, agent, file, source string }
 	var groups [][]*pipeline.GapLogEntry
@@ -38,9 +39,8 @@ func (s sections) gaps(layout string) items {
 	return each(groups, func(g *[]*pipeline.GapLogEntry) safe { return say(layout, s.gap(*g)) })
 }
 
-// appends reports whether a patch does nothing but append to lists, so that it
-// can follow another, whatever comes between them in the log. The first patch
-// of all may have to make the file.
+// appends reports whether a patch only appends to lists. Such a patch can follow any
+// other. The first patch of a group may have to create the file.
 func appends(p pipeline.ConfigPatch) bool {
 	return !slices.ContainsFunc(p.Operations, func(op pipeline.PatchOperation) bool {
 		return op.Op != "add" || !strings.HasSuffix(op.Path, "/-")
@@ -72,10 +72,11 @@ func (s sections) gap(group []*pipeline.GapLogEntry) gap {
 	return v
 }
 
-// maxOperations bounds a patch that is shown: more is copied by nobody.
+// maxOperations bounds a patch, because nobody copies a longer one.
 const maxOperations = 20
 
-// patchOf is one patch that covers the gaps of a concern, or the first of them.
+// patchOf returns one patch for all gaps of a concern. If the patch would be too long, it
+// covers the first gaps, and cut is true.
 func patchOf(group []*pipeline.GapLogEntry) (ops []pipeline.PatchOperation, cut bool) {
 	seen := map[string]bool{}
 	for _, g := range group {

@@ -10,45 +10,44 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// The kinds of issue, as their markers name them.
+// The kinds of issue, as in their markers.
 const (
 	IssueDebt = "debt"
 	IssueGap  = "gap"
 )
 
-// issueEnd ends what is ours of an issue's body. What people write below it is
-// kept.
+// issueEnd ends our part of an issue's body. People can write below it.
 const issueEnd = markerStart + "end -->"
 
-// IssueMarker is the first line of an issue. It finds the issue again, together
-// with the app's id. The key is of letters and digits.
+// IssueMarker returns the first line of an issue. The marker and the App's id together
+// identify the issue. The key has letters and digits.
 func IssueMarker(kind, key string) string { return markerStart + kind + " " + key + " -->" }
 
-// IssueText is what of an issue stays the same, however often its subject is
-// seen: made by this package, and kept.
+// IssueText is the part of an issue that does not change when its subject is seen again.
+// It is stored.
 type IssueText struct {
 	Title string // at most 255 bytes
 	About string
 }
 
-// Issues words the issues about one review.
+// Issues puts the issues about one review into words.
 type Issues struct{ sections }
 
-// IssuesOf makes the Issues of a review.
+// IssuesOf returns the Issues of a review.
 func IssuesOf(v View) *Issues {
 	p := markdownPen{}
 	k := newLinker(v.Links, &v.Review.Facts)
 	return &Issues{sections{&v.Review, p, k, newFindings(v, p, k), nil}}
 }
 
-// issueTitle is what the titles of issues are made from.
+// issueTitle holds the values for the titles of issues.
 type issueTitle struct{ What, Path safe }
 
-// Debt words the issue about a warning that was merged.
+// Debt returns the text of an issue about a warning that was merged.
 func (is *Issues) Debt(f *pipeline.Finding) IssueText {
 	line := is.fs.line(f)
 	is.fs.addDetails(&line, f)
-	line.State = "" // is about a pull request's history
+	line.State = "" // describes one pull request's history
 	what := plainPen{}.text(f.Title, maxTitle)
 	if what == "" {
 		what = say("untitled", nil)
@@ -59,14 +58,14 @@ func (is *Issues) Debt(f *pipeline.Finding) IssueText {
 	}
 }
 
-// Gap words the issue about a concern that the config missed. The entry's patch
-// must fit the file as it is.
+// Gap returns the text of an issue about a concern that the config missed. The entry's
+// patch must fit the present file.
 func (is *Issues) Gap(g *pipeline.GapLogEntry) IssueText {
 	own := *g
 	own.Suggestion.File = path.Join(config.RepositoryDir, g.Suggestion.File)
 	v := is.gap([]*pipeline.GapLogEntry{&own})
 	if len(v.Patch) > maxBody/2 {
-		v.Patch = "" // nobody would copy it
+		v.Patch = "" // too long to copy
 	}
 	return IssueText{
 		Title: title(say("issue gap title", issueTitle{plainPen{}.text(cmp.Or(g.Name, g.Concern), maxName), plainPath(g.Path)})),
@@ -76,13 +75,13 @@ func (is *Issues) Gap(g *pipeline.GapLogEntry) IssueText {
 
 func plainPath(p string) safe { return plainPen{}.text(clipPath(p, maxPath), maxPath) }
 
-// IssueState is an issue as it is to be.
+// IssueState is the wanted state of an issue.
 type IssueState struct {
 	Kind, Key  string
-	About      string // of its IssueText
+	About      string // from its IssueText
 	Seen       int
-	Pulls      []int // the last pull requests that it was merged with, newest last
-	ResolvedIn int   // the pull request at whose merge it was found resolved, or 0
+	Pulls      []int // the last pull requests that merged it, newest last
+	ResolvedIn int   // the pull request whose merge resolved it, or 0
 }
 
 // Issue renders an issue's body.
@@ -102,8 +101,8 @@ func Issue(s IssueState) Document {
 	return Document{Body: IssueMarker(s.Kind, s.Key) + "\n" + string(text) + "\n" + issueEnd, Digest: digest(text)}
 }
 
-// KeepBelow is a new body with what people wrote below the old one, as far as
-// there is room for it.
+// WithTextBelow returns a new body followed by the text that people wrote below the old
+// one. It leaves the text out if there is no room for it.
 func WithTextBelow(body, old string) string {
 	_, below, _ := strings.Cut(old, issueEnd)
 	if strings.TrimSpace(below) == "" || len(body)+len(below) > maxBody {

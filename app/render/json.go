@@ -9,13 +9,13 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/unseen"
 )
 
-// JSON is the report itself, indented. Equal reports give equal bytes. What is
-// invisible or steers a terminal is written as escapes.
+// JSON returns the report as indented JSON. Equal reports give equal bytes. It escapes
+// characters that are invisible or control a terminal.
 func JSON(v View) ([]byte, error) {
 	return Indented(v.Review.Report)
 }
 
-// Indented is the JSON of any other answer, in the same form.
+// Indented returns any other answer in the same form.
 func Indented(v any) ([]byte, error) {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -24,13 +24,13 @@ func Indented(v any) ([]byte, error) {
 	return append(escaped(b), '\n'), nil
 }
 
-// escaped writes what a terminal or a reader could be deceived by as JSON
-// escapes. Outside strings JSON has no such characters but line breaks. The
-// replacement character is written as the encoder writes what is not UTF-8, so
-// that a report which was read back gives equal bytes, too.
+// escaped writes characters that could deceive a reader or control a terminal as JSON
+// escapes. Outside strings, line breaks are the only such characters in JSON. It escapes
+// the replacement character because the encoder does so for invalid UTF-8: a report that
+// was read back gives equal bytes, too.
 func escaped(b []byte) []byte {
 	var out []byte
-	from := 0 // what stands before is in out
+	from := 0 // the bytes before it are in out
 	for i := 0; i < len(b); {
 		r, size := utf8.DecodeRune(b[i:])
 		if r == '\n' || !unseen.Is(r) && r != utf8.RuneError {

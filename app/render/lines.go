@@ -15,9 +15,8 @@ type headLine struct {
 	hunk   int
 }
 
-// diffIndex answers questions about the lines of the changed files. A file's
-// lines are laid out when they are first asked for, so that any number of
-// findings in one file cost its length once.
+// diffIndex answers questions about the lines of the changed files. It indexes a file's
+// lines when they are first needed, so that many findings in one file read it only once.
 type diffIndex struct {
 	files map[string]*pipeline.File
 	lines map[string][]headLine
@@ -61,8 +60,8 @@ func (d *diffIndex) between(path string, start, end int) []headLine {
 	return lines[from:to]
 }
 
-// text returns the text of the lines start to end, or false if the diff does
-// not hold all of them.
+// text returns the lines start to end. It returns false if the diff does not have all of
+// them.
 func (d *diffIndex) text(path string, start, end int) ([]string, bool) {
 	lines := d.between(path, start, end)
 	if start <= 0 || len(lines) != end-start+1 {
@@ -78,9 +77,8 @@ func (d *diffIndex) text(path string, start, end int) ([]string, bool) {
 	return out, true
 }
 
-// changed narrows start to end down to its first stretch of added lines and
-// the context between them, within one hunk. It returns false if no line of
-// the range was added.
+// changed returns the first and the last added line between start and end, within the
+// first hunk that has one. It returns false if no line of the range was added.
 func (d *diffIndex) changed(path string, start, end int) (from, to int, ok bool) {
 	hunk := -1
 	for _, l := range d.between(path, start, end) {

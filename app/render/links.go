@@ -9,12 +9,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// linker makes URLs of the code host's pages for one review. Every method
-// returns "" where there is nothing to link to.
+// linker returns URLs of the code host's pages for one review. A method returns "" if
+// there is no page to link to.
 type linker struct {
 	web     string // without a slash at its end
-	base    string // owner/name that holds the pull request
-	head    string // owner/name that holds the head
+	base    string // owner/name of the repository with the pull request
+	head    string // owner/name of the repository with the head
 	headSHA string
 	baseSHA string
 }
@@ -25,7 +25,7 @@ func newLinker(l Links, f *pipeline.PRFacts) linker {
 		headSHA: f.Head.SHA, baseSHA: f.Base.SHA,
 	}
 	if k.head == "" || strings.Contains(k.head, pipeline.RedactionMark) {
-		k.head = k.base // the commits of a fork that is deleted, or has no name to be shown, are readable there
+		k.head = k.base // it has the commits, too, if the fork is deleted or its name is a secret
 	}
 	return k
 }
@@ -37,14 +37,14 @@ func (k linker) commit(sha string) string {
 	return k.web + "/" + escapePath(k.base) + "/commit/" + sha
 }
 
-// file is a permalink to lines of a file at the head.
+// file returns a permalink to lines of a file at the head.
 func (k linker) file(name string, start, end int) string {
 	u := k.blob(k.head, k.headSHA, name)
 	if u == "" || start <= 0 {
 		return u
 	}
 	if isMarkdown(name) {
-		u += "?plain=1" // rendered markdown has no lines
+		u += "?plain=1" // rendered markdown has no line numbers
 	}
 	u += fmt.Sprintf("#L%d", start)
 	if end > start {
@@ -53,10 +53,10 @@ func (k linker) file(name string, start, end int) string {
 	return u
 }
 
-// removed is a permalink to a file that the change removes, at the base.
+// removed returns a permalink to a removed file at the base.
 func (k linker) removed(name string) string { return k.blob(k.base, k.baseSHA, name) }
 
-// directory is a permalink to a directory at the head.
+// directory returns a permalink to a directory at the head.
 func (k linker) directory(name string) string {
 	return k.at("tree", k.head, k.headSHA, strings.TrimSuffix(name, "/"))
 }
@@ -72,11 +72,11 @@ func (k linker) at(kind, repository, sha, name string) string {
 	return k.web + "/" + escapePath(repository) + "/" + kind + "/" + sha + "/" + escapePath(name)
 }
 
-// pathEscapes are what url.PathEscape leaves as it is and markdown does not.
+// pathEscapes escapes characters that url.PathEscape keeps and that mean something in
+// markdown.
 var pathEscapes = strings.NewReplacer("@", "%40", "~", "%7E")
 
-// escapePath escapes all of a path but its slashes, and what would end a link
-// in markdown or look like a mention.
+// escapePath escapes a path for a markdown link, except for the slashes.
 func escapePath(p string) string {
 	segments := strings.Split(p, "/")
 	for i, s := range segments {
@@ -98,7 +98,7 @@ func isSHA(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// shortSHA is how a commit is named for people.
+// shortSHA shortens a commit's SHA for people.
 func shortSHA(sha string) string {
 	if isSHA(sha) {
 		return sha[:7]

@@ -8,9 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
-// machineReadable is the section that other tools read the comment by, of at
-// most room bytes: recommendations that don't fit are left out, the least
-// first.
+// machineReadable returns the section for other tools, with at most room bytes. It leaves
+// out recommendations that do not fit, starting with the least important.
 func (r *report) machineReadable(room int) safe {
 	record := reviewreport.FromReview(&r.view.Review.Report, plainTitle(r.view), "")
 	if l := &r.view.FixLoop; l.Begun() || l.Status != fixloop.Pending {
@@ -27,17 +26,15 @@ func (r *report) machineReadable(room int) safe {
 	})
 }
 
-// machineText is a record whose time is not set, with the mark in the place of
-// it. No text in the record can be taken for that field: quotes within one are
-// escaped.
+// machineText returns a record without a time, with the mark in the time's place. No text
+// in the record can look like the field, because quotes in texts are escaped.
 func machineText(record *reviewreport.Record) string {
 	const field = `"execution_timestamp": "`
 	text := string(escaped([]byte(reviewreport.Write(record))))
 	return strings.Replace(text, field+`"`, field+markTime+`"`, 1)
 }
 
-// timestamp is when a run ended, in ISO 8601 and UTC, or nothing where that is
-// not known.
+// timestamp returns when a run ended, in ISO 8601 and UTC, or "" if that is not known.
 func timestamp(at time.Time) string {
 	if at.IsZero() {
 		return ""

@@ -6,21 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// safe is a text that cannot harm the format it was made for: only a pen
-// makes one of an untrusted string.
+// safe is a text that cannot harm its format. Only a pen turns an untrusted string into
+// one.
 type safe string
 
 // pen writes untrusted text into one format. Limits are in runes.
 type pen interface {
-	// text is prose, on one line.
+	// text writes prose on one line.
 	text(s string, limit int) safe
-	// para is prose that keeps its line breaks.
+	// para writes prose and keeps its line breaks.
 	para(s string, limit int) safe
-	// code is a name or a piece of code, on one line.
+	// code writes a name or a piece of code on one line.
 	code(s string, limit int) safe
-	// link leads to url where the format has links and url is not empty.
+	// link links label to url. It returns the label alone if url is empty or the format has
+	// no links.
 	link(label safe, url string) safe
-	// block is lines of code.
+	// block writes lines of code.
 	block(info string, lines []string) safe
 }
 
@@ -33,8 +34,8 @@ func (markdownPen) text(s string, limit int) safe {
 	return safe(escapeProse(oneLine(s, limit)))
 }
 
-// para joins the lines with <br>, which holds in lists too, and lets no line
-// start a block of its own.
+// para joins the lines with <br>, which works in lists, too, and keeps every line from
+// starting a block.
 func (markdownPen) para(s string, limit int) safe {
 	var out []string
 	for _, line := range paragraphs(s, limit) {
@@ -47,11 +48,11 @@ func (markdownPen) code(s string, limit int) safe {
 	return safe(codeSpan(literal(s, limit)))
 }
 
-// maxURL keeps out links to very long paths, which would take the space of
-// findings. Browsers follow some 2,000 characters.
+// maxURL keeps links to very long paths from taking the room of findings. Browsers
+// accept some 2,000 characters.
 const maxURL = 2000
 
-// webURL is a URL that cannot end the link that it stands in.
+// webURL matches URLs that cannot end their own markdown link.
 var webURL = regexp.MustCompile(`^https?://[A-Za-z0-9._~:/?#@!$&'*+,;=%-]+$`)
 
 func (markdownPen) link(label safe, url string) safe {
@@ -61,9 +62,8 @@ func (markdownPen) link(label safe, url string) safe {
 	return "[" + label + "](" + safe(url) + ")"
 }
 
-// block fences lines of code. GitHub resolves no mention in fenced code, and
-// people copy it, so nothing invisible is put into it but what breaks a marker
-// of ours.
+// block fences lines of code. GitHub resolves no mentions in fenced code, and people
+// copy it, so the only invisible character that it adds breaks our own markers.
 func (markdownPen) block(info string, lines []string) safe {
 	longest := 0
 	for _, l := range lines {
@@ -80,7 +80,7 @@ func (markdownPen) block(info string, lines []string) safe {
 	return safe(b.String())
 }
 
-// codeSpan makes a code span of text that is already visible.
+// codeSpan makes a code span from text without invisible characters.
 func codeSpan(s string) string {
 	if s == "" {
 		return ""
@@ -89,18 +89,18 @@ func codeSpan(s string) string {
 	fence := strings.Repeat("`", longestRun(s)+1)
 	pad := ""
 	if s[0] == '`' || s[len(s)-1] == '`' || s[0] == ' ' && s[len(s)-1] == ' ' {
-		pad = " " // markdown takes one space off each end
+		pad = " " // markdown removes one space at each end
 	}
 	return fence + pad + s + pad + fence
 }
 
-// breakMarker keeps code from having a marker in it: ours stands once in a
-// comment, on its first line.
+// breakMarker breaks our marker in code. A comment must have the marker only once, on its
+// first line.
 func breakMarker(s string) string {
 	return strings.ReplaceAll(s, markerStart, "<!"+zeroWidthSpace+strings.TrimPrefix(markerStart, "<!"))
 }
 
-// longestRun is the length of the longest run of backticks.
+// longestRun returns the length of the longest run of backticks.
 func longestRun(s string) int {
 	longest := 0
 	for s != "" {
@@ -115,13 +115,13 @@ func longestRun(s string) int {
 	return longest
 }
 
-// runLength is the number of backticks that s starts with.
+// runLength returns the number of backticks at the start of s.
 func runLength(s string) int {
 	return len(s) - len(strings.TrimLeft(s, "`"))
 }
 
-// breakMentions puts a zero-width space after every @ that starts a word.
-// GitHub resolves no mention in a code span either, but e-mails don't know.
+// breakMentions puts a zero-width space after every @ before a word. Code spans need
+// this, too: GitHub resolves no mentions there, but mail programs may.
 func breakMentions(s string) string {
 	if !strings.Contains(s, "@") {
 		return s

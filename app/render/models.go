@@ -32,7 +32,7 @@ func (s sections) models(a Acts) *modelsPart {
 	if m == nil {
 		return nil
 	}
-	const maxModels = 6 // two is what is usual
+	const maxModels = 6 // two are usual
 	out := &modelsPart{
 		Strategy:   s.p.text(m.Strategy, maxName),
 		Confidence: s.p.text(strconv.FormatFloat(m.Confidence, 'f', 2, 64), maxName),
@@ -86,20 +86,20 @@ func (s sections) costs() (asked int, costs []safe) {
 	return asked, costs
 }
 
-// modelsStage holds the findings of models in a stage, by model.
+// modelsStage counts the findings of models in a stage, by model.
 type modelsStage struct {
 	Stage word
-	Rows  []modelsRow // none where nothing was found
+	Rows  []modelsRow // empty if there are no findings
 	Lines []safe      // the rows in words
-	// Unknown says that no model finished, so that nothing found says nothing. Elsewhere says
-	// that what was found is counted in another stage.
+	// Unknown says that no model finished, so an empty list means nothing. Elsewhere says
+	// that a model failed the stage because of findings which another stage counts.
 	Unknown, Elsewhere bool
 }
 
 type modelsRow struct {
 	Category word
 	Model    safe
-	Only     bool // there are others, which did not find it
+	Only     bool // other models did not find them
 	Count    int
 	Worst    word
 	Action   word
@@ -134,7 +134,7 @@ func (s sections) modelsStage(m *pipeline.ModelsReport, stage *pipeline.ModelsSt
 			continue
 		}
 		if last <= 0 && c.Category != pipeline.ModelsAOnly {
-			continue // one model agrees with nobody
+			continue // one model has nobody to agree with
 		}
 		if c.Count > 0 {
 			any = true
@@ -152,7 +152,7 @@ func (s sections) modelsStage(m *pipeline.ModelsReport, stage *pipeline.ModelsSt
 	return out
 }
 
-// modelsAction returns what findings do in the gate. An unknown action may block.
+// modelsAction returns the effect of findings on the gate. An unknown action blocks.
 func modelsAction(a pipeline.ModelsAction) word {
 	switch a {
 	case pipeline.ModelsHolds, pipeline.ModelsNoted:
@@ -161,12 +161,13 @@ func modelsAction(a pipeline.ModelsAction) word {
 	return word(pipeline.ModelsBlocks)
 }
 
-// cell returns a name for a table. A pipe ends a cell even in code.
+// cell returns a name for a table. It replaces pipes, because a pipe ends a cell even in
+// code.
 func (s sections) cell(name string) safe {
 	return s.p.text(strings.ReplaceAll(name, "|", "¦"), maxName)
 }
 
-// verdictWord returns a verdict. An unknown one reads as not known.
+// verdictWord returns a verdict, or VerdictUnknown for anything else.
 func verdictWord(v pipeline.Verdict) word {
 	switch v {
 	case pipeline.VerdictPass, pipeline.VerdictFail, pipeline.VerdictNone:
@@ -175,8 +176,8 @@ func verdictWord(v pipeline.Verdict) word {
 	return word(pipeline.VerdictUnknown)
 }
 
-// labelWord returns how sure the models are, or "" for an unknown label: the word stands
-// in HTML, where no pen could make it safe.
+// labelWord returns how sure the models are, or "" for an unknown label. The word stands in
+// HTML, for which there is no pen.
 func labelWord(label string) word {
 	switch label {
 	case "very high", "high", "medium", "low":
@@ -185,8 +186,8 @@ func labelWord(label string) word {
 	return ""
 }
 
-// autoDecisionWord returns the decision that is possible without a person. An unknown
-// decision is left to a person.
+// autoDecisionWord returns the decision that is possible without a person. A person takes
+// an unknown decision.
 func autoDecisionWord(d pipeline.AutoDecision) word {
 	switch d {
 	case pipeline.AutoApprove, pipeline.AutoApproveWithNotes, pipeline.AutoReject:

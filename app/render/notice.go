@@ -83,7 +83,7 @@ type Status struct {
 	HeadSHA   string                 `json:"head_sha,omitempty"` // of that review
 	Asked     string                 `json:"asked,omitempty"`    // the trigger of the review in progress, empty if there is none
 	Since     time.Time              `json:"since"`              // when it was asked for
-	Attempts  int                    `json:"attempts,omitempty"` // of it that failed
+	Attempts  int                    `json:"attempts,omitempty"` // its failed attempts
 	GaveUp    bool                   `json:"gave_up,omitempty"`  // the newest review could not be completed
 	Decisions []FindingDecision      `json:"said,omitempty"`
 	More      int                    `json:"more,omitempty"` // of these

@@ -2,9 +2,9 @@ package render
 
 import "strings"
 
-// plainPen writes plain text: for the terminal, and for titles and messages
-// that GitHub shows as they are. Control characters are visible and therefore
-// without effect, so nothing can move the cursor or colour the screen.
+// plainPen writes plain text for the terminal, and for titles and messages that GitHub
+// does not render as markdown. It makes control characters visible, so that no text can
+// move the cursor or colour the screen.
 type plainPen struct{}
 
 var _ pen = plainPen{}

@@ -5,13 +5,13 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// proposed is what is said of a change to the config before it is in force.
+// proposed describes a change to the config before the change is in force.
 type proposed struct {
 	Files          []safe
 	Problems       int
 	Note           safe
 	Decision       word // with the proposed config
-	Same           bool // as that of this review
+	Same           bool // the decision is that of this review
 	Condition      safe
 	Counts         pipeline.Counts
 	Changes        int
@@ -19,15 +19,15 @@ type proposed struct {
 	AgentsGone     []safe
 	New, Gone      int // findings
 	NothingChanges bool
-	Mode           word   // that the repository would have, where it changes
-	Covers         []safe // what exceptions would say about the change's files
+	Mode           word   // the repository's new mode, if it changes
+	Covers         []safe // how exceptions would treat the change's files
 	CoversNothing  bool
 }
 
-// proposed says what the change to the config would bring; the list holds its
-// problems, or the entries that it changes. False where the change leaves the
-// config alone.
-func (s sections) proposed() (out proposed, list items, there bool) {
+// proposed says what the change to the config would bring. The list holds the problems of
+// the config, or the entries that the change edits. ok is false if the change does not
+// touch the config.
+func (s sections) proposed() (out proposed, list items, ok bool) {
 	c := &s.r.Report.ProposedConfig
 	if len(c.Files) == 0 {
 		return out, list, false
@@ -52,10 +52,10 @@ func (s sections) proposed() (out proposed, list items, there bool) {
 		out.Mode = word(c.Mode)
 	}
 	if c.Decision == pipeline.DecisionPass {
-		out.Condition = "" // none held
+		out.Condition = "" // no condition held
 	}
 	if out.Problems > 0 {
-		return out, s.problems(c.Problems, nil), true // where they are, the change itself has the files
+		return out, s.problems(c.Problems, nil), true // without origins: the change itself has the files
 	}
 	out.AgentsAdded = first(c.AgentsAdded, maxAgents, name)
 	out.AgentsGone = first(c.AgentsGone, maxAgents, name)
@@ -69,7 +69,7 @@ func (s sections) proposed() (out proposed, list items, there bool) {
 	return out, list, true
 }
 
-// covered words what exceptions would say about files.
+// covered says how exceptions would treat files.
 func (s sections) covered(c *pipeline.Covered) safe {
 	const maxFiles = 5
 	as := word(c.As)
@@ -91,7 +91,7 @@ func (s sections) covered(c *pipeline.Covered) safe {
 	}{as, files, n})
 }
 
-// configChange words one entry or setting that the proposed config changes.
+// configChange describes an entry or setting that the proposed config changes.
 func (s sections) configChange(c *pipeline.ConfigChange) safe {
 	const maxFields = 8
 	change := word(c.Change)
@@ -111,7 +111,7 @@ func (s sections) configChange(c *pipeline.ConfigChange) safe {
 	})
 }
 
-// kindOf is what the entries of a config file are.
+// kindOf returns the kind of entry that a config file holds.
 func kindOf(file string) word {
 	switch file {
 	case config.FileRules, config.FileComposition, config.FileAgents, config.FileDomains, config.FileSettings:

@@ -7,27 +7,26 @@ import (
 	"unicode/utf8"
 )
 
-// zeroWidthSpace after the sign breaks a mention or a reference, in e-mails
-// too, and shows nothing. A backslash does not: GitHub looks at what markdown
-// has rendered.
+// zeroWidthSpace is invisible. After the @ or # it breaks a mention or a reference, in
+// e-mails, too. A backslash does not break them, because GitHub looks at the rendered
+// markdown.
 const zeroWidthSpace = "\u200b"
 
-// spanned finds what can only be shown in a code span without GitHub making
-// more of it. URLs and e-mail schemes become links, and a link to an issue
-// leaves a trace on that issue. A word of 7 or more hexadecimal digits becomes
-// a link if it begins the name of a commit. A dollar sign starts a formula,
-// which can colour, frame and scale its text, and a backslash does not stop it
-// (GitHub's "Writing mathematical expressions"). Each takes the whole word that
-// it is in, so that no rest of one becomes a word of its own.
+// spanned matches texts that only a code span keeps inactive on GitHub. URLs and e-mail
+// schemes become links, and an issue lists the links to it. A word of 7 or more
+// hexadecimal digits becomes a link if it is the prefix of a commit's SHA. A dollar sign
+// starts a formula, which can colour, frame and scale its text, and a backslash does not
+// stop it (GitHub's "Writing mathematical expressions"). A match covers the whole word, so
+// that the rest of the word cannot become active.
 var spanned = regexp.MustCompile("(?i)" +
 	"[0-9a-z_-]*(?:[a-z][a-z0-9+.-]*://|www\\.|mailto:|xmpp:)[^\\s<>`]+" +
 	"|(?:[0-9]+\\.)*[0-9a-z_-]*\\b[0-9a-f]{7,}\\b[0-9a-z_-]*" +
-	"|\\$\\([^()`]{0,80}\\)" + // a command, blanks and all
+	"|\\$\\([^()`]{0,80}\\)" + // a shell command with its spaces
 	"|[^\\s`(\\[{\"'$]*\\$[^\\s`]*")
 
-// mayNeedSpans reports whether [spanned] could find anything in s. It holds for
-// every text that spanned matches, and spares the others the search, which is
-// what most of a report's time would go to.
+// mayNeedSpans reports whether [spanned] could match in s. It is true for every text that
+// spanned matches. For most other texts it saves the search, which would take most of the
+// time of rendering.
 func mayNeedSpans(s string) bool {
 	digits := 0 // hexadecimal, in a row
 	for i := range len(s) {
@@ -46,17 +45,17 @@ func mayNeedSpans(s string) bool {
 	return false
 }
 
-// endsInFold reports whether s ends in suffix, in whatever case.
+// endsInFold reports whether s ends in suffix. It ignores case.
 func endsInFold(s, suffix string) bool {
 	return len(s) >= len(suffix) && strings.EqualFold(s[len(s)-len(suffix):], suffix)
 }
 
-// escapeProse neutralises one line of prose. Pieces in backticks become code
-// spans of our own making, and so does what [spanned] finds.
+// escapeProse makes one line of prose inactive. Texts in backticks and matches of [spanned]
+// become our own code spans.
 func escapeProse(s string) string {
 	var b strings.Builder
 	s = strings.TrimSpace(s)
-	plain := 0 // where the prose begins that is not written yet
+	plain := 0 // the start of the prose that is not written yet
 	for i := 0; i < len(s); {
 		if s[i] != '`' {
 			i++
@@ -64,8 +63,7 @@ func escapeProse(s string) string {
 		}
 		run := runLength(s[i:])
 		inside := closingRun(s[i+run:], run)
-		// Blanks in backticks are left as they are: without them the words on
-		// both sides would become one.
+		// Spaces in backticks stay: without them the words on both sides would become one.
 		if inside < 0 || strings.TrimSpace(s[i+run:i+run+inside]) == "" {
 			i += run
 			continue
@@ -79,7 +77,7 @@ func escapeProse(s string) string {
 	return b.String()
 }
 
-// closingRun finds the next run of exactly n backticks, or returns -1.
+// closingRun returns the index of the next run of exactly n backticks, or -1.
 func closingRun(s string, n int) int {
 	for i := 0; i < len(s); {
 		if s[i] != '`' {
@@ -95,7 +93,7 @@ func closingRun(s string, n int) int {
 	return -1
 }
 
-// writeUnspanned writes prose that has no code spans.
+// writeUnspanned writes prose without backticks.
 func writeUnspanned(b *strings.Builder, s string) {
 	if !mayNeedSpans(s) {
 		writePlain(b, s)
@@ -123,7 +121,7 @@ func withoutPunctuation(word string) string {
 	return word
 }
 
-// writeSpan writes a code span, kept apart from backticks before it.
+// writeSpan writes a code span. It separates the span from backticks before it.
 func writeSpan(b *strings.Builder, s string) {
 	if strings.HasSuffix(b.String(), "`") {
 		b.WriteByte(' ')
@@ -131,14 +129,13 @@ func writeSpan(b *strings.Builder, s string) {
 	b.WriteString(codeSpan(strings.TrimSpace(s)))
 }
 
-// emoji finds a short code, at the end without its second colon, which may
-// follow in a sentence of ours. GitHub's own ones, :octocat: among them, are
+// emoji matches a short code. At the end of a text the second colon may be missing, because
+// our own sentence may add it. GitHub shows its own short codes, such as :octocat:, as
 // images.
 var emoji = regexp.MustCompile(`^:(?:[a-z0-9_+-]*[a-z][a-z0-9_+-]*|\+1|-1|100|1234)(?::|$)`)
 
-// writePlain escapes what markdown, HTML or GitHub's references would take
-// for more than text. Ordinary punctuation is left alone, so that the raw
-// text stays readable.
+// writePlain escapes what is active in markdown, HTML or GitHub's references. It keeps
+// other punctuation, so that the raw text stays readable.
 func writePlain(b *strings.Builder, s string) {
 	if b.Len() == 0 {
 		s = writeBlockStart(b, s)
@@ -151,13 +148,13 @@ func writePlain(b *strings.Builder, s string) {
 			b.WriteByte('\\')
 			b.WriteRune(r)
 		case '~':
-			if size == 0 { // a line of ours that strikes the text out may end here
+			if size == 0 { // our own strikethrough may end here
 				b.WriteString("&#126;")
 			} else {
 				b.WriteString(`\~`)
 			}
 		case '_':
-			if !isWord(before) || !isWord(after) { // in snake_case it is no markup
+			if !isWord(before) || !isWord(after) { // in snake_case it is not markup
 				b.WriteByte('\\')
 			}
 			b.WriteRune(r)
@@ -170,7 +167,7 @@ func writePlain(b *strings.Builder, s string) {
 			}
 		case '@':
 			b.WriteRune(r)
-			if size > 0 && after != ' ' { // an address goes on with more than a word does
+			if size > 0 && after != ' ' { // an e-mail address can go on with other characters than a word
 				b.WriteString(zeroWidthSpace)
 			}
 		case ':':
@@ -195,9 +192,9 @@ func writePlain(b *strings.Builder, s string) {
 	}
 }
 
-// writeBlockStart keeps a text that may stand at the start of a line from
-// starting a heading, list, quote, rule or underline, or from making a table of
-// the line above it. It returns the rest.
+// writeBlockStart keeps a text at the start of a line from becoming a heading, list, quote,
+// rule or underline, and from turning the line above it into a table. It returns the rest
+// of the text.
 func writeBlockStart(b *strings.Builder, s string) string {
 	if s == "" {
 		return s

@@ -2,23 +2,23 @@ package render
 
 import "github.com/reviewgate/reviewgate/pipeline"
 
-// outcome is what the review reports of one document come to.
+// outcome holds the values for the phrases about the review reports of one document.
 type outcome struct {
 	Proceed, Plan             bool
-	Cautious                  bool // not every reviewer holds the document ready
+	Cautious                  bool // not every reviewer says that the document is ready
 	Place                     safe
 	Rationale, Readiness      safe
 	Score, Grade, NoScore     safe
-	Spec, Business, Technical safe // empty where there is none
+	Spec, Business, Technical safe // empty without a score
 	Agents                    []safe
 	Errors                    []safe
-	Advice                    []safe // recommendations, the first few
-	All                       int    // recommendations that the outcome has
+	Advice                    []safe // the first recommendations
+	All                       int    // number of all recommendations
 	Check                     bool   // nothing is collapsed
 }
 
-// outcomes words what review reports come to, by document; in short without
-// recommendations, which are among the findings, too.
+// outcomes says for each document what its review reports decide. The short form has no
+// recommendations, because they are also among the findings.
 func (s sections) outcomes(layout string, check, short bool) items {
 	return each(s.r.Report.ReviewReports, func(o *pipeline.ReviewReportOutcome) safe {
 		out := s.outcome(o)
@@ -56,7 +56,7 @@ func (s sections) outcome(o *pipeline.ReviewReportOutcome) outcome {
 	return out
 }
 
-// reportsAt names where reports stand: a directory at the head, or comments.
+// reportsAt names the place of reports: a directory at the head, or comments.
 func (s sections) reportsAt(place string) safe {
 	if place == pipeline.ReviewReportsInComments || place == "" {
 		return say("in comments", nil)
@@ -64,8 +64,8 @@ func (s sections) reportsAt(place string) safe {
 	return s.p.link(s.p.code(clipPath(place, maxPath), maxPath), s.k.directory(place))
 }
 
-// advice is a recommendation. The severity of the whole report says nothing of
-// one of its recommendations, and is left out.
+// advice words a recommendation. It leaves out the severity, which is that of the whole
+// report.
 func (s sections) advice(r *pipeline.Recommendation) safe {
 	a := struct{ Priority, Category, Finding, Recommendation, Location, Reviewer safe }{
 		Priority: s.p.text(r.Priority, maxName), Category: s.p.text(r.Category, maxName),

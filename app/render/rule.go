@@ -9,12 +9,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// maxReference is how much of a rule's reference is shown, in runes.
+// maxReference bounds a rule's reference, in bytes. A longer one is not shown.
 const maxReference = 300
 
-// reference is the page that explains the finding's rule, or "". It must be a
-// plain https URL. Pages on which a code host notes who links to them are left
-// out: each comment would leave a trace there.
+// reference returns the URL of the page about the finding's rule, or "". It must be a
+// plain https URL. Pages on which a code host lists the links to them are left out,
+// because each comment would add an entry there.
 func (fs *findings) reference(f *pipeline.Finding) string {
 	ref := fs.rules[f.RuleID].Reference
 	if f.RuleID == "" || len(ref) > maxReference || !referenceURL.MatchString(ref) {
@@ -27,8 +27,8 @@ func (fs *findings) reference(f *pipeline.Finding) string {
 	return ref
 }
 
-// referenceLink leads to the reference and is called like its host, so that
-// no rule's id can pretend another. It is empty in formats without links.
+// referenceLink links to the reference. Its label is the host, so that a rule's id
+// cannot pretend to be another host. It is empty in formats without links.
 func (fs *findings) referenceLink(f *pipeline.Finding) safe {
 	ref := fs.reference(f)
 	if ref == "" {
@@ -42,13 +42,14 @@ func (fs *findings) referenceLink(f *pipeline.Finding) safe {
 	return ""
 }
 
-// referenceURL has a host and no user, and nothing that markup could be made of.
+// referenceURL matches URLs with a host, without a user and without markup.
 var referenceURL = regexp.MustCompile(`^https://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[A-Za-z0-9%/._?=#&:+,;-]*)?$`)
 
-// traced finds the paths of issues, pull requests, discussions and commits.
+// backlinkPath matches the paths of issues, pull requests, discussions and commits. GitHub
+// lists there which pages link to them.
 var backlinkPath = regexp.MustCompile(`(?i)/(?:issues|pulls?|discussions|commits?)/`)
 
-// layer names the layer of config that made the finding's rule what it is.
+// layer names the config layer of the finding's rule, or returns "".
 func (fs *findings) layer(f *pipeline.Finding) safe {
 	if f.RuleID == "" {
 		return ""
@@ -60,16 +61,16 @@ func (fs *findings) layer(f *pipeline.Finding) safe {
 	return say("rule's layer", layer)
 }
 
-// RuleNotes tells of the rules of findings what the config says besides.
+// RuleNotes returns what the config says about the rules that have findings.
 func RuleNotes(r *pipeline.Report, cfg *config.Config) map[string]RuleNote {
-	found := map[string]bool{}
+	ids := map[string]bool{}
 	for i := range r.Findings {
-		found[r.Findings[i].RuleID] = true
+		ids[r.Findings[i].RuleID] = true
 	}
 	out := map[string]RuleNote{}
 	for i := range cfg.Rules {
 		rule := &cfg.Rules[i]
-		if !found[rule.ID] {
+		if !ids[rule.ID] {
 			continue
 		}
 		note := RuleNote{Reference: rule.Reference, Layer: cfg.LayerOf(config.FileRules, rule.ID)}

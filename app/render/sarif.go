@@ -14,15 +14,14 @@ import (
 // Names in our SARIF.
 const (
 	sarifTool        = "reviewgate"
-	sarifRoot        = "%SRCROOT%" // the name by which tools know the root of the sources
+	sarifRoot        = "%SRCROOT%" // tools call the root of the sources so
 	sarifFingerprint = "reviewgate/v1"
 )
 
-// SARIF renders the report as SARIF 2.1.0: one run, a rule for each rule id
-// among the findings, a result for each finding, and suppressed findings as
-// suppressed results. Regions have lines and no columns. An incomplete review
-// is an invocation that did not succeed; problems of the config are its
-// configuration notifications.
+// SARIF renders the report as SARIF 2.1.0. It has one run, with a rule for each rule id
+// of the findings and a result for each finding. Suppressed findings are suppressed
+// results. Regions have lines and no columns. An incomplete review is an invocation that
+// failed. Problems of the config are its configuration notifications.
 func SARIF(v View) ([]byte, error) {
 	var out bytes.Buffer
 	if err := sarifReport(v).PrettyWrite(&out); err != nil {
@@ -58,7 +57,7 @@ func sarifReport(v View) *sarif.Report {
 	return sarif.NewReport().AddRun(run)
 }
 
-// sarifRun collects the rules that results name.
+// sarifRun collects the rules of the results.
 type sarifRun struct {
 	driver *sarif.ToolComponent
 	rules  map[string]int
@@ -77,8 +76,8 @@ func (s *sarifRun) result(f *pipeline.Finding) *sarif.Result {
 			Add("severity", string(severityOf(f))).
 			Add("confidence", f.Confidence).
 			Add("agent", oneLine(f.Agent, maxName)))
-	if said := f.Attribution(); said != "" {
-		r.Properties.Add("found_by", oneLine(said, maxReason))
+	if makers := f.Attribution(); makers != "" {
+		r.Properties.Add("found_by", oneLine(makers, maxReason))
 	}
 	if f.ID != "" {
 		r.WithPartialFingerprints(map[string]string{sarifFingerprint: f.ID})
@@ -95,7 +94,7 @@ func (s *sarifRun) result(f *pipeline.Finding) *sarif.Result {
 	return r
 }
 
-// message is the title first: it is all that some viewers show.
+// message starts with the title, because some viewers show nothing else.
 func (s *sarifRun) message(f *pipeline.Finding) string {
 	title, text := annotationTitle(s.plain, f), annotationText(s.plain, f)
 	if text == title {
@@ -104,7 +103,7 @@ func (s *sarifRun) message(f *pipeline.Finding) string {
 	return string(blocks([]safe{sentence(title), text}))
 }
 
-// ruleID is the finding's rule, or its agent for a finding that no rule made.
+// ruleID returns the finding's rule. A finding without a rule has its agent instead.
 func ruleID(f *pipeline.Finding) string {
 	if id := oneLine(f.RuleID, maxName); id != "" {
 		return id
@@ -112,8 +111,8 @@ func ruleID(f *pipeline.Finding) string {
 	return "agent/" + oneLine(f.Agent, maxName)
 }
 
-// rule returns the index of a rule's description, which the first finding of
-// the rule writes.
+// rule returns the index of a rule's description. The first finding of the rule adds the
+// description.
 func (s *sarifRun) rule(id, level string, f *pipeline.Finding) int {
 	if i, ok := s.rules[id]; ok {
 		return i
@@ -151,8 +150,8 @@ func sarifLevel(s pipeline.Severity) string {
 	return sarif.LevelError
 }
 
-// sarifLocation is a place in a file, or the section of the change that a
-// finding is about.
+// sarifLocation returns the finding's place in a file, or the section of the change that
+// the finding is about.
 func sarifLocation(f *pipeline.Finding) *sarif.Location {
 	if f.Path == "" {
 		return sarif.NewLocation().WithLogicalLocations([]*sarif.LogicalLocation{
@@ -187,8 +186,8 @@ func sarifFix(f *pipeline.Finding) *sarif.Fix {
 			WithInsertedContent(sarif.NewArtifactContent().WithText(text))))
 }
 
-// invocation says whether the review is complete, what is missing, and what is
-// wrong with the config.
+// invocation says whether the review is complete, what is missing, and which problems
+// the config has.
 func invocation(r *pipeline.Review) *sarif.Invocation {
 	inv := sarif.NewInvocation().WithExecutionSuccessful(!isIncomplete(&r.Report))
 	for _, i := range r.Report.Incomplete {
@@ -208,8 +207,9 @@ func invocation(r *pipeline.Review) *sarif.Invocation {
 	return inv
 }
 
-// configNotification tells of a problem and its place, unless that is in the
-// organisation's repository: locations are those of the change's own.
+// configNotification describes a problem of the config. It has no location if the
+// problem is in the organisation's repository, because locations are relative to the
+// change's own.
 func configNotification(p *pipeline.ConfigProblem, organisation string) *sarif.Notification {
 	text, elsewhere := config.FormatProblem(*p), p.Layer == config.LayerOrganisation && organisation != ""
 	if elsewhere && p.File != "" {

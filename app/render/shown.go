@@ -7,12 +7,11 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// maxValue is how much of one value of the config is shown, in runes.
+// maxValue bounds a value of the config, in runes.
 const maxValue = 10_000
 
-// ConfigValues renders a merged config for a terminal: by file, entry and
-// field. With places each value is followed by the layer, the file and the line
-// that it was written in.
+// ConfigValues renders a merged config for a terminal, by file, entry and field. With
+// places it adds the layer, the file and the line of each value.
 func ConfigValues(values []config.Value, places bool, opts TextOptions) string {
 	t := newTerminal(sections{p: plainPen{}}, opts)
 	var file, id string

@@ -8,17 +8,17 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// TextOptions steer the terminal's text.
+// TextOptions configure the terminal's text.
 type TextOptions struct {
 	Color bool
-	Width int // columns to wrap at, 0 for 80; never fewer than 40
+	Width int // columns; 0 means 80, and the least is 40
 }
 
-// Text renders a review for a terminal, in the words of the comment, with
-// nothing left out. Nothing in it but the colours is a control sequence.
+// Text renders the whole review for a terminal, in the words of the comment. Only the
+// colours are control sequences.
 func Text(v View, opts TextOptions) string {
 	p := plainPen{}
-	v.Details = "" // it would be a link
+	v.Details = "" // a terminal shows no links
 	k := newLinker(Links{}, &v.Review.Facts)
 	fs := newFindings(v, p, k)
 	t := newTerminal(sections{&v.Review, p, k, fs, v.Record.ModelUse}, opts)
@@ -40,7 +40,7 @@ func Text(v View, opts TextOptions) string {
 	return t.b.String()
 }
 
-// NothingToReview says that there is no change, and why.
+// NothingToReview says why there is no change to review.
 func NothingToReview(why string) string {
 	return string(say("nothing to review", sentence(plainPen{}.text(why, maxReason))))
 }
@@ -199,7 +199,7 @@ func (t *terminal) items(list items) {
 	}
 }
 
-// sides are what reviewers who disagree say.
+// sides lists what reviewers who disagree say.
 func (t *terminal) sides(indent string, f finding) {
 	if len(f.Sides) == 0 {
 		return
@@ -238,7 +238,7 @@ func (t *terminal) reviewReports() {
 }
 
 func (t *terminal) modelsPart() {
-	m := t.models(Acts{}) // a terminal acts on nothing
+	m := t.models(Acts{}) // a local review acts on nothing
 	if m == nil {
 		return
 	}
@@ -259,8 +259,8 @@ func (t *terminal) modelsPart() {
 }
 
 func (t *terminal) proposedConfig() {
-	p, list, there := t.proposed()
-	if !there {
+	p, list, ok := t.proposed()
+	if !ok {
 		return
 	}
 	t.heading(say("heading proposed", nil))
@@ -313,7 +313,7 @@ func (t *terminal) bullet(indent string, s safe) {
 	t.wrap(string(s), len(indent)+2, indent+"  ", styleNone)
 }
 
-// put writes a text in lines of its own, wrapped and indented.
+// put writes a text on new lines, wrapped and indented.
 func (t *terminal) put(indent string, s safe, style string) {
 	if s == "" {
 		return
@@ -324,8 +324,8 @@ func (t *terminal) put(indent string, s safe, style string) {
 	}
 }
 
-// wrap writes words up to the width, the first line from a column on, and the
-// lines after it behind an indent. It counts a rune as one column.
+// wrap writes words up to the width. The first line starts at column, and the other
+// lines start with indent. It counts a rune as one column.
 func (t *terminal) wrap(s string, column int, indent, style string) {
 	var line strings.Builder
 	flush := func() {

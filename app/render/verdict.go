@@ -5,11 +5,11 @@ import (
 	"github.com/reviewgate/reviewgate/policies/fourrules"
 )
 
-// maxClarification is in runes: the prompt is bounded where it is made, and is
-// shown whole, with what can't be seen made visible.
+// maxClarification bounds a clarification prompt, in runes. fourrules bounds the prompt
+// itself; the rest is room for invisible characters, which become longer when visible.
 const maxClarification = 2 * fourrules.MaxClarification
 
-// Verdict renders for a terminal what the four rules decide.
+// Verdict renders the decision of the four rules for a terminal.
 func Verdict(d *fourrules.Decision, opts TextOptions) string {
 	p := plainPen{}
 	t := newTerminal(sections{&pipeline.Review{}, p, linker{}, nil, nil}, opts)

@@ -10,14 +10,14 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
-// The functions of this file are the first step for every untrusted text, in
-// every format: what a reader cannot see is made visible.
+// The functions of this file are the first step for every untrusted text in every format:
+// they make invisible characters visible.
 
-// visible collects text. A reader can see every rune of it.
+// visible builds a text in which a reader can see every rune.
 type visible struct {
 	b      strings.Builder
-	n      int  // runes written, a hidden one counted as it is shown
-	before rune // the last one that was read
+	n      int  // runes written, including those of escapes
+	before rune // the last rune that was read
 	marks  int  // combining marks in a row
 }
 
@@ -43,7 +43,7 @@ func (v *visible) write(s string) {
 	v.before = r
 }
 
-// literal adds a text that is visible already.
+// literal adds a text without invisible characters.
 func (v *visible) literal(s string) {
 	v.b.WriteString(s)
 	v.n += utf8.RuneCountInString(s)
@@ -57,7 +57,7 @@ func (v *visible) clipped(rest string) string {
 	return v.b.String()
 }
 
-// isBreak reports whether a rune ends a line somewhere.
+// isBreak reports whether any program treats a rune as a line break.
 func isBreak(r rune) bool {
 	switch r {
 	case '\n', '\r', '\v', '\f', 0x85, 0x2028, 0x2029:
@@ -88,8 +88,8 @@ func oneLine(s string, limit int) string {
 	return v.b.String()
 }
 
-// literal keeps white space, for names and code: breaks and tabs are shown as
-// escapes, and nothing is collapsed.
+// literal makes names and code visible, with at most limit runes. It keeps white space, and
+// shows line breaks and tabs as escapes.
 func literal(s string, limit int) string {
 	var v visible
 	for i, r := range s {
@@ -110,7 +110,7 @@ func literal(s string, limit int) string {
 	return v.b.String()
 }
 
-// codeLine is literal for a line of code in a block, where tabs stay tabs.
+// codeLine is like literal, for a line of code in a block. It keeps tabs.
 func codeLine(s string, limit int) string {
 	var v visible
 	s = strings.TrimSuffix(s, "\r")
@@ -149,8 +149,8 @@ func clipPath(s string, limit int) string {
 	return "…" + s
 }
 
-// paragraphs are the lines of a text that are not blank, each on one line,
-// limit runes in all, breaks included.
+// paragraphs returns the lines of a text that are not blank, with at most limit runes in
+// all, including the line breaks.
 func paragraphs(s string, limit int) []string {
 	var out []string
 	for line := range strings.FieldsFuncSeq(s, isBreak) {
@@ -166,7 +166,7 @@ func paragraphs(s string, limit int) []string {
 	return out
 }
 
-// codeLines splits code into lines; breaks at its end count for nothing.
+// codeLines splits code into lines. It ignores line breaks at the end.
 func codeLines(s string) []string {
 	s = strings.TrimRight(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	return strings.Split(s, "\n")

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,9 +18,9 @@ var words = template.Must(template.New("wording").Funcs(template.FuncMap{
 	"n": count, "num": grouped, "when": when, "list": list, "cell": cell,
 }).Parse(wording))
 
-// say executes one phrase or layout of wording.tmpl. It panics if the
-// template does not fit its data, or if the data's type could hold a text that
-// no pen has made safe: mistakes in this package, not in what is rendered.
+// say executes a template of wording.tmpl. It panics if the template does not fit its
+// data, or if the type of the data can hold a text that no pen has made safe. These are
+// mistakes in this package and do not depend on untrusted text.
 func say(name string, data any) safe {
 	if t := reflect.TypeOf(data); t != nil && !onlySafe(t) {
 		panic(fmt.Sprintf("render: template %q gets a plain string in %s", name, t))
@@ -31,10 +32,10 @@ func say(name string, data any) safe {
 	return safe(b.String())
 }
 
-// safeTypes remembers what onlySafe found, by reflect.Type.
+// safeTypes caches the answers of onlySafe by reflect.Type.
 var safeTypes sync.Map
 
-// onlySafe reports whether a type holds no strings but safe ones and words.
+// onlySafe reports whether all strings in a type are of type safe or word.
 func onlySafe(t reflect.Type) bool {
 	if ok, known := safeTypes.Load(t); known {
 		return ok.(bool)
@@ -57,7 +58,7 @@ func onlySafe(t reflect.Type) bool {
 	return ok
 }
 
-// count is "1 warning" or "2 warnings", and nothing for 0.
+// count returns "1 warning" or "2 warnings", and "" for 0.
 func count(n int, one, many string) string {
 	switch n {
 	case 0:
@@ -68,7 +69,7 @@ func count(n int, one, many string) string {
 	return strings.TrimSpace(grouped(n) + " " + many)
 }
 
-// grouped writes a number with a comma between thousands.
+// grouped writes a number with commas between thousands.
 func grouped(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -84,15 +85,15 @@ func when(cond bool, text string) string {
 	return ""
 }
 
-// cell keeps a code span from ending the cell of a table that it stands in.
+// cell keeps a code span from ending the table cell around it.
 func cell(s safe) safe { return safe(strings.ReplaceAll(string(s), "|", `\|`)) }
 
-// list joins the items that are not empty. An item may be a list itself.
+// list joins the items that are not empty. An item may be a list.
 func list(sep string, items ...any) (safe, error) {
 	var parts []string
 	for _, item := range items {
 		switch v := item.(type) {
-		case string: // of n and when, or from the template itself
+		case string: // the result of n or when, or a literal in the template
 			parts = append(parts, v)
 		case safe:
 			parts = append(parts, string(v))
@@ -106,11 +107,6 @@ func list(sep string, items ...any) (safe, error) {
 			return "", fmt.Errorf("list: cannot join a %T", item)
 		}
 	}
-	kept := parts[:0]
-	for _, p := range parts {
-		if p != "" {
-			kept = append(kept, p)
-		}
-	}
-	return safe(strings.Join(kept, sep)), nil
+	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
+	return safe(strings.Join(parts, sep)), nil
 }
