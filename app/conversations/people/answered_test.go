@@ -35,8 +35,9 @@ func (w *world) state(pr *ghtest.PullRequest) ports.TargetState {
 	return st
 }
 
-// A check on a shared head is no answer to a pull request that was never reviewed.
-func TestSweepFindsATwinWhoseOpeningWasLost(t *testing.T) {
+// Two pull requests share a head. The check of the reviewed one does not count as an answer
+// for the other one, which was never reviewed.
+func TestSweepFindsPullRequestWithLostOpening(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -49,11 +50,11 @@ func TestSweepFindsATwinWhoseOpeningWasLost(t *testing.T) {
 	c := w.Check(two)
 	t.Logf("check of #2: %s %s; comments %d", c.Conclusion, c.Title, len(two.AppComments()))
 	if c.Conclusion == "success" || c.Conclusion == "neutral" || len(two.AppComments()) == 0 {
-		t.Errorf("#2 into release brings a finding, was never reviewed, and is %s", c.Conclusion)
+		t.Errorf("#2 into release has a finding and was never reviewed, but its check is %s", c.Conclusion)
 	}
 }
 
-// Nor is a check from before the base was changed.
+// A check from before the base changed does not count as an answer either.
 func TestSweepFindsALostRetarget(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -69,7 +70,7 @@ func TestSweepFindsALostRetarget(t *testing.T) {
 	}
 }
 
-// Nor is one that was cancelled when the pull request was closed.
+// Nor does a check that was cancelled when the pull request was closed.
 func TestSweepFindsALostReopening(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -87,8 +88,8 @@ func TestSweepFindsALostReopening(t *testing.T) {
 	}
 }
 
-// What could not be written is not run again before it can be.
-func TestSweepRunsNothingThatCannotBeWritten(t *testing.T) {
+// While nothing can be written, sweeps do not repeat the review.
+func TestSweepSkipsReviewsThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	few := ghtest.DefaultPermissions()
@@ -102,11 +103,11 @@ func TestSweepRunsNothingThatCannotBeWritten(t *testing.T) {
 		w.Work(ports.JobSweep)
 	}
 	if n := len(w.GH.CallsTo(apptest.RouteFiles)); n != 0 {
-		t.Errorf("the review was run %d times more by three sweeps, though nothing can be written", n)
+		t.Errorf("three sweeps ran the review %d more times, though nothing can be written", n)
 	}
 }
 
-// One old check that can't be completed is no trouble of other pull requests.
+// An old check that can't be completed does not delay other pull requests.
 func TestOldCheckDoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -127,11 +128,11 @@ func TestOldCheckDoesNotHoldUpOthers(t *testing.T) {
 	defer cancel()
 	if err := w.GH.WaitFor(ctx, func() bool { r := two.CheckRuns(); return len(r) > 0 && r[0].Completed() }); err != nil {
 		st := w.state(two)
-		t.Errorf("#2 has no answer since #1's old check can't be completed: attempts %d", st.Attempts)
+		t.Errorf("#2 has no answer because #1's old check can't be completed: attempts %d", st.Attempts)
 	}
 }
 
-// The first event after the database was lost takes the open check over.
+// After the database was lost, the first event takes over the open check.
 func TestEventAfterTheDatabaseWasLost(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -161,7 +162,7 @@ func TestEventAfterTheDatabaseWasLost(t *testing.T) {
 	}
 }
 
-// A review against a base that was changed meanwhile is not shown.
+// A review against a base that changed meanwhile is not published.
 func TestOldBaseIsNotPublished(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -185,13 +186,13 @@ func TestOldBaseIsNotPublished(t *testing.T) {
 	for _, c := range pr.CheckRuns() {
 		t.Logf("%d %s %s", c.ID, c.Conclusion, c.Title)
 		if c.Conclusion == "success" {
-			t.Errorf("check run %d went green for the old base after generation 2 was stored and GET pull had told the new one", c.ID)
+			t.Errorf("check run %d passed for the old base, although generation 2 was stored and GET pull showed the new base", c.ID)
 		}
 	}
 }
 
-// A server that is stopped has not failed at what it was doing.
-func TestShutdownIsNoFailure(t *testing.T) {
+// Stopping the server does not count as a failed attempt.
+func TestShutdownIsNotAFailedAttempt(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -205,12 +206,12 @@ func TestShutdownIsNoFailure(t *testing.T) {
 	w.StartApp()
 	<-reading // it runs again, and is held
 	if st := w.state(pr); st.Attempts != 0 {
-		t.Errorf("a clean stop counts as %d failed attempts", st.Attempts)
+		t.Errorf("a clean stop counted as %d failed attempts", st.Attempts)
 	}
 }
 
-// A review that always takes longer than a job may is given up in words.
-func TestJobThatAlwaysTimesOutIsGivenUp(t *testing.T) {
+// The App gives up a review that always takes longer than a job may, and explains why.
+func TestReviewThatAlwaysTimesOutIsGivenUp(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Clean())
@@ -233,11 +234,11 @@ func TestJobThatAlwaysTimesOutIsGivenUp(t *testing.T) {
 	}
 	st := w.state(pr)
 	if st.Wanted > st.Done {
-		t.Errorf("timed out %d times over 4 h, and is still not given up", st.Attempts)
+		t.Errorf("the review timed out %d times over 4 h and was not given up", st.Attempts)
 	}
 }
 
-// A repository that could not be swept is swept from where it was left.
+// After a sweep could not read a repository, the next sweep starts from the same place.
 func TestRefusedRepositoryIsSweptLater(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -253,12 +254,12 @@ func TestRefusedRepositoryIsSweptLater(t *testing.T) {
 	remove()
 	w.Work(ports.JobSweep)
 	if len(pr.CheckRuns()) == 0 {
-		t.Error("opened while the repository could not be read, and never found")
+		t.Error("a pull request opened while the repository could not be read was never found")
 	}
 }
 
-// Checks that could not be completed are, once they can be.
-func TestChecksThatWereRefusedAreFinishedLater(t *testing.T) {
+// Checks that GitHub refused to complete are completed once it allows that again.
+func TestRefusedChecksAreCompletedLater(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -277,8 +278,8 @@ func TestChecksThatWereRefusedAreFinishedLater(t *testing.T) {
 	w.AllDone(one.HeadSHA())
 }
 
-// The reason of a refusal is dropped with it.
-func TestReasonOfARefusalDoesNotOutliveIt(t *testing.T) {
+// The reason of a refusal is removed when the refusal ends.
+func TestRefusalReasonEndsWithTheRefusal(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -298,12 +299,12 @@ func TestReasonOfARefusalDoesNotOutliveIt(t *testing.T) {
 		w.Work(ports.JobSweep)
 	}
 	if n := w.state(pr).Wanted - before; n != 0 {
-		t.Errorf("asked for %d times more by three sweeps, though access is fine", n)
+		t.Errorf("three sweeps asked for %d more reviews, though access is fine", n)
 	}
 }
 
-// A review that was late in the end was not given up.
-func TestGivingUpIsCountedWhenItIsDone(t *testing.T) {
+// A review that finished late does not count as given up.
+func TestLateReviewDoesNotCountAsGivenUp(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -327,8 +328,8 @@ func TestGivingUpIsCountedWhenItIsDone(t *testing.T) {
 	}
 }
 
-// A command whose review was given up is answered so.
-func TestNoRocketForAReviewThatWasGivenUp(t *testing.T) {
+// A command whose review was given up is not answered as if it had succeeded.
+func TestGivenUpReviewGetsNoRocket(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -338,12 +339,12 @@ func TestNoRocketForAReviewThatWasGivenUp(t *testing.T) {
 	c := pr.Comment("alice", "/review")
 	w.Idle()
 	if r := w.Reactions(pr, c.ID); strings.Contains(strings.Join(r, " "), "rocket") {
-		t.Errorf("the check is %s, and the command is answered with %v", w.Check(pr).Conclusion, r)
+		t.Errorf("the check is %s, and the reactions to the command are %v", w.Check(pr).Conclusion, r)
 	}
 }
 
-// Trouble with the comment alone does not turn the check.
-func TestCommentTroubleLeavesTheCheck(t *testing.T) {
+// A comment that can't be written does not change the check.
+func TestFailedCommentDoesNotChangeTheCheck(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.App.Inside().Service.Change(func(o *review.Options) { o.RetryWindow = time.Nanosecond })
@@ -358,8 +359,8 @@ func TestCommentTroubleLeavesTheCheck(t *testing.T) {
 	}
 }
 
-// A repository that is switched off has nothing to be found.
-func TestSwitchedOffIsNotFoundBySweeps(t *testing.T) {
+// Sweeps find nothing in a repository where reviews are switched off.
+func TestSweepsSkipSwitchedOffRepositories(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -377,11 +378,11 @@ func TestSwitchedOffIsNotFoundBySweeps(t *testing.T) {
 	w.Work(ports.JobSweep)
 	w.Work(ports.JobSweep)
 	if found.Load() != 0 {
-		t.Errorf("%d found in a repository that is switched off, though nothing was lost", found.Load())
+		t.Errorf("sweeps found %d lost reviews in a repository that is switched off", found.Load())
 	}
 }
 
-// A command is obeyed after an outage of more than half an hour.
+// A command is still run after an outage of more than half an hour.
 func TestCommandSurvivesAnOutage(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -399,12 +400,12 @@ func TestCommandSurvivesAnOutage(t *testing.T) {
 	}
 	var retry *ports.RetryError
 	if !errors.As(err, &retry) {
-		t.Error("an accepted command is given up for good")
+		t.Error("an accepted command was given up")
 	}
 	heal()
 }
 
-// Whose command was obeyed is told so, if it takes a second try.
+// The reaction to an obeyed command is written, even if it takes a second attempt.
 func TestAnswerToACommandSurvivesADroppedConnection(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -424,7 +425,7 @@ func TestAnswerToACommandSurvivesADroppedConnection(t *testing.T) {
 	}
 }
 
-// A re-run whose job is done twice is obeyed once.
+// A re-run whose job runs twice is obeyed once.
 func TestRerequestIsObeyedOnce(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -444,8 +445,8 @@ func TestRerequestIsObeyedOnce(t *testing.T) {
 	}
 }
 
-// An edit that comes late moves no head back.
-func TestOldNewsDoesNotMoveTheHead(t *testing.T) {
+// A late "edited" event does not move the head back.
+func TestLateEventDoesNotMoveTheHead(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -471,8 +472,8 @@ func TestOldNewsDoesNotMoveTheHead(t *testing.T) {
 	}
 }
 
-// After a rename another repository may have the name.
-func TestOldNameThatAnotherRepositoryTook(t *testing.T) {
+// After a rename, another repository may take the old name.
+func TestAnotherRepositoryTakesTheOldName(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -494,7 +495,7 @@ func TestOldNameThatAnotherRepositoryTook(t *testing.T) {
 	w.Wants(pr, "action_required", "store/client.go")
 }
 
-// GitHub's word that the comment is gone is not taken for it.
+// A single 404 for the comment does not make the App write a second one.
 func TestFalseNotFoundMakesNoSecondComment(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -509,8 +510,8 @@ func TestFalseNotFoundMakesNoSecondComment(t *testing.T) {
 	}
 }
 
-// A push whose event is late is seen before anything is published.
-func TestHeadThatMovedUnseen(t *testing.T) {
+// The App notices a push before it publishes, even if the event of the push is late.
+func TestPushWithLateEventIsNoticed(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	var pr *ghtest.PullRequest
@@ -534,8 +535,8 @@ func TestHeadThatMovedUnseen(t *testing.T) {
 	}
 }
 
-// A list may not yet show what was created.
-func TestListThatLags(t *testing.T) {
+// A list may not yet contain what was just created.
+func TestLaggingList(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)

@@ -24,8 +24,8 @@ const (
 	routeReviews = "GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews"
 )
 
-// bench are two models, small and big, that judge the quality of every change by
-// what is said of them.
+// bench are two models, small and big, that judge the quality of every change. A test sets
+// their answers.
 type bench struct {
 	mu      sync.Mutex
 	verdict func(model string, facts *pipeline.PRFacts) (pipeline.AgentOutput, error)
@@ -50,7 +50,7 @@ func (b *bench) Review(_ context.Context, task dispatch.Task) (dispatch.Answer, 
 	return dispatch.Answer{Output: out}, err
 }
 
-// dangerous is what a model finds that holds the change to be dangerous.
+// dangerous is the finding of a model that calls the change dangerous.
 func dangerous() pipeline.AgentOutput {
 	return pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{{
 		Title: "Stock is read without a lock", Severity: pipeline.SeverityCritical, Message: "Two orders can sell one piece.",
@@ -58,20 +58,20 @@ func dangerous() pipeline.AgentOutput {
 	}}}
 }
 
-// locked is the client with the line changed that dangerous finds fault with.
+// locked is the client with a change to the line that dangerous is about.
 var locked = strings.Replace(apptest.Secure, "&http.Client{}", "new(http.Client)", 1)
 
-// dangerousBy is that of an agent that names its model itself.
+// dangerousBy is that finding from an agent that names its model itself.
 func dangerousBy(model string) pipeline.AgentOutput {
 	out := dangerous()
 	out.Model = model
 	return out
 }
 
-// everybody finds something critical.
+// everybody makes all agents find something critical.
 func everybody(string, *pipeline.PRFacts) (pipeline.AgentOutput, error) { return dangerous(), nil }
 
-// bigAlone is what the stronger model alone holds to be critical.
+// bigAlone makes only the stronger model find something critical.
 func bigAlone(model string, _ *pipeline.PRFacts) (pipeline.AgentOutput, error) {
 	if model == "big" {
 		return dangerous(), nil
@@ -79,13 +79,13 @@ func bigAlone(model string, _ *pipeline.PRFacts) (pipeline.AgentOutput, error) {
 	return pipeline.AgentOutput{}, nil
 }
 
-// modelled starts a world with two models, under the given settings of models.
+// modelled starts a world with two models and these model settings.
 func modelled(t *testing.T, b *bench, settings string, change ...func(*apptest.World)) *world {
 	t.Helper()
 	return startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, append([]func(*apptest.World){withBench(b, settings)}, change...)...)
 }
 
-// withBench has the bench judge every change, under these settings of models.
+// withBench makes the bench judge every change, with these model settings.
 func withBench(b *bench, settings string) func(*apptest.World) {
 	return func(w *apptest.World) {
 		w.Server = apptest.LayerOf(config.LayerServer, `{"model_endpoints": [
@@ -116,9 +116,9 @@ func (w *world) wantReviews(pr *ghtest.PullRequest, states ...string) []ghtest.R
 
 const approving = `{"auto_approve": true}`
 
-// What every model and the gate pass is approved once, at its head, for three calls
-// more, and the comment says so.
-func TestApprovedWithoutAPerson(t *testing.T) {
+// A change that every model and the gate pass is approved once, at its head. That takes three
+// more calls, and the comment says so.
+func TestAutomaticApproval(t *testing.T) {
 	t.Parallel()
 	w := modelled(t, &bench{}, approving)
 	pr := w.Open(apptest.Clean())
@@ -129,10 +129,10 @@ func TestApprovedWithoutAPerson(t *testing.T) {
 	}
 	w.Wants(pr, "success", "very high confidence (1.00), could be approved without a person · approved on GitHub", "The next push ends it")
 	if n := w.CallsTo(routeReviews, 0) + w.CallsTo(apptest.RouteDismiss, 0) + w.CallsTo(apptest.RouteRequests, 0); n != 0 {
-		t.Errorf("%d needless calls", n)
+		t.Errorf("%d unnecessary calls", n)
 	}
 
-	// The same again is the same review: what is answered is not asked again.
+	// A redelivery is the same review, and no question is asked again.
 	before := len(w.GH.Calls())
 	if _, err := w.GH.Redeliver(w.GH.LastDelivery("pull_request").GUID); err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestApprovedWithoutAPerson(t *testing.T) {
 	w.Wants(pr, "success", "· approved on GitHub")
 }
 
-// Without the setting, models cost no call to GitHub more than a review does.
+// Without the setting, models add no call to GitHub.
 func TestModelsAloneDecideNothing(t *testing.T) {
 	t.Parallel()
 	for _, b := range []*bench{{}, {verdict: everybody}} {
@@ -160,14 +160,14 @@ func TestModelsAloneDecideNothing(t *testing.T) {
 				t.Errorf("%d calls of %s", n, route)
 			}
 		}
-		if n := w.CallsTo(apptest.RoutePull, 0); n != 2 { // for the facts, and before it is published
+		if n := w.CallsTo(apptest.RoutePull, 0); n != 2 { // once for the facts and once before publishing
 			t.Errorf("the pull request is read %d times, want twice", n)
 		}
 	}
 }
 
-// By default nothing is done but what is said, whatever models come to and however
-// often a pull request fails.
+// By default the App only writes its answer, whatever the models find and however often a
+// pull request fails.
 func TestOffByDefault(t *testing.T) {
 	t.Parallel()
 	b := &bench{verdict: everybody}
@@ -182,7 +182,7 @@ func TestOffByDefault(t *testing.T) {
 	b.says(bigAlone)
 	w.Says(pr, "/review full")
 	b.says(nil)
-	w.Says(pr, "/review full") // is no dice
+	w.Says(pr, "/review full") // another review does not change that
 	w.loop(pr, "escalated")
 	pr.Push(ghtest.Files{"store/client.go": locked}, "fix: lock it")
 	w.Idle()
@@ -194,8 +194,8 @@ func TestOffByDefault(t *testing.T) {
 	}
 }
 
-// What was escalated is not approved without a person, though it passes, until one
-// has it go on.
+// An escalated pull request that passes is not approved automatically until a person resumes
+// it.
 func TestEscalatedIsNotApprovedUntilResumed(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -220,8 +220,9 @@ func TestEscalatedIsNotApprovedUntilResumed(t *testing.T) {
 	w.WantsNot(pr, "/review resume")
 }
 
-// Whatever models say, what the gate holds is not approved, nor what is not ready,
-// was not looked at in full, or comes from where anybody can write.
+// The App does not approve a change that the gate holds, a draft, a change that was not
+// reviewed in full, or one from a branch where anybody can write. What the models find does
+// not matter.
 func TestNotApproved(t *testing.T) {
 	t.Parallel()
 	w := modelled(t, &bench{}, `{"auto_approve": true, "auto_reject": true}`)
@@ -254,7 +255,7 @@ func TestNotApproved(t *testing.T) {
 	}
 }
 
-// Advisory mode does nothing that would have to be taken back.
+// Advisory mode does nothing that would have to be withdrawn later.
 func TestAdvisoryModeDecidesNothing(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -277,14 +278,14 @@ func TestAdvisoryModeDecidesNothing(t *testing.T) {
 	}
 }
 
-// An approval ends with the push, before anything looks at what was pushed.
+// A push ends an approval before any agent looks at the new head.
 func TestPushEndsApproval(t *testing.T) {
 	t.Parallel()
 	b := &bench{}
 	w := modelled(t, b, approving)
 	pr := w.Open(apptest.Clean())
 	w.Idle()
-	var mu sync.Mutex // models look side by side
+	var mu sync.Mutex // models run in parallel
 	var when []string
 	b.says(func(string, *pipeline.PRFacts) (pipeline.AgentOutput, error) {
 		mu.Lock()
@@ -311,9 +312,9 @@ func TestPushEndsApproval(t *testing.T) {
 	}
 }
 
-// A push that comes between the last look at the head and its approval, and of
-// which no event tells, does not inherit it.
-func TestPushBesideApproval(t *testing.T) {
+// A push comes between the last read of the head and the approval, and no event reports it.
+// The new head does not inherit the approval.
+func TestPushDuringApproval(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := modelled(t, &bench{}, approving)
@@ -333,7 +334,7 @@ func TestPushBesideApproval(t *testing.T) {
 	w.Wants(pr, "action_required")
 }
 
-// An approval is of one base.
+// An approval covers one base.
 func TestAnotherBaseEndsApproval(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -351,7 +352,7 @@ func TestAnotherBaseEndsApproval(t *testing.T) {
 	}
 }
 
-// An approval ends with the review that no longer comes to it, whatever it comes to.
+// An approval ends when the next review does not lead to one, for any reason.
 func TestApprovalEndsWithItsReview(t *testing.T) {
 	t.Parallel()
 	for name, tt := range sample.Map(t, 3, map[string]struct {
@@ -404,8 +405,8 @@ func TestApprovalEndsWithItsReview(t *testing.T) {
 	}
 }
 
-// What several models agree is critical has changes requested at each head once,
-// until it is fixed.
+// When several models agree on a critical finding, the App requests changes once at each
+// head, until it is fixed.
 func TestRejectedUntilFixed(t *testing.T) {
 	t.Parallel()
 	b := &bench{verdict: everybody}
@@ -427,9 +428,9 @@ func TestRejectedUntilFixed(t *testing.T) {
 	w.Wants(pr, "success", "· approved on GitHub")
 }
 
-// What one model alone holds to be critical is left to people, who are asked once.
-// Whether they accept or dismiss it, it is decided then.
-func TestPeopleAreAskedWhereOneModelHolds(t *testing.T) {
+// A critical finding of one model alone is left to people, who are asked once. The App
+// decides as soon as they accept or dismiss it.
+func TestPeopleAreAskedAboutOneModelsFinding(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	for command, want := range map[string]struct {
@@ -456,9 +457,9 @@ func TestPeopleAreAskedWhereOneModelHolds(t *testing.T) {
 			pr.Comment("alice", "/review full")
 			pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// More.\n"}, "feat: more")
 			w.Idle()
-			// Only who could not be asked is tried again, once for each head.
+			// Only people who could not be asked are asked again, once for each head.
 			if n := w.CallsTo(apptest.RouteRequests, 0); n > calls+1 || slices.Contains(pr.Requested(), "wes") {
-				t.Errorf("asked %d times more: %v", n-calls, pr.Requested())
+				t.Errorf("%d more requests: %v", n-calls, pr.Requested())
 			}
 			f := w.Only(pr)
 			w.Says(pr, "/review "+command+" "+f.ID[:8]+map[string]string{"dismiss": " the shop sells one piece"}[command])
@@ -468,8 +469,8 @@ func TestPeopleAreAskedWhereOneModelHolds(t *testing.T) {
 	}
 }
 
-// Who decided by hand against what would have been decided without a person is in
-// the audit log, and the review on GitHub gives way.
+// A person's decision against the automatic one is in the audit log, and the App's review on
+// GitHub is dismissed.
 func TestHumanOverride(t *testing.T) {
 	t.Parallel()
 	b := &bench{verdict: everybody}
@@ -486,8 +487,8 @@ func TestHumanOverride(t *testing.T) {
 	}
 }
 
-// A review whose answer was lost is found, and not submitted twice, by whichever
-// process goes on; one that is outdated by then is dismissed.
+// A review whose answer was lost is found, and no process submits it twice. A review that is
+// outdated by then is dismissed.
 func TestReviewWhoseAnswerIsLost(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -518,9 +519,9 @@ func TestReviewWhoseAnswerIsLost(t *testing.T) {
 	}
 }
 
-// A review that comes late, when it was looked for in vain and submitted again, is
-// dismissed with the other one.
-func TestReviewThatComesLate(t *testing.T) {
+// A review appears late, after the App looked for it in vain and submitted it again. Both
+// reviews are dismissed.
+func TestReviewThatAppearsLate(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := modelled(t, &bench{}, approving)
@@ -534,8 +535,8 @@ func TestReviewThatComesLate(t *testing.T) {
 	w.wantReviews(pr, "dismissed", "dismissed", "approved")
 }
 
-// Where GitHub takes no review the check and the comment stand, and say so.
-func TestReviewThatGitHubRefuses(t *testing.T) {
+// When GitHub refuses the review, the check and the comment stay, and the comment says so.
+func TestGitHubRefusesTheReview(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := modelled(t, &bench{}, approving)
@@ -551,7 +552,7 @@ func TestReviewThatGitHubRefuses(t *testing.T) {
 		t.Errorf("%d edits:\n%s", c.Edits-edits, c.Body)
 	}
 
-	// One that can't be dismissed is told of as long as it stands.
+	// The comment reports a review that can't be dismissed as long as it stands.
 	pr := w.Another("stuck", apptest.Clean())
 	w.Idle()
 	refuse := w.GH.On(apptest.RouteDismiss, func(x *ghtest.Exchange) { x.Fail(http.StatusForbidden, "Not you.") })
@@ -566,9 +567,9 @@ func TestReviewThatGitHubRefuses(t *testing.T) {
 	w.WantsNot(pr, "does not hold any more")
 }
 
-// Beside a review that can't be dismissed no other is submitted, which would be all
-// that is known of; nor is one taken for gone that only can't be seen.
-func TestNothingBesideAReviewThatStays(t *testing.T) {
+// While a review can't be dismissed, the App submits no other one, because it can keep track
+// of one only. A review that is only invisible does not count as gone.
+func TestNoSecondReviewWhileOneStays(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	for status, message := range map[int]string{http.StatusForbidden: "Not you.", http.StatusNotFound: "Not Found"} {
@@ -591,7 +592,8 @@ func TestNothingBesideAReviewThatStays(t *testing.T) {
 	}
 }
 
-// Who was asked and let off is not asked again, though a later request is cut short.
+// Somebody who was asked and then removed is not asked again, even if a later request is cut
+// short.
 func TestNobodyIsAskedTwice(t *testing.T) {
 	t.Parallel()
 	w := modelled(t, &bench{verdict: bigAlone}, `{"people": ["wes"]}`, func(w *apptest.World) {
@@ -611,8 +613,8 @@ func TestNobodyIsAskedTwice(t *testing.T) {
 	w.Wants(pr, "action_required", "Asked to review: wes, carol.")
 }
 
-// A database that was lost leaves no approval behind of what it does not cover.
-func TestApprovalOfBeforeTheDatabaseWasLost(t *testing.T) {
+// After the database was lost, no approval remains that does not cover the head.
+func TestApprovalFromBeforeTheDatabaseWasLost(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	b := &bench{}
@@ -640,8 +642,8 @@ func TestApprovalOfBeforeTheDatabaseWasLost(t *testing.T) {
 	}
 }
 
-// Whatever GitHub does meanwhile, and however pushes and changes of mind fall, in
-// the end at most one review stands, and that is of the head.
+// GitHub fails in many ways while pushes and changed answers come in any order. In the end at
+// most one review stands, and that one is for the head.
 func TestReviewsInTrouble(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -653,7 +655,7 @@ func TestReviewsInTrouble(t *testing.T) {
 		trouble := ghtest.NewTrouble(seed, ghtest.TroubleOptions{Errors: 0.05, Resets: 0.03, Lost: 0.12, Truncated: 0.05})
 		remove := w.GH.On("*", trouble.Hook)
 		for i := range 4 {
-			// What was found stands until its line changes, whatever models say next.
+			// A finding stays open until its line changes, whatever the models answer next.
 			verdict, code := everybody, apptest.Secure
 			if i%2 == 1 {
 				verdict, code = nil, locked
@@ -676,9 +678,9 @@ func TestReviewsInTrouble(t *testing.T) {
 	}
 }
 
-// A person's review on GitHub that contradicts what was decided is in the audit log, once, and
-// nothing else comes of it.
-func TestReviewOnGitHubThatContradicts(t *testing.T) {
+// A person's review on GitHub that contradicts the App's decision is in the audit log once,
+// and has no other effect.
+func TestPersonsReviewContradictsTheDecision(t *testing.T) {
 	t.Parallel()
 	b := &bench{verdict: everybody}
 	w := modelled(t, b, `{}`)
@@ -688,8 +690,8 @@ func TestReviewOnGitHubThatContradicts(t *testing.T) {
 	w.Wants(pr, "failure")
 	comments := len(pr.Comments())
 	pr.Review("carol", "approved", "Fine by me.")
-	pr.Review("carol", "changes_requested", "It races.") // as was decided
-	pr.Review("stranger", "approved", "Nice!")           // may not write
+	pr.Review("carol", "changes_requested", "It races.") // the same as the App's decision
+	pr.Review("stranger", "approved", "Nice!")           // has no write permission
 	pr.Review("carol", "commented", "Hm.")
 	w.Idle()
 	b.says(nil)

@@ -20,7 +20,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// target is a pull request as the App knows it.
+// target is the key under which the App stores a pull request.
 func (w *world) target(pr *ghtest.PullRequest) ports.Target {
 	w.Helper()
 	state, err := w.App.Inside().Store.Target(w.Context(), ports.Target{Kind: ports.TargetPull, RepoID: pr.Repo().ID(), Number: pr.Number}.Key())
@@ -30,8 +30,7 @@ func (w *world) target(pr *ghtest.PullRequest) ports.Target {
 	return state.Target
 }
 
-// A dismissed finding stays dismissed wherever its code goes, until it is
-// restored.
+// A dismissed finding stays dismissed wherever its code moves, until it is restored.
 func TestDismissedStaysDismissed(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -50,16 +49,16 @@ func TestDismissedStaysDismissed(t *testing.T) {
 		do   func()
 	}{
 		{"lines shift", func() { pr.Push(ghtest.Files{"store/client.go": moved}, "feat: a timeout") }},
-		{"and shift again", func() { pr.Push(ghtest.Files{"store/client.go": further}, "docs: say what it is") }},
+		{"lines shift again", func() { pr.Push(ghtest.Files{"store/client.go": further}, "docs: say what it is") }},
 		{"other code", func() {
 			pr.Push(ghtest.Files{"store/stock.go": "package store\n\nvar Stock int\n", "store/stock_test.go": "package store\n"}, "feat: stock")
 		}},
-		{"a page", func() { pr.Push(ghtest.Files{"docs/stock.md": "# Stock\n"}, "docs: stock") }},
-		{"code that goes", func() {
+		{"a documentation page", func() { pr.Push(ghtest.Files{"docs/stock.md": "# Stock\n"}, "docs: stock") }},
+		{"code is removed", func() {
 			pr.Push(ghtest.Files{"store/stock.go": ghtest.Gone, "store/stock_test.go": ghtest.Gone}, "refactor: no stock")
 		}},
 		{"lines shift back", func() { pr.Push(ghtest.Files{"store/client.go": moved}, "docs: less words") }},
-		{"and forth", func() { pr.Push(ghtest.Files{"store/client.go": further}, "docs: more words") }},
+		{"lines shift again with more words", func() { pr.Push(ghtest.Files{"store/client.go": further}, "docs: more words") }},
 		{"white space", func() {
 			pr.Push(ghtest.Files{"store/client.go": strings.ReplaceAll(further, "\treturn", "\t\t\n\t\treturn ")}, "style: format")
 		}},
@@ -67,7 +66,7 @@ func TestDismissedStaysDismissed(t *testing.T) {
 			pr.Push(ghtest.Files{"store/client.go": ghtest.Gone, "store/client_test.go": ghtest.Gone, "store/http.go": further, "store/http_test.go": "package store\n"}, "refactor: rename")
 		}},
 		{"it is fixed", func() { pr.Push(ghtest.Files{"store/http.go": apptest.Secure}, "fix: verify certificates") }},
-		{"and brought back", func() { pr.Push(ghtest.Files{"store/http.go": further}, "revert: a fix") }},
+		{"it is brought back", func() { pr.Push(ghtest.Files{"store/http.go": further}, "revert: a fix") }},
 		{"the base is merged in", func() {
 			w.Repo.Commit("main", ghtest.Files{"store/b.go": "package store\n"}, "meanwhile")
 			pr.UpdateBranch()
@@ -97,9 +96,9 @@ func TestDismissedStaysDismissed(t *testing.T) {
 	w.WantsNot(pr, "Dismissed by carol")
 }
 
-// What was dismissed for one base branch must be confirmed for another, and holds again
-// where it was said.
-func TestDismissalIsOfOneBase(t *testing.T) {
+// A dismissal for one base branch must be confirmed for another, and holds again when the
+// first base returns.
+func TestDismissalCoversOneBase(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.Repo.Grant("carol", "maintain")
@@ -120,9 +119,9 @@ func TestDismissalIsOfOneBase(t *testing.T) {
 	w.Wants(pr, "success", "Dismissed by carol")
 }
 
-// What is said of a finding is bound to the code around it. Where a push changes that
-// the finding counts until somebody with the right to confirms it, and what it was
-// brings the dismissal back.
+// A decision about a finding is bound to the code around it. When a push changes that code,
+// the finding counts until somebody with the right to do so confirms the dismissal. Restoring
+// the old code restores the dismissal.
 func TestDismissalOfChangedCodeMustBeConfirmed(t *testing.T) {
 	t.Parallel()
 	const before = `package store
@@ -176,9 +175,9 @@ func Client() *http.Client {
 	}
 }
 
-// A secret that somebody dismissed is one value. Another one in its place, of which
-// everybody sees the same placeholder, is not dismissed.
-func TestDismissalOfASecretIsOfItsValue(t *testing.T) {
+// A dismissal of a secret covers one value. Another secret in its place has the same
+// placeholder and is not dismissed.
+func TestDismissalOfASecretCoversOneValue(t *testing.T) {
 	t.Parallel()
 	const decoy, another = "ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y", "ghp_Zq8Lk2Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5Ae2"
 	w := start(t)
@@ -209,9 +208,8 @@ func TestDismissalOfASecretIsOfItsValue(t *testing.T) {
 	w.Wants(said, "failure", "Not dismissed")
 }
 
-// What somebody decided by hand holds for the head and the base, and is gone
-// with the next push.
-func TestOverrideIsGoneWithTheNextPush(t *testing.T) {
+// An override or a rejection holds for the head and the base, and ends with the next push.
+func TestOverrideEndsWithTheNextPush(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
@@ -225,7 +223,7 @@ func TestOverrideIsGoneWithTheNextPush(t *testing.T) {
 		t.Errorf("the check's title is %q", c.Title)
 	}
 
-	// Another look at the same head says the same.
+	// Another review of the same head shows the same.
 	w.Says(pr, "/review")
 	w.Wants(pr, "success", told...)
 
@@ -234,12 +232,12 @@ func TestOverrideIsGoneWithTheNextPush(t *testing.T) {
 	w.Wants(pr, "action_required", "Needs fixes: 1 major")
 	w.WantsNot(pr, "Passed by hand")
 
-	// To the very commit that was judged the judgement applies.
+	// When the head goes back to that commit, the override applies again.
 	pr.ForcePushTo(head)
 	w.Idle()
 	w.Wants(pr, "success", told...)
 
-	// Another base is another change.
+	// With another base it is another change.
 	w.Repo.Commit("release", ghtest.Files{"RELEASE": "1.0\n"}, "branch off")
 	release := "release"
 	pr.Edit(ghtest.Edit{Base: &release})
@@ -263,7 +261,7 @@ func TestRejectedByHand(t *testing.T) {
 	w.WantsNot(pr, "by hand")
 }
 
-// team are agents that stand in for the config's, and count what they do.
+// team are agents that replace the config's agents and count their runs.
 type team struct {
 	mu   sync.Mutex
 	runs map[string][]string // heads by agent
@@ -288,7 +286,7 @@ func (a teamAgent) Review(_ context.Context, task dispatch.Task) (dispatch.Answe
 	return dispatch.Answer{Output: out}, err
 }
 
-// ran is how often each agent did since it was asked last.
+// ran returns how often each agent ran since the last call.
 func (m *team) ran() map[string]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -300,7 +298,7 @@ func (m *team) ran() map[string]int {
 	return n
 }
 
-// withTeam starts a world in which two agents stand in for the config's.
+// withTeam starts a world in which two agents replace the config's agents.
 func withTeam(t *testing.T, m *team) *world {
 	t.Helper()
 	m.runs = map[string][]string{}
@@ -316,8 +314,8 @@ func wantRan(t *testing.T, m *team, when string, want map[string]int) {
 	}
 }
 
-// What one model alone holds to be critical waits for a person, and counts once
-// one accepted it.
+// A critical finding of one model alone waits for a person, and counts once somebody accepts
+// it.
 func TestAcceptedFindingCounts(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -337,7 +335,7 @@ func TestAcceptedFindingCounts(t *testing.T) {
 	w.Wants(pr, "failure", "Failed: 1 critical", "accepted by carol")
 	wantRan(t, m, "after it was accepted", map[string]int{})
 
-	// Whoever may not dismiss it may not take this back either.
+	// Somebody who may not dismiss it may not withdraw the acceptance either.
 	w.Repo.Grant("wes", "write")
 	pr.Comment("wes", "/review restore "+f.ID[:8])
 	w.Idle()
@@ -345,7 +343,7 @@ func TestAcceptedFindingCounts(t *testing.T) {
 	w.Says(pr, "/review restore "+f.ID[:8])
 	w.Wants(pr, "action_required", "A person must decide")
 
-	// Nor may whoever made the change, where the settings let nobody judge their own.
+	// Nor may the author, where the settings let nobody judge their own pull request.
 	w.Says(pr, "/review accept "+f.ID[:8])
 	w.Repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"commands": {"self_judgement": "never"}}`}, "config")
 	w.Repo.Grant("alice", "admin")
@@ -355,8 +353,8 @@ func TestAcceptedFindingCounts(t *testing.T) {
 	w.Wants(pr, "failure", "accepted by carol", "alice asked for `/review restore`, but by the settings only somebody who neither opened the pull request")
 }
 
-// An author who may write can't talk a finding down that somebody else said is
-// right, and may withdraw what makes it milder.
+// An author with write permission can't weaken a finding that somebody else accepted, but may
+// withdraw what makes it milder.
 func TestAuthorDoesNotWithdrawAnAcceptance(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -381,8 +379,8 @@ func ignoring(reason string) ghtest.Files {
 	return apptest.Tested(ghtest.Files{"store/client.go": strings.Replace(apptest.Insecure, "\treturn", "\t// reviewgate:ignore sec-tls-verify-01 "+reason+"\n\treturn", 1)})
 }
 
-// A comment that the change adds to have its own finding ignored counts once somebody
-// else accepts it, and then for the reason that was accepted.
+// A change adds a comment that ignores its own finding. The comment counts once somebody else
+// accepts it, and only with the reason that was accepted.
 func TestIgnoreOfTheChangeWaitsForAnotherPerson(t *testing.T) {
 	t.Parallel()
 	const waits = "an ignore comment that this change adds waits for acceptance; its reason: \""
@@ -413,9 +411,9 @@ func TestIgnoreOfTheChangeWaitsForAnotherPerson(t *testing.T) {
 	w.Wants(pr, "action_required", waits+"a sandbox")
 }
 
-// Whoever pushes to a pull request is one of its authors, whatever the commits say.
-// Where nobody saw who pushed, it may have been anybody.
-func TestWhoPushesDoesNotJudge(t *testing.T) {
+// Everybody who pushes to a pull request is one of its authors, whatever its commits say.
+// Where it is not known who pushed, it may have been anybody.
+func TestPushersMayNotJudge(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.Repo.Grant("octocat", "write")
@@ -456,12 +454,12 @@ func TestWhoPushesDoesNotJudge(t *testing.T) {
 	w.Wants(pr, "success", "Dismissed by carol")
 }
 
-// Who judges is not who made the change, by whatever name and in whatever way.
-func TestWhoMadeAChangeIsToldByWhatGitHubSays(t *testing.T) {
+// Nobody judges a change that they made, under any name and by any way of pushing.
+func TestAuthorsAreKnownFromGitHub(t *testing.T) {
 	const refused = "asked for `/review dismiss`, but on one's own pull request only"
 	for name, tt := range sample.Map(t, 3, map[string]struct {
 		act  func(w *world, pr *ghtest.PullRequest)
-		want []string // after wes, who may write, dismisses the finding
+		want []string // after wes, who has write permission, dismisses the finding
 	}{
 		"nobody else did anything": {func(*world, *ghtest.PullRequest) {}, []string{"success", "Dismissed by wes"}},
 		"brought up to date with the base": {func(w *world, pr *ghtest.PullRequest) {
@@ -478,7 +476,7 @@ func TestWhoMadeAChangeIsToldByWhatGitHubSays(t *testing.T) {
 		"pushed other line ends": {func(w *world, pr *ghtest.PullRequest) {
 			w.Repo.CommitAs("wes", "stock", ghtest.Files{"store/client.go": strings.ReplaceAll(apptest.Insecure, "\n", "\r\n")}, "fix: line ends")
 		}, []string{"action_required", refused}},
-		"pushed, and pushed over by another": {func(w *world, pr *ghtest.PullRequest) {
+		"pushed, and somebody else pushed over it": {func(w *world, pr *ghtest.PullRequest) {
 			w.Repo.CommitAs("wes", "stock", ghtest.Files{"store/wes.go": "package store\n"}, "feat: more")
 			w.Idle()
 			w.Repo.CommitAs("alice", "stock", ghtest.Files{"store/wes.go": ghtest.Gone}, "feat: less")
@@ -507,12 +505,12 @@ func TestWhoMadeAChangeIsToldByWhatGitHubSays(t *testing.T) {
 	}
 }
 
-// What a base branch held is a part of the change once it goes into another, and nobody
-// saw who pushed that. Where nothing came in, nothing is unseen.
-func TestWhatAnotherBaseBringsWasNotSeen(t *testing.T) {
+// Code on the old base becomes part of the change when the base changes, and nobody saw who
+// pushed that code. A base change that adds no code makes nobody an unknown author.
+func TestCodeOfAnotherBaseHasUnknownAuthors(t *testing.T) {
 	for name, tt := range sample.Map(t, 2, map[string]struct {
 		scratch ghtest.Files
-		hurry   bool // before it was reviewed
+		hurry   bool // the base changes before the first review
 		want    []string
 	}{
 		"code of the old base": {apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}), false,
@@ -548,8 +546,8 @@ func TestWhatAnotherBaseBringsWasNotSeen(t *testing.T) {
 	}
 }
 
-// Where the settings let nobody judge a pull request of one's own, the permission
-// admin is not enough, and another person is.
+// Where the settings let nobody judge their own pull request, admin permission is not enough.
+// Another person may judge it.
 func TestNobodyJudgesTheirOwnWhereSettingsSaySo(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -571,9 +569,9 @@ func TestNobodyJudgesTheirOwnWhereSettingsSaySo(t *testing.T) {
 	w.Wants(pr, "failure", "Dismissed by carol")
 }
 
-// What could not be read holds the gate until a person who may judge the change has
-// looked at it. That holds for the head that they saw.
-func TestUnreadIsAcceptedForOneHead(t *testing.T) {
+// Content that could not be read holds the gate until a person who may judge the change
+// accepts it. That holds for the head that they saw.
+func TestUnreadContentIsAcceptedForOneHead(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	for who, what := range map[string]string{"alice": "write", "rita": "read", "wes": "write"} {
@@ -610,8 +608,8 @@ func TestUnreadIsAcceptedForOneHead(t *testing.T) {
 	w.Wants(pr, "action_required", "was not understood")
 }
 
-// How much of a review is done anew.
-func TestReviewDoesAnewWhatIsAsked(t *testing.T) {
+// Each form of the review command repeats as much of the review as it asks for.
+func TestReviewRepeatsWhatTheCommandAsks(t *testing.T) {
 	t.Parallel()
 	m := &team{}
 	w := withTeam(t, m)
@@ -623,9 +621,9 @@ func TestReviewDoesAnewWhatIsAsked(t *testing.T) {
 	w.GH.ResetCalls()
 	w.Says(pr, "/review reject not yet")
 	wantRan(t, m, "rejected by hand", map[string]int{})
-	// The comment's permission and reaction, the review, and its answer.
+	// The command's permission and reaction, the review, and the answer.
 	if calls := w.GH.Calls(); len(calls) > 12 {
-		t.Errorf("a decision by hand costs %d calls:", len(calls))
+		t.Errorf("a decision by a person costs %d calls:", len(calls))
 		for _, c := range calls {
 			t.Logf("%s %d", c.Route, c.Status)
 		}
@@ -639,7 +637,7 @@ func TestReviewDoesAnewWhatIsAsked(t *testing.T) {
 	w.Says(pr, "/review")
 	wantRan(t, m, "a review", both)
 
-	// The change is equal, but for a commit that an agent may read.
+	// The change is equal except for a commit that an agent may read.
 	w.Repo.Commit("main", ghtest.Files{"docs/a.md": "# A\n"}, "meanwhile")
 	pr.UpdateBranch()
 	w.Idle()
@@ -654,7 +652,7 @@ func TestReviewDoesAnewWhatIsAsked(t *testing.T) {
 		t.Errorf("carried over: %q", carried)
 	}
 
-	// It is equal to the last letter.
+	// The change is equal in every byte.
 	rebased := w.open2(t, "rebased")
 	wantRan(t, m, "another one opened", both)
 	w.Repo.Commit("main", ghtest.Files{"docs/b.md": "# B\n"}, "meanwhile")
@@ -665,7 +663,7 @@ func TestReviewDoesAnewWhatIsAsked(t *testing.T) {
 	w.Wants(rebased, "success", "carried over from `"+old[:7]+"`, whose change is equal")
 }
 
-// An agent that failed is never carried over.
+// The result of an agent that failed is never carried over.
 func TestFailedAgentIsNotCarried(t *testing.T) {
 	t.Parallel()
 	m := &team{say: func(agent string) (pipeline.AgentOutput, error) {
@@ -690,9 +688,9 @@ func (w *world) open2(t *testing.T, name string) *ghtest.PullRequest {
 	return pr
 }
 
-// Of two pull requests on one head the check carries the worse decision: an
-// override of one leaves the other what it is.
-func TestOverrideOfOneOfTwoOnAHead(t *testing.T) {
+// Two pull requests share a head. The check shows the worse decision, and an override of one
+// does not change the other.
+func TestOverrideOfOneOfTwoPullRequestsOnAHead(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -709,7 +707,7 @@ func TestOverrideOfOneOfTwoOnAHead(t *testing.T) {
 	w.WantsCheck(one, "success", "Passed by hand by carol")
 }
 
-// A merge group is what its pull requests are by hand.
+// A merge group takes over the decisions by people about its pull requests.
 func TestMergeGroupByHand(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -738,7 +736,7 @@ func TestMergeGroupByHand(t *testing.T) {
 	want(group(bad, worse), "action_required", "2 major")
 	want(group(worse, bad), "action_required", "2 major")
 
-	// A dismissal counts in the group too.
+	// A dismissal counts in the merge group too.
 	w.Dismiss(worse, w.Only(worse))
 	want(group(worse), "success", "")
 	want(group(bad, worse), "success", overridden)
@@ -746,9 +744,9 @@ func TestMergeGroupByHand(t *testing.T) {
 	want(group(good, bad), "failure", "Rejected by hand by carol: ")
 }
 
-// An override is of the head that was looked at. A push of which the news were
-// lost, or come after those of the merge group, ends it in the group as well.
-func TestMergeGroupOfAHeadThatWasNotOverridden(t *testing.T) {
+// An override covers the head that the person saw. A push ends it in the merge group as well,
+// even if the event of the push is lost or comes after the merge group's.
+func TestMergeGroupOfAHeadWithoutOverride(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -766,7 +764,7 @@ func TestMergeGroupOfAHeadThatWasNotOverridden(t *testing.T) {
 	}
 }
 
-// Every decision is in the audit log.
+// Every decision by a person is in the audit log.
 func TestAuditLog(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -788,9 +786,8 @@ func TestAuditLog(t *testing.T) {
 	}
 }
 
-// A review of everything reads the config of the organisation anew, which is
-// otherwise kept for a minute.
-func TestFullReviewReadsConfigAnew(t *testing.T) {
+// A full review reads the organisation's config again. Otherwise it is cached for a minute.
+func TestFullReviewReadsConfigAgain(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.GH.Repo("acme/.github").Commit("main", apptest.WordRule("own-word"), "rules")
@@ -807,9 +804,9 @@ func TestFullReviewReadsConfigAnew(t *testing.T) {
 	}
 }
 
-// A decision that waits for GitHub is not about a head that came meanwhile, also if the
-// review of that was given up.
-func TestOverrideIsNotAboutALaterHeadThatWasGivenUp(t *testing.T) {
+// A decision that waits for GitHub does not apply to a head that came meanwhile, even if the
+// review of that head was given up.
+func TestOverrideDoesNotApplyToALaterHead(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.Repo.Grant("mia", "maintain")
@@ -838,7 +835,7 @@ func TestOverrideIsNotAboutALaterHeadThatWasGivenUp(t *testing.T) {
 	w.Idle()
 	w.Wants(pr, "failure")
 
-	// Of a head whose review was given up before, it is.
+	// A decision does apply to a head whose review had been given up before.
 	readable = w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) { x.Fail(422, "this diff is not available") })
 	pr.Push(ghtest.Files{"store/last.go": apptest.Insecure}, "last")
 	w.Idle()

@@ -15,7 +15,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// The findings of faulty, by what their rules are about.
+// The severities of faulty's findings, with what each finding is about.
 const (
 	major    = "major"    // certificates that aren't verified
 	critical = "critical" // a token
@@ -25,7 +25,8 @@ func faulty() ghtest.Files {
 	return ghtest.Files{"store/client.go": apptest.Insecure, "store/token.go": "package store\n\nconst token = \"" + apptest.Token + "\"\n"}
 }
 
-// finding is the id of the finding of a severity, set aside or not.
+// finding returns the id of the finding with this severity, whether or not it was dismissed
+// or accepted.
 func (w *world) finding(pr *ghtest.PullRequest, severity string) string {
 	w.Helper()
 	report := w.Latest(pr).Review.Report
@@ -42,7 +43,7 @@ func (w *world) finding(pr *ghtest.PullRequest, severity string) string {
 	return ""
 }
 
-// taught is what people said of a pull request's findings and head.
+// taught returns what people decided about a pull request's findings and head.
 func (w *world) taught(pr *ghtest.PullRequest) pipeline.Memory {
 	w.Helper()
 	m, err := w.App.Inside().Store.Taught(w.Context(), w.Key(pr), pr.HeadSHA(), "main")
@@ -52,26 +53,26 @@ func (w *world) taught(pr *ghtest.PullRequest) pipeline.Memory {
 	return m
 }
 
-// rights are who may give a command.
+// rights tell who may give a command.
 type rights int
 
 const (
-	anyone rights = iota // it is refused whoever asks
+	anyone rights = iota // the command is refused for every sender
 	authors
 	writers
 	maintainers
 )
 
-// conversation is one command and what becomes of it.
+// conversation is one command and its effects.
 type conversation struct {
 	say   func(w *world, pr *ghtest.PullRequest) string
 	takes rights
-	own   bool   // takes maintainers on one's own pull request
-	fails string // what the comment says of it to those who may; empty if it is obeyed
-	says  string // in the comment, once it was obeyed
-	calls int    // to GitHub by somebody who may, the question for the permission included
-	after bool   // is given by those who may only where the one before was obeyed
-	again bool   // is refused in the words that the comment has already
+	own   bool   // only maintainers may give it on their own pull request
+	fails string // what the comment answers a permitted sender; empty if the command is obeyed
+	says  string // in the comment, once the command was obeyed
+	calls int    // calls to GitHub for a permitted sender, including the one for the permission
+	after bool   // a permitted sender gives it only if the command before it was obeyed
+	again bool   // its refusal is already in the comment
 	holds func(w *world, pr *ghtest.PullRequest) string
 }
 
@@ -103,14 +104,14 @@ func teaches(dismissed, accepted int) func(*world, *ghtest.PullRequest) string {
 	}
 }
 
-// What it costs: 1 call for the permission, 2 for the reactions, and then 1 to
-// write the comment, or the 8 of a review.
+// The calls of a command: 1 for the permission, 2 for the reactions, and then 1 to write the
+// comment, or the 8 of a review.
 const (
 	answer = 1 + 2 + 1
 	rerun  = 1 + 2 + 8
 )
 
-// everyCommand is given in this order on one pull request.
+// everyCommand lists the commands in the order in which they are given on one pull request.
 var everyCommand = []conversation{
 	{say: line("/review help"), takes: authors, says: "`/review dismiss <finding> <reason>`", calls: answer},
 	{say: line("/review status"), takes: authors, says: "Where this pull request stands", calls: answer},
@@ -131,15 +132,15 @@ var everyCommand = []conversation{
 	{say: line("/review dismiss 0123 x\n/review help"), takes: writers, own: true, fails: "begins with `0123`"},
 }
 
-// Every command by every kind of sender: the reactions, what it changes, and
-// how many calls it costs.
-func TestEveryCommandBySender(t *testing.T) {
+// Every kind of sender gives every command. The test compares the reactions, the effects and
+// the number of calls.
+func TestEveryCommandByEverySender(t *testing.T) {
 	t.Parallel()
 	senders := map[string]struct {
 		login, role string
 		may         rights
 		author      bool
-		silent      bool // nothing that it says commands
+		silent      bool // its comments are never commands
 	}{
 		"admin":                {login: "ada", role: "admin", may: maintainers},
 		"maintain":             {login: "mia", role: "maintain", may: maintainers},
@@ -188,7 +189,7 @@ func TestEveryCommandBySender(t *testing.T) {
 				}
 				asked := 1
 				if needs == authors && sender.author || needs == anyone {
-					asked = 0 // who the author is the event says, and nobody may do what isn't there
+					asked = 0 // the event names the author, and nobody may give a command that does not exist
 					cost--
 				}
 				allowed := sender.may >= needs
@@ -215,7 +216,7 @@ func TestEveryCommandBySender(t *testing.T) {
 						t.Errorf("%s: the comment was written", text)
 					}
 				case !allowed && !strings.Contains(body, sender.login+" asked for"):
-					t.Errorf("%s: the comment does not say why it was refused:\n%s", text, body)
+					t.Errorf("%s: the comment does not say why the command was refused:\n%s", text, body)
 				case allowed && !strings.Contains(body, c.fails+c.says):
 					t.Errorf("%s: the comment lacks %q:\n%s", text, c.fails+c.says, body)
 				case allowed && c.holds != nil:
@@ -245,8 +246,8 @@ func routes(calls []ghtest.Call) string {
 	return strings.Join(all, "\n\t")
 }
 
-// What people decide is in the audit log, by whom and why, and in the server's
-// log without what they wrote.
+// The audit log holds what people decide, who decided it and why. The server's log holds the
+// decision without their text.
 func TestDecisionsAreAudited(t *testing.T) {
 	t.Parallel()
 	book := &apptest.LogBook{}
@@ -272,9 +273,9 @@ func TestDecisionsAreAudited(t *testing.T) {
 		t.Errorf("audit log, newest first (-want +got):\n%s", diff)
 	}
 	if n := strings.Count(book.String(), `"message":"command obeyed"`); n != 4 {
-		t.Errorf("%d commands were obeyed by the server's log, want 4", n)
+		t.Errorf("the server's log has %d obeyed commands, want 4", n)
 	}
 	if strings.Contains(book.String(), "INC-7") {
-		t.Error("the server's log has what somebody wrote")
+		t.Error("the server's log contains a person's text")
 	}
 }

@@ -18,7 +18,7 @@ const (
 	routeRocket      = "POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions"
 )
 
-// killable starts a server process with a layer of config and keys of models.
+// killable starts a server process with a config layer and keys for the models.
 func killable(t *testing.T, layer config.Layer, keys map[string]string) (*ghtest.Server, *ghtest.Repo, *apptest.Child) {
 	t.Helper()
 	gh := ghtest.Start(t, ghtest.Options{WebhookSecret: apptest.Secret})
@@ -33,9 +33,8 @@ func killable(t *testing.T, layer config.Layer, keys map[string]string) (*ghtest
 	return gh, repo, server
 }
 
-// judged are what two models make of a change: nothing as long as it is small,
-// something critical once there is more of it, and what only one of them holds to
-// be critical once that is odd.
+// judged answers for two models. Both find nothing in a small change and something critical
+// in a change with "More". Only one of them finds something critical in a change with "Odd".
 func judged(r *llmtest.Request) llmtest.Reply {
 	switch {
 	case apptest.IsSpec(r):
@@ -47,16 +46,16 @@ func judged(r *llmtest.Request) llmtest.Reply {
 	return llmtest.Text(`{"findings": []}`)
 }
 
-// A server that dies at any point of deciding without a person, and is started
-// again, has decided once: one review stands at most, and that is of the head.
+// A server dies at any point of an automatic decision and is started again. It has then
+// decided once: at most one review stands, and that one is for the head.
 func TestKilledWhileItDecides(t *testing.T) {
 	t.Parallel()
 	more := ghtest.Files{"store/more.go": "package store\n\nfunc More() int { return 2 }\n"}
 	for _, tc := range sample.Of(t, 1, []struct {
 		at     apptest.Request
-		pushed bool     // whether it dies after the push, else before
-		late   bool     // whether the push comes while it is down
-		states []string // of its reviews in the end
+		pushed bool     // dies after the push, not before it
+		late   bool     // the push comes while the server is down
+		states []string // states of the App's reviews at the end
 	}{
 		{apptest.At(apptest.RouteReview, 1, true), true, false, []string{"dismissed", "changes_requested"}},
 		{apptest.At(apptest.RouteReview, 1, false), false, false, []string{"approved"}},
@@ -107,13 +106,13 @@ func TestKilledWhileItDecides(t *testing.T) {
 				want = "· changes requested on GitHub"
 			}
 			if all := pr.AppComments(); len(all) != 1 || !strings.Contains(all[0].Body, want) {
-				t.Errorf("%d comments, none says %q", len(all), want)
+				t.Errorf("%d comments, none contains %q", len(all), want)
 			}
 		})
 	}
 }
 
-// People are asked once, whenever the server dies.
+// The App asks people once, whenever the server dies.
 func TestKilledWhileItAsksPeople(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -134,21 +133,21 @@ func TestKilledWhileItAsksPeople(t *testing.T) {
 				t.Errorf("asked %v", got)
 			}
 			if all := pr.AppComments(); len(all) != 1 || !strings.Contains(all[0].Body, "Asked to review: wes, acme/owners.") {
-				t.Errorf("the comment does not say who was asked:\n%s", all[0].Body)
+				t.Errorf("the comment does not name who was asked:\n%s", all[0].Body)
 			}
 			asked := len(gh.CallsTo(apptest.RouteRequests))
 			pr.Review("wes", "commented", "Let me see.")
 			pr.Push(ghtest.Files{"store/odd.go": "package store\n"}, "feat: odd")
 			server.Answers(gh, pr)
 			if n := len(gh.CallsTo(apptest.RouteRequests)) - asked; n != 0 || slices.Contains(pr.Requested(), "wes") {
-				t.Errorf("asked %d times more, now %v", n, pr.Requested())
+				t.Errorf("%d more requests for reviewers, now %v", n, pr.Requested())
 			}
 		})
 	}
 }
 
-// A server that dies at any point of an escalation, or of its end, tells of it
-// once: no attempt is lost or counted twice.
+// A server dies at any point of an escalation or of its end. It still reports it once, and no
+// attempt is lost or counted twice.
 func TestKilledInTheFixLoop(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()

@@ -24,8 +24,7 @@ const (
 	requirement = "# Stock\n\nFR-1: The page shows the stock of each article, fast.\n"
 )
 
-// reviewed is a model's review of a document, whoever it is asked to be. change is made
-// in it.
+// reviewed is a model's review of a document, for any reviewer. change edits its fields.
 func reviewed(change map[string]any) llmtest.Reply {
 	checklist := map[string]any{}
 	for _, agent := range []string{reviewreport.AgentSpecReviewer, reviewreport.AgentTechnicalPM, reviewreport.AgentArchitectureReview} {
@@ -58,7 +57,8 @@ func reviewed(change map[string]any) llmtest.Reply {
 	return llmtest.Text(string(text)).Took(llm.Use{Input: 1000, Output: 100})
 }
 
-// asks reports whether it is a reviewer of documents that asks, by a field of its answer.
+// asks reports whether the request comes from a reviewer of documents. field is a field of
+// that reviewer's answer.
 func asks(r *llmtest.Request, field string) bool {
 	return strings.Contains(string(r.Schema), `"`+field+`"`)
 }
@@ -69,8 +69,8 @@ const (
 	asArchitect    = "architecture_feasible"
 )
 
-// withReviewers has the App ask two models as the shipped reviewers of documents. Who asks
-// otherwise hears that there are no findings.
+// withReviewers makes the App ask two models as the shipped reviewers of documents. Other
+// agents get an answer without findings.
 func withReviewers(t *testing.T, answer func(*llmtest.Request) llmtest.Reply) (*llmtest.Server, func(*apptest.World)) {
 	models, change := apptest.WithModels(t, `{}`, func(r *llmtest.Request) llmtest.Reply {
 		switch {
@@ -91,7 +91,7 @@ func (w *world) openDocuments(files ghtest.Files) *ghtest.PullRequest {
 	return pr
 }
 
-// askedAs are the questions that one reviewer of documents asked, by model.
+// askedAs counts the questions that one reviewer of documents asked each model.
 func askedAs(models *llmtest.Server, field string) (by []string) {
 	for _, r := range models.Requests() {
 		if asks(r, "validation_checklist") && asks(r, field) {
@@ -102,9 +102,9 @@ func askedAs(models *llmtest.Server, field string) (by []string) {
 	return by
 }
 
-// Two models review a specification as two reviewers. What both block as one reviewer
-// blocks, once; what one alone blocks is a warning, whatever the other one says as another
-// reviewer.
+// Two models review a specification as two reviewers. A finding that both models call
+// blocking for one reviewer blocks once. A finding of one model alone is a warning, even if
+// the other model blocks as another reviewer.
 func TestModelsReviewASpecification(t *testing.T) {
 	t.Parallel()
 	small := func(r *llmtest.Request) bool { return r.Model == "small-1" }
@@ -139,7 +139,7 @@ func TestModelsReviewASpecification(t *testing.T) {
 				if tt.blocks(r) {
 					return reviewed(tt.how)
 				}
-				// Of two reviews that block, one may call essential what the other calls
+				// Of two blocking reviews, one may call essential what the other calls
 				// impossible.
 				return reviewed(map[string]any{"summary": "The figure is essential."})
 			})
@@ -149,11 +149,11 @@ func TestModelsReviewASpecification(t *testing.T) {
 			w.WantsCheck(pr, tt.conclusion)
 			for _, field := range []string{asSpecReviewer, asManager} {
 				if got := askedAs(models, field); !slices.Equal(got, []string{"big-1", "small-1"}) {
-					t.Errorf("%s was asked of %q", field, got)
+					t.Errorf("%s asked the models %q", field, got)
 				}
 			}
 			if got := askedAs(models, asArchitect); len(got) > 0 {
-				t.Errorf("an architect was asked about a specification: %q", got)
+				t.Errorf("the architect asked about a specification: %q", got)
 			}
 			report := w.Latest(pr).Review.Report
 			blocking := 0
@@ -166,14 +166,14 @@ func TestModelsReviewASpecification(t *testing.T) {
 				t.Errorf("%d findings block, outcomes %+v", blocking, report.ReviewReports)
 			}
 			if m := models.Mistakes(); len(m) > 0 {
-				t.Errorf("requests that the APIs don't take: %q", m)
+				t.Errorf("the APIs would refuse these requests: %q", m)
 			}
 		})
 	}
 }
 
-// A plan is the architect's. What both hold not to be feasible blocks until the plan
-// changes, and a change that mends it lets it go on.
+// The architect reviews plans. What both models call infeasible blocks until the plan
+// changes. A change that corrects it passes.
 func TestModelsReviewAPlan(t *testing.T) {
 	t.Parallel()
 	models, change := withReviewers(t, func(r *llmtest.Request) llmtest.Reply {
@@ -184,24 +184,24 @@ func TestModelsReviewAPlan(t *testing.T) {
 	pr := w.openDocuments(ghtest.Files{stockPlan: "# Plan\n" + strings.Repeat("\nA paragraph that no hunk shows.\n", 30) + "\nRead stock in one place.\n"})
 	w.Wants(pr, "action_required", "Architecture can't be built as described", "Architecture is not feasible", "Reads stop while it is built")
 	if got := askedAs(models, asArchitect); !slices.Equal(got, []string{"big-1", "small-1"}) || len(askedAs(models, asSpecReviewer)) > 0 {
-		t.Errorf("the architect was asked of %q", got)
+		t.Errorf("the architect asked the models %q", got)
 	}
 	for _, r := range models.Requests() {
 		if asks(r, asArchitect) && strings.Count(r.Text, "A paragraph that no hunk shows.") != 30 {
-			t.Errorf("the plan is not shown whole:\n%s", r.Text)
+			t.Errorf("the question does not contain the whole plan:\n%s", r.Text)
 		}
 	}
 	pr.Push(ghtest.Files{stockPlan: "# Plan\n" + strings.Repeat("\nA paragraph that no hunk shows.\n", 30) + "\nRead stock in two places, twice.\n"}, "docs: build it beside the old one")
 	w.Idle()
 	w.Wants(pr, "neutral")
 	if text := w.Ours(pr).Body; strings.Contains(text, "Architecture is not feasible") && !strings.Contains(text, "resolved") {
-		t.Errorf("it still blocks:\n%s", text)
+		t.Errorf("the corrected plan still blocks:\n%s", text)
 	}
 }
 
-// A report by the same reviewer in the change replaces the models', which are not
-// asked; the row says why. Those of other reviewers are asked for.
-func TestReportInTheChangeStandsBeforeModels(t *testing.T) {
+// A report in the change by the same reviewer replaces the models' reviews. The models are
+// not asked, and the row says why. Other reviewers still ask the models.
+func TestReportInTheChangeReplacesModels(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	models, change := withReviewers(t, func(*llmtest.Request) llmtest.Reply { return reviewed(nil) })
@@ -216,15 +216,15 @@ func TestReportInTheChangeStandsBeforeModels(t *testing.T) {
 	pr := w.openDocuments(ghtest.Files{stockSpec: requirement, stockReport: reviewreport.Write(&record) + "\n"})
 	w.Wants(pr, "action_required", "Completeness score below threshold", "the report of spec-reviewer in", "stands")
 	if n := len(askedAs(models, asSpecReviewer)); n > 0 {
-		t.Errorf("%d questions as the spec-reviewer", n)
+		t.Errorf("%d questions by the spec-reviewer", n)
 	}
 	if got := askedAs(models, asManager); len(got) != 2 {
-		t.Errorf("the technical-pm was asked of %q", got)
+		t.Errorf("the technical-pm asked the models %q", got)
 	}
 }
 
-// An answer that is no review is malformed, and makes nothing green: what the other model
-// blocks still counts.
+// An answer that is not a review is malformed and does not pass. What the other model blocks
+// still counts.
 func TestBrokenReviewOfASpecification(t *testing.T) {
 	t.Parallel()
 	for _, broken := range sample.Of(t, 1, []string{"Looks good to me!", `{"status": "SUCCESS", "summary": "All is well."}`}) {
@@ -250,8 +250,8 @@ func TestBrokenReviewOfASpecification(t *testing.T) {
 	}
 }
 
-// A repository's own globs decide what is a specification.
-func TestGlobsOfDocumentsAreSettings(t *testing.T) {
+// A repository's own globs decide which files are specifications.
+func TestSettingsDecideWhatIsASpecification(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	models, change := withReviewers(t, func(*llmtest.Request) llmtest.Reply { return reviewed(nil) })
@@ -260,28 +260,28 @@ func TestGlobsOfDocumentsAreSettings(t *testing.T) {
 	w.openDocuments(ghtest.Files{"rfcs/7.md": requirement, stockSpec: requirement})
 	for _, r := range models.Requests() {
 		if asks(r, asManager) && (!strings.Contains(r.Text, "document rfcs/7.md") || strings.Contains(r.Text, stockSpec)) {
-			t.Errorf("asked about\n%s", r.Text)
+			t.Errorf("the question is about\n%s", r.Text)
 		}
 	}
 	if got := askedAs(models, asManager); len(got) != 2 {
-		t.Errorf("asked of %q", got)
+		t.Errorf("the models asked are %q", got)
 	}
 }
 
-// Without models nothing of this shows.
+// Without models, the reviewers of documents show nowhere.
 func TestSpecificationWithoutModels(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	pr := w.openDocuments(ghtest.Files{stockSpec: requirement, stockPlan: "# Plan\n"})
 	w.WantsCheck(pr, "success")
 	if text := fmt.Sprint(w.Ours(pr).Body, w.Check(pr)); strings.Contains(text, "spec-quality-reviewer") || strings.Contains(text, "technical-pm") || strings.Contains(text, "architecture-review") {
-		t.Errorf("a reviewer shows:\n%s", text)
+		t.Errorf("the comment shows a reviewer:\n%s", text)
 	}
 }
 
-// A document that is not reviewed any more, since others come before it, is not mended by
-// that: what was found in it stays open.
-func TestDocumentThatIsPushedOut(t *testing.T) {
+// A document may no longer be reviewed because other documents come first. Its findings then
+// stay open.
+func TestDocumentBeyondTheLimitKeepsItsFindings(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	_, change := withReviewers(t, func(r *llmtest.Request) llmtest.Reply {
@@ -311,9 +311,9 @@ func TestDocumentThatIsPushedOut(t *testing.T) {
 	}
 }
 
-// A report that nobody judges, because the agent that would is switched off, silences no
-// model.
-func TestReportThatNobodyJudges(t *testing.T) {
+// The agent that judges reports is switched off. A report in the change then does not keep
+// the models from being asked.
+func TestUnjudgedReportDoesNotReplaceModels(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	models, change := withReviewers(t, func(*llmtest.Request) llmtest.Reply {
@@ -327,11 +327,11 @@ func TestReportThatNobodyJudges(t *testing.T) {
 	}
 	w.WantsCheck(w.openDocuments(files), "failure")
 	if got := askedAs(models, asSpecReviewer); len(got) != 2 {
-		t.Errorf("asked of %q", got)
+		t.Errorf("the models asked are %q", got)
 	}
 }
 
-// passingReport is a person's report that lets go on.
+// passingReport is a person's report that passes.
 func passingReport(agent, operation string) string {
 	sure := 0.9
 	return reviewreport.Write(&reviewreport.Record{
@@ -343,9 +343,9 @@ func passingReport(agent, operation string) string {
 	}) + "\n"
 }
 
-// A person's report that comes later stands before what the models blocked as the same
-// reviewer, and before nothing else.
-func TestReportThatComesLaterStandsBeforeModels(t *testing.T) {
+// A person's report that comes later replaces what the models blocked as the same reviewer,
+// and nothing else.
+func TestLaterReportReplacesModels(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		report     string
@@ -378,9 +378,9 @@ func TestReportThatComesLaterStandsBeforeModels(t *testing.T) {
 	}
 }
 
-// Models that review as the mandatory reviewer do for its report; where none of them comes
-// to an end, it is missing.
-func TestModelsDoForTheMandatoryReport(t *testing.T) {
+// A review by models replaces the mandatory reviewer's report. If no model finishes its
+// review, the report is missing.
+func TestModelsReplaceTheMandatoryReport(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		answers    func(*llmtest.Request) bool

@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// looping starts a world in which every failing report counts.
+// looping starts a world in which every failing review counts as an attempt.
 func looping(t *testing.T, settings string) *world {
 	t.Helper()
 	w := start(t)
@@ -24,14 +24,14 @@ func looping(t *testing.T, settings string) *world {
 
 const everyFailure = `{"fix_loop": {"when": "always", "team": "acme/owners"}, "labels": {"escalated": true}}`
 
-// fails pushes another change that has the finding.
+// fails pushes another change with the same finding.
 func (w *world) fails(pr *ghtest.PullRequest, n int) {
 	w.Helper()
 	pr.Push(apptest.Failing(n), fmt.Sprintf("fix: try %d", n))
 	w.Idle()
 }
 
-// loop is the state that the App holds of a pull request's fix loop, in words.
+// loop is the state of the fix loop that the App stores for a pull request, as text.
 func (w *world) loop(pr *ghtest.PullRequest, want string) {
 	w.Helper()
 	s, err := w.App.Inside().Store.Target(w.Context(), w.Key(pr))
@@ -99,8 +99,8 @@ func TestFixLoopEscalatesAndGoesOn(t *testing.T) {
 	w.Wants(pr, "action_required", "**Fix attempt 1 of 2**")
 }
 
-// In advisory mode nobody is asked to look.
-func TestAdvisoryModeCallsNobody(t *testing.T) {
+// In advisory mode nobody is asked to review.
+func TestAdvisoryModeAsksNobody(t *testing.T) {
 	t.Parallel()
 	w := looping(t, `{"mode": "advisory", "fix_loop": {"when": "always", "team": "acme/owners", "max_fix_iterations": 1}}`)
 	pr := w.Open(apptest.Failing(1))
@@ -112,8 +112,8 @@ func TestAdvisoryModeCallsNobody(t *testing.T) {
 	}
 }
 
-// Where only failing reviews of models are attempts and none takes part there is no loop, and
-// no call.
+// Only failing reviews by models count as attempts, and no model takes part. There is then no
+// fix loop and no call for it.
 func TestNoFixLoopWithoutModels(t *testing.T) {
 	t.Parallel()
 	w := looping(t, `{"fix_loop": {"when": "models", "team": "acme/owners"}, "labels": {"escalated": true}}`)
@@ -126,14 +126,14 @@ func TestNoFixLoopWithoutModels(t *testing.T) {
 	w.WantsNot(pr, "Fix history")
 	w.loop(pr, "pending")
 	if n := w.labelWrites() + len(w.GH.CallsTo(apptest.RouteRequests)); n != 0 {
-		t.Errorf("%d calls for a loop that there is not", n)
+		t.Errorf("%d calls for a fix loop that does not exist", n)
 	}
 	w.Says(pr, "/review resume")
 	w.Wants(pr, "action_required", "Nothing is paused")
 }
 
-// By default every failing review is an attempt, but for those of drafts, and nobody is asked
-// and no label is set unless the settings say so.
+// By default every failing review is an attempt, except for drafts. Nobody is asked and no
+// label is set unless the settings say so.
 func TestFixLoopByDefault(t *testing.T) {
 	t.Parallel()
 	w := looping(t, `{}`)
@@ -151,11 +151,11 @@ func TestFixLoopByDefault(t *testing.T) {
 	w.Wants(pr, "action_required", "Escalated after 2 fix attempts")
 	w.loop(pr, "escalated")
 	if n := w.labelWrites() + len(w.GH.CallsTo(apptest.RouteRequests)); n != 0 {
-		t.Errorf("%d calls that no setting asks for", n)
+		t.Errorf("%d calls that no setting allows", n)
 	}
 }
 
-// What a model alone holds is for a person to decide, and an attempt all the same.
+// A finding of one model alone waits for a person, and still counts as an attempt.
 func TestFixLoopOfModels(t *testing.T) {
 	t.Parallel()
 	asked := true
@@ -181,7 +181,7 @@ func TestFixLoopOfModels(t *testing.T) {
 	w.loop(pr, "complete")
 }
 
-// Too many commits in one attempt escalate it before the attempts are used up.
+// Too many commits in one attempt escalate the loop before the attempts are used up.
 func TestFixLoopRunsOutOfTurns(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -197,8 +197,8 @@ func TestFixLoopRunsOutOfTurns(t *testing.T) {
 	w.Wants(pr, "action_required", "Escalated after 6 commits in fix attempt 1: 1 major", "Fix attempt 1 of 5 took 6 commits")
 }
 
-// Nothing of this is another attempt: the head has counted.
-func TestWhatIsNoAttempt(t *testing.T) {
+// None of these events is another attempt, because the head has already counted.
+func TestEventsThatAreNotAttempts(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := looping(t, everyFailure)
@@ -213,12 +213,12 @@ func TestWhatIsNoAttempt(t *testing.T) {
 		name string
 		do   func()
 	}{
-		{"reviewed again", func() { pr.Comment("alice", "/review full") }},
-		{"asked for by the check", func() { w.Repo.Rerequest("alice", w.Check(pr).ID) }},
+		{"a full review by command", func() { pr.Comment("alice", "/review full") }},
+		{"a re-run of the check", func() { w.Repo.Rerequest("alice", w.Check(pr).ID) }},
 		{"closed and opened again", func() { pr.Close(); w.Idle(); pr.Reopen() }},
-		{"onto another base", func() { pr.Edit(ghtest.Edit{Base: &base}) }},
+		{"another base", func() { pr.Edit(ghtest.Edit{Base: &base}) }},
 		{"back to an old head", func() { pr.PushBack(first) }},
-		{"and forth", func() { pr.PushBack(second) }},
+		{"forward to the newer head", func() { pr.PushBack(second) }},
 		{"dismissed and restored", func() {
 			f := w.Only(pr)
 			w.Dismiss(pr, f)
@@ -241,8 +241,8 @@ func TestWhatIsNoAttempt(t *testing.T) {
 	w.labels(pr)
 }
 
-// A rebase is another head, whose report counts, and brings no commit.
-func TestRebaseBringsNoTurns(t *testing.T) {
+// A rebase makes another head, and its failing review counts, but it brings no new commit.
+func TestRebaseAddsNoTurns(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := looping(t, everyFailure)
@@ -258,8 +258,8 @@ func TestRebaseBringsNoTurns(t *testing.T) {
 	}
 }
 
-// A review that is incomplete is no attempt, and says so.
-func TestIncompleteReviewIsNoAttempt(t *testing.T) {
+// An incomplete review is not an attempt, and the comment says so.
+func TestIncompleteReviewIsNotAnAttempt(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	limits := ghtest.GitHubLimits()
@@ -276,9 +276,9 @@ func TestIncompleteReviewIsNoAttempt(t *testing.T) {
 	w.loop(pr, "review-fix-1")
 }
 
-// That the team can't be asked keeps neither check nor comment from being
-// written; what is down for the moment is asked again.
-func TestTeamThatCannotBeAsked(t *testing.T) {
+// When the team can't be asked, the check and the comment are still written. After a
+// temporary failure the team is asked again.
+func TestTeamCannotBeAsked(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	for name, refuse := range map[string]func(*ghtest.Exchange){
@@ -301,9 +301,9 @@ func TestTeamThatCannotBeAsked(t *testing.T) {
 	}
 }
 
-// What is escalated is a person's: nothing is rejected without one any more, and
-// what was is taken back.
-func TestEscalatedIsNotRejectedWithoutAPerson(t *testing.T) {
+// While a pull request is escalated, the App requests no changes on its own, and it takes
+// back a request that it made before.
+func TestEscalatedIsNotRejectedAutomatically(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	m := &team{}

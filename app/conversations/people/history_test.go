@@ -30,12 +30,12 @@ func TestFixedAndBroughtBack(t *testing.T) {
 	w.Wants(pr, "action_required", "1 new (fixed before)", back)
 	w.WantsCheck(pr, "action_required", back)
 
-	// A second look at the same head says the same.
+	// Another review of the same head shows the same.
 	before := w.Comment(pr)
 	pr.Comment("alice", "/review")
 	w.Idle()
 	if now := w.Comment(pr); now.Edits != before.Edits {
-		t.Errorf("a second review of the same head says something else:\n%s", now.Body)
+		t.Errorf("a second review of the same head has another comment:\n%s", now.Body)
 	}
 
 	pr.Push(ghtest.Files{"store/stock.go": "package store\n\n// Stock is what is left.\nvar Stock int\n"}, "docs: stock")
@@ -44,7 +44,7 @@ func TestFixedAndBroughtBack(t *testing.T) {
 	w.WantsNot(pr, back)
 }
 
-// The head goes back to an older commit: what that commit had is back.
+// The head goes back to an older commit, and that commit's findings are back.
 func TestOlderHeadIsPushedAgain(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -59,7 +59,8 @@ func TestOlderHeadIsPushedAgain(t *testing.T) {
 	w.Wants(pr, "action_required", "was fixed in `"+fix[:7]+"`, is back")
 }
 
-// What stays is open, and not resolved and new, wherever the code goes.
+// A finding that stays is open wherever its code moves. It is not resolved and reported as
+// new.
 func TestFindingStaysTheSame(t *testing.T) {
 	t.Parallel()
 	for name, move := range sample.Map(t, 2, map[string]func(w *world, pr *ghtest.PullRequest){
@@ -90,7 +91,7 @@ func TestFindingStaysTheSame(t *testing.T) {
 	}
 }
 
-// A file that the base has is renamed, and what was found in it stays the same.
+// A file of the base is renamed, and its finding stays the same.
 func TestFindingInARenamedFile(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -112,7 +113,7 @@ func TestFindingInARenamedFile(t *testing.T) {
 	w.Wants(pr, "action_required", "was fixed in `"+fix[:7]+"`, is back")
 }
 
-// Two agents want opposite things of one line: the comment shows both sides.
+// Two agents demand opposite changes of one line, and the comment shows both.
 func TestTwoAgentsContradictEachOther(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -129,7 +130,7 @@ func TestTwoAgentsContradictEachOther(t *testing.T) {
 	w.Wants(pr, "neutral", "Trade-off: Legacy stock flag in use", "build-reviewer", "security-reviewer", "Remove the flag.", "Keep the flag.")
 	w.WantsCheck(pr, "neutral", "Trade-off: Legacy stock flag in use")
 
-	// The dispute is the same one after lines shifted, and gone with its line.
+	// The contradiction stays the same after lines shift, and ends with its line.
 	files["store/client.go"] = strings.Replace(files["store/client.go"], "var legacy", "// Old.\nvar legacy", 1)
 	pr.Push(files, "docs: say what it is")
 	w.Idle()

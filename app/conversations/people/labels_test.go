@@ -25,7 +25,7 @@ func (w *world) labelWrites() int {
 	return len(w.GH.CallsTo(apptest.RouteAddLabel)) + len(w.GH.CallsTo(apptest.RouteRemoveLabel))
 }
 
-// risky is a change that touches what is sensitive.
+// risky is a change that touches sensitive code.
 var risky = ghtest.Files{
 	"db/migrations/1_drop.sql": "DROP TABLE orders;\n", ".github/workflows/ci.yml": "on: push\njobs: {}\n",
 	"auth/login.go": "package auth\n" + strings.Repeat("\nfunc f() {}\n", 200), "payments/charge.go": "package payments\n" + strings.Repeat("\nfunc g() {}\n", 200),
@@ -52,7 +52,7 @@ func TestRiskLabelFollowsTheLevel(t *testing.T) {
 	w.Idle()
 	w.labels(pr, "bug", "Risk/unheard of", "risk: low", "Risk/low")
 	if n := w.labelWrites(); n != 1 {
-		t.Errorf("%d writes of labels for the first", n)
+		t.Errorf("%d writes of labels for the first label", n)
 	}
 
 	w.GH.ResetCalls()
@@ -67,7 +67,7 @@ func TestRiskLabelFollowsTheLevel(t *testing.T) {
 	w.Idle()
 	level := string(w.Stored(pr).Review.Classification.Risk.Level)
 	if level == "low" {
-		t.Fatal("the change is no riskier than before")
+		t.Fatal("the second change has the same risk level as the first")
 	}
 	w.labels(pr, "bug", "Risk/unheard of", "risk: low", "Risk/"+level)
 	if n := w.labelWrites(); n != 2 {
@@ -75,8 +75,8 @@ func TestRiskLabelFollowsTheLevel(t *testing.T) {
 	}
 }
 
-// A label is no reason for a check to fall, or for the review to be done again.
-func TestLabelThatGitHubRefuses(t *testing.T) {
+// A label that GitHub refuses neither fails the check nor repeats the review.
+func TestGitHubRefusesTheLabel(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	for name, refuse := range map[string]func(*ghtest.Exchange){
@@ -103,8 +103,9 @@ func TestLabelThatGitHubRefuses(t *testing.T) {
 	}
 }
 
-// Where a policy reads labels, ours asks for a review more, and not for ever.
-func TestOwnLabelWherePoliciesReadLabels(t *testing.T) {
+// Where a policy reads labels, the App's own label causes one more review, and not an endless
+// loop.
+func TestOwnLabelCausesOneMoreReview(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)

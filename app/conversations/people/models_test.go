@@ -24,8 +24,8 @@ func (w *world) openClient(body string) *ghtest.PullRequest {
 
 func isGaps(r *llmtest.Request) bool { return strings.Contains(string(r.Schema), `"gaps"`) }
 
-// What both models find blocks; the comment names both, what they cost is known,
-// and one that found it alone only warns.
+// What both models find blocks. The comment names both, and their cost is recorded. A finding
+// of one model alone only warns.
 func TestModelsReview(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -55,11 +55,11 @@ func TestModelsReview(t *testing.T) {
 				t.Errorf("the comment does not say %q:\n%s", test.says, text)
 			}
 			if n := len(models.Requests()); n != 4 {
-				t.Errorf("%d questions, want one of each agent to each model", n)
+				t.Errorf("%d questions, want one from each agent to each model", n)
 			}
 			for _, r := range models.Requests() {
 				if has := strings.Contains(r.Text, "Read it from the warehouse."); has != apptest.IsSpec(r) {
-					t.Errorf("the linked issue is in the question of the spec stage: %t, of another: %t", has, !apptest.IsSpec(r))
+					t.Errorf("the question contains the linked issue: %t, and it is not from the spec stage: %t", has, !apptest.IsSpec(r))
 				}
 			}
 			use := w.Latest(pr).Record.ModelUse
@@ -67,14 +67,15 @@ func TestModelsReview(t *testing.T) {
 				t.Errorf("model use %+v", use)
 			}
 			if m := models.Mistakes(); len(m) > 0 {
-				t.Errorf("requests that the APIs don't take: %q", m)
+				t.Errorf("the APIs would refuse these requests: %q", m)
 			}
 		})
 	}
 }
 
-// A model that is down, refuses, stops in the middle or talks nonsense is named,
-// and what is not known is no pass of a required agent; the others' word stands.
+// The comment names a model that is down, refuses, stops in the middle or answers nonsense. A
+// required agent whose result is unknown does not pass. The other models' findings still
+// count.
 func TestModelsThatFail(t *testing.T) {
 	t.Parallel()
 	replies := map[string]llmtest.Reply{
@@ -108,14 +109,14 @@ func TestModelsThatFail(t *testing.T) {
 				if !slices.ContainsFunc(rows, func(c pipeline.Coverage) bool {
 					return c.Agent == "asks-quality" && c.Model == "big" && c.Status != pipeline.AgentOK && c.Note != ""
 				}) {
-					t.Errorf("the coverage does not tell of the model: %+v", rows)
+					t.Errorf("the coverage has no row about the model: %+v", rows)
 				}
 			})
 		}
 	}
 }
 
-// Over budget nothing is asked any more, and the row says so.
+// Over budget no model is asked any more, and the row says so.
 func TestModelsOverBudget(t *testing.T) {
 	t.Parallel()
 	models, change := apptest.WithModels(t, `{"model_budget": {"per_pull_request": 60000}}`, func(*llmtest.Request) llmtest.Reply {
@@ -134,12 +135,12 @@ func TestModelsOverBudget(t *testing.T) {
 	if !slices.ContainsFunc(rows, func(c pipeline.Coverage) bool {
 		return c.Status == pipeline.AgentSkipped && strings.Contains(c.Note, "over budget")
 	}) {
-		t.Errorf("no row tells of the budget: %+v", rows)
+		t.Errorf("no row mentions the budget: %+v", rows)
 	}
 }
 
-// What is secret never leaves: neither what people wrote into the change, nor the
-// App's own secrets, in any byte of any request.
+// Secrets never leave: neither those that people wrote into the change nor the App's own
+// appear in any request.
 func TestModelsNeverSeeSecrets(t *testing.T) {
 	t.Parallel()
 	models, change := apptest.WithModels(t, `{"models": {"gap_detector": "big"}}`, func(r *llmtest.Request) llmtest.Reply {
@@ -149,7 +150,7 @@ func TestModelsNeverSeeSecrets(t *testing.T) {
 		return apptest.Found("major")
 	})
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
-	// What nothing but its place in one file tells to be a secret.
+	// A secret that only its place in one file shows to be one.
 	password := "zR8" + "kQ4xTn6Wp1Lv9YbQ3"
 	issue := w.Repo.OpenIssue("bob", "Stock is stale "+apptest.Token, "Read it with "+apptest.Token+" <!-- "+apptest.Token+" -->\n\nLog in with "+password)
 	pr := w.Repo.OpenPR(ghtest.PR{
@@ -183,9 +184,9 @@ func TestModelsNeverSeeSecrets(t *testing.T) {
 	}
 }
 
-// What models answered is kept with the review, whether or not it could be read, and without
-// secrets; a result that is carried over brings its answer along.
-func TestRawAnswersAreKept(t *testing.T) {
+// A model's raw answer is stored with the review, whether or not it could be parsed, and
+// without secrets. A result that is carried over keeps its answer.
+func TestRawAnswersAreStored(t *testing.T) {
 	t.Parallel()
 	_, change := apptest.WithModels(t, `{"limits": {"agent_retries": 0}}`, func(r *llmtest.Request) llmtest.Reply {
 		if r.Model == "big-1" {

@@ -13,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// atWork makes a pull request look reviewed by another process until letGo.
+// atWork makes another process appear to review the pull request, until letGo is called.
 func (w *world) atWork(pr *ghtest.PullRequest) (letGo func()) {
 	w.Helper()
 	lease, ok, err := w.App.Inside().Store.Acquire(w.Context(), w.Key(pr), "another process", time.Hour)
@@ -28,8 +28,8 @@ func (w *world) atWork(pr *ghtest.PullRequest) (letGo func()) {
 	}
 }
 
-// untilStored waits for something of the store, of which the stand-in knows
-// nothing.
+// untilStored waits until the store has something. The stand-in for GitHub does not know the
+// store.
 func (w *world) untilStored(what string, f func() bool) {
 	w.Helper()
 	for end := time.Now().Add(apptest.Patience); !f(); time.Sleep(5 * time.Millisecond) {
@@ -39,8 +39,8 @@ func (w *world) untilStored(what string, f func() bool) {
 	}
 }
 
-// Of answers and refusals that come within moments of each other none is lost.
-func TestAnswersThatComeTogetherAreAllSaid(t *testing.T) {
+// Answers and refusals that come within moments of each other are all shown.
+func TestSimultaneousAnswersAreAllShown(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
@@ -76,8 +76,8 @@ func TestAnswersThatComeTogetherAreAllSaid(t *testing.T) {
 	}
 }
 
-// An answer stays for a while: another one, or a review of the same head, does
-// not take it away before it can be read. The next push does.
+// Another answer or a review of the same head does not remove an answer before people can
+// read it. The next push removes it.
 func TestAnswersStayForAWhile(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -95,7 +95,7 @@ func TestAnswersStayForAWhile(t *testing.T) {
 		w.Idle()
 	}
 	w.Wants(pr, "success", "Dismissed by mia", "bob asked for `/review full`")
-	// What the review made untrue is gone.
+	// An answer that the review made untrue is gone.
 	w.WantsNot(pr, "neither dismissed nor accepted")
 	w.WantsNot(pr, "commands left this hour")
 
@@ -104,8 +104,8 @@ func TestAnswersStayForAWhile(t *testing.T) {
 	w.WantsNot(pr, "bob asked for")
 }
 
-// An answer does not wait for a review that GitHub keeps from being done.
-func TestAnswerDoesNotWaitForAReviewInTrouble(t *testing.T) {
+// An answer does not wait for a review that GitHub's failures delay.
+func TestAnswerDoesNotWaitForADelayedReview(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
@@ -117,15 +117,15 @@ func TestAnswerDoesNotWaitForAReviewInTrouble(t *testing.T) {
 	said := pr.Comment("alice", "/review status")
 	w.Until("the command is answered", func() bool { return slices.Equal(w.Reactions(pr, said.ID), []string{"eyes", "rocket"}) })
 	if body := w.Comment(pr).Body; !strings.Contains(body, "A review is under way or waits (new commits)") {
-		t.Errorf("the comment lacks where the pull request stands:\n%s", body)
+		t.Errorf("the comment does not show the pull request's status:\n%s", body)
 	}
 	heal()
 	w.Idle()
 	w.Wants(pr, "action_required", pr.HeadSHA()[:7])
 }
 
-// More answers than are kept wait for their turn.
-func TestMoreAnswersThanAreKept(t *testing.T) {
+// Answers beyond the stored maximum wait for their turn.
+func TestAnswersBeyondTheMaximumWait(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)

@@ -14,7 +14,8 @@ import (
 
 func isComparison(r *llmtest.Request) bool { return strings.Contains(string(r.Schema), `"pairs"`) }
 
-// wordings are what each of two models says of one defect, as the test goes on.
+// wordings hold what each of the two models reports about one defect. A test changes them as
+// it goes on.
 type wordings struct {
 	mu         sync.Mutex
 	small, big []string
@@ -48,10 +49,10 @@ func (w *wordings) reply(r *llmtest.Request) llmtest.Reply {
 	return apptest.Found(w.severity, w.small...)
 }
 
-// Models word one defect each in its own way, and anew on every push. It stays the finding
-// that it was; asking again does not make it go away; and what a person dismissed comes back
-// only where it is worded so that nobody knows whether that was meant.
-func TestModelsWordTheirFindingsAnew(t *testing.T) {
+// Two models describe one defect in different words, and in new words on every push. It stays
+// one finding. Another review of the same head does not remove it. A dismissed finding comes
+// back only where its severity rose, so that somebody must confirm the dismissal.
+func TestModelsRewordTheirFindings(t *testing.T) {
 	t.Parallel()
 	said := &wordings{same: true}
 	said.set("major", []string{"The request can't be cancelled"}, []string{"No deadline on the call to the warehouse"})
@@ -64,7 +65,7 @@ func TestModelsWordTheirFindingsAnew(t *testing.T) {
 		t.Fatalf("%d comparisons, %+v", said.compared, first)
 	}
 
-	// On the same head nobody finds it any more.
+	// On the same head no model reports it any more.
 	said.set("major", nil, nil)
 	w.Says(pr, "/review full")
 	w.Wants(pr, "action_required", string(pipeline.ReasonNotRaised))
@@ -72,7 +73,7 @@ func TestModelsWordTheirFindingsAnew(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 
-	// Another push leaves its lines alone, and both word it anew.
+	// Another push leaves its lines alone, and both models use new words.
 	said.set("major", []string{"Cancelled requests go on"}, []string{"Calls have no deadline"})
 	pr.Push(ghtest.Files{"store/more.go": "package store\n\nfunc More() int { return 2 }\n"}, "feat: more")
 	w.Idle()
@@ -89,7 +90,7 @@ func TestModelsWordTheirFindingsAnew(t *testing.T) {
 	w.Idle()
 	w.Wants(pr, "success")
 
-	// A worse thing at the same place is something to confirm.
+	// When the models call it more severe, somebody must confirm the dismissal.
 	said.set("critical", []string{"Requests go on when cancelled"}, []string{"The calls lack a deadline"})
 	pr.Push(ghtest.Files{"store/last.go": "package store\n\nfunc Last() int { return 4 }\n"}, "feat: last")
 	w.Idle()
@@ -100,8 +101,8 @@ func TestModelsWordTheirFindingsAnew(t *testing.T) {
 	}
 }
 
-// Two models that find two things at one place agree on neither.
-func TestModelsThatDoNotAgree(t *testing.T) {
+// Two models that report two different defects at one place do not count as agreeing.
+func TestModelsReportDifferentDefects(t *testing.T) {
 	t.Parallel()
 	said := &wordings{}
 	said.set("major", []string{"The request can't be cancelled"}, []string{"The default client follows any redirect"})
@@ -117,9 +118,9 @@ func TestModelsThatDoNotAgree(t *testing.T) {
 	}
 }
 
-// What one model alone found is shown to the model that verifies. What it confirms blocks, and
-// what it refutes is shown with its reason and holds nobody up.
-func TestModelsAreVerified(t *testing.T) {
+// The verifying model sees what only one model found. A finding that it confirms blocks. A
+// finding that it refutes is shown with the reason and blocks nothing.
+func TestVerifierChecksOneModelsFinding(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ verdict, conclusion, says string }{
 		{"confirmed", "action_required", "big, confirmed by small, confidence 0.90"},
@@ -140,7 +141,7 @@ func TestModelsAreVerified(t *testing.T) {
 			w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
 			pr := w.openClient(apptest.GoodBody)
 			w.Wants(pr, tt.conclusion, tt.says, "verifier (small) checked what one model alone found: confirmed")
-			// Whoever asks for another review gets another opinion.
+			// Another review asks the verifier again.
 			w.Says(pr, "/review")
 			w.Wants(pr, tt.conclusion, tt.says)
 			asked := 0
@@ -156,7 +157,7 @@ func TestModelsAreVerified(t *testing.T) {
 				t.Errorf("asked %d times, want 2", asked)
 			}
 			if m := models.Mistakes(); len(m) > 0 {
-				t.Errorf("requests that the APIs don't take: %q", m)
+				t.Errorf("the APIs would refuse these requests: %q", m)
 			}
 		})
 	}

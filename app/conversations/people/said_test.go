@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// Commands count in the words of a review and in comments on lines, too. Words
-// take no reaction, so there the comment alone answers.
+// Commands also count in the body of a review and in comments on lines. The body of a review
+// takes no reactions, so only the comment answers.
 func TestCommandsInReviews(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -28,7 +28,7 @@ func TestCommandsInReviews(t *testing.T) {
 	}
 	for _, c := range w.GH.Calls() {
 		if strings.HasSuffix(c.Route, "/reactions") {
-			t.Errorf("a reaction to the words of a review: %s %d", c.Path, c.Status)
+			t.Errorf("a reaction to the body of a review: %s %d", c.Path, c.Status)
 		}
 	}
 
@@ -49,7 +49,7 @@ func TestCommandsInReviews(t *testing.T) {
 	w.Wants(pr, "failure", "These are the commands")
 }
 
-// onLine lists what the App put under a comment on a line.
+// onLine lists the App's reactions to a comment on a line.
 func (w *world) onLine(pr *ghtest.PullRequest, id int64) string {
 	w.Helper()
 	var all []string
@@ -63,8 +63,8 @@ func (w *world) onLine(pr *ghtest.PullRequest, id int64) string {
 	return strings.Join(all, "+")
 }
 
-// What commands nothing costs nothing, wherever it is said.
-func TestWhatIsNoCommandCostsNoCalls(t *testing.T) {
+// Text that is not a command costs no calls, wherever it is written.
+func TestTextWithoutCommandCostsNoCalls(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.Repo.Grant("mia", "admin")
@@ -77,11 +77,11 @@ func TestWhatIsNoCommandCostsNoCalls(t *testing.T) {
 
 	talked := pr.Comment("mia", "Thanks.")
 	pr.EditComment(talked.ID, "/review override hotfix")
-	words := pr.Review("mia", "changes_requested", "") // as was decided
+	words := pr.Review("mia", "changes_requested", "") // the same as the App's decision
 	pr.EditReview(words.ID, "/review override hotfix")
 	onLine := pr.ReviewComment("mia", "store/client.go", 10, "Why?")
 	pr.EditReviewComment(onLine.ID, "/review override hotfix")
-	// What the comment says, quoted whole, in code, and in a comment of its own.
+	// The App's own comment: quoted in full, in a code block, and as a comment of its own.
 	quoted := strings.Split(before.Body, "\n")
 	pr.Comment("mia", "> "+strings.Join(quoted, "\r\n> "))
 	pr.Comment("mia", "````\n"+before.Body+"\n/review override hotfix\n````")
@@ -95,12 +95,12 @@ func TestWhatIsNoCommandCostsNoCalls(t *testing.T) {
 		t.Errorf("%d calls: %s", len(calls), routes(calls))
 	}
 	if m := w.taught(pr); m.ByHand != nil {
-		t.Errorf("decided by hand: %+v", m.ByHand)
+		t.Errorf("stored decision: %+v", m.ByHand)
 	}
 }
 
-// Members of a team that the settings name may do what takes maintain, as far as
-// GitHub says that they are members, now.
+// Members of a team that the settings name may do what needs maintain permission, as long as
+// GitHub lists them as members.
 func TestTeamsThatMayOverride(t *testing.T) {
 	t.Parallel()
 	permissions := ghtest.DefaultPermissions()
@@ -122,7 +122,7 @@ func TestTeamsThatMayOverride(t *testing.T) {
 	}
 	w.Wants(pr, "failure", "in a team that the settings name")
 
-	// Trouble is no answer.
+	// An error is not an answer.
 	heal := w.GH.On("GET /orgs/{org}/teams/{team_slug}/memberships/{username}", ghtest.First(3, func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") }))
 	member := pr.Comment("wes", "/review dismiss "+w.finding(pr, critical)+" revoked")
 	w.Idle()
@@ -142,9 +142,9 @@ func TestTeamsThatMayOverride(t *testing.T) {
 	}
 }
 
-// A head is decided about by hand only when its review is shown: it could have
-// been pushed while the command was typed.
-func TestOverrideIsForAHeadThatWasReviewed(t *testing.T) {
+// A person may override or reject a head only after its review is shown. The head could have
+// been pushed while the person typed the command.
+func TestOverrideNeedsAReviewedHead(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.Repo.Grant("mia", "maintain")
@@ -178,9 +178,9 @@ func TestOverrideIsForAHeadThatWasReviewed(t *testing.T) {
 	w.Wants(pr, "failure")
 }
 
-// A decision by hand is for the head whose review its sender could see, however
-// long the command waited: what was pushed and reviewed meanwhile is another's.
-func TestOverrideThatWaitedIsNotForANewerHead(t *testing.T) {
+// A decision applies to the head whose review its sender could see, however long the command
+// waited. It does not apply to a head that was pushed and reviewed meanwhile.
+func TestOverrideThatWaitedDoesNotApplyToANewerHead(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -211,8 +211,8 @@ func TestOverrideThatWaitedIsNotForANewerHead(t *testing.T) {
 	w.Wants(pr, "failure", "The newest commit was not reviewed when `/review override` was asked for")
 }
 
-// Findings are named by as much of their id as it takes.
-func TestFindingsAreNamed(t *testing.T) {
+// A command names a finding by any unambiguous start of its id.
+func TestFindingsAreNamedByShortIDs(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -222,7 +222,7 @@ func TestFindingsAreNamed(t *testing.T) {
 	for _, c := range []struct{ say, want, says string }{
 		{"/review dismiss " + id[:3] + " x", "confused", "can't be the id of a finding"},
 		{"/review dismiss " + id[:4] + "x y", "confused", "can't be the id of a finding"},
-		{"/review dismiss 0000 x", "confused", "`" + id[:8] + "`"}, // lists what there is
+		{"/review dismiss 0000 x", "confused", "`" + id[:8] + "`"}, // lists the findings
 		{"/review dismiss " + id, "confused", "it gives no reason"},
 		{"/review restore " + id, "confused", "neither dismissed nor accepted"},
 		{"/review dismiss `" + strings.ToUpper(id[:4]) + "` x", "eyes+rocket", ""},
@@ -244,7 +244,7 @@ func TestFindingsAreNamed(t *testing.T) {
 	}
 }
 
-// A secret that somebody types into a command is neither kept nor shown.
+// A secret that somebody types into a command is neither stored nor shown.
 func TestSecretInACommand(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -256,19 +256,19 @@ func TestSecretInACommand(t *testing.T) {
 		w.Idle()
 		c, done, err := w.App.Inside().Store.Command(t.Context(), ports.PlaceConversation, said.ID)
 		if err != nil || !done || strings.Contains(c.Name+c.Args, apptest.Token[4:30]) || !strings.Contains(c.Name+c.Args, "[redacted:") {
-			t.Errorf("kept: %+v, %t, %v", c, done, err)
+			t.Errorf("stored: %+v, %t, %v", c, done, err)
 		}
 		if body := w.Comment(pr).Body + w.Check(pr).Summary; strings.Contains(body, apptest.Token[4:30]) {
 			t.Errorf("shown: %s", body)
 		}
 	}
 	if m := w.taught(pr); m.ByHand == nil || m.ByHand.Reason != "use [redacted:github-pat] for now" {
-		t.Errorf("decided by hand: %+v", m.ByHand)
+		t.Errorf("stored decision: %+v", m.ByHand)
 	}
 }
 
-// Where there is no review to say it beside, an answer is said all the same, in
-// the one comment that the review then takes over.
+// Before the first review, an answer is still written, and the review then takes over the
+// same comment.
 func TestAnswerBeforeTheFirstReview(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -292,7 +292,7 @@ func TestAnswerBeforeTheFirstReview(t *testing.T) {
 	}
 }
 
-// Where reviews are switched off nothing is said to anybody, and nothing asked.
+// Where reviews are switched off, commands are neither answered nor cause any call.
 func TestCommandsWhereReviewsAreOff(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -320,8 +320,8 @@ func TestCommandsWhereReviewsAreOff(t *testing.T) {
 	}
 }
 
-// The status tells of a review that is under way. It is said with that review,
-// and done then.
+// The status reports a review that is under way. The answer is written with that review, and
+// the command is done then.
 func TestStatusDuringAReview(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -341,7 +341,7 @@ func TestStatusDuringAReview(t *testing.T) {
 	said := pr.Comment("alice", "/review status")
 	w.Until("the command is seen", func() bool { return slices.Contains(w.Reactions(pr, said.ID), "eyes") })
 	if got := w.Reactions(pr, said.ID); slices.Contains(got, "rocket") {
-		t.Error("the command is done before its answer is there")
+		t.Error("the command was done before its answer was written")
 	}
 	close(resume)
 	w.Idle()
