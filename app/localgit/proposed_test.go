@@ -81,7 +81,7 @@ func TestProposedConfig(t *testing.T) {
 
 // What was meant to be config and is not read is a problem, of the config in
 // force too.
-func TestConfigThatIsNotRead(t *testing.T) {
+func TestFileThatIsNotReadIsBrokenConfig(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(r *repo)
 		want   string

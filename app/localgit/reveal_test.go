@@ -133,7 +133,7 @@ func TestEmptyFileBesideAttributes(t *testing.T) {
 
 // What nobody can read gates where anything says that it is text, and its bytes are
 // searched for secrets.
-func TestBytesThatNobodyCanRead(t *testing.T) {
+func TestUnreadableBytes(t *testing.T) {
 	const token = "gh" + "p_1fKq8ZrT5wYv3NcXb7LmJd9PsHg2RtUaWe4Q"
 	noise := strings.Repeat("\x00\x01\x9f\xfe\x80\x93", 300)
 	r := newRepo(t)

@@ -16,13 +16,13 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// Places of config in a repository.
+// Paths of config in a repository.
 const (
 	policiesPath = config.RepositoryDir + "/" + config.FileComposition
 )
 
-// restart ends the App and starts it again on the same database. It knows no
-// organisation's config by heart then.
+// restart ends the App and starts it again on the same database. The new process has no
+// organisation's config in memory.
 func (w *world) restart() {
 	w.Helper()
 	if err := w.Stop(); err != nil {
@@ -31,7 +31,7 @@ func (w *world) restart() {
 	w.StartApp()
 }
 
-// layers lists the layers that a review names, those not used with a "-".
+// layers lists the layers that a review names. A "-" marks those that were not used.
 func layers(r *ports.StoredReview) []string {
 	var names []string
 	for _, l := range r.Review.Facts.Config.Layers {
@@ -44,8 +44,8 @@ func layers(r *ports.StoredReview) []string {
 	return names
 }
 
-// A final rule of the organisation stands, whatever the repository's config
-// says: that is broken then, and its last good version is in force.
+// A final rule of the organisation holds, whatever the repository's config says. A
+// repository's config that contradicts it is broken, and its last good version is in force.
 func TestConfigOfTheOrganisationIsFinal(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -84,7 +84,7 @@ func TestConfigOfTheOrganisationIsFinal(t *testing.T) {
 	}
 }
 
-// A layer that fitted breaks when one below it changes.
+// A valid layer becomes broken when a layer below it changes.
 func TestConfigThatALowerLayerBreaks(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -106,10 +106,9 @@ func TestConfigThatALowerLayerBreaks(t *testing.T) {
 	}
 }
 
-// An organisation's .github that can't be read any more takes nothing out of
-// force: what it holds may be final. One that can be read, and holds no config,
-// does.
-func TestConfigOfAnOrganisationThatIsNoLongerRead(t *testing.T) {
+// When an organisation's .github can't be read any more, its config stays in force, because
+// it may hold final rules. When it can be read and holds no config, its old config ends.
+func TestUnreadableConfigOfTheOrganisationStaysInForce(t *testing.T) {
 	t.Parallel()
 	bad := ghtest.Files{"store/word.go": "package store\n\n// frobnicate\n"}
 	final := ghtest.Files{apptest.RulesPath: "[" + apptest.OwnRule("acme-word", "frobnicate", `, "final": true`) + "]", "README.md": "# acme\n"}
@@ -149,7 +148,7 @@ func TestConfigOfAnOrganisationThatIsNoLongerRead(t *testing.T) {
 			}
 
 			if name == "deleted" {
-				org = w.GH.Repo("acme/.github") // one anew, with nothing in it
+				org = w.GH.Repo("acme/.github") // a new and empty repository
 			}
 			tt.mended(org)
 			w.restart()
@@ -160,8 +159,8 @@ func TestConfigOfAnOrganisationThatIsNoLongerRead(t *testing.T) {
 	}
 }
 
-// wantsNoOrganisation wants a change to pass without the organisation's config,
-// and no word about it.
+// wantsNoOrganisation wants a change to pass without the organisation's config, and without a
+// word about it.
 func (w *world) wantsNoOrganisation(pr *ghtest.PullRequest) {
 	w.Helper()
 	w.Wants(pr, "success")
@@ -171,9 +170,9 @@ func (w *world) wantsNoOrganisation(pr *ghtest.PullRequest) {
 	}
 }
 
-// A repository that comes to another account leaves its old one's config
-// behind, whether or not the new one has any.
-func TestConfigOfTheAccountBefore(t *testing.T) {
+// A repository that moves to another account is no longer judged by the old account's config,
+// whether or not the new account has config.
+func TestConfigOfTheOldAccountEnds(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -182,7 +181,7 @@ func TestConfigOfTheAccountBefore(t *testing.T) {
 	first := w.Another("first", bad)
 	w.Idle()
 	w.Wants(first, "action_required", "acme-word")
-	w.GH.Repo("zenith/site").Commit("main", apptest.Clean(), "start") // the App is installed there, too
+	w.GH.Repo("zenith/site").Commit("main", apptest.Clean(), "start") // so that the App is installed there, too
 	w.Repo.Transfer("zenith")
 	w.Idle()
 	second := w.Another("second", bad)
@@ -190,7 +189,8 @@ func TestConfigOfTheAccountBefore(t *testing.T) {
 	w.wantsNoOrganisation(second)
 }
 
-// A mistake in the organisation's config is to be repaired in its repository.
+// The check tells where a fault of the organisation's config can be corrected: in its own
+// repository.
 func TestConfigOfTheOrganisationSaysWhereItIs(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -202,8 +202,8 @@ func TestConfigOfTheOrganisationSaysWhereItIs(t *testing.T) {
 	w.Wants(pr, "success", "`"+apptest.RulesPath+":2", "` in `acme/.github`", "Repair it in `acme/.github`, on its default branch")
 }
 
-// What was good before is no part of what a newer version is laid over.
-func TestConfigThatOnlyFitsItsOwnPast(t *testing.T) {
+// A newer version of a layer is not laid over that layer's own last good version.
+func TestNewConfigIsNotLaidOverItsOldVersion(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -225,8 +225,8 @@ func TestConfigThatOnlyFitsItsOwnPast(t *testing.T) {
 	}
 }
 
-// The last good version of each layer outlives the server.
-func TestConfigThatWasGoodSurvivesRestarts(t *testing.T) {
+// The last good version of each layer survives a restart of the server.
+func TestLastGoodConfigSurvivesRestarts(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	org := w.GH.Repo("acme/.github")
@@ -255,7 +255,7 @@ func TestConfigThatWasGoodSurvivesRestarts(t *testing.T) {
 	}
 }
 
-// The organisation's own repository has no config but the organisation's.
+// The organisation's own repository has only the organisation's config.
 func TestConfigOfTheOrganisationsRepository(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -276,7 +276,7 @@ func TestConfigOfTheOrganisationsRepository(t *testing.T) {
 	}
 }
 
-// The server chooses which repositories are reviewed, and how.
+// The server chooses which repositories are reviewed, and in which mode.
 func TestConfigOfTheServerChoosesModes(t *testing.T) {
 	t.Parallel()
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, apptest.WithServer(map[string]string{config.FileSettings: `{
@@ -316,7 +316,7 @@ func TestConfigOfTheServerChoosesModes(t *testing.T) {
 	}
 }
 
-// A repository's own word on its mode comes before the server's choice.
+// A repository's own mode overrides the server's choice.
 func TestConfigOfTheRepositoryChoosesItsMode(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -328,13 +328,13 @@ func TestConfigOfTheRepositoryChoosesItsMode(t *testing.T) {
 	w.Wants(pr, "action_required")
 }
 
-// What a change does to the config has no say in its own check, and is shown.
-func TestConfigThatIsProposedIsOnlyShown(t *testing.T) {
+// A change's edits to the config do not affect its own check. The comment shows them.
+func TestProposedConfigIsOnlyShown(t *testing.T) {
 	t.Parallel()
 	for name, c := range sample.Map(t, 2, map[string]struct {
 		files  ghtest.Files
-		change string // one of those that are listed
-		says   string // the comment
+		change string // one of the listed changes
+		says   string // in the comment
 		want   pipeline.ProposedConfig
 	}{
 		"off": {
@@ -390,8 +390,8 @@ func TestConfigThatIsProposedIsOnlyShown(t *testing.T) {
 	}
 }
 
-// The pull request that mends the config is not held up by what it mends.
-func TestConfigThatIsMendedPasses(t *testing.T) {
+// A pull request that corrects broken config is not held up by the fault that it corrects.
+func TestCorrectedConfigPasses(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -412,8 +412,8 @@ func TestConfigThatIsMendedPasses(t *testing.T) {
 	}
 }
 
-// Only branches that the server lists are judged by config of their own, and
-// what was good on one branch does not stand in for another's.
+// Only branches that the server lists have their own config, and the last good config of one
+// branch does not replace another branch's.
 func TestConfigOfABranch(t *testing.T) {
 	t.Parallel()
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, apptest.WithServer(map[string]string{config.FileSettings: `{"config_branches": ["release/*"]}`}))
@@ -438,9 +438,8 @@ func TestConfigOfABranch(t *testing.T) {
 	w.Wants(pr, "action_required", "release-word", "review-rules.json:2")
 }
 
-// An expression that reads labels makes label events matter; others cost
-// nothing.
-func TestConfigWhoseExpressionReadsLabels(t *testing.T) {
+// When an expression reads labels, label events cause reviews. Otherwise they cost nothing.
+func TestExpressionReadsLabels(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -472,8 +471,8 @@ func TestConfigWhoseExpressionReadsLabels(t *testing.T) {
 	}
 }
 
-// By the defaults some rules and policies read a change's type. Only labels that
-// name one start a review then, and only where the title names none.
+// Some default rules and policies read a change's type. Labels that name a type then cause a
+// review, but only where the title names none.
 func TestLabelsOfTypes(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -486,7 +485,7 @@ func TestLabelsOfTypes(t *testing.T) {
 		return len(w.GH.Calls()) - before
 	}
 	if n := calls(func() { pr.Label("help wanted"); pr.Unlabel("help wanted"); pr.Label("urgent") }); n > 0 {
-		t.Errorf("labels that name no type cost %d calls", n)
+		t.Errorf("labels without a type cost %d calls", n)
 	}
 	typed := func(want string) {
 		t.Helper()

@@ -10,8 +10,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// A change that edits exceptions says what they would have hidden of it. They count for
-// nothing before it is merged.
+// A change that edits exceptions shows what they would hide of the change. They do not count
+// before they are merged.
 func TestProposedExceptionsArePreviewed(t *testing.T) {
 	t.Parallel()
 	key := "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
@@ -51,7 +51,7 @@ func TestProposedExceptionsArePreviewed(t *testing.T) {
 			nil, join(secret, ghtest.Files{".gitleaks.toml": "[[allowlists]]\nregexes = ['''.*''']\n"}),
 			"failure", []string{"mistake", ".gitleaks.toml"}, "1 gone",
 		},
-		"nothing of this change": {
+		"no effect on this change": {
 			nil, ghtest.Files{".gitattributes": "legacy/** linguist-vendored\n", "store/a_test.go": "package store\n"},
 			"success", []string{"The exceptions that it changes cover nothing of this change"}, "would count as",
 		},
@@ -77,7 +77,7 @@ func TestProposedExceptionsArePreviewed(t *testing.T) {
 			comment := w.Comment(pr).Body
 			for _, words := range tt.says {
 				if !strings.Contains(text, words) || !strings.Contains(comment, words) {
-					t.Errorf("check or comment don't say %q:\n%s", words, comment)
+					t.Errorf("neither check nor comment contains %q:\n%s", words, comment)
 				}
 			}
 			if tt.saysNot != "" && strings.Contains(comment, tt.saysNot) {
@@ -90,7 +90,7 @@ func TestProposedExceptionsArePreviewed(t *testing.T) {
 	}
 }
 
-// noise is text to no reader.
+// noise is data that is not text.
 var noise = "\x01\x02\x03" + strings.Repeat("\xfe\x9c\x00\x81", 500)
 
 func join(all ...ghtest.Files) ghtest.Files {

@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// finalRule is a server's layer of which only a rule is final.
+// finalRule is a server's layer in which only a rule is final.
 func finalRule(settings string) func(*apptest.World) {
 	rule := strings.Replace(apptest.OwnRule("held-word", "frobnicate", `, "final": true`), "Use another.", "Delete the file.", 1)
 	files := map[string]string{config.FileRules: "[" + rule + "]"}
@@ -29,7 +29,7 @@ func finalWorld(t *testing.T, settings string) *world {
 	return startWith(t, ghtest.Options{WebhookSecret: apptest.Secret, Permissions: permissions}, finalRule(settings))
 }
 
-// startLetting starts with a server that lets the organisation loosen.
+// startLetting starts the App with a server that lets the organisation loosen its config.
 func startLetting(t *testing.T) *world {
 	t.Helper()
 	return startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, apptest.WithServer(map[string]string{
@@ -37,7 +37,7 @@ func startLetting(t *testing.T) *world {
 	}))
 }
 
-// stands wants the final finding in the gate, and a check that holds a merge up.
+// stands wants the final finding in the gate, and a check that blocks a merge.
 func (w *world) stands(pr *ghtest.PullRequest) {
 	w.Helper()
 	w.notGreen(pr)
@@ -53,8 +53,8 @@ func (w *world) stands(pr *ghtest.PullRequest) {
 	w.Errorf("the final finding is not in the report: %+v", report.Suppressed)
 }
 
-// However a repository's own config is written, what is final in the server's
-// layer blocks, also where only the rule is final.
+// Whatever a repository's own config says, a final rule of the server's layer blocks. That
+// holds even if only the rule is final.
 func TestFinalRuleHoldsWhateverTheRepositorySays(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -66,7 +66,7 @@ func TestFinalRuleHoldsWhateverTheRepositorySays(t *testing.T) {
 		"off":                     {apptest.SettingsPath: `{"mode": "off"}`},
 		"protected artifacts":     {apptest.SettingsPath: `{"synthesis": {"protected_artifacts": ["**"]}}`},
 		"confidence":              {apptest.SettingsPath: `{"synthesis": {"confidence_gate": 1, "inline_ignore": "all"}}`},
-		"every policy elsewhere": {".github/reviewgate/review-composition.json": `[{"id": "core", "trigger": {"type": "path", "globs": ["nowhere/**"]}}]`,
+		"no policy that applies": {".github/reviewgate/review-composition.json": `[{"id": "core", "trigger": {"type": "path", "globs": ["nowhere/**"]}}]`,
 			apptest.SettingsPath: `{"gate": ` + always + `}`},
 		"all at once": {apptest.SettingsPath: `{"mode": "advisory", "drafts": "skip", "gate": ` + always + `, "synthesis": {"protected_artifacts": ["**"], "confidence_gate": 1},
 			"comment": {"when": "never"}, "limits": {"agent_timeout_seconds": 1, "agent_retries": 0}, "models": {"hold_for_person": "never"}}`},
@@ -85,7 +85,7 @@ func TestFinalRuleHoldsWhateverTheRepositorySays(t *testing.T) {
 	}
 }
 
-// Nor does where the author puts the file, or what stands beside the line.
+// The same holds wherever the author puts the file and whatever stands beside the line.
 func TestFinalRuleHoldsWhateverTheAuthorWrites(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -103,8 +103,8 @@ func TestFinalRuleHoldsWhateverTheAuthorWrites(t *testing.T) {
 	}
 }
 
-// A final finding leaves the gate by whom the layer names, and by nobody else.
-func TestFinalFindingLeavesByTheNamedAuthorityOnly(t *testing.T) {
+// Only the people whom the layer names can dismiss a final finding.
+func TestOnlyTheNamedAuthorityDismissesAFinalFinding(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := finalWorld(t, `{"final_authority": ["acme/security", "zenith/security", "Sonja"]}`)
@@ -138,7 +138,7 @@ func TestFinalFindingLeavesByTheNamedAuthorityOnly(t *testing.T) {
 	}
 }
 
-// Where the layer names nobody, the finding stands, and says so.
+// Where the layer names nobody, a final finding can't be dismissed, and the refusal says so.
 func TestFinalFindingStandsWhereNobodyIsNamed(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -157,9 +157,9 @@ func TestFinalFindingStandsWhereNobodyIsNamed(t *testing.T) {
 	w.stands(pr)
 }
 
-// A .github of an organisation may make reviews stricter. What loosens in it does
-// not count, and is named with the line that the server's config needs.
-func TestOrganisationLoosensNothingUnlessTheServerLetsIt(t *testing.T) {
+// An organisation's .github may make reviews stricter. An entry that loosens them does not
+// count, and the check names it with the line that the server's config would need.
+func TestOrganisationMayNotLoosenWithoutPermission(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	const rules, agents, policies = ".github/reviewgate/review-rules.json", ".github/reviewgate/review-agents.json", ".github/reviewgate/review-composition.json"
@@ -173,7 +173,7 @@ func TestOrganisationLoosensNothingUnlessTheServerLetsIt(t *testing.T) {
 		"a rule switched off":  {rules: `[{"id": "sec-tls-verify-01", "enabled": false}]`},
 		"an agent switched":    {agents: `[{"id": "security-reviewer", "enabled": false}]`},
 		"not required":         {policies: `[{"id": "universal", "dispatch": {"required": false, "on_failure": "warn"}}]`},
-		"elsewhere":            {policies: `[{"id": "universal", "trigger": {"type": "path", "globs": ["nowhere/**"]}}]`},
+		"another trigger":      {policies: `[{"id": "universal", "trigger": {"type": "path", "globs": ["nowhere/**"]}}]`},
 		"defaults dropped":     {rules: `{"extends": [], "items": []}`},
 		"check":                {apptest.SettingsPath: `{"check": {"name": "build"}}`},
 		"drafts":               {apptest.SettingsPath: `{"drafts": "skip"}`},
@@ -195,7 +195,7 @@ func TestOrganisationLoosensNothingUnlessTheServerLetsIt(t *testing.T) {
 			w.Wants(pr, "action_required", "would loosen what the server", `"may_weaken": true`)
 		})
 	}
-	t.Run("named at the start", func(t *testing.T) {
+	t.Run("named from the first review on", func(t *testing.T) {
 		w := start(t)
 		w.GH.Repo("acme/.github").Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "advisory"}`}, "config")
 		w.Idle()
@@ -203,7 +203,7 @@ func TestOrganisationLoosensNothingUnlessTheServerLetsIt(t *testing.T) {
 		w.Idle()
 		names, err := w.App.Inside().Store.GoodLayerNames(t.Context(), 0)
 		if err != nil || !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "organisation:") }) {
-			t.Errorf("layers that are kept: %v, %v", names, err)
+			t.Errorf("stored layers: %v, %v", names, err)
 		}
 		w.restart()
 		pr := w.Another("again", ghtest.Files{"store/again.go": apptest.Insecure})
@@ -220,7 +220,7 @@ func TestOrganisationLoosensNothingUnlessTheServerLetsIt(t *testing.T) {
 		w.Idle()
 		w.Wants(pr, "failure")
 	})
-	t.Run("let", func(t *testing.T) {
+	t.Run("the server allows it", func(t *testing.T) {
 		w := startLetting(t)
 		w.GH.Repo("acme/.github").Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "advisory"}`}, "config")
 		w.Idle()
@@ -230,8 +230,9 @@ func TestOrganisationLoosensNothingUnlessTheServerLetsIt(t *testing.T) {
 	})
 }
 
-// Modes go by names, and a repository by its id: a name that the server treats
-// mildly makes nothing milder, neither by then nor after the name is given back.
+// Modes are chosen by a repository's name, but repositories are known by their id. A rename
+// to a leniently treated name makes reviews no milder, neither then nor after the name is
+// given back.
 func TestRenameMakesNothingMilder(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -260,8 +261,7 @@ func TestRenameMakesNothingMilder(t *testing.T) {
 	}
 }
 
-// A rename to a name that is treated more strictly has the open pull requests
-// reviewed again.
+// After a rename to a name with a stricter mode, the open pull requests are reviewed again.
 func TestRenameIsReviewedAgain(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -279,7 +279,7 @@ func TestRenameIsReviewedAgain(t *testing.T) {
 	w.notGreen(pr)
 }
 
-// No file of a repository allows secrets where the server makes their agent final.
+// Where the server makes the secrets agent final, no file of a repository allows secrets.
 func TestFinalSecretsAreNotAllowedByGitleaksConfig(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()

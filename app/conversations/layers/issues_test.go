@@ -23,12 +23,11 @@ const (
 	domainsPath = config.RepositoryDir + "/" + config.FileDomains
 )
 
-// onlyWarnings is config in which nothing is looked for but the word shortcut,
-// which is a warning.
+// onlyWarnings is config that looks only for the word shortcut, which is a warning.
 var onlyWarnings = `{"extends": [], "items": [` + strings.Replace(apptest.OwnRule("no-shortcut", "shortcut", ""), `"major"`, `"warning"`, 1) + `]}`
 
-// deferring is a world whose repository has the settings for issues, and whose
-// App may write them.
+// deferring is a world whose repository has the settings for issues, and whose App may write
+// issues.
 func deferring(t *testing.T, issues string) *world {
 	t.Helper()
 	may := ghtest.DefaultPermissions()
@@ -54,8 +53,8 @@ func (w *world) reviewed(head string, files ghtest.Files) *ghtest.PullRequest {
 	return pr
 }
 
-// merged merges pull requests, one after the other, and returns the calls that
-// the last one cost.
+// merged merges pull requests one after the other, and returns the calls that the last merge
+// cost.
 func (w *world) merged(prs ...*ghtest.PullRequest) []string {
 	w.Helper()
 	for _, pr := range prs {
@@ -66,7 +65,7 @@ func (w *world) merged(prs ...*ghtest.PullRequest) []string {
 	return w.routes()
 }
 
-// routes names the calls since the last reset, but those for tokens.
+// routes names the calls since the last reset, except those for tokens.
 func (w *world) routes() (all []string) {
 	for _, c := range w.GH.Calls() {
 		if !strings.HasSuffix(c.Route, "/access_tokens") {
@@ -76,7 +75,7 @@ func (w *world) routes() (all []string) {
 	return all
 }
 
-// costs fails unless the calls are these.
+// costs fails unless these are the calls.
 func (w *world) costs(got []string, want ...string) {
 	w.Helper()
 	if !slices.Equal(got, want) {
@@ -105,7 +104,7 @@ var (
 	callsForUpdate = []string{"GET /issues/{issue_number}", "PATCH /issues/{issue_number}"}
 )
 
-// shortcuts is a file with as many warnings, far from one another.
+// shortcuts is a file with one warning for each word, far from one another.
 func shortcuts(words ...string) string {
 	text := "package store\n"
 	for _, word := range words {
@@ -150,7 +149,7 @@ func TestWarningBecomesAnIssueAtTheMerge(t *testing.T) {
 	w.costs(w.merged(w.reviewed("second", ghtest.Files{"store/c.go": "package store\n\n// shortcut two\n"})), callsForFirst...)
 }
 
-func TestNothingIsDeferredWithoutAMergeThatCounts(t *testing.T) {
+func TestOnlyCountingMergesDefer(t *testing.T) {
 	t.Parallel()
 	for name, merge := range sample.Map(t, 2, map[string]func(w *world) []string{
 		"closed without a merge": func(w *world) []string {
@@ -226,14 +225,14 @@ func TestDebtIsClosedWithItsLine(t *testing.T) {
 		t.Errorf("issue %+v", i)
 	}
 
-	// What the App closed it opens when it comes back.
+	// The App reopens an issue that it closed when the debt comes back.
 	w.costs(w.merged(again), callsForUpdate...)
 	if i := w.issue(); i.State != "open" || strings.Contains(i.Body, "Gone") {
 		t.Errorf("issue %+v", i)
 	}
 }
 
-func TestIssueWhoseAnswerWasLost(t *testing.T) {
+func TestIssueWithALostAnswer(t *testing.T) {
 	t.Parallel()
 	for name, lose := range sample.Map(t, 1, map[string]func(*ghtest.Exchange){
 		"after it was opened":  func(x *ghtest.Exchange) { x.Proceed(); x.Drop() },
@@ -247,14 +246,14 @@ func TestIssueWhoseAnswerWasLost(t *testing.T) {
 			w.issue()
 			want := []string{"GET /issues", "POST /issues", "GET /issues"}
 			if name == "before it was opened" {
-				want = append(want, "GET /issues", "GET /issues", "POST /issues") // twice, as lists lag, and for a lost store
+				want = append(want, "GET /issues", "GET /issues", "POST /issues") // the list is read twice, because lists lag and the store may have been lost
 			}
 			w.costs(calls, want...)
 		})
 	}
 }
 
-func TestIssueThatAPersonClosedStays(t *testing.T) {
+func TestIssueClosedByAPersonStaysClosed(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	for name, act := range map[string]func(w *world, number int){
@@ -274,7 +273,7 @@ func TestIssueThatAPersonClosedStays(t *testing.T) {
 			if len(calls) == 0 || calls[0] != "GET /issues/{issue_number}" || len(w.GH.Writes()) > 0 {
 				t.Errorf("calls %q", calls)
 			}
-			w.costs(w.merged(prs[2])) // it is known by now
+			w.costs(w.merged(prs[2])) // the closed issue is known by now
 			if after := w.appIssues(); len(after) != len(before) || len(after) == 1 && (after[0].Body != before[0].Body || after[0].State != before[0].State) {
 				t.Errorf("issues %+v, were %+v", after, before)
 			}
@@ -282,7 +281,7 @@ func TestIssueThatAPersonClosedStays(t *testing.T) {
 	}
 }
 
-func TestPastedMarkerIsNoIssueOfOurs(t *testing.T) {
+func TestIssueWithPastedMarkerIsNotOurs(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := deferring(t, `{"tech_debt": true}`)
@@ -302,7 +301,7 @@ func TestIssuesAreFoundAgainWithoutADatabase(t *testing.T) {
 	}
 	w.DB = apptest.Database(t)
 	w.StartApp()
-	t.Cleanup(func() { // before its database goes
+	t.Cleanup(func() { // before its database is dropped
 		if err := w.Stop(); err != nil {
 			t.Errorf("the App did not end cleanly: %v", err)
 		}
@@ -324,9 +323,9 @@ func TestIssuesPerDay(t *testing.T) {
 		t.Errorf("%d issues of 1 a day", n)
 	}
 	if !strings.Contains(w.metrics(), `reviewgate_issues_total{outcome="waiting"} 2`) {
-		t.Error("the metrics do not count the two that wait")
+		t.Error("the metrics do not count the two waiting issues")
 	}
-	// What is paid back meanwhile needs none.
+	// Debt that is paid back meanwhile needs no issue.
 	w.costs(w.merged(w.reviewed("second", ghtest.Files{"store/b.go": shortcuts("one", "two")})))
 
 	w.setIssues(`{"tech_debt": true, "per_day": 2}`)
@@ -337,10 +336,10 @@ func TestIssuesPerDay(t *testing.T) {
 	}
 	w.Idle()
 	if n := len(w.appIssues()); n != 2 {
-		t.Errorf("%d issues once there is room for another", n)
+		t.Errorf("%d issues after the limit allowed another", n)
 	}
 	if n := len(w.GH.CallsTo(routeIssues)); n != 1 {
-		t.Errorf("%d were tried to be opened", n)
+		t.Errorf("the App tried to open %d issues", n)
 	}
 }
 
@@ -370,8 +369,8 @@ func TestGapBecomesAnIssueWithItsPatch(t *testing.T) {
 	}
 }
 
-// What the config missed it missed, though the change was merged against the gate
-// and its warnings are no debt.
+// A gap becomes an issue even if the change was merged against the gate. Its warnings do not
+// become debt.
 func TestGapOfAMergeAgainstTheGate(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -387,7 +386,7 @@ func TestGapOfAMergeAgainstTheGate(t *testing.T) {
 }
 
 // Each of several gaps has a patch that can be applied without the others.
-func TestPatchesOfSeveralGapsStandAlone(t *testing.T) {
+func TestPatchesOfSeveralGapsApplyAlone(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := deferring(t, `{"gaps": true}`)
@@ -398,7 +397,7 @@ func TestPatchesOfSeveralGapsStandAlone(t *testing.T) {
 	}
 	for _, i := range all {
 		if !strings.Contains(i.Body, `"path": "",`) {
-			t.Errorf("the patch does not make the file:\n%s", i.Body)
+			t.Errorf("the patch does not create the file:\n%s", i.Body)
 		}
 	}
 }
@@ -413,7 +412,7 @@ func TestIssuesWithoutThePermission(t *testing.T) {
 		t.Errorf("the check is %s", c.Conclusion)
 	}
 	if !strings.Contains(w.metrics(), `reviewgate_issues_total{outcome="refused"} 1`) {
-		t.Error("the metrics do not count the refusal")
+		t.Error("the metrics do not count the refused issue")
 	}
 	w.GH.ResetCalls()
 	if err := w.App.Inside().Service.Work(t.Context(), ports.Job{Kind: ports.JobSweep}); err != nil {
@@ -421,7 +420,7 @@ func TestIssuesWithoutThePermission(t *testing.T) {
 	}
 	w.Idle()
 	if n := len(w.GH.CallsTo(routeIssues)); n != 0 {
-		t.Errorf("a sweep tried %d times", n)
+		t.Errorf("a sweep tried to write %d times", n)
 	}
 
 	may := ghtest.DefaultPermissions()
@@ -438,7 +437,7 @@ func TestIssuesWithoutThePermission(t *testing.T) {
 	}
 }
 
-func TestIssuesThatAreSwitchedOff(t *testing.T) {
+func TestRepositoryWithoutIssues(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := deferring(t, `{"tech_debt": true}`)
@@ -448,7 +447,7 @@ func TestIssuesThatAreSwitchedOff(t *testing.T) {
 	w.Repo.SetHasIssues(true)
 	w.merged(prs[1])
 	w.Repo.SetHasIssues(false)
-	w.merged(prs[2]) // which is no reason to take it for deleted
+	w.merged(prs[2]) // the App must not take the issue for deleted
 	w.Repo.SetHasIssues(true)
 	w.merged(w.reviewed("fourth", ghtest.Files{"store/z.go": "package store\n"}))
 	if i := w.issue(); !strings.Contains(i.Body, "Seen 3 times") {
@@ -456,8 +455,8 @@ func TestIssuesThatAreSwitchedOff(t *testing.T) {
 	}
 }
 
-// What GitHub merges as soon as the check is green counts as well, though the
-// App has not even had the answer to the check's completion.
+// A pull request that GitHub merges as soon as the check passes counts as well, even before
+// the App has the answer to the check's completion.
 func TestMergedAsSoonAsTheCheckIsGreen(t *testing.T) {
 	t.Parallel()
 	w := deferring(t, `{"tech_debt": true}`)
@@ -471,7 +470,7 @@ func TestMergedAsSoonAsTheCheckIsGreen(t *testing.T) {
 	w.issue()
 }
 
-// metrics is what the server tells of itself.
+// metrics returns the server's metrics page.
 func (w *world) metrics() string {
 	w.Helper()
 	resp, err := http.Get("http://" + w.App.Addr() + "/metrics")
@@ -486,8 +485,7 @@ func (w *world) metrics() string {
 	return string(text)
 }
 
-// copyDatabase copies a database to another that is empty, as a backup that is
-// restored would.
+// copyDatabase copies a database into an empty one, just as restoring a backup does.
 func (w *world) copyDatabase(from, to string) {
 	w.Helper()
 	if file, ok := strings.CutPrefix(to, "sqlite://"); ok {
@@ -501,7 +499,7 @@ func (w *world) copyDatabase(from, to string) {
 	pgtest.Run(w, "pg_restore", "--exit-on-error", "--no-owner", "--dbname="+to, file)
 }
 
-// What was opened since a backup is known only to GitHub once that is restored.
+// After a backup is restored, only GitHub knows the issues that were opened since.
 func TestIssueSinceTheBackupIsFoundAgain(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -526,7 +524,7 @@ func TestIssueSinceTheBackupIsFoundAgain(t *testing.T) {
 	if after := w.appIssues(); before != 2 || len(after) != 2 {
 		t.Errorf("%d issues became %d", before, len(after))
 	}
-	// It is none of the new ones of the day.
+	// An issue that was found again does not count as one of the day's new issues.
 	w.merged(w.reviewed("third", ghtest.Files{"store/d.go": "package store\n\n// shortcut three\n"}))
 	if n := len(w.appIssues()); n != 3 {
 		t.Errorf("%d issues, want another", n)

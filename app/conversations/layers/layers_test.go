@@ -16,7 +16,7 @@ import (
 
 var brokenRules = ghtest.Files{apptest.RulesPath: "[\n{"}
 
-// notGreen wants a check that holds a merge up.
+// notGreen wants a check that blocks a merge.
 func (w *world) notGreen(pr *ghtest.PullRequest) {
 	w.Helper()
 	if c := w.Check(pr); apptest.Satisfies(c.Conclusion) {
@@ -24,8 +24,8 @@ func (w *world) notGreen(pr *ghtest.PullRequest) {
 	}
 }
 
-// A conflict says nothing of what a repository holds: neither is the change
-// judged without its config, nor is the last good version forgotten.
+// A conflict does not show whether a repository holds config. The change is not judged
+// without its config, and the last good version is not forgotten.
 func TestConfigBehindAConflict(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -59,8 +59,7 @@ func TestConfigBehindAConflict(t *testing.T) {
 	}
 }
 
-// A repository that is reviewed for the first time has the last good version of
-// its organisation's config too.
+// A repository's first review also uses the last good version of its organisation's config.
 func TestConfigOfAnOrganisationForANewRepository(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -80,8 +79,7 @@ func TestConfigOfAnOrganisationForANewRepository(t *testing.T) {
 	w.Wants(pr, "action_required", "acme-word", "review-rules.json:2")
 }
 
-// A repository that is transferred leaves its former organisation's config
-// behind.
+// A transferred repository is no longer judged by its former organisation's config.
 func TestConfigOfATransferredRepository(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -98,16 +96,17 @@ func TestConfigOfATransferredRepository(t *testing.T) {
 	w.Idle()
 	for _, l := range w.Stored(second).Review.Facts.Config.Layers {
 		if strings.HasPrefix(l.Source, "acme/") {
-			t.Errorf("acme's config has a say in zenith: %+v", l)
+			t.Errorf("acme's config is in force in zenith: %+v", l)
 		}
 	}
 	if body := w.Comment(second).Body; strings.Contains(body, "acme-word") {
-		t.Error("acme's rule has a say in zenith")
+		t.Error("acme's rule is in force in zenith")
 	}
 }
 
-// What took the place of .github, or was made of it, is not the organisation's.
-func TestConfigOfAnOrganisationThatMoved(t *testing.T) {
+// A repository that took the place of .github, or that .github became, does not hold the
+// organisation's config.
+func TestRepositoryInPlaceOfDotGitHub(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	for name, move := range map[string]func(*ghtest.Repo){
@@ -142,8 +141,8 @@ func TestConfigOfAnOrganisationThatMoved(t *testing.T) {
 	}
 }
 
-// After a rename another repository may take the name. Its config neither
-// judges the target's pull requests nor is kept as the target's.
+// After a rename, another repository may take the old name. Its config neither judges the
+// renamed repository's pull requests nor is stored as that repository's.
 func TestConfigOfARepositoryThatTookTheName(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -161,7 +160,7 @@ func TestConfigOfARepositoryThatTookTheName(t *testing.T) {
 	other.Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "advisory"}`}, "config")
 	other.OpenPR(ghtest.PR{Title: "feat: mine", Body: apptest.GoodBody, Head: "mine", Files: apptest.AWord("mine")})
 	for _, route := range []string{apptest.RoutePull, apptest.RouteFiles, apptest.RoutePull + "/commits"} {
-		w.GH.On(route, ghtest.Delay(300*time.Millisecond)) // the config is read before
+		w.GH.On(route, ghtest.Delay(300*time.Millisecond)) // so that the config is read first
 	}
 	w.GH.ResetCalls()
 	err := w.App.Inside().Store.Ask(t.Context(), ports.ReviewAsk{Reason: "asked for", Target: ports.Target{
@@ -177,13 +176,13 @@ func TestConfigOfARepositoryThatTookTheName(t *testing.T) {
 		t.Errorf("judged by %v: %s", got, r.Review.Report.Decision)
 	}
 	if n := len(w.GH.CallsTo(apptest.RoutePull)); n == 0 {
-		t.Error("no review was tried")
+		t.Error("no review was attempted")
 	}
 }
 
-// Each new version of a file is kept: the newest that was good comes into force
-// when one is broken.
-func TestConfigThatIsKeptIsTheNewest(t *testing.T) {
+// Each new version of a file is stored. When a version is broken, the newest good one comes
+// into force.
+func TestNewestGoodConfigIsStored(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -201,8 +200,8 @@ func TestConfigThatIsKeptIsTheNewest(t *testing.T) {
 	w.Wants(pr, "action_required", "new-word")
 }
 
-// Where a branch's config switches reviews off, nothing is written to its pull
-// requests, the first time not either.
+// Where a branch's config switches reviews off, the App writes nothing to its pull requests,
+// not even the first time.
 func TestConfigOfABranchSwitchesItOff(t *testing.T) {
 	t.Parallel()
 	for _, base := range []string{"release/1", "main"} {
@@ -225,7 +224,7 @@ func TestConfigOfABranchSwitchesItOff(t *testing.T) {
 	}
 }
 
-// The same holds for an organisation, wherever its repositories.
+// An organisation's config can switch reviews off in the same way, in all its repositories.
 func TestConfigOfAnOrganisationSwitchesItOff(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -247,9 +246,9 @@ func TestConfigOfAnOrganisationSwitchesItOff(t *testing.T) {
 	}
 }
 
-// To list the default branch among those with config of their own changes
-// nothing, and does not forget its last good version.
-func TestConfigOfTheDefaultBranchThatIsListed(t *testing.T) {
+// Listing the default branch among the branches with their own config changes nothing and
+// keeps its last good version.
+func TestListedDefaultBranch(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -265,9 +264,9 @@ func TestConfigOfTheDefaultBranchThatIsListed(t *testing.T) {
 	w.Wants(pr, "action_required", "shop-word")
 }
 
-// What was meant to be config and is not read is broken config, and what was in
-// force before stays so.
-func TestConfigThatIsNotRead(t *testing.T) {
+// A file that was meant as config but is not read counts as broken config. What was in force
+// before stays in force.
+func TestFileThatIsNotReadIsBrokenConfig(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -302,8 +301,8 @@ func TestConfigThatIsNotRead(t *testing.T) {
 	}
 }
 
-// What came to the base since, and what the organisation says, is no part of
-// what a change proposes.
+// Later changes to the base and the organisation's config do not belong to what a change
+// proposes.
 func TestConfigProposedByABranchThatIsBehind(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -321,7 +320,7 @@ func TestConfigProposedByABranchThatIsBehind(t *testing.T) {
 	}
 }
 
-// A secret in config is quoted nowhere, whichever layer has it.
+// A secret in config is never quoted, whichever layer contains it.
 func TestConfigWithASecret(t *testing.T) {
 	t.Parallel()
 	const token = "ghp_" + "Zq3vT8mKx2LrWn5YbCd7EfGh1JkPs9QuAa0B"
@@ -329,7 +328,7 @@ func TestConfigWithASecret(t *testing.T) {
 		return ghtest.Files{apptest.RulesPath: "[" + strings.Replace(apptest.OwnRule("own-word", "frobnicate", ""), text, text+" "+token, 1) + "]"}
 	}
 	for _, repo := range []string{"shop", ".github"} {
-		for _, text := range sample.Of(t, 2, []string{"Use another.", "The word is not ours.", "Banned word frobnicate", "build-reviewer"}) { // the last is a problem
+		for _, text := range sample.Of(t, 2, []string{"Use another.", "The word is not ours.", "Banned word frobnicate", "build-reviewer"}) { // the last one is quoted in a problem
 			t.Run(repo+" "+text, func(t *testing.T) {
 				w := start(t)
 				w.GH.Repo("acme/"+repo).Commit("main", in(text), "rules")

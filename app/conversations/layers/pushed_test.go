@@ -15,14 +15,14 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// pushes is how many pushes of config were found to be so.
+// pushes returns how many pushes of config were found to be so.
 func (w *world) pushes(found string) float64 {
 	w.Helper()
 	return w.counter("reviewgate_config_pushes_total", found)
 }
 
-// counter returns what a counter of the App stands at whose labels have these
-// values, in the order of their names.
+// counter returns the value of the App's counter whose labels have these values, in the order
+// of the labels' names.
 func (w *world) counter(name string, labels ...string) float64 {
 	w.Helper()
 	families, err := w.App.Inside().Metrics.Registry.Gather()
@@ -46,9 +46,8 @@ func (w *world) counter(name string, labels ...string) float64 {
 	return 0
 }
 
-// What is open is judged by config as soon as that is pushed; what is closed is
-// left alone.
-func TestPushedConfigIsJudgedBy(t *testing.T) {
+// A push of config has open pull requests reviewed at once. Closed ones are left alone.
+func TestPushedConfigIsInForce(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	open, gone := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure})), w.Another("gone", apptest.Client(1, apptest.Insecure))
@@ -66,7 +65,7 @@ func TestPushedConfigIsJudgedBy(t *testing.T) {
 		t.Errorf("%v pushes were counted", n)
 	}
 
-	// A file of that directory that no review reads changes nothing.
+	// A file in that directory that no review reads changes nothing.
 	w.GH.ResetCalls()
 	w.Repo.Commit("main", ghtest.Files{config.RepositoryDir + "/NOTES.md": "why"}, "notes")
 	w.Idle()
@@ -75,8 +74,8 @@ func TestPushedConfigIsJudgedBy(t *testing.T) {
 	}
 }
 
-// A merge of a pull request that changes config has the others reviewed.
-func TestMergedConfigIsJudgedBy(t *testing.T) {
+// Merging a pull request that changes config has the others reviewed.
+func TestMergedConfigIsInForce(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	other := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
@@ -88,7 +87,7 @@ func TestMergedConfigIsJudgedBy(t *testing.T) {
 	w.Wants(other, "neutral")
 }
 
-// Broken config is told of at once, and what was in force stays.
+// A push of broken config is reported at once, and the config in force stays.
 func TestPushedConfigThatIsBroken(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -105,8 +104,8 @@ func TestPushedConfigThatIsBroken(t *testing.T) {
 	w.Wants(pr, "neutral", config.FileRules)
 }
 
-// An organisation's config holds for all of its repositories; what was
-// remembered of it is read anew.
+// An organisation's config applies to all its repositories, and the push makes the App read
+// it again instead of using its cache.
 func TestPushedConfigOfTheOrganisation(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -131,7 +130,7 @@ func TestPushedConfigOfTheOrganisation(t *testing.T) {
 	}
 }
 
-// A branch that carries config of its own has its pull requests reviewed, and
+// A push to a branch with its own config has the pull requests into that branch reviewed, and
 // no others.
 func TestPushedConfigOfABranch(t *testing.T) {
 	sample.Variant(t)
@@ -168,9 +167,9 @@ func TestPushedConfigOfARepositoryThatIsOff(t *testing.T) {
 	}
 }
 
-// A push that can't be seen whole may have changed config: that is read, and
-// where it is as it was nothing follows.
-func TestPushThatIsNotSeenWhole(t *testing.T) {
+// A push whose event is not complete may have changed config. The App reads the config, and
+// does nothing more if it is unchanged.
+func TestIncompletePushEvent(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -198,7 +197,7 @@ func TestPushThatIsNotSeenWhole(t *testing.T) {
 	}
 }
 
-// putOff waits until a job of the kind was put off.
+// putOff waits until a job of this kind was postponed.
 func (w *world) putOff(kind ports.JobKind) {
 	w.Helper()
 	for deadline := time.Now().Add(apptest.Patience); w.counter("reviewgate_jobs_total", string(kind), "put_off") == 0; time.Sleep(5 * time.Millisecond) {
@@ -208,8 +207,8 @@ func (w *world) putOff(kind ports.JobKind) {
 	}
 }
 
-// While a review is under way nobody knows what it is judged by: it is waited for,
-// and the push counts once.
+// During a review the App does not know yet which config judges it. The push waits for the
+// review and counts once.
 func TestPushedConfigDuringAReview(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()

@@ -9,8 +9,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// What is wrong with a config quotes it, and never a secret that stands in it: as it is,
-// cut, escaped, or split.
+// Problems quote the config but never a secret in it, whether it is plain, cut, escaped or
+// split.
 func TestProblemsOfConfigShowNoSecret(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -47,7 +47,7 @@ func TestProblemsOfConfigShowNoSecret(t *testing.T) {
 		pr := w.Another(fmt.Sprint("proposes", i), ghtest.Files{c[0]: c[1] + "\n"})
 		w.Idle()
 		shown(pr, "proposed")
-		pr.Close() // a push to main reviews what is open again
+		pr.Close() // a push to main would review open pull requests again
 		w.Repo.Commit("main", ghtest.Files{c[0]: c[1] + "\n"}, "config")
 		w.Idle()
 		pr = w.Another(fmt.Sprint("plain", i), ghtest.Files{fmt.Sprint("a", i, ".md"): "a\n"})

@@ -7,9 +7,9 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// A completed check that was written at another time, for another base or for another
-// pull request answers for nothing: a new one is open before the change is read.
-func TestOldChecksAnswerForNothing(t *testing.T) {
+// A completed check from another time, another base or another pull request does not count as
+// an answer. The App opens a new check before it reads the change.
+func TestOldChecksDoNotCountAsAnswers(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(w *world, pr *ghtest.PullRequest, hold func()){
 		"a head that comes back": func(w *world, pr *ghtest.PullRequest, hold func()) {

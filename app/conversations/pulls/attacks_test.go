@@ -19,7 +19,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// What other reviewers were caught at, and what people try.
+// Faults that other reviewers had, and attacks that people try.
 
 func TestManyPushesOneComment(t *testing.T) {
 	t.Parallel()
@@ -32,11 +32,11 @@ func TestManyPushesOneComment(t *testing.T) {
 		w.Idle()
 	}
 	if now := w.Comment(pr).ID; now != first {
-		t.Errorf("the comment is %d, was %d", now, first)
+		t.Errorf("the comment's id is %d, was %d", now, first)
 	}
 }
 
-// A finding whose line has moved is the one that was there before.
+// A finding whose line moved stays the same finding.
 func TestMovedFindingIsNotNew(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -55,7 +55,7 @@ func TestMovedFindingIsNotNew(t *testing.T) {
 	w.Wants(pr, "action_required", "store/client.go:14")
 }
 
-// There is no command by which a finding would go away, for anybody.
+// No command or comment makes a finding go away, whoever writes it.
 func TestFindingsCannotBeTalkedAway(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -69,7 +69,7 @@ func TestFindingsCannotBeTalkedAway(t *testing.T) {
 	w.Wants(pr, "action_required", "store/client.go:10")
 }
 
-// Neither the head's config counts nor a fork's, whatever branch it is on.
+// Neither the head's config nor a fork's config counts, whatever branch it is on.
 func TestConfigOfAForkIsNotUsed(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -81,8 +81,8 @@ func TestConfigOfAForkIsNotUsed(t *testing.T) {
 	w.Wants(pr, "action_required", "store/client.go")
 }
 
-// Of all the addresses that people, and answers, put before the App it opens
-// none: its token goes to GitHub's API and nowhere else.
+// The App opens none of the addresses that people and answers contain. It sends its token
+// only to GitHub's API.
 func TestNoAddressIsOpened(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -93,7 +93,7 @@ func TestNoAddressIsOpened(t *testing.T) {
 	defer trap.Close()
 	w := start(t)
 	body := fmt.Sprintf("See %[1]s/a and ![x](%[1]s/b.png).\n\n<img src=\"%[1]s/c\">\n\n/review --config %[1]s/d", trap.URL)
-	// What an answer says about itself is taken for no address either.
+	// The App does not follow an address in an answer's headers either.
 	w.GH.On("*", func(x *ghtest.Exchange) {
 		r := x.Proceed()
 		if r.Status != http.StatusOK || strings.HasPrefix(x.Route, "POST /app/") {
@@ -119,9 +119,9 @@ func TestNoAddressIsOpened(t *testing.T) {
 	}
 }
 
-// A review that was given up is done when its delivery comes again: that the
-// GUID is known says nothing about what became of it.
-func TestGivenUpIsDoneOnRedelivery(t *testing.T) {
+// A redelivery repeats a review that was given up. A known GUID does not prove that the
+// review was done.
+func TestRedeliveryRepeatsAGivenUpReview(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -139,7 +139,7 @@ func TestGivenUpIsDoneOnRedelivery(t *testing.T) {
 	w.Wants(pr, "action_required", "store/client.go")
 }
 
-// Events come in any order: an older one does not bring an older head back.
+// Events come in any order. An older event does not bring back an older head.
 func TestEventsOutOfOrder(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -165,9 +165,8 @@ func TestEventsOutOfOrder(t *testing.T) {
 	}
 }
 
-// The delivery's id isn't signed. Who has seen a delivery can send it again
-// under another: a command is obeyed once all the same, and a review of the
-// same writes nothing.
+// The delivery's id isn't signed, so that anybody who saw a delivery can send it again under
+// another id. A command is still obeyed only once, and a repeated review writes nothing.
 func TestReplayUnderAnotherGUID(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -197,9 +196,8 @@ func TestReplayUnderAnotherGUID(t *testing.T) {
 	}
 }
 
-// A check run of another App is not ours, even if it has our name and was there
-// first.
-func TestForeignCheckIsNotOurs(t *testing.T) {
+// A check run of another App is not ours, even if it has our name and was created first.
+func TestCheckOfAnotherAppIsNotOurs(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -217,7 +215,7 @@ func TestForeignCheckIsNotOurs(t *testing.T) {
 	}
 }
 
-// Another App's comment with our marker in it is not ours.
+// A comment of another App that contains our marker is not ours.
 func TestMarkerOfAnotherBotIsIgnored(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -233,8 +231,8 @@ func TestMarkerOfAnotherBotIsIgnored(t *testing.T) {
 	}
 }
 
-// The trailer, which is in the author's hands, suppresses check suites. It does
-// not keep a pull request from being reviewed.
+// The author controls the trailer that suppresses check suites. The pull request is reviewed
+// all the same.
 func TestSkipChecksTrailer(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -245,8 +243,9 @@ func TestSkipChecksTrailer(t *testing.T) {
 	w.Wants(pr, "action_required")
 }
 
-// Authority is asked of GitHub: what an event says of its sender is no proof.
-func TestAssociationIsNoAuthority(t *testing.T) {
+// The App asks GitHub for the sender's permission. An event's word about its sender proves
+// nothing.
+func TestAuthorAssociationGivesNoPermission(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
@@ -269,9 +268,9 @@ func TestAssociationIsNoAuthority(t *testing.T) {
 	}
 }
 
-// Who is refused for a rate limit shows nothing that was not looked at, and
-// asks no earlier than GitHub said.
-func TestRateLimitedIsNotGreen(t *testing.T) {
+// Under a rate limit the App shows nothing unreviewed, and it asks again no earlier than
+// GitHub said.
+func TestRateLimitDoesNotPass(t *testing.T) {
 	t.Parallel()
 	for name, r := range sample.Map(t, 1, map[string]ghtest.Refusal{
 		"primary":   {Primary: true, For: 2 * time.Second},
@@ -279,7 +278,7 @@ func TestRateLimitedIsNotGreen(t *testing.T) {
 	}) {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
-			// From the first call on, however late that comes.
+			// The limit starts with the first call, however late that comes.
 			var first sync.Once
 			w.GH.On("GET /repos/{owner}/{repo}/pulls/{pull_number}", func(x *ghtest.Exchange) {
 				first.Do(func() { x.Refuse(r) })

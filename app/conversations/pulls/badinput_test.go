@@ -13,9 +13,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// shown fails if something of what the App has written to the pull request
-// could do harm where it is read: control characters, those that turn the
-// direction of text, and what is no UTF-8.
+// shown fails if the App wrote text to the pull request that could harm its readers: control
+// characters, characters that change the direction of text, or invalid UTF-8.
 func (w *world) shown(pr *ghtest.PullRequest) string {
 	w.Helper()
 	c := w.Check(pr)
@@ -25,22 +24,21 @@ func (w *world) shown(pr *ghtest.PullRequest) string {
 	}
 	text := strings.Join(all, "\n")
 	if !utf8.ValidString(text) {
-		w.Error("what is shown is no UTF-8")
+		w.Error("the shown text is not valid UTF-8")
 	}
 	for _, r := range text {
 		if unicode.Is(unicode.Bidi_Control, r) || unicode.IsControl(r) && r != '\n' && r != '\t' {
-			w.Errorf("what is shown holds %U", r)
+			w.Errorf("the shown text contains %U", r)
 		}
 	}
 	return text
 }
 
-// badTLS is the line with a certain major finding.
+// badTLS is a line with a major finding.
 const badTLS = "var _ = tls.Config{InsecureSkipVerify: true}"
 
-// Whatever stands in the files of a change, it is reviewed: what is wrong in it
-// is found where it stands, what can't be read is named, and nothing of it gets
-// out alive.
+// Whatever a change's files contain, the change is reviewed. A fault is found at its place,
+// unreadable content is named, and the output stays harmless.
 func TestContentOfEveryKind(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -91,7 +89,7 @@ func TestContentOfEveryKind(t *testing.T) {
 				t.Errorf("the check is %s (%s), want %s:\n%s", c.Conclusion, c.Title, tt.want, c.Text)
 			}
 			if text := w.shown(pr); !strings.Contains(text, tt.says) {
-				t.Errorf("nothing names %q:\n%s", tt.says, text)
+				t.Errorf("neither comment nor check contains %q:\n%s", tt.says, text)
 			}
 			if faults := pr.Faults(); len(faults) > 0 {
 				t.Error(faults)
@@ -101,8 +99,8 @@ func TestContentOfEveryKind(t *testing.T) {
 	w.Alive()
 }
 
-// ended fails unless the pull request's head has one completed check run that
-// is not green, or, where there can be none, the store keeps why.
+// ended fails unless the pull request's head has one completed check run that did not pass.
+// Where no check can exist, the store must hold the reason.
 func (w *world) ended(pr *ghtest.PullRequest, says string) {
 	w.Helper()
 	said := w.Result(pr)
@@ -113,17 +111,17 @@ func (w *world) ended(pr *ghtest.PullRequest, says string) {
 		said += "\n" + c.Title + "\n" + c.Summary
 	}
 	if !strings.Contains(said, says) {
-		w.Errorf("nothing says %q:\n%s", says, said)
+		w.Errorf("neither comment nor check contains %q:\n%s", says, said)
 	}
 }
 
-// fromFork opens a pull request from the fork of somebody who may only read.
+// fromFork opens a pull request from the fork of somebody with read permission only.
 func (w *world) fromFork() *ghtest.PullRequest {
 	w.Helper()
 	return w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Author: "carol", Fork: "carol", Files: ghtest.Files{"store/client.go": apptest.Insecure}})
 }
 
-// GitHub keeps the commits of a pull request whose fork is gone for a while.
+// For a while GitHub keeps the commits of a pull request whose fork is gone.
 func TestDeletedFork(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -175,8 +173,8 @@ func TestForcePush(t *testing.T) {
 	}
 }
 
-// The branch is pushed over while its head is read, and the commit that was
-// read is gone before anything is written to it.
+// The branch is pushed over while its head is read, and the commit that was read is gone
+// before anything is written to it.
 func TestForcePushDuringReview(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -207,7 +205,7 @@ func TestForcePushDuringReview(t *testing.T) {
 	}
 }
 
-// The head is gone and no other has come: no check can stand on it.
+// The head is gone and no other head has come, so no check can exist.
 func TestVanishedHead(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -298,8 +296,7 @@ func TestArchivedDuringReview(t *testing.T) {
 	}
 }
 
-// A permission is taken away in the middle of a run, at its first read or at
-// its last.
+// A permission is taken away in the middle of a run, at its first or last read.
 func TestPermissionRevokedDuringReview(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()

@@ -10,11 +10,11 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// A review of a pull request with ten files costs at most 8 calls, of which at
-// most 4 wait for one another, once the installation's token and the
-// repository's config are known.
+// A review of a pull request with ten files costs at most 8 calls, and at most 4 of them wait
+// for one another. The installation's token and the repository's config are already known.
 func TestCallsOfAReview(t *testing.T) {
-	// Not beside others: calls that go out at once must be seen so.
+	// This test does not run in parallel with others, so that simultaneous calls are seen as
+	// such.
 	w := start(t)
 	w.Repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"check": {"annotations": true}}`}, "config")
 	w.Idle()
@@ -59,9 +59,8 @@ func TestCallsOfAReview(t *testing.T) {
 	}
 }
 
-// A pull request that touches the config costs the reads of what it proposes,
-// and nothing more: the tree at its head, the trees down to the config, and
-// each file that is new.
+// A pull request that touches the config costs only the reads of the proposed config in
+// addition: the tree at its head, the trees down to the config, and each new file.
 func TestCallsOfAReviewThatTouchesConfig(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()

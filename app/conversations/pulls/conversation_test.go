@@ -30,11 +30,11 @@ func TestOpenedIsReviewed(t *testing.T) {
 		t.Errorf("annotations %+v, want one on store/client.go:10", c.Annotations)
 	}
 	if c.DetailsURL == "" {
-		t.Error("the check leads nowhere")
+		t.Error("the check has no link")
 	}
 }
 
-func TestCleanIsGreen(t *testing.T) {
+func TestCleanPasses(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure, "store/client_test.go": "package store\n"})
@@ -54,7 +54,7 @@ func TestPushThatFixes(t *testing.T) {
 
 	w.Wants(pr, "success", "~~", "1 resolved")
 	if now := w.Comment(pr); now.ID != first.ID {
-		t.Errorf("the comment is another one: %d, was %d", now.ID, first.ID)
+		t.Errorf("the comment has another id: %d, was %d", now.ID, first.ID)
 	}
 	if c := w.Newest(w.Repo.CheckRuns(old)); c.Conclusion != "action_required" {
 		t.Errorf("the old head's check became %s", c.Conclusion)
@@ -103,7 +103,7 @@ func TestReviewCommandRefused(t *testing.T) {
 	pr.Push(ghtest.Files{"store/b.go": "package store\n"}, "more")
 	w.Idle()
 	if strings.Contains(w.Comment(pr).Body, "write permission") {
-		t.Error("the refusal is said again after the next push")
+		t.Error("the refusal is still shown after the next push")
 	}
 }
 
@@ -132,7 +132,7 @@ func TestUnknownCommand(t *testing.T) {
 		t.Errorf("reactions %v, want confused only", got)
 	}
 	if body := w.Comment(pr).Body; !strings.Contains(body, "frobnicate") {
-		t.Errorf("the comment does not say what was not understood:\n%s", body)
+		t.Errorf("the comment does not name the unknown command:\n%s", body)
 	}
 }
 
@@ -214,7 +214,7 @@ func TestNewerHeadDuringReview(t *testing.T) {
 		t.Errorf("the new head's check is %s (%s)", c.Conclusion, c.Title)
 	}
 	if body := w.Comment(pr).Body; strings.Contains(body, old[:7]) {
-		t.Errorf("the comment speaks of the superseded head:\n%s", body)
+		t.Errorf("the comment is about the superseded head:\n%s", body)
 	}
 }
 
@@ -239,7 +239,7 @@ func TestEditDuringReview(t *testing.T) {
 	w.Idle()
 
 	if body := w.Comment(pr).Body; !strings.Contains(body, "pr-hygiene") {
-		t.Errorf("the title that was edited during the review was not looked at:\n%s", body)
+		t.Errorf("the review ignored the title that was edited during it:\n%s", body)
 	}
 }
 
@@ -329,7 +329,7 @@ func TestFork(t *testing.T) {
 	w.Repo.Rerequest("alice", w.Check(pr).ID)
 	w.Idle()
 	if n := len(pr.CheckRuns()); n != 2 {
-		t.Errorf("%d check runs after a re-run was asked for, want 2", n)
+		t.Errorf("%d check runs after a requested re-run, want 2", n)
 	}
 }
 
@@ -377,7 +377,7 @@ func TestTwoPullRequestsWithOneHead(t *testing.T) {
 	}
 	for _, run := range two.CheckRuns() {
 		if !run.Completed() {
-			t.Errorf("check run %d is open", run.ID)
+			t.Errorf("check run %d is still open", run.ID)
 		}
 	}
 }
@@ -452,7 +452,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestPatchLeftOutIsNotGreen(t *testing.T) {
+func TestOmittedPatchDoesNotPass(t *testing.T) {
 	t.Parallel()
 	limits := ghtest.GitHubLimits()
 	limits.PatchLines = 5
@@ -463,7 +463,7 @@ func TestPatchLeftOutIsNotGreen(t *testing.T) {
 	w.Wants(pr, "action_required", "Review incomplete", "store/big.go")
 }
 
-func TestTransientTroubleIsWaitedFor(t *testing.T) {
+func TestTemporaryFailureIsWaitedOut(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.GH.On("GET /repos/{owner}/{repo}/pulls/{pull_number}/files", ghtest.First(8, func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") }))
@@ -530,8 +530,8 @@ func TestSecretIsNeverShown(t *testing.T) {
 	}
 }
 
-// A secret is found and replaced wherever a change carries it, and however it is
-// written there.
+// The App finds and replaces a secret wherever a change contains it and however it is
+// written.
 func TestSecretsInOddPlaces(t *testing.T) {
 	t.Parallel()
 	const rest = "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
@@ -549,11 +549,11 @@ func TestSecretsInOddPlaces(t *testing.T) {
 		"a sum file":                 {"go.sum", "example.org/x v1.0.0 " + pat, pat},
 		"a test":                     {"spec/a_spec.rb", "t = '" + pat + "'", pat},
 		"a token with a word beside": {"docs/plans/a.md", pat + "_example", pat},
-		"two pieces":                 {"a.js", `const t = "ghp_" + "` + rest + `"`, rest},
+		"a token in two pieces":      {"a.js", `const t = "ghp_" + "` + rest + `"`, rest},
 		"escapes":                    {"a.py", `t = "` + escaped + `"`, escaped},
 		"base64":                     {"a.yaml", "data: " + base64.StdEncoding.EncodeToString([]byte("token: "+pat)), base64.StdEncoding.EncodeToString([]byte("token: " + pat))},
-		"a character nobody sees":    {"a.sh", "T=ghp_\u200b" + rest, rest},
-		"a comment to wave it on":    {"b.py", "t = '" + pat + "' # gitleaks:allow reviewgate:ignore secret-github-pat made up", pat},
+		"an invisible character":     {"a.sh", "T=ghp_\u200b" + rest, rest},
+		"a comment that allows it":   {"b.py", "t = '" + pat + "' # gitleaks:allow reviewgate:ignore secret-github-pat made up", pat},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -581,7 +581,7 @@ func TestSecretsInOddPlaces(t *testing.T) {
 	}
 }
 
-// A token in the name of a file blocks.
+// A token in a file name blocks.
 func TestTokenInTheNameOfAFile(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -590,8 +590,8 @@ func TestTokenInTheNameOfAFile(t *testing.T) {
 	w.Wants(pr, "failure", "in the name of a file")
 }
 
-// A stored review holds all that it takes to compute it again.
-func TestReviewIsStoredWhole(t *testing.T) {
+// A stored review holds everything that is needed to compute it again.
+func TestStoredReviewIsComplete(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"check": {"annotations": true}}`}, "config")
@@ -603,7 +603,7 @@ func TestReviewIsStoredWhole(t *testing.T) {
 		t.Fatalf("no stored review: %v", err)
 	}
 	if r.Review.Facts.Head.SHA != pr.HeadSHA() || len(r.Review.Results) == 0 || len(r.Review.Report.Findings) != 1 || r.Record.RunID != r.RunID || r.Record.APICalls == 0 {
-		t.Errorf("stored review lacks something: %+v", r.Record)
+		t.Errorf("the stored review is not complete: %+v", r.Record)
 	}
 	layers := map[string]int{}
 	for _, b := range r.Config {

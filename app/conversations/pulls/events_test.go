@@ -14,8 +14,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// scene is a world in which everything was looked at once, so that tokens and
-// config are known.
+// scene is a world in which every pull request was reviewed once, so that tokens and config
+// are known.
 type scene struct {
 	*world
 	pr           *ghtest.PullRequest
@@ -23,9 +23,9 @@ type scene struct {
 	late, doomed *ghtest.Repo // each with a pull request
 }
 
-// happening is an event with an action, what it does and what that costs.
+// happening is an event with an action, its effects and its cost.
 type happening struct {
-	what    string // event, action, and what matters of it
+	what    string // event, action, and the detail that matters
 	happens func(*scene)
 	calls   int    // of GitHub's API
 	outcome string // of the delivery, as the App answers: accepted or no_op
@@ -33,12 +33,12 @@ type happening struct {
 	says    string // conclusion of the newest of them, empty while it doesn't matter
 }
 
-// The table of events, one after the other on one pull request. Each costs
-// exactly the calls that stand here, so that a change of them is seen.
+// The table of events, which happen one after the other on one pull request. Each costs
+// exactly the calls in the table, so that the test shows any change.
 var happenings = []happening{
 	{"pull_request labeled, a label that nothing reads", func(s *scene) { s.pr.Label("help wanted") }, 0, "no_op", 1, "action_required"},
 	{"pull_request unlabeled, a label that nothing reads", func(s *scene) { s.pr.Unlabel("help wanted") }, 0, "no_op", 1, ""},
-	{"pull_request labeled, a type that the title says", func(s *scene) { s.pr.Label("docs") }, 0, "no_op", 1, ""},
+	{"pull_request labeled, a type that the title names", func(s *scene) { s.pr.Label("docs") }, 0, "no_op", 1, ""},
 	{"pull_request edited, title", func(s *scene) { s.pr.Edit(ghtest.Edit{Title: ptr("Stock")}) }, 7, "accepted", 2, ""},
 	{"pull_request edited, body", func(s *scene) { s.pr.Edit(ghtest.Edit{Body: ptr(apptest.GoodBody + " Twice.")}) }, 5, "accepted", 2, ""},
 	{"pull_request edited, nothing that counts", func(s *scene) { s.pr.Edit(ghtest.Edit{}) }, 0, "no_op", 2, ""},
@@ -53,7 +53,7 @@ var happenings = []happening{
 	{"check_run requested_action, review again", func(s *scene) {
 		s.Repo.RequestAction("alice", s.Check(s.pr).ID, render.ActionReview)
 	}, 7, "accepted", 7, ""},
-	{"check_run requested_action, a button that is not known", func(s *scene) { s.Repo.RequestAction("alice", s.Check(s.pr).ID, "dance") }, 0, "no_op", 7, ""},
+	{"check_run requested_action, an unknown button", func(s *scene) { s.Repo.RequestAction("alice", s.Check(s.pr).ID, "dance") }, 0, "no_op", 7, ""},
 	{"check_suite rerequested", func(s *scene) { s.pr.RerequestSuite("alice") }, 7, "accepted", 8, "action_required"},
 	{"issue_comment created, no command", func(s *scene) { s.pr.Comment("alice", "Looks good.") }, 0, "no_op", 8, ""},
 	{"issue_comment created, /review", func(s *scene) { s.pr.Comment("alice", "/review") }, 9, "accepted", 9, ""},
@@ -63,9 +63,9 @@ var happenings = []happening{
 	{"push to the default branch, no config", func(s *scene) { s.Repo.Commit("main", ghtest.Files{"README.md": "# the shop\n"}, "docs") }, 0, "no_op", 9, ""},
 	{"push of a tag", func(s *scene) { s.Repo.PushTag("alice", "v1", s.Repo.Branch("main")) }, 0, "no_op", 9, ""},
 	{"push that deletes a branch", func(s *scene) { s.Repo.DeleteBranch("alice", "other") }, 0, "no_op", 9, ""},
-	// Three trees and a file of config, and the review.
+	// The push of config reads three trees and a file, and the review follows.
 	{"push of config to the default branch", func(s *scene) { s.Repo.Commit("main", ghtest.Files{apptest.RulesPath: apptest.Milder}, "milder") }, 4 + 7, "accepted", 10, "neutral"},
-	{"push of config, which was pushed over", func(s *scene) {
+	{"push of config, then another push over it", func(s *scene) {
 		s.GH.Send("push", "", s.AsOurs(s.pr, fmt.Appendf(nil, `{"ref": "refs/heads/main", "forced": true, "after": %q, "commits": []}`, s.Repo.Branch("main"))))
 	}, 1, "accepted", 10, ""},
 	{"pull_request synchronize", func(s *scene) { s.pr.Push(ghtest.Files{"store/b.go": "package store\n"}, "more") }, 8, "accepted", 1, "neutral"},
@@ -74,11 +74,11 @@ var happenings = []happening{
 	{"push of config, all is closed", func(s *scene) { s.Repo.Commit("main", ghtest.Files{apptest.RulesPath: `[]`}, "as before") }, 4, "accepted", 1, ""},
 	{"pull_request reopened", func(s *scene) { s.pr.Reopen() }, 8, "accepted", 2, "action_required"},
 	{"pull_request_review submitted, no command", func(s *scene) { s.pr.Review("alice", "commented", "Looks good.") }, 0, "no_op", 2, ""},
-	// Nobody can react to the words of a review.
+	// A review's body takes no reactions.
 	{"pull_request_review submitted, /review", func(s *scene) { s.pr.Review("alice", "commented", "/review") }, 7, "accepted", 3, ""},
 	{"pull_request_review_comment created, no command", func(s *scene) { s.pr.ReviewComment("alice", "store/client.go", 10, "Why?") }, 0, "no_op", 3, ""},
 	{"pull_request_review_comment created, /review", func(s *scene) { s.pr.ReviewComment("alice", "store/client.go", 10, "/review") }, 9, "accepted", 4, ""},
-	// None of the threads is ours: only commands teach.
+	// None of the threads is ours, and only commands record decisions.
 	{"pull_request_review_thread resolved", func(s *scene) {
 		s.GH.Send("pull_request_review_thread", "resolved", s.AsOurs(s.pr, []byte(`{"action": "resolved", "pull_request": {}, "thread": {"comments": [{"body": "/review"}]}}`)))
 	}, 0, "no_op", 4, ""},
@@ -92,7 +92,7 @@ var happenings = []happening{
 		s.GH.Send("code_scanning_alert", "appeared_in_branch", s.AsOurs(s.pr, fmt.Appendf(nil, `{"action": "appeared_in_branch", "ref": "refs/pull/%d/merge", "alert": {}}`, s.pr.Number)))
 	}, 0, "no_op", 4, ""},
 	{"installation_repositories removed", func(s *scene) { s.late.SetInstalled(false) }, 2, "accepted", 4, ""},
-	{"installation_repositories removed, nothing is known of it", func(s *scene) { s.GH.Repo("acme/unknown").SetInstalled(false) }, 0, "accepted", 4, ""},
+	{"installation_repositories removed, unknown repository", func(s *scene) { s.GH.Repo("acme/unknown").SetInstalled(false) }, 0, "accepted", 4, ""},
 	{"installation_repositories added", func(s *scene) { s.late.SetInstalled(true) }, 7, "accepted", 4, ""},
 	{"installation new_permissions_accepted", func(s *scene) { s.GH.SetPermissions("acme", ghtest.DefaultPermissions()) }, 5, "accepted", 4, ""},
 	{"installation suspend", func(s *scene) { s.GH.Suspend("acme") }, 0, "no_op", 4, ""},
@@ -121,8 +121,8 @@ func TestEveryEvent(t *testing.T) {
 		h.happens(s)
 		s.Idle()
 		calls := s.GH.Calls()
-		// The job for a second event of the same end asks again what is not forgotten yet, and
-		// a job that is put off because the other is at work asks anew.
+		// The job for the second event of one change repeats calls whose answers are still
+		// cached, and a postponed job repeats its calls too.
 		most := h.calls
 		if strings.HasSuffix(h.what, "told in two events") {
 			most *= 4
@@ -148,7 +148,7 @@ func TestEveryEvent(t *testing.T) {
 	}
 }
 
-// second is another repository, with a pull request that was reviewed.
+// second is another repository with a reviewed pull request.
 func (w *world) second(name string) *ghtest.Repo {
 	r := w.GH.Repo(name)
 	r.Commit("main", ghtest.Files{"README.md": "# it\n"}, "start")
@@ -156,8 +156,8 @@ func (w *world) second(name string) *ghtest.Repo {
 	return r
 }
 
-// asked are the events and actions that ask for something when they come to us;
-// TestEveryEvent has them all.
+// asked are the events and actions that make the App do something. TestEveryEvent has them
+// all.
 var asked = map[string][]string{
 	"pull_request":                {"opened", "reopened", "synchronize", "ready_for_review", "converted_to_draft", "edited", "labeled", "unlabeled", "closed"},
 	"issue_comment":               {"created"},
@@ -172,8 +172,8 @@ var asked = map[string][]string{
 	"repository":                  {"deleted", "renamed", "transferred"},
 }
 
-// GitHub's own examples of every event that asks for nothing, as if they were
-// about our pull request: each is recorded, and costs no call.
+// GitHub's own examples of every other event, as if they were about our pull request. The App
+// records each, and each costs no call.
 func TestIrrelevantEvents(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -206,14 +206,14 @@ func TestIrrelevantEvents(t *testing.T) {
 	}
 	w.Idle()
 	if calls := w.GH.Calls(); len(calls) > 0 {
-		t.Errorf("they cost %d calls: %v", len(calls), calls)
+		t.Errorf("the events cost %d calls: %v", len(calls), calls)
 	}
 	if len(events) < 58 || sent < 75 {
 		t.Errorf("%d events, %d deliveries", len(events), sent)
 	}
 	for event, actions := range asked {
 		for _, action := range actions {
-			if action == "opened" { // that is what the others happen to
+			if action == "opened" { // the other events happen to the opened pull request
 				continue
 			}
 			if !slices.ContainsFunc(happenings, func(h happening) bool {
@@ -225,8 +225,7 @@ func TestIrrelevantEvents(t *testing.T) {
 	}
 }
 
-// Whatever GitHub answers, an event that asks for nothing of ours is none of
-// our business: those of other Apps' checks and suites too.
+// Re-run requests for other Apps' checks and suites are ignored and cost no calls.
 func TestOtherAppsChecks(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()

@@ -6,9 +6,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// A line that only looks like a comment is code, wherever the author puts its
-// file.
-func TestFormHidesNothing(t *testing.T) {
+// A line that only looks like a comment is code, wherever the author puts the file.
+func TestCommentLookalikesHideNothing(t *testing.T) {
 	t.Parallel()
 	const tls = "rejectUnauthorized: false"
 	const sh = "curl -k https://example.com/a\n"
@@ -42,7 +41,7 @@ func TestFormHidesNothing(t *testing.T) {
 	}
 }
 
-// Code that is written otherwise, or over several lines, is the same code.
+// Code in another spelling, or spread over several lines, is the same code.
 func TestSpellingHidesNothing(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -76,7 +75,7 @@ func TestSpellingHidesNothing(t *testing.T) {
 	}
 }
 
-// What a reader can't see, or takes for something else, is named.
+// Characters that readers can't see or take for others are findings.
 func TestHiddenCharacters(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -98,7 +97,7 @@ func TestHiddenCharacters(t *testing.T) {
 	}
 }
 
-// Scripts and pictures that need such characters are not findings.
+// Scripts and pictures that need such characters have no findings.
 func TestHiddenCharactersThatBelongThere(t *testing.T) {
 	t.Parallel()
 	w := start(t)

@@ -10,9 +10,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// A merge queue may merge, squash or rebase: what people said of a pull request
-// counts in its group all the same, and what they said of one that is in the
-// group with it does not pass what nobody said anything of.
+// A merge queue may merge, squash or rebase. A person's decision about a pull request counts
+// in its group in any case. A decision about one pull request does not pass another one in
+// the same group.
 func TestMergeGroupByEachMethod(t *testing.T) {
 	t.Parallel()
 	for _, method := range sample.Of(t, 1, []ghtest.MergeMethod{ghtest.QueueMerges, ghtest.QueueSquashes, ghtest.QueueRebases}) {
@@ -37,7 +37,7 @@ func TestMergeGroupByEachMethod(t *testing.T) {
 			g.wants("after one that is not", w.Repo.MergeGroup(worse, bad), "action_required", "2 major")
 			g.wants("after one that nobody knows", w.Repo.MergeGroup(unknown, bad), "action_required", "2 major")
 
-			// Each has a group of its own, on top of the one before.
+			// Each pull request has its own group, on top of the one before.
 			first := w.Repo.MergeGroup(worse)
 			g.wants("first in line", first, "action_required", "1 major")
 			g.wants("next in line", first.Next(bad), "success", told)
@@ -57,8 +57,7 @@ func TestMergeGroupByEachMethod(t *testing.T) {
 
 type groups struct{ *world }
 
-// insecure opens a pull request of two commits with one finding, and waits for
-// its review.
+// insecure opens a pull request of two commits with one finding, and waits for its review.
 func (g groups) insecure(name string) *ghtest.PullRequest {
 	g.Helper()
 	path := "store/" + strings.ToLower(name)
@@ -68,7 +67,7 @@ func (g groups) insecure(name string) *ghtest.PullRequest {
 	return pr
 }
 
-// unknown opens one of which the App gets no news.
+// unknown opens a pull request whose events never reach the App.
 func (g groups) unknown(name string) (pr *ghtest.PullRequest) {
 	g.Helper()
 	g.Away(func() {

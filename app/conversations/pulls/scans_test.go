@@ -23,8 +23,8 @@ const (
 	routeAlerts      = "GET /repos/{owner}/{repo}/code-scanning/alerts"
 )
 
-// scanning starts the App on a repository that takes in what others found, by
-// what the agent's entry says besides.
+// scanning starts the App on a repository that enables code scanning. section is added to the
+// agent's entry.
 func scanning(t *testing.T, section string, change ...func(*apptest.World)) *world {
 	t.Helper()
 	permissions := ghtest.DefaultPermissions()
@@ -32,7 +32,7 @@ func scanning(t *testing.T, section string, change ...func(*apptest.World)) *wor
 	o := ghtest.Options{WebhookSecret: apptest.Secret, Permissions: permissions, Events: append(ghtest.DefaultEvents(), "check_suite", "code_scanning_alert")}
 	w := startWith(t, o, append([]func(*apptest.World){func(w *apptest.World) { w.Scans = time.Millisecond }}, change...)...)
 	w.Repo.Commit("main", ghtest.Files{scanAgents: fmt.Sprintf(`[{"id": "code-scanning", "enabled": true%s}]`, section)}, "config")
-	w.Idle() // or the push has what is opened now reviewed again
+	w.Idle() // otherwise the push would cause another review of what is opened next
 	return w
 }
 
@@ -41,7 +41,7 @@ func remark(line int, level, message string) ghtest.Annotation {
 	return ghtest.Annotation{Path: "store/client.go", StartLine: line, EndLine: line, Level: level, Message: message, Title: "errcheck"}
 }
 
-// scanned is what the newest review knows of the agent.
+// scanned is the agent's result in the newest review, with the review's generation.
 func (w *world) scanned(pr *ghtest.PullRequest) (result pipeline.AgentResult, generation int64) {
 	w.Helper()
 	r := w.Stored(pr)
@@ -54,9 +54,9 @@ func (w *world) scanned(pr *ghtest.PullRequest) (result pipeline.AgentResult, ge
 	return
 }
 
-// What another App's check annotated on an added line is a finding and decides;
-// what it annotated elsewhere is counted and not shown.
-func TestOthersAnnotationsAreFindings(t *testing.T) {
+// An annotation by another App's check is a finding and counts if it is on an added line.
+// Elsewhere it is only counted and not shown.
+func TestOtherAppsAnnotationsAreFindings(t *testing.T) {
 	t.Parallel()
 	w := scanning(t, "")
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
@@ -71,7 +71,7 @@ func TestOthersAnnotationsAreFindings(t *testing.T) {
 	w.Idle()
 	w.Wants(pr, "action_required", "The client's error is not checked.", "github-actions/errcheck", "code-scanning", "2 not shown")
 	if body := w.Comment(pr).Body; strings.Contains(body, "Elsewhere.") || strings.Contains(body, "Node 16") {
-		t.Errorf("what is on no added line is shown:\n%s", body)
+		t.Errorf("an annotation outside the added lines is shown:\n%s", body)
 	}
 	result, generation := w.scanned(pr)
 	if len(result.Output.Findings) != 3 || generation != 2 {
@@ -86,9 +86,9 @@ func TestOthersAnnotationsAreFindings(t *testing.T) {
 	}
 }
 
-// Where nobody asked for it, and where nothing was annotated, the end of another
-// App's check costs no call.
-func TestOthersChecksThatMatterToNobody(t *testing.T) {
+// The end of another App's check costs no call where the agent is off or nothing was
+// annotated.
+func TestOtherAppsChecksWithoutEffect(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	tests := map[string]struct {
@@ -97,10 +97,10 @@ func TestOthersChecksThatMatterToNobody(t *testing.T) {
 		annotations []ghtest.Annotation
 		app         string
 	}{
-		"the agent is off":        {off: true, annotations: []ghtest.Annotation{remark(6, "failure", "No.")}, app: "ci"},
-		"nothing was annotated":   {app: "ci"},
-		"an App that counts not":  {section: `, "scanning": {"apps": ["github-actions"]}`, annotations: []ghtest.Annotation{remark(6, "failure", "No.")}, app: "ci"},
-		"alerts alone are wanted": {section: `, "scanning": {"annotations": false, "alerts": true}`, annotations: []ghtest.Annotation{remark(6, "failure", "No.")}, app: "ci"},
+		"the agent is off":          {off: true, annotations: []ghtest.Annotation{remark(6, "failure", "No.")}, app: "ci"},
+		"nothing was annotated":     {app: "ci"},
+		"an App that is not listed": {section: `, "scanning": {"apps": ["github-actions"]}`, annotations: []ghtest.Annotation{remark(6, "failure", "No.")}, app: "ci"},
+		"only alerts are enabled":   {section: `, "scanning": {"annotations": false, "alerts": true}`, annotations: []ghtest.Annotation{remark(6, "failure", "No.")}, app: "ci"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestOthersChecksThatMatterToNobody(t *testing.T) {
 			w.GH.ResetCalls()
 			w.Repo.OtherCheck(tt.app, "lint", pr.HeadSHA(), "failure", tt.annotations...)
 			w.Repo.EndOtherSuite(tt.app, pr.HeadSHA())
-			w.Repo.OtherCheck(tt.app, "lint", strings.Repeat("0", 39)+"1", "failure", tt.annotations...) // nobody's head
+			w.Repo.OtherCheck(tt.app, "lint", strings.Repeat("0", 39)+"1", "failure", tt.annotations...) // the head of no pull request
 			w.Idle()
 			if calls := w.GH.Calls(); len(calls) != 0 {
 				t.Errorf("%d calls: %v", len(calls), calls)
@@ -127,9 +127,9 @@ func TestOthersChecksThatMatterToNobody(t *testing.T) {
 	}
 }
 
-// A check that runs again and annotates nothing takes its findings back, and its
-// end is news though it has no annotations.
-func TestOthersAnnotationsAreResolved(t *testing.T) {
+// When a check runs again and annotates nothing, its findings are resolved. The App notices
+// its end although it has no annotations.
+func TestOtherAppsAnnotationsAreResolved(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := scanning(t, "")
@@ -146,8 +146,8 @@ func TestOthersAnnotationsAreResolved(t *testing.T) {
 	}
 }
 
-// Our own check run annotates as well, and is never taken in.
-func TestOurOwnAnnotationsAreNotTakenIn(t *testing.T) {
+// Our own check run has annotations as well, and they never become findings.
+func TestOurOwnAnnotationsAreNotFindings(t *testing.T) {
 	t.Parallel()
 	w := scanning(t, "")
 	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"check": {"annotations": true}}`}, "config")
@@ -164,8 +164,8 @@ func TestOurOwnAnnotationsAreNotTakenIn(t *testing.T) {
 	}
 }
 
-// A check that ends after it was looked at, and before the review has, is not
-// missed: one more review follows, and one only.
+// A check that ends after the review read it and before the review ends is not missed.
+// Exactly one more review follows.
 func TestCheckThatEndsDuringTheReview(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -174,7 +174,7 @@ func TestCheckThatEndsDuringTheReview(t *testing.T) {
 	remove := w.GH.On(routeRuns, func(x *ghtest.Exchange) {
 		x.Proceed()
 		if x.Query.Get("filter") != "latest" {
-			return // our own are looked for
+			return // the App looks for its own check
 		}
 		read <- struct{}{}
 		<-release
@@ -191,8 +191,8 @@ func TestCheckThatEndsDuringTheReview(t *testing.T) {
 	}
 }
 
-// Checks that end one after the other have the pull request reviewed once in a
-// while: after the first, the news of the others wait together.
+// When several checks end one after the other, the pull request is not reviewed for each.
+// After the first review, the events of the others wait together.
 func TestChecksThatEndOneAfterTheOther(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -208,14 +208,14 @@ func TestChecksThatEndOneAfterTheOther(t *testing.T) {
 	}
 	w.waiting(1)
 	if calls := w.GH.Calls(); len(calls) != 0 {
-		t.Errorf("news that wait cost %v", calls)
+		t.Errorf("waiting events cost %v", calls)
 	}
 	if result, generation := w.scanned(pr); len(result.Output.Findings) != 1 || generation != 2 {
 		t.Errorf("%d findings in generation %d, want 1 in 2", len(result.Output.Findings), generation)
 	}
 }
 
-// waiting waits until the queue has nothing to do but jobs that were put off.
+// waiting waits until the queue contains only postponed jobs.
 func (w *world) waiting(jobs int) {
 	w.Helper()
 	deadline := time.Now().Add(apptest.Patience)
@@ -228,15 +228,14 @@ func (w *world) waiting(jobs int) {
 			return
 		}
 		if time.Now().After(deadline) {
-			w.Fatalf("the queue has %+v, want %d jobs that were put off", d, jobs)
+			w.Fatalf("the queue has %+v, want %d postponed jobs", d, jobs)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 }
 
-// A required agent that waits for a check keeps the pull request from passing
-// until that has ended, whether it was begun or not, and the end of another
-// check is not what it waits for.
+// A required agent waits for a check. The pull request does not pass before that check has
+// ended, whether it had started or not. The end of another check does not count.
 func TestWaitsForAnotherCheck(t *testing.T) {
 	t.Parallel()
 	w := scanning(t, `, "scanning": {"wait_for": ["CodeQL"]}`)
@@ -251,13 +250,13 @@ func TestWaitsForAnotherCheck(t *testing.T) {
 	w.Repo.OtherCheck("ci", "build", pr.HeadSHA(), "success")
 	w.Idle()
 	if calls := w.GH.Calls(); len(calls) != 0 {
-		t.Errorf("what is not waited for costs %v", calls)
+		t.Errorf("a check that nothing waits for costs %v", calls)
 	}
 	pr.Comment("alice", "/review")
 	w.Idle()
 	w.Wants(pr, "action_required", "waiting for CodeQL")
 
-	w.Repo.EndOtherCheck(begun.ID, "cancelled") // it has not looked
+	w.Repo.EndOtherCheck(begun.ID, "cancelled") // a cancelled check found nothing out
 	w.Idle()
 	w.Wants(pr, "action_required", "waiting for CodeQL")
 	w.Repo.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "success")
@@ -268,7 +267,7 @@ func TestWaitsForAnotherCheck(t *testing.T) {
 	}
 }
 
-// Where the news of a check's end is lost, that of its suite does.
+// When the event of a check's end is lost, the event of its suite replaces it.
 func TestEndOfASuite(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -287,15 +286,15 @@ func TestEndOfASuite(t *testing.T) {
 	w.WantsCheck(pr, "success")
 }
 
-// News that were lost are looked for where they matter, and only there.
-func TestLostNewsOfOthersChecks(t *testing.T) {
+// The App looks for lost events of other Apps' checks only where they matter.
+func TestLostEventsOfOtherAppsChecks(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		section, says string
 		asks          int
 	}{
-		"taken in": {"", "action_required", 2}, // of the check and of its suite
+		"taken in": {"", "action_required", 2}, // for the check and for its suite
 		"off":      {`, "enabled": false`, "success", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -306,7 +305,7 @@ func TestLostNewsOfOthersChecks(t *testing.T) {
 			pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
 			w.Idle()
 			w.WantsCheck(pr, "success")
-			w.Work(ports.JobDeliveries) // of what happened before the App was there
+			w.Work(ports.JobDeliveries) // for deliveries from before the App started
 			w.Away(func() {
 				w.Repo.OtherCheck("ci", "lint", pr.HeadSHA(), "failure", remark(6, "failure", "Not checked."))
 				w.Repo.EndOtherSuite("ci", pr.HeadSHA())
@@ -315,15 +314,15 @@ func TestLostNewsOfOthersChecks(t *testing.T) {
 			w.Work(ports.JobDeliveries)
 			w.WantsCheck(pr, tt.says)
 			if n := len(w.GH.CallsTo(apptest.RoutePayload)); n != tt.asks {
-				t.Errorf("%d deliveries were looked for, want %d", n, tt.asks)
+				t.Errorf("%d deliveries were read, want %d", n, tt.asks)
 			}
 		})
 	}
 }
 
-// Where all news of what is waited for are lost, the sweep of open pull requests
-// looks again.
-func TestSweepLooksAgainForWhatIsWaitedFor(t *testing.T) {
+// When all events of an awaited check are lost, the sweep of open pull requests looks for it
+// again.
+func TestSweepLooksForAwaitedChecks(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := scanning(t, `, "scanning": {"wait_for": ["CodeQL"]}`)
@@ -334,7 +333,7 @@ func TestSweepLooksAgainForWhatIsWaitedFor(t *testing.T) {
 	w.GH.Withhold("check_run", "check_suite")
 	w.Repo.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "success")
 	w.Repo.EndOtherSuite("github-advanced-security", pr.HeadSHA())
-	w.GH.SetPermissions("acme", ghtest.DefaultPermissions()) // which asks for a sweep
+	w.GH.SetPermissions("acme", ghtest.DefaultPermissions()) // this event asks for a sweep
 	w.Idle()
 	w.WantsCheck(pr, "success")
 }
@@ -347,8 +346,8 @@ func sqlInjection(line int) ghtest.Alert {
 	}
 }
 
-// Alerts come where they are switched on, by news of their own, and go when they
-// are fixed or dismissed.
+// Where alerts are enabled, they appear through their own events and go when they are fixed
+// or dismissed.
 func TestAlertsAreFindings(t *testing.T) {
 	t.Parallel()
 	for _, end := range sample.Of(t, 1, []string{"fixed", "dismissed"}) {
@@ -367,13 +366,13 @@ func TestAlertsAreFindings(t *testing.T) {
 			if n := w.CallsTo(routeAlerts, 0); n != 2 {
 				t.Errorf("%d calls for alerts, want one for each ref", n)
 			}
-			// Code scanning annotates what it alerts of.
+			// Code scanning annotates what it raises alerts for.
 			w.Repo.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "failure", ghtest.Annotation{
 				Path: "store/client.go", StartLine: 6, EndLine: 6, Level: "failure", Title: alerts[0].Description, Message: alerts[0].Message,
 			})
 			w.Idle()
 			if result, _ := w.scanned(pr); len(result.Output.Findings) != 1 {
-				t.Errorf("the alert and its annotation are %d findings", len(result.Output.Findings))
+				t.Errorf("the alert and its annotation became %d findings", len(result.Output.Findings))
 			}
 			w.Repo.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "success")
 			w.Idle()
@@ -389,8 +388,8 @@ func TestAlertsAreFindings(t *testing.T) {
 	}
 }
 
-// Alerts are not asked for unless they are wanted, and where they can't be read
-// it is said what to do about it.
+// Alerts are not read unless they are enabled. Where they can't be read, the comment says
+// what to do.
 func TestAlertsThatCannotBeRead(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -422,7 +421,7 @@ func TestAlertsThatCannotBeRead(t *testing.T) {
 		w.Idle()
 		w.Wants(pr, "action_required", "Review incomplete", "the App lacks the permission", "security_events: read")
 
-		w.GH.SetPermissions("acme", ghtest.DefaultPermissions()) // others
+		w.GH.SetPermissions("acme", ghtest.DefaultPermissions()) // permissions without this one
 		w.Idle()
 		w.Wants(pr, "action_required", "the App lacks the permission")
 
@@ -435,7 +434,7 @@ func TestAlertsThatCannotBeRead(t *testing.T) {
 		w.GH.SetPermissions("acme", may)
 		w.Idle()
 		if _, again := w.scanned(pr); again != generation {
-			t.Error("it is reviewed again though nothing is refused any more")
+			t.Error("the pull request was reviewed again though nothing is refused any more")
 		}
 	})
 	t.Run("GitHub is down", func(t *testing.T) {
@@ -450,8 +449,8 @@ func TestAlertsThatCannotBeRead(t *testing.T) {
 	})
 }
 
-// outsideCode is what of a markdown is no code, in which nothing is live: it
-// drops what stands between runs of as many backticks.
+// outsideCode removes the code from a Markdown text, that is everything between runs of
+// equally many backticks. Markup inside code has no effect.
 func outsideCode(md string) string {
 	var b strings.Builder
 	for {
@@ -481,7 +480,7 @@ func outsideCode(md string) string {
 	}
 }
 
-// Whatever another App writes, a review comes of it that is bounded and inert.
+// Whatever another App writes, the review's text stays limited in length and inert.
 func TestHostileAnnotations(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -503,11 +502,11 @@ func TestHostileAnnotations(t *testing.T) {
 	for _, active := range []string{"@octocat", "closes #1", "<img", "![x](https", token, "<i>"} {
 		if strings.Contains(said, active) {
 			i := strings.Index(said, active)
-			t.Errorf("%q is shown as it is: %s", active, said[max(0, i-200):i+50])
+			t.Errorf("%q is shown unescaped: %s", active, said[max(0, i-200):i+50])
 		}
 	}
 	if n := strings.Count(w.Comment(pr).Body, "<!-- reviewgate:report -->"); n != 1 {
-		t.Errorf("the marker stands there %d times", n)
+		t.Errorf("the comment contains the marker %d times", n)
 	}
 
 	many := make([]ghtest.Annotation, 5000)

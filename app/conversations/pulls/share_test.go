@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// An author who uses up most of GitHub's calls waits for the next hour, and the check
-// says so. Others' pull requests are reviewed meanwhile.
+// An author who uses up most of GitHub's calls waits until the next hour, and the check says
+// so. Other authors' pull requests are reviewed meanwhile.
 func TestAuthorLeavesCallsToOthers(t *testing.T) {
 	t.Parallel()
 	w := startWith(t, small(func(l *ghtest.Limits) { l.RequestsPerHour, l.PointsPerMinute, l.CreationsPerMinute = 300, 10_000, 1000 }))
@@ -48,7 +48,7 @@ func TestAuthorLeavesCallsToOthers(t *testing.T) {
 	n := 1
 	for !waits(open("mallory", n)) {
 		if n++; n == 60 {
-			t.Fatalf("after %d calls nothing waits", len(w.GH.Calls()))
+			t.Fatalf("after %d calls no pull request waits", len(w.GH.Calls()))
 		}
 	}
 	if used := len(w.GH.Calls()); n < 3 || used > 250 {
@@ -60,13 +60,13 @@ func TestAuthorLeavesCallsToOthers(t *testing.T) {
 	if pr := open("mallory", 99); !waits(pr) {
 		t.Errorf("the author's next check is %q (%s)", w.Check(pr).Conclusion, w.Check(pr).Title)
 	}
-	// A head that was green against main is not so against another base, also once
-	// as many of the author's checks as may have said that they wait.
+	// A check that passed against main does not pass against another base. That holds even
+	// after the author has as many waiting checks as the App writes.
 	var more []*ghtest.PullRequest
 	for n := range 25 {
 		more = append(more, ask("mallory", 100+n))
 	}
-	const told = 20 - 3 // by those above
+	const told = 20 - 3 // the pull requests above have the others
 	if err := until(func() bool {
 		return len(slices.DeleteFunc(slices.Clone(more), func(pr *ghtest.PullRequest) bool { return !waits(pr) })) >= told
 	}); err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// slowly is an agent that reviews a change whose title says "slow" until it is let go.
+// slowly is an agent that blocks on a change whose title contains "slow" until it is
+// released.
 type slowly struct{ began, let chan struct{} }
 
 func (s slowly) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
@@ -31,8 +32,8 @@ func (s slowly) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer
 	return dispatch.Answer{}, nil
 }
 
-// crowded is a server with memory for one change of a hundred files at a time, and two
-// workers, and such a change that is at work.
+// crowded is a server with two workers and memory for one change of a hundred files at a
+// time. Such a change is being reviewed.
 type crowdedServer struct {
 	*apptest.World
 	slow  slowly
@@ -69,14 +70,15 @@ func (c *crowdedServer) begun() {
 	}
 }
 
-// waitsForMemory reports whether the newest check of the head says so.
+// waitsForMemory reports whether the newest check of the head says that its review waits for
+// memory.
 func waitsForMemory(pr *ghtest.PullRequest) bool {
 	runs := pr.CheckRuns()
 	return len(runs) > 0 && !runs[len(runs)-1].Completed() && strings.HasPrefix(runs[len(runs)-1].Title, "Waits for memory: ")
 }
 
-// Large changes wait for one another, say so, and hold no worker meanwhile; a small one
-// overtakes them all. While they wait they read nothing.
+// Large changes wait for one another, say so, and hold no worker. A small change overtakes
+// them. Waiting reviews make no calls.
 func TestLargeChangesWaitForMemory(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -101,8 +103,9 @@ func TestLargeChangesWaitForMemory(t *testing.T) {
 	}
 }
 
-// What waits is not lost with the server, nor by a push or a close.
-func TestWhatWaitsForMemoryIsNotLost(t *testing.T) {
+// Reviews that wait for memory survive a push, the close of another pull request and a
+// restart of the server.
+func TestReviewWaitingForMemoryIsNotLost(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	c := startCrowded(t)
@@ -124,7 +127,7 @@ func TestWhatWaitsForMemoryIsNotLost(t *testing.T) {
 	}
 	for _, run := range closed.CheckRuns() {
 		if !run.Completed() {
-			t.Errorf("a check of the closed one is open: %s", run.Title)
+			t.Errorf("a check of the closed pull request is open: %s", run.Title)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// Everything since the backup is lost, a review among it that was at work then.
-// The sweep finds what that was, and what is on GitHub already is taken over.
+// Everything since the backup is lost, including a review that was running then. The sweep
+// finds the lost reviews and takes over what is already on GitHub.
 func TestRestoredFromBackup(t *testing.T) {
 	t.Parallel()
 	databases := map[string]struct {
@@ -43,7 +43,7 @@ func TestRestoredFromBackup(t *testing.T) {
 		},
 	}
 	if !sample.Full() {
-		delete(databases, "PostgreSQL") // which takes three times as long
+		delete(databases, "PostgreSQL") // it takes three times as long
 	}
 	for name, how := range databases {
 		t.Run(name, func(t *testing.T) {
@@ -115,8 +115,8 @@ func (w *world) loseWhatFollows(backup func() string) {
 			continue
 		}
 		w.Wants(pr, want)
-		// A command makes a run of its own, and so does a review that was at work
-		// when the backup was made: what it said then is not known.
+		// A command adds a check run of its own. So does the review that was running during
+		// the backup, because its result is not known.
 		if n := len(pr.CheckRuns()); n != 1 && i != 4 && i > 1 {
 			w.Errorf("#%d has %d check runs on its head", pr.Number, n)
 		}

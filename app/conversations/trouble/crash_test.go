@@ -9,8 +9,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// A server that is killed at any point of a review and started again answers
-// with one comment and one completed check run, within seconds.
+// A server that is killed at any point of a review and started again answers with one comment
+// and one completed check run within seconds.
 func TestKilledDuringReview(t *testing.T) {
 	t.Parallel()
 	const (
@@ -40,7 +40,7 @@ func TestKilledDuringReview(t *testing.T) {
 			restarted := time.Now()
 			server.Start()
 			server.Answers(gh, pr)
-			t.Logf("answered and idle %s after the restart", time.Since(restarted).Round(time.Millisecond))
+			t.Logf("the server was idle %s after the restart", time.Since(restarted).Round(time.Millisecond))
 			if runs := pr.CheckRuns(); len(runs) != 1 || runs[0].Conclusion != "action_required" {
 				t.Errorf("%d check runs, the first %s", len(runs), runs[0].Conclusion)
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// Edits that come while a review is at work are answered by one more.
+// One more review covers all edits that come during a review.
 func TestEditsInARowAreReviewedTogether(t *testing.T) {
 	t.Parallel()
 	w := apptest.Start(t)

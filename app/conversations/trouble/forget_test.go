@@ -24,9 +24,9 @@ func (w *world) known(pr *ghtest.PullRequest) bool {
 	return err == nil
 }
 
-// An installation that is deleted takes all with it, and says nothing; one that
-// is made anew begins anew, and finds its comment and check again.
-func TestUninstalledAndInstalledAnew(t *testing.T) {
+// When an installation is deleted, all its data is deleted, and nothing is posted. A new
+// installation starts without data and finds its old comment and check.
+func TestUninstalledAndInstalledAgain(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -44,7 +44,7 @@ func TestUninstalledAndInstalledAnew(t *testing.T) {
 	pr.Push(ghtest.Files{"store/b.go": "package store\n"}, "more")
 	w.Idle()
 	w.Wants(pr, "action_required")
-	w.WantsNot(pr, "still open") // nothing is known of before
+	w.WantsNot(pr, "still open") // nothing from before is known
 	runs := len(pr.CheckRuns())
 	if _, err := w.GH.Redeliver(gone.GUID); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestUninstalledAndInstalledAnew(t *testing.T) {
 	}
 }
 
-// The news that a repository is gone comes after it is back.
+// The event that a repository was removed arrives after the repository is back.
 func TestRemovedAndAdded(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -77,13 +77,13 @@ func TestRemovedAndAdded(t *testing.T) {
 	}
 	w.Idle()
 	if !w.known(pr) {
-		t.Error("old news deleted what is known")
+		t.Error("an old event deleted the data")
 	}
 
 	w.Repo.SetInstalled(false)
 	w.Idle()
 	if w.known(pr) {
-		t.Error("known of a repository that was removed")
+		t.Error("the data of a removed repository is still stored")
 	}
 	w.Repo.SetInstalled(true)
 	w.Idle()
@@ -95,7 +95,7 @@ func TestRemovedAndAdded(t *testing.T) {
 	}
 }
 
-// A suspended installation keeps all.
+// The data of a suspended installation stays.
 func TestSuspendedIsNotForgotten(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -105,12 +105,11 @@ func TestSuspendedIsNotForgotten(t *testing.T) {
 	w.GH.Suspend("acme")
 	w.Idle()
 	if !w.known(pr) {
-		t.Error("forgotten")
+		t.Error("the pull request was deleted")
 	}
 }
 
-// Of a repository that was transferred to an account with the App, what is known
-// stays with it.
+// A repository that moves to an account with the App keeps its data.
 func TestTransferredIsNotForgotten(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -125,8 +124,8 @@ func TestTransferredIsNotForgotten(t *testing.T) {
 	w.Wants(pr, "success", "1 resolved")
 }
 
-// What is too old goes, and a pull request that comes back after that is
-// reviewed as one that was never seen, with its one comment.
+// Data that is too old is deleted. A pull request that comes back afterwards is reviewed like
+// a new one, with its one comment.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -145,20 +144,20 @@ func TestRetention(t *testing.T) {
 	now = now.Add(29 * day)
 	w.Work(ports.JobRetention)
 	if !w.known(closed) {
-		t.Error("forgotten after 29 days")
+		t.Error("the pull request was deleted after 29 days")
 	}
 	now = now.Add(2 * day)
 	w.GH.ResetCalls()
 	w.Work(ports.JobRetention)
 	if w.known(closed) || !w.known(open) {
-		t.Errorf("after 31 days known: %v, and the open one %v", w.known(closed), w.known(open))
+		t.Errorf("after 31 days the closed pull request is stored: %v, and the open one: %v", w.known(closed), w.known(open))
 	}
 	if calls := w.GH.Calls(); len(calls) > 0 {
-		t.Errorf("it costs %d calls", len(calls))
+		t.Errorf("retention costs %d calls", len(calls))
 	}
 	for generation, want := range map[int64]bool{1: false, 2: false, 3: true} {
 		if got, err := w.App.Inside().Store.Published(w.Context(), w.Key(open), generation); err != nil || got != want {
-			t.Errorf("review %d of the open one is there: %v, %v", generation, got, err)
+			t.Errorf("review %d of the open pull request is stored: %v, %v", generation, got, err)
 		}
 	}
 	open.Push(ghtest.Files{"store/client.go": apptest.Secure}, "fix: verify certificates")
@@ -173,8 +172,8 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// With nothing set to be deleted, nothing is.
-func TestRetentionForEver(t *testing.T) {
+// Without a retention setting, nothing is deleted.
+func TestRetentionForever(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -185,6 +184,6 @@ func TestRetentionForEver(t *testing.T) {
 	w.App.Inside().Service.Change(func(o *review.Options) { o.Now = func() time.Time { return time.Now().Add(10_000 * day) } })
 	w.Work(ports.JobRetention)
 	if !w.known(pr) {
-		t.Error("forgotten")
+		t.Error("the pull request was deleted")
 	}
 }

@@ -21,15 +21,15 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// fault is a way in which GitHub answers a read wrongly. Each has an account
-// of its own, since a rate limit holds for all of an installation.
+// fault is a way in which GitHub answers a read wrongly. Each fault has its own account,
+// because a rate limit applies to a whole installation.
 type fault struct {
 	name   string
 	answer func(*ghtest.Exchange)
 }
 
-// faults are all that happens to reads. Statuses and shapes that a route gives
-// in truth stand in the reads' lists of what may be green.
+// faults are all the faults of reads. Some routes truly answer with one of these statuses or
+// shapes. The read's green field then lists it.
 var faults = []fault{
 	{"500", func(x *ghtest.Exchange) { x.Fail(500, "Server Error") }},
 	{"502 page", func(x *ghtest.Exchange) {
@@ -57,8 +57,8 @@ var faults = []fault{
 	}},
 }
 
-// cut ends the answer early. One without a body, since the client has it still,
-// ends before it begins.
+// cut ends the answer early. An answer without a body (the client has it cached) ends before
+// it begins.
 func cut(x *ghtest.Exchange) {
 	if len(x.Proceed().Body) == 0 {
 		x.Drop()
@@ -67,46 +67,45 @@ func cut(x *ghtest.Exchange) {
 	x.Cut(1)
 }
 
-// guarded is the config of all repositories here: by the defaults nothing is
-// wrong with what the rule forbids.
+// guarded is the config of all repositories here. Its rule forbids text that the default
+// rules allow.
 const guarded = `[{"id": "shop-no-legacy-api", "name": "The legacy API is called", "severity": "critical", "agent": "build-reviewer",
 	"category": "architecture", "description": "legacy.shop.internal is switched off in March.", "detection": "The host name in added lines",
 	"recommendation": "Call api.shop.internal/v2.", "match": {"literal": "legacy.shop.internal"}}]`
 
-// forbidden calls what guarded forbids.
+// forbidden is a change that contains the literal that guarded forbids.
 func forbidden() ghtest.Files {
 	files := apptest.Clean()
 	files["store/api.go"] = "package store\n\nconst api = \"https://legacy.shop.internal/v1\"\n"
 	return files
 }
 
-// read is one of the reads that a review is made of.
+// read is one of the reads of a review.
 type read struct {
 	name   string
 	routes []string
-	// hit tells whether the n-th request for one pull request, from 1, is the
-	// read that is meant. nil is each.
+	// hit tells whether the n-th request for one pull request, from 1, is this read. nil
+	// means each request.
 	hit func(x *ghtest.Exchange, n int) bool
-	// good is a change that passes, bad one that doesn't: clean and forbidden
-	// by default.
+	// good is a change that passes, bad one that does not. The defaults are clean and
+	// forbidden.
 	good, bad func() ghtest.Files
-	talk      bool // a person has commented before
-	group     bool // merge groups are what is looked at
-	// anew is added to the config, to make it one that was never read before.
+	talk      bool // a person has commented before the review
+	group     bool // merge groups are reviewed
+	// anew is added to the config, so that the config was never read before.
 	anew string
-	// organised reads are made of the organisation's config, by a client that
-	// knows none of it.
+	// organised marks reads of the organisation's config by a client that has not cached it.
 	organised bool
-	// green are the faults with which the good change may pass, each with why
-	// that is no lie; gone those with which the bad one may.
+	// green are the faults with which the good change may pass, each with the reason why that
+	// is correct. gone are those with which the bad change may pass.
 	green, gone map[string]string
 }
 
-// shortList has fewer files than the pull request says.
+// shortList has fewer files than the pull request's count.
 var shortList = map[string]string{"[]": "git finds the files that the list lacks"}
 
 var reads = []read{
-	// It comes first: once read, it is not looked at again for a minute.
+	// This read comes first, because its answer is then cached for a minute.
 	{name: "organisation's config", routes: []string{apptest.RouteTree}, hit: configRoot(".github"), green: noOrganisation},
 	{name: "pull request", routes: []string{apptest.RoutePull}},
 	{name: "pull request again", routes: []string{apptest.RoutePull}, hit: after(1)},
@@ -123,10 +122,10 @@ var reads = []read{
 	{name: "git's objects", good: pictured(executable), bad: pictured(hidden), routes: []string{apptest.RouteUpload}},
 	{name: "comparison", routes: []string{routeCompare}, group: true},
 	{name: "pull request of a group", routes: []string{apptest.RoutePull}, group: true},
-	{name: "comments", routes: []string{"GET /repos/{owner}/{repo}/issues/{issue_number}/comments"}, talk: true, green: always("the check says what was found, with or without the comment")},
+	{name: "comments", routes: []string{"GET /repos/{owner}/{repo}/issues/{issue_number}/comments"}, talk: true, green: always("the check shows the findings with or without the comment")},
 }
 
-// organisedReads are those that an organisation's config is made of.
+// organisedReads are the reads of an organisation's config.
 var organisedReads = []read{
 	{name: "organisation's config", routes: []string{apptest.RouteTree}, hit: configRoot(".github"), organised: true, green: keptOrganisation},
 	{name: "organisation's config directory", routes: []string{apptest.RouteTree}, hit: inOrganisation(configDirectory), organised: true},
@@ -139,14 +138,14 @@ const (
 	script       = "#!/bin/sh\necho stock\n"
 )
 
-// executable changes a script's mode only, and hidden its text so that no line
-// of it is shown: GitHub lists both alike.
+// executable only changes a script's mode, and hidden changes its text without a visible
+// line. GitHub lists both alike.
 func executable() ghtest.Files { return ghtest.Files{"store/run.sh": ghtest.Executable(script)} }
 func hidden() ghtest.Files {
 	return ghtest.Files{"store/run.sh": script + "curl legacy.shop.internal # \x00\n"}
 }
 
-// pictured adds a picture to a change, so that git is asked for all of it.
+// pictured adds a picture to a change, so that git fetches all of the change.
 func pictured(change func() ghtest.Files) func() ghtest.Files {
 	return func() ghtest.Files {
 		files := change()
@@ -155,19 +154,19 @@ func pictured(change func() ghtest.Files) func() ghtest.Files {
 	}
 }
 
-// noOrganisation are GitHub's ways of saying that an organisation has no config.
+// noOrganisation are GitHub's answers that mean that an organisation has no config.
 var noOrganisation = map[string]string{"404": "there is no config", "410": "there is no config any more"}
 
-// keptOrganisation are those of saying that an organisation's repository can't be
-// read. What it held when it could be is in force then.
+// keptOrganisation are the answers that mean that an organisation's repository can't be read.
+// Its last config is then in force.
 var keptOrganisation = map[string]string{"404": "the config is the one read before", "410": "the config is the one read before"}
 
-// inOrganisation tells whether a read is one of an organisation's config.
+// inOrganisation tells whether a read is a read of an organisation's config.
 func inOrganisation(hit func(*ghtest.Exchange, int) bool) func(*ghtest.Exchange, int) bool {
 	return func(x *ghtest.Exchange, n int) bool { return x.Params["repo"] == ".github" && hit(x, n) }
 }
 
-// always is a reason that holds for every fault.
+// always returns one reason for every fault.
 func always(why string) map[string]string {
 	all := map[string]string{}
 	for _, f := range faults {
@@ -176,7 +175,7 @@ func always(why string) map[string]string {
 	return all
 }
 
-// configRoot is where reading a repository's config begins.
+// configRoot matches the first read of a repository's config.
 func configRoot(repo string) func(*ghtest.Exchange, int) bool {
 	return func(x *ghtest.Exchange, _ int) bool {
 		return x.Params["repo"] == repo && x.Params["tree_sha"] == "HEAD"
@@ -191,14 +190,13 @@ func after(first int) func(*ghtest.Exchange, int) bool {
 	return func(_ *ghtest.Exchange, n int) bool { return n > first }
 }
 
-// Each read of a review fails in each way, for ever. The check of a change in
-// which something is wrong is never green, and that of one in which nothing is
-// only where what failed is no part of the answer. guard says whose config
-// forbids what is wrong; each fault has an account and a repository.
+// Each read of a review fails in each way, forever. The check of the bad change never passes.
+// The check of the good change passes only if the answer does not need the failed read. guard
+// says whose config forbids the bad change. Each fault has its own account and repository.
 func failingWorld(t *testing.T, guard func(own, organisations ghtest.Files)) (*world, map[string]*ghtest.Repo) {
 	t.Helper()
-	// A client of its own for each read asks for more tokens in a minute than
-	// GitHub gives one App: limits are another test's.
+	// A separate client for each read asks for more tokens in a minute than GitHub gives one
+	// App. Other tests cover limits.
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret, Limits: &ghtest.Limits{}}, func(w *apptest.World) { w.Workers = 32 })
 	w.App.Inside().Service.Change(func(o *review.Options) { o.RetryWindow = time.Millisecond })
 	repos := map[string]*ghtest.Repo{}
@@ -212,7 +210,7 @@ func failingWorld(t *testing.T, guard func(own, organisations ghtest.Files)) (*w
 		repos[f.name] = r
 	}
 	w.Idle()
-	w.Reconnect(time.Second) // a fresh client, without what the pushes made the old one cache
+	w.Reconnect(time.Second) // a new client, which has not cached anything
 	return w, repos
 }
 
@@ -221,7 +219,7 @@ func (w *world) failEach(reads []read, repos map[string]*ghtest.Repo) {
 	w.Helper()
 	for i, rd := range reads {
 		if testing.Short() && i%4 != 0 {
-			continue // some of them are enough for the race detector
+			continue // some faults are enough for the race detector
 		}
 		w.Run(rd.name, func(t *testing.T) {
 			sub := &world{w.In(t)}
@@ -230,8 +228,8 @@ func (w *world) failEach(reads []read, repos map[string]*ghtest.Repo) {
 	}
 }
 
-// faultsOf are the faults that the i-th read is made to have: all of them, or by
-// default one, so that among the reads each fault has its turn.
+// faultsOf returns the faults of the i-th read: all of them, or by default one, so that the
+// reads together have every fault.
 func faultsOf(t *testing.T, i int) []fault {
 	t.Helper()
 	if sample.Full() {
@@ -241,16 +239,16 @@ func faultsOf(t *testing.T, i int) []fault {
 	return faults[i%len(faults):][:1]
 }
 
-// The repository's own config forbids what is wrong with the bad change.
-func TestNoReadThatFailsIsGreen(t *testing.T) {
+// The repository's own config forbids the bad change.
+func TestFailedReadsNeverPass(t *testing.T) {
 	t.Parallel() // it mostly waits
 	w, repos := failingWorld(t, func(own, _ ghtest.Files) { own[apptest.RulesPath] = guarded })
 	w.failEach(sample.Of(t, 5, reads), repos)
 }
 
-// The organisation's does, which holds for more than one review: it was in
-// force before any read of it failed.
-func TestNoReadOfAnOrganisationThatFailsIsGreen(t *testing.T) {
+// The organisation's config forbids the bad change. It applies to more than one review, and
+// was in force before any read of it failed.
+func TestFailedReadsOfOrganisationConfigNeverPass(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w, repos := failingWorld(t, func(_, organisations ghtest.Files) { organisations[apptest.RulesPath] = guarded })
@@ -261,14 +259,14 @@ func TestNoReadOfAnOrganisationThatFailsIsGreen(t *testing.T) {
 	w.Idle()
 	for _, pr := range before {
 		if c := w.Check(pr); apptest.Satisfies(c.Conclusion) {
-			t.Fatalf("the check is %s (%s) where all goes well", c.Conclusion, c.Title)
+			t.Fatalf("the check is %s (%s) without a fault", c.Conclusion, c.Title)
 		}
 	}
 	w.failEach(organisedReads, repos)
 }
 
-// failing opens a good and a bad change in the repository of each fault while the
-// read fails there in that way, and looks at what the checks say.
+// failing opens a good and a bad change in each fault's repository, while the read fails
+// there in that way. It then compares the checks.
 func (w *world) failing(rd read, faults []fault, repos map[string]*ghtest.Repo) {
 	w.Helper()
 	if rd.good == nil {
@@ -329,7 +327,7 @@ func (w *world) failing(rd read, faults []fault, repos map[string]*ghtest.Repo) 
 		open(f, repos[f.name])
 	}
 	for _, f := range faults {
-		if f.name != "429" { // a limit that is never lifted keeps the check in progress
+		if f.name != "429" { // a limit that never ends keeps the check in progress
 			w.Until("the checks are completed in spite of "+f.name, func() bool { return done(f.name) })
 		}
 	}
@@ -357,8 +355,8 @@ func (w *world) failing(rd read, faults []fault, repos map[string]*ghtest.Repo) 
 	}
 }
 
-// hideDiff takes the lines of a file from the answer, as GitHub does where
-// .gitattributes say -diff.
+// hideDiff removes the lines of a file from the answer, just as GitHub does for files with
+// the attribute -diff.
 func hideDiff(x *ghtest.Exchange, path string) {
 	r := x.Proceed()
 	var files []map[string]any
@@ -378,8 +376,8 @@ func hideDiff(x *ghtest.Exchange, path string) {
 	apptest.Says(x, http.StatusOK, "application/json", string(text))
 }
 
-// hideSums takes the lines of a branch's files from the pull request's sums, as
-// GitHub does with those of files that it shows no diff of.
+// hideSums subtracts the lines of a branch's files from the pull request's sums, just as
+// GitHub does for files whose diff it does not show.
 func hideSums(x *ghtest.Exchange, branch string) {
 	var pull map[string]any
 	if json.Unmarshal(x.Proceed().Body, &pull) != nil {
@@ -396,9 +394,8 @@ func hideSums(x *ghtest.Exchange, branch string) {
 	apptest.Says(x, http.StatusOK, "application/json", string(text))
 }
 
-// A run panics wherever it looks at its clock: at each end of each stage, and
-// between them.
-func TestPanicAnywhereInARunIsNotGreen(t *testing.T) {
+// A run panics wherever it reads its clock: at each end of each stage, and between stages.
+func TestPanicInARunDoesNotPass(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	var calls, fatal atomic.Int64
@@ -416,7 +413,7 @@ func TestPanicAnywhereInARunIsNotGreen(t *testing.T) {
 		c := w.Check(pr)
 		if calls.Load() < n {
 			if c.Conclusion != "success" || n < 12 {
-				t.Errorf("a run looks at its clock %d times, and its check is %s (%s)", n-1, c.Conclusion, c.Title)
+				t.Errorf("a run reads its clock %d times, and its check is %s (%s)", n-1, c.Conclusion, c.Title)
 			}
 			return
 		}
@@ -426,9 +423,9 @@ func TestPanicAnywhereInARunIsNotGreen(t *testing.T) {
 	}
 }
 
-// A required agent that does not finish keeps the check from being green and
-// is named, whatever kept it.
-func TestAgentThatDoesNotFinishIsNotGreen(t *testing.T) {
+// When a required agent does not finish, the check does not pass and names the agent,
+// whatever the cause.
+func TestUnfinishedAgentDoesNotPass(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"limits": {"agent_timeout_seconds": 1, "agent_retries": 1}}`}, "hurry")
@@ -454,16 +451,16 @@ func TestAgentThatDoesNotFinishIsNotGreen(t *testing.T) {
 	}
 }
 
-// agentFunc is an agent that finds nothing.
+// agentFunc is a function as an agent that finds nothing.
 type agentFunc func(context.Context) error
 
 func (f agentFunc) Review(ctx context.Context, _ dispatch.Task) (dispatch.Answer, error) {
 	return dispatch.Answer{}, f(ctx)
 }
 
-// Where less than all of a change can be seen the check is not green, though
-// nothing is wrong with the rest, and names what nobody saw.
-func TestLimitReachedIsNotGreen(t *testing.T) {
+// When a part of a change can't be read, the check does not pass, even if the rest is
+// faultless. It names the unread part.
+func TestPartlyReadChangeDoesNotPass(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("main", ghtest.Files{"store/run.sh": script, "store/long.go": apptest.LongFile("")}, "more")
@@ -488,9 +485,9 @@ func TestLimitReachedIsNotGreen(t *testing.T) {
 	}
 }
 
-// A diff that attributes switch off, and one NUL in many files or in one that moved, hide
-// nothing: the contents are read.
-func TestDiffThatIsNotShownIsRead(t *testing.T) {
+// Attributes that switch a diff off, and a NUL in many files or in a moved one, hide nothing,
+// because the App reads the contents.
+func TestHiddenDiffIsRead(t *testing.T) {
 	t.Parallel()
 	for name, files := range sample.Map(t, 2, map[string]ghtest.Files{
 		"a diff that is switched off": {"store/hidden.go": apptest.Insecure},
@@ -514,15 +511,15 @@ func TestDiffThatIsNotShownIsRead(t *testing.T) {
 	}
 }
 
-// nulsBeside adds a file with code that a rule finds, and a NUL after it.
+// nulsBeside adds a file with code that a rule finds and a NUL after it.
 func nulsBeside(files ghtest.Files) ghtest.Files {
 	files["store/hidden.go"] = apptest.Insecure + "\x00"
 	return files
 }
 
-// A config file above 4 MB is broken config: it is named, and what was in force
-// before stays so.
-func TestConfigThatIsTooLargeWeakensNothing(t *testing.T) {
+// A config file above 4 MB is broken config. The check names it, and the config in force
+// stays.
+func TestTooLargeConfigWeakensNothing(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	const rules = ".github/reviewgate/review-rules.json"
@@ -539,11 +536,11 @@ func TestConfigThatIsTooLargeWeakensNothing(t *testing.T) {
 	}
 }
 
-// What does not fit into a comment was counted before it was left out.
-func TestMoreFindingsThanFitAreNotGreen(t *testing.T) {
+// Findings that do not fit into a comment still count.
+func TestFindingsThatDoNotFitStillCount(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	const n = 400 // each by a rule of its own, or they would stand as one
+	const n = 400 // each by its own rule, otherwise they would be one finding
 	var rules, text []string
 	for i := range n {
 		word := fmt.Sprintf("banned%03d", i)
@@ -562,9 +559,9 @@ func TestMoreFindingsThanFitAreNotGreen(t *testing.T) {
 	}
 }
 
-// The files are those of another head each time that they are read: no review
-// comes of it, and GitHub is not asked without end.
-func TestFilesOfAnotherHeadForEver(t *testing.T) {
+// Every read of the files shows another head's files. The App publishes no review and does
+// not ask GitHub endlessly.
+func TestFilesAreAlwaysOfAnotherHead(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -591,8 +588,8 @@ func TestFilesOfAnotherHeadForEver(t *testing.T) {
 	}
 }
 
-// A limit that reads run into each time does not keep the check open for ever.
-func TestLimitThatIsNeverLifted(t *testing.T) {
+// A rate limit that never ends does not keep the check open forever.
+func TestRateLimitThatNeverEnds(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)

@@ -15,13 +15,14 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// hostile is a change that takes much memory for few bytes. base is what it removes.
+// hostile is a change with few bytes that needs much memory. base is the text that it
+// removes.
 type hostile struct {
 	base, files ghtest.Files
 	title       string
 }
 
-// memoryChanges are such changes. Each comes to about that many bytes.
+// memoryChanges are such changes, each of about this many bytes.
 func memoryChanges(size int) map[string]hostile {
 	const files = 10
 	same := func(ext, line string) ghtest.Files {
@@ -62,11 +63,11 @@ func removed(files ghtest.Files) ghtest.Files {
 	return files
 }
 
-// serverMemory is what a server must do with, in bytes.
+// serverMemory is the memory that a server must not exceed, in bytes.
 const serverMemory = 1 << 30
 
-// Eight hostile changes at once neither end the server nor keep others waiting for
-// longer than the one of them takes that takes longest. All are answered.
+// Eight hostile changes at once do not end the server. Other reviews wait no longer than the
+// slowest of the eight takes. All are answered.
 func TestEightHostileChangesAtOnce(t *testing.T) {
 	t.Parallel()
 	kinds := sample.Map(t, 3, memoryChanges(sample.Size(200<<10, 2<<20)))
@@ -109,10 +110,10 @@ func TestEightHostileChangesAtOnce(t *testing.T) {
 		if time.Now().After(until) || server.Ended(0) {
 			for name, pr := range opened {
 				if took[name] == 0 {
-					t.Errorf("%s is not answered: %+v", name, pr.CheckRuns())
+					t.Errorf("%s has no answer: %+v", name, pr.CheckRuns())
 				}
 			}
-			t.Fatalf("after %s; the server has ended: %v", time.Since(began), server.Ended(0))
+			t.Fatalf("no answer after %s; the server has ended: %v", time.Since(began), server.Ended(0))
 		}
 		for name, pr := range opened {
 			if took[name] == 0 && answered(pr) {
@@ -126,10 +127,10 @@ func TestEightHostileChangesAtOnce(t *testing.T) {
 		most = max(most, now)
 	}
 	resident, _ := server.Takes()
-	t.Logf("at most %d MB resident, %d MB of data of %d MB; the small change is answered after %s, the others after %v",
+	t.Logf("at most %d MB resident, %d MB of data of %d MB; the small change was answered after %s, the others after %v",
 		resident>>20, most>>20, int64(serverMemory)>>20, others, took)
 	if resident > serverMemory {
-		t.Errorf("the server takes %d MB", resident>>20)
+		t.Errorf("the server uses %d MB", resident>>20)
 	}
 }
 

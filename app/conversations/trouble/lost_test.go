@@ -13,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-func TestLostDeliveriesAreTakenIn(t *testing.T) {
+func TestLostDeliveriesAreAccepted(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	seen := w.Open(apptest.Clean())
@@ -32,19 +32,19 @@ func TestLostDeliveriesAreTakenIn(t *testing.T) {
 	w.Wants(opened, "action_required")
 	w.Wants(seen, "action_required")
 
-	// GitHub need not send anything, and what was taken in is not looked for again.
+	// GitHub need not redeliver anything, and accepted deliveries are not read again.
 	if n := len(w.GH.CallsTo(apptest.RouteRedeliver)); n != 0 {
-		t.Errorf("%d deliveries were asked for again", n)
+		t.Errorf("%d redeliveries were requested", n)
 	}
 	w.GH.ResetCalls()
 	w.Work(ports.JobDeliveries)
 	if n := len(w.GH.CallsTo(apptest.RoutePayload)); n != 0 {
-		t.Errorf("%d deliveries that were taken in were read again", n)
+		t.Errorf("%d accepted deliveries were read again", n)
 	}
 }
 
-// A delivery that GitHub can't show doesn't hold up the others.
-func TestLostDeliveryThatCanNotBeRead(t *testing.T) {
+// A delivery that GitHub can't show doesn't delay the others.
+func TestLostDeliveryCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.Work(ports.JobDeliveries)
@@ -68,11 +68,11 @@ func TestLostDeliveryThatCanNotBeRead(t *testing.T) {
 		answered += len(pr.CheckRuns())
 	}
 	if answered < 2 {
-		t.Errorf("%d of 3 pull requests are answered", answered)
+		t.Errorf("%d of 3 pull requests have an answer", answered)
 	}
 }
 
-// Where the log doesn't hold what was delivered, GitHub is asked to send it again.
+// Where the log lacks the payload, the App asks GitHub to send the delivery again.
 func TestLostDeliveriesWithoutPayload(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -87,8 +87,8 @@ func TestLostDeliveriesWithoutPayload(t *testing.T) {
 	w.Wants(opened, "action_required")
 }
 
-// A delivery that the webhook would refuse is read once, and not asked for again.
-func TestRefusedDeliveriesAreLeft(t *testing.T) {
+// A delivery that the webhook would refuse is read once, and not requested again.
+func TestRefusedDeliveriesAreNotRequestedAgain(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	now := time.Now()
@@ -109,19 +109,19 @@ func TestRefusedDeliveriesAreLeft(t *testing.T) {
 		w.Work(ports.JobDeliveries)
 	}
 	if again := len(w.GH.CallsTo(apptest.RoutePayload)) - read; read == 0 || again != 0 || len(w.GH.CallsTo(apptest.RouteRedeliver)) != 0 {
-		t.Errorf("read %d times, then %d times more, and asked for again: %v", read, again, w.GH.CallsTo(apptest.RouteRedeliver))
+		t.Errorf("read %d times, then %d times more, and requested again: %v", read, again, w.GH.CallsTo(apptest.RouteRedeliver))
 	}
 }
 
-// A delivery that fails over and over is asked for a few times, ever more
-// seldom, and then no more.
-func TestHopelessDeliveriesAreLeft(t *testing.T) {
+// A delivery that always fails is requested again a few times, with growing pauses, and then
+// no more.
+func TestFailingDeliveriesAreRequestedAFewTimes(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	now := time.Now()
 	w.App.Inside().Service.Change(func(o *review.Options) { o.Now = func() time.Time { return now } })
-	w.Work(ports.JobDeliveries) // what the repository sent before the App ran
+	w.Work(ports.JobDeliveries) // deliveries from before the App ran
 	w.Idle()
 	w.withoutPayloads()
 	w.GH.Withhold("pull_request")
@@ -138,7 +138,7 @@ func TestHopelessDeliveriesAreLeft(t *testing.T) {
 		now = now.Add(step)
 	}
 	if n := len(asked); n != 13 || asked[n-1]-asked[n-2] < 17*time.Hour {
-		t.Errorf("asked for %d times in 40 hours, want 13, the last 17 hours after the one before: %v", n, asked)
+		t.Errorf("requested %d times in 40 hours, want 13, and the last one 17 hours after the one before: %v", n, asked)
 	}
 }
 
@@ -163,14 +163,14 @@ func TestSweepFindsPullRequestsWithoutAnswer(t *testing.T) {
 	}
 }
 
-// A database that was lost must not lead to second comments and checks.
+// A lost database must not lead to second comments and checks.
 func TestSweepAfterTheDatabaseWasLost(t *testing.T) {
 	t.Parallel()
 	empty := apptest.Database(t)
 	w := start(t)
 	done := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
 	w.Idle()
-	// One whose check was opened and not completed before the end.
+	// The check of this pull request is open when the App ends.
 	var open *ghtest.PullRequest
 	held := make(chan bool, 9)
 	remove := w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) {
@@ -192,7 +192,7 @@ func TestSweepAfterTheDatabaseWasLost(t *testing.T) {
 	w.Work(ports.JobSweep)
 	w.Wants(open, "action_required")
 	if n := len(open.CheckRuns()); n != 1 {
-		t.Errorf("%d check runs on the head whose check was open, want the one adopted", n)
+		t.Errorf("%d check runs on the head whose check was open, want only the adopted one", n)
 	}
 	w.Wants(done, "action_required")
 	if n := len(done.CheckRuns()); n != 1 {
@@ -200,8 +200,8 @@ func TestSweepAfterTheDatabaseWasLost(t *testing.T) {
 	}
 }
 
-// A check whose head no pull request has any more is completed by the sweep,
-// whatever had kept the review from doing so.
+// When no pull request has a check's head any more, the sweep completes that check, whatever
+// kept the review from doing so.
 func TestSweepFinishesOrphanedChecks(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -223,7 +223,7 @@ func TestSweepFinishesOrphanedChecks(t *testing.T) {
 	}
 }
 
-// Periodic jobs run at the start and on their own.
+// Periodic jobs run at the start and by themselves.
 func TestSweepsRunByThemselves(t *testing.T) {
 	t.Parallel()
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) { w.Intervals = time.Second })
@@ -248,8 +248,8 @@ func TestSuspendedAndUnsuspended(t *testing.T) {
 	w.Wants(pr, "success")
 }
 
-// The App is suspended while a review runs: nothing can be written, the reason
-// is kept, and the review is done when it is unsuspended.
+// The App is suspended while a review runs. It can't write anything, stores the reason, and
+// does the review after the suspension.
 func TestSuspendedDuringReview(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -324,9 +324,8 @@ func TestRenamedDuringReview(t *testing.T) {
 	w.Wants(pr, "action_required")
 }
 
-// News of a close that comes after the pull request was opened again is not
-// believed.
-func TestLateCloseIsNotBelieved(t *testing.T) {
+// A close event that comes after the pull request was reopened has no effect.
+func TestLateCloseEventIsIgnored(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -341,15 +340,15 @@ func TestLateCloseIsNotBelieved(t *testing.T) {
 	if err := w.App.Inside().Service.Work(w.Context(), ports.Job{Kind: ports.JobDeliveries, Attempt: 1}); err != nil {
 		t.Fatal(err)
 	}
-	<-came // the close stopped the run, and the next one has begun
+	<-came // the close stopped the run, and the next run has begun
 	letGo()
 	w.Idle()
 	w.Wants(pr, "success")
 	w.AllDone(pr.HeadSHA())
 }
 
-// A head that was pushed over before its check came to be gets none.
-func TestCheckThatNeverCameIsNotCreatedToBeCancelled(t *testing.T) {
+// A head that is pushed over before its check is created gets no check.
+func TestNoCheckIsCreatedOnlyToBeCancelled(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	came := make(chan bool, 9)
@@ -370,7 +369,7 @@ func TestCheckThatNeverCameIsNotCreatedToBeCancelled(t *testing.T) {
 	}
 }
 
-// withoutPayloads has the delivery log hold no payload that can be read.
+// withoutPayloads makes the delivery log contain no readable payload.
 func (w *world) withoutPayloads() {
 	w.GH.On(apptest.RoutePayload, func(x *ghtest.Exchange) {
 		if r := x.Proceed(); r.Status == http.StatusOK {

@@ -59,9 +59,8 @@ import (
 // -there and for asking, approving and sent. It did not for those in -not and for sending.
 // Reading and writing were under way.
 
-// A newer server brings an old database up to date, knows all that it holds, and goes on
-// where the old server died. Each head gets one comment and one check, and nothing is
-// written twice.
+// A newer server upgrades an old database, knows everything in it, and continues where the
+// old server died. Each head gets one comment and one check, and nothing is written twice.
 func TestOldDatabases(t *testing.T) {
 	t.Parallel()
 	versions := []oldVersion{
@@ -74,7 +73,7 @@ func TestOldDatabases(t *testing.T) {
 		few  int
 	}{
 		"sqlite":   {sqlitetest.LoadURL, len(versions)},
-		"postgres": {pgtest.LoadURL, 1}, // which takes three times as long
+		"postgres": {pgtest.LoadURL, 1}, // it takes three times as long
 	} {
 		for _, version := range sample.Of(t, on.few, versions) {
 			t.Run(version.commit+" on "+kind, func(t *testing.T) {
@@ -92,7 +91,7 @@ func TestOldDatabases(t *testing.T) {
 	}
 }
 
-// oldVersion is a commit that wrote a database, and what its tables already held.
+// oldVersion is a commit that wrote a database, with what its tables already stored.
 type oldVersion struct {
 	commit     string
 	hasPushes  bool // who sent each push
@@ -107,7 +106,7 @@ type old struct {
 	*world
 	log   apptest.LogBook
 	pulls map[string]*ghtest.PullRequest // by head branch
-	runs  map[string][]ghtest.CheckRun   // of each head, as they were before the start
+	runs  map[string][]ghtest.CheckRun   // of each head, from before the start
 }
 
 // outdated prepares a world whose App has not been started.
@@ -171,7 +170,7 @@ func (byTitle) Review(_ context.Context, task dispatch.Task) (answer dispatch.An
 	return answer, nil
 }
 
-// key is that of a pull request in the store.
+// key is the store's key of a pull request.
 func (o *old) key(name string) string {
 	pr := o.pulls[name]
 	return ports.Target{Kind: ports.TargetPull, RepoID: pr.Repo().ID(), Number: pr.Number}.Key()

@@ -12,13 +12,13 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// knows opens the database, which brings it up to date, and fails unless the store knows
-// what the old server stored.
+// knows opens the database, which upgrades it, and fails unless the store knows what the old
+// server stored.
 func (o *old) knows(version oldVersion) {
 	o.Helper()
 	s, err := store.Open(o.Context(), o.DB, store.Options{Unsynced: true})
 	if err != nil {
-		o.Fatalf("bring the database up to date: %v", err)
+		o.Fatalf("upgrade the database: %v", err)
 	}
 	defer func() {
 		if err := s.Close(); err != nil {
@@ -61,7 +61,7 @@ func (o *old) knowsTargets(s *store.Store, version oldVersion) {
 		}
 	}
 	if _, err := s.Target(o.Context(), o.key("old")); !errors.Is(err, ports.ErrNotFound) {
-		o.Errorf("a target that was deleted: %v", err)
+		o.Errorf("a deleted target: %v", err)
 	}
 	all, err := s.Unanswered(o.Context(), o.GH.InstallationID("acme"))
 	if err != nil || len(all) != 1 || all[0].Key() != o.key("muted") {
@@ -69,7 +69,7 @@ func (o *old) knowsTargets(s *store.Store, version oldVersion) {
 	}
 }
 
-// knowsWrites compares what the store knows of the App's writes with what is on GitHub.
+// knowsWrites compares the stored writes of the App with GitHub.
 func (o *old) knowsWrites(s *store.Store) {
 	o.Helper()
 	newest := func(kind ports.WriteKind, subject string) ports.Write {
@@ -132,8 +132,8 @@ func (o *old) knowsWrites(s *store.Store) {
 	o.knowsChecks(newest)
 }
 
-// knowsChecks fails unless the store knows what checks said, and what was being sent to
-// them. A check that was cancelled is no answer for its head.
+// knowsChecks fails unless the store knows what checks said, and what was being sent to them.
+// A cancelled check is not an answer for its head.
 func (o *old) knowsChecks(newest func(ports.WriteKind, string) ports.Write) {
 	o.Helper()
 	for name, want := range map[string]struct {
@@ -153,14 +153,14 @@ func (o *old) knowsChecks(newest func(ports.WriteKind, string) ports.Write) {
 	const overtaken = "c33c1ad675d487b09608fee01e731ade9790ed6b" // its first head
 	w := newest(ports.WriteCheck, fmt.Sprintf("%d/%s", o.Repo.ID(), overtaken))
 	if runs := o.Repo.CheckRuns(overtaken); len(runs) != 1 || w.RemoteID != runs[0].ID || w.Conclusion != runs[0].Conclusion || w.Conclusion != "cancelled" || !isDigest(w.Digest) {
-		o.Errorf("the check that was cancelled is stored as %+v, and is %+v", w, runs)
+		o.Errorf("the cancelled check is stored as %+v, and is %+v", w, runs)
 	}
 }
 
-// isDigest reports whether a text is a whole digest and nothing else.
+// isDigest reports whether the whole text is a digest.
 func isDigest(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
 
-// knowsPeople fails unless the store knows what people said and decided.
+// knowsPeople fails unless the store knows what people decided.
 func (o *old) knowsPeople(s *store.Store, version oldVersion) {
 	o.Helper()
 	actions := map[string]string{"dismissed": "dismiss", "accepted": "accept", "overridden": "override"}
@@ -177,7 +177,7 @@ func (o *old) knowsPeople(s *store.Store, version oldVersion) {
 	asked := o.pulls["insecure"].Comments()
 	c, done, err := s.Command(o.Context(), ports.PlaceConversation, asked[len(asked)-1].ID)
 	if err != nil || done || c.Name != "status" || c.Sender != "alice" {
-		o.Errorf("the command that waits is %+v, done %v (%v)", c, done, err)
+		o.Errorf("the waiting command is %+v, done %v (%v)", c, done, err)
 	}
 	pushes, err := s.Pushes(o.Context(), ports.Target{Kind: ports.TargetPull, RepoID: o.Repo.ID(), Number: o.pulls["pushed"].Number})
 	if err != nil || len(pushes) == 2 != version.hasPushes {
@@ -202,7 +202,7 @@ func (o *old) knowsTheRest(s *store.Store, version oldVersion) {
 		}
 	}
 	if r, err := s.UnpublishedReview(o.Context(), o.key("insecure")); err != nil || r == nil || r.Generation != 2 {
-		o.Errorf("the review that is to be published: %v (%v)", r != nil, err)
+		o.Errorf("the review to be published: %v (%v)", r != nil, err)
 	}
 	for layer, text := range map[string]string{"repository": `"tech_debt": true`, "repository:release/1": `"tech_debt": false`} {
 		good, err := s.GoodLayer(o.Context(), o.Repo.ID(), layer)

@@ -11,7 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// hasGoneOn fails unless all work that was left was done once.
+// hasGoneOn fails unless all remaining work was done once.
 func (o *old) hasGoneOn() {
 	o.Helper()
 	o.jobsDone()
@@ -23,7 +23,7 @@ func (o *old) hasGoneOn() {
 		"checknot": "action_required", "checkthere": "action_required", "commentnot": "action_required", "commentthere": "action_required",
 		"askingnot": "action_required", "asking": "action_required", "approvingnot": "success", "approving": "success",
 		"sending": "action_required", "sent": "action_required", "reading": "action_required", "writing": "action_required",
-		// The new server gives it up, as the old one was about to do.
+		// The new server gives this review up, just as the old one would have.
 		"stuck": "failure",
 	} {
 		o.answered(name, conclusion)
@@ -35,7 +35,7 @@ func (o *old) hasGoneOn() {
 	}
 	before, after := o.runs["sent"][0], o.pulls["sent"].CheckRuns()[0]
 	if words(before) == words(after) && len(before.Annotations) != len(after.Annotations) {
-		o.Errorf("annotations that were sent before were sent again: %d", len(after.Annotations))
+		o.Errorf("%d annotations were sent again", len(after.Annotations))
 	}
 	for _, name := range []string{"again", "scanned"} {
 		if n := len(o.pulls[name].CheckRuns()) - len(o.runs[name]); n != 1 {
@@ -56,23 +56,23 @@ func (o *old) hasGoneOn() {
 	o.askedOnce()
 	asked := o.pulls["insecure"].Comments()
 	if all := o.Reactions(o.pulls["insecure"], asked[len(asked)-1].ID); !slices.Contains(all, "rocket") {
-		o.Errorf("the command that waited has the reactions %q", all)
+		o.Errorf("the waiting command has the reactions %q", all)
 	}
 	if body := o.Comment(o.pulls["noticed"]).Body; !strings.Contains(body, "Nobody answered the last question.") {
-		o.Errorf("the notice that waited was not said:\n%s", body)
+		o.Errorf("the comment lacks the waiting notice:\n%s", body)
 	}
 	o.wantsIssues("open", "closed", "open")
 	if t, err := o.App.Inside().Store.Target(o.Context(), o.key("backport")); err != nil || t.Wanted != 2 {
 		o.Errorf("the config of its base branch was pushed, and its review was asked for %d times (%v)", t.Wanted, err)
 	}
 	if _, err := o.App.Inside().Store.Target(o.Context(), o.key("gone")); !errors.Is(err, ports.ErrNotFound) {
-		o.Errorf("a target in a repository that the App lost is not forgotten: %v", err)
+		o.Errorf("a target in a repository that the App lost is still stored: %v", err)
 	}
 }
 
-// answered fails unless the pull request has one comment, its newest check has the
-// conclusion, and no check repeats the one before it. A completed check is never
-// rewritten. A version that words it differently adds another one.
+// answered fails unless the pull request has one comment, its newest check has this
+// conclusion, and no check repeats the one before it. The App never rewrites a completed
+// check. A version with other wording adds another check.
 func (o *old) answered(name, conclusion string) {
 	o.Helper()
 	pr := o.pulls[name]
@@ -88,12 +88,12 @@ func (o *old) answered(name, conclusion string) {
 	runs := pr.CheckRuns()
 	for i := len(o.runs[name]); i < len(runs); i++ {
 		if i > 0 && words(runs[i]) == words(runs[i-1]) {
-			o.Errorf("%s: the check was written again, and says the same", name)
+			o.Errorf("%s: a second check has the same text", name)
 		}
 	}
 }
 
-// words are what a check says.
+// words is the text of a check.
 func words(c ghtest.CheckRun) string { return c.Conclusion + c.Title + c.Summary + c.Text }
 
 // jobsDone fails unless a job of each kind was done and only stuck was given up.
@@ -123,8 +123,8 @@ func (o *old) jobsDone() {
 	}
 }
 
-// askedOnce fails unless wes is asked to review each unclear change. The old server had
-// asked for two of them, so that the new one asks once.
+// askedOnce fails unless wes is asked to review each unclear change. The old server asked for
+// two of them, so the new one asks once.
 func (o *old) askedOnce() {
 	o.Helper()
 	if n := o.CallsTo(apptest.RouteRequests, 0); n != 1 {
@@ -132,7 +132,7 @@ func (o *old) askedOnce() {
 	}
 	for _, name := range []string{"unclear", "asking", "askingnot"} {
 		if got := o.pulls[name].Requested(); !slices.Equal(got, []string{"wes"}) {
-			o.Errorf("%s: asked to review are %q", name, got)
+			o.Errorf("%s: asked to review: %q", name, got)
 		}
 	}
 }
@@ -149,8 +149,8 @@ func (o *old) wantsIssues(states ...string) {
 	}
 }
 
-// goesOn has people push, ask and merge, and fails unless the answers follow from what
-// the old server stored.
+// goesOn lets people push, ask and merge, and fails unless the answers follow from what the
+// old server stored.
 func (o *old) goesOn(version oldVersion) {
 	o.Helper()
 	insecure := func(name string) ghtest.Files { return ghtest.Files{"store/" + name + ".go": apptest.Insecure} }
@@ -179,22 +179,22 @@ func (o *old) goesOn(version oldVersion) {
 	}
 	for name, conclusion := range map[string]string{
 		"approved": "action_required", "rejected": "failure", "refused": "action_required", "insecure": "action_required", "overridden": "success",
-		// A dismissal must be confirmed if the code around the finding is not known.
+		// A dismissal must be confirmed if the code around the finding is not stored.
 		"dismissed": either(version.hasCode, "success", "action_required"),
-		// The settings are milder for the new name. Its old name counts if it is known.
+		// The settings are milder for the new name. The old name counts if it is stored.
 		"renamed": either(version.hasNames, "action_required", "neutral"),
 	} {
 		o.answered(name, conclusion)
 	}
 	if r := o.pulls["approved"].AppReviews(); len(r) != 1 || r[0].State != "dismissed" {
-		o.Errorf("the approval of the head before is %+v", r)
+		o.Errorf("the approval of the previous head is %+v", r)
 	}
 	if r := o.pulls["grouped"].AppReviews(); len(r) != 1 || r[0].State != "approved" {
-		o.Errorf("the approval of a head that was reviewed again is %+v", r)
+		o.Errorf("the approval of the head that was reviewed again is %+v", r)
 	}
 	o.WantsCheck(o.pulls["rejected"], "failure", "Escalated after 2 fix attempts")
 	if n := o.CallsTo(apptest.RouteRequests, 0); n != 1 {
-		o.Errorf("wes was asked again after being let off: reviews were requested %d times, want once", n)
+		o.Errorf("wes was asked again after being removed: reviews were requested %d times, want once", n)
 	}
 	o.wantsIssues("closed", "closed", "closed")
 }

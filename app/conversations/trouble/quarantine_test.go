@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// quarantined is a server process whose reviews may end it, and a GitHub.
+// quarantined is a server process whose reviews may end it, with a stand-in for GitHub.
 type quarantined struct {
 	*testing.T
 	gh     *ghtest.Server
@@ -60,9 +60,9 @@ func reviewed(pr *ghtest.PullRequest) bool {
 	return last >= 0 && runs[last].Completed() && runs[last].Conclusion != "failure" && runs[last].Conclusion != "cancelled"
 }
 
-// A review that ends its process ends the server once, and from then on a child of it.
-// Those beside it are reviewed, before it and after, and pushes don't change that.
-func TestPoisonousReviewIsQuarantined(t *testing.T) {
+// A review that ends its process ends the server once, and from then on only a child process.
+// Other reviews run before and after it, and pushes don't change that.
+func TestCrashingReviewIsQuarantined(t *testing.T) {
 	t.Parallel()
 	for _, title := range sample.Of(t, 1, []string{apptest.EatsMemory, apptest.Kills}) {
 		t.Run(title, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestPoisonousReviewIsQuarantined(t *testing.T) {
 			if q.server.Ended(0) {
 				t.Error("the server ended again")
 			}
-			if n := q.server.Logged("a suspect is reviewed in a child process"); n < 1 || n > 13 { // four together, each of them alone, and the pushes
+			if n := q.server.Logged("a suspect is reviewed in a child process"); n < 1 || n > 13 { // four at once, each one alone, and the pushes
 				t.Errorf("%d child processes", n)
 			}
 			mended := "feat: mended"
@@ -100,8 +100,8 @@ func TestPoisonousReviewIsQuarantined(t *testing.T) {
 	}
 }
 
-// Who may not write does not end the wait, and the next try comes by itself.
-func TestQuarantineIsTriedAgain(t *testing.T) {
+// Somebody without write permission can't end the wait. The next attempt starts by itself.
+func TestQuarantinedReviewIsTriedAgain(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	q := startQuarantine(t, 10*time.Second)
@@ -112,16 +112,16 @@ func TestQuarantineIsTriedAgain(t *testing.T) {
 	poison.Comment("mallory", "/review")
 	until(t, "it is tried again", func() bool { return q.server.Logged("a review ended its process and") >= 2 })
 	if n := q.server.Logged("in a child process"); n != tries+1 {
-		t.Errorf("%d child processes after one try and one wait, want %d", n, tries+1)
+		t.Errorf("%d child processes after one attempt and one wait, want %d", n, tries+1)
 	}
 	title := "feat: mended"
 	poison.Edit(ghtest.Edit{Title: &title})
 	until(t, "it is reviewed at the next try", func() bool { return reviewed(poison) })
 }
 
-// Kills of the server blame nobody, however many there are: all that was at work is
-// reviewed in the end.
-func TestKillsBlameNobody(t *testing.T) {
+// Killing the server puts no review into quarantine, however often it happens. All running
+// reviews are done in the end.
+func TestKillsCauseNoQuarantine(t *testing.T) {
 	t.Parallel()
 	gh := ghtest.Start(t, ghtest.Options{WebhookSecret: apptest.Secret})
 	repo := gh.Repo("acme/shop")
@@ -143,7 +143,7 @@ func TestKillsBlameNobody(t *testing.T) {
 		select {
 		case <-reached:
 		case <-time.After(apptest.Patience):
-			t.Fatalf("run %d never came", n+1)
+			t.Fatalf("run %d never started", n+1)
 		}
 		server.Kill()
 		server.Start()
@@ -158,6 +158,6 @@ func TestKillsBlameNobody(t *testing.T) {
 	}
 	server.Idle()
 	if n := server.Logged("quarantined"); n != 0 {
-		t.Errorf("%d were blamed", n)
+		t.Errorf("%d reviews were put into quarantine", n)
 	}
 }

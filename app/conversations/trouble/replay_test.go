@@ -13,10 +13,10 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// step is something that happened on a stand-in of GitHub. Do names what a person did,
-// or the method and the path of a request of the App.
+// step is an event on a stand-in for GitHub. Do names a person's action, or the method and
+// the path of a request by the App.
 type step struct {
-	Next   int64           `json:"next"` // id of the first thing that it makes
+	Next   int64           `json:"next"` // id of the first object that it creates
 	Do     string          `json:"do"`
 	Repo   string          `json:"repo"`
 	Pull   int             `json:"pull"`
@@ -27,11 +27,11 @@ type step struct {
 	Title  string          `json:"title"`
 	Files  ghtest.Files    `json:"files"`
 	Body   json.RawMessage `json:"body"`
-	Made   string          `json:"made"` // SHA or id of what it makes
+	Made   string          `json:"made"` // SHA or id of the object that it creates
 }
 
-// replay is a stand-in on which the steps of another one are repeated. All that they
-// make gets the ids and SHAs that it had there.
+// replay repeats the steps of another stand-in. All objects that they create get the same ids
+// and SHAs as there.
 type replay struct {
 	*testing.T
 	gh    *ghtest.Server
@@ -48,7 +48,8 @@ func repeat(t *testing.T, gh *ghtest.Server, steps string) map[string]*ghtest.Pu
 		if err := json.Unmarshal([]byte(line), &s); err != nil {
 			t.Fatalf("read a step: %v", err)
 		}
-		// What the step before caused is delivered by then, and takes no id.
+		// The deliveries caused by the previous step are done by now, so that they take no
+		// id.
 		if err := gh.Settle(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +65,7 @@ func repeat(t *testing.T, gh *ghtest.Server, steps string) map[string]*ghtest.Pu
 	return r.pulls
 }
 
-// request makes a request in the App's name. It returns the id of what that makes.
+// request makes a request in the App's name. It returns the id of the object that it creates.
 func (r *replay) request(s step) (made string) {
 	r.Helper()
 	method, path, _ := strings.Cut(s.Do, " ")
@@ -93,7 +94,8 @@ func (r *replay) request(s step) (made string) {
 	return fmt.Sprint(one.ID)
 }
 
-// person does what a person did. It returns the SHA or the id of what that makes.
+// person repeats a person's action. It returns the SHA or the id of the object that it
+// creates.
 func (r *replay) person(s step) (made string) {
 	r.Helper()
 	repo, pr := r.gh.Repo(s.Repo), r.byNo[s.Repo][s.Pull]
@@ -135,7 +137,7 @@ func (r *replay) person(s step) (made string) {
 	return ""
 }
 
-// quiet are options of a stand-in on which a long history is repeated at once.
+// quiet are the options of a stand-in on which a long history is repeated quickly.
 func quiet(events ...string) ghtest.Options {
 	limits := ghtest.GitHubLimits()
 	limits.PointsPerMinute, limits.CreationsPerMinute, limits.CreationsPerHour = 0, 0, 0

@@ -10,8 +10,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// replicas is a world with two Apps on one PostgreSQL. Webhooks go to the
-// first until told otherwise.
+// replicas is a world with two Apps on one PostgreSQL. Webhooks go to the first one unless a
+// test changes that.
 func replicas(t *testing.T) (w *world, toFirst, toSecond func()) {
 	t.Helper()
 	w = startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) { w.DB = pgtest.CopyURL(t, apptest.CreateTables) })
@@ -30,8 +30,8 @@ func replicas(t *testing.T) (w *world, toFirst, toSecond func()) {
 	return w, toFirst, toSecond
 }
 
-// A push that one replica takes in stops the run of the other.
-func TestNewerHeadTakenInByAnotherReplica(t *testing.T) {
+// A push that one replica accepts stops the run of the other replica.
+func TestNewerHeadAcceptedByAnotherReplica(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w, _, toSecond := replicas(t)
@@ -51,7 +51,7 @@ func TestNewerHeadTakenInByAnotherReplica(t *testing.T) {
 	}
 }
 
-// The same delivery at both replicas is reviewed once.
+// When both replicas get the same delivery, it is reviewed once.
 func TestSameDeliveryAtBothReplicas(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -68,8 +68,8 @@ func TestSameDeliveryAtBothReplicas(t *testing.T) {
 	}
 }
 
-// A command that one replica takes in during the other's run is obeyed after
-// it, once.
+// One replica accepts a command during the other's run. The command is obeyed once, after
+// that run.
 func TestCommandAtAnotherReplicaDuringReview(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()

@@ -32,7 +32,7 @@ func TestCommandsOnClosedPullRequests(t *testing.T) {
 }
 
 // The close event was lost, and a command makes the App look again.
-func TestCloseThatWasLost(t *testing.T) {
+func TestLostCloseEvent(t *testing.T) {
 	t.Parallel()
 	for _, settings := range []string{`{"drafts": "skip"}`, `{}`} {
 		w := start(t)
@@ -44,8 +44,8 @@ func TestCloseThatWasLost(t *testing.T) {
 		w.GH.Withhold("pull_request")
 		pr.Close()
 		w.GH.Resume()
-		// A comment's event says that the pull request is closed; this one is
-		// from before.
+		// A comment's event says that the pull request is closed, but this event is from
+		// before that.
 		asked := pr.Comment("alice", "Thanks.")
 		w.GH.Send("issue_comment", "created", map[string]any{
 			"issue":        map[string]any{"number": number, "state": "open", "user": map[string]any{"login": "alice", "type": "User"}, "pull_request": map[string]any{}},
@@ -59,9 +59,9 @@ func TestCloseThatWasLost(t *testing.T) {
 	}
 }
 
-// Whether a person can be told that the review is done does not change it, and
-// they are told once they can be.
-func TestReactionThatFails(t *testing.T) {
+// A reaction that fails does not change the review. It is written once GitHub accepts it
+// again.
+func TestFailedReaction(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -112,7 +112,7 @@ func TestSlowCommentIsCreatedOnce(t *testing.T) {
 	}
 }
 
-func TestGivenUpIsSaidInTheComment(t *testing.T) {
+func TestCommentWarnsOfAGivenUpReview(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -150,9 +150,9 @@ func TestTooManyCommands(t *testing.T) {
 	}
 }
 
-// Whoever may give no command can't keep others from giving theirs, nor can those
-// who ask for reviews keep a maintainer from deciding.
-func TestNobodyUsesUpOthersCommands(t *testing.T) {
+// People who may not give commands can't keep others from giving theirs. People who ask for
+// reviews can't keep a maintainer from deciding.
+func TestCommandLimitIsPerPerson(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -165,8 +165,8 @@ func TestNobodyUsesUpOthersCommands(t *testing.T) {
 	finding := w.Only(pr).ID[:12]
 	for _, c := range []struct{ by, say, want string }{
 		{"bob", "/review", "confused"}, {"bob", "/review help", "confused"}, {"bob", "/review full", "confused"}, {"bob", "/review frobnicate", "confused"},
-		{"bob", "/review", ""},  // twice the limit by one person
-		{"otto", "/review", ""}, // ... and as many refusals
+		{"bob", "/review", ""},  // twice the limit, from one person
+		{"otto", "/review", ""}, // and as many refused commands
 		{"alice", "/review", "eyes+rocket"},
 		{"alice", "/review help", "eyes+rocket"},
 		{"alice", "/review status", ""}, // refused
@@ -186,7 +186,7 @@ func TestNobodyUsesUpOthersCommands(t *testing.T) {
 	w.Wants(pr, "success", "Passed by hand by mia")
 }
 
-// Commands that come all at once are obeyed as far as the limit goes.
+// Commands that come all at once are obeyed up to the limit.
 func TestCommandsAllAtOnce(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -218,7 +218,8 @@ func TestCommandsAllAtOnce(t *testing.T) {
 	}
 }
 
-// The check's name was learnt after its run was created, and the process died.
+// The App learned the check's name after it created the run, and the process died before it
+// stored the name.
 func TestKilledBeforeTheCheckNameWasKnown(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -252,7 +253,7 @@ func TestKilledBeforeTheCheckNameWasKnown(t *testing.T) {
 	server.Idle()
 	for _, c := range pr.CheckRuns() {
 		if !c.Completed() {
-			t.Errorf("check run %d (%s) is open", c.ID, c.Name)
+			t.Errorf("check run %d (%s) is still open", c.ID, c.Name)
 		}
 	}
 	if n := len(pr.CheckRuns()); n != 1 {
@@ -260,7 +261,7 @@ func TestKilledBeforeTheCheckNameWasKnown(t *testing.T) {
 	}
 }
 
-func TestPortThatIsTaken(t *testing.T) {
+func TestPortIsTaken(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -275,8 +276,7 @@ func TestPortThatIsTaken(t *testing.T) {
 	}
 }
 
-// GitHub appends annotations and deletes none, and the answer to the update
-// was lost.
+// GitHub appends annotations and deletes none, and the answer to the update was lost.
 func TestAnnotationsAreSentOnce(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -291,7 +291,7 @@ func TestAnnotationsAreSentOnce(t *testing.T) {
 	}
 }
 
-// A comment at the top of a file does not hide the file from its review.
+// A "generated" comment at the top of a file does not exclude the file from review.
 func TestGeneratedHeaderHidesNothing(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -300,9 +300,9 @@ func TestGeneratedHeaderHidesNothing(t *testing.T) {
 	w.Wants(pr, "action_required", "store/client.go:12")
 }
 
-// A NUL byte makes git and GitHub call a source file binary and show no line
-// of it. Empty files are no such thing.
-func TestSourceThatIsShownAsBinaryIsNotGreen(t *testing.T) {
+// A NUL byte makes git and GitHub treat a source file as binary and show no line of it. Empty
+// files are not binary.
+func TestSourceShownAsBinaryDoesNotPass(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -315,13 +315,13 @@ func TestSourceThatIsShownAsBinaryIsNotGreen(t *testing.T) {
 	empty := w.Repo.OpenPR(ghtest.PR{Title: "feat: package", Body: apptest.GoodBody, Head: "empty", Files: ghtest.Files{"store/__init__.py": "", "store/run.sh": ghtest.Executable("")}})
 	w.Idle()
 	if c := w.Check(empty); c.Conclusion != "success" {
-		t.Errorf("an empty file: %s (%s)", c.Conclusion, c.Title)
+		t.Errorf("the check of an empty file is %s (%s)", c.Conclusion, c.Title)
 	}
 	w.Repo.Commit("main", ghtest.Files{"tool.sh": "echo\n"}, "tool")
 	w.Idle()
 	mode := w.Repo.OpenPR(ghtest.PR{Title: "fix: make it executable", Body: apptest.GoodBody, Head: "mode", Files: ghtest.Files{"tool.sh": ghtest.Executable("echo\n")}})
 	w.Idle()
 	if c := w.Check(mode); c.Conclusion != "success" {
-		t.Errorf("a change of mode: %s (%s)", c.Conclusion, c.Title)
+		t.Errorf("the check of a change of mode is %s (%s)", c.Conclusion, c.Title)
 	}
 }

