@@ -15,8 +15,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// TestEveryStatus holds every status against every call: what kind of trouble
-// it is, and whether GitHub is asked again.
+// TestEveryStatus gives every call every status. It compares the kind of error and the number
+// of attempts.
 func TestEveryStatus(t *testing.T) {
 	const (
 		never   = iota // asked once
@@ -37,7 +37,7 @@ func TestEveryStatus(t *testing.T) {
 		500: {ports.HostTransient, reads}, 501: {ports.HostTransient, reads}, 502: {ports.HostTransient, reads},
 		503: {ports.HostTransient, reads}, 504: {ports.HostTransient, reads}, 599: {ports.HostTransient, reads},
 	}
-	// What a status means to some calls.
+	// Some statuses mean something special to some calls.
 	special := map[string]string{
 		"404 Organisation": "there is no .github", "410 Organisation": "there is no .github", "451 Organisation": "there is no .github",
 		"404 Permission": "nobody known", "410 Permission": "nobody known", "451 Permission": "nobody known",
@@ -63,7 +63,7 @@ func TestEveryStatus(t *testing.T) {
 					}
 					if special[what] != "" {
 						if err != nil || asked > 2 {
-							t.Errorf("%s: %v, but it means: %s", what, err, special[what])
+							t.Errorf("%s: %v, but the status means: %s", what, err, special[what])
 						}
 						return
 					}
@@ -80,9 +80,9 @@ func TestEveryStatus(t *testing.T) {
 	}
 }
 
-// TestGarbageIsNoAnswer gives every call successes that aren't: none may be
-// read as an empty list, a closed pull request, or a write that went well.
-func TestGarbageIsNoAnswer(t *testing.T) {
+// TestGarbageIsRefused answers every call with successes that hold garbage. No call may take
+// them for an empty list, a closed pull request, or a write that succeeded.
+func TestGarbageIsRefused(t *testing.T) {
 	long := strings.Repeat("[", 1<<20)
 	garbage := map[string]func() io.ReadCloser{
 		"empty":          func() io.ReadCloser { return http.NoBody },
@@ -104,7 +104,7 @@ func TestGarbageIsNoAnswer(t *testing.T) {
 		},
 		"other errors": func() io.ReadCloser { return io.NopCloser(strings.NewReader(`{"message":"oops","type":""}`)) },
 	}
-	// The body of these says nothing that is needed.
+	// These calls need nothing from the answer's body.
 	bodiless := map[string]bool{
 		"UpdateCheck": true, "UpdateComment": true, "DeleteComment": true, "React": true, "ReactOnLine": true, "Redeliver": true,
 		"UpdateIssue": true, "AddLabel": true, "RemoveLabel": true,
@@ -127,7 +127,7 @@ func TestGarbageIsNoAnswer(t *testing.T) {
 						t.Errorf("%s: %v", what, err)
 					}
 				case err == nil:
-					t.Errorf("%s was taken", what)
+					t.Errorf("%s was accepted", what)
 				default:
 					wantHostError(t, err, ports.HostTransient)
 					most := 1
@@ -143,7 +143,7 @@ func TestGarbageIsNoAnswer(t *testing.T) {
 	}
 }
 
-func TestTransportTrouble(t *testing.T) {
+func TestTransportErrors(t *testing.T) {
 	t.Parallel() // it mostly waits
 	for name, call := range calls {
 		for kind, answer := range map[string]func(*http.Request) *http.Response{
@@ -178,7 +178,7 @@ func TestTransportTrouble(t *testing.T) {
 	}
 }
 
-// drip is a body that gives a byte a second until its request is given up.
+// drip is a body that sends a byte a second until its request is given up.
 type drip struct{ req *http.Request }
 
 func (d *drip) Read(p []byte) (int, error) {
@@ -191,8 +191,8 @@ func (d *drip) Read(p []byte) (int, error) {
 	}
 }
 
-// A comparison or a tree of which a part is missing is none.
-func TestPartsThatMustBeThere(t *testing.T) {
+// A comparison or a tree with a missing part is refused.
+func TestAnswersWithMissingParts(t *testing.T) {
 	for name, tt := range map[string]struct{ call, body string }{
 		"comparison without files":    {"group", `{"total_commits":1,"commits":[]}`},
 		"comparison without a count":  {"group", `{"files":[],"commits":[]}`},
@@ -222,7 +222,7 @@ func TestPartsThatMustBeThere(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			hub := &fake{answer: always(200, tt.body)}
 			if err := calls[tt.call].do(t, hub.client(t, nil)); err == nil {
-				t.Errorf("%s was taken", name)
+				t.Errorf("%s was accepted", name)
 			} else {
 				wantHostError(t, err, ports.HostTransient)
 			}
@@ -230,8 +230,8 @@ func TestPartsThatMustBeThere(t *testing.T) {
 	}
 }
 
-// FuzzAnswers reads anything as any answer: never a panic, and what is taken is
-// whole.
+// FuzzAnswers reads any bytes as any answer. Reading never panics, and an accepted answer is
+// complete.
 func FuzzAnswers(f *testing.F) {
 	f.Add([]byte(openPullJSON))
 	f.Add([]byte(`{"total_count":1,"check_runs":[{"id":5,"app":{"id":42}}],"files":[{"filename":"a","status":"added"}],"total_commits":1}`))
@@ -247,7 +247,7 @@ func FuzzAnswers(f *testing.F) {
 				continue
 			}
 			if !json.Valid(text) || into.whole() != nil {
-				t.Errorf("%q was taken as %T", text, into)
+				t.Errorf("%q was accepted as %T", text, into)
 			}
 		}
 	})

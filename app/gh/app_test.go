@@ -83,12 +83,12 @@ func TestOpenPulls(t *testing.T) {
 		t.Errorf("since later: %+v, %v", got, err)
 	}
 	if n := len(w.hub.CallsTo("POST /app/installations/{installation_id}/access_tokens")); n != 1 {
-		t.Errorf("%d tokens were made to look at an installation's repositories", n)
+		t.Errorf("%d tokens were made to list an installation's repositories", n)
 	}
 }
 
-// The list is read as far as it is new, and what moves between pages while it
-// is read is told once.
+// The list is read as long as its entries are new. A pull request that moves between pages
+// during the read appears once.
 func TestOpenPullsStopAtOlderOnes(t *testing.T) {
 	since := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	pull := func(n int, updated time.Time) string {
@@ -105,7 +105,7 @@ func TestOpenPullsStopAtOlderOnes(t *testing.T) {
 		case "2":
 			return reply(200, "["+pull(8, since.Add(time.Hour))+","+pull(7, since)+","+pull(6, since.Add(-time.Second))+"]", "Link", `<https://x?page=3>; rel="next"`)
 		}
-		t.Error("read on")
+		t.Error("read another page")
 		return reply(200, "[]")
 	}}
 	got, err := hub.client(t, nil).OpenPulls(t.Context(), pullTarget, since)
@@ -131,7 +131,7 @@ func TestFailedDeliveries(t *testing.T) {
 			return reply(200, "["+entry(3, at.Add(-time.Second), 502)+","+entry(2, at, 502)+","+entry(1, at.Add(-time.Hour), 502)+"]",
 				"Link", `<https://x?cursor=v1_1&per_page=100>; rel="next"`)
 		}
-		t.Error("read on beyond what was asked for")
+		t.Error("read beyond the requested time")
 		return reply(200, "[]")
 	}}
 	got, whole, err := hub.client(t, nil).FailedDeliveries(t.Context(), at.Add(500*time.Millisecond))
@@ -159,7 +159,7 @@ func TestDeliveryLogWithoutEnd(t *testing.T) {
 	}
 }
 
-// A log that holds no payload is told from one that can't be read.
+// A log without payloads gives another error than a log that can't be read.
 func TestDeliveryWithoutPayload(t *testing.T) {
 	for name, body := range map[string]string{
 		"no request": `{"id":5}`,
@@ -203,7 +203,7 @@ func TestLostDeliveryIsSentAgain(t *testing.T) {
 		Repository struct{ Name string }
 	}
 	if err := json.Unmarshal(payload, &sent); err != nil || sent.Repository.Name != "shop" {
-		t.Errorf("the payload is of %q, %v", sent.Repository.Name, err)
+		t.Errorf("the payload's repository is %q, %v", sent.Repository.Name, err)
 	}
 	w.must(w.client.Redeliver(t.Context(), log[i].ID))
 	w.must(w.hub.Settle(t.Context()))
@@ -279,8 +279,8 @@ func TestMissingPermissions(t *testing.T) {
 	}
 }
 
-// Access that can't be told now is an error, not a no.
-func TestAccessThatCannotBeTold(t *testing.T) {
+// When GitHub can't answer, Access returns an error instead of a refusal.
+func TestAccessIsUnknown(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(*http.Request) *http.Response{
 		"App's call": always(502, ``),
@@ -300,8 +300,8 @@ func TestAccessThatCannotBeTold(t *testing.T) {
 	}
 }
 
-// A token has the permissions of the moment it was made. What is granted later
-// must count without waiting an hour for it to end.
+// A token has the permissions of the moment when it was made. Permissions that are granted
+// later must count at once, not when the token expires after an hour.
 func TestRefusalsBringANewToken(t *testing.T) {
 	s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") == "token token-1" {
@@ -314,7 +314,7 @@ func TestRefusalsBringANewToken(t *testing.T) {
 	_, err := c.Pull(t.Context(), pullTarget)
 	wantHostError(t, err, ports.HostForbidden)
 	if _, err := c.Pull(t.Context(), pullTarget); err != nil {
-		t.Errorf("once it is granted: %v", err)
+		t.Errorf("after the permission was granted: %v", err)
 	}
 }
 
@@ -343,7 +343,7 @@ func TestTokensAreNarrow(t *testing.T) {
 	}
 }
 
-// Where GitHub knows no repository by its id alone its name is asked for.
+// Where GitHub knows no repository by its id alone, Access asks by name.
 func TestAccessByName(t *testing.T) {
 	hub := &fake{answer: func(r *http.Request) *http.Response {
 		if r.URL.Path == "/api/v3/repos/acme/shop/installation" {
@@ -352,7 +352,7 @@ func TestAccessByName(t *testing.T) {
 		return reply(404, `{"message":"Not Found"}`)
 	}}
 	got, err := hub.client(t, nil).Access(t.Context(), pullTarget)
-	// The installation has the name, but not the repository of this id.
+	// The installation has a repository of this name, but with another id.
 	if want := (ports.Access{Installation: 7, Owner: "acme", Name: "shop"}); err != nil || !cmp.Equal(got, want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
@@ -369,8 +369,8 @@ func TestAccessByName(t *testing.T) {
 	}
 }
 
-// Some of what a token lacks is answered with 404. Once Access has been asked,
-// calls are made with a new one.
+// GitHub answers some missing permissions with 404. After Access was asked, calls use a new
+// token.
 func TestAccessBringsANewToken(t *testing.T) {
 	s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {

@@ -48,7 +48,7 @@ func newWorld(t *testing.T, o ghtest.Options) *world {
 	return w
 }
 
-// newClient returns a client that knows nothing yet.
+// newClient returns a client without any cached answers.
 func (w *world) newClient(change func(*Config)) *Client {
 	w.Helper()
 	transport := &http.Transport{}
@@ -78,7 +78,7 @@ func (w *world) must(err error) {
 	}
 }
 
-// withConfig is a review.PullSource as normalize reads it.
+// withConfig is a review.PullSource in the form that normalize reads.
 type withConfig struct{ ports.PullSource }
 
 func (withConfig) Config(context.Context) (normalize.ConfigRead, error) {
@@ -123,11 +123,11 @@ func TestPullRequestBecomesFacts(t *testing.T) {
 	if f.Head.SHA != p.HeadSHA() || f.Base.SHA != p.BaseSHA() || f.Commits[1].Message != "set the rate" {
 		t.Errorf("head %s, base %s, commits %+v", f.Head.SHA, f.Base.SHA, f.Commits)
 	}
-	if src.Calls() != 10 { // a token, the pull request, files, commits, where it begins, and for the picture a token of git's and its four
+	if src.Calls() != 10 { // a token, the pull request, files, commits and the merge base; for the picture git's token and its four calls
 		t.Errorf("%d calls: %+v", src.Calls(), w.hub.Calls())
 	}
 	if _, again := w.facts(w.target(p)); again.Calls() != 8 {
-		t.Errorf("%d calls once a token and the beginning are known", again.Calls())
+		t.Errorf("%d calls after the token and the merge base are known", again.Calls())
 	}
 	if u := w.hub.Unexpected(); len(u) > 0 {
 		t.Errorf("unexpected calls %+v", u)
@@ -252,7 +252,7 @@ func TestPullState(t *testing.T) {
 	w.hub.ResetCalls()
 	read()
 	if calls := w.hub.Calls(); len(calls) != 1 || calls[0].Status != http.StatusNotModified {
-		t.Errorf("an unchanged pull request was not asked for conditionally: %+v", calls)
+		t.Errorf("an unchanged pull request was requested without a condition: %+v", calls)
 	}
 	p.Push(ghtest.Files{"a.txt": "b\n"}, "push")
 	p.Comment("alice", "nice")
@@ -291,7 +291,7 @@ func TestPullsOnHead(t *testing.T) {
 	}
 	one.Push(ghtest.Files{"a.txt": "b\n"}, "both move on")
 	if got := list(sha); len(got) != 0 {
-		t.Errorf("pull requests on a head they left: %v", got)
+		t.Errorf("pull requests on a head that they left: %v", got)
 	}
 	if got := list(strings.Repeat("0", 40)); len(got) != 0 {
 		t.Errorf("pull requests on a commit that is gone: %v", got)
@@ -363,7 +363,7 @@ func (w *world) check(p *ghtest.PullRequest, id int64) ghtest.CheckRun {
 	return ghtest.CheckRun{}
 }
 
-// watchConclusions notes for each update of a check run whether it concludes.
+// watchConclusions records for each update of a check run whether it sets a conclusion.
 func (w *world) watchConclusions() func() []bool {
 	var seen []bool
 	w.hub.On("PATCH /repos/{owner}/{repo}/check-runs/{id}", func(x *ghtest.Exchange) {
@@ -372,8 +372,8 @@ func (w *world) watchConclusions() func() []bool {
 	return func() []bool { return seen }
 }
 
-// GitHub appends annotations for good: what a write that failed has left there
-// is not sent again by its repetition, however far it came.
+// GitHub appends annotations permanently. When a write that failed is repeated, it does not
+// send the annotations that the first attempt left there.
 func TestRepeatedUpdateSendsWhatIsMissing(t *testing.T) {
 	first := func(n int, then func(*ghtest.Exchange)) func(*ghtest.Exchange) {
 		return func(x *ghtest.Exchange) {
@@ -405,7 +405,7 @@ func TestRepeatedUpdateSendsWhatIsMissing(t *testing.T) {
 			}
 			w.hub.On("PATCH /repos/{owner}/{repo}/check-runs/{id}", trouble)
 			if err := w.client.UpdateCheck(t.Context(), target, id, write); err == nil {
-				t.Fatal("the first write went well")
+				t.Fatal("the first write succeeded")
 			}
 			write.Repeat = true
 			for range 2 {
@@ -424,8 +424,8 @@ func TestRepeatedUpdateSendsWhatIsMissing(t *testing.T) {
 	}
 }
 
-// A check run that was created but could not be finished is not lost.
-func TestCreateCheckReturnsTheIDAllTheSame(t *testing.T) {
+// A check run that was created but could not be completed is not lost.
+func TestCreateCheckReturnsTheIDOfAnIncompleteCheck(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
 	w.hub.On("PATCH /repos/{owner}/{repo}/check-runs/{id}", func(x *ghtest.Exchange) { x.Fail(502, "no") })
@@ -436,7 +436,7 @@ func TestCreateCheckReturnsTheIDAllTheSame(t *testing.T) {
 	id, err := w.client.CreateCheck(t.Context(), w.target(p), write)
 	wantHostError(t, err, ports.HostTransient)
 	if c := w.check(p, id); c.Completed() {
-		t.Error("complete without all its annotations")
+		t.Error("the check run is complete without all its annotations")
 	}
 }
 
@@ -467,7 +467,7 @@ func TestCommentsAreOursOnly(t *testing.T) {
 		t.Errorf("comments (-want +got):\n%s", diff)
 	}
 	w.must(w.client.UpdateComment(t.Context(), target, first, marker+"\nnew"))
-	for range 2 { // gone already is no error
+	for range 2 { // deleting a deleted comment is no error
 		w.must(w.client.DeleteComment(t.Context(), target, second))
 	}
 	if diff := cmp.Diff([]string{fmt.Sprint(first, " new")}, list()); diff != "" {
@@ -479,7 +479,7 @@ func TestCommentsAreOursOnly(t *testing.T) {
 	wantHostError(t, err, ports.HostNotFound)
 }
 
-func TestPermissionIsAsked(t *testing.T) {
+func TestPermission(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
 	for _, role := range []string{"read", "triage", "write", "maintain", "admin", "none"} {
@@ -495,7 +495,7 @@ func TestPermissionIsAsked(t *testing.T) {
 		}
 	}
 	if _, err := w.client.Permission(t.Context(), w.target(p), ""); err == nil {
-		t.Error("asked about nobody")
+		t.Error("asked for the permission of an empty login")
 	}
 	if u := w.hub.Unexpected(); len(u) > 0 {
 		t.Errorf("unexpected calls %+v", u)
@@ -554,7 +554,7 @@ func TestTeamMember(t *testing.T) {
 	ask("acme/owners", "alice", false)
 }
 
-func TestRepositoryTroubles(t *testing.T) {
+func TestRepositoryErrors(t *testing.T) {
 	tests := map[string]struct {
 		trouble func(*world)
 		kind    ports.HostKind
@@ -576,7 +576,7 @@ func TestRepositoryTroubles(t *testing.T) {
 	}
 }
 
-// The token is the repository's, whatever its name.
+// The token is bound to the repository, whatever its name.
 func TestRenamedRepository(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
@@ -598,7 +598,7 @@ func TestEnterpriseServerPath(t *testing.T) {
 	}
 }
 
-// GitHub asks for one write at a time; reads go side by side.
+// GitHub asks for one write at a time. Reads run in parallel.
 func TestWritesTakeTurns(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
@@ -630,7 +630,7 @@ func TestWritesTakeTurns(t *testing.T) {
 	}
 }
 
-func TestCallsAreTold(t *testing.T) {
+func TestCallsAreReported(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
 	var mu sync.Mutex
@@ -644,13 +644,13 @@ func TestCallsAreTold(t *testing.T) {
 			told = append(told, fmt.Sprint(i.Route, " ", i.Status))
 			of := w.hub.InstallationID("acme")
 			if strings.Contains(i.Route, "access_tokens") {
-				of = 0 // the App asks for it
+				of = 0 // the App itself asks for a token
 			}
 			if i.Installation != of || i.Duration <= 0 || i.Try != 1 {
-				t.Errorf("told %+v", i)
+				t.Errorf("reported %+v", i)
 			}
 			if strings.Contains(i.Route, "/pulls/") && i.RateRemaining <= 0 {
-				t.Errorf("told %+v", i)
+				t.Errorf("reported %+v", i)
 			}
 		}
 	})
@@ -702,9 +702,9 @@ func TestPullOfAnotherRepository(t *testing.T) {
 	other.OpenPR(ghtest.PR{Files: ghtest.Files{"b.txt": "b\n"}})
 	target.Name = "other"
 	if _, err := w.client.Pull(t.Context(), target); err == nil {
-		t.Error("another repository's pull request was taken for the target's")
+		t.Error("the state of another repository's pull request was returned")
 	}
 	if _, err := w.client.Source(target).PullRequest(t.Context()); err == nil {
-		t.Error("another repository's pull request was read as the target's")
+		t.Error("the facts of another repository's pull request were returned")
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// history answers for a pull request of many commits, of which no more than 250
-// are listed, and for a comparison, which lists all.
+// history answers for a pull request of many commits, whose list ends after 250 commits, and
+// for a comparison, which lists all of them.
 func history(total int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		page, _ := strconv.Atoi(r.URL.Query().Get("page"))

@@ -42,7 +42,8 @@ func (w *world) config(t ports.Target, branch string) ports.ConfigRead {
 	return read
 }
 
-// texts are a layer's files by name. It holds each against what it must have.
+// texts returns a layer's files by name. It compares each with the properties that it must
+// have.
 func (w *world) texts(layer string, s ports.ConfigSource) map[string]string {
 	w.Helper()
 	texts := map[string]string{}
@@ -65,10 +66,10 @@ func (w *world) wantTexts(layer string, s ports.ConfigSource, want map[string]st
 
 func TestConfigOfARepository(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
-	w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{settingsFile: `{"mode": "off"}`}}) // the head's own config has no say
+	w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{settingsFile: `{"mode": "off"}`}}) // the head's own config does not count
 	read := w.config(w.shop(), "")
 	if len(read.Repository.Files)+len(read.Organisation.Files) != 0 || !slices.Equal(read.RootFiles, []string{"main.go"}) {
-		t.Errorf("where there is no config: %+v", read)
+		t.Errorf("without config: %+v", read)
 	}
 	w.repo.Commit("main", ghtest.Files{
 		settingsFile:                        `{"mode": "advisory"}`,
@@ -84,12 +85,12 @@ func TestConfigOfARepository(t *testing.T) {
 	read = w.config(w.shop(), "")
 	texts := w.texts(config.LayerRepository, read.Repository)
 	if n := len(texts["review-rules.json"]); n != maxConfigFile+1 {
-		t.Errorf("read %d bytes of a file that is too large", n)
+		t.Errorf("read %d bytes of a file above the limit", n)
 	}
 	delete(texts, "review-rules.json")
 	want := map[string]string{
 		"review-settings.json": `{"mode": "advisory"}`, "review-agents.json": "/etc/passwd",
-		"review-domains.json": "", "review-composition.json": "", // which the loader finds wrong
+		"review-domains.json": "", "review-composition.json": "", // the loader reports these files
 	}
 	if d := cmp.Diff(want, texts); d != "" || read.Repository.Source != "acme/shop" {
 		t.Errorf("config from %s (-want +got):\n%s", read.Repository.Source, d)
@@ -99,14 +100,14 @@ func TestConfigOfARepository(t *testing.T) {
 	}
 }
 
-// What is read of a file is enough for the loader to judge it by its size.
+// A file above the limit is read far enough for the loader to see its size.
 func TestLargestConfigFile(t *testing.T) {
 	sample.Variant(t)
 	for size, broken := range map[int]bool{maxConfigFile: false, maxConfigFile + 1: true} {
 		text := "[]" + strings.Repeat(" ", size-2)
 		_, problems := config.Load(config.Layer{Name: config.LayerRepository, Source: "acme/shop", Files: []config.File{{Path: rulesFile, Text: []byte(text)}}})
 		if (len(problems) > 0) != broken {
-			t.Errorf("of %d bytes: %v", size, problems)
+			t.Errorf("%d bytes: %v", size, problems)
 		}
 	}
 	w := newWorld(t, ghtest.Options{})
@@ -119,8 +120,8 @@ func TestLargestConfigFile(t *testing.T) {
 	}
 }
 
-// A branch that is named has config of its own, slashes and all, and none other
-// is taken for it.
+// A named branch has its own config, even with slashes in its name. No other branch is read
+// instead.
 func TestConfigOfABranch(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	w.repo.Commit("main", ghtest.Files{settingsFile: `{}`}, "config")
@@ -158,8 +159,8 @@ func TestConfigOfARepositoryThatWasRenamed(t *testing.T) {
 	w.wantTexts(config.LayerRepository, w.config(before, "").Repository, map[string]string{"review-settings.json": `{}`})
 }
 
-// A repository with a pull request is not empty: an answer that says so is no
-// config that isn't there.
+// A repository with a pull request is not empty. An answer that says so does not mean that
+// the config is missing.
 func TestConfigOfAnEmptyRepository(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	_, err := w.client.ReadConfig(t.Context(), w.targetOf(w.hub.Repo("acme/new")), "")
@@ -185,11 +186,11 @@ func TestManyFilesAtTheRoot(t *testing.T) {
 		entries[i].Type = "blob"
 	}
 	if len((&directory{Entries: entries[1:]}).files()) != maxRootFiles || (&directory{Entries: entries}).files() != nil {
-		t.Error("a part of the names was taken for all of them")
+		t.Error("a part of the names was accepted as all of them")
 	}
 }
 
-// The organisation's layer is read wherever the App can see it.
+// The organisation's layer is read wherever the App can read it.
 func TestConfigOfAnOrganisation(t *testing.T) {
 	strict := map[string]string{"review-settings.json": `{"mode": "enforce"}`}
 	for name, tt := range map[string]struct {
@@ -209,10 +210,10 @@ func TestConfigOfAnOrganisation(t *testing.T) {
 		"without config": {func(w *world) {
 			w.hub.Repo("acme/.github").Commit("main", ghtest.Files{"profile/README.md": "# Acme\n"}, "profile")
 		}, nil},
-		"renamed":           {func(w *world) { w.organisation().Rename("attic") }, nil},
-		"given away":        {func(w *world) { w.organisation().Transfer("mallory") }, nil},
-		"on another branch": {func(w *world) { w.organisation().RenameDefaultBranch("trunk") }, strict},
-		"another's":         {func(w *world) { w.hub.Repo("rival/.github").Commit("main", ghtest.Files{settingsFile: `{}`}, "config") }, nil},
+		"renamed":            {func(w *world) { w.organisation().Rename("attic") }, nil},
+		"transferred":        {func(w *world) { w.organisation().Transfer("mallory") }, nil},
+		"on another branch":  {func(w *world) { w.organisation().RenameDefaultBranch("trunk") }, strict},
+		"of another account": {func(w *world) { w.hub.Repo("rival/.github").Commit("main", ghtest.Files{settingsFile: `{}`}, "config") }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, ghtest.Options{})
@@ -234,15 +235,15 @@ func TestConfigOfAnOrganisation(t *testing.T) {
 	}
 }
 
-// organisation gives acme a layer of its own.
+// organisation creates acme's own layer.
 func (w *world) organisation() *ghtest.Repo {
 	r := w.hub.Repo("acme/.github")
 	r.Commit("main", ghtest.Files{settingsFile: `{"mode": "enforce"}`}, "config")
 	return r
 }
 
-// Of .github itself the layers are the same files, and read once, except where
-// the repository's are those of another branch.
+// In .github itself both layers are the same files, which are read once. The exception is a
+// layer of another branch.
 func TestConfigOfTheOrganisationsOwnRepository(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	org := w.organisation()
@@ -260,7 +261,7 @@ func TestConfigOfTheOrganisationsOwnRepository(t *testing.T) {
 	w.wantTexts(config.LayerRepository, read.Repository, next)
 }
 
-// clock is one that a test moves.
+// clock is a clock that a test sets.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -278,9 +279,9 @@ func (c *clock) pass(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// For a minute the organisation's layer is taken to be as it was, for all of
-// its repositories; the repository's own never is.
-func TestOrganisationIsKeptForAMinute(t *testing.T) {
+// The organisation's layer is cached for a minute, for all of its repositories. The
+// repository's own layer is never cached.
+func TestOrganisationIsCachedForAMinute(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	watch := &clock{at: time.Now()}
 	w.client.now = watch.now
@@ -299,7 +300,7 @@ func TestOrganisationIsKeptForAMinute(t *testing.T) {
 	w.wantTexts(config.LayerOrganisation, w.config(w.targetOf(other), "").Organisation, old)
 	for _, c := range w.hub.Calls() {
 		if strings.Contains(c.Path, "/acme/.github/") {
-			t.Errorf("asked for %s within the minute", c.Path)
+			t.Errorf("%s was requested within the minute", c.Path)
 		}
 	}
 	watch.pass(time.Second)
@@ -310,20 +311,20 @@ func TestOrganisationIsKeptForAMinute(t *testing.T) {
 	none := w.config(w.shop(), "").Organisation
 	w.wantTexts(config.LayerOrganisation, none, map[string]string{})
 	if none.Unreadable {
-		t.Error("a repository without config can be read all the same")
+		t.Error("a repository without config was reported as unreadable")
 	}
 	org.Delete()
 	watch.pass(organisationAge)
 	gone := w.config(w.shop(), "").Organisation
 	w.wantTexts(config.LayerOrganisation, gone, map[string]string{})
 	if !gone.Unreadable {
-		t.Error("a repository that is gone can't be read")
+		t.Error("a deleted repository was not reported as unreadable")
 	}
 }
 
-// Trouble with the organisation's layer is no layer that isn't there, and is
-// over when it ends.
-func TestOrganisationThatCannotBeRead(t *testing.T) {
+// A failed read of the organisation's layer does not mean that the layer is missing. The
+// error ends as soon as GitHub answers again.
+func TestOrganisationCannotBeRead(t *testing.T) {
 	t.Parallel() // it mostly waits
 	for name, trouble := range map[string]func(*ghtest.Exchange){
 		"403": func(x *ghtest.Exchange) { x.Fail(403, "Resource not accessible by integration") },
@@ -344,11 +345,11 @@ func TestOrganisationThatCannotBeRead(t *testing.T) {
 					}
 				})
 				if read, err := w.client.ReadConfig(t.Context(), w.shop(), ""); err == nil {
-					t.Fatalf("took %+v", read)
+					t.Fatalf("accepted %+v", read)
 				}
 				over()
 				if name == "429" {
-					w.client = w.newClient(nil) // which was not told to wait
+					w.client = w.newClient(nil) // a new client, which GitHub has not asked to wait
 				}
 				w.wantTexts(config.LayerOrganisation, w.config(w.shop(), "").Organisation, map[string]string{"review-settings.json": `{"mode": "enforce"}`})
 			})
@@ -356,9 +357,9 @@ func TestOrganisationThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Reviews that begin together read the organisation's layer once. If the one
-// that reads it is called off another does.
-func TestOrganisationIsReadOnceByMany(t *testing.T) {
+// Reviews that start together read the organisation's layer once. When the reading one is
+// cancelled, another one reads.
+func TestOrganisationIsReadOnceForAll(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	w.organisation()
 	begun, let := make(chan struct{}, 1), make(chan struct{})
@@ -387,9 +388,9 @@ func TestOrganisationIsReadOnceByMany(t *testing.T) {
 	}
 	callOff()
 	if err := <-first; err == nil {
-		t.Error("a reading that was called off went well")
+		t.Error("a cancelled read succeeded")
 	}
-	<-begun // another has taken over
+	<-begun // another reader has taken over
 	close(let)
 	wg.Wait()
 	for i, s := range sources {
@@ -399,13 +400,13 @@ func TestOrganisationIsReadOnceByMany(t *testing.T) {
 	}
 	select {
 	case <-begun:
-		t.Error("it was read a third time")
+		t.Error("the layer was read a third time")
 	default:
 	}
 }
 
-// A reader doesn't wait for another's longer than for GitHub.
-func TestWaitForAnOrganisationCanBeCalledOff(t *testing.T) {
+// A reader waits for another reader no longer than for GitHub.
+func TestWaitForAnOrganisationCanBeCancelled(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	r, _ := w.client.organisations.begin(fmt.Sprintf("%d/acme", w.hub.InstallationID("acme")))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -415,9 +416,9 @@ func TestWaitForAnOrganisationCanBeCalledOff(t *testing.T) {
 	w.client.organisations.end(fmt.Sprintf("%d/acme", w.hub.InstallationID("acme")), r)
 }
 
-// If the one that reads it panics the others read it themselves, and don't take
-// it for none.
-func TestOrganisationWhoseReaderPanicked(t *testing.T) {
+// When the reading one panics, the others read the layer themselves and do not treat it as
+// missing.
+func TestReaderOfTheOrganisationPanics(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	w.organisation()
 	key := organisationKey(w.shop())
@@ -430,18 +431,18 @@ func TestOrganisationWhoseReaderPanicked(t *testing.T) {
 		}
 		read <- source
 	}()
-	w.client.organisations.end(key, r) // with nothing said, as a panic does
+	w.client.organisations.end(key, r) // without a result, just as a panic does
 	if source := <-read; len(source.Files) != 1 {
-		t.Errorf("took %+v", source)
+		t.Errorf("accepted %+v", source)
 	}
 	if !isCalledOff(r.err) {
-		t.Errorf("others would take %+v, %v", r.source, r.err)
+		t.Errorf("others would accept %+v, %v", r.source, r.err)
 	}
 }
 
-// Only GitHub's word that a token does not cover .github leads to reading it
-// as anybody: where the App may not act at all, that says nothing.
-func TestOrganisationWhoseTokenIsForbidden(t *testing.T) {
+// Without a token, .github is read only where GitHub says that the token does not cover it. A
+// forbidden token does not say that.
+func TestTokenForTheOrganisationIsForbidden(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	w.organisation().SetInstalled(false)
 	remove := w.hub.On("POST /app/installations/{installation_id}/access_tokens", func(x *ghtest.Exchange) {
@@ -485,8 +486,8 @@ func TestProposedConfig(t *testing.T) {
 	wantHostError(t, err, ports.HostInvalid)
 }
 
-// What config costs: as much as it has files at first, and then one call, that
-// GitHub doesn't count where nothing has changed.
+// The first read of config costs one call for each file and directory. Later reads cost one
+// call, which GitHub does not count when nothing has changed.
 func TestCallsForConfig(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	w.organisation()
@@ -505,7 +506,7 @@ func TestCallsForConfig(t *testing.T) {
 		}
 		return n
 	}
-	// Two tokens; twice three trees, and three files.
+	// Two tokens, three trees for each of two layers, and three files.
 	if d := cmp.Diff(map[string]int{"POST": 2, "GET": 9}, read()); d != "" {
 		t.Errorf("cold (-want +got):\n%s", d)
 	}
@@ -526,18 +527,18 @@ func TestCallsForConfig(t *testing.T) {
 	}
 	cold := w.newClient(nil)
 	w.hub.ResetCalls()
-	remove := w.hub.On("*", ghtest.Delay(100*time.Millisecond)) // longer than what lies between calls, on a busy machine too
+	remove := w.hub.On("*", ghtest.Delay(100*time.Millisecond)) // longer than the time between calls, even on a busy machine
 	_, err := cold.ReadConfig(t.Context(), w.shop(), "")
 	remove()
 	w.must(err)
 	if n := ghtest.Depth(w.hub.Calls()); n > 5 { // a token, three trees, the files
-		t.Errorf("%d calls after one another", n)
+		t.Errorf("a chain of %d calls", n)
 	}
 }
 
-// Where the App is not installed on .github, or there is none, a token is not
-// asked for each time.
-func TestTokenThatIsNotToBeHad(t *testing.T) {
+// Where the App is not installed on .github, or .github does not exist, a token is not
+// requested each time.
+func TestRefusedTokenIsNotRequestedEachTime(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	watch := &clock{at: time.Now()}
 	w.client.now = watch.now
@@ -567,8 +568,8 @@ func TestTokenThatIsNotToBeHad(t *testing.T) {
 	}
 }
 
-// Most accounts have no .github, which is nothing to warn of.
-func TestNoOrganisationIsNoTrouble(t *testing.T) {
+// Most accounts have no .github, so this causes no warning.
+func TestMissingOrganisationCausesNoWarning(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	var log strings.Builder
 	c := w.newClient(func(c *Config) { c.Log = zerolog.New(&log) })
@@ -580,7 +581,7 @@ func TestNoOrganisationIsNoTrouble(t *testing.T) {
 	}
 }
 
-// The token for an organisation's layer is good for reading that alone.
+// The token for an organisation's layer may only read that layer.
 func TestTokenForAnOrganisation(t *testing.T) {
 	stub := newStub(t, func(w http.ResponseWriter, _ *http.Request) { send(w, 404, map[string]any{"message": "Not Found"}) })
 	source, err := stub.client(t, nil).organisationConfig(t.Context(), pullTarget)
@@ -596,9 +597,9 @@ func TestTokenForAnOrganisation(t *testing.T) {
 	}
 }
 
-// After an account was renamed anybody may take its old name. GitHub redirects
-// requests for its repositories, except where the new account has one of that
-// name: its .github is not the organisation's.
+// After an account was renamed, anybody may take its old name. GitHub redirects requests for
+// its repositories, unless the new account has a repository of that name. The new account's
+// .github is not the organisation's.
 func TestOrganisationOfARenamedAccount(t *testing.T) {
 	const byID = "/repositories/1001"
 	for name, tt := range map[string]struct {
@@ -645,14 +646,13 @@ func TestOrganisationOfARenamedAccount(t *testing.T) {
 				}
 			}
 			if n := hub.askedFor(byID); n != 4*tt.repoReads {
-				t.Errorf("asked %d times by the id", n)
+				t.Errorf("asked by the id %d times", n)
 			}
 		})
 	}
 }
 
-// A root without files is the root of an empty commit, or else a part of a
-// list.
+// A root without entries is the root of an empty commit. Otherwise the list is not complete.
 func TestConfigWithoutAnyFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, ghtest.Options{})

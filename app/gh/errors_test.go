@@ -63,7 +63,7 @@ func TestErrorKinds(t *testing.T) {
 		"secondary, Retry-After": {answering(403, `{"message":"You have exceeded a secondary rate limit"}`,
 			"Retry-After", "30"), ports.HostLimited, 1, 30 * time.Second, 30 * time.Second, "secondary"},
 		"secondary as 429": {answering(429, `{"message":"slow down"}`, "Retry-After", "5"), ports.HostLimited, 1, 5 * time.Second, 5 * time.Second, "slow down"},
-		// The primary limit's reset, which GitHub sends along, has nothing to do with it.
+		// GitHub also sends the primary limit's reset, which does not apply here.
 		"secondary, no word when": {answering(403, `{"message":"You have exceeded a secondary rate limit","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}`,
 			"X-RateLimit-Remaining", "4000", "X-RateLimit-Reset", strconv.FormatInt(time.Now().Add(50*time.Minute).Unix(), 10)),
 			ports.HostLimited, 1, time.Minute, time.Minute, "secondary"},
@@ -122,7 +122,7 @@ func TestRefusedTokenIsReplaced(t *testing.T) {
 	}
 }
 
-func TestTokenIsKeptAndNarrowed(t *testing.T) {
+func TestTokenIsCachedAndNarrow(t *testing.T) {
 	s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
 		pull := maps.Clone(openPull)
 		if strings.Contains(r.URL.Path, "/acme/api/") {
@@ -143,7 +143,7 @@ func TestTokenIsKeptAndNarrowed(t *testing.T) {
 	}
 }
 
-func TestReadsSideBySideShareAToken(t *testing.T) {
+func TestParallelReadsShareAToken(t *testing.T) {
 	s := newStub(t, func(w http.ResponseWriter, _ *http.Request) { send(w, 200, openPull) })
 	c := s.client(t, nil)
 	var wg sync.WaitGroup
@@ -160,7 +160,7 @@ func TestReadsSideBySideShareAToken(t *testing.T) {
 	}
 }
 
-func TestNoTokenToBeHad(t *testing.T) {
+func TestGitHubGivesNoToken(t *testing.T) {
 	tests := map[string]struct {
 		status int
 		body   string
@@ -176,7 +176,7 @@ func TestNoTokenToBeHad(t *testing.T) {
 		"limited":              {403, `{"message":"no"}`, []string{"Retry-After", "9"}, ports.HostLimited, "rate limit"},
 		"down":                 {503, `<html>`, nil, ports.HostTransient, "503 Service Unavailable"},
 		"moved":                {301, ``, []string{"Location", "/elsewhere"}, ports.HostTransient, "301"},
-		// What is no token must not be taken for one.
+		// An answer without a token must not be accepted as one.
 		"null":       {201, `null`, nil, ports.HostTransient, "holds none"},
 		"empty":      {201, ``, nil, ports.HostTransient, "holds none"},
 		"no token":   {201, `{"expires_at":"2030-01-01T00:00:00Z"}`, nil, ports.HostTransient, "holds none"},
@@ -255,14 +255,15 @@ func TestHugeAnswerIsCutOff(t *testing.T) {
 			}
 		}
 	})
-	// A busy machine under the race detector takes more than half a minute to read as much.
+	// Under the race detector, a busy machine takes more than half a minute to read this
+	// much.
 	c := s.client(t, func(c *Config) { c.Timeout = time.Hour })
 	_, err := c.Pull(t.Context(), pullTarget)
 	if !errors.Is(err, errTooLarge) {
 		t.Errorf("error %v", err)
 	}
 	if got := len(s.requests()); got != 1 {
-		t.Errorf("asked %d times for it", got)
+		t.Errorf("asked for the answer %d times", got)
 	}
 }
 

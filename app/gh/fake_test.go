@@ -14,8 +14,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// fake is a network without a network, for tests in which time is faked: it
-// answers at once, or when the test's function returns.
+// fake is an HTTP transport without a network, for tests with a fake clock. It answers at
+// once, or when the test's function returns.
 type fake struct {
 	answer func(*http.Request) *http.Response
 	token  func(*http.Request) *http.Response // nil: a token that lasts an hour
@@ -64,7 +64,7 @@ type counted struct {
 
 func (c *counted) Close() error { c.closed(); return c.ReadCloser.Close() }
 
-// asked counts the requests that were sent, those for tokens aside.
+// asked counts the requests without those for tokens.
 func (f *fake) asked() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -95,8 +95,7 @@ func (f *fake) client(t *testing.T, change func(*Config)) *Client {
 	return client
 }
 
-// reply is an answer; header is a list of names and values, one after the
-// other.
+// reply is an answer. header is a list of names and values, one after the other.
 func reply(status int, body string, header ...string) *http.Response {
 	h := http.Header{}
 	for i := 0; i < len(header); i += 2 {
@@ -108,14 +107,14 @@ func reply(status int, body string, header ...string) *http.Response {
 	}
 }
 
-// always answers every request alike.
+// always gives every request the same answer.
 func always(status int, body string, header ...string) func(*http.Request) *http.Response {
 	return func(*http.Request) *http.Response { return reply(status, body, header...) }
 }
 
 const openPullJSON = `{"number":12,"state":"open","head":{"sha":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"},"base":{"sha":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","repo":{"id":1001}}}`
 
-// calls is every method that asks GitHub, with its share of reads and writes.
+// calls are all methods that ask GitHub, each with its HTTP method.
 var calls = map[string]struct {
 	method string
 	do     func(*testing.T, *Client) error
@@ -211,7 +210,7 @@ var calls = map[string]struct {
 	}},
 }
 
-// success is how GitHub answers by method.
+// success is GitHub's success status for each method.
 var success = map[string]int{"GET": 200, "POST": 201, "PATCH": 200, "DELETE": 204}
 
 var groupTarget = ports.Target{
@@ -219,7 +218,7 @@ var groupTarget = ports.Target{
 	BaseSHA: strings.Repeat("a", 40), HeadSHA: strings.Repeat("b", 40), HeadRef: "refs/heads/gh-readonly-queue/main/pr-12-a",
 }
 
-// cut is a body that ends before its time.
+// cut is a body that ends too early.
 func cut(text string) io.ReadCloser {
 	return io.NopCloser(io.MultiReader(bytes.NewReader([]byte(text)), broken{}))
 }

@@ -15,8 +15,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// Files are read as they are at the commit that is named, a fork's too, and
-// once for each.
+// Files are read at the named commit, even a fork's, and each only once.
 func TestFileAtACommit(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	big := strings.Repeat("A line of a report.\n", 80_000) // 1.6 MB
@@ -55,11 +54,11 @@ func TestFileAtACommit(t *testing.T) {
 		}
 	}
 	if _, err := src.File(t.Context(), "main", "big.md", most); !errors.As(err, &host) || host.Kind != ports.HostInvalid {
-		t.Errorf("a branch for a commit: %v", err)
+		t.Errorf("a branch instead of a commit: %v", err)
 	}
 }
 
-// A text that was cut or exchanged on its way is none.
+// A text that was cut or replaced on its way is refused.
 func TestFileIsWhole(t *testing.T) {
 	encode := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	tests := map[string]struct {
@@ -67,15 +66,15 @@ func TestFileIsWhole(t *testing.T) {
 		want   string
 		fails  bool
 	}{
-		"whole":          {fmt.Sprintf(`{"type":"file","sha":%q,"encoding":"base64","content":%q}`, blobSHA("text"), encode("te")[:2]+"\n"+encode("text")[2:]), "text", false},
-		"cut":            {fmt.Sprintf(`{"type":"file","sha":%q,"encoding":"base64","content":%q}`, blobSHA("text"), encode("tex")), "", true},
-		"no base64":      {fmt.Sprintf(`{"type":"file","sha":%q,"encoding":"base64","content":"?"}`, blobSHA("text")), "", true},
-		"no SHA":         {`{"type":"file","encoding":"base64","content":""}`, "", true},
-		"no type":        {fmt.Sprintf(`{"sha":%q,"encoding":"base64","content":""}`, blobSHA("")), "", true},
-		"a submodule":    {fmt.Sprintf(`{"type":"submodule","sha":%q}`, someSHA), "", false},
-		"a directory":    {`[]`, "", true},
-		"large and cut":  {fmt.Sprintf(`{"type":"file","sha":%q,"encoding":"none","content":""}`, blobSHA("large text")), "", true},
-		"large and here": {fmt.Sprintf(`{"type":"file","sha":%q,"encoding":"none","content":""}`, blobSHA("large")), "large", false},
+		"whole":              {fmt.Sprintf(`{"type":"file","sha":%q,"encoding":"base64","content":%q}`, blobSHA("text"), encode("te")[:2]+"\n"+encode("text")[2:]), "text", false},
+		"cut":                {fmt.Sprintf(`{"type":"file","sha":%q,"encoding":"base64","content":%q}`, blobSHA("text"), encode("tex")), "", true},
+		"no base64":          {fmt.Sprintf(`{"type":"file","sha":%q,"encoding":"base64","content":"?"}`, blobSHA("text")), "", true},
+		"no SHA":             {`{"type":"file","encoding":"base64","content":""}`, "", true},
+		"no type":            {fmt.Sprintf(`{"sha":%q,"encoding":"base64","content":""}`, blobSHA("")), "", true},
+		"a submodule":        {fmt.Sprintf(`{"type":"submodule","sha":%q}`, someSHA), "", false},
+		"a directory":        {`[]`, "", true},
+		"large and cut":      {fmt.Sprintf(`{"type":"file","sha":%q,"encoding":"none","content":""}`, blobSHA("large text")), "", true},
+		"large and complete": {fmt.Sprintf(`{"type":"file","sha":%q,"encoding":"none","content":""}`, blobSHA("large")), "large", false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +95,7 @@ func TestFileIsWhole(t *testing.T) {
 	}
 }
 
-// Remarks are people's comments that have the words, of all pages.
+// Remarks are people's comments that contain the marker, from all pages.
 func TestRemarks(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Title: "Add tax", Files: ghtest.Files{"tax.go": "package main\n"}})
@@ -133,13 +132,12 @@ func TestRemarks(t *testing.T) {
 	}
 }
 
-// What anything but a person says, or we ourselves by whatever account, is no
-// remark.
+// Comments by Apps and bots are not remarks, and neither are our own, from any account.
 func TestRemarksAreByPeople(t *testing.T) {
 	const by = `{"id": %d, "body": "words", "user": %s, "performed_via_github_app": %s}`
 	comments := []string{
 		fmt.Sprintf(by, 2, `{"login": "alice", "type": "User"}`, `null`),
-		fmt.Sprintf(by, 1, `{"login": "bob", "type": "User"}`, `{"id": 999}`), // by a tool that bob uses
+		fmt.Sprintf(by, 1, `{"login": "bob", "type": "User"}`, `{"id": 999}`), // written by a tool that bob uses
 		fmt.Sprintf(by, 3, `{"login": "carol", "type": "User"}`, fmt.Sprintf(`{"id": %d}`, testApp)),
 		fmt.Sprintf(by, 4, `{"login": "tidy[bot]", "type": "Bot"}`, `null`),
 		fmt.Sprintf(by, 5, `{"login": "acme", "type": "Organization"}`, `null`),
@@ -157,7 +155,7 @@ func TestRemarksAreByPeople(t *testing.T) {
 	}
 }
 
-// A list that never ends is not read as if that were all.
+// A list that never ends is not returned as if it were complete.
 func TestRemarksWithoutEnd(t *testing.T) {
 	hub := &fake{answer: func(*http.Request) *http.Response {
 		return reply(200, "[]", "Link", `<https://x?page=2>; rel="next"`)

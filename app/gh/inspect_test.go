@@ -35,8 +35,8 @@ func TestHookConfigInAllItsSpellings(t *testing.T) {
 	}
 }
 
-// What a branch demands is found wherever it is written, also by servers that
-// know no rulesets or name no App, and beside rules that nobody knows.
+// Required checks are found wherever they are configured. Some servers have no rulesets or
+// name no App, and some rules are unknown.
 func TestRequired(t *testing.T) {
 	t.Parallel()
 	const protected = `{"name":"main","protection":{"required_status_checks":{"contexts":["a"],"checks":[{"context":"a","app_id":42},{"context":"b","app_id":-1},{"context":"c","app_id":null}]}}}`
@@ -51,7 +51,7 @@ func TestRequired(t *testing.T) {
 				{"a", 42, "branch protection"}, {"b", 0, "branch protection"}, {"c", 0, "branch protection"},
 			}}, ""},
 		"no rulesets":       {"", protected, Required{Checks: []RequiredCheck{{"a", 42, "branch protection"}, {"b", 0, "branch protection"}, {"c", 0, "branch protection"}}}, ""},
-		"contexts alone":    {"[]", `{"name":"main","protection":{"required_status_checks":{"contexts":["a"]}}}`, Required{Checks: []RequiredCheck{{"a", 0, "branch protection"}}}, ""},
+		"only contexts":     {"[]", `{"name":"main","protection":{"required_status_checks":{"contexts":["a"]}}}`, Required{Checks: []RequiredCheck{{"a", 0, "branch protection"}}}, ""},
 		"nothing":           {"[]", `{"name":"main"}`, Required{}, ""},
 		"another kind":      {`[{"type":"required_status_checks","parameters":{"required_status_checks":"all"}}]`, protected, Required{}, ports.HostTransient},
 		"no branch":         {"[]", `{}`, Required{}, ports.HostTransient},
@@ -80,8 +80,7 @@ func TestRequired(t *testing.T) {
 	}
 }
 
-// A repository is found by a name that it had, and its default branch may have
-// any name.
+// A repository is found by an old name, and its default branch may have any name.
 func TestFind(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	w.repo.RenameDefaultBranch("release/1.0")

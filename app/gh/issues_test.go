@@ -9,9 +9,9 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// Of the issues and pull requests that GitHub lists only our app's issues count,
-// and no more is read than may have them.
-func TestIssuesAreOursAndNoOlder(t *testing.T) {
+// Of the issues and pull requests that GitHub lists, only the App's issues count. No more
+// pages are read than can contain them.
+func TestIssuesAreOursAndRecent(t *testing.T) {
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	item := func(i int) string {
 		app, pull := testApp, ""

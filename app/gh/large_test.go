@@ -24,8 +24,8 @@ const (
 	routeUpload   = "POST /{owner}/{repo}/git-upload-pack"
 )
 
-// largeChange is a base and a change of it with every kind of change that git
-// knows, in several directories.
+// largeChange is a base and a change with every kind of change that git knows, in several
+// directories.
 func largeChange() (base, changed ghtest.Files) {
 	long := func(first string) string { return first + strings.Repeat("// The same line.\n", 30) }
 	base = ghtest.Files{
@@ -45,7 +45,7 @@ func largeChange() (base, changed ghtest.Files) {
 	return base, changed
 }
 
-// shownFiles is what a reviewer gets to see of the files.
+// shownFiles is what a reviewer sees of the files.
 func shownFiles(f pipeline.PRFacts) []string {
 	var out []string
 	for _, x := range f.Files {
@@ -76,12 +76,12 @@ func largeWorld(t *testing.T, change func(*ghtest.Limits)) (*world, *ghtest.Pull
 	return w, p
 }
 
-// Whatever GitHub leaves out, the facts are the same as where it shows all.
+// Whatever GitHub leaves out, the facts are the same as if it showed everything.
 func TestWhatGitHubLeavesOut(t *testing.T) {
 	w, p := largeWorld(t, nil)
 	all, src := w.facts(w.target(p))
 	if src.Calls() > 11 { // git fetches files that GitHub takes for binary
-		t.Errorf("%d calls where nothing is left out", src.Calls())
+		t.Errorf("%d calls though nothing is left out", src.Calls())
 	}
 	want := shownFiles(all)
 	few := func(l *ghtest.Limits) { l.PullFiles = 7 }
@@ -108,7 +108,7 @@ func TestWhatGitHubLeavesOut(t *testing.T) {
 	}
 }
 
-// asksForNoTrees reports calls for trees: git tells what differs.
+// asksForNoTrees reports calls for trees, because git tells what differs.
 func (w *world) asksForNoTrees() {
 	w.Helper()
 	if n := len(w.hub.CallsTo(routeTrees)); n > 0 {
@@ -116,9 +116,9 @@ func (w *world) asksForNoTrees() {
 	}
 }
 
-// Where git can't be asked the facts have what the list shows, and say what they lack:
-// no file whose lines are not known passes.
-func TestWhatCannotBeReadIsSaid(t *testing.T) {
+// Where git can't be used, the facts contain what the list shows and name what is missing. No
+// file with unknown lines passes.
+func TestUnreadFilesAreNamed(t *testing.T) {
 	few := func(l *ghtest.Limits) { l.PullFiles = 7 }
 	diffs := func(l *ghtest.Limits) { l.PatchLines = 1 }
 	noBase := func(_ *testing.T, w *world) {
@@ -170,19 +170,19 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	}
 }
 
-// refuseGit has a hub refuse git.
+// refuseGit makes a hub refuse git.
 func refuseGit(_ *testing.T, w *world) {
 	w.hub.On(routeRefs, func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
 }
 
-// noGit leaves the client a machine without git. The hub has found its own before.
+// noGit gives the client a machine without git. The hub has found its own git before.
 func noGit(t *testing.T, _ *world) { t.Setenv("PATH", t.TempDir()) }
 
-// proxied has the client ask GitHub through a proxy, which git does not know.
+// proxied makes the client use a proxy for GitHub that git does not know.
 func proxied(_ *testing.T, w *world) { w.client.git = nil }
 
-// Trouble that may pass fails the read, which is tried again as a whole.
-func TestTroubleWithContentsIsTransient(t *testing.T) {
+// A temporary error fails the whole read, which is then repeated.
+func TestFailedContentsAreTransient(t *testing.T) {
 	t.Parallel()
 	for _, route := range []string{routeContents, routeRefs, routeUpload, "GET /repos/{owner}/{repo}/compare/{basehead}"} {
 		w := newWorld(t, ghtest.Options{})
@@ -198,8 +198,8 @@ func TestTroubleWithContentsIsTransient(t *testing.T) {
 	}
 }
 
-// A content that is not what its name says is refused.
-func TestOtherContents(t *testing.T) {
+// Content that does not match its SHA is refused.
+func TestContentsMustMatchTheirSHA(t *testing.T) {
 	t.Parallel() // it mostly waits
 	w := newWorld(t, ghtest.Options{Limits: &ghtest.Limits{PatchLines: 1}})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.go": "package a\n\nvar b = 1\n"}})
@@ -209,13 +209,13 @@ func TestOtherContents(t *testing.T) {
 		r.Header.Del("Content-Length")
 	})
 	if files, err := w.client.Source(w.target(p)).Files(t.Context()); err == nil {
-		t.Errorf("read as %+v", files)
+		t.Errorf("accepted %+v", files)
 	}
 }
 
-// Contents that don't have the lines that GitHub counted are not those that it compared:
-// git is asked, and if it is refused they are not shown.
-func TestContentsThatGitHubCountedOtherwise(t *testing.T) {
+// When contents do not have as many lines as GitHub counted, they are not the ones that it
+// compared. Git reads them then. If git is refused, they are not shown.
+func TestContentsWithAnotherCountOfLines(t *testing.T) {
 	for name, refused := range map[string]bool{"git": false, "no git": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, ghtest.Options{Limits: &ghtest.Limits{PatchLines: 1}})
@@ -237,9 +237,9 @@ func TestContentsThatGitHubCountedOtherwise(t *testing.T) {
 	}
 }
 
-// A merge group is compared beyond GitHub's 300 files, and its sums are those of
-// all of them.
-func TestMergeGroupBeyondWhatIsCompared(t *testing.T) {
+// A merge group is compared beyond GitHub's limit of 300 files, and its sums cover all of
+// them.
+func TestMergeGroupBeyondTheComparison(t *testing.T) {
 	sample.Variant(t)
 	w := newWorld(t, ghtest.Options{})
 	files := ghtest.Files{}
@@ -259,9 +259,9 @@ func TestMergeGroupBeyondWhatIsCompared(t *testing.T) {
 	}
 }
 
-// Moves are told by the name of the content and empty files by theirs: however
-// many there are, nobody reads them.
-func TestThousandsThatNeedNoReading(t *testing.T) {
+// A move is known by the content's SHA, and so is an empty file. However many there are, none
+// of them is read.
+func TestThousandsOfFilesWithoutReads(t *testing.T) {
 	sample.Variant(t)
 	const n = 3100
 	moved, empty, start := ghtest.Files{}, ghtest.Files{}, ghtest.Files{}
@@ -287,8 +287,8 @@ func TestThousandsThatNeedNoReading(t *testing.T) {
 	}
 }
 
-// The diffs that are made here are bounded together: what is beyond is named.
-func TestDiffsThatAreMadeAreBounded(t *testing.T) {
+// The diffs that are computed here share one limit. What exceeds it is named.
+func TestComputedDiffsAreBounded(t *testing.T) {
 	sample.Variant(t)
 	w := newWorld(t, ghtest.Options{})
 	files := ghtest.Files{}
@@ -313,8 +313,8 @@ func TestDiffsThatAreMadeAreBounded(t *testing.T) {
 	}
 }
 
-// Contents of very many lines are not compared, however small they are: that
-// would take a hundred times their size. What is not read is said.
+// Contents with very many lines are not compared, however small they are, because that would
+// take a hundred times their size in memory. What is not read is named.
 func TestContentsOfManyLines(t *testing.T) {
 	sample.Variant(t)
 	limits := ghtest.GitHubLimits()
@@ -328,7 +328,7 @@ func TestContentsOfManyLines(t *testing.T) {
 	}
 }
 
-// Git gets a token that reads contents of the one repository, and no more.
+// Git gets a token that may only read the contents of one repository.
 func TestTokenOfGit(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	w, p := largeWorld(t, func(l *ghtest.Limits) { l.PullFiles = 7 })
@@ -346,13 +346,13 @@ func TestTokenOfGit(t *testing.T) {
 		t.Errorf("asked for %s, want %s", asked, want)
 	}
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "reviewgate-*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("files left behind: %v", left)
 	}
 }
 
-// Git is sent to the repository under its present name: it follows no redirect, since
-// the token would go with it. A fork's commits are asked for there too.
-func TestGitOfARepositoryThatMoved(t *testing.T) {
+// Git uses the repository's present name. It follows no redirect, because it would send the
+// token along. A fork's commits are fetched from there too.
+func TestGitOfARenamedRepository(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Fork: "bob", Head: "x;$(touch${IFS}x)`id`", Files: ghtest.Files{"logo.png": "\x89PNG\r\n\x1a\n\x00\x00"}})
 	group := w.target(p)
@@ -404,9 +404,9 @@ func TestGitRoot(t *testing.T) {
 	}
 }
 
-// A submodule that was added or removed is told as one that changed, and a file
-// of one line is none.
-func TestSubmodulesWhoseDiffsAreLeftOut(t *testing.T) {
+// An added or removed submodule is shown like a changed one. A file of one line is not taken
+// for a submodule.
+func TestSubmodulesWithoutDiffs(t *testing.T) {
 	sample.Variant(t)
 	limits := ghtest.GitHubLimits()
 	limits.PatchLines = 1
@@ -436,9 +436,9 @@ func TestSubmodulesWhoseDiffsAreLeftOut(t *testing.T) {
 	}
 }
 
-// Paths that are one as UTF-8 may hide one another in a list: git tells them
-// apart, and one that the facts can't hold is said to be missing.
-func TestPathsThatAreNotUTF8(t *testing.T) {
+// Paths that look the same as UTF-8 may hide one another in a list. Git distinguishes them,
+// and a path that the facts can't hold is reported as missing.
+func TestPathsInOtherEncodings(t *testing.T) {
 	w := newWorld(t, ghtest.Options{Limits: &ghtest.Limits{PullFiles: 1}})
 	w.repo.Commit("main", ghtest.Files{"a\xff.go": "package a\n", "a\xfe.go": "package b\n"}, "start")
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a\xff.go": "package c\n", "a\xfe.go": "package d\n", "b.go": "package e\n"}})
@@ -448,10 +448,11 @@ func TestPathsThatAreNotUTF8(t *testing.T) {
 	}
 }
 
-// Files whose lines GitHub doesn't even count, since it shows enough of others, look like
-// binary ones. They are read, also where GitHub has no sums to tell by: in a list that is
-// cut, and in a merge group. Of a large binary no more than its beginning is looked at.
-func TestLinesThatGitHubDoesNotCountBySums(t *testing.T) {
+// When GitHub shows enough of other files, it does not even count the lines of the rest, so
+// that they look binary. The App reads them. It also reads them where GitHub has no sums to
+// compare: in a cut list, and in a merge group. Of a large binary file it reads only the
+// beginning.
+func TestUncountedLinesAreRead(t *testing.T) {
 	sample.Variant(t)
 	limits := ghtest.GitHubLimits()
 	limits.AnswerLines, limits.PullFiles = 12_000, 4
@@ -464,7 +465,7 @@ func TestLinesThatGitHubDoesNotCountBySums(t *testing.T) {
 	group.Kind, group.HeadSHA, group.BaseSHA, group.HeadRef = ports.TargetGroup, g.HeadSHA, g.BaseSHA, g.HeadRef
 	for _, target := range []ports.Target{w.target(p), group} {
 		f, _ := w.facts(target)
-		// Of c.bin nobody knows the format, and it is too large to be read.
+		// The format of c.bin is unknown, and it is too large to be read.
 		if len(f.Files) != 5 || len(f.Incomplete) != 1 || f.Incomplete[0].Path != "c.bin" || f.Totals.Additions != 13_002 {
 			t.Fatalf("%s: %d files, incomplete %+v, %+v", target.Kind, len(f.Files), f.Incomplete, f.Totals)
 		}

@@ -15,16 +15,15 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// said is what one part of a refusal can be.
+// said is one possible part of a refusal.
 type said struct {
 	name   string
 	header func(github time.Time) []string
-	wait   time.Duration // that it names, 0 for none
+	wait   time.Duration // the wait that it names, 0 for none
 }
 
-// TestEveryRefusal goes through every combination of status, Retry-After, what
-// is left of the primary limit, words, and clocks, and asks without a pause for
-// as long as the refusal holds: nothing may leave before the time.
+// TestEveryRefusal combines every status, Retry-After, remaining quota, message and clock. It
+// asks without a pause while the refusal holds. No request may leave before the time.
 func TestEveryRefusal(t *testing.T) {
 	retry := []said{
 		{"no Retry-After", func(time.Time) []string { return nil }, 0},
@@ -49,7 +48,7 @@ func TestEveryRefusal(t *testing.T) {
 		}, 0},
 		{"nothing left, no reset", func(time.Time) []string { return []string{"X-RateLimit-Remaining", "0"} }, 0},
 	}
-	words := map[string]bool{ // whether they alone tell a 403 for a rate limit
+	words := map[string]bool{ // whether the message alone marks a 403 as a rate limit
 		`{"message":"API rate limit exceeded for installation ID 7."}`:                                                            true,
 		`{"message":"You have triggered an abuse detection mechanism."}`:                                                          true,
 		`{"message":"Zu schnell","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about"}`: true,
@@ -61,7 +60,7 @@ func TestEveryRefusal(t *testing.T) {
 		for i, r := range retry {
 			for j, p := range primary {
 				for text, telling := range words {
-					// By default each combination meets one clock.
+					// By default each combination is tested with one clock.
 					first := (i + j + len(text)) % len(skews)
 					for _, skew := range slices.Concat(skews[first:], skews[:first])[:sample.Size(1, len(skews))] {
 						name := fmt.Sprintf("%d, %s, %s, %.30s, clock off by %s", status, r.name, p.name, text, skew)
@@ -117,7 +116,7 @@ func oneRefusal(t *testing.T, name string, tt refusalCase) {
 		t.Fatalf("%s: %v, kind %s, status %d, wait %v, want %v", name, err, he.Kind, he.Status, he.RetryAfter, tt.wait)
 	}
 	step := tt.wait / 7
-	for range 7 { // the last pause ends a moment too early
+	for range 7 { // the last pause ends slightly too early
 		time.Sleep(step - time.Nanosecond)
 		_, err = c.Pull(t.Context(), pullTarget)
 		if he := wantHostError(t, err, ports.HostLimited); he.RetryAfter != time.Until(start.Add(tt.wait)) {
@@ -125,11 +124,11 @@ func oneRefusal(t *testing.T, name string, tt refusalCase) {
 		}
 	}
 	if hub.asked() != 1 {
-		t.Errorf("%s: asked %d times", name, hub.asked())
+		t.Errorf("%s: %d requests", name, hub.asked())
 	}
 	time.Sleep(time.Until(start.Add(tt.wait)))
 	if _, err := c.Pull(t.Context(), pullTarget); err != nil || hub.asked() != 2 {
-		t.Errorf("%s: %v when the time had come, asked %d times", name, err, hub.asked())
+		t.Errorf("%s: %v after the wait, %d requests", name, err, hub.asked())
 	}
 }
 
@@ -158,8 +157,8 @@ func TestWaitsHaveBounds(t *testing.T) {
 	}
 }
 
-// A success may have been the last for now.
-func TestNothingLeftAfterASuccess(t *testing.T) {
+// A success may have used up the limit.
+func TestSuccessMayUseUpTheLimit(t *testing.T) {
 	for _, status := range []int{200, 304, 404, 422, 500} {
 		synctest.Test(t, func(t *testing.T) {
 			reset := time.Now().Add(20 * time.Minute)
@@ -186,7 +185,7 @@ func TestNothingLeftAfterASuccess(t *testing.T) {
 	}
 }
 
-// Of an answer for nobody in particular the limits are our address's.
+// The limits in an answer to an unauthenticated request belong to our address.
 func TestLimitsOfAnUnknownCallerAreNotOurs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub := &fake{answer: always(401, `{}`, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", unix(time.Now().Add(time.Hour)))}
@@ -228,8 +227,8 @@ func TestUnexplainedRefusalsDouble(t *testing.T) {
 	})
 }
 
-// Calls that are in flight when the limit is reached are all refused for the
-// same reason. They don't count as one refusal after the other.
+// Calls that are in flight when the limit is reached are all refused for the same reason.
+// They count as one refusal.
 func TestRefusalsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -251,13 +250,12 @@ func TestRefusalsInFlight(t *testing.T) {
 		time.Sleep(time.Minute)
 		_, err := c.Pull(t.Context(), pullTarget)
 		if he := wantHostError(t, err, ports.HostLimited); he.RetryAfter != 2*time.Minute {
-			t.Errorf("the next refusal holds %v, want 2 minutes", he.RetryAfter)
+			t.Errorf("the next refusal lasts %v, want 2 minutes", he.RetryAfter)
 		}
 	})
 }
 
-// Nor does one that was sent before the refusal, and went well after it, say
-// that the trouble is over.
+// A call that was sent before the refusal and succeeded after it does not end the refusal.
 func TestSuccessInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -281,13 +279,13 @@ func TestSuccessInFlight(t *testing.T) {
 		time.Sleep(time.Minute)
 		_, err = c.Pull(t.Context(), pullTarget)
 		if he := wantHostError(t, err, ports.HostLimited); he.RetryAfter != 2*time.Minute {
-			t.Errorf("the next refusal holds %v, want 2 minutes", he.RetryAfter)
+			t.Errorf("the next refusal lasts %v, want 2 minutes", he.RetryAfter)
 		}
 	})
 }
 
-// sideBySide does f n times at once. What it returns gives their errors, and is
-// closed after the last.
+// sideBySide runs f n times in parallel. The channel that it returns delivers their errors,
+// and is closed after the last.
 func sideBySide(n int, f func() error) <-chan error {
 	errs := make(chan error, n)
 	var wg sync.WaitGroup
@@ -298,9 +296,9 @@ func sideBySide(n int, f func() error) <-chan error {
 	return errs
 }
 
-// Calls that wait for their turn, or for a token, when the refusal comes must
-// not leave after it.
-func TestRefusalReachesThoseThatWait(t *testing.T) {
+// Calls that wait for their turn or for a token when a refusal comes must not leave
+// afterwards.
+func TestRefusalReachesWaitingCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		hub := &fake{}
@@ -313,13 +311,13 @@ func TestRefusalReachesThoseThatWait(t *testing.T) {
 			wantHostError(t, err, ports.HostLimited)
 		}
 		if hub.asked() != 1 {
-			t.Errorf("%d writes left", hub.asked())
+			t.Errorf("%d writes were sent", hub.asked())
 		}
 	})
 }
 
-// A token is asked for by the App: the refusal holds for all installations that
-// need one, and for none that has one.
+// The App itself asks for tokens. A refusal holds for all installations that need a token,
+// and for none that has one.
 func TestRefusedTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub := &fake{answer: always(200, openPullJSON)}
@@ -344,21 +342,21 @@ func TestRefusedTokens(t *testing.T) {
 			}
 		}
 		if _, err := c.Installations(t.Context()); err == nil {
-			t.Error("the App was asked for something else meanwhile")
+			t.Error("another call of the App was sent meanwhile")
 		}
 		if len(hub.sent) != n {
 			t.Errorf("sent %v", hub.sent[n:])
 		}
 		if _, err := c.Pull(t.Context(), pullTarget); err != nil {
-			t.Errorf("one that has a token: %v", err)
+			t.Errorf("an installation with a token: %v", err)
 		}
 		if want := []string{"0 5m0s"}; !slices.Equal(told, want) {
-			t.Errorf("told %q, want %q", told, want)
+			t.Errorf("reported %q, want %q", told, want)
 		}
 	})
 }
 
-func TestRefusalsAreToldAndTaken(t *testing.T) {
+func TestRefusalsAreSharedBetweenClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		known := map[int64]time.Time{}
 		hub := &fake{answer: always(429, `{}`, "Retry-After", "60")}
@@ -368,13 +366,13 @@ func TestRefusalsAreToldAndTaken(t *testing.T) {
 		_, err := first.Pull(t.Context(), pullTarget)
 		wantHostError(t, err, ports.HostLimited)
 		if got := time.Until(known[7]); got != time.Minute || len(known) != 1 {
-			t.Fatalf("told %v", known)
+			t.Fatalf("reported %v", known)
 		}
 
 		second := hub.client(t, nil)
 		for id, until := range known {
 			second.Refuse(id, until)
-			second.Refuse(id, until.Add(-30*time.Second)) // an older one takes nothing back
+			second.Refuse(id, until.Add(-30*time.Second)) // an older refusal changes nothing
 		}
 		for range 60 {
 			_, err := second.Pull(t.Context(), pullTarget)
@@ -386,7 +384,7 @@ func TestRefusalsAreToldAndTaken(t *testing.T) {
 		}
 		hub.answer = always(200, openPullJSON)
 		if _, err := second.Pull(t.Context(), pullTarget); err != nil {
-			t.Errorf("when the time had come: %v", err)
+			t.Errorf("after the wait: %v", err)
 		}
 
 		second.Refuse(0, time.Now().Add(1000*time.Hour)) // a broken record
@@ -398,8 +396,8 @@ func TestRefusalsAreToldAndTaken(t *testing.T) {
 	})
 }
 
-// The App's own calls and each installation's have limits of their own.
-func TestLimitsAreApart(t *testing.T) {
+// The App's own calls and each installation's calls have separate limits.
+func TestLimitsAreSeparate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub := &fake{answer: always(200, `[]`)}
 		c := hub.client(t, nil)
@@ -423,7 +421,7 @@ func TestLimitsAreApart(t *testing.T) {
 	})
 }
 
-// FuzzWait holds the headers' parsers to their bounds.
+// FuzzWait checks the limits of the headers' parsers.
 func FuzzWait(f *testing.F) {
 	f.Add("60", "0", "1700000000", "Tue, 14 Nov 2023 22:00:00 GMT")
 	f.Add("-1", "00", "99999999999999999999", "now")

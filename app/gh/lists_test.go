@@ -12,8 +12,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// longList answers with full pages of a list that has that many, and tells how
-// many there are or only that there is a next one.
+// longList answers with full pages of a list of this many entries. It names the number of
+// pages, or only says that there is a next page.
 func longList(pages int, counted bool, item func(i int) string, wrap string) *fake {
 	return &fake{answer: func(r *http.Request) *http.Response {
 		n, _ := strconv.Atoi(r.URL.Query().Get("page"))
@@ -33,8 +33,8 @@ func longList(pages int, counted bool, item func(i int) string, wrap string) *fa
 	}}
 }
 
-// TestCutListsAreNotSilent: what isn't seen must not count as not there, or it
-// would be created a second time.
+// TestCutListsAreNotSilent proves that a cut list is an error. Otherwise unseen objects would
+// count as missing and would be created again.
 func TestCutListsAreNotSilent(t *testing.T) {
 	comment := func(i int) string { return fmt.Sprintf(`{"id":%d,"body":"hello"}`, i+1) }
 	check := func(i int) string { return fmt.Sprintf(`{"id":%d,"app":{"id":%d},"status":"completed"}`, i+1, testApp) }
@@ -70,8 +70,8 @@ func TestCutListsAreNotSilent(t *testing.T) {
 	}
 }
 
-// Where the number of pages isn't told they are read one after the other.
-func TestPagesThatAreNotCounted(t *testing.T) {
+// When the number of pages is unknown, they are read one after the other.
+func TestUncountedPages(t *testing.T) {
 	comment := func(i int) string {
 		return fmt.Sprintf(`{"id":%d,"body":"%s","performed_via_github_app":{"id":%d}}`, i+1, marker, testApp)
 	}
@@ -106,7 +106,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// FuzzLinks holds that nothing but a place in the list comes from a header.
+// FuzzLinks proves that only a position in the list comes from a header.
 func FuzzLinks(f *testing.F) {
 	f.Add(`<https://api.github.com/x?page=2>; rel="next", <https://api.github.com/x?page=9>; rel="last"`)
 	f.Add(`<?cursor=a%26state%3Dclosed>; rel="next"`)
@@ -128,7 +128,7 @@ func FuzzLinks(f *testing.F) {
 	})
 }
 
-// Remarks are held in memory as long as they are few.
+// Remarks stay within a limit of memory.
 func TestRemarksAreBounded(t *testing.T) {
 	sample.Variant(t)
 	for length, fails := range map[int]bool{60_000: false, 100_000: true} {

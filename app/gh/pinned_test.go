@@ -87,12 +87,12 @@ func TestConfigIsAskedForOnce(t *testing.T) {
 		t.Errorf("asked %d times for a tree of two repositories", n)
 	}
 	if n := hub.askedFor("/git/trees/HEAD"); n != 5 {
-		t.Errorf("asked %d times where the branch is now", n)
+		t.Errorf("asked for the branch's head %d times", n)
 	}
 }
 
-// What failed, or is not what the SHA says, must be asked for again.
-func TestBrokenAnswersAreNotKept(t *testing.T) {
+// A failed read, or content that does not match its SHA, is read again.
+func TestBrokenAnswersAreNotCached(t *testing.T) {
 	same := func(status int, body string) func(string) *http.Response {
 		return func(string) *http.Response { return reply(status, body) }
 	}
@@ -131,7 +131,7 @@ func TestBrokenAnswersAreNotKept(t *testing.T) {
 					} {
 						broken = true
 						if source, err := read(); err == nil {
-							t.Fatalf("took %+v", source)
+							t.Fatalf("accepted %+v", source)
 						}
 						broken = false
 						if source, err := read(); err != nil || len(source.Files) != 1 || string(source.Files[0].Text) != rules {
@@ -144,9 +144,9 @@ func TestBrokenAnswersAreNotKept(t *testing.T) {
 	}
 }
 
-// A root that GitHub doesn't list whole may hold config that isn't seen: its
-// rules would silently not apply.
-func TestConfigBelowARootThatIsCut(t *testing.T) {
+// A root that GitHub does not list completely may contain unseen config, whose rules would
+// silently not apply.
+func TestConfigBelowACutRoot(t *testing.T) {
 	cut := strings.Replace(treeJSON(someSHA, "README.md", "blob", someSHA), `"truncated":false`, `"truncated":true`, 1)
 	c := (&fake{answer: always(200, cut)}).client(t, nil)
 	_, _, err := c.repositoryConfig(t.Context(), pullTarget, "")
@@ -155,7 +155,7 @@ func TestConfigBelowARootThatIsCut(t *testing.T) {
 	wantHostError(t, err, ports.HostInvalid)
 }
 
-func TestConfigThatIsNoDirectory(t *testing.T) {
+func TestConfigIsNotADirectory(t *testing.T) {
 	for _, kind := range []string{"blob", "commit"} {
 		hub := configHub(func(r *http.Request) *http.Response {
 			if strings.HasSuffix(r.URL.Path, treeSHA(1)) {
@@ -183,11 +183,11 @@ func TestBlobNames(t *testing.T) {
 		}
 	}
 	if !isBlob(nil, emptyBlob) {
-		t.Error("the empty file has another name")
+		t.Error("the empty file has another SHA")
 	}
 }
 
-// A merge group is what its SHAs say: what was compared once is known.
+// A merge group is defined by its SHAs, so that its comparison is cached.
 func TestComparisonsArePinned(t *testing.T) {
 	t.Parallel() // it mostly waits
 	hub := &fake{}
@@ -214,20 +214,20 @@ func TestComparisonsArePinned(t *testing.T) {
 		t.Errorf("compared %d times", hub.asked())
 	}
 	branch := groupTarget
-	branch.HeadSHA = "main" // pins nothing
+	branch.HeadSHA = "main" // a branch is not a fixed commit
 	for range 2 {
 		if _, err := c.Source(branch).Files(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if hub.asked() != 4 {
-		t.Errorf("a branch was asked for %d times", hub.asked()-2)
+		t.Errorf("a branch was compared %d times", hub.asked()-2)
 	}
 }
 
-// Answers that a server lets be used again without asking are asked for all the
-// same: a head would be old.
-func TestNothingElseIsTakenUnasked(t *testing.T) {
+// Even when a server allows an answer to be reused without asking, the client asks again,
+// because a head could be outdated.
+func TestOtherAnswersAreRevalidated(t *testing.T) {
 	t.Parallel()
 	for _, header := range [][]string{
 		{"Cache-Control", "private, max-age=60, s-maxage=60"},
@@ -249,13 +249,13 @@ func TestNothingElseIsTakenUnasked(t *testing.T) {
 		}
 		_, err := c.Pull(t.Context(), pullTarget)
 		if err == nil {
-			t.Errorf("%q: taken from the cache unasked", header)
+			t.Errorf("%q: answered from the cache without asking", header)
 		}
 	}
 }
 
-// The calls of one review are bounded: the read that goes beyond is refused
-// without asking, and says which it is.
+// The calls of one review are limited. The read that would exceed the limit is refused
+// without a call, and the error names it.
 func TestBudget(t *testing.T) {
 	file := func(i int) string {
 		return fmt.Sprintf(`{"filename":"f%d.go","status":"modified","sha":"%040x","contents_url":"https://github.test/x?ref=%s"}`, i, i, strings.Repeat("b", 40))
@@ -291,7 +291,7 @@ func TestBudget(t *testing.T) {
 	if he := wantHostError(t, err, ports.HostBudget); he.Op != "read the commits" || len(hub.sent) != 4 {
 		t.Errorf("%v, sent %d", err, len(hub.sent))
 	}
-	// What is not the review's own reading is not counted, nor another review.
+	// Other calls and other reviews do not count.
 	if _, err := c.Pull(t.Context(), pullTarget); err != nil {
 		t.Error(err)
 	}
@@ -302,11 +302,11 @@ func TestBudget(t *testing.T) {
 	}
 	wg.Wait()
 	if second.Calls() != 4 {
-		t.Errorf("side by side %d calls were made", second.Calls())
+		t.Errorf("parallel reads made %d calls", second.Calls())
 	}
 }
 
-// What memory has costs nothing, a repeated read costs again.
+// An answer from memory costs nothing. A repeated attempt costs another call.
 func TestBudgetCountsTheNetwork(t *testing.T) {
 	t.Parallel() // it mostly waits
 	hub := &fake{}

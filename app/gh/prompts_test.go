@@ -11,8 +11,8 @@ import (
 
 const routeBlobs = "GET /repos/{owner}/{repo}/git/blobs/{file_sha}"
 
-// Prompts are read beside the config files, in the same list of their directory,
-// and once as long as they stay what they are.
+// Prompts are found in the same directory list as the config files, and read once while they
+// stay unchanged.
 func TestPromptsOfARepository(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	w.repo.Commit("main", ghtest.Files{settingsFile: `{}`}, "config")
@@ -33,7 +33,7 @@ func TestPromptsOfARepository(t *testing.T) {
 	}, "prompts")
 	texts := w.texts(config.LayerRepository, w.config(w.shop(), "").Repository)
 	if n := len(texts["prompt-large.md"]); n != config.MaxPromptBytes+1 {
-		t.Errorf("read %d bytes of a prompt that is too large", n)
+		t.Errorf("read %d bytes of a prompt above the limit", n)
 	}
 	w.wantTexts(config.LayerRepository, w.config(w.shop(), "").Repository, map[string]string{
 		"review-settings.json": `{}`, "prompt-queues.md": "Look for jobs.\n", "prompt-link.md": "/etc/passwd", "prompt-large.md": texts["prompt-large.md"],
@@ -49,7 +49,7 @@ func TestPromptsOfARepository(t *testing.T) {
 	}
 }
 
-// Of more prompts than a layer may have one is read that shows it, and no more.
+// When a layer has too many prompts, one prompt above the limit is read, and no more.
 func TestTooManyPrompts(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	files := ghtest.Files{}

@@ -11,9 +11,9 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// TestRenamedRepositoryIsFollowed answers as GitHub does for an old name: 301 to
-// a read and 307 to a write, both to the repository's id. 302 and 308 mean the
-// same, and 301 to a write must not become a read.
+// TestRenamedRepositoryIsFollowed answers like GitHub for an old name: 301 to a read and 307
+// to a write, both to the repository's id. 302 and 308 mean the same, and a write must not
+// become a read after 301.
 func TestRenamedRepositoryIsFollowed(t *testing.T) {
 	write := ports.CheckWrite{Name: "reviewgate", HeadSHA: strings.Repeat("b", 40), Output: ports.CheckOutput{Title: "Reviewing", Summary: "s"}}
 	tests := map[string]struct {
@@ -68,7 +68,7 @@ func TestRenamedRepositoryIsFollowed(t *testing.T) {
 	}
 }
 
-func TestRedirectsThatLeadNowhere(t *testing.T) {
+func TestRefusedRedirects(t *testing.T) {
 	t.Parallel()
 	elsewhere := newStub(t, func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("asked another host, with %q", r.Header.Get("Authorization"))
@@ -103,7 +103,7 @@ func TestRedirectsThatLeadNowhere(t *testing.T) {
 	}
 }
 
-// Names come from webhooks. None may lead out of its place in the path.
+// Names come from webhooks. None may leave its place in the path.
 func TestNamesStayInTheirPlace(t *testing.T) {
 	for _, name := range []string{"", ".", "..", "a/b", "../../app", "%2e%2e", "a?b", "a#b", "a b", "a\nb", "ü", "\x00"} {
 		s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
@@ -123,8 +123,7 @@ func TestNamesStayInTheirPlace(t *testing.T) {
 	}
 }
 
-// A target that lacks its ids would be asked for with more rights than it
-// needs, or none.
+// A call for a target without its ids would use a token with too many rights, or with none.
 func TestTargetsWithoutIDs(t *testing.T) {
 	for _, change := range []func(*ports.Target){
 		func(t *ports.Target) { t.Installation = 0 },
@@ -145,8 +144,8 @@ func TestTargetsWithoutIDs(t *testing.T) {
 	wantHostError(t, err, ports.HostInvalid)
 }
 
-// A linked issue is read where the repository is by now, and nowhere else: one that
-// was transferred is another repository's.
+// A linked issue is read only in the repository's present place. A transferred issue belongs
+// to another repository.
 func TestLinkedIssueStaysInItsRepository(t *testing.T) {
 	for to, found := range map[string]bool{
 		"/repositories/1001/issues/5":        true,
@@ -175,8 +174,8 @@ func TestLinkedIssueStaysInItsRepository(t *testing.T) {
 	}
 }
 
-// A pull request is no issue, whatever number is named.
-func TestLinkedIssueIsNoPullRequest(t *testing.T) {
+// A pull request does not count as an issue, whatever number is named.
+func TestPullRequestIsNotALinkedIssue(t *testing.T) {
 	hub := &fake{answer: always(200, `{"number":5,"state":"open","created_at":"2026-11-20T12:00:00Z","title":"t","body":"b","pull_request":{}}`)}
 	if i, err := hub.client(t, nil).Source(pullTarget).LinkedIssue(t.Context(), 5); !isNotFound(err) {
 		t.Errorf("%+v, %v", i, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// A review is of the head that it names, is listed, and is dismissed once.
+// A review is created for the head that it names, is listed, and is dismissed once.
 func TestReviews(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
@@ -47,9 +47,9 @@ func TestReviews(t *testing.T) {
 	wantKind(t, err, ports.HostInvalid)
 }
 
-// A review that can't be found is gone only if the others can be seen: the App may
-// have lost its sight.
-func TestDismissalOfWhatIsNotSeen(t *testing.T) {
+// A review that can't be found counts as gone only if the list of reviews can be read.
+// Otherwise the App may have lost its access.
+func TestDismissalOfAnInvisibleReview(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
 	target := w.target(p)
@@ -71,8 +71,8 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// People and teams are asked together, those who can't be refuse the whole, and who
-// is asked is told with the pull request.
+// People and teams are requested in one call. One who can't be requested makes the whole call
+// fail. The pull request shows who is requested.
 func TestRequestReviews(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	w.repo.Grant("bob", "read")

@@ -14,8 +14,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// Others' check runs are the newest of a name in each App's suite, whether or not
-// they have ended. Ours are none of them.
+// Other Apps' check runs are the newest ones of each name in each App's suite, whether or not
+// they have ended. Ours are not among them.
 func TestOtherRuns(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
@@ -41,8 +41,8 @@ func TestOtherRuns(t *testing.T) {
 	}
 }
 
-// More check runs than are listed are told as such: whoever starts them must not
-// take along what others found.
+// More check runs than are listed give an error. Otherwise somebody could start many checks
+// to hide the findings of others.
 func TestTooManyOtherRuns(t *testing.T) {
 	sample.Variant(t)
 	w := newWorld(t, ghtest.Options{})
@@ -56,7 +56,7 @@ func TestTooManyOtherRuns(t *testing.T) {
 	}
 }
 
-func TestAnnotationsOfOthers(t *testing.T) {
+func TestAnnotationsOfOtherApps(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
 	var notes []ghtest.Annotation
@@ -65,7 +65,7 @@ func TestAnnotationsOfOthers(t *testing.T) {
 	}
 	notes[249].Message = strings.Repeat("é", 30_000)
 	run := w.repo.OtherCheck("ci", "lint", p.HeadSHA(), "failure", notes...)
-	_, err := w.client.Source(w.target(p)).OtherRuns(t.Context(), p.HeadSHA()) // which takes the token
+	_, err := w.client.Source(w.target(p)).OtherRuns(t.Context(), p.HeadSHA()) // this call takes the token
 	w.must(err)
 	src := w.client.Source(w.target(p))
 	got, err := src.Annotations(t.Context(), run.ID, 250)
@@ -94,7 +94,7 @@ func TestAlerts(t *testing.T) {
 		list, none, err := w.client.Source(w.target(p)).Alerts(t.Context())
 		w.must(err)
 		if none != want {
-			t.Errorf("none: %q, want %q", none, want)
+			t.Errorf("no alerts, because %q, want %q", none, want)
 		}
 		return list
 	}
@@ -125,7 +125,7 @@ func TestAlerts(t *testing.T) {
 		t.Errorf("asked with %q", refs)
 	}
 
-	// Tools analyse the merge or the head, and the other is not known then.
+	// Tools analyse either the merge or the head. The other ref is then unknown.
 	for _, unknown := range []string{"merge", "head"} {
 		stop := w.hub.On("GET /repos/{owner}/{repo}/code-scanning/alerts", func(x *ghtest.Exchange) {
 			if strings.HasSuffix(x.Query.Get("ref"), unknown) {
@@ -146,9 +146,9 @@ func TestAlerts(t *testing.T) {
 	wantHostError(t, err, ports.HostForbidden)
 }
 
-// An alert that is open on the base and fixed by the pull request is none, and the
-// state may be missing where only the pull request has it.
-func TestStateOfAnAlertIsThatOnTheRef(t *testing.T) {
+// An alert that is open on the base but fixed by the pull request does not count. The state
+// may be missing where only the pull request has the alert.
+func TestAlertStateOnTheRef(t *testing.T) {
 	for state, want := range map[string]bool{"open": true, "": true, "fixed": false, "dismissed": false} {
 		if open(state) != want {
 			t.Errorf("%q is open: %t", state, open(state))
@@ -156,6 +156,6 @@ func TestStateOfAnAlertIsThatOnTheRef(t *testing.T) {
 	}
 	host := &ports.HostError{Kind: ports.HostForbidden, Err: errors.New("answered 403 Forbidden: Advanced Security must be enabled for this repository to use code scanning")}
 	if !notEnabled(host) || notEnabled(&ports.HostError{Kind: ports.HostForbidden, Err: errors.New("Resource not accessible by integration")}) || notEnabled(errors.New("must be enabled")) {
-		t.Error("what is not enabled is not told from what is not permitted")
+		t.Error("a service that is not enabled was confused with a missing permission")
 	}
 }

@@ -25,15 +25,15 @@ var pullTarget = ports.Target{
 	Kind: ports.TargetPull, Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop", Number: 12,
 }
 
-// openPull is pullTarget as GitHub has it, cut to what matters here.
+// openPull is pullTarget as GitHub shows it, cut to the necessary fields.
 var openPull = map[string]any{
 	"number": 12, "state": "open", "commits": 1, "changed_files": 1,
 	"head": map[string]any{"sha": strings.Repeat("b", 40), "ref": "change", "repo": map[string]any{"id": 1001}},
 	"base": map[string]any{"sha": strings.Repeat("a", 40), "ref": "main", "repo": map[string]any{"id": 1001}},
 }
 
-// privateKey takes a while to make: once will do. Each client signs a token with
-// it, which takes the longer the more bits it has.
+// privateKey is made only once, because that takes a while. Each client signs a token with
+// it, which takes longer with more bits.
 var privateKey = sync.OnceValue(func() []byte {
 	key, err := rsa.GenerateKey(rand.Reader, 1024)
 	if err != nil {
@@ -42,8 +42,8 @@ var privateKey = sync.OnceValue(func() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 })
 
-// stub answers with what a test gives it, where a GitHub that keeps to its own
-// rules would not do.
+// stub answers with what a test gives it, for answers that a rule-abiding GitHub would not
+// give.
 type stub struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -108,7 +108,7 @@ func wantHostError(t *testing.T, err error, kind ports.HostKind) *ports.HostErro
 	t.Helper()
 	var he *ports.HostError
 	if !errors.As(err, &he) {
-		t.Fatalf("error %v (%T) is no *ports.HostError", err, err)
+		t.Fatalf("error %v (%T) is not a *ports.HostError", err, err)
 	}
 	if he.Kind != kind {
 		t.Fatalf("kind %q, want %q: %v", he.Kind, kind, err)

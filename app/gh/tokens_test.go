@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// pullUnless answers with a pull request, unless the token is the one that is refused.
+// pullUnless answers with a pull request, unless the token is the refused one.
 func pullUnless(refused *string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") == "token "+*refused {
@@ -20,8 +20,8 @@ func pullUnless(refused *string) http.HandlerFunc {
 	}
 }
 
-// One process asks for a token, and the next one works with it.
-func TestTokensAreHandedOn(t *testing.T) {
+// One process requests a token, and the next process uses it.
+func TestTokensArePassedOn(t *testing.T) {
 	var with []string
 	s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
 		with = append(with, r.Header.Get("Authorization"))
@@ -31,7 +31,7 @@ func TestTokensAreHandedOn(t *testing.T) {
 	for range 2 {
 		tokens := parent.Tokens(t.Context(), pullTarget)
 		if len(tokens) != 1 || tokens[0].Token != "token-1" {
-			t.Fatalf("handed on %+v", tokens)
+			t.Fatalf("passed on %+v", tokens)
 		}
 		child.Take(tokens)
 		if _, err := child.Pull(t.Context(), pullTarget); err != nil {
@@ -49,13 +49,13 @@ func TestTokensAreHandedOn(t *testing.T) {
 	}
 }
 
-// A bad token that was handed on fails no call: GitHub is asked for a good one.
-func TestTokenHandedOnThatIsNoGood(t *testing.T) {
+// A bad token from the previous process fails no call, because the client requests a new one.
+func TestBadTokenFromThePreviousProcess(t *testing.T) {
 	for name, token := range map[string]Token{
-		"revoked":          {Key: "7/1001", Token: "bad", Expires: time.Now().Add(time.Hour)},
-		"about to expire":  {Key: "7/1001", Token: "bad", Expires: time.Now().Add(tokenMargin / 2)},
-		"of no known time": {Key: "7/1001", Token: "bad"},
-		"another's":        {Key: "7/1002", Token: "bad", Expires: time.Now().Add(time.Hour)},
+		"revoked":               {Key: "7/1001", Token: "bad", Expires: time.Now().Add(time.Hour)},
+		"about to expire":       {Key: "7/1001", Token: "bad", Expires: time.Now().Add(tokenMargin / 2)},
+		"without an expiry":     {Key: "7/1001", Token: "bad"},
+		"of another repository": {Key: "7/1002", Token: "bad", Expires: time.Now().Add(time.Hour)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			refused := "bad"
@@ -69,9 +69,9 @@ func TestTokenHandedOnThatIsNoGood(t *testing.T) {
 	}
 }
 
-// A token that was handed on twice, and refused in between, is not tried again: a call
-// has one more try, which takes a new token.
-func TestTokenHandedOnAgain(t *testing.T) {
+// A token that is passed on twice and refused in between is not tried again. A call has one
+// more attempt, which uses a new token.
+func TestRefusedTokenIsNotTriedAgain(t *testing.T) {
 	refused := ""
 	s := newStub(t, pullUnless(&refused))
 	c := s.client(t, nil)
@@ -90,7 +90,7 @@ func TestTokenHandedOnAgain(t *testing.T) {
 }
 
 // After permissions may have changed, a token from before is not used.
-func TestAccessTakesNoTokenHandedOn(t *testing.T) {
+func TestAccessUsesNoOldToken(t *testing.T) {
 	var with []string
 	s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/installation") {
@@ -110,8 +110,8 @@ func TestAccessTakesNoTokenHandedOn(t *testing.T) {
 	}
 }
 
-// A token that GitHub no longer takes is not handed on.
-func TestRefusedTokenIsNotHandedOn(t *testing.T) {
+// A token that GitHub no longer accepts is not passed on.
+func TestRefusedTokenIsNotPassedOn(t *testing.T) {
 	refused := ""
 	s := newStub(t, pullUnless(&refused))
 	c := s.client(t, nil)
@@ -123,7 +123,7 @@ func TestRefusedTokenIsNotHandedOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, want := c.Tokens(t.Context(), pullTarget), fmt.Sprint("token-", i+1); len(got) != 1 || got[0].Token != want {
-			t.Errorf("handed on %+v, want %s", got, want)
+			t.Errorf("passed on %+v, want %s", got, want)
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 
 const routeFiles = "GET /repos/{owner}/{repo}/pulls/{n}/files"
 
-// hideDiffs takes the lines of Go files named so from the list, as GitHub does
-// where .gitattributes say -diff.
+// hideDiffs removes the lines of these Go files from the list, just as GitHub does for files
+// with the attribute -diff.
 func hideDiffs(x *ghtest.Exchange) {
 	r := x.Proceed()
 	var files []map[string]any
@@ -35,7 +35,7 @@ func hideDiffs(x *ghtest.Exchange) {
 	r.Header.Del("Content-Length")
 }
 
-// hideSums takes those lines from the pull request's sums too.
+// hideSums removes those lines from the pull request's sums too.
 func hideSums(x *ghtest.Exchange) {
 	r := x.Proceed()
 	var pull map[string]any
@@ -47,8 +47,7 @@ func hideSums(x *ghtest.Exchange) {
 	r.Header.Del("Content-Length")
 }
 
-// TestFilesWithoutLines tells files whose lines nobody sees from those that
-// have none to show.
+// TestFilesWithoutLines distinguishes files with hidden lines from files without lines.
 func TestFilesWithoutLines(t *testing.T) {
 	long := func(end string) string { return strings.Repeat("// The same line.\n", 50) + end }
 	script := "#!/bin/sh\necho\n"
@@ -75,7 +74,7 @@ func TestFilesWithoutLines(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	w.repo.Commit("main", start, "start")
 	p := w.repo.OpenPR(ghtest.PR{Head: "change", Files: change})
-	// The base goes on: what the change began with is no longer there.
+	// The base has moved on and no longer contains the files that the change started from.
 	w.repo.Commit("main", ghtest.Files{"late.sh": script + "exit\n", "old/b.go": ghtest.Gone}, "later")
 	w.hub.On(routeFiles, hideDiffs)
 	w.hub.On("GET /repos/{owner}/{repo}/pulls/{n}", hideSums)
@@ -86,7 +85,7 @@ func TestFilesWithoutLines(t *testing.T) {
 		var got []string
 		for _, f := range files.Files {
 			if f.Binary {
-				t.Errorf("%s is taken for binary", f.Path)
+				t.Errorf("%s is classified as binary", f.Path)
 			}
 			if f.Empty != (f.Path == "empty.go") {
 				t.Errorf("%s: empty is %v", f.Path, f.Empty)
@@ -97,7 +96,7 @@ func TestFilesWithoutLines(t *testing.T) {
 		}
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("read by their contents (-want +got):\n%s", diff)
+			t.Errorf("files that were read in full (-want +got):\n%s", diff)
 		}
 		if src.Calls() > 10 {
 			t.Errorf("%d calls", src.Calls())
@@ -108,7 +107,7 @@ func TestFilesWithoutLines(t *testing.T) {
 	}
 }
 
-// A change of mode costs two calls more, the same again none.
+// A change of mode costs two more calls, and repeating the review costs none.
 func TestModeChangeCostsTwoCalls(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	w.repo.Commit("main", ghtest.Files{"run.sh": "echo\n"}, "script")
@@ -138,9 +137,9 @@ func TestFilesWithoutLinesInAMergeGroup(t *testing.T) {
 	}
 }
 
-// Git reads what the API does not have. If nobody knows where the change begins, it is
-// said that nothing of the file was read. Other trouble fails the read.
-func TestFilesBeforeThatAreGone(t *testing.T) {
+// Git reads what the API does not have. When the merge base is unknown, the facts say that
+// the file was not read. Other errors fail the read.
+func TestOldFilesAreGone(t *testing.T) {
 	t.Parallel()
 	for route, reads := range map[string]bool{routeContents: true, "GET /repos/{owner}/{repo}/compare/{basehead}": false} {
 		for status, seen := range map[int]bool{404: true, 403: false, 502: false} {
@@ -162,8 +161,8 @@ func TestFilesBeforeThatAreGone(t *testing.T) {
 	}
 }
 
-// A picture that can be run is known for that: git tells the mode.
-func TestPictureThatRuns(t *testing.T) {
+// An executable picture is recognised, because git shows its mode.
+func TestExecutablePicture(t *testing.T) {
 	picture := "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00\x01\x9f\xfe\x80\x93", 300)
 	w := newWorld(t, ghtest.Options{})
 	w.repo.Commit("main", ghtest.Files{"docs/README.md": "# Shop\n", "img/old.png": picture}, "start")
