@@ -102,7 +102,7 @@ func TestValidateDrops(t *testing.T) {
 		})
 	}
 	if r := Aggregate(one(good)); len(r.Findings) != 1 || r.Coverage[0].Dropped != 0 {
-		t.Errorf("the valid finding is dropped: %+v", r.Coverage)
+		t.Errorf("the valid finding was dropped: %+v", r.Coverage)
 	}
 }
 
@@ -117,14 +117,14 @@ func TestValidateFillsInDefaults(t *testing.T) {
 		t.Errorf("defaults: %+v", got)
 	}
 	if len(got.Fingerprints) != 1 || got.Fingerprints[0] != got.ID || got.OriginalPath != "" || len(got.Reasons) != 0 || got.Perspectives != nil {
-		t.Errorf("an agent set a field of reviewgate's: %+v", got)
+		t.Errorf("an agent set a field that only reviewgate may set: %+v", got)
 	}
 	if got.ID == "mine" || got.State != pipeline.StateNew || got.Agent != "x" || len(got.Reviewers) != 1 || got.Reviewers[0] != "x" {
-		t.Errorf("an agent set a field of reviewgate's: %+v", got)
+		t.Errorf("an agent set a field that only reviewgate may set: %+v", got)
 	}
 }
 
-func TestProtectedArtifactsThatFindingsName(t *testing.T) {
+func TestFindingsThatNameProtectedArtifacts(t *testing.T) {
 	for _, tt := range []struct {
 		section, title, advice string
 		aside                  bool
@@ -141,7 +141,7 @@ func TestProtectedArtifactsThatFindingsName(t *testing.T) {
 			t.Errorf("%+v: %d suppressed", tt, len(r.Suppressed))
 		}
 	}
-	// A finding with a path is about that file, whatever files its words name.
+	// A finding with a path is about that file, even if its words name other files.
 	f := finding("a.go", 2, "Delete docs/plans/old.md from the file", pipeline.SeverityMajor)
 	if r := Aggregate(panel(outputs{x: {f}})); len(r.Suppressed) != 0 {
 		t.Errorf("%+v", r.Suppressed)
@@ -157,10 +157,10 @@ func TestProtectedArtifacts(t *testing.T) {
 	}{
 		{"remove the file", "x", func(f *pipeline.Finding) { f.Action = pipeline.ActionRemove }, true},
 		{"deletion in words", "x", func(f *pipeline.Finding) { f.Recommendation = "Delete this document." }, true},
-		{"a line of it", "x", func(f *pipeline.Finding) { f.Action, f.StartLine = pipeline.ActionRemove, 3 }, false},
-		{"change it", "x", func(f *pipeline.Finding) { f.Recommendation = "Say which file is meant." }, false},
+		{"remove one line of the file", "x", func(f *pipeline.Finding) { f.Action, f.StartLine = pipeline.ActionRemove, 3 }, false},
+		{"change the file", "x", func(f *pipeline.Finding) { f.Recommendation = "Say which file is meant." }, false},
 		{"critical", "x", func(f *pipeline.Finding) { f.Action, f.Severity = pipeline.ActionRemove, pipeline.SeverityCritical }, false},
-		{"by secrets", "secrets", func(f *pipeline.Finding) { f.Action = pipeline.ActionRemove }, false},
+		{"by the secrets agent", "secrets", func(f *pipeline.Finding) { f.Action = pipeline.ActionRemove }, false},
 		{"another directory", "x", func(f *pipeline.Finding) { f.Action, f.Path = pipeline.ActionRemove, "a.go" }, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -194,11 +194,11 @@ func TestScalePassWarnFail(t *testing.T) {
 		t.Error(diff)
 	}
 	if two.Coverage[0].Dropped != 0 {
-		t.Error("a passed dimension counts as malformed")
+		t.Error("a dimension that passed counts as malformed")
 	}
 	same := Aggregate(world(map[string][]pipeline.Finding{"grader": {grade(1, "fail", "colour"), grade(3, "fail", "colour"), grade(5, "fail", "colour")}}))
 	if same.Counts.Critical != 0 {
-		t.Errorf("one dimension that failed three times: %+v", same.Counts)
+		t.Errorf("three failures of one dimension: %+v", same.Counts)
 	}
 	three := Aggregate(world(map[string][]pipeline.Finding{"grader": {grade(1, "fail", "colour"), grade(2, "fail", "focus"), grade(4, "fail", "text")}}))
 	if diff := cmp.Diff(pipeline.Counts{Critical: 1, Major: 2}, three.Counts); diff != "" {
@@ -206,8 +206,8 @@ func TestScalePassWarnFail(t *testing.T) {
 	}
 }
 
-// The worst finding above the confidence gate is raised: an unsure finding can't be raised
-// instead.
+// Of the findings above the confidence gate, grading raises the worst. It never raises a finding
+// below the gate.
 func TestScaleRaisesSureFindings(t *testing.T) {
 	grade := func(line int, severity pipeline.Severity, confidence float64) pipeline.Finding {
 		f := sure(finding("a.go", line, fmt.Sprintf("title %d", line), severity), confidence)
@@ -301,7 +301,7 @@ func TestDeduplicate(t *testing.T) {
 		{"whole file twice", []pipeline.Finding{at("a.go", 0, 0, "T")}, []pipeline.Finding{at("a.go", 0, 0, "T")}, 1},
 		{"same section", []pipeline.Finding{section("", "Title", "T")}, []pipeline.Finding{section("", "title:", "T")}, 1},
 		{"other section", []pipeline.Finding{section("", "Title", "T")}, []pipeline.Finding{section("", "Body", "T")}, 2},
-		{"one agent's remove and its own keep", []pipeline.Finding{acts(at("a.go", 2, 2, "T"), pipeline.ActionRemove), acts(at("a.go", 2, 2, "T"), pipeline.ActionKeep)}, nil, 2},
+		{"remove and keep by one agent", []pipeline.Finding{acts(at("a.go", 2, 2, "T"), pipeline.ActionRemove), acts(at("a.go", 2, 2, "T"), pipeline.ActionKeep)}, nil, 2},
 		{"remove and add, in words", []pipeline.Finding{says(at("a.go", 2, 2, "T"), "Remove the cache."), says(at("a.go", 2, 2, "T"), "Add a limit.")}, nil, 2},
 		{"remove and remove", []pipeline.Finding{acts(at("a.go", 2, 2, "T"), pipeline.ActionRemove)}, []pipeline.Finding{says(at("a.go", 2, 2, "T"), "Drop it.")}, 1},
 		{"keep and add", []pipeline.Finding{acts(at("a.go", 2, 2, "T"), pipeline.ActionKeep)}, []pipeline.Finding{acts(at("a.go", 2, 2, "T"), pipeline.ActionAdd)}, 1},
@@ -340,7 +340,7 @@ func TestMerge(t *testing.T) {
 
 	own := Aggregate(world(map[string][]pipeline.Finding{"x": {a, a}}))
 	if f := own.Findings[0]; f.Confidence != 0.8 {
-		t.Errorf("an agent that agrees with itself is surer: %v", f.Confidence)
+		t.Errorf("an agent that agrees with itself gained confidence: %v", f.Confidence)
 	}
 	a.Confidence, b.Confidence = 0.98, 0.98
 	if f := Aggregate(world(map[string][]pipeline.Finding{"x": {a}, "y": {b}})).Findings[0]; f.Confidence != 0.99 {
@@ -352,7 +352,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// Another reviewer is another agent, or the same agent with another model.
+// A finding gains confidence if another agent reports it, or the same agent with another model.
 func TestModelsOfOneAgentAgree(t *testing.T) {
 	a := finding("a.go", 2, "T", pipeline.SeverityMajor)
 	in := panel(outputs{qualityA: {a}, qualityB: {a}, x: {a}})
@@ -395,7 +395,7 @@ func TestMergedFingerprints(t *testing.T) {
 	}
 }
 
-// If nobody knows the files, no finding is dropped for its path or lines.
+// If the list of files is unknown, no finding is dropped for its path or lines.
 func TestFilesUnknown(t *testing.T) {
 	in := one(finding("z.go", 700, "T", pipeline.SeverityMajor))
 	in.Facts.Files = nil
@@ -408,8 +408,8 @@ func TestFilesUnknown(t *testing.T) {
 	}
 }
 
-// An agent that runs twice, in two stages or by mistake, has one row. It shows the run that did
-// not finish, whatever order the runs come in.
+// An agent that runs twice, in two stages or by mistake, has one row. The row shows the run that
+// did not finish, in any order of the runs.
 func TestOneRowOfTwoRuns(t *testing.T) {
 	in := one(finding("a.go", 1, "T", pipeline.SeverityInfo))
 	in.Results = append(in.Results,
@@ -514,7 +514,7 @@ func TestIncompleteNeverPasses(t *testing.T) {
 			}
 			in.Config.Settings.Gate.Conditions = []policies.GateCondition{{When: "findings >= 0", Decision: pipeline.DecisionPass}}
 			if r := Aggregate(in); !r.Decision.Blocks() {
-				t.Errorf("a setting loosened it: %s", r.Decision)
+				t.Errorf("a setting loosened the gate: %s", r.Decision)
 			}
 		})
 	}
@@ -554,7 +554,7 @@ func TestReportJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// No model took part, and nobody decided by hand.
+	// Without models and without a decision by hand, these fields are null.
 	if strings.Contains(strings.NewReplacer(`"models":null`, "", `"by_hand":null`, "").Replace(string(b)), "null") {
 		t.Errorf("null in %s", b)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// compare answers for all pairs that a model would be asked about whether they are the same.
+// compare sets one answer for all pairs of findings that a model would be asked to compare.
 func compare(in Input, same bool) Input {
 	row := pipeline.AgentResult{Agent: pipeline.Matcher, Model: "a", Status: pipeline.AgentOK}
 	for _, p := range Undecided(in, 100, func(*Pair) bool { return true }) {
@@ -19,7 +19,8 @@ func compare(in Input, same bool) Input {
 	return in
 }
 
-// summary lists the findings of a report: titles, who found them and what they count.
+// summary lists the findings of a report: title, who found it, and the severity that counts at the
+// gate.
 func summary(r pipeline.Report) string {
 	var out []string
 	for i := range r.Findings {
@@ -49,7 +50,7 @@ func TestAgree(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		o    outputs
-		told string // what a model answers about the pairs, or ""
+		told string // what a model answers about the pairs, or "" if no model was asked
 		want string
 	}{
 		{"articles", outputs{qualityA: {at(2, "First page skips the first rows")}, qualityB: {at(2, "The first page skips the first rows")}}, "",
@@ -64,17 +65,17 @@ func TestAgree(t *testing.T) {
 			"Cents lost: a only, warning; Float money: b only, warning"},
 		{"a catch-all and a quote", outputs{qualityA: {kind(at(2, "Cents lost"), "other", quote)}, qualityB: {kind(at(2, "Float money"), "other", quote)}}, "",
 			"Cents lost: a only, warning; Float money: b only, warning"},
-		{"a category outside the list", outputs{qualityA: {kind(at(2, "Cents lost"), "money", quote)}, qualityB: {kind(at(2, "Float money"), "money", quote)}}, "",
+		{"a category that the list lacks", outputs{qualityA: {kind(at(2, "Cents lost"), "money", quote)}, qualityB: {kind(at(2, "Float money"), "money", quote)}}, "",
 			"Cents lost: a only, warning; Float money: b only, warning"},
 		{"a model says that they are the same", outputs{qualityA: {at(2, "Rows skipped")}, qualityB: {at(2, "Page one is empty")}}, "same",
 			"Rows skipped: both models, major"},
-		{"a model says that they differ", outputs{qualityA: {at(2, "Rows skipped")}, qualityB: {at(4, "Page one loses ten rows")}}, "different",
+		{"a model says that they are different", outputs{qualityA: {at(2, "Rows skipped")}, qualityB: {at(4, "Page one loses ten rows")}}, "different",
 			"Page one loses ten rows: b only, warning; Rows skipped: a only, warning"},
-		{"equal titles need no question", outputs{qualityA: {at(2, "Rows skipped")}, qualityB: {at(2, "Rows skipped!")}}, "different",
+		{"equal titles, so no model is asked", outputs{qualityA: {at(2, "Rows skipped")}, qualityB: {at(2, "Rows skipped!")}}, "different",
 			"Rows skipped: both models, major"},
-		{"a rule in other words", outputs{qualityA: {at(2, "Rows skipped")}, x: {ruledBy(at(2, "Offset from one"), "r1")}}, "same",
+		{"one rule in different words", outputs{qualityA: {at(2, "Rows skipped")}, x: {ruledBy(at(2, "Offset from one"), "r1")}}, "same",
 			"Offset from one: rule r1 and a, major"},
-		{"a rule and both models", outputs{qualityA: {at(2, "Rows skipped")}, qualityB: {at(3, "Empty page")}, x: {ruledBy(at(2, "Offset from one"), "r1")}}, "same",
+		{"one rule, found by an agent and both models", outputs{qualityA: {at(2, "Rows skipped")}, qualityB: {at(3, "Empty page")}, x: {ruledBy(at(2, "Offset from one"), "r1")}}, "same",
 			"Offset from one: rule r1 and both models, major"},
 		{"two agents without models", outputs{x: {at(2, "Rows skipped")}, y: {at(2, "The rows are skipped")}}, "",
 			"Rows skipped: x, major; The rows are skipped: y, major"},
@@ -96,7 +97,7 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// several makes an agent ask its model again: each list of findings is another answer.
+// several makes an agent ask its model more than once: each list of findings is one more answer.
 func several(in Input, r reviewer, answers ...[]pipeline.Finding) Input {
 	for i, findings := range answers {
 		in.Results = append(slices.Clip(in.Results), pipeline.AgentResult{
@@ -108,7 +109,7 @@ func several(in Input, r reviewer, answers ...[]pipeline.Finding) Input {
 }
 
 // Several answers of one model count as one voice: they become one finding and prove nothing.
-// Another model that agrees with any of them is a second voice.
+// Another model that agrees with any of the answers is a second voice.
 func TestOneModelAskedSeveralTimes(t *testing.T) {
 	at := func(line int, title string) pipeline.Finding { return finding("a.go", line, title, "major") }
 	again := [][]pipeline.Finding{{at(3, "Rows are skipped at the start")}, {at(2, "Skipped rows"), at(2, "Money is lost")}}
@@ -132,11 +133,11 @@ func TestOneModelAskedSeveralTimes(t *testing.T) {
 		}
 		for _, f := range r.Findings {
 			if len(f.FoundBy) < 2 && f.Confidence != 0.9 {
-				t.Errorf("%s: %s is held with %.2f", tt.name, f.Title, f.Confidence)
+				t.Errorf("%s: the confidence in %q is %.2f", tt.name, f.Title, f.Confidence)
 			}
 		}
 		if c := r.Coverage[0]; c.Agent != "quality" || c.Model != "a" || c.Runs != 3 || c.Findings+c.Shared != 2 {
-			t.Errorf("%s: the row %+v", tt.name, c)
+			t.Errorf("%s: coverage row %+v", tt.name, c)
 		}
 		if m := r.Models; m.Verdicts[0].Verdict != pipeline.VerdictFail || len(m.Verdicts) > 2 {
 			t.Errorf("%s: %+v", tt.name, m.Verdicts)
@@ -145,11 +146,11 @@ func TestOneModelAskedSeveralTimes(t *testing.T) {
 	lost := several(panel(outputs{qualityA: nil}), qualityA, nil)
 	lost.Results[len(lost.Results)-1].Status = pipeline.AgentFailed
 	if v := Aggregate(lost).Models.Verdicts[0].Verdict; v != pipeline.VerdictUnknown {
-		t.Errorf("one of its answers is missing: %s", v)
+		t.Errorf("one answer of the model is missing, and its verdict is %s", v)
 	}
 }
 
-// Findings that agree become one. What the surest leaves empty comes from another.
+// Findings that agree become one. Fields that the surest finding leaves empty come from the others.
 func TestAgreedFindingIsComplete(t *testing.T) {
 	sure1, other := finding("a.go", 2, "Rows skipped", "warning"), finding("a.go", 3, "Rows are skipped", "major")
 	sure1.Confidence, sure1.Recommendation, sure1.WhyItMatters, sure1.Category = 0.95, "", "", ""
@@ -166,7 +167,8 @@ func TestAgreedFindingIsComplete(t *testing.T) {
 	}
 }
 
-// A model is asked only about pairs that may be the same and are not known to be.
+// A model is asked only about pairs that may be the same finding, and only if nothing else has
+// decided that.
 func TestUndecided(t *testing.T) {
 	at := func(line int, title string, s pipeline.Severity) pipeline.Finding {
 		return finding("a.go", line, title, s)
@@ -184,7 +186,7 @@ func TestUndecided(t *testing.T) {
 		got = append(got, strings.Join(titles, "-"))
 	}
 	if got[0] != "four-two" {
-		t.Errorf("the worst does not come first: %v", got)
+		t.Errorf("the pair with the worst finding is not first: %v", got)
 	}
 	slices.Sort(got)
 	if want := []string{"eight-five", "five-seven", "four-two", "one-same", "one-six", "one-three", "same-six", "same-six", "same-three", "six-three"}; !slices.Equal(got, want) {
@@ -194,21 +196,21 @@ func TestUndecided(t *testing.T) {
 		t.Errorf("%d, want 3", n)
 	}
 	if n := len(Undecided(compare(change, false), 100, func(*Pair) bool { return true })); n != 0 {
-		t.Errorf("%d pairs are asked about again", n)
+		t.Errorf("a model would be asked again about %d pairs that were already compared", n)
 	}
 	if n := len(Undecided(panel(outputs{x: {at(2, "a", "major")}, y: {at(2, "b", "major")}}), 100, func(*Pair) bool { return true })); n != 0 {
-		t.Errorf("%d pairs without a model", n)
+		t.Errorf("a model would be asked about %d pairs that no model found", n)
 	}
 }
 
-// A model that compares findings can't hide that two models say the same in the same words, and
-// can't loosen what is known without models.
+// A model's comparisons can't hide that two models report the same finding in the same words. They
+// can't make the gate milder than it is without them.
 func TestComparisonsCanNotHideAgreement(t *testing.T) {
 	f := finding("a.go", 2, "Rows skipped", "major")
 	in := panel(outputs{qualityA: {f}, qualityB: {f}, x: {finding("a.go", 2, "Offset from one", "major")}})
 	for _, same := range []bool{true, false} {
 		if r := Aggregate(compare(in, same)); !r.Decision.Blocks() || r.Counts.Major == 0 {
-			t.Errorf("answered %v; %s: %s", same, r.Decision, summary(r))
+			t.Errorf("same = %v: decided %s: %s", same, r.Decision, summary(r))
 		}
 	}
 }

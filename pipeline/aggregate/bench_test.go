@@ -33,10 +33,10 @@ func BenchmarkAggregate(b *testing.B) {
 	}
 }
 
-// benchAgents make the findings of the benchmarks.
+// benchAgents is the number of agents that report the findings of the benchmarks.
 const benchAgents = 20
 
-// bench is an input with one file of so many lines, and agents without findings.
+// bench is an input with one file of this many lines, and agents without findings.
 func bench(lines int) Input {
 	in := world(nil)
 	text := make([]string, lines)
@@ -97,7 +97,8 @@ func reviewed(n int) Input {
 	return in
 }
 
-// hostile has all findings about the whole of one file, on opposing sides. Half of them are unsure.
+// hostile is an input whose findings are all about the whole of one file and contradict one
+// another. Half of them are unsure.
 func hostile(n int, title func(int) string) Input {
 	in := bench(10)
 	for i := range n {
@@ -110,7 +111,8 @@ func hostile(n int, title func(int) string) Input {
 	return in
 }
 
-// manyWords are titles that all share words, of which few pairs share half.
+// manyWords are titles that all have words in common, but of which few pairs have half of their
+// words in common.
 func manyWords(i int) string {
 	s := fmt.Sprintf("w%d", i)
 	for k := range 12 {

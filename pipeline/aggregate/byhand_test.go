@@ -57,8 +57,8 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// A person can override the report of a failed stage too.
-func TestByHandWhereAggregateFailed(t *testing.T) {
+// A person can override the report of a failed aggregate stage too.
+func TestByHandAfterAggregateFailed(t *testing.T) {
 	in := one(finding("a.go", 1, "T", pipeline.SeverityInfo))
 	in.Memory.ByHand = &pipeline.HandDecision{Action: pipeline.HandOverride, By: "ann"}
 	r := Failed(in, &pipeline.Incompleteness{What: "stage", Why: "the stage aggregate failed", Gating: true})
@@ -82,18 +82,18 @@ func TestAccepted(t *testing.T) {
 		t.Errorf("accepted: %s, counts as %s: %q", r.Decision, f.GateSeverity, f.Reasons)
 	}
 
-	// A dismissal of the same finding does not undo the acceptance, and neither does what lowers
-	// the confidence in models' findings.
+	// The acceptance stays in force if the same finding is dismissed, and if the confidence in
+	// models' findings drops.
 	held.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: id, By: "bob", Override: true}}
 	held.Memory.FalsePositives = pipeline.List[pipeline.FalsePositive]{{Pattern: "t"}}
 	held.Results[0].Output.Findings[0].Confidence = 0.1
 	if again := Aggregate(held); again.Decision != pipeline.DecisionFail {
-		t.Errorf("dismissed, doubted and unsure: %s, %+v", again.Decision, again.Suppressed)
+		t.Errorf("dismissed, marked as a false positive and below the confidence gate: %s, %+v", again.Decision, again.Suppressed)
 	}
 }
 
-// Accepting one of several findings about the same problem is enough, whichever of them leads the
-// merged finding.
+// To accept a merged finding, it is enough to accept one of the findings that it was merged from,
+// even if the report shows another of them.
 func TestAcceptedPartOfAMergedFindingCounts(t *testing.T) {
 	sure, unsure := finding("a.go", 2, "T", pipeline.SeverityCritical), finding("a.go", 3, "T", pipeline.SeverityCritical)
 	sure.Confidence, unsure.Confidence = 0.9, 0.6
@@ -111,7 +111,7 @@ func TestAcceptedPartOfAMergedFindingCounts(t *testing.T) {
 	}
 }
 
-// The coverage says what was carried over, in addition to other notes.
+// The coverage notes which results were carried over, in addition to its other notes.
 func TestCoverageSaysWhatWasCarriedOver(t *testing.T) {
 	for _, tt := range []struct{ from, note, want string }{
 		{"", "", ""},
@@ -130,8 +130,8 @@ func TestCoverageSaysWhatWasCarriedOver(t *testing.T) {
 	}
 }
 
-// A comment in the code can't suppress what a person accepted: the author of the change may have
-// written it.
+// A comment in the code can't suppress a finding that a person accepted: the author of the change
+// may have written the comment.
 func TestAcceptedIsNotIgnored(t *testing.T) {
 	in := commented(ruled(2, pipeline.SeverityMajor), "", "x() // reviewgate:ignore r1 known")
 	r := Aggregate(in)
@@ -205,7 +205,8 @@ func TestByHandChangesOnlyTheDecision(t *testing.T) {
 	})
 }
 
-// Whatever people accept, a review that blocks still blocks, and what they accepted counts in full.
+// Accepting findings never unblocks a review, and an accepted finding counts with its full
+// severity.
 func TestAcceptNeverLoosens(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		in := panel(drawn(t, 10))

@@ -34,7 +34,7 @@ func TestContradictions(t *testing.T) {
 		{"keep and add", at(2, "T", "keep"), at(2, "T", "add"), false},
 		{"remove and change", at(2, "T", "remove"), at(2, "T", "change"), false},
 		{"remove and none", at(2, "T", "remove"), at(2, "T", "none"), false},
-		{"the verbs oppose", advises(at(2, "T", ""), "Cut it."), advises(at(2, "T", ""), "Keep, for consistency."), true},
+		{"verbs of opposite meaning", advises(at(2, "T", ""), "Cut it."), advises(at(2, "T", ""), "Keep, for consistency."), true},
 		{"the action goes before the verb", advises(at(2, "T", "keep"), "Remove it."), at(2, "T", "keep"), false},
 		{"a verb in the middle", advises(at(2, "T", ""), "Please remove it."), at(2, "T", "keep"), false},
 		{"adjacent lines", at(2, "T", "remove"), at(3, "T", "keep"), true},
@@ -42,30 +42,30 @@ func TestContradictions(t *testing.T) {
 		{"another file", at(2, "T", "remove"), in(at(2, "T", "keep"), "b.go"), false},
 		{"the same section", section(at(2, "T", "remove"), "Goals"), section(at(2, "T", "keep"), "goals!"), true},
 		{"another section", section(at(2, "T", "remove"), "Goals"), section(at(2, "T", "keep"), "Plan"), false},
-		{"half of the words", at(2, "the cache is slow", "remove"), at(2, "the cache pays off", "keep"), true},
-		{"half of the shorter", at(2, "the cache", "remove"), at(2, "the cache pays off quickly", "keep"), true},
-		{"a plural", at(2, "slow caches", "remove"), at(2, "the cache of entries pays", "keep"), true},
-		{"less than half of the shorter", at(2, "slow cache eviction", "remove"), at(2, "the cache pays off quickly", "keep"), false},
+		{"half of the words in common", at(2, "the cache is slow", "remove"), at(2, "the cache pays off", "keep"), true},
+		{"half of the shorter title in common", at(2, "the cache", "remove"), at(2, "the cache pays off quickly", "keep"), true},
+		{"a word in the plural", at(2, "slow caches", "remove"), at(2, "the cache of entries pays", "keep"), true},
+		{"less than half of the shorter title in common", at(2, "slow cache eviction", "remove"), at(2, "the cache pays off quickly", "keep"), false},
 		{"only stop words in common", at(2, "it is in the way", "remove"), at(2, "it is in the plan", "keep"), false},
 		{"no common word", at(2, "slow", "remove"), at(2, "fast", "keep"), false},
-		{"half of the words, another line", at(2, "the cache is slow", "remove"), at(5, "the cache pays off", "keep"), false},
+		{"half of the words in common, another line", at(2, "the cache is slow", "remove"), at(5, "the cache pays off", "keep"), false},
 		{"impossible and essential", message(at(2, "T", ""), "It is impossible."), message(at(2, "T", ""), "This is ESSENTIAL."), true},
 		{"in the titles", at(2, "offline mode is impossible", ""), at(2, "offline mode is essential", ""), true},
 		{"impossible and wanted", message(at(2, "T", ""), "It is impossible."), message(at(2, "T", ""), "It is wanted."), false},
-		{"not impossible", message(at(2, "T", ""), "It isn't impossible."), message(at(2, "T", ""), "It is essential."), false},
-		{"both", message(at(2, "T", ""), "Impossible, though essential."), message(at(2, "T", ""), "It is essential."), false},
+		{"the words not impossible", message(at(2, "T", ""), "It isn't impossible."), message(at(2, "T", ""), "It is essential."), false},
+		{"impossible and essential in one finding", message(at(2, "T", ""), "Impossible, though essential."), message(at(2, "T", ""), "It is essential."), false},
 		{"a part of a word", message(at(2, "T", ""), "It is impossible."), message(at(2, "T", ""), "The essentials."), false},
-		{"a trade-off takes no side", at(2, "Trade-off: T", "remove"), at(2, "T", "keep"), false},
+		{"a trade-off, which takes no side", at(2, "Trade-off: T", "remove"), at(2, "T", "keep"), false},
 	} {
 		for _, o := range []outputs{{x: {tt.a}, y: {tt.b}}, {x: {tt.b}, y: {tt.a}}, {qualityA: {tt.a}, qualityB: {tt.b}}} {
 			r := Aggregate(panel(o))
 			combined := slices.ContainsFunc(r.Findings, func(f pipeline.Finding) bool { return len(f.Perspectives) == 2 })
 			if combined != tt.combined {
-				t.Errorf("%s: combined %v, want %v: %+v", tt.name, combined, tt.combined, r.Findings)
+				t.Errorf("%s: became a trade-off: %v, want %v: %+v", tt.name, combined, tt.combined, r.Findings)
 			}
 		}
 		if r := Aggregate(panel(outputs{x: {tt.a, tt.b}})); slices.ContainsFunc(r.Findings, func(f pipeline.Finding) bool { return f.Perspectives != nil }) {
-			t.Errorf("%s: one agent contradicts itself: %+v", tt.name, r.Findings)
+			t.Errorf("%s: findings of one agent became a trade-off: %+v", tt.name, r.Findings)
 		}
 	}
 }
@@ -105,8 +105,8 @@ func TestTradeOff(t *testing.T) {
 	}
 }
 
-// Something that is called impossible and essential is at least major. If only one model says so,
-// that does not block.
+// If one finding calls something impossible and another calls it essential, the trade-off is at
+// least major. If only one of the two is not a model's, this does not block.
 func TestImpossibleAndEssential(t *testing.T) {
 	impossible := func(s pipeline.Severity) []pipeline.Finding {
 		return []pipeline.Finding{message(finding("a.go", 2, "T", s), "It is impossible.")}
@@ -133,19 +133,19 @@ func TestImpossibleAndEssential(t *testing.T) {
 	}
 }
 
-// A finding that says both takes neither side.
+// A finding that calls something both impossible and essential takes no side.
 func TestImpossibleAndEssentialInOneFinding(t *testing.T) {
 	both := message(finding("a.go", 2, "T", "info"), "It is essential, and impossible.")
 	for _, other := range []string{"It is impossible.", "It is essential."} {
 		r := Aggregate(panel(outputs{x: {both}, y: {message(finding("a.go", 2, "T", "info"), other)}}))
 		if f := r.Findings[0]; len(r.Findings) != 1 || f.Severity != "info" || f.Perspectives != nil {
-			t.Errorf("against %q: %+v", other, r.Findings)
+			t.Errorf("together with %q it became a trade-off: %+v", other, r.Findings)
 		}
 	}
 }
 
-// A trade-off counts as much as its strictest side: a model that contradicts can't loosen the gate
-// or prove what it denies.
+// A trade-off counts as much as its strictest side. By contradicting a finding, a model can't make
+// the gate milder, and can't prove the finding that it denies.
 func TestTradeOffAtTheGate(t *testing.T) {
 	remove := func(s pipeline.Severity) []pipeline.Finding {
 		return []pipeline.Finding{acts(finding("a.go", 2, "T", s), "remove")}
@@ -190,7 +190,7 @@ func TestTradeOffNamesItsSides(t *testing.T) {
 	}
 }
 
-// Several sides of one dispute become one finding over all the places that touch.
+// Several findings in one dispute become one finding. Its place covers all their places that touch.
 func TestOneDisputeOfMany(t *testing.T) {
 	f := func(line int, title string, a pipeline.Action) pipeline.Finding {
 		return acts(finding("a.go", line, title, "info"), a)
@@ -212,8 +212,8 @@ func TestOneDisputeOfMany(t *testing.T) {
 	}
 }
 
-// Findings that are at one place only by way of others with their title are in dispute too. A
-// finding that extends over the place of a dispute adds nothing else to it.
+// Findings are also in dispute if only other findings with the same title connect their places. A
+// finding that extends beyond the place of a dispute brings no other findings into it.
 func TestPlacesOfADispute(t *testing.T) {
 	f := func(first, last int, title string, a pipeline.Action) pipeline.Finding {
 		f := acts(finding("a.go", first, title, "info"), a)
@@ -228,7 +228,7 @@ func TestPlacesOfADispute(t *testing.T) {
 		{"by way of another finding", outputs{x: {f(1, 1, "T", "remove")}, y: {f(3, 3, "T", "keep")}, specA: {f(2, 2, "T", "none")}}, "Trade-off: T (3)"},
 		{"next to a finding that extends further", outputs{x: {f(5, 5, "all caches", "remove")}, y: {f(1, 6, "some caches", "keep"), f(2, 2, "few caches", "keep")}}, "Trade-off: all caches (2), few caches (0)"},
 		{"several on both sides", outputs{x: {f(1, 1, "T", "remove"), f(1, 1, "T T2", "keep")}, y: {f(1, 1, "T", "remove"), f(1, 1, "T T2", "keep")}}, "Trade-off: T (2)"},
-		{"only one of several promoted findings", outputs{
+		{"several promoted findings, of which only one is in the dispute", outputs{
 			x:     {f(1, 1, "one cache", "keep"), f(5, 5, "other", "none")},
 			y:     {sure(f(1, 1, "two cache", "remove"), 0.4), sure(f(5, 5, "third", "none"), 0.4)},
 			specA: {sure(f(6, 6, "fourth", "none"), 0.4)},
@@ -245,9 +245,9 @@ func TestPlacesOfADispute(t *testing.T) {
 	}
 }
 
-// Findings that deduplicate kept apart and nobody else disputes stay two findings, and neither is
-// fixed automatically.
-func TestKeptApartIsNotApplied(t *testing.T) {
+// Findings of one agent that contradict each other are not merged. If no other agent disputes them,
+// they stay two findings, and neither is applied automatically.
+func TestContradictoryFixesAreNotApplied(t *testing.T) {
 	fixed := func(a pipeline.Action) pipeline.Finding {
 		f := acts(finding("a.go", 2, "T", "info"), a)
 		f.AutoClaim, f.Citation, f.SuggestedFix = "pattern", "a.go", "fix()"
@@ -258,7 +258,7 @@ func TestKeptApartIsNotApplied(t *testing.T) {
 		t.Errorf("%+v", r.Findings)
 	}
 	if r := Aggregate(panel(outputs{x: {fixed("remove")}})); r.Coverage[0].Auto != 1 {
-		t.Errorf("undisputed: %+v", r.Findings)
+		t.Errorf("without a dispute: %+v", r.Findings)
 	}
 }
 
@@ -269,7 +269,7 @@ func TestCrowdedDispute(t *testing.T) {
 	others := func(n int) []pipeline.Finding {
 		var out []pipeline.Finding
 		for i := range n {
-			// One of the three words is rarer than those that all titles share.
+			// One of the three words is rarer than the words that all titles have in common.
 			title := fmt.Sprintf("k%d %s", i%2, strings.Join(slices.Concat(common[i%5:], common[:i%5], common[i/5%5:], common[:i/5%5]), " "))
 			out = append(out, message(finding("a.go", 0, title, "info"), "It is essential."))
 		}
@@ -296,8 +296,8 @@ func TestCrowdedDispute(t *testing.T) {
 
 var common = []string{"c0", "c1", "c2", "c3", "c4"}
 
-// In one section of a document, findings that want opposite things contradict one another whatever
-// their titles are. In code, their titles must be alike.
+// In one section of a document, findings that ask for opposite actions contradict each other, even
+// if their titles have nothing in common. In code, their titles must be similar.
 func TestContradictionsInOneSection(t *testing.T) {
 	in := func(title string, a pipeline.Action, section string) pipeline.Finding {
 		f := acts(finding("", 0, title, "info"), a)
@@ -322,12 +322,12 @@ func TestContradictionsInOneSection(t *testing.T) {
 	} {
 		r := Aggregate(panel(outputs{x: {tt.a}, y: {tt.b}}))
 		if got := len(r.Findings) == 1 && len(r.Findings[0].Perspectives) == 2; got != tt.want {
-			t.Errorf("%s: is one dispute: %v, want %v: %s", tt.name, got, tt.want, summary(r))
+			t.Errorf("%s: became a trade-off: %v, want %v: %s", tt.name, got, tt.want, summary(r))
 		}
 	}
 	own := Aggregate(panel(outputs{x: {in("Repeats the overview", "remove", "Scope"), in("Anchors the terms", "keep", "Scope")}}))
 	if len(own.Findings) != 2 {
-		t.Errorf("one reviewer contradicts itself: %s", summary(own))
+		t.Errorf("findings of one reviewer became a trade-off: %s", summary(own))
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// push is the review of a head whose only file has these lines. a and b are what the models of the
-// quality stage say.
+// push is the review of a head whose only file has these lines. The models of the quality stage
+// report the findings a and b.
 func push(before *pipeline.Report, lines []string, a, b []pipeline.Finding) Input {
 	in := panel(outputs{qualityA: a, qualityB: b})
 	facts := *in.Facts
@@ -53,14 +53,14 @@ func TestMatchEarlierFindings(t *testing.T) {
 		name  string
 		lines []string
 		a, b  []pipeline.Finding
-		want  string // state, whether the id is the old one, and what it counts as; or where it went
+		want  string // state, old or new id, and the severity that counts; or what became of the finding
 	}{
 		{"the same words", code, list(old), list(old), "open same major"},
 		{"half of the words", code, list(at("Skips rows of page one", "wrong-order", "major")), list(old), "open same major"},
-		{"the category alone, by one model", code, list(at("Page one is empty", "off-by-one", "major")), nil, "open same major"},
+		{"only the category, by one model", code, list(at("Page one is empty", "off-by-one", "major")), nil, "open same major"},
 		{"milder", code, list(at("Rows are skipped", "off-by-one", "info")), list(at("Rows are skipped", "off-by-one", "info")), "open same major"},
 		{"milder, and the code around it changed", edited(4, "other"), list(at("Rows are skipped", "off-by-one", "info")), nil, "open same info"},
-		{"neither", code, list(at("Page one is empty", "wrong-order", "major")), nil, "new other warning; open same major: not raised again; its lines are unchanged"},
+		{"neither the words nor the category", code, list(at("Page one is empty", "wrong-order", "major")), nil, "new other warning; open same major: not raised again; its lines are unchanged"},
 		{"moved by lines above it", append([]string{"zero"}, code...), list(func() pipeline.Finding { f := at("Skips rows", "", "major"); f.StartLine, f.EndLine = 4, 4; return f }()), nil, "open same warning"}, // the code around it changed
 
 		{"more lines around it", code, list(wide), list(wide), "open same major"},
@@ -143,10 +143,10 @@ func TestMatchDependsOnNamedFiles(t *testing.T) {
 	}
 }
 
-// Reviewing the same head again does not change the result by chance. What blocked in the last
-// review blocks in this one and later ones, until somebody decides. Other findings are dropped, and
-// the report says so.
-func TestReviewingAgainGivesTheSame(t *testing.T) {
+// A second review of the same head does not change the result by chance. A finding that blocked in
+// the last review blocks in this one and in later ones, until somebody decides. Other findings are
+// dropped, and the report says so.
+func TestReviewingAgainGivesTheSameResult(t *testing.T) {
 	code := []string{"one", "two", "three", "four", "five", "six"}
 	blocking, warning := finding("a.go", 2, "Blocks", "major"), finding("a.go", 6, "Alone", "major")
 	first := Aggregate(push(nil, code, []pipeline.Finding{blocking, warning}, []pipeline.Finding{blocking}))
@@ -174,12 +174,12 @@ func TestReviewingAgainGivesTheSame(t *testing.T) {
 	if r := Aggregate(in); len(r.Findings) != 0 || len(r.Suppressed) != 1 || r.Decision.Blocks() {
 		t.Errorf("dismissed: %s, %s", r.Decision, summary(r))
 	}
-	// A model that did not answer has not looked.
+	// The answer of a model that failed says nothing about the finding.
 	in = push(nil, code, nil, nil)
 	in.Again = previous(report)
 	in.Results[0].Status = pipeline.AgentFailed
 	if r := Aggregate(in); len(r.Findings) != 0 || len(r.Changes.Resolved) != 0 {
-		t.Errorf("a model failed: %s", summary(r))
+		t.Errorf("the finding is resolved although a model failed: %s", summary(r))
 	}
 }
 
@@ -195,12 +195,12 @@ func TestDismissalOfARewordedFinding(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		f    pipeline.Finding
-		why  string // why it counts; empty if it does not
+		why  string // why it counts again; empty if it stays dismissed
 	}{
 		{"other words, half of them the old ones", at("Skipped rows of page one", "wrong-order", "major"), ""},
 		{"less severe", at("Skipped rows", "off-by-one", "info"), ""},
 		{"more severe", at("Skipped rows", "off-by-one", "critical"), "a model holds it to be critical now, and it was dismissed as major"},
-		{"of the same category in other words", at("Page one is empty", "off-by-one", "major"), "a model words it otherwise now"},
+		{"the same category in other words", at("Page one is empty", "off-by-one", "major"), "a model words it otherwise now"},
 	} {
 		old := at("Rows are skipped", "off-by-one", "major")
 		first := Aggregate(push(nil, code, []pipeline.Finding{old}, []pipeline.Finding{old}))
@@ -239,15 +239,15 @@ type defect struct {
 	dismissed bool
 	fixed     bool
 	id        string
-	known     bool // in the last report
+	known     bool // is in the last report
 }
 
 // spacing is the number of lines between defects, so that fixing one does not change the code
 // around the others.
 const spacing = 100
 
-// Whatever words models choose and whatever order they report in, ids, dismissals and states follow
-// the defects, as long as a model keeps half of the words or the category.
+// Ids, dismissals and states follow the defects over all pushes, as long as a model keeps half of
+// the words or the category. The models' words and the order of their findings don't matter.
 func TestDefectsOverPushes(t *testing.T) {
 	var categories []string
 	for _, c := range config.Categories() {
@@ -303,7 +303,7 @@ func TestDefectsOverPushes(t *testing.T) {
 					lines[spacing*d.n+4] = fmt.Sprint("right ", d.n)
 					continue
 				}
-				// Either model, or both, may not repeat a finding.
+				// Each model, or both, may leave the finding out.
 				raised := 3
 				if d.known && !d.dismissed {
 					raised = rapid.IntRange(0, 3).Draw(t, "raised by")
@@ -334,7 +334,7 @@ func TestDefectsOverPushes(t *testing.T) {
 				switch {
 				case d.fixed:
 					if f != nil || d.known && !d.dismissed && !slices.ContainsFunc(r.Changes.Resolved, func(x pipeline.Finding) bool { return x.ID == d.id }) {
-						t.Fatalf("push %d: defect %d is fixed, and %v", n, d.n, r.Changes.Resolved)
+						t.Fatalf("push %d: defect %d is fixed, and the report still has it: %v", n, d.n, r.Changes.Resolved)
 					}
 					d.known = false
 					continue

@@ -75,8 +75,8 @@ func TestCompareWithThePreviousReport(t *testing.T) {
 	}
 }
 
-// A finding stays open when another is merged with it, and when that ends.
-func TestOpenWhateverIsMerged(t *testing.T) {
+// A finding stays open when another finding is merged with it, and when that ends.
+func TestMergingKeepsFindingsOpen(t *testing.T) {
 	all := head{"a.go": {"bad 1", "bad 2", "bad 3", "good", "good", "bad 4"}}.input()
 	for name, tc := range map[string]struct {
 		next head
@@ -96,8 +96,9 @@ func TestOpenWhateverIsMerged(t *testing.T) {
 	}
 }
 
-// A finding stays the same one if another agent becomes surer and takes it over.
-func TestOpenWhoeverIsSurer(t *testing.T) {
+// A finding stays the same if another agent reports it with more confidence and the finding is
+// attributed to that agent.
+func TestNewAttributionKeepsFindingsOpen(t *testing.T) {
 	x, y := finding("a.go", 2, "T", pipeline.SeverityMajor), finding("a.go", 2, "T", pipeline.SeverityMajor)
 	x.RuleID, y.RuleID = "r1", "r2"
 	first := world(map[string][]pipeline.Finding{"x": {x}, "y": {y}})
@@ -111,7 +112,7 @@ func TestOpenWhoeverIsSurer(t *testing.T) {
 	wantHistory(t, "only one is left", afterHeads(first, world(map[string][]pipeline.Finding{"x": {x}, "y": nil})), "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
-func TestOneOfThreeEqualsFixed(t *testing.T) {
+func TestOneOfThreeEqualFindingsIsFixed(t *testing.T) {
 	three := head{"a.go": {"bad", "good", "good", "bad", "good", "good", "bad"}}
 	for i := range three["a.go"] {
 		if i%3 != 0 {
@@ -123,8 +124,8 @@ func TestOneOfThreeEqualsFixed(t *testing.T) {
 	}
 }
 
-// From any head to any other, each finding is new, open or gone, and nothing is resolved that is
-// still there.
+// From any head to any other, each finding is new, open or gone. No finding is resolved that the
+// report still has.
 func TestHistoryAddsUp(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		before := Aggregate(drawnHead(t).input())
@@ -138,25 +139,25 @@ func TestHistoryAddsUp(t *testing.T) {
 		for _, f := range r.Changes.Resolved {
 			for _, id := range f.Fingerprints {
 				if slices.Contains(here, id) {
-					t.Errorf("%s is resolved and there", id)
+					t.Errorf("%s is resolved and still in the report", id)
 				}
 			}
 		}
 		for _, x := range r.Changes.Fixed {
 			if slices.Contains(here, x.Fingerprint) {
-				t.Errorf("%s is fixed and there", x.Fingerprint)
+				t.Errorf("%s is fixed and still in the report", x.Fingerprint)
 			}
 		}
 		for _, id := range ids(before) {
 			fixed := slices.ContainsFunc(r.Changes.Fixed, func(x pipeline.FixedFinding) bool { return x.Fingerprint == id && x.HeadSHA == r.HeadSHA })
 			if slices.Contains(here, id) == fixed {
-				t.Errorf("%s: there %v, fixed %v", id, !fixed, fixed)
+				t.Errorf("%s: in the report: %v, fixed: %v", id, !fixed, fixed)
 			}
 		}
 	})
 }
 
-// A finding is resolved only if it can't be there any more.
+// A finding is resolved only if it is certainly gone.
 func TestResolvedOnlyAfterAnotherLook(t *testing.T) {
 	f := finding("a.go", 4, "T", pipeline.SeverityMajor)
 	both := func(findings ...pipeline.Finding) Input {
@@ -186,16 +187,16 @@ func TestResolvedOnlyAfterAnotherLook(t *testing.T) {
 		"commits are unknown": {func(in *Input) {
 			in.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "commits", Gating: true}}
 		}, resolved},
-		"its file left the change":                {func(in *Input) { in.Facts.Files = in.Facts.Files[1:] }, resolved},
-		"left the change, and no agent was asked": {func(in *Input) { in.Facts.Files, in.Results, in.Manifest.Entries = in.Facts.Files[1:], nil, nil }, resolved},
-		"left the change, and one agent failed": {func(in *Input) {
+		"its file left the change":                         {func(in *Input) { in.Facts.Files = in.Facts.Files[1:] }, resolved},
+		"its file left the change, and no agent was asked": {func(in *Input) { in.Facts.Files, in.Results, in.Manifest.Entries = in.Facts.Files[1:], nil, nil }, resolved},
+		"its file left the change, and one agent failed": {func(in *Input) {
 			in.Facts.Files, in.Results[1].Status = in.Facts.Files[1:], pipeline.AgentTimedOut
 		}, unconfirmed},
-		"left the change, and a diff is unknown": {func(in *Input) {
+		"its file left the change, and a diff is unknown": {func(in *Input) {
 			in.Facts.Files = in.Facts.Files[1:]
 			in.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: "b.go", Gating: true}}
 		}, unconfirmed},
-		"missing from an incomplete list": {func(in *Input) {
+		"its file is missing from an incomplete list": {func(in *Input) {
 			in.Facts.Files = in.Facts.Files[1:]
 			in.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "files", Gating: true}}
 		}, unconfirmed},
@@ -208,7 +209,7 @@ func TestResolvedOnlyAfterAnotherLook(t *testing.T) {
 	wantHistory(t, "they are unsure now", afterHeads(both(finding("a.go", 4, "T", pipeline.SeverityMajor)), both(f)), unconfirmed)
 }
 
-func TestCommitsUnknownKeepTheirFindings(t *testing.T) {
+func TestUnknownCommitsKeepTheirFindings(t *testing.T) {
 	f := pipeline.Finding{Title: "No imperative", Severity: pipeline.SeverityInfo, Message: "m", Confidence: 1, Section: pipeline.SectionCommit("1111111")}
 	next := world(map[string][]pipeline.Finding{"x": nil})
 	next.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "commits"}}
@@ -219,8 +220,8 @@ func TestCommitsUnknownKeepTheirFindings(t *testing.T) {
 	}
 }
 
-// A finding that nobody looked for is recognised when somebody looks again, however many heads
-// later.
+// A finding that no agent looked for on some heads is recognised once an agent looks again, even
+// many heads later.
 func TestUnconfirmedIsRemembered(t *testing.T) {
 	with := head{"a.go": {"bad 1", "good"}}.input
 	failing := func() Input {
@@ -261,10 +262,10 @@ func TestUnconfirmedIsBounded(t *testing.T) {
 	failing := head{"a.go": lines}.input()
 	failing.Results[0].Status, failing.Results[0].Output.Findings = pipeline.AgentFailed, nil
 	if n := len(afterHeads(head{"a.go": lines}.input(), failing).Changes.Unconfirmed); n != pipeline.MaxUnconfirmed {
-		t.Errorf("%d remembered, want %d", n, pipeline.MaxUnconfirmed)
+		t.Errorf("%d unconfirmed findings remembered, want %d", n, pipeline.MaxUnconfirmed)
 	}
 	if n := len(afterHeads(head{"a.go": lines}.input(), head{"a.go": {"good"}}.input()).Changes.Fixed); n != pipeline.MaxFixed {
-		t.Errorf("%d fixed remembered, want %d", n, pipeline.MaxFixed)
+		t.Errorf("%d fixed findings remembered, want %d", n, pipeline.MaxFixed)
 	}
 }
 
@@ -287,7 +288,7 @@ func TestBroughtBack(t *testing.T) {
 	renamed.Results[0].Output.Findings[0].Path = "z.go"
 	wantHistory(t, "under a name that the code host tells of", afterHeads(with(), without(), renamed), back("head-2"))
 
-	// First only one of two merged findings is fixed, then the other, and then one is back.
+	// One of two merged findings is fixed first, then the other one, and then the first is back.
 	wantHistory(t, "one of two", afterHeads(
 		head{"a.go": {"bad 1", "bad 2"}}.input(), head{"a.go": {"bad 1", "good"}}.input(), head{"a.go": {"good", "bad 2"}}.input(),
 	), "new 1, open 0, resolved 1, unconfirmed 0, back [\"back: it was fixed in head-2\"]")
@@ -303,8 +304,8 @@ func TestBackNamesTheHead(t *testing.T) {
 	wantHistory(t, "fixed twice", Aggregate(in), `new 1, open 0, resolved 0, unconfirmed 0, back ["back: it was fixed in 0123456"]`)
 }
 
-// A second review of one head has the same previous report and says the same. A review of an older
-// head that is pushed again comes after the newer one.
+// Two reviews of one head have the same previous report and give the same result. If an older head
+// is pushed again, its review comes after the review of the newer head.
 func TestReviewedAgain(t *testing.T) {
 	with, without := head{"a.go": {"bad 1"}}.input(), head{"a.go": {"good"}}.input()
 	first := afterHeads(with)
@@ -325,8 +326,8 @@ func TestNoLongerIgnoredIsNew(t *testing.T) {
 	wantHistory(t, "the comment comes", afterHeads(plain, ignored), "new 0, open 0, resolved 0, unconfirmed 0, back []")
 }
 
-// A finding that is new without models stays new, whatever a model said before.
-func TestModelsMakeNothingOld(t *testing.T) {
+// A finding that is new without models stays new, even if a model reported it before.
+func TestModelsKeepFindingsNew(t *testing.T) {
 	f := finding("a.go", 2, "T", pipeline.SeverityMajor)
 	model := func(agents ...pipeline.Finding) Input {
 		in := world(map[string][]pipeline.Finding{"x": agents})
@@ -356,7 +357,7 @@ func TestOldReportsAreUnderstood(t *testing.T) {
 	wantHistory(t, "after an old report", Aggregate(next), "new 0, open 1, resolved 1, unconfirmed 0, back []")
 }
 
-func TestDismissedIsKnownAgain(t *testing.T) {
+func TestDismissedFindingIsRecognised(t *testing.T) {
 	before := head{"a.go": {"bad 1", "good", "good", "bad 1"}}.input()
 	id := Aggregate(before).Findings[1].ID
 	after := head{"a.go": {"good", "bad 1", "good", "good", "\tbad  1"}}.input()
@@ -368,9 +369,9 @@ func TestDismissedIsKnownAgain(t *testing.T) {
 	wantHistory(t, "one of two dismissed", r, "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
-// Whatever a model says or said, the gate is no looser than without it: not where people dismissed
-// findings, and not where the gate reads new findings.
-func TestModelsLoosenNothingOverTime(t *testing.T) {
+// The gate with a model is never milder than without it, now or before. This holds where people
+// dismissed findings and where the gate counts new findings.
+func TestModelsNeverLoosenTheGateOverTime(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		before, after := drawnHead(t), drawnHead(t)
 		if rapid.Bool().Draw(t, "moved") {
@@ -378,7 +379,7 @@ func TestModelsLoosenNothingOverTime(t *testing.T) {
 			delete(before, "b.go")
 		}
 		alone := before.input()
-		if rapid.Bool().Draw(t, "missed") { // the agent finds it only next time
+		if rapid.Bool().Draw(t, "missed") { // the agent reports it only on the next head
 			alone.Results[0].Output.Findings = nil
 		}
 		first := alone
@@ -402,7 +403,7 @@ func TestModelsLoosenNothingOverTime(t *testing.T) {
 		}
 		with := review(after.input(), first, first.Memory, true)
 		for what, without := range map[string]pipeline.Report{
-			"this time": review(after.input(), first, first.Memory, false), "ever": review(after.input(), alone, pipeline.Memory{}, false),
+			"now": review(after.input(), first, first.Memory, false), "now or before": review(after.input(), alone, pipeline.Memory{}, false),
 		} {
 			if with.Decision.Rank() < without.Decision.Rank() {
 				t.Errorf("%s without the model %s, %s with it\n%s\n%s", without.Decision, what, with.Decision, history(without), history(with))
@@ -411,7 +412,7 @@ func TestModelsLoosenNothingOverTime(t *testing.T) {
 	})
 }
 
-// A model's finding by a rule has another fingerprint than the rule's own finding: dismissing the
+// A model's finding by a rule has a different fingerprint than the rule's own finding: dismissing
 // one does not dismiss the other. Together they are one finding, in the rule's words.
 func TestDismissingAModelsFindingKeepsTheRules(t *testing.T) {
 	f := ruledBy(finding("a.go", 2, "It leaks", pipeline.SeverityMajor), "r1")
@@ -425,7 +426,7 @@ func TestDismissingAModelsFindingKeepsTheRules(t *testing.T) {
 	in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: old.ID, By: "ann", Reason: "fine", Override: true}}
 	r := Aggregate(in)
 	if len(r.Suppressed) != 1 || len(r.Findings) != 1 || r.Findings[0].Agent != "x" || r.Decision != pipeline.DecisionNeedsFixes {
-		t.Errorf("decided %s, findings %+v, suppressed %+v", r.Decision, r.Findings, r.Suppressed)
+		t.Errorf("decision %s, findings %+v, suppressed %+v", r.Decision, r.Findings, r.Suppressed)
 	}
 }
 
@@ -446,9 +447,9 @@ func modelSays(t *rapid.T, in Input) pipeline.List[pipeline.Finding] {
 	return out
 }
 
-// An agent that was asked about lines which are gone need not be asked again. An agent that failed
-// might have found the problem elsewhere.
-func TestWhatVanishedIsResolved(t *testing.T) {
+// A finding is resolved if its lines are gone, even if its agent was not asked again. If the agent
+// failed, the problem may be elsewhere, so the finding is unconfirmed.
+func TestFindingsOnRemovedLinesAreResolved(t *testing.T) {
 	before := head{"a.go": {"x", "bad one", "bad two", "y", "begin {", "", "1", "2", "3"}}
 	const resolved, unconfirmed = "new 0, open 0, resolved 2, unconfirmed 0, back []", "new 0, open 0, resolved 0, unconfirmed 2, back []"
 	for name, tc := range map[string]struct {
@@ -472,8 +473,8 @@ func TestWhatVanishedIsResolved(t *testing.T) {
 	}
 }
 
-// Nobody knows the lines that the diff does not show, so nobody knows that they are gone.
-func TestWhatWasNotShownDoesNotVanish(t *testing.T) {
+// Lines that the diff does not show are unknown, so they can't count as gone.
+func TestHiddenLinesDoNotCountAsRemoved(t *testing.T) {
 	before := one(finding("a.go", 40, "t", pipeline.SeverityMajor))
 	before.Facts.Files[0].Status = pipeline.FileModified
 	next := world(map[string][]pipeline.Finding{"x": {}})

@@ -13,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-func TestFingerprintOutlivesMoves(t *testing.T) {
+func TestFingerprintSurvivesMoves(t *testing.T) {
 	id := func(change func(*Input, *pipeline.Finding)) string {
 		f := finding("b.go", 1, "Title", pipeline.SeverityMajor)
 		in := one(f)
@@ -25,7 +25,7 @@ func TestFingerprintOutlivesMoves(t *testing.T) {
 	}
 	first := id(nil)
 	if len(first) != 16 {
-		t.Errorf("fingerprint %q has not 16 characters", first)
+		t.Errorf("fingerprint %q does not have 16 characters", first)
 	}
 	same := map[string]func(*Input, *pipeline.Finding){
 		"lines shift": func(in *Input, f *pipeline.Finding) {
@@ -58,7 +58,7 @@ func TestFingerprintOutlivesMoves(t *testing.T) {
 	}
 }
 
-func TestEqualFindingsAreToldApart(t *testing.T) {
+func TestEqualFindingsHaveDifferentIDs(t *testing.T) {
 	in := world(map[string][]pipeline.Finding{"x": {finding("b.go", 2, "T", pipeline.SeverityInfo), finding("b.go", 4, "T", pipeline.SeverityInfo)}})
 	r := Aggregate(in)
 	if len(r.Findings) != 2 || r.Findings[0].ID == r.Findings[1].ID {
@@ -124,7 +124,7 @@ func ids(r pipeline.Report) []string {
 }
 
 // Changes that move lines without changing what they say don't change fingerprints.
-func TestFingerprintsOutliveWhatChangesNoCode(t *testing.T) {
+func TestFingerprintsSurviveMovedLines(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		h := drawnHead(t)
 		want := ids(Aggregate(h.input()))
@@ -177,7 +177,7 @@ func TestFingerprintsOutliveWhatChangesNoCode(t *testing.T) {
 				f := &in.Facts.Files[i]
 				f.Status = pipeline.FileModified
 				for k := range f.Hunks[0].Lines {
-					if k%2 == 0 { // the base has these lines now
+					if k%2 == 0 { // lines that the base has now
 						f.Hunks[0].Lines[k].Op = pipeline.LineContext
 					}
 				}
@@ -210,11 +210,11 @@ func TestFingerprintOfACommit(t *testing.T) {
 		t.Error("a rebase changed the fingerprint")
 	}
 	if id("1111111111", "fix it") == first {
-		t.Error("another message has the same fingerprint")
+		t.Error("a commit with another message has the same fingerprint")
 	}
 }
 
-// Two commits with one message are two places.
+// Two commits with the same message are two places.
 func TestFingerprintsOfEqualCommits(t *testing.T) {
 	review := func(shas ...string) []string {
 		in := world(map[string][]pipeline.Finding{"x": nil})
@@ -228,11 +228,11 @@ func TestFingerprintsOfEqualCommits(t *testing.T) {
 	}
 	before, after := review("1111111", "2222222"), review("4444444", "3333333")
 	if len(before) != 2 || before[0] == before[1] || !slices.Equal(before, after) {
-		t.Errorf("before the rebase %v, after %v", before, after)
+		t.Errorf("before the rebase %v, after it %v", before, after)
 	}
 }
 
-func TestSectionsOfAFileAreToldApart(t *testing.T) {
+func TestSectionsOfAFileHaveDifferentIDs(t *testing.T) {
 	at := func(section string) pipeline.Finding {
 		f := finding("docs/plans/p.md", 0, "Vague", pipeline.SeverityWarning)
 		f.Section = section
@@ -245,14 +245,14 @@ func TestSectionsOfAFileAreToldApart(t *testing.T) {
 	}
 }
 
-func TestTitlesOfPunctuationAreToldApart(t *testing.T) {
+func TestTitlesOfPunctuationHaveDifferentIDs(t *testing.T) {
 	r := Aggregate(world(map[string][]pipeline.Finding{"x": {finding("a.go", 1, "!!!", pipeline.SeverityInfo), finding("a.go", 1, "???", pipeline.SeverityInfo)}}))
 	if len(slices.Compact(ids(r))) != len(ids(r)) {
 		t.Errorf("ids %v", ids(r))
 	}
 }
 
-// A fingerprint does not depend on who made the finding, how sure they are, or what becomes of it.
+// A fingerprint does not depend on the agent, on the confidence, or on what becomes of the finding.
 func TestFingerprintDependsOnThePlaceAlone(t *testing.T) {
 	f := finding("b.go", 3, "T", pipeline.SeverityMajor)
 	alone := Aggregate(one(f)).Findings[0].ID
@@ -263,7 +263,7 @@ func TestFingerprintDependsOnThePlaceAlone(t *testing.T) {
 	for name, outputs := range map[string]map[string][]pipeline.Finding{
 		"of another agent":              {"y": {f}},
 		"by two agents":                 {"x": {f}, "y": {surer}},
-		"twice by one agent":            {"x": {f, f}},
+		"reported twice by one agent":   {"x": {f, f}},
 		"one is unsure":                 {"x": {f}, "y": {unsure}},
 		"among others of the same kind": {"x": {f, finding("b.go", 1, "T", pipeline.SeverityMajor)}},
 	} {
@@ -273,8 +273,8 @@ func TestFingerprintDependsOnThePlaceAlone(t *testing.T) {
 	}
 }
 
-// Models' findings don't change the positions of other findings among equals, one of which may be
-// dismissed.
+// Among equal findings, models' findings don't change the positions of the others: one of them may
+// be dismissed.
 func TestModelsDoNotShiftEquals(t *testing.T) {
 	f := finding("b.go", 3, "T", pipeline.SeverityMajor)
 	in := one(f)
@@ -289,7 +289,8 @@ func TestModelsDoNotShiftEquals(t *testing.T) {
 	}
 }
 
-// other is the fingerprint of a second finding that equals the input's only one.
+// other returns the fingerprint of a second finding that differs from the input's only finding by
+// its line alone.
 func other(t *testing.T, in Input) string {
 	t.Helper()
 	first := in.Results[0].Output.Findings[0]
@@ -302,11 +303,11 @@ func other(t *testing.T, in Input) string {
 			return id
 		}
 	}
-	t.Fatal("two places have one fingerprint")
+	t.Fatal("findings at two places have one fingerprint")
 	return ""
 }
 
-// Findings that the first step discards have a fingerprint too.
+// A finding that the first step discards has a fingerprint too.
 func TestProtectedArtifactsKeepTheirFingerprint(t *testing.T) {
 	f := finding("docs/plans/p.md", 0, "Stale plan", pipeline.SeverityMajor)
 	kept := Aggregate(one(f)).Findings[0].ID

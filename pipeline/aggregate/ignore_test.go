@@ -20,7 +20,7 @@ func ruled(line int, s pipeline.Severity) pipeline.Finding {
 	return f
 }
 
-// commented is an input with a file c.go of these lines, all of which are in the base.
+// commented is an input with a file c.go that has these lines. The base has all of them.
 func commented(f pipeline.Finding, lines ...string) Input {
 	in := one(f)
 	in.Facts.Files = append(in.Facts.Files, unchangedFile(file("c.go", lines...)))
@@ -38,7 +38,7 @@ func unchangedFile(f pipeline.File) pipeline.File {
 	return f
 }
 
-// accepting is the input after a person accepted each comment that waits for acceptance.
+// accepting is the input after a person accepted each ignore comment that waits for acceptance.
 func accepting(in Input) Input {
 	for _, f := range Aggregate(in).Findings {
 		if waits, ok := f.Reason(pipeline.ReasonIgnoreWaits, pipeline.ReasonIgnoreChanged); ok {
@@ -53,8 +53,8 @@ func accepting(in Input) Input {
 func TestIgnoreForms(t *testing.T) {
 	tests := []struct {
 		name   string
-		lines  []string // the finding is on the second, or on a third line that is x()
-		reason string   // empty if the finding stays
+		lines  []string // the finding is on the second line, or on a third line that is x()
+		reason string   // empty if the finding is not ignored
 	}{
 		{"at the end", []string{"", "x() // reviewgate:ignore r1 known to be safe"}, "known to be safe"},
 		{"above", []string{"// reviewgate:ignore r1 known", "x()"}, "known"},
@@ -92,13 +92,13 @@ func TestIgnoreForms(t *testing.T) {
 		{"no reason", []string{"", "x() // reviewgate:ignore r1"}, ""},
 		{"no reason in a block", []string{"", "x() /* reviewgate:ignore r1 */ + y()"}, ""},
 		{"not a comment", []string{"", "reviewgate:ignore r1 known"}, ""},
-		{"in a string", []string{"", `x("// reviewgate:ignore r1 known")`}, ""},
-		{"word in a longer one", []string{"", "x() // reviewgate:ignored r1 known"}, ""},
-		{"word in a longer one before a comma", []string{"", "x() // reviewgate:ignored,r1 known"}, ""},
+		{"in a string literal", []string{"", `x("// reviewgate:ignore r1 known")`}, ""},
+		{"word in a longer word", []string{"", "x() // reviewgate:ignored r1 known"}, ""},
+		{"word in a longer word before a comma", []string{"", "x() // reviewgate:ignored,r1 known"}, ""},
 		{"product", []string{"", "x = y * reviewgate:ignore r1 known"}, ""},
 		{"words before it", []string{"", "x() // please reviewgate:ignore r1 known"}, ""},
 		{"below", []string{"", "x()", "// reviewgate:ignore r1 known"}, ""},
-		{"on the line above that", []string{"// reviewgate:ignore r1 known", "", "x()"}, ""},
+		{"two lines above", []string{"// reviewgate:ignore r1 known", "", "x()"}, ""},
 		{"at the end of the line above", []string{"y() // reviewgate:ignore r1 known", "x()"}, ""},
 		{"too many rules", []string{"", "x() // reviewgate:ignore " + strings.Repeat("r0,", 20) + "r1 known"}, ""},
 	}
@@ -124,7 +124,7 @@ func TestIgnoreForms(t *testing.T) {
 	}
 }
 
-func TestWhatCommentsMayNotIgnore(t *testing.T) {
+func TestFindingsThatCommentsMayNotIgnore(t *testing.T) {
 	const code = "x() // reviewgate:ignore r1 known"
 	tests := []struct {
 		name   string
@@ -134,11 +134,11 @@ func TestWhatCommentsMayNotIgnore(t *testing.T) {
 	}{
 		{"major", "x", func(*Input, *pipeline.Finding) {}, ""},
 		{"critical", "x", func(_ *Input, f *pipeline.Finding) { f.Severity = pipeline.SeverityCritical }, "not ignored: an inline comment can't ignore a critical finding"},
-		{"critical where all may be ignored", "x", func(in *Input, f *pipeline.Finding) {
+		{"critical, and the settings allow ignoring all severities", "x", func(in *Input, f *pipeline.Finding) {
 			f.Severity = pipeline.SeverityCritical
 			in.Config.Settings.Synthesis.InlineIgnore = config.IgnoreAll
 		}, ""},
-		{"none may be ignored", "x", func(in *Input, _ *pipeline.Finding) {
+		{"the settings allow ignoring none", "x", func(in *Input, _ *pipeline.Finding) {
 			in.Config.Settings.Synthesis.InlineIgnore = config.IgnoreNone
 		}, "not ignored: the config allows no inline comments"},
 		{"final rule", "x", func(in *Input, _ *pipeline.Finding) {
@@ -175,13 +175,14 @@ func TestWhatCommentsMayNotIgnore(t *testing.T) {
 	}
 }
 
-// A finding answers a misspelt comment. It does not answer a comment about another rule.
+// A finding says what is wrong with a misspelt ignore comment on its line. It says nothing about a
+// comment for another rule.
 func TestMisspelledIgnores(t *testing.T) {
 	const form = "not ignored: the comment on line 1 must read reviewgate:ignore sec-tls-01, and then a reason"
 	for code, why := range map[string]string{
 		"x() // reviewgate:ignore sec-tsl-1 known":  "not ignored: the comment on line 1 misspells the rule, which is sec-tls-01",
-		"x() // reviewgate:ignore sec-tls known":    "", // three slips
-		"x() // reviewgate:ignore sec-tls-02 known": "", // which exists
+		"x() // reviewgate:ignore sec-tls known":    "", // the id differs too much
+		"x() // reviewgate:ignore sec-tls-02 known": "", // this rule exists
 		"x() // reviewgate:ignore fin-round known":  "",
 		"x() // reviewgate:ignore * known":          form,
 		"x() // reviewgate:ignore the script":       form,
@@ -222,8 +223,8 @@ func TestIgnoreNeedsALine(t *testing.T) {
 	}
 }
 
-// A comment counts if the base has it about the same code. A comment that the change adds, moves,
-// widens or uncovers waits until a person accepts it.
+// A comment counts if the base has it at the same code. A comment that the change adds, moves,
+// widens or brings to other code waits until a person accepts it.
 func TestIgnoresOfTheChangeWait(t *testing.T) {
 	const code = "x()"
 	const comment = "// reviewgate:ignore r1 known"
@@ -231,38 +232,38 @@ func TestIgnoresOfTheChangeWait(t *testing.T) {
 	const added, removed, context = pipeline.LineAdded, pipeline.LineRemoved, pipeline.LineContext
 	for name, tt := range map[string]struct {
 		lines  []pipeline.Line
-		start  int // of the finding
+		start  int // the first line of the finding
 		end    int
 		status pipeline.FileStatus
 		stood  bool
-		old    bool // the base has the comment, but about another line
+		old    bool // the base has the comment, but at another line
 		lang   string
 	}{
-		"the base has it above the code":              {[]pipeline.Line{line(context, comment), line(context, code)}, 2, 2, pipeline.FileModified, true, false, ""},
-		"the base has it on the line":                 {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileModified, true, false, ""},
-		"the base has it in a file with another name": {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileRenamed, true, false, ""},
-		"a line before it is removed":                 {[]pipeline.Line{line(removed, "y()"), line(context, comment), line(context, code)}, 2, 2, pipeline.FileModified, true, false, ""},
-		"it is added on the line":                     {[]pipeline.Line{line(removed, code), line(added, code+comment)}, 1, 1, pipeline.FileModified, false, false, ""},
-		"it is added above old code":                  {[]pipeline.Line{line(added, comment), line(context, code)}, 2, 2, pipeline.FileModified, false, false, ""},
-		"it is added in a new file":                   {[]pipeline.Line{line(added, comment), line(added, code)}, 2, 2, pipeline.FileAdded, false, false, ""},
-		"it is moved down":                            {[]pipeline.Line{line(removed, comment), line(context, "y()"), line(added, comment), line(context, code)}, 3, 3, pipeline.FileModified, false, false, ""},
-		"the rule is added to it":                     {[]pipeline.Line{line(removed, "// reviewgate:ignore r2 known"), line(added, "// reviewgate:ignore r2,r1 known"), line(context, code)}, 2, 2, pipeline.FileModified, false, false, ""},
-		"the code below it changes":                   {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(added, code)}, 2, 2, pipeline.FileModified, false, true, ""},
-		"code is added below it":                      {[]pipeline.Line{line(context, comment), line(added, code), line(context, "y()")}, 2, 2, pipeline.FileModified, false, true, ""},
-		"the lines between are removed":               {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(context, code)}, 2, 2, pipeline.FileModified, false, true, ""},
-		"the second of the finding's lines is new":    {[]pipeline.Line{line(context, comment), line(context, "x("), line(added, "y)")}, 2, 3, pipeline.FileModified, false, true, ""},
-		"a line within the finding is removed":        {[]pipeline.Line{line(context, comment), line(context, "x("), line(removed, "y,"), line(context, "z)")}, 2, 3, pipeline.FileModified, false, true, ""},
-		"not all of the finding's lines are shown":    {[]pipeline.Line{line(context, comment), line(context, code)}, 2, 9, pipeline.FileModified, false, true, ""},
-		"the file is a copy of another":               {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileCopied, false, true, ""},
-		"the code is indented, and so is not equal":   {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, ""},
-		"the code next to the comment changes":        {[]pipeline.Line{line(removed, "y()"+comment), line(added, code+comment)}, 1, 1, pipeline.FileModified, false, true, ""},
-		"the code is indented in Go":                  {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, true, false, "Go"},
-		"both are indented in Go":                     {[]pipeline.Line{line(removed, comment), line(removed, code), line(added, "\t"+comment), line(added, "  "+code)}, 2, 2, pipeline.FileModified, true, false, "Go"},
-		"the comment is indented with its line":       {[]pipeline.Line{line(removed, code+comment), line(added, "\t"+code+comment)}, 1, 1, pipeline.FileModified, true, false, "Go"},
-		"the code is indented in Python":              {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, "Python"},
-		"a line within the code is indented":          {[]pipeline.Line{line(context, comment), line(removed, "x(`"), line(removed, "a b`)"), line(added, "x(`"), line(added, "a  b`)")}, 2, 3, pipeline.FileModified, false, true, "Go"},
-		"the code is indented under another line":     {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "if y {"), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, "Go"},
-		"a line is removed before indented code":      {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, "Go"},
+		"the base has it above the code":                         {[]pipeline.Line{line(context, comment), line(context, code)}, 2, 2, pipeline.FileModified, true, false, ""},
+		"the base has it on the line":                            {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileModified, true, false, ""},
+		"the base has it in a file with another name":            {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileRenamed, true, false, ""},
+		"a line before it is removed":                            {[]pipeline.Line{line(removed, "y()"), line(context, comment), line(context, code)}, 2, 2, pipeline.FileModified, true, false, ""},
+		"it is added on the line":                                {[]pipeline.Line{line(removed, code), line(added, code+comment)}, 1, 1, pipeline.FileModified, false, false, ""},
+		"it is added above old code":                             {[]pipeline.Line{line(added, comment), line(context, code)}, 2, 2, pipeline.FileModified, false, false, ""},
+		"it is added in a new file":                              {[]pipeline.Line{line(added, comment), line(added, code)}, 2, 2, pipeline.FileAdded, false, false, ""},
+		"it is moved down":                                       {[]pipeline.Line{line(removed, comment), line(context, "y()"), line(added, comment), line(context, code)}, 3, 3, pipeline.FileModified, false, false, ""},
+		"the rule is added to it":                                {[]pipeline.Line{line(removed, "// reviewgate:ignore r2 known"), line(added, "// reviewgate:ignore r2,r1 known"), line(context, code)}, 2, 2, pipeline.FileModified, false, false, ""},
+		"the code below it changes":                              {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(added, code)}, 2, 2, pipeline.FileModified, false, true, ""},
+		"code is added below it":                                 {[]pipeline.Line{line(context, comment), line(added, code), line(context, "y()")}, 2, 2, pipeline.FileModified, false, true, ""},
+		"the lines between the comment and the code are removed": {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(context, code)}, 2, 2, pipeline.FileModified, false, true, ""},
+		"the second of the finding's lines is new":               {[]pipeline.Line{line(context, comment), line(context, "x("), line(added, "y)")}, 2, 3, pipeline.FileModified, false, true, ""},
+		"a line within the finding is removed":                   {[]pipeline.Line{line(context, comment), line(context, "x("), line(removed, "y,"), line(context, "z)")}, 2, 3, pipeline.FileModified, false, true, ""},
+		"not all of the finding's lines are shown":               {[]pipeline.Line{line(context, comment), line(context, code)}, 2, 9, pipeline.FileModified, false, true, ""},
+		"the file is a copy of another":                          {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileCopied, false, true, ""},
+		"the code is indented, and so is not equal":              {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, ""},
+		"the code next to the comment changes":                   {[]pipeline.Line{line(removed, "y()"+comment), line(added, code+comment)}, 1, 1, pipeline.FileModified, false, true, ""},
+		"the code is indented in Go":                             {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, true, false, "Go"},
+		"both are indented in Go":                                {[]pipeline.Line{line(removed, comment), line(removed, code), line(added, "\t"+comment), line(added, "  "+code)}, 2, 2, pipeline.FileModified, true, false, "Go"},
+		"the comment is indented with its line":                  {[]pipeline.Line{line(removed, code+comment), line(added, "\t"+code+comment)}, 1, 1, pipeline.FileModified, true, false, "Go"},
+		"the code is indented in Python":                         {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, "Python"},
+		"a line within the code is indented":                     {[]pipeline.Line{line(context, comment), line(removed, "x(`"), line(removed, "a b`)"), line(added, "x(`"), line(added, "a  b`)")}, 2, 3, pipeline.FileModified, false, true, "Go"},
+		"the code is indented under another line":                {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "if y {"), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, "Go"},
+		"a line is removed before indented code":                 {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, "Go"},
 	} {
 		f := ruled(tt.start, pipeline.SeverityMajor)
 		f.EndLine = tt.end
@@ -290,22 +291,22 @@ func TestIgnoresOfTheChangeWait(t *testing.T) {
 			waits, baseOnly = pipeline.ReasonIgnoreChanged, "not ignored: the line that this ignore comment is about has changed, and the config allows only what stood in the base"
 		}
 		if len(r.Findings) != 1 || !r.Decision.Blocks() || r.Findings[0].Reasons[0] != (pipeline.Reason{Kind: waits, Text: "known"}) {
-			t.Errorf("%s: %s, findings %+v, suppressed %+v, want one that waits", name, r.Decision, r.Findings, r.Suppressed)
+			t.Errorf("%s: %s, findings %+v, suppressed %+v, want one finding whose comment waits", name, r.Decision, r.Findings, r.Suppressed)
 			continue
 		}
 		agreed := accepting(in)
 		if r := Aggregate(agreed); len(r.Suppressed) != 1 || !strings.HasSuffix(r.Suppressed[0].Finding.Reasons[0].Text, ", which carol accepted") {
-			t.Errorf("%s, and accepted: findings %+v", name, r.Findings)
+			t.Errorf("%s, accepted: findings %+v", name, r.Findings)
 		}
 		agreed.Config.Settings.Synthesis.InlineIgnore = config.IgnoreBaseOnly
 		if r := Aggregate(agreed); len(r.Suppressed) != 0 || !r.Decision.Blocks() || r.Findings[0].Reasons[0].String() != baseOnly {
-			t.Errorf("%s, and accepted under base_only: %+v, %+v", name, r.Suppressed, r.Findings)
+			t.Errorf("%s, accepted under base_only: %+v, %+v", name, r.Suppressed, r.Findings)
 		}
 	}
 }
 
-// A person accepts one comment about one finding. Another reason or other code needs another
-// acceptance, and accepting the finding accepts no comment.
+// A person accepts one comment for one finding. A comment with another reason or at other code
+// needs its own acceptance, and accepting the finding itself accepts no comment.
 func TestAcceptedIgnoreIsForOneComment(t *testing.T) {
 	in := one(ruled(1, pipeline.SeverityMajor))
 	in.Facts.Files = append(in.Facts.Files, file("c.go", "x() // reviewgate:ignore r1 known"))
@@ -318,11 +319,11 @@ func TestAcceptedIgnoreIsForOneComment(t *testing.T) {
 		code     string
 		accepted pipeline.Acceptance
 	}{
-		"another reason":       {"x() // reviewgate:ignore r1 whatever", given},
-		"a longer reason":      {"x() // reviewgate:ignore r1 known to all", given},
-		"other code":           {"y() // reviewgate:ignore r1 known", given},
-		"another finding":      {"x() // reviewgate:ignore r1 known", pipeline.Acceptance{Fingerprint: "another", By: "carol", Ignore: "known"}},
-		"the finding is right": {"x() // reviewgate:ignore r1 known", pipeline.Acceptance{Fingerprint: given.Fingerprint, By: "carol"}},
+		"another reason":                  {"x() // reviewgate:ignore r1 whatever", given},
+		"a longer reason":                 {"x() // reviewgate:ignore r1 known to all", given},
+		"other code":                      {"y() // reviewgate:ignore r1 known", given},
+		"another finding":                 {"x() // reviewgate:ignore r1 known", pipeline.Acceptance{Fingerprint: "another", By: "carol", Ignore: "known"}},
+		"the finding itself was accepted": {"x() // reviewgate:ignore r1 known", pipeline.Acceptance{Fingerprint: given.Fingerprint, By: "carol"}},
 	} {
 		in.Facts.Files[3].Hunks[0].Lines[0].Text = tt.code
 		in.Memory.Accepted = pipeline.List[pipeline.Acceptance]{tt.accepted}
@@ -332,8 +333,8 @@ func TestAcceptedIgnoreIsForOneComment(t *testing.T) {
 	}
 }
 
-// A comment that the change removes does not count.
-func TestRemovedIgnoreIsNotObeyed(t *testing.T) {
+// A comment that the change removes suppresses nothing.
+func TestRemovedIgnoreSuppressesNothing(t *testing.T) {
 	in := commented(ruled(1, pipeline.SeverityMajor), "x() // reviewgate:ignore r1 known")
 	in.Facts.Files[3].Hunks[0].Lines[0].Op = pipeline.LineRemoved
 	if s := Aggregate(in).Suppressed; len(s) != 0 {
@@ -341,8 +342,8 @@ func TestRemovedIgnoreIsNotObeyed(t *testing.T) {
 	}
 }
 
-// Writing a comment changes no fingerprint: not that of the ignored finding, nor of others on its
-// line, nor of its equals elsewhere. Nothing counts as resolved.
+// Writing an ignore comment changes no fingerprint, neither of the ignored finding nor of other
+// findings on its line or of equal findings elsewhere. No finding counts as resolved.
 func TestIgnoringKeepsFingerprints(t *testing.T) {
 	other := finding("c.go", 1, "another", pipeline.SeverityWarning)
 	other.RuleID = "r2"
@@ -367,9 +368,9 @@ func TestIgnoringKeepsFingerprints(t *testing.T) {
 	}
 }
 
-// Comments are text of the change. Whatever they hold, each finding is either in the report or
-// suppressed, and a second run gives the same.
-func TestAnyCommentIsReadTheSame(t *testing.T) {
+// Authors of the change write its comments. With any comment, each finding is either in the report
+// or suppressed, and a second run gives the same result.
+func TestIgnoreCommentsAreReadReliably(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("r1,x \t\"'`\\*/#<!->;%é\u202e"))).Draw(t, "before") +
 			rapid.SampledFrom([]string{"// ", "#", "/*", ""}).Draw(t, "opener") + "reviewgate:ignore" +
@@ -380,7 +381,7 @@ func TestAnyCommentIsReadTheSame(t *testing.T) {
 			t.Fatalf("%q: %d findings, %d suppressed", text, len(r.Findings), len(r.Suppressed))
 		}
 		if again := Aggregate(in); encoded(t, again) != encoded(t, r) {
-			t.Fatalf("%q: another report", text)
+			t.Fatalf("%q: a second run gives a different report", text)
 		}
 		if len(r.Suppressed) == 1 && len([]rune(r.Suppressed[0].Reason)) > maxIgnoreReason+len("inline: ") {
 			t.Fatalf("reason of %d characters", len(r.Suppressed[0].Reason))
@@ -402,7 +403,7 @@ func BenchmarkIgnore(b *testing.B) {
 	}
 }
 
-// A comment after a megabyte of near misses is found.
+// A comment is found even after a megabyte of text that nearly matches.
 func TestIgnoreAfterNearMisses(t *testing.T) {
 	half := 1 << 19
 	for name, before := range map[string]string{"blanks": " ", "stars": "*", "words": ignoreWord} {
@@ -413,7 +414,7 @@ func TestIgnoreAfterNearMisses(t *testing.T) {
 	}
 }
 
-// BenchmarkIgnoreNearMisses measures a line of a megabyte that nearly holds very many comments.
+// BenchmarkIgnoreNearMisses measures a line of a megabyte of text that nearly matches.
 func BenchmarkIgnoreNearMisses(b *testing.B) {
 	half := 1 << 19
 	for name, before := range map[string]string{"blanks": " ", "stars": "*", "slashes": "/", "words": ignoreWord} {
@@ -426,15 +427,15 @@ func BenchmarkIgnoreNearMisses(b *testing.B) {
 	}
 }
 
-// A comment suppresses its finding before others' confidence and severity are known, and after the
-// finding's own severity is known.
+// A comment suppresses its finding before other findings change its confidence and severity, and
+// after its own severity is final.
 func TestIgnoreAmongTheOtherSteps(t *testing.T) {
 	const code = "x() // reviewgate:ignore r1 known"
 	unsure := ruled(1, pipeline.SeverityMajor)
 	unsure.Confidence = 0.1
 	r := Aggregate(commented(unsure, code))
 	if len(r.Suppressed) != 1 || len(r.ResidualConcerns) != 0 {
-		t.Errorf("one that nobody is sure of: %d suppressed, concerns %v, want it to be suppressed", len(r.Suppressed), r.ResidualConcerns)
+		t.Errorf("a finding below the confidence gate: %d suppressed, concerns %v, want it to be suppressed", len(r.Suppressed), r.ResidualConcerns)
 	}
 
 	other := ruled(1, pipeline.SeverityWarning)
@@ -443,7 +444,7 @@ func TestIgnoreAmongTheOtherSteps(t *testing.T) {
 	in.Facts.Files = append(in.Facts.Files, unchangedFile(file("c.go", code)))
 	r = Aggregate(in)
 	if len(r.Suppressed) != 1 || len(r.Findings) != 1 || r.Findings[0].RuleID != "r2" || r.Findings[0].Severity != pipeline.SeverityWarning {
-		t.Errorf("another rule says the same: suppressed %+v, findings %+v, want r2 to stay as it is", r.Suppressed, r.Findings)
+		t.Errorf("a finding of another rule on the line: suppressed %+v, findings %+v, want r2 to stay as it is", r.Suppressed, r.Findings)
 	}
 
 	var failed []pipeline.Finding
@@ -456,6 +457,6 @@ func TestIgnoreAmongTheOtherSteps(t *testing.T) {
 	in.Facts.Files = append(in.Facts.Files, file("c.go", code, "y()", "z()"))
 	r = Aggregate(in)
 	if len(r.Suppressed) != 0 || r.Findings[0].Severity != pipeline.SeverityCritical || r.Decision != pipeline.DecisionFail {
-		t.Errorf("one that is raised to critical: suppressed %+v, decision %s, want it to stay", r.Suppressed, r.Decision)
+		t.Errorf("a finding that grading raises to critical: suppressed %+v, decision %s, want it to stay", r.Suppressed, r.Decision)
 	}
 }

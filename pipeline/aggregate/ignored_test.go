@@ -16,12 +16,12 @@ func TestIgnoredPaths(t *testing.T) {
 		change  func(*config.Ignored, *Input)
 		ignored bool
 	}{
-		"in the path":      {"gen/a.go", func(*config.Ignored, *Input) {}, true},
-		"next to the path": {"src/gen/a.go", func(*config.Ignored, *Input) {}, false},
-		"by its agent":     {"gen/a.go", func(e *config.Ignored, in *Input) { e.Agents = []string{in.Results[0].Agent} }, true},
-		"by another agent": {"gen/a.go", func(e *config.Ignored, _ *Input) { e.Agents = []string{"another"} }, false},
-		"by its rule":      {"gen/a.go", func(e *config.Ignored, _ *Input) { e.Rules = []string{"r1"} }, true},
-		"by another rule":  {"gen/a.go", func(e *config.Ignored, _ *Input) { e.Rules = []string{"r2"} }, false},
+		"in the path":       {"gen/a.go", func(*config.Ignored, *Input) {}, true},
+		"outside the path":  {"src/gen/a.go", func(*config.Ignored, *Input) {}, false},
+		"for its agent":     {"gen/a.go", func(e *config.Ignored, in *Input) { e.Agents = []string{in.Results[0].Agent} }, true},
+		"for another agent": {"gen/a.go", func(e *config.Ignored, _ *Input) { e.Agents = []string{"another"} }, false},
+		"for its rule":      {"gen/a.go", func(e *config.Ignored, _ *Input) { e.Rules = []string{"r1"} }, true},
+		"for another rule":  {"gen/a.go", func(e *config.Ignored, _ *Input) { e.Rules = []string{"r2"} }, false},
 		"a secret": {"gen/a.go", func(_ *config.Ignored, in *Input) {
 			in.Config.Agents = append(in.Config.Agents, config.Agent{ID: in.Results[0].Agent, Kind: config.KindSecrets})
 		}, false},

@@ -10,7 +10,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// Each metric that a gate condition may read has something that only it counts.
+// For each metric that a gate condition may read, the input has something that only this metric
+// counts.
 func TestMetrics(t *testing.T) {
 	in := one(finding("a.go", 1, "c", pipeline.SeverityCritical))
 	in.Results[0].Output.Findings = append(in.Results[0].Output.Findings,
@@ -42,12 +43,12 @@ func TestMetrics(t *testing.T) {
 	}
 	want[policies.MetricMinConfidence], want[policies.MetricUncoveredFiles] = 1, 3
 	if diff := cmp.Diff(want, empty); diff != "" {
-		t.Errorf("of nothing (-want +got):\n%s", diff)
+		t.Errorf("without findings (-want +got):\n%s", diff)
 	}
 }
 
-// Only an agent that finished covers files. An agent that should have run and has no result does
-// not.
+// Only an agent that finished covers files. An agent that should have run but has no result covers
+// none.
 func TestUncoveredFiles(t *testing.T) {
 	all, some := pipeline.AgentScope{All: true}, pipeline.AgentScope{Files: pipeline.List[string]{"a.go", "b.go"}}
 	for _, tt := range []struct {

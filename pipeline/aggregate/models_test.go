@@ -37,7 +37,7 @@ func TestProof(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		o      outputs
-		proven bool // the worst finding is proven
+		proven bool // whether the worst finding is proven
 	}{
 		{"one model alone", outputs{qualityA: {major}}, false},
 		{"one model in both stages", outputs{qualityA: {major}, specA: {info}}, false},
@@ -45,7 +45,7 @@ func TestProof(t *testing.T) {
 		{"two models, at the next line", outputs{qualityA: {major}, qualityB: {at(info, 3)}}, true},
 		{"two models, three lines apart", outputs{qualityA: {major}, qualityB: {at(info, 5)}}, true},
 		{"two models, elsewhere", outputs{qualityA: {major}, qualityB: {at(info, 6)}}, false},
-		{"two models over a third finding between them", outputs{qualityA: {major, at(info, 3)}, qualityB: {at(info, 4)}}, true},
+		{"two models with a third finding between their lines", outputs{qualityA: {major, at(info, 3)}, qualityB: {at(info, 4)}}, true},
 		{"another title", outputs{qualityA: {major}, qualityB: {finding("a.go", 2, "U", "info")}}, false},
 		{"another title by the same rule", outputs{qualityA: {ruledBy(major, "r1")}, qualityB: {ruledBy(finding("a.go", 2, "U", "info"), "r1")}}, true},
 		{"another title by another rule", outputs{qualityA: {ruledBy(major, "r1")}, qualityB: {ruledBy(finding("a.go", 2, "U", "info"), "r2")}}, false},
@@ -93,7 +93,7 @@ func TestGrounded(t *testing.T) {
 		in.Facts.Files = append(in.Facts.Files, file("q.go", "if so {", "call(first, second) {", "\t\treturn   nothing", "was(here)"))
 		in.Facts.Files[3].Hunks[0].Lines[3].Op = pipeline.LineRemoved
 		if got := Aggregate(in).Findings[0].GateSeverity; got != pipeline.SeverityWarning {
-			t.Errorf("%s: where agreement is asked for it counts as %s", tt.name, got)
+			t.Errorf("%s: if the settings require agreement, it counts as %s", tt.name, got)
 		}
 		in.Config.Settings.Models.Blocking = models.BlockingGrounded
 		if got := Aggregate(in).Findings[0].GateSeverity == pipeline.SeverityMajor; got != tt.grounded {
@@ -126,10 +126,10 @@ func TestHoldForAPerson(t *testing.T) {
 			t.Errorf("%s, %s: reasons %q", tt.hold, tt.severity, r.Findings[0].Reasons)
 		}
 	}
-	// A worse or incomplete result is reported first.
+	// A worse or incomplete result takes precedence over the hold.
 	o := outputs{qualityA: {finding("a.go", 2, "T", "critical")}, x: {finding("a.go", 5, "U", "critical")}}
 	if r := Aggregate(panel(o)); r.Decision != pipeline.DecisionFail {
-		t.Errorf("with a critical of no model: %s", r.Decision)
+		t.Errorf("with a critical finding of an agent without a model: %s", r.Decision)
 	}
 	in := panel(outputs{qualityA: {finding("a.go", 2, "T", "critical")}})
 	in.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "files", Gating: true}}
@@ -150,11 +150,11 @@ func TestDiscard(t *testing.T) {
 	}{
 		{"both models fail it", outputs{specA: spec("major"), specB: spec("major")}, "", true},
 		{"one model, major", outputs{specA: spec("major")}, "", false},
-		{"one model, critical", outputs{specA: spec("critical")}, models.HoldNever, false},
-		{"one model, held", outputs{specA: spec("critical")}, models.HoldCritical, true},
+		{"one model, critical, not held", outputs{specA: spec("critical")}, models.HoldNever, false},
+		{"one model, critical, held for a person", outputs{specA: spec("critical")}, models.HoldCritical, true},
 		{"only warnings", outputs{specA: spec("warning"), specB: spec("warning")}, "", false},
 		{"proven by an agent outside the stage", outputs{specA: spec("major"), x: spec("info")}, "", true},
-		{"by an agent that is no model", outputs{reports: spec("major")}, "", true},
+		{"by an agent that is not a model", outputs{reports: spec("major")}, "", true},
 		{"outside the stage", outputs{x: spec("critical")}, "", false},
 		{"unsure", outputs{reports: {sure(spec("critical")[0], 0.4)}}, "", false},
 	} {
@@ -164,7 +164,7 @@ func TestDiscard(t *testing.T) {
 		in.Config.Settings.Models.HoldForPerson = tt.hold
 		r := Aggregate(in)
 		if tt.fails && !r.Decision.Blocks() {
-			t.Errorf("%s: the stage fails and the gate says %s", tt.name, r.Decision)
+			t.Errorf("%s: the stage fails, but the decision is %s", tt.name, r.Decision)
 		}
 		var discarded []string
 		for _, s := range r.Suppressed {
@@ -186,8 +186,7 @@ func TestDiscard(t *testing.T) {
 	}
 }
 
-// A finding that proves a spec finding may be discarded with the quality stage. The spec finding
-// stays proven.
+// A finding that is discarded with the quality stage can still prove a spec finding.
 func TestDiscardedFindingsStillProve(t *testing.T) {
 	f := finding("a.go", 2, "T", "major")
 	r := Aggregate(panel(outputs{specA: {f}, qualityB: {f}}))
@@ -221,19 +220,19 @@ func TestModelsReport(t *testing.T) {
 		want string // verdicts, merge, confidence, label, decision
 	}{
 		{"nothing found", outputs{specA: {}, specB: {}, qualityA: {}, qualityB: {}}, "a PASS PASS PASS, b PASS PASS PASS; 0 0 0 0; 1.00 very high auto_approve"},
-		{"minor, by each alone", outputs{specA: {}, specB: {}, qualityA: {f("T", 1, "info")}, qualityB: {f("U", 1, "warning"), f("V", 1, "info")}}, "a PASS PASS PASS, b PASS PASS PASS; 0 1 2 0; 0.85 high auto_approve_with_notes"},
+		{"minor findings, each by one model", outputs{specA: {}, specB: {}, qualityA: {f("T", 1, "info")}, qualityB: {f("U", 1, "warning"), f("V", 1, "info")}}, "a PASS PASS PASS, b PASS PASS PASS; 0 1 2 0; 0.85 high auto_approve_with_notes"},
 		{"an agreed critical", outputs{qualityA: {f("T", 1, "critical")}, qualityB: {f("T", 2, "critical")}}, "a  FAIL FAIL, b  FAIL FAIL; 1 0 0 0; 0.90 high auto_reject"},
 		{"an agreed critical of the spec stage", outputs{specA: {f("T", 1, "critical")}, specB: {f("T", 2, "major")}, qualityA: {f("Q", 1, "major")}, qualityB: {}}, "a FAIL FAIL FAIL, b FAIL PASS FAIL; 1 0 0 0; 0.90 high auto_reject"},
-		{"a critical of the stronger", outputs{qualityA: {}, qualityB: {f("T", 1, "critical")}}, "a  PASS PASS, b  FAIL FAIL; 0 0 1 0; 0.70 medium human"},
-		{"a critical of the weaker", outputs{qualityA: {f("T", 1, "critical")}, qualityB: {}}, "a  FAIL FAIL, b  PASS PASS; 0 1 0 0; 0.40 low human"},
-		{"both fail on other things", outputs{qualityA: {f("T", 1, "major")}, qualityB: {f("U", 1, "major")}}, "a  FAIL FAIL, b  FAIL FAIL; 0 1 1 0; 0.60 medium human"},
-		{"one thing said three times counts once", outputs{qualityA: {f("T", 1, "info"), f("T", 2, "info")}, qualityB: {f("T", 3, "info")}}, "a  PASS PASS, b  PASS PASS; 1 0 0 0; 0.85 high auto_approve_with_notes"},
+		{"a critical of the stronger model", outputs{qualityA: {}, qualityB: {f("T", 1, "critical")}}, "a  PASS PASS, b  FAIL FAIL; 0 0 1 0; 0.70 medium human"},
+		{"a critical of the weaker model", outputs{qualityA: {f("T", 1, "critical")}, qualityB: {}}, "a  FAIL FAIL, b  PASS PASS; 0 1 0 0; 0.40 low human"},
+		{"both fail the change for different reasons", outputs{qualityA: {f("T", 1, "major")}, qualityB: {f("U", 1, "major")}}, "a  FAIL FAIL, b  FAIL FAIL; 0 1 1 0; 0.60 medium human"},
+		{"one problem reported three times counts once", outputs{qualityA: {f("T", 1, "info"), f("T", 2, "info")}, qualityB: {f("T", 3, "info")}}, "a  PASS PASS, b  PASS PASS; 1 0 0 0; 0.85 high auto_approve_with_notes"},
 		{"a contradiction", outputs{qualityA: {acts(f("T", 1, "info"), "remove")}, qualityB: {acts(f("T", 1, "info"), "keep"), f("U", 5, "info")}}, "a  PASS PASS, b  PASS PASS; 0 0 1 1; 0.85 high auto_approve_with_notes"},
 		{"a contradiction with an agent", outputs{qualityA: {acts(f("T", 1, "info"), "remove")}, x: {acts(f("T", 1, "info"), "keep")}, qualityB: {}}, "a  PASS PASS, b  PASS PASS; 0 1 0 0; 0.85 high auto_approve_with_notes"},
 		{"findings of other agents", outputs{specA: {}, specB: {}, x: {f("T", 1, "critical")}}, "a PASS  PASS, b PASS  PASS; 0 0 0 0; 1.00 very high auto_approve"},
 		{"one model", outputs{specA: {}, qualityA: {}}, "a PASS PASS PASS; 0 0 0 0; 0.85 high auto_approve"},
 		{"one model, minor", outputs{qualityA: {f("T", 1, "info")}}, "a  PASS PASS; 0 1 0 0; 0.75 medium human"},
-		{"one came back from below the confidence gate", outputs{qualityA: {sure(f("T", 1, "critical"), 0.4)}, x: {f("U", 1, "info")}}, "a  PASS PASS; 0 0 0 0; 0.75 medium human"},
+		{"a promoted finding", outputs{qualityA: {sure(f("T", 1, "critical"), 0.4)}, x: {f("U", 1, "info")}}, "a  PASS PASS; 0 0 0 0; 0.75 medium human"},
 		{"no models", outputs{x: {f("T", 1, "info")}}, ""},
 	} {
 		if got := modelsLine(Aggregate(panel(tt.o)).Models); got != tt.want {
@@ -261,17 +260,17 @@ func TestModelsReportBySettings(t *testing.T) {
 		change func(*Input)
 		want   string
 	}{
-		{"the first is the stronger", func(in *Input) { in.Config.Settings.Models.Reviewers = []string{"b", "a"} }, "b  PASS PASS, a  FAIL FAIL; 0 0 1 0; 0.70 medium human"},
-		{"one is missing", func(in *Input) {
+		{"the first model is the stronger", func(in *Input) { in.Config.Settings.Models.Reviewers = []string{"b", "a"} }, "b  PASS PASS, a  FAIL FAIL; 0 0 1 0; 0.70 medium human"},
+		{"one model is missing", func(in *Input) {
 			in.Config.Settings.Models.Reviewers = []string{"b", "c"}
 			in.Results = in.Results[1:]
 		}, "b  PASS PASS, c   UNKNOWN; 0 0 0 0; 0.40 low human"},
-		{"one is missing that single does not need", func(in *Input) {
+		{"one model is missing, which single mode does not need", func(in *Input) {
 			in.Config.Settings.Models.Strategy = models.StrategySingle
 			in.Config.Settings.Models.Reviewers = []string{"b", "c"}
 			in.Results = in.Results[1:]
 		}, "b  PASS PASS; 0 0 0 0; 0.85 high auto_approve"},
-		{"one did not finish", func(in *Input) { in.Results[1].Status = pipeline.AgentTimedOut }, "a  FAIL FAIL, b  UNKNOWN UNKNOWN; 0 1 0 0; 0.40 low human"},
+		{"one model did not finish", func(in *Input) { in.Results[1].Status = pipeline.AgentTimedOut }, "a  FAIL FAIL, b  UNKNOWN UNKNOWN; 0 1 0 0; 0.40 low human"},
 		{"a stage was left out", func(in *Input) {
 			in.Results[1].Status = pipeline.AgentDiscarded
 			in.Results = append(in.Results, pipeline.AgentResult{Agent: "spec", Model: "b", Stage: pipeline.ReviewStageSpec, Status: pipeline.AgentOK})

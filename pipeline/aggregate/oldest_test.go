@@ -13,7 +13,7 @@ import (
 
 const longLine = "bad := connect(warehouse, withoutPassword)"
 
-// A file that the change itself adds has another name on the next head, and the code host does not
+// A file that the change adds has a different name on the next head, and the code host does not
 // report a rename.
 func TestFileThatTheChangeAddsIsRenamed(t *testing.T) {
 	const open = "new 0, open 1, resolved 0, unconfirmed 0, back []"
@@ -48,7 +48,8 @@ func TestRenamedIsRememberedFromThenOn(t *testing.T) {
 	wantHistory(t, "and back", afterHeads(head{"a.go": {longLine}}.input(), head{"b.go": {longLine}}.input(), head{"a.go": {longLine}}.input()), "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
-// A path that the code host reports as one file's former path can't be another file's.
+// If the code host reports a path as the former path of one file, it can't be the former path of
+// another.
 func TestRenameThatTheCodeHostReports(t *testing.T) {
 	next := head{"b.go": {longLine}, "c.go": {longLine}}.input()
 	for i := range next.Facts.Files {
@@ -65,8 +66,8 @@ func TestRenameThatTheCodeHostReports(t *testing.T) {
 	}
 }
 
-// The code host may report a rename on one head, and an added file on the next if too little of the
-// file is left.
+// The code host may report a rename on one head. On the next head, it may report an added file,
+// because too little of the old file is left.
 func TestRenameThatTheCodeHostReportsOnce(t *testing.T) {
 	renamed := func() Input {
 		in := head{"b.go": {"bad"}}.input()
@@ -87,24 +88,24 @@ func TestTheBaseRenames(t *testing.T) {
 	wantHistory(t, "rebased", afterHeads(before, after), "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
-// A finding is fixed, and comes back in a file of another name.
+// A finding is fixed and then comes back in a file with another name.
 func TestBroughtBackUnderAnotherName(t *testing.T) {
 	with, gone := head{"a.go": {longLine}}.input(), head{"a.go": {"good"}}.input()
 	for name, r := range map[string]pipeline.Report{
-		"renamed when it comes back": afterHeads(with, gone, head{"b.go": {longLine}}.input()),
-		"renamed before":             afterHeads(with, gone, head{"b.go": {"good"}}.input(), head{"b.go": {longLine}}.input()),
-		"with the file gone between": afterHeads(with, head{}.input(), head{"b.go": {longLine}}.input()),
+		"renamed when it comes back":   afterHeads(with, gone, head{"b.go": {longLine}}.input()),
+		"renamed before":               afterHeads(with, gone, head{"b.go": {"good"}}.input(), head{"b.go": {longLine}}.input()),
+		"with the file gone meanwhile": afterHeads(with, head{}.input(), head{"b.go": {longLine}}.input()),
 	} {
 		wantHistory(t, name, r, `new 1, open 0, resolved 0, unconfirmed 0, back ["back: it was fixed in head-2"]`)
 	}
 }
 
-// A dismissed finding stays dismissed under another name.
+// A dismissed finding stays dismissed if its file gets another name.
 func TestDismissedUnderAnotherName(t *testing.T) {
 	before := head{"a.go": {longLine}}.input()
 	dismissed := pipeline.List[pipeline.Dismissal]{{Fingerprint: Aggregate(before).Findings[0].ID, Path: "a.go", By: "alice"}}
 	before.Memory.Dismissed = dismissed
-	for name, after := range map[string]head{"renamed": {"b.go": {longLine}}, "of the same name": {"x/a.go": {longLine}}} {
+	for name, after := range map[string]head{"renamed": {"b.go": {longLine}}, "in another directory": {"x/a.go": {longLine}}} {
 		in := after.input()
 		in.Memory.Dismissed = dismissed
 		for when, r := range map[string]pipeline.Report{"at once": afterHeads(before, in), "later": afterHeads(before, head{}.input(), in)} {
@@ -116,13 +117,13 @@ func TestDismissedUnderAnotherName(t *testing.T) {
 	in := head{"b.go": {"bad line"}}.input()
 	in.Memory.Dismissed = dismissed
 	if r := afterHeads(before, in); len(r.Findings) != 1 {
-		t.Error("another file's finding is dismissed")
+		t.Error("a finding in another file is dismissed")
 	}
 }
 
-// A model's findings in a file can't give other findings an identity that they would not have
+// A model's findings in a file don't give other findings an identity that they would not have
 // without the model.
-func TestModelsRenameNothingForOthers(t *testing.T) {
+func TestModelsDoNotIdentifyFilesForOthers(t *testing.T) {
 	remark := finding("a.go", 1, "Anything", pipeline.SeverityInfo)
 	byModel := func(in Input, path string) Input {
 		f := remark
@@ -130,8 +131,7 @@ func TestModelsRenameNothingForOthers(t *testing.T) {
 		in.Results = append(in.Results, pipeline.AgentResult{Agent: "llm", Model: "m", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{f}}})
 		return in
 	}
-	// The line that the model flags is long enough to identify the file, and the agent's line is
-	// not.
+	// The line that the model flags is long enough to identify the file. The agent's line is not.
 	lines := []string{"x := connect(warehouse, withoutPassword)", "good", "good", "bad"}
 	r := afterHeads(byModel(head{"a.go": lines}.input(), "a.go"), byModel(head{"b.go": lines}.input(), "b.go"))
 	wantHistory(t, "with an agent's finding", r, "new 2, open 0, resolved 2, unconfirmed 0, back []")
@@ -140,8 +140,8 @@ func TestModelsRenameNothingForOthers(t *testing.T) {
 	wantHistory(t, "with the model's alone", r, "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
-// Files that share no flagged code are never taken for one another, and no two files are taken for
-// one.
+// Files without common flagged code are never matched, and each file is matched with at most one
+// other.
 func TestUnrelatedFilesStayApart(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		draw := func(dir, word string) head {
@@ -157,12 +157,12 @@ func TestUnrelatedFilesStayApart(t *testing.T) {
 		before, after := draw("x", "one"), draw("y", "two")
 		r := afterHeads(before.input(), after.input())
 		if r.Changes.Open != 0 || len(r.Changes.Resolved) != len(Aggregate(before.input()).Findings) {
-			t.Errorf("unrelated: %s", history(r))
+			t.Errorf("unrelated files were matched: %s", history(r))
 		}
 	})
 }
 
-// However files move, only their content decides the result, and no former path is used twice.
+// However files move, the result depends only on their content, and no former path is used twice.
 func TestRenamesAreOneToOne(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		line := rapid.SampledFrom([]string{longLine, "bad " + longLine, "bad line", "good"})
@@ -187,7 +187,7 @@ func TestRenamesAreOneToOne(t *testing.T) {
 	})
 }
 
-// Many files of one name and many former paths cost a bounded amount of work.
+// Many files with one name and many former paths cost a bounded amount of work.
 func TestRenamesAreBounded(t *testing.T) {
 	before, after := head{}, head{}
 	for i := range 1500 {
@@ -211,7 +211,7 @@ func TestRenamesAreBounded(t *testing.T) {
 	}
 }
 
-// A directory of files that all have the same name is recognised as moved.
+// Files that all have the same name are recognised when their directory moves.
 func TestDirectoriesMove(t *testing.T) {
 	before, after := head{}, head{}
 	for i := range 500 {
@@ -221,15 +221,15 @@ func TestDirectoriesMove(t *testing.T) {
 	wantHistory(t, "moved", afterHeads(before.input(), after.input()), "new 0, open 500, resolved 0, unconfirmed 0, back []")
 }
 
-// Too little of a file is left for the code host to report a rename: it lists one file as removed
-// and the other as added.
+// Too little of a file is left for the code host to report a rename, so it lists one file as
+// removed and another as added.
 func TestRenamedAndRewritten(t *testing.T) {
 	before, after := head{"a.go": {longLine, "good"}}.input(), head{"b.go": {longLine}}.input()
 	before.Facts.Files[0].Status = pipeline.FileModified
 	after.Facts.Files = append(pipeline.List[pipeline.File]{{Path: "a.go", Status: pipeline.FileRemoved}}, after.Facts.Files...)
 	wantHistory(t, "rewritten", afterHeads(before, after), "new 0, open 1, resolved 0, unconfirmed 0, back []")
 
-	// Findings about the removed file itself are separate.
+	// A finding about the removed file itself is a finding of its own.
 	of := after
 	of.Results = slices.Clone(of.Results)
 	f := finding("a.go", 0, "Removed without a word", pipeline.SeverityInfo)

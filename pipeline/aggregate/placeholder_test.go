@@ -6,8 +6,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// No report has a fix that holds a placeholder, whoever made it and however it is spelt. All
-// outputs are made from reports.
+// No fix in a report holds a placeholder, in any spelling and from any agent. All outputs are made
+// from reports.
 func TestNoFixWritesAPlaceholder(t *testing.T) {
 	for _, fix := range []string{
 		`token := "[redacted:github-pat]"`, "a\nb = [REDACTED:jwt]\nc", "[ redacted : private-key]", `\[redacted:aws-access-token\]`,
@@ -27,7 +27,7 @@ func TestNoFixWritesAPlaceholder(t *testing.T) {
 	}
 }
 
-// The joined fixes of two lines may not make a placeholder either.
+// The fixes of two lines, joined, must not form a placeholder either.
 func TestNoJoinedFixWritesAPlaceholder(t *testing.T) {
 	a, b := finding("a.go", 2, "T", pipeline.SeverityMajor), finding("a.go", 3, "T", pipeline.SeverityMajor)
 	a.RuleID, b.RuleID = "r1", "r1"
@@ -39,7 +39,8 @@ func TestNoJoinedFixWritesAPlaceholder(t *testing.T) {
 	}
 }
 
-// Another reviewer's fix of the same place is still offered.
+// If one reviewer's fix holds a placeholder, another reviewer's fix for the same place is still
+// offered.
 func TestAnotherFixIsOffered(t *testing.T) {
 	a, b := finding("a.go", 2, "T", pipeline.SeverityMajor), finding("a.go", 2, "T", pipeline.SeverityMajor)
 	a.SuggestedFix, b.SuggestedFix = "[redacted:jwt]", "token := os.Getenv(\"TOKEN\")"

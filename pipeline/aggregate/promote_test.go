@@ -25,7 +25,7 @@ func TestPromote(t *testing.T) {
 		name     string
 		residual pipeline.Finding // of agent y
 		o        outputs
-		want     float64 // the confidence of the restored finding
+		want     float64 // the confidence of the promoted finding
 		why      string
 	}{
 		{"the same line", at(2, "R", 0.4), outputs{x: {at(2, "F", 0.9)}}, 0.63, `promoted: x found "F" at the same place`},
@@ -33,8 +33,8 @@ func TestPromote(t *testing.T) {
 		{"just below the gate", at(2, "R", 0.49), outputs{x: {at(2, "F", 0.5)}}, 0.648, ""},
 		{"an adjacent line", at(3, "R", 0.4), outputs{x: {at(2, "F", 0.9)}}, 0.63, ""},
 		{"the adjacent line before", at(1, "R", 0.4), outputs{x: {at(2, "F", 0.9)}}, 0.63, ""},
-		{"a line further", at(4, "R", 0.4), outputs{x: {at(2, "F", 0.9)}}, stays, ""},
-		{"a line of those merged", at(6, "R", 0.4), outputs{x: {at(2, "F", 0.9), at(3, "F", 0.6)}, specA: {at(4, "F", 0.7), at(5, "F", 0.7)}}, 0.63, ""},
+		{"the line after the adjacent line", at(4, "R", 0.4), outputs{x: {at(2, "F", 0.9)}}, stays, ""},
+		{"one of the merged findings' lines", at(6, "R", 0.4), outputs{x: {at(2, "F", 0.9), at(3, "F", 0.6)}, specA: {at(4, "F", 0.7), at(5, "F", 0.7)}}, 0.63, ""},
 		{"the whole file and a line", at(0, "R", 0.4), outputs{x: {at(1, "F", 0.9)}}, stays, ""},
 		{"the whole file twice", at(0, "R", 0.4), outputs{x: {at(0, "F", 0.9)}}, 0.63, ""},
 		{"the same section", section(at(0, "R", 0.4), "Goals"), outputs{x: {section(at(0, "F", 0.9), "goals:")}}, 0.63, ""},
@@ -43,18 +43,18 @@ func TestPromote(t *testing.T) {
 		{"its own agent", at(2, "R", 0.4), outputs{y: {at(2, "F", 0.9)}}, stays, ""},
 		{"its own agent and another", at(2, "R", 0.4), outputs{y: {at(2, "F", 0.9)}, x: {at(3, "F", 0.6)}}, 0.63, ""},
 		{"its own agent before another", at(4, "R", 0.4), outputs{y: {at(4, "F", 0.9), at(5, "H", 0.9)}, x: {at(3, "G", 0.6)}}, 0.63, `promoted: x found "G" at the same place`},
-		{"others on later lines", at(3, "R", 0.4), outputs{x: {at(4, "F", 0.9), at(5, "G", 0.9)}, specA: {at(5, "H", 0.9)}}, 0.63, `promoted: x found "F" at the same place`},
-		{"another residual", at(2, "R", 0.4), outputs{x: {at(2, "F", 0.4)}}, stays, ""},
+		{"findings of others on later lines", at(3, "R", 0.4), outputs{x: {at(4, "F", 0.9), at(5, "G", 0.9)}, specA: {at(5, "H", 0.9)}}, 0.63, `promoted: x found "F" at the same place`},
+		{"another concern below the gate", at(2, "R", 0.4), outputs{x: {at(2, "F", 0.4)}}, stays, ""},
 
 		{"all words of a title", at(1, "cache grows", 0.4), outputs{x: {at(5, "The cache grows without bound", 0.9)}}, 0.63, `promoted: x found "The cache grows without bound" in the same file under a similar title`},
 		{"half of its words", at(1, "cache is never emptied", 0.4), outputs{x: {at(5, "Cache is huge", 0.9)}}, 0.63, ""},
 		{"less than half of its words", at(1, "cache is not ever emptied", 0.4), outputs{x: {at(5, "Cache entry is huge", 0.9)}}, stays, ""},
 		{"half of its words in another file", at(1, "cache grows", 0.4), outputs{x: {in(at(1, "Cache grows", 0.9), "b.go")}}, stays, ""},
 		{"half of its words by its own agent", at(1, "cache grows", 0.4), outputs{y: {at(5, "Cache grows fast", 0.9)}}, stays, ""},
-		{"place before words", at(2, "cache grows", 0.4), outputs{x: {at(5, "cache grows fast", 0.9)}, specA: {at(2, "F", 0.9)}}, 0.63, `promoted: spec found "F" at the same place`},
+		{"the same place decides before similar words", at(2, "cache grows", 0.4), outputs{x: {at(5, "cache grows fast", 0.9)}, specA: {at(2, "F", 0.9)}}, 0.63, `promoted: spec found "F" at the same place`},
 
 		{"it would block", blocks(at(1, "R", 0.4)), nil, 0.55, "promoted: it would block"},
-		{"confirmed, and it would block", blocks(at(2, "R", 0.4)), outputs{x: {at(2, "F", 0.9)}}, 0.63, ""},
+		{"it would block, and it is confirmed", blocks(at(2, "R", 0.4)), outputs{x: {at(2, "F", 0.9)}}, 0.63, ""},
 		{"nothing", at(2, "R", 0.4), nil, stays, ""},
 	} {
 		tt.residual.Category = "residual"
@@ -69,7 +69,7 @@ func TestPromote(t *testing.T) {
 		r := Aggregate(panel(o))
 		i := slices.IndexFunc(r.Findings, func(f pipeline.Finding) bool { return f.Category == "residual" })
 		if (i >= 0) != (tt.want != stays) {
-			t.Errorf("%s: comes back %v; concerns %+v", tt.name, i >= 0, r.ResidualConcerns)
+			t.Errorf("%s: promoted: %v; concerns %+v", tt.name, i >= 0, r.ResidualConcerns)
 			continue
 		}
 		if i < 0 {
@@ -85,7 +85,8 @@ func TestPromote(t *testing.T) {
 	}
 }
 
-// A promoted finding takes the type of the finding that confirms it, and nobody's confidence rises.
+// A promoted finding takes the type of the finding that confirms it. The confidence of neither
+// finding rises.
 func TestPromotionIsNotAgreement(t *testing.T) {
 	f, residual := finding("a.go", 2, "T", "major"), sure(finding("a.go", 2, "U", "critical"), 0.4)
 	residual.FindingType = pipeline.FindingOmission
@@ -98,8 +99,8 @@ func TestPromotionIsNotAgreement(t *testing.T) {
 	}
 }
 
-// Several equal findings below the gate come back as one, and not at all beside an equal finding
-// above it.
+// Several equal findings below the gate are promoted as one. They are not promoted beside an equal
+// finding above the gate.
 func TestEqualResiduals(t *testing.T) {
 	at := func(title string, confidence float64) pipeline.Finding {
 		return sure(finding("a.go", 2, title, "major"), confidence)
@@ -111,11 +112,11 @@ func TestEqualResiduals(t *testing.T) {
 		o    outputs
 		want string
 	}{
-		{"two residuals", outputs{x: {at("F", 0.9)}, y: {at("R", 0.4)}, qualityA: {at("R", 0.3)}}, "F 0.9 [x]; R 0.63 [quality y]"},
-		{"two that stay", outputs{y: {at("R", 0.4)}, qualityA: {at("R", 0.3)}}, ""},
-		{"one equal to a finding", outputs{x: {at("T", 0.9)}, y: {fixed}}, "T 0.9 [x] fix()"},
-		{"one equal to a finding of its own agent", outputs{y: {at("T", 0.9), fixed}}, "T 0.9 [y] fix()"},
-		{"one that opposes a finding", outputs{x: {acts(at("T", 0.9), "keep")}, y: {acts(fixed, "remove")}}, "Trade-off: T 0.9 [x y]"},
+		{"two below the gate", outputs{x: {at("F", 0.9)}, y: {at("R", 0.4)}, qualityA: {at("R", 0.3)}}, "F 0.9 [x]; R 0.63 [quality y]"},
+		{"two below the gate that nothing confirms", outputs{y: {at("R", 0.4)}, qualityA: {at("R", 0.3)}}, ""},
+		{"one equal to a finding above the gate", outputs{x: {at("T", 0.9)}, y: {fixed}}, "T 0.9 [x] fix()"},
+		{"one equal to a finding of its own agent above the gate", outputs{y: {at("T", 0.9), fixed}}, "T 0.9 [y] fix()"},
+		{"one that contradicts a finding above the gate", outputs{x: {acts(at("T", 0.9), "keep")}, y: {acts(fixed, "remove")}}, "Trade-off: T 0.9 [x y]"},
 	} {
 		r := Aggregate(panel(tt.o))
 		var got []string
@@ -131,7 +132,7 @@ func TestEqualResiduals(t *testing.T) {
 	}
 }
 
-// Confidence is compared with the gate in the settings.
+// Promotion compares the confidence with the gate in the settings.
 func TestPromoteByTheConfidenceGate(t *testing.T) {
 	in := panel(outputs{x: {finding("a.go", 2, "F", "info")}, y: {sure(finding("a.go", 2, "R", "info"), 0.4)}})
 	in.Config.Settings.Synthesis.ConfidenceGate = 0.8
@@ -141,8 +142,7 @@ func TestPromoteByTheConfidenceGate(t *testing.T) {
 	}
 }
 
-// The search for a similar title is bounded: it finds what is within the bound and nothing beyond
-// it.
+// The search for a similar title is bounded: it finds what is within the bound and nothing beyond.
 func TestPromoteIsBounded(t *testing.T) {
 	in := panel(outputs{y: {sure(finding("a.go", 0, "cache of users grows", "info"), 0.4)}})
 	var others []pipeline.Finding
@@ -155,10 +155,10 @@ func TestPromoteIsBounded(t *testing.T) {
 		back int
 	}{{beyond, 0}, {before, 1}} {
 		in.Results = append(in.Results[:1:1], pipeline.AgentResult{Agent: "x", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: append(slices.Clone(others), tt.f)}})
-		// All the other titles have its rarest words too.
+		// The rarest words of the title are common in all the other titles.
 		in.Results = append(in.Results, pipeline.AgentResult{Agent: "z", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: crowd("users", "of", "grows")}})
 		if got := 1 - len(Aggregate(in).ResidualConcerns); got != tt.back {
-			t.Errorf("line %d: %d came back, want %d", tt.f.StartLine, got, tt.back)
+			t.Errorf("line %d: %d promoted, want %d", tt.f.StartLine, got, tt.back)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// reviewer makes findings: an agent, or an agent with a model in a stage.
+// reviewer reports findings: it is an agent, or an agent with a model in a stage.
 type reviewer struct{ agent, model, stage string }
 
 // staff are the reviewers in the property tests.
@@ -42,7 +42,7 @@ func panel(o outputs) Input {
 	return in
 }
 
-// drawFinding makes findings that often agree with, touch and oppose each other.
+// drawFinding draws findings that often agree, touch and contradict one another.
 func drawFinding(t *rapid.T) pipeline.Finding {
 	f := pipeline.Finding{
 		Title:      rapid.SampledFrom([]string{"T", "t!", "cache of users", "Cache of orders", "cache of all the many users", "U", ""}).Draw(t, "title"),
@@ -95,13 +95,13 @@ func TestOrderOfInputDoesNotMatter(t *testing.T) {
 		in := panel(o)
 		in.Results = rapid.Permutation(in.Results).Draw(t, "results")
 		if got := encoded(t, Aggregate(in)); got != want {
-			t.Errorf("another order, another report:\n%s\n%s", want, got)
+			t.Errorf("the order of the input changes the report:\n%s\n%s", want, got)
 		}
 	})
 }
 
-// Whatever the input is, the report has the required form, and is read as it was written.
-func TestReportsHaveTheirForm(t *testing.T) {
+// For any input, the report fits its schema, and reading it gives the findings that were written.
+func TestReportsFitTheirSchema(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		report := Aggregate(panel(drawn(t, 14)))
 		text := []byte(encoded(t, report))
@@ -129,9 +129,9 @@ func TestInputIsNotChanged(t *testing.T) {
 	})
 }
 
-// Every finding is kept, merged into a kept finding, dropped, residual, suppressed or discarded,
-// and the coverage adds up.
-func TestNothingVanishes(t *testing.T) {
+// Every finding is in the report, merged into a finding there, dropped, below the gate, suppressed
+// or discarded, and the coverage adds up.
+func TestEveryFindingIsAccountedFor(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		o := drawn(t, 20)
 		w := newWork(panel(o))
@@ -155,7 +155,7 @@ func TestNothingVanishes(t *testing.T) {
 			}
 		}
 		if sum := kept + dropped + residual + w.folded + len(r.Suppressed); sum != came {
-			t.Errorf("%d findings, %d accounted for: kept or merged %d, dropped %d, residual %d, a part of others %d, suppressed %d",
+			t.Errorf("%d findings, %d accounted for: in the report or merged %d, dropped %d, below the gate %d, part of others %d, suppressed %d",
 				came, sum, kept, dropped, residual, w.folded, len(r.Suppressed))
 		}
 		if n := len(r.Findings); attributed != n || r.Counts.Total() != n {
@@ -164,8 +164,8 @@ func TestNothingVanishes(t *testing.T) {
 	})
 }
 
-// Every finding is as severe as the worst finding merged into it. Only a promoted finding may be
-// less severe.
+// Every merged finding is as severe as the worst of its parts. Only a promoted finding may be less
+// severe.
 func TestMergedSeverityIsTheHighest(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		w := newWork(panel(drawn(t, 20)))
@@ -181,7 +181,7 @@ func TestMergedSeverityIsTheHighest(t *testing.T) {
 				worst = pipeline.SeverityMajor
 			}
 			if f.Severity != worst {
-				t.Errorf("%s of findings of which the worst is %s: %+v", f.Severity, worst, f.Finding)
+				t.Errorf("severity %s, but the worst part has %s: %+v", f.Severity, worst, f.Finding)
 			}
 		}
 	})
@@ -196,7 +196,7 @@ func plus(o, more outputs) outputs {
 	return sum
 }
 
-func TestAFindingMoreNeverUnblocks(t *testing.T) {
+func TestAnotherFindingNeverUnblocks(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		o, more := drawn(t, 8), drawn(t, 6)
 		before, after := Aggregate(panel(o)), Aggregate(panel(plus(o, more)))
@@ -206,27 +206,27 @@ func TestAFindingMoreNeverUnblocks(t *testing.T) {
 	})
 }
 
-// withoutModels are the outputs of all other reviewers.
+// withoutModels returns the outputs of all other reviewers.
 func (o outputs) withoutModels() outputs {
 	others := maps.Clone(o)
 	maps.DeleteFunc(others, func(r reviewer, _ []pipeline.Finding) bool { return r.model != "" })
 	return others
 }
 
-// Whatever models say, the gate is no looser than without them.
+// Models' findings never make the gate milder.
 func TestModelsOnlyTightenTheGate(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		all := drawn(t, 14)
 		without := all.withoutModels()
 		alone, with := Aggregate(panel(without)), Aggregate(panel(all))
 		if with.Decision.Rank() < alone.Decision.Rank() {
-			t.Errorf("%s without models, %s with", alone.Decision, with.Decision)
+			t.Errorf("%s without models, %s with them", alone.Decision, with.Decision)
 		}
 	})
 }
 
-// again is the report's own findings as input, outside any stage. Agents can't claim that something
-// is proven, so another stage might fail.
+// again takes the report's own findings as input, outside any stage. Agents can't claim that a
+// finding is proven, so in a stage the result could differ.
 func again(r pipeline.Report) Input {
 	o := outputs{}
 	for _, f := range r.Findings {
@@ -239,14 +239,14 @@ func again(r pipeline.Report) Input {
 		in.Results[i].Stage = ""
 	}
 	for i := range in.Config.Agents {
-		in.Config.Agents[i].Scale = "" // what was raised by its scale is not raised again
+		in.Config.Agents[i].Scale = "" // so that findings are not raised a second time
 	}
 	return in
 }
 
-// lasting is the part of a finding that stays when the finding is input again. Agents can't claim
-// who agreed, what was done to it, or what is proven. The position among equals, which is part of
-// the fingerprint, changes when equals are merged.
+// lasting returns the parts of findings that stay the same when the findings are input again.
+// Agents can't claim who agreed, what was done to a finding, or what is proven. The position among
+// equal findings, which is part of the fingerprint, changes when they are merged.
 func lasting(r pipeline.Report) []pipeline.Finding {
 	var out []pipeline.Finding
 	for _, f := range r.Findings {
@@ -260,9 +260,9 @@ func lasting(r pipeline.Report) []pipeline.Finding {
 	return out
 }
 
-// rounds draws outputs and makes n reports, each on the findings of the report before. It draws no
-// case in which an agent contradicts itself at one place: what is kept apart there merges with
-// others once the findings between them are merged.
+// rounds draws outputs and makes n reports, each from the findings of the report before. It draws
+// no case in which an agent contradicts itself at one place: findings that stay separate there
+// merge with others once the findings between them are merged.
 func rounds(t *rapid.T, n int, change func(*pipeline.Finding)) []pipeline.Report {
 	one := rapid.Custom(func(t *rapid.T) []pipeline.Report {
 		o := drawn(t, 14).withoutModels() // models' findings may agree with others once nearer findings are merged
@@ -285,7 +285,8 @@ func rounds(t *rapid.T, n int, change func(*pipeline.Finding)) []pipeline.Report
 	return one.Filter(func(all []pipeline.Report) bool { return all != nil }).Draw(t, "rounds")
 }
 
-// contradictsItself reports whether findings were kept apart that contradict only one another.
+// contradictsItself reports whether findings stayed separate because they contradict one another
+// and no other finding.
 func contradictsItself(w *work) bool {
 	apart := map[int]bool{}
 	for _, f := range w.findings {
@@ -297,9 +298,9 @@ func contradictsItself(w *work) bool {
 	return false
 }
 
-// A report's own findings as input change nothing. A promoted finding may equal the one that
-// confirmed it and merge with it then, so promoted findings are left out here.
-func TestOwnFindingsChangeNothing(t *testing.T) {
+// A report's own findings as input give the same report. Promoted findings are left out here: they
+// may equal the finding that confirmed them, and merge with it.
+func TestAggregatingAgainChangesNothing(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		r := rounds(t, 2, func(f *pipeline.Finding) { f.Confidence = max(f.Confidence, 0.5) })
 		if diff := cmp.Diff(lasting(r[0]), lasting(r[1])); diff != "" {
@@ -308,8 +309,8 @@ func TestOwnFindingsChangeNothing(t *testing.T) {
 	})
 }
 
-// With promoted findings, the third report is the first that changes nothing.
-func TestOwnFindingsSettle(t *testing.T) {
+// With promoted findings, the second report may differ, and the third equals the second.
+func TestAggregatingAgainSettles(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		r := rounds(t, 3, func(*pipeline.Finding) {})
 		if diff := cmp.Diff(lasting(r[1]), lasting(r[2])); diff != "" {

@@ -20,7 +20,7 @@ func TestResolve(t *testing.T) {
 		{"no claim", func(_ *Input, f *pipeline.Finding) { f.AutoClaim = "" }, false, ""},
 		{"no fix", func(_ *Input, f *pipeline.Finding) { f.SuggestedFix = "" }, false, ""},
 		{"no citation", func(_ *Input, f *pipeline.Finding) { f.Citation = "" }, false, ""},
-		{"auto already", func(_ *Input, f *pipeline.Finding) { f.AutofixClass, f.Citation = "auto", "" }, true, ""},
+		{"already auto", func(_ *Input, f *pipeline.Finding) { f.AutofixClass, f.Citation = "auto", "" }, true, ""},
 
 		{"a line", func(_ *Input, f *pipeline.Finding) { f.Citation = "q.go:3" }, true, ""},
 		{"a line after the last", func(_ *Input, f *pipeline.Finding) { f.Citation = "q.go:4" }, false, cites},
@@ -28,7 +28,7 @@ func TestResolve(t *testing.T) {
 		{"a file outside the change", func(_ *Input, f *pipeline.Finding) { f.Citation = "z.go" }, false, cites},
 		{"a removed file", func(in *Input, _ *pipeline.Finding) { in.Facts.Files[3].Status = pipeline.FileRemoved }, false, cites},
 		{"a file without known lines", func(_ *Input, f *pipeline.Finding) { f.Citation = "docs/plans/p.md" }, true, ""},
-		{"a line of it", func(_ *Input, f *pipeline.Finding) { f.Citation = "docs/plans/p.md:1" }, false, cites},
+		{"a line of a file without known lines", func(_ *Input, f *pipeline.Finding) { f.Citation = "docs/plans/p.md:1" }, false, cites},
 		{"verified at the head", func(in *Input, f *pipeline.Finding) {
 			f.Citation, in.Results[0].Citations = "other/store.go:400", pipeline.List[string]{"other/store.go:400"}
 		}, true, ""},
@@ -36,21 +36,21 @@ func TestResolve(t *testing.T) {
 			f.Citation = "other/store.go:400"
 			in.Results = append(in.Results, pipeline.AgentResult{Agent: "y", Status: pipeline.AgentOK, Citations: pipeline.List[string]{f.Citation}})
 		}, false, cites},
-		{"words, even if verified", func(in *Input, f *pipeline.Finding) {
+		{"words, although verified", func(in *Input, f *pipeline.Finding) {
 			f.Citation, in.Results[0].Citations = "best practice", pipeline.List[string]{"best practice"}
 		}, false, cites},
 
 		{"a symbol", func(_ *Input, f *pipeline.Finding) { f.Citation = "openStore" }, true, ""},
-		{"called", func(_ *Input, f *pipeline.Finding) { f.Citation = "openStore()" }, true, ""},
-		{"joined", func(_ *Input, f *pipeline.Finding) { f.Citation = "store.Options.Limit" }, true, ""},
-		{"the end of it", func(_ *Input, f *pipeline.Finding) { f.Citation = "Options.Limit" }, true, ""},
-		{"joined in C++", func(_ *Input, f *pipeline.Finding) { f.Citation = "std::vector" }, true, ""},
-		{"joined with another separator", func(_ *Input, f *pipeline.Finding) { f.Citation = "store.Limit" }, false, cites},
+		{"a call of a symbol", func(_ *Input, f *pipeline.Finding) { f.Citation = "openStore()" }, true, ""},
+		{"a qualified symbol", func(_ *Input, f *pipeline.Finding) { f.Citation = "store.Options.Limit" }, true, ""},
+		{"the end of a qualified symbol", func(_ *Input, f *pipeline.Finding) { f.Citation = "Options.Limit" }, true, ""},
+		{"a qualified symbol in C++", func(_ *Input, f *pipeline.Finding) { f.Citation = "std::vector" }, true, ""},
+		{"a qualified symbol that the change does not contain", func(_ *Input, f *pipeline.Finding) { f.Citation = "store.Limit" }, false, cites},
 		{"a part of a word", func(_ *Input, f *pipeline.Finding) { f.Citation = "open" }, false, cites},
-		{"on a removed line", func(_ *Input, f *pipeline.Finding) { f.Citation = "gone" }, false, cites},
+		{"a symbol on a removed line", func(_ *Input, f *pipeline.Finding) { f.Citation = "gone" }, false, cites},
 
 		{"about scope", func(_ *Input, f *pipeline.Finding) { f.Category = "Scope" }, false, "not applied by itself: a person weighs what is about Scope"},
-		{"about scope, and auto already", func(_ *Input, f *pipeline.Finding) { f.Category, f.AutofixClass = "scope", "auto" }, false, "not applied by itself: a person weighs what is about scope"},
+		{"about scope, and already auto", func(_ *Input, f *pipeline.Finding) { f.Category, f.AutofixClass = "scope", "auto" }, false, "not applied by itself: a person weighs what is about scope"},
 		{"about something else", func(_ *Input, f *pipeline.Finding) { f.Category = "style" }, true, ""},
 	} {
 		f := finding("q.go", 1, "T", pipeline.SeverityWarning)
@@ -73,7 +73,7 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%s: auto %v, want %v: %q", tt.name, got, tt.auto, r.Findings[0].Reasons)
 		}
 		if reasons := strings.Join(inWords(r.Findings[0].Reasons), "; "); tt.told != "" && reasons != tt.told {
-			t.Errorf("%s: told %q, want %q", tt.name, reasons, tt.told)
+			t.Errorf("%s: reasons %q, want %q", tt.name, reasons, tt.told)
 		}
 	}
 }

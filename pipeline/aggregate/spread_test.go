@@ -28,12 +28,12 @@ func TestOneAgentsNeighbouringLinesBecomeOneFinding(t *testing.T) {
 		{"two lines in a row", []pipeline.Finding{at(2, 2, "", 0.9), at(3, 3, "", 0.8)}, nil, 2, 3, ""},
 		{"fixes in a row", []pipeline.Finding{at(3, 3, "three", 0.9), at(2, 2, "two", 0.9), at(4, 4, "four", 0.9)}, nil, 2, 4, "two\nthree\nfour"},
 		{"the same twice", []pipeline.Finding{at(2, 3, "fix", 0.9), at(2, 3, "fix", 0.8)}, nil, 2, 3, "fix"},
-		{"one without a fix", []pipeline.Finding{at(2, 2, "two", 0.9), at(3, 3, "", 0.8)}, nil, 2, 2, "two"},
+		{"a line without a fix", []pipeline.Finding{at(2, 2, "two", 0.9), at(3, 3, "", 0.8)}, nil, 2, 2, "two"},
 		{"overlapping fixes", []pipeline.Finding{at(2, 3, "two, three", 0.9), at(3, 4, "three, four", 0.8)}, nil, 2, 3, "two, three"},
 		{"a fix that needs a person", []pipeline.Finding{at(2, 2, "two", 0.95), present}, nil, 2, 2, "two"},
 		{"another agent's lines", []pipeline.Finding{at(3, 3, "", 0.9)}, []pipeline.Finding{at(2, 5, "", 0.8)}, 3, 3, ""},
 		{"a section and a line in it", []pipeline.Finding{sectioned(at(0, 0, "", 0.8)), sectioned(at(1, 1, "", 0.9))}, nil, 1, 1, ""},
-		{"joined by another agent only", []pipeline.Finding{at(1, 1, "", 0.9), at(5, 5, "", 0.8)}, []pipeline.Finding{at(1, 5, "", 0.7)}, 1, 1, ""},
+		{"connected only by another agent's lines", []pipeline.Finding{at(1, 1, "", 0.9), at(5, 5, "", 0.8)}, []pipeline.Finding{at(1, 5, "", 0.7)}, 1, 1, ""},
 	}
 	for _, tt := range tests {
 		r := Aggregate(world(map[string][]pipeline.Finding{"x": tt.x, "y": tt.y}))
@@ -48,7 +48,7 @@ func TestOneAgentsNeighbouringLinesBecomeOneFinding(t *testing.T) {
 	}
 }
 
-func TestWhatCouldNotBeReadIsNotResolved(t *testing.T) {
+func TestUnreadFindingsAreNotResolved(t *testing.T) {
 	first := Aggregate(world(map[string][]pipeline.Finding{
 		"x": {finding("a.go", 1, "in a", pipeline.SeverityMajor), finding("b.go", 1, "in b", pipeline.SeverityMajor)},
 		"y": {finding("b.go", 1, "in b", pipeline.SeverityMajor)},
@@ -58,10 +58,10 @@ func TestWhatCouldNotBeReadIsNotResolved(t *testing.T) {
 		change     func(*Input)
 		unresolved string
 	}{
-		{"a file's diff", func(in *Input) {
+		{"a file's diff is unknown", func(in *Input) {
 			in.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: "a.go", Gating: true}}
 		}, "in a"},
-		{"by an agent that agreed", func(in *Input) { in.Results[1].Status = pipeline.AgentFailed }, "in b"},
+		{"an agent that agreed failed", func(in *Input) { in.Results[1].Status = pipeline.AgentFailed }, "in b"},
 	}
 	for _, tt := range tests {
 		in := world(map[string][]pipeline.Finding{"x": nil, "y": nil})

@@ -42,8 +42,8 @@ func statuses(t *testing.T) []pipeline.AgentStatus {
 	return all
 }
 
-// Only ok and discarded let a required agent through the gate. An agent that the manifest does not
-// know counts as required, and so does an agent without a result.
+// Only ok and discarded let a required agent through the gate. An agent that is missing from the
+// manifest counts as required, and so does an agent without a result.
 func TestEveryStatusAtTheGate(t *testing.T) {
 	for _, status := range statuses(t) {
 		finished := status == pipeline.AgentOK || status == pipeline.AgentDiscarded
@@ -69,36 +69,37 @@ func TestEveryStatusAtTheGate(t *testing.T) {
 				entry.change(&in)
 				r := Aggregate(in)
 				if want := entry.needed && !finished; r.Decision.Blocks() != want {
-					t.Errorf("decision %s, want it to block: %v", r.Decision, want)
+					t.Errorf("decision %s, want a decision that blocks: %v", r.Decision, want)
 				}
 				if named := len(r.Incomplete) == 1; named == finished {
-					t.Errorf("incomplete %+v, finished %v", r.Incomplete, finished)
+					t.Errorf("incomplete %+v although finished = %v", r.Incomplete, finished)
 				}
 				if n := r.Gate.Metrics[policies.MetricAgentsFailed]; (n == 1) == finished {
-					t.Errorf("%v agents failed, finished %v", n, finished)
+					t.Errorf("%v agents failed although finished = %v", n, finished)
 				}
 			})
 		}
 	}
 }
 
-// A person can accept that files could not be read, on the head that they looked at. A list that is
-// cut short names no files to look at, and may hide final findings.
-func TestAcceptedUnread(t *testing.T) {
+// A person can accept that files could not be read. The acceptance counts for the head that they
+// looked at. A list of files that is cut short can't be accepted: it names no files to look at and
+// may hide final findings.
+func TestPeopleAcceptUnreadFiles(t *testing.T) {
 	file := pipeline.Incompleteness{What: "patch", Path: "a.sh", Why: "no line is shown", Gating: true}
 	for name, tt := range map[string]struct {
 		change func(*Input)
 		blocks bool
 	}{
-		"on its head":        {func(*Input) {}, false},
-		"on another head":    {func(in *Input) { in.Facts.Head.SHA = strings.Repeat("9", 40) }, true},
-		"of an unknown head": {func(in *Input) { in.Facts.Head.SHA, in.Memory.Accepted[0].Surroundings = "", "" }, true},
-		"into another base":  {func(in *Input) { in.Facts.Base.Ref = "release" }, true},
-		"a finding's":        {func(in *Input) { in.Memory.Accepted[0].Fingerprint = "0123456789abcdef" }, true},
-		"a list cut short": {func(in *Input) {
+		"accepted on this head":       {func(*Input) {}, false},
+		"accepted on another head":    {func(in *Input) { in.Facts.Head.SHA = strings.Repeat("9", 40) }, true},
+		"accepted on an unknown head": {func(in *Input) { in.Facts.Head.SHA, in.Memory.Accepted[0].Surroundings = "", "" }, true},
+		"accepted for another base":   {func(in *Input) { in.Facts.Base.Ref = "release" }, true},
+		"the acceptance of a finding": {func(in *Input) { in.Memory.Accepted[0].Fingerprint = "0123456789abcdef" }, true},
+		"a list of files that is cut short": {func(in *Input) {
 			in.Facts.Incomplete = append(in.Facts.Incomplete, pipeline.Incompleteness{What: "files", Why: "there are more", Gating: true})
 		}, true},
-		"something else of a file": {func(in *Input) {
+		"another kind of incompleteness in a file": {func(in *Input) {
 			in.Facts.Incomplete = append(in.Facts.Incomplete, pipeline.Incompleteness{What: "agent", Path: "a.sh", Why: "it failed", Gating: true})
 		}, true},
 	} {

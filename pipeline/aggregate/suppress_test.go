@@ -22,14 +22,14 @@ func TestDismissed(t *testing.T) {
 		name       string
 		severity   pipeline.Severity
 		override   bool
-		id         string // of another finding
+		id         string // the id of another finding
 		suppressed bool
 		reason     string
 	}{
 		{"major", pipeline.SeverityMajor, false, "", true, "dismissed by ann"},
 		{"critical", pipeline.SeverityCritical, false, "", false, "not dismissed: only somebody who may override can dismiss a critical finding"},
 		{"critical, with override", pipeline.SeverityCritical, true, "", true, "dismissed by ann"},
-		{"another", pipeline.SeverityMajor, true, "0123456789abcdef", false, ""},
+		{"another finding", pipeline.SeverityMajor, true, "0123456789abcdef", false, ""},
 	} {
 		in := one(finding("a.go", 1, "T", tt.severity))
 		id := Aggregate(in).Findings[0].ID
@@ -57,7 +57,7 @@ func TestDismissed(t *testing.T) {
 	}
 }
 
-// Of two dismissals of one finding, the one with more rights counts, in any order.
+// If one finding is dismissed twice, the dismissal with more rights counts, in any order.
 func TestDismissedTwice(t *testing.T) {
 	in := one(finding("a.go", 1, "T", pipeline.SeverityCritical))
 	id := Aggregate(in).Findings[0].ID
@@ -70,8 +70,8 @@ func TestDismissedTwice(t *testing.T) {
 	}
 }
 
-// A dismissed finding is removed before anything is merged with it: the other agent's finding on
-// the next line stays.
+// A dismissed finding is removed before other findings are merged with it: the other agent's
+// finding on the next line stays.
 func TestDismissedBeforeItMerges(t *testing.T) {
 	in := world(map[string][]pipeline.Finding{"x": {finding("a.go", 1, "T", pipeline.SeverityMajor)}, "y": {finding("a.go", 2, "T", pipeline.SeverityWarning)}})
 	merged := Aggregate(in)
@@ -99,7 +99,7 @@ func TestFalsePositives(t *testing.T) {
 		{"rule", []pipeline.FalsePositive{pattern("r1")}, nil, "m", 0.6},
 		{"title, normalised", []pipeline.FalsePositive{pattern("missing lock")}, nil, "m", 0.6},
 		{"title as written", []pipeline.FalsePositive{pattern("Missing lock!")}, nil, "m", 0.6},
-		{"both, once", []pipeline.FalsePositive{pattern("r1"), pattern("missing lock"), pattern("r1")}, nil, "m", 0.6},
+		{"both, counted once", []pipeline.FalsePositive{pattern("r1"), pattern("missing lock"), pattern("r1")}, nil, "m", 0.6},
 		{"in its files", []pipeline.FalsePositive{pattern("r1", "*.go")}, nil, "m", 0.6},
 		{"not below 0", []pipeline.FalsePositive{pattern("r1")}, func(f *pipeline.Finding) { f.Confidence = 0.2 }, "m", 0},
 		{"in other files", []pipeline.FalsePositive{pattern("r1", "*.py")}, nil, "m", 0.9},
@@ -137,7 +137,7 @@ func TestFalsePositiveBecomesAConcern(t *testing.T) {
 	}
 }
 
-// Suppressed findings are in document order, whatever step suppressed them.
+// Suppressed findings are in document order, regardless of the step that suppressed them.
 func TestSuppressedInDocumentOrder(t *testing.T) {
 	plan, other := finding("docs/plans/p.md", 0, "Stale", pipeline.SeverityMajor), finding("a.go", 1, "T", pipeline.SeverityMajor)
 	plan.Action = pipeline.ActionRemove

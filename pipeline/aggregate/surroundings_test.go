@@ -22,13 +22,13 @@ func numbered(n int) []string {
 	return lines
 }
 
-// edited replaces the line at a position.
+// edited returns the lines with the line at a position replaced.
 func edited(lines []string, at int, with ...string) []string {
 	return slices.Concat(lines[:at-1], with, lines[at:])
 }
 
 // dismissing dismisses the finding at a line of the first diff of c.go, and returns the report on
-// the second.
+// the second diff, where the finding is at another line.
 func dismissing(before, after pipeline.File, line, later int) pipeline.Report {
 	at := func(f pipeline.File, line int) Input {
 		in := one(ruled(line, pipeline.SeverityMajor))
@@ -43,7 +43,7 @@ func dismissing(before, after pipeline.File, line, later int) pipeline.Report {
 	return Aggregate(in)
 }
 
-// golang is c.go as a Go file that the change adds.
+// golang returns c.go as a Go file that the change adds.
 func golang(lines []string) pipeline.File {
 	f := file("c.go", lines...)
 	f.Language = "Go"
@@ -71,7 +71,7 @@ func TestDismissalIsBoundToTheCodeAround(t *testing.T) {
 		"lines far above":                        slices.Concat([]string{"x()", "y()"}, code),
 		"lines far above are removed":            code[5:],
 		"a comment":                              edited(code, 20, "// why", "f20()"),
-		"a word about a directive":               edited(code, 20, "// see go:build", "f20()"),
+		"a comment that mentions a directive":    edited(code, 20, "// see go:build", "f20()"),
 		"a comment of several lines":             edited(code, 20, "/* why", "  so", "*/", "f20()"),
 		"blank lines":                            edited(code, 22, "", "\t", "f22()"),
 		"white space":                            edited(code, 20, "\t f20()  "),
@@ -82,25 +82,25 @@ func TestDismissalIsBoundToTheCodeAround(t *testing.T) {
 		}
 	}
 	for name, lines := range map[string][]string{
-		"a batch system's directive": edited(code, 20, "//SBATCH --partition=x", "f20()"),
-		"a pragma of JSX":            edited(code, 20, "/* @jsx evil */", "f20()"),
-		"an image's syntax":          edited(code, 20, "// syntax=evil/frontend", "f20()"),
-		"a comment that continues":   edited(code, 20, `// why \`, "f20()"),
-		"a comment made of code":     edited(edited(code, 19, "/*", "f19()"), 21, "f20()", "*/"),
-		"white space in quotes":      edited(code, 20, `f20("rm -rf /tmp/a  b")`),
-		"a build constraint":         edited(code, 20, "//go:build ignore", "f20()"),
-		"a directive of the linker":  edited(code, 20, "//go:linkname f20 other.f20", "f20()"),
-		"cgo's flags":                edited(code, 20, "// #cgo LDFLAGS: -lother", "f20()"),
-		"the line above":             edited(code, 20, "x()"),
-		"ten lines above":            edited(code, 11, "x()"),
-		"the line below":             edited(code, 22, "x()"),
-		"ten lines below":            edited(code, 31, "x()"),
-		"one line more":              edited(code, 15, "f15()", "x()"),
-		"one line less":              edited(code, 15),
-		"two lines change places":    edited(edited(code, 15, "f16()"), 16, "f15()"),
-		"code after a comment":       edited(code, 20, "/* why */ x()", "f20()"),
-		"code after U+2028":          edited(code, 20, "// why\u2028x()", "f20()"),
-		"code in a raw string's end": edited(code, 20, "// ` + x()", "f20()"),
+		"a batch system's directive":                edited(code, 20, "//SBATCH --partition=x", "f20()"),
+		"a pragma of JSX":                           edited(code, 20, "/* @jsx evil */", "f20()"),
+		"an image's syntax":                         edited(code, 20, "// syntax=evil/frontend", "f20()"),
+		"a comment that continues on the next line": edited(code, 20, `// why \`, "f20()"),
+		"a comment that contains code":              edited(edited(code, 19, "/*", "f19()"), 21, "f20()", "*/"),
+		"white space in quotes":                     edited(code, 20, `f20("rm -rf /tmp/a  b")`),
+		"a build constraint":                        edited(code, 20, "//go:build ignore", "f20()"),
+		"a directive of the linker":                 edited(code, 20, "//go:linkname f20 other.f20", "f20()"),
+		"cgo's flags":                               edited(code, 20, "// #cgo LDFLAGS: -lother", "f20()"),
+		"the line above":                            edited(code, 20, "x()"),
+		"ten lines above":                           edited(code, 11, "x()"),
+		"the line below":                            edited(code, 22, "x()"),
+		"ten lines below":                           edited(code, 31, "x()"),
+		"one line more":                             edited(code, 15, "f15()", "x()"),
+		"one line less":                             edited(code, 15),
+		"two lines change places":                   edited(edited(code, 15, "f16()"), 16, "f15()"),
+		"code behind a comment":                     edited(code, 20, "/* why */ x()", "f20()"),
+		"code behind U+2028":                        edited(code, 20, "// why\u2028x()", "f20()"),
+		"code behind the end of a raw string":       edited(code, 20, "// ` + x()", "f20()"),
 	} {
 		if held(lines) {
 			t.Errorf("%s: still dismissed", name)
@@ -156,12 +156,12 @@ func TestIndentationIsCode(t *testing.T) {
 	f, g := file("c.go", before...), file("c.go", after...)
 	f.Language, g.Language = "Python", "Python"
 	if len(dismissing(f, g, 2, 3).Findings) != 1 {
-		t.Error("a call that left its condition is still dismissed")
+		t.Error("a call was moved out of its condition, and its finding is still dismissed")
 	}
 }
 
-// Spaces after a backslash keep the next line from continuing this one, and only spaces and tabs
-// separate words in every language.
+// A space after a backslash ends the line's continuation. Only spaces and tabs separate words in
+// every language.
 func TestSpacesThatMatter(t *testing.T) {
 	for name, tt := range map[string]struct{ before, after string }{
 		"a space after a backslash":           {"echo \\", "echo \\ "},
@@ -179,16 +179,16 @@ func TestSpacesThatMatter(t *testing.T) {
 	f, g := golang([]string{"echo \\", "bad()"}), golang([]string{"echo \\", "bad()"})
 	g.Hunks[0].Returns = true
 	if len(dismissing(f, g, 2, 2).Findings) != 1 {
-		t.Error("returns behind all lines: still dismissed")
+		t.Error("carriage returns behind all lines: still dismissed")
 	}
 	f, g = golang([]string{"x  =\t1 ", "bad()"}), golang([]string{"x = 1", "bad()"})
 	if len(dismissing(f, g, 2, 2).Findings) != 0 {
-		t.Error("spaces without meaning need confirmation")
+		t.Error("a change of meaningless spaces asks for confirmation")
 	}
 }
 
-// shown is a diff of a base with some lines replaced, and three lines around each, as GitHub shows
-// it. An empty text removes a line.
+// shown returns the diff of a base with some lines replaced, and with three lines around each, as
+// GitHub shows it. An empty text removes a line.
 func shown(base []string, replace map[int]string) pipeline.File {
 	f := pipeline.File{Path: "c.go", Language: "Go", Status: pipeline.FileModified}
 	const context = 3
@@ -230,28 +230,28 @@ func shown(base []string, replace map[int]string) pipeline.File {
 	return f
 }
 
-// For a modified file, the diff shows the lines near the changes, and so more of them from head to
-// head. Which unchanged lines it shows does not matter.
+// The diff of a modified file shows the lines near the changes, so it shows more lines from head to
+// head. A dismissal does not depend on which unchanged lines the diff shows.
 func TestDismissalWithPartialDiffs(t *testing.T) {
 	base := numbered(80)
 	for name, tt := range map[string]struct {
-		also map[int]string // changes other than a bad line 40
-		line int            // where the bad line is then
+		also map[int]string // changes besides the bad line 40
+		line int            // the place of the bad line after the changes
 		held bool
 	}{
-		"nothing":                   {map[int]string{}, 40, true},
-		"far above":                 {map[int]string{3: "x()"}, 40, true},
-		"shown up to ten above":     {map[int]string{16: "x()"}, 40, true},
-		"one line fewer far above":  {map[int]string{3: ""}, 39, true},
-		"far below":                 {map[int]string{70: "x()"}, 40, true},
-		"the line above":            {map[int]string{39: "x()"}, 40, false},
-		"the line above is removed": {map[int]string{39: ""}, 39, false},
-		"four above":                {map[int]string{36: "x()"}, 40, false},
-		"ten above":                 {map[int]string{30: "x()"}, 40, false},
-		"ten below":                 {map[int]string{50: "x()"}, 40, false},
-		"ten below is removed":      {map[int]string{50: ""}, 40, false},
-		"a comment above":           {map[int]string{39: "// why"}, 40, false}, // f39() goes
-		"several near lines":        {map[int]string{3: "x()", 38: "x()", 77: "x()"}, 40, false},
+		"nothing":                         {map[int]string{}, 40, true},
+		"far above":                       {map[int]string{3: "x()"}, 40, true},
+		"lines up to ten above are shown": {map[int]string{16: "x()"}, 40, true},
+		"one line fewer far above":        {map[int]string{3: ""}, 39, true},
+		"far below":                       {map[int]string{70: "x()"}, 40, true},
+		"the line above":                  {map[int]string{39: "x()"}, 40, false},
+		"the line above is removed":       {map[int]string{39: ""}, 39, false},
+		"four above":                      {map[int]string{36: "x()"}, 40, false},
+		"ten above":                       {map[int]string{30: "x()"}, 40, false},
+		"ten below":                       {map[int]string{50: "x()"}, 40, false},
+		"ten below is removed":            {map[int]string{50: ""}, 40, false},
+		"a comment above":                 {map[int]string{39: "// why"}, 40, false}, // f39() is removed
+		"several near lines":              {map[int]string{3: "x()", 38: "x()", 77: "x()"}, 40, false},
 	} {
 		bad := map[int]string{40: "bad()"}
 		after := map[int]string{40: "bad()"}
@@ -265,7 +265,7 @@ func TestDismissalWithPartialDiffs(t *testing.T) {
 	}
 }
 
-// moved is a diff of a base with lines added before one of its lines.
+// moved returns the diff of a base with lines added before one of its lines.
 func moved(base []string, before int, lines ...string) pipeline.File {
 	f := pipeline.File{Path: "c.go", Language: "Go", Status: pipeline.FileModified}
 	from, to := max(1, before-3), min(len(base), before+2)
@@ -285,8 +285,8 @@ func moved(base []string, before int, lines ...string) pipeline.File {
 	return f
 }
 
-// A line that the change adds elsewhere in its file has other code around it. So does a line if
-// unchanged code beside it becomes a comment.
+// If a line moves elsewhere in its file, it has other code around it. The same is true if unchanged
+// code beside it becomes a comment.
 func TestDismissalIsBoundToThePlaceInTheFile(t *testing.T) {
 	base := numbered(80)
 	blanks := slices.Clone(base)
@@ -296,7 +296,7 @@ func TestDismissalIsBoundToThePlaceInTheFile(t *testing.T) {
 	for name, tt := range map[string]struct {
 		base  []string
 		after pipeline.File
-		line  int // where the bad line is then
+		line  int // the place of the bad line after the change
 		held  bool
 	}{
 		"the same":                     {base, moved(base, 40, "bad()"), 40, true},
@@ -307,8 +307,8 @@ func TestDismissalIsBoundToThePlaceInTheFile(t *testing.T) {
 		"below blank lines elsewhere":  {blanks, moved(blanks, 60, "bad()"), 60, false},
 		"below the same blank lines":   {blanks, moved(blanks, 40, "bad()"), 40, true},
 		"with a comment above":         {base, moved(base, 40, "// why", "bad()"), 41, true},
-		"with a comment above, opened": {base, moved(base, 40, "/* why", "bad()"), 41, false},
-		"with a comment opened below":  {base, moved(base, 40, "bad()", "/* why"), 40, false},
+		"with an opened comment above": {base, moved(base, 40, "/* why", "bad()"), 41, false},
+		"with an opened comment below": {base, moved(base, 40, "bad()", "/* why"), 40, false},
 	} {
 		if r := dismissing(moved(tt.base, 40, "bad()"), tt.after, 40, tt.line); (len(r.Suppressed) == 1) != tt.held {
 			t.Errorf("%s: %d suppressed", name, len(r.Suppressed))
@@ -316,7 +316,7 @@ func TestDismissalIsBoundToThePlaceInTheFile(t *testing.T) {
 	}
 }
 
-// Of two equal lines, the one that takes the place of the dismissed one is not dismissed.
+// If a copy of a dismissed line is added above it, the copy is not dismissed.
 func TestDismissalDoesNotCoverACopy(t *testing.T) {
 	base := numbered(80)
 	first, second := moved(base, 20, "bad()"), moved(base, 40, "bad()")
@@ -358,16 +358,16 @@ func TestDismissalIsBoundToTheKindOfFile(t *testing.T) {
 		"no longer an example": {func(f *pipeline.File) {
 			f.Path, f.PreviousPath, f.Status = "c.production.go", "c.go", pipeline.FileRenamed
 		}, false},
-		"built for another system": {func(f *pipeline.File) {
+		"built for another operating system": {func(f *pipeline.File) {
 			f.Path, f.PreviousPath, f.Status = "c_windows.go", "c.go", pipeline.FileRenamed
 		}, false},
-		"no longer left out":      {func(f *pipeline.File) { f.Path, f.PreviousPath, f.Status = "_c.go", "c.go", pipeline.FileRenamed }, false},
-		"moved":                   {func(f *pipeline.File) { f.Path, f.PreviousPath, f.Status = "prod/c.go", "c.go", pipeline.FileRenamed }, false},
-		"no longer a test":        {func(f *pipeline.File) { f.Test = !f.Test }, false},
-		"no longer documentation": {func(f *pipeline.File) { f.Documentation = !f.Documentation }, false},
-		"no longer vendored":      {func(f *pipeline.File) { f.Vendored = !f.Vendored }, false},
-		"no longer generated":     {func(f *pipeline.File) { f.Generated = !f.Generated }, false},
-		"of another language":     {func(f *pipeline.File) { f.Language = "C" }, false},
+		"no longer left out of the build": {func(f *pipeline.File) { f.Path, f.PreviousPath, f.Status = "_c.go", "c.go", pipeline.FileRenamed }, false},
+		"moved":                           {func(f *pipeline.File) { f.Path, f.PreviousPath, f.Status = "prod/c.go", "c.go", pipeline.FileRenamed }, false},
+		"no longer a test":                {func(f *pipeline.File) { f.Test = !f.Test }, false},
+		"no longer documentation":         {func(f *pipeline.File) { f.Documentation = !f.Documentation }, false},
+		"no longer vendored":              {func(f *pipeline.File) { f.Vendored = !f.Vendored }, false},
+		"no longer generated":             {func(f *pipeline.File) { f.Generated = !f.Generated }, false},
+		"of another language":             {func(f *pipeline.File) { f.Language = "C" }, false},
 	} {
 		after := before
 		tt.change(&after)
@@ -386,8 +386,8 @@ func TestDismissalIsBoundToTheKindOfFile(t *testing.T) {
 	}
 }
 
-// A dismissal of a finding outside files is bound to the text that the finding is about, or else to
-// the finding's own text.
+// A dismissal of a finding outside files is bound to the text that the finding is about, or, if
+// there is no such text, to the finding's own text.
 func TestDismissalOutsideFiles(t *testing.T) {
 	about := func(section string) pipeline.Finding {
 		f := ruled(0, pipeline.SeverityMajor)
@@ -416,7 +416,7 @@ func TestDismissalOutsideFiles(t *testing.T) {
 		"the description, other title": {pipeline.SectionDescription, func(in *Input, _ *pipeline.Finding) { in.Facts.Title += "!" }, true},
 		"the change":                   {pipeline.SectionChange, func(*Input, *pipeline.Finding) {}, true},
 		"the change, another message":  {pipeline.SectionChange, func(_ *Input, f *pipeline.Finding) { f.Message = "Deletes the backups." }, false},
-		"dismissed against another base": {pipeline.SectionChange, func(in *Input, _ *pipeline.Finding) {
+		"dismissed for another base": {pipeline.SectionChange, func(in *Input, _ *pipeline.Finding) {
 			in.Memory.Dismissed[0].Surroundings = pipeline.SurroundingsElsewhere
 		}, false},
 		"the name of a file, another secret": {pipeline.SectionChange, func(in *Input, _ *pipeline.Finding) { in.Facts.Redactions = inName("2") }, false},
@@ -445,8 +445,8 @@ func TestDismissalOutsideFiles(t *testing.T) {
 	}
 }
 
-// A rule about the whole change says the same of a harmless change and of a harmful one. So a
-// decision about a finding that may block is bound to the whole change.
+// A rule about the whole change reports the same finding for a harmless change and for a harmful
+// one. So a decision about such a finding that may block is bound to the whole change.
 func TestDismissalOfARuleAboutTheWholeChange(t *testing.T) {
 	for _, tt := range []struct {
 		severity pipeline.Severity
@@ -475,8 +475,8 @@ func TestDismissalOfARuleAboutTheWholeChange(t *testing.T) {
 	}
 }
 
-// A finding about a whole file is bound to everything that the change does to the file. In a file
-// without a known diff, it is bound to the head.
+// A finding about a whole file is bound to everything that the change does to the file. If the
+// file's diff is unknown, the finding is bound to the head.
 func TestDismissalOfAWholeFile(t *testing.T) {
 	code := numbered(60)
 	for name, tt := range map[string]struct {
@@ -496,7 +496,7 @@ func TestDismissalOfAWholeFile(t *testing.T) {
 	first := Aggregate(in).Findings[0]
 	in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: first.ID, Path: "c.go", Reason: "harmless", By: "carol", Surroundings: first.Surroundings[0]}}
 	if r := Aggregate(in); len(r.Suppressed) != 1 {
-		t.Error("not dismissed on the head itself")
+		t.Error("not dismissed on the same head")
 	}
 	in.Facts.Head.SHA = strings.Repeat("9", 40)
 	if r := Aggregate(in); len(r.Suppressed) != 0 {
@@ -504,8 +504,8 @@ func TestDismissalOfAWholeFile(t *testing.T) {
 	}
 }
 
-// A decision from a version that kept no surroundings must be confirmed. In a stored review of such
-// a version it still counts.
+// A decision from a version that stored no surroundings must be confirmed. In a stored review of
+// that version it still counts.
 func TestDismissalOfAnOlderVersion(t *testing.T) {
 	in := one(ruled(1, pipeline.SeverityMajor))
 	in.Facts.Files = append(in.Facts.Files, golang([]string{"bad()"}))
@@ -518,8 +518,8 @@ func TestDismissalOfAnOlderVersion(t *testing.T) {
 	}
 }
 
-// The acceptance of an ignore comment lapses like a dismissal. The acceptance of the finding itself
-// makes nothing milder, so it stays, and the finding says that the code has changed.
+// The acceptance of an ignore comment lapses like a dismissal. The acceptance of a finding makes
+// nothing milder, so it stays, and the finding says that the code has changed.
 func TestAcceptanceIsBoundToTheCodeAround(t *testing.T) {
 	with := func(above string) Input {
 		in := one(ruled(2, pipeline.SeverityMajor))

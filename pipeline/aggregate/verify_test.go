@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// verified makes a model give the same verdict on everything that is unproven.
+// verified makes a model give the same verdict on every unproven finding.
 func verified(in Input, by string, verdict pipeline.OpinionVerdict) Input {
 	row := pipeline.AgentResult{Agent: pipeline.Verifier, Model: by, Status: pipeline.AgentOK}
 	for _, d := range Unproven(in, by, every) {
@@ -20,7 +20,8 @@ func verified(in Input, by string, verdict pipeline.OpinionVerdict) Input {
 	return in
 }
 
-// A finding of one model counts once another model confirms it. A refuted finding counts as before.
+// A finding of one model counts once another model confirms it. If another model refutes it, it
+// counts as before.
 func TestVerified(t *testing.T) {
 	at := func(line int, title string, severity pipeline.Severity) pipeline.Finding {
 		return finding("a.go", line, title, severity)
@@ -36,13 +37,13 @@ func TestVerified(t *testing.T) {
 		{"confirmed by another", panel(alone), "c", pipeline.OpinionConfirmed, "Rows skipped: a, confirmed by c, major"},
 		{"confirmed by the other reviewer", panel(alone), "b", pipeline.OpinionConfirmed, "Rows skipped: a, confirmed by b, major"},
 		{"refuted by another", panel(alone), "c", pipeline.OpinionRefuted, "Rows skipped: a only, warning"},
-		{"neither", panel(alone), "c", pipeline.OpinionNone, "Rows skipped: a only, warning"},
+		{"neither confirmed nor refuted", panel(alone), "c", pipeline.OpinionNone, "Rows skipped: a only, warning"},
 		{"confirmed by itself", panel(alone), "a", pipeline.OpinionConfirmed, "Rows skipped: a only, warning"},
-		{"twice by one, and confirmed", several(panel(alone), qualityA, []pipeline.Finding{at(3, "The rows skipped", "critical")}), "c", pipeline.OpinionConfirmed, "The rows skipped: a, confirmed by c, critical"},
+		{"reported twice by one model, and confirmed", several(panel(alone), qualityA, []pipeline.Finding{at(3, "The rows skipped", "critical")}), "c", pipeline.OpinionConfirmed, "The rows skipped: a, confirmed by c, critical"},
 		{"critical and confirmed", panel(outputs{qualityA: {at(2, "Rows skipped", "critical")}}), "c", pipeline.OpinionConfirmed, "Rows skipped: a, confirmed by c, critical"},
-		{"a finding of two models needs no question", panel(outputs{qualityA: alone[qualityA], qualityB: alone[qualityA]}), "c", pipeline.OpinionRefuted, "Rows skipped: both models, major"},
-		{"a warning needs no question", panel(outputs{qualityA: {at(2, "Rows skipped", "warning")}}), "c", pipeline.OpinionConfirmed, "Rows skipped: a only, warning"},
-		{"a rule's finding needs no question", panel(outputs{x: {ruledBy(at(2, "Rows skipped", "major"), "r1")}}), "c", pipeline.OpinionRefuted, "Rows skipped: x, major"},
+		{"a finding of two models, which needs no opinion", panel(outputs{qualityA: alone[qualityA], qualityB: alone[qualityA]}), "c", pipeline.OpinionRefuted, "Rows skipped: both models, major"},
+		{"a warning, which needs no opinion", panel(outputs{qualityA: {at(2, "Rows skipped", "warning")}}), "c", pipeline.OpinionConfirmed, "Rows skipped: a only, warning"},
+		{"a rule's finding, which needs no opinion", panel(outputs{x: {ruledBy(at(2, "Rows skipped", "major"), "r1")}}), "c", pipeline.OpinionRefuted, "Rows skipped: x, major"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before := Aggregate(tt.in)
@@ -51,14 +52,14 @@ func TestVerified(t *testing.T) {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
 			if after.Decision.Rank() < before.Decision.Rank() {
-				t.Errorf("the gate is looser: %s, and was %s", after.Decision, before.Decision)
+				t.Errorf("the opinion made the gate milder: %s, before %s", after.Decision, before.Decision)
 			}
 			opinions := 0
 			for _, f := range after.Findings {
 				for _, o := range f.Opinions {
 					opinions++
 					if o.Model != tt.by {
-						t.Errorf("the opinion is %s's, and %s was asked", o.Model, tt.by)
+						t.Errorf("the opinion is by %s, but %s was asked", o.Model, tt.by)
 					}
 				}
 			}
@@ -69,7 +70,8 @@ func TestVerified(t *testing.T) {
 	}
 }
 
-// The worst findings are asked about first, each defect once, and none again.
+// Models are asked about the worst findings first, about each defect once, and never twice about
+// the same one.
 func TestUnproven(t *testing.T) {
 	in := panel(outputs{qualityA: {
 		finding("a.go", 2, "Rows skipped", "major"), finding("a.go", 3, "Money lost", "critical"), finding("a.go", 4, "Slow", "info"), finding("b.go", 2, "Keys leak", "major"),
@@ -97,11 +99,11 @@ func TestUnproven(t *testing.T) {
 		}
 	}
 	if got := titles(Unproven(verified(in, "b", pipeline.OpinionRefuted), "c", every)); got == "[]" {
-		t.Errorf("another model is asked about %s", got)
+		t.Errorf("after one model refuted all findings, another model is asked about %s", got)
 	}
 }
 
-// An agent can't supply opinions about its own findings.
+// An agent can't supply opinions on its own findings.
 func TestOpinionsAreNotClaimed(t *testing.T) {
 	f := finding("a.go", 2, "Rows skipped", "major")
 	f.Opinions = pipeline.List[pipeline.Opinion]{{Model: "b", Verdict: pipeline.OpinionConfirmed, Quote: "q", Why: "w"}}
@@ -113,8 +115,8 @@ func TestOpinionsAreNotClaimed(t *testing.T) {
 
 func every(*Doubt) bool { return true }
 
-// A model whose serious findings could not be proven does not pass the change: a person decides.
-func TestVoidedFindingsPassNothing(t *testing.T) {
+// A model whose serious findings were voided does not pass the change: a person decides.
+func TestVoidedFindingsNeedAPerson(t *testing.T) {
 	in := panel(outputs{qualityA: {}, qualityB: {}})
 	if r := Aggregate(in); r.Models.AutoDecision != pipeline.AutoApprove {
 		t.Fatalf("without findings: %s", r.Models.AutoDecision)

@@ -14,11 +14,11 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// trial holds everything that a review is made from: what agents say, how they end, what people
-// decided before, and the settings.
+// trial holds everything that a review is made from: agents' findings and statuses, people's
+// earlier decisions, and the settings.
 type trial struct {
 	outputs  outputs
-	ends     map[reviewer]pipeline.AgentStatus // ok if there is no entry
+	ends     map[reviewer]pipeline.AgentStatus // a reviewer without an entry has status ok
 	memory   pipeline.Memory
 	previous *pipeline.PreviousReport
 	change   func(*Input)
@@ -83,7 +83,7 @@ func drawTrial(t *rapid.T, most int) trial {
 	}
 	if rapid.Bool().Draw(t, "history") {
 		before := trial{outputs: drawnWide(t, most), change: tr.change}
-		for _, r := range staff { // much of it was there before
+		for _, r := range staff { // much of the trial was in the last review
 			f := tr.outputs[r]
 			before.outputs[r] = append(before.outputs[r], f[:rapid.IntRange(0, len(f)).Draw(t, "before")]...)
 		}
@@ -127,7 +127,7 @@ func TestWideOrderDoesNotMatter(t *testing.T) {
 		in.Results = rapid.Permutation(in.Results).Draw(t, "results")
 		before, _ := json.Marshal(in)
 		if got := encoded(t, Aggregate(in)); got != want {
-			t.Errorf("another order, another report:\n%s\n%s", want, got)
+			t.Errorf("the order of the input changes the report:\n%s\n%s", want, got)
 		}
 		if after, _ := json.Marshal(in); string(before) != string(after) {
 			t.Errorf("input changed:\n%s\n%s", before, after)
@@ -135,9 +135,9 @@ func TestWideOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-// Every finding is accounted for, whatever people decided before and however agents end, and so is
-// every finding of the last report.
-func TestWideNothingVanishes(t *testing.T) {
+// Every finding of the agents and of the last report is accounted for, with any statuses and any
+// earlier decisions.
+func TestWideEveryFindingIsAccountedFor(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		tr := drawTrial(t, 12)
 		tr.dismiss(t)
@@ -160,7 +160,7 @@ func TestWideNothingVanishes(t *testing.T) {
 		}
 		for _, s := range r.Suppressed {
 			if s.Finding.HasReason(pipeline.ReasonNotRaised) {
-				out-- // no model raised it
+				out-- // its agent did not report it this time
 			}
 		}
 		attributed := 0
@@ -181,8 +181,8 @@ func TestWideNothingVanishes(t *testing.T) {
 	})
 }
 
-// checkHistory fails unless each finding of the last report is here, resolved or unconfirmed, and
-// only one of these; and unless no fixed finding is here.
+// checkHistory fails unless each finding of the last report is in exactly one place: in this
+// report, resolved or unconfirmed. It also fails if a fixed finding is in this report.
 func checkHistory(t *rapid.T, prev *pipeline.PreviousReport, r *pipeline.Report) {
 	if prev == nil {
 		return
@@ -195,7 +195,7 @@ func checkHistory(t *rapid.T, prev *pipeline.PreviousReport, r *pipeline.Report)
 	}
 	for _, x := range r.Changes.Fixed {
 		if here[x.Fingerprint] {
-			t.Errorf("%s is fixed and here", x.Fingerprint)
+			t.Errorf("%s is fixed and still in the report", x.Fingerprint)
 		}
 	}
 	for _, s := range r.Suppressed {
@@ -205,7 +205,7 @@ func checkHistory(t *rapid.T, prev *pipeline.PreviousReport, r *pipeline.Report)
 	}
 	has := func(list []pipeline.Finding, f pipeline.Finding) bool {
 		return slices.ContainsFunc(list, func(x pipeline.Finding) bool {
-			x.State = f.State // it differs by what became of the finding
+			x.State = f.State // the state may have changed
 			return cmp.Equal(x, f)
 		})
 	}
@@ -224,9 +224,9 @@ func checkHistory(t *rapid.T, prev *pipeline.PreviousReport, r *pipeline.Report)
 	}
 }
 
-// Dismissals are left out: they depend on the position among equals, which more findings may
-// change.
-func TestWideAFindingMoreNeverUnblocks(t *testing.T) {
+// Dismissals are left out: they depend on the position among equal findings, which more findings
+// may change.
+func TestWideAnotherFindingNeverUnblocks(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		tr := drawTrial(t, 8)
 		before := Aggregate(tr.input())
@@ -245,7 +245,7 @@ func TestWideModelsOnlyTightenTheGate(t *testing.T) {
 		with := Aggregate(tr.input())
 		tr.outputs = tr.outputs.withoutModels()
 		if alone := Aggregate(tr.input()); with.Decision.Rank() < alone.Decision.Rank() {
-			t.Errorf("%s without models, %s with", alone.Decision, with.Decision)
+			t.Errorf("%s without models, %s with them", alone.Decision, with.Decision)
 		}
 	})
 }

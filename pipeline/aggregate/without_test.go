@@ -14,7 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// drawConditions draws conditions, many of which are the wrong way round.
+// drawConditions draws conditions, many of which make no sense.
 func drawConditions(t *rapid.T) []policies.GateCondition {
 	var metrics []string
 	for _, m := range policies.Metrics() {
@@ -31,7 +31,7 @@ func drawConditions(t *rapid.T) []policies.GateCondition {
 	}), 1, 4).Draw(t, "conditions")
 }
 
-// covers are manifest entries. The entries of models name their models.
+// covers returns manifest entries. The entries of models name their models.
 func covers(t *rapid.T, o outputs) (entries pipeline.List[pipeline.ManifestEntry]) {
 	for _, r := range staff {
 		if o[r] == nil || slices.ContainsFunc(entries, func(e pipeline.ManifestEntry) bool { return e.Agent == r.agent }) {
@@ -46,8 +46,8 @@ func covers(t *rapid.T, o outputs) (entries pipeline.List[pipeline.ManifestEntry
 	return entries
 }
 
-// Whatever models say and whatever becomes of them, the gate is no looser than without them under
-// any conditions, including conditions that make no sense.
+// Models' findings and failures never make the gate milder. This holds for any conditions, even for
+// those that make no sense.
 func TestModelsOnlyTightenAnyGate(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		all := drawn(t, 10)
@@ -62,7 +62,7 @@ func TestModelsOnlyTightenAnyGate(t *testing.T) {
 				r.Output.Findings = nil
 			}
 		}
-		// The signals found one gap, and a model with their name found more.
+		// The signals found one gap, and a model with the same name found more.
 		signal := pipeline.GapLogEntry{Path: "a.go", Agent: "x", Source: "signals", Suggestion: pipeline.ConfigPatch{File: config.FileDomains}}
 		alone.Gaps = pipeline.List[pipeline.GapLogEntry]{signal}
 		with.Gaps = propose(t, &with)
@@ -73,8 +73,8 @@ func TestModelsOnlyTightenAnyGate(t *testing.T) {
 	})
 }
 
-// propose adds a model's gaps to an input: agents that look at more files and find more there, and
-// agents that run only for the gaps.
+// propose adds a model's gaps to an input. It sends agents to more files, where they report more
+// findings, and adds agents that run only because of the gaps.
 func propose(t *rapid.T, in *Input) pipeline.List[pipeline.GapLogEntry] {
 	const detector = "signals"
 	log := pipeline.List[pipeline.GapLogEntry]{{Path: "a.go", Agent: "x", Source: "signals", Suggestion: pipeline.ConfigPatch{File: config.FileDomains}}}
@@ -103,7 +103,7 @@ func propose(t *rapid.T, in *Input) pipeline.List[pipeline.GapLogEntry] {
 	return log
 }
 
-// Conditions that people write, and what a model would have to say to meet them.
+// These are conditions that people write, and what a model would have to report to meet them.
 func TestConditionsThatModelsMightMeet(t *testing.T) {
 	const fixes = pipeline.DecisionNeedsFixes
 	warning := finding("b.go", 1, "T", pipeline.SeverityWarning)
@@ -113,7 +113,7 @@ func TestConditionsThatModelsMightMeet(t *testing.T) {
 		agent      pipeline.Finding
 		models     outputs
 		files      []string // the files of agent x
-		gap        bool     // the model adds x to the others
+		gap        bool     // the model sends x to the other files
 		decided    string
 	}{
 		"a warning decides before the risk does": {
@@ -163,8 +163,8 @@ func TestConditionsThatModelsMightMeet(t *testing.T) {
 	}
 }
 
-// A decision by hand still stands.
-func TestByHandStandsDespiteTheStricterGate(t *testing.T) {
+// A decision by hand stands even if the gate without models is stricter.
+func TestByHandStandsDespiteAStricterGate(t *testing.T) {
 	in := panel(outputs{qualityA: {finding("a.go", 2, "T", pipeline.SeverityWarning)}})
 	in.Config.Settings.Gate.Conditions = []policies.GateCondition{{When: "findings > 0", Decision: pipeline.DecisionPass}, {When: "findings == 0", Decision: pipeline.DecisionFail}}
 	in.Memory.ByHand = &pipeline.HandDecision{Action: pipeline.HandOverride, By: "ann"}
@@ -174,8 +174,9 @@ func TestByHandStandsDespiteTheStricterGate(t *testing.T) {
 	}
 }
 
-// The spec stage fails if it may block. If the settings let its findings pass, the quality stage
-// counts. If the stage fails and something else would let the change pass, it still does not pass.
+// The spec stage fails if its findings block by the settings. If the settings let them pass, the
+// quality stage counts. If the stage fails, the change does not pass, even if another condition
+// would let it pass.
 func TestSpecStageFailsWhereItMayBlock(t *testing.T) {
 	major, critical := finding("a.go", 2, "T", pipeline.SeverityMajor), finding("b.go", 1, "Q", pipeline.SeverityCritical)
 	o := outputs{specA: {major}, specB: {major}, qualityA: {critical}, qualityB: {critical}}
@@ -202,16 +203,16 @@ func TestSpecStageFailsWhereItMayBlock(t *testing.T) {
 		}
 		in.Results = slices.DeleteFunc(in.Results, func(r pipeline.AgentResult) bool { return r.Stage == pipeline.ReviewStageQuality })
 		if got := SpecFails(in); got != (tt.discarded > 0) {
-			t.Errorf("%s: before quality is asked the stage fails: %v", name, got)
+			t.Errorf("%s: before the quality stage is asked, the spec stage fails: %v", name, got)
 		}
 		in.Results = append(in.Results, pipeline.AgentResult{Agent: "quality", Model: "a", Stage: pipeline.ReviewStageQuality, Status: pipeline.AgentDiscarded})
 		if r := Aggregate(in); tt.discarded > 0 && !r.Decision.Blocks() {
-			t.Errorf("%s: where quality was not asked: %s", name, r.Decision)
+			t.Errorf("%s: without the quality stage, the decision is %s", name, r.Decision)
 		}
 	}
 }
 
-// An agent that was not asked did not say that something is gone.
+// A finding is not resolved if its agent was not asked.
 func TestSkippedAgentResolvesNothing(t *testing.T) {
 	q, spec := finding("b.go", 1, "Q", pipeline.SeverityMajor), finding("a.go", 2, "T", pipeline.SeverityMajor)
 	entries := pipeline.List[pipeline.ManifestEntry]{
