@@ -20,7 +20,7 @@ import (
 )
 
 // engines are shared by all reviews of the process.
-var engines run.Engines
+var engines = run.NewEngines()
 
 type reviewFlags struct {
 	repo, base, head, config, format string
@@ -79,7 +79,7 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return unusable(err)
 	}
-	runner, err := run.NewRunner(run.Config{Version: app.Version(), Now: time.Now, Engines: &engines})
+	runner, err := run.NewRunner(run.Config{Version: app.Version(), Now: time.Now, Engines: engines})
 	if err != nil {
 		return unfinished(err)
 	}

@@ -193,7 +193,7 @@ type secretFound struct{ rule, path, value string }
 // find reviews the range and looks for the finding, and returns the base's config. The value is read in this
 // process only.
 func (f *allowFlags) find(cmd *cobra.Command, src *localgit.Source, id string) (secretFound, *config.Config, error) {
-	runner, err := run.NewRunner(run.Config{Version: app.Version(), Now: time.Now, Engines: &engines})
+	runner, err := run.NewRunner(run.Config{Version: app.Version(), Now: time.Now, Engines: engines})
 	if err != nil {
 		return secretFound{}, nil, unfinished(err)
 	}
