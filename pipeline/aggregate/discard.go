@@ -1,6 +1,8 @@
 package aggregate
 
 import (
+	"slices"
+
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies"
 	"github.com/reviewgate/reviewgate/policies/models"
@@ -73,17 +75,15 @@ const (
 // withoutQuality suppresses what models found in the quality stage, except what a person accepted
 // and what is final.
 func (w *work) withoutQuality(findings []*item) []*item {
-	var kept []*item
-	for _, f := range findings {
+	return slices.DeleteFunc(findings, func(f *item) bool {
 		if f.Model == "" || f.stage == pipeline.ReviewStageSpec || f.proof.Accepted || w.in.final(f) {
-			kept = append(kept, f)
-			continue
+			return false
 		}
 		w.discarded = true
 		f.addReason(noteDiscarded)
 		f.suppress(&w.report, pipeline.StateSuppressed, reasonDiscarded)
-	}
-	return kept
+		return true
+	})
 }
 
 // discard marks the rows of model reviews that were only about quality. A review that did not

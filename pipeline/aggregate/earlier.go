@@ -41,8 +41,8 @@ func earlierFindings(in *input, paths *pathHistory) []*earlier {
 		if report == nil {
 			continue
 		}
-		add := func(f *pipeline.Finding, aside bool) {
-			p := &earlier{Finding: f, title: in.titles.of(f.Title), dismissed: aside, sameHead: i == 0, by: map[source]bool{}, onlyModels: true}
+		add := func(f *pipeline.Finding, dismissed bool) {
+			p := &earlier{Finding: f, title: in.titles.of(f.Title), dismissed: dismissed, sameHead: i == 0, by: map[source]bool{}, onlyModels: true}
 			for _, m := range makersOf(f) {
 				p.by[source{m.Agent, m.Model}] = true
 				p.onlyModels = p.onlyModels && m.Model != ""

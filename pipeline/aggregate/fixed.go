@@ -36,20 +36,20 @@ func (x fixed) recognise(f *item) {
 	}
 }
 
-// without returns what the next review has to know: what this head fixed, then what earlier heads
+// next returns what the next review has to know: what this head fixed, then what earlier heads
 // fixed and is not back.
-func (x fixed) without(back []*item, gone []pipeline.FixedFinding) pipeline.List[pipeline.FixedFinding] {
-	left := map[string]bool{}
-	for _, f := range back {
-		addTo(left, f.Fingerprints)
+func (x fixed) next(findings []*item, gone []pipeline.FixedFinding) pipeline.List[pipeline.FixedFinding] {
+	seen := map[string]bool{}
+	for _, f := range findings {
+		addTo(seen, f.Fingerprints)
 	}
 	var out pipeline.List[pipeline.FixedFinding]
 	for _, g := range slices.Concat(gone, x.all) {
 		if len(out) == pipeline.MaxFixed {
 			break
 		}
-		if !left[g.Fingerprint] {
-			left[g.Fingerprint] = true
+		if !seen[g.Fingerprint] {
+			seen[g.Fingerprint] = true
 			out = append(out, g)
 		}
 	}

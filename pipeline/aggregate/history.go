@@ -33,20 +33,20 @@ func (w *work) compare() {
 		}
 	}
 	gone := w.followUp(last)
-	c.Fixed = fixed.without(w.findings, gone)
+	c.Fixed = fixed.next(w.findings, gone)
 }
 
 // knownBy reports whether the last report had the finding. What a model says must not make a new
 // finding old. If agents and models made a finding together, every finding of the agents in it must
 // be known, since it may be one finding only because of the model.
 func (f *item) knownBy(was map[string]bool) bool {
-	old, models, anew := false, false, false
+	old, models, others := false, false, false // others: an agent without a model made a new finding
 	for _, m := range f.each() {
 		old = old || was[m.ID]
 		models = models || m.Model != ""
-		anew = anew || m.Model == "" && !was[m.ID]
+		others = others || m.Model == "" && !was[m.ID]
 	}
-	return old && !(models && anew)
+	return old && !(models && others)
 }
 
 // fingerprintsOf are the fingerprints of a stored finding. Older versions stored only one.
@@ -57,19 +57,21 @@ func fingerprintsOf(f *pipeline.Finding) []string {
 	return f.Fingerprints
 }
 
+// addTo adds fingerprints to a set.
 func addTo(set map[string]bool, ids []string) {
 	for _, id := range ids {
 		set[id] = true
 	}
 }
 
-// followUp decides what became of the last report's findings. A finding without a trace is resolved
-// if everyone who made it looked again. If it may still be there, it goes to the next review as
-// unconfirmed. followUp returns the fingerprints that are certainly gone, including further
-// fingerprints of findings that remain.
+// followUp decides what became of the last report's findings. A finding that this review does not
+// have is resolved if everyone who made it looked again. Otherwise it may still be there, and goes
+// to the next review as unconfirmed. followUp returns the fingerprints that are certainly gone. A
+// finding that remains may have some of those.
 func (w *work) followUp(last []pipeline.Finding) []pipeline.FixedFinding {
 	c := &w.report.Changes
-	here, unsure := map[string]bool{}, map[string]bool{} // the fingerprints in the report, and those below the confidence gate
+	// The fingerprints in the report, and those of findings below the confidence gate.
+	here, unsure := map[string]bool{}, map[string]bool{}
 	for _, f := range w.findings {
 		addTo(here, f.Fingerprints)
 	}

@@ -33,11 +33,11 @@ func zeroMetrics() map[string]float64 {
 }
 
 // countFinding counts a finding.
-func countFinding(m map[string]float64, counts pipeline.Severity, confidence float64, anew bool) {
+func countFinding(m map[string]float64, counts pipeline.Severity, confidence float64, isNew bool) {
 	m[string(counts)]++
 	m[policies.MetricFindings]++
 	m[policies.MetricMinConfidence] = min(m[policies.MetricMinConfidence], confidence)
-	if anew {
+	if isNew {
 		m[policies.NewMetric(counts)]++
 		m[policies.MetricNewFindings]++
 	}

@@ -28,7 +28,7 @@ func (w *work) promote() {
 	w.residuals = w.fold(w.residuals)
 	near, like := newNeighbours(w.findings), newWording(w.findings, w.residuals)
 	least := w.in.Config.Settings.Synthesis.ConfidenceGate
-	var back, stay []*item
+	var restored, rest []*item
 	for _, f := range w.residuals {
 		other, why := near.of(f), "at the same place"
 		if other == nil {
@@ -42,14 +42,14 @@ func (w *work) promote() {
 			f.restore(promoted, pipeline.FindingOmission)
 			f.addReason("promoted: it would block")
 		default:
-			stay = append(stay, f)
+			rest = append(rest, f)
 			continue
 		}
 		w.clusters++
 		f.cluster = w.clusters
-		back = append(back, f)
+		restored = append(restored, f)
 	}
-	w.findings, w.residuals = append(w.findings, back...), stay
+	w.findings, w.residuals = append(w.findings, restored...), rest
 }
 
 // mergeEqual merges residuals about the same problem at one place.

@@ -18,8 +18,8 @@ type rechecks struct {
 	windows int // the number of runs of lines that vanished has searched
 }
 
-// rechecked reports whether everyone who made an earlier finding could have made it again, or
-// nobody could.
+// rechecked reports whether everyone who made an earlier finding looked at its place again, or the
+// place is gone, so that nobody could.
 func (r *rechecks) rechecked(f *pipeline.Finding, place string) bool {
 	if r.in.Failed != nil || r.in.FilesUnknown && f.Path != "" || slices.ContainsFunc(r.in.Facts.Incomplete, func(i pipeline.Incompleteness) bool { return mayHide(i, f, place) }) {
 		return false
@@ -28,13 +28,12 @@ func (r *rechecks) rechecked(f *pipeline.Finding, place string) bool {
 	if len(makers) == 0 {
 		makers = pipeline.List[string]{f.Agent}
 	}
-	// If the file left the change, there is nothing to look at.
-	left := f.Path != "" && place == ""
 	if slices.ContainsFunc(makers, func(agent string) bool { return r.in.failed[agent] }) {
 		return false
 	}
+	removed := f.Path != "" && place == "" // there is nothing to look at
 	elsewhere := func(agent string) bool { return !r.looked(agent, place) }
-	return left || !slices.ContainsFunc(makers, elsewhere) || r.vanished(f, place)
+	return removed || !slices.ContainsFunc(makers, elsewhere) || r.vanished(f, place)
 }
 
 // looked reports whether an agent answered on a file, or on the change if place is "". An agent
@@ -95,7 +94,7 @@ const maxHiddenRank = 20
 
 // vanished reports whether the text of an earlier finding no longer occurs in the lines of its file
 // that the diff shows: none of them gives one of its fingerprints. The finding is then gone, even
-// if no agent looked again, such as an agent that was asked about those very lines.
+// if its agent did not look again, as when the agent was asked only about those lines.
 func (r *rechecks) vanished(f *pipeline.Finding, place string) bool {
 	if f.StartLine == 0 || place == "" || len(f.Fingerprints) == 0 {
 		return false
