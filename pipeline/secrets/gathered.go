@@ -137,12 +137,7 @@ func (s *formatSet) groups(text string) []match {
 }
 
 // isFrame holds the characters that may be between groups.
-var isFrame = func() (f [256]bool) {
-	for _, c := range []byte(" \t\r\n\"'`#*|>,;:.()[]=\\&") {
-		f[c] = true
-	}
-	return f
-}()
+var isFrame = bytesOf(" \t\r\n\"'`#*|>,;:.()[]=\\&")
 
 // lengthOfTag is the length of the tag at the start of a text, without its end, or 0.
 func lengthOfTag(s string) int {

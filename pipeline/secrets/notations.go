@@ -50,12 +50,7 @@ func decodeNotations(text string, decimal bool) *reading {
 	return out.reading(text)
 }
 
-var mayBeNotation = func() (odd [256]bool) {
-	for _, c := range []byte("=?+&`_<]\\^") {
-		odd[c] = true
-	}
-	return odd
-}()
+var mayBeNotation = bytesOf("=?+&`_<]\\^")
 
 // notationAt reads a notation for a character at an offset and returns its length: 0 if there is
 // none. The character is -1 if it has no meaning.

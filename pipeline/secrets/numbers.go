@@ -75,12 +75,12 @@ func verbOf(place string) byte {
 
 // numberAt reads the word between two offsets as a number that is a piece of a string. An index in
 // brackets is not.
-func (s *sourceText) numberAt(from, to int) string {
-	number := numberOf(string(s.text[from:to]))
+func (s sourceText) numberAt(from, to int) string {
+	number := numberOf(string(s[from:to]))
 	if number == "" || s.at(from-1) == '[' && s.at(to) == ']' {
 		return ""
 	}
-	if s.at(from-1) == '-' && strings.IndexByte("+(,&|.", s.at(from-2-blanksBefore(s.text, from-1))) >= 0 {
+	if s.at(from-1) == '-' && strings.IndexByte("+(,&|.", s.at(from-2-blanksBefore(s, from-1))) >= 0 {
 		return "-" + number
 	}
 	return number
@@ -96,20 +96,20 @@ func blanksBefore(text []byte, at int) int {
 }
 
 // numberBefore is the number before the quote of a string, with an operator between.
-func (s *sourceText) numberBefore(quote int) (chainPiece, bool) {
+func (s sourceText) numberBefore(quote int) (chainPiece, bool) {
 	const most = 24
 	to, between := quote, 0
-	for to > 0 && quote-to < most && strings.IndexByte(" \t\r\n+.&|,)<", s.text[to-1]) >= 0 {
-		if s.text[to-1] > ' ' {
+	for to > 0 && quote-to < most && strings.IndexByte(" \t\r\n+.&|,)<", s[to-1]) >= 0 {
+		if s[to-1] > ' ' {
 			between++
 		}
 		to--
 	}
 	from := to
-	for from > 0 && to-from < maxDigits && isWord(s.text[from-1]) {
+	for from > 0 && to-from < maxDigits && isWord(s[from-1]) {
 		from--
 	}
-	if between == 0 || from == to || !isDigit(s.text[from]) {
+	if between == 0 || from == to || !isDigit(s[from]) {
 		return chainPiece{}, false
 	}
 	number := s.numberAt(from, to)
@@ -132,7 +132,7 @@ func withoutNumbers(row []chainPiece) (texts []chainPiece) {
 
 // replaceNumber replaces an insertion that holds only a number by the number. It leaves an
 // insertion that may also be a placeholder for a string.
-func (p *pieced) replaceNumber(from, begin, end, to int) bool {
+func (p *rowReader) replaceNumber(from, begin, end, to int) bool {
 	m := insertedNumber.FindSubmatch(p.text[begin:end])
 	if m == nil || !isDigit(m[1][0]) {
 		return false

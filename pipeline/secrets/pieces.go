@@ -2,8 +2,6 @@ package secrets
 
 import (
 	"bytes"
-	"cmp"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,32 +30,20 @@ const (
 // leftOut replaces bytes that do not change what a string means.
 const leftOut = 0
 
-// pieced is a reading of adjacent strings, with a line for each row of them.
-type pieced struct {
-	reader
-	text []byte
-	src  sourceText // the same text
-	// soft are the offsets in the reading where two strings meet that have more than an operator
-	// between them, in ascending order.
-	soft []int
-	// comments caches the end of a row of comments by its start.
-	comments map[int]int
-	// line and blocks cache the last ends of comments that were found, and the starts of the
-	// searches.
-	line   [2]int
-	blocks map[string][2]int
-	holes  [][2]int // what may be a placeholder for another string, or insert one
-	done   []uint64 // the ends of strings that were read, as a bit set
-	// seams says that lists of words have seams in them. bodies are the lines of heredocs that are
-	// not where they are used, by the place of use. heredocs is the end of the last of them.
-	seams    bool
-	calls    bool // the text has calls that change strings
+// rowReader reads the rows of adjacent strings in a text, and writes each row on a line.
+type rowReader struct {
+	text     sourceText
+	comments commentEnds
+	lines    rowWriter
+	done     []uint64 // the ends of strings that were read, as a bit set
+	calls    bool     // the text has calls that change strings
+	seams    bool     // lists of words have seams in them
+	holes    [][2]int // what may be a placeholder for another string, or insert one
+	// bodies are the lines of heredocs that are not where they are used, by the place of use.
+	// heredocs is the end of the last of them.
 	bodies   map[int][2]int
 	heredocs int
 }
-
-// sourceText is a source in which strings, names and numbers are recognised.
-type sourceText struct{ text []byte }
 
 // chainPiece is one string of a row: a stretch of the source, and the gap before it.
 type chainPiece struct {
@@ -83,9 +69,8 @@ type gap struct {
 
 // asPieces returns nil if a text has no rows of strings.
 func asPieces(text string) (*reading, []int) {
-	source := []byte(text)
-	p := &pieced{text: source, src: sourceText{source}, comments: map[int]int{}, line: [2]int{-1, -1}, blocks: map[string][2]int{}}
-	p.calls = transforming.MatchString(text)
+	source := sourceText(text)
+	p := &rowReader{text: source, comments: newCommentEnds(source), lines: rowWriter{text: source}, calls: transforming.MatchString(text)}
 	p.rewrite()
 	odd := p.normalise()
 	p.done = make([]uint64, len(text)/64+1)
@@ -97,18 +82,18 @@ func asPieces(text string) (*reading, []int) {
 	if odd {
 		p.bare()
 	}
-	if p.out.Len() == 0 {
+	if p.lines.out.Len() == 0 {
 		return nil, nil
 	}
-	return p.reader.reading(text), p.soft
+	return p.lines.reading(text), p.lines.soft
 }
 
 // row reads the strings that follow the string that ends at an offset.
-func (p *pieced) row(end int) {
-	begin := p.src.begin(end)
+func (p *rowReader) row(end int) {
+	begin := p.text.begin(end)
 	holes := hasHole(p.text[begin:end])
-	next, ok := p.between(end+1, holes, p.src.isConditional(begin-1))
-	number, after := p.src.numberBefore(begin - 1)
+	next, ok := p.between(end+1, holes, p.text.isConditional(begin-1))
+	number, after := p.text.numberBefore(begin - 1)
 	if !ok && !after && !p.isTransformed(end) && !(p.seams && bytes.IndexByte(p.text[begin:end], seam) >= 0) {
 		return
 	}
@@ -130,7 +115,7 @@ func (p *pieced) row(end int) {
 		}
 		numbers = 0
 		from := next.open + 1
-		to, closed := p.src.end(from, p.text[next.open])
+		to, closed := p.text.end(from, p.text[next.open])
 		row = append(row, p.piece(from, to, next))
 		holes = holes || hasHole(p.text[from:to])
 		if !closed {
@@ -145,33 +130,31 @@ func (p *pieced) row(end int) {
 	if p.calls {
 		p.writeTransformed(row)
 	}
-	if !p.src.mayHold(row) {
+	if !p.text.mayHold(row) {
 		return
 	}
-	if texts := withoutNumbers(row); len(texts) < len(row) {
-		p.write(row)
+	vary := func() {
 		for _, apart := range p.separated(row) {
-			p.write(apart)
+			p.lines.write(apart)
 		}
 		if holes {
-			p.write(filled(p.text, row))
+			p.lines.write(filled(p.text, row))
 		}
+	}
+	if texts := withoutNumbers(row); len(texts) < len(row) {
+		p.lines.write(row)
+		vary()
 		row = texts
 	}
-	p.write(row)
+	p.lines.write(row)
 	if len(row) > 1 && bytes.Contains(p.text[row[0].to:max(row[0].to, row[1].from)], []byte("prepend")) {
-		p.write([]chainPiece{row[1], row[0]})
+		p.lines.write([]chainPiece{row[1], row[0]})
 	}
 	p.writeReversed(row)
 	for _, choice := range choices(row) {
-		p.write(choice)
+		p.lines.write(choice)
 	}
-	for _, apart := range p.separated(row) {
-		p.write(apart)
-	}
-	if holes {
-		p.write(filled(p.text, row))
-	}
+	vary()
 	// A name may be the previous item of a list.
 	if slices.ContainsFunc(row, func(c chainPiece) bool { return c.list }) {
 		for len(row) > 0 {
@@ -180,7 +163,7 @@ func (p *pieced) row(end int) {
 				n++
 			}
 			if n > 1 && n < len(row) || n > 1 && row[0].list {
-				p.write(row[:n])
+				p.lines.write(row[:n])
 			}
 			row = row[n:]
 		}
@@ -188,58 +171,22 @@ func (p *pieced) row(end int) {
 }
 
 // piece is a string of a row, or what is elsewhere and belongs there.
-func (p *pieced) piece(from, to int, before gap) chainPiece {
+func (p *rowReader) piece(from, to int, before gap) chainPiece {
 	if at, ok := p.bodies[from]; ok && from == to {
 		from, to = at[0], at[1]
 	}
 	return chainPiece{from: from, to: to, gap: before}
 }
 
-// isConditional reports whether a condition comes before the quote at an offset.
-func (s *sourceText) isConditional(quote int) bool {
-	const most = 8
-	for i := quote - 1; i >= max(0, quote-most); i-- {
-		if c := s.text[i]; c != ' ' && c != '(' {
-			return c == '?'
-		}
-	}
-	return false
-}
-
-// begin is the start of the string that ends at an offset.
-func (s *sourceText) begin(end int) int {
-	least := max(0, end-maxPiece)
-	for i := end; i > least; i-- {
-		if c := s.text[i-1]; c == s.text[end] || c == '\n' {
-			return i
-		}
-	}
-	return least
-}
-
-// end returns the end of the string that begins at an offset, and whether it ends with a quote.
-func (s *sourceText) end(from int, quote byte) (int, bool) {
-	most := min(len(s.text), from+maxPiece)
-	for i := from; i < most; i++ {
-		switch s.text[i] {
-		case quote:
-			return i, true
-		case '\n':
-			return i, false
-		}
-	}
-	return most, false
-}
-
 // mayHold reports whether a token may extend over a place in a row where two strings meet.
-func (s *sourceText) mayHold(row []chainPiece) bool {
+func (s sourceText) mayHold(row []chainPiece) bool {
 	n, digits, capitals, pieces := 0, 0, 0, 0
 	for _, c := range row {
 		if c.to > c.from {
 			pieces++
 		}
 		for i := c.from; i < c.to; i++ {
-			switch b := s.text[i]; {
+			switch b := s[i]; {
 			case b == ' ' || b == '\t':
 				n, digits, capitals, pieces = 0, 0, 0, 1
 				continue
@@ -259,74 +206,10 @@ func (s *sourceText) mayHold(row []chainPiece) bool {
 	return false
 }
 
-// write adds a row to the reading, with the text before it.
-func (p *pieced) write(row []chainPiece) {
-	first := slices.MinFunc(row, func(a, b chainPiece) int { return a.from - b.from }).from
-	for i := max(0, first-maxContext); i < first; i++ {
-		p.add(i)
-	}
-	for i, c := range row {
-		if i > 0 && c.soft {
-			p.soft = append(p.soft, p.out.Len())
-		}
-		if c.value != "" {
-			p.addValue(c)
-			continue
-		}
-		for i := c.from; i < c.to; i++ {
-			p.add(i)
-		}
-	}
-	p.close(row[len(row)-1].to)
-}
-
-// addValue adds the value of a piece.
-func (p *pieced) addValue(c chainPiece) {
-	p.out.WriteString(c.value)
-	for range len(c.value) {
-		p.from, p.wide = append(p.from, c.from), append(p.wide, uint8(min(c.to-c.from, math.MaxUint8)))
-	}
-}
-
-// add adds a byte of the source.
-func (p *pieced) add(at int) {
-	c := p.text[at]
-	switch c {
-	case leftOut:
-		return
-	case seam:
-		p.soft = append(p.soft, p.out.Len())
-		return
-	}
-	if c == '\n' || c == '\r' {
-		c = ' '
-	}
-	p.grow()
-	p.out.WriteByte(c)
-	p.from, p.wide = append(p.from, at), append(p.wide, 1)
-}
-
-// grow doubles the capacity of a full reading. Growing in small steps would copy a long reading
-// again and again.
-func (p *pieced) grow() {
-	const least = 1 << 10
-	if n := len(p.from); n == cap(p.from) {
-		p.from, p.wide = slices.Grow(p.from, max(least, n)), slices.Grow(p.wide, max(least, n))
-		p.out.Grow(max(least, n))
-	}
-}
-
-// close ends a line of the reading.
-func (p *pieced) close(at int) {
-	at = min(at, len(p.text)-1)
-	p.out.WriteString("\"\n")
-	p.from, p.wide = append(p.from, at, at), append(p.wide, 1, 1)
-}
-
 // between reads the text after a string, up to the next string. If a string before has
 // placeholders, names may be in it. If that string depends on a condition, a colon may come before
 // the alternative.
-func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
+func (p *rowReader) between(i int, holes, asked bool) (gap, bool) {
 	b := gap{}
 	used, operators := 0, 0
 	word := -1 // the start of a word
@@ -340,7 +223,7 @@ func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
 			i++
 			continue
 		}
-		if to := p.comment(i); to > i {
+		if to := p.comments.end(i); to > i {
 			i = to
 			continue
 		}
@@ -353,7 +236,7 @@ func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
 				continue // it says how to read the string
 			}
 			if isDigit(c) {
-				if b.value = p.src.numberAt(word, i); b.value != "" {
+				if b.value = p.text.numberAt(word, i); b.value != "" {
 					b.open, b.until, b.soft, b.plus = word, i, true, operators > 0
 					return b, true
 				}
@@ -362,7 +245,7 @@ func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
 			b.soft, used = true, used+i-word
 			continue
 		}
-		if to := p.src.aMember(i, operators); to > 0 {
+		if to := p.text.aMember(i, operators); to > 0 {
 			b.soft, used, i = true, used+to-i, to
 			continue
 		}
@@ -375,7 +258,7 @@ func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
 			b.list = b.list || c == ','
 		case ';':
 			// It is between the items of a list in ML.
-			if next := p.src.skipWhite(i + 1); !isQuote(p.src.at(next)) {
+			if next := p.text.skipWhite(i + 1); !isQuote(p.text.at(next)) {
 				return b, false
 			}
 			b.soft, b.list = true, true
@@ -411,97 +294,6 @@ func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
 		used++
 	}
 	return b, false
-}
-
-// aMember is where the text between strings continues after a bracket with the name of a member:
-// {a: before a string, and }.a or )["a"] after it.
-func (s *sourceText) aMember(i, operators int) int {
-	switch s.text[i] {
-	case '{', '[', '(':
-		if operators > 0 {
-			return s.key(i)
-		}
-	case '}', ']', ')':
-		return s.member(i)
-	}
-	return 0
-}
-
-// comment is the end of a row of comments and spaces that begins at an offset, or 0. The result is
-// cached, since many may end in the same row.
-func (p *pieced) comment(at int) int {
-	if end, ok := p.comments[at]; ok {
-		return end
-	}
-	var begins []int
-	i := at
-	for i < len(p.text) {
-		if end, ok := p.comments[i]; ok && end > 0 {
-			i = end
-			break
-		}
-		end := p.commentEnd(i)
-		if end == 0 {
-			break
-		}
-		begins = append(begins, i)
-		for i = end; i < len(p.text) && strings.IndexByte(" \t\r\n", p.text[i]) >= 0; i++ {
-		}
-	}
-	for _, b := range begins {
-		p.comments[b] = i
-	}
-	if len(begins) == 0 {
-		return 0
-	}
-	return i
-}
-
-// commentEnd is the end of one comment, or 0.
-func (p *pieced) commentEnd(i int) int {
-	if strings.IndexByte(commentBegins, p.text[i]) < 0 {
-		return 0
-	}
-	rest := string(p.text[i:min(len(p.text), i+maxCommentMark)])
-	for _, c := range comments {
-		switch {
-		case !strings.HasPrefix(rest, c.begin):
-		case c.end == "\n":
-			return p.lineEnd(i)
-		default:
-			return p.blockEnd(i+len(c.begin), c.end)
-		}
-	}
-	return 0
-}
-
-func (p *pieced) lineEnd(i int) int {
-	if i > p.line[1] || i < p.line[0] || p.line[1] < 0 {
-		end := bytes.IndexByte(p.text[i:], '\n')
-		if end < 0 {
-			end = len(p.text) - i
-		}
-		p.line = [2]int{i, i + end}
-	}
-	return p.line[1]
-}
-
-func (p *pieced) blockEnd(i int, mark string) int {
-	last, ok := p.blocks[mark]
-	if ok && last[0] <= i && i < last[1] {
-		return last[1]
-	}
-	if ok && last[0] <= i && last[1] < 0 {
-		return 0
-	}
-	end := bytes.Index(p.text[i:], []byte(mark))
-	if end < 0 {
-		p.blocks[mark] = [2]int{min(i, cmp.Or(last[0], i)), -1}
-		return 0
-	}
-	end += i + len(mark)
-	p.blocks[mark] = [2]int{i, end}
-	return end
 }
 
 // hole matches a placeholder for a string in a format.
@@ -597,28 +389,28 @@ func decimal(s string) int {
 // normalise replaces other marks around strings by quotes. It removes insertions into a string that
 // add nothing, or the text around a string in them. It reports whether it removed something. Its
 // changes keep the length.
-func (p *pieced) normalise() (odd bool) {
+func (p *rowReader) normalise() (odd bool) {
 	t := p.text
 	for i := 0; i < len(t); i++ {
 		if !mayMark[t[i]] {
 			continue
 		}
-		if from, to, end := p.src.quotedOtherwise(i); end > 0 {
-			p.src.blank(i, from, '"')
-			p.src.blank(to, end, ' ')
+		if from, to, end := p.text.quotedOtherwise(i); end > 0 {
+			p.text.blank(i, from, '"')
+			p.text.blank(to, end, ' ')
 			t[to] = '"'
 			i = from - 1
 			continue
 		}
 		c := t[i]
-		before, after := p.src.at(i-1), p.src.at(i+1)
+		before, after := p.text.at(i-1), p.text.at(i+1)
 		switch {
 		case c == '^':
 			if isToken(before) && isToken(after) {
 				t[i], odd = leftOut, true
 			}
 		case c == '#' && isQuote(before) && before == after: // a separate string
-		case c == '#' && (isQuote(after) || after == '#') || c == '#' && isQuote(before) && p.src.endsRaw(i+1):
+		case c == '#' && (isQuote(after) || after == '#') || c == '#' && isQuote(before) && p.text.endsRaw(i+1):
 			t[i] = ' ' // of a raw string
 		case c == '$' && isQuote(after):
 			n := i + 2
@@ -640,33 +432,13 @@ func (p *pieced) normalise() (odd bool) {
 	return odd || len(p.holes) > 0
 }
 
-var mayMark = func() (may [256]bool) {
-	for _, c := range "[q%~$R{(<#^" {
-		may[c] = true
-	}
-	return may
-}()
-
-func (s *sourceText) at(i int) byte {
-	if i < 0 || i >= len(s.text) {
-		return 1
-	}
-	return s.text[i]
-}
+var mayMark = bytesOf("[q%~$R{(<#^")
 
 func isToken(c byte) bool { return c == leftOut || isTokens(c) }
 
-// blank overwrites a stretch with spaces, and its last byte with a given one.
-func (s *sourceText) blank(from, to int, last byte) {
-	for i := from; i < to; i++ {
-		s.text[i] = ' '
-	}
-	s.text[to-1] = last
-}
-
 // endsRaw reports whether the text after the string in r#"..."# may follow a string.
-func (s *sourceText) endsRaw(i int) bool {
-	for i < len(s.text) && (s.text[i] == ' ' || s.text[i] == '#') {
+func (s sourceText) endsRaw(i int) bool {
+	for i < len(s) && (s[i] == ' ' || s[i] == '#') {
 		i++
 	}
 	return strings.IndexByte(",)+.", s.at(i)) >= 0
@@ -683,17 +455,17 @@ const otherQuotesBegin = "[%q~$R"
 
 // quotedOtherwise returns the start and end of the string that a mark at an offset begins, and the
 // end of the closing mark. If there is none, end is 0.
-func (s *sourceText) quotedOtherwise(i int) (from, to, end int) {
-	if strings.IndexByte(otherQuotesBegin, s.text[i]) < 0 || isWord(s.at(i-1)) {
+func (s sourceText) quotedOtherwise(i int) (from, to, end int) {
+	if strings.IndexByte(otherQuotesBegin, s[i]) < 0 || isWord(s.at(i-1)) {
 		return 0, 0, 0
 	}
-	m := otherQuotes.Find(s.text[i:min(len(s.text), i+20)])
+	m := otherQuotes.Find(s[i:min(len(s), i+20)])
 	if m == nil {
 		return 0, 0, 0
 	}
 	mark := string(m)
 	if mark == "%(" || mark == "%[" {
-		if at := hole.FindIndex(s.text[i:min(len(s.text), i+maxInserted)]); at != nil && at[0] == 0 {
+		if at := hole.FindIndex(s[i:min(len(s), i+maxInserted)]); at != nil && at[0] == 0 {
 			return 0, 0, 0 // a format placeholder
 		}
 	}
@@ -709,9 +481,9 @@ func (s *sourceText) quotedOtherwise(i int) (from, to, end int) {
 		closer = mark[len(mark)-1:]
 	}
 	from = i + len(mark)
-	for to = from; to < len(s.text) && to-from < 4*maxInserted; to++ {
-		c := s.text[to]
-		if bytes.HasPrefix(s.text[to:], []byte(closer)) {
+	for to = from; to < len(s) && to-from < 4*maxInserted; to++ {
+		c := s[to]
+		if bytes.HasPrefix(s[to:], []byte(closer)) {
 			return from, to, to + len(closer)
 		}
 		if c <= ' ' || isQuote(c) || strings.IndexByte("{}()[]<>;,", c) >= 0 {
@@ -726,7 +498,7 @@ var insertions = []struct{ begin, end string }{{"${{", "}}"}, {"{{", "}}"}, {"${
 
 // inserted removes everything except strings from an insertion at an offset. It returns the
 // insertion's end, or 0.
-func (p *pieced) inserted(i int) int {
+func (p *rowReader) inserted(i int) int {
 	for _, in := range insertions {
 		if !bytes.HasPrefix(p.text[i:min(len(p.text), i+3)], []byte(in.begin)) {
 			continue
@@ -736,13 +508,13 @@ func (p *pieced) inserted(i int) int {
 		begin := j
 		// A lone bracket must hold only a string, unless it is after a letter and a placeholder:
 		// code is full of brackets.
-		inside := isToken(p.src.at(i-1)) || p.endsHole(i)
-		number := isDigit(p.src.at(j)) && (inside || in.begin == "{" && isQuote(p.src.at(i-1)))
+		inside := isToken(p.text.at(i-1)) || p.endsHole(i)
+		number := isDigit(p.text.at(j)) && (inside || in.begin == "{" && isQuote(p.text.at(i-1)))
 		alone := !number && (in.begin == "(" || in.begin == "{" && !inside)
-		if in.begin == "{" && isQuote(p.src.at(j)) && isQuote(p.src.at(p.src.skipBlanks(p.src.key(i)))) {
+		if in.begin == "{" && isQuote(p.text.at(j)) && isQuote(p.text.at(p.text.skipBlanks(p.text.key(i)))) {
 			return 0 // {"a": "b"}
 		}
-		if alone && !isQuote(p.src.at(j)) && !(p.src.at(j) == ' ' && isQuote(p.src.at(j+1))) {
+		if alone && !isQuote(p.text.at(j)) && !(p.text.at(j) == ' ' && isQuote(p.text.at(j+1))) {
 			return 0
 		}
 		for most := min(len(p.text), i+maxInserted); j < most; j++ {
@@ -783,17 +555,17 @@ func (p *pieced) inserted(i int) int {
 	return 0
 }
 
-func (p *pieced) leaveOut(from, begin, end, to int, texts [][2]int, marked bool) int {
-	before, after := isToken(p.src.at(from-1)) || p.endsHole(from), isToken(p.src.at(to)) || strings.IndexByte("{$#<", p.src.at(to)) >= 0
+func (p *rowReader) leaveOut(from, begin, end, to int, texts [][2]int, marked bool) int {
+	before, after := isToken(p.text.at(from-1)) || p.endsHole(from), isToken(p.text.at(to)) || strings.IndexByte("{$#<", p.text.at(to)) >= 0
 	inner := string(p.text[begin:end])
-	if len(texts) == 0 && (after || isQuote(p.src.at(to)) || p.src.at(to) == ':') && (before || p.text[from] != '(') && p.replaceNumber(from, begin, end, to) {
+	if len(texts) == 0 && (after || isQuote(p.text.at(to)) || p.text.at(to) == ':') && (before || p.text[from] != '(') && p.replaceNumber(from, begin, end, to) {
 		return to
 	}
 	switch {
-	case len(texts) > 0 && (marked || before && p.text[from] == '{' || before && (isWord(p.src.at(to)) || isQuote(p.src.at(to)))):
+	case len(texts) > 0 && (marked || before && p.text[from] == '{' || before && (isWord(p.text.at(to)) || isQuote(p.text.at(to)))):
 	case len(texts) > 0 && p.text[from] == '{' && after:
 	case len(texts) == 0 && before && after && p.text[from] == '(':
-		if strings.TrimLeft(inner, "\"'` ") != "" || inner == "" || p.src.at(to) == '.' {
+		if strings.TrimLeft(inner, "\"'` ") != "" || inner == "" || p.text.at(to) == '.' {
 			return 0
 		}
 	case len(texts) == 0 && before && after:
@@ -816,7 +588,7 @@ func (p *pieced) leaveOut(from, begin, end, to int, texts [][2]int, marked bool)
 }
 
 // endsHole reports whether a placeholder for a string ends at an offset.
-func (p *pieced) endsHole(at int) bool {
+func (p *rowReader) endsHole(at int) bool {
 	n := len(p.holes)
 	return n > 0 && p.holes[n-1][1] == at
 }
@@ -832,51 +604,21 @@ func isName(s string) bool {
 
 // bare writes text without quotes that has something removed: with the numbers of placeholders, and
 // without them.
-func (p *pieced) bare() {
+func (p *rowReader) bare() {
 	numbered := false
 	for _, h := range p.holes {
 		p.text[h[0]], p.text[h[1]-1] = leftOut, leftOut
-		numbered = numbered || isDigit(p.src.at(h[0]+1))
+		numbered = numbered || isDigit(p.text.at(h[0]+1))
 	}
 	if numbered {
-		p.writeBare()
+		p.lines.writeBare()
 	}
 	for _, h := range p.holes {
 		for i := h[0]; i < h[1]; i++ {
 			p.text[i] = leftOut
 		}
 	}
-	p.writeBare()
-}
-
-func (p *pieced) writeBare() {
-	last := 0 // the end of the previous stretch, of which only the name is repeated
-	for i := 0; i < len(p.text); i++ {
-		if p.text[i] <= ' ' && p.text[i] != leftOut || isQuote(p.text[i]) {
-			continue
-		}
-		from, left := i, 0
-		for i < len(p.text) && (p.text[i] > ' ' || p.text[i] == leftOut) && !isQuote(p.text[i]) {
-			if p.text[i] == leftOut {
-				left++
-			}
-			i++
-		}
-		if left == 0 || i-from-left < minJoined {
-			continue
-		}
-		for j := max(0, from-maxContext, last-maxContext/2); j < from; j++ {
-			p.add(j)
-		}
-		last = i
-		for j := from; j < i; j++ {
-			if p.text[j] == leftOut {
-				p.soft = append(p.soft, p.out.Len())
-			}
-			p.add(j)
-		}
-		p.close(i)
-	}
+	p.lines.writeBare()
 }
 
 // isRandom reports whether a part of a text looks random. It adds up how much more likely each

@@ -14,12 +14,12 @@ import (
 const seam = 1
 
 // rewrite writes strings without quotes in quotes.
-func (p *pieced) rewrite() {
+func (p *rowReader) rewrite() {
 	for i, c := range p.text {
 		switch {
 		case !mayRewrite[c]:
 		case c == '(' || c == '[' || c == '.':
-			p.src.character(i)
+			p.text.character(i)
 		case c == '<':
 			p.heredoc(i)
 		default:
@@ -28,23 +28,18 @@ func (p *pieced) rewrite() {
 	}
 }
 
-var mayRewrite = func() (may [256]bool) {
-	for _, c := range "([.<%q~" {
-		may[c] = true
-	}
-	return may
-}()
+var mayRewrite = bytesOf("([.<%q~")
 
 // character writes in quotes the character whose number is after or in the bracket at an offset, or
 // before the dot there.
-func (s *sourceText) character(i int) {
+func (s sourceText) character(i int) {
 	from, to, number := i, 0, 0
-	switch c := s.text[i]; {
+	switch c := s[i]; {
 	case c == '.':
 		if s.wordAt(i+1) != "chr" || !isDigit(s.at(i-1)) {
 			return
 		}
-		for from > 0 && i-from < maxNumber && isWord(s.text[from-1]) {
+		for from > 0 && i-from < maxNumber && isWord(s[from-1]) {
 			from--
 		}
 		if number, to = s.number(from); to == i {
@@ -54,10 +49,10 @@ func (s *sourceText) character(i int) {
 		if c == '[' {
 			return
 		}
-		for from > 0 && i-from < maxCharacterName && isWord(s.text[from-1]) {
+		for from > 0 && i-from < maxCharacterName && isWord(s[from-1]) {
 			from--
 		}
-		if number, to = s.number(i + 1); s.at(to) != ')' || !givesCharacter(s.text[from:i]) {
+		if number, to = s.number(i + 1); s.at(to) != ')' || !givesCharacter(s[from:i]) {
 			return
 		}
 		to++
@@ -71,7 +66,7 @@ func (s *sourceText) character(i int) {
 		return
 	}
 	s.blank(from, to, ' ')
-	s.text[from], s.text[from+1], s.text[from+2] = '"', byte(number), '"'
+	s[from], s[from+1], s[from+2] = '"', byte(number), '"'
 }
 
 const (
@@ -80,15 +75,6 @@ const (
 )
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-// wordAt is the word that begins at an offset, up to the length of a character function's name.
-func (s *sourceText) wordAt(from int) string {
-	to := from
-	for to < len(s.text) && to-from < maxCharacterName && isWord(s.text[to]) {
-		to++
-	}
-	return string(s.text[from:to])
-}
 
 // givesCharacter reports whether a function returns the character with a number: chr, CHAR, ChrW,
 // unichr, fromCharCode, fromCodePoint, rune.
@@ -103,14 +89,14 @@ func givesCharacter(name []byte) bool {
 
 // number reads a decimal or hexadecimal number with spaces around it, and returns the end of these,
 // or 0.
-func (s *sourceText) number(from int) (value, end int) {
+func (s sourceText) number(from int) (value, end int) {
 	i := s.skipBlanks(from)
 	base, digits := 10, i
 	if s.at(i) == '0' && (s.at(i+1) == 'x' || s.at(i+1) == 'X') {
 		base, digits = 16, i+2
 	}
 	for i = digits; i-digits < maxNumber && kinds[s.at(i)]&hex != 0 && (base == 16 || isDigit(s.at(i))); i++ {
-		value = base*value + int(digitOf(s.text[i]))
+		value = base*value + int(digitOf(s[i]))
 	}
 	if i == digits || isWord(s.at(i)) {
 		return 0, 0
@@ -118,14 +104,9 @@ func (s *sourceText) number(from int) (value, end int) {
 	return value, s.skipBlanks(i)
 }
 
-// skipBlanks is the end of the spaces that begin at an offset, up to a bound.
-func (s *sourceText) skipBlanks(i int) int {
-	return i + blanks(string(s.text[min(i, len(s.text)):min(i+8, len(s.text))]))
-}
-
 // words writes the list of words at an offset in quotes, with seams between them.
-func (p *pieced) words(i int) {
-	kind := p.src.at(i + 1)
+func (p *rowReader) words(i int) {
+	kind := p.text.at(i + 1)
 	switch p.text[i] {
 	case '%':
 		if strings.IndexByte("wWiI", kind) < 0 {
@@ -136,11 +117,11 @@ func (p *pieced) words(i int) {
 			return
 		}
 	default:
-		if kind != 'w' || isWord(p.src.at(i-1)) {
+		if kind != 'w' || isWord(p.text.at(i-1)) {
 			return
 		}
 	}
-	from := p.src.skipBlanks(i+2) + 1
+	from := p.text.skipBlanks(i+2) + 1
 	if from >= len(p.text) || strings.IndexByte("([{</|!", p.text[from-1]) < 0 {
 		return
 	}
@@ -152,10 +133,10 @@ func (p *pieced) words(i int) {
 	for to < len(p.text) && to-from < maxWords && p.text[to] != closer && (isTokens(p.text[to]) || p.text[to] == '=' || isWhite(p.text[to])) {
 		to++
 	}
-	if p.src.at(to) != closer {
+	if p.text.at(to) != closer {
 		return
 	}
-	p.src.blank(i, from, '"')
+	p.text.blank(i, from, '"')
 	for j := from; j < to; j++ {
 		if isWhite(p.text[j]) {
 			p.text[j] = seam
@@ -175,23 +156,23 @@ func isWhite(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\
 // heredoc writes the last line of the heredoc at an offset in quotes. A PHP heredoc is where it is
 // used. A Ruby or Perl heredoc is on the lines after its use, and leaves an empty string at the
 // use.
-func (p *pieced) heredoc(i int) {
-	if p.src.at(i+1) != '<' || p.src.at(i-1) == '<' {
+func (p *rowReader) heredoc(i int) {
+	if p.text.at(i+1) != '<' || p.text.at(i-1) == '<' {
 		return
 	}
 	at := i + 2
-	php := p.src.at(at) == '<'
+	php := p.text.at(at) == '<'
 	if php {
-		at = p.src.skipBlanks(at + 1)
-	} else if p.src.at(at) == '~' || p.src.at(at) == '-' {
+		at = p.text.skipBlanks(at + 1)
+	} else if p.text.at(at) == '~' || p.text.at(at) == '-' {
 		at++
 	}
-	quote := p.src.at(at)
+	quote := p.text.at(at)
 	if isQuote(quote) {
 		at++
 	}
-	name := p.src.wordAt(at)
-	if name == "" || isDigit(name[0]) || isQuote(quote) && p.src.at(at+len(name)) != quote {
+	name := p.text.wordAt(at)
+	if name == "" || isDigit(name[0]) || isQuote(quote) && p.text.at(at+len(name)) != quote {
 		return
 	}
 	if at += len(name); isQuote(quote) {
@@ -206,17 +187,17 @@ func (p *pieced) heredoc(i int) {
 	if begin < p.heredocs {
 		begin = p.heredocs // the end of the previous one on the same line
 	}
-	from, to, end := p.src.body(begin, name)
+	from, to, end := p.text.body(begin, name)
 	switch {
 	case end == 0 || from == to:
 	case php:
 		if len(bytes.TrimSpace(line)) == 0 {
-			p.src.blank(i, from, '"')
-			p.src.blank(to, end, ' ')
+			p.text.blank(i, from, '"')
+			p.text.blank(to, end, ' ')
 			p.text[to] = '"'
 		}
-	case p.src.joins(i) || bytes.ContainsAny(line, "\"'`") || bytes.Contains(line, []byte("<<")):
-		p.src.blank(i, at, ' ')
+	case p.text.joins(i) || bytes.ContainsAny(line, "\"'`") || bytes.Contains(line, []byte("<<")):
+		p.text.blank(i, at, ' ')
 		p.text[i], p.text[i+1] = '"', '"'
 		if p.bodies == nil {
 			p.bodies = map[int][2]int{}
@@ -227,23 +208,23 @@ func (p *pieced) heredoc(i int) {
 }
 
 // joins reports whether an operator or a call comes before an offset.
-func (s *sourceText) joins(i int) bool {
-	for i > 0 && (s.text[i-1] == ' ' || s.text[i-1] == '\t') {
+func (s sourceText) joins(i int) bool {
+	for i > 0 && (s[i-1] == ' ' || s[i-1] == '\t') {
 		i--
 	}
-	return i > 0 && strings.IndexByte("+.,(|&", s.text[i-1]) >= 0
+	return i > 0 && strings.IndexByte("+.,(|&", s[i-1]) >= 0
 }
 
 // body returns the last line of the heredoc whose lines begin at an offset, without the spaces
 // around it, and the end of the terminator after it. If there is none, end is 0.
-func (s *sourceText) body(begin int, name string) (from, to, end int) {
-	most := min(len(s.text), begin+maxHeredoc)
+func (s sourceText) body(begin int, name string) (from, to, end int) {
+	most := min(len(s), begin+maxHeredoc)
 	for at := begin; at < most; {
-		n := bytes.IndexByte(s.text[at:most], '\n')
+		n := bytes.IndexByte(s[at:most], '\n')
 		if n < 0 {
 			n = most - at
 		}
-		line := s.text[at : at+n]
+		line := s[at : at+n]
 		word := bytes.TrimLeft(line, " \t")
 		if bytes.HasPrefix(word, []byte(name)) && (len(word) == len(name) || !isWord(word[len(name)])) {
 			return from, to, at + len(line) - len(word) + len(name)
@@ -257,88 +238,17 @@ func (s *sourceText) body(begin int, name string) (from, to, end int) {
 	return 0, 0, 0
 }
 
-// key is the end of the name of a member after the bracket at an offset, including the colon, arrow
-// or equals sign, or 0. A string or another such bracket follows.
-func (s *sourceText) key(open int) int {
-	end := s.name(open + 1)
-	if end == 0 {
-		return 0
-	}
-	switch i := s.skipBlanks(end); {
-	case s.at(i) == '=' && s.at(i+1) == '>':
-		return i + 2
-	case s.at(i) == ':' && s.at(i+1) != ':' && s.text[open] != '(', s.at(i) == '=' && s.at(i+1) != '=':
-		return i + 1
-	}
-	return 0
-}
-
-// name is the end of a name that may be in quotes and have spaces before it, or 0.
-func (s *sourceText) name(from int) int {
-	i := s.skipBlanks(from)
-	quote := s.at(i)
-	if isQuote(quote) {
-		i++
-	}
-	n := len(s.wordAt(i))
-	if i += n; n == 0 || isQuote(quote) && s.at(i) != quote {
-		return 0
-	}
-	if isQuote(quote) {
-		i++
-	}
-	return i
-}
-
-// member is the end of a member access on the value that the bracket at an offset ends, including
-// its brackets, or 0.
-func (s *sourceText) member(closing int) int {
-	i := closing
-	for most := closing + 8; i < most && (strings.IndexByte(")]}", s.at(i)) >= 0 || s.at(i) == ' '); {
-		i++
-	}
-	if s.at(i) == '?' && s.at(i+1) == '.' {
-		i++
-	}
-	switch s.at(i) {
-	case '.':
-		if n := len(s.wordAt(i + 1)); n > 0 {
-			return i + 1 + n
-		}
-		if s.at(i+1) != '[' {
-			return 0
-		}
-		i++
-	case '[':
-	default:
-		return 0
-	}
-	at := i + 1
-	if s.at(at) == ':' {
-		at++
-	}
-	if end := s.name(at); end > 0 && s.at(s.skipBlanks(end)) == ']' {
-		return s.skipBlanks(end) + 1
-	}
-	return 0
-}
-
 // choices are the rows that a program may make of a row with alternatives: with all strings of the
 // first case, and with all strings of the other case.
 func choices(row []chainPiece) (out [][]chainPiece) {
 	var first, second []chainPiece
 	for i, c := range row {
 		if !c.alternative {
-			second = append(second, c)
-			if i+1 == len(row) || !row[i+1].alternative {
-				first = append(first, c)
-				continue
-			}
 			first = append(first, c)
-			second = second[:len(second)-1]
-			continue
 		}
-		second = append(second, c)
+		if c.alternative || i+1 == len(row) || !row[i+1].alternative {
+			second = append(second, c)
+		}
 	}
 	if len(second) == len(row) {
 		return nil

@@ -37,13 +37,13 @@ var heads = func() map[string]string {
 }()
 
 // separated returns the rows that a call makes of a row by writing a separator between its items.
-func (p *pieced) separated(row []chainPiece) (out [][]chainPiece) {
+func (p *rowReader) separated(row []chainPiece) (out [][]chainPiece) {
 	items := p.items(row)
 	if len(items) < 2 {
 		return nil
 	}
 	listed := slices.ContainsFunc(items, func(c chainPiece) bool { return c.list })
-	for _, separator := range p.src.separators(items) {
+	for _, separator := range p.text.separators(items) {
 		apart := make([]chainPiece, 0, 2*len(items))
 		for _, c := range items {
 			if string(p.text[c.from:c.to]) == separator {
@@ -64,7 +64,7 @@ func (p *pieced) separated(row []chainPiece) (out [][]chainPiece) {
 }
 
 // writeSeparated writes what a call may make of a list in braces.
-func (p *pieced) writeSeparated(texts [][2]int) {
+func (p *rowReader) writeSeparated(texts [][2]int) {
 	if len(texts) < 2 {
 		return
 	}
@@ -72,16 +72,16 @@ func (p *pieced) writeSeparated(texts [][2]int) {
 	for _, t := range texts {
 		row = append(row, chainPiece{from: t[0], to: t[1], gap: gap{soft: true, list: true}})
 	}
-	if !p.src.mayHold(row) {
+	if !p.text.mayHold(row) {
 		return
 	}
 	for _, apart := range p.separated(row) {
-		p.write(apart)
+		p.lines.write(apart)
 	}
 }
 
 // items are the strings of a row. The words of a list of words are separate items.
-func (p *pieced) items(row []chainPiece) []chainPiece {
+func (p *rowReader) items(row []chainPiece) []chainPiece {
 	if !p.seams {
 		return row
 	}
@@ -104,14 +104,14 @@ func (p *pieced) items(row []chainPiece) []chainPiece {
 
 // separators are the strings that may be between the items of a list once a program has joined
 // them.
-func (s *sourceText) separators(items []chainPiece) (out []string) {
+func (s sourceText) separators(items []chainPiece) (out []string) {
 	add := func(separator string) {
 		if len(out) < maxSeparators && !slices.Contains(out, separator) {
 			out = append(out, separator)
 		}
 	}
 	for _, c := range []chainPiece{items[0], items[len(items)-1]} {
-		if text := string(s.text[c.from:min(c.to, c.from+maxSeparator+1)]); len(text) <= maxSeparator && isSeparator(text) {
+		if text := string(s[c.from:min(c.to, c.from+maxSeparator+1)]); len(text) <= maxSeparator && isSeparator(text) {
 			add(text)
 		}
 	}
@@ -141,12 +141,12 @@ func isSeparator(text string) bool {
 
 // signsAfter are the signs that follow an item in a token that begins in the item and continues in
 // the next.
-func (s *sourceText) signsAfter(c chainPiece) (out string) {
+func (s sourceText) signsAfter(c chainPiece) (out string) {
 	from := c.to
-	for from > c.from && c.to-from < 4*maxHead && isTokens(s.text[from-1]) {
+	for from > c.from && c.to-from < 4*maxHead && isTokens(s[from-1]) {
 		from--
 	}
-	run := string(s.text[from:c.to])
+	run := string(s[from:c.to])
 	if strings.IndexByte(signs, byteAt(run, len(run)-1)) >= 0 {
 		return "" // the item has the sign itself
 	}
@@ -176,11 +176,4 @@ func (s *sourceText) signsAfter(c chainPiece) (out string) {
 func isWhole(text string) bool {
 	found := allFormats().find(text)
 	return len(found) > 0 && found[0].from == 0
-}
-
-// skipWhite is the end of the white space that begins at an offset, up to a bound.
-func (s *sourceText) skipWhite(i int) int {
-	for most := i + maxBetween; i < most && isWhite(s.at(i)); i++ {
-	}
-	return i
 }

@@ -37,8 +37,8 @@ var (
 var transforming = regexp.MustCompile(`(?i)replace|sub|\btr\b|strtr|delete|remove|translate|split|reverse|::-1|lower|upper|case|\b[lu]c\(`)
 
 // isTransformed reports whether such a call follows the string that ends at an offset.
-func (p *pieced) isTransformed(end int) bool {
-	if !p.calls || strings.IndexByte(".)", p.src.at(end+1)) < 0 {
+func (p *rowReader) isTransformed(end int) bool {
+	if !p.calls || strings.IndexByte(".)", p.text.at(end+1)) < 0 {
 		return false
 	}
 	rest := p.text[end:min(len(p.text), end+maxCall)]
@@ -75,7 +75,7 @@ func replaced(text, what, by string, expression bool) string {
 }
 
 // writeReversed writes a row backwards if a call after or before its strings reverses them.
-func (p *pieced) writeReversed(row []chainPiece) {
+func (p *rowReader) writeReversed(row []chainPiece) {
 	const near = 24
 	if !p.calls || len(row) < 2 {
 		return
@@ -87,7 +87,7 @@ func (p *pieced) writeReversed(row []chainPiece) {
 			for i := range part {
 				part[i].soft = true
 			}
-			p.write(part)
+			p.lines.write(part)
 		}
 	}
 	if first := row[0].from; bytes.Contains(p.text[max(0, first-near):first], []byte("reverse")) {
@@ -112,13 +112,13 @@ func (p *pieced) writeReversed(row []chainPiece) {
 
 // transformed returns what a program makes of a string by the calls after and around it, and the
 // end of these. Without calls it returns the string itself.
-func (s *sourceText) transformed(c chainPiece) (string, int) {
-	text, at := string(s.text[c.from:c.to]), c.to
-	if m := casingBefore.FindSubmatch(s.text[max(0, c.from-1-maxName/4):max(0, c.from-1)]); m != nil {
+func (s sourceText) transformed(c chainPiece) (string, int) {
+	text, at := string(s[c.from:c.to]), c.to
+	if m := casingBefore.FindSubmatch(s[max(0, c.from-1-maxName/4):max(0, c.from-1)]); m != nil {
 		text = inCase(text, string(m[1]))
 	}
 	for range maxCalls {
-		rest := s.text[at:min(len(s.text), at+maxCall)]
+		rest := s[at:min(len(s), at+maxCall)]
 		if m := replacing.FindSubmatchIndex(rest); m != nil {
 			by := ""
 			for _, g := range []int{4, 6} {
@@ -127,7 +127,7 @@ func (s *sourceText) transformed(c chainPiece) (string, int) {
 				}
 			}
 			if text = replaced(text, string(rest[m[2]:m[3]]), by, rest[m[2]-1] == '/'); len(text) > c.to-c.from+maxGrown {
-				return string(s.text[c.from:c.to]), c.to
+				return string(s[c.from:c.to]), c.to
 			}
 			at += m[1]
 		} else if m := casing.FindSubmatchIndex(rest); m != nil {
@@ -141,14 +141,14 @@ func (s *sourceText) transformed(c chainPiece) (string, int) {
 }
 
 // writeTransformed writes a row with its strings transformed, if a call transforms one.
-func (p *pieced) writeTransformed(row []chainPiece) {
+func (p *rowReader) writeTransformed(row []chainPiece) {
 	var out []chainPiece
 	odd, done := false, 0
 	for _, c := range row {
 		if c.from < done || c.value != "" || c.from == c.to {
 			continue
 		}
-		text, end := p.src.transformed(c)
+		text, end := p.text.transformed(c)
 		if done = end; text != string(p.text[c.from:c.to]) {
 			odd = true
 			c.value = text
@@ -157,7 +157,7 @@ func (p *pieced) writeTransformed(row []chainPiece) {
 		out = append(out, c)
 	}
 	if odd && len(out) > 0 && out[len(out)-1].to > out[0].from {
-		p.write(out)
+		p.lines.write(out)
 	}
 	if len(row) < 3 || !replacingBefore.Match(p.text[max(0, row[0].from-maxName/4):max(0, row[0].from-1)]) {
 		return
@@ -167,7 +167,7 @@ func (p *pieced) writeTransformed(row []chainPiece) {
 		if n := what.to - what.from; n > 0 && n <= len("----") && by.to-by.from <= len("----") {
 			in.value = strings.ReplaceAll(string(p.text[in.from:in.to]), string(p.text[what.from:what.to]), string(p.text[by.from:by.to]))
 			if in.value != "" && len(in.value) <= in.to-in.from+maxGrown {
-				p.write([]chainPiece{in})
+				p.lines.write([]chainPiece{in})
 			}
 		}
 	}
