@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -102,8 +101,7 @@ func kindNames() string {
 	for i, k := range kinds {
 		names[i] = k.Name
 	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
+	return choices(names)
 }
 
 // agentSections lists the names of the sections that kinds have.

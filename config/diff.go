@@ -26,8 +26,10 @@ func Diff(from, to *Config) []pipeline.ConfigChange {
 			}
 		}
 	}
-	for _, path := range settingsThatDiffer(from.Settings, to.Settings) {
-		changes = append(changes, pipeline.ConfigChange{File: FileSettings, ID: path, Change: pipeline.ChangeChanged})
+	settings := differences(&from.Settings, &to.Settings)
+	slices.SortFunc(settings, func(a, b difference) int { return strings.Compare(a.field, b.field) })
+	for _, d := range settings {
+		changes = append(changes, pipeline.ConfigChange{File: FileSettings, ID: d.field, Change: pipeline.ChangeChanged})
 	}
 	return append(changes, promptsThatDiffer(from.prompts, to.prompts)...)
 }
@@ -104,24 +106,4 @@ func (c *Config) inForce() map[string]map[string]any {
 		out[FileDomains][s.ID] = &c.Signals[i]
 	}
 	return out
-}
-
-// settingsThatDiffer returns paths of settings, sorted.
-func settingsThatDiffer(before, after Settings) []string {
-	var paths []string
-	b, a := reflect.ValueOf(before), reflect.ValueOf(after)
-	for i := range b.NumField() {
-		name, _, _ := strings.Cut(b.Type().Field(i).Tag.Get("json"), ",")
-		if b.Field(i).Kind() == reflect.Struct {
-			for _, d := range differing(name+".", b.Field(i), a.Field(i)) {
-				paths = append(paths, d.field)
-			}
-			continue
-		}
-		if !reflect.DeepEqual(withDefault(name, b.Field(i)), withDefault(name, a.Field(i))) {
-			paths = append(paths, name)
-		}
-	}
-	slices.Sort(paths)
-	return paths
 }

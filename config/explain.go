@@ -80,15 +80,15 @@ func (s *schemaSet) explain(e *jsonschema.ValidationError, root *jsontree.Node, 
 	case *kind.MaxItems:
 		p.of(n, fmt.Sprintf("%s has %d entries, more than the limit of %d", field, k.Got, k.Want), "remove some")
 	case *kind.Minimum, *kind.Maximum:
+		remedy := fmt.Sprintf("use a number of at least %v", schema["minimum"])
+		if schema["maximum"] != nil {
+			remedy = fmt.Sprintf("use a number from %v to %v", schema["minimum"], schema["maximum"])
+		}
 		if field == "max_fix_iterations" || field == "fix_timeout_turns" {
-			p.of(n, fmt.Sprintf("%s must be %v-%v, and is %s", field, schema["minimum"], schema["maximum"], n.Text), fmt.Sprintf("use a number from %v to %v", schema["minimum"], schema["maximum"]))
+			p.of(n, fmt.Sprintf("%s must be %v-%v, and is %s", field, schema["minimum"], schema["maximum"], n.Text), remedy)
 			return
 		}
-		if schema["maximum"] == nil {
-			p.of(n, fmt.Sprintf("%s is %s, which is out of range", field, n.Text), fmt.Sprintf("use a number of at least %v", schema["minimum"]))
-			return
-		}
-		p.of(n, fmt.Sprintf("%s is %s, which is out of range", field, n.Text), fmt.Sprintf("use a number from %v to %v", schema["minimum"], schema["maximum"]))
+		p.of(n, fmt.Sprintf("%s is %s, which is out of range", field, n.Text), remedy)
 	default:
 		p.of(n, fmt.Sprintf("%s does not fit the schema (%s)", field, strings.Join(e.ErrorKind.KeywordPath(), "/")), "see the description of the field in the schema")
 	}

@@ -225,12 +225,7 @@ func keeps(name string) map[string]change {
 }
 
 func holdsAll(list, wanted []string) bool {
-	for _, w := range wanted {
-		if !slices.Contains(list, w) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(list, w) })
 }
 
 // finals checks that a layer keeps to what lower layers made final.
@@ -267,16 +262,16 @@ func (f *finals) checkEntry(n *jsontree.Node, below, e *entry) bool {
 	return free
 }
 
-// difference is a field in which two entries differ. Those of a rule's match, a
-// policy's dispatch and an agent's sections are fields of their own, such as
-// match.pattern.
+// difference is a field in which two entries or settings differ. Those of a rule's match,
+// a policy's dispatch and the sections of agents and settings are fields of their own, such
+// as match.pattern.
 type difference struct {
 	field        string
 	below, above any
 }
 
-// differences compares two entries of one type. What is left out equals its
-// default.
+// differences compares two entries of one type, or settings, by pointers to them. What is
+// left out equals its default.
 func differences(below, above any) []difference {
 	return differing("", reflect.ValueOf(below).Elem(), reflect.ValueOf(above).Elem())
 }
@@ -290,7 +285,7 @@ func differing(prefix string, below, above reflect.Value) []difference {
 		switch t := b.Type(); {
 		case t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct:
 			list = append(list, differing(field+".", held(b), held(a))...)
-		case t == reflect.TypeFor[Dispatch]():
+		case t.Kind() == reflect.Struct && t != reflect.TypeFor[policies.Trigger]():
 			list = append(list, differing(field+".", b, a)...)
 		default:
 			x, y := withDefault(field, b), withDefault(field, a)

@@ -18,13 +18,8 @@ func (f *finals) checkSettings(root *jsontree.Node) {
 		if !given(name) || slices.Contains(known, name.Text) {
 			continue
 		}
-		remedy := `name a setting such as "mode", a section such as "gate" or a field of one such as "check.name"`
-		if len(f.list) <= maxProblems {
-			if near := nearest(name.Text, known); near != "" {
-				remedy = fmt.Sprintf("did you mean %q?", near)
-			}
-		}
-		f.of(name, fmt.Sprintf("there is no setting %s", shown(name.Text)), remedy)
+		f.of(name, fmt.Sprintf("there is no setting %s", shown(name.Text)), f.didYouMean(name.Text, slices.Values(known),
+			`name a setting such as "mode", a section such as "gate" or a field of one such as "check.name"`))
 	}
 	for _, name := range elems(f.below.settings.Get("final")) {
 		path := strings.Split(name.Text, ".")

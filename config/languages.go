@@ -3,17 +3,12 @@ package config
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
-	"sync"
 
 	"github.com/go-enry/go-enry/v2/data"
 
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
-
-// languageNames are the names that files' languages have.
-var languageNames = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(data.IDByLanguage)) })
 
 // checkLanguages refuses names that no file's language has: what asks for them
 // would never find anything.
@@ -26,15 +21,9 @@ func (c *valueChecks) checkLanguages(n *jsontree.Node) {
 		if strings.EqualFold(known, e.Text) {
 			continue
 		}
+		remedy := fmt.Sprintf("did you mean %q?", known)
 		if !ok {
-			known = ""
-			if len(c.list) <= maxProblems {
-				known = nearest(e.Text, languageNames())
-			}
-		}
-		remedy := "use a name that GitHub shows, such as Go, TypeScript or Python"
-		if known != "" {
-			remedy = fmt.Sprintf("did you mean %q?", known)
+			remedy = c.didYouMean(e.Text, maps.Keys(data.IDByLanguage), "use a name that GitHub shows, such as Go, TypeScript or Python")
 		}
 		c.of(e, fmt.Sprintf("there is no language %s", shown(e.Text)), remedy)
 	}

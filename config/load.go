@@ -121,7 +121,7 @@ func (s *stack) config() *Config {
 		}
 	}
 	for _, e := range s.lists[FileRules].entries {
-		c.wordedBy[e.id] = highest(layerOf(e.node.Get("name")), layerOf(e.node.Get("detection")))
+		c.wordedBy[e.id] = slices.MaxFunc([]string{layerOf(e.node.Get("name")), layerOf(e.node.Get("detection"))}, func(a, b string) int { return LayerRank(a) - LayerRank(b) })
 	}
 	off, kinds := s.off(), s.kinds()
 	for _, a := range all[*Agent](s.lists[FileAgents]) {

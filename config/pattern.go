@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -65,7 +67,8 @@ func patternRemedy(reason string) string {
 func checkFix(fix string, groups []string) (problem, remedy string) {
 	for _, m := range fixReference.FindAllStringSubmatch(fix, -1) {
 		name := m[1] + m[2]
-		if name == "" || hasGroup(name, groups) {
+		number, err := strconv.Atoi(name)
+		if name == "" || slices.Contains(groups, name) || err == nil && number < len(groups) && strconv.Itoa(number) == name {
 			continue
 		}
 		return fmt.Sprintf("the fix refers to the group %s, which the pattern does not have", shown(name)), "write ${1} for the first group, and $$ for a dollar sign"
@@ -76,12 +79,3 @@ func checkFix(fix string, groups []string) (problem, remedy string) {
 // fixReference finds what regexp.Expand takes for a reference. Its $1x means
 // ${1x}; $$ is a dollar sign.
 var fixReference = regexp.MustCompile(`\$(?:\$|(\w+)|\{(\w+)\})`)
-
-func hasGroup(name string, groups []string) bool {
-	for i, g := range groups {
-		if name == g || name == fmt.Sprint(i) {
-			return true
-		}
-	}
-	return false
-}

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,6 +114,18 @@ func (p *problems) ordered() []pipeline.ConfigProblem {
 		Problem: fmt.Sprintf("%d more problems are not shown", more),
 		Remedy:  "fix those above first",
 	})
+}
+
+// didYouMean returns a remedy: the name that was probably meant by the word, or the other
+// remedy if no name is near. It does not search once there are more problems than are shown.
+func (p *problems) didYouMean(word string, names iter.Seq[string], other string) string {
+	if len(p.list) > maxProblems {
+		return other
+	}
+	if near := nearest(word, slices.Sorted(names)); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return other
 }
 
 // shown quotes a value from a config file, cut to a length that leaves the

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -88,14 +89,6 @@ func upTo(prompts []Prompt, layer string) (Prompt, bool) {
 // within reports whether a layer is none above another; "" is the highest.
 func within(layer, other string) bool {
 	return other == "" || LayerRank(layer) <= LayerRank(other)
-}
-
-// highest is the higher of two layers.
-func highest(a, b string) string {
-	if LayerRank(a) > LayerRank(b) {
-		return a
-	}
-	return b
 }
 
 // readPrompt takes in one prompt of the layer, or says what is wrong with it.
@@ -220,9 +213,6 @@ func (t *trial) checkPromptOf(e *entry) {
 	default:
 		at = e.node
 	}
-	remedy := fmt.Sprintf(`write %s beside this file, or name one of those that exist by "prompt" in "llm"`, promptPath(name))
-	if near := nearestKey(t.problems, name, t.stack.prompts); near != "" {
-		remedy = fmt.Sprintf("did you mean %q?", near)
-	}
+	remedy := t.didYouMean(name, maps.Keys(t.stack.prompts), fmt.Sprintf(`write %s beside this file, or name one of those that exist by "prompt" in "llm"`, promptPath(name)))
 	t.of(at, fmt.Sprintf("there is no prompt %s for the agent %s", shown(name), shown(a.ID)), remedy)
 }

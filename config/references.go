@@ -149,11 +149,7 @@ func (r *references) refer(n *jsontree.Node, to target, by namer) {
 		r.noteGone(to, n.Text, by)
 		return
 	}
-	remedy := to.hint + ", or use one of those that exist"
-	if near := nearestKey(r.problems, n.Text, to.names); near != "" {
-		remedy = fmt.Sprintf("did you mean %q?", near)
-	}
-	r.of(n, fmt.Sprintf("there is no %s %s", to.noun, shown(n.Text)), remedy)
+	r.of(n, fmt.Sprintf("there is no %s %s", to.noun, shown(n.Text)), r.didYouMean(n.Text, maps.Keys(to.names), to.hint+", or use one of those that exist"))
 }
 
 // referAll checks each of a list of names.
@@ -161,15 +157,6 @@ func (r *references) referAll(list *jsontree.Node, to target, by namer) {
 	for _, n := range elems(list) {
 		r.refer(n, to, by)
 	}
-}
-
-// nearestKey looks for a key that was meant by the word, as long as more
-// problems than are ever shown have not been found.
-func nearestKey[V any](p *problems, word string, names map[string]V) string {
-	if len(p.list) > maxProblems {
-		return ""
-	}
-	return nearest(word, slices.Sorted(maps.Keys(names)))
 }
 
 // checkAlways demands a policy that holds for every change: without one, a

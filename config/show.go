@@ -94,7 +94,7 @@ func (s *Shown) add(v Value, n *jsontree.Node) {
 			part.Pointer += "/" + jsontree.EscapePointer(m.Key)
 			s.add(part, m.Value)
 		}
-	case n.Kind == jsontree.Array && holdsObjects(n):
+	case n.Kind == jsontree.Array && slices.ContainsFunc(n.Elems, func(e *jsontree.Node) bool { return e.Kind == jsontree.Object || e.Kind == jsontree.Array }):
 		for i, e := range n.Elems {
 			part := v
 			part.Pointer += "/" + strconv.Itoa(i)
@@ -111,25 +111,11 @@ func (s *Shown) add(v Value, n *jsontree.Node) {
 	}
 }
 
-func holdsObjects(n *jsontree.Node) bool {
-	for _, e := range n.Elems {
-		if e.Kind == jsontree.Object || e.Kind == jsontree.Array {
-			return true
-		}
-	}
-	return false
-}
-
 // withoutSchema leaves out the address of the settings' schema, which belongs
 // to a file and not to the config.
 func withoutSchema(settings *jsontree.Node) *jsontree.Node {
 	out := *settings
-	out.Members = nil
-	for _, m := range settings.Members {
-		if m.Key != "$schema" {
-			out.Members = append(out.Members, m)
-		}
-	}
+	out.Members = slices.DeleteFunc(slices.Clone(settings.Members), func(m jsontree.Member) bool { return m.Key == "$schema" })
 	return &out
 }
 

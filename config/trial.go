@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -274,12 +275,8 @@ func (t *trial) decode(file string, e *entry, isNew bool) bool {
 	schemas().check(schemas().schema(file, entrySchemas[file]), e.node, &found)
 	if len(found.list) > 0 {
 		if isNew {
-			near := nearestKey(t.problems, e.id, t.below.lists[file].index)
-			if near != "" || overridesOnly(file, e.node) {
-				remedy := "check the id, or write the entry out whole"
-				if near != "" {
-					remedy = fmt.Sprintf("did you mean %q?", near)
-				}
+			const whole = "check the id, or write the entry out whole"
+			if remedy := t.didYouMean(e.id, maps.Keys(t.below.lists[file].index), whole); remedy != whole || overridesOnly(file, e.node) {
 				t.of(e.node.At("id"), fmt.Sprintf("no lower layer has an entry %s, and this one is not complete", shown(e.id)), remedy)
 				return false
 			}

@@ -384,7 +384,7 @@ func (w *weakening) weakenedSettings(root *jsontree.Node) (fields []string) {
 	if json.Unmarshal(root.Overlay(w.below.settings, deepFields(FileSettings)...).AppendJSON(nil), &above) != nil {
 		return nil
 	}
-	for _, d := range settingDifferences(w.below.decoded, above) {
+	for _, d := range differences(&w.below.decoded, &above) {
 		if d.field != "mode" && !stricterSetting(&w.below.decoded, d) {
 			fields = append(fields, d.field)
 		}
@@ -437,22 +437,6 @@ func readsLabels(t policies.Trigger, labels []string) bool {
 			return slices.ContainsFunc(labels, func(have string) bool { return strings.EqualFold(want, have) })
 		}) ||
 		slices.ContainsFunc(t.Triggers, func(sub policies.Trigger) bool { return readsLabels(sub, labels) })
-}
-
-// settingDifferences lists the settings that differ, by their path.
-func settingDifferences(below, above Settings) (all []difference) {
-	b, a := reflect.ValueOf(below), reflect.ValueOf(above)
-	for i := range b.NumField() {
-		name, _, _ := strings.Cut(b.Type().Field(i).Tag.Get("json"), ",")
-		if b.Field(i).Kind() == reflect.Struct {
-			all = append(all, differing(name+".", b.Field(i), a.Field(i))...)
-			continue
-		}
-		if x, y := withDefault(name, b.Field(i)), withDefault(name, a.Field(i)); !reflect.DeepEqual(x, y) {
-			all = append(all, difference{name, x, y})
-		}
-	}
-	return all
 }
 
 // freeSettings are the settings of which no value lets more pass than another: what is
