@@ -47,12 +47,13 @@ func (s *Source) loadConfig(ctx context.Context) (*config.Config, error) {
 	if err := valid(s.below, "the layers below the repository's config are"); err != nil {
 		return nil, err
 	}
-	if s.configDir != "" {
-		return s.loadDirectory()
-	}
 	layer := config.Layer{Name: config.LayerRepository, Source: s.baseName + "@" + s.baseSHA}
 	var err error
-	if layer.Files, err = s.configFiles(ctx, s.baseSHA); err != nil {
+	if s.configDir != "" {
+		if layer, err = s.directoryLayer(); err != nil {
+			return nil, err
+		}
+	} else if layer.Files, err = s.git.configFiles(ctx, s.baseSHA); err != nil {
 		return nil, fmt.Errorf("read %s at %s: %w", config.RepositoryDir, s.baseName, err)
 	}
 	c := s.load(layer)
@@ -72,8 +73,8 @@ func (s *Source) load(layer config.Layer) *config.Config {
 
 // configFiles reads the config files at a commit. An entry that is not a file has no
 // text. The loader reports such an entry, and a file in the place of the directory.
-func (s *Source) configFiles(ctx context.Context, commit string) ([]config.File, error) {
-	entries, err := s.git.list(ctx, commit, config.RepositoryDir, config.RepositoryDir+"/")
+func (g *git) configFiles(ctx context.Context, commit string) ([]config.File, error) {
+	entries, err := g.list(ctx, commit, config.RepositoryDir, config.RepositoryDir+"/")
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (s *Source) configFiles(ctx context.Context, commit string) ([]config.File,
 		}
 		f := config.File{Path: e.path, BlobSHA: e.sha}
 		if name := path.Base(e.path); e.kind == "blob" && config.IsFile(name) { // the loader refuses the others by their names
-			if f.Text, err = s.git.blob(ctx, f.BlobSHA, config.MaxBytes(name)); err != nil {
+			if f.Text, err = g.blob(ctx, f.BlobSHA, config.MaxBytes(name)); err != nil {
 				return nil, err
 			}
 		}
@@ -162,27 +163,20 @@ func (g *git) blob(ctx context.Context, sha string, most int64) (text []byte, er
 	return text, err
 }
 
-// loadDirectory loads a directory that the user named. It must have config files, and
+// directoryLayer reads a directory that the user named. It must have config files, and
 // they must be valid.
-func (s *Source) loadDirectory() (*config.Config, error) {
+func (s *Source) directoryLayer() (layer config.Layer, err error) {
 	dir := s.configDir
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("%s is not a directory that can be read: name one with config files", dir)
+		return layer, fmt.Errorf("%s is not a directory that can be read: name one with config files", dir)
 	}
-	layer, err := config.ReadDir(config.LayerRepository, dir)
-	if err != nil {
-		return nil, err
+	if layer, err = config.ReadDir(config.LayerRepository, dir); err != nil {
+		return layer, err
 	}
 	if len(layer.Files) == 0 {
-		return nil, fmt.Errorf("%s holds none of the config files %s", dir, strings.Join(config.FileNames(), ", "))
+		return layer, fmt.Errorf("%s holds none of the config files %s", dir, strings.Join(config.FileNames(), ", "))
 	}
-	layers := append(slices.Clip(s.below), layer)
-	if err := valid(layers, "the config in "+dir+" is"); err != nil {
-		return nil, err
-	}
-	c, _ := config.Load(layers...)
-	c.InForce.Problems = append(c.InForce.Problems, c.Weakened()...)
-	return c, nil
+	return layer, valid(append(slices.Clip(s.below), layer), "the config in "+dir+" is")
 }
 
 // valid returns an error with the problems of layers. what is the subject of the error's

@@ -207,7 +207,7 @@ func (f *fetcher) fetch(ctx context.Context, base, head string) (raw.Files, erro
 	}
 	files := diff.files()
 	f.tellLarge(&files, texts)
-	if err := (&Source{git: f.local}).reveal(ctx, diff.entries, &files); err != nil {
+	if err := reveal(ctx, f.local, nil, diff.entries, &files); err != nil {
 		return none, err
 	}
 	return files, nil

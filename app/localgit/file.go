@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 
 	"github.com/reviewgate/reviewgate/app/agents/report"
 )
@@ -18,8 +16,8 @@ var _ report.Files = (*Source)(nil)
 // does not exist, and no text if it is not a file. The text of a symbolic link is its
 // target, as in git.
 func (s *Source) File(ctx context.Context, commit, path string, most int64) ([]byte, error) {
-	if s.workTree {
-		return s.git.fromWorkTree(path, most)
+	if s.workTree != nil {
+		return s.workTree.read(path, most)
 	}
 	entries, err := s.git.list(ctx, commit, path)
 	if err != nil {
@@ -41,22 +39,4 @@ func (s *Source) Lookup(ctx context.Context, commit, path string, most int64) (t
 		return nil, false, nil
 	}
 	return text, err == nil, err
-}
-
-func (g *git) fromWorkTree(path string, most int64) ([]byte, error) {
-	// The root keeps a path from leading out of the work tree.
-	root, err := os.OpenRoot(g.dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	file, err := openWorkTree(root, path)
-	switch {
-	case errors.As(err, new(noFile)):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, most))
 }

@@ -36,7 +36,7 @@ type Options struct {
 type Source struct {
 	git       *git
 	bare      bool
-	workTree  bool // read the work tree, which is on top of head
+	workTree  *workTree // on top of head; nil if it is not read
 	config    *config.Config
 	configDir string         // named by the user, or ""
 	below     []config.Layer // the layers below the repository's
@@ -116,7 +116,9 @@ func (s *Source) Root() string {
 }
 
 func (s *Source) openHead(ctx context.Context, rev string) error {
-	s.workTree = rev == "" && !s.bare
+	if rev == "" && !s.bare {
+		s.workTree = &workTree{s.git}
+	}
 	s.headName = rev
 	if rev == "" {
 		rev = "HEAD"

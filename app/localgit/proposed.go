@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -33,15 +31,15 @@ func (s *Source) Proposed(ctx context.Context) (*config.Config, error) {
 	}
 	layer := config.Layer{Name: config.LayerRepository}
 	var base, head []config.File
-	if base, err = s.configFiles(ctx, s.baseSHA); err != nil {
+	if base, err = s.git.configFiles(ctx, s.baseSHA); err != nil {
 		return nil, fmt.Errorf("read %s at %s: %w", config.RepositoryDir, s.baseName, err)
 	}
-	if s.workTree {
+	if s.workTree != nil {
 		layer.Source = "the work tree"
-		head, err = s.workTreeFiles(ctx, changed.Files)
+		head, err = s.workTree.configFiles(ctx, changed.Files)
 	} else {
 		layer.Source = s.head()
-		head, err = s.configFiles(ctx, s.headSHA)
+		head, err = s.git.configFiles(ctx, s.headSHA)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s at %s: %w", config.RepositoryDir, layer.Source, err)
@@ -64,10 +62,11 @@ func touchedConfig(changed []raw.ChangedFile) map[string]bool {
 	return touched
 }
 
-// workTreeFiles reads the config files that a commit of the work tree would have. It
-// skips ignored files, and files that the change removes from git but not from disk.
-func (s *Source) workTreeFiles(ctx context.Context, changed []raw.ChangedFile) ([]config.File, error) {
-	names, root, err := s.git.inWorkTree(ctx, "--cached", "--", config.RepositoryDir)
+// configFiles reads the config files that a commit of the work tree would have. It
+// skips ignored files, and files that the change removes from git but not from disk. The
+// loader reports a path that is not a file.
+func (w *workTree) configFiles(ctx context.Context, changed []raw.ChangedFile) ([]config.File, error) {
+	names, root, err := w.list(ctx, "--cached", "--", config.RepositoryDir)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +77,7 @@ func (s *Source) workTreeFiles(ctx context.Context, changed []raw.ChangedFile) (
 		return slices.ContainsFunc(changed, func(f raw.ChangedFile) bool { return f.Path == name && f.Status == pipeline.FileRemoved })
 	})
 	for _, name := range ofLayer(names) {
-		text, err := readWorkTree(root, name)
+		text, err := readWorkTree(root, name, config.MaxBytes(name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -90,27 +89,13 @@ func (s *Source) workTreeFiles(ctx context.Context, changed []raw.ChangedFile) (
 	return files, nil
 }
 
-// readWorkTree reads a config file. A path that is not a file has no text, and the
-// loader reports it.
-func readWorkTree(root *os.Root, name string) ([]byte, error) {
-	f, err := openWorkTree(root, name)
-	if _, ok := errors.AsType[noFile](err); ok {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, config.MaxBytes(name)))
-}
-
 // Nothing returns a sentence for the user if the range has no changes, and "" otherwise.
 func (s *Source) Nothing(ctx context.Context) (string, error) {
 	files, err := s.readFiles(ctx)
 	switch {
 	case err != nil || len(files.Files) > 0:
 		return "", err
-	case s.workTree:
+	case s.workTree != nil:
 		nothing := fmt.Sprintf("no changes against %s", s.baseName)
 		for _, i := range files.Incomplete {
 			nothing += fmt.Sprintf("; %s: %s", i.Path, i.Why)

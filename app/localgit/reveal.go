@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/app/internal/unshown"
@@ -16,9 +15,10 @@ import (
 
 const modeExecutable = "100755" // git's
 
-// reveal reads the files whose lines git does not show. If a rename moved a file into use,
-// the file is new to every rule, so all of its lines count as new.
-func (s *Source) reveal(ctx context.Context, entries []*entry, files *raw.Files) error {
+// reveal reads the files whose lines git does not show, from the work tree unless it is nil.
+// If a rename moved a file into use, the file is new to every rule, so all of its lines
+// count as new.
+func reveal(ctx context.Context, g *git, w *workTree, entries []*entry, files *raw.Files) error {
 	at := make(map[string]*entry, len(entries))
 	for _, e := range entries {
 		at[e.path] = e
@@ -34,7 +34,7 @@ func (s *Source) reveal(ctx context.Context, entries []*entry, files *raw.Files)
 		if e != nil && e.newMode == submodule {
 			continue // the content is in another repository
 		}
-		head, executable, err := s.contentAtHead(ctx, f.Path, e)
+		head, executable, err := contentAtHead(ctx, g, w, f.Path, e)
 		if errors.Is(err, fs.ErrNotExist) { // only in a work tree
 			f.LookedInto = true
 			r.Say(f, true, "it went away while it was read")
@@ -42,7 +42,7 @@ func (s *Source) reveal(ctx context.Context, entries []*entry, files *raw.Files)
 		}
 		content := unshown.Content{Head: head, Executable: executable}
 		if e != nil && !moved && strings.Trim(e.oldSHA, "0") != "" {
-			content.Before = func() ([]byte, error) { return s.git.blob(ctx, e.oldSHA, unshown.MaxContent+1) }
+			content.Before = func() ([]byte, error) { return g.blob(ctx, e.oldSHA, unshown.MaxContent+1) }
 		}
 		if err == nil {
 			err = r.Read(f, content)
@@ -58,29 +58,19 @@ func (s *Source) reveal(ctx context.Context, entries []*entry, files *raw.Files)
 // contentAtHead reads the first bytes of a file at the head or in the work tree, and
 // reports whether the file is executable. The entry is nil if git does not track the
 // file yet.
-func (s *Source) contentAtHead(ctx context.Context, path string, e *entry) (content []byte, executable bool, err error) {
+func contentAtHead(ctx context.Context, g *git, w *workTree, path string, e *entry) (content []byte, executable bool, err error) {
 	if e != nil {
 		executable = e.newMode == modeExecutable
 	}
-	if !s.workTree {
-		content, err = s.git.blob(ctx, e.newSHA, unshown.MaxContent+1)
+	if w == nil {
+		content, err = g.blob(ctx, e.newSHA, unshown.MaxContent+1)
 		return content, executable, err
 	}
 	if e == nil {
-		if executable, err = s.git.executable(path); err != nil {
+		if executable, err = w.executable(path); err != nil {
 			return nil, false, err
 		}
 	}
-	content, err = s.git.fromWorkTree(path, unshown.MaxContent+1)
+	content, err = w.read(path, unshown.MaxContent+1)
 	return content, executable, err
-}
-
-func (g *git) executable(path string) (bool, error) {
-	root, err := os.OpenRoot(g.dir)
-	if err != nil {
-		return false, err
-	}
-	defer root.Close()
-	info, err := root.Lstat(path)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o100 != 0, err
 }

@@ -29,7 +29,7 @@ func (s *Source) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	if err != nil {
 		return raw.PullRequest{}, err
 	}
-	count, err := s.countCommits(ctx)
+	count, err := s.git.countCommits(ctx, s.headSHA, "^"+s.baseSHA)
 	if err != nil {
 		return raw.PullRequest{}, err
 	}
@@ -55,14 +55,14 @@ func (s *Source) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 
 // uncommitted reports whether the work tree is read and differs from the head.
 func (s *Source) uncommitted(ctx context.Context) (bool, error) {
-	if !s.workTree {
+	if s.workTree == nil {
 		return false, nil
 	}
 	diff, err := s.git.diff(ctx, 0, s.headSHA)
 	if err != nil || len(diff.files().Files) > 0 {
 		return true, err
 	}
-	untracked, root, err := s.git.inWorkTree(ctx)
+	untracked, root, err := s.workTree.list(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -109,8 +109,8 @@ func (s *Source) Commits(ctx context.Context) (raw.Commits, error) {
 	return c, nil
 }
 
-func (s *Source) countCommits(ctx context.Context) (int, error) {
-	out, err := s.git.line(ctx, "rev-list", "--count", s.headSHA, "^"+s.baseSHA)
+func (g *git) countCommits(ctx context.Context, revs ...string) (int, error) {
+	out, err := g.line(ctx, append([]string{"rev-list", "--count"}, revs...)...)
 	if err != nil {
 		return 0, fmt.Errorf("count the commits: %w", err)
 	}
@@ -165,46 +165,29 @@ func (s *Source) readFiles(ctx context.Context) (raw.Files, error) {
 			return raw.Files{}, err
 		}
 		files := diff.files()
-		if s.workTree {
-			untracked, repositories, err := s.untracked(ctx)
+		if s.workTree != nil {
+			untracked, repositories, err := s.workTree.untracked(ctx)
 			if err != nil {
 				return raw.Files{}, err
 			}
 			files.Files = append(files.Files, onlyNew(untracked, files.Files)...)
-			staged, err := s.stagedOtherwise(ctx)
+			staged, err := s.workTree.stagedOtherwise(ctx, s.headSHA)
 			if err != nil {
 				return raw.Files{}, err
 			}
 			files.Incomplete = append(files.Incomplete, unreviewed(repositories, "it is a repository of its own, which was not read")...)
 			files.Incomplete = append(files.Incomplete, unreviewed(staged, "what is staged of it differs from the work tree, and was not read")...)
-			if err := s.git.findEmpty(files.Files); err != nil {
+			if err := s.workTree.findEmpty(files.Files); err != nil {
 				return raw.Files{}, err
 			}
 		}
-		if err := s.reveal(ctx, diff.entries, &files); err != nil {
+		if err := reveal(ctx, s.git, s.workTree, diff.entries, &files); err != nil {
 			return raw.Files{}, err
 		}
 		slices.SortStableFunc(files.Files, func(a, b raw.ChangedFile) int { return cmp.Compare(a.Path, b.Path) })
 		files.HeadSHA = s.headSHA
 		return files, nil
 	})
-}
-
-// findEmpty marks the files of the work tree that have no content: in a work tree, git does
-// not know the SHAs of all contents.
-func (g *git) findEmpty(files []raw.ChangedFile) error {
-	root, err := os.OpenRoot(g.dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	for i := range files {
-		if f := &files[i]; f.Patch == "" && !f.Binary {
-			info, err := root.Lstat(f.Path)
-			f.Empty = err == nil && info.Mode().IsRegular() && info.Size() == 0
-		}
-	}
-	return nil
 }
 
 // onlyNew leaves out untracked files that are in the diff already: git rm --cached removes
@@ -228,7 +211,7 @@ var diffArgs = []string{
 }
 
 func (s *Source) diff(ctx context.Context) (*diffParser, error) {
-	if s.workTree {
+	if s.workTree != nil {
 		return s.git.diff(ctx, maxPatches, s.mergeBase)
 	}
 	return s.git.diff(ctx, maxPatches, s.mergeBase, s.headSHA)

@@ -22,8 +22,8 @@ const binaryProbe = 8000
 // untracked reads the files of the work tree that git neither tracks nor ignores. A person
 // counts them as a part of the change, although git does not. Repositories within this one
 // are listed, but not read.
-func (s *Source) untracked(ctx context.Context) (files []raw.ChangedFile, repositories []string, err error) {
-	paths, root, err := s.git.inWorkTree(ctx)
+func (w *workTree) untracked(ctx context.Context) (files []raw.ChangedFile, repositories []string, err error) {
+	paths, root, err := w.list(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -52,12 +52,12 @@ func (s *Source) untracked(ctx context.Context) (files []raw.ChangedFile, reposi
 
 // stagedOtherwise lists the files that have a change in the index, but another content in
 // the work tree. A commit would have the index's content.
-func (s *Source) stagedOtherwise(ctx context.Context) ([]string, error) {
+func (w *workTree) stagedOtherwise(ctx context.Context, head string) ([]string, error) {
 	list := func(args ...string) ([]string, error) {
-		out, err := s.git.output(ctx, append([]string{"diff", "--name-only", "-z", "--no-ext-diff", "--no-textconv", "--no-renames"}, args...)...)
+		out, err := w.git.output(ctx, append([]string{"diff", "--name-only", "-z", "--no-ext-diff", "--no-textconv", "--no-renames"}, args...)...)
 		return splitNul(out), err
 	}
-	staged, err := list("--cached", s.headSHA, "--")
+	staged, err := list("--cached", head, "--")
 	if err != nil || len(staged) == 0 {
 		return nil, err
 	}
