@@ -206,7 +206,7 @@ func (f *fetcher) fetch(ctx context.Context, base, head string) (raw.Files, erro
 		return none, err
 	}
 	files := diff.files()
-	f.tellLarge(&files, texts)
+	f.reportLarge(&files, texts)
 	if err := reveal(ctx, f.local, nil, diff.entries, &files); err != nil {
 		return none, err
 	}

@@ -2,6 +2,7 @@ package localgit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -202,11 +203,8 @@ type gitError struct {
 }
 
 func (e *gitError) Error() string {
-	said := strings.TrimPrefix(strings.TrimSpace(e.stderr), "fatal: ")
-	if said == "" {
-		said = e.err.Error()
-	}
-	return fmt.Sprintf("git %s: %s", e.command, said)
+	text := strings.TrimPrefix(strings.TrimSpace(e.stderr), "fatal: ")
+	return fmt.Sprintf("git %s: %s", e.command, cmp.Or(text, e.err.Error()))
 }
 
 func (e *gitError) Unwrap() error { return e.err }
@@ -219,8 +217,8 @@ func exitCode(err error) (int, bool) {
 	return 0, false
 }
 
-// said reports whether git's error output contains the words.
-func said(err error, words string) bool {
+// stderrHas reports whether git's error output contains the words.
+func stderrHas(err error, words string) bool {
 	var g *gitError
 	return errors.As(err, &g) && strings.Contains(g.stderr, words)
 }

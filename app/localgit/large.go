@@ -56,9 +56,9 @@ func (f *fetcher) largeTexts(ctx context.Context, blobs []string) (texts map[str
 	return texts, total, nil
 }
 
-// tellLarge reports that the lines of files with such contents are not known. Git treats
+// reportLarge reports that the lines of files with such contents are not known. Git treats
 // these files as binary.
-func (f *fetcher) tellLarge(files *raw.Files, texts map[string]bool) {
+func (f *fetcher) reportLarge(files *raw.Files, texts map[string]bool) {
 	for i := range files.Files {
 		file := &files.Files[i]
 		before := file.PreviousPath

@@ -89,9 +89,9 @@ func (s *Source) openRepository(ctx context.Context, dir string) error {
 	s.git = &git{dir: dir, env: environment(os.Environ())}
 	bare, err := s.git.line(ctx, "rev-parse", "--is-bare-repository")
 	switch {
-	case said(err, "not a git repository"):
+	case stderrHas(err, "not a git repository"):
 		return fmt.Errorf("%s is not in a git repository: name one, or run git init and commit something", dir)
-	case said(err, "dubious ownership"):
+	case stderrHas(err, "dubious ownership"):
 		return fmt.Errorf("%s belongs to somebody else, and git won't touch it: if you trust it, run git config --global --add safe.directory %s", dir, dir)
 	case err != nil:
 		return fmt.Errorf("open the repository: %w", err)
