@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// checkEndpoints validates the list of endpoints that n holds, if it is one. No two may be
-// one model: what it says twice would count as said by two.
+// checkEndpoints validates the list of endpoints in n, if it is one. No two endpoints may be
+// the same model: its findings would count as confirmed by two models.
 func (c *valueChecks) checkEndpoints(n *jsontree.Node) {
 	lines := map[string]int{}
 	models := map[[3]string]string{}
@@ -37,7 +37,7 @@ func (c *valueChecks) checkEndpoints(n *jsontree.Node) {
 	}
 }
 
-// textOf is the text of a node that has one, else nothing.
+// textOf returns the text of a node, or "" if it has none.
 func textOf(n *jsontree.Node) string {
 	if !given(n) {
 		return ""
@@ -45,9 +45,9 @@ func textOf(n *jsontree.Node) string {
 	return n.Text
 }
 
-// checkBaseURL admits addresses below which an API can be: a query or a fragment
-// would be lost, and a password would be shown wherever the settings are. What is
-// wrong is not repeated: it may hold a key.
+// checkBaseURL refuses addresses that can't be the base of an API's addresses: a query or a
+// fragment would be lost, and a password would be shown with the settings. The messages
+// don't quote the address, since it may contain a key.
 func (c *valueChecks) checkBaseURL(n *jsontree.Node) {
 	if !given(n) {
 		return
@@ -69,8 +69,8 @@ func isPort(s string) bool {
 	return s == "" || err == nil && n > 0
 }
 
-// models are the endpoints that the server has. It reads the JSON, so that one
-// with another fault still counts.
+// models returns the server's endpoints. It reads the JSON, so that an endpoint with another
+// mistake counts too.
 func (r *references) models() target {
 	to := target{noun: "model", names: map[string]bool{}, hint: "have it added to model_endpoints of the server's settings"}
 	var list *jsontree.Node
@@ -91,8 +91,8 @@ func (r *references) models() target {
 	return to
 }
 
-// checkModels validates how many models are named, and where the server has any, their
-// names: without one nobody is asked, whatever the name.
+// checkModels validates how many models are named and, if the server has any, their names.
+// Without any, the names do not matter: no model is asked.
 func (r *references) checkModels() {
 	own := r.roots[FileSettings].Get("models")
 	r.checkTwo(own.Get("reviewers"))
@@ -105,23 +105,23 @@ func (r *references) checkModels() {
 	if len(models.names) == 0 {
 		return
 	}
-	r.refer(own.Get("gap_detector"), models, namer{FileSettings, "models"})
-	r.refer(own.Get("verify"), models, namer{FileSettings, "models"})
-	r.referAll(own.Get("reviewers"), models, namer{FileSettings, "models"})
+	r.checkName(own.Get("gap_detector"), models, referrer{FileSettings, "models"})
+	r.checkName(own.Get("verify"), models, referrer{FileSettings, "models"})
+	r.checkNames(own.Get("reviewers"), models, referrer{FileSettings, "models"})
 	for _, e := range r.merged.entries(FileAgents) {
 		if enabled(e.node) {
-			r.referAll(e.node.Get("llm").Get("models"), models, namer{FileAgents, e.id})
+			r.checkNames(e.node.Get("llm").Get("models"), models, referrer{FileAgents, e.id})
 		}
 	}
 	for _, e := range r.merged.entries(FileComposition) {
 		if enabled(e.node) {
-			r.referAll(e.node.Get("dispatch").Get("models"), models, namer{FileComposition, e.id})
+			r.checkNames(e.node.Get("dispatch").Get("models"), models, referrer{FileComposition, e.id})
 			r.checkOnce(e.node.Get("dispatch").Get("models"))
 		}
 	}
 }
 
-// checkTwo checks that a list of models names at most two, however often.
+// checkTwo checks that a list of models names at most two different ones.
 func (r *references) checkTwo(list *jsontree.Node) {
 	seen := map[string]bool{}
 	for _, n := range elems(list) {
@@ -133,8 +133,8 @@ func (r *references) checkTwo(list *jsontree.Node) {
 	}
 }
 
-// checkOnce checks that a list of models names none twice: what policies name is united, so
-// that it could not tell how often a model is asked.
+// checkOnce checks that a list of models names none twice. The lists of policies are joined
+// to a set, so they can't set how often a model is asked.
 func (r *references) checkOnce(list *jsontree.Node) {
 	seen := map[string]bool{}
 	for _, n := range elems(list) {
@@ -145,10 +145,9 @@ func (r *references) checkOnce(list *jsontree.Node) {
 	}
 }
 
-// checkReviewers refuses models that the layer names for its agents and
-// policies where a lower layer holds the reviewers: they would be asked in place
-// of these.
-func (f *finals) checkReviewers(fresh map[string][]*entry) {
+// checkReviewers refuses models that the layer names for its agents and policies if a lower
+// layer made models.reviewers final: they would be asked instead of the reviewers.
+func (f *finals) checkReviewers(own map[string][]*entry) {
 	final := elems(f.below.settings.Get("final"))
 	i := slices.IndexFunc(final, func(n *jsontree.Node) bool { return n.Text == "models" || n.Text == "models.reviewers" })
 	if i < 0 {
@@ -156,7 +155,7 @@ func (f *finals) checkReviewers(fresh map[string][]*entry) {
 	}
 	for _, place := range [][2]string{{FileComposition, "dispatch"}, {FileAgents, "llm"}} {
 		file, section := place[0], place[1]
-		for _, e := range fresh[file] {
+		for _, e := range own[file] {
 			models := e.node.Get(section).Get("models")
 			if len(elems(models)) == 0 || !f.owns(models) || !enabled(e.node) {
 				continue
@@ -171,8 +170,8 @@ func (f *finals) checkReviewers(fresh map[string][]*entry) {
 	}
 }
 
-// checkModels refuses models that a policy of the layer names for agents
-// that a lower layer holds: they would be asked in place of the agent's own.
+// checkModels refuses models that a policy of the layer names for locked agents: they would
+// be asked instead of the agent's own.
 func (f *finals) checkModels(policies []*entry) {
 	for _, e := range policies {
 		dispatch := e.node.Get("dispatch")

@@ -43,7 +43,7 @@ func (t *trial) checkExpressions() {
 		return
 	}
 	for _, file := range []string{FileRules, FileComposition} {
-		for _, e := range t.fresh[file] {
+		for _, e := range t.own[file] {
 			for _, n := range expressionsOf(e) {
 				if t.owns(n) {
 					t.checkExpression(n, compileExpression)

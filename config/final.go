@@ -12,13 +12,12 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// lock says why later layers are not free to change an entry of lower ones,
-// and what they may do to it all the same.
+// lock is why later layers may not freely change an entry of a lower layer, and which
+// changes they may still make.
 type lock struct {
-	why string // "the rule "x" is final in the server's layer"
-	// may decides for the fields that are not closed altogether.
-	may map[string]change
-	// open reports whether the fields that may does not name are free.
+	why string            // "the rule "x" is final in the server's layer"
+	may map[string]change // by field, the changes that may still be allowed
+	// open reports whether all fields that are not in may are free.
 	open bool
 }
 
@@ -28,8 +27,8 @@ type change struct {
 	remedy string
 }
 
-// lock returns the lock on an entry that a lower layer made final, or on
-// which such an entry depends; nil if there is none.
+// lock returns the lock on an entry, or nil. Entries are locked if a lower layer made them
+// final, or if a final entry depends on them.
 func (g *guards) lock(e *entry) *lock {
 	if e.final != "" {
 		return &lock{why: fmt.Sprintf("%s is %s", titled(e), finalIn(e.final)), may: stricter(e.value)}
@@ -53,8 +52,8 @@ func (g *guards) lock(e *entry) *lock {
 	return nil
 }
 
-// lockPolicy keeps a policy from not dispatching the agent of a final rule any
-// more, or from dispatching it with less weight.
+// lockPolicy locks a policy that dispatches the agent of a final rule: it must go on doing
+// so, with no less effect.
 func (g *guards) lockPolicy(e *entry, p *Policy) *lock {
 	by := ""
 	var kept []string
@@ -75,7 +74,7 @@ func (g *guards) lockPolicy(e *entry, p *Policy) *lock {
 	return &lock{why: needed(e, by), open: true, may: may}
 }
 
-// guards are what the final entries of a stack depend on, by who depends.
+// guards are what the final entries of a stack depend on, each with the entry that needs it.
 type guards struct {
 	agents            map[string]string
 	dispatched        map[string]string // agents that must go on being dispatched
@@ -121,8 +120,7 @@ func (g *guards) add(e *entry) {
 	}
 }
 
-// neededAgents are the agents without which an entry that is switched on comes
-// to nothing.
+// neededAgents returns the agents without which an enabled entry has no effect.
 func neededAgents(value any) []string {
 	switch v := value.(type) {
 	case *Rule:
@@ -215,8 +213,8 @@ func stricter(value any) map[string]change {
 	return nil
 }
 
-// keeps is what may be done to a mapping to a name that a final policy's
-// trigger reads: it goes on mapping what it maps.
+// keeps returns the changes that a mapping still allows if the trigger of a final policy
+// reads its name: it must go on mapping all that it maps.
 func keeps(name string) map[string]change {
 	never := change{func(_, _ any) bool { return false }, "leave it out"}
 	may := stricter(&ServiceMapping{})
@@ -235,9 +233,8 @@ type finals struct {
 	guards *guards
 }
 
-// checkEntry refuses what the layer's entry n, merged into e, would change of
-// the entry below it against its lock. It reports whether there is nothing to
-// refuse.
+// checkEntry refuses changes of the layer's entry n, merged into e, that the lock of the
+// entry below does not allow. It reports whether all changes are allowed.
 func (f *finals) checkEntry(n *jsontree.Node, below, e *entry) bool {
 	l := f.guards.lock(below)
 	if l == nil {
@@ -250,7 +247,7 @@ func (f *finals) checkEntry(n *jsontree.Node, below, e *entry) bool {
 			continue
 		}
 		if d.field == "final" && f.layer == LayerRepository {
-			continue // which is refused wherever it is
+			continue // checkTrust refuses it everywhere
 		}
 		remedy := may.remedy
 		if remedy == "" {

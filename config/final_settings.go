@@ -10,8 +10,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// checkSettings refuses what the layer's settings would change of those
-// that a lower layer made final, and names of settings that do not exist.
+// checkSettings refuses changes of settings that a lower layer made final, and names of
+// settings that do not exist.
 func (f *finals) checkSettings(root *jsontree.Node) {
 	known := settingNames()
 	for _, name := range elems(root.Get("final")) {
@@ -70,10 +70,9 @@ func settingNames() []string {
 	return names
 }
 
-// keepFinal lets what lower layers made final stay so in the merged settings,
-// whatever the layer names as final itself. Who repeats a setting does not
-// become the one who wrote it: the mode of the server's settings gives way to
-// its modes by repository, and one that a repository wrote does not.
+// keepFinal keeps the final settings of lower layers final in the merged settings, whatever
+// the layer itself makes final. A layer that repeats such a setting does not become its
+// writer: a mode that the repository wrote would overrule the server's modes by repository.
 func keepFinal(merged, below *jsontree.Node) {
 	lower := below.Get("final")
 	for i, m := range merged.Members {

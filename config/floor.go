@@ -32,8 +32,8 @@ func (s *stack) floorOf(layer string) *Floor {
 	return f
 }
 
-// bearsOnReviews reports whether an entry is switched on and brings findings or
-// agents: mappings and weights alone have no effect.
+// bearsOnReviews reports whether an entry is enabled and brings findings or agents: mappings
+// and weights alone have no effect.
 func bearsOnReviews(value any) bool {
 	switch v := value.(type) {
 	case *Rule:

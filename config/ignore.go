@@ -24,19 +24,19 @@ func (c *valueChecks) checkIgnored(ignore *jsontree.Node, agents *list) {
 	}
 }
 
-// referIgnored checks that the agents and rules which the layer's entries of ignore name
-// exist. Rules of other tools, which their findings name TOOL/RULE, are not known here.
-func (r *references) referIgnored(agents target) {
+// checkIgnored checks that the agents and rules that the layer's entries of ignore name
+// exist. It can't check rules of other tools, which are written TOOL/RULE.
+func (r *references) checkIgnored(agents target) {
 	rules := target{"rule", FileRules, map[string]bool{}, `write it in review-rules.json`}
 	for _, e := range r.merged.entries(FileRules) {
 		rules.names[e.id] = true
 	}
 	for i, e := range elems(r.roots[FileSettings].Get("ignore")) {
-		by := namer{FileSettings, fmt.Sprintf("ignore, entry %d", i+1)}
-		r.referAll(e.Get("agents"), agents, by)
+		by := referrer{FileSettings, fmt.Sprintf("ignore, entry %d", i+1)}
+		r.checkNames(e.Get("agents"), agents, by)
 		for _, id := range elems(e.Get("rules")) {
 			if !strings.Contains(id.Text, "/") {
-				r.refer(id, rules, by)
+				r.checkName(id, rules, by)
 			}
 		}
 	}

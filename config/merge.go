@@ -8,15 +8,15 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// stack is what some layers add up to. A stack is never changed: a layer laid
-// over it makes another.
+// stack is the result of merging some layers. A stack never changes: a layer laid over it
+// makes a new one.
 type stack struct {
 	lists    map[string]*list // by file, all but the settings
 	settings *jsontree.Node
 	decoded  Settings
 	prompts  map[string][]Prompt      // by name, lowest layer first
-	shipped  map[string]string        // the kinds of the agents that ship, also of those that are gone
-	weakened []pipeline.ConfigProblem // what of the organisation's layer does not count
+	shipped  map[string]string        // the kinds of the embedded agents, also of removed ones
+	weakened []pipeline.ConfigProblem // the parts of the organisation's layer that do not count
 }
 
 // list is the merged entries of one file, in the order in which they were
@@ -74,8 +74,7 @@ func (l *list) put(e *entry) {
 	l.entries = append(l.entries, e)
 }
 
-// dropLayer removes the entries that a layer named first, but for those to
-// keep.
+// dropLayer removes the entries that a layer named first, except those to keep.
 func (l *list) dropLayer(layer string, keep func(*entry) bool) {
 	kept := l.entries[:0]
 	l.index = map[string]int{}
@@ -89,7 +88,7 @@ func (l *list) dropLayer(layer string, keep func(*entry) bool) {
 }
 
 // mergedEntries are the entries of a stack with a layer over it. broken are entries of the
-// layer that could not, or must not, be merged: the stack keeps those below in their stead.
+// layer that could not, or must not, be merged: the stack keeps the entries below.
 type mergedEntries struct {
 	stack  *stack
 	broken map[string][]*entry
@@ -132,9 +131,8 @@ func all[T any](l *list) []T {
 	return out
 }
 
-// deepFields are merged field by field where two layers set them; every other
-// field is replaced whole. A trigger is, since the fields of one type make no
-// sense under another.
+// deepFields are merged field by field if two layers set them; every other field is
+// replaced whole. So are triggers, since the fields of one type make no sense in another.
 func deepFields(file string) []string {
 	switch file {
 	case FileRules:
@@ -149,9 +147,9 @@ func deepFields(file string) []string {
 	return nil
 }
 
-// joinList puts a layer's list after that of the layers below; any other list takes the
-// place of theirs. The nodes are the settings, or a section of them: merged is own laid
-// over below. A list that is final below stays as it is.
+// joinList puts a layer's list after that of the layers below; any other list replaces
+// theirs. The nodes are the settings, or a section of them: merged is own laid over below.
+// A list that is final below does not change.
 func joinList(merged, below, own *jsontree.Node, list string) {
 	mine, theirs := own.Get(list), below.Get(list)
 	if mine == nil || theirs == nil || len(theirs.Elems) == 0 {

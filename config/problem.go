@@ -14,16 +14,15 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
-// maxProblems bounds how many problems a layer is reported with. More would
-// neither be read nor fit into a check run.
+// maxProblems bounds the problems that are reported of a layer. Nobody would read more, and
+// they would not fit into a check run.
 const maxProblems = 100
 
 // FormatProblem writes a problem on one line, the way compilers do:
 //
 //	file:line:column: /json/pointer: what is wrong; what to write
 //
-// What a reader could not see, or what steers how the line is shown, is written
-// as an escape.
+// Invisible characters, and those that change how the line is displayed, are escaped.
 func FormatProblem(p pipeline.ConfigProblem) string {
 	var b strings.Builder
 	b.WriteString(p.File)
@@ -66,7 +65,7 @@ type problems struct {
 	list   []pipeline.ConfigProblem
 }
 
-// at reports a problem with what stands at a place.
+// at reports a problem at a place.
 func (p *problems) at(place jsontree.Place, problem, remedy string) {
 	p.list = append(p.list, pipeline.ConfigProblem{
 		Layer:   p.layer,
@@ -83,7 +82,7 @@ func (p *problems) at(place jsontree.Place, problem, remedy string) {
 // the line that shows it.
 func shortened(pointer string) string { return plaintext.Cut(plaintext.Printable(pointer), 200) }
 
-// of reports a problem with a value.
+// of reports a problem of a value.
 func (p *problems) of(n *jsontree.Node, problem, remedy string) {
 	p.at(n.Place(), problem, remedy)
 }
@@ -154,7 +153,7 @@ func choices(list []string) string {
 	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
 }
 
-// whole reports a problem with a file as such.
+// whole reports a problem of a file as a whole.
 func (p *problems) whole(file, problem, remedy string) {
 	p.list = append(p.list, pipeline.ConfigProblem{Layer: p.layer, File: file, Problem: problem, Remedy: remedy})
 }

@@ -53,13 +53,13 @@ func misnamedPrompt(file string) bool {
 	return promptName(file) == "" && strings.HasPrefix(strings.ToLower(file), "prompt-") && slices.Contains([]string{".md", ".markdown", ".txt"}, ext)
 }
 
-// Prompt is what an agent is told, by the name that it gives, or by its id: the
-// prompt of the highest layer that has one. An agent that is final, or that
-// something final needs, has none of a layer above the one that made it so: what
-// is held could else be talked out of its task. False where there is none.
+// Prompt returns the prompt of an agent, by the name that the agent gives or by its id, from
+// the highest layer that has one. It returns false if there is none. If a layer made the
+// agent final, or something that needs the agent, the prompts of the layers above don't
+// count: they could talk the agent out of its task.
 //
-// An agent of the id pipeline.GapDetector stands for the search for gaps, which
-// is held by the settings' "final".
+// An agent with the id pipeline.GapDetector stands for the search for gaps, which the
+// settings' "final" can hold.
 func (c *Config) Prompt(a *Agent) (Prompt, bool) {
 	name := a.ID
 	if a.LLM != nil && a.LLM.Prompt != "" {
@@ -68,15 +68,14 @@ func (c *Config) Prompt(a *Agent) (Prompt, bool) {
 	return upTo(c.prompts[name], c.heldBy[a.ID])
 }
 
-// MayTell reports whether a rule's words may stand in what an agent is told. What
-// holds for prompts holds for them: in the checklist of an agent that is held, a
-// rule that a layer above worded could talk it out of its task.
+// MayTell reports whether an agent's prompt may quote a rule. A rule that was worded by a
+// layer above the one that holds the agent could talk the agent out of its task.
 func (c *Config) MayTell(a *Agent, rule string) bool {
 	return within(c.wordedBy[rule], c.heldBy[a.ID])
 }
 
-// upTo is the highest of the prompts that is of no layer above the one that is
-// named; "" names none.
+// upTo returns the prompt of the highest layer that is not above the named one; "" is above
+// all.
 func upTo(prompts []Prompt, layer string) (Prompt, bool) {
 	for _, p := range slices.Backward(prompts) {
 		if within(p.Layer, layer) {
@@ -86,12 +85,12 @@ func upTo(prompts []Prompt, layer string) (Prompt, bool) {
 	return Prompt{}, false
 }
 
-// within reports whether a layer is none above another; "" is the highest.
+// within reports whether a layer is not above another; "" is the highest.
 func within(layer, other string) bool {
 	return other == "" || LayerRank(layer) <= LayerRank(other)
 }
 
-// readPrompt takes in one prompt of the layer, or says what is wrong with it.
+// readPrompt reads one prompt of the layer, or reports what is wrong with it.
 func (t *trial) readPrompt(f File, name string) {
 	switch {
 	case slices.Contains(t.prompts, name):
@@ -159,8 +158,8 @@ func saysNothing(text string) bool {
 	return !strings.ContainsAny(text, " \t\r\n") || !strings.Contains(text, "\n") && strings.HasSuffix(text, ".md")
 }
 
-// heldBy says of each agent that is final, or that something final needs, the
-// lowest layer that made it so.
+// heldBy returns, for each agent that is final or that something final needs, the lowest
+// layer that made it so.
 func (s *stack) heldBy() map[string]string {
 	held := map[string]string{}
 	hold := func(agent, layer string) {
@@ -192,8 +191,7 @@ func (s *stack) heldBy() map[string]string {
 	return held
 }
 
-// checkPromptOf demands the prompt that an agent of kind llm names, or that of
-// its id.
+// checkPromptOf checks that the prompt of an agent of kind llm exists.
 func (t *trial) checkPromptOf(e *entry) {
 	a, ok := e.value.(*Agent)
 	if !ok || a.Kind != KindLLM || !a.Enabled {

@@ -10,8 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// target is what entries may refer to: the agents, the domains or the
-// services.
+// target is what entries may refer to, such as the agents or the domains.
 type target struct {
 	noun  string
 	file  string
@@ -22,57 +21,57 @@ type target struct {
 // references checks that what entries name exists.
 type references struct {
 	*problems
-	below  *stack
-	roots  layerRoots
-	unread map[string]bool
-	merged *mergedEntries
-	gone   []gone
+	below   *stack
+	roots   layerRoots
+	unread  map[string]bool
+	merged  *mergedEntries
+	removed []removed
 }
 
-// check validates what the entries of all files say about each
-// other. Entries that are switched off may refer to anything.
+// check validates the references between entries of all files. Entries that are switched
+// off may refer to anything.
 func (r *references) check() {
 	agents := target{"agent", FileAgents, r.merged.agentIDs(), `register it in review-agents.json`}
 	domains := target{"domain", FileDomains, r.merged.mapped("domain"), `map globs to it in review-domains.json`}
 	services := target{"service", FileDomains, r.merged.mapped("service"), `map globs to it in review-domains.json`}
 	for _, e := range r.merged.entries(FileRules) {
 		if enabled(e.node) {
-			r.refer(e.node.Get("agent"), agents, namer{FileRules, e.id})
+			r.checkName(e.node.Get("agent"), agents, referrer{FileRules, e.id})
 		}
 	}
 	for _, e := range r.merged.entries(FileComposition) {
-		if enabled(e.node) && !r.idles(e) {
-			by := namer{FileComposition, e.id}
-			r.referAll(e.node.Get("dispatch").Get("agents"), agents, by)
-			r.referTrigger(e.node.Get("trigger"), domains, services, by)
+		if enabled(e.node) && !r.asksOnlyModels(e) {
+			by := referrer{FileComposition, e.id}
+			r.checkNames(e.node.Get("dispatch").Get("agents"), agents, by)
+			r.checkTrigger(e.node.Get("trigger"), domains, services, by)
 		}
 	}
 	for _, e := range r.merged.entries(FileAgents) {
 		if enabled(e.node) {
-			r.referAll(e.node.Get("llm").Get("checklist"), agents, namer{FileAgents, e.id})
+			r.checkNames(e.node.Get("llm").Get("checklist"), agents, referrer{FileAgents, e.id})
 		}
 	}
-	r.referIgnored(agents)
+	r.checkIgnored(agents)
 	r.checkModels()
 	for _, e := range r.merged.entries(FileDomains) {
 		// Of the domains' entries only signals have an agent.
 		if agent := e.node.Get("agent"); agent != nil && enabled(e.node) {
-			by := namer{FileDomains, e.id}
-			r.refer(agent, agents, by)
-			r.refer(e.node.Get("domain"), domains, by)
+			by := referrer{FileDomains, e.id}
+			r.checkName(agent, agents, by)
+			r.checkName(e.node.Get("domain"), domains, by)
 		}
-		// A domain that is gone adds no points anyway.
+		// A domain that was removed adds no points anyway.
 		if n := e.node.Get("covers"); given(n) && r.owns(n) && enabled(e.node) {
-			r.refer(n, domains, namer{FileDomains, e.id})
+			r.checkName(n, domains, referrer{FileDomains, e.id})
 		}
 	}
-	r.reportGone()
+	r.reportRemoved()
 }
 
-// idles reports whether an entry is a policy as it ships that asks nobody but
-// language models. Where what it names is gone it never holds, and nobody misses
-// it: who does without a domain need not know of models.
-func (r *references) idles(e *entry) bool {
+// asksOnlyModels reports whether an entry is an unchanged policy of the defaults that
+// dispatches only language models. Such a policy may name a removed domain: it then never
+// holds, and whoever removed the domain need not know of models.
+func (r *references) asksOnlyModels(e *entry) bool {
 	p, ok := e.value.(*Policy)
 	if !ok || r.layer == LayerDefaults || layerOf(e.node) != LayerDefaults || p.Dispatch.Required {
 		return false
@@ -88,29 +87,28 @@ func enabled(n *jsontree.Node) bool {
 
 func isTrue(n *jsontree.Node) bool { return n != nil && n.Text == "true" }
 
-func (r *references) referTrigger(n *jsontree.Node, domains, services target, by namer) {
-	r.referAll(n.Get("domains"), domains, by)
-	r.referAll(n.Get("services"), services, by)
+func (r *references) checkTrigger(n *jsontree.Node, domains, services target, by referrer) {
+	r.checkNames(n.Get("domains"), domains, by)
+	r.checkNames(n.Get("services"), services, by)
 	for _, sub := range elems(n.Get("triggers")) {
-		r.referTrigger(sub, domains, services, by)
+		r.checkTrigger(sub, domains, services, by)
 	}
 }
 
-// namer is an entry that names another.
-type namer struct{ file, id string }
+// referrer is an entry that names another.
+type referrer struct{ file, id string }
 
-// gone is something that the layer took away while entries of lower layers
-// name it.
-type gone struct {
+// removed is something that the layer removed although entries of lower layers name it.
+type removed struct {
 	to   target
 	name string
-	by   []namer // each once
+	by   []referrer // each once
 }
 
-// noteGone remembers who names what is gone.
-func (r *references) noteGone(to target, name string, by namer) {
-	for i := range r.gone {
-		g := &r.gone[i]
+// noteRemoved remembers an entry that names something removed.
+func (r *references) noteRemoved(to target, name string, by referrer) {
+	for i := range r.removed {
+		g := &r.removed[i]
 		if g.to.noun != to.noun || g.name != name {
 			continue
 		}
@@ -119,14 +117,13 @@ func (r *references) noteGone(to target, name string, by namer) {
 		}
 		return
 	}
-	r.gone = append(r.gone, gone{to, name, []namer{by}})
+	r.removed = append(r.removed, removed{to, name, []referrer{by}})
 }
 
-// reportGone reports each thing that is gone once, with the first entries that
-// name it.
-func (r *references) reportGone() {
+// reportRemoved reports each removed thing once, with the first entries that name it.
+func (r *references) reportRemoved() {
 	const maxNamed = 3
-	for _, g := range r.gone {
+	for _, g := range r.removed {
 		var names []string
 		for _, by := range g.by[:min(len(g.by), maxNamed)] {
 			names = append(names, shown(by.id)+" in "+by.file)
@@ -140,28 +137,28 @@ func (r *references) reportGone() {
 	}
 }
 
-// refer checks that what a value of an entry names exists.
-func (r *references) refer(n *jsontree.Node, to target, by namer) {
+// checkName checks that the thing which a value names exists.
+func (r *references) checkName(n *jsontree.Node, to target, by referrer) {
 	if !given(n) || to.names[n.Text] || r.unread[to.file] {
 		return
 	}
 	if !r.owns(n) {
-		r.noteGone(to, n.Text, by)
+		r.noteRemoved(to, n.Text, by)
 		return
 	}
 	r.of(n, fmt.Sprintf("there is no %s %s", to.noun, shown(n.Text)), r.didYouMean(n.Text, maps.Keys(to.names), to.hint+", or use one of those that exist"))
 }
 
-// referAll checks each of a list of names.
-func (r *references) referAll(list *jsontree.Node, to target, by namer) {
+// checkNames checks each name of a list.
+func (r *references) checkNames(list *jsontree.Node, to target, by referrer) {
 	for _, n := range elems(list) {
-		r.refer(n, to, by)
+		r.checkName(n, to, by)
 	}
 }
 
-// checkAlways demands a policy that holds for every change: without one, a
-// change that no other policy knows would pass without anybody having looked.
-// Language models don't count: they may be none, or over their budget.
+// checkAlways demands a policy that holds for every change. Without one, a change for which
+// no other policy holds would pass unreviewed. Language models don't count: the server may
+// have none, or the budget may be spent.
 func (t *trial) checkAlways() {
 	off, kinds := t.stack.off(), t.stack.kinds()
 	switched := false
@@ -181,9 +178,8 @@ func (t *trial) checkAlways() {
 	t.of(t.roots.blame(FileComposition), `no policy has the trigger "always"`, `keep or add one: {"type": "always"}`)
 }
 
-// checkOrphans finds rules that can never run, since their agent runs no rules
-// or nothing dispatches it. An agent that is switched off takes its rules with
-// it.
+// checkOrphans finds rules that can never run, since their agent runs no rules or nothing
+// dispatches it. It ignores the rules of agents that are switched off.
 func (t *trial) checkOrphans() {
 	dispatched, off := t.stack.dispatched(), t.stack.off()
 	agents, kinds := t.merged.agentIDs(), t.stack.kinds()
@@ -208,7 +204,7 @@ func (t *trial) checkOrphans() {
 	}
 }
 
-// ownOr is the value if the layer wrote it, or else what to point at in a file.
+// ownOr returns the value if the layer wrote it, or else the part of the file to point at.
 func (t *trial) ownOr(n *jsontree.Node, file string) *jsontree.Node {
 	if t.owns(n) {
 		return n
@@ -234,8 +230,8 @@ func (s *stack) off() map[string]bool {
 	return off
 }
 
-// dispatched returns the agents that policies name, and whether an enabled one
-// does. A signal brings an agent to the files it was found in, and no further.
+// dispatched returns the agents that policies name, and whether an enabled policy does.
+// Signals don't count: they dispatch an agent for the files with the signal only.
 func (s *stack) dispatched() map[string]bool {
 	agents := map[string]bool{}
 	for _, p := range all[*Policy](s.lists[FileComposition]) {
@@ -246,11 +242,10 @@ func (s *stack) dispatched() map[string]bool {
 	return agents
 }
 
-// blameForOrphans finds the layer's entry that took the agent out of a policy
-// or signal.
+// blameForOrphans finds the layer's entry that removed the agent from a policy or signal.
 func (t *trial) blameForOrphans(agent string) *jsontree.Node {
 	for _, file := range []string{FileComposition, FileDomains} {
-		for _, e := range t.fresh[file] {
+		for _, e := range t.own[file] {
 			below := t.below.lists[file].get(e.id)
 			if below == nil {
 				continue

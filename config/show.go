@@ -53,8 +53,7 @@ type Shown struct {
 	JSON []byte
 }
 
-// Show lays the layers as Load does and says of each value where it comes
-// from.
+// Show merges the layers as Load does, and lists where each value comes from.
 func Show(layers ...Layer) (*Shown, []pipeline.ConfigProblem) {
 	s, inForce := layAll(layers)
 	out := &Shown{Config: s.loaded(layers, inForce)}
@@ -71,7 +70,7 @@ func Show(layers ...Layer) (*Shown, []pipeline.ConfigProblem) {
 	return out, inForce.Problems
 }
 
-// addPrompt names the version of the prompt of the highest layer that has one.
+// addPrompt adds the version of the prompt of the highest layer that has one.
 func (s *Shown) addPrompt(name string, layers []pipeline.ConfigLayer) {
 	p, _ := upTo(s.Config.prompts[name], "")
 	v := Value{File: promptPath(name), Pointer: "/version", JSON: strconv.Quote(p.Version), Layer: p.Layer, Line: 1}
@@ -85,7 +84,7 @@ func (s *Shown) addPrompt(name string, layers []pipeline.ConfigLayer) {
 	s.Values = append(s.Values, v)
 }
 
-// add takes a value apart. v says where it stands.
+// add adds a value, or the parts of one that has parts. v is its place.
 func (s *Shown) add(v Value, n *jsontree.Node) {
 	switch {
 	case n.Kind == jsontree.Object && len(n.Members) > 0:
@@ -111,8 +110,8 @@ func (s *Shown) add(v Value, n *jsontree.Node) {
 	}
 }
 
-// withoutSchema leaves out the address of the settings' schema, which belongs
-// to a file and not to the config.
+// withoutSchema returns the settings without the address of their schema, which belongs to a
+// file and not to the config.
 func withoutSchema(settings *jsontree.Node) *jsontree.Node {
 	out := *settings
 	out.Members = slices.DeleteFunc(slices.Clone(settings.Members), func(m jsontree.Member) bool { return m.Key == "$schema" })
@@ -140,12 +139,12 @@ func (s *stack) json() []byte {
 	return out.Bytes()
 }
 
-// Mode is the mode in which a repository (owner/name) is reviewed: what its own
-// or its organisation's layer says, else the first of the server's Repositories
-// that matches, else the server's or the defaults' mode. It is no milder than the mode
-// of any floor: a check that never blocks would let pass what is final. Of the
-// repository's Names the one that is treated most strictly counts. Names are compared
-// without regard to case, as GitHub does.
+// Mode returns the mode in which a repository (owner/name) is reviewed: the mode of its own
+// or its organisation's layer, else that of the first of the server's Repositories that
+// matches, else the server's or the defaults' mode. If the mode of a floor is stricter, that
+// one counts: a check that never blocks would let final findings pass. Of the repository's
+// Names, the one with the strictest mode counts. The case of names does not matter, as on
+// GitHub.
 func (c *Config) Mode(repository string) string {
 	mode := c.ownMode(repository)
 	for _, name := range append(slices.Clip(c.Names), repository) {

@@ -19,11 +19,11 @@ type trial struct {
 	below   *stack
 	stack   *stack
 	roots   layerRoots
-	fresh   map[string][]*entry // the entries that the layer names, by file
-	// unread files could not be read to the last id: nothing can be said about references
-	// to their entries. In shaky files an entry is wrong: their effect is unknown.
+	own     map[string][]*entry // the entries that the layer names, by file
+	// The ids of unread files are not all known, so references to their entries can't be
+	// checked. Invalid files have a wrong entry, so their effect is unknown.
 	unread  map[string]bool
-	shaky   map[string]bool
+	invalid map[string]bool
 	prompts []string // names of the layer's prompts, valid or not
 
 	merged *mergedEntries
@@ -35,15 +35,15 @@ type trial struct {
 // layerRoots are the files of a layer by name.
 type layerRoots map[string]*jsontree.Node
 
-// lay returns the stack with the layer over it, and what is wrong with that.
-// With any problem the stack is of no use.
+// lay returns the stack with the layer over it, and the layer's problems. If there are any,
+// the stack must not be used.
 func lay(below *stack, l Layer) (*stack, *problems) {
 	return newTrial(below, l).run(l)
 }
 
-// layTrusted is lay for a layer that is known to be valid. It skips what takes
-// longest: checking whole files against their schemas, and compiling expressions.
-// Entries are still checked as they are decoded.
+// layTrusted is lay for a layer that is known to be valid. It skips the slowest checks: it
+// does not check whole files against their schemas, and does not compile expressions. It
+// still checks each entry before it decodes it.
 func layTrusted(below *stack, l Layer) (*stack, *problems) {
 	t := newTrial(below, l)
 	t.trusted = true
@@ -56,9 +56,9 @@ func newTrial(below *stack, l Layer) *trial {
 		below:    below,
 		stack:    below.clone(),
 		roots:    layerRoots{},
-		fresh:    map[string][]*entry{},
+		own:      map[string][]*entry{},
 		unread:   map[string]bool{},
-		shaky:    map[string]bool{},
+		invalid:  map[string]bool{},
 	}
 	t.merged = &mergedEntries{t.stack, map[string][]*entry{}}
 	t.values = &valueChecks{problems: t.problems}
@@ -89,19 +89,18 @@ func (t *trial) run(l Layer) (*stack, *problems) {
 	t.checkTrust()
 	t.checkEntries()
 	t.refs.check()
-	t.finals.checkReviewers(t.fresh)
-	t.finals.checkModels(t.fresh[FileComposition])
-	if !t.shaky[FileComposition] {
+	t.finals.checkReviewers(t.own)
+	t.finals.checkModels(t.own[FileComposition])
+	if !t.invalid[FileComposition] {
 		t.checkAlways()
-		if !t.shaky[FileDomains] && !t.shaky[FileAgents] {
+		if !t.invalid[FileDomains] && !t.invalid[FileAgents] {
 			t.checkOrphans()
 		}
 	}
 	return t.stack, t.problems
 }
 
-// read parses one file. Files that are not JSON are left alone: a README may
-// stand beside the config.
+// read parses one file. It ignores files that are not JSON: the directory may hold a README.
 func (t *trial) read(f File) {
 	file := path.Base(f.Path)
 	doc := &jsontree.Document{Name: f.Path, Owner: t.problems}
@@ -131,7 +130,7 @@ func (t *trial) read(f File) {
 		t.at(e.Place, e.Problem, e.Remedy)
 	}
 	t.unread[file] = slices.ContainsFunc(errs, func(e jsontree.Error) bool { return !e.Mended })
-	t.shaky[file] = t.unread[file]
+	t.invalid[file] = t.unread[file]
 	if root != nil {
 		t.roots[file] = root
 	}
@@ -154,9 +153,9 @@ func writer(n *jsontree.Node) *problems {
 	return p
 }
 
-// blame returns the part of the layer to point at for a fault that shows in
-// lower layers' entries: where it switched off a file's defaults, or else the
-// file, or else any file it has.
+// blame returns the part of the layer to point at for a mistake that shows in entries of
+// lower layers: where the layer switched off a file's defaults, or else the file, or else
+// any file that the layer has.
 func (roots layerRoots) blame(file string) *jsontree.Node {
 	for _, f := range append([]string{file}, FileNames()...) {
 		if root := roots[f]; root != nil {
@@ -166,7 +165,7 @@ func (roots layerRoots) blame(file string) *jsontree.Node {
 			return root
 		}
 	}
-	// A layer without files changes nothing, and so breaks nothing.
+	// A layer without files changes nothing, so it can't be at fault.
 	panic("config: a layer without files is blamed")
 }
 
@@ -186,7 +185,7 @@ func (t *trial) mergeList(file string, root *jsontree.Node) {
 		}
 		if line, twice := lines[id.Text]; twice {
 			t.of(id, fmt.Sprintf("the id %s is used twice in this file, first on line %d", shown(id.Text), line), "give one of the two another id, or remove it")
-			t.tryTwin(file, &entry{id: id.Text, layer: t.layer, node: n}, wrong[i])
+			t.checkDuplicate(file, &entry{id: id.Text, layer: t.layer, node: n}, wrong[i])
 			continue
 		}
 		lines[id.Text] = id.Place().Line
@@ -202,14 +201,14 @@ func (t *trial) mergeList(file string, root *jsontree.Node) {
 		if ok {
 			ok = t.decode(file, e, below == nil)
 		}
-		t.shaky[file] = t.shaky[file] || !ok
+		t.invalid[file] = t.invalid[file] || !ok
 		if ok && e.final == "" && isTrue(n.Get("final")) {
 			e.final = t.layer
 		}
 		if ok && below != nil {
 			ok = t.finals.checkEntry(n, below, e)
 		}
-		t.fresh[file] = append(t.fresh[file], e)
+		t.own[file] = append(t.own[file], e)
 		if !ok && below != nil {
 			t.merged.broken[file] = append(t.merged.broken[file], e)
 			continue
@@ -218,13 +217,12 @@ func (t *trial) mergeList(file string, root *jsontree.Node) {
 	}
 }
 
-// tryTwin lets the second entry of an id have its other mistakes told, where it
-// is whole.
-func (t *trial) tryTwin(file string, e *entry, wrong bool) {
+// checkDuplicate reports the other mistakes in the second entry of an id, if it is complete.
+func (t *trial) checkDuplicate(file string, e *entry, wrong bool) {
 	found := problems{layer: t.layer}
 	schemas().check(schemas().schema(file, entrySchemas[file]), e.node, &found)
 	if !wrong && len(found.list) == 0 && t.decode(file, e, true) {
-		t.fresh[file] = append(t.fresh[file], e)
+		t.own[file] = append(t.own[file], e)
 	}
 }
 
@@ -236,15 +234,14 @@ func itemsOf(root *jsontree.Node) []*jsontree.Node {
 	return elems(root.Get("items"))
 }
 
-// checkSchema validates a layer's file and returns the indexes of the entries
-// that are wrong.
+// checkSchema validates a layer's file and returns the indexes of the wrong entries.
 func (t *trial) checkSchema(file string, root *jsontree.Node) map[int]bool {
 	wrong := map[int]bool{}
 	if t.trusted {
 		return wrong
 	}
 	for _, location := range schemas().check(schemas().schema(file, ""), root, t.problems) {
-		t.shaky[file] = true
+		t.invalid[file] = true
 		if root.Kind == jsontree.Object && len(location) > 0 {
 			location = location[1:] // "items"
 		}
@@ -293,9 +290,8 @@ func (t *trial) decode(file string, e *entry, isNew bool) bool {
 	return true
 }
 
-// overridesOnly reports whether an entry says so little that it must be meant
-// for one of a lower layer: whether that is on, or less than half of what a
-// whole entry says.
+// overridesOnly reports whether an entry was probably meant to change one of a lower layer:
+// it only switches that on or off, or has less than half of the required fields.
 func overridesOnly(file string, n *jsontree.Node) bool {
 	required, _ := schemas().lookup(schemaBase + file + "#" + entrySchemas[file])["required"].([]any)
 	there := 0
@@ -338,7 +334,7 @@ func (t *trial) mergeSettings(root *jsontree.Node) {
 		t.finals.checkSettings(root)
 	}
 	t.checkSchema(FileSettings, root)
-	if t.shaky[FileSettings] {
+	if t.invalid[FileSettings] {
 		return
 	}
 	merged := root

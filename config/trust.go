@@ -10,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// checkTrust refuses what the layer is not trusted to say.
+// checkTrust refuses what the layer may not set.
 func (t *trial) checkTrust() {
 	if t.layer != LayerServer && t.layer != LayerOrganisation {
 		for _, file := range listFiles() {
@@ -36,8 +36,8 @@ var serverOnly = []string{"repositories", "organisations", "config_branches", "m
 
 const onlyTheServer = "%q applies to all repositories, so only the server's config may have it"
 
-// explainServerOnly says of the server's settings in an organisation's layer that they
-// are that: no server can let the organisation have them.
+// explainServerOnly gives the right reason for dropped settings that only the server's layer
+// may have: may_weaken does not let an organisation have them.
 func (t *trial) explainServerOnly() {
 	for i := range t.stack.weakened {
 		p := &t.stack.weakened[i]
@@ -54,8 +54,8 @@ func (t *trial) refuseFinal(n *jsontree.Node) {
 	}
 }
 
-// refusedKind says why a kind of agent that would reach out of reviewgate is
-// not taken from a layer; "" for other kinds.
+// refusedKind returns why a layer can't have a kind of agent that runs programs or calls
+// hosts. It returns "" for other kinds.
 func refusedKind(kind any, layer string) (problem, remedy string) {
 	names := map[any]string{"command": "a program", "webhook": "a host"}[kind]
 	switch {
@@ -67,7 +67,7 @@ func refusedKind(kind any, layer string) (problem, remedy string) {
 	return fmt.Sprintf("agents of kind %s name %s, so only the server's config may define them", kind, names), "remove the agent, or use " + kindNames()
 }
 
-// checkReference admits only addresses that are safe to show as a link.
+// checkReference refuses addresses that are not safe to show as a link.
 func (c *valueChecks) checkReference(n *jsontree.Node) {
 	if !given(n) {
 		return

@@ -16,29 +16,28 @@ type valueChecks struct {
 	compiled int // size of the layer's patterns so far
 }
 
-// checkEntries validates what schemas cannot say of the layer's entries, each
-// by itself. It reads the JSON, so that an entry with another fault is checked
-// too and all faults are told at once.
+// checkEntries validates single entries of the layer where schemas can't. It reads the JSON,
+// so that it also checks entries with other mistakes, and all mistakes are reported at once.
 func (t *trial) checkEntries() {
 	for _, file := range listFiles() {
-		for _, e := range t.fresh[file] {
+		for _, e := range t.own[file] {
 			t.values.checkWords(e)
 		}
 	}
-	for _, e := range t.fresh[FileRules] {
+	for _, e := range t.own[FileRules] {
 		t.values.checkMatch(e)
 		t.values.checkReference(e.node.Get("reference"))
 	}
-	for _, e := range t.fresh[FileComposition] {
+	for _, e := range t.own[FileComposition] {
 		t.values.checkTriggerGlobs(e.node.Get("trigger"))
 		if p, ok := e.value.(*Policy); ok {
 			t.values.checkTrigger(e.node.Get("trigger"), withoutExpressions(p.Trigger))
 		}
 	}
-	for _, e := range t.fresh[FileAgents] {
+	for _, e := range t.own[FileAgents] {
 		t.checkAgent(e)
 	}
-	for _, e := range t.fresh[FileDomains] {
+	for _, e := range t.own[FileDomains] {
 		t.values.checkGlobs(e.node.Get("globs"))
 		t.values.checkLanguages(e.node.Get("languages"))
 		e.size, _ = t.values.checkPattern(e.node.Get("pattern"))
@@ -50,7 +49,7 @@ func (t *trial) checkEntries() {
 	t.checkExpressions()
 }
 
-// checkWords refuses texts of blanks, which say as little as empty ones.
+// checkWords refuses texts of nothing but blanks.
 func (c *valueChecks) checkWords(e *entry) {
 	for _, field := range []string{"name", "description", "detection", "recommendation"} {
 		if n := e.node.Get(field); given(n) && strings.TrimSpace(n.Text) == "" {
@@ -96,8 +95,8 @@ func given(n *jsontree.Node) bool {
 	return n != nil && n.Kind == jsontree.String && n.Text != ""
 }
 
-// checkPattern validates the pattern that n holds, if it holds one. groups is
-// nil if it is wrong; without a pattern there is the group of the whole match.
+// checkPattern validates the pattern in n, if there is one. groups is nil if the pattern is
+// wrong; without a pattern it has the group of the whole match.
 func (c *valueChecks) checkPattern(n *jsontree.Node) (size int, groups []string) {
 	if !given(n) {
 		return 0, []string{""}
@@ -105,8 +104,7 @@ func (c *valueChecks) checkPattern(n *jsontree.Node) (size int, groups []string)
 	if len(n.Text) > maxPatternBytes {
 		return 0, nil // the schema has said so
 	}
-	// What the layer's patterns come to beyond the limit is for checkTotalSize
-	// to report, and not worth compiling.
+	// Patterns beyond the total limit are not compiled. checkTotalSize reports them.
 	size, groups, problem, remedy := checkPattern(n.Text, maxTotalSize-c.compiled)
 	c.compiled += size
 	if problem != "" {
@@ -151,8 +149,7 @@ func elems(n *jsontree.Node) []*jsontree.Node {
 	return n.Elems
 }
 
-// halves takes an error of package policies apart: "what is wrong: what to
-// write".
+// halves splits an error of package policies: "what is wrong: what to write".
 func halves(err error, fallback string) (problem, remedy string) {
 	problem, remedy, found := strings.Cut(err.Error(), ": ")
 	if !found {
@@ -161,8 +158,8 @@ func halves(err error, fallback string) (problem, remedy string) {
 	return problem, remedy
 }
 
-// checkTrigger says what the schema can't of a trigger, such as that it is
-// nested too deep. Globs have been checked.
+// checkTrigger checks what the schema can't, such as how deep a trigger is nested. Its globs
+// have been checked already.
 func (c *valueChecks) checkTrigger(n *jsontree.Node, trigger policies.Trigger) {
 	for _, p := range policies.ValidateTrigger(trigger) {
 		if strings.Contains(p.Pointer, "/globs") {
@@ -179,7 +176,7 @@ func (c *valueChecks) checkTriggerGlobs(n *jsontree.Node) {
 	}
 }
 
-// maxConditions is what the schema allows. More are not worth compiling.
+// maxConditions is what the schema allows. More are not compiled.
 const maxConditions = 50
 
 func (t *trial) checkSettings(root *jsontree.Node) {

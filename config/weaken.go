@@ -13,10 +13,10 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// An organisation's layer holds for all of its repositories, and whoever creates the
-// repository .github in it writes that layer. So it may make reviews stricter, but
-// looser only if the server's settings let the organisation: anything else that would
-// loosen them is left out of the layer, and reported.
+// An organisation's layer applies to all of its repositories, and whoever creates its
+// repository .github writes that layer. So the layer may make reviews stricter, but looser
+// only if the server's settings allow it. Otherwise the parts that would loosen reviews are
+// dropped and reported.
 
 // mayWeaken reports whether the server lets an organisation, by its login, loosen
 // what the layers below say.
@@ -26,17 +26,17 @@ func (s *Settings) mayWeaken(organisation string) bool {
 	})
 }
 
-// weakening takes out of an organisation's layer what would loosen the stack below.
+// weakening drops the parts of an organisation's layer that would loosen the stack below.
 type weakening struct {
 	below   *stack
 	roots   layerRoots
-	dropped *problems // what was taken out
+	dropped *problems
 	remedy  string
 }
 
 const whyDropped = " does not count: it would loosen what the server's config says"
 
-// dropWeakening removes from the layer's files what would loosen the stack below.
+// dropWeakening drops the parts of the layer that would loosen the stack below.
 func (t *trial) dropWeakening(organisation string) {
 	w := &weakening{t.below, t.roots, &problems{layer: t.layer}, fmt.Sprintf(
 		`leave it out, or let the organisation: in the server's review-settings.json, "organisations": [{"name": %q, "may_weaken": true}]`, organisation)}
@@ -157,11 +157,11 @@ func (w *weakening) weakenedByNew(file string, n *jsontree.Node) []string {
 	return nil
 }
 
-// swapping lists the fields by which a policy with models would have agents asked on
-// these where the layers below ask others: a policy's models come before an agent's own.
+// swapping lists the fields by which a policy with models would make agents of the layers
+// below ask these models instead: a policy's models come before an agent's own.
 func (w *weakening) swapping(below, above *Policy) (fields []string) {
 	if !above.Enabled || len(below.Dispatch.Models) == 0 {
-		return nil // models of its own are left out already
+		return nil // models of its own are dropped already
 	}
 	added := slices.DeleteFunc(slices.Clone(above.Dispatch.Agents), func(id string) bool { return slices.Contains(below.Dispatch.Agents, id) })
 	if w.asksModels(added) {
@@ -180,9 +180,9 @@ func (w *weakening) swapping(below, above *Policy) (fields []string) {
 }
 
 // handsOver reports whether an entry makes one of a layer below final while the layer names
-// who may dismiss what is final. Those need no more than write permission for what takes
-// maintain otherwise, so they may have it for the layer's own entries only. A rule
-// whose id is one that the agent for secrets uses does not count as the layer's own.
+// people who may dismiss final findings. These people need only write permission, not
+// maintain, so they may dismiss findings of the layer's own entries only. A rule with an id
+// of the agent for secrets does not count as the layer's own.
 func (w *weakening) handsOver(file string, n *jsontree.Node) bool {
 	if !isTrue(n.Get("final")) || len(elems(w.roots[FileSettings].Get("final_authority"))) == 0 {
 		return false
@@ -204,10 +204,10 @@ func (w *weakening) asksModels(agents []string) bool {
 	})
 }
 
-// hides reports whether an entry of the domains' file keeps something below from looking
-// at files, or makes the layers below find a change less risky than they do: a trigger or
-// an expression may not hold for mapped files or for a riskier change, and a signal passes
-// over files of the domain that it takes for covered.
+// hides reports whether an entry of the domains' file could keep policies, rules or signals
+// below from looking at files, or could lower the risk of a change. A trigger or an
+// expression may not hold for mapped files or for a riskier change, and a signal skips the
+// files of its domain, since it takes them for covered.
 func (w *weakening) hides(n *jsontree.Node) bool {
 	above := w.merged(n)
 	var was any
@@ -230,8 +230,8 @@ func (w *weakening) hides(n *jsontree.Node) bool {
 	return false
 }
 
-// merged is an entry of the domains' file laid over the one below it, or nil where it can't
-// be decoded, which is reported elsewhere.
+// merged returns an entry of the domains' file laid over the one below it, or nil if it
+// can't be decoded, which mergeList reports.
 func (w *weakening) merged(n *jsontree.Node) any {
 	if below := w.below.lists[FileDomains].get(n.At("id").Text); below != nil && below.node != nil {
 		n = n.Overlay(below.node)
@@ -243,8 +243,8 @@ func (w *weakening) merged(n *jsontree.Node) any {
 	return above
 }
 
-// hidesMapped reports whether something below may not look at files that are mapped to a
-// domain or a service of the name.
+// hidesMapped reports whether a policy, rule or signal below might no longer look at files
+// that are mapped to the domain or service.
 func (w *weakening) hidesMapped(kind, name string) bool {
 	var seen []string // agents that look at such files anyway
 	for _, p := range all[*Policy](w.below.lists[FileComposition]) {
@@ -273,28 +273,28 @@ func (w *weakening) hidesMapped(kind, name string) bool {
 }
 
 // readsElsewhere reports whether a trigger may no longer hold for files that are mapped to
-// a domain or service of the name.
+// the domain or service. not is set within a trigger that negates.
 func readsElsewhere(t policies.Trigger, name string, not bool) bool {
 	not = not || t.Type == policies.TriggerNot
 	return not && (slices.Contains(t.Domains, name) || slices.Contains(t.Services, name)) || readsMappings(t.When) ||
 		slices.ContainsFunc(t.Triggers, func(sub policies.Trigger) bool { return readsElsewhere(sub, name, not) })
 }
 
-// readsMappings reports whether an expression reads what mappings make: the domains and
-// services, how many there are, which files are in none, and the risk.
+// readsMappings reports whether an expression reads values that mappings change: the domains
+// and services, their number, the unclassified files, and the risk.
 func readsMappings(expression string) bool {
 	return slices.ContainsFunc([]string{"domains", "services", "breadth", "unclassified", "risk"}, func(name string) bool { return strings.Contains(expression, name) })
 }
 
-// readsRisk reports whether something below may look at less of a change if it is riskier.
+// readsRisk reports whether a policy or rule below may look at less of a riskier change.
 func (w *weakening) readsRisk() bool {
 	return slices.ContainsFunc(all[*Policy](w.below.lists[FileComposition]), func(p *Policy) bool { return p.Enabled && fallsWithRisk(p.Trigger, false, false) }) ||
 		slices.ContainsFunc(all[*Rule](w.below.lists[FileRules]), func(r *Rule) bool { return r.Enabled && strings.Contains(r.When, "risk") })
 }
 
-// fallsWithRisk reports whether a trigger may not hold, or hold for fewer files, if a
-// change is riskier. Where all of several parts must hold, a part that any risk makes hold
-// for the whole change names no files any more, and only those of the others are matched.
+// fallsWithRisk reports whether a trigger may not hold, or may match fewer files, if a
+// change is riskier. If all of several triggers must hold, one that holds for the whole
+// change because of its risk names no files, so only the files of the others are matched.
 func fallsWithRisk(t policies.Trigger, not, all bool) bool {
 	not = not || t.Type == policies.TriggerNot
 	return t.Type == policies.TriggerRisk && not || strings.Contains(t.When, "risk") || slices.ContainsFunc(t.Triggers, func(sub policies.Trigger) bool {
@@ -302,9 +302,8 @@ func fallsWithRisk(t policies.Trigger, not, all bool) bool {
 	})
 }
 
-// coversMore reports whether a mapping makes what domains of the layers below weigh count
-// less: files that it covers bring their points here, and a covered domain is not counted
-// among the touched ones.
+// coversMore reports whether a mapping lowers the weight of domains below: files of a domain
+// that it covers count for its own domain, and a covered domain does not count as touched.
 func (w *weakening) coversMore(above, was *DomainMapping) bool {
 	weight := 0 // of the domain so far
 	var covered []string
@@ -315,7 +314,7 @@ func (w *weakening) coversMore(above, was *DomainMapping) bool {
 		}
 	}
 	if weight == 0 && above.Weight > 0 && slices.ContainsFunc(covered, w.maps) {
-		return true // from now on they are covered
+		return true // its weight makes the domain begin to cover them
 	}
 	return w.maps(above.Covers) && (was == nil || !was.Enabled || !slices.Equal(was.Globs, above.Globs))
 }
@@ -327,10 +326,10 @@ func (w *weakening) maps(domain string) bool {
 	})
 }
 
-// describes reports whether a field of an entry describes something and decides nothing.
-// Most of what a rule says does decide: a finding that recommends deleting a protected file
-// is set aside, findings are compared by their words, several categories may have to fail,
-// and models are told a rule's name. The search for gaps chooses agents by their
+// describes reports whether a field of an entry only describes it, without effect on
+// decisions. Most texts of a rule have an effect: a finding that recommends to delete a
+// protected file is set aside, findings are compared by their words, several categories may
+// have to fail, and models read a rule's name. The search for gaps chooses agents by their
 // descriptions, and each concern is looked for once in a file.
 func describes(entry any, field string) bool {
 	switch field {
@@ -349,8 +348,8 @@ func describes(entry any, field string) bool {
 	return false
 }
 
-// limit is how much time, or how many retries, an agent has whose own field does not say.
-// With less it may not finish, which lets a change pass if the agent is not required.
+// limit returns the timeout or the number of retries of agents that do not set their own.
+// With less an agent may not finish, and then a change passes if the agent is not required.
 func (w *weakening) limit(field string) (n int, timed bool) {
 	switch limits := &w.below.decoded.Limits; field {
 	case "timeout_seconds":
@@ -361,8 +360,8 @@ func (w *weakening) limit(field string) (n int, timed bool) {
 	return 0, false
 }
 
-// takesConcern reports whether a signal that is switched on sends its agent to files in
-// place of another's: each concern is looked for once in a file, by the first signal.
+// takesConcern reports whether a signal, once enabled, could send its agent to files instead
+// of another signal's: each concern is looked for once in a file, by the first signal.
 func (w *weakening) takesConcern(value any) bool {
 	s, ok := value.(*Signal)
 	return ok && slices.ContainsFunc(all[*Signal](w.below.lists[FileDomains]), func(other *Signal) bool {
@@ -389,8 +388,8 @@ func (w *weakening) weakenedSettings(root *jsontree.Node) (fields []string) {
 			fields = append(fields, d.field)
 		}
 	}
-	// The same mode may be looser, too: whoever writes one takes the place of the modes
-	// that the server chose by repository.
+	// The same mode may be looser, too: a mode in this layer overrules the server's modes
+	// by repository.
 	if root.Get("mode") != nil && !stricterSetting(&w.below.decoded, difference{"mode", w.below.decoded.Mode, above.Mode}) {
 		fields = append(fields, "mode")
 	}
@@ -402,9 +401,9 @@ func (w *weakening) weakenedSettings(root *jsontree.Node) (fields []string) {
 	return fields
 }
 
-// movedLabels lists the settings of labels that would have reviewgate put on or take off
-// labels which something below reads, other than it does by the settings below. A trigger
-// may hold no longer either way.
+// movedLabels lists the settings by which reviewgate would add or remove other labels than
+// by the settings below, if a policy or rule below reads these labels. A trigger may no
+// longer hold, whether a label appears or disappears.
 func (w *weakening) movedLabels(above LabelSettings) []string {
 	below := w.below.decoded.Labels
 	moved := map[string][]string{} // by setting, the labels
@@ -439,9 +438,9 @@ func readsLabels(t policies.Trigger, labels []string) bool {
 		slices.ContainsFunc(t.Triggers, func(sub policies.Trigger) bool { return readsLabels(sub, labels) })
 }
 
-// freeSettings are the settings of which no value lets more pass than another: what is
-// written and where, how long and how often agents are tried, who is asked. The name of
-// a section ends in a dot. A setting that is not listed counts as able to loosen.
+// freeSettings are the settings that can't let more pass, whatever their value: what is
+// written and where, how long and how often agents are tried, who is asked. The name of a
+// section ends in a dot. All other settings count as able to loosen.
 var freeSettings = []string{
 	"comment.", "issues.", "labels.", "fix_loop.", "limits.agent_concurrency", "limits.commands_per_hour", "check.annotations",
 	"synthesis.judgement_categories", "models.people", "models.speculative_quality", "final", "final_authority",
@@ -495,7 +494,6 @@ func stricterSetting(below *Settings, d difference) bool {
 	})
 }
 
-// Weakened lists what in the organisation's layer does not count because it would loosen
-// what the server's config says, each with the line that the server's config needs to
-// let it count.
+// Weakened lists the parts of the organisation's layer that were dropped because they would
+// loosen the server's config, each with the line that the server's config needs to allow it.
 func (c *Config) Weakened() []pipeline.ConfigProblem { return slices.Clone(c.weakened) }
