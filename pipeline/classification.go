@@ -1,5 +1,7 @@
 package pipeline
 
+import "slices"
+
 // Classification is what the files and words of a change say about it.
 type Classification struct {
 	Domains      List[Domain]  `json:"domains"`      // sorted by id
@@ -13,12 +15,7 @@ type Classification struct {
 
 // HasDomain reports whether the change touches the domain.
 func (c Classification) HasDomain(id string) bool {
-	for _, d := range c.Domains {
-		if d.ID == id {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Domains, func(d Domain) bool { return d.ID == id })
 }
 
 // Domain is one area of the code base that the change touches.
@@ -54,12 +51,7 @@ const (
 
 // Rank is 1 for XS to 5 for XL, and 0 for anything else.
 func (s Size) Rank() int {
-	for i, x := range []Size{SizeXS, SizeS, SizeM, SizeL, SizeXL} {
-		if s == x {
-			return i + 1
-		}
-	}
-	return 0
+	return 1 + slices.Index([]Size{SizeXS, SizeS, SizeM, SizeL, SizeXL}, s)
 }
 
 // Scope is how large and how broad a change is.
@@ -82,12 +74,7 @@ const (
 
 // Rank is 1 for low to 4 for critical, and 0 for anything else.
 func (r RiskLevel) Rank() int {
-	for i, x := range []RiskLevel{RiskLow, RiskMedium, RiskHigh, RiskCritical} {
-		if r == x {
-			return i + 1
-		}
-	}
-	return 0
+	return 1 + slices.Index([]RiskLevel{RiskLow, RiskMedium, RiskHigh, RiskCritical}, r)
 }
 
 // Risk is a score of 0 to 100, with the reasons that add up to it. The sum is capped at 100.

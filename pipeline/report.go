@@ -1,6 +1,9 @@
 package pipeline
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Decision is the gate's answer.
 type Decision string
@@ -15,17 +18,7 @@ const (
 
 // Rank is 4 for fail down to 1 for pass, and 0 for anything else.
 func (d Decision) Rank() int {
-	switch d {
-	case DecisionFail:
-		return 4
-	case DecisionNeedsFixes:
-		return 3
-	case DecisionPassWithWarnings:
-		return 2
-	case DecisionPass:
-		return 1
-	}
-	return 0
+	return 1 + slices.Index([]Decision{DecisionPass, DecisionPassWithWarnings, DecisionNeedsFixes, DecisionFail}, d)
 }
 
 // Blocks reports whether the decision keeps the change from being merged. An unknown decision

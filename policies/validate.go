@@ -3,6 +3,7 @@ package policies
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -133,12 +134,7 @@ func (v *validator) stray(at string, t Trigger) {
 }
 
 func containsType(list []TriggerType, t TriggerType) bool {
-	for _, x := range list {
-		if x == t {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, t)
 }
 
 func (v *validator) some(at string, list []string, what string) {

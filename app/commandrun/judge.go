@@ -67,12 +67,9 @@ func (cr *commandRun) reruns() bool {
 // isAnswered reports whether the command is only answered in the comment and asks for
 // nothing.
 func isAnswered(c ports.Command) bool {
-	for _, name := range []commands.Name{commands.Explain, commands.Status, commands.Help} {
-		if strings.EqualFold(c.Name, string(name)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]commands.Name{commands.Explain, commands.Status, commands.Help}, func(name commands.Name) bool {
+		return strings.EqualFold(c.Name, string(name))
+	})
 }
 
 // judge decides what happens to the command. It first parses the command, then checks

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -183,12 +184,7 @@ func (d *demo) answered(n int) error {
 // reacted waits until the command was answered.
 func (d *demo) reacted(comment int64) error {
 	return d.wait("the answer to the command", func() bool {
-		for _, c := range d.pr.Comments() {
-			if c.ID == comment && len(c.Reactions) == 2 {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(d.pr.Comments(), func(c ghtest.Comment) bool { return c.ID == comment && len(c.Reactions) == 2 })
 	})
 }
 

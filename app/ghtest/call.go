@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -246,9 +247,7 @@ func (resp *Response) write(w http.ResponseWriter) {
 		panic(http.ErrAbortHandler)
 	}
 	h := w.Header()
-	for k, v := range resp.Header {
-		h[k] = v
-	}
+	maps.Copy(h, resp.Header)
 	h.Set("X-GitHub-Request-Id", newGUID())
 	h.Set("X-GitHub-Media-Type", "github.v3; format=json")
 	if resp.Status != http.StatusNotModified && resp.Status != http.StatusNoContent {

@@ -3,6 +3,7 @@ package ghtest
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 )
 
@@ -101,10 +102,8 @@ func (c *call) oneOf(name string, values ...string) (string, *Response) {
 	if v == "" {
 		return values[0], nil
 	}
-	for _, known := range values {
-		if v == known {
-			return v, nil
-		}
+	if slices.Contains(values, v) {
+		return v, nil
 	}
 	return "", refuse(http.StatusUnprocessableEntity, fmt.Sprintf("Invalid request.\n\n%q is not a valid value for %q.", v, name))
 }

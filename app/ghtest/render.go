@@ -2,6 +2,7 @@ package ghtest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -12,9 +13,7 @@ type object map[string]any
 
 // with adds what extra has.
 func (o object) with(extra object) object {
-	for k, v := range extra {
-		o[k] = v
-	}
+	maps.Copy(o, extra)
 	return o
 }
 

@@ -1,6 +1,7 @@
 package inforce
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/app/ports"
@@ -39,13 +40,5 @@ func configLayer(name, from string, blobs []ports.ConfigBlob) config.Layer {
 }
 
 func sameBlobs(a, b []ports.ConfigBlob) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Path != b[i].Path || a[i].BlobSHA != b[i].BlobSHA {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(x, y ports.ConfigBlob) bool { return x.Path == y.Path && x.BlobSHA == y.BlobSHA })
 }

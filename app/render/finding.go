@@ -233,12 +233,7 @@ func (fs *findings) evidence(f *pipeline.Finding, fix []fixLine) []safe {
 
 // shows reports whether a context line or a removed line of the fix contains s.
 func shows(fix []fixLine, s string) bool {
-	for _, l := range fix {
-		if l.op != pipeline.LineAdded && strings.Contains(l.text, s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(fix, func(l fixLine) bool { return l.op != pipeline.LineAdded && strings.Contains(l.text, s) })
 }
 
 // agents names who made a finding. If a model took part, it names the models, too,

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"time"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -306,12 +307,7 @@ func unreadFiles(list []pipeline.Incompleteness) int {
 }
 
 func isIncomplete(r *pipeline.Report) bool {
-	for _, i := range r.Incomplete {
-		if i.Gating {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating })
 }
 
 func missingOf(list []pipeline.Incompleteness) missing {

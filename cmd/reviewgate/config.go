@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -201,10 +202,8 @@ func notEmpty(cmd *cobra.Command, names ...string) error {
 
 // oneOf checks a --format.
 func oneOf(format string, formats ...string) error {
-	for _, f := range formats {
-		if f == format {
-			return nil
-		}
+	if slices.Contains(formats, format) {
+		return nil
 	}
 	return unusable(fmt.Errorf("--format %q: use %s", format, join(formats)))
 }

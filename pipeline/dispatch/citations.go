@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,12 +75,7 @@ func factsShow(facts *pipeline.PRFacts, path string, line int) bool {
 		if line == 0 || f.Status == pipeline.FileRemoved {
 			return true
 		}
-		for _, h := range f.Hunks {
-			if line >= h.NewStart && line < h.NewStart+h.NewLines {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(f.Hunks, func(h pipeline.Hunk) bool { return line >= h.NewStart && line < h.NewStart+h.NewLines })
 	}
 	return false
 }

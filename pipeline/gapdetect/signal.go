@@ -48,12 +48,7 @@ func (s *signal) matches(text string, kinds []kind) bool {
 	if s.within == 0 || len(kinds) == 0 {
 		return s.pattern.MatchString(text)
 	}
-	for _, m := range s.pattern.FindAllStringIndex(text, -1) {
-		if m[0] < len(kinds) && kinds[m[0]]&s.within != 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.pattern.FindAllStringIndex(text, -1), func(m []int) bool { return m[0] < len(kinds) && kinds[m[0]]&s.within != 0 })
 }
 
 // prefilter finds the signals that may match a line by the literals that their patterns require, in

@@ -3,6 +3,7 @@ package normalize
 import (
 	"bytes"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -64,12 +65,7 @@ func namedAsText(file string) bool {
 // and its first bytes.
 func knownFormat(file string, content []byte) bool {
 	ext := strings.ToLower(strings.TrimPrefix(path.Ext(file), "."))
-	for _, m := range magicOf[ext] {
-		if len(content) >= m.at && bytes.HasPrefix(content[m.at:], []byte(m.is)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(magicOf[ext], func(m magic) bool { return len(content) >= m.at && bytes.HasPrefix(content[m.at:], []byte(m.is)) })
 }
 
 // magic is the bytes that every file of a format has at an offset.

@@ -53,12 +53,9 @@ func handWritten(file string) bool {
 	case ".gitignore", ".gitattributes", ".gitmodules":
 		return true
 	}
-	for _, part := range []string{"/.github/", "/Jenkinsfile", "/Vagrantfile", "/cache/", "/env/"} {
-		if strings.Contains(slashed, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"/.github/", "/Jenkinsfile", "/Vagrantfile", "/cache/", "/env/"}, func(part string) bool {
+		return strings.Contains(slashed, part)
+	})
 }
 
 // sniff returns the start of a file that the change adds, or nil: a part of a file says too little.

@@ -2,6 +2,7 @@ package expression
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
@@ -154,12 +155,7 @@ func (c *check) call(e ast.Expr, p place) {
 }
 
 func (c *check) adds(e ast.Expr, overload string) bool {
-	for _, id := range c.ast.GetOverloadIDs(e.ID()) {
-		if id == overload {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(c.ast.GetOverloadIDs(e.ID()), overload)
 }
 
 func (c *check) pattern(function string, arg ast.Expr) {

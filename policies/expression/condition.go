@@ -2,6 +2,7 @@ package expression
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/google/cel-go/cel"
@@ -135,12 +136,7 @@ func compared(e ast.Expr, constants map[string][]float64) bool {
 	args := e.AsCall().Args()
 	switch e.AsCall().FunctionName() {
 	case operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot:
-		for _, a := range args {
-			if !compared(a, constants) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(args, func(a ast.Expr) bool { return !compared(a, constants) })
 	}
 	if len(args) != 2 || order(e.AsCall().FunctionName()) == nil {
 		return false

@@ -3,6 +3,7 @@ package fixloop
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -48,10 +49,7 @@ func commitKey(c pipeline.Commit) string {
 // merges reports whether a message is git's own, or GitHub's, for a merge of
 // another branch.
 func merges(message string) bool {
-	for _, prefix := range []string{"Merge branch '", "Merge remote-tracking branch '", "Merge pull request #"} {
-		if strings.HasPrefix(message, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"Merge branch '", "Merge remote-tracking branch '", "Merge pull request #"}, func(prefix string) bool {
+		return strings.HasPrefix(message, prefix)
+	})
 }

@@ -20,13 +20,8 @@ const (
 
 // rank is greater for what is worse. An unknown verdict is the worst.
 func (v Verdict) rank() int {
-	switch v {
-	case Approved:
-		return 0
-	case Concerns:
-		return 1
-	case Blocker:
-		return 2
+	if i := slices.Index([]Verdict{Approved, Concerns, Blocker}, v); i >= 0 {
+		return i
 	}
 	return 3
 }

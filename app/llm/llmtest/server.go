@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -243,9 +244,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, p protocol, q *Re
 		panic(http.ErrAbortHandler)
 	case reply.fault != nil:
 		o := p.fault(*reply.fault)
-		for key, values := range reply.header {
-			o.header[key] = values
-		}
+		maps.Copy(o.header, reply.header)
 		s.write(w, r, o)
 	default:
 		o := p.render(q, reply)
@@ -276,9 +275,7 @@ type output struct {
 }
 
 func (s *Server) write(w http.ResponseWriter, r *http.Request, o output) {
-	for key, values := range o.header {
-		w.Header()[key] = values
-	}
+	maps.Copy(w.Header(), o.header)
 	w.WriteHeader(o.status)
 	if o.drip {
 		s.drip(w, r)

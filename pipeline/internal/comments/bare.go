@@ -1,6 +1,9 @@
 package comments
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Known reports whether a language's comments are known, or it is known to have none.
 func Known(name string) bool { return languages[name] != nil || name == "JSON" }
@@ -107,12 +110,7 @@ func (l *language) marked(text string) bool {
 	if l.open != "" && strings.Contains(text, l.open) {
 		return true
 	}
-	for _, m := range l.line {
-		if strings.Contains(text, m) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.line, func(m string) bool { return strings.Contains(text, m) })
 }
 
 // mayStart is the length of the mark at a position that may start a comment, or 0.

@@ -72,12 +72,7 @@ func IsGenerated(file string, text []byte) bool {
 		}
 	}
 	file = strings.ToLower(file)
-	for _, matches := range data.GeneratedCodeMatchers {
-		if matches(file, ext, text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(data.GeneratedCodeMatchers, func(matches data.GeneratedCodeMatcher) bool { return matches(file, ext, text) })
 }
 
 // IsVendor reports whether the file is a copy of other people's work.
