@@ -109,7 +109,7 @@ func wasGivenUp(ctx context.Context, t tx, guid string) (bool, error) {
 	if err := t.row(ctx, `SELECT target_key FROM deliveries WHERE guid = ?`+t.lock(), guid).Scan(&key); err != nil {
 		return false, fmt.Errorf("look at the delivery seen before: %w", err)
 	}
-	if _, err := texts(ctx, t, `SELECT key FROM targets WHERE key = ?`+t.lock(), key); err != nil {
+	if _, err := list(ctx, t, only[string], `SELECT key FROM targets WHERE key = ?`+t.lock(), key); err != nil {
 		return false, fmt.Errorf("look at the target of the delivery seen before: %w", err)
 	}
 	var givenUp bool

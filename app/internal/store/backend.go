@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -68,6 +69,34 @@ type tx interface {
 
 type scanner interface {
 	Scan(dest ...any) error
+}
+
+// list returns what scan makes of each row.
+func list[T any](ctx context.Context, t tx, scan func(scanner) (T, error), query string, args ...any) (all []T, err error) {
+	err = t.each(ctx, func(row scanner) error {
+		x, err := scan(row)
+		all = append(all, x)
+		return err
+	}, query, args...)
+	return all, err
+}
+
+// listNow is list on a snapshot of its own. doing says in an error what failed.
+func listNow[T any](ctx context.Context, db snapshots, doing string, scan func(scanner) (T, error), query string, args ...any) (all []T, err error) {
+	err = db.read(ctx, func(t tx) (err error) {
+		all, err = list(ctx, t, scan, query, args...)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
+	return all, nil
+}
+
+// only scans a row of one column.
+func only[T any](row scanner) (v T, err error) {
+	err = row.Scan(&v)
+	return v, err
 }
 
 // runner is a river.Client for any type of transaction.

@@ -156,19 +156,12 @@ func splitNames(names string) []string {
 }
 
 // Audit implements ports.Store.
-func (s commands) Audit(ctx context.Context, key string, limit int) (all []ports.AuditEntry, err error) {
-	err = s.db.read(ctx, func(t tx) error {
-		return t.each(ctx, func(row scanner) error {
-			a := ports.AuditEntry{Key: key}
-			var at int64
-			err := row.Scan(&at, &a.RepoID, &a.HeadSHA, &a.Actor, &a.Action, &a.Subject, &a.Reason, &a.AutoDecision)
-			a.At = fromMicros(at)
-			all = append(all, a)
-			return err
-		}, `SELECT at, repo_id, head_sha, actor, action, subject, reason, auto_decision FROM audit WHERE target_key = ? ORDER BY id DESC LIMIT ?`, key, limit)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the audit log of %s: %w", key, err)
-	}
-	return all, nil
+func (s commands) Audit(ctx context.Context, key string, limit int) ([]ports.AuditEntry, error) {
+	return listNow(ctx, s.db, "read the audit log of "+key, func(row scanner) (a ports.AuditEntry, err error) {
+		a.Key = key
+		var at int64
+		err = row.Scan(&at, &a.RepoID, &a.HeadSHA, &a.Actor, &a.Action, &a.Subject, &a.Reason, &a.AutoDecision)
+		a.At = fromMicros(at)
+		return a, err
+	}, `SELECT at, repo_id, head_sha, actor, action, subject, reason, auto_decision FROM audit WHERE target_key = ? ORDER BY id DESC LIMIT ?`, key, limit)
 }

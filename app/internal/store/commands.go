@@ -72,19 +72,9 @@ func (s commands) Obey(ctx context.Context, c ports.Command, e ports.Effect, ask
 
 // AwaitingCommands implements ports.Store.
 func (s commands) AwaitingCommands(ctx context.Context, key string, generation int64) ([]ports.Command, error) {
-	var all []ports.Command
-	err := s.db.read(ctx, func(t tx) error {
-		return t.each(ctx, func(row scanner) error {
-			c, err := scanCommand(row)
-			all = append(all, c)
-			return err
-		}, `SELECT `+commandColumns+` FROM commands
-			WHERE target_key = ? AND accepted = 1 AND generation <= ? AND outcome = '' ORDER BY received_at, place, comment_id`, key, generation)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list the commands that wait for %s: %w", key, err)
-	}
-	return all, nil
+	return listNow(ctx, s.db, "list the commands that wait for "+key, func(row scanner) (ports.Command, error) { return scanCommand(row) },
+		`SELECT `+commandColumns+` FROM commands
+		WHERE target_key = ? AND accepted = 1 AND generation <= ? AND outcome = '' ORDER BY received_at, place, comment_id`, key, generation)
 }
 
 // FinishCommand implements ports.Store. A command keeps its first outcome.

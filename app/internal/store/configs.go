@@ -24,16 +24,11 @@ func storeText(ctx context.Context, t tx, body []byte) ([]byte, error) {
 }
 
 // readTexts reads rows of layer, path, blob SHA and text.
-func readTexts(ctx context.Context, t tx, query string, args ...any) (all []ports.ConfigBlob, err error) {
-	err = t.each(ctx, func(row scanner) error {
-		var c ports.ConfigBlob
-		if err := row.Scan(&c.Layer, &c.Path, &c.BlobSHA, &c.Text); err != nil {
-			return err
-		}
-		all = append(all, c)
-		return nil
+func readTexts(ctx context.Context, t tx, query string, args ...any) ([]ports.ConfigBlob, error) {
+	return list(ctx, t, func(row scanner) (c ports.ConfigBlob, err error) {
+		err = row.Scan(&c.Layer, &c.Path, &c.BlobSHA, &c.Text)
+		return c, err
 	}, query, args...)
-	return all, err
 }
 
 // GoodLayer implements ports.Store.
@@ -59,15 +54,8 @@ func (s layers) GoodLayer(ctx context.Context, repoID int64, layer string) (*por
 }
 
 // GoodLayerNames implements ports.Store.
-func (s layers) GoodLayerNames(ctx context.Context, repoID int64) (names []string, err error) {
-	err = s.db.read(ctx, func(t tx) error {
-		names, err = texts(ctx, t, `SELECT layer FROM good_layers WHERE repo_id = ? ORDER BY layer`, repoID)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list the good layers: %w", err)
-	}
-	return names, nil
+func (s layers) GoodLayerNames(ctx context.Context, repoID int64) ([]string, error) {
+	return listNow(ctx, s.db, "list the good layers", only[string], `SELECT layer FROM good_layers WHERE repo_id = ? ORDER BY layer`, repoID)
 }
 
 // SaveGoodLayer implements ports.Store.
@@ -118,15 +106,8 @@ func (s layers) SetConfigBranch(ctx context.Context, key, branch string) error {
 }
 
 // RepositoryNames implements ports.Store.
-func (s layers) RepositoryNames(ctx context.Context, repoID int64) (names []string, err error) {
-	err = s.db.read(ctx, func(t tx) error {
-		names, err = texts(ctx, t, `SELECT name FROM repository_names WHERE repo_id = ? ORDER BY position, name`, repoID)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the repository's names: %w", err)
-	}
-	return names, nil
+func (s layers) RepositoryNames(ctx context.Context, repoID int64) ([]string, error) {
+	return listNow(ctx, s.db, "read the repository's names", only[string], `SELECT name FROM repository_names WHERE repo_id = ? ORDER BY position, name`, repoID)
 }
 
 // AddRepositoryNames implements ports.Store.

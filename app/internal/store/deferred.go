@@ -36,11 +36,7 @@ func scanDeferred(row scanner) (d ports.Deferred, err error) {
 }
 
 func listDeferred(ctx context.Context, t tx, where string, args ...any) (all []ports.Deferred, err error) {
-	err = t.each(ctx, func(row scanner) error {
-		d, err := scanDeferred(row)
-		all = append(all, d)
-		return err
-	}, `SELECT `+deferredColumns+` FROM deferred WHERE `+where+` ORDER BY id`, args...)
+	all, err = list(ctx, t, scanDeferred, `SELECT `+deferredColumns+` FROM deferred WHERE `+where+` ORDER BY id`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list what is deferred: %w", err)
 	}

@@ -64,24 +64,14 @@ func insertLost(ctx context.Context, t tx, lost []ports.LostDelivery) error {
 }
 
 // LostDeliveries implements ports.Store.
-func (s recovery) LostDeliveries(ctx context.Context, now time.Time, limit int) (all []ports.LostDelivery, err error) {
-	err = s.db.read(ctx, func(t tx) error {
-		return t.each(ctx, func(row scanner) error {
-			var d ports.LostDelivery
-			var at int64
-			if err := row.Scan(&d.GUID, &d.ID, &d.Event, &d.Action, &d.Status, &at, &d.Installation, &d.RepoID, &d.Urgency, &d.Looks); err != nil {
-				return err
-			}
-			d.At = fromMicros(at)
-			all = append(all, d)
-			return nil
-		}, `SELECT guid, attempt, event, action, status, at, installation, repo_id, urgency, looks FROM lost_deliveries
-			WHERE next_at <= ? ORDER BY urgency DESC, at, guid LIMIT ?`, micros(now), limit)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list the deliveries that are missing: %w", err)
-	}
-	return all, nil
+func (s recovery) LostDeliveries(ctx context.Context, now time.Time, limit int) ([]ports.LostDelivery, error) {
+	return listNow(ctx, s.db, "list the deliveries that are missing", func(row scanner) (d ports.LostDelivery, err error) {
+		var at int64
+		err = row.Scan(&d.GUID, &d.ID, &d.Event, &d.Action, &d.Status, &at, &d.Installation, &d.RepoID, &d.Urgency, &d.Looks)
+		d.At = fromMicros(at)
+		return d, err
+	}, `SELECT guid, attempt, event, action, status, at, installation, repo_id, urgency, looks FROM lost_deliveries
+		WHERE next_at <= ? ORDER BY urgency DESC, at, guid LIMIT ?`, micros(now), limit)
 }
 
 // LookedFor implements ports.Store. It does nothing if the delivery is no longer missing.

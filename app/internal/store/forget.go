@@ -41,18 +41,9 @@ func (s retention) Held(ctx context.Context, f ports.Forget) ([]ports.Holding, e
 
 // reposOf lists the repositories of an installation that the database has data about.
 func reposOf(ctx context.Context, t tx, installation int64) ([]int64, error) {
-	var repos []int64
-	err := t.each(ctx, func(row scanner) error {
-		var id int64
-		if err := row.Scan(&id); err != nil {
-			return err
-		}
-		repos = append(repos, id)
-		return nil
-	}, `SELECT repo_id FROM targets WHERE installation = ?
+	return list(ctx, t, only[int64], `SELECT repo_id FROM targets WHERE installation = ?
 		UNION SELECT repo_id FROM repositories WHERE installation = ?
 		UNION SELECT repo_id FROM deliveries WHERE installation = ? AND repo_id <> 0 ORDER BY repo_id`, installation, installation, installation)
-	return repos, err
 }
 
 // holding returns what the database holds about one repository. If an installation is
@@ -96,7 +87,7 @@ func (s retention) ForgetTarget(ctx context.Context, l ports.Lease) error {
 func (s retention) ForgetOutdated(ctx context.Context, l ports.Lease, before time.Time) (gone bool, err error) {
 	gone = true
 	err = s.forgetWhile(ctx, l, func(t tx) (bool, error) {
-		if _, err := texts(ctx, t, `SELECT key FROM targets WHERE key = ?`+t.lock(), l.Key); err != nil {
+		if _, err := list(ctx, t, only[string], `SELECT key FROM targets WHERE key = ?`+t.lock(), l.Key); err != nil {
 			return false, err
 		}
 		err := t.row(ctx, `SELECT EXISTS (SELECT 1 FROM targets t WHERE t.key = ? AND `+outdated+`)`,
@@ -297,14 +288,11 @@ func (s configUse) ConfigUsed(ctx context.Context, key string) (files []ports.Co
 			return err
 		}
 		ok = true
-		return t.each(ctx, func(row scanner) error {
-			var c ports.ConfigBlob
-			if err := row.Scan(&c.Layer, &c.Path, &c.BlobSHA); err != nil {
-				return err
-			}
-			files = append(files, c)
-			return nil
+		files, err = list(ctx, t, func(row scanner) (c ports.ConfigBlob, err error) {
+			err = row.Scan(&c.Layer, &c.Path, &c.BlobSHA)
+			return c, err
 		}, `SELECT layer, path, blob_sha FROM review_configs WHERE run_id = ? ORDER BY position`, run)
+		return err
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("read what config %s was judged by: %w", key, err)

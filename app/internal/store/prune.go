@@ -22,7 +22,7 @@ func outdatedArgs(before time.Time) []any {
 // as ended too.
 func (s retention) Outdated(ctx context.Context, before time.Time, limit int) (keys []string, err error) {
 	err = s.db.read(ctx, func(t tx) error {
-		keys, err = texts(ctx, t, `SELECT key FROM targets t WHERE `+outdated+` ORDER BY closed_at, key LIMIT ?`, append(outdatedArgs(before), limit)...)
+		keys, err = list(ctx, t, only[string], `SELECT key FROM targets t WHERE `+outdated+` ORDER BY closed_at, key LIMIT ?`, append(outdatedArgs(before), limit)...)
 		return err
 	})
 	if err != nil {
@@ -68,17 +68,7 @@ func (s retention) Prune(ctx context.Context, reviews, deliveries time.Time) (n 
 }
 
 func (s *core) pruneOne(ctx context.Context, p pruned, args []any) (int, error) {
-	var keys []any
-	err := s.db.read(ctx, func(t tx) error {
-		return t.each(ctx, func(row scanner) error {
-			var key any
-			if err := row.Scan(&key); err != nil {
-				return err
-			}
-			keys = append(keys, key)
-			return nil
-		}, p.find+fmt.Sprintf(` LIMIT %d`, p.batch), args...)
-	})
+	keys, err := listNow(ctx, s.db, "look for old rows", only[any], p.find+fmt.Sprintf(` LIMIT %d`, p.batch), args...)
 	if err != nil || len(keys) == 0 {
 		return 0, err
 	}

@@ -19,19 +19,12 @@ func savePush(ctx context.Context, t tx, p ports.Push) error {
 }
 
 // Pushes implements ports.Store.
-func (s commands) Pushes(ctx context.Context, t ports.Target) (all []ports.Push, err error) {
-	err = s.db.read(ctx, func(x tx) error {
-		return x.each(ctx, func(row scanner) error {
-			p := ports.Push{Target: t}
-			var retargeted int
-			err := row.Scan(&p.Target.HeadSHA, &p.Before, &p.Sender, &p.SenderID, &retargeted, &p.FromBase, &p.ToBase)
-			p.Retargeted = retargeted == 1
-			all = append(all, p)
-			return err
-		}, `SELECT head_sha, `+pushColumns+` FROM pushes WHERE target_key = ? ORDER BY head_sha, before_sha, sender, retargeted, from_base, to_base`, t.Key())
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read who sent the pushes of %s: %w", t.Key(), err)
-	}
-	return all, nil
+func (s commands) Pushes(ctx context.Context, t ports.Target) ([]ports.Push, error) {
+	return listNow(ctx, s.db, "read who sent the pushes of "+t.Key(), func(row scanner) (p ports.Push, err error) {
+		p.Target = t
+		var retargeted int
+		err = row.Scan(&p.Target.HeadSHA, &p.Before, &p.Sender, &p.SenderID, &retargeted, &p.FromBase, &p.ToBase)
+		p.Retargeted = retargeted == 1
+		return p, err
+	}, `SELECT head_sha, `+pushColumns+` FROM pushes WHERE target_key = ? ORDER BY head_sha, before_sha, sender, retargeted, from_base, to_base`, t.Key())
 }

@@ -38,21 +38,11 @@ const maxQuarantined = 1000
 
 // Quarantined lists the open targets whose review ended its process and is tried again
 // later. It lists at most maxQuarantined, those with the earliest next try first.
-func (r *Reader) Quarantined(ctx context.Context) (all []ports.Quarantined, err error) {
-	err = r.from.read(ctx, func(t tx) error {
-		return t.each(ctx, func(row scanner) error {
-			var q ports.Quarantined
-			var since, next int64
-			if err := row.Scan(append(targetDest(&q.Target), &q.Deaths, &since, &next)...); err != nil {
-				return err
-			}
-			q.Since, q.Next = fromMicros(since), fromMicros(next)
-			all = append(all, q)
-			return nil
-		}, `SELECT `+targetColumns+`, deaths, quarantined_at, next_try FROM targets WHERE deaths > 0 AND closed = 0 AND wanted > done ORDER BY next_try LIMIT ?`, maxQuarantined)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list what is quarantined: %w", err)
-	}
-	return all, nil
+func (r *Reader) Quarantined(ctx context.Context) ([]ports.Quarantined, error) {
+	return listNow(ctx, r.from, "list what is quarantined", func(row scanner) (q ports.Quarantined, err error) {
+		var since, next int64
+		err = row.Scan(append(targetDest(&q.Target), &q.Deaths, &since, &next)...)
+		q.Since, q.Next = fromMicros(since), fromMicros(next)
+		return q, err
+	}, `SELECT `+targetColumns+`, deaths, quarantined_at, next_try FROM targets WHERE deaths > 0 AND closed = 0 AND wanted > done ORDER BY next_try LIMIT ?`, maxQuarantined)
 }

@@ -36,7 +36,7 @@ func (s *Store) Recover(ctx context.Context) (n int, err error) {
 		if _, err := t.exec(ctx, `UPDATE leases SET owner = '', until = 0 WHERE owner <> ''`); err != nil {
 			return fmt.Errorf("free the leases: %w", err)
 		}
-		keys, err := texts(ctx, t, `SELECT key FROM targets WHERE wanted > done OR notice <> '' ORDER BY asked_at`)
+		keys, err := list(ctx, t, only[string], `SELECT key FROM targets WHERE wanted > done OR notice <> '' ORDER BY asked_at`)
 		if err != nil {
 			return fmt.Errorf("list the targets with work left: %w", err)
 		}
@@ -80,7 +80,7 @@ func (s *Store) Rescue(ctx context.Context) (n int, err error) {
 func (s *core) stranded(ctx context.Context) (keys []string, err error) {
 	now := s.Now()
 	err = s.db.read(ctx, func(t tx) error {
-		keys, err = texts(ctx, t, `
+		keys, err = list(ctx, t, only[string], `
 			SELECT t.key FROM targets t LEFT JOIN leases l ON l.key = t.key AND l.owner <> ''
 			WHERE (t.wanted > t.done OR t.notice <> '')
 			AND (l.until <= ? OR l.until IS NULL AND t.retry_at <= ? AND t.job_checked_at <= ?)
@@ -164,17 +164,4 @@ func (s *core) depth(ctx context.Context) (jobs map[rivertype.JobState]int, olde
 		return nil
 	})
 	return jobs, oldest, quarantined, err
-}
-
-// texts returns the rows of a query for one column of text.
-func texts(ctx context.Context, t tx, query string, args ...any) (all []string, err error) {
-	err = t.each(ctx, func(row scanner) error {
-		var v string
-		if err := row.Scan(&v); err != nil {
-			return err
-		}
-		all = append(all, v)
-		return nil
-	}, query, args...)
-	return all, err
 }

@@ -359,24 +359,13 @@ func (s history) PreviousReport(ctx context.Context, key, headSHA string) (*pipe
 
 // HeadDecisions implements ports.Store.
 func (s history) HeadDecisions(ctx context.Context, repoID int64, headSHA string) ([]ports.HeadDecision, error) {
-	var all []ports.HeadDecision
-	err := s.db.read(ctx, func(t tx) error {
-		return t.each(ctx, func(row scanner) error {
-			var d ports.HeadDecision
-			if err := row.Scan(append(targetDest(&d.Target), &d.Decision, &d.Pending)...); err != nil {
-				return err
-			}
-			all = append(all, d)
-			return nil
-		}, `SELECT t.kind, t.installation, t.repo_id, t.owner, t.name, t.number, t.head_sha, t.base_sha, t.head_ref,
-				coalesce(r.decision, ''), t.wanted > t.done AND r.id IS NULL
-			FROM targets t LEFT JOIN reviews r ON NOT (t.gave_up = 1 AND t.done = t.wanted)
-				AND r.id = (SELECT max(n.id) FROM reviews n WHERE n.target_key = t.key AND n.head_sha = t.head_sha AND n.generation = t.wanted)
-			WHERE t.repo_id = ? AND t.head_sha = ? AND t.kind = ? AND t.closed = 0
-			ORDER BY t.number`, repoID, headSHA, string(ports.TargetPull))
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list the decisions on head %s: %w", headSHA, err)
-	}
-	return all, nil
+	return listNow(ctx, s.db, "list the decisions on head "+headSHA, func(row scanner) (d ports.HeadDecision, err error) {
+		err = row.Scan(append(targetDest(&d.Target), &d.Decision, &d.Pending)...)
+		return d, err
+	}, `SELECT t.kind, t.installation, t.repo_id, t.owner, t.name, t.number, t.head_sha, t.base_sha, t.head_ref,
+			coalesce(r.decision, ''), t.wanted > t.done AND r.id IS NULL
+		FROM targets t LEFT JOIN reviews r ON NOT (t.gave_up = 1 AND t.done = t.wanted)
+			AND r.id = (SELECT max(n.id) FROM reviews n WHERE n.target_key = t.key AND n.head_sha = t.head_sha AND n.generation = t.wanted)
+		WHERE t.repo_id = ? AND t.head_sha = ? AND t.kind = ? AND t.closed = 0
+		ORDER BY t.number`, repoID, headSHA, string(ports.TargetPull))
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/riverqueue/river/rivertype"
@@ -52,74 +53,42 @@ func setMark(ctx context.Context, t tx, name string, at time.Time) error {
 }
 
 // RefusedScans implements ports.Store.
-func (s recovery) RefusedScans(ctx context.Context, installation int64) (all []ports.TargetState, err error) {
-	err = s.db.read(ctx, func(t tx) error {
-		return t.each(ctx, func(row scanner) error {
-			var st ports.TargetState
-			var scans string
-			if err := row.Scan(append(targetDest(&st.Target), &scans)...); err != nil {
-				return err
-			}
-			if err := decodeText(scans, &st.Scans); err != nil {
-				return err
-			}
-			if len(st.Scans.Refused()) > 0 {
-				all = append(all, st)
-			}
-			return nil
-		}, `SELECT `+targetColumns+`, scans FROM targets WHERE installation = ? AND closed = 0 AND wanted = done AND scans <> '' ORDER BY key`, installation)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list where others' findings were refused to installation %d: %w", installation, err)
-	}
-	return all, nil
+func (s recovery) RefusedScans(ctx context.Context, installation int64) ([]ports.TargetState, error) {
+	all, err := listNow(ctx, s.db, fmt.Sprintf("list where others' findings were refused to installation %d", installation), func(row scanner) (st ports.TargetState, err error) {
+		var scans string
+		if err = row.Scan(append(targetDest(&st.Target), &scans)...); err == nil {
+			err = decodeText(scans, &st.Scans)
+		}
+		return st, err
+	}, `SELECT `+targetColumns+`, scans FROM targets WHERE installation = ? AND closed = 0 AND wanted = done AND scans <> '' ORDER BY key`, installation)
+	return slices.DeleteFunc(all, func(st ports.TargetState) bool { return len(st.Scans.Refused()) == 0 }), err
 }
 
 // ScanRepositories implements ports.Store.
 func (s recovery) ScanRepositories(ctx context.Context) (map[int64]bool, error) {
+	ids, err := listNow(ctx, s.db, "list the repositories that take in others' findings", only[int64], `SELECT DISTINCT repo_id FROM targets WHERE closed = 0 AND scans <> ''`)
 	all := map[int64]bool{}
-	err := s.db.read(ctx, func(t tx) error {
-		return t.each(ctx, func(row scanner) error {
-			var id int64
-			if err := row.Scan(&id); err != nil {
-				return err
-			}
-			all[id] = true
-			return nil
-		}, `SELECT DISTINCT repo_id FROM targets WHERE closed = 0 AND scans <> ''`)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list the repositories that take in others' findings: %w", err)
+	for _, id := range ids {
+		all[id] = true
 	}
-	return all, nil
+	return all, err
 }
 
 // Orphans implements ports.Store. For each repository it returns the target with the
 // newest orphaned check: its owner and name are most likely still right.
 func (s recovery) Orphans(ctx context.Context) ([]ports.Target, error) {
-	var all []ports.Target
+	all, err := listNow(ctx, s.db, "list the repositories with orphaned checks", readTarget, `
+		SELECT t.kind, t.installation, t.repo_id, t.owner, t.name, t.number, t.head_sha, t.base_sha, t.head_ref
+		FROM writes w JOIN targets t ON t.key = w.target_key
+		WHERE w.kind = ? AND w.state <> 'completed'
+		AND NOT EXISTS (SELECT 1 FROM targets o WHERE o.repo_id = t.repo_id AND o.head_sha = w.head_sha AND o.closed = 0)
+		ORDER BY w.id DESC`, string(ports.WriteCheck))
 	seen := map[int64]bool{}
-	err := s.db.read(ctx, func(t tx) error {
-		return t.each(ctx, func(row scanner) error {
-			var g ports.Target
-			if err := row.Scan(targetDest(&g)...); err != nil {
-				return err
-			}
-			if !seen[g.RepoID] {
-				seen[g.RepoID] = true
-				all = append(all, g)
-			}
-			return nil
-		}, `SELECT t.kind, t.installation, t.repo_id, t.owner, t.name, t.number, t.head_sha, t.base_sha, t.head_ref
-			FROM writes w JOIN targets t ON t.key = w.target_key
-			WHERE w.kind = ? AND w.state <> 'completed'
-			AND NOT EXISTS (SELECT 1 FROM targets o WHERE o.repo_id = t.repo_id AND o.head_sha = w.head_sha AND o.closed = 0)
-			ORDER BY w.id DESC`, string(ports.WriteCheck))
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list the repositories with orphaned checks: %w", err)
-	}
-	return all, nil
+	return slices.DeleteFunc(all, func(t ports.Target) bool {
+		again := seen[t.RepoID]
+		seen[t.RepoID] = true
+		return again
+	}), err
 }
 
 // SetRefused implements ports.Store. The latest time wins: if GitHub refuses two calls

@@ -284,16 +284,13 @@ func (s *core) targets(ctx context.Context, query string, args ...any) (all []po
 	return all, err
 }
 
-func scanTargets(ctx context.Context, t tx, query string, args ...any) (all []ports.Target, err error) {
-	err = t.each(ctx, func(row scanner) error {
-		var g ports.Target
-		if err := row.Scan(targetDest(&g)...); err != nil {
-			return err
-		}
-		all = append(all, g)
-		return nil
-	}, query, args...)
-	return all, err
+func scanTargets(ctx context.Context, t tx, query string, args ...any) ([]ports.Target, error) {
+	return list(ctx, t, readTarget, query, args...)
+}
+
+func readTarget(row scanner) (g ports.Target, err error) {
+	err = row.Scan(targetDest(&g)...)
+	return g, err
 }
 
 // SetHead implements ports.Store.

@@ -49,21 +49,10 @@ func (s writes) NewestWrite(ctx context.Context, kind ports.WriteKind, subject s
 
 // OpenChecks implements ports.Store.
 func (s writes) OpenChecks(ctx context.Context, repoID int64) ([]ports.Write, error) {
-	var all []ports.Write
-	err := s.db.read(ctx, func(t tx) error {
-		return t.each(ctx, func(row scanner) error {
-			w, err := scanWrite(row)
-			all = append(all, w)
-			return err
-		}, `SELECT `+writeColumns+` FROM writes
-			WHERE kind = ? AND state <> 'completed' AND subject = ? || '/' || head_sha
-			AND NOT EXISTS (SELECT 1 FROM targets t WHERE t.repo_id = ? AND t.head_sha = writes.head_sha AND t.closed = 0)
-			ORDER BY id`, string(ports.WriteCheck), strconv.FormatInt(repoID, 10), repoID)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list the open checks of repository %d: %w", repoID, err)
-	}
-	return all, nil
+	return listNow(ctx, s.db, fmt.Sprintf("list the open checks of repository %d", repoID), scanWrite, `SELECT `+writeColumns+` FROM writes
+		WHERE kind = ? AND state <> 'completed' AND subject = ? || '/' || head_sha
+		AND NOT EXISTS (SELECT 1 FROM targets t WHERE t.repo_id = ? AND t.head_sha = writes.head_sha AND t.closed = 0)
+		ORDER BY id`, string(ports.WriteCheck), strconv.FormatInt(repoID, 10), repoID)
 }
 
 // Intend implements ports.Store.
