@@ -34,10 +34,9 @@ func (l *installationList) whole() error {
 
 // Installations lists the App's installations, up to 10,000.
 func (c installationReader) Installations(ctx context.Context) ([]ports.Installation, error) {
-	const op = "list the installations"
 	var out []ports.Installation
-	whole, err := walk(ctx, c.api, ports.Target{}, request{
-		op: op, scope: asApp, method: http.MethodGet, path: "/app/installations",
+	err := walkAll(ctx, c.api, ports.Target{}, request{
+		op: "list the installations", scope: asApp, method: http.MethodGet, path: "/app/installations",
 	}, maxWalk, func(page installationList) bool {
 		for _, i := range page {
 			out = append(out, ports.Installation{
@@ -46,7 +45,7 @@ func (c installationReader) Installations(ctx context.Context) ([]ports.Installa
 		}
 		return true
 	})
-	return listed(op, out, whole, err)
+	return out, err
 }
 
 // repositoryList is a page of repositories.
@@ -65,10 +64,9 @@ func (l *repositoryList) whole() error {
 // Repositories lists an installation's repositories that are not archived, up
 // to 10,000.
 func (c installationReader) Repositories(ctx context.Context, installation int64) ([]ports.Target, error) {
-	const op = "list the installation's repositories"
 	var out []ports.Target
-	whole, err := walk(ctx, c.api, ports.Target{Installation: installation}, request{
-		op: op, scope: asInstallation, method: http.MethodGet, path: "/installation/repositories",
+	err := walkAll(ctx, c.api, ports.Target{Installation: installation}, request{
+		op: "list the installation's repositories", scope: asInstallation, method: http.MethodGet, path: "/installation/repositories",
 	}, maxWalk, func(page repositoryList) bool {
 		for _, r := range page.Repositories {
 			if !r.GetArchived() {
@@ -80,18 +78,17 @@ func (c installationReader) Repositories(ctx context.Context, installation int64
 		}
 		return true
 	})
-	return listed(op, out, whole, err)
+	return out, err
 }
 
 // OpenPulls lists a repository's open pull requests that were updated since
 // then, newest first and up to 10,000. It includes pull requests whose fork was
 // deleted.
 func (c installationReader) OpenPulls(ctx context.Context, repo ports.Target, since time.Time) ([]ports.OpenPull, error) {
-	const op = "list the open pull requests"
 	var out []ports.OpenPull
 	seen := map[int]bool{} // an update during the listing can move others to the next page
-	whole, err := walk(ctx, c.api, repo, request{
-		op: op, scope: asInstallation, method: http.MethodGet,
+	err := walkAll(ctx, c.api, repo, request{
+		op: "list the open pull requests", scope: asInstallation, method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/pulls", args: []any{repo.Owner, repo.Name},
 		query: url.Values{"state": {"open"}, "sort": {"updated"}, "direction": {"desc"}},
 	}, maxWalk, func(page pullList) bool {
@@ -110,5 +107,5 @@ func (c installationReader) OpenPulls(ctx context.Context, repo ports.Target, si
 		}
 		return true
 	})
-	return listed(op, out, whole, err)
+	return out, err
 }

@@ -171,9 +171,9 @@ func actions(o ports.CheckOutput) []*github.CheckRunAction {
 // Checks lists our check runs on the head, newest first. More than 1,000 are an
 // error.
 func (c checkWriter) Checks(ctx context.Context, t ports.Target, headSHA string) ([]ports.CheckRun, error) {
-	const op = "list the check runs"
-	all, whole, err := pages[checkList](ctx, c.api, t, request{
-		op: op, method: http.MethodGet,
+	// A check run that isn't listed would be created again.
+	all, err := allPages[checkList](ctx, c.api, t, request{
+		op: "list the check runs", method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/commits/{ref}/check-runs", args: []any{t.Owner, t.Name, headSHA},
 		query: url.Values{
 			"app_id": {strconv.FormatInt(c.appID, 10)},
@@ -182,10 +182,6 @@ func (c checkWriter) Checks(ctx context.Context, t ports.Target, headSHA string)
 	}, maxCheckPages)
 	if err != nil {
 		return nil, err
-	}
-	if !whole {
-		// A check run that isn't listed would be created again.
-		return nil, tooMany(op, maxCheckPages*perPage)
 	}
 	var out []ports.CheckRun
 	for _, page := range all {

@@ -87,24 +87,17 @@ func (c commentWriter) DeleteComment(ctx context.Context, t ports.Target, id int
 // carry the marker, oldest first. Anyone can paste a marker; GitHub itself
 // vouches for the app.
 func (c commentWriter) Comments(ctx context.Context, t ports.Target, marker string) ([]ports.Comment, error) {
-	const op = "list the comments"
-	all, whole, err := pages[commentList](ctx, c.api, t, request{
-		op: op, method: http.MethodGet,
+	all, err := allPages[commentList](ctx, c.api, t, request{
+		op: "list the comments", method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/issues/{issue_number}/comments", args: []any{t.Owner, t.Name, t.Number},
 	}, maxCommentPages)
 	if err != nil {
 		return nil, err
 	}
-	if !whole {
-		// Our comment may be missing from the list.
-		return nil, tooMany(op, maxCommentPages*perPage)
-	}
 	var out []ports.Comment
-	for _, page := range all {
-		for _, m := range page {
-			if m.App.ID == c.appID && strings.HasPrefix(m.Body, marker) {
-				out = append(out, ports.Comment{ID: m.ID, Body: m.Body, URL: m.HTMLURL})
-			}
+	for _, m := range slices.Concat(all...) {
+		if m.App.ID == c.appID && strings.HasPrefix(m.Body, marker) {
+			out = append(out, ports.Comment{ID: m.ID, Body: m.Body, URL: m.HTMLURL})
 		}
 	}
 	slices.SortFunc(out, func(a, b ports.Comment) int { return cmp.Compare(a.ID, b.ID) })
@@ -124,7 +117,7 @@ func (s *source) Remarks(ctx context.Context, words string) ([]ports.Remark, err
 	var out []ports.Remark
 	held := 0
 	r := s.get(op, "/repos/{owner}/{repo}/issues/{issue_number}/comments", t.Owner, t.Name, t.Number)
-	whole, err := walk(ctx, s.client, t, r, maxCommentPages, func(page commentList) bool {
+	err := walkAll(ctx, s.client, t, r, maxCommentPages, func(page commentList) bool {
 		for _, m := range page {
 			if m.User.Type == "User" && m.User.Login != "" && m.App.ID != s.client.appID && strings.Contains(m.Body, words) {
 				if held += len(m.Body); held > maxRemarks {
@@ -140,9 +133,6 @@ func (s *source) Remarks(ctx context.Context, words string) ([]ports.Remark, err
 	}
 	if held > maxRemarks {
 		return nil, &ports.HostError{Op: op, Kind: ports.HostInvalid, Err: fmt.Errorf("those with %q come to more than %d MB: delete what is out of date", words, maxRemarks>>20)}
-	}
-	if !whole {
-		return nil, tooMany(op, maxCommentPages*perPage)
 	}
 	slices.SortFunc(out, func(a, b ports.Remark) int { return cmp.Compare(a.ID, b.ID) })
 	return out, nil

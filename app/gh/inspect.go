@@ -105,10 +105,9 @@ type grantList []struct {
 // Grants lists the grants of all accounts on which the App is installed, up to
 // 10,000.
 func (c *api) Grants(ctx context.Context) ([]Grant, error) {
-	const op = "list the installations"
 	var out []Grant
-	whole, err := walk(ctx, c, ports.Target{}, request{
-		op: op, scope: asApp, method: http.MethodGet, path: "/app/installations",
+	err := walkAll(ctx, c, ports.Target{}, request{
+		op: "list the installations", scope: asApp, method: http.MethodGet, path: "/app/installations",
 	}, maxWalk, func(page grantList) bool {
 		for _, i := range page {
 			out = append(out, Grant{
@@ -118,7 +117,7 @@ func (c *api) Grants(ctx context.Context) ([]Grant, error) {
 		}
 		return true
 	})
-	return listed(op, out, whole, err)
+	return out, err
 }
 
 // Repository is a repository that the App is installed on.
@@ -234,7 +233,7 @@ func (c *api) rules(ctx context.Context, repo ports.Target, branch string) (Requ
 	const op = "read the branch's rules"
 	var out Required
 	var broken error
-	whole, err := walk(ctx, c, repo, request{
+	err := walkAll(ctx, c, repo, request{
 		op: op, method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/rules/branches/{branch}", args: []any{repo.Owner, repo.Name, branch},
 	}, maxWalk, func(page []rule) bool {
@@ -259,8 +258,6 @@ func (c *api) rules(ctx context.Context, repo ports.Target, branch string) (Requ
 		return Required{}, hostError(op, broken)
 	case err != nil && !isNotFound(err):
 		return Required{}, err
-	case err == nil && !whole:
-		return Required{}, tooMany(op, maxWalk*perPage)
 	}
 	return out, nil
 }

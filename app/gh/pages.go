@@ -76,6 +76,24 @@ func walk[P any](ctx context.Context, c *api, t ports.Target, r request, maxPage
 	return false, nil
 }
 
+// allPages is pages, but a list of more pages is an error.
+func allPages[P any](ctx context.Context, c *api, t ports.Target, r request, maxPages int) ([]P, error) {
+	all, whole, err := pages[P](ctx, c, t, r, maxPages)
+	if err == nil && !whole {
+		err = tooMany(r.op, maxPages*perPage)
+	}
+	return all, err
+}
+
+// walkAll is walk, but a list of more pages is an error.
+func walkAll[P any](ctx context.Context, c *api, t ports.Target, r request, maxPages int, take func(P) (more bool)) error {
+	whole, err := walk(ctx, c, t, r, maxPages, take)
+	if err == nil && !whole {
+		err = tooMany(r.op, maxPages*perPage)
+	}
+	return err
+}
+
 // after returns the request with more query parameters.
 func (r request) after(more url.Values) request {
 	query := maps.Clone(r.query)
@@ -141,14 +159,3 @@ func place(query url.Values) url.Values {
 
 // maxWalk bounds lists that are read page by page: 10,000 entries.
 const maxWalk = 100
-
-// listed returns a list from walk, or an error if not all of it was read.
-func listed[T any](op string, all []T, whole bool, err error) ([]T, error) {
-	if err != nil {
-		return nil, err
-	}
-	if !whole {
-		return nil, tooMany(op, maxWalk*perPage)
-	}
-	return all, nil
-}

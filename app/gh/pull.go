@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/google/go-github/v60/github"
 
@@ -59,9 +60,8 @@ const maxHeadPages = 5
 // PullsOnHead lists the repository's open pull requests whose head is sha, in GitHub's
 // order. A commit that does not exist any more has none.
 func (c pullReader) PullsOnHead(ctx context.Context, t ports.Target, sha string) ([]ports.Target, error) {
-	const op = "list the pull requests on a commit"
-	all, whole, err := pages[pullList](ctx, c.api, t, request{
-		op: op, method: http.MethodGet,
+	all, err := allPages[pullList](ctx, c.api, t, request{
+		op: "list the pull requests on a commit", method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/commits/{commit_sha}/pulls", args: []any{t.Owner, t.Name, sha},
 	}, maxHeadPages)
 	var host *ports.HostError
@@ -71,20 +71,15 @@ func (c pullReader) PullsOnHead(ctx context.Context, t ports.Target, sha string)
 	if err != nil {
 		return nil, err
 	}
-	if !whole {
-		return nil, tooMany(op, maxHeadPages*perPage)
-	}
 	var out []ports.Target
-	for _, page := range all {
-		for _, p := range page {
-			if p.GetState() != "open" || p.GetHead().GetSHA() != sha || p.GetBase().GetRepo().GetID() != t.RepoID {
-				continue
-			}
-			out = append(out, ports.Target{
-				Kind: ports.TargetPull, Installation: t.Installation, RepoID: t.RepoID,
-				Owner: t.Owner, Name: t.Name, Number: p.GetNumber(), HeadSHA: sha,
-			})
+	for _, p := range slices.Concat(all...) {
+		if p.GetState() != "open" || p.GetHead().GetSHA() != sha || p.GetBase().GetRepo().GetID() != t.RepoID {
+			continue
 		}
+		out = append(out, ports.Target{
+			Kind: ports.TargetPull, Installation: t.Installation, RepoID: t.RepoID,
+			Owner: t.Owner, Name: t.Name, Number: p.GetNumber(), HeadSHA: sha,
+		})
 	}
 	return out, nil
 }

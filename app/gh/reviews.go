@@ -84,22 +84,16 @@ const alreadyDismissed = "Can not dismiss a dismissed pull request review"
 
 // Reviews lists the reviews of the pull request in GitHub's order, oldest first.
 func (c reviewWriter) Reviews(ctx context.Context, t ports.Target) ([]ports.PullReview, error) {
-	const op = "list the reviews"
-	all, whole, err := pages[reviewList](ctx, c.api, t, request{
-		op: op, method: http.MethodGet,
+	all, err := allPages[reviewList](ctx, c.api, t, request{
+		op: "list the reviews", method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/pulls/{pull_number}/reviews", args: []any{t.Owner, t.Name, t.Number},
 	}, maxReviewPages)
 	if err != nil {
 		return nil, err
 	}
-	if !whole {
-		return nil, tooMany(op, maxReviewPages*perPage)
-	}
 	var out []ports.PullReview
-	for _, page := range all {
-		for _, r := range page {
-			out = append(out, ports.PullReview{ID: r.ID, Author: r.User.Login, Bot: r.User.Type == "Bot", Body: r.Body, Dismissed: r.State == "DISMISSED"})
-		}
+	for _, r := range slices.Concat(all...) {
+		out = append(out, ports.PullReview{ID: r.ID, Author: r.User.Login, Bot: r.User.Type == "Bot", Body: r.Body, Dismissed: r.State == "DISMISSED"})
 	}
 	return out, nil
 }

@@ -113,7 +113,7 @@ func (s *source) alertsOf(ctx context.Context, ref string) (list []ports.ScanAle
 	const op = "list the code scanning alerts"
 	r := s.get(op, "/repos/{owner}/{repo}/code-scanning/alerts", s.target.Owner, s.target.Name)
 	r.query = url.Values{"ref": {ref}, "state": {"open"}}
-	whole, err := walk(ctx, s.client, s.target, r, maxAlertPages, func(page alertList) bool {
+	err = walkAll(ctx, s.client, s.target, r, maxAlertPages, func(page alertList) bool {
 		for i := range page {
 			if a := &page[i]; open(a.GetState()) && open(a.GetMostRecentInstance().GetState()) {
 				list = append(list, alert(a))
@@ -126,8 +126,6 @@ func (s *source) alertsOf(ctx context.Context, ref string) (list []ports.ScanAle
 		return nil, "code scanning is not enabled for the repository", nil
 	case err != nil:
 		return nil, "", err
-	case !whole:
-		return nil, "", tooMany(op, maxAlertPages*perPage)
 	}
 	return list, "", nil
 }
