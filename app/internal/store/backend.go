@@ -71,6 +71,14 @@ type scanner interface {
 	Scan(dest ...any) error
 }
 
+// wrap says what failed, if something did.
+func wrap(err error, doing string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(doing+": %w", append(args, err)...)
+}
+
 // list returns what scan makes of each row.
 func list[T any](ctx context.Context, t tx, scan func(scanner) (T, error), query string, args ...any) (all []T, err error) {
 	err = t.each(ctx, func(row scanner) error {
@@ -87,10 +95,7 @@ func listNow[T any](ctx context.Context, db snapshots, doing string, scan func(s
 		all, err = list(ctx, t, scan, query, args...)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doing, err)
-	}
-	return all, nil
+	return all, wrap(err, "%s", doing)
 }
 
 // only scans a row of one column.

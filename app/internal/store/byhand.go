@@ -61,10 +61,7 @@ func saveVerdict(ctx context.Context, t tx, key string, d pipeline.Dismissal, ba
 			reason = excluded.reason, override = excluded.override, person = excluded.person,
 			final_in = excluded.final_in, final_base = excluded.final_base, surroundings = excluded.surroundings`,
 		key, d.Fingerprint, number(accepted), d.Path, d.Reason, number(d.Override), d.By, strings.Join(d.FinalIn, " "), base, d.Surroundings)
-	if err != nil {
-		return fmt.Errorf("keep what was said of a finding: %w", err)
-	}
-	return nil
+	return wrap(err, "keep what was said of a finding")
 }
 
 func saveByHand(ctx context.Context, t tx, key string, e ports.Effect) error {
@@ -77,10 +74,7 @@ func saveByHand(ctx context.Context, t tx, key string, e ports.Effect) error {
 		ON CONFLICT (target_key, head_sha, base_ref) DO UPDATE SET action = excluded.action, person = excluded.person,
 			reason = excluded.reason, at = excluded.at, final_in = excluded.final_in`,
 		key, e.HeadSHA, e.BaseRef, string(d.Action), d.By, d.Reason, micros(d.At), strings.Join(d.FinalIn, " "))
-	if err != nil {
-		return fmt.Errorf("keep a decision by hand: %w", err)
-	}
-	return nil
+	return wrap(err, "keep a decision by hand")
 }
 
 func (s *core) saveAudit(ctx context.Context, t tx, g ports.Target, a ports.AuditEntry) error {
@@ -90,10 +84,7 @@ func (s *core) saveAudit(ctx context.Context, t tx, g ports.Target, a ports.Audi
 	}
 	_, err := t.exec(ctx, `INSERT INTO audit (at, repo_id, target_key, head_sha, actor, action, subject, reason, auto_decision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		at, g.RepoID, g.Key(), a.HeadSHA, a.Actor, a.Action, a.Subject, a.Reason, string(a.AutoDecision))
-	if err != nil {
-		return fmt.Errorf("write the audit log: %w", err)
-	}
-	return nil
+	return wrap(err, "write the audit log")
 }
 
 // Taught implements ports.Store.
@@ -125,10 +116,7 @@ func (s commands) Taught(ctx context.Context, key, headSHA, baseRef string) (m p
 		m.ByHand, err = byHand(ctx, t, key, headSHA, baseRef)
 		return err
 	})
-	if err != nil {
-		return pipeline.Memory{}, fmt.Errorf("read what people said of %s: %w", key, err)
-	}
-	return m, nil
+	return m, wrap(err, "read what people said of %s", key)
 }
 
 func byHand(ctx context.Context, t tx, key, headSHA, baseRef string) (*pipeline.HandDecision, error) {

@@ -113,8 +113,5 @@ func (s commands) CommandsSince(ctx context.Context, c ports.Command, since time
 			ports.OpinionApproved, ports.OpinionChanges).
 			Scan(&n.Obeyed, &n.TurnedDown, &n.BySender)
 	})
-	if err != nil {
-		return ports.CommandCount{}, fmt.Errorf("count the commands on %s: %w", c.Target.Key(), err)
-	}
-	return n, nil
+	return n, wrap(err, "count the commands on %s", c.Target.Key())
 }

@@ -83,10 +83,7 @@ func (s layers) SaveGoodLayer(ctx context.Context, repoID int64, layer string, g
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("save the good %s layer: %w", layer, err)
-	}
-	return nil
+	return wrap(err, "save the good %s layer", layer)
 }
 
 // ConfigBranch implements ports.Store.
@@ -124,8 +121,5 @@ func (s layers) AddRepositoryNames(ctx context.Context, repoID int64, names []st
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("keep the repository's names: %w", err)
-	}
-	return nil
+	return wrap(err, "keep the repository's names")
 }

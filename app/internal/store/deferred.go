@@ -37,10 +37,7 @@ func scanDeferred(row scanner) (d ports.Deferred, err error) {
 
 func listDeferred(ctx context.Context, t tx, where string, args ...any) (all []ports.Deferred, err error) {
 	all, err = list(ctx, t, scanDeferred, `SELECT `+deferredColumns+` FROM deferred WHERE `+where+` ORDER BY id`, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list what is deferred: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list what is deferred")
 }
 
 // LiveDeferred implements ports.Store.
@@ -109,10 +106,7 @@ func resolveDeferred(ctx context.Context, t tx, news ports.DeferredNews, id int6
 		return fmt.Errorf("forget what was resolved: %w", err)
 	}
 	_, err := t.exec(ctx, `UPDATE deferred SET resolved_in = ?, changed = 1 WHERE id = ? AND repo_id = ? AND resolved_in = 0 AND `+deferredLive, news.Number, id, news.RepoID)
-	if err != nil {
-		return fmt.Errorf("note what was resolved: %w", err)
-	}
-	return nil
+	return wrap(err, "note what was resolved")
 }
 
 // The results of seeDeferred.
@@ -145,10 +139,7 @@ func seeDeferred(ctx context.Context, t tx, news ports.DeferredNews, d ports.Def
 	pulls = pulls[max(0, len(pulls)-ports.MaxDeferredPulls):]
 	_, err = t.exec(ctx, `UPDATE deferred SET seen = seen + 1, pulls = ?, path = ?, subject = ?, title = ?, body = ?, resolved_in = 0, changed = 1 WHERE id = ?`,
 		pullsJSON(pulls), d.Path, d.Subject, d.Title, d.Body, have.ID)
-	if err != nil {
-		return wasKnown, fmt.Errorf("count up what is deferred: %w", err)
-	}
-	return wasKnown, nil
+	return wasKnown, wrap(err, "count up what is deferred")
 }
 
 func pullsJSON(pulls []int) string {

@@ -80,8 +80,5 @@ func (s recovery) LookedFor(ctx context.Context, guid string, next time.Time) er
 		_, err := t.exec(ctx, `UPDATE lost_deliveries SET looks = looks + 1, next_at = ? WHERE guid = ?`, micros(next), guid)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("note that delivery %s was looked for: %w", guid, err)
-	}
-	return nil
+	return wrap(err, "note that delivery %s was looked for", guid)
 }

@@ -33,10 +33,7 @@ func (s retention) Held(ctx context.Context, f ports.Forget) ([]ports.Holding, e
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list what is held: %w", err)
-	}
-	return held, nil
+	return held, wrap(err, "list what is held")
 }
 
 // reposOf lists the repositories of an installation that the database has data about.
@@ -114,10 +111,7 @@ func rememberRepository(ctx context.Context, t tx, key string) error {
 	_, err := t.exec(ctx, `
 		INSERT INTO repositories (repo_id, installation, owner, name) SELECT repo_id, installation, owner, name FROM targets WHERE key = ?
 		ON CONFLICT (repo_id) DO UPDATE SET installation = excluded.installation, owner = excluded.owner, name = excluded.name`, key)
-	if err != nil {
-		return fmt.Errorf("remember its repository: %w", err)
-	}
-	return nil
+	return wrap(err, "remember its repository")
 }
 
 // forgetWhile deletes a target, unless mayGo returns false. It deletes the reviews
@@ -208,10 +202,7 @@ func (s retention) ForgetRepository(ctx context.Context, repoID int64) error {
 		)
 		return execAll(ctx, t, all)
 	})
-	if err != nil {
-		return fmt.Errorf("delete what is left of repository %d: %w", repoID, err)
-	}
-	return nil
+	return wrap(err, "delete what is left of repository %d", repoID)
 }
 
 // ForgetInstallation implements ports.Store. It notes that the installation is gone, and
@@ -232,10 +223,7 @@ func (s retention) ForgetInstallation(ctx context.Context, id int64) error {
 			{`DELETE FROM lost_deliveries WHERE installation = ?`, []any{id}},
 		})
 	})
-	if err != nil {
-		return fmt.Errorf("delete what is left of installation %d: %w", id, err)
-	}
-	return nil
+	return wrap(err, "delete what is left of installation %d", id)
 }
 
 // goneMark names the mark of an installation that is gone. GitHub never reuses an id.
@@ -269,10 +257,7 @@ func (s configUse) KnownPulls(ctx context.Context, repo ports.Target, limit int)
 	}
 	all, err := s.targets(ctx, `SELECT `+targetColumns+` FROM targets
 		WHERE `+where+` AND kind = ? AND closed = 0 ORDER BY head_at DESC, number DESC, key LIMIT ?`, append(args, string(ports.TargetPull), limit)...)
-	if err != nil {
-		return nil, fmt.Errorf("list the open pull requests of repository %d: %w", repo.RepoID, err)
-	}
-	return all, nil
+	return all, wrap(err, "list the open pull requests of repository %d", repo.RepoID)
 }
 
 // ConfigUsed implements ports.Store.

@@ -145,10 +145,7 @@ func finish(ctx context.Context, t tx, key string, generation int64, gaveUp bool
 			gave_up_after = CASE WHEN ? = 0 THEN 0 WHEN gave_up = 1 THEN gave_up_after ELSE done END,
 			result = CASE WHEN ? = 0 THEN '' ELSE result END, overdue_generation = 0, overdue_attempts = 0, gave_up = ?, gave_up_at = ?
 		WHERE key = ?`, generation, number(gaveUp), number(gaveUp), number(gaveUp), number(gaveUp), number(gaveUp), number(gaveUp), number(gaveUp), micros(now), key)
-	if err != nil {
-		return fmt.Errorf("finish generation %d of %s: %w", generation, key, err)
-	}
-	return nil
+	return wrap(err, "finish generation %d of %s", generation, key)
 }
 
 // HandOver implements ports.Store.

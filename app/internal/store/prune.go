@@ -25,10 +25,7 @@ func (s retention) Outdated(ctx context.Context, before time.Time, limit int) (k
 		keys, err = list(ctx, t, only[string], `SELECT key FROM targets t WHERE `+outdated+` ORDER BY closed_at, key LIMIT ?`, append(outdatedArgs(before), limit)...)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list what was closed before %s: %w", before, err)
-	}
-	return keys, nil
+	return keys, wrap(err, "list what was closed before %s", before)
 }
 
 // pruned describes a kind of row that Prune deletes. find lists the keys of rows that

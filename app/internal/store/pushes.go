@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/reviewgate/reviewgate/app/ports"
 )
@@ -12,10 +11,7 @@ const pushColumns = `before_sha, sender, sender_id, retargeted, from_base, to_ba
 func savePush(ctx context.Context, t tx, p ports.Push) error {
 	_, err := t.exec(ctx, `INSERT INTO pushes (target_key, head_sha, `+pushColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		p.Target.Key(), p.Target.HeadSHA, p.Before, p.Sender, p.SenderID, number(p.Retargeted), p.FromBase, p.ToBase)
-	if err != nil {
-		return fmt.Errorf("keep who sent a push: %w", err)
-	}
-	return nil
+	return wrap(err, "keep who sent a push")
 }
 
 // Pushes implements ports.Store.

@@ -48,10 +48,7 @@ func (s *Store) Recover(ctx context.Context) (n int, err error) {
 		n = len(keys)
 		return nil
 	})
-	if err != nil {
-		return 0, fmt.Errorf("take up what was left: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "take up what was left")
 }
 
 // Rescue makes sure that a target with work left has a job, if its holder died or its
@@ -87,10 +84,7 @@ func (s *core) stranded(ctx context.Context) (keys []string, err error) {
 			ORDER BY t.asked_at LIMIT 1000`, micros(now), micros(now), micros(now.Add(-quiet)))
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("look for stranded targets: %w", err)
-	}
-	return keys, nil
+	return keys, wrap(err, "look for stranded targets")
 }
 
 func (s *core) rescue(ctx context.Context, key string) error {

@@ -320,10 +320,7 @@ func (s reviews) Published(ctx context.Context, key string, generation int64) (p
 	err = s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `SELECT EXISTS (SELECT 1 FROM reviews WHERE target_key = ? AND generation = ? AND published_at <> 0)`, key, generation).Scan(&published)
 	})
-	if err != nil {
-		return false, fmt.Errorf("look for a published review of %s: %w", key, err)
-	}
-	return published, nil
+	return published, wrap(err, "look for a published review of %s", key)
 }
 
 // DropReview implements ports.Store.

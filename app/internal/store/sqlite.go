@@ -267,10 +267,7 @@ func (d *sqliteDB) there() error {
 	if err == nil && !os.SameFile(now, d.file) {
 		err = errors.New("it is another file than the one that was opened")
 	}
-	if err != nil {
-		return fmt.Errorf("database %s was deleted or replaced while it was open; what is stored now will be lost: %w", d.path, err)
-	}
-	return nil
+	return wrap(err, "database %s was deleted or replaced while it was open; what is stored now will be lost", d.path)
 }
 
 // lone is true: the lock on the file keeps other processes out.

@@ -41,10 +41,7 @@ func (s marks) Mark(ctx context.Context, name string) (time.Time, error) {
 // SetMark implements ports.Store.
 func (s marks) SetMark(ctx context.Context, name string, at time.Time) error {
 	err := s.db.write(ctx, func(t tx) error { return setMark(ctx, t, name, at) })
-	if err != nil {
-		return fmt.Errorf("set the mark %s: %w", name, err)
-	}
-	return nil
+	return wrap(err, "set the mark %s", name)
 }
 
 func setMark(ctx context.Context, t tx, name string, at time.Time) error {
@@ -103,10 +100,7 @@ func (s rateLimits) SetRefused(ctx context.Context, installation int64, until ti
 			ON CONFLICT (installation) DO UPDATE SET until = excluded.until WHERE refusals.until < excluded.until`, installation, micros(until))
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("keep until when GitHub refuses installation %d: %w", installation, err)
-	}
-	return nil
+	return wrap(err, "keep until when GitHub refuses installation %d", installation)
 }
 
 // Refusals implements ports.Store.
@@ -122,8 +116,5 @@ func (s rateLimits) Refusals(ctx context.Context) (map[int64]time.Time, error) {
 			return nil
 		}, `SELECT installation, until FROM refusals WHERE until > ?`, s.now())
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list what GitHub refuses: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list what GitHub refuses")
 }

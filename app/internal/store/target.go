@@ -32,10 +32,7 @@ func insertTarget(ctx context.Context, t tx, g ports.Target, orElse string) (aff
 		INSERT INTO targets (key, kind, installation, repo_id, owner, name, number, head_sha, base_sha, head_ref)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) `+orElse,
 		g.Key(), string(g.Kind), g.Installation, g.RepoID, g.Owner, g.Name, g.Number, g.HeadSHA, g.BaseSHA, g.HeadRef)
-	if err != nil {
-		return 0, fmt.Errorf("store the target: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "store the target")
 }
 
 // raise asks for one more generation of a target. It inserts a job unless one is
@@ -143,10 +140,7 @@ func (s *core) lockTarget(ctx context.Context, t tx, g ports.Target) (b before, 
 			err = look()
 		}
 	}
-	if err != nil {
-		return before{}, fmt.Errorf("read the target: %w", err)
-	}
-	return b, nil
+	return b, wrap(err, "read the target")
 }
 
 // insertTargetJob inserts a new job for a target.
@@ -259,20 +253,14 @@ func (s targets) Target(ctx context.Context, key string) (ports.TargetState, err
 func (s targets) TargetsOnHead(ctx context.Context, repoID int64, headSHA string) ([]ports.Target, error) {
 	all, err := s.targets(ctx, `SELECT `+targetColumns+` FROM targets
 		WHERE repo_id = ? AND head_sha = ? AND kind = ? AND closed = 0 ORDER BY number`, repoID, headSHA, string(ports.TargetPull))
-	if err != nil {
-		return nil, fmt.Errorf("list the targets on head %s: %w", headSHA, err)
-	}
-	return all, nil
+	return all, wrap(err, "list the targets on head %s", headSHA)
 }
 
 // Unanswered implements ports.Store.
 func (s recovery) Unanswered(ctx context.Context, installation int64) ([]ports.Target, error) {
 	all, err := s.targets(ctx, `SELECT `+targetColumns+` FROM targets
 		WHERE installation = ? AND closed = 0 AND wanted = done AND gave_up = 1 AND result <> '' ORDER BY key`, installation)
-	if err != nil {
-		return nil, fmt.Errorf("list what installation %d was refused: %w", installation, err)
-	}
-	return all, nil
+	return all, wrap(err, "list what installation %d was refused", installation)
 }
 
 // targets returns the rows of a query for targetColumns.
