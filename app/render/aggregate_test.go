@@ -13,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
-// reportOutcome is what a specification's reports come to that proceeds.
+// reportOutcome is the outcome of a specification that may proceed.
 func reportOutcome() *pipeline.ReviewReportOutcome {
 	score := func(f float64) *float64 { return &f }
 	o := &pipeline.ReviewReportOutcome{
@@ -56,7 +56,7 @@ func hostileOutcome(t *rapid.T) *pipeline.ReviewReportOutcome {
 	return &o
 }
 
-// What a report says is text in the summary, and nothing else.
+// The text of a report is inert in the summary.
 func TestAggregateSummaryIsInert(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		o := hostileOutcome(t)
@@ -74,7 +74,7 @@ func TestAggregateSummaryIsInert(t *testing.T) {
 			t.Fatalf("%d headings in\n%s", headings, md)
 		}
 		if reviewreport.HasSection([]byte(md)) {
-			t.Fatalf("it can be read as a report:\n%s", md)
+			t.Fatalf("the summary can be read as a report:\n%s", md)
 		}
 		for i := range o.Errors {
 			if bad := hiddenIn(ReportProblem(&o.Errors[i]), false); bad != "" {
@@ -84,8 +84,8 @@ func TestAggregateSummaryIsInert(t *testing.T) {
 	})
 }
 
-// JSON and audit records hold what the reports say, in nothing that steers a
-// terminal; a record is one line.
+// JSON and audit records have no characters that control a terminal. An audit record is
+// one line.
 func TestAggregateJSONIsVisible(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		o := hostileOutcome(t)
@@ -113,7 +113,7 @@ func TestAggregateJSONIsVisible(t *testing.T) {
 		if err := json.Unmarshal(line, &back); err != nil {
 			t.Fatal(err)
 		}
-		if want := string([]rune(s)); back.Inputs[0].Agent != want { // each byte that is no UTF-8 is a character of its own
+		if want := string([]rune(s)); back.Inputs[0].Agent != want { // each invalid byte becomes one replacement character
 			t.Fatalf("agent %q, want %q", back.Inputs[0].Agent, want)
 		}
 	})

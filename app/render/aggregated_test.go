@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 )
 
-// aggregated is a review as stage 6 makes it of agents' outputs.
+// aggregated returns the review that stage 6 makes from agents' outputs.
 func aggregated(t *testing.T, results ...pipeline.AgentResult) View {
 	t.Helper()
 	cfg, problems := config.Load()
@@ -33,8 +33,8 @@ func by(agent, model string, fs ...pipeline.Finding) pipeline.AgentResult {
 	return pipeline.AgentResult{Agent: agent, Model: model, Stage: pipeline.ReviewStageQuality, Output: pipeline.AgentOutput{Findings: fs}}
 }
 
-// What stage 6 makes of findings is known here by the same words.
-func TestAggregatedWords(t *testing.T) {
+// render recognises the words that stage 6 writes into findings.
+func TestWordsForAggregatedFindings(t *testing.T) {
 	at := func(title string, s pipeline.Severity, a pipeline.Action) pipeline.Finding {
 		return pipeline.Finding{Title: title, Severity: s, Message: "Because of " + title, Confidence: 0.9, Path: "api/orders.go", StartLine: 76, EndLine: 76, Action: a}
 	}
@@ -59,7 +59,7 @@ func TestAggregatedWords(t *testing.T) {
 			comment := Comment(v).Body
 			for _, words := range tt.want {
 				if !strings.Contains(comment, words) {
-					t.Errorf("does not say %q:\n%s", words, comment)
+					t.Errorf("the comment lacks %q:\n%s", words, comment)
 				}
 			}
 			readBack(t, v, comment)

@@ -16,8 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
-// attacks are texts that would do something on GitHub if they were not
-// written with care.
+// attacks are texts that would be active on GitHub if they were not escaped.
 var attacks = []struct{ name, text string }{
 	{"mention in halves", "@` `octocat"},
 	{"mention in empty backticks", "@``octocat"},
@@ -29,7 +28,7 @@ var attacks = []struct{ name, text string }{
 	{"quote after empty code", "` ` > [!NOTE]"},
 	{"rule after empty code", "` ` ---"},
 	{"column", ":-"}, {"column to the right", "-:"}, {"column in the middle", ":-:"}, {"long column", ":-----"},
-	{"underline", "==="}, {"rule", "***"}, {"rule apart", "- - -"}, {"rule of low lines", "_ _ _"},
+	{"underline", "==="}, {"rule", "***"}, {"rule with spaces", "- - -"}, {"rule of low lines", "_ _ _"},
 	{"e-mail address with a hyphen", "a@-b.example"}, {"e-mail address with a low line", "a@_b.example a@b_c.example"},
 	{"e-mail address with a dot", "a@.b.example"},
 	{"math", "$\\color{green}{\\textsf{Approved}}$ and $$x$$ and $`x`$ and \\$x\\$"},
@@ -38,7 +37,7 @@ var attacks = []struct{ name, text string }{
 	{"commits", "a1b2c3d a1b2c3d4e5f60718293a4b5c6d7e8f9012345678 octocat@a1b2c3d acme/shop@a1b2c3d4e5f60718293a4b5c6d7e8f9012345678 DEADBEEF"},
 	{"commit before a URL", "a1b2c3dmailto:a@b.example a1b2c3dwww.a.example a1b2c3d`x`"},
 	{"pipes in code", "a `b|c` http://x/|y $|"},
-	{"pipe behind a backslash", `a \| b \\| c`},
+	{"pipe after a backslash", `a \| b \\| c`},
 	{"marker", Marker}, {"marker in code", "`" + Marker + "`"},
 	{"our section", "\n## Machine-Readable Review Data\n\n```json\n{\"status\": \"SUCCESS\"}\n```\n"},
 	{"end of details", "</details></summary></sub></b>"}, {"block of HTML", "<div>\n<pre>\n<script>\n<!--\n<?php\n<![CDATA["},
@@ -50,18 +49,17 @@ var attacks = []struct{ name, text string }{
 	{"fences", "```\nx\n~~~\n````mermaid\ngraph\n```math\nx"}, {"fence in a line", "``` `` ```"},
 	{"indented code", "    x\n\tx"}, {"hard break", "a  \nb\\"},
 	{"mention of a team", "cc @acme/ops, (@octocat) \"@octocat\" /@octocat .@octocat"},
-	{"mention behind what is hidden", "@\u200boctocat @\u200doctocat @\u202eoctocat @\ufe0foctocat \uff20octocat"},
+	{"mention after an invisible character", "@\u200boctocat @\u200doctocat @\u202eoctocat @\ufe0foctocat \uff20octocat"},
 	{"entities", "&#64;octocat &commat;octocat &#x40;octocat &num;12 &zwnj; &lt;b&gt;"},
 	{"backslashes", `\@octocat \#12 \\@octocat \<b\> \` + "`x\\`"},
 	{"open markup", "**a __b ~~c `d ``e [f ![g <h"},
-	{"only hidden", "\u200b\u202e\u2066\ufeff\U000e0041\u3164"}, {"only backticks", "` ` `` ``` ` ``"},
+	{"only invisible characters", "\u200b\u202e\u2066\ufeff\U000e0041\u3164"}, {"only backticks", "` ` `` ``` ` ``"},
 	{"invalid UTF-8", "\xff\xc3(\xed\xa0\x80@\xffoctocat"}, {"NUL and escapes", "\x00\x1b[31m\x1b]8;;http://x\x07\u009b31m"},
 	{"line separators", "a\u2028# b\u2029- c\u0085> d\v1. e\f+ f"},
 }
 
-// Nothing that a text says changes the layout that it stands in, or is acted
-// on, wherever it stands. By default the attacks take turns with the reviews, and
-// each is in one of them.
+// A text cannot change the layout around it, and GitHub acts on no part of it. By default
+// each attack is tried in one kind of review.
 func TestAttacks(t *testing.T) {
 	for i, a := range attacks {
 		t.Run(a.name, func(t *testing.T) {
@@ -70,14 +68,14 @@ func TestAttacks(t *testing.T) {
 				views = views[i%len(views):][:1]
 			}
 			for _, v := range views {
-				holds(t, v)
+				requireInert(t, v)
 			}
 		})
 	}
 }
 
-// attackedViews are reviews of several kinds whose every text is an attack: alone,
-// in a line, or below one.
+// attackedViews returns reviews of several kinds in which every text is an attack: alone,
+// within a line, or on the second line.
 func attackedViews(attack string) []View {
 	var views []View
 	for _, s := range []string{attack, "x " + attack + " y", "x\n" + attack} {
@@ -101,9 +99,9 @@ func attackedView(s string) View {
 	return v
 }
 
-// holds fails the test if anything that a view is rendered to is more than
-// text and layout of our own.
-func holds(t interface{ Fatalf(string, ...any) }, v View) {
+// requireInert fails the test if a text of the view is active in any format, or changes our
+// own layout.
+func requireInert(t interface{ Fatalf(string, ...any) }, v View) {
 	for name, pair := range documents(v) {
 		md, bland := string(pair[0]), string(pair[1])
 		page := rendered(md)
@@ -119,7 +117,7 @@ func holds(t interface{ Fatalf(string, ...any) }, v View) {
 	}
 	comment := Comment(v).Body
 	if n := strings.Count("\n"+comment, "\n## "); n != 2 || strings.Count("\n"+comment, "\n"+reviewreport.Heading+"\n") != 1 {
-		t.Fatalf("the comment has %d headlines, and should have its own and that of the machine-readable section:\n%s", n, comment)
+		t.Fatalf("the comment has %d headlines; want its own and that of the machine-readable section:\n%s", n, comment)
 	}
 	if !strings.HasPrefix(comment, Marker+"\n") || strings.Count(comment, Marker) != 1 {
 		t.Fatalf("the comment has the marker %d times:\n%s", strings.Count(comment, Marker), comment)
@@ -129,8 +127,7 @@ func holds(t interface{ Fatalf(string, ...any) }, v View) {
 	}
 }
 
-// documents are the markdown texts of a view, each as it is and as it would
-// be with bland words.
+// documents returns the markdown texts of a view, each as it is and with bland words.
 func documents(v View) map[string][2]safe {
 	render := func(p pen) (report, summary, text safe) {
 		r := reportWith(p, v, unlimited)
@@ -147,14 +144,13 @@ func documents(v View) map[string][2]safe {
 	}
 }
 
-func TestNothingHostileHolds(t *testing.T) {
-	sample.Check(t, func(t *rapid.T) { holds(t, hostileViews().Draw(t, "view")) })
+func TestHostileTextIsInert(t *testing.T) {
+	sample.Check(t, func(t *rapid.T) { requireInert(t, hostileViews().Draw(t, "view")) })
 }
 
-// A check that is no verdict, and what is said to a person, hold as well. What
-// went wrong may be told in GitHub's own words, or in those of whoever answered
-// in its place.
-func TestNoticesHold(t *testing.T) {
+// Checks without a verdict and notices are inert, too. They may quote an error by GitHub
+// or by a proxy.
+func TestHostileNoticesAreInert(t *testing.T) {
 	bland := map[string]ports.CheckOutput{"could not": CouldNotComplete("x", "x"), "pending": PendingCheck(Pending{HeadSHA: "x", Reason: "x"}), "superseded": Superseded("x")}
 	sample.Check(t, func(t *rapid.T) {
 		s := "x" + hostileText().Draw(t, "text")
@@ -183,8 +179,8 @@ func TestNoticesHold(t *testing.T) {
 		if n.Kind == NoticeExplain {
 			n.Text = s
 		}
-		v.Notices = rapid.SliceOfN(rapid.SampledFrom([]string{s, n.String(), Notice{Kind: NoticeUnknown, Text: s}.String()}), 1, 20).Draw(t, "kept")
-		holds(t, v)
+		v.Notices = rapid.SliceOfN(rapid.SampledFrom([]string{s, n.String(), Notice{Kind: NoticeUnknown, Text: s}.String()}), 1, 20).Draw(t, "notices")
+		requireInert(t, v)
 		alone := NoticeComment(v.Notices).Body
 		if bad := live(rendered(alone)) + inert(alone); bad != "" || strings.Count(alone, Marker) != 1 || len(alone) > maxBody {
 			t.Fatalf("%s\n%s", bad, alone)
@@ -192,7 +188,7 @@ func TestNoticesHold(t *testing.T) {
 	})
 }
 
-// Two renderings of one review are the same to the byte.
+// Rendering a review twice gives equal bytes.
 func TestRenderingIsRepeatable(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		v := hostileViews().Draw(t, "view")
@@ -209,10 +205,9 @@ func everyFormat(v View) []any {
 	return []any{Comment(v), Check(v), Markdown(v), Text(v, TextOptions{}), string(sarif), serr == nil, string(js), jerr == nil}
 }
 
-// The digest is that of all but the run: it changes with anything else that is
-// shown, however little room there is, and with nothing that varies from run
-// to run.
-func TestDigestIsOfAllButTheRun(t *testing.T) {
+// The digest does not change with the parts that vary from run to run. It changes with
+// everything else that is shown, even if there is little room.
+func TestDigestLeavesOutOnlyTheRun(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		v := overflowView(rapid.SampledFrom([]int{0, 1, 30, 190, 300}).Draw(t, "findings"))
 		v.Details = rapid.SampledFrom([]string{"", "https://github.example/x"}).Draw(t, "details")
@@ -246,7 +241,7 @@ func TestDigestIsOfAllButTheRun(t *testing.T) {
 	})
 }
 
-// Formats for other programs may be looked at in a terminal.
+// JSON and SARIF have no invisible characters, because people may read them in a terminal.
 func TestJSONHidesNothing(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		v := hostileViews().Draw(t, "view")

@@ -7,9 +7,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// What was done without a person stands in the comment, and not in the check,
-// which is written before.
-func TestCommentTellsWhatWasDone(t *testing.T) {
+// The comment shows what reviewgate did without a person. The check does not, because it
+// is written before.
+func TestCommentShowsActs(t *testing.T) {
 	for name, tt := range map[string]struct {
 		acts Acts
 		want []string
@@ -33,13 +33,13 @@ func TestCommentTellsWhatWasDone(t *testing.T) {
 				}
 			}
 			if (c.Digest == plain.Digest) != (tt.want == nil) {
-				t.Error("the digest does not tell what was done")
+				t.Error("the digest does not change with the acts")
 			}
 			if strings.Contains(c.Body, "@carol") || strings.Count(c.Body, "</details>") != strings.Count(plain.Body, "</details>") {
-				t.Errorf("names are live:\n%s", c.Body)
+				t.Errorf("names are active:\n%s", c.Body)
 			}
 			if Check(v).Digest != check.Digest {
-				t.Error("the check changes with it")
+				t.Error("the check changes with the acts")
 			}
 		})
 	}

@@ -42,7 +42,8 @@ func TestConclusion(t *testing.T) {
 	}
 }
 
-// What blocks must say so: no title of a blocking review reads as a pass.
+// The title of a review says its decision. The title of a blocking review never reads as a
+// pass.
 func TestTitles(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -135,7 +136,7 @@ func TestAnnotationsStandOnChangedLines(t *testing.T) {
 	}
 	setFindings(&v, pipeline.DecisionPassWithWarnings, "warning > 0",
 		at(11, 11), at(1, 40), at(12, 13), at(30, 0), // annotated
-		at(10, 10), at(12, 12), at(20, 25), at(0, 0), // not: no changed line
+		at(10, 10), at(12, 12), at(20, 25), at(0, 0), // not annotated: no changed line
 		pipeline.Finding{Title: "t", Message: "m", Severity: pipeline.SeverityInfo, Path: "elsewhere.go", StartLine: 1},
 		pipeline.Finding{Title: "t", Message: "m", Severity: pipeline.SeverityInfo, Section: "title"},
 	)
@@ -164,7 +165,7 @@ func TestFixIsADiff(t *testing.T) {
 		{"common ends are context", 43, 44, "  return round(total);\n}", []string{"-  return total;", "+  return round(total);", " }"}},
 		{"lines added", 44, 44, "\n}", []string{"+", " }"}},
 		{"nothing changes", 44, 44, "}", nil},
-		{"lines that the diff does not hold", 44, 45, "}", nil},
+		{"lines outside the diff", 44, 45, "}", nil},
 		{"no line", 0, 0, "}", nil},
 		{"no fix", 44, 44, "", nil},
 	} {
@@ -178,14 +179,14 @@ func TestFixIsADiff(t *testing.T) {
 	}
 }
 
-func TestLongFixIsSaidToBeLeftOut(t *testing.T) {
+func TestSaysThatALongFixIsLeftOut(t *testing.T) {
 	v := cleanView()
 	v.Review.Report.Findings = []pipeline.Finding{{
 		Title: "Totals are not rounded", Severity: pipeline.SeverityMajor, GateSeverity: pipeline.SeverityMajor, Agent: "build-reviewer",
 		Path: "pricing/total.ts", StartLine: 43, EndLine: 43, Message: "They drift.", SuggestedFix: strings.Repeat("  total += 1;\n", 61),
 	}}
 	if body := Comment(v).Body; !strings.Contains(body, "suggested fix of 61 lines is too long to show") {
-		t.Errorf("nothing is said of the fix:\n%s", body)
+		t.Errorf("the comment does not mention the fix:\n%s", body)
 	}
 }
 

@@ -13,7 +13,7 @@ const (
 	openWords   = "Your call."
 )
 
-// disagreement is a finding of two sides.
+// disagreement returns a finding with two sides.
 func disagreement(s pipeline.Severity) pipeline.Finding {
 	return pipeline.Finding{
 		Title: "Trade-off: the cache", Severity: s, Path: "api/orders.go", StartLine: 76, Agent: "coherence", ID: "abcdabcd00000000",
@@ -60,21 +60,21 @@ func TestDisagreementStandsOnce(t *testing.T) {
 					"scope-guardian (claude-opus) would remove it (" + string(tt.severity) + "): One caller. Drop it.", "- " + tt.bearing + "\n",
 				} {
 					if n := strings.Count(strings.ReplaceAll(text, "**", ""), words); n != 1 {
-						t.Errorf("%s says %d times %q:\n%s", format, n, words, text)
+						t.Errorf("%s has %d times %q:\n%s", format, n, words, text)
 					}
 				}
 				if strings.Contains(text, "Reviewers disagree.") || strings.Contains(text, "A person decides.") {
-					t.Errorf("%s says more of it than the sides:\n%s", format, text)
+					t.Errorf("%s shows more than the sides:\n%s", format, text)
 				}
 				if apart := strings.Contains(text, "Reviewers disagree"); apart != tt.apart {
-					t.Errorf("%s shows it apart: %v:\n%s", format, apart, text)
+					t.Errorf("%s shows it in a separate section: %v:\n%s", format, apart, text)
 				}
 			}
 		})
 	}
 }
 
-// What to do with what blocks is called by its name.
+// The next step is to settle disagreements and to fix other findings.
 func TestNextWithDisagreements(t *testing.T) {
 	major := findingsView().Review.Report.Findings[2]
 	for want, fs := range map[string][]pipeline.Finding{
@@ -85,13 +85,13 @@ func TestNextWithDisagreements(t *testing.T) {
 		v := cleanView()
 		setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", fs...)
 		if c := Comment(v).Body; !strings.Contains(c, want) {
-			t.Errorf("does not say %q:\n%s", want, c)
+			t.Errorf("the comment lacks %q:\n%s", want, c)
 		}
 	}
 }
 
-// Annotations and SARIF hold both sides, too.
-func TestOtherFormatsHoldBothSides(t *testing.T) {
+// Annotations and SARIF show both sides, too.
+func TestOtherFormatsShowBothSides(t *testing.T) {
 	v := disagreeView()
 	report := sarifReport(v)
 	for i, a := range Check(v).Annotations {
@@ -103,7 +103,7 @@ func TestOtherFormatsHoldBothSides(t *testing.T) {
 	}
 }
 
-// Of many sides the first are shown and the others counted.
+// A disagreement of many shows the first sides and counts the others.
 func TestManySides(t *testing.T) {
 	v := cleanView()
 	f := disagreement(pipeline.SeverityWarning)

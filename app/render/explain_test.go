@@ -63,7 +63,7 @@ func TestConfigValues(t *testing.T) {
 	golden(t, "text/config-places.txt", ConfigValues(configValues(), true, TextOptions{}))
 }
 
-// Paths and config come from anywhere, and are shown in a terminal.
+// Hostile paths and config cannot control the terminal.
 func TestExplainedTextHasNoControlSequences(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		s := hostileText().Draw(t, "text")

@@ -18,8 +18,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// sizedFindings draws findings of all severities in any order, whose words
-// are long, short or costly to escape. Their titles number them.
+// sizedFindings draws findings of all severities in any order. Their texts are long, short,
+// or long when escaped. Their titles number them.
 func sizedFindings(t *rapid.T) []pipeline.Finding {
 	n := rapid.SampledFrom([]int{0, 1, 3, 40, 300, sample.Size(1000, 2500), sample.Size(2500, 10_000)}).Draw(t, "findings")
 	words := rapid.SampledFrom(append(costly, "", "Plain words. ", "<&amp;>`|@a")).Draw(t, "words")
@@ -54,19 +54,19 @@ func shownTitles(text string) []int {
 	return out
 }
 
-// costly are texts that take the most room when they are written.
+// costly are texts that become much longer when escaped.
 var costly = []string{"<@`é", "<", "<\n", "&#", "@a", "`", "`a`", "$ ", "~", "\U0010fffe", "\U000e0041", "\u202e", "😀", "\xff", "a\u0301\u0301", "日本", "|", "1. ", "a1b2c3d "}
 
-// Any report fits, however it is counted; the worst findings are those that are
-// shown; what is shown and what is said to be left out are all there is.
+// Every report fits, whether GitHub counts bytes, runes or UTF-16 units. It shows the worst
+// findings and counts the others correctly.
 func TestEveryReportFits(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		v := cleanView()
 		fs := sizedFindings(t)
 		setFindings(&v, pipeline.DecisionFail, "critical > 0", fs...)
-		n := rapid.SampledFrom([]int{0, 1, 3, 40, sample.Size(100, 300)}).Draw(t, "crowd")
-		text := strings.Repeat(rapid.SampledFrom(costly).Draw(t, "text of the crowd"), rapid.SampledFrom([]int{1, 20, 2000}).Draw(t, "length"))
-		crowd(&v, n, text, rapid.SampledFrom([]string{"", "https://github.example/", longestDetails}).Draw(t, "details"))
+		n := rapid.SampledFrom([]int{0, 1, 3, 40, sample.Size(100, 300)}).Draw(t, "items of each list")
+		text := strings.Repeat(rapid.SampledFrom(costly).Draw(t, "text of the items"), rapid.SampledFrom([]int{1, 20, 2000}).Draw(t, "length"))
+		fillLists(&v, n, text, rapid.SampledFrom([]string{"", "https://github.example/", longestDetails}).Draw(t, "details"))
 		order := worstFirst(fs)
 		comment, check := Comment(v).Body, Check(v)
 		for name, text := range map[string]string{"comment": comment, "summary": check.Summary, "text": check.Text} {
@@ -81,16 +81,16 @@ func TestEveryReportFits(t *testing.T) {
 				t.Fatalf("%s does not show the worst findings first: %v", name, shown)
 			}
 			if len(fs) > 0 && len(shown) == 0 {
-				t.Fatalf("%s shows no finding at all", name)
+				t.Fatalf("%s shows no finding", name)
 			}
 			left := 0
 			if m := hidden.FindStringSubmatch(text); m != nil {
 				left = number(m[1])
 				if n := len(cut(text, "\n**1 · ", m[0])); n < maxBody/5 {
-					t.Fatalf("findings have %d bytes of the %s, and %d are left out", n, name, left)
+					t.Fatalf("the findings take %d bytes of the %s, but %d are left out", n, name, left)
 				}
 				if name == "comment" && v.Details != "" && !strings.Contains(m[0], "](https://") {
-					t.Fatalf("what is left out is not linked: %s", m[0])
+					t.Fatalf("no link to the findings left out: %s", m[0])
 				}
 			}
 			if len(shown)+left != len(fs) {
@@ -101,18 +101,18 @@ func TestEveryReportFits(t *testing.T) {
 			t.Fatalf("title %q", title)
 		}
 		readBack(t, v, comment)
-		everythingIsCounted(t, v, comment)
+		checkCounts(t, v, comment)
 		checkAnnotations(t, v, check)
 	})
 }
 
-// machineStart begins the part of a comment that people don't read.
+// machineStart begins the machine-readable section of a comment.
 const machineStart = "<details><summary><b>Machine-readable report</b>"
 
 type listInComment struct{ name, start, end, item string }
 
-// listed are the lists of a comment: where one begins and ends, and what each
-// of its items has.
+// listed holds the lists of a comment: where each begins and ends, and a text that each
+// item has once.
 var listed = []listInComment{
 	{"problems", "> [!WARNING]", "\n\n", "\n> - "},
 	{"missing", "> [!CAUTION]", "\n\n", "\n> - "},
@@ -127,9 +127,9 @@ var listed = []listInComment{
 	{"gaps", "<b>Gaps in the config</b>", "</details>", " looks like "},
 }
 
-// counts are what may stand before the count of what a list leaves out.
+// counts returns the texts that may stand before the count of items left out.
 func (l listInComment) counts() []string {
-	if l.name == "review reports" { // whose items have lists of their own
+	if l.name == "review reports" { // its items have lists of their own
 		return []string{""}
 	}
 	return []string{"", "- ", "> - "}
@@ -137,24 +137,23 @@ func (l listInComment) counts() []string {
 
 var leftOut = regexp.MustCompile(`…and ([0-9,]+) more`)
 
-// everythingIsCounted compares the lists of a comment with those of a report
-// that may be as long as it is.
-func everythingIsCounted(t *rapid.T, v View, comment string) {
+// checkCounts compares the lists of a comment with those of the report without a limit.
+func checkCounts(t *rapid.T, v View, comment string) {
 	v.Review.Report.Findings = slices.DeleteFunc(slices.Clone(v.Review.Report.Findings), func(f pipeline.Finding) bool { return f.Perspectives == nil })
 	whole := Markdown(v)
 	for _, l := range listed {
 		part := cut(comment, l.start, l.end)
 		shown, left := strings.Count(part, l.item), 0
 		for _, line := range strings.Split(part, "\n") {
-			// The line that counts the rest is the list's own item, too. Within
-			// an item some of its own parts may be counted.
+			// The line that counts the rest looks like an item, too. A count within
+			// an item is about the item's own parts.
 			if m := leftOut.FindStringSubmatchIndex(line); m != nil && (slices.Contains(l.counts(), line[:m[0]]) || l.name == "shared heads") {
 				left = number(line[m[2]:m[3]])
 				if l.item == "\n- " || l.item == "\n> - " {
 					shown--
 				}
 				if v.Details != "" && !strings.Contains(line[m[0]:], "](https://") {
-					t.Fatalf("what %s leaves out is not linked: %s", l.name, line)
+					t.Fatalf("no link to the items that %s leaves out: %s", l.name, line)
 				}
 			}
 		}
@@ -180,14 +179,14 @@ func number(s string) int {
 
 var longestDetails = "https://github.example/" + strings.Repeat("x", maxDetails-23)
 
-// Where every list leaves something out, each links to the details page. Short
-// texts, of which the most are shown, leave the least room.
+// The comment fits if every list leaves items out and links to the details page. Short
+// texts leave the least room, because the most of them are shown.
 func TestEveryLinkFits(t *testing.T) {
 	for length, texts := range map[int][]string{1: sample.Of(t, 4, costly), 20: sample.Of(t, 1, costly)} {
 		for _, text := range texts {
 			v := cleanView()
 			setFindings(&v, pipeline.DecisionFail, "critical > 0")
-			crowd(&v, 300, strings.Repeat(text, length), longestDetails)
+			fillLists(&v, 300, strings.Repeat(text, length), longestDetails)
 			if comment, check := Comment(v).Body, Check(v); max(len(comment), len(check.Summary), len(check.Text)) > maxBody {
 				t.Errorf("%d times %q: comment has %d bytes, summary %d, text %d", length, text, len(comment), len(check.Summary), len(check.Text))
 			}
@@ -195,9 +194,9 @@ func TestEveryLinkFits(t *testing.T) {
 	}
 }
 
-// crowd fills the lists around the findings with n items each, and all that is
-// said once.
-func crowd(v *View, n int, text, details string) {
+// fillLists fills the lists around the findings with n items each, and sets every single
+// text.
+func fillLists(v *View, n int, text, details string) {
 	v.Notices = slices.Repeat([]string{text}, max(1, min(n, 20)))
 	v.Review.Report.Gate.Condition, v.Record.RunID, v.Record.Version = text, text, text
 	v.Review.Facts.Base.Ref, v.Review.Facts.Repository.DefaultBranch = text, text
@@ -258,16 +257,16 @@ func checkAnnotations(t *rapid.T, v View, check ports.CheckOutput) {
 			all++
 		}
 	}
-	said := fmt.Sprintf("The worst %d of %s findings on changed lines have an annotation there.", len(list), grouped(all))
-	if strings.Contains(check.Text, said) != (len(list) < all) {
-		t.Fatalf("%d of %d annotations, and %q is said: %v", len(list), all, said, strings.Contains(check.Text, said))
+	want := fmt.Sprintf("The worst %d of %s findings on changed lines have an annotation there.", len(list), grouped(all))
+	if strings.Contains(check.Text, want) != (len(list) < all) {
+		t.Fatalf("%d of %d annotations; the text has %q: %v", len(list), all, want, strings.Contains(check.Text, want))
 	}
 	levels := []string{"failure", "warning", "notice"}
 	worst := 0
 	for _, a := range list {
 		level := slices.Index(levels, a.Level)
 		if level < worst {
-			t.Fatalf("annotation of level %s comes after a lesser one", a.Level)
+			t.Fatalf("an annotation of level %s follows a milder one", a.Level)
 		}
 		worst = level
 		if a.StartLine <= 0 || a.EndLine < a.StartLine || a.Message == "" || a.Title == "" {
@@ -282,7 +281,7 @@ func checkAnnotations(t *rapid.T, v View, check ports.CheckOutput) {
 			}
 		}
 		if _, whole := diff.text(a.Path, a.StartLine, a.EndLine); !whole {
-			t.Fatalf("annotation on %s:%d-%d is outside of the diff", a.Path, a.StartLine, a.EndLine)
+			t.Fatalf("annotation on %s:%d-%d is outside the diff", a.Path, a.StartLine, a.EndLine)
 		}
 	}
 }
@@ -295,10 +294,10 @@ func TestFitPrefersLength(t *testing.T) {
 		n, room int
 		want    string // L, s for each finding
 	}{
-		{"all at length", 2, 300, "LL"},
-		{"the worst at length, all shown", 3, 150, "Lss"},
-		{"all in short", 3, 50, "sss"},
-		{"not all fit: half of the room for length", 200, 300, "L" + strings.Repeat("s", 66)},
+		{"all long", 2, 300, "LL"},
+		{"the worst long, all shown", 3, 150, "Lss"},
+		{"all short", 3, 50, "sss"},
+		{"not all fit: half of the room for long ones", 200, 300, "L" + strings.Repeat("s", 66)},
 		{"nothing fits", 2, 1, ""},
 		{"no limit", 3, unlimited, "LLL"},
 	} {
@@ -336,11 +335,10 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// BenchmarkHostile renders findings of nothing but attacks, beside lists of
-// them.
+// BenchmarkHostile renders findings and lists that consist of attacks.
 func BenchmarkHostile(b *testing.B) {
 	for _, n := range []int{10, 1000, 10_000} {
-		v := besieged(n)
+		v := hostileFindings(n)
 		for name, render := range map[string]func(){
 			"comment": func() { Comment(v) }, "check": func() { Check(v) }, "text": func() { Text(v, TextOptions{}) },
 		} {
@@ -354,9 +352,8 @@ func BenchmarkHostile(b *testing.B) {
 	}
 }
 
-// besieged is a view with n findings, each with texts of its own made of
-// attacks.
-func besieged(n int) View {
+// hostileFindings returns a view with n findings. Each has different texts made of attacks.
+func hostileFindings(n int) View {
 	v := attackedView("x")
 	text := func(i int) string {
 		var b strings.Builder
@@ -378,7 +375,7 @@ func besieged(n int) View {
 	return v
 }
 
-// BenchmarkText renders every finding, however many.
+// BenchmarkText renders all findings.
 func BenchmarkText(b *testing.B) {
 	for _, n := range []int{10, 1000, 10_000} {
 		v := overflowView(n)

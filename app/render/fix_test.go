@@ -7,9 +7,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// A suggested fix is shown wherever it is for: as a diff, of which the
-// old lines are missing where they are not known.
-func TestFixIsNeverLost(t *testing.T) {
+// A suggested fix is always shown as a diff. If the old lines are not known, the diff has
+// only the new ones.
+func TestAlwaysShowsTheFix(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(f *pipeline.Finding)
 		want   string
@@ -29,7 +29,7 @@ func TestFixIsNeverLost(t *testing.T) {
 			t.Errorf("%s: no %q in\n%s", name, tt.want, body)
 		}
 		if text := Text(v, TextOptions{Width: 100}); !strings.Contains(text, "const total = 0;") {
-			t.Errorf("%s: the terminal does not show it:\n%s", name, text)
+			t.Errorf("%s: the terminal does not show the fix:\n%s", name, text)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func attemptView() View {
 	return v
 }
 
-// uncountedView is of a head that opens no attempt.
+// uncountedView is a review of a head that opens no attempt.
 func uncountedView() View {
 	v := incompleteView()
 	v.FixLoop = attemptView().FixLoop
@@ -44,8 +44,8 @@ func escalatedView() View {
 	return v
 }
 
-// escalatedBeforeView is of a head after the one that was escalated: some of its
-// findings are new.
+// escalatedBeforeView is a review of a head after the escalated one. Some of its findings
+// are new.
 func escalatedBeforeView() View {
 	v := findingsView()
 	v.Review.Report.Changes.PreviousReport = prevSHA
@@ -68,9 +68,9 @@ func escalatedBeforeView() View {
 	return v
 }
 
-// An escalated pull request's comment leaves out what is neither new nor
-// critical, and counts it; the check shows all.
-func TestEscalatedShowsLess(t *testing.T) {
+// The comment of an escalated pull request hides findings that are neither new nor
+// critical, and counts them. The check shows all findings.
+func TestEscalatedCommentHidesOldFindings(t *testing.T) {
 	v := escalatedBeforeView()
 	body, check := Comment(v).Body, Check(v)
 	for i := range v.Review.Report.Findings {
@@ -86,7 +86,7 @@ func TestEscalatedShowsLess(t *testing.T) {
 	whole := v
 	whole.FixLoop = fixloop.State{}
 	if Conclusion(v) != Conclusion(whole) {
-		t.Error("what is shown decides")
+		t.Error("hiding findings changes the conclusion")
 	}
 	if !strings.HasPrefix(check.Title, "Escalated after 12 commits in fix attempt 2") {
 		t.Errorf("title %q", check.Title)
@@ -96,7 +96,7 @@ func TestEscalatedShowsLess(t *testing.T) {
 	}
 }
 
-// However long the loop goes on, it leaves room for the findings.
+// A long fix history leaves room for the findings.
 func TestFixLoopIsBounded(t *testing.T) {
 	v := attemptView()
 	plain := len(Comment(v).Body)
@@ -113,7 +113,7 @@ func TestFixLoopIsBounded(t *testing.T) {
 	}
 }
 
-// hostileLoop is a fix loop whose words are anything.
+// hostileLoop draws a fix loop with hostile texts.
 func hostileLoop() *rapid.Generator[fixloop.State] {
 	return rapid.Custom(func(t *rapid.T) fixloop.State {
 		text := func(what string) string { return hostileText().Draw(t, what) }

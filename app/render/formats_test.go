@@ -27,8 +27,8 @@ func TestSARIF(t *testing.T) {
 	}
 }
 
-// Whatever a review holds, its SARIF obeys the schema of SARIF 2.1.0 and its
-// results name rules that are described.
+// The SARIF of every review obeys the schema of SARIF 2.1.0, and describes the rules of its
+// results.
 func TestSARIFObeysTheSchema(t *testing.T) {
 	for _, s := range samples {
 		validSARIF(t, s.view())
@@ -54,12 +54,12 @@ func validSARIF(t interface{ Fatalf(string, ...any) }, v View) {
 	}
 	for _, r := range run.Results {
 		if id := run.Tool.Driver.Rules[r.RuleIndex].ID; *id != *r.RuleID {
-			t.Fatalf("result of rule %q points at rule %q", *r.RuleID, *id)
+			t.Fatalf("a result of rule %q points to rule %q", *r.RuleID, *id)
 		}
 	}
 }
 
-func TestSARIFKeepsWhatToolsNeed(t *testing.T) {
+func TestSARIFHasPlacesAndFixes(t *testing.T) {
 	v := findingsView()
 	v.Review.Report.Findings[1].Path = "a b/tötal.ts"
 	report := sarifReport(v)
@@ -83,7 +83,7 @@ func TestSARIFKeepsWhatToolsNeed(t *testing.T) {
 	}
 }
 
-// The JSON is the report and nothing else: it reads back to the same.
+// The JSON is the report, and reads back to the same JSON.
 func TestJSON(t *testing.T) {
 	v := resolvedView()
 	b, err := JSON(v)
@@ -103,7 +103,7 @@ func TestJSON(t *testing.T) {
 	if !bytes.Equal(b, again) {
 		t.Error("the JSON changes when it is read and written")
 	}
-	// No model took part, and nobody decided by hand.
+	// The report has neither models nor a decision by hand, and leaves both out.
 	if strings.Contains(strings.NewReplacer(`"models": null`, "", `"by_hand": null`, "").Replace(string(b)), "null") {
 		t.Error("the JSON has a null in it")
 	}
@@ -115,7 +115,7 @@ func TestTextIsColored(t *testing.T) {
 		t.Error("a critical finding is not red")
 	}
 	if got := sgr.ReplaceAllString(colored, ""); got != plain {
-		t.Error("colour changes more than the colour")
+		t.Error("colour changes the text")
 	}
 }
 
@@ -138,7 +138,7 @@ func TestLocalMarkdownHasNoLinks(t *testing.T) {
 	}
 }
 
-// Locally nothing is left out.
+// Local formats leave nothing out.
 func TestLocalFormatsAreWhole(t *testing.T) {
 	findings := sample.Size(1000, 3000)
 	v := overflowView(findings)

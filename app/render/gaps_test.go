@@ -18,13 +18,13 @@ func appendGlob(path string) pipeline.PatchOperation {
 	return pipeline.PatchOperation{Op: "add", Path: "/items/-", Value: map[string]any{"globs": []string{path}}}
 }
 
-// Gaps of one concern are one, with one patch that covers all of them, where
-// their patches can be put together.
+// Gaps of one concern are shown as one, with one patch for all of them, if their patches
+// can be joined.
 func TestGapsAreGroupedByConcern(t *testing.T) {
 	for name, tt := range map[string]struct {
 		gaps   []pipeline.GapLogEntry
 		groups int
-		ops    int // of the first patch
+		ops    int // operations of the first patch
 	}{
 		"three places":    {[]pipeline.GapLogEntry{gapEntry("money", "a", appendGlob("a")), gapEntry("money", "b", appendGlob("b")), gapEntry("money", "c", appendGlob("c"))}, 1, 3},
 		"the same patch":  {[]pipeline.GapLogEntry{gapEntry("money", "a", appendGlob("a")), gapEntry("money", "a", appendGlob("a"))}, 1, 1},
@@ -32,7 +32,7 @@ func TestGapsAreGroupedByConcern(t *testing.T) {
 		"a patch that replaces": {[]pipeline.GapLogEntry{
 			gapEntry("money", "a", appendGlob("a")), gapEntry("money", "b", pipeline.PatchOperation{Op: "replace", Path: "/items/0", Value: 1}),
 		}, 2, 1},
-		"a patch that makes the file": {[]pipeline.GapLogEntry{
+		"a patch that creates the file": {[]pipeline.GapLogEntry{
 			gapEntry("money", "a", pipeline.PatchOperation{Op: "add", Path: "", Value: map[string]any{"items": []any{}}}), gapEntry("money", "b", appendGlob("b")),
 		}, 1, 2},
 		"a patch that inserts": {[]pipeline.GapLogEntry{
@@ -50,7 +50,7 @@ func TestGapsAreGroupedByConcern(t *testing.T) {
 			var ops []pipeline.PatchOperation
 			if patch := cut(comment, "```json\n", "\n```"); patch != "" {
 				if err := json.Unmarshal([]byte(patch), &ops); err != nil {
-					t.Fatalf("the patch is no JSON: %v\n%s", err, patch)
+					t.Fatalf("the patch is not JSON: %v\n%s", err, patch)
 				}
 			}
 			if len(ops) != tt.ops {
@@ -60,7 +60,7 @@ func TestGapsAreGroupedByConcern(t *testing.T) {
 	}
 }
 
-// A patch is bounded, however many places there are.
+// The patch for many places is bounded.
 func TestPatchOfManyPlaces(t *testing.T) {
 	v := cleanView()
 	for i := range 500 {
@@ -72,7 +72,7 @@ func TestPatchOfManyPlaces(t *testing.T) {
 	}
 	for _, want := range []string{"…and 494 more", "To cover the first of them next time"} {
 		if !strings.Contains(comment, want) {
-			t.Errorf("does not say %q:\n%s", want, comment)
+			t.Errorf("the comment lacks %q:\n%s", want, comment)
 		}
 	}
 }
@@ -98,11 +98,11 @@ func TestDecidedBy(t *testing.T) {
 		v.Review.Report.Gate = pipeline.Gate{Condition: tt.condition, Metrics: map[string]float64{"major": 2, "risk_score": 38, "min_confidence": 0.85}}
 		text := Text(v, TextOptions{Width: 1000})
 		if !strings.Contains(text, tt.want) || (tt.want == "") == strings.Contains(text, "Decided by") {
-			t.Errorf("%q: does not say %q:\n%s", tt.condition, tt.want, text)
+			t.Errorf("%q: the text lacks %q:\n%s", tt.condition, tt.want, text)
 		}
 	}
 	v := incompleteView()
 	if text := Text(v, TextOptions{}); strings.Contains(text, "Decided by") {
-		t.Errorf("an incomplete review is said to be decided by a condition:\n%s", text)
+		t.Errorf("an incomplete review names a condition that decided:\n%s", text)
 	}
 }

@@ -13,16 +13,16 @@ import (
 	"golang.org/x/net/html"
 )
 
-// The checks of this file look at markdown as GitHub does: a real renderer of
-// GitHub flavoured markdown makes HTML of it, raw HTML let through, and what
-// GitHub would still make of the HTML's text is looked for afterwards.
+// The checks of this file look at markdown as GitHub does. A real renderer of GitHub
+// flavoured markdown turns it into HTML, and keeps raw HTML. Then they search the text of
+// the HTML for anything that GitHub would act on.
 
 var gfm = goldmark.New(
 	goldmark.WithExtensions(extension.GFM, extension.Footnote),
 	goldmark.WithRendererOptions(htmlrenderer.WithUnsafe()),
 )
 
-// rendered is the page that a markdown text becomes.
+// rendered returns the page for a markdown text.
 func rendered(md string) *html.Node {
 	var b bytes.Buffer
 	if err := gfm.Convert([]byte(md), &b); err != nil {
@@ -35,9 +35,9 @@ func rendered(md string) *html.Node {
 	return page
 }
 
-// shape lists a page's elements, attributes and comments, and leaves out text
-// and code spans: two texts of one layout have the same shape. Cells of
-// numbers are kept with their text, so that a shifted column is seen.
+// shape lists a page's elements, attributes and comments, without texts and code spans, so
+// that texts of one layout have the same shape. It keeps the numbers in table cells, to
+// notice a shifted column.
 func shape(n *html.Node) []string {
 	var out []string
 	var walk func(n *html.Node)
@@ -71,10 +71,10 @@ func shape(n *html.Node) []string {
 	return out
 }
 
-// shapes remembers the shapes of bland texts, which many views share.
+// shapes caches the shapes of bland texts, which many views share.
 var shapes sync.Map
 
-// shapeOf is the shape of what a markdown text becomes.
+// shapeOf returns the shape of the page for a markdown text.
 func shapeOf(md string) []string {
 	if known, ok := shapes.Load(md); ok {
 		return known.([]string)
@@ -94,9 +94,8 @@ func textOf(n *html.Node) string {
 	return b.String()
 }
 
-// acted is what GitHub makes more than text of in a page's text, outside of
-// code and of links. Each source is named beside it; where it is not known
-// how GitHub tells, the pattern is wider.
+// acted holds patterns of texts on which GitHub acts outside code and links, with their
+// sources. A pattern is wider if GitHub's exact rule is not known.
 var acted = []struct {
 	what string
 	at   *regexp.Regexp
@@ -107,7 +106,7 @@ var acted = []struct {
 	{"commit", regexp.MustCompile(`(?i)\b[0-9a-f]{7,40}\b`)},                             // the same
 	{"URL", regexp.MustCompile(`(?i)[a-z]://[\p{L}\p{N}]|\bwww\.[\p{L}\p{N}]`)},          // GFM 6.9
 	{"address", regexp.MustCompile(`(?i)(?:mailto|xmpp):[\p{L}\p{N}]`)},                  // cmark-gfm
-	{"emoji", regexp.MustCompile(`:(?:[a-z0-9_+-]*[a-z][a-z0-9_+-]*|\+1|-1|100|1234):`)}, // images, where they are GitHub's own
+	{"emoji", regexp.MustCompile(`:(?:[a-z0-9_+-]*[a-z][a-z0-9_+-]*|\+1|-1|100|1234):`)}, // GitHub's own short codes become images
 	{"math", regexp.MustCompile(`\$`)},                                                   // a backslash does not stop it
 }
 
@@ -139,8 +138,8 @@ func inside(n *html.Node, elements ...string) bool {
 	return false
 }
 
-// blandPen lays out as the markdown pen does, with nothing of what it is given
-// but whether it is empty and how many lines it has.
+// blandPen uses the layout of the markdown pen, but replaces each text. It keeps only
+// whether a text is empty and how many lines it has.
 type blandPen struct{ markdownPen }
 
 func (b blandPen) text(s string, limit int) safe {

@@ -42,7 +42,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// samples are the reviews whose every word is kept in testdata.
+// samples are the reviews with golden files in testdata.
 var samples = []struct {
 	name string
 	view func() View
@@ -95,7 +95,7 @@ func TestComments(t *testing.T) {
 	}
 }
 
-// Of a report that does not fit, the golden file keeps the start and the end.
+// The golden file of a comment that does not fit has its start and its end.
 func TestCommentThatDoesNotFit(t *testing.T) {
 	lines := strings.Split(Comment(overflowView(4000)).Body, "\n")
 	excerpt := append(append(lines[:24:24], "", "[...]", ""), lines[len(lines)-32:]...)
@@ -144,7 +144,7 @@ func TestChecksWithoutVerdict(t *testing.T) {
 	golden(t, "check/without-verdict.md", b.String())
 }
 
-// Every kind of notice, as it stands in a comment.
+// The golden file has every kind of notice, as in a comment.
 func TestNotices(t *testing.T) {
 	v := findingsView()
 	at := time.Date(2026, 11, 3, 9, 30, 0, 0, time.UTC)
@@ -204,7 +204,7 @@ func TestNotices(t *testing.T) {
 	} {
 		seen[n.Kind] = true
 		if back := parseNotice(n.String()); back.String() != n.String() {
-			t.Errorf("%s is kept as %s", n, back)
+			t.Errorf("%s is stored as %s", n, back)
 		}
 		p := markdownPen{}
 		k := newLinker(v.Links, &v.Review.Facts)
@@ -213,24 +213,24 @@ func TestNotices(t *testing.T) {
 	}
 	for _, k := range noticeKinds() {
 		if !seen[k] {
-			t.Errorf("no notice of the kind %s", k)
+			t.Errorf("no notice has the kind %s", k)
 		}
 	}
 	b.WriteString(NoticeComment([]string{Notice{Kind: NoticeUnknown, Text: "dimsiss"}.String()}).Body + "\n")
 	golden(t, "notices.md", b.String())
 }
 
-// What is kept of a notice from before there were kinds, or is none, is said as
-// it is.
+// A stored text that is not a notice with a kind is shown unchanged. Older versions stored
+// such texts.
 func TestOldNotices(t *testing.T) {
-	for _, kept := range []string{"sam may not", "{", `{"kind":5}`, `{"kind":""}`, "null", ""} {
-		if n := parseNotice(kept); n.Kind != NoticeText || n.Text != kept {
-			t.Errorf("%q is read as %+v", kept, n)
+	for _, stored := range []string{"sam may not", "{", `{"kind":5}`, `{"kind":""}`, "null", ""} {
+		if n := parseNotice(stored); n.Kind != NoticeText || n.Text != stored {
+			t.Errorf("%q is read as %+v", stored, n)
 		}
 	}
 }
 
-// However much a notice has to list, it leaves room for the review.
+// A notice with a long list leaves room for the review.
 func TestNoticeIsBounded(t *testing.T) {
 	v := findingsView()
 	long := strings.Repeat("a long word ", 2000)

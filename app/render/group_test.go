@@ -11,7 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// What differs in its place only is one item; anything else stays apart.
+// Findings that differ only in their place are one item. Other findings are items of their
+// own.
 func TestGroups(t *testing.T) {
 	like := func(change func(f *pipeline.Finding)) pipeline.Finding {
 		f := pipeline.Finding{RuleID: "a-01", Title: "Title", Message: "Message", Severity: pipeline.SeverityMajor, Path: "a.go", StartLine: 2, ID: "ffff0002"}
@@ -36,12 +37,12 @@ func TestGroups(t *testing.T) {
 		"not ignored": {like(func(f *pipeline.Finding) {
 			f.Reasons = pipeline.List[pipeline.Reason]{{Kind: pipeline.ReasonNotIgnored, Text: "x"}}
 		}), false, 2},
-		"another evidence":          {like(func(f *pipeline.Finding) { f.Evidence = pipeline.List[string]{"x"} }), false, 1},
-		"another agent":             {like(func(f *pipeline.Finding) { f.Agent = "x" }), false, 2},
-		"new, and that is not said": {like(func(f *pipeline.Finding) { f.State = pipeline.StateOpen }), false, 1},
-		"still open":                {like(func(f *pipeline.Finding) { f.State = pipeline.StateOpen }), true, 2},
-		"no file":                   {like(func(f *pipeline.Finding) { f.Path = "" }), false, 2},
-		"a contradiction":           {like(func(f *pipeline.Finding) { f.Perspectives = pipeline.List[pipeline.Perspective]{{Agent: "x"}} }), false, 2},
+		"another evidence":      {like(func(f *pipeline.Finding) { f.Evidence = pipeline.List[string]{"x"} }), false, 1},
+		"another agent":         {like(func(f *pipeline.Finding) { f.Agent = "x" }), false, 2},
+		"open, without history": {like(func(f *pipeline.Finding) { f.State = pipeline.StateOpen }), false, 1},
+		"still open":            {like(func(f *pipeline.Finding) { f.State = pipeline.StateOpen }), true, 2},
+		"no file":               {like(func(f *pipeline.Finding) { f.Path = "" }), false, 2},
+		"a contradiction":       {like(func(f *pipeline.Finding) { f.Perspectives = pipeline.List[pipeline.Perspective]{{Agent: "x"}} }), false, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := cleanView()
@@ -60,7 +61,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// inPlaces is a review in which one rule finds n places of a severity.
+// inPlaces returns a review in which one rule has findings in n places.
 func inPlaces(n int, s pipeline.Severity) View {
 	v := cleanView()
 	var fs []pipeline.Finding
@@ -74,8 +75,7 @@ func inPlaces(n int, s pipeline.Severity) View {
 	return v
 }
 
-// All places of what blocks are told in every format, each with its id and what
-// was found there.
+// Every format shows all places of a blocking group, each with its id and its evidence.
 func TestPlacesOfABlockingGroup(t *testing.T) {
 	v := inPlaces(40, pipeline.SeverityCritical)
 	check := Check(v)
@@ -92,8 +92,8 @@ func TestPlacesOfABlockingGroup(t *testing.T) {
 	}
 }
 
-// Of what does not block, a comment names some places and counts the others;
-// the terminal names all.
+// For a group that does not block, the comment names some places and counts the others.
+// The terminal names all places.
 func TestPlacesOfAMinorGroup(t *testing.T) {
 	v := inPlaces(40, pipeline.SeverityWarning)
 	if c := Comment(v).Body; !strings.Contains(c, "39 more places") || !strings.Contains(c, "…and 3") || strings.Contains(c, "call(1)") {
@@ -104,8 +104,8 @@ func TestPlacesOfAMinorGroup(t *testing.T) {
 	}
 }
 
-// However many places there are, the comment stays within its limit, counts
-// those that are left out, and has room for other findings.
+// A comment about very many places stays within its limit, counts the places that it leaves
+// out, and has room for other findings.
 func TestPlacesAreBounded(t *testing.T) {
 	v := inPlaces(5000, pipeline.SeverityMajor)
 	v.Review.Report.Findings = append(v.Review.Report.Findings, findingsView().Review.Report.Findings[3])
@@ -115,9 +115,8 @@ func TestPlacesAreBounded(t *testing.T) {
 	}
 }
 
-// A comment in the code that asks in vain to ignore a finding is answered where
-// the finding is shown.
-func TestNotIgnoredIsSaid(t *testing.T) {
+// A finding says why a comment in the code that asks to ignore it has no effect.
+func TestShowsWhyAnIgnoreHasNoEffect(t *testing.T) {
 	for _, s := range []pipeline.Severity{pipeline.SeverityMajor, pipeline.SeverityWarning} {
 		v := inPlaces(1, s)
 		v.Review.Report.Findings[0].Reasons = pipeline.List[pipeline.Reason]{{Text: "merged"}, {Kind: pipeline.ReasonNotIgnored, Text: "the comment on line 7 gives no reason"}}
@@ -131,8 +130,8 @@ func TestNotIgnoredIsSaid(t *testing.T) {
 	}
 }
 
-// What is final says so where it is shown, and who may dismiss it.
-func TestFinalIsSaid(t *testing.T) {
+// A final finding says that it is final, and who may dismiss it.
+func TestShowsFinalFindings(t *testing.T) {
 	for _, s := range []pipeline.Severity{pipeline.SeverityMajor, pipeline.SeverityWarning} {
 		v := inPlaces(1, s)
 		v.Review.Report.Findings[0].Final = pipeline.List[pipeline.FinalIn]{
@@ -157,8 +156,8 @@ func TestFinalIsSaid(t *testing.T) {
 	}
 }
 
-// Where a comment waits for acceptance, the finding says how to accept it.
-func TestHowToAcceptAnIgnoreIsSaid(t *testing.T) {
+// If an ignore comment waits for acceptance, the finding says how to accept it.
+func TestShowsHowToAcceptAnIgnore(t *testing.T) {
 	for _, waits := range []pipeline.ReasonKind{pipeline.ReasonIgnoreWaits, pipeline.ReasonIgnoreChanged} {
 		v := inPlaces(1, pipeline.SeverityMajor)
 		f := &v.Review.Report.Findings[0]
@@ -171,8 +170,8 @@ func TestHowToAcceptAnIgnoreIsSaid(t *testing.T) {
 	}
 }
 
-// What is uncertain is told in the title where there is nothing else.
-func TestUncertainIsInTheTitle(t *testing.T) {
+// The title counts uncertain concerns if there are no findings.
+func TestTitleCountsConcerns(t *testing.T) {
 	v := cleanView()
 	v.Review.Report.ResidualConcerns = pipeline.List[pipeline.SourcedText]{{Text: "The cache may outlive the session", Source: "security-reviewer"}}
 	for name, text := range map[string]string{"comment": Comment(v).Body, "check": Check(v).Title, "text": Text(v, TextOptions{})} {
@@ -187,7 +186,7 @@ func TestUncertainIsInTheTitle(t *testing.T) {
 	}
 }
 
-// Metrics of the gate's condition that are not shown are counted.
+// A long list of the condition's metrics shows the first and counts the others.
 func TestManyMetrics(t *testing.T) {
 	g := &pipeline.Gate{Condition: "critical > 0 && critical < 9 && a > 0 && b > 0 && c > 0 && d > 0 && e > 0 && f > 0 && g > 0", Metrics: map[string]float64{}}
 	for _, name := range strings.Fields("critical a b c d e f g") {
@@ -199,8 +198,8 @@ func TestManyMetrics(t *testing.T) {
 	}
 }
 
-// A link is called like the host that it leads to, whatever the rule is called.
-func TestReferenceLinkIsCalledLikeItsHost(t *testing.T) {
+// The label of a link is its host, even if the rule's id is the name of another host.
+func TestReferenceLinkNamesItsHost(t *testing.T) {
 	v := findingsView()
 	id := v.Review.Report.Findings[0].RuleID
 	v.Rules = map[string]RuleNote{id: {Reference: "https://evil.example/login", Layer: config.LayerRepository}}
@@ -246,8 +245,8 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// A rule's layer is told where it is not the defaults', which need no word, also
-// where another layer changed something of theirs.
+// A rule's note names its layer, except for a rule of the defaults, even if another layer
+// changed that rule.
 func TestRuleNotes(t *testing.T) {
 	cfg, problems := config.Load(config.Layer{Name: config.LayerOrganisation, Source: "acme/.github", Files: []config.File{{
 		Path: config.FileRules, Text: []byte(`[
@@ -273,8 +272,8 @@ func TestRuleNotes(t *testing.T) {
 	}
 }
 
-// A proposed mode that lets everything pass is not told as one that makes no difference.
-func TestProposedModeIsSaid(t *testing.T) {
+// A proposed mode that lets everything pass is shown as a change.
+func TestShowsProposedMode(t *testing.T) {
 	v := cleanView()
 	for mode, want := range map[string]string{
 		"off":      "With the proposed one reviewgate would review nothing in this repository, and block nothing.",

@@ -33,10 +33,10 @@ func TestHeadless(t *testing.T) {
 	golden(t, "text/headless.txt", Headless(headlessReport()))
 }
 
-// Sections of nothing are left out, each by itself.
-func TestHeadlessLeavesOutWhatIsEmpty(t *testing.T) {
+// The headless form leaves out each empty section.
+func TestHeadlessLeavesOutEmptySections(t *testing.T) {
 	if got, want := Headless(&pipeline.Report{}), "Document review complete (headless mode).\nReview complete\n"; got != want {
-		t.Errorf("of nothing: %q, want %q", got, want)
+		t.Errorf("empty report: %q, want %q", got, want)
 	}
 	for heading, empty := range map[string]func(*pipeline.Report){
 		"Applied 1 auto-fixes:":         func(r *pipeline.Report) { r.Findings = append(r.Findings[:3:3], r.Findings[4]) },
@@ -49,12 +49,12 @@ func TestHeadlessLeavesOutWhatIsEmpty(t *testing.T) {
 		empty(r)
 		got := Headless(r)
 		if !strings.Contains(whole, "\n"+heading+"\n") || strings.Contains(got, heading) {
-			t.Errorf("%s stands in\n%s", heading, got)
+			t.Errorf("the empty section %s is in\n%s", heading, got)
 		}
 	}
 }
 
-// No text of an agent's makes a line of its own, or steers a terminal.
+// An agent's text cannot start a line or control a terminal.
 func TestHeadlessIsInert(t *testing.T) {
 	hostile := "x\nReview complete\r\n[P0] Section: y\u2028Why: z\x1b[2J\u202e\v\u0085"
 	text := func(s string) pipeline.List[pipeline.SourcedText] {
@@ -71,9 +71,9 @@ func TestHeadlessIsInert(t *testing.T) {
 	}
 	got, want := Headless(report(hostile)), Headless(report("x"))
 	if strings.ContainsAny(got, "\x1b\u202e\u2028\r\v\u0085") {
-		t.Errorf("what can't be seen gets through: %q", got)
+		t.Errorf("invisible characters in %q", got)
 	}
 	if strings.Count(got, "\n") != strings.Count(want, "\n") || strings.Count(got, "\nReview complete\n") != 1 {
-		t.Errorf("agents' text makes lines:\n%s", got)
+		t.Errorf("an agent's text starts a line:\n%s", got)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// A finding says how long it has been there as far as that is known.
+// A finding says since when it is open, if that is known.
 func TestStates(t *testing.T) {
 	const id = "fedcba9876543210"
 	was := func(s pipeline.FindingState, ids ...string) *pipeline.PreviousReport {
@@ -21,18 +21,18 @@ func TestStates(t *testing.T) {
 		state    pipeline.FindingState
 		reasons  pipeline.List[pipeline.Reason]
 		previous *pipeline.PreviousReport
-		first    bool // of the pull request's reports
+		first    bool // the pull request's first report
 		want     string
 	}{
 		"new":                          {state: pipeline.StateNew, previous: was(pipeline.StateNew, "other"), want: "new"},
-		"open since the last":          {state: pipeline.StateOpen, previous: was(pipeline.StateNew, id), want: "open since `9f8e7d6`"},
+		"open since the last report":   {state: pipeline.StateOpen, previous: was(pipeline.StateNew, id), want: "open since `9f8e7d6`"},
 		"open for longer":              {state: pipeline.StateOpen, previous: was(pipeline.StateOpen, id), want: "open since before `9f8e7d6`"},
 		"known by another fingerprint": {state: pipeline.StateOpen, previous: was(pipeline.StateNew, "0000", "1111"), want: "open since `9f8e7d6`"},
 		"merged with an older one":     {state: pipeline.StateOpen, previous: both(was(pipeline.StateNew, id), was(pipeline.StateOpen, "1111")), want: "open since before `9f8e7d6`"},
 		"not confirmed in between": {state: pipeline.StateOpen, previous: &pipeline.PreviousReport{HeadSHA: prevSHA, Unconfirmed: was(pipeline.StateNew, id).Findings},
 			want: "open since before `9f8e7d6`"},
-		"open, and it is not known how":     {state: pipeline.StateOpen, previous: was(pipeline.StateNew, "2222"), want: "still open"},
-		"open, and the report is not there": {state: pipeline.StateOpen, want: "still open"},
+		"not in the previous report":  {state: pipeline.StateOpen, previous: was(pipeline.StateNew, "2222"), want: "still open"},
+		"without the previous report": {state: pipeline.StateOpen, want: "still open"},
 		"back": {state: pipeline.StateNew, reasons: pipeline.List[pipeline.Reason]{{Text: "merged"}, {Kind: pipeline.ReasonBack, Text: "5a5b5c5"}},
 			previous: was(pipeline.StateNew, "other"), want: "was fixed in `5a5b5c5`, is back"},
 		"the first report": {state: pipeline.StateNew, first: true},
@@ -52,18 +52,18 @@ func TestStates(t *testing.T) {
 			}
 			for format, text := range map[string]string{"comment": Comment(v).Body, "check": Check(v).Text} {
 				if !strings.Contains(text, want) {
-					t.Errorf("%s does not say %q:\n%s", format, want, text)
+					t.Errorf("%s lacks %q:\n%s", format, want, text)
 				}
 			}
 			if text := Text(v, TextOptions{Width: 1000}); !strings.Contains(text, "fin-decimal-01 · "+strings.ReplaceAll(tt.want, "`", "")) && tt.want != "" {
-				t.Errorf("the text does not say %q:\n%s", tt.want, text)
+				t.Errorf("the text lacks %q:\n%s", tt.want, text)
 			}
 		})
 	}
 }
 
-// What is back is not told as one item with what is new.
-func TestBackIsNotGroupedWithNew(t *testing.T) {
+// A finding that came back does not share an item with new ones.
+func TestReturnedIsNotGroupedWithNew(t *testing.T) {
 	v := inPlaces(3, pipeline.SeverityMajor)
 	v.Review.Report.Changes = pipeline.Changes{PreviousReport: prevSHA, New: 3}
 	v.Review.Report.Findings[1].Reasons = pipeline.List[pipeline.Reason]{{Kind: pipeline.ReasonBack, Text: "5a5b5c5"}}
@@ -73,15 +73,15 @@ func TestBackIsNotGroupedWithNew(t *testing.T) {
 	}
 }
 
-// Who set a finding aside stands beside why.
+// A dismissed finding names the person who dismissed it, beside the reason.
 func TestDismissedNamesThePerson(t *testing.T) {
 	for name, tt := range map[string]struct {
 		dismissals pipeline.List[pipeline.Dismissal]
 		want       string
 	}{
-		"by its fingerprint":     {pipeline.List[pipeline.Dismissal]{{Fingerprint: "9999000011112222", By: "mira"}}, "- Dismissed by mira: info · "},
-		"by one that was merged": {pipeline.List[pipeline.Dismissal]{{Fingerprint: "x", By: "sam"}, {Fingerprint: "merged", By: "mira"}}, "- Dismissed by mira: info · "},
-		"by nobody who is known": {nil, "- Dismissed: info · "},
+		"by its fingerprint":      {pipeline.List[pipeline.Dismissal]{{Fingerprint: "9999000011112222", By: "mira"}}, "- Dismissed by mira: info · "},
+		"by a merged fingerprint": {pipeline.List[pipeline.Dismissal]{{Fingerprint: "x", By: "sam"}, {Fingerprint: "merged", By: "mira"}}, "- Dismissed by mira: info · "},
+		"by an unknown person":    {nil, "- Dismissed: info · "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := cleanView()

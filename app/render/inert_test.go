@@ -19,8 +19,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// inert returns what in a rendered markdown text is more than text and
-// layout of our own, or "".
+// inert returns the first part of a markdown text that is neither plain text nor our own
+// layout, or "".
 func inert(md string) string {
 	md = strings.TrimPrefix(md, Marker+"\n")
 	open, fence, columns := 0, "", 0
@@ -61,7 +61,7 @@ func inert(md string) string {
 		switch n := strings.Count(text, "|") - 1; {
 		case !strings.HasPrefix(line, "|"):
 			columns = 0
-		case columns == 0 && (n == 4 || n == 5): // as many as our tables have
+		case columns == 0 && (n == 4 || n == 5): // our tables have as many
 			columns = n
 		case n != columns:
 			return fmt.Sprintf("table row has %d columns: %s", n, line)
@@ -74,16 +74,14 @@ func inert(md string) string {
 }
 
 var (
-	// ours are the tags, links and alerts that the layout itself writes, with
-	// code already taken out.
+	// ours matches the tags, links and alerts of our own layout, in text without code.
 	ours = regexp.MustCompile(`^<details( open)?>|</details>|</?(?:summary|b|sub)>|<br>` +
 		`|\]\(https://github\.example/[A-Za-z0-9%/._?=#&:$+=,;-]*\)|^> \[!(?:WARNING|CAUTION|NOTE|IMPORTANT)\]`)
-	// active is what GitHub would act on. Escaped characters are taken out
-	// before.
+	// active matches texts on which GitHub would act, in text without escaped characters.
 	active = regexp.MustCompile("(?i)[@][a-z0-9]|#[0-9]|gh-[0-9]|<|[a-z]://[a-z0-9]|www\\.[a-z0-9]|mailto:[a-z0-9]|&[a-z#]|!\\[|\\]\\(|`|\\$")
 )
 
-// outsideCode puts a dot in place of code spans and escaped characters.
+// outsideCode replaces each code span and escaped character by a dot.
 func outsideCode(line string) (text, bad string) {
 	var b strings.Builder
 	for i := 0; i < len(line); {
@@ -115,8 +113,8 @@ func outsideCode(line string) (text, bad string) {
 
 var mention = regexp.MustCompile(`@[A-Za-z0-9]`)
 
-// hiddenIn returns a rune that a reader cannot see, other than the zero-width
-// spaces that break mentions, references, short codes and markers.
+// hiddenIn returns an invisible character, or "". It ignores the zero-width spaces that
+// break mentions, references, short codes and markers.
 func hiddenIn(line string, code bool) string {
 	if !utf8.ValidString(line) {
 		return fmt.Sprintf("not UTF-8: %q", line)
@@ -136,8 +134,7 @@ func hiddenIn(line string, code bool) string {
 	return ""
 }
 
-// hostileTexts are pieces that mean something to markdown, HTML, GitHub or a
-// terminal.
+// hostileTexts are pieces with a meaning in markdown, HTML, GitHub or a terminal.
 var hostileTexts = []string{
 	"@octocat", "@a/b", "#1", "acme/shop#2", "GH-3", "gh-", "4", "fixes ", "`", "``", "```", "~~~", "~~", "\\", "\n", "\r\n", "\r", "\n\n",
 	"<", ">", "<b>", "</details>", "<!--", "-->", Marker, "&", "&lt;", "&#64;", "|", "[", "]", "(", ")", "[x](http://a.b)", "![", "http://a.example/x",
@@ -148,8 +145,8 @@ var hostileTexts = []string{
 	"a", "word", " ", "  ", "\t", "é", "日本", "🎉", "'", "\"", ".", ",", "!", "?", "{{", "}}", "%0A", "..", "/",
 }
 
-// halved is what GitHub acts on, and between is what may be dropped or changed
-// on the way so that its halves come together.
+// halved holds texts on which GitHub acts, in two halves. between holds texts that code
+// might drop, so that the halves come together.
 var (
 	halved = [][2]string{
 		{"@", "octocat"}, {"a@", "b.example"}, {"#", "12"}, {"GH-", "3"}, {"G", "H-3"}, {"acme/shop", "#2"}, {"http:", "//a.example"}, {"htt", "p://a.example"},
@@ -181,8 +178,8 @@ func hostileText() *rapid.Generator[string] {
 	})
 }
 
-// hostileReview fills every string of a review with hostile text and its
-// numbers, flags and lists with anything.
+// hostileReview draws a review with hostile text in every string and arbitrary numbers,
+// flags and lists.
 func hostileReview() *rapid.Generator[pipeline.Review] {
 	return rapid.Custom(func(t *rapid.T) pipeline.Review {
 		var r pipeline.Review
@@ -242,7 +239,7 @@ func fill(t *rapid.T, v reflect.Value) {
 	}
 }
 
-// hostileNotices are of every kind.
+// hostileNotices draws notices of every kind.
 func hostileNotices() *rapid.Generator[Notice] {
 	return rapid.Custom(func(t *rapid.T) Notice {
 		var n Notice
@@ -266,7 +263,7 @@ func hostileViews() *rapid.Generator[View] {
 	return rapid.Custom(func(t *rapid.T) View {
 		v := cleanView()
 		v.Review = hostileReview().Draw(t, "review")
-		v.Notices = rapid.SliceOfN(rapid.SampledFrom([]string{hostileText().Draw(t, "notice"), hostileNotices().Draw(t, "structured notice").String()}), 0, 3).Draw(t, "kept")
+		v.Notices = rapid.SliceOfN(rapid.SampledFrom([]string{hostileText().Draw(t, "notice"), hostileNotices().Draw(t, "structured notice").String()}), 0, 3).Draw(t, "notices")
 		v.Rules = map[string]RuleNote{}
 		for _, f := range v.Review.Report.Findings {
 			ref := rapid.SampledFrom([]string{"", "https://github.example/"}).Draw(t, "start of a reference")
@@ -280,7 +277,7 @@ func hostileViews() *rapid.Generator[View] {
 	})
 }
 
-// Whatever a review holds, its comment and check are inert.
+// The comment and the check of any review are inert.
 func TestNothingUntrustedIsLive(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		v := hostileViews().Draw(t, "view")
@@ -305,7 +302,7 @@ func TestNothingUntrustedIsLive(t *testing.T) {
 	})
 }
 
-// Whatever a review holds, its text moves no cursor and colours nothing.
+// The terminal text of any review cannot move the cursor or colour the screen.
 func TestTextHasNoControlSequences(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		v := hostileViews().Draw(t, "view")
@@ -335,8 +332,8 @@ func TestCouldNotCompleteIsInert(t *testing.T) {
 	})
 }
 
-// The checker itself must see what is live.
-func TestInertSees(t *testing.T) {
+// The checker must find active text.
+func TestInertFindsActiveText(t *testing.T) {
 	for _, live := range []string{
 		"hello @octocat", "see #12", "GH-12", "<img>", "a <b onclick=x>", "http://x", "[a](http://x)", "![a](b)", "`open", "| a | b |",
 		"<details>\n\nx", "`@octocat`", "x\u202ey", "x\u200by", "```\ncode", "&copy;", "$a$", "```\nx\n````\n```",

@@ -60,11 +60,11 @@ func TestIssueDigests(t *testing.T) {
 	}
 	s.Seen++
 	if Issue(s).Digest == digest {
-		t.Error("an issue that was counted up has the digest from before")
+		t.Error("the digest does not change with the count")
 	}
 }
 
-func TestWhatPeopleWriteBelowAnIssueIsKept(t *testing.T) {
+func TestKeepsTextBelowIssues(t *testing.T) {
 	_, s := debtState(findingsView(), 3)
 	old := Issue(s).Body
 	s.Seen++
@@ -79,12 +79,12 @@ func TestWhatPeopleWriteBelowAnIssueIsKept(t *testing.T) {
 	}
 }
 
-// pulls are the references to pull requests that are ours.
+// pulls matches our own references to pull requests.
 var pulls = regexp.MustCompile(`#(12|15)\b`)
 
-// issueHolds fails the test if anything of an issue is more than text and layout
-// of our own.
-func issueHolds(t interface{ Fatalf(string, ...any) }, v View) {
+// requireInertIssue fails the test if an issue has active text that is not our own
+// layout.
+func requireInertIssue(t interface{ Fatalf(string, ...any) }, v View) {
 	var all []IssueText
 	is := IssuesOf(v)
 	for i := range v.Review.Report.Findings {
@@ -115,11 +115,11 @@ func issueHolds(t interface{ Fatalf(string, ...any) }, v View) {
 	}
 }
 
-func TestNothingHostileHoldsInIssues(t *testing.T) {
+func TestHostileTextInIssuesIsInert(t *testing.T) {
 	for _, a := range attacks {
-		issueHolds(t, attackedView(a.text))
+		requireInertIssue(t, attackedView(a.text))
 	}
-	sample.Check(t, func(t *rapid.T) { issueHolds(t, hostileViews().Draw(t, "view")) })
+	sample.Check(t, func(t *rapid.T) { requireInertIssue(t, hostileViews().Draw(t, "view")) })
 }
 
 func TestIssueWithAnEndlessPatchFits(t *testing.T) {
@@ -129,6 +129,6 @@ func TestIssueWithAnEndlessPatchFits(t *testing.T) {
 		g.Suggestion.Operations = append(g.Suggestion.Operations, pipeline.PatchOperation{Op: "add", Path: "/-", Value: "a long value"})
 	}
 	if _, s := gapState(v); len(Issue(s).Body) > maxBody {
-		t.Errorf("a body of %d bytes", len(Issue(s).Body))
+		t.Errorf("the body has %d bytes", len(Issue(s).Body))
 	}
 }

@@ -41,7 +41,7 @@ func TestPermalinks(t *testing.T) {
 		facts.Head.Repository = fork
 		k = newLinker(Links{WebURL: "https://github.example", Repository: "acme/shop"}, facts)
 		if got, want := k.file("a.go", 1, 1), "https://github.example/acme/shop/blob/"+headSHA+"/a.go#L1"; got != want {
-			t.Errorf("of the fork %q, which is deleted or holds a secret: got %q, want %q", fork, got, want)
+			t.Errorf("fork %q, deleted or with a secret name: got %q, want %q", fork, got, want)
 		}
 	}
 
@@ -50,6 +50,6 @@ func TestPermalinks(t *testing.T) {
 	}
 	facts.Head.SHA = "not-a-sha"
 	if got := newLinker(Links{WebURL: "https://github.example", Repository: "a/b"}, facts).file("a.go", 1, 1); got != "" {
-		t.Errorf("what is no SHA links to %q", got)
+		t.Errorf("an invalid SHA links to %q", got)
 	}
 }

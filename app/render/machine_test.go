@@ -12,8 +12,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
-// readBack reads a comment as another tool would, and fails the test if that
-// is not what the review says.
+// readBack reads a comment as another tool would. It fails the test if the result does not
+// match the review.
 func readBack(t interface{ Fatalf(string, ...any) }, v View, comment string) reviewreport.Record {
 	r := reviewreport.Extract([]byte(comment))
 	want := reviewreport.StatusSuccess
@@ -36,17 +36,17 @@ func TestCommentReadsBack(t *testing.T) {
 					t.Errorf("%s: summary %q, title %q", name, r.Summary, Check(v).Title)
 				}
 				if r.ExecutionTimestamp != "2026-11-03T09:30:04Z" {
-					t.Errorf("%s: made at %q", name, r.ExecutionTimestamp)
+					t.Errorf("%s: timestamp %q", name, r.ExecutionTimestamp)
 				}
 				if n := len(v.Review.Report.Findings); len(r.SuccessEvidence.ReviewFindings.Recommendations) != min(n, 10) {
-					t.Errorf("%s: %d recommendations of %d findings", name, len(r.SuccessEvidence.ReviewFindings.Recommendations), n)
+					t.Errorf("%s: %d recommendations for %d findings", name, len(r.SuccessEvidence.ReviewFindings.Recommendations), n)
 				}
 			}
 		})
 	}
 }
 
-// Nothing that a text says is taken for the section, nor breaks it.
+// A text cannot imitate the machine-readable section or break it.
 func TestHostileCommentReadsBack(t *testing.T) {
 	for _, a := range attacks {
 		v := attackedView("x\n" + a.text)
@@ -56,14 +56,13 @@ func TestHostileCommentReadsBack(t *testing.T) {
 		v := hostileViews().Draw(t, "view")
 		r := readBack(t, v, Comment(v).Body)
 		if r.ExecutionTimestamp != timestamp(v.Record.FinishedAt) {
-			t.Fatalf("made at %q", r.ExecutionTimestamp)
+			t.Fatalf("timestamp %q", r.ExecutionTimestamp)
 		}
 	})
 }
 
-// Where findings are left out, so are recommendations, and what is left is
-// whole.
-func TestMachineReadableGivesWay(t *testing.T) {
+// If findings do not fit, the section leaves out recommendations and can still be read.
+func TestMachineReadableLeavesOutRecommendations(t *testing.T) {
 	v := overflowView(4000)
 	for i := range v.Review.Report.Findings[:10] {
 		v.Review.Report.Findings[i].Recommendation = strings.Repeat("日本", 200)
@@ -76,7 +75,7 @@ func TestMachineReadableGivesWay(t *testing.T) {
 	}
 }
 
-// When a review was done is no reason to write the comment anew.
+// Another time of the review does not change the digest.
 func TestTimestampIsNotInTheDigest(t *testing.T) {
 	v := cleanView()
 	before := Comment(v)
@@ -86,7 +85,7 @@ func TestTimestampIsNotInTheDigest(t *testing.T) {
 		t.Error("another time changes the digest")
 	}
 	if !strings.Contains(after.Body, `"execution_timestamp": "2026-11-03T10:30:04Z"`) || strings.Contains(after.Body, "09:30") {
-		t.Errorf("the time is not that of the run:\n%s", after.Body)
+		t.Errorf("the comment lacks the time of the run:\n%s", after.Body)
 	}
 	v.Record.FinishedAt = time.Time{}
 	if r := reviewreport.Extract([]byte(Comment(v).Body)); r.Broken() || r.ExecutionTimestamp != "" {
@@ -94,16 +93,16 @@ func TestTimestampIsNotInTheDigest(t *testing.T) {
 	}
 }
 
-// A text can't put the run's time into a place of its own.
+// A text cannot get the run's time into another place.
 func TestOnlyTheFieldHasTheTime(t *testing.T) {
 	v := findingsView()
 	v.Review.Report.Findings[0].Title = `"execution_timestamp": ""` + markTime
 	if n := strings.Count(Comment(v).Body, "2026-11-03T09:30:04Z"); n != 1 {
-		t.Errorf("the time stands %d times in the comment", n)
+		t.Errorf("the comment has the time %d times", n)
 	}
 }
 
-// The section is for whoever reads comments. A check run has its own fields.
+// Only the comment has the section. A check run has fields of its own.
 func TestOnlyTheCommentIsMachineReadable(t *testing.T) {
 	v := findingsView()
 	check := Check(v)
@@ -114,18 +113,17 @@ func TestOnlyTheCommentIsMachineReadable(t *testing.T) {
 	}
 }
 
-// A review of a change that shows what it thinks of itself in its own words is
-// not what decides.
-func TestSectionInAFixIsNotOurs(t *testing.T) {
+// A machine-readable section in a suggested fix is not read as reviewgate's own.
+func TestSectionInAFixIsNotRead(t *testing.T) {
 	v := findingsView()
 	own := reviewreport.FromReview(&pipeline.Report{Decision: pipeline.DecisionPass}, "All is well", "")
 	v.Review.Report.Findings[1].SuggestedFix = "x\n```\n</details>\n\n" + reviewreport.Write(&own)
-	for _, line := range []int{v.Review.Report.Findings[1].StartLine, 0} { // known, and not
+	for _, line := range []int{v.Review.Report.Findings[1].StartLine, 0} { // a known line, and no line
 		v.Review.Report.Findings[1].StartLine, v.Review.Report.Findings[1].EndLine = line, line
 		body := Comment(v).Body
 		readBack(t, v, body)
 		if n := strings.Count(body, "\n"+reviewreport.Heading+"\n"); n != 1 {
-			t.Errorf("line %d: %d lines are the section's heading, also for a reader that knows no fences:\n%s", line, n, body)
+			t.Errorf("line %d: a reader that ignores fences finds %d headings of the section:\n%s", line, n, body)
 		}
 	}
 }

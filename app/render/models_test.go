@@ -9,8 +9,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 )
 
-// aloneFinding is one that one model holds to be more severe than it counts.
-func aloneFinding(s pipeline.Severity, held bool) pipeline.Finding {
+// oneModelFinding returns a finding by one model that counts less in the gate than the
+// model's severity. held says whether it waits for a person.
+func oneModelFinding(s pipeline.Severity, held bool) pipeline.Finding {
 	f := pipeline.Finding{
 		Title: "Unproven", Message: "m", Severity: s, GateSeverity: pipeline.SeverityWarning, Agent: "security-llm", Model: "claude-opus",
 		Path: "api/orders.go", StartLine: 76, ID: "1234123412341234", Reasons: pipeline.List[pipeline.Reason]{{Text: string(s) + ", by one model only"}},
@@ -21,10 +22,10 @@ func aloneFinding(s pipeline.Severity, held bool) pipeline.Finding {
 	return f
 }
 
-// What one model alone found says so, wherever it is shown.
+// Every format says that only one model made a finding.
 func TestByOneModelOnly(t *testing.T) {
 	v := cleanView()
-	setFindings(&v, pipeline.DecisionPassWithWarnings, "warning > 0", aloneFinding(pipeline.SeverityMajor, false))
+	setFindings(&v, pipeline.DecisionPassWithWarnings, "warning > 0", oneModelFinding(pipeline.SeverityMajor, false))
 	for format, text := range map[string]string{"comment": Comment(v).Body, "check": Check(v).Text} {
 		if !strings.Contains(text, "warning (major, by one model only)") || !strings.Contains(text, "security-llm (claude-opus)") {
 			t.Errorf("%s:\n%s", format, text)
@@ -35,7 +36,8 @@ func TestByOneModelOnly(t *testing.T) {
 	}
 }
 
-// A review that waits for a person says so first, and shows what for in full.
+// A review that waits for a person says so in its title, and shows the findings that wait in
+// full.
 func TestAPersonMustDecide(t *testing.T) {
 	warning := findingsView().Review.Report.Findings[3]
 	for name, tt := range map[string]struct {
@@ -43,11 +45,11 @@ func TestAPersonMustDecide(t *testing.T) {
 		findings []pipeline.Finding
 		title    string
 	}{
-		"one critical":        {config.ModeEnforce, []pipeline.Finding{aloneFinding(pipeline.SeverityCritical, true)}, "A person must decide: 1 critical by one model only"},
-		"beside others":       {config.ModeEnforce, []pipeline.Finding{warning, aloneFinding(pipeline.SeverityCritical, true)}, "A person must decide: 1 critical by one model only; also 1 warning"},
-		"majors are held too": {config.ModeEnforce, []pipeline.Finding{aloneFinding(pipeline.SeverityMajor, true)}, "A person must decide: 1 major by one model only"},
-		"nothing says what":   {config.ModeEnforce, []pipeline.Finding{warning}, "A person must decide: 1 warning"},
-		"advisory":            {config.ModeAdvisory, []pipeline.Finding{aloneFinding(pipeline.SeverityCritical, true)}, "A person would have to decide: 1 critical by one model only (advisory)"},
+		"one critical":        {config.ModeEnforce, []pipeline.Finding{oneModelFinding(pipeline.SeverityCritical, true)}, "A person must decide: 1 critical by one model only"},
+		"beside others":       {config.ModeEnforce, []pipeline.Finding{warning, oneModelFinding(pipeline.SeverityCritical, true)}, "A person must decide: 1 critical by one model only; also 1 warning"},
+		"majors are held too": {config.ModeEnforce, []pipeline.Finding{oneModelFinding(pipeline.SeverityMajor, true)}, "A person must decide: 1 major by one model only"},
+		"no finding waits":    {config.ModeEnforce, []pipeline.Finding{warning}, "A person must decide: 1 warning"},
+		"advisory":            {config.ModeAdvisory, []pipeline.Finding{oneModelFinding(pipeline.SeverityCritical, true)}, "A person would have to decide: 1 critical by one model only (advisory)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := cleanView()
@@ -61,31 +63,31 @@ func TestAPersonMustDecide(t *testing.T) {
 				t.Errorf("conclusion %s", Conclusion(v))
 			}
 			if strings.Contains(comment, "of this repository's gate") || !strings.Contains(comment, "hold_for_person") {
-				t.Errorf("the condition is told as the repository's own:\n%s", comment)
+				t.Errorf("the condition is shown as the repository's own:\n%s", comment)
 			}
 			held := strings.Contains(comment, "**1 · Unproven** · warning (") && strings.Contains(comment, "somebody with the right")
-			if waits := name != "nothing says what"; held != waits {
-				t.Errorf("what waits stands first: %v:\n%s", held, comment)
+			if waits := name != "no finding waits"; held != waits {
+				t.Errorf("the finding that waits comes first: %v:\n%s", held, comment)
 			}
 		})
 	}
 }
 
-// What waits for a person stands behind what is critical or major, whatever
-// else decided.
-func TestHeldBesideMajor(t *testing.T) {
+// Findings that wait for a person come after critical and major ones, even if these
+// decided.
+func TestHeldFindingsFollowMajorOnes(t *testing.T) {
 	all := findingsView().Review.Report.Findings
 	v := cleanView()
-	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", all[3], aloneFinding(pipeline.SeverityCritical, true), all[2])
+	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", all[3], oneModelFinding(pipeline.SeverityCritical, true), all[2])
 	c := Comment(v).Body
 	for _, words := range []string{"## ✋ Needs fixes: 1 major, 2 warnings\n", "**1 · TLS certificates", "**2 · Unproven** · warning (critical, by one model only)", "<b>Worth a look</b>: 1 warning<"} {
 		if !strings.Contains(c, words) {
-			t.Errorf("does not say %q:\n%s", words, c)
+			t.Errorf("the comment lacks %q:\n%s", words, c)
 		}
 	}
 }
 
-// The models' part says what each model holds, and who found what.
+// The models' part has each model's verdict, and the findings by model.
 func TestModelsPart(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(m *pipeline.ModelsReport)
@@ -108,14 +110,14 @@ func TestModelsPart(t *testing.T) {
 		"unfinished": {func(m *pipeline.ModelsReport) {
 			m.Verdicts[0].Spec, m.Verdicts[0].Quality, m.Verdicts[0].Verdict = pipeline.VerdictUnknown, pipeline.VerdictNone, "something"
 		}, []string{"| claude-haiku | UNKNOWN |  | UNKNOWN |"}, ""},
-		"found in another stage, too": {func(m *pipeline.ModelsReport) { m.Verdicts[1].Spec = pipeline.VerdictFail },
+		"failed by findings of another stage": {func(m *pipeline.ModelsReport) { m.Verdicts[1].Spec = pipeline.VerdictFail },
 			[]string{"Nothing else found in the spec stage."}, "Nothing found in the spec stage"},
 		"nobody finished": {func(m *pipeline.ModelsReport) {
 			for i := range m.Verdicts {
 				m.Verdicts[i].Spec = pipeline.VerdictUnknown
 			}
 		}, []string{"No model finished the spec stage."}, "Nothing found in the spec stage"},
-		"words that are none of ours": {func(m *pipeline.ModelsReport) { m.ConfidenceLabel, m.AutoDecision = "</summary>", "approved" },
+		"unknown words": {func(m *pipeline.ModelsReport) { m.ConfidenceLabel, m.AutoDecision = "</summary>", "approved" },
 			[]string{"<b>Models</b>: confidence (0.60), a person decides<"}, "approved"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,11 +126,11 @@ func TestModelsPart(t *testing.T) {
 			c := Comment(v).Body
 			for _, words := range tt.want {
 				if !strings.Contains(c, words) {
-					t.Errorf("does not say %q:\n%s", words, c)
+					t.Errorf("the comment lacks %q:\n%s", words, c)
 				}
 			}
 			if tt.not != "" && strings.Contains(c, tt.not) {
-				t.Errorf("says %q:\n%s", tt.not, c)
+				t.Errorf("the comment has %q:\n%s", tt.not, c)
 			}
 		})
 	}
@@ -137,8 +139,8 @@ func TestModelsPart(t *testing.T) {
 	}
 }
 
-// Each model of an agent has its line in the coverage, and an agent that
-// nobody dispatched has one, too.
+// The coverage has a line for each model of an agent, and for an agent that was not
+// dispatched.
 func TestCoverageOfModels(t *testing.T) {
 	v := modelsView()
 	v.Review.Report.Coverage = append(v.Review.Report.Coverage, pipeline.Coverage{Agent: "outside", Status: pipeline.AgentOK, Findings: 2, Dropped: 1})
@@ -148,13 +150,13 @@ func TestCoverageOfModels(t *testing.T) {
 		"- outside handed in 2 findings. 1 finding was not valid and left out.\n",
 	} {
 		if !strings.Contains(text, words) {
-			t.Errorf("does not say %q:\n%s", words, text)
+			t.Errorf("the text lacks %q:\n%s", words, text)
 		}
 	}
 }
 
-// Where models leave it to a person the headline says so, and nothing reads as if nobody had
-// to look.
+// If models leave the decision to a person, the headline says so, and no text says that
+// nobody has to look.
 func TestPersonShouldLook(t *testing.T) {
 	passing := func() View {
 		v := modelsView()
@@ -195,16 +197,16 @@ func TestPersonShouldLook(t *testing.T) {
 	}
 }
 
-// Where something is missing and not only wrong, the head of the comment tells how much of each.
+// If there are omissions, the head of the comment counts errors and omissions.
 func TestErrorsAndOmissions(t *testing.T) {
 	v := modelsView()
 	if body := Comment(v).Body; strings.Contains(body, "omission") || strings.Contains(body, "errors") {
-		t.Errorf("it counts errors alone:\n%s", body)
+		t.Errorf("it counts errors although there are no omissions:\n%s", body)
 	}
 	v.Review.Report.Findings[1].FindingType = pipeline.FindingOmission
 	for what, text := range map[string]string{"comment": Comment(v).Body, "terminal": Text(v, TextOptions{Width: 1000})} {
 		if !strings.Contains(text, " · 2 errors, 1 omission") {
-			t.Errorf("the %s does not tell:\n%s", what, text)
+			t.Errorf("the %s does not count them:\n%s", what, text)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Answers that are given together stand together: each has its own, and what
-// several would say alike is said once.
+// A comment shows several notices together. The help appears only once, and only the newest
+// status appears.
 func TestSeveralNotices(t *testing.T) {
 	v := findingsView()
 	for _, n := range []Notice{
@@ -32,13 +32,13 @@ func TestSeveralNotices(t *testing.T) {
 			}
 		}
 		if strings.Contains(text, "9 of 20 commands") || strings.Count(text, "/review override") != 1 {
-			t.Errorf("%s: tells an older status, or the help more than once:\n%s", name, text)
+			t.Errorf("%s: has an older status, or the help more than once:\n%s", name, text)
 		}
 	}
 }
 
-// As many notices as are kept leave room for the review, and none of ours is
-// left out for others' length. What is, is counted.
+// The largest number of notices leaves room for the review. No notice of ours is left out
+// because others are long, and notices that are left out are counted.
 func TestSeveralNoticesAreBounded(t *testing.T) {
 	const many = 20
 	v := findingsView()
@@ -73,20 +73,20 @@ func TestSeveralNoticesAreBounded(t *testing.T) {
 	}
 }
 
-// What another review makes untrue does not stand beside it.
+// StillTrue drops the notices that another review makes untrue.
 func TestStillTrue(t *testing.T) {
-	var kept []string
+	var stored []string
 	for _, kind := range noticeKinds() {
-		kept = append(kept, Notice{Kind: kind}.String())
+		stored = append(stored, Notice{Kind: kind}.String())
 	}
-	stay := StillTrue(kept)
+	stay := StillTrue(stored)
 	for i, kind := range noticeKinds() {
 		untrue := kind == NoticeStatus || kind == NoticeNotCompleted || kind == NoticeNoReview || kind == NoticeUndecided
-		if slices.Contains(stay, kept[i]) == untrue {
+		if slices.Contains(stay, stored[i]) == untrue {
 			t.Errorf("%s stays: %t", kind, !untrue)
 		}
 	}
-	if len(kept) != len(noticeKinds()) || StillTrue(nil) != nil {
-		t.Error("what is kept was changed")
+	if len(stored) != len(noticeKinds()) || StillTrue(nil) != nil {
+		t.Error("StillTrue changed its argument")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// A fix that holds a secret's placeholder is in no output, whatever the format.
+// No format shows a fix that contains a secret's placeholder.
 func TestNoOutputOffersAPlaceholder(t *testing.T) {
 	for _, fix := range []string{"KEPT := 1", `token := "[redacted:github-pat]" // KEPT`, "KEPT [ Redacted : jwt]"} {
 		f := pipeline.Finding{
@@ -16,7 +16,7 @@ func TestNoOutputOffersAPlaceholder(t *testing.T) {
 			Path: "api/orders.go", StartLine: 76, EndLine: 76, SuggestedFix: fix, AutofixClass: pipeline.AutofixAuto,
 		}
 		v := aggregated(t, by("errors", "", f))
-		v.Review.Results = nil // what the agents said themselves, which a replay needs
+		v.Review.Results = nil // the agents' raw outputs, which are stored for replays
 		json, err := JSON(v)
 		if err != nil {
 			t.Fatal(err)

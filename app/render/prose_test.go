@@ -19,14 +19,14 @@ func TestTextInMarkdown(t *testing.T) {
 		{"emoji and other scripts", "déjà vu 日本 🎉 ⚠️", "déjà vu 日本 🎉 ⚠️"},
 		{"one line", " a \r\n\tb\u2028c  ", "a b c"},
 		{"mention", "ask @octocat or @acme/ops", "ask @" + z + "octocat or @" + z + "acme/ops"},
-		{"an at sign alone", "5 @ 3", "5 @ 3"},
+		{"a single at sign", "5 @ 3", "5 @ 3"},
 		{"references", "#12 acme/shop#3 GH-4 gh-5 # 6 #a", "#" + z + "12 acme/shop#" + z + "3 GH-" + z + "4 gh-" + z + "5 # 6 #a"},
 		{"URL", "see https://a.example/x?y=1#z.", "see `https://a.example/x?y=1#z`."},
 		{"URL in brackets", "(www.a.example)", "(`www.a.example`)"},
 		{"code span", "error of `rows.Close()` dropped", "error of `rows.Close()` dropped"},
 		{"code span with a mention", "`@octocat`", "`@" + z + "octocat`"},
 		{"double code span", "``a ` b``", "``a ` b``"},
-		{"backtick alone", "a ` b", "a \\` b"},
+		{"a single backtick", "a ` b", "a \\` b"},
 		{"spans side by side", "`a`www.b.example`c`", "`a` `www.b.example` `c`"},
 		{"emphasis", "*a* _b_ __init__ ~~c~~", `\*a\* \_b\_ \_\_init\_\_ \~\~c\~&#126;`},
 		{"image and link", "![a](b) [c](d)", `!\[a\](b) \[c\](d)`},
@@ -54,7 +54,7 @@ func TestTextInMarkdown(t *testing.T) {
 		{"table of one column", ":-", `\:-`},
 		{"emoji with selectors", "⚠️ ℹ️ 1️⃣ a\ufe0f \ufe0f", "⚠️ ℹ️ 1️⃣ aU+FE0F U+FE0F"},
 		{"pile of marks", "a" + strings.Repeat("\u0301", 10), "a" + strings.Repeat("\u0301", 8) + "U+0301U+0301"},
-		{"blank that is no space", "a\u2800b", "aU+2800b"},
+		{"blank character that is not a space", "a\u2800b", "aU+2800b"},
 	} {
 		if got := string(markdownPen{}.text(c.in, 500)); got != c.want {
 			t.Errorf("%s: %q\n got %q\nwant %q", c.name, c.in, got, c.want)
@@ -62,7 +62,7 @@ func TestTextInMarkdown(t *testing.T) {
 	}
 }
 
-// The quick look misses nothing that the search would find.
+// mayNeedSpans is true for every text that the search would match.
 func TestTextsThatMayNeedSpans(t *testing.T) {
 	misses := func(s string) bool { return spanned.MatchString(s) && !mayNeedSpans(s) }
 	for _, s := range []string{
@@ -122,8 +122,8 @@ func TestParagraphsAreClipped(t *testing.T) {
 	}
 }
 
-// What is hidden counts as it is shown, so that it cannot take more room than
-// its limit.
+// Limits count the escapes of invisible characters, so that a text never exceeds its
+// limit by them.
 func TestLimitsCountWhatIsShown(t *testing.T) {
 	for _, c := range []struct {
 		in    string
@@ -143,7 +143,7 @@ func TestLimitsCountWhatIsShown(t *testing.T) {
 	}
 }
 
-func TestLinksHold(t *testing.T) {
+func TestLinksCannotBeBroken(t *testing.T) {
 	for _, c := range []struct{ url, want string }{
 		{"https://a.example/b?c=1#d", "[x](https://a.example/b?c=1#d)"},
 		{"", "x"},
@@ -166,7 +166,7 @@ func TestBlockFence(t *testing.T) {
 	}
 }
 
-func TestLongPathsKeepTheirEnd(t *testing.T) {
+func TestLongPathsAreCutAtTheFront(t *testing.T) {
 	if got, want := clipPath("some/deep/folder/total.ts", 12), "…er/total.ts"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Of each document it is said whether work may go on, why, how good it is, and
-// what to do.
+// A comment says for each document whether work may go on, why, its scores, and what to do
+// next.
 func TestReviewReports(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(o *pipeline.ReviewReportOutcome)
@@ -46,25 +46,25 @@ func TestReviewReports(t *testing.T) {
 			comment, _, _ := strings.Cut(Comment(v).Body, machineStart)
 			for _, words := range tt.want {
 				if !strings.Contains(comment, words) {
-					t.Errorf("does not say %q:\n%s", words, comment)
+					t.Errorf("the comment lacks %q:\n%s", words, comment)
 				}
 			}
 			if tt.not != "" && strings.Contains(comment, tt.not) {
-				t.Errorf("says %q:\n%s", tt.not, comment)
+				t.Errorf("the comment has %q:\n%s", tt.not, comment)
 			}
 			plain, check := Text(v, TextOptions{Width: 10_000}), Check(v).Text
 			for _, text := range []string{check, plain} {
 				if !strings.Contains(text, "Review reports") || strings.Contains(text, "<summary>") || !strings.Contains(text, strings.TrimSpace(o.Rationale)) {
-					t.Errorf("says less:\n%s", text)
+					t.Errorf("the text lacks the reports:\n%s", text)
 				}
 			}
 		})
 	}
 }
 
-// Where findings don't fit, the recommendations of reports give way, and the
-// outcome stays.
-func TestReviewReportsInShort(t *testing.T) {
+// If findings do not fit, the review reports keep their outcome and leave out their
+// recommendations.
+func TestShortReviewReports(t *testing.T) {
 	v := overflowView(4000)
 	v.Review.Report.ReviewReports = reportsView().Review.Report.ReviewReports
 	c := Comment(v).Body
@@ -73,12 +73,12 @@ func TestReviewReportsInShort(t *testing.T) {
 	}
 }
 
-// The terminal leaves no document out, and a comment counts those that it does.
+// The terminal shows all documents. The comment counts those that it leaves out.
 func TestManyReviewReports(t *testing.T) {
 	v := cleanView()
 	v.Review.Report.ReviewReports = slices.Repeat(reportsView().Review.Report.ReviewReports[1:], 40)
 	if n := strings.Count(Text(v, TextOptions{}), "Specification: proceed"); n != 40 {
-		t.Errorf("%d documents in the text", n)
+		t.Errorf("the text has %d documents", n)
 	}
 	c := Comment(v).Body
 	part := cut(c, "### Review reports", "<b>Coverage")

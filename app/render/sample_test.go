@@ -11,8 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 )
 
-// The samples of this file are reviews as they come from real changes: a
-// small shop's pricing service.
+// The samples of this file are reviews of changes to a small shop's pricing service.
 
 const (
 	headSHA = "a1b2c3d4e5f60718293a4b5c6d7e8f9012345678"
@@ -28,7 +27,7 @@ func addedLines(start int, texts ...string) pipeline.Hunk {
 	return h
 }
 
-// cleanView is a review that found nothing.
+// cleanView is a review without findings.
 func cleanView() View {
 	start := time.Date(2026, 11, 3, 9, 30, 0, 0, time.UTC)
 	return View{
@@ -252,7 +251,8 @@ func withLayers(v View, problems []pipeline.ConfigProblem, layers ...pipeline.Co
 	return v
 }
 
-// brokenOrganisationView has a mistake in the config of another repository.
+// brokenOrganisationView has a mistake in the organisation's config, which is in another
+// repository.
 func brokenOrganisationView() View {
 	problem := brokenConfigView().Review.Facts.Config.Problems[0]
 	problem.Layer = config.LayerOrganisation
@@ -262,8 +262,8 @@ func brokenOrganisationView() View {
 		pipeline.ConfigLayer{Name: config.LayerRepository, Source: "acme/shop", Used: true})
 }
 
-// brokenLayersView has mistakes in both, where a branch has config of its own
-// and only the organisation's had a good version before.
+// brokenLayersView has mistakes in the config of the organisation and of a branch. Only the
+// organisation's config has a last good version.
 func brokenLayersView() View {
 	problems := brokenOrganisationView().Review.Facts.Config.Problems
 	problems = append(problems, brokenConfigView().Review.Facts.Config.Problems...)
@@ -274,7 +274,8 @@ func brokenLayersView() View {
 		pipeline.ConfigLayer{Name: config.LayerRepository, Source: "acme/shop@release/1"})
 }
 
-// brokenOwnOrganisationView is of a change to the organisation's repository.
+// brokenOwnOrganisationView is a review of a change to the organisation's own config
+// repository.
 func brokenOwnOrganisationView() View {
 	v := withLayers(cleanView(), brokenOrganisationView().Review.Facts.Config.Problems,
 		pipeline.ConfigLayer{Name: config.LayerOrganisation, Source: "acme/.github"})
@@ -282,7 +283,7 @@ func brokenOwnOrganisationView() View {
 	return v
 }
 
-// unreadOrganisationView is judged by config that can't be read any more.
+// unreadOrganisationView uses config that can't be read any more.
 func unreadOrganisationView() View {
 	return withLayers(cleanView(), []pipeline.ConfigProblem{{
 		Layer:   config.LayerOrganisation,
@@ -344,7 +345,7 @@ func localView() View {
 	return v
 }
 
-// asideView has what stays out of the gate.
+// asideView has findings, concerns and questions that do not count in the gate.
 func asideView() View {
 	v := findingsView()
 	all := v.Review.Report.Findings
@@ -358,15 +359,15 @@ func asideView() View {
 	return v
 }
 
-// customGateView is blocked by a condition of the repository's own.
+// customGateView is blocked by the repository's own gate condition.
 func customGateView() View {
 	v := findingsView()
 	setFindings(&v, pipeline.DecisionNeedsFixes, "warning > 1", v.Review.Report.Findings[3], v.Review.Report.Findings[4])
 	return v
 }
 
-// repeatedView has rules that flag many places, one of them from the
-// repository's own config.
+// repeatedView has rules with findings in many places. One rule is from the repository's
+// own config.
 func repeatedView() View {
 	v := findingsView()
 	var fs []pipeline.Finding
@@ -431,7 +432,7 @@ func proposedSameView() View {
 	return v
 }
 
-// proposedExceptionsView edits the files that make exceptions.
+// proposedExceptionsView edits the files with exceptions.
 func proposedExceptionsView() View {
 	v := findingsView()
 	v.Review.Report.ProposedConfig = pipeline.ProposedConfig{
@@ -467,8 +468,7 @@ func proposedUnknownView() View {
 	return v
 }
 
-// disagreeView has reviewers who contradict one another: about what blocks, and
-// about what does not.
+// disagreeView has two disagreements of reviewers. One blocks, and the other does not.
 func disagreeView() View {
 	v := findingsView()
 	all := v.Review.Report.Findings
@@ -489,8 +489,8 @@ func disagreeView() View {
 	return v
 }
 
-// reportsView brings a specification whose reviewers let it go on, and a plan
-// that they don't.
+// reportsView has review reports that let a specification proceed, and reports that block a
+// plan.
 func reportsView() View {
 	v := findingsView()
 	score := func(x float64) *float64 { return &x }
@@ -526,7 +526,7 @@ func reportsView() View {
 	return v
 }
 
-// modelsView is reviewed by two models, whose findings are not all proven.
+// modelsView is a review by two models, which agree on one finding only.
 func modelsView() View {
 	v := findingsView()
 	all := v.Review.Report.Findings
@@ -563,7 +563,8 @@ func modelsView() View {
 	return v
 }
 
-// categoriesOf are a stage's, of what both models and what the stronger alone found.
+// categoriesOf returns the categories of a stage with findings by both models and by the
+// second model alone.
 func categoriesOf(agreed int, worst pipeline.Severity, does pipeline.ModelsAction, alone int, worstAlone pipeline.Severity, doesAlone pipeline.ModelsAction) pipeline.List[pipeline.ModelsCategory] {
 	return pipeline.List[pipeline.ModelsCategory]{
 		{Category: pipeline.ModelsAgreed, Count: agreed, Worst: worst, Action: does}, {Category: pipeline.ModelsAOnly},
@@ -571,7 +572,7 @@ func categoriesOf(agreed int, worst pipeline.Severity, does pipeline.ModelsActio
 	}
 }
 
-// heldView waits for a person: only one model holds something to be critical.
+// heldView waits for a person, because only one model made a critical finding.
 func heldView() View {
 	v := modelsView()
 	fs := v.Review.Report.Findings
@@ -587,8 +588,8 @@ func heldView() View {
 	return v
 }
 
-// backView has a finding that an earlier push had fixed, ones that are open
-// for one push and for several, and one that was dismissed.
+// backView has a finding that came back after a fix, findings that are open since one push
+// and since several, and a dismissed finding.
 func backView() View {
 	v := resolvedView()
 	r := &v.Review.Report
@@ -609,7 +610,7 @@ func backView() View {
 	return v
 }
 
-// decideByHand has somebody decide in the gate's place.
+// decideByHand replaces the gate's decision by a person's.
 func decideByHand(v *View, a pipeline.HandAction, by, reason string) {
 	r := &v.Review.Report
 	r.ByHand = &pipeline.ByHand{
@@ -639,7 +640,7 @@ func rejectedView() View {
 	return v
 }
 
-// acceptedView has a finding of one model that a person accepted.
+// acceptedView has a finding by one model that a person accepted.
 func acceptedView() View {
 	v := heldView()
 	fs := append([]pipeline.Finding(nil), v.Review.Report.Findings...)
@@ -715,7 +716,7 @@ func hostileView() View {
 	return v
 }
 
-// overflowView has far more findings than fit.
+// overflowView has n equal-sized findings, worst first.
 func overflowView(n int) View {
 	v := cleanView()
 	var fs []pipeline.Finding
@@ -734,7 +735,7 @@ func overflowView(n int) View {
 	return v
 }
 
-// replaceNasty writes s over every text of a view that is hostile already.
+// replaceNasty replaces every hostile text of a view by s.
 func replaceNasty(v *View, s string) {
 	var replace func(v reflect.Value)
 	replace = func(v reflect.Value) {
