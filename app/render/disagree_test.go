@@ -25,9 +25,9 @@ func disagreement(s pipeline.Severity) pipeline.Finding {
 	}
 }
 
-// A disagreement stands in one place: among what blocks, or apart. What it
-// means for the merge is said there.
-func TestDisagreementStandsOnce(t *testing.T) {
+// A disagreement appears once, among the blocking findings or in its own section. It says
+// what it means for the merge.
+func TestDisagreementAppearsOnce(t *testing.T) {
 	plain := findingsView().Review.Report.Findings
 	major, warning := plain[2], plain[3]
 	tests := map[string]struct {

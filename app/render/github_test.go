@@ -112,7 +112,7 @@ var acted = []struct {
 
 // live returns what GitHub would act on in a page, or "".
 func live(page *html.Node) string {
-	seen := map[string]bool{} // an attack stands in many places
+	seen := map[string]bool{} // an attack is in many places
 	for n := range page.Descendants() {
 		if n.Type != html.TextNode || seen[n.Data] || inside(n, "code", "a") {
 			continue

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/app/commands"
-	"github.com/reviewgate/reviewgate/app/internal/unseen"
+	"github.com/reviewgate/reviewgate/app/internal/invisible"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
@@ -126,7 +126,7 @@ func hiddenIn(line string, code bool) string {
 			breaks = "!"
 		}
 		broken := string(r) == zeroWidthSpace && strings.ContainsRune(breaks, before)
-		if unseen.Is(r) && !(code && r == '\t') && !broken && !strings.ContainsRune("\ufe0e\ufe0f", r) {
+		if invisible.Is(r) && !(code && r == '\t') && !broken && !strings.ContainsRune("\ufe0e\ufe0f", r) {
 			return fmt.Sprintf("U+%04X in %q", r, line)
 		}
 		before = r

@@ -6,7 +6,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/reviewgate/reviewgate/app/internal/unseen"
+	"github.com/reviewgate/reviewgate/app/internal/invisible"
 )
 
 // JSON returns the report as indented JSON. Equal reports give equal bytes. It escapes
@@ -33,7 +33,7 @@ func escaped(b []byte) []byte {
 	from := 0 // the bytes before it are in out
 	for i := 0; i < len(b); {
 		r, size := utf8.DecodeRune(b[i:])
-		if r == '\n' || !unseen.Is(r) && r != utf8.RuneError {
+		if r == '\n' || !invisible.Is(r) && r != utf8.RuneError {
 			i += size
 			continue
 		}

@@ -62,7 +62,7 @@ const (
 	TakesMaintain      = "maintain"
 	TakesOwn           = "own"      // maintain, since it is the sender's own pull request
 	TakesOther         = "other"    // to be somebody else than the pull request's authors
-	TakesUnknownPusher = "unseen"   // maintain, since it is not known who made every push
+	TakesUnknownPusher = "unseen"   // maintain, since not every pusher is known
 	TakesCritical      = "critical" // maintain, since the finding is critical
 	TakesFinal         = "final"    // to be named under final_authority, since the finding is final
 )

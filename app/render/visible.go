@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/reviewgate/reviewgate/app/internal/unseen"
+	"github.com/reviewgate/reviewgate/app/internal/invisible"
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
@@ -34,7 +34,7 @@ func (v *visible) write(s string) {
 	if v.marks++; !unicode.In(r, unicode.Mn, unicode.Me) {
 		v.marks = 0
 	}
-	if unseen.Is(r) && !unseen.Selects(v.before, r, after) || v.marks > unseen.MaxMarks {
+	if invisible.Is(r) && !invisible.Selects(v.before, r, after) || v.marks > invisible.MaxMarks {
 		v.literal(fmt.Sprintf("U+%04X", r))
 	} else {
 		v.b.WriteRune(r)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/reviewgate/reviewgate/app/internal/unseen"
+	"github.com/reviewgate/reviewgate/app/internal/invisible"
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
@@ -185,7 +185,7 @@ func parsed(t *testing.T, text string) (around string, headings []string, lines 
 		t.Fatal("it is not UTF-8")
 	}
 	for _, r := range text {
-		if r != '\n' && r != '\t' && unseen.Is(r) && r != 0xfe0f {
+		if r != '\n' && r != '\t' && invisible.Is(r) && r != 0xfe0f {
 			t.Fatalf("it has a character that nobody sees: %U", r)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/reviewgate/reviewgate/app/internal/unseen"
+	"github.com/reviewgate/reviewgate/app/internal/invisible"
 )
 
 // cleaned is a text of which a reader sees every character. Line breaks and tabs
@@ -38,7 +38,7 @@ func cleaned(s string) string {
 		if marks++; !unicode.In(r, unicode.Mn, unicode.Me) {
 			marks = 0
 		}
-		if r != '\n' && r != '\t' && unseen.Is(r) && !unseen.Selects(before, r, after) || marks > unseen.MaxMarks {
+		if r != '\n' && r != '\t' && invisible.Is(r) && !invisible.Selects(before, r, after) || marks > invisible.MaxMarks {
 			if hidden == 0 {
 				first = r
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/reviewgate/reviewgate/app/internal/unseen"
+	"github.com/reviewgate/reviewgate/app/internal/invisible"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
@@ -43,7 +43,7 @@ func wrong(out pipeline.AgentOutput, facts *pipeline.PRFacts) string {
 
 func presentable(text string) bool {
 	hidden := func(r rune) bool {
-		return r != '\n' && r != '\t' && unseen.Is(r) && r != 0xfe0f && r != 0xfe0e
+		return r != '\n' && r != '\t' && invisible.Is(r) && r != 0xfe0f && r != 0xfe0e
 	}
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxFix && !strings.ContainsFunc(text, hidden)
 }

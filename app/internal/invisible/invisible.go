@@ -1,7 +1,7 @@
-// Package unseen knows the characters that a reader does not see. Code that shows
+// Package invisible recognises characters that a reader cannot see. Code that shows
 // other people's text, to people or to models, replaces these characters by their
 // numbers.
-package unseen
+package invisible
 
 import "unicode"
 
