@@ -28,7 +28,7 @@ type agentRun struct {
 	Note     safe
 }
 
-// coverageWords words what the agents read, which agents ran, and why.
+// coverageWords puts into words what the agents read, which agents ran, and why.
 type coverageWords struct {
 	r *pipeline.Review
 	p pen

@@ -17,7 +17,7 @@
 // stand in code spans.
 //
 // Both pens make invisible characters (control characters, bidirectional overrides,
-// zero-width characters) visible, such as U+202E. The types that templates see hold no
+// zero-width characters) visible, for example as U+202E. The types that templates see hold no
 // plain strings; a test enforces this.
 //
 // # Fitting

@@ -20,7 +20,7 @@ func (cw coverageWords) domains() items {
 	})
 }
 
-// mapped words a file with the globs that put it into a domain.
+// mapped puts a file into words, with the globs that put it into a domain.
 func (cw coverageWords) mapped(f pipeline.DomainFile) safe {
 	const maxGlobs, maxGlob = 2, 48 // runes: enough to recognise a glob
 	return say("mapped", struct {

@@ -14,7 +14,7 @@ type finding struct {
 	Number         int // 0 for a finding that does not block
 	Title          safe
 	Severity       word
-	Alone          word // the severity by the one model that found it, if it counts less in the gate
+	OneModel       word // the severity by the one model that found it, if it counts less in the gate
 	Place          safe
 	Agents         safe
 	Rule           safe
@@ -120,7 +120,7 @@ func (fs *findings) line(f *pipeline.Finding) finding {
 	out := finding{
 		Title:    fs.p.text(f.Title, maxTitle),
 		Severity: word(severityOf(f)),
-		Alone:    oneModelSeverity(f),
+		OneModel: oneModelSeverity(f),
 		Place:    fs.place(f),
 		Agents:   fs.agents(f),
 		Rule:     fs.p.code(f.RuleID, maxName),

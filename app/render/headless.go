@@ -11,7 +11,7 @@ import (
 // Headless renders a report for programs that asked for a review and read the answer
 // line by line. It lists the fixes that are applied without asking, the findings that
 // somebody has to judge (worst first), concerns, questions, and what the review lacks.
-// It leaves out empty sections, and no item of the others. No agent's text can begin
+// It leaves out empty sections, and shows the others in full. No agent's text can begin
 // or end a line.
 func Headless(r *pipeline.Report) string {
 	p := plainPen{}

@@ -6,7 +6,8 @@ import "github.com/reviewgate/reviewgate/pipeline"
 // dismissed it.
 
 // state says whether a finding is new, since when it is open, or which commit
-// fixed it before it came back. It is empty in a pull request's first report.
+// fixed it before it came back. It is empty in the first report of a pull
+// request.
 func (fs *findings) state(f *pipeline.Finding) safe {
 	state := fs.stateOf(f)
 	if !f.HasReason(pipeline.ReasonNotRaised) {

@@ -153,7 +153,7 @@ func NoticeComment(stored []string) Document {
 	return Document{Body: Marker + "\n" + string(text), Digest: digest(text)}
 }
 
-// noticeWords words notices. An answer to a command may explain what a review covers.
+// noticeWords puts notices into words. An answer to a command may explain what a review covers.
 type noticeWords struct {
 	coverageWords
 	fs *findings

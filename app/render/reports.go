@@ -64,7 +64,7 @@ func (s sections) reportsAt(place string) safe {
 	return s.p.link(s.p.code(clipPath(place, maxPath), maxPath), s.k.directory(place))
 }
 
-// advice words a recommendation. It leaves out the severity, which is that of the whole
+// advice puts a recommendation into words. It leaves out the severity, which is that of the whole
 // report.
 func (s sections) advice(r *pipeline.Recommendation) safe {
 	a := struct{ Priority, Category, Finding, Recommendation, Location, Reviewer safe }{

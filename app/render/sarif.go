@@ -14,7 +14,7 @@ import (
 // Names in our SARIF.
 const (
 	sarifTool        = "reviewgate"
-	sarifRoot        = "%SRCROOT%" // tools call the root of the sources so
+	sarifRoot        = "%SRCROOT%" // the tools' name for the root of the sources
 	sarifFingerprint = "reviewgate/v1"
 )
 

@@ -14,7 +14,7 @@ import (
 // The functions of this file put the lists around the findings into words, for every
 // format.
 
-// sections words the parts of one review.
+// sections puts the parts of one review into words.
 type sections struct {
 	r  *pipeline.Review
 	p  pen
