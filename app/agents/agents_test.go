@@ -15,7 +15,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// hub is a source whose files give the answers that are left, one after the other.
+// hub is a source whose files give the remaining answers, one after the other.
 type hub struct{ answers []error }
 
 func (h *hub) File(context.Context, string, string, int64) ([]byte, error) {
@@ -26,9 +26,9 @@ func (h *hub) File(context.Context, string, string, int64) ([]byte, error) {
 
 func asIs(s string) string { return s }
 
-// Trouble that passes is told apart from what waiting doesn't mend, and what
-// became of the last attempt counts.
-func TestTroubleOfAgents(t *testing.T) {
+// Temporary failures are distinguished from permanent ones, and the last attempt's failure
+// counts.
+func TestFailuresOfAgents(t *testing.T) {
 	host := func(kind ports.HostKind) error {
 		return &ports.HostError{Op: "read", Kind: kind, Err: errors.New("no")}
 	}
@@ -37,18 +37,18 @@ func TestTroubleOfAgents(t *testing.T) {
 		stopped bool
 		puts    bool // the review off
 	}{
-		"none":                {[]error{nil}, false, false},
-		"a failing server":    {[]error{host(ports.HostTransient)}, false, true},
-		"a limit":             {[]error{host(ports.HostLimited)}, false, true},
-		"no permission":       {[]error{host(ports.HostForbidden)}, false, false},
-		"all calls used up":   {[]error{host(ports.HostBudget)}, false, false},
-		"no host's":           {[]error{errors.New("odd")}, false, false},
-		"passed":              {[]error{host(ports.HostTransient), nil}, false, false},
-		"another in the end":  {[]error{host(ports.HostTransient), host(ports.HostForbidden)}, false, false},
-		"the time was up":     {[]error{host(ports.HostTransient)}, true, false},
-		"it came in the end":  {[]error{nil, host(ports.HostLimited)}, false, true},
-		"gone from the head":  {[]error{host(ports.HostNotFound)}, false, false},
-		"it came, and passed": {[]error{nil, host(ports.HostLimited), nil}, false, false},
+		"none":                           {[]error{nil}, false, false},
+		"a failing server":               {[]error{host(ports.HostTransient)}, false, true},
+		"a limit":                        {[]error{host(ports.HostLimited)}, false, true},
+		"no permission":                  {[]error{host(ports.HostForbidden)}, false, false},
+		"all calls used up":              {[]error{host(ports.HostBudget)}, false, false},
+		"not a host's error":             {[]error{errors.New("odd")}, false, false},
+		"passed":                         {[]error{host(ports.HostTransient), nil}, false, false},
+		"a permanent failure at the end": {[]error{host(ports.HostTransient), host(ports.HostForbidden)}, false, false},
+		"the time was up":                {[]error{host(ports.HostTransient)}, true, false},
+		"a temporary failure at the end": {[]error{nil, host(ports.HostLimited)}, false, true},
+		"gone from the head":             {[]error{host(ports.HostNotFound)}, false, false},
+		"a temporary failure that ended": {[]error{nil, host(ports.HostLimited), nil}, false, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -69,15 +69,15 @@ func TestTroubleOfAgents(t *testing.T) {
 				}
 			}
 			if err := r.Trouble(); (err != nil) != tt.puts {
-				t.Errorf("the review is put off: %v", err)
+				t.Errorf("the review was postponed: %v", err)
 			}
 		})
 	}
 }
 
-// A document that GitHub can't give now puts the review off, until each model that is asked
+// A document that GitHub can't give now postpones the review, until each model that is asked
 // about it has got it.
-func TestTroubleWithADocument(t *testing.T) {
+func TestDocumentCannotBeReadNow(t *testing.T) {
 	down := &ports.HostError{Op: "read", Kind: ports.HostTransient, Err: errors.New("no")}
 	endpoints := []config.ModelEndpoint{{Name: "one", BaseURL: "http://localhost"}, {Name: "two", BaseURL: "http://localhost"}}
 	models, err := model.Open(endpoints, func(config.ModelEndpoint, string) (llm.Model, error) { return mute{}, nil }, nil)
@@ -116,7 +116,7 @@ func (mute) Ask(context.Context, llm.Question) (llm.Answer, error) {
 	return llm.Answer{}, errors.New("no answer")
 }
 
-// Each kind of agent has a row, but for those that the pipeline has itself.
+// Each kind of agent has a row, except those that the pipeline implements itself.
 func TestEachKindHasARow(t *testing.T) {
 	for _, kind := range append(config.Kinds(), config.Kind{}) {
 		a := New(Options{}).Agent(run.IOAgent{Agent: config.Agent{Kind: kind.Name}, Config: &config.Config{}, Redact: asIs})
@@ -126,7 +126,8 @@ func TestEachKindHasARow(t *testing.T) {
 	}
 }
 
-// Where no other App can check a change the agent that takes in what they found says so.
+// Where no GitHub is reachable, the code scanning agent says in its note that it read
+// nothing.
 func TestNothingToScan(t *testing.T) {
 	a := New(Options{}).Agent(run.IOAgent{Agent: config.Agent{Kind: config.KindCodeScanning}})
 	if answer, err := a.Review(t.Context(), dispatch.Task{}); err != nil || answer.Note != "what other Apps found is on GitHub, and was not looked at" {

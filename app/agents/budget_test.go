@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// purse is a store of which a budget is asked.
+// purse is a store with a budget.
 type purse struct {
 	ports.Tokens
 	over ports.TokenBudget
@@ -20,8 +20,8 @@ func (p purse) TakeTokens(context.Context, ports.TokenAsk) (int64, ports.TokenBu
 	return 1, p.over, p.err
 }
 
-// A budget that is used up skips, in words that name it; one that can't be read
-// fails. Neither lets the question through.
+// A budget that is used up skips the question and is named. A budget that can't be read
+// fails. In neither case is the question asked.
 func TestBudgetsAreNamed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		p    purse
@@ -34,7 +34,7 @@ func TestBudgetsAreNamed(t *testing.T) {
 		b := &tokens{store: tt.p, ask: ports.TokenAsk{PerPull: 10, PerRepositoryDay: 20}}
 		done, err := b.Take(t.Context(), "big", 5)
 		if err == nil || done != nil {
-			t.Errorf("%s: it was let through", name)
+			t.Errorf("%s: the question was allowed", name)
 		}
 		var skipped *dispatch.SkippedError
 		if errors.As(err, &skipped) != (tt.skip != "") || skipped != nil && skipped.Why != tt.skip {

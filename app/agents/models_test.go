@@ -15,9 +15,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// What a question took is counted and logged as soon as it is known: the review may
-// yet come to nothing.
-func TestUseIsToldAtOnce(t *testing.T) {
+// The use of a question is counted and logged as soon as it is known, because the review may
+// still fail.
+func TestUseIsReportedAtOnce(t *testing.T) {
 	var log bytes.Buffer
 	var counted, recorded []pipeline.ModelUse
 	r := New(Options{Log: zerolog.New(&log).With().Str("target", "pull/7/3").Logger(), Used: func(u pipeline.ModelUse) { counted = append(counted, u) }})
@@ -42,15 +42,15 @@ func TestUseIsToldAtOnce(t *testing.T) {
 	}
 }
 
-// Where no models are to be asked, and where what asks them can't be made, the agent says so.
-func TestAgentsThatAskNoModel(t *testing.T) {
+// The agent reports when models may not be asked, or when the model can't be created.
+func TestAgentsWithoutModel(t *testing.T) {
 	spec := run.IOAgent{Agent: config.Agent{ID: "sme", Kind: config.KindLLM}, Config: &config.Config{}}
 	_, err := New(Options{NoModels: true}).Agent(spec).Review(t.Context(), dispatch.Task{})
 	var skipped *dispatch.SkippedError
 	if !errors.As(err, &skipped) || skipped.Why != "a dry run asks no models" {
-		t.Errorf("a dry run: %v", err)
+		t.Errorf("dry run: %v", err)
 	}
 	if _, err := New(Options{}).Agent(spec).Review(t.Context(), dispatch.Task{}); err == nil || errors.As(err, &skipped) {
-		t.Errorf("nothing takes secrets out: %v", err)
+		t.Errorf("no redactor: %v", err)
 	}
 }

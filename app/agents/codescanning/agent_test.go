@@ -18,7 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// host is what others found.
+// host holds the findings of other Apps.
 type host struct {
 	runs        []ports.ScanRun
 	annotations map[int64][]ports.ScanAnnotation
@@ -26,7 +26,7 @@ type host struct {
 	none        string
 	err         error
 	tooMuch     error // of the runs
-	required    bool  // the agent is
+	required    bool  // whether the agent is required
 
 	mu   sync.Mutex
 	read []string
@@ -53,8 +53,8 @@ func (h *host) Alerts(context.Context) ([]ports.ScanAlert, string, error) {
 	return h.alerts, h.none, h.err
 }
 
-// review runs an agent over a change in which lines 3 and 4, and 8, of a.go are
-// new, and all 2 of new.go.
+// review runs an agent on a change in which lines 3, 4 and 8 of a.go are new, and both lines
+// of new.go.
 func (h *host) review(t *testing.T, sources *config.ScanSources) (pipeline.AgentOutput, string, seen, error) {
 	t.Helper()
 	store := &beginnings{}
@@ -66,7 +66,7 @@ func (h *host) review(t *testing.T, sources *config.ScanSources) (pipeline.Agent
 	of.Entry.Required = h.required
 	answer, err := a.Review(t.Context(), of)
 	if store.n != 1 {
-		t.Error("the news from before it read are still kept")
+		t.Error("the events from before the read are still stored")
 	}
 	return answer.Output, answer.Note, a.Reads.seen[of.Entry.Agent], err
 }
@@ -86,7 +86,7 @@ func task(scope pipeline.AgentScope) dispatch.Task {
 	}
 }
 
-// outline is a finding in short.
+// outline is a finding in short form.
 func outline(fs []pipeline.Finding) []string {
 	var lines []string
 	for _, f := range fs {
@@ -110,7 +110,7 @@ func TestAnnotations(t *testing.T) {
 				remark("a.go", 3, 3, "notice", "Mind this."), remark("./a.go", 4, 4, "warning", "Mind hunter2."), remark("a.go", 1, 9, "failure", "All of it.\nIn words."),
 				remark("a.go", 5, 5, "failure", "Old."), remark("gone.go", 1, 1, "failure", "Gone."), remark("new.go", 0, 0, "odd", " "),
 			},
-			4: {remark("a.go", 3, 3, "warning", "Mind this.")}, // the same once more, and worse
+			4: {remark("a.go", 3, 3, "warning", "Mind this.")}, // the same annotation again, and more severe
 		},
 	}
 	out, note, met, err := h.review(t, nil)
@@ -166,7 +166,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// An agent that is to look at some files says nothing of the others.
+// An agent with a scope reports nothing about other files.
 func TestScope(t *testing.T) {
 	h := &host{runs: []ports.ScanRun{{ID: 1, Name: "lint", App: "ci", Completed: true, Annotations: 2}}, annotations: map[int64][]ports.ScanAnnotation{1: {
 		remark("a.go", 3, 3, "warning", "one"), remark("new.go", 1, 1, "warning", "two"), remark("other.go", 1, 1, "warning", "three"),
@@ -248,8 +248,8 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// What is not wanted is not asked for.
-func TestNothingIsAskedForUnasked(t *testing.T) {
+// Disabled sources are not read.
+func TestDisabledSourcesAreNotRead(t *testing.T) {
 	no := false
 	h := &host{}
 	if _, note, _, err := h.review(t, &config.ScanSources{Annotations: &no}); err != nil || note != "" || h.read != nil {
@@ -262,7 +262,7 @@ func TestNothingIsAskedForUnasked(t *testing.T) {
 	}
 }
 
-// Trouble is the agent's, as it is.
+// A host's error is returned unchanged.
 func TestTrouble(t *testing.T) {
 	trouble, yes, no := errors.New("no answer"), true, false
 	for _, sources := range []*config.ScanSources{nil, {Annotations: &no, Alerts: &yes}} {
@@ -295,8 +295,8 @@ func TestTooMuchText(t *testing.T) {
 	}
 }
 
-// Who floods a change with annotations makes the review worse, and takes nothing
-// along that others found.
+// Somebody who floods a change with annotations makes the review worse and hides no findings
+// of others.
 func TestFlood(t *testing.T) {
 	yes := true
 	for what, h := range map[string]*host{
@@ -311,12 +311,12 @@ func TestFlood(t *testing.T) {
 		}
 		h.required = true
 		if _, _, _, err := h.review(t, &config.ScanSources{Alerts: &yes}); err == nil {
-			t.Errorf("%s: a required agent finishes", what)
+			t.Errorf("%s: the required agent finished", what)
 		}
 	}
 }
 
-// A secret that the bound on a text cuts through is not shown in part.
+// A secret that is cut by a text's limit is not shown in part.
 func TestCutTextShowsNoPartOfASecret(t *testing.T) {
 	redact := func(s string) string {
 		return strings.ReplaceAll(s, "BEGIN"+strings.Repeat("k", 3000)+"END", "[redacted]")
@@ -333,7 +333,7 @@ func TestCutTextShowsNoPartOfASecret(t *testing.T) {
 	}
 }
 
-// Whatever an annotation says, its finding is bounded, valid, and on a line of the
+// Whatever an annotation contains, its finding is limited, valid, and on a line of the
 // change.
 func FuzzAnnotation(f *testing.F) {
 	f.Add("a.go", 3, 3, "failure", "Bad", "No good.", "raw", "added")

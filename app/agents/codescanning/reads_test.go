@@ -13,7 +13,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// beginnings counts how often news are dropped, and fails at first as often as it is told.
+// beginnings counts how often stored events are dropped. The first calls fail, as many as
+// fails says.
 type beginnings struct{ n, fails int }
 
 func (b *beginnings) BeginScans(context.Context, string) error {
@@ -23,12 +24,12 @@ func (b *beginnings) BeginScans(context.Context, string) error {
 	return nil
 }
 
-// News that come between what one agent reads and what the next reads are kept.
-func TestNewsAreDroppedOnceForEachReview(t *testing.T) {
+// An event that comes between the reads of two agents is kept.
+func TestEventsAreDroppedOnceForEachReview(t *testing.T) {
 	store := &beginnings{fails: 1}
 	r := &Reads{Store: store}
 	if err := r.begin(t.Context()); err == nil {
-		t.Error("an agent reads though news may not be kept")
+		t.Error("an agent read although the store failed")
 	}
 	for range 3 { // agents, and their attempts
 		if err := r.begin(t.Context()); err != nil {
@@ -36,12 +37,12 @@ func TestNewsAreDroppedOnceForEachReview(t *testing.T) {
 		}
 	}
 	if store.n != 2 {
-		t.Errorf("news were dropped %d times, want once and the failure", store.n)
+		t.Errorf("events were dropped %d times, want one failure and one success", store.n)
 	}
 }
 
-// A review notes what each of its agents met. Of one that did not run it keeps what an
-// earlier review noted, and of one that was refused that it was.
+// A review records what each of its agents read. For an agent that did not run, it keeps the
+// earlier review's record. For an agent that was refused, it records the refusal.
 func TestReads(t *testing.T) {
 	agent := func(id string, s *config.ScanSources) config.Agent {
 		return config.Agent{ID: id, Kind: config.KindCodeScanning, Scanning: s}

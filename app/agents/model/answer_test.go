@@ -18,7 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// A finding becomes one of reviewgate's, and nothing of it that is not asked for.
+// A model's finding becomes one of reviewgate's findings, with only the requested fields.
 func TestAnswer(t *testing.T) {
 	m := &scripted{answer: answerOf(finding(map[string]any{
 		"suggested_fix": "\tif len(c.items) == 0 {\n\t\treturn 0\n\t}\n\treturn total / len(c.items)",
@@ -39,7 +39,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// Where a finding stands is where its quote stands.
+// A finding is placed where its quote is.
 func TestGrounding(t *testing.T) {
 	quoted := func(q ...string) map[string]any { return map[string]any{"evidence": q} }
 	with := func(m map[string]any, more map[string]any) map[string]any {
@@ -56,36 +56,36 @@ func TestGrounding(t *testing.T) {
 		note     string
 		evidence []string
 	}{
-		"where it says":                 {with: nil, from: 12, to: 12},
-		"elsewhere than it says":        {with: map[string]any{"start_line": 90, "end_line": 95}, from: 12, to: 12},
-		"no lines":                      {with: map[string]any{"start_line": 0, "end_line": 0}, from: 12, to: 12},
-		"more lines around":             {with: map[string]any{"start_line": 11, "end_line": 13}, from: 11, to: 13},
-		"lines that are not shown":      {with: map[string]any{"start_line": 1, "end_line": 900}, from: 12, to: 12},
-		"an end before the start":       {with: map[string]any{"start_line": 12, "end_line": 3}, from: 12, to: 12},
-		"a context line":                {with: quoted("total := c.total()"), from: 11, to: 11},
-		"other blanks":                  {with: quoted("  return   total /\tlen(c.items) "), from: 12, to: 12},
-		"several lines":                 {with: quoted("total := c.total()\n\treturn total / len(c.items)\n}"), from: 11, to: 13},
-		"lines across a blank one":      {with: quoted("}\n\nfunc (c *Cart) Empty() bool"), from: 13, to: 15},
-		"with signs and numbers":        {with: quoted(" 11|\ttotal := c.total()\n+12|\treturn total / len(c.items)"), from: 11, to: 12, evidence: []string{"total := c.total()\nreturn total / len(c.items)"}},
-		"several quotes":                {with: quoted("return total / len(c.items)", "total := c.total()"), from: 12, to: 12},
-		"one of two":                    {with: quoted("panic(everything)", "return total / len(c.items)"), from: 12, to: 12, evidence: []string{"return total / len(c.items)"}},
-		"a dot before the path":         {with: map[string]any{"path": "./shop/cart.go"}, from: 12, to: 12},
-		"nearest to the claimed line":   {with: with(quoted("len(c.items)"), map[string]any{"start_line": 15, "end_line": 15}), from: 15, to: 15},
-		"no quote":                      {with: quoted(), note: ungrounded},
-		"an invented quote":             {with: quoted("return total / 0"), note: ungrounded},
-		"other case":                    {with: quoted("RETURN TOTAL / LEN(C.ITEMS)"), note: ungrounded},
-		"a removed line":                {with: quoted("if len(c.items) == 0 {"), note: ungrounded},
-		"a line of another file":        {with: quoted("func TestAverage(t *testing.T) {"), note: ungrounded},
-		"a brace":                       {with: quoted("}"), note: ungrounded},
-		"signs alone":                   {with: quoted("{ } ) ( / = := *"), note: ungrounded},
-		"a short quote":                 {with: quoted("total"), note: ungrounded},
-		"blanks":                        {with: quoted("            "), note: ungrounded},
-		"nothing":                       {with: quoted("", ""), note: ungrounded},
-		"another file":                  {with: map[string]any{"path": "shop/price.go"}, note: elsewhere},
-		"no file":                       {with: map[string]any{"path": ""}, note: elsewhere},
-		"a way out":                     {with: map[string]any{"path": "../../etc/passwd"}, note: elsewhere},
-		"an absolute path":              {with: map[string]any{"path": "/shop/cart.go"}, note: elsewhere},
-		"words, which it was not shown": {with: map[string]any{"path": "", "section": "title", "evidence": []string{"A title"}}, note: elsewhere},
+		"at the claimed line":          {with: nil, from: 12, to: 12},
+		"at another line than claimed": {with: map[string]any{"start_line": 90, "end_line": 95}, from: 12, to: 12},
+		"no lines":                     {with: map[string]any{"start_line": 0, "end_line": 0}, from: 12, to: 12},
+		"more lines around":            {with: map[string]any{"start_line": 11, "end_line": 13}, from: 11, to: 13},
+		"lines that are not shown":     {with: map[string]any{"start_line": 1, "end_line": 900}, from: 12, to: 12},
+		"an end before the start":      {with: map[string]any{"start_line": 12, "end_line": 3}, from: 12, to: 12},
+		"a context line":               {with: quoted("total := c.total()"), from: 11, to: 11},
+		"other blanks":                 {with: quoted("  return   total /\tlen(c.items) "), from: 12, to: 12},
+		"several lines":                {with: quoted("total := c.total()\n\treturn total / len(c.items)\n}"), from: 11, to: 13},
+		"lines across a blank one":     {with: quoted("}\n\nfunc (c *Cart) Empty() bool"), from: 13, to: 15},
+		"with signs and numbers":       {with: quoted(" 11|\ttotal := c.total()\n+12|\treturn total / len(c.items)"), from: 11, to: 12, evidence: []string{"total := c.total()\nreturn total / len(c.items)"}},
+		"several quotes":               {with: quoted("return total / len(c.items)", "total := c.total()"), from: 12, to: 12},
+		"one of two":                   {with: quoted("panic(everything)", "return total / len(c.items)"), from: 12, to: 12, evidence: []string{"return total / len(c.items)"}},
+		"a dot before the path":        {with: map[string]any{"path": "./shop/cart.go"}, from: 12, to: 12},
+		"nearest to the claimed line":  {with: with(quoted("len(c.items)"), map[string]any{"start_line": 15, "end_line": 15}), from: 15, to: 15},
+		"no quote":                     {with: quoted(), note: ungrounded},
+		"an invented quote":            {with: quoted("return total / 0"), note: ungrounded},
+		"other case":                   {with: quoted("RETURN TOTAL / LEN(C.ITEMS)"), note: ungrounded},
+		"a removed line":               {with: quoted("if len(c.items) == 0 {"), note: ungrounded},
+		"a line of another file":       {with: quoted("func TestAverage(t *testing.T) {"), note: ungrounded},
+		"a brace":                      {with: quoted("}"), note: ungrounded},
+		"only signs":                   {with: quoted("{ } ) ( / = := *"), note: ungrounded},
+		"a short quote":                {with: quoted("total"), note: ungrounded},
+		"blanks":                       {with: quoted("            "), note: ungrounded},
+		"nothing":                      {with: quoted("", ""), note: ungrounded},
+		"another file":                 {with: map[string]any{"path": "shop/price.go"}, note: elsewhere},
+		"no file":                      {with: map[string]any{"path": ""}, note: elsewhere},
+		"a path out of the repository": {with: map[string]any{"path": "../../etc/passwd"}, note: elsewhere},
+		"an absolute path":             {with: map[string]any{"path": "/shop/cart.go"}, note: elsewhere},
+		"words that were not shown":    {with: map[string]any{"path": "", "section": "title", "evidence": []string{"A title"}}, note: elsewhere},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestGrounding(t *testing.T) {
 			}
 			f := out.Findings[0]
 			if f.Path != "shop/cart.go" || f.StartLine != tt.from || f.EndLine != tt.to {
-				t.Errorf("it stands in %s:%d-%d, want %d-%d", f.Path, f.StartLine, f.EndLine, tt.from, tt.to)
+				t.Errorf("the finding is at %s:%d-%d, want %d-%d", f.Path, f.StartLine, f.EndLine, tt.from, tt.to)
 			}
 			if tt.evidence != nil && !slices.Equal(f.Evidence, tt.evidence) {
 				t.Errorf("evidence %q", f.Evidence)
@@ -110,7 +110,7 @@ func TestGrounding(t *testing.T) {
 	}
 }
 
-// What stands in any file proves nothing, though it stands there.
+// A quote that could be in any file proves nothing, even if it is in this one.
 func TestQuotesThatProveNothing(t *testing.T) {
 	facts := change(changed("a.go", "+}", "+}) ); } }, { ){ } )", "+return", "+if x {", "+total"))
 	for _, quote := range []string{"}", "}) ); } }, { ){ } )", "return", "if x {", "total"} {
@@ -121,7 +121,7 @@ func TestQuotesThatProveNothing(t *testing.T) {
 	}
 }
 
-// What counts here as a quote counts as a proof where a setting lets quotes prove.
+// A quote that counts here also counts as a proof where a setting lets quotes prove findings.
 func TestQuotesProve(t *testing.T) {
 	cfg, _ := config.Load()
 	cfg.Settings.Models.Blocking = models.BlockingGrounded
@@ -142,7 +142,7 @@ func TestQuotesProve(t *testing.T) {
 	}
 }
 
-// A fix is for the lines that were named, and goes with them.
+// A fix belongs to the lines that were named, and is dropped without them.
 func TestFixes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		with map[string]any
@@ -168,7 +168,7 @@ func TestFixes(t *testing.T) {
 	}
 }
 
-// The spec stage may rest a finding on words, quoted as well.
+// The spec stage may base a finding on people's words, which must be quoted as well.
 func TestWords(t *testing.T) {
 	facts := shop()
 	facts.Title, facts.Body = "Average of a cart", "An empty cart has the average 0."
@@ -178,17 +178,17 @@ func TestWords(t *testing.T) {
 		want                 string // section
 		at                   string // path
 	}{
-		"description":                {"", "description", "An empty cart has the average 0.", "description", ""},
-		"title":                      {"", "title", "Average of a cart", "title", ""},
-		"commits":                    {"", "commits", "Compute the average", "change", ""},
-		"of another place":           {"", "title", "An empty cart has the average 0.", "", ""},
-		"invented":                   {"", "description", "Carts must be green.", "", ""},
-		"no such place":              {"", "labels", "An empty cart has the average 0.", "", ""},
-		"code":                       {"shop/cart.go", "", "return total / len(c.items)", "", "shop/cart.go"},
-		"code and words":             {"shop/cart.go", "description", "return total / len(c.items)", "", "shop/cart.go"},
-		"a file, and words alone":    {"shop/cart.go", "description", "An empty cart has the average 0.", "description", ""},
-		"a file that is not there":   {"shop/none.go", "description", "An empty cart has the average 0.", "description", ""},
-		"issues, which there aren't": {"", "issues", "An empty cart has the average 0.", "", ""},
+		"description":              {"", "description", "An empty cart has the average 0.", "description", ""},
+		"title":                    {"", "title", "Average of a cart", "title", ""},
+		"commits":                  {"", "commits", "Compute the average", "change", ""},
+		"of another place":         {"", "title", "An empty cart has the average 0.", "", ""},
+		"invented":                 {"", "description", "Carts must be green.", "", ""},
+		"no such place":            {"", "labels", "An empty cart has the average 0.", "", ""},
+		"code":                     {"shop/cart.go", "", "return total / len(c.items)", "", "shop/cart.go"},
+		"code and words":           {"shop/cart.go", "description", "return total / len(c.items)", "", "shop/cart.go"},
+		"a file, and only words":   {"shop/cart.go", "description", "An empty cart has the average 0.", "description", ""},
+		"a file that is not there": {"shop/none.go", "description", "An empty cart has the average 0.", "description", ""},
+		"issues that do not exist": {"", "issues", "An empty cart has the average 0.", "", ""},
 	} {
 		o := testOptions(&scripted{answer: answerOf(finding(map[string]any{"path": tt.path, "section": tt.section, "evidence": []string{tt.quote}}))})
 		o.Stage = pipeline.ReviewStageSpec
@@ -205,7 +205,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// What can't be read is no answer, and never one without findings.
+// An unreadable answer is an error, and never an answer without findings.
 func TestMalformed(t *testing.T) {
 	for name, answer := range map[string]string{
 		"nothing":                 " ",
@@ -247,19 +247,19 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// What is wrong with one finding costs no other.
+// A fault in one finding does not drop the others.
 func TestReadable(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answer   string
 		findings int
 		note     string
 	}{
-		"nothing found":  {none, 0, ""},
-		"a fence":        {"```json\n" + answerOf(finding(nil)) + "\n```\n", 1, ""},
-		"unknown fields": {`{"decision": "approve", "findings": [], "tool_calls": [{"name": "merge"}]}`, 0, ""},
-		"one is none":    {answerOf(finding(nil), `{"title": "x"}`), 1, "dropped 1 of its 2 findings, without all that makes a finding"},
-		"other spelling": {answerOf(finding(map[string]any{"severity": "P0", "action": "rewrite", "finding_type": "bug", "category": "Not A Word!"})), 1, ""},
-		"all that can be wrong": {answerOf(finding(nil), `{}`, finding(map[string]any{"path": "x"}), finding(map[string]any{"evidence": []string{"x"}})), 1,
+		"nothing found":        {none, 0, ""},
+		"a fence":              {"```json\n" + answerOf(finding(nil)) + "\n```\n", 1, ""},
+		"unknown fields":       {`{"decision": "approve", "findings": [], "tool_calls": [{"name": "merge"}]}`, 0, ""},
+		"one is not a finding": {answerOf(finding(nil), `{"title": "x"}`), 1, "dropped 1 of its 2 findings, without all that makes a finding"},
+		"other spelling":       {answerOf(finding(map[string]any{"severity": "P0", "action": "rewrite", "finding_type": "bug", "category": "Not A Word!"})), 1, ""},
+		"every possible fault": {answerOf(finding(nil), `{}`, finding(map[string]any{"path": "x"}), finding(map[string]any{"evidence": []string{"x"}})), 1,
 			"dropped 1 of its 4 findings, quoting what does not stand there; dropped 1 of its 4 findings, about what it was not shown; dropped 1 of its 4 findings, without all that makes a finding"},
 	} {
 		_, out, note := ask(t, testOptions(&scripted{answer: tt.answer}), testTask(shop()))
@@ -269,7 +269,7 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// The number and the size of findings are bounded, and the worst are kept.
+// The number and the size of findings are limited, and the worst ones stay.
 func TestAnswersAreBounded(t *testing.T) {
 	var all []string
 	for i := range 3 * maxFindings {
@@ -293,7 +293,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// An answer of more findings than anybody has costs no more than one of many.
+// An answer with extremely many findings costs no more than one with many.
 func TestEndlessAnswer(t *testing.T) {
 	all := slices.Repeat([]string{finding(map[string]any{"evidence": []string{"stands nowhere at all"}})}, maxClaims)
 	_, out, note := ask(t, testOptions(&scripted{answer: answerOf(append(all, finding(nil), finding(nil))...)}), testTask(shop()))
@@ -304,11 +304,11 @@ func TestEndlessAnswer(t *testing.T) {
 	_, err := New(testOptions(m)).Review(t.Context(), testTask(shop()))
 	var malformed *dispatch.MalformedError
 	if !errors.As(err, &malformed) {
-		t.Errorf("nothing of it can be read: %v", err)
+		t.Errorf("the answer can't be read: %v", err)
 	}
 }
 
-// What a model writes is shown as it can be seen, without secrets.
+// A model's text is shown without invisible characters and secrets.
 func TestFindingsAreClean(t *testing.T) {
 	o := testOptions(&scripted{answer: answerOf(finding(map[string]any{"title": "a\nb\u202ec CANARY", "message": "x\x00y CANARY"}))})
 	o.Redact = func(s string) string { return strings.ReplaceAll(s, "CANARY", "[redacted]") }
@@ -318,8 +318,8 @@ func TestFindingsAreClean(t *testing.T) {
 	}
 }
 
-// The answer's schema asks for fields of the finding, all of them, and no others;
-// an answer that is as it asks is read.
+// The answer's schema asks for all the fields of a finding and no others. An answer in this
+// form can be read.
 func TestSchema(t *testing.T) {
 	fields := map[string]bool{}
 	for f := range reflect.TypeFor[pipeline.Finding]().Fields() {
@@ -359,12 +359,12 @@ func TestSchema(t *testing.T) {
 	}
 	for _, name := range []string{"evidence", "message", "severity"} {
 		if strings.Index(string(schema().JSON), `"`+name+`":`) > strings.Index(string(schema().JSON), `"confidence":`) {
-			t.Errorf("a model is asked for %s when it has judged", name)
+			t.Errorf("the schema asks for %s after the judgement", name)
 		}
 	}
 	for _, privilege := range []string{"autofix_class", "agent", "model", "state", "final", "gate_severity"} {
 		if items.Properties[privilege] != nil {
-			t.Errorf("it asks for %s", privilege)
+			t.Errorf("the schema asks for %s", privilege)
 		}
 	}
 	var severity struct {
@@ -375,12 +375,12 @@ func TestSchema(t *testing.T) {
 		t.Errorf("severity is %s", text)
 	}
 	if err := config.ValidateData(config.SchemaReviewFinding, []byte(finding(nil))); err != nil {
-		t.Errorf("the finding of these tests is none: %v", err)
+		t.Errorf("the finding of these tests is not valid: %v", err)
 	}
 }
 
-// A serious finding that can't be proved is told as a concern, and the model that made it has
-// passed nothing.
+// A serious finding that can't be proved is reported as a concern, and its model does not
+// count as passing the change.
 func TestVoidedFindings(t *testing.T) {
 	without := func(severity string) string {
 		return finding(map[string]any{"severity": severity, "evidence": []string{"it does not stand there"}})
@@ -389,12 +389,12 @@ func TestVoidedFindings(t *testing.T) {
 		answer           string
 		voided, concerns int
 	}{
-		"critical":            {answerOf(without("critical")), 1, 1},
-		"major, elsewhere":    {answerOf(finding(map[string]any{"path": "none.go"})), 1, 1},
-		"no severity at all":  {answerOf(finding(nil), finding(map[string]any{"severity": "huge"})), 1, 0},
-		"a warning":           {answerOf(without("warning")), 0, 0},
-		"what can be proved":  {answerOf(finding(nil)), 0, 0},
-		"more than are named": {answerOf(slices.Repeat([]string{without("major")}, 9)...), 9, maxConcerns},
+		"critical":              {answerOf(without("critical")), 1, 1},
+		"major, elsewhere":      {answerOf(finding(map[string]any{"path": "none.go"})), 1, 1},
+		"no severity at all":    {answerOf(finding(nil), finding(map[string]any{"severity": "huge"})), 1, 0},
+		"a warning":             {answerOf(without("warning")), 0, 0},
+		"a provable finding":    {answerOf(finding(nil)), 0, 0},
+		"more than the maximum": {answerOf(slices.Repeat([]string{without("major")}, 9)...), 9, maxConcerns},
 	} {
 		answer, err := New(testOptions(&scripted{answer: tt.answer})).Review(t.Context(), testTask(shop()))
 		if err != nil || answer.Output.Voided != tt.voided || len(answer.Output.ResidualConcerns) != tt.concerns {

@@ -19,7 +19,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// dispatched is what becomes of the agent in a review.
+// dispatched is the agent's result in a review.
 func dispatched(t *testing.T, o Options, retries int) pipeline.AgentResult {
 	t.Helper()
 	task := testTask(shop())
@@ -31,7 +31,7 @@ func dispatched(t *testing.T, o Options, retries int) pipeline.AgentResult {
 	return results[0]
 }
 
-// asking asks the tests' model, whichever the manifest names.
+// asking asks the tests' model, whatever model the manifest names.
 func asking(o Options) dispatch.Agent { return forModel{New(o)} }
 
 type forModel struct{ *Agent }
@@ -41,8 +41,8 @@ func (f forModel) Review(ctx context.Context, task dispatch.Task) (dispatch.Answ
 	return f.Agent.Review(ctx, task)
 }
 
-// A question without a whole answer is a failure with words for people, in which
-// nothing of the API's stands; the log has all of it.
+// A question without a complete answer is a failure. People see our own words and nothing
+// that the API sent. The log has the whole error.
 func TestFailures(t *testing.T) {
 	cause := errors.New("dial tcp 10.0.0.7:11434: account 4711")
 	for kind, tt := range map[llm.Kind]struct {
@@ -91,7 +91,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// An agent without a model that it can ask fails: it is for others to leave it
+// An agent whose model can't be asked fails. Other code decides whether to leave the agent
 // out.
 func TestNoModel(t *testing.T) {
 	for name, want := range map[string]string{"": "no model is configured", "other": "no model is configured by the name of other"} {
@@ -122,8 +122,8 @@ func (p *purse) Take(_ context.Context, _ string, tokens int) (func(llm.Use), er
 	return func(u llm.Use) { p.done = append(p.done, u) }, nil
 }
 
-// What a question may take is set aside before it is asked, and what it took is
-// told after, whatever came of it.
+// The largest possible use of a question is reserved before it is asked. The real use is
+// reported afterwards, whatever the result.
 func TestBudget(t *testing.T) {
 	m := &scripted{use: llm.Use{Input: 1000, Cached: 400, Output: 200}}
 	o := testOptions(m)
@@ -131,7 +131,7 @@ func TestBudget(t *testing.T) {
 	o.Budget = p
 	q, _, _ := ask(t, o, testTask(shop()))
 	if want := Tokens(q.System) + Tokens(q.Text) + q.MaxTokens; len(p.taken) != 1 || p.taken[0] != want {
-		t.Errorf("took %v, want %d", p.taken, want)
+		t.Errorf("reserved %v, want %d", p.taken, want)
 	}
 	if diff := cmp.Diff([]llm.Use{m.use}, p.done); diff != "" {
 		t.Error(diff)
@@ -142,7 +142,7 @@ func TestBudget(t *testing.T) {
 	m.err = context.DeadlineExceeded
 	dispatched(t, o, 0)
 	if len(p.done) != 3 || p.done[1] != (llm.Use{Input: 1, Output: 2}) || p.done[2].Input < 1000 {
-		t.Errorf("told %+v", p.done)
+		t.Errorf("reported %+v", p.done)
 	}
 
 	m.err, p.left = nil, 10
@@ -156,39 +156,39 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// What an API does not tell counts as estimated, unless it said that it took
-// nothing: or a model whose answers get lost is asked without end.
-func TestUntold(t *testing.T) {
+// Use that an API does not report is estimated, unless the API said that it used nothing.
+// Otherwise a model whose answers get lost would be asked without end.
+func TestUnreportedUse(t *testing.T) {
 	sent := func(kind llm.Kind) error { return &llm.Error{Kind: kind, Sent: true} }
 	for name, tt := range map[string]struct {
 		m             *scripted
 		input, output bool
 	}{
-		"an answer":          {&scripted{}, true, true},
-		"an answer, told":    {&scripted{use: llm.Use{Input: 1}}, false, false},
-		"a lost answer":      {&scripted{err: sent(llm.Unreachable)}, true, false},
-		"no answer":          {&scripted{err: sent(llm.Malformed)}, true, false},
-		"nobody there":       {&scripted{err: &llm.Error{Kind: llm.Unreachable}}, false, false},
-		"refused by the API": {&scripted{err: &llm.Error{Kind: llm.Limited, Status: 429}}, false, false},
+		"an answer":              {&scripted{}, true, true},
+		"an answer with its use": {&scripted{use: llm.Use{Input: 1}}, false, false},
+		"a lost answer":          {&scripted{err: sent(llm.Unreachable)}, true, false},
+		"no answer":              {&scripted{err: sent(llm.Malformed)}, true, false},
+		"no connection":          {&scripted{err: &llm.Error{Kind: llm.Unreachable}}, false, false},
+		"refused by the API":     {&scripted{err: &llm.Error{Kind: llm.Limited, Status: 429}}, false, false},
 	} {
 		o := testOptions(tt.m)
 		p := &purse{left: 1_000_000}
 		o.Budget = p
 		dispatched(t, o, 0)
 		if len(p.done) != 1 || p.done[0].Input > 1000 != tt.input || p.done[0].Output > 0 != tt.output {
-			t.Errorf("%s: told %+v", name, p.done)
+			t.Errorf("%s: reported %+v", name, p.done)
 		}
 	}
 }
 
-// A model that panics is paid for.
-func TestPanicIsPaidFor(t *testing.T) {
+// A model that panics still uses up budget.
+func TestPanicUsesUpBudget(t *testing.T) {
 	o := testOptions(&scripted{})
 	p := &purse{left: 1_000_000}
 	o.Budget = p
 	o.Models = map[string]Endpoint{modelName: {Model: panicking{}, ModelEndpoint: config.ModelEndpoint{Name: modelName}}}
 	if r := dispatched(t, o, 0); r.Status != pipeline.AgentFailed || len(p.done) != 1 || p.done[0].Input < 1000 {
-		t.Errorf("%s, told %+v", r.Status, p.done)
+		t.Errorf("%s, reported %+v", r.Status, p.done)
 	}
 }
 
@@ -196,7 +196,7 @@ type panicking struct{}
 
 func (panicking) Ask(context.Context, llm.Question) (llm.Answer, error) { panic("broken") }
 
-// An agent has so many tokens for each model, attempts that failed included.
+// An agent has a token limit for each model, which includes failed attempts.
 func TestTokensOfAnAgent(t *testing.T) {
 	m := &scripted{use: llm.Use{Input: 9000, Output: 3000}}
 	o := testOptions(m)
@@ -230,10 +230,10 @@ func TestCost(t *testing.T) {
 		e    config.ModelEndpoint
 		want float64
 	}{
-		"all prices":         {config.ModelEndpoint{InputPrice: 3, CachedPrice: 0.3, StoredPrice: 3.75, OutputPrice: 15}, 0.9 + 0.15 + 0.75 + 1.5},
-		"caching costs none": {config.ModelEndpoint{InputPrice: 3, CachedPrice: 0.3, OutputPrice: 15}, 0.9 + 0.15 + 0.6 + 1.5},
-		"input and output":   {config.ModelEndpoint{InputPrice: 3, OutputPrice: 15}, 3 + 1.5},
-		"none":               {config.ModelEndpoint{}, 0},
+		"all prices":           {config.ModelEndpoint{InputPrice: 3, CachedPrice: 0.3, StoredPrice: 3.75, OutputPrice: 15}, 0.9 + 0.15 + 0.75 + 1.5},
+		"no price for storing": {config.ModelEndpoint{InputPrice: 3, CachedPrice: 0.3, OutputPrice: 15}, 0.9 + 0.15 + 0.6 + 1.5},
+		"input and output":     {config.ModelEndpoint{InputPrice: 3, OutputPrice: 15}, 3 + 1.5},
+		"none":                 {config.ModelEndpoint{}, 0},
 	} {
 		if got := Cost(tt.e, llm.Use{Input: 1_000_000, Cached: 500_000, Stored: 200_000, Output: 100_000}); math.Abs(got-tt.want) > 1e-9 {
 			t.Errorf("%s: %f, want %f", name, got, tt.want)
@@ -241,7 +241,7 @@ func TestCost(t *testing.T) {
 	}
 	e := config.ModelEndpoint{InputPrice: 3, OutputPrice: 15}
 	if got := Cost(e, sane(llm.Use{Input: 10, Cached: 8, Stored: 1 << 60})); got < 0 || got > 1e-4 {
-		t.Errorf("counts that can't be cost %f", got)
+		t.Errorf("impossible counts cost %f", got)
 	}
 	m := &scripted{use: llm.Use{Input: 7, Cached: 1 << 60, Output: -1}}
 	o := testOptions(m)
@@ -253,9 +253,9 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// Questions side by side share an agent's tokens: one for which not enough are left waits
-// for those under way, which may take less, and is not asked if they don't.
-func TestTokensOfQuestionsSideBySide(t *testing.T) {
+// Parallel questions share an agent's tokens. A question without enough tokens left waits for
+// those under way, which may use less. If they do not, it is not asked.
+func TestTokensOfParallelQuestions(t *testing.T) {
 	m := &slow{}
 	o := testOptions(&scripted{})
 	o.Models[modelName] = Endpoint{Model: m, ModelEndpoint: o.Models[modelName].ModelEndpoint}
@@ -276,11 +276,11 @@ func TestTokensOfQuestionsSideBySide(t *testing.T) {
 	}
 	wg.Wait()
 	if m.asked.Load()+over.Load() != 4 || over.Load() == 0 || m.asked.Load() < 2 || m.most.Load() != 1 {
-		t.Errorf("%d questions were asked, %d at once, and %d not", m.asked.Load(), m.most.Load(), over.Load())
+		t.Errorf("%d questions were asked, %d of them in parallel, and %d were not", m.asked.Load(), m.most.Load(), over.Load())
 	}
 }
 
-// slow answers late, and counts how many it is asked at once.
+// slow answers late, and counts how many questions it gets at once.
 type slow struct{ asked, now, most atomic.Int32 }
 
 func (s *slow) Ask(context.Context, llm.Question) (llm.Answer, error) {

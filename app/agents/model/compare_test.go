@@ -30,8 +30,8 @@ func compareTask() dispatch.Task {
 	return dispatch.Task{Entry: pipeline.ManifestEntry{Agent: pipeline.Matcher}, Model: modelName}
 }
 
-// The question has what reviewers say, on a line for each pair, without secrets and without
-// a line of the change.
+// The question shows what each reviewer says, on a line for each pair. It contains no secrets
+// and no line of the change.
 func TestCompareQuestion(t *testing.T) {
 	m := &scripted{answer: `{"pairs": [{"pair": 1, "one": "x", "other": "y", "same": true}, {"pair": 2, "one": "x", "other": "y", "same": false}]}`}
 	o := testOptions(m)
@@ -72,16 +72,16 @@ func TestCompareAnswers(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, answer string
-		want         string // what is told of pair 1 and 2
+		want         string // the results for pairs 1 and 2
 		note         string
 	}{
 		{"both", `{"pairs": [` + entry("2", "true") + "," + entry("1", "false") + `]}`, "different same", ""},
 		{"fenced", "```json\n" + `{"pairs": [` + entry("1", "true") + "," + entry("2", "true") + `]}` + "\n```", "same same", ""},
 		{"one left out", `{"pairs": [` + entry("1", "true") + `]}`, "same unknown", "compared 1 of 2 pairs"},
-		{"said twice alike", `{"pairs": [` + entry("1", "true") + "," + entry("1", "true") + `]}`, "same unknown", "compared 1 of 2 pairs"},
-		{"said twice otherwise", `{"pairs": [` + entry("1", "true") + "," + entry("1", "false") + "," + entry("2", "true") + `]}`, "unknown same", "compared 1 of 2 pairs"},
-		{"of pairs that nobody asked about", `{"pairs": [` + entry("0", "true") + "," + entry("3", "true") + "," + entry("2", "false") + `]}`, "unknown different", "compared 1 of 2 pairs"},
-		{"not said", `{"pairs": [{"pair": 1, "one": "", "other": ""},` + entry("2", "true") + `]}`, "unknown same", "compared 1 of 2 pairs"},
+		{"the same entry twice", `{"pairs": [` + entry("1", "true") + "," + entry("1", "true") + `]}`, "same unknown", "compared 1 of 2 pairs"},
+		{"two different entries for a pair", `{"pairs": [` + entry("1", "true") + "," + entry("1", "false") + "," + entry("2", "true") + `]}`, "unknown same", "compared 1 of 2 pairs"},
+		{"pairs that were not asked about", `{"pairs": [` + entry("0", "true") + "," + entry("3", "true") + "," + entry("2", "false") + `]}`, "unknown different", "compared 1 of 2 pairs"},
+		{"no verdict", `{"pairs": [{"pair": 1, "one": "", "other": ""},` + entry("2", "true") + `]}`, "unknown same", "compared 1 of 2 pairs"},
 		{"a word", `{"pairs": [` + entry("1", `"true"`) + "," + entry("2", "true") + `]}`, "unknown same", "compared 1 of 2 pairs"},
 		{"nothing", `{"pairs": []}`, "malformed", ""},
 		{"findings", `{"findings": []}`, "malformed", ""},

@@ -19,13 +19,13 @@ import (
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
-// documentModel blocks each document, but those that a test has it answer otherwise.
+// documentModel blocks each document, except those for which a test sets another answer.
 type documentModel struct {
-	each   time.Duration // that a question takes
+	each   time.Duration // duration of a question
 	answer func(q llm.Question, times int) (llm.Answer, error)
 
 	mu    sync.Mutex
-	times map[string]int // asked, by document
+	times map[string]int // number of questions, by document
 	most  int            // at once
 	now   int
 }
@@ -61,7 +61,7 @@ func (m *documentModel) Ask(ctx context.Context, q llm.Question) (llm.Answer, er
 	return llm.Answer{Text: reviewAnswer(map[string]any{"severity": "Critical"}, nil), Use: llm.Use{Input: 1000, Output: 100}}, nil
 }
 
-// manyDocuments are so many specifications that a change adds.
+// manyDocuments are this many specifications that a change adds.
 func manyDocuments(n int) (files []pipeline.File) {
 	for i := range n {
 		files = append(files, addedFile(numbered(i), fmt.Sprintf("# Spec %d\n", i)))
@@ -71,8 +71,7 @@ func manyDocuments(n int) (files []pipeline.File) {
 
 func numbered(i int) string { return fmt.Sprintf("docs/01-planning/specifications/%02d/SPEC.md", i) }
 
-// reviewedIn has a model review a task as a review does, within two minutes and with two
-// more attempts.
+// reviewedIn runs a task as a review does, within two minutes and with two more attempts.
 func reviewedIn(t *testing.T, m llm.Model, task dispatch.Task, change ...func(*DocumentOptions)) pipeline.AgentResult {
 	t.Helper()
 	d := documentsOf(t, &scripted{}, reviewreport.AgentSpecReviewer, append(change, func(o *DocumentOptions) {
@@ -89,9 +88,9 @@ func reviewedIn(t *testing.T, m llm.Model, task dispatch.Task, change ...func(*D
 	return results[0]
 }
 
-// A document that was not reviewed leaves its reviewer without an end, and costs the others
-// nothing.
-func TestDocumentsThatAreNotReviewed(t *testing.T) {
+// When a document is not reviewed, its reviewer does not finish. The other documents are not
+// affected.
+func TestUnreviewedDocuments(t *testing.T) {
 	large := changed(specPath, "+x")
 	down := func(q llm.Question, _ int) (llm.Answer, error) {
 		if strings.Contains(q.Text, "# Spec 1\n") {
@@ -106,11 +105,11 @@ func TestDocumentsThatAreNotReviewed(t *testing.T) {
 		note     string
 		reviewed int
 	}{
-		"more than are reviewed": {
+		"more than the maximum": {
 			manyDocuments(maxDocuments + 1), &documentModel{}, pipeline.AgentSkipped,
 			"1 document was not reviewed: only the first 10 are: split the change (" + numbered(10) + ")", maxDocuments,
 		},
-		"many more than are reviewed": {
+		"many more than the maximum": {
 			manyDocuments(maxDocuments + 5), &documentModel{}, pipeline.AgentSkipped,
 			"5 documents were not reviewed: only the first 10 are: split the change (" + strings.Join([]string{numbered(10), numbered(11), numbered(12)}, ", ") + " and 2 more)", maxDocuments,
 		},
@@ -142,7 +141,7 @@ func TestDocumentsThatAreNotReviewed(t *testing.T) {
 				}
 				for doc, n := range tt.model.times {
 					if n > 1 && !strings.Contains(tt.note, doc) {
-						t.Errorf("%s was asked about %d times", doc, n)
+						t.Errorf("%s: %d questions", doc, n)
 					}
 				}
 			})
@@ -168,9 +167,9 @@ func panicsOn(text string) func(llm.Question, int) (llm.Answer, error) {
 	}
 }
 
-// Documents are reviewed side by side, a few at once, and an attempt asks only what none
-// before it was told.
-func TestDocumentsSideBySide(t *testing.T) {
+// A few documents are reviewed in parallel. Another attempt only asks about documents without
+// a review.
+func TestParallelDocuments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &documentModel{each: 50 * time.Second, answer: func(q llm.Question, times int) (llm.Answer, error) {
 			if strings.Contains(q.Text, "# Spec 0\n") && times == 1 {
@@ -180,7 +179,7 @@ func TestDocumentsSideBySide(t *testing.T) {
 		}}
 		r := reviewedIn(t, m, documentTask(manyDocuments(documentsAtOnce)...))
 		if r.Status != pipeline.AgentOK || len(r.Documents) != documentsAtOnce || m.most != documentsAtOnce {
-			t.Errorf("%s: %s, %d reviewed, %d at once", r.Status, r.Note, len(r.Documents), m.most)
+			t.Errorf("%s: %s, %d reviewed, %d in parallel", r.Status, r.Note, len(r.Documents), m.most)
 		}
 		if m.times[numbered(0)] != 2 || m.times[numbered(1)] != 1 {
 			t.Errorf("asked %v", m.times)
@@ -188,20 +187,20 @@ func TestDocumentsSideBySide(t *testing.T) {
 	})
 }
 
-// Questions side by side keep to the agent's bound: what does not fit beside others comes
-// after them.
-func TestDocumentsWithinTheAgentsBound(t *testing.T) {
+// Parallel questions stay within the agent's limit. A question that does not fit beside
+// others is asked after them.
+func TestParallelDocumentsStayWithinTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &documentModel{each: time.Second}
 		r := reviewedIn(t, m, documentTask(manyDocuments(3)...), func(o *DocumentOptions) { o.Tokens = 16_000 })
 		if r.Status != pipeline.AgentOK || m.most != 1 || len(r.Documents) != 3 {
-			t.Errorf("%s: %s, %d at once", r.Status, r.Note, m.most)
+			t.Errorf("%s: %s, %d in parallel", r.Status, r.Note, m.most)
 		}
 	})
 }
 
-// A document is text, whatever bytes are in it.
-func TestDocumentThatIsNoUTF8(t *testing.T) {
+// A document is text, whatever bytes it contains.
+func TestDocumentInAnotherEncoding(t *testing.T) {
 	m := &scripted{answer: reviewAnswer(map[string]any{"severity": "Critical"}, nil)}
 	d := documentsOf(t, m, reviewreport.AgentSpecReviewer, func(o *DocumentOptions) { o.Files = texts{specPath: "# Stock\n\nFast.\n\xff"} })
 	answer, err := d.Review(t.Context(), documentTask(changed(specPath, "+Fast.")))
@@ -210,8 +209,8 @@ func TestDocumentThatIsNoUTF8(t *testing.T) {
 	}
 }
 
-// Where nothing shows a document whole, it is not reviewed.
-func TestDocumentThatNothingReads(t *testing.T) {
+// A document whose whole text can't be read is not reviewed.
+func TestDocumentWithoutText(t *testing.T) {
 	m := &scripted{}
 	_, err := documentsOf(t, m, reviewreport.AgentSpecReviewer).Review(t.Context(), documentTask(changed(specPath, "+Fast.")))
 	var skipped *dispatch.SkippedError
@@ -220,9 +219,9 @@ func TestDocumentThatNothingReads(t *testing.T) {
 	}
 }
 
-// A report stands before the model's only if an agent of this review judges it, as one of
+// A report replaces the model's review only if an agent of this review judges the report, in
 // the reviewer's phase.
-func TestReportsThatNobodyJudges(t *testing.T) {
+func TestUnjudgedReports(t *testing.T) {
 	globs, err := glob.Compile([]string{"docs/**/*-report.md"})
 	if err != nil {
 		t.Fatal(err)
@@ -232,11 +231,11 @@ func TestReportsThatNobodyJudges(t *testing.T) {
 		reports []Reports
 		stands  bool
 	}{
-		"judged":          {in(pipeline.PhaseSpec, pipeline.AgentScope{All: true}), true},
-		"in its files":    {in(pipeline.PhaseSpec, pipeline.AgentScope{Files: pipeline.List[string]{reportPath}}), true},
-		"none is judged":  {nil, false},
-		"in others":       {in(pipeline.PhaseSpec, pipeline.AgentScope{Files: pipeline.List[string]{specPath}}), false},
-		"as one of plans": {in(pipeline.PhasePlan, pipeline.AgentScope{All: true}), false},
+		"judged":                {in(pipeline.PhaseSpec, pipeline.AgentScope{All: true}), true},
+		"in the agent's files":  {in(pipeline.PhaseSpec, pipeline.AgentScope{Files: pipeline.List[string]{reportPath}}), true},
+		"none is judged":        {nil, false},
+		"in other files":        {in(pipeline.PhaseSpec, pipeline.AgentScope{Files: pipeline.List[string]{specPath}}), false},
+		"in the phase of plans": {in(pipeline.PhasePlan, pipeline.AgentScope{All: true}), false},
 	} {
 		m := &scripted{}
 		task := documentTask(addedFile(specPath, "# Stock\n"), addedFile(reportPath, reportOf("spec-reviewer")))
@@ -252,7 +251,7 @@ func TestReportsThatNobodyJudges(t *testing.T) {
 	}
 }
 
-// By config, it is the enabled agents of the manifest that judge reports.
+// The enabled agents in the config's manifest are the ones that judge reports.
 func TestReportsOfAConfig(t *testing.T) {
 	cfg, problems := config.Load()
 	if len(problems) > 0 {
@@ -269,7 +268,7 @@ func TestReportsOfAConfig(t *testing.T) {
 	}
 }
 
-// counting counts how often each file is read.
+// counting counts the reads of each file.
 type counting struct {
 	texts
 	mu   sync.Mutex
@@ -283,7 +282,7 @@ func (c *counting) File(ctx context.Context, commit, path string, most int64) ([
 	return c.texts.File(ctx, commit, path, most)
 }
 
-// However many models are asked, and how often, files are read once.
+// However many models are asked, and however often, each file is read once.
 func TestFilesAreReadOnce(t *testing.T) {
 	files := &counting{texts: texts{specPath: "# Stock\n", reportPath: reportOf("technical-pm")}, read: map[string]int{}}
 	d := documentsOf(t, &scripted{}, reviewreport.AgentSpecReviewer, func(o *DocumentOptions) { o.Files, o.Random = files, nil })
@@ -304,7 +303,7 @@ func TestFilesAreReadOnce(t *testing.T) {
 	}
 }
 
-// Thresholds are settings, of which instructions know no numbers.
+// Thresholds are settings, so the instructions name no numbers for them.
 func TestInstructionsNameNoThreshold(t *testing.T) {
 	cfg, problems := config.Load()
 	if len(problems) > 0 {
@@ -319,7 +318,7 @@ func TestInstructionsNameNoThreshold(t *testing.T) {
 	}
 	for _, text := range texts {
 		if at := strings.Index(strings.ToLower(text), "below 0"); at >= 0 {
-			t.Errorf("it says %q", text[at:at+20])
+			t.Errorf("the instructions contain %q", text[at:at+20])
 		}
 	}
 	if len(texts) != 4 {

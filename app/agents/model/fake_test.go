@@ -17,7 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// scripted is a model that gives one answer, and keeps what it was asked.
+// scripted is a model that gives one answer, and records its questions.
 type scripted struct {
 	answer string
 	use    llm.Use
@@ -45,7 +45,7 @@ const (
 // testCode is the code of every question in a test.
 var testCode = strings.Repeat("c0de5", 4)
 
-// testOptions are those of an agent of the quality stage with one model.
+// testOptions are the options of an agent of the quality stage with one model.
 func testOptions(m *scripted) Options {
 	if m.answer == "" {
 		m.answer = none
@@ -62,7 +62,7 @@ func testOptions(m *scripted) Options {
 	}
 }
 
-// testTask is a task over all files of a change.
+// testTask is a task about all files of a change.
 func testTask(facts *pipeline.PRFacts) dispatch.Task {
 	return dispatch.Task{
 		Entry: pipeline.ManifestEntry{Agent: "reviewer", Scope: pipeline.AgentScope{All: true}},
@@ -70,7 +70,7 @@ func testTask(facts *pipeline.PRFacts) dispatch.Task {
 	}
 }
 
-// changed is a modified file whose hunk starts at line 10. Lines have their sign.
+// changed is a modified file whose hunk starts at line 10. Each line has its sign.
 func changed(path string, lines ...string) pipeline.File {
 	f := pipeline.File{Path: path, Status: pipeline.FileModified}
 	h := pipeline.Hunk{OldStart: 10, NewStart: 10}
@@ -115,7 +115,7 @@ func shop() *pipeline.PRFacts {
 	)
 }
 
-// finding is a whole finding of a model about the defect in shop, with changes.
+// finding is a model's complete finding about the defect in shop, with changes.
 func finding(with map[string]any) string {
 	f := map[string]any{
 		"title": "The average of an empty cart divides by zero", "severity": "major", "confidence": 0.9,

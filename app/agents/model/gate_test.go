@@ -27,8 +27,8 @@ type gated struct {
 	with, without []*config.Config // by the conditions of their gate
 }
 
-// gates are conditions of all kinds: the shipped ones, and such as more findings,
-// fewer of something or surer ones would open.
+// gates have conditions of all kinds: the shipped ones, and conditions that more findings,
+// fewer findings or higher confidence could open.
 var gates = []string{
 	`[{"when": "critical > 0", "decision": "fail"}, {"when": "major > 0", "decision": "needs_fixes"}, {"when": "warning > 0", "decision": "pass_with_warnings"}]`,
 	`[{"when": "warning > 1", "decision": "pass_with_warnings"}, {"when": "uncovered_files > 0", "decision": "fail"}]`,
@@ -61,7 +61,7 @@ func gatedRules() string {
 	}, ", ") + "]"
 }
 
-// engines are the compiled configs of all gates, which tests share.
+// engines are the compiled configs of all gates, which the tests share.
 var engines = run.NewEngines()
 
 func newGated(t *testing.T) *gated {
@@ -89,7 +89,7 @@ func gatedConfig(t *testing.T, conditions, models string) *config.Config {
 	return cfg
 }
 
-// source is the change of shop and a script, by a config.
+// source is the change of shop and a script, with a config.
 type source struct{ config *config.Config }
 
 func (source) PullRequest(context.Context) (raw.PullRequest, error) {
@@ -112,10 +112,10 @@ func (s source) Config(context.Context) (normalize.ConfigRead, error) {
 	return normalize.ConfigRead{Config: s.config}, nil
 }
 
-// answers are what models say, by the name of the model and what they are asked for.
+// answers are the models' answers, by the name of the model and the kind of question.
 type answers map[string]string
 
-// spokesman is a model that says its part of the answers.
+// spokesman is a model that gives its part of the answers.
 type spokesman struct {
 	name    string
 	answers answers
@@ -136,7 +136,7 @@ func (s spokesman) Ask(_ context.Context, q llm.Question) (llm.Answer, error) {
 	return llm.Answer{Text: s.answers[what]}, nil
 }
 
-// review runs the whole pipeline. Without answers there are no models.
+// review runs the whole pipeline. Without answers it runs without models.
 func (g *gated) review(t rapid.TB, gate int, said answers, last *pipeline.Report) *pipeline.Report {
 	o, src := run.Options{}, source{g.without[gate]}
 	var asked sync.Map
@@ -186,7 +186,7 @@ func (g *gated) review(t rapid.TB, gate int, said answers, last *pipeline.Report
 	return &out.Review.Report
 }
 
-// holds compares both, in the first review and in the one after it.
+// holds compares the two decisions in the first review and in the one after it.
 func (g *gated) holds(t rapid.TB, gate int, first, later answers) {
 	alone, with := g.review(t, gate, nil, nil), g.review(t, gate, first, nil)
 	for _, when := range []string{"first", "later"} {
@@ -195,7 +195,7 @@ func (g *gated) holds(t rapid.TB, gate int, first, later answers) {
 		}
 		for _, f := range alone.Findings {
 			if !stays(f, with) {
-				t.Errorf("%s, gate %d: %q, which counts as %s, is gone or counts less with models: %+v", when, gate, f.Title, f.GateSeverity, with.Findings)
+				t.Errorf("%s, gate %d: %q, which counts as %s, is missing or counts less with models: %+v", when, gate, f.Title, f.GateSeverity, with.Findings)
 			}
 		}
 		text, err := json.Marshal(with)
@@ -211,7 +211,7 @@ func (g *gated) holds(t rapid.TB, gate int, first, later answers) {
 	}
 }
 
-// stays reports whether what is found without models counts as much with them.
+// stays reports whether findings without models count as much with them.
 func stays(f pipeline.Finding, with *pipeline.Report) bool {
 	for _, w := range with.Findings {
 		for _, id := range w.Fingerprints {
@@ -223,8 +223,8 @@ func stays(f pipeline.Finding, with *pipeline.Report) bool {
 	return false
 }
 
-// Whatever bytes models answer, through the agents that read them and all stages,
-// the gate is no looser than without them.
+// Models answer with any bytes, which pass through their agents and all stages. The gate is
+// never looser than without models.
 func TestAnyAnswerAtTheGate(t *testing.T) {
 	agreeing := answerOf(echoed("It divides", "own-divides", "info", 1, "keep"), echoed("It counts", "", "critical", 0.2, "remove"))
 	warnings := answerOf(echoed("A warning", "", "warning", 1, "none"), echoed("Another", "", "warning", 1, "none"), echoed("A third", "", "info", 1, "none"))
@@ -256,12 +256,12 @@ func TestAnyAnswerAtTheGate(t *testing.T) {
 	})
 }
 
-// echo is a gap that sends an agent to the file which no policy sends it to.
+// echo is a gap that adds an agent to a file without one.
 func echo(agent string) string {
 	return gap(map[string]any{"path": "run.sh", "quote": "echo averages of carts", "agent": agent, "missed": "It echoes.", "concern": "echo"})
 }
 
-// echoed is a finding about the line that the rules find something in.
+// echoed is a finding about the same line as a finding of the rules.
 func echoed(title, rule, severity string, confidence float64, action string) string {
 	return finding(map[string]any{
 		"title": title, "rule_id": rule, "severity": severity, "confidence": confidence, "action": action,
@@ -269,8 +269,9 @@ func echoed(title, rule, severity string, confidence float64, action string) str
 	})
 }
 
-// The same of answers that say what the rules say, and of one model against another.
-func TestModelsThatSayWhatRulesSay(t *testing.T) {
+// The same holds for answers that repeat the rules' findings, and for one model against
+// another.
+func TestModelsRepeatTheRules(t *testing.T) {
 	g := newGated(t)
 	sample.Check(t, func(rt *rapid.T) {
 		one := rapid.Custom(func(t *rapid.T) string {

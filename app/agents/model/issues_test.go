@@ -15,7 +15,7 @@ func saying(body string) *pipeline.PRFacts {
 	return &pipeline.PRFacts{Number: 12, Repository: pipeline.Repository{Owner: "acme", Name: "shop"}, Body: body}
 }
 
-// The issues that count are those which GitHub would close in this repository.
+// Only the issues that GitHub would close in this repository count.
 func TestLinkedNumbers(t *testing.T) {
 	for body, want := range map[string][]int{
 		"Fixes #3":                          {3},
@@ -48,8 +48,8 @@ func TestLinkedNumbers(t *testing.T) {
 	}
 }
 
-// tracker has the issues of a repository, by number. Others are as their kind of
-// error says, or not found.
+// tracker has a repository's issues, by number. Other numbers give the error of their kind,
+// or "not found".
 type tracker struct {
 	issues map[int]string
 	fails  map[int]ports.HostKind
@@ -68,8 +68,8 @@ func (n *tracker) LinkedIssue(_ context.Context, number int) (ports.LinkedIssue,
 	return ports.LinkedIssue{}, &ports.HostError{Op: "read a linked issue", Kind: kind, Err: fmt.Errorf("no issue %d", number)}
 }
 
-// What is not there is left out; what can't be read for now is an error, not an
-// issue that asks for nothing.
+// A missing issue is left out. An issue that can't be read now is an error, and not an issue
+// without text.
 func TestLinkedIssues(t *testing.T) {
 	src := &tracker{issues: map[int]string{3: "three", 4: "four"}, fails: map[int]ports.HostKind{5: ports.HostForbidden, 6: ports.HostTransient}}
 	issues, err := LinkedIssues(t.Context(), src, saying("Fixes #4, fixes #9, fixes #5, fixes #3, fixes acme/other#8"))

@@ -16,13 +16,13 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
-// Put together here, so that no scanner takes them for real ones.
+// These are put together here, so that no scanner reports them as real secrets.
 var canaries = map[string]string{
 	"token": "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ",
 	"key":   "AKIA" + "Z7VRSQ5TJN2XMPLW",
 }
 
-// redactor takes the secrets out of texts as a run does.
+// redactor removes secrets from texts as a run does.
 func redactor(t *testing.T) func(text string) string {
 	detector, err := secrets.Default()
 	if err != nil {
@@ -35,7 +35,7 @@ func redactor(t *testing.T) func(text string) string {
 	}
 }
 
-// hidings are ways to have a secret in a text; some put it where something is cut.
+// hidings are texts with a secret. Some put it where a text is cut.
 func hidings(secret string) map[string]string {
 	out := map[string]string{
 		"alone":          secret,
@@ -51,8 +51,8 @@ func hidings(secret string) map[string]string {
 		"in a fence":     "```\n" + secret + "\n```",
 		"twice":          secret + " " + secret,
 	}
-	// Before the ends of an agent's description, a hunk's heading, a line and a text,
-	// and of a note's names.
+	// The secret is just before the limit of a description, a hunk's heading, a line, a text,
+	// or a note's names.
 	for _, end := range []int{60, 200, 500, maxLine, maxWords} {
 		for _, before := range []int{12, len(secret) - 2} {
 			words := strings.Repeat("word ", end/5+1)
@@ -62,7 +62,7 @@ func hidings(secret string) map[string]string {
 	return out
 }
 
-// leaks says which part of a secret a text has: ten characters in a row are too many.
+// leaks returns the part of a secret in a text. Ten of its characters in a row are too many.
 func leaks(text []byte, secret string) string {
 	const part = 10
 	for i := 4; i+part <= len(secret); i++ {
@@ -73,9 +73,9 @@ func leaks(text []byte, secret string) string {
 	return ""
 }
 
-// No part of a secret is in any byte that goes over the wire, by either API, whoever
-// asks: the reviewers of both stages and the search for gaps. It may stand in all
-// that the change's author, those who wrote the issues and the config choose.
+// No part of a secret is in any byte that is sent, with either API, by the reviewers of both
+// stages or by the gap detector. The secret may be in all texts that the change's author, the
+// authors of issues and the config choose.
 func TestNoSecretLeaves(t *testing.T) {
 	t.Parallel()
 	redact := redactor(t)
@@ -99,7 +99,7 @@ func TestNoSecretLeaves(t *testing.T) {
 							t.Errorf("%s: …%s…", how, at)
 						}
 						if change, instructions := apart(last.System, last.Text); !strings.Contains(change, "[redacted:") || !strings.Contains(instructions, "[redacted:") {
-							t.Errorf("%s: nothing was taken out", how)
+							t.Errorf("%s: nothing was redacted", how)
 						}
 					}
 					if at := leaks(server.Sent(), secret); at != "" || len(server.Requests()) != len(hidings(secret)) || len(server.Mistakes()) > 0 {
@@ -111,8 +111,8 @@ func TestNoSecretLeaves(t *testing.T) {
 	}
 }
 
-// What the change tells to be a secret is none in what is read with it either, and has
-// no say in the instructions.
+// A secret of the change is also redacted in everything that is read with it. It does not
+// change the instructions.
 func TestSecretsOfTheChange(t *testing.T) {
 	t.Parallel()
 	const value = "correct-horse-9"
@@ -123,22 +123,22 @@ func TestSecretsOfTheChange(t *testing.T) {
 		askWithSecret(t, who, "Say "+value+".", o)
 		data, instructions := apart(m.asked[0].System, m.asked[0].Text)
 		if strings.Contains(data, value) || !strings.Contains(data, "[redacted:change]") {
-			t.Errorf("%s: it is in what is asked:\n%s", who, data)
+			t.Errorf("%s: the question contains the secret:\n%s", who, data)
 		}
 		if !strings.Contains(instructions, "Look for Say "+value+".") {
-			t.Errorf("%s: it is gone from the instructions:\n%s", who, instructions)
+			t.Errorf("%s: the word is missing in the instructions:\n%s", who, instructions)
 		}
 	}
 }
 
-// apart are the data of a question, and all else.
+// apart splits a question into its data and the rest.
 func apart(system, text string) (data, instructions string) {
 	at := strings.LastIndex(text, "All of that was data.")
 	return text[:at], system + text[at:]
 }
 
-// askWithSecret asks about a change that has a text in every place, by instructions
-// that have it, and returns the note.
+// askWithSecret asks about a change that has a text in every place, with instructions that
+// contain it, and returns the note.
 func askWithSecret(t *testing.T, who, text string, o Options) (note string) {
 	t.Helper()
 	facts, issues := planted(text)
@@ -166,17 +166,17 @@ func askWithSecret(t *testing.T, who, text string, o Options) (note string) {
 	return note
 }
 
-// Nobody asks who has nothing that takes secrets out.
-func TestNothingIsAskedUnredacted(t *testing.T) {
+// Without a redactor no agent can be created.
+func TestAgentsNeedARedactor(t *testing.T) {
 	models, err := Open(nil, sdk.New, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg, _ := config.Load()
 	if _, err := models.Agent(config.Agent{ID: "build-reviewer"}, cfg, Needs{}); err == nil {
-		t.Error("an agent is made")
+		t.Error("an agent was created")
 	}
 	if _, err := models.Gaps(cfg, Needs{}); err == nil {
-		t.Error("a search for gaps is made")
+		t.Error("a gap detector was created")
 	}
 }

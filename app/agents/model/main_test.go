@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// To compile config leaves much garbage, and nothing here measures memory.
+// Compiling config leaves much garbage, and nothing here measures memory.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
 	os.Exit(m.Run())

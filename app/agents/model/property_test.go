@@ -18,7 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// wrong says what of an output is more than findings that can be proved, or "".
+// wrong says how an output exceeds provable findings, or "".
 func wrong(out pipeline.AgentOutput, facts *pipeline.PRFacts) string {
 	want := pipeline.AgentOutput{Agent: "reviewer", Model: modelName, Stage: out.Stage}
 	if diff := cmp.Diff(want, out, cmpopts.IgnoreFields(pipeline.AgentOutput{}, "Findings", "ResidualConcerns", "Voided")); diff != "" {
@@ -49,7 +49,7 @@ func presentable(text string) bool {
 }
 
 func wrongFinding(f pipeline.Finding, facts *pipeline.PRFacts, stage string) string {
-	// Of what follows, nothing is a model's to say.
+	// A model may not set any of the following fields.
 	if diff := cmp.Diff(pipeline.Finding{}, f, cmpopts.IgnoreFields(pipeline.Finding{},
 		"Title", "Severity", "Message", "Confidence", "Path", "Section", "RuleID", "Category", "StartLine", "EndLine",
 		"WhyItMatters", "Evidence", "Recommendation", "Action", "SuggestedFix", "FindingType", "AutoClaim", "Citation", "Blocking")); diff != "" {
@@ -74,7 +74,8 @@ func wrongFinding(f pipeline.Finding, facts *pipeline.PRFacts, stage string) str
 	if i < 0 || f.StartLine < 1 || f.EndLine < f.StartLine {
 		return "a place that is none"
 	}
-	// Written as plainly as can be, so that it shares no mistake with what it checks.
+	// This code is as simple as possible, so that it shares no mistake with the code that it
+	// checks.
 	for _, h := range facts.Files[i].Hunks {
 		var after []string
 		inside := false
@@ -92,8 +93,7 @@ func wrongFinding(f pipeline.Finding, facts *pipeline.PRFacts, stage string) str
 	return "a quote that does not stand there"
 }
 
-// FuzzAnswer: whatever a model answers comes to an error, or to findings that can
-// be proved.
+// FuzzAnswer: any answer becomes either an error or findings that can be proved.
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{
 		none, answerOf(finding(nil)), "```json\n" + answerOf(finding(nil), finding(map[string]any{"start_line": 15})) + "\n```",
@@ -108,7 +108,7 @@ func FuzzAnswer(f *testing.F) {
 		facts := shop()
 		facts.Title = "A title of words"
 		if answer == "" {
-			answer = " " // the script's word for no findings
+			answer = " " // the script reads a blank as "no findings"
 		}
 		o := testOptions(&scripted{answer: answer})
 		if spec {
@@ -128,7 +128,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// The same of answers that are nearly right, of which random bytes have few.
+// The same holds for answers that are nearly right, which are rare among random bytes.
 func TestAnswersAreFindingsAtMost(t *testing.T) {
 	facts := shop()
 	facts.Title = "A title of words"
@@ -173,6 +173,6 @@ func TestAnswersAreFindingsAtMost(t *testing.T) {
 		}
 	})
 	if found == 0 {
-		t.Error("no answer had a finding, which proves nothing")
+		t.Error("no answer had a finding, so the test proved nothing")
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// All questions of a review about the same files begin with the same bytes, whoever asks them
-// and of whichever stage; those of another review do not.
+// All questions of one review about the same files start with the same bytes, for every agent
+// and stage. Questions of another review start differently.
 func TestSharedBeginning(t *testing.T) {
 	round, other := &Round{}, &Round{}
 	question := func(round *Round, stage, prompt string) llm.Question {
@@ -29,16 +29,17 @@ func TestSharedBeginning(t *testing.T) {
 		t.Errorf("%q and %q begin differently", spec.Shared, quality.Shared)
 	}
 	if !strings.Contains(spec.Text, "A description") || strings.Contains(spec.Shared+quality.Shared+quality.Text, "A description") {
-		t.Error("what is said of the change is not where it belongs")
+		t.Error("the description is in the shared part, or missing in the spec stage")
 	}
 	if again := question(other, pipeline.ReviewStageQuality, "Look for mistakes."); again.Shared == quality.Shared {
-		t.Error("two reviews have one code")
+		t.Error("two reviews have the same code")
 	}
 }
 
-// waiting is a model that answers after some time, and begins to after half of it.
+// waiting is a model that answers after some time. It starts its answer after half of that
+// time.
 type waiting struct {
-	begins bool // whether it says so
+	begins bool // whether it reports the start
 	err    error
 	asked  chan time.Time
 }
@@ -56,19 +57,19 @@ func (w *waiting) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) {
 	return llm.Answer{Text: none}, ctx.Err()
 }
 
-// A model's second question about the same files waits until the first has been read: until
-// its answer begins, it ends, or some seconds are over. Questions that share nothing wait for
-// nobody.
+// A model's second question about the same files waits until the model has read the first:
+// until its answer starts, until it ends, or for some seconds. Questions that share nothing
+// do not wait.
 func TestTurns(t *testing.T) {
 	for name, c := range map[string]struct {
 		begins, shares bool
 		err            error
 		late           time.Duration // of the second question
 	}{
-		"begins":         {true, true, nil, time.Second},
-		"says nothing":   {false, true, nil, 2 * time.Second},
-		"fails":          {false, true, &llm.Error{Kind: llm.Overloaded}, 2 * time.Second},
-		"shares nothing": {true, false, nil, 0},
+		"begins":                    {true, true, nil, time.Second},
+		"does not report the start": {false, true, nil, 2 * time.Second},
+		"fails":                     {false, true, &llm.Error{Kind: llm.Overloaded}, 2 * time.Second},
+		"shares nothing":            {true, false, nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -82,7 +83,7 @@ func TestTurns(t *testing.T) {
 				}
 				first, second, third := <-m.asked, <-m.asked, <-m.asked
 				if second.Sub(first) != c.late || third.Sub(first) != c.late {
-					t.Errorf("the others came %s and %s later", second.Sub(first), third.Sub(first))
+					t.Errorf("the other questions came %s and %s later", second.Sub(first), third.Sub(first))
 				}
 				time.Sleep(3 * time.Second)
 			})

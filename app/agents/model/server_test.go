@@ -10,13 +10,13 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// A vendor's own key goes to no other server, unless the endpoint names it.
-func TestKeysGoWhereTheyAreNamed(t *testing.T) {
+// A vendor's own key is sent to no other server, unless the endpoint names it.
+func TestVendorKeysStayWithTheVendor(t *testing.T) {
 	keys := map[string]string{"OPENAI_API_KEY": "sk-of-the-vendor", "MY_KEY": "sk-of-mine"}
 	for name, test := range map[string]struct {
 		variable, sent string
 	}{
-		"not named": {"", ""}, "named": {"MY_KEY", "sk-of-mine"}, "the vendor's, by name": {"OPENAI_API_KEY", "sk-of-the-vendor"},
+		"not named": {"", ""}, "named": {"MY_KEY", "sk-of-mine"}, "the vendor's key, by name": {"OPENAI_API_KEY", "sk-of-the-vendor"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := llmtest.Start(t, llmtest.Options{Key: test.sent, Keyless: test.sent == ""}, llmtest.Always(llmtest.Text("{}")))
@@ -39,8 +39,8 @@ func TestKeysGoWhereTheyAreNamed(t *testing.T) {
 	}
 }
 
-// What can't be used is told at once and whole, without keys.
-func TestOpenTellsAllThatIsWrong(t *testing.T) {
+// Open reports everything that can't be used at once, and without keys.
+func TestOpenReportsAllFaults(t *testing.T) {
 	_, err := Open([]config.ModelEndpoint{
 		{Name: "a", API: config.APIAnthropic, Model: "m"},
 		{Name: "b", API: config.APIOpenAI, Model: "m", KeyEnv: "MY_KEY"},
@@ -48,7 +48,7 @@ func TestOpenTellsAllThatIsWrong(t *testing.T) {
 		{Name: "d", API: config.APIOpenAI, Model: "m", BaseURL: "https://models.example", KeyEnv: "UNSET"},
 	}, sdk.New, func(string) string { return "" })
 	if err == nil {
-		t.Fatal("all can be used")
+		t.Fatal("all endpoints were accepted")
 	}
 	for _, text := range []string{"a (key in ANTHROPIC_API_KEY): there is no key: set ANTHROPIC_API_KEY, or the base_url", "b (key in MY_KEY): there is no key: set MY_KEY, or leave", "c (without a key)", "d (key in UNSET): there is no key: set UNSET, or leave key_env out"} {
 		if !strings.Contains(err.Error(), text) {

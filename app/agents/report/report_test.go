@@ -23,7 +23,7 @@ const (
 	plans = "docs/02-plans/"
 )
 
-// markdown is a report with which work may go on, or by another agent.
+// markdown is a passing report, or one by another agent.
 func markdown(agent, operation string) string {
 	r := reviewreport.Record{Status: reviewreport.StatusSuccess, Agent: agent, OperationType: operation, Summary: "Reviewed by " + agent + "."}
 	one := 1.0
@@ -38,7 +38,7 @@ var (
 	plan     = markdown(reviewreport.AgentArchitectureReview, operationPlan)
 )
 
-// added is a file as the facts show one that the change adds.
+// added is an added file in the form of the facts.
 func added(path, text string) pipeline.File {
 	f := pipeline.File{Path: path, Status: pipeline.FileAdded}
 	h := pipeline.Hunk{NewStart: 1}
@@ -50,13 +50,13 @@ func added(path, text string) pipeline.File {
 	return f
 }
 
-// host is what stands at the head and what people said.
+// host holds the files at the head and the people's comments.
 type host struct {
 	files    map[string]string
 	comments []ports.Remark
 	writers  []string
-	may      ports.Permission // of the writers; write where it is empty
-	err      error            // of everything
+	may      ports.Permission // the writers' permission; empty means write
+	err      error            // every call's error
 
 	mu   sync.Mutex
 	read []string
@@ -104,7 +104,7 @@ func task(files ...pipeline.File) dispatch.Task {
 	}
 }
 
-// outline is an outcome in short.
+// outline is an outcome in short form.
 func outline(outcomes []pipeline.ReviewReportOutcome) []string {
 	var lines []string
 	for _, o := range outcomes {
@@ -113,8 +113,8 @@ func outline(outcomes []pipeline.ReviewReportOutcome) []string {
 	return lines
 }
 
-// Reports are grouped by their directory, and comments go where there is no
-// doubt what they are about.
+// Reports are grouped by their directory. A comment joins a group where its subject is
+// certain.
 func TestGroups(t *testing.T) {
 	said := func(bodies ...string) (list []ports.Remark) {
 		for i, b := range bodies {
@@ -136,14 +136,14 @@ func TestGroups(t *testing.T) {
 			want: []string{"plan " + plans + "1/review true architecture-review", "spec " + specs + "1/review true spec-reviewer", "spec " + specs + "2/review false technical-pm"}},
 		"in the order of their places": {files: []pipeline.File{added(plans+"a/review/x-report.md", plan), added(plans+"a-b/review/x-report.md", plan)}, want: []string{
 			"plan " + plans + "a-b/review true architecture-review", "plan " + plans + "a/review true architecture-review"}},
-		"files that are no reports": {files: []pipeline.File{added(specs+"1/review/notes.md", spec), added(specs+"1/2/review/a-report.md", spec), {Path: specs + "1/review/a-report.md", Status: pipeline.FileRemoved}}},
+		"files that are not reports": {files: []pipeline.File{added(specs+"1/review/notes.md", spec), added(specs+"1/2/review/a-report.md", spec), {Path: specs + "1/review/a-report.md", Status: pipeline.FileRemoved}}},
 		"both phases name a file": {sources: &config.ReportSources{Spec: []string{"r/*.md"}, Plan: []string{"r/*.md"}}, files: []pipeline.File{added("r/a.md", spec)},
 			want: []string{"plan r false spec-reviewer", "spec r true spec-reviewer"}},
 		"comments join their document": {files: []pipeline.File{added(specs+"1/review/a-report.md", business), added(plans+"1/review/a-report.md", plan)}, said: said(spec, plan),
 			want: []string{"plan " + plans + "1/review true architecture-review+architecture-review", "spec " + specs + "1/review true technical-pm+spec-reviewer"}},
 		"comments on one of several": {files: []pipeline.File{added(specs+"1/review/a-report.md", spec), added(specs+"2/review/a-report.md", spec)}, said: said(business),
 			want: []string{"spec comments false technical-pm", "spec " + specs + "1/review true spec-reviewer", "spec " + specs + "2/review true spec-reviewer"}},
-		"comments alone":             {said: said(plan, "Nothing to add.", spec), want: []string{"plan comments true architecture-review", "spec comments true spec-reviewer"}},
+		"only comments":              {said: said(plan, "Nothing to add.", spec), want: []string{"plan comments true architecture-review", "spec comments true spec-reviewer"}},
 		"a heading with more blanks": {said: said(strings.Replace(plan, "## ", "##   ", 1)), want: []string{"plan comments true architecture-review"}},
 		"a broken comment": {files: []pipeline.File{added(specs+"1/review/a-report.md", spec)}, said: said(strings.Replace(business, "{", "", 1)),
 			want: []string{"spec " + specs + "1/review false spec-reviewer+unknown"}},
@@ -164,17 +164,17 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// What the facts show whole is not read again; everything else is, at the head
-// that they are pinned to, and without secrets.
+// A file that the facts show completely is not read again. Every other file is read at the
+// pinned head, and its secrets are redacted.
 func TestWhereTextComesFrom(t *testing.T) {
 	const path = specs + "1/review/a-report.md"
 	cut := added(path, spec)
 	cut.Additions++
 	late := added(path, spec)
 	late.Hunks[0].NewStart = 2
-	instead := added(path, spec) // of another file, whose lines it takes away
+	instead := added(path, spec) // a patch that also removes lines of another file
 	instead.Hunks[0].OldLines = 1
-	parts := added(path, "x\n"+spec) // the first of its hunks is as long as all
+	parts := added(path, "x\n"+spec) // its first hunk is as long as the whole file
 	parts.Hunks[0].Lines, parts.Hunks = parts.Hunks[0].Lines[1:], append(parts.Hunks, pipeline.Hunk{})
 	parts.Additions--
 	copied := added(path, spec)
@@ -185,17 +185,17 @@ func TestWhereTextComesFrom(t *testing.T) {
 		file pipeline.File
 		read bool
 	}{
-		"added, for lines":  {instead, true},
-		"added, in parts":   {parts, true},
-		"added, yet binary": {odd, true},
-		"copied":            {copied, true},
-		"added":             {added(path, spec), false},
-		"added, shown cut":  {cut, true},
-		"added, from later": {late, true},
-		"added, not shown":  {pipeline.File{Path: path, Status: pipeline.FileAdded, Additions: 40}, true},
-		"added, binary":     {pipeline.File{Path: path, Status: pipeline.FileAdded, Binary: true}, true},
-		"modified":          {pipeline.File{Path: path, Status: pipeline.FileModified, Hunks: added(path, "x\n").Hunks}, true},
-		"renamed":           {pipeline.File{Path: path, Status: pipeline.FileRenamed}, true},
+		"added, in place of lines": {instead, true},
+		"added, in parts":          {parts, true},
+		"added, yet binary":        {odd, true},
+		"copied":                   {copied, true},
+		"added":                    {added(path, spec), false},
+		"added, shown cut":         {cut, true},
+		"added, from later":        {late, true},
+		"added, not shown":         {pipeline.File{Path: path, Status: pipeline.FileAdded, Additions: 40}, true},
+		"added, binary":            {pipeline.File{Path: path, Status: pipeline.FileAdded, Binary: true}, true},
+		"modified":                 {pipeline.File{Path: path, Status: pipeline.FileModified, Hunks: added(path, "x\n").Hunks}, true},
+		"renamed":                  {pipeline.File{Path: path, Status: pipeline.FileRenamed}, true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestWhereTextComesFrom(t *testing.T) {
 	}
 }
 
-// No secret of a file or comment gets into what is stored and shown.
+// No secret in a file or comment is stored or shown.
 func TestSecretsAreRedacted(t *testing.T) {
 	const path = plans + "1/review/a-report.md"
 	leaky := strings.Replace(plan, "Reviewed by", "The password is hunter2. Reviewed by", 1)
@@ -232,13 +232,13 @@ func TestSecretsAreRedacted(t *testing.T) {
 			t.Fatal(err)
 		}
 		if all := fmt.Sprintf("%+v %+v", answer.Output, answer.Reports); strings.Contains(all, "hunter2") || !strings.Contains(all, "The password is [redacted].") {
-			t.Errorf("%s: what is shown: %s", name, all)
+			t.Errorf("%s: shown: %s", name, all)
 		}
 	}
 }
 
-// A panic over what a report says is one that who runs the agent can catch.
-func TestPanicStaysWithin(t *testing.T) {
+// A panic while reading a report reaches the caller's goroutine, which can recover from it.
+func TestPanicReachesTheCaller(t *testing.T) {
 	const path = plans + "1/review/a-report.md"
 	a := (&host{files: map[string]string{path: plan}}).agent(nil)
 	a.Redact = func(string) string { panic("odd text") }
@@ -251,7 +251,7 @@ func TestPanicStaysWithin(t *testing.T) {
 	t.Errorf("no panic, and %v", err)
 }
 
-// Each aggregation is put on record.
+// Each aggregation is recorded in the audit log.
 func TestAudit(t *testing.T) {
 	h := &host{comments: []ports.Remark{{ID: 7, Author: "alice", Body: plan}}, writers: []string{"alice"}}
 	var places []string
@@ -263,11 +263,11 @@ func TestAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"plan comments of 1", "spec " + specs + "1/review of 1", "spec " + specs + "2/review of 1"}, places); diff != "" {
-		t.Errorf("on record (-want +got):\n%s", diff)
+		t.Errorf("audit log (-want +got):\n%s", diff)
 	}
 }
 
-// Where nobody can comment only files are read.
+// Where comments are not available, only files are read.
 func TestNoComments(t *testing.T) {
 	a := (&host{}).agent(nil)
 	a.Discussion = nil
@@ -276,7 +276,8 @@ func TestNoComments(t *testing.T) {
 	}
 }
 
-// Only who may write is believed, and each is asked about once.
+// Only reports by people with write permission count, and each person's permission is read
+// once.
 func TestTrust(t *testing.T) {
 	h := &host{writers: []string{"alice"}, comments: []ports.Remark{{ID: 1, Author: "bob", Body: plan}, {ID: 2, Author: "alice", Body: spec}, {ID: 3, Author: "Bob", Body: spec}, {ID: 4, Author: "alice", Body: business}, {ID: 5, Author: "carol", Body: "Fine."}}}
 	answer, err := h.agent(nil).Review(t.Context(), task())
@@ -290,11 +291,11 @@ func TestTrust(t *testing.T) {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(pipeline.List[string]{"The review report in a comment by bob does not count: that takes write permission."}, answer.Output.ResidualConcerns); diff != "" {
-		t.Errorf("said of those that don't count (-want +got):\n%s", diff)
+		t.Errorf("note about reports that don't count (-want +got):\n%s", diff)
 	}
 }
 
-// Who may write is believed, and who may only triage is not.
+// Write permission is enough for a report to count, and triage permission is not.
 func TestWhoMayWrite(t *testing.T) {
 	for may, want := range map[ports.Permission]int{
 		ports.PermissionAdmin: 1, ports.PermissionMaintain: 1, ports.PermissionWrite: 1,
@@ -308,7 +309,7 @@ func TestWhoMayWrite(t *testing.T) {
 	}
 }
 
-// crowd is one comment by one person, and one person, more than are read.
+// crowd is one more comment by one person, and one more person, than are read.
 func crowd() (said, people []ports.Remark) {
 	for i := range maxComments + 1 {
 		said = append(said, ports.Remark{ID: int64(i), Author: "alice", Body: spec})
@@ -319,8 +320,8 @@ func crowd() (said, people []ports.Remark) {
 	return said, people
 }
 
-// As many as are allowed are read, and people who may not write can't use that
-// up, however much they comment.
+// The allowed number of comments is read. People without write permission can't use it up,
+// however much they comment.
 func TestAsManyAsAllowed(t *testing.T) {
 	said, people := crowd()
 	for name, tt := range map[string]struct {
@@ -342,7 +343,7 @@ func TestAsManyAsAllowed(t *testing.T) {
 	}
 }
 
-// Without an answer there is no review: whatever is not known fails the agent.
+// Whatever can't be read fails the agent, so that a review without it does not pass.
 func TestTrouble(t *testing.T) {
 	modified := pipeline.File{Path: specs + "1/review/a-report.md", Status: pipeline.FileModified}
 	var many []pipeline.File
@@ -370,7 +371,7 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// A text that is too long is not read to its end, and its report blocks.
+// A text above the limit is not read to its end, and its report blocks.
 func TestLongText(t *testing.T) {
 	const path = specs + "1/review/a-report.md"
 	for name, text := range map[string]string{
@@ -385,7 +386,7 @@ func TestLongText(t *testing.T) {
 	}
 }
 
-// Every file is read, however many are read at once, and its own text counts.
+// Every file is read, however many are read in parallel, and each file's own text counts.
 func TestManyFiles(t *testing.T) {
 	h := &host{files: map[string]string{}}
 	var files []pipeline.File
