@@ -6,7 +6,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-func TestPushesThatWereSeen(t *testing.T) {
+func TestAllPushesWereSeen(t *testing.T) {
 	push := func(head, before string) ports.Push {
 		return ports.Push{Target: ports.Target{HeadSHA: head}, Before: before, Sender: "alice"}
 	}
@@ -23,7 +23,7 @@ func TestPushesThatWereSeen(t *testing.T) {
 		"a push before was not seen":       {"c", []ports.Push{opened, push("c", "b")}, false},
 		"it was not seen being opened":     {"b", []ports.Push{push("b", "a")}, false},
 		"nothing was seen":                 {"a", nil, false},
-		"another base is no push":          {"a", []ports.Push{{Target: ports.Target{HeadSHA: "a"}, Retargeted: true}}, false},
+		"a change of base is not a push":   {"a", []ports.Push{{Target: ports.Target{HeadSHA: "a"}, Retargeted: true}}, false},
 		"back at the head it was opened":   {"a", []ports.Push{opened, push("b", "a"), push("a", "b")}, true},
 		"pushes in a circle without start": {"b", []ports.Push{push("b", "c"), push("c", "b")}, false},
 	} {

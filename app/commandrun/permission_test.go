@@ -189,7 +189,8 @@ func (w *world) say(t *testing.T, sender string, name commands.Name, args string
 	return w.runner().Work(t.Context(), ports.CommandJob{Place: w.command.Place, CommentID: w.command.CommentID}, 1)
 }
 
-// lacks is what the refusal says the sender lacks; empty if the command was obeyed.
+// lacks is the right that the sender lacks according to the refusal, or empty if the command
+// was obeyed.
 func (w *world) lacks(t *testing.T) string {
 	t.Helper()
 	if w.outcome == "obeyed" {
@@ -203,7 +204,7 @@ func (w *world) lacks(t *testing.T) string {
 			return lacks
 		}
 	}
-	t.Fatalf("the command came to %q: %s", w.outcome, w.refused)
+	t.Fatalf("the command's outcome is %q: %s", w.outcome, w.refused)
 	return ""
 }
 
@@ -218,7 +219,7 @@ func TestWhoMayGiveWhichCommand(t *testing.T) {
 	for _, test := range []struct {
 		name commands.Name
 		args string
-		// What is lacking with the permissions to read, write and maintain.
+		// The rights that are missing with read, write and maintain permission.
 		others, authors [3]string
 	}{
 		{commands.Review, "", [3]string{author, "", ""}, [3]string{"", "", ""}},
@@ -262,7 +263,7 @@ func TestSettingsSayWhoMayGiveCommands(t *testing.T) {
 		permission ports.Permission
 		command    commands.Name
 		args       string
-		want       string // what is lacking
+		want       string // the missing right
 	}{
 		"authors never dismiss on their own":  {never, "alice", ports.PermissionAdmin, commands.Dismiss, minor + " fine", render.TakesOther},
 		"authors never accept on their own":   {never, "alice", ports.PermissionAdmin, commands.Accept, minor, render.TakesOther},
@@ -272,7 +273,7 @@ func TestSettingsSayWhoMayGiveCommands(t *testing.T) {
 		"others who write still may not":      {never, "bob", ports.PermissionWrite, commands.Override, "fine", render.TakesMaintain},
 		"a team overrides":                    {teams, "lea", ports.PermissionWrite, commands.Override, "fine", ""},
 		"a team dismisses what is critical":   {teams, "lea", ports.PermissionWrite, commands.Dismiss, critical + " fine", ""},
-		"who is not in the team does not":     {teams, "bob", ports.PermissionWrite, commands.Override, "fine", render.TakesMaintain},
+		"a non-member does not override":      {teams, "bob", ports.PermissionWrite, commands.Override, "fine", render.TakesMaintain},
 		"a team that may not write":           {teams, "lea", ports.PermissionRead, commands.Dismiss, minor + " fine", render.TakesWrite},
 		"a team may do no more by default":    {`{}`, "lea", ports.PermissionWrite, commands.Override, "fine", render.TakesMaintain},
 	} {
@@ -291,7 +292,7 @@ func TestPushesMakeAuthors(t *testing.T) {
 	for name, test := range map[string]struct {
 		pusher string
 		hidden bool
-		want   [2]string // what is lacking with the permissions to write and maintain
+		want   [2]string // the rights missing with write and maintain permission
 	}{
 		"alice pushed":        {"alice", false, [2]string{"", ""}},
 		"bob pushed":          {"Bob", false, [2]string{render.TakesOwn, ""}},
@@ -309,9 +310,9 @@ func TestPushesMakeAuthors(t *testing.T) {
 	}
 }
 
-// A command's effect names the sender and is in the audit log. No agent runs for a person's
+// A command's effect and the audit log name the sender. No agent runs because of a person's
 // decision.
-func TestWhatCommandsChange(t *testing.T) {
+func TestEffectsOfCommands(t *testing.T) {
 	for name, test := range map[string]struct {
 		command commands.Name
 		args    string
@@ -369,7 +370,7 @@ func TestWhatCommandsChange(t *testing.T) {
 
 // Reviews by command are limited, and so is the work for refusals. Other people's commands
 // do not delay a person's decision.
-func TestCommandsOfAnHourAreBounded(t *testing.T) {
+func TestCommandsPerHourAreLimited(t *testing.T) {
 	const own = `{"limits": {"commands_per_hour": 2}}`
 	rate := render.Notice{Kind: render.NoticeRate, Command: commands.Full, Limit: 2}.String()
 	for name, test := range map[string]struct {
@@ -379,7 +380,7 @@ func TestCommandsOfAnHourAreBounded(t *testing.T) {
 		command    commands.Name
 		args       string
 		outcome    string
-		rate       bool // it is said that there were too many
+		rate       bool // the notice says that there were too many commands
 		looked     int  // times that GitHub was asked for the permission
 	}{
 		"there is room":             {own, ports.CommandCount{Obeyed: 1}, ports.PermissionWrite, commands.Full, "", "obeyed", false, 1},
@@ -405,7 +406,7 @@ func TestCommandsOfAnHourAreBounded(t *testing.T) {
 	}
 }
 
-func TestCommandThatWasFinishedIsNotObeyedAgain(t *testing.T) {
+func TestFinishedCommandIsNotObeyedAgain(t *testing.T) {
 	w := &world{done: true, permission: ports.PermissionAdmin}
 	if err := w.say(t, "bob", commands.Full, ""); err != nil || w.outcome != "" || w.looked > 0 || len(w.reactions) > 0 {
 		t.Errorf("outcome %q, reactions %v, error %v", w.outcome, w.reactions, err)

@@ -7,8 +7,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// A comment that asks to ignore a finding and waits for acceptance is found in reviews that
-// older versions stored.
+// A comment in the change asks to ignore a finding and waits for acceptance. It is recognised
+// in reviews that older versions stored.
 func TestStoredIgnoreWaits(t *testing.T) {
 	for reason, want := range map[string]string{
 		"not ignored: an ignore comment that this change adds waits for acceptance: a sandbox":                                "a sandbox",

@@ -10,19 +10,19 @@ import (
 
 // A change that was not reviewed completely is never approved, whatever the confidence
 // table says about the part that was.
-func TestOnlyTheWholeIsApproved(t *testing.T) {
+func TestOnlyCompleteReviewsAreApproved(t *testing.T) {
 	cfg := &config.Config{Settings: config.Settings{Mode: config.ModeEnforce, Models: config.ModelSettings{AutoApprove: true}}}
 	for name, test := range map[string]struct {
 		change func(*pipeline.Review)
 		want   ports.ReviewVerdict
 	}{
-		"all was seen":                       {func(*pipeline.Review) {}, ports.ReviewApprove},
-		"a model was not shown all":          {func(r *pipeline.Review) { r.Results[0].Note = "2 files were left out" }, ""},
-		"what a model said was dropped":      {func(r *pipeline.Review) { r.Results[0].Note = "1 finding quotes what is not in the change" }, ""},
-		"an agent that is no model tells":    {func(r *pipeline.Review) { r.Results[1].Note = "others' checks have not ended" }, ports.ReviewApprove},
-		"the gap detector's was dropped":     {func(r *pipeline.Review) { r.Results[2].Note = "1 of 2 proposals dropped" }, ports.ReviewApprove},
-		"an agent failed that is not needed": {func(r *pipeline.Review) { r.Report.Coverage[0].Status = pipeline.AgentFailed }, ""},
-		"something is not known": {func(r *pipeline.Review) {
+		"everything was reviewed":             {func(*pipeline.Review) {}, ports.ReviewApprove},
+		"a model did not get all files":       {func(r *pipeline.Review) { r.Results[0].Note = "2 files were left out" }, ""},
+		"what a model said was dropped":       {func(r *pipeline.Review) { r.Results[0].Note = "1 finding quotes what is not in the change" }, ""},
+		"an agent without a model has a note": {func(r *pipeline.Review) { r.Results[1].Note = "others' checks have not ended" }, ports.ReviewApprove},
+		"the gap detector's was dropped":      {func(r *pipeline.Review) { r.Results[2].Note = "1 of 2 proposals dropped" }, ports.ReviewApprove},
+		"an optional agent failed":            {func(r *pipeline.Review) { r.Report.Coverage[0].Status = pipeline.AgentFailed }, ""},
+		"something could not be read": {func(r *pipeline.Review) {
 			r.Report.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "patch"}}
 		}, ""},
 		"it comes from a fork":            {func(r *pipeline.Review) { r.Facts.Head.Fork = true }, ""},

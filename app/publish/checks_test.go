@@ -201,10 +201,10 @@ func TestCompletedCheckThatStandsDuringAReview(t *testing.T) {
 		fresh  bool
 		opened bool
 	}{
-		"the target's own answer":         {&ports.Answer{HeadSHA: "aaa"}, false, false},
-		"a fresh check is asked for":      {&ports.Answer{HeadSHA: "aaa"}, true, true},
-		"the last answer is of old":       {&ports.Answer{HeadSHA: "bbb"}, false, true},
-		"it answers another pull request": {nil, false, true},
+		"the target's own answer":              {&ports.Answer{HeadSHA: "aaa"}, false, false},
+		"a fresh check is asked for":           {&ports.Answer{HeadSHA: "aaa"}, true, true},
+		"the last answer is for an older head": {&ports.Answer{HeadSHA: "bbb"}, false, true},
+		"it answers another pull request":      {nil, false, true},
 	} {
 		w := newWorld(t)
 		if err := w.checks.Complete(t.Context(), held, target, completed("success", "fine")); err != nil {

@@ -40,7 +40,7 @@ func (w *world) ids() (all []int64) {
 	return all
 }
 
-func TestCommentIsEditedInPlaceWhereItSaysSomethingElse(t *testing.T) {
+func TestChangedCommentIsEditedInPlace(t *testing.T) {
 	w := commented(t)
 	before := w.github.comments[0].Body
 	for _, step := range []struct {
@@ -74,9 +74,9 @@ func TestDeletedComment(t *testing.T) {
 		want  []int64
 		calls []string
 	}{
-		"none is left":     {nil, []int64{1}, []string{"create comment"}},
-		"another one is":   {[]ports.Comment{{ID: 7}}, []int64{7}, []string{"update comment"}},
-		"and a third, too": {[]ports.Comment{{ID: 7}, {ID: 8}}, []int64{7}, []string{"delete comment", "update comment"}},
+		"none is left":        {nil, []int64{1}, []string{"create comment"}},
+		"another one is left": {[]ports.Comment{{ID: 7}}, []int64{7}, []string{"update comment"}},
+		"two others are left": {[]ports.Comment{{ID: 7}, {ID: 8}}, []int64{7}, []string{"delete comment", "update comment"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := commented(t)
@@ -113,7 +113,7 @@ func TestCommentThatGitHubListsIsNotDeleted(t *testing.T) {
 
 // If the answer to the create or the store was lost, the comment is looked for. The oldest
 // of several stays.
-func TestCommentThatTheStoreDoesNotKnow(t *testing.T) {
+func TestCommentUnknownToTheStore(t *testing.T) {
 	for name, test := range map[string]struct {
 		intended bool // an intent is stored
 		there    []ports.Comment
@@ -174,14 +174,14 @@ func TestWhereNoCommentIsWritten(t *testing.T) {
 		decision pipeline.Decision
 		written  bool
 	}{
-		"by default":                           {`{}`, known(), ports.Conversation{}, quiet, true},
-		"of a merge group":                     {`{}`, group, ports.Conversation{}, found, false},
-		"the settings want none":               {`{"comment": {"when": "never"}}`, known(), ports.Conversation{}, found, false},
-		"the conversation is locked":           {`{}`, known(), ports.Conversation{Locked: true}, found, false},
-		"the repository is archived":           {`{}`, known(), ports.Conversation{Archived: true}, found, false},
-		"there is nothing to say":              {`{"comment": {"when": "findings"}}`, known(), ports.Conversation{}, quiet, false},
-		"there is something to say":            {`{"comment": {"when": "findings"}}`, known(), ports.Conversation{}, found, true},
-		"there is nothing but a notice to say": {`{"comment": {"when": "findings"}}`, told, ports.Conversation{}, quiet, true},
+		"with the default settings":  {`{}`, known(), ports.Conversation{}, quiet, true},
+		"a merge group":              {`{}`, group, ports.Conversation{}, found, false},
+		"the settings want none":     {`{"comment": {"when": "never"}}`, known(), ports.Conversation{}, found, false},
+		"the conversation is locked": {`{}`, known(), ports.Conversation{Locked: true}, found, false},
+		"the repository is archived": {`{}`, known(), ports.Conversation{Archived: true}, found, false},
+		"there are no findings":      {`{"comment": {"when": "findings"}}`, known(), ports.Conversation{}, quiet, false},
+		"there are findings":         {`{"comment": {"when": "findings"}}`, known(), ports.Conversation{}, found, true},
+		"there is only a notice":     {`{"comment": {"when": "findings"}}`, told, ports.Conversation{}, quiet, true},
 	} {
 		w := newWorld(t)
 		if err := w.comments.Publish(t.Context(), publication(test.state, reviewed(test.decision), settings(t, test.own), &ports.PullState{Conversation: test.talk})); err != nil {

@@ -70,12 +70,12 @@ func TestNobodyIsAskedTwice(t *testing.T) {
 		if len(step.want)+len(calls) > 0 && cmp.Diff(step.want, calls) != "" {
 			t.Errorf("%s: calls %v, want %v", step.head, calls, step.want)
 		}
-		w.github.now.Requested = nil // let off
+		w.github.now.Requested = nil // removed from the requested reviewers
 	}
 }
 
-// A person who can't be asked does not prevent the others from being asked.
-func TestOneWhoCanNotBeAsked(t *testing.T) {
+// A person whose review can't be requested does not prevent the other requests.
+func TestOnePersonCannotBeAsked(t *testing.T) {
 	w := newWorld(t)
 	w.github.refuses["request [Carol]"] = ports.HostInvalid
 	if err := w.ask(t, people, "aaa"); err != nil {
@@ -108,7 +108,7 @@ func TestRequestWhoseAnswerIsLost(t *testing.T) {
 		if diff := cmp.Diff([]string{"bob", "Carol", "acme/leads"}, w.github.now.Requested); diff != "" {
 			t.Errorf("%s: asked (-want +got):\n%s", name, diff)
 		}
-		w.github.now.Requested = nil // let off
+		w.github.now.Requested = nil // removed from the requested reviewers
 		if calls := w.github.since(func() { _ = w.ask(t, people, "bbb") }); len(calls) > 0 {
 			t.Errorf("%s: the next head takes the calls %v", name, calls)
 		}

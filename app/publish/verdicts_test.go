@@ -82,7 +82,7 @@ func TestApprovalsFollowTheNewestReview(t *testing.T) {
 			if test.why != "" {
 				want = append(want, "dismiss review")
 				if got := w.github.reviews[0].why; got != render.Dismissal(test.why, "aaa") {
-					t.Errorf("it was dismissed since %q", got)
+					t.Errorf("it was dismissed because %q", got)
 				}
 			} else {
 				standing = append(standing, "APPROVE aaa")
@@ -131,8 +131,8 @@ func TestReviewThatCanNotBeDismissedIsStuck(t *testing.T) {
 	}
 }
 
-// A dismissed review is not used again, even for the same head.
-func TestDismissedReviewIsSubmittedAnew(t *testing.T) {
+// A dismissed review is not reused, even for the same head.
+func TestDismissedReviewIsSubmittedAgain(t *testing.T) {
 	w := approved(t)
 	byHand := approving()
 	byHand.Review.Report.ByHand = &pipeline.ByHand{}
@@ -223,7 +223,7 @@ func TestReviewIsSubmittedOnce(t *testing.T) {
 
 // GitHub may reject a review, for example of the App's own pull request. The next review
 // tries again.
-func TestReviewThatGitHubDoesNotTake(t *testing.T) {
+func TestGitHubRejectsAReview(t *testing.T) {
 	w := newWorld(t)
 	w.github.refuses["review: APPROVE"] = ports.HostInvalid
 	for range 2 {
@@ -245,7 +245,7 @@ func TestReviewThatGitHubDoesNotTake(t *testing.T) {
 		}
 	})
 	if have, err := w.verdicts.NewestReview(t.Context(), target.Key()); len(calls) > 0 || err != nil || have.State != ports.WriteCompleted {
-		t.Errorf("nothing is wanted: calls %v, and the store has %+v", calls, have)
+		t.Errorf("without a verdict: calls %v, and the store has %+v", calls, have)
 	}
 }
 
@@ -253,7 +253,7 @@ func TestReviewThatGitHubDoesNotTake(t *testing.T) {
 // After a merge there is nothing to dismiss.
 func TestPushBesideAnApproval(t *testing.T) {
 	for name, test := range map[string]struct {
-		now   ports.PullState // once the review was submitted
+		now   ports.PullState // after the review was submitted
 		stays bool
 	}{
 		"nothing happened":    {ports.PullState{HeadSHA: "aaa", BaseRef: "main"}, true},
@@ -279,13 +279,13 @@ func TestNoReviewWithoutTheLease(t *testing.T) {
 	w := newWorld(t)
 	w.store.lost = true
 	if err := w.decide(t, approving()); !errors.Is(err, ports.ErrLeaseLost) || len(w.github.calls) > 0 {
-		t.Errorf("to submit: calls %v, error %v", w.github.calls, err)
+		t.Errorf("submission: calls %v, error %v", w.github.calls, err)
 	}
 	w = approved(t)
 	w.store.lost = true
 	err := w.verdicts.WithdrawAny(t.Context(), held, known(), render.WithdrawnOff)
 	if !errors.Is(err, ports.ErrLeaseLost) || len(w.github.standing()) != 1 {
-		t.Errorf("to dismiss: reviews %v, error %v", w.github.standing(), err)
+		t.Errorf("dismissal: reviews %v, error %v", w.github.standing(), err)
 	}
 }
 
@@ -304,7 +304,7 @@ func TestOutdatedReviewsAreWithdrawn(t *testing.T) {
 		fails   bool
 	}{
 		"it is up to date":               {known(), ports.PullState{HeadSHA: "aaa", BaseRef: "main"}, "", "", false},
-		"an event told of a push":        {pushed, ports.PullState{HeadSHA: "aaa", BaseRef: "main"}, "", render.WithdrawnMoved, false},
+		"an event reported a push":       {pushed, ports.PullState{HeadSHA: "aaa", BaseRef: "main"}, "", render.WithdrawnMoved, false},
 		"GitHub has another head":        {known(), ports.PullState{HeadSHA: "bbb", BaseRef: "main"}, "", render.WithdrawnMoved, false},
 		"GitHub has another base":        {known(), ports.PullState{HeadSHA: "aaa", BaseRef: "next"}, "", render.WithdrawnBase, false},
 		"it was closed":                  {known(), ports.PullState{HeadSHA: "bbb", BaseRef: "main", Closed: true}, "", "", false},
@@ -320,12 +320,12 @@ func TestOutdatedReviewsAreWithdrawn(t *testing.T) {
 		}
 		r := w.github.reviews[0]
 		if r.Dismissed != (test.why != "") || r.Dismissed && r.why != render.Dismissal(test.why, "aaa") {
-			t.Errorf("%s: dismissed %t since %q", name, r.Dismissed, r.why)
+			t.Errorf("%s: dismissed %t because %q", name, r.Dismissed, r.why)
 		}
 	}
 }
 
-func TestReviewIsWithdrawnWhereNoneTakesItsPlace(t *testing.T) {
+func TestReviewIsWithdrawnWithoutReplacement(t *testing.T) {
 	w := approved(t)
 	for _, calls := range []int{1, 0} {
 		made := w.github.since(func() {
@@ -338,7 +338,7 @@ func TestReviewIsWithdrawnWhereNoneTakesItsPlace(t *testing.T) {
 		}
 	}
 	if want := render.Dismissal(render.WithdrawnDraft, "aaa"); w.github.reviews[0].why != want {
-		t.Errorf("it was dismissed since %q", w.github.reviews[0].why)
+		t.Errorf("it was dismissed because %q", w.github.reviews[0].why)
 	}
 }
 

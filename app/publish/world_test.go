@@ -29,7 +29,7 @@ type store struct {
 	decisions []ports.HeadDecision // on the head
 	answer    *ports.Answer        // the target's last
 	own       string               // the repository's settings that are known
-	release   string               // those of its branch release, if it has its own
+	release   string               // the settings of its branch release, if it has its own
 	lost      bool                 // another holder has the lease of the target
 	asks      []ports.ReviewAsk
 	said      []string // notices
@@ -78,7 +78,7 @@ func (*store) Release(context.Context, ports.Lease) error { return nil }
 
 func (*store) RepositoryNames(context.Context, int64) ([]string, error) { return nil, nil }
 
-// ConfigBranch says that pull request 5 has the base branch release, and all others main.
+// ConfigBranch returns release for pull request 5, and main for all others.
 func (*store) ConfigBranch(_ context.Context, key string) (string, error) {
 	if key == on(5, "", false).Target.Key() {
 		return "release", nil
@@ -145,7 +145,7 @@ func (s *store) Ask(_ context.Context, ask ports.ReviewAsk, _ bool) error {
 	return nil
 }
 
-// review is a review as GitHub has it.
+// review is a review on GitHub.
 type review struct {
 	ports.PullReview
 	head    string
@@ -153,7 +153,7 @@ type review struct {
 	why     string // it was dismissed
 }
 
-// check is a check run as GitHub has it.
+// check is a check run on GitHub.
 type check struct {
 	ports.CheckRun
 	head  string
@@ -171,7 +171,7 @@ type github struct {
 	checks   []check // oldest first, as is all else
 	comments []ports.Comment
 	reviews  []review
-	calls    []string                  // that change something
+	calls    []string                  // calls that change something
 	refuses  map[string]ports.HostKind // calls, and how
 	loses    string                    // a call that takes effect, but whose answer does not arrive
 	updates  []ports.CheckWrite

@@ -20,7 +20,7 @@ var (
 	pull = ports.OpenPull{Target: ports.Target{Kind: ports.TargetPull, RepoID: 2, Owner: "acme", Name: "shop", Number: 3, HeadSHA: "aaa"}, BaseRef: "main"}
 )
 
-// store knows which pull requests were answered, and records what is asked for.
+// store knows which pull requests were answered, and records the asks.
 type store struct {
 	ports.Targets
 	ports.Writes
@@ -36,7 +36,7 @@ type store struct {
 	settings string
 	asks     []ports.ReviewAsk
 	lost     []ports.LostDelivery
-	next     map[string]time.Duration // when lost deliveries are looked for again, from now
+	next     map[string]time.Duration // waits until lost deliveries are looked for again
 }
 
 func (s *store) Target(context.Context, string) (ports.TargetState, error) {
@@ -109,7 +109,7 @@ type github struct {
 	runs       []ports.CheckRun
 	payload    map[int64]error // by attempt
 	redelivery error
-	again      []int64 // attempts that were asked for again
+	again      []int64 // attempts that were requested again
 }
 
 func (g *github) CreateCheck(context.Context, ports.Target, ports.CheckWrite) (int64, error) {
@@ -147,8 +147,8 @@ func known(change func(*ports.TargetState)) *ports.TargetState {
 	return &s
 }
 
-// An open pull request is asked for unless its current state has an answer, or a review of
-// it is on its way.
+// The sweep asks for a review of an open pull request, unless its current state has an answer
+// or a review is on its way.
 func TestPullRequestsWithoutAnAnswer(t *testing.T) {
 	as := func(*ports.TargetState) {}
 	answer := func(head, base string) *ports.StoredReview {
@@ -165,7 +165,7 @@ func TestPullRequestsWithoutAnAnswer(t *testing.T) {
 		review   *ports.StoredReview
 		runs     []ports.CheckRun // on GitHub
 		settings string
-		shared   bool // others have the head
+		shared   bool // other pull requests have the head
 		asked    bool
 	}{
 		"it was answered":                   {state: known(as), check: "success", review: answer("aaa", "main")},
@@ -186,9 +186,9 @@ func TestPullRequestsWithoutAnAnswer(t *testing.T) {
 			s.Scans = ports.ScansRead{Agents: []ports.ScanReader{{ID: "code-scanning", Waiting: []string{"build"}}}}
 		}), check: "success", review: answer("aaa", "main"), asked: true},
 
-		"a head that is not known":               {state: known(func(s *ports.TargetState) { s.HeadSHA = "bbb" }), asked: true},
-		"a head that is not known, and answered": {state: known(func(s *ports.TargetState) { s.HeadSHA = "bbb" }), runs: run("success")},
-		"another's check on an unknown head":     {state: known(func(s *ports.TargetState) { s.HeadSHA = "bbb" }), check: "success", runs: run("success"), asked: true},
+		"an unknown head":                                 {state: known(func(s *ports.TargetState) { s.HeadSHA = "bbb" }), asked: true},
+		"a head that is not known, and answered":          {state: known(func(s *ports.TargetState) { s.HeadSHA = "bbb" }), runs: run("success")},
+		"another pull request's check on an unknown head": {state: known(func(s *ports.TargetState) { s.HeadSHA = "bbb" }), check: "success", runs: run("success"), asked: true},
 
 		"a lost store":                                 {asked: true},
 		"a lost store, and it was answered":            {runs: run("failure")},
@@ -253,15 +253,15 @@ func TestLookingForALostDelivery(t *testing.T) {
 		redeliver  bool
 		found      bool
 	}{
-		"it is taken in":                      {next: first, found: true},
-		"it is taken in after some looks":     {looks: 3, next: later, found: true},
-		"the webhook refuses it":              {takeIn: fmt.Errorf("take in: %w", ports.ErrRefused), next: never},
-		"it can't be stored":                  {takeIn: errors.New("connection reset"), next: first},
-		"the log holds no payload":            {payload: ports.ErrNoPayload, next: first, redeliver: true, found: true},
-		"and GitHub won't send it again":      {payload: ports.ErrNoPayload, redelivery: trouble(ports.HostInvalid), next: first, redeliver: true},
-		"GitHub is down for a redelivery":     {payload: ports.ErrNoPayload, redelivery: trouble(ports.HostTransient), looks: 3, next: later, redeliver: true},
-		"the log has it no more":              {payload: trouble(ports.HostNotFound), looks: 3, next: later},
-		"GitHub can't show it for the moment": {payload: trouble(ports.HostTransient), looks: 3, next: later},
+		"it is accepted":                  {next: first, found: true},
+		"it is accepted after some looks": {looks: 3, next: later, found: true},
+		"the webhook refuses it":          {takeIn: fmt.Errorf("take in: %w", ports.ErrRefused), next: never},
+		"it can't be stored":              {takeIn: errors.New("connection reset"), next: first},
+		"the log holds no payload":        {payload: ports.ErrNoPayload, next: first, redeliver: true, found: true},
+		"the log holds no payload, and GitHub won't send it again": {payload: ports.ErrNoPayload, redelivery: trouble(ports.HostInvalid), next: first, redeliver: true},
+		"GitHub is down for a redelivery":                          {payload: ports.ErrNoPayload, redelivery: trouble(ports.HostTransient), looks: 3, next: later, redeliver: true},
+		"the log no longer has it":                                 {payload: trouble(ports.HostNotFound), looks: 3, next: later},
+		"GitHub can't show it for the moment":                      {payload: trouble(ports.HostTransient), looks: 3, next: later},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &store{lost: []ports.LostDelivery{{HookAttempt: ports.HookAttempt{ID: 7, GUID: "guid"}, Looks: test.looks}}}
@@ -277,7 +277,7 @@ func TestLookingForALostDelivery(t *testing.T) {
 				t.Errorf("it is looked for again after %s, want %s", next, test.next)
 			}
 			if redeliver := len(g.again) == 1; redeliver != test.redeliver || found != test.found {
-				t.Errorf("asked for again %v, found %t", g.again, found)
+				t.Errorf("requested again %v, found %t", g.again, found)
 			}
 		})
 	}
@@ -320,6 +320,6 @@ func TestLookEndsWhereRedeliveriesAreLimited(t *testing.T) {
 	s := &store{lost: []ports.LostDelivery{{HookAttempt: ports.HookAttempt{ID: 1, GUID: "one"}}, {HookAttempt: ports.HookAttempt{ID: 2, GUID: "two"}}}}
 	g := &github{payload: map[int64]error{1: ports.ErrNoPayload, 2: ports.ErrNoPayload}, redelivery: trouble(ports.HostLimited)}
 	if err := finder(s, g).FindDeliveries(t.Context()); err == nil || len(g.again) != 1 || len(s.next) > 0 {
-		t.Errorf("asked for again %v, looked for %v, error %v", g.again, s.next, err)
+		t.Errorf("requested again %v, looked for %v, error %v", g.again, s.next, err)
 	}
 }

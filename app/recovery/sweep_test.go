@@ -40,7 +40,7 @@ func TestUrgencyOfLostDeliveries(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("lost, by urgency (-want +got):\n%s", diff)
 		}
-		delete(want, "scan") // nobody waits for it in other repositories
+		delete(want, "scan") // no review waits for it in other repositories
 	}
 }
 
@@ -48,7 +48,7 @@ func TestWaitsBetweenLooks(t *testing.T) {
 	var all time.Duration
 	for looks, want := range []time.Duration{1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024} {
 		if got := lookAgain(looks); got != want*time.Minute {
-			t.Errorf("looked for %d times before, the next look is after %s, want %d minutes", looks, got, want)
+			t.Errorf("after %d looks, the next look is after %s, want %d minutes", looks, got, want)
 		}
 		all += want * time.Minute
 	}
@@ -78,8 +78,8 @@ func (remembered) GoodLayer(context.Context, int64, string) (*ports.GoodLayer, e
 
 func (remembered) RepositoryNames(context.Context, int64) ([]string, error) { return nil, nil }
 
-// The answer of a review that was given up is the check that says so. A cancelled or
-// incomplete check is not an answer.
+// A review that was given up is answered by the check that says so. A cancelled or incomplete
+// check is not an answer.
 func TestGivenUpReviewIsAnsweredByItsCheck(t *testing.T) {
 	pull := ports.Target{Kind: ports.TargetPull, RepoID: 2, Number: 3, HeadSHA: "aaa"}
 	for name, tt := range map[string]struct {

@@ -25,13 +25,13 @@ type store struct {
 	ports.Retention
 	ports.Leases
 	holdings []ports.Holding
-	outdated []string // keys of targets, oldest first
-	asked    []string // of those: somebody asked for a review meanwhile
-	atWork   []string // keys of targets whose lease another holder has
+	outdated []string // keys of targets without activity, oldest first
+	asked    []string // outdated targets for which a review was requested meanwhile
+	atWork   []string // keys of targets whose lease somebody else holds
 	batches  []int    // what each call of Prune deletes
 	fails    string   // what can't be deleted
 	deleted  []string
-	held     int // leases that were taken and not given back
+	held     int // leases that are still held
 }
 
 func (s *store) Acquire(_ context.Context, key, owner string, _ time.Duration) (ports.Lease, bool, error) {
@@ -93,11 +93,11 @@ func (s *store) Prune(_ context.Context, reviews, deliveries time.Time) (int, er
 	return n, nil
 }
 
-// github says on which repositories the App is installed.
+// github tells on which repositories the App is installed.
 type github struct {
 	ports.PullReader
 	installed []int64
-	down      int64 // the repository of which it gives no answer
+	down      int64 // the repository without an answer
 	asked     int
 }
 
@@ -117,8 +117,8 @@ func deleter(s *store, g *github, keep time.Duration) *retention.Deleter {
 	}
 }
 
-// Forgetting deletes what is really gone. What can't be deleted now keeps nothing else,
-// except the installation's deliveries, with which the next try finds it.
+// Forgetting deletes what is really gone. A failed deletion does not stop the others, but the
+// installation's deliveries stay, so that the next attempt finds them.
 func TestForgetting(t *testing.T) {
 	installation, repositories := ports.Forget{Installation: 7}, ports.Forget{Installation: 7, Repos: []int64{1, 2}}
 	first, second := []string{"pull/1/1", "pull/1/2", "repository 1"}, []string{"pull/2/1", "repository 2"}
@@ -128,18 +128,18 @@ func TestForgetting(t *testing.T) {
 		store  store
 		github github
 		want   []string // deleted
-		asked  int      // times that GitHub was asked
+		asked  int      // number of questions to GitHub
 		fails  bool
 	}{
-		"the installation is gone":           {ask: installation, want: append(slices.Clone(both), "installation 7")},
-		"repositories are gone":              {ask: repositories, want: both, asked: 2},
-		"a repository is back":               {ask: repositories, github: github{installed: []int64{1}}, want: second, asked: 2},
-		"GitHub does not answer":             {ask: repositories, github: github{down: 1}, want: second, asked: 2, fails: true},
-		"a target is at work":                {ask: installation, store: store{atWork: []string{"pull/1/1"}}, want: append([]string{"pull/1/2"}, second...), fails: true},
-		"a target can't be deleted":          {ask: installation, store: store{fails: "pull/1/2"}, want: append([]string{"pull/1/1"}, second...), fails: true},
-		"a repository can't be deleted":      {ask: installation, store: store{fails: "repository 1"}, want: append([]string{"pull/1/1", "pull/1/2"}, second...), fails: true},
-		"the installation can't be deleted":  {ask: installation, store: store{fails: "installation 7"}, want: both, fails: true},
-		"of one that the store has not seen": {ask: ports.Forget{Installation: 8}, store: store{holdings: []ports.Holding{}}, want: []string{"installation 8"}},
+		"the installation is gone":                     {ask: installation, want: append(slices.Clone(both), "installation 7")},
+		"repositories are gone":                        {ask: repositories, want: both, asked: 2},
+		"a repository is back":                         {ask: repositories, github: github{installed: []int64{1}}, want: second, asked: 2},
+		"GitHub does not answer":                       {ask: repositories, github: github{down: 1}, want: second, asked: 2, fails: true},
+		"a target is at work":                          {ask: installation, store: store{atWork: []string{"pull/1/1"}}, want: append([]string{"pull/1/2"}, second...), fails: true},
+		"a target can't be deleted":                    {ask: installation, store: store{fails: "pull/1/2"}, want: append([]string{"pull/1/1"}, second...), fails: true},
+		"a repository can't be deleted":                {ask: installation, store: store{fails: "repository 1"}, want: append([]string{"pull/1/1", "pull/1/2"}, second...), fails: true},
+		"the installation can't be deleted":            {ask: installation, store: store{fails: "installation 7"}, want: both, fails: true},
+		"an installation that the store does not know": {ask: ports.Forget{Installation: 8}, store: store{holdings: []ports.Holding{}}, want: []string{"installation 8"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &test.store

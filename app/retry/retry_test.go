@@ -15,7 +15,7 @@ import (
 
 var errDatabase = errors.New("connection reset")
 
-// github is trouble with GitHub, wrapped as callers wrap it.
+// github is an error of GitHub, wrapped as callers wrap it.
 func github(kind ports.HostKind, after time.Duration) error {
 	return fmt.Errorf("review: %w", &ports.HostError{Op: "read the files", Kind: kind, RetryAfter: after, Err: errors.New("bad gateway")})
 }
@@ -79,17 +79,17 @@ func TestWhatMaySucceedLater(t *testing.T) {
 		temporary bool
 		panicked  bool
 	}{
-		"the store fails":                   {errDatabase, true, false},
-		"GitHub is down":                    {github(ports.HostTransient, 0), true, false},
-		"GitHub limits calls":               {github(ports.HostLimited, 0), true, false},
-		"GitHub refuses":                    {github(ports.HostForbidden, 0), false, false},
-		"it is not there":                   {github(ports.HostNotFound, 0), false, false},
-		"GitHub rejects the request":        {github(ports.HostInvalid, 0), false, false},
-		"the review has used its calls up":  {github(ports.HostBudget, 0), false, false},
-		"trying again can't mend it":        {fmt.Errorf("review: %w", &retry.FinalError{Err: errDatabase}), false, false},
-		"a use case panicked":               {fmt.Errorf("review: %w", panicked), false, true},
-		"a stage panicked":                  {fmt.Errorf("review: %w", &run.PanicError{Value: "boom"}), false, true},
-		"reading the pull request panicked": {fmt.Errorf("review: %w", normalize.ErrPanic), false, true},
+		"the store fails":                    {errDatabase, true, false},
+		"GitHub is down":                     {github(ports.HostTransient, 0), true, false},
+		"GitHub limits calls":                {github(ports.HostLimited, 0), true, false},
+		"GitHub refuses":                     {github(ports.HostForbidden, 0), false, false},
+		"GitHub says that it does not exist": {github(ports.HostNotFound, 0), false, false},
+		"GitHub rejects the request":         {github(ports.HostInvalid, 0), false, false},
+		"the review has used up its calls":   {github(ports.HostBudget, 0), false, false},
+		"the error is final":                 {fmt.Errorf("review: %w", &retry.FinalError{Err: errDatabase}), false, false},
+		"a use case panicked":                {fmt.Errorf("review: %w", panicked), false, true},
+		"a stage panicked":                   {fmt.Errorf("review: %w", &run.PanicError{Value: "boom"}), false, true},
+		"reading the pull request panicked":  {fmt.Errorf("review: %w", normalize.ErrPanic), false, true},
 	} {
 		if got := retry.Temporary(test.err); got != test.temporary {
 			t.Errorf("%s: temporary %t, want %t", name, got, test.temporary)

@@ -18,7 +18,7 @@ func (f oneFile) File(context.Context, string, string, int64) ([]byte, error) {
 	return []byte("text"), f.err
 }
 
-// A missing file is an answer; any other trouble is an error.
+// A missing file is an answer. Any other failure is an error.
 func TestReadFile(t *testing.T) {
 	for kind, fails := range map[ports.HostKind]bool{ports.HostNotFound: false, ports.HostForbidden: true, ports.HostTransient: true} {
 		_, found, err := readFile(oneFile{err: &ports.HostError{Kind: kind, Err: errors.New("no")}})(t.Context(), "h", "a.md", 9)

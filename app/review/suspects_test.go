@@ -33,28 +33,28 @@ func TestSuspectsShareAProcess(t *testing.T) {
 	}
 	single := s.turn("single")
 	if ask(t, single, true) {
-		t.Fatal("the single one works beside others")
+		t.Fatal("the single suspect runs beside others")
 	}
 	for _, other := range turns[:suspectsTogether] {
 		other.end()
 		if ask(t, turns[suspectsTogether], false) {
-			t.Fatal("another one begins before the single one that waits")
+			t.Fatal("another suspect starts before the waiting single one")
 		}
 	}
 	if !ask(t, single, true) || !ask(t, single, false) {
-		t.Fatal("the single one gets no turn, or not twice")
+		t.Fatal("the single suspect gets no turn, or only one")
 	}
 	if ask(t, s.turn("second"), true) || ask(t, turns[4], false) {
-		t.Fatal("another one works beside the single one")
+		t.Fatal("another suspect runs beside the single one")
 	}
 	single.end()
 	single.end()
 	if ask(t, turns[4], false) {
-		t.Error("the second single one does not go first")
+		t.Error("the second single suspect does not go first")
 	}
 	s.waiting["second"] = asked{time.Now().Add(-2 * turnGone), true}
 	if !ask(t, turns[4], false) {
-		t.Error("one that asks no more is waited for")
+		t.Error("the turns wait for a suspect that asks no more")
 	}
 }
 
@@ -69,23 +69,23 @@ func TestSuspectIsTriedAloneAfterItsProcessEnded(t *testing.T) {
 	first.end()
 	again := s.turn("a")
 	if !ask(t, again, false) || !again.alone {
-		t.Fatal("it is not tried alone")
+		t.Fatal("the suspect is not tried alone")
 	}
 	again.end()
 	if last := s.turn("a"); !ask(t, last, false) || last.alone {
-		t.Error("it is tried alone for ever")
+		t.Error("the suspect is tried alone forever")
 	}
 	beside := s.turn("b")
 	if !ask(t, beside, false) {
 		t.Fatal("no turn beside it")
 	}
 	if ask(t, beside, true) || beside.held {
-		t.Error("a turn beside others is taken for one alone")
+		t.Error("a turn beside others counts as one alone")
 	}
 }
 
-// The memory for the process is admitted once, until the last turn ends.
-func TestSuspectsTakeMemoryOnce(t *testing.T) {
+// The memory of the process is reserved once, until the last turn ends.
+func TestSuspectsReserveMemoryOnce(t *testing.T) {
 	var s suspects
 	m := admission.NewRoom(1<<30, time.Hour, time.Now)
 	large := m.TicketFor("large", "h", ports.JobReview)

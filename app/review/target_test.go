@@ -45,7 +45,7 @@ func TestSuspectByItsLease(t *testing.T) {
 	}
 	err := s.workTarget(t.Context(), "pull/1/1", ports.JobReview)
 	if retry := (*ports.RetryError)(nil); !errors.As(err, &retry) || retry.After != time.Second/2 {
-		t.Errorf("it is not put off: %v", err)
+		t.Errorf("the review is not postponed: %v", err)
 	}
 	if store.crashes != 1 || store.held {
 		t.Errorf("%d crashes, lease held: %t", store.crashes, store.held)
@@ -104,9 +104,9 @@ func TestCommandsAreAnsweredWithoutTheLease(t *testing.T) {
 	})
 }
 
-// An answer that a shutdown interrupted is given as soon as the server is back. A panic in
-// it reaches the queue, which tries again.
-func TestAnswerThatIsBrokenOff(t *testing.T) {
+// An answer that a shutdown interrupted is given as soon as the server is back. A panic
+// during the answer reaches the queue, which tries again.
+func TestInterruptedAnswer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	store := &doneStore{asked: cancel}
 	s := built(Options{Store: ports.Store{Targets: store, Leases: store, Commands: store}, RetryBase: time.Second, LeaseTTL: 15 * time.Second})

@@ -15,11 +15,10 @@ import (
 	"time"
 )
 
-// padded is a good payload of n bytes.
+// padded is a valid payload of n bytes.
 func padded(n int) string { return opened + strings.Repeat(" ", n-len(opened)) }
 
-// dripped sends a delivery of n bytes: its first bytes at once, and then some each
-// second.
+// dripped sends a delivery of n bytes: its first bytes at once, and then each bytes a second.
 func dripped(h http.Handler, n, first, each int) <-chan *httptest.ResponseRecorder {
 	text := padded(first)
 	if each > 0 {
@@ -43,16 +42,16 @@ func dripped(h http.Handler, n, first, each int) <-chan *httptest.ResponseRecord
 	return answered
 }
 
-// Where large bodies have used up their memory, another one waits for those that come
-// at a pace, and takes the place of those that do not. Small ones always get through.
+// When large bodies have used up their memory, another large body waits for those that arrive
+// fast enough, and takes the place of those that do not. Small bodies always get through.
 func TestLargeBodiesShareTheirMemory(t *testing.T) {
 	const large = 4 * smallBody
 	for name, tt := range map[string]struct {
-		first, each int // of the body that is there already
+		first, each int // bytes of the first body
 		length      int64
-		status      int // of the other one
+		status      int // of the second body
 		after       time.Duration
-		closed      bool // the one that is there
+		closed      bool // whether the first body is closed
 	}{
 		"idle":                  {3 * smallBody, 0, large, http.StatusAccepted, grace + recheck, true},
 		"idle without a length": {3 * smallBody, 0, -1, http.StatusAccepted, grace + recheck, true},
@@ -81,16 +80,16 @@ func TestLargeBodiesShareTheirMemory(t *testing.T) {
 					want = http.StatusRequestTimeout
 				}
 				if w := <-there; w.Code != want {
-					t.Errorf("the one that was there: status %d, want %d: %s", w.Code, want, w.Body)
+					t.Errorf("the first body: status %d, want %d: %s", w.Code, want, w.Body)
 				}
-				time.Sleep(2 * time.Second) // until its sender has noticed
+				time.Sleep(2 * time.Second) // so that its sender notices
 			})
 		})
 	}
 }
 
-// A promise holds nothing: as many as want to may promise 25 MB.
-func TestPromisesKeepNobodyOut(t *testing.T) {
+// A promised length reserves no memory, so that any number of senders may promise 25 MB.
+func TestPromisedLengthReservesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b inbox
 		h := newHandler(t, &b, nil)
@@ -120,8 +119,8 @@ func TestPromisesKeepNobodyOut(t *testing.T) {
 	})
 }
 
-// Whatever becomes of a large body, it gives back what it took.
-func TestLargeBodiesGiveBack(t *testing.T) {
+// However a large body ends, its memory is released.
+func TestLargeBodiesReleaseTheirMemory(t *testing.T) {
 	const large = 2 * smallBody
 	var b inbox
 	h := newHandler(t, &b, func(c *Config) { c.MaxBody, c.MaxReading = large, large })
@@ -143,11 +142,11 @@ func TestLargeBodiesGiveBack(t *testing.T) {
 		}
 	}
 	if r := h.rooms; r.small.used != 0 || r.large.used != 0 || len(r.small.bodies)+len(r.large.bodies) > 0 {
-		t.Errorf("%d and %d bytes are still taken", r.small.used, r.large.used)
+		t.Errorf("%d and %d bytes are still reserved", r.small.used, r.large.used)
 	}
 }
 
-// A promise takes little memory before there is something to hold in it.
+// A promised length allocates little memory before the body arrives.
 func TestPromisedLengthIsNotAllocated(t *testing.T) {
 	h := newHandler(t, &inbox{}, nil)
 	const times = 100
@@ -160,12 +159,12 @@ func TestPromisedLengthIsNotAllocated(t *testing.T) {
 	}
 	runtime.ReadMemStats(&after)
 	if n := (after.TotalAlloc - before.TotalAlloc) / times; n > 2*firstBuffer {
-		t.Errorf("%d bytes for an empty body of a great promise", n)
+		t.Errorf("%d bytes for an empty body with a large promised length", n)
 	}
 }
 
-// lateDeadline is a response whose read deadline ends the body at once, and takes a
-// while to be set all the same.
+// lateDeadline is a response whose read deadline ends the body at once, but takes a while to
+// be set.
 type lateDeadline struct {
 	http.ResponseWriter
 	body *io.PipeReader
@@ -179,8 +178,8 @@ func (w *lateDeadline) SetReadDeadline(time.Time) error {
 	return nil
 }
 
-// The deadline that ends a slow body is set before the handler returns: after that it
-// would end the next request on the connection.
+// The deadline that ends a slow body is set before the handler returns. After that it would
+// end the next request on the connection.
 func TestSlowBodyIsClosedBeforeTheHandlerReturns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

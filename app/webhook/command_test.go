@@ -136,9 +136,9 @@ func TestParseCommand(t *testing.T) {
 	}
 }
 
-// What GitHub shows to nobody, as struck out or as something else than words, commands
-// nothing, however far above it the reason stands.
-func TestWhatReadersDoNotSeeCommandsNothing(t *testing.T) {
+// Text that GitHub hides, strikes out or shows as something other than text is not a command,
+// however far above it the cause is.
+func TestHiddenTextIsNotACommand(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text string
 		want bool
@@ -164,7 +164,7 @@ func TestWhatReadersDoNotSeeCommandsNothing(t *testing.T) {
 		"in a list":                        {"- fixed\n/review", true},
 		"in a hidden list":                 {"<ol hidden>\n\n/review override x", false},
 		"mail below a rule":                {"yes\n\n________________\nBob said\n\n/review override x", false},
-		"text that only some call comment": {"a <!-- b -- c <details> -->\n\n/review override x", false},
+		"a comment for some parsers only":  {"a <!-- b -- c <details> -->\n\n/review override x", false},
 		"forged marks":                     {"\uE0002\uE001\n<!--\n/review override x\n-->", false},
 		"label of a definition":            {"See [the docs][\n/review override fine\n].\n\n[/review override fine]: https://example.com", false},
 		"label of an image":                {"![x\n/review override x\n]\n\n[x /review override x]: https://example.com/a.png", false},
@@ -185,12 +185,12 @@ func TestWhatReadersDoNotSeeCommandsNothing(t *testing.T) {
 		"attributed with a short year":     {"W dniu 02.11.26 o 10:11, Bob pisze:\n/review", false},
 	} {
 		if _, _, ok := ParseCommand(tt.text); ok != tt.want {
-			t.Errorf("%s: %q commands: %t", name, tt.text, ok)
+			t.Errorf("%s: %q is a command: %t", name, tt.text, ok)
 		}
 	}
 }
 
-// Anybody may comment, so that no comment takes much memory. A comment has at most 65,536
+// Anybody may comment, so no comment may take much memory. A comment has at most 65,536
 // characters.
 func TestHostileCommentsTakeLittleMemory(t *testing.T) {
 	link := "[a]: /" + strings.Repeat("😀", 8_000) + "\n\n"
@@ -213,14 +213,14 @@ func TestHostileCommentsTakeLittleMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		ParseCommand(text)
 		runtime.ReadMemStats(&after)
-		if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 200 { // in all, most of it one after the other
+		if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 200 { // in total, most of which is freed meanwhile
 			t.Errorf("%s: %d MB", name, mb)
 		}
 	}
 }
 
-// The time it takes must not grow with the square of the length: 65,536
-// characters are what GitHub lets anyone write.
+// The time must not grow with the square of the length. GitHub lets anyone write 65,536
+// characters.
 func BenchmarkParseCommandHostile(b *testing.B) {
 	wide := strings.Repeat("a|", 8_000) + "\n" + strings.Repeat("-|", 8_000) + "\n"
 	for name, part := range map[string]string{
@@ -254,10 +254,10 @@ func FuzzParseCommand(f *testing.F) {
 		lines := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 		for what, other := range map[string]string{"CRLF": strings.ReplaceAll(lines, "\n", "\r\n"), "LF": lines} {
 			if n, a, o := ParseCommand(other); n != name || a != args || o != ok {
-				t.Errorf("%q commands %q %q, with %s it commands %q %q", text, name, args, what, n, a)
+				t.Errorf("%q is the command %q %q, but with %s it is %q %q", text, name, args, what, n, a)
 			}
 		}
-		// What is quoted, code or an HTML comment as a whole commands nothing.
+		// Text inside a quote, code or an HTML comment is not a command.
 		for what, hidden := range map[string]string{
 			"quoted":         "> " + strings.ReplaceAll(lines, "\n", "\n> "),
 			"indented":       "    " + strings.ReplaceAll(lines, "\n", "\n    "),
@@ -267,27 +267,28 @@ func FuzzParseCommand(f *testing.F) {
 			"never finished": "<!-- " + strings.ReplaceAll(lines, "-->", "--"),
 		} {
 			if name, _, ok := ParseCommand(hidden); ok {
-				t.Errorf("%s %q commands %q", what, hidden, name)
+				t.Errorf("%s %q is the command %q", what, hidden, name)
 			}
 		}
 		if !ok {
 			return
 		}
 		if !strings.HasPrefix(lines, "/review") && !strings.Contains(lines, "\n/review") {
-			t.Errorf("a command in %q, though no line begins with one", text)
+			t.Errorf("a command in %q, though no line starts with one", text)
 		}
 		for _, word := range []string{name, args} {
 			if !utf8.ValidString(word) || strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }) {
-				t.Errorf("%q would not print", word)
+				t.Errorf("%q is not printable", word)
 			}
 		}
-		// Written plainly it is the same command, and the first one counts.
+		// Plain text with the same command gives the same result, and the first command
+		// counts.
 		line := "/review"
 		if name != "review" || args != "" {
 			line = "/review " + name + " " + args
 		}
 		if n, a, _ := ParseCommand(line + "\n\n" + text); n != name || a != args {
-			t.Errorf("%q commands %q %q, and %q before it %q %q", text, name, args, line, n, a)
+			t.Errorf("%q is the command %q %q, and with %q before it %q %q", text, name, args, line, n, a)
 		}
 	})
 }

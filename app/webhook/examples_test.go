@@ -14,9 +14,9 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// Every event that GitHub has. Some examples were sent to a repository's
-// webhook and have no installation: those that we route are refused, none is
-// an error of ours, and what nothing is done for is recorded.
+// All of GitHub's events. Some examples were sent to a repository's webhook and have no
+// installation. The handler refuses those that it routes. None is a server error, and an
+// event that asks for nothing is recorded.
 func TestGitHubsExamples(t *testing.T) {
 	events := map[string]bool{}
 	routed := map[string]bool{
@@ -48,7 +48,7 @@ func TestGitHubsExamples(t *testing.T) {
 		if err := newHandler(t, &again, nil).TakeIn(t.Context(), a, p.Body); err != nil {
 			t.Errorf("%s: from the delivery log: %v", p, err)
 		} else if diff := cmp.Diff(d, again.got[0]); diff != "" {
-			t.Errorf("%s: taken in from the delivery log it says something else (-webhook +log):\n%s", p, diff)
+			t.Errorf("%s: the delivery log gives another result (-webhook +log):\n%s", p, diff)
 		}
 	}
 	if len(events) != 58 {
@@ -56,8 +56,9 @@ func TestGitHubsExamples(t *testing.T) {
 	}
 }
 
-// What the delivery log holds is read as strictly as what comes, and counted as it is.
-func TestTakeIn(t *testing.T) {
+// Deliveries from the log are read as strictly as incoming ones, and are counted in the same
+// way.
+func TestAcceptFromTheLog(t *testing.T) {
 	good := ports.HookAttempt{GUID: "72d3162e-cc78-11e3-81ab-4c9367dc0958", Event: "star"}
 	for name, tt := range map[string]struct {
 		attempt func(*ports.HookAttempt)
@@ -66,11 +67,11 @@ func TestTakeIn(t *testing.T) {
 		want    error
 		outcome string
 	}{
-		"taken in":           {payload: `{"action": "created"}`, outcome: "accepted"},
-		"not JSON":           {payload: `{`, want: ports.ErrRefused},
-		"a malformed event":  {attempt: func(a *ports.HookAttempt) { a.Event = "a b" }, payload: `{}`, want: ports.ErrRefused},
-		"a malformed id":     {attempt: func(a *ports.HookAttempt) { a.GUID = "../" }, payload: `{}`, want: ports.ErrRefused},
-		"it can't be stored": {payload: `{}`, store: errors.New("disk full"), want: nil},
+		"accepted":          {payload: `{"action": "created"}`, outcome: "accepted"},
+		"not JSON":          {payload: `{`, want: ports.ErrRefused},
+		"a malformed event": {attempt: func(a *ports.HookAttempt) { a.Event = "a b" }, payload: `{}`, want: ports.ErrRefused},
+		"a malformed id":    {attempt: func(a *ports.HookAttempt) { a.GUID = "../" }, payload: `{}`, want: ports.ErrRefused},
+		"the store fails":   {payload: `{}`, store: errors.New("disk full"), want: nil},
 	} {
 		b := inbox{err: tt.store}
 		var outcomes []string

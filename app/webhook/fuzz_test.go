@@ -6,8 +6,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// Whatever GitHub might sign: no crash, no 5xx, and nothing asked for that
-// could not be routed.
+// Whatever payload is signed, the handler does not crash, answers no 5xx, and asks for
+// nothing that can't be routed.
 func FuzzPayload(f *testing.F) {
 	f.Add("pull_request", opened)
 	f.Add("pull_request", `{"action":"edited","changes":{"title":null}}`)

@@ -31,7 +31,7 @@ var (
 	noon   = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 )
 
-// inbox keeps what was accepted.
+// inbox records what was accepted.
 type inbox struct {
 	got []ports.Delivery
 	say ports.Accepted
@@ -227,7 +227,7 @@ func TestRefused(t *testing.T) {
 				t.Errorf("Allow: %q", w.Header().Get("Allow"))
 			}
 			if len(b.got) != 0 {
-				t.Errorf("accepted all the same: %+v", b.got)
+				t.Errorf("accepted although it was refused: %+v", b.got)
 			}
 		})
 	}
@@ -296,7 +296,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-func TestUnprovenEventIsNoMetric(t *testing.T) {
+func TestUnsignedEventIsNotAMetric(t *testing.T) {
 	seen := "nothing"
 	h := newHandler(t, &inbox{}, func(c *Config) {
 		c.Observe = func(_ context.Context, d ports.Delivery, _, outcome string, _ time.Duration) {
@@ -449,7 +449,7 @@ func TestComments(t *testing.T) {
 		"by no App":             {"created", comment(`"id":55,`, `"id":55,"performed_via_github_app":null,`), command("review", "bob", "alice")},
 		"sent by someone else":  {"created", comment(`"sender":{"login":"bob"`, `"sender":{"login":"eve"`), nil},
 		"by a mannequin":        {"created", comment(`"bob","type":"User"`, `"bob","type":"Mannequin"`), nil},
-		// Nothing of a comment that commands nothing is routed by.
+		// A comment without a command is not routed, so its fields may be missing.
 		"words, fields missing": {"created", comment(`"id":55,`, ``, "/review", "thanks"), nil},
 	}
 	for name, tt := range tests {
@@ -469,8 +469,8 @@ func TestComments(t *testing.T) {
 	}
 }
 
-// The words of a review and comments on lines command as comments in the
-// conversation do, once each, and never by an edit.
+// The body of a review and comments on lines are commands just like comments in the
+// conversation. Each counts once, and an edit never counts.
 func TestReviewsCommand(t *testing.T) {
 	event := func(what, action string, edits ...string) string {
 		body := `{"action":"` + action + `",` + envelopeJSON + `,"pull_request":{"number":12,"state":"open","user":{"login":"alice","type":"User"},"head":{"sha":"` + sha1Head + `"}},` +
@@ -527,8 +527,8 @@ func TestReviewsCommand(t *testing.T) {
 	}
 }
 
-// A comment that has or had the section of a review report is news of one, by
-// whomever it is edited or deleted; whether its author's counts is asked later.
+// When a comment has or had the section of a review report, its edit or deletion by anybody
+// is a change of a report. Whether the author's report counts is decided later.
 func TestReportsInComments(t *testing.T) {
 	const section = `# Review\n\n## Machine-Readable Review Data\n\n...`
 	comment := func(action, body, before string, edits ...string) string {
@@ -584,15 +584,15 @@ func TestCheckRuns(t *testing.T) {
 		action, body string
 		want         []ports.Ask
 	}{
-		"ours":        {"rerequested", check("rerequested", `{"id":42}`, two), rerun(12, 14)},
-		"of a fork":   {"rerequested", check("rerequested", `{"id":42}`, `[]`), rerun()},
-		"another's":   {"rerequested", check("rerequested", `{"id":43}`, two), nil},
-		"nobody's":    {"rerequested", check("rerequested", `null`, two), nil},
-		"completed":   {"completed", check("completed", `{"id":42}`, two), nil},
-		"our button":  {"requested_action", strings.Replace(check("requested_action", `{"id":42}`, two), `{`, `{"requested_action":{"identifier":"review"},`, 1), rerun(12, 14)},
-		"its button":  {"requested_action", strings.Replace(check("requested_action", `{"id":43}`, two), `{`, `{"requested_action":{"identifier":"review"},`, 1), nil},
-		"old button":  {"requested_action", strings.Replace(check("requested_action", `{"id":42}`, two), `{`, `{"requested_action":{"identifier":"fix"},`, 1), nil},
-		"our created": {"created", check("created", `{"id":42}`, two), nil},
+		"ours":                 {"rerequested", check("rerequested", `{"id":42}`, two), rerun(12, 14)},
+		"of a fork":            {"rerequested", check("rerequested", `{"id":42}`, `[]`), rerun()},
+		"of another App":       {"rerequested", check("rerequested", `{"id":43}`, two), nil},
+		"of no App":            {"rerequested", check("rerequested", `null`, two), nil},
+		"completed":            {"completed", check("completed", `{"id":42}`, two), nil},
+		"our button":           {"requested_action", strings.Replace(check("requested_action", `{"id":42}`, two), `{`, `{"requested_action":{"identifier":"review"},`, 1), rerun(12, 14)},
+		"another App's button": {"requested_action", strings.Replace(check("requested_action", `{"id":43}`, two), `{`, `{"requested_action":{"identifier":"review"},`, 1), nil},
+		"old button":           {"requested_action", strings.Replace(check("requested_action", `{"id":42}`, two), `{`, `{"requested_action":{"identifier":"fix"},`, 1), nil},
+		"our created":          {"created", check("created", `{"id":42}`, two), nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) { checkAsk(t, "check_run", tt.action, tt.body, tt.want) })
@@ -608,9 +608,9 @@ func TestCheckRuns(t *testing.T) {
 	}
 }
 
-// The end of others' checks and suites, and what happens to the alerts of a pull
-// request, is news of them.
-func TestNewsOfOthersFindings(t *testing.T) {
+// The end of another App's check or suite, and a change of an alert of a pull request, are
+// scan events.
+func TestEventsOfOtherAppsFindings(t *testing.T) {
 	check := func(action, app string, annotations int) string {
 		return fmt.Sprintf(`{"action":%q,%s,"check_run":{"head_sha":%q,"name":"lint\n","app":%s,"output":{"annotations_count":%d}}}`, action, envelopeJSON, sha1Head, app, annotations)
 	}
@@ -668,7 +668,7 @@ func TestNewsOfOthersFindings(t *testing.T) {
 	}
 }
 
-// What nothing is done for is recorded, whatever its fields are.
+// An event that asks for nothing is recorded, whatever its fields are.
 func TestOtherEvents(t *testing.T) {
 	for body, want := range map[string]ports.Delivery{
 		`{}`:                                   {},
@@ -715,7 +715,7 @@ func TestInstallationEvents(t *testing.T) {
 			want = []ports.Ask{ports.Sweep{Installation: 7, Granted: tc.action == "new_permissions_accepted"}}
 		}
 		if diff := cmp.Diff(want, b.got[0].Asks); diff != "" {
-			t.Errorf("%s %s asks for something else (-want +got):\n%s", tc.event, tc.action, diff)
+			t.Errorf("%s %s: asks (-want +got):\n%s", tc.event, tc.action, diff)
 		}
 	}
 	var b inbox
@@ -735,10 +735,10 @@ func TestCheckSuites(t *testing.T) {
 		"ours": {"rerequested", suite("rerequested", `{"id":42}`), []ports.Ask{
 			ports.Rerequest{Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop", HeadSHA: sha1Head, Numbers: []int{12}},
 		}},
-		"another's": {"rerequested", suite("rerequested", `{"id":43}`), nil},
-		"nobody's":  {"rerequested", suite("rerequested", `null`), nil},
-		"requested": {"requested", suite("requested", `{"id":42}`), nil},
-		"completed": {"completed", suite("completed", `{"id":42}`), nil},
+		"of another App": {"rerequested", suite("rerequested", `{"id":43}`), nil},
+		"of no App":      {"rerequested", suite("rerequested", `null`), nil},
+		"requested":      {"requested", suite("requested", `{"id":42}`), nil},
+		"completed":      {"completed", suite("completed", `{"id":42}`), nil},
 	} {
 		t.Run(name, func(t *testing.T) { checkAsk(t, "check_suite", tt.action, tt.body, tt.want) })
 	}
@@ -797,8 +797,8 @@ func TestPushes(t *testing.T) {
 	}
 }
 
-// What is gone for good is forgotten, and none must never read as all.
-func TestGoodbyes(t *testing.T) {
+// Data that is gone for good is forgotten. "None" must never be read as "all".
+func TestRemovals(t *testing.T) {
 	forget := func(repos ...int64) []ports.Ask { return []ports.Ask{ports.Forget{Installation: 7, Repos: repos}} }
 	moved := []ports.Ask{ports.ConfigNews{Repository: ports.Target{Kind: ports.TargetPull, Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop"}, Was: "acme/shop"}}
 	for _, tt := range []struct {
