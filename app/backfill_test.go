@@ -23,7 +23,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// backfill runs one and returns what was told, each as "acme/shop#1 asked".
+// backfill runs a backfill and returns its reports, each in the form "acme/shop#1 asked".
 func (w *world) backfill(change ...func(*app.Backfill)) ([]string, error) {
 	w.Helper()
 	var told []string
@@ -48,13 +48,13 @@ func (w *world) backfills(want []string, change ...func(*app.Backfill)) {
 	w.Helper()
 	told, err := w.backfill(change...)
 	if err != nil || !slices.Equal(told, want) {
-		w.Errorf("told %q, want %q (%v)", told, want, err)
+		w.Errorf("reported %q, want %q (%v)", told, want, err)
 	}
 }
 
 func onlyTell(b *app.Backfill) { b.Dry = true }
 
-// missed opens pull requests of which the App hears nothing.
+// missed opens pull requests whose events never reach the App.
 func (w *world) missed(heads ...string) []*ghtest.PullRequest {
 	var all []*ghtest.PullRequest
 	w.Away(func() {
@@ -65,7 +65,8 @@ func (w *world) missed(heads ...string) []*ghtest.PullRequest {
 	return all
 }
 
-// Beside a running server, what is not answered is reviewed, and nothing twice.
+// Beside a running server, a backfill has pull requests without an answer reviewed, and none
+// twice.
 func TestBackfillBesideTheServer(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -91,12 +92,12 @@ func TestBackfillBesideTheServer(t *testing.T) {
 	w.backfills([]string{"acme/shop#1 answered", "acme/shop#2 answered", "acme/shop#3 answered"})
 	w.Idle()
 	if writes := w.GH.Writes(); len(writes) != 0 {
-		t.Errorf("a second one writes %v", writes)
+		t.Errorf("a second backfill writes %v", writes)
 	}
 }
 
-// A database whose path is too long for a socket's address is no hindrance.
-func TestBackfillBesideAServerFarDown(t *testing.T) {
+// A database path that is too long for a socket's address does not stop the backfill.
+func TestBackfillWithALongDatabasePath(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/fd"); err != nil {
@@ -113,19 +114,19 @@ func TestBackfillBesideAServerFarDown(t *testing.T) {
 	w.Wants(pr, "action_required")
 }
 
-// Where no server runs, what was asked for is reviewed once one does.
+// Without a running server, the requested reviews are done once a server starts.
 func TestBackfillBeforeTheServerStarts(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
-	w.Open(apptest.Clean()) // that it is answered says that the App runs
+	w.Open(apptest.Clean()) // the answer shows that the App runs
 	w.Idle()
 	if err := w.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	pr := w.missed("one")[0]
 	w.backfills([]string{"acme/shop#1 answered", "acme/shop#2 asked"})
-	w.backfills([]string{"acme/shop#1 answered", "acme/shop#2 answered"}) // on its way
+	w.backfills([]string{"acme/shop#1 answered", "acme/shop#2 answered"}) // the review is on its way
 	w.StartApp()
 	w.Idle()
 	w.Wants(pr, "action_required")
@@ -148,7 +149,7 @@ func TestBackfillChooses(t *testing.T) {
 	w.backfills([]string{"acme/Garden#1 asked", "globex/shop#1 asked"}, onlyTell, func(b *app.Backfill) { b.Globs = []string{"ACME/garden", "{globex,umbrella}/*"} })
 	w.backfills(nil, onlyTell, func(b *app.Backfill) { b.Globs, b.Since = []string{"acme/shop"}, time.Now().Add(time.Hour) })
 
-	// Two on one head need an answer each.
+	// Two pull requests on one head need an answer each.
 	w.Away(func() { w.Repo.OpenPR(ghtest.PR{Title: "feat: same", Head: "one", Base: "main"}) })
 	w.backfills([]string{"acme/shop#1 asked", "acme/shop#2 asked"}, func(b *app.Backfill) { b.Globs = []string{"acme/shop"} })
 	w.Idle()
@@ -162,9 +163,9 @@ func TestBackfillChooses(t *testing.T) {
 	}
 }
 
-// What a repository's mode is, its last good config says while a newer one is
-// broken: with the server or, where none runs, by the database alone.
-func TestBackfillGoesByTheLastGoodConfig(t *testing.T) {
+// While a repository's newest config is broken, the last good one decides its mode. The
+// server knows it, and without a server the database does.
+func TestBackfillUsesTheLastGoodConfig(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) {
@@ -188,7 +189,7 @@ func TestBackfillGoesByTheLastGoodConfig(t *testing.T) {
 	w.Wants(pr, "action_required")
 }
 
-// A repository or account that refuses is told of, and the others are done.
+// A repository or account that refuses is reported, and the others are done.
 func TestBackfillGoesOnAfterARefusal(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -205,12 +206,12 @@ func TestBackfillGoesOnAfterARefusal(t *testing.T) {
 	told, err := w.backfill(func(b *app.Backfill) { b.Globs = []string{"*/*"} })
 	remove()
 	if err != nil || len(told) != 3 || !strings.HasPrefix(told[0], "globex/* failed ") || !strings.HasPrefix(told[1], "acme/broken failed ") || told[2] != "acme/shop#1 asked" {
-		t.Errorf("told %q, %v", told, err)
+		t.Errorf("reported %q, %v", told, err)
 	}
 	w.Idle()
 }
 
-// A backfill keeps its pace, and one that is called off may be run again.
+// A backfill keeps its pace, and a cancelled one may be run again.
 func TestBackfillKeepsItsPace(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -222,14 +223,14 @@ func TestBackfillKeepsItsPace(t *testing.T) {
 		Tell: func(e app.BackfillEvent) { told = append(told, e.Outcome); cancel() },
 	})
 	if !errors.Is(err, context.Canceled) || !slices.Equal(told, []string{app.BackfillAsked}) {
-		t.Errorf("told %v, %v", told, err)
+		t.Errorf("reported %v, %v", told, err)
 	}
 	w.Idle()
 	w.backfills([]string{"acme/shop#1 answered", "acme/shop#2 asked"})
 	w.Idle()
 }
 
-// What GitHub refuses for a rate limit ends it, in words.
+// A rate limit ends the backfill with an explanation.
 func TestBackfillEndsAtARateLimit(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -243,11 +244,11 @@ func TestBackfillEndsAtARateLimit(t *testing.T) {
 	told, err := w.backfill()
 	var host *ports.HostError
 	if !errors.As(err, &host) || host.Kind != ports.HostLimited || len(told) != 0 {
-		t.Errorf("told %v, %v", told, err)
+		t.Errorf("reported %v, %v", told, err)
 	}
 }
 
-func TestBackfillWantsTheServersTables(t *testing.T) {
+func TestBackfillNeedsTheServersTables(t *testing.T) {
 	t.Parallel()
 	w := &world{&apptest.World{T: t, GH: ghtest.Start(t, ghtest.Options{}), DB: apptest.EmptyDatabase(t)}}
 	w.GH.Repo("acme/shop").Commit("main", ghtest.Files{"README.md": "#\n"}, "start")
@@ -256,9 +257,10 @@ func TestBackfillWantsTheServersTables(t *testing.T) {
 	}
 }
 
-// The socket is its owner's alone, replaces what a killed server left, and goes
-// with the server. What is no ask is refused in words. It is there beside a SQLite
-// file only, whichever database the other tests run on.
+// Only its owner can use the socket. It replaces a socket that a killed server left, and is
+// removed with the server. An invalid request is refused with an explanation. The socket
+// exists only beside a SQLite file, so the test uses SQLite even where other tests use
+// another database.
 func TestControlSocket(t *testing.T) {
 	t.Parallel()
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) {
@@ -268,7 +270,7 @@ func TestControlSocket(t *testing.T) {
 	w.Idle()
 	path, ok := app.SocketOf(w.DB)
 	if !ok {
-		t.Fatal("there is no socket beside a SQLite file")
+		t.Fatal("no socket beside the SQLite file")
 	}
 	mode := func() os.FileMode {
 		info, err := os.Stat(path)
@@ -308,15 +310,15 @@ func TestControlSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the socket is left: %v", err)
+		t.Errorf("the socket still exists: %v", err)
 	}
-	if err := os.WriteFile(path, nil, 0o644); err != nil { // as if by a killed server
+	if err := os.WriteFile(path, nil, 0o644); err != nil { // left by a killed server
 		t.Fatal(err)
 	}
 	w.StartApp()
 	pr.Push(apptest.Clean(), "again")
 	w.Idle()
 	if m := mode(); m.Perm() != 0o600 || m.Type() != os.ModeSocket {
-		t.Errorf("what was left is now %s", m)
+		t.Errorf("the old file is now %s", m)
 	}
 }

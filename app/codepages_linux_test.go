@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// What a loader wrote into a program's pages before it protected them stays
-// when memory is given back, and so does all that was never written.
-func TestReleaseKeepsWhatWasWritten(t *testing.T) {
+// A loader may write into a program's pages before it protects them. Giving memory back keeps
+// that text, and also all pages that were never written.
+func TestReleaseKeepsWrittenPages(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "program")
 	page := os.Getpagesize()

@@ -27,14 +27,14 @@ func anotherKey(t *testing.T) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 }
 
-// A server with a wrong App ID or key stops at the start with what GitHub said.
-// It starts while GitHub can't answer: webhooks are stored all the same.
+// A server with a wrong App ID or key stops at the start and reports GitHub's answer. While
+// GitHub can't answer, the server starts and stores webhooks.
 func TestWrongCredentialsStopTheStart(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
 		change func(*app.Settings, *ghtest.Server)
-		fails  string // what the error says; empty where the server starts
+		fails  string // part of the error; empty if the server starts
 		logs   string
 	}{
 		{"another App's key", func(s *app.Settings, _ *ghtest.Server) { s.PrivateKey = anotherKey(t) }, "A JSON web token could not be decoded", ""},
@@ -43,7 +43,7 @@ func TestWrongCredentialsStopTheStart(t *testing.T) {
 		{"GitHub is down", func(_ *app.Settings, gh *ghtest.Server) {
 			gh.On("GET /app", func(x *ghtest.Exchange) { x.Fail(http.StatusBadGateway, "Bad Gateway") })
 		}, "", "GitHub did not say"},
-		{"all is well", func(*app.Settings, *ghtest.Server) {}, "", "serving"},
+		{"good credentials", func(*app.Settings, *ghtest.Server) {}, "", "serving"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestWrongCredentialsStopTheStart(t *testing.T) {
 			case test.fails == "" && err != nil:
 				t.Errorf("the server did not start: %v", err)
 			case test.fails != "" && (err == nil || !strings.Contains(err.Error(), test.fails)):
-				t.Errorf("the start ended with %v", err)
+				t.Errorf("the start ended with error %v", err)
 			}
 			if !strings.Contains(log.String(), test.logs) {
 				t.Errorf("the log says %s", log)
@@ -73,7 +73,7 @@ func TestWrongCredentialsStopTheStart(t *testing.T) {
 	}
 }
 
-// logUntil keeps a log, and calls then once a word stands in it.
+// logUntil collects a log, and calls then once the log contains a word.
 type logUntil struct {
 	bytes.Buffer
 	word string

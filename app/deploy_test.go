@@ -18,7 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/app"
 )
 
-// deployed are the files of deploy/ that name settings, by path.
+// deployed are the files of deploy/ that contain settings, by path.
 func deployed(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
@@ -44,15 +44,15 @@ func deployed(t *testing.T) map[string]string {
 
 var settingName = regexp.MustCompile(`\b(?:REVIEWGATE|GITHUB|OTEL)_[A-Z0-9_]+[A-Z0-9]\b`)
 
-// What the files of deploy/ set, the server reads.
+// The server reads every setting in the files of deploy/.
 func TestDeployedSettingsExist(t *testing.T) {
 	t.Parallel()
 	var used []string
 	for path, text := range deployed(t) {
 		for _, name := range settingName.FindAllString(text, -1) {
 			used = append(used, name)
-			if !slices.Contains(app.Keys, name) && name != "REVIEWGATE_IMAGE" { // Compose's own
-				t.Errorf("%s: %s is no setting", path, name)
+			if !slices.Contains(app.Keys, name) && name != "REVIEWGATE_IMAGE" { // a variable of Compose
+				t.Errorf("%s: %s is not a setting", path, name)
 			}
 		}
 	}
@@ -65,12 +65,12 @@ func TestDeployedSettingsExist(t *testing.T) {
 	}
 	for name := range settings {
 		if !slices.Contains(app.Keys, name) {
-			t.Errorf("settings.example.yaml: %s is no setting", name)
+			t.Errorf("settings.example.yaml: %s is not a setting", name)
 		}
 	}
 }
 
-// What orchestrators ask is answered, on the port that the files agree on.
+// The server answers the orchestrators' probes, on the port that all files name.
 func TestDeployedProbesAreAnswered(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -86,7 +86,7 @@ func TestDeployedProbesAreAnswered(t *testing.T) {
 		}
 		resp.Body.Close()
 		if resp.StatusCode != http.StatusOK {
-			t.Errorf("%s answers %s", p[1], resp.Status)
+			t.Errorf("the answer to %s is %s", p[1], resp.Status)
 		}
 	}
 	for path, want := range map[string]string{
@@ -94,17 +94,17 @@ func TestDeployedProbesAreAnswered(t *testing.T) {
 		"kubernetes/base/configmap.yaml": "REVIEWGATE_ADDR: 0.0.0.0:8080\n", "compose.yaml": "REVIEWGATE_ADDR: 0.0.0.0:8080\n",
 	} {
 		if !strings.Contains(texts[path], want) {
-			t.Errorf("%s does not say %q", path, want)
+			t.Errorf("%s does not contain %q", path, want)
 		}
 	}
 	if !strings.Contains(texts["Dockerfile"], "REVIEWGATE_ADDR=0.0.0.0:8080") {
-		t.Error("the image listens where nobody can reach it")
+		t.Error("the image listens on an unreachable address")
 	}
 }
 
-// Nothing kills a server before it has drained: 15 s, and 10 s in which the
-// queue ends what still runs.
-func TestDeployedGraceIsLongEnough(t *testing.T) {
+// Nothing kills a server before it has drained. That takes 15 s, and then up to 10 s until
+// the queue has ended its running jobs.
+func TestDeployedGracePeriodIsLongEnough(t *testing.T) {
 	t.Parallel()
 	const drain = 25 * time.Second
 	texts := deployed(t)
@@ -115,17 +115,17 @@ func TestDeployedGraceIsLongEnough(t *testing.T) {
 	} {
 		m := regexp.MustCompile(pattern).FindStringSubmatch(texts[path])
 		if m == nil {
-			t.Errorf("%s sets no grace", path)
+			t.Errorf("%s sets no grace period", path)
 			continue
 		}
 		if d, _ := time.ParseDuration(m[1] + "s"); d <= drain {
-			t.Errorf("%s kills after %s", path, d)
+			t.Errorf("%s kills the server after %s", path, d)
 		}
 	}
 }
 
-// The manifest asks for what docs/install.md lists, and for nothing else.
-func TestManifestIsTheTableOfTheInstallPage(t *testing.T) {
+// The manifest asks for exactly the permissions and events that docs/install.md lists.
+func TestManifestMatchesTheInstallPage(t *testing.T) {
 	t.Parallel()
 	var manifest struct {
 		Permissions map[string]string    `json:"default_permissions"`

@@ -16,8 +16,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/render"
 )
 
-// pages returns the texts of the documentation by their paths from the root, and
-// with them the tables in testdata that the pages are about.
+// pages returns the texts of the documentation by their paths from the root. They include the
+// tables in testdata that the pages are about.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	files := []string{"README.md", "SECURITY.md", "testdata/hostile-input.md", "testdata/usefulness.md"}
@@ -42,8 +42,8 @@ func pages(t *testing.T) map[string]string {
 }
 
 var (
-	// testName is how the documentation names a test: its package and its function.
-	// Some pages name the function alone.
+	// testName matches the name of a test in the documentation: a package and a function.
+	// Some pages name only the function.
 	testName     = regexp.MustCompile("`([a-z]+(?:/[a-z]+)*)\\.((?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9]*)`")
 	functionName = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9]+\b`)
 	function     = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9]*)\(`)
@@ -57,12 +57,12 @@ func TestDocsNameTestsThatExist(t *testing.T) {
 	for file, text := range pages(t) {
 		for _, name := range testName.FindAllStringSubmatch(text, -1) {
 			if named++; !known[name[1]+"."+name[2]] {
-				t.Errorf("%s: there is no %s in %s", file, name[2], name[1])
+				t.Errorf("%s: no %s in %s", file, name[2], name[1])
 			}
 		}
 		for _, name := range functionName.FindAllString(text, -1) {
 			if !anywhere[name] {
-				t.Errorf("%s: there is no test %s", file, name)
+				t.Errorf("%s: no test %s", file, name)
 			}
 		}
 	}
@@ -125,7 +125,7 @@ func testFunctions(t *testing.T) (known, anywhere map[string]bool) {
 	return known, anywhere
 }
 
-// Each kind of hostile input and each kind of trouble has a test.
+// Each row of the tables of hostile inputs and failures names a test.
 func TestEachRowNamesATest(t *testing.T) {
 	t.Parallel()
 	texts := pages(t)
@@ -151,9 +151,9 @@ var (
 	code    = regexp.MustCompile("(?ms)^ *```.*?^ *```$|`[^`\n]*`")
 )
 
-// Each link within the documentation leads to a file and, if it names one, to a
-// heading.
-func TestDocsLinkToWhatIsThere(t *testing.T) {
+// Each link within the documentation leads to an existing file and, if it names a heading, to
+// an existing heading.
+func TestDocsLinksExist(t *testing.T) {
 	t.Parallel()
 	texts := pages(t)
 	for file, text := range texts {
@@ -167,7 +167,7 @@ func TestDocsLinkToWhatIsThere(t *testing.T) {
 				target = path.Join(path.Dir(file), to)
 			}
 			if _, err := os.Stat(filepath.Join("..", target)); err != nil {
-				t.Errorf("%s links to %s, which is not there", file, m[1])
+				t.Errorf("%s links to %s, which does not exist", file, m[1])
 			} else if anchor != "" && !anchors(texts[target])[anchor] {
 				t.Errorf("%s links to %s, and %s has no such heading", file, m[1], target)
 			}
@@ -175,7 +175,7 @@ func TestDocsLinkToWhatIsThere(t *testing.T) {
 	}
 }
 
-// anchors are what GitHub calls the headings of a text in addresses.
+// anchors are GitHub's names for a text's headings in addresses.
 func anchors(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(text, -1) {
@@ -207,7 +207,7 @@ func TestDocsShowJSON(t *testing.T) {
 }
 
 // The README leads to each page, and stays two screens long.
-func TestReadmeLeadsToEachPage(t *testing.T) {
+func TestReadmeLinksToEachPage(t *testing.T) {
 	t.Parallel()
 	texts := pages(t)
 	readme := texts["README.md"]
@@ -216,7 +216,7 @@ func TestReadmeLeadsToEachPage(t *testing.T) {
 			continue
 		}
 		if !strings.Contains(readme, "]("+file+")") {
-			t.Errorf("the README does not lead to %s", file)
+			t.Errorf("the README has no link to %s", file)
 		}
 	}
 	if n := strings.Count(readme, "\n"); n > 110 {
@@ -224,7 +224,7 @@ func TestReadmeLeadsToEachPage(t *testing.T) {
 	}
 }
 
-// Each package that docs/design.md lists is there.
+// Each package that docs/design.md lists exists.
 func TestDesignListsPackagesThatExist(t *testing.T) {
 	t.Parallel()
 	_, design, _ := strings.Cut(pages(t)["docs/design.md"], "\n## Packages\n")
@@ -232,7 +232,7 @@ func TestDesignListsPackagesThatExist(t *testing.T) {
 	listed := regexp.MustCompile("`((?:app|cmd|pipeline|policies|config)(?:/[a-z]+)*)`").FindAllStringSubmatch(table, -1)
 	for _, m := range listed {
 		if files, err := filepath.Glob(filepath.Join("..", m[1], "*.go")); err != nil || len(files) == 0 {
-			t.Errorf("docs/design.md lists %s, which is not there", m[1])
+			t.Errorf("docs/design.md lists %s, which does not exist", m[1])
 		}
 	}
 	if len(listed) < 40 {
@@ -240,20 +240,20 @@ func TestDesignListsPackagesThatExist(t *testing.T) {
 	}
 }
 
-// The guide lists the commands in the words of the help.
+// The guide lists the commands in the same words as the help.
 func TestGuideListsTheCommands(t *testing.T) {
 	t.Parallel()
 	if table := render.CommandTable(); !strings.Contains(pages(t)["docs/guide.md"], "\n"+table+"\n") {
-		t.Errorf("docs/guide.md lacks the table of the commands as it is:\n%s", table)
+		t.Errorf("docs/guide.md lacks the current table of the commands:\n%s", table)
 	}
 }
 
-// figure is a goal or what was measured: a comparison, a number and its unit.
+// figure is a goal or a measurement: a comparison, a number and its unit.
 var figure = regexp.MustCompile(`^(≥|≤|<)? ?([0-9.]+) (\S+)$`)
 
-// docs/performance.md names the benchmark or test of each figure, and says which
-// goals are missed.
-func TestPerformanceSaysWhatIsMissed(t *testing.T) {
+// docs/performance.md names the benchmark or test of each figure, and tells which goals are
+// missed.
+func TestPerformanceNamesMissedGoals(t *testing.T) {
 	t.Parallel()
 	rows := 0
 	for line := range strings.SplitSeq(pages(t)["docs/performance.md"], "\n") {
@@ -288,7 +288,7 @@ func met(goal, measured string) (string, error) {
 	got, _ := strconv.ParseFloat(m[2], 64)
 	switch {
 	case g[3] == m[3]:
-	case g[3] == "s" && m[3] == "ms": // a goal in seconds for what takes less
+	case g[3] == "s" && m[3] == "ms": // a goal in seconds, a measurement in milliseconds
 		got /= 1000
 	default:
 		return "", fmt.Errorf("%q and %q have different units", goal, measured)

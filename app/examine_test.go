@@ -20,8 +20,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// installed is a world in which nothing is left to be done: the App runs, has
-// answered a pull request, and its check is required of it alone.
+// installed is a world without problems: the App runs and has answered a pull request, and
+// only the App's check is required.
 func installed(t *testing.T) *world {
 	t.Helper()
 	w := start(t)
@@ -31,14 +31,14 @@ func installed(t *testing.T) *world {
 	return w
 }
 
-// require has the default branch demand checks, by a ruleset in which there is
-// also a rule of a kind that nobody knows.
+// require makes the default branch require checks, with a ruleset that also has a rule of an
+// unknown kind.
 func (w *world) require(checks ...ghtest.RequiredCheck) {
 	w.Repo.DropRules("main")
 	w.Repo.AddRules("main", ghtest.Rule{Type: "invented_since", Parameters: map[string]any{"x": 1}}, ghtest.RequireChecks(checks...))
 }
 
-// examine has the doctor look at acme/shop.
+// examine runs the doctor on acme/shop.
 func (w *world) examine(change ...func(*app.Settings)) doctor.Result {
 	w.Helper()
 	settings := w.Settings()
@@ -61,7 +61,7 @@ func (w *world) examine(change ...func(*app.Settings)) doctor.Result {
 	return r
 }
 
-// points are the ids of those that stand so.
+// points are the ids of the points with this status.
 func points(r doctor.Result, s doctor.Status) []string {
 	var ids []string
 	for _, p := range r.Points {
@@ -72,7 +72,7 @@ func points(r doctor.Result, s doctor.Status) []string {
 	return ids
 }
 
-// said is what the doctor says of a point.
+// said is the doctor's text about a point.
 func said(r doctor.Result, id string) string {
 	i := slices.IndexFunc(r.Points, func(p doctor.Point) bool { return p.ID == id })
 	if i < 0 {
@@ -87,7 +87,7 @@ func TestDoctorFindsNothingWrong(t *testing.T) {
 	w.GH.ResetCalls()
 	r := w.examine()
 	if r.Worst() != doctor.OK || len(r.Points) != 17 {
-		t.Errorf("%d points, not all are ok: %+v", len(r.Points), r.Points)
+		t.Errorf("%d points, and not all of them are ok: %+v", len(r.Points), r.Points)
 	}
 	page, err := os.ReadFile("../docs/commands.md")
 	if err != nil {
@@ -107,7 +107,7 @@ func TestDoctorFindsNothingWrong(t *testing.T) {
 	}
 }
 
-// Each thing that can be wrong is made so by itself, found, and put right again.
+// Each possible problem is caused by itself, found, and removed again.
 func TestDoctorFindsEachProblem(t *testing.T) {
 	t.Parallel()
 	w := installed(t)
@@ -160,7 +160,7 @@ func TestDoctorFindsEachProblem(t *testing.T) {
 		}
 		for _, words := range c.says {
 			if !strings.Contains(said(r, c.point), words) {
-				t.Errorf("%s: %q is not in: %s", c.name, words, said(r, c.point))
+				t.Errorf("%s: the text lacks %q: %s", c.name, words, said(r, c.point))
 			}
 		}
 		if c.right != nil {
@@ -173,11 +173,11 @@ func TestDoctorFindsEachProblem(t *testing.T) {
 		w.Idle()
 	}
 	if r := w.examine(); r.Worst() != doctor.OK {
-		t.Errorf("at the end not all are ok: %+v", r.Points)
+		t.Errorf("at the end not all points are ok: %+v", r.Points)
 	}
 }
 
-// Branch protection does as well as a ruleset.
+// Branch protection counts just as a ruleset does.
 func TestDoctorKnowsBranchProtection(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -189,7 +189,7 @@ func TestDoctorKnowsBranchProtection(t *testing.T) {
 	}
 }
 
-// What the App was registered with is held against what is used.
+// The App's registration is compared with the settings in use.
 func TestDoctorOnRegistration(t *testing.T) {
 	t.Parallel()
 	permissions := ghtest.DefaultPermissions()
@@ -210,15 +210,15 @@ func TestDoctorOnRegistration(t *testing.T) {
 	} {
 		for _, s := range words {
 			if !strings.Contains(said(r, id), s) {
-				t.Errorf("%s: %q is not in: %s", id, s, said(r, id))
+				t.Errorf("%s: the text lacks %q: %s", id, s, said(r, id))
 			}
 		}
 	}
 }
 
-// More than is needed is named: what a repository's config may need, and what
-// nothing does.
-func TestDoctorOnMoreThanIsNeeded(t *testing.T) {
+// The doctor names unnecessary permissions and events, and distinguishes those that a
+// repository's config may need from those that nothing needs.
+func TestDoctorOnUnnecessaryPermissions(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	permissions := ghtest.DefaultPermissions()
@@ -232,7 +232,7 @@ func TestDoctorOnMoreThanIsNeeded(t *testing.T) {
 		t.Errorf("events: %s", e)
 	}
 	if got := points(r, doctor.Unknown); !slices.Equal(got, []string{doctor.Secret}) {
-		t.Errorf("unknown %v before anything came", got)
+		t.Errorf("unknown %v before the first delivery", got)
 	}
 
 	permissions["administration"] = "write"
@@ -260,7 +260,7 @@ func TestDoctorOnDeliveries(t *testing.T) {
 		}
 		for _, words := range says {
 			if all := said(r, doctor.Deliveries) + said(r, doctor.Secret); !strings.Contains(all, words) {
-				t.Errorf("%s: %q is not in: %s", when, words, all)
+				t.Errorf("%s: the text lacks %q: %s", when, words, all)
 			}
 		}
 	}
@@ -274,8 +274,8 @@ func TestDoctorOnDeliveries(t *testing.T) {
 	expect("the newest did not come", []string{doctor.Deliveries}, nil, "see that the server runs")
 }
 
-// Where config is broken, the repository is judged by what is in force: the last
-// good version. Without the database there is no telling.
+// While the config is broken, the doctor judges the repository by the last good version,
+// which is in force. Without the database the result is unknown.
 func TestDoctorJudgesByTheLastGoodConfig(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -291,7 +291,7 @@ func TestDoctorJudgesByTheLastGoodConfig(t *testing.T) {
 		t.Errorf("problems %v: %+v", got, r.Points)
 	}
 	if m, c := said(r, doctor.Mode), said(r, doctor.RequiredCheck); !strings.HasPrefix(m, "advisory") || !strings.HasPrefix(c, "gate on main") {
-		t.Errorf("judged by another config than the last good one: %s; %s", m, c)
+		t.Errorf("not judged by the last good config: %s; %s", m, c)
 	}
 	r = w.examine(func(s *app.Settings) { s.DatabaseURL = "sqlite://" + filepath.Join(t.TempDir(), "new.db") })
 	if got := points(r, doctor.Unknown); !slices.Equal(got, []string{doctor.Mode, doctor.RequiredCheck, doctor.MergeQueue}) {
@@ -299,7 +299,7 @@ func TestDoctorJudgesByTheLastGoodConfig(t *testing.T) {
 	}
 }
 
-// The clock and the credentials, which all else depends on.
+// The clock and the credentials, which every other point depends on.
 func TestDoctorOnClock(t *testing.T) {
 	t.Parallel()
 	gh := ghtest.Start(t, ghtest.Options{Now: func() time.Time { return time.Now().Add(-10 * time.Minute) }})
@@ -328,11 +328,11 @@ func TestDoctorOnCredentials(t *testing.T) {
 	}
 	r = w.examine(func(s *app.Settings) { s.V3URL = "http://127.0.0.1:1/api/v3/" })
 	if got := points(r, doctor.Problem); len(got) != 0 || r.Worst() != doctor.Unknown || !strings.Contains(said(r, doctor.App), "GITHUB_V3_API_URL") {
-		t.Errorf("GitHub is not there: problems %v: %+v", got, r.Points)
+		t.Errorf("GitHub can't be reached: problems %v: %+v", got, r.Points)
 	}
 }
 
-// Without a git that can fetch, many changes are never green.
+// Without a git that can fetch, many changes never pass.
 func TestDoctorOnGit(t *testing.T) {
 	w := &world{&apptest.World{T: t, GH: ghtest.Start(t, ghtest.Options{}), DB: "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db")}}
 	const follows = "with more files or longer diffs than GitHub lists, is incomplete and never green / install git 2.31 or newer, on the path"
@@ -353,7 +353,7 @@ func TestDoctorOnGit(t *testing.T) {
 	}
 }
 
-// Links to github.com are no use where GitHub is another.
+// Links to github.com are wrong where another GitHub is used.
 func TestDoctorOnURLs(t *testing.T) {
 	t.Parallel()
 	w := installed(t)
@@ -363,8 +363,8 @@ func TestDoctorOnURLs(t *testing.T) {
 	}
 }
 
-// Links to another GitHub and tokens in the clear are told before anything is asked.
-func TestDoctorOnWhereGitHubIs(t *testing.T) {
+// Links to another GitHub and tokens over plain HTTP are reported before any request is sent.
+func TestDoctorOnGitHubsAddress(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		api, web string
@@ -393,12 +393,12 @@ func TestDoctorOnWhereGitHubIs(t *testing.T) {
 			t.Errorf("without a network: %s", app)
 		}
 		if events := said(r, doctor.Events); events != "not asked: see above / " {
-			t.Errorf("what follows: %s", events)
+			t.Errorf("the next point: %s", events)
 		}
 	}
 }
 
-// unreachable is a GitHub that no network leads to.
+// unreachable is a GitHub that can't be reached.
 type unreachable struct{ doctor.GitHub }
 
 func (unreachable) GitVersion(context.Context) (string, error) { return "git version 2.39.5", nil }
@@ -419,11 +419,11 @@ func TestDoctorOnDatabase(t *testing.T) {
 	}
 	r := w.examine(func(s *app.Settings) { s.DatabaseURL = "sqlite://" + filepath.Join(t.TempDir(), "new.db") })
 	if s := said(r, doctor.Database); r.Worst() != doctor.OK || !strings.Contains(s, "no tables yet") {
-		t.Errorf("a database that is yet to come: %s", s)
+		t.Errorf("a database that does not exist yet: %s", s)
 	}
 }
 
-// A doctor that is called off ends.
+// A cancelled doctor ends.
 func TestDoctorEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	w := installed(t)
@@ -435,15 +435,15 @@ func TestDoctorEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// The operators learn which reviews ended their process.
-func TestDoctorNamesWhatIsQuarantined(t *testing.T) {
+// The doctor tells operators which reviews ended their process.
+func TestDoctorNamesQuarantinedReviews(t *testing.T) {
 	t.Parallel()
 	w := installed(t)
 	if r := w.examine(); !strings.Contains(said(r, doctor.Quarantine), "no quarantined reviews") {
 		t.Errorf("before: %s", said(r, doctor.Quarantine))
 	}
 	store, target := w.App.Inside().Service.Store, ports.Target{Kind: ports.TargetPull, Installation: 1, RepoID: 7, Owner: "acme", Name: "shop", Number: 12, HeadSHA: strings.Repeat("a", 40)}
-	// A lease that is held keeps the review from being done.
+	// While another process holds the lease, the review is not done.
 	lease, ok, err := store.Acquire(t.Context(), target.Key(), "a test", time.Minute)
 	if err != nil || !ok {
 		t.Fatal(ok, err)

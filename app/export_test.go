@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// What the tests of package app_test call that is not exported.
+// Unexported functions that the tests of package app_test call.
 var (
 	Keys        = keys
 	SocketOf    = socketOf

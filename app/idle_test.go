@@ -17,8 +17,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// Connections that promise 25 MB each and then say nothing keep no signed delivery out.
-func TestIdlePromisesKeepNoDeliveryOut(t *testing.T) {
+// Connections that promise 25 MB each and then send nothing do not keep signed deliveries
+// out.
+func TestIdleConnectionsKeepNoDeliveryOut(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	addr := w.App.Addr()

@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// A file is no terminal, so its lines are JSON unless text is asked for. Either names the
-// pull request as people know it.
+// A file is not a terminal, so its lines are JSON unless the settings ask for text. Both
+// formats name the pull request as people know it.
 func TestLogFormat(t *testing.T) {
 	t.Parallel()
 	target := ports.Target{

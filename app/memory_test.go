@@ -14,7 +14,7 @@ func TestCgroupLimit(t *testing.T) {
 		"no cgroups": {fstest.MapFS{}, MemoryLimit{}},
 		"version 2": {fstest.MapFS{"proc/self/cgroup": file("0::/a/b\n"), "sys/fs/cgroup/a/b/memory.max": file("1000\n")},
 			MemoryLimit{1000, "cgroup /sys/fs/cgroup/a/b/memory.max"}},
-		"of a parent": {fstest.MapFS{"proc/self/cgroup": file("0::/a/b\n"), "sys/fs/cgroup/a/memory.max": file("500\n"), "sys/fs/cgroup/a/b/memory.max": file("1000\n")},
+		"limit of a parent": {fstest.MapFS{"proc/self/cgroup": file("0::/a/b\n"), "sys/fs/cgroup/a/memory.max": file("500\n"), "sys/fs/cgroup/a/b/memory.max": file("1000\n")},
 			MemoryLimit{500, "cgroup /sys/fs/cgroup/a/memory.max"}},
 		"a container's own root": {fstest.MapFS{"proc/self/cgroup": file("0::/kubepods/x\n"), "sys/fs/cgroup/memory.max": file("700\n")},
 			MemoryLimit{700, "cgroup /sys/fs/cgroup/memory.max"}},

@@ -36,7 +36,7 @@ func (w *world) scrape() string {
 
 var labelName = regexp.MustCompile(`[{,]([a-z_]+)="`)
 
-// metricsTable is the table of docs/operations.md, from what the server shows.
+// metricsTable is the table of docs/operations.md, made from the server's metrics.
 func metricsTable(text string) string {
 	labels := map[string][]string{}
 	for line := range strings.Lines(text) {
@@ -77,9 +77,9 @@ const (
 	metricsEnd   = "<!-- metrics end -->"
 )
 
-// Every metric of a server that has reviewed, failed and been refused stands in
-// docs/operations.md. REVIEWGATE_TEST_METRICS names a file that gets the page:
-// the tests of alerts and dashboard read it.
+// docs/operations.md lists every metric of a server that has reviewed, failed and been
+// refused. REVIEWGATE_TEST_METRICS names a file for the metrics page, which the tests of
+// alerts and dashboard read.
 func TestMetricsAreDocumented(t *testing.T) {
 	t.Parallel()
 	w := start(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/telemetry"
 )
 
-// logLine is what joins the lines of a log.
+// logLine has the fields that connect the lines of a log.
 type logLine struct {
 	Message  string `json:"message"`
 	Delivery string `json:"delivery"`
@@ -33,7 +33,7 @@ type logLine struct {
 	Route    string `json:"route"`
 }
 
-// logBook is that of apptest, read line by line.
+// logBook is apptest's log, split into lines.
 type logBook struct{ apptest.LogBook }
 
 func (l *logBook) lines(t *testing.T, are func(logLine) bool) (out []logLine) {
@@ -41,7 +41,7 @@ func (l *logBook) lines(t *testing.T, are func(logLine) bool) (out []logLine) {
 	for text := range strings.Lines(l.String()) {
 		var line logLine
 		if err := json.Unmarshal([]byte(text), &line); err != nil {
-			t.Fatalf("a log line is no JSON: %v\n%s", err, text)
+			t.Fatalf("a log line is not JSON: %v\n%s", err, text)
 		}
 		if are(line) {
 			out = append(out, line)
@@ -50,11 +50,10 @@ func (l *logBook) lines(t *testing.T, are func(logLine) bool) (out []logLine) {
 	return out
 }
 
-// canary stands wherever people write.
+// canary is in every text that people write.
 const canary = "canary7f3a"
 
-// talk is a pull request with a canary in everything that people write, and
-// trouble at GitHub.
+// talk is a pull request with a canary in every text that people write, while GitHub fails.
 func talk(w *world) (pr *ghtest.PullRequest, guid string) {
 	pr = w.Repo.OpenPR(ghtest.PR{
 		Title: "feat: " + canary, Body: canary, Head: "feature", Author: "alice",
@@ -65,7 +64,7 @@ func talk(w *world) (pr *ghtest.PullRequest, guid string) {
 	pr.Comment("alice", canary+"\n\n/review\n\n"+canary)
 	pr.Comment("bob", "/review "+canary)
 	w.Idle()
-	// GitHub's own words about a failure are logged, and are not people's.
+	// GitHub's own words about a failure are logged, because people did not write them.
 	remove := w.GH.On("*", ghtest.First(1, func(x *ghtest.Exchange) { x.Fail(502, "Server Error") }))
 	pr.Push(ghtest.Files{"store/more.go": "package store // " + canary + "\n"}, canary)
 	w.Idle()
@@ -73,7 +72,7 @@ func talk(w *world) (pr *ghtest.PullRequest, guid string) {
 	return pr, guid
 }
 
-// From a delivery to the check by ids alone.
+// The ids in the log lead from a delivery to its check.
 func TestLogLinesJoin(t *testing.T) {
 	t.Parallel()
 	book := &logBook{}
@@ -133,9 +132,9 @@ func TestLogLinesJoin(t *testing.T) {
 	}
 }
 
-// No line has a secret, a token, or what people wrote, not even at debug level, and
-// no metric.
-func TestLogHasNothingOfPeople(t *testing.T) {
+// No log line, not even at debug level, and no metric contains a secret, a token, or people's
+// words.
+func TestLogHasNoWordsOfPeople(t *testing.T) {
 	t.Parallel()
 	book := &logBook{}
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) { w.LogTo = book })
@@ -157,7 +156,7 @@ func TestLogHasNothingOfPeople(t *testing.T) {
 	}
 }
 
-// A server that is told to end while it starts ends cleanly.
+// A server that is stopped while it starts ends cleanly.
 func TestEndsCleanlyAtItsStart(t *testing.T) {
 	t.Parallel()
 	w := &world{&apptest.World{T: t, GH: ghtest.Start(t, ghtest.Options{}), DB: apptest.Database(t)}}
@@ -172,18 +171,18 @@ func TestEndsCleanlyAtItsStart(t *testing.T) {
 	}
 }
 
-// What Go's HTTP server says stands in the log as all else does, not beside it.
-func TestHTTPTroubleIsLogged(t *testing.T) {
+// Messages of Go's HTTP server are in the log like all others.
+func TestHTTPErrorsAreLogged(t *testing.T) {
 	t.Parallel()
 	book := &logBook{}
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) { w.LogTo = book })
 	w.App.ErrorLog().Print("http: panic serving 127.0.0.1: oh\ngoroutine 1")
 	if got := book.lines(t, func(l logLine) bool { return l.Message == "HTTP trouble" }); len(got) != 1 {
-		t.Errorf("%d lines of it in\n%s", len(got), book)
+		t.Errorf("%d such lines in\n%s", len(got), book)
 	}
 }
 
-// collector takes spans as an OpenTelemetry collector does, in JSON.
+// collector accepts spans in JSON, like an OpenTelemetry collector.
 type collector struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -245,19 +244,19 @@ func TestSpansJoin(t *testing.T) {
 		w.Traces = telemetry.Tracing{Endpoint: c.URL + "/v1/traces", Service: "reviewgate", Headers: map[string]string{"Authorization": "let me in"}}
 	})
 	_, guid := talk(w)
-	if err := w.Stop(); err != nil { // which sends what is left
+	if err := w.Stop(); err != nil { // this sends the remaining spans
 		t.Fatal(err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.bad) > 0 {
-		t.Fatalf("requests that no collector takes: %s", c.bad[0])
+		t.Fatalf("a request that a collector would refuse: %s", c.bad[0])
 	}
 	find := func(what string, is func(span) bool) span {
 		t.Helper()
 		i := slices.IndexFunc(c.spans, is)
 		if i < 0 {
-			t.Fatalf("no span of %s among %d", what, len(c.spans))
+			t.Fatalf("no span %s among %d", what, len(c.spans))
 		}
 		return c.spans[i]
 	}
@@ -273,7 +272,7 @@ func TestSpansJoin(t *testing.T) {
 	}
 	for _, text := range []string{canary, apptest.Secret, "ghs_", "InsecureSkipVerify", "let me in"} {
 		if strings.Contains(c.text.String(), text) {
-			t.Errorf("the spans have %q", text)
+			t.Errorf("the spans contain %q", text)
 		}
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Memory is given back once when the last job has ended for a while, and not
-// while one runs or after the server has ended.
+// Memory is given back once, some time after the last job has ended. That does not happen
+// while a job runs or after the server has ended.
 func TestRest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -18,7 +18,7 @@ func TestRest(t *testing.T) {
 			time.Sleep(d)
 			synctest.Wait()
 			if given != want {
-				t.Errorf("given back %d times %s, want %d", given, when, want)
+				t.Errorf("memory was given back %d times %s, want %d", given, when, want)
 			}
 		}
 		one, two := r.begun(), r.begun()

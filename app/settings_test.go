@@ -32,7 +32,7 @@ func privateKey(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
 }
 
-// load loads the settings of an environment and a file in which no models are named.
+// load loads the settings of an environment and a file without models.
 func load(env map[string]string, file string) (Settings, error) {
 	return LoadSettings(func(k string) string { return env[k] }, file, nil)
 }
@@ -60,7 +60,7 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 	}
 }
 
-// One URL of a GitHub tells the others. Where it doesn't, all are asked for.
+// One URL of a GitHub determines the others. Where it does not, all are required.
 func TestWhereGitHubIs(t *testing.T) {
 	t.Parallel()
 	key := privateKey(t)
@@ -68,7 +68,7 @@ func TestWhereGitHubIs(t *testing.T) {
 		name        string
 		v3, v4, web string
 		want        [3]string
-		wrong       []string // the settings that are named, in order
+		wrong       []string // the settings that the problems name, in order
 	}{
 		{name: "github.com", want: [3]string{"https://api.github.com/", "https://api.github.com/graphql", "https://github.com"}},
 		{name: "Enterprise Server", v3: "https://ghe.test/api/v3", want: [3]string{"https://ghe.test/api/v3/", "https://ghe.test/api/graphql", "https://ghe.test"}},
@@ -126,7 +126,7 @@ func TestSettingsFromAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.AppID != 42 || string(s.WebhookSecrets[0]) != "from-env" {
-		t.Errorf("id %d, secret %q: the environment comes before the file", s.AppID, s.WebhookSecrets)
+		t.Errorf("id %d, secret %q: the environment must override the file", s.AppID, s.WebhookSecrets)
 	}
 }
 
@@ -154,8 +154,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 }
 
-// Whatever of the settings is mistyped, or stands in the wrong place, no secret of
-// them is shown.
+// Whatever setting is mistyped or in the wrong place, no secret is shown.
 func TestProblemsShowNoSecret(t *testing.T) {
 	t.Parallel()
 	good := map[string]string{keyAppID: "42", keyPrivateKey: privateKey(t), keyWebhookSecret: "s"}
@@ -197,8 +196,7 @@ func TestProblemsShowNoSecret(t *testing.T) {
 	}
 }
 
-// The endpoint of all signals is a base: its path goes on, and what else its
-// collector asks for stays.
+// The endpoint for all signals is a base. Its path is extended, and its query stays.
 func TestTracesEndpoint(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]string{
@@ -219,7 +217,7 @@ func TestMissingSettings(t *testing.T) {
 	_, err := load(nil, "")
 	for _, key := range []string{keyAppID, keyPrivateKey, keyWebhookSecret} {
 		if err == nil || !strings.Contains(err.Error(), key+" is missing") {
-			t.Errorf("%s is not said to be missing in: %v", key, err)
+			t.Errorf("the error does not say that %s is missing: %v", key, err)
 		}
 	}
 }
@@ -246,7 +244,8 @@ func TestSettingsFileProblems(t *testing.T) {
 	}
 }
 
-// What is not a regular file is refused at once, and no file is read without a limit.
+// The server refuses anything but a regular file at once, and reads every file with a size
+// limit.
 func TestSettingsReadOnlySmallRegularFiles(t *testing.T) {
 	t.Parallel()
 	large := filepath.Join(t.TempDir(), "large")
@@ -272,7 +271,7 @@ func TestSettingsReadOnlySmallRegularFiles(t *testing.T) {
 	}
 }
 
-func TestSettingOfTheDatabaseAlone(t *testing.T) {
+func TestDatabaseSettingAlone(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "settings.yml")
 	if err := os.WriteFile(file, []byte("REVIEWGATE_DATABASE_URL: sqlite:///var/lib/rg.db\n"), 0o600); err != nil {
@@ -286,8 +285,8 @@ func TestSettingOfTheDatabaseAlone(t *testing.T) {
 	}
 }
 
-// All that is wrong with the server's config is said at the start.
-func TestConfigOfTheServerThatIsBroken(t *testing.T) {
+// The start reports all faults of the server's config.
+func TestBrokenConfigOfTheServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -320,8 +319,9 @@ func TestConfigOfTheServerThatIsBroken(t *testing.T) {
 	}
 }
 
-// The manifest asks for what the App uses, which is what the stand-in grants it.
-func TestManifestAsksForWhatIsUsed(t *testing.T) {
+// The manifest asks for what the App uses, which is the same as the stand-in's default
+// permissions.
+func TestManifestAsksForWhatTheAppUses(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../deploy/app-manifest.json")
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// simulate reviews a pull request of acme/shop. Nothing may be written.
+// simulate reviews a pull request of acme/shop, and fails if anything was written.
 func (w *world) simulate(number int, change ...func(*app.Settings, *app.Simulation)) (run.Outcome, error) {
 	w.Helper()
 	settings, s := w.Settings(), app.Simulation{Owner: "acme", Name: "shop", Number: number, Log: zerolog.New(zerolog.NewTestWriter(w.T))}
@@ -37,8 +37,8 @@ func (w *world) simulate(number int, change ...func(*app.Settings, *app.Simulati
 	return o, err
 }
 
-// What was merged unseen can still be looked at.
-func TestSimulateOfWhatWasMerged(t *testing.T) {
+// A pull request that was merged without a review can still be simulated.
+func TestSimulateMergedPullRequest(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
@@ -51,9 +51,9 @@ func TestSimulateOfWhatWasMerged(t *testing.T) {
 	}
 }
 
-// A simulation comes to what the App does on a first review, beside the server
-// that has the database, and without one.
-func TestSimulateIsWhatTheAppDoes(t *testing.T) {
+// A simulation gives the same result as the App's first review, beside the server that uses
+// the database, and without one.
+func TestSimulateMatchesTheApp(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.GH.Repo("acme/.github").Commit("main", ghtest.Files{apptest.SettingsPath: `{"gate": {"conditions": [{"when": "warning > 0", "decision": "needs_fixes"}]}, "final": ["gate"]}`}, "config")
@@ -87,8 +87,8 @@ func TestSimulateIsWhatTheAppDoes(t *testing.T) {
 	}
 }
 
-// What other Apps found is taken in, though a simulation keeps no news of it.
-func TestSimulateTakesInOtherChecks(t *testing.T) {
+// Findings of other Apps count in a simulation, although it stores no events.
+func TestSimulateReadsOtherChecks(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("main", ghtest.Files{".github/reviewgate/review-agents.json": `[{"id": "code-scanning", "enabled": true}]`}, "config")
@@ -151,7 +151,7 @@ func TestSimulateAlone(t *testing.T) {
 		t.Errorf("a draft from a fork: %s, %v", o.Review.Report.Decision, err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
-		t.Errorf("there is a database: %v, %v", left, err)
+		t.Errorf("the simulation created a database: %v, %v", left, err)
 	}
 
 	var input *app.InputError
@@ -170,6 +170,6 @@ func TestSimulateAlone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := app.Simulate(ctx, w.Settings(), app.Simulation{Owner: "acme", Name: "shop", Number: 1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("called off: %v", err)
+		t.Errorf("cancelled: %v", err)
 	}
 }

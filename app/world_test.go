@@ -9,7 +9,7 @@ import (
 
 func TestMain(m *testing.M) { apptest.Main(m) }
 
-// world is that of apptest, with what only these tests ask of it.
+// world is apptest's world with methods that only these tests need.
 type world struct{ *apptest.World }
 
 func start(t *testing.T) *world {

@@ -21,11 +21,11 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// agreement holds pairs of findings in the words of reviews, and what two language models
-// answered when they were asked about them as the App asks.
+// agreement holds pairs of findings in the words of real reviews, and the answers of two
+// language models that were asked about the pairs as the App asks.
 const agreement = "../../testdata/agreement"
 
-// wordedPair are two findings at one place, and whether they name one defect.
+// wordedPair holds two findings at one place, and whether they name the same defect.
 type wordedPair struct {
 	Name      string
 	Path      string
@@ -61,8 +61,8 @@ func wordedPairs(t testing.TB) []wordedPair {
 	return all
 }
 
-// input is the review of a change of these lines by two models, of which each made one of
-// the findings.
+// input is the review of a change with these lines by two models. Each model made one of the
+// findings.
 func (p *wordedPair) input(cfg *config.Config) aggregate.Input {
 	h := pipeline.Hunk{NewStart: p.FirstLine, NewLines: len(p.Code)}
 	for i, l := range p.Code {
@@ -86,14 +86,14 @@ func agreed(in aggregate.Input) bool {
 	return len(r.Findings) == 1 && len(r.Findings[0].FoundBy) == 2
 }
 
-// told says of pairs whether they agree.
+// told holds the answers for pairs: whether they agree.
 type told struct {
 	who        string
 	says       map[string]bool
 	unanswered int
 }
 
-// score are precision and recall of what was said of pairs.
+// score computes precision and recall of answers for pairs.
 func (s told) score(pairs []wordedPair) (precision, recall ratio) {
 	for _, p := range pairs {
 		said := s.says[p.Name]
@@ -107,7 +107,7 @@ func (s told) score(pairs []wordedPair) (precision, recall ratio) {
 	return precision, recall
 }
 
-// ratio is a share, with its interval of 95 % by Wilson.
+// ratio is a share, with Wilson's 95 % interval.
 type ratio struct{ hits, of int }
 
 func (r *ratio) add(hit bool) {
@@ -127,11 +127,11 @@ func (r ratio) String() string {
 	return fmt.Sprintf("%.2f (%d of %d, %.2f to %.2f)", m.Value, r.hits, r.of, m.Low, m.High)
 }
 
-// perQuestion is how many pairs are asked about at a time: as many as a review of some
-// findings has.
+// perQuestion is the number of pairs in one question: as many as in a review with some
+// findings.
 const perQuestion = 10
 
-// askAbout asks a model about all pairs as a review does, and aggregates with what it says.
+// askAbout asks a model about all pairs as a review does, and aggregates with its answers.
 func askAbout(t testing.TB, cfg *config.Config, name string, m llm.Model, pairs []wordedPair) told {
 	t.Helper()
 	comparer := model.NewComparer(model.Options{
@@ -144,7 +144,7 @@ func askAbout(t testing.TB, cfg *config.Config, name string, m llm.Model, pairs 
 		for i := range some {
 			in := some[i].input(cfg)
 			asked = append(asked, aggregate.Undecided(in, 1, func(*aggregate.Pair) bool { return true })...)
-			out.says[some[i].Name] = agreed(in) // where nobody is asked
+			out.says[some[i].Name] = agreed(in) // without a question
 		}
 		said, _, err := comparer.Compare(context.Background(), dispatch.Task{Entry: pipeline.ManifestEntry{Agent: pipeline.Matcher}, Model: name}, asked)
 		var failed *model.Error
@@ -163,9 +163,9 @@ func askAbout(t testing.TB, cfg *config.Config, name string, m llm.Model, pairs 
 	return out
 }
 
-// Findings of two models agree where they name one defect. By the words alone that can't be
-// told: of two defects at one place many are told in the same words, and one defect in others.
-// Asked as the App asks, language models can tell.
+// Findings of two models agree where they name the same defect. The words alone do not show
+// that: different defects at one place are often described in the same words, and one defect
+// in different words. Language models can tell, if they are asked as the App asks.
 func TestAgreement(t *testing.T) {
 	cfg, problems := config.Load()
 	if len(problems) > 0 {
@@ -233,8 +233,8 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// The table is made of what is hard: defects of one category at one place, and one defect
-// under two.
+// The table contains hard pairs: two defects of one category at one place, and one defect
+// under two categories.
 func TestAgreementTable(t *testing.T) {
 	pairs := wordedPairs(t)
 	count := func(of func(wordedPair) bool) (n int) {
@@ -248,7 +248,7 @@ func TestAgreementTable(t *testing.T) {
 	names := map[string]bool{}
 	for _, p := range pairs {
 		if names[p.Name] {
-			t.Errorf("two pairs are called %s", p.Name)
+			t.Errorf("two pairs have the name %s", p.Name)
 		}
 		names[p.Name] = true
 		if !config.Specific(p.A.Category) || !config.Specific(p.B.Category) {

@@ -11,7 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// The three forms of a file, and the names that other tools give the fields.
+// A file has three forms, and other tools name the fields differently.
 func TestReadExpected(t *testing.T) {
 	race := Defect{Path: "a.go", Lines: []Range{{3, 5}}, Severity: pipeline.SeverityMajor, Category: "concurrency", What: "race", Words: []string{"race"}, Rules: []string{"r"}}
 	want := []ExpectedCase{{"one", []Defect{race, {Path: "b.go", Lines: []Range{{7, 7}}, What: "m", Severity: pipeline.SeverityInfo}}}, {"two", nil}}
@@ -35,7 +35,7 @@ func TestReadExpected(t *testing.T) {
 	}
 }
 
-// The page shows the three files, and its findings have what its defects are.
+// The page shows the three files, and its example findings match its example defects.
 func TestExamplesOfThePage(t *testing.T) {
 	page, err := os.ReadFile(filepath.FromSlash("../../docs/reference/eval-files.md"))
 	if err != nil {
@@ -45,7 +45,7 @@ func TestExamplesOfThePage(t *testing.T) {
 		_, text, found := strings.Cut(string(page), "```json\n"+begins)
 		text, _, _ = strings.Cut(text, "```")
 		if !found {
-			t.Fatalf("the page has no example that begins with %q", begins)
+			t.Fatalf("the page has no example that starts with %q", begins)
 		}
 		return []byte(begins + text)
 	}
@@ -118,7 +118,7 @@ func TestContractRefuses(t *testing.T) {
 	}
 }
 
-// A hostile file has no more errors than are told of.
+// Only a limited number of errors is reported for a hostile file.
 func TestContractListsSomeErrors(t *testing.T) {
 	_, _, wrong := ReadFindings("f.json", []byte("["+strings.Repeat("1,", 2*maxWrong)+"1]"))
 	if len(wrong) != maxWrong {

@@ -13,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// answered is a case with what its agents answered, and took.
+// answered is a case with its agents' answers and times.
 func answered(c Case, decision pipeline.Decision, results []pipeline.AgentResult, record pipeline.RunRecord, took map[reviewer]time.Duration) reviewedCase {
 	o := run.Outcome{Record: record}
 	o.Review.Results = results
@@ -95,14 +95,14 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// Where there is nothing to divide by there is no share, and never a NaN.
+// Without anything to divide by there is no share, and never a NaN.
 func TestCountOfNothing(t *testing.T) {
 	got := count([]reviewedCase{answered(Case{Name: "b"}, pipeline.DecisionPass, []pipeline.AgentResult{says("rules", "", pipeline.AgentOK)}, pipeline.RunRecord{}, nil)}, nil)
 	if r := got.Agents[0]; r.Precision != nil || r.Recall != nil || r.P50MS != 0 || r.MaxMS != 0 {
 		t.Errorf("row %+v, want no shares", r)
 	}
 	if !strings.Contains(Text(got), "–") {
-		t.Errorf("text does not say that there is none:\n%s", Text(got))
+		t.Errorf("the text does not say that there is no share:\n%s", Text(got))
 	}
 }
 

@@ -34,7 +34,7 @@ new file mode 100644
 +}
 `
 
-// files writes texts below a directory of the test's.
+// files writes texts below a directory of the test.
 func files(t *testing.T, texts map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -76,12 +76,12 @@ func TestFindDiffs(t *testing.T) {
 		}
 	}
 	if _, err := FindDiffs(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a directory that is not there: %v", err)
+		t.Errorf("a missing directory: %v", err)
 	}
 }
 
-// A diff that can't be read is named and stops no other, and what is found does not depend
-// on how the diff was written.
+// An unreadable diff is named and does not stop the others. The findings do not depend on the
+// form of the diff.
 func TestRunDiffs(t *testing.T) {
 	diffs := diffsOf(t, map[string]string{
 		"bad.diff":     "no diff",
@@ -110,10 +110,10 @@ func TestRunDiffs(t *testing.T) {
 				t.Errorf("%+v, want unusable: %q", c, why)
 			}
 		case c.Status != CaseOK || len(c.Reasons) > 0:
-			t.Errorf("%+v, want it reviewed", c)
+			t.Errorf("%+v, want a reviewed case", c)
 		case c.Case == "clean" || c.Case == "picture":
 			if len(c.Findings) > 0 || c.Decision != pipeline.DecisionPass {
-				t.Errorf("%+v, want nothing", c)
+				t.Errorf("%+v, want no findings", c)
 			}
 		default:
 			i := slices.IndexFunc(c.Findings, func(f Found) bool { return f.Path == "store/client.go" && f.StartLine == 9 })
@@ -125,14 +125,14 @@ func TestRunDiffs(t *testing.T) {
 	}
 	again, err := RunDiffs(t.Context(), diffs, options(nil))
 	if diff := cmp.Diff(got, again); err != nil || diff != "" {
-		t.Errorf("the second time: %v\n%s", err, diff)
+		t.Errorf("the second run: %v\n%s", err, diff)
 	}
 	if _, wrong := backAndForth(t, got); len(wrong) > 0 {
-		t.Errorf("what is written can't be read: %v", wrong)
+		t.Errorf("the written findings can't be read: %v", wrong)
 	}
 }
 
-// backAndForth writes findings and reads them as a scorer does.
+// backAndForth writes findings and reads them like a scorer.
 func backAndForth(t *testing.T, f Findings) (ReviewedCases, []error) {
 	t.Helper()
 	text, err := json.Marshal(f)
@@ -150,7 +150,7 @@ func backAndForth(t *testing.T, f Findings) (ReviewedCases, []error) {
 	return read, wrong
 }
 
-// A link would lead out of the directory, and a pipe never end.
+// A link could lead out of the directory, and reading a pipe could last forever.
 func TestDiffsAreSmallFiles(t *testing.T) {
 	dir := files(t, map[string]string{"large.diff": insecure + strings.Repeat("\n", maxDiffBytes)})
 	if err := os.Symlink(filepath.Join(files(t, map[string]string{"a": insecure}), "a"), filepath.Join(dir, "link.diff")); err != nil {
@@ -177,7 +177,7 @@ func TestRunDiffsStops(t *testing.T) {
 	o.Agent = "nobody"
 	var bad *UnusableError
 	if _, err := RunDiffs(t.Context(), diffs, o); !errors.As(err, &bad) {
-		t.Errorf("an agent that is not there: %v", err)
+		t.Errorf("an unknown agent: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

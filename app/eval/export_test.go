@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// Reviewed as diffs, the shipped cases come to what they come to as repositories.
+// The shipped cases get the same score as diffs and as repositories.
 func TestExportedCasesScoreAlike(t *testing.T) {
 	cases := sample.Of(t, 12, loadSet(t))
 	dir := filepath.Join(t.TempDir(), "new", "cases")

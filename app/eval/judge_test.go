@@ -32,14 +32,14 @@ func TestNamedBy(t *testing.T) {
 		"a range around it":                  {at(1, 80, pipeline.Finding{Title: "race"}), true},
 		"by category":                        {at(51, 51, pipeline.Finding{Title: "Careful", Category: "Concurrency "}), true},
 		"by rule":                            {at(51, 51, pipeline.Finding{Title: "Careful", RuleID: "go-map-race"}), true},
-		"in what it recommends":              {at(51, 51, pipeline.Finding{Title: "Careful", Recommendation: "Take the write\n lock."}), true},
-		"why it matters":                     {at(51, 51, pipeline.Finding{Title: "Careful", WhyItMatters: "Races crash the process."}), true},
-		"something else there":               {at(51, 51, pipeline.Finding{Title: "The name is too short", Category: "style"}), false},
+		"in the recommendation":              {at(51, 51, pipeline.Finding{Title: "Careful", Recommendation: "Take the write\n lock."}), true},
+		"in why it matters":                  {at(51, 51, pipeline.Finding{Title: "Careful", WhyItMatters: "Races crash the process."}), true},
+		"another finding at the same place":  {at(51, 51, pipeline.Finding{Title: "The name is too short", Category: "style"}), false},
 		"a word in another word":             {at(51, 51, pipeline.Finding{Title: "The trace is lost"}), false},
 		"by evidence, without line":          {at(0, 0, pipeline.Finding{Title: "race", Evidence: []string{"  c.entries[pair]  = entry\n"}}), true},
 		"by evidence, elsewhere":             {at(3, 3, pipeline.Finding{Title: "race", Evidence: []string{"c.mu.RLock()\n\tdefer c.mu.RUnlock()"}}), true},
-		"by part of it":                      {at(0, 0, pipeline.Finding{Title: "race", Evidence: []string{"entries[pair]"}}), true},
-		"evidence that stands anywhere":      {at(0, 0, pipeline.Finding{Title: "race", Evidence: []string{"c.mu", "", "entry"}}), false},
+		"by a part of the line":              {at(0, 0, pipeline.Finding{Title: "race", Evidence: []string{"entries[pair]"}}), true},
+		"evidence that could be anywhere":    {at(0, 0, pipeline.Finding{Title: "race", Evidence: []string{"c.mu", "", "entry"}}), false},
 		"evidence of another place":          {at(0, 0, pipeline.Finding{Title: "race", Evidence: []string{"rate, err := c.source.Rate"}}), false},
 		"the whole file":                     {at(0, 0, pipeline.Finding{Title: "race"}), false},
 		"another file":                       {pipeline.Finding{Path: "other.go", StartLine: 51, Title: "race"}, false},
@@ -57,7 +57,7 @@ func TestNamedBy(t *testing.T) {
 	}
 }
 
-// Two defects on neighbouring lines, and findings that would do for both.
+// Two defects are on neighbouring lines, and some findings would match both.
 func TestAFindingNamesOneDefect(t *testing.T) {
 	defects := []Defect{
 		{Path: "a.ts", Quotes: []string{"first line"}, Lines: []Range{{10, 10}}, Category: "secrets", Words: []string{"key"}},
@@ -65,7 +65,7 @@ func TestAFindingNamesOneDefect(t *testing.T) {
 	}
 	key := pipeline.Finding{Path: "a.ts", StartLine: 10, Title: "The key is bad"}
 	timing := pipeline.Finding{Path: "a.ts", StartLine: 11, Title: "The timing tells"}
-	above := pipeline.Finding{Path: "a.ts", StartLine: 7, Title: "The key is bad"} // near the first alone
+	above := pipeline.Finding{Path: "a.ts", StartLine: 7, Title: "The key is bad"} // near the first defect only
 	other := pipeline.Finding{Path: "a.ts", StartLine: 11, Title: "Long"}
 	tests := map[string]struct {
 		findings []pipeline.Finding

@@ -22,7 +22,7 @@ import (
 var update = flag.Bool("update", false, "write the figures of docs/eval.md anew")
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // to compile config leaves much garbage
+	debug.SetGCPercent(400) // compiling config leaves much garbage
 	goleak.VerifyTestMain(m)
 }
 
@@ -30,8 +30,8 @@ func options(cases []Case) Options {
 	return Options{Cases: cases, Version: "devel", Now: time.Now}
 }
 
-// The shipped set by the shipped rules. docs/eval.md and the README say how much
-// they find.
+// The shipped rules review the shipped set. docs/eval.md and the README name the share of
+// defects that they find.
 func TestShippedRulesOnTheSet(t *testing.T) {
 	cases := loadSet(t)
 	r, err := Run(t.Context(), options(cases))
@@ -45,14 +45,14 @@ func TestShippedRulesOnTheSet(t *testing.T) {
 			t.Errorf("%s failed or asked a model: %+v", x.Agent, x)
 		}
 		if x.Hits > x.Findings || x.Found > x.Hits || x.CleanFindings > x.Findings-x.Hits || x.P50MS > x.MaxMS || x.Cases > r.Cases {
-			t.Errorf("the figures of %s can't be: %+v", x.Agent, x)
+			t.Errorf("the figures of %s are impossible: %+v", x.Agent, x)
 		}
 	}
 	if lines["security-reviewer"] != 1 || lines["secrets"] != 1 || lines["code-scanning"] != 0 {
 		t.Errorf("agents %v, want each that reviews code once", lines)
 	}
 	if r.Cases != len(cases) || r.Report.Found == 0 || r.Report.Found >= len(r.Defects) || *r.Report.Precision < 0.3 {
-		t.Errorf("%d cases, report %+v: rules find some, not all, and are right more often than not", r.Cases, r.Report)
+		t.Errorf("%d cases, report %+v: want some but not all defects, and more right findings than wrong ones", r.Cases, r.Report)
 	}
 	found := 0
 	for _, p := range r.Parts {
@@ -65,7 +65,7 @@ func TestShippedRulesOnTheSet(t *testing.T) {
 		t.Errorf("text:\n%s", text)
 	}
 	if _, err := json.Marshal(r); err != nil {
-		t.Errorf("as JSON: %v", err)
+		t.Errorf("JSON: %v", err)
 	}
 	checkPage(t, r)
 	readme, err := os.ReadFile("../../README.md")
@@ -74,11 +74,11 @@ func TestShippedRulesOnTheSet(t *testing.T) {
 	}
 	says := fmt.Sprintf("Of %d defects that mostly need an understanding of the code, they find %d", len(r.Defects), r.Report.Found)
 	if !strings.Contains(strings.Join(strings.Fields(string(readme)), " "), says) {
-		t.Errorf("the README does not say %q", says)
+		t.Errorf("the README does not contain %q", says)
 	}
 }
 
-// checkPage compares the figures of docs/eval.md with the result, or writes them.
+// checkPage compares the figures of docs/eval.md with the result, or updates them.
 func checkPage(t *testing.T, r Result) {
 	t.Helper()
 	const page, begin, end = "../../docs/eval.md", "<!-- figures -->\n", "<!-- figures end -->"
@@ -101,8 +101,8 @@ func checkPage(t *testing.T, r Result) {
 	}
 }
 
-// figuresTable is what docs/eval.md shows of a result. Times are left out: each run
-// has others.
+// figuresTable is the part of a result that docs/eval.md shows. It leaves times out, because
+// they differ in each run.
 func figuresTable(r Result) string {
 	var b strings.Builder
 	b.WriteString("| agent | cases | findings | hits | precision | found | recall | on clean |\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
@@ -145,7 +145,7 @@ func TestConfigCounts(t *testing.T) {
 	}
 	for _, x := range r.Agents {
 		if x.Agent == "secrets" {
-			t.Errorf("an agent that is switched off ran: %+v", x)
+			t.Errorf("a disabled agent ran: %+v", x)
 		}
 	}
 	o.Layers[0].Files[0].Text = []byte(`[{"id": 5}]`)
@@ -155,7 +155,7 @@ func TestConfigCounts(t *testing.T) {
 	}
 }
 
-func TestCasesThatShowNothing(t *testing.T) {
+func TestDefectsOutsideTheDiff(t *testing.T) {
 	long := "package a\n" + strings.Repeat("// line\n", 20) + "var x = 1\n"
 	for name, tt := range map[string]struct {
 		c    Case
@@ -180,7 +180,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// noting is an agent that has a note, and takes a second.
+// noting is an agent that has a note and takes a second.
 type noting struct{ clock *time.Time }
 
 func (a noting) Review(context.Context, dispatch.Task) (dispatch.Answer, error) {
@@ -188,7 +188,7 @@ func (a noting) Review(context.Context, dispatch.Task) (dispatch.Answer, error) 
 	return dispatch.Answer{Note: "seen half"}, nil
 }
 
-// Attempts of one model add up, and models are told apart.
+// Attempts of one model add up, and different models stay separate.
 func TestTimed(t *testing.T) {
 	var clock time.Time
 	watch := &stopwatch{now: func() time.Time { return clock }}

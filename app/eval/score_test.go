@@ -11,7 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// scoredCases are three cases, one of them clean, and what was found in them.
+// scoredCases are three cases, one of them clean, with their findings.
 func scoredCases() ([]ExpectedCase, ReviewedCases) {
 	cost := 0.75
 	expected := []ExpectedCase{
@@ -82,7 +82,7 @@ cost: $0.7500, $0.2500 a case, $0.3750 a true positive
 	}
 }
 
-// The order of findings has no say: as many defects are found as can be.
+// The order of findings does not matter: as many defects as possible are matched.
 func TestScoreIsAMaximumMatching(t *testing.T) {
 	expected := []ExpectedCase{{"a", []Defect{{Path: "a", Lines: []Range{{10, 10}}}, {Path: "a", Lines: []Range{{14, 14}}}}}}
 	both, one := pipeline.Finding{Path: "a", StartLine: 12, Title: "for both"}, pipeline.Finding{Path: "a", StartLine: 8, Title: "for one"}
@@ -100,7 +100,7 @@ func TestScoreOfNothing(t *testing.T) {
 		t.Errorf("no case: %v", err)
 	}
 	if _, err := ScoreFindings(expected[:1], ReviewedCases{Cases: found.Cases[3:]}); err == nil || !strings.Contains(err.Error(), `such as "other", is expected: name the cases alike`) {
-		t.Errorf("other names: %v", err)
+		t.Errorf("different case names: %v", err)
 	}
 	cost := 2.0
 	s, err := ScoreFindings(expected[2:], ReviewedCases{CostUSD: &cost})
@@ -115,8 +115,8 @@ func TestScoreOfNothing(t *testing.T) {
 	}
 }
 
-// The intervals are those of the books: Wilson's of 8 of 10 is 0.490 to 0.943, and of none
-// of 10 ends at 0.278.
+// The intervals match the literature: Wilson's interval of 8 in 10 is 0.490 to 0.943, and
+// that of 0 in 10 ends at 0.278.
 func TestIntervals(t *testing.T) {
 	for _, tt := range []struct {
 		part, of  int
@@ -126,11 +126,11 @@ func TestIntervals(t *testing.T) {
 			t.Errorf("%d of %d: %+v, want %v to %v", tt.part, tt.of, m, tt.low, tt.high)
 		}
 	}
-	// Of 8 true positives, 2 false ones and none missed, F1 is 16 of 18.
+	// With 8 true positives, 2 false positives and none missed, F1 is 16 of 18.
 	if f := (counts{8, 2, 0}).agreement().F1; math.Abs(f.Value-16.0/18) > 1e-9 || math.Abs(f.Low-0.658) > 0.001 || math.Abs(f.High-0.971) > 0.001 {
 		t.Errorf("F1 %+v", f)
 	}
 	if f := (counts{0, 5, 5}).agreement().F1; f.Value != 0 || f.Low != 0 || math.Abs(f.High-2*0.2775/1.2775) > 0.001 {
-		t.Errorf("F1 of nothing that is right %+v", f)
+		t.Errorf("F1 without true positives %+v", f)
 	}
 }

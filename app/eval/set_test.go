@@ -29,7 +29,7 @@ func loadSet(t testing.TB) []Case {
 	return cases
 }
 
-// The shipped set is large and mixed enough to say something.
+// The shipped set is large and varied enough for meaningful figures.
 func TestSet(t *testing.T) {
 	defects, clean := map[string]int{}, map[string]int{}
 	seeded := 0
@@ -47,10 +47,10 @@ func TestSet(t *testing.T) {
 			defects[c.Language]++
 			categories[d.Category] = true
 			if len(d.Words) == 0 {
-				t.Errorf("%s: no word tells that %q was understood", c.Name, d.What)
+				t.Errorf("%s: no word shows that a finding is about %q", c.Name, d.What)
 			}
 			if d.Severity.Rank() < pipeline.SeverityWarning.Rank() {
-				t.Errorf("%s: nobody holds a change up for %q", c.Name, d.What)
+				t.Errorf("%s: the severity of %q blocks no change", c.Name, d.What)
 			}
 		}
 	}
@@ -70,8 +70,8 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// A case is what one sitting reviews: not a line, and not a rewrite.
-func TestSetIsOfASize(t *testing.T) {
+// A case has the size of a normal review: more than a line, and no rewrite.
+func TestSetHasNormalSizes(t *testing.T) {
 	all, dir := loadSet(t), t.TempDir()
 	cases := sample.Of(t, 10, all)
 	if err := importCases(t.Context(), dir, cases); err != nil {
@@ -90,10 +90,10 @@ func TestSetIsOfASize(t *testing.T) {
 			t.Errorf("%s adds %d lines, want 20 to 150", cases[i].Name, n)
 		}
 		if n := len(changed(&cases[i])); p.Totals.Files != n {
-			t.Errorf("%s changes %d files, and its trees differ in %d", cases[i].Name, p.Totals.Files, n)
+			t.Errorf("%s changes %d files, but its trees differ in %d", cases[i].Name, p.Totals.Files, n)
 		}
 		if text := fmt.Sprintf("%+v", p); strings.Contains(text, cases[i].Name) {
-			t.Errorf("%s: its name, which tells what is to be found, is in %s", cases[i].Name, text)
+			t.Errorf("%s: the case's name, which gives the defect away, is in %s", cases[i].Name, text)
 		}
 		if p.Title != cases[i].Title || p.Body != cases[i].Body || p.Repository.FullName() != p.Head.Repository {
 			t.Errorf("%s is reviewed as %+v", cases[i].Name, p)
@@ -128,12 +128,11 @@ func changed(c *Case) map[string]bool {
 
 var typed = regexp.MustCompile(`^(feat|fix|perf|refactor|build|ci)(\([a-z]+\))?: \S`)
 
-// Cases look like pull requests: neither their titles nor their code tell what
-// is to be found.
+// Cases look like pull requests: neither titles nor code give the defect away.
 func TestSetLooksReal(t *testing.T) {
 	for _, c := range loadSet(t) {
 		if !typed.MatchString(c.Title) || c.Body == "" {
-			t.Errorf("%s: the title %q or the description says nothing", c.Name, c.Title)
+			t.Errorf("%s: the title %q or the description is empty", c.Name, c.Title)
 		}
 		for _, wrong := range append(goFaults(c.Base), goFaults(c.Head)...) {
 			t.Errorf("%s: %s", c.Name, wrong)
@@ -141,15 +140,15 @@ func TestSetLooksReal(t *testing.T) {
 		for name, text := range c.Head {
 			for _, giveaway := range []string{"BUG", "FIXME", "DEFECT", "vulnerable", "insecure"} {
 				if strings.Contains(text, giveaway) {
-					t.Errorf("%s: %s says %s", c.Name, name, giveaway)
+					t.Errorf("%s: %s contains %s", c.Name, name, giveaway)
 				}
 			}
 		}
 	}
 }
 
-// goFaults are what a compiler or gofmt has against the Go files of a tree, of
-// which it is no fault that others are left out.
+// goFaults are the errors of a compiler or gofmt for the Go files of a tree. That other files
+// are left out is no error.
 func goFaults(tree map[string]string) (faults []string) {
 	packages, files := map[string][]*ast.File{}, token.NewFileSet()
 	for _, name := range slices.Sorted(maps.Keys(tree)) {
@@ -172,12 +171,12 @@ func goFaults(tree map[string]string) (faults []string) {
 		}
 	}}
 	for dir, parts := range packages {
-		_, _ = check.Check(dir, files, parts, nil) // told to Error
+		_, _ = check.Check(dir, files, parts, nil) // Error gets the errors
 	}
 	return faults
 }
 
-// empty knows every package, and nothing of it.
+// empty resolves every package to an empty one.
 type empty struct{}
 
 func (empty) Import(name string) (*types.Package, error) {

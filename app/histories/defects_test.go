@@ -16,26 +16,26 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// leastFound is the share of the defects that a line-level rule can see that
-// must be found.
+// leastFound is the share of visible defects that the rules must find. A defect is visible if
+// a rule for single lines can see it.
 const leastFound = 0.60
 
-// defect is a real kind of defect and the change that it is seeded into.
+// defect is a real kind of defect, with the change that it is seeded into.
 type defect struct {
 	ID      string
 	Kind    string
 	Source  string
-	Visible bool // to a rule that looks at lines
+	Visible bool // a rule for single lines can see it
 	Base    map[string]string
 	Clean   map[string]string
 	Seeded  map[string]string
 	Lines   map[string][2]int // by path, the first and last seeded line
 }
 
-// TestDefects seeds each defect into its clean change, reviews both with the
-// defaults, counts what is said of the one and not of the other, and compares
-// that with testdata/usefulness.md. By default it reviews some, and takes the
-// others from there.
+// TestDefects seeds each defect into its clean change and reviews both with the defaults. It
+// counts the findings that only the seeded change has, and compares them with
+// testdata/usefulness.md. By default it reviews a sample, and takes the other results from
+// that page.
 func TestDefects(t *testing.T) {
 	defects := readDefects(t)
 	some := defects
@@ -71,7 +71,7 @@ func TestDefects(t *testing.T) {
 		t.Logf("%-20s %-28s %s", d.ID, cmp.Or(by, "-"), d.Kind)
 	}
 	if len(defects) < 60 || float64(found) < leastFound*float64(visible) {
-		t.Errorf("%d of %d are found, want %.0f %%", found, visible, 100*leastFound)
+		t.Errorf("%d of %d defects are found, want %.0f %%", found, visible, 100*leastFound)
 	}
 	checkDefects(t, rows)
 	says(t, page, fmt.Sprintf("**%d defects; of the %d that a line can show %d are found, of the other %d %d.**", len(defects), visible, found, len(defects)-visible, other))
@@ -80,8 +80,7 @@ func TestDefects(t *testing.T) {
 	says(t, readme, fmt.Sprintf("The defaults find %d of %d planted defects that a single line shows; before we tuned them on these defects they found %d", found, visible, untuned))
 }
 
-// seeds are three commits for each defect: its base, the clean and the seeded
-// change.
+// seeds are three commits for each defect: its base, the clean change and the seeded change.
 func seeds(defects []defect, start string) []imported {
 	var commits []imported
 	for _, d := range defects {
@@ -92,8 +91,8 @@ func seeds(defects []defect, start string) []imported {
 	return commits
 }
 
-// review reviews the clean and the seeded change of a defect's three commits, and
-// names the rule that tells them apart.
+// review reviews the clean and the seeded change of a defect's three commits, and names the
+// rule that distinguishes them.
 func (d *defect) review(t *testing.T, r *run.Runner, repo *repository, commits []string) string {
 	t.Helper()
 	var reviews [2]pipeline.Review
@@ -112,8 +111,8 @@ func (d *defect) review(t *testing.T, r *run.Runner, repo *repository, commits [
 	return d.found(clean, seeded)
 }
 
-// found names the rule that flags the seeded lines, or the change as a whole,
-// and does not flag the clean change.
+// found names the rule that flags the seeded lines, or the change as a whole, and does not
+// flag the clean change.
 func (d *defect) found(clean, seeded *pipeline.Report) string {
 	for _, f := range seeded.Findings {
 		said := slices.ContainsFunc(clean.Findings, func(c pipeline.Finding) bool { return c.RuleID == f.RuleID && c.Path == f.Path })
@@ -169,9 +168,12 @@ func (d *defect) about(t *testing.T, text string) {
 	}
 }
 
-// file takes one file in: lines after "-|" are the clean version's only, those
-// after "+|" the seeded one's. A path after "base:" stood there before, one
-// after "clean:" is touched by the clean change only.
+// file reads one file. Lines after "-
+//
+// " are only in the clean version, and lines after "+
+//
+// " only in the seeded one. A path after "base:" existed before the change. A path after
+// "clean:" is only in the clean change.
 func (d *defect) file(path, text string) {
 	if name, ok := strings.CutPrefix(path, "base:"); ok {
 		d.Base[name] = text
@@ -207,8 +209,8 @@ func (d *defect) file(path, text string) {
 	d.Lines[path] = [2]int{first, last}
 }
 
-// assembled puts in keys that have the form of real ones, which no file of this
-// repository should hold.
+// assembled inserts keys in the form of real ones, which no file of this repository should
+// contain.
 func assembled(text string) string {
 	return strings.NewReplacer(
 		"@aws-id@", "AKIA"+"Q3EGRZ7NCT5LMU2P",

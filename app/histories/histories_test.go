@@ -22,8 +22,8 @@ var (
 	seed    = flag.Uint64("seed", 1, "of the sample")
 )
 
-// TestHistories reviews the histories of -repos. Without, it reviews one that
-// it makes up, to show that changes are told apart and counted rightly.
+// TestHistories reviews the histories of -repos. Without the flag it reviews a made-up
+// history, to prove that changes are separated and counted correctly.
 func TestHistories(t *testing.T) {
 	if *repos == "" {
 		madeUp(t)
@@ -52,7 +52,7 @@ func TestHistories(t *testing.T) {
 			t.Log("not read: ", u)
 		}
 		if x.Changes < 5*len(x.Unread) {
-			t.Errorf("of %s %d changes could be read, %d could not", x.Repository, x.Changes, len(x.Unread))
+			t.Errorf("%s: %d changes could be read, %d could not", x.Repository, x.Changes, len(x.Unread))
 		}
 	}
 	write(t, all)
@@ -94,7 +94,7 @@ func madeUp(t *testing.T) {
 	if !slices.ContainsFunc(x.Findings, func(f finding) bool {
 		return f.SHA == merge[:12] && f.Place == "b/client.go:5" && f.Rule == "sec-tls-verify-01"
 	}) {
-		t.Errorf("findings %+v lack the merge's", x.Findings)
+		t.Errorf("findings %+v lack the finding of the merge", x.Findings)
 	}
 }
 
@@ -152,8 +152,8 @@ func printRules(t *testing.T, all []finding) {
 	t.Log(b.String())
 }
 
-// printSample prints findings drawn at random, in the form in which
-// testdata/usefulness.md holds them, with the verdicts left to be filled in.
+// printSample prints randomly drawn findings in the form of testdata/usefulness.md, with
+// empty verdicts.
 func printSample(t *testing.T, all []finding) {
 	drawn := slices.Clone(all)
 	rand.New(rand.NewPCG(*seed, 0)).Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
@@ -166,7 +166,7 @@ func printSample(t *testing.T, all []finding) {
 	t.Log(b.String())
 }
 
-// code is text as it stands in a cell of a table.
+// code is text in the form of a table cell.
 func code(s string) string {
 	const most = 90
 	s = strings.NewReplacer("|", "¦", "`", "'", "\n", " ").Replace(s)

@@ -18,7 +18,7 @@ const (
 	readme        = "../../README.md"
 	judged        = 100
 	leastWanted   = 70
-	mostNoise     = 1.0 // in 1,000 added lines
+	mostNoise     = 1.0 // findings per 1,000 added lines
 	tallyHeader   = "| repository | changes | left out |"
 	verdictHeader = "| # | change | place |"
 	singleHeader  = "| what was counted | count |"
@@ -27,7 +27,7 @@ const (
 
 var update = flag.Bool("update", false, "write the seeded defects' table of testdata/usefulness.md anew")
 
-// builtIn are the rules of agents that are not config.
+// builtIn are the rules of agents that the config does not define.
 var builtIn = regexp.MustCompile(`^secret-[a-z0-9-]+$`)
 
 // TestVerdicts computes the figures of docs/usefulness.md and the README from testdata/usefulness.md.
@@ -42,15 +42,15 @@ func TestVerdicts(t *testing.T) {
 		}
 		change, place, rule, verdict, why := row[1], row[2], row[3], row[6], row[7]
 		if key := strings.Join(row[1:6], "|"); seen[key] {
-			t.Errorf("verdict %d stands there twice", i+1)
+			t.Errorf("verdict %d appears twice", i+1)
 		} else {
 			seen[key] = true
 		}
 		if verdict != "wanted" && verdict != "noise" || len(why) < 10 || change == "" || place == "" {
-			t.Errorf("verdict %d is no whole one: %q", i+1, row)
+			t.Errorf("verdict %d is not complete: %q", i+1, row)
 		}
 		if !rules[rule] && !builtIn.MatchString(rule) {
-			t.Errorf("verdict %d: there is no rule %s", i+1, rule)
+			t.Errorf("verdict %d: no rule %s", i+1, rule)
 		}
 		if verdict == "wanted" {
 			wanted++
@@ -74,7 +74,7 @@ func TestVerdicts(t *testing.T) {
 	says(t, readme, fmt.Sprintf("On %s merged changes of 17 well-kept public repositories the defaults make %.2f findings in 1,000 added lines. Of 100 findings drawn at random %d were useful", grouped(changes), 1000*float64(findings)/float64(lines), wanted))
 }
 
-// singles are the figures of the table of single ones, from top to bottom.
+// singles are the figures of the table of single figures, from top to bottom.
 func singles(t *testing.T, text string) []int {
 	t.Helper()
 	var all []int
@@ -91,15 +91,15 @@ func singles(t *testing.T, text string) []int {
 	return all
 }
 
-// says looks for words in a file, wherever its lines break.
+// says looks for words in a file, across line breaks.
 func says(t *testing.T, file, words string) {
 	t.Helper()
 	if !strings.Contains(strings.Join(strings.Fields(readText(t, file)), " "), words) {
-		t.Errorf("%s does not say %q", file, words)
+		t.Errorf("%s does not contain %q", file, words)
 	}
 }
 
-// tallies adds the repositories up, and holds the row of sums against that.
+// tallies adds up the repositories and compares the result with the row of sums.
 func tallies(t *testing.T, text string) (lines, blocked, changes, findings int) {
 	t.Helper()
 	var sums [5]int
@@ -128,7 +128,7 @@ func tallies(t *testing.T, text string) (lines, blocked, changes, findings int) 
 	return sums[2], sums[3], sums[0], sums[4]
 }
 
-// checkDefects compares the table of seeded defects with what was found.
+// checkDefects compares the table of seeded defects with the result.
 func checkDefects(t *testing.T, rows []string) {
 	t.Helper()
 	text := readText(t, data)
@@ -147,11 +147,11 @@ func checkDefects(t *testing.T, rows []string) {
 			t.Fatal(err)
 		}
 	} else if old != want {
-		t.Errorf("the seeded defects of %s are not what is found: run go test ./app/histories -run TestDefects -update", data)
+		t.Errorf("the seeded defects of %s differ from the result: run go test ./app/histories -run TestDefects -update", data)
 	}
 }
 
-// foundBefore names for each defect the rule that finds it, as the table says.
+// foundBefore returns for each defect the rule that finds it according to the table.
 func foundBefore(t *testing.T) map[string]string {
 	t.Helper()
 	by := map[string]string{}
@@ -161,7 +161,7 @@ func foundBefore(t *testing.T) map[string]string {
 	return by
 }
 
-// table reads the cells of the table whose header begins with header.
+// table reads the cells of the table whose header starts with header.
 func table(t *testing.T, text, header string) [][]string {
 	t.Helper()
 	_, rest, ok := strings.Cut(text, header)
@@ -170,7 +170,7 @@ func table(t *testing.T, text, header string) [][]string {
 	}
 	var rows [][]string
 	for i, line := range strings.Split(rest, "\n") {
-		if i < 2 { // what is left of the header, and the line below it
+		if i < 2 { // the rest of the header, and the line below it
 			continue
 		}
 		if !strings.HasPrefix(line, "|") {

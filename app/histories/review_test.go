@@ -18,7 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// runner is compiled once: it keeps nothing of a review.
+// runner is compiled once, because it keeps nothing of a review.
 var runner = sync.OnceValues(func() (*run.Runner, error) { return run.NewRunner(run.Config{Version: "devel", Now: time.Now}) })
 
 func newRunner(t testing.TB) *run.Runner {
@@ -30,8 +30,8 @@ func newRunner(t testing.TB) *run.Runner {
 	return r
 }
 
-// review reviews what head has and base hasn't, with the defaults alone: a
-// repository's own config is another reviewer's.
+// review reviews the changes between base and head with the defaults only, because a
+// repository's own config would make another reviewer.
 func review(ctx context.Context, r *run.Runner, dir, base, head string) (pipeline.Review, error) {
 	src, err := localgit.Open(ctx, localgit.Options{Dir: dir, Base: base, Head: head})
 	if err != nil {
@@ -55,7 +55,7 @@ func ownLines(facts *pipeline.PRFacts) int {
 	return n
 }
 
-// repository is a git repository that a test makes.
+// repository is a git repository that a test creates.
 type repository struct {
 	t   testing.TB
 	dir string
@@ -101,10 +101,9 @@ func (r *repository) commit(message string) string {
 	return r.git("rev-parse", "HEAD")
 }
 
-// imported is a commit that git imports. It adds its files to those of the
-// commit before.
+// imported is a commit for git to import. It adds its files to those of the commit before.
 type imported struct {
-	after   string // a SHA, or the mark of a commit that is imported earlier
+	after   string // a SHA, or the mark of an earlier commit of the import
 	message string
 	files   map[string]string
 }

@@ -17,22 +17,22 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// A change is as large as a pull request that somebody reviews, and no vendor
-// drop or first commit.
+// A change has the size of a pull request that somebody reviews. A vendor drop or a first
+// commit is larger.
 const (
 	mostLines = 5_000
 	mostFiles = 300
 )
 
-// change is a merged change: a commit of the main line against its first
-// parent, which is a merge's whole branch or one squashed pull request.
+// change is a merged change: a commit of the main line against its first parent. For a merge
+// that is the whole branch, otherwise one squashed pull request.
 type change struct {
 	Repository string
 	Dir        string
 	SHA        string
 }
 
-// finding is one finding on a change, as it is written out and judged.
+// finding is one finding on a change, in the form in which it is printed and judged.
 type finding struct {
 	Repository string            `json:"repository"`
 	SHA        string            `json:"sha"`
@@ -44,7 +44,7 @@ type finding struct {
 	Evidence   string            `json:"evidence"`
 }
 
-// tally is what a history came to.
+// tally holds the figures of one history.
 type tally struct {
 	Repository string
 	Changes    int
@@ -55,8 +55,8 @@ type tally struct {
 	Findings   []finding
 }
 
-// repositories finds the git repositories in dir: its entries, or what stands
-// in them as repo, bare or not.
+// repositories finds the git repositories in dir, bare or not: its entries, or an entry's
+// subdirectory repo.
 func repositories(dir string) (map[string]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -90,7 +90,7 @@ func mainLine(ctx context.Context, name, dir string, n int) ([]change, error) {
 	return list, nil
 }
 
-// walk reviews changes, a few at once.
+// walk reviews a few changes at a time.
 func walk(ctx context.Context, r *run.Runner, changes []change) ([]*tally, error) {
 	byName := map[string]*tally{}
 	var mu sync.Mutex
@@ -109,7 +109,7 @@ func walk(ctx context.Context, r *run.Runner, changes []change) ([]*tally, error
 				t = &tally{Repository: c.Repository}
 				byName[c.Repository] = t
 			}
-			if err != nil { // a clone without all of its large files
+			if err != nil { // the clone lacks some of its large files
 				t.Unread = append(t.Unread, fmt.Sprintf("%s of %s: %v", c.SHA, c.Repository, err))
 				return nil
 			}

@@ -23,7 +23,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/needs"
 )
 
-// remoteRepo is a repository that GitHub serves, and a change of it.
+// remoteRepo is a repository on GitHub, with a change.
 func remoteRepo(t *testing.T) (*ghtest.Server, Remote, *ghtest.PullRequest) {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
@@ -42,17 +42,17 @@ func remoteRepo(t *testing.T) (*ghtest.Server, Remote, *ghtest.PullRequest) {
 	return hub, Remote{URL: hub.URL + "/acme/shop.git", Token: hub.Token("acme")}, p
 }
 
-// nothingLeft reports what a fetch left behind.
+// nothingLeft reports files that a fetch left behind.
 func nothingLeft(t *testing.T) {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(os.TempDir(), "reviewgate-*"))
 	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("files left behind: %v, %v", left, err)
 	}
 }
 
-// A fetched change reads as any other does, takes two fetches, and the contents
-// that stay are not among what is sent.
+// A fetched change is read like any other. It takes two fetches, and unchanged contents are
+// not sent.
 func TestFetch(t *testing.T) {
 	hub, remote, p := remoteRepo(t)
 	sent := 0
@@ -80,8 +80,8 @@ func TestFetch(t *testing.T) {
 	nothingLeft(t)
 }
 
-// What goes wrong is an error that names neither token nor place, and nothing
-// stays behind.
+// A failed fetch gives an error that names neither the token nor the directory, and leaves no
+// files.
 func TestFetchFails(t *testing.T) {
 	for name, tt := range map[string]func(*ghtest.Server, *Remote, *string){
 		"wrong token":      func(_ *ghtest.Server, r *Remote, _ *string) { r.Token = "ghs_wrong" },
@@ -117,14 +117,14 @@ func TestFetchFails(t *testing.T) {
 			}
 			t.Log(err)
 			if strings.Contains(err.Error(), remote.Token) || strings.Contains(err.Error(), "reviewgate-fetch") {
-				t.Errorf("the error tells too much: %v", err)
+				t.Errorf("the error contains the token or the directory: %v", err)
 			}
 			nothingLeft(t)
 		})
 	}
 }
 
-// Where there is no git nothing is asked, and the error is one to tell.
+// Without git there is no call, and the error has a message for people.
 func TestFetchWithoutGit(t *testing.T) {
 	hub, remote, p := remoteRepo(t)
 	base, head := p.BaseSHA(), p.HeadSHA()
@@ -136,7 +136,7 @@ func TestFetchWithoutGit(t *testing.T) {
 	nothingLeft(t)
 }
 
-// A fetch that takes too long, or brings too much, ends and leaves nothing.
+// A fetch that takes too long or brings too much ends and leaves nothing.
 func TestFetchIsBounded(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*bounds)
@@ -145,13 +145,13 @@ func TestFetchIsBounded(t *testing.T) {
 		"time":   {func(b *bounds) { b.time = 300 * time.Millisecond }, "took longer"},
 		"bytes":  {func(b *bounds) { b.bytes = 100 }, "more than 0 MB"},
 		"files":  {func(b *bounds) { b.files = 3 }, "more than 3 files"},
-		"memory": {func(b *bounds) { b.memory = 64 << 10 }, ""}, // git has many words for it
+		"memory": {func(b *bounds) { b.memory = 64 << 10 }, ""}, // git has many messages for this
 	} {
 		t.Run(name, func(t *testing.T) {
 			hub, remote, p := remoteRepo(t)
 			most := fetchBounds
 			tt.change(&most)
-			if name == "time" || name == "bytes" { // it hangs
+			if name == "time" || name == "bytes" { // the server hangs
 				hub.On("POST /{owner}/{repo}/git-upload-pack", func(x *ghtest.Exchange) { <-x.Context().Done() })
 			}
 			files, err := fetchWithin(t.Context(), most, remote, p.BaseSHA(), p.HeadSHA())
@@ -167,13 +167,13 @@ func TestFetchIsBounded(t *testing.T) {
 	}
 }
 
-// What comes is counted while it comes: more than the bound is not kept.
-func TestFetchBringsNoMoreThanTheBound(t *testing.T) {
+// The incoming bytes are counted, and a fetch that exceeds the limit is dropped.
+func TestFetchStopsAtTheLimit(t *testing.T) {
 	hub := ghtest.Start(t, ghtest.Options{})
 	t.Setenv("TMPDIR", t.TempDir())
 	repo := hub.Repo("acme/shop")
 	repo.Commit("main", ghtest.Files{"a.txt": "a\n"}, "start")
-	noise := make([]byte, 8<<20) // which does not get smaller
+	noise := make([]byte, 8<<20) // random bytes can't be compressed
 	for i := range noise {
 		noise[i] = byte(rand.Uint32())
 	}
@@ -187,8 +187,8 @@ func TestFetchBringsNoMoreThanTheBound(t *testing.T) {
 	nothingLeft(t)
 }
 
-// Trouble of the server may pass. What is refused or too large stays so.
-func TestTroubleThatMayPass(t *testing.T) {
+// Errors of the server may pass. A refusal or a change above the limit stays.
+func TestErrorsThatMayPass(t *testing.T) {
 	for name, tt := range map[string]struct {
 		trouble func(*ghtest.Exchange)
 		passes  bool
@@ -210,7 +210,7 @@ func TestTroubleThatMayPass(t *testing.T) {
 	}
 }
 
-// Names of files are told as they are, whatever stands in them.
+// Names of files are read unchanged, whatever they contain.
 func TestFetchOfHostileNames(t *testing.T) {
 	hub := ghtest.Start(t, ghtest.Options{})
 	t.Setenv("TMPDIR", t.TempDir())
@@ -244,14 +244,14 @@ func TestFetchOfHostileNames(t *testing.T) {
 	nothingLeft(t)
 }
 
-// What a killed process left is deleted, and nothing of one that is at work.
-func TestFetchClearsUp(t *testing.T) {
+// A fetch deletes what a killed process left, and nothing of a running one.
+func TestFetchCleansUp(t *testing.T) {
 	_, remote, p := remoteRepo(t)
 	left := filepath.Join(os.TempDir(), "reviewgate-fetch-1")
 	if err := os.MkdirAll(filepath.Join(left, "objects"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	long := time.Now().Add(-100 * time.Hour) // which tells where directories can't be locked
+	long := time.Now().Add(-100 * time.Hour) // the age decides where directories can't be locked
 	if err := os.Chtimes(left, long, long); err != nil {
 		t.Fatal(err)
 	}
@@ -272,9 +272,9 @@ func TestFetchClearsUp(t *testing.T) {
 	nothingLeft(t)
 }
 
-// Of a process that is killed while it fetches git ends with it, where the system
-// can, and what was fetched is deleted by the next one.
-func TestFetchOfAProcessThatIsKilled(t *testing.T) {
+// When a process is killed while it fetches, git ends with it, where the system supports
+// that. The next process deletes the fetched files.
+func TestFetchOfAKilledProcess(t *testing.T) {
 	const told = "LOCALGIT_TEST_FETCH"
 	if args := strings.Fields(os.Getenv(told)); len(args) > 0 { // the process to be killed
 		_, err := Fetch(t.Context(), Remote{URL: args[0], Token: args[1]}, args[2], args[3])
@@ -302,7 +302,7 @@ func TestFetchOfAProcessThatIsKilled(t *testing.T) {
 	close(killed)
 	gone(t)
 	if packs, _ := filepath.Glob(filepath.Join(os.TempDir(), fetchDir, "objects/pack/*.pack")); len(packs) > 0 {
-		t.Errorf("fetched after its death: %v", packs)
+		t.Errorf("packs after its death: %v", packs)
 	}
 	if dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), fetchDir)); len(dirs) != 1 {
 		t.Errorf("before: %v", dirs)
@@ -311,7 +311,7 @@ func TestFetchOfAProcessThatIsKilled(t *testing.T) {
 	nothingLeft(t)
 }
 
-// Nothing that git started outlives a fetch that was ended.
+// No process that git started outlives a cancelled fetch.
 func TestFetchEndsItsProcesses(t *testing.T) {
 	hub, remote, p := remoteRepo(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -326,7 +326,7 @@ func TestFetchEndsItsProcesses(t *testing.T) {
 	gone(t)
 }
 
-// gone waits until no process works in the directory for temporary files.
+// gone waits until no process runs in the directory for temporary files.
 func gone(t *testing.T) {
 	t.Helper()
 	mine := func() (at []string) {
@@ -339,16 +339,16 @@ func gone(t *testing.T) {
 		}
 		return at
 	}
-	// The kernel may take a moment for those that it killed.
+	// The kernel may take a moment to end the killed processes.
 	for end := time.Now().Add(10 * time.Second); len(mine()) > 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("still there: %q", mine())
+			t.Fatalf("still running: %q", mine())
 		}
 	}
 }
 
-// A text too large for git to compare is said to be unread. One with a NUL, which git
-// takes for binary, is compared here.
+// A text that is too large for git to compare is reported as unread. A text with a NUL, which
+// git takes for binary, is compared by our code.
 func TestFetchOfLargeTexts(t *testing.T) {
 	hub := ghtest.Start(t, ghtest.Options{})
 	t.Setenv("TMPDIR", t.TempDir())
@@ -371,16 +371,16 @@ func TestFetchOfLargeTexts(t *testing.T) {
 	for _, f := range files.Files {
 		switch large := f.Path != "data.bin" && f.Path != "small.txt"; {
 		case said[f.Path] != large, f.Binary, (f.Patch == "") != large:
-			t.Errorf("%s: binary %t, patch %q, said to be unread %t", f.Path, f.Binary, f.Patch, said[f.Path])
+			t.Errorf("%s: binary %t, patch %q, reported as unread %t", f.Path, f.Binary, f.Patch, said[f.Path])
 		}
 	}
 	if len(files.Files) != 5 || len(said) != 3 {
-		t.Errorf("said %+v", files.Incomplete)
+		t.Errorf("reported %+v", files.Incomplete)
 	}
 }
 
-// Files that moved and changed are looked for where the contents are few, and
-// beyond that are told as two: nothing of them is missing.
+// Git looks for files that moved and changed only while the contents are few. Above the
+// limit, such a file is shown as two, and no line is missing.
 func TestFetchOfMovesIsBounded(t *testing.T) {
 	hub := ghtest.Start(t, ghtest.Options{})
 	t.Setenv("TMPDIR", t.TempDir())
@@ -406,8 +406,8 @@ func TestFetchOfMovesIsBounded(t *testing.T) {
 	}
 }
 
-// Attributes, submodules and links of a repository that is fetched lead git
-// nowhere: lines are shown whatever attributes say, and nothing more is asked for.
+// Attributes, submodules and links of a fetched repository do not mislead git. Lines are
+// shown whatever the attributes say, and nothing more is fetched.
 func TestFetchOfAHostileRepository(t *testing.T) {
 	hub := ghtest.Start(t, ghtest.Options{})
 	t.Setenv("TMPDIR", t.TempDir())
@@ -443,7 +443,7 @@ func TestFetchOfAHostileRepository(t *testing.T) {
 				t.Errorf("%s: %q is not shown:\n%s", name, line, &shown)
 			}
 		}
-		if n := len(hub.Calls()); n > 4 { // each fetch asks what there is, and for it
+		if n := len(hub.Calls()); n > 4 { // each fetch asks for the refs and for the objects
 
 			t.Errorf("%s: %d calls", name, n)
 		}
@@ -451,7 +451,7 @@ func TestFetchOfAHostileRepository(t *testing.T) {
 	nothingLeft(t)
 }
 
-// No token stands on a command line or in a file, even while git runs.
+// No token is on a command line or in a file, even while git runs.
 func TestFetchHidesTheToken(t *testing.T) {
 	hub, remote, p := remoteRepo(t)
 	looked := 0
@@ -483,13 +483,13 @@ func TestFetchHidesTheToken(t *testing.T) {
 	switch {
 	case looked > 0:
 	case runtime.GOOS == "linux":
-		t.Error("no process was looked at")
+		t.Error("no process was found")
 	default:
 		needs.Lacks(t, "there is no /proc here, in which the arguments of git could be looked at")
 	}
 }
 
-// Between a commit and itself nothing differs, and one fetch shows it.
+// A commit does not differ from itself, and one fetch is enough.
 func TestFetchOfNothing(t *testing.T) {
 	hub, remote, p := remoteRepo(t)
 	files, err := Fetch(t.Context(), remote, p.BaseSHA(), p.BaseSHA())
@@ -498,9 +498,9 @@ func TestFetchOfNothing(t *testing.T) {
 	}
 }
 
-// Of the server's variables git gets those that it needs: the others may hold
-// secrets, or lead it elsewhere.
-func TestFetchPassesFewVariablesOn(t *testing.T) {
+// Git gets only the server's variables that it needs. Others may hold secrets, or mislead
+// git.
+func TestFetchPassesFewVariables(t *testing.T) {
 	for _, name := range []string{"GITHUB_APP_PRIVATE_KEY", "GITHUB_APP_WEBHOOK_SECRET", "REVIEWGATE_DATABASE_URL", "GIT_SSL_NO_VERIFY", "SSH_ASKPASS", "LD_PRELOAD", "HOME"} {
 		t.Setenv(name, "of-the-server")
 	}
@@ -511,13 +511,13 @@ func TestFetchPassesFewVariablesOn(t *testing.T) {
 	}
 	for _, want := range []string{"PATH=" + os.Getenv("PATH"), "https_proxy=http://proxy.example", "HOME=dir", "GIT_TERMINAL_PROMPT=0"} {
 		if !slices.Contains(env, want) {
-			t.Errorf("lacks %s", want)
+			t.Errorf("the environment lacks %s", want)
 		}
 	}
 }
 
-// A private authority's certificate that the server is given git is given too,
-// and none is trusted that is not.
+// Git trusts the certificate of a private authority that the server's settings name, and no
+// unknown one.
 func TestFetchWithAPrivateAuthority(t *testing.T) {
 	hub, remote, p := remoteRepo(t)
 	to, err := url.Parse(hub.URL)

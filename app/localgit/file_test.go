@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// A file is read as it is at the commit that is named, or where the work tree
-// is reviewed, as it lies there.
+// A file is read at the named commit or, when the work tree is reviewed, from the disk.
 func TestFile(t *testing.T) {
 	r := newRepo(t)
 	r.write("README.md", "# shop\n")
@@ -42,10 +41,10 @@ func TestFile(t *testing.T) {
 			text, err := of.src.File(t.Context(), head, path, 100)
 			switch {
 			case of.want == none && err == nil:
-				t.Errorf("%q is there: %q", path, text)
+				t.Errorf("%q exists: %q", path, text)
 			case of.want == none:
 				if path != "../outside.md" && !errors.Is(err, fs.ErrNotExist) {
-					t.Errorf("%q: %v, want that it is not there", path, err)
+					t.Errorf("%q: %v, want that it does not exist", path, err)
 				}
 			case err != nil || string(text) != of.want:
 				t.Errorf("%q is %q, %v; want %q", path, text, err, of.want)

@@ -10,12 +10,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// fixed is a time long before any that a test makes.
+// fixed is a time long before any time in a test.
 var fixed = time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// A repository that was handed over may have any config and attributes. None
-// of the programs that they name may be run.
-func TestNothingOfTheRepositoryIsRun(t *testing.T) {
+// A repository from somebody else may have any config and attributes. None of the programs
+// that they name may run.
+func TestNoProgramOfTheRepositoryRuns(t *testing.T) {
 	r := newRepo(t)
 	marker := filepath.Join(t.TempDir(), "pwned")
 	evil := filepath.Join(t.TempDir(), "evil")
@@ -57,7 +57,7 @@ func TestNothingOfTheRepositoryIsRun(t *testing.T) {
 		t.Setenv(name, value)
 	}
 
-	// Were the traps not armed, the test would prove nothing.
+	// Plain git must fall into the trap, otherwise the test would prove nothing.
 	plain := exec.Command("git", "diff", "main")
 	plain.Dir = r.dir
 	_ = plain.Run()
@@ -76,8 +76,7 @@ func TestNothingOfTheRepositoryIsRun(t *testing.T) {
 	}
 }
 
-// A missing object of a partial clone is an error, not a reason to run the
-// remote's transport.
+// A missing object of a partial clone is an error, and must not start the remote's transport.
 func TestNothingIsFetched(t *testing.T) {
 	r := newRepo(t)
 	marker := filepath.Join(t.TempDir(), "pwned")
@@ -103,14 +102,14 @@ func TestNothingIsFetched(t *testing.T) {
 
 	s := r.open(Options{Base: base, Head: "HEAD"})
 	if _, err := s.Files(t.Context()); err == nil {
-		t.Error("read a file that is not there")
+		t.Error("read a missing file")
 	}
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("the remote's transport was run")
 	}
 }
 
-// Settings that only change how a diff looks.
+// These settings only change the form of a diff.
 func TestConfigDoesNotChangeTheDiff(t *testing.T) {
 	sample.Variant(t)
 	r := newRepo(t)

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// shown writes a file in one line, and its lines below.
+// shown writes a file as one line, with its lines below.
 func shown(files []pipeline.File) string {
 	var b strings.Builder
 	for _, f := range files {
@@ -129,7 +129,7 @@ changed "run.sh" +0 -0
 	}
 }
 
-// emptyMark allows for either word on an empty file: it is normalize's.
+// emptyMark accepts an empty file with and without the mark, which normalize sets.
 func emptyMark(f pipeline.PRFacts) string {
 	for _, x := range f.Files {
 		if x.Path == "empty.txt" && x.Binary {
@@ -167,7 +167,7 @@ func TestWorkTree(t *testing.T) {
 	}
 	nested := &repo{t, filepath.Join(r.dir, "nested")}
 	nested.git("init", "--quiet")
-	// Only touched: no change.
+	// The file's time changed, but not its text.
 	if err := os.Chtimes(filepath.Join(r.dir, "kept.txt"), fixed, fixed); err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ modified "staged.txt" +1 -1
 		delete(unread, i.Path)
 	}
 	if len(unread) > 0 {
-		t.Errorf("not told as unread: %v", unread)
+		t.Errorf("not reported as unread: %v", unread)
 	}
 	if f.Base.Ref != "main" || f.Head.Ref != "feature/tax" || f.Title != "Add a file" {
 		t.Errorf("base %q, head %q, title %q", f.Base.Ref, f.Head.Ref, f.Title)
@@ -222,7 +222,7 @@ func TestNothingCommittedYet(t *testing.T) {
 	if f.Title != "feature/tax" || f.Body != "" || len(f.Commits) != 0 || len(f.Files) != 1 {
 		t.Errorf("title %q, body %q, %d commits, %d files", f.Title, f.Body, len(f.Commits), len(f.Files))
 	}
-	// The name of the branch that all changes go to is nobody's title.
+	// The name of the default branch is not used as a title.
 	r.git("switch", "--quiet", "main")
 	for _, base := range []string{"", "HEAD"} {
 		if f := facts(t, r.open(Options{Base: base})); f.Title != "Local changes" || len(f.Files) != 1 {
@@ -241,7 +241,7 @@ func TestNoChangeAtAll(t *testing.T) {
 	}
 }
 
-// What the base gained since the branch left it is no part of the change.
+// Commits that the base gained since the branch left it are not part of the change.
 func TestDiffIsAgainstTheMergeBase(t *testing.T) {
 	r := newRepo(t)
 	r.write("a.txt", "a\n")
@@ -262,7 +262,7 @@ added "feature.txt" +1 -0
 	}
 }
 
-// A range of years is reviewed all the same: its files are all there.
+// A range of many years is reviewed: all its files are there.
 func TestMoreCommitsThanAreListed(t *testing.T) {
 	sample.Variant(t)
 	r := newRepo(t)
@@ -321,7 +321,7 @@ func TestHostileNames(t *testing.T) {
 	added := r.commit("add")
 	check(facts(t, r.open(Options{Base: base, Head: "HEAD"})))
 
-	// Changes of mode have no line but the header to name the file.
+	// For a change of mode, only the header names the file.
 	for _, n := range names {
 		if err := os.Chmod(filepath.Join(r.dir, n), 0o755); err != nil {
 			t.Fatal(err)
@@ -339,7 +339,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-func TestNamesThatAreNotUTF8(t *testing.T) {
+func TestNamesInOtherEncodings(t *testing.T) {
 	r := newRepo(t)
 	base := r.commit("start")
 	r.write("caf\xe9.txt", "latin-1 caf\xe9\n")
@@ -351,7 +351,7 @@ added "caf�.txt" +1 -0
 `)
 }
 
-func TestConflictsAreShownAsTheyStand(t *testing.T) {
+func TestConflictMarkersAreShown(t *testing.T) {
 	sample.Variant(t)
 	r := newRepo(t)
 	r.write("a.txt", "a\n")
@@ -506,7 +506,7 @@ func TestErrorsForPeople(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := Open(t.Context(), tt.o)
 			if err == nil {
-				t.Fatal("opened")
+				t.Fatal("the repository was opened")
 			}
 			for _, s := range tt.says {
 				if !strings.Contains(err.Error(), s) {
@@ -516,11 +516,11 @@ func TestErrorsForPeople(t *testing.T) {
 		})
 	}
 	if _, err := os.Stat(filepath.Join(r.dir, "pwned")); err == nil {
-		t.Error("a revision was taken for an option")
+		t.Error("git read a revision as an option")
 	}
 }
 
-func TestConfigIsTheBases(t *testing.T) {
+func TestConfigOfTheBaseCounts(t *testing.T) {
 	r := newRepo(t)
 	const path = config.RepositoryDir + "/" + config.FileSettings
 	r.write(path, `{"mode": "advisory"}`)
@@ -578,7 +578,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Files(ctx); err == nil {
-		t.Error("read on after the caller gave up")
+		t.Error("read further after the caller gave up")
 	}
 }
 
@@ -610,8 +610,8 @@ func TestParseRemote(t *testing.T) {
 	}
 }
 
-// git rm --cached leaves the file on disk: it is removed from the next commit,
-// and no second change beside that.
+// git rm --cached leaves the file on disk. The file counts as removed, and not as added
+// again.
 func TestRemovedFromTheIndexOnly(t *testing.T) {
 	sample.Variant(t)
 	r := newRepo(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// told is what a config tells the agent that looks at user interfaces.
+// told is the prompt that a config gives the reviewer of user interfaces.
 func told(t *testing.T, c *config.Config) string {
 	t.Helper()
 	p, ok := c.Prompt(&config.Agent{ID: "design-auditor"})
@@ -18,7 +18,8 @@ func told(t *testing.T, c *config.Config) string {
 	return p.Text
 }
 
-// Prompts are the base's, as the config is; those of the change are proposed.
+// The prompts in force come from the base, just as the config does. The change's prompts are
+// only proposed.
 func TestPrompts(t *testing.T) {
 	const path = config.RepositoryDir + "/prompt-design-auditor.md"
 	r := newRepo(t)
@@ -29,7 +30,7 @@ func TestPrompts(t *testing.T) {
 	r.write("a.go", "package a\n")
 	r.commit("something else")
 	if got := modeOf(t, r.open(Options{Head: "feature"})); got != "none proposed" {
-		t.Errorf("a change that is none of the prompts': %s", got)
+		t.Errorf("a change that does not touch the prompts: %s", got)
 	}
 	r.write(path, "Look at nothing.\n")
 	r.commit("look away")
@@ -44,7 +45,7 @@ func TestPrompts(t *testing.T) {
 			t.Fatalf("%s: %v, %v", name, proposed, err)
 		}
 		if now, then := told(t, read.Config), told(t, proposed); now != "Look at colours.\n" || then != "Look at nothing.\n" {
-			t.Errorf("%s: told is %q, proposed %q", name, now, then)
+			t.Errorf("%s: the prompt in force is %q, the proposed one is %q", name, now, then)
 		}
 		if changes := config.Diff(read.Config, proposed); len(changes) != 1 || changes[0].File != filepath.Base(path) {
 			t.Errorf("%s: changes %v", name, changes)
@@ -55,6 +56,6 @@ func TestPrompts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := modeOf(t, r.open(Options{})); got != "broken: "+path {
-		t.Errorf("a link in a prompt's place: %s", got)
+		t.Errorf("a link in place of a prompt: %s", got)
 	}
 }

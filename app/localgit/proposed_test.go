@@ -41,7 +41,7 @@ func TestProposedConfig(t *testing.T) {
 	r.write(config.RepositoryDir+"/README.md", "not config\n")
 	r.commit("something else")
 	if got := modeOf(t, r.open(Options{Head: "feature"})); got != "none proposed" {
-		t.Errorf("a change that is none of the config's: %s", got)
+		t.Errorf("a change that does not touch the config: %s", got)
 	}
 	r.write(settings, `{"mode": "off"}`)
 	r.commit("switch it off")
@@ -60,7 +60,7 @@ func TestProposedConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := modeOf(t, r.open(Options{ConfigDir: named})); got != "none proposed" {
-		t.Errorf("with a directory that was named: %s", got)
+		t.Errorf("with a named directory: %s", got)
 	}
 
 	r.git("rm", "--quiet", settings)
@@ -74,13 +74,12 @@ func TestProposedConfig(t *testing.T) {
 	r.commit("a text as rules")
 	for name, o := range map[string]Options{"head": {Head: "feature"}, "work tree": {}} {
 		if got := modeOf(t, r.open(o)); got != "broken: "+rulesPath {
-			t.Errorf("%s with text for rules: %s", name, got)
+			t.Errorf("%s with text instead of rules: %s", name, got)
 		}
 	}
 }
 
-// What was meant to be config and is not read is a problem, of the config in
-// force too.
+// A file that was meant as config but is not read is a problem, of the config in force too.
 func TestFileThatIsNotReadIsBrokenConfig(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(r *repo)
@@ -125,7 +124,7 @@ func (r *repo) removeConfig() {
 	}
 }
 
-// What came to the base since is no part of what the change proposes.
+// Later changes to the base are not part of what the change proposes.
 func TestProposedConfigOfABranchThatIsBehind(t *testing.T) {
 	sample.Variant(t)
 	r := newRepo(t)
@@ -145,7 +144,7 @@ func TestProposedConfigOfABranchThatIsBehind(t *testing.T) {
 	}
 }
 
-// The work tree's config is what a commit of it would have.
+// The work tree's config is read as if it were committed.
 func TestProposedConfigOfTheWorkTree(t *testing.T) {
 	sample.Variant(t)
 	for name, tt := range map[string]struct {
@@ -239,8 +238,9 @@ func TestTooManyFilesAtTheRoot(t *testing.T) {
 	}
 }
 
-// What is only staged, and a repository within this one, are named where nothing else is left.
-func TestNothingToReviewButWhatIsNotRead(t *testing.T) {
+// When there is nothing else to review, the error names staged-only changes and nested
+// repositories.
+func TestNothingButUnreadFilesToReview(t *testing.T) {
 	r := newRepo(t)
 	r.write("a.txt", "a\n")
 	r.commit("start")

@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
-// repo is a real repository of a test.
+// repo is a test's real repository.
 type repo struct {
 	t   testing.TB
 	dir string
@@ -20,15 +20,15 @@ type repo struct {
 
 func newRepo(t testing.TB) *repo {
 	t.Helper()
-	// Neither the developer's config nor the repository of the tests matters.
+	// Neither the developer's config nor the tests' own repository may influence git.
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	t.Setenv("HOME", t.TempDir())
 	r := &repo{t, filepath.Join(t.TempDir(), "shop")}
 	if err := os.Mkdir(r.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	// Most of what these tests take is to start git: files say what it is not needed
-	// for, and its example hooks are not copied.
+	// Most of the time of these tests goes into starting git. So files are written without
+	// git where possible, and git's example hooks are not copied.
 	r.git("init", "--quiet", "--template=", "--initial-branch=main")
 	config, err := os.OpenFile(filepath.Join(r.dir, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)
 	if err == nil {
@@ -89,7 +89,7 @@ func (r *repo) head() string {
 	for {
 		text, err := os.ReadFile(filepath.Join(r.dir, ".git", filepath.FromSlash(name)))
 		if err != nil {
-			return r.git("rev-parse", "HEAD") // it is kept in another way
+			return r.git("rev-parse", "HEAD") // the refs are stored in another format
 		}
 		var isRef bool
 		if name, isRef = strings.CutPrefix(strings.TrimSpace(string(text)), "ref: "); !isRef {
@@ -98,7 +98,7 @@ func (r *repo) head() string {
 	}
 }
 
-// open opens the repository; what is not set in o is the default.
+// open opens the repository. Unset fields of o get the default.
 func (r *repo) open(o Options) *Source {
 	r.t.Helper()
 	o.Dir = r.dir
@@ -109,7 +109,7 @@ func (r *repo) open(o Options) *Source {
 	return s
 }
 
-// facts reads the source as the pipeline does.
+// facts reads the source like the pipeline.
 func facts(t testing.TB, s *Source) pipeline.PRFacts {
 	t.Helper()
 	f, _, err := normalize.Normalize(t.Context(), s, normalize.Options{})

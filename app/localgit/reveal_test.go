@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
-// utf16 is a text of ASCII in UTF-16, with a mark.
+// utf16 encodes an ASCII text in UTF-16, with a byte order mark.
 func utf16(s string) string {
 	out := "\xff\xfe"
 	for _, c := range []byte(s) {
@@ -45,8 +45,8 @@ func gates(f pipeline.PRFacts, path string) bool {
 	return false
 }
 
-// Text that git takes for binary is read, in a range and in the work tree, whether git
-// knows the file or not.
+// Text that git takes for binary is read, both in a range and in the work tree, whether git
+// tracks the file or not.
 func TestHiddenTextIsRead(t *testing.T) {
 	const evil = "os.system(cmd)"
 	hidden := map[string]string{
@@ -67,7 +67,7 @@ func TestHiddenTextIsRead(t *testing.T) {
 			}
 		}
 		if strings.Contains(added(f, "off.py"), "import os") {
-			t.Error("lines that were there count as new")
+			t.Error("old lines count as new")
 		}
 	}
 	start := func(t *testing.T) *repo {
@@ -97,7 +97,7 @@ func TestHiddenTextIsRead(t *testing.T) {
 	t.Run("untracked", func(t *testing.T) { check(t, start(t).open(Options{Base: "main"})) })
 }
 
-// An empty file has no diff to hide, even where the change edits the attributes.
+// An empty file has no hidden diff, even if the change edits the attributes.
 func TestEmptyFileBesideAttributes(t *testing.T) {
 	start := func(t *testing.T) *repo {
 		r := newRepo(t)
@@ -131,8 +131,8 @@ func TestEmptyFileBesideAttributes(t *testing.T) {
 	}
 }
 
-// What nobody can read gates where anything says that it is text, and its bytes are
-// searched for secrets.
+// Unreadable bytes hold the gate where anything says that the file is text. They are searched
+// for secrets.
 func TestUnreadableBytes(t *testing.T) {
 	const token = "gh" + "p_1fKq8ZrT5wYv3NcXb7LmJd9PsHg2RtUaWe4Q"
 	noise := strings.Repeat("\x00\x01\x9f\xfe\x80\x93", 300)
@@ -158,10 +158,10 @@ func TestUnreadableBytes(t *testing.T) {
 	}
 	for path, want := range map[string]bool{"tool.sh": true, "data.bin": false, "image.png": false, "run.png": true} {
 		if gates(f, path) != want {
-			t.Errorf("%s gates: %v, want %v: %+v", path, !want, want, f.Incomplete)
+			t.Errorf("%s holds the gate: %v, want %v: %+v", path, !want, want, f.Incomplete)
 		}
 	}
-	for _, i := range f.Incomplete { // what gates says what to do
+	for _, i := range f.Incomplete { // a gating entry says what to do
 		if strings.HasSuffix(i.Why, "in the base's .gitattributes, or have somebody comment /review accept unread") != i.Gating {
 			t.Errorf("%s: %s", i.Path, i.Why)
 		}
@@ -171,8 +171,7 @@ func TestUnreadableBytes(t *testing.T) {
 	}
 }
 
-// All of a file's text is new where it was renamed to a name under which it does
-// something.
+// After a rename to a name under which the text takes effect, all of the file's text is new.
 func TestRenamedIntoUseIsRead(t *testing.T) {
 	text := strings.Repeat("os.system(cmd)\n", 20)
 	r := newRepo(t)
@@ -193,9 +192,8 @@ func TestRenamedIntoUseIsRead(t *testing.T) {
 	}
 }
 
-// A secret that was found in a file's bytes is told, also where none of its lines can be
-// shown.
-func TestSecretsInTextThatIsNotShown(t *testing.T) {
+// A secret in a file's bytes is reported, even if none of its lines can be shown.
+func TestSecretsInHiddenText(t *testing.T) {
 	const token = "gh" + "p_1fKq8ZrT5wYv3NcXb7LmJd9PsHg2RtUaWe4Q"
 	glued := "da" + "pi3f8a91c27be6405d9e1b7c82f4a6d035" // a letter before it hides it in the lines
 	r := newRepo(t)
@@ -227,7 +225,7 @@ func TestSecretsInTextThatIsNotShown(t *testing.T) {
 	}
 }
 
-// A submodule has no text, whatever name it gets.
+// A submodule has no text, whatever its name is.
 func TestRenamedSubmodule(t *testing.T) {
 	r := newRepo(t)
 	r.write("README.md", "# Shop\n")
