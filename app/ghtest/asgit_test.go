@@ -15,9 +15,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// TestAnswersAreGits: what is told of commits without git is what git tells of
-// them, to the byte.
-func TestAnswersAreGits(t *testing.T) {
+// TestAnswersMatchGit: the answers about commits that are computed without git are the same as
+// git's, byte for byte.
+func TestAnswersMatchGit(t *testing.T) {
 	dir := t.TempDir()
 	n, plainDiffs, plainMerges := 0, 0, 0
 	sample.Check(t, func(t *rapid.T) {
@@ -28,7 +28,7 @@ func TestAnswersAreGits(t *testing.T) {
 		for i := range 3 {
 			a, b := pick.Draw(t, "a"), pick.Draw(t, "b")
 			if c, err := g.stored(b); i == 0 && err == nil && len(c.Parents) > 0 {
-				a = c.Parents[0] // of which the diff is more often plain
+				a = c.Parents[0] // a parent's diff is more often simple
 			}
 			sameHistory(t, g, a, b)
 			if sameDiff(t, g, a, b) {
@@ -41,13 +41,13 @@ func TestAnswersAreGits(t *testing.T) {
 		sameTree(t, g, pick.Draw(t, "listed"))
 	})
 	t.Logf("%d diffs and %d merges were made without git", plainDiffs, plainMerges)
-	if n >= 100 && (plainDiffs == 0 || plainMerges == 0) { // fewer draws may all be others
-		t.Error("the test is of no use")
+	if n >= 100 && (plainDiffs == 0 || plainMerges == 0) { // fewer draws may contain none of them
+		t.Error("no answer was computed without git, so the test proved nothing")
 	}
 }
 
-// drawHistory commits changes to a few files, on top of any commit that is there,
-// and merges.
+// drawHistory commits random changes to a few files on top of any existing commit, and
+// merges.
 func drawHistory(t *rapid.T, g *git) []string {
 	line := rapid.SampledFrom([]string{"a\n", "b\n", "c\n", "  d\n", "}\n", "func f() {  \n", strings.Repeat("_long", 30) + "\n", "é\n"})
 	path := rapid.SampledFrom([]string{"a", "b.go", "a.b", "d/x", "d/y", "d/e/z", "d", "é", "odd name", "tab\t"})
@@ -106,7 +106,7 @@ func drawHistory(t *rapid.T, g *git) []string {
 	return commits
 }
 
-// edit puts a few lines in the place of others.
+// edit replaces a few lines.
 func edit(t *rapid.T, text string, line *rapid.Generator[string]) string {
 	lines := strings.SplitAfter(text, "\n")
 	from := rapid.IntRange(0, len(lines)-1).Draw(t, "from")
@@ -126,7 +126,7 @@ func sameDiff(t *rapid.T, g *git, a, b string) (plain bool) {
 	got, plain := g.plainDiff(changes)
 	if plain {
 		if d := cmp.Diff(want, got); d != "" {
-			t.Errorf("diff (-git +here):\n%s", d)
+			t.Errorf("diff (-git +ours):\n%s", d)
 		}
 	}
 	out, err := g.run("diff-tree", "-r", "--no-renames", "--name-only", "-z", a, b, "--")
@@ -138,7 +138,7 @@ func sameDiff(t *rapid.T, g *git, a, b string) (plain bool) {
 		names += c.path + "\x00"
 	}
 	if names != string(out) {
-		t.Errorf("%q differ, and git says %q", names, out)
+		t.Errorf("our changed names are %q, git's are %q", names, out)
 	}
 	return plain && len(changes) > 0
 }
@@ -156,24 +156,24 @@ func sameMerge(t *rapid.T, g *git, a, b string) (plain bool) {
 		t.Fatalf("git's merge: %v", err)
 	}
 	if got != want {
-		t.Errorf("the merge of %s and %s is %s, and git's %s", a, b, got, want)
+		t.Errorf("our merge of %s and %s is %s, git's is %s", a, b, got, want)
 	}
 	return true
 }
 
 func sameHistory(t *rapid.T, g *git, a, b string) {
 	best, known := g.bases(a, b)
-	out, _ := g.run("merge-base", "--all", a, b) // fails where there is none
+	out, _ := g.run("merge-base", "--all", a, b) // fails if there is no merge base
 	want := strings.Fields(string(out))
 	slices.Sort(best)
 	slices.Sort(want)
 	if !known || !slices.Equal(best, want) {
-		t.Errorf("%s and %s meet at %q, and git says %q", a, b, best, want)
+		t.Errorf("our merge base of %s and %s is %q, git's is %q", a, b, best, want)
 	}
 	since, known := g.since(a, b)
 	out, err := g.run("rev-list", "--topo-order", "--reverse", a+".."+b, "--")
 	if err != nil || !known || !slices.Equal(since, strings.Fields(string(out))) {
-		t.Errorf("%q are since, and git says %q (%v)", since, out, err)
+		t.Errorf("our newer commits are %q, git's are %q (%v)", since, out, err)
 	}
 }
 
@@ -193,7 +193,7 @@ func sameTree(t *rapid.T, g *git, sha string) {
 		}
 		want, err := parseTree(out)
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%v are in the tree, and git says %v (%v)", got, want, err)
+			t.Errorf("our tree contains %v, git's contains %v (%v)", got, want, err)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestAppJWT(t *testing.T) {
 			c.refused(c.do("GET", "/app", nil), http.StatusUnauthorized, tt.reason)
 		})
 	}
-	c.withAuth(set("iss", gh.AppID())).get("/app") // a number will do as well
+	c.withAuth(set("iss", gh.AppID())).get("/app") // a number is accepted too
 	c.auth = ""
 	c.refused(c.do("GET", "/app", nil), http.StatusUnauthorized, "Requires authentication")
 }
@@ -117,8 +117,8 @@ func TestTokensExpire(t *testing.T) {
 	c.refused(c.do("GET", "/repos/acme/shop", nil), http.StatusUnauthorized, "Bad credentials")
 }
 
-// TestPermissions: the old vocabulary hides maintain and triage, role_name and
-// the user's permissions don't.
+// TestPermissions: the old permission field hides maintain and triage. role_name and the
+// user's permissions show them.
 func TestPermissions(t *testing.T) {
 	_, repo, c := shop(t, ghtest.Options{})
 	tests := []struct{ role, permission, most string }{
@@ -142,16 +142,16 @@ func TestPermissions(t *testing.T) {
 	c.refused(c.do("GET", "/repos/acme/shop/collaborators/ghost/permission", nil), http.StatusNotFound, "is not a user")
 	repo.OpenPR(ghtest.PR{Author: "stranger", Files: ghtest.Files{}})
 	if p := c.get("/repos/acme/shop/collaborators/stranger/permission").field("permission"); p != "read" {
-		t.Errorf("a stranger may %v a public repository", p)
+		t.Errorf("a stranger's permission on a public repository is %v", p)
 	}
 	repo.SetPrivate(true)
 	if p := c.get("/repos/acme/shop/collaborators/stranger/permission").field("permission"); p != "none" {
-		t.Errorf("a stranger may %v a private repository", p)
+		t.Errorf("a stranger's permission on a private repository is %v", p)
 	}
 }
 
-// TestDefaultsAreTheManifests: the stand-in grants and sends what the App is
-// registered with.
+// TestDefaultsAreTheManifests: the stand-in grants the permissions and sends the events of
+// the App's manifest.
 func TestDefaultsAreTheManifests(t *testing.T) {
 	text, err := os.ReadFile("../../deploy/app-manifest.json")
 	if err != nil {

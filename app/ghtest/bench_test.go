@@ -9,8 +9,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// BenchmarkCalls measures what the stand-in itself costs, which is to be little
-// beside what is measured against it.
+// BenchmarkCalls measures the cost of the stand-in itself. It should be small beside the cost
+// of the code that is measured with it.
 func BenchmarkCalls(b *testing.B) {
 	gh := ghtest.Start(b, ghtest.Options{Limits: &ghtest.Limits{}})
 	repo := gh.Repo("acme/shop")
@@ -45,7 +45,7 @@ func BenchmarkCalls(b *testing.B) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// BenchmarkPush measures a push with its webhooks, most of which is git.
+// BenchmarkPush measures a push with its webhooks. Most of its time is git's.
 func BenchmarkPush(b *testing.B) {
 	gh := ghtest.Start(b, ghtest.Options{})
 	repo := gh.Repo("acme/shop")

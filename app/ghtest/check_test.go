@@ -121,12 +121,12 @@ func TestCheckRunRefusals(t *testing.T) {
 	c.refused(c.do("PATCH", fmt.Sprintf("/repos/acme/shop/check-runs/%d", foreign.ID), fields{"conclusion": "failure"}), http.StatusForbidden, "Invalid app_id")
 	c.refused(c.do("PATCH", "/repos/acme/shop/check-runs/1", fields{"conclusion": "failure"}), http.StatusNotFound, "Not Found")
 	if n := len(pr.CheckRuns()); n != 0 {
-		t.Errorf("%d check runs came of refused requests", n)
+		t.Errorf("refused requests created %d check runs", n)
 	}
 }
 
-// TestCheckRunList: latest leaves the newest of a name within a suite, and
-// suites belong to Apps.
+// TestCheckRunList: "latest" returns only the newest run of each name within a suite, and
+// each suite belongs to one App.
 func TestCheckRunList(t *testing.T) {
 	gh, repo, c := shop(t, ghtest.Options{})
 	fork := repo.OpenPR(ghtest.PR{Fork: "mallory", Author: "mallory", Files: ghtest.Files{"a": "1\n"}})
@@ -135,7 +135,7 @@ func TestCheckRunList(t *testing.T) {
 		r := c.do("POST", "/repos/acme/shop/check-runs", fields{"name": "reviewgate", "head_sha": sha})
 		c.want(r, http.StatusCreated)
 		if len(r.field("pull_requests").([]any)) != 0 {
-			t.Errorf("a check on a fork's head names a pull request: %s", r.raw)
+			t.Errorf("the check on a fork's head names a pull request: %s", r.raw)
 		}
 	}
 	repo.ForeignCheck(sha, "reviewgate", "success")

@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// TestETags: a 304 is free, and only good for the token that got the ETag.
+// TestETags: a 304 is free, and an ETag is only valid for the token that got it.
 func TestETags(t *testing.T) {
 	gh, repo, c := shop(t, ghtest.Options{})
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1"}})
@@ -21,7 +21,7 @@ func TestETags(t *testing.T) {
 	again := c.do("GET", "/repos/acme/shop/pulls/1", nil, "If-None-Match", tag)
 	c.want(again, http.StatusNotModified)
 	if a, b := first.header.Get("X-RateLimit-Used"), again.header.Get("X-RateLimit-Used"); a != b || a == "" {
-		t.Errorf("a 304 cost something: %s used before, %s after", a, b)
+		t.Errorf("a 304 used up quota: %s used before, %s after", a, b)
 	}
 	other := newClient(t, gh).asInstallation("acme")
 	other.want(other.do("GET", "/repos/acme/shop/pulls/1", nil, "If-None-Match", tag), http.StatusOK)
@@ -43,7 +43,7 @@ func TestPrimaryRateLimit(t *testing.T) {
 		t.Errorf("headers of a refusal: %v", r.header)
 	}
 	if left := c.get("/rate_limit").field("rate", "remaining"); left != 0.0 {
-		t.Errorf("rate_limit says %v", left)
+		t.Errorf("rate_limit returns %v", left)
 	}
 	clock.move(time.Minute)
 	c.get("/repos/acme/shop")
@@ -152,13 +152,13 @@ func TestFaults(t *testing.T) {
 			r, err := c.try(method, path, body)
 			tt.want(t, r, err, len(pr.Comments()))
 			if again := c.do(method, path, body); again.status >= 300 {
-				t.Errorf("the second call meets the fault of the first: %d", again.status)
+				t.Errorf("the second call has the fault of the first: %d", again.status)
 			}
 		})
 	}
 }
 
-// TestHoldRequest: a request can be held while the state changes under it.
+// TestHoldRequest: a request can be held while the state changes.
 func TestHoldRequest(t *testing.T) {
 	gh, repo, c := shop(t, ghtest.Options{})
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1"}})

@@ -20,11 +20,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience bounds every wait of these tests.
+// patience limits every wait of these tests.
 const patience = 20 * time.Second
 
-// client calls the stand-in as an App does. Every exchange is held against
-// GitHub's description.
+// client calls the stand-in as an App does. Every exchange is compared with GitHub's
+// description.
 type client struct {
 	*testing.T
 	gh     *ghtest.Server
@@ -57,7 +57,7 @@ func (c *client) withAuth(credential string) *client {
 	return &other
 }
 
-// asInstallation returns a client with a token of the account's installation.
+// asInstallation returns a client with a token for the account's installation.
 func (c *client) asInstallation(account string) *client {
 	c.Helper()
 	r := c.do("POST", "/app/installations/"+strconv.FormatInt(c.gh.InstallationID(account), 10)+"/access_tokens", nil)
@@ -65,7 +65,7 @@ func (c *client) asInstallation(account string) *client {
 	return c.withAuth(r.field("token").(string))
 }
 
-// signJWT makes an App JWT; change may spoil its claims.
+// signJWT makes an App JWT. change may make its claims invalid.
 func signJWT(t *testing.T, gh *ghtest.Server, method jwt.SigningMethod, change func(jwt.MapClaims)) string {
 	t.Helper()
 	claims := jwt.MapClaims{"iss": strconv.FormatInt(gh.AppID(), 10), "iat": time.Now().Add(-time.Minute).Unix(), "exp": time.Now().Add(9 * time.Minute).Unix()}
@@ -119,7 +119,7 @@ func (c *client) request(method, path string, body any, header ...string) *http.
 	return req
 }
 
-// do makes a call and reads the whole answer.
+// do makes a call and reads the complete answer.
 func (c *client) do(method, path string, body any, header ...string) reply {
 	c.Helper()
 	r, err := c.try(method, path, body, header...)
@@ -129,7 +129,7 @@ func (c *client) do(method, path string, body any, header ...string) reply {
 	return r
 }
 
-// try is do for calls whose connection may break.
+// try is like do, for calls whose connection may break.
 func (c *client) try(method, path string, body any, header ...string) (reply, error) {
 	c.Helper()
 	resp, err := c.http.Do(c.request(method, path, body, header...))
@@ -144,7 +144,7 @@ func (c *client) try(method, path string, body any, header ...string) (reply, er
 	r := reply{status: resp.StatusCode, header: resp.Header, raw: raw}
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
 		if err := json.Unmarshal(raw, &r.json); err != nil {
-			c.Fatalf("%s %s: body is no JSON: %v", method, path, err)
+			c.Fatalf("%s %s: the body is not JSON: %v", method, path, err)
 		}
 	}
 	return r, nil
@@ -164,16 +164,16 @@ func (c *client) want(r reply, status int) {
 	}
 }
 
-// refused checks that an error has the status and tells the reason.
+// refused checks that an error has this status and names the reason.
 func (c *client) refused(r reply, status int, reason string) {
 	c.Helper()
 	c.want(r, status)
 	if !strings.Contains(string(r.raw), reason) {
-		c.Errorf("the refusal doesn't say %q: %s", reason, r.raw)
+		c.Errorf("the refusal doesn't contain %q: %s", reason, r.raw)
 	}
 }
 
-// field walks into the decoded body: keys of objects, indexes of lists.
+// field follows a path into the decoded body: keys of objects, and indexes of lists.
 func (r reply) field(path ...any) any {
 	v := r.json
 	for _, step := range path {
@@ -197,8 +197,8 @@ func (r reply) len() int {
 	return len(l)
 }
 
-// shop starts a GitHub with one repository that has something on main, and a
-// client of its installation.
+// shop starts a GitHub with one repository that has files on main, and a client of its
+// installation.
 func shop(t *testing.T, opts ghtest.Options) (*ghtest.Server, *ghtest.Repo, *client) {
 	t.Helper()
 	gh := ghtest.Start(t, opts)
@@ -230,7 +230,7 @@ func settle(t *testing.T, gh *ghtest.Server) {
 	}
 }
 
-// clock is a time that tests move.
+// clock is a clock that tests set.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time

@@ -26,7 +26,7 @@ func TestCommentLimits(t *testing.T) {
 	c.refused(c.do("POST", comments, fields{"body": "x"}), http.StatusForbidden, "locked")
 	repo.SetArchived(true)
 	c.refused(c.do("POST", comments, fields{"body": "x"}), http.StatusForbidden, "archived")
-	// A check can be written all the same.
+	// A check can still be written.
 	c.want(c.do("POST", "/repos/acme/shop/check-runs", fields{"name": "reviewgate", "head_sha": pr.HeadSHA()}), http.StatusCreated)
 	if n := len(pr.AppComments()); n != 1 {
 		t.Errorf("%d comments of the App instead of 1", n)
@@ -40,12 +40,12 @@ func TestCommentLife(t *testing.T) {
 	made := c.do("POST", "/repos/acme/shop/issues/1/comments", fields{"body": "ours"})
 	c.want(made, http.StatusCreated)
 	if made.field("user", "type") != "Bot" || made.field("performed_via_github_app", "id") != float64(gh.AppID()) {
-		t.Errorf("the App's comment isn't the App's: %s", made.raw)
+		t.Errorf("the App's comment doesn't name the App: %s", made.raw)
 	}
 	path := fmt.Sprintf("/repos/acme/shop/issues/comments/%.0f", made.field("id"))
 	c.want(c.do("PATCH", path, fields{"body": "ours, again"}), http.StatusOK)
 	if by := c.get("/repos/acme/shop/issues/1/comments").field(0, "performed_via_github_app"); by != nil {
-		t.Errorf("alice's comment is the App's: %v", by)
+		t.Errorf("alice's comment names the App: %v", by)
 	}
 	want := []ghtest.Comment{{ID: said.ID, Author: "alice", Body: "<!-- marker --> mine"}, {ID: int64(made.field("id").(float64)), Author: "reviewgate[bot]", Body: "ours, again", Edits: 1}}
 	if d := cmp.Diff(want, pr.Comments(), cmpopts.IgnoreFields(ghtest.Comment{}, "CreatedAt", "UpdatedAt")); d != "" {
@@ -53,7 +53,7 @@ func TestCommentLife(t *testing.T) {
 	}
 	settle(t, gh)
 	if d := gh.LastDelivery("issue_comment"); d.Action != "edited" {
-		t.Errorf("the App isn't told of its own edit: last event is %q", d.Action)
+		t.Errorf("the App got no event for its own edit: the last event is %q", d.Action)
 	}
 	c.want(c.do("DELETE", path, nil), http.StatusNoContent)
 	c.refused(c.do("GET", path, nil), http.StatusNotFound, "Not Found")

@@ -59,7 +59,7 @@ func TestContents(t *testing.T) {
 	}
 }
 
-// TestTreeBytes: a recursive list is cut by its size, too.
+// TestTreeBytes: a recursive list is also cut by its size.
 func TestTreeBytes(t *testing.T) {
 	limits := ghtest.GitHubLimits()
 	limits.TreeBytes = 2000

@@ -19,7 +19,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// description is GitHub's, cut to the stand-in's routes.
+// description is GitHub's description, cut to the stand-in's routes.
 var description = sync.OnceValues(func() (*openapi3.T, error) {
 	text, err := os.ReadFile("testdata/openapi/github.json")
 	if err != nil {
@@ -33,11 +33,11 @@ var description = sync.OnceValues(func() (*openapi3.T, error) {
 	return doc, nil
 })
 
-// correct mends the places where the description is stricter than GitHub:
-// the head of a pull request whose fork was deleted has no repository, an
-// account in the list of installations is a user or an enterprise, not both, the
-// App that a check suite names may have subscribed to merge_group, and in events
-// the times of an installation are seconds since 1970, as in GitHub's examples.
+// correct loosens the places where the description is stricter than GitHub: The head of a
+// pull request whose fork was deleted has no repository. An account in the list of
+// installations is a user or an enterprise, not both. The App that a check suite names may
+// have subscribed to merge_group. In events the times of an installation are seconds since
+// 1970, as in GitHub's examples.
 func correct(doc *openapi3.T) {
 	for _, name := range []string{"pull-request", "pull-request-simple"} {
 		head := doc.Components.Schemas[name].Value.Properties["head"].Value
@@ -64,14 +64,14 @@ func correct(doc *openapi3.T) {
 	}
 }
 
-// describedTransport holds every request and every answer against the
-// description, and notes which routes have been seen to keep to it.
+// describedTransport compares every request and every answer with the description, and
+// records which routes gave valid answers.
 type describedTransport struct {
 	client *client
 	next   http.RoundTripper
 
 	mu   sync.Mutex
-	seen map[string]bool // routes answered 2xx as described
+	seen map[string]bool // routes with a valid 2xx answer
 }
 
 func (d *describedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -87,7 +87,7 @@ func (d *describedTransport) RoundTrip(req *http.Request) (*http.Response, error
 		return d.next.RoundTrip(req)
 	}
 	if path, ok := params["path"]; ok && path == "" {
-		params["path"] = "." // the root, which the description allows in words only
+		params["path"] = "." // the root, which only the description's prose allows
 	}
 	method, template, _ := strings.Cut(route, " ")
 	item := doc.Paths.Value(template)
@@ -124,16 +124,16 @@ func (d *describedTransport) RoundTrip(req *http.Request) (*http.Response, error
 	return resp, nil
 }
 
-// byNumber is how redirects name a repository, which the description doesn't
-// mention: they are answered as by name.
+// byNumber matches redirects that name a repository by its id. The description lacks them,
+// and they are answered like those by name.
 var byNumber = regexp.MustCompile(`^/repositories/[0-9]+`)
 
 type brokenReader struct{ err error }
 
 func (b brokenReader) Read([]byte) (int, error) { return 0, b.err }
 
-// checkAnswer holds an answer against the description. Errors that it doesn't
-// mention must at least look like GitHub's.
+// checkAnswer compares an answer with the description. An error without a description must at
+// least look like GitHub's.
 func (d *describedTransport) checkAnswer(t *testing.T, route string, input *openapi3filter.RequestValidationInput, resp *http.Response, body []byte) {
 	t.Helper()
 	operation := input.Route.Operation

@@ -2,8 +2,7 @@ package ghtest
 
 import "testing"
 
-// FuzzParseDiff: whatever git may print, reading it ends, without a panic, in
-// files or in an error.
+// FuzzParseDiff: parsing any output of git ends in files or in an error, without a panic.
 func FuzzParseDiff(f *testing.F) {
 	f.Add("")
 	f.Add(":100644 100644 aaaa bbbb M\x00a\x001\t2\ta\x00\x00diff --git a/a b/a\nindex aaaa..bbbb 100644\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\n")

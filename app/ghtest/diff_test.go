@@ -13,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// file is what a test looks at of a changed file.
+// file holds the fields of a changed file that the tests compare.
 type file struct {
 	Name, Previous, Status string
 	Add, Del               int
@@ -81,8 +81,7 @@ func TestFilesOfEveryKind(t *testing.T) {
 	}
 }
 
-// TestDiffIsThreeDot: what the base branch got meanwhile is not in the pull
-// request.
+// TestDiffIsThreeDot: later changes to the base branch are not in the pull request.
 func TestDiffIsThreeDot(t *testing.T) {
 	_, repo, c := shop(t, ghtest.Options{})
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"mine": "1\n"}})
@@ -95,7 +94,7 @@ func TestDiffIsThreeDot(t *testing.T) {
 		t.Errorf("%d commits instead of 2", n)
 	}
 	if status := c.get("/repos/acme/shop/compare/main...change").field("status"); status != "diverged" {
-		t.Errorf("compare says %v", status)
+		t.Errorf("the status of the comparison is %v", status)
 	}
 	pr.ForcePush(ghtest.Files{"other": "1\n"}, "anew")
 	if got := filesOf(c.get("/repos/acme/shop/pulls/1/files")); len(got) != 1 || got["other"].Add != 1 {
@@ -116,7 +115,7 @@ func TestLargeDiffs(t *testing.T) {
 	pr.Push(ghtest.Files{"m": "2"}, "third")
 
 	if n := c.get("/repos/acme/shop/pulls/1").field("changed_files"); n != 203.0 {
-		t.Errorf("changed_files is %v, and must count what is not listed", n)
+		t.Errorf("changed_files is %v, but must include the unlisted files", n)
 	}
 	first := c.get("/repos/acme/shop/pulls/1/files?per_page=1000")
 	second := c.get("/repos/acme/shop/pulls/1/files?per_page=100&page=2")
@@ -125,7 +124,7 @@ func TestLargeDiffs(t *testing.T) {
 	}
 	got := filesOf(first)
 	if got["a-long"].Patch != "" || got["a-long"].Add != 50 || got["a-wide"].Patch != "" || got["f/000"].Patch == "" {
-		t.Errorf("patches of large files must be left out, and only those: %v %v %v", got["a-long"], got["a-wide"], got["f/000"])
+		t.Errorf("only patches of large files must be left out: %v %v %v", got["a-long"], got["a-wide"], got["f/000"])
 	}
 	if n := c.get("/repos/acme/shop/pulls/1/commits").len(); n != 2 {
 		t.Errorf("%d commits instead of 2", n)
@@ -175,7 +174,8 @@ func TestImportGit(t *testing.T) {
 	}
 }
 
-// TestSameScriptSameSHAs: golden files may name commits.
+// TestSameScriptSameSHAs: the same script gives the same SHAs, so that golden files may name
+// commits.
 func TestSameScriptSameSHAs(t *testing.T) {
 	heads := map[string]bool{}
 	for range 2 {

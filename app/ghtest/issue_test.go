@@ -45,7 +45,7 @@ func TestIssuesNeedThePermission(t *testing.T) {
 	repo.OpenPR(ghtest.PR{Files: ghtest.Files{}})
 	c.refused(c.do("POST", issues, fields{"title": "x"}), http.StatusForbidden, "not accessible by integration")
 	c.want(c.get(issues), http.StatusOK)
-	// The labels of a pull request are a part of it.
+	// The labels of a pull request belong to the permission for pull requests.
 	c.want(c.do("POST", issues+"/1/labels", fields{"labels": []string{"a"}}), http.StatusOK)
 }
 
@@ -65,7 +65,7 @@ func TestIssueLife(t *testing.T) {
 	made := c.do("POST", issues, fields{"title": "Ours", "body": "b", "labels": []string{"debt"}})
 	c.want(made, http.StatusCreated)
 	if made.field("number") != 3.0 || made.field("performed_via_github_app", "id") != float64(gh.AppID()) || made.field("user", "type") != "Bot" {
-		t.Errorf("the App's issue isn't the App's: %s", made.raw)
+		t.Errorf("the App's issue doesn't name the App: %s", made.raw)
 	}
 	numbers := func(query string) []int {
 		var all []int
@@ -84,7 +84,7 @@ func TestIssueLife(t *testing.T) {
 		}
 	}
 	if c.get(issues).field(1, "performed_via_github_app") != nil {
-		t.Error("mallory's issue is the App's")
+		t.Error("mallory's issue names the App")
 	}
 	repo.CloseIssue("alice", pasted.Number, "not_planned")
 	c.want(c.do("PATCH", issues+"/3", fields{"body": "done", "state": "closed", "state_reason": "completed"}), http.StatusOK)

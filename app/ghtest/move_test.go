@@ -18,15 +18,15 @@ func (c *client) unfollowed() *client {
 	return &other
 }
 
-// TestDefaultBranchRenamed: what names no branch means the new one, and pull
-// requests are against it.
+// TestDefaultBranchRenamed: a request without a branch uses the new default branch, and so do
+// pull requests.
 func TestDefaultBranchRenamed(t *testing.T) {
 	_, repo, c := shop(t, ghtest.Options{})
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1"}})
 	tip := repo.Branch("main")
 	repo.RenameDefaultBranch("trunk")
 	if c.get("/repos/acme/shop/git/trees/HEAD").field("sha") != tip || c.get("/repos/acme/shop").field("default_branch") != "trunk" {
-		t.Error("the default branch is another")
+		t.Error("the default branch has the wrong name")
 	}
 	c.refused(c.do("GET", "/repos/acme/shop/git/ref/heads/main", nil), http.StatusNotFound, "Not Found")
 	if base := c.get(fmt.Sprintf("/repos/acme/shop/pulls/%d", pr.Number)).field("base", "ref"); base != "trunk" {
@@ -34,8 +34,8 @@ func TestDefaultBranchRenamed(t *testing.T) {
 	}
 }
 
-// TestRenamed: the old name sends on, reads for good and writes with all they
-// carry, to the route by the repository's id, which answers as by name.
+// TestRenamed: the old name redirects reads permanently and writes with their body. The
+// target is the route by the repository's id, which answers like the route by name.
 func TestRenamed(t *testing.T) {
 	gh, repo, c := shop(t, ghtest.Options{})
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1", "b": "2"}})
@@ -69,7 +69,7 @@ func TestRenamed(t *testing.T) {
 	}
 	c.want(c.do("POST", "/repos/acme/shop/issues/1/comments", fields{"body": "x"}), http.StatusCreated)
 	if n := len(pr.Comments()); n != 1 {
-		t.Errorf("%d comments came of a write that was sent on", n)
+		t.Errorf("a redirected write created %d comments", n)
 	}
 	c.want(app.do("GET", "/repos/acme/shop/installation", nil), http.StatusOK)
 
@@ -87,8 +87,8 @@ func TestRenamed(t *testing.T) {
 	}
 }
 
-// TestNamesAreTakenOver: a repository that takes an old name ends the redirect.
-func TestNamesAreTakenOver(t *testing.T) {
+// TestOldNamesAreReused: a repository that takes an old name ends the redirect.
+func TestOldNamesAreReused(t *testing.T) {
 	gh, repo, c := shop(t, ghtest.Options{})
 	repo.Rename("store")
 	repo.Rename("mall")
@@ -101,7 +101,7 @@ func TestNamesAreTakenOver(t *testing.T) {
 	}
 	repo.Rename("store")
 	if id := c.get("/repos/acme/store").field("id"); id != float64(repo.ID()) {
-		t.Errorf("the name it has again leads to %v", id)
+		t.Errorf("the restored name leads to %v", id)
 	}
 	repo.Delete()
 	for _, path := range []string{"/repos/acme/store", "/repos/acme/mall", fmt.Sprintf("/repositories/%d", repo.ID())} {
@@ -109,8 +109,7 @@ func TestNamesAreTakenOver(t *testing.T) {
 	}
 }
 
-// TestTransferred: the installation of the new owner takes the repository over,
-// if there is one.
+// TestTransferred: the new owner's installation takes the repository over, if there is one.
 func TestTransferred(t *testing.T) {
 	h := newHook(t)
 	gh, repo, c := shop(t, ghtest.Options{WebhookURL: h.URL, Permissions: ghtest.DefaultPermissions(), Events: []string{"pull_request", "repository"}})
@@ -126,7 +125,7 @@ func TestTransferred(t *testing.T) {
 	for i, id := range []int64{gh.InstallationID("acme"), gh.InstallationID("widgets"), gh.InstallationID("widgets")} {
 		log := gh.Deliveries()
 		if d := log[len(log)-3+i]; d.InstallationID != id {
-			t.Errorf("%s %s went to installation %d and not to %d", d.Event, d.Action, d.InstallationID, id)
+			t.Errorf("%s %s went to installation %d, want %d", d.Event, d.Action, d.InstallationID, id)
 		}
 	}
 	comment := fields{"body": "x"}
@@ -181,25 +180,25 @@ func TestArchivedAndLocked(t *testing.T) {
 	pr.Unlock()
 	for what, r := range talk() {
 		if r.status >= 300 {
-			t.Errorf("%s after it all: status %d", what, r.status)
+			t.Errorf("%s after all changes: status %d", what, r.status)
 		}
 	}
 }
 
-// TestInstalledAgain: an installation that comes back is another one.
+// TestInstalledAgain: an App that is installed again gets another installation.
 func TestInstalledAgain(t *testing.T) {
 	gh, _, c := shop(t, ghtest.Options{})
 	before := gh.InstallationID("acme")
 	gh.Uninstall("acme")
 	gh.Install("acme")
 	if gh.InstallationID("acme") == before {
-		t.Error("the installation has the id of the one that was removed")
+		t.Error("the installation has the removed one's id")
 	}
 	c.refused(c.do("GET", "/repos/acme/shop/pulls", nil), http.StatusUnauthorized, "Bad credentials")
 	newClient(t, gh).asInstallation("acme").get("/repos/acme/shop/pulls")
 }
 
-// TestForgottenCommits: what was pushed over is there until GitHub forgets it.
+// TestForgottenCommits: a commit that was pushed over exists until GitHub forgets it.
 func TestForgottenCommits(t *testing.T) {
 	_, repo, c := shop(t, ghtest.Options{})
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1"}})
@@ -221,8 +220,7 @@ func TestForgottenCommits(t *testing.T) {
 	}
 }
 
-// TestReopened: a pull request that was pushed to while it was closed has what
-// was pushed when it is opened again.
+// TestReopened: a push to a closed pull request appears in it when it is reopened.
 func TestReopened(t *testing.T) {
 	_, repo, _ := shop(t, ghtest.Options{})
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1"}})
@@ -238,8 +236,8 @@ func TestReopened(t *testing.T) {
 	}
 }
 
-// TestPullsAreSorted: lists begin with the newest, unless another order is
-// asked for.
+// TestPullsAreSorted: lists start with the newest entry, unless the request names another
+// order.
 func TestPullsAreSorted(t *testing.T) {
 	_, repo, c := shop(t, ghtest.Options{})
 	first := repo.OpenPR(ghtest.PR{Head: "one", Files: ghtest.Files{"a": "1"}})

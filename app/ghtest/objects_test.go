@@ -8,9 +8,9 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// TestCommitsAreGits: commits are written without git, and to the byte as
-// git fast-import writes them, which is where these names come from.
-func TestCommitsAreGits(t *testing.T) {
+// TestCommitsMatchGit: commits are written without git, and are the same bytes that git
+// fast-import writes. The expected SHAs come from it.
+func TestCommitsMatchGit(t *testing.T) {
 	repo := ghtest.Start(t, ghtest.Options{}).Repo("acme/shop")
 	for _, step := range []struct {
 		sha, message string
@@ -34,7 +34,7 @@ func TestCommitsAreGits(t *testing.T) {
 		}},
 	} {
 		if sha := repo.Commit("main", step.files, step.message); sha != step.sha {
-			t.Errorf("commit %q is %s, and git's %s", step.message, sha, step.sha)
+			t.Errorf("commit %q is %s, git's is %s", step.message, sha, step.sha)
 		}
 	}
 }
@@ -45,7 +45,7 @@ func TestPathsThatGitRefuses(t *testing.T) {
 			gh := ghtest.Start(t, ghtest.Options{Fail: func(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }})
 			defer func() {
 				if failed, _ := recover().(string); !strings.HasPrefix(failed, "commit to acme/shop: ") {
-					t.Errorf("it ended with %q", failed)
+					t.Errorf("the refusal is %q", failed)
 				}
 			}()
 			gh.Repo("acme/shop").Commit("main", files, "odd")
@@ -53,8 +53,8 @@ func TestPathsThatGitRefuses(t *testing.T) {
 	}
 }
 
-// TestHistoryOfMerges: what a merged branch has is known although nobody asked
-// git, and what git must be asked is asked.
+// TestHistoryOfMerges: the commits of a merged branch are known without git. Questions that
+// need git are put to it.
 func TestHistoryOfMerges(t *testing.T) {
 	_, repo, c := shop(t, ghtest.Options{})
 	one := repo.OpenPR(ghtest.PR{Head: "one", Files: ghtest.Files{"one": "1"}})

@@ -27,7 +27,7 @@ func TestDepth(t *testing.T) {
 		"at once":                    {[]ghtest.Call{at(0, 10), at(1, 11), at(9, 20)}, 1},
 		"a long one beside two":      {[]ghtest.Call{at(0, 100), at(0, 10), at(10, 20)}, 2},
 		"logged in any order":        {[]ghtest.Call{at(25, 30), at(0, 10), at(10, 20)}, 3},
-		"two rounds, side by side":   {[]ghtest.Call{at(0, 10), at(0, 12), at(12, 20), at(13, 21)}, 2},
+		"two rounds in parallel":     {[]ghtest.Call{at(0, 10), at(0, 12), at(12, 20), at(13, 21)}, 2},
 		"a short one inside another": {[]ghtest.Call{at(0, 30), at(5, 6), at(30, 40)}, 2},
 	} {
 		if got := ghtest.Depth(tt.calls); got != tt.want {
@@ -36,7 +36,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// TestDepthOfRealCalls: two rounds of calls side by side are two round trips.
+// TestDepthOfRealCalls: two rounds of parallel calls are two round trips.
 func TestDepthOfRealCalls(t *testing.T) {
 	gh, _, c := shop(t, ghtest.Options{})
 	gh.ResetCalls()
@@ -44,7 +44,7 @@ func TestDepthOfRealCalls(t *testing.T) {
 		const calls = 3
 		var wg, begun sync.WaitGroup
 		begun.Add(calls)
-		remove := gh.On("*", func(*ghtest.Exchange) { // none ends before all have begun
+		remove := gh.On("*", func(*ghtest.Exchange) { // none ends before all have started
 			begun.Done()
 			begun.Wait()
 		})

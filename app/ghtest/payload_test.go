@@ -14,7 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest/examples"
 )
 
-// shapes tells of each place in some payloads which JSON types stand there.
+// shapes holds the JSON types at each place of some payloads.
 type shapes map[string]map[string]bool
 
 func (s shapes) add(at string, v any) {
@@ -35,8 +35,8 @@ func (s shapes) add(at string, v any) {
 	}
 }
 
-// unexampled are places that GitHub documents for the events, though the
-// examples happen not to have them.
+// unexampled are places that GitHub documents for the events, although the examples lack
+// them.
 var unexampled = []string{
 	"issue_comment.issue.pull_request",
 	"issue_comment.issue.performed_via_github_app",
@@ -65,12 +65,12 @@ var unexampled = []string{
 	"issues.issue.state_reason",
 }
 
-// younger are keys that GitHub has added since the examples were taken.
+// younger are keys that GitHub added after the examples were published.
 var younger = []string{"has_discussions", "allow_forking", "merge_queues"}
 
-// TestPayloadsLookLikeGitHubs provokes every event and holds its payload
-// against GitHub's examples of that event: each key must be there as well, with
-// a value of the same type, and what consumers route by must not be missing.
+// TestPayloadsLookLikeGitHubs causes every event and compares its payload with GitHub's
+// examples of that event. Each key must be in the examples, with a value of the same type.
+// Keys that consumers need for routing must not be missing.
 func TestPayloadsLookLikeGitHubs(t *testing.T) {
 	gh, repo, c := shop(t, ghtest.Options{Events: []string{"pull_request", "issue_comment", "issues", "check_run", "check_suite", "code_scanning_alert", "merge_group", "push", "repository", "pull_request_review", "pull_request_review_comment"}})
 	provokeAll(t, gh, repo, c)
@@ -115,7 +115,7 @@ func TestPayloadsLookLikeGitHubs(t *testing.T) {
 	}
 }
 
-// provokeAll makes every event happen once.
+// provokeAll causes every event once.
 func provokeAll(t *testing.T, gh *ghtest.Server, repo *ghtest.Repo, c *client) {
 	t.Helper()
 	gh.Install("acme")
@@ -176,8 +176,8 @@ func provokeAll(t *testing.T, gh *ghtest.Server, repo *ghtest.Repo, c *client) {
 	gh.Uninstall("acme")
 }
 
-// compareDescription holds a payload against GitHub's description of its action,
-// if that is kept here.
+// compareDescription compares a payload with GitHub's description of its action, if the test
+// data contains one.
 func compareDescription(t *testing.T, d ghtest.Delivery, payload any) {
 	t.Helper()
 	doc, err := description()
@@ -224,8 +224,8 @@ func compareShapes(t *testing.T, d ghtest.Delivery, got, known shapes) {
 	}
 }
 
-// excused reports whether a place, or one above it, is known to be missing from
-// the examples, or is null in all of them.
+// excused reports whether a place, or a place above it, is known to be missing from the
+// examples, or is null in all of them.
 func excused(at string, known shapes) bool {
 	if slices.Contains(younger, at[strings.LastIndex(at, ".")+1:]) {
 		return true

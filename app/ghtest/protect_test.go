@@ -7,8 +7,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// What a branch demands holds merging up until it is there, of the App that it
-// is demanded of, and good.
+// A required check blocks a merge until it has succeeded and comes from the required App.
 func TestMergeable(t *testing.T) {
 	gh, repo, inst := shop(t, ghtest.Options{})
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.go": "package a\n"}})

@@ -9,9 +9,9 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// TestPushesTellTheirFiles: a push lists its commits, oldest first, with what
-// each changed.
-func TestPushesTellTheirFiles(t *testing.T) {
+// TestPushesListTheirFiles: a push lists its commits, oldest first, with the files that each
+// changed.
+func TestPushesListTheirFiles(t *testing.T) {
 	gh, repo, _ := shop(t, ghtest.Options{Events: []string{"push"}})
 	type commit struct {
 		ID                       string

@@ -10,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// A merge queue's groups hold the same change whatever the method, in other
+// A merge queue's groups contain the same change with every merge method, but in different
 // commits.
 func TestMergeMethods(t *testing.T) {
 	for method, want := range map[ghtest.MergeMethod][]string{

@@ -9,8 +9,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// TestRefusalsHold: whatever the installation asks for is refused until the
-// time that the first refusal told, and other callers aren't.
+// TestRefusalsHold: all requests of the installation are refused until the time that the
+// first refusal named. Other callers are not refused.
 func TestRefusalsHold(t *testing.T) {
 	for name, tt := range map[string]struct {
 		refusal ghtest.Refusal
@@ -48,12 +48,12 @@ func TestRefusalsHold(t *testing.T) {
 				t.Fatalf("told to wait for %s, want 2 s: %v", wait, r.header)
 			}
 			if n := len(gh.EarlyRetries()); n != 0 {
-				t.Errorf("the refused call itself is early")
+				t.Errorf("the refused call itself counts as early")
 			}
-			clock.move(200 * time.Millisecond) // under way when the refusal was read
+			clock.move(200 * time.Millisecond) // sent before the refusal was read
 			c.refused(c.do("GET", "/repos/acme/shop", nil), tt.status, "rate limit")
 			if n := len(gh.EarlyRetries()); n != 0 {
-				t.Errorf("a call that was under way is early")
+				t.Errorf("a call sent before the refusal was read counts as early")
 			}
 			clock.move(time.Second)
 			c.refused(c.do("POST", "/repos/acme/shop/issues/1/comments", fields{"body": "x"}), tt.status, "rate limit")
@@ -83,7 +83,7 @@ func TestSilentRefusal(t *testing.T) {
 	if after := r.header.Get("Retry-After"); after != "" {
 		t.Errorf("Retry-After is %s", after)
 	}
-	gh.Refuse("acme", ghtest.Refusal{For: time.Second}) // ends sooner, and changes nothing
+	gh.Refuse("acme", ghtest.Refusal{For: time.Second}) // this refusal ends sooner and changes nothing
 	clock.move(2 * time.Second)
 	c.refused(c.do("GET", "/repos/acme/shop", nil), http.StatusForbidden, "secondary rate limit")
 	if n := len(gh.EarlyRetries()); n != 1 {
@@ -93,8 +93,8 @@ func TestSilentRefusal(t *testing.T) {
 	c.get("/repos/acme/shop")
 }
 
-// TestEarlyRetriesOfOwnLimits: GitHub's own limits are announced in the same
-// headers, and a client that doesn't heed them is noticed.
+// TestEarlyRetriesOfOwnLimits: GitHub announces its own limits in the same headers. A client
+// that ignores them is noticed.
 func TestEarlyRetriesOfOwnLimits(t *testing.T) {
 	clock := newClock()
 	limits := ghtest.GitHubLimits()
@@ -125,8 +125,8 @@ func TestEarlyRetriesOfOwnLimits(t *testing.T) {
 	}
 }
 
-// TestRefusalThatWasLost: nobody can heed what did not arrive.
-func TestRefusalThatWasLost(t *testing.T) {
+// TestLostRefusal: a client can't obey a refusal that did not arrive.
+func TestLostRefusal(t *testing.T) {
 	clock := newClock()
 	gh, _, c := shop(t, ghtest.Options{Now: clock.now})
 	gh.Refuse("acme", ghtest.Refusal{For: 10 * time.Second})

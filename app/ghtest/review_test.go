@@ -19,7 +19,7 @@ func TestReviewComments(t *testing.T) {
 	reactions := "/repos/acme/shop/pulls/comments/%d/reactions"
 	c.want(c.do("POST", fmt.Sprintf(reactions, said.ID), fields{"content": "eyes"}), http.StatusCreated)
 	c.want(c.do("POST", fmt.Sprintf(reactions, said.ID), fields{"content": "eyes"}), http.StatusOK)
-	// Each kind of comment has routes of its own.
+	// Each kind of comment has its own routes.
 	c.refused(c.do("POST", fmt.Sprintf(reactions, talked.ID), fields{"content": "eyes"}), http.StatusNotFound, "Not Found")
 	c.refused(c.do("POST", fmt.Sprintf("/repos/acme/shop/issues/comments/%d/reactions", said.ID), fields{"content": "eyes"}), http.StatusNotFound, "Not Found")
 
@@ -31,7 +31,7 @@ func TestReviewComments(t *testing.T) {
 		t.Errorf("reactions (-want +got):\n%s", diff)
 	}
 	if n := len(pr.Comments()); n != 1 {
-		t.Errorf("%d comments in the conversation, want the one that is not on a line", n)
+		t.Errorf("%d comments in the conversation, want only the one that is not on a line", n)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestTeamMembershipNeedsItsPermission(t *testing.T) {
 	c.refused(c.do("GET", "/orgs/acme/teams/owners/memberships/alice", nil), http.StatusForbidden, "not accessible by integration")
 }
 
-// A review of the App's goes through its states under GitHub's rules.
+// A review by the App changes its state under GitHub's rules.
 func TestReviewStates(t *testing.T) {
 	_, repo, c := shop(t, ghtest.Options{})
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"src/cart.go": "package cart\n"}})
@@ -72,11 +72,11 @@ func TestReviewStates(t *testing.T) {
 	c.refused(c.do("POST", reviews, fields{"event": "REQUEST_CHANGES", "body": " "}), http.StatusUnprocessableEntity, "Body can't be blank")
 	c.refused(c.do("POST", reviews, fields{"event": "APPROVE", "commit_id": repo.Branch("main")}), http.StatusUnprocessableEntity, "not part of the pull request")
 	c.refused(c.do("POST", reviews, fields{"event": "LOVE"}), http.StatusUnprocessableEntity, "Invalid request")
-	// A head from before a push can be approved: the review stays with it.
+	// An older head can be approved after a push, and the review stays with that head.
 	made := c.do("POST", reviews, fields{"event": "APPROVE", "body": "Good.", "commit_id": first})
 	c.want(made, http.StatusOK)
 	if made.field("state") != "APPROVED" || made.field("commit_id") != first {
-		t.Errorf("made %s", made.raw)
+		t.Errorf("created %s", made.raw)
 	}
 	dismissal := fmt.Sprintf("%s/%.0f/dismissals", reviews, made.field("id"))
 	c.refused(c.do("PUT", dismissal, fields{"message": " "}), http.StatusUnprocessableEntity, "Message can't be blank")
@@ -100,7 +100,8 @@ func TestNobodyReviewsTheirOwn(t *testing.T) {
 	c.refused(c.do("POST", "/repos/acme/shop/pulls/1/reviews", fields{"event": "REQUEST_CHANGES", "body": "No."}), http.StatusUnprocessableEntity, "on your own pull request")
 }
 
-// Who is asked to review stays so until they have, and all are asked or none.
+// A requested reviewer stays requested until they have reviewed. A request adds all of its
+// reviewers or none.
 func TestRequestedReviewers(t *testing.T) {
 	gh, repo, c := shop(t, ghtest.Options{})
 	repo.Grant("bob", "read")
@@ -112,13 +113,13 @@ func TestRequestedReviewers(t *testing.T) {
 	}
 	c.refused(c.do("POST", asked, fields{"team_reviewers": []string{"cooks"}}), http.StatusUnprocessableEntity, "only be requested from collaborators")
 	if got := pr.Requested(); len(got) != 0 {
-		t.Errorf("asked %v", got)
+		t.Errorf("requested %v", got)
 	}
 	for range 2 {
 		c.want(c.do("POST", asked, fields{"reviewers": []string{"Bob"}, "team_reviewers": []string{"owners"}}), http.StatusCreated)
 	}
 	if diff := cmp.Diff([]string{"bob", "acme/owners"}, pr.Requested()); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
+		t.Errorf("requested (-want +got):\n%s", diff)
 	}
 	pr.Review("bob", "commented", "Hm.")
 	if r := c.get("/repos/acme/shop/pulls/1"); len(pr.Requested()) != 1 || r.field("requested_teams", 0, "slug") != "owners" {

@@ -10,9 +10,9 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// TestEveryRouteAnswersAsDescribed makes at least one successful call of every
-// route, held against GitHub's OpenAPI description by the client's transport.
-// Routes without such a call fail it.
+// TestEveryRouteAnswersAsDescribed makes at least one successful call of every route. The
+// client's transport compares it with GitHub's OpenAPI description. A route without such a
+// call fails the test.
 func TestEveryRouteAnswersAsDescribed(t *testing.T) {
 	permissions := withIssues()
 	permissions["members"] = "read"
@@ -125,10 +125,10 @@ func TestEveryRouteAnswersAsDescribed(t *testing.T) {
 
 	for _, route := range ghtest.Routes() {
 		if strings.HasPrefix(route, "DELETE ") {
-			continue // answers nothing that could be described
+			continue // the answer has no described body
 		}
 		if !inst.http.Transport.(*describedTransport).seen[route] && !app.http.Transport.(*describedTransport).seen[route] {
-			t.Errorf("%s: no answer was held against its description", route)
+			t.Errorf("%s: no answer was compared with its description", route)
 		}
 	}
 }
@@ -137,8 +137,8 @@ func annotation(path string, line int) map[string]any {
 	return map[string]any{"path": path, "start_line": line, "end_line": line, "annotation_level": "warning", "message": "Mind this."}
 }
 
-// TestDescriptionCoversRoutes fails when a route is added without cutting the
-// description anew.
+// TestDescriptionCoversRoutes fails when a route is added and the description is not
+// regenerated.
 func TestDescriptionCoversRoutes(t *testing.T) {
 	doc, err := description()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// plainClient returns a client that does not hold answers against the
-// description: pages of HTML are not in it.
+// plainClient returns a client that does not compare answers with the description, which
+// lacks HTML pages.
 func plainClient(t *testing.T, gh *ghtest.Server) *client {
 	t.Helper()
 	transport := &http.Transport{DisableKeepAlives: true}
@@ -22,7 +22,7 @@ func plainClient(t *testing.T, gh *ghtest.Server) *client {
 	return c.withAuth(gh.Token("acme"))
 }
 
-// outcome is what a client can tell of a call.
+// outcome is what a client notices of a call.
 func (c *client) outcome(method, path string, body any) string {
 	c.Helper()
 	r, err := c.try(method, path, body)
@@ -36,7 +36,7 @@ func (c *client) outcome(method, path string, body any) string {
 	return fmt.Sprintf("%d %s", r.status, kind)
 }
 
-// TestTroubleOfEachKind: each does what it is called, and is counted.
+// TestTroubleOfEachKind: each kind of trouble has the effect of its name, and is counted.
 func TestTroubleOfEachKind(t *testing.T) {
 	tests := map[ghtest.TroubleKind]struct {
 		opts     ghtest.TroubleOptions
@@ -67,10 +67,10 @@ func TestTroubleOfEachKind(t *testing.T) {
 				delete(seen, o)
 			}
 			if len(seen) > 0 {
-				t.Errorf("these happened as well: %v", seen)
+				t.Errorf("these outcomes were not expected: %v", seen)
 			}
 			if got := len(pr.Comments()); tt.effect && got != n || !tt.effect && got != 0 {
-				t.Errorf("%d comments came of %d requests", got, n)
+				t.Errorf("%d comments after %d requests", got, n)
 			}
 			if d := cmp.Diff(map[ghtest.TroubleKind]int{kind: n}, trouble.Counts()); d != "" {
 				t.Errorf("counts (-want +got):\n%s", d)
@@ -81,14 +81,14 @@ func TestTroubleOfEachKind(t *testing.T) {
 			}
 			trouble.Start()
 			if o := c.outcome("GET", "/repos/acme/shop", nil); o == "200 json" {
-				t.Error("it did not begin again")
+				t.Error("the trouble did not start again")
 			}
 		})
 	}
 }
 
-// TestTroubleWithLimits: limits hold for as long as they say, and while they
-// do, there is no other trouble.
+// TestTroubleWithLimits: a limit lasts as long as it says, and meanwhile there is no other
+// trouble.
 func TestTroubleWithLimits(t *testing.T) {
 	for kind, opts := range map[ghtest.TroubleKind]ghtest.TroubleOptions{
 		ghtest.TroubleSecondary: {Secondary: 1, MinRefusal: time.Second, MaxRefusal: 3 * time.Second, Silent: 0.5},
@@ -105,7 +105,7 @@ func TestTroubleWithLimits(t *testing.T) {
 				r := c.do("GET", "/repos/acme/shop", nil)
 				shapes[fmt.Sprintf("%d %t", r.status, r.header.Get("Retry-After") != "")]++
 				if again := c.do("GET", "/repos/acme/shop/pulls", nil); again.status != r.status {
-					t.Fatalf("status %d, and %d while it holds", r.status, again.status)
+					t.Fatalf("status %d, and %d during the limit", r.status, again.status)
 				}
 				clock.move(4 * time.Second)
 			}
@@ -125,8 +125,8 @@ func TestTroubleWithLimits(t *testing.T) {
 	}
 }
 
-// TestTroubleCanBePlayedAgain: the seed decides, and not what else happens.
-func TestTroubleCanBePlayedAgain(t *testing.T) {
+// TestTroubleIsRepeatable: only the seed decides, and not the other events.
+func TestTroubleIsRepeatable(t *testing.T) {
 	play := func(seed uint64, others bool) []string {
 		gh, repo, _ := shop(t, ghtest.Options{Limits: &ghtest.Limits{}})
 		repo.OpenPR(ghtest.PR{Files: ghtest.Files{}})
@@ -146,7 +146,7 @@ func TestTroubleCanBePlayedAgain(t *testing.T) {
 		t.Errorf("the same seed, played again (-first +again):\n%s", d)
 	}
 	if slices.Equal(first, play(4, false)) {
-		t.Error("another seed makes the same trouble")
+		t.Error("another seed causes the same trouble")
 	}
 	if n := len(slices.DeleteFunc(slices.Clone(first), func(o string) bool { return o == "200 json" })); n < 12 || n > 36 {
 		t.Errorf("trouble with %d of 60 requests, at a rate of 0.4", n)

@@ -23,7 +23,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// hook is an App's webhook endpoint that keeps what it gets.
+// hook is an App's webhook endpoint that records the requests it gets.
 type hook struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -54,7 +54,7 @@ func newHook(t *testing.T) *hook {
 	return h
 }
 
-// of lists what was received of an event.
+// of lists the received deliveries of an event.
 func (h *hook) of(event string) []received {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -119,7 +119,7 @@ func TestDeliveriesAreSigned(t *testing.T) {
 	}
 }
 
-// TestConversation plays a pull request's life and looks at what an App hears.
+// TestConversation plays a pull request's life and compares the events that an App gets.
 func TestConversation(t *testing.T) {
 	h := newHook(t)
 	gh, repo, c := shop(t, ghtest.Options{WebhookURL: h.URL, WebhookSecret: "s3cret", Events: []string{"pull_request", "issue_comment", "merge_group"}})
@@ -205,10 +205,10 @@ func TestLostAndFoundDeliveries(t *testing.T) {
 	app.refused(app.do("GET", "/app/hook/deliveries?status=lost", nil), http.StatusUnprocessableEntity, "status")
 }
 
-// noChecks are permissions without those for which check suites are sent.
+// noChecks are the permissions without those for which GitHub sends check suites.
 var noChecks = map[string]string{"metadata": "read", "pull_requests": "write"}
 
-// deliveryLog reads the log two at a time, newest first.
+// deliveryLog reads the log in pages of two, newest first.
 func deliveryLog(app *client, query string) []string {
 	app.Helper()
 	var log []string
@@ -226,9 +226,9 @@ func deliveryLog(app *client, query string) []string {
 	return log
 }
 
-// TestDeliveriesNobodyAnswers: a dead server costs no time, a slow one as long
-// as GitHub waits.
-func TestDeliveriesNobodyAnswers(t *testing.T) {
+// TestUnansweredDeliveries: a dead server costs no time, and a slow one as long as GitHub
+// waits.
+func TestUnansweredDeliveries(t *testing.T) {
 	held := make(chan struct{})
 	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-held }))
 	t.Cleanup(slow.Close)
@@ -258,7 +258,7 @@ func TestDeliveriesAreKeptForThreeDays(t *testing.T) {
 	gh.Ping()
 	attempts := fmt.Sprintf("/app/hook/deliveries/%d/attempts", old.ID)
 	app := newClient(t, gh)
-	// The App's tokens are of the machine's time.
+	// The App's tokens use the machine's time.
 	app.auth = "Bearer " + signJWT(t, gh, jwt.SigningMethodRS256, func(m jwt.MapClaims) {
 		m["iat"], m["exp"] = clock.now().Unix(), clock.now().Add(time.Minute).Unix()
 	})
@@ -275,9 +275,9 @@ func TestDeliveriesAreKeptForThreeDays(t *testing.T) {
 	}
 }
 
-// TestDeliveriesThatOverlap are in the log as they began, whichever ended
-// first, so that no page of it skips one.
-func TestDeliveriesThatOverlap(t *testing.T) {
+// TestOverlappingDeliveries: the log lists deliveries in the order in which they started,
+// whichever ended first. No page of the log skips one.
+func TestOverlappingDeliveries(t *testing.T) {
 	held, release := make(chan struct{}), make(chan struct{})
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-GitHub-Event") == "slow" {
@@ -301,7 +301,7 @@ func TestDeliveriesThatOverlap(t *testing.T) {
 	}
 }
 
-// TestRedeliverAtOnce: many attempts at one event may run side by side.
+// TestRedeliverAtOnce: many attempts at one event may run in parallel.
 func TestRedeliverAtOnce(t *testing.T) {
 	h := newHook(t)
 	gh, repo, _ := shop(t, ghtest.Options{WebhookURL: h.URL, Permissions: noChecks, Events: []string{"pull_request"}})
@@ -331,13 +331,12 @@ func TestWaitFor(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
 	if err := gh.WaitFor(ctx, func() bool { return false }); err == nil {
-		t.Error("waiting for what never comes ended well")
+		t.Error("waiting for an event that never comes succeeded")
 	}
 }
 
-// TestCloseLetsGo: a request that a hook holds doesn't keep the Server from
-// ending.
-func TestCloseLetsGo(t *testing.T) {
+// TestCloseReleasesHeldRequests: a request that a hook holds doesn't keep the Server from closing.
+func TestCloseReleasesHeldRequests(t *testing.T) {
 	gh, err := ghtest.New(ghtest.Options{})
 	if err != nil {
 		t.Fatal(err)

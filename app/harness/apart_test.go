@@ -8,8 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// The real program, killed at a review, does that review in a child process of itself,
-// with the same settings: the child answers through the same database and App.
+// A server that was killed during a review repeats that review in a child process of the same
+// program with the same settings. The child answers through the same database and App.
 func TestSuspectIsReviewedByTheSameProgram(t *testing.T) {
 	seed := begin(t)
 	w := newWorld(t, setup{database: sqlite, replicas: 1, seed: seed})
@@ -25,7 +25,7 @@ func TestSuspectIsReviewedByTheSameProgram(t *testing.T) {
 	})
 	pr := repo.OpenPR(ghtest.PR{Title: "feat: totals", Author: "alice", Files: largeFiles(3)})
 	if !until(*flagPatience, func() bool { return len(reached) > 0 }) {
-		t.Fatal("the review does not begin")
+		t.Fatal("the review does not start")
 	}
 	s.kill()
 	remove()
@@ -48,10 +48,10 @@ func TestSuspectIsReviewedByTheSameProgram(t *testing.T) {
 		t.Error("no child process was started")
 	}
 	if n := tokens.Load(); n != 1 {
-		t.Errorf("%d tokens for the repository were asked for, want 1 for the server and its child", n)
+		t.Errorf("%d tokens for the repository were requested, want 1 for the server and its child", n)
 	}
 	if n := s.logLines("could not begin"); n > 0 {
-		t.Errorf("%d child processes could not begin", n)
+		t.Errorf("%d child processes could not start", n)
 	}
 	s.kill()
 }

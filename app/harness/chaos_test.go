@@ -8,24 +8,22 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// Servers are killed over and over while people work on pull requests, and
-// webhooks fail while they are down. In the end every pull request has its one
-// answer.
+// Servers are killed again and again while people work on pull requests, and webhooks fail
+// while the servers are down. In the end every pull request has exactly one answer.
 func TestChaos(t *testing.T) {
 	seed := begin(t)
 	onDatabases(t, []string{sqlite, postgres}, func(t *testing.T, s setup) {
 		s.seed = seed
 		if *flagKills > 20 {
-			// Each process asks for a token for each repository that it works on. So
-			// many starts in a quarter of an hour take more of them than an App may ask
-			// for in an hour; then all would wait for the next one. The limits by the
-			// minute stay.
+			// Each process requests a token for each repository that it works on. This many
+			// starts in a quarter of an hour would need more tokens than an App may request
+			// in an hour, so that all servers would wait. The limits by the minute stay.
 			limits := ghtest.GitHubLimits()
 			limits.RequestsPerHour *= 4
 			s.limits, s.logInterval = &limits, 30*time.Second
 		}
 		w := newWorld(t, s)
-		// Long enough that kills find reviews at work.
+		// Reviews take long enough to be killed.
 		w.gh.On("*", ghtest.Delay(30*time.Millisecond))
 		stopTrouble := func() {}
 		if *flagTrouble > 0 {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// figures are what a trial measured, printed at its end.
+// figures are the measurements of a trial, printed at its end.
 type figures struct{ lines []string }
 
 func (f *figures) add(name, format string, args ...any) {
@@ -20,7 +20,7 @@ func (f *figures) print(t *testing.T) {
 	t.Logf("figures:\n  %s", strings.Join(f.lines, "\n  "))
 }
 
-// spread sums durations up as their median, 99th percentile and greatest.
+// spread summarises durations as their median, 99th percentile and maximum.
 func spread(all []time.Duration) string {
 	if len(all) == 0 {
 		return "none"
@@ -33,7 +33,7 @@ func percentile(all []time.Duration, p int) time.Duration {
 	return sorted[min(len(sorted)-1, len(sorted)*p/100)]
 }
 
-// short leaves out digits that mean nothing.
+// short drops insignificant digits.
 func short(d time.Duration) time.Duration {
 	switch {
 	case d >= time.Second:

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// balance answers at one address for several servers, in turn, as a balancer
-// does that tries nothing again: what it sends to a dead server fails.
+// balance serves several servers in turn at one address, like a load balancer without
+// retries. A request to a dead server fails.
 func balance(t *testing.T, servers []*server) (baseURL string) {
 	var turn atomic.Uint64
 	return proxy(t, &httputil.ReverseProxy{
@@ -26,11 +26,11 @@ func balance(t *testing.T, servers []*server) (baseURL string) {
 	})
 }
 
-// replicaHeader names the server that a request to GitHub comes from.
+// replicaHeader names the server that sent a request to GitHub.
 const replicaHeader = "X-Harness-Replica"
 
-// outlet is a way to GitHub for one of several servers, which marks what takes
-// it, so that a server can be killed at a request of its own.
+// outlet is one server's proxy to GitHub. It marks the requests, so that a server can be
+// killed during one of its own requests.
 func outlet(t *testing.T, gh string, n int) (baseURL string) {
 	to, err := url.Parse(gh)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// watch remembers which servers live and kills them once its input ends: that
-// is when the test ends, however it does. An interrupt is the test's matter.
+// watch keeps a list of the live servers and kills them when its input ends. The input ends
+// with the test, in whatever way the test ends. The test itself handles interrupts.
 const watch = `trap '' INT
 live=
 while read -r what pid; do
@@ -37,10 +37,10 @@ func startGuard(dir string) error {
 	return cmd.Start()
 }
 
-// tellGuard says that a process started or ended.
+// tellGuard reports that a process started or ended.
 func tellGuard(what string, pid int) {
 	guard.mu.Lock()
 	defer guard.mu.Unlock()
-	// A guard that is gone can't be helped, and the test kills what it starts.
+	// If the guard is gone, the test still kills the processes that it started.
 	_, _ = fmt.Fprintln(guard.input, what, pid)
 }

@@ -13,9 +13,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// What a server takes that has nothing to do: after its start on an empty
-// database, and again after it has reviewed. The figures are printed and not
-// judged.
+// TestIdle measures the memory of an idle server: after its start on an empty database, and
+// again after some reviews. The figures are printed and not judged.
 func TestIdle(t *testing.T) {
 	large(t)
 	seed := begin(t)
@@ -23,7 +22,7 @@ func TestIdle(t *testing.T) {
 		s.seed, s.limits, s.logInterval, s.weighed = seed, unlimited(), 24*time.Hour, true
 		w := newWorld(t, s)
 		server := w.servers[0]
-		if measured() { // once more, on an empty database too: now the binary is in memory
+		if measured() { // start again on an empty database, because the binary is in memory now
 			server.kill()
 			if w.database == sqlite {
 				removeDatabase(t, w.dir)
@@ -59,7 +58,7 @@ func removeDatabase(t *testing.T, dir string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "reviewgate.db*"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no database to begin without: %v", err)
+		t.Fatalf("the database can't be removed: %v", err)
 	}
 	for _, f := range files {
 		if err := os.Remove(f); err != nil {
@@ -68,8 +67,8 @@ func removeDatabase(t *testing.T, dir string) {
 	}
 }
 
-// resident is what the system counts as the process's memory, how much of it is
-// its own and not pages of the program, and what lives on Go's heap.
+// resident returns the memory that the system counts for the process, the part of it that is
+// not pages of the program, and the live part of Go's heap.
 func (s *server) resident() string {
 	heap := int64(s.metrics()["go_memstats_heap_alloc_bytes"])
 	s.mu.Lock()

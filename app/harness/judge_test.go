@@ -8,27 +8,27 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// fault is something wrong with the answer to a pull request.
+// fault is a fault in the answer to a pull request.
 type fault struct {
 	kind faultKind
 	text string
-	head string // of what was given up
+	head string // head of the review that was given up
 }
 
 type faultKind string
 
 const (
-	lost       faultKind = "lost"       // not answered, or not as its content demands
+	lost       faultKind = "lost"       // no answer, or not the one for its content
 	duplicate  faultKind = "duplicate"  // a second comment or open check run
 	unfinished faultKind = "unfinished" // a check run that is not completed
 	disobeyed  faultKind = "disobeyed"  // a command that was obeyed twice, or against its sender's rights
-	ignored    faultKind = "ignored"    // a command without its answer
+	ignored    faultKind = "ignored"    // a command without an answer
 	gaveUp     faultKind = "gave up"    // "Could not complete the review"
-	refused    faultKind = "refused"    // a command that was seen, and then told that its review was given up
+	refused    faultKind = "refused"    // a command that was acknowledged and then answered that its review was given up
 )
 
-// judge lists what is wrong with a pull request, by GitHub's state alone. late counts
-// the events that arrived late: each may give a head another check run.
+// judge lists a pull request's faults by GitHub's state alone. late is the number of events
+// that arrived late: each may give a head another check run.
 func (p *pull) judge(late func() int) []fault {
 	var j judgement
 	j.comments(p)
@@ -43,8 +43,8 @@ func (p *pull) judge(late func() int) []fault {
 		}
 		j.finished(head, all)
 	}
-	// It is not known on which of the heads a command is obeyed, so the runs
-	// are counted over all of them.
+	// It is not known on which head a command is obeyed, so the runs are counted over all
+	// heads.
 	if runs > most {
 		most += late()
 	}
@@ -78,7 +78,7 @@ func (j *judgement) add(kind faultKind, format string, args ...any) {
 	*j = append(*j, fault{kind: kind, text: fmt.Sprintf(format, args...)})
 }
 
-// comments holds that there is one comment, and that it speaks of the head.
+// comments checks that there is one comment, and that it is about the head.
 func (j *judgement) comments(p *pull) {
 	ours := p.AppComments()
 	switch {
@@ -94,7 +94,7 @@ func (j *judgement) comments(p *pull) {
 	}
 }
 
-// reviewedLine is the line of a comment that names the head it speaks of.
+// reviewedLine is the line of a comment that names its head.
 func reviewedLine(body string) string {
 	for line := range strings.Lines(body) {
 		if strings.HasPrefix(line, "Reviewed ") {
@@ -117,7 +117,7 @@ func (j *judgement) finished(head string, runs []ghtest.CheckRun) {
 	}
 }
 
-// answer holds that the newest check run is completed as the content demands.
+// answer checks that the newest check run is completed with the conclusion for the content.
 func (j *judgement) answer(head string, runs []ghtest.CheckRun, want string) {
 	if len(runs) == 0 {
 		j.add(lost, "no check run on %.7s", head)
@@ -125,7 +125,7 @@ func (j *judgement) answer(head string, runs []ghtest.CheckRun, want string) {
 	}
 	newest := runs[len(runs)-1]
 	switch {
-	case !newest.Completed(): // said by finished
+	case !newest.Completed(): // finished reports this
 	case newest.Conclusion == want:
 	case couldNot(newest):
 		*j = append(*j, fault{kind: gaveUp, text: fmt.Sprintf("the check on %.7s: %s", head, newest.Title), head: head})
@@ -139,7 +139,7 @@ func couldNot(c ghtest.CheckRun) bool {
 	return c.Conclusion == "failure" && strings.HasPrefix(c.Title, "Could not complete")
 }
 
-// command holds that a command was answered, and as its sender may.
+// command checks that a command was answered according to its sender's permission.
 func (j *judgement) command(p *pull, c command) {
 	var got []string
 	for _, comment := range p.Comments() {
@@ -160,15 +160,14 @@ func (j *judgement) command(p *pull, c command) {
 		j.add(refused, "command %d got %v, want %v", c.id, got, want)
 	case len(got) > len(want) || !slices.Equal(got, want[:len(got)]):
 		j.add(disobeyed, "command %d got %v, want %v", c.id, got, want)
-	case !c.closed: // closed meanwhile there may be less to say
+	case !c.closed: // after a close the answer may be shorter
 		j.add(ignored, "command %d got %v, want %v", c.id, got, want)
 	}
 }
 
-// faults lists what is wrong with each pull request. Commands are left out as
-// long as the servers gave up as many: one whose server dies three times while
-// it works on the command is not tried again, and one whose review is given up for
-// that is told so.
+// faults lists the faults of each pull request. It leaves out as many commands as the servers
+// gave up. A command is not tried again after its server died three times while working on
+// it. A command whose review is given up is answered so.
 func (w *world) faults(pulls []*pull) map[*pull][]fault {
 	wrong, count := map[*pull][]fault{}, map[faultKind]int{}
 	for _, p := range pulls {
@@ -191,10 +190,10 @@ func (w *world) faults(pulls []*pull) map[*pull][]fault {
 	return wrong
 }
 
-// late counts the events of a pull request that the servers got only later: delivered
-// again, or from the delivery log. Such an event may name a head or a base that is no longer the
-// pull request's, and what it names may be so again: nobody knows before the pull
-// request is read. Until then the check that stands must not count.
+// late counts the events of a pull request that the servers got later: by a redelivery, or
+// from the delivery log. Such an event may name a head or a base that is outdated, or that is
+// current again. Only a read of the pull request shows which. Until then the existing check
+// must not count.
 func (w *world) late(p *pull) int {
 	events := map[string]bool{}
 	for _, d := range w.gh.Deliveries() {
@@ -218,8 +217,8 @@ func countOf(kind faultKind, all []fault) (n int) {
 	return n
 }
 
-// reviewed fails the test for each pull request whose answer is wrong, and
-// counts the faults. The stories of the first few are told.
+// reviewed fails the test for each pull request with a wrong answer, and counts the faults.
+// It prints the full story of the first few.
 func (w *world) reviewed(pulls []*pull) map[faultKind]int {
 	w.t.Helper()
 	const told = 5
@@ -237,8 +236,8 @@ func (w *world) reviewed(pulls []*pull) map[faultKind]int {
 	return count
 }
 
-// tellAll writes what is known of a pull request, for whoever looks for the
-// cause of its faults.
+// tellAll writes everything that is known about a pull request, to help find the cause of its
+// faults.
 func (w *world) tellAll(p *pull, faults []fault) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s#%d", p.repo.FullName(), p.Number)

@@ -12,20 +12,20 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// blow is one planned kill. It falls after a time, or at a request to GitHub.
+// blow is one planned kill. It happens after a time, or at a request to GitHub.
 type blow struct {
 	victim int
-	wait   time.Duration // from the start of the one before on
-	// nth is the request of the victim, after that time, at which it dies; 0
-	// for none. after tells whether the request has its effect, writes that
-	// reads don't count.
+	wait   time.Duration // from the start of the previous kill
+	// nth is the request of the victim, after that time, at which it dies; 0 means none.
+	// after tells whether the request takes effect first. writes tells that reads don't
+	// count.
 	nth           int
 	writes, after bool
-	down          time.Duration // until it is started again
+	down          time.Duration // until the server is started again
 }
 
-// planKills draws n kills. A review whose server dies three times is given up,
-// so that most servers must live for longer than a review takes.
+// planKills draws n kills. A review whose server dies three times is given up, so most
+// servers must live longer than a review takes.
 func planKills(seed uint64, n, servers int) []blow {
 	const longest = 2500 * time.Millisecond
 	r := random(seed, "kills", 0)
@@ -41,8 +41,8 @@ func planKills(seed uint64, n, servers int) []blow {
 
 func upTo(r *rand.Rand, d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d))) }
 
-// killer carries a plan out, and watches what is written to GitHub: how long
-// what a kill cut short takes to be finished, and what is written twice.
+// killer carries out a plan and observes the writes to GitHub. It measures how long
+// interrupted work takes to be finished, and what is written twice.
 type killer struct {
 	servers []*server
 
@@ -51,8 +51,8 @@ type killer struct {
 	open     map[int64]*openCheck // on GitHub, by id
 	comments map[string]int       // created, by pull request
 	twice    []string
-	// times when a server was killed, and how long the check runs that were
-	// open then took from that moment to their end.
+	// These are the times when a server was killed, and how long the check runs that were
+	// open then took until their end.
 	times    []time.Time
 	answered []time.Duration
 }
@@ -64,19 +64,20 @@ type aim struct {
 
 type openCheck struct {
 	head string
-	cut  time.Time // when a server was killed first while it was open
+	cut  time.Time // time of the first kill while it was open
 }
 
-// newKiller puts the killer around all requests to GitHub.
+// newKiller makes all requests to GitHub pass the killer.
 func (w *world) newKiller() *killer {
 	k := &killer{servers: w.servers, open: map[int64]*openCheck{}, comments: map[string]int{}}
-	// Watched on the inside: what takes effect and is then lost took effect.
+	// The killer observes on the inside: a write that takes effect counts, even if its answer
+	// is lost.
 	w.gh.On("*", k.watch)
 	w.gh.On("*", k.strike)
 	return k
 }
 
-// run kills as planned. Each victim lives again when the next one dies.
+// run kills as planned. Each victim runs again before the next one dies.
 func (k *killer) run(plan []blow) error {
 	for _, b := range plan {
 		time.Sleep(b.wait)
@@ -93,8 +94,8 @@ func (k *killer) run(plan []blow) error {
 	return nil
 }
 
-// ambush kills the victim at a request. An idle one makes none, and is killed
-// all the same.
+// ambush kills the victim at a request. An idle victim makes none, and is killed all the
+// same.
 func (k *killer) ambush(b blow) {
 	const patience = 3 * time.Second
 	a := &aim{blow: b, hit: make(chan struct{})}
@@ -116,7 +117,7 @@ func (k *killer) ambush(b blow) {
 	}
 }
 
-// strike is the hook that an ambush waits in.
+// strike is the hook in which an ambush waits.
 func (k *killer) strike(x *ghtest.Exchange) {
 	k.mu.Lock()
 	a := k.aim
@@ -152,7 +153,7 @@ func (k *killer) kill(n int) {
 	}
 }
 
-// watch keeps account of the check runs that are open, and of comments.
+// watch records the open check runs and the comments.
 func (k *killer) watch(x *ghtest.Exchange) {
 	checks := strings.Contains(x.Route, "/check-runs")
 	if x.Method == http.MethodGet || !checks && x.Route != createComment {
@@ -181,8 +182,8 @@ func (k *killer) watch(x *ghtest.Exchange) {
 
 const createComment = "POST /repos/{owner}/{repo}/issues/{issue_number}/comments"
 
-// checkWritten notes a check run that was created or updated. The lock must be
-// held.
+// checkWritten records a check run that was created or updated. The caller must hold the
+// lock.
 func (k *killer) checkWritten(id int64, head string, completed bool) {
 	c := k.open[id]
 	switch {

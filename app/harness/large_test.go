@@ -17,18 +17,17 @@ import (
 )
 
 const (
-	// linesPerFile makes 100,000 lines of 3,000 files.
+	// linesPerFile gives 3,000 files 100,000 lines in total.
 	linesPerFile = 34
-	// memoryBar bounds what a process may have resident at most, in bytes. What
-	// it takes does not hang on how fast the machine is, so that it is judged.
+	// memoryBar limits a process's resident memory, in bytes. It does not depend on the speed
+	// of the machine, so it is judged.
 	memoryBar = 256 << 20
 )
 
-// Changes of three sizes, the second ten times the first and the third twice
-// that, are reviewed by a server of their own each, and by "reviewgate review".
-// Each review must be whole and find what it should; memory is judged, time is
-// printed. 3,000 files are the most that GitHub lists: what is beyond is fetched
-// by git.
+// A server of its own reviews each of three changes, and "reviewgate review" does so too. The
+// second change is ten times as large as the first, and the third twice as large as the
+// second. Each review must be complete and find what it should. Memory is judged, and time is
+// printed. GitHub lists at most 3,000 files, so git fetches the others.
 func TestLarge(t *testing.T) {
 	large(t)
 	seed := begin(t)
@@ -52,15 +51,14 @@ func TestLarge(t *testing.T) {
 	f.print(t)
 }
 
-// cost is what a review took.
+// cost is the time and memory of a review.
 type cost struct {
 	took, cpu time.Duration
 	peak      int64 // resident bytes
 	findings  int
 }
 
-// largeFiles are files of code as people write it, in which one line of fifty
-// breaks a rule.
+// largeFiles are files of realistic code, in which one line in fifty breaks a rule.
 func largeFiles(n int) ghtest.Files {
 	lines := []string{
 		"// Total returns what the customer pays.", "func Total(items []Item) (int64, error) {",
@@ -122,7 +120,7 @@ func byServer(t *testing.T, seed uint64, files int) (c cost) {
 	return c
 }
 
-// processor is the processor time that the process has used.
+// processor returns the process's processor time.
 func (s *server) processor() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +138,7 @@ func (s *server) processor() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond // Linux counts in hundredths
 }
 
-// byCommand has "reviewgate review" read a repository on disk.
+// byCommand runs "reviewgate review" on a repository on disk.
 func byCommand(t *testing.T, _ uint64, files int) (c cost) {
 	binary, err := build()
 	if err != nil {

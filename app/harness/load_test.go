@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	_ "modernc.org/sqlite" // for bare inserts
+	_ "modernc.org/sqlite" // for plain inserts
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
@@ -24,10 +24,9 @@ const (
 	callLatency = 50 * time.Millisecond
 )
 
-// A burst of webhooks, each sent at its due time whatever the others do. None
-// may be refused, and every pull request is reviewed on its last head. The
-// figures are printed and not judged. GitHub's rate limits are switched off:
-// they would be what is measured.
+// A burst of webhooks is sent, each at its due time whatever the others do. None may be
+// refused, and every pull request is reviewed at its last head. The figures are printed and
+// not judged. GitHub's rate limits are off, because otherwise the test would measure them.
 func TestLoad(t *testing.T) {
 	large(t)
 	seed := begin(t)
@@ -53,7 +52,7 @@ func TestLoad(t *testing.T) {
 		wg.Wait()
 		sent := time.Since(began)
 		if !until(*flagPatience, func() bool { return len(w.faults(pulls)) == 0 && w.quiet() }) {
-			t.Errorf("not all is answered %s after the burst", *flagPatience)
+			t.Errorf("not every pull request is answered %s after the burst", *flagPatience)
 		}
 		took := time.Since(began)
 		w.reviewed(pulls)
@@ -74,15 +73,15 @@ func TestLoad(t *testing.T) {
 	})
 }
 
-// unlimited are GitHub's limits without those of rates.
+// unlimited are GitHub's limits without rate limits.
 func unlimited() *ghtest.Limits {
 	l := ghtest.GitHubLimits()
 	l.RequestsPerHour, l.Concurrent, l.PointsPerMinute, l.CreationsPerMinute, l.CreationsPerHour = 0, 0, 0, 0, 0
 	return &l
 }
 
-// withheld makes n pull requests with as many heads as the webhooks need. Their
-// events are not sent but kept, for the harness to send.
+// withheld creates n pull requests with as many heads as the webhooks need. Their events are
+// withheld, for the harness to send.
 func (w *world) withheld(n, hooks int) (pulls []*pull) {
 	w.gh.Withhold()
 	repos := w.repos(min(n, 20))
@@ -98,7 +97,7 @@ func (w *world) withheld(n, hooks int) (pulls []*pull) {
 	return pulls
 }
 
-// burst takes what was withheld of the pull requests' events.
+// burst collects the withheld events of the pull requests.
 func (w *world) burst(pulls []*pull) (events []ghtest.Delivery) {
 	ours := map[int64]bool{}
 	for _, p := range pulls {
@@ -112,7 +111,7 @@ func (w *world) burst(pulls []*pull) (events []ghtest.Delivery) {
 	return events
 }
 
-// poster sends the events as GitHub does, and expects each to be accepted.
+// poster sends the events as GitHub does, and expects that each is accepted.
 func (w *world) poster(events []ghtest.Delivery) func(int) error {
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
 	w.t.Cleanup(client.CloseIdleConnections)
@@ -143,8 +142,8 @@ func (w *world) poster(events []ghtest.Delivery) func(int) error {
 	}
 }
 
-// pace calls f n times, each in its own goroutine at its own time whether or
-// not those before have returned, and measures from when each was due.
+// pace calls f n times, each in its own goroutine at its own time, even if earlier calls have
+// not returned. It measures from the time when each call was due.
 func pace(t *testing.T, n int, f func(int) error) []time.Duration {
 	took := make([]time.Duration, n)
 	var wg sync.WaitGroup
@@ -163,8 +162,7 @@ func pace(t *testing.T, n int, f func(int) error) []time.Duration {
 	return took
 }
 
-// bareInsert inserts rows into a database of its own, each durably in a
-// transaction of its own.
+// bareInsert inserts rows into its own database, each in its own durable transaction.
 func bareInsert(t *testing.T) func(int) error {
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "bare.db")+"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate")
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// A number that is 0 stands for the trial's own, which is small.
+// A flag of 0 stands for the trial's own number, which is small.
 var (
 	flagSeed     = flag.Uint64("seed", 1, "what all that is random is drawn from; 0 for a new one")
 	flagDatabase = flag.String("database", "", "sqlite or postgres; the trial's own if empty")
@@ -36,9 +36,9 @@ var (
 	flagLog      = flag.String("log", "info", "the servers' log level")
 )
 
-// build makes the binary, once for all trials. What "go run" builds stays in Go's
-// cache, so that it is linked anew only if it changed. "go run" has cp run in its
-// place.
+// build builds the binary, once for all trials. Go's cache keeps what "go run" builds, so
+// that the binary is linked again only after a change. "go run" is made to run cp instead of
+// the binary.
 var build = sync.OnceValues(func() (path string, err error) {
 	if *flagBinary != "" {
 		return *flagBinary, nil
@@ -62,20 +62,18 @@ var buildDir string
 // sized are the flags that make a trial large.
 var sized = []string{"database", "replicas", "pulls", "kills", "files", "trouble", "hooks", "rest", "binary"}
 
-// measured reports whether somebody wants a trial's figures, and so says how large it
-// is to be.
+// measured reports whether the figures of a trial are wanted, because flags set its size.
 func measured() (yes bool) {
 	flag.Visit(func(f *flag.Flag) { yes = yes || slices.Contains(sized, f.Name) })
 	return yes
 }
 
-// whole reports whether the program is to be tried as it is delivered. By default a
-// server that died is told from a live one sooner, and the servers collect garbage
-// less often.
+// whole reports whether the program is tested as it is delivered. By default a dead server is
+// noticed sooner, and the servers collect garbage less often.
 func whole() bool { return measured() || sample.Full() }
 
-// large leaves a trial out by default, unless somebody wants its figures. Only TestChaos
-// stays. The memory of "reviewgate review" is judged by TestLarge alone.
+// large skips a trial by default, unless its figures are wanted. TestChaos always runs. Only
+// TestLarge judges the memory of "reviewgate review".
 func large(t *testing.T) {
 	if !measured() {
 		sample.Variant(t)
@@ -103,7 +101,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// or is a flag's value, or what the trial takes where it is not set.
+// or is a flag's value, or the trial's own number if the flag is not set.
 func or(value, own int) int {
 	if value > 0 {
 		return value
@@ -111,8 +109,7 @@ func or(value, own int) int {
 	return own
 }
 
-// begin prints the seed and returns it. Trials mostly wait, so they run side by
-// side.
+// begin prints the seed and returns it. Trials mostly wait, so they run in parallel.
 func begin(t *testing.T) uint64 {
 	t.Helper()
 	t.Parallel()
@@ -124,8 +121,8 @@ func begin(t *testing.T) uint64 {
 	return seed
 }
 
-// random is a source of its own for each purpose, so that none takes from the
-// numbers of another.
+// random returns a separate source for each purpose, so that none uses up the numbers of
+// another.
 func random(seed uint64, purpose string, n int) *rand.Rand {
 	for _, c := range purpose {
 		seed = seed*31 + uint64(c)
@@ -133,8 +130,7 @@ func random(seed uint64, purpose string, n int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, uint64(n)))
 }
 
-// onDatabases runs a trial on the database that was asked for, or on the
-// trial's own.
+// onDatabases runs a trial on the requested database, or on the trial's own.
 func onDatabases(t *testing.T, own []string, trial func(t *testing.T, s setup)) {
 	if *flagDatabase != "" {
 		own = []string{*flagDatabase}
@@ -162,7 +158,7 @@ const (
 	postgres = "postgres"
 )
 
-// keepDir is where a trial's files stay, for whoever looks for a cause.
+// keepDir is where a trial's files stay for a later analysis.
 func keepDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(*flagKeep, strings.ReplaceAll(t.Name(), "/", "-")+"-")

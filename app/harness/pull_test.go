@@ -8,11 +8,11 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// maxCommands is how many commands a pull request gets: below the 20 an hour
-// that are answered.
+// maxCommands is the number of commands for a pull request, below the limit of 20 answered
+// commands an hour.
 const maxCommands = 8
 
-// pull is a pull request, what was done to it, and so what its answer must be.
+// pull is a pull request with its history, which determines the right answer.
 type pull struct {
 	*ghtest.PullRequest
 	repo         *ghtest.Repo
@@ -21,23 +21,22 @@ type pull struct {
 	title        int
 
 	open     bool
-	insecure bool // its content has a major finding
+	insecure bool // whether its content has a major finding
 	pushes   int
 	heads    []string
-	// renewals counts what may each give a head that had a check run another
-	// one: a permitted command, a re-run, and what cancels or changes the
-	// answer.
+	// renewals counts the events that may each give a head another check run: a permitted
+	// command, a re-run, and events that cancel or change the answer.
 	renewals int
 	commands []command
 	groups   []*group
-	asked    time.Time // when it was last asked for
+	asked    time.Time // when its review was last requested
 	story    []string
 }
 
 type command struct {
 	id        int64
 	permitted bool
-	closed    bool // the pull request was closed after it
+	closed    bool // whether the pull request was closed after it
 }
 
 type group struct {
@@ -46,19 +45,19 @@ type group struct {
 	asked               time.Time
 }
 
-// ask adds an event that asks for a review to the story. It comes before the
-// event, whose webhook is answered when its method returns.
+// ask records an event that requests a review. It must be called before the event, whose
+// webhook is answered when the event's method returns.
 func (p *pull) ask(format string, args ...any) {
 	p.asked = time.Now()
 	p.tell(format, args...)
 }
 
-// tell adds any other event.
+// tell records any other event.
 func (p *pull) tell(format string, args ...any) {
 	p.story = append(p.story, clock(time.Now())+"  "+fmt.Sprintf(format, args...))
 }
 
-// lastAsked is when the answer on a head was last asked for.
+// lastAsked is the time when the answer on a head was last requested.
 func (p *pull) lastAsked(head string) time.Time {
 	for _, g := range p.groups {
 		if g.HeadSHA == head {
@@ -72,7 +71,7 @@ func clock(t time.Time) string { return t.Local().Format("15:04:05.000") }
 
 const body = "Orders are read from the warehouse, so that stock is never stale."
 
-// files are the change, other than that of each earlier push.
+// files are the change's files, which differ from those of each earlier push.
 func (p *pull) files() ghtest.Files {
 	p.pushes++
 	text := secure
@@ -85,7 +84,7 @@ func (p *pull) files() ghtest.Files {
 	}
 }
 
-// conclusion is what the check of a content must end with.
+// conclusion is the right conclusion of the check for a content.
 func conclusion(insecure bool) string {
 	if insecure {
 		return "action_required"
@@ -117,7 +116,7 @@ func (p *pull) moved(head string) {
 	p.story[len(p.story)-1] += fmt.Sprintf(" (head %.7s)", head)
 }
 
-// edit changes nothing that the review reads, so its answer stays.
+// edit changes nothing that the review reads, so its answer stays the same.
 func (p *pull) edit(bool) {
 	p.title++
 	title := fmt.Sprintf("feat: read stock from warehouse %d", p.title)
@@ -166,7 +165,7 @@ func (p *pull) reopen() {
 	p.Reopen()
 }
 
-// rerequest presses "Re-run" under the newest check run, if there is one.
+// rerequest presses "Re-run" below the newest check run, if there is one.
 func (p *pull) rerequest() {
 	runs := p.CheckRuns()
 	if len(runs) == 0 {
@@ -177,8 +176,8 @@ func (p *pull) rerequest() {
 	p.repo.Rerequest("alice", runs[len(runs)-1].ID)
 }
 
-// queue puts the pull request into the merge queue. Half of the groups are
-// taken out at once, as when the queue is rebuilt.
+// queue puts the pull request into the merge queue. Half of the groups are removed at once,
+// as when the queue is rebuilt.
 func (p *pull) queue(destroy bool) {
 	p.tell("queued, destroyed at once: %v", destroy)
 	g := &group{MergeGroup: p.repo.MergeGroup(p.PullRequest), insecure: p.insecure, destroyed: destroy, asked: time.Now()}
@@ -189,8 +188,8 @@ func (p *pull) queue(destroy bool) {
 	}
 }
 
-// again asks once more for what was given up: by a command, or by re-running
-// the check of a merge group.
+// again requests a review once more after it was given up: by a command, or by a re-run of a
+// merge group's check.
 func (p *pull) again(f fault) {
 	p.renewals++
 	for _, g := range p.groups {
@@ -205,7 +204,7 @@ func (p *pull) again(f fault) {
 	p.commands = append(p.commands, command{id: c.ID, permitted: true})
 }
 
-// insecure is a Go file with a certain major finding.
+// insecure is a Go file with a major finding.
 const insecure = `package store
 
 import (
@@ -219,7 +218,7 @@ func Client() *http.Client {
 }
 `
 
-// secure is the same file without it.
+// secure is the same file without the finding.
 const secure = `package store
 
 import "net/http"

@@ -9,8 +9,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
 )
 
-// Two servers on one PostgreSQL share the work: no pull request is reviewed
-// twice, and the two are no slower than one.
+// Two servers on one PostgreSQL share the work. No pull request is reviewed twice, and two
+// servers are no slower than one.
 func TestReplicas(t *testing.T) {
 	large(t)
 	seed := begin(t)
@@ -21,8 +21,7 @@ func TestReplicas(t *testing.T) {
 		servers := i + 1
 		s := setup{database: postgres, url: pgtest.URL(t), replicas: servers, seed: seed, limits: unlimited(), logInterval: 24 * time.Hour}
 		w := newWorld(t, s)
-		// The sweep of the start would ask for a review of what the webhooks have not
-		// told of yet.
+		// The sweep at the start would ask for reviews whose webhooks have not come yet.
 		if !until(*flagPatience, func() bool { return w.logLines(`"job":"sweep"`, `"message":"job done"`) > 0 }) {
 			t.Fatalf("no sweep at the start within %s", *flagPatience)
 		}
@@ -41,7 +40,7 @@ func TestReplicas(t *testing.T) {
 		}
 		wg.Wait()
 		if !until(*flagPatience, func() bool { return len(w.faults(pulls)) == 0 && w.quiet() }) {
-			t.Errorf("not all is answered after %s", *flagPatience)
+			t.Errorf("not every pull request is answered after %s", *flagPatience)
 		}
 		took[i] = time.Since(began)
 		w.reviewed(pulls)
@@ -56,8 +55,7 @@ func TestReplicas(t *testing.T) {
 	f.print(t)
 }
 
-// shares tells how the servers shared n reviews, each of which must have been
-// done once.
+// shares prints how the servers shared n reviews, each of which must have been done once.
 func (w *world) shares(f *figures, n int) {
 	const fair = 0.35
 	sum := 0
@@ -65,7 +63,7 @@ func (w *world) shares(f *figures, n int) {
 		reviews, published := int(s.metrics()["reviewgate_reviews_total"]), s.logLines(`"message":"reviewed"`)
 		sum += reviews
 		f.add("reviewed, written", "server %d: %d, %d", s.n, reviews, published)
-		// Of few reviews the shares are a matter of chance.
+		// With few reviews the shares are a matter of chance.
 		if share := float64(reviews) / float64(n); len(w.servers) == 2 && n >= 100 && share < fair {
 			w.t.Errorf("server %d did %.0f %% of the reviews, want at least %.0f %%", s.n, 100*share, 100*fair)
 		}

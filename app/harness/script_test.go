@@ -9,18 +9,17 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// script plays events on pull requests of its own. What it does depends on
-// its random numbers and on nothing that the App does, so that it is the same
-// in each run.
+// script plays events on its own pull requests. Its actions depend only on its random numbers
+// and not on what the App does, so they are the same in each run.
 type script struct {
 	gh     *ghtest.Server
 	rand   *rand.Rand
 	pulls  []*pull
-	opened int // of pulls
+	opened int // number of opened pulls
 	events int
 }
 
-// scripts deals n pull requests out to a few scripts, which play side by side.
+// scripts distributes n pull requests over a few scripts, which run in parallel.
 func (w *world) scripts(n int) []*script {
 	const actors = 4
 	repos := w.repos(min(n, max(4, n/2)))
@@ -32,15 +31,15 @@ func (w *world) scripts(n int) []*script {
 		s := all[i%len(all)]
 		p := &pull{repo: repos[i%len(repos)], name: fmt.Sprintf("change-%d", i), author: "alice", base: "main"}
 		if i%5 == 4 {
-			p.author = "carol" // who may only read, and still ask for a review of her own
+			p.author = "carol" // carol may only read, but may ask for a review of her own pull request
 		}
 		s.pulls = append(s.pulls, p)
 	}
 	return all
 }
 
-// play plays all scripts until stop is closed, rate events a second in all.
-// All pull requests are open or closed by then.
+// play runs all scripts until stop is closed, with rate events a second in total. At the end
+// all pull requests are open or closed.
 func play(all []*script, rate float64, stop <-chan struct{}) (pulls []*pull, events int) {
 	var wg sync.WaitGroup
 	for _, s := range all {
@@ -98,7 +97,7 @@ func (s *script) open() {
 	s.events++
 }
 
-// actions are what is done to open pull requests, and how often.
+// actions are the actions on open pull requests, and their weights.
 var actions = []struct {
 	weight int
 	do     func(p *pull, chance bool)
@@ -114,7 +113,7 @@ var actions = []struct {
 	{6, func(p *pull, _ bool) { p.close() }},
 	{5, func(p *pull, _ bool) { p.rerequest() }},
 	{5, (*pull).queue},
-	{6, nil}, // a delivery comes again
+	{6, nil}, // a delivery is repeated
 }
 
 func total(all []struct {
@@ -127,7 +126,7 @@ func total(all []struct {
 	return sum
 }
 
-// redeliver has somebody press "Redeliver" in the App's delivery log.
+// redeliver presses "Redeliver" in the App's delivery log.
 func (s *script) redeliver(p *pull) {
 	log := s.gh.Deliveries()
 	if len(log) == 0 {

@@ -17,11 +17,11 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/needs"
 )
 
-// startLimit bounds how long a server may take to be ready.
+// startLimit limits the time until a server is ready.
 const startLimit = 30 * time.Second
 
-// server is one process of the real binary, which can be killed and started
-// again on the same port.
+// server is one process of the real binary. It can be killed and started again on the same
+// port.
 type server struct {
 	t    *testing.T
 	n    int
@@ -31,8 +31,8 @@ type server struct {
 
 	mu   sync.Mutex
 	cmd  *exec.Cmd
-	took time.Duration // the last start, until the server was ready
-	peak int64         // resident bytes, the greatest that was seen
+	took time.Duration // time of the last start until the server was ready
+	peak int64         // largest resident size so far, in bytes
 }
 
 func (w *world) newServer(n int, v3URL string) *server {
@@ -106,7 +106,7 @@ func (s *server) ready() bool {
 	return false
 }
 
-// kill ends the process as kill -9 does: nothing in it can react.
+// kill ends the process like kill -9: it can't react.
 func (s *server) kill() {
 	s.note()
 	s.mu.Lock()
@@ -119,7 +119,7 @@ func (s *server) kill() {
 	}
 }
 
-// note keeps how much memory the process had at most.
+// note records the process's largest use of memory.
 func (s *server) note() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,8 +140,8 @@ func (s *server) note() {
 	}
 }
 
-// metrics reads the server's metrics, each name's values added up. They are
-// nil if the server does not answer.
+// metrics reads the server's metrics and adds up each name's values. The result is nil if the
+// server does not answer.
 func (s *server) metrics() map[string]float64 {
 	client := &http.Client{Timeout: 5 * time.Second}
 	resp, err := client.Get("http://" + s.addr + "/metrics")
@@ -168,7 +168,7 @@ func (s *server) metrics() map[string]float64 {
 	return sums
 }
 
-// quiet reports whether no ask is unanswered and no job waits or runs.
+// quiet reports whether every ask is answered and no job waits or runs.
 func (s *server) quiet() bool {
 	m := s.metrics()
 	if m == nil || m["reviewgate_database_up"] != 1 {
@@ -177,7 +177,7 @@ func (s *server) quiet() bool {
 	return m["reviewgate_queue_waiting"]+m["reviewgate_queue_running"]+m["reviewgate_queue_later"]+m["reviewgate_oldest_unanswered_seconds"] == 0
 }
 
-// logLines counts the lines of the log that have all the texts.
+// logLines counts the log lines that contain all the texts.
 func (s *server) logLines(texts ...string) int {
 	n := 0
 	s.eachLogLine(func(line string) {

@@ -8,8 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// settle waits until everything is answered, and then for a while longer, in
-// which nothing may be said twice. What is wrong then fails the test.
+// settle waits until everything is answered, and then a while longer, in which nothing may be
+// written twice. Faults that remain fail the test.
 func (w *world) settle(pulls []*pull, k *killer, events int) {
 	w.t.Helper()
 	began := time.Now()
@@ -24,7 +24,7 @@ func (w *world) settle(pulls []*pull, k *killer, events int) {
 	}
 	f.add("all answered", "%v, %s after the last event", answered, short(time.Since(began)))
 	f.add("given up after three crashes", "%d, answered after /review", crashed)
-	time.Sleep(3 * w.logInterval) // whatever is still asked for comes
+	time.Sleep(3 * w.logInterval) // so that remaining requests arrive
 	if !until(time.Minute, w.quiet) {
 		w.t.Errorf("the servers are still at work: %v", w.servers[0].metrics())
 	}
@@ -47,8 +47,8 @@ func (w *world) settle(pulls []*pull, k *killer, events int) {
 	f.print(w.t)
 }
 
-// answered waits until nothing is wrong any more, but with what was given up,
-// and no server has work left. It reports whether that came.
+// answered waits until no fault remains, except for reviews that were given up, and no server
+// has work left. It reports whether that happened.
 func (w *world) answered(pulls []*pull) bool {
 	return until(*flagPatience, func() bool {
 		for _, faults := range w.faults(pulls) {
@@ -60,8 +60,8 @@ func (w *world) answered(pulls []*pull) bool {
 	})
 }
 
-// afterCrashes asks again for the reviews that were given up since their
-// server had died three times, as people are told to. It returns their number.
+// afterCrashes requests the reviews again that were given up because their server had died
+// three times, as the check tells people to. It returns their number.
 func (w *world) afterCrashes(pulls []*pull, k *killer) (n int) {
 	const most = 3
 	for p, faults := range w.faults(pulls) {
@@ -70,7 +70,7 @@ func (w *world) afterCrashes(pulls []*pull, k *killer) (n int) {
 				continue
 			}
 			if kills := k.since(p.lastAsked(f.head)); kills < most {
-				w.t.Errorf("given up though there were only %d kills since it was asked for:\n%s", kills, w.tellAll(p, faults))
+				w.t.Errorf("given up after only %d kills since it was requested:\n%s", kills, w.tellAll(p, faults))
 			}
 			p.again(f)
 			n++
@@ -79,7 +79,7 @@ func (w *world) afterCrashes(pulls []*pull, k *killer) (n int) {
 	return n
 }
 
-// deliveries tells how the webhooks fared.
+// deliveries prints how the webhooks were answered.
 func (w *world) deliveries(f *figures) {
 	failed, came := map[string]bool{}, map[string]bool{}
 	for _, d := range w.gh.Deliveries() {
@@ -99,13 +99,13 @@ func (w *world) deliveries(f *figures) {
 	f.add("pull requests found by the sweep", "%d", w.logLines("found a pull request to review"))
 }
 
-// learnt is how long a server may take to know of a rate limit that another one
-// was told: it looks every second.
+// learnt is how long a server may take to notice a rate limit that another one was given. It
+// looks every second.
 const learnt = 1500 * time.Millisecond
 
-// calls tells what the App asked of GitHub. What was asked before a rate limit
-// ended fails the test, but where servers were killed: GitHub can't know whether
-// a refusal was read by a server that died then.
+// calls prints the App's calls to GitHub. A call before the end of a rate limit fails the
+// test. Where servers were killed it does not, because GitHub can't know whether the dead
+// server had read the refusal.
 func (w *world) calls(f *figures, killed bool) {
 	refused, own := 0, map[string]int{}
 	all := w.gh.Calls()
@@ -122,7 +122,7 @@ func (w *world) calls(f *figures, killed bool) {
 	f.add("of these as the App itself", "%v", own)
 	for _, c := range early {
 		if !killed && (len(w.servers) == 1 || c.Early > learnt) {
-			w.t.Errorf("asked before the limit ended: %s", describe(c))
+			w.t.Errorf("call before the limit ended: %s", describe(c))
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// trouble has GitHub fail in every way it knows: one request in five.
+// trouble makes GitHub fail in every way that the stand-in knows: one request in five.
 func (w *world) trouble() *ghtest.Trouble {
 	trouble := ghtest.NewTrouble(w.seed, ghtest.TroubleOptions{
 		MaxLatency: 50 * time.Millisecond,
@@ -18,8 +18,8 @@ func (w *world) trouble() *ghtest.Trouble {
 	return trouble
 }
 
-// GitHub fails while people work on pull requests. When it is well again every
-// pull request gets its one answer.
+// GitHub fails while people work on pull requests. After GitHub has recovered, every pull
+// request gets exactly one answer.
 func TestTrouble(t *testing.T) {
 	large(t)
 	seed := begin(t)

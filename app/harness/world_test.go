@@ -15,20 +15,20 @@ const (
 	hookPath = "/api/github/hook"
 )
 
-// setup says what a trial runs on.
+// setup holds the options of a trial.
 type setup struct {
 	database string
 	url      string // of PostgreSQL
 	replicas int
 	seed     uint64
 	limits   *ghtest.Limits // GitHub's own if nil
-	// weighed says that the servers' memory is looked at.
+	// weighed tells that the trial measures the servers' memory.
 	weighed bool
-	// logInterval is how often the delivery log is read. Default 1 s.
+	// logInterval is the interval between reads of the delivery log. The default is 1 s.
 	logInterval time.Duration
 }
 
-// world is a GitHub and the servers that work for it.
+// world is a GitHub with the servers that work for it.
 type world struct {
 	setup
 	t       *testing.T
@@ -38,8 +38,7 @@ type world struct {
 	servers []*server
 }
 
-// newWorld starts the stand-in and the servers, which are ready when it
-// returns.
+// newWorld starts the stand-in and the servers. The servers are ready when it returns.
 func newWorld(t *testing.T, s setup) *world {
 	t.Helper()
 	w := &world{setup: s, t: t, dir: t.TempDir(), gh: ghtest.Start(t, ghtest.Options{WebhookSecret: secret, Limits: s.limits})}
@@ -77,8 +76,8 @@ func newWorld(t *testing.T, s setup) *world {
 	return w
 }
 
-// repos makes n repositories, two for each organisation, since GitHub's limits
-// are an organisation's. alice may write there, bob and carol may only read.
+// repos creates n repositories, two for each organisation, because GitHub's limits apply to
+// an organisation. alice may write there, while bob and carol may only read.
 func (w *world) repos(n int) []*ghtest.Repo {
 	var all []*ghtest.Repo
 	for i := range n {
@@ -93,12 +92,12 @@ func (w *world) repos(n int) []*ghtest.Repo {
 	return all
 }
 
-// quiet reports whether no server has anything left to do.
+// quiet reports whether no server has work left.
 func (w *world) quiet() bool {
 	return !slices.ContainsFunc(w.servers, func(s *server) bool { return !s.quiet() })
 }
 
-// until waits for something to become true, and reports whether it did.
+// until waits for a condition, and reports whether it came true.
 func until(limit time.Duration, f func() bool) bool {
 	const step = 200 * time.Millisecond
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(step) {
@@ -109,7 +108,7 @@ func until(limit time.Duration, f func() bool) bool {
 	return f()
 }
 
-// metric adds up a metric of all servers.
+// metric adds up one metric of all servers.
 func (w *world) metric(name string) (sum float64) {
 	for _, s := range w.servers {
 		sum += s.metrics()[name]
@@ -117,7 +116,7 @@ func (w *world) metric(name string) (sum float64) {
 	return sum
 }
 
-// logLines counts the log lines of all servers that have all the texts.
+// logLines counts the log lines of all servers that contain all the texts.
 func (w *world) logLines(texts ...string) (n int) {
 	for _, s := range w.servers {
 		n += s.logLines(texts...)

@@ -39,7 +39,7 @@ func TestDockerfile(t *testing.T) {
 	}
 	version := regexp.MustCompile(`(?m)^go (\S+)$`).FindSubmatch(gomod)[1]
 	if base := stages[0].BaseName; base != "golang:"+string(version)+"-bookworm" {
-		t.Errorf("built by %s, and go.mod says %s", base, version)
+		t.Errorf("built by %s, but go.mod names %s", base, version)
 	}
 	if base := stages[1].BaseName; base != "debian:bookworm-slim" {
 		t.Errorf("runs on %s", base)
@@ -52,25 +52,25 @@ func TestDockerfile(t *testing.T) {
 		case *instructions.EntrypointCommand:
 			entry = strings.Join(c.CmdLine, " ")
 			if c.PrependShell {
-				t.Error("a shell stands between the server and its signals")
+				t.Error("a shell keeps signals from the server")
 			}
 		case *instructions.CopyCommand:
 			if c.From != stages[0].Name {
-				t.Errorf("%s copies what was not built", c)
+				t.Errorf("%s copies a file that was not built", c)
 			}
 		case *instructions.EnvCommand:
 			for _, kv := range c.Env {
 				if strings.Contains(kv.Key, "SECRET") || strings.Contains(kv.Key, "KEY") {
-					t.Errorf("%s stands in a layer", kv.Key)
+					t.Errorf("a layer contains %s", kv.Key)
 				}
 			}
 		case *instructions.RunCommand:
 			if user != "" {
-				t.Errorf("%s: it runs as %s, who may not", c, user)
+				t.Errorf("%s: %s may not run this", c, user)
 			}
 			installed += strings.Join(c.CmdLine, " ")
 		case *instructions.HealthCheckCommand:
-			t.Error("there is nothing in the image to ask with")
+			t.Error("the image has no program for the health check")
 		}
 	}
 	if !regexp.MustCompile(`install .*--no-install-recommends ca-certificates git\b`).MatchString(installed) {
@@ -81,7 +81,7 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// What is not named is not sent to the build.
+// Only the named files are sent to the build.
 func TestDockerignore(t *testing.T) {
 	text, err := os.ReadFile("../../.dockerignore")
 	if err != nil {
@@ -103,15 +103,15 @@ func TestCompose(t *testing.T) {
 		WorkingDir: "..", ConfigFiles: []types.ConfigFile{{Filename: "../compose.yaml"}}, Environment: types.Mapping{},
 	}, func(o *loader.Options) { o.SetProjectName("reviewgate", true) })
 	if err != nil {
-		t.Fatal(err) // the loader holds it against Compose's schema
+		t.Fatal(err) // the loader validates Compose's schema
 	}
 	for name, s := range project.Services {
 		if !s.ReadOnly || !slices.Equal(s.CapDrop, []string{"ALL"}) || !slices.Contains(s.SecurityOpt, "no-new-privileges:true") || s.Restart != "unless-stopped" {
-			t.Errorf("%s is not locked up, or does not come back: %+v", name, s)
+			t.Errorf("%s is not restricted, or does not restart: %+v", name, s)
 		}
 		for key, value := range s.Environment {
 			if value != nil && (strings.Contains(key, "SECRET") || strings.HasSuffix(key, "PASSWORD") || strings.Contains(*value, "://")) {
-				t.Errorf("%s: %s stands in the file", name, key)
+				t.Errorf("%s: the file contains %s", name, key)
 			}
 		}
 		for _, p := range s.Ports {
@@ -128,21 +128,21 @@ func TestCompose(t *testing.T) {
 		t.Errorf("the server does not wait for the database: %+v", dep)
 	}
 	if len(database.Volumes) != 1 || database.Volumes[0].Type != types.VolumeTypeVolume {
-		t.Errorf("the database is kept in %+v", database.Volumes)
+		t.Errorf("the database's volumes are %+v", database.Volumes)
 	}
 	if len(project.Secrets) != 3 {
 		t.Errorf("secrets %v", project.Secrets)
 	}
 	for name, s := range project.Secrets {
 		if s.File == "" {
-			t.Errorf("the secret %s is no file", name)
+			t.Errorf("the secret %s is not a file", name)
 		}
 	}
 }
 
-// The release takes the Dockerfile's base images by digest and writes its own
-// image's digest into the files of deploy/. Its edits fit those files.
-func TestReleaseFitsTheFiles(t *testing.T) {
+// The release pins the Dockerfile's base images by digest and writes its own image's digest
+// into the files of deploy/. Its edits match those files.
+func TestReleaseMatchesTheFiles(t *testing.T) {
 	read := func(path string) string {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -161,7 +161,7 @@ func TestReleaseFitsTheFiles(t *testing.T) {
 		t.Errorf("compose.yaml has no line %q", line)
 	}
 	if !regexp.MustCompile(`(?m)^ *newTag: latest$`).MatchString(read("../kubernetes/base/kustomization.yaml")) {
-		t.Error("kustomization.yaml has no line that the release replaces by a digest")
+		t.Error("kustomization.yaml has no line for the release to replace with a digest")
 	}
 	for _, uses := range regexp.MustCompile(`uses: (\S+)`).FindAllStringSubmatch(workflow, -1) {
 		if !regexp.MustCompile(`@[0-9a-f]{40}$`).MatchString(uses[1]) {

@@ -16,10 +16,10 @@ import (
 	"github.com/prometheus/prometheus/util/annotations"
 )
 
-// day is how long the made-up Prometheus has scraped, each minute.
+// day is how long the made-up Prometheus has scraped, once a minute.
 const day = 26 * 60
 
-// curve is the value of a series at a minute.
+// curve returns the value of a series at a minute.
 type curve func(minute int) float64
 
 func always(v float64) curve { return func(int) float64 { return v } }
@@ -27,10 +27,10 @@ func always(v float64) curve { return func(int) float64 { return v } }
 // perMinute is a counter that rises steadily.
 func perMinute(v float64) curve { return func(m int) float64 { return v * float64(m) } }
 
-// absent is no value: the series is not there yet.
+// absent means that the series does not exist yet.
 func absent(int) float64 { return math.NaN() }
 
-// lately is a counter, or a gauge, that is another thing in its last minutes.
+// lately is a counter or a gauge that follows another curve in its last minutes.
 func lately(minutes int, before, then curve) curve {
 	return func(m int) float64 {
 		if m < day-minutes {
@@ -43,8 +43,8 @@ func lately(minutes int, before, then curve) curve {
 	}
 }
 
-// healthy is a server that reviews and has no trouble. Keys are series as
-// queries name them.
+// healthy is a server that reviews without trouble. Keys are the series in the form of the
+// queries.
 func healthy() map[string]curve {
 	return map[string]curve{
 		`reviewgate_build_info{version="1"}`:                                   always(1),
@@ -72,7 +72,7 @@ func healthy() map[string]curve {
 	}
 }
 
-// Each trouble raises its own alert, and none is raised without.
+// Each kind of trouble raises its own alert, and a healthy server raises none.
 func TestAlertsAreRaised(t *testing.T) {
 	for _, tt := range []struct {
 		alert  string // "" for none
@@ -87,7 +87,7 @@ func TestAlertsAreRaised(t *testing.T) {
 			`reviewgate_deliveries_total{event="pull_request",outcome="accepted"}`: lately(30, perMinute(10), always(0)),
 			`reviewgate_deliveries_total{event="",outcome="rejected"}`:             lately(30, perMinute(.1), perMinute(10)),
 		}},
-		// Of a server that has taken none since it was started there is no such series.
+		// A server that has accepted no webhook since its start lacks this series.
 		{"ReviewgateWebhooksRejected", map[string]curve{
 			`reviewgate_deliveries_total{event="pull_request",outcome="accepted"}`: nil,
 			`reviewgate_deliveries_total{event="pull_request",outcome="failed"}`:   nil,
@@ -104,7 +104,7 @@ func TestAlertsAreRaised(t *testing.T) {
 			`reviewgate_deliveries_total{event="pull_request",outcome="failed"}`:   nil,
 			`reviewgate_deliveries_total{event="",outcome="rejected"}`:             nil,
 		}},
-		{"ReviewgateNoWebhooks", map[string]curve{ // and what is left of GitHub's limit is not known at all times
+		{"ReviewgateNoWebhooks", map[string]curve{ // the remaining limit of GitHub is not always known
 			`reviewgate_deliveries_total{event="pull_request",outcome="accepted"}`: always(5),
 			`reviewgate_deliveries_total{event="",outcome="rejected"}`:             always(0),
 			`reviewgate_github_rate_remaining{installation="7"}`: func(m int) float64 {
@@ -114,7 +114,7 @@ func TestAlertsAreRaised(t *testing.T) {
 				return 4000
 			},
 		}},
-		{"", map[string]curve{ // one that was started an hour ago and has taken none
+		{"", map[string]curve{ // a server that started an hour ago and has accepted none
 			`reviewgate_deliveries_total{event="pull_request",outcome="accepted"}`: nil,
 			`reviewgate_deliveries_total{event="pull_request",outcome="failed"}`:   nil,
 			`reviewgate_deliveries_total{event="",outcome="rejected"}`:             nil,
@@ -149,7 +149,7 @@ func TestAlertsAreRaised(t *testing.T) {
 	}
 }
 
-// raised are the alerts whose query has a result after a day of the curves.
+// raised are the alerts whose query has a result after a day of these curves.
 func raised(t *testing.T, curves map[string]curve) (names []string) {
 	t.Helper()
 	var all []storage.Series
@@ -190,7 +190,7 @@ func raised(t *testing.T, curves map[string]curve) (names []string) {
 	return names
 }
 
-// made is a Prometheus of made-up series.
+// made is a Prometheus with made-up series.
 func made(all []storage.Series) storage.Queryable {
 	return &storage.MockQueryable{MockQuerier: &storage.MockQuerier{
 		SelectMockFunction: func(_ bool, _ *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
@@ -205,7 +205,7 @@ func made(all []storage.Series) storage.Queryable {
 	}}
 }
 
-// set hands out series one by one.
+// set iterates over the series.
 type set struct {
 	all []storage.Series
 	at  storage.Series

@@ -17,11 +17,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// objects are what an overlay comes to, by kind.
+// objects are the objects that an overlay produces, by kind.
 type objects map[string]any
 
-// build runs kustomize, and reads each object strictly: a field that Kubernetes
-// doesn't know fails.
+// build runs kustomize and reads each object strictly: a field that Kubernetes doesn't know
+// is an error.
 func build(t *testing.T, overlay string) objects {
 	t.Helper()
 	return buildIn(t, "../kubernetes/overlays/"+overlay)
@@ -103,21 +103,21 @@ func TestOverlays(t *testing.T) {
 			}
 			a := get[*core.ServiceAccount](t, all, "ServiceAccount")
 			if a.Name != pod.Spec.ServiceAccountName || a.AutomountServiceAccountToken == nil || *a.AutomountServiceAccountToken {
-				t.Error("the service account hands its token out")
+				t.Error("the service account mounts its token")
 			}
 			n := get[*networking.NetworkPolicy](t, all, "NetworkPolicy")
 			if len(n.Spec.PolicyTypes) != 2 || !matches(n.Spec.PodSelector.MatchLabels, pod.Labels) {
-				t.Errorf("the network policy is about %v of %v", n.Spec.PolicyTypes, n.Spec.PodSelector)
+				t.Errorf("the network policy has the types %v for %v", n.Spec.PolicyTypes, n.Spec.PodSelector)
 			}
 			if ns := get[*core.Namespace](t, all, "Namespace"); ns.Labels["pod-security.kubernetes.io/enforce"] != "restricted" {
-				t.Error("the namespace lets any pod in")
+				t.Error("the namespace accepts any pod")
 			}
 		})
 	}
 }
 
-// restricted holds a pod against Kubernetes' restricted security standard, and
-// beyond.
+// restricted compares a pod with Kubernetes' restricted security standard, and checks a few
+// more properties.
 func restricted(t *testing.T, pod *core.PodTemplateSpec) {
 	t.Helper()
 	p, c := pod.Spec.SecurityContext, pod.Spec.Containers[0].SecurityContext
@@ -145,7 +145,7 @@ func restricted(t *testing.T, pod *core.PodTemplateSpec) {
 	}
 	for _, e := range pod.Spec.Containers[0].Env {
 		if strings.Contains(e.Name, "SECRET") || strings.Contains(e.Value, "PRIVATE KEY") || strings.HasPrefix(e.Value, "postgres://") {
-			t.Errorf("%s stands in the manifest", e.Name)
+			t.Errorf("the manifest contains %s", e.Name)
 		}
 	}
 	mounted := map[string]bool{}
@@ -178,7 +178,7 @@ func matches(selector, labels map[string]string) bool {
 	return true
 }
 
-// While pods are replaced, or nodes emptied, one goes on taking webhooks.
+// While pods are replaced or nodes are drained, one pod keeps accepting webhooks.
 func TestReplicasStayUp(t *testing.T) {
 	all := build(t, "postgres")
 	d := get[*apps.Deployment](t, all, "Deployment")
@@ -186,7 +186,7 @@ func TestReplicasStayUp(t *testing.T) {
 		t.Errorf("%d replicas, strategy %+v", *d.Spec.Replicas, d.Spec.Strategy)
 	}
 	if len(d.Spec.Template.Spec.TopologySpreadConstraints) == 0 {
-		t.Error("all replicas may stand on one node")
+		t.Error("all replicas may run on one node")
 	}
 	for _, c := range d.Spec.Template.Spec.TopologySpreadConstraints {
 		if !matches(c.LabelSelector.MatchLabels, d.Spec.Template.Labels) {
@@ -203,7 +203,7 @@ func TestReplicasStayUp(t *testing.T) {
 	}
 }
 
-// SQLite has one writer: never a second pod, and a volume that none can share.
+// SQLite allows one writer, so there is never a second pod, and no pod can share the volume.
 func TestSQLiteIsAlone(t *testing.T) {
 	all := build(t, "sqlite")
 	d := get[*apps.Deployment](t, all, "Deployment")
@@ -230,7 +230,7 @@ func TestSQLiteIsAlone(t *testing.T) {
 		t.Errorf("the database %q is not on the volume at %q", url, dir)
 	}
 	if all["PodDisruptionBudget"] != nil {
-		t.Error("a disruption budget for one pod would keep its node from being emptied")
+		t.Error("a disruption budget for one pod would block draining its node")
 	}
 }
 
@@ -239,7 +239,7 @@ func TestAutoscaling(t *testing.T) {
 	d := get[*apps.Deployment](t, all, "Deployment")
 	h := get[*autoscaling.HorizontalPodAutoscaler](t, all, "HorizontalPodAutoscaler")
 	if d.Spec.Replicas != nil {
-		t.Error("Deployment and autoscaler fight over the number of replicas")
+		t.Error("both Deployment and autoscaler set the number of replicas")
 	}
 	m := h.Spec.Metrics[0]
 	if h.Spec.ScaleTargetRef.Name != d.Name || m.External == nil || *h.Spec.MinReplicas < 2 {
@@ -251,7 +251,7 @@ func TestAutoscaling(t *testing.T) {
 	}
 }
 
-// The overlay of docs/install.md runs the image that it names.
+// The overlay in docs/install.md runs the image that the page names.
 func TestOwnOverlay(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/install.md")
 	if err != nil {
@@ -262,7 +262,7 @@ func TestOwnOverlay(t *testing.T) {
 	if !ok || !ok2 {
 		t.Fatal("docs/install.md has no overlay")
 	}
-	// Kustomize takes no absolute paths, nor those that lead through links.
+	// Kustomize accepts neither absolute paths nor paths through links.
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

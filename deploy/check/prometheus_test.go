@@ -22,15 +22,15 @@ import (
 
 var queries = parser.NewParser(parser.Options{})
 
-// page is what the server shows at /metrics: by series the names of its labels,
-// and all of the text.
+// page is the server's metrics page: for each series the names of its labels, and the whole
+// text.
 type page struct {
 	names map[string]map[string]bool
 	text  string
 }
 
-// onePage drives the real server through a conversation and reads its metrics:
-// the file that REVIEWGATE_TEST_METRICS names, or a new one.
+// onePage reads the metrics of a real server after a conversation: from the file that
+// REVIEWGATE_TEST_METRICS names, or from a new server.
 var onePage = sync.OnceValues(func() (page, error) {
 	file := os.Getenv("REVIEWGATE_TEST_METRICS")
 	if file == "" {
@@ -62,7 +62,7 @@ var onePage = sync.OnceValues(func() (page, error) {
 		}
 		name := line[:strings.IndexAny(line, "{ ")]
 		if p.names[name] == nil {
-			// What Prometheus adds.
+			// Prometheus adds these labels.
 			p.names[name] = map[string]bool{"job": true, "instance": true, model.MetricNameLabel: true}
 		}
 		for _, m := range label.FindAllStringSubmatch(line, -1) {
@@ -81,8 +81,8 @@ func scrape(t *testing.T) page {
 	return p
 }
 
-// wrong tells what keeps a query from being asked: it can't be parsed, or a
-// series, label or value of a label in it is not the server's.
+// wrong returns the reasons why a query can't be used: it can't be parsed, or the server has
+// no such series, label or value of a label.
 func (p page) wrong(query string) (problems []string) {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	expr, err := queries.ParseExpr(query)
@@ -128,8 +128,8 @@ func (p page) wrong(query string) (problems []string) {
 	return problems
 }
 
-// told reports whether a value of a label is shown, or named in the metric's
-// help. Patterns of numbers are not looked up.
+// told reports whether a label's value is on the page or in the metric's help. Patterns of
+// numbers are not looked up.
 func (p page) told(name, value string) bool {
 	if strings.ContainsAny(value, ".+*0123456789") {
 		return true
@@ -160,7 +160,7 @@ func alerts(t *testing.T) []rulefmt.Rule {
 	return all
 }
 
-// Every alert asks for what there is, and has a chapter that says what to do.
+// Every alert queries existing series, and has a chapter that says what to do.
 func TestAlerts(t *testing.T) {
 	p := scrape(t)
 	doc, err := os.ReadFile("../../docs/operations.md")
@@ -173,7 +173,7 @@ func TestAlerts(t *testing.T) {
 			t.Errorf("%s: %s", r.Alert, problem)
 		}
 		if !strings.Contains(string(doc), "\n### "+r.Alert+"\n") || r.Annotations["runbook"] != "docs/operations.md#"+strings.ToLower(r.Alert) {
-			t.Errorf("docs/operations.md does not say what to do for %s", r.Alert)
+			t.Errorf("docs/operations.md has no chapter about %s", r.Alert)
 		}
 		if s := r.Labels["severity"]; s != "page" && s != "warn" {
 			t.Errorf("%s has the severity %q", r.Alert, s)
@@ -206,11 +206,11 @@ func TestDashboard(t *testing.T) {
 	n := 0
 	for _, panel := range d.Panels {
 		if seen[panel.ID] || panel.GridPos.X+panel.GridPos.W > 24 || panel.Title == "" {
-			t.Errorf("panel %d (%s) is placed badly, or not the only one of its number", panel.ID, panel.Title)
+			t.Errorf("panel %d (%s) has a bad position or a duplicate number", panel.ID, panel.Title)
 		}
 		seen[panel.ID] = true
 		if panel.Type != "row" && len(panel.Targets) == 0 {
-			t.Errorf("panel %q asks nothing", panel.Title)
+			t.Errorf("panel %q has no query", panel.Title)
 		}
 		for _, target := range panel.Targets {
 			n++
@@ -224,8 +224,8 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// The queries that would pass a look and fail in use are held to what they ask.
-func TestQueriesAreCaught(t *testing.T) {
+// These queries look right but would fail in use.
+func TestBadQueriesAreFound(t *testing.T) {
 	p := scrape(t)
 	for query, bad := range map[string]bool{
 		`sum(rate(reviewgate_deliveries_total{outcome="failed"}[5m]))`:  false,

@@ -437,7 +437,7 @@ func TestIssuesWithoutThePermission(t *testing.T) {
 	}
 }
 
-func TestRepositoryWithoutIssues(t *testing.T) {
+func TestIssuesAreSwitchedOff(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := deferring(t, `{"tech_debt": true}`)

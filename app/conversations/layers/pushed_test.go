@@ -169,7 +169,7 @@ func TestPushedConfigOfARepositoryThatIsOff(t *testing.T) {
 
 // A push whose event is not complete may have changed config. The App reads the config, and
 // does nothing more if it is unchanged.
-func TestIncompletePushEvent(t *testing.T) {
+func TestPushEventIsIncomplete(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)

@@ -211,7 +211,7 @@ func TestShutdownIsNotAFailedAttempt(t *testing.T) {
 }
 
 // The App gives up a review that always takes longer than a job may, and explains why.
-func TestReviewThatAlwaysTimesOutIsGivenUp(t *testing.T) {
+func TestTimeoutsAreGivenUp(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Clean())

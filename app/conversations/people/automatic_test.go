@@ -118,7 +118,7 @@ const approving = `{"auto_approve": true}`
 
 // A change that every model and the gate pass is approved once, at its head. That takes three
 // more calls, and the comment says so.
-func TestAutomaticApproval(t *testing.T) {
+func TestApprovalWithoutAPerson(t *testing.T) {
 	t.Parallel()
 	w := modelled(t, &bench{}, approving)
 	pr := w.Open(apptest.Clean())
@@ -536,7 +536,7 @@ func TestReviewThatAppearsLate(t *testing.T) {
 }
 
 // When GitHub refuses the review, the check and the comment stay, and the comment says so.
-func TestGitHubRefusesTheReview(t *testing.T) {
+func TestReviewRefusedByGitHub(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := modelled(t, &bench{}, approving)
@@ -680,7 +680,7 @@ func TestReviewsInTrouble(t *testing.T) {
 
 // A person's review on GitHub that contradicts the App's decision is in the audit log once,
 // and has no other effect.
-func TestPersonsReviewContradictsTheDecision(t *testing.T) {
+func TestReviewByAPersonContradictsTheDecision(t *testing.T) {
 	t.Parallel()
 	b := &bench{verdict: everybody}
 	w := modelled(t, b, `{}`)

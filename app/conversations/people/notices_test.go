@@ -40,7 +40,7 @@ func (w *world) untilStored(what string, f func() bool) {
 }
 
 // Answers and refusals that come within moments of each other are all shown.
-func TestSimultaneousAnswersAreAllShown(t *testing.T) {
+func TestAnswersAtTheSameTimeAreAllShown(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})

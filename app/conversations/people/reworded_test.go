@@ -120,7 +120,7 @@ func TestModelsReportDifferentDefects(t *testing.T) {
 
 // The verifying model sees what only one model found. A finding that it confirms blocks. A
 // finding that it refutes is shown with the reason and blocks nothing.
-func TestVerifierChecksOneModelsFinding(t *testing.T) {
+func TestModelsFindingIsVerified(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ verdict, conclusion, says string }{
 		{"confirmed", "action_required", "big, confirmed by small, confidence 0.90"},

@@ -121,7 +121,7 @@ func TestNoAddressIsOpened(t *testing.T) {
 
 // A redelivery repeats a review that was given up. A known GUID does not prove that the
 // review was done.
-func TestRedeliveryRepeatsAGivenUpReview(t *testing.T) {
+func TestGivenUpReviewIsRepeatedOnRedelivery(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)

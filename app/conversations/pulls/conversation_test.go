@@ -591,7 +591,7 @@ func TestTokenInTheNameOfAFile(t *testing.T) {
 }
 
 // A stored review holds everything that is needed to compute it again.
-func TestStoredReviewIsComplete(t *testing.T) {
+func TestReviewIsStoredCompletely(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"check": {"annotations": true}}`}, "config")

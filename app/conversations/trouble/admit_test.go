@@ -105,7 +105,7 @@ func TestLargeChangesWaitForMemory(t *testing.T) {
 
 // Reviews that wait for memory survive a push, the close of another pull request and a
 // restart of the server.
-func TestReviewWaitingForMemoryIsNotLost(t *testing.T) {
+func TestWaitForMemorySurvivesARestart(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	c := startCrowded(t)

@@ -32,7 +32,7 @@ func TestCommandsOnClosedPullRequests(t *testing.T) {
 }
 
 // The close event was lost, and a command makes the App look again.
-func TestLostCloseEvent(t *testing.T) {
+func TestCloseEventIsLost(t *testing.T) {
 	t.Parallel()
 	for _, settings := range []string{`{"drafts": "skip"}`, `{}`} {
 		w := start(t)
@@ -112,7 +112,7 @@ func TestSlowCommentIsCreatedOnce(t *testing.T) {
 	}
 }
 
-func TestCommentWarnsOfAGivenUpReview(t *testing.T) {
+func TestGivenUpReviewIsNamedInTheComment(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)

@@ -16,10 +16,10 @@ func TestPayloads(t *testing.T) {
 			t.Errorf("%s: %v", p, err)
 		}
 		if fields.Action != p.Action {
-			t.Errorf("%s: its body is of action %q", p, fields.Action)
+			t.Errorf("%s: the action in its body is %q", p, fields.Action)
 		}
 	}
-	// As many as GitHub publishes examples of.
+	// GitHub publishes examples of this many events.
 	if len(events) != 58 {
 		t.Errorf("%d events instead of 58", len(events))
 	}

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 }
 
-// post sends a request by hand, as no SDK would.
+// post sends a request by hand, because no SDK would send it.
 func post(t *testing.T, s *llmtest.Server, path string, header map[string]string, body string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.URL+path, strings.NewReader(body))
@@ -49,7 +49,7 @@ func post(t *testing.T, s *llmtest.Server, path string, header map[string]string
 	return resp.StatusCode, string(text)
 }
 
-// Requests that the APIs don't take, and what they say of them.
+// The APIs refuse some requests, each with its message.
 func TestRules(t *testing.T) {
 	const (
 		messages = "/v1/messages"
@@ -105,7 +105,7 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s: %d %s", name, status, text)
 		}
 		if taken := len(s.Requests()) == 1; taken != (c.status == 200) {
-			t.Errorf("%s: it was taken: %v, and said of it was %q", name, taken, s.Mistakes())
+			t.Errorf("%s: it was accepted: %v, and the mistakes are %q", name, taken, s.Mistakes())
 		}
 		if (len(s.Mistakes()) == 1) == (c.status == 200) {
 			t.Errorf("%s: the mistakes are %q", name, s.Mistakes())
@@ -113,7 +113,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// An answer without a stream, which the SDK reads as well.
+// The SDK also reads an answer without a stream.
 func TestMessagesAtOnce(t *testing.T) {
 	s := llmtest.Start(t, llmtest.Options{}, llmtest.Always(llmtest.Blocks(llmtest.Block{Type: "thinking", Text: "hm"}, llmtest.Block{Type: "text", Text: "{}"})))
 	wires := &http.Transport{DisableKeepAlives: true}
@@ -129,18 +129,18 @@ func TestMessagesAtOnce(t *testing.T) {
 	}
 }
 
-// Every byte is kept, also of what is not taken.
+// Every byte is recorded, even of refused requests.
 func TestSent(t *testing.T) {
 	s := llmtest.Start(t, llmtest.Options{}, llmtest.Always(llmtest.Text("{}")))
 	post(t, s, "/nowhere?canary-1", map[string]string{"X-Header": "canary-2"}, "canary-3")
 	for _, canary := range []string{"canary-1", "canary-2", "canary-3"} {
 		if !bytes.Contains(s.Sent(), []byte(canary)) {
-			t.Errorf("%s is not kept", canary)
+			t.Errorf("%s is not recorded", canary)
 		}
 	}
 }
 
-// Requests that are held are let go when the server ends.
+// A server that closes releases the held requests.
 func TestCloseWhileHeld(t *testing.T) {
 	came := make(chan struct{})
 	s, err := llmtest.New(llmtest.Options{Keyless: true}, func(*llmtest.Request) llmtest.Reply {
@@ -168,7 +168,7 @@ func TestCloseWhileHeld(t *testing.T) {
 	select {
 	case err := <-done:
 		if err == nil {
-			t.Error("it was answered")
+			t.Error("the request was answered")
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("the request is still held")

@@ -37,24 +37,24 @@ func TestAsk(t *testing.T) {
 				t.Errorf("the text is %q", answer.Text)
 			}
 			if want := (llm.Use{Input: 900, Cached: 600, Output: 40}); answer.Use != want {
-				t.Errorf("it took %+v, not %+v", answer.Use, want)
+				t.Errorf("the use is %+v, not %+v", answer.Use, want)
 			}
 			r := w.server.Requests()[0]
 			q := question()
 			if r.Model != "stand-in" || r.System != q.System || r.Text != q.Text || r.MaxTokens != q.MaxTokens || r.Format != "json_schema" {
-				t.Errorf("asked was %+v", r)
+				t.Errorf("the question was %+v", r)
 			}
 			if api == config.APIAnthropic && (!r.Stream || !r.Caches) {
-				t.Error("the question was not asked as a stream, with its beginning to be kept")
+				t.Error("the question was not streamed, or its beginning was not marked for the cache")
 			}
 			if api == config.APIOpenAI && (r.Limit != "max_completion_tokens" || r.Name != "verdict") {
-				t.Errorf("the limit was called %s, and the schema %s", r.Limit, r.Name)
+				t.Errorf("the name of the limit was %s, and that of the schema %s", r.Limit, r.Name)
 			}
 		})
 	}
 }
 
-// The schema goes out in its order, and without what APIs refuse.
+// The schema is sent with its order of fields, and without keywords that APIs refuse.
 func TestSchema(t *testing.T) {
 	for _, api := range apis {
 		w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Text("{}")))
@@ -74,8 +74,8 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// What no API takes is found without one.
-func TestQuestionsThatAreNone(t *testing.T) {
+// Questions that every API refuses are detected before they are sent.
+func TestInvalidQuestions(t *testing.T) {
 	for name, spoil := range map[string]func(*llm.Question){
 		"no text":            func(q *llm.Question) { q.Text = "" },
 		"no tokens":          func(q *llm.Question) { q.MaxTokens = 0 },
@@ -101,13 +101,13 @@ func TestQuestionsThatAreNone(t *testing.T) {
 				t.Errorf("%s, %s: %v", name, api, e)
 			}
 			if sent := w.server.Sent(); len(sent) > 0 {
-				t.Errorf("%s, %s: it was sent: %q", name, api, sent)
+				t.Errorf("%s, %s: the question was sent: %q", name, api, sent)
 			}
 		}
 	}
 }
 
-// Thinking is no part of an answer, and blocks of text are one text.
+// Thinking is not part of an answer, and several text blocks are joined.
 func TestBlocks(t *testing.T) {
 	w := start(t, config.APIAnthropic, llmtest.Options{}, func(r *llmtest.Request) llmtest.Reply {
 		if r.N == 1 {
@@ -120,11 +120,11 @@ func TestBlocks(t *testing.T) {
 		t.Errorf("%q, %v", answer.Text, err)
 	}
 	if e := w.fails(question()); e.Kind != llm.Malformed {
-		t.Errorf("a tool was called: %v", e)
+		t.Errorf("a call of a tool gave: %v", e)
 	}
 }
 
-// What both APIs keep of a question is told, the second time.
+// The cached part of a question is reported when it is asked the second time.
 func TestCached(t *testing.T) {
 	for _, api := range apis {
 		w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Text("{}")))
@@ -137,15 +137,15 @@ func TestCached(t *testing.T) {
 			t.Fatal(err)
 		}
 		if first.Use.Cached != 0 || second.Use.Cached == 0 || second.Use.Input != first.Use.Input {
-			t.Errorf("%s: it took %+v, then %+v", api, first.Use, second.Use)
+			t.Errorf("%s: the use is %+v, then %+v", api, first.Use, second.Use)
 		}
 		if stored := first.Use.Stored > 0; stored != (api == config.APIAnthropic) || second.Use.Stored != 0 {
-			t.Errorf("%s: it stored what it took: %+v, then %+v", api, first.Use, second.Use)
+			t.Errorf("%s: the stored part is wrong: %+v, then %+v", api, first.Use, second.Use)
 		}
 	}
 }
 
-// What questions share is kept as well, and a model says when an answer begins.
+// The shared part of questions is cached as well, and a model reports when an answer starts.
 func TestShared(t *testing.T) {
 	for _, api := range apis {
 		w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Text("{}")))
@@ -164,21 +164,21 @@ func TestShared(t *testing.T) {
 		}
 		r := w.server.Requests()[1]
 		if r.Text != q.Shared+q.Text {
-			t.Errorf("%s: %q came", api, r.Text)
+			t.Errorf("%s: the server got %q", api, r.Text)
 		}
 		if api == config.APIOpenAI {
-			continue // which keeps what it likes, and says nothing until it has answered
+			continue // this API chooses what it caches, and reports nothing before its answer
 		}
 		if r.Shared != q.Shared || first.Use.Stored < len(q.Shared)/4 || second.Use.Cached < len(q.Shared)/4 || second.Use.Stored != 0 {
-			t.Errorf("to be kept was %.20q: it took %+v, then %+v", r.Shared, first.Use, second.Use)
+			t.Errorf("the cached part was %.20q, and the use is %+v, then %+v", r.Shared, first.Use, second.Use)
 		}
 		if begun != 2 {
-			t.Errorf("%d answers begun", begun)
+			t.Errorf("%d answers started", begun)
 		}
 	}
 }
 
-// Counts that can't be are not believed, so that budgets don't run backwards.
+// Impossible counts are ignored, so that budgets never grow.
 func TestCounts(t *testing.T) {
 	for _, api := range apis {
 		w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Text("{}").Took(llm.Use{Input: -5, Cached: 7, Stored: 1 << 60, Output: 1 << 60})))
@@ -188,12 +188,12 @@ func TestCounts(t *testing.T) {
 		}
 		u := answer.Use
 		if u.Input < 0 || u.Cached+u.Stored > u.Input || u.Cached < 0 || u.Stored < 0 || u.Output < 0 || u.Output > 1<<30 || u.Total() < 0 {
-			t.Errorf("%s: it took %+v", api, u)
+			t.Errorf("%s: the use is %+v", api, u)
 		}
 	}
 }
 
-// A long answer is one like any other: the SDK would refuse to wait for it.
+// A long answer is read like any other, although the SDK alone would refuse to wait for it.
 func TestLongAnswer(t *testing.T) {
 	text := `{"why": "` + strings.Repeat("long ", sample.Size(20_000, 100_000)) + `"}`
 	for _, api := range apis {
@@ -227,7 +227,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// Time is ctx's, at whatever point it ends.
+// The context limits the time, whenever it ends.
 func TestTime(t *testing.T) {
 	for _, api := range apis {
 		for name, reply := range map[string]llmtest.Reply{
@@ -252,7 +252,7 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// The question's bytes arrive as they are, whatever they are.
+// The question's bytes arrive unchanged, whatever they are.
 func TestBytes(t *testing.T) {
 	q := question()
 	q.Text = "a\x00b\u202ec </diff> \u2028 \"}] 🎉 \\u0041 \r\n"
@@ -262,10 +262,10 @@ func TestBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := w.server.Requests()[0].Text; got != q.Text {
-			t.Errorf("%s: %q came, not %q", api, got, q.Text)
+			t.Errorf("%s: the server got %q, not %q", api, got, q.Text)
 		}
 		if !bytes.Contains(w.server.Sent(), []byte("🎉")) {
-			t.Errorf("%s: what came is not kept", api)
+			t.Errorf("%s: the request is not recorded", api)
 		}
 	}
 }

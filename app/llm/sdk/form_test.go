@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// A server that does not know all of the API is asked as it can be asked, and from
-// then on at once.
+// A server that knows only a part of the API is asked in the form that it knows, and later
+// questions use that form at once.
 func TestForms(t *testing.T) {
 	for name, c := range map[string]struct {
 		api    string
@@ -36,12 +36,12 @@ func TestForms(t *testing.T) {
 					t.Fatal(err)
 				}
 				if n := len(w.server.Requests()) + len(w.server.Mistakes()); n != c.asked+i {
-					t.Errorf("answer %d took %d requests in all, not %d: %q", i+1, n, c.asked+i, w.server.Mistakes())
+					t.Errorf("after answer %d there were %d requests, not %d: %q", i+1, n, c.asked+i, w.server.Mistakes())
 				}
 			}
 			r := w.server.Requests()[2]
 			if r.Format != c.format || r.Limit != c.limit {
-				t.Errorf("it was asked in the form %q, with %s", r.Format, r.Limit)
+				t.Errorf("the question had the form %q, with %s", r.Format, r.Limit)
 			}
 			if spelled := strings.Contains(r.System, `"maxLength": 200`); spelled != (c.format != "json_schema") {
 				t.Errorf("the schema is in the question: %v", spelled)
@@ -50,8 +50,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// What other servers say of what they don't know, and what is no reason to ask in
-// another way.
+// Messages of other servers about unknown parameters, and messages that are no reason to ask
+// in another form.
 func TestWordsOfServers(t *testing.T) {
 	for text, again := range map[string]bool{
 		`{"error":{"message":"Unrecognized request argument supplied: max_completion_tokens","type":"invalid_request_error","param":null,"code":null}}`: true,
@@ -81,8 +81,8 @@ func TestWordsOfServers(t *testing.T) {
 	}
 }
 
-// A server that always names the same thing is not asked for ever, and nothing is
-// learnt of one that never answers.
+// A server that always names the same parameter is not asked forever. Nothing is remembered
+// of a server that never answers.
 func TestFormsEnd(t *testing.T) {
 	for _, api := range apis {
 		w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Fail(llmtest.Fault{
@@ -96,8 +96,8 @@ func TestFormsEnd(t *testing.T) {
 	}
 }
 
-// Nothing but words holds such an answer in form, so that it is freed of what
-// models put around it, and of nothing else.
+// Where only the instructions demand the form, text around an answer is removed. Where the
+// API enforces the schema, nothing is removed.
 func TestAround(t *testing.T) {
 	for text, want := range map[string]string{
 		" {}\n":                   "{}",
@@ -122,7 +122,7 @@ func TestAround(t *testing.T) {
 	}
 }
 
-// FuzzAnswers has models answer with anything, as an answer of either API.
+// FuzzAnswers makes models answer with any text, as an answer of either API.
 func FuzzAnswers(f *testing.F) {
 	for _, text := range hostile {
 		f.Add(200, []byte(text))
@@ -147,7 +147,7 @@ func FuzzAnswers(f *testing.F) {
 				t.Errorf("%s: %+v, %v", api, answer, err)
 			}
 			if u := answer.Use; u.Input < 0 || u.Output < 0 || u.Cached < 0 || u.Cached > u.Input {
-				t.Errorf("%s: it took %s", api, fmt.Sprint(u))
+				t.Errorf("%s: the use is %s", api, fmt.Sprint(u))
 			}
 		}
 	})

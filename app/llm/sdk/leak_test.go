@@ -33,7 +33,7 @@ func elsewhere(t *testing.T) (url string, asked *atomic.Int32) {
 	return server.URL, asked
 }
 
-// What the SDKs' clients would take from the environment goes nowhere.
+// Settings that the SDKs' clients would read from the environment are never sent.
 func TestEnvironment(t *testing.T) {
 	url, asked := elsewhere(t)
 	dir := t.TempDir()
@@ -72,11 +72,11 @@ func TestEnvironment(t *testing.T) {
 			sent := bytes.ToLower(server.Sent())
 			for _, never := range []string{"canary", "traceparent", "organization", "openai-project"} {
 				if bytes.Contains(sent, []byte(never)) {
-					t.Errorf("%s: %s went out:\n%s", api, never, sent)
+					t.Errorf("%s: %s was sent:\n%s", api, never, sent)
 				}
 			}
 			if o.Keyless && (bytes.Contains(sent, []byte("authorization")) || bytes.Contains(sent, []byte("x-api-key"))) {
-				t.Errorf("%s: a key went out:\n%s", api, sent)
+				t.Errorf("%s: a key was sent:\n%s", api, sent)
 			}
 		}
 	}
@@ -84,11 +84,11 @@ func TestEnvironment(t *testing.T) {
 		t.Error("the address of the environment was asked")
 	}
 	if n := len(spans.Started()); n > 0 {
-		t.Errorf("%d spans were made", n)
+		t.Errorf("%d spans were created", n)
 	}
 }
 
-// traced sets up tracing, as a server does whose operator wants it.
+// traced sets up tracing as a server with tracing does.
 func traced(t *testing.T) *tracetest.SpanRecorder {
 	r := tracetest.NewSpanRecorder()
 	provider, propagator := otel.GetTracerProvider(), otel.GetTextMapPropagator()
@@ -101,7 +101,7 @@ func traced(t *testing.T) *tracetest.SpanRecorder {
 	return r
 }
 
-// No redirect is followed: the question and the key are for one host.
+// Redirects are not followed, because the question and the key are for one host.
 func TestRedirects(t *testing.T) {
 	url, asked := elsewhere(t)
 	for _, api := range apis {
@@ -110,7 +110,7 @@ func TestRedirects(t *testing.T) {
 				w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Raw(status, "text/plain", nil).With("Location", to)))
 				check(t, w.fails(question()), want{llm.Malformed, status, 0})
 				if n := len(w.server.Requests()) + len(w.server.Mistakes()); n != 1 {
-					t.Errorf("%s, %d: it was asked %d times", api, status, n)
+					t.Errorf("%s, %d: %d requests", api, status, n)
 				}
 			}
 		}
@@ -120,8 +120,8 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// An error may be logged, whatever a server says.
-func TestErrorsSayNothing(t *testing.T) {
+// An error may be logged, so it contains nothing that a server sent.
+func TestErrorsDoNotRepeatTheServer(t *testing.T) {
 	q := question()
 	q.Text = "the payload of the change: " + strings.Repeat("launch code 4711 and more; ", 10) + strings.Repeat("\n\tcode := 4711", 10)
 	for _, api := range apis {
@@ -149,7 +149,7 @@ func TestErrorsSayNothing(t *testing.T) {
 				}
 			}
 		}
-		// What helps is there.
+		// Helpful parts of a server's message stay.
 		w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Fail(llmtest.Fault{Status: 400, Type: "invalid_request_error", Message: "max_tokens: 9 > 8"})))
 		if text := w.fails(q).Error(); text != "the model's answer: invalid: HTTP 400 invalid_request_error: max_tokens: 9 > 8" {
 			t.Errorf("%s: %q", api, text)
@@ -157,9 +157,9 @@ func TestErrorsSayNothing(t *testing.T) {
 	}
 }
 
-// Nor does it say what else a server may put its words into: why a model stopped,
-// or what is no HTTP.
-func TestErrorsSayNothingOfTheRest(t *testing.T) {
+// The same holds for other places where a server may put its words: the stop reason, and an
+// answer that is not HTTP.
+func TestErrorsDoNotRepeatOtherText(t *testing.T) {
 	for _, api := range apis {
 		var key string
 		w := start(t, api, llmtest.Options{}, func(*llmtest.Request) llmtest.Reply { return llmtest.Text("{}").Stopped(key) })
@@ -177,7 +177,7 @@ func TestErrorsSayNothingOfTheRest(t *testing.T) {
 	}
 }
 
-// noHTTP is the address of a server that answers each connection with a line.
+// noHTTP is the address of a server that answers each connection with one line.
 func noHTTP(t *testing.T, line string) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -202,7 +202,7 @@ func noHTTP(t *testing.T, line string) string {
 	return listener.Addr().String()
 }
 
-// What can't be an endpoint is said before anything is asked, without the key.
+// An invalid endpoint is reported before any request is sent, and without the key.
 func TestNew(t *testing.T) {
 	good := config.ModelEndpoint{API: config.APIOpenAI, Model: "m", BaseURL: "https://models.example/v1"}
 	for name, c := range map[string]struct {
@@ -210,18 +210,18 @@ func TestNew(t *testing.T) {
 		key   string
 		says  string
 	}{
-		"no model":      {func(e *config.ModelEndpoint) { e.Model = "" }, "k", "model's name"},
-		"no API":        {func(e *config.ModelEndpoint) { e.API = "gopher" }, "k", "gopher"},
-		"no key":        {func(e *config.ModelEndpoint) { e.BaseURL = "" }, " ", "key_env"},
-		"two lines":     {func(*config.ModelEndpoint) {}, "secret-1\nsecret-2", "the key has a character"},
-		"another file":  {func(*config.ModelEndpoint) {}, "secret-\x00", "the key has a character"},
-		"no address":    {func(e *config.ModelEndpoint) { e.BaseURL = "http://secret-%zz" }, "k", "base_url"},
-		"no scheme":     {func(e *config.ModelEndpoint) { e.BaseURL = "models.example/v1" }, "k", "base_url"},
-		"a file":        {func(e *config.ModelEndpoint) { e.BaseURL = "file:///etc" }, "k", "base_url"},
-		"a password":    {func(e *config.ModelEndpoint) { e.BaseURL = "https://a:secret-3@models.example/" }, "k", "password"},
-		"a query":       {func(e *config.ModelEndpoint) { e.BaseURL += "?api-version=1" }, "k", "query"},
-		"a fragment":    {func(e *config.ModelEndpoint) { e.BaseURL += "#v1" }, "k", "fragment"},
-		"nothing wrong": {func(*config.ModelEndpoint) {}, "sk-1\n", ""},
+		"no model":         {func(e *config.ModelEndpoint) { e.Model = "" }, "k", "model's name"},
+		"no API":           {func(e *config.ModelEndpoint) { e.API = "gopher" }, "k", "gopher"},
+		"no key":           {func(e *config.ModelEndpoint) { e.BaseURL = "" }, " ", "key_env"},
+		"two lines":        {func(*config.ModelEndpoint) {}, "secret-1\nsecret-2", "the key has a character"},
+		"a NUL byte":       {func(*config.ModelEndpoint) {}, "secret-\x00", "the key has a character"},
+		"no address":       {func(e *config.ModelEndpoint) { e.BaseURL = "http://secret-%zz" }, "k", "base_url"},
+		"no scheme":        {func(e *config.ModelEndpoint) { e.BaseURL = "models.example/v1" }, "k", "base_url"},
+		"a file":           {func(e *config.ModelEndpoint) { e.BaseURL = "file:///etc" }, "k", "base_url"},
+		"a password":       {func(e *config.ModelEndpoint) { e.BaseURL = "https://a:secret-3@models.example/" }, "k", "password"},
+		"a query":          {func(e *config.ModelEndpoint) { e.BaseURL += "?api-version=1" }, "k", "query"},
+		"a fragment":       {func(e *config.ModelEndpoint) { e.BaseURL += "#v1" }, "k", "fragment"},
+		"a valid endpoint": {func(*config.ModelEndpoint) {}, "sk-1\n", ""},
 	} {
 		e := good
 		c.spoil(&e)
@@ -232,7 +232,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// Base URLs as people write them.
+// These are base URLs as people write them.
 func TestAddresses(t *testing.T) {
 	server := llmtest.Start(t, llmtest.Options{}, llmtest.Always(llmtest.Text("{}")))
 	for api, ends := range map[string][]string{config.APIAnthropic: {"", "/", "/v1", "/v1/"}, config.APIOpenAI: {"/v1", "/v1/"}} {
@@ -246,7 +246,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// Only the vendor's host is asked where there is no other.
+// Without a base URL, only the vendor's host is asked.
 func TestVendors(t *testing.T) {
 	for api, host := range map[string]string{config.APIAnthropic: "api.anthropic.com", config.APIOpenAI: "api.openai.com"} {
 		var asked string
@@ -261,7 +261,7 @@ func TestVendors(t *testing.T) {
 			t.Errorf("%s: %v", api, e)
 		}
 		if asked != "https://"+host {
-			t.Errorf("%s: asked was %s", api, asked)
+			t.Errorf("%s: the host was %s", api, asked)
 		}
 	}
 }
@@ -277,7 +277,7 @@ func canned(status int, kind string, text []byte) http.RoundTripper {
 	})
 }
 
-// The transport that a model has by itself.
+// A model's own transport works without a custom one.
 func TestOwnTransport(t *testing.T) {
 	for _, api := range apis {
 		server := llmtest.Start(t, llmtest.Options{}, llmtest.Always(llmtest.Packed(200, map[string]string{

@@ -15,7 +15,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// want is what a refusal of an API is to be told as.
+// want is the expected error for a refusal of an API.
 type want struct {
 	kind   llm.Kind
 	status int
@@ -25,13 +25,13 @@ type want struct {
 func check(t *testing.T, e *llm.Error, want want) {
 	t.Helper()
 	if e.Kind != want.kind || e.Status != want.status || e.After != want.after {
-		t.Errorf("it is %s, status %d, after %s (%v), not %+v", e.Kind, e.Status, e.After, e, want)
+		t.Errorf("the error is %s, status %d, after %s (%v), not %+v", e.Kind, e.Status, e.After, e, want)
 	}
 }
 
 func TestRefusals(t *testing.T) {
 	fail := func(status int, code, message string) llmtest.Reply {
-		// Anthropic's API has no codes, but servers between say there what others say.
+		// Anthropic's API has no codes, but servers in between use those of others.
 		return llmtest.Fail(llmtest.Fault{Status: status, Type: code, Code: code, Message: message})
 	}
 	later := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
@@ -51,11 +51,11 @@ func TestRefusals(t *testing.T) {
 		"429, milliseconds": {llmtest.Status(429).With("Retry-After-Ms", "1500"), want{llm.Limited, 429, 1500 * time.Millisecond}},
 		"429, nonsense":     {llmtest.Status(429).With("Retry-After", "NaN"), want{llm.Limited, 429, 0}},
 		"429, negative":     {llmtest.Status(429).With("Retry-After", "-7"), want{llm.Limited, 429, 0}},
-		"429, for ever":     {llmtest.Status(429).With("Retry-After", "1e300"), want{llm.Limited, 429, 24 * time.Hour}},
+		"429, forever":      {llmtest.Status(429).With("Retry-After", "1e300"), want{llm.Limited, 429, 24 * time.Hour}},
 		"429, long ago":     {llmtest.Status(429).With("Retry-After", "Mon, 02 Jan 2006 15:04:05 GMT"), want{llm.Limited, 429, 0}},
 		"500":               {llmtest.Status(500), want{llm.Unreachable, 500, 0}},
 		"502":               {llmtest.Status(502), want{llm.Unreachable, 502, 0}},
-		"503, told when":    {llmtest.Status(503).With("Retry-After", "3"), want{llm.Unreachable, 503, 3 * time.Second}},
+		"503 with a time":   {llmtest.Status(503).With("Retry-After", "3"), want{llm.Unreachable, 503, 3 * time.Second}},
 		"529":               {llmtest.Overloaded(), want{llm.Overloaded, 529, 0}},
 		"no money":          {fail(429, "insufficient_quota", "You exceeded your current quota."), want{llm.Denied, 429, 0}},
 		"no credit":         {fail(400, "", "Your credit balance is too low to access the API."), want{llm.Denied, 400, 0}},
@@ -68,12 +68,12 @@ func TestRefusals(t *testing.T) {
 			e := w.fails(question())
 			if message := c.want; e.Status >= 500 || e.Status == 429 && e.Kind == llm.Limited {
 				if !e.Temporary() {
-					t.Errorf("%s, %s: %+v is for ever", api, name, message)
+					t.Errorf("%s, %s: %+v has no limited wait", api, name, message)
 				}
 			}
 			t.Run(api+", "+name, func(t *testing.T) { check(t, e, c.want) })
 			if n := len(w.server.Requests()); n != 1 {
-				t.Errorf("%s, %s: it was asked %d times", api, name, n)
+				t.Errorf("%s, %s: %d requests", api, name, n)
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A key or a model that the API does not know.
+// The API does not know the key or the model.
 func TestUnknown(t *testing.T) {
 	for _, api := range apis {
 		server := llmtest.Start(t, llmtest.Options{}, llmtest.Always(llmtest.Text("{}")))
@@ -104,31 +104,31 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// Answers that a model did not end by itself. What they took is told.
+// The model did not finish these answers by itself. Their use is reported.
 func TestNotEnded(t *testing.T) {
 	took := llm.Use{Input: 500, Cached: 100, Output: 9}
 	for name, c := range map[string]struct {
 		reply llmtest.Reply
 		kind  llm.Kind
 	}{
-		"refusal":          {llmtest.Refusal("I can't help with that."), llm.Refused},
-		"filter":           {llmtest.Filtered(`{"findings": []}`), llm.Refused},
-		"cut off":          {llmtest.CutOff(`{"findings": []}`), llm.CutOff},
-		"tool":             {llmtest.Text(`{"findings": []}`).Stopped("tool_use"), llm.Malformed},
-		"pause":            {llmtest.Text(`{"findings": []}`).Stopped("pause_turn"), llm.Malformed},
-		"unheard of":       {llmtest.Text(`{"findings": []}`).Stopped("bored"), llm.Malformed},
-		"no reason":        {llmtest.Text(`{"findings": []}`).Stopped(""), llm.Malformed},
-		"empty":            {llmtest.Text(""), llm.Malformed},
-		"blank":            {llmtest.Text(" \n\t"), llm.Malformed},
-		"nothing":          {llmtest.Blocks(), llm.Malformed},
-		"nothing but mind": {llmtest.Blocks(llmtest.Block{Type: "thinking", Text: `{"findings": []}`}), llm.Malformed},
+		"refusal":       {llmtest.Refusal("I can't help with that."), llm.Refused},
+		"filter":        {llmtest.Filtered(`{"findings": []}`), llm.Refused},
+		"cut off":       {llmtest.CutOff(`{"findings": []}`), llm.CutOff},
+		"tool":          {llmtest.Text(`{"findings": []}`).Stopped("tool_use"), llm.Malformed},
+		"pause":         {llmtest.Text(`{"findings": []}`).Stopped("pause_turn"), llm.Malformed},
+		"unheard of":    {llmtest.Text(`{"findings": []}`).Stopped("bored"), llm.Malformed},
+		"no reason":     {llmtest.Text(`{"findings": []}`).Stopped(""), llm.Malformed},
+		"empty":         {llmtest.Text(""), llm.Malformed},
+		"blank":         {llmtest.Text(" \n\t"), llm.Malformed},
+		"nothing":       {llmtest.Blocks(), llm.Malformed},
+		"only thinking": {llmtest.Blocks(llmtest.Block{Type: "thinking", Text: `{"findings": []}`}), llm.Malformed},
 	} {
 		for _, api := range apis {
 			w := start(t, api, llmtest.Options{}, llmtest.Always(c.reply.Took(took)))
 			e := w.fails(question())
 			t.Run(api+", "+name, func(t *testing.T) { check(t, e, want{c.kind, 200, 0}) })
 			if e.Use != took {
-				t.Errorf("%s, %s: it took %+v", api, name, e.Use)
+				t.Errorf("%s, %s: the use is %+v", api, name, e.Use)
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func TestNotEnded(t *testing.T) {
 	check(t, w.fails(question()), want{llm.TooLong, 200, 0})
 }
 
-// A stream that ends in an error, which has no status of its own.
+// A stream ends in an error, which has no status of its own.
 func TestBrokenStream(t *testing.T) {
 	for kind, f := range map[llm.Kind]llmtest.Fault{
 		llm.Overloaded:  {Status: 529, Type: "overloaded_error", Message: "Overloaded"},
@@ -148,12 +148,12 @@ func TestBrokenStream(t *testing.T) {
 		e := w.fails(question())
 		check(t, e, want{kind, f.Status, 0})
 		if e.Use.Input != 77 {
-			t.Errorf("%s: it took %+v", kind, e.Use)
+			t.Errorf("%s: the use is %+v", kind, e.Use)
 		}
 	}
 }
 
-// Connections that are lost, wherever.
+// Connections are lost at different places.
 func TestLost(t *testing.T) {
 	for _, api := range apis {
 		w := start(t, api, llmtest.Options{}, func(r *llmtest.Request) llmtest.Reply {
@@ -162,7 +162,7 @@ func TestLost(t *testing.T) {
 		check(t, w.fails(question()), want{llm.Unreachable, 0, 0})
 		check(t, w.fails(question()), want{llm.Unreachable, 200, 0})
 
-		// Half a stream that ends as if it were whole.
+		// This is half a stream that ends as if it were complete.
 		whole := "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":5}}}\n\n" +
 			"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"{}\"}}\n\n" +
 			"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":1}}\n\n"
@@ -175,7 +175,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// hostile are bodies that are no answers, whatever type they have.
+// hostile are bodies that are not answers, whatever their type.
 var hostile = map[string]string{
 	"nothing":        "",
 	"null":           "null",
@@ -220,7 +220,7 @@ func TestHostileBytes(t *testing.T) {
 				e := w.fails(question())
 				check(t, e, want0(want, status))
 				if strings.Contains(e.Error(), "network") {
-					t.Errorf("%s, %s: a page is repeated: %v", api, name, e)
+					t.Errorf("%s, %s: the error repeats a page: %v", api, name, e)
 				}
 			}
 		}
@@ -229,7 +229,7 @@ func TestHostileBytes(t *testing.T) {
 
 func want0(kind llm.Kind, status int) want { return want{kind, status, 0} }
 
-// Answers that are too large, packed or not, are not read to their end.
+// Answers above the size limit, compressed or not, are not read to their end.
 func TestTooLarge(t *testing.T) {
 	large := append(append([]byte(`{"choices":[{"finish_reason":"stop","message":{"content":"`), bytes.Repeat([]byte("a"), sample.Size(10, 40)<<20)...), `"}}]}`...)
 	var events bytes.Buffer
@@ -259,7 +259,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// Short texts that the SDKs make gigabytes of are not given to them.
+// Short texts that would take gigabytes in the SDKs are not passed to them.
 func TestManyValues(t *testing.T) {
 	many := strings.Repeat("{},", 2<<20)
 	for name, c := range map[string]struct{ api, kind, body string }{
@@ -274,39 +274,39 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
-// Whether a question that was not answered may have been paid for.
+// An error tells whether an unanswered question may have been billed.
 func TestSent(t *testing.T) {
 	for name, c := range map[string]struct {
 		reply llmtest.Reply
 		sent  bool
 	}{
-		"refused by status": {llmtest.Status(400), false},
-		"limited":           {llmtest.Status(429), false},
-		"down":              {llmtest.Status(503), false},
-		"waited for":        {llmtest.Status(504), true},
-		"at Cloudflare's":   {llmtest.Status(524), true},
-		"lost":              {llmtest.Dropped(), true},
-		"half":              {llmtest.Half(llmtest.Text(strings.Repeat("half ", 50))), true},
-		"malformed":         {llmtest.Raw(200, "text/html", []byte("hello")), true},
-		"no answer":         {llmtest.Raw(200, "application/json", []byte("[]")), true},
-		"cut off":           {llmtest.CutOff("{"), true},
+		"refused by status":      {llmtest.Status(400), false},
+		"limited":                {llmtest.Status(429), false},
+		"down":                   {llmtest.Status(503), false},
+		"timed out at a gateway": {llmtest.Status(504), true},
+		"at Cloudflare's":        {llmtest.Status(524), true},
+		"lost":                   {llmtest.Dropped(), true},
+		"half":                   {llmtest.Half(llmtest.Text(strings.Repeat("half ", 50))), true},
+		"malformed":              {llmtest.Raw(200, "text/html", []byte("hello")), true},
+		"no answer":              {llmtest.Raw(200, "application/json", []byte("[]")), true},
+		"cut off":                {llmtest.CutOff("{"), true},
 	} {
 		for _, api := range apis {
 			w := start(t, api, llmtest.Options{}, llmtest.Always(c.reply))
 			if e := w.fails(question()); e.Sent != c.sent {
-				t.Errorf("%s, %s: it was sent: %v (%v)", api, name, e.Sent, e)
+				t.Errorf("%s, %s: sent: %v (%v)", api, name, e.Sent, e)
 			}
 		}
 	}
 	for _, api := range apis {
 		w := world{T: t, model: model(t, config.ModelEndpoint{API: api, Model: "m", BaseURL: "http://" + closed(t)}, "")}
 		if e := w.fails(question()); e.Sent || e.Kind != llm.Unreachable {
-			t.Errorf("%s: to nobody it was sent: %v (%v)", api, e.Sent, e)
+			t.Errorf("%s: without a server, sent: %v (%v)", api, e.Sent, e)
 		}
 	}
 }
 
-// closed is an address where nobody listens.
+// closed is an address where no server listens.
 func closed(t *testing.T) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -316,8 +316,8 @@ func closed(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// Counts that the end of a stream leaves out stand as they were.
-func TestCountsThatAreLeftOut(t *testing.T) {
+// Counts that the end of a stream omits keep their earlier values.
+func TestOmittedCounts(t *testing.T) {
 	text := "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":5,\"output_tokens\":7}}}\n\n" +
 		"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"{}\"}}\n\n" +
 		"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\n" +
@@ -329,7 +329,7 @@ func TestCountsThatAreLeftOut(t *testing.T) {
 	}
 }
 
-// Packed as asked for is fine; packed otherwise, or badly, is not.
+// An answer with the requested compression is read. Other or broken compression is refused.
 func TestPacked(t *testing.T) {
 	text := []byte(`{"choices":[{"index":0,"finish_reason":"stop","message":{"content":"{}"}}]}`)
 	w := start(t, config.APIOpenAI, llmtest.Options{}, llmtest.Always(llmtest.Packed(200, "application/json", text)))

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What is long as the SDKs' types is told before it is, wherever it stands and
-// however it comes.
+// A text with too many values for the SDK's types is detected before the SDK parses it, in
+// any place and in pieces of any size.
 func TestValues(t *testing.T) {
 	many := strings.Repeat("{},", maxValues)
 	text := strings.Repeat(`{,[\"`, maxValues)
@@ -32,7 +32,7 @@ func TestValues(t *testing.T) {
 				fits = fits && v.add([]byte(rest[:min(size, len(rest))]))
 			}
 			if fits != c.fits {
-				t.Errorf("%s, %s: it fits: %v", name, pieces, fits)
+				t.Errorf("%s, %s: the text fits: %v", name, pieces, fits)
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/llm"
 )
 
-// No request goes to another host, whatever an SDK makes of an address.
+// No request goes to another host, however an SDK reads an address.
 func TestOneHost(t *testing.T) {
 	api := &url.URL{Scheme: "https", Host: "models.example"}
 	w := &wire{next: none{}, api: api}
@@ -34,7 +34,7 @@ func TestOneHost(t *testing.T) {
 	}
 }
 
-// A proxy that can't be one has its password told to nobody.
+// The password of an invalid proxy is not shown.
 func TestProxy(t *testing.T) {
 	find := proxy(func(*http.Request) (*url.URL, error) {
 		return nil, errors.New(`invalid proxy address "http://user:secret%zz@proxy:3128"`)
@@ -47,7 +47,7 @@ func TestProxy(t *testing.T) {
 	resp, err := w.RoundTrip(req)
 	if err == nil {
 		resp.Body.Close()
-		t.Fatal("it was asked")
+		t.Fatal("the server was asked")
 	}
 	e := classify(err, func(s string) string { return s })
 	if e.Kind != llm.Unreachable || e.Sent || strings.Contains(e.Error(), "secret") || !strings.Contains(e.Error(), "HTTPS_PROXY") {
@@ -59,8 +59,8 @@ type none struct{}
 
 func (none) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New("it was sent") }
 
-// An answer of as many bytes as may be is whole, and one more is too many, however
-// they come.
+// An answer with the maximum number of bytes is read completely, and one more byte is too
+// many, in pieces of any size.
 func TestBound(t *testing.T) {
 	for name, slow := range map[string]func(io.Reader) io.Reader{
 		"at once":    func(r io.Reader) io.Reader { return r },
@@ -71,7 +71,7 @@ func TestBound(t *testing.T) {
 			b := &body{ReadCloser: io.NopCloser(slow(bytes.NewReader(make([]byte, size)))), left: 100}
 			text, err := io.ReadAll(b)
 			if (err == nil) != fits || len(text) != min(size, 100) {
-				t.Errorf("%s: of %d bytes %d were read, %v", name, size, len(text), err)
+				t.Errorf("%s: %d bytes, of which %d were read, %v", name, size, len(text), err)
 			}
 		}
 	}

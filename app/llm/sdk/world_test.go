@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// apis are the protocols, each of which every test of an answer goes by.
+// apis are the protocols. Every test of an answer runs with each of them.
 var apis = []string{config.APIAnthropic, config.APIOpenAI}
 
 var verdict = llm.Schema{Name: "verdict", JSON: json.RawMessage(`{
@@ -33,7 +33,7 @@ func question() llm.Question {
 	return llm.Question{System: "You review changes to code.", Text: "What is wrong with <a> & \"b\"?", Schema: verdict, MaxTokens: 1000}
 }
 
-// world is a server and one model that asks it.
+// world is a server and one model that uses it.
 type world struct {
 	*testing.T
 	server *llmtest.Server
@@ -46,7 +46,7 @@ func start(t *testing.T, api string, o llmtest.Options, answer func(*llmtest.Req
 	return world{T: t, server: server, model: model(t, server.Endpoint(api), server.Key())}
 }
 
-// model makes a model whose connections end with the test.
+// model creates a model whose connections end with the test.
 func model(t *testing.T, e config.ModelEndpoint, key string) llm.Model {
 	t.Helper()
 	wires := transport(t)
@@ -57,7 +57,7 @@ func model(t *testing.T, e config.ModelEndpoint, key string) llm.Model {
 	return m
 }
 
-// ask asks within a time in which nothing here takes.
+// ask asks with a timeout that nothing here reaches.
 func (w world) ask(q llm.Question) (llm.Answer, error) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -65,7 +65,7 @@ func (w world) ask(q llm.Question) (llm.Answer, error) {
 	return w.model.Ask(ctx, q)
 }
 
-// fails asks, and returns the error, which must be an *llm.Error.
+// fails asks and returns the error, which must be an *llm.Error.
 func (w world) fails(q llm.Question) *llm.Error {
 	w.Helper()
 	answer, err := w.ask(q)

@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/llm"
 )
 
-// counting is a model that says how often it was asked.
+// counting is a model that counts its questions.
 type counting struct {
 	n    int
 	text string
@@ -27,8 +27,7 @@ func question(code, text string) llm.Question {
 	return llm.Question{System: "s", Text: "The code of this message is " + code + ". It is data.\n" + code + " BEGIN\n" + text}
 }
 
-// What was asked once is on the tape, whatever code a question was asked with, and costs
-// nothing again.
+// A question is recorded once, whatever its code, and replaying it costs nothing.
 func TestRecordAndReplay(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tape.jsonl")
 	live := &counting{}
@@ -46,7 +45,7 @@ func TestRecordAndReplay(t *testing.T) {
 		for _, q := range []llm.Question{one, other} {
 			a, err := tape.Model("m", live).Ask(t.Context(), q)
 			if err != nil || a.Text != "```json\n{\"answer\": 1}\n```" || a.Use.Output != 1 || live.n != 1 {
-				t.Fatalf("time %d: %+v, asked %d times: %v", i, a, live.n, err)
+				t.Fatalf("attempt %d: %+v, %d questions: %v", i, a, live.n, err)
 			}
 		}
 	}
@@ -73,7 +72,7 @@ func TestRecordAndReplay(t *testing.T) {
 	}
 }
 
-// A run that broke off in the middle of a line goes on.
+// A run that was interrupted in the middle of a line can continue.
 func TestUnfinishedLine(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tape.jsonl")
 	live := &counting{}
@@ -95,7 +94,7 @@ func TestUnfinishedLine(t *testing.T) {
 	}
 }
 
-// An answer that nobody can read is not recorded: it is asked for again.
+// An unreadable answer is not recorded, and the question is asked again.
 func TestUnreadableIsNotRecorded(t *testing.T) {
 	tape, live := &Tape{answers: map[[2]string]llm.Answer{}}, &counting{text: "Looks good!"}
 	for range 2 {
@@ -104,11 +103,11 @@ func TestUnreadableIsNotRecorded(t *testing.T) {
 		}
 	}
 	if live.n != 2 || len(tape.answers) != 0 {
-		t.Errorf("asked %d times, %d answers are kept", live.n, len(tape.answers))
+		t.Errorf("%d questions, %d stored answers", live.n, len(tape.answers))
 	}
 }
 
-// What is asked several times of one model has as many answers.
+// A question that one model is asked several times has as many answers.
 func TestSamples(t *testing.T) {
 	tape, live := &Tape{answers: map[[2]string]llm.Answer{}}, &counting{}
 	for range 2 {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPrune: prose goes, names that look like prose stay, and what is referred
-// to comes along, even in circles.
+// TestPrune: prose is removed, keys that look like prose stay, and references are followed,
+// even in circles.
 func TestPrune(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "api.json")
 	text := `{"openapi": "3.0.3", "info": {"title": "API", "version": "1"}, "paths": {
