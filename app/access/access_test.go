@@ -13,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/retry"
 )
 
-// github says what access the App has to a repository.
+// github returns the App's access to a repository.
 type github struct {
 	ports.PullReader
 	access ports.Access
@@ -26,7 +26,7 @@ func (g *github) Access(context.Context, ports.Target) (ports.Access, error) {
 	return g.access, g.fails
 }
 
-// store records the reviews that it is asked for.
+// store records the requested reviews.
 type store struct {
 	ports.Intake
 	asks  []ports.ReviewAsk
@@ -48,7 +48,7 @@ var (
 		Target: ports.Target{Kind: ports.TargetPull, Installation: 1, RepoID: 2, Owner: "acme", Name: "shop", Number: 3, HeadSHA: "abc"},
 		Reason: "pushed", Fresh: true, Attempts: 1, FailedSince: now.Add(-time.Minute),
 	}
-	// here is the access to a repository that the App may use in full.
+	// here is full access to a repository.
 	here = ports.Access{Installed: true, Installation: 1, Owner: "acme", Name: "shop"}
 )
 
@@ -58,7 +58,7 @@ func diagnose(t *testing.T, g *github, s *store, state ports.TargetState, refusa
 	return c.Diagnose(t.Context(), state, refusal)
 }
 
-// The App's access explains to people why a review was refused.
+// The App's access explains why a review was refused.
 func TestReasonsOfRefusals(t *testing.T) {
 	uninstalled, suspended, missing := here, here, here
 	uninstalled.Installed = false
@@ -69,10 +69,10 @@ func TestReasonsOfRefusals(t *testing.T) {
 		result string // empty if the reason is not known
 		mute   bool
 	}{
-		"the App is not installed":       {uninstalled, "the App is not installed on the repository, or the repository is gone", true},
-		"the installation is suspended":  {suspended, "the App's installation is suspended", true},
-		"permissions are missing":        {missing, "the App lacks permissions: checks: write, contents: read", false},
-		"nothing stands against the App": {here, "", false},
+		"the App is not installed":      {uninstalled, "the App is not installed on the repository, or the repository is gone", true},
+		"the installation is suspended": {suspended, "the App's installation is suspended", true},
+		"permissions are missing":       {missing, "the App lacks permissions: checks: write, contents: read", false},
+		"nothing is missing":            {here, "", false},
 	} {
 		for _, kind := range []ports.HostKind{ports.HostForbidden, ports.HostNotFound} {
 			s, refused := &store{}, refusal(kind)
@@ -91,8 +91,8 @@ func TestReasonsOfRefusals(t *testing.T) {
 	}
 }
 
-// Only refusals and missing items are looked into. Other errors explain themselves.
-func TestOtherTroubleIsNotLookedInto(t *testing.T) {
+// The App looks into refusals and missing items only. Other errors explain themselves.
+func TestOtherErrorsAreNotLookedInto(t *testing.T) {
 	for _, trouble := range []error{errors.New("connection reset"), refusal(ports.HostInvalid), refusal(ports.HostLimited), refusal(ports.HostBudget)} {
 		g := &github{}
 		cause, moved, err := diagnose(t, g, nil, state, trouble)
@@ -102,7 +102,7 @@ func TestOtherTroubleIsNotLookedInto(t *testing.T) {
 	}
 }
 
-// A review of a renamed or transferred repository is asked for at its new place. A push may
+// A review of a renamed or transferred repository is requested at the new place. A push may
 // have come since, so the ask has no head.
 func TestRepositoriesThatMoved(t *testing.T) {
 	place := func(installation int64, owner, name string) ports.Access {
@@ -131,8 +131,8 @@ func TestRepositoriesThatMoved(t *testing.T) {
 	}
 }
 
-// The App may have been given a permission a moment ago, so the first refusal without a
-// reason is tried again. What is not found is not tried again.
+// A permission may have been granted a moment ago, so the first refusal without a reason is
+// tried again. "Not found" is not tried again.
 func TestFirstRefusalIsTemporary(t *testing.T) {
 	first := state
 	first.Attempts, first.FailedSince = 0, time.Time{}
@@ -146,8 +146,8 @@ func TestFirstRefusalIsTemporary(t *testing.T) {
 	}
 }
 
-// If GitHub does not say what access the App has, the question is repeated as long as there
-// is time. After that the refusal is the cause.
+// When GitHub does not say what access the App has, the question is repeated while there is
+// time. After that the refusal is the cause.
 func TestGitHubDoesNotSayWhy(t *testing.T) {
 	down, refused := refusal(ports.HostTransient), refusal(ports.HostForbidden)
 	late := state

@@ -8,9 +8,9 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// An author who used more than a tenth of an installation's calls waits once fewer than
-// half are left, and only if other authors are active.
-func TestAuthorWaitsForHisShareOfCalls(t *testing.T) {
+// An author who used more than a tenth of an installation's calls waits when fewer than half
+// are left, but only if other authors are active.
+func TestAuthorWaitsForTheirShareOfCalls(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	const limit = 1000
@@ -55,9 +55,8 @@ func TestAuthorWaitsForHisShareOfCalls(t *testing.T) {
 	}
 }
 
-// A new hour begins with the first answer that shows it. It is remembered that others were
-// active: nobody may use all calls of an hour because the others were quiet in the last
-// one.
+// A new hour starts with the first answer that shows it. The App remembers that others were
+// active. Nobody may use all calls of an hour because the others were quiet in the last one.
 func TestCallsCountForAnHour(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
@@ -80,21 +79,21 @@ func TestCallsCountForAnHour(t *testing.T) {
 	}
 	call(1, 600, 300, second)
 	if c.Wait(g, 1, first) == nil {
-		t.Error("no wait although the other was about an hour ago")
+		t.Error("no wait although the other author was active an hour ago")
 	}
 	call(1, 600, 300, third)
 	if c.Wait(g, 1, second) == nil {
-		t.Error("no wait although others were about before")
+		t.Error("no wait although others were active before")
 	}
 	for range 600 {
 		c.Called(6, 1, ports.Quota{Limit: 1000, Left: 300, Reset: first})
 	}
 	if wait := c.Wait(ports.Target{Kind: ports.TargetPull, Installation: 6, Number: 1}, 1, now); wait != nil {
-		t.Errorf("wait although nobody else was ever about: %v", wait)
+		t.Errorf("wait although nobody else was ever active: %v", wait)
 	}
 }
 
-// Each check says once that it waits, and only a limited number of checks do.
+// Each check says once that it waits for calls, and only a limited number of checks say so.
 func TestFewChecksSayThatTheyWaitForCalls(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)

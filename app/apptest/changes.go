@@ -7,12 +7,12 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// Client is the change of the nth pull request.
+// Client is the change of the n-th pull request.
 func Client(n int, text string) ghtest.Files {
 	return ghtest.Files{fmt.Sprintf("store/client%d.go", n): text, fmt.Sprintf("store/client%d_test.go", n): "package store\n"}
 }
 
-// Failing is a change that has the finding, told from others by its number.
+// Failing is a change with the finding. Its number makes it different from others.
 func Failing(n int) ghtest.Files {
 	return Tested(ghtest.Files{"store/client.go": strings.Replace(Insecure, "// Client talks", fmt.Sprintf("// Client %d talks", n), 1)})
 }
@@ -25,12 +25,12 @@ func Many(files ghtest.Files) ghtest.Files {
 	return files
 }
 
-// LongFile is a Go file that stays more than half the same with a line more.
+// LongFile is a Go file that stays more than half the same after another line is added.
 func LongFile(more string) string {
 	return "package store\n\n" + strings.Repeat("// A line that stays the same.\n", 40) + more
 }
 
-// Numbered are n files of one content.
+// Numbered are n files with the same content.
 func Numbered(n int, content string) ghtest.Files {
 	files := ghtest.Files{}
 	for i := range n {
@@ -44,12 +44,11 @@ func Clean() ghtest.Files {
 	return ghtest.Files{"store/client.go": Secure, "store/client_test.go": "package store\n"}
 }
 
-// Tested is what a change brings besides the client, so that nothing else is
-// found in it.
+// Tested adds the files that keep the change free of other findings.
 func Tested(files ghtest.Files) ghtest.Files {
 	files["store/client_test.go"] = "package store\n"
 	return files
 }
 
-// Moved is the insecure client, further down in its file.
+// Moved is the insecure client at a later place in its file.
 var Moved = strings.Replace(Insecure, "// Client talks", "// Timeout is in seconds.\nconst Timeout = 5\n\n// Client talks", 1)

@@ -24,18 +24,18 @@ import (
 type Child struct {
 	t        *testing.T
 	Settings app.Settings
-	// Quarantine, unless 0, gives the server an agent that ends its process if a title
-	// says so (see Kills and EatsMemory), and is how long such a review then waits.
+	// Quarantine, unless 0, gives the server an agent that ends its process for some titles
+	// (see Kills and EatsMemory). The value is how long such a review then waits.
 	Quarantine time.Duration
-	// Memory is what the process may take, in bytes: RLIMIT_DATA. 0 for no limit.
+	// Memory limits the process's memory, in bytes, by RLIMIT_DATA. 0 means no limit.
 	Memory int64
 	log    *os.File
 	cmd    *exec.Cmd
 	ended  chan struct{} // closed when it has
 }
 
-// NewChild prepares a server process for a stand-in of GitHub, to which its webhooks go.
-// Start starts it.
+// NewChild prepares a server process for a stand-in for GitHub, whose webhooks go to it.
+// Start starts the process.
 func NewChild(t *testing.T, gh *ghtest.Server) *Child {
 	t.Helper()
 	dir := t.TempDir()
@@ -74,7 +74,7 @@ func (c *Child) Start() {
 		c.cmd.Env = append(c.cmd.Env, stepEnv+"="+c.Quarantine.String())
 	}
 	if c.Memory > 0 {
-		// It collects garbage as a real server does.
+		// The process collects garbage like a real server.
 		c.cmd.Env = append(c.cmd.Env, memoryEnv+"="+strconv.FormatInt(c.Memory, 10), "GOGC=100")
 	}
 	c.cmd.Stderr = c.log
@@ -120,8 +120,8 @@ func (c *Child) Idle() {
 	c.t.Fatalf("the server is not idle after %s:\n%s", Patience, text)
 }
 
-// Answers waits until the head has its check and its comment and nothing more is under
-// way. Nothing about the pull request may be wrong.
+// Answers waits until the head has its check and its comment and no more work is under way.
+// It fails if the pull request has a fault.
 func (c *Child) Answers(gh *ghtest.Server, pr *ghtest.PullRequest) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), Patience)
@@ -142,8 +142,8 @@ func (c *Child) Answers(gh *ghtest.Server, pr *ghtest.PullRequest) {
 	}
 }
 
-// Takes is how much memory the process takes, in bytes, according to Linux: the most that
-// was resident so far, and what RLIMIT_DATA counts now. On other systems both are 0.
+// Takes returns the process's memory in bytes, as Linux counts it: the largest resident size
+// so far, and what RLIMIT_DATA counts now. On other systems both are 0.
 func (c *Child) Takes() (resident, data int64) {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
 	for line := range strings.Lines(string(text)) {
@@ -169,7 +169,7 @@ func (c *Child) Ended(within time.Duration) bool {
 	}
 }
 
-// Logged counts the lines with a text in the log of all starts.
+// Logged counts the log lines of all starts that contain a text.
 func (c *Child) Logged(text string) int {
 	c.t.Helper()
 	log, err := os.ReadFile(c.log.Name())
@@ -185,7 +185,7 @@ func (c *Child) Logged(text string) int {
 	return n
 }
 
-// Kill ends the process as kill -9 does: nothing in it can react.
+// Kill ends the process like kill -9: it can't react.
 func (c *Child) Kill() {
 	if c.cmd != nil {
 		c.cmd.Process.Kill()
@@ -194,7 +194,7 @@ func (c *Child) Kill() {
 	}
 }
 
-// Request is one to GitHub.
+// Request is a request to GitHub.
 type Request struct {
 	Route   string
 	Nth     int  // of the route, from 1
@@ -205,8 +205,8 @@ func (r Request) String() string {
 	return fmt.Sprintf("%s %d, applied %v", strings.ReplaceAll(r.Route, "/", "-"), r.Nth, r.Applied)
 }
 
-// DiesAt does something and kills the server at a request that comes of it. It is
-// not started again.
+// DiesAt runs a function and kills the server at a request that the function causes. The
+// server is not started again.
 func (c *Child) DiesAt(gh *ghtest.Server, at Request, do func()) {
 	c.t.Helper()
 	reached := make(chan bool, 1)
@@ -231,6 +231,6 @@ func (c *Child) DiesAt(gh *ghtest.Server, at Request, do func()) {
 	c.Kill()
 }
 
-// At is a request by its route, its place among those of the route, from 1, and
-// whether it takes effect.
+// At is a request by its route, its number among those of the route, from 1, and whether it
+// takes effect.
 func At(route string, nth int, applied bool) Request { return Request{route, nth, applied} }

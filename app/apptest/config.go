@@ -7,13 +7,13 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// Places of config in a repository.
+// Paths of config in a repository.
 const (
 	SettingsPath = config.RepositoryDir + "/" + config.FileSettings
 	RulesPath    = config.RepositoryDir + "/" + config.FileRules
 )
 
-// WithServer starts a world whose server has a layer of its own.
+// WithServer starts a world whose server has its own config layer.
 func WithServer(files map[string]string) func(*World) {
 	return func(w *World) {
 		w.Server = config.Layer{Name: config.LayerServer, Source: "/etc/reviewgate"}
@@ -29,7 +29,7 @@ func OwnRule(id, word, more string) string {
   "description": "The word is not ours.", "detection": "The word in added lines", "recommendation": "Use another.", "match": {"literal": %q}%s}`, id, word, word, more)
 }
 
-// Milder makes of the major finding a warning.
+// Milder turns the major finding into a warning.
 const Milder = `[{"id": "sec-tls-verify-01", "severity": "warning"}]`
 
 // WordRule is config with a rule that forbids a word.
@@ -42,10 +42,10 @@ func AWord(name string) ghtest.Files {
 	return ghtest.Files{"store/" + name + ".go": "package store\n\n// frobnicate\n"}
 }
 
-// Releases has the branches of releases bring config of their own.
+// Releases gives release branches their own config.
 const Releases = `{"config_branches": ["main", "release/*"]}`
 
-// LayerOf is a layer that has settings alone.
+// LayerOf is a layer that only has settings.
 func LayerOf(name, settings string) config.Layer {
 	return config.Layer{Name: name, Source: "here", Files: []config.File{{Path: "review-settings.json", Text: []byte(settings)}}}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// Routes of GitHub's API at which tests step in, or whose calls they count.
+// Routes of GitHub's API that tests hook or count.
 const (
 	RoutePull        = "GET /repos/{owner}/{repo}/pulls/{pull_number}"
 	RouteFiles       = "GET /repos/{owner}/{repo}/pulls/{pull_number}/files"
@@ -26,8 +26,8 @@ const (
 	RouteRedeliver   = "POST /app/hook/deliveries/{delivery_id}/attempts"
 )
 
-// Says answers with a text in the place of the true one. Its ETag goes, or the
-// client's cache would keep the text.
+// Says answers with a text instead of the true one. It removes the ETag, because otherwise
+// the client's cache would keep the text.
 func Says(x *ghtest.Exchange, status int, kind, text string) {
 	r := x.Proceed()
 	r.Status, r.Body = status, []byte(text)
@@ -35,7 +35,7 @@ func Says(x *ghtest.Exchange, status int, kind, text string) {
 	r.Header.Set("Content-Type", kind)
 }
 
-// Satisfies reports whether a required check is satisfied by the conclusion.
+// Satisfies reports whether the conclusion satisfies a required check.
 func Satisfies(conclusion string) bool {
 	return slices.Contains([]string{"success", "neutral", "skipped"}, conclusion)
 }

@@ -2,11 +2,11 @@ package apptest
 
 import "syscall"
 
-// rlimitData is RLIMIT_DATA of Linux, which syscall does not name.
+// rlimitData is Linux's RLIMIT_DATA, which package syscall lacks.
 const rlimitData = 2
 
-// limitData bounds the memory that this process may write to, for good. Under the race
-// detector, which takes more than any limit, it does nothing.
+// limitData limits the memory that this process may write to, permanently. It does nothing
+// under the race detector, which needs more memory than any limit.
 func limitData(bytes uint64) error {
 	if raceDetector {
 		return nil

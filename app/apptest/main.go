@@ -17,29 +17,29 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// ServerEnv makes the test binary a server with the settings it holds, so that a
-// real process can be killed.
+// ServerEnv turns the test binary into a server with the settings in its value, so that tests
+// can kill a real process.
 const ServerEnv = "REVIEWGATE_TEST_SERVER"
 
 const (
-	// apartEnv makes it the child process of such a server.
+	// apartEnv turns it into the child process of such a server.
 	apartEnv = "REVIEWGATE_TEST_APART"
-	// stepEnv gives it an agent that ends its process for some titles, and says how
-	// long a review that did so waits in quarantine.
+	// stepEnv gives the server an agent that ends its process for some titles. The value is
+	// how long such a review waits in quarantine.
 	stepEnv = "REVIEWGATE_TEST_QUARANTINE"
-	// memoryEnv says how much memory it may take, in bytes.
+	// memoryEnv limits the server's memory, in bytes.
 	memoryEnv = "REVIEWGATE_TEST_MEMORY"
 )
 
-// Main is what TestMain of each package of conversations calls.
+// Main must be called by the TestMain of each package of conversations.
 func Main(m *testing.M) {
 	if text := os.Getenv(ServerEnv); text != "" {
 		os.Exit(serveAsChild(text, os.Getenv(apartEnv) != ""))
 	}
-	// A test makes much that is soon garbage, and there is memory to spare.
+	// Tests create much garbage, and there is memory to spare.
 	debug.SetGCPercent(400)
-	// The tests mostly wait, for timers, disks and each other's answers: more of
-	// them side by side than there are processors end sooner.
+	// The tests mostly wait for timers, disks and each other's answers, so it is faster to
+	// run more of them in parallel than there are processors.
 	sample.Parallel(16)
 	os.Exit(m.Run())
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// Dial connects the App of every world, and every child, to language models. Packages
-// whose tests ask models set it to sdk.New in TestMain. Elsewhere models can be named
-// but do not answer, and the tests' binaries do not link the models' SDKs.
+// Dial connects the App of every world, and every child, to language models. Packages with
+// tests of models set it to sdk.New in TestMain. Elsewhere models can be configured but do
+// not answer, and the test binaries do not link the models' SDKs.
 var Dial model.Dial = func(config.ModelEndpoint, string) (llm.Model, error) { return mute{}, nil }
 
 // mute is a model that fails at every question.
@@ -25,14 +25,13 @@ func (mute) Ask(context.Context, llm.Question) (llm.Answer, error) {
 	return llm.Answer{}, errors.New("apptest.Dial is not set")
 }
 
-// ShippedModelsOff are the policies by which shipped agents would ask models, switched
-// off.
+// ShippedModelsOff switches off the policies by which shipped agents would ask models.
 const ShippedModelsOff = `{"id": "spec-llm", "enabled": false}, {"id": "universal-llm", "enabled": false},
 	{"id": "finance-llm", "enabled": false}, {"id": "ui-llm", "enabled": false}, `
 
-// WithModels has the App ask two models, small by OpenAI's API and big by
-// Anthropic's, as a spec reviewer and as a quality reviewer. settings are more of
-// the server's, a JSON object.
+// WithModels makes the App ask two models as a spec reviewer and as a quality reviewer: small
+// by OpenAI's API and big by Anthropic's. settings, a JSON object, adds to the server's
+// settings.
 func WithModels(t *testing.T, settings string, answer func(*llmtest.Request) llmtest.Reply) (*llmtest.Server, func(*World)) {
 	models := llmtest.Start(t, llmtest.Options{Models: []string{"small-1", "big-1"}}, answer)
 	small, big := models.Endpoint(config.APIOpenAI), models.Endpoint(config.APIAnthropic)
@@ -61,8 +60,7 @@ func WithModels(t *testing.T, settings string, answer func(*llmtest.Request) llm
 	}
 }
 
-// Found is an answer with findings of a severity about the line that opens the
-// client.
+// Found is an answer with findings of one severity about the line that opens the client.
 func Found(severity string, titles ...string) llmtest.Reply {
 	list := []map[string]any{}
 	for _, title := range titles {
@@ -83,5 +81,5 @@ func Found(severity string, titles ...string) llmtest.Reply {
 // Unbounded is a change that no rule blocks.
 const Unbounded = "package store\n\nimport \"net/http\"\n\nfunc Stock(url string) (*http.Response, error) {\n\treturn http.DefaultClient.Get(url)\n}\n"
 
-// IsSpec reports whether it is the spec reviewer that asks.
+// IsSpec reports whether the spec reviewer asks.
 func IsSpec(r *llmtest.Request) bool { return strings.Contains(r.Text, "# Specification reviewer\n") }

@@ -8,10 +8,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// The words in a title at which the agent of a server with Quarantine ends the process
-// that it runs in: as kill -9 does, or by taking all the memory there is. In the server
-// itself, whose memory the tests do not limit, it kills the process for both, as a system
-// out of memory does.
+// The agent of a server with Quarantine reacts to these words in a title. It ends its process
+// like kill -9, or by using all memory. Tests do not limit the server's own memory, so there
+// it kills the process in both cases, as a system without free memory does.
 const (
 	Kills      = "kills its process"
 	EatsMemory = "eats memory"

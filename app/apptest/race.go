@@ -2,6 +2,6 @@
 
 package apptest
 
-// raceDetector tells whether it watches this run: no limit holds the memory of a
-// child process then, so one that would eat all of it is killed instead.
+// raceDetector tells whether the race detector watches this run. No limit holds the memory of
+// a child process then, so a process that would use all of it is killed instead.
 const raceDetector = true

@@ -20,11 +20,10 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Token is a secret by its form, and nobody's.
+// Token has the form of a secret, but is not a real one.
 const Token = "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
 
-// At does something when the n-th request of a route comes, before it takes
-// effect.
+// At runs a function when the n-th request of a route comes, before the request takes effect.
 func (w *World) At(route string, n int, do func()) {
 	w.Helper()
 	var once sync.Once
@@ -41,8 +40,7 @@ func (w *World) At(route string, n int, do func()) {
 	})
 }
 
-// Says has carol, who maintains the repository, comment, and waits for what
-// comes of it.
+// Says lets carol, who maintains the repository, comment, and waits until the App is idle.
 func (w *World) Says(pr *ghtest.PullRequest, command string) {
 	w.Helper()
 	w.Repo.Grant("carol", "maintain")
@@ -50,7 +48,7 @@ func (w *World) Says(pr *ghtest.PullRequest, command string) {
 	w.Idle()
 }
 
-// Only is the one finding of the newest review, set aside or not.
+// Only returns the only finding of the newest review, including dismissed and accepted ones.
 func (w *World) Only(pr *ghtest.PullRequest) pipeline.Finding {
 	w.Helper()
 	all := slices.Clone(w.Stored(pr).Review.Report.Findings)
@@ -63,19 +61,19 @@ func (w *World) Only(pr *ghtest.PullRequest) pipeline.Finding {
 	return all[0]
 }
 
-// Dismiss has carol set a finding aside.
+// Dismiss lets carol dismiss a finding.
 func (w *World) Dismiss(pr *ghtest.PullRequest, f pipeline.Finding) {
 	w.Helper()
 	w.Says(pr, "/review dismiss "+f.ID[:8]+" the warehouse's certificate is our own")
 }
 
-// Another opens a pull request beside the first, on a branch of its own.
+// Another opens a second pull request on its own branch.
 func (w *World) Another(head string, files ghtest.Files) *ghtest.PullRequest {
 	w.Helper()
 	return w.Repo.OpenPR(ghtest.PR{Title: "feat: " + head, Body: GoodBody, Head: head, Files: files})
 }
 
-// Stored is the newest published review of a pull request.
+// Stored returns the newest published review of a pull request.
 func (w *World) Stored(pr *ghtest.PullRequest) *ports.StoredReview {
 	w.Helper()
 	r, err := w.App.Inside().Store.LatestReview(w.Context(), fmt.Sprintf("pull/%d/%d", pr.Repo().ID(), pr.Number))
@@ -91,7 +89,7 @@ func (w *World) Open(files ghtest.Files) *ghtest.PullRequest {
 	return w.Repo.OpenPR(ghtest.PR{Title: "feat: read stock from the warehouse", Body: GoodBody, Files: files})
 }
 
-// AsOurs is a payload as if it were about our pull request.
+// AsOurs changes a payload so that it is about our pull request.
 func (w *World) AsOurs(pr *ghtest.PullRequest, body []byte) map[string]any {
 	w.Helper()
 	var p map[string]any
@@ -112,18 +110,18 @@ func (w *World) AsOurs(pr *ghtest.PullRequest, body []byte) map[string]any {
 	return p
 }
 
-// Key is the pull request's in the store.
+// Key returns the pull request's key in the store.
 func (w *World) Key(pr *ghtest.PullRequest) string {
 	return ports.Target{Kind: ports.TargetPull, RepoID: w.Repo.ID(), Number: pr.Number}.Key()
 }
 
-// Twin opens a second pull request of the same branch, into release.
+// Twin opens a second pull request from the same branch, into release.
 func (w *World) Twin(title string) *ghtest.PullRequest {
 	w.Helper()
 	return w.Repo.OpenPR(ghtest.PR{Title: title, Body: GoodBody, Base: "release"})
 }
 
-// HideContents leaves the App what GitHub's lists show of a change: contents are not
+// HideContents leaves the App only what GitHub's lists show of a change. Contents are not
 // found, and git is refused. show ends that.
 func (w *World) HideContents() (show func()) {
 	contents := w.GH.On(RouteContents, func(x *ghtest.Exchange) { x.Fail(404, "Not Found") })
@@ -131,7 +129,7 @@ func (w *World) HideContents() (show func()) {
 	return func() { contents(); refs() }
 }
 
-// Release branches release off.
+// Release creates the branch release.
 func (w *World) Release() {
 	w.Repo.Commit("release", ghtest.Files{"RELEASE": "1.0\n"}, "branch off")
 }
@@ -146,8 +144,8 @@ func (w *World) AllDone(sha string) {
 	}
 }
 
-// Held blocks the requests of one pull request until they are let go or hang
-// up, and tells when one comes.
+// Held blocks the requests of one pull request until they are released or hang up, and
+// reports when one comes.
 func (w *World) Held(route, param, number string) (came <-chan bool, letGo func()) {
 	c, free := make(chan bool, 10), make(chan bool)
 	w.GH.On(route, func(x *ghtest.Exchange) {
@@ -163,7 +161,7 @@ func (w *World) Held(route, param, number string) (came <-chan bool, letGo func(
 	return c, func() { close(free) }
 }
 
-// WantsNot fails if the comment has the text.
+// WantsNot fails if the comment contains the text.
 func (w *World) WantsNot(pr *ghtest.PullRequest, text string) {
 	w.Helper()
 	if body := w.Comment(pr).Body; strings.Contains(body, text) {
@@ -171,7 +169,7 @@ func (w *World) WantsNot(pr *ghtest.PullRequest, text string) {
 	}
 }
 
-// Post sends a delivery as GitHub would, but for what the header changes.
+// Post sends a delivery like GitHub, except for the changes of header.
 func (w *World) Post(event string, body []byte, change func(*http.Request)) (status int, answer string) {
 	w.Helper()
 	req, err := http.NewRequest(http.MethodPost, "http://"+w.App.Addr()+app.HookPath, bytes.NewReader(body))
@@ -197,7 +195,7 @@ func (w *World) Post(event string, body []byte, change func(*http.Request)) (sta
 	return resp.StatusCode, string(text)
 }
 
-// Alive fails unless the server still serves.
+// Alive fails unless the server still answers.
 func (w *World) Alive() {
 	w.Helper()
 	for path, want := range map[string]string{"/healthz": "alive\n", "/readyz": "ready\n"} {
@@ -213,7 +211,7 @@ func (w *World) Alive() {
 	}
 }
 
-// Work does a periodic job now.
+// Work runs a periodic job now.
 func (w *World) Work(kind ports.JobKind) {
 	w.Helper()
 	if err := w.App.Inside().Service.Work(w.Context(), ports.Job{Kind: kind, Attempt: 1}); err != nil {
@@ -222,15 +220,14 @@ func (w *World) Work(kind ports.JobKind) {
 	w.Idle()
 }
 
-// Away does something while no webhook gets through.
+// Away runs a function while no webhook is delivered.
 func (w *World) Away(f func()) {
 	w.GH.Withhold()
 	f()
 	w.GH.Resume()
 }
 
-// Result is what the store keeps of how a review that could not be answered
-// ended.
+// Result returns the stored result of a review that could not be answered.
 func (w *World) Result(pr *ghtest.PullRequest) string {
 	w.Helper()
 	st, err := w.App.Inside().Store.Target(w.Context(), ports.Target{Kind: ports.TargetPull, RepoID: w.Repo.ID(), Number: pr.Number}.Key())
@@ -240,8 +237,8 @@ func (w *World) Result(pr *ghtest.PullRequest) string {
 	return st.Result
 }
 
-// Forgotten fails if anything passed that was not looked at whole, or the store
-// still knows the pull request.
+// Forgotten fails if an incomplete review passed, or if the store still knows the pull
+// request.
 func (w *World) Forgotten(pr *ghtest.PullRequest) {
 	w.Helper()
 	for _, c := range pr.CheckRuns() {
@@ -255,7 +252,7 @@ func (w *World) Forgotten(pr *ghtest.PullRequest) {
 	}
 }
 
-// WantsCheck fails unless the check has the conclusion and says all texts.
+// WantsCheck fails unless the check has the conclusion and contains all texts.
 func (w *World) WantsCheck(pr *ghtest.PullRequest, conclusion string, texts ...string) {
 	w.Helper()
 	c := w.Check(pr)
@@ -270,7 +267,7 @@ func (w *World) WantsCheck(pr *ghtest.PullRequest, conclusion string, texts ...s
 	}
 }
 
-// CallsTo counts the calls of a route since n of them had been made.
+// CallsTo counts the calls of a route after its first n.
 func (w *World) CallsTo(route string, since int) int {
 	n := 0
 	for _, c := range w.GH.Calls()[since:] {
@@ -281,7 +278,7 @@ func (w *World) CallsTo(route string, since int) int {
 	return n
 }
 
-// Ours is the App's first comment: what tests say in its name comes later.
+// Ours returns the App's first comment. Tests may write later ones in its name.
 func (w *World) Ours(pr *ghtest.PullRequest) ghtest.Comment {
 	w.Helper()
 	all := pr.AppComments()
@@ -291,7 +288,7 @@ func (w *World) Ours(pr *ghtest.PullRequest) ghtest.Comment {
 	return all[0]
 }
 
-// Latest is the newest review of a pull request that was published.
+// Latest returns the newest published review of a pull request.
 func (w *World) Latest(pr *ghtest.PullRequest) *ports.StoredReview {
 	w.Helper()
 	r, err := w.App.Inside().Store.LatestReview(w.Context(), w.Key(pr))

@@ -23,12 +23,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// Secret is that of the App's webhook.
+// Secret is the secret of the App's webhook.
 const Secret = "conversation-secret"
 
-// Patience bounds every wait, so that a test fails in words and not by the
-// test binary's own timeout. It is long: on a busy machine many tests wait for
-// one another, and GitHub for the App.
+// Patience limits every wait, so that a test fails with a message and not by the test
+// binary's timeout. It is long, because on a busy machine many tests wait for one another,
+// and GitHub for the App.
 const Patience = 2 * time.Minute
 
 // World is a GitHub with the App running against it.
@@ -55,15 +55,15 @@ type World struct {
 	doneBefore int // jobs completed before the App started
 }
 
-// Start runs the App against a GitHub that has one repository, acme/shop,
-// with a base to branch off. alice may write, bob may only read.
+// Start runs the App against a GitHub with one repository, acme/shop, which has a base
+// branch. alice may write, and bob may only read.
 func Start(t *testing.T) *World {
 	t.Helper()
 	return StartWith(t, ghtest.Options{WebhookSecret: Secret})
 }
 
-// StartWith is Start with a GitHub and a world that are changed before the App
-// runs.
+// StartWith is Start with other options for GitHub, and with changes to the world before the
+// App runs.
 func StartWith(t *testing.T, o ghtest.Options, change ...func(*World)) *World {
 	t.Helper()
 	if o.WebhookTimeout == 0 {
@@ -92,16 +92,15 @@ func StartWith(t *testing.T, o ghtest.Options, change ...func(*World)) *World {
 	return w
 }
 
-// In is the world as a sub-test sees it, which fails for itself.
+// In returns the world for a sub-test, so that the sub-test fails by itself.
 func (w *World) In(t *testing.T) *World {
 	inner := *w
 	inner.T = t
 	return &inner
 }
 
-// Database returns the URL of a database without a row, whose tables are there:
-// a SQLite file, or where REVIEWGATE_TEST_DATABASE is "postgres" a database on a
-// server of the tests' own.
+// Database returns the URL of a database with empty tables. It is a SQLite file or, if
+// REVIEWGATE_TEST_DATABASE is "postgres", a database on the tests' own server.
 func Database(t *testing.T) string {
 	t.Helper()
 	if onPostgreSQL(t) {
@@ -132,7 +131,7 @@ func onPostgreSQL(t *testing.T) bool {
 	}
 }
 
-// CreateTables makes the tables in an empty database.
+// CreateTables creates the tables in an empty database.
 func CreateTables(url string) error {
 	s, err := store.Open(context.Background(), url, store.Options{Unsynced: true})
 	if err != nil {
@@ -188,7 +187,7 @@ func (w *World) StartApp() {
 	}
 }
 
-// Settings are those of the App.
+// Settings are the App's settings.
 func (w *World) Settings() app.Settings {
 	return app.Settings{
 		AppID: w.GH.AppID(), PrivateKey: w.GH.AppPrivateKeyPEM(), WebhookSecrets: [][]byte{[]byte(Secret)},
@@ -198,14 +197,14 @@ func (w *World) Settings() app.Settings {
 	}
 }
 
-// Idle waits until no job waits or runs, and the webhooks that the App's own
-// writes caused have been delivered.
+// Idle waits until no job waits or runs, and until the webhooks of the App's own writes are
+// delivered.
 func (w *World) Idle() {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
-	// By the second look, what the last jobs wrote has been delivered. It may have
-	// asked for more jobs.
+	// By the second look, the webhooks of the last jobs' writes are delivered. They may have
+	// caused more jobs.
 	for looks := 0; looks < 2; {
 		if err := w.GH.Settle(ctx); err != nil {
 			w.Fatalf("wait for GitHub: %v", err)
@@ -224,9 +223,9 @@ func (w *World) Idle() {
 	}
 }
 
-// noJobs reports whether no job waits or runs. The queue records up to 250 ms late that
-// a job is completed. Where the running and the completed ones together are as many as
-// the App has done, all that are still marked running are done, too.
+// noJobs reports whether no job waits or runs. The queue records up to 250 ms late that a job
+// is completed. If the number of running and completed jobs equals the number that the App
+// has done, the jobs still marked as running are done too.
 func (w *World) noJobs(ctx context.Context) bool {
 	w.Helper()
 	inside := w.App.Inside()
@@ -241,7 +240,7 @@ func (w *World) noJobs(ctx context.Context) bool {
 	return d.Available == 0 && d.Later == 0 && (d.Running == 0 || d.Running+d.Done == done)
 }
 
-// Until waits for something to become true of GitHub's state.
+// Until waits until a condition on GitHub's state is true.
 func (w *World) Until(what string, f func() bool) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
@@ -251,14 +250,13 @@ func (w *World) Until(what string, f func() bool) {
 	}
 }
 
-// Check returns the newest check run on the pull request's head, which must
-// be completed.
+// Check returns the newest check run on the pull request's head. It must be completed.
 func (w *World) Check(pr *ghtest.PullRequest) ghtest.CheckRun {
 	w.Helper()
 	return w.Newest(pr.CheckRuns())
 }
 
-// Newest returns the last of these check runs, which must be completed.
+// Newest returns the last of these check runs. It must be completed.
 func (w *World) Newest(runs []ghtest.CheckRun) ghtest.CheckRun {
 	w.Helper()
 	if len(runs) == 0 {
@@ -271,7 +269,7 @@ func (w *World) Newest(runs []ghtest.CheckRun) ghtest.CheckRun {
 	return c
 }
 
-// Comment returns the one comment of the App on the pull request.
+// Comment returns the App's only comment on the pull request.
 func (w *World) Comment(pr *ghtest.PullRequest) ghtest.Comment {
 	w.Helper()
 	all := pr.AppComments()
@@ -281,7 +279,7 @@ func (w *World) Comment(pr *ghtest.PullRequest) ghtest.Comment {
 	return all[0]
 }
 
-// Wants fails unless the check has the conclusion and the comment all texts.
+// Wants fails unless the check has the conclusion and the comment contains all texts.
 func (w *World) Wants(pr *ghtest.PullRequest, conclusion string, texts ...string) {
 	w.Helper()
 	c := w.Check(pr)
@@ -296,7 +294,7 @@ func (w *World) Wants(pr *ghtest.PullRequest, conclusion string, texts ...string
 	}
 }
 
-// Reactions lists what the App put under a comment.
+// Reactions lists the App's reactions to a comment.
 func (w *World) Reactions(pr *ghtest.PullRequest, id int64) []string {
 	w.Helper()
 	var all []string
@@ -311,7 +309,7 @@ func (w *World) Reactions(pr *ghtest.PullRequest, id int64) []string {
 	return all
 }
 
-// Insecure is a Go file with a certain major finding.
+// Insecure is a Go file with a major finding.
 const Insecure = `package store
 
 import (
@@ -325,7 +323,7 @@ func Client() *http.Client {
 }
 `
 
-// Secure is the same file without it.
+// Secure is the same file without the finding.
 const Secure = `package store
 
 import "net/http"
@@ -334,13 +332,12 @@ import "net/http"
 func Client() *http.Client { return &http.Client{} }
 `
 
-// GoodBody is a description in which nothing is found.
+// GoodBody is a description without findings.
 const GoodBody = "Orders are read from the warehouse, so that stock is never stale."
 
-// Reconnect gives the App another client for GitHub, which waits no longer than
-// timeout for an answer, or with 0 as long as usual. Once it has read an
-// organisation's config it uses that for an hour, so that the number of calls does not
-// depend on how long the test takes.
+// Reconnect gives the App another client for GitHub. The client waits for an answer no longer
+// than timeout, or as long as usual if timeout is 0. It caches an organisation's config for
+// an hour, so that the number of calls does not depend on the duration of the test.
 func (w *World) Reconnect(timeout time.Duration) {
 	w.Helper()
 	c, err := gh.New(gh.Config{

@@ -17,21 +17,21 @@ func TestParse(t *testing.T) {
 		name, rest string
 		want       c
 	}{
-		"bare":                 {"review", "", c{}},
-		"agents":               {"agent", "  security-reviewer `build-reviewer` security-reviewer", c{Agents: []string{"security-reviewer", "build-reviewer"}}},
-		"full":                 {"full", "", c{}},
-		"dismiss":              {"dismiss", "0F3A91 not in our code", c{Finding: "0f3a91", Reason: "not in our code"}},
-		"dismiss, copied":      {"dismiss", "`0f3a9112`\tread  only", c{Finding: "0f3a9112", Reason: "read  only"}},
-		"restore":              {"restore", "0f3a", c{Finding: "0f3a"}},
-		"accept":               {"accept", "0f3a", c{Finding: "0f3a"}},
-		"override":             {"override", "hotfix, see INC-7", c{Reason: "hotfix, see INC-7"}},
-		"reject":               {"reject", "wait for legal", c{Reason: "wait for legal"}},
-		"resume":               {"resume", "", c{}},
-		"explain":              {"explain", "", c{}},
-		"explain a file":       {"explain", "docs/a b.md", c{Subject: "docs/a b.md"}},
-		"status":               {"status", "", c{}},
-		"help":                 {"help", "me, please", c{}},
-		"capital of a phone's": {"Status", "", c{}},
+		"bare":                     {"review", "", c{}},
+		"agents":                   {"agent", "  security-reviewer `build-reviewer` security-reviewer", c{Agents: []string{"security-reviewer", "build-reviewer"}}},
+		"full":                     {"full", "", c{}},
+		"dismiss":                  {"dismiss", "0F3A91 not in our code", c{Finding: "0f3a91", Reason: "not in our code"}},
+		"dismiss, copied":          {"dismiss", "`0f3a9112`\tread  only", c{Finding: "0f3a9112", Reason: "read  only"}},
+		"restore":                  {"restore", "0f3a", c{Finding: "0f3a"}},
+		"accept":                   {"accept", "0f3a", c{Finding: "0f3a"}},
+		"override":                 {"override", "hotfix, see INC-7", c{Reason: "hotfix, see INC-7"}},
+		"reject":                   {"reject", "wait for legal", c{Reason: "wait for legal"}},
+		"resume":                   {"resume", "", c{}},
+		"explain":                  {"explain", "", c{}},
+		"explain a file":           {"explain", "docs/a b.md", c{Subject: "docs/a b.md"}},
+		"status":                   {"status", "", c{}},
+		"help":                     {"help", "me, please", c{}},
+		"a phone's capital letter": {"Status", "", c{}},
 	}
 	seen := map[commands.Name]bool{}
 	for name, tt := range tests {
@@ -42,7 +42,7 @@ func TestParse(t *testing.T) {
 		}
 		seen[got.Name] = true
 		if want := commands.Name(strings.ToLower(tt.name)); got.Name != want {
-			t.Errorf("%s: is %s, want %s", name, got.Name, want)
+			t.Errorf("%s: the command is %s, want %s", name, got.Name, want)
 		}
 		if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreFields(c{}, "Kind")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -92,8 +92,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// What is understood is bounded by what was typed, and a command whose parts
-// are typed again means the same.
+// The parsed parts are never longer than the text, and typing the parsed command again gives
+// the same command.
 func FuzzParse(f *testing.F) {
 	for _, k := range commands.All() {
 		f.Add(string(k.Name), "0f3a `a` b")
@@ -105,7 +105,7 @@ func FuzzParse(f *testing.F) {
 		}
 		again, err := commands.Parse(string(c.Name), strings.Join(append(c.Agents, strings.TrimSpace(c.Finding+" "+c.Reason), c.Subject), " "))
 		if err != nil {
-			t.Fatalf("%s %q is understood, and %+v is not: %v", name, rest, c, err)
+			t.Fatalf("%s %q is accepted, but %+v is not: %v", name, rest, c, err)
 		}
 		if diff := cmp.Diff(c, again, cmpopts.IgnoreFields(commands.Command{}, "Kind")); diff != "" {
 			t.Errorf("%s %q (-once +again):\n%s", name, rest, diff)

@@ -31,8 +31,8 @@ func load(t testing.TB, files map[string]string) *config.Config {
 	return cfg
 }
 
-// What is explained is what a review of such a change does.
-func TestExplainsWhatAReviewDoes(t *testing.T) {
+// The explanation matches a review of such a change.
+func TestExplanationMatchesTheReview(t *testing.T) {
 	cfg, _ := config.Load()
 	paths := []string{"pricing/tax.ts", ".github/workflows/ci.yml", "web/button.tsx", "go.mod", "docs/a.md", "assets/logo.png", "vendor/x/y.go"}
 	x, err := Paths(t.Context(), cfg, paths, nil)
@@ -110,7 +110,7 @@ func TestFiles(t *testing.T) {
 	}
 	whole := pipeline.List[RulesOfAgent]{{Agent: "build-reviewer", Rules: pipeline.List[string]{"title", "whole"}}} // pr-hygiene would not run
 	if diff := cmp.Diff(whole, x.Rules); diff != "" {
-		t.Errorf("rules of the whole (-want +got):\n%s", diff)
+		t.Errorf("rules for the whole change (-want +got):\n%s", diff)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestClean(t *testing.T) {
 		}
 	}
 	if _, err := CleanAll(slices.Repeat([]string{"a"}, maxPaths+1)); err == nil {
-		t.Error("too many paths are taken")
+		t.Error("too many paths are accepted")
 	}
 }
 

@@ -35,9 +35,9 @@ func (f forgetful) ConfigBranch(_ context.Context, key string) (string, error) {
 
 func (forgetful) RepositoryNames(context.Context, int64) ([]string, error) { return nil, nil }
 
-// If it can't be read whether a repository switched reviews off, nothing is posted: the
-// error makes the job run again.
-func TestWhatIsKnownIsNotGuessed(t *testing.T) {
+// If it can't be read whether a repository switched reviews off, nothing is posted. The error
+// makes the job run again.
+func TestUnreadableConfigIsNotGuessed(t *testing.T) {
 	target := ports.Target{Kind: ports.TargetPull, Installation: 1, RepoID: 2, Owner: "acme", Name: "shop", Number: 3}
 	branches, err := glob.Compile([]string{"release/*"})
 	if err != nil {

@@ -22,7 +22,7 @@ func logged(source, agent, concern, file, pointer string, value any) pipeline.Ga
 
 // Each gap's patch can be applied alone, for either of two files and after any earlier
 // entries of the log.
-func TestPatchesOfGapsStandAlone(t *testing.T) {
+func TestPatchesOfGapsApplyAlone(t *testing.T) {
 	items := func(v ...any) map[string]any { return map[string]any{"items": v} }
 	log := []pipeline.GapLogEntry{
 		logged(gapdetect.Source, "a", "one", config.FileDomains, "/-", "1"),
@@ -43,8 +43,7 @@ func TestPatchesOfGapsStandAlone(t *testing.T) {
 	}
 }
 
-// A gap that a model found is identified by the file and the agent, not by the model's
-// words.
+// A model's gap is identified by the file and the agent, and not by the model's words.
 func TestGapsOfModelsAreKnownByTheirAgent(t *testing.T) {
 	news := func(concern string, source string) ports.Deferred {
 		g := logged(source, "finance-sme", concern, config.FileComposition, "/-", "1")
@@ -65,9 +64,9 @@ func TestGapsOfModelsAreKnownByTheirAgent(t *testing.T) {
 	}
 }
 
-// A gap that a model found is closed once a policy sends its agent to the file
-// whatever else there is to a change, or there is no such agent.
-func TestGapsOfModelsThatAreCovered(t *testing.T) {
+// A model's gap is closed once a policy always sends its agent to the file, or once there is
+// no such agent.
+func TestCoveredGapsOfModels(t *testing.T) {
 	policy := func(trigger, rest string) string {
 		return `[{"id": "own", "description": "d", "priority": 1, "trigger": ` + trigger + `, "dispatch": {"agents": ["design-auditor"]}` + rest + `}]`
 	}

@@ -30,11 +30,11 @@ type world struct {
 	settings string
 	deferred []ports.Deferred // by ID, from 1
 	issues   []ports.Issue    // by number, from 1
-	calls    []string         // that change an issue
+	calls    []string         // calls that change an issue
 	refuses  map[string]ports.HostKind
-	loses    string // a call that takes effect, but whose answer does not arrive
-	lost     bool   // the lease
-	refused  int    // times that it was noted that the repository takes no issues
+	loses    string // a call that takes effect and whose answer is lost
+	lost     bool   // whether the lease is lost
+	refused  int    // how often the store recorded that the repository accepts no issues
 	observed []string
 	now      time.Time
 }
@@ -138,8 +138,8 @@ func (w *world) UpdateIssue(_ context.Context, _ ports.Target, number int, body 
 	return w.change(fmt.Sprintf("update %d", number), func() { w.issues[number-1].Body, w.issues[number-1].Open = body, open })
 }
 
-// newWorld is a repository in which warnings one, two ... were merged. It allows two issues
-// a day.
+// newWorld is a repository in which the warnings one, two and so on were merged. It allows
+// two issues a day.
 func newWorld(titles ...string) *world {
 	w := &world{
 		settings: `{"issues": {"tech_debt": true, "per_day": 2}}`, refuses: map[string]ports.HostKind{}, now: time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC),
@@ -164,7 +164,7 @@ func (w *world) work(t *testing.T) error {
 	return k.Work(t.Context(), ports.IssuesJob{Ask: ports.IssuesAsk{Target: target}}, 1)
 }
 
-// done is work that must not fail. It returns the calls made.
+// done does work that must not fail, and returns the calls.
 func (w *world) done(t *testing.T) []string {
 	t.Helper()
 	w.calls, w.observed = nil, nil
@@ -212,7 +212,7 @@ func TestIssueIsOpenedOnce(t *testing.T) {
 				t.Fatalf("%s: error %v", name, err)
 			}
 			delete(w.refuses, "create two")
-			var want []string // there is no room for three
+			var want []string // the limit allows no third issue
 			if !arrives {
 				want = []string{"create two"}
 			}
@@ -243,7 +243,7 @@ func TestIssuesOfARestoredStoreAreTakenOver(t *testing.T) {
 }
 
 // An issue belongs to people once somebody closes it, deletes it or removes its first line.
-func TestIssueThatPeopleTookOverIsLeftAlone(t *testing.T) {
+func TestIssueOfPeopleIsLeftAlone(t *testing.T) {
 	for name, test := range map[string]struct {
 		people   func(*ports.Issue)
 		resolved bool
@@ -257,7 +257,7 @@ func TestIssueThatPeopleTookOverIsLeftAlone(t *testing.T) {
 		"somebody closed it":            {func(i *ports.Issue) { i.Open = false }, false, nil, false, ports.DeferredLeft},
 		"somebody closed it, resolved":  {func(i *ports.Issue) { i.Open = false }, true, nil, false, ports.DeferredLeft},
 		"somebody deleted it":           {func(i *ports.Issue) { *i = ports.Issue{} }, false, nil, false, ports.DeferredLeft},
-		"somebody wrote it anew":        {func(i *ports.Issue) { i.Body = "Mine." }, false, nil, true, ports.DeferredLeft},
+		"somebody rewrote it":           {func(i *ports.Issue) { i.Body = "Mine." }, false, nil, true, ports.DeferredLeft},
 		"somebody wrote above its text": {func(i *ports.Issue) { i.Body = "Mine.\n" + i.Body }, true, nil, true, ports.DeferredLeft},
 	} {
 		w := newWorld("one")
@@ -276,7 +276,7 @@ func TestIssueThatPeopleTookOverIsLeftAlone(t *testing.T) {
 			t.Errorf("%s: open %t, %+v", name, w.issues[0].Open, d)
 		}
 		if below && !strings.HasSuffix(w.issues[0].Body, "I see to it.") {
-			t.Errorf("%s: what people wrote is gone: %q", name, w.issues[0].Body)
+			t.Errorf("%s: people's text is gone: %q", name, w.issues[0].Body)
 		}
 	}
 }
@@ -296,7 +296,7 @@ func TestResolvedIssueIsOpenedAgain(t *testing.T) {
 
 // The kind of refusal shows whether GitHub rejects this issue or all issues in the
 // repository.
-func TestIssuesThatGitHubDoesNotTake(t *testing.T) {
+func TestGitHubRefusesIssues(t *testing.T) {
 	const open, waiting, left, intended = ports.DeferredOpen, ports.DeferredWaiting, ports.DeferredLeft, ports.DeferredIntended
 	for name, test := range map[string]struct {
 		kind    ports.HostKind
@@ -333,7 +333,7 @@ func TestNoIssueIsWrittenWithoutTheLease(t *testing.T) {
 	}
 }
 
-func TestSettingsSayWhichIssuesAreWritten(t *testing.T) {
+func TestSettingsDecideWhichIssuesAreWritten(t *testing.T) {
 	for own, written := range map[string]bool{
 		`{"issues": {"tech_debt": true}}`: true,
 		`{"issues": {"gaps": true}}`:      false,

@@ -19,7 +19,7 @@ type store struct {
 	mu       sync.Mutex
 	holder   string // empty if the lease is free
 	renewals int
-	fails    error // of all that is asked of the store
+	fails    error // error of every call
 	releases int
 }
 
@@ -56,14 +56,14 @@ func (s *store) Release(ctx context.Context, l ports.Lease) error {
 	return nil
 }
 
-// give gives the lease to a holder; to nobody if that is empty.
+// give gives the lease to a holder, or frees it if holder is empty.
 func (s *store) give(holder string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.holder = holder
 }
 
-// fail has all that is asked of the store fail, or nothing any more.
+// fail makes every call of the store fail, or none if err is nil.
 func (s *store) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +77,7 @@ const (
 
 var errDatabase = errors.New("connection reset")
 
-// keeper returns a keeper called "us", and a lease of its own.
+// keeper returns a keeper called "us" and its store.
 func keeper(t *testing.T, s *store) (lease.Keeper, ports.Lease) {
 	t.Helper()
 	k := lease.Keeper{Store: s, Owner: "us", TTL: ttl, Retry: time.Minute}
@@ -88,7 +88,7 @@ func keeper(t *testing.T, s *store) (lease.Keeper, ports.Lease) {
 	return k, l
 }
 
-func TestFenceStopsWhoeverLostTheLease(t *testing.T) {
+func TestFenceStopsTheFormerHolder(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*store)
 		want   error
@@ -223,8 +223,8 @@ func TestWorkThatIsCancelledGivesTheLeaseBack(t *testing.T) {
 	}
 }
 
-// Work that lost its lease comes back later, whatever it returns. The lease is the other
-// holder's to give back.
+// Work that lost its lease is done later, whatever it returns. Only the new holder gives the
+// lease back.
 func TestWorkThatLosesItsLease(t *testing.T) {
 	for _, result := range []error{nil, errors.New("the work failed")} {
 		synctest.Test(t, func(t *testing.T) {

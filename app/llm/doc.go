@@ -1,11 +1,11 @@
-// Package llm is what the agents know of language models: a question, its answer,
-// and why there may be none. It knows nothing of reviews: what is asked, and what an
-// answer is worth, is the caller's business. Package sdk asks the models.
+// Package llm defines what the agents need of language models: a question, its answer, and
+// the reason if there is no answer. It knows nothing about reviews. The caller decides what
+// to ask and how to judge an answer. Package sdk asks the models.
 //
 // A model has no tools.
 //
-// An answer that a model did not end by itself is an [*Error], never an answer.
-// Its text may be logged: it holds no key, nothing of the question and no more
-// than a line of what a server said. It is not for a pull request, for it may name
-// hosts. For that there is its Kind.
+// An answer that a model did not finish by itself is an [*Error], never an answer. The
+// error's text may be logged: it holds no key, nothing of the question, and at most a line of
+// the server's message. It must not be shown in a pull request, because it may name hosts.
+// Show its Kind there.
 package llm

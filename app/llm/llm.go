@@ -7,62 +7,60 @@ import (
 	"time"
 )
 
-// Model is one language model. Any number of goroutines may ask it.
+// Model is one language model. It can be used by any number of goroutines.
 type Model interface {
-	// Ask asks once. The error is an *Error, or that of ctx; what the question
-	// took is told with an *Error as well.
+	// Ask asks once. The error is an *Error, or the error of ctx. An *Error also has the
+	// question's use.
 	Ask(ctx context.Context, q Question) (Answer, error)
 }
 
-// Question is what a model is asked. All texts must be free of secrets.
+// Question is a question to a model. All its texts must be free of secrets.
 type Question struct {
-	// System is ours, and the same for many questions: APIs that can are asked to
-	// keep it.
+	// System is our text, which many questions share. APIs that can cache it are asked to.
 	System string
-	// Shared is what the text begins with, if other questions begin with it too. APIs that
-	// can are asked to keep that as well.
+	// Shared is the start of the text, if other questions start with it too. APIs that can
+	// cache it are asked to.
 	Shared string
 	// Text is the rest.
 	Text string
-	// Sample tells questions apart that are the same and are asked several times. It is
-	// not sent.
+	// Sample distinguishes equal questions that are asked several times. It is not sent.
 	Sample int
-	// Begun, if set, is called when an answer begins to come: from then on, the API has
-	// what it was asked to keep. It may be called more than once, or never.
+	// Begun, if set, is called when an answer starts to arrive. From then on the API has
+	// cached what it was asked to. It may be called more than once, or never.
 	Begun func()
-	// Schema is the JSON Schema of the answer. APIs hold a model to the part of it
-	// that they know, so that answers must be checked all the same.
+	// Schema is the JSON Schema of the answer. APIs enforce only the part of it that they
+	// know, so answers must still be checked.
 	Schema Schema
-	// MaxTokens bounds the answer.
+	// MaxTokens limits the answer.
 	MaxTokens int
 }
 
-// Schema is a named JSON Schema, of an object. Every object in it, by the rules of
-// both APIs, says "additionalProperties": false and names all its properties in
-// "required": what may be missing is null instead. Properties are asked for in
-// their order. What the APIs do not all know, such as lengths and patterns, is for
-// whoever checks the answer, and is not sent.
+// Schema is a named JSON Schema of an object. By the rules of both APIs, every object in it
+// has "additionalProperties": false and lists all its properties in "required". An optional
+// property may be null instead. Properties are requested in their order. Keywords that not
+// all APIs know, such as lengths and patterns, are not sent. The code that reads the answer
+// checks them.
 type Schema struct {
 	Name string // letters, digits, _ and -, at most 64
 	JSON json.RawMessage
 }
 
-// Answer is a whole answer.
+// Answer is a complete answer.
 type Answer struct {
 	Text string
 	Use  Use
 }
 
-// Use is what a question took, in tokens, as the API counts them: 0 where it says
-// nothing of it, as some servers do.
+// Use is a question's use of tokens, as the API counts them. A count is 0 if the API does not
+// report it, as some servers do not.
 type Use struct {
-	Input  int // read, those of Cached and Stored included
-	Cached int // of these, those that the API had kept
-	Stored int // and those that it keeps from now on, where it says so
-	Output int // written
+	Input  int // tokens read, including Cached and Stored
+	Cached int // those of them that the API had cached
+	Stored int // those of them that it caches from now on, if it reports them
+	Output int // tokens written
 }
 
-// Total is what budgets count.
+// Total is the number that budgets count.
 func (u Use) Total() int { return u.Input + u.Output }
 
 // Kind says why there is no answer.
@@ -71,27 +69,27 @@ type Kind string
 // The kinds of Error.
 const (
 	Refused     Kind = "refused"     // the model would not answer
-	CutOff      Kind = "cut off"     // the answer was longer than it may be
+	CutOff      Kind = "cut off"     // the answer exceeded the limit
 	TooLong     Kind = "too long"    // the question is longer than the model reads
-	Limited     Kind = "limited"     // the API takes no more for a while
-	Overloaded  Kind = "overloaded"  // so does everybody's
-	Denied      Kind = "denied"      // the key or the account is not good
-	Invalid     Kind = "invalid"     // the API does not take the question, or has no such model
-	Unreachable Kind = "unreachable" // no answer, or one of the network's
-	Malformed   Kind = "malformed"   // what came is no answer of the API
+	Limited     Kind = "limited"     // the API accepts no more questions for a while
+	Overloaded  Kind = "overloaded"  // the API is overloaded for everybody
+	Denied      Kind = "denied"      // the API refuses the key or the account
+	Invalid     Kind = "invalid"     // the API refuses the question, or has no such model
+	Unreachable Kind = "unreachable" // no answer, or one by a machine on the way
+	Malformed   Kind = "malformed"   // the response is not an answer of the API
 )
 
-// Error says that a model did not answer to the end.
+// Error says that a model did not finish its answer.
 type Error struct {
 	Kind   Kind
-	Status int // of HTTP, if there was one
-	// After is how long the API asks to be left alone, or 0.
+	Status int // HTTP status, or 0
+	// After is how long the API asks to wait, or 0.
 	After time.Duration
-	Use   Use // of an answer that ended too soon
-	// Sent says that the API had the question and may have answered it: it may have
-	// taken more than Use says.
+	Use   Use // use of an answer that ended too soon
+	// Sent tells that the API got the question and may have answered it. It may have used
+	// more than Use says.
 	Sent bool
-	Err  error // the cause, without a key and without what was asked, for the log
+	Err  error // the cause for the log, without key and question
 }
 
 func (e *Error) Error() string {

@@ -9,18 +9,19 @@ import (
 	"slices"
 )
 
-// A schema is reduced to what both APIs hold a model to:
+// A schema is reduced to the keywords that both APIs enforce:
 // https://platform.claude.com/docs/en/build-with-claude/structured-outputs and
 // https://developers.openai.com/api/docs/guides/structured-outputs. They refuse a
 // request with anything else in its schema.
 var known = []string{"$defs", "$ref", "additionalProperties", "anyOf", "const", "description", "enum", "items", "properties", "required", "title", "type"}
 
-// maxDepth bounds how deep a schema is nested. OpenAI takes ten levels.
+// maxDepth limits how deep a schema may be nested. OpenAI accepts ten levels.
 const maxDepth = 16
 
 var schemaName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// Reduced returns the schema as APIs take it. The error says what they would not.
+// Reduced returns the schema in the form that APIs accept. The error names what they would
+// refuse.
 func (s Schema) Reduced() (json.RawMessage, error) {
 	if !schemaName.MatchString(s.Name) {
 		return nil, fmt.Errorf("the schema's name %q is none for an API", s.Name)
@@ -39,14 +40,14 @@ func (s Schema) Reduced() (json.RawMessage, error) {
 	return reduce(text.Bytes(), 0)
 }
 
-// member is one of an object. Objects are lists of them here, for models fill in
+// member is one member of an object. Objects are lists here, because models fill in
 // properties in the order of the schema.
 type member struct {
 	key   string
 	value json.RawMessage
 }
 
-// members reads an object in text that is JSON.
+// members reads an object from valid JSON.
 func members(text json.RawMessage) ([]member, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -92,7 +93,7 @@ func join(all []member) (json.RawMessage, error) {
 	return append(out, '}'), nil
 }
 
-// reduce leaves out of a schema, and of those in it, what is not known.
+// reduce removes unknown keywords from a schema and the schemas in it.
 func reduce(text json.RawMessage, depth int) (json.RawMessage, error) {
 	if depth > maxDepth {
 		return nil, errors.New("the schema is nested too deep")
@@ -148,7 +149,8 @@ func reduceListed(text json.RawMessage, depth int) (json.RawMessage, error) {
 	return json.Marshal(listed)
 }
 
-// strict refuses an object that may have properties of other names, or lack some.
+// strict refuses an object that allows other properties, or that does not require all of its
+// own.
 func strict(schema []member) error {
 	properties, ok := get(schema, "properties")
 	if !ok {

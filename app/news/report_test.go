@@ -13,8 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// informed is a store that knows one target and its last review, and records what is asked
-// for.
+// informed is a store that knows one target and its last review, and records the asks.
 type informed struct {
 	ports.Layers
 	ports.Targets
@@ -22,7 +21,7 @@ type informed struct {
 	ports.Intake
 	state  ports.TargetState
 	review *ports.StoredReview
-	fails  error // of the target, of which nothing is known then
+	fails  error // error for the target, which is unknown then
 	asks   []ports.ReviewAsk
 }
 
@@ -44,7 +43,7 @@ func (i *informed) Ask(_ context.Context, ask ports.ReviewAsk, fresh bool) error
 	return nil
 }
 
-// bouncer is a GitHub that says what anybody may do, and counts the questions.
+// bouncer is a GitHub that returns one permission for everybody, and counts the questions.
 type bouncer struct {
 	ports.PeopleReader
 	may   ports.Permission
@@ -57,7 +56,7 @@ func (b *bouncer) Permission(context.Context, ports.Target, string) (ports.Permi
 	return b.may, b.fails
 }
 
-// reviewWith is a review in which an agent ran, with the shipped config or with a file of
+// reviewWith is a review in which one agent ran, with the shipped config or with a file of
 // the repository.
 func reviewWith(agent string, own ...ports.ConfigBlob) *ports.StoredReview {
 	r := &ports.StoredReview{Config: own}
@@ -65,9 +64,9 @@ func reviewWith(agent string, own ...ports.ConfigBlob) *ports.StoredReview {
 	return r
 }
 
-// An event about a report costs only the calls to find out whether it matters, and asks for
-// a review only if it does.
-func TestNewsOfReports(t *testing.T) {
+// An event about a report costs only the calls that show whether it matters, and asks for a
+// review only if it does.
+func TestEventsOfReports(t *testing.T) {
 	done, running := ports.TargetState{Wanted: 2, Done: 2}, ports.TargetState{Wanted: 3, Done: 2}
 	closed, closing := ports.TargetState{Wanted: 2, Done: 2, Closed: true}, ports.TargetState{Wanted: 3, Done: 2, Closed: true}
 	const reports = "review-reports"
@@ -80,18 +79,18 @@ func TestNewsOfReports(t *testing.T) {
 		asked, again bool // GitHub, and for a review
 		fails        bool
 	}{
-		"reports were read":                 {store: informed{state: done, review: reviewWith(reports)}, asked: true, again: true},
-		"by who may only read":              {store: informed{state: done, review: reviewWith(reports)}, github: bouncer{may: ports.PermissionTriage}, asked: true},
-		"nobody knows what the author may":  {store: informed{state: done, review: reviewWith(reports)}, github: bouncer{fails: trouble}, asked: true, fails: true},
-		"other agents ran":                  {store: informed{state: done, review: reviewWith("secrets")}},
-		"comments are not read":             {store: informed{state: done, review: reviewWith(reports, silent)}},
-		"the config can't be read any more": {store: informed{state: done, review: reviewWith(reports, broken)}, fails: true},
-		"never reviewed":                    {store: informed{state: done}},
-		"a review is under way":             {store: informed{state: running}, asked: true, again: true},
-		"closed":                            {store: informed{state: closed, review: reviewWith(reports)}},
-		"closed in the middle of a review":  {store: informed{state: closing, review: reviewWith(reports)}},
-		"not known":                         {store: informed{fails: ports.ErrNotFound}},
-		"the store fails":                   {store: informed{fails: errors.New("connection reset")}, fails: true},
+		"reports were read":                            {store: informed{state: done, review: reviewWith(reports)}, asked: true, again: true},
+		"the author has no write permission":           {store: informed{state: done, review: reviewWith(reports)}, github: bouncer{may: ports.PermissionTriage}, asked: true},
+		"GitHub does not tell the author's permission": {store: informed{state: done, review: reviewWith(reports)}, github: bouncer{fails: trouble}, asked: true, fails: true},
+		"other agents ran":                             {store: informed{state: done, review: reviewWith("secrets")}},
+		"comments are not read":                        {store: informed{state: done, review: reviewWith(reports, silent)}},
+		"the config can't be read any more":            {store: informed{state: done, review: reviewWith(reports, broken)}, fails: true},
+		"never reviewed":                               {store: informed{state: done}},
+		"a review is under way":                        {store: informed{state: running}, asked: true, again: true},
+		"closed":                                       {store: informed{state: closed, review: reviewWith(reports)}},
+		"closed in the middle of a review":             {store: informed{state: closing, review: reviewWith(reports)}},
+		"not known":                                    {store: informed{fails: ports.ErrNotFound}},
+		"the store fails":                              {store: informed{fails: errors.New("connection reset")}, fails: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -11,16 +11,15 @@ import (
 	"github.com/reviewgate/reviewgate/app/retry"
 )
 
-// onHead is a store, or a GitHub, that knows pull requests on a head, and records what is
-// asked for.
+// onHead is a store or a GitHub that knows pull requests on a head, and records the asks.
 type onHead struct {
 	ports.Targets
 	ports.Intake
 	ports.PullReader
-	numbers []int              // of the pull requests
+	numbers []int              // numbers of the pull requests
 	group   *ports.TargetState // the merge group on the head, if there is one
 	fails   string             // what fails
-	asked   int                // GitHub
+	asked   int                // number of questions to GitHub
 	asks    []ports.ReviewAsk
 }
 
@@ -67,8 +66,8 @@ func (o *onHead) Ask(_ context.Context, ask ports.ReviewAsk, fresh bool) error {
 	return o.trouble("ask")
 }
 
-// A check that somebody ran again belongs to all pull requests on its head. GitHub is asked
-// for them if the store may not know all.
+// A check that somebody runs again belongs to all pull requests on its head. The App asks
+// GitHub for them if the store may not know all.
 func TestRerequestedChecks(t *testing.T) {
 	group := func(closed bool) *ports.TargetState {
 		return &ports.TargetState{Target: ports.Target{Kind: ports.TargetGroup, RepoID: 2, HeadSHA: "aaa"}, Closed: closed}
@@ -78,22 +77,22 @@ func TestRerequestedChecks(t *testing.T) {
 		named  []int // pull requests that the event names
 		github onHead
 		want   []string // keys of the targets
-		asked  bool     // GitHub is
-		again  bool     // the job is tried again
+		asked  bool     // whether GitHub is asked
+		again  bool     // whether the job is tried again
 		fails  bool
 	}{
-		"the store knows it":               {store: onHead{numbers: []int{3}}, named: []int{3}, want: []string{"pull/2/3"}},
-		"the event names none":             {store: onHead{numbers: []int{3, 4}}, want: []string{"pull/2/3", "pull/2/4"}},
-		"nobody knows it":                  {asked: true},
-		"a fork's that the store lost":     {github: onHead{numbers: []int{3}}, want: []string{"pull/2/3"}, asked: true},
-		"the store knows one of two":       {store: onHead{numbers: []int{3}}, named: []int{3, 4}, github: onHead{numbers: []int{3, 4}}, want: []string{"pull/2/3", "pull/2/4"}, asked: true},
-		"a merge group's":                  {store: onHead{group: group(false)}, want: []string{"group/2/aaa"}},
-		"a merge group's that has ended":   {store: onHead{group: group(true)}, asked: true},
-		"the store does not list them":     {store: onHead{fails: "list the pull requests"}, again: true, fails: true},
-		"the store can't look for a group": {store: onHead{numbers: []int{3}, fails: "look for a group"}, again: true, fails: true},
-		"GitHub is down":                   {github: onHead{fails: "GitHub is down"}, asked: true, again: true, fails: true},
-		"GitHub refuses":                   {github: onHead{fails: "GitHub refuses"}, asked: true, fails: true},
-		"the store does not take the asks": {store: onHead{numbers: []int{3, 4}, fails: "ask"}, want: []string{"pull/2/3"}, again: true, fails: true},
+		"the store knows it":                           {store: onHead{numbers: []int{3}}, named: []int{3}, want: []string{"pull/2/3"}},
+		"the event names none":                         {store: onHead{numbers: []int{3, 4}}, want: []string{"pull/2/3", "pull/2/4"}},
+		"nobody knows it":                              {asked: true},
+		"a pull request of a fork that the store lost": {github: onHead{numbers: []int{3}}, want: []string{"pull/2/3"}, asked: true},
+		"the store knows one of two":                   {store: onHead{numbers: []int{3}}, named: []int{3, 4}, github: onHead{numbers: []int{3, 4}}, want: []string{"pull/2/3", "pull/2/4"}, asked: true},
+		"a merge group":                                {store: onHead{group: group(false)}, want: []string{"group/2/aaa"}},
+		"a merge group that has ended":                 {store: onHead{group: group(true)}, asked: true},
+		"the store does not list them":                 {store: onHead{fails: "list the pull requests"}, again: true, fails: true},
+		"the store can't look for a group":             {store: onHead{numbers: []int{3}, fails: "look for a group"}, again: true, fails: true},
+		"GitHub is down":                               {github: onHead{fails: "GitHub is down"}, asked: true, again: true, fails: true},
+		"GitHub refuses":                               {github: onHead{fails: "GitHub refuses"}, asked: true, fails: true},
+		"the store does not take the asks":             {store: onHead{numbers: []int{3, 4}, fails: "ask"}, want: []string{"pull/2/3"}, again: true, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := &Rerequested{Targets: &test.store, Intake: &test.store, PullReader: &test.github}

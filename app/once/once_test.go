@@ -10,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/once"
 )
 
-// github is one thing on GitHub, and the store's record of it.
+// github is one object on GitHub, with the store's record of it.
 type github struct {
 	steps    []string
 	intended bool
@@ -60,8 +60,8 @@ func (g *github) ensure(ctx context.Context) (bool, error) {
 	})
 }
 
-// Whichever step fails, a second try leaves one thing, and a record of it.
-func TestWhateverFailsThereIsOne(t *testing.T) {
+// Whichever step fails, a second attempt leaves one object and its record.
+func TestOneObjectWhateverFails(t *testing.T) {
 	for _, fails := range []string{"", "intend", "fence", "create", "record"} {
 		g := &github{fails: fails}
 		if _, err := g.ensure(t.Context()); (err != nil) != (fails != "") {
@@ -81,15 +81,15 @@ func TestWhateverFailsThereIsOne(t *testing.T) {
 	}
 }
 
-// A look that fails creates nothing.
-func TestNothingIsCreatedBlindly(t *testing.T) {
+// A failed look creates nothing.
+func TestFailedLookCreatesNothing(t *testing.T) {
 	g := &github{intended: true, exists: true, fails: "look"}
 	if _, err := g.ensure(t.Context()); err == nil || slices.Contains(g.steps, "create") {
 		t.Errorf("steps %v, error %v", g.steps, err)
 	}
 }
 
-// A run that is cancelled while the thing is created still records it.
+// A run that is cancelled during the creation still records the object.
 func TestCancelledRunRecords(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	g := &github{}
@@ -108,7 +108,7 @@ func TestCancelledRunRecords(t *testing.T) {
 	}
 }
 
-// Lists lag behind creates, so that Look looks twice.
+// Lists lag behind creations, so Look looks twice.
 func TestLookLooksTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looks := 0

@@ -55,7 +55,7 @@ func TestRerunMeetsAll(t *testing.T) {
 			for _, sameHead := range []bool{true, false} {
 				for _, ask := range asks {
 					if anew(ask, agent, sameHead) && !anew(got, agent, sameHead) {
-						t.Fatalf("%+v runs %s anew (same head: %t), and together with the others, %+v, does not", ask, agent, sameHead, got)
+						t.Fatalf("%+v runs %s again (same head: %t), but combined with the others, as %+v, it does not", ask, agent, sameHead, got)
 					}
 				}
 			}
@@ -63,8 +63,8 @@ func TestRerunMeetsAll(t *testing.T) {
 	})
 }
 
-// anew reports whether an ask runs an agent again although a review of the same head, or of
-// an equal change on another head, has its result.
+// anew reports whether an ask runs an agent again, even though a review of the same head, or
+// of an equal change on another head, has its result.
 func anew(r ports.Rerun, agent string, sameHead bool) bool {
 	switch {
 	case r.Full, slices.Contains(r.Agents, agent):

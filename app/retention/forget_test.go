@@ -165,7 +165,7 @@ func TestForgetting(t *testing.T) {
 	}
 }
 
-func TestNothingIsPrunedThatIsKeptForEver(t *testing.T) {
+func TestNothingIsPrunedWithoutALimit(t *testing.T) {
 	s := &store{outdated: []string{"pull/1/1"}, batches: []int{1}}
 	if err := deleter(s, nil, 0).Prune(t.Context()); err != nil || len(s.deleted) > 0 {
 		t.Errorf("deleted %v, error %v", s.deleted, err)
@@ -184,8 +184,8 @@ func TestPruningGoesOnUntilNothingIsLeft(t *testing.T) {
 	}
 }
 
-// Targets that are being worked on, or that somebody has asked for by now, are left for the
-// next time. They never stop the others from being deleted.
+// Targets at work, and targets whose review was requested meanwhile, are left for the next
+// time. They never stop the others from being deleted.
 func TestPruningLeavesTargetsAtWork(t *testing.T) {
 	s := &store{}
 	for i := range 250 {

@@ -1,5 +1,5 @@
-// Package starter writes the first config files of a repository: small ones,
-// which change nothing but the mode, and show by example what can be changed.
+// Package starter writes the first config files of a repository. They are small, change only
+// the mode, and show by example what can be changed.
 package starter
 
 import (
@@ -18,13 +18,13 @@ import (
 // schemas is where the schemas of config files are published.
 const schemas = "https://raw.githubusercontent.com/reviewgate/reviewgate/main/config/schemas/"
 
-// Write writes the starter into a repository's config directory, which it
-// makes, and returns the names of the files. Nothing is written where one of
-// the config files or a prompt is there already: the error is fs.ErrExist then.
+// Write writes the starter into a repository's config directory, which it creates if
+// necessary, and returns the names of the files. If a config file or a prompt exists already,
+// it writes nothing and returns fs.ErrExist.
 func Write(repository string) ([]string, error) {
 	dir := filepath.Join(repository, filepath.FromSlash(config.RepositoryDir))
 	names := config.FileNames()
-	if entries, err := os.ReadDir(dir); err == nil { // that it can't be read is told by the next step
+	if entries, err := os.ReadDir(dir); err == nil { // the next step reports an unreadable directory
 		for _, e := range entries {
 			if config.IsFile(e.Name()) { // prompts, too
 				names = append(names, e.Name())
@@ -56,7 +56,7 @@ func Write(repository string) ([]string, error) {
 	return written, nil
 }
 
-// writeNew never writes over a file, nor through a link.
+// writeNew never overwrites a file, and follows no link.
 func writeNew(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -112,8 +112,8 @@ type service struct {
 	Globs       []string `json:"globs"`
 }
 
-// files are the starter's files. Domains are written where there are services
-// to name.
+// files are the starter's files. A file of domains is written only if there are services to
+// name.
 func files(services []service) []file {
 	out := []file{
 		{config.FileSettings, settings{schemas + config.FileSettings, config.ModeAdvisory}},
@@ -139,21 +139,21 @@ func files(services []service) []file {
 	return out
 }
 
-// maxServices bounds how many services are guessed. Where there are more, the
-// directories hold something else.
+// maxServices limits how many services are guessed. More directories than that hold something
+// else.
 const maxServices = 30
 
-// slug is what may be an id without a change.
+// slug matches names that can be used as an id unchanged.
 var slug = regexp.MustCompile(`^[a-z0-9]+(?:-[a-z0-9]+)*$`)
 
-// services guesses the repository's services: the directories in those that
-// monorepos keep them in.
+// services guesses the repository's services: the subdirectories of the directories that
+// monorepos use for services.
 func services(repository string) []service {
 	var out []service
 	for _, parent := range []string{"services", "apps"} {
 		entries, err := os.ReadDir(filepath.Join(repository, parent))
 		if err != nil {
-			continue // there are none to guess
+			continue // no such directory
 		}
 		for _, e := range entries {
 			known := slices.ContainsFunc(out, func(s service) bool { return s.Service == e.Name() })

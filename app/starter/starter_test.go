@@ -35,7 +35,7 @@ func read(t *testing.T, root string) *config.Config {
 	return cfg
 }
 
-// The starter is valid and changes nothing but the mode and the services.
+// The starter is valid and changes only the mode and the services.
 func TestStarterIsValid(t *testing.T) {
 	root := repository(t, "services/cart", "services/Cart Old", "apps/cart", "apps/web-2", "src")
 	written, err := Write(root)
@@ -69,8 +69,8 @@ func TestNoServices(t *testing.T) {
 	}
 }
 
-// Whatever is there stays as it is.
-func TestNothingIsWrittenOver(t *testing.T) {
+// Existing files stay unchanged.
+func TestNothingIsOverwritten(t *testing.T) {
 	for _, name := range append(config.FileNames(), "prompt-own.md") {
 		root := repository(t, config.RepositoryDir)
 		own := filepath.Join(root, config.RepositoryDir, name)
@@ -87,7 +87,7 @@ func TestNothingIsWrittenOver(t *testing.T) {
 	}
 }
 
-func TestWhereItCannotWrite(t *testing.T) {
+func TestStarterCannotWrite(t *testing.T) {
 	root := repository(t)
 	if err := os.WriteFile(filepath.Join(root, ".github"), nil, 0o644); err != nil {
 		t.Fatal(err)

@@ -8,8 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// BenchmarkRun puts the findings of 20 agents in 500 files together, reading
-// included.
+// BenchmarkRun combines the findings of 20 agents in 500 files, including the reading.
 func BenchmarkRun(b *testing.B) {
 	cfg, problems := config.Load()
 	if len(problems) > 0 {

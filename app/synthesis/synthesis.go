@@ -1,10 +1,10 @@
-// Package synthesis runs stage 6 alone, over agents' outputs that come from
-// files: the findings are put together into one report, and the gate decides.
+// Package synthesis runs only stage 6, on agents' outputs that come from files. It combines
+// the findings into one report, and the gate decides.
 //
-// Without the facts of a change nobody knows its files: then paths and lines of
-// findings are taken as they are, and what needs the files, such as comments
-// that ignore findings, has no effect. Neither the order of the files nor that
-// of the findings in them changes the report.
+// Without the facts of a change its files are unknown. Paths and lines of findings are then
+// used unchecked, and features that need the files, such as comments that ignore findings,
+// have no effect. Neither the order of the files nor that of the findings in them changes the
+// report.
 package synthesis
 
 import (
@@ -21,36 +21,35 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// maxFactsValues bounds what is held of facts: those of 3,000 files with
-// 99,000 lines have 540,000 values, which take up 150 MB while they are checked.
+// maxFactsValues limits the size of facts. The facts of 3,000 files with 99,000 lines have
+// 540,000 values, which use 150 MB while they are checked.
 const maxFactsValues = 1_000_000
 
-// Source is a text and what it is called in problems.
+// Source is a text with its name for problems.
 type Source struct {
 	Name string
 	Text []byte
 }
 
-// Input is what a report is made from.
+// Input is the input of a report.
 type Input struct {
-	Outputs []Source // of agents: at most agentoutput.MaxBytes each, and agentoutput.MaxFindings together
-	Facts   *Source  // of the change (pipeline.PRFacts), nil where they are not known
+	Outputs []Source // agents' outputs: at most agentoutput.MaxBytes each, and agentoutput.MaxFindings together
+	Facts   *Source  // facts of the change (pipeline.PRFacts), or nil
 	Config  *config.Config
-	// Models are the weaker and the stronger model by name; empty for those of
-	// the config.
+	// Models are the names of the weaker and the stronger model. If empty, the config's
+	// models are used.
 	Models []string
 }
 
-// Outcome is a review in which only stage 6 was done, with what came to light
-// of the texts.
+// Outcome is a review in which only stage 6 ran, with what was found out about the texts.
 type Outcome struct {
 	Review pipeline.Review
-	Config *config.Config // with the models in force
-	// Malformed says what is wrong with the outputs that could not be used. Their
-	// agents' results say so too, and the gate counts those that are required.
+	Config *config.Config // including the models in force
+	// Malformed lists the faults of the outputs that could not be used. The results of their
+	// agents name the faults as well, and the gate counts the required ones.
 	Malformed []pipeline.ConfigProblem
 	Dropped   agentoutput.Dropped
-	Unknown   []agentoutput.Unknown // fields, by text
+	Unknown   []agentoutput.Unknown // unknown fields, by text
 }
 
 // Run makes the report. An output that can't be read does not keep the others from
@@ -96,10 +95,9 @@ func Run(in Input) (Outcome, []pipeline.ConfigProblem, error) {
 	return out, nil, nil
 }
 
-// demand says whether the config needs an agent's output. Without a change nobody
-// knows which policies hold, so one policy that requires the agent is enough. An
-// agent that no policy names is required: nothing says that the gate can do without
-// it.
+// demand says whether the config requires an agent's output. Without a change it is unknown
+// which policies apply, so one policy that requires the agent is enough. An agent that no
+// policy names is required, because nothing says that the gate can do without it.
 func demand(cfg *config.Config, agent string) (required bool, onFailure pipeline.OnFailure) {
 	named := false
 	onFailure = pipeline.OnFailureWarn
@@ -122,7 +120,7 @@ func demand(cfg *config.Config, agent string) (required bool, onFailure pipeline
 	return required, onFailure
 }
 
-// withModels is the config with other models named.
+// withModels returns the config with other model names.
 func withModels(cfg *config.Config, models []string) *config.Config {
 	if len(models) == 0 {
 		return cfg
@@ -147,8 +145,8 @@ type reader struct {
 	misplaced func(*pipeline.Finding) string
 	found     int
 	list      []pipeline.AgentResult
-	unknown   []int // fields, by result
-	wrong     []int // mistakes that a note stands for, by result
+	unknown   []int // number of unknown fields, by result
+	wrong     []int // number of mistakes in a note, by result
 	problems  []pipeline.ConfigProblem
 }
 
@@ -187,8 +185,8 @@ func (r *reader) outputs(s Source) {
 	}
 }
 
-// malformed takes in an output that can't be used, under its agent's name, or under
-// that of the text if the agent is not known.
+// malformed adds an output that can't be used, under its agent's name, or under the text's
+// name if the agent is unknown.
 func (r *reader) malformed(agent, text string, why []jsontree.Error) {
 	for _, e := range why {
 		r.out.Malformed = append(r.out.Malformed, config.ProblemOf(e))
@@ -203,8 +201,8 @@ func (r *reader) take(result pipeline.AgentResult, unknown, wrong int) {
 	r.list, r.unknown, r.wrong = append(r.list, result), append(r.unknown, unknown), append(r.wrong, wrong)
 }
 
-// add takes in one envelope. What is not about the change is dropped by
-// aggregate, and told here, where its place is known.
+// add adds one envelope. Findings outside the change are dropped by aggregate, and reported
+// here, where their place is known.
 func (r *reader) add(o *agentoutput.Output) {
 	for i := range o.Findings {
 		if why := r.misplaced(&o.Findings[i]); why != "" {
@@ -215,16 +213,16 @@ func (r *reader) add(o *agentoutput.Output) {
 		Agent: o.Agent, Model: o.Model, Stage: o.Stage, Status: pipeline.AgentOK, Dropped: o.Dropped.Count, Output: o.AgentOutput,
 	}, o.Unknown.Count, 0)
 	if d := o.Dropped; d.Grave > 0 {
-		// What may have blocked must not pass for want of a field.
+		// A finding that may block must not pass because a field is missing.
 		r.take(pipeline.AgentResult{Agent: o.Agent, Model: o.Model, Stage: o.Stage, Status: pipeline.AgentMalformed, Note: d.Gravest}, 0, d.Grave)
 	}
 }
 
-// results are one for each agent, model, stage and status, in that order,
-// whatever envelopes their findings came in.
+// results are one result for each agent, model, stage and status, in that order, however its
+// findings were spread over envelopes.
 func (r *reader) results() pipeline.List[pipeline.AgentResult] {
 	order := make([]int, len(r.list))
-	unknown := map[[2]string]int{} // by agent and model, which have one row of coverage
+	unknown := map[[2]string]int{} // by agent and model, which share one row of the coverage
 	for i := range order {
 		order[i] = i
 		unknown[[2]string{r.list[i].Agent, r.list[i].Model}] += r.unknown[i]
@@ -242,7 +240,7 @@ func (r *reader) results() pipeline.List[pipeline.AgentResult] {
 		}
 		if last := len(out) - 1; last >= 0 && byMaker(&out[last], &next) == 0 {
 			to := &out[last]
-			to.Note = min(to.Note, next.Note) // of malformed outputs, whatever their order
+			to.Note = min(to.Note, next.Note) // the order of malformed outputs does not matter
 			to.Dropped += next.Dropped
 			wrong[last] += r.wrong[i]
 			to.Output.Findings = append(to.Output.Findings, next.Output.Findings...)

@@ -52,7 +52,7 @@ func run(t *testing.T, in Input) Outcome {
 		t.Fatal(err)
 	}
 	if err := config.ValidateData(config.SchemaReviewReport, b); err != nil {
-		t.Fatalf("the report does not fit its schema: %v", err)
+		t.Fatalf("the report does not match its schema: %v", err)
 	}
 	return out
 }
@@ -73,7 +73,7 @@ func output(agent, model, stage string, findings ...pipeline.Finding) pipeline.A
 	return pipeline.AgentOutput{Agent: agent, Model: model, Stage: stage, Findings: findings}
 }
 
-func TestWithoutFactsPathsAreTakenAsTheyAre(t *testing.T) {
+func TestWithoutFactsPathsAreNotChecked(t *testing.T) {
 	out := run(t, Input{Outputs: []Source{source("a.json", output("a", "", "", finding("t", pipeline.SeverityMajor, "nowhere.go", 1_000_000)))}})
 	r := out.Review.Report
 	if len(r.Findings) != 1 || out.Dropped.Count != 0 || r.Decision != pipeline.DecisionNeedsFixes {
@@ -119,7 +119,7 @@ func TestWithFactsPlacesAreChecked(t *testing.T) {
 	}
 }
 
-// What the facts say could not be known holds the gate here too.
+// Incomplete facts hold the gate here too.
 func TestIncompleteFactsDoNotPass(t *testing.T) {
 	f := facts()
 	f.Text = []byte(strings.Replace(string(f.Text), `"incomplete":[]`, `"incomplete":[{"what":"patch","path":"a.go","why":"it is gone","gating":true}]`, 1))
@@ -128,7 +128,7 @@ func TestIncompleteFactsDoNotPass(t *testing.T) {
 	}
 }
 
-// A metric that the facts decide is that of the change.
+// A risk metric in the facts is used for the change.
 func TestRiskIsThatOfTheFacts(t *testing.T) {
 	cfg := load(t, `{"gate": {"conditions": [{"when": "risk_score > 0", "decision": "fail"}]}}`)
 	big := pipeline.File{Path: ".github/workflows/ci.yml", Status: pipeline.FileModified, Additions: 2000}
@@ -150,7 +150,7 @@ func TestModels(t *testing.T) {
 	if m == nil || m.Verdicts[0].Model != "zephyr" || m.Merge.AOnly != 1 || m.Merge.BOnly != 1 || m.Confidence != 0.7 || m.AutoDecision != pipeline.AutoHuman {
 		t.Errorf("models: %+v", m)
 	}
-	// By name atlas would be the weaker.
+	// Sorted by name, atlas would be the weaker one.
 	if m := run(t, Input{Outputs: outputs}).Review.Report.Models; m.Verdicts[0].Model != "atlas" || m.Confidence != 0.4 {
 		t.Errorf("models by name: %+v", m)
 	}
@@ -195,7 +195,7 @@ func TestProblems(t *testing.T) {
 			test.in.Config = load(t, "{}")
 			out, problems, err := Run(test.in)
 			if err != nil || out.Config != nil {
-				t.Fatalf("there is a report, %v", err)
+				t.Fatalf("a report was made, %v", err)
 			}
 			for i, p := range problems {
 				if i >= len(test.want) || !strings.HasPrefix(config.FormatProblem(p), test.want[i]) {
@@ -209,14 +209,14 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// An output that can't be read ends nobody else's review. It is named, and the
-// review is incomplete unless the config says that it may do without the agent.
+// An unreadable output does not end the review of the others. It is named, and the review is
+// incomplete unless the config allows the agent to be missing.
 func TestMalformedOutputs(t *testing.T) {
 	good := source("good.json", output("a", "", "", finding("t", pipeline.SeverityWarning, "a.go", 1)))
 	optional := `[{"id": "p", "description": "d", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["build-reviewer"], "required": %t}}]`
 	tests := []struct {
 		name, text, policies string
-		agent                string // under whose name it is in the coverage
+		agent                string // its name in the coverage
 		blocks               bool
 		want                 []string
 	}{
@@ -253,8 +253,8 @@ func TestMalformedOutputs(t *testing.T) {
 	}
 }
 
-// What may have blocked makes the review incomplete when it is dropped. What could
-// only have warned is counted.
+// Dropping a finding that may block makes the review incomplete. Dropping one that could only
+// warn is counted.
 func TestDroppedFindings(t *testing.T) {
 	const rest = `"message": "m", "path": "a.go"`
 	tests := []struct {
@@ -282,8 +282,8 @@ func TestDroppedFindings(t *testing.T) {
 	}
 }
 
-// The order of files, envelopes and findings never changes the report, nor how
-// they are spread over files.
+// Neither the order of files, envelopes and findings nor their distribution over files
+// changes the report.
 func TestOrderDoesNotMatter(t *testing.T) {
 	cfg := load(t, "{}")
 	sample.Check(t, func(t *rapid.T) {

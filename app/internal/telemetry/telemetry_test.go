@@ -45,9 +45,8 @@ func metrics(depth func() (Queue, error)) *Metrics {
 	return New(Options{Version: "1", Agents: []string{"security-reviewer", "build-reviewer"}, Depth: depth})
 }
 
-// Agents that repositories write, and events that nobody signed, make no
-// series of their own.
-func TestLabelsAreBounded(t *testing.T) {
+// Agents that repositories name, and unsigned events, do not create their own series.
+func TestLabelsAreLimited(t *testing.T) {
 	m := metrics(func() (Queue, error) { return Queue{}, nil })
 	for i := range 1000 {
 		m.Agent(fmt.Sprint("mine-", i), "ok", time.Second)
@@ -62,8 +61,7 @@ func TestLabelsAreBounded(t *testing.T) {
 	}
 }
 
-// A database that can't be asked is told of, and costs no other metric.
-// Tokens are counted by kind, each once, and nothing that can't be goes backwards.
+// Tokens are counted by kind, each once, and impossible counts never decrease a counter.
 func TestModelUse(t *testing.T) {
 	m := metrics(func() (Queue, error) { return Queue{}, nil })
 	m.ModelUse(pipeline.ModelUse{Model: "big", Input: 100, Cached: 60, Output: 7, CostUSD: 0.25})
@@ -115,7 +113,7 @@ func TestDatabaseDown(t *testing.T) {
 	}
 }
 
-// What was left of a limit is shown for as long as the limit lasts.
+// The rest of a limit is shown as long as the limit lasts.
 func TestRateLeftExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := metrics(func() (Queue, error) { return Queue{}, nil })
@@ -125,11 +123,11 @@ func TestRateLeftExpires(t *testing.T) {
 		m.Call("GET /app", "200", "9", time.Second, -1)
 		const name = "reviewgate_github_rate_remaining"
 		if got := values(t, m, name, "installation"); len(got) != 2 || got["7"] != 1 || got["8"] != 1 {
-			t.Errorf("shown %v, want those of 7 and 8", got)
+			t.Errorf("shown %v, want those of installations 7 and 8", got)
 		}
 		time.Sleep(time.Second)
 		if got := values(t, m, name, "installation"); len(got) != 1 || got["8"] != 1 {
-			t.Errorf("shown %v, want that of 8 alone", got)
+			t.Errorf("shown %v, want only that of installation 8", got)
 		}
 	})
 }
@@ -145,9 +143,9 @@ func TestNoTracesWithoutAnEndpoint(t *testing.T) {
 	}
 }
 
-// A collector that is away, slow or hostile costs a line in the log. The key
-// goes to no other host, and into no log.
-func TestCollectorTrouble(t *testing.T) {
+// A collector that is unreachable, slow or hostile costs only a line in the log. The key is
+// sent to no other host and is not logged.
+func TestFailingCollector(t *testing.T) {
 	var elsewhere bool
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere = true }))
 	defer other.Close()
@@ -171,8 +169,8 @@ func TestCollectorTrouble(t *testing.T) {
 	}
 }
 
-// What the SDK finds wrong, such as in its own variables, stands in the log.
-func TestSDKTroubleIsLogged(t *testing.T) {
+// Faults that the SDK finds, such as in its own variables, are logged.
+func TestSDKErrorsAreLogged(t *testing.T) {
 	t.Setenv("OTEL_TRACES_SAMPLER", "sometimes")
 	var log bytes.Buffer
 	tr := NewTracer(Tracing{Endpoint: "http://127.0.0.1:1"}, "1", zerolog.New(&log))

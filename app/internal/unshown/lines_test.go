@@ -15,7 +15,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// apply applies hunks to a text, and fails where they don't fit.
+// apply applies hunks to a text, and fails if they don't fit.
 func apply(old, patch string) (string, error) {
 	lines := strings.SplitAfter(old, "\n")
 	if lines[len(lines)-1] == "" {
@@ -59,8 +59,7 @@ func apply(old, patch string) (string, error) {
 	return out.String(), nil
 }
 
-// Hunks turn the one text into the other, whatever the two are, and are counted
-// rightly.
+// Hunks turn any text into any other, and are counted correctly.
 func TestHunksApply(t *testing.T) {
 	line := rapid.SampledFrom([]string{"\n", "a\n", "b\n", "c", "c\r\n", "-x\n", "+x\n", "@@ -1 +1 @@\n", "\\ No\n", "one more\n", "\x00\n", "ü\n", "d"})
 	text := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(line, 0, 30).Draw(t, "lines"), "") })
@@ -69,7 +68,7 @@ func TestHunksApply(t *testing.T) {
 		patch, added, removed := diffLines([]byte(old), []byte(changed))
 		if old == changed {
 			if patch != "" || added+removed != 0 {
-				t.Fatalf("nothing changed, but %q", patch)
+				t.Fatalf("nothing changed, but the patch is %q", patch)
 			}
 			return
 		}
@@ -91,9 +90,9 @@ func lineCount(s string) int {
 	return n
 }
 
-// What people do to files git counts alike: lines of their own are added,
-// removed, changed and moved.
-func TestCountsAreThoseOfGit(t *testing.T) {
+// For typical edits git counts the same lines: unique lines are added, removed, changed and
+// moved.
+func TestCountsMatchGit(t *testing.T) {
 	dir := t.TempDir()
 	sample.Check(t, func(t *rapid.T) {
 		var lines []string
@@ -115,7 +114,7 @@ func TestCountsAreThoseOfGit(t *testing.T) {
 		changed := strings.Join(lines, "")
 		_, added, removed := diffLines([]byte(old), []byte(changed))
 		if a, r := numstat(t, dir, old, changed); a != added || r != removed {
-			t.Fatalf("+%d -%d, and git counts +%d -%d:\n%s\n%s", added, removed, a, r, old, changed)
+			t.Fatalf("+%d -%d, but git counts +%d -%d:\n%s\n%s", added, removed, a, r, old, changed)
 		}
 	})
 }
@@ -132,18 +131,18 @@ func numstat(t *rapid.T, dir, old, changed string) (added, removed int) {
 	}
 	cmd := exec.Command("git", "diff", "--no-index", "--numstat", "old", "new")
 	cmd.Dir = dir
-	out, _ := cmd.Output() // it exits with 1 where they differ
+	out, _ := cmd.Output() // git exits with 1 if the files differ
 	fields := strings.Fields(string(out))
 	if len(fields) < 2 {
-		t.Fatalf("git says %q", out)
+		t.Fatalf("git prints %q", out)
 	}
 	added, _ = strconv.Atoi(fields[0])
 	removed, _ = strconv.Atoi(fields[1])
 	return added, removed
 }
 
-// BenchmarkDiffLines compares long files of which one line in a hundred changed,
-// and files of one line.
+// BenchmarkDiffLines compares long files in which one line in a hundred changed, and files of
+// one line.
 func BenchmarkDiffLines(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
 		var old, changed bytes.Buffer

@@ -10,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// read has a Reader of its own read one file.
+// read reads one file with a new Reader.
 func read(t *testing.T, path string, c Content) (raw.ChangedFile, []pipeline.Incompleteness) {
 	t.Helper()
 	var r Reader
@@ -19,7 +19,7 @@ func read(t *testing.T, path string, c Content) (raw.ChangedFile, []pipeline.Inc
 		t.Fatal(err)
 	}
 	if !f.LookedInto {
-		t.Errorf("%s: not said to be looked into", path)
+		t.Errorf("%s: the file was not marked as read", path)
 	}
 	return f, r.Incomplete
 }
@@ -36,16 +36,16 @@ func TestRead(t *testing.T) {
 		says    string // why it is incomplete
 		gates   bool
 	}{
-		"text":                {"run.sh", Content{Head: []byte("#!/bin/sh\necho # \x00\n")}, "@@ -0,0 +1,2 @@\n+#!/bin/sh\n+echo # ", "", false},
-		"text that changed":   {"run.sh", Content{Head: []byte("a\nc\n"), Before: was("a\nb\n")}, "@@ -1,2 +1,2 @@\n a\n-b\n+c", "", false},
-		"was no text":         {"run.sh", Content{Head: []byte("a\n"), Before: was(noise)}, "@@ -0,0 +1,1 @@\n+a", "", false},
-		"nothing is left":     {"run.sh", Content{Before: was("a\n")}, "@@ -1,1 +0,0 @@\n-a", "", false},
-		"a picture":           {"a.png", Content{Head: []byte("\x89PNG\r\n\x1a\n" + noise)}, "", "", false},
-		"a picture that runs": {"a.png", Content{Head: []byte("\x89PNG\r\n\x1a\n" + noise), Executable: true}, "", "neither text nor a known binary format", true},
-		"unknown bytes":       {"data.bin", Content{Head: []byte(noise)}, "", "neither text nor a known binary format", false},
-		"a long text":         {"a.txt", Content{Head: bytes.Repeat([]byte(" "), MaxContent+1)}, "", "larger than 8 MB", true},
-		"was a long text":     {"a.txt", Content{Head: []byte("a\n"), Before: was(strings.Repeat("a\n", MaxContent/2+1))}, "", "was larger than 8 MB", true},
-		"very many lines":     {"a.txt", Content{Head: []byte("a\n"), Before: was(strings.Repeat("\n", maxLines+1))}, "", "more than 1000000 lines", true},
+		"text":                  {"run.sh", Content{Head: []byte("#!/bin/sh\necho # \x00\n")}, "@@ -0,0 +1,2 @@\n+#!/bin/sh\n+echo # ", "", false},
+		"text that changed":     {"run.sh", Content{Head: []byte("a\nc\n"), Before: was("a\nb\n")}, "@@ -1,2 +1,2 @@\n a\n-b\n+c", "", false},
+		"was not text":          {"run.sh", Content{Head: []byte("a\n"), Before: was(noise)}, "@@ -0,0 +1,1 @@\n+a", "", false},
+		"nothing is left":       {"run.sh", Content{Before: was("a\n")}, "@@ -1,1 +0,0 @@\n-a", "", false},
+		"a picture":             {"a.png", Content{Head: []byte("\x89PNG\r\n\x1a\n" + noise)}, "", "", false},
+		"an executable picture": {"a.png", Content{Head: []byte("\x89PNG\r\n\x1a\n" + noise), Executable: true}, "", "neither text nor a known binary format", true},
+		"unknown bytes":         {"data.bin", Content{Head: []byte(noise)}, "", "neither text nor a known binary format", false},
+		"a long text":           {"a.txt", Content{Head: bytes.Repeat([]byte(" "), MaxContent+1)}, "", "larger than 8 MB", true},
+		"was a long text":       {"a.txt", Content{Head: []byte("a\n"), Before: was(strings.Repeat("a\n", MaxContent/2+1))}, "", "was larger than 8 MB", true},
+		"very many lines":       {"a.txt", Content{Head: []byte("a\n"), Before: was(strings.Repeat("\n", maxLines+1))}, "", "more than 1000000 lines", true},
 	} {
 		f, incomplete := read(t, tt.path, tt.content)
 		if !strings.HasPrefix(f.Patch, tt.patch) || (f.Patch == "") != (tt.patch == "") || f.Binary != (tt.patch == "") {
@@ -62,7 +62,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A content that can't be read is an error, and not an empty one.
+// Content that can't be read is an error, and not empty content.
 func TestReadBeforeFails(t *testing.T) {
 	var r Reader
 	broken := errors.New("broken")
@@ -72,9 +72,9 @@ func TestReadBeforeFails(t *testing.T) {
 	}
 }
 
-// What is searched and what is kept is bounded for all files of a change together, and
-// each file beyond that is named.
-func TestReadIsBounded(t *testing.T) {
+// The searched text and the stored diffs have one limit for all files of a change. Each file
+// beyond the limit is named.
+func TestReadIsLimited(t *testing.T) {
 	for says, r := range map[string]Reader{
 		"":                                {searched: maxSearched - 2, patches: maxPatches},
 		"diffs come to more than 32 MB":   {patches: maxPatches + 1},

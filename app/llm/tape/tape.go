@@ -1,5 +1,5 @@
-// Package tape records what language models answer, and answers from the record: what was
-// paid for once can be looked into again for nothing, and comes out the same.
+// Package tape records the answers of language models, and answers from the record. Answers
+// that were paid for once can be replayed for free, and stay the same.
 package tape
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/llm"
 )
 
-// entry is a line of a tape: a question that was answered.
+// entry is a line of a tape: a question with its answer.
 type entry struct {
 	Model    string  `json:"model"`
 	Question string  `json:"question"` // a digest of it, see key
@@ -29,10 +29,10 @@ type entry struct {
 	Use      llm.Use `json:"use"`
 }
 
-// maxLine bounds a line of a tape, in bytes. An answer has at most some 100 KB.
+// maxLine limits a line of a tape, in bytes. An answer has at most about 100 KB.
 const maxLine = 16 << 20
 
-// Tape is a record of answers. Any number of goroutines may use one.
+// Tape is a record of answers. It can be used by any number of goroutines.
 type Tape struct {
 	mu      sync.Mutex
 	answers map[[2]string]llm.Answer // by model and question
@@ -63,13 +63,13 @@ func Read(r io.Reader) (*Tape, error) {
 	return t, nil
 }
 
-// Open reads the tape of a file to answer from it.
+// Open reads the tape in a file, to answer from it.
 func Open(file string) (*Tape, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // the file was only read
 	t, err := Read(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -77,8 +77,8 @@ func Open(file string) (*Tape, error) {
 	return t, nil
 }
 
-// Record opens a file to add what is answered to it. What it has is not asked again. A last
-// line that a broken run did not finish is removed. done closes it.
+// Record opens a file and adds new answers to it. Questions in the file are not asked again.
+// A last line that an interrupted run did not finish is removed. done closes the file.
 func Record(file string) (t *Tape, done func() error, err error) {
 	if err := removeUnfinished(file); err != nil {
 		return nil, nil, err
@@ -98,7 +98,7 @@ func Record(file string) (t *Tape, done func() error, err error) {
 	return t, f.Close, nil
 }
 
-// removeUnfinished removes what stands behind the last line break of a file, if there is one.
+// removeUnfinished removes the text after the last line break of a file, if there is any.
 func removeUnfinished(file string) error {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,8 +113,8 @@ func removeUnfinished(file string) error {
 	return nil
 }
 
-// Model is a model by its name in the config that answers what is on the tape. Anything
-// else goes to the model that is recorded, if there is one.
+// Model is a model, by its name in the config, that answers from the tape. Other questions go
+// to the recorded model, if there is one.
 func (t *Tape) Model(name string, recorded llm.Model) llm.Model {
 	return &model{tape: t, name: name, recorded: recorded}
 }
@@ -149,8 +149,8 @@ func (m *model) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) {
 	return answer, nil
 }
 
-// readable reports whether an answer holds JSON, as every question asks for. Others are not
-// recorded: they would fail again on each run.
+// readable reports whether an answer holds JSON, as every question requires. Other answers
+// are not recorded, because they would fail again on each run.
 func readable(answer string) bool {
 	from, to := strings.IndexByte(answer, '{'), strings.LastIndexByte(answer, '}')
 	return from >= 0 && from < to && json.Valid([]byte(answer[from:to+1]))
@@ -171,10 +171,10 @@ func (t *Tape) add(at [2]string, answer llm.Answer) error {
 	return err
 }
 
-// code is the random one that a question has, and that no two have in common.
+// code matches a question's random code, which no two questions share.
 var code = regexp.MustCompile(`^The code of this message is ([0-9a-f]{20})\.`)
 
-// key tells a question from others. The code that it was asked with does not count.
+// key identifies a question. Its code does not count.
 func key(q llm.Question) string {
 	text := q.Shared + q.Text
 	if m := code.FindStringSubmatch(text); m != nil {
