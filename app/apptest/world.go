@@ -140,8 +140,8 @@ func CreateTables(url string) error {
 	return s.Close()
 }
 
-// engines keeps the configs that any test had compiled: most of what a review
-// takes is to compile the shipped rules.
+// engines caches the compiled configs of all tests, because compiling the shipped rules takes
+// most of a review's time.
 var engines = run.NewEngines()
 
 // StartApp starts the App on the world's database.
