@@ -26,8 +26,8 @@ type token struct {
 	expiresAt    time.Time
 }
 
-// caller is who makes a request: the App, where installation is nil, or one of
-// its installations.
+// caller is the sender of a request: the App if installation is nil, otherwise one of its
+// installations.
 type caller struct {
 	installation *installation
 	token        *token
@@ -50,7 +50,7 @@ func (c caller) String() string {
 // tokenLife is how long an installation token lasts.
 const tokenLife = time.Hour
 
-// authenticate tells who calls, or why that can't be told.
+// authenticate returns the caller, or the reason why the caller is unknown.
 func (s *Server) authenticate(kind authKind, r *http.Request) (caller, *Response) {
 	header := r.Header.Get("Authorization")
 	if header == "" {
@@ -84,7 +84,7 @@ func (s *Server) authenticate(kind authKind, r *http.Request) (caller, *Response
 	return caller{installation: t.installation, token: t}, nil
 }
 
-// challenge asks for other credentials. Git doesn't send its own unasked.
+// challenge asks for other credentials. Git only sends its own when it is asked.
 func challenge(kind authKind, message string) *Response {
 	resp := refuse(http.StatusUnauthorized, message)
 	if kind == asGit {
@@ -93,11 +93,11 @@ func challenge(kind authKind, message string) *Response {
 	return resp
 }
 
-// errUndecodable has GitHub's own words.
+// errUndecodable is GitHub's own wording.
 var errUndecodable = errors.New("A JSON web token could not be decoded") //nolint:staticcheck // capitalised as GitHub answers it
 
-// verifyJWT checks an App's JWT as GitHub does: RS256 by the App's key, issued
-// by the App, not from the future, not lasting longer than ten minutes.
+// verifyJWT checks an App's JWT like GitHub: signed with RS256 by the App's key, issued by
+// the App, not in the future, and valid for at most ten minutes.
 func (s *Server) verifyJWT(text string) error {
 	parts := strings.Split(text, ".")
 	if len(parts) != 3 {
@@ -128,7 +128,7 @@ func (s *Server) verifyJWT(text string) error {
 	case !time.Unix(claims.ExpiresAt, 0).After(now):
 		return errors.New("'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires")
 	case time.Unix(claims.ExpiresAt, 0).After(now.Add(10*time.Minute + 5*time.Second)):
-		// A few seconds for clocks that differ.
+		// A few seconds are allowed for clocks that differ.
 		return errors.New("'Expiration time' claim ('exp') is too far in the future")
 	}
 	return nil
@@ -144,8 +144,8 @@ func decodePart(part string, v any) error {
 	return dec.Decode(v)
 }
 
-// newToken makes an installation token. Its text has no fixed length, as
-// GitHub's have had none since they became "ghs_APPID_JWT".
+// newToken creates an installation token. Its text has no fixed length, like GitHub's tokens
+// since they became "ghs_APPID_JWT".
 func (s *Server) newToken(i *installation, permissions map[string]string, repos []int64) *token {
 	length := make([]byte, 1)
 	_, _ = rand.Read(length) // never fails
@@ -160,7 +160,7 @@ func (s *Server) newToken(i *installation, permissions map[string]string, repos 
 	return t
 }
 
-// Token hands out a token of an account's installation without the call for it.
+// Token returns a token of an account's installation without an API call.
 func (s *Server) Token(account string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,15 +178,15 @@ func (s *Server) ExpireTokens() {
 // levels of a permission, least first.
 var levels = []string{"", "read", "write", "admin"}
 
-// allows reports whether permissions include "name:level". What may be written
-// may be read, and metadata may be read by every installation.
+// allows reports whether permissions include "name:level". Write permission includes read
+// permission, and every installation may read metadata.
 func allows(permissions map[string]string, need string) bool {
 	name, level, _ := strings.Cut(need, ":")
 	return need == "metadata:read" || slices.Index(levels, permissions[name]) >= slices.Index(levels, level)
 }
 
-// permitted reports whether the caller has one of the permissions. Both the
-// token and the installation as it is now must have it.
+// permitted reports whether the caller has one of the permissions. Both the token and the
+// installation's present permissions must include it.
 func (c caller) permitted(needs []string) bool {
 	if len(needs) == 0 {
 		return true
@@ -196,12 +196,12 @@ func (c caller) permitted(needs []string) bool {
 	})
 }
 
-// covers reports whether the caller's token is good for a repository.
+// covers reports whether the caller's token is valid for a repository.
 func (c caller) covers(r *Repo) bool {
 	return r.installed && r.owner == c.installation.account && (c.token.repos == nil || slices.Contains(c.token.repos, r.id))
 }
 
-// narrow returns the permissions of a token for which fewer were asked.
+// narrow returns the permissions of a token that was requested with fewer of them.
 func narrow(granted map[string]string, asked map[string]any) (map[string]string, bool) {
 	if len(asked) == 0 {
 		return maps.Clone(granted), true

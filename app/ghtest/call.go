@@ -20,17 +20,18 @@ type Call struct {
 	Route  string // "METHOD template", empty for an unknown route
 	Path   string
 	Query  string
-	Status int // 0 where the connection was dropped
-	// At is when it was answered, by the Server's clock.
+	Status int // 0 if the connection was dropped
+	// At is the time of the answer, by the Server's clock.
 	At   time.Time
 	Took time.Duration
-	// Start and End are when the request was read and when its answer was
-	// ready, on this machine's clock, whatever the Server's says.
+	// Start is when the request was read, and End is when its answer was ready. Both are by
+	// this machine's clock, whatever the Server's clock says.
 	Start, End time.Time
-	// Installation made the call; 0 for the App itself and for strangers.
+	// Installation is the installation that made the call; 0 for the App itself and for
+	// unknown callers.
 	Installation int64
-	// Early is how long before the request its caller had read that a rate
-	// limit still held; 0 if none did.
+	// Early is how long before the request its caller had read that a rate limit still held;
+	// 0 if no limit held.
 	Early time.Duration
 }
 
@@ -47,12 +48,12 @@ type call struct {
 	json   map[string]any
 	repo   *Repo
 
-	known bool          // who calls
+	known bool          // whether the caller is known
 	early time.Duration // see Call
 }
 
-// maxBody bounds a request's body: four times the largest that GitHub's own
-// limits allow, a check run with fifty annotations full of details.
+// maxBody limits a request's body. It is four times the largest body that GitHub's own limits
+// allow: a check run with fifty annotations full of details.
 const maxBody = 32 << 20
 
 // serve answers every request.
@@ -93,7 +94,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// begin and end count the requests that are being answered.
+// begin and end count the requests in progress.
 func (s *Server) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +108,7 @@ func (s *Server) end() {
 	s.notify()
 }
 
-// answer takes a request through authentication, limits, hooks and the route.
+// answer passes a request through authentication, limits, hooks and the route.
 func (c *call) answer(w http.ResponseWriter) *Response {
 	if c.route == nil {
 		return refuse(http.StatusNotFound, "Not Found")
@@ -123,8 +124,7 @@ func (c *call) answer(w http.ResponseWriter) *Response {
 	who, refused := c.s.authenticate(c.route.auth, c.req)
 	c.caller = who
 	if refused != nil {
-		// A hook sees the request all the same: being refused is part of
-		// what it may want to change.
+		// A hook also sees a refused request, because it may want to change the refusal.
 		return c.s.hooked(c, func() *Response { return refused })
 	}
 	c.known = true
@@ -144,8 +144,8 @@ func (c *call) answer(w http.ResponseWriter) *Response {
 	return resp
 }
 
-// dispatch finds what the request is about, checks permissions and body, and
-// runs the route.
+// dispatch finds the repository of the request, checks permissions and body, and runs the
+// route.
 func (c *call) dispatch() *Response {
 	if c.route.auth != asApp {
 		if refused := c.admit(); refused != nil {
@@ -160,8 +160,8 @@ func (c *call) dispatch() *Response {
 	return c.route.serve(c)
 }
 
-// admit looks up the repository and the permission to do this with it. What a
-// token doesn't cover isn't there, unless it is public.
+// admit finds the repository and checks the permission for the request. A repository that the
+// token doesn't cover is not found, unless it is public.
 func (c *call) admit() *Response {
 	owner, inRepo := c.params["owner"]
 	s := c.s
@@ -191,7 +191,7 @@ func (c *call) admit() *Response {
 	return nil
 }
 
-// decode reads the body and holds it against the route's schema.
+// decode reads the body and validates it with the route's schema.
 func (c *call) decode() *Response {
 	if len(c.body) == 0 || string(c.body) == "null\n" {
 		if len(c.route.body.required()) == 0 {
@@ -214,7 +214,7 @@ func (c *call) decode() *Response {
 	return nil
 }
 
-// into fills v from a body that its schema has passed.
+// into fills v from a body that its schema has accepted.
 func (c *call) into(v any) error {
 	if len(c.json) == 0 {
 		return nil
@@ -222,8 +222,8 @@ func (c *call) into(v any) error {
 	return json.Unmarshal(c.body, v)
 }
 
-// conditional adds an ETag, which only the same token can use, and answers 304
-// where the client has what would be sent.
+// conditional adds an ETag, which only the same token can use. It answers 304 if the client
+// already has the answer.
 func (c *call) conditional(resp *Response) *Response {
 	if c.route.method != http.MethodGet || resp.Status != http.StatusOK {
 		return resp
@@ -241,7 +241,7 @@ func (c *call) conditional(resp *Response) *Response {
 	return resp
 }
 
-// write sends the answer, or as much of it as its faults allow.
+// write sends the answer, or the part of it that its faults allow.
 func (resp *Response) write(w http.ResponseWriter) {
 	if resp.drop {
 		panic(http.ErrAbortHandler)
@@ -256,15 +256,15 @@ func (resp *Response) write(w http.ResponseWriter) {
 	w.WriteHeader(resp.Status)
 	if resp.cut >= 0 && resp.cut < len(resp.Body) {
 		_, _ = w.Write(resp.Body[:resp.cut])
-		// What is buffered must go out before the connection is dropped.
+		// Buffered bytes must be sent before the connection is dropped.
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	}
-	// A client that hung up is none of the stand-in's concern.
+	// The stand-in ignores clients that hung up.
 	_, _ = w.Write(resp.Body)
 }
 
-// answer makes a JSON answer.
+// answer creates a JSON answer.
 func answer(status int, v any) *Response {
 	body, err := marshal(v)
 	if err != nil {
@@ -275,14 +275,14 @@ func answer(status int, v any) *Response {
 
 func ok(v any) *Response { return answer(http.StatusOK, v) }
 
-// refuse makes an error in GitHub's shape.
+// refuse creates an error in GitHub's form.
 func refuse(status int, message string) *Response {
 	return answer(status, object{"message": message, "documentation_url": "https://docs.github.com/rest", "status": strconv.Itoa(status)})
 }
 
 func notFound() *Response { return refuse(http.StatusNotFound, "Not Found") }
 
-// invalid makes a 422 about one field.
+// invalid creates a 422 about one field.
 func invalid(resource, field, code, message string) *Response {
 	return answer(http.StatusUnprocessableEntity, object{
 		"message": "Validation Failed", "documentation_url": "https://docs.github.com/rest", "status": "422",
@@ -290,7 +290,7 @@ func invalid(resource, field, code, message string) *Response {
 	})
 }
 
-// broken answers for git, which failed: nothing a client could have caused.
+// broken answers when git failed, which no client could have caused.
 func broken(err error) *Response {
 	return refuse(http.StatusInternalServerError, "Server Error: "+err.Error())
 }
@@ -302,14 +302,14 @@ func (c *call) locked(f func() *Response) *Response {
 	return f()
 }
 
-// Calls lists the requests answered so far, in the order of their answers.
+// Calls lists the answered requests, in the order of their answers.
 func (s *Server) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.state.calls)
 }
 
-// callsThat lists the requests answered so far that are as wanted.
+// callsThat lists the answered requests for which wanted is true.
 func (s *Server) callsThat(are func(*Call) bool) []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()

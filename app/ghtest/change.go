@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// change is a path at which two trees differ. An entry that isn't there is zero.
+// change is a path at which two trees differ. A missing entry is zero.
 type change struct {
 	path     string
 	from, to entry
 }
 
-// order is what git sorts the entries of a folder by: folders as if their names
+// order is the key by which git sorts the entries of a folder: folders as if their names
 // ended in a slash.
 func (e entry) order() string {
 	if e.Type == "tree" {
@@ -26,8 +26,8 @@ func (g *git) changes(from, to string) ([]change, error) {
 	return keep(g, "changes "+from+" "+to, func() ([]change, error) { return g.changesIn("", from, to) })
 }
 
-// changesIn lists the files in a folder that differ. A name that is empty stands
-// for no folder.
+// changesIn lists the files in a folder that differ. An empty name means that there is no
+// folder.
 func (g *git) changesIn(folder, from, to string) ([]change, error) {
 	if from == to {
 		return nil, nil
@@ -72,9 +72,9 @@ func (g *git) changesIn(folder, from, to string) ([]change, error) {
 	return all, nil
 }
 
-// mergePlainly merges b into a where no two files have to be merged and nothing
-// can be taken for a rename: neither side removed a file, and none was changed on
-// both, but in the same way. Plain is false for all other merges.
+// mergePlainly merges b into a if no two files need a merge and no change could be a rename.
+// Neither side may have removed a file or changed the same file differently. Plain is false
+// for all other merges.
 func (g *git) mergePlainly(a, b string) (tree string, plain bool, err error) {
 	bases, known := g.bases(a, b)
 	if !known || len(bases) != 1 {
@@ -114,8 +114,8 @@ func (g *git) mergePlainly(a, b string) (tree string, plain bool, err error) {
 	return tree, err == nil, err
 }
 
-// apart reports whether one list of changes removes nothing, and gets into the
-// way of no change in the other.
+// apart reports whether one list of changes removes nothing and does not conflict with the
+// other.
 func apart(changes, others []change) bool {
 	other := map[string]change{}
 	for _, c := range others {

@@ -2,10 +2,10 @@ package ghtest
 
 import "slices"
 
-// Depth returns how many of the calls must have waited for one another: the
-// length of the longest chain of which each began after the one before was
-// answered. Calls made one after the other by chance count as well, so that it
-// only tells where answers take longer than what lies between them.
+// Depth returns how many of the calls must have waited for one another. That is the length of
+// the longest chain in which each call started after the previous one was answered. Calls
+// that follow each other by chance count as well, so the result is only meaningful if answers
+// take longer than the time between calls.
 func Depth(calls []Call) int {
 	byEnd := slices.SortedFunc(slices.Values(calls), func(a, b Call) int { return a.End.Compare(b.End) })
 	n := 0

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// diff is what changed between two commits.
+// diff is the difference between two commits.
 type diff struct {
 	Files                []fileDiff
 	Additions, Deletions int
 	Lines                int    // of the whole diff
-	Raw                  string // as git writes it
+	Raw                  string // git's own text
 }
 
-// fileDiff is one file's change, in GitHub's words.
+// fileDiff is one file's change, in GitHub's terms.
 type fileDiff struct {
-	SHA                  string // of the blob after, or before where it was removed
+	SHA                  string // of the new blob, or of the old one if the file was removed
 	Path, Previous       string
 	Status               string
 	Additions, Deletions int
@@ -24,8 +24,8 @@ type fileDiff struct {
 	Lines, Bytes         int    // of the patch
 }
 
-// diff returns the change from base to head, with renames found as GitHub does
-// (git's default of half the content).
+// diff returns the change from base to head. Renames are found as GitHub finds them, with
+// git's default similarity of one half.
 func (g *git) diff(base, head string) (*diff, error) {
 	return keep(g, "diff "+base+" "+head, func() (*diff, error) {
 		changes, here, err := g.changesOfCommits(base, head)
@@ -51,8 +51,8 @@ func (g *git) askDiff(base, head string) (*diff, error) {
 	return parseDiff(string(out))
 }
 
-// changesOfCommits lists what differs between two commits, the first of which may
-// be the empty tree. Here is false unless both were made here.
+// changesOfCommits lists the differences between two commits. The first may be the empty
+// tree. Here is false unless both were created by this process.
 func (g *git) changesOfCommits(base, head string) (changes []change, here bool, err error) {
 	trees := [2]string{base, head}
 	for i, sha := range trees {
@@ -72,8 +72,8 @@ func (g *git) changesOfCommits(base, head string) (changes []change, here bool, 
 	return changes, true, err
 }
 
-// parseDiff reads git's --raw, --numstat and -p one after the other, NUL
-// separated: all three list the files in the same order.
+// parseDiff reads git's --raw, --numstat and -p output, NUL separated. All three list the
+// files in the same order.
 func parseDiff(out string) (*diff, error) {
 	fields, patch, _ := cutPatch(out)
 	d := &diff{Raw: patch, Lines: strings.Count(patch, "\n")}
@@ -102,7 +102,7 @@ func parseDiff(out string) (*diff, error) {
 	return d, nil
 }
 
-// cutPatch divides the NUL separated lists from the patch after them.
+// cutPatch separates the NUL separated lists from the patch after them.
 func cutPatch(out string) (fields []string, patch string, found bool) {
 	lists, patch, found := strings.Cut(out, "\x00\x00diff --git ")
 	if found {
@@ -141,8 +141,8 @@ func (d *diff) readRaw(fields []string) (rest []string, kinds []byte, err error)
 	return fields, kinds, nil
 }
 
-// readNumstat reads "additions TAB deletions TAB path", where a rename has no
-// path and two fields follow, and a binary file has dashes.
+// readNumstat reads "additions TAB deletions TAB path". For a rename the path is empty and
+// two fields follow. A binary file has dashes.
 func (d *diff) readNumstat(fields []string) error {
 	for i := range d.Files {
 		if len(fields) == 0 {
@@ -172,8 +172,8 @@ func (d *diff) readNumstat(fields []string) error {
 	return nil
 }
 
-// splitPatch cuts a patch into one piece per "diff --git". Lines of content
-// never begin so: they carry a blank, a sign or a backslash in front.
+// splitPatch cuts a patch into one piece per "diff --git". Lines of content never start like
+// this, because a blank, a sign or a backslash precedes them.
 func splitPatch(patch string) []string {
 	var sections []string
 	for patch != "" {
@@ -186,7 +186,7 @@ func splitPatch(patch string) []string {
 	return sections
 }
 
-// setPatch takes the hunks of a section.
+// setPatch sets the patch to the hunks of a section.
 func (f *fileDiff) setPatch(section string) {
 	at := strings.Index(section, "\n@@ ")
 	if at < 0 {
@@ -196,7 +196,7 @@ func (f *fileDiff) setPatch(section string) {
 	f.Lines, f.Bytes = strings.Count(f.Patch, "\n")+1, len(f.Patch)
 }
 
-// shown reports whether GitHub would give the file's patch.
+// shown reports whether GitHub would show the file's patch.
 func (f *fileDiff) shown(l Limits) bool {
 	return f.Patch != "" && !over(f.Lines, l.PatchLines) && !over(f.Bytes, l.PatchBytes)
 }

@@ -14,13 +14,13 @@ type Response struct {
 	Header http.Header
 	Body   []byte
 
-	drop  bool      // the connection, instead of answering
-	cut   int       // bytes of the body that are sent, of those announced; -1 for all
-	until time.Time // when the rate limit ends that the answer tells of, where the stand-in decided it
+	drop  bool      // drop the connection instead of answering
+	cut   int       // number of the body's bytes that are sent; -1 for all
+	until time.Time // end of the rate limit that the answer reports, if the stand-in decided it
 }
 
-// Exchange is a request on its way through the hooks that Server.On put around
-// its route. A hook that does nothing with it lets it pass.
+// Exchange is a request on its way through the hooks that Server.On put around its route. If
+// a hook does nothing with it, the request proceeds.
 type Exchange struct {
 	Method string
 	Route  string // "METHOD template"
@@ -28,7 +28,7 @@ type Exchange struct {
 	Query  url.Values
 	Header http.Header
 	Body   []byte
-	// N counts the requests that came to the hook, from 1.
+	// N counts the requests that reached the hook, from 1.
 	N int
 
 	call *call
@@ -36,12 +36,12 @@ type Exchange struct {
 	resp *Response
 }
 
-// Context ends when the client hangs up or the Server is closed: a hook that
-// holds a request must watch it.
+// Context ends when the client hangs up or the Server is closed. A hook that holds a request
+// must watch it.
 func (x *Exchange) Context() context.Context { return x.call.ctx }
 
-// Proceed lets the request take effect, once, and returns the answer, which may
-// be changed.
+// Proceed makes the request take effect, once, and returns the answer, which the hook may
+// change.
 func (x *Exchange) Proceed() *Response {
 	if x.resp == nil {
 		x.resp = x.next()
@@ -49,15 +49,15 @@ func (x *Exchange) Proceed() *Response {
 	return x.resp
 }
 
-// Answer answers in GitHub's place. Before Proceed the request has no effect;
-// after it, the effect stays and the true answer is lost.
+// Answer answers instead of GitHub. Before Proceed the request has no effect. After Proceed
+// the effect stays and the true answer is lost.
 func (x *Exchange) Answer(resp *Response) { x.resp = resp }
 
-// Fail answers with an error in GitHub's shape.
+// Fail answers with an error in GitHub's form.
 func (x *Exchange) Fail(status int, message string) { x.Answer(refuse(status, message)) }
 
-// Drop closes the connection without an answer; after Proceed the client can't
-// tell that the request took effect.
+// Drop closes the connection without an answer. After Proceed the client can't know that the
+// request took effect.
 func (x *Exchange) Drop() { x.Answer(&Response{Header: http.Header{}, drop: true}) }
 
 // Cut sends only the first n bytes of the answer's body and then closes the
@@ -71,10 +71,10 @@ type hook struct {
 	n     int
 }
 
-// On puts f around every request of a route, given as "METHOD template" (the
-// names of its parameters don't matter), or of every route for "*". Hooks nest,
-// the newest outermost. They run at once for requests that come at once. The
-// returned function takes the hook away.
+// On puts f around every request of a route, or of every route for "*". A route is given as
+// "METHOD template", in which the names of parameters don't matter. Hooks nest, and the
+// newest is outermost. They run in parallel for parallel requests. The returned function
+// removes the hook.
 func (s *Server) On(route string, f func(*Exchange)) (remove func()) {
 	if route != "*" && !isRoute(route) {
 		s.opts.Fail("put a hook on %q: there is no such route", route)
@@ -98,8 +98,8 @@ func (s *Server) hooked(c *call, serve func() *Response) *Response {
 	return serve()
 }
 
-// hooksOf returns the hooks of a call's route, oldest first, each as what it
-// makes of the way on.
+// hooksOf returns the hooks of a call's route, oldest first, each as a function that wraps
+// the next step.
 func (s *Server) hooksOf(c *call) []func(func() *Response) func() *Response {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Files is a change to a tree: contents by path. A value made by Executable,
-// Symlink, Submodule or MovedFrom stands for that, and Gone for a deletion.
+// Files is a change to a tree: contents by path. A value made by Executable, Symlink,
+// Submodule or MovedFrom creates such an entry, and Gone deletes the file.
 type Files map[string]string
 
-// The marks of values that are no plain contents. A NUL in front keeps them
-// apart from any text; a binary file that begins like one can't be written.
+// These marks distinguish values that are not plain contents. They start with a NUL, so that
+// no text matches them. A binary file that starts like one can't be written.
 const (
 	markExecutable = "\x00ghtest:executable\x00"
 	markSymlink    = "\x00ghtest:symlink\x00"
@@ -36,7 +36,7 @@ func Submodule(sha string) string { return markSubmodule + sha }
 // MovedFrom is the file or directory that was at another path.
 func MovedFrom(path string) string { return markMoved + path }
 
-// signature is who commits, and when.
+// signature is a committer with the time of the commit.
 type signature struct {
 	Name, Email string
 	When        time.Time
@@ -46,8 +46,8 @@ func (s signature) String() string {
 	return fmt.Sprintf("%s <%s> %d +0000", s.Name, s.Email, s.When.Unix())
 }
 
-// commit is what git would tell of a commit with the signature, without asking
-// it, but for its SHA.
+// commit returns git's description of a commit with the signature, without asking git. It
+// lacks the SHA.
 func (s signature) commit(tree, message string, parents ...string) commit {
 	when := time.Unix(s.When.Unix(), 0).UTC()
 	return commit{
@@ -56,8 +56,8 @@ func (s signature) commit(tree, message string, parents ...string) commit {
 	}
 }
 
-// commitFiles commits a change on top of parent, or as a first commit where
-// parent is empty. No ref of git's points at it: nothing here collects garbage.
+// commitFiles commits a change on top of parent, or as a first commit if parent is empty. No
+// git ref points to the commit, because no garbage is collected here.
 func (g *git) commitFiles(parent string, files Files, message string, who signature) (string, error) {
 	g.write.Lock()
 	defer g.write.Unlock()
@@ -84,8 +84,8 @@ func (g *git) commitFiles(parent string, files Files, message string, who signat
 	return g.putCommit(who.commit(tree, message, parents...), who, message), nil
 }
 
-// apply makes a change in a tree. Moves come first: what they leave behind may
-// be written anew.
+// apply makes a change in a tree. Moves come first, so that files may be written at the old
+// places.
 func (g *git) apply(root *folder, files Files) error {
 	paths := slices.Sorted(maps.Keys(files))
 	for _, path := range paths {
@@ -123,7 +123,7 @@ func (g *git) applyFile(root *folder, path, content string) error {
 	return root.set(g, path, entry{Mode: mode, Type: "blob", SHA: sha, Size: len(content)})
 }
 
-// putCommit writes a commit. The writer must be held.
+// putCommit writes a commit. The caller must hold the write lock.
 func (g *git) putCommit(c commit, who signature, message string) string {
 	raw := fmt.Appendf(nil, "tree %s\n", c.Tree)
 	for _, parent := range c.Parents {

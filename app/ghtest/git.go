@@ -15,25 +15,25 @@ import (
 	"time"
 )
 
-// git is the object store of a repository and of its forks, which share it as
-// they do on GitHub: a fork's commits can be read through the repository it was
-// forked from. What is read by SHA never changes and is kept.
+// git is the object store of a repository and of its forks. They share it as on GitHub, so a
+// fork's commits can be read through the repository that it was forked from. Objects read by
+// SHA never change and are cached.
 type git struct {
 	ctx context.Context
 	dir string
 
 	write sync.Mutex // one writer at a time
 
-	disk  sync.Mutex // what is in dir
-	there bool       // anything is
+	disk  sync.Mutex // guards dir
+	there bool       // whether dir holds anything
 
 	mu        sync.Mutex
-	objects   map[string]gitObject // that were put here, by name
+	objects   map[string]gitObject // objects that were put here, by SHA
 	unwritten []string             // those of them that are not in dir
-	outside   bool                 // git may know other objects
+	outside   bool                 // whether git may have other objects
 	cache     map[string]any
 	made      map[string]made // commits written by this process
-	forgot    map[string]bool // commits that answer to their name no more
+	forgot    map[string]bool // commits that can no longer be found by their SHA
 }
 
 func newGit(ctx context.Context, dir string) *git {
@@ -51,7 +51,7 @@ func (e *gitError) Error() string {
 	return fmt.Sprintf("git %s: exit status %d: %s", strings.Join(e.args, " "), e.code, strings.TrimSpace(e.stderr))
 }
 
-// run runs git, on all objects that there are by now.
+// run runs git with all objects that exist by now.
 func (g *git) run(args ...string) ([]byte, error) {
 	if err := g.sync(); err != nil {
 		return nil, err
@@ -69,29 +69,29 @@ func (g *git) run(args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// findGit finds git once, so that a test may take it from the path of what it tests.
+// findGit finds git once, so that a test may remove it from the PATH of the code under test.
 var findGit = sync.OnceValues(func() (string, error) { return exec.LookPath("git") })
 
 // gitCommand is a command of git.
 func gitCommand(ctx context.Context, args ...string) *exec.Cmd {
 	program, err := findGit()
 	if err != nil {
-		program = "git" // which says the same when it is run
+		program = "git" // running it gives the same error
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = gitEnv()
 	return cmd
 }
 
-// gitEnv is the environment of git without anything that points it elsewhere,
-// as it would inside a hook, and without the user's configuration.
+// gitEnv is the environment of git without variables that point it to another repository, as
+// within a hook, and without the user's configuration.
 func gitEnv() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
 	return append(env, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
 }
 
-// keep returns what is kept under key, or makes and keeps it. Failures are not
-// kept: an object that is missing now may be pushed later.
+// keep returns the cached value of key, or makes and caches it. Failures are not cached,
+// because a missing object may be pushed later.
 func keep[T any](g *git, key string, make func() (T, error)) (T, error) {
 	g.mu.Lock()
 	v, ok := g.cache[key]
@@ -180,11 +180,11 @@ func (g *git) stored(sha string) (commit, error) {
 	})
 }
 
-// errOldGit says that git can't merge without a work tree.
+// errOldGit means that git can't merge without a work tree.
 var errOldGit = errors.New("merging branches that have diverged needs git 2.38 or newer")
 
-// mergeTree returns the tree of the merge of b into a; ok is false where they
-// conflict. It fails with errOldGit where that can't be told.
+// mergeTree returns the tree of the merge of b into a. ok is false if they conflict. It fails
+// with errOldGit if git can't tell.
 func (g *git) mergeTree(a, b string) (tree string, ok bool, err error) {
 	if ahead, err := g.contains(b, a); err != nil || ahead {
 		c, err2 := g.stored(b)
@@ -199,7 +199,7 @@ func (g *git) mergeTree(a, b string) (tree string, ok bool, err error) {
 	return tree, tree != "", err
 }
 
-// askMergeTree asks git for the tree of a merge; empty where there are conflicts.
+// askMergeTree asks git for the tree of a merge. The result is empty if there are conflicts.
 func (g *git) askMergeTree(a, b string) (string, error) {
 	g.lookOutside()
 	out, err := g.run("merge-tree", "--write-tree", "--allow-unrelated-histories", a, b)
@@ -236,7 +236,7 @@ type entry struct {
 	Size                  int // of a blob
 }
 
-// tree lists a tree or a commit's tree; recursive includes the trees below.
+// tree lists a tree or a commit's tree. recursive includes the trees below.
 func (g *git) tree(treeish string, recursive bool) ([]entry, error) {
 	return keep(g, fmt.Sprintf("tree %s %t", treeish, recursive), func() ([]entry, error) {
 		if o, there := g.object(treeish); there && (o.kind == "commit" || recursive) {
@@ -257,8 +257,8 @@ func (g *git) tree(treeish string, recursive bool) ([]entry, error) {
 	})
 }
 
-// walk lists a tree that was put here, or that of a commit. git's order of trees
-// is kept: a folder comes before what is in it.
+// walk lists a tree that was put here, or the tree of a commit. It keeps git's order, in
+// which a folder comes before its contents.
 func (g *git) walk(treeish string, o gitObject, recursive bool) ([]entry, error) {
 	switch o.kind {
 	case "commit":
@@ -357,7 +357,7 @@ func (g *git) blob(sha string) ([]byte, error) {
 	})
 }
 
-// kind returns the type of a full SHA's object.
+// kind returns the type of the object with a full SHA.
 func (g *git) kind(sha string) (string, error) {
 	if o, there := g.object(sha); there {
 		return o.kind, nil
@@ -374,8 +374,8 @@ func (g *git) kind(sha string) (string, error) {
 	})
 }
 
-// borrow makes the objects of another repository on this machine readable
-// here, without copying them, and resolves revisions of it.
+// borrow makes the objects of another repository on this machine readable here, without
+// copying them, and resolves revisions of it.
 func (g *git) borrow(dir string, revs ...string) ([]string, error) {
 	there := func(args ...string) ([]byte, error) {
 		cmd := gitCommand(g.ctx, append([]string{"-C", dir, "rev-parse"}, args...)...)

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// made is a commit that this process wrote. A commit can't descend from one
-// that was made after it, so that most questions about history are answered
-// without a process; real history that was imported is older than all of it.
+// made is a commit that this process created. A commit can't descend from a later one, so
+// most questions about history are answered without running git. Imported history is older
+// than all of these commits.
 type made struct {
 	n       int // counts up
 	parents []string
 }
 
-// learn keeps a commit that was just written.
+// learn records a commit that was just written.
 func (g *git) learn(c commit) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -26,16 +26,16 @@ func (g *git) learn(c commit) {
 	}
 }
 
-// forget takes a commit's name away.
+// forget removes a commit's SHA.
 func (g *git) forget(sha string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.forgot[sha] = true
 }
 
-// below returns the parent of a commit that was made after other and is no
-// merge; it is empty for a first commit. Whatever that commit and other have in
-// common, its parent has too.
+// below returns the parent of a commit that was made after other and is not a merge. It is
+// empty for a first commit. Everything that the commit and other share is also shared by the
+// parent.
 func (g *git) below(sha, other string) (parent string, known bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -49,7 +49,7 @@ func (g *git) below(sha, other string) (parent string, known bool) {
 	return m.parents[0], true
 }
 
-// mergeBase returns where two commits meet, or a itself where they don't.
+// mergeBase returns the merge base of two commits, or a itself if there is none.
 func (g *git) mergeBase(a, b string) (string, error) {
 	x, y := a, b
 	for x != y {
@@ -74,8 +74,8 @@ func (g *git) mergeBase(a, b string) (string, error) {
 	return x, nil
 }
 
-// askMergeBase tells where two commits meet; empty where they don't. git is asked
-// where that is not in the history that this process made, or is in doubt.
+// askMergeBase returns the merge base of two commits, or "" if there is none. It asks git if
+// the base is not in the history of this process, or is ambiguous.
 func (g *git) askMergeBase(a, b string) (string, error) {
 	return keep(g, "merge-base "+a+" "+b, func() (string, error) {
 		if meet, known := g.bases(a, b); known && len(meet) < 2 {
@@ -95,7 +95,7 @@ func (g *git) contains(tip, sha string) (bool, error) {
 	return base == sha, err
 }
 
-// commits lists what head has and base hasn't, oldest first.
+// commits lists the commits of head that base lacks, oldest first.
 func (g *git) commits(base, head string) ([]commit, error) {
 	var newest []commit
 	for base != head {
@@ -145,8 +145,8 @@ func (g *git) askCommits(base, head string) ([]commit, error) {
 	})
 }
 
-// past returns a commit and all its ancestors. Known is false unless this process
-// made all of them. The lock must be held.
+// past returns a commit and all its ancestors. Known is false unless this process made all of
+// them. The lock must be held.
 func (g *git) past(sha string) (past map[string]bool, known bool) {
 	past = map[string]bool{}
 	for next := []string{sha}; len(next) > 0; {
@@ -163,8 +163,8 @@ func (g *git) past(sha string) (past map[string]bool, known bool) {
 	return past, true
 }
 
-// bases returns the best common ancestors of two commits: those that are no
-// ancestors of another one.
+// bases returns the best common ancestors of two commits: those that are not ancestors of
+// another one.
 func (g *git) bases(a, b string) (best []string, known bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -185,7 +185,7 @@ func (g *git) bases(a, b string) (best []string, known bool) {
 	return best, true
 }
 
-// since lists what head has and base hasn't, oldest first, in the order of git's
+// since lists the commits of head that base lacks, oldest first, in the order of git's
 // --topo-order: a commit follows its parents, and a branch stays together.
 func (g *git) since(base, head string) (shas []string, known bool) {
 	g.mu.Lock()

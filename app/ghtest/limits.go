@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Limits are the bounds the stand-in enforces. A zero field means no limit.
+// Limits are the limits that the stand-in enforces. A zero field means no limit.
 type Limits struct {
 	// Primary rate limit: requests per hour and installation.
 	RequestsPerHour int
@@ -19,7 +19,7 @@ type Limits struct {
 	CreationsPerMinute int
 	CreationsPerHour   int
 
-	// Pull request data.
+	// These limits apply to pull request data.
 	PullFiles    int // files listed of a pull request
 	PullCommits  int // commits listed of a pull request
 	CompareFiles int // files listed of a comparison, all on its first page
@@ -29,7 +29,7 @@ type Limits struct {
 	DiffFiles    int // files above which the diff media type is refused
 	DiffLines    int // likewise lines
 
-	// Content.
+	// These limits apply to contents.
 	ContentBytes   int // size above which contents come only raw
 	DirectoryFiles int // entries of a directory listed
 	TreeEntries    int // entries of a recursive tree after which it is truncated
@@ -42,9 +42,9 @@ type Limits struct {
 	AnnotationBytes int
 }
 
-// GitHubLimits returns the limits GitHub documents for pull requests, contents,
-// checks and rates; those of patches are its "Limits for viewing content and
-// diffs in a repository", and for those of one answer together what was seen of it:
+// GitHubLimits returns the limits that GitHub documents for pull requests, contents, checks
+// and rates. The limits of patches are from its "Limits for viewing content and diffs in a
+// repository". The limits of one whole answer are from observation:
 // https://github.com/orgs/community/discussions/213491
 func GitHubLimits() Limits {
 	return Limits{
@@ -70,7 +70,7 @@ type rate struct {
 	limit, used int
 	reset       time.Time
 
-	now       int // requests being answered
+	now       int // requests in progress
 	points    window
 	creations window
 	perHour   window
@@ -79,14 +79,14 @@ type rate struct {
 	told []telling // oldest first
 }
 
-// window counts what happened since it began.
+// window counts events since its start.
 type window struct {
 	start time.Time
 	n     int
 }
 
-// add counts n more in windows of the given length. It reports whether the
-// limit is exceeded, and then how long the window still lasts.
+// add counts n more events in windows of the given length. It reports whether the limit is
+// exceeded and, if so, how long the window still lasts.
 func (w *window) add(n, limit int, length time.Duration, now time.Time) (time.Duration, bool) {
 	if now.Sub(w.start) >= length {
 		*w = window{start: now}
@@ -112,8 +112,8 @@ func (s *Server) rateOf(c caller) *rate {
 	return r
 }
 
-// arrive counts a request as being answered until the returned function is
-// called. One that a hook holds counts: to its client it is a slow one.
+// arrive counts a request as in progress until the returned function is called. A held
+// request counts, because for its client it is only slow.
 func (s *Server) arrive(c caller) (leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +125,7 @@ func (s *Server) arrive(c caller) (leave func()) {
 	}
 }
 
-// enter counts a request against the limits, or refuses it for one.
+// enter counts a request against the limits, or refuses it.
 func (s *Server) enter(rt *route, c caller) *Response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +136,7 @@ func (s *Server) enter(rt *route, c caller) *Response {
 	return s.overLimit(r, rt, c)
 }
 
-// overLimit looks at every limit in turn. The lock must be held.
+// overLimit checks every limit in turn. The lock must be held.
 func (s *Server) overLimit(r *rate, rt *route, c caller) *Response {
 	if held := s.held(c); held != nil {
 		return held
@@ -190,11 +190,11 @@ func setRate(h http.Header, limit, used int, reset time.Time) {
 	h.Set("X-RateLimit-Resource", "core")
 }
 
-// SecondaryLimit is GitHub's answer to a client that is too fast, with status
-// 403 or 429. Without a retryAfter of at least a second it leaves the client to
-// guess, as GitHub sometimes does.
+// SecondaryLimit is GitHub's answer to a client that is too fast, with status 403 or 429. If
+// retryAfter is below a second, the client must guess how long to wait, as GitHub sometimes
+// requires.
 func SecondaryLimit(status int, retryAfter time.Duration) *Response {
-	// Clients tell this refusal from others by where its explanation is.
+	// Clients recognise this refusal by the address of its explanation.
 	resp := answer(status, object{
 		"message":           "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
 		"documentation_url": "https://docs.github.com/free-pro-team@latest/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits", "status": strconv.Itoa(status),
@@ -205,8 +205,8 @@ func SecondaryLimit(status int, retryAfter time.Duration) *Response {
 	return resp
 }
 
-// SetRemaining leaves the installation of an account n requests until reset,
-// of which fractions of a second are cut off, as in the header.
+// SetRemaining leaves the installation of an account n requests until reset, which is cut to
+// a whole second, as in the header.
 func (s *Server) SetRemaining(account string, n int, reset time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

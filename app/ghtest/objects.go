@@ -9,15 +9,14 @@ import (
 	"strings"
 )
 
-// keepAs keeps what is known of an object that was just written.
+// keepAs caches the metadata of an object that was just written.
 func (g *git) keepAs(key string, value any) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.cache[key] = value
 }
 
-// folder is a tree that is being changed. A folder below it is read when a
-// change gets there.
+// folder is a tree that is being changed. A folder below it is read when a change reaches it.
 type folder struct {
 	entries map[string]entry   // by name; their Path is the name
 	below   map[string]*folder // those that were read
@@ -39,8 +38,8 @@ func (g *git) open(tree string) (*folder, error) {
 	return f, nil
 }
 
-// child returns a folder in f, and nil where there is none and make is false. A
-// file in its place goes.
+// child returns a folder in f, or nil if it does not exist and make is false. It replaces a
+// file of that name.
 func (f *folder) child(g *git, name string, make bool) (*folder, error) {
 	if sub := f.below[name]; sub != nil {
 		return sub, nil
@@ -61,8 +60,8 @@ func (f *folder) child(g *git, name string, make bool) (*folder, error) {
 	return sub, nil
 }
 
-// at returns the folder of a path and the name in it; the folder is nil where
-// there is none and make is false.
+// at returns the folder of a path and the name in it. The folder is nil if it does not exist
+// and make is false.
 func (f *folder) at(g *git, path string, make bool) (*folder, string, error) {
 	parts := strings.Split(path, "/")
 	for _, part := range parts {
@@ -93,7 +92,7 @@ func (f *folder) set(g *git, path string, e entry) error {
 	return nil
 }
 
-// remove takes what is at a path away, if anything is.
+// remove removes the entry at a path, if it exists.
 func (f *folder) remove(g *git, path string) error {
 	in, name, err := f.at(g, path, false)
 	if err != nil || in == nil {
@@ -131,8 +130,8 @@ func (f *folder) move(g *git, from, to string) error {
 	return err
 }
 
-// save writes the folder and all below it that was read, and returns its name;
-// an empty one has none, but for the root.
+// save writes the folder and all read folders below it, and returns its SHA. An empty folder
+// has none, except for the root.
 func (g *git) save(f *folder, root bool) (string, error) {
 	for name, sub := range f.below {
 		sha, err := g.save(sub, false)

@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// Refusal is a rate limit that an installation has run into, whatever it did.
-// Until its time is over, every request of that installation is refused again.
+// Refusal is a rate limit that an installation has reached, for any reason. Until its time is
+// over, every request of that installation is refused.
 type Refusal struct {
 	// Primary is the hourly limit, announced by X-RateLimit-Remaining 0 and
-	// X-RateLimit-Reset; otherwise it is a secondary one with Retry-After.
+	// X-RateLimit-Reset. Otherwise it is a secondary limit with Retry-After.
 	Primary bool
 	// Status is 403, the default, or 429: GitHub uses both for both limits.
 	Status int
-	// For is how long the refusal holds. Its end is brought to a whole second,
-	// since both headers are in seconds.
+	// For is how long the refusal lasts. Its end is rounded to a whole second, because both
+	// headers are in seconds.
 	For time.Duration
-	// Silent leaves Retry-After out. GitHub wants a client to wait for a minute
-	// then; this refusal still ends when For is over.
+	// Silent omits Retry-After. GitHub then wants a client to wait for a minute, but this
+	// refusal still ends when For is over.
 	Silent bool
 }
 
-// hold is a refusal under way.
+// hold is a refusal in force.
 type hold struct {
 	Refusal
 	until time.Time
 }
 
-// hold begins a refusal of a caller, unless one is under way that ends later.
-// The lock must be held.
+// hold starts a refusal of a caller, unless one with a later end is in force. The lock must
+// be held.
 func (s *Server) hold(c caller, r Refusal) {
 	if r.Status == 0 {
 		r.Status = http.StatusForbidden
@@ -46,7 +46,7 @@ func (s *Server) hold(c caller, r Refusal) {
 	}
 }
 
-// Refuse begins a refusal of the installation of an account.
+// Refuse starts a refusal of the installation of an account.
 func (s *Server) Refuse(account string, r Refusal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,8 +54,7 @@ func (s *Server) Refuse(account string, r Refusal) {
 	s.notify()
 }
 
-// Refuse begins a refusal of whoever made the request, which is the first to be
-// refused.
+// Refuse starts a refusal of the request's caller. This request is the first to be refused.
 func (x *Exchange) Refuse(r Refusal) {
 	s := x.call.s
 	s.mu.Lock()
@@ -64,8 +63,7 @@ func (x *Exchange) Refuse(r Refusal) {
 	x.Answer(s.held(x.call.caller))
 }
 
-// held returns the answer to a caller who is being refused, or nil. The lock
-// must be held.
+// held returns the answer to a caller who is being refused, or nil. The lock must be held.
 func (s *Server) held(c caller) *Response {
 	r, now := s.rateOf(c), s.now()
 	if r.hold == nil || !now.Before(r.hold.until) {
@@ -91,8 +89,8 @@ func (s *Server) held(c caller) *Response {
 	return resp
 }
 
-// told notes that a caller has read a refusal, and until when it holds: as it
-// is written in the headers, or as is known here where it isn't.
+// told records that a caller has read a refusal, and its end: as the headers say, or as known
+// here if they don't.
 func (s *Server) told(c caller, resp *Response) {
 	if resp.Status != http.StatusForbidden && resp.Status != http.StatusTooManyRequests {
 		return
@@ -115,8 +113,8 @@ func (s *Server) told(c caller, resp *Response) {
 // telling is a refusal that has been read.
 type telling struct{ at, until time.Time }
 
-// early returns how long ago a caller that makes a request now read that it
-// should not yet; zero if it may.
+// early returns how long ago the caller of this request read that it should not send one yet.
+// It is zero if the caller may.
 func (s *Server) early(c caller) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,14 +126,13 @@ func (s *Server) early(c caller) time.Duration {
 	return now.Sub(r.told[0].at)
 }
 
-// earlyAfter is how long after it read a refusal a client may still send what
-// was on its way, on a machine that is busy.
+// earlyAfter is how long after reading a refusal a client may still send requests that were
+// on their way, on a busy machine.
 const earlyAfter = time.Second
 
-// EarlyRetries lists the requests since ResetCalls that were made while a rate
-// limit, the stand-in's own or an imposed one, still held, and more than a second
-// after the caller had read so. Requests for the rate limit
-// itself, which are free, are not among them.
+// EarlyRetries lists the requests since ResetCalls that were made during a rate limit, more
+// than a second after the caller had read so. The limit may be the stand-in's own or an
+// imposed one. Requests for the rate limit itself are free and not listed.
 func (s *Server) EarlyRetries() []Call {
 	return s.callsThat(func(c *Call) bool { return c.Early > earlyAfter })
 }

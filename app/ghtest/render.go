@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// object is a JSON object. encoding/json sorts its keys, so that equal objects
-// have equal bytes, and ETags.
+// object is a JSON object. encoding/json sorts its keys, so that equal objects have equal
+// bytes and ETags.
 type object map[string]any
 
-// with adds what extra has.
+// with adds the keys of extra.
 func (o object) with(extra object) object {
 	maps.Copy(o, extra)
 	return o
 }
 
-// stamp writes a time as GitHub does, nil for none.
+// stamp writes a time like GitHub, nil for none.
 func stamp(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -37,7 +37,7 @@ func (s *Server) api(format string, args ...any) string {
 	return s.URL + fmt.Sprintf(format, args...)
 }
 
-// web is the address of a page, which exists only as a link.
+// web is the address of a page. The page exists only as a link.
 func (s *Server) web(format string, args ...any) string {
 	return "https://github.example" + fmt.Sprintf(format, args...)
 }
@@ -72,7 +72,7 @@ var repoLinks = map[string]string{
 // repoURL is the address of a repository in the API.
 func (s *Server) repoURL(r *Repo) string { return s.api("/repos/%s", r.fullName()) }
 
-// renderRepo writes a repository as most places carry it.
+// renderRepo writes a repository in the form that most answers have.
 func (s *Server) renderRepo(r *Repo) any {
 	if r == nil || r.deleted {
 		return nil
@@ -151,8 +151,8 @@ func (r *Repo) label(name string) object {
 	return object{"id": id, "node_id": nodeID("LA", id), "url": r.s.repoURL(r) + "/labels/" + name, "name": name, "color": "ededed", "default": false, "description": ""}
 }
 
-// association guesses how a user stands to a repository, as GitHub does: it
-// tells members, not what they may do.
+// association guesses a user's association with a repository, like GitHub: it shows members,
+// and not permissions.
 func (r *Repo) association(a *account) string {
 	switch {
 	case a == r.owner:
@@ -163,7 +163,7 @@ func (r *Repo) association(a *account) string {
 	return "NONE"
 }
 
-// renderPull writes a pull request as lists carry it.
+// renderPull writes a pull request in the form of lists.
 func (s *Server) renderPull(p *PullRequest) object {
 	url, page := s.api("/repos/%s/pulls/%d", p.repo.fullName(), p.Number), s.web("/%s/pull/%d", p.repo.fullName(), p.Number)
 	issue := s.api("/repos/%s/issues/%d", p.repo.fullName(), p.Number)
@@ -192,8 +192,8 @@ func (s *Server) renderPull(p *PullRequest) object {
 	}
 }
 
-// renderPullFull writes a pull request with the counts that only the one-pull
-// route and webhooks have.
+// renderPullFull writes a pull request with the counts that only its own route and webhooks
+// have.
 func (s *Server) renderPullFull(p *PullRequest) (object, error) {
 	base, head := p.ends()
 	d, err := p.diff(base, head)
@@ -247,7 +247,7 @@ func (s *Server) renderReaction(r Reaction, at time.Time) object {
 	return object{"id": r.ID, "node_id": nodeID("REA", r.ID), "user": s.renderAccount(s.state.account(r.User, "User")), "content": r.Content, "created_at": stamp(at)}
 }
 
-// renderPullMinimal writes a pull request as check runs name it.
+// renderPullMinimal writes a pull request in the form that check runs have.
 func (s *Server) renderPullMinimal(p *PullRequest) object {
 	end := func(r *Repo, ref, sha string) object {
 		return object{"ref": ref, "sha": sha, "repo": object{"id": r.id, "url": s.repoURL(r), "name": r.name}}
@@ -258,8 +258,8 @@ func (s *Server) renderPullMinimal(p *PullRequest) object {
 	}
 }
 
-// pullsOnHead lists the open pull requests of the repository itself whose head
-// is the commit; those from forks are not among them, as on GitHub.
+// pullsOnHead lists the repository's own open pull requests whose head is the commit. As on
+// GitHub, those from forks are not among them.
 func (s *Server) pullsOnHead(r *Repo, sha string) []object {
 	on := []object{}
 	for _, p := range r.pulls {
@@ -311,8 +311,8 @@ func unverified() object {
 	return object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}
 }
 
-// committer finds the account of a commit's address; there is none for
-// commits from elsewhere.
+// committer finds the account of a commit's address, which does not exist for commits from
+// elsewhere.
 func (s *Server) committer(email string) any {
 	for _, a := range s.state.accounts {
 		if email == a.login+"@users.noreply.github.com" {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// mergeRef is the ref of what merging the pull request would give.
+// mergeRef is the ref of the pull request's merge result.
 func (p *PullRequest) mergeRef() string { return fmt.Sprintf("refs/pull/%d/merge", p.Number) }
 
 func listAlerts(c *call) *Response {
@@ -32,7 +32,7 @@ func listAlerts(c *call) *Response {
 	})
 }
 
-// renderAlert writes an alert as lists have it, and events too.
+// renderAlert writes an alert in the form of lists and events.
 func (r *Repo) renderAlert(a *Alert) object {
 	s := r.s
 	url := s.api("/repos/%s/code-scanning/alerts/%d", r.fullName(), a.Number)

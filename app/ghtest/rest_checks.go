@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// checkBody is a check run as a client writes it. The schema has passed it:
-// nil and empty mean not given.
+// checkBody is a check run as a client writes it. The schema has accepted it. Nil and empty
+// mean that a field was not given.
 type checkBody struct {
 	Name        *string    `json:"name"`
 	HeadSHA     string     `json:"head_sha"`
@@ -30,7 +30,7 @@ type checkBody struct {
 	Actions []Action `json:"actions"`
 }
 
-// problem returns what is wrong with the body beyond its shape, or nil.
+// problem returns a fault of the body that its schema doesn't cover, or nil.
 func (b *checkBody) problem(l Limits) *Response {
 	bad := func(field, message string) *Response { return invalid("CheckRun", field, "invalid", message) }
 	if b.Conclusion == "" && b.Status == "completed" {
@@ -61,7 +61,7 @@ func (b *checkBody) problem(l Limits) *Response {
 	return nil
 }
 
-// problem returns what is wrong with an annotation, or "".
+// problem returns a fault of an annotation, or "".
 func (a *Annotation) problem(l Limits) string {
 	switch {
 	case a.Path == "":
@@ -82,9 +82,8 @@ func (a *Annotation) problem(l Limits) string {
 	return ""
 }
 
-// apply writes what the body gives into a run. Annotations are added to those
-// there are; a conclusion completes, and a status that isn't completed opens
-// the run again.
+// apply writes the body's fields into a run. Annotations are added to the existing ones. A
+// conclusion completes the run, and a status other than completed opens it again.
 func (b *checkBody) apply(c *CheckRun, now time.Time) {
 	set := func(to *string, from *string) {
 		if from != nil {
@@ -169,8 +168,8 @@ func updateCheck(c *call) *Response {
 	})
 }
 
-// announce tells the App of its own check run, if it asked for such events. The
-// lock must be held.
+// announce sends the App the event of its own check run, if it subscribed to it. The lock
+// must be held.
 func (s *Server) announce(run *checkRun, action string) {
 	s.enqueue(queued{event: run.event(action, s.state.app.bot, nil)})
 	s.notify()

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// commentBody reads the body of a comment and holds it against the limits.
+// commentBody reads the body of a comment and checks it against the limits.
 func (c *call) commentBody() (string, *Response) {
 	body := c.json["body"].(string)
 	if strings.TrimSpace(body) == "" {
@@ -21,7 +21,7 @@ func (c *call) commentBody() (string, *Response) {
 	return body, nil
 }
 
-// talkable refuses to write where nothing can be written.
+// talkable refuses to write where GitHub accepts no comments.
 func (c *call) talkable(p *PullRequest) *Response {
 	switch {
 	case c.repo.archived:
@@ -127,12 +127,12 @@ func listReactions(c *call) *Response {
 	})
 }
 
-// createReaction answers 201 for a new reaction and 200 for one that was there.
+// createReaction answers 201 for a new reaction and 200 for an existing one.
 func createReaction(c *call) *Response {
 	return c.onComment(c.reactTo)
 }
 
-// reactTo adds the reaction that is asked for. The lock must be held.
+// reactTo adds the requested reaction. The lock must be held.
 func (c *call) reactTo(cm *comment) *Response {
 	if refused := c.talkable(cm.pull); refused != nil {
 		return refused

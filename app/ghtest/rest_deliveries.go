@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// deliveryLife is how long GitHub keeps deliveries: those of the past three
-// days are listed and can be sent again. Older ones aren't there any more.
+// deliveryLife is how long GitHub keeps deliveries. Those of the past three days are listed
+// and can be sent again, and older ones are gone.
 const deliveryLife = 3 * 24 * time.Hour
 
-// code is the status that the log shows: where nobody answered, a gateway's, as
-// in the examples of GitHub's description ("failed to connect", 502).
+// code is the status that the log shows. Without an answer it is a gateway's, as in the
+// examples of GitHub's description ("failed to connect", 502).
 func (d *Delivery) code() int {
 	switch {
 	case d.Status != 0:
@@ -53,12 +53,12 @@ func (s *Server) kept() []*Delivery {
 	return all[n:]
 }
 
-// cursorMark begins every cursor: clients are to take them from the Link
-// header, and not to make their own.
+// cursorMark starts every cursor. Clients must take cursors from the Link header and not
+// build their own.
 const cursorMark = "v1_"
 
-// listDeliveries lists attempts, newest first; the cursor names the last one
-// seen.
+// listDeliveries lists attempts, newest first. The cursor names the last one of the previous
+// page.
 func listDeliveries(c *call) *Response {
 	q := c.req.URL.Query()
 	status, refused := c.oneOf("status", "", "success", "failure")

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// resolve turns a branch, a ref or a SHA into a commit SHA; ok is false if
-// there is none.
+// resolve turns a branch, a ref or a SHA into a commit SHA. ok is false if there is no such
+// commit.
 func (c *call) resolve(rev string) (sha string, found bool) {
 	c.s.mu.Lock()
 	name := strings.TrimPrefix(strings.TrimPrefix(rev, "refs/"), "heads/")
@@ -124,7 +124,7 @@ func getCommit(c *call) *Response {
 	})
 }
 
-// emptyTree is git's name for a tree with nothing in it.
+// emptyTree is git's SHA of an empty tree.
 const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 func getGitCommit(c *call) *Response {
@@ -187,8 +187,8 @@ func compare(c *call) *Response {
 	})
 }
 
-// getTree lists a tree by the SHA of it or of a commit, or by a ref. A recursive
-// list has limits.
+// getTree lists a tree by its SHA, by a commit's SHA, or by a ref. A recursive list has
+// limits.
 func getTree(c *call) *Response {
 	if c.repo.isEmpty() {
 		return refuse(http.StatusConflict, "Git Repository is empty.")
@@ -257,7 +257,7 @@ func raw(data []byte) *Response {
 	return &Response{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/vnd.github.raw+json; charset=utf-8"}}, Body: data, cut: -1}
 }
 
-// wrap64 writes base64 in lines of 60, as GitHub does.
+// wrap64 writes base64 in lines of 60 characters, like GitHub.
 func wrap64(data []byte) string {
 	encoded := base64.StdEncoding.EncodeToString(data)
 	var b strings.Builder
@@ -291,7 +291,7 @@ func getContents(c *call) *Response {
 		return c.directory(sha, name, e.SHA)
 	}
 	if e.Mode == "120000" {
-		// A link to a file of the repository is answered as that file.
+		// A link to a file of the repository is answered like that file.
 		if target, err := c.repo.git.blob(e.SHA); err == nil {
 			to, found, err := c.repo.git.lookup(sha, path.Join(path.Dir(name), string(target)))
 			if err == nil && found && to.Type == "blob" && to.Mode != "120000" {
@@ -315,7 +315,7 @@ func (c *call) directory(ref, dir, treeish string) *Response {
 	})
 }
 
-// file answers with one file. Above the limit its content comes only raw.
+// file answers with one file. Above the limit only the raw form has its content.
 func (c *call) file(ref string, e entry) *Response {
 	var data []byte
 	if e.Type == "blob" {
@@ -343,7 +343,7 @@ func (c *call) file(ref string, e entry) *Response {
 	})
 }
 
-// content writes an entry as the contents route does. The lock must be held.
+// content writes an entry in the form of the contents route. The lock must be held.
 func (c *call) content(ref string, e entry) object {
 	escaped := (&url.URL{Path: e.Path}).EscapedPath()
 	base, page := c.s.repoURL(c.repo), c.s.web("/%s", c.repo.fullName())
@@ -353,7 +353,7 @@ func (c *call) content(ref string, e entry) object {
 	case e.Type == "tree":
 		o["type"], o["git_url"], o["html_url"] = "dir", base+"/git/trees/"+e.SHA, page+"/tree/"+ref+"/"+escaped
 	case e.Type == "commit":
-		// Directories call submodules files, for old clients.
+		// Directory listings call submodules files, for old clients.
 		o["type"], o["git_url"], o["html_url"] = "file", nil, nil
 	default:
 		o["type"], o["git_url"], o["html_url"] = "file", base+"/git/blobs/"+e.SHA, page+"/blob/"+ref+"/"+escaped

@@ -18,8 +18,8 @@ func getRepo(c *call) *Response {
 	})
 }
 
-// getPermission answers in the words of the older of GitHub's two vocabularies,
-// where maintain is write and triage is read, and in role_name in the newer.
+// getPermission answers with both of GitHub's vocabularies: the older one, in which maintain
+// is write and triage is read, and the newer one in role_name.
 func getPermission(c *call) *Response {
 	return c.locked(func() *Response {
 		a := c.s.state.accounts[fold(c.params["username"])]

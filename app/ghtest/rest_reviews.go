@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// What GitHub takes of reviews; the App has no use for comments on lines. Where
-// the event is left out the review waits to be submitted, which nobody here does.
+// GitHub's fields of a review, without comments on lines, which the App does not use. A
+// review without an event stays pending, which nobody here needs.
 var (
 	createReviewSchema = fields(map[string]*schema{
 		"commit_id": text(), "body": text(), "event": word("APPROVE", "REQUEST_CHANGES", "COMMENT").req(),
@@ -21,7 +21,7 @@ var (
 // submittedAs are the states of submitted reviews by the event that makes them.
 var submittedAs = map[string]string{"APPROVE": "approved", "REQUEST_CHANGES": "changes_requested", "COMMENT": "commented"}
 
-// unprocessable makes a 422 of the kind that gives its reasons as plain texts.
+// unprocessable creates a 422 whose reasons are plain texts.
 func unprocessable(message, reason string) *Response {
 	return answer(http.StatusUnprocessableEntity, object{
 		"message": message, "errors": []string{reason}, "documentation_url": "https://docs.github.com/rest/pulls", "status": "422",
@@ -46,7 +46,7 @@ func listReviews(c *call) *Response {
 	return c.onPull(false, func(p *PullRequest) *Response { return listed(c, p.reviews, c.s.renderReviewOfAPI) })
 }
 
-// reviewAsk is what a request says of a review.
+// reviewAsk is a request for a review.
 type reviewAsk struct {
 	Body, Event string
 	CommitID    string `json:"commit_id"`
@@ -72,8 +72,7 @@ func createReview(c *call) *Response {
 	})
 }
 
-// unreviewable says why a review is not taken; empty if it is. The lock must be
-// held.
+// unreviewable returns why a review is refused, or "". The lock must be held.
 func (c *call) unreviewable(p *PullRequest, ask reviewAsk, author *account) string {
 	limit := c.s.limits.CommentChars
 	switch {
@@ -120,8 +119,8 @@ func listRequested(c *call) *Response {
 	})
 }
 
-// requestReviewers asks people and teams to review, all of them or none. Who is
-// asked already stays so.
+// requestReviewers requests reviews of people and teams, of all or of none. Earlier requests
+// stay.
 func requestReviewers(c *call) *Response {
 	var ask struct {
 		Reviewers []string
@@ -154,8 +153,8 @@ func requestReviewers(c *call) *Response {
 	})
 }
 
-// unaskable refuses requests of the author, and of those who are no
-// collaborators. The lock must be held.
+// unaskable refuses requests for the author and for people who are not collaborators. The
+// lock must be held.
 func (c *call) unaskable(p *PullRequest, logins, teams []string) *Response {
 	for _, login := range logins {
 		a := c.s.state.accounts[fold(login)]
@@ -179,7 +178,7 @@ func (c *call) noCollaborator() *Response {
 		"Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the %s repository.", c.repo.fullName()))
 }
 
-// renderReviewOfAPI writes a review as the API does, which shouts its state.
+// renderReviewOfAPI writes a review in the API's form, with its state in capitals.
 func (s *Server) renderReviewOfAPI(r *review) object {
 	return s.renderReview(r).with(object{"state": strings.ToUpper(r.State), "body": r.Body})
 }

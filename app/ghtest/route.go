@@ -12,8 +12,7 @@ type route struct {
 	method   string
 	template string // as in GitHub's OpenAPI description
 	auth     authKind
-	// needs lists permissions of which the installation must have one, each
-	// "name:level".
+	// needs lists permissions, each as "name:level". The installation must have one of them.
 	needs   []string
 	body    *schema // of a request with a body
 	free    bool    // costs nothing of the rate limit
@@ -32,8 +31,8 @@ const (
 
 const repoPath = "/repos/{owner}/{repo}"
 
-// Permissions that several routes need. Conversations of pull requests are
-// issues, and either permission will do.
+// Permissions that several routes need. Conversations of pull requests are issues, and either
+// permission is enough.
 var (
 	readPulls    = []string{"pull_requests:read"}
 	writePulls   = []string{"pull_requests:write"}
@@ -49,8 +48,8 @@ var (
 	writeIssues  = []string{"issues:write"}
 )
 
-// routes is the API. A template with fewer parameters comes before one that
-// would match the same path.
+// routes is the API. A template with fewer parameters comes before one that matches the same
+// path.
 var routes = []*route{
 	{method: "GET", template: "/app", auth: asApp, serve: getApp},
 	{method: "GET", template: "/app/installations", auth: asApp, serve: listInstallations},
@@ -120,13 +119,13 @@ var routes = []*route{
 	{method: "DELETE", template: repoPath + "/issues/{issue_number}/labels/{name}", auth: asInstallation, needs: writeTalk, serve: removeLabel},
 }
 
-// manySegments are the parameters that take slashes.
+// manySegments are the parameters that may contain slashes.
 var manySegments = map[string]bool{"{path}": true, "{ref}": true, "{basehead}": true, "{branch}": true, "{tree_sha}": true}
 
 func (rt *route) name() string { return rt.method + " " + rt.template }
 
-// Routes lists what the stand-in answers, each as "METHOD template" in the
-// words of GitHub's OpenAPI description.
+// Routes lists the stand-in's routes, each as "METHOD template" in the wording of GitHub's
+// OpenAPI description.
 func Routes() []string {
 	var names []string
 	for _, rt := range routes {
@@ -135,8 +134,8 @@ func Routes() []string {
 	return names
 }
 
-// match finds the route of a request and its parameters. escaped is the path
-// as it was sent, without /api/v3.
+// match finds the route of a request and its parameters. escaped is the path as it was sent,
+// without /api/v3.
 func match(method, escaped string) (*route, map[string]string) {
 	segments := strings.Split(strings.Trim(escaped, "/"), "/")
 	for _, rt := range slices.Concat(gitRoutes, routes) {
@@ -180,13 +179,13 @@ func (rt *route) match(segments []string) (map[string]string, bool) {
 	return params, len(segments) == 0
 }
 
-// isRoute reports whether the stand-in answers a route, given as "METHOD
-// template", of the API or of git.
+// isRoute reports whether the stand-in has a route, given as "METHOD template", of the API or
+// of git.
 func isRoute(name string) bool {
 	return slices.ContainsFunc(slices.Concat(gitRoutes, routes), func(rt *route) bool { return sameRoute(rt.name(), name) })
 }
 
-// sameRoute compares route names, whatever their parameters are called.
+// sameRoute compares route names, whatever the names of their parameters.
 func sameRoute(a, b string) bool {
 	return shape(a) == shape(b)
 }
@@ -201,7 +200,7 @@ func shape(route string) string {
 	return strings.Join(segments, "/")
 }
 
-// trimBase takes the prefix of GitHub Enterprise Server off a path.
+// trimBase removes the prefix of GitHub Enterprise Server from a path.
 func trimBase(r *http.Request) (path, prefix string) {
 	const enterprise = "/api/v3"
 	path = r.URL.EscapedPath()

@@ -10,12 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// schema is the little of JSON Schema that GitHub's request bodies need. Unlike
-// the published description it permits no other keys, as GitHub's checks do:
-// what a client sends in vain is a mistake.
+// schema is the part of JSON Schema that GitHub's request bodies need. Unlike the published
+// description it forbids other keys, as GitHub's own checks do, because a key without effect
+// is a client's mistake.
 type schema struct {
 	kind     string // object, array, string, integer, date-time
-	must     bool   // be present in its object
+	must     bool   // must be present in its object
 	enum     []string
 	maxChars int
 	maxItems int
@@ -35,7 +35,7 @@ func (sc *schema) most(n int) *schema { sc.maxItems = n; return sc }
 
 func fields(of map[string]*schema) *schema { return &schema{kind: "object", fields: of} }
 
-// The bodies that GitHub takes, from its OpenAPI description 23.0.2.
+// The bodies that GitHub accepts, from its OpenAPI description 23.0.2.
 var (
 	annotationSchema = fields(map[string]*schema{
 		"path": text().req(), "start_line": integer().req(), "end_line": integer().req(), "start_column": integer(), "end_column": integer(),
@@ -55,8 +55,8 @@ var (
 	})
 )
 
-// checkSchema describes a check run to create, which must have a name, a head
-// and, in its output, a title; or one to update.
+// checkSchema describes a check run. One to create must have a name, a head and, in its
+// output, a title. One to update need not.
 func checkSchema(create bool) *schema {
 	output := map[string]*schema{
 		"title": text(), "summary": text().req(), "text": text(),
@@ -86,8 +86,8 @@ func (sc *schema) required() []string {
 	return names
 }
 
-// check returns what is wrong with a value, in GitHub's words, or "". at is
-// where the value stands, such as "properties/output".
+// check returns the fault of a value in GitHub's words, or "". at is the place of the value,
+// such as "properties/output".
 func (sc *schema) check(at string, value any) string {
 	in := ""
 	if at != "" {

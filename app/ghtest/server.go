@@ -14,37 +14,34 @@ import (
 // Options configure a Server. The zero value is a usable GitHub that sends no
 // webhooks.
 type Options struct {
-	// Addr is what to listen on; a free loopback port by default.
+	// Addr is the address to listen on. The default is a free loopback port.
 	Addr string
-	// WebhookURL and WebhookSecret are the App's. Without a URL, deliveries
-	// are recorded as failed and not sent. See Server.SetWebhook.
+	// WebhookURL and WebhookSecret are the App's. Without a URL, deliveries are recorded as
+	// failed and not sent. See Server.SetWebhook.
 	WebhookURL    string
 	WebhookSecret string
-	// WebhookTimeout is how long the App may take to answer a delivery: ten
-	// seconds by default, as long as GitHub waits.
+	// WebhookTimeout is how long the App may take to answer a delivery. The default is ten
+	// seconds, like GitHub's.
 	WebhookTimeout time.Duration
-	// AppSlug names the App, "reviewgate" by default; its bot is called
-	// slug + "[bot]".
+	// AppSlug names the App. The default is "reviewgate". Its bot's name is slug + "[bot]".
 	AppSlug string
-	// Permissions are granted to every installation, DefaultPermissions by
-	// default.
+	// Permissions are granted to every installation. The default is DefaultPermissions.
 	Permissions map[string]string
-	// Events are the webhook events the App has subscribed to,
-	// DefaultEvents by default. Those GitHub sends unasked are always sent.
+	// Events are the webhook events that the App has subscribed to. The default is
+	// DefaultEvents. Events that need no subscription are always sent.
 	Events []string
-	// Limits are GitHub's own where nil.
+	// Limits are GitHub's own if nil.
 	Limits *Limits
-	// Now is the clock of tokens, rate limits and timestamps, time.Now by
-	// default. Commits have dates of their own, so that their SHAs are the
-	// same in every run.
+	// Now is the clock of tokens, rate limits and timestamps. The default is time.Now.
+	// Commits have their own dates, so that their SHAs are the same in every run.
 	Now func() time.Time
-	// Fail is told of what makes going on useless: git fails, or the script
-	// names something that isn't there. It must not return. By default it
-	// panics; Start sets the test's Fatalf.
+	// Fail is called when it is useless to continue: git fails, or the script names an
+	// unknown object. It must not return. By default it panics. Start sets it to the test's
+	// Fatalf.
 	Fail func(format string, args ...any)
 }
 
-// DefaultPermissions returns what reviewgate asks for when it is installed.
+// DefaultPermissions returns the permissions that reviewgate requests when it is installed.
 func DefaultPermissions() map[string]string {
 	return map[string]string{
 		"checks":        "write",
@@ -62,11 +59,11 @@ func DefaultEvents() []string {
 	return []string{"check_run", "issue_comment", "merge_group", "pull_request", "pull_request_review", "pull_request_review_comment", "push", "repository"}
 }
 
-// Server is the stand-in. All its methods, and those of what it hands out, may
-// be called from any goroutine.
+// Server is the stand-in. All its methods, and the methods of the objects that it returns,
+// may be called from any goroutine.
 type Server struct {
-	// URL is the API's root, without a trailing slash. The API answers at
-	// URL/api/v3 as well, as on GitHub Enterprise Server.
+	// URL is the API's root, without a trailing slash. The API also answers at URL/api/v3,
+	// like GitHub Enterprise Server.
 	URL string
 
 	opts   Options
@@ -84,8 +81,8 @@ type Server struct {
 	state   state
 }
 
-// New starts a Server. Close must be called to end it. It fails if there is no
-// git to run, or nothing to listen on.
+// New starts a Server. The caller must Close it. It fails if it can't find git or can't
+// listen.
 func New(opts Options) (*Server, error) {
 	if _, err := findGit(); err != nil {
 		return nil, fmt.Errorf("find git, which keeps the repositories: %w", err)
@@ -146,18 +143,18 @@ func (s *Server) start() error {
 	s.client = newHookClient(s.opts.WebhookTimeout)
 	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: 10 * time.Second}
 	s.wg.Go(func() {
-		// Serve ends with ErrServerClosed once Close is called, and a
-		// listener that breaks before shows at the first request.
+		// Serve ends with ErrServerClosed once Close is called. A listener that breaks before
+		// that shows at the first request.
 		_ = s.http.Serve(listener)
 	})
 	s.wg.Go(s.deliverQueued)
 	return nil
 }
 
-// Close ends the Server: connections are closed, requests held by hooks let go
-// by their contexts, repositories deleted.
+// Close ends the Server. It closes connections, releases requests that hooks hold by ending
+// their contexts, and deletes repositories.
 func (s *Server) Close() error {
-	// Connections first, so that a request that is let go isn't answered.
+	// Connections come first, so that a released request isn't answered.
 	err := s.http.Close()
 	s.cancel()
 	s.client.CloseIdleConnections()
@@ -165,7 +162,7 @@ func (s *Server) Close() error {
 	return errors.Join(err, s.drain(), os.RemoveAll(s.dir))
 }
 
-// drain waits until no request is being answered any more.
+// drain waits until no request is in progress.
 func (s *Server) drain() error {
 	patience := time.NewTimer(5 * time.Second)
 	defer patience.Stop()
@@ -210,16 +207,16 @@ func Start(t TB, opts Options) *Server {
 	return s
 }
 
-// WaitFor returns once cond is true. cond is asked at first and then after
-// every change of the state, from the caller's goroutine; it may call any
-// method that looks. The error is ctx's, or says that the Server was closed.
+// WaitFor returns once cond is true. It calls cond first and then after every change of the
+// state, in the caller's goroutine. cond may call any method that only reads. The error is
+// ctx's, or says that the Server was closed.
 func (s *Server) WaitFor(ctx context.Context, cond func() bool) error {
 	for {
 		s.mu.Lock()
 		changed := s.changed
 		s.mu.Unlock()
-		// A change after this line closes the channel taken above, so that
-		// none is missed between asking and waiting.
+		// A change after this line closes the channel taken above, so that no change between
+		// the check and the wait is missed.
 		if cond() {
 			return nil
 		}
@@ -233,7 +230,7 @@ func (s *Server) WaitFor(ctx context.Context, cond func() bool) error {
 	}
 }
 
-// notify wakes those who wait. The lock must be held.
+// notify wakes the waiting goroutines. The lock must be held.
 func (s *Server) notify() {
 	close(s.changed)
 	s.changed = make(chan struct{})

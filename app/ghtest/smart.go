@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// gitRoutes are git's smart HTTP protocol, as far as fetching takes it. They
-// are no part of the API: its rate limits don't count them.
+// gitRoutes are the parts of git's smart HTTP protocol that fetches need. They are not part
+// of the API, so its rate limits don't count them.
 var gitRoutes = []*route{
 	{method: "GET", template: "/{owner}/{repo}/info/refs", auth: asGit, needs: readContents, free: true, serve: serveGit},
 	{method: "POST", template: "/{owner}/{repo}/git-upload-pack", auth: asGit, needs: readContents, free: true, serve: serveGit},
-	// Git tries its older protocol where the answer is not of the newer one. GitHub does
-	// not speak it.
+	// Git tries its older protocol if the answer does not use the newer one. GitHub does not
+	// speak it.
 	{method: "GET", template: "/{owner}/{repo}/HEAD", auth: asGit, free: true, serve: func(*call) *Response { return notFound() }},
 }
 
-// serveGit has git itself answer, from the repository's objects. Any of them may
-// be asked for by name, and filters are obeyed, as on GitHub.
+// serveGit lets git itself answer, from the repository's objects. As on GitHub, any object
+// may be requested by its SHA, and filters are obeyed.
 func serveGit(c *call) *Response {
 	query := c.req.URL.Query()
 	if c.route.method == http.MethodGet && query.Get("service") != "git-upload-pack" {
@@ -46,8 +46,7 @@ func serveGit(c *call) *Response {
 	cmd.Stdin = bytes.NewReader(c.body)
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
-	// What a client asks for and can't have makes git fail, which then says so in
-	// its answer.
+	// When a client requests an unknown object, git fails and reports that in its answer.
 	if err := cmd.Run(); err != nil && out.Len() == 0 {
 		return broken(errors.Join(err, errors.New(stderr.String())))
 	}

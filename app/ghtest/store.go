@@ -22,8 +22,8 @@ type gitObject struct {
 	data []byte
 }
 
-// put takes an object into the store and returns its name. It is written where
-// git can read it once git is asked for anything: most tests never ask.
+// put adds an object to the store and returns its SHA. The object is written to disk only
+// before git runs, because most tests never run git.
 func (g *git) put(kind string, data []byte) string {
 	hash := sha1.New()
 	fmt.Fprintf(hash, "%s %d\x00", kind, len(data))
@@ -46,7 +46,7 @@ func (g *git) object(sha string) (gitObject, bool) {
 	return o, there
 }
 
-// elsewhere fails unless git may know an object that was not put here.
+// elsewhere fails unless git may have an object that was not put here.
 func (g *git) elsewhere(sha string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -56,14 +56,14 @@ func (g *git) elsewhere(sha string) error {
 	return nil
 }
 
-// lookOutside has objects that were not put here looked for by git.
+// lookOutside makes git look for objects that were not put here.
 func (g *git) lookOutside() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.outside = true
 }
 
-// sync writes what git has not seen yet.
+// sync writes the objects that git has not seen yet.
 func (g *git) sync() error {
 	g.disk.Lock()
 	defer g.disk.Unlock()
@@ -90,7 +90,7 @@ func (g *git) sync() error {
 	return nil
 }
 
-// lay makes a bare repository, as git init does, without hooks and examples.
+// lay creates a bare repository like git init, without hooks and examples.
 func (g *git) lay() error {
 	for _, dir := range []string{"objects/info", "objects/pack", "refs/heads"} {
 		if err := os.MkdirAll(filepath.Join(g.dir, filepath.FromSlash(dir)), 0o700); err != nil {
@@ -107,8 +107,8 @@ func (g *git) lay() error {
 // kinds are the numbers of the kinds of objects in packs.
 var kinds = map[string]byte{"commit": 1, "tree": 2, "blob": 3}
 
-// writePack writes objects as a pack with its index: two files, however many
-// objects there are. git's gitformat-pack describes both.
+// writePack writes objects as a pack with its index: two files for any number of objects.
+// git's gitformat-pack describes both.
 func (g *git) writePack(objects map[string]gitObject) error {
 	names := slices.Sorted(maps.Keys(objects))
 	var pack bytes.Buffer
@@ -146,7 +146,7 @@ func (g *git) writePack(objects map[string]gitObject) error {
 	end := sha1.Sum(index)
 	index = append(index, end[:]...)
 
-	// git looks for indexes, so that the pack is there before its own.
+	// git looks for indexes, so the pack must exist before its index.
 	path := filepath.Join(g.dir, "objects", "pack", "pack-"+hex.EncodeToString(sum[:]))
 	for _, file := range []struct {
 		suffix string
@@ -162,8 +162,8 @@ func (g *git) writePack(objects map[string]gitObject) error {
 	return nil
 }
 
-// packHeader is the kind and the size in front of an object in a pack: seven bits
-// a byte, but four in the first, least significant first.
+// packHeader is the kind and the size before an object in a pack: seven bits a byte, except
+// for four in the first, least significant first.
 func packHeader(o gitObject) []byte {
 	size := len(o.data)
 	b := kinds[o.kind]<<4 | byte(size&15)
@@ -175,7 +175,8 @@ func packHeader(o gitObject) []byte {
 	return append(header, b)
 }
 
-// stored writes data in zlib's format, as it is: time counts here, and not space.
+// stored writes data uncompressed in zlib's format, because time matters here and space does
+// not.
 func stored(to *bytes.Buffer, data []byte) {
 	to.WriteString("\x78\x01")
 	for rest, last := data, false; !last; {

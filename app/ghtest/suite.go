@@ -2,7 +2,7 @@ package ghtest
 
 import "strings"
 
-// suite returns the id of the App's check suite on a commit, made if need be.
+// suite returns the id of the App's check suite on a commit, which it creates if necessary.
 // The lock must be held.
 func (r *Repo) suite(sha string) int64 {
 	if r.suites[sha] == 0 {
@@ -11,9 +11,9 @@ func (r *Repo) suite(sha string) int64 {
 	return r.suites[sha]
 }
 
-// suiteRequested makes the check_suite event that GitHub sends on a push to
-// every App that may write checks there, unless the commit's author doesn't
-// want it. Pushes to forks it doesn't see. The lock must be held.
+// suiteRequested creates the check_suite event that GitHub sends on a push to every App that
+// may write checks, unless the commit's author doesn't want it. Pushes to forks don't count.
+// The lock must be held.
 func (r *Repo) suiteRequested(branch, before, sha string, sender *account) event {
 	inst := r.s.installationOf(r)
 	if inst == nil || r.parent != nil || !allows(inst.permissions, "checks:write") {
@@ -34,7 +34,7 @@ func skipsChecks(message string) bool {
 	return strings.EqualFold(strings.TrimSpace(key), "skip-checks") && strings.EqualFold(strings.TrimSpace(value), "true")
 }
 
-// suiteEvent makes a check_suite event. The lock must be held.
+// suiteEvent creates a check_suite event. The lock must be held.
 func (r *Repo) suiteEvent(action string, branch any, before string, head commit, sender *account) event {
 	if before == "" {
 		before = zeroSHA

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// TroubleOptions say what troubles requests and how often. A rate is the chance
-// of a request to meet it, from 0 to 1; together they are at most 1.
+// TroubleOptions say what trouble requests meet and how often. A rate is the chance of a
+// request, from 0 to 1. Together the rates are at most 1.
 type TroubleOptions struct {
-	// MinLatency and MaxLatency bound how long every request takes.
+	// MinLatency and MaxLatency limit how long every request takes.
 	MinLatency, MaxLatency time.Duration
 
 	Errors    float64 // 500, 502 or 503 without an effect; half of them are pages of HTML
@@ -25,8 +25,8 @@ type TroubleOptions struct {
 
 	Secondary float64 // a secondary rate limit begins: 403 or 429
 	Primary   float64 // the primary rate limit is used up
-	// MinRefusal and MaxRefusal bound how long these hold, before they are
-	// brought to a whole second.
+	// MinRefusal and MaxRefusal limit how long the rate limits last, before rounding to a
+	// whole second.
 	MinRefusal, MaxRefusal time.Duration
 	// Silent is the share of secondary limits without Retry-After, from 0 to 1.
 	Silent float64
@@ -45,9 +45,9 @@ const (
 	TroublePrimary   TroubleKind = "primary limit"
 )
 
-// Trouble makes trouble by chance. The same seed makes the same of a request
-// that is the same and comes as often, whatever comes at the same time, so that
-// a run can be played again. It is a hook for every route:
+// Trouble causes trouble at random. With the same seed, the n-th request of the same kind
+// always meets the same trouble, whatever runs in parallel. A run can therefore be repeated.
+// It is a hook for every route:
 //
 //	trouble := ghtest.NewTrouble(seed, ghtest.TroubleOptions{Errors: 0.02, Lost: 0.01})
 //	gh.On("*", trouble.Hook)
@@ -57,20 +57,19 @@ type Trouble struct {
 
 	mu    sync.Mutex
 	off   bool
-	seen  map[string]int // requests by what makes them the same
+	seen  map[string]int // number of equal requests, by their key
 	count map[TroubleKind]int
 }
 
-// NewTrouble returns Trouble that is on.
+// NewTrouble returns Trouble that is switched on.
 func NewTrouble(seed uint64, opts TroubleOptions) *Trouble {
 	return &Trouble{seed: seed, opts: opts, seen: map[string]int{}, count: map[TroubleKind]int{}}
 }
 
-// Stop ends new trouble, latency included. Rate limits that have begun hold
-// until they end.
+// Stop ends new trouble, including latency. Rate limits in force last until they end.
 func (t *Trouble) Stop() { t.set(true) }
 
-// Start begins it again.
+// Start switches it on again.
 func (t *Trouble) Start() { t.set(false) }
 
 func (t *Trouble) set(off bool) {
@@ -79,14 +78,14 @@ func (t *Trouble) set(off bool) {
 	t.off = off
 }
 
-// Counts tells how often each kind was made.
+// Counts returns how often each kind occurred.
 func (t *Trouble) Counts() map[TroubleKind]int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return maps.Clone(t.count)
 }
 
-// Hook is to be given to Server.On.
+// Hook is the hook for Server.On.
 func (t *Trouble) Hook(x *Exchange) {
 	dice, on := t.dice(x)
 	if !on {
@@ -114,7 +113,7 @@ func (t *Trouble) Hook(x *Exchange) {
 		resp.cut = len(resp.Body) / 2
 	case TroubleSecondary, TroublePrimary:
 		if !x.call.known {
-			return // a stranger has no limits
+			return // an unknown caller has no limits
 		}
 		status := []int{http.StatusForbidden, http.StatusTooManyRequests}[dice.IntN(2)]
 		lasts := between(dice, t.opts.MinRefusal, t.opts.MaxRefusal)
@@ -125,7 +124,7 @@ func (t *Trouble) Hook(x *Exchange) {
 	t.count[kind]++
 }
 
-// dice returns what decides about a request; on is false where nothing does.
+// dice returns the random number for a request. on is false while trouble is off.
 func (t *Trouble) dice(x *Exchange) (dice *rand.Rand, on bool) {
 	var key strings.Builder
 	key.WriteString(x.Route)
@@ -144,7 +143,7 @@ func (t *Trouble) dice(x *Exchange) (dice *rand.Rand, on bool) {
 	return rand.New(rand.NewPCG(t.seed, sum.Sum64())), true
 }
 
-// kind tells which rate a number from 0 to 1 falls under.
+// kind returns the kind of trouble for a number from 0 to 1.
 func (t *Trouble) kind(at float64) TroubleKind {
 	for _, k := range []struct {
 		kind TroubleKind
@@ -168,7 +167,7 @@ func between(dice *rand.Rand, least, most time.Duration) time.Duration {
 	return least + time.Duration(dice.Int64N(int64(most-least)+1))
 }
 
-// held reports whether a rate limit holds that will refuse the request anyway.
+// held reports whether a rate limit already refuses the request.
 func (x *Exchange) held() bool {
 	s := x.call.s
 	s.mu.Lock()
@@ -187,7 +186,7 @@ func serverError(dice *rand.Rand) *Response {
 	return resp
 }
 
-// page502 is what GitHub's front door answers where the API behind it doesn't.
+// page502 is the page that GitHub's front end shows when the API behind it doesn't answer.
 func page502() *Response {
 	const page = "<!DOCTYPE html>\n<html>\n<head><title>Unicorn! &middot; GitHub</title></head>\n" +
 		"<body><p>We had issues producing the response to your request.</p></body>\n</html>\n"

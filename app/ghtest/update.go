@@ -2,8 +2,8 @@ package ghtest
 
 import "fmt"
 
-// UpdateBranch merges the base branch into the head, as GitHub's button of that
-// name does, and returns the new head. It sends synchronize.
+// UpdateBranch merges the base branch into the head, like GitHub's button of that name, and
+// returns the new head. It sends synchronize.
 func (p *PullRequest) UpdateBranch() string { return p.UpdateBranchBy(p.author.login) }
 
 // UpdateBranchBy is UpdateBranch, by a person.
@@ -19,8 +19,7 @@ func (p *PullRequest) UpdateBranchBy(login string) string {
 	return sha
 }
 
-// ForcePushTo points the head branch at a commit that is there already. It sends
-// synchronize.
+// ForcePushTo points the head branch to an existing commit. It sends synchronize.
 func (p *PullRequest) ForcePushTo(sha string) {
 	p.headRepo.moveBranch(p.author.login, p.headRef, sha, true)
 }
