@@ -31,26 +31,27 @@ func aggregateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "aggregate {FILE... | --review DOCUMENT [FILE...]}",
 		Short: "Decide from review reports whether work may go on to the next phase",
-		Long: `Put the review reports of one document together: may work go on to the plan (or
-with --phase plan, to the tasks), how good is the document, and what should
-change first. A report is markdown with a section "` + reviewreport.Heading + `"
-that holds a fenced json block. With - one is read from standard input.
+		Long: `Combine the review reports of one document. The answer says whether work may go on
+to the plan (with --phase plan: to the tasks), how good the document is, and what
+to change first. A report is markdown with a section "` + reviewreport.Heading + `"
+that holds a fenced json block. The file name - means standard input.
 
-A report that can't be used, because it has no such section or the JSON is
-broken, stops no other and always blocks. Exit code 0: go on; 1: blocked; 2: a
-file can't be read, or has more than 1 MiB; 3: it could not be finished.
+A report without this section, or with broken JSON, always blocks. The other reports
+still count. Exit codes: 0 go on; 1 blocked; 2 a file can't be read or is larger
+than 1 MiB; 3 the command could not finish.
 
-With --review, language models first review a specification (or with --phase plan,
-a plan) as the reviewers that pull requests have, side by side. A report that you
-name stands before what models say as the same reviewer. With two models, a reviewer
-blocks where both do; where one does, standard error says so. The models are those
-of review-settings.json in --server; they get the document without its secrets. The
-answer is markdown unless --format says otherwise. --write puts the reports into the
-directory review beside the document, and overwrites none.
+With --review, language models review a specification first (with --phase plan: a
+plan). They act as the same reviewers as on pull requests, and run in parallel. If
+you name a report of a reviewer, the models are not asked for that one. With two
+models, a reviewer blocks only if both models block; if only one does, standard
+error says so. The models come from review-settings.json in --server. They get the
+document without its secrets. The answer is markdown unless you set --format.
+--write saves the reports in the directory review beside the document, and never
+overwrites a file.
 
-The thresholds are those of review-settings.json in --config, or the defaults.
-Each aggregation is recorded on standard error as one line of JSON with the
-thresholds and the SHA-256 of each report.`,
+The thresholds come from review-settings.json in --config, or are the defaults.
+Each aggregation writes one line of JSON to standard error, with the thresholds and
+the SHA-256 of each report.`,
 		Example: "  reviewgate aggregate docs/01-planning/specifications/007/review/*-report.md\n" +
 			"  reviewgate aggregate --phase plan --format markdown technical-review-report.md 2>>audit.jsonl\n" +
 			"  reviewgate aggregate --server /etc/reviewgate --review docs/01-planning/specifications/007/SPEC.md",
@@ -65,12 +66,12 @@ thresholds and the SHA-256 of each report.`,
 		},
 		RunE: interruptible(f.run),
 	}
-	c.Flags().StringVar(&f.phase, "phase", pipeline.PhaseSpec, "`phase` that the reports belong to: spec or plan")
-	c.Flags().StringVar(&f.config, "config", "", "`directory` with a repository's config files, for their thresholds")
+	c.Flags().StringVar(&f.phase, "phase", pipeline.PhaseSpec, "`phase` of the reports: spec or plan")
+	c.Flags().StringVar(&f.config, "config", "", "`directory` with a repository's config files, which set the thresholds")
 	c.Flags().StringVar(&f.format, "format", "json", "json or markdown")
 	c.Flags().StringVar(&f.reviewed, "review", "", "`document` that the configured models review first")
 	c.Flags().StringVar(&f.server, "server", "", "`directory` of the server's config, which names the models")
-	c.Flags().BoolVar(&f.write, "write", false, "keep the models' reports beside the document")
+	c.Flags().BoolVar(&f.write, "write", false, "save the models' reports beside the document")
 	f.tape.add(c)
 	return c
 }
@@ -86,7 +87,7 @@ func (f *aggregateFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if f.reviewed == "" && (f.write || f.tape != tapeFlags{}) {
-		return unusable(errors.New("--write, --record and --replay are about models' reviews: name a document by --review"))
+		return unusable(errors.New("--write, --record and --replay need --review: name the document that models are to review"))
 	}
 	if f.reviewed != "" && !cmd.Flags().Changed("format") {
 		f.format = "markdown"
@@ -135,7 +136,7 @@ func thresholdsOf(cfg *config.Config) reviewreport.Thresholds {
 	return reviewreport.Thresholds(cfg.Settings.Thresholds)
 }
 
-// record writes the audit record, and the problems of reports. If it fails, the
+// record writes the problems of the reports, then the audit record. If it fails, the
 // aggregation does not count.
 func record(w io.Writer, o *pipeline.ReviewReportOutcome, reports []reviewreport.Report, t reviewreport.Thresholds) error {
 	tellReports(w, o.Errors)
@@ -169,8 +170,8 @@ func (f *aggregateFlags) print(cmd *cobra.Command, o *pipeline.ReviewReportOutco
 	return put(cmd, string(answer))
 }
 
-// readReports reads the reports of a command line. It lists all files that can't be
-// read, so that the user can correct them together.
+// readReports reads the reports that the command line names. It lists all files that
+// can't be read, so that the user can correct them in one go.
 func readReports(cmd *cobra.Command, names []string) (reports []reviewreport.Report, unread []pipeline.ReviewReportError) {
 	seen := map[string]bool{}
 	for _, name := range names {
@@ -180,7 +181,7 @@ func readReports(cmd *cobra.Command, names []string) (reports []reviewreport.Rep
 		}
 		at := filepath.Clean(name)
 		if seen[at] {
-			unread = append(unread, pipeline.ReviewReportError{Source: source, Error: "it is named twice", Recovery: "leave one out"})
+			unread = append(unread, pipeline.ReviewReportError{Source: source, Error: "it is named twice", Recovery: "name it once"})
 			continue
 		}
 		seen[at] = true
@@ -193,7 +194,7 @@ func readReports(cmd *cobra.Command, names []string) (reports []reviewreport.Rep
 		case len(in.text) > reviewreport.MaxBytes:
 			unread = append(unread, pipeline.ReviewReportError{
 				Source: source, Error: fmt.Sprintf("it has more than %d bytes, the limit of a review report", reviewreport.MaxBytes),
-				Recovery: "make it shorter, or name the report that was meant",
+				Recovery: "make it shorter, or name another file",
 			})
 		default:
 			reports = append(reports, reviewreport.Read(source, path, in.text))
@@ -202,8 +203,8 @@ func readReports(cmd *cobra.Command, names []string) (reports []reviewreport.Rep
 	return reports, unread
 }
 
-// unreadable says why a file can't be read, where the system says so without
-// its name, which is said already.
+// unreadable says why a file can't be read. It leaves out the file's name, which stands
+// before it.
 func unreadable(err error) string {
 	var path *os.PathError
 	if errors.As(err, &path) {

@@ -24,22 +24,22 @@ import (
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
-// documentText is a document that no repository holds.
+// documentText is a document outside any repository.
 type documentText []byte
 
-// File returns the document, whatever is asked for: it is the only one.
+// File returns the document for every path, since there is no other file.
 func (t documentText) File(context.Context, string, string, int64) ([]byte, error) { return t, nil }
 
-// reviewer is one that models stand in for.
+// reviewer is a reviewer whose part language models take.
 type reviewer struct {
 	agent  config.Agent
 	by     reviewreport.Reviewer
 	models []string
 }
 
-// review has models review the document as each reviewer of the phase that has no report
-// among given, all of them side by side. It returns one report for each reviewer, and all
-// that these were made from.
+// review asks models to review the document as each reviewer of the phase that has no
+// report in given. All run in parallel. reports has one report for each reviewer, all also
+// has the reports of the single models.
 func (f *aggregateFlags) review(cmd *cobra.Command, cfg *config.Config, layers []config.Layer, given []reviewreport.Report) (reports, all []reviewreport.Report, err error) {
 	text, err := f.document(cmd)
 	if err != nil {
@@ -81,7 +81,7 @@ func (f *aggregateFlags) review(cmd *cobra.Command, cfg *config.Config, layers [
 	return reports, all, nil
 }
 
-// document reads the document that is to be reviewed.
+// document reads the document to review.
 func (f *aggregateFlags) document(cmd *cobra.Command) ([]byte, error) {
 	in, err := readInput(cmd, f.reviewed, model.MaxDocument)
 	switch {
@@ -95,10 +95,10 @@ func (f *aggregateFlags) document(cmd *cobra.Command) ([]byte, error) {
 	return in.text, nil
 }
 
-// reviewers are those of the phase that have no report among given.
+// reviewers returns the reviewers of the phase that have no report in given.
 func (f *aggregateFlags) reviewers(cfg *config.Config, given []reviewreport.Report) (list []reviewer, err error) {
 	if len(cfg.Settings.ModelEndpoints) == 0 {
-		return nil, errors.New("--review: no language model is configured: name by --server the directory of a server's config whose review-settings.json has model_endpoints")
+		return nil, errors.New("--review: no language model is configured: let --server name a server's config directory whose review-settings.json has model_endpoints")
 	}
 	known := false
 	for _, a := range cfg.Agents {
@@ -112,7 +112,7 @@ func (f *aggregateFlags) reviewers(cfg *config.Config, given []reviewreport.Repo
 		}
 		if f.write {
 			if at := f.reportFile(&by); exists(at) {
-				return nil, fmt.Errorf("--write: %s is there already: remove it, or name it beside --review to let it stand", at)
+				return nil, fmt.Errorf("--write: %s already exists: remove it, or also name it on the command line to use it", at)
 			}
 		}
 		list = append(list, reviewer{a, by, slices.Compact(cfg.ModelsOf(&a, nil))})
@@ -123,8 +123,8 @@ func (f *aggregateFlags) reviewers(cfg *config.Config, given []reviewreport.Repo
 	return list, nil
 }
 
-// ask asks all models of all reviewers side by side. An opinion that one does not give is a
-// report that says so.
+// ask asks all models of all reviewers in parallel. If a model gives no opinion, its report
+// says so.
 func (f *aggregateFlags) ask(cmd *cobra.Command, cfg *config.Config, models *model.Server, text []byte, reviewers []reviewer) (map[string][]reviewreport.Opinion, error) {
 	runner, err := run.NewRunner(run.Config{Version: app.Version(), Now: time.Now})
 	if err != nil {
@@ -135,7 +135,7 @@ func (f *aggregateFlags) ask(cmd *cobra.Command, cfg *config.Config, models *mod
 	progress := newProgress(cmd.ErrOrStderr())
 	var round model.Round
 	var mu sync.Mutex
-	made := map[[2]string]reviewreport.Report{}
+	reported := map[[2]string]reviewreport.Report{}
 	agents := map[string]dispatch.Agent{}
 	var manifest pipeline.AgentManifest
 	by := map[string]reviewreport.Reviewer{}
@@ -145,7 +145,7 @@ func (f *aggregateFlags) ask(cmd *cobra.Command, cfg *config.Config, models *mod
 			Reported: func(model string, report reviewreport.Report) {
 				mu.Lock()
 				defer mu.Unlock()
-				made[[2]string{r.agent.ID, model}] = report
+				reported[[2]string{r.agent.ID, model}] = report
 			},
 		}
 		if agents[r.agent.ID], err = models.Agent(r.agent, cfg, needs); err != nil {
@@ -165,10 +165,10 @@ func (f *aggregateFlags) ask(cmd *cobra.Command, cfg *config.Config, models *mod
 		return nil, err
 	}
 	opinions := map[string][]reviewreport.Opinion{}
-	mu.Lock() // one that was left behind when its time was up may still come
+	mu.Lock() // an agent that timed out may still report
 	defer mu.Unlock()
 	for _, r := range results {
-		report, ok := made[[2]string{r.Agent, r.Model}]
+		report, ok := reported[[2]string{r.Agent, r.Model}]
 		agent := by[r.Agent].Agent
 		source := fmt.Sprintf("%s by %s", agent, r.Model)
 		switch {
@@ -185,8 +185,9 @@ func (f *aggregateFlags) ask(cmd *cobra.Command, cfg *config.Config, models *mod
 	return opinions, nil
 }
 
-// shownPath is the path of a file as models are told it: from the working directory, or
-// where it is not below that, its name alone, since the rest may tell who has it.
+// shownPath returns the path of a file as models see it: relative to the working directory.
+// For a file outside that directory it is the name alone, since the path may hold a user's
+// name.
 func shownPath(file string) string {
 	if dir, err := os.Getwd(); err == nil && filepath.IsAbs(file) {
 		if rel, err := filepath.Rel(dir, file); err == nil {
@@ -199,12 +200,12 @@ func shownPath(file string) string {
 	return filepath.ToSlash(file)
 }
 
-// reportFile is where a reviewer's report on the document stands.
+// reportFile returns the file for a reviewer's report on the document.
 func (f *aggregateFlags) reportFile(by *reviewreport.Reviewer) string {
 	return filepath.Join(filepath.Dir(f.reviewed), "review", by.File)
 }
 
-// writeReport writes a report beside the document. It overwrites none.
+// writeReport writes a report beside the document. It never overwrites a file.
 func (f *aggregateFlags) writeReport(by *reviewreport.Reviewer, r *reviewreport.Record) error {
 	at := f.reportFile(by)
 	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// A model hears where a document is in the work, and nothing of whose machine it is on.
+// A model sees the document's path in the working directory, and no path of the user's machine.
 func TestShownPath(t *testing.T) {
 	t.Chdir(t.TempDir())
 	dir, err := os.Getwd()
@@ -25,7 +25,7 @@ func TestShownPath(t *testing.T) {
 	}
 }
 
-// What a layer made final for pull requests is no lower on the command line.
+// A threshold that a layer made final for pull requests can't be lowered on the command line.
 func TestThresholdsOfTheCommandLine(t *testing.T) {
 	layer := func(name, file, text string) config.Layer {
 		return config.Layer{Name: name, Source: "test", Files: []config.File{{Path: file, Text: []byte(text)}}}
@@ -35,8 +35,8 @@ func TestThresholdsOfTheCommandLine(t *testing.T) {
 		layers []config.Layer
 		want   float64
 	}{
-		"lowered":       {[]config.Layer{low}, 0.1},
-		"held by final": {[]config.Layer{layer(config.LayerServer, config.FileAgents, `[{"id": "review-reports", "final": true}]`), low}, 0.7},
+		"lowered": {[]config.Layer{low}, 0.1},
+		"final":   {[]config.Layer{layer(config.LayerServer, config.FileAgents, `[{"id": "review-reports", "final": true}]`), low}, 0.7},
 	} {
 		cfg, problems := config.Load(tt.layers...)
 		if len(problems) > 0 {

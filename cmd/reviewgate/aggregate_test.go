@@ -9,8 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
-// However much there is to read, no more is read than a report may have, and
-// nothing is decided.
+// The command stops reading an endless input at the limit of a report, and makes no decision.
 func TestAggregateReadsInBounds(t *testing.T) {
 	var in endless
 	var stdout, stderr bytes.Buffer
@@ -24,7 +23,7 @@ func TestAggregateReadsInBounds(t *testing.T) {
 	}
 }
 
-// An aggregation that leaves no record is not made.
+// If the audit record can't be written, there is no answer.
 func TestAggregateWithoutARecord(t *testing.T) {
 	var stdout bytes.Buffer
 	code := execute(t.Context(), []string{"aggregate", "-"}, strings.NewReader("# Review\n"), &stdout, fullDisk{})

@@ -16,11 +16,11 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// settingsPath is the repository's settings, from its root.
+// settingsPath is the path of the repository's settings file, relative to its root.
 const settingsPath = config.RepositoryDir + "/" + config.FileSettings
 
-// readOwn reads the repository's settings; a file that does not exist is empty. It
-// follows no link: what is written there would not be in the repository.
+// readOwn reads the repository's settings. A missing file counts as empty. It follows no
+// link, because a file behind a link would not be in the repository.
 func readOwn(root *os.Root) ([]byte, error) {
 	if there, err := ownPlace(root, settingsPath); err != nil || !there {
 		return nil, err
@@ -28,9 +28,9 @@ func readOwn(root *os.Root) ([]byte, error) {
 	return root.ReadFile(settingsPath)
 }
 
-// ownPlace reports whether the file or directory of the repository's config is there.
-// It is an error if it, or a directory above it, is a link or a file in the place of a
-// directory.
+// ownPlace reports whether a file or directory of the repository's config exists. It
+// returns an error if one of the path's elements is a link, or is a file where a directory
+// must be.
 func ownPlace(root *os.Root, last string) (bool, error) {
 	for _, name := range slices.Compact([]string{path.Dir(config.RepositoryDir), config.RepositoryDir, last}) {
 		info, err := root.Lstat(name)
@@ -42,7 +42,7 @@ func ownPlace(root *os.Root, last string) (bool, error) {
 		}
 		switch {
 		case info.Mode()&fs.ModeSymlink != 0:
-			return false, fmt.Errorf("%s is a symbolic link, and config is written only into the repository itself: put the file or directory in its place", name)
+			return false, fmt.Errorf("%s is a symbolic link, and config is written only into the repository itself: replace the link by the file or directory", name)
 		case !info.IsDir() && name != settingsPath:
 			return false, fmt.Errorf("%s is a file, not a directory", name)
 		}
@@ -57,14 +57,14 @@ func writeOwn(root *os.Root, text []byte) error {
 	return root.WriteFile(settingsPath, text, 0o644)
 }
 
-// withAllowance adds an entry to the text of review-settings.json, in the text's own
-// indentation, and leaves the rest of it as it is.
+// withAllowance adds an entry to the text of review-settings.json. It uses the indentation
+// of the text and leaves everything else unchanged.
 func withAllowance(text []byte, entry config.SecretAllowance) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
 	}
 	if !json.Valid(text) {
-		return nil, errors.New("the file is not JSON; mend it first")
+		return nil, errors.New("the file is not valid JSON: correct it first")
 	}
 	in, end := gjson.ParseBytes(text), len(text)
 	key, value := `"secrets": `, any(map[string]any{"allow": []any{entry}})
@@ -76,7 +76,7 @@ func withAllowance(text []byte, entry config.SecretAllowance) ([]byte, error) {
 		end = in.Index + len(in.Raw)
 	}
 	if key != "" && !in.IsObject() || key == "" && !in.IsArray() {
-		return nil, errors.New(`the file must hold an object, in it "secrets" an object, and in that "allow" a list; mend it first`)
+		return nil, errors.New(`the file and its "secrets" must be objects, and "allow" in "secrets" a list: correct it first`)
 	}
 	eol := "\n"
 	if bytes.Contains(text, []byte("\r\n")) {
@@ -111,13 +111,13 @@ func indented(value any, prefix, unit string) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// lineIndent is the white space that the line around an offset begins with.
+// lineIndent returns the white space at the start of the line that holds an offset.
 func lineIndent(text []byte, offset int) string {
 	line := text[bytes.LastIndexByte(text[:offset], '\n')+1:]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// indentUnit is how far the first indented line of a text is indented.
+// indentUnit returns the indentation of the first indented line of a text.
 func indentUnit(text []byte) string {
 	for offset := range text {
 		if text[offset] == '\n' {

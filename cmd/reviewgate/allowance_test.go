@@ -7,8 +7,8 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// An entry is written as its file is: in its indentation and line ends, at the end of the
-// list, and all else stays byte for byte.
+// A new entry uses the file's indentation and line ends and goes to the end of the list. All
+// other bytes stay the same.
 func TestWithAllowance(t *testing.T) {
 	entry := config.SecretAllowance{Rule: "r", Paths: []string{"a<b"}, Value: "v", Reason: "it's & so"}
 	lines := []string{`{`, `|"rule": "r",`, `|"paths": [`, `||"a<b"`, `|],`, `|"value": "v",`, `|"reason": "it's & so"`, `}`}

@@ -9,15 +9,15 @@ import (
 	"github.com/reviewgate/reviewgate/app/llm/sdk"
 )
 
-// apartName is the command with which a server starts itself for reviews that may have
-// ended its process before.
+// apartName is the command that a server starts as a separate process for reviews that may
+// have crashed it before.
 const apartName = "review-apart"
 
 func apartCommand() *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use:    apartName,
-		Short:  "Do reviews of a server in a process of their own",
+		Short:  "Do a server's reviews in a separate process",
 		Hidden: true,
 		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -36,8 +36,8 @@ func apartCommand() *cobra.Command {
 	return c
 }
 
-// apartLine returns the command line that runs this program as such a process, or nil if
-// the program's file is not known.
+// apartLine returns the command line that starts such a process, or nil if the path of this
+// program is not known.
 func apartLine(settings string) []string {
 	self, err := os.Executable()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
-// audits holds the audit records of review reports until they can be written. Before that
-// the terminal may show progress.
+// audits holds the audit records of review reports until the review ends. Until then the
+// terminal may show progress.
 type audits struct {
 	mu  sync.Mutex
 	all []reviewreport.Audit

@@ -28,27 +28,27 @@ func backfillCommand() *cobra.Command {
 	var f backfillFlags
 	c := &cobra.Command{
 		Use:   "backfill --repo GLOB...",
-		Short: "Have open pull requests of chosen repositories reviewed",
-		Long: `Have the open pull requests of chosen repositories reviewed that have no answer:
-after the App was installed, or after a repository's mode was switched on. Left
-are those whose head has a completed check, or a review on its way, so that it
-may be run again at any time.
+		Short: "Request reviews of open pull requests in chosen repositories",
+		Long: `Request reviews of open pull requests in chosen repositories that have no answer
+yet: after you installed the App, or after you switched on a repository's mode. A
+pull request is skipped if its head has a completed check or a review in progress,
+so you can run the command again at any time.
 
-It asks, and the server reviews. What was asked for is stored: where no server
-runs, it is reviewed once one is started. Beside a running server with a SQLite
-file it must be run as the same user, on the same machine.
+The command only requests the reviews; the server does them. Requests are stored in
+the database. If no server runs, it does them when it starts. If a server runs on a
+SQLite file, run the command as the same user on the same machine.
 
-Exit code: 0 all were asked for, 2 the settings or globs can't be used, 3 it
-could not be finished: some could not be looked at, or Ctrl-C came first.`,
+Exit codes: 0 all reviews are requested; 2 the settings or globs can't be used; 3 the
+command could not finish: some pull requests could not be read, or you pressed Ctrl-C.`,
 		Example: "  reviewgate backfill --repo acme/shop --dry-run\n" +
 			"  reviewgate backfill --repo 'acme/web-*' --repo acme/shop --since 90d",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
-	c.Flags().StringArrayVar(&f.repos, "repo", nil, "`glob` of repositories, OWNER/NAME; may be given several times")
+	c.Flags().StringArrayVar(&f.repos, "repo", nil, "`glob` that matches OWNER/NAME of repositories; may be repeated")
 	c.Flags().StringVar(&f.since, "since", "30d", "skip pull requests not updated within this `time`, in days or hours (30d, 12h), or all")
-	c.Flags().BoolVar(&f.dry, "dry-run", false, "only say what would be asked")
-	c.Flags().IntVar(&f.rate, "rate", 6, "`reviews` to ask for a minute, 1 to 60; an hour at 6 takes some 3,000 of the 5,000 calls that GitHub gives an installation")
+	c.Flags().BoolVar(&f.dry, "dry-run", false, "only list the reviews that would be requested")
+	c.Flags().IntVar(&f.rate, "rate", 6, "`reviews` to request per minute, 1 to 60; at 6, an hour uses about 3,000 of the 5,000 calls that GitHub allows an installation")
 	c.Flags().StringVar(&f.format, "format", "text", "text or json")
 	c.Flags().StringVar(&f.settings, "settings", "", "YAML or JSON `file` with settings, as for serve")
 	return c
@@ -78,34 +78,35 @@ func (f *backfillFlags) run(cmd *cobra.Command) error {
 		return unusable(err)
 	}
 	progress := newProgress(cmd.ErrOrStderr())
-	told := backfillTold{cmd: cmd, text: f.format == "text", dry: f.dry, progress: progress, Events: []app.BackfillEvent{}}
+	summary := backfillSummary{cmd: cmd, text: f.format == "text", dry: f.dry, progress: progress, Events: []app.BackfillEvent{}}
 	err = app.RunBackfill(cmd.Context(), settings, app.Backfill{
 		Globs: f.repos, Since: since, Dry: f.dry, Pause: time.Minute / time.Duration(f.rate),
-		Tell: told.tell, Status: progress.step, Log: zerolog.New(cmd.ErrOrStderr()).Level(zerolog.WarnLevel),
+		Tell: summary.add, Status: progress.step, Log: zerolog.New(cmd.ErrOrStderr()).Level(zerolog.WarnLevel),
 	})
 	progress.done()
 	if input := (*app.InputError)(nil); errors.As(err, &input) {
 		return unusable(err)
 	}
-	return told.end(err)
+	return summary.end(err)
 }
 
-// backfillTold is what was told of a backfill.
-type backfillTold struct {
+// backfillSummary counts and prints the events of a backfill.
+type backfillSummary struct {
 	cmd       *cobra.Command
 	text, dry bool
 	progress  *progress
-	failed    error // to write
+	failed    error // the last error of writing the output
 
 	Asked    int                 `json:"asked"`
 	Answered int                 `json:"answered"`
 	LeftOut  int                 `json:"left_out"`
 	Failed   int                 `json:"failed"`
 	Finished bool                `json:"finished"`
-	Events   []app.BackfillEvent `json:"events"` // but those that were answered
+	Events   []app.BackfillEvent `json:"events"` // all except answered ones
 }
 
-func (t *backfillTold) tell(e app.BackfillEvent) {
+// add counts an event. In text format it prints it as well.
+func (t *backfillSummary) add(e app.BackfillEvent) {
 	switch e.Outcome {
 	case app.BackfillAnswered:
 		t.Answered++
@@ -121,45 +122,48 @@ func (t *backfillTold) tell(e app.BackfillEvent) {
 	if !t.text {
 		return
 	}
-	what := e.Repository
+	subject := e.Repository
 	if e.Number > 0 {
-		what += "#" + strconv.Itoa(e.Number)
+		subject += "#" + strconv.Itoa(e.Number)
 	}
 	outcome := e.Outcome
-	if t.dry && outcome == app.BackfillAsked {
-		outcome = "would be asked"
+	if outcome == app.BackfillAsked {
+		outcome = t.verb()
 	}
 	if e.Why != "" {
 		outcome += ": " + e.Why
 	}
 	t.progress.done()
 	if e.Outcome == app.BackfillFailed {
-		fmt.Fprintf(t.cmd.ErrOrStderr(), "%s  %s\n", what, outcome)
+		fmt.Fprintf(t.cmd.ErrOrStderr(), "%s  %s\n", subject, outcome)
 		return
 	}
-	if err := put(t.cmd, what+"  "+outcome+"\n"); err != nil {
+	if err := put(t.cmd, subject+"  "+outcome+"\n"); err != nil {
 		t.failed = err
 	}
 }
 
-// end says what it came to, and returns how the command ends.
-func (t *backfillTold) end(err error) error {
-	t.Finished = err == nil
-	verb := "asked for"
+func (t *backfillSummary) verb() string {
 	if t.dry {
-		verb = "would be asked for"
+		return "would be requested"
 	}
+	return "requested"
+}
+
+// end prints the totals and returns the command's error.
+func (t *backfillSummary) end(err error) error {
+	t.Finished = err == nil
 	write := t.failed
 	if t.text {
-		write = errors.Join(write, put(t.cmd, fmt.Sprintf("%d reviews %s, %d pull requests answered already; %d repositories left out, %d failed\n", t.Asked, verb, t.Answered, t.LeftOut, t.Failed)))
+		write = errors.Join(write, put(t.cmd, fmt.Sprintf("%d reviews %s, %d pull requests already answered; %d repositories left out, %d failed\n", t.Asked, t.verb(), t.Answered, t.LeftOut, t.Failed)))
 	} else {
 		write = errors.Join(write, putJSON(t.cmd, t))
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		return &exitError{code: exitUnfinished, err: errors.New("interrupted: run it again for the rest"), kept: true}
+		return &exitError{code: exitUnfinished, err: errors.New("interrupted: run the command again for the rest"), always: true}
 	case err != nil:
-		return unfinished(fmt.Errorf("%w; run it again for the rest", err))
+		return unfinished(fmt.Errorf("%w; run the command again for the rest", err))
 	case write != nil:
 		return unfinished(write)
 	case t.Failed > 0:
@@ -168,7 +172,8 @@ func (t *backfillTold) end(err error) error {
 	return nil
 }
 
-// ago reads how long ago, in days or hours. The zero time is ever so long.
+// ago returns the time that lies the given number of days or hours before now. For "all" it
+// returns the zero time.
 func ago(s string, now time.Time) (time.Time, error) {
 	if s == "all" {
 		return time.Time{}, nil

@@ -15,15 +15,16 @@ func backupCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the server's SQLite database to a new file",
-		Long: `Copy the server's SQLite database to a new file, as it is at one moment. A server
-that runs goes on meanwhile. The copy is read as a whole and found sound before
-it has its name; only its owner can read it, and no file is overwritten.
+		Long: `Copy the server's SQLite database to a new file. The copy is a snapshot of one
+moment, and the server can keep running. The command reads the whole copy and
+checks its integrity before it gives the copy its name. Only the owner can read
+the copy. The command never overwrites a file.
 
-The database is the one that REVIEWGATE_DATABASE_URL names, in the environment or
-in the settings file. To restore, stop the server, move the database away with
-its -wal and -shm files, put the copy in its place, and start the server.
+REVIEWGATE_DATABASE_URL, in the environment or in the settings file, names the
+database. To restore a backup, stop the server, move the database and its -wal and
+-shm files away, put the copy in their place, and start the server.
 
-PostgreSQL is backed up with pg_dump.`,
+For PostgreSQL, use pg_dump.`,
 		Example: "  REVIEWGATE_DATABASE_URL=sqlite:///var/lib/reviewgate/reviewgate.db \\\n" +
 			"    reviewgate backup /backup/reviewgate-$(date +%F).db",
 		Args: func(_ *cobra.Command, args []string) error {

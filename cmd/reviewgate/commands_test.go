@@ -16,8 +16,8 @@ var (
 	exampleAnswer  = regexp.MustCompile("(?ms)^  ```text\n(.*?)^  ```$")
 )
 
-// The page of the commands says what they do: its files and commands are run,
-// with the exit codes that stand beside them.
+// The examples in docs/commands.md are true: the test writes their files, runs their commands,
+// and compares the exit codes.
 func TestExamplesOfTheCommandsPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.FromSlash("../../docs/commands.md"))
 	if err != nil {
@@ -53,6 +53,6 @@ func TestExamplesOfTheCommandsPage(t *testing.T) {
 	}
 	want := strings.ReplaceAll(exampleAnswer.FindStringSubmatch(string(page))[1], "\n  ", "\n")
 	if want = strings.TrimPrefix(want, "  "); headless != want {
-		t.Errorf("the page shows\n%s\nand what is printed is\n%s", want, headless)
+		t.Errorf("the page shows\n%s\nthe command printed\n%s", want, headless)
 	}
 }

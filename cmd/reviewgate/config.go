@@ -19,10 +19,10 @@ import (
 func configCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "Check, show and explain config, or start one",
-		Long: `Check, show and explain config, or start one. It comes in layers, of which the
-later win: the defaults, the server's directory, the organisation's, and the
-repository's .github/reviewgate.`,
+		Short: "Check, show, explain or create config",
+		Long: `Check, show, explain or create config. Config comes in layers, and a later layer
+overrides an earlier one: the defaults, the server's directory, the organisation's
+directory, and the repository's .github/reviewgate.`,
 		Example: "  reviewgate config init\n" +
 			"  reviewgate config check --layer repository .github/reviewgate\n" +
 			"  reviewgate config show --explain --only rules\n" +
@@ -34,7 +34,7 @@ repository's .github/reviewgate.`,
 	return c
 }
 
-// put writes a command's answer. It is an error if not all of it can be written.
+// put writes a command's answer. A partial write is an error.
 func put(cmd *cobra.Command, text string) error {
 	if _, err := io.WriteString(cmd.OutOrStdout(), text); err != nil {
 		return unfinished(fmt.Errorf("write the answer: %w", err))
@@ -59,12 +59,12 @@ type layerFlags struct {
 func (f *layerFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.server, "server", "", "`directory` of the server's config")
 	c.Flags().StringVar(&f.organisation, "organisation", "", organisationUsage)
-	c.Flags().StringVar(&f.repository, "repository", "", "`directory` of the repository's config (default, where no layer is named: .github/reviewgate of the repository around the current directory)")
+	c.Flags().StringVar(&f.repository, "repository", "", "`directory` of the repository's config (default if you name no layer: .github/reviewgate of the repository around the current directory)")
 }
 
-const organisationUsage = "`directory` of the organisation's config, or NAME=directory for one that the server's config names in organisations"
+const organisationUsage = "`directory` of the organisation's config, or NAME=directory for an organisation that the server's config lists in organisations"
 
-// layers reads the directories that are named, lowest first.
+// layers reads the layers that flags name, lowest first.
 func (f *layerFlags) layers() ([]config.Layer, error) {
 	var out []config.Layer
 	for i, dir := range []string{1: f.server, f.organisation, f.repository} {
@@ -80,8 +80,8 @@ func (f *layerFlags) layers() ([]config.Layer, error) {
 	return out, nil
 }
 
-// orCurrent uses the config of the repository around the current directory, if no layer
-// is named and the repository has one.
+// orCurrent uses the config of the repository around the current directory, if no flag
+// names a layer and that repository has config.
 func (f *layerFlags) orCurrent() error {
 	if *f != (layerFlags{}) {
 		return nil
@@ -110,7 +110,7 @@ func currentRepository() (string, error) {
 	}
 }
 
-// own names a repository's config, if it has one.
+// own sets the repository's layer to dir, if dir exists.
 func (f *layerFlags) own(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
@@ -118,7 +118,7 @@ func (f *layerFlags) own(dir string) error {
 		f.repository = dir
 		return nil
 	case err == nil:
-		return unusable(fmt.Errorf("%s is a file, and config is read from a directory of this name: move the file into one", nearer(dir)))
+		return unusable(fmt.Errorf("%s is a file, but must be a directory with config files: move the file into a directory of this name", nearer(dir)))
 	case errors.Is(err, os.ErrNotExist):
 		if _, err := os.Lstat(dir); err == nil {
 			return unusable(fmt.Errorf("%s is a broken link: fix it, or remove it", nearer(dir)))
@@ -133,9 +133,9 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// readLayer reads a directory that the user named. Its files are called as the
-// user would call them, so that an editor can be led to them. That of an organisation
-// may be NAME=DIR. Without a name it is one that the server's config doesn't name.
+// readLayer reads a directory that the user named. Messages name its files as the user
+// would, so that an editor can open them. An organisation's directory may be NAME=DIR.
+// Without NAME the organisation is one that the server's config does not list.
 func readLayer(name, dir string) (config.Layer, error) {
 	organisation := ""
 	if name == config.LayerOrganisation {
@@ -147,7 +147,7 @@ func readLayer(name, dir string) (config.Layer, error) {
 	l, err := config.ReadDir(name, dir)
 	l.Organisation = organisation
 	if info, serr := os.Stat(dir); serr == nil && !info.IsDir() {
-		return l, fmt.Errorf("%s is a file, not a directory: name the directory that it is in", dir)
+		return l, fmt.Errorf("%s is a file, not a directory: name the directory that holds the file", dir)
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		return l, fmt.Errorf("%s is not a directory: name one with config files", dir)
@@ -158,8 +158,8 @@ func readLayer(name, dir string) (config.Layer, error) {
 	return l, err
 }
 
-// nearer is a directory's name as seen from the current directory, if it is in
-// there.
+// nearer returns the path of a directory relative to the current directory, if it is inside
+// the current directory.
 func nearer(dir string) string {
 	if !filepath.IsAbs(dir) {
 		return dir
@@ -174,7 +174,7 @@ func nearer(dir string) string {
 	return dir
 }
 
-// invalid prints problems on standard error, one a line, and is the error of a
+// invalid prints problems to standard error, one per line, and returns the error for a
 // config that can't be used.
 func invalid(cmd *cobra.Command, problems []pipeline.ConfigProblem) error {
 	for _, p := range problems {
@@ -183,14 +183,16 @@ func invalid(cmd *cobra.Command, problems []pipeline.ConfigProblem) error {
 	return &exitError{code: exitUnusable}
 }
 
-// told writes to standard error which parts of the organisation's layer do not count.
-func told(cmd *cobra.Command, cfg *config.Config) {
+// warnWeakened writes to standard error which fields of the organisation's layer do not
+// count, because they loosen the server's config.
+func warnWeakened(cmd *cobra.Command, cfg *config.Config) {
 	for _, p := range cfg.Weakened() {
 		fmt.Fprintln(cmd.ErrOrStderr(), "warning: "+config.FormatProblem(p))
 	}
 }
 
-// notEmpty refuses flags with an empty value: probably a shell variable was not set.
+// notEmpty refuses flags with an empty value, which usually comes from an unset shell
+// variable.
 func notEmpty(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {

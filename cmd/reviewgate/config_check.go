@@ -22,13 +22,13 @@ func configCheckCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check DIR",
 		Short: "Validate a directory of config files",
-		Long: `Validate the config files of a directory, merged over the defaults and over the
-layers below that are named. Every mistake is listed at once on standard error,
-as file:line:column: /json/pointer: what is wrong; what to write, and the exit
-code is 2. Some settings are for the server's layer only, and what a lower layer
-has made final can't be changed: say by --layer which layer it is to be. What an
-organisation's layer loosens does not count unless the server's config lets it:
-each such field is a warning on standard error. NAME=DIR names the organisation.`,
+		Long: `Validate the config files of a directory, merged over the defaults and the lower
+layers that you name. If there are mistakes, standard error lists all of them, each
+as file:line:column: /json/pointer: the mistake; the remedy. The exit code is then 2.
+Some settings are valid only in the server's layer, and no layer can change what a
+lower layer made final, so name the layer with --layer. Where an organisation's config
+loosens the server's, it counts only if the server's config allows that. Each such
+field gives a warning on standard error. NAME=DIR names the organisation.`,
 		Example: "  reviewgate config check /etc/reviewgate\n" +
 			"  reviewgate config check --layer repository .github/reviewgate\n" +
 			"  reviewgate config check --layer repository --server /etc/reviewgate .github/reviewgate",
@@ -40,10 +40,10 @@ each such field is a warning on standard error. NAME=DIR names the organisation.
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
-	c.Flags().StringVar(&f.layer, "layer", config.LayerServer, "`layer` to check it as: server, organisation or repository")
-	c.Flags().StringVar(&f.server, "server", "", "`directory` of the server's config below it, for --layer organisation and repository")
-	c.Flags().StringVar(&f.organisation, "organisation", "", organisationUsage+", below it, for --layer repository")
-	c.Flags().StringVar(&f.format, "format", "text", "text, or json: the list of problems")
+	c.Flags().StringVar(&f.layer, "layer", config.LayerServer, "`layer` of the directory: server, organisation or repository")
+	c.Flags().StringVar(&f.server, "server", "", "`directory` of the server's config, with --layer organisation or repository")
+	c.Flags().StringVar(&f.organisation, "organisation", "", organisationUsage+", with --layer repository")
+	c.Flags().StringVar(&f.format, "format", "text", "text, or json for the list of problems")
 	return c
 }
 
@@ -51,11 +51,11 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 	if err := oneOf(f.format, "text", "json"); err != nil {
 		return err
 	}
-	if names := config.LayerNames()[1:]; !slices.Contains(names, f.layer) { // the defaults are right
+	if names := config.LayerNames()[1:]; !slices.Contains(names, f.layer) { // all but the defaults
 		return unusable(fmt.Errorf("--layer %q: use %s", f.layer, join(names)))
 	}
 	if f.server != "" && f.layer == config.LayerServer || f.organisation != "" && f.layer != config.LayerRepository {
-		return unusable(fmt.Errorf("the %s's layer is not above the one that is named: say by --layer which layer %s is", f.layer, dir))
+		return unusable(fmt.Errorf("--layer %s is not above the layer that you named with --server or --organisation: set --layer to the layer of %s", f.layer, dir))
 	}
 	below := layerFlags{server: f.server, organisation: f.organisation}
 	layers, err := below.layers()
@@ -78,41 +78,40 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 	if len(problems) > 0 {
 		return invalid(cmd, problems)
 	}
-	told(cmd, cfg)
+	warnWeakened(cmd, cfg)
 	if f.format == "text" {
-		said := verdict(dir, &layer) + "\n"
+		answer := verdict(dir, &layer) + "\n"
 		for _, w := range cfg.Warnings() {
-			said += "warning: " + w.String() + "\n"
+			answer += "warning: " + w.String() + "\n"
 		}
-		return put(cmd, said)
+		return put(cmd, answer)
 	}
 	return nil
 }
 
-// verdict says that a layer is valid, and what was looked at.
+// verdict says that a layer is valid, and which files were checked.
 func verdict(dir string, l *config.Layer) string {
 	if len(l.Files) > 0 {
 		var names []string
 		for _, file := range l.Files {
 			names = append(names, path.Base(file.Path))
 		}
-		said := fmt.Sprintf("%s is valid as config of the %s: %s", dir, l.Name, strings.Join(names, ", "))
+		answer := fmt.Sprintf("%s is valid as config of the %s: %s", dir, l.Name, strings.Join(names, ", "))
 		if l.Name == config.LayerServer && isRepositoryDir(dir) {
-			said += "; to check it as the repository's: reviewgate config check --layer repository " + quoted(dir)
+			answer += "; to check it as the repository's: reviewgate config check --layer repository " + quoted(dir)
 		}
-		return said
+		return answer
 	}
 	return fmt.Sprintf("%s has no config files, so it changes nothing", dir)
 }
 
-// isRepositoryDir reports whether a directory is called as that of a
-// repository's config is.
+// isRepositoryDir reports whether a directory has the usual path of a repository's config.
 func isRepositoryDir(dir string) bool {
 	abs, err := filepath.Abs(dir)
 	return err == nil && strings.HasSuffix(filepath.ToSlash(abs), "/"+config.RepositoryDir)
 }
 
-// join lists alternatives.
+// join joins alternatives with commas and "or".
 func join(list []string) string {
 	if len(list) < 2 {
 		return strings.Join(list, "")

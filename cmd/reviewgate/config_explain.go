@@ -25,15 +25,16 @@ func configExplainCommand() *cobra.Command {
 	var f explainFlags
 	c := &cobra.Command{
 		Use:   "explain PATH...",
-		Short: "Say which agents a change of these paths would bring, and why",
-		Long: `Say of files which domains and services they are in and by which globs, which
-agents a change of them would bring by which policy, why the others would not
-run, what makes the change risky, and how many rules would look at each file.
+		Short: "Explain which agents a change to these paths would run",
+		Long: `Explain how a change to these files would be reviewed: their domains and services
+with the matching globs, which agents would run by which policy, why the other
+agents would not run, what makes the change risky, and how many rules would read
+each file.
 
-Paths are relative to the repository's root; the files need not exist. With - the
-list is read from standard input, as git diff --name-only prints it. Layers are
-as with config show. The .gitattributes at the root of the repository around the
-current directory counts as it is in the work tree; a review reads that of the base.`,
+Paths are relative to the repository's root. The files need not exist. With - the
+list comes from standard input, in the format of git diff --name-only. The layers
+work as in config show. The command uses the .gitattributes in the work tree of the
+repository around the current directory; a review uses the one at the base.`,
 		Example: "  reviewgate config explain pricing/tax.ts .github/workflows/ci.yml\n" +
 			"  git diff --name-only main | reviewgate config explain --rules -",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -45,7 +46,7 @@ current directory counts as it is in the work tree; a review reads that of the b
 		RunE: f.run,
 	}
 	f.add(c)
-	c.Flags().BoolVar(&f.rules, "rules", false, "name the rules that would look at each file")
+	c.Flags().BoolVar(&f.rules, "rules", false, "name the rules that would read each file")
 	c.Flags().StringVar(&f.format, "format", "text", "text or json")
 	return c
 }
@@ -69,7 +70,7 @@ func (f *explainFlags) run(cmd *cobra.Command, args []string) error {
 	if len(problems) > 0 {
 		return invalid(cmd, problems)
 	}
-	told(cmd, cfg)
+	warnWeakened(cmd, cfg)
 	attributes, err := currentAttributes()
 	if err != nil {
 		return err
@@ -84,8 +85,8 @@ func (f *explainFlags) run(cmd *cobra.Command, args []string) error {
 	return put(cmd, render.Explain(x, f.rules, textOptions(cmd.OutOrStdout())))
 }
 
-// currentAttributes is the text of the .gitattributes of the repository around the
-// current directory, if there is one.
+// currentAttributes returns the text of .gitattributes of the repository around the current
+// directory, or nil if there is none.
 func currentAttributes() ([]byte, error) {
 	dir, err := currentRepository()
 	if err != nil || dir == "" {
@@ -103,7 +104,7 @@ func currentAttributes() ([]byte, error) {
 	return text, nil
 }
 
-// pathsOf are the paths of the command line, or those of standard input.
+// pathsOf returns the paths of the command line, or with - those of standard input.
 func pathsOf(cmd *cobra.Command, args []string) ([]string, error) {
 	if !slices.Contains(args, "-") {
 		return explain.CleanAll(args)
@@ -116,7 +117,7 @@ func pathsOf(cmd *cobra.Command, args []string) ([]string, error) {
 		return nil, err
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("standard input has no paths: there is nothing to explain")
+		return nil, fmt.Errorf("standard input has no paths, so there is nothing to explain")
 	}
 	return explain.CleanAll(list)
 }

@@ -20,11 +20,11 @@ func configInitCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Write a first config into a repository",
-		Long: `Write a first config into .github/reviewgate of a repository (DIR, or the one
-around the current directory): advisory mode, so that nothing is blocked before
-you have seen what it says, an example of switching a rule on or off, one of a
-rule of your own, and the services in services/ or apps/ where there are any.
-Nothing is written over. DIR is the root of a git work tree.`,
+		Long: `Write a first config into .github/reviewgate of a repository: DIR, or the one around
+the current directory. DIR is the root of a git work tree. The config sets advisory
+mode, so that nothing is blocked before you have seen some reviews. It has one
+example that switches a rule and one example of your own rule, and it lists the
+services in services/ or apps/ if there are any. The command never overwrites a file.`,
 		Example: "  reviewgate config init\n  reviewgate config init ~/src/project",
 		Args:    atMostOneDirectory,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,7 +42,7 @@ Nothing is written over. DIR is the root of a git work tree.`,
 
 func atMostOneDirectory(_ *cobra.Command, args []string) error {
 	if len(args) > 1 || len(args) == 1 && args[0] == "" {
-		return errors.New("name one repository's directory, or none for the one around the current directory")
+		return errors.New("name one repository's directory, or leave it out for the repository around the current directory")
 	}
 	return nil
 }
@@ -64,30 +64,30 @@ func initConfig(cmd *cobra.Command, dir string) error {
 	}
 	written, err := starter.Write(dir)
 	if errors.Is(err, fs.ErrExist) {
-		return unusable(fmt.Errorf("there is config already, which is left as it is: %w", err))
+		return unusable(fmt.Errorf("the repository already has config, which was not changed: %w", err))
 	}
 	if err != nil {
 		return unfinished(err)
 	}
-	var said strings.Builder
+	var answer strings.Builder
 	for _, name := range written {
-		said.WriteString("wrote " + name + "\n")
+		answer.WriteString("wrote " + name + "\n")
 	}
 	own := quoted(filepath.Join(dir, filepath.FromSlash(config.RepositoryDir)))
-	fmt.Fprintf(&said, `
+	fmt.Fprintf(&answer, `
 Next:
-- look at what it adds up to: reviewgate config show --explain %s
+- see the merged config: reviewgate config show --explain %s
 - after each edit: reviewgate config check --layer repository %s
-- commit it; config counts once it is on the default branch
-- take "mode" out of %s when the check may block
+- commit the files; they count once they are on the default branch
+- remove "mode" from %s when you want the check to block
 `, own, own, config.FileSettings)
-	return put(cmd, said.String())
+	return put(cmd, answer.String())
 }
 
-// plainName needs no quotes in a shell.
+// plainName matches names that need no quotes in a shell.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_./][A-Za-z0-9_./+,@-]*$`)
 
-// quoted is a file's name to be copied into a shell.
+// quoted returns a file's name as a user can paste it into a shell.
 func quoted(name string) string {
 	if plainName.MatchString(name) {
 		return name

@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// parts are the config files by their short names.
+// parts lists the short names of the config files.
 var parts = []string{"rules", "composition", "agents", "domains", "settings"}
 
 type showFlags struct {
@@ -26,11 +26,10 @@ func configShowCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show [DIR]",
 		Short: "Print the merged config",
-		Long: `Print the config that the layers add up to, entries that are switched off
-included, by file, entry and field. With --explain each value is followed by the
-layer, the file and the line that it was written in. DIR is the repository's
-layer. Without any layer it is that of the repository around the current
-directory, or else the defaults.`,
+		Long: `Print the merged config of all layers by file, entry and field, including entries
+that are switched off. With --explain, the layer, file and line of each value follow
+the value. DIR is the repository's layer. If you name no layer, the command uses the
+config of the repository around the current directory, or else the defaults.`,
 		Example: "  reviewgate config show --explain --only rules --id test-focused-01\n" +
 			"  reviewgate config show --server /etc/reviewgate --format json .github/reviewgate",
 		Args: cobra.MaximumNArgs(1),
@@ -40,7 +39,7 @@ directory, or else the defaults.`,
 	c.Flags().BoolVar(&f.explain, "explain", false, "say where each value comes from")
 	c.Flags().StringVar(&f.only, "only", "", "`part` to show: "+join(parts))
 	c.Flags().StringVar(&f.id, "id", "", "`id` of the entry to show")
-	c.Flags().StringVar(&f.format, "format", "text", "text, or json: {rules, composition, agents, domains, settings}, with --explain a list of values with file, id, pointer, layer, source, path and line")
+	c.Flags().StringVar(&f.format, "format", "text", "text, or json: an object with rules, composition, agents, domains and settings; with --explain, a list of values with file, id, pointer, layer, source, path and line")
 	return c
 }
 
@@ -52,7 +51,7 @@ func (f *showFlags) run(cmd *cobra.Command, args []string) error {
 		return unusable(fmt.Errorf("--only %q: use %s", f.only, join(parts)))
 	}
 	if f.format == "json" && !f.explain && (f.only != "" || f.id != "") {
-		return unusable(errors.New("--format json is the whole config: leave out --only and --id, or add --explain"))
+		return unusable(errors.New("--format json prints the whole config: leave out --only and --id, or add --explain"))
 	}
 	if len(args) == 1 {
 		if f.repository != "" {
@@ -71,7 +70,7 @@ func (f *showFlags) run(cmd *cobra.Command, args []string) error {
 	if len(problems) > 0 {
 		return invalid(cmd, problems)
 	}
-	told(cmd, shown.Config)
+	warnWeakened(cmd, shown.Config)
 	if f.format == "json" && !f.explain {
 		return put(cmd, string(shown.JSON)+"\n")
 	}

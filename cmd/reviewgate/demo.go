@@ -10,10 +10,10 @@ func demoCommand() *cobra.Command {
 	var once, verbose bool
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Run the whole App on this machine, with nothing set up",
-		Long: `Run the whole App against an embedded stand-in for GitHub: a pull request is
-opened, pushed to, and commented /review. Prints how the check run and the
-comment change. Needs git.`,
+		Short: "Run the whole App on this machine, without any setup",
+		Long: `Run the whole App against a built-in stand-in for GitHub. The demo opens a pull
+request, pushes to it, and comments /review. It prints how the check run and the
+comment change. It needs git.`,
 		Example: "  reviewgate demo --once",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -22,21 +22,22 @@ func doctorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check an installation: settings, App, webhook, database, required check",
-		Long: `Check an installation with the server's settings: whether GitHub takes the App's
-credentials, what the App asks for and is granted, where webhooks go and whether
-they come through, the clock, the database. With --repo also whether the App is
-installed there, what its config says, and whether the check is required and
-pinned to the App. Nothing is changed, and no secret is printed.
+		Long: `Check an installation with the server's settings: whether GitHub accepts the App's
+credentials, which permissions the App requests and has, where webhooks go and
+whether they arrive, the clock, and the database. With --repo, also check whether
+the App is installed on that repository, what its config says, and whether the check
+is required and pinned to the App. The command changes nothing and prints no secret.
 
-Each point is ok, a problem, or unknown: it could not be looked at, or GitHub has
-nothing to tell yet. Exit code: 0 all are ok, 1 there is a problem, 2 the
-settings can't be used, 3 there is none, but something is unknown.`,
+Each point is ok, a problem, or unknown. A point is unknown if it could not be
+checked, or if GitHub has no data about it yet. Exit codes: 0 all points are ok; 1
+there is a problem; 2 the settings can't be used; 3 there is no problem, but a point
+is unknown.`,
 		Example: "  reviewgate doctor\n" +
 			"  reviewgate doctor --repo acme/shop --format json",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
-	c.Flags().StringVar(&f.repo, "repo", "", "repository to look at as well, `OWNER/NAME`")
+	c.Flags().StringVar(&f.repo, "repo", "", "a repository to check as well, as `OWNER/NAME`")
 	c.Flags().StringVar(&f.format, "format", "text", "text or json")
 	c.Flags().StringVar(&f.settings, "settings", "", "YAML or JSON `file` with settings, as for serve")
 	return c
@@ -70,7 +71,7 @@ func (f *doctorFlags) run(cmd *cobra.Command) error {
 		return unfinished(err)
 	}
 	if err := f.print(cmd.OutOrStdout(), result); err != nil {
-		return unfinished(fmt.Errorf("write what was found: %w", err))
+		return unfinished(fmt.Errorf("write the result: %w", err))
 	}
 	switch result.Worst() {
 	case doctor.Problem:
@@ -81,17 +82,18 @@ func (f *doctorFlags) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// unusableSettings are settings without which nothing can be asked.
+// unusableSettings returns the result for settings that can't be used, so that nothing else
+// can be checked.
 func unusableSettings(err error) doctor.Result {
 	found := err.Error()
 	var se *app.SettingsError
 	if errors.As(err, &se) {
 		found = strings.Join(se.Problems, "; ")
 	}
-	return doctor.Result{Points: []doctor.Point{{ID: doctor.Settings, Status: doctor.Problem, Found: found, Remedy: "set them as reviewgate serve --help says"}}}
+	return doctor.Result{Points: []doctor.Point{{ID: doctor.Settings, Status: doctor.Problem, Found: found, Remedy: "see reviewgate serve --help for the settings"}}}
 }
 
-// print writes what was found.
+// print writes the result.
 func (f *doctorFlags) print(w io.Writer, r doctor.Result) error {
 	if f.format == "json" {
 		enc := json.NewEncoder(w)

@@ -21,20 +21,20 @@ func evalCommand() *cobra.Command {
 	var f evalFlags
 	c := &cobra.Command{
 		Use:   "eval",
-		Short: "Measure agents on changes whose defects are known",
-		Long: `Measure agents on changes whose defects are known: the cases are reviewed by the
-whole pipeline, and per agent and model precision, recall, findings on clean
-changes, cost and time are printed. docs/eval.md says what counts as found,
-and docs/reference/eval-files.md how to add a case.
+		Short: "Measure agents on changes with known defects",
+		Long: `Measure agents on changes with known defects. The whole pipeline reviews each case.
+The command prints precision, recall, findings on clean changes, cost and time for
+each agent and model. docs/eval.md says when a defect counts as found, and
+docs/reference/eval-files.md how to add a case.
 
-Without --config the shipped rules are measured, and nothing leaves the machine.
-With --record the models' answers are kept in a file, and with --replay they are taken
-from it: no model is asked, no key is needed, and the figures are the same.
-Exit code: 0 the figures are printed, 2 the cases or the config can't be used, 3 it
-could not be finished. An agent that fails is counted in the table.
+Without --config the command measures the shipped rules, and sends nothing out.
+--record saves the models' answers in a file. --replay reads them from it: no model is
+asked, no key is needed, and the figures are the same. Exit codes: 0 the figures are
+printed; 2 the cases or the config can't be used; 3 the command could not finish. The
+table counts agents that fail.
 
-The commands below review diffs of any benchmark, score what any tool found in
-them, and write the cases as diffs for other tools.`,
+The subcommands review the diffs of any benchmark, score the findings of any tool, and
+write the cases as diffs for other tools.`,
 		Example: "  reviewgate eval\n" +
 			"  reviewgate eval --config /etc/reviewgate --agent security-reviewer --format json",
 		Args: noArguments,
@@ -92,8 +92,8 @@ func evalError(err error) error {
 	return unfinished(err)
 }
 
-// options are those of a run but for what is reviewed. done ends the recording and what
-// shows progress.
+// options returns the options of a run without its cases. done ends the recording and the
+// display of progress.
 func (f *evalFlags) options(cmd *cobra.Command) (o eval.Options, done func() error, err error) {
 	layers, err := (&layerFlags{server: f.config}).layers()
 	if err != nil {

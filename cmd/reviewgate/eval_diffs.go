@@ -24,20 +24,22 @@ func evalDiffsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diffs DIR",
 		Short: "Review a directory of diffs and write the findings as JSON",
-		Long: `Review a directory of diffs and write the findings as JSON, as benchmarks of code
-review ask for them. Each file that ends in .diff or .patch is a case, named by its
-path without that: what git diff, git format-patch or diff -u printed. The whole
-pipeline reviews it without its repository, so only the lines of the diff are known.
-The subject and the text of a format-patch mail are title and description.
+		Long: `Review a directory of diffs and write the findings as JSON, in the form that code
+review benchmarks use. Each file that ends in .diff or .patch is a case. Its name is
+the path without that ending. It holds the output of git diff, git format-patch or
+diff -u. The whole pipeline reviews it without the repository, so it knows only the
+lines of the diff. The subject and the text of a format-patch mail become title and
+description.
 
-The findings file has, by case, path, lines, title, body, severity and confidence of
-each finding, how the review ended, and what the models took;
-docs/reference/eval-files.md describes it. It is the same for the same diffs, config
-and answers. How long it took stands on standard output. --record and --replay are those of reviewgate eval.
+The findings file has the path, lines, title, body, severity and confidence of each
+finding, by case. It also has how each review ended, and the models' usage.
+docs/reference/eval-files.md describes the file. The same diffs, config and answers
+give the same file. The time that the run took goes to standard output. --record and
+--replay work as in reviewgate eval.
 
-A diff that can't be read does not stop the others. Exit code: 0 all are reviewed,
-2 a diff, the directory or the config can't be used, 3 an agent failed or it could
-not be finished; the findings of the others are written all the same.`,
+A diff that can't be read does not stop the others. Exit codes: 0 all diffs are
+reviewed; 2 a diff, the directory or the config can't be used; 3 an agent failed or
+the command could not finish. The findings of the other diffs are still written.`,
 		Example: "  reviewgate eval diffs diffs\n" +
 			"  reviewgate eval diffs diffs --config /etc/reviewgate --record answers.jsonl --out findings.json",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -83,7 +85,8 @@ func (f *evalDiffsFlags) run(cmd *cobra.Command, dir string) error {
 	return f.report(cmd, &found, time.Since(start))
 }
 
-// writable says, before a model is paid, why the findings can't be written.
+// writable returns an error if the findings can't be written. It runs before any model
+// costs money.
 func (f *evalDiffsFlags) writable() error {
 	if f.out == "-" {
 		return nil
@@ -106,8 +109,8 @@ func (f *evalDiffsFlags) write(cmd *cobra.Command, text []byte) error {
 	return os.WriteFile(f.out, text, 0o644)
 }
 
-// report says what was done, names the cases that something is wrong with, and makes the
-// worst of it the exit code.
+// report prints a summary and names the cases with problems. The worst problem gives the
+// exit code.
 func (f *evalDiffsFlags) report(cmd *cobra.Command, found *eval.Findings, took time.Duration) error {
 	count, n := map[eval.CaseStatus]int{}, 0
 	for i := range found.Cases {
@@ -126,7 +129,7 @@ func (f *evalDiffsFlags) report(cmd *cobra.Command, found *eval.Findings, took t
 		u := found.Usage
 		summary := fmt.Sprintf("%d diffs: %d reviewed, %d incomplete, %d unfinished, %d unusable; %d findings in %s\n",
 			len(found.Cases), count[eval.CaseOK], count[eval.CaseIncomplete], count[eval.CaseUnfinished], count[eval.CaseUnusable], n, f.out)
-		summary += fmt.Sprintf("models: %d questions, %d tokens in, %d out, $%.4f; it took %.1f s\n", u.Questions, u.Input, u.Output, u.CostUSD, took.Seconds())
+		summary += fmt.Sprintf("models: %d questions, %d tokens in, %d out, $%.4f; the run took %.1f s\n", u.Questions, u.Input, u.Output, u.CostUSD, took.Seconds())
 		if err := put(cmd, summary); err != nil {
 			return err
 		}
@@ -140,7 +143,8 @@ func (f *evalDiffsFlags) report(cmd *cobra.Command, found *eval.Findings, took t
 	return nil
 }
 
-// onOneLine keeps what a diff or a model says from moving the cursor.
+// onOneLine replaces control characters, so that text of a diff or a model can't move the
+// cursor.
 func onOneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -154,11 +158,11 @@ func evalExportCommand() *cobra.Command {
 	var cases string
 	c := &cobra.Command{
 		Use:   "export DIR",
-		Short: "Write the cases as diffs, with what is to be found, for any tool",
-		Long: `Write the cases of reviewgate eval to a directory as diffs, and what is to be found
-in them to expected.json, so that any tool that reviews diffs can be measured by them
-with reviewgate eval score. Exit code: 0 they are written, 2 the cases can't be used,
-3 it could not be finished.`,
+		Short: "Write the cases as diffs with their known defects, for other tools",
+		Long: `Write the cases of reviewgate eval to a directory as diffs, and their known defects to
+expected.json. Any tool that reviews diffs can then be measured with reviewgate eval
+score. Exit codes: 0 the files are written; 2 the cases can't be used; 3 the command
+could not finish.`,
 		Example: "  reviewgate eval export cases && reviewgate eval diffs cases",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -177,7 +181,7 @@ with reviewgate eval score. Exit code: 0 they are written, 2 the cases can't be 
 			if err := eval.Export(cmd.Context(), loaded, args[0]); err != nil {
 				return unfinished(err)
 			}
-			return put(cmd, fmt.Sprintf("%d cases are in %s, and what is to be found in %s\n", len(loaded), args[0], filepath.Join(args[0], eval.ExpectedFile)))
+			return put(cmd, fmt.Sprintf("%d cases are in %s, and their known defects in %s\n", len(loaded), args[0], filepath.Join(args[0], eval.ExpectedFile)))
 		},
 	}
 	c.Flags().StringVar(&cases, "cases", "testdata/eval", "`directory` of the cases")

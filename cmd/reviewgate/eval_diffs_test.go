@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The directory may be a stranger's: its names must not move the cursor.
+// The file names may come from a stranger, so they must not move the cursor.
 func TestNamesOfDiffsAreInert(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("\x1b[2J.diff", []byte("no diff"), 0o600); err != nil {

@@ -77,11 +77,11 @@ func serveBinary(bin string, env []string) (addr string, stop func() error, err 
 		}
 		return "", nil, errors.Join(errors.New("the server ended"), cmd.Wait())
 	case <-time.After(patience):
-		return "", nil, errors.Join(errors.New("the server does not serve"), stop())
+		return "", nil, errors.Join(errors.New("the server did not start in time"), stop())
 	}
 }
 
-// githubs are the stand-ins of the scripts that run.
+// githubs holds the stand-ins of the running scripts.
 var githubs sync.Map // *scripted by work directory
 
 type scripted struct {
@@ -90,13 +90,13 @@ type scripted struct {
 	pulls []*ghtest.PullRequest // in their order
 }
 
-// github is a command of scripts: a stand-in for GitHub with a repository
-// acme/shop, and the settings for it in the environment.
+// github is a command of scripts. It starts and uses a stand-in for GitHub with a repository
+// acme/shop, and sets the environment for it.
 //
 //	github            starts it
 //	github open FILE  opens a pull request with the file, two hours ago: before
 //	                  the App was installed
-//	github quiet      fails if something was written to it
+//	github quiet      fails if a command wrote anything to it
 //	github serve      starts reviewgate serve and waits until it is ready
 //	github reviewed N waits until pull request N has a completed check
 func github(ts *testscript.TestScript, _ bool, args []string) {
@@ -130,7 +130,7 @@ func github(ts *testscript.TestScript, _ bool, args []string) {
 	gh := at.(*scripted)
 	switch args[0] {
 	case "open":
-		// Nothing tells the App of what happened before it was installed.
+		// The App gets no webhooks of what happened before it was installed.
 		gh.Uninstall("acme")
 		gh.ago.Store(int64(2 * time.Hour))
 		files := ghtest.Files{args[1]: ts.ReadFile(args[1])}

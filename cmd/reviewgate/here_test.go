@@ -13,8 +13,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// inTurn runs scripts one after the other: those that run the program within this
-// process give it their directory and their environment.
+// inTurn runs scripts one after the other. A script that runs the program within this process
+// changes the process's directory and environment.
 type inTurn struct{ *testing.T }
 
 func (inTurn) Parallel()     {}
@@ -24,16 +24,16 @@ func (t inTurn) Run(name string, f func(testscript.T)) {
 	t.T.Run(name, func(t *testing.T) { f(inTurn{t}) })
 }
 
-// runHere runs the program within this process, as a script's process would run
-// it, and returns the exit code. Each process compiles the shipped rules and
-// makes all packages ready, which takes longer than what most scripts ask of it:
-// ran is false where every case is to run, and processes do then.
+// runHere runs the program within this process instead of a new one, and returns the exit
+// code. A new process must initialize all packages and compile the shipped rules, which takes
+// longer than most scripts' commands. In a full run it does nothing, and ran is false: then
+// the caller starts a process.
 func runHere(ts *testscript.TestScript, args []string) (code int, ran bool) {
 	shell, err := exec.LookPath("sh")
 	if sample.Full() || err != nil {
 		return 0, false
 	}
-	// A process tells what the script's would be given.
+	// A shell records the environment and the standard input that the script gives a process.
 	dir, err := os.MkdirTemp("", "here-")
 	ts.Check(err)
 	defer os.RemoveAll(dir)
@@ -57,7 +57,8 @@ func runHere(ts *testscript.TestScript, args []string) (code int, ran bool) {
 	return execute(context.Background(), args, strings.NewReader(given[1]), ts.Stdout(), ts.Stderr()), true
 }
 
-// become takes over an environment. What is the same in both is there throughout.
+// become replaces this process's environment. A variable that both environments have is
+// set at every moment.
 func become(ts *testscript.TestScript, env []string) {
 	wanted := map[string]bool{}
 	for _, v := range env {

@@ -13,23 +13,23 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// input is the text of a file on the command line. Problems contain its name.
+// input is the text of a file on the command line. Messages about problems contain its name.
 type input struct {
 	name string
 	text []byte
 }
 
-// standardInput is the name of standard input in problems.
+// standardInput is the name of standard input in messages.
 const standardInput = "standard input"
 
-// readInputs reads files, and standard input for -, up to limit bytes in all:
-// no more than that is ever held.
+// readInputs reads files, and standard input for -, up to limit bytes in all. It never holds
+// more than one byte above that.
 func readInputs(cmd *cobra.Command, names []string, limit int64) ([]input, error) {
 	var out []input
 	left, stdin := limit, false
 	for _, name := range names {
 		if name == "-" && stdin {
-			return nil, errors.New("- is named twice: standard input can be read once only")
+			return nil, errors.New("- is named twice: standard input can be read only once")
 		}
 		stdin = stdin || name == "-"
 		in, err := readInput(cmd, name, left)
@@ -45,7 +45,8 @@ func readInputs(cmd *cobra.Command, names []string, limit int64) ([]input, error
 	return out, nil
 }
 
-// readInput reads one file, and one byte more than the limit if it is larger.
+// readInput reads one file. Of a file larger than limit it reads one byte more than limit,
+// which tells the caller so.
 func readInput(cmd *cobra.Command, name string, limit int64) (input, error) {
 	if name == "-" {
 		text, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), limit+1))
@@ -72,8 +73,8 @@ func readInput(cmd *cobra.Command, name string, limit int64) (input, error) {
 // maxTold bounds the number of lines of one kind on standard error.
 const maxTold = 100
 
-// tell writes problems with input on standard error, one a line, and counts what
-// is more than maxTold of all.
+// tell writes problems of the input to standard error, one per line and at most maxTold. It
+// then says how many of all it left out.
 func tell(cmd *cobra.Command, problems []pipeline.ConfigProblem, all int) {
 	for i, p := range problems {
 		if i == maxTold {
@@ -86,7 +87,7 @@ func tell(cmd *cobra.Command, problems []pipeline.ConfigProblem, all int) {
 	}
 }
 
-// problemsOf are errors of texts as problems.
+// problemsOf turns errors in JSON texts into problems.
 func problemsOf(errs []jsontree.Error) []pipeline.ConfigProblem {
 	out := make([]pipeline.ConfigProblem, 0, len(errs))
 	for _, e := range errs {
@@ -95,11 +96,11 @@ func problemsOf(errs []jsontree.Error) []pipeline.ConfigProblem {
 	return out
 }
 
-// leftOut tells of unknown fields, which do no harm, where the first is.
+// leftOut warns about unknown fields, which do no harm. It shows where the first one is.
 func leftOut(cmd *cobra.Command, first jsontree.Place, n int) {
-	problem := "this field is not known and was left out"
+	problem := "unknown field ignored"
 	if n > 1 {
-		problem = fmt.Sprintf("this field and %d more are not known and were left out", n-1)
+		problem = fmt.Sprintf("unknown field ignored, and %d more", n-1)
 	}
 	tell(cmd, problemsOf([]jsontree.Error{{Place: first, Problem: problem}}), 1)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// endless is an input of 100 MB and more: it counts what is read of it.
+// endless is an input of 100 MB or more that counts the bytes read.
 type endless struct{ read int }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -26,7 +26,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// An input of 100 MB is refused, and no more of it is read than may be used.
+// An input of 100 MB is refused, and the command reads no more of it than the limit.
 func TestInputThatIsTooLarge(t *testing.T) {
 	for _, tt := range sample.Of(t, 1, []struct {
 		command string
@@ -77,7 +77,7 @@ func TestInputsThatAreTooLargeTogether(t *testing.T) {
 	}
 }
 
-// However many findings are dropped, standard error stays short.
+// Standard error stays short when many findings are dropped.
 func TestManyDroppedFindings(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	in := `{"agent": "a", "findings": [` + strings.Repeat("{},", 5000) + `{}]}`
@@ -90,7 +90,7 @@ func TestManyDroppedFindings(t *testing.T) {
 	}
 }
 
-// silent is an input from which nothing comes until the test ends.
+// silent is an input that sends nothing until the test ends.
 type silent struct {
 	asked chan struct{}
 	once  sync.Once
@@ -115,16 +115,16 @@ func TestInterruptedWhileReading(t *testing.T) {
 		}()
 		var stdout, stderr bytes.Buffer
 		code := execute(ctx, []string{command, "-"}, in, &stdout, &stderr)
-		if code != exitUnfinished || stderr.String() != "reviewgate: interrupted: run it again\n" || stdout.Len() > 0 {
+		if code != exitUnfinished || stderr.String() != "reviewgate: interrupted: run the command again\n" || stdout.Len() > 0 {
 			t.Errorf("%s: exit code %d, %s", command, code, stderr.String())
 		}
 		close(ended)
 	}
 }
 
-// So it does with those that run git or a server, wherever they are.
+// Ctrl-C also ends commands that run git or a server.
 func TestInterrupted(t *testing.T) {
-	const want = "reviewgate: interrupted: run it again\n"
+	const want = "reviewgate: interrupted: run the command again\n"
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
 	for _, args := range [][]string{{"review"}, {"secrets", "allow", "abc", "--reason", "r"}, {"demo", "--once"}} {
@@ -135,7 +135,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// The signal may reach git first.
+// The command reports an interruption also if the signal reaches git first.
 func TestInterruptedWhileGitRuns(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -149,13 +149,13 @@ func TestInterruptedWhileGitRuns(t *testing.T) {
 		t.Setenv("PATH", dir)
 		var stdout, stderr bytes.Buffer
 		code := execute(t.Context(), []string{"review"}, strings.NewReader(""), &stdout, &stderr)
-		if code != exitUnfinished || stderr.String() != "reviewgate: interrupted: run it again\n" {
+		if code != exitUnfinished || stderr.String() != "reviewgate: interrupted: run the command again\n" {
 			t.Errorf("SIG%s: exit code %d, %s", signal, code, stderr.String())
 		}
 	}
 }
 
-// A command without files says what it wants.
+// A command without files says which files it needs.
 func TestNoInput(t *testing.T) {
 	for command, what := range map[string]string{"synthesize": "agents' findings", "verdict": "review results"} {
 		var stdout, stderr bytes.Buffer

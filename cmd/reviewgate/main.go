@@ -1,5 +1,5 @@
-// Command reviewgate reviews pull requests: as a GitHub App (serve), or on a
-// local git range (review).
+// Command reviewgate reviews pull requests, either as a GitHub App (serve) or for a local
+// git range (review).
 package main
 
 import (

@@ -12,9 +12,9 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// startModel starts a language model for each of some files that answers every question
-// with it, and writes server's settings that name them: model ANSWER... SETTINGS. Their
-// keys are in MODEL_KEY, MODEL_KEY_2 and so on.
+// startModel starts one language model for each ANSWER file, which it gives as the answer to
+// every question. It writes a server's SETTINGS that name the models: model ANSWER... SETTINGS.
+// Their keys are in MODEL_KEY, MODEL_KEY_2 and so on.
 func startModel(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: model ANSWER... SETTINGS")

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Whichever command takes an organisation's directory, its help says that the directory
-// may have the organisation's name before it.
+// The help of every command with --organisation says that the organisation's name may stand
+// before the directory.
 func TestOrganisationIsExplainedAlike(t *testing.T) {
 	found := 0
 	var walk func(c *cobra.Command)

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// fullDisk takes nothing.
+// fullDisk refuses every write.
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-// An answer that can't be written is no success.
+// A command whose answer can't be written fails.
 func TestAnswerThatCannotBeWritten(t *testing.T) {
 	valid := t.TempDir()
 	clone := t.TempDir()

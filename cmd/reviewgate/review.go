@@ -24,7 +24,7 @@ var engines = run.NewEngines()
 
 type reviewFlags struct {
 	repo, base, head, config, format string
-	below                            layerFlags // the repository's
+	below                            layerFlags // the layers below the repository's
 }
 
 func reviewCommand() *cobra.Command {
@@ -32,28 +32,30 @@ func reviewCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "review",
 		Short: "Review a local git range, without GitHub",
-		Long: `Review a local git range: the same pipeline as on GitHub, the same words, and
-the gate as exit code: 0 it passes, 1 it is blocked (needs_fixes or fail; never
-where the config's mode is advisory or off).
+		Long: `Review a local git range with the same pipeline as on GitHub, and print the review
+in the same words. Exit codes: 0 the gate passes; 1 the gate blocks (needs_fixes or
+fail, and only in mode enforce); 2 the range or a flag can't be used; 3 the command
+could not finish.
 
-Config is read from .github/reviewgate at the base, so that a change can't
-alter the rules it is judged by; --config reads it from a directory instead.
---server and --organisation name directories with the layers below it, as the
-App would lay them: what the organisation's loosens does not count unless the
-server's lets it. Where the server's names language models, agents that ask them
+The config comes from .github/reviewgate at the base, so a change can't alter the
+rules that judge it. --config reads a directory instead. --server and --organisation
+name directories with the lower layers, which work as in the App: where the
+organisation's config loosens the server's, it counts only if the server's config
+allows that. If the server's config names language models, agents that use models
 send them the change.
-Config mistakes are part of the review, and for json and sarif stand on standard
-error too. If the base's config is broken, the review is incomplete and doesn't
-pass, unless the change repairs it. A line of JSON for each aggregation of review
-reports, with their digests, stands on standard error in every format. If nothing
-changed, it says so and exits with 0.`,
+
+Mistakes in the config are part of the review. For json and sarif they also go to
+standard error. If the base's config is broken, the review is incomplete and does not
+pass, unless the change repairs the config. Each aggregation of review reports writes
+one line of JSON with their digests to standard error, in every format. If nothing
+changed, the command says so and exits with 0.`,
 		Example: "  reviewgate review --base main\n" +
 			"  reviewgate review --repo ~/src/project --base v1.2.0 --head v1.3.0 --format sarif",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	c.Flags().StringVar(&f.repo, "repo", ".", "`directory` of the repository")
-	c.Flags().StringVar(&f.base, "base", "", "`revision` to compare with (default: where the change left the default branch)")
+	c.Flags().StringVar(&f.base, "base", "", "`revision` to compare with (default: where the change branched off the default branch)")
 	c.Flags().StringVar(&f.head, "head", "", "`revision` to review (default: the work tree, uncommitted changes included)")
 	c.Flags().StringVar(&f.config, "config", "", "`directory` with config files, instead of the base's .github/reviewgate")
 	c.Flags().StringVar(&f.below.server, "server", "", "`directory` of the server's config")
@@ -94,7 +96,7 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 		Trigger: "reviewgate review", Progress: progress.step, File: src.Lookup,
 		IOAgents: maker.Agent, GapModel: maker.GapModel, Comparer: maker.Comparer, Verifier: maker.Verifier,
 	}
-	if f.config == "" { // else no config of the repository counts
+	if f.config == "" { // with --config the repository's own config does not count
 		options.Proposed = func(ctx context.Context, _ *pipeline.PRFacts) (*config.Config, error) { return src.Proposed(ctx) }
 	}
 	outcome, err := runner.Run(ctx, src, options)
@@ -114,11 +116,11 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	return reportReview(cmd, f.format, &outcome, render.Links{}, nothing, write)
 }
 
-// reportReview prints a review and makes the gate the exit code. Where there is
-// nothing to review, nothing says why: that is no pass, and blocks nobody.
+// reportReview prints a review and makes the gate the exit code. If there is nothing to
+// review, nothing says why. Then the gate does not matter, and the exit code is 0.
 func reportReview(cmd *cobra.Command, format string, o *run.Outcome, links render.Links, nothing string, write writer) error {
 	facts := &o.Review.Facts
-	notes := io.Discard // the report says it
+	notes := io.Discard // text and markdown show the problems themselves
 	if format == "json" || format == "sarif" {
 		notes = cmd.ErrOrStderr()
 	}
@@ -137,7 +139,7 @@ func reportReview(cmd *cobra.Command, format string, o *run.Outcome, links rende
 		return unfinished(fmt.Errorf("write the review: %w", err))
 	}
 	if mode == config.ModeOff {
-		fmt.Fprintln(cmd.ErrOrStderr(), "the config's mode is off: on GitHub nothing would be posted")
+		fmt.Fprintln(cmd.ErrOrStderr(), "the config's mode is off: the App would post nothing on GitHub")
 	}
 	if nothing == "" && mode == config.ModeEnforce && o.Review.Report.Decision.Blocks() {
 		return &exitError{code: exitBlocked}
@@ -148,7 +150,7 @@ func reportReview(cmd *cobra.Command, format string, o *run.Outcome, links rende
 // writer prints a review.
 type writer func(io.Writer, render.View) error
 
-// writerOf returns what prints a review in a format.
+// writerOf returns the writer for a format.
 func writerOf(format string) (writer, error) {
 	bytes := func(make func(render.View) ([]byte, error)) writer {
 		return func(w io.Writer, v render.View) error {
@@ -183,12 +185,12 @@ func textOptions(w io.Writer) render.TextOptions {
 	return render.TextOptions{Color: app.IsTerminal(w) && os.Getenv("NO_COLOR") == "", Width: 100}
 }
 
-// progress shows on a terminal what is being done, on one line that is
-// overwritten and at last removed.
+// progress shows on a terminal what the command is doing. It overwrites one line, and
+// removes the line at the end.
 type progress struct {
 	w    io.Writer
 	show bool
-	mu   sync.Mutex // agents end side by side
+	mu   sync.Mutex // agents end in parallel
 	told map[string]bool
 }
 
@@ -206,8 +208,8 @@ func (p *progress) step(what string) {
 	}
 }
 
-// unanswered writes above what is shown that a model did not answer. One that is
-// down does so to every question, and is told of once.
+// unanswered writes that a model did not answer, above the line of progress. A model that
+// is down fails every question, so each message is written once.
 func (p *progress) unanswered(model string, err error) {
 	line := fmt.Sprintf("%s did not answer: %v", model, err)
 	p.mu.Lock()

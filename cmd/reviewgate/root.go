@@ -17,17 +17,17 @@ import (
 // The exit codes of every command.
 const (
 	exitGood       = 0
-	exitBlocked    = 1 // the gate says no
+	exitBlocked    = 1 // the gate blocks
 	exitUnusable   = 2 // input or settings can't be used
-	exitUnfinished = 3 // it could not be finished
+	exitUnfinished = 3 // the command could not finish
 )
 
-// exitError carries an exit code. Its error is nil if everything was printed
-// already.
+// exitError carries an exit code. Its err is nil if the command has already printed
+// everything.
 type exitError struct {
-	code int
-	err  error
-	kept bool // err is told also if the command was interrupted
+	code   int
+	err    error
+	always bool // print err even if the command was interrupted
 }
 
 func (e *exitError) Error() string {
@@ -42,9 +42,9 @@ func (e *exitError) Unwrap() error { return e.err }
 func unusable(err error) error   { return &exitError{code: exitUnusable, err: err} }
 func unfinished(err error) error { return &exitError{code: exitUnfinished, err: err} }
 
-// interruptible makes a command end when it is interrupted. A command that only reads
-// files and computes does not check a context, and would block the terminal until its
-// input ends.
+// interruptible ends a command when the user interrupts it. A command that only reads files
+// and computes checks no context. Without this it would block the terminal until its input
+// ends.
 func interruptible(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		done := make(chan error, 1)
@@ -58,7 +58,7 @@ func interruptible(run func(*cobra.Command, []string) error) func(*cobra.Command
 	}
 }
 
-// atLeastOne asks for the files of a command.
+// atLeastOne requires one file or more on the command line.
 func atLeastOne(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -68,8 +68,8 @@ func atLeastOne(what string) cobra.PositionalArgs {
 	}
 }
 
-// noArguments refuses arguments of a command that takes only flags. Cobra would call an
-// argument an unknown command, which is right only for commands with subcommands.
+// noArguments refuses arguments of a command that takes only flags. Cobra's own message
+// would call the argument an unknown command, which fits only a command with subcommands.
 func noArguments(c *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
@@ -99,10 +99,11 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// unknownCommand is what cobra says of one, with the command that it was looked for in.
+// unknownCommand matches cobra's message about an unknown command. Its group is the parent
+// command.
 var unknownCommand = regexp.MustCompile(`^unknown command ".*" for "([a-z ]+)"`)
 
-// noNumber is what pflag says of a value that is not a number.
+// noNumber matches pflag's message about a value that is not a number.
 var noNumber = regexp.MustCompile(`^invalid argument (".*") for "(?:-., )?(--[a-z-]+)" flag: strconv\.`)
 
 // plainFlagError rewords pflag's errors for users.
@@ -113,8 +114,8 @@ func plainFlagError(err error) string {
 	return err.Error()
 }
 
-// killed reports whether a program that a command ran was ended by a signal that
-// ends this one too. It may get the signal first.
+// killed reports whether SIGINT or SIGTERM ended a program that the command ran. Such a
+// program may get the signal before this process does.
 func killed(err error) bool {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
@@ -124,13 +125,13 @@ func killed(err error) bool {
 	return ok && status.Signaled() && (status.Signal() == syscall.SIGINT || status.Signal() == syscall.SIGTERM)
 }
 
-// rootCommand is reviewgate with all of its commands.
+// rootCommand returns reviewgate with all its commands.
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "reviewgate",
 		Short: "Reviews every pull request and gates it with one check run",
-		Long: "reviewgate reviews every pull request: as a GitHub App (serve), or on a local git\n" +
-			"range (review). It answers with one comment and one check run.",
+		Long: "reviewgate reviews pull requests, either as a GitHub App (serve) or for a local git\n" +
+			"range (review). On GitHub it answers with one comment and one check run.",
 		Version:           app.Version(),
 		SilenceUsage:      true,
 		SilenceErrors:     true,
@@ -161,8 +162,8 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		code = exit.code
 		err = exit.err
 	}
-	if err != nil && (exit == nil || !exit.kept) && (ctx.Err() != nil || killed(err)) {
-		code, err = exitUnfinished, errors.New("interrupted: run it again")
+	if err != nil && (exit == nil || !exit.always) && (ctx.Err() != nil || killed(err)) {
+		code, err = exitUnfinished, errors.New("interrupted: run the command again")
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "reviewgate:", err)

@@ -15,13 +15,13 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-var update = flag.Bool("update", false, "write the golden parts of scripts anew")
+var update = flag.Bool("update", false, "update the golden parts of the scripts")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"reviewgate": main})
 }
 
-// slowScripts are left to the full run.
+// slowScripts run only in the full run.
 var slowScripts = []string{"backfill.txtar", "eval.txtar"}
 
 func TestScripts(t *testing.T) {
@@ -29,7 +29,7 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Setup: func(e *testscript.Env) error {
-			// git's own settings of this machine must not matter.
+			// The machine's git settings must not matter.
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			e.Setenv("GIT_AUTHOR_NAME", "alice")
 			e.Setenv("GIT_AUTHOR_EMAIL", "alice@example.com")
@@ -37,7 +37,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GIT_COMMITTER_EMAIL", "alice@example.com")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "github": github, "model": startModel, "secret": madeSecret, "findingid": findingID},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "github": github, "model": startModel, "secret": writeSecret, "findingid": findingID},
 	}
 	if sample.Full() {
 		testscript.Run(t, params)
@@ -51,13 +51,13 @@ func TestScripts(t *testing.T) {
 		return slices.Contains(slowScripts, filepath.Base(path))
 	}))
 	t.Logf("%d of %d scripts; -full runs all", len(params.Files), len(all))
-	// Compiled rules leave much garbage, and stay.
+	// Compiling rules leaves much garbage, and the compiled rules stay in memory.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	testscript.RunT(inTurn{t}, params)
 }
 
 // exits runs a command and compares its exit code: exits 2 reviewgate ...
-// The output is kept for stdout and stderr.
+// The script's stdout and stderr commands can check the output.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND [ARG...]")

@@ -33,7 +33,7 @@ func secretsCommand() *cobra.Command {
 
 type allowFlags struct {
 	repo, base, head, reason, expires string
-	below                             layerFlags // the repository's
+	below                             layerFlags // the layers below the repository's
 	everywhere                        bool
 }
 
@@ -42,41 +42,41 @@ func secretsAllowCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "allow FINDING",
 		Short: "Allow a value that only looks like a secret, in the repository's config",
-		Long: `Write an entry of secrets.allow for a finding of the agent secrets. FINDING is its
-id, as "reviewgate review" prints it, or the first characters of it.
+		Long: `Write an entry of secrets.allow for a finding of the agent secrets. FINDING is the
+finding's id, as "reviewgate review" prints it, or the first characters of the id.
 
-The entry holds a salted hash of the value, never the value. It covers that value
-in that file; another value on the same line is a new finding. The value is still
-replaced by a placeholder everywhere, and each review lists that it was allowed.
+The entry holds a salted hash of the value, never the value itself. It covers this
+value in this file; another value on the same line is a new finding. A placeholder
+still replaces the value everywhere, and each review lists that it was allowed.
 
-The entry is written into .github/reviewgate/review-settings.json at the root of the
-work tree. It counts once it is on the base branch, so it goes there in a pull request
-of its own. Where the server's or the organisation's config makes the agent secrets
-final, the entry is refused: name their directories to find out before.`,
+The command writes the entry into .github/reviewgate/review-settings.json at the root
+of the work tree. The entry counts once it is on the base branch, so put it there in
+a separate pull request. If the server's or the organisation's config makes the agent
+secrets final, the entry is refused. To check that first, name their directories.`,
 		Example: `  reviewgate secrets allow 3f2a9c --reason "public key of the sandbox"` + "\n" +
-			`  reviewgate secrets allow 3f2a9c --base main --expires 2027-01-31 --reason "rotated then"`,
+			`  reviewgate secrets allow 3f2a9c --base main --expires 2027-01-31 --reason "rotated by then"`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 && strings.TrimSpace(args[0]) != "" {
 				return nil
 			}
-			return errors.New("name one finding by its id: reviewgate review prints the ids")
+			return errors.New("give the id of one finding: reviewgate review prints the ids")
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	c.Flags().StringVar(&f.repo, "repo", ".", "`directory` of the repository")
-	c.Flags().StringVar(&f.base, "base", "", "`revision` to compare with (default: where the change left the default branch)")
+	c.Flags().StringVar(&f.base, "base", "", "`revision` to compare with (default: where the change branched off the default branch)")
 	c.Flags().StringVar(&f.head, "head", "", "`revision` to review (default: the work tree, uncommitted changes included)")
-	c.Flags().StringVar(&f.reason, "reason", "", "why the `value` may stand there; reviews show it")
-	c.Flags().StringVar(&f.expires, "expires", "", "the last `day` on which the entry holds, such as 2027-01-31")
+	c.Flags().StringVar(&f.reason, "reason", "", "`text` that says why the value is allowed; reviews show it")
+	c.Flags().StringVar(&f.expires, "expires", "", "the last `day` on which the entry counts, such as 2027-01-31")
 	c.Flags().StringVar(&f.below.server, "server", "", "`directory` of the server's config")
 	c.Flags().StringVar(&f.below.organisation, "organisation", "", organisationUsage)
-	c.Flags().BoolVar(&f.everywhere, "everywhere", false, "allow the value in every file, in titles, descriptions and messages")
+	c.Flags().BoolVar(&f.everywhere, "everywhere", false, "allow the value in every file, and in titles, descriptions and commit messages")
 	return c
 }
 
 func (f *allowFlags) run(cmd *cobra.Command, id string) error {
 	if strings.TrimSpace(f.reason) == "" {
-		return unusable(errors.New("--reason is missing: say why the value may stand there"))
+		return unusable(errors.New("--reason is missing: say why the value is allowed"))
 	}
 	if err := f.checkExpires(); err != nil {
 		return unusable(err)
@@ -134,10 +134,10 @@ func (f *allowFlags) run(cmd *cobra.Command, id string) error {
 		return unfinished(err)
 	}
 	if already && onBase {
-		return put(cmd, fmt.Sprintf("The base's config allows the value of %s in %s already; nothing is written, and nothing is left to do.\n", id, place(at)))
+		return put(cmd, fmt.Sprintf("The base's config already allows the value of %s in %s. Nothing was written, and there is nothing left to do.\n", id, place(at)))
 	}
 	if already {
-		return put(cmd, fmt.Sprintf("The config allows the value of %s in %s already; nothing is written. %s\n", id, place(at), onTheBase))
+		return put(cmd, fmt.Sprintf("The config already allows the value of %s in %s. Nothing was written. %s\n", id, place(at), onTheBase))
 	}
 	like := gjson.GetBytes(text, "secrets.allow.0.value").String()
 	if entry.Value, err = secrets.HashValue(found.value, like); err != nil {
@@ -152,14 +152,14 @@ func (f *allowFlags) run(cmd *cobra.Command, id string) error {
 	if err := writeOwn(root, text); err != nil {
 		return unfinished(err)
 	}
-	said := fmt.Sprintf("wrote %s\nIt allows the value of %s in %s. %s\n", file, id, place(at), onTheBase)
+	answer := fmt.Sprintf("wrote %s\nIt allows the value of %s in %s. %s\n", file, id, place(at), onTheBase)
 	if f.below.server == "" {
-		said += "The server's config may forbid it: where that makes the agent secrets final, this file would not count as a whole. --server DIR checks that.\n"
+		answer += "If the server's config makes the agent secrets final, this whole file would not count. --server DIR checks that.\n"
 	}
-	return put(cmd, said)
+	return put(cmd, answer)
 }
 
-const onTheBase = "The entry counts once it is on the base branch: put it there in a pull request of its own."
+const onTheBase = "The entry counts once it is on the base branch: put it there in a separate pull request."
 
 func (f *allowFlags) checkExpires() error {
 	if f.expires == "" {
@@ -170,7 +170,7 @@ func (f *allowFlags) checkExpires() error {
 		return errors.New("--expires must be a date like 2026-12-31")
 	}
 	if !time.Now().Before(last.AddDate(0, 0, 1)) {
-		return fmt.Errorf("--expires %s is in the past: name today, by UTC, or a later day", f.expires)
+		return fmt.Errorf("--expires %s is in the past: name today in UTC or a later day", f.expires)
 	}
 	return nil
 }
@@ -187,11 +187,11 @@ func literalGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(path)
 }
 
-// secretFound is a secret and where a finding says that it stands.
+// secretFound is a secret with the rule and the path of its finding.
 type secretFound struct{ rule, path, value string }
 
-// find reviews the range and looks for the finding, and returns the base's config. The value is read in this
-// process only.
+// find reviews the range, and returns the secret of the finding and the base's config. The
+// value never leaves this process.
 func (f *allowFlags) find(cmd *cobra.Command, src *localgit.Source, id string) (secretFound, *config.Config, error) {
 	runner, err := run.NewRunner(run.Config{Version: app.Version(), Now: time.Now, Engines: engines})
 	if err != nil {
@@ -217,19 +217,19 @@ func (f *allowFlags) find(cmd *cobra.Command, src *localgit.Source, id string) (
 	}
 	switch {
 	case len(matches) == 0:
-		return secretFound{}, nil, unusable(fmt.Errorf("no finding of this change has the id %s: see reviewgate review", id))
+		return secretFound{}, nil, unusable(fmt.Errorf("no finding of this change has the id %s: reviewgate review lists the findings", id))
 	case len(matches) > 1:
-		return secretFound{}, nil, unusable(fmt.Errorf("%d findings have ids that begin with %s: write more of it", len(matches), id))
+		return secretFound{}, nil, unusable(fmt.Errorf("%d findings have ids that begin with %s: give more characters of the id", len(matches), id))
 	}
 	found, err := secretOf(&outcome.Review.Facts, &matches[0], value)
 	return found, outcome.Config, err
 }
 
-// secretOf returns the one value that a finding is about.
+// secretOf returns the single value that a finding reports.
 func secretOf(facts *pipeline.PRFacts, finding *pipeline.Finding, value func(int) string) (secretFound, error) {
 	rule, isSecret := strings.CutPrefix(finding.RuleID, pipeline.SecretRulePrefix)
 	if !isSecret {
-		return secretFound{}, unusable(fmt.Errorf("the finding %s is not about a secret: dismiss it on the pull request", finding.ID))
+		return secretFound{}, unusable(fmt.Errorf("finding %s is not about a secret: dismiss it on the pull request", finding.ID))
 	}
 	values := map[string]bool{}
 	out := secretFound{rule: finding.RuleID, path: finding.Path}
@@ -241,9 +241,9 @@ func secretOf(facts *pipeline.PRFacts, finding *pipeline.Finding, value func(int
 	}
 	switch len(values) {
 	case 0:
-		return out, unusable(fmt.Errorf("the finding %s has no value that could be allowed: it is about the file's name, or about bytes of which no line is shown", finding.ID))
+		return out, unusable(fmt.Errorf("finding %s has no value to allow: it is about the name of a file, or about bytes that no line shows", finding.ID))
 	case 1:
 		return out, nil
 	}
-	return out, unusable(fmt.Errorf("the line of %s has %d values of this kind: put them on lines of their own", finding.ID, len(values)))
+	return out, unusable(fmt.Errorf("the line of finding %s has %d values of this kind: put each on its own line", finding.ID, len(values)))
 }

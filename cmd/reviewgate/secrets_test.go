@@ -12,9 +12,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// madeSecret writes a file whose TOKEN looks like one of GitHub's: secret FILE NAME.
-// The same name makes the same token. Written out, a scanner would take it for real.
-func madeSecret(ts *testscript.TestScript, _ bool, args []string) {
+// writeSecret writes a file whose TOKEN looks like a token of GitHub: secret FILE NAME. The
+// same name gives the same token. A token in the script itself would alarm secret scanners.
+func writeSecret(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: secret FILE NAME")
 	}

@@ -23,19 +23,17 @@ func simulateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "simulate --pr OWNER/REPO#NUMBER",
 		Short: "Review a pull request on GitHub and post nothing",
-		Long: `Review a pull request on GitHub with the server's settings, and print what would
-be posted: nothing is written, neither there nor to the database, which may be in
-use. As for review, the gate is the exit code: 0 it passes, 1 it is blocked
-(needs_fixes or fail; never where the config's mode is advisory or off), 2 the
-settings can't be used or there is no such pull request, 3 it could not be
-finished.
+		Long: `Review a pull request on GitHub with the server's settings, and print what the App
+would post. The command writes nothing, neither to GitHub nor to the database. A
+server may be running. Exit codes: 0 the gate passes; 1 the gate blocks (needs_fixes
+or fail, and only in mode enforce); 2 the settings can't be used or the pull request
+does not exist; 3 the command could not finish.
 
-It is a first review: what earlier ones found, and what people dismissed, is not
-known to it.
+The result is that of a first review: it does not know earlier findings, or what
+people dismissed.
 
---config tries a config: the repository's layer is read from that directory
-instead of its default branch. --server tries another layer of the server's than
-REVIEWGATE_CONFIG_DIR.`,
+--config tries a repository's config: it is read from that directory instead of the
+default branch. --server tries a server's config in place of REVIEWGATE_CONFIG_DIR.`,
 		Example: "  reviewgate simulate --pr acme/shop#104\n" +
 			"  reviewgate simulate --pr acme/shop#104 --config proposed/ --format json",
 		Args: noArguments,
@@ -83,8 +81,8 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	return reportReview(cmd, f.format, &outcome, links, "", write)
 }
 
-// layers reads the layers that are to be tried. They must be valid, as those
-// must that the settings name.
+// layers reads the layers to try. These, and the server's layer of the settings, must be
+// valid.
 func (f *simulateFlags) layers(cmd *cobra.Command, settings *app.Settings, s *app.Simulation) error {
 	for name, dir := range map[string]string{"config": f.config, "server": f.server} {
 		if cmd.Flags().Changed(name) && dir == "" {
@@ -112,14 +110,14 @@ func (f *simulateFlags) layers(cmd *cobra.Command, settings *app.Settings, s *ap
 	return nil
 }
 
-// pullRequest reads OWNER/REPO#NUMBER, or the address of a pull request's page, whose
-// host it returns.
+// pullRequest reads OWNER/REPO#NUMBER or the URL of a pull request. For a URL it also
+// returns the host.
 func pullRequest(s string) (owner, name string, number int, host string, err error) {
 	const form = "write OWNER/REPO#NUMBER, such as acme/shop#104"
 	if u, uerr := url.Parse(s); uerr == nil && u.Host != "" {
 		parts := strings.Split(strings.Trim(u.Path, "/"), "/")
 		if len(parts) < 4 || parts[2] != "pull" {
-			return "", "", 0, "", errors.New(form + ", or the address of a pull request")
+			return "", "", 0, "", errors.New(form + ", or the URL of a pull request")
 		}
 		host = u.Host
 		s = parts[0] + "/" + parts[1] + "#" + parts[3]

@@ -24,35 +24,35 @@ func synthesizeCommand() *cobra.Command {
 	var f synthesizeFlags
 	c := &cobra.Command{
 		Use:   "synthesize FINDINGS.json...",
-		Short: "Put agents' findings together into one report and decide",
-		Long: `Put agents' findings together into one report, as the last stage of a review
-does, and decide: duplicates are merged, contradictions become trade-offs, what
-is unsure is set aside, and the gate's conditions give the decision.
+		Short: "Combine agents' findings into one report and a decision",
+		Long: `Combine agents' findings into one report and a decision, as the last stage of a
+review does. It merges duplicates, turns contradictions into trade-offs, and sets
+uncertain findings aside. Then the gate's conditions decide.
 
-Each file (- is standard input) holds one agent's output or a list of them:
+Each file (- is standard input) holds one agent's output, or a list of outputs:
 
   {"agent": "security", "model": "optional", "stage": "spec or quality, optional",
    "findings": [{"title": "...", "severity": "major", "message": "...",
      "confidence": 0.9, "path": "auth.go", "start_line": 12}],
    "residual_concerns": ["optional"], "deferred_questions": ["optional"]}
 
-A finding needs title, severity, message, confidence and path or section; P0 to
-P3, high, medium, low and SARIF's words are severities too. A finding that lacks
-one is dropped, counted in the coverage, and told on standard error with its
-place. An output that can't be read is named in the coverage and on standard
-error; the others count all the same. The review is then incomplete, which blocks
-unless the config's policies name the agent and none of them requires it. The
-same holds where a dropped finding was critical or major, or its severity can't
-be read. All files together may have 64 MiB and 200,000 findings. Their order,
-and that of the findings in them, never changes the report.
+A finding needs a title, severity, message, confidence, and a path or a section.
+P0 to P3, high, medium, low and SARIF's levels are severities too. A finding
+without one of these fields is dropped: the coverage counts it, and standard error
+shows where it is. An output that can't be read is named in the coverage and on
+standard error; the others still count. The review is then incomplete, which
+blocks unless the config's policies name the agent and none of them requires it.
+The same applies if a dropped finding was critical or major, or if its severity
+can't be read. All files together may have 64 MiB and 200,000 findings. The order
+of files and findings never changes the report.
 
-With --facts, paths and lines of findings are checked against the change that
-was reviewed, and what can't be known of it counts. Without, they are taken as
-they are. The config is the defaults, with a repository's files from --config.
+With --facts, paths and lines of findings are checked against the reviewed change,
+and unknown facts count in the decision. Without --facts, paths and lines are not
+checked. The config is the defaults, plus a repository's files from --config.
 
-The exit code is the gate's: 0 it passes, 1 it is blocked (needs_fixes or fail;
-never where the config's mode is advisory or off), 2 a file can't be opened, or
-the facts or the config can't be used, 3 it could not be finished.`,
+Exit codes: 0 the gate passes; 1 the gate blocks (needs_fixes or fail, and only in
+mode enforce); 2 a file can't be opened, or the facts or the config can't be used;
+3 the command could not finish.`,
 		Example: "  reviewgate synthesize security.json quality.json\n" +
 			"  reviewgate synthesize --format headless --models haiku,opus outputs/*.json\n" +
 			"  my-agent | reviewgate synthesize --config .github/reviewgate --format markdown -",
@@ -60,9 +60,9 @@ the facts or the config can't be used, 3 it could not be finished.`,
 		RunE: interruptible(f.run),
 	}
 	c.Flags().StringVar(&f.facts, "facts", "", "`file` with the facts of the change (PRFacts)")
-	c.Flags().StringVar(&f.config, "config", "", "`directory` with a repository's config files, over the defaults")
-	c.Flags().StringVar(&f.models, "models", "", "the weaker and the stronger `model`, as A,B (default: those of the config)")
-	c.Flags().StringVar(&f.format, "format", "json", "json, markdown or headless: text for programs, by line")
+	c.Flags().StringVar(&f.config, "config", "", "`directory` with a repository's config files, merged over the defaults")
+	c.Flags().StringVar(&f.models, "models", "", "two `models` as A,B, the weaker first (default: those of the config)")
+	c.Flags().StringVar(&f.format, "format", "json", "json, markdown, or headless (text that programs read by line)")
 	return c
 }
 
@@ -100,7 +100,7 @@ func (f *synthesizeFlags) run(cmd *cobra.Command, args []string) error {
 	return f.report(cmd, &out)
 }
 
-// input reads all that the report is made from.
+// input reads the config, the facts and the agents' outputs.
 func (f *synthesizeFlags) input(cmd *cobra.Command, args []string) (in synthesis.Input, err error) {
 	if in.Models, err = f.pair(); err != nil {
 		return in, unusable(err)
@@ -119,7 +119,7 @@ func (f *synthesizeFlags) input(cmd *cobra.Command, args []string) (in synthesis
 	}
 	if f.facts != "" {
 		if f.facts == "-" && slices.Contains(args, "-") {
-			return in, unusable(errors.New("- is named twice: standard input can be read once only"))
+			return in, unusable(errors.New("- is named twice: standard input can be read only once"))
 		}
 		facts, err := readInputs(cmd, []string{f.facts}, agentoutput.MaxBytes)
 		if err != nil {
@@ -137,7 +137,7 @@ func (f *synthesizeFlags) input(cmd *cobra.Command, args []string) (in synthesis
 	return in, nil
 }
 
-// pair are the models that are named, or none.
+// pair returns the two models that --models names, or nil without the flag.
 func (f *synthesizeFlags) pair() ([]string, error) {
 	if f.models == "" {
 		return nil, nil

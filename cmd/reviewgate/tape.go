@@ -12,12 +12,12 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// tapeFlags name a file with models' answers.
+// tapeFlags name a file of recorded model answers.
 type tapeFlags struct{ record, replay string }
 
 func (f *tapeFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.record, "record", "", "`file` to add the models' answers to; what it has is not asked again")
-	c.Flags().StringVar(&f.replay, "replay", "", "`file` of recorded answers to take instead of asking")
+	c.Flags().StringVar(&f.record, "record", "", "`file` to add the models' answers to; a question with an answer in it is not asked again")
+	c.Flags().StringVar(&f.replay, "replay", "", "`file` of recorded answers to use instead of asking the models")
 	c.MarkFlagsMutuallyExclusive("record", "replay")
 }
 
@@ -25,18 +25,18 @@ func (f *tapeFlags) add(c *cobra.Command) {
 func modelsOf(layers []config.Layer) (*model.Server, error) {
 	cfg, problems := config.Load(layers...)
 	if len(problems) > 0 {
-		return &model.Server{}, nil // the review says what is wrong, and goes on without them
+		return &model.Server{}, nil // the review lists the problems and runs without models
 	}
 	return model.Open(cfg.Settings.ModelEndpoints, sdk.New, os.Getenv)
 }
 
-// models are those of the config: as they are, recorded, or from a recording. done ends a
-// recording.
+// models returns the models of the config. With --record their answers are recorded too,
+// and with --replay the answers come from a recording. done ends a recording.
 func (f *tapeFlags) models(layers []config.Layer) (models *model.Server, done func() error, err error) {
 	none := func() error { return nil }
 	cfg, problems := config.Load(layers...)
 	if len(problems) > 0 {
-		return &model.Server{}, none, nil // which the run says
+		return &model.Server{}, none, nil // the run lists the problems
 	}
 	switch {
 	case f.replay != "":

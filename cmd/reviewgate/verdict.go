@@ -16,7 +16,7 @@ func verdictCommand() *cobra.Command {
 		Use:   "verdict RESULT.json...",
 		Short: "Apply the four rules to reviewers' verdicts",
 		Long: `Apply the four rules to the verdicts of one cycle of reviews, and say whether
-work goes on:
+work continues:
 
   1  any blocker           stop and escalate  PAUSED
   2  two or more concerns  pause and clarify  PAUSED
@@ -24,20 +24,20 @@ work goes on:
   4  all approved          continue           RUNNING
   0  no results at all     pause and clarify  PAUSED
 
-Each file (- is standard input) holds one review result or a list of them:
+Each file (- is standard input) holds one review result, or a list of results:
 
   {"type": "review_result", "reviewer": "codex", "timestamp": "2026-01-31T12:00:00Z",
    "payload": {"verdict": "approved, concerns or blocker", "summary": "...",
      "issues": [{"severity": "high", "description": "...", "file": "auth.py"}]}}
 
-Of a reviewer who answers more than once the latest timestamp counts, and at the
-same time the worst verdict. A summary of more than 200 words is cut, and marked.
-Where rule 2 decides, clarification is a prompt for the agents. All files together
-may have 4 MiB.
+If a reviewer answers more than once, the answer with the latest timestamp counts;
+at equal timestamps, the worst verdict. A summary of more than 200 words is cut and
+marked. If rule 2 decides, the field clarification holds a prompt for the agents.
+All files together may have 4 MiB.
 
-The exit code is 0 for RUNNING, 1 for PAUSED, 2 where a file is no review
-result: then nothing is decided, and standard error says what is wrong where;
-and 3 where it could not be finished.`,
+Exit codes: 0 RUNNING; 1 PAUSED; 2 a file holds no valid review result (then there is
+no decision, and standard error lists the mistakes with their places); 3 the command
+could not finish.`,
 		Example: "  reviewgate verdict codex.json gemini.json\n" +
 			"  reviewgate verdict --format text reviews/*.json\n" +
 			"  curl -s https://ci.example/results | reviewgate verdict -",
@@ -68,7 +68,7 @@ func applyRules(cmd *cobra.Command, args []string, format string) error {
 	return err
 }
 
-// readResults reads all files, and reports the problems of all of them.
+// readResults reads all files, and prints the problems of all of them together.
 func readResults(cmd *cobra.Command, args []string) ([]fourrules.Result, error) {
 	inputs, err := readInputs(cmd, args, jsontree.MaxBytes)
 	if err != nil {
@@ -88,7 +88,7 @@ func readResults(cmd *cobra.Command, args []string) ([]fourrules.Result, error) 
 		return nil, &exitError{code: exitUnusable}
 	}
 	if older := len(results) - len(fourrules.Latest(results)); older > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "of reviewers who answered more than once the latest answer counts: %d of %d results left out\n", older, len(results))
+		fmt.Fprintf(cmd.ErrOrStderr(), "some reviewers answered more than once, and only the latest answer counts: %d of %d results left out\n", older, len(results))
 	}
 	return results, nil
 }

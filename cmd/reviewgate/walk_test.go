@@ -34,7 +34,7 @@ type newcomer struct {
 	gh          *ghtest.Server
 }
 
-// From nothing to a required check by what docs/install.md says, and nothing else.
+// A user who follows only docs/install.md gets from nothing to a required check.
 func TestInstallPageLeadsToARequiredCheck(t *testing.T) {
 	began := time.Now()
 	n := &newcomer{T: t, dir: t.TempDir()}
@@ -80,14 +80,14 @@ func TestInstallPageLeadsToARequiredCheck(t *testing.T) {
 	for _, m := range exported.FindAllStringSubmatch(page, -1) {
 		value, ok := values[m[1]]
 		if !ok {
-			t.Fatalf("the page has %s set, of which this test knows nothing", m[1])
+			t.Fatalf("the page sets %s, which this test does not know", m[1])
 		}
 		n.env = append(n.env, m[1]+"="+value)
 	}
 	n.build(page)
 	commands := typed.FindAllStringSubmatch(page, -1)
 	if len(commands) < 2 || commands[0][1] != "serve" {
-		t.Fatalf("the page has these typed: %q", commands)
+		t.Fatalf("the page has the commands %q", commands)
 	}
 	_, stop, err := serveBinary(n.binary, n.env)
 	if err != nil {
@@ -107,7 +107,7 @@ func TestInstallPageLeadsToARequiredCheck(t *testing.T) {
 	pr := repo.OpenPR(ghtest.PR{Title: "feat: talk to the warehouse", Files: ghtest.Files{"store/client.go": insecureClient}})
 	n.answered(pr, "action_required")
 
-	// 5: the check is required, and blocks until what it found is mended.
+	// 5: the check is required, and blocks until a push fixes the finding.
 	if ok, why := pr.Mergeable(); !ok {
 		t.Errorf("before the check is required the pull request can't be merged: %s", why)
 	}
@@ -121,7 +121,7 @@ func TestInstallPageLeadsToARequiredCheck(t *testing.T) {
 		t.Errorf("the pull request can't be merged: %s", why)
 	}
 
-	// 6: whatever else is typed there finds nothing wrong.
+	// 6: all other commands on the page succeed.
 	for _, c := range commands[1:] {
 		args := strings.Fields(strings.ReplaceAll(strings.ReplaceAll(c[1], "OWNER", "acme"), "NAME", "shop"))
 		if out, err := n.run(args...); err != nil {
@@ -138,9 +138,9 @@ func TestInstallPageLeadsToARequiredCheck(t *testing.T) {
 	}
 }
 
-// build builds the binary by the command of docs/install.md, but to a directory of the
-// test's. By default the test's own binary, which becomes the program under its
-// name, saves the linking.
+// build builds the binary with the command of docs/install.md, into a directory of the test.
+// In a short run it uses the test's own binary instead, which saves the linking: under the
+// name reviewgate it acts as the program.
 func (n *newcomer) build(page string) {
 	n.Helper()
 	const command = "go build -o reviewgate ./cmd/reviewgate"
@@ -171,7 +171,7 @@ func (n *newcomer) run(args ...string) (string, error) {
 	return string(out), err
 }
 
-// answered waits for the check on the head, and wants one comment.
+// answered waits for the check on the head, and expects one comment.
 func (n *newcomer) answered(pr *ghtest.PullRequest, conclusion string) {
 	n.Helper()
 	ctx, cancel := context.WithTimeout(n.Context(), patience)
