@@ -49,7 +49,7 @@ func Examine(ctx context.Context, settings Settings, owner, name string) (doctor
 			}
 			return i.Version, i.Newest, err
 		},
-		Server: server, InForce: dry.Config, Kept: kept.opened, Quarantined: kept.quarantined, Owner: owner, Name: name,
+		Server: server, InForce: dry.Config, KnowsLastGood: kept.opened, Quarantined: kept.quarantined, Owner: owner, Name: name,
 	}), nil
 }
 

@@ -99,7 +99,7 @@ func TestDoctorFindsNothingWrong(t *testing.T) {
 		}
 	}
 	if writes := w.GH.Writes(); len(writes) != 0 {
-		t.Errorf("the doctor writes %v", writes)
+		t.Errorf("the doctor wrote to GitHub: %v", writes)
 	}
 	r, err = app.Examine(t.Context(), w.Settings(), "", "")
 	if err != nil || r.Worst() != doctor.OK || len(r.Points) != 12 {
@@ -131,8 +131,8 @@ func TestDoctorFindsEachProblem(t *testing.T) {
 		says         []string
 	}{
 		{"no webhook", func() { w.GH.SetWebhook("", "") }, nil, doctor.Webhook, []string{"has no webhook", "/api/github/hook"}},
-		{"webhook elsewhere", func() { w.GH.SetWebhook("https://review.example/hook", apptest.Secret) }, nil, doctor.Webhook, []string{"review.example/hook", "takes them at /api/github/hook"}},
-		{"webhook in the clear", func() { w.GH.SetWebhook("http://review.example"+app.HookPath, apptest.Secret) }, nil, doctor.Webhook, []string{"unencrypted", "TLS"}},
+		{"webhook elsewhere", func() { w.GH.SetWebhook("https://review.example/hook", apptest.Secret) }, nil, doctor.Webhook, []string{"review.example/hook", "accepts them at /api/github/hook"}},
+		{"webhook without TLS", func() { w.GH.SetWebhook("http://review.example"+app.HookPath, apptest.Secret) }, nil, doctor.Webhook, []string{"unencrypted", "TLS"}},
 		{"webhook without secret", func() { w.GH.SetWebhook(hook, "") }, nil, doctor.Webhook, []string{"not signed", "GITHUB_APP_WEBHOOK_SECRET"}},
 		{"webhook as form", func() { w.GH.SetHookSettings(ghtest.HookSettings{ContentType: "form"}) }, nil, doctor.Webhook, []string{`"form"`, "application/json"}},
 		{"certificates ignored", func() { w.GH.SetHookSettings(ghtest.HookSettings{InsecureSSL: true}) }, nil, doctor.Webhook, []string{"certificates", "SSL verification"}},
@@ -141,14 +141,14 @@ func TestDoctorFindsEachProblem(t *testing.T) {
 		{"suspended elsewhere", func() { w.GH.Repo("umbrella/shop"); w.GH.Suspend("umbrella") }, func() { w.GH.Uninstall("umbrella") },
 			doctor.Installations, []string{"2, 1 of them suspended", "umbrella: suspended", "unsuspend"}},
 		{"not required", func() { w.Repo.DropRules("main") }, nil, doctor.RequiredCheck, []string{"not required", "with the App reviewgate as its source"}},
-		{"not pinned", func() { w.require(ghtest.RequiredCheck{Name: "reviewgate"}) }, nil, doctor.RequiredCheck, []string{"required of anybody", "in the ruleset"}},
+		{"not pinned", func() { w.require(ghtest.RequiredCheck{Name: "reviewgate"}) }, nil, doctor.RequiredCheck, []string{"required from any source", "in the ruleset"}},
 		{"not pinned by branch protection", func() {
 			w.Repo.DropRules("main")
 			w.Repo.Protect("main", ghtest.RequiredCheck{Name: "reviewgate"})
-		}, nil, doctor.RequiredCheck, []string{"required of anybody", "in the branch protection"}},
-		{"pinned to another", func() { w.require(ghtest.RequiredCheck{Name: "reviewgate", App: w.GH.AppID() + 1}) }, nil, doctor.RequiredCheck, []string{"not this one", "waited for for ever"}},
+		}, nil, doctor.RequiredCheck, []string{"required from any source", "in the branch protection"}},
+		{"pinned to another", func() { w.require(ghtest.RequiredCheck{Name: "reviewgate", App: w.GH.AppID() + 1}) }, nil, doctor.RequiredCheck, []string{"not this one", "wait for it for ever"}},
 		{"broken config", func() { config(`{"mode": "loud"}`) }, func() { config(`{}`) }, doctor.Config, []string{"review-settings.json:1:", "/mode"}},
-		{"off and required", func() { config(`{"mode": "off"}`) }, func() { config(`{}`) }, doctor.RequiredCheck, []string{"nobody writes it", "require the check no more"}},
+		{"off and required", func() { config(`{"mode": "off"}`) }, func() { config(`{}`) }, doctor.RequiredCheck, []string{"does not write the check", "stop requiring the check"}},
 		{"another name", func() { config(`{"check": {"name": "gate"}}`) }, func() { config(`{}`) }, doctor.RequiredCheck, []string{"gate on main is not required"}},
 		{"archived", func() { w.Repo.SetArchived(true) }, func() { w.Repo.SetArchived(false) }, doctor.Repository, []string{"archived"}},
 		{"not installed", func() { w.Repo.SetInstalled(false) }, func() { w.Repo.SetInstalled(true) }, doctor.Repository, []string{"not installed on acme/shop", "Install App"}},
@@ -184,8 +184,8 @@ func TestDoctorKnowsBranchProtection(t *testing.T) {
 	w := installed(t)
 	w.Repo.DropRules("main")
 	w.Repo.Protect("main", ghtest.RequiredCheck{Name: "ci"}, ghtest.RequiredCheck{Name: "reviewgate", App: w.GH.AppID()})
-	if r := w.examine(); r.Worst() != doctor.OK || !strings.Contains(said(r, doctor.RequiredCheck), "by branch protection") {
-		t.Errorf("%s", said(r, doctor.RequiredCheck))
+	if r := w.examine(); r.Worst() != doctor.OK || !strings.Contains(pointText(r, doctor.RequiredCheck), "by branch protection") {
+		t.Errorf("%s", pointText(r, doctor.RequiredCheck))
 	}
 }
 
@@ -204,8 +204,8 @@ func TestDoctorOnRegistration(t *testing.T) {
 		t.Errorf("problems %v: %+v", got, r.Points)
 	}
 	for id, words := range map[string][]string{
-		doctor.Permissions: {"merge_queues: read (to be told of merge groups)", "statuses: write"},
-		doctor.Events:      {"check_run", "merge_group (or a merge queue waits for ever)"},
+		doctor.Permissions: {"merge_queues: read (to receive merge groups)", "statuses: write"},
+		doctor.Events:      {"check_run", "merge_group (without it a merge queue waits for ever)"},
 		doctor.MergeQueue:  {"the event merge_group and the permission merge_queues: read", "waits for ever"},
 	} {
 		for _, s := range words {
@@ -225,10 +225,10 @@ func TestDoctorOnUnnecessaryPermissions(t *testing.T) {
 	permissions["members"] = "read"
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret, Permissions: permissions, Events: append(ghtest.DefaultEvents(), "star")})
 	r := w.examine()
-	if p := said(r, doctor.Permissions); slices.Contains(points(r, doctor.Problem), doctor.Permissions) || !strings.Contains(p, "members: read (for teams in the settings)") {
+	if p := pointText(r, doctor.Permissions); slices.Contains(points(r, doctor.Problem), doctor.Permissions) || !strings.Contains(p, "members: read (for teams in the settings)") {
 		t.Errorf("permissions: %s", p)
 	}
-	if e := said(r, doctor.Events); slices.Contains(points(r, doctor.Problem), doctor.Events) || !strings.Contains(e, "star") {
+	if e := pointText(r, doctor.Events); slices.Contains(points(r, doctor.Problem), doctor.Events) || !strings.Contains(e, "star") {
 		t.Errorf("events: %s", e)
 	}
 	if got := points(r, doctor.Unknown); !slices.Equal(got, []string{doctor.Secret}) {
@@ -237,7 +237,7 @@ func TestDoctorOnUnnecessaryPermissions(t *testing.T) {
 
 	permissions["administration"] = "write"
 	r = w.examine()
-	if p := said(r, doctor.Permissions); !slices.Contains(points(r, doctor.Problem), doctor.Permissions) || !strings.Contains(p, "no use for: administration: write") {
+	if p := pointText(r, doctor.Permissions); !slices.Contains(points(r, doctor.Problem), doctor.Permissions) || !strings.Contains(p, "never uses: administration: write") {
 		t.Errorf("permissions: %s", p)
 	}
 }
@@ -269,9 +269,9 @@ func TestDoctorOnDeliveries(t *testing.T) {
 	expect("the secret is another", []string{doctor.Deliveries, doctor.Secret}, nil, "the answer 401", "refused a signature")
 	w.GH.SetWebhook(good, apptest.Secret)
 	push("again")
-	expect("newer ones come", nil, nil, "did not come through", "later ones came")
+	expect("newer ones come", nil, nil, "did not arrive", "later ones arrived")
 	w.Away(func() { pr.Push(ghtest.Files{"store/away.go": apptest.Secure}, "away") })
-	expect("the newest did not come", []string{doctor.Deliveries}, nil, "see that the server runs")
+	expect("the newest did not come", []string{doctor.Deliveries}, nil, "check that the server runs")
 }
 
 // While the config is broken, the doctor judges the repository by the last good version,
@@ -308,10 +308,10 @@ func TestDoctorOnClock(t *testing.T) {
 	if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.Clock, doctor.App}) {
 		t.Errorf("problems %v: %+v", got, r.Points)
 	}
-	if s := said(r, doctor.Clock); !strings.Contains(s, "clock is 10m0s ahead of GitHub's") && !strings.Contains(s, "clock is 9m59s ahead") {
+	if s := pointText(r, doctor.Clock); !strings.Contains(s, "clock is 10m0s ahead of GitHub's") && !strings.Contains(s, "clock is 9m59s ahead") {
 		t.Errorf("the clock: %s", s)
 	}
-	if s := said(r, doctor.App); !strings.Contains(s, "set the clock first") {
+	if s := pointText(r, doctor.App); !strings.Contains(s, "set the clock first") {
 		t.Errorf("the App: %s", s)
 	}
 }
@@ -320,8 +320,8 @@ func TestDoctorOnCredentials(t *testing.T) {
 	t.Parallel()
 	w := &world{&apptest.World{T: t, GH: ghtest.Start(t, ghtest.Options{}), DB: "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db")}}
 	r := w.examine(func(s *app.Settings) { s.AppID++ })
-	if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.App}) || !strings.Contains(said(r, doctor.App), "of the same App") {
-		t.Errorf("problems %v: %s", got, said(r, doctor.App))
+	if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.App}) || !strings.Contains(pointText(r, doctor.App), "belong to the same App") {
+		t.Errorf("problems %v: %s", got, pointText(r, doctor.App))
 	}
 	if got := points(r, doctor.Unknown); len(got) != 11 {
 		t.Errorf("unknown: %v", got)
@@ -335,20 +335,20 @@ func TestDoctorOnCredentials(t *testing.T) {
 // Without a git that can fetch, many changes never pass.
 func TestDoctorOnGit(t *testing.T) {
 	w := &world{&apptest.World{T: t, GH: ghtest.Start(t, ghtest.Options{}), DB: "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db")}}
-	const follows = "with more files or longer diffs than GitHub lists, is incomplete and never green / install git 2.31 or newer, on the path"
-	if s := said(w.examine(), doctor.Git); !strings.HasPrefix(s, "git version 2.") || !strings.Contains(s, "can fetch") {
+	const follows = "with more files or longer diffs than GitHub lists, are incomplete and never pass / install git 2.31 or newer in the PATH"
+	if s := pointText(w.examine(), doctor.Git); !strings.HasPrefix(s, "git version 2.") || !strings.Contains(s, "can fetch") {
 		t.Errorf("with git: %s", s)
 	}
 	bin := t.TempDir()
 	t.Setenv("PATH", bin)
-	if s := said(w.examine(), doctor.Git); !strings.HasPrefix(s, "there is no git program on this machine. ") || !strings.Contains(s, follows) {
+	if s := pointText(w.examine(), doctor.Git); !strings.HasPrefix(s, "there is no git program on this machine. ") || !strings.Contains(s, follows) {
 		t.Errorf("without git: %s", s)
 	}
 	if err := os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\necho git version 2.30.9\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	r := w.examine()
-	if s := said(r, doctor.Git); !slices.Contains(points(r, doctor.Problem), doctor.Git) || !strings.HasPrefix(s, "git version 2.30.9 is too old. ") {
+	if s := pointText(r, doctor.Git); !slices.Contains(points(r, doctor.Problem), doctor.Git) || !strings.HasPrefix(s, "git version 2.30.9 is too old. ") {
 		t.Errorf("with an old git: %s", s)
 	}
 }
@@ -358,8 +358,8 @@ func TestDoctorOnURLs(t *testing.T) {
 	t.Parallel()
 	w := installed(t)
 	r := w.examine(func(s *app.Settings) { s.WebURL = "https://github.com" })
-	if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.Settings}) || !strings.Contains(said(r, doctor.Settings), "GITHUB_WEB_URL") {
-		t.Errorf("problems %v: %s", got, said(r, doctor.Settings))
+	if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.Settings}) || !strings.Contains(pointText(r, doctor.Settings), "GITHUB_WEB_URL") {
+		t.Errorf("problems %v: %s", got, pointText(r, doctor.Settings))
 	}
 }
 
@@ -371,14 +371,14 @@ func TestDoctorOnGitHubsAddress(t *testing.T) {
 		status   doctor.Status
 		says     string
 	}{
-		{"https://api.github.com/", "https://github.com", doctor.OK, "all are there and can be used"},
-		{"https://api.octo.ghe.com/", "https://octo.ghe.com", doctor.OK, "all are there and can be used"},
-		{"https://ghe.test/api/v3/", "https://GHE.test", doctor.OK, "all are there and can be used"},
-		{"https://ghe.test/api/v3/", "https://code.test", doctor.OK, "asked at ghe.test, and links lead to code.test, which must be the same GitHub"},
-		{"https://api.github.com/", "https://ghe.test", doctor.Problem, "asked at api.github.com, and links lead to ghe.test / set GITHUB_WEB_URL"},
+		{"https://api.github.com/", "https://github.com", doctor.OK, "complete and valid"},
+		{"https://api.octo.ghe.com/", "https://octo.ghe.com", doctor.OK, "complete and valid"},
+		{"https://ghe.test/api/v3/", "https://GHE.test", doctor.OK, "complete and valid"},
+		{"https://ghe.test/api/v3/", "https://code.test", doctor.OK, "the API is at ghe.test, and links point to code.test: both must belong to the same GitHub"},
+		{"https://api.github.com/", "https://ghe.test", doctor.Problem, "the API is at api.github.com, and links point to ghe.test / set GITHUB_WEB_URL"},
 		{"https://ghe.test/api/v3/", "https://octo.ghe.com", doctor.Problem, "set GITHUB_WEB_URL"},
-		{"http://ghe.test/api/v3/", "http://ghe.test", doctor.Problem, "tokens are sent to http://ghe.test unencrypted / let GITHUB_V3_API_URL begin with https://"},
-		{"http://[::1]:8080/api/v3/", "http://[::1]:8080", doctor.OK, "all are there and can be used"},
+		{"http://ghe.test/api/v3/", "http://ghe.test", doctor.Problem, "tokens go to http://ghe.test unencrypted / make GITHUB_V3_API_URL begin with https://"},
+		{"http://[::1]:8080/api/v3/", "http://[::1]:8080", doctor.OK, "complete and valid"},
 	} {
 		r := doctor.Examine(t.Context(), doctor.Options{
 			API: c.api, GraphQL: c.api, Web: c.web, GitHub: unreachable{},
@@ -386,10 +386,10 @@ func TestDoctorOnGitHubsAddress(t *testing.T) {
 			Database:    func(context.Context) (int64, int64, error) { return 0, 0, nil },
 			Quarantined: func(context.Context) ([]ports.Quarantined, error) { return nil, nil },
 		})
-		if p := r.Points[0]; p.Status != c.status || !strings.Contains(said(r, doctor.Settings), c.says) {
-			t.Errorf("%s and %s: %s, %s", c.api, c.web, p.Status, said(r, doctor.Settings))
+		if p := r.Points[0]; p.Status != c.status || !strings.Contains(pointText(r, doctor.Settings), c.says) {
+			t.Errorf("%s and %s: %s, %s", c.api, c.web, p.Status, pointText(r, doctor.Settings))
 		}
-		if app := said(r, doctor.App); !strings.HasPrefix(app, "GitHub could not be reached: no route / ") {
+		if app := pointText(r, doctor.App); !strings.HasPrefix(app, "can't reach GitHub: no route / ") {
 			t.Errorf("without a network: %s", app)
 		}
 		if events := said(r, doctor.Events); events != "not asked: see above / " {
@@ -413,8 +413,8 @@ func TestDoctorOnDatabase(t *testing.T) {
 		"no server":    {"postgres://reviewgate:hunter2@127.0.0.1:1/reviewgate?connect_timeout=2", "open database reviewgate on 127.0.0.1:1"},
 	} {
 		r := w.examine(func(s *app.Settings) { s.DatabaseURL = c.url })
-		if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.Database}) || !strings.Contains(said(r, doctor.Database), c.says) {
-			t.Errorf("%s: problems %v: %s", name, got, said(r, doctor.Database))
+		if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.Database}) || !strings.Contains(pointText(r, doctor.Database), c.says) {
+			t.Errorf("%s: problems %v: %s", name, got, pointText(r, doctor.Database))
 		}
 	}
 	r := w.examine(func(s *app.Settings) { s.DatabaseURL = "sqlite://" + filepath.Join(t.TempDir(), "new.db") })
@@ -439,8 +439,8 @@ func TestDoctorEndsWithItsContext(t *testing.T) {
 func TestDoctorNamesQuarantinedReviews(t *testing.T) {
 	t.Parallel()
 	w := installed(t)
-	if r := w.examine(); !strings.Contains(said(r, doctor.Quarantine), "no quarantined reviews") {
-		t.Errorf("before: %s", said(r, doctor.Quarantine))
+	if r := w.examine(); !strings.Contains(pointText(r, doctor.Quarantine), "no quarantined reviews") {
+		t.Errorf("before: %s", pointText(r, doctor.Quarantine))
 	}
 	store, target := w.App.Inside().Service.Store, ports.Target{Kind: ports.TargetPull, Installation: 1, RepoID: 7, Owner: "acme", Name: "shop", Number: 12, HeadSHA: strings.Repeat("a", 40)}
 	// While another process holds the lease, the review is not done.
@@ -455,7 +455,7 @@ func TestDoctorNamesQuarantinedReviews(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := w.examine()
-	if s := said(r, doctor.Quarantine); !slices.Contains(points(r, doctor.Problem), doctor.Quarantine) || !strings.Contains(s, "acme/shop#12 (once since ") || !strings.Contains(s, "next try at 2030-01-02 03:04:05 UTC") {
+	if s := pointText(r, doctor.Quarantine); !slices.Contains(points(r, doctor.Problem), doctor.Quarantine) || !strings.Contains(s, "acme/shop#12 (once since ") || !strings.Contains(s, "next try at 2030-01-02 03:04:05 UTC") {
 		t.Errorf("after: %s", s)
 	}
 }

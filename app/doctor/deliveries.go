@@ -12,8 +12,8 @@ import (
 
 // delivery is an event and the attempts to deliver it.
 type delivery struct {
-	newest ports.HookAttempt
-	came   bool
+	newest  ports.HookAttempt
+	arrived bool
 }
 
 // deliveries checks the newest part of the App's delivery log. Only the log shows whether
@@ -26,8 +26,8 @@ func (d *doctor) deliveries(ctx context.Context) {
 		return
 	}
 	if len(attempts) == 0 {
-		const none = "GitHub has sent nothing in the last three days"
-		const remedy = "open a pull request or write a comment on one, then run doctor again"
+		const none = "GitHub has sent no webhook in the last three days"
+		const remedy = "open a pull request or comment on one, then run doctor again"
 		d.unknown(Deliveries, none, remedy)
 		d.unknown(Secret, none, remedy)
 		return
@@ -47,7 +47,7 @@ func group(attempts []ports.HookAttempt) []delivery {
 			at[a.GUID] = i
 			all = append(all, delivery{newest: a})
 		}
-		all[i].came = all[i].came || a.Delivered()
+		all[i].arrived = all[i].arrived || a.Delivered()
 	}
 	return all
 }
@@ -55,16 +55,16 @@ func group(attempts []ports.HookAttempt) []delivery {
 // throughput judges how many events arrive. If newer events arrive, the server itself
 // recovers the lost ones.
 func (d *doctor) throughput(all []delivery) {
-	failed := slices.DeleteFunc(slices.Clone(all), func(e delivery) bool { return e.came })
+	failed := slices.DeleteFunc(slices.Clone(all), func(e delivery) bool { return e.arrived })
 	if len(failed) == 0 {
-		d.ok(Deliveries, fmt.Sprintf("all of the last %d came through", len(all)))
+		d.ok(Deliveries, fmt.Sprintf("the last %d all arrived", len(all)))
 		return
 	}
 	last := failed[0].newest
-	found := fmt.Sprintf("%d of the last %d did not come through; the newest of these, at %s, got %s",
+	found := fmt.Sprintf("%d of the last %d did not arrive; the newest of them, at %s, got %s",
 		len(failed), len(all), last.At.UTC().Format(time.RFC3339), answerWords(last.Status))
-	if all[0].came && len(failed)*2 < len(all) {
-		d.ok(Deliveries, found+"; later ones came, and the server asks for those again")
+	if all[0].arrived && len(failed)*2 < len(all) {
+		d.ok(Deliveries, found+"; later ones arrived, and the server recovers the lost ones")
 		return
 	}
 	d.problem(Deliveries, found, deliveryRemedy(last.Status))
@@ -80,30 +80,30 @@ func answerWords(status int) string {
 func deliveryRemedy(status int) string {
 	switch status {
 	case http.StatusUnauthorized:
-		return "see the secret below; what was lost is looked for in the delivery log for three days"
+		return "see the point secret below; the server recovers lost webhooks of the last three days"
 	case http.StatusBadRequest:
-		return "the App's page, Advanced, Recent deliveries shows what the server answered"
+		return "on the App's settings page, see the server's answer under Advanced, Recent Deliveries"
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
-		return "something else than reviewgate answers there: see the webhook's URL, and the proxy before the server"
+		return "another program than reviewgate answers there: check the webhook's URL and the proxy in front of the server"
 	case http.StatusServiceUnavailable:
-		return "the server could not store it: see its log and its database"
+		return "the server could not store it: check its log and its database"
 	}
-	return "see that the server runs and that GitHub can reach it at the webhook's URL, through proxy and firewall; what was lost is looked for in the delivery log for three days"
+	return "check that the server runs and that GitHub can reach it at the webhook's URL, through proxies and firewalls; the server recovers lost webhooks of the last three days"
 }
 
-// secret judges the webhook secret by the server's answers: the server checks the
-// signature first.
+// secret judges the webhook secret by the server's answers, since the server checks the
+// signature before anything else.
 func (d *doctor) secret(attempts []ports.HookAttempt) {
 	for _, a := range attempts {
 		at := a.At.UTC().Format(time.RFC3339)
 		switch {
 		case a.Status == http.StatusUnauthorized:
-			d.problem(Secret, "the server refused a signature at "+at, "make the webhook's secret on the App's settings page one of GITHUB_APP_WEBHOOK_SECRET, which the server reads when it starts")
+			d.problem(Secret, "the server refused a signature at "+at, "on the App's settings page, set the webhook's secret to one of those in GITHUB_APP_WEBHOOK_SECRET, which the server reads when it starts")
 			return
 		case a.Delivered():
-			d.ok(Secret, "the server took a signature at "+at)
+			d.ok(Secret, "the server accepted a signature at "+at)
 			return
 		}
 	}
-	d.unknown(Secret, "nothing came as far as to the check of its signature", "once deliveries come through, run doctor again")
+	d.unknown(Secret, "the server has checked no signature yet", "run doctor again when webhooks arrive")
 }

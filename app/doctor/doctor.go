@@ -108,11 +108,11 @@ type Options struct {
 	// that this program knows.
 	Database func(ctx context.Context) (version, newest int64, err error)
 	// Server is the server's config over the defaults. InForce returns the config in
-	// force for a repository's default branch. Kept reports whether InForce knows the
-	// last good versions of config from the database. It is called after Database.
-	Server  *config.Config
-	InForce func(ctx context.Context, t ports.Target) (*config.Config, error)
-	Kept    func() bool
+	// force for a repository's default branch. KnowsLastGood reports whether InForce can
+	// read the last good versions of config from the database. It is called after Database.
+	Server        *config.Config
+	InForce       func(ctx context.Context, t ports.Target) (*config.Config, error)
+	KnowsLastGood func() bool
 	// Quarantined lists the reviews in quarantine, or none if the database can't be read.
 	// It is called after Database.
 	Quarantined func(ctx context.Context) ([]ports.Quarantined, error)
@@ -149,7 +149,7 @@ func Examine(ctx context.Context, o Options) Result {
 		{Repository, d.repository}, // and those after it
 	} {
 		if !answers && look.id != Database && look.id != Quarantine {
-			d.skip(look.id, "not asked: see above")
+			d.skip(look.id, "not checked: see above")
 			continue
 		}
 		look.f(ctx)
@@ -173,7 +173,7 @@ func (d *doctor) unknown(id, found, remedy string) {
 
 // failed records that GitHub did not answer the question about a point.
 func (d *doctor) failed(id string, err error) {
-	d.unknown(id, err.Error(), "run doctor again; docs/failures.md says what GitHub's errors mean")
+	d.unknown(id, err.Error(), "run doctor again; docs/failures.md explains GitHub's errors")
 }
 
 // skip leaves out a point, and the points that are checked together with it.

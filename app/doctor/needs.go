@@ -11,8 +11,8 @@ import (
 // permission is a permission that reviewgate uses.
 type permission struct{ name, level, why string }
 
-// optional are the permissions of optional features, which the App's manifest does not
-// ask for. on reports whether a config switches the feature on.
+// optional lists the permissions of optional features, which the App's manifest does not
+// request. on reports whether a config switches the feature on.
 var optional = []struct {
 	permission
 	on func(*config.Config) bool
@@ -27,19 +27,19 @@ func takesAlerts(c *config.Config) bool {
 	return slices.ContainsFunc(c.Agents, func(a config.Agent) bool { return a.Enabled && a.Scanning.TakesAlerts() })
 }
 
-// uses says why the manifest asks for permissions and events.
+// uses says why the manifest requests each permission and event.
 var uses = map[string]string{
 	"checks":        "to write the check",
 	"contents":      "to read changes and config",
-	"issues":        "to be told of comments",
-	"merge_queues":  "to be told of merge groups",
+	"issues":        "to receive comments",
+	"merge_queues":  "to receive merge groups",
 	"metadata":      "which every App has",
 	"pull_requests": "to read pull requests and to comment",
 	"statuses":      "so that rulesets offer the App as the check's source",
-	"check_run":     "to review again when asked to",
+	"check_run":     "to review again on request",
 	"issue_comment": "for commands",
-	"merge_group":   "or a merge queue waits for ever",
-	"pull_request":  "or nothing is reviewed",
+	"merge_group":   "without it a merge queue waits for ever",
+	"pull_request":  "without it there are no reviews",
 }
 
 // withWhy returns a name with its purpose, if the purpose is known.

@@ -22,20 +22,20 @@ func (d *doctor) repository(ctx context.Context) {
 	var host *ports.HostError
 	switch {
 	case errors.As(err, &host) && host.Kind == ports.HostNotFound:
-		d.problem(Repository, "the App is not installed on "+name+", or there is no such repository", "install it there: the App's page, Install App")
+		d.problem(Repository, "the App is not installed on "+name+", or the repository does not exist", "install it there with Install App on the App's page")
 	case err != nil:
 		d.failed(Repository, err)
 	case repo.Suspended:
 		d.problem(Repository, "the App's installation on "+name+" is suspended", "an owner can unsuspend it on the installation's page")
 	case repo.Archived:
-		d.problem(Repository, name+" is archived: nothing can be written to it", "unarchive it, or leave it out")
+		d.problem(Repository, name+" is archived, so the App can't write to it", "unarchive it, or remove it from the installation")
 	default:
 		d.ok(Repository, "the App is installed on "+name)
 		d.judged(ctx, repo)
 		return
 	}
 	for _, id := range []string{Config, Mode, RequiredCheck, MergeQueue} {
-		d.unknown(id, "not asked: the repository can't be reviewed", "")
+		d.unknown(id, "not checked: the App can't review this repository", "")
 	}
 }
 
@@ -51,20 +51,20 @@ func (d *doctor) judged(ctx context.Context, repo gh.Repository) {
 		return
 	}
 	d.config(cfg)
-	if len(cfg.InForce.Problems) > 0 && !d.Kept() {
+	if len(cfg.InForce.Problems) > 0 && !d.KnowsLastGood() {
 		for _, id := range []string{Mode, RequiredCheck, MergeQueue} {
-			d.unknown(id, "not asked: which config is in force only the database tells", "put the config right, or the database")
+			d.unknown(id, "not checked: only the database knows which config is in force", "correct the config or repair the database")
 		}
 		return
 	}
 	mode := cfg.Mode(repo.Owner + "/" + repo.Name)
 	switch mode {
 	case config.ModeOff:
-		d.ok(Mode, "off: nothing is posted there")
+		d.ok(Mode, "off: the App posts nothing there")
 	case config.ModeAdvisory:
 		d.ok(Mode, "advisory: checks never block")
 	default:
-		d.ok(Mode, "enforce: checks block what is not to be merged")
+		d.ok(Mode, "enforce: checks block pull requests that don't pass")
 	}
 	required, err := d.GitHub.Required(ctx, repo.Target, repo.DefaultBranch)
 	if err != nil {
@@ -84,13 +84,13 @@ func (d *doctor) config(cfg *config.Config) {
 		for _, p := range problems {
 			words = append(words, config.FormatProblem(p))
 		}
-		d.problem(Config, few(words), "put it right on the default branch; until then the last good version is in force")
+		d.problem(Config, few(words), "correct it on the default branch; until then the last good version is in force")
 		return
 	}
 	server := wantedPermissions(d.Manifest, d.Server)
 	wanted := slices.DeleteFunc(wantedPermissions(d.Manifest, cfg), func(p permission) bool { return slices.Contains(server, p) })
 	if missing, _, _ := compare(wanted, d.app.Permissions); len(missing) > 0 {
-		d.problem(Config, "it switches on what the App does not ask for: "+strings.Join(missing, "; "), "add it on the App's settings page, under Permissions & events, or switch it off")
+		d.problem(Config, "it uses permissions that the App does not request: "+strings.Join(missing, "; "), "add them on the App's settings page, under Permissions & events, or switch off the feature")
 		return
 	}
 	if warnings := cfg.Warnings(); len(warnings) > 0 {
@@ -101,7 +101,7 @@ func (d *doctor) config(cfg *config.Config) {
 		d.problem(Config, few(found), few(remedies))
 		return
 	}
-	d.ok(Config, fmt.Sprintf("valid, of %d layers", len(cfg.InForce.Layers)))
+	d.ok(Config, fmt.Sprintf("valid, with %d layers", len(cfg.InForce.Layers)))
 }
 
 // required checks whether the branch requires the check, and from this App only.
@@ -112,25 +112,25 @@ func (d *doctor) required(all gh.Required, branch, check, mode string) {
 	where := fmt.Sprintf("%s on %s", check, branch)
 	switch {
 	case len(ours) > 0 && mode == config.ModeOff:
-		d.problem(RequiredCheck, where+" is required, and the mode is off: nobody writes it, so nothing can be merged", "set the mode to advisory or enforce, or require the check no more")
+		d.problem(RequiredCheck, where+" is required, but the mode is off: the App does not write the check, so nothing can be merged", "set the mode to advisory or enforce, or stop requiring the check")
 	case len(ours) == 0 && mode == config.ModeEnforce:
-		d.problem(RequiredCheck, where+" is not required: what it blocks can be merged all the same", "require it in a ruleset or branch protection for "+branch+", with the App "+d.app.Slug+" as its source")
+		d.problem(RequiredCheck, where+" is not required: a blocked pull request can still be merged", "require it in a ruleset or branch protection for "+branch+", with the App "+d.app.Slug+" as its source")
 	case len(ours) == 0:
-		d.ok(RequiredCheck, where+" is not required, as it need not be in this mode")
+		d.ok(RequiredCheck, where+" is not required; this mode does not need it")
 	case foreign >= 0:
-		d.problem(RequiredCheck, fmt.Sprintf("%s is required of App %d, which is not this one (%d): it is waited for for ever", where, ours[foreign].App, d.app.ID), "choose the App "+d.app.Slug+" as its source in the "+ours[foreign].By)
+		d.problem(RequiredCheck, fmt.Sprintf("%s is required from App %d, which is not this one (%d): merges wait for it for ever", where, ours[foreign].App, d.app.ID), "choose the App "+d.app.Slug+" as its source in the "+ours[foreign].By)
 	case !pinned:
-		d.problem(RequiredCheck, where+" is required of anybody: everyone with write access can set a status of that name", "choose the App "+d.app.Slug+" as its source in the "+ours[0].By)
+		d.problem(RequiredCheck, where+" is required from any source: everyone with write access can set a status of that name", "choose the App "+d.app.Slug+" as its source in the "+ours[0].By)
 	default:
 		by := ours[slices.IndexFunc(ours, func(c gh.RequiredCheck) bool { return c.App == d.app.ID })].By
-		d.ok(RequiredCheck, fmt.Sprintf("%s is required of this App, by %s", where, by))
+		d.ok(RequiredCheck, fmt.Sprintf("%s is required from this App, by %s", where, by))
 	}
 }
 
-// mergeQueue checks whether a merge queue would get its answer.
+// mergeQueue checks whether the App can answer a merge queue.
 func (d *doctor) mergeQueue(r gh.Required) {
 	if !r.MergeQueue {
-		d.ok(MergeQueue, "the branch has none")
+		d.ok(MergeQueue, "the branch has no merge queue")
 		return
 	}
 	var missing []string
@@ -141,8 +141,8 @@ func (d *doctor) mergeQueue(r gh.Required) {
 		missing = append(missing, "the permission merge_queues: read")
 	}
 	if len(missing) > 0 {
-		d.problem(MergeQueue, "the branch has one, and the App lacks "+strings.Join(missing, " and ")+": it waits for ever", "add it on the App's settings page, under Permissions & events")
+		d.problem(MergeQueue, "the branch has a merge queue, but the App lacks "+strings.Join(missing, " and ")+": the queue waits for ever", "add this on the App's settings page, under Permissions & events")
 		return
 	}
-	d.ok(MergeQueue, "the branch has one, and the App is told of its groups")
+	d.ok(MergeQueue, "the branch has a merge queue, and the App receives its groups")
 }

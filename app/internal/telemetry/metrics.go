@@ -14,9 +14,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Metrics are all metrics of one server, in a registry of their own. Every label has a
-// limited number of values: those that GitHub and the code define, one for each
-// installation, or a few and [other].
+// Metrics are all metrics of one server, in a separate registry. Every label has a limited
+// number of values: those that GitHub and the code define, one for each installation, or a
+// few and [other].
 type Metrics struct {
 	Registry *prometheus.Registry
 
@@ -74,17 +74,17 @@ const maxEvents = 100
 type Queue struct {
 	Waiting int           // jobs that are due
 	Running int           // jobs at work
-	Later   int           // jobs put off
-	Oldest  time.Duration // age of the oldest ask that is not answered
-	// Quarantined is how many reviews ended their process and wait for another try.
+	Later   int           // jobs put off after a failure
+	Oldest  time.Duration // age of the oldest request without an answer
+	// Quarantined is how many reviews crashed their process and wait for another try.
 	Quarantined int
 }
 
 // Options are the settings of metrics.
 type Options struct {
 	Version string
-	// Agents are the ids of agents with label values of their own. Agents of
-	// repositories have none: people can write any number of them.
+	// Agents are the ids of agents that get their own label values. Agents of repositories
+	// do not, since people can write any number of them.
 	Agents []string
 	// Jobs are the kinds of jobs.
 	Jobs []string
@@ -100,40 +100,40 @@ func New(o Options) *Metrics {
 		agents:   slices.Sorted(slices.Values(o.Agents)),
 		events:   atMost{max: maxEvents},
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "reviewgate_deliveries_total", Help: "Webhook deliveries, by event and what became of them: accepted, duplicate, no_op, rejected, failed."},
+			Name: "reviewgate_deliveries_total", Help: "Webhook deliveries, by event and outcome: accepted, duplicate, no_op, rejected, failed."},
 			[]string{"event", "outcome"}),
 		ack: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "reviewgate_delivery_ack_seconds", Help: "From a webhook's arrival to its answer, durably stored.", Buckets: seconds}),
+			Name: "reviewgate_delivery_ack_seconds", Help: "Time from a webhook's arrival to its answer. Before the answer the delivery is stored durably.", Buckets: seconds}),
 		reviews: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "reviewgate_reviews_total", Help: "Reviews done, by decision: pass, pass_with_warnings, needs_fixes, fail."}, []string{"decision"}),
+			Name: "reviewgate_reviews_total", Help: "Completed reviews, by decision: pass, pass_with_warnings, needs_fixes, fail."}, []string{"decision"}),
 		review: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "reviewgate_review_seconds", Help: "Duration of the pipeline.", Buckets: seconds}),
 		jobs: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "reviewgate_jobs_total", Help: "Attempts at jobs of the queue, by kind and how they ended: done, put_off, given_up, panicked, stopped."}, []string{"kind", "outcome"}),
+			Name: "reviewgate_jobs_total", Help: "Attempts at jobs of the queue, by kind and outcome: done, put_off, given_up, panicked, stopped."}, []string{"kind", "outcome"}),
 		job: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "reviewgate_job_seconds", Help: "Duration of an attempt at a job.", Buckets: seconds}, []string{"kind"}),
 		stage: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "reviewgate_stage_seconds", Help: "Duration of a stage of the pipeline.", Buckets: seconds}, []string{"stage"}),
 		agent: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "reviewgate_agent_seconds", Help: "Duration of an agent, by how it ended: ok, failed, timed_out, malformed, skipped, discarded. Agents of repositories are \"other\".", Buckets: seconds}, []string{"agent", "status"}),
+			Name: "reviewgate_agent_seconds", Help: "Duration of an agent, by outcome: ok, failed, timed_out, malformed, skipped, discarded. Agents of repositories have the label \"other\".", Buckets: seconds}, []string{"agent", "status"}),
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "reviewgate_github_calls_total", Help: "Calls of GitHub's API, by route and HTTP status (0: no answer)."}, []string{"route", "status"}),
+			Name: "reviewgate_github_calls_total", Help: "Calls to GitHub's API, by route and HTTP status (0: no answer)."}, []string{"route", "status"}),
 		call: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "reviewgate_github_call_seconds", Help: "Duration of calls of GitHub's API.", Buckets: seconds}, []string{"route"}),
+			Name: "reviewgate_github_call_seconds", Help: "Duration of calls to GitHub's API.", Buckets: seconds}, []string{"route"}),
 		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "reviewgate_github_refusals_total", Help: "Times that GitHub refused an installation's calls for a rate limit, primary or secondary."}, []string{"installation"}),
+			Name: "reviewgate_github_refusals_total", Help: "How often GitHub refused an installation's calls because of a rate limit, primary or secondary."}, []string{"installation"}),
 		gaveUp: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "reviewgate_reviews_given_up_total", Help: "Reviews that could not be completed, by why: access, github, crashes, internal."}, []string{"why"}),
+			Name: "reviewgate_reviews_given_up_total", Help: "Reviews that could not be completed, by reason: access, github, crashes, internal."}, []string{"why"}),
 		found: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "reviewgate_lost_found_total", Help: "What had been lost and was found: delivery, pull_request, check."}, []string{"what"}),
+			Name: "reviewgate_lost_found_total", Help: "Lost work that the server recovered, by kind: delivery, pull_request, check."}, []string{"what"}),
 		config: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "reviewgate_config_pushes_total", Help: "Pushes that may have changed config, by what it was found to be: valid, invalid, unreadable."}, []string{"found"}),
+			Name: "reviewgate_config_pushes_total", Help: "Pushes that may have changed config, by the state of the config: valid, invalid, unreadable."}, []string{"found"}),
 		issues: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "reviewgate_issues_total", Help: "Issues about what was merged, by what became of them: created, updated, closed, left, waiting, refused, dropped."}, []string{"outcome"}),
+			Name: "reviewgate_issues_total", Help: "Issues about merged pull requests, by outcome: created, updated, closed, left, waiting, refused, dropped."}, []string{"outcome"}),
 		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "reviewgate_model_tokens_total", Help: "Tokens of language models, by model and kind: input (without what the API had kept), cached, output."}, []string{"model", "kind"}),
+			Name: "reviewgate_model_tokens_total", Help: "Tokens of language models, by model and kind: input (not from the API's cache), cached, output."}, []string{"model", "kind"}),
 		cost: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "reviewgate_model_cost_dollars_total", Help: "What language models cost by the prices of the server's config, in US dollars."}, []string{"model"}),
+			Name: "reviewgate_model_cost_dollars_total", Help: "Cost of language models in US dollars, by the prices in the server's config."}, []string{"model"}),
 	}
 	// Counters of failures exist from the start: Prometheus does not see an increase if
 	// a counter appears with its first value.
@@ -154,7 +154,7 @@ func New(o Options) *Metrics {
 		m.issues.WithLabelValues(outcome)
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "reviewgate_build_info", Help: "1, by the version that runs.", ConstLabels: prometheus.Labels{"version": o.Version}})
+		Name: "reviewgate_build_info", Help: "Always 1. The label has the version of this server.", ConstLabels: prometheus.Labels{"version": o.Version}})
 	build.Set(1)
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build,
 		m.deliveries, m.ack, m.reviews, m.review, m.jobs, m.job, m.stage, m.agent,
@@ -199,13 +199,13 @@ func (m *Metrics) Refused(installation string) { m.refusals.WithLabelValues(inst
 // GaveUp counts a review that could not be completed.
 func (m *Metrics) GaveUp(why string) { m.gaveUp.WithLabelValues(why).Inc() }
 
-// Found counts something that had been lost and was found.
+// Found counts lost work that the server recovered.
 func (m *Metrics) Found(what string) { m.found.WithLabelValues(what).Inc() }
 
 // ConfigPushed counts a push that may have changed config.
 func (m *Metrics) ConfigPushed(found string) { m.config.WithLabelValues(found).Inc() }
 
-// Issue counts what became of an issue.
+// Issue counts the outcome of an issue.
 func (m *Metrics) Issue(outcome string) { m.issues.WithLabelValues(outcome).Inc() }
 
 // ModelUse counts the tokens and the cost of questions to a model. The models are those of
@@ -243,7 +243,7 @@ type rateLeft struct {
 	at    time.Time
 }
 
-var rateDesc = prometheus.NewDesc("reviewgate_github_rate_remaining", "Calls left of an installation's primary rate limit, by GitHub's last word within an hour; installation 0 is the App itself.", []string{"installation"}, nil)
+var rateDesc = prometheus.NewDesc("reviewgate_github_rate_remaining", "Calls left in an installation's primary rate limit, by GitHub's last answer within an hour. Installation 0 is the App itself.", []string{"installation"}, nil)
 
 func (c *rateCollector) set(installation string, calls int) {
 	c.mu.Lock()
@@ -267,16 +267,16 @@ func (c *rateCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// queueCollector asks the queue for its depth whenever metrics are read.
+// queueCollector reads the state of the queue each time the metrics are read.
 type queueCollector struct{ depth func() (Queue, error) }
 
 var (
-	waitingDesc     = prometheus.NewDesc("reviewgate_queue_waiting", "Jobs that wait for a worker.", nil, nil)
+	waitingDesc     = prometheus.NewDesc("reviewgate_queue_waiting", "Jobs that are due and wait for a worker.", nil, nil)
 	runningDesc     = prometheus.NewDesc("reviewgate_queue_running", "Jobs that run.", nil, nil)
 	laterDesc       = prometheus.NewDesc("reviewgate_queue_later", "Jobs that were put off after a failure.", nil, nil)
-	databaseDesc    = prometheus.NewDesc("reviewgate_database_up", "1 if the queue could be read from the database for this page, 0 if not.", nil, nil)
-	quarantinedDesc = prometheus.NewDesc("reviewgate_quarantined", "Reviews that ended their process and wait for the next try.", nil, nil)
-	oldestDesc      = prometheus.NewDesc("reviewgate_oldest_unanswered_seconds", "Since the oldest ask for a review that is not answered. Nobody waits for those that pushed config asks for.", nil, nil)
+	databaseDesc    = prometheus.NewDesc("reviewgate_database_up", "1 if the server could read the queue from the database for this page, otherwise 0.", nil, nil)
+	quarantinedDesc = prometheus.NewDesc("reviewgate_quarantined", "Reviews that crashed their process and wait for the next try.", nil, nil)
+	oldestDesc      = prometheus.NewDesc("reviewgate_oldest_unanswered_seconds", "Age of the oldest request for a review without an answer. Requests after a push of config don't count, since nobody waits for them.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
