@@ -94,7 +94,7 @@ func (s *core) acceptAsk(ctx context.Context, t tx, d acceptance, ask ports.Ask)
 	}
 	job, ok := ask.(ports.JobAsk)
 	if !ok {
-		return false, fmt.Errorf("accept a delivery: it asks for %T, which is not known", ask)
+		return false, fmt.Errorf("accept a delivery: unknown ask %T", ask)
 	}
 	_, err = t.insertJob(ctx, job.Job(d.GUID))
 	return true, err
@@ -107,7 +107,7 @@ func wasGivenUp(ctx context.Context, t tx, guid string) (bool, error) {
 	// the second must see what the first asked for.
 	var key string
 	if err := t.row(ctx, `SELECT target_key FROM deliveries WHERE guid = ?`+t.lock(), guid).Scan(&key); err != nil {
-		return false, fmt.Errorf("look at the delivery seen before: %w", err)
+		return false, fmt.Errorf("read the delivery stored before: %w", err)
 	}
 	if _, err := list(ctx, t, only[string], `SELECT key FROM targets WHERE key = ?`+t.lock(), key); err != nil {
 		return false, fmt.Errorf("look at the target of the delivery seen before: %w", err)
@@ -115,11 +115,11 @@ func wasGivenUp(ctx context.Context, t tx, guid string) (bool, error) {
 	var givenUp bool
 	err := t.row(ctx, `SELECT `+deliveryGivenUp+` FROM deliveries d WHERE d.guid = ?`, guid).Scan(&givenUp)
 	if err != nil {
-		return false, fmt.Errorf("look at the delivery seen before: %w", err)
+		return false, fmt.Errorf("read the delivery stored before: %w", err)
 	}
 	if givenUp {
 		if _, err := t.exec(ctx, `UPDATE deliveries SET gave_up = 0 WHERE guid = ?`, guid); err != nil {
-			return false, fmt.Errorf("ask for the delivery again: %w", err)
+			return false, fmt.Errorf("ask again for the delivery: %w", err)
 		}
 	}
 	return givenUp, nil
@@ -135,7 +135,7 @@ func (s *core) acceptReview(ctx context.Context, t tx, d acceptance, ask ports.R
 		var reads pipeline.LabelsRead // LabelsNone for an unknown target
 		err := t.row(ctx, `SELECT reads_labels FROM targets WHERE key = ?`, ask.Target.Key()).Scan(&reads)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return false, fmt.Errorf("look which labels the target reads: %w", err)
+			return false, fmt.Errorf("read which labels the target's review used: %w", err)
 		}
 		if reads == pipeline.LabelsNone || reads == pipeline.LabelsOfTypes && !ask.TypeLabel {
 			return false, nil
@@ -147,7 +147,7 @@ func (s *core) acceptReview(ctx context.Context, t tx, d acceptance, ask ports.R
 	}
 	d.Key, d.HeadMoved = ask.Target.Key(), r.headMoved
 	if _, err := t.exec(ctx, `UPDATE deliveries SET target_key = ?, generation = ? WHERE guid = ?`, d.Key, r.wanted, d.GUID); err != nil {
-		return false, fmt.Errorf("note what the delivery raised: %w", err)
+		return false, fmt.Errorf("record the generation that the delivery raised: %w", err)
 	}
 	return true, nil
 }
@@ -208,7 +208,7 @@ func (s *core) acceptCommand(ctx context.Context, t tx, d acceptance, c ports.Co
 func (s *core) giveUpDelivery(ctx context.Context, guid string) error {
 	return s.db.write(ctx, func(t tx) error {
 		if _, err := t.exec(ctx, `UPDATE deliveries SET gave_up = 1 WHERE guid = ?`, guid); err != nil {
-			return fmt.Errorf("note that a delivery was given up: %w", err)
+			return fmt.Errorf("record that a delivery was given up: %w", err)
 		}
 		return nil
 	})

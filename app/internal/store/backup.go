@@ -53,7 +53,7 @@ func MakeBackup(ctx context.Context, rawURL, to string) (Backup, error) {
 		return Backup{}, fmt.Errorf("check the backup of %s: %w", from, err)
 	}
 	if err := keepBackup(partial, to); err != nil {
-		return Backup{}, fmt.Errorf("keep the backup of %s: %w", from, err)
+		return Backup{}, fmt.Errorf("save the backup of %s: %w", from, err)
 	}
 	return b, nil
 }
@@ -73,7 +73,7 @@ func backedUp(rawURL string) (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", refused("there is no database %s: set REVIEWGATE_DATABASE_URL to the one that the server uses", path)
 	case err != nil:
-		return "", fmt.Errorf("look at database %s: %w", path, err)
+		return "", fmt.Errorf("check database %s: %w", path, err)
 	case !info.Mode().IsRegular():
 		return "", refused("database %s is not a regular file", path)
 	}
@@ -98,10 +98,10 @@ func newFile(path string) error {
 func copyDatabase(ctx context.Context, from, to string) error {
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("make the file: %w", err)
+		return fmt.Errorf("create the file: %w", err)
 	}
 	if err := f.Close(); err != nil {
-		return fmt.Errorf("make the file: %w", err)
+		return fmt.Errorf("create the file: %w", err)
 	}
 	db, err := sql.Open("sqlite", fileURL(from, "rw"))
 	if err != nil {
@@ -133,19 +133,19 @@ func checkBackup(ctx context.Context, path string) (b Backup, err error) {
 		return b, fmt.Errorf("check its integrity: %w", err)
 	}
 	if said != "ok" {
-		return b, fmt.Errorf("it is damaged, and so may be the database: %s", said)
+		return b, fmt.Errorf("the backup is damaged, and the database may be damaged too: %s", said)
 	}
 	var dangling int
 	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM pragma_foreign_key_check`).Scan(&dangling); err != nil || dangling > 0 {
-		return b, errors.Join(err, fmt.Errorf("%d rows refer to rows that are not there", dangling))
+		return b, errors.Join(err, fmt.Errorf("%d rows refer to missing rows", dangling))
 	}
 	err = db.QueryRowContext(ctx, `SELECT (SELECT max(version_id) FROM goose_db_version WHERE is_applied), (SELECT count(*) FROM reviews)`).Scan(&b.Version, &b.Reviews)
 	if err != nil {
-		return b, fmt.Errorf("read the version of its tables; is it reviewgate's? %w", err)
+		return b, fmt.Errorf("read the version of its tables (is this a database of reviewgate?): %w", err)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return b, fmt.Errorf("look at it: %w", err)
+		return b, fmt.Errorf("check its size: %w", err)
 	}
 	b.Bytes = info.Size()
 	return b, nil
@@ -165,7 +165,7 @@ func keepBackup(partial, to string) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("give it its name: %w", err)
+		return fmt.Errorf("rename it: %w", err)
 	}
 	return syncFile(filepath.Dir(to))
 }
@@ -196,5 +196,5 @@ func checkWAL(path string) error {
 	if _, err := f.Read(header[:]); err != nil || header[versions] != rollback || header[versions+1] != rollback {
 		return nil //nolint:nilerr // as above
 	}
-	return fmt.Errorf("database %s is a backup, and %s-wal is what the database before it left: move %s-wal and %s-shm away, then start again", path, path, path, path)
+	return fmt.Errorf("database %s is a backup, but %s-wal belongs to the earlier database: move %s-wal and %s-shm away, then start again", path, path, path, path)
 }

@@ -158,7 +158,7 @@ func TestBackupSaysWhatIsWrong(t *testing.T) {
 		"no file":      {"sqlite://" + dir, to, true, "not a regular file"},
 		"damaged":      {"sqlite://" + write("damaged.db", damaged), to, false, "damaged"},
 		"text":         {"sqlite://" + write("text.db", []byte(strings.Repeat("no database\n", 500))), to, false, "not a SQLite database"},
-		"another's":    {"sqlite://" + foreign, to, false, "is it reviewgate's?"},
+		"another's":    {"sqlite://" + foreign, to, false, "is this a database of reviewgate?"},
 	} {
 		_, err := store.MakeBackup(t.Context(), tt.url, tt.to)
 		var refused *store.RefusedError
@@ -202,7 +202,7 @@ func TestBackupIsNotOpenedWithAnothersWAL(t *testing.T) {
 		}
 	}
 	_, err := store.Open(t.Context(), "sqlite://"+place, store.Options{Log: zerolog.Nop()})
-	if err == nil || !strings.Contains(err.Error(), "place.db-wal is what the database before it left: move") {
+	if err == nil || !strings.Contains(err.Error(), "place.db-wal belongs to the earlier database: move") {
 		t.Fatalf("opened: %v", err)
 	}
 	if err := os.Remove(place + "-wal"); err != nil {

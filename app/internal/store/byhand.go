@@ -53,7 +53,7 @@ func (s *core) apply(ctx context.Context, t tx, g ports.Target, e ports.Effect) 
 
 func saveVerdict(ctx context.Context, t tx, key string, d pipeline.Dismissal, base string, accepted bool) error {
 	if d.Fingerprint == "" {
-		return errors.New("keep what was said of a finding: it has no fingerprint")
+		return errors.New("store a decision about a finding: the finding has no fingerprint")
 	}
 	_, err := t.exec(ctx, `
 		INSERT INTO verdicts (target_key, fingerprint, accepted, path, reason, override, person, final_in, final_base, surroundings) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -66,7 +66,7 @@ func saveVerdict(ctx context.Context, t tx, key string, d pipeline.Dismissal, ba
 
 func saveByHand(ctx context.Context, t tx, key string, e ports.Effect) error {
 	if e.HeadSHA == "" || e.BaseRef == "" {
-		return errors.New("keep a decision by hand: it needs a head and a base")
+		return errors.New("store a decision by hand: it needs a head and a base")
 	}
 	d := e.ByHand
 	_, err := t.exec(ctx, `

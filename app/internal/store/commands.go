@@ -49,7 +49,7 @@ func (s commands) Obey(ctx context.Context, c ports.Command, e ports.Effect, ask
 		var done bool
 		err := t.row(ctx, `SELECT accepted = 1 OR outcome <> '' FROM commands WHERE `+where+t.lock(), which...).Scan(&done)
 		if err != nil {
-			return fmt.Errorf("obey command %d: %w", c.CommentID, notFound(err))
+			return fmt.Errorf("store the effect of command %d: %w", c.CommentID, notFound(err))
 		}
 		if done {
 			return nil
@@ -61,10 +61,10 @@ func (s commands) Obey(ctx context.Context, c ports.Command, e ports.Effect, ask
 			}
 		}
 		if err := s.apply(ctx, t, c.Target, e); err != nil {
-			return fmt.Errorf("obey command %d: %w", c.CommentID, err)
+			return fmt.Errorf("store the effect of command %d: %w", c.CommentID, err)
 		}
 		if _, err := t.exec(ctx, `UPDATE commands SET accepted = 1, generation = ? WHERE `+where, append([]any{r.wanted}, which...)...); err != nil {
-			return fmt.Errorf("obey command %d: %w", c.CommentID, err)
+			return fmt.Errorf("store the effect of command %d: %w", c.CommentID, err)
 		}
 		return nil
 	})

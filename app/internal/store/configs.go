@@ -92,7 +92,7 @@ func (s layers) ConfigBranch(ctx context.Context, key string) (branch string, er
 		return t.row(ctx, `SELECT config_branch FROM targets WHERE key = ?`, key).Scan(&branch)
 	})
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("read whose branch's config %s has: %w", key, err)
+		return "", fmt.Errorf("read the config branch of %s: %w", key, err)
 	}
 	return branch, nil
 }

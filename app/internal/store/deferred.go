@@ -30,7 +30,7 @@ func scanDeferred(row scanner) (d ports.Deferred, err error) {
 	}
 	d.IntendedAt = fromMicros(intended)
 	if err := json.Unmarshal([]byte(pulls), &d.Pulls); err != nil {
-		return d, fmt.Errorf("decode the pull requests of what is deferred: %w", err)
+		return d, fmt.Errorf("decode the pull requests of a deferred item: %w", err)
 	}
 	return d, nil
 }
@@ -70,7 +70,7 @@ func (s deferrals) NoteDeferred(ctx context.Context, l ports.Lease, news ports.D
 		}
 		for id, path := range news.Moved {
 			if _, err := t.exec(ctx, `UPDATE deferred SET path = ? WHERE id = ? AND repo_id = ?`, path, id, news.RepoID); err != nil {
-				return fmt.Errorf("note a renamed file: %w", err)
+				return fmt.Errorf("record a renamed file: %w", err)
 			}
 		}
 		for _, id := range news.Gone {
@@ -80,7 +80,7 @@ func (s deferrals) NoteDeferred(ctx context.Context, l ports.Lease, news ports.D
 		}
 		var live int
 		if err := t.row(ctx, `SELECT count(*) FROM deferred WHERE repo_id = ? AND `+deferredLive, news.RepoID).Scan(&live); err != nil {
-			return fmt.Errorf("count what is deferred: %w", err)
+			return fmt.Errorf("count the deferred items: %w", err)
 		}
 		for _, d := range news.Seen {
 			added, err := seeDeferred(ctx, t, news, d, live < ports.MaxDeferred)
@@ -103,7 +103,7 @@ func (s deferrals) NoteDeferred(ctx context.Context, l ports.Lease, news ports.D
 // written to GitHub about it.
 func resolveDeferred(ctx context.Context, t tx, news ports.DeferredNews, id int64) error {
 	if _, err := t.exec(ctx, `DELETE FROM deferred WHERE id = ? AND repo_id = ? AND state = ?`, id, news.RepoID, string(ports.DeferredWaiting)); err != nil {
-		return fmt.Errorf("forget what was resolved: %w", err)
+		return fmt.Errorf("delete a resolved item: %w", err)
 	}
 	_, err := t.exec(ctx, `UPDATE deferred SET resolved_in = ?, changed = 1 WHERE id = ? AND repo_id = ? AND resolved_in = 0 AND `+deferredLive, news.Number, id, news.RepoID)
 	return wrap(err, "note what was resolved")
@@ -127,11 +127,11 @@ func seeDeferred(ctx context.Context, t tx, news ports.DeferredNews, d ports.Def
 			INSERT INTO deferred (repo_id, kind, key, state, changed, path, subject, title, body, pulls) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?)`,
 			news.RepoID, string(d.Kind), d.Key, string(ports.DeferredWaiting), d.Path, d.Subject, d.Title, d.Body, pullsJSON([]int{news.Number}))
 		if err != nil {
-			return wasAdded, fmt.Errorf("take in what is deferred: %w", err)
+			return wasAdded, fmt.Errorf("store a deferred item: %w", err)
 		}
 		return wasAdded, nil
 	case err != nil:
-		return wasKnown, fmt.Errorf("look for what is deferred: %w", err)
+		return wasKnown, fmt.Errorf("look for a deferred item: %w", err)
 	case slices.Contains(have.Pulls, news.Number):
 		return wasKnown, nil // the same news again
 	}
@@ -156,7 +156,7 @@ func (s deferrals) IntendDeferred(ctx context.Context, l ports.Lease, d ports.De
 		}
 		var intended int
 		if err := t.row(ctx, `SELECT count(*) FROM deferred WHERE repo_id = ? AND intended_at >= ?`, d.RepoID, micros(since)).Scan(&intended); err != nil {
-			return fmt.Errorf("count the issues of a day: %w", err)
+			return fmt.Errorf("count the issues of the day: %w", err)
 		}
 		if intended >= limit {
 			return nil

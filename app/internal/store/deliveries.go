@@ -19,7 +19,7 @@ const (
 // moves only after the last one.
 func (s recovery) NoteLost(ctx context.Context, read ports.LogRead) (dropped int64, err error) {
 	fail := func(err error) (int64, error) {
-		return 0, fmt.Errorf("keep what the delivery log shows: %w", err)
+		return 0, fmt.Errorf("store the entries of the delivery log: %w", err)
 	}
 	for lost := read.Lost; len(lost) > 0; {
 		chunk := lost[:min(lostChunk, len(lost))]

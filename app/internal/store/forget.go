@@ -234,7 +234,7 @@ const goneMarks = "gone installation/"
 // markGone notes that an installation is gone: nothing is asked for it any more.
 func (s *core) markGone(ctx context.Context, t tx, id int64) error {
 	if err := setMark(ctx, t, goneMark(id), s.Now()); err != nil {
-		return fmt.Errorf("note that the installation is gone: %w", err)
+		return fmt.Errorf("record that the installation was removed: %w", err)
 	}
 	return nil
 }
@@ -244,7 +244,7 @@ func installationGone(ctx context.Context, t tx, id int64) (gone bool, err error
 		return false, nil
 	}
 	if err := t.row(ctx, `SELECT EXISTS (SELECT 1 FROM marks WHERE name = ?)`, goneMark(id)).Scan(&gone); err != nil {
-		return false, fmt.Errorf("look whether the installation is gone: %w", err)
+		return false, fmt.Errorf("check whether the installation was removed: %w", err)
 	}
 	return gone, nil
 }
@@ -280,7 +280,7 @@ func (s configUse) ConfigUsed(ctx context.Context, key string) (files []ports.Co
 		return err
 	})
 	if err != nil {
-		return nil, false, fmt.Errorf("read what config %s was judged by: %w", key, err)
+		return nil, false, fmt.Errorf("read the config that judged %s: %w", key, err)
 	}
 	return files, ok, nil
 }

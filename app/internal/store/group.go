@@ -142,7 +142,7 @@ func (p *pending) run(t *sqliteTx) {
 func (d *sqliteDB) transact(f func(*sqliteTx) error) error {
 	sqltx, err := d.w.BeginTx(context.Background(), nil)
 	if err != nil {
-		return fmt.Errorf("begin to write: %w", err)
+		return fmt.Errorf("begin a transaction: %w", err)
 	}
 	defer sqltx.Rollback() // after a commit it does nothing
 	t := &sqliteTx{tx: sqltx, jobs: d.jobs, whole: true, inserted: map[string]bool{}}
@@ -160,7 +160,7 @@ func (d *sqliteDB) transact(f func(*sqliteTx) error) error {
 }
 
 // errBroken says that a transaction can't go on.
-var errBroken = errors.New("transaction broken off")
+var errBroken = errors.New("transaction aborted")
 
 // savepoint runs f. If f fails, only what f wrote is rolled back. An error that
 // wraps errBroken says that the whole transaction is lost.
@@ -174,7 +174,7 @@ func (t *sqliteTx) savepoint(f func() error) error {
 		// SQLite rolls back the whole transaction after errors such as a full
 		// disk. Then the savepoint is gone.
 		if _, err := t.exec(ctx, "ROLLBACK TO item"); err != nil {
-			return fmt.Errorf("%w: go back to a savepoint: %w", errBroken, errors.Join(err, ferr))
+			return fmt.Errorf("%w: roll back to a savepoint: %w", errBroken, errors.Join(err, ferr))
 		}
 	}
 	if _, err := t.exec(ctx, "RELEASE item"); err != nil {

@@ -17,7 +17,7 @@ import (
 // again, its token is greater than before.
 func (s leases) Acquire(ctx context.Context, key, owner string, ttl time.Duration) (ports.Lease, bool, error) {
 	if owner == "" {
-		return ports.Lease{}, false, errors.New("take a lease: it needs an owner")
+		return ports.Lease{}, false, errors.New("take a lease: the owner is missing")
 	}
 	l := ports.Lease{Key: key, Owner: owner}
 	taken := false
@@ -83,7 +83,7 @@ func (s leases) Release(ctx context.Context, l ports.Lease) error {
 func release(ctx context.Context, t tx, l ports.Lease) (held bool, err error) {
 	n, err := t.exec(ctx, `UPDATE leases SET owner = '', until = 0 WHERE key = ? AND owner = ? AND token = ?`, l.Key, l.Owner, l.Token)
 	if err != nil {
-		return false, fmt.Errorf("give back the lease of %s: %w", l.Key, err)
+		return false, fmt.Errorf("release the lease of %s: %w", l.Key, err)
 	}
 	return n > 0, nil
 }
@@ -97,7 +97,7 @@ func fence(ctx context.Context, t tx, l ports.Lease) error {
 	case errors.Is(err, sql.ErrNoRows):
 		return ports.ErrLeaseLost
 	case err != nil:
-		return fmt.Errorf("look at the lease of %s: %w", l.Key, err)
+		return fmt.Errorf("read the lease of %s: %w", l.Key, err)
 	}
 	return nil
 }
@@ -114,10 +114,10 @@ func (s leases) Finish(ctx context.Context, l ports.Lease, generation int64, gav
 		var notice string
 		err := t.row(ctx, `SELECT wanted, done, notice FROM targets WHERE key = ?`+t.lock(), l.Key).Scan(&wanted, &done, &notice)
 		if err != nil {
-			return fmt.Errorf("read what is wanted of %s: %w", l.Key, notFound(err))
+			return fmt.Errorf("read the wanted generation of %s: %w", l.Key, notFound(err))
 		}
 		if generation > wanted {
-			return fmt.Errorf("finish generation %d of %s: only %d were asked for", generation, l.Key, wanted)
+			return fmt.Errorf("finish generation %d of %s: the wanted generation is only %d", generation, l.Key, wanted)
 		}
 		if generation > done {
 			if err := finish(ctx, t, l.Key, generation, gaveUp, s.Now()); err != nil {
@@ -151,7 +151,7 @@ func finish(ctx context.Context, t tx, key string, generation int64, gaveUp bool
 // HandOver implements ports.Store.
 func (s leases) HandOver(ctx context.Context, l ports.Lease, to ports.JobKind) error {
 	if to != ports.JobReview && to != ports.JobPublish {
-		return fmt.Errorf("hand over %s: a target has no jobs of the kind %q", l.Key, to)
+		return fmt.Errorf("hand over %s: targets have no jobs of kind %q", l.Key, to)
 	}
 	return s.db.write(ctx, func(t tx) error { return s.handOver(ctx, t, l, to) })
 }

@@ -19,7 +19,7 @@ func lockFile(path string) (unlock func() error, err error) {
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			err = errors.New("another reviewgate uses it; stop that one first, or give this one a file of its own")
+			err = errors.New("another reviewgate uses it; stop that one first, or give this one another file")
 		} else {
 			err = fmt.Errorf("lock %s: %w", path, err)
 		}

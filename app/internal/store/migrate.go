@@ -41,10 +41,10 @@ func migrateOurs(ctx context.Context, t tables, db *sql.DB, log *slog.Logger) er
 	}
 	sources := p.ListSources()
 	if newest := sources[len(sources)-1].Version; have > newest {
-		return fmt.Errorf("the tables are of version %d, and this reviewgate knows up to %d: run the newer reviewgate that wrote them, or restore the backup made before it ran", have, newest)
+		return fmt.Errorf("the tables have version %d, and this reviewgate supports versions up to %d: run the newer reviewgate that wrote them, or restore the backup from before that", have, newest)
 	}
 	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("bring the tables up to date: %w", err)
+		return fmt.Errorf("migrate the tables: %w", err)
 	}
 	return nil
 }

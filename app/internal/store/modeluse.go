@@ -29,11 +29,11 @@ func (s tokens) TakeTokens(ctx context.Context, ask ports.TokenAsk) (id int64, o
 		}
 		var pull, day int64
 		if err := t.row(ctx, `SELECT coalesce(sum(tokens), 0) FROM model_use WHERE target_key = ?`, key).Scan(&pull); err != nil {
-			return fmt.Errorf("add up the tokens of a pull request: %w", err)
+			return fmt.Errorf("sum the tokens of a pull request: %w", err)
 		}
 		err := t.row(ctx, `SELECT coalesce(sum(tokens), 0) FROM model_use WHERE repo_id = ? AND at > ?`, ask.Target.RepoID, micros(s.Now().Add(-ports.TokenDay))).Scan(&day)
 		if err != nil {
-			return fmt.Errorf("add up the tokens of a repository: %w", err)
+			return fmt.Errorf("sum the tokens of a repository: %w", err)
 		}
 		switch want := int64(ask.Tokens); {
 		case pull+want > int64(ask.PerPull):
@@ -46,7 +46,7 @@ func (s tokens) TakeTokens(ctx context.Context, ask ports.TokenAsk) (id int64, o
 		err = t.row(ctx, `INSERT INTO model_use (repo_id, target_key, agent, model, tokens, at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
 			ask.Target.RepoID, key, ask.Agent, ask.Model, ask.Tokens, micros(s.Now())).Scan(&id)
 		if err != nil {
-			return fmt.Errorf("note what a model is asked: %w", err)
+			return fmt.Errorf("reserve tokens for a question: %w", err)
 		}
 		return nil
 	})
@@ -57,7 +57,7 @@ func (s tokens) TakeTokens(ctx context.Context, ask ports.TokenAsk) (id int64, o
 func (s tokens) SettleTokens(ctx context.Context, id int64, tokens int) error {
 	return s.db.write(ctx, func(t tx) error {
 		if _, err := t.exec(ctx, `UPDATE model_use SET tokens = ? WHERE id = ?`, tokens, id); err != nil {
-			return fmt.Errorf("note what a model took: %w", err)
+			return fmt.Errorf("record the tokens of an answer: %w", err)
 		}
 		return nil
 	})

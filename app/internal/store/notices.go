@@ -60,7 +60,7 @@ func (s *core) addNotice(ctx context.Context, t tx, key, notice string) error {
 	all := decodeNotices(was)
 	if !slices.Contains(all, notice) {
 		if len(all) >= ports.MaxNotices {
-			return fmt.Errorf("keep a notice for %s: %w", key, ports.ErrManyNotices)
+			return fmt.Errorf("store a notice for %s: %w", key, ports.ErrManyNotices)
 		}
 		all = append(all, notice)
 	}
@@ -69,7 +69,7 @@ func (s *core) addNotice(ctx context.Context, t tx, key, notice string) error {
 		return err
 	}
 	if _, err := t.exec(ctx, `UPDATE targets SET notice = ? WHERE key = ?`, kept, key); err != nil {
-		return fmt.Errorf("keep a notice for %s: %w", key, err)
+		return fmt.Errorf("store a notice for %s: %w", key, err)
 	}
 	return s.insertTargetJob(ctx, t, key, ports.JobReview)
 }
@@ -97,7 +97,7 @@ func (s *core) noticesSaid(ctx context.Context, t tx, key string, said []string)
 	left := slices.DeleteFunc(decodeNotices(waits), func(n string) bool { return slices.Contains(said, n) })
 	var stand []saidNotice
 	if err := decodeText(stood, &stand); err != nil {
-		return fmt.Errorf("decode the notices that were said to %s: %w", key, err)
+		return fmt.Errorf("decode the written notices for %s: %w", key, err)
 	}
 	now := s.Now()
 	stand = slices.DeleteFunc(stand, func(n saidNotice) bool { return !n.stays(head, now) || slices.Contains(said, n.Text) })
@@ -114,7 +114,7 @@ func (s *core) noticesSaid(ctx context.Context, t tx, key string, said []string)
 		return err
 	}
 	if _, err := t.exec(ctx, `UPDATE targets SET notice = ?, notices_said = ? WHERE key = ?`, keptLeft, keptSaid, key); err != nil {
-		return fmt.Errorf("note what was said to %s: %w", key, err)
+		return fmt.Errorf("record the written notices for %s: %w", key, err)
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (s *core) readNotices(st *ports.TargetState, waits, stood string) error {
 	st.Notices = decodeNotices(waits)
 	var stand []saidNotice
 	if err := decodeText(stood, &stand); err != nil {
-		return fmt.Errorf("decode the notices that were said: %w", err)
+		return fmt.Errorf("decode the written notices: %w", err)
 	}
 	now := s.Now()
 	for _, n := range stand {

@@ -41,7 +41,7 @@ func openPostgres(ctx context.Context, rawURL, process string, timing timing, lo
 		}
 	}()
 	if db.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
-		return nil, fmt.Errorf("make the pool of connections: %w", err)
+		return nil, fmt.Errorf("create the connection pool: %w", err)
 	}
 	if err := checkServer(ctx, db.pool); err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (d *postgresDB) runner(cfg *river.Config) (runner, error) {
 	cfg.ID = d.processes.name
 	c, err := river.NewClient(d.jobs.driver, cfg)
 	if err != nil {
-		return nil, fmt.Errorf("make the queue's client: %w", err)
+		return nil, fmt.Errorf("create the queue's client: %w", err)
 	}
 	return c, nil
 }
@@ -179,7 +179,7 @@ func (d *postgresDB) close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
 		if _, err = d.buryOne(ctx, d.processes.name, true); err != nil {
-			err = fmt.Errorf("sign the process off: %w", err)
+			err = fmt.Errorf("delete the process's record: %w", err)
 		}
 	}
 	d.closed.Store(true)

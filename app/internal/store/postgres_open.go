@@ -42,13 +42,13 @@ const (
 func postgresConfig(rawURL string) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(rawURL)
 	if err == nil && cfg.ConnConfig.Database == "" {
-		return nil, errors.New("it names no database; want postgres://USER:PASSWORD@HOST:5432/DATABASE")
+		return nil, errors.New("it names no database; write postgres://USER:PASSWORD@HOST:5432/DATABASE")
 	}
 	if err == nil && cfg.MaxConns < leastConnections && strings.Contains(rawURL, "pool_max_conns") {
 		return nil, fmt.Errorf("pool_max_conns is %d; at least %d are needed", cfg.MaxConns, leastConnections)
 	}
 	if err != nil {
-		return nil, errors.New("it can't be read; want postgres://USER:PASSWORD@HOST:5432/DATABASE, with all but letters and digits of the password written as %XX, and only parameters that PostgreSQL has, such as ?sslmode=require")
+		return nil, errors.New("it can't be parsed; write postgres://USER:PASSWORD@HOST:5432/DATABASE, with all but letters and digits of the password written as %XX, and only parameters that PostgreSQL has, such as ?sslmode=require")
 	}
 	if !strings.Contains(rawURL, "pool_max_conns") {
 		cfg.MaxConns = maxConnections
@@ -84,11 +84,11 @@ func checkServer(ctx context.Context, pool *pgxpool.Pool) error {
 func judgeServer(number int, version, encoding string, standby bool) error {
 	switch {
 	case number < oldestServer*10000:
-		return fmt.Errorf("the server is PostgreSQL %s, which is too old; reviewgate needs %d or newer", version, oldestServer)
+		return fmt.Errorf("the server is PostgreSQL %s; reviewgate needs version %d or newer", version, oldestServer)
 	case encoding != "UTF8":
-		return fmt.Errorf("the database's encoding is %s; make one with CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0", encoding)
+		return fmt.Errorf("the database's encoding is %s; create a database with CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0", encoding)
 	case standby:
-		return errors.New("the server is a standby, which can only be read; name the primary")
+		return errors.New("the server is a read-only standby; name the primary")
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func migratePostgres(ctx context.Context, pool *pgxpool.Pool, jobs *riverJobs[pg
 	}
 	defer conn.Release()
 	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock($1)`, int64(migrationLock)); err != nil {
-		return fmt.Errorf("wait for another process that prepares the tables: %w", err)
+		return fmt.Errorf("wait until another process has prepared the tables: %w", err)
 	}
 	db := stdlib.OpenDBFromPool(pool)
 	defer db.Close()

@@ -349,15 +349,15 @@ func TestOpenPostgreSQLSaysWhatIsWrong(t *testing.T) {
 		name, url string
 		want      []string
 	}{
-		{"not a URL", "postgres://me:sec%zzret@127.0.0.1/db", []string{"can't be read", "postgres://USER:PASSWORD@HOST"}},
-		{"a port that is none", "postgres://me:secret@127.0.0.1:port/db", []string{"can't be read"}},
-		{"a password with a slash", "postgres://me:sec/ret@127.0.0.1/db", []string{"can't be read"}},
+		{"not a URL", "postgres://me:sec%zzret@127.0.0.1/db", []string{"can't be parsed", "postgres://USER:PASSWORD@HOST"}},
+		{"a port that is none", "postgres://me:secret@127.0.0.1:port/db", []string{"can't be parsed"}},
+		{"a password with a slash", "postgres://me:sec/ret@127.0.0.1/db", []string{"can't be parsed"}},
 		{"nothing listens", "postgresql://me:secret@127.0.0.1:1/db", []string{"db on 127.0.0.1:1", "nothing listens there"}},
 		{"wrong password", u(func(v *url.URL) { v.User = url.UserPassword("guest", "secret") }), []string{"password of user guest is wrong"}},
 		{"no such database", u(func(v *url.URL) { v.Path = "/nowhere" }), []string{"nowhere on 127.0.0.1", "CREATE DATABASE nowhere"}},
 		{"no rights", u(func(v *url.URL) { v.User = url.UserPassword("guest", "sesame") }), []string{"user guest may not create tables", "GRANT CREATE"}},
 		{"newer tables", newer, []string{"version 999", "run the newer reviewgate"}},
-		{"an odd parameter", u(func(v *url.URL) { v.RawQuery = "pool_max_conns=many" }), []string{"can't be read"}},
+		{"an odd parameter", u(func(v *url.URL) { v.RawQuery = "pool_max_conns=many" }), []string{"can't be parsed"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, err := store.Open(t.Context(), tt.url, store.Options{})

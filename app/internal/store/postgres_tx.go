@@ -51,7 +51,7 @@ func (t *postgresTx) lockFree() string { return " FOR UPDATE SKIP LOCKED" }
 // transactions wait for each other, which does no harm.
 func (t *postgresTx) alone(ctx context.Context, name string) error {
 	if _, err := t.tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, name); err != nil {
-		return fmt.Errorf("wait for those who are at %s: %w", name, err)
+		return fmt.Errorf("wait for the lock on %s: %w", name, err)
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (t *postgresTx) insertJob(ctx context.Context, j ports.Job) (rivertype.JobS
 
 // adoptJobs fails: other processes may be at work.
 func (t *postgresTx) adoptJobs(context.Context) (int, error) {
-	return 0, fmt.Errorf("adopt all jobs: the database may have other processes")
+	return 0, fmt.Errorf("take over all jobs: other processes may use the database")
 }
 
 // queries caches the results of numbered.

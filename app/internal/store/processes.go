@@ -89,7 +89,7 @@ func (p *processes) beatOnce(ctx context.Context) error {
 		INSERT INTO processes (name, until) VALUES ($1, clock_timestamp() + $2)
 		ON CONFLICT (name) DO UPDATE SET until = excluded.until RETURNING clock_timestamp()`, p.name, p.ttl).Scan(&there)
 	if err != nil {
-		return fmt.Errorf("say that the process lives: %w", err)
+		return fmt.Errorf("record that the process is alive: %w", err)
 	}
 	after := time.Now()
 	p.offset.Store(int64(there.Sub(before.Add(after.Sub(before) / 2))))

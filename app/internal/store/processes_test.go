@@ -277,7 +277,7 @@ func TestServersThatWontDo(t *testing.T) {
 	}{
 		{150018, "UTF8", false, ""},
 		{140000, "UTF8", false, ""},
-		{130022, "UTF8", false, "too old; reviewgate needs 14"},
+		{130022, "UTF8", false, "reviewgate needs version 14 or newer"},
 		{150018, "SQL_ASCII", false, "ENCODING 'UTF8'"},
 		{150018, "UTF8", true, "name the primary"},
 	} {

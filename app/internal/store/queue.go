@@ -131,7 +131,7 @@ func periodicJobs(all []Periodic) (jobs []*river.PeriodicJob, err error) {
 	for _, p := range all {
 		args := rules[p.Kind].Periodic
 		if args == nil {
-			return nil, fmt.Errorf("make periodic jobs: %q is not such a kind", p.Kind)
+			return nil, fmt.Errorf("make periodic jobs: %q is not a periodic kind", p.Kind)
 		}
 		if p.Every < time.Second {
 			return nil, fmt.Errorf("make periodic jobs: %s for %q is less than a second", p.Every, p.Kind)
@@ -203,7 +203,7 @@ func (q *Queue) Stop(ctx context.Context) error {
 	hard, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
 	defer cancel()
 	if err := q.runner.StopAndCancel(hard); err != nil {
-		return fmt.Errorf("stop the queue: jobs still run %s after they were cancelled: %w", stopGrace, err)
+		return fmt.Errorf("stop the queue: jobs were still running %s after their cancellation: %w", stopGrace, err)
 	}
 	return nil
 }
@@ -281,7 +281,7 @@ func (q *Queue) attempt(ctx context.Context, row *rivertype.JobRow, job ports.Jo
 	log := &q.store.log
 	if ids.Key == "" && row.Attempt > maxRuns {
 		return OutcomeGivenUp, log.Error().Str("why", "its process died, or it panicked, each time"),
-			q.giveUp(ctx, ids.Delivery, errors.New("died each time"))
+			q.giveUp(ctx, ids.Delivery, errors.New("each attempt ended its process"))
 	}
 	err := q.guarded(ctx, job)
 	var retry *ports.RetryError

@@ -45,7 +45,7 @@ func CheckTables(ctx context.Context, rawURL string) error {
 	case i.Version == 0:
 		return errors.New("the database has no tables yet: start the server once, with the same REVIEWGATE_DATABASE_URL")
 	case i.Version != i.Newest:
-		return fmt.Errorf("the database's tables are of version %d, and this reviewgate's of %d: run the one that the server is", i.Version, i.Newest)
+		return fmt.Errorf("the database's tables have version %d, but this reviewgate uses version %d: run the same version as the server", i.Version, i.Newest)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func readPostgres(ctx context.Context, rawURL string) (*Reader, error) {
 	cfg.MinConns, cfg.MaxConns = 0, 1
 	db := &postgresDB{}
 	if db.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
-		return nil, fmt.Errorf("make the pool of connections: %w", err)
+		return nil, fmt.Errorf("create the connection pool: %w", err)
 	}
 	return newReader(db, db.close), nil
 }

@@ -31,14 +31,14 @@ func (s *Store) Recover(ctx context.Context) (n int, err error) {
 			return err
 		}
 		if _, err := t.exec(ctx, countCrash+` WHERE key IN (SELECT key FROM leases WHERE owner <> '')`); err != nil {
-			return fmt.Errorf("count the runs that were cut short: %w", err)
+			return fmt.Errorf("count the interrupted runs: %w", err)
 		}
 		if _, err := t.exec(ctx, `UPDATE leases SET owner = '', until = 0 WHERE owner <> ''`); err != nil {
 			return fmt.Errorf("free the leases: %w", err)
 		}
 		keys, err := list(ctx, t, only[string], `SELECT key FROM targets WHERE wanted > done OR notice <> '' ORDER BY asked_at`)
 		if err != nil {
-			return fmt.Errorf("list the targets with work left: %w", err)
+			return fmt.Errorf("list the targets with unfinished work: %w", err)
 		}
 		for _, key := range keys {
 			if err := s.ensureJob(ctx, t, key); err != nil {
@@ -123,7 +123,7 @@ func (s *core) ensureJob(ctx context.Context, t tx, key string) error {
 func (s *core) putOff(ctx context.Context, key string, until time.Time) error {
 	return s.db.write(ctx, func(t tx) error {
 		if _, err := t.exec(ctx, `UPDATE targets SET retry_at = ? WHERE key = ? AND wanted > done AND attempts > 0`, micros(until), key); err != nil {
-			return fmt.Errorf("note when %s is tried again: %w", key, err)
+			return fmt.Errorf("record the next attempt at %s: %w", key, err)
 		}
 		return nil
 	})
@@ -149,11 +149,11 @@ func (s *core) depth(ctx context.Context) (jobs map[rivertype.JobState]int, olde
 		var at int64
 		err = t.row(ctx, `SELECT asked_at FROM targets WHERE wanted > done AND awaited = 1 ORDER BY asked_at LIMIT 1`).Scan(&at)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return fmt.Errorf("look for the oldest ask: %w", err)
+			return fmt.Errorf("find the oldest ask: %w", err)
 		}
 		oldest = fromMicros(at)
 		if err := t.row(ctx, `SELECT count(*) FROM targets WHERE wanted > done AND deaths > 0 AND closed = 0`).Scan(&quarantined); err != nil {
-			return fmt.Errorf("count what is quarantined: %w", err)
+			return fmt.Errorf("count the reviews in quarantine: %w", err)
 		}
 		return nil
 	})

@@ -172,7 +172,7 @@ func (s reviews) SaveReview(ctx context.Context, l ports.Lease, r ports.StoredRe
 			return err
 		}
 		if l.Key != r.Key {
-			return fmt.Errorf("save review %s: it is of %s, and the lease of %s", r.RunID, r.Key, l.Key)
+			return fmt.Errorf("save review %s: it belongs to %s, but the lease to %s", r.RunID, r.Key, l.Key)
 		}
 		_, err := t.exec(ctx, `
 			INSERT INTO reviews (run_id, target_key, generation, repo_id, head_sha, base_sha, base_ref, decision, saved_at, report, inputs, record, fix_loop)
@@ -252,7 +252,7 @@ func (s history) LastAnswer(ctx context.Context, key string) (*ports.Answer, err
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("look for the newest answer of %s: %w", key, err)
+		return nil, fmt.Errorf("read the newest answer to %s: %w", key, err)
 	}
 	return &a, nil
 }

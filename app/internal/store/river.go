@@ -28,7 +28,7 @@ func newRiverJobs[TTx any](driver riverdriver.Driver[TTx], log *slog.Logger) (*r
 	// River tells workers of at most one insert in each cooldown.
 	client, err := river.NewClient(driver, &river.Config{Logger: log, FetchCooldown: river.FetchCooldownMin})
 	if err != nil {
-		return nil, fmt.Errorf("make the queue's client: %w", err)
+		return nil, fmt.Errorf("create the queue's client: %w", err)
 	}
 	return &riverJobs[TTx]{driver: driver, client: client}, nil
 }
@@ -54,7 +54,7 @@ func (r *riverJobs[TTx]) adopt(ctx context.Context, t TTx, process string) (n in
 	case err == nil && process != "" && leader.LeaderID != process:
 	case err == nil:
 		if _, err := exec.LeaderResign(ctx, &riverdriver.LeaderResignParams{ElectedAt: leader.ElectedAt, LeaderID: leader.LeaderID, LeadershipTopic: leadershipTopic}); err != nil {
-			return 0, fmt.Errorf("drop the dead process's leadership: %w", err)
+			return 0, fmt.Errorf("delete the dead process's leadership: %w", err)
 		}
 	case !errors.Is(err, rivertype.ErrNotFound):
 		return 0, fmt.Errorf("read which process led the queue: %w", err)
@@ -80,7 +80,7 @@ func (r *riverJobs[TTx]) adopt(ctx context.Context, t TTx, process string) (n in
 			continue
 		}
 		if _, err := exec.JobRescueMany(ctx, rescueParams(rows, horizon)); err != nil {
-			return n, fmt.Errorf("make the jobs that were running available: %w", err)
+			return n, fmt.Errorf("return the running jobs to the queue: %w", err)
 		}
 		n += len(rows)
 	}
@@ -111,7 +111,7 @@ func (r *riverJobs[TTx]) migrate(ctx context.Context, log *slog.Logger) error {
 		return fmt.Errorf("prepare the queue's tables: %w", err)
 	}
 	if _, err := m.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
-		return fmt.Errorf("bring the queue's tables up to date: %w", err)
+		return fmt.Errorf("migrate the queue's tables: %w", err)
 	}
 	return nil
 }

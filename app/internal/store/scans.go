@@ -84,7 +84,7 @@ func (s *core) askLater(ctx context.Context, t tx, g scanTarget) error {
 		return nil
 	}
 	if _, err := t.exec(ctx, `UPDATE targets SET scan_asked = ? WHERE key = ?`, now, g.Key()); err != nil {
-		return fmt.Errorf("note that others' findings wait: %w", err)
+		return fmt.Errorf("record events about other Apps' results: %w", err)
 	}
 	_, err := t.insertJob(ctx, ports.NewJob(ports.JobScans, ports.ScansJob{Key: g.Key(), Asked: now}))
 	return err
@@ -95,12 +95,12 @@ func keepNews(ctx context.Context, t tx, key string, news []ports.ScanNews) erro
 	if len(news) > 0 {
 		b, err := json.Marshal(news)
 		if err != nil {
-			return fmt.Errorf("encode news of others' findings: %w", err)
+			return fmt.Errorf("encode an event about other Apps' results: %w", err)
 		}
 		text = string(b)
 	}
 	if err := must(t.exec(ctx, `UPDATE targets SET scan_news = ? WHERE key = ?`, text, key)); err != nil {
-		return fmt.Errorf("keep news of others' findings: %w", err)
+		return fmt.Errorf("store an event about other Apps' results: %w", err)
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (s scans) SetScans(ctx context.Context, key string, reads ports.ScansRead) 
 	if len(reads.Agents) > 0 {
 		b, err := json.Marshal(reads)
 		if err != nil {
-			return fmt.Errorf("encode what is read of others' findings: %w", err)
+			return fmt.Errorf("encode what was read of other Apps' results: %w", err)
 		}
 		text = string(b)
 	}
@@ -126,7 +126,7 @@ func (s scans) SetScans(ctx context.Context, key string, reads ports.ScansRead) 
 			return err
 		}
 		if err := must(t.exec(ctx, `UPDATE targets SET scans = ?, scan_news = '' WHERE key = ?`, text, key)); err != nil {
-			return fmt.Errorf("note what is read of others' findings: %w", err)
+			return fmt.Errorf("record what was read of other Apps' results: %w", err)
 		}
 		for _, g := range targets {
 			missed := len(g.news) >= maxScanNews && text != ""
@@ -151,7 +151,7 @@ func (s scans) AskScans(ctx context.Context, key string, every time.Duration) (w
 			return err
 		case len(targets) == 0: // closed; when it is opened again it is reviewed
 			if _, err := t.exec(ctx, `UPDATE targets SET scan_asked = 0 WHERE key = ?`, key); err != nil {
-				return fmt.Errorf("drop news of others' findings: %w", err)
+				return fmt.Errorf("delete events about other Apps' results: %w", err)
 			}
 			return nil
 		case targets[0].asked == 0:
@@ -160,14 +160,14 @@ func (s scans) AskScans(ctx context.Context, key string, every time.Duration) (w
 		g, now := targets[0], s.now()
 		var last int64
 		if err := t.row(ctx, `SELECT scanned_at FROM targets WHERE key = ?`, key).Scan(&last); err != nil {
-			return fmt.Errorf("read when others' findings were taken in: %w", err)
+			return fmt.Errorf("read the time of the last review for other Apps' results: %w", err)
 		}
 		if left := every.Microseconds() - (now - last); last != 0 && left > 0 {
 			wait = time.Duration(left) * time.Microsecond
 			return nil
 		}
 		if _, err := t.exec(ctx, `UPDATE targets SET scan_asked = 0, scanned_at = ? WHERE key = ?`, now, key); err != nil {
-			return fmt.Errorf("note that others' findings are taken in: %w", err)
+			return fmt.Errorf("record a review for other Apps' results: %w", err)
 		}
 		ask := ports.ReviewAsk{Target: g.Target, Reason: "another check ended", Rerun: ports.Rerun{Agents: g.reads.IDs()}}
 		_, err = s.raise(ctx, t, ask, false)

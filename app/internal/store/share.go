@@ -61,7 +61,7 @@ func (s *core) insertJobInTurn(ctx context.Context, t tx, key string, was before
 	var author, repo int64
 	var kind ports.TargetKind
 	if err := t.row(ctx, `SELECT author, repo_id, kind FROM targets WHERE key = ?`, key).Scan(&author, &repo, &kind); err != nil {
-		return fmt.Errorf("read whose %s is: %w", key, err)
+		return fmt.Errorf("read the author of %s: %w", key, err)
 	}
 	room, err := hasShare(ctx, t, key, author, repo)
 	switch {
@@ -81,7 +81,7 @@ func (s *core) insertJobInTurn(ctx context.Context, t tx, key string, was before
 func (s *core) promote(ctx context.Context, t tx, done string) error {
 	var author, repo int64
 	if err := t.row(ctx, `SELECT author, repo_id FROM targets WHERE key = ?`, done).Scan(&author, &repo); err != nil {
-		return fmt.Errorf("read whose %s is: %w", done, err)
+		return fmt.Errorf("read the author of %s: %w", done, err)
 	}
 	next, err := nextOfRepository(ctx, t, repo)
 	if err == nil && next == "" && author != 0 {
@@ -105,13 +105,13 @@ func nextOfRepository(ctx context.Context, t tx, repo int64) (string, error) {
 		return err
 	}, `SELECT author, MIN(asked_at) AS since FROM targets WHERE repo_id = ? AND `+waitsForShare+` GROUP BY author ORDER BY since LIMIT ?`, repo, maxNext)
 	if err != nil {
-		return "", fmt.Errorf("list who waits in repository %d: %w", repo, err)
+		return "", fmt.Errorf("list the waiting authors in repository %d: %w", repo, err)
 	}
 	best, fewest := int64(0), -1
 	for _, author := range authors {
 		n := 0
 		if err := t.row(ctx, `SELECT COUNT(*) FROM targets WHERE author = ? AND repo_id = ? AND `+inShare, author, repo).Scan(&n); err != nil {
-			return "", fmt.Errorf("count the reviews of an author: %w", err)
+			return "", fmt.Errorf("count the reviews of the author: %w", err)
 		}
 		if fewest >= 0 && n >= fewest {
 			continue
@@ -139,7 +139,7 @@ func nextOfAuthor(ctx context.Context, t tx, author int64) (string, error) {
 		return err
 	}, `SELECT repo_id, MIN(asked_at) AS since FROM targets WHERE author = ? AND `+waitsForShare+` GROUP BY repo_id ORDER BY since LIMIT ?`, author, maxNext)
 	if err != nil {
-		return "", fmt.Errorf("list where author %d waits: %w", author, err)
+		return "", fmt.Errorf("list the waiting targets of author %d: %w", author, err)
 	}
 	for _, repo := range repos {
 		room, err := hasShare(ctx, t, "", author, repo)

@@ -91,7 +91,7 @@ func openSQLite(ctx context.Context, path string, durable, beside bool, log *slo
 		return nil, err
 	}
 	if db.file, err = os.Stat(path); err != nil {
-		return nil, fmt.Errorf("look at the file: %w", err)
+		return nil, fmt.Errorf("check the file: %w", err)
 	}
 	if db.w, err = openStatements(dsn(path, true, durable)); err != nil {
 		return nil, fmt.Errorf("open for writing: %w", err)
@@ -183,7 +183,7 @@ func checkDirectory(path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("database %s: the directory %s does not exist; create it, owned by the user that runs reviewgate", path, dir)
 	case err != nil:
-		return fmt.Errorf("look at the database's directory: %w", err)
+		return fmt.Errorf("check the database's directory: %w", err)
 	case !info.IsDir():
 		return fmt.Errorf("database %s: %s is not a directory", path, dir)
 	}
@@ -198,7 +198,7 @@ func checkDirectory(path string) error {
 func makePrivate(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return fmt.Errorf("open: %w; the user that runs reviewgate must be able to read and write it", err)
+		return fmt.Errorf("open: %w; the user that runs reviewgate needs read and write permission", err)
 	}
 	if err := f.Close(); err != nil {
 		return fmt.Errorf("create: %w", err)
@@ -255,7 +255,7 @@ func (d *sqliteDB) writeFirst(ctx context.Context, f func(tx) error) error {
 func (d *sqliteDB) runner(cfg *river.Config) (runner, error) {
 	c, err := river.NewClient(d.jobs.driver, cfg)
 	if err != nil {
-		return nil, fmt.Errorf("make the queue's client: %w", err)
+		return nil, fmt.Errorf("create the queue's client: %w", err)
 	}
 	return c, nil
 }
@@ -265,7 +265,7 @@ func (d *sqliteDB) runner(cfg *river.Config) (runner, error) {
 func (d *sqliteDB) there() error {
 	now, err := os.Stat(d.path)
 	if err == nil && !os.SameFile(now, d.file) {
-		err = errors.New("it is another file than the one that was opened")
+		err = errors.New("the path now names another file")
 	}
 	return wrap(err, "database %s was deleted or replaced while it was open; what is stored now will be lost", d.path)
 }

@@ -218,9 +218,9 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		name, url string
 		want      []string
 	}{
-		{"no scheme", "reviewgate.db", []string{"want sqlite://FILE", "or postgres://"}},
-		{"no file", "sqlite://", []string{"want sqlite://FILE"}},
-		{"other scheme", "mysql://h/db", []string{`"mysql"`, "want sqlite://FILE"}},
+		{"no scheme", "reviewgate.db", []string{"write sqlite://FILE", "or postgres://"}},
+		{"no file", "sqlite://", []string{"write sqlite://FILE"}},
+		{"other scheme", "mysql://h/db", []string{`"mysql"`, "write sqlite://FILE"}},
 		{"no directory", "sqlite://" + dir + "/none/x.db", []string{dir + "/none", "does not exist", "create it"}},
 		{"directory is a file", "sqlite://" + write("file", nil, 0o600) + "/x.db", []string{"not a directory"}},
 		{"is a directory", "sqlite://" + dir, []string{"not a regular file"}},

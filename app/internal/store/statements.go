@@ -37,7 +37,7 @@ func (c connector) Connect(context.Context) (driver.Conn, error) {
 	}
 	conn, ok := opened.(sqliteConn)
 	if !ok {
-		return nil, errors.Join(fmt.Errorf("a connection of SQLite is a %T, which lacks methods", opened), opened.Close())
+		return nil, errors.Join(fmt.Errorf("SQLite's connection has type %T, which lacks methods", opened), opened.Close())
 	}
 	return &keepingConn{conn, map[string]sqliteStmt{}}, nil
 }

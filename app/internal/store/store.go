@@ -110,7 +110,7 @@ func Open(ctx context.Context, rawURL string, opts Options) (*Store, error) {
 		opts.Process = rand.Text()
 	}
 	if len(opts.Process) > 100 { // River's limit for a client
-		return nil, fmt.Errorf("open the database: the name of the process has %d bytes, and may have 100", len(opts.Process))
+		return nil, fmt.Errorf("open the database: the name of the process has %d bytes; the limit is 100", len(opts.Process))
 	}
 	db, err := openBackend(ctx, rawURL, opts)
 	if err != nil {
@@ -128,7 +128,7 @@ func openBackend(ctx context.Context, rawURL string, opts Options) (backend, err
 	case ok && (scheme == "postgres" || scheme == "postgresql"):
 		return openPostgres(ctx, rawURL, opts.Process, defaultTiming, log)
 	}
-	return nil, fmt.Errorf("database URL: want sqlite://FILE, such as sqlite:///var/lib/reviewgate/reviewgate.db, or postgres://USER:PASSWORD@HOST:5432/DATABASE; got one that starts with %q", scheme)
+	return nil, fmt.Errorf("database URL: write sqlite://FILE, such as sqlite:///var/lib/reviewgate/reviewgate.db, or postgres://USER:PASSWORD@HOST:5432/DATABASE; got one that starts with %q", scheme)
 }
 
 // Process is the name of this process on the database. If the process dies, the other

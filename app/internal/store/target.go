@@ -49,7 +49,7 @@ func (s *core) raise(ctx context.Context, t tx, ask ports.ReviewAsk, fresh bool)
 	}
 	rerun, err := was.rerunWith(ask)
 	if err != nil {
-		return raised{}, fmt.Errorf("put together how much %s is to do anew: %w", key, err)
+		return raised{}, fmt.Errorf("merge how much of %s to redo: %w", key, err)
 	}
 	if err := remember(ctx, t, ask.Target); err != nil {
 		return raised{}, err
@@ -119,7 +119,7 @@ func decodeRerun(text string) (r ports.Rerun, err error) {
 		return r, nil
 	}
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		return r, fmt.Errorf("decode how much is done anew: %w", err)
+		return r, fmt.Errorf("decode how much to redo: %w", err)
 	}
 	return r, nil
 }
@@ -175,7 +175,7 @@ func (s intake) Ask(ctx context.Context, ask ports.ReviewAsk, fresh bool) error 
 		if ask.Once != "" {
 			n, err := t.exec(ctx, `INSERT INTO marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO NOTHING`, "asked "+ask.Once, s.now())
 			if err != nil {
-				return fmt.Errorf("note the ask: %w", err)
+				return fmt.Errorf("record the ask: %w", err)
 			}
 			if n == 0 {
 				return nil
@@ -338,7 +338,7 @@ func (s *core) askOthers(ctx context.Context, t tx, repoID int64, head, key stri
 	others, err := scanTargets(ctx, t, `SELECT `+targetColumns+` FROM targets
 		WHERE repo_id = ? AND head_sha = ? AND kind = ? AND closed = 0 AND key <> ? ORDER BY number`+t.lock(), repoID, head, string(ports.TargetPull), key)
 	if err != nil {
-		return fmt.Errorf("list the others on head %s: %w", head, err)
+		return fmt.Errorf("list the other targets on head %s: %w", head, err)
 	}
 	for _, o := range others {
 		if _, err := s.raise(ctx, t, ports.ReviewAsk{Target: o, Reason: "another pull request left this head", Low: true}, false); err != nil {
