@@ -72,8 +72,8 @@ func points(r doctor.Result, s doctor.Status) []string {
 	return ids
 }
 
-// said is the doctor's text about a point.
-func said(r doctor.Result, id string) string {
+// pointText is the doctor's text about a point.
+func pointText(r doctor.Result, id string) string {
 	i := slices.IndexFunc(r.Points, func(p doctor.Point) bool { return p.ID == id })
 	if i < 0 {
 		return ""
@@ -159,8 +159,8 @@ func TestDoctorFindsEachProblem(t *testing.T) {
 			t.Errorf("%s: problems %v, want %s: %+v", c.name, got, c.point, r.Points)
 		}
 		for _, words := range c.says {
-			if !strings.Contains(said(r, c.point), words) {
-				t.Errorf("%s: the text lacks %q: %s", c.name, words, said(r, c.point))
+			if !strings.Contains(pointText(r, c.point), words) {
+				t.Errorf("%s: the text lacks %q: %s", c.name, words, pointText(r, c.point))
 			}
 		}
 		if c.right != nil {
@@ -209,8 +209,8 @@ func TestDoctorOnRegistration(t *testing.T) {
 		doctor.MergeQueue:  {"the event merge_group and the permission merge_queues: read", "waits for ever"},
 	} {
 		for _, s := range words {
-			if !strings.Contains(said(r, id), s) {
-				t.Errorf("%s: the text lacks %q: %s", id, s, said(r, id))
+			if !strings.Contains(pointText(r, id), s) {
+				t.Errorf("%s: the text lacks %q: %s", id, s, pointText(r, id))
 			}
 		}
 	}
@@ -259,7 +259,7 @@ func TestDoctorOnDeliveries(t *testing.T) {
 			t.Errorf("%s: unknown %v, want %v", when, got, unknown)
 		}
 		for _, words := range says {
-			if all := said(r, doctor.Deliveries) + said(r, doctor.Secret); !strings.Contains(all, words) {
+			if all := pointText(r, doctor.Deliveries) + pointText(r, doctor.Secret); !strings.Contains(all, words) {
 				t.Errorf("%s: the text lacks %q: %s", when, words, all)
 			}
 		}
@@ -290,7 +290,7 @@ func TestDoctorJudgesByTheLastGoodConfig(t *testing.T) {
 	if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.Config}) {
 		t.Errorf("problems %v: %+v", got, r.Points)
 	}
-	if m, c := said(r, doctor.Mode), said(r, doctor.RequiredCheck); !strings.HasPrefix(m, "advisory") || !strings.HasPrefix(c, "gate on main") {
+	if m, c := pointText(r, doctor.Mode), pointText(r, doctor.RequiredCheck); !strings.HasPrefix(m, "advisory") || !strings.HasPrefix(c, "gate on main") {
 		t.Errorf("not judged by the last good config: %s; %s", m, c)
 	}
 	r = w.examine(func(s *app.Settings) { s.DatabaseURL = "sqlite://" + filepath.Join(t.TempDir(), "new.db") })
@@ -327,7 +327,7 @@ func TestDoctorOnCredentials(t *testing.T) {
 		t.Errorf("unknown: %v", got)
 	}
 	r = w.examine(func(s *app.Settings) { s.V3URL = "http://127.0.0.1:1/api/v3/" })
-	if got := points(r, doctor.Problem); len(got) != 0 || r.Worst() != doctor.Unknown || !strings.Contains(said(r, doctor.App), "GITHUB_V3_API_URL") {
+	if got := points(r, doctor.Problem); len(got) != 0 || r.Worst() != doctor.Unknown || !strings.Contains(pointText(r, doctor.App), "GITHUB_V3_API_URL") {
 		t.Errorf("GitHub can't be reached: problems %v: %+v", got, r.Points)
 	}
 }
@@ -392,7 +392,7 @@ func TestDoctorOnGitHubsAddress(t *testing.T) {
 		if app := pointText(r, doctor.App); !strings.HasPrefix(app, "can't reach GitHub: no route / ") {
 			t.Errorf("without a network: %s", app)
 		}
-		if events := said(r, doctor.Events); events != "not asked: see above / " {
+		if events := pointText(r, doctor.Events); events != "not asked: see above / " {
 			t.Errorf("the next point: %s", events)
 		}
 	}
@@ -418,7 +418,7 @@ func TestDoctorOnDatabase(t *testing.T) {
 		}
 	}
 	r := w.examine(func(s *app.Settings) { s.DatabaseURL = "sqlite://" + filepath.Join(t.TempDir(), "new.db") })
-	if s := said(r, doctor.Database); r.Worst() != doctor.OK || !strings.Contains(s, "no tables yet") {
+	if s := pointText(r, doctor.Database); r.Worst() != doctor.OK || !strings.Contains(s, "no tables yet") {
 		t.Errorf("a database that does not exist yet: %s", s)
 	}
 }
