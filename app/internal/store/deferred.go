@@ -162,10 +162,7 @@ func (s deferrals) IntendDeferred(ctx context.Context, l ports.Lease, d ports.De
 			return nil
 		}
 		ok = true
-		if err := must(t.exec(ctx, `UPDATE deferred SET state = ?, intended_at = ? WHERE id = ?`, string(ports.DeferredIntended), s.now(), d.ID)); err != nil {
-			return fmt.Errorf("store the intent to open an issue: %w", err)
-		}
-		return nil
+		return wrap(must(t.exec(ctx, `UPDATE deferred SET state = ?, intended_at = ? WHERE id = ?`, string(ports.DeferredIntended), s.now(), d.ID)), "store the intent to open an issue")
 	})
 	return ok, err
 }

@@ -108,10 +108,7 @@ func (d *postgresDB) transact(ctx context.Context, opts pgx.TxOptions, f func(tx
 	// and the caller would not know that it holds a lease.
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
 	defer cancel()
-	if err := t.Commit(limited); err != nil {
-		return fmt.Errorf("commit: %w", err)
-	}
-	return nil
+	return wrap(t.Commit(limited), "commit")
 }
 
 // commitTimeout bounds how long a commit may take.
@@ -164,10 +161,8 @@ func (d *postgresDB) buryOne(ctx context.Context, name string, alive bool) (buri
 		if _, err := d.jobs.adopt(ctx, t.(*postgresTx).tx, name); err != nil {
 			return err
 		}
-		if _, err := t.exec(ctx, `UPDATE leases SET until = 0 WHERE owner = ?`, name); err != nil {
-			return fmt.Errorf("end the leases: %w", err)
-		}
-		return nil
+		_, err = t.exec(ctx, `UPDATE leases SET until = 0 WHERE owner = ?`, name)
+		return wrap(err, "end the leases")
 	})
 	return buried && err == nil, err
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ports"
@@ -26,10 +25,7 @@ func (s *core) fenced(ctx context.Context, l ports.Lease, what, query string, ar
 		if err := fence(ctx, t, l); err != nil {
 			return err
 		}
-		if err := must(t.exec(ctx, query, args...)); err != nil {
-			return fmt.Errorf("%s: %w", what, err)
-		}
-		return nil
+		return wrap(must(t.exec(ctx, query, args...)), "%s", what)
 	})
 }
 

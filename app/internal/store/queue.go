@@ -245,10 +245,7 @@ func (q *Queue) Ready(ctx context.Context) error {
 		return err
 	}
 	// The row changes each time: otherwise a full disk would not cause an error.
-	if err := q.store.SetMark(ctx, "ready", time.Now()); err != nil {
-		return fmt.Errorf("write to the database: %w", err)
-	}
-	return nil
+	return wrap(q.store.SetMark(ctx, "ready", time.Now()), "write to the database")
 }
 
 // jobWorker hands River's jobs to the queue.

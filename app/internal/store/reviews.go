@@ -102,10 +102,7 @@ func unpackAll(data []byte, read func(*json.Decoder) error) error {
 	if err != nil {
 		return fmt.Errorf("decompress a review: %w", err)
 	}
-	if err := read(json.NewDecoder(z)); err != nil {
-		return fmt.Errorf("decode a review: %w", err)
-	}
-	return nil
+	return wrap(read(json.NewDecoder(z)), "decode a review")
 }
 
 // packInputs encodes the inputs of a report, without the changed files.
@@ -326,10 +323,8 @@ func (s reviews) Published(ctx context.Context, key string, generation int64) (p
 // DropReview implements ports.Store.
 func (s reviews) DropReview(ctx context.Context, runID string) error {
 	return s.db.write(ctx, func(t tx) error {
-		if _, err := t.exec(ctx, `DELETE FROM reviews WHERE run_id = ? AND published_at = 0`, runID); err != nil {
-			return fmt.Errorf("drop review %s: %w", runID, err)
-		}
-		return nil
+		_, err := t.exec(ctx, `DELETE FROM reviews WHERE run_id = ? AND published_at = 0`, runID)
+		return wrap(err, "drop review %s", runID)
 	})
 }
 

@@ -137,10 +137,7 @@ func (s *Store) Process() string { return s.process }
 
 // Close refuses new writes, waits for those that run, and closes the database.
 func (s *Store) Close() error {
-	if err := s.db.close(); err != nil {
-		return fmt.Errorf("close the database: %w", err)
-	}
-	return nil
+	return wrap(s.db.close(), "close the database")
 }
 
 func (s *core) now() int64 { return micros(s.Now()) }

@@ -361,10 +361,7 @@ func (s targets) SetOverdue(ctx context.Context, key string, o ports.Overdue) er
 // change runs one statement. It returns ErrNotFound if the statement found no row.
 func (s *core) change(ctx context.Context, what, query string, args ...any) error {
 	return s.db.write(ctx, func(t tx) error {
-		if err := must(t.exec(ctx, query, args...)); err != nil {
-			return fmt.Errorf("%s: %w", what, err)
-		}
-		return nil
+		return wrap(must(t.exec(ctx, query, args...)), "%s", what)
 	})
 }
 
