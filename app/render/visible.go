@@ -90,7 +90,14 @@ func oneLine(s string, limit int) string {
 
 // literal makes names and code visible, with at most limit runes. It keeps white space, and
 // shows line breaks and tabs as escapes.
-func literal(s string, limit int) string {
+func literal(s string, limit int) string { return withoutBreaks(s, limit, `\t`) }
+
+// codeLine is like literal, for a line of code in a block. It keeps tabs.
+func codeLine(s string, limit int) string {
+	return withoutBreaks(strings.TrimSuffix(s, "\r"), limit, "\t")
+}
+
+func withoutBreaks(s string, limit int, tab string) string {
 	var v visible
 	for i, r := range s {
 		if v.n >= limit {
@@ -102,25 +109,8 @@ func literal(s string, limit int) string {
 		case '\r':
 			v.literal(`\r`)
 		case '\t':
-			v.literal(`\t`)
+			v.literal(tab)
 		default:
-			v.write(s[i:])
-		}
-	}
-	return v.b.String()
-}
-
-// codeLine is like literal, for a line of code in a block. It keeps tabs.
-func codeLine(s string, limit int) string {
-	var v visible
-	s = strings.TrimSuffix(s, "\r")
-	for i, r := range s {
-		if v.n >= limit {
-			return v.clipped(s[i:])
-		}
-		if r == '\t' {
-			v.literal("\t")
-		} else {
 			v.write(s[i:])
 		}
 	}
