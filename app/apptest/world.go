@@ -282,10 +282,7 @@ func (w *World) Comment(pr *ghtest.PullRequest) ghtest.Comment {
 // Wants fails unless the check has the conclusion and the comment contains all texts.
 func (w *World) Wants(pr *ghtest.PullRequest, conclusion string, texts ...string) {
 	w.Helper()
-	c := w.Check(pr)
-	if c.Conclusion != conclusion {
-		w.Errorf("the check is %s (%s), want %s", c.Conclusion, c.Title, conclusion)
-	}
+	w.WantsCheck(pr, conclusion)
 	body := w.Comment(pr).Body
 	for _, t := range texts {
 		if !strings.Contains(body, t) {

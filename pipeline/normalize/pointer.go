@@ -20,28 +20,20 @@ var pointerOID = regexp.MustCompile(`^oid sha256:[0-9a-f]{64}\s*$`)
 // pointers lists the files that are Git LFS pointers after the change. A checkout replaces them by
 // other content, which was not read.
 func pointers(files []pipeline.File) []pipeline.Incompleteness {
-	var list []pipeline.Incompleteness
-	for i := range files {
-		if f := &files[i]; isPointer(f) {
-			list = append(list, pipeline.Incompleteness{
-				What: "patch", Path: f.Path, Gating: true,
-				Why: "it is a Git LFS pointer, and the content that it stands for was not read",
-			})
-		}
-	}
-	return list
+	return unread(files, isPointer, true, "it is a Git LFS pointer, and the content that it stands for was not read")
 }
 
 // submodules lists the files that are commits of other repositories. Their content was not read;
 // the hunk shows the commit.
 func submodules(files []pipeline.File) []pipeline.Incompleteness {
+	return unread(files, isSubmodule, false, "it is a submodule, and what its commit brings in was not read")
+}
+
+func unread(files []pipeline.File, is func(*pipeline.File) bool, gating bool, why string) []pipeline.Incompleteness {
 	var list []pipeline.Incompleteness
 	for i := range files {
-		if f := &files[i]; isSubmodule(f) {
-			list = append(list, pipeline.Incompleteness{
-				What: "patch", Path: f.Path,
-				Why: "it is a submodule, and what its commit brings in was not read",
-			})
+		if f := &files[i]; is(f) {
+			list = append(list, pipeline.Incompleteness{What: "patch", Path: f.Path, Gating: gating, Why: why})
 		}
 	}
 	return list
