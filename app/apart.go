@@ -304,7 +304,7 @@ func RunApart(ctx context.Context, settings Settings, o Options, in io.Reader, o
 	if o.Version == "" {
 		o.Version = Version()
 	}
-	a := &App{settings: settings, options: o, rest: rest{give: giveBack}, memory: MemoryLimit{setup.Memory, "the server"}}
+	a := &App{settings: settings, options: o, memory: MemoryLimit{setup.Memory, "the server"}}
 	defer a.Close()
 	tasks, built := make(chan apartTask, maxApartTasks), make(chan struct{})
 	go func() {

@@ -95,7 +95,7 @@ func New(ctx context.Context, settings Settings, o Options) (*App, error) {
 	if o.Version == "" {
 		o.Version = Version()
 	}
-	a := &App{settings: settings, options: o, rest: rest{give: giveBack}, memory: limitHeap(o.Log)}
+	a := &App{settings: settings, options: o, memory: limitHeap(o.Log)}
 	if o.Memory > 0 {
 		a.memory = a.memory.smaller(MemoryLimit{o.Memory, "the server's options"})
 	}
@@ -135,6 +135,11 @@ func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 	runner, err := run.NewRunner(run.Config{Key: key.Sum(nil), Version: a.options.Version, Now: time.Now, Agents: a.options.Agents, Engines: a.options.Engines})
 	if err != nil {
 		return fmt.Errorf("make the pipeline: %w", err)
+	}
+	a.rest.give = func() {
+		runner.Forget()
+		a.client.Close()
+		giveBack()
 	}
 	models, err := openModels(a.settings)
 	if err != nil {

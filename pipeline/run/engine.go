@@ -141,6 +141,12 @@ func (c *Engines) add(cfg *config.Config, e *Engine) {
 	c.cache.Add(cfg.Key, e, min(sizeOf(cfg), maxEngines))
 }
 
+func (c *Engines) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.byKey, c.order, c.size = nil, nil, 0
+}
+
 // LimitsOf returns the limits of a config's agents, by id.
 func LimitsOf(cfg *config.Config) func(agent string) dispatch.Limits {
 	limits := cfg.Settings.Limits

@@ -50,6 +50,9 @@ func NewRunner(c Config) (*Runner, error) {
 	return &Runner{Config: c, detector: d, previews: make(chan struct{}, maxPreviews)}, nil
 }
 
+// Forget drops the compiled configs that no run uses. The next run compiles its own again.
+func (r *Runner) Forget() { r.Engines.forget() }
+
 // Options are the options of one run.
 type Options struct {
 	RunID   string

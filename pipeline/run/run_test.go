@@ -414,6 +414,10 @@ func TestCompiledConfigsAreKeptAndBounded(t *testing.T) {
 	if kept, _ := c.cache.Get(keyed(0)); kept != first {
 		t.Error("the config that was used again and again is gone")
 	}
+	c.forget()
+	if again, err := c.get(numbered(0)); err != nil || again == first || len(c.order) != 1 {
+		t.Errorf("after forget: the same engine %t, %d kept, error %v", again == first, len(c.order), err)
+	}
 }
 
 // However large a config is, it is cached while it is the only one in use.
