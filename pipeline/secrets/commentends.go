@@ -7,21 +7,17 @@ import (
 )
 
 // commentEnds finds the ends of comments. It caches what it found, since many strings may end
-// before the same comments.
+// at the same comments.
 type commentEnds struct {
 	text sourceText
 	rows map[int]int // the ends of rows of comments, by their starts
-	// line and blocks are the last ends that were found, with the starts of the searches.
+	// line is the start of the last search for the end of a line, and that end. blocks are the same
+	// for the marks that end comments. An end of -1 says that there is none.
 	line   [2]int
 	blocks map[string][2]int
 }
 
-func newCommentEnds(text sourceText) commentEnds {
-	return commentEnds{text: text, rows: map[int]int{}, line: [2]int{-1, -1}, blocks: map[string][2]int{}}
-}
-
-// end is the end of a row of comments and spaces that begins at an offset, or 0. The result is
-// cached, since many may end in the same row.
+// end is the end of a row of comments and spaces that begins at an offset, or 0.
 func (c *commentEnds) end(at int) int {
 	if end, ok := c.rows[at]; ok {
 		return end
@@ -68,6 +64,7 @@ func (c *commentEnds) one(i int) int {
 	return 0
 }
 
+// lineEnd is the end of the line of an offset.
 func (c *commentEnds) lineEnd(i int) int {
 	if i > c.line[1] || i < c.line[0] || c.line[1] < 0 {
 		end := bytes.IndexByte(c.text[i:], '\n')
@@ -79,6 +76,7 @@ func (c *commentEnds) lineEnd(i int) int {
 	return c.line[1]
 }
 
+// blockEnd is the end of the first mark after an offset, or 0.
 func (c *commentEnds) blockEnd(i int, mark string) int {
 	last, ok := c.blocks[mark]
 	if ok && last[0] <= i && i < last[1] {

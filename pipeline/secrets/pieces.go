@@ -3,7 +3,6 @@ package secrets
 import (
 	"bytes"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -25,10 +24,9 @@ const (
 	maxArguments = 64
 	// minJoined is shorter than any token.
 	minJoined = 14
+	// leftOut replaces bytes that do not change what a string means.
+	leftOut = 0
 )
-
-// leftOut replaces bytes that do not change what a string means.
-const leftOut = 0
 
 // rowReader reads the rows of adjacent strings in a text, and writes each row on a line.
 type rowReader struct {
@@ -70,16 +68,17 @@ type gap struct {
 // asPieces returns nil if a text has no rows of strings.
 func asPieces(text string) (*reading, []int) {
 	source := sourceText(text)
-	p := &rowReader{text: source, comments: newCommentEnds(source), lines: rowWriter{text: source}, calls: transforming.MatchString(text)}
+	p := &rowReader{text: source, lines: rowWriter{text: source}, calls: transforming.MatchString(text)}
+	p.comments = commentEnds{text: source, rows: map[int]int{}, line: [2]int{-1, -1}, blocks: map[string][2]int{}}
 	p.rewrite()
-	odd := p.normalise()
+	removed := p.normalise()
 	p.done = make([]uint64, len(text)/64+1)
 	for i, c := range p.text {
 		if isQuote(c) && p.done[i/64]&(1<<(i%64)) == 0 {
 			p.row(i)
 		}
 	}
-	if odd {
+	if removed {
 		p.bare()
 	}
 	if p.lines.out.Len() == 0 {
@@ -130,9 +129,13 @@ func (p *rowReader) row(end int) {
 	if p.calls {
 		p.writeTransformed(row)
 	}
-	if !p.text.mayHold(row) {
-		return
+	if p.text.mayHold(row) {
+		p.writeRow(row, holes)
 	}
+}
+
+// writeRow writes what a program may make of a row. holes says that a string has placeholders.
+func (p *rowReader) writeRow(row []chainPiece, holes bool) {
 	vary := func() {
 		for _, apart := range p.separated(row) {
 			p.lines.write(apart)
@@ -155,18 +158,16 @@ func (p *rowReader) row(end int) {
 		p.lines.write(choice)
 	}
 	vary()
-	// A name may be the previous item of a list.
-	if slices.ContainsFunc(row, func(c chainPiece) bool { return c.list }) {
-		for len(row) > 0 {
-			n := 1
-			for n < len(row) && !row[n].list {
-				n++
-			}
-			if n > 1 && n < len(row) || n > 1 && row[0].list {
-				p.lines.write(row[:n])
-			}
-			row = row[n:]
+	// A name may be the previous item of a list, so each item is also written by itself.
+	for len(row) > 0 {
+		n := 1
+		for n < len(row) && !row[n].list {
+			n++
 		}
+		if n > 1 && (n < len(row) || row[0].list) {
+			p.lines.write(row[:n])
+		}
+		row = row[n:]
 	}
 }
 
@@ -209,8 +210,7 @@ func (s sourceText) mayHold(row []chainPiece) bool {
 // between reads the text after a string, up to the next string. If a string before has
 // placeholders, names may be in it. If that string depends on a condition, a colon may come before
 // the alternative.
-func (p *rowReader) between(i int, holes, asked bool) (gap, bool) {
-	b := gap{}
+func (p *rowReader) between(i int, holes, asked bool) (b gap, ok bool) {
 	used, operators := 0, 0
 	word := -1 // the start of a word
 	for first := i; i < len(p.text) && used <= maxBetween; {
@@ -386,10 +386,10 @@ func decimal(s string) int {
 	return n
 }
 
-// normalise replaces other marks around strings by quotes. It removes insertions into a string that
-// add nothing, or the text around a string in them. It reports whether it removed something. Its
-// changes keep the length.
-func (p *rowReader) normalise() (odd bool) {
+// normalise replaces other marks around strings by quotes. It removes insertions that add nothing to
+// a string, and from other insertions everything except their strings. It reports whether it removed
+// something. Its changes keep the length.
+func (p *rowReader) normalise() (removed bool) {
 	t := p.text
 	for i := 0; i < len(t); i++ {
 		if !mayMark[t[i]] {
@@ -407,7 +407,7 @@ func (p *rowReader) normalise() (odd bool) {
 		switch {
 		case c == '^':
 			if isToken(before) && isToken(after) {
-				t[i], odd = leftOut, true
+				t[i], removed = leftOut, true
 			}
 		case c == '#' && isQuote(before) && before == after: // a separate string
 		case c == '#' && (isQuote(after) || after == '#') || c == '#' && isQuote(before) && p.text.endsRaw(i+1):
@@ -418,18 +418,18 @@ func (p *rowReader) normalise() (odd bool) {
 				n++
 			}
 			if isToken(before) && n > i+2 && n < len(t) && t[n] == after {
-				t[i], t[i+1], t[n], odd = leftOut, leftOut, leftOut, true
+				t[i], t[i+1], t[n], removed = leftOut, leftOut, leftOut, true
 			} else {
 				t[i] = ' '
 			}
 		default:
 			if end := p.inserted(i); end > 0 {
-				odd = true
+				removed = true
 				i = end - 1
 			}
 		}
 	}
-	return odd || len(p.holes) > 0
+	return removed || len(p.holes) > 0
 }
 
 var mayMark = bytesOf("[q%~$R{(<#^")
@@ -555,6 +555,9 @@ func (p *rowReader) inserted(i int) int {
 	return 0
 }
 
+// leaveOut leaves out an insertion except for its strings, which are texts, and returns its end. It
+// returns 0 if the text may mean something else. marked says that several characters begin the
+// insertion, which are rare in code.
 func (p *rowReader) leaveOut(from, begin, end, to int, texts [][2]int, marked bool) int {
 	before, after := isToken(p.text.at(from-1)) || p.endsHole(from), isToken(p.text.at(to)) || strings.IndexByte("{$#<", p.text.at(to)) >= 0
 	inner := string(p.text[begin:end])

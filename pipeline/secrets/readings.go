@@ -383,13 +383,7 @@ func cssEscape(s string) (rune, int) {
 }
 
 // white counts the white space at the start of a text.
-func white(s string) int {
-	n := 0
-	for n < len(s) && strings.IndexByte(" \t\r\n", s[n]) >= 0 {
-		n++
-	}
-	return n
-}
+func white(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\r\n")) }
 
 // entity reads an HTML character reference, by number or by name. A number need not end in a
 // semicolon.

@@ -10,8 +10,15 @@ import (
 // functions in this file write them in quotes where the program uses them, so that the rest of
 // pieces.go reads them like any other string. Their changes keep the length.
 
-// seam replaces the spaces between two words of a list.
-const seam = 1
+const (
+	// seam replaces the spaces between two words of a list.
+	seam = 1
+
+	maxNumber        = 4  // 0x5f
+	maxCharacterName = 16 // fromCodePoint
+	maxWords         = 512
+	maxHeredoc       = 512
+)
 
 // rewrite writes strings without quotes in quotes.
 func (p *rowReader) rewrite() {
@@ -52,13 +59,13 @@ func (s sourceText) character(i int) {
 		for from > 0 && i-from < maxCharacterName && isWord(s[from-1]) {
 			from--
 		}
-		if number, to = s.number(i + 1); s.at(to) != ')' || !givesCharacter(s[from:i]) {
+		if number, to = s.number(i + 1); s.at(to) != ')' || !givesCharacter(string(s[from:i])) {
 			return
 		}
 		to++
 	default:
 		name := s.wordAt(i + 1)
-		if end := i + 1 + len(name); givesCharacter([]byte(name)) && (s.at(end) == ')' || s.at(end) == ']') {
+		if end := i + 1 + len(name); givesCharacter(name) && (s.at(end) == ')' || s.at(end) == ']') {
 			number, to = s.number(end + 1)
 		}
 	}
@@ -69,22 +76,13 @@ func (s sourceText) character(i int) {
 	s[from], s[from+1], s[from+2] = '"', byte(number), '"'
 }
 
-const (
-	maxNumber        = 4  // 0x5f
-	maxCharacterName = 16 // fromCodePoint
-)
-
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // givesCharacter reports whether a function returns the character with a number: chr, CHAR, ChrW,
 // unichr, fromCharCode, fromCodePoint, rune.
-func givesCharacter(name []byte) bool {
-	for _, word := range []string{"ch", "rune", "code"} {
-		if len(name) >= len(word) && bytes.Contains(bytes.ToLower(name), []byte(word)) {
-			return true
-		}
-	}
-	return false
+func givesCharacter(name string) bool {
+	name = strings.ToLower(name)
+	return strings.Contains(name, "ch") || strings.Contains(name, "rune") || strings.Contains(name, "code")
 }
 
 // number reads a decimal or hexadecimal number with spaces around it, and returns the end of these,
@@ -104,22 +102,13 @@ func (s sourceText) number(from int) (value, end int) {
 	return value, s.skipBlanks(i)
 }
 
+// wordMarks are the letters after the first character of a list of words.
+var wordMarks = map[byte]string{'%': "wWiI", '~': "wW", 'q': "w"}
+
 // words writes the list of words at an offset in quotes, with seams between them.
 func (p *rowReader) words(i int) {
-	kind := p.text.at(i + 1)
-	switch p.text[i] {
-	case '%':
-		if strings.IndexByte("wWiI", kind) < 0 {
-			return
-		}
-	case '~':
-		if kind != 'w' && kind != 'W' {
-			return
-		}
-	default:
-		if kind != 'w' || isWord(p.text.at(i-1)) {
-			return
-		}
+	if c := p.text[i]; strings.IndexByte(wordMarks[c], p.text.at(i+1)) < 0 || c == 'q' && isWord(p.text.at(i-1)) {
+		return
 	}
 	from := p.text.skipBlanks(i+2) + 1
 	if from >= len(p.text) || strings.IndexByte("([{</|!", p.text[from-1]) < 0 {
@@ -145,11 +134,6 @@ func (p *rowReader) words(i int) {
 	p.text[to] = '"'
 	p.seams = true
 }
-
-const (
-	maxWords   = 512
-	maxHeredoc = 512
-)
 
 func isWhite(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 

@@ -143,20 +143,20 @@ func (s sourceText) transformed(c chainPiece) (string, int) {
 // writeTransformed writes a row with its strings transformed, if a call transforms one.
 func (p *rowReader) writeTransformed(row []chainPiece) {
 	var out []chainPiece
-	odd, done := false, 0
+	changed, done := false, 0
 	for _, c := range row {
 		if c.from < done || c.value != "" || c.from == c.to {
 			continue
 		}
 		text, end := p.text.transformed(c)
 		if done = end; text != string(p.text[c.from:c.to]) {
-			odd = true
+			changed = true
 			c.value = text
 			c.soft = true
 		}
 		out = append(out, c)
 	}
-	if odd && len(out) > 0 && out[len(out)-1].to > out[0].from {
+	if changed && len(out) > 0 && out[len(out)-1].to > out[0].from {
 		p.lines.write(out)
 	}
 	if len(row) < 3 || !replacingBefore.Match(p.text[max(0, row[0].from-maxName/4):max(0, row[0].from-1)]) {
