@@ -28,8 +28,8 @@ func Text(r Result) string {
 	return b.String()
 }
 
-// namesOf returns what writes an agent and a model as wide as the widest of the
-// rows: names stand to the left, figures to the right.
+// namesOf returns a function that writes an agent and a model as wide as the widest row:
+// names stand to the left, figures to the right.
 func namesOf(rows []Row) func(agent, model string) string {
 	first, second := len("report"), len("model")
 	for _, r := range rows {
@@ -42,7 +42,7 @@ func (s *Score) text() string {
 	return fmt.Sprintf("%d\t%d\t%s\t%d\t%s\t%d", s.Findings, s.Hits, percent(s.Precision), s.Found, percent(s.Recall), s.CleanFindings)
 }
 
-// tokens are the columns on what a model took; other agents take nothing.
+// tokens are the columns about a model's use. For other agents they are empty.
 func (r *Row) tokens() string {
 	if r.Asked == 0 {
 		return "–\t–\t–"

@@ -8,8 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// stopwatch keeps how long agents took in one review, all their attempts
-// together: the run's record does not tell models apart.
+// stopwatch records how long agents took in one review, all their attempts together. The
+// run's record does not separate models.
 type stopwatch struct {
 	now func() time.Time
 
@@ -17,7 +17,7 @@ type stopwatch struct {
 	took map[reviewer]time.Duration
 }
 
-// reviewer is an agent, and of its models one, or "".
+// reviewer is an agent with one of its models, or "".
 type reviewer struct{ agent, model string }
 
 func (s *stopwatch) since(t dispatch.Task, start time.Time) {
@@ -35,7 +35,7 @@ type timed struct {
 	watch *stopwatch
 }
 
-// Review notes how long the agent took.
+// Review records how long the agent took.
 func (a timed) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
 	defer a.watch.since(task, a.watch.now())
 	return a.Agent.Review(ctx, task)

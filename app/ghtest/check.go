@@ -54,7 +54,7 @@ type checkRun struct {
 	CheckRun
 	repo    *Repo
 	suite   int64
-	foreign bool   // of another App
+	foreign bool   // whether it is another App's
 	by      string // slug of that App
 }
 
@@ -73,8 +73,8 @@ func (r *Repo) addCheck(c CheckRun, foreign bool) *checkRun {
 	return r.addCheckBy(c, by)
 }
 
-// addCheckBy adds a check run of the App of a slug, which is empty for the App
-// under test. The lock must be held.
+// addCheckBy adds a check run of the App with this slug. An empty slug means the App under
+// test. The lock must be held.
 func (r *Repo) addCheckBy(c CheckRun, by string) *checkRun {
 	suite := c.HeadSHA
 	if by != "" {
@@ -135,13 +135,13 @@ func (r *Repo) checkEvent(login string, id int64, action string, extra object) {
 	})
 }
 
-// check returns the check run of an id, or nil. The lock must be held.
+// check returns the check run with this id, or nil. The lock must be held.
 func (r *Repo) check(id int64) *checkRun {
 	return found(r.checks, func(c *checkRun) bool { return c.ID == id })
 }
 
-// newestChecks lists a commit's check runs as GitHub does, newest first; latest
-// leaves only the newest of a name in each suite.
+// newestChecks lists a commit's check runs like GitHub, newest first. latest keeps only the
+// newest run of each name in each suite.
 func (r *Repo) newestChecks(sha string, latest bool) []*checkRun {
 	type key struct {
 		suite int64

@@ -17,7 +17,7 @@ type Comment struct {
 	Edits int
 }
 
-// Reaction is an emoji somebody put under a comment.
+// Reaction is an emoji that somebody put under a comment.
 type Reaction struct {
 	ID      int64
 	User    string
@@ -39,7 +39,7 @@ func (c *comment) view() Comment {
 	return v
 }
 
-// addComment puts a comment under the pull request. The lock must be held.
+// addComment adds a comment to the pull request. The lock must be held.
 func (p *PullRequest) addComment(author *account, body string, byApp bool) *comment {
 	now := p.s.now()
 	c := &comment{
@@ -85,7 +85,7 @@ func (p *PullRequest) DeleteComment(id int64) {
 	})
 }
 
-// edit writes the body again, and returns what the event says of that.
+// edit replaces the body and returns the changes for the event.
 func (c *comment) edit(body string, now time.Time) object {
 	was := c.Body
 	c.Body, c.UpdatedAt = body, now
@@ -93,7 +93,7 @@ func (c *comment) edit(body string, now time.Time) object {
 	return bodyChanged(was)
 }
 
-// bodyChanged is what the event of an edited body says.
+// bodyChanged is the part of an event about an edited body.
 func bodyChanged(was string) object {
 	return object{"changes": object{"body": object{"from": was}}}
 }
@@ -111,7 +111,7 @@ func (c *comment) react(id int64, login, content string) (r Reaction, fresh bool
 	return r, true
 }
 
-// comment returns the comment of an id, or nil. The lock must be held.
+// comment returns the comment with this id, or nil. The lock must be held.
 func (r *Repo) comment(id int64) *comment {
 	return found(r.comments, func(c *comment) bool { return c.ID == id })
 }

@@ -11,14 +11,13 @@ type Issue struct {
 	Author      string
 	Title, Body string
 	State       string // open or closed
-	StateReason string // of a closed one: completed, not_planned or duplicate; of one opened again: reopened
+	StateReason string // if closed: completed, not_planned or duplicate; if reopened: reopened
 	Labels      []string
 	// Edits counts how often it was written again.
 	Edits int
 }
 
-// issue is an issue in the state. Those that are pull requests are not among
-// them.
+// issue is an issue in the state. Pull requests are not among them.
 type issue struct {
 	Issue
 	repo                           *Repo
@@ -52,8 +51,7 @@ func (r *Repo) OpenIssue(login, title, body string) (view Issue) {
 	return view
 }
 
-// EditIssue writes an issue's body anew as a person does and sends issues
-// edited.
+// EditIssue replaces an issue's body as a person does and sends issues edited.
 func (r *Repo) EditIssue(login string, number int, body string) {
 	r.onIssue(login, number, "edited", func(i *issue, _ *account) object {
 		was := i.Body
@@ -128,7 +126,7 @@ func (i *issue) setState(state, reason string, by *account, now time.Time) {
 	i.StateReason = reason
 }
 
-// issue returns the issue of a number, or nil. The lock must be held.
+// issue returns the issue with this number, or nil. The lock must be held.
 func (r *Repo) issue(number int64) *issue {
 	for _, i := range r.issues {
 		if int64(i.Number) == number {
@@ -138,18 +136,18 @@ func (r *Repo) issue(number int64) *issue {
 	return nil
 }
 
-// event makes an issues event. The lock must be held.
+// event creates an issues event. The lock must be held.
 func (i *issue) event(action string, sender *account, extra object) event {
 	return i.repo.event("issues", action, sender, object{"issue": i.render()}.with(extra))
 }
 
-// renderFull writes the issue as the routes of a single one carry it. The lock
-// must be held.
+// renderFull writes the issue in the form of the routes for a single issue. The lock must be
+// held.
 func (i *issue) renderFull() object {
 	return i.render().with(object{"closed_by": i.repo.s.renderAccount(i.closedBy)})
 }
 
-// render writes the issue as lists and webhooks carry it. The lock must be held.
+// render writes the issue in the form of lists and webhooks. The lock must be held.
 func (i *issue) render() object {
 	s, r := i.repo.s, i.repo
 	url := s.repoURL(r) + "/issues/" + itoa(i.Number)

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// place lists a repository under its name, to which none redirects any more.
-// The lock must be held.
+// place lists a repository under its name and ends a redirect from that name. The lock must
+// be held.
 func (s *Server) place(r *Repo) {
 	s.state.repos[fold(r.fullName())] = r
 	delete(s.state.moved, fold(r.fullName()))
 }
 
-// relocate gives the repository another owner or name; the old one redirects
-// until something else takes it. The lock must be held.
+// relocate gives the repository another owner or name. The old one redirects until another
+// repository takes it. The lock must be held.
 func (r *Repo) relocate(owner *account, name string) {
 	old := fold(r.fullName())
 	if other := r.s.state.repos[fold(owner.login+"/"+name)]; other != nil && other != r {
@@ -54,11 +54,11 @@ func (r *Repo) RenameDefaultBranch(name string) {
 	})
 }
 
-// Transfer gives the repository to another account, made if need be. The
-// installation of the old owner loses it (installation_repositories removed).
-// Where the App is installed at the new owner, that installation gets it
-// (installation_repositories added, repository transferred): GitHub tells of a
-// transfer only there. Requests for the old name are redirected.
+// Transfer gives the repository to another account, which it creates if necessary. The old
+// owner's installation loses it (installation_repositories removed). If the App is installed
+// at the new owner, that installation gets it (installation_repositories added, repository
+// transferred). GitHub reports a transfer only there. Requests for the old name are
+// redirected.
 func (r *Repo) Transfer(owner string) {
 	s := r.s
 	s.happens(func() []event {
@@ -78,10 +78,9 @@ func (r *Repo) Transfer(owner string) {
 	})
 }
 
-// Delete deletes the repository: the installation loses it, and repository
-// deleted is sent, which Apps do get, whatever GitHub's description says
-// (github/docs#36991). Of a deleted fork, pull requests remain, with a head
-// that names no repository.
+// Delete deletes the repository. The installation loses it, and repository deleted is sent.
+// Apps get that event, whatever GitHub's description says (github/docs#36991). The pull
+// requests of a deleted fork remain, with a head that names no repository.
 func (r *Repo) Delete() {
 	s := r.s
 	s.happens(func() []event {
@@ -100,9 +99,9 @@ func (r *Repo) SetPrivate(private bool) {
 	}
 }
 
-// SetArchived makes the repository read-only, or ends that. GitHub refuses to
-// write comments and reactions then. That it refuses commit statuses as well is
-// known, of check runs it isn't: they are taken here.
+// SetArchived makes the repository read-only, or ends that. GitHub then refuses comments and
+// reactions. It also refuses commit statuses. It is unknown whether it refuses check runs, so
+// the stand-in accepts them.
 func (r *Repo) SetArchived(archived bool) {
 	if r.set(&r.archived, archived) {
 		r.happen(map[bool]string{true: "archived", false: "unarchived"}[archived], nil)
@@ -118,8 +117,8 @@ func (r *Repo) set(to *bool, value bool) bool {
 	return changed
 }
 
-// happen changes the repository and sends the repository event of the action,
-// as its owner.
+// happen changes the repository and sends the repository event of the action, with its owner
+// as the sender.
 func (r *Repo) happen(action string, change func() object) {
 	r.s.happens(func() []event {
 		extra := object{}
@@ -143,8 +142,8 @@ func (r *Repo) SetInstalled(installed bool) {
 	})
 }
 
-// reposEvent makes an installation_repositories event, added or removed, of one
-// repository; for no installation, none. The lock must be held.
+// reposEvent creates an installation_repositories event, added or removed, for one
+// repository. Without an installation there is none. The lock must be held.
 func (s *Server) reposEvent(i *installation, action string, r *Repo) event {
 	if i == nil {
 		return event{}
@@ -161,8 +160,8 @@ func (s *Server) reposEvent(i *installation, action string, r *Repo) event {
 	return event{name: "installation_repositories", action: action, installation: i, payload: payload}
 }
 
-// find returns the repository of a name; moved tells that the name is an old
-// one of it. The lock must be held.
+// find returns the repository with this name. moved tells that it is an old name. The lock
+// must be held.
 func (s *Server) find(owner, name string) (r *Repo, moved bool) {
 	full := fold(owner + "/" + name)
 	if r := s.state.repos[full]; r != nil {
@@ -172,8 +171,8 @@ func (s *Server) find(owner, name string) (r *Repo, moved bool) {
 	return r, r != nil
 }
 
-// byName turns "/repositories/{id}/..." into the path by the repository's name:
-// GitHub answers both alike, and redirects to the former.
+// byName turns "/repositories/{id}/..." into the path by the repository's name. GitHub
+// answers both alike, and redirects to the former.
 func (s *Server) byName(path string) string {
 	rest, ok := strings.CutPrefix(path, "/repositories/")
 	if !ok {
@@ -195,8 +194,8 @@ func (s *Server) byName(path string) string {
 	return strings.TrimSuffix("/repos/-/-/"+rest, "/")
 }
 
-// redirect sends a request for an old name on: for good where it reads, and
-// with method and body unchanged where it writes.
+// redirect redirects a request for an old name: permanently for a read, and with unchanged
+// method and body for a write.
 func (c *call) redirect(r *Repo) *Response {
 	status := http.StatusTemporaryRedirect
 	if c.route.method == http.MethodGet {

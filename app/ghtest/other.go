@@ -5,8 +5,8 @@ import "time"
 // anotherApp is the slug of the App of ForeignCheck.
 const anotherApp = "another-app"
 
-// StartOtherCheck begins a check run of another App, by its slug, on a commit,
-// and sends check_run created.
+// StartOtherCheck starts a check run of another App, by its slug, on a commit, and sends
+// check_run created.
 func (r *Repo) StartOtherCheck(app, name, headSHA string) (view CheckRun) {
 	r.s.happens(func() []event {
 		c := r.addCheckBy(CheckRun{Name: name, HeadSHA: headSHA, Status: "in_progress", StartedAt: r.s.now()}, app)
@@ -16,9 +16,8 @@ func (r *Repo) StartOtherCheck(app, name, headSHA string) (view CheckRun) {
 	return view
 }
 
-// EndOtherCheck completes a check run of another App with its annotations, and
-// sends check_run completed. One that was completed is rewritten, as by a client
-// that corrects itself.
+// EndOtherCheck completes a check run of another App with its annotations, and sends
+// check_run completed. It may rewrite a completed run, like a client that corrects itself.
 func (r *Repo) EndOtherCheck(id int64, conclusion string, annotations ...Annotation) {
 	r.s.happens(func() []event {
 		c := r.check(id)
@@ -30,9 +29,8 @@ func (r *Repo) EndOtherCheck(id int64, conclusion string, annotations ...Annotat
 	})
 }
 
-// OtherCheck does a check run of another App from its beginning to its end. A
-// name that the App has had on the commit runs again: only the newest is listed
-// as the latest.
+// OtherCheck starts and completes a check run of another App. If the App already has a run of
+// this name on the commit, only the newest is listed as the latest.
 func (r *Repo) OtherCheck(app, name, headSHA, conclusion string, annotations ...Annotation) CheckRun {
 	c := r.StartOtherCheck(app, name, headSHA)
 	r.EndOtherCheck(c.ID, conclusion, annotations...)
@@ -61,8 +59,8 @@ func (r *Repo) EndOtherSuite(app, headSHA string) {
 	})
 }
 
-// othersSuite is in what the suite of another App's check run differs from that
-// of the App's own.
+// othersSuite holds the differences between the suite of another App's check run and the
+// App's own suite.
 func (c *checkRun) othersSuite() object {
 	if !c.foreign {
 		return nil
@@ -75,7 +73,7 @@ func (c *checkRun) othersSuite() object {
 
 // Alert is a code scanning alert of a pull request.
 type Alert struct {
-	Number             int // given by Repo.Alert
+	Number             int // set when the alert is recorded
 	Ref                string
 	Tool, Rule         string
 	Description        string
@@ -85,29 +83,28 @@ type Alert struct {
 	StartLine, EndLine int
 	Message            string
 	HelpURI            string
-	State              string // open, dismissed or fixed; open where it is new
+	State              string // open, dismissed or fixed; a new alert is open
 
 	createdAt time.Time
 }
 
-// codeScanning is what a repository has of it.
+// codeScanning is a repository's code scanning data.
 type codeScanning struct {
 	on       bool
 	analysed map[string]bool // refs
 	alerts   []*Alert
 }
 
-// EnableCodeScanning switches code scanning on. Without it alerts are refused,
-// and until a ref was analysed it has none.
+// EnableCodeScanning switches code scanning on. Without it alerts are refused. A ref has no
+// alerts before it was analysed.
 func (r *Repo) EnableCodeScanning() {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	r.scanning.on = true
 }
 
-// Analysed records an analysis of what merging the pull request would give,
-// which found the alerts. It sends code_scanning_alert appeared_in_branch for
-// each, and returns them with their numbers.
+// Analysed records an analysis of the pull request's merge result, which found the alerts. It
+// sends code_scanning_alert appeared_in_branch for each, and returns them with their numbers.
 func (p *PullRequest) Analysed(alerts ...Alert) []Alert {
 	r, ref := p.repo, p.mergeRef()
 	r.s.happens(func() (events []event) {
@@ -134,8 +131,7 @@ func (p *PullRequest) FixAlert(number int) {
 	p.endAlert(number, "fixed", "fixed", p.s.state.account("github", "Organization"))
 }
 
-// DismissAlert has a user dismiss an alert, and sends code_scanning_alert
-// closed_by_user.
+// DismissAlert lets a user dismiss an alert, and sends code_scanning_alert closed_by_user.
 func (p *PullRequest) DismissAlert(login string, number int) {
 	p.endAlert(number, "dismissed", "closed_by_user", p.s.state.account(login, "User"))
 }
@@ -150,13 +146,13 @@ func (p *PullRequest) endAlert(number int, state, action string, sender *account
 		a.State = state
 		ref := p.mergeRef()
 		if action == "closed_by_user" {
-			ref = "" // as where no analysis was
+			ref = "" // as without an analysis
 		}
 		return []event{r.alertEvent(action, a, sender, ref)}
 	})
 }
 
-// alertEvent makes a code_scanning_alert event. The lock must be held.
+// alertEvent creates a code_scanning_alert event. The lock must be held.
 func (r *Repo) alertEvent(action string, a *Alert, sender *account, ref string) event {
 	alert := r.renderAlert(a)
 	for _, listed := range []string{"updated_at", "instances_url"} {

@@ -7,10 +7,10 @@ import (
 	"strconv"
 )
 
-// page is the part of a list a request asks for.
+// page is the part of a list that a request asks for.
 type page struct{ number, size int }
 
-// page reads page and per_page as GitHub does: out of range is brought into it.
+// page reads page and per_page like GitHub, which brings values out of range into it.
 func (c *call) page() page {
 	q := c.req.URL.Query()
 	p := page{number: 1, size: 30}
@@ -23,7 +23,7 @@ func (c *call) page() page {
 	return p
 }
 
-// bounds cuts a list of n: items from to to.
+// bounds returns the indexes of the page's items in a list of n items.
 func (p page) bounds(n int) (from, to int) {
 	from = min((p.number-1)*p.size, n)
 	return from, min(from+p.size, n)
@@ -87,7 +87,7 @@ func listed[T any](c *call, items []T, render func(T) object) *Response {
 	return c.linked(ok(slicePage(c.page(), items, render)), len(items))
 }
 
-// number reads a numeric parameter of the path; 0 is nothing's number.
+// number reads a numeric parameter of the path. No object has the number 0.
 func (c *call) number(name string) int64 {
 	n, err := strconv.ParseInt(c.params[name], 10, 64)
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *call) number(name string) int64 {
 	return n
 }
 
-// oneOf reads a query parameter that has a few values.
+// oneOf reads a query parameter that only allows a few values.
 func (c *call) oneOf(name string, values ...string) (string, *Response) {
 	v := c.req.URL.Query().Get(name)
 	if v == "" {

@@ -9,7 +9,7 @@ import (
 // zeroSHA stands for no commit in push events.
 const zeroSHA = "0000000000000000000000000000000000000000"
 
-// envelope adds what every event of a repository carries.
+// envelope adds the fields that every event of a repository has.
 func (s *Server) envelope(r *Repo, sender *account, payload object) object {
 	payload["repository"], payload["sender"] = s.renderRepo(r), s.renderAccount(sender)
 	if r.owner.kind == "Organization" {
@@ -30,7 +30,7 @@ func (s *Server) renderOrganization(a *account) object {
 	}
 }
 
-// event makes an event of a repository. The lock must be held.
+// event creates an event of a repository. The lock must be held.
 func (r *Repo) event(name, action string, sender *account, payload object) event {
 	if action != "" {
 		payload["action"] = action
@@ -38,7 +38,7 @@ func (r *Repo) event(name, action string, sender *account, payload object) event
 	return event{name: name, action: action, installation: r.s.installationOf(r), repo: r, payload: r.s.envelope(r, sender, payload)}
 }
 
-// event makes a pull_request event. The lock must be held.
+// event creates a pull_request event. The lock must be held.
 func (p *PullRequest) event(action string, sender *account, extra object) event {
 	full, err := p.s.renderPullFull(p)
 	e := p.repo.event("pull_request", action, sender, object{"number": p.Number, "pull_request": full}.with(extra))
@@ -46,12 +46,12 @@ func (p *PullRequest) event(action string, sender *account, extra object) event 
 	return e
 }
 
-// event makes an issue_comment event. The lock must be held.
+// event creates an issue_comment event. The lock must be held.
 func (c *comment) event(action string, sender *account, extra object) event {
 	return c.pull.repo.event("issue_comment", action, sender, object{"issue": c.pull.s.renderIssue(c.pull), "comment": c.pull.s.renderComment(c)}.with(extra))
 }
 
-// renderIssue writes a pull request as the issue that it is as well.
+// renderIssue writes a pull request in the form of an issue.
 func (s *Server) renderIssue(p *PullRequest) object {
 	pull := s.renderPull(p)
 	issue := pull["issue_url"].(string)
@@ -67,7 +67,7 @@ func (s *Server) renderIssue(p *PullRequest) object {
 	})
 }
 
-// event makes a check_run event. The lock must be held.
+// event creates a check_run event. The lock must be held.
 func (c *checkRun) event(action string, sender *account, extra object) event {
 	s := c.repo.s
 	run := s.renderCheck(c)
@@ -75,7 +75,7 @@ func (c *checkRun) event(action string, sender *account, extra object) event {
 	return c.repo.event("check_run", action, sender, object{"check_run": run}.with(extra))
 }
 
-// branchAt returns the first branch whose tip is the commit, nil for a fork's.
+// branchAt returns the first branch whose tip is the commit, or nil for a fork's commit.
 func (r *Repo) branchAt(sha string) any {
 	for _, name := range slices.Sorted(maps.Keys(r.branches)) {
 		if r.branches[name] == sha {
@@ -119,7 +119,7 @@ func (s *Server) installationPayload(action string, i *installation) object {
 	return payload
 }
 
-// renderRepoShort writes a repository as the events of installations name it.
+// renderRepoShort writes a repository in the form of the events of installations.
 func renderRepoShort(r *Repo) object {
 	return object{"id": r.id, "node_id": nodeID("R", r.id), "name": r.name, "full_name": r.fullName(), "private": r.private}
 }

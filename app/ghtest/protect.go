@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// RequiredCheck is a check that a branch demands before anything is merged into
-// it. App is the id of the one App whose check counts, 0 for anybody's.
+// RequiredCheck is a check that a branch requires before a merge into it. App is the id of
+// the only App whose check counts, or 0 for any App.
 type RequiredCheck struct {
 	Name string
 	App  int64
@@ -19,14 +19,14 @@ type Rule struct {
 	Parameters map[string]any
 }
 
-// demands are what the branches of a repository demand, by their names.
+// demands are the requirements of a repository's branches, by branch name.
 type demands struct {
 	protected map[string][]RequiredCheck // by branch protection
 	rules     map[string][]Rule          // by rulesets
 }
 
-// Protect demands checks on a branch, by the older of GitHub's two ways, branch
-// protection. Without any it ends that.
+// Protect requires checks on a branch by branch protection, the older of GitHub's two ways.
+// Without checks it ends the protection.
 func (r *Repo) Protect(branch string, checks ...RequiredCheck) {
 	r.change(func() {
 		if r.protected == nil {
@@ -51,7 +51,7 @@ func (r *Repo) DropRules(branch string) {
 	r.change(func() { delete(r.rules, branch) })
 }
 
-// RequireChecks is the rule that demands checks.
+// RequireChecks is the rule that requires checks.
 func RequireChecks(checks ...RequiredCheck) Rule {
 	list := []object{}
 	for _, c := range checks {
@@ -66,7 +66,7 @@ func RequireChecks(checks ...RequiredCheck) Rule {
 	}}
 }
 
-// MergeQueue is the rule that has everything merged through a queue.
+// MergeQueue is the rule that requires merges to go through a queue.
 func MergeQueue() Rule {
 	return Rule{Type: "merge_queue", Parameters: map[string]any{
 		"check_response_timeout_minutes": 60, "grouping_strategy": "ALLGREEN", "max_entries_to_build": 5, "max_entries_to_merge": 5,
@@ -74,7 +74,7 @@ func MergeQueue() Rule {
 	}}
 }
 
-// required lists the checks that a branch demands. The lock must be held.
+// required lists the checks that a branch requires. The lock must be held.
 func (r *Repo) required(branch string) []RequiredCheck {
 	all := slices.Clone(r.protected[branch])
 	for _, rule := range r.rules[branch] {
@@ -89,9 +89,9 @@ func (r *Repo) required(branch string) []RequiredCheck {
 	return all
 }
 
-// Mergeable tells whether the checks that the base branch demands let the pull
-// request be merged, and if not why. Of each the newest run on the head counts,
-// and only that of the App the branch demands it of.
+// Mergeable tells whether the base branch's required checks allow the merge of the pull
+// request, and otherwise why not. The newest run of each check on the head counts, and only
+// if it is the required App's.
 func (p *PullRequest) Mergeable() (ok bool, why string) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
@@ -118,8 +118,8 @@ func (p *PullRequest) Mergeable() (ok bool, why string) {
 	return true, ""
 }
 
-// renderProtection writes branch protection as a branch carries it for
-// everybody who can read it. The lock must be held.
+// renderProtection writes branch protection in the form that everybody sees who can read the
+// branch. The lock must be held.
 func (r *Repo) renderProtection(branch string) (protected bool, o object) {
 	checks := r.protected[branch]
 	level, contexts, list := "off", []string{}, []object{}
@@ -136,7 +136,7 @@ func (r *Repo) renderProtection(branch string) (protected bool, o object) {
 	}
 }
 
-// listRules lists the rules that hold for a branch, which need not exist.
+// listRules lists the rules that apply to a branch, which need not exist.
 func listRules(c *call) *Response {
 	return c.locked(func() *Response {
 		return listed(c, c.repo.rules[c.params["branch"]], func(rule Rule) object {
@@ -149,21 +149,20 @@ func listRules(c *call) *Response {
 	})
 }
 
-// HookSettings are those of the App's webhook that have nothing to do with where
-// it goes.
+// HookSettings are the settings of the App's webhook apart from its address.
 type HookSettings struct {
 	ContentType string // "json", the default, or "form"
-	InsecureSSL bool   // certificates are not looked at
+	InsecureSSL bool   // certificates are not checked
 }
 
-// SetHookSettings sets them.
+// SetHookSettings sets the webhook's settings.
 func (s *Server) SetHookSettings(h HookSettings) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state.hook = h
 }
 
-// getHookConfig tells of the App's webhook, never what its secret is.
+// getHookConfig returns the App's webhook without its secret.
 func getHookConfig(c *call) *Response {
 	return c.locked(func() *Response {
 		st := &c.s.state

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// PR says what pull request to open.
+// PR describes a pull request to open.
 type PR struct {
 	Title  string // "Change" by default
 	Body   string
@@ -15,12 +15,12 @@ type PR struct {
 	Head   string // branch, "change" by default
 	Base   string // the default branch by default
 	Draft  bool
-	// Fork is the account whose fork the head branch is in, made if need be;
-	// empty for a branch of the repository itself.
+	// Fork is the account whose fork has the head branch. It is created if necessary. Empty
+	// means a branch of the repository itself.
 	Fork   string
 	Labels []string
-	// Files are committed to the head branch first; an empty map makes an
-	// empty commit. Where Files is nil the branch must be there.
+	// Files are committed to the head branch first. An empty map makes an empty commit. If
+	// Files is nil, the branch must exist.
 	Files Files
 }
 
@@ -39,11 +39,11 @@ type PullRequest struct {
 	headRepo             *Repo
 	headRef, headSHA     string
 	baseRef, baseSHA     string
-	heads                []string // all it has had, oldest first
+	heads                []string // all heads so far, oldest first
 	labels               []string
 	reviews              []*review
-	requested            []*account // to review
-	requestedTeams       []string   // slugs
+	requested            []*account // accounts that are requested to review
+	requestedTeams       []string   // slugs of teams that are requested to review
 	createdAt, updatedAt time.Time
 	closedAt, mergedAt   time.Time
 	mergedBy             *account
@@ -83,7 +83,7 @@ func (r *Repo) OpenPR(pr PR) *PullRequest {
 	return p
 }
 
-// branchOff starts a branch at a commit unless it is there already.
+// branchOff starts a branch at a commit unless the branch exists.
 func (r *Repo) branchOff(branch, sha string) {
 	r.change(func() {
 		if r.branches[branch] == "" {
@@ -95,9 +95,9 @@ func (r *Repo) branchOff(branch, sha string) {
 // open reports whether the pull request is open. The lock must be held.
 func (p *PullRequest) open() bool { return p.state == "open" }
 
-// ends returns the commits between which the pull request's changes lie:
-// where head left the base branch as it is now, and the head. The lock must be
-// held. A merged one keeps the base it was merged into.
+// ends returns the commits between which the pull request's changes lie: the merge base with
+// the present base branch, and the head. A merged pull request keeps its base. The lock must
+// be held.
 func (p *PullRequest) ends() (base, head string) {
 	base = p.baseSHA
 	if tip := p.repo.branches[p.baseRef]; p.open() && tip != "" {
@@ -106,7 +106,7 @@ func (p *PullRequest) ends() (base, head string) {
 	return base, p.headSHA
 }
 
-// ref is where GitHub keeps the head, below refs/.
+// ref is GitHub's ref of the head, below refs/.
 func (p *PullRequest) ref() string { return fmt.Sprintf("pull/%d/head", p.Number) }
 
 // diff returns the pull request's change: three-dot, as GitHub shows it.
@@ -118,8 +118,8 @@ func (p *PullRequest) diff(base, head string) (*diff, error) {
 	return p.repo.git.diff(from, head)
 }
 
-// warm has git look at a change, so that what is asked of it with the lock held
-// is known. A failure shows when it is asked again.
+// warm makes git look at a change, so that the answers are cached when they are needed with
+// the lock held. A failure shows when git is asked again.
 func (p *PullRequest) warm(base, head string) {
 	_, _ = p.diff(base, head)
 	_, _ = p.repo.git.commits(base, head)
@@ -132,7 +132,7 @@ func (p *PullRequest) HeadSHA() string {
 	return p.headSHA
 }
 
-// BaseSHA returns the SHA of the base as the pull request has it.
+// BaseSHA returns the SHA of the base that the pull request shows.
 func (p *PullRequest) BaseSHA() string {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
@@ -159,8 +159,8 @@ func (p *PullRequest) ForcePush(files Files, message string) string {
 	return sha
 }
 
-// PushBack points the head branch at a commit that is there, as a forced push
-// does. It sends synchronize.
+// PushBack points the head branch to an existing commit, like a forced push. It sends
+// synchronize.
 func (p *PullRequest) PushBack(sha string) {
 	p.headRepo.moveBranch(p.author.login, p.headRef, sha, true)
 }
@@ -191,7 +191,7 @@ func (p *PullRequest) act(login, action string, change func(sender *account) obj
 	})
 }
 
-// Edit says what to change of a pull request; nil fields stay.
+// Edit lists the changes to a pull request. Nil fields stay unchanged.
 type Edit struct{ Title, Body, Base *string }
 
 // Edit edits the pull request as its author. It sends edited.
@@ -268,13 +268,13 @@ func (p *PullRequest) ConvertToDraft() {
 	p.act(p.author.login, "converted_to_draft", func(*account) object { p.draft = true; return nil })
 }
 
-// Lock locks the conversation: nobody but those who may write can comment, and
-// no App.
+// Lock locks the conversation. Only people with write permission can comment then, and no
+// App.
 func (p *PullRequest) Lock() {
 	p.act(p.repo.owner.login, "locked", func(*account) object { p.locked = true; return nil })
 }
 
-// Unlock ends that.
+// Unlock unlocks the conversation.
 func (p *PullRequest) Unlock() {
 	p.act(p.repo.owner.login, "unlocked", func(*account) object { p.locked = false; return nil })
 }

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// pushedCommit is a commit as push events have it: with the files that it
-// changed against its first parent. Renames are a removal and an addition.
+// pushedCommit is a commit in the form of push events: with the files that it changed against
+// its first parent. A rename is a removal and an addition.
 type pushedCommit struct {
 	commit
 	added, removed, modified []string
 }
 
-// pushed lists the commits that a push of a commit to a branch brings, oldest
-// first. Of a branch that is new or was pushed over, where GitHub lists what no
-// other branch has, it is the last one alone.
+// pushed lists the commits that a push brings to a branch, oldest first. For a new branch and
+// after a forced push, GitHub lists the commits that no other branch has. Here that is only
+// the last one.
 func (r *Repo) pushed(branch, sha string, forced bool) []pushedCommit {
 	r.s.mu.Lock()
 	before, told := r.branches[branch], slices.Contains(r.s.opts.Events, "push") && r.installed
@@ -77,7 +77,7 @@ func (p *pushedCommit) read(g *git) error {
 	return nil
 }
 
-// pushEvent makes a push event. The lock must be held.
+// pushEvent creates a push event. The lock must be held.
 func (r *Repo) pushEvent(branch, before, after string, pushed []pushedCommit, forced bool, sender *account) event {
 	created := before == ""
 	if created {
@@ -92,7 +92,7 @@ func (r *Repo) pushEvent(branch, before, after string, pushed []pushedCommit, fo
 		"compare": r.s.web("/%s/compare/%.12s...%.12s", r.fullName(), before, after), "commits": commits, "head_commit": commits[len(commits)-1],
 		"pusher": object{"name": sender.login, "email": sender.login + "@users.noreply.github.com"},
 	})
-	// In push events, for history's sake, these two are seconds since 1970.
+	// For historical reasons, these two are seconds since 1970 in push events.
 	repo := e.payload["repository"].(object)
 	repo["created_at"], repo["pushed_at"] = r.createdAt.Unix(), r.pushedAt.Unix()
 	return e
@@ -106,7 +106,7 @@ func (s *Server) pushedCommit(r *Repo, c pushedCommit) object {
 	}
 }
 
-// DeleteBranch deletes a branch, as a push of nothing to it, and sends push.
+// DeleteBranch deletes a branch by a push, and sends push.
 func (r *Repo) DeleteBranch(login, branch string) {
 	r.s.happens(func() []event {
 		before := r.branches[branch]
@@ -115,12 +115,12 @@ func (r *Repo) DeleteBranch(login, branch string) {
 	})
 }
 
-// PushTag sends the push of a tag on a commit. Tags are not kept.
+// PushTag sends the push of a tag on a commit. Tags are not stored.
 func (r *Repo) PushTag(login, tag, sha string) {
 	r.s.happens(func() []event { return []event{r.refEvent(login, "refs/tags/"+tag, zeroSHA, sha)} })
 }
 
-// refEvent makes the push event of a ref that came or went without commits. The
+// refEvent creates the push event of a ref that was created or deleted without commits. The
 // lock must be held.
 func (r *Repo) refEvent(login, ref, before, after string) event {
 	sender := r.s.state.account(login, "User")

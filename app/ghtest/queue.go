@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// MergeMethod is how a merge queue puts a pull request on top of what is before
-// it, in the words of GitHub's rulesets.
+// MergeMethod is how a merge queue puts a pull request on top of the previous entry, in the
+// wording of GitHub's rulesets.
 type MergeMethod string
 
 // The methods.
 const (
 	QueueMerges   MergeMethod = "MERGE"  // a merge commit, the default
 	QueueSquashes MergeMethod = "SQUASH" // one commit, with the title and the number
-	QueueRebases  MergeMethod = "REBASE" // its commits anew, without merges among them
+	QueueRebases  MergeMethod = "REBASE" // copies of its commits, without merges
 )
 
 // SetMergeMethod sets the method of the repository's merge queue.
@@ -22,18 +22,18 @@ func (r *Repo) SetMergeMethod(m MergeMethod) { r.change(func() { r.method = m })
 
 // MergeGroup is an entry of a merge queue.
 type MergeGroup struct {
-	// HeadSHA is the commit the group's checks stand on, and HeadRef its ref.
+	// HeadSHA is the commit of the group's checks, and HeadRef its ref.
 	HeadSHA, HeadRef string
-	// BaseSHA is what it was made on.
+	// BaseSHA is the commit that the group was built on.
 	BaseSHA string
 
 	repo    *Repo
 	baseRef string
 }
 
-// MergeGroup puts pull requests into the merge queue as one group and sends
-// merge_group checks_requested. The ref is named after the last of them. GitHub
-// itself makes a group for each of them: see Next.
+// MergeGroup puts pull requests into the merge queue as one group and sends merge_group
+// checks_requested. The ref is named after the last of them. GitHub itself creates a group
+// for each pull request: see Next.
 func (r *Repo) MergeGroup(pulls ...*PullRequest) *MergeGroup {
 	if len(pulls) == 0 {
 		r.s.opts.Fail("make a merge group of %s: name the pull requests", r.FullName())
@@ -41,8 +41,8 @@ func (r *Repo) MergeGroup(pulls ...*PullRequest) *MergeGroup {
 	return r.enqueue(r.Branch(pulls[len(pulls)-1].baseRef), pulls)
 }
 
-// Next puts pull requests into the queue behind the group. Their group is made on
-// the head of this one, and has it as its base.
+// Next puts pull requests into the queue behind the group. Their group is built on the head
+// of this one.
 func (g *MergeGroup) Next(pulls ...*PullRequest) *MergeGroup {
 	if len(pulls) == 0 {
 		g.repo.s.opts.Fail("make the next merge group of %s: name the pull requests", g.repo.FullName())
@@ -67,8 +67,8 @@ func (r *Repo) enqueue(base string, pulls []*PullRequest) *MergeGroup {
 	return g
 }
 
-// put makes what the repository's method makes of a pull request on top of a
-// commit, and returns its last commit.
+// put adds a pull request on top of a commit by the repository's method, and returns its last
+// commit.
 func (r *Repo) put(p *PullRequest, tip string) (string, error) {
 	r.s.mu.Lock()
 	method, when, head, author := r.method, r.s.state.nextCommit(), p.headSHA, p.author.login
@@ -104,8 +104,8 @@ func (g *git) graft(tip, head, message string, who signature) (string, error) {
 	return g.putCommit(who.commit(tree, message, tip), who, message+"\n"), nil
 }
 
-// pick makes a commit anew on top of a tip. It is merged with the tip's tree as
-// if that had been committed on the commit's own parent.
+// pick copies a commit on top of a tip. It merges the commit with the tip's tree as if that
+// tree had been committed on the commit's own parent.
 func (g *git) pick(tip string, c commit, when time.Time) (string, error) {
 	onto, err := g.stored(tip)
 	if err != nil {
@@ -127,8 +127,7 @@ func (g *git) pick(tip string, c commit, when time.Time) (string, error) {
 	return g.putCommit(who.commit(tree, c.Message, tip), who, c.Message+"\n"), nil
 }
 
-// Destroy takes the group out of the queue, for "merged", "invalidated" or
-// "dequeued".
+// Destroy removes the group from the queue, for "merged", "invalidated" or "dequeued".
 func (g *MergeGroup) Destroy(reason string) {
 	g.repo.change(func() { delete(g.repo.branches, strings.TrimPrefix(g.HeadRef, "refs/heads/")) })
 	g.send("destroyed", object{"reason": reason})

@@ -42,8 +42,8 @@ type Repo struct {
 	labels         map[string]int64 // id by name
 }
 
-// Repo returns the repository of a full name ("acme/shop"). One that is new is
-// public, empty, owned by an organisation, and has the App installed.
+// Repo returns the repository with a full name ("acme/shop"). A new one is public and empty,
+// belongs to an organisation, and has the App installed.
 func (s *Server) Repo(fullName string) *Repo {
 	owner, name, ok := strings.Cut(fullName, "/")
 	if !ok || owner == "" || name == "" {
@@ -93,10 +93,10 @@ func (r *Repo) Grant(login, role string) {
 	})
 }
 
-// roles are GitHub's, least first.
+// roles are GitHub's roles, lowest first.
 var roles = []string{"none", "read", "triage", "write", "maintain", "admin"}
 
-// role returns what an account may do. The lock must be held.
+// role returns an account's role. The lock must be held.
 func (r *Repo) role(a *account) string {
 	if a == r.owner {
 		return "admin"
@@ -110,7 +110,7 @@ func (r *Repo) role(a *account) string {
 	return "read"
 }
 
-// change runs f with the lock held and tells those who wait.
+// change runs f with the lock held and wakes the waiting goroutines.
 func (r *Repo) change(f func()) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
@@ -125,21 +125,20 @@ func (r *Repo) Branch(name string) string {
 	return r.branches[name]
 }
 
-// isEmpty tells a repository to which nothing was pushed yet.
+// isEmpty reports whether nothing was pushed to the repository yet.
 func (r *Repo) isEmpty() bool {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	return len(r.branches) == 0
 }
 
-// Commit commits a change to a branch, pushes it and returns its SHA. A branch
-// that is new starts at the default branch's tip. Open pull requests from the
-// branch are synchronized.
+// Commit commits a change to a branch, pushes it and returns its SHA. A new branch starts at
+// the default branch's tip. Open pull requests from the branch are synchronized.
 func (r *Repo) Commit(branch string, files Files, message string) string {
 	return r.CommitAs("octocat", branch, files, message)
 }
 
-// CommitAs is Commit, and the push, by a person.
+// CommitAs is Commit with a person as committer and pusher.
 func (r *Repo) CommitAs(login, branch string, files Files, message string) string {
 	parent := r.Branch(branch)
 	if parent == "" {
@@ -181,7 +180,7 @@ func (r *Repo) moveBranch(login, branch, sha string, forced bool) {
 	})
 }
 
-// warm has git look at what a push changes before the lock is taken for it.
+// warm makes git look at the changes of a push before the lock is taken for it.
 func (r *Repo) warm(branch, sha string) {
 	type change struct {
 		pull *PullRequest
@@ -212,10 +211,9 @@ func (s *Server) pullsFrom(head *Repo, branch string) []*PullRequest {
 	return from
 }
 
-// ImportGit takes two commits of a repository on this machine, without copying
-// their objects, as the default branch and as a new branch "import", whose name
-// it returns: a pull request made of real history. The other repository must
-// stay where it is.
+// ImportGit imports two commits of a repository on this machine without copying their
+// objects, for a pull request with real history. They become the default branch and a new
+// branch "import", whose name it returns. The other repository must stay in its place.
 func (r *Repo) ImportGit(dir, baseRev, headRev string) (branch string) {
 	shas, err := r.git.borrow(dir, baseRev, headRev)
 	if err != nil {
@@ -228,7 +226,7 @@ func (r *Repo) ImportGit(dir, baseRev, headRev string) (branch string) {
 	return imported
 }
 
-// fork returns the fork of the repository on another account, made if need be.
+// fork returns the repository's fork on another account, which it creates if necessary.
 func (r *Repo) fork(login string) *Repo {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
@@ -244,9 +242,9 @@ func (r *Repo) fork(login string) *Repo {
 	return f
 }
 
-// Forget takes a commit away, as GitHub does some time after nothing points at
-// it any more: a push over it, or the end of its fork. By its SHA it is found
-// no more, and no check can be put on it.
+// Forget removes a commit, as GitHub does some time after nothing points to it any more. That
+// happens after a forced push or the end of its fork. The commit can no longer be found by
+// its SHA, and no check can be created on it.
 func (r *Repo) Forget(sha string) {
 	r.git.forget(sha)
 	r.change(func() {})

@@ -44,8 +44,8 @@ func getRepoInstallation(c *call) *Response {
 	})
 }
 
-// createToken hands out an installation token, for fewer repositories and
-// permissions where that is asked for.
+// createToken gives out an installation token, with fewer repositories and permissions if the
+// request asks for that.
 func createToken(c *call) *Response {
 	var ask struct {
 		Repositories  []string       `json:"repositories"`

@@ -10,13 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// What GitHub takes of an issue.
+// GitHub's limits for an issue.
 const (
 	maxIssueTitle = 256 // characters
 	maxLabelName  = 50  // characters
 )
 
-// Some of the fields that GitHub takes; the App has no use for the others.
+// Some of the fields that GitHub accepts. The App does not use the others.
 var (
 	createIssueSchema = fields(map[string]*schema{"title": text().req(), "body": text(), "labels": list(text())})
 	updateIssueSchema = fields(map[string]*schema{
@@ -35,7 +35,7 @@ type issueText struct {
 	Labels             []string
 }
 
-// issueText reads a request and holds it against the limits.
+// issueText reads a request and checks it against the limits.
 func (c *call) issueText() (t issueText, bad *Response) {
 	if err := c.into(&t); err != nil {
 		return t, broken(err)

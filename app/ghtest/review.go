@@ -5,16 +5,15 @@ import (
 	"time"
 )
 
-// Review is a review that somebody submitted. GitHub takes no reactions to its
-// words by its REST API.
+// Review is a submitted review. GitHub's REST API accepts no reactions to its body.
 type Review struct {
 	ID          int64
 	Author      string
 	State       string // approved, changes_requested, commented or dismissed
-	CommitID    string // the head that it is of
+	CommitID    string // the reviewed head
 	Body        string
 	SubmittedAt time.Time
-	Dismissal   string // what the App said as it dismissed it
+	Dismissal   string // the App's reason for the dismissal
 }
 
 // review is a review in the state.
@@ -33,7 +32,7 @@ type reviewComment struct {
 	commitID string
 }
 
-// reviewStates are those that a review can be submitted in.
+// reviewStates are the states in which a review can be submitted.
 var reviewStates = []string{"approved", "changes_requested", "commented"}
 
 // Review submits a review of the head as it is, and sends pull_request_review
@@ -54,8 +53,7 @@ func (p *PullRequest) submit(login, kind, state, body string) (view Review) {
 	return view
 }
 
-// EditReview edits the words of a review as its author, and sends
-// pull_request_review edited.
+// EditReview edits the body of a review as its author, and sends pull_request_review edited.
 func (p *PullRequest) EditReview(id int64, body string) {
 	p.s.happens(func() []event {
 		r := p.review(id)
@@ -68,8 +66,8 @@ func (p *PullRequest) EditReview(id int64, body string) {
 	})
 }
 
-// ReviewComment comments on a line of a changed file, in a review of its own as
-// GitHub makes one for a single comment. It sends both events.
+// ReviewComment comments on a line of a changed file. As on GitHub, a single comment gets its
+// own review. It sends both events.
 func (p *PullRequest) ReviewComment(login, path string, line int, body string) (view Comment) {
 	p.s.happens(func() []event {
 		r := p.addReview(p.s.state.account(login, "User"), p.headSHA, "commented", "")
@@ -136,8 +134,8 @@ func (p *PullRequest) DismissReview(login string, id int64) {
 	})
 }
 
-// Requested lists who is asked to review, in the order they were asked: logins,
-// and teams as "org/team-slug".
+// Requested lists the requested reviewers in the order of their requests: logins, and teams
+// as "org/team-slug".
 func (p *PullRequest) Requested() []string {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
@@ -151,8 +149,8 @@ func (p *PullRequest) Requested() []string {
 	return all
 }
 
-// Unrequest takes a person off those who are asked to review, as the author, and
-// sends review_request_removed.
+// Unrequest removes a person from the requested reviewers, as the author, and sends
+// review_request_removed.
 func (p *PullRequest) Unrequest(login string) {
 	p.act(p.author.login, "review_request_removed", func(*account) object {
 		a := p.s.state.account(login, "User")
@@ -161,13 +159,13 @@ func (p *PullRequest) Unrequest(login string) {
 	})
 }
 
-// review returns the review of an id, or nil. The lock must be held.
+// review returns the review with this id, or nil. The lock must be held.
 func (p *PullRequest) review(id int64) *review {
 	return found(p.reviews, func(r *review) bool { return r.ID == id })
 }
 
-// addReview puts a review of a commit on the pull request. Whoever was asked for
-// one is not asked any more. The lock must be held.
+// addReview adds a review of a commit to the pull request. Its author is no longer a
+// requested reviewer. The lock must be held.
 func (p *PullRequest) addReview(author *account, commit, state, body string) *review {
 	p.updatedAt = p.s.now()
 	p.requested = slices.DeleteFunc(p.requested, func(a *account) bool { return a == author })
@@ -179,18 +177,18 @@ func (p *PullRequest) addReview(author *account, commit, state, body string) *re
 	return r
 }
 
-// reviewComment returns the comment of an id, or nil. The lock must be held.
+// reviewComment returns the comment with this id, or nil. The lock must be held.
 func (r *Repo) reviewComment(id int64) *reviewComment {
 	return found(r.reviewComments, func(c *reviewComment) bool { return c.ID == id })
 }
 
-// event makes a pull_request_review event. The lock must be held.
+// event creates a pull_request_review event. The lock must be held.
 func (r *review) event(action string, sender *account, extra object) event {
 	s := r.pull.s
 	return r.pull.repo.event("pull_request_review", action, sender, object{"review": s.renderReview(r), "pull_request": s.renderPull(r.pull)}.with(extra))
 }
 
-// event makes a pull_request_review_comment event. The lock must be held.
+// event creates a pull_request_review_comment event. The lock must be held.
 func (c *reviewComment) event(action string, extra object) event {
 	s := c.pull.s
 	return c.pull.repo.event("pull_request_review_comment", action, c.author, object{"comment": s.renderReviewComment(c), "pull_request": s.renderPull(c.pull)}.with(extra))
@@ -229,8 +227,8 @@ func createReviewReaction(c *call) *Response {
 	})
 }
 
-// Team puts users into a team of an organisation, made if need be; with none
-// of them it is empty.
+// Team puts users into a team of an organisation, which it creates if necessary. Without
+// users the team is empty.
 func (s *Server) Team(org, slug string, logins ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -246,8 +244,7 @@ func (s *Server) Team(org, slug string, logins ...string) {
 	s.notify()
 }
 
-// InviteToTeam has a user be asked into a team: nobody is in it before they
-// have accepted.
+// InviteToTeam invites a user into a team. Nobody is a member before they have accepted.
 func (s *Server) InviteToTeam(org, slug, login string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// state is all that the stand-in knows. The Server's lock guards it.
+// state is the whole state of the stand-in. The Server's lock guards it.
 type state struct {
 	app           app
 	lastID        int64
 	accounts      map[string]*account // by login, folded
 	installations []*installation
 	repos         map[string]*Repo // by full name, folded
-	moved         map[string]*Repo // by full names they had, folded
+	moved         map[string]*Repo // by old full names, folded
 	tokens        map[string]*token
 	rates         map[string]*rate
 	teams         map[string]*team // by "org/slug", folded
@@ -64,7 +64,7 @@ type team struct {
 	members map[string]string // state of membership by login, folded
 }
 
-// installation is the App's on one account.
+// installation is the App's installation on one account.
 type installation struct {
 	id          int64
 	account     *account
@@ -73,13 +73,13 @@ type installation struct {
 	suspendedAt time.Time
 }
 
-// commitsBegin is the date of the first commit. Each is a minute after the one
-// before.
+// commitsBegin is the date of the first commit. Each commit is a minute later than the
+// previous one.
 var commitsBegin = time.Date(2026, time.January, 5, 9, 0, 0, 0, time.UTC)
 
-// appKey is every Server's App's key. It is made when first needed, and once,
-// since that takes longer than everything else a test does. GitHub's own have twice
-// as many bits, with which an App would take seven times as long to sign a token.
+// appKey is the App's key on every Server. It is created once, when it is first needed,
+// because that takes longer than the rest of a test. GitHub's keys have twice as many bits,
+// so that signing a token would take seven times as long.
 var appKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 1024) })
 
 func (st *state) init(s *Server) error {
@@ -100,18 +100,17 @@ func (st *state) init(s *Server) error {
 	return nil
 }
 
-// idStep is how far ids are apart.
+// idStep is the distance between ids.
 const idStep = 7
 
-// nextID returns a number that nothing else has. Later things have greater
-// ones, as on GitHub.
+// nextID returns an unused number. As on GitHub, later objects have greater ones.
 func (st *state) nextID() int64 {
 	st.lastID += idStep
 	return st.lastID
 }
 
-// NextID gives the next thing that is made an id, and later things greater ones. A test
-// that repeats what happened on another stand-in gives each thing the id it had there.
+// NextID sets the id of the next new object. Later objects get greater ids. A test that
+// repeats the events of another stand-in gives each object its old id.
 func (s *Server) NextID(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +123,7 @@ func (st *state) nextCommit() time.Time {
 	return st.lastCommit
 }
 
-// account returns the account of a login; one that is new is of the kind.
+// account returns the account with this login. A new account is of this kind.
 func (st *state) account(login, kind string) *account {
 	a := st.accounts[fold(login)]
 	if a == nil {
@@ -137,8 +136,8 @@ func (st *state) account(login, kind string) *account {
 	return a
 }
 
-// RenameAccount gives a person another login. What was granted to the old one is not
-// granted to it.
+// RenameAccount gives a person another login. Grants to the old login do not apply to the new
+// one.
 func (s *Server) RenameAccount(from, to string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +147,7 @@ func (s *Server) RenameAccount(from, to string) {
 	s.state.accounts[fold(to)] = a
 }
 
-// found returns the element of a list that is looked for, or nil.
+// found returns the element of a list that matches, or nil.
 func found[T any](all []*T, is func(*T) bool) *T {
 	if i := slices.IndexFunc(all, is); i >= 0 {
 		return all[i]
@@ -156,7 +155,7 @@ func found[T any](all []*T, is func(*T) bool) *T {
 	return nil
 }
 
-// views copies what a user sees of a list's elements, with the lock held.
+// views copies the elements of a list in the form that users see, with the lock held.
 func views[T, V any](s *Server, list *[]T, view func(T) V) []V {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,10 +166,10 @@ func views[T, V any](s *Server, list *[]T, view func(T) V) []V {
 	return all
 }
 
-// fold makes names comparable: GitHub's don't tell upper case from lower.
+// fold makes names comparable. GitHub's names ignore upper and lower case.
 func fold(name string) string { return strings.ToLower(name) }
 
-// nodeID makes a global node id as GitHub's newer ones look.
+// nodeID returns a global node id in the form of GitHub's newer ones.
 func nodeID(kind string, id int64) string {
 	return kind + "_" + base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(id, 10)))
 }
@@ -181,13 +180,12 @@ func (s *Server) AppID() int64 { return s.state.app.id }
 // AppLogin returns the login of the App's bot, the author of its comments.
 func (s *Server) AppLogin() string { return s.state.app.bot.login }
 
-// AppPrivateKeyPEM returns the App's private key, PKCS #1 as GitHub hands it
-// out.
+// AppPrivateKeyPEM returns the App's private key in PKCS #1, as GitHub gives it out.
 func (s *Server) AppPrivateKeyPEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(s.state.app.key)})
 }
 
-// installation returns the App's installation on an account, made if need be.
+// installation returns the App's installation on an account, which it creates if necessary.
 // The lock must be held.
 func (s *Server) installation(login string) *installation {
 	acct := s.state.account(login, "Organization")
@@ -220,10 +218,9 @@ func (s *Server) InstallationID(account string) int64 {
 	return s.installation(account).id
 }
 
-// Install sends the installation event that GitHub sends when the App is
-// installed on an account. The installation itself is there from the account's
-// first repository on; one that was removed is made anew, with another id, for
-// all the account's repositories.
+// Install sends the installation event that GitHub sends when the App is installed on an
+// account. The installation itself exists from the account's first repository on. A removed
+// installation is created again with another id, for all the account's repositories.
 func (s *Server) Install(account string) {
 	s.mu.Lock()
 	again := s.installationAt(s.state.account(account, "Organization")) == nil
@@ -248,8 +245,8 @@ func (s *Server) Unsuspend(account string) {
 	s.installationEvent(account, "unsuspend", func(i *installation) { i.suspendedAt = time.Time{} })
 }
 
-// SetPermissions changes what the installation of an account may do, from the
-// next request on, tokens already handed out included.
+// SetPermissions changes the permissions of an account's installation from the next request
+// on, even for existing tokens.
 func (s *Server) SetPermissions(account string, permissions map[string]string) {
 	s.installationEvent(account, "new_permissions_accepted", func(i *installation) { i.permissions = permissions })
 }

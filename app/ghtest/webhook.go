@@ -39,10 +39,10 @@ type Delivery struct {
 	Response string // first 64 KiB of the answer's body
 }
 
-// OK reports whether the App took the event.
+// OK reports whether the App accepted the event.
 func (d Delivery) OK() bool { return d.Status >= 200 && d.Status < 300 }
 
-// event is something to tell the App about. The zero event is nothing.
+// event is an event for the App. The zero event is not sent.
 type event struct {
 	name, action string
 	installation *installation
@@ -58,10 +58,10 @@ type queued struct {
 	guid  string // of the delivery to repeat, if it is one
 }
 
-// unasked are the events GitHub sends to an App without subscription.
+// unasked are the events that GitHub sends to an App without subscription.
 var unasked = []string{"check_run rerequested", "check_run requested_action", "check_suite requested", "check_suite rerequested"}
 
-// wanted reports whether the App is to be told. The lock must be held.
+// wanted reports whether the App gets the event. The lock must be held.
 func (s *Server) wanted(e event) bool {
 	switch e.name {
 	case "":
@@ -82,13 +82,12 @@ func (s *Server) SetWebhook(url, secret string) {
 	s.state.hookURL, s.state.hookSecret = url, secret
 }
 
-// HangUp closes the connections to the webhook that carry no delivery. A server that
-// shuts down waits 5 s for those that never carried one.
+// HangUp closes the connections to the webhook that carry no delivery. A server that shuts
+// down waits 5 s for connections that never carried one.
 func (s *Server) HangUp() { s.client.CloseIdleConnections() }
 
-// Withhold keeps events of the given names, or all events if none is given,
-// from being sent until Resume: they are recorded as deliveries that failed, as
-// when the App's host was down.
+// Withhold does not send events with these names, or any events if no name is given, until
+// Resume. They are recorded as failed deliveries, as if the App's host were down.
 func (s *Server) Withhold(events ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +99,7 @@ func (s *Server) Withhold(events ...string) {
 	}
 }
 
-// Resume ends Withhold. What was withheld stays so; see Redeliver.
+// Resume ends Withhold. Withheld events are not sent; see Redeliver.
 func (s *Server) Resume() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,8 +114,8 @@ func (s *Server) Ping() Delivery {
 	return s.send(e)
 }
 
-// Send delivers any event with any payload, signed, for what the stand-in has
-// no method for.
+// Send delivers any event with any payload, signed, for events without a method of the
+// stand-in.
 func (s *Server) Send(name, action string, payload map[string]any) Delivery {
 	return s.send(event{name: name, action: action, payload: payload})
 }
@@ -146,7 +145,7 @@ func (s *Server) happens(change func() []event) {
 	s.deliver(events...)
 }
 
-// impossible is in place of events where what is to be changed is not there.
+// impossible replaces the events if the object to be changed does not exist.
 func impossible(format string, args ...any) []event {
 	return []event{{err: fmt.Errorf(format, args...)}}
 }
@@ -159,7 +158,7 @@ func (s *Server) enqueue(q queued) {
 	}
 }
 
-// deliverQueued sends what is enqueued, in order, until the Server is closed.
+// deliverQueued sends the queued events, in order, until the Server is closed.
 func (s *Server) deliverQueued() {
 	for {
 		var next queued
@@ -254,7 +253,7 @@ func (s *Server) send(e event) Delivery {
 	return s.attempt(d)
 }
 
-// attempt sends a delivery and records what became of it.
+// attempt sends a delivery and records its result.
 func (s *Server) attempt(d Delivery) Delivery {
 	s.mu.Lock()
 	d.ID, d.At = s.state.nextID(), s.now()
@@ -275,9 +274,8 @@ func (s *Server) attempt(d Delivery) Delivery {
 	return d
 }
 
-// record puts an attempt into the log, which is in the order in which the
-// attempts began: one may end before another that began earlier. The lock must
-// be held.
+// record adds an attempt to the log, which is in the order in which the attempts started. An
+// attempt may end before an earlier one. The lock must be held.
 func (s *Server) record(d *Delivery) {
 	log := s.state.deliveries
 	at := len(log)
@@ -290,7 +288,7 @@ func (s *Server) record(d *Delivery) {
 	}
 }
 
-// GitHub's words for deliveries that nobody answered.
+// GitHub's words for deliveries without an answer.
 const (
 	noHost   = "failed to connect to host"
 	timedOut = "timed out"
@@ -317,7 +315,7 @@ func (s *Server) post(url, secret string, d Delivery) (status int, body, outcome
 		return 0, "", noHost
 	}
 	defer resp.Body.Close()
-	// What can't be read of the answer doesn't change that there was one.
+	// An answer counts even if its body can't be read.
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	outcome = "OK"
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {

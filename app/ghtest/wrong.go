@@ -2,13 +2,12 @@ package ghtest
 
 import "fmt"
 
-// Faults tells what is wrong with what the App has left on the pull request,
-// in a sentence each, once it is done with it: more than one comment of its
-// own, a head with more than one check run that isn't completed, one such run
-// on a head that isn't the newest, no completed run on the newest head of an open
-// pull request, more than one review of its own that was not dismissed, and one of
-// a head that isn't the newest of an open pull request. What the App says is not
-// looked at.
+// Faults lists the faults in what the App left on the pull request, in a sentence each, after
+// the App is done with it. These are faults: more than one comment of the App; a head with
+// more than one check run that isn't completed; one such run on a head that isn't the newest;
+// no completed run on the newest head of an open pull request; more than one review of the
+// App that was not dismissed; such a review of an older head of an open pull request. The
+// App's texts are not checked.
 func (p *PullRequest) Faults() []string {
 	var faults []string
 	if n := len(p.AppComments()); n > 1 {
@@ -43,7 +42,7 @@ func (p *PullRequest) Faults() []string {
 	return append(faults, p.wrongReviews()...)
 }
 
-// wrongReviews tells what is wrong with the App's reviews. The lock must be held.
+// wrongReviews lists the faults of the App's reviews. The lock must be held.
 func (p *PullRequest) wrongReviews() []string {
 	var faults []string
 	standing := 0
