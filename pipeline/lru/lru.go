@@ -63,6 +63,15 @@ func (c *Cache[K, V]) Remove(key K) {
 	c.drop(key)
 }
 
+// Clear removes all values.
+func (c *Cache[K, V]) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.order.Init()
+	clear(c.byKey)
+	c.cost = 0
+}
+
 // Len returns how many values there are.
 func (c *Cache[K, V]) Len() int {
 	c.mu.Lock()

@@ -141,11 +141,7 @@ func (c *Engines) add(cfg *config.Config, e *Engine) {
 	c.cache.Add(cfg.Key, e, min(sizeOf(cfg), maxEngines))
 }
 
-func (c *Engines) forget() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.byKey, c.order, c.size = nil, nil, 0
-}
+func (c *Engines) forget() { c.cache.Clear() }
 
 // LimitsOf returns the limits of a config's agents, by id.
 func LimitsOf(cfg *config.Config) func(agent string) dispatch.Limits {
