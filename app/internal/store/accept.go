@@ -110,7 +110,7 @@ func wasGivenUp(ctx context.Context, t tx, guid string) (bool, error) {
 		return false, fmt.Errorf("read the delivery stored before: %w", err)
 	}
 	if _, err := list(ctx, t, only[string], `SELECT key FROM targets WHERE key = ?`+t.lock(), key); err != nil {
-		return false, fmt.Errorf("look at the target of the delivery seen before: %w", err)
+		return false, fmt.Errorf("read the target of the delivery stored before: %w", err)
 	}
 	var givenUp bool
 	err := t.row(ctx, `SELECT `+deliveryGivenUp+` FROM deliveries d WHERE d.guid = ?`, guid).Scan(&givenUp)

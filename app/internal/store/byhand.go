@@ -61,7 +61,7 @@ func saveVerdict(ctx context.Context, t tx, key string, d pipeline.Dismissal, ba
 			reason = excluded.reason, override = excluded.override, person = excluded.person,
 			final_in = excluded.final_in, final_base = excluded.final_base, surroundings = excluded.surroundings`,
 		key, d.Fingerprint, number(accepted), d.Path, d.Reason, number(d.Override), d.By, strings.Join(d.FinalIn, " "), base, d.Surroundings)
-	return wrap(err, "keep what was said of a finding")
+	return wrap(err, "store a decision about a finding")
 }
 
 func saveByHand(ctx context.Context, t tx, key string, e ports.Effect) error {
@@ -74,7 +74,7 @@ func saveByHand(ctx context.Context, t tx, key string, e ports.Effect) error {
 		ON CONFLICT (target_key, head_sha, base_ref) DO UPDATE SET action = excluded.action, person = excluded.person,
 			reason = excluded.reason, at = excluded.at, final_in = excluded.final_in`,
 		key, e.HeadSHA, e.BaseRef, string(d.Action), d.By, d.Reason, micros(d.At), strings.Join(d.FinalIn, " "))
-	return wrap(err, "keep a decision by hand")
+	return wrap(err, "store a decision by hand")
 }
 
 func (s *core) saveAudit(ctx context.Context, t tx, g ports.Target, a ports.AuditEntry) error {
@@ -116,7 +116,7 @@ func (s commands) Taught(ctx context.Context, key, headSHA, baseRef string) (m p
 		m.ByHand, err = byHand(ctx, t, key, headSHA, baseRef)
 		return err
 	})
-	return m, wrap(err, "read what people said of %s", key)
+	return m, wrap(err, "read people's decisions about %s", key)
 }
 
 func byHand(ctx context.Context, t tx, key, headSHA, baseRef string) (*pipeline.HandDecision, error) {

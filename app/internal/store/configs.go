@@ -83,7 +83,7 @@ func (s layers) SaveGoodLayer(ctx context.Context, repoID int64, layer string, g
 		}
 		return nil
 	})
-	return wrap(err, "save the good %s layer", layer)
+	return wrap(err, "save the last good %s layer", layer)
 }
 
 // ConfigBranch implements ports.Store.
@@ -121,5 +121,5 @@ func (s layers) AddRepositoryNames(ctx context.Context, repoID int64, names []st
 		}
 		return nil
 	})
-	return wrap(err, "keep the repository's names")
+	return wrap(err, "store the repository's names")
 }

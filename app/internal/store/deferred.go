@@ -37,7 +37,7 @@ func scanDeferred(row scanner) (d ports.Deferred, err error) {
 
 func listDeferred(ctx context.Context, t tx, where string, args ...any) (all []ports.Deferred, err error) {
 	all, err = list(ctx, t, scanDeferred, `SELECT `+deferredColumns+` FROM deferred WHERE `+where+` ORDER BY id`, args...)
-	return all, wrap(err, "list what is deferred")
+	return all, wrap(err, "list the deferred items")
 }
 
 // LiveDeferred implements ports.Store.
@@ -106,7 +106,7 @@ func resolveDeferred(ctx context.Context, t tx, news ports.DeferredNews, id int6
 		return fmt.Errorf("delete a resolved item: %w", err)
 	}
 	_, err := t.exec(ctx, `UPDATE deferred SET resolved_in = ?, changed = 1 WHERE id = ? AND repo_id = ? AND resolved_in = 0 AND `+deferredLive, news.Number, id, news.RepoID)
-	return wrap(err, "note what was resolved")
+	return wrap(err, "record a resolved item")
 }
 
 // The results of seeDeferred.
@@ -139,7 +139,7 @@ func seeDeferred(ctx context.Context, t tx, news ports.DeferredNews, d ports.Def
 	pulls = pulls[max(0, len(pulls)-ports.MaxDeferredPulls):]
 	_, err = t.exec(ctx, `UPDATE deferred SET seen = seen + 1, pulls = ?, path = ?, subject = ?, title = ?, body = ?, resolved_in = 0, changed = 1 WHERE id = ?`,
 		pullsJSON(pulls), d.Path, d.Subject, d.Title, d.Body, have.ID)
-	return wasKnown, wrap(err, "count up what is deferred")
+	return wasKnown, wrap(err, "count the deferred items")
 }
 
 func pullsJSON(pulls []int) string {

@@ -80,5 +80,5 @@ func (s recovery) LookedFor(ctx context.Context, guid string, next time.Time) er
 		_, err := t.exec(ctx, `UPDATE lost_deliveries SET looks = looks + 1, next_at = ? WHERE guid = ?`, micros(next), guid)
 		return err
 	})
-	return wrap(err, "note that delivery %s was looked for", guid)
+	return wrap(err, "record the search for delivery %s", guid)
 }

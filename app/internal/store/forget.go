@@ -33,7 +33,7 @@ func (s retention) Held(ctx context.Context, f ports.Forget) ([]ports.Holding, e
 		}
 		return nil
 	})
-	return held, wrap(err, "list what is held")
+	return held, wrap(err, "list the stored repositories")
 }
 
 // reposOf lists the repositories of an installation that the database has data about.
@@ -111,7 +111,7 @@ func rememberRepository(ctx context.Context, t tx, key string) error {
 	_, err := t.exec(ctx, `
 		INSERT INTO repositories (repo_id, installation, owner, name) SELECT repo_id, installation, owner, name FROM targets WHERE key = ?
 		ON CONFLICT (repo_id) DO UPDATE SET installation = excluded.installation, owner = excluded.owner, name = excluded.name`, key)
-	return wrap(err, "remember its repository")
+	return wrap(err, "record its repository")
 }
 
 // forgetWhile deletes a target, unless mayGo returns false. It deletes the reviews
@@ -202,7 +202,7 @@ func (s retention) ForgetRepository(ctx context.Context, repoID int64) error {
 		)
 		return execAll(ctx, t, all)
 	})
-	return wrap(err, "delete what is left of repository %d", repoID)
+	return wrap(err, "delete the rest of repository %d", repoID)
 }
 
 // ForgetInstallation implements ports.Store. It notes that the installation is gone, and
@@ -223,7 +223,7 @@ func (s retention) ForgetInstallation(ctx context.Context, id int64) error {
 			{`DELETE FROM lost_deliveries WHERE installation = ?`, []any{id}},
 		})
 	})
-	return wrap(err, "delete what is left of installation %d", id)
+	return wrap(err, "delete the rest of installation %d", id)
 }
 
 // goneMark names the mark of an installation that is gone. GitHub never reuses an id.

@@ -25,7 +25,7 @@ func (s retention) Outdated(ctx context.Context, before time.Time, limit int) (k
 		keys, err = list(ctx, t, only[string], `SELECT key FROM targets t WHERE `+outdated+` ORDER BY closed_at, key LIMIT ?`, append(outdatedArgs(before), limit)...)
 		return err
 	})
-	return keys, wrap(err, "list what was closed before %s", before)
+	return keys, wrap(err, "list the targets closed before %s", before)
 }
 
 // pruned describes a kind of row that Prune deletes. find lists the keys of rows that

@@ -11,7 +11,7 @@ const pushColumns = `before_sha, sender, sender_id, retargeted, from_base, to_ba
 func savePush(ctx context.Context, t tx, p ports.Push) error {
 	_, err := t.exec(ctx, `INSERT INTO pushes (target_key, head_sha, `+pushColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		p.Target.Key(), p.Target.HeadSHA, p.Before, p.Sender, p.SenderID, number(p.Retargeted), p.FromBase, p.ToBase)
-	return wrap(err, "keep who sent a push")
+	return wrap(err, "store the sender of a push")
 }
 
 // Pushes implements ports.Store.

@@ -48,7 +48,7 @@ func (s *Store) Recover(ctx context.Context) (n int, err error) {
 		n = len(keys)
 		return nil
 	})
-	return n, wrap(err, "take up what was left")
+	return n, wrap(err, "resume unfinished work")
 }
 
 // Rescue makes sure that a target with work left has a job, if its holder died or its

@@ -66,7 +66,7 @@ func scanTargetsWhere(ctx context.Context, t tx, where string, args ...any) (all
 		}
 		return decodeText(news, &all[len(all)-1].news)
 	}, `SELECT `+targetColumns+`, scans, scan_news, wanted > done, scan_asked FROM targets WHERE `+where+` ORDER BY number, key`+t.lock(), args...)
-	return all, wrap(err, "look whose others' findings matter")
+	return all, wrap(err, "list the targets that read other Apps' results")
 }
 
 // decodeText reads JSON that may be missing.

@@ -267,7 +267,7 @@ func (d *sqliteDB) there() error {
 	if err == nil && !os.SameFile(now, d.file) {
 		err = errors.New("the path now names another file")
 	}
-	return wrap(err, "database %s was deleted or replaced while it was open; what is stored now will be lost", d.path)
+	return wrap(err, "database %s was deleted or replaced while it was open; new data will be lost", d.path)
 }
 
 // lone is true: the lock on the file keeps other processes out.

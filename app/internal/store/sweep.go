@@ -100,7 +100,7 @@ func (s rateLimits) SetRefused(ctx context.Context, installation int64, until ti
 			ON CONFLICT (installation) DO UPDATE SET until = excluded.until WHERE refusals.until < excluded.until`, installation, micros(until))
 		return err
 	})
-	return wrap(err, "keep until when GitHub refuses installation %d", installation)
+	return wrap(err, "store until when GitHub refuses installation %d", installation)
 }
 
 // Refusals implements ports.Store.
@@ -116,5 +116,5 @@ func (s rateLimits) Refusals(ctx context.Context) (map[int64]time.Time, error) {
 			return nil
 		}, `SELECT installation, until FROM refusals WHERE until > ?`, s.now())
 	})
-	return all, wrap(err, "list what GitHub refuses")
+	return all, wrap(err, "list the installations that GitHub refuses")
 }

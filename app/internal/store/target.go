@@ -260,7 +260,7 @@ func (s targets) TargetsOnHead(ctx context.Context, repoID int64, headSHA string
 func (s recovery) Unanswered(ctx context.Context, installation int64) ([]ports.Target, error) {
 	all, err := s.targets(ctx, `SELECT `+targetColumns+` FROM targets
 		WHERE installation = ? AND closed = 0 AND wanted = done AND gave_up = 1 AND result <> '' ORDER BY key`, installation)
-	return all, wrap(err, "list what installation %d was refused", installation)
+	return all, wrap(err, "list the refused targets of installation %d", installation)
 }
 
 // targets returns the rows of a query for targetColumns.
