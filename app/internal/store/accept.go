@@ -25,7 +25,7 @@ func (s intake) Accept(ctx context.Context, d ports.Delivery) (a ports.Accepted,
 }
 
 // accept stores one delivery and what it asks for.
-func (s *core) accept(ctx context.Context, t tx, d ports.Delivery) (ports.Accepted, error) {
+func (s intake) accept(ctx context.Context, t tx, d ports.Delivery) (ports.Accepted, error) {
 	if d.GUID == "" {
 		return ports.Accepted{}, errors.New("accept a delivery: it has no GUID")
 	}
@@ -72,7 +72,7 @@ type acceptance struct {
 }
 
 // acceptAsk stores one ask, and reports whether it asks for any work.
-func (s *core) acceptAsk(ctx context.Context, t tx, d acceptance, ask ports.Ask) (asked bool, err error) {
+func (s intake) acceptAsk(ctx context.Context, t tx, d acceptance, ask ports.Ask) (asked bool, err error) {
 	switch ask := ask.(type) {
 	case ports.Push:
 		return false, savePush(ctx, t, ask)
@@ -130,7 +130,7 @@ const deliveryGivenUp = `(d.gave_up = 1 OR EXISTS (
 	SELECT 1 FROM targets t WHERE t.key = d.target_key
 	AND t.gave_up = 1 AND t.wanted = t.done AND d.generation > t.gave_up_after))`
 
-func (s *core) acceptReview(ctx context.Context, t tx, d acceptance, ask ports.ReviewAsk) (asked bool, err error) {
+func (s intake) acceptReview(ctx context.Context, t tx, d acceptance, ask ports.ReviewAsk) (asked bool, err error) {
 	if ask.LabelsOnly {
 		var reads pipeline.LabelsRead // LabelsNone for an unknown target
 		err := t.row(ctx, `SELECT reads_labels FROM targets WHERE key = ?`, ask.Target.Key()).Scan(&reads)
@@ -154,7 +154,7 @@ func (s *core) acceptReview(ctx context.Context, t tx, d acceptance, ask ports.R
 
 // acceptClose closes the target if it is known. A merge asks for a job that brings the
 // repository's issues up to date.
-func (s *core) acceptClose(ctx context.Context, t tx, d acceptance, ask ports.Close) (asked bool, err error) {
+func (s intake) acceptClose(ctx context.Context, t tx, d acceptance, ask ports.Close) (asked bool, err error) {
 	d.Key = ask.Target.Key()
 	if d.Closed, err = s.closeTarget(ctx, t, ask.Target); err != nil || !d.Closed || !ask.Merged {
 		return d.Closed, err
@@ -163,7 +163,7 @@ func (s *core) acceptClose(ctx context.Context, t tx, d acceptance, ask ports.Cl
 	return true, err
 }
 
-func (s *core) closeTarget(ctx context.Context, t tx, g ports.Target) (known bool, err error) {
+func (s intake) closeTarget(ctx context.Context, t tx, g ports.Target) (known bool, err error) {
 	var head string
 	err = t.row(ctx, `UPDATE targets SET closed = 1, closed_at = CASE WHEN closed = 1 THEN closed_at ELSE ? END WHERE key = ? RETURNING head_sha`, s.now(), g.Key()).Scan(&head)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -177,7 +177,7 @@ func (s *core) closeTarget(ctx context.Context, t tx, g ports.Target) (known boo
 
 // acceptCommand stores a command and its job, unless the comment's command is
 // known already. GitHub signs comment ids, but not GUIDs.
-func (s *core) acceptCommand(ctx context.Context, t tx, d acceptance, c ports.Command) (asked bool, err error) {
+func (s intake) acceptCommand(ctx context.Context, t tx, d acceptance, c ports.Command) (asked bool, err error) {
 	if c.ReceivedAt.IsZero() {
 		c.ReceivedAt = d.ReceivedAt
 	}

@@ -13,7 +13,7 @@ import (
 
 // apply stores what a command changes. A later verdict on a finding replaces the earlier
 // one, and so does a later decision by hand on a head and its base.
-func (s *core) apply(ctx context.Context, t tx, g ports.Target, e ports.Effect) error {
+func (s commands) apply(ctx context.Context, t tx, g ports.Target, e ports.Effect) error {
 	key := g.Key()
 	for _, d := range e.Dismiss {
 		if err := saveVerdict(ctx, t, key, d, e.BaseRef, false); err != nil {
@@ -77,7 +77,7 @@ func saveByHand(ctx context.Context, t tx, key string, e ports.Effect) error {
 	return wrap(err, "store a decision by hand")
 }
 
-func (s *core) saveAudit(ctx context.Context, t tx, g ports.Target, a ports.AuditEntry) error {
+func (s commands) saveAudit(ctx context.Context, t tx, g ports.Target, a ports.AuditEntry) error {
 	at := micros(a.At)
 	if at == 0 {
 		at = s.now()

@@ -116,7 +116,7 @@ func rememberRepository(ctx context.Context, t tx, key string) error {
 
 // forgetWhile deletes a target, unless mayGo returns false. It deletes the reviews
 // first, a few in each transaction.
-func (s *core) forgetWhile(ctx context.Context, l ports.Lease, mayGo func(tx) (bool, error)) error {
+func (s retention) forgetWhile(ctx context.Context, l ports.Lease, mayGo func(tx) (bool, error)) error {
 	for more := true; more; {
 		err := s.db.write(ctx, func(t tx) error {
 			more = false

@@ -88,7 +88,7 @@ func (s targets) NoticesSaid(ctx context.Context, key string, said []string) err
 	return err
 }
 
-func (s *core) noticesSaid(ctx context.Context, t tx, key string, said []string) error {
+func (s targets) noticesSaid(ctx context.Context, t tx, key string, said []string) error {
 	var waits, stood, head string
 	err := t.row(ctx, `SELECT notice, notices_said, head_sha FROM targets WHERE key = ?`+t.lock(), key).Scan(&waits, &stood, &head)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *core) noticesSaid(ctx context.Context, t tx, key string, said []string)
 }
 
 // readNotices sets the notices of a target from its row's columns.
-func (s *core) readNotices(st *ports.TargetState, waits, stood string) error {
+func (s targets) readNotices(st *ports.TargetState, waits, stood string) error {
 	st.Notices = decodeNotices(waits)
 	var stand []saidNotice
 	if err := decodeText(stood, &stand); err != nil {

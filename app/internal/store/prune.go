@@ -64,7 +64,7 @@ func (s retention) Prune(ctx context.Context, reviews, deliveries time.Time) (n 
 	return 0, nil
 }
 
-func (s *core) pruneOne(ctx context.Context, p pruned, args []any) (int, error) {
+func (s retention) pruneOne(ctx context.Context, p pruned, args []any) (int, error) {
 	keys, err := listNow(ctx, s.db, "look for old rows", only[any], p.find+fmt.Sprintf(` LIMIT %d`, p.batch), args...)
 	if err != nil || len(keys) == 0 {
 		return 0, err

@@ -20,7 +20,7 @@ func (s leases) Rest(ctx context.Context, l ports.Lease) error {
 	return s.fenced(ctx, l, "let a quarantined review rest", `UPDATE targets SET deaths = 0, next_try = 0, quarantined_at = 0 WHERE key = ?`, l.Key)
 }
 
-func (s *core) fenced(ctx context.Context, l ports.Lease, what, query string, args ...any) error {
+func (s leases) fenced(ctx context.Context, l ports.Lease, what, query string, args ...any) error {
 	return s.db.write(ctx, func(t tx) error {
 		if err := fence(ctx, t, l); err != nil {
 			return err

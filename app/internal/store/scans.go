@@ -29,7 +29,7 @@ type scanTarget struct {
 // acceptScans asks for a review of the targets that the news concern. If a review
 // is on its way, nobody knows yet what it will read: acceptScans keeps the news until the
 // review ends.
-func (s *core) acceptScans(ctx context.Context, t tx, n ports.ScanNews) (asked bool, err error) {
+func (s intake) acceptScans(ctx context.Context, t tx, n ports.ScanNews) (asked bool, err error) {
 	where, args := `repo_id = ? AND head_sha = ? AND closed = 0`, []any{n.RepoID, n.HeadSHA}
 	if n.HeadSHA == "" {
 		where, args = `key = ? AND closed = 0`, []any{ports.Target{Kind: ports.TargetPull, RepoID: n.RepoID, Number: n.Number}.Key()}

@@ -78,7 +78,7 @@ func (s *core) insertJobInTurn(ctx context.Context, t tx, key string, was before
 // promote gives the place of a finished target to one that waits for its share. It
 // prefers targets of the same repository, by the author with the fewest reviews in order
 // there. If there are none, it takes a target of the same author.
-func (s *core) promote(ctx context.Context, t tx, done string) error {
+func (s leases) promote(ctx context.Context, t tx, done string) error {
 	var author, repo int64
 	if err := t.row(ctx, `SELECT author, repo_id FROM targets WHERE key = ?`, done).Scan(&author, &repo); err != nil {
 		return fmt.Errorf("read the author of %s: %w", done, err)

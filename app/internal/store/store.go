@@ -22,7 +22,8 @@ type Store struct {
 	*core
 }
 
-// core is shared by all roles of the store.
+// core is what all roles of the store share. A method that only one role needs belongs to
+// that role.
 type core struct {
 	// Now is the clock for leases and stored times. Tests may set it
 	// before the store is used. River's schedule follows the real clock.

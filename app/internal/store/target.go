@@ -193,7 +193,7 @@ func (s intake) Ask(ctx context.Context, ask ports.ReviewAsk, fresh bool) error 
 
 // askedSince reports whether the target's generation differs from the one that the
 // ask knows. It locks the target until the transaction ends.
-func (s *core) askedSince(ctx context.Context, t tx, ask ports.ReviewAsk) (bool, error) {
+func (s intake) askedSince(ctx context.Context, t tx, ask ports.ReviewAsk) (bool, error) {
 	if _, err := s.lockTarget(ctx, t, ask.Target); err != nil {
 		return false, err
 	}
@@ -304,7 +304,7 @@ func (s targets) SetClosed(ctx context.Context, key string, closed bool) error {
 // not, leave asks for reviews of the other targets on that head in the same
 // transaction: their common check may have waited for this target, or may show its
 // decision.
-func (s *core) leave(ctx context.Context, what, key string, change func(context.Context, tx) error) error {
+func (s targets) leave(ctx context.Context, what, key string, change func(context.Context, tx) error) error {
 	return s.db.write(ctx, func(t tx) error {
 		var repoID int64
 		var head string
