@@ -1,5 +1,7 @@
 package pipeline
 
+import "slices"
+
 // AgentManifest says which agents run on a change and why, and why the others don't.
 type AgentManifest struct {
 	Entries List[ManifestEntry] `json:"entries"` // by priority, descending, then agent id
@@ -90,6 +92,12 @@ type AgentScope struct {
 	All     bool         `json:"all"`
 	Files   List[string] `json:"files"`   // sorted
 	Domains List[string] `json:"domains"` // sorted
+}
+
+// Has reports whether the agent is asked to review a file.
+func (s *AgentScope) Has(path string) bool {
+	_, named := slices.BinarySearch(s.Files, path)
+	return s.All || named
 }
 
 // PolicyMatch is a policy that chose an agent, and what in the change triggered it, in words.

@@ -128,10 +128,9 @@ func (x *Explanation) file(f *pipeline.File, engine *rules.Engine) File {
 	looking := engine.LooksAt(f)
 	for i := range x.Manifest.Entries {
 		e := &x.Manifest.Entries[i]
-		if _, in := slices.BinarySearch(e.Scope.Files, f.Path); !in && !e.Scope.All {
-			continue
+		if e.Scope.Has(f.Path) {
+			out.Rules = append(out.Rules, rulesOf(e.Agent, looking))
 		}
-		out.Rules = append(out.Rules, rulesOf(e.Agent, looking))
 	}
 	return out
 }

@@ -115,17 +115,13 @@ func (cw coverageWords) why(e *pipeline.ManifestEntry) []safe {
 // except reports whether an agent with this scope could not read all of its files in
 // full.
 func (cw coverageWords) except(scope *pipeline.AgentScope) bool {
-	given := func(path string) bool {
-		_, in := slices.BinarySearch(scope.Files, path)
-		return in || scope.All
-	}
 	for i := range cw.r.Facts.Files {
-		if f := &cw.r.Facts.Files[i]; exceptional(f) && given(f.Path) {
+		if f := &cw.r.Facts.Files[i]; exceptional(f) && scope.Has(f.Path) {
 			return true
 		}
 	}
 	return slices.ContainsFunc(cw.r.Report.Incomplete, func(i pipeline.Incompleteness) bool {
-		return i.What == "files" && scope.All || i.What == "patch" && given(i.Path)
+		return i.What == "files" && scope.All || i.What == "patch" && scope.Has(i.Path)
 	})
 }
 

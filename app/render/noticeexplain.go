@@ -1,7 +1,6 @@
 package render
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -104,9 +103,6 @@ func (nw noticeWords) explainedFile(f *pipeline.File) items {
 // agentsGiven names the agents that were given a file.
 func (nw noticeWords) agentsGiven(path string) safe {
 	const maxAgents = 20
-	given := keep(nw.r.Manifest.Entries, func(e pipeline.ManifestEntry) bool {
-		_, in := slices.BinarySearch(e.Scope.Files, path)
-		return in || e.Scope.All
-	})
+	given := keep(nw.r.Manifest.Entries, func(e pipeline.ManifestEntry) bool { return e.Scope.Has(path) })
 	return say("explain agents", first(given, maxAgents, func(e pipeline.ManifestEntry) safe { return nw.p.text(e.Agent, maxName) }))
 }

@@ -50,11 +50,7 @@ func (r *rechecks) looked(agent, place string) bool {
 		return false
 	}
 	e := r.in.Manifest.Entry(agent)
-	if e == nil || place == "" || e.Scope.All {
-		return true
-	}
-	_, scoped := slices.BinarySearch(e.Scope.Files, place)
-	return scoped
+	return e == nil || place == "" || e.Scope.Has(place)
 }
 
 // mayHide reports whether something unknown may hide a finding.

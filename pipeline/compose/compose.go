@@ -137,10 +137,7 @@ func finish(s pipeline.AgentScope, cl *pipeline.Classification) pipeline.AgentSc
 	slices.Sort(s.Files)
 	s.Files = slices.Compact(s.Files)
 	for _, d := range cl.Domains {
-		if slices.ContainsFunc(d.Files, func(f pipeline.DomainFile) bool {
-			_, in := slices.BinarySearch(s.Files, f.Path)
-			return in
-		}) {
+		if slices.ContainsFunc(d.Files, func(f pipeline.DomainFile) bool { return s.Has(f.Path) }) {
 			s.Domains = append(s.Domains, d.ID)
 		}
 	}

@@ -3,7 +3,6 @@ package rules
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -37,15 +36,9 @@ func (a *agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer
 	scope := task.Entry.Scope
 	for i := range all {
 		f := &all[i]
-		if f.rule.Agent != a.id {
-			continue
+		if f.rule.Agent == a.id && (f.path == "" || scope.Has(f.path)) {
+			out.Findings = append(out.Findings, f.finding())
 		}
-		if f.path != "" && !scope.All {
-			if _, ok := slices.BinarySearch(scope.Files, f.path); !ok {
-				continue
-			}
-		}
-		out.Findings = append(out.Findings, f.finding())
 	}
 	return dispatch.Answer{Output: out}, nil
 }

@@ -41,8 +41,7 @@ func (a Agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer,
 	for _, r := range task.Facts.Redactions {
 		file := files[r.Path]
 		if r.Source == pipeline.RedactedLine {
-			_, named := slices.BinarySearch(scope.Files, r.Path)
-			if !inName(r) && (file == nil || !scope.All && !named) || r.Op != pipeline.LineAdded {
+			if !inName(r) && (file == nil || !scope.Has(r.Path)) || r.Op != pipeline.LineAdded {
 				continue
 			}
 		}

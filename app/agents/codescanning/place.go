@@ -36,7 +36,7 @@ func newPlaces(facts *pipeline.PRFacts, scope pipeline.AgentScope, filter string
 // inFile is false where that is only because nothing is filtered.
 func (p *places) of(path string, start, end int) (from, to int, inFile, ok bool) {
 	f := p.files[path]
-	if f == nil || !p.inScope(path) {
+	if f == nil || !p.scope.Has(path) {
 		return 0, 0, false, p.filter == config.FilterNone && p.scope.All
 	}
 	f.count()
@@ -61,11 +61,6 @@ func (p *places) of(path string, start, end int) (from, to int, inFile, ok bool)
 		return 0, 0, true, true // the file has no such line
 	}
 	return start, end, true, true
-}
-
-func (p *places) inScope(path string) bool {
-	_, named := slices.BinarySearch(p.scope.Files, path)
-	return p.scope.All || named
 }
 
 // count lists the file's lines that the diff shows.

@@ -332,7 +332,7 @@ func (d *Documents) documents(ctx context.Context, task dispatch.Task) (in found
 	var beyond []string
 	for i := range task.Facts.Files {
 		f := &task.Facts.Files[i]
-		if f.Status == pipeline.FileRemoved || !inScope(task.Entry.Scope, f.Path) || task.Entry.Scope.All && !f.Documentation || d.judged(f.Path, "") {
+		if f.Status == pipeline.FileRemoved || !task.Entry.Scope.Has(f.Path) || task.Entry.Scope.All && !f.Documentation || d.judged(f.Path, "") {
 			continue
 		}
 		if by := beside(f.Path, reports); by != "" {
@@ -413,7 +413,7 @@ func (d *Documents) text(ctx context.Context, facts *pipeline.PRFacts, f *pipeli
 // none is given, in any.
 func (d *Documents) judged(path, phase string) bool {
 	return slices.ContainsFunc(d.Reports, func(r Reports) bool {
-		return (phase == "" || phase == r.Phase) && inScope(r.Scope, path) && r.Globs.Any(path)
+		return (phase == "" || phase == r.Phase) && r.Scope.Has(path) && r.Globs.Any(path)
 	})
 }
 

@@ -62,7 +62,7 @@ func (a *Agent) look(task dispatch.Task) *seen {
 	names := map[string]bool{}
 	for i := range task.Facts.Files {
 		f := &task.Facts.Files[i]
-		if !inScope(task.Entry.Scope, f.Path) {
+		if !task.Entry.Scope.Has(f.Path) {
 			continue
 		}
 		unique := a.unique(names, f.Path)
@@ -81,11 +81,6 @@ func (a *Agent) look(task dispatch.Task) *seen {
 		return cmp.Or(a.class-b.class, b.risk-a.risk, b.changed-a.changed, strings.Compare(a.path, b.path))
 	})
 	return s
-}
-
-func inScope(scope pipeline.AgentScope, path string) bool {
-	_, named := slices.BinarySearch(scope.Files, path)
-	return scope.All || named
 }
 
 // unique is a name for a path that no other file has: two paths may differ in

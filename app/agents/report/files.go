@@ -43,7 +43,7 @@ func (a *Agent) inFiles(ctx context.Context, task dispatch.Task) ([]document, er
 		byPlace := map[string]int{}
 		for i := range task.Facts.Files {
 			f := &task.Facts.Files[i]
-			if f.Status == pipeline.FileRemoved || !inScope(task.Entry.Scope, f.Path) || !globs.Any(f.Path) {
+			if f.Status == pipeline.FileRemoved || !task.Entry.Scope.Has(f.Path) || !globs.Any(f.Path) {
 				continue
 			}
 			named[f.Path] = reviewreport.Report{Path: f.Path}
@@ -68,11 +68,6 @@ func (a *Agent) inFiles(ctx context.Context, task dispatch.Task) ([]document, er
 		}
 	}
 	return docs, nil
-}
-
-func inScope(s pipeline.AgentScope, path string) bool {
-	_, named := slices.BinarySearch(s.Files, path)
-	return s.All || named
 }
 
 func compareDocuments(a, b document) int {
