@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
@@ -57,7 +58,7 @@ const caseFile = "case.json"
 
 var (
 	caseName     = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-	languageName = regexp.MustCompile(`^[\pL\pN][\pL\pN +#./-]{0,39}$`)
+	languageName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN][\pL\pN +#./-]{0,39}$`) })
 )
 
 // Load reads the cases of a directory, by name. The error lists up to 20 problems, each
@@ -150,7 +151,7 @@ func strays(dir string) error {
 func (c *Case) read(root *jsontree.Node) []jsontree.Error {
 	f := jsontree.FieldsOf(root, "a case")
 	c.Title, c.Body, c.Language = f.Needed("title"), f.Given("body"), f.Needed("language")
-	if c.Language != "" && !languageName.MatchString(c.Language) {
+	if c.Language != "" && !languageName().MatchString(c.Language) {
 		f.Refuse("language", fmt.Sprintf("%q is not the name of a language", c.Language), "use up to 40 letters, digits, spaces and + # . / -")
 	}
 	for _, n := range f.List("defects") {

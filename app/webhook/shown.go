@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -352,12 +353,16 @@ func isPlain(n *nethtml.Node) bool {
 func isUnusual(a nethtml.Attribute) bool { return a.Key != "start" }
 
 var (
-	answeredMail = regexp.MustCompile(`(?i)^(?:(?:on|am|le|el) .{1,300}(?:wrote|schrieb|écrit|escribió) ?:|.{0,300}\b(?:wrote|schrieb|escribió|scritto|escreveu|kirjoitti|pisze|napisał|napsal) ?:|.{0,300}(?:écrit|schreef|skrev|написал|писал|yazdı|כתב|작성).{0,100}:|.{0,40}\b(?:forwarded message|weitergeleitete nachricht|message transféré|mensaje reenviado|messaggio inoltrato|doorgestuurd bericht|mensagem encaminhada).{0,40}:|-{2,} ?.{0,40}(?:original|origine|forwarded|ursprüngliche|message|nachricht|mensaje).*|(?:from|von|de|da|sent|gesendet|envoyé|enviado) ?: .+)\s*$`)
+	answeredMail = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(?:(?:on|am|le|el) .{1,300}(?:wrote|schrieb|écrit|escribió) ?:|.{0,300}\b(?:wrote|schrieb|escribió|scritto|escreveu|kirjoitti|pisze|napisał|napsal) ?:|.{0,300}(?:écrit|schreef|skrev|написал|писал|yazdı|כתב|작성).{0,100}:|.{0,40}\b(?:forwarded message|weitergeleitete nachricht|message transféré|mensaje reenviado|messaggio inoltrato|doorgestuurd bericht|mensagem encaminhada).{0,40}:|-{2,} ?.{0,40}(?:original|origine|forwarded|ursprüngliche|message|nachricht|mensaje).*|(?:from|von|de|da|sent|gesendet|envoyé|enviado) ?: .+)\s*$`)
+	})
 	// field matches a line of a mail's header in any language. attribution matches a line
 	// that says who wrote the following text: it ends in a colon, and has a date and a
 	// time, or an address.
 	field       = regexp.MustCompile(`^\s*[*_]{0,2}\p{L}[\p{L} .'-]{0,30}[*_]{0,2} ?[:：][*_]{0,2}\s*\S`)
-	attribution = regexp.MustCompile(`^(?:.{0,300}\b(?:\d{4}|\d{1,2}[./-]\d{1,2}[./-]\d{2})\b.{0,200}\d{1,2}[:.h]\d{2}.{0,300}|.{0,300}\d{1,2}[:.h]\d{2}.{0,200}\b(?:\d{4}|\d{1,2}[./-]\d{1,2}[./-]\d{2})\b.{0,300}|.{0,300}<\S+@\S+>.{0,300})[:：]\s*$`)
+	attribution = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:.{0,300}\b(?:\d{4}|\d{1,2}[./-]\d{1,2}[./-]\d{2})\b.{0,200}\d{1,2}[:.h]\d{2}.{0,300}|.{0,300}\d{1,2}[:.h]\d{2}.{0,200}\b(?:\d{4}|\d{1,2}[./-]\d{1,2}[./-]\d{2})\b.{0,300}|.{0,300}<\S+@\S+>.{0,300})[:：]\s*$`)
+	})
 )
 
 // mailRule matches the line that Outlook draws above a quoted mail.
@@ -378,7 +383,7 @@ func mailFrom(lines []string, own map[int]ownership) int {
 		if fields++; !field.MatchString(line) {
 			fields = 0
 		}
-		if fields == mailFields || mailRule.MatchString(line) || answeredMail.MatchString(line) || attribution.MatchString(line) {
+		if fields == mailFields || mailRule.MatchString(line) || answeredMail().MatchString(line) || attribution().MatchString(line) {
 			return i
 		}
 	}
