@@ -68,6 +68,20 @@ func (e *envelope) rerequest(d *ports.Delivery, field, head string, pulls []chec
 	return nil
 }
 
+// about returns the head of the check, and the pull request if there is only one.
+func (e *checkRunEvent) about() (ports.Target, error) {
+	return e.checked(e.CheckRun.HeadSHA, e.CheckRun.PullRequests)
+}
+
+func (e *envelope) checked(head string, pulls []checkedPull) (ports.Target, error) {
+	t, err := e.target()
+	t.Kind, t.HeadSHA = ports.TargetPull, head
+	if numbers := e.numbers(pulls); len(numbers) == 1 {
+		t.Number = numbers[0]
+	}
+	return t, errors.Join(err, matching("head_sha", commitSHA, head))
+}
+
 // numbers returns the pull requests into this repository: a check on a fork's
 // commit also names pull requests into other repositories.
 func (e *envelope) numbers(pulls []checkedPull) []int {

@@ -13,6 +13,11 @@ type checkSuiteEvent struct {
 	} `json:"check_suite"`
 }
 
+// about returns the head of the suite, and the pull request if there is only one.
+func (e *checkSuiteEvent) about() (ports.Target, error) {
+	return e.checked(e.CheckSuite.HeadSHA, e.CheckSuite.PullRequests)
+}
+
 // read handles "Re-run all checks" on our own suite, and the end of other Apps' suites:
 // that event comes after the ends of their check runs, one of which may be lost. It
 // ignores requested suites, which come with each push: pull_request events report the

@@ -95,7 +95,23 @@ func TestLogNamesWhatADeliveryIsAbout(t *testing.T) {
 		"nothing to do":        {"pull_request", strings.Replace(opened, "opened", "assigned", 1), "repo=acme/shop pr=12 head=ec26c3e"},
 		"comment on an issue":  {"issue_comment", `{"action":"created",` + repository + `,"issue":{"number":12},"comment":{"id":9,"body":"hi","user":{"login":"bob","type":"User"}}}`, "repo=acme/shop"},
 		"event of no interest": {"star", `{"action":"created",` + repository + `}`, "repo=acme/shop"},
-		"no repository":        {"ping", `{"zen":"Keep it logically awesome."}`, ""},
+		"check run": {
+			"check_run", `{"action":"completed",` + repository + `,"check_run":{"head_sha":"` + sha1Head + `","app":{"id":9},` +
+				`"pull_requests":[{"number":12,"base":{"repo":{"id":1001}}},{"number":3,"base":{"repo":{"id":9}}}]}}`, "repo=acme/shop pr=12 head=ec26c3e",
+		},
+		"check run of two pull requests": {
+			"check_run", `{"action":"completed",` + repository + `,"check_run":{"head_sha":"` + sha1Head + `","app":{"id":9},` +
+				`"pull_requests":[{"number":12,"base":{"repo":{"id":1001}}},{"number":14,"base":{"repo":{"id":1001}}}]}}`, "repo=acme/shop head=ec26c3e",
+		},
+		"check suite":             {"check_suite", `{"action":"completed",` + repository + `,"check_suite":{"head_sha":"` + sha1Head + `","app":{"id":9}}}`, "repo=acme/shop head=ec26c3e"},
+		"malformed head":          {"check_suite", `{"action":"requested",` + repository + `,"check_suite":{"head_sha":"main","app":{"id":9}}}`, "repo=acme/shop"},
+		"alert on a pull request": {"code_scanning_alert", `{"action":"created",` + repository + `,"ref":"refs/pull/12/merge"}`, "repo=acme/shop pr=12"},
+		"alert on a branch":       {"code_scanning_alert", `{"action":"created",` + repository + `,"ref":"refs/heads/main"}`, "repo=acme/shop"},
+		"merge group": {
+			"merge_group", `{"action":"checks_requested",` + repository + `,"merge_group":{"head_sha":"` + sha1Head + `","base_sha":"` + sha1Base + `",` +
+				`"head_ref":"refs/heads/gh-readonly-queue/main/pr-12-` + sha1Head + `"}}`, "repo=acme/shop pr=12 head=ec26c3e",
+		},
+		"no repository": {"ping", `{"zen":"Keep it logically awesome."}`, ""},
 	} {
 		var log bytes.Buffer
 		h := newHandler(t, &inbox{}, func(c *Config) { c.Log = zerolog.New(&log) })

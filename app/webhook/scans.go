@@ -17,7 +17,7 @@ type eventApp struct {
 // maxCheckName bounds the names of Apps and check runs, in characters.
 const maxCheckName = 255
 
-// readScans handles news of other Apps' checks on a head.
+// readScans handles events of other Apps' checks on a head.
 func readScans(d *ports.Delivery, e *envelope, n ports.ScanNews) error {
 	err := errors.Join(positive("repository.id", e.Repository.ID), matching(d.Event+".head_sha", commitSHA, n.HeadSHA))
 	if err != nil {
@@ -30,10 +30,10 @@ func readScans(d *ports.Delivery, e *envelope, n ports.ScanNews) error {
 
 type alertEvent struct {
 	envelope
-	Ref   string `json:"ref"` // that was analysed; empty where a person closed the alert or opened it again
+	Ref   string `json:"ref"` // the analysed ref; empty if a person closed or reopened the alert
 	Alert struct {
 		Newest *alertInstance  `json:"most_recent_instance"`
-		All    []alertInstance `json:"instances"` // in the place of the newest, of some actions
+		All    []alertInstance `json:"instances"` // some actions have this list in place of the newest
 	} `json:"alert"`
 }
 
@@ -60,22 +60,34 @@ func (e *alertEvent) refs() []string {
 // pullRef matches a ref of a pull request.
 var pullRef = regexp.MustCompile(`^refs/pull/([1-9][0-9]{0,8})/(merge|head)$`)
 
-// read handles news of a code scanning alert on a pull request. It ignores alerts on
-// branches: the next analysis of a pull request takes them into account.
-func (e *alertEvent) read(d *ports.Delivery, _ int64) error {
-	var of []string
+// about returns the pull request that the alert is on.
+func (e *alertEvent) about() (ports.Target, error) {
+	t, err := e.target()
+	t.Kind, t.Number = ports.TargetPull, e.number()
+	return t, err
+}
+
+// number returns the pull request that the alert is on, or 0.
+func (e *alertEvent) number() int {
 	for _, ref := range e.refs() {
-		if of = pullRef.FindStringSubmatch(ref); of != nil {
-			break
+		if m := pullRef.FindStringSubmatch(ref); m != nil {
+			n, _ := strconv.Atoi(m[1]) // at most nine digits
+			return n
 		}
 	}
-	if of == nil {
+	return 0
+}
+
+// read handles events of a code scanning alert on a pull request. It ignores alerts on
+// branches: the next analysis of a pull request takes them into account.
+func (e *alertEvent) read(d *ports.Delivery, _ int64) error {
+	number := e.number()
+	if number == 0 {
 		return nil
 	}
 	if err := positive("repository.id", e.Repository.ID); err != nil {
 		return err
 	}
-	number, _ := strconv.Atoi(of[1]) // nine digits
 	d.Asks = append(d.Asks, ports.ScanNews{RepoID: e.Repository.ID, Number: number})
 	return nil
 }
