@@ -128,6 +128,9 @@ func TestLogLinesJoin(t *testing.T) {
 		t.Fatal("no line of a command's job")
 	}
 	for _, c := range commands {
+		if c.Target != delivery.Target {
+			t.Errorf("the command's job names the target %q, want %q", c.Target, delivery.Target)
+		}
 		one("the command's delivery", book.lines(t, func(l logLine) bool { return l.Message == "delivery" && l.Delivery == c.Delivery }))
 	}
 }
