@@ -36,7 +36,7 @@ func (chat) tooLarge() *Fault {
 	return &Fault{Status: 413, Type: "invalid_request_error", Message: "Request body too large"}
 }
 
-// chatBody has what the App uses of a request; the rest is a mistake.
+// chatBody has the fields that the App uses. Any other field is a mistake.
 type chatBody struct {
 	Model               string      `json:"model"`
 	Messages            []message   `json:"messages"`
@@ -123,7 +123,7 @@ func readChat(q *Request, all []message) *Fault {
 			return wrong(fmt.Sprintf("messages[%d].role", i), "invalid_value", "Invalid value: '%s'.", m.Role)
 		}
 	}
-	q.Caches = true // without being asked to
+	q.Caches = true // the API caches by itself
 	return nil
 }
 
@@ -167,7 +167,7 @@ func (chat) fault(f Fault) output {
 	}})
 }
 
-// finished are OpenAI's words for why a model stopped.
+// finished are OpenAI's stop reasons.
 var finished = map[string]string{"end_turn": "stop", "refusal": "stop", "max_tokens": "length", "tool_use": "tool_calls"}
 
 func (chat) render(q *Request, r Reply) output {

@@ -1,13 +1,12 @@
-// Package llmtest is the server of a language model that lives in the process: a
-// stand-in for tests of whatever asks models.
+// Package llmtest is an in-process server of a language model: a stand-in for tests of code
+// that asks models.
 //
-// It speaks Anthropic's Messages API (POST /v1/messages, as JSON and as a stream)
-// and OpenAI's Chat Completions API (POST /v1/chat/completions), and takes
-// requests by their rules: headers, keys, models, roles, limits, what a schema may
-// hold. What it does not take it answers as they do, and keeps for
-// [Server.Mistakes]. It takes no tools: nobody here has any.
+// It speaks Anthropic's Messages API (POST /v1/messages, as JSON and as a stream) and
+// OpenAI's Chat Completions API (POST /v1/chat/completions). It enforces their rules for
+// headers, keys, models, roles, limits and schemas. It refuses other requests in their words,
+// and records them for [Server.Mistakes]. It accepts no tools, because nothing here has any.
 //
-// A function answers, as often as the server is asked:
+// A function answers every question:
 //
 //	models := llmtest.Start(t, llmtest.Options{}, func(r *llmtest.Request) llmtest.Reply {
 //		if r.N == 1 {
@@ -17,6 +16,6 @@
 //	})
 //	model, err := sdk.New(models.Endpoint(config.APIAnthropic), models.Key())
 //
-// Every byte that came is kept, headers and all, so that a test can look for
-// secrets that should not have left: [Server.Sent].
+// Every received byte is recorded, including headers, so that a test can look for secrets
+// that should not have left: [Server.Sent].
 package llmtest

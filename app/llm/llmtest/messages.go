@@ -39,7 +39,7 @@ func invalid(format string, args ...any) *Fault {
 	return &Fault{Status: 400, Type: "invalid_request_error", Message: fmt.Sprintf(format, args...)}
 }
 
-// messagesBody has what the App uses of a request; the rest is a mistake.
+// messagesBody has the fields that the App uses. Any other field is a mistake.
 type messagesBody struct {
 	Model        string      `json:"model"`
 	MaxTokens    *int        `json:"max_tokens"`
@@ -189,7 +189,7 @@ func messagesBlock(b Block, text string) map[string]any {
 	return map[string]any{"type": b.Type, "text": text}
 }
 
-// stream writes the events of an answer, with a text in pieces as they come.
+// stream writes the events of an answer, with its text in pieces.
 func stream(m map[string]any, r Reply) output {
 	var out bytes.Buffer
 	event := func(v map[string]any) {
@@ -223,7 +223,7 @@ func stream(m map[string]any, r Reply) output {
 	return output{status: http.StatusOK, header: http.Header{"Content-Type": {"text/event-stream; charset=utf-8"}}, body: out.Bytes()}
 }
 
-// pieces cuts a text into some of a few characters each.
+// pieces cuts a text into pieces of a few characters.
 func pieces(text string) []string {
 	var all []string
 	runes := []rune(text)

@@ -12,66 +12,63 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// Reply is what the server does about a question.
+// Reply is the server's reaction to a question.
 type Reply struct {
 	blocks []Block
 	stop   string // in the words of Anthropic's API
-	why    string // of a refusal
+	why    string // reason of a refusal
 	use    *llm.Use
 	fault  *Fault
-	broken *Fault // told in the middle of a stream
+	broken *Fault // sent in the middle of a stream
 	header http.Header
 	raw    *output
 
 	drop, slow, half, stall, drip bool
 }
 
-// Block is a part of an answer. OpenAI's API knows text only, and leaves out the
-// rest.
+// Block is a part of an answer. OpenAI's API knows only text, and omits other blocks.
 type Block struct {
 	Type string // text, thinking or tool_use
 	Text string
 }
 
-// Fault is how an API says that there is no answer. Anthropic's has Type and
-// Message only.
+// Fault is an API's error. Anthropic's API only has Type and Message.
 type Fault struct {
 	Status                     int
 	Type, Code, Param, Message string
 }
 
-// Text answers.
+// Text is an answer with this text.
 func Text(text string) Reply { return Blocks(Block{Type: "text", Text: text}) }
 
-// Blocks answers in parts.
+// Blocks is an answer with these parts.
 func Blocks(blocks ...Block) Reply { return Reply{blocks: blocks, stop: "end_turn"} }
 
 // Refusal is a model that will not answer.
 func Refusal(why string) Reply { return Reply{stop: "refusal", why: why} }
 
-// Filtered is an answer that a filter stopped, which to Anthropic's API is a
-// refusal.
+// Filtered is an answer that a filter stopped. Anthropic's API treats it as a refusal.
 func Filtered(part string) Reply { return Text(part).Stopped("content_filter") }
 
-// CutOff is an answer that was longer than it may be.
+// CutOff is an answer that exceeded its limit.
 func CutOff(part string) Reply { return Text(part).Stopped("max_tokens") }
 
-// Stopped makes a reply's reason that of Anthropic's API, or of OpenAI's where the
-// question came by that and there is no other word for it.
+// Stopped sets a reply's stop reason, in the words of Anthropic's API. For a question by
+// OpenAI's API it is translated if OpenAI has a word for it.
 func (r Reply) Stopped(reason string) Reply {
 	r.stop = reason
 	return r
 }
 
-// Took says what the question took. Default: a token for four bytes, and what
-// questions of the same system text begin with from the cache. OpenAI's API says
-// nothing of what it stores.
+// Took sets the question's use. The default is a token for four bytes, and the common start
+// of questions with the same system text counts as cached. OpenAI's API does not report what
+// it stores.
 func (r Reply) Took(use llm.Use) Reply {
 	r.use = &use
 	return r
 }
 
-// Fail refuses.
+// Fail is a refusal.
 func Fail(f Fault) Reply { return Reply{fault: &f, header: http.Header{}} }
 
 // With sets a header of a refusal, or of a raw answer.
@@ -84,7 +81,7 @@ func (r Reply) With(key, value string) Reply {
 	return r
 }
 
-// Status refuses with what the APIs say at a status.
+// Status is a refusal in the APIs' usual words for a status.
 func Status(status int) Reply {
 	types := map[int]string{
 		400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
@@ -97,15 +94,15 @@ func Status(status int) Reply {
 	return Fail(Fault{Status: status, Type: kind, Message: "The stand-in was told to answer so."})
 }
 
-// Limited takes no more for a while.
+// Limited is a refusal of more questions for a while.
 func Limited(after time.Duration) Reply {
 	return Status(http.StatusTooManyRequests).With("Retry-After", strconv.Itoa(int(math.Ceil(after.Seconds()))))
 }
 
-// Overloaded is Anthropic's answer while everybody asks.
+// Overloaded is Anthropic's answer while its API is overloaded.
 func Overloaded() Reply { return Status(529) }
 
-// Broken is an answer by Anthropic's API that ends in f. By OpenAI's it is f.
+// Broken is an answer by Anthropic's API that ends in f. By OpenAI's API it is f alone.
 func Broken(part string, f Fault) Reply {
 	r := Text(part)
 	r.broken = &f
@@ -115,14 +112,14 @@ func Broken(part string, f Fault) Reply {
 // Slow never answers.
 func Slow() Reply { return Reply{slow: true} }
 
-// Stalled sends half of r, and then nothing.
+// Stalled sends half of r and then nothing more.
 func Stalled(r Reply) Reply {
 	r.stall = true
 	return r
 }
 
-// Dripping begins to answer, and then sends an empty line every few milliseconds,
-// as servers do that keep a connection alive, and never anything else.
+// Dripping starts an answer and then sends only an empty line every few milliseconds, like
+// servers that keep a connection alive.
 func Dripping() Reply { return Reply{drip: true} }
 
 // Dropped ends the connection.
@@ -134,23 +131,23 @@ func Half(r Reply) Reply {
 	return r
 }
 
-// Raw answers with bytes, whatever they are.
+// Raw answers with any bytes.
 func Raw(status int, contentType string, body []byte) Reply {
 	header := http.Header{}
 	header.Set("Content-Type", contentType)
 	return Reply{raw: &output{status: status, header: header, body: body}}
 }
 
-// Packed is Raw, of a body that gzip has packed, and says so.
+// Packed is Raw with a body that gzip has compressed and a header that says so.
 func Packed(status int, contentType string, body []byte) Reply {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	_, _ = z.Write(body) // a buffer takes everything
+	_, _ = z.Write(body) // writing to a buffer never fails
 	_ = z.Close()
 	return Raw(status, contentType, packed.Bytes()).With("Content-Encoding", "gzip")
 }
 
-// counted is what the question took.
+// counted is the question's use.
 func (r Reply) counted(q *Request) llm.Use {
 	if r.use != nil {
 		return *r.use

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Request is a question that the server took.
+// Request is a question that the server accepted.
 type Request struct {
 	N      int    // 1 for the server's first
 	API    string // config.APIAnthropic or config.APIOpenAI
@@ -19,23 +19,22 @@ type Request struct {
 	Model     string
 	System    string
 	Text      string // of all messages of the user
-	Shared    string // what Text begins with and the API is to keep
+	Shared    string // the start of Text that the API should cache
 	MaxTokens int
-	Limit     string // what MaxTokens was called
+	Limit     string // the name of MaxTokens
 	Stream    bool
-	Caches    bool            // whether the API is to keep what the question begins with
+	Caches    bool            // whether the API should cache the start of the question
 	Format    string          // json_schema, json_object, or nothing
 	Schema    json.RawMessage // of Format json_schema
 	Name      string          // of Schema, where the API gives it one
 
-	cached int // bytes that the server had kept
+	cached int // bytes that the server had cached
 }
 
 // protocol is one of the APIs.
 type protocol interface {
 	name() string
-	// authorise, read and noModel say what the API says of a request that it does
-	// not take.
+	// authorise, read and noModel return the API's error for a request that it refuses.
 	authorise(http.Header, Options) *Fault
 	read(*Request, Options) *Fault
 	noModel(string) *Fault
@@ -62,8 +61,8 @@ func decode(text []byte, into any) error {
 	return nil
 }
 
-// texts reads a message's content: a string, or blocks of text. shared is what the API is to
-// keep of it.
+// texts reads a message's content: a string, or blocks of text. shared is the part that the
+// API should cache.
 func texts(content json.RawMessage) (text, shared string, err error) {
 	var one string
 	if json.Unmarshal(content, &one) == nil {
@@ -101,11 +100,11 @@ type textBlock struct {
 
 var schemaName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// held are the parts of JSON Schema that both APIs take.
+// held are the keywords of JSON Schema that both APIs accept.
 var held = []string{"$defs", "$ref", "additionalProperties", "anyOf", "const", "description", "enum", "items", "properties", "required", "title", "type"}
 
-// unheld says what of a schema the APIs do not take, or nothing. They have other
-// words for it; the rules are those that both have.
+// unheld returns what the APIs refuse in a schema, or "". The rules are those of both APIs,
+// in other words.
 func unheld(schema json.RawMessage, where string) string {
 	var s map[string]json.RawMessage
 	if json.Unmarshal(schema, &s) != nil {
@@ -121,7 +120,7 @@ func unheld(schema json.RawMessage, where string) string {
 	}
 	for _, key := range []string{"properties", "$defs"} {
 		var named map[string]json.RawMessage
-		_ = json.Unmarshal(s[key], &named) // what is no object has nothing in it to look at
+		_ = json.Unmarshal(s[key], &named) // anything but an object has no members to check
 		for name, inner := range named {
 			if said := unheld(inner, where+"."+key+"."+name); said != "" {
 				return said
@@ -141,7 +140,7 @@ func unheld(schema json.RawMessage, where string) string {
 	return ""
 }
 
-// unheldObject says what an object lacks.
+// unheldObject returns what an object lacks.
 func unheldObject(s map[string]json.RawMessage, where string) string {
 	if string(s["type"]) != `"object"` {
 		return ""

@@ -18,14 +18,14 @@ import (
 
 // Options configure a Server.
 type Options struct {
-	// Key is what requests must have. Default: one of the stand-in's own.
+	// Key is the key that requests must have. The default is the stand-in's own.
 	Key string
-	// Keyless takes requests without a key, as a server on one's own machine does.
+	// Keyless accepts requests without a key, like a local server.
 	Keyless bool
-	// Models are those that there are, "stand-in" by default.
+	// Models are the existing models, "stand-in" by default.
 	Models []string
-	// Lacks names what the server does not know, as older ones and those of others
-	// don't: max_completion_tokens, json_schema, json_object, response_format,
+	// Lacks names parameters that the server does not know, like older servers and those of
+	// others: max_completion_tokens, json_schema, json_object, response_format,
 	// output_config.
 	Lacks []string
 }
@@ -46,11 +46,11 @@ type Server struct {
 	sent     bytes.Buffer
 	requests []*Request
 	mistakes []string
-	kept     map[string]bool // beginnings of questions that a cache would have
+	kept     map[string]bool // starts of questions that a cache would have
 }
 
-// New starts a Server whose questions answer answers, from several goroutines at
-// once. Close must be called to end it.
+// New starts a Server. answer answers its questions, from several goroutines at once. The
+// caller must Close the Server.
 func New(opts Options, answer func(*Request) Reply) (*Server, error) {
 	if opts.Key == "" {
 		opts.Key = "sk-stand-in-0123456789abcdef"
@@ -67,14 +67,14 @@ func New(opts Options, answer func(*Request) Reply) (*Server, error) {
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: 10 * time.Second}
 	s.wg.Go(func() {
-		// Serve ends with ErrServerClosed once Close is called, and a listener that
-		// breaks before shows at the first request.
+		// Serve ends with ErrServerClosed once Close is called. A listener that breaks before
+		// that shows at the first request.
 		_ = s.http.Serve(ear{Listener: listener, s: s})
 	})
 	return s, nil
 }
 
-// Close ends the Server, and lets go of requests that it holds.
+// Close ends the Server and releases the requests that it holds.
 func (s *Server) Close() error {
 	s.cancel()
 	err := s.http.Close()
@@ -110,11 +110,11 @@ func Always(reply Reply) func(*Request) Reply {
 	return func(*Request) Reply { return reply }
 }
 
-// Key is what requests must have.
+// Key returns the key that requests must have.
 func (s *Server) Key() string { return s.opts.Key }
 
-// Endpoint is the first of the server's models by one of its APIs, under the
-// model's name.
+// Endpoint returns the first of the server's models with one of its APIs, under the model's
+// name.
 func (s *Server) Endpoint(api string) config.ModelEndpoint {
 	e := config.ModelEndpoint{Name: s.opts.Models[0], API: api, Model: s.opts.Models[0], BaseURL: s.URL}
 	if api == config.APIOpenAI {
@@ -123,28 +123,28 @@ func (s *Server) Endpoint(api string) config.ModelEndpoint {
 	return e
 }
 
-// Requests are those that were taken, in the order in which they came.
+// Requests returns the accepted requests in the order of their arrival.
 func (s *Server) Requests() []*Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Mistakes says of each request that was not taken why.
+// Mistakes returns the reason for each refused request.
 func (s *Server) Mistakes() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.mistakes)
 }
 
-// Sent is every byte that came over any connection.
+// Sent returns every byte that was received on any connection.
 func (s *Server) Sent() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return bytes.Clone(s.sent.Bytes())
 }
 
-// ear and earConn keep what is read.
+// ear and earConn record what is read.
 type ear struct {
 	net.Listener
 	s *Server
@@ -171,7 +171,7 @@ func (c earConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// maxQuestion is how large a request may be, as on Anthropic's API.
+// maxQuestion is the largest request, as on Anthropic's API.
 const maxQuestion = 32 << 20
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
@@ -191,7 +191,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case errors.As(err, &tooLarge):
 		refused = protocol.tooLarge()
 	case err != nil:
-		return // whoever asked has gone
+		return // the client has gone
 	case r.Method != http.MethodPost:
 		refused = &Fault{Status: http.StatusMethodNotAllowed, Type: "invalid_request_error", Message: "Method Not Allowed"}
 	default:
@@ -207,7 +207,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.reply(w, r, protocol, q)
 }
 
-// take reads a request, and counts it if it is one.
+// take reads a request, and records it if it is a valid question.
 func (s *Server) take(p protocol, r *http.Request, text []byte) (*Request, *Fault) {
 	if refused := p.authorise(r.Header, s.opts); refused != nil {
 		return nil, refused
@@ -256,7 +256,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, p protocol, q *Re
 	}
 }
 
-// wait holds a request until whoever asked goes, or the server ends.
+// wait holds a request until the client goes or the server ends.
 func (s *Server) wait(r *http.Request) {
 	select {
 	case <-r.Context().Done():
@@ -264,14 +264,14 @@ func (s *Server) wait(r *http.Request) {
 	}
 }
 
-// output is an answer as it goes over the wire.
+// output is an answer in the form in which it is sent.
 type output struct {
 	status int
 	header http.Header
 	body   []byte
-	half   bool // and then the connection is lost
-	stall  bool // half of it, and then nothing
-	drip   bool // nothing of it, and empty lines without end
+	half   bool // send half of it, and then drop the connection
+	stall  bool // send half of it, and then nothing
+	drip   bool // send only empty lines without end
 }
 
 func (s *Server) write(w http.ResponseWriter, r *http.Request, o output) {
@@ -281,7 +281,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, o output) {
 		s.drip(w, r)
 	}
 	if !o.half && !o.stall {
-		_, _ = w.Write(o.body) // whoever asked may have gone
+		_, _ = w.Write(o.body) // the client may have gone
 		return
 	}
 	_, _ = w.Write(o.body[:len(o.body)/2])
@@ -292,12 +292,12 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, o output) {
 	panic(http.ErrAbortHandler)
 }
 
-// drip sends empty lines until whoever asked goes, or the server ends.
+// drip sends empty lines until the client goes or the server ends.
 func (s *Server) drip(w http.ResponseWriter, r *http.Request) {
 	drops := time.NewTicker(5 * time.Millisecond)
 	defer drops.Stop()
 	for {
-		_, _ = io.WriteString(w, "\n") // the context says whether anybody reads
+		_, _ = io.WriteString(w, "\n") // the context ends when the client goes
 		_ = http.NewResponseController(w).Flush()
 		select {
 		case <-drops.C:

@@ -9,14 +9,14 @@ import (
 	"github.com/reviewgate/reviewgate/app/llm"
 )
 
-// maxTokens bounds what is believed of a count: more than any model reads.
+// maxTokens is the largest count that is believed: more than any model reads.
 const maxTokens = 1 << 30
 
 // tokens reads a count that an API gives.
 func tokens(n int64) int { return int(min(max(n, 0), maxTokens)) }
 
-// use makes sense of counts: what was cached is a part of what was read, and so is
-// what was stored, another one.
+// use corrects counts. Cached and stored tokens are two different parts of those that were
+// read.
 func use(input, cached, stored, output int64) llm.Use {
 	u := llm.Use{Input: tokens(input), Cached: tokens(cached), Stored: tokens(stored), Output: tokens(output)}
 	u.Cached = min(u.Cached, u.Input)
@@ -26,7 +26,7 @@ func use(input, cached, stored, output int64) llm.Use {
 
 var errStopped = errors.New("the model stopped for a reason that was not asked for")
 
-// whole refuses an answer that says nothing, or is no text.
+// whole refuses an empty answer, and one that is not text.
 func whole(text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -37,8 +37,7 @@ func whole(text string) error {
 	return nil
 }
 
-// isString refuses what is no text in JSON. The SDKs make one of it: of a list,
-// that list's JSON.
+// isString refuses a JSON value that is not text. The SDKs would turn a list into its JSON.
 func isString(text, raw string) error {
 	if text == "" || strings.HasPrefix(raw, `"`) {
 		return nil

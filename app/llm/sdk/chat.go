@@ -24,8 +24,8 @@ type chat struct {
 
 var _ llm.Model = (*chat)(nil)
 
-// newChat makes the service by itself: a client of the SDK's would look for
-// addresses, keys, organisations and headers in the environment.
+// newChat creates only the SDK's service. A client of the SDK would look for addresses, keys,
+// organisations and headers in the environment.
 func newChat(model, key string, api *url.URL, transport http.RoundTripper) llm.Model {
 	options := []option.RequestOption{
 		option.WithBaseURL(api.String()),
@@ -38,8 +38,8 @@ func newChat(model, key string, api *url.URL, transport http.RoundTripper) llm.M
 	return &chat{endpoint: endpoint{model: model, key: key}, service: openai.NewChatCompletionService(options...)}
 }
 
-// Ask asks once, and again without what the server says that it does not know: at
-// most three times more, until one form is taken.
+// Ask asks once. If the server says that it does not know a parameter, Ask asks again without
+// it, at most three times, until the server accepts a form.
 func (m *chat) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) {
 	schema, err := reduced(q)
 	if err != nil {
@@ -69,7 +69,7 @@ func (m *chat) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) {
 	return answer, nil
 }
 
-// ask sends one request. With an error, the answer says what it took.
+// ask sends one request. With an error, the answer has the question's use.
 func (m *chat) ask(ctx context.Context, q llm.Question, schema json.RawMessage, f form) (llm.Answer, error) {
 	params := openai.ChatCompletionNewParams{Model: m.model}
 	if f.oldLimit {
@@ -100,7 +100,7 @@ func (m *chat) ask(ctx context.Context, q llm.Question, schema json.RawMessage, 
 	return readCompletion(completion)
 }
 
-// readCompletion tells an answer that the model ended from any other.
+// readCompletion accepts an answer that the model finished, and no other.
 func readCompletion(c *openai.ChatCompletion) (llm.Answer, error) {
 	if c == nil { // the SDK's, of a body that is null
 		return llm.Answer{}, &fault{kind: llm.Malformed, status: http.StatusOK, err: errors.New("the answer is null")}

@@ -13,8 +13,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
-// classify makes an Error of what an SDK returned. quote says which part of a
-// server's message may be repeated.
+// classify turns an SDK's error into an Error. quote returns the part of a server's message
+// that may be repeated.
 func classify(err error, quote func(string) string) *llm.Error {
 	var refused *refusal
 	var broken *fault
@@ -27,11 +27,11 @@ func classify(err error, quote func(string) string) *llm.Error {
 	case errors.As(err, &lost):
 		return &llm.Error{Kind: llm.Unreachable, Err: errors.New("the request could not be made")}
 	}
-	// The SDK could not read the answer. What it says of that may repeat it.
+	// The SDK could not read the answer. Its error may repeat parts of the answer.
 	return &llm.Error{Kind: llm.Malformed, Status: http.StatusOK, Sent: true, Err: errors.New("the answer is not what the API answers")}
 }
 
-// told is the fault for the log. Go repeats what it can't read of an answer.
+// told is the fault for the log. Go's error may repeat unreadable parts of an answer.
 func (f *fault) told(quote func(string) string) error {
 	text := f.err.Error()
 	if f.foreign {
@@ -61,7 +61,7 @@ func (r *refusal) words(quote func(string) string) string {
 	return text
 }
 
-// isName tells names that an API gives to errors and parameters from texts.
+// isName distinguishes names of errors and parameters from texts.
 func isName(s string) bool {
 	return s != "" && len(s) <= 64 && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_.-[]", r)
@@ -69,19 +69,19 @@ func isName(s string) bool {
 }
 
 const (
-	// maxQuoted is how much of a server's message an error repeats, in bytes.
+	// maxQuoted limits how much of a server's message an error repeats, in bytes.
 	maxQuoted = 300
-	// run is how many bytes in a row a message may share with the question: enough
-	// for the name of a parameter.
+	// run is how many bytes in a row a message may share with the question: enough for the
+	// name of a parameter.
 	run = 24
-	// keyRun is the same for the key, so that none that was cut is repeated either.
+	// keyRun is the same limit for the key, so that no part of it is repeated.
 	keyRun = 8
 )
 
-// quotable returns what may be repeated of a server's message: one line of it, and
+// quotable returns the part of a server's message that may be repeated: one line of it, or
 // nothing if it repeats a part of the key or of the question.
 func quotable(message, key string, q llm.Question) string {
-	// Cut before it is looked at, so that a long one costs no more than a short one.
+	// The message is cut first, so that a long one costs no more than a short one.
 	if len(message) > maxQuoted {
 		message = message[:maxQuoted]
 	}
@@ -89,7 +89,7 @@ func quotable(message, key string, q llm.Question) string {
 		return ""
 	}
 	for _, text := range []string{q.Text, q.Shared, q.System} {
-		// A server may have escaped it, or written it in one line.
+		// A server may have escaped the question, or written it in one line.
 		if shares(message, text, run) || shares(letters(escapes.Replace(message)), letters(text), run) {
 			return ""
 		}
@@ -109,7 +109,7 @@ func letters(s string) string {
 	}, s)
 }
 
-// shares reports whether n bytes in a row of message stand in text.
+// shares reports whether n bytes in a row of message occur in text.
 func shares(message, text string, n int) bool {
 	for i := 0; n > 0 && i+n <= len(message); i++ {
 		if strings.Contains(text, message[i:i+n]) {

@@ -6,24 +6,24 @@ import (
 	"sync"
 )
 
-// form is how a server wants to be asked. The zero value is how the vendors' own
-// do.
+// form is the form of requests that a server accepts. The zero value is the form of the
+// vendors' own servers.
 type form struct {
 	oldLimit bool // it knows max_tokens, and not max_completion_tokens
 	hold     hold
 }
 
-// hold is what keeps an answer in form.
+// hold is what enforces an answer's form.
 type hold int
 
 const (
-	holdSchema hold = iota // the API, to the schema
-	holdObject             // the API, to some JSON object; the schema stands in the question
-	holdNone               // nothing but the question
+	holdSchema hold = iota // the API enforces the schema
+	holdObject             // the API enforces a JSON object; the schema is in the question
+	holdNone               // only the question asks for the form
 )
 
-// without is f without what r says that the server does not know. It is f where r
-// says nothing of the kind, or nothing is left to leave out.
+// without returns f without what the server says it does not know. It returns f unchanged if
+// r does not say so, or if nothing more can be left out.
 func (f form) without(r *refusal) form {
 	switch {
 	case !f.oldLimit && r.lacks("max_completion_tokens"):
@@ -34,7 +34,7 @@ func (f form) without(r *refusal) form {
 	return f
 }
 
-// manners remembers the form that a server took.
+// manners remembers the form that a server accepted.
 type manners struct {
 	mu   sync.Mutex
 	form form
@@ -46,7 +46,7 @@ func (m *manners) get() form {
 	return m.form
 }
 
-// learn keeps what f leaves out, and what others found at the same time.
+// learn remembers what f leaves out, together with what parallel questions found.
 func (m *manners) learn(f form) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -54,13 +54,13 @@ func (m *manners) learn(f form) {
 	m.form.hold = max(m.form.hold, f.hold)
 }
 
-// spelled is the system text for an API that does not hold an answer to schema.
+// spelled is the system text for an API that does not enforce the schema.
 func spelled(system string, schema json.RawMessage) string {
 	return strings.TrimLeft(system+"\n\nAnswer with one JSON object and nothing else, neither before it nor after it. It must be valid by this JSON Schema:\n"+string(schema), "\n")
 }
 
-// bare takes away what models write around an answer that nothing but the question
-// holds in form: their thinking before it, and the fence of a block of code.
+// bare removes text that models write around an answer whose form nothing enforces: their
+// thinking before it, and the fence of a code block.
 func bare(text string) string {
 	text = strings.TrimSpace(text)
 	if thought, ok := strings.CutPrefix(text, "<think>"); ok {

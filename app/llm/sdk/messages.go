@@ -24,8 +24,8 @@ type messages struct {
 
 var _ llm.Model = (*messages)(nil)
 
-// newMessages makes the service by itself: a client of the SDK's would look for
-// addresses, keys, headers and profiles in the environment and in files.
+// newMessages creates only the SDK's service. A client of the SDK would look for addresses,
+// keys, headers and profiles in the environment and in files.
 func newMessages(model, key string, api *url.URL, transport http.RoundTripper) llm.Model {
 	// The SDK's path begins with v1.
 	base := *api
@@ -34,7 +34,7 @@ func newMessages(model, key string, api *url.URL, transport http.RoundTripper) l
 		option.WithBaseURL(base.String()),
 		option.WithHTTPClient(client(&base, eventStream, transport)),
 		option.WithMaxRetries(0),
-		// Spans could hold what is asked, and headers would name ours to others.
+		// Spans could contain the question, and headers would name our spans to others.
 		option.WithoutOpenTelemetry(),
 	}
 	if key != "" {
@@ -43,7 +43,7 @@ func newMessages(model, key string, api *url.URL, transport http.RoundTripper) l
 	return &messages{endpoint: endpoint{model: model, key: key}, service: anthropic.NewMessageService(options...)}
 }
 
-// Ask asks once, and once more where the server does not know structured output.
+// Ask asks once, and once more if the server does not know structured output.
 func (m *messages) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) {
 	schema, err := reduced(q)
 	if err != nil {
@@ -66,7 +66,7 @@ func (m *messages) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) 
 	return answer, nil
 }
 
-// ask sends one request. With an error, the answer says what it took.
+// ask sends one request. With an error, the answer has the question's use.
 func (m *messages) ask(ctx context.Context, q llm.Question, schema json.RawMessage, f form) (llm.Answer, error) {
 	params := anthropic.MessageNewParams{
 		Model:     m.model,
@@ -86,16 +86,16 @@ func (m *messages) ask(ctx context.Context, q llm.Question, schema json.RawMessa
 	if system != "" {
 		params.System = []anthropic.TextBlockParam{{Text: system, CacheControl: anthropic.NewCacheControlEphemeralParam()}}
 	}
-	// Always as a stream: the SDK refuses to wait for a long answer at once, proxies
-	// give up on a connection that is silent for minutes, and what a question took is
-	// known from the start.
+	// Always use a stream. The SDK refuses to wait for a long answer in one piece, proxies
+	// give up on a connection that is silent for minutes, and the use of a question is known
+	// from the start.
 	stream := m.service.NewStreaming(ctx, params)
 	defer stream.Close()
 	return readStream(stream, q.Begun)
 }
 
-// blocks are the text of a question. What other questions share is a block of its own, since
-// the API keeps whole blocks.
+// blocks are the text of a question. The part that other questions share is a separate block,
+// because the API caches whole blocks.
 func blocks(q llm.Question) []anthropic.ContentBlockParamUnion {
 	if q.Shared == "" {
 		return []anthropic.ContentBlockParamUnion{anthropic.NewTextBlock(q.Text)}
@@ -104,7 +104,7 @@ func blocks(q llm.Question) []anthropic.ContentBlockParamUnion {
 	return []anthropic.ContentBlockParamUnion{{OfText: &shared}, anthropic.NewTextBlock(q.Text)}
 }
 
-// keepOrder decodes an object whose members are left as they are written.
+// keepOrder decodes an object and keeps its members in their order.
 func keepOrder(object json.RawMessage, into *map[string]any) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(object, &all); err != nil {
@@ -117,8 +117,8 @@ func keepOrder(object json.RawMessage, into *map[string]any) error {
 	return nil
 }
 
-// streamedAnswer is what has come of an answer. The SDK has a type for it that copies
-// the text so far with every piece; an answer has thousands.
+// streamedAnswer is the received part of an answer. The SDK's own type copies the text with
+// every piece, and an answer has thousands of pieces.
 type streamedAnswer struct {
 	text   strings.Builder
 	input  int64 // not cached
@@ -157,8 +157,8 @@ func (a *streamedAnswer) use() llm.Use {
 	return use(int64(tokens(a.input)+tokens(a.cached)+tokens(a.stored)), a.cached, a.stored, a.output)
 }
 
-// add takes one event in. Counts are of the whole answer so far, and those that an
-// event leaves out stand.
+// add adds one event. Its counts are totals of the answer so far. Counts that an event omits
+// keep their values.
 func (a *streamedAnswer) add(event anthropic.MessageStreamEventUnion) error {
 	switch event.Type {
 	case "message_start":
@@ -202,7 +202,7 @@ func (a *streamedAnswer) write(text, raw string) error {
 	return isString(text, raw)
 }
 
-// judge tells an answer that the model ended from any other.
+// judge accepts an answer that the model finished, and no other.
 func (a *streamedAnswer) judge(text string) error {
 	switch a.stop {
 	case anthropic.StopReasonEndTurn:

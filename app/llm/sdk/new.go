@@ -19,14 +19,13 @@ const (
 	openaiURL    = "https://api.openai.com/v1/"
 )
 
-// New makes a model of e, of which it reads API, Model and BaseURL. key may be
-// empty where there is a BaseURL: then none is sent. Nothing is sent before the
-// first question. The error says what of e or key can't be used, without the key.
+// New creates a model from the API, Model and BaseURL of e. key may be empty if there is a
+// BaseURL; then no key is sent. Nothing is sent before the first question. The error says
+// what can't be used in e or key, without the key.
 func New(e config.ModelEndpoint, key string) (llm.Model, error) { return NewOver(nil, e, key) }
 
-// NewOver is New for a model whose requests a transport carries. With nil it has one
-// of its own, through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name, if
-// any.
+// NewOver is New with a transport for the model's requests. If it is nil, the model has its
+// own, which uses the proxy in HTTPS_PROXY, HTTP_PROXY and NO_PROXY, if any.
 func NewOver(transport http.RoundTripper, e config.ModelEndpoint, key string) (llm.Model, error) {
 	key = strings.TrimSpace(key) // a file's last newline
 	if e.Model == "" {
@@ -52,7 +51,7 @@ func NewOver(transport http.RoundTripper, e config.ModelEndpoint, key string) (l
 	return newChat(e.Model, key, api, transport), nil
 }
 
-// address reads a base URL. The SDKs put their path behind it.
+// address reads a base URL. The SDKs append their path to it.
 func address(base, own string) (*url.URL, error) {
 	if base == "" {
 		base = own
@@ -60,7 +59,7 @@ func address(base, own string) (*url.URL, error) {
 	u, err := url.Parse(base)
 	switch {
 	case err != nil:
-		// What url.Parse says repeats the address, which may hold a password.
+		// The error of url.Parse repeats the address, which may hold a password.
 		return nil, errors.New("base_url is not an address: write it as https://host/path")
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
 		return nil, errors.New("base_url is not an address of HTTP: write it as https://host/path")
@@ -72,8 +71,8 @@ func address(base, own string) (*url.URL, error) {
 	return u, nil
 }
 
-// reduced is the schema as APIs take it. The error is what no API would take of the
-// question, found before it costs a request.
+// reduced returns the schema in the form that APIs accept. The error says what every API
+// would refuse in the question, before it costs a request.
 func reduced(q llm.Question) (json.RawMessage, error) {
 	switch {
 	case q.Text == "":
@@ -84,13 +83,13 @@ func reduced(q llm.Question) (json.RawMessage, error) {
 	return q.Schema.Reduced()
 }
 
-// endpoint is what both APIs' models have.
+// endpoint is the common part of both APIs' models.
 type endpoint struct {
 	model string
 	key   string
 }
 
-// failure makes what Ask returns of an SDK's error.
+// failure turns an SDK's error into the error of Ask.
 func (e *endpoint) failure(ctx context.Context, q llm.Question, use llm.Use, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -14,8 +14,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/llm"
 )
 
-// refusal is how an API says that it has no answer: by a status other than 200, or
-// in the middle of a stream.
+// refusal is an API's error instead of an answer: a status other than 200, or an error in the
+// middle of a stream.
 type refusal struct {
 	status int // of HTTP; in a stream, the one that the API has for it otherwise
 	after  time.Duration
@@ -24,17 +24,17 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("HTTP %d", r.status) }
 
-// maxAfter bounds how long an API may ask to be left alone.
+// maxAfter limits how long an API may ask to wait.
 const maxAfter = 24 * time.Hour
 
 func readRefusal(resp *http.Response) *refusal {
-	// What can't be read is as good as not said: the status says what matters.
+	// An unreadable body counts as empty, because the status says what matters.
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	return &refusal{status: resp.StatusCode, after: retryAfter(resp.Header, time.Now()), said: readSaid(text)}
 }
 
-// retryAfter reads the headers by which both APIs say how long to wait: seconds or
-// a date, or milliseconds in one of OpenAI's own.
+// retryAfter reads the headers in which both APIs say how long to wait: seconds, a date, or
+// milliseconds in a header of OpenAI's.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return within(ms * float64(time.Millisecond))
@@ -56,15 +56,15 @@ func within(d float64) time.Duration {
 	return time.Duration(min(d, float64(maxAfter)))
 }
 
-// said is what stands in an error of either API. Servers that speak OpenAI's fill
-// less of it, and some call the parts otherwise.
+// said is the content of either API's error. Servers that speak OpenAI's API fill in less of
+// it, and some use other names.
 type said struct {
 	Type, Code, Param, Message string
 }
 
-// readSaid reads what it finds: {"error": {...}} as both APIs write it,
-// {"error": "..."} (LM Studio), the parts without a wrap (vLLM), or FastAPI's
-// {"detail": "..." or [{"loc": [...], "msg": "..."}]} (Mistral).
+// readSaid reads an error in any of these forms: {"error": {...}} from both APIs, {"error":
+// "..."} (LM Studio), the parts without a wrapper (vLLM), or FastAPI's {"detail": "..." or
+// [{"loc": [...], "msg": "..."}]} (Mistral).
 func readSaid(text []byte) said {
 	var doc map[string]any
 	if json.Unmarshal(text, &doc) != nil {
@@ -97,7 +97,7 @@ func str(v any) string {
 	return s
 }
 
-// kind says what of the kinds it is.
+// kind returns the refusal's kind.
 func (r *refusal) kind() llm.Kind {
 	switch {
 	case r.said.Type == "overloaded_error", r.status == 529: // Anthropic's own status
@@ -119,7 +119,7 @@ func (r *refusal) kind() llm.Kind {
 	case r.status >= 500:
 		return llm.Unreachable
 	case r.status < 400:
-		return llm.Malformed // no API answers so: a redirect, or nothing
+		return llm.Malformed // no API answers like this: a redirect, or nothing
 	case r.says("context_length_exceeded", "exceed_context_size", "prompt is too long", "exceed context limit", "context length", "context window", "context size"):
 		return llm.TooLong
 	case r.says("content_filter", "content filter", "content management policy", "usage policy", "content_policy_violation"):
@@ -128,19 +128,19 @@ func (r *refusal) kind() llm.Kind {
 	return llm.Invalid
 }
 
-// late reports whether a server gave up waiting for the API, which may have
-// answered: 504, and 524 of Cloudflare's.
+// late reports whether a server gave up waiting for the API, which may have answered: 504,
+// and Cloudflare's 524.
 func (r *refusal) late() bool { return r.status == http.StatusGatewayTimeout || r.status == 524 }
 
-// says reports whether any of words, in lower case, stands in what was said.
+// says reports whether the error contains any of words, in lower case.
 func (r *refusal) says(words ...string) bool {
 	all := strings.ToLower(strings.Join([]string{r.said.Type, r.said.Code, r.said.Param, r.said.Message}, "\n"))
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(all, w) })
 }
 
-// lacks reports whether the server says that it does not know something of the
-// request, and calls it by one of names. That a value is wrong, or the schema, is
-// something else: asking without would hide it.
+// lacks reports whether the server says that it does not know a parameter of the request,
+// under one of names. A wrong value or a wrong schema is different, because asking without it
+// would hide the fault.
 func (r *refusal) lacks(names ...string) bool {
 	if r.status != http.StatusBadRequest && r.status != http.StatusUnprocessableEntity {
 		return false
@@ -150,8 +150,8 @@ func (r *refusal) lacks(names ...string) bool {
 			"not allowed", "unavailable", "not available", "must be one of", "must be 'text'", "extra_forbidden")
 }
 
-// streamed is the status that Anthropic's API has for an error that it tells in
-// the middle of a stream: https://platform.claude.com/docs/en/api/errors.
+// streamed is the status of Anthropic's API for an error in the middle of a stream:
+// https://platform.claude.com/docs/en/api/errors.
 func streamed(s said) *refusal {
 	status := map[string]int{
 		"invalid_request_error": 400,
@@ -165,7 +165,7 @@ func streamed(s said) *refusal {
 		"overloaded_error":      529,
 	}[s.Type]
 	if status == 0 {
-		status = http.StatusInternalServerError // api_error, and what is not known yet
+		status = http.StatusInternalServerError // api_error, and unknown errors
 	}
 	return &refusal{status: status, said: s}
 }

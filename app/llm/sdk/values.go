@@ -1,18 +1,17 @@
 package sdk
 
-// values counts the values of JSON while it is read, as it comes or as a stream's
-// events. It needs no valid JSON: what it takes for text can't be values to those
-// who read it.
+// values counts the values of JSON while it is read, as a whole or as a stream's events. The
+// JSON need not be valid: what it treats as text can't be values for the readers.
 type values struct {
-	events bool // what is counted is one event, which an empty line ends
+	events bool // each event is counted separately and ends with an empty line
 
 	n         int
-	in, after bool // a string, and in it a backslash
+	in, after bool // inside a string, and after a backslash in it
 	line      int  // bytes of this line so far
-	cr        bool // of which the first is a carriage return
+	cr        bool // whether the line's first byte is a carriage return
 }
 
-// add reports whether there are no more than maxValues.
+// add reports whether there are at most maxValues.
 func (v *values) add(p []byte) bool {
 	for _, c := range p {
 		if c == '\n' {
@@ -38,7 +37,7 @@ func (v *values) add(p []byte) bool {
 	return true
 }
 
-// endLine ends strings, too: none goes on in the next line.
+// endLine also ends strings, because none continues on the next line.
 func (v *values) endLine() {
 	if v.events && (v.line == 0 || v.line == 1 && v.cr) {
 		v.n = 0

@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// maxAnswer bounds what is read of an answer, unpacked. 64,000 tokens of text are
-	// some 300 kB, and 3 MB as a stream's events.
+	// maxAnswer limits the bytes of an answer that are read, uncompressed. 64,000 tokens of
+	// text are about 300 kB, or 3 MB as a stream's events.
 	maxAnswer = 8 << 20
-	// maxRefusal bounds what is read of an answer that says why there is none.
+	// maxRefusal limits the bytes that are read of an error.
 	maxRefusal = 64 << 10
-	// maxHeader bounds an answer's header.
+	// maxHeader limits an answer's header.
 	maxHeader = 256 << 10
-	// maxValues bounds how many values there are in an answer, or in one event of a
-	// stream. Those of the APIs have some tens. An empty object of three bytes becomes
-	// up to 1.5 kB in the SDKs' types, so that 8 MiB of them would become 4 GB.
+	// maxValues limits the number of values in an answer, or in one event of a stream. Real
+	// ones have some tens. An empty object of three bytes becomes up to 1.5 kB in the SDKs'
+	// types, so 8 MiB of them would become 4 GB.
 	maxValues = 10_000
 
 	connectTimeout = 15 * time.Second
@@ -35,18 +35,17 @@ const (
 	eventStream = "text/event-stream"
 )
 
-// wire is the transport of one model. What isn't an answer of the API becomes an
-// error here, before an SDK looks at it: they read a page of a proxy as an answer
-// without content, or lose the status of one that isn't JSON. A redirect is such an
-// error too, so that none is followed: the question is for one host, and so is the
-// key.
+// wire is the transport of one model. It turns a response that isn't an answer of the API
+// into an error before an SDK sees it. The SDKs read a proxy's page as an answer without
+// content, or lose the status of one that isn't JSON. A redirect is such an error too, so
+// that none is followed: the question and the key are for one host.
 type wire struct {
 	next http.RoundTripper
 	api  *url.URL // the only host that is asked
 	want string   // the media type of answers
 }
 
-// client makes the HTTP client of a model.
+// client creates the HTTP client of a model.
 func client(api *url.URL, want string, next http.RoundTripper) *http.Client {
 	if next == nil {
 		next = &http.Transport{
@@ -62,8 +61,8 @@ func client(api *url.URL, want string, next http.RoundTripper) *http.Client {
 	return &http.Client{Transport: &wire{next: next, api: api, want: want}}
 }
 
-// proxy finds one as find does, whose error repeats an address that it can't read,
-// and with it the password.
+// proxy finds a proxy with find. It replaces find's error, which repeats an unreadable
+// address with its password.
 func proxy(find func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
 	return func(req *http.Request) (*url.URL, error) {
 		u, err := find(req)
@@ -102,12 +101,12 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// look tells an answer of the API from everything else.
+// look accepts an answer of the API, and nothing else.
 func (w *wire) look(resp *http.Response) error {
 	if resp.StatusCode != http.StatusOK {
 		return readRefusal(resp)
 	}
-	// Go unpacks what it asked for, and takes the header away.
+	// Go decompresses what it requested, and removes the header.
 	if packed := resp.Header.Get("Content-Encoding"); packed != "" && packed != "identity" {
 		return &fault{kind: llm.Malformed, status: resp.StatusCode, err: errors.New("the answer is packed in a way that nobody asked for")}
 	}
@@ -118,21 +117,21 @@ func (w *wire) look(resp *http.Response) error {
 	return nil
 }
 
-// fault says what became of an answer on its way.
+// fault is what went wrong with an answer on its way.
 type fault struct {
 	kind    llm.Kind
 	status  int
 	err     error
-	foreign bool   // err is not ours, and may repeat what a server said
-	word    string // what the API calls it
-	sent    bool   // the API had the whole question
+	foreign bool   // err is not ours, and may repeat a server's words
+	word    string // the API's word for it
+	sent    bool   // whether the API got the whole question
 }
 
 func (f *fault) Error() string { return f.err.Error() }
 func (f *fault) Unwrap() error { return f.err }
 
-// body is an answer's, bounded. Its errors are [*fault]s, so that they can be told
-// from those of whoever reads it.
+// body is an answer's body with a limit. Its errors are [*fault]s, which distinguishes them
+// from errors of the code that reads it.
 type body struct {
 	io.ReadCloser
 	left   int64
@@ -143,7 +142,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, &fault{kind: llm.Malformed, status: http.StatusOK, err: fmt.Errorf("the answer has more than %d bytes", maxAnswer)}
 	}
-	// One byte more than may be shows whether there is more.
+	// One more byte than the limit shows whether there is more.
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
 	}
@@ -161,7 +160,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// brokenOrLost tells what was packed wrongly from a connection that was lost.
+// brokenOrLost distinguishes broken compression from a lost connection.
 func brokenOrLost(err error) llm.Kind {
 	var corrupt flate.CorruptInputError
 	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt) {
