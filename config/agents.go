@@ -38,41 +38,41 @@ const (
 	KindRules        = "rules"
 	KindSecrets      = "secrets"
 	KindReport       = "report"        // reads review reports
-	KindCodeScanning = "code-scanning" // takes in what others found on the head
+	KindCodeScanning = "code-scanning" // takes in findings of other Apps on the head
 	KindLLM          = "llm"           // asks a language model
 )
 
-// Kind is a kind of agent, with what config and pipeline need to know of it.
+// Kind is a kind of agent, with everything that config and pipeline need to know about it.
 type Kind struct {
-	Name string // as agents name it by "kind"
-	// HasRules says that rules may be of an agent of the kind.
+	Name string // the value of "kind" in an agent's entry
+	// HasRules says that agents of the kind can have rules.
 	HasRules bool
-	// FactsAlone says that its findings follow from the facts and the config, so that they
-	// hold as long as these do.
+	// FactsAlone says that the findings follow from the facts and the config. They hold as long as
+	// these do not change.
 	FactsAlone bool
-	// TakesIn says that its findings are what others said of the change. Such an agent does
-	// not look at files itself.
+	// TakesIn says that the findings come from others who looked at the change. An agent of the
+	// kind does not look at files itself.
 	TakesIn bool
 
 	section section
 }
 
-// section is the part of an agent's entry that only agents of one kind have. Fields are
-// named with the section, such as reports.comments.
+// section is the part of an agent's entry that only agents of one kind have. The names of its
+// fields begin with the section's name, such as reports.comments.
 type section struct {
 	name string // empty if the kind has none
-	// otherwise is what agents of other kinds do.
+	// otherwise says what agents of other kinds do, for messages.
 	otherwise string
-	// check says what the schema can't of the section; nil if that is nothing.
+	// check validates what the schema can't check in the section. It is nil if there is nothing to
+	// check.
 	check func(t *trial, e *entry)
-	// stricter is what may still be done to the fields of an agent that is final.
+	// stricter lists the changes that later layers may make to fields of a final agent.
 	stricter map[string]change
-	// defaults is what leaving a field out means, unless that is its zero value.
+	// defaults has the meaning of each field that is left out, unless that is its zero value.
 	defaults map[string]any
 }
 
-// kinds are all kinds of agent. The schema of [FileAgents] names them too, and has their
-// sections.
+// kinds are all kinds of agent. The schema of [FileAgents] has the same kinds and sections.
 var kinds = []Kind{
 	{Name: KindRules, HasRules: true, FactsAlone: true},
 	{Name: KindSecrets, FactsAlone: true},
@@ -84,7 +84,7 @@ var kinds = []Kind{
 // Kinds lists the kinds of agent.
 func Kinds() []Kind { return slices.Clone(kinds) }
 
-// KindOf is the kind of an agent. It is the zero value for a kind that does not exist.
+// KindOf returns the kind of an agent. If the kind does not exist, it returns the zero value.
 func (a *Agent) KindOf() Kind { return kindNamed(a.Kind) }
 
 func kindNamed(name string) Kind {
@@ -95,7 +95,7 @@ func kindNamed(name string) Kind {
 	return kinds[i]
 }
 
-// kindNames lists the names of the kinds in words.
+// kindNames lists the names of the kinds as text.
 func kindNames() string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
@@ -104,7 +104,7 @@ func kindNames() string {
 	return choices(names)
 }
 
-// agentSections lists the names of the sections that kinds have.
+// agentSections lists the names of all kinds' sections.
 func agentSections() (names []string) {
 	for _, k := range kinds {
 		if k.section.name != "" {
@@ -114,7 +114,7 @@ func agentSections() (names []string) {
 	return names
 }
 
-// checkAgent validates what the schema can't say of an agent.
+// checkAgent validates what the schema can't check in an agent's entry.
 func (t *trial) checkAgent(e *entry) {
 	for i := range kinds {
 		s := &kinds[i].section
@@ -127,16 +127,16 @@ func (t *trial) checkAgent(e *entry) {
 		}
 	}
 	stands := map[string]string{
-		pipeline.GapDetector: "the search for what the config misses",
-		pipeline.Matcher:     "the question which findings are about one thing",
-		pipeline.Verifier:    "the question whether findings are right",
+		pipeline.GapDetector: "the search for gaps in the config",
+		pipeline.Matcher:     "the comparison of findings",
+		pipeline.Verifier:    "the verification of findings",
 	}[e.id]
 	if stands != "" {
-		t.of(e.node.At("id"), fmt.Sprintf("the id %s stands in reports for %s", shown(e.id), stands), "choose another id")
+		t.of(e.node.At("id"), fmt.Sprintf("reports use the id %s for %s", shown(e.id), stands), "choose another id")
 	}
 }
 
-// checkOwnSection refuses a kind's section in an agent of another kind.
+// checkOwnSection refuses a section that belongs to another kind of agent.
 func (t *trial) checkOwnSection(e *entry, own *Kind) {
 	section, kind := e.node.Get(own.section.name), e.node.Get("kind")
 	if section == nil || !given(kind) || kind.Text == own.Name {
@@ -144,7 +144,7 @@ func (t *trial) checkOwnSection(e *entry, own *Kind) {
 	}
 	at := section
 	if !t.owns(at) {
-		at = kind // which the layer changed
+		at = kind // the layer changed the kind
 	}
 	t.of(at, fmt.Sprintf("an agent of kind %s %s", kind.Text, own.section.otherwise), fmt.Sprintf("remove %q, or set \"kind\" to %s", own.section.name, own.Name))
 }

@@ -17,15 +17,15 @@ func everyKind() (names []string) {
 	return names
 }
 
-// The schema names the kinds and says what each is, and has the sections of the kinds and
-// the defaults of their fields.
+// The schema has the same kinds and sections as the code, describes each kind, and has the same
+// defaults for their fields.
 func TestKindsAgreeWithTheSchema(t *testing.T) {
 	agents := schemaBase + "review-agents.json#/$defs/"
 	kind := schemas().lookup(agents + "agent/properties/kind")
 	var sections []string
 	for _, k := range Kinds() {
 		if !strings.Contains(kind["description"].(string), k.Name+": ") {
-			t.Errorf("the schema does not say what kind %s is", k.Name)
+			t.Errorf("the schema does not describe the kind %s", k.Name)
 		}
 		if k.section.name == "" {
 			continue
@@ -36,7 +36,7 @@ func TestKindsAgreeWithTheSchema(t *testing.T) {
 			field := k.section.name + "." + name
 			said, want := of.(map[string]any)["default"], k.section.defaults[field]
 			if _, known := k.section.defaults[field]; known && fmt.Sprint(said) != fmt.Sprint(want) {
-				t.Errorf("the default of %s is %v, and in the schema %v", field, want, said)
+				t.Errorf("the default of %s is %v in the code and %v in the schema", field, want, said)
 			}
 		}
 		for field := range k.section.defaults {
@@ -51,7 +51,7 @@ func TestKindsAgreeWithTheSchema(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(fmt.Sprint(everyKind()), fmt.Sprint(kind["enum"])); diff != "" {
-		t.Errorf("kinds (-) and the schema's (+):\n%s", diff)
+		t.Errorf("kinds (-code +schema):\n%s", diff)
 	}
 	var there []string
 	for name, of := range schemas().lookup(agents + "agent")["properties"].(map[string]any) {
@@ -62,7 +62,7 @@ func TestKindsAgreeWithTheSchema(t *testing.T) {
 	slices.Sort(sections)
 	slices.Sort(there)
 	if diff := cmp.Diff(sections, there); diff != "" {
-		t.Errorf("sections (-) and the schema's (+):\n%s", diff)
+		t.Errorf("sections (-code +schema):\n%s", diff)
 	}
 }
 

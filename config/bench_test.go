@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A large server's config, with 200 rules and 200 policies that have
-// expressions: what is read once for each version of it.
+// A large server's config has thousands of rules and many policies with expressions. It is read
+// once for each of its versions.
 func BenchmarkLoad(b *testing.B) {
 	big := layer(
 		FileRules, repeated(5000, func(i int) string {

@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// Category is a kind of defect that language models tell findings by.
+// Category is a kind of defect. Language models sort their findings by it.
 type Category struct {
 	ID          string `json:"const"`
 	Description string `json:"description"` // a sentence
 }
 
-// CategoryOther is that of what fits no other.
+// CategoryOther is the category of findings that fit no other.
 const CategoryOther = "other"
 
-// Categories returns the closed list of them, CategoryOther last.
+// Categories returns the closed list of categories, CategoryOther last.
 func Categories() []Category { return categories() }
 
 var categories = sync.OnceValue(func() []Category {
@@ -32,7 +32,7 @@ var categories = sync.OnceValue(func() []Category {
 	return schema.OneOf
 })
 
-// Specific reports whether a category is one of the list that says what a finding is about.
+// Specific reports whether an id is a category of the list other than CategoryOther.
 func Specific(id string) bool { return specific()[id] }
 
 var specific = sync.OnceValue(func() map[string]bool {

@@ -8,10 +8,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// DecodeData reads JSON that came from outside, checks it against the schema of
-// the name, and decodes it into a value of the schema's type. The problems say
-// all that is wrong, as those of config files do; where there are any, nothing
-// was decoded. file is what the text is called in them.
+// DecodeData reads JSON from outside, checks it against the named schema, and decodes it into a
+// value of the schema's type. It returns all problems, in the form of config problems. If there are
+// any, it decodes nothing. The problems call the text by the name in file.
 func DecodeData(schema, file string, text []byte, bounds jsontree.Options, into any) []pipeline.ConfigProblem {
 	var p problems
 	root, errs := bounds.Parse(&jsontree.Document{Name: file}, text)
@@ -22,7 +21,7 @@ func DecodeData(schema, file string, text []byte, bounds jsontree.Options, into 
 		schemas().check(schemas().schema(schema, ""), root, &p)
 	}
 	if len(p.list) == 0 {
-		// From the tree: it writes 1.0 as the integer that it is to a schema.
+		// The tree writes 1.0 as an integer, because to a schema it is one.
 		if err := json.Unmarshal(root.AppendJSON(nil), into); err != nil {
 			p.of(root, fmt.Sprintf("this is not a %s: %v", schema, err), "see its schema")
 		}
@@ -30,7 +29,7 @@ func DecodeData(schema, file string, text []byte, bounds jsontree.Options, into 
 	return p.ordered()
 }
 
-// ProblemOf is an error of a text as a problem, for [FormatProblem].
+// ProblemOf turns an error in a text into a problem, for [FormatProblem].
 func ProblemOf(e jsontree.Error) pipeline.ConfigProblem {
 	var p problems
 	p.at(e.Place, e.Problem, e.Remedy)

@@ -39,20 +39,20 @@ func TestDecodeData(t *testing.T) {
 	}
 }
 
-func TestDecodeDataTellsAllThatIsWrong(t *testing.T) {
+func TestDecodeDataReportsAllProblems(t *testing.T) {
 	_, text := someFacts(t)
 	tests := []struct {
 		name, text string
 		want       []string
 	}{
-		{"no JSON", `{`, []string{`facts.json:1:2: the file ends in the middle of a value; close every string, bracket and brace`}},
-		{"a key twice", `{"title": 1, "title": 2}`, []string{`facts.json:1:14: /title: "title" occurs twice in one object; keep one of them`}},
-		{"several", strings.NewReplacer(`"number":7`, `"number":"7"`, `"additions":3`, `"additions":-3`, `"title"`, `"mood":1,"title"`).Replace(text), []string{
+		{"not JSON", `{`, []string{`facts.json:1:2: the file ends in the middle of a value; close every string, bracket and brace`}},
+		{"a duplicate key", `{"title": 1, "title": 2}`, []string{`facts.json:1:14: /title: "title" occurs twice in one object; keep one of them`}},
+		{"several problems", strings.NewReplacer(`"number":7`, `"number":"7"`, `"additions":3`, `"additions":-3`, `"title"`, `"mood":1,"title"`).Replace(text), []string{
 			`facts.json:1:102: /number: number is a string, but must be a whole number; `,
 			`facts.json:1:106: /mood: "mood" is not a field of a PRFacts; `,
 			`facts.json:1:398: /files/0/additions: additions is -3, which is out of range; use a number of at least 0`,
 		}},
-		{"a time of its own", strings.Replace(text, "2026-01-31T12:00:00Z", "today", 1), []string{`facts.json:1:1: this is not a pr-facts: `}},
+		{"a time in another format", strings.Replace(text, "2026-01-31T12:00:00Z", "today", 1), []string{`facts.json:1:1: this is not a pr-facts: `}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

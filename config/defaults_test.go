@@ -19,7 +19,7 @@ func TestDefaultsAreValid(t *testing.T) {
 	for _, problem := range p.ordered() {
 		t.Error(FormatProblem(problem))
 	}
-	for _, f := range l.Files[:len(FileNames())] { // prompts come after them
+	for _, f := range l.Files[:len(FileNames())] { // the prompts follow
 		name := strings.TrimSuffix(f.Path, ".json")
 		if !strings.Contains(string(f.Text), `"$schema": "`+schemaBase+f.Path+`"`) {
 			t.Errorf("%s does not name its schema", f.Path)
@@ -30,7 +30,7 @@ func TestDefaultsAreValid(t *testing.T) {
 	}
 }
 
-// The defaults laid over themselves are the defaults.
+// Loading the defaults over themselves gives the defaults.
 func TestDefaultsOverDefaults(t *testing.T) {
 	want := mustLoad(t)
 	got := mustLoad(t, named(DefaultLayer(), LayerServer))
@@ -39,7 +39,7 @@ func TestDefaultsOverDefaults(t *testing.T) {
 	}
 }
 
-// Every agent has something to do: rules, or a detector of its own.
+// Every agent of the kind rules has rules.
 func TestDefaultAgentsHaveRules(t *testing.T) {
 	c := mustLoad(t)
 	for _, a := range c.Agents {
@@ -55,15 +55,15 @@ func TestDefaultGate(t *testing.T) {
 	for metric, want := range map[string]string{"critical": "fail", "major": "needs_fixes", "warning": "pass_with_warnings", "info": "pass"} {
 		got, _ := policies.Decide(conditions, map[string]float64{metric: 1})
 		if string(got) != want {
-			t.Errorf("one %s finding decides %s, want %s", metric, got, want)
+			t.Errorf("one %s finding gives the decision %s, want %s", metric, got, want)
 		}
 	}
 	if got, _ := policies.Decide(conditions, map[string]float64{"critical": 1, "major": 3, "warning": 2}); got != "fail" {
-		t.Errorf("a critical finding among others decides %s", got)
+		t.Errorf("a critical finding among others gives the decision %s", got)
 	}
 }
 
-// Which domains the paths of usual repositories belong to.
+// Paths of typical repositories belong to the expected domains.
 func TestDefaultDomains(t *testing.T) {
 	tests := map[string]string{
 		"internal/billing/invoice.go":          "finance",
@@ -140,9 +140,8 @@ func TestDefaultDomains(t *testing.T) {
 	}
 }
 
-// Signals ask for another reviewer in the middle of a review, so they have to
-// be right: each has lines that show its concern, and lines that only look
-// like it.
+// Signals ask for another reviewer in the middle of a review, so they must be right. For each
+// signal, the test has lines that show its concern and lines that only look like it.
 func TestDefaultSignals(t *testing.T) {
 	tests := map[string]struct{ hits, misses []string }{
 		"money-arithmetic": {

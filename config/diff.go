@@ -9,10 +9,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Diff lists what of one config another changes, by file, then id. An entry
-// that is switched off in one of them, or goes with its agent, is not there.
-// Settings are named by their path, such as gate.conditions. Prompts come last, by
-// name.
+// Diff lists the entries of one config that another config changes, by file and then by id. An
+// entry that is switched off counts as missing, and so does an entry whose agent is off. Settings
+// are named by their path, such as gate.conditions. Prompts come last, by name.
 func Diff(from, to *Config) []pipeline.ConfigChange {
 	var changes []pipeline.ConfigChange
 	before, after := from.inForce(), to.inForce()
@@ -34,8 +33,7 @@ func Diff(from, to *Config) []pipeline.ConfigChange {
 	return append(changes, promptsThatDiffer(from.prompts, to.prompts)...)
 }
 
-// promptsThatDiffer lists the prompts that one config has in another version, by
-// name.
+// promptsThatDiffer lists the prompts that the two configs have in different versions, by name.
 func promptsThatDiffer(before, after map[string][]Prompt) (changes []pipeline.ConfigChange) {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
 	slices.Sort(names)
@@ -76,7 +74,7 @@ func changeOf(before, after any) pipeline.ConfigChange {
 	return pipeline.ConfigChange{Change: pipeline.ChangeChanged, Fields: fields}
 }
 
-// inForce returns pointers to the entries by file and id.
+// inForce returns pointers to the entries in force, by file and id.
 func (c *Config) inForce() map[string]map[string]any {
 	out := map[string]map[string]any{}
 	for _, file := range listFiles() {

@@ -23,14 +23,14 @@ func TestDiff(t *testing.T) {
 		layer Layer
 		want  []pipeline.ConfigChange
 	}{
-		{"nothing", layer(FileRules, `[{"id": "sp-teh", "severity": "info"}]`, FileSettings, `{"mode": "enforce"}`), nil},
-		{"what is written out that was the default", layer(FileRules, `[{"id": "sp-teh", "match": {"on": "added", "tests": true}}]`,
+		{"no change", layer(FileRules, `[{"id": "sp-teh", "severity": "info"}]`, FileSettings, `{"mode": "enforce"}`), nil},
+		{"a default written out", layer(FileRules, `[{"id": "sp-teh", "match": {"on": "added", "tests": true}}]`,
 			FileComposition, `[{"id": "spelling", "dispatch": {"on_failure": "block"}}]`), nil},
 		{"rules", layer(FileRules, `[`+rule("b-new", "")+`,`+rule("a-new", "")+`, {"id": "build-any-01", "enabled": false}, {"id": "sp-teh", "severity": "major", "match": {"languages": [], "fix": "x"}}]`),
 			[]pipeline.ConfigChange{added(FileRules, "a-new"), added(FileRules, "b-new"), removed(FileRules, "build-any-01"), changed(FileRules, "sp-teh", "severity", "match.languages", "match.fix")}},
 		{"a policy", layer(FileComposition, `[{"id": "spelling", "priority": 11, "trigger": {"type": "domain", "domains": ["docs"], "match": "all"}, "dispatch": {"required": true}}]`),
 			[]pipeline.ConfigChange{changed(FileComposition, "spelling", "priority", "trigger", "dispatch.required")}},
-		{"an agent goes with all that needs it", layer(FileAgents, `[{"id": "spelling", "enabled": false}]`),
+		{"an agent is switched off, and what needs it is off too", layer(FileAgents, `[{"id": "spelling", "enabled": false}]`),
 			[]pipeline.ConfigChange{removed(FileRules, "sp-teh"), removed(FileComposition, "spelling"), removed(FileAgents, "spelling")}},
 		{"domains", layer(FileDomains, `[{"id": "docs", "weight": 9}, {"id": "shop", "type": "service", "service": "shop", "description": "d", "globs": ["shop/**"]}, {"id": "risk-fork", "points": 1}, {"id": "signal-public-api", "enabled": false}]`),
 			[]pipeline.ConfigChange{changed(FileDomains, "docs", "weight"), changed(FileDomains, "risk-fork", "points"), added(FileDomains, "shop"), removed(FileDomains, "signal-public-api")}},
@@ -47,7 +47,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// There and back, additions and removals change places.
+// In the other direction, additions and removals are swapped.
 func TestDiffOfTheReverse(t *testing.T) {
 	c := mustLoad(t, spellingLayer, layer(FileRules, `[`+rule("a", "")+`, {"id": "sp-teh", "enabled": false}]`))
 	want := []pipeline.ConfigChange{
@@ -57,7 +57,7 @@ func TestDiffOfTheReverse(t *testing.T) {
 	if diff := cmp.Diff(want, Diff(c, mustLoad(t, spellingLayer))); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
-	// An id of another type of entry is another entry under the same name.
+	// The same id in another type of entry is another entry.
 	one := &Config{Domains: []DomainMapping{{ID: "x", Enabled: true}}}
 	other := &Config{Services: []ServiceMapping{{ID: "x", Enabled: true}}}
 	want = []pipeline.ConfigChange{{File: FileDomains, ID: "x", Change: pipeline.ChangeChanged, Fields: pipeline.List[string]{"type"}}}

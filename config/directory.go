@@ -14,16 +14,14 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// ReadDir reads the config files of a directory as a layer of that name. Files
-// of other names are left alone, except that a .json file that is none of the
-// five, one of the five in another format, or a prompt of another form of name is
-// the layer's problem. A
-// directory without config files is an empty layer. The error is about the
-// directory, or about a config file in it that can't be read or is no regular
-// file.
+// ReadDir reads the config files of a directory as a layer with the given name. It ignores other
+// files, with three exceptions that become problems of the layer: a .json file with another name,
+// one of the five files in another format, and a prompt whose name has the wrong form. A directory
+// without config files is an empty layer. The error is about the directory, or about a config file
+// that can't be read or is not a regular file.
 //
-// Links are followed in the server's layer alone, which may be mounted. Those
-// in a repository are the path that they lead to, as git has them.
+// ReadDir follows links in the server's layer only, because that directory may be mounted. In a
+// repository, a link's text is the path it leads to, as in git.
 func ReadDir(name, dir string) (Layer, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -40,7 +38,7 @@ func ReadDir(name, dir string) (Layer, error) {
 			continue
 		}
 		var text []byte
-		if IsFile(file) { // of others the name is what is wrong
+		if IsFile(file) { // other files are a problem by their name
 			if text, err = readEntry(filepath.Join(dir, file), e, name == LayerServer); err != nil {
 				return Layer{}, fmt.Errorf("read the config: %w", err)
 			}
@@ -55,22 +53,22 @@ func readEntry(name string, e fs.DirEntry, follow bool) ([]byte, error) {
 		target, err := os.Readlink(name)
 		return []byte(target), err
 	}
-	// One byte more than it may have, so that the loader sees that it is too large.
+	// One byte above the limit shows the loader that the file is too large.
 	text, err := ReadRegular(name, MaxBytes(name))
-	if errors.Is(err, fs.ErrNotExist) { // it was listed, so what is missing is its target
+	if errors.Is(err, fs.ErrNotExist) { // the entry was listed, so its target is missing
 		return nil, fmt.Errorf("%s is a broken link: fix it, or remove it", name)
 	}
 	return text, err
 }
 
-// ReadRegular reads a regular file, at most limit bytes of it. Anything else is an
-// error: a pipe would make it wait, and a device may have no end.
+// ReadRegular reads at most limit bytes of a regular file. Any other file is an error: reading a
+// pipe might wait, and a device may have no end.
 func ReadRegular(name string, limit int64) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait for ever
+	if !info.Mode().IsRegular() { // opening a pipe would wait forever
 		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("this is not a regular file")}
 	}
 	f, err := os.Open(name)
@@ -81,23 +79,22 @@ func ReadRegular(name string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// misnamed reports whether a file was probably meant to be read: it is JSON, or
-// named like one of the five but for its ending, or nearly like a prompt.
+// misnamed reports whether a file was probably meant to be read: it is JSON, it has the name of one
+// of the five files with another extension, or its name resembles a prompt's.
 func misnamed(file string) bool {
 	ext := filepath.Ext(file)
 	return misnamedPrompt(file) || ext == ".json" || ext != "" && slices.Contains(FileNames(), strings.TrimSuffix(file, ext)+".json")
 }
 
-// IsRepositoryFile reports whether a file of a repository, by its path, is of
-// its layer: one of the five, a prompt, one whose name alone is what is wrong with
-// it, or one that stands where their directory should.
+// IsRepositoryFile reports whether a path in a repository belongs to the repository's layer. Such a
+// path is one of the five files, a prompt, a file that is a problem by its name, or a file in the
+// place of the directory.
 func IsRepositoryFile(file string) bool {
 	name := path.Base(file)
 	return file == RepositoryDir || path.Dir(file) == RepositoryDir && (IsFile(name) || misnamed(name))
 }
 
-// ChangedFiles lists the files of the repository's layer that a change touches,
-// sorted.
+// ChangedFiles lists the files of the repository's layer that a change touches, sorted.
 func ChangedFiles(facts *pipeline.PRFacts) pipeline.List[string] {
 	var changed pipeline.List[string]
 	for i := range facts.Files {

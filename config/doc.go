@@ -1,58 +1,51 @@
-// Package config reads reviewgate's five JSON files and the prompts beside them,
-// layer over layer, and hands out one validated [Config].
+// Package config reads reviewgate's five JSON files and the prompts beside them, merges them layer
+// by layer, and returns one validated [Config].
 //
 //	embedded defaults < server < organisation < repository
 //
-// Layers are merged as JSON, entry by entry: lists by id, where a later layer
-// may override single fields of an entry or switch it off, and settings field
-// by field. Only then are they decoded, so that a field that was left out can
-// be told from one that was set to its zero value. Within a layer the order of
-// files means nothing, and that of entries only where new ones stand in the
-// config. Every merged value still knows the file, line and layer it came from,
-// which is what a problem is reported with.
+// Layers are merged as JSON, entry by entry. Lists are merged by id: a later layer may override
+// single fields of an entry or switch the entry off. Settings are merged field by field. The merged
+// JSON is decoded last, so that a field that was left out differs from a field that was set to its
+// zero value. Within a layer, the order of files has no effect, and the order of entries only
+// decides where new entries stand in the config. Every merged value knows the file, line and layer
+// that it came from, and problems name them.
 //
-// An entry of the server's or the organisation's layer can be final: later
-// layers can repeat it and make it stricter (raise a rule's severity, a
-// policy's priority, a domain's weight or a factor's points; add agents and
-// globs, those of review reports among them; turn required and the reading of
-// comments on, on_failure to block, scope to all; take in more of what other
-// Apps found and wait for more of them; give a model's checklist more rules), and
-// nothing else. What such an entry
-// depends on is held with it: the agents of final rules, policies and signals, the policies that dispatch a final rule's agent,
-// and the domains and services that the triggers of these policies and of final
-// ones read. Switching the defaults off whole leaves all of them in place. An
-// agent that is held is told nothing that a layer above the one that holds it
-// wrote, neither a prompt nor a rule, and no policy of such a layer names other
-// models for it.
-// Settings are held by naming them in the settings' own "final". Where the reviewers
-// of models are, no agent and no policy of a layer above names others.
+// An entry of the server's or the organisation's layer can be final. Later layers can repeat a
+// final entry and make it stricter, and nothing else. They can raise a rule's severity, a policy's
+// priority, a domain's weight or a factor's points. They can add agents and globs, also globs of
+// review reports. They can turn on required and the reading of comments, set on_failure to block
+// and scope to all, take in more findings of other Apps and wait for more of them, and give a
+// model's checklist more rules.
 //
-// How a final entry acts on a change is held by a [Floor]: the config of the layers up
-// to the one that made it final. For the sake of what is final, the pipeline chooses
-// agents, classifies the change and asks the gate's conditions once more by that config,
-// and the stricter answer counts; the mode is no milder than the floor's. Only those
-// whom that layer names under final_authority can take the finding of a final rule out
-// of the gate.
+// What a final entry depends on is held with it: the agents of final rules, policies and signals,
+// the policies that dispatch a final rule's agent, and the domains and services that the triggers
+// of these policies and of final ones read. Switching off all the defaults leaves them in place. A
+// held agent gets no prompt and no rule from a layer above the one that holds it, and no policy of
+// such a layer names other models for it. Settings are held if the settings' own "final" names
+// them. If the models' reviewers are held, no agent and no policy of a layer above names others.
 //
-// An organisation's layer can only make reviews stricter unless the server lets that
-// organisation weaken them: see [Config.Weakened].
+// A [Floor] makes sure that a final entry acts on every change. A floor is the config of the layers
+// up to the one that made the entry final. The pipeline chooses agents, classifies the change and
+// evaluates the gate's conditions with that config too, and the stricter answer counts. The mode is
+// no milder than the floor's. Only the people whom that layer names under final_authority can take
+// the finding of a final rule out of the gate.
 //
-// A layer with a problem is left out whole and the others are used: [Load]
-// always returns a valid Config, and lists what was wrong beside it. A mistake
-// in the JSON of which there is no doubt what was meant, such as a comma after
-// the last entry, is a problem like any other: what else is wrong is told with
-// it. A caller that keeps the last good version of a layer passes it in the
-// broken one's stead.
+// An organisation's layer can only make reviews stricter unless the server lets that organisation
+// weaken them: see [Config.Weakened].
 //
-// Config comes from repositories that nobody vouches for. It is decoded
-// strictly, and sizes, nesting, numbers of entries and the cost of patterns and
-// expressions are bounded, each before the work that it bounds: a file has at
-// most 4 MiB and 200,000 values, 32 deep; a layer has at most [MaxPrompts] prompts
-// of [MaxPromptBytes] each; patterns are compiled until they come
-// to a million instructions together, and expressions if all layers have no
-// more than 500. What is done beside grows with the size of the files alone, or
-// stops at the hundredth problem.
+// A layer with a problem is left out as a whole, and the other layers are used. [Load] always
+// returns a valid Config, with a list of the problems. Some mistakes in the JSON leave no doubt
+// about what was meant, such as a comma after the last entry. They are problems too, but reading
+// goes on, so that the list names the other problems as well. A caller that keeps the last good
+// version of a layer passes it in place of the broken one.
 //
-// The JSON Schemas in schemas/ describe the five files and the data that flows
-// through the pipeline; [ValidateData] checks JSON against them.
+// Config comes from repositories that may be hostile. It is decoded strictly. Sizes, nesting,
+// numbers of entries and the cost of patterns and expressions are limited, and each limit is
+// checked before the work that it bounds. A file has at most 4 MiB and 200,000 values, nested 32
+// deep. A layer has at most [MaxPrompts] prompts of [MaxPromptBytes] each. Patterns are compiled up
+// to a total of a million instructions, and expressions if all layers together have at most 500.
+// All other work grows only with the size of the files, or stops at the hundredth problem.
+//
+// The JSON Schemas in schemas/ describe the five files and the data that flows through the
+// pipeline. [ValidateData] checks JSON against them.
 package config

@@ -20,7 +20,7 @@ func (c *valueChecks) checkEndpoints(n *jsontree.Node) {
 		if name := e.Get("name"); given(name) {
 			switch line, twice := lines[name.Text]; {
 			case name.Text == pipeline.GapSignals:
-				c.of(name, fmt.Sprintf("the name %s stands in reports for what finds gaps without a model", shown(name.Text)), "choose another name")
+				c.of(name, fmt.Sprintf("reports use the name %s for the search for gaps without a model", shown(name.Text)), "choose another name")
 			case twice:
 				c.of(name, fmt.Sprintf("the name %s is used twice, first on line %d", shown(name.Text), line), "give one of the two another name, or remove it")
 			default:
@@ -30,7 +30,7 @@ func (c *valueChecks) checkEndpoints(n *jsontree.Node) {
 		c.checkBaseURL(e.Get("base_url"))
 		model := [3]string{textOf(e.Get("api")), strings.TrimRight(textOf(e.Get("base_url")), "/"), textOf(e.Get("model"))}
 		if first, twice := models[model]; twice {
-			c.of(e.Get("model"), fmt.Sprintf("%s is the model of %s already, and what one model says twice is one voice", shown(model[2]), shown(first)), "remove this endpoint; to ask a model several times, name it several times in models.reviewers")
+			c.of(e.Get("model"), fmt.Sprintf("%s is already the model of %s, and one model counts as one voice", shown(model[2]), shown(first)), "remove this endpoint; to ask a model several times, name it several times in models.reviewers")
 		} else if model[2] != "" {
 			models[model] = textOf(e.Get("name"))
 		}
@@ -57,13 +57,13 @@ func (c *valueChecks) checkBaseURL(n *jsontree.Node) {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || !isPort(u.Port()):
 		c.of(n, "base_url is not an http or https URL", "write one such as http://127.0.0.1:11434/v1")
 	case u.User != nil:
-		c.of(n, "base_url holds a user name or password", `remove what stands before the @; the key is read from the variable that "key_env" names`)
+		c.of(n, "base_url holds a user name or password", `remove the part before the @; the key is read from the variable that "key_env" names`)
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.RawFragment != "":
-		c.of(n, "base_url has a query or a fragment", "remove what stands from the ? or # on")
+		c.of(n, "base_url has a query or a fragment", "remove the ? or # and everything after it")
 	}
 }
 
-// isPort reports whether a URL's port is one, or is left out.
+// isPort reports whether the port of a URL is valid or left out.
 func isPort(s string) bool {
 	n, err := strconv.ParseUint(s, 10, 16)
 	return s == "" || err == nil && n > 0

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestExamplesAreValid checks every example of docs/guide.md as "config check"
-// does, each layer over those below it.
+// TestExamplesAreValid checks every example of docs/guide.md as "config check" does, each layer
+// over the layers below it.
 func TestExamplesAreValid(t *testing.T) {
 	root := filepath.Join("..", "docs", "examples")
 	examples, err := os.ReadDir(root)
@@ -27,7 +27,7 @@ func TestExamplesAreValid(t *testing.T) {
 	}
 }
 
-// exampleLayers reads an example: a directory for each layer.
+// exampleLayers reads an example, which has a directory for each layer.
 func exampleLayers(t *testing.T, dir string) []Layer {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -46,12 +46,12 @@ func exampleLayers(t *testing.T, dir string) []Layer {
 		}
 	}
 	if len(layers) != len(entries) {
-		t.Errorf("%s holds something that is no layer", dir)
+		t.Errorf("%s holds a directory that is not a layer", dir)
 	}
 	return layers
 }
 
-// What docs/guide.md shows of settings for issues and labels can be written so.
+// The settings for issues and labels that docs/guide.md shows are valid.
 func TestGuideOnIssuesAndLabels(t *testing.T) {
 	guide, err := os.ReadFile(filepath.Join("..", "docs", "guide.md"))
 	if err != nil {
@@ -70,11 +70,11 @@ func TestGuideOnIssuesAndLabels(t *testing.T) {
 	}
 	issues, labels := mustLoad(t, layers[0]).Settings.Issues, mustLoad(t, layers[1]).Settings.Labels
 	if !issues.TechDebt || !issues.Gaps || !labels.Risk {
-		t.Errorf("the guide switches on %+v and %+v", issues, labels)
+		t.Errorf("the guide's settings give issues %+v and labels %+v", issues, labels)
 	}
 }
 
-// The comment that the guide shows is about a line that its rule finds.
+// The ignore comment that the guide shows is on a line that its rule finds.
 func TestGuideOnInlineComments(t *testing.T) {
 	text, err := os.ReadFile("../docs/guide.md")
 	if err != nil {

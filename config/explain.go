@@ -15,8 +15,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies/spelling"
 )
 
-// leaves returns the errors of which the others only say that something below
-// them failed.
+// leaves returns the errors that have no causes of their own. The other errors only say that
+// something below them failed.
 func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	if _, choice := e.ErrorKind.(*kind.AnyOf); choice || len(e.Causes) == 0 {
 		return []*jsonschema.ValidationError{e}
@@ -28,8 +28,8 @@ func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	return all
 }
 
-// explain turns one error of the schema library into a problem with a place
-// and a remedy. What it says about the right value comes from the schema.
+// explain turns one error of the schema library into a problem with a place and a remedy. The
+// schema says which values are right.
 func (s *schemaSet) explain(e *jsonschema.ValidationError, root *jsontree.Node, p *problems) {
 	n := root.At(e.InstanceLocation...)
 	schema := s.lookup(e.SchemaURL)
@@ -55,7 +55,7 @@ func (s *schemaSet) explain(e *jsonschema.ValidationError, root *jsontree.Node, 
 			return
 		}
 		got := shown(k.Got)
-		if schema["writeOnly"] == true { // a secret may have been put there
+		if schema["writeOnly"] == true { // the value may be a secret
 			got = field
 		}
 		p.of(n, fmt.Sprintf("%s is not %s", got, article(noun(schema, "value of "+field))), "use "+sentenceTail(schema["description"]))
@@ -70,7 +70,7 @@ func (s *schemaSet) explain(e *jsonschema.ValidationError, root *jsontree.Node, 
 		}
 		explainUnknown(k.Properties, n, schema, p)
 	case *kind.MinProperties:
-		p.of(n, fmt.Sprintf("%s says nothing but its type", field), "add "+choices(ownFields(schema)))
+		p.of(n, fmt.Sprintf("%s has only a type", field), "add "+choices(ownFields(schema)))
 	case *kind.MinLength:
 		p.of(n, field+" is empty", "write something, or remove the entry")
 	case *kind.MaxLength:
@@ -94,8 +94,8 @@ func (s *schemaSet) explain(e *jsonschema.ValidationError, root *jsontree.Node, 
 	}
 }
 
-// fieldName is what messages call the value at a place: its field, that of the
-// list it is in, or else what the schema calls it.
+// fieldName returns the name of a value in messages: the name of its field, the name of the list
+// that it is in, or else the schema's title.
 func fieldName(location []string, schema map[string]any) string {
 	for i := len(location) - 1; i >= 0; i-- {
 		if _, err := strconv.Atoi(location[i]); err == nil {
@@ -109,7 +109,7 @@ func fieldName(location []string, schema map[string]any) string {
 	return "the " + noun(schema, "entry")
 }
 
-// noun is the schema's title, or else another word for the value.
+// noun returns the schema's title, or else another word for the value.
 func noun(schema map[string]any, other string) string {
 	if title, ok := schema["title"].(string); ok {
 		return title
@@ -172,8 +172,7 @@ func values(list []any) []string {
 	return out
 }
 
-// explainUnknown reports fields that the schema does not know, at most
-// maxProblems of them.
+// explainUnknown reports fields that the schema does not know, at most maxProblems of them.
 func explainUnknown(unknown []string, n *jsontree.Node, schema map[string]any, p *problems) {
 	known := propertyNames(schema)
 	for _, m := range membersNamed(n, unknown) {
@@ -185,9 +184,8 @@ func explainUnknown(unknown []string, n *jsontree.Node, schema map[string]any, p
 	}
 }
 
-// explainMisplaced reports fields that belong to another type of entry or
-// trigger. Those that no type has, the whole schema does not have either:
-// explainUnknown reports them.
+// explainMisplaced reports fields that belong to another type of entry or trigger. explainUnknown
+// reports those that belong to no type.
 func explainMisplaced(misplaced []string, n *jsontree.Node, schema, whole map[string]any, p *problems) {
 	known := propertyNames(whole)
 	misplaced = slices.DeleteFunc(misplaced, func(name string) bool { return !slices.Contains(known, name) })
@@ -200,8 +198,8 @@ func explainMisplaced(misplaced []string, n *jsontree.Node, schema, whole map[st
 	}
 }
 
-// membersNamed returns the members of those names in the order of the text, at
-// most maxProblems of them.
+// membersNamed returns the members with these names in the order of the text, at most maxProblems
+// of them.
 func membersNamed(n *jsontree.Node, names []string) []jsontree.Member {
 	wanted := map[string]bool{}
 	for _, name := range names {
@@ -221,14 +219,13 @@ func propertyNames(schema map[string]any) []string {
 	return slices.Sorted(maps.Keys(properties))
 }
 
-// ownFields lists the fields besides "type" that a type of entry or trigger
-// reads.
+// ownFields lists the fields besides "type" that a type of entry or trigger reads.
 func ownFields(schema map[string]any) []string {
 	return slices.DeleteFunc(propertyNames(schema), func(s string) bool { return s == "type" })
 }
 
-// nearest returns the name that a few slips of the keyboard turn into the word,
-// or "": one slip for each four characters, and three at most.
+// nearest returns the name that differs from the word by a few typing errors, or "". It allows one
+// error for each four characters, and at most three.
 func nearest(word string, names []string) string {
 	return spelling.Nearest(word, names, min(len(word)/4, 3))
 }

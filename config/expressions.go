@@ -12,22 +12,21 @@ import (
 	"github.com/reviewgate/reviewgate/policies/expression"
 )
 
-// The bounds of expressions, over all layers together. To compile a usual one
-// takes a tenth of a millisecond, so that all of them take as long as a
-// thousand patterns.
+// These are the limits of expressions, over all layers together. A usual expression compiles in a
+// tenth of a millisecond, so all of them take as long as a thousand patterns.
 const (
 	maxExpressions     = 500
 	maxExpressionBytes = 200_000
-	// The schemas allow so many characters in one.
+	// The schemas allow this many characters in one expression.
 	maxExpressionCharacters = 2_000
 )
 
-// checkExpressions compiles the expressions of the layer's entries, unless
-// there are so many that nobody should wait for it.
+// checkExpressions compiles the expressions of the layer's entries, unless there are so many that
+// compiling them would take too long.
 func (t *trial) checkExpressions() {
 	count, length := 0, 0
 	for _, file := range []string{FileRules, FileComposition} {
-		// Those of entries that are wrong in another place count, too.
+		// Expressions of entries with another fault count too.
 		for _, e := range t.merged.entries(file) {
 			for _, n := range expressionsOf(e) {
 				count, length = count+1, length+len(n.Text)
@@ -53,8 +52,7 @@ func (t *trial) checkExpressions() {
 	}
 }
 
-// expressionsOf returns the expressions that an entry of the rules or the
-// composition holds.
+// expressionsOf returns the expressions of an entry in the rules or the composition.
 func expressionsOf(e *entry) []*jsontree.Node {
 	var found []*jsontree.Node
 	if when := e.node.Get("when"); given(when) {
@@ -79,14 +77,13 @@ func compileExpression(text string) error {
 	return err
 }
 
-// checkExpression reports what is wrong with an expression at its place in the
-// expression.
+// checkExpression reports what is wrong with an expression, at the place within the expression.
 func (t *trial) checkExpression(n *jsontree.Node, compile func(string) error) {
 	if t.trusted {
 		return
 	}
 	if utf8.RuneCountInString(n.Text) > maxExpressionCharacters {
-		return // the schema has said so
+		return // the schema reports this
 	}
 	err := compile(n.Text)
 	if err == nil {
@@ -104,7 +101,7 @@ func (t *trial) checkExpression(n *jsontree.Node, compile func(string) error) {
 	t.at(place, wrong.Problem, wrong.Remedy)
 }
 
-// offsetOf turns a 1-based line and column, in characters, into an offset in
+// offsetOf turns a line and a column, both counted from 1 and in characters, into an offset in
 // bytes.
 func offsetOf(text string, line, column int) int {
 	start := 0
@@ -123,8 +120,8 @@ func offsetOf(text string, line, column int) int {
 	return len(text)
 }
 
-// withoutExpressions returns the trigger with an expression that is right in
-// place of each of its own, which checkExpressions compiles.
+// withoutExpressions returns the trigger with a valid expression in place of each of its own.
+// checkExpressions compiles the real ones.
 func withoutExpressions(trigger policies.Trigger) policies.Trigger {
 	if trigger.When != "" {
 		trigger.When = "true"

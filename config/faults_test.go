@@ -13,8 +13,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// fault is one way to get an entry wrong. seed spoils a valid entry; at is the
-// pointer within it where that must be reported.
+// fault is one way to spoil an entry. seed spoils a valid entry; at is the pointer within it where
+// the problem must be reported.
 type fault struct {
 	file string
 	name string
@@ -35,7 +35,7 @@ func set(path string, v any) func(object) {
 
 func without(name string) func(object) { return func(e object) { delete(e, name) } }
 
-// instead makes another entry of it.
+// instead replaces the whole entry.
 func instead(other object) func(object) {
 	return func(e object) {
 		clear(e)
@@ -137,7 +137,7 @@ var entryFaults = []fault{
 	{FileDomains, "name of a concern", "signal", "/name", set("name", " ")},
 }
 
-// Each is about another place of the settings, so that any of them can meet.
+// Each fault is in a different place of the settings, so that all of them can occur together.
 var settingsFaults = []fault{
 	{FileSettings, "mode", "", "/mode", set("mode", "on")},
 	{FileSettings, "section", "", "/gates", set("gates", object{})},
@@ -154,7 +154,7 @@ var settingsFaults = []fault{
 	{FileSettings, "final settings", "", "/final", set("final", []string{"mode"})},
 }
 
-// validEntry draws an entry without a fault, to be spoilt.
+// validEntry draws a valid entry that a fault will spoil.
 func validEntry(t *rapid.T, file, kind, id string) object {
 	switch file {
 	case FileRules:
@@ -182,17 +182,16 @@ func validEntry(t *rapid.T, file, kind, id string) object {
 	return object{"id": id, "type": "domain", "domain": "shop", "description": words, "globs": []string{"shop/**"}, "weight": 1}
 }
 
-// Every fault is found at its place, however many there are together, and
-// nothing else is blamed. What a layer breaks as a whole (the last always
-// policy, the last policy of an agent) is left to TestProblemsAcrossLayers: it
-// is not said where the layer's policies are in doubt.
+// Every fault is reported at its place, however many there are together, and nothing else is
+// reported. TestProblemsAcrossLayers covers what a layer breaks as a whole (the last always policy,
+// the last policy of an agent): this is not reported if the layer's policies have faults.
 func TestValidationFindsEverySeededFault(t *testing.T) {
 	everyFault := slices.Concat(entryFaults, settingsFaults)
 	sample.Check(t, func(t *rapid.T) {
 		seeded := rapid.SliceOfNDistinct(rapid.SampledFrom(everyFault), 1, 12, func(f fault) string { return f.file + f.name }).Draw(t, "faults")
 		files := map[string][]object{}
-		want := map[string]bool{}    // places
-		spoiled := map[string]bool{} // entries
+		want := map[string]bool{}    // the places of the faults
+		spoiled := map[string]bool{} // the numbers of the entries
 		for i, f := range seeded {
 			if f.file == FileSettings {
 				if len(files[f.file]) == 0 {
@@ -202,7 +201,7 @@ func TestValidationFindsEverySeededFault(t *testing.T) {
 				want[f.file+f.at], spoiled[f.file] = true, true
 				continue
 			}
-			// Sound entries stand between those that are spoilt.
+			// Valid entries stand between the spoilt ones.
 			for n := range rapid.IntRange(0, 2).Draw(t, "sound") {
 				files[f.file] = append(files[f.file], validEntry(t, f.file, "domain", fmt.Sprint("sound-", i, "-", n)))
 			}
@@ -224,7 +223,7 @@ func TestValidationFindsEverySeededFault(t *testing.T) {
 				entry += "/" + strings.Split(p.Pointer+"/", "/")[1]
 			}
 			if !spoiled[entry] {
-				t.Fatalf("a sound entry is blamed: %s", FormatProblem(p))
+				t.Fatalf("a valid entry is reported: %s", FormatProblem(p))
 			}
 			if p.Line == 0 || p.Remedy == "" {
 				t.Fatalf("the problem lacks a place or a remedy: %s", FormatProblem(p))
@@ -232,12 +231,12 @@ func TestValidationFindsEverySeededFault(t *testing.T) {
 			delete(want, p.File+p.Pointer)
 		}
 		if len(want) > 0 {
-			t.Fatalf("faults at %v are not found among:\n%s", slices.Sorted(maps.Keys(want)), strings.Join(formatted(problems), "\n"))
+			t.Fatalf("faults at %v are not reported among:\n%s", slices.Sorted(maps.Keys(want)), strings.Join(formatted(problems), "\n"))
 		}
 	})
 }
 
-// Each fault by itself is found as well; a property may not draw all of them.
+// Each fault alone is reported too, because the property may not draw all of them.
 func TestEachSeededFault(t *testing.T) {
 	for i, f := range slices.Concat(entryFaults, settingsFaults) {
 		t.Run(f.name, func(t *testing.T) {
@@ -253,7 +252,7 @@ func TestEachSeededFault(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("there is no problem at %s of %s among:\n%s", want, f.file, strings.Join(formatted(problems), "\n"))
+			t.Errorf("no problem is reported at %s of %s among:\n%s", want, f.file, strings.Join(formatted(problems), "\n"))
 		})
 	}
 }

@@ -21,7 +21,7 @@ type lock struct {
 	open bool
 }
 
-// change is what a lock allows to happen to a field.
+// change says which change of a field a lock allows.
 type change struct {
 	ok     func(below, above any) bool
 	remedy string
@@ -70,15 +70,15 @@ func (g *guards) lockPolicy(e *entry, p *Policy) *lock {
 	may["trigger"] = change{func(_, above any) bool { return above.(policies.Trigger).Type == policies.TriggerAlways }, `leave it out, or write {"type": "always"}`}
 	may["enabled"] = change{func(_, above any) bool { return above == true }, "leave it on"}
 	may["dispatch.models"] = change{func(_, _ any) bool { return false }, "leave it out"}
-	delete(may, "priority") // free
+	delete(may, "priority") // can be changed freely
 	return &lock{why: needed(e, by), open: true, may: may}
 }
 
 // guards are what the final entries of a stack depend on, each with the entry that needs it.
 type guards struct {
 	agents            map[string]string
-	dispatched        map[string]string // agents that must go on being dispatched
-	domains, services map[string]string // that the triggers of their policies read
+	dispatched        map[string]string // agents that a policy must go on dispatching
+	domains, services map[string]string // what the triggers of their policies read
 }
 
 func (s *stack) guards() *guards {
@@ -175,7 +175,7 @@ func nounOf(value any) string {
 	return "domain mapping"
 }
 
-// What may still be done to fields of final entries.
+// These are the changes that later layers may make to fields of final entries.
 var (
 	mayRise = change{func(below, above any) bool { return above.(int) > below.(int) }, "leave it out, or raise it"}
 	mayGrow = change{func(below, above any) bool { return holdsAll(above.([]string), below.([]string)) }, "leave it out, or add to the list"}
@@ -185,7 +185,7 @@ func mayBecome(want any) change {
 	return change{func(_, above any) bool { return above == want }, "leave it out"}
 }
 
-// stricter lists what may still be done to a final entry.
+// stricter lists the changes that later layers may make to a final entry.
 func stricter(value any) map[string]change {
 	switch value.(type) {
 	case *Rule:
@@ -294,7 +294,7 @@ func differing(prefix string, below, above reflect.Value) []difference {
 	return list
 }
 
-// held is what a pointer points to, or its zero value.
+// held returns the value that a pointer points to, or the zero value for nil.
 func held(v reflect.Value) reflect.Value {
 	if v.IsNil() {
 		return reflect.Zero(v.Type().Elem())
@@ -302,9 +302,9 @@ func held(v reflect.Value) reflect.Value {
 	return v.Elem()
 }
 
-// withDefault is a field's value, or what leaving it out means.
+// withDefault returns a field's value, or its default if the field is left out.
 func withDefault(field string, v reflect.Value) any {
-	if v.IsZero() { // an empty list is not left out
+	if v.IsZero() { // an empty list was not left out
 		for i := range kinds {
 			if value, ok := kinds[i].section.defaults[field]; ok {
 				return value

@@ -44,14 +44,14 @@ func (f *finals) checkSetting(own, below, name *jsontree.Node) {
 	f.of(own, fmt.Sprintf("%s is %s", name.Text, finalIn(layerOf(name))), "leave it out")
 }
 
-// sameJSON reports whether two values are the same but for the order of
-// members and the way numbers are written.
+// sameJSON reports whether two values are equal, regardless of the order of members and of how
+// numbers are written.
 func sameJSON(a, b *jsontree.Node) bool {
 	var x, y any
 	return json.Unmarshal(a.AppendJSON(nil), &x) == nil && json.Unmarshal(b.AppendJSON(nil), &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// settingNames lists what "final" of the settings may name.
+// settingNames lists the names that the settings' "final" may have.
 func settingNames() []string {
 	var names []string
 	root := schemas().lookup(schemaBase + FileSettings)

@@ -9,9 +9,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// What the server holds fast: a rule, a policy, an agent, mappings of each
-// type, a signal, a rule of the defaults, and settings. What is idle is final
-// too, but switched off, so that it holds nothing else.
+// fast is a server's layer in which something of each type is final: a rule, a policy, an agent,
+// mappings of each type, a signal, a rule of the defaults, and settings. The entries named idle are
+// final too, but switched off, so they hold nothing else.
 var fast = named(layer(
 	FileRules, `[`+
 		strings.Replace(rule("f-rule", `, "final": true, "match": {"pattern": "x+", "paths": ["src/**"]}`), "build-reviewer", "f-agent", 1)+`,`+
@@ -41,7 +41,7 @@ var fast = named(layer(
 		"model_endpoints": [{"name": "cheap", "api": "openai", "model": "c"}, {"name": "big", "api": "anthropic", "model": "b"}]}`,
 ), LayerServer)
 
-// Each way in which a repository could loosen what the server made final.
+// A repository can't loosen what the server made final in any of these ways.
 func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 	const (
 		ofRule     = `: the rule "f-rule" is final in the server's layer; leave it out`
@@ -113,7 +113,7 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		{FileDomains, `"id": "f-risk", "factor": "domains"`, []string{`/0/factor: factor can't be set to this: the risk factor "f-risk" is final in the server's layer; leave it out`}},
 		{FileDomains, `"id": "f-signal", "pattern": "never"`, []string{`/0/pattern: pattern can't be set to this: the signal "f-signal" is final in the server's layer; leave it out`}},
 
-		// What a final entry depends on is held, too.
+		// Entries that a final entry depends on are held too.
 		{FileAgents, `"id": "f-agent", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the agent "f-agent"` + forRule + `leave it out`}},
 		{FileAgents, `"id": "f-agent", "scale": "pass_warn_fail"`, []string{`/0/scale: scale can't be set to this: the agent "f-agent"` + forRule + `leave it out`}},
 		{FileAgents, `"id": "p-agent", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the agent "p-agent" is needed by the signal "f-signal", which is final in the server's layer; leave it out`}},
@@ -146,14 +146,14 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
 			if c.InForce.Layers[2].Used {
-				t.Error("the layer is in use")
+				t.Error("the layer is used")
 			}
 		})
 	}
 }
 
-// The organisation is held by the server, and the repository by both; a layer
-// that is left out holds nobody.
+// The server's final entries hold against the organisation, and those of both against the
+// repository. A layer that is left out makes nothing final.
 func TestFinalAcrossLayers(t *testing.T) {
 	organisation := named(layer(FileRules, `[{"id": "build-any-01", "final": true}, {"id": "f-rule", "severity": "major"}]`), LayerOrganisation)
 	tests := []struct {
@@ -183,7 +183,8 @@ func TestFinalAcrossLayers(t *testing.T) {
 	}
 }
 
-// What is stricter, the same, or of no concern to a final entry is taken.
+// A change is accepted if it makes a final entry stricter, leaves it the same, or does not affect
+// it.
 func TestFinalEntriesCanBeMadeStricter(t *testing.T) {
 	for file, entries := range map[string][]string{
 		FileRules: {
@@ -220,9 +221,9 @@ func TestFinalEntriesCanBeMadeStricter(t *testing.T) {
 	}
 }
 
-// Switching the defaults off leaves those that the server made final, as it
-// made them, and what they depend on.
-func TestExtendsNothingKeepsFinalEntries(t *testing.T) {
+// A layer that drops the defaults does not drop those that the server made final, or those that
+// they depend on. They stay as the server made them.
+func TestEmptyExtendsKeepsFinalEntries(t *testing.T) {
 	c := mustLoad(t, fast, layer(FileRules, `{"extends": []}`, FileComposition, `{"extends": []}`, FileDomains, `{"extends": []}`))
 	if r := ruleOf(c, "build-conflict-01"); r == nil || r.Severity != pipeline.SeverityCritical {
 		t.Errorf("the final rule is %+v", r)
@@ -231,7 +232,7 @@ func TestExtendsNothingKeepsFinalEntries(t *testing.T) {
 		t.Error("a rule of the defaults that is not final is in force")
 	}
 	if p := policyOf(c, "universal"); p == nil || policyOf(c, "ui") != nil {
-		t.Error("of the defaults' policies not just the one is left that dispatches the final rule's agent")
+		t.Error("the only policy of the defaults in force should be the one that dispatches the final rule's agent")
 	}
 }
 
@@ -244,11 +245,11 @@ func TestFinalSettings(t *testing.T) {
 		{"a field", `{"mode": "off"}`, []string{`review-settings.json:1:10: /mode: mode is final in the server's layer; leave it out`}},
 		{"a section", `{"gate": {"conditions": []}}`, []string{`review-settings.json:1:25: /gate/conditions: gate is final in the server's layer; leave it out`}},
 		{"a section's field", `{"check": {"name": "mine", "annotations": false}}`, []string{`review-settings.json:1:20: /check/name: check.name is final in the server's layer; leave it out`}},
-		{"the layer above adds", `{"drafts": "review", "mode": "advisory"}`, []string{
+		{"the organisation makes another setting final", `{"drafts": "review", "mode": "advisory"}`, []string{
 			`review-settings.json:1:12: /drafts: drafts is final in the organisation's layer; leave it out`,
 			`review-settings.json:1:30: /mode: mode is final in the server's layer; leave it out`}},
-		{"the same again", `{"mode": "enforce", "check": {"name": "reviewgate", "annotations": false}, "gate": {"conditions": [{"decision": "fail", "when": "critical > 0"}, {"when": "major > 0", "decision": "needs_fixes"}, {"when": "warning > 0", "decision": "pass_with_warnings"}]}}`, nil},
-		{"final of its own", `{"final": []}`, []string{`review-settings.json:1:11: /final: the repository's layer may not make anything final; remove it; only the server's and the organisation's config may have it`}},
+		{"the same value again", `{"mode": "enforce", "check": {"name": "reviewgate", "annotations": false}, "gate": {"conditions": [{"decision": "fail", "when": "critical > 0"}, {"when": "major > 0", "decision": "needs_fixes"}, {"when": "warning > 0", "decision": "pass_with_warnings"}]}}`, nil},
+		{"final in the repository's own layer", `{"final": []}`, []string{`review-settings.json:1:11: /final: the repository's layer may not make anything final; remove it; only the server's and the organisation's config may have it`}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -274,7 +275,7 @@ func TestFinalSettings(t *testing.T) {
 	}
 }
 
-// What only the server, or only the server and the organisation, may say.
+// These settings are for the server only, or for the server and the organisation.
 func TestTrust(t *testing.T) {
 	agent := func(kind string) string {
 		return `[{"id": "a", "name": "A", "kind": "` + kind + `", "description": "d"}]`
@@ -304,7 +305,7 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// A policy that dispatches the agents of two final rules keeps both.
+// A policy that dispatches the agents of two final rules must keep both.
 func TestPolicyOfTwoFinalRulesKeepsBoth(t *testing.T) {
 	server := named(layer(
 		FileRules, `[`+strings.Replace(rule("f", `, "final": true`), "build-reviewer", "one", 1)+`,`+strings.Replace(rule("g", `, "final": true`), "build-reviewer", "two", 1)+`]`,
@@ -313,13 +314,12 @@ func TestPolicyOfTwoFinalRulesKeepsBoth(t *testing.T) {
 	), LayerServer)
 	for _, agents := range []string{`["one"]`, `["two"]`} {
 		if _, problems := Load(server, layer(FileComposition, `[{"id": "both", "dispatch": {"agents": `+agents+`}}]`)); len(problems) == 0 {
-			t.Errorf("the policy may dispatch %s alone", agents)
+			t.Errorf("the policy may dispatch only %s", agents)
 		}
 	}
 }
 
-// A repository may ask for issues and labels itself, unless a layer above holds
-// the section.
+// A repository may switch on issues and labels itself, unless a layer below holds the section.
 func TestIssuesAndLabelsAreTheRepositorysChoice(t *testing.T) {
 	own := layer(FileSettings, `{"issues": {"tech_debt": true, "labels": ["tech debt"]}, "labels": {"risk": true}}`)
 	c := mustLoad(t, own)
@@ -339,7 +339,7 @@ func TestIssuesAndLabelsAreTheRepositorysChoice(t *testing.T) {
 	}
 }
 
-// A repository lowers no threshold of an agent that a layer below made final.
+// A repository can't lower the thresholds of an agent that a lower layer made final.
 func TestThresholdsOfAFinalAgent(t *testing.T) {
 	low := layer(FileSettings, `{"thresholds": {"completeness_score": 0, "testability_score": 0, "clarity_score": 0, "confidence_level": 0, "max_critical_issues": 100, "max_major_issues": 100}}`)
 	high := layer(FileSettings, `{"thresholds": {"completeness_score": 0.9, "testability_score": 0.9, "clarity_score": 0.9, "confidence_level": 0.9, "max_critical_issues": 0, "max_major_issues": 0}}`)

@@ -2,19 +2,19 @@ package config
 
 import "slices"
 
-// Floor is the config of the layers up to one that made entries final. Whatever the
-// layers above say, a final entry must not act more loosely on a change than it does by
-// this config: which agents look at what, the gate's conditions, the mode.
+// Floor is the config of the layers up to one that made entries final. On any change, a final entry
+// acts at least as strictly as by this config. This covers the choice of agents and files, the
+// gate's conditions and the mode.
 type Floor struct {
-	Layer string // that made entries final
-	// Authority are the teams, each "org/team-slug", and logins that this layer
-	// names under final_authority. If it names none, what it made final stands.
+	Layer string // the layer that made entries final
+	// Authority lists the teams, each "org/team-slug", and the logins that this layer names under
+	// final_authority. If it names none, nobody can take its final findings out of the gate.
 	Authority []string
-	Config    *Config // without floors of its own
+	Config    *Config // has no floors itself
 }
 
-// floorOf returns the floor that a layer makes with those below it, or nil if it made
-// nothing final that bears on reviews.
+// floorOf returns the floor of a layer and the layers below it. It returns nil if the layer made
+// nothing final that affects reviews.
 func (s *stack) floorOf(layer string) *Floor {
 	some := false
 	for _, file := range listFiles() {
@@ -48,8 +48,8 @@ func bearsOnReviews(value any) bool {
 	return false
 }
 
-// finalOf returns the layers that made rules and agents final, by id. Agents of the kind
-// rules are left out: their findings are final if the rule is.
+// finalOf returns the layers that made rules and agents final, by id. It leaves out agents of the
+// kind rules, because their findings are final if the rule is.
 func (s *stack) finalOf() (rules, agents map[string]string) {
 	rules, agents = map[string]string{}, map[string]string{}
 	for _, file := range []string{FileRules, FileAgents} {
@@ -69,10 +69,10 @@ func (s *stack) finalOf() (rules, agents map[string]string) {
 	return rules, agents
 }
 
-// FinalIn lists the layers that made an agent's finding by a rule final: the one that
-// made the rule final and, for agents other than the kind rules, the one that made the
-// agent final. Each has a say: a layer that makes a rule final takes nothing away from
-// one that made the agent final before.
+// FinalIn lists the layers that made an agent's finding by a rule final: the layer that made the
+// rule final and, unless the agent's kind is rules, the layer that made the agent final. Both
+// count: a layer that makes a rule final takes nothing away from a layer that made the agent final
+// before.
 func (c *Config) FinalIn(rule, agent string) []string {
 	var layers []string
 	for _, layer := range []string{c.finalRules[rule], c.finalAgents[agent]} {
@@ -83,7 +83,7 @@ func (c *Config) FinalIn(rule, agent string) []string {
 	return layers
 }
 
-// FinalLayers lists the layers that made the agent, or rules of it, final.
+// FinalLayers lists the layers that made the agent or any of its rules final.
 func (c *Config) FinalLayers(agent string) []string {
 	var layers []string
 	add := func(layer string) {
@@ -100,8 +100,8 @@ func (c *Config) FinalLayers(agent string) []string {
 	return layers
 }
 
-// ThresholdsOf returns the thresholds that the reports which an agent reads have to reach:
-// those of the settings and, if a layer made the agent final, that layer's as well.
+// ThresholdsOf returns the thresholds for the reports that an agent reads. If a layer made the
+// agent final, that layer's thresholds must be reached as well as the settings' own.
 func (c *Config) ThresholdsOf(agent string) ThresholdSettings {
 	t := c.Settings.Thresholds
 	for _, layer := range c.FinalIn("", agent) {
@@ -123,7 +123,7 @@ func (t ThresholdSettings) stricter(u ThresholdSettings) ThresholdSettings {
 	}
 }
 
-// AnyFinal reports whether a policy among those with these ids is final.
+// AnyFinal reports whether one of the policies with these ids is final.
 func (c *Config) AnyFinal(policies []string) bool {
 	return slices.ContainsFunc(c.Policies, func(p Policy) bool { return p.Final && slices.Contains(policies, p.ID) })
 }
@@ -138,7 +138,7 @@ func (c *Config) Floor(layer string) *Floor {
 	return nil
 }
 
-// modes are the modes, from the one whose checks can block least.
+// modes lists the modes, the mildest first.
 var modes = []string{ModeOff, ModeAdvisory, ModeEnforce}
 
 // StricterMode returns the stricter of two modes.

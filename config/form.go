@@ -7,7 +7,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// The forms that a file with a list of entries may have.
+// A file with a list of entries has one of these forms.
 const (
 	FormNone   = ""       // there is no file
 	FormList   = "list"   // [...]
@@ -15,8 +15,8 @@ const (
 	FormObject = "object" // an object without items
 )
 
-// repositoryForm is the form of one of the repository's files, as far as its
-// layer is used.
+// repositoryForm returns the form of one of the repository's files, or FormNone if the repository's
+// layer is not used.
 func repositoryForm(file string, layers []Layer, inForce []pipeline.ConfigLayer) string {
 	form := FormNone
 	for i, l := range layers {

@@ -11,13 +11,13 @@ func TestDomainsForm(t *testing.T) {
 		layers []Layer
 		want   string
 	}{
-		{"no layer", nil, FormNone},
+		{"no repository layer", nil, FormNone},
 		{"no file", []Layer{{Name: LayerRepository, Source: "test"}}, FormNone},
 		{"list", []Layer{domains(LayerRepository, `[]`)}, FormList},
 		{"items", []Layer{domains(LayerRepository, `{"items": []}`)}, FormItems},
-		{"object", []Layer{domains(LayerRepository, `{"extends": ["defaults"]}`)}, FormObject},
-		{"another layer's", []Layer{domains(LayerServer, `[]`)}, FormNone},
-		{"a broken layer's", []Layer{domains(LayerRepository, `[{}]`)}, FormNone},
+		{"an object without items", []Layer{domains(LayerRepository, `{"extends": ["defaults"]}`)}, FormObject},
+		{"the file of another layer", []Layer{domains(LayerServer, `[]`)}, FormNone},
+		{"the file of a broken layer", []Layer{domains(LayerRepository, `[{}]`)}, FormNone},
 	}
 	for _, tt := range tests {
 		if c, _ := Load(tt.layers...); c.DomainsForm != tt.want {

@@ -24,15 +24,14 @@ func repeated(n int, entry func(int) string) string {
 	return b.String()
 }
 
-// What a repository writes to wear reviewgate down is answered with a problem,
-// and at once.
+// Config that a repository writes to wear reviewgate down is answered with a problem, and quickly.
 func TestHostileConfig(t *testing.T) {
 	rules, fields, values := sample.Size(6_000, 15_000), sample.Size(10_000, 60_000), sample.Size(20_000, 190_000)
 	tests := []struct {
 		name string
 		file string
 		text string
-		want string // the beginning of the first problem
+		want string // the start of the first problem
 	}{
 		{"too many rules", FileRules, repeated(5001, func(i int) string { return fmt.Sprintf(`{"id": "r%d"}`, i) }),
 			"review-rules.json:1:1: the rules file has 5001 entries, more than the limit of 5000"},
@@ -41,47 +40,47 @@ func TestHostileConfig(t *testing.T) {
 		}), "review-rules.json:1:1: all patterns together expand to about "},
 		{"a pattern that is long", FileRules, `[` + rule("a", `, "match": {"pattern": "`+strings.Repeat("a", 2001)+`"}`) + `]`,
 			"review-rules.json:1:173: /0/match/pattern: pattern has 2001 characters, more than the limit of 2000"},
-		{"groups without end", FileRules, `[` + rule("a", `, "match": {"pattern": "`+strings.Repeat("(", 1000)+strings.Repeat(")", 1000)+`"}`) + `]`,
+		{"endless groups", FileRules, `[` + rule("a", `, "match": {"pattern": "`+strings.Repeat("(", 1000)+strings.Repeat(")", 1000)+`"}`) + `]`,
 			""},
-		{"unknown fields without end", FileSettings, "{" + manyFields(fields) + "}",
+		{"endless unknown fields", FileSettings, "{" + manyFields(fields) + "}",
 			`review-settings.json:1:2: /f0: "f0" is not a field of a settings file`},
 		{"a trigger of unknown fields", FileComposition, `[{"id": "ui", "trigger": {"type": "path", "globs": ["**"], ` + manyFields(fields) + `}}]`,
 			`review-composition.json:1:60: /0/trigger/f0: "f0" is not a field of a trigger`},
-		{"the same key without end", FileSettings, `{"mode": "off"` + strings.Repeat(`, "mode": "off"`, fields) + `}`,
+		{"the same key endlessly", FileSettings, `{"mode": "off"` + strings.Repeat(`, "mode": "off"`, fields) + `}`,
 			`review-settings.json:1:17: /mode: "mode" occurs twice`},
-		{"the same id without end", FileRules, repeated(5000, func(int) string { return rule("a", "") }),
+		{"the same id endlessly", FileRules, repeated(5000, func(int) string { return rule("a", "") }),
 			`review-rules.json:2:8: /1/id: the id "a" is used twice`},
-		{"triggers within triggers", FileComposition, `[{"id": "ui", "trigger": ` + strings.Repeat(`{"type": "not", "triggers": [`, 20) + `{"type": "always"}` + strings.Repeat(`]}`, 20) + `}]`,
+		{"deeply nested triggers", FileComposition, `[{"id": "ui", "trigger": ` + strings.Repeat(`{"type": "not", "triggers": [`, 20) + `{"type": "always"}` + strings.Repeat(`]}`, 20) + `}]`,
 			"review-composition.json:1:461: /0/trigger" + strings.Repeat("/triggers/0", 15) + ": values are nested more than 32 deep"},
-		{"ids that nearly are others", FileRules, repeated(5000, func(i int) string { return fmt.Sprintf(`{"id": "%s%d"}`, strings.Repeat("x", 70), i) }),
+		{"ids that resemble others", FileRules, repeated(5000, func(i int) string { return fmt.Sprintf(`{"id": "%s%d"}`, strings.Repeat("x", 70), i) }),
 			`review-rules.json:1:9: /0/id: no lower layer has an entry "xxxx`},
-		{"more rules with large patterns than there may be", FileRules, repeated(rules, func(int) string { return `{"id":"a","match":{"pattern":"(a{999}){2}"}}` }),
+		{"more rules with large patterns than the limit allows", FileRules, repeated(rules, func(int) string { return `{"id":"a","match":{"pattern":"(a{999}){2}"}}` }),
 			"review-rules.json:1:1: the rules file has " + fmt.Sprint(rules) + " entries"},
 		{"other rules with large patterns", FileRules, repeated(rules, func(i int) string { return fmt.Sprintf(`{"id":"a%d","match":{"pattern":"(a{999}){1}"}}`, i) }),
 			"review-rules.json:1:1: all patterns together expand to about"},
-		{"names of settings without end", FileSettings, `{"final": ["mod"` + strings.Repeat(`, "gate.conditionss"`, 30_000) + `]}`,
+		{"endless names of settings", FileSettings, `{"final": ["mod"` + strings.Repeat(`, "gate.conditionss"`, 30_000) + `]}`,
 			"review-settings.json:1:11: /final: final has 30001 entries"},
-		{"languages without end", FileRules, `[` + rule("a", `, "match": {"pattern": "x", "languages": ["x"`+strings.Repeat(`, "Pyton"`, 30_000)+`]}`) + `]`,
+		{"endless languages", FileRules, `[` + rule("a", `, "match": {"pattern": "x", "languages": ["x"`+strings.Repeat(`, "Pyton"`, 30_000)+`]}`) + `]`,
 			"review-rules.json:1:191: /0/match/languages: languages has 30001 entries"},
-		{"expressions without end", FileComposition, repeated(600, func(i int) string {
+		{"endless expressions", FileComposition, repeated(600, func(i int) string {
 			return fmt.Sprintf(`{"id": "p%d", "description": "d", "priority": 1, "dispatch": {"agents": ["secrets"]}, "trigger": {"type": "expression", "when": "facts.files.exists(f, f.path == '%d')"}}`, i, i)
 		}), "review-composition.json:1:1: all layers together have 6"},
 		{"expressions that are long together", FileRules, repeated(200, func(i int) string {
 			return rule(fmt.Sprint("r", i), `, "when": "facts.title == '`+strings.Repeat("x", 1900)+`'"`)
 		}), "review-rules.json:1:1: all expressions together have "},
-		{"conditions without end", FileSettings, `{"gate": {"conditions": ` + repeated(10_000, func(int) string {
+		{"endless conditions", FileSettings, `{"gate": {"conditions": ` + repeated(10_000, func(int) string {
 			return `{"decision": "fail", "when": "critical > 0` + strings.Repeat(" && major > 0", 9) + `"}`
 		}) + `}}`, "review-settings.json:1:25: /gate/conditions: conditions has 10000 entries"},
 		{"a key that breaks the line", FileSettings, `{"\u001b[2J\n` + strings.Repeat("k", 500) + `": 1}`,
 			`review-settings.json:1:2: /?[2J?kkkk`},
-		{"values without end", FileRules, "[" + strings.Repeat("0,", values) + "0]",
+		{"endless values", FileRules, "[" + strings.Repeat("0,", values) + "0]",
 			"review-rules.json:1:1: the rules file has " + fmt.Sprint(values+1) + " entries"},
 	}
 	for _, test := range sample.Of(t, 10, tests) {
 		t.Run(test.name, func(t *testing.T) {
 			c, problems := Load(layer(test.file, test.text))
 			if c.InForce.Layers[1].Used || len(problems) == 0 {
-				t.Fatal("the layer is in use")
+				t.Fatal("the layer is used")
 			}
 			if len(problems) > maxProblems {
 				t.Errorf("%d problems", len(problems))
@@ -101,8 +100,8 @@ func manyFields(n int) string {
 	return b.String()[2:]
 }
 
-// What is too long is told once, wherever it stands, and not looked into.
-func TestTooLongIsToldOnce(t *testing.T) {
+// A text that is too long gives one problem, wherever it is, and is not checked further.
+func TestLongTextsAreReportedOnce(t *testing.T) {
 	glob, when := strings.Repeat("ä", 257), strings.Repeat("(", 2001)
 	for file, text := range map[string]string{
 		FileRules: `[` + rule("a", `, "match": {"literal": "x", "paths": ["`+glob+`"]}`) + `,` + rule("b", `, "match": {"literal": "x", "exclude_paths": ["`+glob+`"]}`) + `,` +
@@ -128,26 +127,26 @@ func TestTooLongIsToldOnce(t *testing.T) {
 	}
 }
 
-// Beyond a hundred, problems are counted.
+// Only a hundred problems are shown. The last one counts the rest.
 func TestManyProblems(t *testing.T) {
 	_, problems := Load(layer(FileSettings, "{"+manyFields(90)+"}", FileAgents, "[{"+manyFields(90)+"}]"))
 	if len(problems) != 100 {
 		t.Fatalf("%d problems", len(problems))
 	}
-	// The agent also lacks its id.
+	// One of the problems is that the agent has no id.
 	if got, want := FormatProblem(problems[99]), "82 more problems are not shown; fix those above first"; got != want {
 		t.Errorf("last problem: %s, want %s", got, want)
 	}
 }
 
-// The agents that ask models of what the layer fast holds, and their prompts.
+// These are the agents that ask models and that the layer fast holds, and their prompts.
 var (
 	heldModels  = []string{"m-agent", "n-agent"}
 	heldPrompts = []string{"spec-reviewer", "build-reviewer"}
 )
 
-// Whatever a layer has in its config files, there is a valid config, each
-// problem has its place and its remedy, and what the server made final holds.
+// For any config files of a layer, the config is valid, each problem has a place and a remedy, and
+// what the server made final holds.
 func FuzzLoad(f *testing.F) {
 	seed := func(name uint8, l Layer) {
 		texts := map[string][]byte{}
@@ -178,7 +177,7 @@ func FuzzLoad(f *testing.F) {
 			l.Files = append(l.Files, File{Path: promptPath(id), Text: []byte("Say that all is well.")}, File{Path: promptPath(heldPrompts[i]), Text: []byte("Say nothing at all.")})
 		}
 		layers := []Layer{fast, l}
-		if l.Name == LayerServer { // of which there is one, and fast is another
+		if l.Name == LayerServer { // fast is already the server's layer
 			layers = layers[1:]
 		}
 		c, problems := Load(layers...)
@@ -187,10 +186,10 @@ func FuzzLoad(f *testing.F) {
 		}
 		for _, p := range problems {
 			if p.Problem == "" || p.Remedy == "" || p.Layer != l.Name {
-				t.Fatalf("problem lacks words: %+v", p)
+				t.Fatalf("the problem has no text, remedy or layer: %+v", p)
 			}
 			if (p.Line == 0) != (p.Column == 0) {
-				t.Fatalf("problem has half a place: %+v", p)
+				t.Fatalf("the problem has only a line or only a column: %+v", p)
 			}
 		}
 		checkConsistent(t, c)
@@ -204,7 +203,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// checkFinalHolds holds a config to what the layer fast made final.
+// checkFinalHolds checks that a config keeps everything that the layer fast made final.
 func checkFinalHolds(t *testing.T, held, c *Config) {
 	t.Helper()
 	for _, d := range Diff(held, c) {
@@ -225,7 +224,7 @@ func checkFinalHolds(t *testing.T, held, c *Config) {
 	}
 	for _, id := range heldModels {
 		if _, layer := promptOf(t, c, id); layer != LayerDefaults {
-			t.Fatalf("a layer could talk the final agent %s into something", id)
+			t.Fatalf("a layer could change the prompt of the final agent %s", id)
 		}
 	}
 	if ruleOf(c, "f-rule") == nil {
@@ -236,8 +235,8 @@ func checkFinalHolds(t *testing.T, held, c *Config) {
 	}
 }
 
-// Patterns and expressions that are taken can be used, within the bounds that
-// are promised; what is wrong with others is said within their strings.
+// Patterns and expressions that are accepted work, within the promised limits. Problems of the
+// others point into their strings.
 func FuzzRule(f *testing.F) {
 	f.Add(`\bteh\b(x)?`, `^#`, `$1 ${0}$$`, "")
 	f.Add(`(?i)[[:alpha:]]{3,9}|\pL+`, "", "", "facts.draft")
@@ -254,7 +253,7 @@ func FuzzRule(f *testing.F) {
 		c, problems := Load(layer(FileRules, string(text)))
 		for _, p := range problems {
 			if p.Line != 1 || p.Column < 1 || p.Column > len(text) {
-				t.Fatalf("the problem stands outside of the file: %s", FormatProblem(p))
+				t.Fatalf("the problem points outside the file: %s", FormatProblem(p))
 			}
 		}
 		if len(problems) > 0 || when != "" {
@@ -263,21 +262,20 @@ func FuzzRule(f *testing.F) {
 		for _, p := range []string{ruleOf(c, "a").Match.Pattern, ruleOf(c, "a").Match.NotPattern} {
 			tree, err := syntax.Parse(p, syntax.Perl)
 			if err != nil {
-				t.Fatalf("%q was taken: %v", p, err)
+				t.Fatalf("%q was accepted: %v", p, err)
 			}
 			program, err := syntax.Compile(tree.Simplify())
 			if err != nil {
-				t.Fatalf("%q was taken: %v", p, err)
+				t.Fatalf("%q was accepted: %v", p, err)
 			}
 			if n := len(program.Inst); n > 4*maxPatternSize+100 {
-				t.Fatalf("%q was taken and has %d instructions", p, n)
+				t.Fatalf("%q was accepted and has %d instructions", p, n)
 			}
 		}
 	})
 }
 
-// checkConsistent holds a config to what consumers rely on: what is referred to
-// exists and is switched on.
+// checkConsistent checks that everything the config refers to exists and is switched on.
 func checkConsistent(t *testing.T, c *Config) {
 	t.Helper()
 	on := map[string]bool{}

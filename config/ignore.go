@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// checkIgnored checks the entries of ignore. The agent for secrets can't ignore paths:
+// checkIgnored checks the entries of ignore. The agent for secrets can't ignore paths, because
 // secrets.allow is for single values.
 func (c *valueChecks) checkIgnored(ignore *jsontree.Node, agents *list) {
 	for _, e := range elems(ignore) {
@@ -42,20 +42,20 @@ func (r *references) checkIgnored(agents target) {
 	}
 }
 
-// anyPath are paths that have nothing in common: what matches all of them matches
+// anyPath lists paths that have nothing in common, so globs that match all of them match
 // everything.
 var anyPath = []string{"README", "main.go", "src/api/Client.java", ".env", ".github/workflows/ci.yml", "deploy/prod/values.yaml"}
 
-// ignoreWarnings lists the entries of ignore that leave out every file.
+// ignoreWarnings lists the entries of ignore that ignore every file.
 func (c *Config) ignoreWarnings() (list []Warning) {
 	for _, e := range c.Settings.Ignore {
 		paths, err := glob.Compile(e.Paths)
 		if err != nil || slices.ContainsFunc(anyPath, func(path string) bool { return !paths.Any(path) }) {
 			continue
 		}
-		what, remedy := "nothing but secrets and what is final counts", "name the paths that are meant"
+		what, remedy := "only secrets and final findings count", "name the paths that are meant"
 		if len(e.Agents)+len(e.Rules) > 0 {
-			what, remedy = "what "+strings.Join(slices.Concat(e.Agents, e.Rules), ", ")+" finds counts nowhere", "name the paths that are meant, or switch the agents or rules off"
+			what, remedy = "no finding of "+strings.Join(slices.Concat(e.Agents, e.Rules), ", ")+" counts", "name the paths that are meant, or switch the agents or rules off"
 		}
 		list = append(list, Warning{FileSettings, fmt.Sprintf("the paths of the entry of ignore with the reason %s match every file, so %s", shown(e.Reason), what), remedy})
 	}

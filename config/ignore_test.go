@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a layer ignores is added to what the layers below ignore.
+// The paths that a layer ignores are added to those of the layers below.
 func TestIgnoredPathsOfAllLayers(t *testing.T) {
 	cfg, problems := Load(
 		named(layer(FileSettings, `{"ignore": [{"paths": ["a/**"], "reason": "r"}]}`), LayerServer),
@@ -40,12 +40,12 @@ func TestProblemsOfIgnoredPaths(t *testing.T) {
 	}
 }
 
-// Entries that leave out every file are warned of.
+// An entry that ignores every file gives a warning.
 func TestWarningsOfIgnoredPaths(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"paths": ["**"]}`: `the entry of ignore with the reason "r" match every file, so nothing but secrets and what is final counts; name the paths that are meant`,
-		`{"paths": ["**/*"], "agents": ["security-reviewer"]}`:     `so what security-reviewer finds counts nowhere; name the paths that are meant, or switch the agents or rules off`,
-		`{"paths": ["*", "*/**"], "rules": ["sec-tls-verify-01"]}`: `so what sec-tls-verify-01 finds counts nowhere`,
+		`{"paths": ["**"]}`: `the entry of ignore with the reason "r" match every file, so only secrets and final findings count; name the paths that are meant`,
+		`{"paths": ["**/*"], "agents": ["security-reviewer"]}`:     `so no finding of security-reviewer counts; name the paths that are meant, or switch the agents or rules off`,
+		`{"paths": ["*", "*/**"], "rules": ["sec-tls-verify-01"]}`: `so no finding of sec-tls-verify-01 counts`,
 		`{"paths": ["**/*.go"]}`:                                   "",
 		`{"paths": ["src/**", "*"]}`:                               "",
 	} {

@@ -15,7 +15,7 @@ import (
 func (c *valueChecks) checkLanguages(n *jsontree.Node) {
 	for _, e := range elems(n) {
 		if !given(e) {
-			continue // the schema has said so
+			continue // the schema reports this
 		}
 		known, ok := data.LanguageByAlias(e.Text)
 		if strings.EqualFold(known, e.Text) {

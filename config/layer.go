@@ -35,19 +35,19 @@ type Layer struct {
 	Name   string
 	Source string
 	Files  []File
-	// Organisation is the login of the account whose layer this is, if the layer was
-	// read from its .github. What loosens in such a layer counts only if the server lets
-	// that account. If it is empty, everything counts.
+	// Organisation is the login of the account whose .github repository holds this layer. What
+	// loosens reviews in such a layer counts only if the server lets that account. If Organisation
+	// is empty, everything counts.
 	Organisation string
 }
 
-// MaxFileBytes is the size of the largest config file that is taken. Who reads
-// files for a layer reads one byte more, so that Load sees what is larger.
+// MaxFileBytes is the size of the largest config file. A caller that reads files for a layer reads
+// one byte more, so that Load sees that a file is larger.
 const MaxFileBytes = jsontree.MaxBytes
 
-// File is the text of one config file. Only the last element of Path decides
-// which of the five, or which prompt, it is; the whole of it stands in problems. BlobSHA is
-// git's name for the text; where it is empty, Load works it out.
+// File is the text of one config file. Only the last element of Path decides which of the five
+// files, or which prompt, it is. Problems show the whole path. BlobSHA is git's name for the text;
+// if it is empty, Load computes it.
 type File struct {
 	Path    string
 	BlobSHA string
@@ -59,14 +59,13 @@ func FileNames() []string {
 	return []string{FileRules, FileComposition, FileAgents, FileDomains, FileSettings}
 }
 
-// IsFile reports whether the text of a file of a config directory, by its name,
-// is config: one of the five, or a prompt, prompt-NAME.md.
+// IsFile reports whether a file of a config directory, by its name, is config: one of the five
+// files, or a prompt, prompt-NAME.md.
 func IsFile(name string) bool { return slices.Contains(FileNames(), name) || promptName(name) != "" }
 
-// OfLayer picks, from the names in a config directory, those that are of its
-// layer: the config files in their order, the prompts by name, and what is
-// misnamed. Of prompts that are too many it names one more than a layer may have,
-// so that Load sees it.
+// OfLayer returns the names in a config directory that belong to its layer: the five files in their
+// order, the prompts by name, and misnamed files. If there are too many prompts, it returns one
+// more than a layer may have, so that Load sees it.
 func OfLayer(names []string) []string {
 	var files, prompts, wrong []string
 	for _, name := range names {
@@ -84,8 +83,8 @@ func OfLayer(names []string) []string {
 	return slices.Concat(files, prompts[:min(len(prompts), MaxPrompts+1)], wrong)
 }
 
-// MaxBytes is how much is read of a config file by its name: one byte more than
-// it may have.
+// MaxBytes returns how many bytes of a config file are read: one byte more than a file with this
+// name may have.
 func MaxBytes(name string) int64 {
 	if promptName(path.Base(name)) != "" {
 		return MaxPromptBytes + 1
@@ -93,7 +92,7 @@ func MaxBytes(name string) int64 {
 	return MaxFileBytes + 1
 }
 
-// BlobSHA is the name that git gives to a blob of this text, in hex.
+// BlobSHA returns the name that git gives to a blob with this text, in hex.
 func BlobSHA(text []byte) string {
 	h := sha1.New() // #nosec G401 -- see the import
 	fmt.Fprintf(h, "blob %d\x00", len(text))
@@ -101,8 +100,8 @@ func BlobSHA(text []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// fileRank is the place of a file among the five; prompts come after them, and
-// any other last.
+// fileRank returns the place of a file in its layer: the five files come first, then prompts, then
+// any other files.
 func fileRank(file string) int {
 	if i := slices.Index(FileNames(), path.Base(file)); i >= 0 {
 		return i
@@ -113,7 +112,7 @@ func fileRank(file string) int {
 	return len(FileNames()) + 1
 }
 
-// compareFiles puts files into the order of their layer.
+// compareFiles compares two files by their order in a layer.
 func compareFiles(a, b File) int {
 	if n := fileRank(a.Path) - fileRank(b.Path); n != 0 || promptName(path.Base(a.Path)) == "" {
 		return n
@@ -121,8 +120,8 @@ func compareFiles(a, b File) int {
 	return strings.Compare(path.Base(a.Path), path.Base(b.Path))
 }
 
-// normal returns the layer with its blob SHAs filled in and its files in the
-// order of FileNames, then prompts by name, unknown ones last.
+// normal returns the layer with all blob SHAs filled in and its files in order: the five files,
+// then prompts by name, then unknown files.
 func (l Layer) normal() Layer {
 	l.Files = slices.Clone(l.Files)
 	slices.SortStableFunc(l.Files, compareFiles)
@@ -134,7 +133,7 @@ func (l Layer) normal() Layer {
 	return l
 }
 
-// inForce is how facts and reports refer to the layer.
+// inForce describes the layer as facts and reports do.
 func (l Layer) inForce(used bool) pipeline.ConfigLayer {
 	out := pipeline.ConfigLayer{Name: l.Name, Source: l.Source, Used: used}
 	for _, f := range l.Files {
@@ -143,7 +142,7 @@ func (l Layer) inForce(used bool) pipeline.ConfigLayer {
 	return out
 }
 
-// keyOf is the Key of the config that the used ones among the layers add up to.
+// keyOf returns the Key of the config that the used layers make.
 func keyOf(layers []Layer, inForce []pipeline.ConfigLayer) [sha256.Size]byte {
 	h := sha256.New()
 	for i, l := range layers {
@@ -159,12 +158,12 @@ func keyOf(layers []Layer, inForce []pipeline.ConfigLayer) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// versionLength is enough to tell the versions of one repository's config
-// apart, and short enough for a comment's footer.
+// versionLength is long enough to distinguish the versions of one repository's config, and short
+// enough for a comment's footer.
 const versionLength = 12
 
-// version names the config that the used layers add up to. Where they were
-// read is no part of it.
+// version returns the name of the config that the used layers make. The places that the layers were
+// read from have no effect on it.
 func version(layers []pipeline.ConfigLayer) string {
 	h := sha256.New()
 	for _, l := range layers {

@@ -13,10 +13,10 @@ import (
 //go:embed review-*.json
 var defaultFiles embed.FS
 
-// Load lays the layers, lowest first, over the embedded defaults. A layer with
-// a problem is left out whole: it stands in InForce.Layers with Used false, its
-// problems are returned (and stand in InForce.Problems), and the layers above
-// it are laid over what is below it. So there always is a valid config.
+// Load merges the layers, lowest first, over the embedded defaults. A layer with a problem is left
+// out as a whole, and the layers above it are merged over those below it. InForce.Layers has the
+// layer with Used false. Its problems are returned, and InForce.Problems has them too. So the
+// config is always valid.
 //
 // The config is shared and must not be changed.
 func Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
@@ -24,13 +24,13 @@ func Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
 	return s.loaded(layers, inForce), inForce.Problems
 }
 
-// laid is what layers add up to, with the floors that some of them make.
+// laid is the result of merging layers, with the floors that some of them make.
 type laid struct {
 	*stack
 	floors []Floor
 }
 
-// loaded is the stack's config with where it comes from.
+// loaded returns the stack's config with the layers that it comes from.
 func (s laid) loaded(layers []Layer, inForce pipeline.ConfigInForce) *Config {
 	c := s.config()
 	c.InForce, c.Floors = inForce, s.floors
@@ -40,7 +40,7 @@ func (s laid) loaded(layers []Layer, inForce pipeline.ConfigInForce) *Config {
 	return c
 }
 
-// layAll lays the layers over the embedded defaults.
+// layAll merges the layers over the embedded defaults.
 func layAll(layers []Layer) (laid, pipeline.ConfigInForce) {
 	base := defaults()
 	inForce := pipeline.ConfigInForce{Layers: pipeline.List[pipeline.ConfigLayer]{base.layer}}
@@ -62,8 +62,8 @@ func layAll(layers []Layer) (laid, pipeline.ConfigInForce) {
 	return current, inForce
 }
 
-// DefaultLayer returns the embedded defaults, their prompts under the names that
-// those of other layers have.
+// DefaultLayer returns the embedded defaults. Their prompts have the same form of name as those of
+// other layers.
 func DefaultLayer() Layer {
 	l := Layer{Name: LayerDefaults, Source: "embedded"}
 	for _, name := range FileNames() {
@@ -88,9 +88,9 @@ type defaultStack struct {
 	layer pipeline.ConfigLayer
 }
 
-// defaults reads the embedded defaults once. A binary in which they are not valid is
-// broken: TestDefaultsAreValid checks them against their schemas and compiles their
-// expressions, which each start of the program leaves out.
+// defaults reads the embedded defaults once. A binary with invalid defaults is broken.
+// TestDefaultsAreValid checks them against their schemas and compiles their expressions, so the
+// program need not do that at each start.
 var defaults = sync.OnceValue(func() defaultStack {
 	l := DefaultLayer()
 	s, p := layTrusted(newStack(), l)
@@ -104,9 +104,9 @@ var defaults = sync.OnceValue(func() defaultStack {
 	return defaultStack{stack: s, layer: l.inForce(true)}
 })
 
-// config returns what is in force: entries that are switched off are left out,
-// and so is what refers to an agent that is. Only agents stay, so that a
-// manifest can say of each why it does not run.
+// config returns what is in force. Entries that are switched off are left out, and so are entries
+// that need an agent that is off. Agents that are off stay, so that a manifest can say why each
+// does not run.
 func (s *stack) config() *Config {
 	c := &Config{
 		Settings: s.decoded.withReviewers(), modeLayer: layerOf(s.settings.Get("mode")), layers: map[string]map[string]string{},

@@ -47,7 +47,7 @@ func policyOf(c *Config, id string) *Policy {
 	return nil
 }
 
-// A layer named server with an agent, a rule for it and a policy.
+// spellingLayer is a server's layer with an agent, a rule for it and a policy.
 var spellingLayer = named(layer(
 	FileAgents, `[{"id": "spelling", "name": "Spelling", "kind": "rules", "description": "d"}]`,
 	FileRules, strings.ReplaceAll(`[`+rule("sp-teh", `, "match": {"pattern": "\\bteh\\b", "languages": ["Markdown"], "fix": "the"}`)+`]`, "build-reviewer", "spelling"),
@@ -115,34 +115,34 @@ func TestSwitchedOff(t *testing.T) {
 			FileDomains, `[{"id": "signal-public-api", "enabled": false}, {"id": "risk-fork", "enabled": false}]`,
 		))
 		if ruleOf(c, "sp-teh") != nil {
-			t.Error("the rule is in force")
+			t.Error("the rule is still in force")
 		}
 		for _, s := range c.Signals {
 			if s.Concern == "public-api" {
-				t.Error("the signal is in force")
+				t.Error("the signal is still in force")
 			}
 		}
 		for _, r := range c.Risk {
 			if r.Factor == RiskFork {
-				t.Error("the risk factor is in force")
+				t.Error("the risk factor is still in force")
 			}
 		}
 	})
-	// One line switches an agent off with its rules, policies and signals.
+	// One line switches off an agent together with its rules, policies and signals.
 	t.Run("agent", func(t *testing.T) {
 		c := mustLoad(t, spellingLayer, layer(FileAgents, `[{"id": "spelling", "enabled": false}, {"id": "finance-sme", "enabled": false}, {"id": "build-reviewer", "enabled": false}]`))
 		if ruleOf(c, "sp-teh") != nil {
-			t.Error("a rule of the agent is in force")
+			t.Error("a rule of the agent is still in force")
 		}
 		if policyOf(c, "spelling") != nil || policyOf(c, "finance") != nil {
-			t.Error("a policy that dispatches nothing else is in force")
+			t.Error("a policy that dispatches only this agent is still in force")
 		}
 		if diff := cmp.Diff([]string{"security-reviewer"}, policyOf(c, "universal").Dispatch.Agents); diff != "" {
 			t.Errorf("agents of the universal policy (-want +got):\n%s", diff)
 		}
 		for _, s := range c.Signals {
 			if s.Agent == "finance-sme" {
-				t.Error("a signal asks for the agent")
+				t.Error("a signal still asks for the agent")
 			}
 		}
 		for _, a := range c.Agents {
@@ -151,7 +151,7 @@ func TestSwitchedOff(t *testing.T) {
 			}
 		}
 	})
-	t.Run("and on again", func(t *testing.T) {
+	t.Run("switched on again", func(t *testing.T) {
 		off := named(layer(FileRules, `[{"id": "sp-teh", "enabled": false}]`), LayerOrganisation)
 		c := mustLoad(t, spellingLayer, off, layer(FileRules, `[{"id": "sp-teh", "enabled": true}]`))
 		if ruleOf(c, "sp-teh") == nil {
@@ -160,8 +160,8 @@ func TestSwitchedOff(t *testing.T) {
 	})
 }
 
-// "extends": [] drops the defaults of its file, and nothing else.
-func TestExtendsNothing(t *testing.T) {
+// "extends": [] drops the defaults of its file only.
+func TestEmptyExtends(t *testing.T) {
 	c := mustLoad(t, spellingLayer, layer(FileRules, `{"extends": [], "items": [`+rule("only", "")+`]}`))
 	var ids []string
 	for _, r := range c.Rules {
@@ -184,7 +184,7 @@ func TestExtendsNothing(t *testing.T) {
 	}
 }
 
-// What one layer breaks in another is reported where the layer did it.
+// If a layer breaks an entry of another layer, the problem points into the layer that broke it.
 func TestProblemsAcrossLayers(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -214,22 +214,22 @@ func TestProblemsAcrossLayers(t *testing.T) {
 				`review-domains.json:1:2: the file ends in the middle of a value; close every string, bracket and brace`,
 				`review-settings.json:1:10: /mode: "on" is not a mode; use enforce, advisory or off`,
 			}},
-		{"nothing is said of what an unreadable file may hold", nil,
+		{"references to entries of an unreadable file are not reported", nil,
 			layer(FileAgents, `[{"id": "mine"`, FileComposition, `[{"id": "ui", "dispatch": {"agents": ["mine"]}}]`, FileRules, strings.ReplaceAll(`[`+rule("a", "")+`]`, "build-reviewer", "mine")),
 			[]string{`review-agents.json:1:15: the file ends in the middle of a value; close every string, bracket and brace`}},
-		{"but of one whose mistakes leave no doubt what it holds", nil,
+		{"references to entries of a file whose mistakes leave no doubt are reported", nil,
 			layer(FileAgents, `[{"id": "mine", "name": "Mine", "kind": "rules", "description": "d"},]`, FileComposition, `[{"id": "universal", "dispatch": {"agents": ["build-reviewer", "security-reviewer", "mine", "yours"]}}]`),
 			[]string{
 				`review-composition.json:1:93: /0/dispatch/agents/3: there is no agent "yours"; register it in review-agents.json, or use one of those that exist`,
 				`review-agents.json:1:69: there is a comma after the last entry; remove the comma`,
 			}},
-		{"nothing is said of what a faulty entry would have done", nil,
+		{"the effects of a faulty entry are not reported", nil,
 			layer(FileAgents, `[{"id": "mine", "name": "Mine", "kind": "magic", "description": "d"}]`, FileComposition, `[{"id": "ui", "dispatch": {"agents": ["mine"]}}]`, FileRules, strings.ReplaceAll(`[`+rule("a", "")+`]`, "build-reviewer", "mine")),
 			[]string{`review-agents.json:1:41: /0/kind: "magic" is not a kind of agent; use ` + kindNames()}},
 		{"the same file twice", nil,
 			layer("a/"+FileRules, `[]`, "b/"+FileRules, `[]`),
 			[]string{`b/review-rules.json: the layer has this file twice; keep one of them`}},
-		{"other files beside", nil, layer("README.md", "# ours", "prompts/finance.txt", "Look hard."), nil},
+		{"other files beside the config", nil, layer("README.md", "# ours", "prompts/finance.txt", "Look hard."), nil},
 		{"no files", nil, layer(), nil},
 	}
 	for _, test := range tests {
@@ -242,7 +242,7 @@ func TestProblemsAcrossLayers(t *testing.T) {
 	}
 }
 
-// A broken layer is left out; those above it are laid over those below it.
+// A broken layer is left out. The layers above it are merged over those below it.
 func TestBrokenLayerIsLeftOut(t *testing.T) {
 	broken := named(layer(FileRules, `[{"id": "sp-teh", "severity": "blocker"}]`), LayerOrganisation)
 	above := layer(FileRules, `[{"id": "sp-teh", "severity": "warning"}]`)
@@ -283,7 +283,7 @@ func TestVersion(t *testing.T) {
 	moved := layer(".github/reviewgate/"+FileRules, `[]`)
 	moved.Source = "acme/shop@elsewhere"
 	if version(moved) != base {
-		t.Error("where a layer was read changes the version")
+		t.Error("the place that a layer was read from changes the version")
 	}
 	if version(layer(FileRules, `[ ]`)) == base || version() == base || version(named(layer(FileRules, `[]`), LayerServer)) == base {
 		t.Error("other content or another layer has the same version")
@@ -294,7 +294,7 @@ func TestVersion(t *testing.T) {
 }
 
 func TestBlobSHA(t *testing.T) {
-	// As git hash-object --stdin prints them.
+	// These are the outputs of git hash-object --stdin.
 	for text, want := range map[string]string{
 		"":                 "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
 		"what is up, doc?": "bd9dbf5aae1a3862dd1526723246b20206e5fc37",
@@ -325,7 +325,7 @@ func TestLoader(t *testing.T) {
 	if got := first.InForce.Layers[1].Source; got != "acme/shop@1f2e3d4" {
 		t.Errorf("the first config's source became %q", got)
 	}
-	// Two others push it out.
+	// Two other configs push it out of the memory.
 	_, _ = l.Load()
 	if _, problems := l.Load(layer(FileRules, `{`)); len(problems) != 1 {
 		t.Errorf("problems: %v", problems)
@@ -335,13 +335,13 @@ func TestLoader(t *testing.T) {
 	}
 	third, _ := l.Load(repo)
 	if &first.Rules[0] == &third.Rules[0] {
-		t.Error("the loader remembers more than it should")
+		t.Error("the loader remembers more than two configs")
 	}
-	// A blob SHA that lies about the text is not believed.
+	// A wrong blob SHA does not make the loader use another text.
 	lie := layer(FileRules, `[`+rule("b", "")+`]`)
 	lie.Files[0].BlobSHA = BlobSHA(repo.Files[0].Text)
 	if c, _ := l.Load(lie); ruleOf(c, "b") == nil {
-		t.Error("the text is not what was read")
+		t.Error("the loader used a text that belongs to the blob SHA")
 	}
 }
 
@@ -353,20 +353,20 @@ func TestLoaderIsSafeForConcurrentUse(t *testing.T) {
 			id := fmt.Sprint("r", i%4)
 			c, problems := l.Load(spellingLayer, layer(FileRules, `[`+rule(id, "")+`, {"id": "sp-teh", "severity": "blocker"}]`), layer(FileRules, `[`+rule(id, "")+`]`))
 			if ruleOf(c, id) == nil || len(problems) != 1 {
-				t.Errorf("rule %s is not there, or problems are: %v", id, problems)
+				t.Errorf("rule %s is missing, or there are problems: %v", id, problems)
 			}
 		})
 	}
 	wg.Wait()
 }
 
-// Of a section of the settings a layer may set one field: the others stay.
+// A layer can set one field of a section of the settings, and the other fields stay.
 func TestSettingsAreMergedFieldByField(t *testing.T) {
 	of := reflect.TypeFor[Settings]()
 	for i := range of.NumField() {
 		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
 		if section := of.Field(i).Type.Kind() == reflect.Struct; section != slices.Contains(deepFields(FileSettings), name) {
-			t.Errorf("%s is a section: %t, and is merged the other way", name, section)
+			t.Errorf("%s is a section: %t, but is not merged like that", name, section)
 		}
 	}
 	c := mustLoad(t, layer(FileSettings, `{"fix_loop": {"max_fix_iterations": 4}}`))

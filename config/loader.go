@@ -9,12 +9,11 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/lru"
 )
 
-// Loader is Load with a memory: layers whose files have the same names and
-// texts as before are not read again. It is safe for use by several
-// goroutines.
+// Loader is Load with a memory: it does not read layers again whose files have the same names and
+// texts as before. It is safe for use by several goroutines.
 type Loader struct {
-	// Redact, if set, replaces the secrets in a text by placeholders, line by line, so
-	// that problems quote none. It must be set before the first Load.
+	// Redact, if set, replaces the secrets in a text by placeholders, line by line, so that
+	// problems quote no secret. It must be set before the first Load.
 	Redact func(text string) string
 
 	recent *lru.Cache[[sha256.Size]byte, *Config]
@@ -27,8 +26,8 @@ func NewLoader(size int) *Loader {
 	return &Loader{recent: lru.New[[sha256.Size]byte, *Config](int64(size), int64(size))}
 }
 
-// Load does what the function of this name does. Configs of equal content
-// share everything but InForce.Layers, which names the sources asked for.
+// Load does the same as the function Load. Configs with equal content share everything except
+// InForce.Layers, which has the sources that the caller gave.
 func (l *Loader) Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
 	key := contentKey(layers)
 	known, ok := l.recent.Get(key)
@@ -40,15 +39,15 @@ func (l *Loader) Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
 	c := *known
 	c.InForce.Layers = slices.Clone(known.InForce.Layers)
 	for i, layer := range layers {
-		// The embedded defaults come first.
+		// The embedded defaults are the first layer in force.
 		c.InForce.Layers[i+1].Source = layer.Source
 	}
 	return &c, c.InForce.Problems
 }
 
-// redact keeps secrets out of what problems quote. Quotes are cut and escaped, and a
-// secret in one would no longer be recognised, so the problems are found once more, in
-// layers whose secrets are replaced.
+// redact keeps secrets out of the quotes in problems. Quotes are cut and escaped, so a secret in
+// them could no longer be recognised. So redact replaces the secrets in the layers and finds the
+// problems again.
 func (l *Loader) redact(c *Config, layers []Layer) {
 	if l.Redact == nil || len(c.InForce.Problems) == 0 {
 		return
@@ -78,8 +77,8 @@ func (l *Loader) redact(c *Config, layers []Layer) {
 	}
 }
 
-// contentKey covers all that a config is made from but the sources. It is made
-// from the texts: a blob SHA that came with them proves nothing.
+// contentKey covers everything that a config is made from except the sources. It uses the texts,
+// because a blob SHA that came with a text proves nothing.
 func contentKey(layers []Layer) [sha256.Size]byte {
 	h := sha256.New()
 	for _, l := range layers {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// To load config leaves much garbage, and nothing here measures memory.
+// Loading config leaves much garbage, and no test here measures memory.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
 	os.Exit(m.Run())

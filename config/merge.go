@@ -11,7 +11,7 @@ import (
 // stack is the result of merging some layers. A stack never changes: a layer laid over it
 // makes a new one.
 type stack struct {
-	lists    map[string]*list // by file, all but the settings
+	lists    map[string]*list // by file, without the settings
 	settings *jsontree.Node
 	decoded  Settings
 	prompts  map[string][]Prompt      // by name, lowest layer first
@@ -19,21 +19,20 @@ type stack struct {
 	weakened []pipeline.ConfigProblem // the parts of the organisation's layer that do not count
 }
 
-// list is the merged entries of one file, in the order in which they were
-// first named.
+// list has the merged entries of one file, in the order in which they were first named.
 type list struct {
 	entries []*entry
-	index   map[string]int // by id
+	index   map[string]int // the index in entries, by id
 }
 
 // entry is one merged entry of a list.
 type entry struct {
 	id    string
-	layer string // that named it first
-	final string // the first layer that made it final, "" if none did
+	layer string // the layer that named it first
+	final string // the first layer that made it final, or ""
 	node  *jsontree.Node
 	value any // *Rule, *Policy, *Agent, *DomainMapping, *ServiceMapping, *RiskFactor or *Signal
-	size  int // of its patterns
+	size  int // the size of its patterns
 }
 
 func newStack() *stack {
@@ -44,7 +43,7 @@ func newStack() *stack {
 	return s
 }
 
-// listFiles are the files that hold lists.
+// listFiles returns the files that hold lists.
 func listFiles() []string {
 	return []string{FileRules, FileComposition, FileAgents, FileDomains}
 }

@@ -10,26 +10,26 @@ import (
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
-// ModelEndpoint is a language model that agents may ask. Only the server's layer
-// has any: it names a host, and what is sent costs money.
+// ModelEndpoint is a language model that agents may ask. Only the server's layer can have
+// endpoints, because they name a host and asking costs money.
 type ModelEndpoint struct {
-	Name string `json:"name"` // by which settings, policies, agents and reports call it
+	Name string `json:"name"` // the name that settings, policies, agents and reports use
 	API  string `json:"api"`  // APIAnthropic or APIOpenAI
 	// Model is the API's own name of the model.
 	Model string `json:"model"`
-	// BaseURL is where the API is, such as http://127.0.0.1:11434/v1 for Ollama.
-	// Default: the vendor's own.
+	// BaseURL is the address of the API, such as http://127.0.0.1:11434/v1 for Ollama. The default
+	// is the vendor's own API.
 	BaseURL string `json:"base_url,omitempty"`
-	// KeyEnv names the environment variable that holds the key. Default:
-	// ANTHROPIC_API_KEY or OPENAI_API_KEY; with a BaseURL none, and no key is sent.
+	// KeyEnv names the environment variable that holds the key. The default is ANTHROPIC_API_KEY or
+	// OPENAI_API_KEY. With a BaseURL there is no default, and without KeyEnv no key is sent.
 	KeyEnv          string `json:"key_env,omitempty"`
-	ContextTokens   int    `json:"context_tokens,omitempty"`    // what the model reads at most, default 128,000
-	MaxOutputTokens int    `json:"max_output_tokens,omitempty"` // of one answer, default 8,192
-	// Prices in US dollars for a million tokens, for what a review is said to
-	// cost. Default 0, for models that cost nothing by the token.
+	ContextTokens   int    `json:"context_tokens,omitempty"`    // the most tokens that the model reads, default 128,000
+	MaxOutputTokens int    `json:"max_output_tokens,omitempty"` // the most tokens of one answer, default 8,192
+	// Prices are in US dollars for a million tokens. Reports use them to show what a review cost.
+	// The default is 0, for models that cost nothing by the token.
 	InputPrice float64 `json:"input_price,omitempty"`
-	// CachedPrice is that of input that the API had cached, StoredPrice that of
-	// input that it puts there: Anthropic's takes a quarter more. 0 is InputPrice.
+	// CachedPrice is the price of input that the API had cached, and StoredPrice that of input that
+	// it caches. Anthropic charges a quarter more for storing. 0 means InputPrice.
 	CachedPrice float64 `json:"cached_price,omitempty"`
 	StoredPrice float64 `json:"stored_price,omitempty"`
 	OutputPrice float64 `json:"output_price,omitempty"`
@@ -41,40 +41,38 @@ const (
 	APIOpenAI    = "openai"    // Chat Completions, which many servers speak
 )
 
-// ModelBudget bounds what models are asked, in tokens read and written together.
-// What is over it is not asked, and the agent's row says so. For the server's
-// layer only.
+// ModelBudget limits what models are asked, in tokens read and written together. A question over
+// the budget is not asked, and the agent's row says so. Only the server's layer can have a budget.
 type ModelBudget struct {
-	PerAgent         int `json:"per_agent"`          // of one agent on one model in one review, default 200,000
-	PerPull          int `json:"per_pull_request"`   // in all of its reviews, default 2,000,000
-	PerRepositoryDay int `json:"per_repository_day"` // in any 24 hours, default 20,000,000
+	PerAgent         int `json:"per_agent"`          // for one agent on one model in one review, default 200,000
+	PerPull          int `json:"per_pull_request"`   // for all reviews of one pull request, default 2,000,000
+	PerRepositoryDay int `json:"per_repository_day"` // for one repository in any 24 hours, default 20,000,000
 }
 
-// ModelReview says what a language model is asked to be: an agent of kind
-// [KindLLM].
+// ModelReview says what an agent of kind [KindLLM] asks a language model.
 type ModelReview struct {
 	// Stage is pipeline.ReviewStageQuality (default) or ReviewStageSpec. Only agents of the
 	// spec stage read the title, the description, the commits' messages and the
 	// linked issues.
 	Stage string `json:"stage,omitempty"`
-	// Prompt names the file prompt-NAME.md, of the highest layer that has one; see
-	// Config.Prompt. Default: the agent's id.
+	// Prompt names the file prompt-NAME.md; the highest layer that has one counts, see
+	// Config.Prompt. The default is the agent's id.
 	Prompt string `json:"prompt,omitempty"`
-	// Output is OutputFindings (default), or OutputReport for an agent that reviews each
-	// specification or plan in its scope whole and answers with a review report.
+	// Output is OutputFindings (default), or OutputReport for an agent that reviews each whole
+	// specification or plan in its scope and answers with a review report.
 	Output string `json:"output,omitempty"`
-	// ReportBy is the reviewer that the reports of OutputReport are by:
-	// reviewreport.AgentSpecReviewer, AgentTechnicalPM or AgentArchitectureReview.
-	// Default: the agent's id.
+	// ReportBy is the reviewer in whose name the agent writes reports, with OutputReport:
+	// reviewreport.AgentSpecReviewer, AgentTechnicalPM or AgentArchitectureReview. The default is
+	// the agent's id.
 	ReportBy string `json:"report_by,omitempty"`
-	// Checklist are the agents whose rules it checks besides its own.
+	// Checklist lists the agents whose rules it checks besides its own.
 	Checklist []string `json:"checklist,omitzero"`
-	// Models are the models that it is asked of, by name, each as often as it is named.
-	// Default: models.reviewers; a policy's own come before both.
+	// Models names the models that the agent asks, each as often as it is named. The default is
+	// models.reviewers. A policy's own models take precedence over both.
 	Models []string `json:"models,omitzero"`
 }
 
-// llmSection is what an agent of kind llm asks of language models.
+// llmSection is the section of an agent of kind llm.
 var llmSection = section{
 	name: "llm", otherwise: "asks no language model",
 	check: func(t *trial, e *entry) {
@@ -85,13 +83,14 @@ var llmSection = section{
 	defaults: map[string]any{"llm.stage": pipeline.ReviewStageQuality},
 }
 
-// What agents of kind [KindLLM] answer with.
+// An agent of kind [KindLLM] answers with one of these.
 const (
 	OutputFindings = "findings"
 	OutputReport   = "report"
 )
 
-// Reviewer is the reviewer of specifications or plans that an agent is, if it is one.
+// Reviewer returns the reviewer of specifications or plans in whose name an agent writes reports,
+// if it writes any.
 func (a *Agent) Reviewer() (r reviewreport.Reviewer, ok bool) {
 	if a.Kind != KindLLM || a.LLM == nil || a.LLM.Output != OutputReport {
 		return r, false
@@ -99,7 +98,7 @@ func (a *Agent) Reviewer() (r reviewreport.Reviewer, ok bool) {
 	return reviewreport.ReviewerOf(cmp.Or(a.LLM.ReportBy, a.ID))
 }
 
-// checkReviewer validates whom an agent's reports are by.
+// checkReviewer validates the reviewer in whose name an agent writes reports.
 func (c *valueChecks) checkReviewer(e *entry) {
 	a, ok := e.value.(*Agent)
 	if !ok || a.LLM == nil {
@@ -109,18 +108,18 @@ func (c *valueChecks) checkReviewer(e *entry) {
 	_, known := reviewreport.ReviewerOf(cmp.Or(a.LLM.ReportBy, a.ID))
 	switch {
 	case a.LLM.Output == OutputReport && !known:
-		c.of(output, fmt.Sprintf("nothing says whose reports %s writes", shown(a.ID)), `name the reviewer by "report_by": spec-reviewer, technical-pm or architecture-review`)
+		c.of(output, fmt.Sprintf("%s does not say in whose name it writes reports", shown(a.ID)), `name the reviewer by "report_by": spec-reviewer, technical-pm or architecture-review`)
 	case a.LLM.Output != OutputReport && given(by):
 		at := by
 		if !c.owns(at) {
-			at = output // which the layer changed
+			at = output // the layer changed the output
 		}
 		c.of(at, fmt.Sprintf("%s writes no reports", shown(a.ID)), `remove "report_by", or set "output" to report`)
 	}
 }
 
-// StageOf is the stage that an agent reviews in: none for kinds other than
-// [KindLLM].
+// StageOf returns the stage that an agent reviews in. Agents of kinds other than [KindLLM] have
+// none.
 func (a *Agent) StageOf() string {
 	switch {
 	case a.Kind != KindLLM:
@@ -131,10 +130,10 @@ func (a *Agent) StageOf() string {
 	return a.LLM.Stage
 }
 
-// ModelsOf are the names of the models that an agent of kind [KindLLM] is asked
-// of, the stronger last: those that policies name, else its own, else the
-// reviewers of the settings. A model that is named several times is asked as often. By the
-// strategy single it is the last of them alone. A server without endpoints has none.
+// ModelsOf returns the names of the models that an agent of kind [KindLLM] asks, the stronger last.
+// They are those that policies name, else the agent's own, else the reviewers in the settings. A
+// model that is named several times is asked as often. With the strategy single, only the last
+// model is asked. A server without endpoints has no models.
 func (c *Config) ModelsOf(a *Agent, named []string) []string {
 	reviewers := c.Settings.Models.Reviewers
 	if len(named) == 0 && a.LLM != nil {
@@ -153,13 +152,13 @@ func (c *Config) ModelsOf(a *Agent, named []string) []string {
 	return ordered
 }
 
-// Absent reports whether an agent needs a language model where the server has
-// none. Nobody is told of those, unless a policy requires one: it can't finish.
+// Absent reports whether an agent needs a language model and the server has none. Reports don't
+// mention such an agent, unless a policy requires it: then it can't finish.
 func (c *Config) Absent(a *Agent) bool {
 	return a.Kind == KindLLM && len(c.Settings.ModelEndpoints) == 0
 }
 
-// Endpoint is the endpoint of a model's name, or nil.
+// Endpoint returns the endpoint with a model's name, or nil.
 func (c *Config) Endpoint(name string) *ModelEndpoint {
 	for i := range c.Settings.ModelEndpoints {
 		if e := &c.Settings.ModelEndpoints[i]; e.Name == name {
@@ -169,8 +168,8 @@ func (c *Config) Endpoint(name string) *ModelEndpoint {
 	return nil
 }
 
-// withReviewers are the settings with the first endpoints for reviewers where
-// none are named.
+// withReviewers returns the settings. If they name no reviewers, the first two endpoints become the
+// reviewers.
 func (s Settings) withReviewers() Settings {
 	if len(s.Models.Reviewers) > 0 {
 		return s

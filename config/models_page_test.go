@@ -12,8 +12,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// modelsPage returns docs/models.md and the config that it shows, by the
-// language of the code block.
+// modelsPage returns docs/models.md and the config that it shows, by the language of the code
+// blocks.
 func modelsPage(t *testing.T) (page string, pieces map[string][]string) {
 	t.Helper()
 	text, err := os.ReadFile("../docs/models.md")
@@ -29,11 +29,11 @@ func modelsPage(t *testing.T) (page string, pieces map[string][]string) {
 	return string(text), pieces
 }
 
-// What docs/models.md shows is valid config, and does what the page says.
+// The config that docs/models.md shows is valid and does what the page says.
 func TestModelsPage(t *testing.T) {
 	page, pieces := modelsPage(t)
 	if len(pieces["json"]) != 4 || len(pieces["markdown"]) != 1 {
-		t.Fatalf("the page shows %d and %d pieces", len(pieces["json"]), len(pieces["markdown"]))
+		t.Fatalf("the page shows %d pieces of JSON and %d of Markdown", len(pieces["json"]), len(pieces["markdown"]))
 	}
 	server := named(layer(FileSettings, pieces["json"][0]), LayerServer)
 	c := mustLoad(t, server)
@@ -50,14 +50,14 @@ func TestModelsPage(t *testing.T) {
 	}
 	single := mustLoad(t, server, layer(FileSettings, `{"models": {"strategy": "`+models.StrategySingle+`"}}`))
 	if got := single.ModelsOf(agent(single, "spec-reviewer"), nil); !slices.Equal(got, []string{"claude"}) {
-		t.Errorf("with single the models are %q", got)
+		t.Errorf("with the strategy single the models are %q", got)
 	}
 	if e := c.Endpoint(c.Settings.Models.GapDetector); e == nil || e.BaseURL == "" {
 		t.Errorf("the gap detector is %+v", e)
 	}
 	without := mustLoad(t, named(layer(FileSettings, strings.Replace(pieces["json"][0], `"reviewers": ["gpt", "claude"],`, "", 1)), LayerServer))
 	if got := without.Settings.Models.Reviewers; !slices.Equal(got, []string{"gpt", "claude"}) {
-		t.Errorf("without any, reviewers are %q", got)
+		t.Errorf("without reviewers in the settings they are %q", got)
 	}
 	if got := c.Settings.ModelBudget; got != mustLoad(t).Settings.ModelBudget {
 		t.Errorf("the budget shown is %+v, not the default", got)
@@ -80,8 +80,8 @@ func problemsOf(layers ...Layer) []pipeline.ConfigProblem {
 	return problems
 }
 
-// The reviewer of a repository's own is told what the page shows, and what the
-// guide says of final agents and settings holds.
+// A repository's own reviewer gets the prompt that the page shows. What the guide says about final
+// agents and settings is true.
 func TestGuideOnPrompts(t *testing.T) {
 	_, pieces := modelsPage(t)
 	files := []string{FileAgents, pieces["json"][2], FileComposition, pieces["json"][3], "prompt-queues.md", pieces["markdown"][0]}
@@ -89,20 +89,20 @@ func TestGuideOnPrompts(t *testing.T) {
 	own := layer(files...)
 	c := mustLoad(t, server, own)
 	if text, layer := promptOf(t, c, "queue-reviewer"); layer != LayerRepository || text != pieces["markdown"][0] {
-		t.Errorf("told is %q of the %s", text, layer)
+		t.Errorf("the prompt is %q of the %s", text, layer)
 	}
 	if p := policyOf(c, "queues"); p == nil || p.Dispatch.Required {
 		t.Errorf("the policy is %+v", p)
 	}
 	for _, text := range []string{`{"models": {"auto_approve": true}}`, `{"fix_loop": {"when": "never"}}`} {
 		if len(problemsOf(server, layer(FileSettings, text))) != 1 {
-			t.Errorf("a repository can say %s", text)
+			t.Errorf("a repository can set %s", text)
 		}
 	}
 	files[1] = strings.Replace(files[1], `"id"`, `"final": true, "id"`, 1)
 	above := layer("prompt-queues.md", "Say nothing of queues.")
 	if text, layer := promptOf(t, mustLoad(t, named(layer(files...), LayerOrganisation), above), "queue-reviewer"); layer != LayerOrganisation {
-		t.Errorf("told is %q of the %s", text, layer)
+		t.Errorf("the prompt is %q of the %s", text, layer)
 	}
 	if diff := cmp.Diff(1, len(problemsOf(named(layer(files...), LayerOrganisation), layer(FileAgents, `[{"id": "queue-reviewer", "llm": {"stage": "spec"}}]`)))); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)

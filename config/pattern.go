@@ -12,11 +12,10 @@ import (
 	"github.com/reviewgate/reviewgate/policies/expression"
 )
 
-// The bounds of patterns. A pattern's size is about the number of instructions
-// it compiles to, and matching may cost that many steps for each byte of a
-// line: (abcdefgh){900} is short to write and has a size of 8,000. A list of a
-// hundred words has a size near 1,000, a usual rule one near 50; the total
-// leaves room for 5,000 rules four times over.
+// These are the limits of patterns. A pattern's size is about the number of instructions that it
+// compiles to, and matching may cost that many steps for each byte of a line. (abcdefgh){900} is
+// short and has a size of 8,000. A list of a hundred words has a size near 1,000, and a usual rule
+// has one near 50. The total is four times what 5,000 rules need.
 const (
 	maxPatternSize = 2_000
 	maxTotalSize   = 1_000_000
@@ -24,17 +23,16 @@ const (
 	maxPatternBytes = 2_000 * utf8.UTFMax
 )
 
-// checkPattern compiles a pattern and returns its size and its group names
-// (with "" for groups that have none), or what is wrong with it. One of a size
-// above the budget is not compiled: groups is nil, and it is for the caller to
-// refuse it.
+// checkPattern compiles a pattern. It returns the pattern's size and group names ("" for groups
+// without a name), or a problem. It does not compile a pattern whose size is above the budget:
+// groups is nil then, and the caller must refuse the pattern.
 func checkPattern(pattern string, budget int) (size int, groups []string, problem, remedy string) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		reason := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 		return 0, nil, "the pattern does not compile: " + reason, patternRemedy(reason)
 	}
-	// Before compiling, since that is where a short pattern becomes large.
+	// The size is checked before compiling, because compiling is what makes a short pattern large.
 	size = expression.PatternSize(tree)
 	if size > maxPatternSize {
 		return size, nil, fmt.Sprintf("the pattern expands to about %d instructions, more than the limit of %d", size, maxPatternSize), "use smaller repetition counts, or split it into several entries"
@@ -61,9 +59,8 @@ func patternRemedy(reason string) string {
 	return "write it in RE2 syntax: https://github.com/google/re2/wiki/Syntax"
 }
 
-// checkFix reports what is wrong with a replacement template: a reference to a
-// group that the pattern does not have is replaced by nothing, which nobody
-// means.
+// checkFix reports what is wrong with a replacement template. A reference to a group that the
+// pattern lacks would be replaced by nothing, which is never intended.
 func checkFix(fix string, groups []string) (problem, remedy string) {
 	for _, m := range fixReference.FindAllStringSubmatch(fix, -1) {
 		name := m[1] + m[2]
@@ -76,6 +73,6 @@ func checkFix(fix string, groups []string) (problem, remedy string) {
 	return "", ""
 }
 
-// fixReference finds what regexp.Expand takes for a reference. Its $1x means
-// ${1x}; $$ is a dollar sign.
+// fixReference finds what regexp.Expand treats as a reference. Its $1x means ${1x}, and $$ is a
+// dollar sign.
 var fixReference = regexp.MustCompile(`\$(?:\$|(\w+)|\{(\w+)\})`)

@@ -18,7 +18,7 @@ import (
 // they would not fit into a check run.
 const maxProblems = 100
 
-// FormatProblem writes a problem on one line, the way compilers do:
+// FormatProblem writes a problem on one line, as compilers do:
 //
 //	file:line:column: /json/pointer: what is wrong; what to write
 //
@@ -42,8 +42,8 @@ func FormatProblem(p pipeline.ConfigProblem) string {
 	return escapeHidden(b.String())
 }
 
-// escapeHidden writes control and format characters (bidirectional overrides,
-// zero-width characters), and what shows nothing else, as Go and JSON do.
+// escapeHidden escapes control and format characters (bidirectional overrides, zero-width
+// characters) and other invisible characters, as Go and JSON do.
 func escapeHidden(s string) string {
 	const brailleBlank = 0x2800
 	var b strings.Builder
@@ -78,8 +78,8 @@ func (p *problems) at(place jsontree.Place, problem, remedy string) {
 	})
 }
 
-// shortened keeps a pointer with very long keys or control characters from taking over
-// the line that shows it.
+// shortened cuts a pointer and escapes its control characters, so that a very long key does not
+// fill the line.
 func shortened(pointer string) string { return plaintext.Cut(plaintext.Printable(pointer), 200) }
 
 // of reports a problem of a value.
@@ -90,8 +90,8 @@ func (p *problems) of(n *jsontree.Node, problem, remedy string) {
 // owns reports whether the layer wrote a value.
 func (p *problems) owns(n *jsontree.Node) bool { return n.Document().Owner == p }
 
-// ordered returns the problems by file, place and wording, without repeats and
-// at most maxProblems of them.
+// ordered returns the problems by file, place and wording, without duplicates and at most
+// maxProblems of them.
 func (p *problems) ordered() []pipeline.ConfigProblem {
 	slices.SortFunc(p.list, func(a, b pipeline.ConfigProblem) int {
 		return cmp.Or(
@@ -145,7 +145,7 @@ func article(noun string) string {
 	return "a " + noun
 }
 
-// choices lists what may be written: "a, b or c".
+// choices lists the values that may be written: "a, b or c".
 func choices(list []string) string {
 	if len(list) < 2 {
 		return strings.Join(list, "")

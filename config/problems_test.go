@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// layer makes a repository layer of name, text pairs.
+// layer makes a repository layer from pairs of a name and a text.
 func layer(files ...string) Layer {
 	l := Layer{Name: LayerRepository, Source: "acme/shop@1f2e3d4"}
 	for i := 0; i < len(files); i += 2 {
@@ -29,13 +29,12 @@ func formatted(problems []pipeline.ConfigProblem) []string {
 	return lines
 }
 
-// rule is a complete entry without match; more is added before its brace.
+// rule is a complete entry without match. More fields are added before its brace.
 func rule(id, more string) string {
 	return `{"id": "` + id + `", "name": "n", "severity": "info", "agent": "build-reviewer", "category": "c", "description": "d", "detection": "d", "recommendation": "r"` + more + `}`
 }
 
-// Each fault is named with the place where somebody has to change something,
-// in words that say what to write.
+// Each fault is reported at the place that must be changed, and the words say what to write.
 func TestProblems(t *testing.T) {
 	tests := []struct {
 		name string
@@ -43,7 +42,7 @@ func TestProblems(t *testing.T) {
 		text string
 		want []string
 	}{
-		// Not JSON, or not the JSON that was meant.
+		// These texts are not JSON, or not the JSON that was meant.
 		{"empty", FileRules, "  \n", []string{
 			`review-rules.json:1:1: the file is empty; remove it, or write an empty list or object into it`,
 		}},
@@ -65,7 +64,7 @@ func TestProblems(t *testing.T) {
 		{"bad escape", FileRules, `[{"id": "build-any-01", "match": {"pattern": "\s"}}]`, []string{
 			`review-rules.json:1:48: the backslash before this starts no JSON escape; write two backslashes for one, such as "\\s" in a pattern`,
 		}},
-		{"what else is wrong beside mistakes in the JSON", FileRules, "[\n  // ours\n  " + rule("a", `, "match": {"pattern": "(\d"}`) + "\n  {'id': \"b\", \"serverity\": \"info\",},\n]", []string{
+		{"other faults beside mistakes in the JSON", FileRules, "[\n  // ours\n  " + rule("a", `, "match": {"pattern": "(\d"}`) + "\n  {'id': \"b\", \"serverity\": \"info\",},\n]", []string{
 			`review-rules.json:2:3: JSON has no comments; remove it, or put the words into a "description"`,
 			`review-rules.json:3:174: /0/match/pattern: the pattern does not compile: missing closing ): ` + "`(\\d`" + `; write it in RE2 syntax: https://github.com/google/re2/wiki/Syntax`,
 			`review-rules.json:3:177: the backslash before this starts no JSON escape; write two backslashes for one, such as "\\s" in a pattern`,
@@ -98,7 +97,7 @@ func TestProblems(t *testing.T) {
 			`review-composition.json:1:26: /0/priority: the number is too long or too large; write it in at most 32 characters and with an exponent of at most 300`,
 		}},
 
-		// Not what the schema says.
+		// These don't fit the schema.
 		{"severity", FileRules, "[\n  " + strings.Replace(rule("a", ""), `"info"`, `"blocker"`, 1) + "\n]", []string{
 			`review-rules.json:2:40: /0/severity: "blocker" is not a severity; use critical, major, warning or info`,
 		}},
@@ -112,7 +111,7 @@ func TestProblems(t *testing.T) {
 		{"unknown wrapper field", FileRules, `{"rules": []}`, []string{
 			`review-rules.json:1:2: /rules: "rules" is not a field of a rules file; use $schema, extends or items`,
 		}},
-		{"extends something", FileRules, `{"extends": ["https://example.com"], "items": []}`, []string{
+		{"extends with a value", FileRules, `{"extends": ["https://example.com"], "items": []}`, []string{
 			`review-rules.json:1:14: /extends/0: "https://example.com" is not a layer to extend; use defaults`,
 		}},
 		{"unknown section", FileSettings, `{"gates": {}, "memory": {}}`, []string{
@@ -140,17 +139,17 @@ func TestProblems(t *testing.T) {
 			`review-rules.json:1:2: /0: "detection" is missing; add "detection"`,
 			`review-rules.json:1:2: /0: "recommendation" is missing; add "recommendation"`,
 		}},
-		{"override of nothing", FileComposition, `[{"id": "univarsal", "enabled": false}]`, []string{
+		{"override of a missing entry", FileComposition, `[{"id": "univarsal", "enabled": false}]`, []string{
 			`review-composition.json:1:9: /0/id: no lower layer has an entry "univarsal", and this one is not complete; did you mean "universal"?`,
 		}},
-		{"override of nothing near", FileRules, `[{"id": "zzzzzzzz", "enabled": false}]`, []string{
-			`review-rules.json:1:9: /0/id: no lower layer has an entry "zzzzzzzz", and this one is not complete; check the id, or write the entry out whole`,
+		{"override of a missing entry with a similar id", FileRules, `[{"id": "zzzzzzzz", "enabled": false}]`, []string{
+			`review-rules.json:1:9: /0/id: no lower layer has an entry "zzzzzzzz", and this one is not complete; check the id, or complete the entry`,
 		}},
-		{"override of a field of nothing", FileRules, `[{"id": "zzzzzzzz", "severity": "info", "match": {"max_per_file": 3}}]`, []string{
-			`review-rules.json:1:9: /0/id: no lower layer has an entry "zzzzzzzz", and this one is not complete; check the id, or write the entry out whole`,
+		{"override of one field of a missing entry", FileRules, `[{"id": "zzzzzzzz", "severity": "info", "match": {"max_per_file": 3}}]`, []string{
+			`review-rules.json:1:9: /0/id: no lower layer has an entry "zzzzzzzz", and this one is not complete; check the id, or complete the entry`,
 		}},
-		{"override of a mapping that is not there", FileDomains, `[{"id": "zzzzzzzz", "type": "domain", "enabled": false}]`, []string{
-			`review-domains.json:1:9: /0/id: no lower layer has an entry "zzzzzzzz", and this one is not complete; check the id, or write the entry out whole`,
+		{"override of a missing mapping", FileDomains, `[{"id": "zzzzzzzz", "type": "domain", "enabled": false}]`, []string{
+			`review-domains.json:1:9: /0/id: no lower layer has an entry "zzzzzzzz", and this one is not complete; check the id, or complete the entry`,
 		}},
 		{"fix loop", FileSettings, `{"fix_loop": {"max_fix_iterations": 6, "fix_timeout_turns": 4}}`, []string{
 			`review-settings.json:1:37: /fix_loop/max_fix_iterations: max_fix_iterations must be 1-5, and is 6; use a number from 1 to 5`,
@@ -167,7 +166,7 @@ func TestProblems(t *testing.T) {
 		}},
 		{"reference", FileRules, `[` + rule("a", `, "reference": "http://example.com"`) + `,` + rule("b", `, "reference": "https://me:pw@example.com/x"`) + `,` + rule("c", `, "reference": "javascript:alert(1)"`) + `,` + rule("d", `, "reference": "https://example.com/a#b"`) + `,` + rule("e", `, "reference": "https:///guide"`) + `,` + rule("f", `, "reference": "https:example.com"`) + `]`, []string{
 			`review-rules.json:1:165: /0/reference: the reference "http://example.com" is not an https URL; write one such as https://example.com/guide, or remove it`,
-			`review-rules.json:1:350: /1/reference: the reference holds a user name or password; remove what stands before the @`,
+			`review-rules.json:1:350: /1/reference: the reference holds a user name or password; remove the part before the @`,
 			`review-rules.json:1:544: /2/reference: the reference "javascript:alert(1)" is not an https URL; write one such as https://example.com/guide, or remove it`,
 			`review-rules.json:1:920: /4/reference: the reference "https:///guide" is not an https URL; write one such as https://example.com/guide, or remove it`,
 			`review-rules.json:1:1101: /5/reference: the reference "https:example.com" is not an https URL; write one such as https://example.com/guide, or remove it`,
@@ -198,14 +197,14 @@ func TestProblems(t *testing.T) {
 		{"trigger without its field", FileComposition, `[{"id": "finance", "trigger": {"type": "domain"}}]`, []string{
 			`review-composition.json:1:31: /0/trigger: "domains" is missing; add "domains"`,
 		}},
-		{"trigger with another's field", FileComposition, `[{"id": "finance", "trigger": {"type": "path", "globs": ["**"], "labels": ["x"]}}]`, []string{
+		{"trigger with a field of another type", FileComposition, `[{"id": "finance", "trigger": {"type": "path", "globs": ["**"], "labels": ["x"]}}]`, []string{
 			`review-composition.json:1:65: /0/trigger/labels: "labels" does not belong to type "path"; remove it, or use globs`,
 		}},
 		{"trigger with unknown field", FileComposition, `[{"id": "finance", "trigger": {"type": "path", "globs": ["**"], "lables": ["x"]}}]`, []string{
 			`review-composition.json:1:65: /0/trigger/lables: "lables" is not a field of a trigger; did you mean "labels"?`,
 		}},
 		{"author trigger", FileComposition, `[{"id": "finance", "trigger": {"type": "author"}}]`, []string{
-			`review-composition.json:1:31: /0/trigger: trigger says nothing but its type; add associations, bot or first_time`,
+			`review-composition.json:1:31: /0/trigger: trigger has only a type; add associations, bot or first_time`,
 		}},
 		{"risk trigger", FileComposition, `[{"id": "finance", "trigger": {"type": "risk", "at_least": "XL"}}]`, []string{
 			`review-composition.json:1:60: /0/trigger/at_least: "XL" is not a risk level; use low, medium, high or critical`,
@@ -213,10 +212,10 @@ func TestProblems(t *testing.T) {
 		{"size trigger", FileComposition, `[{"id": "finance", "trigger": {"type": "size", "at_least": "high"}}]`, []string{
 			`review-composition.json:1:60: /0/trigger/at_least: "high" is not a size; use XS, S, M, L or XL`,
 		}},
-		{"not with two", FileComposition, `[{"id": "finance", "trigger": {"type": "not", "triggers": [{"type": "always"}, {"type": "always"}]}}]`, []string{
+		{"not with two triggers", FileComposition, `[{"id": "finance", "trigger": {"type": "not", "triggers": [{"type": "always"}, {"type": "always"}]}}]`, []string{
 			`review-composition.json:1:59: /0/trigger/triggers: triggers has 2 entries, more than the limit of 1; remove some`,
 		}},
-		{"any of none", FileComposition, `[{"id": "finance", "trigger": {"type": "any", "triggers": []}}]`, []string{
+		{"any without triggers", FileComposition, `[{"id": "finance", "trigger": {"type": "any", "triggers": []}}]`, []string{
 			`review-composition.json:1:59: /0/trigger/triggers: triggers is empty; name at least one`,
 		}},
 		{"nested trigger", FileComposition, `[{"id": "finance", "trigger": {"type": "any", "triggers": [{"type": "label"}]}}]`, []string{
@@ -231,15 +230,15 @@ func TestProblems(t *testing.T) {
 		{"domain without globs", FileDomains, `[{"id": "a", "type": "domain", "domain": "a", "description": "d", "globs": [], "weight": 3}]`, []string{
 			`review-domains.json:1:76: /0/globs: globs is empty; name at least one`,
 		}},
-		{"type of a lower entry", FileDomains, `[{"id": "finance", "type": "service"}]`, []string{
+		{"another type than the lower layer's entry", FileDomains, `[{"id": "finance", "type": "service"}]`, []string{
 			`review-domains.json:1:28: /0/type: "finance" is the id of a domain in a lower layer; choose another id`,
 		}},
 
-		// Not what schemas can say.
+		// Schemas can't express these.
 		{"id twice", FileRules, "[\n" + rule("a", "") + ",\n" + rule("a", "") + "\n]", []string{
 			`review-rules.json:3:8: /1/id: the id "a" is used twice in this file, first on line 2; give one of the two another id, or remove it`,
 		}},
-		{"id twice, and more", FileRules, "[\n" + rule("a", "") + ",\n" + rule("a", `, "when": "facts.drafts"`) + "\n]", []string{
+		{"id twice, and another fault", FileRules, "[\n" + rule("a", "") + ",\n" + rule("a", `, "when": "facts.drafts"`) + "\n]", []string{
 			`review-rules.json:3:8: /1/id: the id "a" is used twice in this file, first on line 2; give one of the two another id, or remove it`,
 			`review-rules.json:3:165: /1/when: facts has no field "drafts"; did you mean "draft"?`,
 		}},
@@ -250,11 +249,11 @@ func TestProblems(t *testing.T) {
 			"review-rules.json:1:173: /0/match/pattern: the pattern does not compile: invalid or unsupported Perl syntax: `(?!`; RE2 has no lookaround; use not_pattern for lines to leave out",
 			"review-rules.json:1:198: /0/match/not_pattern: the pattern does not compile: invalid named capture: `(?<=x)y`; RE2 has no lookaround; use not_pattern for lines to leave out",
 		}},
-		{"a source without safe calls", FileRules, `[` + rule("a", `, "match": {"pattern": "a", "source": "b(c"}`) + `]`, []string{
+		{"source without safe_calls", FileRules, `[` + rule("a", `, "match": {"pattern": "a", "source": "b(c"}`) + `]`, []string{
 			"review-rules.json:1:161: /0/match: a match has only one of source and safe_calls; name both, or neither",
 			"review-rules.json:1:188: /0/match/source: the pattern does not compile: missing closing ): `b(c`; write it in RE2 syntax: https://github.com/google/re2/wiki/Syntax",
 		}},
-		{"no function's name", FileRules, `[` + rule("a", `, "match": {"pattern": "a", "source": "b", "safe_calls": ["escape*"]}`) + `]`, []string{
+		{"safe_calls that is not a function's name", FileRules, `[` + rule("a", `, "match": {"pattern": "a", "source": "b", "safe_calls": ["escape*"]}`) + `]`, []string{
 			`review-rules.json:1:208: /0/match/safe_calls/0: "escape*" is not a value of an entry of safe_calls; use another value`,
 		}},
 		{"explosive pattern", FileRules, `[` + rule("a", `, "match": {"pattern": "((a{30}){30}){30}"}`) + `]`, []string{
@@ -312,10 +311,10 @@ func TestProblems(t *testing.T) {
 		{"trigger nested too deep", FileComposition, `[{"id": "p", "description": "d", "priority": 1, "trigger": ` + strings.Repeat(`{"type": "not", "triggers": [`, 8) + `{"type": "always"}` + strings.Repeat("]}", 8) + `, "dispatch": {"agents": ["secrets"]}}]`, []string{
 			`review-composition.json:1:292: /0/trigger` + strings.Repeat("/triggers/0", 8) + `: trigger is nested more than 8 deep or has more than 64 parts; split the policy into several`,
 		}},
-		{"a rule for an agent that runs none", FileRules, `[` + strings.Replace(rule("a", `, "match": {"pattern": "x"}`), "build-reviewer", "secrets", 1) + `]`, []string{
+		{"a rule for an agent that runs no rules", FileRules, `[` + strings.Replace(rule("a", `, "match": {"pattern": "x"}`), "build-reviewer", "secrets", 1) + `]`, []string{
 			`review-rules.json:1:56: /0/agent: the agent "secrets" is of kind secrets and runs no rules, so the rule "a" never runs; give the rule to an agent of kind rules or llm`,
 		}},
-		{"last always policy", FileComposition, "[\n  {\"id\": \"universal\", \"enabled\": false},\n  {\"id\": \"secrets\", \"enabled\": false},\n  {\"id\": \"hygiene\", \"enabled\": false}]", []string{
+		{"the last policy with the trigger always", FileComposition, "[\n  {\"id\": \"universal\", \"enabled\": false},\n  {\"id\": \"secrets\", \"enabled\": false},\n  {\"id\": \"hygiene\", \"enabled\": false}]", []string{
 			`review-composition.json:1:1: no policy has the trigger "always"; keep or add one: {"type": "always"}`,
 			`review-composition.json:2:3: /0: no policy dispatches the agent "build-reviewer" any more, so its rules never run; dispatch it from another policy, or switch it off in review-agents.json: {"id": "build-reviewer", "enabled": false}`,
 			`review-composition.json:2:3: /0: no policy dispatches the agent "security-reviewer" any more, so its rules never run; dispatch it from another policy, or switch it off in review-agents.json: {"id": "security-reviewer", "enabled": false}`,
@@ -337,14 +336,14 @@ func TestProblems(t *testing.T) {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
 			if used := c.InForce.Layers[1].Used; used {
-				t.Error("the broken layer is in use")
+				t.Error("the broken layer is used")
 			}
 		})
 	}
 }
 
-// What is gone is told once each, with some of the entries that name it.
-func TestWhatIsGoneIsToldWithWhoNamesIt(t *testing.T) {
+// Each missing agent is reported once, with some of the entries that still name it.
+func TestMissingAgentsAreReportedWithTheirEntries(t *testing.T) {
 	_, problems := Load(layer(FileAgents, `{"extends": [], "items": []}`))
 	form := regexp.MustCompile(`^review-agents\.json:1:13: /extends: the agent "[a-z-]+" is gone, but entries of lower layers still name it: ` +
 		`"[a-z0-9-]+" in review-[a-z]+\.json(, "[a-z0-9-]+" in review-[a-z]+\.json){0,2}( and \d+ more)?; keep it, or switch those entries off too$`)
@@ -355,7 +354,7 @@ func TestWhatIsGoneIsToldWithWhoNamesIt(t *testing.T) {
 		}
 	}
 	c, _ := Load()
-	// Nobody misses those that ask language models.
+	// Missing agents that ask language models are not reported.
 	missed := slices.DeleteFunc(slices.Clone(c.Agents), func(a Agent) bool { return a.Kind == KindLLM })
 	if len(lines) != len(missed) {
 		t.Errorf("%d problems for %d agents", len(lines), len(missed))
@@ -371,15 +370,14 @@ func TestWhatIsGoneIsToldWithWhoNamesIt(t *testing.T) {
 	}
 	m := named.FindStringSubmatch(strings.Join(lines, "\n"))
 	if m == nil {
-		t.Fatal("the rest of build-reviewer's entries is not counted")
+		t.Fatal("the problem of build-reviewer does not count its other entries")
 	}
 	if more, _ := strconv.Atoi(m[1]); more < rules-3 {
-		t.Errorf("%d more of at least %d", more, rules-3)
+		t.Errorf("the problem counts %d more entries, want at least %d", more, rules-3)
 	}
 }
 
-// What is wrong with an expression is said where in the file it is, on its
-// line and column.
+// A problem in an expression has the line and column within the expression.
 func TestProblemsInExpressions(t *testing.T) {
 	tests := []struct {
 		file, text string
@@ -411,7 +409,7 @@ func TestProblemsInExpressions(t *testing.T) {
 	}
 }
 
-// An always policy counts as long as somebody looks.
+// A policy with the trigger always counts as long as one of its agents is on.
 func TestAlwaysPolicyNeedsAnAgent(t *testing.T) {
 	_, problems := Load(layer(FileAgents, `[{"id": "build-reviewer", "enabled": false}, {"id": "security-reviewer", "enabled": false}, {"id": "secrets", "enabled": false}, {"id": "pr-hygiene", "enabled": false}]`))
 	want := []string{`review-agents.json:1:1: every agent of the policies with the trigger "always" is switched off; leave one on, or let such a policy dispatch another`}
@@ -420,7 +418,7 @@ func TestAlwaysPolicyNeedsAnAgent(t *testing.T) {
 	}
 }
 
-// A line that is shown holds nothing that hides or reorders it.
+// A problem on one line has no characters that hide or reorder it.
 func TestFormattedProblemsShowEverything(t *testing.T) {
 	got := FormatProblem(pipeline.ConfigProblem{
 		File: "a\u202eb.json", Line: 1, Column: 2, Pointer: "/x\u200by\u2066", Problem: "caf\u00e9 \"\u3164\"\x1b[31m\u2800\ufe0f", Remedy: "a\nb \u65e5\u672c",

@@ -18,25 +18,25 @@ import (
 )
 
 const (
-	// MaxPrompts is how many prompts a layer may have.
+	// MaxPrompts is the greatest number of prompts in a layer.
 	MaxPrompts = 20
-	// MaxPromptBytes is the size of the largest prompt that is taken: some 8,000
-	// tokens, of which each question carries all.
+	// MaxPromptBytes is the size of the largest prompt, some 8,000 tokens. Each question carries
+	// the whole prompt.
 	MaxPromptBytes = 32 << 10
 )
 
-// Prompt is what an agent of kind [KindLLM] is told to look for.
+// Prompt tells an agent of kind [KindLLM] what to look for.
 type Prompt struct {
 	Name    string
-	Layer   string // that it is of
-	Text    string // markdown
+	Layer   string // the layer that it comes from
+	Text    string // Markdown
 	Version string // of the text: 12 hex digits of its SHA-256
 }
 
-// promptFile is what prompts are called in a layer.
+// promptFile matches the name of a prompt's file.
 var promptFile = regexp.MustCompile(`^prompt-([a-z0-9][a-z0-9-]{0,79})\.md$`)
 
-// promptName is the name of the prompt that a file holds, "" for other files.
+// promptName returns the name of the prompt in a file, or "" for other files.
 func promptName(file string) string {
 	if m := promptFile.FindStringSubmatch(file); m != nil {
 		return m[1]
@@ -44,7 +44,7 @@ func promptName(file string) string {
 	return ""
 }
 
-// promptPath is the file of a prompt.
+// promptPath returns the name of a prompt's file.
 func promptPath(name string) string { return "prompt-" + name + ".md" }
 
 // misnamedPrompt reports whether a file was probably meant to be a prompt.
@@ -131,7 +131,7 @@ func (t *trial) checkPrompt(f File) bool {
 		t.at(place(0), "the file starts with a byte order mark", "save it as UTF-8 without one")
 		return false
 	case jsontree.IsPath(string(text)):
-		t.at(place(0), "this is not a prompt but a path, as in the place of a link", "write what the agent is to look for; links are not followed, so put the file itself here")
+		t.at(place(0), "this is the path of a link, not a prompt", "write what the agent is to look for; links are not followed, so put the file itself here")
 		return false
 	case saysNothing(string(text)):
 		t.at(place(0), "this is not a prompt", "write what the agent is to look for")
@@ -152,8 +152,8 @@ func (t *trial) checkPrompt(f File) bool {
 	return true
 }
 
-// saysNothing reports whether a text is a single word, or a single line that ends as
-// the name of a prompt does.
+// saysNothing reports whether a text is a single word, or a single line that ends like the name of
+// a prompt's file.
 func saysNothing(text string) bool {
 	return !strings.ContainsAny(text, " \t\r\n") || !strings.Contains(text, "\n") && strings.HasSuffix(text, ".md")
 }

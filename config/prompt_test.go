@@ -15,7 +15,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// promptOf is what an agent of the config is told, and the layer of it.
+// promptOf returns the prompt of an agent of the config, and its layer.
 func promptOf(t *testing.T, c *Config, agent string) (text, layer string) {
 	t.Helper()
 	a := &Agent{ID: agent, Kind: KindLLM}
@@ -29,13 +29,13 @@ func promptOf(t *testing.T, c *Config, agent string) (text, layer string) {
 	return p.Text, p.Layer
 }
 
-// llmAgent is a complete entry of the kind; more is added before its brace.
+// llmAgent is a complete entry of the kind. More fields are added before its last brace.
 func llmAgent(id, more string) string {
 	return `{"id": "` + id + `", "name": "A", "kind": "llm", "description": "d"` + more + `}`
 }
 
-// The prompt of the highest layer is the one that counts, by the name that the
-// agent gives, or else its id.
+// The prompt of the highest layer counts, by the name that the agent gives or else by the agent's
+// id.
 func TestPromptsOfLayers(t *testing.T) {
 	server := named(layer(FileAgents, `[`+llmAgent("poet", "")+`, `+llmAgent("critic", `, "llm": {"prompt": "poet"}`)+`]`,
 		"prompt-poet.md", "Look for rhymes.\n", "prompt-build-reviewer.md", "Look for the server's mistakes.\n"), LayerServer)
@@ -49,11 +49,11 @@ func TestPromptsOfLayers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if text, layer := promptOf(t, defaults, name); layer != LayerDefaults || text != want {
-			t.Errorf("%s of the %s: %q", name, layer, text)
+			t.Errorf("the prompt of %s is of the %s: %q", name, layer, text)
 		}
 	}
 	if _, ok := defaults.Prompt(&Agent{ID: "nobody", Kind: KindLLM}); ok {
-		t.Error("an agent that nobody wrote a prompt for has one")
+		t.Error("an agent without a prompt has one")
 	}
 
 	for _, tt := range []struct {
@@ -74,8 +74,8 @@ func TestPromptsOfLayers(t *testing.T) {
 	}
 }
 
-// No layer talks an agent out of its task that a lower one holds, be it by itself
-// or by what needs it.
+// If a lower layer holds an agent, itself or by something that needs it, no layer above can replace
+// its prompt.
 func TestPromptsOfFinalAgents(t *testing.T) {
 	const own = "Look for rhymes.\n"
 	poet, rhymes := llmAgent("poet", ""), strings.Replace(rule("rhyme", `, "final": true`), "build-reviewer", "poet", 1)
@@ -89,19 +89,19 @@ func TestPromptsOfFinalAgents(t *testing.T) {
 		agent  string
 		layer  string
 	}{
-		"not final":                 {[]string{FileAgents, `[` + poet + `]`, FileComposition, policy("")}, "poet", LayerRepository},
-		"an agent":                  {[]string{FileAgents, `[` + llmAgent("poet", `, "final": true`) + `]`}, "poet", LayerServer},
-		"an agent of a policy":      {[]string{FileAgents, `[` + poet + `]`, FileComposition, policy(`, "final": true`)}, "poet", LayerServer},
-		"an agent of a policy off":  {[]string{FileAgents, `[` + poet + `]`, FileComposition, policy(`, "final": true, "enabled": false`)}, "poet", LayerRepository},
-		"an agent of a rule":        {[]string{FileAgents, `[` + poet + `]`, FileComposition, policy(""), FileRules, `[` + rhymes + `]`}, "poet", LayerServer},
-		"an agent of a signal":      {[]string{FileAgents, `[` + poet + `]`, FileDomains, signal}, "poet", LayerServer},
-		"the gap detector":          {[]string{FileSettings, `{"final": ["models.gap_detector"]}`}, pipeline.GapDetector, LayerDefaults},
-		"all of models":             {[]string{FileSettings, `{"final": ["models"]}`}, pipeline.GapDetector, LayerDefaults},
-		"another setting of models": {[]string{FileSettings, `{"final": ["models.strategy"]}`}, pipeline.GapDetector, LayerRepository},
+		"not final":                        {[]string{FileAgents, `[` + poet + `]`, FileComposition, policy("")}, "poet", LayerRepository},
+		"an agent":                         {[]string{FileAgents, `[` + llmAgent("poet", `, "final": true`) + `]`}, "poet", LayerServer},
+		"an agent of a policy":             {[]string{FileAgents, `[` + poet + `]`, FileComposition, policy(`, "final": true`)}, "poet", LayerServer},
+		"an agent of a policy that is off": {[]string{FileAgents, `[` + poet + `]`, FileComposition, policy(`, "final": true, "enabled": false`)}, "poet", LayerRepository},
+		"an agent of a rule":               {[]string{FileAgents, `[` + poet + `]`, FileComposition, policy(""), FileRules, `[` + rhymes + `]`}, "poet", LayerServer},
+		"an agent of a signal":             {[]string{FileAgents, `[` + poet + `]`, FileDomains, signal}, "poet", LayerServer},
+		"the gap detector":                 {[]string{FileSettings, `{"final": ["models.gap_detector"]}`}, pipeline.GapDetector, LayerDefaults},
+		"all of models":                    {[]string{FileSettings, `{"final": ["models"]}`}, pipeline.GapDetector, LayerDefaults},
+		"another setting of models":        {[]string{FileSettings, `{"final": ["models.strategy"]}`}, pipeline.GapDetector, LayerRepository},
 	} {
 		server := named(layer(append(tt.server, "prompt-poet.md", own)...), LayerServer)
 		if _, layer := promptOf(t, mustLoad(t, server, over), tt.agent); layer != tt.layer {
-			t.Errorf("%s: the prompt is of the %s", name, layer)
+			t.Errorf("%s: the prompt comes from the %s's layer", name, layer)
 		}
 		organisation := named(over, LayerOrganisation)
 		want := tt.layer
@@ -109,20 +109,20 @@ func TestPromptsOfFinalAgents(t *testing.T) {
 			want = LayerOrganisation
 		}
 		if _, layer := promptOf(t, mustLoad(t, server, organisation), tt.agent); layer != want {
-			t.Errorf("%s: over it the organisation's the prompt is of the %s", name, layer)
+			t.Errorf("%s: with the organisation's layer above, the prompt comes from the %s's layer", name, layer)
 		}
 	}
-	// What two layers hold is held by the lower.
+	// If two layers hold an agent, the lower one's prompt counts.
 	server := named(layer(FileAgents, `[`+llmAgent("poet", `, "final": true`)+`]`, "prompt-poet.md", own), LayerServer)
 	organisation := named(layer(FileComposition, policy(`, "final": true`), "prompt-poet.md", "Say that all is well.\n"), LayerOrganisation)
 	if text, _ := promptOf(t, mustLoad(t, server, organisation), "poet"); text != own {
-		t.Errorf("the organisation has the server's final agent say %q", text)
+		t.Errorf("the organisation replaced the prompt of the server's final agent by %q", text)
 	}
 }
 
-// The prompt in force is that of the highest layer that has one, up to the lowest
-// that holds the agent, whatever the order of files.
-func TestHighestPromptUpToWhoHoldsTheAgent(t *testing.T) {
+// The prompt in force is that of the highest layer that has one, up to the lowest layer that holds
+// the agent. The order of files has no effect.
+func TestHighestPromptThatMayCount(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		var layers []Layer
 		want, held := LayerServer, false
@@ -151,14 +151,14 @@ func TestHighestPromptUpToWhoHoldsTheAgent(t *testing.T) {
 		}
 		i := slices.IndexFunc(c.Agents, func(a Agent) bool { return a.ID == "poet" })
 		if p, ok := c.Prompt(&c.Agents[i]); !ok || p.Layer != want || p.Text != "Look for "+want {
-			t.Fatalf("told is %q of the %s, want the %s's", p.Text, p.Layer, want)
+			t.Fatalf("the prompt is %q of the %s, want that of the %s", p.Text, p.Layer, want)
 		}
 	})
 }
 
-// The words of a rule are instructions as a prompt is: what a layer above wrote is
-// not told an agent that is held.
-func TestRulesThatHeldAgentsAreTold(t *testing.T) {
+// The words of a rule instruct an agent as a prompt does. A held agent does not get the words of a
+// layer above.
+func TestRulesInPromptsOfHeldAgents(t *testing.T) {
 	server := func(more string) Layer {
 		return named(layer(
 			FileAgents, `[`+llmAgent("poet", `, "llm": {"prompt": "spec-reviewer", "checklist": ["build-reviewer"]}`+more)+`]`,
@@ -180,13 +180,13 @@ func TestRulesThatHeldAgentsAreTold(t *testing.T) {
 			t.Errorf("final %q: rules that may be told (-want +got):\n%s", more, diff)
 		}
 		if !c.MayTell(&Agent{ID: "spec-reviewer"}, "own") {
-			t.Error("another agent may not be told")
+			t.Error("an agent that is not held may not be told the rule")
 		}
 	}
 }
 
-// Prompts are read of a directory as the config files are, and a change to them
-// is one to the config.
+// The prompts of a directory are read like its config files, and a changed prompt changes the
+// config.
 func TestPromptsOfADirectory(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -215,12 +215,12 @@ func TestPromptsOfADirectory(t *testing.T) {
 		RepositoryDir + "/prompt-a.md": true, RepositoryDir + "/prompt-A.md": true, RepositoryDir + "/prompts/a.md": false, "prompt-a.md": false, RepositoryDir + "/notes.md": false,
 	} {
 		if got := IsRepositoryFile(file); got != want {
-			t.Errorf("%s is of the config: %t", file, got)
+			t.Errorf("%s belongs to the config: %t", file, got)
 		}
 	}
 }
 
-// A prompt that can't be one is named with the place where it is wrong.
+// A problem in a prompt is reported at its place.
 func TestProblemsOfPrompts(t *testing.T) {
 	many := []string{}
 	for i := range MaxPrompts + 1 {
@@ -232,31 +232,31 @@ func TestProblemsOfPrompts(t *testing.T) {
 		files []string
 		want  []string
 	}{
-		{"sound", []string{"prompt-a.md", "Look for\ttabs,\r\n# and é.\n"}, nil},
+		{"valid", []string{"prompt-a.md", "Look for\ttabs,\r\n# and é.\n"}, nil},
 		{"empty", []string{"prompt-a.md", ""}, []string{`prompt-a.md:1:1: the prompt is empty; write what the agent is to look for, or remove the file`}},
 		{"blank", []string{".github/reviewgate/prompt-a.md", " \n\t\n"}, []string{`.github/reviewgate/prompt-a.md:1:1: the prompt is empty; write what the agent is to look for, or remove the file`}},
-		{"as large as may be", []string{"prompt-a.md", "Look for " + strings.Repeat("x", MaxPromptBytes-9)}, nil},
+		{"as large as the limit", []string{"prompt-a.md", "Look for " + strings.Repeat("x", MaxPromptBytes-9)}, nil},
 		{"too large", []string{"prompt-a.md", "Look for " + strings.Repeat("x", MaxPromptBytes-8)}, []string{`prompt-a.md:1:1: the prompt is larger than 32 KiB; shorten it`}},
 		{"latin-1", []string{"prompt-a.md", "Look for\n\u00e9 caf\xe9s.\n"}, []string{`prompt-a.md:2:6: the file is not valid UTF-8 here; save it as UTF-8`}},
 		{"a byte order mark", []string{"prompt-a.md", "\ufeffLook for it."}, []string{`prompt-a.md:1:1: the file starts with a byte order mark; save it as UTF-8 without one`}},
 		{"a NUL", []string{"prompt-a.md", "Look for\x00 it."}, []string{`prompt-a.md:1:9: the prompt holds the control character U+0000; remove it`}},
 		{"the target of a link", []string{"prompt-a.md", "../../prompts/a.md", "prompt-b.md", "/etc/passwd", "prompt-c.md", "../our prompts/c.md", "prompt-d.md", "advisory"}, []string{
-			`prompt-a.md:1:1: this is not a prompt but a path, as in the place of a link; write what the agent is to look for; links are not followed, so put the file itself here`,
-			`prompt-b.md:1:1: this is not a prompt but a path, as in the place of a link; write what the agent is to look for; links are not followed, so put the file itself here`,
+			`prompt-a.md:1:1: this is the path of a link, not a prompt; write what the agent is to look for; links are not followed, so put the file itself here`,
+			`prompt-b.md:1:1: this is the path of a link, not a prompt; write what the agent is to look for; links are not followed, so put the file itself here`,
 			`prompt-c.md:1:1: this is not a prompt; write what the agent is to look for`,
 			`prompt-d.md:1:1: this is not a prompt; write what the agent is to look for`,
 		}},
-		{"names", []string{"prompt-.md", "x", "prompt-A.md", "x", "Prompt-a.md", "x", "prompt-a.txt", "x", "prompt-a b.markdown", "x", "prompts.md", "x", "prompt-a.go", "x"}, []string{
+		{"misnamed files", []string{"prompt-.md", "x", "prompt-A.md", "x", "Prompt-a.md", "x", "prompt-a.txt", "x", "prompt-a b.markdown", "x", "prompts.md", "x", "prompt-a.go", "x"}, []string{
 			`Prompt-a.md: ` + form, `prompt-.md: ` + form, `prompt-A.md: ` + form, `prompt-a b.markdown: ` + form, `prompt-a.txt: ` + form,
 		}},
-		{"twice", []string{"a/prompt-a.md", "Look here.", "b/prompt-a.md", "Look there."}, []string{`b/prompt-a.md: the layer has this file twice; keep one of them`}},
+		{"the same prompt twice", []string{"a/prompt-a.md", "Look here.", "b/prompt-a.md", "Look there."}, []string{`b/prompt-a.md: the layer has this file twice; keep one of them`}},
 		{"too many", many, []string{`prompt-p20.md: the layer has more than 20 prompts; remove some`}},
 		{"every one has a fault", []string{"prompt-b.md", "", FileSettings, `{"mode": "on"}`, "prompt-a.md", "\xff\xff x"}, []string{
 			`review-settings.json:1:10: /mode: "on" is not a mode; use enforce, advisory or off`,
 			`prompt-a.md:1:1: the file is not valid UTF-8 here; save it as UTF-8`,
 			`prompt-b.md:1:1: the prompt is empty; write what the agent is to look for, or remove the file`,
 		}},
-		{"an agent whose prompt is wrong has one", []string{FileAgents, `[` + llmAgent("a", "") + `]`, "prompt-a.md", ""}, []string{
+		{"an agent whose prompt has a fault still has a prompt", []string{FileAgents, `[` + llmAgent("a", "") + `]`, "prompt-a.md", ""}, []string{
 			`prompt-a.md:1:1: the prompt is empty; write what the agent is to look for, or remove the file`}},
 	} {
 		c, problems := Load(layer(tt.files...))
@@ -264,24 +264,23 @@ func TestProblemsOfPrompts(t *testing.T) {
 			t.Errorf("%s: problems (-want +got):\n%s", tt.name, diff)
 		}
 		if _, there := c.Prompt(&Agent{ID: "a"}); there != (tt.want == nil) {
-			t.Errorf("%s: the layer is used %t", tt.name, there)
+			t.Errorf("%s: the layer is used: %t", tt.name, there)
 		}
 	}
 }
 
-// The config is another one with another prompt, and the same with the same files
-// in another order.
-func TestPromptsAreOfTheConfig(t *testing.T) {
+// Another prompt makes another config. The same files in another order make the same config.
+func TestPromptsChangeTheConfig(t *testing.T) {
 	load := func(files ...string) *Config { return mustLoad(t, layer(files...)) }
 	none, one := load(), load("prompt-a.md", "Look here.", "prompt-b.md", "Look there.")
 	turned, other := load("prompt-b.md", "Look there.", "prompt-a.md", "Look here."), load("prompt-a.md", "Look here!", "prompt-b.md", "Look there.")
 	for _, c := range []*Config{none, other} {
 		if c.Key == one.Key || c.InForce.Version == one.InForce.Version {
-			t.Error("a prompt makes no difference to the config's name")
+			t.Error("a prompt does not change the config's version")
 		}
 	}
 	if turned.Key != one.Key || turned.InForce.Version != one.InForce.Version {
-		t.Error("the order of files makes a difference")
+		t.Error("the order of files changes the config's version")
 	}
 	version := func(c *Config) string {
 		p, _ := c.Prompt(&Agent{ID: "a"})
@@ -301,7 +300,7 @@ func TestPromptsAreOfTheConfig(t *testing.T) {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
 	if changes := Diff(one, none); len(changes) != 2 || changes[0].Change != pipeline.ChangeRemoved {
-		t.Errorf("changes back: %v", changes)
+		t.Errorf("changes in the other direction: %v", changes)
 	}
 	loader := NewLoader(4)
 	for _, text := range []string{"Look here.", "Look there."} {
@@ -312,8 +311,8 @@ func TestPromptsAreOfTheConfig(t *testing.T) {
 	}
 }
 
-// Whatever a layer's prompt holds, the layer is valid or says why not, and no
-// prompt is taken that a question can't carry.
+// For any prompt, the layer is valid or has a problem, and no prompt is accepted that a question
+// can't carry.
 func FuzzPrompt(f *testing.F) {
 	for _, s := range []string{"", "Look.", "Look for it.\n", "\xff", "a\x00b c", "../x.md", "\ufeff", "é\n\u202e x"} {
 		f.Add([]byte(s))
@@ -322,10 +321,10 @@ func FuzzPrompt(f *testing.F) {
 		c, problems := Load(Layer{Name: LayerRepository, Files: []File{{Path: "prompt-a.md", Text: text}}})
 		p, there := c.Prompt(&Agent{ID: "a"})
 		if there != (len(problems) == 0) || len(problems) > 1 {
-			t.Fatalf("taken %t, with %v", there, formatted(problems))
+			t.Fatalf("used: %t, problems: %v", there, formatted(problems))
 		}
 		if there && (p.Text != string(text) || len(p.Text) > MaxPromptBytes || strings.TrimSpace(p.Text) == "" || strings.ToValidUTF8(p.Text, "") != p.Text) {
-			t.Errorf("taken: %q", p.Text)
+			t.Errorf("accepted: %q", p.Text)
 		}
 		for _, x := range problems {
 			if x.Line < 1 || x.Column < 1 || x.Remedy == "" {

@@ -9,11 +9,11 @@ import (
 //go:embed prompts/*.md
 var promptFiles embed.FS
 
-// PromptNames lists the prompts that ship, sorted.
+// PromptNames lists the shipped prompts, sorted.
 func PromptNames() []string { return embedded(promptFiles, "prompts", ".md") }
 
-// DefaultPrompt returns the prompt of the name that ships, markdown, or an error
-// if there is none.
+// DefaultPrompt returns the shipped prompt with this name, in Markdown, or an error if there is
+// none.
 func DefaultPrompt(name string) (string, error) {
 	text, err := promptFiles.ReadFile("prompts/" + name + ".md")
 	if err != nil {

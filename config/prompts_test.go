@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// The prompts that ship are short, say what to look for and what to leave out, and
-// ask nothing of a model but its findings: the format is the App's to say.
+// The shipped prompts are short. They say what to look for and what to leave out, and ask a model
+// only for its findings, because the App defines the format of answers.
 func TestPrompts(t *testing.T) {
 	want := []string{"architecture-review", "build-reviewer", "design-auditor", "finance-sme", "gap-detector", "security-reviewer", "spec-quality-reviewer", "spec-reviewer", "technical-pm"}
 	reports := []string{"architecture-review", "spec-quality-reviewer", "technical-pm"}
@@ -21,10 +21,10 @@ func TestPrompts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !strings.HasPrefix(text, "# ") || !strings.HasSuffix(text, "\n") || !utf8.ValidString(text) {
-			t.Errorf("%s is no markdown with a title", name)
+			t.Errorf("%s is not Markdown with a title", name)
 		}
 		if n := len(strings.Fields(text)); n > 450 {
-			t.Errorf("%s has %d words, more than anybody reads with care", name, n)
+			t.Errorf("%s has %d words, which is too many to read with care", name, n)
 		}
 		if !strings.Contains(text, "\n## Leave out\n") || !strings.Contains(text, "\n## Look for\n") && !strings.Contains(text, "\n## Report\n") {
 			t.Errorf("%s does not say what to look for or what to leave out", name)

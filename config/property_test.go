@@ -19,12 +19,12 @@ type object = map[string]any
 func encoded(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // it is made of maps, lists, strings and numbers
+		panic(err) // v is made of maps, lists, strings and numbers
 	}
 	return b
 }
 
-// layerOfObjects writes entries by file, in their order, as a layer.
+// layerOfObjects writes a layer from entries by file, in their order.
 func layerOfObjects(name string, files map[string][]object) Layer {
 	l := Layer{Name: name}
 	for _, file := range FileNames() {
@@ -43,7 +43,7 @@ func pick[T any](t *rapid.T, what string, from ...T) T {
 	return rapid.SampledFrom(from).Draw(t, what)
 }
 
-// some draws a few of the values, in their order.
+// some draws a few of the values and keeps their order.
 func some(t *rapid.T, what string, from ...string) []string {
 	list := []string{}
 	for _, s := range from {
@@ -54,7 +54,7 @@ func some(t *rapid.T, what string, from ...string) []string {
 	return list
 }
 
-// fields keeps each of an entry's fields or leaves it out.
+// fields keeps each of an entry's fields or drops it, at random.
 func fields(t *rapid.T, all object) object {
 	kept := object{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -65,7 +65,7 @@ func fields(t *rapid.T, all object) object {
 	return kept
 }
 
-// randomRule draws what one layer may say of a rule: all of it, or some.
+// randomRule draws what one layer has of a rule: all fields, or some.
 func randomRule(t *rapid.T, id string, whole bool) object {
 	match := object{
 		"pattern": pick(t, "pattern", `\bx+y\b`, `(a|b)c{2,9}`, `é "quoted" \\`, `<b>&amp;`), "paths": some(t, "paths", "src/**", "*.go", "{a,b}/**/*.ts"),
@@ -121,8 +121,8 @@ func randomSettings(t *rapid.T) object {
 	})
 }
 
-// randomLayers draws layers of which the first names each entry whole and the
-// others override fields of some of them.
+// randomLayers draws layers. The first has each entry whole, and the others override fields of some
+// entries.
 func randomLayers(t *rapid.T) []map[string][]object {
 	ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{1,3}[0-9]{3}`), 1, 6, rapid.ID[string]).Draw(t, "ids")
 	var layers []map[string][]object
@@ -144,10 +144,10 @@ func randomLayers(t *rapid.T) []map[string][]object {
 	return layers
 }
 
-// namesOfLayers are the layers that are laid over the defaults.
+// namesOfLayers are the layers over the defaults.
 var namesOfLayers = []string{LayerServer, LayerOrganisation, LayerRepository}
 
-// entriesOf lists what is in force by file and id, as JSON.
+// entriesOf lists the entries in force by file and id, as JSON.
 func entriesOf(c *Config) map[string]map[string]string {
 	out := map[string]map[string]string{}
 	for file, entries := range c.inForce() {
@@ -160,8 +160,8 @@ func entriesOf(c *Config) map[string]map[string]string {
 	return out
 }
 
-// Within a layer, the order of files does not matter at all, and that of
-// entries only for the order in which new ones stand in the config.
+// Within a layer, the order of files has no effect. The order of entries only decides the order of
+// new entries in the config.
 func TestOrderWithinALayerDoesNotMatter(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		var straight, files, shuffled []Layer
@@ -196,8 +196,8 @@ func entriesInOrder(c *Config) string {
 	return string(encoded([]any{c.Rules, c.Policies, c.Agents, c.Domains, c.Services, c.Risk, c.Signals, c.Settings}))
 }
 
-// Across layers the last that says something of a field wins. Fields are the
-// members of an entry, and those of a rule's match and a policy's dispatch.
+// The last layer that sets a field wins. Fields are the members of an entry, of a rule's match and
+// of a policy's dispatch.
 func TestLastLayerWinsFieldByField(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		drawn := randomLayers(t)
@@ -252,7 +252,7 @@ func TestLastLayerWinsFieldByField(t *testing.T) {
 
 func mustDefaults() *Config {
 	c, _ := Load()
-	// Unmarshalling over it must not write into the shared defaults.
+	// The shared defaults must not be changed by unmarshalling over them.
 	c.Settings.Gate.Conditions = slices.Clone(c.Settings.Gate.Conditions)
 	return c
 }
@@ -272,8 +272,8 @@ func overlaid(below, above object, deep ...string) object {
 	return out
 }
 
-// Whatever a layer that is left out says, those below it and above it make the
-// config that they make without it.
+// A layer that is left out changes nothing: the layers below and above it give the same config as
+// without it.
 func TestBrokenLayerChangesNothing(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		drawn := randomLayers(t)

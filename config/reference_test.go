@@ -19,8 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/reference anew")
 
-// TestReference holds docs/reference to the schemas and the shipped config it
-// is made from: it can't drift.
+// TestReference checks that docs/reference says what the schemas and the shipped config say.
 func TestReference(t *testing.T) {
 	c := mustLoad(t)
 	for name, page := range map[string]string{
@@ -38,12 +37,12 @@ func TestReference(t *testing.T) {
 		}
 		have, err := os.ReadFile(file)
 		if err != nil || !bytes.Equal(have, []byte(page)) {
-			t.Errorf("%s is not what the schemas and the config say (%v): run go test ./config -run TestReference -update", file, err)
+			t.Errorf("%s differs from the schemas and the config (%v): run go test ./config -run TestReference -update", file, err)
 		}
 	}
 }
 
-// book writes a page of the reference from the schemas.
+// book writes the pages of the reference from the schemas.
 type book struct {
 	t *testing.T
 	strings.Builder
@@ -69,8 +68,8 @@ func newBook(t *testing.T) *book {
 
 func (b *book) line(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
 
-// view is a schema with what it refers to: a keyword is looked up in the order
-// of nodes.
+// view is a schema with the schemas that it refers to. A keyword is looked up in the order of
+// nodes.
 type view struct {
 	file  string
 	nodes []*jsontree.Node
@@ -110,7 +109,7 @@ func (v view) text(keyword string) string {
 	return ""
 }
 
-// form says what may be written for a value, in a few words.
+// form describes the allowed values in a few words.
 func (b *book) form(v view) string {
 	if enum := v.get("enum"); enum != nil {
 		var words []string
@@ -147,12 +146,12 @@ func (b *book) form(v view) string {
 
 func code(s string) string { return "`" + s + "`" }
 
-// cell is text in a cell of a table.
+// cell returns a text for a cell of a table.
 func cell(s string) string {
 	return strings.NewReplacer("|", "\\|", "\n", " ", "<", "&lt;").Replace(s)
 }
 
-// table lists the fields of an object, and returns those that are objects.
+// table lists the fields of an object, and returns those that are objects themselves.
 func (b *book) table(v view) (nested []jsontree.Member) {
 	b.line("| field | values | default | meaning |")
 	b.line("|---|---|---|---|")
@@ -196,7 +195,7 @@ func configPage(t *testing.T) string {
 	return b.String()
 }
 
-// object writes an object's table and those of the objects in it.
+// object writes the table of an object and of the objects in it.
 func (b *book) object(v view, path string) {
 	cases := v.get("allOf")
 	for _, m := range b.table(v) {
@@ -216,7 +215,7 @@ func (b *book) object(v view, path string) {
 	}
 }
 
-// cases lists which fields each type of entry or trigger reads.
+// cases lists the fields that each type of entry or trigger reads.
 func (b *book) cases(list *jsontree.Node) {
 	b.line("| type | fields it reads |")
 	b.line("|---|---|")
@@ -288,8 +287,8 @@ func expressionsPage(t *testing.T) string {
 	return b.String()
 }
 
-// variable lists the fields of a variable that expressions can read, with
-// what the schema says of each.
+// variable lists the fields of a variable that expressions can read, with their descriptions in the
+// schema.
 func (b *book) variable(name, file string) {
 	fields, err := expression.Reference()
 	if err != nil {
@@ -360,7 +359,7 @@ func policiesPage(c *Config) string {
 	return b.String()
 }
 
-// triggerWords says in words when a trigger holds.
+// triggerWords describes when a trigger holds.
 func triggerWords(t policies.Trigger) string {
 	var parts []string
 	for _, sub := range t.Triggers {

@@ -15,7 +15,7 @@ type target struct {
 	noun  string
 	file  string
 	names map[string]bool
-	hint  string // how to make one
+	hint  string // how to add one
 }
 
 // references checks that what entries name exists.
@@ -212,7 +212,7 @@ func (t *trial) ownOr(n *jsontree.Node, file string) *jsontree.Node {
 	return t.roots.blame(file)
 }
 
-// kinds returns the agents' kinds.
+// kinds returns the kinds of agents, by id.
 func (s *stack) kinds() map[string]string {
 	kinds := map[string]string{}
 	for _, a := range all[*Agent](s.lists[FileAgents]) {
@@ -221,7 +221,7 @@ func (s *stack) kinds() map[string]string {
 	return kinds
 }
 
-// off returns the agents that are switched off.
+// off says which agents are switched off, by id.
 func (s *stack) off() map[string]bool {
 	off := map[string]bool{}
 	for _, a := range all[*Agent](s.lists[FileAgents]) {

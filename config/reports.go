@@ -2,20 +2,19 @@ package config
 
 import "github.com/reviewgate/reviewgate/pipeline"
 
-// ReportSources say where an agent of kind report finds review reports. Nil
-// stands for the defaults.
+// ReportSources say where an agent of kind report finds review reports. Nil means the defaults.
 type ReportSources struct {
-	// Spec and Plan are globs of the files with reports on specifications and
-	// on plans. Default: DefaultReports of the phase; an empty list is none.
+	// Spec and Plan are globs of the files with reports on specifications and on plans. The default
+	// is DefaultReports of the phase. An empty list means no files.
 	Spec []string `json:"spec,omitzero"`
 	Plan []string `json:"plan,omitzero"`
-	// Comments says whether reports in comments by people with write permission
-	// count, too. Default true.
+	// Comments says whether reports in comments by people with write permission count too. Default
+	// true.
 	Comments *bool `json:"comments,omitempty"`
 }
 
-// DefaultReports are the globs of the files that hold the reports of a phase,
-// where an agent of kind report names none.
+// DefaultReports returns the globs of files with reports of a phase, for agents of kind report that
+// name none.
 func DefaultReports(phase string) []string {
 	switch phase {
 	case pipeline.PhaseSpec:
@@ -26,7 +25,7 @@ func DefaultReports(phase string) []string {
 	return nil
 }
 
-// Globs are those of the files with reports of a phase.
+// Globs returns the globs of files with reports of a phase.
 func (r *ReportSources) Globs(phase string) []string {
 	var own []string
 	switch {
@@ -45,7 +44,7 @@ func (r *ReportSources) Globs(phase string) []string {
 // InComments reports whether comments are read.
 func (r *ReportSources) InComments() bool { return r == nil || r.Comments == nil || *r.Comments }
 
-// reportsSection is where an agent of kind report finds review reports.
+// reportsSection is the section of an agent of kind report.
 var reportsSection = section{
 	name: "reports", otherwise: "reads no review reports",
 	check: func(t *trial, e *entry) {

@@ -7,8 +7,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Where reports are is merged field by field; what no layer says is the
-// default, and an empty list is none.
+// The places of reports are merged field by field. A field that no layer sets has its default, and
+// an empty list means no files.
 func TestReportSources(t *testing.T) {
 	const mine = `"id": "mine", "name": "A", "kind": "report", "description": "d"`
 	specs, plans := DefaultReports(pipeline.PhaseSpec), DefaultReports(pipeline.PhasePlan)
@@ -20,7 +20,7 @@ func TestReportSources(t *testing.T) {
 		"shipped":            {"review-reports", `"id": "review-reports"`, specs, plans, false},
 		"no comments":        {"review-reports", `"id": "review-reports", "reports": {"comments": false}`, specs, plans, true},
 		"plans of its own":   {"review-reports", `"id": "review-reports", "reports": {"plan": ["plans/*.md"]}`, specs, []string{"plans/*.md"}, false},
-		"nothing said":       {"mine", mine, specs, plans, false},
+		"no section":         {"mine", mine, specs, plans, false},
 		"no specifications":  {"mine", mine + `, "reports": {"spec": []}`, []string{}, plans, false},
 		"comments are named": {"mine", mine + `, "reports": {"comments": true}`, specs, plans, false},
 	}
@@ -42,8 +42,7 @@ func TestReportSources(t *testing.T) {
 	}
 }
 
-// The shipped policy dispatches the shipped agent for every file that it reads
-// by default.
+// The shipped policy dispatches the shipped agent for every file that the agent reads by default.
 func TestReportsAreDispatched(t *testing.T) {
 	c := mustLoad(t)
 	i := slices.IndexFunc(c.Policies, func(p Policy) bool { return slices.Contains(p.Dispatch.Agents, "review-reports") })

@@ -2,24 +2,25 @@ package config
 
 import "slices"
 
-// ScanSources say what an agent of kind code-scanning takes in. Nil stands for
-// the defaults.
+// ScanSources say which findings of others an agent of kind code-scanning takes in. Nil means the
+// defaults.
 type ScanSources struct {
-	// Annotations are those of other Apps' completed check runs. Default true.
+	// Annotations says whether the annotations of other Apps' completed check runs are taken in.
+	// Default true.
 	Annotations *bool `json:"annotations,omitempty"`
-	// Alerts are the open code scanning alerts of the pull request, for which the
-	// App needs a permission of its own. Default false.
+	// Alerts says whether the pull request's open code scanning alerts are taken in. The App needs
+	// an extra permission for them. Default false.
 	Alerts *bool `json:"alerts,omitempty"`
-	// Apps are the slugs of the Apps whose check runs count; none stands for all.
+	// Apps lists the slugs of the Apps whose check runs count. An empty list means all Apps.
 	Apps []string `json:"apps,omitzero"`
-	// WaitFor are the names of these Apps' check runs without which the agent has
-	// not finished.
+	// WaitFor lists the names of these Apps' check runs that must be complete before the agent is
+	// finished.
 	WaitFor []string `json:"wait_for,omitzero"`
 	// Filter is FilterAdded (default), FilterContext, FilterFile or FilterNone.
 	Filter string `json:"filter,omitempty"`
 }
 
-// Where findings of a tool have to be to be shown.
+// A finding of a tool is shown in these places only.
 const (
 	FilterAdded   = "added"        // on added lines
 	FilterContext = "diff_context" // on lines that the diff shows
@@ -35,7 +36,7 @@ func (s *ScanSources) TakesAnnotations() bool {
 // TakesAlerts reports whether code scanning alerts are taken in.
 func (s *ScanSources) TakesAlerts() bool { return s != nil && s.Alerts != nil && *s.Alerts }
 
-// ShownWhere is the filter in force.
+// ShownWhere returns the filter in force.
 func (s *ScanSources) ShownWhere() string {
 	if s == nil || s.Filter == "" {
 		return FilterAdded
@@ -48,7 +49,7 @@ func (s *ScanSources) Counts(app string) bool {
 	return s == nil || len(s.Apps) == 0 || slices.Contains(s.Apps, app)
 }
 
-// scanningSection is what an agent of kind code-scanning takes in of what others found.
+// scanningSection is the section of an agent of kind code-scanning.
 var scanningSection = section{
 	name: "scanning", otherwise: "takes in nothing that others found",
 	stricter: map[string]change{
@@ -62,7 +63,7 @@ var scanningSection = section{
 	defaults: map[string]any{"scanning.annotations": true, "scanning.alerts": false, "scanning.filter": FilterAdded},
 }
 
-// widerFilter reports whether a filter shows all that another one shows.
+// widerFilter reports whether a filter shows everything that another one shows.
 func widerFilter(filter, than string) bool {
 	order := []string{FilterAdded, FilterContext, FilterFile, FilterNone}
 	return slices.Index(order, filter) > slices.Index(order, than)

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// What is taken in is merged field by field, and what no layer says is the
-// default. As it ships the agent is switched off, since other Apps' checks are on
-// the page already; one line switches it on, with its policy.
+// The section is merged field by field, and a field that no layer sets has its default. The shipped
+// agent is switched off, because the page already shows other Apps' checks. One line switches it on
+// together with its policy.
 func TestScanSources(t *testing.T) {
 	const mine = `"id": "mine", "name": "A", "kind": "code-scanning", "description": "d"`
 	tests := map[string]struct {
@@ -20,7 +20,7 @@ func TestScanSources(t *testing.T) {
 		"shipped, switched on": {"code-scanning", `"id": "code-scanning", "enabled": true`, true, false, FilterAdded},
 		"alerts as well":       {"code-scanning", `"id": "code-scanning", "enabled": true, "scanning": {"alerts": true}`, true, true, FilterAdded},
 		"alerts alone":         {"mine", mine + `, "scanning": {"annotations": false, "alerts": true, "filter": "file"}`, false, true, FilterFile},
-		"nothing said":         {"mine", mine, true, false, FilterAdded},
+		"no section":           {"mine", mine, true, false, FilterAdded},
 		"an empty section":     {"mine", mine + `, "scanning": {}`, true, false, FilterAdded},
 	}
 	for name, tt := range tests {
@@ -33,15 +33,15 @@ func TestScanSources(t *testing.T) {
 		})
 	}
 	if c := mustLoad(t, layer(FileAgents, `[{"id": "code-scanning", "enabled": true}]`)); policyOf(c, "code-scanning") == nil {
-		t.Error("no policy dispatches the agent where it is on")
+		t.Error("the agent is on, but no policy dispatches it")
 	}
 	c := mustLoad(t)
 	if slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.Kind == KindCodeScanning && a.Enabled }) || policyOf(c, "code-scanning") != nil {
-		t.Error("other Apps' findings are taken in unasked")
+		t.Error("other Apps' findings are taken in by default")
 	}
 }
 
-// What the guide shows of the section is valid, and switches on what it says.
+// The section that the guide shows is valid and switches on what the guide says.
 func TestGuideOnOtherApps(t *testing.T) {
 	text, err := os.ReadFile("../docs/guide.md")
 	if err != nil {
@@ -59,7 +59,7 @@ func TestGuideOnOtherApps(t *testing.T) {
 		t.Fatalf("the guide shows %d pieces of config, want 3", len(shown))
 	}
 	if c := mustLoad(t, layer(FileAgents, shown[0])); policyOf(c, "code-scanning") == nil || policyOf(c, "code-scanning").Dispatch.Required {
-		t.Error("the first does not switch the agent on")
+		t.Error("the first piece does not switch the agent on")
 	}
 	c := mustLoad(t, layer(FileAgents, shown[1], FileComposition, shown[2]))
 	s := c.Agents[slices.IndexFunc(c.Agents, func(a Agent) bool { return a.ID == "code-scanning" })].Scanning

@@ -15,8 +15,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// The schemas of the data that flows through the pipeline, for ValidateData.
-// Those of the config files are called like the files, without ".json".
+// These are the schemas of the data that flows through the pipeline, for ValidateData. The schemas
+// of the config files have the names of the files, without ".json".
 const (
 	SchemaPRFacts          = "pr-facts"
 	SchemaFile             = "file"
@@ -32,13 +32,13 @@ const (
 	SchemaFourRules        = "four-rules-decision"
 )
 
-// schemaBase is where the schemas are published, so that editors find them.
+// schemaBase is the URL under which the schemas are published, so that editors find them.
 const schemaBase = "https://raw.githubusercontent.com/reviewgate/reviewgate/main/config/schemas/"
 
 //go:embed schemas/*.json
 var schemaFiles embed.FS
 
-// SchemaNames lists the schemas, sorted. "common" holds only definitions.
+// SchemaNames lists the schemas, sorted. "common" has only definitions.
 func SchemaNames() []string { return embedded(schemaFiles, "schemas", ".json") }
 
 // embedded lists the files of an embedded directory without their extension, sorted.
@@ -54,8 +54,8 @@ func embedded(files embed.FS, dir, extension string) []string {
 	return names
 }
 
-// SchemaText returns a schema as it is published, or an error if there is none
-// of the name.
+// SchemaText returns the text of a schema as it is published, or an error if there is no schema
+// with this name.
 func SchemaText(name string) ([]byte, error) {
 	text, err := schemaFiles.ReadFile("schemas/" + name + ".json")
 	if err != nil {
@@ -64,8 +64,8 @@ func SchemaText(name string) ([]byte, error) {
 	return text, nil
 }
 
-// ValidateData checks JSON against the schema of the name. The error joins
-// everything that is wrong, one line each.
+// ValidateData checks JSON against the named schema. The error joins everything that is wrong, one
+// line each.
 func ValidateData(name string, data []byte) error {
 	if !slices.Contains(SchemaNames(), name) {
 		return fmt.Errorf("find the schema %q: there is none of that name", name)
@@ -87,15 +87,15 @@ func ValidateData(name string, data []byte) error {
 	return errors.Join(lines...)
 }
 
-// schemaSet is all schemas, compiled, and their documents, in which messages
-// look up titles and descriptions.
+// schemaSet has all schemas, compiled, and their documents. Messages look up titles and
+// descriptions in the documents.
 type schemaSet struct {
 	compiled map[string]*jsonschema.Schema // by URL
 	docs     map[string]any                // by URL without fragment
 }
 
-// entrySchemas are the definitions that merged entries must satisfy. Those of
-// a single layer may leave fields out.
+// entrySchemas are the definitions that merged entries must satisfy. The entries of a single layer
+// may leave fields out.
 var entrySchemas = map[string]string{
 	FileRules:       "/$defs/completeRule",
 	FileComposition: "/$defs/completePolicy",
@@ -104,8 +104,8 @@ var entrySchemas = map[string]string{
 	FileSettings:    "/$defs/completeSettings",
 }
 
-// schemas compiles the embedded schemas once. That they compile is tested; a
-// binary in which they do not is broken.
+// schemas compiles the embedded schemas once. A binary whose schemas don't compile is broken, and
+// the tests check that they do.
 var schemas = sync.OnceValue(func() *schemaSet {
 	s, err := compileSchemas()
 	if err != nil {
@@ -157,8 +157,7 @@ func (s *schemaSet) schema(name, definition string) *jsonschema.Schema {
 	return s.compiled[url]
 }
 
-// lookup returns the schema object that a URL with a JSON Pointer as fragment
-// leads to.
+// lookup returns the schema object that a URL with a JSON Pointer as its fragment leads to.
 func (s *schemaSet) lookup(url string) map[string]any {
 	base, fragment, _ := strings.Cut(url, "#")
 	v := s.docs[base]
@@ -181,8 +180,8 @@ func (s *schemaSet) lookup(url string) map[string]any {
 	return m
 }
 
-// check validates a value against a schema, adds what is wrong to p, and
-// returns the paths from n to what is wrong.
+// check validates a value against a schema, adds the problems to p, and returns the paths from n to
+// the wrong values.
 func (s *schemaSet) check(schema *jsonschema.Schema, n *jsontree.Node, p *problems) (wrong [][]string) {
 	var invalid *jsonschema.ValidationError
 	if !errors.As(schema.Validate(n.Value()), &invalid) {
@@ -194,7 +193,7 @@ func (s *schemaSet) check(schema *jsonschema.Schema, n *jsontree.Node, p *proble
 		wrong = append(wrong, leaf.InstanceLocation)
 	}
 	if len(p.list) == before {
-		// What cannot be explained is wrong all the same.
+		// An error that explain can't turn into a problem is still an error.
 		p.of(n, "this does not fit the schema: "+invalid.Error(), "see the schema of the file")
 	}
 	return wrong

@@ -13,8 +13,8 @@ import (
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
-// The schema of review reports takes what the reader takes, and nothing else,
-// wherever a value is changed, added or left out.
+// The schema of review reports accepts exactly what the reader accepts, wherever a value is
+// changed, added or left out.
 func TestReviewReportsAgreeWithTheirSchema(t *testing.T) {
 	const whole = `{
 		"status": "SUCCESS", "agent": "spec-reviewer", "task_id": "t", "operation_type": "o", "summary": "s", "validation_checklist": {"a": true},
@@ -44,7 +44,7 @@ func TestReviewReportsAgreeWithTheirSchema(t *testing.T) {
 		r := reviewreport.Extract([]byte(reviewreport.Heading + "\n```json\n" + string(text) + "\n```\n"))
 		invalid := ValidateData(SchemaReviewReportData, text)
 		if r.Broken() != (invalid != nil) {
-			t.Fatalf("the reader says %q, and the schema %v, of\n%s", r.Error, invalid, text)
+			t.Fatalf("the reader finds the problems %q and the schema the error %v in\n%s", r.Error, invalid, text)
 		}
 		if r.Broken() {
 			refused++
@@ -53,7 +53,7 @@ func TestReviewReportsAgreeWithTheirSchema(t *testing.T) {
 		accepted++
 		_, written, _ := strings.Cut(reviewreport.Write(&r), "```json\n")
 		if err := ValidateData(SchemaReviewReportData, []byte(strings.TrimSuffix(written, "```"))); err != nil {
-			t.Fatalf("what is written is not valid: %v\n%s", err, written)
+			t.Fatalf("the written report is not valid: %v\n%s", err, written)
 		}
 	}
 	each := 5
@@ -70,7 +70,7 @@ func TestReviewReportsAgreeWithTheirSchema(t *testing.T) {
 	}
 }
 
-// altered puts a value somewhere into a document, or takes one out.
+// altered adds a value somewhere in a document, or removes one.
 func altered(t *rapid.T, doc any, values []any) {
 	for {
 		switch d := doc.(type) {

@@ -20,13 +20,13 @@ import (
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
-// The schemas and the Go types say the same: every field of the one is in the
-// other, with the same JSON type, all the way down.
+// The schemas agree with the Go types: both have the same fields with the same JSON types, at every
+// level.
 func TestSchemasAgreeWithTypes(t *testing.T) {
 	tests := []struct {
 		url   string
 		value any
-		// only the schema has these: they are taken off before decoding
+		// fields that only the schema has, removed before decoding
 		extra []string
 	}{
 		{"review-rules.json#/$defs/rule", Rule{}, nil},
@@ -55,8 +55,8 @@ func TestSchemasAgreeWithTypes(t *testing.T) {
 	}
 }
 
-// The types of entries in review-domains.json share one schema; each reads the
-// fields that its case lists.
+// The types of entries in review-domains.json share one schema. Each type reads the fields in its
+// case of the schema.
 func TestSchemaCasesAgreeWithTypes(t *testing.T) {
 	types := map[string]any{"domain": DomainMapping{}, "service": ServiceMapping{}, "risk": RiskFactor{}, "signal": Signal{}}
 	item := schemas().lookup(schemaBase + "review-domains.json#/$defs/item")
@@ -94,7 +94,7 @@ func fieldsOf(goType reflect.Type) map[string]reflect.Type {
 	return fields
 }
 
-// compare compares a schema that stands in file.
+// compare compares a schema in a file with a type.
 func (a agreement) compare(file, where string, schema map[string]any, goType reflect.Type, extra ...string) {
 	a.t.Helper()
 	file, schema = a.resolved(file, schema)
@@ -154,8 +154,8 @@ func (a agreement) compareFields(file, where string, schema map[string]any, goTy
 	}
 }
 
-// resolved follows references, and returns the file it ended in. What stands
-// beside a reference only narrows it.
+// resolved follows references and returns the file that it ends in. Keywords beside a reference
+// only narrow it.
 func (a agreement) resolved(file string, schema map[string]any) (string, map[string]any) {
 	for {
 		ref, ok := schema["$ref"].(string)
@@ -171,7 +171,7 @@ func (a agreement) resolved(file string, schema map[string]any) (string, map[str
 	}
 }
 
-// Closed sets in schemas are the constants of the code.
+// The closed sets of values in the schemas equal the constants of the code.
 func TestSchemaEnums(t *testing.T) {
 	tests := []struct {
 		url  string
@@ -235,7 +235,7 @@ func enum[T ~string](values ...T) []any {
 	return out
 }
 
-// Messages take the name of a closed set from its title.
+// Messages use the title of a closed set as its name.
 func TestEnumsHaveTitles(t *testing.T) {
 	for url, doc := range schemas().docs {
 		walkSchema(doc, func(schema map[string]any) {
@@ -246,12 +246,12 @@ func TestEnumsHaveTitles(t *testing.T) {
 	}
 }
 
-// Config is strict: an object whose fields are known admits no others.
+// Config is strict: an object with known fields allows no others.
 func TestConfigSchemasAreStrict(t *testing.T) {
 	for _, name := range append(FileNames(), "pr-facts.json", "file.json", "classification.json", "agent-manifest.json", "gap-log-entry.json", "review-report.json", "four-rules-decision.json") {
 		walkSchema(schemas().docs[schemaBase+name], func(schema map[string]any) {
 			if _, ok := schema["properties"]; ok && schema["type"] == "object" && schema["additionalProperties"] != false {
-				t.Errorf("%s: %v admits other fields", name, propertyNames(schema))
+				t.Errorf("%s: %v allows other fields", name, propertyNames(schema))
 			}
 		})
 	}
@@ -290,7 +290,7 @@ func TestValidateData(t *testing.T) {
 		name   string
 		schema string
 		value  any
-		want   []string // parts of the error
+		want   []string // texts that the error must contain
 	}{
 		{"finding", SchemaReviewFinding, finding, nil},
 		{"finding without a place", SchemaReviewFinding, noPlace, []string{"/path", "/section"}},
@@ -304,7 +304,7 @@ func TestValidateData(t *testing.T) {
 		{"wrong decision", SchemaGateDecision, "reject", []string{"gate-decision"}},
 		{"manifest", SchemaAgentManifest, pipeline.AgentManifest{}, nil},
 		{"null list", SchemaAgentManifest, json.RawMessage(`{"entries": null, "skipped": []}`), []string{"/entries"}},
-		{"no such schema", "nonsense", 1, []string{"nonsense"}},
+		{"a schema that does not exist", "nonsense", 1, []string{"nonsense"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -328,11 +328,11 @@ func TestValidateData(t *testing.T) {
 	}
 }
 
-// The schemas are schemas themselves.
+// The schemas are valid schemas themselves.
 func TestSchemasAreValid(t *testing.T) {
 	const draft = "https://json-schema.org/draft/2020-12/schema"
 	c := jsonschema.NewCompiler()
-	c.UseLoader(jsonschema.SchemeURLLoader{}) // the library brings the draft along
+	c.UseLoader(jsonschema.SchemeURLLoader{}) // the library has the draft's own schema
 	meta, err := c.Compile(draft)
 	if err != nil {
 		t.Fatal(err)
@@ -342,18 +342,17 @@ func TestSchemasAreValid(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 		}
 		if own := doc.(map[string]any); own["$id"] != url || own["$schema"] != draft {
-			t.Errorf("%s calls itself %v, in the language %v", url, own["$id"], own["$schema"])
+			t.Errorf("%s has the $id %v and the $schema %v", url, own["$id"], own["$schema"])
 		}
 	}
 }
 
-// Every field that somebody writes in a config file, or reads in an expression,
-// says what it means.
+// Every field of a config file, and every field that an expression can read, has a description.
 func TestFieldsHaveDescriptions(t *testing.T) {
 	for _, name := range append(FileNames(), "pr-facts.json", "file.json", "classification.json") {
 		walkSchema(schemas().docs[schemaBase+name], func(schema map[string]any) {
 			if schema["type"] == nil {
-				return // it narrows another, which has the descriptions
+				return // it narrows another schema, which has the descriptions
 			}
 			properties, _ := schema["properties"].(map[string]any)
 			for field, property := range properties {
@@ -370,12 +369,12 @@ func TestFieldsHaveDescriptions(t *testing.T) {
 	}
 }
 
-// Where a schema names a setting's default, the embedded defaults have it; the
-// defaults of entries are what leaving the field out means.
+// The default of a setting in a schema equals the embedded default. The default of an entry's field
+// equals what leaving the field out means.
 func TestSchemaDefaults(t *testing.T) {
 	var settings map[string]any
 	decode := json.NewDecoder(bytes.NewReader(encoded(mustLoad(t).Settings)))
-	decode.UseNumber() // or large ones are shown as 2e+06
+	decode.UseNumber() // otherwise large numbers are shown as 2e+06
 	if err := decode.Decode(&settings); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ func allowing(rules ...string) string {
 	return `{"secrets": {"allow": [` + strings.Join(list, ", ") + `]}}`
 }
 
-// What a layer allows is added to what the layers below allow.
+// The values that a layer allows are added to those that the layers below allow.
 func TestAllowedSecretsOfAllLayers(t *testing.T) {
 	cfg, problems := Load(
 		named(layer(FileSettings, allowing("a")), LayerServer),
@@ -44,11 +44,11 @@ func TestProblemsOfAllowedSecrets(t *testing.T) {
 	}{
 		{"a value in plain text", nil, `{"secrets": {"allow": [{"rule": "a", "value": "hunter2", "reason": "r"}]}}`, []string{`/secrets/allow/0/value`}},
 		{"no reason", nil, strings.ReplaceAll(allowing("a"), `, "reason": "r"`, ""), []string{`"reason" is missing`}},
-		{"no such day", nil, strings.ReplaceAll(allowing("a"), `"reason"`, `"expires": "2027-02-31", "reason"`), []string{`there is no day "2027-02-31"`}},
+		{"a day that does not exist", nil, strings.ReplaceAll(allowing("a"), `"reason"`, `"expires": "2027-02-31", "reason"`), []string{`there is no day "2027-02-31"`}},
 		{"a bad glob", nil, strings.ReplaceAll(allowing("a"), `"reason"`, `"paths": ["[a"], "reason"`), []string{`the glob "[a" is refused`}},
 		{"the agent is final", []Layer{final}, allowing("a"), []string{`the agent "secrets" is final in the server's layer, so no later layer allows secrets; leave it out, or ask for the entry there`}},
 		{"the section is final", []Layer{named(layer(FileSettings, `{"final": ["secrets"]}`), LayerServer)}, allowing("a"), []string{`secrets is final in the server's layer`}},
-		{"too many together", []Layer{named(layer(FileSettings, allowing(strings.Split(strings.Repeat("a ", 60), " ")[:60]...)), LayerServer)}, allowing(strings.Split(strings.Repeat("b ", 60), " ")[:60]...), []string{`100`}},
+		{"too many in all layers together", []Layer{named(layer(FileSettings, allowing(strings.Split(strings.Repeat("a ", 60), " ")[:60]...)), LayerServer)}, allowing(strings.Split(strings.Repeat("b ", 60), " ")[:60]...), []string{`100`}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -15,20 +15,20 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// Value is one value of the merged config and where it was written. Entries
-// are taken apart into their fields, lists of plain values are one value.
+// Value is one value of the merged config, with the place where it was written. Entries are split
+// into their fields. A list of plain values is one value.
 type Value struct {
 	File    string // such as review-rules.json
-	ID      string // of the entry, empty for settings and prompts
-	Pointer string // RFC 6901, within the entry or the settings; /version of a prompt
+	ID      string // the entry's id, empty for settings and prompts
+	Pointer string // RFC 6901, within the entry or the settings; /version for a prompt
 	JSON    string // on one line
 	Layer   string // LayerDefaults, ...
-	Source  string // of the layer
-	Path    string // of the file that it was written in
+	Source  string // where the layer's files come from
+	Path    string // the file that it was written in
 	Line    int    // 1-based
 }
 
-// MarshalJSON writes the value as it is under "value".
+// MarshalJSON writes the value itself, not a text of it, as "value".
 func (v Value) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		File    string          `json:"file"`
@@ -42,11 +42,11 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	}{v.File, v.ID, v.Pointer, json.RawMessage(v.JSON), v.Layer, v.Source, v.Path, v.Line})
 }
 
-// Shown is the merged config, entries that are switched off included.
+// Shown is the merged config, including entries that are switched off.
 type Shown struct {
 	Config *Config
-	// Values stand in the order of FileNames, then of the entries, then of
-	// their fields. The versions of prompts come last.
+	// Values are in the order of FileNames, then of the entries, then of their fields. The versions
+	// of prompts come last.
 	Values []Value
 	// JSON is the merged config as one document with the keys rules,
 	// composition, agents, domains and settings, indented by two spaces.
@@ -134,7 +134,7 @@ func (s *stack) json() []byte {
 	b = append(withoutSchema(s.settings).AppendJSON(b), '}')
 	var out bytes.Buffer
 	if err := json.Indent(&out, b, "", "  "); err != nil {
-		panic(fmt.Errorf("indent the merged config: %w", err)) // it was written as JSON just now
+		panic(fmt.Errorf("indent the merged config: %w", err)) // the text was just written as JSON
 	}
 	return out.Bytes()
 }

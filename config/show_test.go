@@ -12,8 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each value of the merged config knows the layer, file and line it was
-// written on.
+// Each value of the merged config has the layer, file and line that it was written in.
 func TestShow(t *testing.T) {
 	server := named(layer(
 		FileRules, "[\n"+rule("a", `, "match": {"pattern": "<b>",`+"\n"+`"languages": ["Go"]}`)+"\n]",
@@ -72,7 +71,7 @@ func TestShow(t *testing.T) {
 		t.Errorf("settings (-config +shown):\n%s", diff)
 	}
 	if want, _ := Load(server, repository); want.InForce.Version != s.Config.InForce.Version {
-		t.Error("another version than Load's is shown")
+		t.Error("the version differs from that of Load")
 	}
 	if !strings.Contains(string(s.JSON), `"<b>"`) {
 		t.Error("characters of patterns are escaped")
@@ -85,7 +84,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// Of a prompt its version is shown, and whose it is.
+// A prompt is shown by its version and its layer.
 func TestShowPrompts(t *testing.T) {
 	s, problems := Show(named(layer("prompt-poet.md", "Look for rhymes.", "prompt-spec-reviewer.md", "Look closer."), LayerServer), layer(RepositoryDir+"/prompt-poet.md", "Look for metre."))
 	if len(problems) > 0 {
@@ -140,13 +139,13 @@ func TestReadDir(t *testing.T) {
 	if _, problems = Load(read()); !slices.ContainsFunc(formatted(problems), func(s string) bool {
 		return strings.Contains(s, "more than 4194304 bytes")
 	}) {
-		t.Errorf("a file that is too large has the problems %q", formatted(problems))
+		t.Errorf("a file that is too large gives the problems %q", formatted(problems))
 	}
 	if err := syscall.Mkfifo(filepath.Join(dir, FileAgents), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ReadDir(LayerServer, dir); err == nil || !strings.Contains(err.Error(), FileAgents+": this is not a regular file") {
-		t.Errorf("a pipe is read with the error %v", err)
+		t.Errorf("reading a pipe gives the error %v", err)
 	}
 	linked := t.TempDir()
 	if err := os.WriteFile(filepath.Join(linked, "shared"), []byte("[]"), 0o600); err != nil {
@@ -162,7 +161,7 @@ func TestReadDir(t *testing.T) {
 		}
 	}
 	if _, err := ReadDir(LayerServer, filepath.Join(dir, "none")); err == nil {
-		t.Error("a directory that does not exist is read")
+		t.Error("a directory that does not exist gives no error")
 	}
 }
 
@@ -177,14 +176,14 @@ func TestMode(t *testing.T) {
 	}{
 		{"defaults", nil, "acme/shop", ModeEnforce},
 		{"first glob", []Layer{server}, "acme/shop", ModeEnforce},
-		{"case does not matter", []Layer{server}, "ACME/Pay-In", ModeEnforce},
+		{"a name in another case", []Layer{server}, "ACME/Pay-In", ModeEnforce},
 		{"second entry", []Layer{server}, "acme/blog", ModeAdvisory},
-		{"no glob", []Layer{server}, "other/shop", ModeOff},
-		{"the organisation says", []Layer{server, organisation}, "other/shop", ModeEnforce},
-		{"the repository says", []Layer{server, organisation, layer(FileSettings, `{"mode": "advisory"}`)}, "acme/shop", ModeAdvisory},
-		// Otherwise a repository would get out of a mode that is final.
+		{"a name that no glob matches", []Layer{server}, "other/shop", ModeOff},
+		{"the organisation sets the mode", []Layer{server, organisation}, "other/shop", ModeEnforce},
+		{"the repository sets the mode", []Layer{server, organisation, layer(FileSettings, `{"mode": "advisory"}`)}, "acme/shop", ModeAdvisory},
+		// Otherwise a repository could escape a final mode by repeating it.
 		{"the repository repeats a final mode", []Layer{server, named(layer(FileSettings, `{"final": ["mode"]}`), LayerOrganisation), layer(FileSettings, `{"mode": "off"}`)}, "acme/shop", ModeEnforce},
-		{"the repository says nothing of it", []Layer{server, layer(FileSettings, `{"drafts": "skip"}`)}, "acme/blog", ModeAdvisory},
+		{"the repository's settings don't have the mode", []Layer{server, layer(FileSettings, `{"drafts": "skip"}`)}, "acme/blog", ModeAdvisory},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -136,7 +136,7 @@ func (t *trial) read(f File) {
 	}
 }
 
-// layerOf returns the name of the layer that wrote a value, "" for no value.
+// layerOf returns the name of the layer that wrote a value, or "" if there is no value.
 func layerOf(n *jsontree.Node) string {
 	if p := writer(n); p != nil {
 		return p.layer
@@ -144,7 +144,7 @@ func layerOf(n *jsontree.Node) string {
 	return ""
 }
 
-// writer is what is known of the layer that wrote a value; nil if there is no value.
+// writer returns the problems of the layer that wrote a value, or nil if there is no value.
 func writer(n *jsontree.Node) *problems {
 	if n == nil {
 		return nil
@@ -243,7 +243,7 @@ func (t *trial) checkSchema(file string, root *jsontree.Node) map[int]bool {
 	for _, location := range schemas().check(schemas().schema(file, ""), root, t.problems) {
 		t.invalid[file] = true
 		if root.Kind == jsontree.Object && len(location) > 0 {
-			location = location[1:] // "items"
+			location = location[1:] // skip "items"
 		}
 		if len(location) == 0 {
 			t.unread[file] = true
@@ -256,7 +256,7 @@ func (t *trial) checkSchema(file string, root *jsontree.Node) map[int]bool {
 	return wrong
 }
 
-// sameType refuses to turn an entry of lower layers into one of another type.
+// sameType refuses an entry that has another type than the lower layer's entry with its id.
 func (t *trial) sameType(n *jsontree.Node, below *entry) bool {
 	own := n.Get("type")
 	if own == nil || below == nil || own.Text == below.node.At("type").Text {
@@ -266,13 +266,13 @@ func (t *trial) sameType(n *jsontree.Node, below *entry) bool {
 	return false
 }
 
-// decode checks that a merged entry is complete and turns it into its type.
+// decode checks that a merged entry is complete and decodes it into its type.
 func (t *trial) decode(file string, e *entry, isNew bool) bool {
 	found := problems{layer: t.layer}
 	schemas().check(schemas().schema(file, entrySchemas[file]), e.node, &found)
 	if len(found.list) > 0 {
 		if isNew {
-			const whole = "check the id, or write the entry out whole"
+			const whole = "check the id, or complete the entry"
 			if remedy := t.didYouMean(e.id, maps.Keys(t.below.lists[file].index), whole); remedy != whole || overridesOnly(file, e.node) {
 				t.of(e.node.At("id"), fmt.Sprintf("no lower layer has an entry %s, and this one is not complete", shown(e.id)), remedy)
 				return false
@@ -306,7 +306,7 @@ func overridesOnly(file string, n *jsontree.Node) bool {
 	return !more || 2*there < len(required)
 }
 
-// newEntry returns a pointer to an entry of a file with its defaults.
+// newEntry returns a pointer to an entry of a file, with its defaults.
 func newEntry(file, itemType string) any {
 	switch file {
 	case FileRules:
@@ -327,7 +327,7 @@ func newEntry(file, itemType string) any {
 	return &DomainMapping{Enabled: true}
 }
 
-// mergeSettings lays the layer's settings over those below.
+// mergeSettings merges the layer's settings over those below.
 func (t *trial) mergeSettings(root *jsontree.Node) {
 	t.checkSettings(root)
 	if t.below.settings != nil {

@@ -31,7 +31,7 @@ func (t *trial) checkTrust() {
 	}
 }
 
-// serverOnly are the settings of the server's layer alone.
+// serverOnly are the settings that only the server's layer may have.
 var serverOnly = []string{"repositories", "organisations", "config_branches", "model_endpoints", "model_budget"}
 
 const onlyTheServer = "%q applies to all repositories, so only the server's config may have it"
@@ -77,6 +77,6 @@ func (c *valueChecks) checkReference(n *jsontree.Node) {
 	case err != nil || u.Scheme != "https" || u.Hostname() == "":
 		c.of(n, fmt.Sprintf("the reference %s is not an https URL", shown(n.Text)), "write one such as https://example.com/guide, or remove it")
 	case u.User != nil:
-		c.of(n, "the reference holds a user name or password", "remove what stands before the @")
+		c.of(n, "the reference holds a user name or password", "remove the part before the @")
 	}
 }

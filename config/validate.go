@@ -102,7 +102,7 @@ func (c *valueChecks) checkPattern(n *jsontree.Node) (size int, groups []string)
 		return 0, []string{""}
 	}
 	if len(n.Text) > maxPatternBytes {
-		return 0, nil // the schema has said so
+		return 0, nil // the schema reports this
 	}
 	// Patterns beyond the total limit are not compiled. checkTotalSize reports them.
 	size, groups, problem, remedy := checkPattern(n.Text, maxTotalSize-c.compiled)
@@ -113,7 +113,7 @@ func (c *valueChecks) checkPattern(n *jsontree.Node) (size int, groups []string)
 	return size, groups
 }
 
-// checkTotalSize bounds the patterns of all layers together.
+// checkTotalSize limits the patterns of all layers together.
 func (t *trial) checkTotalSize() {
 	total := 0
 	for _, file := range []string{FileRules, FileDomains} {
@@ -126,14 +126,14 @@ func (t *trial) checkTotalSize() {
 	}
 }
 
-// maxGlobCharacters is what the schemas allow.
+// maxGlobCharacters is the limit of the schemas.
 const maxGlobCharacters = 256
 
-// checkGlobs validates the list of globs that n holds, if it is one.
+// checkGlobs validates the list of globs in n, if n is a list.
 func (c *valueChecks) checkGlobs(n *jsontree.Node) {
 	for _, e := range elems(n) {
 		if !given(e) || utf8.RuneCountInString(e.Text) > maxGlobCharacters {
-			continue // the schema has said so
+			continue // the schema reports this
 		}
 		if err := glob.Validate(e.Text); err != nil {
 			problem, remedy := halves(err, "write a pattern such as src/**/*.go")
@@ -190,7 +190,7 @@ func (t *trial) checkSettings(root *jsontree.Node) {
 	}
 	conditions := elems(root.Get("gate").Get("conditions"))
 	for _, c := range conditions[:min(len(conditions), maxConditions)] {
-		if when := c.Get("when"); given(when) { // else the schema says so
+		if when := c.Get("when"); given(when) { // otherwise the schema reports it
 			t.checkExpression(when, func(text string) error {
 				_, err := policies.CompileCondition(text)
 				return err

@@ -9,19 +9,18 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// Warning is something in a valid config that its writer may not want.
+// Warning is something in a valid config that its author may not want.
 type Warning struct {
-	File    string // of the config, by its name
+	File    string // the name of the config file
 	Problem string
 	Remedy  string
 }
 
-// String is the warning on one line.
+// String returns the warning on one line.
 func (w Warning) String() string { return w.File + ": " + w.Problem + "; " + w.Remedy }
 
-// Warnings lists what deserves a look: layers that make entries final and leave the gate
-// or the mode open, exceptions for every file, and policies that a single path can keep
-// from running.
+// Warnings lists config that deserves a look: layers that make entries final but leave the gate or
+// the mode open, exceptions for every file, and policies that a single path can keep from running.
 func (c *Config) Warnings() []Warning {
 	var list []Warning
 	for i := range c.Floors {
@@ -35,15 +34,15 @@ func (c *Config) Warnings() []Warning {
 		if len(open) > 0 {
 			final := append(slices.Clone(f.Config.Settings.Final), open...)
 			list = append(list, Warning{FileSettings,
-				fmt.Sprintf("the %s's layer makes entries final, and not the %s: what is final blocks all the same, and everything else is decided by the layers above", f.Layer, strings.Join(open, " and the ")),
+				fmt.Sprintf("the %s's layer makes entries final, but not the %s: final entries still block, and the layers above decide everything else", f.Layer, strings.Join(open, " and the ")),
 				fmt.Sprintf(`add "final": ["%s"] to the settings of the %s's layer if the layers above are not to change that`, strings.Join(final, `", "`), f.Layer)})
 		}
 	}
 	return slices.Concat(list, c.emptyWarnings(), c.ignoreWarnings(), c.triggerWarnings())
 }
 
-// emptyWarnings lists what leaves reviewgate with nothing to do: a gate that nothing can
-// close, rules that look for nothing, and globs that match no repository.
+// emptyWarnings lists config that leaves reviewgate with nothing to do: a gate without conditions,
+// no rules, and globs that match no repository.
 func (c *Config) emptyWarnings() (list []Warning) {
 	if len(c.Settings.Gate.Conditions) == 0 {
 		list = append(list, Warning{FileSettings, "gate.conditions is empty, so no finding blocks", `write the conditions that block, or say so by "mode": "advisory"`})
@@ -61,13 +60,13 @@ func (c *Config) emptyWarnings() (list []Warning) {
 	return list
 }
 
-// MatchesNoRepository tells a glob without a slash, which no OWNER/NAME has.
+// MatchesNoRepository reports whether a glob has no slash, which every OWNER/NAME has.
 func MatchesNoRepository(glob string) bool {
 	return !strings.Contains(glob, "/") && !strings.Contains(glob, "**")
 }
 
-// triggerWarnings lists the policies that require an agent and that one more path in a
-// change can keep from holding. Those of the defaults are left out.
+// triggerWarnings lists the policies that require an agent and that may no longer hold if one more
+// path is in a change. It leaves out the policies of the defaults.
 func (c *Config) triggerWarnings() (list []Warning) {
 	shipped := map[string]policies.Trigger{}
 	for _, p := range all[*Policy](defaults().stack.lists[FileComposition]) {
@@ -81,7 +80,7 @@ func (c *Config) triggerWarnings() (list []Warning) {
 		}
 		if lost := c.onlyBy(p); len(lost) > 0 {
 			list = append(list, Warning{FileComposition,
-				fmt.Sprintf("one path in a change can keep the policy %s from holding, and with it %s from looking at the whole change", shown(p.ID), strings.Join(lost, ", ")),
+				fmt.Sprintf("one path in a change can keep the policy %s from holding, and then %s may not look at the whole change", shown(p.ID), strings.Join(lost, ", ")),
 				`leave paths out by "ignore" in review-settings.json, and let the policy's trigger hold: {"type": "always"}`})
 		}
 	}
@@ -97,9 +96,8 @@ func (c *Config) onlyBy(p *Policy) []string {
 	})
 }
 
-// falls reports whether one more path in a change can keep a trigger from holding. It
-// says so of every expression that reads paths, unless the expression only asks whether
-// something is there.
+// falls reports whether a trigger may no longer hold if one more path is in a change. This is true
+// of every expression that reads paths, unless the expression only asks whether something is there.
 func falls(t policies.Trigger) bool {
 	switch t.Type {
 	case policies.TriggerNot:
@@ -114,7 +112,7 @@ func falls(t policies.Trigger) bool {
 	return false
 }
 
-// rises reports whether one more path in a change can make a trigger hold.
+// rises reports whether a trigger may begin to hold if one more path is in a change.
 func rises(t policies.Trigger) bool {
 	switch t.Type {
 	case policies.TriggerAlways, policies.TriggerLabel, policies.TriggerAuthor:
@@ -133,8 +131,8 @@ func readsPaths(when string) bool {
 	return slices.ContainsFunc([]string{"files", "totals", "classification"}, func(word string) bool { return strings.Contains(when, word) })
 }
 
-// onlyAsksWhetherThere reports whether an expression contains nothing that more files
-// could make false.
+// onlyAsksWhetherThere reports whether an expression contains nothing that more files could make
+// false.
 func onlyAsksWhetherThere(when string) bool {
 	return !slices.ContainsFunc([]string{"!", "all(", "exists_one(", "<", "==", "?", "in ", "size(", "[", "filter(", "map("}, func(part string) bool { return strings.Contains(when, part) })
 }

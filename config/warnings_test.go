@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A rule that is final without the gate and the mode is warned of, with the line.
+// If a rule is final but the gate and the mode are not, there is a warning with the line to add.
 func TestWarningsOfFinalWithoutGateAndMode(t *testing.T) {
 	final := rule("w", `, "final": true, "match": {"literal": "x"}`)
 	for settings, want := range map[string]string{
@@ -29,8 +29,8 @@ func TestWarningsOfFinalWithoutGateAndMode(t *testing.T) {
 	}
 }
 
-// Triggers that one path can switch off are warned of where the policy's agents are
-// required, and no others are.
+// There is a warning for triggers that one path can switch off, if the policy's agents are
+// required, and for no others.
 func TestWarningsOfTriggersThatOnePathSwitchesOff(t *testing.T) {
 	for trigger, want := range map[string]bool{
 		`{"type": "not", "triggers": [{"type": "path", "globs": ["docs/**"]}]}`:                                              true,
@@ -52,12 +52,12 @@ func TestWarningsOfTriggersThatOnePathSwitchesOff(t *testing.T) {
 			t.Fatal(formatted(problems))
 		}
 		if got := len(c.Warnings()) > 0; got != want {
-			t.Errorf("%s: warned %v, want %v", trigger, got, want)
+			t.Errorf("%s: warning: %v, want %v", trigger, got, want)
 		}
 	}
 	c, _ := Load()
 	if w := c.Warnings(); len(w) > 0 {
-		t.Errorf("the defaults are warned of: %v", w)
+		t.Errorf("the defaults give warnings: %v", w)
 	}
 	c, problems := Load(named(layer(FileComposition, `[{"id": "universal", "trigger": {"type": "not", "triggers": [{"type": "path", "globs": ["docs/**"]}]}}, {"id": "mine", "description": "d", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["docs-reviewer"]}}]`), LayerRepository))
 	if len(problems) > 0 || len(c.Warnings()) != 1 {
@@ -65,8 +65,9 @@ func TestWarningsOfTriggersThatOnePathSwitchesOff(t *testing.T) {
 	}
 }
 
-// What leaves nothing to block, to look for or to match is warned of.
-func TestWarningsOfNothing(t *testing.T) {
+// There is a warning if a config has nothing that blocks, nothing to look for, or globs that match
+// nothing.
+func TestWarningsOfConfigWithoutEffect(t *testing.T) {
 	for _, tt := range []struct{ file, text, want string }{
 		{FileSettings, `{"gate": {"conditions": []}}`, "gate.conditions is empty, so no finding blocks"},
 		{FileRules, `{"extends": [], "items": []}`, "there are no rules"},
