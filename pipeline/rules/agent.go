@@ -9,8 +9,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// Confidence of findings. What surrounds a line can mislead a pattern on it. A
-// pattern on a path, title or message has read the whole text.
+// These are the confidences of findings. The code around a line can make a match on the line wrong.
+// A pattern on a path, title or message has read the whole text.
 const (
 	lineConfidence  = 0.9
 	wholeConfidence = 1

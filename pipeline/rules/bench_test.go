@@ -114,8 +114,8 @@ func reportDensity(b *testing.B, changes []*pipeline.PRFacts, findings int) {
 	b.ReportMetric(1000*float64(findings)/float64(max(lines, 1)), "findings/1000-lines")
 }
 
-// BenchmarkCode does the same over code in many languages: sources of the Go
-// distribution and of modules. They need no commits.
+// BenchmarkCode does the same over code in many languages: sources of the Go distribution and of
+// modules. It needs no commits.
 func BenchmarkCode(b *testing.B) {
 	cfg, engine := shipped(b)
 	facts := linesOfOwn(corpus(b, 10<<20))
@@ -127,8 +127,8 @@ func BenchmarkCode(b *testing.B) {
 	reportDensity(b, []*pipeline.PRFacts{facts}, n)
 }
 
-// BenchmarkMatches is the worst case for the shipped rules: a rule flags every line,
-// or nearly does, so no literal rules the line out.
+// BenchmarkMatches is the worst case for the shipped rules: a rule flags almost every line, so no
+// literal rules a line out.
 func BenchmarkMatches(b *testing.B) {
 	cfg, engine := shipped(b)
 	facts := linesOfOwn(snippets(b, 20))
@@ -153,7 +153,7 @@ func snippets(t testing.TB, times int) *pipeline.PRFacts {
 	return files.facts(t)
 }
 
-// BenchmarkLanguages shows the languages in which the rules are slow.
+// BenchmarkLanguages shows in which languages the rules are slow.
 func BenchmarkLanguages(b *testing.B) {
 	cfg, engine := shipped(b)
 	all := linesOfOwn(corpus(b, 10<<20))
@@ -178,7 +178,7 @@ func BenchmarkLanguages(b *testing.B) {
 	}
 }
 
-// BenchmarkCompile measures what a new config version costs.
+// BenchmarkCompile measures the cost of compiling a new version of the config.
 func BenchmarkCompile(b *testing.B) {
 	cfg, _ := config.Load()
 	b.ReportAllocs()
@@ -189,7 +189,7 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// BenchmarkScopes measures what files cost whatever they hold.
+// BenchmarkScopes measures the cost of a file without its lines.
 func BenchmarkScopes(b *testing.B) {
 	cfg, engine := shipped(b)
 	facts := corpus(b, 10<<20)
@@ -217,7 +217,7 @@ func BenchmarkGeneratedAndVendored(b *testing.B) {
 	b.ReportMetric(float64(len(facts.Files)), "files")
 }
 
-// linesOfOwn drops the files whose lines only serious rules look at.
+// linesOfOwn keeps the files whose lines all rules look at.
 func linesOfOwn(facts *pipeline.PRFacts) *pipeline.PRFacts {
 	facts.Files = slices.DeleteFunc(facts.Files, func(f pipeline.File) bool { return skipped(&f) })
 	return facts

@@ -16,8 +16,8 @@ type names map[string]arguments
 type arguments int
 
 const (
-	noArguments arguments = iota // it is not listed
-	onlyFirst                    // the first, if the others are plain constants
+	noArguments arguments = iota // the function is not listed
+	onlyFirst                    // the first argument, if the others are plain constants
 	allButFirst
 )
 
@@ -110,7 +110,7 @@ type stretch struct {
 type opened struct {
 	mark      byte
 	at, start int    // the offsets of the mark and of the name before it
-	name      string // of the function called or the value indexed; unknown if it can't be read, "" if there is no such name
+	name      string // the function called or the value indexed; unknown if it can't be read, "" if it has no name
 	first     int    // the number of harmless calls before it
 	commas    []int  // the offsets of the commas between its arguments
 	effects   bool   // something inside may have a side effect
@@ -162,7 +162,7 @@ func (c *callReader) mark(at int) int {
 	case '(', '[':
 		name, start := c.called(at)
 		if b == '[' && start == trimmed(c.code, at) {
-			name = "" // a list, or an unnamed item in a list
+			name = "" // a list, or an item of a list without a name
 		}
 		c.push(opened{mark: b, at: at, start: start, name: name})
 	case '{':
@@ -177,7 +177,7 @@ func (c *callReader) mark(at int) int {
 		}
 		f := opened{mark: b, at: at, start: at}
 		if b == '`' {
-			f.name, f.start = c.called(at) // the template's tag, a function that is passed its parts
+			f.name, f.start = c.called(at) // the template's tag, a function that gets its parts
 		}
 		c.push(f)
 	case '/':

@@ -10,9 +10,9 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// The categories of the build reviewer's findings, and the dimensions that the design
-// auditor grades. Three failed dimensions weigh more than one, so nobody may add one
-// by accident.
+// These are the categories of the build reviewer's findings, and the dimensions that the design
+// auditor grades. Three failed dimensions weigh more than one, so a new dimension must be added on
+// purpose.
 var (
 	buildCategories = []string{
 		"correctness", "duplication", "error-handling", "hard-coded-values", "leftovers", "type-safety",

@@ -22,9 +22,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/rules"
 )
 
-// The corpus takes Go code from the distribution's own sources. It takes other
-// languages from the downloaded modules too. These hold little of each language, so
-// it takes up to maxOther bytes a language.
+// The corpus takes Go code from the distribution's own sources, and other languages from the
+// downloaded modules too. The modules have little code of each language, so the corpus takes at
+// most maxOther bytes of a language.
 const (
 	maxOther = 600 << 10
 	maxFile  = 256 << 10
@@ -32,8 +32,8 @@ const (
 
 var others = []string{".js", ".ts", ".py", ".rb", ".java", ".sql", ".yml", ".yaml", ".sh", ".html", ".css", ".tf", ".mod", "Dockerfile", "Makefile"}
 
-// corpus returns facts of a change that adds about limit bytes of code. They are the
-// same every time for the same Go distribution and modules.
+// corpus returns facts of a change that adds about limit bytes of code. They are always the same
+// for the same Go distribution and modules.
 func corpus(t testing.TB, limit int) *pipeline.PRFacts {
 	t.Helper()
 	goroot, modules := goEnv(t, "GOROOT"), goEnv(t, "GOMODCACHE")

@@ -13,7 +13,7 @@ import (
 // Engine holds the compiled rules of one config version. It does not change
 // after Compile, so any number of reviews may share it.
 type Engine struct {
-	rules    []*rule // those with a match, in the order of the config; rule.index is the position here
+	rules    []*rule // the rules with a match, in the order of the config; rule.index is the position here
 	scopes   *scopes
 	added    *lineRules
 	removed  *lineRules
@@ -23,7 +23,7 @@ type Engine struct {
 	whole    []*rule    // with an expression instead of a match
 	kinds    kinds
 
-	scratches sync.Pool // of finished passes
+	scratches sync.Pool // the buffers of finished passes
 }
 
 // Compile compiles the enabled rules that have a match or an expression. It

@@ -66,7 +66,7 @@ func TestMatch(t *testing.T) {
 		{name: "removed at the end", match: config.Match{On: "removed", Literal: "y"}, files: []pipeline.File{file("a.go", " x", "-y")}, want: []result{at(1)}},
 		{name: "removed with the file", match: config.Match{On: "removed", Literal: "TODO"}, files: []pipeline.File{status(pipeline.FileRemoved)}, want: []result{at(0)}},
 		{name: "file", match: config.Match{On: "file", Pattern: `\.go$`}, files: []pipeline.File{one}, want: []result{at(0)}},
-		{name: "file that goes", match: config.Match{On: "file", Pattern: `\.go$`}, files: []pipeline.File{status(pipeline.FileRemoved)}},
+		{name: "removed file", match: config.Match{On: "file", Pattern: `\.go$`}, files: []pipeline.File{status(pipeline.FileRemoved)}},
 		{name: "path of a modified file", match: config.Match{On: "path", Pattern: `\.go$`}, files: []pipeline.File{one}},
 		{name: "path of an added file", match: config.Match{On: "path", Pattern: `\.go$`}, files: []pipeline.File{status(pipeline.FileAdded)}, want: []result{at(0)}},
 		{name: "path of a renamed file", match: config.Match{On: "path", Pattern: `\.go$`}, files: []pipeline.File{status(pipeline.FileRenamed)}, want: []result{at(0)}},
@@ -79,12 +79,12 @@ func TestMatch(t *testing.T) {
 			want:  []result{section("commit 1234567")},
 		},
 		{name: "long lines of a body", match: config.Match{On: "body", Pattern: ".{5,}"}, facts: pipeline.PRFacts{Body: "abc\nabc"}},
-		{name: "message for files that are there", match: config.Match{On: "title", Literal: "x", Paths: []string{"**/*.go"}}, files: []pipeline.File{one}, facts: pipeline.PRFacts{Title: "x"}, want: []result{section("title")}},
-		{name: "message for one file of several", match: config.Match{On: "title", Literal: "x", Paths: []string{"**/*.go"}}, files: []pipeline.File{one, file("b.py", "+x")}, facts: pipeline.PRFacts{Title: "x"}, want: []result{section("title")}},
-		{name: "message for files that are not", match: config.Match{On: "title", Literal: "x", Paths: []string{"**/*.py"}}, files: []pipeline.File{one}, facts: pipeline.PRFacts{Title: "x"}},
+		{name: "message with paths that a file fits", match: config.Match{On: "title", Literal: "x", Paths: []string{"**/*.go"}}, files: []pipeline.File{one}, facts: pipeline.PRFacts{Title: "x"}, want: []result{section("title")}},
+		{name: "message with paths that one of several files fits", match: config.Match{On: "title", Literal: "x", Paths: []string{"**/*.go"}}, files: []pipeline.File{one, file("b.py", "+x")}, facts: pipeline.PRFacts{Title: "x"}, want: []result{section("title")}},
+		{name: "message with paths that no file fits", match: config.Match{On: "title", Literal: "x", Paths: []string{"**/*.py"}}, files: []pipeline.File{one}, facts: pipeline.PRFacts{Title: "x"}},
 		{name: "paths", match: config.Match{Literal: "TODO", Paths: []string{"b/**"}}, files: []pipeline.File{one, file("b/c.go", "+TODO")}, want: []result{{Rule: "rule", Path: "b/c.go", Line: 1}}},
 		{name: "exclude_paths", match: config.Match{Literal: "TODO", ExcludePaths: []string{"b/**"}}, files: []pipeline.File{one, file("b/c.go", "+TODO")}, want: []result{at(2)}},
-		{name: "excluded goes before included", match: config.Match{Literal: "TODO", Paths: []string{"**"}, ExcludePaths: []string{"a.*"}}, files: []pipeline.File{one}},
+		{name: "exclude_paths wins over paths", match: config.Match{Literal: "TODO", Paths: []string{"**"}, ExcludePaths: []string{"a.*"}}, files: []pipeline.File{one}},
 		{name: "languages", match: config.Match{Literal: "TODO", Languages: []string{"go"}}, files: []pipeline.File{one}, want: []result{at(2)}},
 		{name: "other languages", match: config.Match{Literal: "TODO", Languages: []string{"Python"}}, files: []pipeline.File{one}},
 		{name: "not_pattern", match: config.Match{Literal: "TODO", NotPattern: "z"}, files: []pipeline.File{file("a.go", "+z TODO", "+TODO")}, want: []result{at(2)}},
@@ -100,7 +100,7 @@ func TestMatch(t *testing.T) {
 		{name: "a kelvin sign is a k", match: config.Match{Pattern: `(?i)key`}, files: []pipeline.File{file("a.go", "+\u212aEY")}, want: []result{at(1)}},
 		{name: "early in a line of a megabyte", match: config.Match{Literal: "TODO"}, files: []pipeline.File{file("a.go", "+TODO"+strings.Repeat("x", 1<<20))}, want: []result{at(1)}},
 		{name: "late in a line of a megabyte", match: config.Match{Literal: "TODO"}, files: []pipeline.File{file("a.go", "+"+strings.Repeat("x", 1<<20)+"TODO")}},
-		{name: "no half characters where a line is cut", match: config.Match{Pattern: `\x{fffd}`}, files: []pipeline.File{file("a.go", "+x"+strings.Repeat("é", 512<<10))}},
+		{name: "no half characters at the end of a line that is cut", match: config.Match{Pattern: `\x{fffd}`}, files: []pipeline.File{file("a.go", "+x"+strings.Repeat("é", 512<<10))}},
 		{name: "nothing added", match: config.Match{Literal: "x"}, files: []pipeline.File{{Path: "a.go"}}},
 	}
 	for _, tt := range tests {
@@ -179,12 +179,12 @@ func TestNoFix(t *testing.T) {
 		match config.Match
 		line  string
 	}{
-		"without a template":    {config.Match{Literal: "x"}, "+x"},
-		"that changes nothing":  {config.Match{Pattern: "(x)", Fix: "$1"}, "+x"},
-		"of a line that is cut": {config.Match{Literal: "x", Fix: "y"}, "+" + long},
-		"cut in a character":    {config.Match{Literal: "x", Fix: "y"}, "+x" + strings.Repeat("é", 8<<10)},
-		"that leaves nothing":   {config.Match{Pattern: "x(y?)", Fix: "$1"}, "+x"},
-		"of a removed line":     {config.Match{On: "removed", Literal: "x", Fix: "y"}, "-x"},
+		"no template":                           {config.Match{Literal: "x"}, "+x"},
+		"a fix that changes nothing":            {config.Match{Pattern: "(x)", Fix: "$1"}, "+x"},
+		"a line that is cut":                    {config.Match{Literal: "x", Fix: "y"}, "+" + long},
+		"a line that is cut within a character": {config.Match{Literal: "x", Fix: "y"}, "+x" + strings.Repeat("é", 8<<10)},
+		"a fix that leaves nothing":             {config.Match{Pattern: "x(y?)", Fix: "$1"}, "+x"},
+		"a removed line":                        {config.Match{On: "removed", Literal: "x", Fix: "y"}, "-x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.go", tt.line)}}
@@ -231,7 +231,7 @@ func TestEvidenceOfMessages(t *testing.T) {
 	}
 }
 
-// A match that is too long by itself is quoted from its start.
+// A match that is too long to quote is quoted from its start.
 func TestEvidenceOfALongMatch(t *testing.T) {
 	facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.go", "+"+strings.Repeat("a", 400)+strings.Repeat("x", 400)+"b")}}
 	got := findings(t, []config.Rule{rule(config.Match{Pattern: "x+"})}, facts, "agent")
@@ -363,9 +363,9 @@ func TestNet(t *testing.T) {
 		want  []int
 	}{
 		{"another version", "", []string{"-uses: a/b@v1", "+uses: a/b@v2"}, nil},
-		{"one more", "", []string{"-uses: a/b@v1", "+uses: c/d@v1", "+uses: a/b@v2"}, []int{1}},
-		{"none before", "", []string{"-run: x", "+uses: a/b@v2"}, []int{1}},
-		{"fewer", "", []string{"-uses: a/b@v1", "-uses: c/d@v1", "+uses: e/f@v1"}, nil},
+		{"one more line matches", "", []string{"-uses: a/b@v1", "+uses: c/d@v1", "+uses: a/b@v2"}, []int{1}},
+		{"no removed line matches", "", []string{"-run: x", "+uses: a/b@v2"}, []int{1}},
+		{"fewer lines match", "", []string{"-uses: a/b@v1", "-uses: c/d@v1", "+uses: e/f@v1"}, nil},
 		{"removed and added again", config.OnRemoved, []string{"-uses: a/b@v1", "+uses: a/b@v2"}, nil},
 		{"the first of equally similar lines", "", []string{"-uses: a", "+uses: b", "+uses: c"}, []int{2}},
 		{"one for each removed line", "", []string{"-uses: a1", "-uses: a2", "+uses: a3", "+uses: b", "+uses: c"}, []int{3}},
@@ -429,19 +429,19 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Agent("agent").Review(ctx, everything("agent")); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want that of the context", err)
+		t.Errorf("error %v, want the context's error", err)
 	}
 	if got := review(t, s, "agent"); len(got) != 1 {
 		t.Errorf("%d findings after another caller was cancelled, want 1", len(got))
 	}
 	for range 20 {
 		if _, err := s.Agent("agent").Review(ctx, everything("agent")); !errors.Is(err, context.Canceled) {
-			t.Fatalf("error %v where the scan is done, want that of the context", err)
+			t.Fatalf("error %v after the scan, want the context's error", err)
 		}
 	}
 }
 
-// Agents that share one scan and run side by side get what each would get alone.
+// Agents that share one scan and run side by side get the same findings as alone.
 func TestConcurrentAgents(t *testing.T) {
 	agents := []string{"a", "b", "c", "d"}
 	var cfg []config.Rule
@@ -477,8 +477,8 @@ func TestConcurrentAgents(t *testing.T) {
 	}
 }
 
-// On real code, on real changes and on their own fixtures, the shipped rules find what
-// the naive engine finds with them.
+// The shipped rules find the same with the engine and with the naive engine: on real code, on real
+// changes and on their own fixtures.
 func TestShippedRulesMatchNaive(t *testing.T) {
 	limit := sample.Size(1<<14, 1<<20)
 	if testing.Short() { // with the race detector, more text shows nothing new
@@ -569,7 +569,7 @@ func TestFindingSaysHowManyMoreThereAre(t *testing.T) {
 	}
 }
 
-// A template that inserts the match a thousand times suggests nothing.
+// If a template inserts the match a thousand times, there is no suggested fix.
 func TestFixIsBounded(t *testing.T) {
 	r := rule(config.Match{Pattern: ".+", Fix: strings.Repeat("$0", 1000)})
 	facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.go", "+"+strings.Repeat("x", 8_000), "+x")}}

@@ -5,10 +5,10 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Forms are the other forms of a line.
+// Forms returns the other forms of a line.
 func Forms(text string) []string { return forms(text, withKeys) }
 
-// FormsOf are the forms of a line of a file in the language, or in any language.
+// FormsOf returns the forms of a line of a file in the language, or in any language.
 func FormsOf(language string, any bool, text string) []string {
 	m := dialectOf(language, any)
 	if prose[language] || !m.mayHaveForms(shapeOf(text), text) {
@@ -20,7 +20,7 @@ func FormsOf(language string, any bool, text string) []string {
 // Statement is a statement that spans several lines of a hunk.
 type Statement struct {
 	Texts              []string
-	Before             [][]string // it is old if the rule matches one of each
+	Before             [][]string // the text without the added lines; the statement is old if the rule matches one of each
 	Start, First, Last int
 	Remark             bool
 }
@@ -28,10 +28,10 @@ type Statement struct {
 // Dialect is a set of forms that mean the same in a language.
 type Dialect = dialect
 
-// DialectOf is the dialect of a language, or of all languages if any is set.
+// DialectOf returns the dialect of a language, or of all languages if any is set.
 func DialectOf(language string, any bool) Dialect { return dialectOf(language, any) }
 
-// Statements are those of a hunk.
+// Statements returns the statements of a hunk.
 func Statements(language string, d Dialect, h *pipeline.Hunk) (out []Statement) {
 	if prose[language] {
 		return nil

@@ -57,7 +57,7 @@ func TestFormsStayShort(t *testing.T) {
 	}
 }
 
-// Parentheses, casts, quotes and escapes that make no difference to code hide nothing.
+// Rules find code despite parentheses, casts, quotes and escapes that make no difference.
 func TestFormsHideNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ path, text, rule string }{
@@ -186,7 +186,7 @@ func TestStatementsOfLanguages(t *testing.T) {
 	}
 }
 
-// A mark that ends a comment hides nothing of a statement, whether or not a comment is open.
+// Rules find a statement despite a mark that ends a comment, whether or not a comment is open.
 func TestEndsOfCommentsHideNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ path, text, rule string }{

@@ -13,16 +13,15 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/rules"
 )
 
-// A pattern as large as config accepts takes about half a second for a text of
-// fuzzedText bytes when it is instrumented for the fuzzer. Go gives up on an input
-// after ten seconds without a reason, so a slow pattern must fail here earlier.
+// A pattern of the largest size that config accepts takes about half a second for a text of
+// fuzzedText bytes in the instrumented fuzz binary. Go gives up on an input after ten seconds
+// without a reason, so a slow pattern must fail here earlier.
 const (
 	fuzzedText = 1 << 10
 	quickly    = 5 * time.Second
 )
 
-// Config accepts the patterns that the fuzzer starts from. Otherwise it would test
-// nothing.
+// Config accepts the patterns that the fuzzer starts from. Otherwise the fuzzer would test nothing.
 func TestPatternsAreAccepted(t *testing.T) {
 	if got := accepted(t, `(?i)k|ab`, "x"); len(got) < 4 {
 		t.Errorf("%d rules, want one for each kind of text", len(got))

@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// The guards that skip the rewriting of a text never skip a text that it would change.
+// The checks that skip the rewriting of a text never skip a text that it would change.
 func TestGuardsLetThroughWhatChanges(t *testing.T) {
 	parts := []string{
 		" ", "\t", "\r", ".", "?", "`", "[", "]", "(", ")", "+", "!", "/", "*", "/*", "*/", `"`, "'", `""`, `"b"`, "'c'", `f"`, "?.(", "((",

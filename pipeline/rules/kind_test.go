@@ -10,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// With any number of kinds of files, each file is searched for what its rules need.
+// With any number of kinds of files, each file is searched for the literals that its rules need.
 func TestKinds(t *testing.T) {
 	var cfg []config.Rule
 	facts := &pipeline.PRFacts{}

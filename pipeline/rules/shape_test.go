@@ -10,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// A line that its shape rules out would have no other form, comment or continuation.
+// If its shape rules a line out, the line has no other form, comment or continuation.
 func TestShape(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{
 		".", "(", ")", "[", "]", "?", `\`, "u", "\"", "'", "`", " ", "\t", "\r", "\v", "\f", "a", "r", "getattr", "if", "=", "+", "1", "é", "\u2028", "\xff",
@@ -20,7 +20,7 @@ func TestShape(t *testing.T) {
 		text := strings.Join(rapid.SliceOfN(pieces, 0, 12).Draw(t, "pieces"), "")
 		s := shapeOf(text)
 		if unusual(text) && s&unusualShape == 0 || hasKey(text) && !withKeys.mayHaveForms(s, text) || hasWords(text) && !withWords.mayHaveForms(s, text) || hasUnpacked(text) && !withUnpacking.mayHaveForms(s, text) {
-			t.Errorf("%q is unusual, its shape is not", text)
+			t.Errorf("%q is unusual, but its shape is not", text)
 		}
 		for _, language := range []string{"Go", "PHP", "Shell", "INI", "SQL", "Lua", "HTML", "XML", "PowerShell", "HCL"} {
 			if bare := comments.Bare(language, text); bare != text && s&anyCommentShape == 0 {

@@ -158,7 +158,7 @@ func TestShippedRules(t *testing.T) {
 		}
 		for _, s := range ok {
 			if flagged(t, engine, cfg, s)[r.ID] {
-				t.Errorf("%s flags %+v", r.ID, s)
+				t.Errorf("%s flags the near miss %+v", r.ID, s)
 			}
 		}
 	}
@@ -169,7 +169,7 @@ func TestShippedRules(t *testing.T) {
 	}
 }
 
-// The rule about programs has a finding for each added program.
+// The rule about programs has one finding for each added program.
 func TestProgramsAreNamed(t *testing.T) {
 	_, engine := shipped(t)
 	facts := pipeline.PRFacts{Files: pipeline.List[pipeline.File]{
@@ -188,7 +188,7 @@ func TestProgramsAreNamed(t *testing.T) {
 		}
 	}
 	if !slices.Equal(named, []string{"bin/tool.exe", "lib/a.jar"}) {
-		t.Errorf("named %q", named)
+		t.Errorf("programs with a finding: %q", named)
 	}
 }
 

@@ -13,7 +13,8 @@ const (
 	sqlText                     = "select * from t where a = '%s'"
 )
 
-// A line that continues is read with the next, however the continuation is hidden.
+// Rules read a line together with the next line that continues it, even if the continuation is
+// hidden.
 func TestHiddenContinuations(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 5000)
@@ -112,7 +113,7 @@ func TestStatementsCompletedByARemoval(t *testing.T) {
 	}
 }
 
-// If nothing is hidden, statements end where they should.
+// Statements end where they should if nothing is hidden.
 func TestStatementsEnd(t *testing.T) {
 	for _, c := range []struct {
 		language string
@@ -132,8 +133,8 @@ func TestStatementsEnd(t *testing.T) {
 	}
 }
 
-// wantStatements fails unless the statements that span several of the lines are these,
-// separated by |.
+// wantStatements fails unless these are the statements that span several of the lines, separated by
+// |.
 func wantStatements(t *testing.T, language string, lines []string, want string) {
 	t.Helper()
 	var texts []string

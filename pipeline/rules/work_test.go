@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// The code of a statement is separated from its strings once, however many matches it
-// has. The test measures the copies that this takes.
+// The code of a statement is separated from its strings once, for all its matches. The test
+// measures the memory that the copies take.
 func TestWorkOfExcuses(t *testing.T) {
 	r, err := compileRule(&config.Rule{ID: "rule", Severity: pipeline.SeverityMajor, Match: &config.Match{Pattern: `\.find\(`, NotPattern: `\bwhere:`}})
 	if err != nil {
@@ -35,8 +35,8 @@ func TestWorkOfExcuses(t *testing.T) {
 	}
 }
 
-// Each match keeps its own string, so the statements differ, and only so many are read.
-// A text with more matches is a finding.
+// Each match has its own string, so the statements differ, and only a limited number is read. A
+// text with more matches is a finding.
 func TestExcusesAreBounded(t *testing.T) {
 	r, err := compileRule(&config.Rule{ID: "rule", Severity: pipeline.SeverityMajor, Match: &config.Match{Pattern: `\.find\([^)]*\)`, NotPattern: `\bwhere:`}})
 	if err != nil {
@@ -59,9 +59,9 @@ func TestExcusesAreBounded(t *testing.T) {
 	}
 }
 
-// Reading the other forms and the statement of a line of four times the length takes four
-// times as long, and not sixteen times. The slack is far more than a line should take, so
-// the speed of the machine does not matter. Package comments counts its own reads.
+// Reading the other forms and the statement of a line takes four times as long if the line is four
+// times as long, and not sixteen times. The limit is far above what a line should take, so the
+// speed of the machine does not matter. Package comments counts its own reads.
 func TestHostileLines(t *testing.T) {
 	const most, slack = 10, 3 * time.Second
 	safe, err := compileRule(&config.Rule{ID: "rule", Severity: pipeline.SeverityMajor, Match: &config.Match{
@@ -75,7 +75,7 @@ func TestHostileLines(t *testing.T) {
 		if testing.Short() { // with the race detector, more text shows nothing new
 			size = 16 << 10
 		}
-		if piece == "/* " && !testing.Short() { // to look for the end of a comment is quick, even if it is done too often
+		if piece == "/* " && !testing.Short() { // looking for the end of a comment is quick, even if it is done too often
 			size = maxLine
 		}
 		for what, read := range map[string]func(text string){
@@ -99,13 +99,13 @@ func TestHostileLines(t *testing.T) {
 				return time.Since(start)
 			}
 			if quarter, whole := took(size/4), took(size); whole > most*quarter+slack {
-				t.Errorf("%s: %q repeated takes %v for %d KB, and %v for a quarter of it", what, piece, whole, size>>10, quarter)
+				t.Errorf("%s: %q repeated takes %v for %d KB, but only %v for a quarter of it", what, piece, whole, size>>10, quarter)
 			}
 		}
 	}
 }
 
-// Four times as many lines take four times the time and memory to read as rows.
+// Reading four times as many lines as rows takes four times the time and memory.
 func TestHostileRows(t *testing.T) {
 	const most, slack = 10, 3 * time.Second
 	for _, c := range []struct {
@@ -165,19 +165,20 @@ func TestHostileRows(t *testing.T) {
 				room += len(s.text) + len(s.was)
 			}
 			if room > 20*text.Len() {
-				t.Errorf("%s: the rows of %q repeated take %d bytes, for %d", c.language, c.pieces, room, text.Len())
+				t.Errorf("%s: the rows of %q repeated take %d bytes, for a text of %d", c.language, c.pieces, room, text.Len())
 			}
 			return time.Since(start)
 		}
 		size := sample.Size(256<<10, maxLine)
 		if quarter, whole := took(size/4), took(size); whole > most*quarter+slack {
-			t.Errorf("%s: %q repeated take %v for %d KB, and %v for a quarter", c.language, c.pieces, whole, size>>10, quarter)
+			t.Errorf("%s: %q repeated takes %v for %d KB, but only %v for a quarter of it", c.language, c.pieces, whole, size>>10, quarter)
 		}
 	}
 }
 
-// However many contexts an expression may reach, and however many names it takes from
-// them, reading it copies little more than the text. The test measures the copies.
+// Reading an expression copies little more than its text, for any number of contexts that the
+// expression may reach and of names that it takes from them. The test measures the memory that the
+// copies take.
 func TestWorkOfExpressions(t *testing.T) {
 	for _, text := range []string{
 		"${{ (" + strings.Repeat("a||", 1200) + "a)" + strings.Repeat(".b", 98) + " }}",
@@ -193,11 +194,11 @@ func TestWorkOfExpressions(t *testing.T) {
 		forms := plainForms(text)
 		runtime.ReadMemStats(&after)
 		if took, most := after.TotalAlloc-before.TotalAlloc, uint64(200*len(text)); took > most {
-			t.Errorf("%.60s takes %d KB of memory, for %d KB", text, took>>10, len(text)>>10)
+			t.Errorf("%.60s takes %d KB of memory, for a text of %d KB", text, took>>10, len(text)>>10)
 		}
 		for _, form := range forms {
 			if len(form) > 3*len(text) {
-				t.Errorf("%.60s is written in %d KB, for %d KB", text, len(form)>>10, len(text)>>10)
+				t.Errorf("the plain form of %.60s has %d KB, for a text of %d KB", text, len(form)>>10, len(text)>>10)
 			}
 		}
 	}
@@ -215,17 +216,17 @@ func TestManyContexts(t *testing.T) {
 		"${{ fromJSON(toJSON(" + many.String() + "github.event)).title }}":   "${{ github.* }}",
 	} {
 		if got := plainly(text); got != want {
-			t.Errorf("%s is plainly %s, want %s", text, got, want)
+			t.Errorf("the plain form of %s is %s, want %s", text, got, want)
 		}
 	}
 	text := strings.Repeat("${{ (a||b||c||d||e||f||g||h||i||j)."+strings.Repeat("b", 190)+" }}", 50)
 	if got := plainly(text); !strings.Contains(got, "${{ github.* }}") || len(got) > 3*len(text) {
-		t.Errorf("%d bytes are written in %d", len(text), len(got))
+		t.Errorf("the plain form of %d bytes has %d", len(text), len(got))
 	}
 }
 
-// For any lines, a row lies within the lines of the hunk, and is reported at a line that
-// the change adds or whose value it adds.
+// For any lines, a row is within the lines of the hunk. It is reported at a line that the change
+// adds, or whose value the change adds.
 func FuzzRows(f *testing.F) {
 	f.Add("YAML", " a: >-\n+  b\n\n- c: \"d\\\n+  e\"\n+- - !!x &y f\n")
 	f.Add("YAML", "+run: |2-\n+  ${{ '}}'\n+  }}\n")
@@ -246,10 +247,10 @@ func FuzzRows(f *testing.F) {
 		}
 		for _, s := range rows(language, h) {
 			if s.start < 0 || s.start > s.first || s.first > s.last || s.last >= len(h.Lines) {
-				t.Fatalf("%q stands in %d to %d and is shown at %d of %d lines", s.text, s.start, s.last, s.first, len(h.Lines))
+				t.Fatalf("the row %q has the lines %d to %d and is reported at line %d of %d", s.text, s.start, s.last, s.first, len(h.Lines))
 			}
 			if h.Lines[s.first].Op != pipeline.LineAdded {
-				t.Fatalf("%q is reported at a line that the change doesn't add", s.text)
+				t.Fatalf("the row %q is reported at a line that the change does not add", s.text)
 			}
 		}
 	})
