@@ -14,7 +14,7 @@ import (
 
 type agents = map[string]dispatch.Agent
 
-// builtIn are the config's agents for one change, of the kinds that are built in. Agents of the kind
+// builtIn returns the config's agents of the built-in kinds, for one change. Agents of the kind
 // rules share one scan, so that all rules take one pass.
 func (e *Engine) builtIn(facts *pipeline.PRFacts, classification *pipeline.Classification) agents {
 	scan := e.rules.Scan(facts, classification)
@@ -31,8 +31,8 @@ func (e *Engine) builtIn(facts *pipeline.PRFacts, classification *pipeline.Class
 	return all
 }
 
-// agents are all agents of one run: those that are built in, those that the options make, and those
-// that replace the config's. each is what all I/O agents get.
+// agents returns all agents of one run: built-in agents, agents that the options make, and agents
+// that replace the config's. each is the description that all I/O agents get.
 func (r *Runner) agents(engine *Engine, o Options, v *pipeline.Review, each IOAgent) agents {
 	cfg := engine.config
 	all := engine.builtIn(&v.Facts, &v.Classification)
@@ -53,7 +53,7 @@ func (r *Runner) agents(engine *Engine, o Options, v *pipeline.Review, each IOAg
 }
 
 // shares reports whether a model is asked more than once about the agent's files. Reviewers of
-// documents ask differently.
+// documents don't count, because their questions have nothing in common.
 func shares(cfg *config.Config, m *pipeline.AgentManifest, agent string) bool {
 	own := m.Entry(agent)
 	if own == nil {

@@ -105,8 +105,8 @@ func BenchmarkReview(b *testing.B) {
 	}
 }
 
-// watchHeap samples the heap in use, including garbage, every 5 ms. The function that it returns
-// stops it and returns the peak in bytes.
+// watchHeap samples the heap in use, including garbage, every 5 ms. It returns a function that
+// stops the sampling and returns the peak in bytes.
 func watchHeap() func() uint64 {
 	var most atomic.Uint64
 	stop, stopped := make(chan struct{}), make(chan struct{})

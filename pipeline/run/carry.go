@@ -26,8 +26,8 @@ type Carry struct {
 	// Last returns the newest review, or nil. It is called only if a result of that review may be
 	// used.
 	Last func(ctx context.Context) (*LastReview, error)
-	// SameHead says that results of a review of the same head may be carried. Without it, somebody
-	// wants to see the agents run.
+	// SameHead says that results of a review of the same head may be carried. It is not set if
+	// somebody wants to see the agents run.
 	SameHead bool
 	// Rerun are the agents that run in any case.
 	Rerun []string
@@ -58,8 +58,8 @@ func (r *Runner) lastReview(ctx context.Context, engine *Engine, v *pipeline.Rev
 	return last, nil
 }
 
-// readsFactsAlone reports whether an agent's result depends only on facts and config. Agents that
-// replace others are assumed to be such.
+// readsFactsAlone reports whether an agent's result depends only on facts and config. It assumes
+// this of agents that replace others.
 func (r *Runner) readsFactsAlone(engine *Engine, agent string) bool {
 	if r.Agents[agent] != nil {
 		return true
@@ -139,7 +139,7 @@ func finished(was *pipeline.Review, agent string, sameHead bool) []pipeline.Agen
 		if r.Agent != agent {
 			continue
 		}
-		if r.Status != pipeline.AgentOK { // a skipped agent may be asked now
+		if r.Status != pipeline.AgentOK { // a skipped agent may be asked this time
 			return nil
 		}
 		if !sameHead && slices.ContainsFunc(r.Output.Findings, aboutACommit) {
@@ -209,8 +209,9 @@ func sameFacts(a, b *pipeline.PRFacts) bool {
 	return true
 }
 
-// SameChange reports whether two heads are known to make the same change: all text of both was
-// read, and their lines and positions are equal. If either has a secret, nobody can tell.
+// SameChange reports whether two heads certainly make the same change: all text of both was read,
+// and their lines and positions are equal. It returns false if either has a secret, because secrets
+// can't be compared.
 func SameChange(a, b *pipeline.PRFacts) bool {
 	return complete(a) && complete(b) && len(a.Redactions)+len(b.Redactions) == 0 &&
 		slices.EqualFunc(a.Files, b.Files, func(x, y pipeline.File) bool { return x.Path == y.Path && sameJSON(&x, &y) })
@@ -235,7 +236,7 @@ func sameCommits(a, b []pipeline.Commit) bool {
 	})
 }
 
-// sameJSON compares values in their stored form: what was read back has empty lists instead of nil.
+// sameJSON compares values in their stored form, in which a nil list equals an empty one.
 func sameJSON(a, b any) bool {
 	x, err := json.Marshal(a)
 	if err != nil {

@@ -41,7 +41,7 @@ func (s *pushed) Commits(context.Context) (raw.Commits, error) {
 // standIn replaces an agent of the config. ofSecrets is the built-in agent for secrets.
 const standIn, ofSecrets = "finance-sme", "secrets"
 
-// carrying is the review of one head, and then of another.
+// carrying reviews one head, and then another.
 type carrying struct {
 	*testing.T
 	ran    []string // the heads for which the replacement agents ran
@@ -77,7 +77,7 @@ func (c *carrying) review(src normalize.Source, carry Carry) Outcome {
 	return out
 }
 
-// after is a Carry from a stored review.
+// after returns a Carry from a stored review.
 func (c *carrying) after(was Outcome, carry Carry) Carry {
 	c.Helper()
 	stored, err := json.Marshal(was.Review)
@@ -106,7 +106,7 @@ func carriedOver(o Outcome) []string {
 	return out
 }
 
-// On the same head, results stand unless somebody wants to see the agents run.
+// On the same head, results are carried unless somebody asks for a new review.
 func TestCarryOnTheSameHead(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -115,8 +115,8 @@ func TestCarryOnTheSameHead(t *testing.T) {
 		but   string
 	}{
 		{"asked for again", Carry{}, false, ""},
-		{"only to decide", Carry{SameHead: true}, true, ""},
-		{"one agent", Carry{SameHead: true, Rerun: []string{standIn}}, true, standIn},
+		{"only the decision is made again", Carry{SameHead: true}, true, ""},
+		{"one agent is asked again", Carry{SameHead: true, Rerun: []string{standIn}}, true, standIn},
 	} {
 		c := newCarrying(t)
 		first := c.review(c.first(), Carry{})
@@ -139,7 +139,7 @@ func TestCarryOnTheSameHead(t *testing.T) {
 		}
 		for _, row := range out.Review.Report.Coverage {
 			if noted := row.Note == "its last result on this head stands"; noted != slices.Contains(want, row.Agent) {
-				t.Errorf("%s: the coverage says %q of %s", tt.name, row.Note, row.Agent)
+				t.Errorf("%s: the coverage has the note %q for %s", tt.name, row.Note, row.Agent)
 			}
 		}
 		for _, a := range out.Record.Agents {
@@ -164,7 +164,7 @@ func TestCarryToAnotherHead(t *testing.T) {
 	}{
 		{"rebased", func(*pushed) {}, true, true},
 		{"brought up to date", func(s *pushed) { s.commits = append(s.commits, brought) }, true, false},
-		{"another message", func(s *pushed) { s.commits[0].Message = "feat: sums" }, true, false},
+		{"another commit message", func(s *pushed) { s.commits[0].Message = "feat: sums" }, true, false},
 		{"another title", func(s *pushed) { s.title = "feat: sums" }, false, false},
 		{"another line", func(s *pushed) { s.files[0].Patch += "!" }, false, false},
 		{"lines moved", func(s *pushed) { s.files[1].Patch = strings.Replace(s.files[1].Patch, "-1 +1", "-2 +2", 1) }, false, false},
@@ -186,18 +186,18 @@ func TestCarryToAnotherHead(t *testing.T) {
 			}
 		}
 
-		// In the next review, the coverage still names the review that really looked.
+		// In the next review, the coverage still names the review in which the agent really ran.
 		third := *next
 		third.head, third.base = "head-3", "base-3"
 		for _, r := range c.review(&third, c.after(out, Carry{})).Review.Results {
 			if r.CarriedFrom != "" && slices.Contains(got, r.Agent) != (r.CarriedFrom == "head-1") {
-				t.Errorf("%s: %s is carried from %s, and was then carried %t", tt.name, r.Agent, r.CarriedFrom, slices.Contains(got, r.Agent))
+				t.Errorf("%s: %s is carried from %s, in which it was carried itself: %t", tt.name, r.Agent, r.CarriedFrom, slices.Contains(got, r.Agent))
 			}
 		}
 	}
 }
 
-// A result is not carried if something may differ.
+// A result is not carried if anything that it depends on may differ.
 func TestCarryNothing(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -212,7 +212,7 @@ func TestCarryNothing(t *testing.T) {
 			cfg.InForce.Version = "other"
 			next.cfg = &cfg
 		}, nil, Carry{}},
-		{"another entry", nil, func(o *Outcome) {
+		{"another entry in the manifest", nil, func(o *Outcome) {
 			for i := range o.Review.Manifest.Entries {
 				o.Review.Manifest.Entries[i].Required = !o.Review.Manifest.Entries[i].Required
 			}
@@ -253,7 +253,7 @@ func TestCarryNothing(t *testing.T) {
 	}
 }
 
-// A finding about a commit names a commit that another head may not have.
+// A finding about a commit names a commit that another head may not have, so it is not carried.
 func TestCarryNoFindingAboutACommit(t *testing.T) {
 	about := agentFunc(func(_ context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
 		return pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{{
@@ -270,8 +270,8 @@ func TestCarryNoFindingAboutACommit(t *testing.T) {
 	}
 }
 
-// A secret in a message is in another commit after a rebase. That alone does not make another
-// change. The finding is made again, for the commit that is there now.
+// A secret in a commit's message is in another commit after a rebase. That alone does not change
+// the change. The finding is made again, for the new commit.
 func TestCarryWithASecretInACommit(t *testing.T) {
 	c := newCarrying(t)
 	first := c.first()
@@ -291,7 +291,8 @@ func TestCarryWithASecretInACommit(t *testing.T) {
 	}
 }
 
-// What a result cites outside the change is looked up again: it may be missing at another head.
+// Citations outside the change are looked up again, because the cited file may be missing at
+// another head.
 func TestCarryLooksCitationsUp(t *testing.T) {
 	cites := agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
 		return pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{{
@@ -316,12 +317,13 @@ func TestCarryLooksCitationsUp(t *testing.T) {
 	next.head = "head-2"
 	after, _ := cited(next, c.after(first, Carry{}), false)
 	if len(before.Citations) != 1 || after.CarriedFrom == "" || len(after.Citations) != 0 {
-		t.Errorf("found %q at the first head, and %q at the second (carried from %q)", before.Citations, after.Citations, after.CarriedFrom)
+		t.Errorf("citations %q at the first head, and %q at the second (carried from %q)", before.Citations, after.Citations, after.CarriedFrom)
 	}
 }
 
-// What an I/O agent reads, such as a report or another App's check, may differ for an equal change.
-// When only the decision is made again, it stands.
+// An I/O agent reads, for example, a report or another App's check. This may differ even if the
+// change is equal, so its result is not carried to another head. If only the decision is made
+// again, the result stands.
 func TestCarryNoIOResultsToAnotherHead(t *testing.T) {
 	read := 0
 	ioAgents := func(IOAgent) dispatch.Agent {
@@ -351,7 +353,7 @@ func TestCarryNoIOResultsToAnotherHead(t *testing.T) {
 	}
 }
 
-// Rules for commit messages run on those of another head, even if its change is equal.
+// Rules for commit messages run on another head's messages, even if the change is equal.
 func TestCarryNoRulesForOtherCommits(t *testing.T) {
 	const agent = "pr-hygiene"
 	cfg, err := proposes(map[string]string{config.FileRules: `[{"id": "no-fixup", "name": "Fixup", "severity": "major", "agent": "pr-hygiene", "category": "words",
@@ -371,7 +373,7 @@ func TestCarryNoRulesForOtherCommits(t *testing.T) {
 		t.Errorf("carried %q", got)
 	}
 	if !slices.ContainsFunc(out.Review.Report.Findings, func(f pipeline.Finding) bool { return f.RuleID == "no-fixup" }) {
-		t.Errorf("the message was not looked at: %+v", out.Review.Report.Findings)
+		t.Errorf("no rule looked at the message: %+v", out.Review.Report.Findings)
 	}
 }
 
@@ -383,8 +385,8 @@ func TestCarryFails(t *testing.T) {
 	if !errors.Is(err, broken) {
 		t.Errorf("Run = %v, want the error", err)
 	}
-	// A last review that can't be used is not asked for.
-	asked := Carry{Last: func(context.Context) (*LastReview, error) { t.Error("asked for the last review"); return nil, nil }}
+	// If the last review can't be used, it is not read.
+	asked := Carry{Last: func(context.Context) (*LastReview, error) { t.Error("the last review was read"); return nil, nil }}
 	for i := range shipped(t).Agents {
 		asked.Rerun = append(asked.Rerun, shipped(t).Agents[i].ID)
 	}

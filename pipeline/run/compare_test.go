@@ -36,8 +36,8 @@ func (f comparerFunc) Compare(_ context.Context, task dispatch.Task, pairs []agg
 	return out, "by " + task.Model, nil
 }
 
-// Two models with different words agree on a finding if a model says so, in each stage. If no model
-// can say so, the change passes neither more nor less.
+// If a model says so, two models with different words agree on a finding, in each stage. If the
+// model does not answer, the words decide.
 func TestModelsAreAskedWhetherTheyAgree(t *testing.T) {
 	apart := map[string]dispatch.Agent{"small": titled("Total is rounded twice", pipeline.SeverityMajor), "big": titled("Sums drift by a cent", pipeline.SeverityMajor)}
 	alike := map[string]dispatch.Agent{"small": titled("Total is rounded twice", pipeline.SeverityMajor), "big": titled("The total is rounded twice", pipeline.SeverityMajor)}
@@ -51,21 +51,21 @@ func TestModelsAreAskedWhetherTheyAgree(t *testing.T) {
 		previous      func(context.Context, *pipeline.PRFacts) (*pipeline.PreviousReport, error)
 		same          bool
 		err           error
-		asked         int // number of pairs
+		asked         int // the number of pairs that the model is asked about
 		agreed        int
 		decision      pipeline.Decision
-		status        pipeline.AgentStatus // of the matcher; empty if there is none
+		status        pipeline.AgentStatus // the status of the matcher; empty if it has no row
 	}{
-		"the same":                          {quality: apart, same: true, asked: 1, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK},
-		"different":                         {quality: apart, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK},
-		"different, in similar words":       {quality: alike, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK},
-		"nobody can tell":                   {quality: apart, err: broken, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentFailed},
-		"nobody can tell, in similar words": {quality: alike, err: broken, asked: 1, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentFailed},
-		"by the words only":                 {settings: `{"models": {"agreement": "words"}}`, quality: apart, same: true, decision: pipeline.DecisionPassWithWarnings},
-		"nothing to compare":                {quality: map[string]dispatch.Agent{"big": says(pipeline.SeverityMajor)}, same: true, decision: pipeline.DecisionPassWithWarnings},
-		"in the spec stage, first":          {spec: apart, quality: apart, same: true, asked: 4, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK},
-		"in the spec stage, later":          {spec: apart, quality: apart, previous: earlier, same: true, asked: 1, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK},
-		"in both stages, later, different":  {spec: apart, quality: apart, previous: earlier, asked: 4, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK},
+		"the same":                                    {quality: apart, same: true, asked: 1, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK},
+		"different":                                   {quality: apart, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK},
+		"different, similar words":                    {quality: alike, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK},
+		"the model fails":                             {quality: apart, err: broken, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentFailed},
+		"the model fails, similar words":              {quality: alike, err: broken, asked: 1, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentFailed},
+		"by the words only":                           {settings: `{"models": {"agreement": "words"}}`, quality: apart, same: true, decision: pipeline.DecisionPassWithWarnings},
+		"nothing to compare":                          {quality: map[string]dispatch.Agent{"big": says(pipeline.SeverityMajor)}, same: true, decision: pipeline.DecisionPassWithWarnings},
+		"in the spec stage, on the first review":      {spec: apart, quality: apart, same: true, asked: 4, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK},
+		"in the spec stage, on a later review":        {spec: apart, quality: apart, previous: earlier, same: true, asked: 1, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK},
+		"different in both stages, on a later review": {spec: apart, quality: apart, previous: earlier, asked: 4, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var a asked

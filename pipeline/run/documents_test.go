@@ -43,7 +43,7 @@ func TestReportsReplaceModelsFindings(t *testing.T) {
 		t.Errorf("%+v of %+v", got, was)
 	}
 	judge.Status = pipeline.AgentFailed
-	for name, results := range map[string][]pipeline.AgentResult{"nobody judged": {stands}, "the judge failed": {stands, judge}} {
+	for name, results := range map[string][]pipeline.AgentResult{"nothing judged the reports": {stands}, "the judge failed": {stands, judge}} {
 		if got := replacedByReports(was, results); got != was {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -66,7 +66,7 @@ func TestModelsReviewCompletesReports(t *testing.T) {
 	}{
 		"reviewed":         {"technical-pm", "SUCCESS", aSpec, "", true},
 		"another document": {"technical-pm", "SUCCESS", "specs/8/SPEC.md", "", false},
-		"a report stands":  {"technical-pm", "SUCCESS", aSpec, "specs/7/b-report.md", false},
+		"a report passes":  {"technical-pm", "SUCCESS", aSpec, "specs/7/b-report.md", false},
 		"a report blocks":  {"technical-pm", "FAILURE", aSpec, "", false},
 		"one that exists":  {"spec-reviewer", "SUCCESS", aSpec, "", false}, // it has no scores
 	} {

@@ -21,7 +21,7 @@ func TestReadsLabels(t *testing.T) {
 		rule    string
 		want    pipeline.LabelsRead
 	}{
-		{"neither", always, `facts.draft`, pipeline.LabelsNone},
+		{"no labels and no types", always, `facts.draft`, pipeline.LabelsNone},
 		{"label trigger", policies.Trigger{Type: policies.TriggerNot, Triggers: []policies.Trigger{{Type: policies.TriggerLabel, Labels: []string{"x"}}}}, "", pipeline.LabelsAll},
 		{"expression trigger", when(`"x" in facts.labels`), "", pipeline.LabelsAll},
 		{"expression without labels", when(`facts.title == "labels"`), "", pipeline.LabelsNone},
@@ -47,7 +47,7 @@ func TestReadsLabels(t *testing.T) {
 			tt.want = pipeline.LabelsNone
 		}
 		if got := e.labelsRead(&pipeline.PRFacts{Title: "feat: add stock"}); got != tt.want {
-			t.Errorf("%s: where the title names the type it reads %v, want %v", tt.name, got, tt.want)
+			t.Errorf("%s: if the title names the type, it reads %v, want %v", tt.name, got, tt.want)
 		}
 	}
 }

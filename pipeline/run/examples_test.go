@@ -24,10 +24,10 @@ type claim struct {
 	example  string
 	pr       raw.PullRequest
 	files    []raw.ChangedFile
-	agents   []string // that run
-	not      []string // that don't run
-	rules    []string // that find something
-	silent   []string // that find nothing
+	agents   []string // agents that run
+	not      []string // agents that don't run
+	rules    []string // rules that find something
+	silent   []string // rules that find nothing
 	decision pipeline.Decision
 }
 

@@ -25,11 +25,11 @@ func (s *excepting) Config(context.Context) (normalize.ConfigRead, error) {
 func TestExceptionsAndFinalAgents(t *testing.T) {
 	const allows = "[[allowlists]]\npaths = ['^sandbox/']\n"
 	for name, tt := range map[string]struct{ agents, text, want string }{
-		"final":      {`[{"id": "secrets", "final": true}]`, allows, `it allows nothing that the agent "secrets" finds, since that is final in the server's layer`},
-		"not final":  {`[]`, allows, ""},
-		"no file":    {`[{"id": "secrets", "final": true}]`, "", ""},
-		"no lists":   {`[{"id": "secrets", "final": true}]`, "title = 'x'\n", ""},
-		"other keys": {`[]`, "[[rules]]\nid = 'mine'\nregex = 'x'\n", ""},
+		"final":                      {`[{"id": "secrets", "final": true}]`, allows, `it allows nothing that the agent "secrets" finds, since that is final in the server's layer`},
+		"not final":                  {`[]`, allows, ""},
+		"no file":                    {`[{"id": "secrets", "final": true}]`, "", ""},
+		"allowlists without entries": {`[{"id": "secrets", "final": true}]`, "title = 'x'\n", ""},
+		"other keys":                 {`[]`, "[[rules]]\nid = 'mine'\nregex = 'x'\n", ""},
 	} {
 		cfg, problems := config.Load(layerOf(config.LayerServer, map[string]string{config.FileAgents: tt.agents}))
 		if len(problems) > 0 {

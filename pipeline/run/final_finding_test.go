@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// A finding of a final rule says who made it final, who may dismiss it, and that no layer's ignore
-// applies.
+// A finding of a final rule says which layer made it final, who may dismiss it, and that no layer's
+// ignore applies.
 func TestFinalFindingSaysSo(t *testing.T) {
 	cfg, problems := config.Load(
 		layerOf(config.LayerServer, map[string]string{

@@ -57,10 +57,10 @@ func TestLowerFinalLayerKeepsItsAuthority(t *testing.T) {
 			memory.Dismissed = append(memory.Dismissed, pipeline.Dismissal{Fingerprint: f.ID, By: "mallory", Reason: "ok", Override: true, FinalIn: []string{config.LayerOrganisation}})
 		}
 		if after := decide(named, memory); !after.Decision.Blocks() {
-			t.Errorf("%s: %s once the organisation's authority dismissed it", name, after.Decision)
+			t.Errorf("%s: %s after the organisation's authority dismissed it", name, after.Decision)
 		}
 		if loose := decide(`{"gate": {"conditions": [{"when": "critical > 99", "decision": "fail"}]}}`, pipeline.Memory{}); !loose.Decision.Blocks() {
-			t.Errorf("%s: %s by the organisation's looser gate", name, loose.Decision)
+			t.Errorf("%s: %s with the organisation's milder gate", name, loose.Decision)
 		}
 	}
 }
@@ -92,11 +92,11 @@ func TestAttributesDoNotSoftenFinalSecrets(t *testing.T) {
 		}
 	}
 	if milder == 0 {
-		t.Error("no attribute makes a finding milder if the agent is not final, so the test tries nothing")
+		t.Error("the attributes make no finding milder if the agent is not final, so the test proves nothing")
 	}
 }
 
-// It can't hide anything from a final rule, policy or signal either.
+// The base's .gitattributes can't hide anything from a final rule, policy or signal.
 func TestAttributesHideNothingFromFinalEntries(t *testing.T) {
 	words := map[string]string{
 		config.FileRules: `[{"id": "word", "name": "Word", "severity": "major", "agent": "words", "category": "words",

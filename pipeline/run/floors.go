@@ -158,7 +158,7 @@ func joinEntry(e, low *pipeline.ManifestEntry) {
 		e.Scope.Files = sortedUnion(e.Scope.Files, low.Scope.Files)
 		e.Scope.Domains = sortedUnion(e.Scope.Domains, low.Scope.Domains)
 	}
-	asked := map[string]int{} // how often the floor asks it, which is enough
+	asked := map[string]int{} // how often the floor asks the model; more questions are not needed
 	for _, model := range e.Models {
 		asked[model]++
 	}

@@ -193,8 +193,8 @@ func drawHeldChange(t *rapid.T, cfg *config.Config) *inMemory {
 	}}}
 }
 
-// Whatever a repository's config says and an author writes, a finding of a rule that is final in
-// the server's layer stays in the gate, and the decision is no looser than without the repository's
+// For any config of a repository and any change of an author, a finding of a rule that is final in
+// the server's layer stays in the gate, and the decision is no milder than without the repository's
 // layer.
 func TestFinalHoldsWhateverRepositoryAndAuthorSay(t *testing.T) {
 	settings := schemaOf(t, config.FileSettings)

@@ -80,7 +80,7 @@ func (g *gapRun) ask(ctx context.Context, last *LastReview, o Options) ([]pipeli
 	}
 	asker := &gapAsker{choice: GapChoice{Manifest: g.review.Manifest, Agents: g.engine.gaps.Agents()}}
 	asker.model = o.GapModel(IOAgent{Agent: config.Agent{ID: pipeline.GapDetector}, Config: g.engine.config, Redact: g.runner.Redact, RedactOther: g.beside, Used: g.timer.used, Answered: g.timer.answered})
-	var agent dispatch.Agent // nil is not registered, and fails
+	var agent dispatch.Agent // a nil agent counts as not registered, and fails
 	if asker.model != nil {
 		agent = asker
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// gapModel makes given proposals and records its questions.
+// gapModel makes the given proposals and records its questions.
 type gapModel struct {
 	proposals []gapdetect.Proposal
 	note      string
@@ -53,7 +53,7 @@ func (g *gapModel) made(of IOAgent) GapModel {
 
 const withGaps = `{"models": {"gap_detector": "big"}}`
 
-// missed are two confirmed gaps in change, one of them for a model's agent, and one unconfirmed
+// missed returns two confirmed gaps in change, one of them for a model's agent, and one unconfirmed
 // gap.
 func missed() []gapdetect.Proposal {
 	p := gapdetect.Proposal{Concern: "rounding", Path: "src/pricing/total.ts", Quote: "const a = 2;", Missed: "A total is written here.", Agent: "design-auditor", Confidence: 0.9}
@@ -62,7 +62,7 @@ func missed() []gapdetect.Proposal {
 	return []gapdetect.Proposal{p, q, r}
 }
 
-// gapped is a config with a model as gap detector and an agent of the kind llm that no policy
+// gapped returns a config with a model as gap detector and an agent of the kind llm that no policy
 // chooses.
 func gapped(t *testing.T, settings string) *config.Config {
 	t.Helper()
@@ -170,7 +170,7 @@ func TestNobodyIsAskedForGapsWithoutAModel(t *testing.T) {
 	plain := stored(t, reviewGaps(t, "{}", Options{}).Review)
 	g := &gapModel{proposals: missed()}
 	if got := stored(t, reviewGaps(t, "{}", Options{GapModel: g.made}).Review); got != plain || len(g.asked) != 0 {
-		t.Errorf("asked %d times where the settings name no model", len(g.asked))
+		t.Errorf("asked %d times although the settings name no model", len(g.asked))
 	}
 	src := change(t)
 	cfg, problems := config.Load(config.Layer{Name: config.LayerRepository, Files: []config.File{{Path: config.FileSettings, Text: []byte(withGaps)}}})
@@ -180,7 +180,7 @@ func TestNobodyIsAskedForGapsWithoutAModel(t *testing.T) {
 	src.cfg = cfg
 	out, err := newRunner(t, nil).Run(t.Context(), src, Options{GapModel: g.made})
 	if err != nil || len(g.asked) != 0 || gapRow(&out.Review.Report).Agent != "" {
-		t.Errorf("%v; asked %d times where the server has no model, coverage %+v", err, len(g.asked), gapRow(&out.Review.Report))
+		t.Errorf("%v; asked %d times although the server has no model, coverage %+v", err, len(g.asked), gapRow(&out.Review.Report))
 	}
 }
 
@@ -232,13 +232,13 @@ func TestModelThatFailsToFindGaps(t *testing.T) {
 				}
 				without, with := &plain.Review, &out.Review
 				if stored(t, without.Manifest) != stored(t, with.Manifest) || stored(t, without.Report.GapLog) != stored(t, report.GapLog) || stored(t, without.Report.Findings) != stored(t, report.Findings) {
-					t.Error("the failure made a difference")
+					t.Error("the failure changed the report")
 				}
 				named := slices.ContainsFunc(report.Incomplete, func(i pipeline.Incompleteness) bool {
 					return !i.Gating && strings.Contains(i.Why, pipeline.GapDetector)
 				})
 				if report.Decision != without.Report.Decision || !named || slices.ContainsFunc(report.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating }) {
-					t.Errorf("decided %s, was %s; incomplete %+v", report.Decision, without.Report.Decision, report.Incomplete)
+					t.Errorf("decision %s, before %s; incomplete %+v", report.Decision, without.Report.Decision, report.Incomplete)
 				}
 			})
 		})
@@ -250,7 +250,7 @@ func TestFailedGapDetectorIsNotAFailedAgent(t *testing.T) {
 	g := &gapModel{err: errors.New("down")}
 	out := reviewGaps(t, `{"models": {"gap_detector": "big"}, "gate": {"conditions": [{"when": "agents_failed > 0", "decision": "fail"}]}}`, Options{GapModel: g.made})
 	if d := out.Review.Report.Decision; d.Blocks() || len(g.asked) == 0 {
-		t.Errorf("decided %s", d)
+		t.Errorf("decision %s", d)
 	}
 }
 
@@ -294,15 +294,15 @@ func TestLastGapsStand(t *testing.T) {
 		err     error
 		asked   int
 	}{
-		"only to decide":            {carry: Carry{SameHead: true}},
-		"asked for again":           {asked: 1},
-		"only the gap detector":     {carry: Carry{SameHead: true, Rerun: []string{pipeline.GapDetector}}, asked: 1},
-		"brought up to date":        {head: "head-2"},
-		"another change":            {head: "head-2", change: func(s *pushed) { s.files[1].Patch = strings.Replace(s.files[1].Patch, "= 1", "= 0", 1) }, asked: 1},
-		"another title":             {carry: Carry{SameHead: true}, change: func(s *pushed) { s.title = "fix: other things" }, asked: 1},
-		"another model":             {carry: Carry{SameHead: true}, change: func(s *pushed) { s.cfg = nil }, asked: 1},
-		"another version of itself": {carry: Carry{SameHead: true}, version: "v0", asked: 1},
-		"it had failed":             {carry: Carry{SameHead: true}, err: errors.New("down"), asked: 1},
+		"only the decision is made again": {carry: Carry{SameHead: true}},
+		"asked for again":                 {asked: 1},
+		"only the gap detector":           {carry: Carry{SameHead: true, Rerun: []string{pipeline.GapDetector}}, asked: 1},
+		"brought up to date":              {head: "head-2"},
+		"another change":                  {head: "head-2", change: func(s *pushed) { s.files[1].Patch = strings.Replace(s.files[1].Patch, "= 1", "= 0", 1) }, asked: 1},
+		"another title":                   {carry: Carry{SameHead: true}, change: func(s *pushed) { s.title = "fix: other things" }, asked: 1},
+		"another model":                   {carry: Carry{SameHead: true}, change: func(s *pushed) { s.cfg = nil }, asked: 1},
+		"another version of reviewgate":   {carry: Carry{SameHead: true}, version: "v0", asked: 1},
+		"the last answer was a failure":   {carry: Carry{SameHead: true}, err: errors.New("down"), asked: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCarrying(t)
@@ -357,7 +357,7 @@ func TestLastGapsStand(t *testing.T) {
 	}
 }
 
-// A stored review has everything that its report is made of.
+// A stored review has everything that its report is made from.
 func TestReviewWithGapsReplays(t *testing.T) {
 	for _, err := range []error{nil, errors.New("down")} {
 		g := &gapModel{proposals: missed(), err: err}
@@ -376,7 +376,7 @@ func TestReviewWithGapsReplays(t *testing.T) {
 	}
 }
 
-// A model's words are shown without secrets, wherever the model has them from.
+// A model's words are shown without secrets, from any source.
 func TestGapsHaveNoSecrets(t *testing.T) {
 	token := "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
 	g := &gapModel{proposals: missed()}
@@ -407,7 +407,7 @@ func TestProposedConfigKeepsTheModelsGaps(t *testing.T) {
 	}
 }
 
-// Whatever a model proposes, the gate is not looser than without it.
+// A model's proposals never make the gate milder.
 func TestGapsNeverLoosenTheGate(t *testing.T) {
 	src := change(t)
 	src.cfg = gapped(t, withGaps)
@@ -415,7 +415,7 @@ func TestGapsNeverLoosenTheGate(t *testing.T) {
 	r := newRunner(t, map[string]dispatch.Agent{"extra-model": a.agent(nil), "finance-sme": says("P1")})
 	plain, err := r.Run(t.Context(), src, Options{})
 	if err != nil || !plain.Review.Report.Decision.Blocks() {
-		t.Fatalf("%v, decided %s", err, plain.Review.Report.Decision)
+		t.Fatalf("%v, decision %s", err, plain.Review.Report.Decision)
 	}
 	text := rapid.OneOf(rapid.SampledFrom([]string{"const a = 2;", "const sum = unitPrice * quantity;", "src/pricing/total.ts", "src/cart/view.ts"}), rapid.String())
 	agents := rapid.SampledFrom([]string{"finance-sme", "design-auditor", "extra-model", "security-reviewer", "secrets", pipeline.GapDetector, "nobody"})
@@ -433,7 +433,7 @@ func TestGapsNeverLoosenTheGate(t *testing.T) {
 		}
 		with, without := &out.Review.Report, &plain.Review.Report
 		if !with.Decision.Blocks() || with.Counts.Major < without.Counts.Major || with.Counts.Critical < without.Counts.Critical {
-			rt.Fatalf("decided %s with %+v, without it %s with %+v", with.Decision, with.Counts, without.Decision, without.Counts)
+			rt.Fatalf("decision %s with %+v, and without the model %s with %+v", with.Decision, with.Counts, without.Decision, without.Counts)
 		}
 		for _, e := range plain.Review.Manifest.Entries {
 			if out.Review.Manifest.Entry(e.Agent) == nil {

@@ -87,10 +87,10 @@ func hostileChanges(size int) map[string]func() []raw.ChangedFile {
 	}
 }
 
-// hostileBar bounds the live memory of one review, in bytes.
+// hostileBar is the limit on the live memory of one review, in bytes.
 const hostileBar = 400 << 20
 
-// No change takes more than its share of memory, whatever it consists of.
+// No change takes more than its share of memory, whatever is in it.
 func TestHostileChangesTakeBoundedMemory(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	cfg, problems := config.Load()

@@ -111,7 +111,7 @@ func TestFailureOfEachStageGates(t *testing.T) {
 				"Failed":    aggregate.Failed(aggregate.Input{Facts: &pipeline.PRFacts{}, Config: shipped(t)}, failed),
 			} {
 				if !report.Decision.Blocks() || !slices.Contains(report.Incomplete, *failed) {
-					t.Errorf("%s of %s: %s decides %s with %+v", how, s, what, report.Decision, report.Incomplete)
+					t.Errorf("%s of %s: %s gives the decision %s with %+v", how, s, what, report.Decision, report.Incomplete)
 				}
 			}
 		}
@@ -129,7 +129,7 @@ func TestReachedLimitDoesNotPass(t *testing.T) {
 	}
 	tests := map[string]struct {
 		bend func(*troubled)
-		what string // of the row that reports it
+		what string // the path of the row that reports it
 	}{
 		"more files than the host lists": {func(s *troubled) {
 			s.list = func(f *raw.Files) error {

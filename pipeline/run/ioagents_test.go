@@ -54,12 +54,12 @@ func TestIOAgents(t *testing.T) {
 	}
 	for _, text := range []string{report.Findings[0].Message, report.ReviewReports[0].Rationale} {
 		if strings.Contains(text, token) || !strings.HasPrefix(text, "The token is [redacted:") {
-			t.Errorf("it says %q", text)
+			t.Errorf("the finding's message is %q", text)
 		}
 	}
 }
 
-// Review reports that nothing reads don't pass.
+// If a change has review reports that no agent reads, it does not pass.
 func TestReportsThatNobodyReads(t *testing.T) {
 	for name, ioAgents := range map[string]func(IOAgent) dispatch.Agent{
 		"no I/O agents": nil,
@@ -144,7 +144,7 @@ func TestIOAgentsKnowTheChangesSecrets(t *testing.T) {
 			t.Errorf("the other text is %q", got)
 		}
 		if got := o.Redact("Rule " + value); got != "Rule "+value {
-			t.Errorf("the change made an instruction %q", got)
+			t.Errorf("the change altered an instruction to %q", got)
 		}
 		return nil
 	}})

@@ -57,7 +57,7 @@ func TestDismissalOfATokenInAName(t *testing.T) {
 			Fingerprint: f.ID, Reason: "made up", By: "carol", Override: true, Surroundings: f.Surroundings[0],
 		}}}
 		if r := namedFiles(t, shipped(t), tt.key, "head-1", memory, "a/"+oneToken+".txt"); len(r.Suppressed) != 1 || r.Decision.Blocks() {
-			t.Errorf("%s: not dismissed on the head itself: %s", name, r.Decision)
+			t.Errorf("%s: not dismissed on the same head: %s", name, r.Decision)
 		}
 		r := namedFiles(t, shipped(t), tt.key, "head-2", memory, tt.after...)
 		if why := "what it is about has changed since carol dismissed it (made up), which somebody must confirm"; !tt.held && !slices.Contains(r.Findings[0].Reasons, pipeline.Reason{Kind: pipeline.ReasonNotDismissed, Text: why}) {

@@ -57,7 +57,7 @@ func reportWith(t *testing.T, r *Runner, src *inMemory, o Options) (with, withou
 	return tried.Review.Report, plain.Review.Report
 }
 
-// Whatever a change proposes, its review is the same as without the proposal.
+// A proposed config does not change the review of its change.
 func TestProposedConfigNeverDecides(t *testing.T) {
 	deaf := func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, errors.New("502") }
 	for name, proposed := range map[string]func(context.Context, *pipeline.PRFacts) (*config.Config, error){
@@ -146,7 +146,7 @@ func TestProposedConfigWithManyChanges(t *testing.T) {
 		})})
 		p := with.ProposedConfig
 		if len(p.Changes) != pipeline.MaxConfigChanges || len(p.Changes)+p.ChangesMore != n || p.Changes[0].ID != "shop-0000" {
-			t.Errorf("of %d changes %d are listed, and %d more counted", n, len(p.Changes), p.ChangesMore)
+			t.Errorf("of %d changes, %d are listed and %d more are counted", n, len(p.Changes), p.ChangesMore)
 		}
 	}
 }
@@ -199,8 +199,8 @@ func TestProposedConfigIsOnlyAskedWhereItIsTouched(t *testing.T) {
 	}
 }
 
-// The gate of a proposed config sees the gaps. Agents that are not asked again say nothing if they
-// did not run.
+// The gate of a proposed config sees the gaps. Agents that did not run are not asked again and have
+// no findings.
 func TestProposedConfigIsTriedWhole(t *testing.T) {
 	r := newRunner(t, map[string]dispatch.Agent{"design-auditor": agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
 		return pipeline.AgentOutput{}, errors.New("asked in vain")
@@ -215,7 +215,7 @@ func TestProposedConfigIsTriedWhole(t *testing.T) {
 		})})
 		p := with.ProposedConfig
 		if p.Decision != want || !slices.Equal(p.AgentsAdded, []string{"design-auditor"}) {
-			t.Errorf("with the gate %s: %+v, want %s by design-auditor besides", gate, p, want)
+			t.Errorf("with the gate %s: %+v, want %s by design-auditor as well", gate, p, want)
 		}
 	}
 }
@@ -223,7 +223,7 @@ func TestProposedConfigIsTriedWhole(t *testing.T) {
 func TestDifference(t *testing.T) {
 	one, other := difference([]string{"d", "b", "a"}, []string{"f", "b", "e"})
 	if !slices.Equal(one, []string{"a", "d"}) || !slices.Equal(other, []string{"e", "f"}) {
-		t.Errorf("only the one has %v, only the other %v", one, other)
+		t.Errorf("only the first has %v, and only the second has %v", one, other)
 	}
 	f := func(ids ...string) pipeline.Finding { return pipeline.Finding{Fingerprints: ids} }
 	type list = []pipeline.Finding
@@ -263,7 +263,7 @@ func TestProposedConfigKnowsTheLastReport(t *testing.T) {
 	}
 }
 
-// If a stage failed, there is nothing to compare a trial with.
+// If a stage failed, a trial has nothing to compare with.
 func TestProposedConfigIsNotTriedAfterAFailure(t *testing.T) {
 	r := newRunner(t, nil)
 	in := aggregate.Input{
@@ -332,7 +332,7 @@ func TestProposedConfigThatPanicsHalfWay(t *testing.T) {
 	files := pipeline.List[string]{".github/reviewgate/review-settings.json"}
 	want := pipeline.ProposedConfig{Files: files, Note: noteFailed}
 	if diff := cmp.Diff(want, p.guarded(t.Context(), pipeline.ProposedConfig{Files: files})); diff != "" || panics != 1 {
-		t.Errorf("%d panics told (-want +got):\n%s", panics, diff)
+		t.Errorf("%d panics reported (-want +got):\n%s", panics, diff)
 	}
 }
 
@@ -345,7 +345,7 @@ func TestConfigFilesAreNamedOnce(t *testing.T) {
 	}
 }
 
-// An agent that is not part of reviewgate is not asked twice.
+// An agent that is not part of reviewgate is not asked a second time.
 func TestProposedConfigReusesOtherAgentsResults(t *testing.T) {
 	calls := 0
 	once := agentFunc(func(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
@@ -368,9 +368,9 @@ func TestProposedConfigReusesOtherAgentsResults(t *testing.T) {
 func TestProposedConfigIsAbandonedInTime(t *testing.T) {
 	r, src := newRunner(t, nil), configChange(t)
 	synctest.Test(t, func(t *testing.T) {
-		r.previews = make(chan struct{}, maxPreviews) // in this bubble
+		r.previews = make(chan struct{}, maxPreviews) // within this test's bubble
 		end := make(chan struct{})
-		for range maxPreviews + 1 { // there is no room for the last
+		for range maxPreviews + 1 { // the last slot is taken
 			out, err := r.Run(t.Context(), src, Options{Proposed: func(context.Context, *pipeline.PRFacts) (*config.Config, error) {
 				<-end // like a config that loads slowly and ignores its context
 				return shipped(t), nil
@@ -413,7 +413,7 @@ func TestProposedConfigFreesItsSlot(t *testing.T) {
 	}
 }
 
-// The trial shows what the proposed config would decide, even if somebody decided by hand.
+// The trial shows what the proposed config would decide, even if a person decided by hand.
 func TestProposedConfigIsTriedWithoutDecisionsByHand(t *testing.T) {
 	o := Options{Proposed: proposes(map[string]string{config.FileSettings: `{"gate": {"conditions": []}}`})}
 	plain, _ := reportWith(t, newRunner(t, nil), configChange(t), o)
@@ -429,7 +429,7 @@ func TestProposedConfigIsTriedWithoutDecisionsByHand(t *testing.T) {
 	}
 }
 
-// A problem of the config in force is not reported as one of the proposed exceptions.
+// Problems of the exceptions in force are not reported as problems of the proposed ones.
 func TestProposedExceptionsReportOnlyTheirOwnProblems(t *testing.T) {
 	src := change(t)
 	src.files = append(src.files, raw.ChangedFile{Path: normalize.AttributesFile, Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+*.go -text"})

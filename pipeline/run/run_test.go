@@ -199,7 +199,7 @@ func TestTheSameChangeGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// Whatever stage fails, the report names it and does not pass.
+// If any stage fails, the report names it and does not pass.
 func TestBrokenStageNeverPasses(t *testing.T) {
 	tests := map[string]func(*Engine){
 		"classify":   func(e *Engine) { e.classify = nil },
@@ -311,7 +311,7 @@ func TestCheckRefusesBeforeAgentsRun(t *testing.T) {
 	}
 }
 
-// What people taught is an input of the review and is stored with it.
+// People's decisions are an input of the review and are stored with it.
 func TestMemoryIsPartOfTheReview(t *testing.T) {
 	r := newRunner(t, map[string]dispatch.Agent{"finance-sme": says("P1")})
 	first, err := r.Run(t.Context(), change(t), Options{})
@@ -323,7 +323,7 @@ func TestMemoryIsPartOfTheReview(t *testing.T) {
 	memory.ByHand = &pipeline.HandDecision{Action: pipeline.HandReject, By: "alice", Reason: "not yet", At: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)}
 	out, err := r.Run(t.Context(), change(t), Options{Memory: func(_ context.Context, f *pipeline.PRFacts) (pipeline.Memory, error) {
 		if f.Head.SHA != "h" {
-			t.Errorf("asked for what people taught of the head %q", f.Head.SHA)
+			t.Errorf("people's decisions were read for the head %q", f.Head.SHA)
 		}
 		return memory, nil
 	}})
@@ -372,7 +372,7 @@ func TestPreviousReportIsComparedWith(t *testing.T) {
 	}
 	got := second.Review.Report
 	if got.Iteration != 2 || got.Changes.Open != 1 || got.Changes.New != 0 || got.Changes.PreviousReport != "older" {
-		t.Errorf("iteration %d, changes %+v, want the finding open in the second", got.Iteration, got.Changes)
+		t.Errorf("iteration %d, changes %+v, want the finding to be open in the second", got.Iteration, got.Changes)
 	}
 	down := errors.New("store is down")
 	_, err = r.Run(t.Context(), change(t), Options{
@@ -420,7 +420,7 @@ func TestCompiledConfigsAreKeptAndBounded(t *testing.T) {
 	}
 }
 
-// However large a config is, it is cached while it is the only one in use.
+// The only config in use is cached, whatever its size.
 func TestLargeConfigIsCachedAlone(t *testing.T) {
 	c := NewEngines()
 	large := func(i int) *config.Config {

@@ -53,7 +53,7 @@ func modelledBy(t *testing.T, policies, settings string) *config.Config {
 	return cfg
 }
 
-// asked are the reviews that models were asked for, in the order in which the last of each stage
+// asked lists the reviews that models were asked for, in the order in which the last of each stage
 // ended.
 type asked struct {
 	mu  sync.Mutex
@@ -100,16 +100,16 @@ func TestStages(t *testing.T) {
 		quality  pipeline.AgentStatus // in the coverage
 		decision pipeline.Decision
 	}{
-		"first, all at once, though the spec stage fails": {spec: both, asked: append(quality, spec...), quality: pipeline.AgentDiscarded, decision: pipeline.DecisionNeedsFixes},
-		"first, one after the other by the settings": {
+		"first review: all at once, although the spec stage fails": {spec: both, asked: append(quality, spec...), quality: pipeline.AgentDiscarded, decision: pipeline.DecisionNeedsFixes},
+		"first review: one stage after the other, by the settings": {
 			settings: `{"models": {"speculative_quality": false}}`, spec: both, asked: spec, quality: pipeline.AgentDiscarded, decision: pipeline.DecisionNeedsFixes,
 		},
-		"later, the spec stage fails":     {spec: both, previous: earlier, asked: spec, quality: pipeline.AgentDiscarded, decision: pipeline.DecisionNeedsFixes},
-		"later, a person must decide":     {spec: held, previous: earlier, asked: spec, quality: pipeline.AgentDiscarded, decision: pipeline.DecisionNeedsFixes},
-		"later, one model proves nothing": {spec: one, previous: earlier, asked: append(quality, spec...), quality: pipeline.AgentOK, decision: pipeline.DecisionPassWithWarnings},
-		"later, the spec stage passes":    {previous: earlier, asked: append(quality, spec...), quality: pipeline.AgentOK, decision: pipeline.DecisionPass},
-		"later, a model is down":          {spec: down, previous: earlier, asked: append(quality, spec...), quality: pipeline.AgentOK, decision: pipeline.DecisionNeedsFixes},
-		"only the stronger": {
+		"later review: the spec stage fails":     {spec: both, previous: earlier, asked: spec, quality: pipeline.AgentDiscarded, decision: pipeline.DecisionNeedsFixes},
+		"later review: a person must decide":     {spec: held, previous: earlier, asked: spec, quality: pipeline.AgentDiscarded, decision: pipeline.DecisionNeedsFixes},
+		"later review: one model proves nothing": {spec: one, previous: earlier, asked: append(quality, spec...), quality: pipeline.AgentOK, decision: pipeline.DecisionPassWithWarnings},
+		"later review: the spec stage passes":    {previous: earlier, asked: append(quality, spec...), quality: pipeline.AgentOK, decision: pipeline.DecisionPass},
+		"later review: a model is down":          {spec: down, previous: earlier, asked: append(quality, spec...), quality: pipeline.AgentOK, decision: pipeline.DecisionNeedsFixes},
+		"only the stronger model": {
 			settings: `{"models": {"strategy": "single"}}`, asked: []string{"quality big", "spec big"}, quality: pipeline.AgentOK, decision: pipeline.DecisionPass,
 		},
 	} {
@@ -124,7 +124,7 @@ func TestStages(t *testing.T) {
 			}
 			report := &out.Review.Report
 			if got := a.sorted(); !slices.Equal(got, test.asked) || report.Decision != test.decision {
-				t.Errorf("asked %q, decided %s (%s); want %q, %s", got, report.Decision, report.Gate.Condition, test.asked, test.decision)
+				t.Errorf("asked %q, decision %s (%s); want %q, %s", got, report.Decision, report.Gate.Condition, test.asked, test.decision)
 			}
 			rows := 0
 			for _, c := range report.Coverage {
@@ -171,7 +171,7 @@ func TestStageThatWasNotAskedIsNotCarried(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := a.sorted(); !slices.Equal(got, []string{"quality big", "quality small"}) || out.Review.Report.Decision != pipeline.DecisionPass {
-		t.Errorf("asked %q, decided %s; want the quality stage, once the finding is dismissed", got, out.Review.Report.Decision)
+		t.Errorf("asked %q, decision %s; want the quality stage, once the finding is dismissed", got, out.Review.Report.Decision)
 	}
 }
 
@@ -197,7 +197,7 @@ func TestQualityWaitsForASpecStageThatIsCarried(t *testing.T) {
 	}
 	report := &out.Review.Report
 	if len(a.all) != 0 || report.Decision != pipeline.DecisionNeedsFixes || !slices.Contains(carriedOver(out), "spec-model") || slices.Contains(carriedOver(out), "quality-model") {
-		t.Errorf("asked %q, carried %q, decided %s", a.all, carriedOver(out), report.Decision)
+		t.Errorf("asked %q, carried %q, decision %s", a.all, carriedOver(out), report.Decision)
 	}
 	for _, r := range out.Review.Results {
 		if r.Agent == "quality-model" && (r.Status != pipeline.AgentDiscarded || r.Note != noteNotAsked) {
@@ -249,14 +249,14 @@ func TestModelsThatDoNotAnswer(t *testing.T) {
 					report := &out.Review.Report
 					limit := time.Duration(src.cfg.Settings.Limits.AgentTimeoutSeconds) * time.Second
 					if took := time.Since(start); took > 2*limit || tt.slow && took != 2*limit {
-						t.Errorf("the review took %s, and each of its stages has %s", took, limit)
+						t.Errorf("the review took %s, but each stage has %s", took, limit)
 					}
 					want := pipeline.DecisionPass
 					if required {
 						want = pipeline.DecisionNeedsFixes
 					}
 					if report.Decision != want || required && report.Gate.Condition != aggregate.Incomplete {
-						t.Errorf("decided %s by %q, want %s", report.Decision, report.Gate.Condition, want)
+						t.Errorf("decision %s by %q, want %s", report.Decision, report.Gate.Condition, want)
 					}
 					rows := 0
 					for _, c := range report.Coverage {
@@ -264,7 +264,7 @@ func TestModelsThatDoNotAnswer(t *testing.T) {
 							rows++
 						}
 						if c.Model != "big" && c.Status != pipeline.AgentOK {
-							t.Errorf("it touched %+v", c)
+							t.Errorf("other findings changed: %+v", c)
 						}
 					}
 					if rows != 2 || report.Models.AutoDecision != pipeline.AutoHuman {

@@ -40,18 +40,18 @@ func TestFindingsAreVerified(t *testing.T) {
 		err           error
 		asked         int
 		decision      pipeline.Decision
-		status        pipeline.AgentStatus // of the verifier; empty if there is none
+		status        pipeline.AgentStatus // the status of the verifier; empty if it has no row
 		qualityRan    bool
 	}{
-		"confirmed":                 {settings: verify, quality: big(), verdict: pipeline.OpinionConfirmed, asked: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK, qualityRan: true},
-		"refuted":                   {settings: verify, quality: big(), verdict: pipeline.OpinionRefuted, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK, qualityRan: true},
-		"unclear":                   {settings: verify, quality: big(), asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK, qualityRan: true},
-		"no answer":                 {settings: verify, quality: big(), err: errors.New("broken"), asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentFailed, qualityRan: true},
-		"no verifier is named":      {settings: "{}", quality: big(), verdict: pipeline.OpinionConfirmed, decision: pipeline.DecisionPassWithWarnings, qualityRan: true},
-		"nothing to verify":         {settings: verify, verdict: pipeline.OpinionConfirmed, decision: pipeline.DecisionPass, qualityRan: true},
-		"in the spec stage, first":  {settings: verify, spec: big(), verdict: pipeline.OpinionConfirmed, asked: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK, qualityRan: true},
-		"in the spec stage, later":  {settings: verify, spec: big(), quality: big(), previous: earlier, verdict: pipeline.OpinionConfirmed, asked: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK},
-		"in both, later, and wrong": {settings: verify, spec: big(), quality: big(), previous: earlier, verdict: pipeline.OpinionRefuted, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK, qualityRan: true},
+		"confirmed":                              {settings: verify, quality: big(), verdict: pipeline.OpinionConfirmed, asked: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK, qualityRan: true},
+		"refuted":                                {settings: verify, quality: big(), verdict: pipeline.OpinionRefuted, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK, qualityRan: true},
+		"unclear":                                {settings: verify, quality: big(), asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK, qualityRan: true},
+		"no answer":                              {settings: verify, quality: big(), err: errors.New("broken"), asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentFailed, qualityRan: true},
+		"no verifier is named":                   {settings: "{}", quality: big(), verdict: pipeline.OpinionConfirmed, decision: pipeline.DecisionPassWithWarnings, qualityRan: true},
+		"nothing to verify":                      {settings: verify, verdict: pipeline.OpinionConfirmed, decision: pipeline.DecisionPass, qualityRan: true},
+		"in the spec stage, on the first review": {settings: verify, spec: big(), verdict: pipeline.OpinionConfirmed, asked: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK, qualityRan: true},
+		"in the spec stage, on a later review":   {settings: verify, spec: big(), quality: big(), previous: earlier, verdict: pipeline.OpinionConfirmed, asked: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK},
+		"refuted in both stages, on a later review": {settings: verify, spec: big(), quality: big(), previous: earlier, verdict: pipeline.OpinionRefuted, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK, qualityRan: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var a asked
@@ -62,7 +62,7 @@ func TestFindingsAreVerified(t *testing.T) {
 			n := 0
 			out, err := r.Run(t.Context(), src, Options{Previous: test.previous, Verifier: func(of IOAgent) Verifier {
 				if of.Agent.ID != pipeline.Verifier || of.Redact == nil {
-					t.Errorf("made for %+v", of)
+					t.Errorf("the verifier was made for %+v", of)
 				}
 				return verifierFunc(func(aggregate.Doubt) (pipeline.OpinionVerdict, error) {
 					mu.Lock()
@@ -109,7 +109,7 @@ func TestVerifierKeepsAnswers(t *testing.T) {
 	var row pipeline.AgentResult
 	a.put(&row)
 	if len(row.Verifications) != 2 {
-		t.Errorf("kept %+v", row.Verifications)
+		t.Errorf("answers in the row: %+v", row.Verifications)
 	}
 	answer, err := a.Review(t.Context(), dispatch.Task{})
 	if err != nil || asked["a"] != 1 || asked["b"] != 2 || !strings.Contains(answer.Note, "confirmed 3 of 3, refuted 0") {
@@ -203,11 +203,11 @@ func TestVerifierReportsTemporaryErrors(t *testing.T) {
 		return "", errors.New("broken")
 	})}
 	if _, err := a.Review(t.Context(), dispatch.Task{}); !dispatch.Temporary(err) {
-		t.Errorf("it says %v", err)
+		t.Errorf("the error is %v", err)
 	}
 }
 
-// Of many findings only the worst are asked about, and the row says how many are left.
+// If there are many findings, only the worst are asked about, and the row says how many are left.
 func TestVerifierIsAskedAboutALimitedNumber(t *testing.T) {
 	many := agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
 		var out pipeline.AgentOutput
@@ -236,7 +236,7 @@ func TestVerifierIsAskedAboutALimitedNumber(t *testing.T) {
 		})
 	}})
 	if err != nil || n != maxDoubts || !critical {
-		t.Errorf("asked about %d, the critical one among them: %t, %v", n, critical, err)
+		t.Errorf("asked about %d findings, among them the critical one: %t, %v", n, critical, err)
 	}
 	i := slices.IndexFunc(out.Review.Report.Coverage, func(c pipeline.Coverage) bool { return c.Agent == pipeline.Verifier })
 	if i < 0 || !strings.Contains(out.Review.Report.Coverage[i].Note, "5 more were not asked about") {
