@@ -15,9 +15,9 @@ var conditionLanguage = sync.OnceValues(func() (*expression.Conditions, error) {
 	return expression.NewConditions(names)
 })
 
-// CompileCondition compiles a GateCondition.When, such as "critical > 0" or
-// "risk_score >= 75 && new_findings > 0": a CEL expression over the metrics of
-// [Metrics]. What is wrong with it is an [expression.Error].
+// CompileCondition compiles a GateCondition.When, such as "critical > 0" or "risk_score >= 75 &&
+// new_findings > 0". It is a CEL expression over the metrics of [Metrics]. The error is an
+// [expression.Error].
 func CompileCondition(when string) (*expression.Condition, error) {
 	l, err := conditionLanguage()
 	if err != nil {
@@ -26,20 +26,20 @@ func CompileCondition(when string) (*expression.Condition, error) {
 	return l.Compile(when)
 }
 
-// NoCondition is what [Decide] answers for the condition where none held.
+// NoCondition is the condition that [Decide] returns if none held.
 const NoCondition = "no condition held"
 
-// Decide returns the decision of the first condition that holds and its text.
-// Where none holds the decision is pass. A metric that is missing counts as 0.
+// Decide returns the decision of the first condition that holds, and the condition's text. If none
+// holds, the decision is pass. A missing metric counts as 0.
 //
-// A condition that can't be evaluated, because it takes too many steps, decides
-// needs_fixes: it might have been the one that blocks. So does one that can't be
-// read, of which config that was validated has none. The text then says why.
+// If a condition can't be evaluated because it takes too many steps, the decision is needs_fixes:
+// this condition might have blocked. The same is true of a condition that can't be read, which
+// validated config does not have. The text then says why.
 func Decide(conditions []GateCondition, metrics map[string]float64) (decision pipeline.Decision, condition string) {
 	return compileGate(conditions).decide(metrics, expression.NewBudget())
 }
 
-// gate is compiled conditions.
+// gate is a list of compiled conditions.
 type gate []compiledCondition
 
 type compiledCondition struct {

@@ -76,7 +76,7 @@ func TestConditionHolds(t *testing.T) {
 	}
 }
 
-// A condition is shown in one form, however it is spaced.
+// A condition is shown in one form, regardless of its spacing.
 func TestConditionString(t *testing.T) {
 	long := strings.Repeat("critical > 0 && ", 8) + "major > 0"
 	tests := map[string]string{
@@ -126,7 +126,7 @@ func TestDecideNeverPassesOnAConditionItCannotRead(t *testing.T) {
 	}
 }
 
-// loops is a condition of loops within one another, each over so many numbers.
+// loops is a condition with nested loops, each over this many numbers.
 func loops(depth, each int) string {
 	text := "x == 1"
 	for range depth {
@@ -142,7 +142,7 @@ func TestDecideNeverPassesOnAConditionItCannotEvaluate(t *testing.T) {
 		t.Errorf("Decide = %s by %q", d, condition)
 	}
 	if d, condition = Decide(conditions, map[string]float64{"critical": 1}); d != pipeline.DecisionFail || condition != "critical > 0" {
-		t.Errorf("where the loop is not reached: %s by %q", d, condition)
+		t.Errorf("if the loop is not reached: %s by %q", d, condition)
 	}
 }
 
@@ -150,10 +150,10 @@ func TestDecideNeverPassesOnAConditionItCannotEvaluate(t *testing.T) {
 func TestConditionsShareABudget(t *testing.T) {
 	conditions := slices.Repeat([]GateCondition{{When: loops(4, 15) + " && gaps > 0", Decision: pipeline.DecisionPass}}, 50)
 	if d, condition := Decide(conditions[:1], nil); d != pipeline.DecisionPass || condition != NoCondition {
-		t.Errorf("one: %s by %q", d, condition)
+		t.Errorf("one condition: %s by %q", d, condition)
 	}
 	if d, condition := Decide(conditions, nil); d != pipeline.DecisionNeedsFixes || !strings.HasSuffix(condition, "too many steps") {
-		t.Errorf("fifty: %s by %q", d, condition)
+		t.Errorf("fifty conditions: %s by %q", d, condition)
 	}
 }
 
@@ -173,10 +173,10 @@ func FuzzCompileCondition(f *testing.F) {
 		held, err := c.Holds(metrics, expression.NewBudget())
 		again, problem := CompileCondition(c.String())
 		if problem != nil || again.String() != c.String() {
-			t.Fatalf("%q became %q, which reads as %q, %v", when, c, again, problem)
+			t.Fatalf("%q is written as %q, which is read as %q, %v", when, c, again, problem)
 		}
 		if same, problem := again.Holds(metrics, expression.NewBudget()); same != held || (err == nil) != (problem == nil) {
-			t.Fatalf("%q: %v, %v, and as %q %v, %v", when, held, err, c, same, problem)
+			t.Fatalf("%q: %v, %v, but written as %q: %v, %v", when, held, err, c, same, problem)
 		}
 	})
 }

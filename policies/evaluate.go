@@ -11,29 +11,28 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// Input is what triggers are evaluated against. Neither is changed.
+// Input is what triggers are evaluated against. Evaluate changes none of it.
 type Input struct {
 	Facts          *pipeline.PRFacts
 	Classification *pipeline.Classification
 }
 
-// Outcome says whether a trigger holds and why, or what is nearest to why
-// not.
+// Outcome says whether a trigger holds and why. If it does not hold, Reason says what it lacks.
 type Outcome struct {
 	Matched bool
-	// Unknown says that it can't be told whether the trigger holds: an
-	// expression could not be evaluated, for the Reason. Matched is false then.
+	// Unknown says that an expression could not be evaluated, so it is not known whether the
+	// trigger holds. Reason says why. Matched is false then.
 	Unknown bool
 	Reason  string
-	// Files made the trigger hold, sorted. Whole says that it holds for the
+	// Files are the files that made the trigger hold, sorted. Whole says that it holds for the
 	// change as a whole, such as for its label or size.
 	Files []string
 	Whole bool
 }
 
-// Triggers are compiled triggers that are evaluated together, so that each
-// path is matched against the globs of all of them at once. They are never
-// changed, so that any number of goroutines may use them.
+// Triggers are compiled triggers that are evaluated together, so that each path is matched against
+// all their globs at once. They do not change after CompileTriggers, so any number of goroutines
+// may use them.
 type Triggers struct {
 	list  []*trigger
 	globs *glob.Set
@@ -42,22 +41,21 @@ type Triggers struct {
 // trigger is a trigger with its expression compiled.
 type trigger struct {
 	Trigger
-	globs []int // places of its globs among those of all triggers
+	globs []int // the indexes of its globs among those of all triggers
 	when  *expression.Expression
 	parts []*trigger
-	lacks string // the reason where nothing has what it asks for
+	lacks string // the reason if nothing in the change has what the trigger asks for
 }
 
-// change is what triggers are evaluated against, with what was found for all
-// of them: the indexes of the files that each glob matches.
+// change is what triggers are evaluated against, with the files that each glob matches, by index.
 type change struct {
 	Input
 	matched [][]int
 	budget  *expression.Budget
 }
 
-// CompileTriggers validates and compiles triggers. The error is the first
-// [Problem] of the first that has one, in a [TriggerError].
+// CompileTriggers validates and compiles triggers. The error is the first [Problem] of the first
+// trigger with a problem, in a [TriggerError].
 func CompileTriggers(list []Trigger) (*Triggers, error) {
 	c := &compiler{known: map[string]int{}}
 	ts := &Triggers{}
@@ -86,7 +84,7 @@ type TriggerError struct {
 
 func (e *TriggerError) Error() string { return "compile trigger: " + e.Err.Error() }
 
-// Unwrap is what is wrong with the trigger.
+// Unwrap returns the trigger's problem.
 func (e *TriggerError) Unwrap() error { return e.Err }
 
 // compiler collects the globs of triggers.
@@ -124,8 +122,8 @@ func (c *compiler) compile(t Trigger) (*trigger, error) {
 	return out, nil
 }
 
-// lacks words the reason that is the same for every change. A config may have
-// a thousand policies, of which hardly any holds.
+// lacks returns the reason that does not depend on the change. It is made once, because a config
+// may have a thousand policies, of which hardly any holds.
 func lacks(t Trigger) string {
 	switch t.Type {
 	case TriggerDomain:
@@ -140,8 +138,8 @@ func lacks(t Trigger) string {
 	return ""
 }
 
-// lacksAny is the same of a trigger with parts, where each has such a reason
-// and can have no other.
+// lacksAny returns this reason for a trigger with parts, if each part has such a reason and can
+// have no other.
 func lacksAny(parts []*trigger) string {
 	var reasons []string
 	for _, p := range parts {
@@ -153,8 +151,7 @@ func lacksAny(parts []*trigger) string {
 	return strings.Join(reasons, ", ")
 }
 
-// Evaluate tells of each trigger, in their order, whether it holds for a
-// change.
+// Evaluate says for each trigger, in their order, whether it holds for a change.
 func (ts *Triggers) Evaluate(in Input) []Outcome {
 	ch := change{in, ts.match(in.Facts.Files), expression.NewBudget()}
 	out := make([]Outcome, len(ts.list))
@@ -212,8 +209,8 @@ func fails(reason string) Outcome { return Outcome{Reason: reason} }
 
 func unknown(reason string) Outcome { return Outcome{Unknown: true, Reason: reason} }
 
-// byFiles is the outcome of files that match, of which first explains the
-// first. Files must be sorted.
+// byFiles returns the outcome for files that match. first explains the first of them. Files must be
+// sorted.
 func byFiles(files []string, first string) Outcome {
 	reason := first
 	switch n := len(files) - 1; {
@@ -308,7 +305,7 @@ func size(t *trigger, in change) Outcome {
 func label(t *trigger, in change) Outcome {
 	for _, want := range t.Labels {
 		for _, have := range in.Facts.Labels {
-			// GitHub's label names differ by more than case only.
+			// On GitHub, two labels differ by more than the case of their letters.
 			if strings.EqualFold(want, have) {
 				return holds("label is " + have)
 			}
@@ -365,8 +362,8 @@ func (t *trigger) expression(in change) Outcome {
 	}
 }
 
-// any holds if a part does. Beside one that holds, a part of which it can't be
-// told might have held for the whole change, so it counts as having done that.
+// any holds if one of its parts does. If another part is unknown, that part might have held for the
+// whole change, so the trigger counts as holding for the whole change.
 func (t *trigger) any(in change) Outcome {
 	var out Outcome
 	var nearest, open []string
@@ -401,9 +398,9 @@ func (t *trigger) any(in change) Outcome {
 	return out
 }
 
-// all holds for the files of its parts together. A part that holds for the
-// whole change does not widen what the others name. One part that fails is
-// enough, whatever can't be told of the others.
+// all holds if all its parts do, for the files of its parts together. A part that holds for the
+// whole change adds no files to those that the others name. If one part fails, the trigger fails,
+// even if others are unknown.
 func (t *trigger) all(in change) Outcome {
 	var files, reasons, open []string
 	for _, p := range t.parts {
@@ -439,10 +436,10 @@ func (t *trigger) not(in change) Outcome {
 	return holds(o.Reason)
 }
 
-// ReadsLabels reports whether a change's labels can make a difference.
+// ReadsLabels reports whether a change's labels can affect an outcome.
 func (ts *Triggers) ReadsLabels() bool { return slices.ContainsFunc(ts.list, (*trigger).readsLabels) }
 
-// ReadsType reports whether a change's type can make a difference.
+// ReadsType reports whether a change's type can affect an outcome.
 func (ts *Triggers) ReadsType() bool { return slices.ContainsFunc(ts.list, (*trigger).readsType) }
 
 func (t *trigger) readsLabels() bool {
@@ -460,8 +457,8 @@ func oneOf(is, value string, allowed []string) Outcome {
 	return fails(is + ", not " + or(allowed))
 }
 
-// or joins a few words as English does, and cuts a long list short. A last
-// word takes no more room than "1 other" would.
+// or joins a few words with commas and "or", and shortens a long list. It shows the last word
+// rather than "1 other", which takes no less space.
 func or(words []string) string {
 	const most = 4
 	if len(words) > most+1 {
@@ -473,11 +470,11 @@ func or(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// union sorts paths and leaves repeated ones out.
+// union sorts paths and removes duplicates.
 func union(paths []string) []string {
 	slices.Sort(paths)
 	return slices.Compact(paths)
 }
 
-// excerpt is the beginning of an expression, on one line.
+// excerpt returns the beginning of an expression, on one line.
 func excerpt(when string) string { return plaintext.CutLine(when, 120) }

@@ -33,7 +33,7 @@ func testInput() Input {
 	}
 }
 
-// evaluated is the outcome of one trigger.
+// evaluated returns the outcome of one trigger.
 func evaluated(t *testing.T, trigger Trigger, in Input) Outcome {
 	t.Helper()
 	ts, err := CompileTriggers([]Trigger{trigger})
@@ -69,7 +69,7 @@ func TestEvaluate(t *testing.T) {
 		{"path", Trigger{Type: TriggerPath, Globs: []string{"x", "**/*.tsx"}}, Outcome{Matched: true, Reason: "ui/a.tsx matches **/*.tsx", Files: []string{"ui/a.tsx"}}},
 		{"several globs", Trigger{Type: TriggerPath, Globs: []string{"pricing/**", "ui/**", "**/tax.ts"}}, Outcome{Matched: true, Reason: "pricing/tax.ts matches pricing/**, and 2 more files", Files: append(pricing[:2:2], "ui/a.tsx")}},
 		{"path missed", Trigger{Type: TriggerPath, Globs: []string{"a", "b", "c", "d", "e", "f"}}, fails("no file matches a, b, c, d or 2 others")},
-		{"one path more missed", Trigger{Type: TriggerPath, Globs: []string{"a", "b", "c", "d", "e"}}, fails("no file matches a, b, c, d or e")},
+		{"one more path missed", Trigger{Type: TriggerPath, Globs: []string{"a", "b", "c", "d", "e"}}, fails("no file matches a, b, c, d or e")},
 		{"label in another case", Trigger{Type: TriggerLabel, Labels: []string{"x", "security"}}, whole("label is Security")},
 		{"label missed", Trigger{Type: TriggerLabel, Labels: []string{"x"}}, fails("no label is x")},
 		{"bot", Trigger{Type: TriggerAuthor, Bot: &yes}, fails("author is a person")},
@@ -82,7 +82,7 @@ func TestEvaluate(t *testing.T) {
 		{"size missed", Trigger{Type: TriggerSize, AtLeast: "L"}, fails("size is M (changed lines: 120), below L")},
 		{"any", Trigger{Type: TriggerAny, Triggers: []Trigger{infra, finance, fix}},
 			Outcome{Matched: true, Reason: "pricing/tax.ts is finance (pricing/**), and 1 more file", Files: pricing, Whole: true}},
-		{"any, the whole first", Trigger{Type: TriggerAny, Triggers: []Trigger{fix, finance}}, Outcome{Matched: true, Reason: "type is fix", Files: pricing, Whole: true}},
+		{"any, with the whole change first", Trigger{Type: TriggerAny, Triggers: []Trigger{fix, finance}}, Outcome{Matched: true, Reason: "type is fix", Files: pricing, Whole: true}},
 		{"any of files", Trigger{Type: TriggerAny, Triggers: []Trigger{{Type: TriggerPath, Globs: []string{"ui/**"}}, finance, {Type: TriggerPath, Globs: []string{"**/tax.ts"}}}},
 			Outcome{Matched: true, Reason: "ui/a.tsx matches ui/**", Files: append(pricing[:2:2], "ui/a.tsx")}},
 		{"any of all domains", Trigger{Type: TriggerAny, Triggers: []Trigger{{Type: TriggerDomain, Domains: []string{"ui", "infra"}, Match: "all"}}}, fails("no file is infra")},
@@ -116,10 +116,10 @@ func TestAuthorWithoutAssociationIsNotGuessed(t *testing.T) {
 		in := testInput()
 		in.Facts.Author.Association = ""
 		if person := false; !evaluated(t, Trigger{Type: TriggerAuthor, Bot: &person}, in).Matched {
-			t.Error("that the author is a person is known all the same")
+			t.Error("it is known that the author is a person")
 		}
 		if o := evaluated(t, Trigger{Type: TriggerAuthor, FirstTime: &first}, in); o.Matched || !strings.Contains(o.Reason, "not known") {
-			t.Errorf("first_time %v = %+v, want no match because it is not known", first, o)
+			t.Errorf("first_time %v = %+v, want no match because the association is not known", first, o)
 		}
 	}
 }
@@ -136,14 +136,14 @@ func TestValidateTriggerPointsAtEachProblem(t *testing.T) {
 	}{
 		{"no type", Trigger{}, []string{"/type"}},
 		{"field of another type", Trigger{Type: TriggerAlways, Globs: []string{"a"}}, []string{"/globs"}},
-		{"nothing named", Trigger{Type: TriggerDomain, Match: "some"}, []string{"/domains", "/match"}},
+		{"no names", Trigger{Type: TriggerDomain, Match: "some"}, []string{"/domains", "/match"}},
 		{"empty name", Trigger{Type: TriggerLabel, Labels: []string{"a", " "}}, []string{"/labels/1"}},
 		{"bad globs", Trigger{Type: TriggerPath, Globs: []string{"/a", "b", ""}}, []string{"/globs/2", "/globs/0"}},
-		{"sizes and risks are not mixed up", Trigger{Type: TriggerSize, AtLeast: "high"}, []string{"/at_least"}},
-		{"author asks nothing", Trigger{Type: TriggerAuthor}, []string{""}},
+		{"a size in place of a risk", Trigger{Type: TriggerSize, AtLeast: "high"}, []string{"/at_least"}},
+		{"author without a condition", Trigger{Type: TriggerAuthor}, []string{""}},
 		{"unknown association", Trigger{Type: TriggerAuthor, Associations: []string{"FRIEND"}}, []string{"/associations/0"}},
-		{"not of two", Trigger{Type: TriggerNot, Triggers: []Trigger{{Type: TriggerAlways}, {Type: "x"}}}, []string{"/triggers", "/triggers/1/type"}},
-		{"any of none", Trigger{Type: TriggerAny}, []string{"/triggers"}},
+		{"not with two triggers", Trigger{Type: TriggerNot, Triggers: []Trigger{{Type: TriggerAlways}, {Type: "x"}}}, []string{"/triggers", "/triggers/1/type"}},
+		{"any without triggers", Trigger{Type: TriggerAny}, []string{"/triggers"}},
 		{"too deep", deep, []string{strings.Repeat("/triggers/0", maxTriggerDepth)}},
 		{"too many", Trigger{Type: TriggerAny, Triggers: make([]Trigger, 70)}, nil},
 	}
@@ -153,7 +153,7 @@ func TestValidateTriggerPointsAtEachProblem(t *testing.T) {
 		for _, p := range problems {
 			pointers = append(pointers, p.Pointer)
 			if p.Problem == "" || p.Remedy == "" {
-				t.Errorf("%s: %+v lacks a problem or a remedy", tt.name, p)
+				t.Errorf("%s: %+v has no problem or no remedy", tt.name, p)
 			}
 		}
 		if tt.pointers == nil {
@@ -175,8 +175,8 @@ func TestValidateTriggerPointsAtEachProblem(t *testing.T) {
 
 func when(text string) Trigger { return Trigger{Type: TriggerExpression, When: text} }
 
-// What can't be told is neither: it fails no "any", holds no "all", and stays
-// what it is under "not".
+// An unknown part does not make "any" fail and does not make "all" hold. It stays unknown under
+// "not".
 func TestUnknownIsPropagated(t *testing.T) {
 	yes, no, open := when("true"), when("false"), when("facts.files[7].binary")
 	finance := Trigger{Type: TriggerDomain, Domains: []string{"finance"}}
@@ -208,7 +208,7 @@ func TestUnknownIsPropagated(t *testing.T) {
 		got := "no"
 		switch {
 		case o.Unknown && o.Matched:
-			t.Errorf("%s is unknown and matched: %+v", tt.name, o)
+			t.Errorf("%s is unknown, but it matched: %+v", tt.name, o)
 		case o.Unknown:
 			got = "unknown"
 		case o.Matched:
@@ -220,8 +220,8 @@ func TestUnknownIsPropagated(t *testing.T) {
 	}
 }
 
-// A part that might have held for the whole change must not leave an agent
-// with a few files.
+// If a part that is unknown might have held for the whole change, the agent must not get only a few
+// files.
 func TestUnknownBesideFilesCountsForTheWholeChange(t *testing.T) {
 	got := evaluated(t, Trigger{Type: TriggerAny, Triggers: []Trigger{
 		{Type: TriggerPath, Globs: []string{"ui/**"}}, when("facts.files[7].binary")}}, testInput())
@@ -236,7 +236,7 @@ func TestUnknownBesideFilesCountsForTheWholeChange(t *testing.T) {
 	}
 }
 
-// The reason names the first file of the first domain or service that has any.
+// The reason names the first file of the first domain or service that has files.
 func TestReasonsNameTheFirstFile(t *testing.T) {
 	in := testInput()
 	in.Classification.Domains = append(pipeline.List[pipeline.Domain]{{ID: "api"}}, in.Classification.Domains...)
@@ -254,7 +254,7 @@ func TestReasonsNameTheFirstFile(t *testing.T) {
 	}
 }
 
-// What all of them cost together is bounded, not only what each costs.
+// The cost of all triggers together is limited, and not only the cost of each.
 func TestTriggersShareABudget(t *testing.T) {
 	in := testInput()
 	in.Facts.Files = make(pipeline.List[pipeline.File], 3000)
@@ -265,7 +265,7 @@ func TestTriggersShareABudget(t *testing.T) {
 	}
 	for i, o := range ts.Evaluate(in) {
 		if !o.Unknown || strings.Contains(o.Reason, "together") != (i >= 4) {
-			t.Errorf("trigger %d: %+v, want it not to be known", i, o)
+			t.Errorf("trigger %d: %+v, want it to be unknown", i, o)
 		}
 	}
 }
@@ -318,8 +318,7 @@ func TestValidateTriggerPlacesProblemsOfExpressions(t *testing.T) {
 	}
 }
 
-// Triggers that are evaluated together share the matching of paths, and keep
-// apart what each of them found.
+// Triggers that are evaluated together match each path once, but each has its own outcome.
 func TestTriggersSharePathsAndNotOutcomes(t *testing.T) {
 	path := func(globs ...string) Trigger { return Trigger{Type: TriggerPath, Globs: globs} }
 	list := []Trigger{

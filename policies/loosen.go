@@ -65,7 +65,7 @@ func newSearch(below, above []GateCondition) *search {
 		slices.Sort(list)
 		list = slices.DeleteFunc(slices.Compact(list), func(v float64) bool { return v < 0 })
 		if len(list) == 0 {
-			list = []float64{0} // compared with negative numbers only: all values are above
+			list = []float64{0} // the metric is compared only with negative numbers, so all its values are above them
 		}
 		s.values[name] = list
 		if n *= len(list); n > maxTried {

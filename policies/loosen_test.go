@@ -52,7 +52,7 @@ func TestMayLoosen(t *testing.T) {
 	}
 }
 
-// What may not loosen never decides more loosely.
+// If MayLoosen returns false, no report gets a milder decision.
 func TestMayLoosenIsSound(t *testing.T) {
 	metric := rapid.SampledFrom([]string{"critical", "major", "warning"})
 	list := rapid.Custom(func(t *rapid.T) []GateCondition {

@@ -8,7 +8,7 @@ type Metric struct {
 	Description string
 }
 
-// The metrics that do not count findings by severity.
+// These metrics do not count findings by severity.
 const (
 	MetricFindings       = "findings"
 	MetricNewFindings    = "new_findings"
@@ -20,11 +20,11 @@ const (
 	MetricIncomplete     = "incomplete"
 )
 
-// NewMetric is the name of the metric that counts the findings of a severity
-// that the pull request's last report did not have.
+// NewMetric returns the name of the metric that counts the new findings of a severity: those that
+// the pull request's last report did not have.
 func NewMetric(s pipeline.Severity) string { return "new_" + string(s) }
 
-// Metrics lists every metric there is. Each report carries all of them.
+// Metrics lists all metrics. Each report has all of them.
 func Metrics() []Metric {
 	var list []Metric
 	for _, s := range pipeline.Severities() {

@@ -14,9 +14,9 @@ import (
 	"github.com/reviewgate/reviewgate/policies/expression"
 )
 
-// Before they were CEL, conditions had a language of their own: comparisons of a
-// metric with a decimal number, joined by &&. This is how it was read and
-// evaluated. Conditions of that form keep their meaning.
+// Before conditions were CEL, they had their own language: comparisons of a metric with a decimal
+// number, joined by &&. This is how it was read and evaluated. Conditions in that form keep their
+// meaning.
 
 type oldComparison struct {
 	metric, op string
@@ -29,7 +29,7 @@ func readOld(t *rapid.T, when string) (list []oldComparison) {
 	for part := range strings.SplitSeq(when, "&&") {
 		m := oldForm.FindStringSubmatch(part)
 		if m == nil {
-			t.Fatalf("%q is not of the old form", when)
+			t.Fatalf("%q does not have the old form", when)
 		}
 		n, err := strconv.ParseFloat(m[3], 64)
 		if err != nil {
@@ -67,7 +67,7 @@ func (c oldComparison) holds(v float64) bool {
 	return false
 }
 
-// drawOld draws a condition of the old form.
+// drawOld draws a condition in the old form.
 func drawOld(t *rapid.T) string {
 	var names []string
 	for _, m := range Metrics() {
@@ -94,7 +94,7 @@ func TestOldConditionsKeepTheirMeaning(t *testing.T) {
 			metrics := drawMetrics(t, list)
 			want := oldHolds(list, metrics)
 			if got, err := c.Holds(metrics, expression.NewBudget()); err != nil || got != want {
-				t.Fatalf("%q with %v: %v, %v, and %v before", when, metrics, got, err, want)
+				t.Fatalf("%q with %v: %v, %v, but in the old language %v", when, metrics, got, err, want)
 			}
 		}
 		if _, ok := c.Compared(); !ok {
@@ -103,8 +103,7 @@ func TestOldConditionsKeepTheirMeaning(t *testing.T) {
 	})
 }
 
-// drawMetrics draws values of some of the metrics, many of them where a comparison
-// changes its answer.
+// drawMetrics draws values of some metrics, many of them at a boundary of a comparison.
 func drawMetrics(t *rapid.T, list []oldComparison) map[string]float64 {
 	metrics := map[string]float64{}
 	for _, m := range Metrics() {
@@ -115,7 +114,7 @@ func drawMetrics(t *rapid.T, list []oldComparison) map[string]float64 {
 			}
 		}
 		switch rapid.IntRange(0, 3).Draw(t, "kind") {
-		case 0: // missing
+		case 0: // the metric is missing
 		case 1:
 			metrics[m.Name] = rapid.Float64().Draw(t, m.Name)
 		default:

@@ -34,7 +34,7 @@ type Trigger struct {
 // TriggerType names a kind of trigger.
 type TriggerType string
 
-// The kinds of trigger.
+// These are the types of trigger.
 const (
 	TriggerAlways     TriggerType = "always"
 	TriggerDomain     TriggerType = "domain"

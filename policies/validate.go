@@ -12,14 +12,14 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// The bounds of a trigger, over all its nested triggers together.
+// These limits of a trigger include all its nested triggers.
 const (
 	maxTriggerDepth = 8
 	maxTriggers     = 64
 )
 
-// Problem is one thing wrong with a document and what to write instead.
-// Pointer is an RFC 6901 pointer from the document's root.
+// Problem is one fault in a document and its remedy. Pointer is an RFC 6901 pointer from the
+// document's root.
 type Problem struct {
 	Pointer string
 	Problem string
@@ -34,8 +34,8 @@ func (p Problem) Error() string {
 	return at + ": " + p.Problem + ": " + p.Remedy
 }
 
-// ValidateTrigger lists what is wrong with a trigger, in document order. That
-// the domains and services it names exist is for the caller to check.
+// ValidateTrigger lists the problems of a trigger, in document order. The caller must check that
+// the domains and services exist.
 func ValidateTrigger(t Trigger) []Problem {
 	v := &validator{}
 	v.trigger("", t, 1)
@@ -105,8 +105,7 @@ func triggerTypes() []string {
 	return names
 }
 
-// stray reports fields that the trigger's type does not read: most often the
-// type is the one that is wrong.
+// stray reports fields that the trigger's type does not read. Most often the type is wrong.
 func (v *validator) stray(at string, t Trigger) {
 	fields := []struct {
 		name  string
@@ -165,7 +164,7 @@ func (v *validator) globs(at string, globs []string) {
 	v.some(at, globs, "a glob such as src/**")
 	for i, g := range globs {
 		if g == "" {
-			continue // some has said so
+			continue // some has reported this
 		}
 		if err := glob.Validate(g); err != nil {
 			problem, remedy, _ := strings.Cut(err.Error(), ": ")
@@ -194,13 +193,12 @@ func (v *validator) author(at string, t Trigger) {
 	}
 }
 
-// associations are GitHub's values of author_association.
+// associations lists GitHub's values of author_association.
 func associations() []string {
 	return []string{"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "FIRST_TIMER", "FIRST_TIME_CONTRIBUTOR", "MANNEQUIN", "NONE"}
 }
 
-// FirstTime reports whether the association is that of someone whose work has
-// not been merged before.
+// FirstTime reports whether an association belongs to somebody whose work was never merged before.
 func FirstTime(a pipeline.Author) bool {
 	return a.Association == "FIRST_TIMER" || a.Association == "FIRST_TIME_CONTRIBUTOR"
 }

@@ -1,41 +1,41 @@
-// Package fixloop counts how often a pull request is sent back to be fixed, and
-// says when a person has to look at it. It is pure.
+// Package fixloop counts how often a pull request is sent back to be fixed, and says when a person
+// must look at it. It is pure.
 //
 // A pull request is in one of these states:
 //
 //	pending       no report has counted yet
 //	review-fix-i  the i-th attempt to fix it is open
-//	escalated     the attempts are used up: a person has to look
+//	escalated     the attempts are used up, and a person must look
 //	complete      its newest report passed
 //
-// [Next] leads from one to the next with each finished review:
+// [Next] returns the state after each finished review:
 //
-//	a failing report of a head that has not counted  opens the next attempt;
-//	                                                 after the last one: escalated
-//	more commits in one attempt than are allowed,    escalated
-//	and the report fails
-//	a report that passes                             complete; the next to fail
+//	a failing report of a head that did not count    opens the next attempt, or escalates
+//	before                                           if there was no attempt left
+//	a failing report, with more commits in the       escalates
+//	attempt than are allowed
+//	a report that passes                             completes; the next failing report
 //	                                                 opens attempt 1
-//	a head that was passed by hand                   complete for that head; the
-//	                                                 next goes on where it stood
-//	a failing report of a head that has counted      where that left it
-//	an incomplete one, one of a draft, or one that   nothing
-//	does not count by the settings
-//	"/review resume" where it is escalated           a count of its own, from 1
+//	a head that a person passed                      completes for that head; the next
+//	                                                 head continues the count
+//	a failing report of a head that counted before   restores the state after that head
+//	an incomplete report, one of a draft, or one     changes nothing
+//	that does not count by the settings
+//	"/review resume" after an escalation             starts a new count from 1
 //
-// From an escalation until "/review resume" it is halted besides, whatever later
-// heads come to: nothing is decided without a person meanwhile.
+// After an escalation, the pull request is also halted until "/review resume". Until then, nothing
+// is decided without a person, whatever happens to later heads.
 //
-// A pull request that is closed keeps its state: reopened, it goes on from there.
-// The gate never asks for the state, which decides about no merge.
+// A pull request that is closed keeps its state and continues from there if it is reopened. The
+// state does not affect the gate, so it decides nothing about merging.
 //
 // # What a turn is
 //
-// The commits of an attempt are told by author and message, each as often as it
-// stands in the pull request, not by SHA: a rebase or a push back to an old head
-// brings none. git's patch-id would tell more, and needs the diff of every commit:
-// one call to the code host for each. What it would count and this does not is a
-// commit that was amended under the same message, and one that took the place of
-// another of the same message; the head that it makes counts as any other does.
-// Commits that merge another branch, by git's own words for them, are no turns.
+// The turns of an attempt are its new commits. Commits are identified by author and message, each
+// as often as it is in the pull request, and not by SHA. So a rebase or a push back to an old head
+// adds no turns. git's patch-id would be more exact, but it needs the diff of every commit, which
+// takes one call to the code host for each. Two kinds of commit are therefore not counted: one that
+// was amended without a new message, and one that replaced another with the same message. The head
+// that such a commit makes counts like any other head. Commits that merge another branch, by the
+// usual words of git, are not turns.
 package fixloop

@@ -7,31 +7,31 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Settings bound the loop.
+// Settings are the limits of the loop.
 type Settings struct {
 	Attempts int // 1 to 5
 	Turns    int // commits in one attempt, 5 to 30
 	Never    bool
-	// Always lets failing reports count that no model took part in.
+	// Always says that failing reports count even if no model took part.
 	Always bool
 }
 
-// Report is what the loop reads of a finished review.
+// Report has everything that the loop reads of a finished review.
 type Report struct {
 	HeadSHA  string
 	Decision pipeline.Decision
-	// ByHand says that a person passed the head, whatever the gate says.
+	// ByHand says that a person passed the head, in spite of the gate's decision.
 	ByHand bool
-	// Incomplete says that the gate lacks something that it needs.
+	// Incomplete says that something is missing that the gate needs.
 	Incomplete    bool
-	Models        bool // took part
-	Draft         bool // which may well fail
+	Models        bool // whether models took part
+	Draft         bool // a draft may fail
 	Spec, Quality pipeline.Verdict
 	Commits       []pipeline.Commit
-	Resumes       int // how many times a person has resumed it by now
+	Resumes       int // how many times a person has resumed the loop so far
 }
 
-// ReportOf is what the loop reads of a review.
+// ReportOf returns the part of a review that the loop reads.
 func ReportOf(r *pipeline.Review, resumes int) Report {
 	rep := &r.Report
 	out := Report{
@@ -58,8 +58,8 @@ func worse(a, b pipeline.Verdict) pipeline.Verdict {
 	return pipeline.VerdictNone
 }
 
-// Next is the state after a finished review. It changes nothing of s. Where the
-// settings want no loop nothing of one is left.
+// Next returns the state after a finished review. It does not change s. If the settings switch the
+// loop off, the state is reset.
 func Next(s State, r Report, set Settings) State {
 	if set.Never {
 		return State{Resumes: r.Resumes}
@@ -101,8 +101,8 @@ func Next(s State, r Report, set Settings) State {
 	return s
 }
 
-// resume lets it go on if a person has said so since, and reports whether the
-// count begins anew: one that did already goes on.
+// resume ends the halt if a person has resumed the loop since. It reports whether a new count
+// begins. If a new count began before, it simply continues.
 func (s *State) resume(times int) (anew bool) {
 	if s.Halted && times > s.Resumes {
 		anew, s.Halted = s.Since != "", false
@@ -114,13 +114,13 @@ func (s *State) resume(times int) (anew bool) {
 	return anew
 }
 
-// pass completes the loop: for good if the gate passed the head, so that the next
-// report to fail opens attempt 1.
+// pass completes the loop. If the gate passed the head, this is final, and the next failing report
+// opens attempt 1.
 func (s *State) pass(byHand bool) {
 	s.Status, s.ByHand = Complete, byHand
 }
 
-// fail counts the failing report of a head that has not counted.
+// fail counts the failing report of a head that has not counted before.
 func (s *State) fail(head string, set Settings, row *Row) {
 	if s.Status == Complete && !s.ByHand {
 		s.beginAnew()
@@ -145,7 +145,7 @@ func (s *State) fail(head string, set Settings, row *Row) {
 	row.Note = NoteEscalated
 }
 
-// stand is where a head that has counted left the loop.
+// stand restores the state after a head that has counted before.
 func (s *State) stand(row *Row) {
 	s.Status, s.ByHand = Fixing, false
 	if s.Since != "" {
@@ -157,14 +157,14 @@ func (s *State) stand(row *Row) {
 	}
 }
 
-// beginAnew ends a count. What was seen stays seen.
+// beginAnew starts a new count. Seen commits stay seen.
 func (s *State) beginAnew() {
 	s.Status, s.Attempt, s.Turns, s.ByHand = Pending, 0, 0, false
 	s.Failed, s.Since, s.Cause = nil, "", ""
 }
 
-// note adds a row to the history. A head that is reviewed again has one, until
-// the count begins anew.
+// note adds a row to the history. If a head is reviewed again, its row is replaced, unless a new
+// count began.
 func (s *State) note(row Row, anew bool) {
 	if last := s.Last(); last != nil && last.HeadSHA == row.HeadSHA && !anew {
 		if row.Note == NoteAgain {

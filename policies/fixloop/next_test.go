@@ -15,12 +15,12 @@ import (
 
 var twoAttempts = Settings{Attempts: 2, Turns: 5, Always: true}
 
-// step is a review, and what it leads to.
+// step is a review with the state that it leads to.
 type step struct {
 	report Report
 	name   string
 	note   Note
-	opens  int // attempt of the row
+	opens  int // the attempt in the row
 }
 
 func fails(head string) Report {
@@ -108,7 +108,7 @@ func TestEscalation(t *testing.T) {
 	for i, head := range []string{"a", "b", "c", "c", "d"} {
 		s = Next(s, fails(head), twoAttempts)
 		if want := i == 2; s.Now != want {
-			t.Errorf("review %d: it was this one that escalated: %t", i, s.Now)
+			t.Errorf("review %d escalated the pull request: %t", i, s.Now)
 		}
 	}
 	if s.Since != "c" || s.Cause != CauseAttempts || s.Attempt != 2 || !s.Paused(0) || s.Paused(1) {
@@ -116,8 +116,8 @@ func TestEscalation(t *testing.T) {
 	}
 }
 
-// Only a person's word ends what an escalation halts. It begins the count anew
-// unless a pass has done so before.
+// Only a person ends the halt after an escalation. Resuming starts a new count, unless a pass has
+// done so before.
 func TestHaltedUntilResumed(t *testing.T) {
 	escalated := State{}
 	for _, head := range []string{"a", "b", "c"} {
@@ -138,7 +138,7 @@ func TestHaltedUntilResumed(t *testing.T) {
 		"passed by hand":       {Next(escalated, byHand("c"), twoAttempts), fails("d"), "review-fix-1", NoteResumed},
 	} {
 		if !c.s.Halted || !c.s.Paused(0) {
-			t.Errorf("%s: goes on by itself: %+v", name, c.s)
+			t.Errorf("%s: the loop continues without a person: %+v", name, c.s)
 		}
 		s := Next(c.s, resumed(c.next, 1), twoAttempts)
 		if s.Halted || s.Paused(1) || s.Name() != c.name || s.Last().Note != c.note {
@@ -147,8 +147,7 @@ func TestHaltedUntilResumed(t *testing.T) {
 	}
 }
 
-// More commits than allowed in one attempt escalate with the report that fails,
-// and only with that.
+// More commits than allowed in one attempt escalate only with a failing report.
 func TestTurns(t *testing.T) {
 	first := commits(fails("a"), "feat: prices")
 	many := append([]string{"feat: prices"}, numbered(6)...)
@@ -160,19 +159,19 @@ func TestTurns(t *testing.T) {
 		t.Errorf("5 commits of 5: %s, %+v", s.Name(), s)
 	}
 	if s := Next(Next(State{}, first, twoAttempts), commits(passes("b"), many...), twoAttempts); s.Name() != "complete" {
-		t.Errorf("6 commits, and it passes: %s", s.Name())
+		t.Errorf("6 commits and a passing report: %s", s.Name())
 	}
 	s = Next(Next(State{}, first, twoAttempts), commits(incomplete("b"), many[:4]...), twoAttempts)
 	if s.Name() != "review-fix-1" || s.Turns != 3 {
 		t.Errorf("3 commits of an incomplete review: %s, %d turns", s.Name(), s.Turns)
 	}
 	if s = Next(s, commits(fails("c"), many...), twoAttempts); s.Name() != "escalated" {
-		t.Errorf("3 more: %s, %d turns", s.Name(), s.Turns)
+		t.Errorf("3 more commits: %s, %d turns", s.Name(), s.Turns)
 	}
 }
 
-// What a rebase leaves of commits, merges of the base and a push back to an old
-// head are no turns. Equal messages count as often as they stand there.
+// After a rebase, a merge of the base or a push back to an old head, there are no new turns.
+// Commits with equal messages count as often as they are in the pull request.
 func TestWhatIsATurn(t *testing.T) {
 	base := []string{"feat: prices", "wip"}
 	for name, c := range map[string]struct {
@@ -197,7 +196,7 @@ func TestWhatIsATurn(t *testing.T) {
 	}
 }
 
-// By default only reports count that models took part in.
+// By default, only reports count in which models took part.
 func TestWhen(t *testing.T) {
 	byModels := Settings{Attempts: 2, Turns: 5}
 	s := Next(State{}, fails("a"), byModels)
@@ -210,18 +209,18 @@ func TestWhen(t *testing.T) {
 		t.Errorf("with models: %s", s.Name())
 	}
 	if s = Next(s, fails("c"), byModels); s.Name() != "review-fix-1" || s.Last().Note != NoteNoModels {
-		t.Errorf("then without: %s, %+v", s.Name(), s.Last())
+		t.Errorf("then without models: %s, %+v", s.Name(), s.Last())
 	}
 	if s = Next(s, passes("d"), byModels); s.Name() != "complete" {
-		t.Errorf("passed without: %s", s.Name())
+		t.Errorf("passed without models: %s", s.Name())
 	}
 	never := Settings{Attempts: 2, Turns: 5, Never: true}
 	if s = Next(s, resumed(r, 3), never); !reflect.DeepEqual(s, State{Resumes: 3}) {
-		t.Errorf("never: %+v", s)
+		t.Errorf("loop switched off: %+v", s)
 	}
 }
 
-// A limit that is lowered holds from the next report on.
+// A lowered limit takes effect with the next report.
 func TestLimitsThatChange(t *testing.T) {
 	five := Settings{Attempts: 5, Turns: 5, Always: true}
 	var s State
@@ -232,10 +231,10 @@ func TestLimitsThatChange(t *testing.T) {
 		t.Fatal(s.Name())
 	}
 	if s = Next(s, fails("d"), twoAttempts); s.Name() != "escalated" {
-		t.Errorf("lowered: %s", s.Name())
+		t.Errorf("limit lowered: %s", s.Name())
 	}
 	if s = Next(s, fails("e"), five); s.Name() != "escalated" {
-		t.Errorf("raised again: %s; only a pass or a person ends it", s.Name())
+		t.Errorf("limit raised again: %s; only a pass or a person ends the escalation", s.Name())
 	}
 }
 
@@ -248,7 +247,7 @@ func TestReportOf(t *testing.T) {
 	}
 	r.Report.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "patch"}}
 	if ReportOf(r, 0).Incomplete {
-		t.Error("what the gate does not need makes it incomplete")
+		t.Error("something that the gate does not need makes the report incomplete")
 	}
 	r.Report.Incomplete[0].Gating = true
 	r.Report.ByHand = &pipeline.ByHand{Action: pipeline.HandReject}
@@ -261,13 +260,12 @@ func TestReportOf(t *testing.T) {
 	}
 	r.Report.ByHand.Action = pipeline.HandOverride
 	if !ReportOf(r, 0).ByHand {
-		t.Error("an override is not by hand")
+		t.Error("an override does not count as a decision by hand")
 	}
 }
 
-// Whatever reviews come in whatever order: the counts stay in their bounds, a
-// head counts once, only a pass or a person ends an escalation, and nothing that
-// was there before is changed.
+// For any reviews in any order, counts stay within their limits, a head counts once, only a pass or
+// a person ends an escalation, and Next does not change its input.
 func TestAnyReviews(t *testing.T) {
 	for seed := range uint64(sample.Size(60, 300)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -288,7 +286,7 @@ func TestAnyReviews(t *testing.T) {
 			before := jsonOf(s)
 			next := Next(s, r, set)
 			if jsonOf(s) != before {
-				t.Fatalf("seed %d: Next changed what it was given", seed)
+				t.Fatalf("seed %d: Next changed its input", seed)
 			}
 			checkStep(t, s, next, r, set)
 			if t.Failed() {
@@ -302,7 +300,7 @@ func TestAnyReviews(t *testing.T) {
 func checkStep(t *testing.T, was, now State, r Report, set Settings) {
 	t.Helper()
 	if now.Attempt > 5 || len(now.Failed) > 6 || len(now.History) > MaxHistory {
-		t.Error("out of bounds")
+		t.Error("a count is out of bounds")
 	}
 	failed := slices.Clone(now.Failed)
 	slices.Sort(failed)
@@ -311,13 +309,13 @@ func checkStep(t *testing.T, was, now State, r Report, set Settings) {
 	}
 	resumed := was.Halted && r.Resumes > was.Resumes
 	if was.Halted && !now.Halted && !resumed || now.Status == Escalated && !now.Halted {
-		t.Error("it goes on though nobody said so")
+		t.Error("the halt ended although nobody resumed the loop")
 	}
 	if was.Status == Escalated && now.Status != Escalated && r.Decision.Blocks() && !resumed {
 		t.Error("an escalation ended without a pass or a person")
 	}
 	if now.Now != (now.Status == Escalated && now.Since == r.HeadSHA && !slices.Contains(was.Failed, r.HeadSHA)) {
-		t.Error("it is not told by which review it was escalated")
+		t.Error("the state does not say which review escalated it")
 	}
 	if r.Decision.Blocks() && r.Incomplete && !resumed && (now.Status != was.Status || now.Attempt != was.Attempt) {
 		t.Error("an incomplete review counted")
@@ -326,17 +324,17 @@ func checkStep(t *testing.T, was, now State, r Report, set Settings) {
 		t.Error("a failing report is not in the loop")
 	}
 	if now.Status == Escalated && r.Decision.Blocks() && !r.Incomplete && now.Since == "" {
-		t.Error("escalated by no head")
+		t.Error("the state is escalated without a head")
 	}
 	if len(now.History) > 0 && !r.Decision.Blocks() && now.Status != Complete {
-		t.Error("passed, and not complete")
+		t.Error("the report passed, but the state is not complete")
 	}
 	if again := Next(now, r, set); again.Name() != now.Name() {
-		t.Error("the same review again leads on")
+		t.Error("the same review again changes the state")
 	}
 }
 
-// A pull request may have ten thousand commits over its life; a state has not.
+// A pull request may have ten thousand commits over time, but its state stays small.
 func TestSeenIsBounded(t *testing.T) {
 	var s State
 	for i := range 40 {
@@ -346,14 +344,14 @@ func TestSeenIsBounded(t *testing.T) {
 		}
 		s = Next(s, r, twoAttempts)
 		if len(s.Seen) > maxSeen {
-			t.Fatalf("%d commits are remembered", len(s.Seen))
+			t.Fatalf("the state has %d commits", len(s.Seen))
 		}
 	}
 	if n := len(jsonOf(s)); n > 40_000 {
 		t.Errorf("the state takes %d bytes", n)
 	}
 	if strings.Contains(jsonOf(s), "commit 1 of") {
-		t.Error("it holds what commits say")
+		t.Error("the state contains commit messages")
 	}
 }
 

@@ -9,12 +9,11 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// maxSeen bounds how many commits a state remembers. Beyond, only those of the
-// newest head are: one that was dropped before would count again.
+// maxSeen is the number of commits that a state remembers. If there are more, it remembers only
+// those of the newest head, so an older commit could count again.
 const maxSeen = 1000
 
-// turns counts the commits that were not seen before as turns of the attempt that
-// is open.
+// turns counts the new commits as turns of the open attempt.
 func (s *State) turns(commits []pipeline.Commit) {
 	have := map[string]int{}
 	for _, c := range commits {
@@ -40,13 +39,13 @@ func (s *State) turns(commits []pipeline.Commit) {
 	s.Seen = seen
 }
 
-// commitKey tells a commit from others wherever it is rebased to.
+// commitKey identifies a commit, also after a rebase.
 func commitKey(c pipeline.Commit) string {
 	sum := sha256.Sum256([]byte(c.Author + "\x00" + strings.TrimSpace(c.Message)))
 	return hex.EncodeToString(sum[:8])
 }
 
-// merges reports whether a message is git's own, or GitHub's, for a merge of
+// merges reports whether a commit message is the one that git or GitHub writes for a merge of
 // another branch.
 func merges(message string) bool {
 	return slices.ContainsFunc([]string{"Merge branch '", "Merge remote-tracking branch '", "Merge pull request #"}, func(prefix string) bool {

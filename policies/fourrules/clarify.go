@@ -10,16 +10,15 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
-// The bounds of a summary.
+// These are the limits of a summary.
 const (
-	MaxWords = 200 // as review requests ask for
-	// maxSummary, in characters, is for words that are none: ten times as many,
-	// as no language's words have on average.
+	MaxWords = 200 // the limit that review requests state
+	// maxSummary, in characters, is for texts that don't have words. It allows ten characters for
+	// each word, more than any language has on average.
 	maxSummary = 10 * MaxWords
 )
 
-// Cut shortens a summary to the number of words, and says at its end that it
-// was cut.
+// Cut shortens a summary to the given number of words, and says at its end that it was cut.
 func Cut(summary string, words int) string {
 	n, end := 0, 0
 	inWord := false
@@ -36,27 +35,27 @@ func Cut(summary string, words int) string {
 	if n > words {
 		summary = fmt.Sprintf("%s … (cut: %d of %d words)", summary[:end], words, n)
 	}
-	if all := utf8.RuneCountInString(summary); all > maxSummary+100 { // the mark may follow
+	if all := utf8.RuneCountInString(summary); all > maxSummary+100 { // the mark is added after this
 		summary = fmt.Sprintf("%s… (cut: %d of %d characters)", string([]rune(summary)[:maxSummary]), maxSummary, all)
 	}
 	return summary
 }
 
-// The bounds of a clarification prompt. What does not fit is counted.
+// These are the limits of a clarification prompt. What does not fit is counted.
 const (
 	MaxClarification = 32 << 10 // characters
 	maxReviewers     = 8
 	maxPoints        = 12
-	maxVoices        = 4    // on one point
-	maxVoice         = 240  // characters of one of them
+	maxVoices        = 4    // voices on one point
+	maxVoice         = 240  // characters of one voice
 	maxSaid          = 1400 // characters of a summary: 200 words have some 1,300
 	maxName          = 80   // characters of a name
 )
 
 const nobodyAnswered = "There is no result: no reviewer answered, which is no approval. Ask the reviewers again, or others, and go on when one has answered."
 
-// clarification asks the agents to settle what the reviewers raise: who says
-// what, and what has to be settled. Reviewers with concerns go first.
+// clarification is a prompt that asks the agents to settle the reviewers' issues: it says who
+// raised what, and what must be settled. Reviewers with concerns come first.
 func clarification(results []Result, issues []RaisedIssue) string {
 	voices := slices.Clone(results)
 	slices.SortStableFunc(voices, func(a, b Result) int { return b.Payload.Verdict.rank() - a.Payload.Verdict.rank() })
@@ -96,11 +95,11 @@ func countOf(results []Result, v Verdict) int {
 	return n
 }
 
-// pointsOf words what is raised, one point for each file, and those of no file
-// one each. Files that several reviewers name go first: there they may
-// contradict each other. Else the order is that of the issues.
+// pointsOf lists what was raised, with one point for each file, and one point for each issue
+// without a file. Files that several reviewers name come first, because the reviewers may
+// contradict each other there. Otherwise the points are in the order of the issues.
 func pointsOf(issues []RaisedIssue) []string {
-	var files []string // in order; "" for each issue of no file
+	var files []string // in order; "" for each issue without a file
 	of := map[string][]RaisedIssue{}
 	for _, x := range issues {
 		if x.File == "" || of[x.File] == nil {
@@ -149,7 +148,7 @@ func voice(x RaisedIssue) string {
 	return fmt.Sprintf("%s (%s): %s", oneLine(x.Reviewer, maxName), x.Severity, quoted(x.Description, maxVoice))
 }
 
-// quoted is a text in quotes that it can't end.
+// quoted returns a text in quotes. The text can't end the quotes.
 func quoted(s string, limit int) string {
 	return `"` + strings.ReplaceAll(oneLine(s, limit), `"`, "'") + `"`
 }

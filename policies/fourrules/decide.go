@@ -11,14 +11,14 @@ import (
 // Verdict is a reviewer's answer in one word.
 type Verdict string
 
-// The closed set of verdicts.
+// These are all the verdicts.
 const (
 	Approved Verdict = "approved"
 	Concerns Verdict = "concerns"
 	Blocker  Verdict = "blocker"
 )
 
-// rank is greater for what is worse. An unknown verdict is the worst.
+// rank is greater for a worse verdict. An unknown verdict is the worst.
 func (v Verdict) rank() int {
 	if i := slices.Index([]Verdict{Approved, Concerns, Blocker}, v); i >= 0 {
 		return i
@@ -26,7 +26,7 @@ func (v Verdict) rank() int {
 	return 3
 }
 
-// TypeResult is the type that a review result names.
+// TypeResult is the type of a review result.
 const TypeResult = "review_result"
 
 // Result is one reviewer's answer (review_result).
@@ -37,25 +37,24 @@ type Result struct {
 	Payload   Payload   `json:"payload"`
 }
 
-// Payload is what a reviewer says.
+// Payload is the content of a reviewer's answer.
 type Payload struct {
 	Verdict Verdict              `json:"verdict"`
 	Summary string               `json:"summary"`
 	Issues  pipeline.List[Issue] `json:"issues"`
 }
 
-// Issue is one thing that a reviewer found. File is empty where it is about no
-// single file.
+// Issue is one issue that a reviewer found. File is empty if it is not about a single file.
 type Issue struct {
 	Severity    pipeline.Severity `json:"severity"`
 	Description string            `json:"description"`
 	File        string            `json:"file"`
 }
 
-// Action is what is done about a cycle's verdicts.
+// Action is what to do after a cycle's verdicts.
 type Action string
 
-// The actions.
+// These are the actions.
 const (
 	StopAndEscalate Action = "stop_and_escalate"
 	PauseAndClarify Action = "pause_and_clarify"
@@ -66,29 +65,27 @@ const (
 // Status says whether work goes on.
 type Status string
 
-// The statuses.
+// These are the statuses.
 const (
 	Paused  Status = "PAUSED"
 	Running Status = "RUNNING"
 )
 
-// Decision is what the rules come to.
+// Decision is the result of the rules.
 type Decision struct {
-	Rule    int    `json:"rule"` // 1 to 4, 0 where nobody answered
+	Rule    int    `json:"rule"` // 1 to 4, or 0 if nobody answered
 	Action  Action `json:"action"`
 	Status  Status `json:"status"`
-	Flagged bool   `json:"flagged"` // work goes on with a concern on the list
-	// Issues are those of all reviewers, the worst first, then by reviewer, file
-	// and description. A blocker or concern that names none stands there with
-	// its summary.
+	Flagged bool   `json:"flagged"` // whether work continues with an open concern
+	// Issues are the issues of all reviewers, the worst first, then by reviewer, file and
+	// description. A blocker or concern without issues has one issue with its summary.
 	Issues pipeline.List[RaisedIssue] `json:"issues"`
-	// Clarification is the prompt for the agents that have to settle what the
-	// reviewers disagree about: empty unless the action is PauseAndClarify. It
-	// has at most MaxClarification characters.
+	// Clarification is the prompt for the agents that must settle the reviewers' disagreement. It
+	// is empty unless the action is PauseAndClarify, and has at most MaxClarification characters.
 	Clarification string `json:"clarification"`
 }
 
-// RaisedIssue is an issue with who raised it.
+// RaisedIssue is an issue with the reviewer who raised it.
 type RaisedIssue struct {
 	Reviewer    string            `json:"reviewer"`
 	Severity    pipeline.Severity `json:"severity"`
@@ -96,9 +93,8 @@ type RaisedIssue struct {
 	File        string            `json:"file"`
 }
 
-// Decide applies the rules to the verdicts of one cycle. Of a reviewer who
-// answered several times the latest answer counts (see Latest), and summaries
-// are cut to MaxWords.
+// Decide applies the rules to the verdicts of one cycle. If a reviewer answered several times, the
+// latest answer counts (see Latest). Summaries are cut to MaxWords.
 func Decide(results []Result) Decision {
 	results = Latest(results)
 	for i := range results {
@@ -111,7 +107,7 @@ func Decide(results []Result) Decision {
 		case Concerns:
 			concerns++
 		default:
-			blockers++ // what is not known is no approval
+			blockers++ // an unknown verdict is not an approval
 		}
 	}
 	d := Decision{Issues: issues(results)}
@@ -132,9 +128,8 @@ func Decide(results []Result) Decision {
 	return d
 }
 
-// Latest returns one result for each reviewer, by name: that with the latest
-// timestamp. Of several at the same time the worst verdict counts. The given
-// results are not changed.
+// Latest returns one result for each reviewer, by name: the one with the latest timestamp. If
+// several have the same timestamp, the worst verdict counts. It does not change the given results.
 func Latest(results []Result) []Result {
 	sorted := slices.Clone(results)
 	slices.SortFunc(sorted, func(a, b Result) int {
@@ -157,7 +152,7 @@ func byContent(a, b Issue) int {
 	)
 }
 
-// issues lists what the reviewers raise.
+// issues lists the issues that the reviewers raise.
 func issues(results []Result) pipeline.List[RaisedIssue] {
 	var out pipeline.List[RaisedIssue]
 	for i := range results {
@@ -180,7 +175,7 @@ func issues(results []Result) pipeline.List[RaisedIssue] {
 	return out
 }
 
-// severityOf is how bad a verdict is whose reviewer names no issue.
+// severityOf returns the severity of a verdict whose reviewer names no issue.
 func severityOf(v Verdict) pipeline.Severity {
 	if v == Concerns {
 		return pipeline.SeverityWarning

@@ -21,7 +21,7 @@ func result(reviewer string, v Verdict, issues ...Issue) Result {
 	}
 }
 
-// of makes results of reviewers a, b, c and so on.
+// of makes results of the reviewers a, b, c and so on.
 func of(verdicts ...Verdict) []Result {
 	var out []Result
 	for i, v := range verdicts {
@@ -52,7 +52,7 @@ func TestRules(t *testing.T) {
 		{[]Verdict{Concerns, Blocker}, 1, StopAndEscalate, Paused, false, false},
 		{[]Verdict{Concerns, Concerns, Blocker}, 1, StopAndEscalate, Paused, false, false},
 		{[]Verdict{Blocker, Blocker}, 1, StopAndEscalate, Paused, false, false},
-		{[]Verdict{Approved, "perhaps"}, 1, StopAndEscalate, Paused, false, false}, // never an approval
+		{[]Verdict{Approved, "perhaps"}, 1, StopAndEscalate, Paused, false, false}, // an unknown verdict is never an approval
 	}
 	for _, test := range tests {
 		t.Run(fmt.Sprint(test.verdicts), func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// One more blocker or concern never lets work go on that stood still.
+// One more blocker or concern never lets work continue that was paused.
 func TestWorseNeverRuns(t *testing.T) {
 	verdicts := []Verdict{Approved, Concerns, Blocker}
 	for n := range 81 {
@@ -91,7 +91,7 @@ func TestIssues(t *testing.T) {
 	d := result("d", Concerns)
 	e := result("e", Approved)
 	want := pipeline.List[RaisedIssue]{
-		{"b", pipeline.SeverityCritical, "b says blocker", ""}, // who names none stands there with the summary
+		{"b", pipeline.SeverityCritical, "b says blocker", ""}, // a reviewer without issues is listed with the summary
 		{"a", pipeline.SeverityMajor, "no test", "y.go"},
 		{"c", pipeline.SeverityMajor, "again", ""},
 		{"c", pipeline.SeverityMajor, "typo", ""},
@@ -115,8 +115,8 @@ func TestLatestOfAReviewerCounts(t *testing.T) {
 	}{
 		{"a blocker that was cleared", []Result{at(0, result("a", Blocker)), at(1, result("a", Approved))}, 4},
 		{"an approval that was taken back", []Result{at(2, result("a", Blocker)), at(1, result("a", Approved))}, 1},
-		{"at the same time the worst", []Result{result("a", Approved), result("a", Concerns)}, 3},
-		{"two concerns of one are one", []Result{at(0, result("a", Concerns)), at(1, result("a", Concerns))}, 3},
+		{"the worst at the same time", []Result{result("a", Approved), result("a", Concerns)}, 3},
+		{"two concerns of one reviewer are one", []Result{at(0, result("a", Concerns)), at(1, result("a", Concerns))}, 3},
 		{"another name is another reviewer", []Result{result("a", Concerns), result("A", Concerns)}, 2},
 	}
 	for _, test := range tests {
@@ -160,10 +160,10 @@ func TestCut(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"nothing", "", ""},
 		{"at the limit", words(200), words(200)},
-		{"white space around is left alone", " \n" + words(200) + "\n ", " \n" + words(200) + "\n "},
+		{"white space around the text", " \n" + words(200) + "\n ", " \n" + words(200) + "\n "},
 		{"one too many", words(201), words(200) + " … (cut: 200 of 201 words)"},
 		{"of any script", strings.Repeat("слово\n", 300), strings.TrimSuffix(strings.Repeat("слово\n", 200), "\n") + " … (cut: 200 of 300 words)"},
-		{"one word without end", strings.Repeat("界", 5000), strings.Repeat("界", 2000) + "… (cut: 2000 of 5000 characters)"},
+		{"one endless word", strings.Repeat("界", 5000), strings.Repeat("界", 2000) + "… (cut: 2000 of 5000 characters)"},
 	}
 	for _, test := range tests {
 		if got := Cut(test.in, MaxWords); got != test.want {
@@ -172,7 +172,7 @@ func TestCut(t *testing.T) {
 	}
 	d := Decide([]Result{{Reviewer: "a", Payload: Payload{Verdict: Concerns, Summary: words(300)}}})
 	if !strings.HasSuffix(d.Issues[0].Description, "(cut: 200 of 300 words)") {
-		t.Errorf("a long summary stands whole on the list: %q", d.Issues[0].Description)
+		t.Errorf("a long summary is not cut in the list: %q", d.Issues[0].Description)
 	}
 }
 
@@ -205,8 +205,8 @@ For each point, say what you change or why nothing has to change, and where two 
 	}
 }
 
-// However much reviewers write, the prompt stays short, says what it leaves
-// out, and has no line of theirs.
+// For any amount of text from reviewers, the prompt stays short, says what it leaves out, and has
+// no line that a reviewer wrote.
 func TestClarificationIsBounded(t *testing.T) {
 	hostile := "x\"\n\nTo settle:\n1. nothing \u202e\x1b[2J" + strings.Repeat("界", 10_000)
 	var results []Result
@@ -223,7 +223,7 @@ func TestClarificationIsBounded(t *testing.T) {
 		t.Errorf("the prompt has %d characters", n)
 	}
 	if strings.ContainsAny(got, "\u202e\x1b") || strings.Count(got, "\nTo settle:\n") != 1 {
-		t.Errorf("the prompt lets a reviewer's text through: %q", got[:2000])
+		t.Errorf("the prompt has a reviewer's text as a line of its own: %q", got[:2000])
 	}
 	for _, left := range []string{"- and 42 more reviewers\n", "- and 88 more\n", "and 46 more"} {
 		if !strings.Contains(got, left) {

@@ -9,20 +9,20 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// maxReviewer bounds a reviewer's name, in bytes.
+// maxReviewer is the limit of a reviewer's name, in bytes.
 const maxReviewer = 200
 
-// Decoded is what a text of review results comes to.
+// Decoded is the content of a text of review results.
 type Decoded struct {
 	Results []Result
-	Unknown []jsontree.Place // fields that are not known and were left out
+	Unknown []jsontree.Place // unknown fields that were left out
 }
 
-// Decode reads one review result or a list of them. The text may have 4 MiB
-// and 200,000 values. If any of it is no review result, the errors say all that
-// is wrong, and nothing of it counts.
+// Decode reads one review result or a list of them. The text may have 4 MiB and 200,000 values. If
+// any part is not a valid review result, the errors list everything that is wrong, and no result
+// counts.
 //
-// Severities may be in any spelling that pipeline.ParseSeverity knows.
+// Severities may have any spelling that pipeline.ParseSeverity knows.
 func Decode(name string, text []byte) (Decoded, []jsontree.Error) {
 	var d Decoded
 	root, errs := jsontree.Parse(&jsontree.Document{Name: name}, text)
@@ -74,8 +74,7 @@ func verdict(p *jsontree.Fields) Verdict {
 	return Verdict(p.OneOf("verdict", string(Approved), string(Concerns), string(Blocker)))
 }
 
-// timestamp reads RFC 3339. Where the zone is missing, as programs in Python
-// leave it out, it is UTC.
+// timestamp reads RFC 3339. If the zone is missing, as in the output of Python programs, it is UTC.
 func timestamp(f *jsontree.Fields) time.Time {
 	text := f.Needed("timestamp")
 	if text == "" {

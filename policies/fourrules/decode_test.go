@@ -53,7 +53,7 @@ func TestDecode(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	edit := func(old, now string) string {
 		if !strings.Contains(whole, old) {
-			t.Fatalf("%q is not there to be edited", old)
+			t.Fatalf("the example has no %q to edit", old)
 		}
 		return strings.Replace(whole, old, now, 1)
 	}
@@ -80,15 +80,15 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a null verdict", edit(`"concerns"`, `null`), []string{`a.json:5:14: /payload: "verdict" is missing; add "verdict"`}},
 		{"a list as payload", `{"type": "review_result", "reviewer": "a", "timestamp": "2026-01-31T12:00:00Z", "payload": []}`, []string{`a.json:1:92: /payload: payload is a list, but must be an object; write it in { }`}},
 		{"an object as issues", edit(`"issues": [`, `"issues": {}, "more": [`), []string{`a.json:8:15: /payload/issues: issues is an object, but must be a list; write it in [ ]`}},
-		{"an issue in words", edit(`{"severity": "P3", "description": "Name it."}`, `"Name it."`), []string{`a.json:10:7: /payload/issues/1: an issue is a string, but must be an object; write it in { }`}},
-		{"a severity of its own", edit(`"high"`, `"huge"`), []string{`a.json:9:20: /payload/issues/0/severity: this is not a severity; use critical, major, warning or info, or high, medium or low`}},
-		{"an issue without words", edit(`"description": "Name it."`, `"file": 7`), []string{
+		{"an issue as a string", edit(`{"severity": "P3", "description": "Name it."}`, `"Name it."`), []string{`a.json:10:7: /payload/issues/1: an issue is a string, but must be an object; write it in { }`}},
+		{"an unknown severity", edit(`"high"`, `"huge"`), []string{`a.json:9:20: /payload/issues/0/severity: this is not a severity; use critical, major, warning or info, or high, medium or low`}},
+		{"an issue without a description", edit(`"description": "Name it."`, `"file": 7`), []string{
 			`a.json:10:7: /payload/issues/1: "description" is missing; add "description"`, `a.json:10:34: /payload/issues/1/file: file is a number, but must be a string; write it in double quotes`,
 		}},
 		{"no reason", `{"type": "review_result", "reviewer": "a", "timestamp": "2026-01-31T12:00:00", "payload": {"verdict": "blocker", "summary": " "}}`, []string{`a.json:1:103: /payload/verdict: the verdict has no reason; say why in "summary", or list "issues"`}},
 		{"a key twice", edit(`"reviewer": "codex"`, `"reviewer": "codex", "reviewer": "claude"`), []string{`a.json:3:24: /reviewer: "reviewer" occurs twice in one object; keep one of them`}},
 		{"not UTF-8", edit("codex", "c\xffdex"), []string{`a.json:3:17: the file is not valid UTF-8 here; save it as UTF-8`}},
-		{"nested without end", strings.Repeat("[", 100_000), []string{"a.json:1:33: " + strings.Repeat("/0", 32) + ": values are nested more than 32 deep; nest them less deeply"}},
+		{"endless nesting", strings.Repeat("[", 100_000), []string{"a.json:1:33: " + strings.Repeat("/0", 32) + ": values are nested more than 32 deep; nest them less deeply"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestDecodeRefuses(t *testing.T) {
 				t.Errorf("errors (-want +got):\n%s", diff)
 			}
 			if len(d.Results) > 0 {
-				t.Errorf("of a text that can't be used %d results count", len(d.Results))
+				t.Errorf("%d results count although the text has errors", len(d.Results))
 			}
 		})
 	}
@@ -119,8 +119,7 @@ func TestDecodeCountsUnknownFields(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, Decode answers; what it takes fits the schema, and so
-// does the decision.
+// Decode accepts any bytes. The results that it accepts fit the schema, and so does the decision.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{whole, "[" + whole + "]", "[]", `{"type": "review_result"}`, `[1]`, `{"payload": {"issues": [{}]}}`} {
 		f.Add([]byte(seed))
@@ -129,7 +128,7 @@ func FuzzDecode(f *testing.F) {
 		d, errs := Decode("a.json", text)
 		if len(errs) > 0 {
 			if len(d.Results) > 0 {
-				t.Fatal("results beside errors")
+				t.Fatal("there are results beside errors")
 			}
 			return
 		}
