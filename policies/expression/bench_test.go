@@ -8,8 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// large is a change of 3,000 files and 100,000 lines, with a description of
-// 64 KB.
+// large is a change of 3,000 files and 100,000 lines, with a description of 64 KB.
 func large() Input {
 	facts := &pipeline.PRFacts{Title: "Move everything", Body: strings.Repeat("a", 64<<10), Labels: pipeline.List[string]{"big"}}
 	for i := range 3000 {
@@ -34,7 +33,7 @@ var usual = map[string]string{
 	"every line":    `facts.files.exists(f, f.hunks.exists(h, h.lines.exists(l, l.text.contains("secret"))))`,
 }
 
-// hostile are expressions that cost as much as they may.
+// hostile are expressions that cost as much as the limits allow.
 var hostile = map[string]string{
 	"files by files":        `facts.files.all(f, facts.files.all(g, f.path != "" && g.path != ""))`,
 	"lines of lines":        `facts.files.all(f, f.hunks.all(h, h.lines.all(l, l.text + l.text + l.text + l.text != "")))`,

@@ -10,30 +10,29 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// The bounds of an expression. Three loops within one another reach the lines
-// of the hunks of the files, and three more compare them with others. Loops are
-// also bounded by what they cost.
+// These are the limits of an expression. Three nested loops reach the lines of the hunks of the
+// files, and three more compare them with others. The cost limit bounds loops too.
 const (
-	maxLength = 2_000 // characters, as the schemas say
+	maxLength = 2_000 // characters, as in the schemas
 	maxDepth  = 60
 	maxNodes  = 1_500
 	maxLoops  = 6
 )
 
-// listCost is what making a list costs beside its elements, in parts.
+// listCost is the cost of making a list besides its elements, in parts.
 const listCost = 5
 
-// check looks at a type-checked expression for what types don't tell: its
-// size, its patterns, and whether it compares what can't be compared.
+// check checks a type-checked expression for what types don't show: its size, its patterns, and
+// comparisons of values that can't be compared.
 type check struct {
 	language *language
 	ast      *ast.AST
 	patterns patterns
-	// labels: facts.labels is read, or facts is handed on whole; kind: the same
-	// of the change's type.
+	// labels says that the expression reads facts.labels, or passes on facts as a whole. kind says
+	// the same about the change's type.
 	labels, kind bool
 
-	perLoop int // parts of the largest body of a loop, without loops in it
+	perLoop int // the number of parts of the largest loop body, without nested loops
 
 	nodes   int
 	problem *Error
@@ -48,16 +47,16 @@ func (c *check) run() *Error {
 	return c.problem
 }
 
-// place is where in the expression a node stands.
+// place is the position of a node in the expression.
 type place struct {
 	depth int
 	loops int
-	accu  string // variable of the loop that this is a step of
+	accu  string // the variable of the loop whose step this is
 	body  *int   // counts the parts of that step
-	field bool   // only a field of it is read
+	field bool   // only a field of the value is read
 }
 
-// refuse keeps the first problem, with its place.
+// refuse records a problem with its place, unless there is one already.
 func (c *check) refuse(e ast.Expr, problem, remedy string) {
 	if c.problem == nil {
 		at := c.ast.SourceInfo().GetStartLocation(e.ID())
@@ -142,7 +141,7 @@ func (c *check) call(e ast.Expr, p place) {
 			}
 		}
 	case operators.Add:
-		// The macros filter and map add to their lists this way.
+		// The macros filter and map append to their lists in this way.
 		if first := args[0]; c.adds(e, overloads.AddList) && (first.Kind() != ast.IdentKind || first.AsIdent() != p.accu) {
 			c.refuse(e, "lists can't be added to one another", "join conditions on each with ||")
 		}
@@ -187,15 +186,15 @@ func patternExample(function string) string {
 	return `facts.title.matches("^WIP")`
 }
 
-// comparable reports whether two values of the type can be compared in time
-// that their costs tell: texts, numbers and lists of them.
+// comparable reports whether comparing two values of the type takes a time that their cost
+// reflects. This is true of texts, numbers and lists of them.
 func comparable(t *types.Type) bool {
 	switch t.Kind() {
 	case types.BoolKind, types.IntKind, types.StringKind, types.DoubleKind, types.UintKind, types.BytesKind, types.NullTypeKind:
 		return true
 	case types.ListKind:
 		elem := t.Parameters()[0]
-		return elem.Kind() == types.DynKind || elem.Kind() == types.TypeParamKind || comparable(elem) // [] is of any type
+		return elem.Kind() == types.DynKind || elem.Kind() == types.TypeParamKind || comparable(elem) // [] has any type
 	}
 	return false
 }

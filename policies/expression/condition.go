@@ -14,12 +14,11 @@ import (
 	"github.com/google/cel-go/parser"
 )
 
-// Conditions compiles expressions over named numbers, such as those that the
-// gate decides by.
+// Conditions compiles expressions over named numbers, such as the gate's conditions.
 type Conditions struct{ language }
 
-// Condition is a compiled expression over numbers. It is never changed, so that
-// any number of goroutines may use it.
+// Condition is a compiled expression over numbers. It does not change after Compile, so any number
+// of goroutines may use it.
 type Condition struct {
 	program
 	root ast.Expr
@@ -50,8 +49,8 @@ func NewConditions(names []string) (*Conditions, error) {
 	return &Conditions{l}, err
 }
 
-// arithmetic is the part of CEL's standard library that conditions have. Without
-// division each has an outcome, whatever the numbers are.
+// arithmetic returns the part of CEL's standard library that conditions have. It has no division,
+// so every operation has a result for any numbers.
 func arithmetic() []*env.Function {
 	return append(logic(),
 		subset(operators.Add, overloads.AddDouble, overloads.AddList),
@@ -65,12 +64,12 @@ func arithmetic() []*env.Function {
 	)
 }
 
-// Compile parses, type-checks and plans a condition. What is wrong with it is an
-// *Error.
+// Compile parses, type-checks and plans a condition. The error is an *Error that says what is wrong
+// with the condition.
 func (c *Conditions) Compile(text string) (*Condition, error) {
 	shown := text
 	p, found, err := c.compile(text, func(tree *ast.AST) {
-		// A loop can't be written out again, and stays as it was written.
+		// A loop can't be written out again, so its text stays unchanged.
 		if regular, err := parser.Unparse(tree.Expr(), tree.SourceInfo(), parser.WrapOnOperators()); err == nil {
 			shown = regular
 		}
@@ -83,8 +82,8 @@ func (c *Conditions) Compile(text string) (*Condition, error) {
 	return &Condition{*p, found.ast.Expr()}, nil
 }
 
-// toDoubles makes every number a double, as those are that conditions read: CEL
-// compares no double with a whole number.
+// toDoubles turns every number into a double, as the numbers that conditions read are: CEL does not
+// compare a double with a whole number.
 func toDoubles(tree *ast.AST) {
 	literals := ast.NewExprFactory()
 	ast.PostOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
@@ -118,9 +117,9 @@ func (c *Condition) Holds(numbers map[string]float64, budget *Budget) (held bool
 	return held, err
 }
 
-// Compared returns the constants that the condition compares each number with.
-// ok is false if it does anything else with a number: then more may make a
-// difference than whether a number is below, at or above one of its constants.
+// Compared returns the constants that the condition compares each number with. If the condition
+// does anything else with a number, ok is false: then its answer may depend on more than whether a
+// number is below, at or above a constant.
 func (c *Condition) Compared() (constants map[string][]float64, ok bool) {
 	constants = map[string][]float64{}
 	return constants, compared(c.root, constants)

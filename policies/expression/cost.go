@@ -13,28 +13,27 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// maxCost bounds one evaluation, in units of at most 50 ns or so (a unit is
-// what one part of an expression takes to evaluate): the slowest expressions
-// take some 200 ms to reach it, most 50. 3,000 files cost 50,000 to look through,
-// and 100,000 lines 1,500,000.
+// maxCost is the limit of one evaluation, in units of at most about 50 ns. A unit is the time to
+// evaluate one part of an expression. The slowest expressions take some 200 ms to reach the limit,
+// and most take 50. Looking through 3,000 files costs 50,000, and through 100,000 lines 1,500,000.
 //
-// CEL's own tracking of costs is not used. It counts a call when it is done,
-// however much that made, and nothing for the size of a text; and what it keeps
-// for each round of a loop makes long loops ten times slower.
+// CEL's own cost tracking is not used. It counts a call only after it is done, however much the
+// call made, and counts nothing for the size of a text. What it stores for each round of a loop
+// makes long loops ten times slower.
 const maxCost = 4_000_000
 
-// maxTotal bounds the evaluations that share a budget: about 1 s, or a
-// thousand expressions that each look at 1,000 files.
+// maxTotal is the limit of all evaluations that share a budget: about 1 s, or a thousand
+// expressions that each look at 1,000 files.
 const maxTotal = 20_000_000
 
-// Budget is what the expressions of one config may cost together on one change.
-// It is for one goroutine.
+// Budget limits the cost of all expressions of one config on one change. Only one goroutine may use
+// it.
 type Budget struct {
 	left int
-	look look // of one expression after the other, to save the memory
+	look look // used by one expression after the other, to save memory
 }
 
-// NewBudget is a budget of which nothing is spent.
+// NewBudget returns an unused budget.
 func NewBudget() *Budget { return &Budget{left: maxTotal} }
 
 // Spent reports whether nothing is left.
@@ -49,7 +48,7 @@ func (b *Budget) ask(s *shortcut, in Input, may int) (answer, int) {
 	return s.ask(&b.look), b.look.left
 }
 
-// activation is the variables of one evaluation and what it may cost yet.
+// activation has the variables of one evaluation and the cost that it may still spend.
 type activation struct {
 	facts, classification ref.Val            // of an expression about a change
 	numbers               map[string]float64 // of a condition
@@ -58,9 +57,9 @@ type activation struct {
 	left    int
 }
 
-// The names by which the interpreter asks for what expressions can't name.
+// The interpreter asks for these names. Expressions can't name them.
 const (
-	nameInterrupted = "#interrupted" // after each round of a loop
+	nameInterrupted = "#interrupted" // asked for after each round of a loop
 	nameActivation  = "#activation"
 )
 
@@ -82,18 +81,18 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	return a.classification, name == "classification"
 }
 
-// Parent is none.
+// Parent returns nil, because an activation has no parent.
 func (a *activation) Parent() interpreter.Activation { return nil }
 
-// spend ends the evaluation once its cost is spent. The program recovers from
-// this panic, as it does from that of CEL's own cost limit.
+// spend ends the evaluation when the cost is used up. The program recovers from this panic, as it
+// does from the panic of CEL's own cost limit.
 func (a *activation) spend(cost int) {
 	if a.left -= cost; a.left < 0 {
 		panic(interpreter.EvalCancelledError{Cause: interpreter.CostLimitExceeded, Message: "too much to look at"})
 	}
 }
 
-// plan makes programs count what they cost and match compiled patterns.
+// plan makes programs count their cost and use compiled patterns.
 func plan(compiled patterns) []cel.ProgramOption {
 	decorate := func(i interpreter.Interpretable) (interpreter.Interpretable, error) {
 		call, ok := i.(interpreter.InterpretableCall)
@@ -109,7 +108,7 @@ func plan(compiled patterns) []cel.ProgramOption {
 		}
 		return i, nil
 	}
-	// The frequency only has loops ask; every round is counted.
+	// CEL's check frequency only makes loops ask. Every round is counted.
 	return []cel.ProgramOption{cel.CustomDecorator(decorate), cel.InterruptCheckFrequency(1)}
 }
 
@@ -129,8 +128,7 @@ func planMatch(call interpreter.InterpretableCall, compiled patterns) (interpret
 	}}, nil
 }
 
-// metered is a call whose cost depends on its arguments. It is spent before
-// the call is made.
+// metered is a call whose cost depends on its arguments. The cost is spent before the call.
 type metered struct {
 	interpreter.InterpretableCall
 	args []interpreter.Interpretable
@@ -161,7 +159,7 @@ func (m *metered) Eval(vars interpreter.Activation) ref.Val {
 	return m.run(values)
 }
 
-// measures are the calls that look at all of a text or list.
+// measures lists the calls that read a whole text or list.
 var measures = map[string]measure{
 	overloads.SizeString:       {readsFirst, textSize},
 	overloads.SizeStringInst:   {readsFirst, textSize},
@@ -192,14 +190,13 @@ func writes(v []ref.Val) int {
 	return 1 + n/8
 }
 
-// splits counts a part for each separator.
+// splits counts one part for each separator.
 func splits(v []ref.Val) int {
 	text, separator := textOf(v[0]), textOf(v[1])
 	return writes(v) + strings.Count(text, separator)
 }
 
-// compareCost is what looking at all of a value costs: of a list that is made
-// of values, of which each may be long.
+// compareCost is the cost of reading a whole value. The elements of a list may each be long.
 func compareCost(v ref.Val) int {
 	switch v := v.(type) {
 	case types.String:

@@ -7,7 +7,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// spent is what evaluating an expression costs.
+// spent returns the cost of evaluating an expression.
 func spent(t *testing.T, text string, in Input) int {
 	t.Helper()
 	e, err := Compile(text)
@@ -21,8 +21,7 @@ func spent(t *testing.T, text string, in Input) int {
 	return maxTotal - in.Budget.left
 }
 
-// What looks at all of a text costs as much more as the text is longer, so that
-// nothing is to be had for nothing by writing much.
+// A call that reads a whole text costs more if the text is longer, so a long text is not free.
 func TestCostGrowsWithTheText(t *testing.T) {
 	const length = 64 << 10
 	texts := func(text string) Input {
@@ -31,7 +30,7 @@ func TestCostGrowsWithTheText(t *testing.T) {
 		return in
 	}
 	short, long := texts("a"), texts(strings.Repeat("a", length))
-	for text, perUnit := range map[string]int{ // bytes that one unit pays for
+	for text, perUnit := range map[string]int{ // the number of bytes for one unit
 		`facts.body.size() > 0`:               64,
 		`size(facts.body) > 0`:                64,
 		`facts.body.contains("b")`:            32,
@@ -50,32 +49,32 @@ func TestCostGrowsWithTheText(t *testing.T) {
 		`facts.body.upperAscii().size() > 0`:  8,
 		`facts.body.trim().size() > 0`:        8,
 		`facts.body.split("b").size() > 0`:    8,
-		`facts.body.split("").size() > 0`:     1, // each part is one to make
+		`facts.body.split("").size() > 0`:     1, // each part is made separately
 		`facts.body.matches("[b-z]{10}")`:     1,
-		`facts.body.matches("lacks [b-z]+")`:  64, // the text is looked through, and no more
+		`facts.body.matches("lacks [b-z]+")`:  64, // the search for the required text decides
 		`glob(facts.body, "**/*.golang.txt")`: 1,
 		`facts.body.matches("one [b]|two b")`: 32,
 	} {
 		more := spent(t, text, long) - spent(t, text, short)
 		if least := (length - 64) / perUnit; more < least || more > 3*least+length/32 && perUnit > 1 {
-			t.Errorf("%s costs %d more on %d bytes more, want about %d", text, more, length, least)
+			t.Errorf("%s costs %d more for %d more bytes, want about %d", text, more, length, least)
 		}
 	}
 }
 
-// A round of a loop costs what stands in it, whatever it comes to.
+// A round of a loop costs what its body costs, whatever the result is.
 func TestCostGrowsWithTheRounds(t *testing.T) {
 	in := small()
 	in.Facts.Files = make(pipeline.List[pipeline.File], 1000)
 	rounds := len(in.Facts.Files)
-	const large = `f.path.size() >= 0 && f.language.size() >= 0 && f.status.size() >= 0` // left to CEL
+	const large = `f.path.size() >= 0 && f.language.size() >= 0 && f.status.size() >= 0` // has no shortcut
 	one := spent(t, `facts.files.all(f, true)`, in)
 	several := spent(t, `facts.files.all(f, `+large+`)`, in)
 	if one < rounds || several < one+8*rounds {
-		t.Errorf("%d rounds cost %d, with eight parts more %d", rounds, one, several)
+		t.Errorf("%d rounds cost %d, and with eight more parts %d", rounds, one, several)
 	}
 	for text, least := range map[string]int{
-		`facts.files.all(f, ` + large + `) && facts.files.all(f, true)`: 2*several - 3*rounds, // all loops as the largest, but for its three sizes
+		`facts.files.all(f, ` + large + `) && facts.files.all(f, true)`: 2*several - 3*rounds, // every loop costs as much as the largest, except for its three sizes
 		`facts.files.all(f, true) && facts.files.all(f, ` + large + `)`: 2*several - 3*rounds,
 		`facts.files.all(f, [f.test].size() == 1)`:                      spent(t, `facts.files.all(f, f.path.size() == 0)`, in) + (listCost-1)*rounds,
 		`facts.files.all(f, [1].all(x, true))`:                          one + rounds,
@@ -86,7 +85,7 @@ func TestCostGrowsWithTheRounds(t *testing.T) {
 	}
 }
 
-// The last unit may be spent. What is refused spends no more than there was.
+// The last unit can be spent. An evaluation that is stopped spends no more than there was.
 func TestBudgetIsSpentToTheLastUnit(t *testing.T) {
 	const text = `facts.title.size() > 0`
 	e, err := Compile(text)
@@ -97,11 +96,11 @@ func TestBudgetIsSpentToTheLastUnit(t *testing.T) {
 	in := small()
 	in.Budget = &Budget{left: cost}
 	if held, err := e.Holds(in); err != nil || !held || in.Budget.left != 0 {
-		t.Errorf("with what it costs: %v, %v, and %d left", held, err, in.Budget.left)
+		t.Errorf("with exactly its cost: %v, %v, and %d left", held, err, in.Budget.left)
 	}
 	in.Budget = &Budget{left: cost - 1}
 	if _, err := e.Holds(in); err == nil || in.Budget.left != 0 {
-		t.Errorf("with a unit less: %v, and %d left", err, in.Budget.left)
+		t.Errorf("with one unit less: %v, and %d left", err, in.Budget.left)
 	}
 	in.Budget = &Budget{left: maxCost + cost}
 	hostile, err := Compile(hostile["constant loop"])

@@ -1,12 +1,11 @@
-// Package expression compiles and evaluates CEL expressions that are true or
-// false. Those of policies and whole-change rules read "facts"
-// (pipeline.PRFacts) and "classification" (pipeline.Classification), by the
-// names of their JSON; the gate's conditions read named numbers.
+// Package expression compiles and evaluates CEL expressions that are true or false. Expressions of
+// policies and of rules about the whole change read "facts" (pipeline.PRFacts) and "classification"
+// (pipeline.Classification), with the names of their JSON. The gate's conditions read named
+// numbers.
 //
-// Expressions come from repositories that nobody vouches for. They are
-// type-checked when they are compiled, loop over nothing but lists, match only
-// constant patterns that were compiled and measured, and what one evaluation
-// may cost is bounded and counted: the same input and expression give the same
-// answer on every machine. There is no clock, no randomness and no way to make
-// a value larger than its parts but to add or split texts.
+// Expressions come from repositories that may be hostile. They are type-checked when they are
+// compiled. They loop over lists only, and match only constant patterns, which are compiled and
+// measured in advance. The cost of an evaluation is counted and limited, so that the same input and
+// expression give the same answer on every machine. There is no clock and no randomness, and adding
+// and splitting texts are the only ways to make a value that is larger than its parts.
 package expression

@@ -11,21 +11,20 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Input is what expressions are evaluated against. Neither facts nor
-// classification is changed.
+// Input is what expressions are evaluated against. Holds does not change the facts or the
+// classification.
 type Input struct {
 	Facts          *pipeline.PRFacts
 	Classification *pipeline.Classification
-	// Budget is shared with other evaluations, and bounds them together; nil
-	// bounds this one alone.
+	// Budget limits this evaluation together with others. Nil limits this one alone.
 	Budget *Budget
 }
 
-// Expression is a compiled expression. It is never changed, so that any number
-// of goroutines may use it.
+// Expression is a compiled expression. It does not change after Compile, so any number of
+// goroutines may use it.
 type Expression struct {
 	program
-	shortcut    *shortcut // or nil
+	shortcut    *shortcut // may be nil
 	readsLabels bool
 	readsType   bool
 }
@@ -63,8 +62,8 @@ func newChanges() (*language, error) {
 	return l, err
 }
 
-// Compile parses, type-checks and plans an expression. What is wrong with the
-// expression is an *Error.
+// Compile parses, type-checks and plans an expression. The error is an *Error that says what is
+// wrong with the expression.
 func Compile(text string) (*Expression, error) {
 	l, err := changes()
 	if err != nil {
@@ -84,13 +83,12 @@ func Compile(text string) (*Expression, error) {
 // ReadsLabels reports whether the expression looks at the change's labels.
 func (e *Expression) ReadsLabels() bool { return e.readsLabels }
 
-// ReadsType reports whether the expression looks at the change's type, or at
-// what it was read from.
+// ReadsType reports whether the expression reads the change's type, or anything that the type is
+// derived from.
 func (e *Expression) ReadsType() bool { return e.readsType }
 
-// Holds evaluates the expression. An error means that it can't be said
-// whether it holds: it cost too much, or looked for something that is not
-// there.
+// Holds evaluates the expression. An error means that it is not known whether the expression holds,
+// because it cost too much or read something that does not exist.
 func (e *Expression) Holds(in Input) (bool, error) {
 	budget := in.Budget
 	if budget == nil {

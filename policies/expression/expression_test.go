@@ -53,7 +53,7 @@ func TestHolds(t *testing.T) {
 		`facts.files.exists(f, f.hunks.exists(h, h.lines.exists(l, l.op == "+" && l.text.matches(r"\bdrop\s+table\b"))))`: true,
 		`facts.title.matches("^[A-Z]+:")`:                                                                                 true,
 		`facts.title.startsWith("WIP") && facts.title.endsWith("ung") && facts.title.contains(": ")`:                      true,
-		`facts.title.size() == 16`:                                                                                        true, // in characters, not bytes
+		`facts.title.size() == 16`:                                                                                        true, // counts characters, not bytes
 		`facts.title.lowerAscii() == "wip: Überweisung" && facts.title.upperAscii().startsWith("WIP: ÜBER")`:              true,
 		`facts.body.trim() == ""`:                                                                                         true,
 		`facts.title.split(": ")[1] == "Überweisung"`:                                                                     true,
@@ -152,7 +152,7 @@ func TestCompileSaysWhereAndWhatInstead(t *testing.T) {
 		}
 		for _, foreign := range []string{"ANTLR", "expecting {", "overload", "container", "dyn"} {
 			if strings.Contains(err.Error(), foreign) {
-				t.Errorf("%.80s: %v speaks of %q", tt.text, err, foreign)
+				t.Errorf("%.80s: the message %v contains %q", tt.text, err, foreign)
 			}
 		}
 	}
@@ -178,8 +178,8 @@ func TestWhatCannotBeEvaluatedIsAnError(t *testing.T) {
 	}
 }
 
-// Costs are counted, so that what is stopped is the same on every machine. The
-// times are in BenchmarkHostile.
+// Costs are counted, so an evaluation is stopped at the same point on every machine.
+// BenchmarkHostile measures the times.
 func TestWhatCostsTooMuchIsStopped(t *testing.T) {
 	in := large()
 	for _, name := range sample.Of(t, 4, slices.Sorted(maps.Keys(hostile))) {
@@ -208,7 +208,7 @@ func TestWhatCostsTooMuchIsStopped(t *testing.T) {
 	}
 }
 
-// Many expressions may each cost what one may, but not all of them on one
+// Each of many expressions may cost as much as the limit for one, but not all of them on one
 // change.
 func TestExpressionsShareABudget(t *testing.T) {
 	e, err := Compile(hostile["constant loop"])
@@ -223,14 +223,14 @@ func TestExpressionsShareABudget(t *testing.T) {
 	in.Budget = NewBudget()
 	for range maxTotal / maxCost {
 		if _, err := cheap.Holds(small()); err != nil {
-			t.Fatalf("a budget of its own: %v", err)
+			t.Fatalf("with its own budget: %v", err)
 		}
 		if _, err := e.Holds(in); err == nil {
-			t.Fatal("the hostile expression ended")
+			t.Fatal("the hostile expression was not stopped")
 		}
 	}
 	if _, err := cheap.Holds(in); err == nil || !strings.Contains(err.Error(), "together") {
-		t.Errorf("with the budget spent: %v, want an error", err)
+		t.Errorf("with the budget used up: %v, want an error", err)
 	}
 }
 
@@ -239,7 +239,7 @@ func TestReadsLabels(t *testing.T) {
 		`facts.labels.size() > 0`:                                true,
 		`facts.files.exists(f, "x" in facts.labels)`:             true,
 		`has(facts.labels)`:                                      true,
-		`[facts].exists(f, f.title == "x")`:                      true, // handed on whole: it may
+		`[facts].exists(f, f.title == "x")`:                      true, // the facts are passed on whole, so it may read them
 		`(facts.draft ? facts : facts).title == "x"`:             true,
 		`facts.title == "labels"`:                                false,
 		`classification.type == "fix" && facts.files.size() > 1`: false,
@@ -259,7 +259,7 @@ func TestReadsType(t *testing.T) {
 		`classification.type == "fix"`:                                    true,
 		`facts.files.exists(f, f.test && classification.type in ["fix"])`: true,
 		`classification.type_source.contains("label")`:                    true,
-		`[classification].exists(c, c.risk.score > 50)`:                   true, // handed on whole: it may
+		`[classification].exists(c, c.risk.score > 50)`:                   true, // the facts are passed on whole, so it may read them
 		`(facts.draft ? classification : classification).risk.score > 50`: true,
 		`classification.risk.score > 50 && facts.title == "type"`:         false,
 		`facts.author.type == "Bot"`:                                      false,
@@ -293,8 +293,8 @@ func TestOneExpressionServesManyAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-// What the reference lists is what compiles: each field that is no list's can
-// be read by its name, and each function's usage is one.
+// Everything in the reference compiles: each field outside lists can be read by its name, and the
+// usage of each function is a valid call.
 func TestReferenceIsWhatCompiles(t *testing.T) {
 	fields, err := Reference()
 	if err != nil {
@@ -306,7 +306,7 @@ func TestReferenceIsWhatCompiles(t *testing.T) {
 		seen[f.Name] = f.Type
 		if end, ok := values[f.Type]; ok && !strings.Contains(f.Name, "[]") {
 			if _, err := Compile(f.Name + end); err != nil {
-				t.Errorf("%s is in the reference: %v", f.Name, err)
+				t.Errorf("%s is in the reference, but does not compile: %v", f.Name, err)
 			}
 		}
 	}
@@ -322,7 +322,7 @@ func TestReferenceIsWhatCompiles(t *testing.T) {
 		usage := strings.NewReplacer("list.", "facts.files.", "text.", "facts.title.", "condition", "x.binary", "value", "x.path", "path,", "facts.title,").Replace(f.Usage)
 		for usage := range strings.SplitSeq(usage, " or ") {
 			if _, err := Compile("[" + usage + "].size() > 0"); err != nil {
-				t.Errorf("%s as in the reference: %v", usage, err)
+				t.Errorf("the usage %s in the reference does not compile: %v", usage, err)
 			}
 		}
 	}

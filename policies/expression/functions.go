@@ -11,8 +11,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// The functions that CEL's standard library doesn't have, or has for patterns
-// that are made while it runs.
+// These functions are missing in CEL's standard library, or it has them only for patterns that are
+// made at run time.
 const (
 	funcMatches = "matches"
 	funcGlob    = "glob"
@@ -25,9 +25,9 @@ const (
 	overloadSplit      = "string_split_string"
 )
 
-// standard is the part of CEL's standard library that there is: whole numbers,
-// texts and lists. Left out is what reads clocks and time zones, what converts
-// between types that the facts don't have, and what makes maps.
+// standard returns the available part of CEL's standard library: whole numbers, texts and lists. It
+// leaves out functions that read clocks and time zones, conversions between types that the facts
+// don't have, and functions that make maps.
 func standard() *env.LibrarySubset {
 	return &env.LibrarySubset{IncludeFunctions: append(logic(),
 		subset(operators.Add, overloads.AddInt64, overloads.AddList, overloads.AddString),
@@ -46,7 +46,7 @@ func standard() *env.LibrarySubset {
 	)}
 }
 
-// logic is what there is in every language.
+// logic returns the functions that every language has.
 func logic() []*env.Function {
 	return []*env.Function{
 		subset(operators.Conditional), subset(operators.LogicalAnd), subset(operators.LogicalOr), subset(operators.LogicalNot),
@@ -63,8 +63,8 @@ func subset(name string, ids ...string) *env.Function {
 	return f
 }
 
-// own are the functions that CEL's standard library lacks. What they do stands
-// with what it costs, in measures; planning puts that in the place of these.
+// own returns the functions that CEL's standard library lacks. Their implementations are in
+// measures, together with their costs, and planning replaces these with those.
 func own() []cel.EnvOption {
 	text := []*cel.Type{cel.StringType}
 	two := []*cel.Type{cel.StringType, cel.StringType}

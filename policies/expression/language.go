@@ -9,29 +9,28 @@ import (
 	"github.com/google/cel-go/common/ast"
 )
 
-// language is what expressions of one kind are compiled in, and how mistakes
-// in them are explained.
+// language is the language of one kind of expression, with its words for mistakes.
 type language struct {
 	env       *cel.Env
-	types     *structTypes // that the variables have, if any
+	types     *structTypes // the types of the variables, if any
 	variables []string
 	functions []string
 	words     wording
 }
 
-// wording is the parts of messages that differ between languages: most are what
-// to write in place of a mistake.
+// wording has the parts of messages that differ between languages. Most say what to write instead
+// of a mistake.
 type wording struct {
 	number    string // CEL's type of the language's numbers
-	example   string // write an expression such as this
+	example   string // an example of an expression
 	reads     string // what an expression can read
-	split     string // in place of a large expression
-	loop      string // lists that can be looped over
-	named     string // how a loop names its elements
-	noParts   string // in place of a value of named parts
-	noFields  string // in place of a field of a text or a number
-	operands  string // what most operators are used on
-	negated   string // what a minus sign is used on
+	split     string // what to write instead of a large expression
+	loop      string // the lists that can be looped over
+	named     string // the name of an element in loops
+	noParts   string // what to use instead of a value with named parts
+	noFields  string // what to use instead of a field of a text or a number
+	operands  string // the values that most operators apply to
+	negated   string // the values that a minus sign applies to
 	costsMuch string // why an evaluation was stopped
 }
 
@@ -57,9 +56,9 @@ type program struct {
 	perLoop  int // what one round of a loop costs
 }
 
-// compile parses, type-checks and plans an expression, and returns what it
-// found out about it as well. If parsed is given, it may change the expression
-// before its types are checked. What is wrong with the expression is an *Error.
+// compile parses, type-checks and plans an expression, and also returns the results of the checks.
+// If parsed is set, it may change the expression before the types are checked. The error is an
+// *Error that says what is wrong with the expression.
 func (l *language) compile(text string, parsed func(*ast.AST)) (*program, *check, error) {
 	if n := utf8.RuneCountInString(text); n > maxLength {
 		return nil, nil, &Error{Problem: fmt.Sprintf("the expression is %d characters long, at most %d are allowed", n, maxLength), Remedy: l.words.split}
@@ -85,11 +84,11 @@ func (l *language) compile(text string, parsed func(*ast.AST)) (*program, *check
 	return &program{language: l, text: text, planned: planned, parts: c.nodes, perLoop: c.perLoop}, c, nil
 }
 
-// String is the expression as it was written; a condition without a loop has its
-// white space and numbers made regular.
+// String returns the expression as it was written. The spaces and numbers of a condition without a
+// loop are normalised.
 func (p *program) String() string { return p.text }
 
-// eval evaluates the expression. An error says why it has no outcome.
+// eval evaluates the expression. The error says why it has no result.
 func (p *program) eval(a *activation) (bool, error) {
 	a.perLoop = p.perLoop
 	out, _, err := p.planned.Eval(a)
@@ -98,7 +97,7 @@ func (p *program) eval(a *activation) (bool, error) {
 	}
 	holds, ok := out.Value().(bool)
 	if !ok {
-		return false, errors.New("the outcome is neither true nor false")
+		return false, errors.New("the result is neither true nor false")
 	}
 	return holds, nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
-// Error says what is wrong with an expression. Line and Column are 1-based
-// places in its text, Column in characters; 0 if unknown.
+// Error says what is wrong with an expression. Line and Column are a position in its text, counted
+// from 1, with Column in characters. They are 0 if the position is unknown.
 type Error struct {
 	Line    int
 	Column  int
@@ -26,7 +26,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Placed() + ": " + e.Remedy }
 
-// Placed is the problem with its place in the expression, if that is known.
+// Placed returns the problem with its position in the expression, if it is known.
 func (e *Error) Placed() string {
 	if e.Line == 0 {
 		return e.Problem
@@ -34,8 +34,7 @@ func (e *Error) Placed() string {
 	return fmt.Sprintf("at %d:%d of the expression: %s", e.Line, e.Column, e.Problem)
 }
 
-// explain turns the first of CEL's issues into words for those who have never
-// heard of it.
+// explain explains the first of CEL's issues to readers who don't know CEL.
 func (l *language) explain(text string, issues *cel.Issues) *Error {
 	if strings.TrimSpace(text) == "" {
 		return &Error{Problem: "the expression is empty", Remedy: l.words.example}
@@ -52,7 +51,7 @@ func (l *language) explain(text string, issues *cel.Issues) *Error {
 	return out
 }
 
-// form is one of cel-go's messages and what to say in its place.
+// form is one of cel-go's messages with our words for it.
 type form struct {
 	of  *regexp.Regexp
 	say func(l *language, text string, m []string) (problem, remedy string)
@@ -108,8 +107,8 @@ func unexpected(token string) (problem, remedy string) {
 	return fmt.Sprintf("%q is not expected here", bounded(token)), "use && for and, || for or, ! for not, == for equal"
 }
 
-// undefinedField finds out whose field it would have been: cel-go's message
-// doesn't say.
+// undefinedField finds the type that the field was looked up in, because cel-go's message does not
+// say it.
 func undefinedField(l *language, text string, m []string) (problem, remedy string) {
 	st := missedBy(text, m[1])
 	if st == nil {
@@ -129,8 +128,7 @@ func undefinedField(l *language, text string, m []string) (problem, remedy strin
 	return problem, "its fields are " + strings.Join(names, ", ")
 }
 
-// missedBy compiles the expression again to see which type is asked for a
-// field that it doesn't have.
+// missedBy compiles the expression again to see in which type the missing field was looked up.
 func missedBy(text, field string) *structType {
 	e, err := newChanges()
 	if err != nil {
@@ -149,7 +147,7 @@ func missedBy(text, field string) *structType {
 func undeclared(l *language, _ string, m []string) (problem, remedy string) {
 	name := bounded(m[1])
 	problem = fmt.Sprintf("there is nothing called %q", name)
-	if op := operatorName(m[1]); op != "" { // conditions lack some
+	if op := operatorName(m[1]); op != "" { // conditions lack some operators
 		return fmt.Sprintf("there is no operator %s in conditions", op), "calculate with + - * and compare with > >= < <= == !="
 	}
 	if near := nearest(m[1], slices.Concat(l.variables, l.functions)); near != "" {
@@ -161,8 +159,8 @@ func undeclared(l *language, _ string, m []string) (problem, remedy string) {
 	return problem, l.words.reads
 }
 
-// elsewhere is the whole name of a field, nearest to the root, that can be
-// read without a loop.
+// elsewhere returns the full name of the field with this name that is nearest to the root and can
+// be read without a loop.
 func (l *language) elsewhere(field string) string {
 	best := ""
 	for _, f := range l.reference() {
@@ -173,7 +171,7 @@ func (l *language) elsewhere(field string) string {
 	return best
 }
 
-// operatorNames are what CEL's own names for operators are written as.
+// operatorNames has the written form of CEL's internal names of operators.
 var operatorNames = regexp.MustCompile(`^_?(==|!=|<=|>=|<|>|\+|-|\*|/|%|&&|\|\||!)_$|^@(in)$`)
 
 func operatorName(name string) string {
@@ -215,8 +213,8 @@ func noOverload(l *language, _ string, m []string) (problem, remedy string) {
 	return fmt.Sprintf("%s can't be used on %s", bounded(name), strings.Join(args, " and ")), l.words.example
 }
 
-// splitArgs reads cel-go's way of writing what a function was applied to:
-// "(int, string)", or "string.(int)" for a member function.
+// splitArgs reads cel-go's notation for the arguments of a function: "(int, string)", or
+// "string.(int)" for a member function.
 func (l *language) splitArgs(s string) []string {
 	target, list, member := strings.Cut(s, ".(")
 	if !member {
@@ -244,7 +242,7 @@ func (l *language) splitArgs(s string) []string {
 	return args
 }
 
-// plain is cel-go's name of a type as one would say it.
+// plain returns the plain name of a type for cel-go's name.
 func (l *language) plain(name string) string {
 	if inner, ok := strings.CutPrefix(name, "list("); ok {
 		return "a list" + l.of(strings.TrimSuffix(inner, ")"))
@@ -267,7 +265,7 @@ func (l *language) plain(name string) string {
 	return bounded(name)
 }
 
-// of says what a list is made of, in the plural.
+// of says what a list contains, in the plural.
 func (l *language) of(elem string) string {
 	switch st := l.types.byName[elem]; {
 	case elem == "string":
@@ -302,7 +300,7 @@ func article(noun string) string {
 
 func (l *language) typeName(t *types.Type) string { return l.plain(cel.FormatCELType(t)) }
 
-// comparison is an example of how a value of the type becomes a condition.
+// comparison returns an example of a condition on a value of the type.
 func comparison(t *types.Type) string {
 	switch t.Kind() {
 	case types.ListKind:
@@ -313,14 +311,14 @@ func comparison(t *types.Type) string {
 	return "> 0"
 }
 
-// bounded is a text of the expression, cut if it is long.
+// bounded returns a text of the expression, cut if it is long.
 func bounded(s string) string { return plaintext.Cut(s, 80) }
 
-// maxReason bounds how much of CEL's reason is given on, in characters: it may
-// quote what it stumbled over.
+// maxReason is how much of CEL's reason is shown, in characters, because the reason may quote
+// values.
 const maxReason = 200
 
-// evaluationError says why an expression has no outcome.
+// evaluationError says why an expression has no result.
 func (l *language) evaluationError(err error) error {
 	var cancelled interpreter.EvalCancelledError
 	if errors.As(err, &cancelled) {

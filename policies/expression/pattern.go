@@ -11,22 +11,22 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// maxInstructions bounds what a pattern compiles to. Matching may take that
-// many steps for each byte, and what is matched may be a description of 64 KB
-// or a line of a megabyte; a usual pattern has 50, a list of names 300.
+// maxInstructions limits the compiled size of a pattern. Matching may take that many steps for each
+// byte, and the text may be a description of 64 KB or a line of a megabyte. A usual pattern has 50
+// instructions, and a list of names 300.
 const maxInstructions = 1_000
 
 // pattern is the constant second argument of matches or glob.
 type pattern struct {
 	match        func(string) bool
-	instructions int // per byte of text, at most
-	// required are texts of which one stands in whatever matches; none if that
-	// can't be said.
+	instructions int // at most, for each byte of text
+	// required are texts, one of which is in every text that matches. There are none if they are
+	// not known.
 	required []string
 }
 
-// cost is what matching a text may cost at most. Most texts lack what is
-// required, and finding that costs little.
+// cost returns the greatest cost of matching a text. Most texts lack the required text, which is
+// cheap to find out.
 func (p *pattern) cost(text string) int {
 	if p.rejects(text) {
 		return 1 + len(p.required)*(1+len(text)/64)
@@ -40,7 +40,7 @@ func (p *pattern) rejects(text string) bool {
 
 func (p *pattern) matches(text string) bool { return !p.rejects(text) && p.match(text) }
 
-// patterns are those of one expression.
+// patterns are the compiled patterns of one expression.
 type patterns map[patternKey]*pattern
 
 type patternKey struct{ function, text string }
@@ -59,7 +59,7 @@ func compilePattern(function, text string) (*pattern, *Error) {
 	if err != nil {
 		return nil, &Error{Problem: "the pattern does not compile: " + strings.TrimPrefix(err.Error(), "error parsing regexp: "), Remedy: "write it in RE2 syntax, which has no lookaround and no back references"}
 	}
-	// Before compiling, since that is where a short pattern becomes large.
+	// The size is checked before compiling, because compiling makes a short pattern large.
 	n := PatternSize(re)
 	if n > maxInstructions {
 		return nil, &Error{Problem: fmt.Sprintf("the pattern expands to about %d instructions, at most %d are allowed", n, maxInstructions), Remedy: "use smaller repetition counts, or split it into several"}
@@ -71,9 +71,9 @@ func compilePattern(function, text string) (*pattern, *Error) {
 	return &pattern{match: compiled.MatchString, instructions: n, required: required(re)}, nil
 }
 
-// PatternSize is about how many instructions a pattern compiles to, its
-// repetitions written out. It can't overflow where the pattern's length is
-// bounded: the parser bounds repetitions to 1,000, nested ones multiplied.
+// PatternSize returns about how many instructions a pattern compiles to, with its repetitions
+// written out. It can't overflow if the length of the pattern is limited: the parser limits
+// repetitions to 1,000, with nested ones multiplied.
 func PatternSize(re *syntax.Regexp) int {
 	n := 1
 	if re.Op == syntax.OpLiteral {
@@ -88,15 +88,15 @@ func PatternSize(re *syntax.Regexp) int {
 	return n
 }
 
-// maxRequired bounds the texts that are looked for before a pattern is matched.
+// maxRequired is the number of texts that are looked for before a pattern is matched.
 const maxRequired = 24
 
-// required returns texts of which one stands in whatever the pattern matches,
-// or none if it matches something without any.
+// required returns texts, one of which is in every text that the pattern matches. It returns none
+// if the pattern may match without them.
 func required(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
-		// Text that is no UTF-8 counts as U+FFFD to regexp, and not to a search.
+		// To regexp, an invalid byte is U+FFFD, but not to a search.
 		if re.Flags&syntax.FoldCase != 0 || slices.Contains(re.Rune, utf8.RuneError) {
 			return nil
 		}
@@ -123,8 +123,8 @@ func required(re *syntax.Regexp) []string {
 	return nil
 }
 
-// longest returns what the part requires whose shortest text is the longest: it
-// is the rarest, as a rule.
+// longest returns the required texts of the part whose shortest text is the longest. That text is
+// usually the rarest.
 func longest(parts []*syntax.Regexp) []string {
 	var best []string
 	length := 0

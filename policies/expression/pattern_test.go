@@ -22,7 +22,7 @@ func TestRequired(t *testing.T) {
 		`alpha|b*`:                     nil,
 		`(abc){2,3}`:                   {"abc"},
 		`(abc){0,3}`:                   nil,
-		"a\uFFFDb":                     nil, // it matches what is no UTF-8
+		"a\uFFFDb":                     nil, // it matches invalid UTF-8
 	}
 	for pattern, want := range tests {
 		re, err := syntax.Parse(pattern, syntax.Perl)
@@ -35,7 +35,7 @@ func TestRequired(t *testing.T) {
 	}
 }
 
-// Repetitions count written out, those without an end as often as they must be.
+// Repetitions count as if they were written out. Unlimited ones count with their minimum.
 func TestPatternSize(t *testing.T) {
 	for pattern, want := range map[string]int{`abc`: 3, `[ab]`: 1, `a{3,9}`: 18, `a{0,9}`: 18, `a{3,}`: 6, `(ab)*`: 4, `((?:ab){2}){3}`: 24} {
 		re, err := syntax.Parse(pattern, syntax.Perl)
@@ -48,7 +48,7 @@ func TestPatternSize(t *testing.T) {
 	}
 }
 
-// Looking for required texts first changes no answer.
+// Searching for required texts first does not change the answer.
 func TestPatternsMatchAsRegexpDoes(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"a", "b", "ab", "(?i:ab)", "[ab]", ".", "(a|bb)", "(?:ab|)", "a*", "b+", "(ab){2}", "(b){0,1}", "^", "$", `\b`, "|"})
 	sample.Check(t, func(t *rapid.T) {

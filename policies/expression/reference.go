@@ -5,23 +5,21 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// Field is something that expressions can read, such as
-// facts.files[].hunks[].lines[].text, where [] stands for each element of a
-// list.
+// Field is a field that expressions can read, such as facts.files[].hunks[].lines[].text. [] stands
+// for each element of a list.
 type Field struct {
 	Name string
-	Type string // bool, int, string, object or list, and of what: list of string
+	Type string // bool, int, string, object or list with its elements: list of string
 }
 
-// Function is something that expressions can call.
+// Function is a function that expressions can call.
 type Function struct {
 	Name        string
 	Usage       string
 	Description string
 }
 
-// Reference lists the fields, each parent before its children and in the order
-// of the Go types.
+// Reference lists the fields in the order of the Go types, each parent before its children.
 func Reference() ([]Field, error) {
 	l, err := changes()
 	if err != nil {

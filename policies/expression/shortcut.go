@@ -12,11 +12,11 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// answer is what a shortcut says of a part of an expression.
+// answer is the answer of a shortcut for a part of an expression.
 type answer int8
 
 const (
-	unknown answer = iota // CEL has to be asked
+	unknown answer = iota // CEL must evaluate the part
 	no
 	yes
 )
@@ -38,33 +38,33 @@ func (a answer) not() answer {
 	return unknown
 }
 
-// shortcut answers a part of an expression without CEL, in a hundredth of the
-// time: what compares fields with constants, and loops that do no more with each
-// element. Most expressions of a config come to their
-// answer by it on most changes. It has none but CEL's: an expression of which
-// one condition fails is false, whatever the others are, also where they can't
-// be evaluated.
+// shortcut evaluates a part of an expression without CEL, in a hundredth of the time. There are
+// shortcuts for comparisons of fields with constants, and for loops that only do such comparisons.
+// On most changes, they decide most expressions of a config. A shortcut gives the same answer as
+// CEL: if one condition of an expression with && fails, the expression is false, even if the others
+// can't be evaluated.
 type shortcut struct {
 	ask   func(*look) answer
 	loops bool
 }
 
-// look is one evaluation: what fields are read of, and what it may cost yet.
+// look is one evaluation: the values that fields are read from, and the cost that may still be
+// spent.
 type look struct {
 	of   [int(fromElement) + maxLoops]reflect.Value // by origin
 	left int
 }
 
-// origin is where the way to a field begins.
+// origin is the start of the path to a field.
 type origin int
 
 const (
 	fromFacts origin = iota
 	fromClassification
-	fromElement // of the outermost loop; those of loops within it follow
+	fromElement // of the outermost loop; those of nested loops follow
 )
 
-// spend says whether there was enough left for the cost.
+// spend spends a cost, and reports whether enough was left.
 func (l *look) spend(cost int) bool {
 	l.left -= cost
 	return l.left >= 0
@@ -74,8 +74,8 @@ func (l *look) spend(cost int) bool {
 type shortcuts struct {
 	types    *structTypes
 	patterns patterns
-	loops    []variable // around, the outermost first
-	parts    int        // of the body of the innermost
+	loops    []variable // the variables of the loops around, the outermost first
+	parts    int        // of the body of the innermost loop
 }
 
 // variable stands for the elements of a loop's list.
@@ -84,7 +84,7 @@ type variable struct {
 	typ  reflect.Type
 }
 
-// of returns the shortcut to an expression, or nil where there is none.
+// of returns the shortcut for an expression, or nil if there is none.
 func (s *shortcuts) of(e ast.Expr) *shortcut {
 	s.parts++
 	switch e.Kind() {
@@ -134,8 +134,8 @@ func (s *shortcuts) call(call ast.CallExpr) *shortcut {
 	return nil
 }
 
-// joined is conditions of which one with the decisive answer is enough. Those
-// that don't loop are asked first.
+// joined combines conditions, one of which decides alone if it has the decisive answer. Conditions
+// without loops are asked first.
 func (s *shortcuts) joined(args []ast.Expr, decisive answer) *shortcut {
 	var parts []*shortcut
 	for _, a := range args {
@@ -173,7 +173,7 @@ func (s *shortcuts) joined(args []ast.Expr, decisive answer) *shortcut {
 	}}
 }
 
-// member is a text in a list of constants.
+// member looks for a text in a list of constants.
 func (s *shortcuts) member(e, list ast.Expr) *shortcut {
 	f := s.field(e, reflect.String)
 	if f == nil || list.Kind() != ast.ListKind {
@@ -202,7 +202,7 @@ func (s *shortcuts) comparedText(e ast.Expr, constant string, test func(int) boo
 	return &shortcut{ask: func(l *look) answer { return answerOf(test(cmp.Compare(f.read(l).String(), constant))) }}
 }
 
-// searched is a text that is looked through.
+// searched looks for something in a text.
 func (s *shortcuts) searched(function string, e ast.Expr, constant string) *shortcut {
 	f := s.field(e, reflect.String)
 	if f == nil {
@@ -235,7 +235,7 @@ func (s *shortcuts) searched(function string, e ast.Expr, constant string) *shor
 	}}
 }
 
-// order says what an operator makes of how two values compare.
+// order translates the result of comparing two values into an operator's answer.
 func order(operator string) func(int) bool {
 	switch operator {
 	case operators.Equals:

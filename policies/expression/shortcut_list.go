@@ -17,13 +17,12 @@ import (
 type loop struct {
 	list *field
 	body *shortcut
-	cost int // of a round
+	cost int // the cost of a round
 	as   origin
 }
 
-// loop returns nil where there is no shortcut. Within a loop there is one for
-// lists of its element only, so that what shortcuts do grows with the size of
-// the change alone.
+// loop returns nil if there is no shortcut. Within a loop, there are shortcuts only for lists of
+// its element, so the work of shortcuts grows only with the size of the change.
 func (s *shortcuts) loop(c ast.ComprehensionExpr, condition ast.Expr) *loop {
 	list := s.field(c.IterRange(), reflect.Slice)
 	depth := len(s.loops)
@@ -35,12 +34,12 @@ func (s *shortcuts) loop(c ast.ComprehensionExpr, condition ast.Expr) *loop {
 	if body == nil {
 		return nil
 	}
-	// Four parts take less than a part does in CEL.
+	// Four parts take less time here than one part does in CEL.
 	return &loop{list: list, body: body, cost: 1 + within.parts/4, as: fromElement + origin(depth)}
 }
 
-// each asks about one element after the other until more says no, and reports
-// whether the cost allowed it.
+// each asks about one element after the other until more returns false. It reports whether the cost
+// was within the limit.
 func (p *loop) each(l *look, more func(answer) bool) bool {
 	list := p.list.read(l)
 	for i := range list.Len() {
@@ -95,8 +94,8 @@ type number struct {
 	loops bool
 }
 
-// number returns the shortcut to a field, to the size of a list or to how many
-// of a list filter leaves, or nil.
+// number returns the shortcut for a field, for the size of a list, or for the number of elements
+// that a filter keeps. It returns nil if there is none.
 func (s *shortcuts) number(e ast.Expr) *number {
 	if f := s.field(e, reflect.Int); f != nil {
 		return &number{read: func(l *look) (int64, bool) { return f.read(l).Int(), true }}
@@ -117,13 +116,13 @@ func (s *shortcuts) number(e ast.Expr) *number {
 	return nil
 }
 
-// filtered is how many elements of a list a filter leaves.
+// filtered counts the elements of a list that a filter keeps.
 func (s *shortcuts) filtered(c ast.ComprehensionExpr) *number {
 	step := c.LoopStep()
 	if c.AccuInit().Kind() != ast.ListKind || step.Kind() != ast.CallKind || step.AsCall().FunctionName() != operators.Conditional {
 		return nil
 	}
-	// What map makes of the elements may fail; filter adds them as they are.
+	// Evaluating the body of map may fail. A filter adds the elements unchanged.
 	added := step.AsCall().Args()[1]
 	if added.Kind() != ast.CallKind || added.AsCall().FunctionName() != operators.Add {
 		return nil
@@ -165,7 +164,7 @@ func (s *shortcuts) comparedNumber(operator string, e ast.Expr, constant int64) 
 	}}
 }
 
-// field is the way to a field, such as facts.totals.additions, or to an element.
+// field is the path to a field, such as facts.totals.additions, or to an element.
 type field struct {
 	from origin
 	path []int
@@ -180,8 +179,7 @@ func (f *field) read(l *look) reflect.Value {
 	return v
 }
 
-// field finds what an expression reads, or nil where that is nothing of the
-// kind.
+// field returns the field that an expression reads, or nil if it does not read one.
 func (s *shortcuts) field(e ast.Expr, kind reflect.Kind) *field {
 	f := s.fieldOf(e)
 	if f == nil || f.typ.Kind() != kind {

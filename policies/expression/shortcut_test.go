@@ -10,14 +10,14 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// byCEL is the expression without its shortcut.
+// byCEL returns the expression without its shortcut.
 func byCEL(e *Expression) *Expression {
 	whole := *e
 	whole.shortcut = nil
 	return &whole
 }
 
-// answered says what a shortcut says by itself.
+// answered returns the answer of the shortcut alone.
 func answered(e *Expression, in Input) answer {
 	if e.shortcut == nil {
 		return unknown
@@ -27,7 +27,7 @@ func answered(e *Expression, in Input) answer {
 }
 
 func TestShortcuts(t *testing.T) {
-	parts := map[string]bool{ // whether there is a way without CEL
+	parts := map[string]bool{ // whether the shortcut answers without CEL
 		`facts.number > 6`:                                              true,
 		`facts.number >= 7`:                                             true,
 		`facts.number < 7`:                                              true,
@@ -74,8 +74,8 @@ func TestShortcuts(t *testing.T) {
 	}
 }
 
-// leaves are conditions on the change and on a file f, some of which can't be
-// evaluated, and some of which have no shortcut.
+// leaves are conditions on the change and on a file f. Some can't be evaluated, and some have no
+// shortcut.
 var (
 	leaves = []string{
 		`facts.number == 7`, `facts.number != 7`, `facts.title.contains("a")`, `facts.draft`, `facts.body == ""`,
@@ -138,8 +138,8 @@ func genInput(t *rapid.T) Input {
 	}}
 }
 
-// A shortcut says what CEL says, where there is one and where there is only one
-// to a part; what CEL can't evaluate stays so.
+// An expression with shortcuts for all or some of its parts has the same answer as with CEL. If CEL
+// can't evaluate it, that does not change.
 func TestShortcutsSayWhatCELSays(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		text := genExpression(t, leaves, 3)
@@ -158,8 +158,8 @@ func TestShortcutsSayWhatCELSays(t *testing.T) {
 	})
 }
 
-// False is false, whatever the rest would have come to, and what doesn't loop
-// is asked first.
+// If a cheap condition is false, the expression is false without evaluating the rest. Conditions
+// without loops are asked first.
 func TestWhatFailsAtOnceCostsNothing(t *testing.T) {
 	in := small()
 	for _, text := range []string{
@@ -180,7 +180,7 @@ func TestWhatFailsAtOnceCostsNothing(t *testing.T) {
 	}
 }
 
-// What a shortcut does is paid for, and ends where nothing is left.
+// Shortcuts spend their cost, and stop when nothing is left.
 func TestShortcutsAreBounded(t *testing.T) {
 	in := large()
 	in.Budget = NewBudget()
@@ -196,7 +196,7 @@ func TestShortcutsAreBounded(t *testing.T) {
 	}
 	in.Budget.left = 1000
 	if _, err := e.Holds(in); err == nil {
-		t.Error("it ended on a budget of 1,000")
+		t.Error("it was not stopped by a budget of 1,000")
 	}
 	if in.Budget.left != 0 {
 		t.Errorf("%d left of a budget that was not enough", in.Budget.left)

@@ -15,9 +15,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// structType is one of the glossary's structs as expressions see it: its
-// fields by the names of their JSON. cel-go's own NativeTypes looks a field up
-// by its tags each time it is read, and knows no way to leave one out.
+// structType is one of the glossary's structs as expressions see it, with the names of its JSON.
+// cel-go's own NativeTypes looks a field up by its tags at each read, and can't leave a field out.
 type structType struct {
 	cel    *types.Type
 	shown  string // for messages: facts, file, domain file
@@ -32,21 +31,21 @@ type structField struct {
 	read  func(reflect.Value) ref.Val
 }
 
-// structTypes has the types that can be reached from facts and
-// classification. It is never changed after newStructTypes.
+// structTypes has the types that can be reached from facts and classification. It does not change
+// after newStructTypes.
 type structTypes struct {
-	types.Provider // of what is not ours: nothing but CEL's own types
+	types.Provider // for all other types: CEL's own types only
 	types.Adapter
 
 	byGo   map[reflect.Type]*structType
 	byName map[string]*structType
 
-	// missing hears of fields that are asked for and don't exist.
+	// missing is called for fields that are asked for and don't exist.
 	missing func(*structType, string)
 }
 
-// left names what expressions can't read of the facts: none of it is about
-// the change, and the clock would make the answer another each time.
+// left lists the facts that expressions can't read. They are not about the change, and the clock
+// would make each answer different.
 var left = map[string]bool{"schema_version": true, "config": true, "observed_at": true}
 
 func newStructTypes() (*structTypes, error) {
@@ -63,7 +62,7 @@ func newStructTypes() (*structTypes, error) {
 	return s, nil
 }
 
-// of returns the type of a struct, and makes it when it is first asked for.
+// of returns the type of a struct, and makes it at the first call.
 func (s *structTypes) of(t reflect.Type) (*structType, error) {
 	if known := s.byGo[t]; known != nil {
 		return known, nil
@@ -87,7 +86,7 @@ func (s *structTypes) of(t reflect.Type) (*structType, error) {
 	return st, nil
 }
 
-// words is a Go type's name as one would say it.
+// words returns a Go type's name in plain words.
 func words(name string) string {
 	if name == "PRFacts" {
 		return "facts"
@@ -139,7 +138,7 @@ func (s *structTypes) listField(t reflect.Type) (*structField, error) {
 	return &structField{typ: cel.ListType(st.cel), read: func(v reflect.Value) ref.Val { return &objects{elem: st, value: v} }}, nil
 }
 
-// FindStructType is asked by the checker for the type of an operand.
+// FindStructType returns the type of an operand. The checker calls it.
 func (s *structTypes) FindStructType(name string) (*types.Type, bool) {
 	if st := s.byName[name]; st != nil {
 		return types.NewTypeTypeWithParam(st.cel), true
@@ -160,7 +159,7 @@ func (s *structTypes) FindStructFieldNames(name string) ([]string, bool) {
 	return names, true
 }
 
-// FindStructFieldType is asked by the checker and when a program is planned.
+// FindStructFieldType returns a field of a type. The checker and the planner call it.
 func (s *structTypes) FindStructFieldType(name, field string) (*types.FieldType, bool) {
 	st := s.byName[name]
 	if st == nil {
@@ -189,7 +188,7 @@ func (s *structTypes) FindStructFieldType(name, field string) (*types.FieldType,
 	}, true
 }
 
-// variable is the type of a variable, or nil if it is no struct.
+// variable returns the type of a variable, or nil if it is not a struct.
 func (s *structTypes) variable(name string) *structType {
 	switch name {
 	case "facts":
@@ -200,7 +199,7 @@ func (s *structTypes) variable(name string) *structType {
 	return nil
 }
 
-// value is the variable of a struct, which expressions can't change.
+// value returns the value of a struct variable, which expressions can't change.
 func (s *structTypes) value(pointer any) ref.Val {
 	v := reflect.ValueOf(pointer).Elem()
 	return &object{typ: s.byGo[v.Type()], value: v}
@@ -208,15 +207,15 @@ func (s *structTypes) value(pointer any) ref.Val {
 
 var errOpaque = errors.New("facts as a whole are not compared or converted")
 
-// opaque refuses what a value must be able to do for CEL and what no
-// expression that was checked asks of it.
+// opaque refuses the operations that CEL requires of every value, but that a checked expression
+// never uses.
 type opaque struct{}
 
 func (opaque) ConvertToNative(reflect.Type) (any, error) { return nil, errOpaque }
 func (opaque) ConvertToType(ref.Type) ref.Val            { return types.WrapErr(errOpaque) }
 func (opaque) Equal(ref.Val) ref.Val                     { return types.WrapErr(errOpaque) }
 
-// object is a struct, of which only fields are read.
+// object is a struct. Expressions can only read its fields.
 type object struct {
 	opaque
 	typ   *structType
@@ -226,7 +225,7 @@ type object struct {
 func (o *object) Type() ref.Type { return o.typ.cel }
 func (o *object) Value() any     { return o }
 
-// objects is a list of structs, of which none is copied.
+// objects is a list of structs, which are not copied.
 type objects struct {
 	opaque
 	elem  *structType
@@ -242,7 +241,7 @@ func (l *objects) Value() any               { return l }
 func (l *objects) Size() ref.Val            { return types.Int(l.value.Len()) }
 func (l *objects) at(i int) ref.Val         { return &object{typ: l.elem, value: l.value.Index(i)} }
 
-// Get is an element by its index from 0.
+// Get returns the element at an index.
 func (l *objects) Get(index ref.Val) ref.Val {
 	i, ok := index.(types.Int)
 	if !ok {
@@ -254,7 +253,7 @@ func (l *objects) Get(index ref.Val) ref.Val {
 	return l.at(int(i))
 }
 
-// Iterator goes over the elements in their order.
+// Iterator returns an iterator over the elements in their order.
 func (l *objects) Iterator() traits.Iterator { return &iterator{list: l} }
 
 type iterator struct {
