@@ -13,7 +13,7 @@ import (
 )
 
 func TestValidateRefuses(t *testing.T) {
-	tests := map[string]string{ // pattern -> part of the remedy
+	tests := map[string]string{ // the pattern, and a part of the remedy
 		"":                                     "write **",
 		"[z-a]":                                "write a-z",
 		"[]":                                   "[abc]",
@@ -117,17 +117,17 @@ func TestCompileNamesThePattern(t *testing.T) {
 	}
 }
 
-// doublestarMatch is what doublestar answers on the pattern as written. A
-// directory's own path counts as inside it (dir/** matches dir), which
-// doublestar overlooks where the ** comes out of alternatives: dir/{**,x}.
+// doublestarMatch returns doublestar's answer for the pattern as written. A directory's own path
+// counts as inside it (dir/** matches dir). doublestar misses that if the ** comes from
+// alternatives: dir/{**,x}.
 func doublestarMatch(t interface{ Fatalf(string, ...any) }, pattern, path string, ours bool) bool {
 	ok, err := doublestar.Match(pattern, path)
 	if err != nil {
 		t.Fatalf("doublestar refuses %q, which Validate accepts: %v", pattern, err)
 	}
 	if !ok && ours && strings.Contains(pattern, "{") {
-		// Alternatives are written out. doublestar doesn't see that what follows
-		// a star may be empty, as in *{,}.
+		// Alternatives are written out, because doublestar does not see that the text after a star
+		// may be empty, as in *{,}.
 		for _, p := range writtenOut(pattern) {
 			ok = ok || doublestar.MatchUnvalidated(p, path)
 		}
@@ -164,7 +164,7 @@ func writtenOut(pattern string) []string {
 	return all
 }
 
-// What the tables answer is what doublestar answers.
+// The tables give the same answers as doublestar.
 func TestMatchAgreesWithDoublestar(t *testing.T) {
 	segment := rapid.StringOfN(rapid.RuneFrom([]rune("ab.*?é,!-")), 1, 4, -1)
 	piece := rapid.OneOf(

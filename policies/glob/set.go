@@ -8,8 +8,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Set is a compiled list of patterns. It is never changed after Compile, so
-// that any number of goroutines may use it.
+// Set is a compiled list of patterns. It does not change after Compile, so any number of goroutines
+// may use it.
 type Set struct {
 	patterns int
 	all      []int            // **
@@ -18,21 +18,20 @@ type Set struct {
 	named    map[string][]int // **/b.go, **/a/b.go
 	inside   map[string][]int // **/b/**
 
-	suffix  map[string][]int     // **/*.go
+	suffix  map[string][]int     // a/**/*b.go and all other patterns, by the end that they require
 	rest    map[string][]general // a/**/*b.go and all else, by the end they require
-	lengths []int                // of the keys of suffix and rest, ascending
+	lengths []int                // the lengths of the keys of suffix and rest, ascending
 }
 
-// general is an expansion that only doublestar can decide, with literal text
-// that every path it matches must have.
+// general is an expansion that only doublestar can match. It has literal text that is in every path
+// that it matches.
 type general struct {
 	index            int
 	pattern          string
 	prefix, contains string
 }
 
-// Compile validates the patterns and compiles them. Their indexes in the list
-// are what [Set.Match] returns.
+// Compile validates and compiles the patterns. [Set.Match] returns their indexes in the list.
 func Compile(patterns []string) (*Set, error) {
 	s := &Set{
 		patterns: len(patterns),
@@ -63,7 +62,7 @@ func Compile(patterns []string) (*Set, error) {
 	return s, nil
 }
 
-// add puts one expansion of pattern index into the table for its shape.
+// add puts one expansion of the pattern with this index into the table for its shape.
 func (s *Set) add(index int, e string) {
 	put := func(m map[string][]int, key string) { m[key] = append(m[key], index) }
 	if strings.ContainsAny(e, `?[\`) {
@@ -91,8 +90,8 @@ func (s *Set) add(index int, e string) {
 	}
 }
 
-// addGeneral takes the literal ends of an expansion. The slashes next to a **
-// are trimmed from them, since it may match nothing and take them along.
+// addGeneral takes the literal ends of an expansion. It trims the slashes next to a ** from them,
+// because the ** may match nothing and take the slashes with it.
 func (s *Set) addGeneral(index int, e string) {
 	g := general{index: index, pattern: e, contains: longestLiteral(e)}
 	suffix := ""
@@ -105,11 +104,11 @@ func (s *Set) addGeneral(index int, e string) {
 	s.rest[suffix] = append(s.rest[suffix], g)
 }
 
-// longestLiteral returns the longest text without slashes at its ends that
-// must stand in a path for the expansion to match it.
+// longestLiteral returns the longest text, without slashes at its ends, that is in every path that
+// the expansion matches.
 func longestLiteral(e string) string {
 	if strings.ContainsAny(e, `[\`) {
-		return "" // what stands in a class or after a backslash is not plain text
+		return "" // text in a class or after a backslash is not literal
 	}
 	longest := ""
 	for part := range strings.FieldsFuncSeq(e, func(r rune) bool { return r == '*' || r == '?' }) {
@@ -125,11 +124,11 @@ func (g *general) match(path string) bool {
 		doublestar.MatchUnvalidated(g.pattern, path)
 }
 
-// Len is the number of patterns.
+// Len returns the number of patterns.
 func (s *Set) Len() int { return s.patterns }
 
-// Match returns the indexes of the patterns that match the path, ascending.
-// The empty path matches nothing.
+// Match returns the indexes of the patterns that match the path, ascending. The empty path matches
+// nothing.
 func (s *Set) Match(path string) []int {
 	var out []int
 	s.visit(path, func(indexes []int) bool {
@@ -150,8 +149,8 @@ func (s *Set) Any(path string) bool {
 	return found
 }
 
-// visit calls f with the indexes of patterns that match, in no order and
-// perhaps repeatedly, until f returns false.
+// visit calls f with the indexes of patterns that match, in any order and possibly more than once,
+// until f returns false.
 func (s *Set) visit(path string, f func([]int) bool) {
 	if path == "" {
 		return

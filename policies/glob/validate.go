@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of a pattern. Alternatives multiply: doublestar tries each
+// These are the limits of a pattern. The numbers of alternatives multiply: doublestar tries each
 // combination, which takes seconds for twenty groups of two.
 const (
 	maxLength     = 256 // bytes
@@ -16,14 +16,15 @@ const (
 	maxExpansions = 64
 )
 
-// Validate reports why a pattern is refused and what to write instead, or nil.
+// Validate returns an error with the reason why a pattern is refused and with what to write
+// instead, or nil.
 func Validate(pattern string) error {
 	_, err := parse(pattern)
 	return err
 }
 
-// parse validates the pattern and returns it with its alternatives written
-// out, at most maxExpansions of them.
+// parse validates the pattern and returns it with its alternatives written out, at most
+// maxExpansions of them.
 func parse(pattern string) ([]string, error) {
 	if err := validateText(pattern); err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func validateText(pattern string) error {
 	case len(pattern) > maxLength:
 		return fmt.Errorf("pattern is %d bytes long, at most %d are allowed: split it into several patterns", len(pattern), maxLength)
 	case !utf8.ValidString(pattern) || strings.ContainsRune(pattern, utf8.RuneError):
-		// doublestar takes U+FFFD for any byte that is not UTF-8.
+		// To doublestar, every invalid byte is U+FFFD.
 		return errors.New("pattern is not valid UTF-8: use ? for a character that cannot be written")
 	case strings.ContainsFunc(pattern, unicode.IsControl):
 		return errors.New("pattern contains a control character: use ? in its place")
@@ -57,8 +58,8 @@ func validateText(pattern string) error {
 	return nil
 }
 
-// expand writes out the alternatives of the pattern. It also checks classes
-// and escapes, which it must step over.
+// expand writes out the alternatives of the pattern. It also checks the classes and escapes that it
+// skips.
 func expand(pattern string) ([]string, error) {
 	out := []string{""}
 	groups := 0
@@ -100,8 +101,8 @@ func product(heads, tails []string) []string {
 	return out
 }
 
-// token reads what starts at i: a group, a class, an escape, or a run of
-// other characters. It returns the texts it stands for and where it ends.
+// token reads the token at i: a group, a class, an escape, or a run of other characters. It returns
+// the texts that the token stands for, and its end.
 func token(pattern string, i int) (parts []string, next int, err error) {
 	switch pattern[i] {
 	case '{':
@@ -124,8 +125,8 @@ func token(pattern string, i int) (parts []string, next int, err error) {
 	return []string{pattern[i:next]}, next, nil
 }
 
-// group reads the alternatives in braces that start at i. They hold plain
-// text, *, ? and escapes, but neither groups nor classes.
+// group reads the alternatives in braces that start at i. They may contain plain text, *, ? and
+// escapes, but no groups or classes.
 func group(pattern string, i int) (parts []string, next int, err error) {
 	start := i + 1
 	for j := start; j < len(pattern); {
@@ -152,9 +153,9 @@ func group(pattern string, i int) (parts []string, next int, err error) {
 	return nil, 0, fmt.Errorf(`pattern has a "{" at byte %d without "}": close it, or write \{ for the character`, i+1)
 }
 
-// starsMeet reports whether a * of one token would stand next to a * of the
-// one before, or a group after a **. What the two then mean depends on when
-// the alternatives are written out, so such patterns are refused.
+// starsMeet reports whether a * of one token would be next to a * of the token before, or a group
+// after a **. The meaning then depends on when the alternatives are written out, so such patterns
+// are refused.
 func starsMeet(heads, tails []string, group bool) bool {
 	for _, h := range heads {
 		if !endsInStar(h) {
@@ -178,7 +179,7 @@ func endsInStar(s string) bool {
 	return star && escapes%2 == 0
 }
 
-// class checks the character class that starts at i and returns where it ends.
+// class checks the character class that starts at i and returns its end.
 func class(pattern string, i int) (next int, err error) {
 	j := i + 1
 	if j < len(pattern) && (pattern[j] == '!' || pattern[j] == '^') {
@@ -221,7 +222,7 @@ func classRune(pattern string, i int) (r rune, next int, err error) {
 	}
 	r, n := utf8.DecodeRuneInString(pattern[start:])
 	if start == i && strings.ContainsRune("[{}", r) {
-		// doublestar reads on from within a class that doesn't match.
+		// If a class does not match, doublestar continues to read within it.
 		return 0, 0, fmt.Errorf(`pattern has %q inside a class at byte %d: write \%c for the character`, r, start+1, r)
 	}
 	if r == '/' {
@@ -230,7 +231,7 @@ func classRune(pattern string, i int) (r rune, next int, err error) {
 	return r, start + n, nil
 }
 
-// escape checks the escape at i and returns where it ends.
+// escape checks the escape at i and returns its end.
 func escape(pattern string, i int) (next int, err error) {
 	if i+1 == len(pattern) {
 		return 0, errors.New(`pattern ends in a backslash: write \\ for the character`)
@@ -241,8 +242,8 @@ func escape(pattern string, i int) (next int, err error) {
 	return i + 2, nil
 }
 
-// validateSegments checks one expansion: relative, no empty or dot segments,
-// and ** alone in its segment, where alone it means any depth.
+// validateSegments checks one expansion. It must be relative, without empty or dot segments, and
+// each ** must be alone in its segment, because only there it matches any depth.
 func validateSegments(expansion string) error {
 	if strings.HasPrefix(expansion, "/") {
 		return errors.New(`pattern starts with "/": paths are relative to the repository's root, so leave it out`)
@@ -265,8 +266,7 @@ func validateSegments(expansion string) error {
 	return nil
 }
 
-// hasDoubleStar reports whether two stars stand side by side, outside classes
-// and escapes.
+// hasDoubleStar reports whether two stars are side by side, outside classes and escapes.
 func hasDoubleStar(s string) bool {
 	stars := 0
 	for i := 0; i < len(s); i++ {
@@ -279,7 +279,7 @@ func hasDoubleStar(s string) bool {
 		case '\\':
 			i++
 		case '[':
-			// Class bodies hold no unescaped "]" and were checked before.
+			// Class bodies have no unescaped "]". They were checked before.
 			for i++; i < len(s) && s[i] != ']'; i++ {
 				if s[i] == '\\' {
 					i++

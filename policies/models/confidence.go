@@ -2,12 +2,12 @@ package models
 
 import "github.com/reviewgate/reviewgate/pipeline"
 
-// Tally is what the table of confidence reads beside the verdicts.
+// Tally has what the table of confidence reads besides the verdicts.
 type Tally struct {
-	SpecFailed       bool // the spec stage holds a finding that may block
-	Findings         int  // of models, that count
-	AgreedCritical   bool // several models found something critical
-	StrongerCritical bool // only the stronger found something critical
+	SpecFailed       bool // a finding of the spec stage may block
+	Findings         int  // the number of models' findings that count
+	AgreedCritical   bool // several models agree on a critical finding
+	StrongerCritical bool // only the stronger model has a critical finding
 }
 
 // Assessment is a row of the table of confidence.
@@ -17,7 +17,7 @@ type Assessment struct {
 	Decision   pipeline.AutoDecision
 }
 
-// The rows of the table.
+// These are the rows of the table.
 var (
 	veryHigh = Assessment{1.00, "very high", pipeline.AutoApprove}
 	notes    = Assessment{0.85, "high", pipeline.AutoApproveWithNotes}
@@ -30,8 +30,8 @@ var (
 	singleNotes = Assessment{0.75, "medium", pipeline.AutoHuman}
 )
 
-// Assess finds the row of the table of confidence: the first that holds. A
-// model that did not finish leaves only the last.
+// Assess returns the first row of the table of confidence that holds. If a model did not finish,
+// only the last row can hold.
 func Assess(strategy string, verdicts []pipeline.ModelVerdict, t Tally) Assessment {
 	passed, fails := 0, 0
 	for _, v := range verdicts {

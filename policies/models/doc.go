@@ -1,7 +1,6 @@
-// Package models decides what the reviews of language models are worth: their
-// verdicts, which of their findings are proven enough to block, and how sure
-// they are together. It is pure.
+// Package models decides how much the reviews of language models count: their verdicts, which of
+// their findings are proven enough to block, and how confident the models are together. It is pure.
 //
-// A model can only ever tighten the gate. What one model alone found counts as
-// a warning at most, unless settings hold the gate for a person to decide.
+// A model can only make the gate stricter. A finding of only one model counts as a warning at most,
+// unless the settings hold the gate for a person to decide.
 package models

@@ -28,7 +28,7 @@ func TestGateSeverity(t *testing.T) {
 		{"major", quoted, BlockingAgreed, "warning"},
 		{"major", quoted, BlockingGrounded, "major"},
 		{"major", alone, BlockingGrounded, "warning"},
-		{"major", quoted, "", "warning"}, // what is not set is the default
+		{"major", quoted, "", "warning"}, // an unset setting has its default
 	} {
 		if got := GateSeverity(tt.severity, tt.proof, tt.blocking); got != tt.want {
 			t.Errorf("GateSeverity(%s, %+v, %q) = %s, want %s", tt.severity, tt.proof, tt.blocking, got, tt.want)
@@ -47,7 +47,7 @@ func TestHolds(t *testing.T) {
 			}
 			for _, proven := range []Proof{{}, {Models: 2}, {Models: 1, Others: true}} {
 				if Holds(s, proven, BlockingAgreed, hold) {
-					t.Errorf("%q: %s with %+v holds: it counts in the gate as it is", hold, s, proven)
+					t.Errorf("%q: %s with %+v holds the gate although it counts with its own severity", hold, s, proven)
 				}
 			}
 		}
@@ -91,12 +91,12 @@ func TestVerdicts(t *testing.T) {
 		{"one fails, one is not finished", []Review{fail(spec), lost(quality)}, false, "FAIL UNKNOWN FAIL"},
 		{"spec alone", []Review{pass(spec)}, false, "PASS  PASS"},
 		{"quality alone", []Review{pass(quality)}, false, " PASS PASS"},
-		{"a stage that others reviewed", []Review{pass(spec), others}, false, "PASS  UNKNOWN"},
+		{"a stage that only others reviewed", []Review{pass(spec), others}, false, "PASS  UNKNOWN"},
 		{"no review at all", []Review{others}, false, "  UNKNOWN"},
-		{"no review of what counts", []Review{pass(quality)}, true, " PASS UNKNOWN"},
+		{"no review of the stage that counts", []Review{pass(quality)}, true, " PASS UNKNOWN"},
 		{"two agents in a stage, one fails", []Review{pass(spec), fail(spec)}, false, "FAIL  FAIL"},
 		{"two agents in a stage, one not finished", []Review{lost(spec), pass(spec)}, false, "UNKNOWN  UNKNOWN"},
-		{"no stage is quality", []Review{fail("")}, false, " FAIL FAIL"},
+		{"a review without a stage counts as quality", []Review{fail("")}, false, " FAIL FAIL"},
 	} {
 		v := Verdicts([]string{"m"}, tt.reviews, tt.specFailed)[0]
 		if got := fmt.Sprintf("%s %s %s", v.Spec, v.Quality, v.Verdict); got != tt.want || v.Model != "m" {
@@ -128,7 +128,7 @@ func TestAssess(t *testing.T) {
 		{StrategyParallel, []pipeline.Verdict{p, u}, Tally{}, 0.40, "low", pipeline.AutoHuman},
 		{StrategyParallel, []pipeline.Verdict{u, f}, strong, 0.40, "low", pipeline.AutoHuman},
 		{StrategyParallel, []pipeline.Verdict{f, u}, agreed, 0.40, "low", pipeline.AutoHuman},
-		// What others than models found in the spec stage failed it.
+		// Findings of agents without models failed the spec stage.
 		{StrategyParallel, []pipeline.Verdict{p, p}, Tally{SpecFailed: true}, 0.40, "low", pipeline.AutoHuman},
 		{StrategyParallel, nil, Tally{}, 0.40, "low", pipeline.AutoHuman},
 

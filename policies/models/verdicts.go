@@ -12,12 +12,12 @@ type Review struct {
 	Model    string
 	Stage    string // pipeline.ReviewStageSpec; anything else counts as pipeline.ReviewStageQuality
 	Finished bool
-	Fails    bool // it found something critical or major
+	Fails    bool // it has a critical or major finding
 }
 
-// Order sorts models, the weaker first: by their place among the reviewers of
-// the settings, of which the last is the strongest; those that are not named
-// stand between, by name. One that is named several times stays so.
+// Order sorts models, the weaker first, by their place among the reviewers in the settings, of
+// which the last is the strongest. Models that are not named there stand between the first and the
+// last, by name. A model that is named several times stays so.
 func Order(names, reviewers []string) []string {
 	place := func(name string) int {
 		others := slices.ContainsFunc(reviewers, func(r string) bool { return r != name })
@@ -35,10 +35,9 @@ func Order(names, reviewers []string) []string {
 	return out
 }
 
-// Verdicts puts the reviews of each model together, in the order of the models.
-// A model that did not finish a stage, or that others reviewed and it did not,
-// is UNKNOWN as long as it does not fail. Where the spec stage failed, quality
-// does not count.
+// Verdicts combines the reviews of each model, in the order of the models. A model has the verdict
+// UNKNOWN if it did not finish a stage, or did not review a stage that others reviewed, unless its
+// verdict is FAIL. If the spec stage failed, the quality stage does not count.
 func Verdicts(names []string, reviews []Review, specFailed bool) []pipeline.ModelVerdict {
 	asked := map[string]bool{}
 	stages := map[[2]string]pipeline.Verdict{}
@@ -89,7 +88,7 @@ func counted(v pipeline.Verdict, asked bool) pipeline.Verdict {
 	return v
 }
 
-// worse returns the worse of two verdicts: FAIL, UNKNOWN, PASS, none.
+// worse returns the worse of two verdicts, in the order FAIL, UNKNOWN, PASS, none.
 func worse(a, b pipeline.Verdict) pipeline.Verdict {
 	order := []pipeline.Verdict{pipeline.VerdictFail, pipeline.VerdictUnknown, pipeline.VerdictPass, pipeline.VerdictNone}
 	if slices.Index(order, b) < slices.Index(order, a) {

@@ -6,12 +6,11 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// MaxOutcomeRecommendations is how many recommendations an outcome has.
+// MaxOutcomeRecommendations is the greatest number of recommendations in an outcome.
 const MaxOutcomeRecommendations = 10
 
-// Aggregate is what the reports of one document come to. phase is
-// pipeline.PhaseSpec or pipeline.PhasePlan. The reports are named in the order
-// in which they are given; Place is left for the caller to say.
+// Aggregate returns the outcome of the reports on one document. phase is pipeline.PhaseSpec or
+// pipeline.PhasePlan. The outcome names the reports in the given order. The caller must set Place.
 func Aggregate(phase string, reports []Report, t Thresholds) pipeline.ReviewReportOutcome {
 	r := decide(phase, reports, t)
 	list := Recommendations(reports)
@@ -28,15 +27,15 @@ func Aggregate(phase string, reports []Report, t Thresholds) pipeline.ReviewRepo
 	}
 }
 
-// Reviewed is an outcome that only the mandatory review was missing from, once that was
-// made elsewhere: work may go on.
+// Reviewed returns the outcome after the mandatory review, the only thing that it lacked, was made
+// elsewhere: work may continue.
 func Reviewed(o pipeline.ReviewReportOutcome) pipeline.ReviewReportOutcome {
 	o.Proceed, o.Rationale, o.Missing = true, passed+"; language models reviewed as "+o.Missing, ""
 	return o
 }
 
-// SaysMissing reports whether a finding of [Findings] says that an outcome's mandatory
-// review is missing.
+// SaysMissing reports whether a finding of [Findings] says that an outcome's mandatory review is
+// missing.
 func SaysMissing(f *pipeline.Finding, o *pipeline.ReviewReportOutcome) bool {
 	at := pipeline.ReviewReportsInComments
 	if f.Path != "" {
@@ -45,8 +44,8 @@ func SaysMissing(f *pipeline.Finding, o *pipeline.ReviewReportOutcome) bool {
 	return o.Missing != "" && f.Category == CategoryOutcome && f.Title == blockTitle(o) && f.Message == o.Rationale && at == o.Place
 }
 
-// readiness is the worst that a reviewer says. Nothing is ready that nobody
-// reviewed.
+// readiness returns the worst readiness that a reviewer reports. A document without a review is not
+// ready.
 func readiness(reports []Report) pipeline.Readiness {
 	if len(reports) == 0 {
 		return pipeline.NotReady

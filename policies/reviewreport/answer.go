@@ -2,9 +2,8 @@ package reviewreport
 
 import "github.com/reviewgate/reviewgate/pipeline"
 
-// Answer is an outcome as `reviewgate aggregate` prints it. Exactly one of the
-// first two is there: the next phase is the plan for a specification, and the
-// tasks for a plan.
+// Answer is an outcome as `reviewgate aggregate` prints it. Exactly one of the first two fields is
+// set: the next phase is the plan for a specification, and the tasks for a plan.
 type Answer struct {
 	ProceedToPlan   *bool                                     `json:"proceed_to_plan,omitempty"`
 	ProceedToTasks  *bool                                     `json:"proceed_to_tasks,omitempty"`
@@ -16,7 +15,7 @@ type Answer struct {
 	Errors          pipeline.List[pipeline.ReviewReportError] `json:"errors"`
 }
 
-// AnswerOf is an outcome as it is printed.
+// AnswerOf returns an outcome as it is printed.
 func AnswerOf(o *pipeline.ReviewReportOutcome) Answer {
 	a := Answer{
 		Rationale: o.Rationale, Readiness: o.Readiness, QualityScores: o.QualityScores,

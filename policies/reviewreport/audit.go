@@ -2,14 +2,13 @@ package reviewreport
 
 import "github.com/reviewgate/reviewgate/pipeline"
 
-// Audit is the record of an aggregation: what went in, by which thresholds it
-// was judged, and what came out. It proves later which reports a decision was
-// made on.
+// Audit is the record of an aggregation: its reports, the thresholds, and the outcome. It proves
+// later on which reports a decision was based.
 type Audit struct {
 	Event      string             `json:"event"` // EventAggregated
-	Time       string             `json:"time"`  // RFC 3339, UTC; empty where something else says it
+	Time       string             `json:"time"`  // RFC 3339, UTC; empty if the time is recorded elsewhere
 	Phase      string             `json:"phase"`
-	Place      string             `json:"place"` // empty for files of a command line
+	Place      string             `json:"place"` // empty for files on a command line
 	Thresholds Thresholds         `json:"thresholds"`
 	Inputs     []AuditInput       `json:"inputs"`
 	Proceed    bool               `json:"proceed"`
@@ -23,13 +22,13 @@ type AuditInput struct {
 	SHA256 string `json:"sha256"` // of the whole text, in hex
 	Agent  string `json:"agent"`
 	Status string `json:"status"`
-	Error  string `json:"error"` // empty where the report could be used
+	Error  string `json:"error"` // empty if the report is valid
 }
 
 // EventAggregated is the event of every audit record.
 const EventAggregated = "review_reports_aggregated"
 
-// AuditOf is the record of an aggregation.
+// AuditOf returns the record of an aggregation.
 func AuditOf(o *pipeline.ReviewReportOutcome, reports []Report, t Thresholds) Audit {
 	a := Audit{
 		Event: EventAggregated, Phase: o.Phase, Place: o.Place, Thresholds: t, Inputs: make([]AuditInput, 0, len(reports)),

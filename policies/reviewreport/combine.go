@@ -8,19 +8,20 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
-// Opinion is the report that one model made as a reviewer.
+// Opinion is the report that one model wrote as a reviewer.
 type Opinion struct {
 	Model  string
 	Report Report
 }
 
-// Combine makes one report of those that several models made as one reviewer of one
-// document, the weaker model's first. One that can't be used stands before all others: who did
-// not answer may have objected. So does one that is critical, since a person has to decide
-// then. Where all others would block, the worst of them stands, so that it blocks. Where only
-// some would, the strongest model's stands that would not: its document is not ready, its
-// summary says who objects and why, and so does the note. The recommendations of all are in
-// it. Of one opinion the report is that one, and without any it is one that failed.
+// Combine makes one report from the reports that several models wrote as one reviewer of one
+// document, in the order from the weakest to the strongest. A broken report is chosen before all
+// others, because its model may have objected. Next comes a critical report, because then a person
+// must decide. If all reports would block, the worst is chosen, so that the result blocks. If only
+// some would, the report of the strongest model that would not block is chosen. Its document is
+// then not ready, and its summary and the note say who objects and why. The result has the
+// recommendations of all reports. For one opinion, the result is its report. Without opinions, it
+// is a failed report.
 func Combine(by *Reviewer, opinions []Opinion, t Thresholds) (combined Report, note string) {
 	if len(opinions) == 0 {
 		return Report{Source: by.Agent, Record: Failed(by.Agent, "no model reviewed", "Review again, or by hand")}, ""
@@ -67,14 +68,14 @@ func Combine(by *Reviewer, opinions []Opinion, t Thresholds) (combined Report, n
 	return combined, note
 }
 
-// maxObjection is how many characters of its own summary are told of a report that objects.
+// maxObjection is how many characters of the summary of an objecting report are quoted.
 const maxObjection = 300
 
-// maxCombinedSummary is how many characters of a report's summary stand before who
-// objects to it.
+// maxCombinedSummary is how many characters of the chosen report's summary come before the
+// objections.
 const maxCombinedSummary = 1000
 
-// worst is the index of the report of the worst severity, the last of equals.
+// worst returns the index of the report with the worst severity, the last of equal ones.
 func worst(opinions []Opinion) int {
 	at, least := -1, 0
 	for i := range opinions {

@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// opinion is what a model says as the spec-reviewer.
+// opinion returns the report of a model as the spec-reviewer.
 func opinion(model, severity string, confidence float64, locations ...string) Opinion {
 	score := 0.9
 	r := Record{
@@ -30,8 +30,8 @@ func TestCombine(t *testing.T) {
 		opinions  []Opinion
 		proceed   bool
 		readiness pipeline.Readiness
-		source    string // of the report that stands
-		words     string // of its summary or error
+		source    string // of the chosen report
+		words     string // part of its summary or error
 	}{
 		"both pass":                   {[]Opinion{opinion("small", "Minor", 0.9, "a"), opinion("big", "Minor", 0.9, "b")}, true, pipeline.Ready, "big", "big says so."},
 		"both block":                  {[]Opinion{opinion("small", "Critical", 0.9, "a"), opinion("big", "Minor", 0.5, "b")}, false, pipeline.NotReady, "small", "small says so."},
@@ -62,13 +62,13 @@ func TestCombine(t *testing.T) {
 				t.Errorf("note %q", note)
 			}
 			if n := len(tt.opinions[0].Report.Record.SuccessEvidence.ReviewFindings.Recommendations); n != before {
-				t.Errorf("the first opinion has %d recommendations now", n)
+				t.Errorf("Combine changed the first opinion, which has %d recommendations now", n)
 			}
 		})
 	}
 }
 
-// Where no model says anything, nothing may go on.
+// If no model answered, work can't continue.
 func TestCombineNone(t *testing.T) {
 	by, _ := ReviewerOf(AgentSpecReviewer)
 	combined, note := Combine(&by, nil, Thresholds{})
@@ -77,7 +77,7 @@ func TestCombineNone(t *testing.T) {
 	}
 }
 
-// A report is judged by itself, whatever is missing beside it.
+// Alone judges a report by itself, without regard to missing reports.
 func TestAlone(t *testing.T) {
 	th := Thresholds{CompletenessScore: 0.95, TestabilityScore: 0.7, ClarityScore: 0.6, ConfidenceLevel: 0.7}
 	fine := opinion("m", "Minor", 0.9)
@@ -86,7 +86,7 @@ func TestAlone(t *testing.T) {
 	}
 	pm := Report{Record: Record{Status: StatusSuccess, Agent: AgentTechnicalPM}}
 	if why, blocks := Alone(pipeline.PhaseSpec, &pm, th); blocks {
-		t.Errorf("without a spec-reviewer it blocks: %s", why)
+		t.Errorf("it blocks because there is no spec-reviewer: %s", why)
 	}
 	plan := Report{Record: Record{Status: StatusSuccess, Agent: AgentArchitectureReview, Summary: "Too slow"}}
 	if why, blocks := Alone(pipeline.PhasePlan, &plan, th); !blocks || why != "Too slow" {
@@ -94,8 +94,8 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// What a model's report comes to in a pull request: at most a warning for what it
-// recommends, and one finding with the reviewer's own title where it blocks.
+// A model's report in a pull request gives warnings at most for its recommendations, and one
+// finding with the reviewer's own title if it blocks.
 func TestFindingsAlone(t *testing.T) {
 	th := Thresholds{ConfidenceLevel: 0.7, MaxMajorIssues: 3}
 	by, _ := ReviewerOf(AgentSpecReviewer)
@@ -115,6 +115,6 @@ func TestFindingsAlone(t *testing.T) {
 	}
 	fine := opinion("m", "Minor", 0.9)
 	if list := FindingsAlone(&by, &fine.Report, Thresholds{}); len(list) != 0 {
-		t.Errorf("a report that lets go on has %+v", list)
+		t.Errorf("a report that does not block has %+v", list)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
-// The texts of records that can't be used, as orchestrators know them.
+// Orchestrators know these texts of records that can't be used.
 const (
 	missingSection  = "Review report missing machine-readable section"
 	recoverSection  = "Re-run review agent or parse human-readable content manually"
@@ -21,16 +21,14 @@ const (
 	recoverRequired = "Re-run review agent, or add what is missing to JSON block"
 )
 
-// required are the fields that a record can't be without, in the order in which
-// what is missing is named.
+// required lists the fields that a record must have, in the order in which missing ones are named.
 var required = []string{"status", "agent", "operation_type", "summary", "success_evidence"}
 
-// Extract reads the machine-readable section of a review report. It always
-// returns a record; one that is Broken says why the report can't be used, with
-// the line, the column (in bytes) and the JSON Pointer of what is wrong first.
+// Extract reads the machine-readable section of a review report. It always returns a record. A
+// Broken record says why the report can't be used, with the line, the column (in bytes) and the
+// JSON Pointer of the first fault.
 //
-// Fields that it does not know it ignores. The memory it takes is bounded: some
-// 30 MB for the worst report of MaxBytes.
+// It ignores unknown fields. Its memory is limited to some 30 MB for the worst report of MaxBytes.
 func Extract(markdown []byte) Record {
 	if len(markdown) > MaxBytes {
 		return broken(fmt.Sprintf("%sthe report has more than %d bytes", parsingFailed, MaxBytes), "Make review report shorter")
@@ -60,8 +58,8 @@ func Extract(markdown []byte) Record {
 	return record
 }
 
-// place is where something stands in the report. The block's first line has
-// the number line there.
+// place returns the position of a value in the report. The block's first line has the number line
+// there.
 func place(p jsontree.Place, line int) string {
 	at := fmt.Sprintf("line %d, column %d: ", p.Line+line-1, p.Column)
 	if p.Pointer != "" {
@@ -70,7 +68,7 @@ func place(p jsontree.Place, line int) string {
 	return at
 }
 
-// andMore says how many problems there are besides the one that is named.
+// andMore returns the number of problems besides the one that is named, as text.
 func andMore(n int) string {
 	if n == 0 {
 		return ""
@@ -86,10 +84,10 @@ func missingFields(line int, fields []string) string {
 	return fmt.Sprintf("Missing required %s: %s (in the json block on line %d)", noun, strings.Join(fields, ", "), line-1)
 }
 
-// decoder reads the tree of a record, and collects what is wrong with it.
+// decoder reads the tree of a record and collects its problems.
 type decoder struct {
 	line    int
-	missing []string // required fields
+	missing []string // the missing required fields
 	wrong   []string
 }
 
@@ -192,8 +190,8 @@ func (d *decoder) text(n *jsontree.Node, key string) string {
 	return m.Text
 }
 
-// word is a text that decisions read and rationales name: where it is given it
-// says something, and is no essay.
+// word returns a text that decisions read and rationales quote. If it is given, it must not be
+// empty or longer than a phrase.
 func (d *decoder) word(n *jsontree.Node, key string) string {
 	s := d.text(n, key)
 	m := n.Get(key)
@@ -207,7 +205,7 @@ func (d *decoder) word(n *jsontree.Node, key string) string {
 	return s
 }
 
-// score is a number from 0 to 1, or nil.
+// score returns a number from 0 to 1, or nil.
 func (d *decoder) score(n *jsontree.Node, key string) *float64 {
 	const want = "a number from 0 to 1"
 	m := n.Get(key)
@@ -224,12 +222,12 @@ func (d *decoder) score(n *jsontree.Node, key string) *float64 {
 		return nil
 	}
 	if f == 0 {
-		f = 0 // and not -0, which would be printed
+		f = 0 // -0 would be printed, so it becomes 0
 	}
 	return &f
 }
 
-// degree is true or false, or a number from 0 to 1.
+// degree returns true or false, or a number from 0 to 1, as a Degree.
 func (d *decoder) degree(n *jsontree.Node, key string) Degree {
 	m := n.Get(key)
 	switch {
@@ -261,7 +259,7 @@ func (d *decoder) yes(n *jsontree.Node, key string) bool {
 	return m.Text == "true"
 }
 
-// unfit notes a value of a wrong type.
+// unfit records a value of a wrong type.
 func (d *decoder) unfit(n *jsontree.Node, want string) {
 	remedy := "write " + want
 	field := strings.TrimPrefix(n.Place().Pointer, "/")
@@ -275,7 +273,7 @@ var kinds = map[jsontree.Kind]string{
 	jsontree.Null: "null", jsontree.Bool: "true or false", jsontree.Number: "a number", jsontree.String: "a string", jsontree.Array: "a list", jsontree.Object: "an object",
 }
 
-// maxQuoted bounds what messages quote of a report, in characters.
+// maxQuoted is how much of a report messages quote, in characters.
 const maxQuoted = 200
 
 func (d *decoder) problem(n *jsontree.Node, problem, remedy string) {

@@ -13,12 +13,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// minimal is a record with nothing but what is required.
+// minimal is a record with only the required fields.
 const minimal = `{"status": "SUCCESS", "agent": "spec-reviewer", "operation_type": "spec_quality_review", "summary": "Fine", "success_evidence": {}}`
 
 func section(json string) string { return Heading + "\n\n```json\n" + json + "\n```\n" }
 
-// The section is found wherever markdown lets it stand, and nowhere else.
+// The section is found wherever Markdown allows it, and nowhere else.
 func TestSectionIsFound(t *testing.T) {
 	const other = `{"status": "FAILURE", "agent": "other", "operation_type": "x", "summary": "x", "success_evidence": {}}`
 	tests := []struct {
@@ -49,7 +49,7 @@ func TestSectionIsFound(t *testing.T) {
 		{"a heading between", Heading + "\n\n### Data\n\n```json\n" + minimal + "\n```\n", true},
 		{"an example of the format before", "````markdown\n" + section(other) + "````\n\n" + section(minimal), true},
 		{"a commented section before", "<!--\n" + section(other) + "-->\n\n" + section(minimal), true},
-		{"a comment of one line before", "<!-- x -->\n" + section(minimal), true},
+		{"a comment of one line before the section", "<!-- x -->\n" + section(minimal), true},
 
 		{"empty", "", false},
 		{"no section", "# Review\n\n```json\n" + minimal + "\n```\n", false},
@@ -65,7 +65,7 @@ func TestSectionIsFound(t *testing.T) {
 		{"heading in a quotation", "> " + strings.ReplaceAll(strings.TrimSpace(section(minimal)), "\n", "\n> "), false},
 		{"heading of another level", "#" + section(minimal), false},
 		{"heading with more words", Heading + " (old)\n```json\n" + minimal + "\n```\n", false},
-		{"heading behind what can't be seen", "x\n\ufeff" + section(minimal), false},
+		{"heading after invisible characters", "x\n\ufeff" + section(minimal), false},
 		{"heading in a sentence", "see " + section(minimal), false},
 		{"two backticks are no fence", Heading + "\n\n``json\n" + minimal + "\n``\n", false},
 	}
@@ -76,13 +76,13 @@ func TestSectionIsFound(t *testing.T) {
 			case test.found && (r.Broken() || r.Agent != "spec-reviewer"):
 				t.Errorf("%s: %s", r.Agent, r.Error)
 			case !test.found && !r.Broken():
-				t.Error("it was found")
+				t.Error("a section was found")
 			}
 		})
 	}
 }
 
-// HasSection tells reports from other texts, whether they are broken or not.
+// HasSection distinguishes reports, valid or broken, from other texts.
 func TestHasSection(t *testing.T) {
 	for text, want := range map[string]bool{
 		"":                             false,
@@ -100,8 +100,8 @@ func TestHasSection(t *testing.T) {
 	}
 }
 
-// A report that can't be used says why, where and what to do; it is a failure
-// of an agent that nobody knows.
+// A broken report says what is wrong, where, and what to do. It counts as a failure of an unknown
+// agent.
 func TestBrokenReports(t *testing.T) {
 	with := func(field, value string) string {
 		return section(strings.TrimSuffix(minimal, "}") + ",\n  " + `"` + field + `": ` + value + "}")
@@ -194,7 +194,7 @@ func TestBrokenReports(t *testing.T) {
 	}
 }
 
-// The words for what orchestrators look out for are known.
+// The texts that orchestrators look for keep their wording.
 func TestRecovery(t *testing.T) {
 	for text, want := range map[string]string{
 		"":           "Re-run review agent or parse human-readable content manually",
@@ -206,8 +206,7 @@ func TestRecovery(t *testing.T) {
 	}
 }
 
-// A report is read whole; what is left out has its default, and what is not
-// known is ignored.
+// All fields of a report are read. A missing field has its default, and unknown fields are ignored.
 func TestExtractReadsAll(t *testing.T) {
 	score := func(f float64) *float64 { return &f }
 	got := Extract([]byte(section(`{
@@ -232,14 +231,14 @@ func TestExtractReadsAll(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if math.Signbit(*got.SuccessEvidence.QualityAssessment.ClarityScore) {
-		t.Error("a score is -0, and would be printed so")
+		t.Error("a score is -0, which would be printed")
 	}
 	if r := Extract([]byte(section(minimal))); r.confidence() != 1 || r.severity() != "Minor" || r.SuccessEvidence.QualityAssessment != nil {
 		t.Errorf("defaults: %+v", r)
 	}
 }
 
-// However hostile a report is, reading it takes bounded memory and time.
+// Reading any hostile report takes limited memory and time.
 func TestHostileReports(t *testing.T) {
 	const mega = MaxBytes - 1000
 	tests := map[string]string{
@@ -268,14 +267,14 @@ func TestHostileReports(t *testing.T) {
 				t.Errorf("an error of %d bytes: %.200s", len(r.Error), r.Error)
 			}
 			if used := after.TotalAlloc - before.TotalAlloc; used > 200<<20 && !raceDetector {
-				t.Errorf("it took %d MiB", used>>20)
+				t.Errorf("reading took %d MiB", used>>20)
 			}
 		})
 	}
 }
 
-// Whatever the bytes, Extract answers in bounds, and what it takes it writes
-// and reads again.
+// Extract accepts any bytes within limited time. A record that it returns can be written and read
+// again.
 func FuzzExtract(f *testing.F) {
 	for _, seed := range []string{
 		"", section(minimal), section("{}"), section(`{"a": [1, 2`), strings.ReplaceAll(section(minimal), "\n", "\r\n"),
@@ -302,14 +301,14 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
-// The example in the documentation is a report, and one that passes.
+// The example in the documentation is a report that passes.
 func TestDocumentedExample(t *testing.T) {
 	text, err := os.ReadFile("../../docs/review-reports.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if HasSection(text) {
-		t.Error("the page is taken for a report itself")
+		t.Error("the page itself counts as a report")
 	}
 	_, example, _ := strings.Cut(string(text), "````markdown\n")
 	example, _, _ = strings.Cut(example, "````\n")

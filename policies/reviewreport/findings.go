@@ -7,25 +7,24 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
-// CategoryOutcome is the category of a finding that says why work can't go on.
-// Those of recommendations have the reports' own.
+// CategoryOutcome is the category of a finding that says why work can't continue. Findings of
+// recommendations have the categories in the reports.
 const CategoryOutcome = "review_report"
 
-// sectionReports is the section of findings from reports that are no files.
+// sectionReports is the section of findings from reports that are not files.
 const sectionReports = "review reports"
 
-// The bounds of a finding.
+// These are the limits of a finding.
 const (
 	maxTitle    = 120 // characters
 	maxEvidence = 10  // broken reports that are quoted
 )
 
-// Findings are what an outcome means for the change that brings the reports: a
-// finding that blocks where work can't go on, and one for each recommendation.
-// They stand at the path of the report that they come from, or where it is no
-// file, in a section.
+// Findings returns the findings of an outcome for the change that contains the reports: one that
+// blocks if work can't continue, and one for each recommendation. They are at the path of the
+// report that they come from, or in a section if the report is not a file.
 //
-// The outcome is that of [Aggregate] with the same reports and thresholds.
+// The outcome must be that of [Aggregate] with the same reports and thresholds.
 func Findings(o *pipeline.ReviewReportOutcome, reports []Report, t Thresholds) []pipeline.Finding {
 	var list []pipeline.Finding
 	if !o.Proceed {
@@ -37,21 +36,21 @@ func Findings(o *pipeline.ReviewReportOutcome, reports []Report, t Thresholds) [
 	return list
 }
 
-// FindingsAlone are what one report means that no file of the change holds, such as a
-// model's about a document at the report's path: a finding that blocks where the report
-// by itself would, and one for each recommendation. Their titles tell reviewers apart,
-// so that two reports of one reviewer about one document, and no others, block as one.
+// FindingsAlone returns the findings of one report that is not in the change, such as a model's
+// report on the document at the report's path: one that blocks if the report alone would block, and
+// one for each recommendation. The titles differ between reviewers, so that only two reports of one
+// reviewer on one document agree that it blocks.
 func FindingsAlone(by *Reviewer, r *Report, t Thresholds) []pipeline.Finding {
 	var list []pipeline.Finding
 	if rationale, blocks := Alone(by.Phase, r, t); blocks {
 		f := pipeline.Finding{
 			Title: by.Blocks, Severity: pipeline.SeverityMajor, Confidence: 1, Path: r.Path, Category: CategoryOutcome,
-			// The message is ours: of a reviewer's own words some would be taken for the side
-			// that a finding takes, and set two reports that block against each other.
+			// The message has our own words. In the reviewer's words, the aggregator might see
+			// sides of a contradiction and turn two reports that block against each other.
 			Message: rationale + ".", WhyItMatters: r.Record.Summary, Action: pipeline.ActionChange,
 			Recommendation: "Change the " + phaseNames[by.Phase] + " in what the review objects to.",
 		}
-		if rationale == r.Record.Summary { // a plan that isn't feasible
+		if rationale == r.Record.Summary { // a plan that is not feasible
 			f.Message = notFeasible + "."
 		}
 		if r.Record.is(SeverityCritical) {
@@ -61,25 +60,25 @@ func FindingsAlone(by *Reviewer, r *Report, t Thresholds) []pipeline.Finding {
 	}
 	for _, rec := range recommendations([]Report{*r}) {
 		f := recommendedFinding(&rec, r)
-		f.Evidence = nil // what all of a reviewer's would have in common proves nothing of two of them
+		f.Evidence = nil // words that all findings of a reviewer have in common would not prove that two of them agree
 		list = append(list, f)
 	}
 	return list
 }
 
-// blockTitle is the title of the finding that says why work can't go on.
+// blockTitle returns the title of the finding that says why work can't continue.
 func blockTitle(o *pipeline.ReviewReportOutcome) string {
 	return "Review reports block the " + phaseNames[o.Phase]
 }
 
-// outcomeFinding is about the report that blocks, or where one is missing,
-// about the first of those that are there.
+// outcomeFinding is at the report that blocks. If a report is missing, it is at the first report
+// that exists.
 func outcomeFinding(o *pipeline.ReviewReportOutcome, reports []Report, culprit int) pipeline.Finding {
 	f := pipeline.Finding{
 		Title:      blockTitle(o),
 		Severity:   pipeline.SeverityMajor,
 		Message:    o.Rationale,
-		Confidence: 1, // that they do is certain
+		Confidence: 1, // it is certain that they block
 
 		Category:       CategoryOutcome,
 		Recommendation: "Change what the reports object to, and have it reviewed again.",
@@ -104,7 +103,7 @@ func outcomeFinding(o *pipeline.ReviewReportOutcome, reports []Report, culprit i
 	return f
 }
 
-// recommendedFinding is as sure as the report that it comes from.
+// recommendedFinding has the confidence of the report that it comes from.
 func recommendedFinding(rec *recommendation, from *Report) pipeline.Finding {
 	f := pipeline.Finding{
 		Title:      plaintext.CutLine(firstOfTexts(rec.Finding, rec.Recommendation.Recommendation, rec.Category, "Recommendation by "+rec.Reviewer), maxTitle),
@@ -124,8 +123,8 @@ func recommendedFinding(rec *recommendation, from *Report) pipeline.Finding {
 	return f
 }
 
-// recommendedSeverity is what a recommendation counts. None blocks by itself: what the reports
-// come to together decides that.
+// recommendedSeverity is the severity of a recommendation. No recommendation blocks by itself,
+// because the outcome of all reports decides that.
 func recommendedSeverity(priority string) pipeline.Severity {
 	if rank(priorities, priority) <= 1 { // high, medium
 		return pipeline.SeverityWarning
@@ -133,7 +132,7 @@ func recommendedSeverity(priority string) pipeline.Severity {
 	return pipeline.SeverityInfo
 }
 
-// firstOfTexts is the first text that says something.
+// firstOfTexts returns the first text that is not empty.
 func firstOfTexts(texts ...string) string {
 	for _, s := range texts {
 		if strings.TrimSpace(s) != "" {

@@ -16,7 +16,7 @@ func asking(list ...Recommendation) func(*Record) {
 	return func(r *Record) { r.SuccessEvidence.ReviewFindings.Recommendations = list }
 }
 
-// rec is a recommendation, known by its finding.
+// rec is a recommendation that its finding text identifies.
 func rec(priority, category, location, finding string) Recommendation {
 	return Recommendation{priority, category, finding, "change " + finding, location}
 }
@@ -25,7 +25,7 @@ func TestRecommendations(t *testing.T) {
 	tests := []struct {
 		name    string
 		reports []Report
-		want    string // findings in order
+		want    string // the expected findings, in order
 	}{
 		{"none", []Report{good(spec), unusable()}, ""},
 		{"severity first", []Report{
@@ -37,20 +37,20 @@ func TestRecommendations(t *testing.T) {
 		{"then priority", []Report{good("a", asking(
 			rec("Someday", "", "1", "odd"), rec("Low", "", "2", "low"), rec("Medium", "", "3", "medium"), rec("High", "", "4", "high"), rec("", "", "5", "none"),
 		))}, "high medium low odd none"},
-		{"then as they stand", []Report{good("b", asking(rec("Low", "", "1", "b1"), rec("Low", "", "2", "b2"))), good("a", asking(rec("Low", "", "3", "a")))}, "b1 b2 a"},
+		{"then their order in the reports", []Report{good("b", asking(rec("Low", "", "1", "b1"), rec("Low", "", "2", "b2"))), good("a", asking(rec("Low", "", "3", "a")))}, "b1 b2 a"},
 		{"case does not matter", []Report{good("a", severity("MAJOR"), asking(rec("low", "", "1", "low"), rec("HIGH", "", "2", "high"))), good("b", asking(rec("High", "", "3", "minor")))}, "high low minor"},
 
-		{"expertise is heard", []Report{good(spec, asking(rec("High", "roi", "A", "spec"))), good(pm, asking(rec("Low", "roi", "A", "pm")))}, "pm"},
-		{"expertise of a less severe report", []Report{good(spec, severity("Critical"), asking(rec("High", "security", "A", "spec"))), good(arch, asking(rec("Low", "security", "A", "arch")))}, "arch"},
-		{"expertise is the reviewer's own", []Report{good(spec, asking(rec("Low", "security", "A", "spec"))), good(arch, asking(rec("High", "clarity", "A", "arch")))}, "arch"},
+		{"expertise decides", []Report{good(spec, asking(rec("High", "roi", "A", "spec"))), good(pm, asking(rec("Low", "roi", "A", "pm")))}, "pm"},
+		{"expertise decides in a less severe report", []Report{good(spec, severity("Critical"), asking(rec("High", "security", "A", "spec"))), good(arch, asking(rec("Low", "security", "A", "arch")))}, "arch"},
+		{"only the reviewer's own expertise decides", []Report{good(spec, asking(rec("Low", "security", "A", "spec"))), good(arch, asking(rec("High", "clarity", "A", "arch")))}, "arch"},
 		{"then the higher priority", []Report{good(spec, severity("Major"), asking(rec("Low", "clarity", "A", "spec"))), good(pm, asking(rec("High", "business", "A", "pm")))}, "pm"},
 		{"then the first", []Report{good(pm, asking(rec("Low", "roi", "A", "pm"))), good(spec, asking(rec("Low", "clarity", "A", "spec")))}, "pm"},
 		{"any priority before an unknown one", []Report{good("a", severity("Major"), asking(rec("odd", "", "A", "odd"))), good("b", asking(rec("Low", "", "A", "low")))}, "low"},
-		{"it stands where the first of its location stood", []Report{
+		{"it has the place of the first one for its location", []Report{
 			good("a", severity("Major"), asking(rec("Low", "", "A", "a1"), rec("Low", "", "B", "b1"))), good("b", asking(rec("High", "", "A", "a2"))),
 		}, "a2 b1"},
 		{"locations are compared as they are", []Report{good("a", asking(rec("Low", "", "A", "1"), rec("Low", "", "a", "2"), rec("Low", "", "A ", "3")))}, "1 2 3"},
-		{"without a location nothing is the same", []Report{good("a", asking(rec("Low", "", "", "1"), rec("Low", "", "", "2"), rec("Low", "", " ", "3"), rec("Low", "", " ", "4")))}, "1 2 3 4"},
+		{"recommendations without a location are all different", []Report{good("a", asking(rec("Low", "", "", "1"), rec("Low", "", "", "2"), rec("Low", "", " ", "3"), rec("Low", "", " ", "4")))}, "1 2 3 4"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestRecommendations(t *testing.T) {
 	}
 }
 
-// Words stay as the report spells them, and its severity has its default.
+// Recommendations keep the report's spelling, and its severity has its default.
 func TestRecommendationsKeepTheirSpelling(t *testing.T) {
 	got := Recommendations([]Report{
 		good(pm, severity("CRITICAL"), asking(Recommendation{"high", "Roi", "F", "R", "L"})),
@@ -104,10 +104,10 @@ func TestOutcomeFinding(t *testing.T) {
 		{"broken", "spec", []Report{good(spec), unusable()}, pipeline.SeverityMajor, "broken.md", ""},
 		{"a score", "spec", []Report{good(pm), good(spec, clarityIs(ptr(0)))}, pipeline.SeverityMajor, "spec-reviewer.md", ""},
 		{"majors", "spec", []Report{good(spec), good("a", severity("Major")), good("b", severity("Major")), good("c", severity("Major")), good("d", severity("Major"))}, pipeline.SeverityMajor, "a.md", ""},
-		{"one is missing", "spec", []Report{good(pm), good(arch)}, pipeline.SeverityMajor, "technical-pm.md", ""},
+		{"the mandatory one is missing", "spec", []Report{good(pm), good(arch)}, pipeline.SeverityMajor, "technical-pm.md", ""},
 		{"not feasible", "plan", []Report{good(pm), good(arch, feasibleIs(false))}, pipeline.SeverityMajor, "architecture-review.md", ""},
 		{"a comment", "spec", []Report{comment}, pipeline.SeverityMajor, "", "review reports"},
-		{"none at all", "spec", nil, pipeline.SeverityMajor, "", "review reports"},
+		{"no reports", "spec", nil, pipeline.SeverityMajor, "", "review reports"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -138,8 +138,8 @@ func TestOutcomeFinding(t *testing.T) {
 	}
 }
 
-// A recommendation is as serious as its priority, and none blocks by itself, however severe
-// its report is: what the reports come to together does.
+// The severity of a recommendation depends on its priority. No recommendation blocks by itself,
+// however severe its report is, because the outcome of all reports decides that.
 func TestRecommendedFindings(t *testing.T) {
 	tests := []struct {
 		priority, severity string
@@ -155,7 +155,7 @@ func TestRecommendedFindings(t *testing.T) {
 		report := good(spec, severity(test.severity), asking(rec(test.priority, "clarity", "Goals", "Vague")))
 		got := recommendedFinding(&recommendations([]Report{report})[0], &report)
 		if got.Severity != test.want {
-			t.Errorf("%s of a report that is %s: %s, want %s", test.priority, test.severity, got.Severity, test.want)
+			t.Errorf("priority %s in a report of severity %s: %s, want %s", test.priority, test.severity, got.Severity, test.want)
 		}
 	}
 
@@ -189,9 +189,9 @@ func TestRecommendedFindings(t *testing.T) {
 	}
 }
 
-// Findings are as many as their outcome makes them, whatever the reports: each
-// can be told and placed, and something blocks if and only if the outcome does
-// or a serious report asks for something urgent.
+// For any reports, there are as many findings as the outcome makes. Each has a different identity
+// and a place. A finding blocks if and only if the outcome does, or a serious report has an urgent
+// recommendation.
 func TestFindingsOfAnyReports(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		reports := reportsOf(t)

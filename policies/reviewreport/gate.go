@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Report is a review report and where it came from.
+// Report is a review report with its source.
 type Report struct {
 	Source string // the file or comment, as people know it
 	Path   string // in the repository; empty for a comment
@@ -23,8 +23,7 @@ func Read(source, path string, markdown []byte) Report {
 	return Report{Source: source, Path: path, Record: Extract(markdown), Digest: hex.EncodeToString(sum[:])}
 }
 
-// Thresholds are what reports have to reach. A score equal to its threshold
-// reaches it.
+// Thresholds are the limits that reports must meet. A score equal to its threshold meets it.
 type Thresholds struct {
 	CompletenessScore float64 `json:"completeness_score"` // of spec-reviewers
 	TestabilityScore  float64 `json:"testability_score"`  // of spec-reviewers
@@ -34,23 +33,22 @@ type Thresholds struct {
 	MaxMajorIssues    int     `json:"max_major_issues"`    // reports of severity Major
 }
 
-// passed is the rationale of reports that no rule blocks.
+// passed is the rationale if no rule blocks.
 const passed = "All reviews passed quality gates"
 
-// ruling is what the gate says, and the index of the report that it is about:
-// the first of those that block, or -1.
+// ruling is the gate's decision, and the index of the first report that blocks, or -1.
 type ruling struct {
 	proceed   bool
 	rationale string
 	culprit   int
-	missing   string // the mandatory reviewer, if that is what blocks
+	missing   string // the mandatory reviewer, if only its report is missing
 }
 
-// rule returns why reports may not proceed, and the first report that blocks.
-// An empty rationale lets them.
+// rule returns why the reports may not proceed, and the first report that blocks. If the rationale
+// is empty, they may.
 type rule func(reports []Report, t Thresholds) (rationale string, culprit int)
 
-// The rules of each phase. The first that blocks decides.
+// These are the rules of each phase. The first rule that blocks decides.
 var (
 	specRules = []rule{
 		failures,
@@ -59,7 +57,7 @@ var (
 		completenessAndTestability,
 		clarity,
 		majorIssues,
-		alignmentGiven, // lets only pass what the rules above could judge
+		alignmentGiven, // only reports that the rules above could judge may pass
 	}
 	planRules = []rule{
 		failures,
@@ -69,8 +67,8 @@ var (
 	}
 )
 
-// rulesOf are the rules of a phase. Any phase but the plan's is the specification's,
-// which has more rules.
+// rulesOf returns the rules of a phase. Every phase except that of the plan has the rules of the
+// specification, which are more.
 func rulesOf(phase string) []rule {
 	if phase == pipeline.PhasePlan {
 		return planRules
@@ -78,8 +76,8 @@ func rulesOf(phase string) []rule {
 	return specRules
 }
 
-// Alone reports whether a report by itself would block, and why: what other reports
-// say, and which are missing, has no say in it.
+// Alone reports whether a report by itself would block, and why. Other reports, and missing ones,
+// don't matter.
 func Alone(phase string, r *Report, t Thresholds) (rationale string, blocks bool) {
 	for _, rule := range rulesOf(phase) {
 		if rationale, _ := rule([]Report{*r}, t); rationale != "" {
@@ -89,8 +87,8 @@ func Alone(phase string, r *Report, t Thresholds) (rationale string, blocks bool
 	return "", false
 }
 
-// decide puts reports through the rules of a phase. Whatever they let pass, the mandatory
-// review has to be among them.
+// decide applies the rules of a phase to the reports. If no rule blocks, the mandatory review must
+// still be among the reports.
 func decide(phase string, reports []Report, t Thresholds) ruling {
 	for _, blocks := range rulesOf(phase) {
 		if rationale, culprit := blocks(reports, t); rationale != "" {
@@ -126,8 +124,7 @@ func majorIssues(reports []Report, t Thresholds) (string, int) {
 	return from("Major issues from: ", reports, t.MaxMajorIssues, func(r *Record) bool { return r.is(SeverityMajor) })
 }
 
-// from blocks where more than limit reports are of a kind, and names the agents
-// of them all.
+// from blocks if more than limit reports are of a kind, and names the agents of all of them.
 func from(words string, reports []Report, limit int, kind func(*Record) bool) (string, int) {
 	var agents []string
 	culprit := -1
@@ -166,8 +163,7 @@ type score struct {
 	threshold float64
 }
 
-// below blocks where a spec-reviewer's score is below its threshold, or is not
-// there to be compared.
+// below blocks if a score of a spec-reviewer is below its threshold or missing.
 func below(reports []Report, scores ...score) (string, int) {
 	for i := range reports {
 		r := &reports[i].Record
@@ -187,7 +183,7 @@ func below(reports []Report, scores ...score) (string, int) {
 	return "", -1
 }
 
-// assessment is the record's own, or one without scores.
+// assessment returns the record's own assessment, or one without scores.
 func (r *Record) assessment() *QualityAssessment {
 	if q := r.SuccessEvidence.QualityAssessment; q != nil {
 		return q
@@ -195,11 +191,11 @@ func (r *Record) assessment() *QualityAssessment {
 	return &QualityAssessment{}
 }
 
-// notFeasible is why a plan can't go on where its reviewer says nothing else.
+// notFeasible is the reason why a plan can't continue if its reviewer gives no other.
 const notFeasible = "Architecture is not feasible"
 
-// feasible lets pass what every architecture-review holds to be feasible, in
-// the words of the first that doesn't.
+// feasible blocks if an architecture-review says that the architecture is not feasible. The reason
+// is in the words of the first one that says so.
 func feasible(reports []Report, _ Thresholds) (string, int) {
 	for i := range reports {
 		r := &reports[i].Record
@@ -214,7 +210,7 @@ func feasibleSummary(reports []Report) string {
 	return summary(firstOf(reports, AgentArchitectureReview), "Architecture is feasible")
 }
 
-// summary is a report's own, or other words where it says nothing.
+// summary returns a report's own summary, or other words if it is empty.
 func summary(r *Record, other string) string {
 	if strings.TrimSpace(r.Summary) == "" {
 		return other
@@ -222,7 +218,7 @@ func summary(r *Record, other string) string {
 	return r.Summary
 }
 
-// firstOf is the first report of an agent, or nil.
+// firstOf returns the first report of an agent, or nil.
 func firstOf(reports []Report, agent string) *Record {
 	for i := range reports {
 		if reports[i].Record.Agent == agent {

@@ -15,7 +15,7 @@ import (
 
 func ptr(f float64) *float64 { return &f }
 
-// good is a report of an agent that nothing is wrong with.
+// good returns a report of an agent without any fault.
 func good(agent string, change ...func(*Record)) Report {
 	r := Record{Status: StatusSuccess, Agent: agent, Summary: "Summary of " + agent}
 	r.SuccessEvidence.ValidationResults = ValidationResults{true, 1, 1}
@@ -57,7 +57,7 @@ func alignmentIs(f *float64) func(*Record) {
 	return quality(func(q *QualityAssessment) { q.PainPointAlignment = f })
 }
 
-// under and over are the doubles next to one.
+// under and over return the doubles next to one.
 func under(f float64) float64 { return math.Nextafter(f, -1) }
 
 const (
@@ -70,18 +70,18 @@ func TestSpecGate(t *testing.T) {
 	tests := []struct {
 		name    string
 		reports []Report
-		want    string // empty where it proceeds
+		want    string // empty if the reports may proceed
 	}{
 		{"all good", []Report{good(spec), good(pm), good(arch)}, ""},
-		{"the mandatory one alone", []Report{good(spec)}, ""},
+		{"only the mandatory report", []Report{good(spec)}, ""},
 
-		// 1: any status but SUCCESS.
+		// 1: any status other than SUCCESS.
 		{"failure", []Report{good(spec), good(pm, status("FAILURE"))}, "Review failures: technical-pm"},
 		{"failures", []Report{good(spec, status("FAILURE")), good(pm), good(arch, status("FAILURE"))}, "Review failures: spec-reviewer, architecture-review"},
 		{"partial", []Report{good(spec), good(pm, status("PARTIAL"))}, "Review failures: technical-pm"},
 		{"another spelling of success", []Report{good(spec, status("success"))}, "Review failures: spec-reviewer"},
 		{"broken", []Report{good(spec), unusable()}, "Review failures: unknown"},
-		{"broken ones", []Report{unusable(), unusable(), good(spec)}, "Review failures: unknown, unknown"},
+		{"broken reports", []Report{unusable(), unusable(), good(spec)}, "Review failures: unknown, unknown"},
 		{"failure goes before critical", []Report{good(spec, severity("Critical")), good(pm, status("FAILURE"))}, "Review failures: technical-pm"},
 
 		// 2: any severity Critical.
@@ -103,9 +103,9 @@ func TestSpecGate(t *testing.T) {
 		{"testability 0.7", []Report{good(spec, testabilityIs(ptr(0.7)))}, ""},
 		{"testability just below", []Report{good(spec, testabilityIs(ptr(under(0.7))))}, "Testability score below threshold (0.7)"},
 		{"both", []Report{good(spec, testabilityIs(ptr(0)), completenessIs(ptr(0)))}, "Completeness score below threshold (0.7)"},
-		{"of the first report", []Report{good(spec, testabilityIs(ptr(0))), good(spec, completenessIs(ptr(0)))}, "Testability score below threshold (0.7)"},
-		{"of any spec-reviewer", []Report{good(spec), good(spec, completenessIs(ptr(0)))}, "Completeness score below threshold (0.7)"},
-		{"not of others", []Report{good(spec), good(pm, func(r *Record) { r.SuccessEvidence.QualityAssessment = &QualityAssessment{} })}, ""},
+		{"the first report's score", []Report{good(spec, testabilityIs(ptr(0))), good(spec, completenessIs(ptr(0)))}, "Testability score below threshold (0.7)"},
+		{"the score of any spec-reviewer", []Report{good(spec), good(spec, completenessIs(ptr(0)))}, "Completeness score below threshold (0.7)"},
+		{"not the scores of other agents", []Report{good(spec), good(pm, func(r *Record) { r.SuccessEvidence.QualityAssessment = &QualityAssessment{} })}, ""},
 		{"no completeness", []Report{good(spec, completenessIs(nil))}, "Completeness score missing from: spec-reviewer"},
 		{"no testability", []Report{good(spec, testabilityIs(nil))}, "Testability score missing from: spec-reviewer"},
 		{"no assessment", []Report{good(spec, func(r *Record) { r.SuccessEvidence.QualityAssessment = nil })}, "Completeness score missing from: spec-reviewer"},
@@ -121,12 +121,12 @@ func TestSpecGate(t *testing.T) {
 		{"four majors", []Report{good(spec, severity("Major")), good("a", severity("Major")), good("m"), good("b", severity("major")), good("c", severity("Major"))}, "Major issues from: spec-reviewer, a, b, c"},
 		{"clarity goes before majors", []Report{good(spec, severity("Major"), clarityIs(ptr(0))), good("a", severity("Major")), good("b", severity("Major")), good("c", severity("Major"))}, "Clarity score below threshold (0.6)"},
 
-		// What no rule could judge is not passed.
+		// Reports that the rules can't judge don't pass.
 		{"no alignment", []Report{good(spec, alignmentIs(nil))}, "Pain point alignment score missing from: spec-reviewer"},
 		{"alignment has no threshold", []Report{good(spec, alignmentIs(ptr(0)))}, ""},
-		{"the mandatory one missing", []Report{good(pm), good(arch)}, "Mandatory review missing: spec-reviewer"},
-		{"its name in another spelling", []Report{good("Spec-Reviewer")}, "Mandatory review missing: spec-reviewer"},
-		{"none at all", nil, "Mandatory review missing: spec-reviewer"},
+		{"the mandatory report is missing", []Report{good(pm), good(arch)}, "Mandatory review missing: spec-reviewer"},
+		{"the mandatory agent in another spelling", []Report{good("Spec-Reviewer")}, "Mandatory review missing: spec-reviewer"},
+		{"no reports", nil, "Mandatory review missing: spec-reviewer"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -151,12 +151,12 @@ func TestPlanGate(t *testing.T) {
 	}{
 		{"feasible", []Report{good(arch)}, true, "Summary of architecture-review"},
 		{"not feasible", []Report{good(arch, feasibleIs(false))}, false, "Summary of architecture-review"},
-		{"feasible without words", []Report{good(arch, saying(" "))}, true, "Architecture is feasible"},
-		{"not feasible without words", []Report{good(arch, feasibleIs(false), saying(""))}, false, "Architecture is not feasible"},
-		{"all must hold it feasible", []Report{good(arch), good(arch, feasibleIs(false), saying("No."))}, false, "No."},
-		{"only architecture-review is asked", []Report{good(arch), good(pm, feasibleIs(false))}, true, "Summary of architecture-review"},
-		{"nobody asked", []Report{good(spec), good(pm)}, false, "Mandatory review missing: architecture-review"},
-		{"none at all", nil, false, "Mandatory review missing: architecture-review"},
+		{"feasible without a summary", []Report{good(arch, saying(" "))}, true, "Architecture is feasible"},
+		{"not feasible without a summary", []Report{good(arch, feasibleIs(false), saying(""))}, false, "Architecture is not feasible"},
+		{"all must consider it feasible", []Report{good(arch), good(arch, feasibleIs(false), saying("No."))}, false, "No."},
+		{"only architecture-review decides", []Report{good(arch), good(pm, feasibleIs(false))}, true, "Summary of architecture-review"},
+		{"no architecture-review", []Report{good(spec), good(pm)}, false, "Mandatory review missing: architecture-review"},
+		{"no reports", nil, false, "Mandatory review missing: architecture-review"},
 		{"rule 1", []Report{good(arch, status("FAILURE"))}, false, "Review failures: architecture-review"},
 		{"rule 1, broken", []Report{good(arch), unusable()}, false, "Review failures: unknown"},
 		{"rule 2", []Report{good(arch, severity("Critical"))}, false, "Critical issues from: architecture-review"},
@@ -176,7 +176,7 @@ func TestPlanGate(t *testing.T) {
 	}
 }
 
-// Each threshold is the one that is set, and its rationale names it.
+// Each threshold can be set, and its rationale names it.
 func TestThresholds(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -215,7 +215,7 @@ func TestReadiness(t *testing.T) {
 		{"one not met", []Report{good(spec), good(pm, readyIs(false))}, pipeline.Conditional},
 		{"one not met, major", []Report{good(spec), good(pm, readyIs(false), severity("Major"))}, pipeline.Conditional},
 		{"one critical", []Report{good(spec), good(arch, readyIs(false)), good(pm, readyIs(false), severity("Critical")), good("a", readyIs(false))}, pipeline.NotReady},
-		{"critical, but met", []Report{good(spec, severity("Critical"))}, pipeline.Ready},
+		{"critical, but all criteria are met", []Report{good(spec, severity("Critical"))}, pipeline.Ready},
 		{"broken", []Report{good(spec), unusable()}, pipeline.Conditional},
 		{"none", nil, pipeline.NotReady},
 	}
@@ -226,8 +226,7 @@ func TestReadiness(t *testing.T) {
 	}
 }
 
-// Broken reports are listed with what is wrong; the others are read all the
-// same.
+// Broken reports are listed with their faults, and the others are still read.
 func TestBrokenReportsStopNoOther(t *testing.T) {
 	with := good(spec, func(r *Record) {
 		r.SuccessEvidence.ReviewFindings.Recommendations = []Recommendation{{Priority: "High", Location: "A"}}
@@ -263,7 +262,7 @@ func TestNoScores(t *testing.T) {
 	}
 }
 
-// reportsOf draws reports with every kind of field that counts.
+// reportsOf draws reports that vary in every field that counts.
 func reportsOf(t *rapid.T) []Report {
 	one := rapid.Custom(func(t *rapid.T) Report {
 		if rapid.IntRange(0, 20).Draw(t, "broken") == 0 {
@@ -290,12 +289,11 @@ func reportsOf(t *rapid.T) []Report {
 	return rapid.SliceOfN(one, 0, 6).Draw(t, "reports")
 }
 
-// The order of reports changes no decision, score or readiness: only whom a
-// rationale names first.
+// The order of reports changes only which agent a rationale names first, and no decision, score or
+// readiness.
 func TestOrderOfReportsDecidesNothing(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
-		// The scores are the first spec-reviewer's: with several it matters which is
-		// first.
+		// The scores come from the first spec-reviewer, so with several their order would matter.
 		reviewers := 0
 		reports := slices.DeleteFunc(reportsOf(t), func(r Report) bool {
 			if r.Record.Agent == spec {
@@ -316,13 +314,13 @@ func TestOrderOfReportsDecidesNothing(t *testing.T) {
 			t.Fatal(diff)
 		}
 		if len(Recommendations(shuffled)) != len(Recommendations(reports)) {
-			t.Fatal("another number of recommendations")
+			t.Fatal("the number of recommendations differs")
 		}
 	})
 }
 
-// One more report never turns a blocked specification into one that proceeds,
-// unless it is the mandatory one.
+// Another report never turns a blocked specification into one that proceeds, unless it is the
+// mandatory report.
 func TestMoreReportsNeverLoosen(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		reports, more := reportsOf(t), reportsOf(t)
@@ -337,9 +335,8 @@ func TestMoreReportsNeverLoosen(t *testing.T) {
 	})
 }
 
-// Recommendations are sorted by severity and priority but for the one that is
-// heard of a location, which stands where the first of it stood; and each
-// location is heard once.
+// Recommendations are sorted by severity and priority. Each location has one recommendation, which
+// is at the place of the first one for that location.
 func TestRecommendationsAreOrdered(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		reports := reportsOf(t)
@@ -364,14 +361,14 @@ func TestRecommendationsAreOrdered(t *testing.T) {
 			}
 			at := [2]int{rank(severities, r.Severity), rank(priorities, r.Priority)}
 			if slices.Compare(last[:], at[:]) > 0 {
-				t.Fatalf("%v behind %v", at, last)
+				t.Fatalf("%v comes after %v", at, last)
 			}
 			last = at
 		}
 	})
 }
 
-// degree is what true and false stand for.
+// degree returns the degree that true or false stands for.
 func degree(yes bool) Degree {
 	if yes {
 		return 1
@@ -379,8 +376,8 @@ func degree(yes bool) Degree {
 	return 0
 }
 
-// Who says how far something holds adds that share to the score, and holds it to be so unless
-// not at all.
+// A reviewer can answer with a degree, which adds that share to the score. Any degree above 0
+// counts as yes.
 func TestDegrees(t *testing.T) {
 	one := func(f float64) *float64 { return &f }
 	reports := []Report{
@@ -388,7 +385,8 @@ func TestDegrees(t *testing.T) {
 		{Record: Record{Agent: AgentTechnicalPM, SuccessEvidence: Evidence{ValidationResults: ValidationResults{PainPointAligned: 0.8}}}},
 		{Record: Record{Agent: AgentArchitectureReview, SuccessEvidence: Evidence{ValidationResults: ValidationResults{ArchitectureFeasible: 0.5}}}},
 	}
-	// 0.7 + 0.8 x 0.15 + 0.5 x 0.15 is 0.895, of which the nearest double is just below, so that it is rounded down.
+	// 0.7 + 0.8 x 0.15 + 0.5 x 0.15 is 0.895, but the nearest double is slightly less, so it is
+	// rounded down.
 	if s := Scores(reports); s.OverallScore != 0.89 || *s.Components.BusinessAlignment != 0.8 || *s.Components.TechnicalFeasibility != 0.5 {
 		t.Errorf("%+v", s)
 	}

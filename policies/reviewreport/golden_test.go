@@ -18,7 +18,7 @@ var defaults = Thresholds{
 	MaxCriticalIssues: 0, MaxMajorIssues: 3,
 }
 
-// reportWith makes a report as a person would write it, and reads it.
+// reportWith writes a report as a person would, and reads it.
 func reportWith(t *testing.T, json string) Report {
 	t.Helper()
 	source := "docs/review/report.md"
@@ -29,7 +29,7 @@ func reportWith(t *testing.T, json string) Report {
 	return r
 }
 
-// number is the double that a cell of the table names, or nil.
+// number returns the double in a cell of the table, or nil.
 func number(t *testing.T, cell string) *float64 {
 	t.Helper()
 	if cell == "null" {
@@ -42,8 +42,8 @@ func number(t *testing.T, cell string) *float64 {
 	return &f
 }
 
-// Scores are those of the algorithm as it was published, to the last digit,
-// next to every boundary. testdata/golden.py writes the table.
+// Scores equal those of the published algorithm to the last digit, at every boundary.
+// testdata/golden.py writes the table.
 func TestScoresAreThePublishedOnes(t *testing.T) {
 	file, err := os.Open("testdata/scores.tsv")
 	if err != nil {
@@ -79,8 +79,8 @@ func TestScoresAreThePublishedOnes(t *testing.T) {
 	}
 }
 
-// Whole sets of reports come to what the published algorithms make of them,
-// but for the rules that they have not.
+// Sets of reports have the same outcome as with the published algorithms, except where rules differ
+// on purpose.
 func TestOutcomesAreThePublishedOnes(t *testing.T) {
 	text, err := os.ReadFile("testdata/reviews.json")
 	if err != nil {
@@ -128,11 +128,11 @@ func TestOutcomesAreThePublishedOnes(t *testing.T) {
 		}
 	}
 	if passes < 50 || later < 5 {
-		t.Errorf("%d cases are alike, and %d differ as they must", passes, later)
+		t.Errorf("%d cases agree, and %d differ as expected", passes, later)
 	}
 }
 
-// anyOf is what JSON has of a value.
+// anyOf returns a value as JSON represents it.
 func anyOf(t *testing.T, v any) any {
 	t.Helper()
 	b, err := json.Marshal(v)

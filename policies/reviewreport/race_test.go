@@ -2,6 +2,6 @@
 
 package reviewreport
 
-// raceDetector tells whether it watches this run: pools of buffers are then
-// emptied at random, so that what is allocated says nothing.
+// raceDetector reports whether the race detector is on. It empties pools of buffers at random, so
+// measurements of memory mean nothing then.
 const raceDetector = true

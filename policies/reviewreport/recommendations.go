@@ -8,9 +8,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Recommendations are what all reports ask for, the most pressing first: by the
-// report's severity, then by priority, then as the reports and their lists
-// stand. Of several for one location there is one; see [atOneLocation].
+// Recommendations returns the recommendations of all reports, the most urgent first: by the
+// report's severity, then by priority, then in the order of the reports and their lists. If there
+// are several for one location, only one is returned; see [atOneLocation].
 func Recommendations(reports []Report) pipeline.List[pipeline.Recommendation] {
 	var list pipeline.List[pipeline.Recommendation]
 	for _, rec := range recommendations(reports) {
@@ -19,7 +19,7 @@ func Recommendations(reports []Report) pipeline.List[pipeline.Recommendation] {
 	return list
 }
 
-// recommendation is one of a report, which it knows by its index.
+// recommendation is a recommendation with the index of its report.
 type recommendation struct {
 	pipeline.Recommendation
 	report int
@@ -44,13 +44,13 @@ func recommendations(reports []Report) []recommendation {
 	return onePerLocation(list)
 }
 
-// The words that rank, highest first. Any other ranks below them all.
+// These are the words that are ranked, highest first. Any other word ranks below all of them.
 var (
 	severities = []string{SeverityCritical, SeverityMajor, SeverityMinor}
 	priorities = []string{PriorityHigh, PriorityMedium, PriorityLow}
 )
 
-// rank is a word's index in a list, or the list's length.
+// rank returns a word's index in a list, or the list's length.
 func rank(words []string, word string) int {
 	for i, w := range words {
 		if strings.EqualFold(w, word) {
@@ -60,15 +60,15 @@ func rank(words []string, word string) int {
 	return len(words)
 }
 
-// expertise names the categories in which a reviewer is heard before others.
+// expertise has the categories in which a reviewer takes precedence over others.
 var expertise = map[string][]string{
 	AgentSpecReviewer:       {"requirements", "testability", "clarity", "structure"},
 	AgentTechnicalPM:        {"business", "roi", "pain_points"},
 	AgentArchitectureReview: {"architecture", "scalability", "performance", "security"},
 }
 
-// onePerLocation keeps one recommendation of each location, where the first of
-// it stood. Those that name no location are about different things.
+// onePerLocation keeps one recommendation for each location, at the place of the first one.
+// Recommendations without a location are about different things.
 func onePerLocation(list []recommendation) []recommendation {
 	out := make([]recommendation, 0, len(list))
 	at := map[string]int{} // the index in out, by location
@@ -87,16 +87,15 @@ func onePerLocation(list []recommendation) []recommendation {
 	return out
 }
 
-// atOneLocation says which of two recommendations for one location is heard:
-// that of a reviewer who speaks of what they know best, then that of the higher
-// priority. Of equals it is the first.
+// atOneLocation chooses between two recommendations for one location: first the one in its
+// reviewer's expertise, then the one with the higher priority, and otherwise the first.
 func atOneLocation(a, b *recommendation) int {
 	return cmp.Or(
 		cmp.Compare(expert(a), expert(b)),
 		cmp.Compare(rank(priorities, b.Priority), rank(priorities, a.Priority)))
 }
 
-// expert is 1 where a category is in its reviewer's expertise, else 0.
+// expert returns 1 if a category is in its reviewer's expertise, and 0 otherwise.
 func expert(r *recommendation) int {
 	if slices.Contains(expertise[r.Reviewer], r.Category) {
 		return 1

@@ -8,32 +8,31 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
-// AgentReviewgate is the agent of the section in reviewgate's own comment, and
-// OperationReview what it did.
+// AgentReviewgate is the agent in the section of reviewgate's own comment, and OperationReview is
+// its operation.
 const (
 	AgentReviewgate = "reviewgate"
 	OperationReview = "pull_request_review"
 )
 
-// The bounds of the section in a comment, in characters: what it quotes of the
-// worst findings leaves the comment's space to the findings themselves.
+// These are the limits of the section in a comment, in characters. They leave the comment's space
+// to the findings themselves.
 const (
 	MaxReviewSection         = 8192
 	maxReviewRecommendations = 10
 	maxReviewText            = 200
 )
 
-// FromReview is what reviewgate's own comment says of a review in the
-// machine-readable section. The review succeeded if its decision does not
-// block. summary is one line in words, and timestamp when the review was done,
-// in ISO 8601 and UTC; it may be empty. What [Write] makes of it has at most
-// MaxReviewSection characters: recommendations that don't fit are left out, the
-// least first.
+// FromReview returns the record of a review for the machine-readable section of reviewgate's own
+// comment. The status is success if the decision does not block. summary is one line of text.
+// timestamp is the time of the review, in ISO 8601 and UTC, and may be empty. [Write] makes at most
+// MaxReviewSection characters of the record: recommendations that don't fit are left out, the least
+// important first.
 //
 // The same review, summary and timestamp give the same record.
 func FromReview(report *pipeline.Report, summary, timestamp string) Record {
 	passes := !report.Decision.Blocks()
-	confidence := 1.0 // agents that are no models don't guess
+	confidence := 1.0 // agents without models are certain
 	if report.Models != nil {
 		confidence = report.Models.Confidence
 	}
@@ -110,5 +109,5 @@ func locationOf(f *pipeline.Finding) string {
 	return shortened(f.Path)
 }
 
-// shortened puts a text on one line, cut to what the section has room for.
+// shortened puts a text on one line and cuts it to the space in the section.
 func shortened(s string) string { return plaintext.CutLine(s, maxReviewText) }

@@ -2,19 +2,19 @@ package reviewreport
 
 import "github.com/reviewgate/reviewgate/pipeline"
 
-// Reviewer is what the reviews of one agent of a specification or a plan have in
-// common, whoever writes them.
+// Reviewer has what the reviews of a specification or a plan by one agent have in common, whoever
+// writes them.
 type Reviewer struct {
-	Agent     string // as reports name it
-	Phase     string // that its reports belong to
+	Agent     string // the agent's name in reports
+	Phase     string // the phase of its reports
 	Operation string // the reports' operation_type
-	File      string // the name of its report in the directory "review" beside the document
-	// Blocks is the title of the finding that a blocking report of it makes. No two
-	// share words, so that a block by one is never taken for that of another.
+	File      string // the file name of its report in the directory "review" beside the document
+	// Blocks is the title of the finding that a blocking report makes. The titles of different
+	// reviewers have no words in common, so that they never count as agreeing.
 	Blocks string
-	// Checklist are the questions of the reports' validation_checklist.
+	// Checklist has the questions of the reports' validation_checklist.
 	Checklist []string
-	// Categories are those of recommendations.
+	// Categories are the categories of its recommendations.
 	Categories []string
 }
 
@@ -39,7 +39,7 @@ var reviewers = []Reviewer{
 	},
 }
 
-// ReviewerOf is the reviewer of an agent's name. There are three of them.
+// ReviewerOf returns the reviewer with an agent's name. There are three reviewers.
 func ReviewerOf(agent string) (r Reviewer, ok bool) {
 	for _, r := range reviewers {
 		if r.Agent == agent {

@@ -6,23 +6,22 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// noSpecReviewer is the error of scores that have nothing to be computed from.
+// noSpecReviewer is the error if there is no report to compute scores from.
 const noSpecReviewer = "No spec-reviewer found"
 
-// The weights of the parts of a score.
+// These are the weights of the parts of a score.
 const (
 	specWeight      = 0.7
 	businessWeight  = 0.15
 	technicalWeight = 0.15
 )
 
-// Scores are the weighted scores of a document: 70 % the first spec-reviewer's,
-// 15 % that the first technical-pm finds the pain points met, and 15 % that the
-// first architecture-review finds the architecture feasible.
+// Scores returns the weighted scores of a document: 70 % are the first spec-reviewer's, 15 % say
+// that the first technical-pm considers the pain points met, and 15 % that the first
+// architecture-review considers the architecture feasible.
 //
-// Every product and sum is rounded to a double of its own: what a machine that
-// fuses them would get differs in the last digit, and that can move a score
-// over a boundary.
+// Every product and sum is rounded to a double of its own. A machine that fuses them would get
+// another last digit, which can move a score over a boundary.
 func Scores(reports []Report) pipeline.QualityScores {
 	spec := firstOf(reports, AgentSpecReviewer)
 	if spec == nil {
@@ -61,8 +60,8 @@ func Scores(reports []Report) pipeline.QualityScores {
 	}
 }
 
-// part is what a reviewer adds to the score: all of it who says yes, and a share who says how
-// far.
+// part returns what a reviewer adds to the score: the whole weight for yes, or a share of it for a
+// degree.
 func part(r *Record, weight float64, says func(ValidationResults) Degree) float64 {
 	if r == nil {
 		return 0
@@ -70,7 +69,7 @@ func part(r *Record, weight float64, says func(ValidationResults) Degree) float6
 	return float64(float64(says(r.SuccessEvidence.ValidationResults)) * weight)
 }
 
-// component is a part by itself, or nil where it adds nothing.
+// component returns a part by itself, or nil if it adds nothing.
 func component(part, weight float64) *float64 {
 	if part == 0 {
 		return nil
@@ -79,18 +78,18 @@ func component(part, weight float64) *float64 {
 	return &c
 }
 
-// rounded is the decimal of two places that is nearest to the exact double:
-// 2.675 is a little less than that, and becomes 2.67.
+// rounded returns the decimal with two places that is nearest to the exact double: the double 2.675
+// is slightly less than 2.675, and becomes 2.67.
 func rounded(x float64) float64 {
 	f, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', 2, 64), 64)
 	if err != nil {
-		// Scores are from 0 to 1, and what was printed can be read.
+		// Scores are from 0 to 1, and printed numbers can be parsed.
 		panic(err)
 	}
 	return f
 }
 
-// grade is that of a score before it is rounded.
+// grade returns the grade of a score before it is rounded.
 func grade(score float64) string {
 	switch {
 	case score >= 0.9:

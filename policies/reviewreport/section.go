@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Heading begins the machine-readable section, in a line of its own.
+// Heading begins the machine-readable section, on a line of its own.
 const Heading = "## Machine-Readable Review Data"
 
-// HasSection reports whether a text has the heading of a machine-readable
-// section: whether it means to be a review report at all. Most comments don't.
+// HasSection reports whether a text has the heading of a machine-readable section, and so is meant
+// to be a review report. Most comments are not.
 func HasSection(markdown []byte) bool {
 	var s scanner
 	for line := range bytes.Lines(unmarked(markdown[:min(len(markdown), MaxBytes)])) {
@@ -24,8 +24,8 @@ func HasSection(markdown []byte) bool {
 // block is the content of the fenced json block.
 type block struct {
 	text   []byte
-	line   int  // its first line's number in the report, from 1
-	closed bool // by a fence
+	line   int  // the number of its first line in the report, from 1
+	closed bool // whether a fence closes it
 }
 
 // findBlock returns the first json block after the heading.
@@ -51,24 +51,23 @@ func findBlock(markdown []byte) (block, bool) {
 	return found, s.fence.wanted
 }
 
-// unmarked is a text without the byte order mark that some editors begin it
-// with.
+// unmarked returns a text without a byte order mark at its beginning.
 func unmarked(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }
 
-// scanner follows markdown line by line, as far as it takes to know which lines
-// are headings and fences: lines within a fence or an HTML comment are neither.
-// The latter a reader does not see, so nothing in it may decide.
+// scanner reads Markdown line by line, as far as needed to know which lines are headings and
+// fences. Lines within a fence or an HTML comment are neither. Readers don't see HTML comments, so
+// their text must not decide anything.
 type scanner struct {
 	heading bool // the section has begun
 	fence   fence
 	comment bool
 }
 
-// fence is the opening line of a fenced block. Without length there is none.
+// fence is the opening line of a fenced block. If the length is 0, there is no fence.
 type fence struct {
 	char   byte
 	length int
-	wanted bool // it is the block that is looked for
+	wanted bool // it opens the wanted block
 }
 
 func (s *scanner) next(line []byte) {
@@ -90,17 +89,16 @@ func (s *scanner) next(line []byte) {
 	}
 }
 
-// Blocks may be indented by up to three spaces; with more they are code. A
-// heading may be closed by signs of its own (CommonMark 0.31, 4.2 and 4.6).
+// Blocks may be indented by up to three spaces; with more spaces they are code. A heading may end
+// in number signs (CommonMark 0.31, 4.2 and 4.6).
 var (
 	heading     = regexp.MustCompile(`^ {0,3}##[ \t]+Machine-Readable Review Data(?:[ \t]+#+)?$`)
 	htmlComment = regexp.MustCompile(`^ {0,3}<!--`)
 )
 
-// fenceLine is a fence with its info string. It may be indented as far as one
-// likes, and stand behind the markers of lists: so it does where a report lists
-// its sections. A tilde fence's info string may have backticks in it
-// (CommonMark 0.31, 4.5).
+// fenceLine matches a fence with its info string. A fence may have any indentation and may follow
+// the markers of lists, as in a report that lists its sections. The info string of a tilde fence
+// may contain backticks (CommonMark 0.31, 4.5).
 var fenceLine = regexp.MustCompile("^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*(?:(`{3,})([^`]*)|(~{3,})(.*))$")
 
 func opened(line []byte) fence {
@@ -116,8 +114,8 @@ func opened(line []byte) fence {
 	return fence{char: signs[0], length: len(signs), wanted: strings.EqualFold(language, "json")}
 }
 
-// closedBy reports whether a line ends the block: a fence at least as long, of
-// the same sign, and nothing else.
+// closedBy reports whether a line ends the block: a fence of the same sign that is at least as
+// long, and nothing else.
 func (f fence) closedBy(line []byte) bool {
 	signs := bytes.TrimLeft(line, " \t")
 	return len(signs) >= f.length && len(bytes.TrimLeft(signs, string(f.char))) == 0

@@ -8,14 +8,13 @@ import (
 	"unicode/utf16"
 )
 
-// Write is the machine-readable section of a report: the heading, what it is
-// for, and the record as a fenced json block. It starts and ends without an
-// empty line. [Extract] reads the record back as it was, but for text that is
-// no valid UTF-8.
+// Write returns the machine-readable section of a report: the heading, its purpose, and the record
+// as a fenced json block. It has no empty line at its start or end. [Extract] reads the same record
+// back, except for text that is not valid UTF-8.
 //
-// What could be more than text to whoever shows it stands in the JSON as
-// escapes: backticks, which fences are made of; @, which mentions people; what
-// opens HTML; and what can't be seen.
+// Characters that could be more than text to whoever shows the section are escaped in the JSON:
+// backticks, which make fences; @, which mentions people; those that begin HTML; and invisible
+// ones.
 func Write(r *Record) string {
 	var b bytes.Buffer
 	b.WriteString(Heading + "\n\n**Purpose**: Structured output for orchestrator parsing and review aggregation\n\n```json\n")
@@ -44,8 +43,8 @@ func encoded(r *Record) []byte {
 	}
 	text, err := json.MarshalIndent(out, "", "  ")
 	if err != nil {
-		// Only a checklist or a score that JSON can't express gets here, and
-		// those come from JSON.
+		// Only a checklist or a score that JSON can't represent gives an error, and both come from
+		// JSON.
 		panic(fmt.Errorf("encode a review report: %w", err))
 	}
 	return text

@@ -13,8 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// What is written is read back, whatever the words, and stands in markdown as
-// one block.
+// A written record is read back unchanged, with any words, and is one block in Markdown.
 func TestWriteReadsBack(t *testing.T) {
 	words := rapid.OneOf(
 		rapid.String(),
@@ -48,7 +47,7 @@ func TestWriteReadsBack(t *testing.T) {
 			t.Fatalf("%d backticks in\n%s", n, text)
 		}
 		if strings.ContainsAny(text, "<@\r\x00\x1b\u202e\u200b\u2028") {
-			t.Fatalf("it holds more than text:\n%q", text)
+			t.Fatalf("the section contains more than text:\n%q", text)
 		}
 		before, after := words.Draw(t, "before"), words.Draw(t, "after")
 		if strings.Contains(before, "```") || strings.Contains(before, Heading) || strings.Contains(before, "<!--") {
@@ -61,7 +60,7 @@ func TestWriteReadsBack(t *testing.T) {
 	})
 }
 
-// reviewgate's own section says what its review came to.
+// The section of reviewgate's own comment has the outcome of its review.
 func TestFromReview(t *testing.T) {
 	review := func(decision pipeline.Decision, findings ...pipeline.Severity) *pipeline.Report {
 		r := &pipeline.Report{HeadSHA: "a1b2c3", Decision: decision}
@@ -110,7 +109,7 @@ func TestFromReview(t *testing.T) {
 	}
 }
 
-// However much a review found, the section leaves a comment its space.
+// The section leaves space in the comment, however many findings a review has.
 func TestFromReviewIsShort(t *testing.T) {
 	long := strings.Repeat("\u202e<", 10_000)
 	r := &pipeline.Report{HeadSHA: "a1b2c3", Decision: pipeline.DecisionFail}
@@ -122,7 +121,7 @@ func TestFromReviewIsShort(t *testing.T) {
 		t.Errorf("the section has %d characters", n)
 	}
 	if len(record.SuccessEvidence.ReviewFindings.Recommendations) == 0 {
-		t.Error("no recommendation is left")
+		t.Error("the section has no recommendations")
 	}
 }
 

@@ -1,17 +1,17 @@
-// Package spelling finds the name that was meant by one that does not exist.
+// Package spelling suggests the existing name that a misspelt one probably means.
 package spelling
 
 import "strings"
 
-// Words and lists beyond these are not worth the time.
+// Longer words and lists are not searched, because that would take too long.
 const (
 	longestWord = 80
 	mostNames   = 1000
 )
 
-// Nearest returns the name that at most so many slips of the keyboard turn
-// into the word, or "". Letters' case is no slip, and the word itself is not
-// its own correction.
+// Nearest returns the name that differs from the word by the fewest slips, at most the given
+// number, or "". The case of letters does not count as a slip, and a word is not its own
+// correction.
 func Nearest(word string, names []string, slips int) string {
 	if len(word) > longestWord || len(names) > mostNames {
 		return ""
@@ -28,8 +28,8 @@ func Nearest(word string, names []string, slips int) string {
 	return best
 }
 
-// Slips counts the letters that were left out, added, mistaken for another or
-// swapped with the next one between two words.
+// Slips counts the letters that are missing, added, replaced, or swapped with the next one between
+// two words.
 func Slips(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

@@ -16,7 +16,7 @@ func TestNearest(t *testing.T) {
 		{"agnet", 1, "agent"},
 		{"tilte", 1, "Title"},
 		{"titlez", 1, "Title"}, // the first of equals
-		{"agent", 1, ""},       // is there
+		{"agent", 1, ""},       // the word itself is in the list
 		{"TITLE", 1, "Title"},
 		{"owner", 1, ""},
 		{"sveritty", 1, ""},
@@ -27,6 +27,6 @@ func TestNearest(t *testing.T) {
 		}
 	}
 	if got := Nearest("agnet", make([]string, 1001), 1); got != "" {
-		t.Errorf("of more names than are looked through: %q", got)
+		t.Errorf("from a list that is too long: %q", got)
 	}
 }
