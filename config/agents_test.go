@@ -34,9 +34,9 @@ func TestKindsAgreeWithTheSchema(t *testing.T) {
 		fields := schemas().lookup(agents + k.section.name)["properties"].(map[string]any)
 		for name, of := range fields {
 			field := k.section.name + "." + name
-			said, want := of.(map[string]any)["default"], k.section.defaults[field]
-			if _, known := k.section.defaults[field]; known && fmt.Sprint(said) != fmt.Sprint(want) {
-				t.Errorf("the default of %s is %v in the code and %v in the schema", field, want, said)
+			inSchema, want := of.(map[string]any)["default"], k.section.defaults[field]
+			if _, known := k.section.defaults[field]; known && fmt.Sprint(inSchema) != fmt.Sprint(want) {
+				t.Errorf("the default of %s is %v in the code and %v in the schema", field, want, inSchema)
 			}
 		}
 		for field := range k.section.defaults {

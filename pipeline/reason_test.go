@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A report's reasons are texts, as older versions stored them. Each is read with its kind.
+// A report's reasons are stored as texts, as in older versions. Each is read with its kind.
 func TestReasonsAreTextsInJSON(t *testing.T) {
 	reasons := List[Reason]{
 		{ReasonOther, "merged 2 findings of a, b"},
@@ -67,6 +67,6 @@ func TestReasonOfFinding(t *testing.T) {
 		t.Errorf("not ignored: %+v", r)
 	}
 	if !f.HasReason(ReasonAccepted) || f.HasReason(ReasonHeld) {
-		t.Error("accepted and held are mixed up")
+		t.Error("HasReason is wrong about accepted or held")
 	}
 }

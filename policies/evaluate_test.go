@@ -111,7 +111,7 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-func TestAuthorWithoutAssociationIsNotGuessed(t *testing.T) {
+func TestAuthorWithoutAssociationIsUnknown(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		in := testInput()
 		in.Facts.Author.Association = ""

@@ -103,7 +103,7 @@ func TestWrongEnvelope(t *testing.T) {
 		{"an agent without a name", `{"agent": " ", "findings": []}`, []string{`a.json:1:11: /agent: agent is empty; write something`}},
 		{"a long name", `{"agent": "` + strings.Repeat("a", 201) + `", "findings": []}`, []string{`a.json:1:11: /agent: agent has 201 bytes, more than the limit of 200; shorten it`}},
 		{"a number as the model", `{"agent": "a", "model": 4, "findings": []}`, []string{`a.json:1:25: /model: model is a number, but must be a string; write it in double quotes`}},
-		{"a stage of its own", `{"agent": "a", "stage": "tests", "findings": []}`, []string{`a.json:1:25: /stage: "tests" is not a stage; use spec or quality`}},
+		{"an unknown stage", `{"agent": "a", "stage": "tests", "findings": []}`, []string{`a.json:1:25: /stage: "tests" is not a stage; use spec or quality`}},
 		{"no findings", `{"agent": "a"}`, []string{`a.json:1:1: "findings" is missing; add "findings"`}},
 		{"null for findings", `{"agent": "a", "findings": null}`, []string{`a.json:1:1: "findings" is missing; add "findings"`}},
 		{"an object of findings", `{"agent": "a", "findings": {}}`, []string{`a.json:1:28: /findings: findings is an object, but must be a list; write it in [ ]`}},
@@ -245,7 +245,7 @@ func TestUnknownFields(t *testing.T) {
 }
 
 // Lists of that name in other places are not findings.
-func TestFindingsElsewhere(t *testing.T) {
+func TestFindingsInOtherPlaces(t *testing.T) {
 	o := decode(t, `{"agent": "a", "findings": [], "report": {"findings": [{`+needed+`}]}, "other": [{"findings": [{`+needed+`}]}]}`)[0]
 	if len(o.Findings) != 0 || o.Dropped.Count != 0 || o.Unknown.Count != 2 {
 		t.Errorf("%d findings, %d dropped, %d unknown", len(o.Findings), o.Dropped.Count, o.Unknown.Count)
@@ -267,7 +267,7 @@ func TestTooManyFindings(t *testing.T) {
 }
 
 // The fields that are read are those of the type.
-func TestFieldsAreThoseOfTheType(t *testing.T) {
+func TestReadFieldsEqualTheType(t *testing.T) {
 	var want []string
 	for i := range reflect.TypeFor[pipeline.Finding]().NumField() {
 		name, _, _ := strings.Cut(reflect.TypeFor[pipeline.Finding]().Field(i).Tag.Get("json"), ",")
@@ -313,7 +313,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			again, errs := Decode("a.json", b, nil)
 			if len(errs) > 0 || again[0].Dropped.Count > 0 {
-				t.Fatalf("what was written can't be read: %v", errs)
+				t.Fatalf("the written output can't be read: %v", errs)
 			}
 			if diff := cmp.Diff(string(b), string(encoded(t, again[0].AgentOutput))); diff != "" {
 				t.Fatalf("read again (-want +got):\n%s", diff)

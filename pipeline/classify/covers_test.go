@@ -78,8 +78,8 @@ func TestCoveredDomainAddsTheDifference(t *testing.T) {
 	}
 }
 
-// Whatever covers what, a change never scores less than the heaviest domain that it touches, and
-// neither another file nor a greater weight lowers the score.
+// Whichever mappings cover others, a change never scores less than its heaviest domain, and neither
+// another file nor a greater weight lowers the score.
 func TestCoveringNeverHidesADomain(t *testing.T) {
 	domains := []string{"a", "b", "c"}
 	sample.Check(t, func(t *rapid.T) {
@@ -102,11 +102,11 @@ func TestCoveringNeverHidesADomain(t *testing.T) {
 			}
 		}
 		if less, _ := reasons(t, cfg, paths[1:]...); less > score {
-			t.Fatalf("score %d, and %d without %s", score, less, paths[0])
+			t.Fatalf("score %d, but %d without %s", score, less, paths[0])
 		}
 		cfg.Domains[rapid.IntRange(0, 2).Draw(t, "raised")].Weight += 10
 		if more, _ := reasons(t, cfg, paths...); more < score {
-			t.Fatalf("score %d, and %d after a weight was raised", score, more)
+			t.Fatalf("score %d, but %d after a weight was raised", score, more)
 		}
 	})
 }

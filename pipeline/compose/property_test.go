@@ -83,7 +83,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 			d.Agents = rapid.Permutation(d.Agents).Draw(t, "order of dispatched")
 		}
 		if got := withoutWords(manifest(t, cfg, facts, cl)); got != want {
-			t.Errorf("another order, another manifest:\n%s\n%s", want, got)
+			t.Errorf("the order of the input changes the manifest:\n%s\n%s", want, got)
 		}
 	})
 }
@@ -121,7 +121,7 @@ func TestOrderOfConfigChangesNoByte(t *testing.T) {
 		cfg.Policies = rapid.Permutation(cfg.Policies).Draw(t, "order of policies")
 		cfg.Agents = rapid.Permutation(cfg.Agents).Draw(t, "order of agents")
 		if got, _ := json.Marshal(manifest(t, cfg, facts, cl)); string(got) != string(want) {
-			t.Errorf("another order, another manifest:\n%s\n%s", want, got)
+			t.Errorf("the order of the input changes the manifest:\n%s\n%s", want, got)
 		}
 	})
 }

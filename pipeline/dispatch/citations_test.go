@@ -129,7 +129,7 @@ func (r reader) Review(ctx context.Context, t Task) (Answer, error) {
 }
 
 // The outcomes of review reports come with the findings of an agent that finished.
-func TestReportsComeBack(t *testing.T) {
+func TestReportsAreReturned(t *testing.T) {
 	agents := map[string]Agent{"good": reader{found("a"), nil}, "failed": reader{found("b"), errors.New("unread")}, "plain": found("c")}
 	results := run(t, manifest("good", "failed", "plain"), agents, options(time.Second, 0))
 	if r := results[0]; len(r.Reports) != 1 || r.Reports[0].Place != "docs" || len(r.Output.Findings) != 1 {

@@ -88,7 +88,7 @@ func TestOneFailureAffectsNoOther(t *testing.T) {
 		for _, r := range run(t, m, agents, options(10*time.Second, 2)) {
 			got = append(got, row{r.Agent, r.Note, r.Status, len(r.Output.Findings)})
 			if r.Status == pipeline.AgentOK && r.Output.Agent != r.Agent {
-				t.Errorf("%s speaks in the name of %s", r.Agent, r.Output.Agent)
+				t.Errorf("the output of %s names the agent %s", r.Agent, r.Output.Agent)
 			}
 		}
 		want := []row{
@@ -175,7 +175,7 @@ func TestAgentsWaitTimeIsRespected(t *testing.T) {
 	}
 }
 
-// An agent has a result for each of its models, whatever it claims.
+// An agent has one result for each of its models, whatever its answers claim.
 func TestModelsAreAskedOneByOne(t *testing.T) {
 	m := manifest("a", "b")
 	m.Entries[0].Models, m.Entries[0].Stage = pipeline.List[string]{"small", "big"}, pipeline.ReviewStageSpec

@@ -1,3 +1,3 @@
 // Package dispatch is the fifth stage. It runs the agents of a manifest side by side and returns a
-// result for each, whatever happens to any of them.
+// result for each of them, also if an agent fails.
 package dispatch

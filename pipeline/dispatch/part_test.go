@@ -10,8 +10,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// A part that an agent found before it failed counts, whatever becomes of later attempts, and the
-// agent did not finish. If an error does not say that it is a part, nothing counts.
+// If an agent found a part before it failed, the part counts, whatever later attempts do, but the
+// agent did not finish. If the error does not say that there is a part, nothing counts.
 func TestPartOfAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		part := func(then func(context.Context) error) agentFunc {

@@ -167,7 +167,7 @@ func TestProposalsAreBounded(t *testing.T) {
 	}
 }
 
-// Whatever a model writes, the log has it on one line, in whole and visible characters, with a
+// For any text of a model, the log has it on one line, in whole and visible characters, with a
 // confidence from 0 to 1.
 func TestWordsOfProposals(t *testing.T) {
 	long := strings.Repeat("é", 2*maxMissed)
@@ -196,8 +196,8 @@ func TestProposalGetsItsLine(t *testing.T) {
 	}
 }
 
-// Whatever form the repository's policies have, the patches of the log, applied one after the
-// other, send the agents to the files.
+// For any form of the repository's policies, the patches of the log, applied one after the other,
+// send the agents to the files.
 func TestPatchesOfProposalsCloseTheGaps(t *testing.T) {
 	policy := `{"id": "own", "description": "Ours.", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["build-reviewer"]}}`
 	files := []placed{{"src/a[1].ts", "const sum = price * count"}, {"src/" + strings.Repeat("long/", 60) + "b.ts", "const sum = price * count"}}
@@ -265,7 +265,7 @@ func TestLoggedProposalsGiveTheSame(t *testing.T) {
 		t.Errorf("log (-first +again):\n%s", diff)
 	}
 	if len(Logged(stored, "small")) != 0 || len(Logged(stored, Source)) != 0 {
-		t.Error("gaps of others are proposed again")
+		t.Error("gaps of other sources are proposed again")
 	}
 }
 

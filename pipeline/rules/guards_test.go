@@ -9,7 +9,7 @@ import (
 )
 
 // The checks that skip the rewriting of a text never skip a text that it would change.
-func TestGuardsLetThroughWhatChanges(t *testing.T) {
+func TestGuardsMissNoChange(t *testing.T) {
 	parts := []string{
 		" ", "\t", "\r", ".", "?", "`", "[", "]", "(", ")", "+", "!", "/", "*", "/*", "*/", `"`, "'", `""`, `"b"`, "'c'", `f"`, "?.(", "((",
 		"a", "b1", "as", " as T", "if", "return", "getattr(", "getattr(a, ", ".concat(", "concat", "{", "}", ",", ":", ";", "é", "\\", "<", ">", "<a>", "&", "|", "0", "0, ", "String", "await ", "\"a\":", "a: ", "satisfies ", "new ", "| ", "c<", "=> ", "require(", "('b/c')", ", d)", "}", "=", ",", "-", "as b",

@@ -39,7 +39,7 @@ func TestRulesShareParts(t *testing.T) {
 }
 
 // Parts that no engine uses are freed, so that old configs take no memory.
-func TestPartsWithoutAnEngineAreGone(t *testing.T) {
+func TestUnusedPartsAreFreed(t *testing.T) {
 	k := partsKey{pattern: "used once", lines: true}
 	p, err := compiled.get(k)
 	if err != nil || compiled.find(k) != p {

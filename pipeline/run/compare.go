@@ -54,8 +54,8 @@ type comparisonAsker struct {
 	comparer Comparer
 	pairs    []aggregate.Pair
 
-	mu   sync.Mutex // an abandoned attempt may end at any time
-	said []pipeline.Comparison
+	mu          sync.Mutex // an abandoned attempt may end at any time
+	comparisons []pipeline.Comparison
 }
 
 // Review stores the answers. It returns no findings.
@@ -63,7 +63,7 @@ func (a *comparisonAsker) Review(ctx context.Context, task dispatch.Task) (dispa
 	comparisons, note, err := a.comparer.Compare(ctx, task, a.pairs)
 	if err == nil && ctx.Err() == nil {
 		a.mu.Lock()
-		a.said = comparisons
+		a.comparisons = comparisons
 		a.mu.Unlock()
 	}
 	return dispatch.Answer{Note: note}, err
@@ -72,7 +72,7 @@ func (a *comparisonAsker) Review(ctx context.Context, task dispatch.Task) (dispa
 func (a *comparisonAsker) put(row *pipeline.AgentResult) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	row.Comparisons = append(row.Comparisons, a.said...)
+	row.Comparisons = append(row.Comparisons, a.comparisons...)
 }
 
 // comparing asks which findings are about the same problem. It is nil if nobody should be asked.

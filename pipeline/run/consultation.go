@@ -41,13 +41,13 @@ func newConsultation(of IOAgent, model string, options dispatch.Options) consult
 
 // ask adds a question and its answers to the row. The error is that of ctx.
 func (a *consultation) ask(ctx context.Context, in aggregate.Input, q question) error {
-	made, err := askModel(ctx, a.id, a.model, q, in.Facts, in.Classification, a.options)
+	asked, err := askModel(ctx, a.id, a.model, q, in.Facts, in.Classification, a.options)
 	if err != nil {
 		return err
 	}
 	row := a.result()
 	if row.Status == pipeline.AgentOK {
-		row.Status, row.Note = made.Status, joined(row.Note, made.Note)
+		row.Status, row.Note = asked.Status, joined(row.Note, asked.Note)
 	}
 	q.put(row)
 	return nil

@@ -52,7 +52,7 @@ func TestReadsLabels(t *testing.T) {
 	}
 }
 
-func TestCompileNamesTheRuleWhoseExpressionDoesNot(t *testing.T) {
+func TestCompileNamesTheRuleThatDoesNotCompile(t *testing.T) {
 	_, err := Compile(&config.Config{Rules: []config.Rule{{ID: "r", Enabled: true, When: "facts.titel"}}})
 	if err == nil || !strings.Contains(err.Error(), `"r": when: at 1:6 of the expression`) {
 		t.Errorf("Compile = %v, want an error that names the rule and the place", err)

@@ -13,7 +13,7 @@ import (
 
 // A finding of a final rule says which layer made it final, who may dismiss it, and that no layer's
 // ignore applies.
-func TestFinalFindingSaysSo(t *testing.T) {
+func TestFinalFindingsAreMarked(t *testing.T) {
 	cfg, problems := config.Load(
 		layerOf(config.LayerServer, map[string]string{
 			config.FileRules:    "[" + heldRule("build-reviewer", `, "match": {"literal": "frobnicate"}`) + "]",

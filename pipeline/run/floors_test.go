@@ -196,7 +196,7 @@ func drawHeldChange(t *rapid.T, cfg *config.Config) *inMemory {
 // For any config of a repository and any change of an author, a finding of a rule that is final in
 // the server's layer stays in the gate, and the decision is no milder than without the repository's
 // layer.
-func TestFinalHoldsWhateverRepositoryAndAuthorSay(t *testing.T) {
+func TestFinalRulesHoldAgainstRepositoryAndAuthor(t *testing.T) {
 	settings := schemaOf(t, config.FileSettings)
 	settings["common"] = schemaOf(t, "common.json")
 	runner := newRunner(t, nil)

@@ -46,7 +46,7 @@ func (g *gapModel) Gaps(ctx context.Context, task dispatch.Task, choice GapChoic
 	return g.proposals, g.note, g.err
 }
 
-func (g *gapModel) made(of IOAgent) GapModel {
+func (g *gapModel) forAgent(of IOAgent) GapModel {
 	g.of = of
 	return g
 }
@@ -113,7 +113,7 @@ func gapRow(r *pipeline.Report) pipeline.Coverage {
 
 func TestModelIsAskedForGaps(t *testing.T) {
 	g := &gapModel{proposals: missed(), note: "shown in part: a.go"}
-	out := reviewGaps(t, withGaps, Options{GapModel: g.made})
+	out := reviewGaps(t, withGaps, Options{GapModel: g.forAgent})
 	v := &out.Review
 	if len(g.asked) != 1 || g.models[0] != "gap-detector big" || g.of.Agent.ID != pipeline.GapDetector {
 		t.Fatalf("asked %q for %s", g.models, g.of.Agent.ID)
@@ -160,16 +160,16 @@ func TestModelIsAskedForGaps(t *testing.T) {
 // A model that only looks for gaps reviews nothing, so it has no verdict.
 func TestGapDetectorHasNoVerdict(t *testing.T) {
 	g := &gapModel{}
-	out := reviewGaps(t, withGaps, Options{GapModel: g.made})
+	out := reviewGaps(t, withGaps, Options{GapModel: g.forAgent})
 	if len(g.asked) != 1 || out.Review.Report.Models != nil || gapRow(&out.Review.Report).Status != pipeline.AgentOK {
 		t.Errorf("asked %d times, models %+v, coverage %+v", len(g.asked), out.Review.Report.Models, gapRow(&out.Review.Report))
 	}
 }
 
-func TestNobodyIsAskedForGapsWithoutAModel(t *testing.T) {
+func TestNoGapQuestionWithoutAModel(t *testing.T) {
 	plain := stored(t, reviewGaps(t, "{}", Options{}).Review)
 	g := &gapModel{proposals: missed()}
-	if got := stored(t, reviewGaps(t, "{}", Options{GapModel: g.made}).Review); got != plain || len(g.asked) != 0 {
+	if got := stored(t, reviewGaps(t, "{}", Options{GapModel: g.forAgent}).Review); got != plain || len(g.asked) != 0 {
 		t.Errorf("asked %d times although the settings name no model", len(g.asked))
 	}
 	src := change(t)
@@ -178,7 +178,7 @@ func TestNobodyIsAskedForGapsWithoutAModel(t *testing.T) {
 		t.Fatal(problems)
 	}
 	src.cfg = cfg
-	out, err := newRunner(t, nil).Run(t.Context(), src, Options{GapModel: g.made})
+	out, err := newRunner(t, nil).Run(t.Context(), src, Options{GapModel: g.forAgent})
 	if err != nil || len(g.asked) != 0 || gapRow(&out.Review.Report).Agent != "" {
 		t.Errorf("%v; asked %d times although the server has no model, coverage %+v", err, len(g.asked), gapRow(&out.Review.Report))
 	}
@@ -217,7 +217,7 @@ func TestModelThatFailsToFindGaps(t *testing.T) {
 					if tc.nobody {
 						return nil
 					}
-					return tc.model.made(of)
+					return tc.model.forAgent(of)
 				}})
 				limit := time.Duration(plain.Config.Settings.Limits.AgentTimeoutSeconds) * time.Second
 				if took := time.Since(start); took > limit {
@@ -248,7 +248,7 @@ func TestModelThatFailsToFindGaps(t *testing.T) {
 // Even a gate that counts failed agents ignores it.
 func TestFailedGapDetectorIsNotAFailedAgent(t *testing.T) {
 	g := &gapModel{err: errors.New("down")}
-	out := reviewGaps(t, `{"models": {"gap_detector": "big"}, "gate": {"conditions": [{"when": "agents_failed > 0", "decision": "fail"}]}}`, Options{GapModel: g.made})
+	out := reviewGaps(t, `{"models": {"gap_detector": "big"}, "gate": {"conditions": [{"when": "agents_failed > 0", "decision": "fail"}]}}`, Options{GapModel: g.forAgent})
 	if d := out.Review.Report.Decision; d.Blocks() || len(g.asked) == 0 {
 		t.Errorf("decision %s", d)
 	}
@@ -259,7 +259,7 @@ func TestUseReportedLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan struct{})
 		g := &gapModel{ask: func(context.Context) { <-ended }}
-		out := reviewGaps(t, withGaps, Options{GapModel: g.made})
+		out := reviewGaps(t, withGaps, Options{GapModel: g.forAgent})
 		close(ended)
 		synctest.Wait()
 		if row := gapRow(&out.Review.Report); row.Status != pipeline.AgentTimedOut || len(out.Record.ModelUse) != 0 {
@@ -278,14 +278,14 @@ func TestGapsOfACancelledReview(t *testing.T) {
 	}}
 	src := change(t)
 	src.cfg = gapped(t, withGaps)
-	if _, err := newRunner(t, nil).Run(ctx, src, Options{GapModel: g.made}); !errors.Is(err, superseded) {
+	if _, err := newRunner(t, nil).Run(ctx, src, Options{GapModel: g.forAgent}); !errors.Is(err, superseded) {
 		t.Errorf("Run = %v, want that it was superseded", err)
 	}
 }
 
 // If facts and config are equal, the last answer stands: on the same head if nobody asks for a new
 // one, and after a merge of the base. The result is the same.
-func TestLastGapsStand(t *testing.T) {
+func TestLastGapsAreReused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		carry   Carry
 		head    string
@@ -312,7 +312,7 @@ func TestLastGapsStand(t *testing.T) {
 			src := c.first()
 			src.cfg = gapped(t, withGaps)
 			run := func(o Options) Outcome {
-				o.GapModel = g.made
+				o.GapModel = g.forAgent
 				out, err := c.runner.Run(t.Context(), src, o)
 				if err != nil {
 					t.Fatal(err)
@@ -361,7 +361,7 @@ func TestLastGapsStand(t *testing.T) {
 func TestReviewWithGapsReplays(t *testing.T) {
 	for _, err := range []error{nil, errors.New("down")} {
 		g := &gapModel{proposals: missed(), err: err}
-		out := reviewGaps(t, withGaps, Options{GapModel: g.made})
+		out := reviewGaps(t, withGaps, Options{GapModel: g.forAgent})
 		var v pipeline.Review
 		if err := json.Unmarshal([]byte(stored(t, out.Review)), &v); err != nil {
 			t.Fatal(err)
@@ -381,7 +381,7 @@ func TestGapsHaveNoSecrets(t *testing.T) {
 	token := "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
 	g := &gapModel{proposals: missed()}
 	g.proposals[0].Concern, g.proposals[0].Missed = "about "+token, "It says "+token[:20]+"\u200b"+token[20:]+" there."
-	out := reviewGaps(t, withGaps, Options{GapModel: g.made})
+	out := reviewGaps(t, withGaps, Options{GapModel: g.forAgent})
 	if text := stored(t, out.Review); strings.Contains(text, token) || len(out.Review.Report.GapLog) != 3 {
 		t.Errorf("%d gaps, or a secret in %+v", len(out.Review.Report.GapLog), out.Review.Report.GapLog)
 	}
@@ -395,7 +395,7 @@ func TestProposedConfigKeepsTheModelsGaps(t *testing.T) {
 		src.cfg = gapped(t, withGaps)
 		var a asked
 		out, err := newRunner(t, map[string]dispatch.Agent{"extra-model": a.agent(nil)}).Run(t.Context(), src, Options{
-			GapModel: g.made, Proposed: func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return gapped(t, settings), nil },
+			GapModel: g.forAgent, Proposed: func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return gapped(t, settings), nil },
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -427,7 +427,7 @@ func TestGapsNeverLoosenTheGate(t *testing.T) {
 				Agent: agents.Draw(rt, "agent"), Confidence: rapid.Float64().Draw(rt, "confidence"),
 			})
 		}
-		out, err := r.Run(t.Context(), src, Options{GapModel: g.made})
+		out, err := r.Run(t.Context(), src, Options{GapModel: g.forAgent})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -450,7 +450,7 @@ func TestGapsStandWhereTheSpecStageFails(t *testing.T) {
 	src.cfg = modelled(t, withGaps)
 	both := map[string]dispatch.Agent{"small": says(pipeline.SeverityMajor), "big": says(pipeline.SeverityMajor)}
 	g := &gapModel{proposals: missed()[:1]}
-	out, err := newRunner(t, map[string]dispatch.Agent{"spec-model": a.agent(both), "quality-model": a.agent(nil)}).Run(t.Context(), src, Options{GapModel: g.made})
+	out, err := newRunner(t, map[string]dispatch.Agent{"spec-model": a.agent(both), "quality-model": a.agent(nil)}).Run(t.Context(), src, Options{GapModel: g.forAgent})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func TestIOAgents(t *testing.T) {
 }
 
 // If a change has review reports that no agent reads, it does not pass.
-func TestReportsThatNobodyReads(t *testing.T) {
+func TestReportsThatNoAgentReads(t *testing.T) {
 	for name, ioAgents := range map[string]func(IOAgent) dispatch.Agent{
 		"no I/O agents": nil,
 		"unknown":       func(IOAgent) dispatch.Agent { return nil },

@@ -48,7 +48,7 @@ func (v *verifying) verify(ctx context.Context, in aggregate.Input, results pipe
 		return nil
 	}
 	v.asked += len(doubts)
-	return v.ask(ctx, in, &verificationAsker{verifier: v.verifier, doubts: doubts, said: map[string]pipeline.Opinion{}})
+	return v.ask(ctx, in, &verificationAsker{verifier: v.verifier, doubts: doubts, opinions: map[string]pipeline.Opinion{}})
 }
 
 // reuse copies the answer about a finding from the last review, and reports whether there was one.
@@ -73,8 +73,8 @@ type verificationAsker struct {
 	verifier Verifier
 	doubts   []aggregate.Doubt
 
-	mu   sync.Mutex // an abandoned attempt may end at any time
-	said map[string]pipeline.Opinion
+	mu       sync.Mutex // an abandoned attempt may end at any time
+	opinions map[string]pipeline.Opinion
 }
 
 // Review asks about findings without an answer, and stores the answers, even if another
@@ -87,7 +87,7 @@ func (a *verificationAsker) Review(ctx context.Context, task dispatch.Task) (dis
 	notes := make([]string, len(a.doubts))
 	for i, d := range a.doubts {
 		a.mu.Lock()
-		_, known := a.said[d.Key]
+		_, known := a.opinions[d.Key]
 		a.mu.Unlock()
 		if known {
 			continue
@@ -107,7 +107,7 @@ func (a *verificationAsker) Review(ctx context.Context, task dispatch.Task) (dis
 				failed = append(failed, err)
 				return nil
 			}
-			notes[i], a.said[d.Key] = note, opinion
+			notes[i], a.opinions[d.Key] = note, opinion
 			return nil
 		})
 	}
@@ -132,7 +132,7 @@ func (a *verificationAsker) counted() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	n := map[pipeline.OpinionVerdict]int{}
-	for _, o := range a.said {
+	for _, o := range a.opinions {
 		n[o.Verdict]++
 	}
 	return fmt.Sprintf("confirmed %d of %d, refuted %d", n[pipeline.OpinionConfirmed], len(a.doubts), n[pipeline.OpinionRefuted])
@@ -145,7 +145,7 @@ func (a *verificationAsker) put(row *pipeline.AgentResult) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, d := range a.doubts {
-		if opinion, ok := a.said[d.Key]; ok {
+		if opinion, ok := a.opinions[d.Key]; ok {
 			row.Verifications = append(row.Verifications, pipeline.Verification{Finding: d.Key, Opinion: opinion})
 		}
 	}

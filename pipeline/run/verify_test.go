@@ -94,7 +94,7 @@ func TestVerifierKeepsAnswers(t *testing.T) {
 	doubts := []aggregate.Doubt{{Key: "a"}, {Key: "b"}, {Key: "c"}}
 	var mu sync.Mutex
 	asked := map[string]int{}
-	a := &verificationAsker{doubts: doubts, said: map[string]pipeline.Opinion{}, verifier: verifierFunc(func(d aggregate.Doubt) (pipeline.OpinionVerdict, error) {
+	a := &verificationAsker{doubts: doubts, opinions: map[string]pipeline.Opinion{}, verifier: verifierFunc(func(d aggregate.Doubt) (pipeline.OpinionVerdict, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		asked[d.Key]++
@@ -196,7 +196,7 @@ func (busyError) Temporary() bool { return true }
 
 // If several questions fail, an error that allows a retry is reported.
 func TestVerifierReportsTemporaryErrors(t *testing.T) {
-	a := &verificationAsker{doubts: []aggregate.Doubt{{Key: "a"}, {Key: "b"}, {Key: "c"}}, said: map[string]pipeline.Opinion{}, verifier: verifierFunc(func(d aggregate.Doubt) (pipeline.OpinionVerdict, error) {
+	a := &verificationAsker{doubts: []aggregate.Doubt{{Key: "a"}, {Key: "b"}, {Key: "c"}}, opinions: map[string]pipeline.Opinion{}, verifier: verifierFunc(func(d aggregate.Doubt) (pipeline.OpinionVerdict, error) {
 		if d.Key == "b" {
 			return "", busyError{errors.New("busy")}
 		}

@@ -59,7 +59,7 @@ func BenchmarkAgainstGitleaks(b *testing.B) {
 	for _, p := range list {
 		want := plainResults(theirs, p.text, p.path)
 		if ours.skips(p.path) {
-			continue // gitleaks does not look at it either
+			continue // gitleaks does not search it either
 		}
 		found += len(want)
 		if diff := gocmp.Diff(want, ourResults(ours, p.text, p.path), cmpopts.EquateEmpty()); diff != "" {
@@ -83,7 +83,7 @@ func BenchmarkAgainstGitleaks(b *testing.B) {
 		other += time.Since(start)
 	}
 	rate := func(d time.Duration) float64 { return float64(size) * float64(b.N) / 1e6 / d.Seconds() }
-	b.ReportMetric(0, "MB/s") // the rate of both together is meaningless
+	b.ReportMetric(0, "MB/s") // the rate of both together means nothing
 	b.ReportMetric(rate(own), "own-MB/s")
 	b.ReportMetric(rate(other), "gitleaks-MB/s")
 	b.ReportMetric(other.Seconds()/own.Seconds(), "x-gitleaks")

@@ -25,7 +25,7 @@ func TestBytesInEveryEncoding(t *testing.T) {
 		"UTF-32LE": wide(binary.LittleEndian, true), "UTF-32BE": wide(binary.BigEndian, true),
 	} {
 		if got := detector(t).Bytes(content); len(got) != 1 || got[0].RuleID != "github-pat" || got[0].Line != 3 {
-			t.Errorf("%s: %v, want the token in line 3", name, got)
+			t.Errorf("%s: hits %v, want the token in line 3", name, got)
 		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// No text is searched many times: candidates of one rule overlap by at most what a line is
-// widened by.
+// No text is searched many times: candidates of one rule overlap by at most the length by which a
+// line is widened.
 func TestCandidatesAreBounded(t *testing.T) {
 	d := detector(t)
 	for _, piece := range []string{"\u017fecret=", "\u212aey=", "secret=", "password = a1b2c3d4e5f6\u017f ", "key\n", "private \u212aey: ", "\u017f", "curl -u \u212a", "curl -H 'Authorization: Basic ", "kind: Secret ", "-----BEGIN PRIVATE KEY-----"} {

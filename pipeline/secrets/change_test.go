@@ -27,12 +27,12 @@ func TestChangeKnowsItsSecrets(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	// Text learns nothing from the texts that it redacts.
+	// The redaction of one text does not affect the redaction of another.
 	c.Text("password = \"" + random[2:] + "x7Qz\"")
 	if got := c.Text("Use " + random[2:] + "x7Qz."); strings.Contains(got, "redacted") {
-		t.Errorf("%q is taken for a secret", got)
+		t.Errorf("%q counts as a secret", got)
 	}
 	if got := d.Change().Text("Use " + random); strings.Contains(got, "redacted") {
-		t.Errorf("another change has %q", got)
+		t.Errorf("in another change, the text became %q", got)
 	}
 }

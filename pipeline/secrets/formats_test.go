@@ -18,8 +18,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// drawn makes a token of a format from its literal parts and random characters. No token is in this
-// repository, so no scanner takes one for a real one.
+// drawn makes a token of a format from its literal parts and random characters. The repository
+// contains no such token, so no scanner reports one.
 func drawn(f *format, seed uint64) string {
 	draw := rand.New(rand.NewPCG(seed, 7))
 	return drawnFrom(f.before, draw) + f.prefix + drawnFrom(f.rest, draw)
@@ -120,8 +120,8 @@ func expand(class string) []byte {
 	return out
 }
 
-// disguises are the ways of writing a token that the package reads. Whoever runs or reads the text
-// still gets the token.
+// disguises are the ways of writing a token that the package can read. The program or person that
+// reads the text still gets the token.
 var disguises = map[string]func(string) string{
 	"as it is":               func(s string) string { return s },
 	"in quotes":              func(s string) string { return `"` + s + `"` },
@@ -290,7 +290,7 @@ func TestTextBeforeTokens(t *testing.T) {
 	}
 }
 
-// These forms hide a token or make it look like a placeholder.
+// These spellings hide a token or make it look like a placeholder.
 func TestDisguisedTokens(t *testing.T) {
 	d := detector(t)
 	body := strings.Repeat("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj4Hq7Zp", 6)
@@ -570,7 +570,7 @@ func TestTokensJoinedByRemoval(t *testing.T) {
 	file := facts("a.py", " t = \""+token[:10]+"\" +", "     \""+token[10:]+"\"", "-x()", "+y()")
 	for _, r := range d.Redact(&file) {
 		if r.Op == pipeline.LineAdded {
-			t.Errorf("one that stood there: %+v", r)
+			t.Errorf("a token that was there before: %+v", r)
 		}
 	}
 }
@@ -629,7 +629,7 @@ func TestKeysKnownByTheirName(t *testing.T) {
 		f := facts("README.md", "+"+text)
 		for _, r := range d.Redact(&f) {
 			if r.RuleID != ruleGeneric { // the generic rule does not count in documentation
-				t.Errorf("%s is taken for a secret by %s", text, r.RuleID)
+				t.Errorf("%s is reported as a secret by %s", text, r.RuleID)
 			}
 		}
 	}
@@ -708,7 +708,7 @@ func TestPlaceholdersOfFormats(t *testing.T) {
 	} {
 		f := facts("README.md", "+"+text)
 		for _, r := range d.Redact(&f) {
-			t.Errorf("%s is taken for a secret by %s", text, r.RuleID)
+			t.Errorf("%s is reported as a secret by %s", text, r.RuleID)
 		}
 	}
 }
@@ -785,7 +785,7 @@ func TestDocumentedJWTDoesNotExcuseTokens(t *testing.T) {
 		}
 	}
 	if file := facts("a.go", "+t = \""+header+"."+documentedJWT+"."+signature+"\""); len(d.Redact(&file)) > 0 {
-		t.Error("the JWT in documentation is taken for a secret")
+		t.Error("the JWT in documentation is reported as a secret")
 	}
 	file := facts("a.go", "+t = ghs_123456_"+strings.Replace(header, "J9", "K7", 1)+"."+documentedJWT+"."+signature)
 	if len(d.Redact(&file)) == 0 {
@@ -854,7 +854,7 @@ var nearMisses = map[string]func(i int) string{
 	"last lines after material": always("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYm1 -----END PRIVATE KEY-----"),
 }
 
-// after returns a first piece and then another one again and again.
+// after returns a first piece, followed by another piece repeated many times.
 func after(first, piece string) func(int) string {
 	return func(i int) string {
 		if i == 0 {

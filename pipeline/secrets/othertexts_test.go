@@ -8,8 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// The other texts of a change keep no secret, whether a format or another place in the change
-// shows that it is one.
+// No secret stays in the other texts of a change, whether its format or another place in the change
+// shows that it is a secret.
 func TestSecretsInOtherTexts(t *testing.T) {
 	for name, put := range map[string]func(f *pipeline.PRFacts, secret string){
 		"author of a commit": func(f *pipeline.PRFacts, s string) { f.Commits = pipeline.List[pipeline.Commit]{{SHA: "1", Author: s}} },
@@ -35,7 +35,7 @@ func TestSecretsInOtherTexts(t *testing.T) {
 					t.Fatal(err)
 				}
 				if strings.Contains(string(b), secret) {
-					t.Errorf("%s is kept", secret)
+					t.Errorf("the secret stays in %s", secret)
 				}
 			}
 		})

@@ -54,7 +54,7 @@ func plainResults(d *detect.Detector, text, path string) []result {
 		}
 		out = append(out, r)
 	}
-	// We take the whole match of these, and a generic match within it adds nothing.
+	// For these rules we take the whole match, and a generic match within it adds nothing.
 	out = slices.DeleteFunc(out, func(r result) bool { return r.Rule == ruleGeneric && strings.Contains(fragmentary, r.Secret) })
 	return sorted(out)
 }
@@ -69,7 +69,7 @@ func ourResults(d *Detector, text, path string) []result {
 	return sorted(out)
 }
 
-// Searching only candidates loses nothing: on the same text we find what gitleaks finds.
+// Searching only candidates misses nothing: in the same text, we find the same as gitleaks.
 func TestSameAsGitleaksOnCode(t *testing.T) {
 	limit := sample.Size(1<<16, 4<<20)
 	if testing.Short() {
@@ -98,7 +98,7 @@ func TestSameAsGitleaksOnCode(t *testing.T) {
 	}
 }
 
-// The same holds for lines that people committed.
+// The same is true of lines that people committed.
 func TestSameAsGitleaksOnHistory(t *testing.T) {
 	limit := sample.Size(1<<16, 2<<20)
 	if testing.Short() {
@@ -133,7 +133,7 @@ func pieces(text string, n int) []string {
 	return append(out, text)
 }
 
-// The same holds for every rule's own secrets, between lines of code and each other.
+// The same is true of every rule's own secrets, between lines of code and between each other.
 func TestSameAsGitleaksOnGenerated(t *testing.T) {
 	theirs, ours := plain(t), detector(t)
 	own := 0

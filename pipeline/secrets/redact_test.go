@@ -180,7 +180,7 @@ func TestRedactLines(t *testing.T) {
 			var found []string
 			for _, r := range d.Redact(&f) {
 				if r.Source != pipeline.RedactedLine || r.Path != "config.py" {
-					t.Errorf("redaction of %q in %q", r.Source, r.Path)
+					t.Errorf("there is a redaction of %q in %q", r.Source, r.Path)
 				}
 				found = append(found, r.RuleID+"@"+string(r.Op)+string(rune('0'+r.Line)))
 			}
@@ -228,7 +228,7 @@ func TestRedactMessages(t *testing.T) {
 	}
 }
 
-// No value gets out by any way: not in the facts, the redactions or the findings.
+// No value gets out: not in the facts, the redactions or the findings.
 func TestNoCanaryLeaks(t *testing.T) {
 	canaries := append([]string{github, aws, random, stripe}, pem[1:4]...)
 	long := strings.Repeat("var a=1,key=2;", 40_000) + "t=\"" + github + "\";" + strings.Repeat("b();", 100_000)

@@ -80,7 +80,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-func TestCompileSaysWhereAndWhatInstead(t *testing.T) {
+func TestCompileErrorsHaveAPlaceAndARemedy(t *testing.T) {
 	tests := []struct {
 		text         string
 		line, column int
@@ -158,7 +158,7 @@ func TestCompileSaysWhereAndWhatInstead(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeEvaluatedIsAnError(t *testing.T) {
+func TestExpressionsThatCannotBeEvaluated(t *testing.T) {
 	tests := map[string]string{
 		`facts.files[9].binary`:                       "index out of bounds: 9",
 		`facts.labels[9] == "a"`:                      "9",
@@ -180,7 +180,7 @@ func TestWhatCannotBeEvaluatedIsAnError(t *testing.T) {
 
 // Costs are counted, so an evaluation is stopped at the same point on every machine.
 // BenchmarkHostile measures the times.
-func TestWhatCostsTooMuchIsStopped(t *testing.T) {
+func TestExpensiveExpressionsAreStopped(t *testing.T) {
 	in := large()
 	for _, name := range sample.Of(t, 4, slices.Sorted(maps.Keys(hostile))) {
 		e, err := Compile(hostile[name])
@@ -274,7 +274,7 @@ func TestReadsType(t *testing.T) {
 	}
 }
 
-func TestOneExpressionServesManyAtOnce(t *testing.T) {
+func TestExpressionIsSafeForConcurrentUse(t *testing.T) {
 	e, err := Compile(usual["files matched"])
 	if err != nil {
 		t.Fatal(err)
@@ -295,7 +295,7 @@ func TestOneExpressionServesManyAtOnce(t *testing.T) {
 
 // Everything in the reference compiles: each field outside lists can be read by its name, and the
 // usage of each function is a valid call.
-func TestReferenceIsWhatCompiles(t *testing.T) {
+func TestReferenceCompiles(t *testing.T) {
 	fields, err := Reference()
 	if err != nil {
 		t.Fatal(err)

@@ -140,7 +140,7 @@ func genInput(t *rapid.T) Input {
 
 // An expression with shortcuts for all or some of its parts has the same answer as with CEL. If CEL
 // can't evaluate it, that does not change.
-func TestShortcutsSayWhatCELSays(t *testing.T) {
+func TestShortcutsAgreeWithCEL(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		text := genExpression(t, leaves, 3)
 		e, err := Compile(text)
@@ -160,7 +160,7 @@ func TestShortcutsSayWhatCELSays(t *testing.T) {
 
 // If a cheap condition is false, the expression is false without evaluating the rest. Conditions
 // without loops are asked first.
-func TestWhatFailsAtOnceCostsNothing(t *testing.T) {
+func TestFalseConditionsAreCheap(t *testing.T) {
 	in := small()
 	for _, text := range []string{
 		`facts.files.exists(f, f.hunks[9].lines.size() > 0) && facts.number == 8`,

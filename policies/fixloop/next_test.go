@@ -172,7 +172,7 @@ func TestTurns(t *testing.T) {
 
 // After a rebase, a merge of the base or a push back to an old head, there are no new turns.
 // Commits with equal messages count as often as they are in the pull request.
-func TestWhatIsATurn(t *testing.T) {
+func TestCommitsThatAreTurns(t *testing.T) {
 	base := []string{"feat: prices", "wip"}
 	for name, c := range map[string]struct {
 		then []string

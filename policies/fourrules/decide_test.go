@@ -67,7 +67,7 @@ func TestRules(t *testing.T) {
 }
 
 // One more blocker or concern never lets work continue that was paused.
-func TestWorseNeverRuns(t *testing.T) {
+func TestWorseVerdictsNeverResumeWork(t *testing.T) {
 	verdicts := []Verdict{Approved, Concerns, Blocker}
 	for n := range 81 {
 		var of []Result

@@ -191,7 +191,7 @@ func (d *decoder) text(n *jsontree.Node, key string) string {
 }
 
 // word returns a text that decisions read and rationales quote. If it is given, it must not be
-// empty or longer than a phrase.
+// empty or too long.
 func (d *decoder) word(n *jsontree.Node, key string) string {
 	s := d.text(n, key)
 	m := n.Get(key)

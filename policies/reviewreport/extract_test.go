@@ -207,7 +207,7 @@ func TestRecovery(t *testing.T) {
 }
 
 // All fields of a report are read. A missing field has its default, and unknown fields are ignored.
-func TestExtractReadsAll(t *testing.T) {
+func TestExtractReadsAllFields(t *testing.T) {
 	score := func(f float64) *float64 { return &f }
 	got := Extract([]byte(section(`{
 		"status": "SUCCESS", "agent": "spec-reviewer", "task_id": "review-1", "operation_type": "spec_quality_review", "summary": "Fine",

@@ -227,7 +227,7 @@ func TestReadiness(t *testing.T) {
 }
 
 // Broken reports are listed with their faults, and the others are still read.
-func TestBrokenReportsStopNoOther(t *testing.T) {
+func TestBrokenReportsDoNotStopOthers(t *testing.T) {
 	with := good(spec, func(r *Record) {
 		r.SuccessEvidence.ReviewFindings.Recommendations = []Recommendation{{Priority: "High", Location: "A"}}
 	})
@@ -291,7 +291,7 @@ func reportsOf(t *rapid.T) []Report {
 
 // The order of reports changes only which agent a rationale names first, and no decision, score or
 // readiness.
-func TestOrderOfReportsDecidesNothing(t *testing.T) {
+func TestOrderOfReportsDoesNotMatter(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		// The scores come from the first spec-reviewer, so with several their order would matter.
 		reviewers := 0

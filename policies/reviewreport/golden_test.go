@@ -44,7 +44,7 @@ func number(t *testing.T, cell string) *float64 {
 
 // Scores equal those of the published algorithm to the last digit, at every boundary.
 // testdata/golden.py writes the table.
-func TestScoresAreThePublishedOnes(t *testing.T) {
+func TestScoresEqualThePublishedOnes(t *testing.T) {
 	file, err := os.Open("testdata/scores.tsv")
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestScoresAreThePublishedOnes(t *testing.T) {
 
 // Sets of reports have the same outcome as with the published algorithms, except where rules differ
 // on purpose.
-func TestOutcomesAreThePublishedOnes(t *testing.T) {
+func TestOutcomesEqualThePublishedOnes(t *testing.T) {
 	text, err := os.ReadFile("testdata/reviews.json")
 	if err != nil {
 		t.Fatal(err)

@@ -85,7 +85,7 @@ func TestHeredocsThatLinesBegin(t *testing.T) {
 
 // Each last line runs in its language, or runs if the hunk starts inside a string, a template, a
 // comment or markup.
-func TestWhatLooksLikeACommentIsCode(t *testing.T) {
+func TestCodeThatLooksLikeAComment(t *testing.T) {
 	for language, hunks := range map[string][]string{
 		"JavaScript": {
 			"--n; evil()", "# evil()", "* evil()", "*/ evil()", "/* */ evil()", "/*/ a */ evil()", "// ${evil()}", "// {evil()}", "<!-- evil()", "--> evil()",
@@ -125,7 +125,7 @@ func TestWhatLooksLikeACommentIsCode(t *testing.T) {
 }
 
 // Possible comments, and strings elsewhere, excuse nothing.
-func TestWhatExcuses(t *testing.T) {
+func TestTextThatExcusesAMatch(t *testing.T) {
 	for _, c := range []struct {
 		language, text string
 		want           bool
