@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"crypto/sha256"
+	"embed"
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -213,4 +214,20 @@ func (t *trial) checkPromptOf(e *entry) {
 	}
 	remedy := t.didYouMean(name, maps.Keys(t.stack.prompts), fmt.Sprintf(`write %s beside this file, or name one of those that exist by "prompt" in "llm"`, promptPath(name)))
 	t.of(at, fmt.Sprintf("there is no prompt %s for the agent %s", shown(name), shown(a.ID)), remedy)
+}
+
+//go:embed prompts/*.md
+var promptFiles embed.FS
+
+// PromptNames lists the shipped prompts, sorted.
+func PromptNames() []string { return embedded(promptFiles, "prompts", ".md") }
+
+// DefaultPrompt returns the shipped prompt with this name, in Markdown, or an error if there is
+// none.
+func DefaultPrompt(name string) (string, error) {
+	text, err := promptFiles.ReadFile("prompts/" + name + ".md")
+	if err != nil {
+		return "", fmt.Errorf("find the prompt %q: there is none of that name; use %s", name, strings.Join(PromptNames(), ", "))
+	}
+	return string(text), nil
 }

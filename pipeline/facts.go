@@ -1,6 +1,9 @@
 package pipeline
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // PRFacts is what is known of a pull request at one head SHA. Normalize writes it once, and nothing
 // changes it afterwards. Detected secrets are in it only as placeholders (see [Redaction]).
@@ -245,4 +248,26 @@ type ConfigProblem struct {
 	Pointer string `json:"pointer"` // RFC 6901
 	Problem string `json:"problem"`
 	Remedy  string `json:"remedy"`
+}
+
+// LabelsRead says which labels can affect the review of a change.
+type LabelsRead int
+
+// The values of LabelsRead. The numbers are stored.
+const (
+	LabelsNone    LabelsRead = 0
+	LabelsAll     LabelsRead = 1
+	LabelsOfTypes LabelsRead = 2 // labels that classify reads as a type
+)
+
+// List is a slice that is never null in JSON: an empty or nil List is written as []. Everything
+// that reviewgate prints or stores relies on that.
+type List[T any] []T
+
+// MarshalJSON writes a nil List as [].
+func (l List[T]) MarshalJSON() ([]byte, error) {
+	if l == nil {
+		return []byte("[]"), nil
+	}
+	return json.Marshal([]T(l))
 }

@@ -6,6 +6,10 @@ package agents
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/rs/zerolog"
@@ -13,6 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/agents/codescanning"
 	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/agents/report"
+	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -133,4 +138,64 @@ func (unscanned) Review(context.Context, dispatch.Task) (dispatch.Answer, error)
 // that did not run again it returns the entries of before.
 func (r *Review) ScansRead(o *run.Outcome, before ports.ScansRead) ports.ScansRead {
 	return r.reads.Of(o.Config, &o.Review.Manifest, before)
+}
+
+// Trouble returns the temporary errors of GitHub because of which agents failed, or nil.
+// They postpone the review, like a change that can't be read.
+func (r *Review) Trouble() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return errors.Join(slices.Collect(maps.Values(r.trouble))...)
+}
+
+// watched is an agent that reads from GitHub. The review notes how its last attempt at each
+// question ended.
+type watched struct {
+	dispatch.Agent
+	by *Review
+}
+
+// Review notes how the attempt ended.
+func (w watched) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
+	answer, err := w.Agent.Review(ctx, task)
+	question := fmt.Sprintf("%s %s %d", task.Entry.Agent, task.Model, task.Run)
+	w.by.mu.Lock()
+	defer w.by.mu.Unlock()
+	var host *ports.HostError
+	if errors.As(err, &host) && host.Temporary() && ctx.Err() == nil {
+		w.by.trouble[question] = err
+	} else {
+		delete(w.by.trouble, question)
+	}
+	return answer, err
+}
+
+// tokens is one agent's budget for models, which the store keeps.
+type tokens struct {
+	store ports.Tokens
+	log   zerolog.Logger
+	ask   ports.TokenAsk
+}
+
+var _ model.Budget = (*tokens)(nil)
+
+// Take implements model.Budget.
+func (t *tokens) Take(ctx context.Context, name string, n int) (func(llm.Use), error) {
+	ask := t.ask
+	ask.Model, ask.Tokens = name, n
+	id, over, err := t.store.TakeTokens(ctx, ask)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("take %d tokens from the budget: %w", n, err)
+	case over == ports.BudgetPull:
+		return nil, &dispatch.SkippedError{Why: fmt.Sprintf("over budget: this pull request's reviews have %d tokens in all (model_budget.per_pull_request)", ask.PerPull)}
+	case over == ports.BudgetRepository:
+		return nil, &dispatch.SkippedError{Why: fmt.Sprintf("over budget: the repository has %d tokens a day (model_budget.per_repository_day)", ask.PerRepositoryDay)}
+	}
+	return func(use llm.Use) {
+		// The tokens were spent, even if ctx has ended.
+		if err := t.store.SettleTokens(context.WithoutCancel(ctx), id, use.Total()); err != nil && !errors.Is(err, ports.ErrNotFound) {
+			t.log.Error().Err(err).Msg("what a model took can't be noted: what it may have taken counts")
+		}
+	}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/lease"
 	"github.com/reviewgate/reviewgate/app/once"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -142,3 +143,15 @@ func without(people, not []string) []string {
 
 // union returns the names in a or b, each once.
 func union(a, b []string) []string { return append(slices.Clone(a), without(b, a)...) }
+
+// CallTeam requests a review from the team in the settings if this review escalated the
+// pull request. It asks nobody in advisory mode. If GitHub refuses, for example because the
+// team may not see the repository, the rest is still published.
+func (q *Requests) CallTeam(ctx context.Context, p *Publication) error {
+	team := p.Config.Settings.FixLoop.Team
+	if !p.Review.FixLoop.Now || team == "" || p.Now.Archived || p.mode() != config.ModeEnforce {
+		return nil
+	}
+	_, err := q.requestReviews(ctx, p.Lease, p.State.Target, without([]string{team}, append(slices.Clone(p.Now.Requested), p.Review.Review.Facts.Author.Login)))
+	return err
+}

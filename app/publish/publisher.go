@@ -382,3 +382,50 @@ func explain(err error) (what, remedy string) {
 	}
 	return what + " for too long.", "Comment /review to try again once GitHub answers."
 }
+
+// movedFrom reports whether the pull request now has another head or base than the review.
+func movedFrom(r *ports.StoredReview, now *ports.PullState) bool {
+	return now.HeadSHA != r.HeadSHA || now.BaseRef != r.Review.Facts.Base.Ref
+}
+
+// View returns what the renderer needs from a stored review.
+func View(webURL string, t ports.Target, r *ports.StoredReview, cfg *config.Config, notices []string, shared []render.SharedHead) render.View {
+	return render.View{
+		Review: r.Review, Record: r.Record, Mode: cfg.Mode(r.Review.Facts.Repository.FullName()), Notices: notices, Shared: shared, FixLoop: r.FixLoop,
+		Rules: render.RuleNotes(&r.Review.Report, cfg),
+		Links: render.Links{WebURL: webURL, Repository: t.Owner + "/" + t.Name},
+	}
+}
+
+// supersede drops a review whose head is no longer the newest.
+func (p *Publisher) supersede(ctx context.Context, key string, r *ports.StoredReview, headSHA string) error {
+	if err := p.Targets.SetHead(ctx, key, headSHA); err != nil {
+		return fmt.Errorf("note the newer head: %w", err)
+	}
+	if err := p.Reviews.DropReview(ctx, r.RunID); err != nil {
+		return fmt.Errorf("drop a superseded review: %w", err)
+	}
+	return ErrSuperseded
+}
+
+// Reasons why a run stops before it is done.
+var (
+	ErrSuperseded = errors.New("superseded by a newer head")
+	ErrClosed     = errors.New("the pull request was closed")
+)
+
+// FollowHead records the head that was read, if it differs from the head that the events
+// reported. The run then starts again, because its check is on another head.
+func (p *Publisher) FollowHead(ctx context.Context, key string, state ports.TargetState, headSHA string) error {
+	if headSHA == state.HeadSHA {
+		return nil
+	}
+	if err := p.Targets.SetHead(ctx, key, headSHA); err != nil {
+		return fmt.Errorf("note the head %s: %w", headSHA, err)
+	}
+	if state.HeadSHA == "" {
+		return nil
+	}
+	p.Checks.Followed.Set(key, headSHA)
+	return ErrSuperseded
+}

@@ -22,6 +22,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/run"
+	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
 // reviewRun is one run of the pipeline on a generation.
@@ -270,3 +271,42 @@ func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(
 
 // newRunID returns a random ID of 80 bits, short enough to be read aloud.
 func newRunID() string { return strings.ToLower(rand.Text()[:16]) }
+
+// noteScans records which results of other Apps the review read, so that later events about
+// them can be matched. last is what the last review read.
+func noteScans(ctx context.Context, store ports.Scans, key string, last, reads ports.ScansRead) error {
+	if len(reads.Agents) == 0 && len(last.Agents) == 0 {
+		return nil // the usual case: no event about others' checks matters
+	}
+	if err := store.SetScans(ctx, key, reads); err != nil {
+		return fmt.Errorf("note what was read of others' findings: %w", err)
+	}
+	return nil
+}
+
+// nextLoop returns the state of a target's fix loop after a review. It is stored with the
+// review and takes effect when the review is published, because nobody sees a review that
+// was superseded before that. Merge groups have no fix loop.
+func nextLoop(state ports.TargetState, r *pipeline.Review, cfg *config.Config) fixloop.State {
+	if state.Kind == ports.TargetGroup {
+		return fixloop.State{}
+	}
+	set := cfg.Settings.FixLoop
+	return fixloop.Next(state.FixLoop, fixloop.ReportOf(r, state.Resumes), fixloop.Settings{
+		Attempts: set.MaxFixIterations, Turns: set.FixTimeoutTurns,
+		Never: set.When == config.FixLoopNever, Always: set.When == config.FixLoopAlways,
+	})
+}
+
+// agentsOf returns the factory of the agents for a target's review. ctx is the job's
+// context, which has the ID of the run.
+func (s *Service) agentsOf(ctx context.Context, t ports.Target, src ports.PullSource) *agents.Review {
+	log := s.Log.With()
+	if job := trail.Of(ctx); job != nil {
+		log = log.EmbedObject(job)
+	}
+	return agents.New(agents.Options{
+		Target: t, Models: s.Models, Files: src, Discussion: src, Scanners: src, Scans: s.Store.Scans, Tokens: s.Store.Tokens,
+		Log: log.Str("target", t.Key()).Logger(), Used: s.Observe.ModelUse,
+	})
+}

@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -279,4 +280,21 @@ func (s *Service) NameWeakening(ctx context.Context) error { return s.configs.Na
 // Backfill is recovery.Finder.Backfill.
 func (s *Service) Backfill(ctx context.Context, p ports.OpenPull, shared, dry bool) (asked bool, err error) {
 	return s.finder.Backfill(ctx, p, shared, dry)
+}
+
+func (s *Service) countGaveUp(cause error) {
+	if s.Observe.GaveUp == nil {
+		return
+	}
+	var final *retry.FinalError
+	switch {
+	case errors.As(cause, new(*access.RefusedError)):
+		s.Observe.GaveUp("access")
+	case errors.As(cause, &final):
+		s.Observe.GaveUp(final.Why)
+	case errors.As(cause, new(*ports.HostError)):
+		s.Observe.GaveUp("github")
+	default:
+		s.Observe.GaveUp("internal")
+	}
 }

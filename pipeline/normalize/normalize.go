@@ -325,3 +325,30 @@ func status(s pipeline.FileStatus) pipeline.FileStatus {
 
 // valid replaces invalid UTF-8, as JSON would: a stored review must read back unchanged.
 func valid(s string) string { return strings.ToValidUTF8(s, string(utf8.RuneError)) }
+
+// Redactor replaces secrets in facts by placeholders. Normalize calls it once, before anything else
+// sees the facts. It may rewrite in place the title, the body, commit messages, and the text of
+// diff lines and hunk headings, but nothing else. What it returns becomes the facts' Redactions.
+type Redactor interface {
+	Redact(facts *pipeline.PRFacts) []pipeline.Redaction
+}
+
+// Source is where a change is read from: a code host's API, or a local git range. Its methods run
+// side by side, each once. A method's result says what the method could not find out. An error
+// means that the whole read failed.
+type Source interface {
+	PullRequest(ctx context.Context) (raw.PullRequest, error)
+	Files(ctx context.Context) (raw.Files, error)
+	Commits(ctx context.Context) (raw.Commits, error)
+	Config(ctx context.Context) (ConfigRead, error)
+}
+
+// ConfigRead is the config in force. From the same branch it also has the names of the files at the
+// root, if they are known, and the text of AttributesFile, up to one byte more than MaxAttributes.
+type ConfigRead struct {
+	Config     *config.Config
+	RootFiles  []string
+	Attributes []byte
+	// Exceptions is the text of the base's .gitleaks.toml; see secrets.ReadExceptions.
+	Exceptions []byte
+}

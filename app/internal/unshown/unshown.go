@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/raw"
@@ -131,4 +133,25 @@ func (r *Reader) text(f *raw.ChangedFile, c Content, text []byte, hits []secrets
 	f.Binary = false
 	r.patches += len(f.Patch)
 	return true, nil
+}
+
+// diffLines returns the hunks that turn one text into the other, and how many
+// lines they add and remove. It aligns the texts by lines that occur once in both. The
+// hunks may differ from git's, which have the fewest lines.
+func diffLines(old, changed []byte) (patch string, added, removed int) {
+	hunks := diff.Diff("", old, "", changed)
+	start := bytes.Index(hunks, []byte("\n@@ ")) // names come before
+	if start < 0 {
+		return "", 0, 0
+	}
+	hunks = bytes.TrimSuffix(hunks[start+1:], []byte("\n"))
+	for line := range bytes.Lines(hunks) {
+		switch line[0] {
+		case '+':
+			added++
+		case '-':
+			removed++
+		}
+	}
+	return string(hunks), added, removed
 }
