@@ -10,8 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// checkLanguages refuses names that no file's language has: what asks for them
-// would never find anything.
+// checkLanguages refuses names that no language has: an entry with such a name would never match.
 func (c *valueChecks) checkLanguages(n *jsontree.Node) {
 	for _, e := range elems(n) {
 		if !given(e) {

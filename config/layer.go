@@ -29,8 +29,8 @@ func LayerNames() []string {
 // LayerRank is greater for a layer that is laid over another.
 func LayerRank(layer string) int { return slices.Index(LayerNames(), layer) }
 
-// Layer is the config files of one place. Source says where that is: embedded,
-// a directory, or owner/name@sha.
+// Layer has the config files of one place. Source says where that is: embedded, a directory, or
+// owner/name@sha.
 type Layer struct {
 	Name   string
 	Source string

@@ -19,9 +19,9 @@ type Loader struct {
 	recent *lru.Cache[[sha256.Size]byte, *Config]
 }
 
-// NewLoader returns a loader that remembers the configs that were used last,
-// at most size of them. A config takes up a few times the size of its texts,
-// and one that lays nothing over the defaults next to nothing.
+// NewLoader returns a loader that remembers the most recently used configs, at most size of them. A
+// config needs a few times the memory of its texts. A config without layers over the defaults needs
+// almost none.
 func NewLoader(size int) *Loader {
 	return &Loader{recent: lru.New[[sha256.Size]byte, *Config](int64(size), int64(size))}
 }

@@ -118,8 +118,8 @@ func (m *mergedEntries) mapped(itemType string) map[string]bool {
 	return names
 }
 
-// all returns the decoded entries of one type that a list holds. Entries that
-// could not be decoded are left out.
+// all returns the decoded entries of one type in a list. Entries that could not be decoded are left
+// out.
 func all[T any](l *list) []T {
 	var out []T
 	for _, e := range l.entries {

@@ -127,8 +127,8 @@ func (p *problems) didYouMean(word string, names iter.Seq[string], other string)
 	return other
 }
 
-// shown quotes a value from a config file, cut to a length that leaves the
-// message readable.
+// shown quotes a value from a config file. It cuts a long value, so that the message stays
+// readable.
 func shown(s string) string {
 	const limit = 60
 	if runes := []rune(s); len(runes) > limit {

@@ -54,7 +54,7 @@ func (r *references) check() {
 	r.checkIgnored(agents)
 	r.checkModels()
 	for _, e := range r.merged.entries(FileDomains) {
-		// Of the domains' entries only signals have an agent.
+		// Of the entries in the domains' file, only signals have an agent.
 		if agent := e.node.Get("agent"); agent != nil && enabled(e.node) {
 			by := referrer{FileDomains, e.id}
 			r.checkName(agent, agents, by)

@@ -169,7 +169,7 @@ func (roots layerRoots) blame(file string) *jsontree.Node {
 	panic("config: a layer without files is blamed")
 }
 
-// mergeList lays a file's entries over those of the same id.
+// mergeList merges a file's entries over those with the same id.
 func (t *trial) mergeList(file string, root *jsontree.Node) {
 	wrong := t.checkSchema(file, root)
 	l := t.stack.lists[file]
@@ -226,7 +226,7 @@ func (t *trial) checkDuplicate(file string, e *entry, wrong bool) {
 	}
 }
 
-// itemsOf returns the entries of a file that is a list or holds one.
+// itemsOf returns the entries of a file that is a list or has one.
 func itemsOf(root *jsontree.Node) []*jsontree.Node {
 	if root != nil && root.Kind == jsontree.Array {
 		return root.Elems

@@ -39,8 +39,8 @@ func NewBudget() *Budget { return &Budget{left: maxTotal} }
 // Spent reports whether nothing is left.
 func (b *Budget) Spent() bool { return b.left == 0 }
 
-// ask asks a shortcut, which may spend so much, and returns what is left of it:
-// less than nothing where it was not enough.
+// ask asks a shortcut, which may spend up to the given cost. It returns the rest, which is negative
+// if that was not enough.
 func (b *Budget) ask(s *shortcut, in Input, may int) (answer, int) {
 	b.look.left = may
 	b.look.of[fromFacts] = reflect.ValueOf(in.Facts).Elem()
