@@ -392,7 +392,7 @@ func TestDoctorOnGitHubsAddress(t *testing.T) {
 		if app := pointText(r, doctor.App); !strings.HasPrefix(app, "can't reach GitHub: no route / ") {
 			t.Errorf("without a network: %s", app)
 		}
-		if events := pointText(r, doctor.Events); events != "not asked: see above / " {
+		if events := pointText(r, doctor.Events); events != "not checked: see above / " {
 			t.Errorf("the next point: %s", events)
 		}
 	}

@@ -226,7 +226,7 @@ func TestProblemsOfPrompts(t *testing.T) {
 	for i := range MaxPrompts + 1 {
 		many = append(many, fmt.Sprintf("prompt-p%02d.md", i), "Look here.\n")
 	}
-	const form = `a prompt is not called so; use prompt-NAME.md, with a name of at most 80 small letters, digits and dashes that starts with a letter or digit`
+	const form = `this is not a valid name for a prompt; use prompt-NAME.md, with a name of at most 80 lower-case letters, digits and dashes that starts with a letter or digit`
 	for _, tt := range []struct {
 		name  string
 		files []string

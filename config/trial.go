@@ -20,8 +20,8 @@ type trial struct {
 	stack   *stack
 	roots   layerRoots
 	own     map[string][]*entry // the entries that the layer names, by file
-	// The ids of unread files are not all known, so references to their entries can't be
-	// checked. Invalid files have a wrong entry, so their effect is unknown.
+	// unread names the files whose ids are not all known: references to their entries can't
+	// be checked. invalid names those with a wrong entry: their effect is unknown.
 	unread  map[string]bool
 	invalid map[string]bool
 	prompts []string // names of the layer's prompts, valid or not
@@ -100,7 +100,8 @@ func (t *trial) run(l Layer) (*stack, *problems) {
 	return t.stack, t.problems
 }
 
-// read parses one file. It ignores files that are not JSON: the directory may hold a README.
+// read parses one file. It ignores files that are neither config files nor prompts, such
+// as a README, and reports those with misspelt names.
 func (t *trial) read(f File) {
 	file := path.Base(f.Path)
 	doc := &jsontree.Document{Name: f.Path, Owner: t.problems}
@@ -115,7 +116,7 @@ func (t *trial) read(f File) {
 	if !IsFile(file) {
 		switch {
 		case misnamedPrompt(file):
-			t.whole(f.Path, "a prompt is not called so", "use prompt-NAME.md, with a name of at most 80 small letters, digits and dashes that starts with a letter or digit")
+			t.whole(f.Path, "this is not a valid name for a prompt", "use prompt-NAME.md, with a name of at most 80 lower-case letters, digits and dashes that starts with a letter or digit")
 		case misnamed(file):
 			t.whole(f.Path, "there is no config file of this name", "use "+choices(FileNames()))
 		}
@@ -153,9 +154,8 @@ func writer(n *jsontree.Node) *problems {
 	return p
 }
 
-// blame returns the part of the layer to point at for a mistake that shows in entries of
-// lower layers: where the layer switched off a file's defaults, or else the file, or else
-// any file that the layer has.
+// blame returns what to report if the layer breaks an entry of a lower layer: its "extends"
+// in the file, else the file, else any file that it has.
 func (roots layerRoots) blame(file string) *jsontree.Node {
 	for _, f := range append([]string{file}, FileNames()...) {
 		if root := roots[f]; root != nil {
@@ -291,7 +291,7 @@ func (t *trial) decode(file string, e *entry, isNew bool) bool {
 }
 
 // overridesOnly reports whether an entry was probably meant to change one of a lower layer:
-// it only switches that on or off, or has less than half of the required fields.
+// it sets nothing but "enabled" or "final", or has less than half of the required fields.
 func overridesOnly(file string, n *jsontree.Node) bool {
 	required, _ := schemas().lookup(schemaBase + file + "#" + entrySchemas[file])["required"].([]any)
 	there := 0

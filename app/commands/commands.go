@@ -22,7 +22,7 @@ const (
 )
 
 // Who says who may give a command. What it does may need more than that: see
-// app/review.
+// app/commandrun.
 type Who int
 
 // The groups of people. Each includes those that may more.

@@ -11,7 +11,7 @@ import (
 func TestArgsOfJobs(t *testing.T) {
 	target := Target{Kind: TargetPull, Installation: 5, RepoID: 1, Owner: "acme", Name: "shop", Number: 7, HeadSHA: "aaa"}
 	const targetText = `{"Kind":"pull","Installation":5,"RepoID":1,"Owner":"acme","Name":"shop","Number":7,"HeadSHA":"aaa","BaseSHA":"","HeadRef":""}`
-	for kind, tt := range map[JobKind]struct {
+	pinned := map[JobKind]struct {
 		text string
 		args any
 		read func(Job) (any, error)
@@ -31,7 +31,13 @@ func TestArgsOfJobs(t *testing.T) {
 			`{"rerequest":{"Installation":5,"RepoID":1,"Owner":"acme","Name":"shop","HeadSHA":"aaa","Numbers":[7]},"delivery":"d"}`,
 			Rerequest{5, 1, "acme", "shop", "aaa", []int{7}}, readArgs[RerequestJob],
 		},
-	} {
+	}
+	for _, kind := range AllJobs() {
+		if _, ok := pinned[kind.Kind]; !ok {
+			t.Errorf("the stored args of %s are not pinned", kind.Kind)
+		}
+	}
+	for kind, tt := range pinned {
 		written := NewJob(kind, tt.args)
 		if ask, ok := tt.args.(JobAsk); ok {
 			written = ask.Job("d")

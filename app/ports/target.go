@@ -113,8 +113,8 @@ type TargetState struct {
 	Overdue Overdue
 }
 
-// Overdue is a generation whose time ended while GitHub did not even accept the check that
-// says so. The zero value means none.
+// Overdue is a generation that ran out of time, and for which GitHub also refused the check
+// that would have said so. The zero value means none.
 type Overdue struct {
 	Generation int64
 	Attempts   int // failed attempts at that time
@@ -132,10 +132,10 @@ type Targets interface {
 	SetHead(ctx context.Context, key, headSHA string) error
 	SetReadsLabels(ctx context.Context, key string, reads pipeline.LabelsRead) error
 	SetClosed(ctx context.Context, key string, closed bool) error
-	// SetResult stores why the target's newest generation has no answer. Finish without
-	// gaveUp clears it. SetOverdue records that a generation is overdue. SetResult and
-	// Finish clear that.
+	// SetResult stores why the target's newest generation has no answer, and clears the mark
+	// of SetOverdue. Finish without gaveUp clears the result.
 	SetResult(ctx context.Context, key, result string) error
+	// SetOverdue marks a generation as overdue. Finish clears the mark.
 	SetOverdue(ctx context.Context, key string, o Overdue) error
 	// AddNotice stores a notice that the comment must show once, and inserts a job for the
 	// target to write it. It stores an equal notice only once. If MaxNotices are waiting,

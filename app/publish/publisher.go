@@ -93,8 +93,8 @@ func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, sta
 	return nil
 }
 
-// publishParts writes the check, then acts without a person, then writes the comment, which
-// reports those actions. If there is nothing to act on, it writes check and comment in
+// publishParts writes the check, then takes the automatic actions, then writes the comment,
+// which reports them. If there is nothing to act on, it writes check and comment in
 // parallel.
 func (p *Publisher) publishParts(ctx context.Context, pub *Publication) error {
 	r := pub.Review
@@ -109,7 +109,7 @@ func (p *Publisher) publishParts(ctx context.Context, pub *Publication) error {
 			return err
 		}
 		if err := p.act(ctx, pub); err != nil {
-			return &CommentError{RunID: r.RunID, err: err, Undone: true}
+			return &CommentError{RunID: r.RunID, err: err, ActionsFailed: true}
 		}
 		if err := comment(); err != nil {
 			return &CommentError{RunID: r.RunID, err: err}
@@ -144,12 +144,12 @@ func (p *Publisher) act(ctx context.Context, pub *Publication) error {
 }
 
 // CommentError says that the check of a review was written, but a later step failed: the
-// comment, a label or the request to the team. Undone means that the actions without a
-// person failed.
+// comment, a label, a verdict or a request for a review. ActionsFailed means that the
+// automatic actions failed: the verdict and the requests for reviews.
 type CommentError struct {
-	RunID  string
-	err    error
-	Undone bool
+	RunID         string
+	err           error
+	ActionsFailed bool
 }
 
 func (e *CommentError) Error() string { return e.err.Error() }
@@ -285,7 +285,7 @@ func (p *Publisher) writeGivenUp(ctx context.Context, lease ports.Lease, state p
 	if state.HeadSHA == "" {
 		now, err := p.PullReader.Pull(ctx, state.Target)
 		if err != nil {
-			return p.giveUpSilently(state.Target, err)
+			return p.logIfRefused(state.Target, err)
 		}
 		if err := p.FollowHead(ctx, lease.Key, state, now.HeadSHA); err != nil {
 			return err
@@ -325,7 +325,7 @@ func (p *Publisher) NotCompleted(ctx context.Context, lease ports.Lease, state p
 	})
 	var host *ports.HostError
 	if errors.As(err, &host) && !host.Temporary() {
-		return true, p.giveUpSilently(state.Target, err)
+		return true, p.logIfRefused(state.Target, err)
 	}
 	return off, err
 }
@@ -344,14 +344,14 @@ func (p *Publisher) warnInComment(ctx context.Context, key, what string) error {
 	return nil
 }
 
-// giveUpSilently returns nil if GitHub no longer lets the App write, because the repository
+// logIfRefused returns nil if GitHub no longer lets the App write, because the repository
 // is gone or the permission was removed. It returns other errors as they are.
-func (p *Publisher) giveUpSilently(t ports.Target, err error) error {
+func (p *Publisher) logIfRefused(t ports.Target, err error) error {
 	var host *ports.HostError
 	if !errors.As(err, &host) || host.Temporary() {
 		return err
 	}
-	p.Log.Error().EmbedObject(t).Err(err).Msg("the check can't be written either")
+	p.Log.Error().EmbedObject(t).Err(err).Msg("the check that explains the missing review can't be written")
 	return nil
 }
 

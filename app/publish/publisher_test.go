@@ -82,7 +82,7 @@ func TestCheckStandsWithoutItsComment(t *testing.T) {
 	w.github.refuses["create comment"] = ports.HostTransient
 	err := w.publisher.Publish(t.Context(), t.Context(), held, known(), reviewed(pipeline.DecisionNeedsFixes))
 	var failed *publish.CommentError
-	if !errors.As(err, &failed) || failed.RunID != "run" || failed.Undone {
+	if !errors.As(err, &failed) || failed.RunID != "run" || failed.ActionsFailed {
 		t.Errorf("error %v", err)
 	}
 	if len(w.github.checks) != 1 || w.github.checks[0].Conclusion != "action_required" {

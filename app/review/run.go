@@ -37,8 +37,8 @@ type reviewRun struct {
 	refused error
 }
 
-// review runs the pipeline on a generation and stores the review. Storing it hands the
-// target over to the job that publishes it. handedOver is false if there is nothing to
+// review runs the pipeline on a generation and stores the review. Storing the review
+// hands the target over to a publish job. handedOver is false if there is nothing to
 // publish.
 func (s *Service) review(ctx context.Context, g *generation) (handedOver bool, err error) {
 	// The review may be published already, if the process died before it finished the
@@ -113,7 +113,7 @@ func (s *Service) runOptions(ctx context.Context, r *reviewRun) run.Options {
 			return again(ctx, s.Store.History, key, f.Head.SHA)
 		},
 		Memory: func(ctx context.Context, f *pipeline.PRFacts) (pipeline.Memory, error) {
-			return s.taught.Of(ctx, t, f)
+			return s.decisions.Of(ctx, t, f)
 		},
 		Carry: carry(s.Store.History, key, r.state.Rerun),
 		Check: func(f *pipeline.PRFacts, cfg *config.Config) error {
@@ -177,7 +177,7 @@ func (s *Service) logPanic(where string, err error, stack []byte) {
 
 // openEarly opens the check while the facts are still being read, and completes the checks
 // of older heads. If the head already has a completed check and nobody asked for a new one,
-// that check stays until the result is known, which may be the same. refused is the error
+// that check stays until the result is known, because the result may be the same. refused is the error
 // with which GitHub refused a check on this head.
 func (s *Service) openEarly(ctx context.Context, r *reviewRun) (refused, err error) {
 	t, head := r.state.Target, r.state.HeadSHA
@@ -209,7 +209,8 @@ var (
 	errSwitchedOff  = errors.New("switched off by config")
 )
 
-// checkFacts is called as soon as the facts are known and before they are used.
+// checkFacts returns an error if config switches reviewgate off here or skips the draft. It
+// runs before the facts are used.
 func checkFacts(f *pipeline.PRFacts, cfg *config.Config) error {
 	switch {
 	case cfg.Mode(f.Repository.FullName()) == config.ModeOff:
@@ -285,8 +286,8 @@ func noteScans(ctx context.Context, store ports.Scans, key string, last, reads p
 }
 
 // nextLoop returns the state of a target's fix loop after a review. It is stored with the
-// review and takes effect when the review is published, because nobody sees a review that
-// was superseded before that. Merge groups have no fix loop.
+// review and takes effect when the review is published: one that is superseded before that
+// must not count. Merge groups have no fix loop.
 func nextLoop(state ports.TargetState, r *pipeline.Review, cfg *config.Config) fixloop.State {
 	if state.Kind == ports.TargetGroup {
 		return fixloop.State{}

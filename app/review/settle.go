@@ -35,7 +35,7 @@ func (s *Service) settle(ctx context.Context, g *generation, number int64, err e
 	case errors.As(err, &unsaid):
 		// The check is written. A failed comment must not undo it.
 		logFailure(s.Log, "comment not written", state.Target, err)
-		if unsaid.Undone { // an old review on GitHub may contradict this one
+		if unsaid.ActionsFailed { // an old review on GitHub may contradict this one
 			if err := s.verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
 				return false, nil, err
 			}

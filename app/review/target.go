@@ -56,7 +56,7 @@ func (s *Service) WorkHeld(ctx context.Context, lease ports.Lease, kind ports.Jo
 	held, stop := s.leases.Keep(ctx, lease)
 	var done *finished
 	err := panics.Guard(func() (err error) {
-		// If the head seems to move each time it is read, that counts as trouble at GitHub.
+		// If the head has moved in each of these rounds, that counts as a failure of GitHub.
 		const rounds = 5 // each costs some calls
 		for round, more := 1, true; more && err == nil; round++ {
 			more, done, err = s.workGeneration(held, lease, kind, round >= rounds)
@@ -68,7 +68,7 @@ func (s *Service) WorkHeld(ctx context.Context, lease ports.Lease, kind ports.Jo
 		s.followed.Set(key, "")
 	}
 	if done != nil {
-		// The lease was given back, so the end of its context must not prevent the answer.
+		// The lease was given back, which ended held. So the answer runs under ctx.
 		err := s.commands.Answer(ctx, key, done.generation, done.gaveUp)
 		if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 			return &ports.RetryError{Err: err} // at once, when the server is back
@@ -171,7 +171,8 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 }
 
 // begin starts one step of a generation. current ends as soon as the step is moot. end ends
-// the step: it returns the step's error, or why the step was moot if it failed for that.
+// the step: it returns the step's error, or why the step was moot if that
+// made it fail.
 func (s *Service) begin(ctx context.Context, g *generation) (current context.Context, end func(error) error) {
 	watched, unwatch := s.watch(ctx, g.lease.Key, g.state.HeadSHA)
 	current, cancel := context.WithCancelCause(watched)
@@ -211,7 +212,7 @@ func (s *Service) nextStep(ctx context.Context, state ports.TargetState) (ports.
 // may have ended by then, so stopWork uses a short timeout of its own.
 func (s *Service) stopWork(ctx context.Context, lease ports.Lease, err error) error {
 	if retry := (*ports.RetryError)(nil); errors.As(err, &retry) && ctx.Err() == nil {
-		return retry // the target itself is finished
+		return retry // the lease was given back; only the job is tried again
 	}
 	after, onlyWaits := admission.Waits(err)
 	shutdown := errors.Is(ctx.Err(), context.Canceled)

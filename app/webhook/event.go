@@ -15,8 +15,8 @@ import (
 // event is the payload of an event that may ask for something.
 type event interface {
 	base() *envelope
-	// named returns an error if the payload lacks the action that it is routed by.
-	named() error
+	// requireAction returns an error if the payload lacks the action that it is routed by.
+	requireAction() error
 	// read adds to the delivery what the event asks for. app is the ID of our App.
 	read(d *ports.Delivery, app int64) error
 }
@@ -56,7 +56,7 @@ func (h *Handler) read(d *ports.Delivery, body []byte) error {
 		return err
 	}
 	e.base().apply(d)
-	if err := e.named(); err != nil {
+	if err := e.requireAction(); err != nil {
 		return err
 	}
 	err := e.read(d, h.AppID)
@@ -104,8 +104,8 @@ func (a *account) author() account {
 
 func (e *envelope) base() *envelope { return e }
 
-// named implements event.
-func (e *envelope) named() error {
+// requireAction implements event.
+func (e *envelope) requireAction() error {
 	if e.Action == "" {
 		return errors.New("action is missing")
 	}
@@ -163,7 +163,7 @@ func decode(body []byte, into any) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &wrongType):
-		return &payloadError{fmt.Sprintf("%s must not be a %s", strings.TrimPrefix(wrongType.Field, "envelope."), wrongType.Value), err}
+		return &payloadError{fmt.Sprintf("%s has the wrong type: %s", strings.TrimPrefix(wrongType.Field, "envelope."), wrongType.Value), err}
 	case errors.As(err, &syntax):
 		return &payloadError{fmt.Sprintf("the payload is not valid JSON (byte %d)", syntax.Offset), err}
 	case err != nil:

@@ -27,8 +27,8 @@ type pushEvent struct {
 	} `json:"commits"`
 }
 
-// named implements event. Pushes have no action.
-func (*pushEvent) named() error { return nil }
+// requireAction implements event. Pushes have no action.
+func (*pushEvent) requireAction() error { return nil }
 
 // read reports that config may have changed. It ignores tags. The use case decides
 // whether config is read from the branch.

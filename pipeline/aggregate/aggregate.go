@@ -50,11 +50,11 @@ func (w *work) through(steps ...[]func(*work)) *work {
 	return w
 }
 
-// untilAgreed are the steps that findings go through before they are compared.
+// untilAgreed are the steps before findings are compared with each other.
 var untilAgreed = [...]func(*work){
-	(*work).validate,     // drops invalid findings, so that no later step has to check
-	(*work).matchEarlier, // identifies findings, before people's decisions about them apply
-	(*work).enrich,       // fills in from the rules and raises by scale, before severities are compared
+	(*work).validate,     // drops invalid findings and gives the others their fingerprints
+	(*work).matchEarlier, // matches models' findings with earlier ones, before people's decisions apply
+	(*work).enrich,       // fills in from the rules and raises widespread problems, before severities are compared
 	(*work).suppress,     // removes what people and comments decided about, before anything merges with it
 	(*work).confidence,   // keeps unsure findings from raising others' severity by merging
 }
@@ -64,7 +64,7 @@ var untilAgreed = [...]func(*work){
 var untilDiscarded = [...]func(*work){
 	(*work).agree,         // while each finding still has its own maker
 	(*work).countAsBefore, // depends on what agree proved
-	(*work).discard,       // removes what a failed stage makes moot, and depends on what is proven
+	(*work).discard,       // drops quality findings if the spec stage failed; needs the proofs of agree
 }
 
 // afterDiscarded are the remaining steps.

@@ -21,7 +21,7 @@ type work struct {
 	clusters  int             // the number of clusters; see item
 	reviews   []models.Review // what the models' reviews found, by stage
 	specFails bool            // the spec stage has a finding that may block
-	discarded bool            // the quality stage was not asked, or some of it was suppressed
+	discarded bool            // the quality stage was skipped, or some of its findings were dropped
 	held      bool            // the gate waits for a person
 	coverage  coverage
 	report    pipeline.Report

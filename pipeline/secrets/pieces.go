@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A program has more ways to join strings than joined reads: with empty strings and names between
-// them, in lists of short pieces, in the middle of a format. The functions in this file read
+// A program can join strings in many ways: with empty strings or names between them, from lists of
+// short pieces, or by inserting into a format. The functions in this file read
 // neighbouring strings as one, whatever short text is between them. The shape of the whole decides
 // whether it is a token. Single pieces show nothing, since the author chooses where to cut a token.
 
@@ -36,9 +36,9 @@ type rowReader struct {
 	done     []uint64 // the ends of strings that were read, as a bit set
 	calls    bool     // the text has calls that change strings
 	seams    bool     // lists of words have seams in them
-	holes    [][2]int // what may be a placeholder for another string, or insert one
-	// bodies are the lines of heredocs that are not where they are used, by the place of use.
-	// heredocs is the end of the last of them.
+	holes    [][2]int // spans that may be placeholders or insertions
+	// bodies maps the place where a heredoc is used to the span of its lines elsewhere.
+	// heredocs is the end of the last span.
 	bodies   map[int][2]int
 	heredocs int
 }
@@ -65,7 +65,7 @@ type gap struct {
 	conditional, alternative bool
 }
 
-// asPieces returns nil if a text has no rows of strings.
+// asPieces returns the reading of a text's rows of strings, or nil if it has none.
 func asPieces(text string) (*reading, []int) {
 	source := sourceText(text)
 	p := &rowReader{text: source, lines: rowWriter{text: source}, calls: transforming.MatchString(text)}
@@ -87,7 +87,7 @@ func asPieces(text string) (*reading, []int) {
 	return p.lines.reading(text), p.lines.soft
 }
 
-// row reads the strings that follow the string that ends at an offset.
+// row collects the row of strings whose first string ends at an offset, and writes its readings.
 func (p *rowReader) row(end int) {
 	begin := p.text.begin(end)
 	holes := hasHole(p.text[begin:end])
@@ -171,7 +171,7 @@ func (p *rowReader) writeRow(row []chainPiece, holes bool) {
 	}
 }
 
-// piece is a string of a row, or what is elsewhere and belongs there.
+// piece returns a string of a row, or the heredoc's body that stands for it.
 func (p *rowReader) piece(from, to int, before gap) chainPiece {
 	if at, ok := p.bodies[from]; ok && from == to {
 		from, to = at[0], at[1]
@@ -304,7 +304,7 @@ func hasHole(text []byte) bool {
 }
 
 // filled puts the strings after a format into its placeholders: by number, by name, or in order. A
-// string may go into several placeholders as long as the repeated text is no longer than the row.
+// string may go into several placeholders as long as that adds at most maxGrown bytes.
 func filled(text []byte, row []chainPiece) []chainPiece {
 	var out []chainPiece
 	room := maxGrown
@@ -436,7 +436,7 @@ var mayMark = bytesOf("[q%~$R{(<#^")
 
 func isToken(c byte) bool { return c == leftOut || isTokens(c) }
 
-// endsRaw reports whether the text after the string in r#"..."# may follow a string.
+// endsRaw reports whether the text at i may follow the closing quote of a raw string, r#"..."#.
 func (s sourceText) endsRaw(i int) bool {
 	for i < len(s) && (s[i] == ' ' || s[i] == '#') {
 		i++
@@ -506,8 +506,8 @@ func (p *rowReader) inserted(i int) int {
 		var texts [][2]int
 		inner, depth, j := in.begin[len(in.begin)-1], 0, i+len(in.begin)
 		begin := j
-		// A lone bracket must hold only a string, unless it is after a letter and a placeholder:
-		// code is full of brackets.
+		// A single bracket must hold only a string, unless it comes right after a letter or a
+		// placeholder: code is full of brackets.
 		inside := isToken(p.text.at(i-1)) || p.endsHole(i)
 		number := isDigit(p.text.at(j)) && (inside || in.begin == "{" && isQuote(p.text.at(i-1)))
 		alone := !number && (in.begin == "(" || in.begin == "{" && !inside)
@@ -556,8 +556,8 @@ func (p *rowReader) inserted(i int) int {
 }
 
 // leaveOut leaves out an insertion except for its strings, which are texts, and returns its end. It
-// returns 0 if the text may mean something else. marked says that several characters begin the
-// insertion, which are rare in code.
+// returns 0 if the text may mean something else. marked says that the insertion begins
+// with several characters that are rare in code.
 func (p *rowReader) leaveOut(from, begin, end, to int, texts [][2]int, marked bool) int {
 	before, after := isToken(p.text.at(from-1)) || p.endsHole(from), isToken(p.text.at(to)) || strings.IndexByte("{$#<", p.text.at(to)) >= 0
 	inner := string(p.text[begin:end])

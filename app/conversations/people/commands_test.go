@@ -57,7 +57,7 @@ func (w *world) taught(pr *ghtest.PullRequest) pipeline.Memory {
 type rights int
 
 const (
-	anyone rights = iota // the command is refused for every sender
+	nobody rights = iota // the command is refused for every sender
 	authors
 	writers
 	maintainers
@@ -145,9 +145,9 @@ func TestEveryCommandByEverySender(t *testing.T) {
 		"admin":                {login: "ada", role: "admin", may: maintainers},
 		"maintain":             {login: "mia", role: "maintain", may: maintainers},
 		"write":                {login: "wes", role: "write", may: writers},
-		"triage":               {login: "tia", role: "triage", may: anyone},
-		"read":                 {login: "bob", role: "read", may: anyone},
-		"outsider":             {login: "otto", role: "none", may: anyone},
+		"triage":               {login: "tia", role: "triage", may: nobody},
+		"read":                 {login: "bob", role: "read", may: nobody},
+		"outsider":             {login: "otto", role: "none", may: nobody},
 		"author from a fork":   {login: "carol", role: "read", may: authors, author: true},
 		"author who may write": {login: "alice", role: "write", may: writers, author: true},
 		"author who maintains": {login: "alice", role: "maintain", may: maintainers, author: true},
@@ -188,7 +188,7 @@ func TestEveryCommandByEverySender(t *testing.T) {
 					needs = maintainers
 				}
 				asked := 1
-				if needs == authors && sender.author || needs == anyone {
+				if needs == authors && sender.author || needs == nobody {
 					asked = 0 // the event names the author, and nobody may give a command that does not exist
 					cost--
 				}

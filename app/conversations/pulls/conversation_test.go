@@ -494,7 +494,7 @@ func TestPastedMarkerIsIgnored(t *testing.T) {
 	w.Wants(pr, "action_required")
 }
 
-func TestCommentIsNotWrittenOnLockedConversation(t *testing.T) {
+func TestCheckIsWrittenOnLockedConversation(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)

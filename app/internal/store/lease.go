@@ -10,10 +10,10 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// Acquire implements ports.Store. The owner shows people which process holds a lease.
+// Acquire implements ports.Leases. The owner shows people which process holds a lease.
 // The token is unique for each holder, so a process can't take its own lease twice. The
-// first token is the time in microseconds, and each new holder adds one: no lease has
-// so many holders that its token overtakes the clock. So if a lease is deleted and taken
+// first token is the time in microseconds, and each new holder adds one. Holders change
+// less than once a microsecond, so a token never overtakes the clock. So if a lease is deleted and taken
 // again, its token is greater than before.
 func (s leases) Acquire(ctx context.Context, key, owner string, ttl time.Duration) (ports.Lease, bool, error) {
 	if owner == "" {
@@ -56,7 +56,7 @@ func (s leases) Acquire(ctx context.Context, key, owner string, ttl time.Duratio
 // target is a suspect: nobody knows which of the running jobs caused the crash.
 const countCrash = `UPDATE targets SET crashes = crashes + CASE WHEN wanted > done THEN 1 ELSE 0 END`
 
-// Renew implements ports.Store. It can also renew an expired lease that nobody else has
+// Renew implements ports.Leases. It can also renew an expired lease that nobody else has
 // taken.
 func (s leases) Renew(ctx context.Context, l ports.Lease, ttl time.Duration) error {
 	return s.db.write(ctx, func(t tx) error {
@@ -72,7 +72,7 @@ func (s leases) Renew(ctx context.Context, l ports.Lease, ttl time.Duration) err
 	})
 }
 
-// Release implements ports.Store.
+// Release implements ports.Leases.
 func (s leases) Release(ctx context.Context, l ports.Lease) error {
 	return s.db.write(ctx, func(t tx) error {
 		_, err := release(ctx, t, l)
@@ -102,14 +102,14 @@ func fence(ctx context.Context, t tx, l ports.Lease) error {
 	return nil
 }
 
-// Finish implements ports.Store.
+// Finish implements ports.Leases.
 func (s leases) Finish(ctx context.Context, l ports.Lease, generation int64, gaveUp bool) (more bool, err error) {
 	err = s.db.write(ctx, func(t tx) error {
 		if err := fence(ctx, t, l); err != nil {
 			return err
 		}
-		// The row is locked before it is compared: an ask comes wholly before
-		// or wholly after.
+		// The row is locked before it is compared, so a concurrent ask takes effect
+		// either before this transaction or after it.
 		var wanted, done int64
 		var notice string
 		err := t.row(ctx, `SELECT wanted, done, notice FROM targets WHERE key = ?`+t.lock(), l.Key).Scan(&wanted, &done, &notice)
@@ -148,7 +148,7 @@ func finish(ctx context.Context, t tx, key string, generation int64, gaveUp bool
 	return wrap(err, "finish generation %d of %s", generation, key)
 }
 
-// HandOver implements ports.Store.
+// HandOver implements ports.Leases.
 func (s leases) HandOver(ctx context.Context, l ports.Lease, to ports.JobKind) error {
 	if to != ports.JobReview && to != ports.JobPublish {
 		return fmt.Errorf("hand over %s: targets have no jobs of kind %q", l.Key, to)
@@ -167,7 +167,7 @@ func (s *core) handOver(ctx context.Context, t tx, l ports.Lease, to ports.JobKi
 	return s.insertTargetJob(ctx, t, l.Key, to)
 }
 
-// Failed implements ports.Store.
+// Failed implements ports.Leases.
 func (s leases) Failed(ctx context.Context, l ports.Lease) (attempts int, err error) {
 	err = s.db.write(ctx, func(t tx) error {
 		held, err := release(ctx, t, l)
