@@ -73,8 +73,8 @@ func RunBackfill(ctx context.Context, settings Settings, b Backfill) error {
 	if err != nil {
 		return &InputError{err}
 	}
-	o := outsideOf(settings, b.Log)
-	kept := &keptLayers{}
+	o := newCommandReader(settings, b.Log)
+	kept := &storedLayers{}
 	defer kept.close()
 	dry, client, err := o.dryRun(kept)
 	if err != nil {
@@ -116,7 +116,7 @@ func isFinal(err error) bool {
 
 // backfiller returns the server if one uses the database. Otherwise it returns the use
 // cases on the database itself.
-func (o *outsider) backfiller(ctx context.Context, client *gh.Client) (_ backfiller, done func(), err error) {
+func (o *commandReader) backfiller(ctx context.Context, client *gh.Client) (_ backfiller, done func(), err error) {
 	if path, ok := socketOf(o.settings.DatabaseURL); ok {
 		server, runs, err := dialControl(ctx, path)
 		if err != nil || runs {

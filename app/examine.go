@@ -31,9 +31,9 @@ func Examine(ctx context.Context, settings Settings, owner, name string) (doctor
 	}
 	server, _ := config.Load(layers...) // LoadSettings has validated it
 	var skew skewMeter
-	o := outsideOf(settings, zerolog.Nop())
+	o := newCommandReader(settings, zerolog.Nop())
 	o.onCall = skew.note
-	kept := &keptLayers{KnownLayers: review.NoLayers{}}
+	kept := &storedLayers{KnownLayers: review.NoLayers{}}
 	defer kept.close()
 	dry, client, err := o.dryRun(kept)
 	if err != nil {
@@ -53,20 +53,20 @@ func Examine(ctx context.Context, settings Settings, owner, name string) (doctor
 	}), nil
 }
 
-// outsider builds what a command needs to read GitHub as the server does, when the command
+// commandReader builds what a command needs to read GitHub as the server does, when the command
 // runs without a server.
-type outsider struct {
+type commandReader struct {
 	settings Settings
 	log      zerolog.Logger
 	onCall   func(context.Context, gh.CallInfo)
 }
 
-func outsideOf(s Settings, log zerolog.Logger) *outsider {
-	return &outsider{settings: s, log: log}
+func newCommandReader(s Settings, log zerolog.Logger) *commandReader {
+	return &commandReader{settings: s, log: log}
 }
 
 // client returns a GitHub client. Close it after use.
-func (o *outsider) client() (*gh.Client, error) {
+func (o *commandReader) client() (*gh.Client, error) {
 	c, err := gh.New(gh.Config{
 		AppID: o.settings.AppID, PrivateKey: o.settings.PrivateKey, V3URL: o.settings.V3URL, V4URL: o.settings.V4URL, WebURL: o.settings.WebURL,
 		UserAgent: "reviewgate/" + Version(), Log: o.log, OnCall: o.onCall,
@@ -78,7 +78,7 @@ func (o *outsider) client() (*gh.Client, error) {
 }
 
 // options returns the options of the use cases.
-func (o *outsider) options(client *gh.Client) (review.Options, error) {
+func (o *commandReader) options(client *gh.Client) (review.Options, error) {
 	runner, err := run.NewRunner(run.Config{Version: Version(), Now: time.Now})
 	if err != nil {
 		return review.Options{}, fmt.Errorf("make the pipeline: %w", err)
@@ -91,7 +91,7 @@ func (o *outsider) options(client *gh.Client) (review.Options, error) {
 
 // dryRun returns a dry run of the use cases, which reports what the server would do, and
 // the GitHub client that it uses. kept may be nil.
-func (o *outsider) dryRun(kept ports.KnownLayers) (*review.DryRun, *gh.Client, error) {
+func (o *commandReader) dryRun(kept ports.KnownLayers) (*review.DryRun, *gh.Client, error) {
 	client, err := o.client()
 	if err != nil {
 		return nil, nil, err
@@ -107,14 +107,14 @@ func (o *outsider) dryRun(kept ports.KnownLayers) (*review.DryRun, *gh.Client, e
 	return nil, nil, err
 }
 
-// keptLayers holds the config layers that the server's database knows. It knows none before
+// storedLayers holds the config layers that the server's database knows. It knows none before
 // open is called.
-type keptLayers struct {
+type storedLayers struct {
 	ports.KnownLayers
 	reader *store.Reader
 }
 
-func (k *keptLayers) open(ctx context.Context, databaseURL string) error {
+func (k *storedLayers) open(ctx context.Context, databaseURL string) error {
 	reader, err := store.OpenReader(ctx, databaseURL)
 	if err == nil {
 		k.KnownLayers, k.reader = reader, reader
@@ -122,16 +122,16 @@ func (k *keptLayers) open(ctx context.Context, databaseURL string) error {
 	return err
 }
 
-func (k *keptLayers) opened() bool { return k.reader != nil }
+func (k *storedLayers) opened() bool { return k.reader != nil }
 
-func (k *keptLayers) quarantined(ctx context.Context) ([]ports.Quarantined, error) {
+func (k *storedLayers) quarantined(ctx context.Context) ([]ports.Quarantined, error) {
 	if k.reader == nil {
 		return nil, nil
 	}
 	return k.reader.Quarantined(ctx)
 }
 
-func (k *keptLayers) close() {
+func (k *storedLayers) close() {
 	if k.reader != nil {
 		k.reader.Close() // an error loses nothing: the reader writes nothing
 	}

@@ -35,7 +35,7 @@ func (e *InputError) Unwrap() error { return e.err }
 // Simulate reviews a pull request as a server with these settings would review it for the
 // first time. It writes nothing, and needs no database.
 func Simulate(ctx context.Context, settings Settings, s Simulation) (run.Outcome, render.Links, error) {
-	dry, client, err := outsideOf(settings, s.Log).dryRun(nil)
+	dry, client, err := newCommandReader(settings, s.Log).dryRun(nil)
 	if err != nil {
 		return run.Outcome{}, render.Links{}, err
 	}

@@ -203,8 +203,8 @@ func (t *Ticket) admit(weight int64) error {
 	return e
 }
 
-// Told notes that a change's check says that it waits.
-func (a *Room) Told(key string) {
+// WaitShown records that a change's check says that it waits.
+func (a *Room) WaitShown(key string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if w := a.changes[key]; w != nil {

@@ -187,7 +187,7 @@ func TestTheWaitIsToldAfterAWhile(t *testing.T) {
 		w := waitOf(t, a.TicketFor(pullKey(2, 1), "head", ports.JobReview).Weigh(600*mb))
 		if w.Tell {
 			told = append(told, now.Sub(began))
-			a.Told(pullKey(2, 1))
+			a.WaitShown(pullKey(2, 1))
 		}
 		*now = now.Add(time.Second)
 	}

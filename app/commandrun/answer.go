@@ -40,8 +40,8 @@ func knownTo(r *pipeline.Review, name string) bool {
 		slices.ContainsFunc(r.Facts.Files, func(f pipeline.File) bool { return f.Path == name })
 }
 
-// maxStatusSaid is how many decisions about findings a status lists.
-const maxStatusSaid = 20
+// maxStatusDecisions is how many decisions about findings a status lists.
+const maxStatusDecisions = 20
 
 // status answers with the state of the pull request.
 func (cr *commandRun) status(ctx context.Context) (verdict, error) {
@@ -71,9 +71,9 @@ func (cr *commandRun) status(ctx context.Context) (verdict, error) {
 	if l := state.FixLoop; l.Begun() || l.Status != fixloop.Pending {
 		st.Loop = &render.LoopStatus{Status: l.Status, Attempt: l.Attempt, Max: l.Max, Turns: l.Turns}
 	}
-	st.Decisions = verdicts(said(all, m), m)
-	if more := len(st.Decisions) - maxStatusSaid; more > 0 {
-		st.Decisions, st.More = st.Decisions[:maxStatusSaid], more
+	st.Decisions = verdicts(decidedOn(all, m), m)
+	if more := len(st.Decisions) - maxStatusDecisions; more > 0 {
+		st.Decisions, st.More = st.Decisions[:maxStatusDecisions], more
 	}
 	return answered(render.Notice{Kind: render.NoticeStatus, Status: &st}), nil
 }

@@ -13,8 +13,8 @@ import (
 
 // authorship is the sender's part in the pull request.
 type authorship struct {
-	own    bool // the sender opened it or pushed to it
-	unseen bool // some push was not seen, so anybody may have sent it
+	own         bool // the sender opened it or pushed to it
+	unknownPush bool // some push was not seen, so anybody may have sent it
 }
 
 // maxAlike is how many of the sender's pushes are checked for a change of content. A sender
@@ -25,7 +25,7 @@ const maxAlike = 20
 func (cr *commandRun) askAuthors(ctx context.Context) error {
 	state, err := cr.Targets.Target(ctx, cr.Target.Key())
 	if errors.Is(err, ports.ErrNotFound) {
-		cr.authors = authorship{own: cr.own(), unseen: true}
+		cr.authors = authorship{own: cr.own(), unknownPush: true}
 		return nil
 	}
 	if err != nil {
@@ -35,20 +35,20 @@ func (cr *commandRun) askAuthors(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cr.authors = authorship{own: cr.own(), unseen: !seen(state.Target.HeadSHA, pushes)}
+	cr.authors = authorship{own: cr.own(), unknownPush: !seen(state.Target.HeadSHA, pushes)}
 	if cr.authors.own {
 		return nil
 	}
 	var own []ports.Push
 	for _, p := range pushes {
 		switch {
-		case p.Retargeted && !cr.authors.unseen:
+		case p.Retargeted && !cr.authors.unknownPush:
 			head := p.Target.HeadSHA
 			alike, err := cr.alike(ctx, reviewed{head, p.FromBase}, reviewed{head, p.ToBase})
 			if err != nil {
 				return err
 			}
-			cr.authors.unseen = !alike || p.FromBase == ""
+			cr.authors.unknownPush = !alike || p.FromBase == ""
 		case !p.Retargeted && cr.sent(p):
 			own = append(own, p)
 		}

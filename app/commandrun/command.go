@@ -100,12 +100,12 @@ func (run *Runner) Work(ctx context.Context, job ports.CommandJob, _ int) error 
 	if err := run.Commands.Obey(ctx, c, v.effect, v.ask); err != nil {
 		return fmt.Errorf("obey command %d: %w", c.CommentID, err)
 	}
-	run.told(c).Str("command", string(cr.what.Name)).Msg("command obeyed")
+	run.logLine(c).Str("command", string(cr.what.Name)).Msg("command obeyed")
 	return nil
 }
 
-// told begins a log line about the result of a command.
-func (run *Runner) told(c ports.Command) *zerolog.Event {
+// logLine begins a log line about the result of a command.
+func (run *Runner) logLine(c ports.Command) *zerolog.Event {
 	return run.Log.Info().EmbedObject(c.Target).Str("place", string(c.Place)).Int64("comment", c.CommentID).Str("sender", c.Sender)
 }
 
@@ -123,7 +123,7 @@ func refused(n render.Notice) verdict { return verdict{refusal: &n} }
 func answered(n render.Notice) verdict { return verdict{effect: ports.Effect{Notice: n.String()}} }
 
 func (run *Runner) refuse(ctx context.Context, c ports.Command, why render.Notice) error {
-	run.told(c).Str("why", string(why.Kind)).Msg("command refused")
+	run.logLine(c).Str("why", string(why.Kind)).Msg("command refused")
 	if err := run.react(ctx, c, reactionRefused); err != nil {
 		return err
 	}

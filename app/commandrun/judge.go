@@ -46,7 +46,7 @@ func (cr *commandRun) judgesOwn(ctx context.Context) (string, error) {
 		return render.TakesOther, nil
 	case cr.authors.own:
 		return cr.unless(ctx, cr.mayMaintain, render.TakesOwn)
-	case cr.authors.unseen:
+	case cr.authors.unknownPush:
 		return cr.unless(ctx, cr.mayMaintain, render.TakesUnknownPusher)
 	}
 	return "", nil
@@ -76,7 +76,7 @@ func isAnswered(c ports.Command) bool {
 // whether the sender may give it, and then looks at what it is about.
 func (cr *commandRun) judge(ctx context.Context) (verdict, error) {
 	what, err := commands.Parse(cr.Name, cr.Args)
-	if n := misunderstood(err); n != nil {
+	if n := parseNotice(err); n != nil {
 		return refused(*n), nil
 	}
 	cr.what = what
@@ -110,9 +110,9 @@ func (cr *commandRun) judge(ctx context.Context) (verdict, error) {
 	return answered(render.Notice{Kind: render.NoticeHelp}), nil
 }
 
-// misunderstood returns a notice about the error in what was typed, or nil without an
+// parseNotice returns a notice about the error in what was typed, or nil without an
 // error.
-func misunderstood(err error) *render.Notice {
+func parseNotice(err error) *render.Notice {
 	var unknown *commands.UnknownError
 	var usage *commands.UsageError
 	switch {
@@ -232,7 +232,7 @@ const maxCommandName = 40
 // Presentable returns a command in the form in which it is stored: without secrets, and
 // shortened.
 func (run *Runner) Presentable(c ports.Command) ports.Command {
-	known := misunderstood(errOf(commands.Parse(c.Name, ""))) == nil
+	known := parseNotice(errOf(commands.Parse(c.Name, ""))) == nil
 	if !known || c.Args != "" {
 		c.Name, c.Args = run.Redact(c.Name), run.Redact(c.Args)
 	}

@@ -39,7 +39,7 @@ func (run *Runner) opinion(ctx context.Context, c ports.Command) error {
 	if err := run.Commands.Obey(ctx, c, ports.Effect{Audit: entry}, nil); err != nil {
 		return fmt.Errorf("note the review of %s: %w", c.Sender, err)
 	}
-	run.told(c).Str("says", c.Name).Str("decision", string(r.Review.Report.Decision)).Msg("a person's review contradicts the decision")
+	run.logLine(c).Str("says", c.Name).Str("decision", string(r.Review.Report.Decision)).Msg("a person's review contradicts the decision")
 	return run.finishCommand(ctx, c, outcomeDone)
 }
 

@@ -61,9 +61,9 @@ func unread(r *ports.StoredReview) []subject {
 	return nil
 }
 
-// said lists the findings that people decided about, including those that are no longer in
+// decidedOn lists the findings that people decided about, including those that are no longer in
 // the review.
-func said(of []subject, m pipeline.Memory) []subject {
+func decidedOn(of []subject, m pipeline.Memory) []subject {
 	var fingerprints []string
 	for _, d := range m.Dismissed {
 		fingerprints = append(fingerprints, d.Fingerprint)
@@ -125,7 +125,7 @@ func (cr *commandRun) onFinding(ctx context.Context) (verdict, error) {
 		if err != nil {
 			return verdict{}, fmt.Errorf("read what was said of findings: %w", err)
 		}
-		all, kind = said(all, m), render.NoticeUndecided
+		all, kind = decidedOn(all, m), render.NoticeUndecided
 	}
 	found := called(all, cr.what.Finding)
 	switch {

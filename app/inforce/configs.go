@@ -31,13 +31,13 @@ type Configs struct {
 	// proposals loads proposed configs. It is a separate loader so that they don't evict
 	// the config in force from Loader's cache.
 	proposals *config.Loader
-	heeded    *heededNews
+	seen      *seenChanges
 }
 
 // NewConfigs completes c. It returns an error if the server's config is not valid.
 func NewConfigs(c Configs) (*Configs, error) {
 	all := &c
-	all.heeded = &heededNews{}
+	all.seen = &seenChanges{}
 	all.proposals = config.NewLoader(maxProposals)
 	all.proposals.Redact = c.Loader.Redact
 	cfg, problems := c.Loader.Load(all.serverLayers()...)

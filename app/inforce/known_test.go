@@ -44,7 +44,7 @@ func TestUnreadableConfigIsNotGuessed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, fails := range []string{
-		"", organisationKept(target.Installation, target.Owner).name, repositoryKept(target.RepoID, "").name, target.Key(),
+		"", organisationKey(target.Installation, target.Owner).name, repositoryKey(target.RepoID, "").name, target.Key(),
 	} {
 		c := &Configs{Layers: forgetful{fails: fails}, Loader: config.NewLoader(1), branches: branches}
 		var want error

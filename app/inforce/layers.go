@@ -37,7 +37,7 @@ func (c *Configs) InForce(ctx context.Context, t ports.Target, src ports.Change)
 	if err != nil {
 		return InForce{}, err
 	}
-	if err := c.heedNews(ctx, t); err != nil {
+	if err := c.dropIfChanged(ctx, t); err != nil {
 		return InForce{}, err
 	}
 	read, err := c.ConfigReader.ReadConfig(ctx, t, branch)
@@ -59,13 +59,13 @@ func (c *Configs) Lay(ctx context.Context, t ports.Target, branch string, read p
 	l := layering{configs: c, look: look}
 	l.used, l.blobs = c.serverLayers(), append(defaultBlobs(), LayerBlobs(c.Server)...)
 	below := l.used
-	if err := l.lay(ctx, config.LayerOrganisation, organisationKept(t.Installation, read.Organisation.Source), read.Organisation); err != nil {
+	if err := l.lay(ctx, config.LayerOrganisation, organisationKey(t.Installation, read.Organisation.Source), read.Organisation); err != nil {
 		return InForce{}, err
 	}
 	own, files := config.LayerOrganisation, read.Organisation.Files
 	if !ports.IsOrganisationRepo(t) {
 		own, files, below = config.LayerRepository, read.Repository.Files, l.used
-		if err := l.lay(ctx, own, repositoryKept(t.RepoID, branch), read.Repository); err != nil {
+		if err := l.lay(ctx, own, repositoryKey(t.RepoID, branch), read.Repository); err != nil {
 			return InForce{}, err
 		}
 	}
@@ -121,18 +121,18 @@ type goodKey struct {
 	name   string
 }
 
-// repositoryKept returns the key of a repository's own layer. Each branch has its own key.
-func repositoryKept(repoID int64, branch string) goodKey {
+// repositoryKey returns the key of a repository's own layer. Each branch has its own key.
+func repositoryKey(repoID int64, branch string) goodKey {
 	if branch == "" {
 		return goodKey{repoID, config.LayerRepository}
 	}
 	return goodKey{repoID, config.LayerRepository + ":" + branch}
 }
 
-// organisationKept returns the key of an organisation's layer. It contains the account, so
+// organisationKey returns the key of an organisation's layer. It contains the account, so
 // that a repository uses the layer from its first review on, and no longer uses it after a
 // transfer. source is the account's .github.
-func organisationKept(installation int64, source string) goodKey {
+func organisationKey(installation int64, source string) goodKey {
 	owner, _, _ := strings.Cut(source, "/")
 	return goodKey{0, ports.OrganisationLayer(installation, owner)}
 }
@@ -165,7 +165,7 @@ func (l *layering) lay(ctx context.Context, name string, at goodKey, from ports.
 		good = &ports.GoodLayer{}
 	}
 	if from.Unreadable {
-		l.keep(name, from.Source, *good)
+		l.keepInForce(name, from.Source, *good)
 		return nil
 	}
 	layer := configLayer(name, from.Source, from.Files)
@@ -188,10 +188,10 @@ func (l *layering) lay(ctx context.Context, name string, at goodKey, from ports.
 	return nil
 }
 
-// keep leaves a layer in force whose repository can't be read any more, because final
+// keepInForce leaves a layer in force whose repository can't be read any more, because final
 // settings must not end silently in this way. The layer of another account that had the
-// repository before has another key: see organisationKept.
-func (l *layering) keep(name, source string, good ports.GoodLayer) {
+// repository before has another key: see organisationKey.
+func (l *layering) keepInForce(name, source string, good ports.GoodLayer) {
 	if len(good.Files) == 0 {
 		return
 	}
@@ -259,8 +259,8 @@ func (c *Configs) Known(ctx context.Context, t ports.Target) (*config.Config, er
 		layer string
 		kept  goodKey
 	}{
-		{config.LayerOrganisation, organisationKept(t.Installation, t.Owner)},
-		{config.LayerRepository, repositoryKept(t.RepoID, branch)},
+		{config.LayerOrganisation, organisationKey(t.Installation, t.Owner)},
+		{config.LayerRepository, repositoryKey(t.RepoID, branch)},
 	} {
 		good, err := c.Layers.GoodLayer(ctx, from.kept.repoID, from.kept.name)
 		if err != nil {

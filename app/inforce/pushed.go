@@ -44,7 +44,7 @@ func (p *Pushes) Work(ctx context.Context, job ports.ConfigJob, attempt int) err
 		}
 	}
 	if isOrganisation(n.Repository) {
-		if err := p.Configs.spreadNews(ctx, n.Repository); err != nil {
+		if err := p.Configs.announceChange(ctx, n.Repository); err != nil {
 			return err
 		}
 	} else if off, err := p.Configs.SwitchedOff(ctx, n.Repository); err != nil || off {

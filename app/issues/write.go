@@ -149,7 +149,7 @@ func (w *issueWriter) create(ctx context.Context, d *ports.Deferred) error {
 		}
 		d.State, d.IntendedAt = ports.DeferredIntended, w.Now()
 	}
-	there, err := once.Ensure(ctx, func(ctx context.Context) error { return w.Leases.Fence(ctx, w.lease) }, once.Thing{
+	there, err := once.Ensure(ctx, func(ctx context.Context) error { return w.Leases.Fence(ctx, w.lease) }, once.Creation{
 		Intended: true,
 		Look: func(ctx context.Context) (bool, error) {
 			err := w.adopt(ctx, d)

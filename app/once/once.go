@@ -1,11 +1,10 @@
-// Package once creates things on GitHub of which there may be only one: a head's check
-// run, a pull request's comment, a review, an issue. GitHub has no request that creates
-// something unless it is there, and a process may die between the request and the record
-// of its answer.
+// Package once creates objects on GitHub exactly once: a head's check run, a pull request's
+// comment, a review, an issue. GitHub has no request that creates an object only if it does
+// not exist. A process may also die between the request and the record of its answer.
 //
-// So the intent is stored first, with a mark that the thing will carry. Then the lease is
-// confirmed, the thing created, and its number recorded. Whoever finds an intent without an
-// outcome looks for the mark on GitHub before anything is created again.
+// So the intent is stored first, with a mark that the object will carry. Then the lease is
+// confirmed, the object is created, and its number is recorded. A process that finds an
+// intent without an outcome looks for the mark on GitHub before it creates anything.
 package once
 
 import (
@@ -14,23 +13,23 @@ import (
 	"time"
 )
 
-// Thing is something of which there may be only one.
-type Thing struct {
-	// Intended says that an intent is stored, and not what became of it.
+// Creation says how to create one object.
+type Creation struct {
+	// Intended means that an intent without an outcome is stored.
 	Intended bool
-	// Look looks for the thing that the stored intent may have led to, and records it. It
-	// reports whether the thing is there.
+	// Look looks for the object of the stored intent, and records it. It reports whether the
+	// object exists.
 	Look func(ctx context.Context) (there bool, err error)
 	// Intend stores the intent.
 	Intend func(ctx context.Context) error
-	// Create creates the thing. It returns what records the outcome, or nil where there is
-	// nothing to record: then the intent stays.
+	// Create creates the object. It returns the function that records the outcome, or nil if
+	// there is nothing to record. Then the intent stays.
 	Create func(ctx context.Context) (record func(ctx context.Context) error, err error)
 }
 
-// Ensure makes sure that a thing is on GitHub. It reports whether the thing was there
-// already. fence confirms that the caller still holds its lease.
-func Ensure(ctx context.Context, fence func(context.Context) error, t Thing) (there bool, err error) {
+// Ensure makes sure that the object is on GitHub. It reports whether the object existed
+// before. fence confirms that the caller still holds its lease.
+func Ensure(ctx context.Context, fence func(context.Context) error, t Creation) (there bool, err error) {
 	if t.Intended {
 		if there, err := t.Look(ctx); err != nil || there {
 			return there, err
@@ -43,8 +42,8 @@ func Ensure(ctx context.Context, fence func(context.Context) error, t Thing) (th
 	}
 	record, err := t.Create(ctx)
 	if record != nil {
-		// The thing is there. If its number were lost because the run has just been
-		// cancelled, it would have to be looked for.
+		// The object exists. Its number is recorded even if the run has just been cancelled,
+		// since otherwise a search would be needed.
 		err = errors.Join(err, record(context.WithoutCancel(ctx)))
 	}
 	return false, err
@@ -53,7 +52,7 @@ func Ensure(ctx context.Context, fence func(context.Context) error, t Thing) (th
 // lag is how long GitHub's lists may lag behind a create.
 const lag = time.Second
 
-// Look looks for something again after a moment if it is not there at once.
+// Look looks for an object, and once more after a moment if it did not find the object.
 func Look[T any](ctx context.Context, look func() (*T, error)) (*T, error) {
 	found, err := look()
 	if found != nil || err != nil {

@@ -28,7 +28,7 @@ func (g *github) step(name string) error {
 }
 
 func (g *github) ensure(ctx context.Context) (bool, error) {
-	return once.Ensure(ctx, func(context.Context) error { return g.step("fence") }, once.Thing{
+	return once.Ensure(ctx, func(context.Context) error { return g.step("fence") }, once.Creation{
 		Intended: g.intended,
 		Look: func(context.Context) (bool, error) {
 			err := g.step("look")
@@ -93,7 +93,7 @@ func TestFailedLookCreatesNothing(t *testing.T) {
 func TestCancelledRunRecords(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	g := &github{}
-	_, err := once.Ensure(ctx, func(context.Context) error { return nil }, once.Thing{
+	_, err := once.Ensure(ctx, func(context.Context) error { return nil }, once.Creation{
 		Intend: func(context.Context) error { return nil },
 		Create: func(context.Context) (func(context.Context) error, error) {
 			cancel()

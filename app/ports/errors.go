@@ -19,7 +19,7 @@ var ErrNoPayload = errors.New("the delivery log holds no payload that can be rea
 var ErrRefused = errors.New("the delivery is refused")
 
 // ErrManyNotices means that the maximum number of notices is already waiting.
-var ErrManyNotices = errors.New("too many notices wait to be said")
+var ErrManyNotices = errors.New("too many notices are waiting")
 
 // HostKind is the kind of a failed call to GitHub.
 type HostKind string

@@ -203,11 +203,11 @@ type KnownLayers interface {
 
 // Recovery keeps what is needed to find lost deliveries and unanswered pull requests.
 type Recovery interface {
-	// NoteLost stores the failed deliveries that were read from the delivery log, and how
+	// AddLostDeliveries stores the failed deliveries that were read from the delivery log, and how
 	// far the log was read. It drops deliveries that Accept has stored, unless what they
 	// asked for was given up since. It keeps a limited number, the most urgent and then the
 	// oldest, and returns how many it dropped beyond that limit.
-	NoteLost(ctx context.Context, read LogRead) (dropped int64, err error)
+	AddLostDeliveries(ctx context.Context, read LogRead) (dropped int64, err error)
 	// LostDeliveries lists the deliveries that are due at the time now, the most urgent
 	// first, then the oldest.
 	LostDeliveries(ctx context.Context, now time.Time, limit int) ([]LostDelivery, error)

@@ -101,7 +101,7 @@ type TargetState struct {
 	Notices []string
 	// Said are the notices that the comment has shown on this head within NoticeStay,
 	// oldest first, at most MaxNotices.
-	Said []string
+	WrittenNotices []string
 	// Scans is what the last review read from other Apps.
 	Scans ScansRead
 	// FixLoop is the state of the fix loop after the newest published review.
@@ -141,9 +141,9 @@ type Targets interface {
 	// target to write it. It stores an equal notice only once. If MaxNotices are waiting,
 	// it returns ErrManyNotices.
 	AddNotice(ctx context.Context, key, notice string) error
-	// NoticesSaid records that the comment shows these notices. Notices that were added
+	// NoticesWritten records that the comment shows these notices. Notices that were added
 	// since are still to be written.
-	NoticesSaid(ctx context.Context, key string, said []string) error
+	NoticesWritten(ctx context.Context, key string, said []string) error
 }
 
 // Quarantine is the record of a target whose review ended its child process; the zero value

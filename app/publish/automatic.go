@@ -139,7 +139,7 @@ func whyWithdrawn(r *ports.StoredReview, have *ports.Write) render.Withdrawn {
 // submit submits a review, unless have is an intent that already led to one.
 func (v *Verdicts) submit(ctx context.Context, p *Publication, have *ports.Write, verdict ports.ReviewVerdict) error {
 	r, t, key := p.Review, p.State.Target, p.Lease.Key
-	there, err := once.Ensure(ctx, func(ctx context.Context) error { return v.Leases.Fence(ctx, p.Lease) }, once.Thing{
+	there, err := once.Ensure(ctx, func(ctx context.Context) error { return v.Leases.Fence(ctx, p.Lease) }, once.Creation{
 		Intended: have != nil,
 		Look: func(ctx context.Context) (bool, error) {
 			found, err := v.findReview(ctx, t, have)

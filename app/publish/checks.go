@@ -204,7 +204,7 @@ const maxAnnotations = 50
 // w has no conclusion, or the same conclusion.
 func (k *Checks) createCheck(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, w ports.CheckWrite) (*ports.Write, error) {
 	intended := have != nil && have.State == ports.WriteIntended
-	_, err := once.Ensure(ctx, k.fence(lease), once.Thing{
+	_, err := once.Ensure(ctx, k.fence(lease), once.Creation{
 		Intended: intended,
 		Look: func(ctx context.Context) (bool, error) {
 			there, conclusion, err := k.resolveCheck(ctx, t, have)

@@ -57,7 +57,7 @@ func (c *Comments) Publish(ctx context.Context, p *Publication) error {
 	if err != nil {
 		return err
 	}
-	view := View(c.WebURL, state.Target, r, p.Config, slices.Concat(notices, state.Said, state.Notices), nil)
+	view := View(c.WebURL, state.Target, r, p.Config, slices.Concat(notices, state.WrittenNotices, state.Notices), nil)
 	view.Acts = acts
 	view.Details = c.checkURL(ctx, state.Target, r.HeadSHA)
 	return c.writeComment(ctx, p.Lease, state.Target, have, render.Comment(view), talk)
@@ -88,7 +88,7 @@ func (c *Comments) publishNotices(ctx context.Context, lease ports.Lease, state 
 	if err != nil {
 		return fmt.Errorf("look for the comment: %w", err)
 	}
-	return c.writeComment(ctx, lease, state.Target, have, render.NoticeComment(slices.Concat(state.Said, state.Notices)), nil)
+	return c.writeComment(ctx, lease, state.Target, have, render.NoticeComment(slices.Concat(state.WrittenNotices, state.Notices)), nil)
 }
 
 // checkURL returns the page of the head's check run, which has the findings that don't fit
@@ -155,7 +155,7 @@ func (c *Comments) findComment(ctx context.Context, lease ports.Lease, t ports.T
 // createComment writes a new comment. have is nil, or an intent for which findComment found
 // no comment.
 func (c *Comments) createComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, doc render.Document) error {
-	_, err := once.Ensure(ctx, func(ctx context.Context) error { return c.Leases.Fence(ctx, lease) }, once.Thing{
+	_, err := once.Ensure(ctx, func(ctx context.Context) error { return c.Leases.Fence(ctx, lease) }, once.Creation{
 		Intended: have != nil,
 		Look:     func(context.Context) (bool, error) { return false, nil },
 		Intend: func(ctx context.Context) error {
@@ -224,9 +224,9 @@ func (c *Comments) replaceComment(ctx context.Context, lease ports.Lease, t port
 	return c.updateComment(ctx, lease, t, have, doc)
 }
 
-// SayNotices writes the newest review's comment again with the notices added, such as why a
+// WriteNotices writes the newest review's comment again with the notices added, such as why a
 // command was refused.
-func (c *Comments) SayNotices(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
+func (c *Comments) WriteNotices(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	r, err := c.History.LatestReview(ctx, lease.Key)
 	if err != nil {
 		return fmt.Errorf("read the newest review: %w", err)
@@ -246,7 +246,7 @@ func (c *Comments) SayNotices(ctx context.Context, lease ports.Lease, state port
 		}
 		c.Log.Warn().EmbedObject(state.Target).Err(err).Msg("notices can't be said")
 	}
-	if err := c.Targets.NoticesSaid(ctx, lease.Key, state.Notices); err != nil {
+	if err := c.Targets.NoticesWritten(ctx, lease.Key, state.Notices); err != nil {
 		return fmt.Errorf("mark the notices as said: %w", err)
 	}
 	return nil

@@ -212,7 +212,7 @@ func TestNoticesWithoutAReview(t *testing.T) {
 		w.github.refuses["create comment"] = test.refuses
 		state := known()
 		state.Notices = []string{"the command was refused"}
-		if err := w.comments.SayNotices(t.Context(), held, state); (err == nil) != test.said {
+		if err := w.comments.WriteNotices(t.Context(), held, state); (err == nil) != test.said {
 			t.Errorf("%s: error %v", name, err)
 		}
 		if written := len(w.github.comments) == 1; written != test.written || (len(w.store.said) == 1) != test.said {

@@ -62,7 +62,7 @@ func (q *Requests) AskPeople(ctx context.Context, p *Publication) error {
 	}
 	asked = union(asked, without(tried, ask)) // the tried requests that took effect
 	w := ports.Write{Kind: ports.WriteRequests, Subject: key, Key: key, HeadSHA: r.HeadSHA, Asked: asked, Asking: ask}
-	_, err = once.Ensure(ctx, func(context.Context) error { return nil }, once.Thing{ // requestReviews confirms the lease each time
+	_, err = once.Ensure(ctx, func(context.Context) error { return nil }, once.Creation{ // requestReviews confirms the lease each time
 		Intend: func(ctx context.Context) error {
 			if w, err = q.Writes.Intend(ctx, p.Lease, w); err != nil {
 				return fmt.Errorf("store the intent to request reviews: %w", err)

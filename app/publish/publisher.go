@@ -65,7 +65,7 @@ func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, sta
 	if err != nil {
 		return err
 	}
-	state.Said = render.StillTrue(state.Said)
+	state.WrittenNotices = render.StillTrue(state.WrittenNotices)
 	pub := &Publication{Lease: lease, State: state, Review: r, Config: cfg, Now: &now}
 	if err := p.publishParts(ctx, pub); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, sta
 		return fmt.Errorf("mark the review as published: %w", err)
 	}
 	if len(state.Notices) > 0 {
-		if err := p.Targets.NoticesSaid(stored, lease.Key, state.Notices); err != nil {
+		if err := p.Targets.NoticesWritten(stored, lease.Key, state.Notices); err != nil {
 			return fmt.Errorf("mark the notices as said: %w", err)
 		}
 	}

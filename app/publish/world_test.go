@@ -110,7 +110,7 @@ func (s *store) LatestReview(context.Context, string) (*ports.StoredReview, erro
 	return s.latest, nil
 }
 
-func (s *store) NoticesSaid(_ context.Context, _ string, said []string) error {
+func (s *store) NoticesWritten(_ context.Context, _ string, said []string) error {
 	s.said = append(s.said, said...)
 	return nil
 }

@@ -90,9 +90,9 @@ func (s *store) GoodLayer(_ context.Context, _ int64, layer string) (*ports.Good
 	return &ports.GoodLayer{Files: []ports.ConfigBlob{{Layer: layer, Path: config.FileSettings, Text: []byte(s.settings)}}}, nil
 }
 
-func (*store) Mark(context.Context, string) (time.Time, error)          { return now, nil }
-func (*store) ScanRepositories(context.Context) (map[int64]bool, error) { return nil, nil }
-func (*store) NoteLost(context.Context, ports.LogRead) (int64, error)   { return 0, nil }
+func (*store) Mark(context.Context, string) (time.Time, error)                 { return now, nil }
+func (*store) ScanRepositories(context.Context) (map[int64]bool, error)        { return nil, nil }
+func (*store) AddLostDeliveries(context.Context, ports.LogRead) (int64, error) { return 0, nil }
 func (s *store) LostDeliveries(context.Context, time.Time, int) ([]ports.LostDelivery, error) {
 	return s.lost, nil
 }

@@ -145,7 +145,7 @@ func (f *Finder) FindDeliveries(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dropped, err := f.Recovery.NoteLost(ctx, ports.LogRead{Lost: lostDeliveries(attempts, scanned), Before: oldest, UpTo: began})
+	dropped, err := f.Recovery.AddLostDeliveries(ctx, ports.LogRead{Lost: lostDeliveries(attempts, scanned), Before: oldest, UpTo: began})
 	if err != nil {
 		return err
 	}

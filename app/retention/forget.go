@@ -101,9 +101,9 @@ func (d *Deleter) forgetTarget(ctx context.Context, key string, forget func(cont
 	return nil
 }
 
-// deliveriesKept is how long deliveries are stored. GitHub redelivers for three days and an
+// deliveryRetention is how long deliveries are stored. GitHub redelivers for three days and an
 // Enterprise Server for seven; the rest is for clocks and outages.
-const deliveriesKept = 10 * 24 * time.Hour
+const deliveryRetention = 10 * 24 * time.Hour
 
 // outdatedAtOnce is how many targets to delete are listed at a time.
 const outdatedAtOnce = 100
@@ -121,7 +121,7 @@ func (d *Deleter) Prune(ctx context.Context) error {
 	}
 	rows := 0
 	for {
-		n, err := d.Retention.Prune(ctx, before, now.Add(-deliveriesKept))
+		n, err := d.Retention.Prune(ctx, before, now.Add(-deliveryRetention))
 		if err != nil {
 			return fmt.Errorf("delete old data: %w", err)
 		}

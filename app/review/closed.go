@@ -37,7 +37,7 @@ func (s *Service) finishClosed(ctx context.Context, lease ports.Lease, state por
 		return false, err
 	}
 	if len(state.Notices) > 0 { // nobody reads them any more
-		if err := s.Store.NoticesSaid(ctx, lease.Key, state.Notices); err != nil {
+		if err := s.Store.NoticesWritten(ctx, lease.Key, state.Notices); err != nil {
 			return false, fmt.Errorf("drop the notices of a closed target: %w", err)
 		}
 	}
@@ -55,12 +55,12 @@ func (s *Service) finishClosed(ctx context.Context, lease ports.Lease, state por
 
 // sayOrDrop writes the notices to the comment, or drops them if that is not possible.
 func (s *Service) sayOrDrop(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
-	err := panics.Guard(func() error { return s.comments.SayNotices(ctx, lease, state) })
+	err := panics.Guard(func() error { return s.comments.WriteNotices(ctx, lease, state) })
 	if err == nil || retry.Temporary(err) {
 		return err
 	}
 	logFailure(s.Log, "notices dropped", state.Target, err)
-	if err := s.Store.NoticesSaid(ctx, lease.Key, state.Notices); err != nil {
+	if err := s.Store.NoticesWritten(ctx, lease.Key, state.Notices); err != nil {
 		return fmt.Errorf("drop notices: %w", err)
 	}
 	return nil
@@ -70,7 +70,7 @@ func (s *Service) sayOrDrop(ctx context.Context, lease ports.Lease, state ports.
 // trouble. If this fails, they are written with the review.
 func (s *Service) sayEarly(ctx context.Context, g *generation) {
 	state := g.state
-	err := panics.Guard(func() error { return s.comments.SayNotices(ctx, g.lease, state) })
+	err := panics.Guard(func() error { return s.comments.WriteNotices(ctx, g.lease, state) })
 	if err == nil {
 		err = s.commands.Answer(ctx, g.lease.Key, state.Done, state.GaveUp)
 	}

@@ -242,7 +242,7 @@ func (s *Service) build() {
 // asks survive any crash. It cancels a run at once if the delivery makes it moot because
 // the head moved or the pull request was closed.
 func (s *Service) Accept(ctx context.Context, d ports.Delivery) (ports.Accepted, error) {
-	d.Asks = s.kept(d.Asks)
+	d.Asks = s.storable(d.Asks)
 	acc, err := s.Store.Accept(ctx, d)
 	if err != nil {
 		return acc, fmt.Errorf("store delivery %s: %w", d.GUID, err)
@@ -256,9 +256,9 @@ func (s *Service) Accept(ctx context.Context, d ports.Delivery) (ports.Accepted,
 	return acc, nil
 }
 
-// kept returns the asks in the form in which they are stored: commands without secrets, and
+// storable returns the asks in the form in which they are stored: commands without secrets, and
 // no pushes to branches without config.
-func (s *Service) kept(asks []ports.Ask) (kept []ports.Ask) {
+func (s *Service) storable(asks []ports.Ask) (kept []ports.Ask) {
 	for _, ask := range asks {
 		switch a := ask.(type) {
 		case ports.Command:

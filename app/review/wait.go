@@ -35,7 +35,7 @@ func (h *holder) putOff(ctx context.Context, g *generation, err error) error {
 	if !wait.Tell {
 		return err
 	}
-	h.memory.Told(g.lease.Key) // even if the write fails, so that it is not tried again at once
+	h.memory.WaitShown(g.lease.Key) // even if the write fails, so that it is not tried again at once
 	if terr := panics.Guard(func() error { return h.tellMemory(ctx, g, wait) }); terr != nil {
 		h.log.Warn().EmbedObject(g.state.Target).Err(terr).Msg("the check can't say that the review waits for memory")
 	}

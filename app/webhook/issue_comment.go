@@ -16,7 +16,7 @@ type issueCommentEvent struct {
 		// PullRequest is set if the issue is a pull request.
 		PullRequest *struct{} `json:"pull_request"`
 	} `json:"issue"`
-	Comment said `json:"comment"`
+	Comment post `json:"comment"`
 	// Changes is set if the comment was edited.
 	Changes struct {
 		Body struct {

@@ -15,11 +15,11 @@ type reviewEvent struct {
 		User   *account `json:"user"`
 	} `json:"pull_request"`
 	Review struct {
-		said
+		post
 		State    string `json:"state"`
 		CommitID string `json:"commit_id"`
 	} `json:"review"`
-	Comment said    `json:"comment"`
+	Comment post    `json:"comment"`
 	Sender  account `json:"sender"`
 }
 
@@ -31,7 +31,7 @@ func (e *reviewEvent) read(d *ports.Delivery, _ int64) error {
 	}
 	switch author := e.PullRequest.User.author(); {
 	case d.Event == "pull_request_review" && e.Action == "submitted":
-		if err := readCommand(d, ports.PlaceReview, e.Review.said, e.Sender, author, e.about); err != nil || len(d.Asks) > 0 {
+		if err := readCommand(d, ports.PlaceReview, e.Review.post, e.Sender, author, e.about); err != nil || len(d.Asks) > 0 {
 			return err
 		}
 		return e.readOpinion(d, author)
@@ -53,7 +53,7 @@ func (e *reviewEvent) readOpinion(d *ports.Delivery, author account) error {
 	if name == "" || !e.Review.byPerson(e.Sender) || !commitSHA.MatchString(e.Review.CommitID) {
 		return nil
 	}
-	return command(d, ports.PlaceReview, e.Review.said, e.Sender, author, e.about, name, e.Review.CommitID)
+	return command(d, ports.PlaceReview, e.Review.post, e.Sender, author, e.about, name, e.Review.CommitID)
 }
 
 func (e *reviewEvent) about() (ports.Target, error) {

@@ -52,7 +52,7 @@ func MakeBackup(ctx context.Context, rawURL, to string) (Backup, error) {
 	if err != nil {
 		return Backup{}, fmt.Errorf("check the backup of %s: %w", from, err)
 	}
-	if err := keepBackup(partial, to); err != nil {
+	if err := renameBackup(partial, to); err != nil {
 		return Backup{}, fmt.Errorf("save the backup of %s: %w", from, err)
 	}
 	return b, nil
@@ -151,9 +151,9 @@ func checkBackup(ctx context.Context, path string) (b Backup, err error) {
 	return b, nil
 }
 
-// keepBackup syncs the copy to disk and gives it its name, unless a file has the name
+// renameBackup syncs the copy to disk and gives it its name, unless a file has the name
 // by now.
-func keepBackup(partial, to string) error {
+func renameBackup(partial, to string) error {
 	if err := syncFile(partial); err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (s commands) Obey(ctx context.Context, c ports.Command, e ports.Effect, ask
 
 // AwaitingCommands implements ports.Store.
 func (s commands) AwaitingCommands(ctx context.Context, key string, generation int64) ([]ports.Command, error) {
-	return listNow(ctx, s.db, "list the commands that wait for "+key, func(row scanner) (ports.Command, error) { return scanCommand(row) },
+	return listNow(ctx, s.db, "list the waiting commands on "+key, func(row scanner) (ports.Command, error) { return scanCommand(row) },
 		`SELECT `+commandColumns+` FROM commands
 		WHERE target_key = ? AND accepted = 1 AND generation <= ? AND outcome = '' ORDER BY received_at, place, comment_id`, key, generation)
 }

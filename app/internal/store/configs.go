@@ -55,7 +55,7 @@ func (s layers) GoodLayer(ctx context.Context, repoID int64, layer string) (*por
 
 // GoodLayerNames implements ports.Store.
 func (s layers) GoodLayerNames(ctx context.Context, repoID int64) ([]string, error) {
-	return listNow(ctx, s.db, "list the good layers", only[string], `SELECT layer FROM good_layers WHERE repo_id = ? ORDER BY layer`, repoID)
+	return listNow(ctx, s.db, "list the last good layers", only[string], `SELECT layer FROM good_layers WHERE repo_id = ? ORDER BY layer`, repoID)
 }
 
 // SaveGoodLayer implements ports.Store.

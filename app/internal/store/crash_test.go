@@ -154,7 +154,7 @@ func killAtAnyMoment(t *testing.T, url string, within time.Duration) {
 	for i, guid := range acknowledged {
 		read.Lost = append(read.Lost, ports.LostDelivery{HookAttempt: ports.HookAttempt{ID: int64(i + 1), GUID: guid, Event: "pull_request", At: time.Now()}})
 	}
-	if _, err := s.NoteLost(t.Context(), read); err != nil {
+	if _, err := s.AddLostDeliveries(t.Context(), read); err != nil {
 		t.Fatal(err)
 	}
 	lost, err := s.LostDeliveries(t.Context(), time.Now(), len(acknowledged)+1)

@@ -15,16 +15,16 @@ const (
 	lostChunk = 500
 )
 
-// NoteLost implements ports.Store. After a failure all chunks are stored again: the mark
+// AddLostDeliveries implements ports.Store. After a failure all chunks are stored again: the mark
 // moves only after the last one.
-func (s recovery) NoteLost(ctx context.Context, read ports.LogRead) (dropped int64, err error) {
+func (s recovery) AddLostDeliveries(ctx context.Context, read ports.LogRead) (dropped int64, err error) {
 	fail := func(err error) (int64, error) {
 		return 0, fmt.Errorf("store the entries of the delivery log: %w", err)
 	}
 	for lost := read.Lost; len(lost) > 0; {
 		chunk := lost[:min(lostChunk, len(lost))]
 		lost = lost[len(chunk):]
-		if err := s.db.write(ctx, func(t tx) error { return insertLost(ctx, t, chunk) }); err != nil {
+		if err := s.db.write(ctx, func(t tx) error { return insertLostDeliveries(ctx, t, chunk) }); err != nil {
 			return fail(err)
 		}
 	}
@@ -50,7 +50,7 @@ func (s recovery) NoteLost(ctx context.Context, read ports.LogRead) (dropped int
 	return dropped, nil
 }
 
-func insertLost(ctx context.Context, t tx, lost []ports.LostDelivery) error {
+func insertLostDeliveries(ctx context.Context, t tx, lost []ports.LostDelivery) error {
 	for _, d := range lost {
 		if _, err := t.exec(ctx, `
 			INSERT INTO lost_deliveries (guid, attempt, event, action, status, at, installation, repo_id, urgency)
@@ -65,7 +65,7 @@ func insertLost(ctx context.Context, t tx, lost []ports.LostDelivery) error {
 
 // LostDeliveries implements ports.Store.
 func (s recovery) LostDeliveries(ctx context.Context, now time.Time, limit int) ([]ports.LostDelivery, error) {
-	return listNow(ctx, s.db, "list the deliveries that are missing", func(row scanner) (d ports.LostDelivery, err error) {
+	return listNow(ctx, s.db, "list the missing deliveries", func(row scanner) (d ports.LostDelivery, err error) {
 		var at int64
 		err = row.Scan(&d.GUID, &d.ID, &d.Event, &d.Action, &d.Status, &at, &d.Installation, &d.RepoID, &d.Urgency, &d.Looks)
 		d.At = fromMicros(at)

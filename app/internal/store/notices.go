@@ -14,15 +14,15 @@ import (
 // A target's row holds its notices as a list in JSON, or "" if there are none. So Finish
 // sees under the target's lock whether a notice waits.
 
-// saidNotice is a notice that was posted.
-type saidNotice struct {
+// writtenNotice is a notice that was posted.
+type writtenNotice struct {
 	Text string `json:"text"`
 	Head string `json:"head"` // the target's head at that time
 	At   int64  `json:"at"`   // in microseconds
 }
 
 // stays reports whether a comment about the head still shows the notice.
-func (n *saidNotice) stays(head string, now time.Time) bool {
+func (n *writtenNotice) stays(head string, now time.Time) bool {
 	return n.Head == head && now.Sub(fromMicros(n.At)) < ports.NoticeStay
 }
 
@@ -79,30 +79,30 @@ func (s targets) AddNotice(ctx context.Context, key, notice string) error {
 	return s.db.write(ctx, func(t tx) error { return s.addNotice(ctx, t, key, notice) })
 }
 
-// NoticesSaid implements ports.Store. It does nothing if the target was deleted.
-func (s targets) NoticesSaid(ctx context.Context, key string, said []string) error {
-	err := s.db.write(ctx, func(t tx) error { return s.noticesSaid(ctx, t, key, said) })
+// NoticesWritten implements ports.Store. It does nothing if the target was deleted.
+func (s targets) NoticesWritten(ctx context.Context, key string, said []string) error {
+	err := s.db.write(ctx, func(t tx) error { return s.noticesWritten(ctx, t, key, said) })
 	if errors.Is(err, ports.ErrNotFound) {
 		return nil
 	}
 	return err
 }
 
-func (s targets) noticesSaid(ctx context.Context, t tx, key string, said []string) error {
+func (s targets) noticesWritten(ctx context.Context, t tx, key string, said []string) error {
 	var waits, stood, head string
 	err := t.row(ctx, `SELECT notice, notices_said, head_sha FROM targets WHERE key = ?`+t.lock(), key).Scan(&waits, &stood, &head)
 	if err != nil {
 		return fmt.Errorf("read the notices for %s: %w", key, notFound(err))
 	}
 	left := slices.DeleteFunc(decodeNotices(waits), func(n string) bool { return slices.Contains(said, n) })
-	var stand []saidNotice
+	var stand []writtenNotice
 	if err := decodeText(stood, &stand); err != nil {
 		return fmt.Errorf("decode the written notices for %s: %w", key, err)
 	}
 	now := s.Now()
-	stand = slices.DeleteFunc(stand, func(n saidNotice) bool { return !n.stays(head, now) || slices.Contains(said, n.Text) })
+	stand = slices.DeleteFunc(stand, func(n writtenNotice) bool { return !n.stays(head, now) || slices.Contains(said, n.Text) })
 	for _, text := range said {
-		stand = append(stand, saidNotice{text, head, micros(now)})
+		stand = append(stand, writtenNotice{text, head, micros(now)})
 	}
 	stand = stand[max(0, len(stand)-ports.MaxNotices):]
 	keptLeft, err := encodeList(left)
@@ -122,14 +122,14 @@ func (s targets) noticesSaid(ctx context.Context, t tx, key string, said []strin
 // readNotices sets the notices of a target from its row's columns.
 func (s targets) readNotices(st *ports.TargetState, waits, stood string) error {
 	st.Notices = decodeNotices(waits)
-	var stand []saidNotice
+	var stand []writtenNotice
 	if err := decodeText(stood, &stand); err != nil {
 		return fmt.Errorf("decode the written notices: %w", err)
 	}
 	now := s.Now()
 	for _, n := range stand {
 		if n.stays(st.HeadSHA, now) && !slices.Contains(st.Notices, n.Text) {
-			st.Said = append(st.Said, n.Text)
+			st.WrittenNotices = append(st.WrittenNotices, n.Text)
 		}
 	}
 	return nil

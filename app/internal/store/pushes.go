@@ -16,7 +16,7 @@ func savePush(ctx context.Context, t tx, p ports.Push) error {
 
 // Pushes implements ports.Store.
 func (s commands) Pushes(ctx context.Context, t ports.Target) ([]ports.Push, error) {
-	return listNow(ctx, s.db, "read who sent the pushes of "+t.Key(), func(row scanner) (p ports.Push, err error) {
+	return listNow(ctx, s.db, "read the senders of the pushes to "+t.Key(), func(row scanner) (p ports.Push, err error) {
 		p.Target = t
 		var retargeted int
 		err = row.Scan(&p.Target.HeadSHA, &p.Before, &p.Sender, &p.SenderID, &retargeted, &p.FromBase, &p.ToBase)

@@ -35,7 +35,7 @@ const maxQuarantined = 1000
 // Quarantined lists the open targets whose review ended its process and is tried again
 // later. It lists at most maxQuarantined, those with the earliest next try first.
 func (r *Reader) Quarantined(ctx context.Context) ([]ports.Quarantined, error) {
-	return listNow(ctx, r.from, "list what is quarantined", func(row scanner) (q ports.Quarantined, err error) {
+	return listNow(ctx, r.from, "list the reviews in quarantine", func(row scanner) (q ports.Quarantined, err error) {
 		var since, next int64
 		err = row.Scan(append(targetDest(&q.Target), &q.Deaths, &since, &next)...)
 		q.Since, q.Next = fromMicros(since), fromMicros(next)

@@ -44,7 +44,7 @@ func (s intake) acceptScans(ctx context.Context, t tx, n ports.ScanNews) (asked 
 			asked = true
 			err = s.askLater(ctx, t, g)
 		case g.running && len(g.news) < maxScanNews:
-			err = keepNews(ctx, t, g.Key(), append(g.news, n))
+			err = storeScanNews(ctx, t, g.Key(), append(g.news, n))
 		}
 		if err != nil {
 			return false, err
@@ -90,7 +90,7 @@ func (s *core) askLater(ctx context.Context, t tx, g scanTarget) error {
 	return err
 }
 
-func keepNews(ctx context.Context, t tx, key string, news []ports.ScanNews) error {
+func storeScanNews(ctx context.Context, t tx, key string, news []ports.ScanNews) error {
 	text := ""
 	if len(news) > 0 {
 		b, err := json.Marshal(news)
@@ -107,7 +107,7 @@ func keepNews(ctx context.Context, t tx, key string, news []ports.ScanNews) erro
 
 // BeginScans implements ports.Store.
 func (s scans) BeginScans(ctx context.Context, key string) error {
-	return s.db.write(ctx, func(t tx) error { return keepNews(ctx, t, key, nil) })
+	return s.db.write(ctx, func(t tx) error { return storeScanNews(ctx, t, key, nil) })
 }
 
 // SetScans implements ports.Store.

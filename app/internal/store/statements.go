@@ -39,7 +39,7 @@ func (c connector) Connect(context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("SQLite's connection has type %T, which lacks methods", opened), opened.Close())
 	}
-	return &keepingConn{conn, map[string]sqliteStmt{}}, nil
+	return &cachingConn{conn, map[string]sqliteStmt{}}, nil
 }
 
 // sqliteConn has the methods that database/sql uses. QueryContext and ExecContext are
@@ -59,17 +59,17 @@ type sqliteStmt interface {
 	driver.StmtQueryContext
 }
 
-// keepingConn keeps its prepared statements while they are not in use. It needs no lock:
+// cachingConn keeps its prepared statements while they are not in use. It needs no lock:
 // database/sql uses a connection and its statements from one goroutine at a time.
-type keepingConn struct {
+type cachingConn struct {
 	sqliteConn
 	kept map[string]sqliteStmt
 }
 
-func (c *keepingConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+func (c *cachingConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	if s, ok := c.kept[query]; ok {
 		delete(c.kept, query)
-		return &keptStmt{s, c, query}, nil
+		return &cachedStmt{s, c, query}, nil
 	}
 	prepared, err := c.sqliteConn.PrepareContext(ctx, query)
 	if err != nil {
@@ -79,10 +79,10 @@ func (c *keepingConn) PrepareContext(ctx context.Context, query string) (driver.
 	if !ok {
 		return prepared, nil
 	}
-	return &keptStmt{s, c, query}, nil
+	return &cachedStmt{s, c, query}, nil
 }
 
-func (c *keepingConn) Close() error {
+func (c *cachingConn) Close() error {
 	var errs []error
 	for _, s := range c.kept {
 		errs = append(errs, s.Close())
@@ -91,14 +91,14 @@ func (c *keepingConn) Close() error {
 	return errors.Join(append(errs, c.sqliteConn.Close())...)
 }
 
-// keptStmt gives its statement back to the connection when it is closed.
-type keptStmt struct {
+// cachedStmt gives its statement back to the connection when it is closed.
+type cachedStmt struct {
 	sqliteStmt
-	conn  *keepingConn
+	conn  *cachingConn
 	query string
 }
 
-func (s *keptStmt) Close() error {
+func (s *cachedStmt) Close() error {
 	c := s.conn
 	if _, twice := c.kept[s.query]; twice || c.kept == nil {
 		return s.sqliteStmt.Close()

@@ -51,7 +51,7 @@ func setMark(ctx context.Context, t tx, name string, at time.Time) error {
 
 // RefusedScans implements ports.Store.
 func (s recovery) RefusedScans(ctx context.Context, installation int64) ([]ports.TargetState, error) {
-	all, err := listNow(ctx, s.db, fmt.Sprintf("list where others' findings were refused to installation %d", installation), func(row scanner) (st ports.TargetState, err error) {
+	all, err := listNow(ctx, s.db, fmt.Sprintf("list the targets where GitHub refused other Apps' results to installation %d", installation), func(row scanner) (st ports.TargetState, err error) {
 		var scans string
 		if err = row.Scan(append(targetDest(&st.Target), &scans)...); err == nil {
 			err = decodeText(scans, &st.Scans)
@@ -63,7 +63,7 @@ func (s recovery) RefusedScans(ctx context.Context, installation int64) ([]ports
 
 // ScanRepositories implements ports.Store.
 func (s recovery) ScanRepositories(ctx context.Context) (map[int64]bool, error) {
-	ids, err := listNow(ctx, s.db, "list the repositories that take in others' findings", only[int64], `SELECT DISTINCT repo_id FROM targets WHERE closed = 0 AND scans <> ''`)
+	ids, err := listNow(ctx, s.db, "list the repositories that read other Apps' results", only[int64], `SELECT DISTINCT repo_id FROM targets WHERE closed = 0 AND scans <> ''`)
 	all := map[int64]bool{}
 	for _, id := range ids {
 		all[id] = true

@@ -31,7 +31,7 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 		f.wantJobs(t, before+1, "after a notice")
 		l := f.acquire(t, g.Key())
 		for _, said := range [][]string{nil, {"another"}} {
-			if err := f.NoticesSaid(f.ctx, g.Key(), said); err != nil {
+			if err := f.NoticesWritten(f.ctx, g.Key(), said); err != nil {
 				t.Fatal(err)
 			}
 			if more, err := f.Finish(f.ctx, l, 1, false); err != nil || !more {
@@ -39,7 +39,7 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 			}
 		}
 		f.wantNotices(t, "after another one was said", g, "no such command")
-		if err := f.NoticesSaid(f.ctx, g.Key(), []string{"no such command"}); err != nil {
+		if err := f.NoticesWritten(f.ctx, g.Key(), []string{"no such command"}); err != nil {
 			t.Fatal(err)
 		}
 		if more, err := f.Finish(f.ctx, l, 1, false); err != nil || more {
@@ -59,11 +59,11 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 		if err := f.AddNotice(f.ctx, g.Key(), "c"); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.NoticesSaid(f.ctx, g.Key(), said); err != nil {
+		if err := f.NoticesWritten(f.ctx, g.Key(), said); err != nil {
 			t.Fatal(err)
 		}
 		f.wantNotices(t, "after the first two were said", g, "c")
-		if err := f.NoticesSaid(f.ctx, "pull/1/1", []string{"c"}); err != nil {
+		if err := f.NoticesWritten(f.ctx, "pull/1/1", []string{"c"}); err != nil {
 			t.Errorf("said of what was forgotten: %v", err)
 		}
 	},
@@ -75,13 +75,13 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 			if err := f.AddNotice(f.ctx, g.Key(), n); err != nil {
 				t.Fatal(err)
 			}
-			if err := f.NoticesSaid(f.ctx, g.Key(), []string{n}); err != nil {
+			if err := f.NoticesWritten(f.ctx, g.Key(), []string{n}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		want := func(when string, want ...string) {
 			t.Helper()
-			if diff := cmp.Diff(want, f.state(t, g.Key()).Said); diff != "" {
+			if diff := cmp.Diff(want, f.state(t, g.Key()).WrittenNotices); diff != "" {
 				t.Errorf("said, %s (-want +got):\n%s", when, diff)
 			}
 		}
@@ -94,7 +94,7 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 			t.Fatal(err)
 		}
 		want("one is to be said again", "b")
-		if err := f.NoticesSaid(f.ctx, g.Key(), []string{"a"}); err != nil {
+		if err := f.NoticesWritten(f.ctx, g.Key(), []string{"a"}); err != nil {
 			t.Fatal(err)
 		}
 		want("it was", "b", "a")
@@ -105,7 +105,7 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 		for i := range 2 * ports.MaxNotices {
 			say(fmt.Sprint(i))
 		}
-		if got := f.state(t, g.Key()).Said; len(got) != ports.MaxNotices || got[len(got)-1] != fmt.Sprint(2*ports.MaxNotices-1) {
+		if got := f.state(t, g.Key()).WrittenNotices; len(got) != ports.MaxNotices || got[len(got)-1] != fmt.Sprint(2*ports.MaxNotices-1) {
 			t.Errorf("of many there stay %q", got)
 		}
 		f.accept(t, push("2", pull(1, "bbb")))
@@ -146,7 +146,7 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 			}
 		}
 		f.wantNotices(t, "of both commands", g, "the answer", "the reason")
-		if err := f.NoticesSaid(f.ctx, g.Key(), []string{"the answer", "the reason"}); err != nil {
+		if err := f.NoticesWritten(f.ctx, g.Key(), []string{"the answer", "the reason"}); err != nil {
 			t.Fatal(err)
 		}
 		for _, err := range []error{

@@ -141,7 +141,7 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 				ID: int64(i), GUID: fmt.Sprintf("%06d", i), Event: "push", At: f.clock.Now().Add(time.Duration(i) * time.Second),
 			}})
 		}
-		if dropped, err := f.NoteLost(f.ctx, read); err != nil || dropped != over {
+		if dropped, err := f.AddLostDeliveries(f.ctx, read); err != nil || dropped != over {
 			t.Errorf("dropped %d, %v; want %d", dropped, err, over)
 		}
 		all, err := f.LostDeliveries(f.ctx, f.clock.Now(), most+over)
@@ -460,7 +460,7 @@ var periodicTests = map[string]func(*testing.T, *fixture){
 func (f *fixture) noteLost(t *testing.T, read ports.LogRead) {
 	t.Helper()
 	read.UpTo = f.clock.Now()
-	if _, err := f.NoteLost(f.ctx, read); err != nil {
+	if _, err := f.AddLostDeliveries(f.ctx, read); err != nil {
 		t.Fatal(err)
 	}
 }

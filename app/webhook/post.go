@@ -7,8 +7,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// said is a comment or a review on a pull request.
-type said struct {
+// post is a comment or a review on a pull request.
+type post struct {
 	ID   int64   `json:"id"`
 	Body string  `json:"body"`
 	User account `json:"user"`
@@ -25,8 +25,8 @@ type said struct {
 // Up to that, only the server's clock counts, since GitHub's may differ.
 const lateAfter = time.Minute
 
-// came returns when the text arrived, or when it was written if it arrived late.
-func (s *said) came(received time.Time) time.Time {
+// arrived returns when the text arrived, or when it was written if it arrived late.
+func (s *post) arrived(received time.Time) time.Time {
 	at := s.CreatedAt
 	if at.IsZero() {
 		at = s.SubmittedAt
@@ -40,14 +40,14 @@ func (s *said) came(received time.Time) time.Time {
 // byPerson reports whether a person wrote and sent the text. Bots and organisations don't
 // count, nor do Apps that write in a person's name: their text may come from somebody
 // else.
-func (s *said) byPerson(sender account) bool {
+func (s *post) byPerson(sender account) bool {
 	return s.ViaApp == nil && sender.Type == "User" && s.User.Type == "User" && sender.Login == s.User.Login
 }
 
 // readCommand looks for a slash command in a new comment or review. It calls pull, which
 // returns the pull request, only if there is a command. author is the author of the pull
 // request.
-func readCommand(d *ports.Delivery, place ports.CommentPlace, s said, sender, author account, pull func() (ports.Target, error)) error {
+func readCommand(d *ports.Delivery, place ports.CommentPlace, s post, sender, author account, pull func() (ports.Target, error)) error {
 	if !s.byPerson(sender) {
 		return nil
 	}
@@ -59,12 +59,12 @@ func readCommand(d *ports.Delivery, place ports.CommentPlace, s said, sender, au
 }
 
 // command adds a command to a delivery.
-func command(d *ports.Delivery, place ports.CommentPlace, s said, sender, author account, pull func() (ports.Target, error), name, args string) error {
+func command(d *ports.Delivery, place ports.CommentPlace, s post, sender, author account, pull func() (ports.Target, error), name, args string) error {
 	t, err := pull()
 	// An event about an issue has no head, and the head in other events may be old.
 	t.HeadSHA = ""
 	err = errors.Join(err,
-		positive("the id of what was said", s.ID),
+		positive("the id of the comment or review", s.ID),
 		matching("sender.login", ownerLogin, sender.Login),
 		matching("the pull request's user.login", userLogin, author.Login),
 	)
@@ -74,7 +74,7 @@ func command(d *ports.Delivery, place ports.CommentPlace, s said, sender, author
 	d.Asks = append(d.Asks, ports.Command{
 		Place: place, CommentID: s.ID, Target: t, Sender: sender.Login, Author: author.Login,
 		SenderID: sender.ID, AuthorID: author.ID,
-		Name: name, Args: args, ReceivedAt: s.came(d.ReceivedAt),
+		Name: name, Args: args, ReceivedAt: s.arrived(d.ReceivedAt),
 	})
 	return nil
 }
