@@ -20,7 +20,7 @@ import (
 // tables in testdata that the pages are about.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
-	files := []string{"README.md", "SECURITY.md", "testdata/hostile-input.md", "testdata/usefulness.md"}
+	files := []string{"README.md", "SECURITY.md", "CONTRIBUTING.md", "testdata/hostile-input.md", "testdata/usefulness.md"}
 	err := filepath.WalkDir("../docs", func(file string, _ fs.DirEntry, err error) error {
 		if filepath.Ext(file) == ".md" {
 			files = append(files, strings.TrimPrefix(filepath.ToSlash(file), "../"))
