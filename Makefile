@@ -70,7 +70,7 @@ load: ## a burst of 2,000 webhooks, and two replicas against one
 .PHONY: idle
 idle: ## how soon a server is ready, and what it takes while it has nothing to do
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o $(BIN)/reviewgate ./cmd/reviewgate
-	go test ./app/harness -run TestIdle -v -count 1 -args -database sqlite -binary $(BIN)/reviewgate -rest 10s -pulls 100
+	go test ./app/harness -run TestIdle -v -count 1 -args -database sqlite -binary $(BIN)/reviewgate -rest 10s -pulls 20
 
 # Go's cache knows nothing of files outside a module, as those of deploy/ are to the
 # one that reads them.

@@ -72,7 +72,7 @@ func TestHostileConfig(t *testing.T) {
 			return `{"decision": "fail", "when": "critical > 0` + strings.Repeat(" && major > 0", 9) + `"}`
 		}) + `}}`, "review-settings.json:1:25: /gate/conditions: conditions has 10000 entries"},
 		{"a key that breaks the line", FileSettings, `{"\u001b[2J\n` + strings.Repeat("k", 500) + `": 1}`,
-			`review-settings.json:1:2: /?[2J?kkkk`},
+			`review-settings.json:1:2: / [2J kkkk`},
 		{"endless values", FileRules, "[" + strings.Repeat("0,", values) + "0]",
 			"review-rules.json:1:1: the rules file has " + fmt.Sprint(values+1) + " entries"},
 	}

@@ -71,7 +71,7 @@ func TestVerdicts(t *testing.T) {
 	single := singles(t, text)
 	says(t, page, fmt.Sprintf("the same run counts %d findings, or %.2f in 1,000 added lines", single[1], 1000*float64(single[1])/float64(lines)))
 	says(t, page, fmt.Sprintf("Of all %d findings we judged %d wanted, which is %.1f %%", findings, single[0], 100*float64(single[0])/float64(findings)))
-	says(t, readme, fmt.Sprintf("On %s merged changes of 17 well-kept public repositories the defaults make %.2f findings in 1,000 added lines. Of 100 findings drawn at random %d were useful", grouped(changes), 1000*float64(findings)/float64(lines), wanted))
+	says(t, readme, fmt.Sprintf("On %s merged changes of 17 well-kept public repositories the defaults produce %.2f findings per 1,000 added lines. Of 100 findings drawn at random %d were useful", grouped(changes), 1000*float64(findings)/float64(lines), wanted))
 }
 
 // singles are the figures of the table of single figures, from top to bottom.

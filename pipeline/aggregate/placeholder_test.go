@@ -44,9 +44,14 @@ func TestNoJoinedFixWritesAPlaceholder(t *testing.T) {
 func TestAnotherFixIsOffered(t *testing.T) {
 	a, b := finding("a.go", 2, "T", pipeline.SeverityMajor), finding("a.go", 2, "T", pipeline.SeverityMajor)
 	a.SuggestedFix, b.SuggestedFix = "[redacted:jwt]", "token := os.Getenv(\"TOKEN\")"
+	offered := false
 	for _, f := range Aggregate(world(map[string][]pipeline.Finding{"x": {a}, "y": {b}})).Findings {
 		if placeholder.MatchString(f.SuggestedFix) {
 			t.Errorf("fix %q", f.SuggestedFix)
 		}
+		offered = offered || f.SuggestedFix == b.SuggestedFix
+	}
+	if !offered {
+		t.Error("the fix without a placeholder is not offered")
 	}
 }
