@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 
 // store remembers what was written to GitHub.
 type store struct {
+	mu sync.Mutex // check and comment are written in parallel
 	ports.Writes
 	ports.Leases
 	ports.Layers
@@ -38,6 +40,8 @@ type store struct {
 }
 
 func (s *store) NewestWrite(_ context.Context, kind ports.WriteKind, subject string) (*ports.Write, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, w := range slices.Backward(s.writes) {
 		if w.Kind == kind && w.Subject == subject {
 			return &w, nil
@@ -53,12 +57,16 @@ func (s *store) OpenChecks(context.Context, int64) ([]ports.Write, error) {
 }
 
 func (s *store) Intend(_ context.Context, _ ports.Lease, w ports.Write) (ports.Write, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	w.ID, w.State = int64(len(s.writes)+1), ports.WriteIntended
 	s.writes = append(s.writes, w)
 	return w, nil
 }
 
 func (s *store) Record(_ context.Context, w ports.Write) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.writes[w.ID-1] = w
 	return nil
 }
@@ -162,6 +170,7 @@ type check struct {
 
 // github is a pull request and what is written to it.
 type github struct {
+	mu sync.Mutex
 	ports.PullReader
 	ports.CheckWriter
 	ports.CommentWriter
@@ -187,6 +196,8 @@ func (g *github) trouble(call string) error {
 
 // change records a call, and applies it unless it is refused.
 func (g *github) change(call string, effect func()) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	g.calls = append(g.calls, call)
 	if err := g.trouble(call); err != nil {
 		return err
