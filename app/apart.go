@@ -61,7 +61,7 @@ type apartAnswer struct {
 // children are the server's child processes, in which suspects are reviewed.
 type children struct {
 	mu     sync.Mutex
-	common *child      // runs several reviews; nil if there is none
+	common *child      // runs several reviews; nil if it does not run
 	idle   *time.Timer // ends common when it has had no review for apartIdle
 }
 

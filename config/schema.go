@@ -68,7 +68,7 @@ func SchemaText(name string) ([]byte, error) {
 // line each.
 func ValidateData(name string, data []byte) error {
 	if !slices.Contains(SchemaNames(), name) {
-		return fmt.Errorf("find the schema %q: there is none of that name", name)
+		return fmt.Errorf("there is no schema %q", name)
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {

@@ -140,7 +140,7 @@ func (r *Review) ScansRead(o *run.Outcome, before ports.ScansRead) ports.ScansRe
 	return r.reads.Of(o.Config, &o.Review.Manifest, before)
 }
 
-// Trouble returns the temporary errors of GitHub because of which agents failed, or nil.
+// Trouble returns the temporary errors of GitHub that made agents fail, or nil.
 // They postpone the review, like a change that can't be read.
 func (r *Review) Trouble() error {
 	r.mu.Lock()

@@ -126,7 +126,7 @@ func TestEachKindHasARow(t *testing.T) {
 	}
 }
 
-// Where no GitHub is reachable, the code scanning agent says in its note that it read
+// If no GitHub is reachable, the code scanning agent says in its note that it read
 // nothing.
 func TestNothingToScan(t *testing.T) {
 	a := New(Options{}).Agent(run.IOAgent{Agent: config.Agent{Kind: config.KindCodeScanning}})

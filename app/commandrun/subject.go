@@ -61,7 +61,7 @@ func unread(r *ports.StoredReview) []subject {
 	return nil
 }
 
-// decidedOn lists the findings that people decided about, including those that are no longer in
+// decidedOn lists the findings that people decided about, including findings that have since left
 // the review.
 func decidedOn(of []subject, m pipeline.Memory) []subject {
 	var fingerprints []string

@@ -16,7 +16,7 @@ import (
 type member struct {
 	ports.TargetState
 	memory pipeline.Memory // as of its head
-	blocks bool            // its own review blocks, or there is none
+	blocks bool            // its own review blocks, or it has no review
 	named  bool            // the group's ref names it
 	// What its review of this head saw; empty if there is no such review or it did not see
 	// all commits. lines is set only for the pull request that the ref names: how many

@@ -27,7 +27,7 @@ type Case struct {
 // Clean reports whether nothing is wrong with the change.
 func (c *Case) Clean() bool { return len(c.Defects) == 0 }
 
-// Defect is a problem because of which a reviewer would not approve a change.
+// Defect is a problem for which a reviewer would not approve a change.
 type Defect struct {
 	Path string
 	// Quotes mark the places of the defect. A finding may name any of them. Each quote

@@ -250,7 +250,7 @@ func foundOf(f *pipeline.Finding) Found {
 	}
 }
 
-// diffSource is a change of which only the diff is known.
+// diffSource is a change that is known only by its diff.
 type diffSource struct {
 	diff        normalize.Diff
 	title, body string

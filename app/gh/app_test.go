@@ -343,7 +343,7 @@ func TestTokensAreNarrow(t *testing.T) {
 	}
 }
 
-// Where GitHub knows no repository by its id alone, Access asks by name.
+// If GitHub knows no repository by its id alone, Access asks by name.
 func TestAccessByName(t *testing.T) {
 	hub := &fake{answer: func(r *http.Request) *http.Response {
 		if r.URL.Path == "/api/v3/repos/acme/shop/installation" {

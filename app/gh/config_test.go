@@ -536,7 +536,7 @@ func TestCallsForConfig(t *testing.T) {
 	}
 }
 
-// Where the App is not installed on .github, or .github does not exist, a token is not
+// If the App is not installed on .github, or .github does not exist, a token is not
 // requested each time.
 func TestRefusedTokenIsNotRequestedEachTime(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})

@@ -116,7 +116,7 @@ func (w *world) asksForNoTrees() {
 	}
 }
 
-// Where git can't be used, the facts contain what the list shows and name what is missing. No
+// If git can't be used, the facts contain what the list shows and name what is missing. No
 // file with unknown lines passes.
 func TestUnreadFilesAreNamed(t *testing.T) {
 	few := func(l *ghtest.Limits) { l.PullFiles = 7 }

@@ -24,7 +24,7 @@ var schemaName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // refuse.
 func (s Schema) Reduced() (json.RawMessage, error) {
 	if !schemaName.MatchString(s.Name) {
-		return nil, fmt.Errorf("the schema's name %q is none for an API", s.Name)
+		return nil, fmt.Errorf("APIs don't accept the schema's name %q", s.Name)
 	}
 	var text bytes.Buffer
 	if json.Compact(&text, s.JSON) != nil {

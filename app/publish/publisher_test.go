@@ -95,7 +95,7 @@ func TestCheckStandsWithoutItsComment(t *testing.T) {
 	}
 }
 
-// What is done without a person comes between the check and the comment, which reports it.
+// Automatic actions come between the check and the comment, which reports them.
 func TestVerdictComesBetweenCheckAndComment(t *testing.T) {
 	w := newWorld(t)
 	r := approving()
@@ -136,7 +136,7 @@ func TestSkippedDraft(t *testing.T) {
 	}
 }
 
-// Where reviewgate is switched off, only a check that is open already is completed, unless
+// If reviewgate is switched off, only a check that is open already is completed, unless
 // another pull request on the head needs it.
 func TestSwitchedOff(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -16,7 +16,7 @@ import (
 type DryRun struct{ service *Service }
 
 // NewDryRun returns a DryRun. It ignores Store, Owner and the durations of the options.
-// kept holds the last good versions of config layers; nil means that there are none.
+// kept holds the last good versions of config layers; nil means none.
 func NewDryRun(o Options, kept ports.KnownLayers) (*DryRun, error) {
 	if kept == nil {
 		kept = NoLayers{}

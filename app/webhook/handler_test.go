@@ -78,7 +78,7 @@ func serve(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// withoutAbout compares deliveries but for what only the log shows of them; see
+// withoutAbout compares deliveries without what only the log shows; see
 // TestLogNamesWhatADeliveryIsAbout.
 var withoutAbout = cmpopts.IgnoreFields(ports.Delivery{}, "About")
 

@@ -152,6 +152,6 @@ func github(ts *testscript.TestScript, _ bool, args []string) {
 			return slices.ContainsFunc(gh.pulls[number-1].CheckRuns(), ghtest.CheckRun.Completed)
 		}))
 	default:
-		ts.Fatalf("github %s is none", args[0])
+		ts.Fatalf("unknown command: github %s", args[0])
 	}
 }

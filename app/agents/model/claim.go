@@ -44,7 +44,7 @@ func (a *Agent) claimOf(n *jsontree.Node) (c claim, ok bool) {
 		Action:      oneOf(f.Text("action"), pipeline.ActionAdd, pipeline.ActionRemove, pipeline.ActionKeep, pipeline.ActionChange, pipeline.ActionNone),
 		FindingType: oneOf(f.Text("finding_type"), pipeline.FindingError, pipeline.FindingOmission),
 	}, quotes: f.Texts("evidence")}
-	// A fix that can't be shown as it is is none.
+	// A fix that can't be shown unchanged does not count.
 	if fix := f.Text("suggested_fix"); strings.TrimSpace(fix) != "" && a.text(fix, maxFix) == fix {
 		c.SuggestedFix = fix
 	}

@@ -49,7 +49,7 @@ func (a *Agent) readGaps(answer string, g gapGrounds) ([]gapdetect.Proposal, err
 	out := make([]gapdetect.Proposal, len(list))
 	for i, n := range list {
 		if i == maxGaps {
-			break // those beyond are none, and are counted
+			break // the rest do not count as proposals, and are counted
 		}
 		f := jsontree.FieldsOf(n, "a gap")
 		p := gapdetect.Proposal{

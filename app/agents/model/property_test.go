@@ -72,7 +72,7 @@ func wrongFinding(f pipeline.Finding, facts *pipeline.PRFacts, stage string) str
 	}
 	i := slices.IndexFunc(facts.Files, func(c pipeline.File) bool { return c.Path == f.Path })
 	if i < 0 || f.StartLine < 1 || f.EndLine < f.StartLine {
-		return "a place that is none"
+		return "a place outside the file"
 	}
 	// This code is as simple as possible, so that it shares no mistake with the code that it
 	// checks.

@@ -14,7 +14,7 @@ import (
 // Files reads files of the reviewed change.
 type Files interface {
 	// File reads a file as it is at a commit, or at least its first bytes up to
-	// most; what is no file has no text. One that is not there is an error.
+	// most; a directory or a submodule has no text. One that is not there is an error.
 	File(ctx context.Context, commit, path string, most int64) ([]byte, error)
 }
 

@@ -267,7 +267,7 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// Where comments are not available, only files are read.
+// If comments are not available, only files are read.
 func TestNoComments(t *testing.T) {
 	a := (&host{}).agent(nil)
 	a.Discussion = nil

@@ -138,7 +138,7 @@ func TestOnlyTheNamedAuthorityDismissesAFinalFinding(t *testing.T) {
 	}
 }
 
-// Where the layer names nobody, a final finding can't be dismissed, and the refusal says so.
+// If the layer names nobody, a final finding can't be dismissed, and the refusal says so.
 func TestFinalFindingStandsWhereNobodyIsNamed(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -279,7 +279,7 @@ func TestRenameIsReviewedAgain(t *testing.T) {
 	w.notGreen(pr)
 }
 
-// Where the server makes the secrets agent final, no file of a repository allows secrets.
+// If the server makes the secrets agent final, no file of a repository allows secrets.
 func TestFinalSecretsAreNotAllowedByGitleaksConfig(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()

@@ -200,7 +200,7 @@ func TestNewestGoodConfigIsStored(t *testing.T) {
 	w.Wants(pr, "action_required", "new-word")
 }
 
-// Where a branch's config switches reviews off, the App writes nothing to its pull requests,
+// If a branch's config switches reviews off, the App writes nothing to its pull requests,
 // not even the first time.
 func TestConfigOfABranchSwitchesItOff(t *testing.T) {
 	t.Parallel()

@@ -152,7 +152,7 @@ func TestPushedConfigOfABranch(t *testing.T) {
 	}
 }
 
-// Where nothing is posted, pushes of config cost nothing.
+// If nothing is posted, pushes of config cost nothing.
 func TestPushedConfigOfARepositoryThatIsOff(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()

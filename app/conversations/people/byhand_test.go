@@ -412,7 +412,7 @@ func TestIgnoreOfTheChangeWaitsForAnotherPerson(t *testing.T) {
 }
 
 // Everybody who pushes to a pull request is one of its authors, whatever its commits say.
-// Where it is not known who pushed, it may have been anybody.
+// If it is not known who pushed, it may have been anybody.
 func TestPushersMayNotJudge(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -546,7 +546,7 @@ func TestCodeOfAnotherBaseHasUnknownAuthors(t *testing.T) {
 	}
 }
 
-// Where the settings let nobody judge their own pull request, admin permission is not enough.
+// If the settings let nobody judge their own pull request, admin permission is not enough.
 // Another person may judge it.
 func TestNobodyJudgesTheirOwnWhereSettingsSaySo(t *testing.T) {
 	t.Parallel()

@@ -103,7 +103,7 @@ func TestGitHubRefusesTheLabel(t *testing.T) {
 	}
 }
 
-// Where a policy reads labels, the App's own label causes one more review, and not an endless
+// If a policy reads labels, the App's own label causes one more review, and not an endless
 // loop.
 func TestOwnLabelCausesOneMoreReview(t *testing.T) {
 	sample.Variant(t)

@@ -292,7 +292,7 @@ func TestAnswerBeforeTheFirstReview(t *testing.T) {
 	}
 }
 
-// Where reviews are switched off, commands are neither answered nor cause any call.
+// If reviews are switched off, commands are neither answered nor cause any call.
 func TestCommandsWhereReviewsAreOff(t *testing.T) {
 	t.Parallel()
 	w := start(t)

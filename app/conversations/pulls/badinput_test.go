@@ -100,7 +100,7 @@ func TestContentOfEveryKind(t *testing.T) {
 }
 
 // ended fails unless the pull request's head has one completed check run that did not pass.
-// Where no check can exist, the store must hold the reason.
+// If no check can exist, the store must hold the reason.
 func (w *world) ended(pr *ghtest.PullRequest, says string) {
 	w.Helper()
 	said := w.Result(pr)

@@ -110,7 +110,7 @@ func TestCrowdedChangesCostFewCalls(t *testing.T) {
 	}
 }
 
-// Where git is refused, the check names what was not read and does not pass.
+// If git is refused, the check names what was not read and does not pass.
 func TestUnreadableLargeChangeDoesNotPass(t *testing.T) {
 	t.Parallel()
 	for name, limits := range sample.Map(t, 1, map[string]func(*ghtest.Limits){

@@ -252,7 +252,7 @@ func TestUntrustedReportDoesNotPass(t *testing.T) {
 	w.WantsCheck(pr, "success")
 }
 
-// Where no agent reads reports, a comment with a report costs nothing.
+// If no agent reads reports, a comment with a report costs nothing.
 func TestReportInCommentCostsNoCallsWithoutAgents(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()

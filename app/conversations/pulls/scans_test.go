@@ -32,7 +32,7 @@ func scanning(t *testing.T, section string, change ...func(*apptest.World)) *wor
 	o := ghtest.Options{WebhookSecret: apptest.Secret, Permissions: permissions, Events: append(ghtest.DefaultEvents(), "check_suite", "code_scanning_alert")}
 	w := startWith(t, o, append([]func(*apptest.World){func(w *apptest.World) { w.Scans = time.Millisecond }}, change...)...)
 	w.Repo.Commit("main", ghtest.Files{scanAgents: fmt.Sprintf(`[{"id": "code-scanning", "enabled": true%s}]`, section)}, "config")
-	w.Idle() // otherwise the push would cause another review of what is opened next
+	w.Idle() // so that the push does not cause another review of the next pull request
 	return w
 }
 
@@ -346,7 +346,7 @@ func sqlInjection(line int) ghtest.Alert {
 	}
 }
 
-// Where alerts are enabled, they appear through their own events and go when they are fixed
+// If alerts are enabled, they appear through their own events and go when they are fixed
 // or dismissed.
 func TestAlertsAreFindings(t *testing.T) {
 	t.Parallel()

@@ -72,7 +72,7 @@ func TestLostDeliveryCannotBeRead(t *testing.T) {
 	}
 }
 
-// Where the log lacks the payload, the App asks GitHub to send the delivery again.
+// If the log lacks the payload, the App asks GitHub to send the delivery again.
 func TestLostDeliveriesWithoutPayload(t *testing.T) {
 	t.Parallel()
 	w := start(t)

@@ -20,7 +20,7 @@ func utf16Text(order binary.AppendByteOrder, mark bool, text string) string {
 	return string(out)
 }
 
-// Text of which GitHub shows no line is named and holds the gate, whatever its file name:
+// If GitHub shows no line of a text, the check names it and the gate holds, whatever its file name:
 // settings, prose, scripts and unknown kinds of files.
 func TestHiddenTextDoesNotPass(t *testing.T) {
 	t.Parallel()

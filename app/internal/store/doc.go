@@ -92,7 +92,7 @@
 //   - A target that leaves a head locks the others on it before it asks for them. So it
 //     sees if one of them has left the head too. If two leave at once, they need each
 //     other's rows: PostgreSQL aborts one transaction after a second, and its function
-//     runs again. So the function must set all of its results anew.
+//     runs again. So the function must set all of its results again.
 //   - Acquire takes the lease in one statement whose condition is judged again
 //     after a wait for another's commit. What is stored with a lease locks its
 //     row first (fence), so that it is not taken before the commit; Release,

@@ -350,7 +350,7 @@ func TestOpenPostgreSQLSaysWhatIsWrong(t *testing.T) {
 		want      []string
 	}{
 		{"not a URL", "postgres://me:sec%zzret@127.0.0.1/db", []string{"can't be parsed", "postgres://USER:PASSWORD@HOST"}},
-		{"a port that is none", "postgres://me:secret@127.0.0.1:port/db", []string{"can't be parsed"}},
+		{"an invalid port", "postgres://me:secret@127.0.0.1:port/db", []string{"can't be parsed"}},
 		{"a password with a slash", "postgres://me:sec/ret@127.0.0.1/db", []string{"can't be parsed"}},
 		{"nothing listens", "postgresql://me:secret@127.0.0.1:1/db", []string{"db on 127.0.0.1:1", "nothing listens there"}},
 		{"wrong password", u(func(v *url.URL) { v.User = url.UserPassword("guest", "secret") }), []string{"password of user guest is wrong"}},

@@ -42,5 +42,5 @@ func isString(text, raw string) error {
 	if text == "" || strings.HasPrefix(raw, `"`) {
 		return nil
 	}
-	return &fault{kind: llm.Malformed, status: http.StatusOK, err: errors.New("the answer's text is none")}
+	return &fault{kind: llm.Malformed, status: http.StatusOK, err: errors.New("the answer has no text")}
 }

@@ -96,7 +96,7 @@ func TestFormsEnd(t *testing.T) {
 	}
 }
 
-// Where only the instructions demand the form, text around an answer is removed. Where the
+// If only the instructions demand the form, text around an answer is removed. Where the
 // API enforces the schema, nothing is removed.
 func TestAround(t *testing.T) {
 	for text, want := range map[string]string{

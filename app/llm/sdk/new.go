@@ -78,7 +78,7 @@ func reduced(q llm.Question) (json.RawMessage, error) {
 	case q.Text == "":
 		return nil, errors.New("there is nothing to ask")
 	case q.MaxTokens < 1:
-		return nil, fmt.Errorf("an answer of %d tokens is none", q.MaxTokens)
+		return nil, fmt.Errorf("the limit of %d tokens leaves no room for an answer", q.MaxTokens)
 	}
 	return q.Schema.Reduced()
 }
