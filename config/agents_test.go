@@ -21,7 +21,7 @@ func everyKind() (names []string) {
 // defaults for their fields.
 func TestKindsAgreeWithTheSchema(t *testing.T) {
 	agents := schemaBase + "review-agents.json#/$defs/"
-	kind := schemas().lookup(agents + "agent/properties/kind")
+	kind := allSchemas().lookup(agents + "agent/properties/kind")
 	var sections []string
 	for _, k := range Kinds() {
 		if !strings.Contains(kind["description"].(string), k.Name+": ") {
@@ -31,7 +31,7 @@ func TestKindsAgreeWithTheSchema(t *testing.T) {
 			continue
 		}
 		sections = append(sections, k.section.name)
-		fields := schemas().lookup(agents + k.section.name)["properties"].(map[string]any)
+		fields := allSchemas().lookup(agents + k.section.name)["properties"].(map[string]any)
 		for name, of := range fields {
 			field := k.section.name + "." + name
 			inSchema, want := of.(map[string]any)["default"], k.section.defaults[field]
@@ -54,7 +54,7 @@ func TestKindsAgreeWithTheSchema(t *testing.T) {
 		t.Errorf("kinds (-code +schema):\n%s", diff)
 	}
 	var there []string
-	for name, of := range schemas().lookup(agents + "agent")["properties"].(map[string]any) {
+	for name, of := range allSchemas().lookup(agents + "agent")["properties"].(map[string]any) {
 		if ref, _ := of.(map[string]any)["$ref"].(string); strings.HasPrefix(ref, "#/") {
 			there = append(there, name)
 		}

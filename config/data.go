@@ -18,7 +18,8 @@ func DecodeData(schema, file string, text []byte, bounds jsontree.Options, into 
 		p.list = append(p.list, ProblemOf(e))
 	}
 	if len(errs) == 0 {
-		schemas().check(schemas().schema(schema, ""), root, &p)
+		s := allSchemas()
+		s.check(s.schema(schema, ""), root, &p)
 	}
 	if len(p.list) == 0 {
 		// The tree writes 1.0 as an integer, because to a schema it is one.

@@ -74,7 +74,7 @@ func ValidateData(name string, data []byte) error {
 	if err != nil {
 		return fmt.Errorf("read the %s as JSON: %w", name, err)
 	}
-	err = schemas().schema(name, "").Validate(value)
+	err = allSchemas().schema(name, "").Validate(value)
 	var invalid *jsonschema.ValidationError
 	if !errors.As(err, &invalid) {
 		return err
@@ -104,23 +104,35 @@ var entrySchemas = map[string]string{
 	FileSettings:    "/$defs/completeSettings",
 }
 
-// schemas compiles the embedded schemas once. A binary whose schemas don't compile is broken, and
-// the tests check that they do.
-var schemas = sync.OnceValue(func() *schemaSet {
-	s, err := compileSchemas()
+// schemas compiles the schemas of the config files once, and allSchemas those of the data, too,
+// which would take 2 MB of a server that never asks for them. A binary whose schemas don't compile
+// is broken, and the tests check that they do.
+var (
+	schemas = sync.OnceValue(func() *schemaSet {
+		names := []string{"common"}
+		for _, file := range FileNames() {
+			names = append(names, strings.TrimSuffix(file, ".json"))
+		}
+		return mustCompile(names)
+	})
+	allSchemas = sync.OnceValue(func() *schemaSet { return mustCompile(SchemaNames()) })
+)
+
+func mustCompile(names []string) *schemaSet {
+	s, err := compileSchemas(names)
 	if err != nil {
 		panic(err)
 	}
 	return s
-})
+}
 
-func compileSchemas() (*schemaSet, error) {
+func compileSchemas(names []string) (*schemaSet, error) {
 	s := &schemaSet{compiled: map[string]*jsonschema.Schema{}, docs: map[string]any{}}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(jsonschema.SchemeURLLoader{}) // nothing is read from the network
 	var urls []string
-	for _, name := range SchemaNames() {
+	for _, name := range names {
 		text, err := SchemaText(name)
 		if err != nil {
 			return nil, err

@@ -50,7 +50,7 @@ func TestSchemasAgreeWithTypes(t *testing.T) {
 		t.Run(test.url, func(t *testing.T) {
 			a := agreement{t: t, seen: map[reflect.Type]bool{}}
 			file, _, _ := strings.Cut(test.url, "#")
-			a.compare(file, test.url, schemas().lookup(schemaBase+test.url), reflect.TypeOf(test.value), test.extra...)
+			a.compare(file, test.url, allSchemas().lookup(schemaBase+test.url), reflect.TypeOf(test.value), test.extra...)
 		})
 	}
 }
@@ -59,7 +59,7 @@ func TestSchemasAgreeWithTypes(t *testing.T) {
 // case of the schema.
 func TestSchemaCasesAgreeWithTypes(t *testing.T) {
 	types := map[string]any{"domain": DomainMapping{}, "service": ServiceMapping{}, "risk": RiskFactor{}, "signal": Signal{}}
-	item := schemas().lookup(schemaBase + "review-domains.json#/$defs/item")
+	item := allSchemas().lookup(schemaBase + "review-domains.json#/$defs/item")
 	for _, c := range item["allOf"].([]any) {
 		name := c.(map[string]any)["if"].(map[string]any)["properties"].(map[string]any)["type"].(map[string]any)["const"].(string)
 		want := append(slices.Collect(maps.Keys(fieldsOf(reflect.TypeOf(types[name])))), "type")
@@ -165,7 +165,7 @@ func (a agreement) resolved(file string, schema map[string]any) (string, map[str
 		if target, fragment, _ := strings.Cut(ref, "#"); target != "" {
 			file, ref = target, "#"+fragment
 		}
-		if schema = schemas().lookup(schemaBase + file + ref); schema == nil {
+		if schema = allSchemas().lookup(schemaBase + file + ref); schema == nil {
 			a.t.Fatalf("%s%s leads nowhere", file, ref)
 		}
 	}
@@ -221,7 +221,7 @@ func TestSchemaEnums(t *testing.T) {
 		{"agent-manifest.json#/properties/entries/items/properties/added_by", enum(pipeline.AddedByPolicy, pipeline.AddedByGapDetect)},
 	}
 	for _, test := range tests {
-		if diff := cmp.Diff(test.want, schemas().lookup(schemaBase + test.url)["enum"]); diff != "" {
+		if diff := cmp.Diff(test.want, allSchemas().lookup(schemaBase + test.url)["enum"]); diff != "" {
 			t.Errorf("%s (-code +schema):\n%s", test.url, diff)
 		}
 	}
@@ -237,7 +237,7 @@ func enum[T ~string](values ...T) []any {
 
 // Messages use the title of a closed set as its name.
 func TestEnumsHaveTitles(t *testing.T) {
-	for url, doc := range schemas().docs {
+	for url, doc := range allSchemas().docs {
 		walkSchema(doc, func(schema map[string]any) {
 			if _, ok := schema["enum"].([]any); ok && schema["type"] != nil && schema["title"] == nil {
 				t.Errorf("%s: enum %v has no title", url, schema["enum"])
@@ -249,7 +249,7 @@ func TestEnumsHaveTitles(t *testing.T) {
 // Config is strict: an object with known fields allows no others.
 func TestConfigSchemasAreStrict(t *testing.T) {
 	for _, name := range append(FileNames(), "pr-facts.json", "file.json", "classification.json", "agent-manifest.json", "gap-log-entry.json", "review-report.json", "four-rules-decision.json") {
-		walkSchema(schemas().docs[schemaBase+name], func(schema map[string]any) {
+		walkSchema(allSchemas().docs[schemaBase+name], func(schema map[string]any) {
 			if _, ok := schema["properties"]; ok && schema["type"] == "object" && schema["additionalProperties"] != false {
 				t.Errorf("%s: %v allows other fields", name, propertyNames(schema))
 			}
@@ -337,7 +337,7 @@ func TestSchemasAreValid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for url, doc := range schemas().docs {
+	for url, doc := range allSchemas().docs {
 		if err := meta.Validate(doc); err != nil {
 			t.Errorf("%s: %v", url, err)
 		}
@@ -350,7 +350,7 @@ func TestSchemasAreValid(t *testing.T) {
 // Every field of a config file, and every field that an expression can read, has a description.
 func TestFieldsHaveDescriptions(t *testing.T) {
 	for _, name := range append(FileNames(), "pr-facts.json", "file.json", "classification.json") {
-		walkSchema(schemas().docs[schemaBase+name], func(schema map[string]any) {
+		walkSchema(allSchemas().docs[schemaBase+name], func(schema map[string]any) {
 			if schema["type"] == nil {
 				return // it narrows another schema, which has the descriptions
 			}
@@ -378,7 +378,7 @@ func TestSchemaDefaults(t *testing.T) {
 	if err := decode.Decode(&settings); err != nil {
 		t.Fatal(err)
 	}
-	root := schemas().lookup(schemaBase + FileSettings)
+	root := allSchemas().lookup(schemaBase + FileSettings)
 	found := 0
 	var compare func(where string, schema map[string]any, value any)
 	compare = func(where string, schema map[string]any, value any) {
@@ -412,7 +412,7 @@ func TestSchemaDefaults(t *testing.T) {
 		"review-rules.json#/$defs/match/properties/max_per_file":      "0",
 		"review-composition.json#/$defs/trigger/properties/match":     "any",
 	} {
-		if got := schemas().lookup(schemaBase + url)["default"]; fmt.Sprint(got) != fmt.Sprint(want) {
+		if got := allSchemas().lookup(schemaBase + url)["default"]; fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("the default of %s is %v, want %v", url, got, want)
 		}
 	}
