@@ -14,7 +14,7 @@ import (
 )
 
 // What an idle server may take of its own, in bytes, before and after its first reviews. How
-// many pages of the program come on top is the kernel's choice: 16 to 27 MB were seen.
+// many pages of the program come on top is the kernel's choice: 16 to 28 MB were seen.
 const (
 	maxIdle   = 34 << 20
 	maxRested = 46 << 20
