@@ -237,12 +237,17 @@ func (r *naiveRule) uncommented(bare, language string, from int) string {
 
 // matchesText is matches for text that is not code.
 func (r *naiveRule) matchesText(text string) bool {
-	text = plaintext.Bytes(text, textBound)
+	text = read(text, textBound)
 	return r.pattern.MatchString(text) && (r.not == nil || !r.not.MatchString(text))
 }
 
+// read returns the part of a text that a rule reads: its start, without a carriage return at the end.
+func read(text string, bound int) string {
+	return strings.TrimSuffix(plaintext.Bytes(text, bound), "\r")
+}
+
 func (r *naiveRule) matches(text, language string, bound int) bool {
-	text = plaintext.Bytes(text, bound)
+	text = read(text, bound)
 	return r.pattern.MatchString(text) && !r.excused(text, language)
 }
 
