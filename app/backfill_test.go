@@ -88,10 +88,10 @@ func TestBackfillBesideTheServer(t *testing.T) {
 	for _, pr := range pulls {
 		w.Wants(pr, "action_required")
 	}
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	w.backfills([]string{"acme/shop#1 answered", "acme/shop#2 answered", "acme/shop#3 answered"})
 	w.Idle()
-	if writes := w.GH.Writes(); len(writes) != 0 {
+	if writes := w.GH.Calls.Writes(); len(writes) != 0 {
 		t.Errorf("a second backfill writes %v", writes)
 	}
 }

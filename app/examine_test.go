@@ -84,7 +84,7 @@ func pointText(r doctor.Result, id string) string {
 func TestDoctorFindsNothingWrong(t *testing.T) {
 	t.Parallel()
 	w := installed(t)
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	r := w.examine()
 	if r.Worst() != doctor.OK || len(r.Points) != 17 {
 		t.Errorf("%d points, and not all of them are ok: %+v", len(r.Points), r.Points)
@@ -98,7 +98,7 @@ func TestDoctorFindsNothingWrong(t *testing.T) {
 			t.Errorf("docs/commands.md does not have %s", p.ID)
 		}
 	}
-	if writes := w.GH.Writes(); len(writes) != 0 {
+	if writes := w.GH.Calls.Writes(); len(writes) != 0 {
 		t.Errorf("the doctor wrote to GitHub: %v", writes)
 	}
 	r, err = app.Examine(t.Context(), w.Settings(), "", "")
@@ -130,12 +130,12 @@ func TestDoctorFindsEachProblem(t *testing.T) {
 		point        string
 		says         []string
 	}{
-		{"no webhook", func() { w.GH.SetWebhook("", "") }, nil, doctor.Webhook, []string{"has no webhook", "/api/github/hook"}},
-		{"webhook elsewhere", func() { w.GH.SetWebhook("https://review.example/hook", apptest.Secret) }, nil, doctor.Webhook, []string{"review.example/hook", "accepts them at /api/github/hook"}},
-		{"webhook without TLS", func() { w.GH.SetWebhook("http://review.example"+app.HookPath, apptest.Secret) }, nil, doctor.Webhook, []string{"unencrypted", "TLS"}},
-		{"webhook without secret", func() { w.GH.SetWebhook(hook, "") }, nil, doctor.Webhook, []string{"not signed", "GITHUB_APP_WEBHOOK_SECRET"}},
-		{"webhook as form", func() { w.GH.SetHookSettings(ghtest.HookSettings{ContentType: "form"}) }, nil, doctor.Webhook, []string{`"form"`, "application/json"}},
-		{"certificates ignored", func() { w.GH.SetHookSettings(ghtest.HookSettings{InsecureSSL: true}) }, nil, doctor.Webhook, []string{"certificates", "SSL verification"}},
+		{"no webhook", func() { w.GH.Webhook.Set("", "") }, nil, doctor.Webhook, []string{"has no webhook", "/api/github/hook"}},
+		{"webhook elsewhere", func() { w.GH.Webhook.Set("https://review.example/hook", apptest.Secret) }, nil, doctor.Webhook, []string{"review.example/hook", "accepts them at /api/github/hook"}},
+		{"webhook without TLS", func() { w.GH.Webhook.Set("http://review.example"+app.HookPath, apptest.Secret) }, nil, doctor.Webhook, []string{"unencrypted", "TLS"}},
+		{"webhook without secret", func() { w.GH.Webhook.Set(hook, "") }, nil, doctor.Webhook, []string{"not signed", "GITHUB_APP_WEBHOOK_SECRET"}},
+		{"webhook as form", func() { w.GH.Webhook.SetSettings(ghtest.HookSettings{ContentType: "form"}) }, nil, doctor.Webhook, []string{`"form"`, "application/json"}},
+		{"certificates ignored", func() { w.GH.Webhook.SetSettings(ghtest.HookSettings{InsecureSSL: true}) }, nil, doctor.Webhook, []string{"certificates", "SSL verification"}},
 		{"not accepted", func() { w.GH.SetPermissions("acme", without("merge_queues")) }, func() { w.GH.SetPermissions("acme", without()) },
 			doctor.Installations, []string{"acme: not accepted yet: merge_queues: read", "an owner of acme must accept it at https://"}},
 		{"suspended elsewhere", func() { w.GH.Repo("umbrella/shop"); w.GH.Suspend("umbrella") }, func() { w.GH.Uninstall("umbrella") },
@@ -166,8 +166,8 @@ func TestDoctorFindsEachProblem(t *testing.T) {
 		if c.right != nil {
 			c.right()
 		}
-		w.GH.SetWebhook(hook, apptest.Secret)
-		w.GH.SetHookSettings(ghtest.HookSettings{})
+		w.GH.Webhook.Set(hook, apptest.Secret)
+		w.GH.Webhook.SetSettings(ghtest.HookSettings{})
 		w.Repo.Protect("main")
 		w.require(mine)
 		w.Idle()
@@ -264,10 +264,10 @@ func TestDoctorOnDeliveries(t *testing.T) {
 			}
 		}
 	}
-	w.GH.SetWebhook(good, "another-secret")
+	w.GH.Webhook.Set(good, "another-secret")
 	push("refused")
 	expect("the secret is another", []string{doctor.Deliveries, doctor.Secret}, nil, "the answer 401", "refused a signature")
-	w.GH.SetWebhook(good, apptest.Secret)
+	w.GH.Webhook.Set(good, apptest.Secret)
 	push("again")
 	expect("newer ones come", nil, nil, "did not arrive", "later ones arrived")
 	w.Away(func() { pr.Push(ghtest.Files{"store/away.go": apptest.Secure}, "away") })

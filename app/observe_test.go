@@ -60,7 +60,7 @@ func talk(w *world) (pr *ghtest.PullRequest, guid string) {
 		Files: ghtest.Files{"store/" + "client.go": apptest.Insecure + "\n// " + canary + "\nconst token = \"ghp_" + strings.Repeat("a1B2c3", 6) + "\" // " + canary + "\n"},
 	})
 	w.Idle()
-	guid = w.GH.LastDelivery("pull_request").GUID
+	guid = w.GH.Webhook.LastDelivery("pull_request").GUID
 	pr.Comment("alice", canary+"\n\n/review\n\n"+canary)
 	pr.Comment("bob", "/review "+canary)
 	w.Idle()

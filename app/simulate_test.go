@@ -29,9 +29,9 @@ func (w *world) simulate(number int, change ...func(*app.Settings, *app.Simulati
 	for _, f := range change {
 		f(&settings, &s)
 	}
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	o, _, err := app.Simulate(w.Context(), settings, s)
-	if writes := w.GH.Writes(); len(writes) != 0 {
+	if writes := w.GH.Calls.Writes(); len(writes) != 0 {
 		w.Errorf("a simulation writes %v", writes)
 	}
 	return o, err

@@ -49,7 +49,7 @@ func NewChild(t *testing.T, gh *ghtest.Server) *Child {
 		V3URL: gh.URL + "/api/v3/", V4URL: gh.URL + "/api/graphql", WebURL: "https://github.test",
 		Addr: addr, DatabaseURL: Database(t),
 	}}
-	gh.SetWebhook("http://"+addr+app.HookPath, Secret)
+	gh.Webhook.Set("http://"+addr+app.HookPath, Secret)
 	t.Cleanup(func() {
 		c.Kill()
 		log.Close()
@@ -131,7 +131,7 @@ func (c *Child) Answers(gh *ghtest.Server, pr *ghtest.PullRequest) {
 		return len(runs) > 0 && runs[len(runs)-1].Completed() && len(pr.AppComments()) > 0
 	})
 	if err == nil {
-		err = gh.Settle(ctx)
+		err = gh.Webhook.Settle(ctx)
 	}
 	if err != nil {
 		c.t.Fatalf("the pull request is not answered: %v", err)

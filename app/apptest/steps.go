@@ -222,9 +222,9 @@ func (w *World) Work(kind ports.JobKind) {
 
 // Away runs a function while no webhook is delivered.
 func (w *World) Away(f func()) {
-	w.GH.Withhold()
+	w.GH.Webhook.Withhold()
 	f()
-	w.GH.Resume()
+	w.GH.Webhook.Resume()
 }
 
 // Result returns the stored result of a review that could not be answered.
@@ -270,7 +270,7 @@ func (w *World) WantsCheck(pr *ghtest.PullRequest, conclusion string, texts ...s
 // CallsTo counts the calls of a route after its first n.
 func (w *World) CallsTo(route string, since int) int {
 	n := 0
-	for _, c := range w.GH.Calls()[since:] {
+	for _, c := range w.GH.Calls.All()[since:] {
 		if c.Route == route {
 			n++
 		}

@@ -85,7 +85,7 @@ func StartWith(t *testing.T, o ghtest.Options, change ...func(*World)) *World {
 		if err := w.Stop(); err != nil {
 			t.Errorf("the App did not end cleanly: %v", err)
 		}
-		if u := w.GH.Unexpected(); len(u) > 0 {
+		if u := w.GH.Calls.Unexpected(); len(u) > 0 {
 			t.Errorf("calls that GitHub does not know: %v", u)
 		}
 	})
@@ -170,14 +170,14 @@ func (w *World) StartApp() {
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
 	w.App = a
-	w.GH.SetWebhook("http://"+a.Addr()+app.HookPath, Secret)
+	w.GH.Webhook.Set("http://"+a.Addr()+app.HookPath, Secret)
 	stopped := false
 	w.Stop = func() error {
 		if stopped {
 			return nil
 		}
 		stopped = true
-		w.GH.HangUp()
+		w.GH.Webhook.HangUp()
 		cancel()
 		err := <-ended
 		if cerr := a.Close(); err == nil {
@@ -206,7 +206,7 @@ func (w *World) Idle() {
 	// By the second look, the webhooks of the last jobs' writes are delivered. They may have
 	// caused more jobs.
 	for looks := 0; looks < 2; {
-		if err := w.GH.Settle(ctx); err != nil {
+		if err := w.GH.Webhook.Settle(ctx); err != nil {
 			w.Fatalf("wait for GitHub: %v", err)
 		}
 		if w.noJobs(ctx) {

@@ -95,14 +95,14 @@ func set(ctx context.Context, o Options) (*demo, error) {
 	var run context.Context
 	run, d.stop = context.WithCancel(context.WithoutCancel(ctx))
 	go func() { d.ended <- d.app.Run(run) }()
-	d.gh.SetWebhook("http://"+d.app.Addr()+app.HookPath, webhookSecret)
+	d.gh.Webhook.Set("http://"+d.app.Addr()+app.HookPath, webhookSecret)
 	return d, nil
 }
 
 // close ends what set started, in the opposite order.
 func (d *demo) close() {
 	if d.stop != nil {
-		d.gh.HangUp()
+		d.gh.Webhook.HangUp()
 		d.stop()
 		<-d.ended
 	}

@@ -50,7 +50,7 @@ func TestInstallationsAndRepositories(t *testing.T) {
 	}
 	_, err = w.client.Repositories(t.Context(), w.hub.InstallationID("beta"))
 	wantHostError(t, err, ports.HostForbidden)
-	if u := w.hub.Unexpected(); len(u) > 0 {
+	if u := w.hub.Calls.Unexpected(); len(u) > 0 {
 		t.Errorf("unexpected calls %+v", u)
 	}
 }
@@ -82,7 +82,7 @@ func TestOpenPulls(t *testing.T) {
 	if got, err := w.client.OpenPulls(t.Context(), repo, time.Now().Add(1000*time.Hour)); err != nil || len(got) != 0 {
 		t.Errorf("since later: %+v, %v", got, err)
 	}
-	if n := len(w.hub.CallsTo("POST /app/installations/{installation_id}/access_tokens")); n != 1 {
+	if n := len(w.hub.Calls.To("POST /app/installations/{installation_id}/access_tokens")); n != 1 {
 		t.Errorf("%d tokens were made to list an installation's repositories", n)
 	}
 }
@@ -188,9 +188,9 @@ func TestLostDeliveryIsSentAgain(t *testing.T) {
 			rw.WriteHeader(502)
 		}
 	})
-	w.hub.SetWebhook(hook.URL, "secret")
+	w.hub.Webhook.Set(hook.URL, "secret")
 	w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
-	w.must(w.hub.Settle(t.Context()))
+	w.must(w.hub.Webhook.Settle(t.Context()))
 	log, whole, err := w.client.FailedDeliveries(t.Context(), time.Time{})
 	w.must(err)
 	i := slices.IndexFunc(log, func(a ports.HookAttempt) bool { return !a.Delivered() })
@@ -206,7 +206,7 @@ func TestLostDeliveryIsSentAgain(t *testing.T) {
 		t.Errorf("the payload's repository is %q, %v", sent.Repository.Name, err)
 	}
 	w.must(w.client.Redeliver(t.Context(), log[i].ID))
-	w.must(w.hub.Settle(t.Context()))
+	w.must(w.hub.Webhook.Settle(t.Context()))
 	if last := seen[len(seen)-1]; last != log[i].GUID {
 		t.Errorf("sent %q again, want %q", last, log[i].GUID)
 	}

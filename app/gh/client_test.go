@@ -124,12 +124,12 @@ func TestPullRequestBecomesFacts(t *testing.T) {
 		t.Errorf("head %s, base %s, commits %+v", f.Head.SHA, f.Base.SHA, f.Commits)
 	}
 	if src.Calls() != 10 { // a token, the pull request, files, commits and the merge base; for the picture git's token and its four calls
-		t.Errorf("%d calls: %+v", src.Calls(), w.hub.Calls())
+		t.Errorf("%d calls: %+v", src.Calls(), w.hub.Calls.All())
 	}
 	if _, again := w.facts(w.target(p)); again.Calls() != 8 {
 		t.Errorf("%d calls after the token and the merge base are known", again.Calls())
 	}
-	if u := w.hub.Unexpected(); len(u) > 0 {
+	if u := w.hub.Calls.Unexpected(); len(u) > 0 {
 		t.Errorf("unexpected calls %+v", u)
 	}
 }
@@ -175,7 +175,7 @@ func TestListsArePaged(t *testing.T) {
 	if len(comments) != 1 {
 		t.Errorf("found %d comments on the last page", len(comments))
 	}
-	if n := len(w.hub.CallsTo("GET /repos/{owner}/{repo}/pulls/{n}/files")); n != 5 {
+	if n := len(w.hub.Calls.To("GET /repos/{owner}/{repo}/pulls/{n}/files")); n != 5 {
 		t.Errorf("%d calls for 5 pages", n)
 	}
 }
@@ -227,11 +227,11 @@ func TestMergeGroup(t *testing.T) {
 	if !strings.HasPrefix(f.Title, "Merge group gh-readonly-queue/main/") || f.Repository.DefaultBranch != "main" || len(f.Files) != 2 {
 		t.Errorf("a group that names no pull request: %q, %+v", f.Title, f.Repository)
 	}
-	w.hub.ResetCalls()
+	w.hub.Calls.Reset()
 	state, err := w.client.Pull(t.Context(), target)
 	w.must(err)
-	if state.HeadSHA != g.HeadSHA || len(w.hub.Calls()) != 0 {
-		t.Errorf("state %+v, %d calls", state, len(w.hub.Calls()))
+	if state.HeadSHA != g.HeadSHA || len(w.hub.Calls.All()) != 0 {
+		t.Errorf("state %+v, %d calls", state, len(w.hub.Calls.All()))
 	}
 }
 
@@ -249,9 +249,9 @@ func TestPullState(t *testing.T) {
 	if diff := cmp.Diff(want, read()); diff != "" {
 		t.Errorf("state (-want +got):\n%s", diff)
 	}
-	w.hub.ResetCalls()
+	w.hub.Calls.Reset()
 	read()
-	if calls := w.hub.Calls(); len(calls) != 1 || calls[0].Status != http.StatusNotModified {
+	if calls := w.hub.Calls.All(); len(calls) != 1 || calls[0].Status != http.StatusNotModified {
 		t.Errorf("an unchanged pull request was requested without a condition: %+v", calls)
 	}
 	p.Push(ghtest.Files{"a.txt": "b\n"}, "push")
@@ -497,7 +497,7 @@ func TestPermission(t *testing.T) {
 	if _, err := w.client.Permission(t.Context(), w.target(p), ""); err == nil {
 		t.Error("asked for the permission of an empty login")
 	}
-	if u := w.hub.Unexpected(); len(u) > 0 {
+	if u := w.hub.Calls.Unexpected(); len(u) > 0 {
 		t.Errorf("unexpected calls %+v", u)
 	}
 }

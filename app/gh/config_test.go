@@ -113,9 +113,9 @@ func TestLargestConfigFile(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	w.repo.Commit("main", ghtest.Files{rulesFile: "[]" + strings.Repeat(" ", maxConfigFile-2)}, "config")
 	w.config(w.shop(), "")
-	w.hub.ResetCalls()
+	w.hub.Calls.Reset()
 	w.config(w.shop(), "")
-	if n := len(w.hub.Calls()); n != 1 {
+	if n := len(w.hub.Calls.All()); n != 1 {
 		t.Errorf("the largest file is read each time: %d calls", n)
 	}
 }
@@ -228,7 +228,7 @@ func TestConfigOfAnOrganisation(t *testing.T) {
 			if read.Organisation.Source != "acme/.github" || !slices.Equal(read.RootFiles, []string{"main.go"}) {
 				t.Errorf("from %s, files at the root %q", read.Organisation.Source, read.RootFiles)
 			}
-			if calls := w.hub.Unexpected(); len(calls) != 0 {
+			if calls := w.hub.Calls.Unexpected(); len(calls) != 0 {
 				t.Errorf("unexpected calls: %+v", calls)
 			}
 		})
@@ -249,11 +249,11 @@ func TestConfigOfTheOrganisationsOwnRepository(t *testing.T) {
 	org := w.organisation()
 	org.Commit("next", ghtest.Files{settingsFile: `{}`}, "config")
 	enforce, next := map[string]string{"review-settings.json": `{"mode": "enforce"}`}, map[string]string{"review-settings.json": `{}`}
-	w.hub.ResetCalls()
+	w.hub.Calls.Reset()
 	read := w.config(w.targetOf(org), "")
 	w.wantTexts(config.LayerOrganisation, read.Organisation, enforce)
 	w.wantTexts(config.LayerRepository, read.Repository, enforce)
-	if n := len(w.hub.CallsTo(routeTrees)); n != 3 {
+	if n := len(w.hub.Calls.To(routeTrees)); n != 3 {
 		t.Errorf("%d trees were read", n)
 	}
 	read = w.config(w.targetOf(org), "next")
@@ -292,13 +292,13 @@ func TestOrganisationIsCachedForAMinute(t *testing.T) {
 	w.wantTexts(config.LayerOrganisation, w.config(w.shop(), "").Organisation, old)
 	org.Commit("main", ghtest.Files{settingsFile: `{"mode": "advisory"}`}, "config")
 	w.repo.Commit("main", ghtest.Files{rulesFile: `[]`}, "config")
-	w.hub.ResetCalls()
+	w.hub.Calls.Reset()
 	watch.pass(organisationAge - time.Second)
 	read := w.config(w.shop(), "")
 	w.wantTexts(config.LayerOrganisation, read.Organisation, old)
 	w.wantTexts(config.LayerRepository, read.Repository, map[string]string{"review-rules.json": `[]`})
 	w.wantTexts(config.LayerOrganisation, w.config(w.targetOf(other), "").Organisation, old)
-	for _, c := range w.hub.Calls() {
+	for _, c := range w.hub.Calls.All() {
 		if strings.Contains(c.Path, "/acme/.github/") {
 			t.Errorf("%s was requested within the minute", c.Path)
 		}
@@ -476,9 +476,9 @@ func TestProposedConfig(t *testing.T) {
 			t.Errorf("from %s", source.Source)
 		}
 	}
-	w.hub.ResetCalls()
-	if _, err := w.client.ProposedConfig(t.Context(), w.target(own), own.HeadSHA()); err != nil || len(w.hub.Calls()) != 0 {
-		t.Errorf("read again with %d calls: %v", len(w.hub.Calls()), err)
+	w.hub.Calls.Reset()
+	if _, err := w.client.ProposedConfig(t.Context(), w.target(own), own.HeadSHA()); err != nil || len(w.hub.Calls.All()) != 0 {
+		t.Errorf("read again with %d calls: %v", len(w.hub.Calls.All()), err)
 	}
 	_, err := w.client.ProposedConfig(t.Context(), w.shop(), strings.Repeat("0", 40))
 	wantHostError(t, err, ports.HostNotFound)
@@ -495,10 +495,10 @@ func TestCallsForConfig(t *testing.T) {
 	watch := &clock{at: time.Now()}
 	w.client.now = watch.now
 	read := func() map[string]int {
-		w.hub.ResetCalls()
+		w.hub.Calls.Reset()
 		w.config(w.shop(), "")
 		n := map[string]int{}
-		for _, c := range w.hub.Calls() {
+		for _, c := range w.hub.Calls.All() {
 			if c.Status == http.StatusNotModified {
 				n["free"]++
 			}
@@ -526,12 +526,12 @@ func TestCallsForConfig(t *testing.T) {
 		t.Errorf("after a change to one file (-want +got):\n%s", d)
 	}
 	cold := w.newClient(nil)
-	w.hub.ResetCalls()
+	w.hub.Calls.Reset()
 	remove := w.hub.On("*", ghtest.Delay(100*time.Millisecond)) // longer than the time between calls, even on a busy machine
 	_, err := cold.ReadConfig(t.Context(), w.shop(), "")
 	remove()
 	w.must(err)
-	if n := ghtest.Depth(w.hub.Calls()); n > 5 { // a token, three trees, the files
+	if n := ghtest.Depth(w.hub.Calls.All()); n > 5 { // a token, three trees, the files
 		t.Errorf("a chain of %d calls", n)
 	}
 }
@@ -543,10 +543,10 @@ func TestRefusedTokenIsNotRequestedEachTime(t *testing.T) {
 	watch := &clock{at: time.Now()}
 	w.client.now = watch.now
 	read := func() (texts map[string]string, tokens int) {
-		w.hub.ResetCalls()
+		w.hub.Calls.Reset()
 		source, err := w.client.organisationConfig(t.Context(), w.shop())
 		w.must(err)
-		for _, c := range w.hub.Calls() {
+		for _, c := range w.hub.Calls.All() {
 			if c.Status == http.StatusUnprocessableEntity {
 				tokens++
 			}

@@ -100,7 +100,7 @@ func TestWhatGitHubLeavesOut(t *testing.T) {
 			if diff := cmp.Diff(want, shownFiles(got)); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
-			if n := len(w.hub.CallsTo(routeUpload)); src.Calls() > 11 || n != 2 {
+			if n := len(w.hub.Calls.To(routeUpload)); src.Calls() > 11 || n != 2 {
 				t.Errorf("%d calls, %d fetches by git", src.Calls(), n)
 			}
 			w.asksForNoTrees()
@@ -111,7 +111,7 @@ func TestWhatGitHubLeavesOut(t *testing.T) {
 // asksForNoTrees reports calls for trees, because git tells what differs.
 func (w *world) asksForNoTrees() {
 	w.Helper()
-	if n := len(w.hub.CallsTo(routeTrees)); n > 0 {
+	if n := len(w.hub.Calls.To(routeTrees)); n > 0 {
 		w.Errorf("%d calls for trees", n)
 	}
 }
@@ -360,12 +360,12 @@ func TestGitOfARenamedRepository(t *testing.T) {
 	group.Kind, group.Number, group.HeadSHA, group.BaseSHA, group.HeadRef = ports.TargetGroup, 0, g.HeadSHA, g.BaseSHA, g.HeadRef
 	w.repo.Rename("store")
 	for _, target := range []ports.Target{w.target(p), group} {
-		w.hub.ResetCalls()
+		w.hub.Calls.Reset()
 		f, _ := w.facts(target)
 		if len(f.Files) != 1 || !f.Files[0].Binary || len(f.Incomplete) > 0 {
 			t.Errorf("%s: files %+v, incomplete %+v", target.Kind, f.Files, f.Incomplete)
 		}
-		asked := w.hub.CallsTo(routeUpload)
+		asked := w.hub.Calls.To(routeUpload)
 		for _, c := range asked {
 			if c.Path != "/acme/store.git/git-upload-pack" {
 				t.Errorf("%s: asked %s", target.Kind, c.Path)
@@ -443,7 +443,7 @@ func TestPathsInOtherEncodings(t *testing.T) {
 	w.repo.Commit("main", ghtest.Files{"a\xff.go": "package a\n", "a\xfe.go": "package b\n"}, "start")
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a\xff.go": "package c\n", "a\xfe.go": "package d\n", "b.go": "package e\n"}})
 	f, _ := w.facts(w.target(p))
-	if n := len(w.hub.CallsTo(routeUpload)); n != 2 || len(f.Files) != 2 || len(f.Incomplete) != 1 || !f.Incomplete[0].Gating {
+	if n := len(w.hub.Calls.To(routeUpload)); n != 2 || len(f.Files) != 2 || len(f.Incomplete) != 1 || !f.Incomplete[0].Gating {
 		t.Errorf("%d fetches, %d files, incomplete %+v", n, len(f.Files), f.Incomplete)
 	}
 }

@@ -17,9 +17,9 @@ func TestPromptsOfARepository(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	w.repo.Commit("main", ghtest.Files{settingsFile: `{}`}, "config")
 	w.config(w.shop(), "")
-	w.hub.ResetCalls()
+	w.hub.Calls.Reset()
 	w.config(w.shop(), "")
-	plain := len(w.hub.Calls())
+	plain := len(w.hub.Calls.All())
 
 	dir := config.RepositoryDir + "/"
 	w.repo.Commit("main", ghtest.Files{
@@ -42,9 +42,9 @@ func TestPromptsOfARepository(t *testing.T) {
 
 	w.repo.Commit("main", ghtest.Files{dir + "prompt-large.md": "Look at this.\n"}, "shorter")
 	w.config(w.shop(), "")
-	w.hub.ResetCalls()
+	w.hub.Calls.Reset()
 	w.config(w.shop(), "")
-	if n := len(w.hub.Calls()); n != plain {
+	if n := len(w.hub.Calls.All()); n != plain {
 		t.Errorf("%d calls with prompts, %d without", n, plain)
 	}
 }
@@ -57,9 +57,9 @@ func TestTooManyPrompts(t *testing.T) {
 		files[fmt.Sprintf("%s/prompt-p%03d.md", config.RepositoryDir, i)] = fmt.Sprint("Look here, ", i)
 	}
 	w.repo.Commit("main", files, "prompts")
-	w.hub.ResetCalls()
+	w.hub.Calls.Reset()
 	read := w.config(w.shop(), "")
-	if n := len(w.hub.CallsTo(routeBlobs)); n != config.MaxPrompts+1 || len(read.Repository.Files) != n {
+	if n := len(w.hub.Calls.To(routeBlobs)); n != config.MaxPrompts+1 || len(read.Repository.Files) != n {
 		t.Errorf("%d of %d files were read", n, len(read.Repository.Files))
 	}
 }

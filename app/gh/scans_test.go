@@ -116,7 +116,7 @@ func TestAlerts(t *testing.T) {
 		t.Error(diff)
 	}
 	var refs []string
-	for _, c := range w.hub.Calls() {
+	for _, c := range w.hub.Calls.All() {
 		if strings.HasSuffix(c.Path, "/code-scanning/alerts") {
 			refs = append(refs, c.Query)
 		}

@@ -102,7 +102,7 @@ func TestFilesWithoutLines(t *testing.T) {
 			t.Errorf("%d calls", src.Calls())
 		}
 	}
-	if u := w.hub.Unexpected(); len(u) > 0 {
+	if u := w.hub.Calls.Unexpected(); len(u) > 0 {
 		t.Errorf("unexpected calls %+v", u)
 	}
 }

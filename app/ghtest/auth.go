@@ -65,7 +65,7 @@ func (s *Server) authenticate(kind authKind, r *http.Request) (caller, *Response
 		return caller{}, challenge(kind, "Bad credentials")
 	}
 	if kind == asApp {
-		if err := s.verifyJWT(credential); err != nil {
+		if err := s.state.app.verify(credential, s.now()); err != nil {
 			return caller{}, refuse(http.StatusUnauthorized, err.Error())
 		}
 		return caller{}, nil
@@ -96,9 +96,9 @@ func challenge(kind authKind, message string) *Response {
 // errUndecodable is GitHub's own wording.
 var errUndecodable = errors.New("A JSON web token could not be decoded") //nolint:staticcheck // capitalised as GitHub answers it
 
-// verifyJWT checks an App's JWT like GitHub: signed with RS256 by the App's key, issued by
+// verify checks an App's JWT like GitHub: signed with RS256 by the App's key, issued by
 // the App, not in the future, and valid for at most ten minutes.
-func (s *Server) verifyJWT(text string) error {
+func (a *app) verify(text string, now time.Time) error {
 	parts := strings.Split(text, ".")
 	if len(parts) != 3 {
 		return errUndecodable
@@ -116,12 +116,11 @@ func (s *Server) verifyJWT(text string) error {
 		return errUndecodable
 	}
 	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
-	if rsa.VerifyPKCS1v15(&s.state.app.key.PublicKey, crypto.SHA256, digest[:], signature) != nil {
+	if rsa.VerifyPKCS1v15(&a.key.PublicKey, crypto.SHA256, digest[:], signature) != nil {
 		return errUndecodable
 	}
-	now := s.now()
 	switch {
-	case fmt.Sprint(claims.Issuer) != strconv.FormatInt(s.state.app.id, 10):
+	case fmt.Sprint(claims.Issuer) != strconv.FormatInt(a.id, 10):
 		return errors.New("'Issuer' claim ('iss') must be an Integer")
 	case time.Unix(claims.IssuedAt, 0).After(now.Add(time.Minute)):
 		return errors.New("'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued")

@@ -81,16 +81,16 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		entry.Installation = c.caller.installation.id
 	}
 	s.mu.Lock()
-	s.state.calls = append(s.state.calls, entry)
+	s.Calls.all = append(s.Calls.all, entry)
 	if rt == nil {
-		s.state.unexpected = append(s.state.unexpected, entry)
+		s.Calls.unknown = append(s.Calls.unknown, entry)
 	}
 	s.notify()
 	s.mu.Unlock()
 	w.Header().Set("Date", s.now().Format(http.TimeFormat))
 	resp.write(w)
 	if c.known {
-		s.told(c.caller, resp)
+		s.limiter.told(c.caller, resp)
 	}
 }
 
@@ -129,17 +129,17 @@ func (c *call) answer(w http.ResponseWriter) *Response {
 	}
 	c.known = true
 	if !c.route.free {
-		c.early = c.s.early(who)
+		c.early = c.s.limiter.early(who)
 	}
-	defer c.s.arrive(who)()
+	defer c.s.limiter.arrive(who)()
 	resp := c.s.hooked(c, func() *Response {
-		if limited := c.s.enter(c.route, who); limited != nil {
+		if limited := c.s.limiter.enter(c.route, who); limited != nil {
 			return limited
 		}
 		return c.conditional(c.dispatch())
 	})
 	if !resp.drop {
-		c.s.charge(c.route, who, resp)
+		c.s.limiter.charge(c.route, who, resp)
 	}
 	return resp
 }
@@ -168,7 +168,7 @@ func (c *call) admit() *Response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if inRepo {
-		repo, moved := s.find(owner, c.params["repo"])
+		repo, moved := s.state.find(owner, c.params["repo"])
 		if repo == nil || repo.private && !c.caller.covers(repo) {
 			return notFound()
 		}
@@ -302,48 +302,55 @@ func (c *call) locked(f func() *Response) *Response {
 	return f()
 }
 
-// Calls lists the answered requests, in the order of their answers.
-func (s *Server) Calls() []Call {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.state.calls)
+// CallLog is the log of the requests that the stand-in has answered.
+type CallLog struct {
+	s       *Server
+	all     []Call
+	unknown []Call // those for routes that the stand-in doesn't know
 }
 
-// callsThat lists the answered requests for which wanted is true.
-func (s *Server) callsThat(are func(*Call) bool) []Call {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// All lists the answered requests, in the order of their answers.
+func (l *CallLog) All() []Call {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	return slices.Clone(l.all)
+}
+
+// that lists the answered requests for which wanted is true.
+func (l *CallLog) that(are func(*Call) bool) []Call {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
 	var list []Call
-	for i := range s.state.calls {
-		if are(&s.state.calls[i]) {
-			list = append(list, s.state.calls[i])
+	for i := range l.all {
+		if are(&l.all[i]) {
+			list = append(list, l.all[i])
 		}
 	}
 	return list
 }
 
-// CallsTo lists the requests of one route, given as for On.
-func (s *Server) CallsTo(route string) []Call {
+// To lists the requests of one route, given as for On.
+func (l *CallLog) To(route string) []Call {
 	wanted := shape(route)
-	return s.callsThat(func(c *Call) bool { return shape(c.Route) == wanted })
+	return l.that(func(c *Call) bool { return shape(c.Route) == wanted })
 }
 
 // Writes lists the requests that were not reads, without those for tokens and
 // redeliveries.
-func (s *Server) Writes() []Call {
-	return s.callsThat(func(c *Call) bool { return c.Method != http.MethodGet && !strings.HasPrefix(c.Path, "/app/") })
+func (l *CallLog) Writes() []Call {
+	return l.that(func(c *Call) bool { return c.Method != http.MethodGet && !strings.HasPrefix(c.Path, "/app/") })
 }
 
 // Unexpected lists the requests for routes that the stand-in doesn't know.
-func (s *Server) Unexpected() []Call {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.state.unexpected)
+func (l *CallLog) Unexpected() []Call {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	return slices.Clone(l.unknown)
 }
 
-// ResetCalls empties the log of requests.
-func (s *Server) ResetCalls() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.state.calls = nil
+// Reset empties the log of requests.
+func (l *CallLog) Reset() {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	l.all = nil
 }

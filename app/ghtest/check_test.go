@@ -41,7 +41,7 @@ func TestCheckRunLife(t *testing.T) {
 		t.Errorf("%d annotations listed", n)
 	}
 	settle(t, gh)
-	if d := gh.LastDelivery("check_run"); d.Action != "completed" {
+	if d := gh.Webhook.LastDelivery("check_run"); d.Action != "completed" {
 		t.Errorf("last check_run event is %q", d.Action)
 	}
 }

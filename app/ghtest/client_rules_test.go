@@ -173,15 +173,15 @@ func TestHoldRequest(t *testing.T) {
 		t.Errorf("the answer has head %v", sha)
 	}
 	remove()
-	gh.ResetCalls()
+	gh.Calls.Reset()
 	gh.On("*", ghtest.Delay(20*time.Millisecond))
 	c.get("/repos/acme/shop/pulls/1")
 	c.want(c.do("POST", "/repos/acme/shop/issues/1/comments", fields{"body": "x"}), http.StatusCreated)
-	calls := gh.Calls()
+	calls := gh.Calls.All()
 	if len(calls) != 2 || calls[0].Took < 20*time.Millisecond || calls[0].Route != "GET /repos/{owner}/{repo}/pulls/{pull_number}" || calls[0].Installation != gh.InstallationID("acme") {
 		t.Errorf("calls: %+v", calls)
 	}
-	if w := gh.Writes(); len(w) != 1 || w[0].Status != http.StatusCreated || !strings.HasSuffix(w[0].Path, "/comments") {
+	if w := gh.Calls.Writes(); len(w) != 1 || w[0].Status != http.StatusCreated || !strings.HasSuffix(w[0].Path, "/comments") {
 		t.Errorf("writes: %+v", w)
 	}
 }

@@ -205,7 +205,7 @@ func shop(t *testing.T, opts ghtest.Options) (*ghtest.Server, *ghtest.Repo, *cli
 	repo := gh.Repo("acme/shop")
 	repo.Commit("main", ghtest.Files{"README.md": "# shop\n", "src/cart.go": "package cart\n\nfunc Total() int { return 0 }\n"}, "start")
 	t.Cleanup(func() {
-		if calls := gh.Unexpected(); len(calls) > 0 {
+		if calls := gh.Calls.Unexpected(); len(calls) > 0 {
 			t.Errorf("calls of unknown routes: %v", calls)
 		}
 	})
@@ -225,7 +225,7 @@ func settle(t *testing.T, gh *ghtest.Server) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := gh.Settle(ctx); err != nil {
+	if err := gh.Webhook.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -52,7 +52,7 @@ func TestCommentLife(t *testing.T) {
 		t.Errorf("comments (-want +got):\n%s", d)
 	}
 	settle(t, gh)
-	if d := gh.LastDelivery("issue_comment"); d.Action != "edited" {
+	if d := gh.Webhook.LastDelivery("issue_comment"); d.Action != "edited" {
 		t.Errorf("the App got no event for its own edit: the last event is %q", d.Action)
 	}
 	c.want(c.do("DELETE", path, nil), http.StatusNoContent)

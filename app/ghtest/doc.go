@@ -20,9 +20,9 @@
 //	pr.Comment("alice", "/review")
 //
 // Methods that change the state deliver their webhook before they return; so
-// what the App answered to it is in [Server.Deliveries]. Events that the App's
+// what the App answered to it is in [Webhook.Deliveries]. Events that the App's
 // own writes cause go out in the background, as they would, and
-// [Server.Settle] waits for them.
+// [Webhook.Settle] waits for them.
 //
 // Trouble is made with [Server.On], which puts a function around every request
 // of a route: it can hold the request, refuse it, answer it and lose the

@@ -144,25 +144,25 @@ func (i *issue) event(action string, sender *account, extra object) event {
 // renderFull writes the issue in the form of the routes for a single issue. The lock must be
 // held.
 func (i *issue) renderFull() object {
-	return i.render().with(object{"closed_by": i.repo.s.renderAccount(i.closedBy)})
+	return i.render().with(object{"closed_by": i.repo.s.render.account(i.closedBy)})
 }
 
 // render writes the issue in the form of lists and webhooks. The lock must be held.
 func (i *issue) render() object {
 	s, r := i.repo.s, i.repo
-	url := s.repoURL(r) + "/issues/" + itoa(i.Number)
+	url := s.render.repoURL(r) + "/issues/" + itoa(i.Number)
 	labels := []object{}
 	for _, name := range i.Labels {
 		labels = append(labels, r.label(name))
 	}
 	var via any
 	if i.byApp {
-		via = s.renderApp("")
+		via = s.render.app("")
 	}
 	return object{
-		"id": i.id, "node_id": nodeID("I", i.id), "number": i.Number, "url": url, "repository_url": s.repoURL(r), "labels_url": url + "/labels{/name}",
-		"comments_url": url + "/comments", "events_url": url + "/events", "html_url": s.web("/%s/issues/%d", r.fullName(), i.Number),
-		"title": i.Title, "body": orNil(i.Body), "user": s.renderAccount(i.author), "labels": labels, "state": i.State, "state_reason": orNil(i.StateReason),
+		"id": i.id, "node_id": nodeID("I", i.id), "number": i.Number, "url": url, "repository_url": s.render.repoURL(r), "labels_url": url + "/labels{/name}",
+		"comments_url": url + "/comments", "events_url": url + "/events", "html_url": s.render.web("/%s/issues/%d", r.fullName(), i.Number),
+		"title": i.Title, "body": orNil(i.Body), "user": s.render.account(i.author), "labels": labels, "state": i.State, "state_reason": orNil(i.StateReason),
 		"locked": false, "active_lock_reason": nil, "assignee": nil, "assignees": []any{}, "milestone": nil, "comments": 0,
 		"author_association": r.association(i.author), "performed_via_github_app": via,
 		"created_at": stamp(i.createdAt), "updated_at": stamp(i.updatedAt), "closed_at": stamp(i.closedAt),

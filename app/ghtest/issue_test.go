@@ -89,7 +89,7 @@ func TestIssueLife(t *testing.T) {
 	repo.CloseIssue("alice", pasted.Number, "not_planned")
 	c.want(c.do("PATCH", issues+"/3", fields{"body": "done", "state": "closed", "state_reason": "completed"}), http.StatusOK)
 	c.want(c.do("PATCH", issues+"/3", fields{"state": "open"}), http.StatusOK)
-	if err := gh.Settle(t.Context()); err != nil {
+	if err := gh.Webhook.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	want := []ghtest.Issue{

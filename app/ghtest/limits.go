@@ -98,15 +98,21 @@ func (w *window) add(n, limit int, length time.Duration, now time.Time) (time.Du
 	return 0, false
 }
 
+// limiter holds callers to the rate limits.
+type limiter struct {
+	s     *Server
+	rates map[string]*rate // by the callers' keys
+}
+
 // rateOf returns the counter of a caller. The lock must be held.
-func (s *Server) rateOf(c caller) *rate {
+func (l *limiter) rateOf(c caller) *rate {
 	key := c.key()
-	r := s.state.rates[key]
+	r := l.rates[key]
 	if r == nil {
-		r = &rate{limit: s.limits.RequestsPerHour}
-		s.state.rates[key] = r
+		r = &rate{limit: l.s.limits.RequestsPerHour}
+		l.rates[key] = r
 	}
-	if now := s.now(); !now.Before(r.reset) {
+	if now := l.s.now(); !now.Before(r.reset) {
 		r.used, r.reset = 0, now.Add(time.Hour).Truncate(time.Second)
 	}
 	return r
@@ -114,52 +120,52 @@ func (s *Server) rateOf(c caller) *rate {
 
 // arrive counts a request as in progress until the returned function is called. A held
 // request counts, because for its client it is only slow.
-func (s *Server) arrive(c caller) (leave func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.rateOf(c).now++
+func (l *limiter) arrive(c caller) (leave func()) {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	l.rateOf(c).now++
 	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.rateOf(c).now--
+		l.s.mu.Lock()
+		defer l.s.mu.Unlock()
+		l.rateOf(c).now--
 	}
 }
 
 // enter counts a request against the limits, or refuses it.
-func (s *Server) enter(rt *route, c caller) *Response {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := s.rateOf(c)
+func (l *limiter) enter(rt *route, c caller) *Response {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	r := l.rateOf(c)
 	if rt.free {
 		return nil
 	}
-	return s.overLimit(r, rt, c)
+	return l.overLimit(r, rt, c)
 }
 
 // overLimit checks every limit in turn. The lock must be held.
-func (s *Server) overLimit(r *rate, rt *route, c caller) *Response {
-	if held := s.held(c); held != nil {
+func (l *limiter) overLimit(r *rate, rt *route, c caller) *Response {
+	if held := l.held(c); held != nil {
 		return held
 	}
 	if r.limit > 0 && r.used >= r.limit {
 		return refuse(http.StatusForbidden, fmt.Sprintf("API rate limit exceeded for %s.", c))
 	}
-	if over(r.now, s.limits.Concurrent) {
+	if over(r.now, l.s.limits.Concurrent) {
 		return SecondaryLimit(http.StatusForbidden, time.Minute)
 	}
 	cost := 1
 	if rt.method != http.MethodGet {
 		cost = 5
 	}
-	now := s.now()
-	if left, full := r.points.add(cost, s.limits.PointsPerMinute, time.Minute, now); full {
+	now := l.s.now()
+	if left, full := r.points.add(cost, l.s.limits.PointsPerMinute, time.Minute, now); full {
 		return SecondaryLimit(http.StatusForbidden, left)
 	}
 	if rt.creates {
-		if left, full := r.creations.add(1, s.limits.CreationsPerMinute, time.Minute, now); full {
+		if left, full := r.creations.add(1, l.s.limits.CreationsPerMinute, time.Minute, now); full {
 			return SecondaryLimit(http.StatusForbidden, left)
 		}
-		if left, full := r.perHour.add(1, s.limits.CreationsPerHour, time.Hour, now); full {
+		if left, full := r.perHour.add(1, l.s.limits.CreationsPerHour, time.Hour, now); full {
 			return SecondaryLimit(http.StatusForbidden, left)
 		}
 	}
@@ -168,10 +174,10 @@ func (s *Server) overLimit(r *rate, rt *route, c caller) *Response {
 
 // charge counts an answer against the primary limit, unless it is free, and
 // writes the rate headers.
-func (s *Server) charge(rt *route, c caller, resp *Response) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := s.rateOf(c)
+func (l *limiter) charge(rt *route, c caller, resp *Response) {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	r := l.rateOf(c)
 	free := resp.Status == http.StatusNotModified || rt.free
 	if !free && (r.limit == 0 || r.used < r.limit) {
 		r.used++
@@ -211,7 +217,7 @@ func (s *Server) SetRemaining(account string, n int, reset time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	inst := s.installation(account)
-	r := s.rateOf(caller{installation: inst})
+	r := s.limiter.rateOf(caller{installation: inst})
 	if r.limit < n {
 		r.limit = n
 	}

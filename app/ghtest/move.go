@@ -9,9 +9,9 @@ import (
 
 // place lists a repository under its name and ends a redirect from that name. The lock must
 // be held.
-func (s *Server) place(r *Repo) {
-	s.state.repos[fold(r.fullName())] = r
-	delete(s.state.moved, fold(r.fullName()))
+func (st *state) place(r *Repo) {
+	st.repos[fold(r.fullName())] = r
+	delete(st.moved, fold(r.fullName()))
 }
 
 // relocate gives the repository another owner or name. The old one redirects until another
@@ -24,7 +24,7 @@ func (r *Repo) relocate(owner *account, name string) {
 	delete(r.s.state.repos, old)
 	r.s.state.moved[old] = r
 	r.owner, r.name = owner, name
-	r.s.place(r)
+	r.s.state.place(r)
 }
 
 // Rename renames the repository and sends repository renamed. Requests for the
@@ -63,13 +63,13 @@ func (r *Repo) Transfer(owner string) {
 	s := r.s
 	s.happens(func() []event {
 		from, to := r.owner, s.state.account(owner, "Organization")
-		lost := s.installationOf(r)
+		lost := s.state.installationOf(r)
 		r.relocate(to, r.name)
-		got := s.installationAt(to)
+		got := s.state.installationAt(to)
 		r.installed = got != nil
-		was := object{"user": s.renderAccount(from)}
+		was := object{"user": s.render.account(from)}
 		if from.kind == "Organization" {
-			was = object{"organization": s.renderOrganization(from)}
+			was = object{"organization": s.render.organization(from)}
 		}
 		return []event{
 			s.reposEvent(lost, "removed", r), s.reposEvent(got, "added", r),
@@ -84,7 +84,7 @@ func (r *Repo) Transfer(owner string) {
 func (r *Repo) Delete() {
 	s := r.s
 	s.happens(func() []event {
-		events := []event{s.reposEvent(s.installationOf(r), "removed", r), r.event("repository", "deleted", r.owner, object{})}
+		events := []event{s.reposEvent(s.state.installationOf(r), "removed", r), r.event("repository", "deleted", r.owner, object{})}
 		r.deleted, r.installed = true, false
 		delete(s.state.repos, fold(r.fullName()))
 		maps.DeleteFunc(s.state.moved, func(_ string, other *Repo) bool { return other == r })
@@ -148,7 +148,7 @@ func (s *Server) reposEvent(i *installation, action string, r *Repo) event {
 	if i == nil {
 		return event{}
 	}
-	payload := s.installationPayload(action, i)
+	payload := s.render.installationPayload(action, i)
 	payload["repository_selection"], payload["requester"] = "selected", nil
 	for _, list := range []string{"added", "removed"} {
 		repos := []object{}
@@ -162,12 +162,12 @@ func (s *Server) reposEvent(i *installation, action string, r *Repo) event {
 
 // find returns the repository with this name. moved tells that it is an old name. The lock
 // must be held.
-func (s *Server) find(owner, name string) (r *Repo, moved bool) {
+func (st *state) find(owner, name string) (r *Repo, moved bool) {
 	full := fold(owner + "/" + name)
-	if r := s.state.repos[full]; r != nil {
+	if r := st.repos[full]; r != nil {
 		return r, false
 	}
-	r = s.state.moved[full]
+	r = st.moved[full]
 	return r, r != nil
 }
 

@@ -123,7 +123,7 @@ func TestTransferred(t *testing.T) {
 		t.Errorf("events (-want +got):\n%s", d)
 	}
 	for i, id := range []int64{gh.InstallationID("acme"), gh.InstallationID("widgets"), gh.InstallationID("widgets")} {
-		log := gh.Deliveries()
+		log := gh.Webhook.Deliveries()
 		if d := log[len(log)-3+i]; d.InstallationID != id {
 			t.Errorf("%s %s went to installation %d, want %d", d.Event, d.Action, d.InstallationID, id)
 		}
@@ -133,7 +133,7 @@ func TestTransferred(t *testing.T) {
 	w := newClient(t, gh).asInstallation("widgets")
 	w.want(w.do("POST", "/repos/acme/shop/issues/1/comments", comment), http.StatusCreated)
 	pr.Label("bug")
-	if d := gh.LastDelivery("pull_request"); d.InstallationID != gh.InstallationID("widgets") || d.RepositoryID != repo.ID() {
+	if d := gh.Webhook.LastDelivery("pull_request"); d.InstallationID != gh.InstallationID("widgets") || d.RepositoryID != repo.ID() {
 		t.Errorf("delivery: %+v", d)
 	}
 

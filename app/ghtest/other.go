@@ -66,8 +66,8 @@ func (c *checkRun) othersSuite() object {
 		return nil
 	}
 	return object{
-		"id": c.suite, "node_id": nodeID("CS", c.suite), "url": c.repo.s.api("/repos/%s/check-suites/%d", c.repo.fullName(), c.suite),
-		"app": c.repo.s.renderApp(c.by),
+		"id": c.suite, "node_id": nodeID("CS", c.suite), "url": c.repo.s.render.api("/repos/%s/check-suites/%d", c.repo.fullName(), c.suite),
+		"app": c.repo.s.render.app(c.by),
 	}
 }
 

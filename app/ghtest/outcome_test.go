@@ -39,7 +39,7 @@ func TestDepth(t *testing.T) {
 // TestDepthOfRealCalls: two rounds of parallel calls are two round trips.
 func TestDepthOfRealCalls(t *testing.T) {
 	gh, _, c := shop(t, ghtest.Options{})
-	gh.ResetCalls()
+	gh.Calls.Reset()
 	for range 2 {
 		const calls = 3
 		var wg, begun sync.WaitGroup
@@ -54,8 +54,8 @@ func TestDepthOfRealCalls(t *testing.T) {
 		wg.Wait()
 		remove()
 	}
-	if got := ghtest.Depth(gh.Calls()); got != 2 {
-		t.Errorf("depth %d, want 2: %+v", got, gh.Calls())
+	if got := ghtest.Depth(gh.Calls.All()); got != 2 {
+		t.Errorf("depth %d, want 2: %+v", got, gh.Calls.All())
 	}
 }
 

@@ -10,23 +10,23 @@ import (
 const zeroSHA = "0000000000000000000000000000000000000000"
 
 // envelope adds the fields that every event of a repository has.
-func (s *Server) envelope(r *Repo, sender *account, payload object) object {
-	payload["repository"], payload["sender"] = s.renderRepo(r), s.renderAccount(sender)
+func (v *renderer) envelope(r *Repo, sender *account, payload object) object {
+	payload["repository"], payload["sender"] = v.repo(r), v.account(sender)
 	if r.owner.kind == "Organization" {
-		payload["organization"] = s.renderOrganization(r.owner)
+		payload["organization"] = v.organization(r.owner)
 	}
-	if i := s.installationOf(r); i != nil {
+	if i := v.s.state.installationOf(r); i != nil {
 		payload["installation"] = object{"id": i.id, "node_id": nodeID("MDIz", i.id)}
 	}
 	return payload
 }
 
-func (s *Server) renderOrganization(a *account) object {
-	url := s.api("/orgs/%s", a.login)
+func (v *renderer) organization(a *account) object {
+	url := v.api("/orgs/%s", a.login)
 	return object{
 		"login": a.login, "id": a.id, "node_id": nodeID("O", a.id), "url": url, "repos_url": url + "/repos", "events_url": url + "/events", "hooks_url": url + "/hooks",
 		"issues_url": url + "/issues", "members_url": url + "/members{/member}", "public_members_url": url + "/public_members{/member}",
-		"avatar_url": s.web("/avatars/%d", a.id), "description": "",
+		"avatar_url": v.web("/avatars/%d", a.id), "description": "",
 	}
 }
 
@@ -35,12 +35,12 @@ func (r *Repo) event(name, action string, sender *account, payload object) event
 	if action != "" {
 		payload["action"] = action
 	}
-	return event{name: name, action: action, installation: r.s.installationOf(r), repo: r, payload: r.s.envelope(r, sender, payload)}
+	return event{name: name, action: action, installation: r.s.state.installationOf(r), repo: r, payload: r.s.render.envelope(r, sender, payload)}
 }
 
 // event creates a pull_request event. The lock must be held.
 func (p *PullRequest) event(action string, sender *account, extra object) event {
-	full, err := p.s.renderPullFull(p)
+	full, err := p.s.render.pullFull(p)
 	e := p.repo.event("pull_request", action, sender, object{"number": p.Number, "pull_request": full}.with(extra))
 	e.err = err
 	return e
@@ -48,12 +48,12 @@ func (p *PullRequest) event(action string, sender *account, extra object) event 
 
 // event creates an issue_comment event. The lock must be held.
 func (c *comment) event(action string, sender *account, extra object) event {
-	return c.pull.repo.event("issue_comment", action, sender, object{"issue": c.pull.s.renderIssue(c.pull), "comment": c.pull.s.renderComment(c)}.with(extra))
+	return c.pull.repo.event("issue_comment", action, sender, object{"issue": c.pull.s.render.pullAsIssue(c.pull), "comment": c.pull.s.render.comment(c)}.with(extra))
 }
 
-// renderIssue writes a pull request in the form of an issue.
-func (s *Server) renderIssue(p *PullRequest) object {
-	pull := s.renderPull(p)
+// pullAsIssue writes a pull request in the form of an issue.
+func (v *renderer) pullAsIssue(p *PullRequest) object {
+	pull := v.pull(p)
 	issue := pull["issue_url"].(string)
 	o := object{}
 	for _, k := range []string{"number", "state", "locked", "active_lock_reason", "title", "body", "user", "draft", "labels", "milestone", "assignee", "assignees",
@@ -61,7 +61,7 @@ func (s *Server) renderIssue(p *PullRequest) object {
 		o[k] = pull[k]
 	}
 	return o.with(object{
-		"id": p.id + 1, "node_id": nodeID("I", p.id+1), "url": issue, "repository_url": s.repoURL(p.repo), "labels_url": issue + "/labels{/name}", "events_url": issue + "/events",
+		"id": p.id + 1, "node_id": nodeID("I", p.id+1), "url": issue, "repository_url": v.repoURL(p.repo), "labels_url": issue + "/labels{/name}", "events_url": issue + "/events",
 		"comments": len(p.commentsOn()), "performed_via_github_app": nil,
 		"pull_request": object{"url": pull["url"], "html_url": pull["html_url"], "diff_url": pull["diff_url"], "patch_url": pull["patch_url"]},
 	})
@@ -70,8 +70,8 @@ func (s *Server) renderIssue(p *PullRequest) object {
 // event creates a check_run event. The lock must be held.
 func (c *checkRun) event(action string, sender *account, extra object) event {
 	s := c.repo.s
-	run := s.renderCheck(c)
-	run["check_suite"] = s.renderSuite(c.repo, c.HeadSHA, c.Status, c.Conclusion, c.repo.branchAt(c.HeadSHA), zeroSHA).with(c.othersSuite())
+	run := s.render.check(c)
+	run["check_suite"] = s.render.suite(c.repo, c.HeadSHA, c.Status, c.Conclusion, c.repo.branchAt(c.HeadSHA), zeroSHA).with(c.othersSuite())
 	return c.repo.event("check_run", action, sender, object{"check_run": run}.with(extra))
 }
 
@@ -104,14 +104,14 @@ func (g *MergeGroup) send(action string, extra object) {
 }
 
 // installationPayload writes an installation event. The lock must be held.
-func (s *Server) installationPayload(action string, i *installation) object {
-	inst := s.renderInstallation(i)
+func (v *renderer) installationPayload(action string, i *installation) object {
+	inst := v.installation(i)
 	// In webhooks these two are seconds since 1970.
 	inst["created_at"], inst["updated_at"] = i.createdAt.Unix(), i.createdAt.Unix()
-	payload := object{"action": action, "installation": inst, "sender": s.renderAccount(s.state.account("octocat", "User"))}
+	payload := object{"action": action, "installation": inst, "sender": v.account(v.s.state.account("octocat", "User"))}
 	if action == "created" || action == "deleted" || strings.HasSuffix(action, "suspend") {
 		repos := []object{}
-		for _, r := range s.reposOf(i) {
+		for _, r := range v.s.state.reposOf(i) {
 			repos = append(repos, renderRepoShort(r))
 		}
 		payload["repositories"] = repos
@@ -124,14 +124,14 @@ func renderRepoShort(r *Repo) object {
 	return object{"id": r.id, "node_id": nodeID("R", r.id), "name": r.name, "full_name": r.fullName(), "private": r.private}
 }
 
-func (s *Server) pingPayload() object {
+func (v *renderer) pingPayload() object {
 	return object{
 		"zen": "Keep it logically awesome.", "hook_id": 1,
 		"hook": object{
-			"type": "App", "id": 1, "name": "web", "active": true, "events": s.opts.Events, "app_id": s.state.app.id,
-			"config":     object{"content_type": "json", "insecure_ssl": "0", "secret": "********", "url": s.state.hookURL},
-			"updated_at": stamp(s.state.app.createdAt), "created_at": stamp(s.state.app.createdAt),
-			"deliveries_url": s.api("/app/hook/deliveries"),
+			"type": "App", "id": 1, "name": "web", "active": true, "events": v.s.opts.Events, "app_id": v.s.state.app.id,
+			"config":     object{"content_type": "json", "insecure_ssl": "0", "secret": "********", "url": v.s.Webhook.url},
+			"updated_at": stamp(v.s.state.app.createdAt), "created_at": stamp(v.s.state.app.createdAt),
+			"deliveries_url": v.api("/app/hook/deliveries"),
 		},
 	}
 }

@@ -87,7 +87,7 @@ func TestPayloadsLookLikeGitHubs(t *testing.T) {
 		known[p.Event].add(p.Event, v)
 	}
 	sent := map[string]bool{}
-	for _, d := range gh.Deliveries() {
+	for _, d := range gh.Webhook.Deliveries() {
 		sent[d.Event+" "+d.Action] = true
 		got := shapes{}
 		var v any
@@ -119,7 +119,7 @@ func TestPayloadsLookLikeGitHubs(t *testing.T) {
 func provokeAll(t *testing.T, gh *ghtest.Server, repo *ghtest.Repo, c *client) {
 	t.Helper()
 	gh.Install("acme")
-	gh.Ping()
+	gh.Webhook.Ping()
 	pr := repo.OpenPR(ghtest.PR{Title: "Cart", Body: "Why not.", Files: ghtest.Files{"src/cart.go": "package cart\n"}})
 	pr.Push(ghtest.Files{"src/cart.go": "package cart // twice\n"}, "more")
 	title, base := "Cart, again", "release"

@@ -155,29 +155,29 @@ type HookSettings struct {
 	InsecureSSL bool   // certificates are not checked
 }
 
-// SetHookSettings sets the webhook's settings.
-func (s *Server) SetHookSettings(h HookSettings) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.state.hook = h
+// SetSettings sets the webhook's settings.
+func (w *Webhook) SetSettings(h HookSettings) {
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	w.settings = h
 }
 
 // getHookConfig returns the App's webhook without its secret.
 func getHookConfig(c *call) *Response {
 	return c.locked(func() *Response {
-		st := &c.s.state
-		if st.hookURL == "" {
+		hook := c.s.Webhook
+		if hook.url == "" {
 			return refuse(http.StatusNotFound, "Not Found")
 		}
 		content, insecure := "json", "0"
-		if st.hook.ContentType != "" {
-			content = st.hook.ContentType
+		if hook.settings.ContentType != "" {
+			content = hook.settings.ContentType
 		}
-		if st.hook.InsecureSSL {
+		if hook.settings.InsecureSSL {
 			insecure = "1"
 		}
-		o := object{"url": st.hookURL, "content_type": content, "insecure_ssl": insecure}
-		if st.hookSecret != "" {
+		o := object{"url": hook.url, "content_type": content, "insecure_ssl": insecure}
+		if hook.secret != "" {
 			o["secret"] = "********"
 		}
 		return ok(o)

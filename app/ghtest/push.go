@@ -85,11 +85,11 @@ func (r *Repo) pushEvent(branch, before, after string, pushed []pushedCommit, fo
 	}
 	commits := make([]object, len(pushed))
 	for i, p := range pushed {
-		commits[i] = r.s.pushedCommit(r, p)
+		commits[i] = r.s.render.pushedCommit(r, p)
 	}
 	e := r.event("push", "", sender, object{
 		"ref": "refs/heads/" + branch, "before": before, "after": after, "created": created, "deleted": false, "forced": forced && !created, "base_ref": nil,
-		"compare": r.s.web("/%s/compare/%.12s...%.12s", r.fullName(), before, after), "commits": commits, "head_commit": commits[len(commits)-1],
+		"compare": r.s.render.web("/%s/compare/%.12s...%.12s", r.fullName(), before, after), "commits": commits, "head_commit": commits[len(commits)-1],
 		"pusher": object{"name": sender.login, "email": sender.login + "@users.noreply.github.com"},
 	})
 	// For historical reasons, these two are seconds since 1970 in push events.
@@ -98,9 +98,9 @@ func (r *Repo) pushEvent(branch, before, after string, pushed []pushedCommit, fo
 	return e
 }
 
-func (s *Server) pushedCommit(r *Repo, c pushedCommit) object {
+func (v *renderer) pushedCommit(r *Repo, c pushedCommit) object {
 	return object{
-		"id": c.SHA, "tree_id": c.Tree, "distinct": true, "message": c.Message, "timestamp": stamp(c.CommittedAt), "url": s.web("/%s/commit/%s", r.fullName(), c.SHA),
+		"id": c.SHA, "tree_id": c.Tree, "distinct": true, "message": c.Message, "timestamp": stamp(c.CommittedAt), "url": v.web("/%s/commit/%s", r.fullName(), c.SHA),
 		"author": object{"name": c.Name, "email": c.Email}, "committer": object{"name": c.Committer, "email": c.CEmail},
 		"added": orNone(c.added), "removed": orNone(c.removed), "modified": orNone(c.modified),
 	}
@@ -126,7 +126,7 @@ func (r *Repo) refEvent(login, ref, before, after string) event {
 	sender := r.s.state.account(login, "User")
 	return r.event("push", "", sender, object{
 		"ref": ref, "before": before, "after": after, "created": before == zeroSHA, "deleted": after == zeroSHA, "forced": false, "base_ref": nil,
-		"compare": r.s.web("/%s/compare/%s", r.fullName(), fmt.Sprintf("%.12s...%.12s", before, after)), "commits": []object{}, "head_commit": nil,
+		"compare": r.s.render.web("/%s/compare/%s", r.fullName(), fmt.Sprintf("%.12s...%.12s", before, after)), "commits": []object{}, "head_commit": nil,
 		"pusher": object{"name": login, "email": login + "@users.noreply.github.com"},
 	})
 }

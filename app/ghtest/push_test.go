@@ -24,7 +24,7 @@ func TestPushesListTheirFiles(t *testing.T) {
 	}
 	last := func() push {
 		var p push
-		if err := json.Unmarshal(gh.LastDelivery("push").Payload, &p); err != nil {
+		if err := json.Unmarshal(gh.Webhook.LastDelivery("push").Payload, &p); err != nil {
 			t.Fatal(err)
 		}
 		return p

@@ -32,15 +32,15 @@ type hold struct {
 
 // hold starts a refusal of a caller, unless one with a later end is in force. The lock must
 // be held.
-func (s *Server) hold(c caller, r Refusal) {
+func (l *limiter) hold(c caller, r Refusal) {
 	if r.Status == 0 {
 		r.Status = http.StatusForbidden
 	}
-	end := s.now().Add(r.For)
+	end := l.s.now().Add(r.For)
 	if whole := end.Truncate(time.Second); whole.Before(end) {
 		end = whole.Add(time.Second)
 	}
-	rate := s.rateOf(c)
+	rate := l.rateOf(c)
 	if rate.hold == nil || end.After(rate.hold.until) {
 		rate.hold = &hold{Refusal: r, until: end}
 	}
@@ -50,7 +50,7 @@ func (s *Server) hold(c caller, r Refusal) {
 func (s *Server) Refuse(account string, r Refusal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hold(caller{installation: s.installation(account)}, r)
+	s.limiter.hold(caller{installation: s.installation(account)}, r)
 	s.notify()
 }
 
@@ -59,13 +59,13 @@ func (x *Exchange) Refuse(r Refusal) {
 	s := x.call.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hold(x.call.caller, r)
-	x.Answer(s.held(x.call.caller))
+	s.limiter.hold(x.call.caller, r)
+	x.Answer(s.limiter.held(x.call.caller))
 }
 
 // held returns the answer to a caller who is being refused, or nil. The lock must be held.
-func (s *Server) held(c caller) *Response {
-	r, now := s.rateOf(c), s.now()
+func (l *limiter) held(c caller) *Response {
+	r, now := l.rateOf(c), l.s.now()
 	if r.hold == nil || !now.Before(r.hold.until) {
 		return nil
 	}
@@ -91,13 +91,13 @@ func (s *Server) held(c caller) *Response {
 
 // told records that a caller has read a refusal, and its end: as the headers say, or as known
 // here if they don't.
-func (s *Server) told(c caller, resp *Response) {
+func (l *limiter) told(c caller, resp *Response) {
 	if resp.Status != http.StatusForbidden && resp.Status != http.StatusTooManyRequests {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now, until := s.now(), resp.until
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	now, until := l.s.now(), resp.until
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); until.IsZero() && err == nil {
 		until = now.Add(time.Duration(seconds) * time.Second)
 	}
@@ -105,7 +105,7 @@ func (s *Server) told(c caller, resp *Response) {
 		until = time.Unix(reset, 0)
 	}
 	if until.After(now) {
-		r := s.rateOf(c)
+		r := l.rateOf(c)
 		r.told = append(r.told, telling{at: now, until: until})
 	}
 }
@@ -115,10 +115,10 @@ type telling struct{ at, until time.Time }
 
 // early returns how long ago the caller of this request read that it should not send one yet.
 // It is zero if the caller may.
-func (s *Server) early(c caller) time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, now := s.rateOf(c), s.now()
+func (l *limiter) early(c caller) time.Duration {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	r, now := l.rateOf(c), l.s.now()
 	r.told = slices.DeleteFunc(r.told, func(t telling) bool { return !now.Before(t.until) })
 	if len(r.told) == 0 {
 		return 0
@@ -130,9 +130,9 @@ func (s *Server) early(c caller) time.Duration {
 // on their way, on a busy machine.
 const earlyAfter = time.Second
 
-// EarlyRetries lists the requests since ResetCalls that were made during a rate limit, more
+// EarlyRetries lists the requests since Reset that were made during a rate limit, more
 // than a second after the caller had read so. The limit may be the stand-in's own or an
 // imposed one. Requests for the rate limit itself are free and not listed.
-func (s *Server) EarlyRetries() []Call {
-	return s.callsThat(func(c *Call) bool { return c.Early > earlyAfter })
+func (l *CallLog) EarlyRetries() []Call {
+	return l.that(func(c *Call) bool { return c.Early > earlyAfter })
 }

@@ -47,12 +47,12 @@ func TestRefusalsHold(t *testing.T) {
 			if wait != 2*time.Second {
 				t.Fatalf("told to wait for %s, want 2 s: %v", wait, r.header)
 			}
-			if n := len(gh.EarlyRetries()); n != 0 {
+			if n := len(gh.Calls.EarlyRetries()); n != 0 {
 				t.Errorf("the refused call itself counts as early")
 			}
 			clock.move(200 * time.Millisecond) // sent before the refusal was read
 			c.refused(c.do("GET", "/repos/acme/shop", nil), tt.status, "rate limit")
-			if n := len(gh.EarlyRetries()); n != 0 {
+			if n := len(gh.Calls.EarlyRetries()); n != 0 {
 				t.Errorf("a call sent before the refusal was read counts as early")
 			}
 			clock.move(time.Second)
@@ -61,13 +61,13 @@ func TestRefusalsHold(t *testing.T) {
 			w.get("/repos/" + other.FullName())
 			clock.move(wait - 1200*time.Millisecond - time.Nanosecond)
 			c.refused(c.do("GET", "/repos/acme/shop", nil), tt.status, "rate limit")
-			early := gh.EarlyRetries()
+			early := gh.Calls.EarlyRetries()
 			if len(early) != 2 || early[0].Method != http.MethodPost || early[0].Early != 1200*time.Millisecond {
 				t.Errorf("early calls: %+v", early)
 			}
 			clock.move(time.Nanosecond)
 			c.get("/repos/acme/shop")
-			if n := len(gh.EarlyRetries()); n != 2 {
+			if n := len(gh.Calls.EarlyRetries()); n != 2 {
 				t.Errorf("%d early calls after the end", n)
 			}
 		})
@@ -86,7 +86,7 @@ func TestSilentRefusal(t *testing.T) {
 	gh.Refuse("acme", ghtest.Refusal{For: time.Second}) // this refusal ends sooner and changes nothing
 	clock.move(2 * time.Second)
 	c.refused(c.do("GET", "/repos/acme/shop", nil), http.StatusForbidden, "secondary rate limit")
-	if n := len(gh.EarlyRetries()); n != 1 {
+	if n := len(gh.Calls.EarlyRetries()); n != 1 {
 		t.Errorf("%d early calls, want 1", n)
 	}
 	clock.move(time.Second)
@@ -106,7 +106,7 @@ func TestEarlyRetriesOfOwnLimits(t *testing.T) {
 	clock.move(20 * time.Second)
 	for i := range 2 {
 		c.refused(c.do("GET", "/repos/acme/shop", nil), http.StatusForbidden, "secondary rate limit")
-		if n := len(gh.EarlyRetries()); n != i {
+		if n := len(gh.Calls.EarlyRetries()); n != i {
 			t.Errorf("%d early calls, want %d", n, i)
 		}
 		clock.move(30 * time.Second)
@@ -120,7 +120,7 @@ func TestEarlyRetriesOfOwnLimits(t *testing.T) {
 	c.refused(c.do("GET", "/repos/acme/shop", nil), http.StatusForbidden, "API rate limit exceeded")
 	clock.move(time.Second)
 	c.get("/repos/acme/shop")
-	if n := len(gh.EarlyRetries()); n != 2 {
+	if n := len(gh.Calls.EarlyRetries()); n != 2 {
 		t.Errorf("%d early calls, want 2", n)
 	}
 }
@@ -137,7 +137,7 @@ func TestLostRefusal(t *testing.T) {
 	remove()
 	clock.move(5 * time.Second)
 	c.refused(c.do("GET", "/repos/acme/shop", nil), http.StatusForbidden, "secondary rate limit")
-	if early := gh.EarlyRetries(); len(early) != 0 {
+	if early := gh.Calls.EarlyRetries(); len(early) != 0 {
 		t.Errorf("early calls: %+v", early)
 	}
 }

@@ -33,23 +33,27 @@ func orNil(s string) any {
 	return s
 }
 
-func (s *Server) api(format string, args ...any) string {
-	return s.URL + fmt.Sprintf(format, args...)
+// renderer writes GitHub's objects as its API and its webhooks do. The Server's lock must be
+// held.
+type renderer struct{ s *Server }
+
+func (v *renderer) api(format string, args ...any) string {
+	return v.s.URL + fmt.Sprintf(format, args...)
 }
 
 // web is the address of a page. The page exists only as a link.
-func (s *Server) web(format string, args ...any) string {
+func (v *renderer) web(format string, args ...any) string {
 	return "https://github.example" + fmt.Sprintf(format, args...)
 }
 
-func (s *Server) renderAccount(a *account) any {
+func (v *renderer) account(a *account) any {
 	if a == nil {
 		return nil
 	}
-	u := s.api("/users/%s", a.login)
+	u := v.api("/users/%s", a.login)
 	return object{
 		"login": a.login, "id": a.id, "node_id": nodeID("U", a.id), "type": a.kind, "site_admin": false,
-		"avatar_url": s.web("/avatars/%d", a.id), "gravatar_id": "", "url": u, "html_url": s.web("/%s", a.login),
+		"avatar_url": v.web("/avatars/%d", a.id), "gravatar_id": "", "url": u, "html_url": v.web("/%s", a.login),
 		"followers_url": u + "/followers", "following_url": u + "/following{/other_user}", "gists_url": u + "/gists{/gist_id}",
 		"starred_url": u + "/starred{/owner}{/repo}", "subscriptions_url": u + "/subscriptions", "organizations_url": u + "/orgs",
 		"repos_url": u + "/repos", "events_url": u + "/events{/privacy}", "received_events_url": u + "/received_events",
@@ -70,14 +74,14 @@ var repoLinks = map[string]string{
 }
 
 // repoURL is the address of a repository in the API.
-func (s *Server) repoURL(r *Repo) string { return s.api("/repos/%s", r.fullName()) }
+func (v *renderer) repoURL(r *Repo) string { return v.api("/repos/%s", r.fullName()) }
 
-// renderRepo writes a repository in the form that most answers have.
-func (s *Server) renderRepo(r *Repo) any {
+// repo writes a repository in the form that most answers have.
+func (v *renderer) repo(r *Repo) any {
 	if r == nil || r.deleted {
 		return nil
 	}
-	url, page := s.repoURL(r), s.web("/%s", r.fullName())
+	url, page := v.repoURL(r), v.web("/%s", r.fullName())
 	visibility := "public"
 	if r.private {
 		visibility = "private"
@@ -94,7 +98,7 @@ func (s *Server) renderRepo(r *Repo) any {
 		}
 	}
 	o := object{
-		"id": r.id, "node_id": nodeID("R", r.id), "name": r.name, "full_name": r.fullName(), "owner": s.renderAccount(r.owner),
+		"id": r.id, "node_id": nodeID("R", r.id), "name": r.name, "full_name": r.fullName(), "owner": v.account(r.owner),
 		"private": r.private, "visibility": visibility, "fork": r.parent != nil, "archived": r.archived, "disabled": false, "is_template": false,
 		"description": nil, "homepage": nil, "language": nil, "license": nil, "mirror_url": nil, "topics": []string{},
 		"default_branch": r.defaultBranch, "size": 1, "forks": 0, "forks_count": 0, "open_issues": open, "open_issues_count": open,
@@ -110,36 +114,36 @@ func (s *Server) renderRepo(r *Repo) any {
 	return o
 }
 
-func (s *Server) renderApp(by string) object {
-	a, perms := s.state.app, s.opts.Permissions
+func (v *renderer) app(by string) object {
+	a, perms := v.s.state.app, v.s.opts.Permissions
 	if by != "" {
-		a.id, a.slug = s.state.account(by+"[bot]", "Bot").id, by
+		a.id, a.slug = v.s.state.account(by+"[bot]", "Bot").id, by
 	}
 	return object{
-		"id": a.id, "slug": a.slug, "node_id": nodeID("A", a.id), "owner": s.renderAccount(a.owner), "name": a.slug, "description": "",
-		"external_url": "https://reviewgate.example", "html_url": s.web("/apps/%s", a.slug), "created_at": stamp(a.createdAt), "updated_at": stamp(a.createdAt),
-		"permissions": perms, "events": s.opts.Events,
+		"id": a.id, "slug": a.slug, "node_id": nodeID("A", a.id), "owner": v.account(a.owner), "name": a.slug, "description": "",
+		"external_url": "https://reviewgate.example", "html_url": v.web("/apps/%s", a.slug), "created_at": stamp(a.createdAt), "updated_at": stamp(a.createdAt),
+		"permissions": perms, "events": v.s.opts.Events,
 	}
 }
 
-func (s *Server) renderInstallation(i *installation) object {
+func (v *renderer) installation(i *installation) object {
 	var suspendedBy any
 	if !i.suspendedAt.IsZero() {
-		suspendedBy = s.renderAccount(s.state.app.owner)
+		suspendedBy = v.account(v.s.state.app.owner)
 	}
 	return object{
-		"id": i.id, "account": s.renderAccount(i.account), "repository_selection": "selected", "app_id": s.state.app.id, "app_slug": s.state.app.slug,
-		"access_tokens_url": s.api("/app/installations/%d/access_tokens", i.id), "repositories_url": s.api("/installation/repositories"),
-		"html_url": s.web("/settings/installations/%d", i.id), "target_id": i.account.id, "target_type": i.account.kind,
-		"permissions": i.permissions, "events": s.opts.Events, "created_at": stamp(i.createdAt), "updated_at": stamp(i.createdAt),
+		"id": i.id, "account": v.account(i.account), "repository_selection": "selected", "app_id": v.s.state.app.id, "app_slug": v.s.state.app.slug,
+		"access_tokens_url": v.api("/app/installations/%d/access_tokens", i.id), "repositories_url": v.api("/installation/repositories"),
+		"html_url": v.web("/settings/installations/%d", i.id), "target_id": i.account.id, "target_type": i.account.kind,
+		"permissions": i.permissions, "events": v.s.opts.Events, "created_at": stamp(i.createdAt), "updated_at": stamp(i.createdAt),
 		"single_file_name": nil, "suspended_by": suspendedBy, "suspended_at": stamp(i.suspendedAt),
 	}
 }
 
-// renderEnd writes one end of a pull request.
-func (s *Server) renderEnd(r *Repo, ref, sha string) object {
-	owner := s.renderAccount(r.owner)
-	return object{"label": r.owner.login + ":" + ref, "ref": ref, "sha": sha, "user": owner, "repo": s.renderRepo(r)}
+// end writes one end of a pull request.
+func (v *renderer) end(r *Repo, ref, sha string) object {
+	owner := v.account(r.owner)
+	return object{"label": r.owner.login + ":" + ref, "ref": ref, "sha": sha, "user": owner, "repo": v.repo(r)}
 }
 
 // label writes a label, made if need be. The lock must be held.
@@ -148,7 +152,7 @@ func (r *Repo) label(name string) object {
 		r.labels[name] = r.s.state.nextID()
 	}
 	id := r.labels[name]
-	return object{"id": id, "node_id": nodeID("LA", id), "url": r.s.repoURL(r) + "/labels/" + name, "name": name, "color": "ededed", "default": false, "description": ""}
+	return object{"id": id, "node_id": nodeID("LA", id), "url": r.s.render.repoURL(r) + "/labels/" + name, "name": name, "color": "ededed", "default": false, "description": ""}
 }
 
 // association guesses a user's association with a repository, like GitHub: it shows members,
@@ -163,11 +167,11 @@ func (r *Repo) association(a *account) string {
 	return "NONE"
 }
 
-// renderPull writes a pull request in the form of lists.
-func (s *Server) renderPull(p *PullRequest) object {
-	url, page := s.api("/repos/%s/pulls/%d", p.repo.fullName(), p.Number), s.web("/%s/pull/%d", p.repo.fullName(), p.Number)
-	issue := s.api("/repos/%s/issues/%d", p.repo.fullName(), p.Number)
-	statuses := s.repoURL(p.repo) + "/statuses/" + p.headSHA
+// pull writes a pull request in the form of lists.
+func (v *renderer) pull(p *PullRequest) object {
+	url, page := v.api("/repos/%s/pulls/%d", p.repo.fullName(), p.Number), v.web("/%s/pull/%d", p.repo.fullName(), p.Number)
+	issue := v.api("/repos/%s/issues/%d", p.repo.fullName(), p.Number)
+	statuses := v.repoURL(p.repo) + "/statuses/" + p.headSHA
 	labels := []object{}
 	for _, name := range p.labels {
 		labels = append(labels, p.repo.label(name))
@@ -175,26 +179,26 @@ func (s *Server) renderPull(p *PullRequest) object {
 	links := object{}
 	for name, href := range map[string]string{
 		"self": url, "html": page, "issue": issue, "comments": issue + "/comments", "commits": url + "/commits", "statuses": statuses,
-		"review_comments": url + "/comments", "review_comment": s.repoURL(p.repo) + "/pulls/comments{/number}",
+		"review_comments": url + "/comments", "review_comment": v.repoURL(p.repo) + "/pulls/comments{/number}",
 	} {
 		links[name] = object{"href": href}
 	}
 	return object{
 		"id": p.id, "node_id": nodeID("PR", p.id), "number": p.Number, "state": p.state, "locked": p.locked, "active_lock_reason": nil,
-		"title": p.title, "body": orNil(p.body), "user": s.renderAccount(p.author), "draft": p.draft, "labels": labels, "milestone": nil,
-		"assignee": nil, "assignees": []any{}, "requested_reviewers": s.renderAccounts(p.requested), "requested_teams": s.renderTeams(p.repo, p.requestedTeams), "auto_merge": nil,
+		"title": p.title, "body": orNil(p.body), "user": v.account(p.author), "draft": p.draft, "labels": labels, "milestone": nil,
+		"assignee": nil, "assignees": []any{}, "requested_reviewers": v.accounts(p.requested), "requested_teams": v.teams(p.repo, p.requestedTeams), "auto_merge": nil,
 		"author_association": p.repo.association(p.author),
 		"created_at":         stamp(p.createdAt), "updated_at": stamp(p.updatedAt), "closed_at": stamp(p.closedAt), "merged_at": stamp(p.mergedAt),
-		"merge_commit_sha": orNil(p.mergeSHA), "head": s.renderEnd(p.headRepo, p.headRef, p.headSHA), "base": s.renderEnd(p.repo, p.baseRef, p.baseSHA),
+		"merge_commit_sha": orNil(p.mergeSHA), "head": v.end(p.headRepo, p.headRef, p.headSHA), "base": v.end(p.repo, p.baseRef, p.baseSHA),
 		"url": url, "html_url": page, "diff_url": page + ".diff", "patch_url": page + ".patch", "issue_url": issue, "commits_url": url + "/commits",
-		"review_comments_url": url + "/comments", "review_comment_url": s.repoURL(p.repo) + "/pulls/comments{/number}",
+		"review_comments_url": url + "/comments", "review_comment_url": v.repoURL(p.repo) + "/pulls/comments{/number}",
 		"comments_url": issue + "/comments", "statuses_url": statuses, "_links": links,
 	}
 }
 
-// renderPullFull writes a pull request with the counts that only its own route and webhooks
+// pullFull writes a pull request with the counts that only its own route and webhooks
 // have.
-func (s *Server) renderPullFull(p *PullRequest) (object, error) {
+func (v *renderer) pullFull(p *PullRequest) (object, error) {
 	base, head := p.ends()
 	d, err := p.diff(base, head)
 	if err != nil {
@@ -204,8 +208,8 @@ func (s *Server) renderPullFull(p *PullRequest) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.renderPull(p).with(object{
-		"merged": !p.mergedAt.IsZero(), "merged_by": s.renderAccount(p.mergedBy), "mergeable": nil, "rebaseable": nil, "mergeable_state": "unknown",
+	return v.pull(p).with(object{
+		"merged": !p.mergedAt.IsZero(), "merged_by": v.account(p.mergedBy), "mergeable": nil, "rebaseable": nil, "mergeable_state": "unknown",
 		"comments": len(p.commentsOn()), "review_comments": 0, "maintainer_can_modify": false, "commits": len(commits),
 		"additions": d.Additions, "deletions": d.Deletions, "changed_files": len(d.Files),
 	}), nil
@@ -214,15 +218,15 @@ func (s *Server) renderPullFull(p *PullRequest) (object, error) {
 // reactionWords are the reactions GitHub knows.
 var reactionWords = []string{"+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"}
 
-func (s *Server) renderComment(c *comment) object {
-	url := s.api("/repos/%s/issues/comments/%d", c.pull.repo.fullName(), c.ID)
+func (v *renderer) comment(c *comment) object {
+	url := v.api("/repos/%s/issues/comments/%d", c.pull.repo.fullName(), c.ID)
 	var via any
 	if c.byApp {
-		via = s.renderApp("")
+		via = v.app("")
 	}
 	return object{
-		"id": c.ID, "node_id": nodeID("IC", c.ID), "url": url, "html_url": s.web("/%s/pull/%d#issuecomment-%d", c.pull.repo.fullName(), c.pull.Number, c.ID),
-		"issue_url": s.api("/repos/%s/issues/%d", c.pull.repo.fullName(), c.pull.Number), "user": s.renderAccount(c.author), "body": c.Body,
+		"id": c.ID, "node_id": nodeID("IC", c.ID), "url": url, "html_url": v.web("/%s/pull/%d#issuecomment-%d", c.pull.repo.fullName(), c.pull.Number, c.ID),
+		"issue_url": v.api("/repos/%s/issues/%d", c.pull.repo.fullName(), c.pull.Number), "user": v.account(c.author), "body": c.Body,
 		"created_at": stamp(c.CreatedAt), "updated_at": stamp(c.UpdatedAt), "author_association": c.pull.repo.association(c.author),
 		"performed_via_github_app": via, "reactions": c.tally(url),
 	}
@@ -243,65 +247,65 @@ func (c *comment) tally(url string) object {
 	return reactions
 }
 
-func (s *Server) renderReaction(r Reaction, at time.Time) object {
-	return object{"id": r.ID, "node_id": nodeID("REA", r.ID), "user": s.renderAccount(s.state.account(r.User, "User")), "content": r.Content, "created_at": stamp(at)}
+func (v *renderer) reaction(r Reaction, at time.Time) object {
+	return object{"id": r.ID, "node_id": nodeID("REA", r.ID), "user": v.account(v.s.state.account(r.User, "User")), "content": r.Content, "created_at": stamp(at)}
 }
 
-// renderPullMinimal writes a pull request in the form that check runs have.
-func (s *Server) renderPullMinimal(p *PullRequest) object {
+// pullMinimal writes a pull request in the form that check runs have.
+func (v *renderer) pullMinimal(p *PullRequest) object {
 	end := func(r *Repo, ref, sha string) object {
-		return object{"ref": ref, "sha": sha, "repo": object{"id": r.id, "url": s.repoURL(r), "name": r.name}}
+		return object{"ref": ref, "sha": sha, "repo": object{"id": r.id, "url": v.repoURL(r), "name": r.name}}
 	}
 	return object{
-		"id": p.id, "number": p.Number, "url": s.api("/repos/%s/pulls/%d", p.repo.fullName(), p.Number),
+		"id": p.id, "number": p.Number, "url": v.api("/repos/%s/pulls/%d", p.repo.fullName(), p.Number),
 		"head": end(p.headRepo, p.headRef, p.headSHA), "base": end(p.repo, p.baseRef, p.baseSHA),
 	}
 }
 
 // pullsOnHead lists the repository's own open pull requests whose head is the commit. As on
 // GitHub, those from forks are not among them.
-func (s *Server) pullsOnHead(r *Repo, sha string) []object {
+func (v *renderer) pullsOnHead(r *Repo, sha string) []object {
 	on := []object{}
 	for _, p := range r.pulls {
 		if p.open() && p.headSHA == sha && p.headRepo == r {
-			on = append(on, s.renderPullMinimal(p))
+			on = append(on, v.pullMinimal(p))
 		}
 	}
 	return on
 }
 
-func (s *Server) renderCheck(c *checkRun) object {
-	url := s.api("/repos/%s/check-runs/%d", c.repo.fullName(), c.ID)
+func (v *renderer) check(c *checkRun) object {
+	url := v.api("/repos/%s/check-runs/%d", c.repo.fullName(), c.ID)
 	details := c.DetailsURL
 	if details == "" {
 		details = "https://reviewgate.example"
 	}
 	return object{
 		"id": c.ID, "node_id": nodeID("CR", c.ID), "name": c.Name, "head_sha": c.HeadSHA, "external_id": c.ExternalID, "url": url,
-		"html_url": s.web("/%s/runs/%d", c.repo.fullName(), c.ID), "details_url": details, "status": c.Status, "conclusion": orNil(c.Conclusion),
+		"html_url": v.web("/%s/runs/%d", c.repo.fullName(), c.ID), "details_url": details, "status": c.Status, "conclusion": orNil(c.Conclusion),
 		"started_at": stamp(c.StartedAt), "completed_at": stamp(c.CompletedAt),
 		"output": object{
 			"title": orNil(c.Title), "summary": orNil(c.Summary), "text": orNil(c.Text),
 			"annotations_count": len(c.Annotations), "annotations_url": url + "/annotations",
 		},
-		"check_suite": object{"id": c.suite}, "app": s.renderApp(c.by), "pull_requests": s.pullsOnHead(c.repo, c.HeadSHA),
+		"check_suite": object{"id": c.suite}, "app": v.app(c.by), "pull_requests": v.pullsOnHead(c.repo, c.HeadSHA),
 	}
 }
 
-func (s *Server) renderCommit(r *Repo, c commit) object {
-	url, page := s.repoURL(r)+"/commits/"+c.SHA, s.web("/%s/commit/%s", r.fullName(), c.SHA)
+func (v *renderer) commit(r *Repo, c commit) object {
+	url, page := v.repoURL(r)+"/commits/"+c.SHA, v.web("/%s/commit/%s", r.fullName(), c.SHA)
 	parents := []object{}
 	for _, p := range c.Parents {
-		parents = append(parents, object{"sha": p, "url": s.repoURL(r) + "/commits/" + p, "html_url": s.web("/%s/commit/%s", r.fullName(), p)})
+		parents = append(parents, object{"sha": p, "url": v.repoURL(r) + "/commits/" + p, "html_url": v.web("/%s/commit/%s", r.fullName(), p)})
 	}
 	return object{
 		"sha": c.SHA, "node_id": nodeID("C", r.id) + c.SHA, "url": url, "html_url": page, "comments_url": url + "/comments", "parents": parents,
-		"author": s.committer(c.Email), "committer": s.committer(c.CEmail),
+		"author": v.committer(c.Email), "committer": v.committer(c.CEmail),
 		"commit": object{
-			"url": s.repoURL(r) + "/git/commits/" + c.SHA, "message": c.Message, "comment_count": 0,
+			"url": v.repoURL(r) + "/git/commits/" + c.SHA, "message": c.Message, "comment_count": 0,
 			"author":       object{"name": c.Name, "email": c.Email, "date": stamp(c.AuthoredAt)},
 			"committer":    object{"name": c.Committer, "email": c.CEmail, "date": stamp(c.CommittedAt)},
-			"tree":         object{"sha": c.Tree, "url": s.repoURL(r) + "/git/trees/" + c.Tree},
+			"tree":         object{"sha": c.Tree, "url": v.repoURL(r) + "/git/trees/" + c.Tree},
 			"verification": unverified(),
 		},
 	}
@@ -313,10 +317,10 @@ func unverified() object {
 
 // committer finds the account of a commit's address, which does not exist for commits from
 // elsewhere.
-func (s *Server) committer(email string) any {
-	for _, a := range s.state.accounts {
+func (v *renderer) committer(email string) any {
+	for _, a := range v.s.state.accounts {
 		if email == a.login+"@users.noreply.github.com" {
-			return s.renderAccount(a)
+			return v.account(a)
 		}
 	}
 	return nil

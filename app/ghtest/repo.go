@@ -65,7 +65,7 @@ func (s *Server) Repo(fullName string) *Repo {
 func (s *Server) addRepo(r *Repo) *Repo {
 	r.s, r.defaultBranch, r.createdAt, r.pushedAt = s, "main", s.now(), s.now()
 	r.branches, r.roles, r.suites, r.labels = map[string]string{}, map[string]string{}, map[string]int64{}, map[string]int64{}
-	s.place(r)
+	s.state.place(r)
 	s.notify()
 	return r
 }
@@ -173,7 +173,7 @@ func (r *Repo) moveBranch(login, branch, sha string, forced bool) {
 		r.pushedAt = r.s.now()
 		sender := r.s.state.account(login, "User")
 		events := []event{r.pushEvent(branch, before, sha, pushed, forced, sender), r.suiteRequested(branch, before, sha, sender)}
-		for _, p := range r.s.pullsFrom(r, branch) {
+		for _, p := range r.s.state.pullsFrom(r, branch) {
 			events = append(events, p.synchronize(sha, sender))
 		}
 		return events
@@ -188,7 +188,7 @@ func (r *Repo) warm(branch, sha string) {
 	}
 	var changes []change
 	r.s.mu.Lock()
-	for _, p := range r.s.pullsFrom(r, branch) {
+	for _, p := range r.s.state.pullsFrom(r, branch) {
 		changes = append(changes, change{p, p.repo.branches[p.baseRef]})
 	}
 	r.s.mu.Unlock()
@@ -199,10 +199,10 @@ func (r *Repo) warm(branch, sha string) {
 
 // pullsFrom lists the open pull requests whose head is the branch. The lock
 // must be held.
-func (s *Server) pullsFrom(head *Repo, branch string) []*PullRequest {
+func (st *state) pullsFrom(head *Repo, branch string) []*PullRequest {
 	var from []*PullRequest
-	for _, name := range slices.Sorted(maps.Keys(s.state.repos)) {
-		for _, p := range s.state.repos[name].pulls {
+	for _, name := range slices.Sorted(maps.Keys(st.repos)) {
+		for _, p := range st.repos[name].pulls {
 			if p.headRepo == head && p.headRef == branch && p.open() {
 				from = append(from, p)
 			}

@@ -35,12 +35,12 @@ func listAlerts(c *call) *Response {
 // renderAlert writes an alert in the form of lists and events.
 func (r *Repo) renderAlert(a *Alert) object {
 	s := r.s
-	url := s.api("/repos/%s/code-scanning/alerts/%d", r.fullName(), a.Number)
-	page := s.web("/%s/security/code-scanning/%s", r.fullName(), strconv.Itoa(a.Number))
+	url := s.render.api("/repos/%s/code-scanning/alerts/%d", r.fullName(), a.Number)
+	page := s.render.web("/%s/security/code-scanning/%s", r.fullName(), strconv.Itoa(a.Number))
 	var dismissedBy, dismissedAt, reason, fixedAt any
 	switch a.State {
 	case "dismissed":
-		dismissedBy, dismissedAt, reason = s.renderAccount(r.owner), stamp(s.now()), "false positive"
+		dismissedBy, dismissedAt, reason = s.render.account(r.owner), stamp(s.now()), "false positive"
 	case "fixed":
 		fixedAt = stamp(s.now())
 	}

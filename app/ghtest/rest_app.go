@@ -8,39 +8,39 @@ import (
 
 func getApp(c *call) *Response {
 	return c.locked(func() *Response {
-		return ok(c.s.renderApp("").with(object{"installations_count": len(c.s.state.installations)}))
+		return ok(c.s.render.app("").with(object{"installations_count": len(c.s.state.installations)}))
 	})
 }
 
 func listInstallations(c *call) *Response {
-	return c.locked(func() *Response { return listed(c, c.s.state.installations, c.s.renderInstallation) })
+	return c.locked(func() *Response { return listed(c, c.s.state.installations, c.s.render.installation) })
 }
 
 // installationByID finds an installation. The lock must be held.
-func (s *Server) installationByID(id int64) *installation {
-	return found(s.state.installations, func(i *installation) bool { return i.id == id })
+func (st *state) installationByID(id int64) *installation {
+	return found(st.installations, func(i *installation) bool { return i.id == id })
 }
 
 func getInstallation(c *call) *Response {
 	return c.locked(func() *Response {
-		i := c.s.installationByID(c.number("installation_id"))
+		i := c.s.state.installationByID(c.number("installation_id"))
 		if i == nil {
 			return notFound()
 		}
-		return ok(c.s.renderInstallation(i))
+		return ok(c.s.render.installation(i))
 	})
 }
 
 func getRepoInstallation(c *call) *Response {
 	return c.locked(func() *Response {
-		r, moved := c.s.find(c.params["owner"], c.params["repo"])
-		if r == nil || c.s.installationOf(r) == nil {
+		r, moved := c.s.state.find(c.params["owner"], c.params["repo"])
+		if r == nil || c.s.state.installationOf(r) == nil {
 			return notFound()
 		}
 		if moved {
 			return c.redirect(r)
 		}
-		return ok(c.s.renderInstallation(c.s.installationOf(r)))
+		return ok(c.s.render.installation(c.s.state.installationOf(r)))
 	})
 }
 
@@ -57,7 +57,7 @@ func createToken(c *call) *Response {
 	}
 	s := c.s
 	return c.locked(func() *Response {
-		i := s.installationByID(c.number("installation_id"))
+		i := s.state.installationByID(c.number("installation_id"))
 		if i == nil {
 			return notFound()
 		}
@@ -68,7 +68,7 @@ func createToken(c *call) *Response {
 		if !granted {
 			return refuse(http.StatusUnprocessableEntity, "The permissions requested are not granted to this installation.")
 		}
-		repos, all := s.reposOf(i), len(ask.Repositories)+len(ask.RepositoryIDs) == 0
+		repos, all := s.state.reposOf(i), len(ask.Repositories)+len(ask.RepositoryIDs) == 0
 		if !all {
 			asked := func(r *Repo) bool {
 				return slices.Contains(ask.RepositoryIDs, r.id) || slices.ContainsFunc(ask.Repositories, func(n string) bool { return fold(n) == fold(r.name) })
@@ -81,7 +81,7 @@ func createToken(c *call) *Response {
 		var ids []int64
 		var rendered []any
 		for _, r := range repos {
-			ids, rendered = append(ids, r.id), append(rendered, s.renderRepo(r))
+			ids, rendered = append(ids, r.id), append(rendered, s.render.repo(r))
 		}
 		if all {
 			ids = nil
@@ -97,10 +97,10 @@ func createToken(c *call) *Response {
 
 // reposOf lists the repositories of an installation, by name. The lock must be
 // held.
-func (s *Server) reposOf(i *installation) []*Repo {
+func (st *state) reposOf(i *installation) []*Repo {
 	var repos []*Repo
-	for _, name := range slices.Sorted(maps.Keys(s.state.repos)) {
-		if r := s.state.repos[name]; r.installed && r.owner == i.account {
+	for _, name := range slices.Sorted(maps.Keys(st.repos)) {
+		if r := st.repos[name]; r.installed && r.owner == i.account {
 			repos = append(repos, r)
 		}
 	}
@@ -109,15 +109,15 @@ func (s *Server) reposOf(i *installation) []*Repo {
 
 func listRepos(c *call) *Response {
 	return c.locked(func() *Response {
-		repos := slices.DeleteFunc(c.s.reposOf(c.caller.installation), func(r *Repo) bool { return !c.caller.covers(r) })
-		rendered := slicePage(c.page(), repos, func(r *Repo) object { return c.s.renderRepo(r).(object) })
+		repos := slices.DeleteFunc(c.s.state.reposOf(c.caller.installation), func(r *Repo) bool { return !c.caller.covers(r) })
+		rendered := slicePage(c.page(), repos, func(r *Repo) object { return c.s.render.repo(r).(object) })
 		return c.linked(ok(object{"total_count": len(repos), "repository_selection": "selected", "repositories": rendered}), len(repos))
 	})
 }
 
 func getRateLimit(c *call) *Response {
 	return c.locked(func() *Response {
-		r := c.s.rateOf(c.caller)
+		r := c.s.limiter.rateOf(c.caller)
 		full := func(limit, used int) object {
 			return object{"limit": limit, "used": used, "remaining": limit - used, "reset": r.reset.Unix()}
 		}
@@ -140,7 +140,7 @@ func getUser(c *call) *Response {
 		if a == nil {
 			return notFound()
 		}
-		return ok(c.s.renderAccount(a).(object).with(object{
+		return ok(c.s.render.account(a).(object).with(object{
 			"name": a.login, "company": nil, "blog": "", "location": nil, "email": nil, "hireable": nil, "bio": nil,
 			"user_view_type": "public", "public_repos": 0, "public_gists": 0, "followers": 0, "following": 0, "created_at": stamp(commitsBegin), "updated_at": stamp(commitsBegin),
 		}))

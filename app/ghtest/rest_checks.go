@@ -139,7 +139,7 @@ func createCheck(c *call) *Response {
 		if made.Completed() {
 			c.s.announce(made, "completed")
 		}
-		return answer(http.StatusCreated, c.s.renderCheck(made))
+		return answer(http.StatusCreated, c.s.render.check(made))
 	})
 }
 
@@ -164,14 +164,14 @@ func updateCheck(c *call) *Response {
 		if b.Conclusion != "" {
 			c.s.announce(run, "completed")
 		}
-		return ok(c.s.renderCheck(run))
+		return ok(c.s.render.check(run))
 	})
 }
 
 // announce sends the App the event of its own check run, if it subscribed to it. The lock
 // must be held.
 func (s *Server) announce(run *checkRun, action string) {
-	s.enqueue(queued{event: run.event(action, s.state.app.bot, nil)})
+	s.Webhook.enqueue(queued{event: run.event(action, s.state.app.bot, nil)})
 	s.notify()
 }
 
@@ -181,7 +181,7 @@ func getCheck(c *call) *Response {
 		if run == nil {
 			return notFound()
 		}
-		return ok(c.s.renderCheck(run))
+		return ok(c.s.render.check(run))
 	})
 }
 
@@ -202,7 +202,7 @@ func listCheckRuns(c *call) *Response {
 				q.Get("status") != "" && run.Status != q.Get("status") ||
 				q.Get("app_id") != "" && (q.Get("app_id") == own) == run.foreign
 		})
-		return c.linked(ok(object{"total_count": len(runs), "check_runs": slicePage(c.page(), runs, c.s.renderCheck)}), len(runs))
+		return c.linked(ok(object{"total_count": len(runs), "check_runs": slicePage(c.page(), runs, c.s.render.check)}), len(runs))
 	})
 }
 
@@ -222,7 +222,7 @@ func listAnnotations(c *call) *Response {
 			return object{
 				"path": a.Path, "start_line": a.StartLine, "end_line": a.EndLine, "start_column": column(a.StartColumn), "end_column": column(a.EndColumn),
 				"annotation_level": cmp.Or(a.Level, "notice"), "title": orNil(a.Title), "message": a.Message, "raw_details": orNil(a.RawDetails),
-				"blob_href": c.s.repoURL(c.repo) + "/git/blobs/" + run.HeadSHA,
+				"blob_href": c.s.render.repoURL(c.repo) + "/git/blobs/" + run.HeadSHA,
 			}
 		})
 	})

@@ -44,7 +44,7 @@ func listComments(c *call) *Response {
 			return notFound()
 		}
 		comments := slices.DeleteFunc(p.commentsOn(), func(cm *comment) bool { return cm.UpdatedAt.Before(from) })
-		return listed(c, comments, c.s.renderComment)
+		return listed(c, comments, c.s.render.comment)
 	})
 }
 
@@ -63,9 +63,9 @@ func createComment(c *call) *Response {
 		}
 		bot := c.s.state.app.bot
 		made := p.addComment(bot, body, true)
-		c.s.enqueue(queued{event: made.event("created", bot, nil)})
+		c.s.Webhook.enqueue(queued{event: made.event("created", bot, nil)})
 		c.s.notify()
-		rendered := c.s.renderComment(made)
+		rendered := c.s.render.comment(made)
 		resp := answer(http.StatusCreated, rendered)
 		resp.Header.Set("Location", rendered["url"].(string))
 		return resp
@@ -84,7 +84,7 @@ func (c *call) onComment(f func(*comment) *Response) *Response {
 }
 
 func getComment(c *call) *Response {
-	return c.onComment(func(cm *comment) *Response { return ok(c.s.renderComment(cm)) })
+	return c.onComment(func(cm *comment) *Response { return ok(c.s.render.comment(cm)) })
 }
 
 func updateComment(c *call) *Response {
@@ -98,9 +98,9 @@ func updateComment(c *call) *Response {
 		}
 		before := cm.Body
 		cm.edit(body, c.s.now())
-		c.s.enqueue(queued{event: cm.event("edited", c.s.state.app.bot, object{"changes": object{"body": object{"from": before}}})})
+		c.s.Webhook.enqueue(queued{event: cm.event("edited", c.s.state.app.bot, object{"changes": object{"body": object{"from": before}}})})
 		c.s.notify()
-		return ok(c.s.renderComment(cm))
+		return ok(c.s.render.comment(cm))
 	})
 }
 
@@ -110,7 +110,7 @@ func deleteComment(c *call) *Response {
 			return refused
 		}
 		c.repo.comments = slices.DeleteFunc(c.repo.comments, func(other *comment) bool { return other == cm })
-		c.s.enqueue(queued{event: cm.event("deleted", c.s.state.app.bot, nil)})
+		c.s.Webhook.enqueue(queued{event: cm.event("deleted", c.s.state.app.bot, nil)})
 		c.s.notify()
 		return &Response{Status: http.StatusNoContent, Header: http.Header{}, cut: -1}
 	})
@@ -123,7 +123,7 @@ func listReactions(c *call) *Response {
 	}
 	return c.onComment(func(cm *comment) *Response {
 		reactions := slices.DeleteFunc(slices.Clone(cm.Reactions), func(r Reaction) bool { return word != "" && r.Content != word })
-		return listed(c, reactions, func(r Reaction) object { return c.s.renderReaction(r, cm.CreatedAt) })
+		return listed(c, reactions, func(r Reaction) object { return c.s.render.reaction(r, cm.CreatedAt) })
 	})
 }
 
@@ -143,5 +143,5 @@ func (c *call) reactTo(cm *comment) *Response {
 	if fresh {
 		status = http.StatusCreated
 	}
-	return answer(status, c.s.renderReaction(r, cm.CreatedAt))
+	return answer(status, c.s.render.reaction(r, cm.CreatedAt))
 }

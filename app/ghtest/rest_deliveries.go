@@ -44,8 +44,8 @@ func (d *Delivery) render() object {
 }
 
 // kept lists the deliveries that are not too old, by id. The lock must be held.
-func (s *Server) kept() []*Delivery {
-	all, since := s.state.deliveries, s.now().Add(-deliveryLife)
+func (w *Webhook) kept() []*Delivery {
+	all, since := w.deliveries, w.s.now().Add(-deliveryLife)
 	n := slices.IndexFunc(all, func(d *Delivery) bool { return d.At.After(since) })
 	if n < 0 {
 		return nil
@@ -75,7 +75,7 @@ func listDeliveries(c *call) *Response {
 		before = n
 	}
 	return c.locked(func() *Response {
-		kept := c.s.kept()
+		kept := c.s.Webhook.kept()
 		if before >= 0 {
 			n, _ := slices.BinarySearchFunc(kept, before, func(d *Delivery, id int64) int { return cmp.Compare(d.ID, id) })
 			kept = kept[:n]
@@ -106,11 +106,11 @@ func getDelivery(c *call) *Response {
 			return notFound()
 		}
 		headers := object{}
-		for k, v := range c.s.hookHeader("", *d) {
+		for k, v := range c.s.Webhook.header("", *d) {
 			headers[k] = v[0]
 		}
 		return ok(d.render().with(object{
-			"url":      c.s.state.hookURL,
+			"url":      c.s.Webhook.url,
 			"request":  object{"headers": headers, "payload": json.RawMessage(d.Payload)},
 			"response": object{"headers": object{}, "payload": orNil(d.Response)},
 		}))
@@ -119,7 +119,7 @@ func getDelivery(c *call) *Response {
 
 // delivery finds the delivery that the path names. The lock must be held.
 func (c *call) delivery() *Delivery {
-	kept := c.s.kept()
+	kept := c.s.Webhook.kept()
 	n, found := slices.BinarySearchFunc(kept, c.number("delivery_id"), func(d *Delivery, id int64) int { return cmp.Compare(d.ID, id) })
 	if !found {
 		return nil
@@ -133,7 +133,7 @@ func redeliver(c *call) *Response {
 		if d == nil {
 			return notFound()
 		}
-		c.s.enqueue(queued{guid: d.GUID})
+		c.s.Webhook.enqueue(queued{guid: d.GUID})
 		return answer(http.StatusAccepted, object{})
 	})
 }

@@ -46,7 +46,7 @@ func getRef(c *call) *Response {
 	if !found || isSHA(c.params["ref"]) || !strings.Contains(c.params["ref"], "/") {
 		return notFound()
 	}
-	return c.locked(func() *Response { return ok(c.s.renderRef(c.repo, "refs/"+c.params["ref"], sha)) })
+	return c.locked(func() *Response { return ok(c.s.render.ref(c.repo, "refs/"+c.params["ref"], sha)) })
 }
 
 func listRefs(c *call) *Response {
@@ -59,14 +59,14 @@ func listRefs(c *call) *Response {
 			refs[p.ref()] = p.headSHA
 		}
 		maps.DeleteFunc(refs, func(ref, _ string) bool { return !strings.HasPrefix(ref, c.params["ref"]) })
-		return listed(c, slices.Sorted(maps.Keys(refs)), func(ref string) object { return c.s.renderRef(c.repo, "refs/"+ref, refs[ref]) })
+		return listed(c, slices.Sorted(maps.Keys(refs)), func(ref string) object { return c.s.render.ref(c.repo, "refs/"+ref, refs[ref]) })
 	})
 }
 
-func (s *Server) renderRef(r *Repo, ref, sha string) object {
+func (v *renderer) ref(r *Repo, ref, sha string) object {
 	return object{
-		"ref": ref, "node_id": nodeID("REF", r.id) + ref, "url": s.repoURL(r) + "/git/" + ref,
-		"object": object{"type": "commit", "sha": sha, "url": s.repoURL(r) + "/git/commits/" + sha},
+		"ref": ref, "node_id": nodeID("REF", r.id) + ref, "url": v.repoURL(r) + "/git/" + ref,
+		"object": object{"type": "commit", "sha": sha, "url": v.repoURL(r) + "/git/commits/" + sha},
 	}
 }
 
@@ -74,7 +74,7 @@ func listBranches(c *call) *Response {
 	return c.locked(func() *Response {
 		return listed(c, slices.Sorted(maps.Keys(c.repo.branches)), func(name string) object {
 			sha := c.repo.branches[name]
-			return object{"name": name, "commit": object{"sha": sha, "url": c.s.repoURL(c.repo) + "/commits/" + sha}, "protected": false}
+			return object{"name": name, "commit": object{"sha": sha, "url": c.s.render.repoURL(c.repo) + "/commits/" + sha}, "protected": false}
 		})
 	})
 }
@@ -90,11 +90,11 @@ func getBranch(c *call) *Response {
 		if err != nil {
 			return broken(err)
 		}
-		self := c.s.repoURL(c.repo) + "/branches/" + name
+		self := c.s.render.repoURL(c.repo) + "/branches/" + name
 		protected, protection := c.repo.renderProtection(name)
 		return ok(object{
-			"name": name, "commit": c.s.renderCommit(c.repo, tip), "protected": protected, "protection_url": self + "/protection", "protection": protection,
-			"_links": object{"self": self, "html": c.s.web("/%s/tree/%s", c.repo.fullName(), name)},
+			"name": name, "commit": c.s.render.commit(c.repo, tip), "protected": protected, "protection_url": self + "/protection", "protection": protection,
+			"_links": object{"self": self, "html": c.s.render.web("/%s/tree/%s", c.repo.fullName(), name)},
 		})
 	})
 }
@@ -117,8 +117,8 @@ func getCommit(c *call) *Response {
 		return broken(err)
 	}
 	return c.locked(func() *Response {
-		files := slicePage(first(c.s.limits.CompareFiles, len(d.Files)), d.Files, c.s.filesOfAnswer(c.repo, sha))
-		return ok(c.s.renderCommit(c.repo, cm).with(object{
+		files := slicePage(first(c.s.limits.CompareFiles, len(d.Files)), d.Files, c.s.render.filesOfAnswer(c.repo, sha))
+		return ok(c.s.render.commit(c.repo, cm).with(object{
 			"files": files, "stats": object{"additions": d.Additions, "deletions": d.Deletions, "total": d.Additions + d.Deletions},
 		}))
 	})
@@ -133,7 +133,7 @@ func getGitCommit(c *call) *Response {
 		return notFound()
 	}
 	return c.locked(func() *Response {
-		o := c.s.renderCommit(c.repo, cm)
+		o := c.s.render.commit(c.repo, cm)
 		inner := o["commit"].(object)
 		return ok(object{
 			"sha": cm.SHA, "node_id": o["node_id"], "url": inner["url"], "html_url": o["html_url"], "author": inner["author"], "committer": inner["committer"],
@@ -173,15 +173,15 @@ func compare(c *call) *Response {
 		if c.req.URL.Query().Get("per_page") == "" {
 			p.size = s.limits.PullCommits
 		}
-		html := s.web("/%s/compare/%s...%s", c.repo.fullName(), from, to)
+		html := s.render.web("/%s/compare/%s...%s", c.repo.fullName(), from, to)
 		o := object{
-			"url": s.repoURL(c.repo) + "/compare/" + from + "..." + to, "html_url": html, "permalink_url": html, "diff_url": html + ".diff", "patch_url": html + ".patch",
-			"base_commit": s.renderCommit(c.repo, baseCommit), "merge_base_commit": s.renderCommit(c.repo, meetCommit), "status": status,
+			"url": s.render.repoURL(c.repo) + "/compare/" + from + "..." + to, "html_url": html, "permalink_url": html, "diff_url": html + ".diff", "patch_url": html + ".patch",
+			"base_commit": s.render.commit(c.repo, baseCommit), "merge_base_commit": s.render.commit(c.repo, meetCommit), "status": status,
 			"ahead_by": len(ahead), "behind_by": len(behind), "total_commits": len(ahead),
-			"commits": slicePage(p, ahead, func(cm commit) object { return s.renderCommit(c.repo, cm) }),
+			"commits": slicePage(p, ahead, func(cm commit) object { return s.render.commit(c.repo, cm) }),
 		}
 		if p.number == 1 {
-			o["files"] = slicePage(first(s.limits.CompareFiles, len(d.Files)), d.Files, s.filesOfAnswer(c.repo, head))
+			o["files"] = slicePage(first(s.limits.CompareFiles, len(d.Files)), d.Files, s.render.filesOfAnswer(c.repo, head))
 		}
 		return c.linked(ok(o), len(ahead))
 	})
@@ -207,7 +207,7 @@ func getTree(c *call) *Response {
 	return c.locked(func() *Response {
 		list, size := []object{}, 0
 		for _, e := range entries {
-			o := c.s.renderEntry(c.repo, e)
+			o := c.s.render.entry(c.repo, e)
 			text, err := marshal(o)
 			if err != nil {
 				return broken(err)
@@ -218,18 +218,18 @@ func getTree(c *call) *Response {
 			list = append(list, o)
 		}
 		return ok(object{
-			"sha": sha, "url": c.s.repoURL(c.repo) + "/git/trees/" + sha, "truncated": len(list) < len(entries), "tree": list,
+			"sha": sha, "url": c.s.render.repoURL(c.repo) + "/git/trees/" + sha, "truncated": len(list) < len(entries), "tree": list,
 		})
 	})
 }
 
-func (s *Server) renderEntry(r *Repo, e entry) object {
+func (v *renderer) entry(r *Repo, e entry) object {
 	o := object{"path": e.Path, "mode": e.Mode, "type": e.Type, "sha": e.SHA}
 	switch e.Type {
 	case "blob":
-		o["size"], o["url"] = e.Size, s.repoURL(r)+"/git/blobs/"+e.SHA
+		o["size"], o["url"] = e.Size, v.repoURL(r)+"/git/blobs/"+e.SHA
 	case "tree":
-		o["url"] = s.repoURL(r) + "/git/trees/" + e.SHA
+		o["url"] = v.repoURL(r) + "/git/trees/" + e.SHA
 	}
 	return o
 }
@@ -245,7 +245,7 @@ func getBlob(c *call) *Response {
 	}
 	return c.locked(func() *Response {
 		return ok(object{
-			"sha": sha, "node_id": nodeID("B", c.repo.id) + sha, "size": len(data), "url": c.s.repoURL(c.repo) + "/git/blobs/" + sha,
+			"sha": sha, "node_id": nodeID("B", c.repo.id) + sha, "size": len(data), "url": c.s.render.repoURL(c.repo) + "/git/blobs/" + sha,
 			"encoding": "base64", "content": wrap64(data),
 		})
 	})
@@ -346,7 +346,7 @@ func (c *call) file(ref string, e entry) *Response {
 // content writes an entry in the form of the contents route. The lock must be held.
 func (c *call) content(ref string, e entry) object {
 	escaped := (&url.URL{Path: e.Path}).EscapedPath()
-	base, page := c.s.repoURL(c.repo), c.s.web("/%s", c.repo.fullName())
+	base, page := c.s.render.repoURL(c.repo), c.s.render.web("/%s", c.repo.fullName())
 	self := base + "/contents/" + escaped + "?ref=" + ref
 	o := object{"name": path.Base(e.Path), "path": e.Path, "sha": e.SHA, "size": e.Size, "url": self, "download_url": nil}
 	switch {

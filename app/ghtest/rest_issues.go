@@ -136,7 +136,7 @@ func (r *Repo) listedIssues() []listedIssue {
 		all = append(all, listedIssue{i.Number, i.State, i.author, i.Labels, i.updatedAt, i.render})
 	}
 	for _, p := range r.pulls {
-		all = append(all, listedIssue{p.Number, p.state, p.author, p.labels, p.updatedAt, func() object { return r.s.renderIssue(p) }})
+		all = append(all, listedIssue{p.Number, p.state, p.author, p.labels, p.updatedAt, func() object { return r.s.render.pullAsIssue(p) }})
 	}
 	return all
 }
@@ -156,7 +156,7 @@ func createIssue(c *call) *Response {
 		}
 		bot := c.s.state.app.bot
 		made := c.repo.addIssue(bot, *t.Title, body, t.Labels, true)
-		c.s.enqueue(queued{event: made.event("opened", bot, nil)})
+		c.s.Webhook.enqueue(queued{event: made.event("opened", bot, nil)})
 		c.s.notify()
 		rendered := made.renderFull()
 		resp := answer(http.StatusCreated, rendered)
@@ -203,7 +203,7 @@ func updateIssue(c *call) *Response {
 		if t.Body != nil {
 			was := i.Body
 			i.Body = *t.Body
-			c.s.enqueue(queued{event: i.event("edited", bot, bodyChanged(was))})
+			c.s.Webhook.enqueue(queued{event: i.event("edited", bot, bodyChanged(was))})
 		}
 		if t.State != nil && *t.State != i.State {
 			reason := ""
@@ -211,7 +211,7 @@ func updateIssue(c *call) *Response {
 				reason = *t.StateReason
 			}
 			i.setState(*t.State, reason, bot, c.s.now())
-			c.s.enqueue(queued{event: i.event(map[string]string{"open": "reopened", "closed": "closed"}[*t.State], bot, nil)})
+			c.s.Webhook.enqueue(queued{event: i.event(map[string]string{"open": "reopened", "closed": "closed"}[*t.State], bot, nil)})
 		}
 		c.s.notify()
 		return ok(i.renderFull())
@@ -245,7 +245,7 @@ func (c *call) onLabels(f func(*PullRequest) *Response) *Response {
 // App causes. The lock must be held.
 func (c *call) relabel(p *PullRequest, action, name string, labels []string) {
 	p.labels, p.updatedAt = labels, c.s.now()
-	c.s.enqueue(queued{event: p.event(action, c.s.state.app.bot, object{"label": p.repo.label(name)})})
+	c.s.Webhook.enqueue(queued{event: p.event(action, c.s.state.app.bot, object{"label": p.repo.label(name)})})
 }
 
 func addLabels(c *call) *Response {

@@ -53,7 +53,7 @@ func listPulls(c *call) *Response {
 		if direction == "desc" {
 			slices.Reverse(pulls)
 		}
-		return listed(c, pulls, c.s.renderPull)
+		return listed(c, pulls, c.s.render.pull)
 	})
 }
 
@@ -72,7 +72,7 @@ func getPull(c *call) *Response {
 		return broken(err)
 	}
 	return c.locked(func() *Response {
-		full, err := c.s.renderPullFull(p)
+		full, err := c.s.render.pullFull(p)
 		if err != nil {
 			return broken(err)
 		}
@@ -121,36 +121,36 @@ func listPullFiles(c *call) *Response {
 		files = files[:c.s.limits.PullFiles]
 	}
 	return c.locked(func() *Response {
-		return listed(c, files, c.s.filesOfAnswer(p.headRepo, head))
+		return listed(c, files, c.s.render.filesOfAnswer(p.headRepo, head))
 	})
 }
 
 // filesOfAnswer returns what writes the changed files of one answer. After so many
 // lines of patches the others look as if they had no lines.
-func (s *Server) filesOfAnswer(r *Repo, head string) func(fileDiff) object {
+func (v *renderer) filesOfAnswer(r *Repo, head string) func(fileDiff) object {
 	lines := 0
 	return func(f fileDiff) object {
-		if f.shown(s.limits) {
-			if over(lines+f.Lines, s.limits.AnswerLines) {
+		if f.shown(v.s.limits) {
+			if over(lines+f.Lines, v.s.limits.AnswerLines) {
 				f.Patch, f.Additions, f.Deletions = "", 0, 0
 			} else {
 				lines += f.Lines
 			}
 		}
-		return s.renderFile(r, head, f)
+		return v.file(r, head, f)
 	}
 }
 
-// renderFile writes a changed file. Its patch is left out where it is too
+// file writes a changed file. Its patch is left out where it is too
 // large, and where there is none: binary, empty, moved or changed in mode only.
-func (s *Server) renderFile(r *Repo, head string, f fileDiff) object {
+func (v *renderer) file(r *Repo, head string, f fileDiff) object {
 	path := (&url.URL{Path: f.Path}).EscapedPath()
 	o := object{
 		"sha": f.SHA, "filename": f.Path, "status": f.Status, "additions": f.Additions, "deletions": f.Deletions, "changes": f.Additions + f.Deletions,
-		"blob_url": s.web("/%s/blob/%s/%s", r.fullName(), head, path), "raw_url": s.web("/%s/raw/%s/%s", r.fullName(), head, path),
-		"contents_url": fmt.Sprintf("%s/contents/%s?ref=%s", s.repoURL(r), path, head),
+		"blob_url": v.web("/%s/blob/%s/%s", r.fullName(), head, path), "raw_url": v.web("/%s/raw/%s/%s", r.fullName(), head, path),
+		"contents_url": fmt.Sprintf("%s/contents/%s?ref=%s", v.repoURL(r), path, head),
 	}
-	if f.shown(s.limits) {
+	if f.shown(v.s.limits) {
 		o["patch"] = f.Patch
 	}
 	if f.Previous != "" {
@@ -172,7 +172,7 @@ func listPullCommits(c *call) *Response {
 		commits = commits[:c.s.limits.PullCommits]
 	}
 	return c.locked(func() *Response {
-		return listed(c, commits, func(cm commit) object { return c.s.renderCommit(p.repo, cm) })
+		return listed(c, commits, func(cm commit) object { return c.s.render.commit(p.repo, cm) })
 	})
 }
 
@@ -214,6 +214,6 @@ func listPullsOfCommit(c *call) *Response {
 	}
 	return c.locked(func() *Response {
 		pulls = slices.DeleteFunc(pulls, func(p *PullRequest) bool { return p.mergedAt.IsZero() == landed })
-		return listed(c, pulls, c.s.renderPull)
+		return listed(c, pulls, c.s.render.pull)
 	})
 }

@@ -7,12 +7,12 @@ import (
 
 func getRepo(c *call) *Response {
 	return c.locked(func() *Response {
-		o := c.s.renderRepo(c.repo).(object).with(object{"subscribers_count": 0, "network_count": 0})
+		o := c.s.render.repo(c.repo).(object).with(object{"subscribers_count": 0, "network_count": 0})
 		if c.repo.owner.kind == "Organization" {
-			o["organization"] = c.s.renderAccount(c.repo.owner)
+			o["organization"] = c.s.render.account(c.repo.owner)
 		}
 		if c.repo.parent != nil {
-			o["parent"], o["source"] = c.s.renderRepo(c.repo.parent), c.s.renderRepo(c.repo.parent)
+			o["parent"], o["source"] = c.s.render.repo(c.repo.parent), c.s.render.repo(c.repo.parent)
 		}
 		return ok(o)
 	})
@@ -35,7 +35,7 @@ func getPermission(c *call) *Response {
 			permission = "read"
 		}
 		atLeast := func(least string) bool { return slices.Index(roles, role) >= slices.Index(roles, least) }
-		user := c.s.renderAccount(a).(object).with(object{
+		user := c.s.render.account(a).(object).with(object{
 			"role_name": role,
 			"permissions": object{
 				"pull": atLeast("read"), "triage": atLeast("triage"), "push": atLeast("write"), "maintain": atLeast("maintain"), "admin": atLeast("admin"),

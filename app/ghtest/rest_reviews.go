@@ -43,7 +43,7 @@ func (c *call) onPull(write bool, f func(*PullRequest) *Response) *Response {
 }
 
 func listReviews(c *call) *Response {
-	return c.onPull(false, func(p *PullRequest) *Response { return listed(c, p.reviews, c.s.renderReviewOfAPI) })
+	return c.onPull(false, func(p *PullRequest) *Response { return listed(c, p.reviews, c.s.render.reviewOfAPI) })
 }
 
 // reviewAsk is a request for a review.
@@ -66,9 +66,9 @@ func createReview(c *call) *Response {
 			return unprocessable("Unprocessable Entity", reason)
 		}
 		made := p.addReview(bot, ask.CommitID, submittedAs[ask.Event], ask.Body)
-		c.s.enqueue(queued{event: made.event("submitted", bot, nil)})
+		c.s.Webhook.enqueue(queued{event: made.event("submitted", bot, nil)})
 		c.s.notify()
-		return ok(c.s.renderReviewOfAPI(made))
+		return ok(c.s.render.reviewOfAPI(made))
 	})
 }
 
@@ -107,15 +107,15 @@ func dismissReview(c *call) *Response {
 		}
 		r.State, r.Dismissal = "dismissed", message
 		p.updatedAt = c.s.now()
-		c.s.enqueue(queued{event: r.event("dismissed", c.s.state.app.bot, nil)})
+		c.s.Webhook.enqueue(queued{event: r.event("dismissed", c.s.state.app.bot, nil)})
 		c.s.notify()
-		return ok(c.s.renderReviewOfAPI(r))
+		return ok(c.s.render.reviewOfAPI(r))
 	})
 }
 
 func listRequested(c *call) *Response {
 	return c.onPull(false, func(p *PullRequest) *Response {
-		return ok(object{"users": c.s.renderAccounts(p.requested), "teams": c.s.renderTeams(p.repo, p.requestedTeams)})
+		return ok(object{"users": c.s.render.accounts(p.requested), "teams": c.s.render.teams(p.repo, p.requestedTeams)})
 	})
 }
 
@@ -138,18 +138,18 @@ func requestReviewers(c *call) *Response {
 			a := c.s.state.account(login, "User")
 			if !slices.Contains(p.requested, a) {
 				p.requested = append(p.requested, a)
-				c.s.enqueue(queued{event: p.event("review_requested", bot, object{"requested_reviewer": c.s.renderAccount(a)})})
+				c.s.Webhook.enqueue(queued{event: p.event("review_requested", bot, object{"requested_reviewer": c.s.render.account(a)})})
 			}
 		}
 		for _, slug := range ask.Teams {
 			if slug = fold(slug); !slices.Contains(p.requestedTeams, slug) {
 				p.requestedTeams = append(p.requestedTeams, slug)
-				c.s.enqueue(queued{event: p.event("review_requested", bot, object{"requested_team": c.s.renderTeam(p.repo, slug)})})
+				c.s.Webhook.enqueue(queued{event: p.event("review_requested", bot, object{"requested_team": c.s.render.team(p.repo, slug)})})
 			}
 		}
 		p.updatedAt = c.s.now()
 		c.s.notify()
-		return answer(http.StatusCreated, c.s.renderPull(p))
+		return answer(http.StatusCreated, c.s.render.pull(p))
 	})
 }
 
@@ -178,34 +178,34 @@ func (c *call) noCollaborator() *Response {
 		"Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the %s repository.", c.repo.fullName()))
 }
 
-// renderReviewOfAPI writes a review in the API's form, with its state in capitals.
-func (s *Server) renderReviewOfAPI(r *review) object {
-	return s.renderReview(r).with(object{"state": strings.ToUpper(r.State), "body": r.Body})
+// reviewOfAPI writes a review in the API's form, with its state in capitals.
+func (v *renderer) reviewOfAPI(r *review) object {
+	return v.review(r).with(object{"state": strings.ToUpper(r.State), "body": r.Body})
 }
 
-func (s *Server) renderAccounts(all []*account) []any {
+func (v *renderer) accounts(all []*account) []any {
 	list := []any{}
 	for _, a := range all {
-		list = append(list, s.renderAccount(a))
+		list = append(list, v.account(a))
 	}
 	return list
 }
 
-func (s *Server) renderTeams(r *Repo, slugs []string) []any {
+func (v *renderer) teams(r *Repo, slugs []string) []any {
 	list := []any{}
 	for _, slug := range slugs {
-		list = append(list, s.renderTeam(r, slug))
+		list = append(list, v.team(r, slug))
 	}
 	return list
 }
 
-// renderTeam writes a team of the account that owns a repository.
-func (s *Server) renderTeam(r *Repo, slug string) object {
-	id := s.state.teams[fold(r.owner.login+"/"+slug)].id
-	url := s.api("/organizations/%d/team/%d", r.owner.id, id)
+// team writes a team of the account that owns a repository.
+func (v *renderer) team(r *Repo, slug string) object {
+	id := v.s.state.teams[fold(r.owner.login+"/"+slug)].id
+	url := v.api("/organizations/%d/team/%d", r.owner.id, id)
 	return object{
 		"id": id, "node_id": nodeID("T", id), "name": slug, "slug": slug, "description": nil, "privacy": "closed", "notification_setting": "notifications_enabled",
-		"permission": "push", "url": url, "html_url": s.web("/orgs/%s/teams/%s", r.owner.login, slug), "members_url": url + "/members{/member}",
+		"permission": "push", "url": url, "html_url": v.web("/orgs/%s/teams/%s", r.owner.login, slug), "members_url": url + "/members{/member}",
 		"repositories_url": url + "/repos", "type": "organization", "organization_id": r.owner.id, "parent": nil,
 	}
 }

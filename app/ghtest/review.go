@@ -155,7 +155,7 @@ func (p *PullRequest) Unrequest(login string) {
 	p.act(p.author.login, "review_request_removed", func(*account) object {
 		a := p.s.state.account(login, "User")
 		p.requested = slices.DeleteFunc(p.requested, func(other *account) bool { return other == a })
-		return object{"requested_reviewer": p.s.renderAccount(a)}
+		return object{"requested_reviewer": p.s.render.account(a)}
 	})
 }
 
@@ -185,32 +185,32 @@ func (r *Repo) reviewComment(id int64) *reviewComment {
 // event creates a pull_request_review event. The lock must be held.
 func (r *review) event(action string, sender *account, extra object) event {
 	s := r.pull.s
-	return r.pull.repo.event("pull_request_review", action, sender, object{"review": s.renderReview(r), "pull_request": s.renderPull(r.pull)}.with(extra))
+	return r.pull.repo.event("pull_request_review", action, sender, object{"review": s.render.review(r), "pull_request": s.render.pull(r.pull)}.with(extra))
 }
 
 // event creates a pull_request_review_comment event. The lock must be held.
 func (c *reviewComment) event(action string, extra object) event {
 	s := c.pull.s
-	return c.pull.repo.event("pull_request_review_comment", action, c.author, object{"comment": s.renderReviewComment(c), "pull_request": s.renderPull(c.pull)}.with(extra))
+	return c.pull.repo.event("pull_request_review_comment", action, c.author, object{"comment": s.render.reviewComment(c), "pull_request": s.render.pull(c.pull)}.with(extra))
 }
 
-func (s *Server) renderReview(r *review) object {
-	pull, page := s.api("/repos/%s/pulls/%d", r.pull.repo.fullName(), r.pull.Number), s.web("/%s/pull/%d#pullrequestreview-%d", r.pull.repo.fullName(), r.pull.Number, r.ID)
+func (v *renderer) review(r *review) object {
+	pull, page := v.api("/repos/%s/pulls/%d", r.pull.repo.fullName(), r.pull.Number), v.web("/%s/pull/%d#pullrequestreview-%d", r.pull.repo.fullName(), r.pull.Number, r.ID)
 	return object{
-		"id": r.ID, "node_id": nodeID("PRR", r.ID), "user": s.renderAccount(r.author), "body": orNil(r.Body), "commit_id": r.CommitID,
+		"id": r.ID, "node_id": nodeID("PRR", r.ID), "user": v.account(r.author), "body": orNil(r.Body), "commit_id": r.CommitID,
 		"submitted_at": stamp(r.SubmittedAt), "state": r.State, "html_url": page, "pull_request_url": pull,
 		"author_association": r.pull.repo.association(r.author),
 		"_links":             object{"html": object{"href": page}, "pull_request": object{"href": pull}},
 	}
 }
 
-func (s *Server) renderReviewComment(c *reviewComment) object {
-	url := s.api("/repos/%s/pulls/comments/%d", c.pull.repo.fullName(), c.ID)
-	pull, page := s.api("/repos/%s/pulls/%d", c.pull.repo.fullName(), c.pull.Number), s.web("/%s/pull/%d#discussion_r%d", c.pull.repo.fullName(), c.pull.Number, c.ID)
+func (v *renderer) reviewComment(c *reviewComment) object {
+	url := v.api("/repos/%s/pulls/comments/%d", c.pull.repo.fullName(), c.ID)
+	pull, page := v.api("/repos/%s/pulls/%d", c.pull.repo.fullName(), c.pull.Number), v.web("/%s/pull/%d#discussion_r%d", c.pull.repo.fullName(), c.pull.Number, c.ID)
 	return object{
 		"id": c.ID, "node_id": nodeID("PRRC", c.ID), "url": url, "html_url": page, "pull_request_url": pull, "pull_request_review_id": c.review.ID,
 		"diff_hunk": "@@ -0,0 +1 @@", "path": c.path, "position": c.line, "original_position": c.line, "commit_id": c.commitID, "original_commit_id": c.commitID,
-		"user": s.renderAccount(c.author), "body": c.Body, "created_at": stamp(c.CreatedAt), "updated_at": stamp(c.UpdatedAt),
+		"user": v.account(c.author), "body": c.Body, "created_at": stamp(c.CreatedAt), "updated_at": stamp(c.UpdatedAt),
 		"author_association": c.pull.repo.association(c.author), "reactions": c.tally(url),
 		"start_line": nil, "original_start_line": nil, "start_side": nil, "line": c.line, "original_line": c.line, "side": "RIGHT", "subject_type": "line",
 		"_links": object{"self": object{"href": url}, "html": object{"href": page}, "pull_request": object{"href": pull}},
@@ -271,7 +271,7 @@ func getTeamMembership(c *call) *Response {
 			return notFound()
 		}
 		return ok(object{
-			"url": c.s.api("/orgs/%s/teams/%s/memberships/%s", org, c.params["team_slug"], c.params["username"]), "role": "member", "state": state,
+			"url": c.s.render.api("/orgs/%s/teams/%s/memberships/%s", org, c.params["team_slug"], c.params["username"]), "role": "member", "state": state,
 		})
 	})
 }

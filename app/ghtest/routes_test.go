@@ -28,7 +28,7 @@ func TestEveryRouteAnswersAsDescribed(t *testing.T) {
 	repo.ForeignCheck(pr.HeadSHA(), "ci", "success")
 	repo.Protect("main", ghtest.RequiredCheck{Name: "reviewgate", App: gh.AppID()}, ghtest.RequiredCheck{Name: "ci"})
 	repo.AddRules("main", ghtest.RequireChecks(ghtest.RequiredCheck{Name: "reviewgate", App: gh.AppID()}), ghtest.MergeQueue(), ghtest.Rule{Type: "deletion"})
-	gh.SetWebhook("http://127.0.0.1:1/hook", "secret")
+	gh.Webhook.Set("http://127.0.0.1:1/hook", "secret")
 	app := newClient(t, gh)
 	permissions["security_events"] = "read"
 	gh.SetPermissions("acme", permissions)
@@ -50,7 +50,7 @@ func TestEveryRouteAnswersAsDescribed(t *testing.T) {
 	inst.want(review, http.StatusOK)
 	dismissal := fmt.Sprintf("/repos/acme/shop/pulls/1/reviews/%.0f/dismissals", review.field("id"))
 	tree := inst.get("/repos/acme/shop/git/trees/main?recursive=1")
-	delivery := gh.LastDelivery("pull_request")
+	delivery := gh.Webhook.LastDelivery("pull_request")
 
 	calls := []struct {
 		c            *client
@@ -156,7 +156,7 @@ func TestUnknownRoutesAreNoticed(t *testing.T) {
 	gh := ghtest.Start(t, ghtest.Options{})
 	c := newClient(t, gh)
 	c.refused(c.do("GET", "/repos/acme/shop/teams", nil), http.StatusNotFound, "Not Found")
-	calls := gh.Unexpected()
+	calls := gh.Calls.Unexpected()
 	if len(calls) != 1 || calls[0].Path != "/repos/acme/shop/teams" {
 		text, _ := json.Marshal(calls)
 		t.Errorf("unexpected calls: %s", text)

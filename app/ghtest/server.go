@@ -17,7 +17,7 @@ type Options struct {
 	// Addr is the address to listen on. The default is a free loopback port.
 	Addr string
 	// WebhookURL and WebhookSecret are the App's. Without a URL, deliveries are recorded as
-	// failed and not sent. See Server.SetWebhook.
+	// failed and not sent. See Webhook.Set.
 	WebhookURL    string
 	WebhookSecret string
 	// WebhookTimeout is how long the App may take to answer a delivery. The default is ten
@@ -65,6 +65,13 @@ type Server struct {
 	// URL is the API's root, without a trailing slash. The API also answers at URL/api/v3,
 	// like GitHub Enterprise Server.
 	URL string
+	// Calls is the log of requests.
+	Calls *CallLog
+	// Webhook delivers events to the App.
+	Webhook *Webhook
+
+	render  *renderer
+	limiter *limiter
 
 	opts   Options
 	limits Limits
@@ -72,7 +79,6 @@ type Server struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	http   *http.Server
-	client *http.Client
 	wg     sync.WaitGroup
 
 	mu      sync.Mutex
@@ -93,6 +99,8 @@ func New(opts Options) (*Server, error) {
 		return nil, fmt.Errorf("make a directory for repositories: %w", err)
 	}
 	s := &Server{opts: opts, limits: *opts.Limits, dir: dir, changed: make(chan struct{})}
+	s.Calls, s.Webhook = &CallLog{s: s}, newWebhook(s)
+	s.render, s.limiter = &renderer{s: s}, &limiter{s: s, rates: map[string]*rate{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.start(); err != nil {
 		s.cancel()
@@ -140,14 +148,13 @@ func (s *Server) start() error {
 	if err := s.state.init(s); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	s.client = newHookClient(s.opts.WebhookTimeout)
 	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: 10 * time.Second}
 	s.wg.Go(func() {
 		// Serve ends with ErrServerClosed once Close is called. A listener that breaks before
 		// that shows at the first request.
 		_ = s.http.Serve(listener)
 	})
-	s.wg.Go(s.deliverQueued)
+	s.wg.Go(s.Webhook.deliverQueued)
 	return nil
 }
 
@@ -157,7 +164,7 @@ func (s *Server) Close() error {
 	// Connections come first, so that a released request isn't answered.
 	err := s.http.Close()
 	s.cancel()
-	s.client.CloseIdleConnections()
+	s.Webhook.client.CloseIdleConnections()
 	s.wg.Wait()
 	return errors.Join(err, s.drain(), os.RemoveAll(s.dir))
 }

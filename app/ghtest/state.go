@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// state is the whole state of the stand-in. The Server's lock guards it.
+// state holds GitHub's objects and the hooks around routes. The Server's lock guards it.
 type state struct {
 	app           app
 	lastID        int64
@@ -23,22 +23,10 @@ type state struct {
 	repos         map[string]*Repo // by full name, folded
 	moved         map[string]*Repo // by old full names, folded
 	tokens        map[string]*token
-	rates         map[string]*rate
 	teams         map[string]*team // by "org/slug", folded
 	lastCommit    time.Time
 
-	hooks      []*hook
-	calls      []Call
-	unexpected []Call
-
-	deliveries []*Delivery          // by id
-	byGUID     map[string]*Delivery // the first attempt at each event
-	queue      []queued
-	sending    int
-	withheld   map[string]bool
-	hookURL    string
-	hookSecret string
-	hook       HookSettings
+	hooks []*hook
 }
 
 // app is the GitHub App under test.
@@ -89,9 +77,8 @@ func (st *state) init(s *Server) error {
 	}
 	*st = state{
 		lastID:   1000,
-		accounts: map[string]*account{}, repos: map[string]*Repo{}, moved: map[string]*Repo{}, tokens: map[string]*token{}, rates: map[string]*rate{}, withheld: map[string]bool{}, byGUID: map[string]*Delivery{},
+		accounts: map[string]*account{}, repos: map[string]*Repo{}, moved: map[string]*Repo{}, tokens: map[string]*token{},
 		lastCommit: commitsBegin,
-		hookURL:    s.opts.WebhookURL, hookSecret: s.opts.WebhookSecret,
 	}
 	st.app = app{
 		id: st.nextID(), slug: s.opts.AppSlug, key: key, createdAt: s.now(),
@@ -189,7 +176,7 @@ func (s *Server) AppPrivateKeyPEM() []byte {
 // The lock must be held.
 func (s *Server) installation(login string) *installation {
 	acct := s.state.account(login, "Organization")
-	if i := s.installationAt(acct); i != nil {
+	if i := s.state.installationAt(acct); i != nil {
 		return i
 	}
 	i := &installation{id: s.state.nextID(), account: acct, permissions: s.opts.Permissions, createdAt: s.now()}
@@ -199,16 +186,16 @@ func (s *Server) installation(login string) *installation {
 
 // installationAt returns the App's installation on an account, or nil. The lock
 // must be held.
-func (s *Server) installationAt(a *account) *installation {
-	return found(s.state.installations, func(i *installation) bool { return i.account == a })
+func (st *state) installationAt(a *account) *installation {
+	return found(st.installations, func(i *installation) bool { return i.account == a })
 }
 
 // installationOf returns the installation that covers a repository, or nil.
-func (s *Server) installationOf(r *Repo) *installation {
+func (st *state) installationOf(r *Repo) *installation {
 	if !r.installed {
 		return nil
 	}
-	return s.installationAt(r.owner)
+	return st.installationAt(r.owner)
 }
 
 // InstallationID returns the id of the App's installation on an account.
@@ -223,7 +210,7 @@ func (s *Server) InstallationID(account string) int64 {
 // installation is created again with another id, for all the account's repositories.
 func (s *Server) Install(account string) {
 	s.mu.Lock()
-	again := s.installationAt(s.state.account(account, "Organization")) == nil
+	again := s.state.installationAt(s.state.account(account, "Organization")) == nil
 	s.mu.Unlock()
 	s.installationEvent(account, "created", func(i *installation) {
 		for _, r := range s.state.repos {
@@ -267,6 +254,6 @@ func (s *Server) installationEvent(account, action string, change func(*installa
 	s.happens(func() []event {
 		i := s.installation(account)
 		change(i)
-		return []event{{name: "installation", action: action, installation: i, payload: s.installationPayload(action, i)}}
+		return []event{{name: "installation", action: action, installation: i, payload: s.render.installationPayload(action, i)}}
 	})
 }

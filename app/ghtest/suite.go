@@ -15,7 +15,7 @@ func (r *Repo) suite(sha string) int64 {
 // may write checks, unless the commit's author doesn't want it. Pushes to forks don't count.
 // The lock must be held.
 func (r *Repo) suiteRequested(branch, before, sha string, sender *account) event {
-	inst := r.s.installationOf(r)
+	inst := r.s.state.installationOf(r)
 	if inst == nil || r.parent != nil || !allows(inst.permissions, "checks:write") {
 		return event{}
 	}
@@ -45,23 +45,23 @@ func (r *Repo) suiteEvent(action string, branch any, before string, head commit,
 			runs++
 		}
 	}
-	pushed := r.s.pushedCommit(r, pushedCommit{commit: head})
+	pushed := r.s.render.pushedCommit(r, pushedCommit{commit: head})
 	short := object{}
 	for _, key := range []string{"id", "tree_id", "message", "timestamp", "author", "committer"} {
 		short[key] = pushed[key]
 	}
-	return r.event("check_suite", action, sender, object{"check_suite": r.s.renderSuite(r, head.SHA, "queued", "", branch, before).with(object{
-		"latest_check_runs_count": runs, "check_runs_url": r.s.api("/repos/%s/check-suites/%d/check-runs", r.fullName(), r.suite(head.SHA)), "head_commit": short,
+	return r.event("check_suite", action, sender, object{"check_suite": r.s.render.suite(r, head.SHA, "queued", "", branch, before).with(object{
+		"latest_check_runs_count": runs, "check_runs_url": r.s.render.api("/repos/%s/check-suites/%d/check-runs", r.fullName(), r.suite(head.SHA)), "head_commit": short,
 	})})
 }
 
-// renderSuite writes the App's check suite on a commit.
-func (s *Server) renderSuite(r *Repo, sha, status, conclusion string, branch any, before string) object {
+// suite writes the App's check suite on a commit.
+func (v *renderer) suite(r *Repo, sha, status, conclusion string, branch any, before string) object {
 	id := r.suite(sha)
 	return object{
 		"id": id, "node_id": nodeID("CS", id), "head_branch": branch, "head_sha": sha, "status": status, "conclusion": orNil(conclusion),
-		"url": s.api("/repos/%s/check-suites/%d", r.fullName(), id), "before": before, "after": sha, "pull_requests": s.pullsOnHead(r, sha), "app": s.renderApp(""),
-		"created_at": stamp(s.now()), "updated_at": stamp(s.now()),
+		"url": v.api("/repos/%s/check-suites/%d", r.fullName(), id), "before": before, "after": sha, "pull_requests": v.pullsOnHead(r, sha), "app": v.app(""),
+		"created_at": stamp(v.s.now()), "updated_at": stamp(v.s.now()),
 	}
 }
 
@@ -76,5 +76,5 @@ func (p *PullRequest) RerequestSuite(login string) {
 	p.s.mu.Lock()
 	e := p.repo.suiteEvent("rerequested", p.repo.branchAt(sha), zeroSHA, head, p.s.state.account(login, "User"))
 	p.s.mu.Unlock()
-	p.s.deliver(e)
+	p.s.Webhook.deliver(e)
 }

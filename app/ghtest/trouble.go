@@ -172,7 +172,7 @@ func (x *Exchange) held() bool {
 	s := x.call.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !x.call.route.free && s.held(x.call.caller) != nil
+	return !x.call.route.free && s.limiter.held(x.call.caller) != nil
 }
 
 // serverError is a 5xx, as JSON or as a page.

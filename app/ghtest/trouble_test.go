@@ -116,7 +116,7 @@ func TestTroubleWithLimits(t *testing.T) {
 			if len(shapes) != want || trouble.Counts()[kind] != 40 {
 				t.Errorf("refusals by status and Retry-After: %v; counts: %v", shapes, trouble.Counts())
 			}
-			if early := gh.EarlyRetries(); len(early) != 0 {
+			if early := gh.Calls.EarlyRetries(); len(early) != 0 {
 				t.Errorf("early calls: %+v", early)
 			}
 			stranger := c.withAuth("ghs_guess")
@@ -157,9 +157,9 @@ func TestTroubleWithLatency(t *testing.T) {
 	gh, _, _ := shop(t, ghtest.Options{})
 	gh.On("*", ghtest.NewTrouble(1, ghtest.TroubleOptions{MinLatency: 20 * time.Millisecond, MaxLatency: 30 * time.Millisecond}).Hook)
 	c := plainClient(t, gh)
-	gh.ResetCalls()
+	gh.Calls.Reset()
 	c.get("/repos/acme/shop")
-	if calls := gh.Calls(); calls[0].Took < 20*time.Millisecond || calls[0].End.Sub(calls[0].Start) != calls[0].Took {
+	if calls := gh.Calls.All(); calls[0].Took < 20*time.Millisecond || calls[0].End.Sub(calls[0].Start) != calls[0].Took {
 		t.Errorf("calls: %+v", calls)
 	}
 }

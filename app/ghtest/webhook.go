@@ -61,8 +61,29 @@ type queued struct {
 // unasked are the events that GitHub sends to an App without subscription.
 var unasked = []string{"check_run rerequested", "check_run requested_action", "check_suite requested", "check_suite rerequested"}
 
+// Webhook delivers events to the App, and logs the deliveries.
+type Webhook struct {
+	s           *Server
+	client      *http.Client
+	url, secret string
+	settings    HookSettings
+
+	deliveries []*Delivery          // by id
+	byGUID     map[string]*Delivery // the first attempt at each event
+	queue      []queued
+	sending    int
+	withheld   map[string]bool // names of events
+}
+
+func newWebhook(s *Server) *Webhook {
+	return &Webhook{
+		s: s, client: newHookClient(s.opts.WebhookTimeout), url: s.opts.WebhookURL, secret: s.opts.WebhookSecret,
+		byGUID: map[string]*Delivery{}, withheld: map[string]bool{},
+	}
+}
+
 // wanted reports whether the App gets the event. The lock must be held.
-func (s *Server) wanted(e event) bool {
+func (w *Webhook) wanted(e event) bool {
 	switch e.name {
 	case "":
 		return false
@@ -72,66 +93,66 @@ func (s *Server) wanted(e event) bool {
 	if e.installation == nil || !e.installation.suspendedAt.IsZero() {
 		return false
 	}
-	return slices.Contains(unasked, e.name+" "+e.action) || slices.Contains(s.opts.Events, e.name)
+	return slices.Contains(unasked, e.name+" "+e.action) || slices.Contains(w.s.opts.Events, e.name)
 }
 
-// SetWebhook sets where events are sent and the secret that signs them.
-func (s *Server) SetWebhook(url, secret string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.state.hookURL, s.state.hookSecret = url, secret
+// Set sets where events are sent and the secret that signs them.
+func (w *Webhook) Set(url, secret string) {
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	w.url, w.secret = url, secret
 }
 
 // HangUp closes the connections to the webhook that carry no delivery. A server that shuts
 // down waits 5 s for connections that never carried one.
-func (s *Server) HangUp() { s.client.CloseIdleConnections() }
+func (w *Webhook) HangUp() { w.client.CloseIdleConnections() }
 
 // Withhold does not send events with these names, or any events if no name is given, until
 // Resume. They are recorded as failed deliveries, as if the App's host were down.
-func (s *Server) Withhold(events ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (w *Webhook) Withhold(events ...string) {
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
 	if len(events) == 0 {
 		events = []string{"*"}
 	}
 	for _, name := range events {
-		s.state.withheld[name] = true
+		w.withheld[name] = true
 	}
 }
 
 // Resume ends Withhold. Withheld events are not sent; see Redeliver.
-func (s *Server) Resume() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.state.withheld)
+func (w *Webhook) Resume() {
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	clear(w.withheld)
 }
 
 // Ping sends the ping event that a new App gets.
-func (s *Server) Ping() Delivery {
-	s.mu.Lock()
-	e := event{name: "ping", payload: s.pingPayload()}
-	s.mu.Unlock()
-	return s.send(e)
+func (w *Webhook) Ping() Delivery {
+	w.s.mu.Lock()
+	e := event{name: "ping", payload: w.s.render.pingPayload()}
+	w.s.mu.Unlock()
+	return w.send(e)
 }
 
 // Send delivers any event with any payload, signed, for events without a method of the
 // stand-in.
-func (s *Server) Send(name, action string, payload map[string]any) Delivery {
-	return s.send(event{name: name, action: action, payload: payload})
+func (w *Webhook) Send(name, action string, payload map[string]any) Delivery {
+	return w.send(event{name: name, action: action, payload: payload})
 }
 
 // deliver sends events one after the other, before it returns.
-func (s *Server) deliver(events ...event) {
+func (w *Webhook) deliver(events ...event) {
 	for _, e := range events {
 		if e.err != nil {
-			s.opts.Fail("event %s %s: %v", e.name, e.action, e.err)
+			w.s.opts.Fail("event %s %s: %v", e.name, e.action, e.err)
 			continue
 		}
-		s.mu.Lock()
-		wanted := s.wanted(e)
-		s.mu.Unlock()
+		w.s.mu.Lock()
+		wanted := w.wanted(e)
+		w.s.mu.Unlock()
 		if wanted {
-			s.send(e)
+			w.send(e)
 		}
 	}
 }
@@ -142,7 +163,7 @@ func (s *Server) happens(change func() []event) {
 	events := change()
 	s.notify()
 	s.mu.Unlock()
-	s.deliver(events...)
+	s.Webhook.deliver(events...)
 }
 
 // impossible replaces the events if the object to be changed does not exist.
@@ -151,60 +172,60 @@ func impossible(format string, args ...any) []event {
 }
 
 // enqueue sends an event in the background. The lock must be held.
-func (s *Server) enqueue(q queued) {
-	if q.guid != "" || s.wanted(q.event) {
-		s.state.queue = append(s.state.queue, q)
-		s.notify()
+func (w *Webhook) enqueue(q queued) {
+	if q.guid != "" || w.wanted(q.event) {
+		w.queue = append(w.queue, q)
+		w.s.notify()
 	}
 }
 
 // deliverQueued sends the queued events, in order, until the Server is closed.
-func (s *Server) deliverQueued() {
+func (w *Webhook) deliverQueued() {
 	for {
 		var next queued
-		if s.WaitFor(s.ctx, func() bool { return s.dequeue(&next) }) != nil {
+		if w.s.WaitFor(w.s.ctx, func() bool { return w.dequeue(&next) }) != nil {
 			return
 		}
 		if next.guid == "" {
-			s.send(next.event)
+			w.send(next.event)
 		} else {
 			// An unknown GUID was refused when it was asked for.
-			_, _ = s.Redeliver(next.guid)
+			_, _ = w.Redeliver(next.guid)
 		}
-		s.mu.Lock()
-		s.state.sending--
-		s.notify()
-		s.mu.Unlock()
+		w.s.mu.Lock()
+		w.sending--
+		w.s.notify()
+		w.s.mu.Unlock()
 	}
 }
 
-func (s *Server) dequeue(next *queued) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.state.queue) == 0 {
+func (w *Webhook) dequeue(next *queued) bool {
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	if len(w.queue) == 0 {
 		return false
 	}
-	*next, s.state.queue = s.state.queue[0], s.state.queue[1:]
-	s.state.sending++
+	*next, w.queue = w.queue[0], w.queue[1:]
+	w.sending++
 	return true
 }
 
 // Settle waits until the events caused by the App's own calls have been
 // delivered.
-func (s *Server) Settle(ctx context.Context) error {
-	return s.WaitFor(ctx, func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return len(s.state.queue) == 0 && s.state.sending == 0
+func (w *Webhook) Settle(ctx context.Context) error {
+	return w.s.WaitFor(ctx, func() bool {
+		w.s.mu.Lock()
+		defer w.s.mu.Unlock()
+		return len(w.queue) == 0 && w.sending == 0
 	})
 }
 
 // Deliveries lists all attempts, oldest first.
-func (s *Server) Deliveries() []Delivery {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := make([]Delivery, len(s.state.deliveries))
-	for i, d := range s.state.deliveries {
+func (w *Webhook) Deliveries() []Delivery {
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	list := make([]Delivery, len(w.deliveries))
+	for i, d := range w.deliveries {
 		list[i] = *d
 	}
 	return list
@@ -212,10 +233,10 @@ func (s *Server) Deliveries() []Delivery {
 
 // LastDelivery returns the newest attempt at an event of the name, or the zero
 // Delivery.
-func (s *Server) LastDelivery(name string) Delivery {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, d := range slices.Backward(s.state.deliveries) {
+func (w *Webhook) LastDelivery(name string) Delivery {
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	for _, d := range slices.Backward(w.deliveries) {
 		if d.Event == name {
 			return *d
 		}
@@ -224,24 +245,24 @@ func (s *Server) LastDelivery(name string) Delivery {
 }
 
 // Redeliver sends an event again: the same payload under the same GUID.
-func (s *Server) Redeliver(guid string) (Delivery, error) {
-	s.mu.Lock()
-	first := s.state.byGUID[guid]
+func (w *Webhook) Redeliver(guid string) (Delivery, error) {
+	w.s.mu.Lock()
+	first := w.byGUID[guid]
 	if first == nil {
-		s.mu.Unlock()
+		w.s.mu.Unlock()
 		return Delivery{}, fmt.Errorf("redeliver %s: no such delivery", guid)
 	}
 	d := *first
-	s.mu.Unlock()
+	w.s.mu.Unlock()
 	d.Redelivery = true
-	return s.attempt(d), nil
+	return w.attempt(d), nil
 }
 
 // send makes the first attempt at an event.
-func (s *Server) send(e event) Delivery {
+func (w *Webhook) send(e event) Delivery {
 	payload, err := marshal(e.payload)
 	if err != nil {
-		s.opts.Fail("write the payload of %s: %v", e.name, err)
+		w.s.opts.Fail("write the payload of %s: %v", e.name, err)
 	}
 	d := Delivery{GUID: newGUID(), Event: e.name, Action: e.action, Payload: payload}
 	if e.installation != nil {
@@ -250,41 +271,41 @@ func (s *Server) send(e event) Delivery {
 	if e.repo != nil {
 		d.RepositoryID = e.repo.id
 	}
-	return s.attempt(d)
+	return w.attempt(d)
 }
 
 // attempt sends a delivery and records its result.
-func (s *Server) attempt(d Delivery) Delivery {
-	s.mu.Lock()
-	d.ID, d.At = s.state.nextID(), s.now()
-	url, secret := s.state.hookURL, s.state.hookSecret
-	if s.state.withheld["*"] || s.state.withheld[d.Event] {
+func (w *Webhook) attempt(d Delivery) Delivery {
+	w.s.mu.Lock()
+	d.ID, d.At = w.s.state.nextID(), w.s.now()
+	url, secret := w.url, w.secret
+	if w.withheld["*"] || w.withheld[d.Event] {
 		url = ""
 	}
-	s.mu.Unlock()
+	w.s.mu.Unlock()
 
 	start := time.Now()
-	d.Status, d.Response, d.Outcome = s.post(url, secret, d)
+	d.Status, d.Response, d.Outcome = w.post(url, secret, d)
 	d.Duration = time.Since(start)
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.record(&d)
-	s.notify()
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	w.record(&d)
+	w.s.notify()
 	return d
 }
 
 // record adds an attempt to the log, which is in the order in which the attempts started. An
 // attempt may end before an earlier one. The lock must be held.
-func (s *Server) record(d *Delivery) {
-	log := s.state.deliveries
+func (w *Webhook) record(d *Delivery) {
+	log := w.deliveries
 	at := len(log)
 	for at > 0 && log[at-1].ID > d.ID {
 		at--
 	}
-	s.state.deliveries = slices.Insert(log, at, d)
-	if s.state.byGUID[d.GUID] == nil {
-		s.state.byGUID[d.GUID] = d
+	w.deliveries = slices.Insert(log, at, d)
+	if w.byGUID[d.GUID] == nil {
+		w.byGUID[d.GUID] = d
 	}
 }
 
@@ -295,16 +316,16 @@ const (
 )
 
 // post sends a delivery as GitHub does.
-func (s *Server) post(url, secret string, d Delivery) (status int, body, outcome string) {
+func (w *Webhook) post(url, secret string, d Delivery) (status int, body, outcome string) {
 	if url == "" {
 		return 0, "", noHost
 	}
-	req, err := http.NewRequestWithContext(s.ctx, http.MethodPost, url, bytes.NewReader(d.Payload))
+	req, err := http.NewRequestWithContext(w.s.ctx, http.MethodPost, url, bytes.NewReader(d.Payload))
 	if err != nil {
 		return 0, "", err.Error()
 	}
-	req.Header = s.hookHeader(secret, d)
-	resp, err := s.client.Do(req)
+	req.Header = w.header(secret, d)
+	resp, err := w.client.Do(req)
 	if err != nil {
 		if timeout, ok := errors.AsType[interface {
 			error
@@ -324,7 +345,7 @@ func (s *Server) post(url, secret string, d Delivery) (status int, body, outcome
 	return resp.StatusCode, string(text), outcome
 }
 
-func (s *Server) hookHeader(secret string, d Delivery) http.Header {
+func (w *Webhook) header(secret string, d Delivery) http.Header {
 	h := http.Header{}
 	h.Set("Accept", "*/*")
 	h.Set("Content-Type", "application/json")
@@ -332,7 +353,7 @@ func (s *Server) hookHeader(secret string, d Delivery) http.Header {
 	h.Set("X-GitHub-Delivery", d.GUID)
 	h.Set("X-GitHub-Event", d.Event)
 	h.Set("X-GitHub-Hook-ID", "1")
-	h.Set("X-GitHub-Hook-Installation-Target-ID", strconv.FormatInt(s.AppID(), 10))
+	h.Set("X-GitHub-Hook-Installation-Target-ID", strconv.FormatInt(w.s.AppID(), 10))
 	h.Set("X-GitHub-Hook-Installation-Target-Type", "integration")
 	if secret != "" {
 		h.Set("X-Hub-Signature", "sha1="+sign(sha1.New, secret, d.Payload))

@@ -97,7 +97,7 @@ func TestDeliveriesAreSigned(t *testing.T) {
 	r := got[0]
 	mac := hmac.New(sha256.New, []byte("s3cret"))
 	mac.Write(r.body)
-	d := gh.LastDelivery("pull_request")
+	d := gh.Webhook.LastDelivery("pull_request")
 	want := map[string]string{
 		"X-Hub-Signature-256": "sha256=" + hex.EncodeToString(mac.Sum(nil)), "Content-Type": "application/json", "X-Github-Event": "pull_request", "X-Github-Delivery": d.GUID,
 		"X-Github-Hook-Installation-Target-Id": strconv.FormatInt(gh.AppID(), 10), "X-Github-Hook-Installation-Target-Type": "integration",
@@ -112,8 +112,8 @@ func TestDeliveriesAreSigned(t *testing.T) {
 	if d.Status != http.StatusAccepted || d.Outcome != "OK" || d.Response != "noted" || d.InstallationID != gh.InstallationID("acme") || d.RepositoryID != repo.ID() || !d.OK() {
 		t.Errorf("delivery: %+v", d)
 	}
-	gh.SetWebhook(h.URL, "")
-	gh.Ping()
+	gh.Webhook.Set(h.URL, "")
+	gh.Webhook.Ping()
 	if s := h.of("ping")[0].header.Get("X-Hub-Signature-256"); s != "" {
 		t.Errorf("signed without a secret: %s", s)
 	}
@@ -164,16 +164,16 @@ func TestLostAndFoundDeliveries(t *testing.T) {
 	h := newHook(t)
 	gh, repo, _ := shop(t, ghtest.Options{WebhookURL: h.URL, Permissions: noChecks, Events: []string{"pull_request"}})
 	app := newClient(t, gh)
-	gh.Withhold("pull_request")
+	gh.Webhook.Withhold("pull_request")
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1"}})
-	lost := gh.LastDelivery("pull_request")
+	lost := gh.Webhook.LastDelivery("pull_request")
 	if lost.OK() || lost.Status != 0 || len(h.names(t)) != 0 {
 		t.Errorf("a withheld delivery was sent: %+v", lost)
 	}
-	gh.Resume()
+	gh.Webhook.Resume()
 	h.answer(http.StatusServiceUnavailable)
 	pr.Label("bug")
-	if d := gh.LastDelivery("pull_request"); d.OK() || d.Status != http.StatusServiceUnavailable {
+	if d := gh.Webhook.LastDelivery("pull_request"); d.OK() || d.Status != http.StatusServiceUnavailable {
 		t.Errorf("delivery: %+v", d)
 	}
 	h.answer(http.StatusOK)
@@ -184,11 +184,11 @@ func TestLostAndFoundDeliveries(t *testing.T) {
 	if names := h.names(t); !slices.Equal(names, []string{"pull_request opened"}) {
 		t.Errorf("redelivered: %v", names)
 	}
-	if d := gh.LastDelivery("pull_request"); d.GUID != lost.GUID || !d.Redelivery || !d.OK() || d.ID == lost.ID {
+	if d := gh.Webhook.LastDelivery("pull_request"); d.GUID != lost.GUID || !d.Redelivery || !d.OK() || d.ID == lost.ID {
 		t.Errorf("redelivery: %+v", d)
 	}
 	app.refused(app.do("POST", "/app/hook/deliveries/1/attempts", nil), http.StatusNotFound, "Not Found")
-	if _, err := gh.Redeliver("none"); err == nil {
+	if _, err := gh.Webhook.Redeliver("none"); err == nil {
 		t.Error("an unknown delivery was redelivered")
 	}
 
@@ -237,14 +237,14 @@ func TestUnansweredDeliveries(t *testing.T) {
 	dead.Close()
 	gh := ghtest.Start(t, ghtest.Options{WebhookTimeout: 50 * time.Millisecond})
 	app := newClient(t, gh)
-	gh.SetWebhook(slow.URL, "")
-	gh.Ping()
-	gh.SetWebhook(dead.URL, "")
-	gh.Ping()
+	gh.Webhook.Set(slow.URL, "")
+	gh.Webhook.Ping()
+	gh.Webhook.Set(dead.URL, "")
+	gh.Webhook.Ping()
 	if d := cmp.Diff([]string{"502 failed to connect to host", "504 timed out"}, deliveryLog(app, "")); d != "" {
 		t.Errorf("delivery log (-want +got):\n%s", d)
 	}
-	if d := gh.Deliveries(); d[0].Status != 0 || d[0].Duration < 50*time.Millisecond || d[1].Status != 0 || d[1].Duration > time.Second {
+	if d := gh.Webhook.Deliveries(); d[0].Status != 0 || d[0].Duration < 50*time.Millisecond || d[1].Status != 0 || d[1].Duration > time.Second {
 		t.Errorf("deliveries: %+v", d)
 	}
 }
@@ -253,9 +253,9 @@ func TestUnansweredDeliveries(t *testing.T) {
 func TestDeliveriesAreKeptForThreeDays(t *testing.T) {
 	clock := newClock()
 	gh := ghtest.Start(t, ghtest.Options{Now: clock.now})
-	old := gh.Ping()
+	old := gh.Webhook.Ping()
 	clock.move(72*time.Hour - time.Second)
-	gh.Ping()
+	gh.Webhook.Ping()
 	attempts := fmt.Sprintf("/app/hook/deliveries/%d/attempts", old.ID)
 	app := newClient(t, gh)
 	// The App's tokens use the machine's time.
@@ -289,10 +289,10 @@ func TestOverlappingDeliveries(t *testing.T) {
 	t.Cleanup(h.Close)
 	gh := ghtest.Start(t, ghtest.Options{WebhookURL: h.URL})
 	var wg sync.WaitGroup
-	wg.Go(func() { gh.Send("slow", "", map[string]any{}) })
+	wg.Go(func() { gh.Webhook.Send("slow", "", map[string]any{}) })
 	<-held
-	gh.Ping()
-	gh.Ping()
+	gh.Webhook.Ping()
+	gh.Webhook.Ping()
 	close(release)
 	wg.Wait()
 	want := []string{"200 OK", "200 OK", "418 Invalid HTTP Response: 418"}
@@ -306,17 +306,17 @@ func TestRedeliverAtOnce(t *testing.T) {
 	h := newHook(t)
 	gh, repo, _ := shop(t, ghtest.Options{WebhookURL: h.URL, Permissions: noChecks, Events: []string{"pull_request"}})
 	repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1"}})
-	guid := gh.LastDelivery("pull_request").GUID
+	guid := gh.Webhook.LastDelivery("pull_request").GUID
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if _, err := gh.Redeliver(guid); err != nil {
+			if _, err := gh.Webhook.Redeliver(guid); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	if n := len(gh.Deliveries()); n != 9 {
+	if n := len(gh.Webhook.Deliveries()); n != 9 {
 		t.Errorf("%d attempts in the log instead of 9", n)
 	}
 }

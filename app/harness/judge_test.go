@@ -196,7 +196,7 @@ func (w *world) faults(pulls []*pull) map[*pull][]fault {
 // must not count.
 func (w *world) late(p *pull) int {
 	events := map[string]bool{}
-	for _, d := range w.gh.Deliveries() {
+	for _, d := range w.gh.Webhook.Deliveries() {
 		if d.Event == "pull_request" && (d.Redelivery || !d.OK()) && d.RepositoryID == p.repo.ID() && concerns(d, p) {
 			events[d.GUID] = true
 		}
@@ -260,7 +260,7 @@ func (w *world) tellAll(p *pull, faults []fault) string {
 		fmt.Fprintf(&b, "\n  %d by %s at %s, %d edits, %v: %.80q", c.ID, c.Author, clock(c.CreatedAt), c.Edits, c.Reactions, c.Body)
 	}
 	b.WriteString("\ndeliveries:")
-	for _, d := range w.gh.Deliveries() {
+	for _, d := range w.gh.Webhook.Deliveries() {
 		if d.RepositoryID == p.repo.ID() && concerns(d, p) {
 			fmt.Fprintf(&b, "\n  %s %s %s %s redelivery=%v %d %s", clock(d.At), d.GUID, d.Event, d.Action, d.Redelivery, d.Status, d.Outcome)
 		}

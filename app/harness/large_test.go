@@ -89,10 +89,10 @@ func largeFiles(n int) ghtest.Files {
 // byServer opens a pull request and waits for its check.
 func byServer(t *testing.T, seed uint64, files int) (c cost) {
 	w := newWorld(t, setup{database: sqlite, replicas: 1, seed: seed, limits: unlimited(), logInterval: 24 * time.Hour, weighed: true})
-	w.gh.Withhold()
+	w.gh.Webhook.Withhold()
 	repo := w.repos(1)[0]
 	pr := repo.OpenPR(ghtest.PR{Title: "feat: totals", Author: "alice", Files: largeFiles(files)})
-	w.gh.Resume()
+	w.gh.Webhook.Resume()
 	s := w.servers[0]
 	before, began := s.processor(), time.Now()
 	for _, d := range w.burst([]*pull{{repo: repo}}) {

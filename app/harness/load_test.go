@@ -41,7 +41,7 @@ func TestLoad(t *testing.T) {
 
 		alone := pace(t, hooks, bareInsert(t))
 		w.gh.On("*", ghtest.Delay(callLatency))
-		w.gh.ResetCalls()
+		w.gh.Calls.Reset()
 		burst := w.burst(pulls)
 		var beside, ack []time.Duration
 		insert := bareInsert(t)
@@ -64,7 +64,7 @@ func TestLoad(t *testing.T) {
 		reviews := w.metric("reviewgate_reviews_total")
 		f.add("until all was answered", "%s, of these after the burst %s", short(took), short(took-sent))
 		f.add("reviews", "%.0f, %.1f a second", reviews, reviews/took.Seconds())
-		f.add("calls of GitHub", "%d of %s each", len(w.gh.Calls()), callLatency)
+		f.add("calls of GitHub", "%d of %s each", len(w.gh.Calls.All()), callLatency)
 		for _, s := range w.servers {
 			s.note()
 			f.add(fmt.Sprintf("peak memory of server %d", s.n), "%s", mb(s.peak))
@@ -83,7 +83,7 @@ func unlimited() *ghtest.Limits {
 // withheld creates n pull requests with as many heads as the webhooks need. Their events are
 // withheld, for the harness to send.
 func (w *world) withheld(n, hooks int) (pulls []*pull) {
-	w.gh.Withhold()
+	w.gh.Webhook.Withhold()
 	repos := w.repos(min(n, 20))
 	for i := range n {
 		p := &pull{repo: repos[i%len(repos)], name: fmt.Sprintf("change-%d", i), author: "alice"}
@@ -93,7 +93,7 @@ func (w *world) withheld(n, hooks int) (pulls []*pull) {
 	for i := n; i < hooks; i++ {
 		pulls[i%n].push(i%3 == 0)
 	}
-	w.gh.Resume()
+	w.gh.Webhook.Resume()
 	return pulls
 }
 
@@ -103,7 +103,7 @@ func (w *world) burst(pulls []*pull) (events []ghtest.Delivery) {
 	for _, p := range pulls {
 		ours[p.repo.ID()] = true
 	}
-	for _, d := range w.gh.Deliveries() {
+	for _, d := range w.gh.Webhook.Deliveries() {
 		if ours[d.RepositoryID] && d.Event == "pull_request" {
 			events = append(events, d)
 		}

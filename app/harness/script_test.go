@@ -128,12 +128,12 @@ func total(all []struct {
 
 // redeliver presses "Redeliver" in the App's delivery log.
 func (s *script) redeliver(p *pull) {
-	log := s.gh.Deliveries()
+	log := s.gh.Webhook.Deliveries()
 	if len(log) == 0 {
 		return
 	}
 	d := log[int(s.rand.Float64()*float64(len(log)))]
-	if again, err := s.gh.Redeliver(d.GUID); err == nil {
+	if again, err := s.gh.Webhook.Redeliver(d.GUID); err == nil {
 		p.tell("redelivered %s %s of repository %d (%s): %s", d.Event, d.Action, d.RepositoryID, d.GUID, again.Outcome)
 	}
 }

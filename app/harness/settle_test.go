@@ -82,7 +82,7 @@ func (w *world) afterCrashes(pulls []*pull, k *killer) (n int) {
 // deliveries prints how the webhooks were answered.
 func (w *world) deliveries(f *figures) {
 	failed, came := map[string]bool{}, map[string]bool{}
-	for _, d := range w.gh.Deliveries() {
+	for _, d := range w.gh.Webhook.Deliveries() {
 		if d.OK() {
 			came[d.GUID] = true
 		} else {
@@ -108,7 +108,7 @@ const learnt = 1500 * time.Millisecond
 // server had read the refusal.
 func (w *world) calls(f *figures, killed bool) {
 	refused, own := 0, map[string]int{}
-	all := w.gh.Calls()
+	all := w.gh.Calls.All()
 	for _, c := range all {
 		if c.Installation == 0 {
 			own[c.Route]++
@@ -117,7 +117,7 @@ func (w *world) calls(f *figures, killed bool) {
 			refused++
 		}
 	}
-	early := w.gh.EarlyRetries()
+	early := w.gh.Calls.EarlyRetries()
 	f.add("calls of GitHub", "%d, refused %d, early %d", len(all), refused, len(early))
 	f.add("of these as the App itself", "%v", own)
 	for _, c := range early {

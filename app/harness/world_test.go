@@ -62,14 +62,14 @@ func newWorld(t *testing.T, s setup) *world {
 	if w.replicas > 1 {
 		w.hook = balance(t, w.servers) + hookPath
 	}
-	w.gh.SetWebhook(w.hook, secret)
+	w.gh.Webhook.Set(w.hook, secret)
 	for _, s := range w.servers {
 		if err := s.start(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	t.Cleanup(func() {
-		if u := w.gh.Unexpected(); len(u) > 0 {
+		if u := w.gh.Calls.Unexpected(); len(u) > 0 {
 			t.Errorf("calls that GitHub does not know: %v", u)
 		}
 	})

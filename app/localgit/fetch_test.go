@@ -73,7 +73,7 @@ func TestFetch(t *testing.T) {
 	if !slices.Equal(got, want) || files.HeadSHA != p.HeadSHA() {
 		t.Errorf("at %s:\n%s\nwant\n%s", files.HeadSHA, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	posts := hub.CallsTo("POST /{owner}/{repo}/git-upload-pack")
+	posts := hub.Calls.To("POST /{owner}/{repo}/git-upload-pack")
 	if len(posts) != 2 || sent == 0 || sent > 20_000 {
 		t.Errorf("%d bytes in %d fetches", sent, len(posts))
 	}
@@ -129,9 +129,9 @@ func TestFetchWithoutGit(t *testing.T) {
 	hub, remote, p := remoteRepo(t)
 	base, head := p.BaseSHA(), p.HeadSHA()
 	t.Setenv("PATH", t.TempDir())
-	hub.ResetCalls()
-	if _, err := Fetch(t.Context(), remote, base, head); !errors.Is(err, ErrNoGit) || len(hub.Calls()) > 0 {
-		t.Errorf("%v, %d calls", err, len(hub.Calls()))
+	hub.Calls.Reset()
+	if _, err := Fetch(t.Context(), remote, base, head); !errors.Is(err, ErrNoGit) || len(hub.Calls.All()) > 0 {
+		t.Errorf("%v, %d calls", err, len(hub.Calls.All()))
 	}
 	nothingLeft(t)
 }
@@ -429,7 +429,7 @@ func TestFetchOfAHostileRepository(t *testing.T) {
 		"words of a patch": {ghtest.Files{"x.go": "diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n"}, []string{"+diff --git", "+--- a/b", "++++ b/b", "+@@ -1"}, ""},
 	} {
 		p := repo.OpenPR(ghtest.PR{Head: "of-" + strings.ReplaceAll(name, " ", "-"), Files: tt.files})
-		hub.ResetCalls()
+		hub.Calls.Reset()
 		files, err := Fetch(t.Context(), Remote{URL: hub.URL + "/acme/shop.git", Token: hub.Token("acme")}, p.BaseSHA(), p.HeadSHA())
 		if (err != nil) != (tt.fails != "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
 			t.Errorf("%s: %v", name, err)
@@ -443,7 +443,7 @@ func TestFetchOfAHostileRepository(t *testing.T) {
 				t.Errorf("%s: %q is not shown:\n%s", name, line, &shown)
 			}
 		}
-		if n := len(hub.Calls()); n > 4 { // each fetch asks for the refs and for the objects
+		if n := len(hub.Calls.All()); n > 4 { // each fetch asks for the refs and for the objects
 
 			t.Errorf("%s: %d calls", name, n)
 		}
@@ -493,7 +493,7 @@ func TestFetchHidesTheToken(t *testing.T) {
 func TestFetchOfNothing(t *testing.T) {
 	hub, remote, p := remoteRepo(t)
 	files, err := Fetch(t.Context(), remote, p.BaseSHA(), p.BaseSHA())
-	if n := len(hub.CallsTo("POST /{owner}/{repo}/git-upload-pack")); err != nil || len(files.Files) != 0 || n != 1 {
+	if n := len(hub.Calls.To("POST /{owner}/{repo}/git-upload-pack")); err != nil || len(files.Files) != 0 || n != 1 {
 		t.Errorf("%+v, %v, in %d fetches", files, err, n)
 	}
 }

@@ -138,7 +138,7 @@ func github(ts *testscript.TestScript, _ bool, args []string) {
 		gh.ago.Store(0)
 		gh.Install("acme")
 	case "quiet":
-		if writes := gh.Writes(); len(writes) != 0 {
+		if writes := gh.Calls.Writes(); len(writes) != 0 {
 			ts.Fatalf("written: %v", writes)
 		}
 	case "serve":

@@ -94,7 +94,7 @@ func TestInstallPageLeadsToARequiredCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
-		n.gh.HangUp()
+		n.gh.Webhook.HangUp()
 		if err := stop(); err != nil {
 			t.Errorf("the server did not end cleanly: %v", err)
 		}
@@ -128,7 +128,7 @@ func TestInstallPageLeadsToARequiredCheck(t *testing.T) {
 			t.Errorf("reviewgate %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 	}
-	if u := n.gh.Unexpected(); len(u) > 0 {
+	if u := n.gh.Calls.Unexpected(); len(u) > 0 {
 		t.Errorf("calls that GitHub does not know: %v", u)
 	}
 	took := time.Since(began).Round(time.Second)

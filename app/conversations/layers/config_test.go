@@ -295,10 +295,10 @@ func TestConfigOfTheServerChoosesModes(t *testing.T) {
 	w.Wants(advisory, "neutral")
 	w.Wants(enforced, "action_required")
 
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	_, silent := on("acme/docs")
 	w.Idle()
-	reads := w.GH.Calls()
+	reads := w.GH.Calls.All()
 	// A token, the pull request, its files and commits, and the config's root.
 	if len(reads) > 5 {
 		t.Errorf("a repository that is switched off costs %d calls: %v", len(reads), reads)
@@ -311,7 +311,7 @@ func TestConfigOfTheServerChoosesModes(t *testing.T) {
 	w.GH.On("GET /repos/{owner}/{repo}/pulls/{pull_number}/files", func(x *ghtest.Exchange) { x.Fail(404, "no") })
 	silent.Push(ghtest.Files{"more.go": "package store\n"}, "more")
 	w.Idle()
-	if writes := w.GH.Writes(); len(writes) != 0 {
+	if writes := w.GH.Calls.Writes(); len(writes) != 0 {
 		t.Errorf("a repository that is switched off was written to: %v", writes)
 	}
 }
@@ -451,10 +451,10 @@ func TestExpressionReadsLabels(t *testing.T) {
 	w.Idle()
 	pr := w.Open(apptest.Clean())
 	w.Idle()
-	before := len(w.GH.Calls())
+	before := len(w.GH.Calls.All())
 	pr.Label("money")
 	w.Idle()
-	if calls := w.GH.Calls()[before:]; len(calls) > 0 {
+	if calls := w.GH.Calls.All()[before:]; len(calls) > 0 {
 		t.Errorf("a label that no policy reads cost %d calls: %v", len(calls), calls)
 	}
 
@@ -479,10 +479,10 @@ func TestLabelsOfTypes(t *testing.T) {
 	pr := w.Repo.OpenPR(ghtest.PR{Title: "Count the stock", Body: apptest.GoodBody, Head: "stock", Files: apptest.Clean()})
 	w.Idle()
 	calls := func(act func()) int {
-		before := len(w.GH.Calls())
+		before := len(w.GH.Calls.All())
 		act()
 		w.Idle()
-		return len(w.GH.Calls()) - before
+		return len(w.GH.Calls.All()) - before
 	}
 	if n := calls(func() { pr.Label("help wanted"); pr.Unlabel("help wanted"); pr.Label("urgent") }); n > 0 {
 		t.Errorf("labels without a type cost %d calls", n)

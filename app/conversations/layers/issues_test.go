@@ -58,7 +58,7 @@ func (w *world) reviewed(head string, files ghtest.Files) *ghtest.PullRequest {
 func (w *world) merged(prs ...*ghtest.PullRequest) []string {
 	w.Helper()
 	for _, pr := range prs {
-		w.GH.ResetCalls()
+		w.GH.Calls.Reset()
 		pr.Merge()
 		w.Idle()
 	}
@@ -67,7 +67,7 @@ func (w *world) merged(prs ...*ghtest.PullRequest) []string {
 
 // routes names the calls since the last reset, except those for tokens.
 func (w *world) routes() (all []string) {
-	for _, c := range w.GH.Calls() {
+	for _, c := range w.GH.Calls.All() {
 		if !strings.HasSuffix(c.Route, "/access_tokens") {
 			all = append(all, strings.ReplaceAll(c.Route, "/repos/{owner}/{repo}", ""))
 		}
@@ -139,8 +139,8 @@ func TestWarningBecomesAnIssueAtTheMerge(t *testing.T) {
 			t.Errorf("the issue lacks %q:\n%s", text, i.Body)
 		}
 	}
-	w.GH.ResetCalls()
-	if _, err := w.GH.Redeliver(w.GH.LastDelivery("pull_request").GUID); err != nil {
+	w.GH.Calls.Reset()
+	if _, err := w.GH.Webhook.Redeliver(w.GH.Webhook.LastDelivery("pull_request").GUID); err != nil {
 		t.Fatal(err)
 	}
 	w.Idle()
@@ -154,7 +154,7 @@ func TestOnlyCountingMergesDefer(t *testing.T) {
 	for name, merge := range sample.Map(t, 2, map[string]func(w *world) []string{
 		"closed without a merge": func(w *world) []string {
 			pr := w.reviewed("first", shortcut)
-			w.GH.ResetCalls()
+			w.GH.Calls.Reset()
 			pr.Close()
 			w.Idle()
 			return w.routes()
@@ -176,9 +176,9 @@ func TestOnlyCountingMergesDefer(t *testing.T) {
 		},
 		"of a head that was not reviewed": func(w *world) []string {
 			pr := w.reviewed("first", ghtest.Files{"store/b.go": "package store\n"})
-			w.GH.Withhold("pull_request")
+			w.GH.Webhook.Withhold("pull_request")
 			pr.Push(shortcut, "more")
-			w.GH.Resume()
+			w.GH.Webhook.Resume()
 			return w.merged(pr)
 		},
 	}) {
@@ -270,7 +270,7 @@ func TestIssueClosedByAPersonStaysClosed(t *testing.T) {
 			act(w, w.issue().Number)
 			before := w.appIssues()
 			calls := w.merged(prs[1])
-			if len(calls) == 0 || calls[0] != "GET /issues/{issue_number}" || len(w.GH.Writes()) > 0 {
+			if len(calls) == 0 || calls[0] != "GET /issues/{issue_number}" || len(w.GH.Calls.Writes()) > 0 {
 				t.Errorf("calls %q", calls)
 			}
 			w.costs(w.merged(prs[2])) // the closed issue is known by now
@@ -330,7 +330,7 @@ func TestIssuesPerDay(t *testing.T) {
 
 	w.setIssues(`{"tech_debt": true, "per_day": 2}`)
 	w.reviewed("third", ghtest.Files{"store/z.go": "package store\n"})
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	if err := w.App.Inside().Service.Work(t.Context(), ports.Job{Kind: ports.JobSweep}); err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +338,7 @@ func TestIssuesPerDay(t *testing.T) {
 	if n := len(w.appIssues()); n != 2 {
 		t.Errorf("%d issues after the limit allowed another", n)
 	}
-	if n := len(w.GH.CallsTo(routeIssues)); n != 1 {
+	if n := len(w.GH.Calls.To(routeIssues)); n != 1 {
 		t.Errorf("the App tried to open %d issues", n)
 	}
 }
@@ -414,18 +414,18 @@ func TestIssuesWithoutThePermission(t *testing.T) {
 	if !strings.Contains(w.metrics(), `reviewgate_issues_total{outcome="refused"} 1`) {
 		t.Error("the metrics do not count the refused issue")
 	}
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	if err := w.App.Inside().Service.Work(t.Context(), ports.Job{Kind: ports.JobSweep}); err != nil {
 		t.Fatal(err)
 	}
 	w.Idle()
-	if n := len(w.GH.CallsTo(routeIssues)); n != 0 {
+	if n := len(w.GH.Calls.To(routeIssues)); n != 0 {
 		t.Errorf("a sweep tried to write %d times", n)
 	}
 
 	may := ghtest.DefaultPermissions()
 	may["issues"] = "write"
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	w.GH.SetPermissions("acme", may)
 	w.Idle()
 	if n := len(w.appIssues()); n != 2 {

@@ -153,8 +153,8 @@ func TestConfigOfARepositoryThatTookTheName(t *testing.T) {
 	w.Idle()
 	w.Wants(pr, "action_required", "own-word")
 	w.Repo.Commit("main", brokenRules, "break it") // so that the last good version counts
-	w.GH.Withhold()                                // so that the new name is not known
-	defer w.GH.Resume()
+	w.GH.Webhook.Withhold()                        // so that the new name is not known
+	defer w.GH.Webhook.Resume()
 	w.Repo.Rename("store")
 	other := w.GH.Repo("acme/shop")
 	other.Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "advisory"}`}, "config")
@@ -162,7 +162,7 @@ func TestConfigOfARepositoryThatTookTheName(t *testing.T) {
 	for _, route := range []string{apptest.RoutePull, apptest.RouteFiles, apptest.RoutePull + "/commits"} {
 		w.GH.On(route, ghtest.Delay(300*time.Millisecond)) // so that the config is read first
 	}
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	err := w.App.Inside().Store.Ask(t.Context(), ports.ReviewAsk{Reason: "asked for", Target: ports.Target{
 		Kind: ports.TargetPull, Installation: w.GH.InstallationID("acme"), RepoID: w.Repo.ID(), Owner: "acme", Name: "shop",
 		Number: pr.Number, HeadSHA: pr.HeadSHA(),
@@ -175,7 +175,7 @@ func TestConfigOfARepositoryThatTookTheName(t *testing.T) {
 	if got := layers(r); !slices.Equal(got, []string{"defaults", "repository", "-repository"}) || r.Review.Report.Decision != pipeline.DecisionNeedsFixes {
 		t.Errorf("judged by %v: %s", got, r.Review.Report.Decision)
 	}
-	if n := len(w.GH.CallsTo(apptest.RoutePull)); n == 0 {
+	if n := len(w.GH.Calls.To(apptest.RoutePull)); n == 0 {
 		t.Error("no review was attempted")
 	}
 }
@@ -210,14 +210,14 @@ func TestConfigOfABranchSwitchesItOff(t *testing.T) {
 			w.Repo.Commit(base, ghtest.Files{apptest.SettingsPath: `{"mode": "off"}`}, "off")
 			pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: word", Body: apptest.GoodBody, Base: base, Head: "h", Files: apptest.AWord("first")})
 			w.Idle()
-			w.GH.ResetCalls()
+			w.GH.Calls.Reset()
 			pr.Push(ghtest.Files{"more.go": "package store\n"}, "more")
 			w.Idle()
 			pr.Comment("alice", "/review")
 			w.Idle()
 			second := w.Repo.OpenPR(ghtest.PR{Title: "feat: more", Body: apptest.GoodBody, Base: base, Head: "second", Files: apptest.AWord("second")})
 			w.Idle()
-			if writes := w.GH.Writes(); len(writes) != 0 || len(second.CheckRuns()) != 0 {
+			if writes := w.GH.Calls.Writes(); len(writes) != 0 || len(second.CheckRuns()) != 0 {
 				t.Errorf("written to: %v", writes)
 			}
 		})
@@ -233,7 +233,7 @@ func TestConfigOfAnOrganisationSwitchesItOff(t *testing.T) {
 	w.Idle()
 	w.Open(apptest.AWord("first"))
 	w.Idle()
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	r := w.GH.Repo("acme/other")
 	r.Grant("alice", "write")
 	r.Commit("main", ghtest.Files{"README.md": "# it\n"}, "start")
@@ -241,7 +241,7 @@ func TestConfigOfAnOrganisationSwitchesItOff(t *testing.T) {
 	w.Idle()
 	pr.Comment("alice", "/review")
 	w.Idle()
-	if writes := w.GH.Writes(); len(writes) != 0 {
+	if writes := w.GH.Calls.Writes(); len(writes) != 0 {
 		t.Errorf("written to: %v", writes)
 	}
 }

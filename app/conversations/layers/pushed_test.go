@@ -66,10 +66,10 @@ func TestPushedConfigIsInForce(t *testing.T) {
 	}
 
 	// A file in that directory that no review reads changes nothing.
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	w.Repo.Commit("main", ghtest.Files{config.RepositoryDir + "/NOTES.md": "why"}, "notes")
 	w.Idle()
-	if writes := w.GH.Writes(); len(writes) > 0 {
+	if writes := w.GH.Calls.Writes(); len(writes) > 0 {
 		t.Errorf("notes beside the config cause %v", writes)
 	}
 }
@@ -122,10 +122,10 @@ func TestPushedConfigOfTheOrganisation(t *testing.T) {
 	organisation.Commit("main", ghtest.Files{apptest.RulesPath: apptest.Milder}, "milder")
 	w.Idle()
 	w.Wants(pr, "neutral")
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	organisation.Commit("draft", ghtest.Files{apptest.RulesPath: "[]"}, "not yet")
 	w.Idle()
-	if n := len(w.GH.Calls()); n > 0 || len(theirs.CheckRuns()) != before {
+	if n := len(w.GH.Calls.All()); n > 0 || len(theirs.CheckRuns()) != before {
 		t.Errorf("another branch costs %d calls; the other account has %d check runs", n, len(theirs.CheckRuns()))
 	}
 }
@@ -159,10 +159,10 @@ func TestPushedConfigOfARepositoryThatIsOff(t *testing.T) {
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, apptest.WithServer(map[string]string{config.FileSettings: `{"mode": "off"}`}))
 	w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
 	w.Idle()
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	w.Repo.Commit("main", ghtest.Files{apptest.RulesPath: apptest.Milder}, "milder")
 	w.Idle()
-	if calls := w.GH.Calls(); len(calls) > 0 {
+	if calls := w.GH.Calls.All(); len(calls) > 0 {
 		t.Errorf("%d calls: %v", len(calls), calls)
 	}
 }
@@ -187,12 +187,12 @@ func TestPushEventIsIncomplete(t *testing.T) {
 		"cut":         `{"ref": "refs/heads/main", "after": %q, "commits": [{"id": "x", "added": ["a"]}]}`,
 		"many":        `{"ref": "refs/heads/main", "after": %q, "commits": [` + strings.Join(many, ",") + `]}`,
 	} {
-		w.GH.ResetCalls()
-		d := w.GH.Send("push", "", w.AsOurs(pr, fmt.Appendf(nil, body, tip)))
+		w.GH.Calls.Reset()
+		d := w.GH.Webhook.Send("push", "", w.AsOurs(pr, fmt.Appendf(nil, body, tip)))
 		w.Idle()
 		var answer struct{ Status string }
-		if err := json.Unmarshal([]byte(d.Response), &answer); err != nil || answer.Status != "accepted" || len(w.GH.Calls()) != 1 {
-			t.Errorf("%s: %s, %d calls; want one look", name, d.Response, len(w.GH.Calls()))
+		if err := json.Unmarshal([]byte(d.Response), &answer); err != nil || answer.Status != "accepted" || len(w.GH.Calls.All()) != 1 {
+			t.Errorf("%s: %s, %d calls; want one look", name, d.Response, len(w.GH.Calls.All()))
 		}
 	}
 }

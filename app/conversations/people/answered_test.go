@@ -98,11 +98,11 @@ func TestSweepSkipsReviewsThatCannotBeWritten(t *testing.T) {
 	w.GH.ExpireTokens()
 	w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
 	w.Idle()
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	for range 3 {
 		w.Work(ports.JobSweep)
 	}
-	if n := len(w.GH.CallsTo(apptest.RouteFiles)); n != 0 {
+	if n := len(w.GH.Calls.To(apptest.RouteFiles)); n != 0 {
 		t.Errorf("three sweeps ran the review %d more times, though nothing can be written", n)
 	}
 }
@@ -221,7 +221,7 @@ func TestTimeoutsAreGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	pr.Push(ghtest.Files{"store/x.go": "package store\n"}, "more")
-	_ = w.GH.Settle(w.Context())
+	_ = w.GH.Webhook.Settle(w.Context())
 	now := time.Now()
 	w.App.Inside().Service.Change(func(o *review.Options) { o.Now = func() time.Time { return now } })
 	key := w.state(pr).Key()
@@ -454,12 +454,12 @@ func TestLateEventDoesNotMoveTheHead(t *testing.T) {
 	w.Idle()
 	title := "feat: another"
 	w.Away(func() { pr.Edit(ghtest.Edit{Title: &title}) })
-	guid := w.GH.LastDelivery("pull_request").GUID
+	guid := w.GH.Webhook.LastDelivery("pull_request").GUID
 	came, letGo := w.Held(apptest.RouteFiles, "pull_number", "1")
 	pr.Push(ghtest.Files{"store/b.go": "package store\n\nfunc B() {}\n"}, "b")
 	<-came
 	w.Until("open", func() bool { return len(pr.CheckRuns()) == 1 })
-	if _, err := w.GH.Redeliver(guid); err != nil {
+	if _, err := w.GH.Webhook.Redeliver(guid); err != nil {
 		t.Fatal(err)
 	}
 	letGo()
@@ -477,16 +477,16 @@ func TestAnotherRepositoryTakesTheOldName(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
-	w.GH.Withhold()
+	w.GH.Webhook.Withhold()
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
 	w.Repo.Rename("store")
 	other := w.GH.Repo("acme/shop")
 	other.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"mode":"off"}`}, "off")
 	other.OpenPR(ghtest.PR{Title: "feat: theirs", Body: apptest.GoodBody, Files: apptest.Clean()})
-	w.GH.Resume()
-	for _, d := range w.GH.Deliveries() {
+	w.GH.Webhook.Resume()
+	for _, d := range w.GH.Webhook.Deliveries() {
 		if d.Event == "pull_request" && d.RepositoryID == w.Repo.ID() {
-			if _, err := w.GH.Redeliver(d.GUID); err != nil {
+			if _, err := w.GH.Webhook.Redeliver(d.GUID); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -519,10 +519,10 @@ func TestPushWithLateEventIsNoticed(t *testing.T) {
 	old := ""
 	w.At(apptest.RoutePull, 2, func() {
 		<-opened
-		w.GH.Withhold("pull_request")
+		w.GH.Webhook.Withhold("pull_request")
 		old = pr.HeadSHA()
 		pr.Push(apptest.Clean(), "fix")
-		w.GH.Resume()
+		w.GH.Webhook.Resume()
 	})
 	pr = w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
 	close(opened)

@@ -133,12 +133,12 @@ func TestApprovalWithoutAPerson(t *testing.T) {
 	}
 
 	// A redelivery is the same review, and no question is asked again.
-	before := len(w.GH.Calls())
-	if _, err := w.GH.Redeliver(w.GH.LastDelivery("pull_request").GUID); err != nil {
+	before := len(w.GH.Calls.All())
+	if _, err := w.GH.Webhook.Redeliver(w.GH.Webhook.LastDelivery("pull_request").GUID); err != nil {
 		t.Fatal(err)
 	}
 	w.Idle()
-	if n := len(w.GH.Calls()) - before; n != 0 {
+	if n := len(w.GH.Calls.All()) - before; n != 0 {
 		t.Errorf("a redelivery costs %d calls", n)
 	}
 	pr.Comment("alice", "/review full")
@@ -237,11 +237,11 @@ func TestNotApproved(t *testing.T) {
 			return w.Repo.OpenPR(ghtest.PR{Title: "feat: fork", Body: apptest.GoodBody, Head: "fork", Author: "mallory", Fork: "mallory", Files: apptest.Clean()})
 		},
 		"locked": func() *ghtest.PullRequest {
-			w.GH.Withhold()
+			w.GH.Webhook.Withhold()
 			pr := w.Another("locked", apptest.Clean())
 			pr.Lock()
-			w.GH.Resume()
-			if _, err := w.GH.Redeliver(w.GH.LastDelivery("pull_request").GUID); err != nil {
+			w.GH.Webhook.Resume()
+			if _, err := w.GH.Webhook.Redeliver(w.GH.Webhook.LastDelivery("pull_request").GUID); err != nil {
 				t.Fatal(err)
 			}
 			return pr
@@ -323,10 +323,10 @@ func TestPushDuringApproval(t *testing.T) {
 		w.Away(func() { pr.Push(apptest.Tested(ghtest.Files{"store/tls.go": apptest.Insecure}), "feat: insecure") })
 	}))
 	defer remove()
-	w.GH.Withhold()
+	w.GH.Webhook.Withhold()
 	pr = w.Open(apptest.Clean())
-	w.GH.Resume()
-	if _, err := w.GH.Redeliver(w.GH.LastDelivery("pull_request").GUID); err != nil {
+	w.GH.Webhook.Resume()
+	if _, err := w.GH.Webhook.Redeliver(w.GH.Webhook.LastDelivery("pull_request").GUID); err != nil {
 		t.Fatal(err)
 	}
 	w.Idle()
@@ -497,14 +497,14 @@ func TestReviewWhoseAnswerIsLost(t *testing.T) {
 		remove := w.GH.On(apptest.RouteReview, ghtest.First(1, func(x *ghtest.Exchange) { x.Proceed(); x.Drop() }))
 		down := w.GH.On(routeReviews, func(x *ghtest.Exchange) { x.Fail(http.StatusBadGateway, "Later.") })
 		pr := w.Open(apptest.Clean())
-		w.Until("it was looked for", func() bool { return len(pr.AppReviews()) == 1 && len(w.GH.CallsTo(routeReviews)) > 0 })
+		w.Until("it was looked for", func() bool { return len(pr.AppReviews()) == 1 && len(w.GH.Calls.To(routeReviews)) > 0 })
 		if err := w.Stop(); err != nil {
 			t.Fatal(err)
 		}
 		remove()
 		down()
 		if pushed {
-			w.GH.SetWebhook("http://127.0.0.1:1/hook", apptest.Secret)
+			w.GH.Webhook.Set("http://127.0.0.1:1/hook", apptest.Secret)
 			pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// More.\n"}, "feat: more")
 		}
 		w.StartApp()

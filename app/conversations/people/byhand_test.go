@@ -442,9 +442,9 @@ func TestPushersMayNotJudge(t *testing.T) {
 	w.Idle()
 
 	hook := "http://" + w.App.Addr() + app.HookPath
-	w.GH.SetWebhook("http://127.0.0.1:1/hook", apptest.Secret)
+	w.GH.Webhook.Set("http://127.0.0.1:1/hook", apptest.Secret)
 	w.Repo.Commit("stock", ghtest.Files{"store/most.go": "package store\n"}, "push what nobody sees")
-	w.GH.SetWebhook(hook, apptest.Secret)
+	w.GH.Webhook.Set(hook, apptest.Secret)
 	pr.Push(ghtest.Files{"store/last.go": "package store\n"}, "push over it")
 	w.Idle()
 	pr.Comment("wes", "/review dismiss "+f.ID[:8]+" fine")
@@ -618,11 +618,11 @@ func TestReviewRepeatsWhatTheCommandAsks(t *testing.T) {
 	both := map[string]int{"security-reviewer": 1, "build-reviewer": 1}
 	wantRan(t, m, "opened", both)
 
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	w.Says(pr, "/review reject not yet")
 	wantRan(t, m, "rejected by hand", map[string]int{})
 	// The command's permission and reaction, the review, and the answer.
-	if calls := w.GH.Calls(); len(calls) > 12 {
+	if calls := w.GH.Calls.All(); len(calls) > 12 {
 		t.Errorf("a decision by a person costs %d calls:", len(calls))
 		for _, c := range calls {
 			t.Logf("%s %d", c.Route, c.Status)
@@ -795,9 +795,9 @@ func TestFullReviewReadsConfigAgain(t *testing.T) {
 	pr := w.Another("word", apptest.AWord("word"))
 	w.Idle()
 	for command, want := range map[string]bool{"/review": false, "/review full": true} {
-		w.GH.ResetCalls()
+		w.GH.Calls.Reset()
 		w.Says(pr, command)
-		read := slices.ContainsFunc(w.GH.Calls(), func(c ghtest.Call) bool { return strings.Contains(c.Path, "/acme/.github/") })
+		read := slices.ContainsFunc(w.GH.Calls.All(), func(c ghtest.Call) bool { return strings.Contains(c.Path, "/acme/.github/") })
 		if read != want {
 			t.Errorf("%s reads the organisation's config: %t", command, read)
 		}

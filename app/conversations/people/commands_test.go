@@ -177,10 +177,10 @@ func TestEveryCommandByEverySender(t *testing.T) {
 				}
 				text := c.say(w, pr)
 				before := w.Ours(pr).Edits
-				w.GH.ResetCalls()
+				w.GH.Calls.Reset()
 				said := pr.Comment(sender.login, text)
 				w.Idle()
-				calls := w.GH.Calls()
+				calls := w.GH.Calls.All()
 				got := strings.Join(w.Reactions(pr, said.ID), "+")
 				want, cost := "eyes+rocket", c.calls
 				needs := c.takes

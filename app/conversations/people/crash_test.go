@@ -135,11 +135,11 @@ func TestKilledWhileItAsksPeople(t *testing.T) {
 			if all := pr.AppComments(); len(all) != 1 || !strings.Contains(all[0].Body, "Asked to review: wes, acme/owners.") {
 				t.Errorf("the comment does not name who was asked:\n%s", all[0].Body)
 			}
-			asked := len(gh.CallsTo(apptest.RouteRequests))
+			asked := len(gh.Calls.To(apptest.RouteRequests))
 			pr.Review("wes", "commented", "Let me see.")
 			pr.Push(ghtest.Files{"store/odd.go": "package store\n"}, "feat: odd")
 			server.Answers(gh, pr)
-			if n := len(gh.CallsTo(apptest.RouteRequests)) - asked; n != 0 || slices.Contains(pr.Requested(), "wes") {
+			if n := len(gh.Calls.To(apptest.RouteRequests)) - asked; n != 0 || slices.Contains(pr.Requested(), "wes") {
 				t.Errorf("%d more requests for reviewers, now %v", n, pr.Requested())
 			}
 		})

@@ -73,7 +73,7 @@ func TestFixLoopEscalatesAndGoesOn(t *testing.T) {
 	w.WantsCheck(pr, "action_required", "**Fix**")
 	w.Says(pr, "/review status")
 	w.Wants(pr, "action_required", "It is escalated after 2 fix attempts")
-	if n := len(w.GH.CallsTo(apptest.RouteRequests)); n != 1 {
+	if n := len(w.GH.Calls.To(apptest.RouteRequests)); n != 1 {
 		t.Errorf("reviewers were requested %d times", n)
 	}
 
@@ -125,7 +125,7 @@ func TestNoFixLoopWithoutModels(t *testing.T) {
 	w.WantsNot(pr, "attempt")
 	w.WantsNot(pr, "Fix history")
 	w.loop(pr, "pending")
-	if n := w.labelWrites() + len(w.GH.CallsTo(apptest.RouteRequests)); n != 0 {
+	if n := w.labelWrites() + len(w.GH.Calls.To(apptest.RouteRequests)); n != 0 {
 		t.Errorf("%d calls for a fix loop that does not exist", n)
 	}
 	w.Says(pr, "/review resume")
@@ -150,7 +150,7 @@ func TestFixLoopByDefault(t *testing.T) {
 	w.fails(pr, 4)
 	w.Wants(pr, "action_required", "Escalated after 2 fix attempts")
 	w.loop(pr, "escalated")
-	if n := w.labelWrites() + len(w.GH.CallsTo(apptest.RouteRequests)); n != 0 {
+	if n := w.labelWrites() + len(w.GH.Calls.To(apptest.RouteRequests)); n != 0 {
 		t.Errorf("%d calls that no setting allows", n)
 	}
 }

@@ -22,7 +22,7 @@ func (w *world) labels(pr *ghtest.PullRequest, want ...string) {
 
 // labelWrites counts the writes of labels since the last reset.
 func (w *world) labelWrites() int {
-	return len(w.GH.CallsTo(apptest.RouteAddLabel)) + len(w.GH.CallsTo(apptest.RouteRemoveLabel))
+	return len(w.GH.Calls.To(apptest.RouteAddLabel)) + len(w.GH.Calls.To(apptest.RouteRemoveLabel))
 }
 
 // risky is a change that touches sensitive code.
@@ -55,14 +55,14 @@ func TestRiskLabelFollowsTheLevel(t *testing.T) {
 		t.Errorf("%d writes of labels for the first label", n)
 	}
 
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	pr.Comment("alice", "/review")
 	w.Idle()
 	if n := w.labelWrites(); n != 0 {
 		t.Errorf("%d writes of labels where the level is the same", n)
 	}
 
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	pr.Push(risky, "risk it")
 	w.Idle()
 	level := string(w.Stored(pr).Review.Classification.Risk.Level)

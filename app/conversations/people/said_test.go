@@ -20,13 +20,13 @@ func TestCommandsInReviews(t *testing.T) {
 	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Author: "carol", Fork: "carol", Files: faulty()})
 	w.Idle()
 
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	pr.Review("alice", "changes_requested", "Not ours.\r\n\r\n/review dismiss "+w.finding(pr, major)+" not ours\r\n")
 	w.Idle()
 	if m := w.taught(pr); len(m.Dismissed) != 1 || m.Dismissed[0].Reason != "not ours" || m.Dismissed[0].By != "alice" {
 		t.Errorf("dismissed: %+v", m.Dismissed)
 	}
-	for _, c := range w.GH.Calls() {
+	for _, c := range w.GH.Calls.All() {
 		if strings.HasSuffix(c.Route, "/reactions") {
 			t.Errorf("a reaction to the body of a review: %s %d", c.Path, c.Status)
 		}
@@ -73,7 +73,7 @@ func TestTextWithoutCommandCostsNoCalls(t *testing.T) {
 	pr.Comment("mia", "/review help")
 	w.Idle()
 	before := w.Comment(pr)
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 
 	talked := pr.Comment("mia", "Thanks.")
 	pr.EditComment(talked.ID, "/review override hotfix")
@@ -91,7 +91,7 @@ func TestTextWithoutCommandCostsNoCalls(t *testing.T) {
 	pr.ReviewComment("reviewgate[bot]", "store/client.go", 10, "/review override hotfix")
 	w.Idle()
 
-	if calls := w.GH.Calls(); len(calls) > 0 {
+	if calls := w.GH.Calls.All(); len(calls) > 0 {
 		t.Errorf("%d calls: %s", len(calls), routes(calls))
 	}
 	if m := w.taught(pr); m.ByHand != nil {
@@ -272,9 +272,9 @@ func TestSecretInACommand(t *testing.T) {
 func TestAnswerBeforeTheFirstReview(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	w.GH.Withhold("pull_request")
+	w.GH.Webhook.Withhold("pull_request")
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
-	w.GH.Resume()
+	w.GH.Webhook.Resume()
 	said := pr.Comment("alice", "/review status")
 	w.Idle()
 	if got := w.Reactions(pr, said.ID); !slices.Equal(got, []string{"eyes", "rocket"}) {
@@ -301,13 +301,13 @@ func TestCommandsWhereReviewsAreOff(t *testing.T) {
 	w.Idle()
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
 	w.Idle()
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	var said []int64
 	for _, text := range []string{"/review help", "/review override hotfix", "/review frobnicate", "/review dismiss"} {
 		said = append(said, pr.Comment("mia", text).ID, pr.ReviewComment("mia", "store/client.go", 1, text).ID)
 	}
 	w.Idle()
-	if calls := w.GH.Calls(); len(calls) > 0 {
+	if calls := w.GH.Calls.All(); len(calls) > 0 {
 		t.Errorf("%d calls: %s", len(calls), routes(calls))
 	}
 	for _, id := range said {

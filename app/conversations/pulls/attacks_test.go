@@ -132,7 +132,7 @@ func TestGivenUpReviewIsRepeatedOnRedelivery(t *testing.T) {
 		t.Fatalf("the check is %s (%s)", c.Conclusion, c.Title)
 	}
 	remove()
-	if _, err := w.GH.Redeliver(w.GH.LastDelivery("pull_request").GUID); err != nil {
+	if _, err := w.GH.Webhook.Redeliver(w.GH.Webhook.LastDelivery("pull_request").GUID); err != nil {
 		t.Fatal(err)
 	}
 	w.Idle()
@@ -143,16 +143,16 @@ func TestGivenUpReviewIsRepeatedOnRedelivery(t *testing.T) {
 func TestEventsOutOfOrder(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	w.GH.Withhold()
+	w.GH.Webhook.Withhold()
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
 	old := pr.HeadSHA()
 	pr.Push(apptest.Clean(), "fix: verify certificates")
-	w.GH.Resume()
-	deliveries := w.GH.Deliveries()
+	w.GH.Webhook.Resume()
+	deliveries := w.GH.Webhook.Deliveries()
 	slices.Reverse(deliveries)
 	for _, d := range deliveries {
 		if d.Event == "pull_request" {
-			if _, err := w.GH.Redeliver(d.GUID); err != nil {
+			if _, err := w.GH.Webhook.Redeliver(d.GUID); err != nil {
 				t.Fatal(err)
 			}
 			w.Idle()
@@ -174,8 +174,8 @@ func TestReplayUnderAnotherGUID(t *testing.T) {
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
 	pr.Comment("alice", "/review")
 	w.Idle()
-	runs, writes := len(pr.CheckRuns()), len(w.GH.Writes())
-	for _, d := range w.GH.Deliveries() {
+	runs, writes := len(pr.CheckRuns()), len(w.GH.Calls.Writes())
+	for _, d := range w.GH.Webhook.Deliveries() {
 		if d.Event != "pull_request" && d.Event != "issue_comment" {
 			continue
 		}
@@ -191,7 +191,7 @@ func TestReplayUnderAnotherGUID(t *testing.T) {
 	if n := len(pr.CheckRuns()); n != runs {
 		t.Errorf("%d check runs, there were %d", n, runs)
 	}
-	if after := w.GH.Writes()[writes:]; len(after) != 0 {
+	if after := w.GH.Calls.Writes()[writes:]; len(after) != 0 {
 		t.Errorf("the replay wrote %v", after)
 	}
 }
@@ -201,11 +201,11 @@ func TestCheckOfAnotherAppIsNotOurs(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
-	w.GH.Withhold()
+	w.GH.Webhook.Withhold()
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
 	w.Repo.ForeignCheck(pr.HeadSHA(), "reviewgate", "success")
-	w.GH.Resume()
-	if _, err := w.GH.Redeliver(w.GH.LastDelivery("pull_request").GUID); err != nil {
+	w.GH.Webhook.Resume()
+	if _, err := w.GH.Webhook.Redeliver(w.GH.Webhook.LastDelivery("pull_request").GUID); err != nil {
 		t.Fatal(err)
 	}
 	w.Idle()
@@ -252,13 +252,13 @@ func TestAuthorAssociationGivesNoPermission(t *testing.T) {
 	w.Idle()
 	asked := pr.Comment("bob", "Thanks.")
 	var payload map[string]any
-	if err := json.Unmarshal(w.GH.LastDelivery("issue_comment").Payload, &payload); err != nil {
+	if err := json.Unmarshal(w.GH.Webhook.LastDelivery("issue_comment").Payload, &payload); err != nil {
 		t.Fatal(err)
 	}
 	comment := payload["comment"].(map[string]any)
 	comment["body"], comment["author_association"] = "/review", "OWNER"
 	payload["sender"].(map[string]any)["site_admin"] = true
-	w.GH.Send("issue_comment", "created", payload)
+	w.GH.Webhook.Send("issue_comment", "created", payload)
 	w.Idle()
 	if got := w.Reactions(pr, asked.ID); !slices.Equal(got, []string{"confused"}) {
 		t.Errorf("reactions %v, want confused only", got)
@@ -285,7 +285,7 @@ func TestRateLimitDoesNotPass(t *testing.T) {
 			})
 			pr := w.Open(apptest.Clean())
 			w.Until("the App is refused", func() bool {
-				return slices.ContainsFunc(w.GH.Calls(), func(c ghtest.Call) bool { return c.Status == 403 || c.Status == 429 })
+				return slices.ContainsFunc(w.GH.Calls.All(), func(c ghtest.Call) bool { return c.Status == 403 || c.Status == 429 })
 			})
 			for _, c := range pr.CheckRuns() {
 				if apptest.Satisfies(c.Conclusion) {
@@ -294,7 +294,7 @@ func TestRateLimitDoesNotPass(t *testing.T) {
 			}
 			w.Idle()
 			w.Wants(pr, "success")
-			if early := w.GH.EarlyRetries(); len(early) > 0 {
+			if early := w.GH.Calls.EarlyRetries(); len(early) > 0 {
 				t.Errorf("asked too early: %v", early)
 			}
 		})

@@ -210,13 +210,13 @@ func TestVanishedHead(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
-	w.GH.Withhold()
+	w.GH.Webhook.Withhold()
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
 	w.Repo.Forget(pr.HeadSHA())
-	w.GH.Resume()
-	for _, d := range w.GH.Deliveries() {
+	w.GH.Webhook.Resume()
+	for _, d := range w.GH.Webhook.Deliveries() {
 		if d.Event == "pull_request" {
-			if _, err := w.GH.Redeliver(d.GUID); err != nil {
+			if _, err := w.GH.Webhook.Redeliver(d.GUID); err != nil {
 				t.Fatal(err)
 			}
 		}

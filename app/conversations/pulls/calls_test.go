@@ -25,12 +25,12 @@ func TestCallsOfAReview(t *testing.T) {
 	for i := range 10 {
 		files[fmt.Sprintf("store/f%d.go", i)] = fmt.Sprintf("package store\n\nfunc F%d() {}\n", i)
 	}
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	remove := w.GH.On("*", ghtest.Delay(time.Duration(sample.Size(150, 400))*time.Millisecond))
 	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: more", Body: apptest.GoodBody, Head: "more", Files: files})
 	w.Idle()
 	remove()
-	calls := w.GH.Calls()
+	calls := w.GH.Calls.All()
 	if len(calls) > 8 {
 		t.Errorf("%d calls, want at most 8:", len(calls))
 	}
@@ -43,18 +43,18 @@ func TestCallsOfAReview(t *testing.T) {
 		t.Logf("%s %d", c.Route, c.Status)
 	}
 
-	w.GH.ResetCalls()
-	if _, err := w.GH.Redeliver(w.GH.LastDelivery("pull_request").GUID); err != nil {
+	w.GH.Calls.Reset()
+	if _, err := w.GH.Webhook.Redeliver(w.GH.Webhook.LastDelivery("pull_request").GUID); err != nil {
 		t.Fatal(err)
 	}
 	w.Idle()
-	if n := len(w.GH.Calls()); n != 0 {
+	if n := len(w.GH.Calls.All()); n != 0 {
 		t.Errorf("a redelivery costs %d calls", n)
 	}
 	body := apptest.GoodBody + " And more."
 	pr.Edit(ghtest.Edit{Body: &body})
 	w.Idle()
-	if writes := w.GH.Writes(); len(writes) != 0 {
+	if writes := w.GH.Calls.Writes(); len(writes) != 0 {
 		t.Errorf("a review with the same result writes %v", writes)
 	}
 }
@@ -70,10 +70,10 @@ func TestCallsOfAReviewThatTouchesConfig(t *testing.T) {
 	w.Idle()
 	w.Open(ghtest.Files{"store/first.go": apptest.Secure})
 	w.Idle()
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	w.Another("config", ghtest.Files{"store/more.go": apptest.Secure, apptest.SettingsPath: `{"check": {"annotations": false}}`})
 	w.Idle()
-	calls := w.GH.Calls()
+	calls := w.GH.Calls.All()
 	const review, trees, files = 8, 3, 1
 	if len(calls) > review+trees+files {
 		t.Errorf("%d calls, want at most %d:", len(calls), review+trees+files)

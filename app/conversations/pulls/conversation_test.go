@@ -141,14 +141,14 @@ func TestIrrelevantEventsCostNoCalls(t *testing.T) {
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
 	w.Idle()
-	before := len(w.GH.Calls())
+	before := len(w.GH.Calls.All())
 
 	pr.Comment("alice", "Looks good, thank you.")
 	pr.Comment("alice", "> /review\n\n```\n/review\n```\n<!--\n/review\n-->")
 	pr.Label("help wanted")
 	w.Idle()
 
-	if calls := w.GH.Calls()[before:]; len(calls) > 0 {
+	if calls := w.GH.Calls.All()[before:]; len(calls) > 0 {
 		t.Errorf("irrelevant events cost %d calls: %v", len(calls), calls)
 	}
 }
@@ -158,18 +158,18 @@ func TestSameDeliveryManyTimes(t *testing.T) {
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
 	w.Idle()
-	guid := w.GH.LastDelivery("pull_request").GUID
-	before := w.GH.Writes()
+	guid := w.GH.Webhook.LastDelivery("pull_request").GUID
+	before := w.GH.Calls.Writes()
 
 	for range 2 {
-		if _, err := w.GH.Redeliver(guid); err != nil {
+		if _, err := w.GH.Webhook.Redeliver(guid); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if d, err := w.GH.Redeliver(guid); err != nil || !d.OK() {
+			if d, err := w.GH.Webhook.Redeliver(guid); err != nil || !d.OK() {
 				t.Errorf("redelivery: %v %d", err, d.Status)
 			}
 		})
@@ -177,7 +177,7 @@ func TestSameDeliveryManyTimes(t *testing.T) {
 	wg.Wait()
 	w.Idle()
 
-	if after := w.GH.Writes(); len(after) != len(before) {
+	if after := w.GH.Calls.Writes(); len(after) != len(before) {
 		t.Errorf("redeliveries wrote: %v", after[len(before):])
 	}
 	w.Wants(pr, "action_required")
@@ -274,12 +274,12 @@ func TestClosedAndReopened(t *testing.T) {
 	w.Idle()
 	pr.Close()
 	w.Idle()
-	writes := len(w.GH.Writes())
+	writes := len(w.GH.Calls.Writes())
 	pr.Reopen()
 	w.Idle()
 	w.Wants(pr, "action_required")
 	// The check may have been written while it was closed, so there is another.
-	for _, call := range w.GH.Writes()[writes:] {
+	for _, call := range w.GH.Calls.Writes()[writes:] {
 		if !strings.Contains(call.Path, "/check-runs") {
 			t.Errorf("reopening without a change wrote %v", call)
 		}

@@ -66,7 +66,7 @@ var happenings = []happening{
 	// The push of config reads three trees and a file, and the review follows.
 	{"push of config to the default branch", func(s *scene) { s.Repo.Commit("main", ghtest.Files{apptest.RulesPath: apptest.Milder}, "milder") }, 4 + 7, "accepted", 10, "neutral"},
 	{"push of config, then another push over it", func(s *scene) {
-		s.GH.Send("push", "", s.AsOurs(s.pr, fmt.Appendf(nil, `{"ref": "refs/heads/main", "forced": true, "after": %q, "commits": []}`, s.Repo.Branch("main"))))
+		s.GH.Webhook.Send("push", "", s.AsOurs(s.pr, fmt.Appendf(nil, `{"ref": "refs/heads/main", "forced": true, "after": %q, "commits": []}`, s.Repo.Branch("main"))))
 	}, 1, "accepted", 10, ""},
 	{"pull_request synchronize", func(s *scene) { s.pr.Push(ghtest.Files{"store/b.go": "package store\n"}, "more") }, 8, "accepted", 1, "neutral"},
 	{"pull_request closed", func(s *scene) { s.pr.Close() }, 0, "accepted", 1, ""},
@@ -80,16 +80,16 @@ var happenings = []happening{
 	{"pull_request_review_comment created, /review", func(s *scene) { s.pr.ReviewComment("alice", "store/client.go", 10, "/review") }, 9, "accepted", 4, ""},
 	// None of the threads is ours, and only commands record decisions.
 	{"pull_request_review_thread resolved", func(s *scene) {
-		s.GH.Send("pull_request_review_thread", "resolved", s.AsOurs(s.pr, []byte(`{"action": "resolved", "pull_request": {}, "thread": {"comments": [{"body": "/review"}]}}`)))
+		s.GH.Webhook.Send("pull_request_review_thread", "resolved", s.AsOurs(s.pr, []byte(`{"action": "resolved", "pull_request": {}, "thread": {"comments": [{"body": "/review"}]}}`)))
 	}, 0, "no_op", 4, ""},
 	{"check_run completed, of another App", func(s *scene) {
 		s.Repo.OtherCheck("ci", "lint", s.pr.HeadSHA(), "failure", remark(6, "failure", "No."))
 	}, 0, "no_op", 4, ""},
 	{"check_suite completed, of another App", func(s *scene) {
-		s.GH.Send("check_suite", "completed", s.AsOurs(s.pr, fmt.Appendf(nil, `{"action": "completed", "check_suite": {"head_sha": %q, "app": {"id": %d}}}`, s.pr.HeadSHA(), s.GH.AppID()+1)))
+		s.GH.Webhook.Send("check_suite", "completed", s.AsOurs(s.pr, fmt.Appendf(nil, `{"action": "completed", "check_suite": {"head_sha": %q, "app": {"id": %d}}}`, s.pr.HeadSHA(), s.GH.AppID()+1)))
 	}, 0, "no_op", 4, ""},
 	{"code_scanning_alert appeared_in_branch", func(s *scene) {
-		s.GH.Send("code_scanning_alert", "appeared_in_branch", s.AsOurs(s.pr, fmt.Appendf(nil, `{"action": "appeared_in_branch", "ref": "refs/pull/%d/merge", "alert": {}}`, s.pr.Number)))
+		s.GH.Webhook.Send("code_scanning_alert", "appeared_in_branch", s.AsOurs(s.pr, fmt.Appendf(nil, `{"action": "appeared_in_branch", "ref": "refs/pull/%d/merge", "alert": {}}`, s.pr.Number)))
 	}, 0, "no_op", 4, ""},
 	{"installation_repositories removed", func(s *scene) { s.late.SetInstalled(false) }, 2, "accepted", 4, ""},
 	{"installation_repositories removed, unknown repository", func(s *scene) { s.GH.Repo("acme/unknown").SetInstalled(false) }, 0, "accepted", 4, ""},
@@ -99,7 +99,7 @@ var happenings = []happening{
 	{"installation unsuspend", func(s *scene) { s.GH.Unsuspend("acme") }, 5, "accepted", 4, ""},
 	{"repository renamed and back, told in two events", func(s *scene) { s.Repo.Rename("store"); s.Idle(); s.Repo.Rename("shop") }, 20, "accepted", 6, ""},
 	{"repository transferred", func(s *scene) {
-		s.GH.Send("repository", "transferred", s.AsOurs(s.pr, []byte(`{"action": "transferred", "changes": {"owner": {"from": {"organization": {"login": "zenith"}}}}}`)))
+		s.GH.Webhook.Send("repository", "transferred", s.AsOurs(s.pr, []byte(`{"action": "transferred", "changes": {"owner": {"from": {"organization": {"login": "zenith"}}}}}`)))
 	}, 6, "accepted", 6, ""},
 	{"repository deleted, told in two events", func(s *scene) { s.doomed.Delete() }, 2, "accepted", 6, ""},
 	{"installation deleted", func(s *scene) { s.GH.Uninstall("acme") }, 0, "accepted", 6, ""},
@@ -116,11 +116,11 @@ func TestEveryEvent(t *testing.T) {
 	s.late, s.doomed = s.second("acme/late"), s.second("acme/doomed")
 	s.Idle()
 	for _, h := range happenings {
-		s.GH.ResetCalls()
-		event, before := strings.Fields(h.what)[0], len(s.GH.Deliveries())
+		s.GH.Calls.Reset()
+		event, before := strings.Fields(h.what)[0], len(s.GH.Webhook.Deliveries())
 		h.happens(s)
 		s.Idle()
-		calls := s.GH.Calls()
+		calls := s.GH.Calls.All()
 		// The job for the second event of one change repeats calls whose answers are still
 		// cached, and a postponed job repeats its calls too.
 		most := h.calls
@@ -133,7 +133,7 @@ func TestEveryEvent(t *testing.T) {
 				t.Logf("\t%s %d", c.Route, c.Status)
 			}
 		}
-		all := s.GH.Deliveries()[before:]
+		all := s.GH.Webhook.Deliveries()[before:]
 		i := slices.IndexFunc(all, func(d ghtest.Delivery) bool { return d.Event == event })
 		if i < 0 || !strings.Contains(all[i].Response, `"`+h.outcome+`"`) {
 			t.Errorf("%s: delivery %d is not %s: %v", h.what, i, h.outcome, all)
@@ -180,7 +180,7 @@ func TestIrrelevantEvents(t *testing.T) {
 	w := start(t)
 	pr := w.Open(apptest.Clean())
 	w.Idle()
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	events, sent := map[string]bool{}, 0
 	for _, p := range examples.Payloads() {
 		events[p.Event] = true
@@ -188,7 +188,7 @@ func TestIrrelevantEvents(t *testing.T) {
 			continue
 		}
 		sent++
-		d := w.GH.Send(p.Event, p.Action, w.AsOurs(pr, p.Body))
+		d := w.GH.Webhook.Send(p.Event, p.Action, w.AsOurs(pr, p.Body))
 		var answer struct{ Status string }
 		if err := json.Unmarshal([]byte(d.Response), &answer); err != nil || answer.Status != "no_op" || !d.OK() {
 			t.Errorf("%s: status %d, %s", p, d.Status, d.Response)
@@ -199,13 +199,13 @@ func TestIrrelevantEvents(t *testing.T) {
 		"enqueued", "dequeued", "locked", "unlocked", "blessed",
 	} {
 		sent++
-		d := w.GH.Send("pull_request", action, w.AsOurs(pr, []byte(`{"action": "`+action+`", "pull_request": {}}`)))
+		d := w.GH.Webhook.Send("pull_request", action, w.AsOurs(pr, []byte(`{"action": "`+action+`", "pull_request": {}}`)))
 		if !strings.Contains(d.Response, "no_op") {
 			t.Errorf("pull_request %s: status %d, %s", action, d.Status, d.Response)
 		}
 	}
 	w.Idle()
-	if calls := w.GH.Calls(); len(calls) > 0 {
+	if calls := w.GH.Calls.All(); len(calls) > 0 {
 		t.Errorf("the events cost %d calls: %v", len(calls), calls)
 	}
 	if len(events) < 58 || sent < 75 {
@@ -232,15 +232,15 @@ func TestOtherAppsChecks(t *testing.T) {
 	w := start(t)
 	pr := w.Open(apptest.Clean())
 	w.Idle()
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	for _, event := range []string{"check_run", "check_suite"} {
-		d := w.GH.Send(event, "rerequested", w.AsOurs(pr, fmt.Appendf(nil, `{"action": "rerequested", %q: {"head_sha": %q, "app": {"id": %d}}}`, event, pr.HeadSHA(), w.GH.AppID()+1)))
+		d := w.GH.Webhook.Send(event, "rerequested", w.AsOurs(pr, fmt.Appendf(nil, `{"action": "rerequested", %q: {"head_sha": %q, "app": {"id": %d}}}`, event, pr.HeadSHA(), w.GH.AppID()+1)))
 		if !strings.Contains(d.Response, "no_op") {
 			t.Errorf("%s of another App: %d, %s", event, d.Status, d.Response)
 		}
 	}
 	w.Idle()
-	if calls := w.GH.Calls(); len(calls) > 0 {
+	if calls := w.GH.Calls.All(); len(calls) > 0 {
 		t.Errorf("%d calls", len(calls))
 	}
 }

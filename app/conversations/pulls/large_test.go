@@ -53,10 +53,10 @@ func TestBeyondWhatGitHubShows(t *testing.T) {
 			if c := w.Check(pr); !apptest.Satisfies(c.Conclusion) {
 				t.Errorf("the check of good code is %s (%s):\n%s", c.Conclusion, c.Title, c.Summary)
 			}
-			if n := len(w.GH.CallsTo(apptest.RouteUpload)); (n > 0) != tt.fetches {
+			if n := len(w.GH.Calls.To(apptest.RouteUpload)); (n > 0) != tt.fetches {
 				t.Errorf("%d fetches by git", n)
 			}
-			for _, c := range w.GH.CallsTo("GET /repos/{owner}/{repo}/git/trees/{tree_sha}") {
+			for _, c := range w.GH.Calls.To("GET /repos/{owner}/{repo}/git/trees/{tree_sha}") {
 				if strings.Contains(c.Query, "recursive") {
 					t.Errorf("asked for the tree %s?%s", c.Path, c.Query)
 				}
@@ -95,13 +95,13 @@ func TestCrowdedChangesCostFewCalls(t *testing.T) {
 			t.Parallel()
 			w := startWith(t, small(tt.limits))
 			w.Idle()
-			before := len(w.GH.Calls())
+			before := len(w.GH.Calls.All())
 			pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: "good", Files: tt.files})
 			w.Idle()
 			if c := w.Check(pr); strings.HasPrefix(c.Title, "Review incomplete") {
 				t.Errorf("the check is %s (%s):\n%s", c.Conclusion, c.Title, c.Text)
 			}
-			if n := len(w.GH.Calls()) - before; n > most {
+			if n := len(w.GH.Calls.All()) - before; n > most {
 				t.Errorf("%d calls, want at most %d", n, most)
 			} else {
 				t.Logf("%d calls", n)
@@ -145,7 +145,7 @@ func TestBeyondThreeThousandFiles(t *testing.T) {
 	if c := w.Check(pr); !apptest.Satisfies(c.Conclusion) {
 		t.Errorf("the check is %s (%s):\n%s", c.Conclusion, c.Title, c.Summary)
 	}
-	if n := len(w.GH.CallsTo(apptest.RouteUpload)); n != 2 {
+	if n := len(w.GH.Calls.To(apptest.RouteUpload)); n != 2 {
 		t.Errorf("%d fetches by git, want 2", n)
 	}
 }

@@ -148,7 +148,7 @@ func TestReportFixedByPush(t *testing.T) {
 	w.Idle()
 	w.Wants(pr, "action_required", "Low confidence from: spec-reviewer")
 
-	before := len(w.GH.Calls())
+	before := len(w.GH.Calls.All())
 	pr.Push(ghtest.Files{specDir + "spec-review-report.md": long + specReport()}, "docs: review again")
 	w.Idle()
 	w.WantsCheck(pr, "success")
@@ -222,10 +222,10 @@ func TestReportInUntrustedComment(t *testing.T) {
 	w := start(t)
 	pr := w.openSpec(ghtest.Files{specDir + "spec-review-report.md": specReport()})
 	w.Idle()
-	before := len(w.GH.Calls())
+	before := len(w.GH.Calls.All())
 	pr.Comment("bob", businessReport(object{"status": "FAILURE"}))
 	w.Idle()
-	if calls := w.GH.Calls()[before:]; len(calls) != 1 || calls[0].Route != routePermission {
+	if calls := w.GH.Calls.All()[before:]; len(calls) != 1 || calls[0].Route != routePermission {
 		t.Errorf("the comment costs %v, want one call for its author's permission", calls)
 	}
 
@@ -262,10 +262,10 @@ func TestReportInCommentCostsNoCallsWithoutAgents(t *testing.T) {
 	if n := w.CallsTo(routeComments, 0) + w.CallsTo(routeContents, 0) + w.CallsTo(routePermission, 0); n != 0 {
 		t.Errorf("%d calls for reports, though no agent reads them", n)
 	}
-	before := len(w.GH.Calls())
+	before := len(w.GH.Calls.All())
 	pr.Comment("alice", specReport(object{"status": "FAILURE"}))
 	w.Idle()
-	if calls := w.GH.Calls()[before:]; len(calls) > 0 {
+	if calls := w.GH.Calls.All()[before:]; len(calls) > 0 {
 		t.Errorf("the comment costs %v", calls)
 	}
 }

@@ -63,7 +63,7 @@ func TestOtherAppsAnnotationsAreFindings(t *testing.T) {
 	w.Idle()
 	w.WantsCheck(pr, "success")
 
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	w.Repo.OtherCheck("github-actions", "lint", pr.HeadSHA(), "failure",
 		remark(6, "failure", "The client's error is not checked."), remark(5, "warning", "No timeout."), remark(3, "notice", "A notice."),
 		ghtest.Annotation{Path: "README.md", StartLine: 1, EndLine: 1, Level: "failure", Message: "Elsewhere."},
@@ -81,7 +81,7 @@ func TestOtherAppsAnnotationsAreFindings(t *testing.T) {
 	if runs != 1 || lists != 1 || w.CallsTo(routeAlerts, 0) != 0 {
 		t.Errorf("%d calls for check runs, %d for annotations, %d for alerts; want 1, 1 and 0", runs, lists, w.CallsTo(routeAlerts, 0))
 	}
-	if n := len(w.GH.Calls()); n > 10 {
+	if n := len(w.GH.Calls.All()); n > 10 {
 		t.Errorf("the review costs %d calls, want 10 at most", n)
 	}
 }
@@ -112,12 +112,12 @@ func TestOtherAppsChecksWithoutEffect(t *testing.T) {
 			}
 			pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
 			w.Idle()
-			w.GH.ResetCalls()
+			w.GH.Calls.Reset()
 			w.Repo.OtherCheck(tt.app, "lint", pr.HeadSHA(), "failure", tt.annotations...)
 			w.Repo.EndOtherSuite(tt.app, pr.HeadSHA())
 			w.Repo.OtherCheck(tt.app, "lint", strings.Repeat("0", 39)+"1", "failure", tt.annotations...) // the head of no pull request
 			w.Idle()
-			if calls := w.GH.Calls(); len(calls) != 0 {
+			if calls := w.GH.Calls.All(); len(calls) != 0 {
 				t.Errorf("%d calls: %v", len(calls), calls)
 			}
 			if r := w.Stored(pr); r.Generation != 1 {
@@ -202,12 +202,12 @@ func TestChecksThatEndOneAfterTheOther(t *testing.T) {
 	w.Repo.OtherCheck("ci", "first", pr.HeadSHA(), "success", remark(3, "notice", "One."))
 	w.Idle()
 	w.Wants(pr, "success", "One.")
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	for i := range 5 {
 		w.Repo.OtherCheck("ci", fmt.Sprintf("check %d", i), pr.HeadSHA(), "success", remark(3, "notice", fmt.Sprintf("More of %d.", i)))
 	}
 	w.waiting(1)
-	if calls := w.GH.Calls(); len(calls) != 0 {
+	if calls := w.GH.Calls.All(); len(calls) != 0 {
 		t.Errorf("waiting events cost %v", calls)
 	}
 	if result, generation := w.scanned(pr); len(result.Output.Findings) != 1 || generation != 2 {
@@ -245,11 +245,11 @@ func TestWaitsForAnotherCheck(t *testing.T) {
 	w.Idle()
 	w.Wants(pr, "action_required", "Review incomplete", "waiting for CodeQL")
 
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	begun := w.Repo.StartOtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA())
 	w.Repo.OtherCheck("ci", "build", pr.HeadSHA(), "success")
 	w.Idle()
-	if calls := w.GH.Calls(); len(calls) != 0 {
+	if calls := w.GH.Calls.All(); len(calls) != 0 {
 		t.Errorf("a check that nothing waits for costs %v", calls)
 	}
 	pr.Comment("alice", "/review")
@@ -277,7 +277,7 @@ func TestEndOfASuite(t *testing.T) {
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
 	w.Idle()
 	w.WantsCheck(pr, "action_required")
-	w.GH.Withhold("check_run")
+	w.GH.Webhook.Withhold("check_run")
 	w.Repo.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "success")
 	w.Idle()
 	w.WantsCheck(pr, "action_required")
@@ -310,10 +310,10 @@ func TestLostEventsOfOtherAppsChecks(t *testing.T) {
 				w.Repo.OtherCheck("ci", "lint", pr.HeadSHA(), "failure", remark(6, "failure", "Not checked."))
 				w.Repo.EndOtherSuite("ci", pr.HeadSHA())
 			})
-			w.GH.ResetCalls()
+			w.GH.Calls.Reset()
 			w.Work(ports.JobDeliveries)
 			w.WantsCheck(pr, tt.says)
-			if n := len(w.GH.CallsTo(apptest.RoutePayload)); n != tt.asks {
+			if n := len(w.GH.Calls.To(apptest.RoutePayload)); n != tt.asks {
 				t.Errorf("%d deliveries were read, want %d", n, tt.asks)
 			}
 		})
@@ -330,7 +330,7 @@ func TestSweepLooksForAwaitedChecks(t *testing.T) {
 	w.Idle()
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
 	w.Idle()
-	w.GH.Withhold("check_run", "check_suite")
+	w.GH.Webhook.Withhold("check_run", "check_suite")
 	w.Repo.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "success")
 	w.Repo.EndOtherSuite("github-advanced-security", pr.HeadSHA())
 	w.GH.SetPermissions("acme", ghtest.DefaultPermissions()) // this event asks for a sweep
@@ -359,7 +359,7 @@ func TestAlertsAreFindings(t *testing.T) {
 			w.Idle()
 			w.Wants(pr, "success", "code scanning has analysed nothing here")
 
-			w.GH.ResetCalls()
+			w.GH.Calls.Reset()
 			alerts := pr.Analysed(sqlInjection(6))
 			w.Idle()
 			w.Wants(pr, "failure", "Query built from user-controlled sources", "CodeQL/go/sql-injection", "See https://codeql.github.com/go-sql-injection")
@@ -513,7 +513,7 @@ func TestHostileAnnotations(t *testing.T) {
 	for i := range many {
 		many[i] = ghtest.Annotation{Path: "store/long.go", StartLine: 2 + i, EndLine: 2 + i, Level: "warning", Message: fmt.Sprintf("Line %d is no good.", i)}
 	}
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// More.\n"}, "more")
 	w.Idle()
 	w.Repo.OtherCheck("evil", "many", pr.HeadSHA(), "failure", many...)
@@ -525,7 +525,7 @@ func TestHostileAnnotations(t *testing.T) {
 	if n := w.CallsTo(routeAnnotations, 0); n != 50 {
 		t.Errorf("%d calls for 5,000 annotations, want 50", n)
 	}
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	w.Repo.OtherCheck("evil", "one more", pr.HeadSHA(), "failure", remark(6, "failure", "One too many."))
 	w.Idle()
 	w.Wants(pr, "action_required", "Not all that other checks annotated was read", "more than the limit of")

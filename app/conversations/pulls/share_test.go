@@ -48,10 +48,10 @@ func TestAuthorLeavesCallsToOthers(t *testing.T) {
 	n := 1
 	for !waits(open("mallory", n)) {
 		if n++; n == 60 {
-			t.Fatalf("after %d calls no pull request waits", len(w.GH.Calls()))
+			t.Fatalf("after %d calls no pull request waits", len(w.GH.Calls.All()))
 		}
 	}
-	if used := len(w.GH.Calls()); n < 3 || used > 250 {
+	if used := len(w.GH.Calls.All()); n < 3 || used > 250 {
 		t.Errorf("the author waits after %d pull requests and %d calls of all", n, used)
 	}
 	if c := w.Check(open("alice", 2)); !apptest.Satisfies(c.Conclusion) {

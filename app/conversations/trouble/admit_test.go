@@ -92,9 +92,9 @@ func TestLargeChangesWaitForMemory(t *testing.T) {
 	}
 	small := c.Repo.OpenPR(ghtest.PR{Title: "feat: small", Body: apptest.GoodBody, Head: "small", Author: "bob", Files: apptest.Clean()})
 	until(t, "the small one is answered", func() bool { return reviewed(small) })
-	before := len(c.GH.Calls())
+	before := len(c.GH.Calls.All())
 	time.Sleep(2 * time.Second)
-	if n := len(c.GH.Calls()) - before; n > len(large) {
+	if n := len(c.GH.Calls.All()) - before; n > len(large) {
 		t.Errorf("%d calls while all wait", n)
 	}
 	close(c.slow.let)

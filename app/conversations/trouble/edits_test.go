@@ -14,7 +14,7 @@ func TestEditsInARowAreReviewedTogether(t *testing.T) {
 	w := apptest.Start(t)
 	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: "edits", Author: "mallory", Files: apptest.Clean()})
 	w.Idle()
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	const edits = 50
 	const files = "GET /repos/{owner}/{repo}/pulls/{pull_number}/files"
 	let := make(chan struct{})
@@ -29,15 +29,15 @@ func TestEditsInARowAreReviewedTogether(t *testing.T) {
 		title := fmt.Sprintf("feat: stock %d", i)
 		pr.Edit(ghtest.Edit{Title: &title})
 	}
-	if err := w.GH.Settle(t.Context()); err != nil {
+	if err := w.GH.Webhook.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	close(let)
 	w.Idle()
-	if n := len(w.GH.CallsTo(files)); n > 2 {
+	if n := len(w.GH.Calls.To(files)); n > 2 {
 		t.Errorf("%d edits cost %d reviews", edits, n)
 	}
-	if n := len(w.GH.Calls()); n > 20 {
+	if n := len(w.GH.Calls.All()); n > 20 {
 		t.Errorf("%d edits cost %d calls", edits, n)
 	}
 }

@@ -32,11 +32,11 @@ func TestUninstalledAndInstalledAgain(t *testing.T) {
 	w := start(t)
 	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
 	w.Idle()
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	w.GH.Uninstall("acme")
-	gone := w.GH.LastDelivery("installation")
+	gone := w.GH.Webhook.LastDelivery("installation")
 	w.Idle()
-	if calls := w.GH.Calls(); len(calls) > 0 || w.known(pr) {
+	if calls := w.GH.Calls.All(); len(calls) > 0 || w.known(pr) {
 		t.Errorf("%d calls; the pull request is known: %v", len(calls), w.known(pr))
 	}
 
@@ -46,7 +46,7 @@ func TestUninstalledAndInstalledAgain(t *testing.T) {
 	w.Wants(pr, "action_required")
 	w.WantsNot(pr, "still open") // nothing from before is known
 	runs := len(pr.CheckRuns())
-	if _, err := w.GH.Redeliver(gone.GUID); err != nil {
+	if _, err := w.GH.Webhook.Redeliver(gone.GUID); err != nil {
 		t.Fatal(err)
 	}
 	w.Idle()
@@ -66,13 +66,13 @@ func TestRemovedAndAdded(t *testing.T) {
 	w := start(t)
 	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
 	w.Idle()
-	w.GH.Withhold("installation_repositories")
+	w.GH.Webhook.Withhold("installation_repositories")
 	w.Repo.SetInstalled(false)
-	removed := w.GH.LastDelivery("installation_repositories")
-	w.GH.Resume()
+	removed := w.GH.Webhook.LastDelivery("installation_repositories")
+	w.GH.Webhook.Resume()
 	w.Repo.SetInstalled(true)
 	w.Idle()
-	if _, err := w.GH.Redeliver(removed.GUID); err != nil {
+	if _, err := w.GH.Webhook.Redeliver(removed.GUID); err != nil {
 		t.Fatal(err)
 	}
 	w.Idle()
@@ -147,12 +147,12 @@ func TestRetention(t *testing.T) {
 		t.Error("the pull request was deleted after 29 days")
 	}
 	now = now.Add(2 * day)
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	w.Work(ports.JobRetention)
 	if w.known(closed) || !w.known(open) {
 		t.Errorf("after 31 days the closed pull request is stored: %v, and the open one: %v", w.known(closed), w.known(open))
 	}
-	if calls := w.GH.Calls(); len(calls) > 0 {
+	if calls := w.GH.Calls.All(); len(calls) > 0 {
 		t.Errorf("retention costs %d calls", len(calls))
 	}
 	for generation, want := range map[int64]bool{1: false, 2: false, 3: true} {

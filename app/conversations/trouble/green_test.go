@@ -572,18 +572,18 @@ func TestFilesAreAlwaysOfAnotherHead(t *testing.T) {
 		r := x.Proceed()
 		apptest.Says(x, http.StatusOK, "application/json", strings.ReplaceAll(string(r.Body), "?ref="+head.Load().(string), "?ref="+other))
 	})
-	w.GH.Withhold()
+	w.GH.Webhook.Withhold()
 	pr := w.Open(apptest.Clean())
 	head.Store(pr.HeadSHA())
-	w.GH.Resume()
-	if _, err := w.GH.Redeliver(w.GH.LastDelivery("pull_request").GUID); err != nil {
+	w.GH.Webhook.Resume()
+	if _, err := w.GH.Webhook.Redeliver(w.GH.Webhook.LastDelivery("pull_request").GUID); err != nil {
 		t.Fatal(err)
 	}
 	w.Idle()
 	if c := w.Check(pr); apptest.Satisfies(c.Conclusion) {
 		t.Errorf("the check is %s (%s)", c.Conclusion, c.Title)
 	}
-	if n := len(w.GH.Calls()); n > 200 {
+	if n := len(w.GH.Calls.All()); n > 200 {
 		t.Errorf("%d calls", n)
 	}
 }

@@ -33,12 +33,12 @@ func TestLostDeliveriesAreAccepted(t *testing.T) {
 	w.Wants(seen, "action_required")
 
 	// GitHub need not redeliver anything, and accepted deliveries are not read again.
-	if n := len(w.GH.CallsTo(apptest.RouteRedeliver)); n != 0 {
+	if n := len(w.GH.Calls.To(apptest.RouteRedeliver)); n != 0 {
 		t.Errorf("%d redeliveries were requested", n)
 	}
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	w.Work(ports.JobDeliveries)
-	if n := len(w.GH.CallsTo(apptest.RoutePayload)); n != 0 {
+	if n := len(w.GH.Calls.To(apptest.RoutePayload)); n != 0 {
 		t.Errorf("%d accepted deliveries were read again", n)
 	}
 }
@@ -103,13 +103,13 @@ func TestRefusedDeliveriesAreNotRequestedAgain(t *testing.T) {
 		w.Repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: apptest.GoodBody, Head: "lost", Files: apptest.Clean()})
 	})
 	w.Work(ports.JobDeliveries)
-	read := len(w.GH.CallsTo(apptest.RoutePayload))
+	read := len(w.GH.Calls.To(apptest.RoutePayload))
 	for range 5 {
 		now = now.Add(time.Hour)
 		w.Work(ports.JobDeliveries)
 	}
-	if again := len(w.GH.CallsTo(apptest.RoutePayload)) - read; read == 0 || again != 0 || len(w.GH.CallsTo(apptest.RouteRedeliver)) != 0 {
-		t.Errorf("read %d times, then %d times more, and requested again: %v", read, again, w.GH.CallsTo(apptest.RouteRedeliver))
+	if again := len(w.GH.Calls.To(apptest.RoutePayload)) - read; read == 0 || again != 0 || len(w.GH.Calls.To(apptest.RouteRedeliver)) != 0 {
+		t.Errorf("read %d times, then %d times more, and requested again: %v", read, again, w.GH.Calls.To(apptest.RouteRedeliver))
 	}
 }
 
@@ -124,15 +124,15 @@ func TestFailingDeliveriesAreRequestedAFewTimes(t *testing.T) {
 	w.Work(ports.JobDeliveries) // deliveries from before the App ran
 	w.Idle()
 	w.withoutPayloads()
-	w.GH.Withhold("pull_request")
+	w.GH.Webhook.Withhold("pull_request")
 	w.Repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: apptest.GoodBody, Head: "lost", Files: apptest.Clean()})
 	w.Idle()
 	var asked []time.Duration
 	const step = 5 * time.Minute
 	for after := time.Duration(0); after < 40*time.Hour; after += step {
-		w.GH.ResetCalls()
+		w.GH.Calls.Reset()
 		w.Work(ports.JobDeliveries)
-		for range w.GH.CallsTo(apptest.RouteRedeliver) {
+		for range w.GH.Calls.To(apptest.RouteRedeliver) {
 			asked = append(asked, after)
 		}
 		now = now.Add(step)
@@ -156,9 +156,9 @@ func TestSweepFindsPullRequestsWithoutAnswer(t *testing.T) {
 	w.Wants(opened, "action_required")
 	w.Wants(known, "action_required")
 
-	w.GH.ResetCalls()
+	w.GH.Calls.Reset()
 	w.Work(ports.JobSweep)
-	if writes := w.GH.Writes(); len(writes) != 0 {
+	if writes := w.GH.Calls.Writes(); len(writes) != 0 {
 		t.Errorf("a second sweep writes %v", writes)
 	}
 }

@@ -137,7 +137,7 @@ func outdated(t *testing.T, database, history string) *old {
 func (o *old) start() {
 	o.Helper()
 	o.GH.Repo("acme/bank").Rename("trial-1")
-	o.GH.ResetCalls()
+	o.GH.Calls.Reset()
 	o.StartApp()
 	o.Cleanup(func() {
 		if o.Failed() {

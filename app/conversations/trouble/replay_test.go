@@ -50,7 +50,7 @@ func repeat(t *testing.T, gh *ghtest.Server, steps string) map[string]*ghtest.Pu
 		}
 		// The deliveries caused by the previous step are done by now, so that they take no
 		// id.
-		if err := gh.Settle(t.Context()); err != nil {
+		if err := gh.Webhook.Settle(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		gh.NextID(s.Next)

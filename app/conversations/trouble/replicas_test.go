@@ -24,8 +24,8 @@ func replicas(t *testing.T) (w *world, toFirst, toSecond func()) {
 		}
 		return stopFirst()
 	}
-	toFirst = func() { w.GH.SetWebhook("http://"+first.Addr()+app.HookPath, apptest.Secret) }
-	toSecond = func() { w.GH.SetWebhook("http://"+second.Addr()+app.HookPath, apptest.Secret) }
+	toFirst = func() { w.GH.Webhook.Set("http://"+first.Addr()+app.HookPath, apptest.Secret) }
+	toSecond = func() { w.GH.Webhook.Set("http://"+second.Addr()+app.HookPath, apptest.Secret) }
 	toFirst()
 	return w, toFirst, toSecond
 }
@@ -58,7 +58,7 @@ func TestSameDeliveryAtBothReplicas(t *testing.T) {
 	w, _, toSecond := replicas(t)
 	pr := w.Open(apptest.Clean())
 	toSecond()
-	if _, err := w.GH.Redeliver(w.GH.LastDelivery("pull_request").GUID); err != nil {
+	if _, err := w.GH.Webhook.Redeliver(w.GH.Webhook.LastDelivery("pull_request").GUID); err != nil {
 		t.Fatal(err)
 	}
 	w.Idle()

@@ -22,11 +22,11 @@ func TestCommandsOnClosedPullRequests(t *testing.T) {
 	w.Idle()
 	pr.Close()
 	w.Idle()
-	before := len(w.GH.Calls())
+	before := len(w.GH.Calls.All())
 	pr.Comment("bob", "/review")
 	pr.Comment("alice", "/review nonsense")
 	w.Idle()
-	if n := len(w.GH.Calls()) - before; n != 0 {
+	if n := len(w.GH.Calls.All()) - before; n != 0 {
 		t.Errorf("commands on a closed pull request cost %d calls", n)
 	}
 }
@@ -41,13 +41,13 @@ func TestCloseEventIsLost(t *testing.T) {
 		pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Draft: true, Files: apptest.Clean()})
 		w.Idle()
 		number := pr.Number
-		w.GH.Withhold("pull_request")
+		w.GH.Webhook.Withhold("pull_request")
 		pr.Close()
-		w.GH.Resume()
+		w.GH.Webhook.Resume()
 		// A comment's event says that the pull request is closed, but this event is from
 		// before that.
 		asked := pr.Comment("alice", "Thanks.")
-		w.GH.Send("issue_comment", "created", map[string]any{
+		w.GH.Webhook.Send("issue_comment", "created", map[string]any{
 			"issue":        map[string]any{"number": number, "state": "open", "user": map[string]any{"login": "alice", "type": "User"}, "pull_request": map[string]any{}},
 			"comment":      map[string]any{"id": asked.ID, "body": "/review", "user": map[string]any{"login": "alice", "type": "User"}},
 			"sender":       map[string]any{"login": "alice", "type": "User"},
@@ -202,7 +202,7 @@ func TestCommandsAllAtOnce(t *testing.T) {
 	for range 5 {
 		said = append(said, pr.Comment("alice", "/review help").ID)
 	}
-	if err := w.GH.Settle(w.Context()); err != nil {
+	if err := w.GH.Webhook.Settle(w.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
