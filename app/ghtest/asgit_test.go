@@ -27,7 +27,7 @@ func TestAnswersMatchGit(t *testing.T) {
 		pick := rapid.SampledFrom(commits)
 		for i := range 3 {
 			a, b := pick.Draw(t, "a"), pick.Draw(t, "b")
-			if c, err := g.stored(b); i == 0 && err == nil && len(c.Parents) > 0 {
+			if c, err := g.objects.stored(b); i == 0 && err == nil && len(c.Parents) > 0 {
 				a = c.Parents[0] // a parent's diff is more often simple
 			}
 			sameHistory(t, g, a, b)
@@ -115,21 +115,21 @@ func edit(t *rapid.T, text string, line *rapid.Generator[string]) string {
 }
 
 func sameDiff(t *rapid.T, g *git, a, b string) (plain bool) {
-	changes, here, err := g.changesOfCommits(a, b)
+	changes, here, err := g.diffs.changesOfCommits(a, b)
 	if err != nil || !here {
 		t.Fatalf("changes from %s to %s: %v", a, b, err)
 	}
-	want, err := g.askDiff(a, b)
+	want, err := g.diffs.askDiff(a, b)
 	if err != nil {
 		t.Fatalf("git's diff: %v", err)
 	}
-	got, plain := g.plainDiff(changes)
+	got, plain := g.diffs.plainDiff(changes)
 	if plain {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("diff (-git +ours):\n%s", d)
 		}
 	}
-	out, err := g.run("diff-tree", "-r", "--no-renames", "--name-only", "-z", a, b, "--")
+	out, err := g.objects.run("diff-tree", "-r", "--no-renames", "--name-only", "-z", a, b, "--")
 	if err != nil {
 		t.Fatalf("git's names: %v", err)
 	}
@@ -162,16 +162,16 @@ func sameMerge(t *rapid.T, g *git, a, b string) (plain bool) {
 }
 
 func sameHistory(t *rapid.T, g *git, a, b string) {
-	best, known := g.bases(a, b)
-	out, _ := g.run("merge-base", "--all", a, b) // fails if there is no merge base
+	best, known := g.history.bases(a, b)
+	out, _ := g.objects.run("merge-base", "--all", a, b) // fails if there is no merge base
 	want := strings.Fields(string(out))
 	slices.Sort(best)
 	slices.Sort(want)
 	if !known || !slices.Equal(best, want) {
 		t.Errorf("our merge base of %s and %s is %q, git's is %q", a, b, best, want)
 	}
-	since, known := g.since(a, b)
-	out, err := g.run("rev-list", "--topo-order", "--reverse", a+".."+b, "--")
+	since, known := g.history.since(a, b)
+	out, err := g.objects.run("rev-list", "--topo-order", "--reverse", a+".."+b, "--")
 	if err != nil || !known || !slices.Equal(since, strings.Fields(string(out))) {
 		t.Errorf("our newer commits are %q, git's are %q (%v)", since, out, err)
 	}
@@ -179,7 +179,7 @@ func sameHistory(t *rapid.T, g *git, a, b string) {
 
 func sameTree(t *rapid.T, g *git, sha string) {
 	for _, recursive := range []bool{false, true} {
-		got, err := g.tree(sha, recursive)
+		got, err := g.objects.tree(sha, recursive)
 		if err != nil {
 			t.Fatalf("list %s: %v", sha, err)
 		}
@@ -187,7 +187,7 @@ func sameTree(t *rapid.T, g *git, sha string) {
 		if recursive {
 			args = append(args, "-r", "-t")
 		}
-		out, err := g.run(append(args, sha)...)
+		out, err := g.objects.run(append(args, sha)...)
 		if err != nil {
 			t.Fatalf("git's list: %v", err)
 		}

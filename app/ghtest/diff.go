@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// diffs finds out how trees and commits differ.
+type diffs struct{ objects *objectStore }
+
 // diff is the difference between two commits.
 type diff struct {
 	Files                []fileDiff
@@ -24,26 +27,26 @@ type fileDiff struct {
 	Lines, Bytes         int    // of the patch
 }
 
-// diff returns the change from base to head. Renames are found as GitHub finds them, with
+// between returns the diff from base to head. Renames are found as GitHub finds them, with
 // git's default similarity of one half.
-func (g *git) diff(base, head string) (*diff, error) {
-	return keep(g, "diff "+base+" "+head, func() (*diff, error) {
-		changes, here, err := g.changesOfCommits(base, head)
+func (ds *diffs) between(base, head string) (*diff, error) {
+	return keep(ds.objects, "diff "+base+" "+head, func() (*diff, error) {
+		changes, here, err := ds.changesOfCommits(base, head)
 		if err != nil {
 			return nil, err
 		}
 		if here {
-			if d, plain := g.plainDiff(changes); plain {
+			if d, plain := ds.plainDiff(changes); plain {
 				return d, nil
 			}
 		}
-		return g.askDiff(base, head)
+		return ds.askDiff(base, head)
 	})
 }
 
 // askDiff asks git for a diff.
-func (g *git) askDiff(base, head string) (*diff, error) {
-	out, err := g.run("diff", "--no-ext-diff", "--no-color", "--full-index", "--no-abbrev", "-M", "--submodule=short",
+func (ds *diffs) askDiff(base, head string) (*diff, error) {
+	out, err := ds.objects.run("diff", "--no-ext-diff", "--no-color", "--full-index", "--no-abbrev", "-M", "--submodule=short",
 		"--raw", "--numstat", "-p", "-z", base, head, "--")
 	if err != nil {
 		return nil, err
@@ -53,22 +56,22 @@ func (g *git) askDiff(base, head string) (*diff, error) {
 
 // changesOfCommits lists the differences between two commits. The first may be the empty
 // tree. Here is false unless both were created by this process.
-func (g *git) changesOfCommits(base, head string) (changes []change, here bool, err error) {
+func (ds *diffs) changesOfCommits(base, head string) (changes []change, here bool, err error) {
 	trees := [2]string{base, head}
 	for i, sha := range trees {
 		if sha == emptyTree {
 			continue
 		}
-		if _, here := g.object(sha); !here {
+		if _, here := ds.objects.get(sha); !here {
 			return nil, false, nil
 		}
-		c, err := g.stored(sha)
+		c, err := ds.objects.stored(sha)
 		if err != nil {
 			return nil, false, err
 		}
 		trees[i] = c.Tree
 	}
-	changes, err = g.changes(trees[0], trees[1])
+	changes, err = ds.changes(trees[0], trees[1])
 	return changes, true, err
 }
 

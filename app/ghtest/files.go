@@ -2,8 +2,6 @@ package ghtest
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 )
@@ -64,63 +62,24 @@ func (g *git) commitFiles(parent string, files Files, message string, who signat
 	base := ""
 	var parents []string
 	if parent != "" {
-		c, err := g.stored(parent)
+		c, err := g.objects.stored(parent)
 		if err != nil {
 			return "", err
 		}
 		base, parents = c.Tree, []string{parent}
 	}
-	root, err := g.open(base)
+	root, err := g.objects.open(base)
 	if err != nil {
 		return "", err
 	}
-	if err := g.apply(root, files); err != nil {
+	if err := root.apply(files); err != nil {
 		return "", err
 	}
-	tree, err := g.save(root, true)
+	tree, err := root.save(true)
 	if err != nil {
 		return "", err
 	}
 	return g.putCommit(who.commit(tree, message, parents...), who, message), nil
-}
-
-// apply makes a change in a tree. Moves come first, so that files may be written at the old
-// places.
-func (g *git) apply(root *folder, files Files) error {
-	paths := slices.Sorted(maps.Keys(files))
-	for _, path := range paths {
-		if from, ok := strings.CutPrefix(files[path], markMoved); ok {
-			if err := root.move(g, from, path); err != nil {
-				return err
-			}
-		}
-	}
-	for _, path := range paths {
-		if err := g.applyFile(root, path, files[path]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (g *git) applyFile(root *folder, path, content string) error {
-	if strings.HasPrefix(content, markMoved) {
-		return nil
-	}
-	if content == Gone {
-		return root.remove(g, path)
-	}
-	if sha, ok := strings.CutPrefix(content, markSubmodule); ok {
-		return root.set(g, path, entry{Mode: "160000", Type: "commit", SHA: sha})
-	}
-	mode := "100644"
-	for mark, marked := range map[string]string{markExecutable: "100755", markSymlink: "120000"} {
-		if rest, ok := strings.CutPrefix(content, mark); ok {
-			mode, content = marked, rest
-		}
-	}
-	sha := g.put("blob", []byte(content))
-	return root.set(g, path, entry{Mode: mode, Type: "blob", SHA: sha, Size: len(content)})
 }
 
 // putCommit writes a commit. The caller must hold the write lock.
@@ -130,7 +89,8 @@ func (g *git) putCommit(c commit, who signature, message string) string {
 		raw = fmt.Appendf(raw, "parent %s\n", parent)
 	}
 	raw = fmt.Appendf(raw, "author %s\ncommitter %s\n\n%s", who, who, message)
-	c.SHA = g.put("commit", raw)
-	g.learn(c)
+	c.SHA = g.objects.put("commit", raw)
+	g.objects.answers.Store("commit "+c.SHA, c)
+	g.history.learn(c)
 	return c.SHA
 }

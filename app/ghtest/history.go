@@ -3,9 +3,11 @@ package ghtest
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // made is a commit that this process created. A commit can't descend from a later one, so
@@ -16,31 +18,50 @@ type made struct {
 	parents []string
 }
 
+// history answers questions about commits and their ancestors.
+type history struct {
+	objects *objectStore
+
+	mu     sync.Mutex
+	made   map[string]made // commits written by this process
+	forgot map[string]bool // commits that can no longer be found by their SHA
+}
+
 // learn records a commit that was just written.
-func (g *git) learn(c commit) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if _, known := g.made[c.SHA]; !known {
-		g.made[c.SHA] = made{n: len(g.made) + 1, parents: c.Parents}
-		g.cache["commit "+c.SHA] = c
+func (h *history) learn(c commit) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, known := h.made[c.SHA]; !known {
+		h.made[c.SHA] = made{n: len(h.made) + 1, parents: c.Parents}
 	}
 }
 
 // forget removes a commit's SHA.
-func (g *git) forget(sha string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.forgot[sha] = true
+func (h *history) forget(sha string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.forgot[sha] = true
+}
+
+// commit returns the commit of a full SHA, unless it has been forgotten.
+func (h *history) commit(sha string) (commit, error) {
+	h.mu.Lock()
+	forgotten := h.forgot[sha]
+	h.mu.Unlock()
+	if forgotten {
+		return commit{}, fmt.Errorf("%s is not a commit any more", sha)
+	}
+	return h.objects.stored(sha)
 }
 
 // below returns the parent of a commit that was made after other and is not a merge. It is
 // empty for a first commit. Everything that the commit and other share is also shared by the
 // parent.
-func (g *git) below(sha, other string) (parent string, known bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	m, ok := g.made[sha]
-	if !ok || m.n < g.made[other].n || len(m.parents) > 1 {
+func (h *history) below(sha, other string) (parent string, known bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	m, ok := h.made[sha]
+	if !ok || m.n < h.made[other].n || len(m.parents) > 1 {
 		return "", false
 	}
 	if len(m.parents) == 0 {
@@ -50,18 +71,18 @@ func (g *git) below(sha, other string) (parent string, known bool) {
 }
 
 // mergeBase returns the merge base of two commits, or a itself if there is none.
-func (g *git) mergeBase(a, b string) (string, error) {
+func (h *history) mergeBase(a, b string) (string, error) {
 	x, y := a, b
 	for x != y {
 		var known bool
 		var parent string
-		if parent, known = g.below(x, y); known {
+		if parent, known = h.below(x, y); known {
 			x = parent
-		} else if parent, known = g.below(y, x); known {
+		} else if parent, known = h.below(y, x); known {
 			y = parent
 		}
 		if !known {
-			meet, err := g.askMergeBase(x, y)
+			meet, err := h.askMergeBase(x, y)
 			if meet == "" {
 				meet = a
 			}
@@ -76,12 +97,12 @@ func (g *git) mergeBase(a, b string) (string, error) {
 
 // askMergeBase returns the merge base of two commits, or "" if there is none. It asks git if
 // the base is not in the history of this process, or is ambiguous.
-func (g *git) askMergeBase(a, b string) (string, error) {
-	return keep(g, "merge-base "+a+" "+b, func() (string, error) {
-		if meet, known := g.bases(a, b); known && len(meet) < 2 {
+func (h *history) askMergeBase(a, b string) (string, error) {
+	return keep(h.objects, "merge-base "+a+" "+b, func() (string, error) {
+		if meet, known := h.bases(a, b); known && len(meet) < 2 {
 			return strings.Join(meet, ""), nil
 		}
-		out, err := g.run("merge-base", a, b)
+		out, err := h.objects.run("merge-base", a, b)
 		if failed, ok := errors.AsType[*gitError](err); ok && failed.code == 1 {
 			return "", nil
 		}
@@ -90,17 +111,17 @@ func (g *git) askMergeBase(a, b string) (string, error) {
 }
 
 // contains reports whether a commit is an ancestor of tip, or tip itself.
-func (g *git) contains(tip, sha string) (bool, error) {
-	base, err := g.mergeBase(tip, sha)
+func (h *history) contains(tip, sha string) (bool, error) {
+	base, err := h.mergeBase(tip, sha)
 	return base == sha, err
 }
 
 // commits lists the commits of head that base lacks, oldest first.
-func (g *git) commits(base, head string) ([]commit, error) {
+func (h *history) commits(base, head string) ([]commit, error) {
 	var newest []commit
 	for base != head {
-		if parent, known := g.below(head, base); known {
-			c, err := g.stored(head)
+		if parent, known := h.below(head, base); known {
+			c, err := h.objects.stored(head)
 			if err != nil {
 				return nil, err
 			}
@@ -110,11 +131,11 @@ func (g *git) commits(base, head string) ([]commit, error) {
 			}
 			continue
 		}
-		if parent, known := g.below(base, head); known && parent != "" {
+		if parent, known := h.below(base, head); known && parent != "" {
 			base = parent
 			continue
 		}
-		older, err := g.askCommits(base, head)
+		older, err := h.askCommits(base, head)
 		if err != nil {
 			return nil, err
 		}
@@ -125,19 +146,19 @@ func (g *git) commits(base, head string) ([]commit, error) {
 	return newest, nil
 }
 
-func (g *git) askCommits(base, head string) ([]commit, error) {
-	return keep(g, "commits "+base+" "+head, func() ([]commit, error) {
-		if shas, known := g.since(base, head); known {
+func (h *history) askCommits(base, head string) ([]commit, error) {
+	return keep(h.objects, "commits "+base+" "+head, func() ([]commit, error) {
+		if shas, known := h.since(base, head); known {
 			commits := make([]commit, len(shas))
 			for i, sha := range shas {
 				var err error
-				if commits[i], err = g.stored(sha); err != nil {
+				if commits[i], err = h.objects.stored(sha); err != nil {
 					return nil, err
 				}
 			}
 			return commits, nil
 		}
-		out, err := g.run("log", "--no-show-signature", "--topo-order", "--reverse", "--format="+commitFormat, base+".."+head, "--")
+		out, err := h.objects.run("log", "--no-show-signature", "--topo-order", "--reverse", "--format="+commitFormat, base+".."+head, "--")
 		if err != nil {
 			return nil, err
 		}
@@ -147,11 +168,11 @@ func (g *git) askCommits(base, head string) ([]commit, error) {
 
 // past returns a commit and all its ancestors. Known is false unless this process made all of
 // them. The lock must be held.
-func (g *git) past(sha string) (past map[string]bool, known bool) {
+func (h *history) past(sha string) (past map[string]bool, known bool) {
 	past = map[string]bool{}
 	for next := []string{sha}; len(next) > 0; {
 		sha, next = next[0], next[1:]
-		m, made := g.made[sha]
+		m, made := h.made[sha]
 		if !made {
 			return nil, false
 		}
@@ -165,20 +186,20 @@ func (g *git) past(sha string) (past map[string]bool, known bool) {
 
 // bases returns the best common ancestors of two commits: those that are not ancestors of
 // another one.
-func (g *git) bases(a, b string) (best []string, known bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	ofA, knownA := g.past(a)
-	ofB, knownB := g.past(b)
+func (h *history) bases(a, b string) (best []string, known bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ofA, knownA := h.past(a)
+	ofB, knownB := h.past(b)
 	if !knownA || !knownB {
 		return nil, false
 	}
 	common := slices.DeleteFunc(slices.Collect(maps.Keys(ofA)), func(sha string) bool { return !ofB[sha] })
-	slices.SortFunc(common, func(x, y string) int { return cmp.Compare(g.made[y].n, g.made[x].n) })
+	slices.SortFunc(common, func(x, y string) int { return cmp.Compare(h.made[y].n, h.made[x].n) })
 	for covered := map[string]bool{}; len(common) > 0; common = common[1:] {
 		if !covered[common[0]] {
 			best = append(best, common[0])
-			past, _ := g.past(common[0])
+			past, _ := h.past(common[0])
 			maps.Copy(covered, past)
 		}
 	}
@@ -187,18 +208,18 @@ func (g *git) bases(a, b string) (best []string, known bool) {
 
 // since lists the commits of head that base lacks, oldest first, in the order of git's
 // --topo-order: a commit follows its parents, and a branch stays together.
-func (g *git) since(base, head string) (shas []string, known bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	old, knownBase := g.past(base)
-	all, knownHead := g.past(head)
+func (h *history) since(base, head string) (shas []string, known bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	old, knownBase := h.past(base)
+	all, knownHead := h.past(head)
 	if !knownBase || !knownHead {
 		return nil, false
 	}
 	maps.DeleteFunc(all, func(sha string, _ bool) bool { return old[sha] })
 	children := map[string]int{} // that are not listed yet
 	for sha := range all {
-		for _, parent := range g.made[sha].parents {
+		for _, parent := range h.made[sha].parents {
 			children[parent]++
 		}
 	}
@@ -210,7 +231,7 @@ func (g *git) since(base, head string) (shas []string, known bool) {
 			continue
 		}
 		shas = append(shas, sha)
-		for _, parent := range g.made[sha].parents {
+		for _, parent := range h.made[sha].parents {
 			if children[parent]--; children[parent] == 0 {
 				stack = append(stack, parent)
 			}

@@ -1,168 +1,214 @@
 package ghtest
 
 import (
-	"cmp"
-	"crypto/sha1"
-	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
-// keepAs caches the metadata of an object that was just written.
-func (g *git) keepAs(key string, value any) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.cache[key] = value
+// commit is one commit's metadata.
+type commit struct {
+	SHA, Tree         string
+	Parents           []string
+	Name, Email       string
+	AuthoredAt        time.Time
+	Committer, CEmail string
+	CommittedAt       time.Time
+	Message           string
 }
 
-// folder is a tree that is being changed. A folder below it is read when a change reaches it.
-type folder struct {
-	entries map[string]entry   // by name; their Path is the name
-	below   map[string]*folder // those that were read
-}
+const commitFormat = "%H%x00%T%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B%x00%x01"
 
-// open reads a tree; the name "" is an empty one's.
-func (g *git) open(tree string) (*folder, error) {
-	f := &folder{entries: map[string]entry{}, below: map[string]*folder{}}
-	if tree == "" {
-		return f, nil
-	}
-	entries, err := g.tree(tree, false)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		f.entries[e.Path] = e
-	}
-	return f, nil
-}
-
-// child returns a folder in f, or nil if it does not exist and make is false. It replaces a
-// file of that name.
-func (f *folder) child(g *git, name string, make bool) (*folder, error) {
-	if sub := f.below[name]; sub != nil {
-		return sub, nil
-	}
-	tree := ""
-	e, there := f.entries[name]
-	switch {
-	case there && e.Type == "tree":
-		tree = e.SHA
-	case !make:
-		return nil, nil
-	}
-	sub, err := g.open(tree)
-	if err != nil {
-		return nil, err
-	}
-	f.entries[name], f.below[name] = entry{Mode: "040000", Type: "tree", Path: name}, sub
-	return sub, nil
-}
-
-// at returns the folder of a path and the name in it. The folder is nil if it does not exist
-// and make is false.
-func (f *folder) at(g *git, path string, make bool) (*folder, string, error) {
-	parts := strings.Split(path, "/")
-	for _, part := range parts {
-		if part == "" || part == "." || part == ".." || part == ".git" {
-			return nil, "", fmt.Errorf("git can't hold the path %q", path)
+func parseCommits(out []byte) ([]commit, error) {
+	var commits []commit
+	for record := range strings.SplitSeq(string(out), "\x00\x01") {
+		record = strings.TrimLeft(record, "\n")
+		if record == "" {
+			continue
 		}
-	}
-	last := len(parts) - 1
-	for _, part := range parts[:last] {
-		sub, err := f.child(g, part, make)
-		if err != nil || sub == nil {
-			return nil, "", err
+		f := strings.Split(record, "\x00")
+		if len(f) != 10 {
+			return nil, fmt.Errorf("read git log: %d fields instead of 10", len(f))
 		}
-		f = sub
+		c := commit{SHA: f[0], Tree: f[1], Parents: strings.Fields(f[2]), Name: f[3], Email: f[4], Committer: f[6], CEmail: f[7], Message: strings.TrimRight(f[9], "\n")}
+		var err1, err2 error
+		c.AuthoredAt, err1 = time.Parse(time.RFC3339, f[5])
+		c.CommittedAt, err2 = time.Parse(time.RFC3339, f[8])
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, fmt.Errorf("read git log: %w", err)
+		}
+		commits = append(commits, c)
 	}
-	return f, parts[last], nil
+	return commits, nil
 }
 
-// set puts a file at a path.
-func (f *folder) set(g *git, path string, e entry) error {
-	in, name, err := f.at(g, path, true)
-	if err != nil {
-		return err
-	}
-	e.Path = name
-	in.entries[name] = e
-	delete(in.below, name)
-	return nil
-}
-
-// remove removes the entry at a path, if it exists.
-func (f *folder) remove(g *git, path string) error {
-	in, name, err := f.at(g, path, false)
-	if err != nil || in == nil {
-		return err
-	}
-	delete(in.entries, name)
-	delete(in.below, name)
-	return nil
-}
-
-// move takes the file or folder at one path to another.
-func (f *folder) move(g *git, from, to string) error {
-	in, name, err := f.at(g, from, false)
-	if err != nil {
-		return err
-	}
-	var e entry
-	var there bool
-	if in != nil {
-		e, there = in.entries[name]
-	}
-	if !there {
-		return fmt.Errorf("move %s: there is nothing", from)
-	}
-	sub := in.below[name]
-	delete(in.entries, name)
-	delete(in.below, name)
-	if err := f.set(g, to, e); err != nil || sub == nil {
-		return err
-	}
-	in, name, err = f.at(g, to, true)
-	if err == nil {
-		in.below[name] = sub
-	}
-	return err
-}
-
-// save writes the folder and all read folders below it, and returns its SHA. An empty folder
-// has none, except for the root.
-func (g *git) save(f *folder, root bool) (string, error) {
-	for name, sub := range f.below {
-		sha, err := g.save(sub, false)
+// stored returns the commit of a full SHA, forgotten or not.
+func (s *objectStore) stored(sha string) (commit, error) {
+	return keep(s, "commit "+sha, func() (commit, error) {
+		if !isSHA(sha) {
+			return commit{}, fmt.Errorf("%q is not a commit SHA", sha)
+		}
+		if err := s.elsewhere(sha); err != nil {
+			return commit{}, err
+		}
+		out, err := s.run("log", "-1", "--no-show-signature", "--format="+commitFormat, sha, "--")
 		if err != nil {
-			return "", err
+			return commit{}, err
 		}
-		e := f.entries[name]
-		e.SHA = sha
-		f.entries[name] = e
-		if sha == "" {
-			delete(f.entries, name)
+		commits, err := parseCommits(out)
+		if err != nil {
+			return commit{}, err
+		}
+		if len(commits) != 1 || commits[0].SHA != sha {
+			return commit{}, fmt.Errorf("%s is not a commit", sha)
+		}
+		return commits[0], nil
+	})
+}
+
+// entry is one entry of a tree.
+type entry struct {
+	Mode, Type, SHA, Path string
+	Size                  int // of a blob
+}
+
+// tree lists a tree or a commit's tree. recursive includes the trees below.
+func (s *objectStore) tree(treeish string, recursive bool) ([]entry, error) {
+	return keep(s, fmt.Sprintf("tree %s %t", treeish, recursive), func() ([]entry, error) {
+		if o, there := s.get(treeish); there && (o.kind == "commit" || recursive) {
+			return s.walk(treeish, o, recursive)
+		}
+		if err := s.elsewhere(treeish); err != nil && treeish != emptyTree {
+			return nil, err
+		}
+		args := []string{"ls-tree", "-z", "-l"}
+		if recursive {
+			args = append(args, "-r", "-t")
+		}
+		out, err := s.run(append(args, treeish)...)
+		if err != nil {
+			return nil, err
+		}
+		return parseTree(out)
+	})
+}
+
+// walk lists a tree that was put here, or the tree of a commit. It keeps git's order, in
+// which a folder comes before its contents.
+func (s *objectStore) walk(treeish string, o gitObject, recursive bool) ([]entry, error) {
+	switch o.kind {
+	case "commit":
+		c, err := s.stored(treeish)
+		if err != nil {
+			return nil, err
+		}
+		return s.tree(c.Tree, recursive)
+	case "blob":
+		return nil, fmt.Errorf("%s is a file", treeish)
+	}
+	entries, err := s.tree(treeish, false)
+	if err != nil {
+		return nil, err
+	}
+	var all []entry
+	for _, e := range entries {
+		all = append(all, e)
+		if e.Type != "tree" {
+			continue
+		}
+		below, err := s.tree(e.SHA, true)
+		if err != nil {
+			return nil, err
+		}
+		for _, sub := range below {
+			sub.Path = e.Path + "/" + sub.Path
+			all = append(all, sub)
 		}
 	}
-	if len(f.entries) == 0 && !root {
-		return "", nil
+	return all, nil
+}
+
+// lookup returns the entry of a path in a commit; ok is false if there is none.
+func (s *objectStore) lookup(commitSHA, path string) (e entry, ok bool, err error) {
+	c, err := s.stored(commitSHA)
+	if err != nil {
+		return entry{}, false, err
 	}
-	entries := make([]entry, 0, len(f.entries))
-	for _, e := range f.entries {
+	e = entry{Type: "tree", SHA: c.Tree}
+	for name := range strings.SplitSeq(path, "/") {
+		if e.Type != "tree" {
+			return entry{}, false, nil
+		}
+		entries, err := s.tree(e.SHA, false)
+		if err != nil {
+			return entry{}, false, err
+		}
+		n := slices.IndexFunc(entries, func(e entry) bool { return e.Path == name })
+		if n < 0 {
+			return entry{}, false, nil
+		}
+		e = entries[n]
+	}
+	e.Path = path
+	return e, true, nil
+}
+
+func parseTree(out []byte) ([]entry, error) {
+	var entries []entry
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if line == "" {
+			continue
+		}
+		meta, path, ok := strings.Cut(line, "\t")
+		f := strings.Fields(meta)
+		if !ok || len(f) != 4 {
+			return nil, fmt.Errorf("read git ls-tree: strange line %q", line)
+		}
+		e := entry{Mode: f[0], Type: f[1], SHA: f[2], Path: path}
+		if f[3] != "-" {
+			size, err := strconv.Atoi(f[3])
+			if err != nil {
+				return nil, fmt.Errorf("read git ls-tree: %w", err)
+			}
+			e.Size = size
+		}
 		entries = append(entries, e)
 	}
-	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.order(), b.order()) })
-	var data []byte
-	for _, e := range entries {
-		name, err := hex.DecodeString(e.SHA)
-		if err != nil || len(name) != sha1.Size {
-			return "", fmt.Errorf("write a tree: %s has the object name %q", e.Path, e.SHA)
-		}
-		data = fmt.Appendf(data, "%s %s\x00", strings.TrimPrefix(e.Mode, "0"), e.Path)
-		data = append(data, name...)
+	return entries, nil
+}
+
+// blob returns a blob's bytes.
+func (s *objectStore) blob(sha string) ([]byte, error) {
+	if o, there := s.get(sha); there && o.kind == "blob" {
+		return o.data, nil
 	}
-	sha := g.put("tree", data)
-	g.keepAs("tree "+sha+" false", entries)
-	return sha, nil
+	return keep(s, "blob "+sha, func() ([]byte, error) {
+		if !isSHA(sha) {
+			return nil, fmt.Errorf("%q is not a blob SHA", sha)
+		}
+		if err := s.elsewhere(sha); err != nil {
+			return nil, err
+		}
+		return s.run("cat-file", "blob", sha)
+	})
+}
+
+// kind returns the type of the object with a full SHA.
+func (s *objectStore) kind(sha string) (string, error) {
+	if o, there := s.get(sha); there {
+		return o.kind, nil
+	}
+	return keep(s, "kind "+sha, func() (string, error) {
+		if !isSHA(sha) {
+			return "", fmt.Errorf("%q is not a SHA", sha)
+		}
+		if err := s.elsewhere(sha); err != nil {
+			return "", err
+		}
+		out, err := s.run("cat-file", "-t", sha)
+		return strings.TrimSpace(string(out)), err
+	})
 }

@@ -46,7 +46,7 @@ func (p *PullRequest) OtherReview(app, state, body string) Review {
 // EndOtherSuite sends check_suite completed for the check runs of another App on
 // a commit.
 func (r *Repo) EndOtherSuite(app, headSHA string) {
-	head, err := r.git.stored(headSHA)
+	head, err := r.git.objects.stored(headSHA)
 	if err != nil {
 		r.s.opts.Fail("end the check suite of %s: %v", app, err)
 	}

@@ -87,7 +87,7 @@ func (r *Repo) branchAt(sha string) any {
 
 // send delivers a merge_group event.
 func (g *MergeGroup) send(action string, extra object) {
-	head, err := g.repo.git.commit(g.HeadSHA)
+	head, err := g.repo.git.history.commit(g.HeadSHA)
 	if err != nil {
 		g.repo.s.opts.Fail("write merge_group %s: %v", action, err)
 	}

@@ -10,7 +10,7 @@ import (
 // would write it: what was added, what was removed, and files of which one place
 // was changed. A process for each push would be most of what a test takes. Plain
 // is false for all other changes, for which git has to be asked.
-func (g *git) plainDiff(changes []change) (d *diff, plain bool) {
+func (ds *diffs) plainDiff(changes []change) (d *diff, plain bool) {
 	d = &diff{}
 	var raw strings.Builder
 	var added, removed bool
@@ -19,7 +19,7 @@ func (g *git) plainDiff(changes []change) (d *diff, plain bool) {
 		if added && removed {
 			return nil, false // which may be a rename
 		}
-		f, section, plain := g.plainFile(c)
+		f, section, plain := ds.plainFile(c)
 		if !plain {
 			return nil, false
 		}
@@ -35,12 +35,12 @@ func (g *git) plainDiff(changes []change) (d *diff, plain bool) {
 }
 
 // plainFile makes the section of one file.
-func (g *git) plainFile(c change) (f fileDiff, section string, plain bool) {
+func (ds *diffs) plainFile(c change) (f fileDiff, section string, plain bool) {
 	if strings.IndexFunc(c.path, func(r rune) bool { return r <= ' ' || r == '"' || r == '\\' || r == 0x7f }) >= 0 {
 		return f, "", false // which git quotes
 	}
-	old, plainOld := g.plainText(c.from)
-	text, plainNew := g.plainText(c.to)
+	old, plainOld := ds.plainText(c.from)
+	text, plainNew := ds.plainText(c.to)
 	h, plainHunk := changedOnce(old, text)
 	if !plainOld || !plainNew || !plainHunk {
 		return f, "", false
@@ -76,11 +76,11 @@ func (g *git) plainFile(c change) (f fileDiff, section string, plain bool) {
 }
 
 // plainText returns the lines of a file that is text, and none of no file.
-func (g *git) plainText(e entry) (lines []string, plain bool) {
+func (ds *diffs) plainText(e entry) (lines []string, plain bool) {
 	if e == (entry{}) {
 		return nil, true
 	}
-	o, there := g.object(e.SHA)
+	o, there := ds.objects.get(e.SHA)
 	// What git takes for binary has a zero byte near its beginning.
 	if !there || e.Mode != "100644" && e.Mode != "100755" || bytes.IndexByte(o.data[:min(len(o.data), 8000)], 0) >= 0 {
 		return nil, false

@@ -111,18 +111,18 @@ func (p *PullRequest) ref() string { return fmt.Sprintf("pull/%d/head", p.Number
 
 // diff returns the pull request's change: three-dot, as GitHub shows it.
 func (p *PullRequest) diff(base, head string) (*diff, error) {
-	from, err := p.repo.git.mergeBase(base, head)
+	from, err := p.repo.git.history.mergeBase(base, head)
 	if err != nil {
 		return nil, err
 	}
-	return p.repo.git.diff(from, head)
+	return p.repo.git.diffs.between(from, head)
 }
 
 // warm makes git look at a change, so that the answers are cached when they are needed with
 // the lock held. A failure shows when git is asked again.
 func (p *PullRequest) warm(base, head string) {
 	_, _ = p.diff(base, head)
-	_, _ = p.repo.git.commits(base, head)
+	_, _ = p.repo.git.history.commits(base, head)
 }
 
 // HeadSHA returns the SHA of the head.

@@ -22,11 +22,11 @@ func (r *Repo) pushed(branch, sha string, forced bool) []pushedCommit {
 	r.s.mu.Unlock()
 	commits, err := []commit(nil), error(nil)
 	if told && before != "" && !forced {
-		commits, err = r.git.commits(before, sha)
+		commits, err = r.git.history.commits(before, sha)
 	}
 	if len(commits) == 0 && err == nil {
 		var last commit
-		last, err = r.git.commit(sha)
+		last, err = r.git.history.commit(sha)
 		commits = []commit{last}
 	}
 	list := make([]pushedCommit, len(commits))
@@ -44,7 +44,7 @@ func (r *Repo) pushed(branch, sha string, forced bool) []pushedCommit {
 
 // read finds the files that the commit changed.
 func (p *pushedCommit) read(g *git) error {
-	if changes, here, err := g.changesOfCommits(p.Parents[0], p.SHA); here || err != nil {
+	if changes, here, err := g.diffs.changesOfCommits(p.Parents[0], p.SHA); here || err != nil {
 		for _, c := range changes {
 			switch {
 			case c.from == entry{}:
@@ -57,8 +57,8 @@ func (p *pushedCommit) read(g *git) error {
 		}
 		return err
 	}
-	out, err := keep(g, "names "+p.SHA, func() ([]byte, error) {
-		return g.run("diff-tree", "-r", "--no-renames", "--name-status", "-z", p.Parents[0], p.SHA, "--")
+	out, err := keep(g.objects, "names "+p.SHA, func() ([]byte, error) {
+		return g.objects.run("diff-tree", "-r", "--no-renames", "--name-status", "-z", p.Parents[0], p.SHA, "--")
 	})
 	if err != nil {
 		return err

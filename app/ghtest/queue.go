@@ -3,7 +3,6 @@ package ghtest
 import (
 	"fmt"
 	"strings"
-	"time"
 )
 
 // MergeMethod is how a merge queue puts a pull request on top of the previous entry, in the
@@ -76,9 +75,9 @@ func (r *Repo) put(p *PullRequest, tip string) (string, error) {
 	switch method {
 	case QueueSquashes:
 		who := signature{Name: author, Email: author + "@users.noreply.github.com", When: when}
-		return r.git.graft(tip, head, fmt.Sprintf("%s (#%d)", p.title, p.Number), who)
+		return r.git.commitMerge(tip, head, fmt.Sprintf("%s (#%d)", p.title, p.Number), who, tip)
 	case QueueRebases:
-		commits, err := r.git.commits(tip, head)
+		commits, err := r.git.history.commits(tip, head)
 		for _, c := range commits {
 			if err == nil && len(c.Parents) == 1 {
 				tip, err = r.git.pick(tip, c, when)
@@ -87,44 +86,6 @@ func (r *Repo) put(p *PullRequest, tip string) (string, error) {
 		return tip, err
 	}
 	return r.git.mergeCommit(tip, head, fmt.Sprintf("Merge pull request #%d from %s\n\n%s", p.Number, p.headRef, p.title), when)
-}
-
-// graft commits the merge of a head into a tip as one commit with the tip as its
-// only parent.
-func (g *git) graft(tip, head, message string, who signature) (string, error) {
-	tree, ok, err := g.mergeTree(tip, head)
-	if err == nil && !ok {
-		err = fmt.Errorf("merge %s into %s: they conflict", head, tip)
-	}
-	if err != nil {
-		return "", err
-	}
-	g.write.Lock()
-	defer g.write.Unlock()
-	return g.putCommit(who.commit(tree, message, tip), who, message+"\n"), nil
-}
-
-// pick copies a commit on top of a tip. It merges the commit with the tip's tree as if that
-// tree had been committed on the commit's own parent.
-func (g *git) pick(tip string, c commit, when time.Time) (string, error) {
-	onto, err := g.stored(tip)
-	if err != nil {
-		return "", err
-	}
-	who := signature{Name: c.Name, Email: c.Email, When: when}
-	g.write.Lock()
-	beside := g.putCommit(who.commit(onto.Tree, "beside", c.Parents[0]), who, "beside\n")
-	g.write.Unlock()
-	tree, ok, err := g.mergeTree(beside, c.SHA)
-	if err == nil && !ok {
-		err = fmt.Errorf("rebase %s onto %s: they conflict", c.SHA, tip)
-	}
-	if err != nil {
-		return "", err
-	}
-	g.write.Lock()
-	defer g.write.Unlock()
-	return g.putCommit(who.commit(tree, c.Message, tip), who, c.Message+"\n"), nil
 }
 
 // Destroy removes the group from the queue, for "merged", "invalidated" or "dequeued".

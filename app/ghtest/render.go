@@ -204,7 +204,7 @@ func (v *renderer) pullFull(p *PullRequest) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	commits, err := p.repo.git.commits(base, head)
+	commits, err := p.repo.git.history.commits(base, head)
 	if err != nil {
 		return nil, err
 	}

@@ -215,7 +215,7 @@ func (st *state) pullsFrom(head *Repo, branch string) []*PullRequest {
 // objects, for a pull request with real history. They become the default branch and a new
 // branch "import", whose name it returns. The other repository must stay in its place.
 func (r *Repo) ImportGit(dir, baseRev, headRev string) (branch string) {
-	shas, err := r.git.borrow(dir, baseRev, headRev)
+	shas, err := r.git.objects.borrow(dir, baseRev, headRev)
 	if err != nil {
 		r.s.opts.Fail("import %s: %v", dir, err)
 	}
@@ -246,6 +246,6 @@ func (r *Repo) fork(login string) *Repo {
 // happens after a forced push or the end of its fork. The commit can no longer be found by
 // its SHA, and no check can be created on it.
 func (r *Repo) Forget(sha string) {
-	r.git.forget(sha)
+	r.git.history.forget(sha)
 	r.change(func() {})
 }

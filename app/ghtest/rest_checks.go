@@ -127,7 +127,7 @@ func createCheck(c *call) *Response {
 	if *b.Name == "" {
 		return invalid("CheckRun", "name", "missing_field", "name can't be blank")
 	}
-	if _, err := c.repo.git.commit(b.HeadSHA); err != nil {
+	if _, err := c.repo.git.history.commit(b.HeadSHA); err != nil {
 		return refuse(http.StatusUnprocessableEntity, "No commit found for SHA: "+b.HeadSHA)
 	}
 	return c.locked(func() *Response {

@@ -27,7 +27,7 @@ func (c *call) resolve(rev string) (sha string, found bool) {
 	if found {
 		return sha, true
 	}
-	_, err := c.repo.git.commit(rev)
+	_, err := c.repo.git.history.commit(rev)
 	return rev, err == nil
 }
 
@@ -86,7 +86,7 @@ func getBranch(c *call) *Response {
 		if !found {
 			return refuse(http.StatusNotFound, "Branch not found")
 		}
-		tip, err := c.repo.git.commit(sha)
+		tip, err := c.repo.git.history.commit(sha)
 		if err != nil {
 			return broken(err)
 		}
@@ -104,7 +104,7 @@ func getCommit(c *call) *Response {
 	if !found {
 		return refuse(http.StatusUnprocessableEntity, "No commit found for SHA: "+c.params["ref"])
 	}
-	cm, err := c.repo.git.commit(sha)
+	cm, err := c.repo.git.history.commit(sha)
 	if err != nil {
 		return broken(err)
 	}
@@ -112,7 +112,7 @@ func getCommit(c *call) *Response {
 	if len(cm.Parents) > 0 {
 		parent = cm.Parents[0]
 	}
-	d, err := c.repo.git.diff(parent, sha)
+	d, err := c.repo.git.diffs.between(parent, sha)
 	if err != nil {
 		return broken(err)
 	}
@@ -128,7 +128,7 @@ func getCommit(c *call) *Response {
 const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 func getGitCommit(c *call) *Response {
-	cm, err := c.repo.git.commit(c.params["commit_sha"])
+	cm, err := c.repo.git.history.commit(c.params["commit_sha"])
 	if err != nil {
 		return notFound()
 	}
@@ -150,12 +150,12 @@ func compare(c *call) *Response {
 		return notFound()
 	}
 	g := c.repo.git
-	meet, err1 := g.mergeBase(base, head)
-	ahead, err2 := g.commits(base, head)
-	behind, err3 := g.commits(head, base)
-	d, err4 := g.diff(meet, head)
-	baseCommit, err5 := g.commit(base)
-	meetCommit, err6 := g.commit(meet)
+	meet, err1 := g.history.mergeBase(base, head)
+	ahead, err2 := g.history.commits(base, head)
+	behind, err3 := g.history.commits(head, base)
+	d, err4 := g.diffs.between(meet, head)
+	baseCommit, err5 := g.history.commit(base)
+	meetCommit, err6 := g.history.commit(meet)
 	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 		return broken(err)
 	}
@@ -196,11 +196,11 @@ func getTree(c *call) *Response {
 	sha := c.params["tree_sha"]
 	if resolved, found := c.resolve(sha); found {
 		sha = resolved
-	} else if kind, err := c.repo.git.kind(sha); err != nil || kind != "tree" {
+	} else if kind, err := c.repo.git.objects.kind(sha); err != nil || kind != "tree" {
 		return notFound()
 	}
 	recursive := c.req.URL.Query().Get("recursive") != ""
-	entries, err := c.repo.git.tree(sha, recursive)
+	entries, err := c.repo.git.objects.tree(sha, recursive)
 	if err != nil {
 		return broken(err)
 	}
@@ -236,7 +236,7 @@ func (v *renderer) entry(r *Repo, e entry) object {
 
 func getBlob(c *call) *Response {
 	sha := c.params["file_sha"]
-	data, err := c.repo.git.blob(sha)
+	data, err := c.repo.git.objects.blob(sha)
 	if err != nil {
 		return notFound()
 	}
@@ -280,7 +280,7 @@ func getContents(c *call) *Response {
 	if name == "" {
 		return c.directory(sha, "", sha)
 	}
-	e, found, err := c.repo.git.lookup(sha, name)
+	e, found, err := c.repo.git.objects.lookup(sha, name)
 	if err != nil {
 		return broken(err)
 	}
@@ -292,8 +292,8 @@ func getContents(c *call) *Response {
 	}
 	if e.Mode == "120000" {
 		// A link to a file of the repository is answered like that file.
-		if target, err := c.repo.git.blob(e.SHA); err == nil {
-			to, found, err := c.repo.git.lookup(sha, path.Join(path.Dir(name), string(target)))
+		if target, err := c.repo.git.objects.blob(e.SHA); err == nil {
+			to, found, err := c.repo.git.objects.lookup(sha, path.Join(path.Dir(name), string(target)))
 			if err == nil && found && to.Type == "blob" && to.Mode != "120000" {
 				to.Path, e = name, to
 			}
@@ -303,7 +303,7 @@ func getContents(c *call) *Response {
 }
 
 func (c *call) directory(ref, dir, treeish string) *Response {
-	entries, err := c.repo.git.tree(treeish, false)
+	entries, err := c.repo.git.objects.tree(treeish, false)
 	if err != nil {
 		return broken(err)
 	}
@@ -320,7 +320,7 @@ func (c *call) file(ref string, e entry) *Response {
 	var data []byte
 	if e.Type == "blob" {
 		var err error
-		if data, err = c.repo.git.blob(e.SHA); err != nil {
+		if data, err = c.repo.git.objects.blob(e.SHA); err != nil {
 			return broken(err)
 		}
 	}

@@ -164,7 +164,7 @@ func listPullCommits(c *call) *Response {
 	if p == nil {
 		return notFound()
 	}
-	commits, err := p.repo.git.commits(base, head)
+	commits, err := p.repo.git.history.commits(base, head)
 	if err != nil {
 		return broken(err)
 	}
@@ -180,7 +180,7 @@ func listPullCommits(c *call) *Response {
 // the default branch, or else the open ones that have it.
 func listPullsOfCommit(c *call) *Response {
 	sha := c.params["commit_sha"]
-	if _, err := c.repo.git.commit(sha); err != nil {
+	if _, err := c.repo.git.history.commit(sha); err != nil {
 		return refuse(http.StatusUnprocessableEntity, "No commit found for SHA: "+sha)
 	}
 	type candidate struct {
@@ -198,13 +198,13 @@ func listPullsOfCommit(c *call) *Response {
 		}
 		return nil
 	})
-	landed, err := c.repo.git.contains(tip, sha)
+	landed, err := c.repo.git.history.contains(tip, sha)
 	if err != nil {
 		return broken(err)
 	}
 	var pulls []*PullRequest
 	for _, cand := range candidates {
-		commits, err := c.repo.git.commits(cand.base, cand.head)
+		commits, err := c.repo.git.history.commits(cand.base, cand.head)
 		if err != nil {
 			return broken(err)
 		}

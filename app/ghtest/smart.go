@@ -29,13 +29,13 @@ func serveGit(c *call) *Response {
 	if c.route.method == http.MethodGet && query.Get("service") != "git-upload-pack" {
 		return refuse(http.StatusForbidden, "Only fetches are answered.")
 	}
-	if err := c.repo.git.sync(); err != nil {
+	if err := c.repo.git.objects.sync(); err != nil {
 		return broken(err)
 	}
 	_, path, _ := strings.Cut(c.req.URL.Path, ".git/")
 	cmd := gitCommand(c.ctx, "http-backend")
 	cmd.Env = append(cmd.Env,
-		"GIT_PROJECT_ROOT="+c.repo.git.dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x-access-token",
+		"GIT_PROJECT_ROOT="+c.repo.git.objects.dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x-access-token",
 		"PATH_INFO=/"+path, "REQUEST_METHOD="+c.route.method, "QUERY_STRING="+c.req.URL.RawQuery,
 		"CONTENT_TYPE="+c.req.Header.Get("Content-Type"), "CONTENT_LENGTH="+strconv.Itoa(len(c.body)),
 		"HTTP_CONTENT_ENCODING="+c.req.Header.Get("Content-Encoding"), "GIT_PROTOCOL="+c.req.Header.Get("Git-Protocol"),
