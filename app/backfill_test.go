@@ -143,7 +143,7 @@ func TestBackfillChooses(t *testing.T) {
 		r.Commit("main", ghtest.Files{"README.md": "#\n"}, "start")
 		w.Away(func() { r.OpenPR(ghtest.PR{Files: ghtest.Files{"a.go": apptest.Insecure}}) })
 	}
-	w.GH.Repo("acme/old").SetArchived(true)
+	w.GH.Repo("acme/old").Settings.SetArchived(true)
 	w.GH.Suspend("umbrella")
 	w.backfills([]string{"acme/Garden#1 asked", "acme/quiet left out its mode is off", "acme/shop#1 asked"}, onlyTell)
 	w.backfills([]string{"acme/Garden#1 asked", "globex/shop#1 asked"}, onlyTell, func(b *app.Backfill) { b.Globs = []string{"ACME/garden", "{globex,umbrella}/*"} })

@@ -34,8 +34,8 @@ func installed(t *testing.T) *world {
 // require makes the default branch require checks, with a ruleset that also has a rule of an
 // unknown kind.
 func (w *world) require(checks ...ghtest.RequiredCheck) {
-	w.Repo.DropRules("main")
-	w.Repo.AddRules("main", ghtest.Rule{Type: "invented_since", Parameters: map[string]any{"x": 1}}, ghtest.RequireChecks(checks...))
+	w.Repo.Settings.DropRules("main")
+	w.Repo.Settings.AddRules("main", ghtest.Rule{Type: "invented_since", Parameters: map[string]any{"x": 1}}, ghtest.RequireChecks(checks...))
 }
 
 // examine runs the doctor on acme/shop.
@@ -140,18 +140,18 @@ func TestDoctorFindsEachProblem(t *testing.T) {
 			doctor.Installations, []string{"acme: not accepted yet: merge_queues: read", "an owner of acme must accept it at https://"}},
 		{"suspended elsewhere", func() { w.GH.Repo("umbrella/shop"); w.GH.Suspend("umbrella") }, func() { w.GH.Uninstall("umbrella") },
 			doctor.Installations, []string{"2, 1 of them suspended", "umbrella: suspended", "unsuspend"}},
-		{"not required", func() { w.Repo.DropRules("main") }, nil, doctor.RequiredCheck, []string{"not required", "with the App reviewgate as its source"}},
+		{"not required", func() { w.Repo.Settings.DropRules("main") }, nil, doctor.RequiredCheck, []string{"not required", "with the App reviewgate as its source"}},
 		{"not pinned", func() { w.require(ghtest.RequiredCheck{Name: "reviewgate"}) }, nil, doctor.RequiredCheck, []string{"required from any source", "in the ruleset"}},
 		{"not pinned by branch protection", func() {
-			w.Repo.DropRules("main")
-			w.Repo.Protect("main", ghtest.RequiredCheck{Name: "reviewgate"})
+			w.Repo.Settings.DropRules("main")
+			w.Repo.Settings.Protect("main", ghtest.RequiredCheck{Name: "reviewgate"})
 		}, nil, doctor.RequiredCheck, []string{"required from any source", "in the branch protection"}},
 		{"pinned to another", func() { w.require(ghtest.RequiredCheck{Name: "reviewgate", App: w.GH.AppID() + 1}) }, nil, doctor.RequiredCheck, []string{"not this one", "wait for it for ever"}},
 		{"broken config", func() { config(`{"mode": "loud"}`) }, func() { config(`{}`) }, doctor.Config, []string{"review-settings.json:1:", "/mode"}},
 		{"off and required", func() { config(`{"mode": "off"}`) }, func() { config(`{}`) }, doctor.RequiredCheck, []string{"does not write the check", "stop requiring the check"}},
 		{"another name", func() { config(`{"check": {"name": "gate"}}`) }, func() { config(`{}`) }, doctor.RequiredCheck, []string{"gate on main is not required"}},
-		{"archived", func() { w.Repo.SetArchived(true) }, func() { w.Repo.SetArchived(false) }, doctor.Repository, []string{"archived"}},
-		{"not installed", func() { w.Repo.SetInstalled(false) }, func() { w.Repo.SetInstalled(true) }, doctor.Repository, []string{"not installed on acme/shop", "Install App"}},
+		{"archived", func() { w.Repo.Settings.SetArchived(true) }, func() { w.Repo.Settings.SetArchived(false) }, doctor.Repository, []string{"archived"}},
+		{"not installed", func() { w.Repo.Settings.SetInstalled(false) }, func() { w.Repo.Settings.SetInstalled(true) }, doctor.Repository, []string{"not installed on acme/shop", "Install App"}},
 	} {
 		c.wrong()
 		r := w.examine()
@@ -168,7 +168,7 @@ func TestDoctorFindsEachProblem(t *testing.T) {
 		}
 		w.GH.Webhook.Set(hook, apptest.Secret)
 		w.GH.Webhook.SetSettings(ghtest.HookSettings{})
-		w.Repo.Protect("main")
+		w.Repo.Settings.Protect("main")
 		w.require(mine)
 		w.Idle()
 	}
@@ -182,8 +182,8 @@ func TestDoctorKnowsBranchProtection(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := installed(t)
-	w.Repo.DropRules("main")
-	w.Repo.Protect("main", ghtest.RequiredCheck{Name: "ci"}, ghtest.RequiredCheck{Name: "reviewgate", App: w.GH.AppID()})
+	w.Repo.Settings.DropRules("main")
+	w.Repo.Settings.Protect("main", ghtest.RequiredCheck{Name: "ci"}, ghtest.RequiredCheck{Name: "reviewgate", App: w.GH.AppID()})
 	if r := w.examine(); r.Worst() != doctor.OK || !strings.Contains(pointText(r, doctor.RequiredCheck), "by branch protection") {
 		t.Errorf("%s", pointText(r, doctor.RequiredCheck))
 	}
@@ -198,7 +198,7 @@ func TestDoctorOnRegistration(t *testing.T) {
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret, Permissions: permissions, Events: []string{"pull_request", "issue_comment", "push"}})
 	w.Open(ghtest.Files{"store/client.go": apptest.Secure})
 	w.Idle()
-	w.Repo.AddRules("main", ghtest.MergeQueue(), ghtest.RequireChecks(ghtest.RequiredCheck{Name: "reviewgate", App: w.GH.AppID()}))
+	w.Repo.Settings.AddRules("main", ghtest.MergeQueue(), ghtest.RequireChecks(ghtest.RequiredCheck{Name: "reviewgate", App: w.GH.AppID()}))
 	r := w.examine()
 	if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.Permissions, doctor.Events, doctor.MergeQueue}) {
 		t.Errorf("problems %v: %+v", got, r.Points)

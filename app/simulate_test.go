@@ -163,7 +163,7 @@ func TestSimulateAlone(t *testing.T) {
 		t.Errorf("suspended: %v", err)
 	}
 	gh.Unsuspend("acme")
-	repo.SetInstalled(false)
+	repo.Settings.SetInstalled(false)
 	if _, err := w.simulate(draft.Number); !errors.As(err, &input) || !strings.Contains(err.Error(), "not installed on acme/shop") {
 		t.Errorf("not installed: %v", err)
 	}

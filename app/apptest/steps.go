@@ -137,7 +137,7 @@ func (w *World) Release() {
 // AllDone fails if a check run of the head is open.
 func (w *World) AllDone(sha string) {
 	w.Helper()
-	for _, c := range w.Repo.CheckRuns(sha) {
+	for _, c := range w.Repo.Checks.On(sha) {
 		if !c.Completed() {
 			w.Errorf("check run %d on %.7s is open, and nothing is left to do", c.ID, sha)
 		}

@@ -19,8 +19,8 @@ import (
 func TestInstallationsAndRepositories(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	w.hub.Repo("acme/api")
-	w.hub.Repo("acme/attic").SetArchived(true)
-	w.hub.Repo("acme/secret").SetInstalled(false)
+	w.hub.Repo("acme/attic").Settings.SetArchived(true)
+	w.hub.Repo("acme/secret").Settings.SetInstalled(false)
 	w.hub.Repo("beta/lib")
 	w.hub.Suspend("beta")
 
@@ -67,7 +67,7 @@ func TestOpenPulls(t *testing.T) {
 		targets = append(targets, w.target(p))
 	}
 	slices.Reverse(targets)
-	w.hub.Repo("bob/shop").Delete() // the fork
+	w.hub.Repo("bob/shop").Settings.Delete() // the fork
 	repo := targets[0]
 	repo.Number, repo.HeadSHA = 0, ""
 	got, err := w.client.OpenPulls(t.Context(), repo, time.Time{})
@@ -235,22 +235,22 @@ func TestAccess(t *testing.T) {
 	check("suspended", suspended)
 	w.hub.Unsuspend("acme")
 
-	w.repo.SetInstalled(false)
+	w.repo.Settings.SetInstalled(false)
 	check("not covered", ports.Access{Installation: acme, Owner: "acme", Name: "shop"})
-	w.repo.SetInstalled(true)
+	w.repo.Settings.SetInstalled(true)
 
-	w.repo.Rename("store")
+	w.repo.Settings.Rename("store")
 	renamed := fine
 	renamed.Name = "store"
 	check("renamed", renamed)
 
 	w.hub.Repo("acme/shop").Commit("main", ghtest.Files{"a.txt": "another\n"}, "start")
 	check("renamed, and the old name is another's", renamed)
-	w.hub.Repo("acme/shop").Delete()
+	w.hub.Repo("acme/shop").Settings.Delete()
 	check("renamed, and the old name leads nowhere", renamed)
 
 	w.hub.Repo("beta/lib") // has the App too
-	w.repo.Transfer("beta")
+	w.repo.Settings.Transfer("beta")
 	beta := ports.Access{Installed: true, Installation: w.hub.InstallationID("beta"), Owner: "beta", Name: "store"}
 	check("transferred", beta)
 

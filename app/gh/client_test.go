@@ -138,8 +138,8 @@ func TestLockedArchivedAndDeletedFork(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Fork: "bob", Files: ghtest.Files{"a.go": "package a\n"}})
 	p.Lock()
-	w.repo.SetArchived(true)
-	p.Fork().Delete()
+	w.repo.Settings.SetArchived(true)
+	p.Fork().Settings.Delete()
 	f, _ := w.facts(w.target(p))
 	state, err := w.client.Pull(t.Context(), w.target(p))
 	w.must(err)
@@ -302,7 +302,7 @@ func TestCheckRuns(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": strings.Repeat("a\n", 200)}})
 	target := w.target(p)
-	w.repo.ForeignCheck(p.HeadSHA(), "reviewgate", "success")
+	w.repo.Checks.ForeignCheck(p.HeadSHA(), "reviewgate", "success")
 	start := time.Date(2026, 11, 20, 12, 0, 0, 999, time.UTC)
 	write := ports.CheckWrite{
 		Name: "reviewgate", HeadSHA: p.HeadSHA(), ExternalID: "run-1", DetailsURL: "https://example.com/run-1", StartedAt: start,
@@ -354,7 +354,7 @@ func TestCheckRuns(t *testing.T) {
 
 func (w *world) check(p *ghtest.PullRequest, id int64) ghtest.CheckRun {
 	w.Helper()
-	for _, c := range w.repo.CheckRuns(p.HeadSHA()) {
+	for _, c := range w.repo.Checks.On(p.HeadSHA()) {
 		if c.ID == id {
 			return c
 		}
@@ -561,7 +561,7 @@ func TestRepositoryErrors(t *testing.T) {
 	}{
 		"uninstalled": {func(w *world) { w.hub.Uninstall("acme") }, ports.HostForbidden},
 		"suspended":   {func(w *world) { w.hub.Suspend("acme") }, ports.HostForbidden},
-		"withdrawn":   {func(w *world) { w.repo.SetInstalled(false) }, ports.HostForbidden},
+		"withdrawn":   {func(w *world) { w.repo.Settings.SetInstalled(false) }, ports.HostForbidden},
 		"permissions": {func(w *world) { w.hub.SetPermissions("acme", map[string]string{"metadata": "read"}) }, ports.HostForbidden},
 	}
 	for name, tt := range tests {
@@ -582,7 +582,7 @@ func TestRenamedRepository(t *testing.T) {
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
 	target := w.target(p)
 	w.facts(target)
-	w.repo.Rename("store")
+	w.repo.Settings.Rename("store")
 	target.Name = "store"
 	if f, src := w.facts(target); f.Repository.Name != "store" || len(f.Files) != 1 || src.Calls() != 3 {
 		t.Errorf("read %+v in %d calls", f.Repository, src.Calls())

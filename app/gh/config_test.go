@@ -144,7 +144,7 @@ func TestConfigAfterTheDefaultBranchWasRenamed(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	w.repo.Commit("main", ghtest.Files{settingsFile: `{}`}, "config")
 	w.config(w.shop(), "")
-	w.repo.RenameDefaultBranch("trunk")
+	w.repo.Settings.RenameDefaultBranch("trunk")
 	w.repo.Commit("main", ghtest.Files{settingsFile: `{"mode": "off"}`}, "on a branch of the old name")
 	w.wantTexts(config.LayerRepository, w.config(w.shop(), "").Repository, map[string]string{"review-settings.json": `{}`})
 	w.repo.Commit("trunk", ghtest.Files{settingsFile: `{"mode": "advisory"}`}, "config")
@@ -155,7 +155,7 @@ func TestConfigOfARepositoryThatWasRenamed(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	w.repo.Commit("main", ghtest.Files{settingsFile: `{}`}, "config")
 	before := w.shop()
-	w.repo.Rename("store")
+	w.repo.Settings.Rename("store")
 	w.wantTexts(config.LayerRepository, w.config(before, "").Repository, map[string]string{"review-settings.json": `{}`})
 }
 
@@ -199,20 +199,20 @@ func TestConfigOfAnOrganisation(t *testing.T) {
 	}{
 		"none":                    {func(*world) {}, nil},
 		"public":                  {func(w *world) { w.organisation() }, strict},
-		"private":                 {func(w *world) { w.organisation().SetPrivate(true) }, strict},
-		"public, without the App": {func(w *world) { w.organisation().SetInstalled(false) }, strict},
+		"private":                 {func(w *world) { w.organisation().Settings.SetPrivate(true) }, strict},
+		"public, without the App": {func(w *world) { w.organisation().Settings.SetInstalled(false) }, strict},
 		"private, without the App": {func(w *world) {
 			r := w.organisation()
-			r.SetPrivate(true)
-			r.SetInstalled(false)
+			r.Settings.SetPrivate(true)
+			r.Settings.SetInstalled(false)
 		}, nil},
 		"empty": {func(w *world) { w.hub.Repo("acme/.github") }, nil},
 		"without config": {func(w *world) {
 			w.hub.Repo("acme/.github").Commit("main", ghtest.Files{"profile/README.md": "# Acme\n"}, "profile")
 		}, nil},
-		"renamed":            {func(w *world) { w.organisation().Rename("attic") }, nil},
-		"transferred":        {func(w *world) { w.organisation().Transfer("mallory") }, nil},
-		"on another branch":  {func(w *world) { w.organisation().RenameDefaultBranch("trunk") }, strict},
+		"renamed":            {func(w *world) { w.organisation().Settings.Rename("attic") }, nil},
+		"transferred":        {func(w *world) { w.organisation().Settings.Transfer("mallory") }, nil},
+		"on another branch":  {func(w *world) { w.organisation().Settings.RenameDefaultBranch("trunk") }, strict},
 		"of another account": {func(w *world) { w.hub.Repo("rival/.github").Commit("main", ghtest.Files{settingsFile: `{}`}, "config") }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -313,7 +313,7 @@ func TestOrganisationIsCachedForAMinute(t *testing.T) {
 	if none.Unreadable {
 		t.Error("a repository without config was reported as unreadable")
 	}
-	org.Delete()
+	org.Settings.Delete()
 	watch.pass(organisationAge)
 	gone := w.config(w.shop(), "").Organisation
 	w.wantTexts(config.LayerOrganisation, gone, map[string]string{})
@@ -444,7 +444,7 @@ func TestReaderOfTheOrganisationPanics(t *testing.T) {
 // forbidden token does not say that.
 func TestTokenForTheOrganisationIsForbidden(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
-	w.organisation().SetInstalled(false)
+	w.organisation().Settings.SetInstalled(false)
 	remove := w.hub.On("POST /app/installations/{installation_id}/access_tokens", func(x *ghtest.Exchange) {
 		if strings.Contains(string(x.Body), organisationRepo) {
 			x.Fail(403, "Resource not accessible by integration")
@@ -557,7 +557,7 @@ func TestRefusedTokenIsNotRequestedEachTime(t *testing.T) {
 		t.Errorf("%v, %d tokens were refused", texts, tokens)
 	}
 	org := w.organisation()
-	org.SetPrivate(true)
+	org.Settings.SetPrivate(true)
 	watch.pass(organisationAge)
 	if texts, tokens := read(); len(texts) != 0 || tokens != 0 {
 		t.Errorf("a minute later: %v, %d tokens were refused", texts, tokens)

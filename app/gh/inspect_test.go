@@ -83,15 +83,15 @@ func TestRequired(t *testing.T) {
 // A repository is found by an old name, and its default branch may have any name.
 func TestFind(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
-	w.repo.RenameDefaultBranch("release/1.0")
-	w.repo.Rename("store")
+	w.repo.Settings.RenameDefaultBranch("release/1.0")
+	w.repo.Settings.Rename("store")
 	got, err := w.client.Find(t.Context(), "acme", "shop")
 	w.must(err)
 	want := Repository{Target: ports.Target{Kind: ports.TargetPull, Installation: w.hub.InstallationID("acme"), RepoID: w.repo.ID(), Owner: "acme", Name: "store"}, DefaultBranch: "release/1.0"}
 	if got != want {
 		t.Errorf("found %+v, want %+v", got, want)
 	}
-	w.repo.AddRules("release/1.0", ghtest.RequireChecks(ghtest.RequiredCheck{Name: "reviewgate", App: 1}))
+	w.repo.Settings.AddRules("release/1.0", ghtest.RequireChecks(ghtest.RequiredCheck{Name: "reviewgate", App: 1}))
 	required, err := w.client.Required(t.Context(), got.Target, got.DefaultBranch)
 	w.must(err)
 	if len(required.Checks) != 1 {

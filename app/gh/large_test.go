@@ -358,7 +358,7 @@ func TestGitOfARenamedRepository(t *testing.T) {
 	group := w.target(p)
 	g := w.repo.MergeGroup(p)
 	group.Kind, group.Number, group.HeadSHA, group.BaseSHA, group.HeadRef = ports.TargetGroup, 0, g.HeadSHA, g.BaseSHA, g.HeadRef
-	w.repo.Rename("store")
+	w.repo.Settings.Rename("store")
 	for _, target := range []ports.Target{w.target(p), group} {
 		w.hub.Calls.Reset()
 		f, _ := w.facts(target)

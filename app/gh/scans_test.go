@@ -22,10 +22,10 @@ func TestOtherRuns(t *testing.T) {
 	_, err := w.client.CreateCheck(t.Context(), w.target(p), ports.CheckWrite{Name: "reviewgate", HeadSHA: p.HeadSHA(), Conclusion: "success"})
 	w.must(err)
 	note := ghtest.Annotation{Path: "a.txt", StartLine: 1, EndLine: 1, Level: "notice", Message: "m"}
-	w.repo.OtherCheck("ci", "lint", p.HeadSHA(), "failure", note)
-	again := w.repo.OtherCheck("ci", "lint", p.HeadSHA(), "success", note, note)
-	other := w.repo.OtherCheck("scanner", "lint", p.HeadSHA(), "timed_out")
-	open := w.repo.StartOtherCheck("ci", "build", p.HeadSHA())
+	w.repo.Checks.OtherCheck("ci", "lint", p.HeadSHA(), "failure", note)
+	again := w.repo.Checks.OtherCheck("ci", "lint", p.HeadSHA(), "success", note, note)
+	other := w.repo.Checks.OtherCheck("scanner", "lint", p.HeadSHA(), "timed_out")
+	open := w.repo.Checks.StartOtherCheck("ci", "build", p.HeadSHA())
 	src := w.client.Source(w.target(p))
 	got, err := src.OtherRuns(t.Context(), p.HeadSHA())
 	w.must(err)
@@ -48,7 +48,7 @@ func TestTooManyOtherRuns(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
 	for i := range maxOtherPages*perPage + 1 {
-		w.repo.OtherCheck("ci", fmt.Sprint("job ", i), p.HeadSHA(), "success")
+		w.repo.Checks.OtherCheck("ci", fmt.Sprint("job ", i), p.HeadSHA(), "success")
 	}
 	var much *ports.TooMuchError
 	if runs, err := w.client.Source(w.target(p)).OtherRuns(t.Context(), p.HeadSHA()); !errors.As(err, &much) {
@@ -64,7 +64,7 @@ func TestAnnotationsOfOtherApps(t *testing.T) {
 		notes = append(notes, ghtest.Annotation{Path: "a.txt", StartLine: i + 1, EndLine: i + 2, Level: "failure", Title: "t", Message: fmt.Sprint("message ", i), RawDetails: "raw"})
 	}
 	notes[249].Message = strings.Repeat("é", 30_000)
-	run := w.repo.OtherCheck("ci", "lint", p.HeadSHA(), "failure", notes...)
+	run := w.repo.Checks.OtherCheck("ci", "lint", p.HeadSHA(), "failure", notes...)
 	_, err := w.client.Source(w.target(p)).OtherRuns(t.Context(), p.HeadSHA()) // this call takes the token
 	w.must(err)
 	src := w.client.Source(w.target(p))

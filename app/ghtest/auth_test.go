@@ -62,9 +62,9 @@ func signWith(t *testing.T, key *rsa.PrivateKey, claims jwt.MapClaims) string {
 
 func TestInstallationTokens(t *testing.T) {
 	gh, repo, c := shop(t, ghtest.Options{})
-	gh.Repo("acme/secret").SetPrivate(true)
+	gh.Repo("acme/secret").Settings.SetPrivate(true)
 	gh.Repo("other/public")
-	gh.Repo("other/private").SetPrivate(true)
+	gh.Repo("other/private").Settings.SetPrivate(true)
 	app := newClient(t, gh)
 	tokens := fmt.Sprintf("/app/installations/%d/access_tokens", gh.InstallationID("acme"))
 
@@ -90,10 +90,10 @@ func TestInstallationTokens(t *testing.T) {
 	c.refused(c.do("GET", "/repos/other/private", nil), http.StatusNotFound, "Not Found")
 	c.refused(c.do("POST", "/repos/other/public/issues/1/comments", map[string]any{"body": "hello"}), http.StatusForbidden, "not accessible by integration")
 
-	repo.SetPrivate(true)
-	repo.SetInstalled(false)
+	repo.Settings.SetPrivate(true)
+	repo.Settings.SetInstalled(false)
 	c.refused(c.do("GET", "/repos/acme/shop", nil), http.StatusNotFound, "Not Found")
-	repo.SetInstalled(true)
+	repo.Settings.SetInstalled(true)
 	gh.SetPermissions("acme", map[string]string{"metadata": "read"})
 	c.get("/repos/acme/shop")
 	c.refused(c.do("GET", "/repos/acme/shop/pulls", nil), http.StatusForbidden, "not accessible by integration")
@@ -144,7 +144,7 @@ func TestPermissions(t *testing.T) {
 	if p := c.get("/repos/acme/shop/collaborators/stranger/permission").field("permission"); p != "read" {
 		t.Errorf("a stranger's permission on a public repository is %v", p)
 	}
-	repo.SetPrivate(true)
+	repo.Settings.SetPrivate(true)
 	if p := c.get("/repos/acme/shop/collaborators/stranger/permission").field("permission"); p != "none" {
 		t.Errorf("a stranger's permission on a private repository is %v", p)
 	}

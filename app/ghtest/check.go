@@ -49,6 +49,13 @@ type Action struct {
 	Identifier  string `json:"identifier"`
 }
 
+// Checks are the check runs and check suites of a repository, with those of other Apps.
+type Checks struct {
+	repo   *Repo
+	runs   []*checkRun
+	suites map[string]int64 // id by head SHA; other Apps' keys start with the slug
+}
+
 // checkRun is a check run in the state.
 type checkRun struct {
 	CheckRun
@@ -64,44 +71,44 @@ func (c *checkRun) view() CheckRun {
 	return v
 }
 
-// addCheck adds a check run. The lock must be held.
-func (r *Repo) addCheck(c CheckRun, foreign bool) *checkRun {
+// add adds a check run. The lock must be held.
+func (cs *Checks) add(c CheckRun, foreign bool) *checkRun {
 	by := ""
 	if foreign {
 		by = anotherApp
 	}
-	return r.addCheckBy(c, by)
+	return cs.addBy(c, by)
 }
 
-// addCheckBy adds a check run of the App with this slug. An empty slug means the App under
+// addBy adds a check run of the App with this slug. An empty slug means the App under
 // test. The lock must be held.
-func (r *Repo) addCheckBy(c CheckRun, by string) *checkRun {
+func (cs *Checks) addBy(c CheckRun, by string) *checkRun {
 	suite := c.HeadSHA
 	if by != "" {
 		suite = by + " " + suite
 	}
-	run := &checkRun{CheckRun: c, repo: r, suite: r.suite(suite), foreign: by != "", by: by}
-	run.ID = r.s.state.nextID()
-	r.checks = append(r.checks, run)
+	run := &checkRun{CheckRun: c, repo: cs.repo, suite: cs.suite(suite), foreign: by != "", by: by}
+	run.ID = cs.repo.s.state.nextID()
+	cs.runs = append(cs.runs, run)
 	return run
 }
 
 // ForeignCheck adds a completed check run of another App.
-func (r *Repo) ForeignCheck(headSHA, name, conclusion string) CheckRun {
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	now := r.s.now()
-	c := r.addCheck(CheckRun{Name: name, HeadSHA: headSHA, Status: "completed", Conclusion: conclusion, StartedAt: now, CompletedAt: now}, true)
-	r.s.notify()
+func (cs *Checks) ForeignCheck(headSHA, name, conclusion string) CheckRun {
+	cs.repo.s.mu.Lock()
+	defer cs.repo.s.mu.Unlock()
+	now := cs.repo.s.now()
+	c := cs.add(CheckRun{Name: name, HeadSHA: headSHA, Status: "completed", Conclusion: conclusion, StartedAt: now, CompletedAt: now}, true)
+	cs.repo.s.notify()
 	return c.view()
 }
 
-// CheckRuns lists the App's check runs on a commit, oldest first.
-func (r *Repo) CheckRuns(sha string) []CheckRun {
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
+// On lists the App's check runs on a commit, oldest first.
+func (cs *Checks) On(sha string) []CheckRun {
+	cs.repo.s.mu.Lock()
+	defer cs.repo.s.mu.Unlock()
 	var views []CheckRun
-	for _, c := range r.checks {
+	for _, c := range cs.runs {
 		if c.HeadSHA == sha && !c.foreign {
 			views = append(views, c.view())
 		}
@@ -111,45 +118,45 @@ func (r *Repo) CheckRuns(sha string) []CheckRun {
 
 // CheckRuns lists the App's check runs on the pull request's head, oldest
 // first.
-func (p *PullRequest) CheckRuns() []CheckRun { return p.repo.CheckRuns(p.HeadSHA()) }
+func (p *PullRequest) CheckRuns() []CheckRun { return p.repo.Checks.On(p.HeadSHA()) }
 
 // Rerequest presses "Re-run" on a check run, as the user, and sends check_run
 // rerequested.
-func (r *Repo) Rerequest(login string, id int64) {
-	r.checkEvent(login, id, "rerequested", nil)
+func (cs *Checks) Rerequest(login string, id int64) {
+	cs.press(login, id, "rerequested", nil)
 }
 
 // RequestAction presses one of the buttons of a check run, as the user, and
 // sends check_run requested_action.
-func (r *Repo) RequestAction(login string, id int64, identifier string) {
-	r.checkEvent(login, id, "requested_action", object{"requested_action": object{"identifier": identifier}})
+func (cs *Checks) RequestAction(login string, id int64, identifier string) {
+	cs.press(login, id, "requested_action", object{"requested_action": object{"identifier": identifier}})
 }
 
-func (r *Repo) checkEvent(login string, id int64, action string, extra object) {
-	r.s.happens(func() []event {
-		c := r.check(id)
+func (cs *Checks) press(login string, id int64, action string, extra object) {
+	cs.repo.s.happens(func() []event {
+		c := cs.run(id)
 		if c == nil || c.foreign {
 			return impossible("%s of check run %d: the App has none of that id", action, id)
 		}
-		return []event{c.event(action, r.s.state.account(login, "User"), extra)}
+		return []event{c.event(action, cs.repo.s.state.account(login, "User"), extra)}
 	})
 }
 
-// check returns the check run with this id, or nil. The lock must be held.
-func (r *Repo) check(id int64) *checkRun {
-	return found(r.checks, func(c *checkRun) bool { return c.ID == id })
+// run returns the check run with this id, or nil. The lock must be held.
+func (cs *Checks) run(id int64) *checkRun {
+	return found(cs.runs, func(c *checkRun) bool { return c.ID == id })
 }
 
-// newestChecks lists a commit's check runs like GitHub, newest first. latest keeps only the
+// newest lists a commit's check runs like GitHub, newest first. latest keeps only the
 // newest run of each name in each suite.
-func (r *Repo) newestChecks(sha string, latest bool) []*checkRun {
+func (cs *Checks) newest(sha string, latest bool) []*checkRun {
 	type key struct {
 		suite int64
 		name  string
 	}
 	seen := map[key]bool{}
 	var runs []*checkRun
-	for _, c := range slices.Backward(r.checks) {
+	for _, c := range slices.Backward(cs.runs) {
 		k := key{c.suite, c.Name}
 		if c.HeadSHA != sha || latest && seen[k] {
 			continue

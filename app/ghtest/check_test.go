@@ -49,7 +49,7 @@ func TestCheckRunLife(t *testing.T) {
 func TestCheckRunRefusals(t *testing.T) {
 	_, repo, c := shop(t, ghtest.Options{})
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1\n"}})
-	foreign := repo.ForeignCheck(pr.HeadSHA(), "ci", "success")
+	foreign := repo.Checks.ForeignCheck(pr.HeadSHA(), "ci", "success")
 	output := func(more fields) fields {
 		o := fields{"title": "t", "summary": "s"}
 		for k, v := range more {
@@ -138,7 +138,7 @@ func TestCheckRunList(t *testing.T) {
 			t.Errorf("the check on a fork's head names a pull request: %s", r.raw)
 		}
 	}
-	repo.ForeignCheck(sha, "reviewgate", "success")
+	repo.Checks.ForeignCheck(sha, "reviewgate", "success")
 	for query, want := range map[string]float64{
 		"": 2, "?filter=all": 3, "?check_name=other": 0, fmt.Sprintf("?app_id=%d", gh.AppID()): 1,
 		fmt.Sprintf("?app_id=%d&filter=all&per_page=1", gh.AppID()): 2, "?status=completed": 1,

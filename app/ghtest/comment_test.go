@@ -24,7 +24,7 @@ func TestCommentLimits(t *testing.T) {
 	c.refused(c.do("POST", "/repos/acme/shop/issues/9/comments", fields{"body": "x"}), http.StatusNotFound, "Not Found")
 	pr.Lock()
 	c.refused(c.do("POST", comments, fields{"body": "x"}), http.StatusForbidden, "locked")
-	repo.SetArchived(true)
+	repo.Settings.SetArchived(true)
 	c.refused(c.do("POST", comments, fields{"body": "x"}), http.StatusForbidden, "archived")
 	// A check can still be written.
 	c.want(c.do("POST", "/repos/acme/shop/check-runs", fields{"name": "reviewgate", "head_sha": pr.HeadSHA()}), http.StatusCreated)

@@ -96,7 +96,7 @@ func TestPullLists(t *testing.T) {
 			t.Errorf("%s: %d pull requests instead of %d", sha, n, want)
 		}
 	}
-	fork.Fork().Delete()
+	fork.Fork().Settings.Delete()
 	if repo := c.get("/repos/acme/shop/pulls/3").field("head", "repo"); repo != nil {
 		t.Errorf("the head of a deleted fork has a repository: %v", repo)
 	}

@@ -17,6 +17,13 @@ type Issue struct {
 	Edits int
 }
 
+// Issues are the issues of a repository.
+type Issues struct {
+	repo *Repo
+	all  []*issue
+	off  bool
+}
+
 // issue is an issue in the state. Pull requests are not among them.
 type issue struct {
 	Issue
@@ -28,72 +35,72 @@ type issue struct {
 	closedBy                       *account
 }
 
-// addIssue opens an issue. The lock must be held.
-func (r *Repo) addIssue(author *account, title, body string, labels []string, byApp bool) *issue {
-	r.lastNumber++
-	now := r.s.now()
+// add opens an issue. The lock must be held.
+func (l *Issues) add(author *account, title, body string, labels []string, byApp bool) *issue {
+	l.repo.lastNumber++
+	now := l.repo.s.now()
 	i := &issue{
-		Issue: Issue{Number: r.lastNumber, Author: author.login, Title: title, Body: body, State: "open", Labels: slices.Clone(labels)},
-		repo:  r, id: r.s.state.nextID(), author: author, byApp: byApp, createdAt: now, updatedAt: now,
+		Issue: Issue{Number: l.repo.lastNumber, Author: author.login, Title: title, Body: body, State: "open", Labels: slices.Clone(labels)},
+		repo:  l.repo, id: l.repo.s.state.nextID(), author: author, byApp: byApp, createdAt: now, updatedAt: now,
 	}
-	r.issues = append(r.issues, i)
+	l.all = append(l.all, i)
 	return i
 }
 
-// OpenIssue opens an issue as a person does and sends issues opened.
-func (r *Repo) OpenIssue(login, title, body string) (view Issue) {
-	r.s.happens(func() []event {
-		author := r.s.state.account(login, "User")
-		i := r.addIssue(author, title, body, nil, false)
+// Open opens an issue as a person does and sends issues opened.
+func (l *Issues) Open(login, title, body string) (view Issue) {
+	l.repo.s.happens(func() []event {
+		author := l.repo.s.state.account(login, "User")
+		i := l.add(author, title, body, nil, false)
 		view = i.view()
 		return []event{i.event("opened", author, nil)}
 	})
 	return view
 }
 
-// EditIssue replaces an issue's body as a person does and sends issues edited.
-func (r *Repo) EditIssue(login string, number int, body string) {
-	r.onIssue(login, number, "edited", func(i *issue, _ *account) object {
+// Edit replaces an issue's body as a person does and sends issues edited.
+func (l *Issues) Edit(login string, number int, body string) {
+	l.on(login, number, "edited", func(i *issue, _ *account) object {
 		was := i.Body
-		i.Body, i.updatedAt = body, r.s.now()
+		i.Body, i.updatedAt = body, l.repo.s.now()
 		return bodyChanged(was)
 	})
 }
 
-// CloseIssue closes an issue as a person does, as completed, not_planned or
+// Close closes an issue as a person does, as completed, not_planned or
 // duplicate, and sends issues closed.
-func (r *Repo) CloseIssue(login string, number int, reason string) {
-	r.onIssue(login, number, "closed", func(i *issue, by *account) object {
-		i.setState("closed", reason, by, r.s.now())
+func (l *Issues) Close(login string, number int, reason string) {
+	l.on(login, number, "closed", func(i *issue, by *account) object {
+		i.setState("closed", reason, by, l.repo.s.now())
 		return nil
 	})
 }
 
-// DeleteIssue deletes an issue, as an owner can, and sends issues deleted.
-func (r *Repo) DeleteIssue(number int) {
-	r.onIssue(r.owner.login, number, "deleted", func(i *issue, _ *account) object {
-		r.issues = slices.DeleteFunc(r.issues, func(other *issue) bool { return other == i })
+// Delete deletes an issue, as an owner can, and sends issues deleted.
+func (l *Issues) Delete(number int) {
+	l.on(l.repo.owner.login, number, "deleted", func(i *issue, _ *account) object {
+		l.all = slices.DeleteFunc(l.all, func(other *issue) bool { return other == i })
 		return nil
 	})
 }
 
-// onIssue changes an issue as a person does, and sends the event.
-func (r *Repo) onIssue(login string, number int, action string, change func(*issue, *account) object) {
-	r.s.happens(func() []event {
-		i := r.issue(int64(number))
+// on changes an issue as a person does, and sends the event.
+func (l *Issues) on(login string, number int, action string, change func(*issue, *account) object) {
+	l.repo.s.happens(func() []event {
+		i := l.numbered(int64(number))
 		if i == nil {
-			return impossible("%s issue %d of %s: there is none", action, number, r.fullName())
+			return impossible("%s issue %d of %s: there is none", action, number, l.repo.fullName())
 		}
-		by := r.s.state.account(login, "User")
+		by := l.repo.s.state.account(login, "User")
 		return []event{i.event(action, by, change(i, by))}
 	})
 }
 
-// SetHasIssues switches the repository's issues on or off.
-func (r *Repo) SetHasIssues(has bool) { r.change(func() { r.noIssues = !has }) }
+// SetEnabled switches the repository's issues on or off.
+func (l *Issues) SetEnabled(has bool) { l.repo.change(func() { l.off = !has }) }
 
-// Issues lists the repository's issues, oldest first, without pull requests.
-func (r *Repo) Issues() []Issue { return views(r.s, &r.issues, (*issue).view) }
+// All lists the repository's issues, oldest first, without pull requests.
+func (l *Issues) All() []Issue { return views(l.repo.s, &l.all, (*issue).view) }
 
 // Labels lists the pull request's labels, in the order in which they came.
 func (p *PullRequest) Labels() []string {
@@ -126,9 +133,9 @@ func (i *issue) setState(state, reason string, by *account, now time.Time) {
 	i.StateReason = reason
 }
 
-// issue returns the issue with this number, or nil. The lock must be held.
-func (r *Repo) issue(number int64) *issue {
-	for _, i := range r.issues {
+// numbered returns the issue with this number, or nil. The lock must be held.
+func (l *Issues) numbered(number int64) *issue {
+	for _, i := range l.all {
 		if int64(i.Number) == number {
 			return i
 		}

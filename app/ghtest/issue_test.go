@@ -30,13 +30,13 @@ func TestIssueLimits(t *testing.T) {
 	c.refused(c.do("POST", issues, fields{"body": "x"}), http.StatusUnprocessableEntity, "wasn't supplied")
 	c.refused(c.do("PATCH", issues+"/1", fields{"state": "done"}), http.StatusUnprocessableEntity, "not a member")
 	c.refused(c.do("GET", issues+"/7", nil), http.StatusNotFound, "Not Found")
-	repo.DeleteIssue(1)
+	repo.Issues.Delete(1)
 	c.refused(c.do("GET", issues+"/1", nil), http.StatusGone, "deleted")
-	repo.SetHasIssues(false)
+	repo.Issues.SetEnabled(false)
 	c.refused(c.do("POST", issues, fields{"title": "x"}), http.StatusGone, "disabled")
 	c.refused(c.do("GET", issues, nil), http.StatusGone, "disabled")
-	repo.SetHasIssues(true)
-	repo.SetArchived(true)
+	repo.Issues.SetEnabled(true)
+	repo.Settings.SetArchived(true)
 	c.refused(c.do("POST", issues, fields{"title": "x"}), http.StatusForbidden, "archived")
 }
 
@@ -61,7 +61,7 @@ func TestIssueLife(t *testing.T) {
 	events := append(ghtest.DefaultEvents(), "issues")
 	gh, repo, c := shop(t, ghtest.Options{Permissions: withIssues(), Events: events})
 	repo.OpenPR(ghtest.PR{Files: ghtest.Files{}, Labels: []string{"debt"}})
-	pasted := repo.OpenIssue("mallory", "Mine", "<!-- marker -->")
+	pasted := repo.Issues.Open("mallory", "Mine", "<!-- marker -->")
 	made := c.do("POST", issues, fields{"title": "Ours", "body": "b", "labels": []string{"debt"}})
 	c.want(made, http.StatusCreated)
 	if made.field("number") != 3.0 || made.field("performed_via_github_app", "id") != float64(gh.AppID()) || made.field("user", "type") != "Bot" {
@@ -86,7 +86,7 @@ func TestIssueLife(t *testing.T) {
 	if c.get(issues).field(1, "performed_via_github_app") != nil {
 		t.Error("mallory's issue names the App")
 	}
-	repo.CloseIssue("alice", pasted.Number, "not_planned")
+	repo.Issues.Close("alice", pasted.Number, "not_planned")
 	c.want(c.do("PATCH", issues+"/3", fields{"body": "done", "state": "closed", "state_reason": "completed"}), http.StatusOK)
 	c.want(c.do("PATCH", issues+"/3", fields{"state": "open"}), http.StatusOK)
 	if err := gh.Webhook.Settle(t.Context()); err != nil {
@@ -96,7 +96,7 @@ func TestIssueLife(t *testing.T) {
 		{Number: 2, Author: "mallory", Title: "Mine", Body: "<!-- marker -->", State: "closed", StateReason: "not_planned"},
 		{Number: 3, Author: "reviewgate[bot]", Title: "Ours", Body: "done", State: "open", StateReason: "reopened", Labels: []string{"debt"}, Edits: 2},
 	}
-	if diff := cmp.Diff(want, repo.Issues()); diff != "" {
+	if diff := cmp.Diff(want, repo.Issues.All()); diff != "" {
 		t.Errorf("issues (-want +got):\n%s", diff)
 	}
 }

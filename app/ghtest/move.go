@@ -16,36 +16,36 @@ func (st *state) place(r *Repo) {
 
 // relocate gives the repository another owner or name. The old one redirects until another
 // repository takes it. The lock must be held.
-func (r *Repo) relocate(owner *account, name string) {
-	old := fold(r.fullName())
-	if other := r.s.state.repos[fold(owner.login+"/"+name)]; other != nil && other != r {
-		r.s.opts.Fail("move %s to %s/%s: there is a repository of that name", r.fullName(), owner.login, name)
+func (set *Settings) relocate(owner *account, name string) {
+	old := fold(set.repo.fullName())
+	if other := set.repo.s.state.repos[fold(owner.login+"/"+name)]; other != nil && other != set.repo {
+		set.repo.s.opts.Fail("move %s to %s/%s: there is a repository of that name", set.repo.fullName(), owner.login, name)
 	}
-	delete(r.s.state.repos, old)
-	r.s.state.moved[old] = r
-	r.owner, r.name = owner, name
-	r.s.state.place(r)
+	delete(set.repo.s.state.repos, old)
+	set.repo.s.state.moved[old] = set.repo
+	set.repo.owner, set.repo.name = owner, name
+	set.repo.s.state.place(set.repo)
 }
 
 // Rename renames the repository and sends repository renamed. Requests for the
 // old name are redirected.
-func (r *Repo) Rename(name string) {
-	r.happen("renamed", func() object {
-		from := r.name
-		r.relocate(r.owner, name)
+func (set *Settings) Rename(name string) {
+	set.happen("renamed", func() object {
+		from := set.repo.name
+		set.relocate(set.repo.owner, name)
 		return object{"changes": object{"repository": object{"name": object{"from": from}}}}
 	})
 }
 
 // RenameDefaultBranch gives the default branch another name and sends
 // repository edited. Open pull requests against it follow.
-func (r *Repo) RenameDefaultBranch(name string) {
-	r.happen("edited", func() object {
-		from := r.defaultBranch
-		r.branches[name] = r.branches[from]
-		delete(r.branches, from)
-		r.defaultBranch = name
-		for _, p := range r.pulls {
+func (set *Settings) RenameDefaultBranch(name string) {
+	set.happen("edited", func() object {
+		from := set.repo.defaultBranch
+		set.repo.branches[name] = set.repo.branches[from]
+		delete(set.repo.branches, from)
+		set.repo.defaultBranch = name
+		for _, p := range set.repo.pulls {
 			if p.open() && p.baseRef == from {
 				p.baseRef = name
 			}
@@ -59,21 +59,21 @@ func (r *Repo) RenameDefaultBranch(name string) {
 // at the new owner, that installation gets it (installation_repositories added, repository
 // transferred). GitHub reports a transfer only there. Requests for the old name are
 // redirected.
-func (r *Repo) Transfer(owner string) {
-	s := r.s
+func (set *Settings) Transfer(owner string) {
+	s := set.repo.s
 	s.happens(func() []event {
-		from, to := r.owner, s.state.account(owner, "Organization")
-		lost := s.state.installationOf(r)
-		r.relocate(to, r.name)
+		from, to := set.repo.owner, s.state.account(owner, "Organization")
+		lost := s.state.installationOf(set.repo)
+		set.relocate(to, set.repo.name)
 		got := s.state.installationAt(to)
-		r.installed = got != nil
+		set.repo.installed = got != nil
 		was := object{"user": s.render.account(from)}
 		if from.kind == "Organization" {
 			was = object{"organization": s.render.organization(from)}
 		}
 		return []event{
-			s.reposEvent(lost, "removed", r), s.reposEvent(got, "added", r),
-			r.event("repository", "transferred", from, object{"changes": object{"owner": object{"from": was}}}),
+			s.reposEvent(lost, "removed", set.repo), s.reposEvent(got, "added", set.repo),
+			set.repo.event("repository", "transferred", from, object{"changes": object{"owner": object{"from": was}}}),
 		}
 	})
 }
@@ -81,37 +81,37 @@ func (r *Repo) Transfer(owner string) {
 // Delete deletes the repository. The installation loses it, and repository deleted is sent.
 // Apps get that event, whatever GitHub's description says (github/docs#36991). The pull
 // requests of a deleted fork remain, with a head that names no repository.
-func (r *Repo) Delete() {
-	s := r.s
+func (set *Settings) Delete() {
+	s := set.repo.s
 	s.happens(func() []event {
-		events := []event{s.reposEvent(s.state.installationOf(r), "removed", r), r.event("repository", "deleted", r.owner, object{})}
-		r.deleted, r.installed = true, false
-		delete(s.state.repos, fold(r.fullName()))
-		maps.DeleteFunc(s.state.moved, func(_ string, other *Repo) bool { return other == r })
+		events := []event{s.reposEvent(s.state.installationOf(set.repo), "removed", set.repo), set.repo.event("repository", "deleted", set.repo.owner, object{})}
+		set.repo.deleted, set.repo.installed = true, false
+		delete(s.state.repos, fold(set.repo.fullName()))
+		maps.DeleteFunc(s.state.moved, func(_ string, other *Repo) bool { return other == set.repo })
 		return events
 	})
 }
 
 // SetPrivate makes the repository private, or public.
-func (r *Repo) SetPrivate(private bool) {
-	if r.set(&r.private, private) {
-		r.happen(map[bool]string{true: "privatized", false: "publicized"}[private], nil)
+func (set *Settings) SetPrivate(private bool) {
+	if set.change(&set.repo.private, private) {
+		set.happen(map[bool]string{true: "privatized", false: "publicized"}[private], nil)
 	}
 }
 
 // SetArchived makes the repository read-only, or ends that. GitHub then refuses comments and
 // reactions. It also refuses commit statuses. It is unknown whether it refuses check runs, so
 // the stand-in accepts them.
-func (r *Repo) SetArchived(archived bool) {
-	if r.set(&r.archived, archived) {
-		r.happen(map[bool]string{true: "archived", false: "unarchived"}[archived], nil)
+func (set *Settings) SetArchived(archived bool) {
+	if set.change(&set.repo.archived, archived) {
+		set.happen(map[bool]string{true: "archived", false: "unarchived"}[archived], nil)
 	}
 }
 
-// set changes one of the repository's switches, and reports whether it did.
-func (r *Repo) set(to *bool, value bool) bool {
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
+// change changes one of the repository's switches, and reports whether it did.
+func (set *Settings) change(to *bool, value bool) bool {
+	set.repo.s.mu.Lock()
+	defer set.repo.s.mu.Unlock()
 	changed := *to != value
 	*to = value
 	return changed
@@ -119,26 +119,26 @@ func (r *Repo) set(to *bool, value bool) bool {
 
 // happen changes the repository and sends the repository event of the action, with its owner
 // as the sender.
-func (r *Repo) happen(action string, change func() object) {
-	r.s.happens(func() []event {
+func (set *Settings) happen(action string, change func() object) {
+	set.repo.s.happens(func() []event {
 		extra := object{}
 		if change != nil {
 			extra = change()
 		}
-		return []event{r.event("repository", action, r.owner, extra)}
+		return []event{set.repo.event("repository", action, set.repo.owner, extra)}
 	})
 }
 
 // SetInstalled gives the App access to the repository, or takes it away, and
 // sends installation_repositories added or removed.
-func (r *Repo) SetInstalled(installed bool) {
-	s := r.s
+func (set *Settings) SetInstalled(installed bool) {
+	s := set.repo.s
 	s.happens(func() []event {
-		if installed == r.installed {
+		if installed == set.repo.installed {
 			return nil
 		}
-		r.installed = installed
-		return []event{s.reposEvent(s.installation(r.owner.login), map[bool]string{true: "added", false: "removed"}[installed], r)}
+		set.repo.installed = installed
+		return []event{s.reposEvent(s.installation(set.repo.owner.login), map[bool]string{true: "added", false: "removed"}[installed], set.repo)}
 	})
 }
 

@@ -24,7 +24,7 @@ func TestDefaultBranchRenamed(t *testing.T) {
 	_, repo, c := shop(t, ghtest.Options{})
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1"}})
 	tip := repo.Branch("main")
-	repo.RenameDefaultBranch("trunk")
+	repo.Settings.RenameDefaultBranch("trunk")
 	if c.get("/repos/acme/shop/git/trees/HEAD").field("sha") != tip || c.get("/repos/acme/shop").field("default_branch") != "trunk" {
 		t.Error("the default branch has the wrong name")
 	}
@@ -40,7 +40,7 @@ func TestRenamed(t *testing.T) {
 	gh, repo, c := shop(t, ghtest.Options{})
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1", "b": "2"}})
 	app := newClient(t, gh)
-	repo.Rename("store")
+	repo.Settings.Rename("store")
 	byID := fmt.Sprintf("%s/repositories/%d", gh.URL, repo.ID())
 
 	for _, tt := range []struct {
@@ -90,8 +90,8 @@ func TestRenamed(t *testing.T) {
 // TestOldNamesAreReused: a repository that takes an old name ends the redirect.
 func TestOldNamesAreReused(t *testing.T) {
 	gh, repo, c := shop(t, ghtest.Options{})
-	repo.Rename("store")
-	repo.Rename("mall")
+	repo.Settings.Rename("store")
+	repo.Settings.Rename("mall")
 	if name := c.get("/repos/acme/store").field("name"); name != "mall" {
 		t.Errorf("an older name leads to %v", name)
 	}
@@ -99,11 +99,11 @@ func TestOldNamesAreReused(t *testing.T) {
 	if id := c.get("/repos/acme/shop").field("id"); id != float64(other.ID()) {
 		t.Errorf("the name leads to %v and not to the new repository %d", id, other.ID())
 	}
-	repo.Rename("store")
+	repo.Settings.Rename("store")
 	if id := c.get("/repos/acme/store").field("id"); id != float64(repo.ID()) {
 		t.Errorf("the restored name leads to %v", id)
 	}
-	repo.Delete()
+	repo.Settings.Delete()
 	for _, path := range []string{"/repos/acme/store", "/repos/acme/mall", fmt.Sprintf("/repositories/%d", repo.ID())} {
 		c.refused(c.do("GET", path, nil), http.StatusNotFound, "Not Found")
 	}
@@ -117,7 +117,7 @@ func TestTransferred(t *testing.T) {
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1"}})
 	h.names(t)
 
-	repo.Transfer("widgets")
+	repo.Settings.Transfer("widgets")
 	want := []string{"installation_repositories removed", "installation_repositories added", "repository transferred"}
 	if d := cmp.Diff(want, h.names(t)); d != "" {
 		t.Errorf("events (-want +got):\n%s", d)
@@ -137,10 +137,10 @@ func TestTransferred(t *testing.T) {
 		t.Errorf("delivery: %+v", d)
 	}
 
-	repo.SetPrivate(true)
+	repo.Settings.SetPrivate(true)
 	c.refused(c.do("GET", "/repos/acme/shop", nil), http.StatusNotFound, "Not Found")
 	h.names(t)
-	repo.Transfer("strangers")
+	repo.Settings.Transfer("strangers")
 	if d := cmp.Diff([]string{"installation_repositories removed"}, h.names(t)); d != "" {
 		t.Errorf("events (-want +got):\n%s", d)
 	}
@@ -166,12 +166,12 @@ func TestArchivedAndLocked(t *testing.T) {
 		t.Helper()
 		c.want(c.do("POST", "/repos/acme/shop/check-runs", fields{"name": "reviewgate", "head_sha": pr.HeadSHA()}), http.StatusCreated)
 	}
-	repo.SetArchived(true)
+	repo.Settings.SetArchived(true)
 	for _, r := range talk() {
 		c.refused(r, http.StatusForbidden, "Repository was archived so is read-only.")
 	}
 	check()
-	repo.SetArchived(false)
+	repo.Settings.SetArchived(false)
 	pr.Lock()
 	for _, r := range talk() {
 		c.refused(r, http.StatusForbidden, "locked")

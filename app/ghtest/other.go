@@ -7,33 +7,33 @@ const anotherApp = "another-app"
 
 // StartOtherCheck starts a check run of another App, by its slug, on a commit, and sends
 // check_run created.
-func (r *Repo) StartOtherCheck(app, name, headSHA string) (view CheckRun) {
-	r.s.happens(func() []event {
-		c := r.addCheckBy(CheckRun{Name: name, HeadSHA: headSHA, Status: "in_progress", StartedAt: r.s.now()}, app)
+func (cs *Checks) StartOtherCheck(app, name, headSHA string) (view CheckRun) {
+	cs.repo.s.happens(func() []event {
+		c := cs.addBy(CheckRun{Name: name, HeadSHA: headSHA, Status: "in_progress", StartedAt: cs.repo.s.now()}, app)
 		view = c.view()
-		return []event{c.event("created", r.s.state.account(app+"[bot]", "Bot"), nil)}
+		return []event{c.event("created", cs.repo.s.state.account(app+"[bot]", "Bot"), nil)}
 	})
 	return view
 }
 
 // EndOtherCheck completes a check run of another App with its annotations, and sends
 // check_run completed. It may rewrite a completed run, like a client that corrects itself.
-func (r *Repo) EndOtherCheck(id int64, conclusion string, annotations ...Annotation) {
-	r.s.happens(func() []event {
-		c := r.check(id)
+func (cs *Checks) EndOtherCheck(id int64, conclusion string, annotations ...Annotation) {
+	cs.repo.s.happens(func() []event {
+		c := cs.run(id)
 		if c == nil || !c.foreign {
 			return impossible("end check run %d: no other App has one of that id", id)
 		}
-		c.Status, c.Conclusion, c.CompletedAt, c.Annotations = "completed", conclusion, r.s.now(), annotations
-		return []event{c.event("completed", r.s.state.account(c.by+"[bot]", "Bot"), nil)}
+		c.Status, c.Conclusion, c.CompletedAt, c.Annotations = "completed", conclusion, cs.repo.s.now(), annotations
+		return []event{c.event("completed", cs.repo.s.state.account(c.by+"[bot]", "Bot"), nil)}
 	})
 }
 
 // OtherCheck starts and completes a check run of another App. If the App already has a run of
 // this name on the commit, only the newest is listed as the latest.
-func (r *Repo) OtherCheck(app, name, headSHA, conclusion string, annotations ...Annotation) CheckRun {
-	c := r.StartOtherCheck(app, name, headSHA)
-	r.EndOtherCheck(c.ID, conclusion, annotations...)
+func (cs *Checks) OtherCheck(app, name, headSHA, conclusion string, annotations ...Annotation) CheckRun {
+	c := cs.StartOtherCheck(app, name, headSHA)
+	cs.EndOtherCheck(c.ID, conclusion, annotations...)
 	return c
 }
 
@@ -45,15 +45,15 @@ func (p *PullRequest) OtherReview(app, state, body string) Review {
 
 // EndOtherSuite sends check_suite completed for the check runs of another App on
 // a commit.
-func (r *Repo) EndOtherSuite(app, headSHA string) {
-	head, err := r.git.objects.stored(headSHA)
+func (cs *Checks) EndOtherSuite(app, headSHA string) {
+	head, err := cs.repo.git.objects.stored(headSHA)
 	if err != nil {
-		r.s.opts.Fail("end the check suite of %s: %v", app, err)
+		cs.repo.s.opts.Fail("end the check suite of %s: %v", app, err)
 	}
-	r.s.happens(func() []event {
-		e := r.suiteEvent("completed", r.branchAt(headSHA), "", head, r.s.state.account(app+"[bot]", "Bot"))
+	cs.repo.s.happens(func() []event {
+		e := cs.suiteEvent("completed", cs.repo.branchAt(headSHA), "", head, cs.repo.s.state.account(app+"[bot]", "Bot"))
 		suite := e.payload["check_suite"].(object)
-		suite.with((&checkRun{repo: r, suite: r.suite(app + " " + headSHA), foreign: true, by: app}).othersSuite())
+		suite.with((&checkRun{repo: cs.repo, suite: cs.suite(app + " " + headSHA), foreign: true, by: app}).othersSuite())
 		suite["status"], suite["conclusion"] = "completed", "success"
 		return []event{e}
 	})

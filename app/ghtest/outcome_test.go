@@ -85,7 +85,7 @@ func TestFaultsOfAPullRequest(t *testing.T) {
 	}
 	head := func() string { return pr.HeadSHA()[:7] }
 
-	repo.ForeignCheck(pr.HeadSHA(), "ci", "success")
+	repo.Checks.ForeignCheck(pr.HeadSHA(), "ci", "success")
 	pr.Comment("alice", "hello")
 	wants("#1 has no check run on its head, " + head())
 	first := check(nil)

@@ -19,36 +19,38 @@ type Rule struct {
 	Parameters map[string]any
 }
 
-// demands are the requirements of a repository's branches, by branch name.
-type demands struct {
-	protected map[string][]RequiredCheck // by branch protection
-	rules     map[string][]Rule          // by rulesets
+// Settings are the settings of a repository, which its owner changes.
+type Settings struct {
+	repo        *Repo
+	mergeMethod MergeMethod
+	protected   map[string][]RequiredCheck // by branch protection, by branch name
+	rules       map[string][]Rule          // by rulesets, by branch name
 }
 
 // Protect requires checks on a branch by branch protection, the older of GitHub's two ways.
 // Without checks it ends the protection.
-func (r *Repo) Protect(branch string, checks ...RequiredCheck) {
-	r.change(func() {
-		if r.protected == nil {
-			r.protected = map[string][]RequiredCheck{}
+func (set *Settings) Protect(branch string, checks ...RequiredCheck) {
+	set.repo.change(func() {
+		if set.protected == nil {
+			set.protected = map[string][]RequiredCheck{}
 		}
-		r.protected[branch] = checks
+		set.protected[branch] = checks
 	})
 }
 
 // AddRules adds rules of a ruleset to those of a branch.
-func (r *Repo) AddRules(branch string, rules ...Rule) {
-	r.change(func() {
-		if r.rules == nil {
-			r.rules = map[string][]Rule{}
+func (set *Settings) AddRules(branch string, rules ...Rule) {
+	set.repo.change(func() {
+		if set.rules == nil {
+			set.rules = map[string][]Rule{}
 		}
-		r.rules[branch] = append(r.rules[branch], rules...)
+		set.rules[branch] = append(set.rules[branch], rules...)
 	})
 }
 
 // DropRules ends all rulesets on a branch.
-func (r *Repo) DropRules(branch string) {
-	r.change(func() { delete(r.rules, branch) })
+func (set *Settings) DropRules(branch string) {
+	set.repo.change(func() { delete(set.rules, branch) })
 }
 
 // RequireChecks is the rule that requires checks.
@@ -75,9 +77,9 @@ func MergeQueue() Rule {
 }
 
 // required lists the checks that a branch requires. The lock must be held.
-func (r *Repo) required(branch string) []RequiredCheck {
-	all := slices.Clone(r.protected[branch])
-	for _, rule := range r.rules[branch] {
+func (set *Settings) required(branch string) []RequiredCheck {
+	all := slices.Clone(set.protected[branch])
+	for _, rule := range set.rules[branch] {
 		if rule.Type != "required_status_checks" {
 			continue
 		}
@@ -95,9 +97,9 @@ func (r *Repo) required(branch string) []RequiredCheck {
 func (p *PullRequest) Mergeable() (ok bool, why string) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
-	for _, want := range p.repo.required(p.baseRef) {
+	for _, want := range p.repo.Settings.required(p.baseRef) {
 		var newest *checkRun
-		for _, c := range p.repo.checks {
+		for _, c := range p.repo.Checks.runs {
 			app := p.s.state.app.id
 			if c.foreign {
 				app++
@@ -120,8 +122,8 @@ func (p *PullRequest) Mergeable() (ok bool, why string) {
 
 // renderProtection writes branch protection in the form that everybody sees who can read the
 // branch. The lock must be held.
-func (r *Repo) renderProtection(branch string) (protected bool, o object) {
-	checks := r.protected[branch]
+func (set *Settings) renderProtection(branch string) (protected bool, o object) {
+	checks := set.protected[branch]
 	level, contexts, list := "off", []string{}, []object{}
 	for _, c := range checks {
 		level = "non_admins"
@@ -139,7 +141,7 @@ func (r *Repo) renderProtection(branch string) (protected bool, o object) {
 // listRules lists the rules that apply to a branch, which need not exist.
 func listRules(c *call) *Response {
 	return c.locked(func() *Response {
-		return listed(c, c.repo.rules[c.params["branch"]], func(rule Rule) object {
+		return listed(c, c.repo.Settings.rules[c.params["branch"]], func(rule Rule) object {
 			o := object{"type": rule.Type, "ruleset_source_type": "Repository", "ruleset_source": c.repo.fullName(), "ruleset_id": c.repo.id}
 			if rule.Parameters != nil {
 				o["parameters"] = rule.Parameters

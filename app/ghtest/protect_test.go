@@ -29,14 +29,14 @@ func TestMergeable(t *testing.T) {
 	wants(true, "")
 	for name, demand := range map[string]func(ghtest.RequiredCheck){
 		"ruleset": func(c ghtest.RequiredCheck) {
-			repo.AddRules("main", ghtest.Rule{Type: "deletion"}, ghtest.RequireChecks(c))
+			repo.Settings.AddRules("main", ghtest.Rule{Type: "deletion"}, ghtest.RequireChecks(c))
 		},
-		"branch protection": func(c ghtest.RequiredCheck) { repo.Protect("main", c) },
+		"branch protection": func(c ghtest.RequiredCheck) { repo.Settings.Protect("main", c) },
 	} {
 		pr.Push(ghtest.Files{"b.go": "package b // " + name + "\n"}, name)
 		demand(ghtest.RequiredCheck{Name: "reviewgate", App: gh.AppID()})
 		wants(false, "expected")
-		repo.ForeignCheck(pr.HeadSHA(), "reviewgate", "success")
+		repo.Checks.ForeignCheck(pr.HeadSHA(), "reviewgate", "success")
 		wants(false, "expected")
 		check("in_progress", "")
 		wants(false, "in_progress")
@@ -44,10 +44,10 @@ func TestMergeable(t *testing.T) {
 		wants(false, "action_required")
 		check("completed", "neutral")
 		wants(true, "")
-		repo.DropRules("main")
-		repo.Protect("main")
+		repo.Settings.DropRules("main")
+		repo.Settings.Protect("main")
 	}
-	repo.Protect("main", ghtest.RequiredCheck{Name: "ci"})
-	repo.ForeignCheck(pr.HeadSHA(), "ci", "failure")
+	repo.Settings.Protect("main", ghtest.RequiredCheck{Name: "ci"})
+	repo.Checks.ForeignCheck(pr.HeadSHA(), "ci", "failure")
 	wants(false, "ci: failure")
 }

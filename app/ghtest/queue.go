@@ -17,7 +17,7 @@ const (
 )
 
 // SetMergeMethod sets the method of the repository's merge queue.
-func (r *Repo) SetMergeMethod(m MergeMethod) { r.change(func() { r.method = m }) }
+func (set *Settings) SetMergeMethod(m MergeMethod) { set.repo.change(func() { set.mergeMethod = m }) }
 
 // MergeGroup is an entry of a merge queue.
 type MergeGroup struct {
@@ -70,7 +70,7 @@ func (r *Repo) enqueue(base string, pulls []*PullRequest) *MergeGroup {
 // commit.
 func (r *Repo) put(p *PullRequest, tip string) (string, error) {
 	r.s.mu.Lock()
-	method, when, head, author := r.method, r.s.state.nextCommit(), p.headSHA, p.author.login
+	method, when, head, author := r.Settings.mergeMethod, r.s.state.nextCommit(), p.headSHA, p.author.login
 	r.s.mu.Unlock()
 	switch method {
 	case QueueSquashes:
@@ -95,4 +95,4 @@ func (g *MergeGroup) Destroy(reason string) {
 }
 
 // CheckRuns lists the check runs on the group's head, oldest first.
-func (g *MergeGroup) CheckRuns() []CheckRun { return g.repo.CheckRuns(g.HeadSHA) }
+func (g *MergeGroup) CheckRuns() []CheckRun { return g.repo.Checks.On(g.HeadSHA) }

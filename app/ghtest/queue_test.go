@@ -26,7 +26,7 @@ func TestMergeMethods(t *testing.T) {
 			b := repo.OpenPR(ghtest.PR{Title: "Add b", Head: "b", Files: ghtest.Files{"b": "1\n"}})
 			repo.Commit("main", ghtest.Files{"c": "1\n"}, "meanwhile")
 			a.UpdateBranch()
-			repo.SetMergeMethod(method)
+			repo.Settings.SetMergeMethod(method)
 			read := func(base, head string) (messages, files []string) {
 				diff := c.get(fmt.Sprintf("/repos/acme/shop/compare/%s...%s", base, head))
 				for _, x := range diff.field("commits").([]any) {

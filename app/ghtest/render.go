@@ -92,7 +92,7 @@ func (v *renderer) repo(r *Repo) any {
 			open++
 		}
 	}
-	for _, i := range r.issues {
+	for _, i := range r.Issues.all {
 		if i.State == "open" {
 			open++
 		}
@@ -103,7 +103,7 @@ func (v *renderer) repo(r *Repo) any {
 		"description": nil, "homepage": nil, "language": nil, "license": nil, "mirror_url": nil, "topics": []string{},
 		"default_branch": r.defaultBranch, "size": 1, "forks": 0, "forks_count": 0, "open_issues": open, "open_issues_count": open,
 		"stargazers_count": 0, "watchers": 0, "watchers_count": 0, "allow_forking": true, "web_commit_signoff_required": false,
-		"has_issues": !r.noIssues, "has_projects": true, "has_wiki": false, "has_pages": false, "has_downloads": true, "has_discussions": false,
+		"has_issues": !r.Issues.off, "has_projects": true, "has_wiki": false, "has_pages": false, "has_downloads": true, "has_discussions": false,
 		"created_at": stamp(r.createdAt), "updated_at": stamp(r.createdAt), "pushed_at": stamp(r.pushedAt),
 		"url": url, "html_url": page, "clone_url": page + ".git", "git_url": "git://github.example/" + r.fullName() + ".git",
 		"ssh_url": "git@github.example:" + r.fullName() + ".git", "svn_url": page,

@@ -11,19 +11,23 @@ import (
 
 // Repo is a repository, with a bare git repository behind it.
 type Repo struct {
+	// Checks are the check runs and check suites on its commits.
+	Checks *Checks
+	// Issues are its issues, without pull requests.
+	Issues *Issues
+	// Settings change the repository as its owner does.
+	Settings *Settings
+
 	s   *Server
 	git *git
-	demands
 
 	id            int64
 	owner         *account
 	name          string
 	parent        *Repo // of a fork
 	defaultBranch string
-	method        MergeMethod
 	private       bool
 	archived      bool
-	noIssues      bool
 	installed     bool
 	deleted       bool
 	createdAt     time.Time
@@ -35,10 +39,7 @@ type Repo struct {
 	pulls          []*PullRequest
 	comments       []*comment
 	reviewComments []*reviewComment
-	issues         []*issue
-	checks         []*checkRun
 	scanning       codeScanning
-	suites         map[string]int64 // id by head SHA, those of other Apps apart
 	labels         map[string]int64 // id by name
 }
 
@@ -64,7 +65,8 @@ func (s *Server) Repo(fullName string) *Repo {
 // addRepo completes a repository and lists it. The lock must be held.
 func (s *Server) addRepo(r *Repo) *Repo {
 	r.s, r.defaultBranch, r.createdAt, r.pushedAt = s, "main", s.now(), s.now()
-	r.branches, r.roles, r.suites, r.labels = map[string]string{}, map[string]string{}, map[string]int64{}, map[string]int64{}
+	r.branches, r.roles, r.labels = map[string]string{}, map[string]string{}, map[string]int64{}
+	r.Checks, r.Issues, r.Settings = &Checks{repo: r, suites: map[string]int64{}}, &Issues{repo: r}, &Settings{repo: r}
 	s.state.place(r)
 	s.notify()
 	return r
@@ -172,7 +174,7 @@ func (r *Repo) moveBranch(login, branch, sha string, forced bool) {
 		r.branches[branch] = sha
 		r.pushedAt = r.s.now()
 		sender := r.s.state.account(login, "User")
-		events := []event{r.pushEvent(branch, before, sha, pushed, forced, sender), r.suiteRequested(branch, before, sha, sender)}
+		events := []event{r.pushEvent(branch, before, sha, pushed, forced, sender), r.Checks.suiteRequested(branch, before, sha, sender)}
 		for _, p := range r.s.state.pullsFrom(r, branch) {
 			events = append(events, p.synchronize(sha, sender))
 		}

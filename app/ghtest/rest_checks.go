@@ -134,7 +134,7 @@ func createCheck(c *call) *Response {
 		now := c.s.now()
 		run := CheckRun{HeadSHA: b.HeadSHA, Status: "queued", StartedAt: now}
 		b.apply(&run, now)
-		made := c.repo.addCheck(run, false)
+		made := c.repo.Checks.add(run, false)
 		c.s.announce(made, "created")
 		if made.Completed() {
 			c.s.announce(made, "completed")
@@ -152,7 +152,7 @@ func updateCheck(c *call) *Response {
 		return bad
 	}
 	return c.locked(func() *Response {
-		run := c.repo.check(c.number("check_run_id"))
+		run := c.repo.Checks.run(c.number("check_run_id"))
 		switch {
 		case run == nil:
 			return notFound()
@@ -177,7 +177,7 @@ func (s *Server) announce(run *checkRun, action string) {
 
 func getCheck(c *call) *Response {
 	return c.locked(func() *Response {
-		run := c.repo.check(c.number("check_run_id"))
+		run := c.repo.Checks.run(c.number("check_run_id"))
 		if run == nil {
 			return notFound()
 		}
@@ -197,7 +197,7 @@ func listCheckRuns(c *call) *Response {
 	q := c.req.URL.Query()
 	return c.locked(func() *Response {
 		own := strconv.FormatInt(c.s.state.app.id, 10)
-		runs := slices.DeleteFunc(c.repo.newestChecks(sha, filter == "latest"), func(run *checkRun) bool {
+		runs := slices.DeleteFunc(c.repo.Checks.newest(sha, filter == "latest"), func(run *checkRun) bool {
 			return q.Get("check_name") != "" && run.Name != q.Get("check_name") ||
 				q.Get("status") != "" && run.Status != q.Get("status") ||
 				q.Get("app_id") != "" && (q.Get("app_id") == own) == run.foreign
@@ -208,7 +208,7 @@ func listCheckRuns(c *call) *Response {
 
 func listAnnotations(c *call) *Response {
 	return c.locked(func() *Response {
-		run := c.repo.check(c.number("check_run_id"))
+		run := c.repo.Checks.run(c.number("check_run_id"))
 		if run == nil {
 			return notFound()
 		}

@@ -69,7 +69,7 @@ func (c *call) issuable(write bool) *Response {
 	switch {
 	case write && c.repo.archived:
 		return refuse(http.StatusForbidden, "Repository was archived so is read-only.")
-	case c.repo.noIssues:
+	case c.repo.Issues.off:
 		return refuse(http.StatusGone, "Issues are disabled for this repo")
 	}
 	return nil
@@ -102,7 +102,7 @@ func listIssues(c *call) *Response {
 		if refused := c.issuable(false); refused != nil {
 			return refused
 		}
-		all := slices.DeleteFunc(c.repo.listedIssues(), func(i listedIssue) bool {
+		all := slices.DeleteFunc(c.repo.Issues.listed(), func(i listedIssue) bool {
 			return state != "all" && i.state != state || i.updatedAt.Before(from) ||
 				q.Get("creator") != "" && fold(q.Get("creator")) != fold(i.author.login) ||
 				slices.ContainsFunc(labels, func(name string) bool { return !slices.Contains(i.labels, name) })
@@ -130,13 +130,13 @@ type listedIssue struct {
 	render    func() object
 }
 
-func (r *Repo) listedIssues() []listedIssue {
+func (l *Issues) listed() []listedIssue {
 	var all []listedIssue
-	for _, i := range r.issues {
+	for _, i := range l.all {
 		all = append(all, listedIssue{i.Number, i.State, i.author, i.Labels, i.updatedAt, i.render})
 	}
-	for _, p := range r.pulls {
-		all = append(all, listedIssue{p.Number, p.state, p.author, p.labels, p.updatedAt, func() object { return r.s.render.pullAsIssue(p) }})
+	for _, p := range l.repo.pulls {
+		all = append(all, listedIssue{p.Number, p.state, p.author, p.labels, p.updatedAt, func() object { return l.repo.s.render.pullAsIssue(p) }})
 	}
 	return all
 }
@@ -155,7 +155,7 @@ func createIssue(c *call) *Response {
 			body = *t.Body
 		}
 		bot := c.s.state.app.bot
-		made := c.repo.addIssue(bot, *t.Title, body, t.Labels, true)
+		made := c.repo.Issues.add(bot, *t.Title, body, t.Labels, true)
 		c.s.Webhook.enqueue(queued{event: made.event("opened", bot, nil)})
 		c.s.notify()
 		rendered := made.renderFull()
@@ -171,7 +171,7 @@ func (c *call) onIssue(write bool, f func(*issue) *Response) *Response {
 		if refused := c.issuable(write); refused != nil {
 			return refused
 		}
-		if i := c.repo.issue(c.number("issue_number")); i != nil {
+		if i := c.repo.Issues.numbered(c.number("issue_number")); i != nil {
 			return f(i)
 		}
 		if n := c.number("issue_number"); n > 0 && n <= int64(c.repo.lastNumber) && c.pull("issue_number") == nil {

@@ -89,7 +89,7 @@ func TestReviewStates(t *testing.T) {
 	}
 	pr.Lock()
 	c.refused(c.do("POST", reviews, fields{"event": "APPROVE"}), http.StatusUnprocessableEntity, "lock prevents review")
-	repo.SetArchived(true)
+	repo.Settings.SetArchived(true)
 	c.refused(c.do("POST", reviews, fields{"event": "APPROVE"}), http.StatusForbidden, "archived")
 }
 

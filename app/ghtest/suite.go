@@ -4,26 +4,26 @@ import "strings"
 
 // suite returns the id of the App's check suite on a commit, which it creates if necessary.
 // The lock must be held.
-func (r *Repo) suite(sha string) int64 {
-	if r.suites[sha] == 0 {
-		r.suites[sha] = r.s.state.nextID()
+func (cs *Checks) suite(sha string) int64 {
+	if cs.suites[sha] == 0 {
+		cs.suites[sha] = cs.repo.s.state.nextID()
 	}
-	return r.suites[sha]
+	return cs.suites[sha]
 }
 
 // suiteRequested creates the check_suite event that GitHub sends on a push to every App that
 // may write checks, unless the commit's author doesn't want it. Pushes to forks don't count.
 // The lock must be held.
-func (r *Repo) suiteRequested(branch, before, sha string, sender *account) event {
-	inst := r.s.state.installationOf(r)
-	if inst == nil || r.parent != nil || !allows(inst.permissions, "checks:write") {
+func (cs *Checks) suiteRequested(branch, before, sha string, sender *account) event {
+	inst := cs.repo.s.state.installationOf(cs.repo)
+	if inst == nil || cs.repo.parent != nil || !allows(inst.permissions, "checks:write") {
 		return event{}
 	}
-	head, err := r.git.objects.stored(sha)
+	head, err := cs.repo.git.objects.stored(sha)
 	if err != nil || skipsChecks(head.Message) {
 		return event{err: err}
 	}
-	return r.suiteEvent("requested", branch, before, head, sender)
+	return cs.suiteEvent("requested", branch, before, head, sender)
 }
 
 // skipsChecks reports whether a commit's message ends in the trailer
@@ -35,29 +35,29 @@ func skipsChecks(message string) bool {
 }
 
 // suiteEvent creates a check_suite event. The lock must be held.
-func (r *Repo) suiteEvent(action string, branch any, before string, head commit, sender *account) event {
+func (cs *Checks) suiteEvent(action string, branch any, before string, head commit, sender *account) event {
 	if before == "" {
 		before = zeroSHA
 	}
 	runs := 0
-	for _, c := range r.checks {
+	for _, c := range cs.runs {
 		if c.HeadSHA == head.SHA && !c.foreign {
 			runs++
 		}
 	}
-	pushed := r.s.render.pushedCommit(r, pushedCommit{commit: head})
+	pushed := cs.repo.s.render.pushedCommit(cs.repo, pushedCommit{commit: head})
 	short := object{}
 	for _, key := range []string{"id", "tree_id", "message", "timestamp", "author", "committer"} {
 		short[key] = pushed[key]
 	}
-	return r.event("check_suite", action, sender, object{"check_suite": r.s.render.suite(r, head.SHA, "queued", "", branch, before).with(object{
-		"latest_check_runs_count": runs, "check_runs_url": r.s.render.api("/repos/%s/check-suites/%d/check-runs", r.fullName(), r.suite(head.SHA)), "head_commit": short,
+	return cs.repo.event("check_suite", action, sender, object{"check_suite": cs.repo.s.render.suite(cs.repo, head.SHA, "queued", "", branch, before).with(object{
+		"latest_check_runs_count": runs, "check_runs_url": cs.repo.s.render.api("/repos/%s/check-suites/%d/check-runs", cs.repo.fullName(), cs.suite(head.SHA)), "head_commit": short,
 	})})
 }
 
 // suite writes the App's check suite on a commit.
 func (v *renderer) suite(r *Repo, sha, status, conclusion string, branch any, before string) object {
-	id := r.suite(sha)
+	id := r.Checks.suite(sha)
 	return object{
 		"id": id, "node_id": nodeID("CS", id), "head_branch": branch, "head_sha": sha, "status": status, "conclusion": orNil(conclusion),
 		"url": v.api("/repos/%s/check-suites/%d", r.fullName(), id), "before": before, "after": sha, "pull_requests": v.pullsOnHead(r, sha), "app": v.app(""),
@@ -74,7 +74,7 @@ func (p *PullRequest) RerequestSuite(login string) {
 		p.s.opts.Fail("re-run the checks of #%d: %v", p.Number, err)
 	}
 	p.s.mu.Lock()
-	e := p.repo.suiteEvent("rerequested", p.repo.branchAt(sha), zeroSHA, head, p.s.state.account(login, "User"))
+	e := p.repo.Checks.suiteEvent("rerequested", p.repo.branchAt(sha), zeroSHA, head, p.s.state.account(login, "User"))
 	p.s.mu.Unlock()
 	p.s.Webhook.deliver(e)
 }

@@ -17,7 +17,7 @@ func (p *PullRequest) Faults() []string {
 	defer p.s.mu.Unlock()
 	for _, sha := range p.heads {
 		open, completed := 0, 0
-		for _, c := range p.repo.checks {
+		for _, c := range p.repo.Checks.runs {
 			switch {
 			case c.HeadSHA != sha || c.foreign:
 			case c.Completed():

@@ -34,7 +34,7 @@ func (p *pull) judge(late func() int) []fault {
 	j.comments(p)
 	runs, most := 0, len(p.distinctHeads())+p.renewals
 	for _, head := range p.distinctHeads() {
-		all := p.repo.CheckRuns(head)
+		all := p.repo.Checks.On(head)
 		runs += len(all)
 		for _, c := range all {
 			if couldNot(c) {
@@ -251,7 +251,7 @@ func (w *world) tellAll(p *pull, faults []fault) string {
 		heads = append(heads, g.HeadSHA)
 	}
 	for _, head := range heads {
-		for _, c := range p.repo.CheckRuns(head) {
+		for _, c := range p.repo.Checks.On(head) {
 			fmt.Fprintf(&b, "\n  %d on %.7s: %s %s (%s), begun %s, ended %s, %d updates", c.ID, head, c.Status, c.Conclusion, c.Title, clock(c.StartedAt), clock(c.CompletedAt), c.Updates)
 		}
 	}

@@ -173,7 +173,7 @@ func (p *pull) rerequest() {
 	}
 	p.renewals++
 	p.ask("check run %d: re-run", runs[len(runs)-1].ID)
-	p.repo.Rerequest("alice", runs[len(runs)-1].ID)
+	p.repo.Checks.Rerequest("alice", runs[len(runs)-1].ID)
 }
 
 // queue puts the pull request into the merge queue. Half of the groups are removed at once,
@@ -195,7 +195,7 @@ func (p *pull) again(f fault) {
 	for _, g := range p.groups {
 		if runs := g.CheckRuns(); f.head == g.HeadSHA && len(runs) > 0 {
 			p.tell("merge group %.7s: re-run", f.head)
-			p.repo.Rerequest("alice", runs[len(runs)-1].ID)
+			p.repo.Checks.Rerequest("alice", runs[len(runs)-1].ID)
 			return
 		}
 	}

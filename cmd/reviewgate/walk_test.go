@@ -111,7 +111,7 @@ func TestInstallPageLeadsToARequiredCheck(t *testing.T) {
 	if ok, why := pr.Mergeable(); !ok {
 		t.Errorf("before the check is required the pull request can't be merged: %s", why)
 	}
-	repo.AddRules("main", ghtest.RequireChecks(ghtest.RequiredCheck{Name: "reviewgate", App: n.gh.AppID()}))
+	repo.Settings.AddRules("main", ghtest.RequireChecks(ghtest.RequiredCheck{Name: "reviewgate", App: n.gh.AppID()}))
 	if ok, _ := pr.Mergeable(); ok {
 		t.Error("the required check does not block")
 	}

@@ -112,7 +112,7 @@ func TestUnreadableConfigOfTheOrganisationStaysInForce(t *testing.T) {
 	t.Parallel()
 	bad := ghtest.Files{"store/word.go": "package store\n\n// frobnicate\n"}
 	final := ghtest.Files{apptest.RulesPath: "[" + apptest.OwnRule("acme-word", "frobnicate", `, "final": true`) + "]", "README.md": "# acme\n"}
-	private := func(r *ghtest.Repo) { r.SetPrivate(true); r.SetInstalled(false) }
+	private := func(r *ghtest.Repo) { r.Settings.SetPrivate(true); r.Settings.SetInstalled(false) }
 	for name, tt := range sample.Map(t, 2, map[string]struct {
 		happens func(*ghtest.Repo)
 		stays   bool
@@ -120,9 +120,9 @@ func TestUnreadableConfigOfTheOrganisationStaysInForce(t *testing.T) {
 	}{
 		"private": {private, true, func(r *ghtest.Repo) {
 			r.Commit("main", ghtest.Files{apptest.RulesPath: ghtest.Gone}, "no more")
-			r.SetInstalled(true)
+			r.Settings.SetInstalled(true)
 		}},
-		"deleted":        {(*ghtest.Repo).Delete, true, func(*ghtest.Repo) {}},
+		"deleted":        {func(r *ghtest.Repo) { r.Settings.Delete() }, true, func(*ghtest.Repo) {}},
 		"without config": {happens: func(r *ghtest.Repo) { r.Commit("main", ghtest.Files{apptest.RulesPath: ghtest.Gone}, "no more") }},
 	}) {
 		t.Run(name, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestConfigOfTheOldAccountEnds(t *testing.T) {
 	w.Idle()
 	w.Wants(first, "action_required", "acme-word")
 	w.GH.Repo("zenith/site").Commit("main", apptest.Clean(), "start") // so that the App is installed there, too
-	w.Repo.Transfer("zenith")
+	w.Repo.Settings.Transfer("zenith")
 	w.Idle()
 	second := w.Another("second", bad)
 	w.Idle()

@@ -238,11 +238,11 @@ func TestRenameMakesNothingMilder(t *testing.T) {
 	t.Parallel()
 	modes := apptest.WithServer(map[string]string{config.FileSettings: `{"repositories": [{"globs": ["acme/sandbox-*", "zenith/*"], "mode": "advisory"}, {"globs": ["acme/off-*"], "mode": "off"}]}`})
 	for name, move := range map[string]func(w *world){
-		"advisory":       func(w *world) { w.Repo.Rename("sandbox-1") },
-		"off":            func(w *world) { w.Repo.Rename("off-1") },
-		"twice":          func(w *world) { w.Repo.Rename("sandbox-1"); w.Idle(); w.Repo.Rename("off-2") },
-		"there and back": func(w *world) { w.Repo.Rename("sandbox-1"); w.Idle(); w.Repo.Rename("shop") },
-		"another owner":  func(w *world) { w.Repo.Transfer("zenith") },
+		"advisory":       func(w *world) { w.Repo.Settings.Rename("sandbox-1") },
+		"off":            func(w *world) { w.Repo.Settings.Rename("off-1") },
+		"twice":          func(w *world) { w.Repo.Settings.Rename("sandbox-1"); w.Idle(); w.Repo.Settings.Rename("off-2") },
+		"there and back": func(w *world) { w.Repo.Settings.Rename("sandbox-1"); w.Idle(); w.Repo.Settings.Rename("shop") },
+		"another owner":  func(w *world) { w.Repo.Settings.Transfer("zenith") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -271,10 +271,10 @@ func TestRenameIsReviewedAgain(t *testing.T) {
 	pr := w.Another("first", ghtest.Files{"store/client.go": apptest.Insecure})
 	w.Idle()
 	w.Wants(pr, "neutral")
-	w.Repo.Rename("prod")
+	w.Repo.Settings.Rename("prod")
 	w.Idle()
 	w.notGreen(pr)
-	w.Repo.Rename("shop")
+	w.Repo.Settings.Rename("shop")
 	w.Idle()
 	w.notGreen(pr)
 }

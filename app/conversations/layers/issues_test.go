@@ -94,7 +94,7 @@ func (w *world) issue() ghtest.Issue {
 }
 
 func (w *world) appIssues() []ghtest.Issue {
-	return slices.DeleteFunc(w.Repo.Issues(), func(i ghtest.Issue) bool { return i.Author != w.GH.AppLogin() })
+	return slices.DeleteFunc(w.Repo.Issues.All(), func(i ghtest.Issue) bool { return i.Author != w.GH.AppLogin() })
 }
 
 var (
@@ -117,7 +117,7 @@ func TestIssuesAreOffByDefault(t *testing.T) {
 	t.Parallel()
 	w := deferring(t, `{}`)
 	w.costs(w.merged(w.reviewed("first", shortcut)))
-	if all := w.Repo.Issues(); len(all) != 0 {
+	if all := w.Repo.Issues.All(); len(all) != 0 {
 		t.Errorf("issues %+v", all)
 	}
 }
@@ -126,7 +126,7 @@ func TestWarningBecomesAnIssueAtTheMerge(t *testing.T) {
 	t.Parallel()
 	w := deferring(t, `{"tech_debt": true, "labels": ["tech debt"]}`)
 	pr := w.reviewed("first", shortcut)
-	if all := w.Repo.Issues(); len(all) != 0 {
+	if all := w.Repo.Issues.All(); len(all) != 0 {
 		t.Errorf("issues before the merge: %+v", all)
 	}
 	w.costs(w.merged(pr), callsForFirst...)
@@ -186,7 +186,7 @@ func TestOnlyCountingMergesDefer(t *testing.T) {
 			t.Parallel()
 			w := deferring(t, `{"tech_debt": true}`)
 			w.costs(merge(w))
-			if all := w.Repo.Issues(); len(all) != 0 {
+			if all := w.Repo.Issues.All(); len(all) != 0 {
 				t.Errorf("issues %+v", all)
 			}
 		})
@@ -200,7 +200,7 @@ func TestDebtSeenAgainIsCountedUp(t *testing.T) {
 	first, second := w.reviewed("first", shortcut), w.reviewed("second", shortcut)
 	w.merged(first)
 	i := w.issue()
-	w.Repo.EditIssue("alice", i.Number, i.Body+"\n\n- [ ] ask bob\n")
+	w.Repo.Issues.Edit("alice", i.Number, i.Body+"\n\n- [ ] ask bob\n")
 	w.costs(w.merged(second), callsForUpdate...)
 	i = w.issue()
 	if !strings.Contains(i.Body, "Seen 2 times, last in #2, before that in #1.") || !strings.HasSuffix(i.Body, "\n\n- [ ] ask bob\n") {
@@ -257,10 +257,10 @@ func TestIssueClosedByAPersonStaysClosed(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	for name, act := range map[string]func(w *world, number int){
-		"not planned": func(w *world, n int) { w.Repo.CloseIssue("alice", n, "not_planned") },
-		"completed":   func(w *world, n int) { w.Repo.CloseIssue("alice", n, "completed") },
-		"edited":      func(w *world, n int) { w.Repo.EditIssue("alice", n, "This is ours now.") },
-		"deleted":     func(w *world, n int) { w.Repo.DeleteIssue(n) },
+		"not planned": func(w *world, n int) { w.Repo.Issues.Close("alice", n, "not_planned") },
+		"completed":   func(w *world, n int) { w.Repo.Issues.Close("alice", n, "completed") },
+		"edited":      func(w *world, n int) { w.Repo.Issues.Edit("alice", n, "This is ours now.") },
+		"deleted":     func(w *world, n int) { w.Repo.Issues.Delete(n) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -287,7 +287,7 @@ func TestIssueWithPastedMarkerIsNotOurs(t *testing.T) {
 	w := deferring(t, `{"tech_debt": true}`)
 	other := deferring(t, `{"tech_debt": true}`)
 	other.merged(other.reviewed("first", shortcut))
-	w.Repo.OpenIssue("mallory", "Tech debt", other.issue().Body)
+	w.Repo.Issues.Open("mallory", "Tech debt", other.issue().Body)
 	w.merged(w.reviewed("first", shortcut))
 	w.issue()
 }
@@ -442,13 +442,13 @@ func TestIssuesAreSwitchedOff(t *testing.T) {
 	t.Parallel()
 	w := deferring(t, `{"tech_debt": true}`)
 	prs := []*ghtest.PullRequest{w.reviewed("first", shortcut), w.reviewed("second", shortcut), w.reviewed("third", shortcut)}
-	w.Repo.SetHasIssues(false)
+	w.Repo.Issues.SetEnabled(false)
 	w.costs(w.merged(prs[0]), "GET /issues")
-	w.Repo.SetHasIssues(true)
+	w.Repo.Issues.SetEnabled(true)
 	w.merged(prs[1])
-	w.Repo.SetHasIssues(false)
+	w.Repo.Issues.SetEnabled(false)
 	w.merged(prs[2]) // the App must not take the issue for deleted
-	w.Repo.SetHasIssues(true)
+	w.Repo.Issues.SetEnabled(true)
 	w.merged(w.reviewed("fourth", ghtest.Files{"store/z.go": "package store\n"}))
 	if i := w.issue(); !strings.Contains(i.Body, "Seen 3 times") {
 		t.Errorf("the issue says:\n%s", i.Body)

@@ -90,7 +90,7 @@ func TestConfigOfATransferredRepository(t *testing.T) {
 	w.Idle()
 	w.Wants(first, "action_required", "acme-word")
 	w.GH.Repo("zenith/.github").Commit("main", brokenRules, "broken")
-	w.Repo.Transfer("zenith")
+	w.Repo.Settings.Transfer("zenith")
 	w.Idle()
 	second := w.Another("second", apptest.AWord("second"))
 	w.Idle()
@@ -110,8 +110,8 @@ func TestRepositoryInPlaceOfDotGitHub(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	for name, move := range map[string]func(*ghtest.Repo){
-		"transferred": func(r *ghtest.Repo) { r.Transfer("mallory") },
-		"renamed":     func(r *ghtest.Repo) { r.Rename("attic") },
+		"transferred": func(r *ghtest.Repo) { r.Settings.Transfer("mallory") },
+		"renamed":     func(r *ghtest.Repo) { r.Settings.Rename("attic") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
@@ -155,7 +155,7 @@ func TestConfigOfARepositoryThatTookTheName(t *testing.T) {
 	w.Repo.Commit("main", brokenRules, "break it") // so that the last good version counts
 	w.GH.Webhook.Withhold()                        // so that the new name is not known
 	defer w.GH.Webhook.Resume()
-	w.Repo.Rename("store")
+	w.Repo.Settings.Rename("store")
 	other := w.GH.Repo("acme/shop")
 	other.Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "advisory"}`}, "config")
 	other.OpenPR(ghtest.PR{Title: "feat: mine", Body: apptest.GoodBody, Head: "mine", Files: apptest.AWord("mine")})

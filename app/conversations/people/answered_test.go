@@ -479,7 +479,7 @@ func TestAnotherRepositoryTakesTheOldName(t *testing.T) {
 	w := start(t)
 	w.GH.Webhook.Withhold()
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
-	w.Repo.Rename("store")
+	w.Repo.Settings.Rename("store")
 	other := w.GH.Repo("acme/shop")
 	other.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"mode":"off"}`}, "off")
 	other.OpenPR(ghtest.PR{Title: "feat: theirs", Body: apptest.GoodBody, Files: apptest.Clean()})
@@ -528,7 +528,7 @@ func TestPushWithLateEventIsNoticed(t *testing.T) {
 	close(opened)
 	w.Idle()
 	w.Wants(pr, "success")
-	for _, c := range w.Repo.CheckRuns(old) {
+	for _, c := range w.Repo.Checks.On(old) {
 		if c.Conclusion != "cancelled" {
 			t.Errorf("the old head's check is %s", c.Conclusion)
 		}

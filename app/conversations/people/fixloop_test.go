@@ -214,7 +214,7 @@ func TestEventsThatAreNotAttempts(t *testing.T) {
 		do   func()
 	}{
 		{"a full review by command", func() { pr.Comment("alice", "/review full") }},
-		{"a re-run of the check", func() { w.Repo.Rerequest("alice", w.Check(pr).ID) }},
+		{"a re-run of the check", func() { w.Repo.Checks.Rerequest("alice", w.Check(pr).ID) }},
 		{"closed and opened again", func() { pr.Close(); w.Idle(); pr.Reopen() }},
 		{"another base", func() { pr.Edit(ghtest.Edit{Base: &base}) }},
 		{"back to an old head", func() { pr.PushBack(first) }},

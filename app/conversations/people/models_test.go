@@ -48,7 +48,7 @@ func TestModelsReview(t *testing.T) {
 				return test.small
 			})
 			w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
-			issue := w.Repo.OpenIssue("bob", "Stock is stale", "Read it from the warehouse.")
+			issue := w.Repo.Issues.Open("bob", "Stock is stale", "Read it from the warehouse.")
 			pr := w.openClient(fmt.Sprintf("Fixes #%d, fixes #%d.\n\nFixes other/repository#7", issue.Number, 99))
 			w.Wants(pr, test.conclusion)
 			if text := w.Ours(pr).Body; !strings.Contains(text, test.says) {
@@ -152,7 +152,7 @@ func TestModelsNeverSeeSecrets(t *testing.T) {
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
 	// A secret that only its place in one file shows to be one.
 	password := "zR8" + "kQ4xTn6Wp1Lv9YbQ3"
-	issue := w.Repo.OpenIssue("bob", "Stock is stale "+apptest.Token, "Read it with "+apptest.Token+" <!-- "+apptest.Token+" -->\n\nLog in with "+password)
+	issue := w.Repo.Issues.Open("bob", "Stock is stale "+apptest.Token, "Read it with "+apptest.Token+" <!-- "+apptest.Token+" -->\n\nLog in with "+password)
 	pr := w.Repo.OpenPR(ghtest.PR{
 		Title: "feat: stock " + apptest.Token, Body: apptest.GoodBody + "\n\n" + apptest.Token + fmt.Sprintf("\n\nFixes #%d", issue.Number),
 		Files: ghtest.Files{"store/client.go": apptest.Unbounded, "store/token.go": "package store\n\nconst token = \"" + apptest.Token + "\"\n", apptest.Token + "/x.go": "package x\n",

@@ -83,7 +83,7 @@ func TestOldChecksDoNotCountAsAnswers(t *testing.T) {
 				})
 			})
 			w.Until("a new check run is open on the head", func() bool {
-				runs := w.Repo.CheckRuns(green)
+				runs := w.Repo.Checks.On(green)
 				return !runs[len(runs)-1].Completed()
 			})
 			close(free)

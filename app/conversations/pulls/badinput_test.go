@@ -129,7 +129,7 @@ func TestDeletedFork(t *testing.T) {
 	pr := w.fromFork()
 	w.Idle()
 	w.Wants(pr, "action_required", "/carol/shop/blob/")
-	pr.Fork().Delete()
+	pr.Fork().Settings.Delete()
 	pr.Comment("alice", "/review")
 	w.Idle()
 	if n := len(pr.CheckRuns()); n != 2 {
@@ -149,7 +149,7 @@ func TestForkDeletedDuringReview(t *testing.T) {
 	opened := make(chan bool)
 	w.At(apptest.RouteFiles, 1, func() {
 		<-opened
-		pr.Fork().Delete()
+		pr.Fork().Settings.Delete()
 		w.Repo.Forget(pr.HeadSHA())
 	})
 	pr = w.fromFork()
@@ -168,7 +168,7 @@ func TestForcePush(t *testing.T) {
 	pr.ForcePush(apptest.Clean(), "feat: stock, again")
 	w.Idle()
 	w.Wants(pr, "success")
-	if c := w.Newest(w.Repo.CheckRuns(old)); c.Conclusion != "action_required" {
+	if c := w.Newest(w.Repo.Checks.On(old)); c.Conclusion != "action_required" {
 		t.Errorf("the old head's check became %s", c.Conclusion)
 	}
 }
@@ -196,7 +196,7 @@ func TestForcePushDuringReview(t *testing.T) {
 			close(opened)
 			w.Idle()
 			w.Wants(pr, "success")
-			for _, c := range w.Repo.CheckRuns(old) {
+			for _, c := range w.Repo.Checks.On(old) {
 				if !forget && c.Conclusion != "cancelled" {
 					t.Errorf("the old head's check is %s %s", c.Status, c.Conclusion)
 				}
@@ -240,7 +240,7 @@ func TestRenamedBetweenReviews(t *testing.T) {
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
 	w.Idle()
-	w.Repo.Rename("store")
+	w.Repo.Settings.Rename("store")
 	pr.Push(apptest.Clean(), "fix: verify certificates")
 	w.Idle()
 	w.Wants(pr, "success", "1 resolved")
@@ -255,7 +255,7 @@ func TestTransferred(t *testing.T) {
 			if installed {
 				w.GH.Repo("other/seed")
 			}
-			w.At(apptest.RouteFiles, 1, func() { w.Repo.Transfer("other") })
+			w.At(apptest.RouteFiles, 1, func() { w.Repo.Settings.Transfer("other") })
 			pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
 			w.Idle()
 			if !installed {
@@ -274,7 +274,7 @@ func TestRepositoryDeletedDuringReview(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
-	w.At(apptest.RouteFiles, 1, func() { w.Repo.Delete() })
+	w.At(apptest.RouteFiles, 1, func() { w.Repo.Settings.Delete() })
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
 	w.Idle()
 	w.Forgotten(pr)
@@ -285,7 +285,7 @@ func TestArchivedDuringReview(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
-	w.At(apptest.RouteFiles, 1, func() { w.Repo.SetArchived(true) })
+	w.At(apptest.RouteFiles, 1, func() { w.Repo.Settings.SetArchived(true) })
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
 	w.Idle()
 	if c := w.Check(pr); c.Conclusion != "action_required" || len(pr.CheckRuns()) != 1 {

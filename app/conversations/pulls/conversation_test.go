@@ -56,7 +56,7 @@ func TestPushThatFixes(t *testing.T) {
 	if now := w.Comment(pr); now.ID != first.ID {
 		t.Errorf("the comment has another id: %d, was %d", now.ID, first.ID)
 	}
-	if c := w.Newest(w.Repo.CheckRuns(old)); c.Conclusion != "action_required" {
+	if c := w.Newest(w.Repo.Checks.On(old)); c.Conclusion != "action_required" {
 		t.Errorf("the old head's check became %s", c.Conclusion)
 	}
 }
@@ -207,7 +207,7 @@ func TestNewerHeadDuringReview(t *testing.T) {
 	close(resume)
 	w.Idle()
 
-	if c := w.Newest(w.Repo.CheckRuns(old)); c.Conclusion != "cancelled" {
+	if c := w.Newest(w.Repo.Checks.On(old)); c.Conclusion != "cancelled" {
 		t.Errorf("the old head's check is %s, want cancelled", c.Conclusion)
 	}
 	if c := w.Check(pr); c.Conclusion != "success" && c.Conclusion != "neutral" {
@@ -326,7 +326,7 @@ func TestFork(t *testing.T) {
 	w.Idle()
 	w.Wants(pr, "action_required", "/carol/shop/blob/"+pr.HeadSHA())
 
-	w.Repo.Rerequest("alice", w.Check(pr).ID)
+	w.Repo.Checks.Rerequest("alice", w.Check(pr).ID)
 	w.Idle()
 	if n := len(pr.CheckRuns()); n != 2 {
 		t.Errorf("%d check runs after a requested re-run, want 2", n)

@@ -49,11 +49,11 @@ var happenings = []happening{
 	{"pull_request ready_for_review", func(s *scene) { s.pr.ReadyForReview() }, 5, "accepted", 5, ""},
 	{"pull_request locked", func(s *scene) { s.pr.Lock() }, 0, "no_op", 5, ""},
 	{"pull_request unlocked", func(s *scene) { s.pr.Unlock() }, 0, "no_op", 5, ""},
-	{"check_run rerequested", func(s *scene) { s.Repo.Rerequest("alice", s.Check(s.pr).ID) }, 7, "accepted", 6, ""},
+	{"check_run rerequested", func(s *scene) { s.Repo.Checks.Rerequest("alice", s.Check(s.pr).ID) }, 7, "accepted", 6, ""},
 	{"check_run requested_action, review again", func(s *scene) {
-		s.Repo.RequestAction("alice", s.Check(s.pr).ID, render.ActionReview)
+		s.Repo.Checks.RequestAction("alice", s.Check(s.pr).ID, render.ActionReview)
 	}, 7, "accepted", 7, ""},
-	{"check_run requested_action, an unknown button", func(s *scene) { s.Repo.RequestAction("alice", s.Check(s.pr).ID, "dance") }, 0, "no_op", 7, ""},
+	{"check_run requested_action, an unknown button", func(s *scene) { s.Repo.Checks.RequestAction("alice", s.Check(s.pr).ID, "dance") }, 0, "no_op", 7, ""},
 	{"check_suite rerequested", func(s *scene) { s.pr.RerequestSuite("alice") }, 7, "accepted", 8, "action_required"},
 	{"issue_comment created, no command", func(s *scene) { s.pr.Comment("alice", "Looks good.") }, 0, "no_op", 8, ""},
 	{"issue_comment created, /review", func(s *scene) { s.pr.Comment("alice", "/review") }, 9, "accepted", 9, ""},
@@ -83,7 +83,7 @@ var happenings = []happening{
 		s.GH.Webhook.Send("pull_request_review_thread", "resolved", s.AsOurs(s.pr, []byte(`{"action": "resolved", "pull_request": {}, "thread": {"comments": [{"body": "/review"}]}}`)))
 	}, 0, "no_op", 4, ""},
 	{"check_run completed, of another App", func(s *scene) {
-		s.Repo.OtherCheck("ci", "lint", s.pr.HeadSHA(), "failure", remark(6, "failure", "No."))
+		s.Repo.Checks.OtherCheck("ci", "lint", s.pr.HeadSHA(), "failure", remark(6, "failure", "No."))
 	}, 0, "no_op", 4, ""},
 	{"check_suite completed, of another App", func(s *scene) {
 		s.GH.Webhook.Send("check_suite", "completed", s.AsOurs(s.pr, fmt.Appendf(nil, `{"action": "completed", "check_suite": {"head_sha": %q, "app": {"id": %d}}}`, s.pr.HeadSHA(), s.GH.AppID()+1)))
@@ -91,17 +91,17 @@ var happenings = []happening{
 	{"code_scanning_alert appeared_in_branch", func(s *scene) {
 		s.GH.Webhook.Send("code_scanning_alert", "appeared_in_branch", s.AsOurs(s.pr, fmt.Appendf(nil, `{"action": "appeared_in_branch", "ref": "refs/pull/%d/merge", "alert": {}}`, s.pr.Number)))
 	}, 0, "no_op", 4, ""},
-	{"installation_repositories removed", func(s *scene) { s.late.SetInstalled(false) }, 2, "accepted", 4, ""},
-	{"installation_repositories removed, unknown repository", func(s *scene) { s.GH.Repo("acme/unknown").SetInstalled(false) }, 0, "accepted", 4, ""},
-	{"installation_repositories added", func(s *scene) { s.late.SetInstalled(true) }, 7, "accepted", 4, ""},
+	{"installation_repositories removed", func(s *scene) { s.late.Settings.SetInstalled(false) }, 2, "accepted", 4, ""},
+	{"installation_repositories removed, unknown repository", func(s *scene) { s.GH.Repo("acme/unknown").Settings.SetInstalled(false) }, 0, "accepted", 4, ""},
+	{"installation_repositories added", func(s *scene) { s.late.Settings.SetInstalled(true) }, 7, "accepted", 4, ""},
 	{"installation new_permissions_accepted", func(s *scene) { s.GH.SetPermissions("acme", ghtest.DefaultPermissions()) }, 5, "accepted", 4, ""},
 	{"installation suspend", func(s *scene) { s.GH.Suspend("acme") }, 0, "no_op", 4, ""},
 	{"installation unsuspend", func(s *scene) { s.GH.Unsuspend("acme") }, 5, "accepted", 4, ""},
-	{"repository renamed and back, told in two events", func(s *scene) { s.Repo.Rename("store"); s.Idle(); s.Repo.Rename("shop") }, 20, "accepted", 6, ""},
+	{"repository renamed and back, told in two events", func(s *scene) { s.Repo.Settings.Rename("store"); s.Idle(); s.Repo.Settings.Rename("shop") }, 20, "accepted", 6, ""},
 	{"repository transferred", func(s *scene) {
 		s.GH.Webhook.Send("repository", "transferred", s.AsOurs(s.pr, []byte(`{"action": "transferred", "changes": {"owner": {"from": {"organization": {"login": "zenith"}}}}}`)))
 	}, 6, "accepted", 6, ""},
-	{"repository deleted, told in two events", func(s *scene) { s.doomed.Delete() }, 2, "accepted", 6, ""},
+	{"repository deleted, told in two events", func(s *scene) { s.doomed.Settings.Delete() }, 2, "accepted", 6, ""},
 	{"installation deleted", func(s *scene) { s.GH.Uninstall("acme") }, 0, "accepted", 6, ""},
 }
 

@@ -19,7 +19,7 @@ func TestMergeGroupByEachMethod(t *testing.T) {
 		t.Run(string(method), func(t *testing.T) {
 			t.Parallel()
 			w := start(t)
-			w.Repo.SetMergeMethod(method)
+			w.Repo.Settings.SetMergeMethod(method)
 			g := groups{w}
 			bad := g.insecure("Bad")
 			worse := g.insecure("Worse")

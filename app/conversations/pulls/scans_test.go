@@ -64,7 +64,7 @@ func TestOtherAppsAnnotationsAreFindings(t *testing.T) {
 	w.WantsCheck(pr, "success")
 
 	w.GH.Calls.Reset()
-	w.Repo.OtherCheck("github-actions", "lint", pr.HeadSHA(), "failure",
+	w.Repo.Checks.OtherCheck("github-actions", "lint", pr.HeadSHA(), "failure",
 		remark(6, "failure", "The client's error is not checked."), remark(5, "warning", "No timeout."), remark(3, "notice", "A notice."),
 		ghtest.Annotation{Path: "README.md", StartLine: 1, EndLine: 1, Level: "failure", Message: "Elsewhere."},
 		ghtest.Annotation{Path: ".github", StartLine: 2, EndLine: 2, Level: "warning", Message: "Node 16 is deprecated."})
@@ -113,9 +113,9 @@ func TestOtherAppsChecksWithoutEffect(t *testing.T) {
 			pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
 			w.Idle()
 			w.GH.Calls.Reset()
-			w.Repo.OtherCheck(tt.app, "lint", pr.HeadSHA(), "failure", tt.annotations...)
-			w.Repo.EndOtherSuite(tt.app, pr.HeadSHA())
-			w.Repo.OtherCheck(tt.app, "lint", strings.Repeat("0", 39)+"1", "failure", tt.annotations...) // the head of no pull request
+			w.Repo.Checks.OtherCheck(tt.app, "lint", pr.HeadSHA(), "failure", tt.annotations...)
+			w.Repo.Checks.EndOtherSuite(tt.app, pr.HeadSHA())
+			w.Repo.Checks.OtherCheck(tt.app, "lint", strings.Repeat("0", 39)+"1", "failure", tt.annotations...) // the head of no pull request
 			w.Idle()
 			if calls := w.GH.Calls.All(); len(calls) != 0 {
 				t.Errorf("%d calls: %v", len(calls), calls)
@@ -135,10 +135,10 @@ func TestOtherAppsAnnotationsAreResolved(t *testing.T) {
 	w := scanning(t, "")
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
 	w.Idle()
-	w.Repo.OtherCheck("ci", "lint", pr.HeadSHA(), "failure", remark(6, "failure", "Not checked."))
+	w.Repo.Checks.OtherCheck("ci", "lint", pr.HeadSHA(), "failure", remark(6, "failure", "Not checked."))
 	w.Idle()
 	w.WantsCheck(pr, "action_required")
-	w.Repo.OtherCheck("ci", "lint", pr.HeadSHA(), "success")
+	w.Repo.Checks.OtherCheck("ci", "lint", pr.HeadSHA(), "success")
 	w.Idle()
 	w.WantsCheck(pr, "success")
 	if result, generation := w.scanned(pr); len(result.Output.Findings) != 0 || generation != 3 {
@@ -182,7 +182,7 @@ func TestCheckThatEndsDuringTheReview(t *testing.T) {
 	defer remove()
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
 	<-read
-	w.Repo.OtherCheck("ci", "lint", pr.HeadSHA(), "failure", remark(6, "failure", "Not checked."))
+	w.Repo.Checks.OtherCheck("ci", "lint", pr.HeadSHA(), "failure", remark(6, "failure", "Not checked."))
 	close(release)
 	w.Idle()
 	w.WantsCheck(pr, "action_required")
@@ -199,12 +199,12 @@ func TestChecksThatEndOneAfterTheOther(t *testing.T) {
 	w := scanning(t, "", func(w *apptest.World) { w.Scans = time.Hour })
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
 	w.Idle()
-	w.Repo.OtherCheck("ci", "first", pr.HeadSHA(), "success", remark(3, "notice", "One."))
+	w.Repo.Checks.OtherCheck("ci", "first", pr.HeadSHA(), "success", remark(3, "notice", "One."))
 	w.Idle()
 	w.Wants(pr, "success", "One.")
 	w.GH.Calls.Reset()
 	for i := range 5 {
-		w.Repo.OtherCheck("ci", fmt.Sprintf("check %d", i), pr.HeadSHA(), "success", remark(3, "notice", fmt.Sprintf("More of %d.", i)))
+		w.Repo.Checks.OtherCheck("ci", fmt.Sprintf("check %d", i), pr.HeadSHA(), "success", remark(3, "notice", fmt.Sprintf("More of %d.", i)))
 	}
 	w.waiting(1)
 	if calls := w.GH.Calls.All(); len(calls) != 0 {
@@ -246,8 +246,8 @@ func TestWaitsForAnotherCheck(t *testing.T) {
 	w.Wants(pr, "action_required", "Review incomplete", "waiting for CodeQL")
 
 	w.GH.Calls.Reset()
-	begun := w.Repo.StartOtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA())
-	w.Repo.OtherCheck("ci", "build", pr.HeadSHA(), "success")
+	begun := w.Repo.Checks.StartOtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA())
+	w.Repo.Checks.OtherCheck("ci", "build", pr.HeadSHA(), "success")
 	w.Idle()
 	if calls := w.GH.Calls.All(); len(calls) != 0 {
 		t.Errorf("a check that nothing waits for costs %v", calls)
@@ -256,10 +256,10 @@ func TestWaitsForAnotherCheck(t *testing.T) {
 	w.Idle()
 	w.Wants(pr, "action_required", "waiting for CodeQL")
 
-	w.Repo.EndOtherCheck(begun.ID, "cancelled") // a cancelled check found nothing out
+	w.Repo.Checks.EndOtherCheck(begun.ID, "cancelled") // a cancelled check found nothing out
 	w.Idle()
 	w.Wants(pr, "action_required", "waiting for CodeQL")
-	w.Repo.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "success")
+	w.Repo.Checks.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "success")
 	w.Idle()
 	w.WantsCheck(pr, "success")
 	if _, generation := w.scanned(pr); generation != 4 {
@@ -278,10 +278,10 @@ func TestEndOfASuite(t *testing.T) {
 	w.Idle()
 	w.WantsCheck(pr, "action_required")
 	w.GH.Webhook.Withhold("check_run")
-	w.Repo.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "success")
+	w.Repo.Checks.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "success")
 	w.Idle()
 	w.WantsCheck(pr, "action_required")
-	w.Repo.EndOtherSuite("github-advanced-security", pr.HeadSHA())
+	w.Repo.Checks.EndOtherSuite("github-advanced-security", pr.HeadSHA())
 	w.Idle()
 	w.WantsCheck(pr, "success")
 }
@@ -307,8 +307,8 @@ func TestLostEventsOfOtherAppsChecks(t *testing.T) {
 			w.WantsCheck(pr, "success")
 			w.Work(ports.JobDeliveries) // for deliveries from before the App started
 			w.Away(func() {
-				w.Repo.OtherCheck("ci", "lint", pr.HeadSHA(), "failure", remark(6, "failure", "Not checked."))
-				w.Repo.EndOtherSuite("ci", pr.HeadSHA())
+				w.Repo.Checks.OtherCheck("ci", "lint", pr.HeadSHA(), "failure", remark(6, "failure", "Not checked."))
+				w.Repo.Checks.EndOtherSuite("ci", pr.HeadSHA())
 			})
 			w.GH.Calls.Reset()
 			w.Work(ports.JobDeliveries)
@@ -331,8 +331,8 @@ func TestSweepLooksForAwaitedChecks(t *testing.T) {
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
 	w.Idle()
 	w.GH.Webhook.Withhold("check_run", "check_suite")
-	w.Repo.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "success")
-	w.Repo.EndOtherSuite("github-advanced-security", pr.HeadSHA())
+	w.Repo.Checks.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "success")
+	w.Repo.Checks.EndOtherSuite("github-advanced-security", pr.HeadSHA())
 	w.GH.SetPermissions("acme", ghtest.DefaultPermissions()) // this event asks for a sweep
 	w.Idle()
 	w.WantsCheck(pr, "success")
@@ -367,14 +367,14 @@ func TestAlertsAreFindings(t *testing.T) {
 				t.Errorf("%d calls for alerts, want one for each ref", n)
 			}
 			// Code scanning annotates what it raises alerts for.
-			w.Repo.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "failure", ghtest.Annotation{
+			w.Repo.Checks.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "failure", ghtest.Annotation{
 				Path: "store/client.go", StartLine: 6, EndLine: 6, Level: "failure", Title: alerts[0].Description, Message: alerts[0].Message,
 			})
 			w.Idle()
 			if result, _ := w.scanned(pr); len(result.Output.Findings) != 1 {
 				t.Errorf("the alert and its annotation became %d findings", len(result.Output.Findings))
 			}
-			w.Repo.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "success")
+			w.Repo.Checks.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "success")
 			w.Idle()
 			w.WantsCheck(pr, "failure") // the alert is open
 			if end == "fixed" {
@@ -493,7 +493,7 @@ func TestHostileAnnotations(t *testing.T) {
 	odd := func(path string, start, end int) ghtest.Annotation {
 		return ghtest.Annotation{Path: path, StartLine: start, EndLine: end, Level: "failure", Title: bad, Message: bad + strings.Repeat("x", 60<<10), RawDetails: bad + strings.Repeat("```\n", 15<<10)}
 	}
-	w.Repo.OtherCheck("evil", "@octocat <i>#1</i>", pr.HeadSHA(), "failure",
+	w.Repo.Checks.OtherCheck("evil", "@octocat <i>#1</i>", pr.HeadSHA(), "failure",
 		odd("store/client.go", 6, 6), odd("store/client.go", -5, -9), odd("store/client.go", 1<<40, 1<<41), odd("store/client.go", 1, 1<<40),
 		odd("../../etc/passwd", 1, 1), odd("/etc/passwd", 1, 1), odd("store/\x00\u202e.go", 1, 1), odd(strings.Repeat("a/", 2000), 1, 1))
 	w.Idle()
@@ -516,7 +516,7 @@ func TestHostileAnnotations(t *testing.T) {
 	w.GH.Calls.Reset()
 	pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// More.\n"}, "more")
 	w.Idle()
-	w.Repo.OtherCheck("evil", "many", pr.HeadSHA(), "failure", many...)
+	w.Repo.Checks.OtherCheck("evil", "many", pr.HeadSHA(), "failure", many...)
 	w.Idle()
 	result, _ := w.scanned(pr)
 	if len(result.Output.Findings) != 500 || !strings.Contains(result.Note, "4500 more that are no worse than those shown") {
@@ -526,7 +526,7 @@ func TestHostileAnnotations(t *testing.T) {
 		t.Errorf("%d calls for 5,000 annotations, want 50", n)
 	}
 	w.GH.Calls.Reset()
-	w.Repo.OtherCheck("evil", "one more", pr.HeadSHA(), "failure", remark(6, "failure", "One too many."))
+	w.Repo.Checks.OtherCheck("evil", "one more", pr.HeadSHA(), "failure", remark(6, "failure", "One too many."))
 	w.Idle()
 	w.Wants(pr, "action_required", "Not all that other checks annotated was read", "more than the limit of")
 	if result, _ := w.scanned(pr); result.Status != pipeline.AgentOK || len(result.Output.Findings) != 1 || w.CallsTo(routeAnnotations, 0) != 0 {

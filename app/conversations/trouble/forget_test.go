@@ -67,10 +67,10 @@ func TestRemovedAndAdded(t *testing.T) {
 	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
 	w.Idle()
 	w.GH.Webhook.Withhold("installation_repositories")
-	w.Repo.SetInstalled(false)
+	w.Repo.Settings.SetInstalled(false)
 	removed := w.GH.Webhook.LastDelivery("installation_repositories")
 	w.GH.Webhook.Resume()
-	w.Repo.SetInstalled(true)
+	w.Repo.Settings.SetInstalled(true)
 	w.Idle()
 	if _, err := w.GH.Webhook.Redeliver(removed.GUID); err != nil {
 		t.Fatal(err)
@@ -80,12 +80,12 @@ func TestRemovedAndAdded(t *testing.T) {
 		t.Error("an old event deleted the data")
 	}
 
-	w.Repo.SetInstalled(false)
+	w.Repo.Settings.SetInstalled(false)
 	w.Idle()
 	if w.known(pr) {
 		t.Error("the data of a removed repository is still stored")
 	}
-	w.Repo.SetInstalled(true)
+	w.Repo.Settings.SetInstalled(true)
 	w.Idle()
 	pr.Push(apptest.Clean(), "fix: verify certificates")
 	w.Idle()
@@ -117,7 +117,7 @@ func TestTransferredIsNotForgotten(t *testing.T) {
 	w.GH.Repo("other/seed")
 	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
 	w.Idle()
-	w.Repo.Transfer("other")
+	w.Repo.Settings.Transfer("other")
 	w.Idle()
 	pr.Push(ghtest.Files{"store/client.go": apptest.Secure}, "fix: verify certificates")
 	w.Idle()

@@ -316,7 +316,7 @@ func TestRenamedDuringReview(t *testing.T) {
 	w := start(t)
 	w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) {
 		if x.N == 1 {
-			w.Repo.Rename("store")
+			w.Repo.Settings.Rename("store")
 		}
 	})
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
@@ -364,7 +364,7 @@ func TestNoCheckIsCreatedOnlyToBeCancelled(t *testing.T) {
 	pr.Push(ghtest.Files{"store/client.go": apptest.Insecure}, "more")
 	w.Idle()
 	w.Wants(pr, "action_required")
-	if runs := w.Repo.CheckRuns(old); len(runs) != 0 {
+	if runs := w.Repo.Checks.On(old); len(runs) != 0 {
 		t.Errorf("the old head has %d check runs, %s", len(runs), runs[0].Conclusion)
 	}
 }

@@ -136,7 +136,7 @@ func outdated(t *testing.T, database, history string) *old {
 // start renames a repository and starts the App.
 func (o *old) start() {
 	o.Helper()
-	o.GH.Repo("acme/bank").Rename("trial-1")
+	o.GH.Repo("acme/bank").Settings.Rename("trial-1")
 	o.GH.Calls.Reset()
 	o.StartApp()
 	o.Cleanup(func() {

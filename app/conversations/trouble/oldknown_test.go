@@ -152,7 +152,7 @@ func (o *old) knowsChecks(newest func(ports.WriteKind, string) ports.Write) {
 	}
 	const overtaken = "c33c1ad675d487b09608fee01e731ade9790ed6b" // its first head
 	w := newest(ports.WriteCheck, fmt.Sprintf("%d/%s", o.Repo.ID(), overtaken))
-	if runs := o.Repo.CheckRuns(overtaken); len(runs) != 1 || w.RemoteID != runs[0].ID || w.Conclusion != runs[0].Conclusion || w.Conclusion != "cancelled" || !isDigest(w.Digest) {
+	if runs := o.Repo.Checks.On(overtaken); len(runs) != 1 || w.RemoteID != runs[0].ID || w.Conclusion != runs[0].Conclusion || w.Conclusion != "cancelled" || !isDigest(w.Digest) {
 		o.Errorf("the cancelled check is stored as %+v, and is %+v", w, runs)
 	}
 }
@@ -220,7 +220,7 @@ func (o *old) knowsTheRest(s *store.Store, version oldVersion) {
 		}
 	}
 	debt, err := s.LiveDeferred(o.Context(), o.Repo.ID())
-	if err != nil || len(debt) != 2 || debt[0].State != ports.DeferredOpen || debt[0].Number != o.Repo.Issues()[0].Number || debt[1].State != ports.DeferredIntended {
+	if err != nil || len(debt) != 2 || debt[0].State != ports.DeferredOpen || debt[0].Number != o.Repo.Issues.All()[0].Number || debt[1].State != ports.DeferredIntended {
 		o.Errorf("deferred is %+v (%v)", debt, err)
 	}
 	if at, err := s.Mark(o.Context(), "delivery log"); err != nil || at.IsZero() {

@@ -141,7 +141,7 @@ func (o *old) askedOnce() {
 func (o *old) wantsIssues(states ...string) {
 	o.Helper()
 	var got []string
-	for _, i := range o.Repo.Issues() {
+	for _, i := range o.Repo.Issues.All() {
 		got = append(got, i.State)
 	}
 	if !slices.Equal(got, states) {

@@ -128,9 +128,9 @@ func (r *replay) person(s step) (made string) {
 		if err := json.Unmarshal(s.Body, &a); err != nil {
 			r.Fatal(err)
 		}
-		repo.OtherCheck(s.Who, "lint", s.Text, "failure", a)
+		repo.Checks.OtherCheck(s.Who, "lint", s.Text, "failure", a)
 	case "uninstall":
-		repo.SetInstalled(false)
+		repo.Settings.SetInstalled(false)
 	default:
 		r.Fatalf("there is no step %q", s.Do)
 	}

@@ -46,7 +46,7 @@ func TestNewerHeadAcceptedByAnotherReplica(t *testing.T) {
 	letGo()
 	w.Idle()
 	w.Wants(pr, "success")
-	if c := w.Newest(w.Repo.CheckRuns(old)); c.Conclusion != "cancelled" {
+	if c := w.Newest(w.Repo.Checks.On(old)); c.Conclusion != "cancelled" {
 		t.Errorf("the old head's check is %s, want cancelled", c.Conclusion)
 	}
 }
