@@ -519,13 +519,13 @@ func TestCoarsePermissionIsTheUpperBound(t *testing.T) {
 func TestReact(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
-	c, onLine, words := p.Comment("alice", "/review"), p.ReviewComment("alice", "a.txt", 1, "/review"), p.Review("alice", "commented", "/review")
+	c, onLine, words := p.Comment("alice", "/review"), p.Reviews.Comment("alice", "a.txt", 1, "/review"), p.Reviews.Submit("alice", "commented", "/review")
 	for range 2 {
 		w.must(w.client.React(t.Context(), w.target(p), ports.PlaceConversation, c.ID, "eyes"))
 		w.must(w.client.React(t.Context(), w.target(p), ports.PlaceReviewLine, onLine.ID, "eyes"))
 		w.must(w.client.React(t.Context(), w.target(p), ports.PlaceReview, words.ID, "eyes"))
 	}
-	for _, got := range [][]ghtest.Reaction{p.Comments()[0].Reactions, p.ReviewComments()[0].Reactions} {
+	for _, got := range [][]ghtest.Reaction{p.Comments()[0].Reactions, p.Reviews.Comments()[0].Reactions} {
 		if len(got) != 1 || got[0].Content != "eyes" || got[0].User != w.hub.AppLogin() {
 			t.Errorf("reactions %+v", got)
 		}

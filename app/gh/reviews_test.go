@@ -16,7 +16,7 @@ func TestReviews(t *testing.T) {
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
 	head, target := p.HeadSHA(), w.target(p)
 	p.Push(ghtest.Files{"a.txt": "b\n"}, "push")
-	p.Review("bob", "commented", "Hm.")
+	p.Reviews.Submit("bob", "commented", "Hm.")
 	id, err := w.client.CreateReview(t.Context(), target, ports.ReviewWrite{HeadSHA: head, Verdict: ports.ReviewApprove, Body: "Good."})
 	w.must(err)
 	list := func() []ports.PullReview {
@@ -26,13 +26,13 @@ func TestReviews(t *testing.T) {
 		return all
 	}
 	want := []ports.PullReview{
-		{ID: p.Reviews()[0].ID, Author: "bob", Body: "Hm."},
+		{ID: p.Reviews.All()[0].ID, Author: "bob", Body: "Hm."},
 		{ID: id, Author: w.hub.AppLogin(), Bot: true, Body: "Good."},
 	}
 	if diff := cmp.Diff(want, list()); diff != "" {
 		t.Errorf("reviews (-want +got):\n%s", diff)
 	}
-	if got := p.AppReviews()[0]; got.CommitID != head || got.State != "approved" {
+	if got := p.Reviews.OfApp()[0]; got.CommitID != head || got.State != "approved" {
 		t.Errorf("review %+v", got)
 	}
 	for range 2 {

@@ -105,9 +105,9 @@ func TestAlerts(t *testing.T) {
 		Tool: "CodeQL", Rule: "go/x", Description: "Bad", Severity: "warning", SecuritySeverity: "high", Path: "a.txt", StartLine: 1, EndLine: 2,
 		Message: "No.", HelpURI: "https://example.com/x",
 	}
-	made := p.Analysed(alert, alert, alert)
-	p.FixAlert(made[1].Number)
-	p.DismissAlert("alice", made[2].Number)
+	made := p.Alerts.Analysed(alert, alert, alert)
+	p.Alerts.Fix(made[1].Number)
+	p.Alerts.Dismiss("alice", made[2].Number)
 	want := []ports.ScanAlert{{
 		Number: made[0].Number, Tool: "CodeQL", Rule: "go/x", Title: "Bad", Severity: "warning", SecuritySeverity: "high", Path: "a.txt", StartLine: 1, EndLine: 2,
 		Message: "No.", Why: "Bad", HelpURL: "https://example.com/x",

@@ -37,10 +37,10 @@ func (cs *Checks) OtherCheck(app, name, headSHA, conclusion string, annotations 
 	return c
 }
 
-// OtherReview submits a review of the head as another App, by its slug, and sends
+// SubmitAsApp submits a review of the head as another App, by its slug, and sends
 // pull_request_review submitted.
-func (p *PullRequest) OtherReview(app, state, body string) Review {
-	return p.submit(app+"[bot]", "Bot", state, body)
+func (rv *Reviews) SubmitAsApp(app, state, body string) Review {
+	return rv.submit(app+"[bot]", "Bot", state, body)
 }
 
 // EndOtherSuite sends check_suite completed for the check runs of another App on
@@ -88,6 +88,9 @@ type Alert struct {
 	createdAt time.Time
 }
 
+// Alerts are the code scanning alerts of a pull request.
+type Alerts struct{ pull *PullRequest }
+
 // codeScanning is a repository's code scanning data.
 type codeScanning struct {
 	on       bool
@@ -105,8 +108,8 @@ func (r *Repo) EnableCodeScanning() {
 
 // Analysed records an analysis of the pull request's merge result, which found the alerts. It
 // sends code_scanning_alert appeared_in_branch for each, and returns them with their numbers.
-func (p *PullRequest) Analysed(alerts ...Alert) []Alert {
-	r, ref := p.repo, p.mergeRef()
+func (al *Alerts) Analysed(alerts ...Alert) []Alert {
+	r, ref := al.pull.repo, al.ref()
 	r.s.happens(func() (events []event) {
 		r.scanning.on = true
 		if r.scanning.analysed == nil {
@@ -125,26 +128,26 @@ func (p *PullRequest) Analysed(alerts ...Alert) []Alert {
 	return alerts
 }
 
-// FixAlert makes an alert fixed by a later analysis, and sends
+// Fix makes an alert fixed by a later analysis, and sends
 // code_scanning_alert fixed.
-func (p *PullRequest) FixAlert(number int) {
-	p.endAlert(number, "fixed", "fixed", p.s.state.account("github", "Organization"))
+func (al *Alerts) Fix(number int) {
+	al.end(number, "fixed", "fixed", al.pull.s.state.account("github", "Organization"))
 }
 
-// DismissAlert lets a user dismiss an alert, and sends code_scanning_alert closed_by_user.
-func (p *PullRequest) DismissAlert(login string, number int) {
-	p.endAlert(number, "dismissed", "closed_by_user", p.s.state.account(login, "User"))
+// Dismiss lets a user dismiss an alert, and sends code_scanning_alert closed_by_user.
+func (al *Alerts) Dismiss(login string, number int) {
+	al.end(number, "dismissed", "closed_by_user", al.pull.s.state.account(login, "User"))
 }
 
-func (p *PullRequest) endAlert(number int, state, action string, sender *account) {
-	r := p.repo
+func (al *Alerts) end(number int, state, action string, sender *account) {
+	r := al.pull.repo
 	r.s.happens(func() []event {
 		if number < 1 || number > len(r.scanning.alerts) {
 			return impossible("make alert %d %s: there is none", number, state)
 		}
 		a := r.scanning.alerts[number-1]
 		a.State = state
-		ref := p.mergeRef()
+		ref := al.ref()
 		if action == "closed_by_user" {
 			ref = "" // as without an analysis
 		}

@@ -110,7 +110,7 @@ func TestFaultsOfAPullRequest(t *testing.T) {
 		return fmt.Sprintf("/repos/acme/shop/pulls/1/reviews/%.0f/dismissals", r.field("id"))
 	}
 	once, approved := review(), head()
-	pr.Review("bob", "approved", "Fine.")
+	pr.Reviews.Submit("bob", "approved", "Fine.")
 	wants("#1 has 2 comments of the App")
 	twice := review()
 	wants("#1 has 2 comments of the App", "#1 has 2 reviews of the App that stand")

@@ -28,6 +28,10 @@ type PR struct {
 type PullRequest struct {
 	// Number is its number in the repository.
 	Number int
+	// Reviews are its reviews and the requests for them.
+	Reviews *Reviews
+	// Alerts are its code scanning alerts.
+	Alerts *Alerts
 
 	s                    *Server
 	repo                 *Repo
@@ -41,9 +45,6 @@ type PullRequest struct {
 	baseRef, baseSHA     string
 	heads                []string // all heads so far, oldest first
 	labels               []string
-	reviews              []*review
-	requested            []*account // accounts that are requested to review
-	requestedTeams       []string   // slugs of teams that are requested to review
 	createdAt, updatedAt time.Time
 	closedAt, mergedAt   time.Time
 	mergedBy             *account
@@ -77,6 +78,7 @@ func (r *Repo) OpenPR(pr PR) *PullRequest {
 			headRepo: head, headRef: pr.Head, headSHA: tip, baseRef: pr.Base, baseSHA: base,
 			heads: []string{tip}, labels: slices.Clone(pr.Labels), createdAt: r.s.now(), updatedAt: r.s.now(),
 		}
+		p.Reviews, p.Alerts = &Reviews{pull: p}, &Alerts{pull: p}
 		r.pulls = append(r.pulls, p)
 		return []event{p.event("opened", p.author, nil)}
 	})
@@ -157,12 +159,6 @@ func (p *PullRequest) ForcePush(files Files, message string) string {
 	sha := p.headRepo.commitOn(p.repo.Branch(p.baseRef), p.author.login, files, message)
 	p.headRepo.moveBranch(p.author.login, p.headRef, sha, true)
 	return sha
-}
-
-// PushBack points the head branch to an existing commit, like a forced push. It sends
-// synchronize.
-func (p *PullRequest) PushBack(sha string) {
-	p.headRepo.moveBranch(p.author.login, p.headRef, sha, true)
 }
 
 // synchronize moves the head. The lock must be held.

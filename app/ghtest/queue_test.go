@@ -25,7 +25,7 @@ func TestMergeMethods(t *testing.T) {
 			a.Push(ghtest.Files{"a": "1\n2\n"}, "more of a")
 			b := repo.OpenPR(ghtest.PR{Title: "Add b", Head: "b", Files: ghtest.Files{"b": "1\n"}})
 			repo.Commit("main", ghtest.Files{"c": "1\n"}, "meanwhile")
-			a.UpdateBranch()
+			a.UpdateBranch("alice")
 			repo.Settings.SetMergeMethod(method)
 			read := func(base, head string) (messages, files []string) {
 				diff := c.get(fmt.Sprintf("/repos/acme/shop/compare/%s...%s", base, head))

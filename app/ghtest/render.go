@@ -186,7 +186,7 @@ func (v *renderer) pull(p *PullRequest) object {
 	return object{
 		"id": p.id, "node_id": nodeID("PR", p.id), "number": p.Number, "state": p.state, "locked": p.locked, "active_lock_reason": nil,
 		"title": p.title, "body": orNil(p.body), "user": v.account(p.author), "draft": p.draft, "labels": labels, "milestone": nil,
-		"assignee": nil, "assignees": []any{}, "requested_reviewers": v.accounts(p.requested), "requested_teams": v.teams(p.repo, p.requestedTeams), "auto_merge": nil,
+		"assignee": nil, "assignees": []any{}, "requested_reviewers": v.accounts(p.Reviews.requested), "requested_teams": v.teams(p.repo, p.Reviews.requestedTeams), "auto_merge": nil,
 		"author_association": p.repo.association(p.author),
 		"created_at":         stamp(p.createdAt), "updated_at": stamp(p.updatedAt), "closed_at": stamp(p.closedAt), "merged_at": stamp(p.mergedAt),
 		"merge_commit_sha": orNil(p.mergeSHA), "head": v.end(p.headRepo, p.headRef, p.headSHA), "base": v.end(p.repo, p.baseRef, p.baseSHA),

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// mergeRef is the ref of the pull request's merge result.
-func (p *PullRequest) mergeRef() string { return fmt.Sprintf("refs/pull/%d/merge", p.Number) }
+// ref is the ref of the pull request's merge result.
+func (al *Alerts) ref() string { return fmt.Sprintf("refs/pull/%d/merge", al.pull.Number) }
 
 func listAlerts(c *call) *Response {
 	state, refused := c.oneOf("state", "", "open", "closed", "dismissed", "fixed")

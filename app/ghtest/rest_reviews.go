@@ -43,7 +43,7 @@ func (c *call) onPull(write bool, f func(*PullRequest) *Response) *Response {
 }
 
 func listReviews(c *call) *Response {
-	return c.onPull(false, func(p *PullRequest) *Response { return listed(c, p.reviews, c.s.render.reviewOfAPI) })
+	return c.onPull(false, func(p *PullRequest) *Response { return listed(c, p.Reviews.all, c.s.render.reviewOfAPI) })
 }
 
 // reviewAsk is a request for a review.
@@ -65,7 +65,7 @@ func createReview(c *call) *Response {
 		if reason := c.unreviewable(p, ask, bot); reason != "" {
 			return unprocessable("Unprocessable Entity", reason)
 		}
-		made := p.addReview(bot, ask.CommitID, submittedAs[ask.Event], ask.Body)
+		made := p.Reviews.add(bot, ask.CommitID, submittedAs[ask.Event], ask.Body)
 		c.s.Webhook.enqueue(queued{event: made.event("submitted", bot, nil)})
 		c.s.notify()
 		return ok(c.s.render.reviewOfAPI(made))
@@ -95,7 +95,7 @@ func (c *call) unreviewable(p *PullRequest, ask reviewAsk, author *account) stri
 // dismissReview dismisses a review that approves or requests changes.
 func dismissReview(c *call) *Response {
 	return c.onPull(true, func(p *PullRequest) *Response {
-		r := p.review(c.number("review_id"))
+		r := p.Reviews.byID(c.number("review_id"))
 		message, _ := c.json["message"].(string)
 		switch {
 		case r == nil:
@@ -115,7 +115,7 @@ func dismissReview(c *call) *Response {
 
 func listRequested(c *call) *Response {
 	return c.onPull(false, func(p *PullRequest) *Response {
-		return ok(object{"users": c.s.render.accounts(p.requested), "teams": c.s.render.teams(p.repo, p.requestedTeams)})
+		return ok(object{"users": c.s.render.accounts(p.Reviews.requested), "teams": c.s.render.teams(p.repo, p.Reviews.requestedTeams)})
 	})
 }
 
@@ -136,14 +136,14 @@ func requestReviewers(c *call) *Response {
 		bot := c.s.state.app.bot
 		for _, login := range ask.Reviewers {
 			a := c.s.state.account(login, "User")
-			if !slices.Contains(p.requested, a) {
-				p.requested = append(p.requested, a)
+			if !slices.Contains(p.Reviews.requested, a) {
+				p.Reviews.requested = append(p.Reviews.requested, a)
 				c.s.Webhook.enqueue(queued{event: p.event("review_requested", bot, object{"requested_reviewer": c.s.render.account(a)})})
 			}
 		}
 		for _, slug := range ask.Teams {
-			if slug = fold(slug); !slices.Contains(p.requestedTeams, slug) {
-				p.requestedTeams = append(p.requestedTeams, slug)
+			if slug = fold(slug); !slices.Contains(p.Reviews.requestedTeams, slug) {
+				p.Reviews.requestedTeams = append(p.Reviews.requestedTeams, slug)
 				c.s.Webhook.enqueue(queued{event: p.event("review_requested", bot, object{"requested_team": c.s.render.team(p.repo, slug)})})
 			}
 		}

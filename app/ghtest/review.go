@@ -23,6 +23,14 @@ type review struct {
 	author *account
 }
 
+// Reviews are the reviews of a pull request and the requests for them.
+type Reviews struct {
+	pull           *PullRequest
+	all            []*review
+	requested      []*account
+	requestedTeams []string // slugs
+}
+
 // reviewComment is a comment on a line of the change in the state.
 type reviewComment struct {
 	comment
@@ -35,28 +43,28 @@ type reviewComment struct {
 // reviewStates are the states in which a review can be submitted.
 var reviewStates = []string{"approved", "changes_requested", "commented"}
 
-// Review submits a review of the head as it is, and sends pull_request_review
+// Submit submits a review of the head as it is, and sends pull_request_review
 // submitted.
-func (p *PullRequest) Review(login, state, body string) Review {
-	return p.submit(login, "User", state, body)
+func (rv *Reviews) Submit(login, state, body string) Review {
+	return rv.submit(login, "User", state, body)
 }
 
-func (p *PullRequest) submit(login, kind, state, body string) (view Review) {
+func (rv *Reviews) submit(login, kind, state, body string) (view Review) {
 	if !slices.Contains(reviewStates, state) {
-		p.s.opts.Fail("review #%d: the state %q is none of %v", p.Number, state, reviewStates)
+		rv.pull.s.opts.Fail("review #%d: the state %q is none of %v", rv.pull.Number, state, reviewStates)
 	}
-	p.s.happens(func() []event {
-		r := p.addReview(p.s.state.account(login, kind), p.headSHA, state, body)
+	rv.pull.s.happens(func() []event {
+		r := rv.add(rv.pull.s.state.account(login, kind), rv.pull.headSHA, state, body)
 		view = r.Review
 		return []event{r.event("submitted", r.author, nil)}
 	})
 	return view
 }
 
-// EditReview edits the body of a review as its author, and sends pull_request_review edited.
-func (p *PullRequest) EditReview(id int64, body string) {
-	p.s.happens(func() []event {
-		r := p.review(id)
+// Edit edits the body of a review as its author, and sends pull_request_review edited.
+func (rv *Reviews) Edit(id int64, body string) {
+	rv.pull.s.happens(func() []event {
+		r := rv.byID(id)
 		if r == nil {
 			return impossible("edit review %d: there is none", id)
 		}
@@ -66,114 +74,114 @@ func (p *PullRequest) EditReview(id int64, body string) {
 	})
 }
 
-// ReviewComment comments on a line of a changed file. As on GitHub, a single comment gets its
+// Comment comments on a line of a changed file. As on GitHub, a single comment gets its
 // own review. It sends both events.
-func (p *PullRequest) ReviewComment(login, path string, line int, body string) (view Comment) {
-	p.s.happens(func() []event {
-		r := p.addReview(p.s.state.account(login, "User"), p.headSHA, "commented", "")
-		now := p.s.now()
+func (rv *Reviews) Comment(login, path string, line int, body string) (view Comment) {
+	rv.pull.s.happens(func() []event {
+		r := rv.add(rv.pull.s.state.account(login, "User"), rv.pull.headSHA, "commented", "")
+		now := rv.pull.s.now()
 		c := &reviewComment{
 			comment: comment{
-				Comment: Comment{ID: p.s.state.nextID(), Author: r.author.login, Body: body, CreatedAt: now, UpdatedAt: now},
-				pull:    p, author: r.author,
+				Comment: Comment{ID: rv.pull.s.state.nextID(), Author: r.author.login, Body: body, CreatedAt: now, UpdatedAt: now},
+				pull:    rv.pull, author: r.author,
 			},
-			review: r, path: path, line: line, commitID: p.headSHA,
+			review: r, path: path, line: line, commitID: rv.pull.headSHA,
 		}
-		p.repo.reviewComments = append(p.repo.reviewComments, c)
+		rv.pull.repo.reviewComments = append(rv.pull.repo.reviewComments, c)
 		view = c.view()
 		return []event{r.event("submitted", r.author, nil), c.event("created", nil)}
 	})
 	return view
 }
 
-// EditReviewComment edits a comment on a line as its author, and sends
+// EditComment edits a comment on a line as its author, and sends
 // pull_request_review_comment edited.
-func (p *PullRequest) EditReviewComment(id int64, body string) {
-	p.s.happens(func() []event {
-		c := p.repo.reviewComment(id)
+func (rv *Reviews) EditComment(id int64, body string) {
+	rv.pull.s.happens(func() []event {
+		c := rv.pull.repo.reviewComment(id)
 		if c == nil {
 			return impossible("edit review comment %d: there is none", id)
 		}
-		return []event{c.event("edited", c.edit(body, p.s.now()))}
+		return []event{c.event("edited", c.edit(body, rv.pull.s.now()))}
 	})
 }
 
-// ReviewComments lists the comments on lines of the change, oldest first.
-func (p *PullRequest) ReviewComments() []Comment {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
+// Comments lists the comments on lines of the change, oldest first.
+func (rv *Reviews) Comments() []Comment {
+	rv.pull.s.mu.Lock()
+	defer rv.pull.s.mu.Unlock()
 	var views []Comment
-	for _, c := range p.repo.reviewComments {
-		if c.pull == p {
+	for _, c := range rv.pull.repo.reviewComments {
+		if c.pull == rv.pull {
 			views = append(views, c.view())
 		}
 	}
 	return views
 }
 
-// Reviews lists the reviews of the pull request, oldest first.
-func (p *PullRequest) Reviews() []Review {
-	return views(p.s, &p.reviews, func(r *review) Review { return r.Review })
+// All lists the reviews of the pull request, oldest first.
+func (rv *Reviews) All() []Review {
+	return views(rv.pull.s, &rv.all, func(r *review) Review { return r.Review })
 }
 
-// AppReviews lists the App's own reviews of the pull request, oldest first.
-func (p *PullRequest) AppReviews() []Review {
-	return slices.DeleteFunc(p.Reviews(), func(r Review) bool { return r.Author != p.s.AppLogin() })
+// OfApp lists the App's own reviews of the pull request, oldest first.
+func (rv *Reviews) OfApp() []Review {
+	return slices.DeleteFunc(rv.All(), func(r Review) bool { return r.Author != rv.pull.s.AppLogin() })
 }
 
-// DismissReview dismisses a review as a user, and sends pull_request_review
+// Dismiss dismisses a review as a user, and sends pull_request_review
 // dismissed.
-func (p *PullRequest) DismissReview(login string, id int64) {
-	p.s.happens(func() []event {
-		r := p.review(id)
+func (rv *Reviews) Dismiss(login string, id int64) {
+	rv.pull.s.happens(func() []event {
+		r := rv.byID(id)
 		if r == nil {
 			return impossible("dismiss review %d: there is none", id)
 		}
 		r.State = "dismissed"
-		return []event{r.event("dismissed", p.s.state.account(login, "User"), nil)}
+		return []event{r.event("dismissed", rv.pull.s.state.account(login, "User"), nil)}
 	})
 }
 
 // Requested lists the requested reviewers in the order of their requests: logins, and teams
 // as "org/team-slug".
-func (p *PullRequest) Requested() []string {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
+func (rv *Reviews) Requested() []string {
+	rv.pull.s.mu.Lock()
+	defer rv.pull.s.mu.Unlock()
 	var all []string
-	for _, a := range p.requested {
+	for _, a := range rv.requested {
 		all = append(all, a.login)
 	}
-	for _, slug := range p.requestedTeams {
-		all = append(all, p.repo.owner.login+"/"+slug)
+	for _, slug := range rv.requestedTeams {
+		all = append(all, rv.pull.repo.owner.login+"/"+slug)
 	}
 	return all
 }
 
 // Unrequest removes a person from the requested reviewers, as the author, and sends
 // review_request_removed.
-func (p *PullRequest) Unrequest(login string) {
-	p.act(p.author.login, "review_request_removed", func(*account) object {
-		a := p.s.state.account(login, "User")
-		p.requested = slices.DeleteFunc(p.requested, func(other *account) bool { return other == a })
-		return object{"requested_reviewer": p.s.render.account(a)}
+func (rv *Reviews) Unrequest(login string) {
+	rv.pull.act(rv.pull.author.login, "review_request_removed", func(*account) object {
+		a := rv.pull.s.state.account(login, "User")
+		rv.requested = slices.DeleteFunc(rv.requested, func(other *account) bool { return other == a })
+		return object{"requested_reviewer": rv.pull.s.render.account(a)}
 	})
 }
 
-// review returns the review with this id, or nil. The lock must be held.
-func (p *PullRequest) review(id int64) *review {
-	return found(p.reviews, func(r *review) bool { return r.ID == id })
+// byID returns the review with this id, or nil. The lock must be held.
+func (rv *Reviews) byID(id int64) *review {
+	return found(rv.all, func(r *review) bool { return r.ID == id })
 }
 
-// addReview adds a review of a commit to the pull request. Its author is no longer a
+// add adds a review of a commit to the pull request. Its author is no longer a
 // requested reviewer. The lock must be held.
-func (p *PullRequest) addReview(author *account, commit, state, body string) *review {
-	p.updatedAt = p.s.now()
-	p.requested = slices.DeleteFunc(p.requested, func(a *account) bool { return a == author })
+func (rv *Reviews) add(author *account, commit, state, body string) *review {
+	rv.pull.updatedAt = rv.pull.s.now()
+	rv.requested = slices.DeleteFunc(rv.requested, func(a *account) bool { return a == author })
 	r := &review{
-		Review: Review{ID: p.s.state.nextID(), Author: author.login, State: state, CommitID: commit, Body: body, SubmittedAt: p.updatedAt},
-		pull:   p, author: author,
+		Review: Review{ID: rv.pull.s.state.nextID(), Author: author.login, State: state, CommitID: commit, Body: body, SubmittedAt: rv.pull.updatedAt},
+		pull:   rv.pull, author: author,
 	}
-	p.reviews = append(p.reviews, r)
+	rv.all = append(rv.all, r)
 	return r
 }
 

@@ -13,7 +13,7 @@ import (
 func TestReviewComments(t *testing.T) {
 	_, repo, c := shop(t, ghtest.Options{})
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"src/cart.go": "package cart\n"}})
-	said := pr.ReviewComment("bob", "src/cart.go", 1, "Why?")
+	said := pr.Reviews.Comment("bob", "src/cart.go", 1, "Why?")
 	talked := pr.Comment("bob", "Hm.")
 
 	reactions := "/repos/acme/shop/pulls/comments/%d/reactions"
@@ -24,7 +24,7 @@ func TestReviewComments(t *testing.T) {
 	c.refused(c.do("POST", fmt.Sprintf("/repos/acme/shop/issues/comments/%d/reactions", said.ID), fields{"content": "eyes"}), http.StatusNotFound, "Not Found")
 
 	var got []string
-	for _, r := range pr.ReviewComments()[0].Reactions {
+	for _, r := range pr.Reviews.Comments()[0].Reactions {
 		got = append(got, r.User+" "+r.Content)
 	}
 	if diff := cmp.Diff([]string{"reviewgate[bot] eyes"}, got); diff != "" {
@@ -84,7 +84,7 @@ func TestReviewStates(t *testing.T) {
 	c.want(c.do("PUT", dismissal, fields{"message": "Pushed to."}), http.StatusOK)
 	c.refused(c.do("PUT", dismissal, fields{"message": "Again."}), http.StatusUnprocessableEntity, "Can not dismiss a dismissed")
 	c.refused(c.do("PUT", reviews+"/7/dismissals", fields{"message": "None."}), http.StatusNotFound, "Not Found")
-	if got := pr.AppReviews(); len(got) != 1 || got[0].State != "dismissed" || got[0].Dismissal != "Pushed to." {
+	if got := pr.Reviews.OfApp(); len(got) != 1 || got[0].State != "dismissed" || got[0].Dismissal != "Pushed to." {
 		t.Errorf("reviews %+v", got)
 	}
 	pr.Lock()
@@ -112,18 +112,18 @@ func TestRequestedReviewers(t *testing.T) {
 		c.refused(c.do("POST", asked, fields{"reviewers": []string{"bob", who}}), http.StatusUnprocessableEntity, reason)
 	}
 	c.refused(c.do("POST", asked, fields{"team_reviewers": []string{"cooks"}}), http.StatusUnprocessableEntity, "only be requested from collaborators")
-	if got := pr.Requested(); len(got) != 0 {
+	if got := pr.Reviews.Requested(); len(got) != 0 {
 		t.Errorf("requested %v", got)
 	}
 	for range 2 {
 		c.want(c.do("POST", asked, fields{"reviewers": []string{"Bob"}, "team_reviewers": []string{"owners"}}), http.StatusCreated)
 	}
-	if diff := cmp.Diff([]string{"bob", "acme/owners"}, pr.Requested()); diff != "" {
+	if diff := cmp.Diff([]string{"bob", "acme/owners"}, pr.Reviews.Requested()); diff != "" {
 		t.Errorf("requested (-want +got):\n%s", diff)
 	}
-	pr.Review("bob", "commented", "Hm.")
-	if r := c.get("/repos/acme/shop/pulls/1"); len(pr.Requested()) != 1 || r.field("requested_teams", 0, "slug") != "owners" {
-		t.Errorf("after a review: %v", pr.Requested())
+	pr.Reviews.Submit("bob", "commented", "Hm.")
+	if r := c.get("/repos/acme/shop/pulls/1"); len(pr.Reviews.Requested()) != 1 || r.field("requested_teams", 0, "slug") != "owners" {
+		t.Errorf("after a review: %v", pr.Reviews.Requested())
 	}
 }
 

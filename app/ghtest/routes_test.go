@@ -23,7 +23,7 @@ func TestEveryRouteAnswersAsDescribed(t *testing.T) {
 	fork := repo.OpenPR(ghtest.PR{Head: "forked", Fork: "mallory", Author: "mallory", Files: ghtest.Files{"evil.go": "package evil\n"}})
 	fork.Fork().Settings.Delete()
 	said := pr.Comment("alice", "/review")
-	onLine := fmt.Sprintf("/repos/acme/shop/pulls/comments/%d/reactions", pr.ReviewComment("alice", "src/cart.go", 1, "/review").ID)
+	onLine := fmt.Sprintf("/repos/acme/shop/pulls/comments/%d/reactions", pr.Reviews.Comment("alice", "src/cart.go", 1, "/review").ID)
 	gh.Team("acme", "owners", "alice")
 	repo.Checks.ForeignCheck(pr.HeadSHA(), "ci", "success")
 	repo.Settings.Protect("main", ghtest.RequiredCheck{Name: "reviewgate", App: gh.AppID()}, ghtest.RequiredCheck{Name: "ci"})
@@ -33,7 +33,7 @@ func TestEveryRouteAnswersAsDescribed(t *testing.T) {
 	permissions["security_events"] = "read"
 	gh.SetPermissions("acme", permissions)
 	inst = inst.withAuth(gh.Token("acme"))
-	pr.Analysed(ghtest.Alert{Tool: "CodeQL", Rule: "go/sql-injection", Description: "SQL injection", Severity: "error", SecuritySeverity: "high", Path: "src/cart.go", StartLine: 1, Message: "From the user."})
+	pr.Alerts.Analysed(ghtest.Alert{Tool: "CodeQL", Rule: "go/sql-injection", Description: "SQL injection", Severity: "error", SecuritySeverity: "high", Path: "src/cart.go", StartLine: 1, Message: "From the user."})
 
 	check := inst.do("POST", "/repos/acme/shop/check-runs", map[string]any{
 		"name": "reviewgate", "head_sha": pr.HeadSHA(), "external_id": "run-1", "status": "in_progress", "started_at": "2026-01-05T09:00:00Z",

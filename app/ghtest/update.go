@@ -2,12 +2,9 @@ package ghtest
 
 import "fmt"
 
-// UpdateBranch merges the base branch into the head, like GitHub's button of that name, and
-// returns the new head. It sends synchronize.
-func (p *PullRequest) UpdateBranch() string { return p.UpdateBranchBy(p.author.login) }
-
-// UpdateBranchBy is UpdateBranch, by a person.
-func (p *PullRequest) UpdateBranchBy(login string) string {
+// UpdateBranch merges the base branch into the head as a person, like GitHub's button of that
+// name, and returns the new head. It sends synchronize.
+func (p *PullRequest) UpdateBranch(login string) string {
 	p.s.mu.Lock()
 	base, head, when := p.repo.branches[p.baseRef], p.headSHA, p.s.state.nextCommit()
 	p.s.mu.Unlock()

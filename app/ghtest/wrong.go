@@ -39,24 +39,24 @@ func (p *PullRequest) Faults() []string {
 			faults = append(faults, fmt.Sprintf("#%d has no check run on %s, %.7s", p.Number, which, sha))
 		}
 	}
-	return append(faults, p.wrongReviews()...)
+	return append(faults, p.Reviews.faults()...)
 }
 
-// wrongReviews lists the faults of the App's reviews. The lock must be held.
-func (p *PullRequest) wrongReviews() []string {
+// faults lists the faults of the App's reviews. The lock must be held.
+func (rv *Reviews) faults() []string {
 	var faults []string
 	standing := 0
-	for _, r := range p.reviews {
-		if r.author != p.s.state.app.bot || r.State != "approved" && r.State != "changes_requested" {
+	for _, r := range rv.all {
+		if r.author != rv.pull.s.state.app.bot || r.State != "approved" && r.State != "changes_requested" {
 			continue
 		}
 		standing++
-		if r.CommitID != p.headSHA && p.open() {
-			faults = append(faults, fmt.Sprintf("#%d is %s at %.7s, which is an old head", p.Number, r.State, r.CommitID))
+		if r.CommitID != rv.pull.headSHA && rv.pull.open() {
+			faults = append(faults, fmt.Sprintf("#%d is %s at %.7s, which is an old head", rv.pull.Number, r.State, r.CommitID))
 		}
 	}
 	if standing > 1 {
-		faults = append(faults, fmt.Sprintf("#%d has %d reviews of the App that stand", p.Number, standing))
+		faults = append(faults, fmt.Sprintf("#%d has %d reviews of the App that stand", rv.pull.Number, standing))
 	}
 	return faults
 }

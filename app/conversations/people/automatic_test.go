@@ -104,7 +104,7 @@ func withBench(b *bench, settings string) func(*apptest.World) {
 func (w *world) wantReviews(pr *ghtest.PullRequest, states ...string) []ghtest.Review {
 	w.Helper()
 	var got []string
-	all := pr.AppReviews()
+	all := pr.Reviews.OfApp()
 	for _, r := range all {
 		got = append(got, r.State)
 	}
@@ -249,8 +249,8 @@ func TestNotApproved(t *testing.T) {
 	} {
 		pr := open()
 		w.Idle()
-		if len(pr.AppReviews()) != 0 {
-			t.Errorf("%s: %+v", name, pr.AppReviews())
+		if len(pr.Reviews.OfApp()) != 0 {
+			t.Errorf("%s: %+v", name, pr.Reviews.OfApp())
 		}
 	}
 }
@@ -272,7 +272,7 @@ func TestAdvisoryModeDecidesNothing(t *testing.T) {
 	unclear := w.Another("unclear", apptest.Clean())
 	w.Idle()
 	for _, pr := range []*ghtest.PullRequest{good, bad, unclear} {
-		if all, asked := pr.AppReviews(), pr.Requested(); len(all)+len(asked) != 0 {
+		if all, asked := pr.Reviews.OfApp(), pr.Reviews.Requested(); len(all)+len(asked) != 0 {
 			t.Errorf("reviews %+v, asked %v", all, asked)
 		}
 	}
@@ -290,7 +290,7 @@ func TestPushEndsApproval(t *testing.T) {
 	b.says(func(string, *pipeline.PRFacts) (pipeline.AgentOutput, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		when = append(when, pr.AppReviews()[0].State)
+		when = append(when, pr.Reviews.OfApp()[0].State)
 		return dangerous(), nil
 	})
 	pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// More.\n"}, "feat: more")
@@ -447,19 +447,19 @@ func TestPeopleAreAskedAboutOneModelsFinding(t *testing.T) {
 			pr := w.Open(apptest.Clean()) // by alice
 			w.Idle()
 			w.wantReviews(pr)
-			if diff := cmp.Diff([]string{"wes", "carol", "acme/owners"}, pr.Requested()); diff != "" {
+			if diff := cmp.Diff([]string{"wes", "carol", "acme/owners"}, pr.Reviews.Requested()); diff != "" {
 				t.Fatalf("asked (-want +got):\n%s", diff)
 			}
 			w.Wants(pr, "action_required", "A person must decide", "Asked to review: wes, Carol, acme/owners.")
 
 			calls := w.CallsTo(apptest.RouteRequests, 0)
-			pr.Review("wes", "commented", "Let me see.")
+			pr.Reviews.Submit("wes", "commented", "Let me see.")
 			pr.Comment("alice", "/review full")
 			pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// More.\n"}, "feat: more")
 			w.Idle()
 			// Only people who could not be asked are asked again, once for each head.
-			if n := w.CallsTo(apptest.RouteRequests, 0); n > calls+1 || slices.Contains(pr.Requested(), "wes") {
-				t.Errorf("%d more requests: %v", n-calls, pr.Requested())
+			if n := w.CallsTo(apptest.RouteRequests, 0); n > calls+1 || slices.Contains(pr.Reviews.Requested(), "wes") {
+				t.Errorf("%d more requests: %v", n-calls, pr.Reviews.Requested())
 			}
 			f := w.Only(pr)
 			w.Says(pr, "/review "+command+" "+f.ID[:8]+map[string]string{"dismiss": " the shop sells one piece"}[command])
@@ -497,7 +497,7 @@ func TestReviewWhoseAnswerIsLost(t *testing.T) {
 		remove := w.GH.On(apptest.RouteReview, ghtest.First(1, func(x *ghtest.Exchange) { x.Proceed(); x.Drop() }))
 		down := w.GH.On(routeReviews, func(x *ghtest.Exchange) { x.Fail(http.StatusBadGateway, "Later.") })
 		pr := w.Open(apptest.Clean())
-		w.Until("it was looked for", func() bool { return len(pr.AppReviews()) == 1 && len(w.GH.Calls.To(routeReviews)) > 0 })
+		w.Until("it was looked for", func() bool { return len(pr.Reviews.OfApp()) == 1 && len(w.GH.Calls.To(routeReviews)) > 0 })
 		if err := w.Stop(); err != nil {
 			t.Fatal(err)
 		}
@@ -602,12 +602,12 @@ func TestNobodyIsAskedTwice(t *testing.T) {
 	})
 	pr := w.Open(apptest.Clean())
 	w.Idle()
-	pr.Unrequest("wes")
+	pr.Reviews.Unrequest("wes")
 	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"models": {"people": ["wes", "carol"]}}`}, "more people")
 	w.GH.On(apptest.RouteRequests, ghtest.First(2, func(x *ghtest.Exchange) { x.Fail(http.StatusBadGateway, "Later.") }))
 	pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// More.\n"}, "feat: more")
 	w.Idle()
-	if got := pr.Requested(); !slices.Equal(got, []string{"carol"}) {
+	if got := pr.Reviews.Requested(); !slices.Equal(got, []string{"carol"}) {
 		t.Errorf("asked %v, want carol alone", got)
 	}
 	w.Wants(pr, "action_required", "Asked to review: wes, carol.")
@@ -621,8 +621,8 @@ func TestApprovalFromBeforeTheDatabaseWasLost(t *testing.T) {
 	w := modelled(t, b, approving)
 	pr := w.Open(apptest.Clean())
 	w.Idle()
-	pr.Review("bob", "approved", "<!-- reviewgate:review abc -->")
-	pr.OtherReview("reviewgate-staging", "approved", "<!-- reviewgate:review abc -->")
+	pr.Reviews.Submit("bob", "approved", "<!-- reviewgate:review abc -->")
+	pr.Reviews.SubmitAsApp("reviewgate-staging", "approved", "<!-- reviewgate:review abc -->")
 	if err := w.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -632,7 +632,7 @@ func TestApprovalFromBeforeTheDatabaseWasLost(t *testing.T) {
 	pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// More.\n"}, "feat: more")
 	w.Idle()
 	w.wantReviews(pr, "dismissed")
-	for _, r := range pr.Reviews()[1:] {
+	for _, r := range pr.Reviews.All()[1:] {
 		if r.State != "approved" {
 			t.Errorf("the review of %s is %s", r.Author, r.State)
 		}
@@ -671,7 +671,7 @@ func TestReviewsInTrouble(t *testing.T) {
 		if faults := pr.Faults(); len(faults) > 0 {
 			t.Fatalf("seed %d: %v", seed, faults)
 		}
-		all := pr.AppReviews()
+		all := pr.Reviews.OfApp()
 		if last := all[len(all)-1]; last.State != "approved" || last.CommitID != pr.HeadSHA() {
 			t.Errorf("seed %d: the last review is %s of %.7s, want the head approved", seed, last.State, last.CommitID)
 		}
@@ -689,16 +689,16 @@ func TestReviewByAPersonContradictsTheDecision(t *testing.T) {
 	w.Idle()
 	w.Wants(pr, "failure")
 	comments := len(pr.Comments())
-	pr.Review("carol", "approved", "Fine by me.")
-	pr.Review("carol", "changes_requested", "It races.") // the same as the App's decision
-	pr.Review("stranger", "approved", "Nice!")           // has no write permission
-	pr.Review("carol", "commented", "Hm.")
+	pr.Reviews.Submit("carol", "approved", "Fine by me.")
+	pr.Reviews.Submit("carol", "changes_requested", "It races.") // the same as the App's decision
+	pr.Reviews.Submit("stranger", "approved", "Nice!")           // has no write permission
+	pr.Reviews.Submit("carol", "commented", "Hm.")
 	w.Idle()
 	b.says(nil)
 	pr.Push(ghtest.Files{"store/client.go": locked}, "fix: lock")
 	w.Idle()
 	w.Wants(pr, "success")
-	pr.Review("carol", "changes_requested", "Not yet.")
+	pr.Reviews.Submit("carol", "changes_requested", "Not yet.")
 	w.Idle()
 	log, err := w.App.Inside().Store.Audit(t.Context(), w.target(pr).Key(), 10)
 	if err != nil {

@@ -69,7 +69,7 @@ func TestDismissedStaysDismissed(t *testing.T) {
 		{"it is brought back", func() { pr.Push(ghtest.Files{"store/http.go": further}, "revert: a fix") }},
 		{"the base is merged in", func() {
 			w.Repo.Commit("main", ghtest.Files{"store/b.go": "package store\n"}, "meanwhile")
-			pr.UpdateBranch()
+			pr.UpdateBranch("alice")
 		}},
 		{"a rebase onto a base that moved", func() {
 			w.Repo.Commit("main", ghtest.Files{"store/c.go": "package store\n"}, "meanwhile again")
@@ -464,11 +464,11 @@ func TestAuthorsAreKnownFromGitHub(t *testing.T) {
 		"nobody else did anything": {func(*world, *ghtest.PullRequest) {}, []string{"success", "Dismissed by wes"}},
 		"brought up to date with the base": {func(w *world, pr *ghtest.PullRequest) {
 			w.Repo.Commit("main", ghtest.Files{"docs/a.md": "# A\n"}, "meanwhile")
-			pr.UpdateBranchBy("wes")
+			pr.UpdateBranch("wes")
 		}, []string{"success", "Dismissed by wes"}},
 		"up to date with a base that has the change's file": {func(w *world, pr *ghtest.PullRequest) {
 			w.Repo.Commit("main", ghtest.Files{"store/client_test.go": "package store\n"}, "meanwhile")
-			pr.UpdateBranchBy("wes")
+			pr.UpdateBranch("wes")
 		}, []string{"action_required", refused}},
 		"pushed a file": {func(w *world, pr *ghtest.PullRequest) {
 			w.Repo.CommitAs("wes", "stock", ghtest.Files{"store/wes.go": "package store\n"}, "feat: more")
@@ -639,7 +639,7 @@ func TestReviewRepeatsWhatTheCommandAsks(t *testing.T) {
 
 	// The change is equal except for a commit that an agent may read.
 	w.Repo.Commit("main", ghtest.Files{"docs/a.md": "# A\n"}, "meanwhile")
-	pr.UpdateBranch()
+	pr.UpdateBranch("alice")
 	w.Idle()
 	wantRan(t, m, "brought up to date", both)
 	var carried []string

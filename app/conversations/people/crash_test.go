@@ -95,7 +95,7 @@ func TestKilledWhileItDecides(t *testing.T) {
 			server.Start()
 			server.Answers(gh, pr)
 			var got []string
-			for _, r := range pr.AppReviews() {
+			for _, r := range pr.Reviews.OfApp() {
 				got = append(got, r.State)
 			}
 			if !slices.Equal(got, tc.states) {
@@ -129,18 +129,18 @@ func TestKilledWhileItAsksPeople(t *testing.T) {
 			})
 			server.Start()
 			server.Answers(gh, pr)
-			if got := pr.Requested(); !slices.Equal(got, []string{"wes", "acme/owners"}) {
+			if got := pr.Reviews.Requested(); !slices.Equal(got, []string{"wes", "acme/owners"}) {
 				t.Errorf("asked %v", got)
 			}
 			if all := pr.AppComments(); len(all) != 1 || !strings.Contains(all[0].Body, "Asked to review: wes, acme/owners.") {
 				t.Errorf("the comment does not name who was asked:\n%s", all[0].Body)
 			}
 			asked := len(gh.Calls.To(apptest.RouteRequests))
-			pr.Review("wes", "commented", "Let me see.")
+			pr.Reviews.Submit("wes", "commented", "Let me see.")
 			pr.Push(ghtest.Files{"store/odd.go": "package store\n"}, "feat: odd")
 			server.Answers(gh, pr)
-			if n := len(gh.Calls.To(apptest.RouteRequests)) - asked; n != 0 || slices.Contains(pr.Requested(), "wes") {
-				t.Errorf("%d more requests for reviewers, now %v", n, pr.Requested())
+			if n := len(gh.Calls.To(apptest.RouteRequests)) - asked; n != 0 || slices.Contains(pr.Reviews.Requested(), "wes") {
+				t.Errorf("%d more requests for reviewers, now %v", n, pr.Reviews.Requested())
 			}
 		})
 	}
@@ -193,7 +193,7 @@ func TestKilledInTheFixLoop(t *testing.T) {
 					t.Errorf("step %d: labelled %v, want %v", i, got, step.label)
 				}
 			}
-			if got := pr.Requested(); !slices.Equal(got, []string{"acme/owners"}) {
+			if got := pr.Reviews.Requested(); !slices.Equal(got, []string{"acme/owners"}) {
 				t.Errorf("asked to review: %q", got)
 			}
 		})

@@ -60,7 +60,7 @@ func TestFixLoopEscalatesAndGoesOn(t *testing.T) {
 	w.fails(pr, 3)
 	w.Wants(pr, "action_required", "Escalated after 2 fix attempts: 1 major", "None of 2 fix attempts succeeded", "TLS")
 	w.labels(pr, "review-escalated")
-	if got := pr.Requested(); !slices.Equal(got, []string{"acme/owners"}) {
+	if got := pr.Reviews.Requested(); !slices.Equal(got, []string{"acme/owners"}) {
 		t.Errorf("asked to review: %q", got)
 	}
 	if c := w.Check(pr); c.Title != "Escalated after 2 fix attempts: 1 major" {
@@ -107,7 +107,7 @@ func TestAdvisoryModeAsksNobody(t *testing.T) {
 	w.Idle()
 	w.fails(pr, 2)
 	w.loop(pr, "escalated")
-	if got := pr.Requested(); len(got) != 0 {
+	if got := pr.Reviews.Requested(); len(got) != 0 {
 		t.Errorf("asked to review: %q", got)
 	}
 }
@@ -217,8 +217,8 @@ func TestEventsThatAreNotAttempts(t *testing.T) {
 		{"a re-run of the check", func() { w.Repo.Checks.Rerequest("alice", w.Check(pr).ID) }},
 		{"closed and opened again", func() { pr.Close(); w.Idle(); pr.Reopen() }},
 		{"another base", func() { pr.Edit(ghtest.Edit{Base: &base}) }},
-		{"back to an old head", func() { pr.PushBack(first) }},
-		{"forward to the newer head", func() { pr.PushBack(second) }},
+		{"back to an old head", func() { pr.ForcePushTo(first) }},
+		{"forward to the newer head", func() { pr.ForcePushTo(second) }},
 		{"dismissed and restored", func() {
 			f := w.Only(pr)
 			w.Dismiss(pr, f)
@@ -294,7 +294,7 @@ func TestTeamCannotBeAsked(t *testing.T) {
 			w.fails(pr, 2)
 			w.Wants(pr, "action_required", "Escalated after 1 fix attempt")
 			w.loop(pr, "escalated")
-			if got := len(pr.Requested()); name == "for good" && got != 0 || name == "for the moment" && got != 1 {
+			if got := len(pr.Reviews.Requested()); name == "for good" && got != 0 || name == "for the moment" && got != 1 {
 				t.Errorf("%d are asked to review", got)
 			}
 		})

@@ -21,7 +21,7 @@ func TestCommandsInReviews(t *testing.T) {
 	w.Idle()
 
 	w.GH.Calls.Reset()
-	pr.Review("alice", "changes_requested", "Not ours.\r\n\r\n/review dismiss "+w.finding(pr, major)+" not ours\r\n")
+	pr.Reviews.Submit("alice", "changes_requested", "Not ours.\r\n\r\n/review dismiss "+w.finding(pr, major)+" not ours\r\n")
 	w.Idle()
 	if m := w.taught(pr); len(m.Dismissed) != 1 || m.Dismissed[0].Reason != "not ours" || m.Dismissed[0].By != "alice" {
 		t.Errorf("dismissed: %+v", m.Dismissed)
@@ -32,19 +32,19 @@ func TestCommandsInReviews(t *testing.T) {
 		}
 	}
 
-	onLine := pr.ReviewComment("alice", "store/client.go", 10, "/review restore "+w.finding(pr, major))
+	onLine := pr.Reviews.Comment("alice", "store/client.go", 10, "/review restore "+w.finding(pr, major))
 	w.Idle()
 	if m := w.taught(pr); len(m.Dismissed) != 0 {
 		t.Errorf("dismissed after it was restored: %+v", m.Dismissed)
 	}
-	refused := pr.ReviewComment("bob", "store/client.go", 10, "/review status")
+	refused := pr.Reviews.Comment("bob", "store/client.go", 10, "/review status")
 	w.Idle()
 	for id, want := range map[int64]string{onLine.ID: "eyes+rocket", refused.ID: "confused"} {
 		if got := w.onLine(pr, id); got != want {
 			t.Errorf("reactions to the comment on a line: %q, want %q", got, want)
 		}
 	}
-	pr.Review("alice", "commented", "/review help")
+	pr.Reviews.Submit("alice", "commented", "/review help")
 	w.Idle()
 	w.Wants(pr, "failure", "These are the commands")
 }
@@ -53,7 +53,7 @@ func TestCommandsInReviews(t *testing.T) {
 func (w *world) onLine(pr *ghtest.PullRequest, id int64) string {
 	w.Helper()
 	var all []string
-	for _, c := range pr.ReviewComments() {
+	for _, c := range pr.Reviews.Comments() {
 		for _, r := range c.Reactions {
 			if c.ID == id {
 				all = append(all, r.Content)
@@ -77,18 +77,18 @@ func TestTextWithoutCommandCostsNoCalls(t *testing.T) {
 
 	talked := pr.Comment("mia", "Thanks.")
 	pr.EditComment(talked.ID, "/review override hotfix")
-	words := pr.Review("mia", "changes_requested", "") // the same as the App's decision
-	pr.EditReview(words.ID, "/review override hotfix")
-	onLine := pr.ReviewComment("mia", "store/client.go", 10, "Why?")
-	pr.EditReviewComment(onLine.ID, "/review override hotfix")
+	words := pr.Reviews.Submit("mia", "changes_requested", "") // the same as the App's decision
+	pr.Reviews.Edit(words.ID, "/review override hotfix")
+	onLine := pr.Reviews.Comment("mia", "store/client.go", 10, "Why?")
+	pr.Reviews.EditComment(onLine.ID, "/review override hotfix")
 	// The App's own comment: quoted in full, in a code block, and as a comment of its own.
 	quoted := strings.Split(before.Body, "\n")
 	pr.Comment("mia", "> "+strings.Join(quoted, "\r\n> "))
 	pr.Comment("mia", "````\n"+before.Body+"\n/review override hotfix\n````")
 	pr.Comment("mia", before.Body)
 	pr.Comment("mia", "<!--\r\n/review override hotfix\r\n-->\r\n    /review override hotfix\r\n > /review override hotfix")
-	pr.Review("renovate[bot]", "commented", "/review override hotfix")
-	pr.ReviewComment("reviewgate[bot]", "store/client.go", 10, "/review override hotfix")
+	pr.Reviews.Submit("renovate[bot]", "commented", "/review override hotfix")
+	pr.Reviews.Comment("reviewgate[bot]", "store/client.go", 10, "/review override hotfix")
 	w.Idle()
 
 	if calls := w.GH.Calls.All(); len(calls) > 0 {
@@ -304,7 +304,7 @@ func TestCommandsWhereReviewsAreOff(t *testing.T) {
 	w.GH.Calls.Reset()
 	var said []int64
 	for _, text := range []string{"/review help", "/review override hotfix", "/review frobnicate", "/review dismiss"} {
-		said = append(said, pr.Comment("mia", text).ID, pr.ReviewComment("mia", "store/client.go", 1, text).ID)
+		said = append(said, pr.Comment("mia", text).ID, pr.Reviews.Comment("mia", "store/client.go", 1, text).ID)
 	}
 	w.Idle()
 	if calls := w.GH.Calls.All(); len(calls) > 0 {

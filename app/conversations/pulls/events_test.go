@@ -73,11 +73,11 @@ var happenings = []happening{
 	{"pull_request edited, closed", func(s *scene) { s.pr.Edit(ghtest.Edit{Title: ptr("Closed stock")}) }, 0, "no_op", 1, ""},
 	{"push of config, all is closed", func(s *scene) { s.Repo.Commit("main", ghtest.Files{apptest.RulesPath: `[]`}, "as before") }, 4, "accepted", 1, ""},
 	{"pull_request reopened", func(s *scene) { s.pr.Reopen() }, 8, "accepted", 2, "action_required"},
-	{"pull_request_review submitted, no command", func(s *scene) { s.pr.Review("alice", "commented", "Looks good.") }, 0, "no_op", 2, ""},
+	{"pull_request_review submitted, no command", func(s *scene) { s.pr.Reviews.Submit("alice", "commented", "Looks good.") }, 0, "no_op", 2, ""},
 	// A review's body takes no reactions.
-	{"pull_request_review submitted, /review", func(s *scene) { s.pr.Review("alice", "commented", "/review") }, 7, "accepted", 3, ""},
-	{"pull_request_review_comment created, no command", func(s *scene) { s.pr.ReviewComment("alice", "store/client.go", 10, "Why?") }, 0, "no_op", 3, ""},
-	{"pull_request_review_comment created, /review", func(s *scene) { s.pr.ReviewComment("alice", "store/client.go", 10, "/review") }, 9, "accepted", 4, ""},
+	{"pull_request_review submitted, /review", func(s *scene) { s.pr.Reviews.Submit("alice", "commented", "/review") }, 7, "accepted", 3, ""},
+	{"pull_request_review_comment created, no command", func(s *scene) { s.pr.Reviews.Comment("alice", "store/client.go", 10, "Why?") }, 0, "no_op", 3, ""},
+	{"pull_request_review_comment created, /review", func(s *scene) { s.pr.Reviews.Comment("alice", "store/client.go", 10, "/review") }, 9, "accepted", 4, ""},
 	// None of the threads is ours, and only commands record decisions.
 	{"pull_request_review_thread resolved", func(s *scene) {
 		s.GH.Webhook.Send("pull_request_review_thread", "resolved", s.AsOurs(s.pr, []byte(`{"action": "resolved", "pull_request": {}, "thread": {"comments": [{"body": "/review"}]}}`)))

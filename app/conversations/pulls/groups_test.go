@@ -25,7 +25,7 @@ func TestMergeGroupByEachMethod(t *testing.T) {
 			worse := g.insecure("Worse")
 			clean := w.Open(apptest.Clean())
 			w.Repo.Commit("main", ghtest.Files{"docs/a.md": "# A\n"}, "meanwhile")
-			bad.UpdateBranch()
+			bad.UpdateBranch("alice")
 			w.Idle()
 			unknown := g.unknown("Unknown")
 

@@ -360,7 +360,7 @@ func TestAlertsAreFindings(t *testing.T) {
 			w.Wants(pr, "success", "code scanning has analysed nothing here")
 
 			w.GH.Calls.Reset()
-			alerts := pr.Analysed(sqlInjection(6))
+			alerts := pr.Alerts.Analysed(sqlInjection(6))
 			w.Idle()
 			w.Wants(pr, "failure", "Query built from user-controlled sources", "CodeQL/go/sql-injection", "See https://codeql.github.com/go-sql-injection")
 			if n := w.CallsTo(routeAlerts, 0); n != 2 {
@@ -378,9 +378,9 @@ func TestAlertsAreFindings(t *testing.T) {
 			w.Idle()
 			w.WantsCheck(pr, "failure") // the alert is open
 			if end == "fixed" {
-				pr.FixAlert(alerts[0].Number)
+				pr.Alerts.Fix(alerts[0].Number)
 			} else {
-				pr.DismissAlert("alice", alerts[0].Number)
+				pr.Alerts.Dismiss("alice", alerts[0].Number)
 			}
 			w.Idle()
 			w.WantsCheck(pr, "success")
@@ -397,7 +397,7 @@ func TestAlertsThatCannotBeRead(t *testing.T) {
 		t.Parallel()
 		w := scanning(t, "")
 		pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
-		pr.Analysed(sqlInjection(6))
+		pr.Alerts.Analysed(sqlInjection(6))
 		w.Idle()
 		w.WantsCheck(pr, "success")
 		if n := w.CallsTo(routeAlerts, 0); n != 0 {

@@ -95,7 +95,7 @@ func (o *old) knowsWrites(s *store.Store) {
 		if w := newest(ports.WriteComment, o.key(name)); w.RemoteID > 0 && w.RemoteID != pr.AppComments()[0].ID {
 			o.Errorf("%s: the comment is stored as %d, and is %d", name, w.RemoteID, pr.AppComments()[0].ID)
 		}
-		if w := newest(ports.WriteReview, o.key(name)); w.RemoteID > 0 && w.RemoteID != pr.AppReviews()[len(pr.AppReviews())-1].ID {
+		if w := newest(ports.WriteReview, o.key(name)); w.RemoteID > 0 && w.RemoteID != pr.Reviews.OfApp()[len(pr.Reviews.OfApp())-1].ID {
 			o.Errorf("%s: the review is stored as %d, which is not the newest", name, w.RemoteID)
 		}
 	}

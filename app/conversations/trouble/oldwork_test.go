@@ -46,7 +46,7 @@ func (o *old) hasGoneOn() {
 		"approved": {"approved"}, "approvingnot": {"approved"}, "approving": {"approved"}, "pushed": {"dismissed"}, "rejected": {"dismissed", "dismissed"},
 	} {
 		var got []string
-		for _, r := range o.pulls[name].AppReviews() {
+		for _, r := range o.pulls[name].Reviews.OfApp() {
 			got = append(got, r.State)
 		}
 		if !slices.Equal(got, states) {
@@ -131,7 +131,7 @@ func (o *old) askedOnce() {
 		o.Errorf("reviews were requested %d times, want once", n)
 	}
 	for _, name := range []string{"unclear", "asking", "askingnot"} {
-		if got := o.pulls[name].Requested(); !slices.Equal(got, []string{"wes"}) {
+		if got := o.pulls[name].Reviews.Requested(); !slices.Equal(got, []string{"wes"}) {
 			o.Errorf("%s: asked to review: %q", name, got)
 		}
 	}
@@ -163,7 +163,7 @@ func (o *old) goesOn(version oldVersion) {
 	o.pulls["overridden"].Comment("alice", "/review")
 	o.pulls["grouped"].Comment("alice", "/review full")
 	for _, name := range []string{"unclear", "asking"} {
-		o.pulls[name].Unrequest("wes")
+		o.pulls[name].Reviews.Unrequest("wes")
 		o.pulls[name].Push(ghtest.Files{"store/" + name + "2.go": "package store\n"}, "feat: more")
 	}
 	paid := o.Another("paid-back", ghtest.Files{"store/debt.go": "package store\n\nfunc debt() {}\n", "store/owed.go": "package store\n\nfunc owed() {}\n"})
@@ -186,10 +186,10 @@ func (o *old) goesOn(version oldVersion) {
 	} {
 		o.answered(name, conclusion)
 	}
-	if r := o.pulls["approved"].AppReviews(); len(r) != 1 || r[0].State != "dismissed" {
+	if r := o.pulls["approved"].Reviews.OfApp(); len(r) != 1 || r[0].State != "dismissed" {
 		o.Errorf("the approval of the previous head is %+v", r)
 	}
-	if r := o.pulls["grouped"].AppReviews(); len(r) != 1 || r[0].State != "approved" {
+	if r := o.pulls["grouped"].Reviews.OfApp(); len(r) != 1 || r[0].State != "approved" {
 		o.Errorf("the approval of the head that was reviewed again is %+v", r)
 	}
 	o.WantsCheck(o.pulls["rejected"], "failure", "Escalated after 2 fix attempts")
