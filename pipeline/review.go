@@ -10,7 +10,7 @@ type Review struct {
 	Manifest       AgentManifest     `json:"manifest"`
 	Results        List[AgentResult] `json:"results"`
 	Previous       *PreviousReport   `json:"previous"`
-	Again          *PreviousReport   `json:"again,omitempty"` // the last report on the same head, if models review it again
+	SameHead       *PreviousReport   `json:"again,omitempty"` // the last report on the same head, if models review it again
 	Memory         Memory            `json:"memory"`
 	Report         Report            `json:"report"`
 }

@@ -68,11 +68,11 @@ func (s *Service) sayOrDrop(ctx context.Context, lease ports.Lease, state ports.
 
 // sayEarly writes the notices before the review, which may take long if GitHub is in
 // trouble. If this fails, they are written with the review.
-func (s *Service) sayEarly(ctx context.Context, g *generation) {
-	state := g.state
-	err := panics.Guard(func() error { return s.comments.WriteNotices(ctx, g.lease, state) })
+func (s *Service) sayEarly(ctx context.Context, held *heldTarget) {
+	state := held.state
+	err := panics.Guard(func() error { return s.comments.WriteNotices(ctx, held.lease, state) })
 	if err == nil {
-		err = s.commands.Answer(ctx, g.lease.Key, state.Done, state.GaveUp)
+		err = s.commands.Answer(ctx, held.lease.Key, state.Done, state.GaveUp)
 	}
 	if err != nil {
 		s.Log.Warn().EmbedObject(state.Target).Err(err).Msg("notices not said before the review")

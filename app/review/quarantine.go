@@ -49,9 +49,9 @@ func turnAgain(base time.Duration, err error) time.Duration {
 // process, that says nothing about the target. A child may use as much memory as all large
 // changes together.
 func (s *Service) workApart(ctx context.Context, lease ports.Lease, kind ports.JobKind, state ports.TargetState, t *turn) error {
-	g := &generation{lease, state, s.holder.memory.TicketFor(lease.Key, state.HeadSHA, kind).By(state.Author)}
-	if err := t.admit(g.memory); err != nil {
-		return s.stopWork(ctx, lease, s.holder.putOff(ctx, g, err))
+	held := &heldTarget{lease, state, s.postponer.memory.TicketFor(lease.Key, state.HeadSHA, kind).By(state.Author)}
+	if err := t.admit(held.memory); err != nil {
+		return s.stopWork(ctx, lease, s.postponer.putOff(ctx, held, err))
 	}
 	_, stop := s.leases.Keep(ctx, lease) // the child gives the lease back
 	ended, err := s.Apart(ctx, lease, state.Target, kind, t.alone)

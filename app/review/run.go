@@ -25,9 +25,9 @@ import (
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
-// reviewRun is one run of the pipeline on a generation.
+// reviewRun is one run of the pipeline on a target.
 type reviewRun struct {
-	*generation
+	*heldTarget
 	id      string
 	src     *source
 	agents  *agents.Review
@@ -40,22 +40,22 @@ type reviewRun struct {
 // review runs the pipeline on a generation and stores the review. Storing the review
 // hands the target over to a publish job. handedOver is false if there is nothing to
 // publish.
-func (s *Service) review(ctx context.Context, g *generation) (handedOver bool, err error) {
+func (s *Service) review(ctx context.Context, held *heldTarget) (handedOver bool, err error) {
 	// The review may be published already, if the process died before it finished the
 	// generation.
-	if done, err := s.Store.Published(ctx, g.lease.Key, g.state.Wanted); err != nil || done {
+	if done, err := s.Store.Published(ctx, held.lease.Key, held.state.Wanted); err != nil || done {
 		return false, err
 	}
-	if err := s.verdicts.WithdrawOutdated(ctx, g.lease, g.state); err != nil {
+	if err := s.verdicts.WithdrawOutdated(ctx, held.lease, held.state); err != nil {
 		return false, err
 	}
-	r := s.newRun(ctx, g)
+	r := s.newRun(ctx, held)
 	err = s.run(ctx, r)
 	switch {
 	case errors.Is(err, errDraftSkipped):
-		return false, s.publisher.Draft(ctx, g.lease, g.state, r.src.InForce.Config.Settings.Check.Name)
+		return false, s.publisher.Draft(ctx, held.lease, held.state, r.src.InForce.Config.Settings.Check.Name)
 	case errors.Is(err, errSwitchedOff):
-		return false, s.publisher.Off(ctx, g.lease, g.state, r.outcome.Review.Facts.Repository.FullName())
+		return false, s.publisher.Off(ctx, held.lease, held.state, r.outcome.Review.Facts.Repository.FullName())
 	case errors.Is(err, normalize.ErrSuperseded):
 		return false, publish.ErrSuperseded
 	case err != nil:
@@ -65,16 +65,16 @@ func (s *Service) review(ctx context.Context, g *generation) (handedOver bool, e
 }
 
 // newRun prepares a run of the pipeline.
-func (s *Service) newRun(ctx context.Context, g *generation) *reviewRun {
-	t := g.state.Target
-	src := &source{PullSource: s.GitHub.Source(t), ticket: g.memory}
+func (s *Service) newRun(ctx context.Context, held *heldTarget) *reviewRun {
+	t := held.state.Target
+	src := &source{PullSource: s.GitHub.Source(t), ticket: held.memory}
 	src.layers = func(ctx context.Context) (inforce.InForce, error) { return s.configs.InForce(ctx, t, src.PullSource) }
-	if g.state.Rerun.Full {
+	if held.state.Rerun.Full {
 		s.GitHub.ForgetConfig(t)
 	}
 	id := newRunID()
 	trail.Of(ctx).SetRun(id)
-	return &reviewRun{generation: g, id: id, src: src, agents: s.agentsOf(ctx, t, src.PullSource)}
+	return &reviewRun{heldTarget: held, id: id, src: src, agents: s.agentsOf(ctx, t, src.PullSource)}
 }
 
 // run runs the pipeline, and opens the check meanwhile. If the change must wait for memory,
@@ -109,8 +109,8 @@ func (s *Service) runOptions(ctx context.Context, r *reviewRun) run.Options {
 		Previous: func(ctx context.Context, f *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
 			return s.Store.PreviousReport(ctx, key, f.Head.SHA)
 		},
-		Again: func(ctx context.Context, f *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
-			return again(ctx, s.Store.History, key, f.Head.SHA)
+		SameHead: func(ctx context.Context, f *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
+			return reportOfHead(ctx, s.Store.History, key, f.Head.SHA)
 		},
 		Memory: func(ctx context.Context, f *pipeline.PRFacts) (pipeline.Memory, error) {
 			return s.decisions.Of(ctx, t, f)

@@ -122,7 +122,7 @@ type Service struct {
 	running     runs
 	followed    *publish.FollowedHeads
 	suspects    suspects
-	holder      holder
+	postponer   postponer
 	jobs        map[ports.JobKind]work
 }
 
@@ -157,7 +157,7 @@ func New(o Options) (*Service, error) {
 	if o.Loader.Redact == nil {
 		o.Loader.Redact = o.Pipeline.Redact
 	}
-	s := &Service{Options: o, holder: holder{memory: admission.NewRoom(o.Memory, o.TellWait, o.Now), calls: &admission.Calls{}}, followed: &publish.FollowedHeads{}}
+	s := &Service{Options: o, postponer: postponer{memory: admission.NewRoom(o.Memory, o.TellWait, o.Now), calls: &admission.Calls{}}, followed: &publish.FollowedHeads{}}
 	var err error
 	s.configs, err = inforce.NewConfigs(inforce.Configs{
 		Layers: o.Store.Layers, Marks: o.Store.Marks, ConfigReader: o.GitHub.ConfigReader, Loader: o.Loader, Server: o.Server, Log: o.Log, Now: o.Now,
@@ -212,7 +212,7 @@ func (s *Service) build() {
 		Configs: s.configs, Followed: s.followed, Writes: s.Store.Writes, History: s.Store.History, Intake: s.Store.Intake,
 		CheckWriter: s.GitHub.CheckWriter, Leases: s.leases, Log: s.Log, Now: s.Now, WebURL: s.WebURL, Found: found,
 	}
-	s.holder.checks, s.holder.log, s.holder.now = s.checks, s.Log, s.Now
+	s.postponer.checks, s.postponer.log, s.postponer.now = s.checks, s.Log, s.Now
 	s.requests = &publish.Requests{Writes: s.Store.Writes, ReviewWriter: s.GitHub.ReviewWriter, Leases: s.leases, Log: s.Log}
 	s.verdicts = &publish.Verdicts{
 		Checks: s.checks, Configs: s.configs, Writes: s.Store.Writes, PullReader: s.GitHub.PullReader,

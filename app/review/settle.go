@@ -14,8 +14,8 @@ import (
 )
 
 // settle ends a generation according to the result of its attempt.
-func (s *Service) settle(ctx context.Context, g *generation, number int64, err error) (more bool, _ *finished, _ error) {
-	lease, state := g.lease, g.state
+func (s *Service) settle(ctx context.Context, held *heldTarget, number int64, err error) (more bool, _ *finished, _ error) {
+	lease, state := held.lease, held.state
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !s.retry.InTime(state, err) {
 		// The time of the job and of the review is over. Only the message that says so is
 		// left to write.

@@ -60,9 +60,9 @@ func readFile(src ports.Change) func(ctx context.Context, commit, path string, m
 	}
 }
 
-// again returns the last report on the head, or nil if the newest review was of another
-// head.
-func again(ctx context.Context, h ports.History, key, headSHA string) (*pipeline.PreviousReport, error) {
+// reportOfHead returns the last report on the head, or nil if the newest review was of
+// another head.
+func reportOfHead(ctx context.Context, h ports.History, key, headSHA string) (*pipeline.PreviousReport, error) {
 	last, err := h.LatestReview(ctx, key)
 	if err != nil || last == nil || last.Review.Facts.Head.SHA != headSHA {
 		return nil, err

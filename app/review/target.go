@@ -84,9 +84,8 @@ func (s *Service) WorkHeld(ctx context.Context, lease ports.Lease, kind ports.Jo
 	return nil
 }
 
-// generation is what is wanted for a target, as its holder read it: the value that a run
-// and a publication start from.
-type generation struct {
+// heldTarget is a target whose lease is held, with its state as the holder read it.
+type heldTarget struct {
 	lease  ports.Lease
 	state  ports.TargetState
 	memory *admission.Ticket // for the memory that the change takes
@@ -124,10 +123,10 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 	}
 	trail.Of(ctx).SetAuthor(state.Author)
 	trail.Of(ctx).SetAbout(state.Target)
-	g := &generation{lease, state, s.holder.memory.TicketFor(lease.Key, state.HeadSHA, kind).By(state.Author)}
-	defer func() { g.memory.End(done != nil) }()
-	if err := g.memory.Readmit(); err != nil {
-		return false, nil, s.holder.putOff(ctx, g, err)
+	held := &heldTarget{lease, state, s.postponer.memory.TicketFor(lease.Key, state.HeadSHA, kind).By(state.Author)}
+	defer func() { held.memory.End(done != nil) }()
+	if err := held.memory.Readmit(); err != nil {
+		return false, nil, s.postponer.putOff(ctx, held, err)
 	}
 	next, stored, err := s.nextStep(ctx, state)
 	if err != nil {
@@ -140,43 +139,43 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 		return false, nil, nil
 	}
 	if overdue(state) {
-		return s.settle(ctx, g, state.Wanted, &retry.FinalError{Err: errors.New("GitHub kept reviewgate waiting for too long"), Why: "github"})
+		return s.settle(ctx, held, state.Wanted, &retry.FinalError{Err: errors.New("GitHub kept reviewgate waiting for too long"), Why: "github"})
 	}
 	if kind == ports.JobPublish {
-		current, end := s.begin(ctx, g)
+		current, end := s.begin(ctx, held)
 		err := end(panics.Guard(func() error { return s.publisher.Publish(ctx, current, lease, state, stored) }))
-		return s.settle(ctx, g, stored.Generation, err)
+		return s.settle(ctx, held, stored.Generation, err)
 	}
 	if len(state.Notices) > 0 {
-		s.sayEarly(ctx, g)
+		s.sayEarly(ctx, held)
 	}
-	if err := s.holder.waitForCalls(ctx, g); err != nil {
+	if err := s.postponer.waitForCalls(ctx, held); err != nil {
 		return false, nil, err
 	}
-	current, end := s.begin(ctx, g)
+	current, end := s.begin(ctx, held)
 	handedOver := false
 	err = end(panics.Guard(func() (err error) {
-		handedOver, err = s.review(current, g)
+		handedOver, err = s.review(current, held)
 		return err
 	}))
 	switch {
 	case errors.As(err, new(*admission.MemoryWait)):
-		return false, nil, s.holder.putOff(ctx, g, err)
+		return false, nil, s.postponer.putOff(ctx, held, err)
 	case err == nil && handedOver:
 		return false, nil, nil
 	case last && errors.Is(err, publish.ErrSuperseded):
 		err = &ports.HostError{Op: "read one and the same head twice", Kind: ports.HostTransient, Err: errors.New("it moves each time it is looked at")}
 	}
-	return s.settle(ctx, g, state.Wanted, err)
+	return s.settle(ctx, held, state.Wanted, err)
 }
 
 // begin starts one step of a generation. current ends as soon as the step is moot. end ends
 // the step: it returns the step's error, or why the step was moot if that
 // made it fail.
-func (s *Service) begin(ctx context.Context, g *generation) (current context.Context, end func(error) error) {
-	watched, unwatch := s.watch(ctx, g.lease.Key, g.state.HeadSHA)
+func (s *Service) begin(ctx context.Context, held *heldTarget) (current context.Context, end func(error) error) {
+	watched, unwatch := s.watch(ctx, held.lease.Key, held.state.HeadSHA)
 	current, cancel := context.WithCancelCause(watched)
-	forget := s.running.start(g.lease.Key, cancel)
+	forget := s.running.start(held.lease.Key, cancel)
 	return current, func(err error) error {
 		cause := context.Cause(current)
 		forget()

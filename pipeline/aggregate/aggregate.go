@@ -17,10 +17,10 @@ type Input struct {
 	Gaps           pipeline.List[pipeline.GapLogEntry]
 	Results        pipeline.List[pipeline.AgentResult]
 	Previous       *pipeline.PreviousReport
-	// Again is the last report on the same head, if there is one.
-	Again  *pipeline.PreviousReport
-	Memory pipeline.Memory
-	Config *config.Config
+	// SameHead is the last report on the same head, if there is one.
+	SameHead *pipeline.PreviousReport
+	Memory   pipeline.Memory
+	Config   *config.Config
 	// Rules are the config's rules by id. If nil, Aggregate computes them.
 	Rules map[string]*config.Rule
 	// Failed is the earlier stage that failed, or nil.

@@ -37,7 +37,7 @@ type earlier struct {
 func earlierFindings(in *input, paths *pathHistory) []*earlier {
 	var out []*earlier
 	seen := map[string]bool{}
-	for i, report := range []*pipeline.PreviousReport{in.Again, in.Previous} {
+	for i, report := range []*pipeline.PreviousReport{in.SameHead, in.Previous} {
 		if report == nil {
 			continue
 		}

@@ -153,7 +153,7 @@ func TestReviewingAgainGivesTheSameResult(t *testing.T) {
 	report := first
 	for round := range 3 {
 		in := push(nil, code, nil, nil)
-		in.Again = previous(report)
+		in.SameHead = previous(report)
 		report = Aggregate(in)
 		if len(report.Findings) != 1 || report.Findings[0].ID != first.Findings[0].ID || !report.Decision.Blocks() || report.Findings[0].State != pipeline.StateNew {
 			t.Fatalf("round %d: %s, %s", round, report.Decision, summary(report))
@@ -169,14 +169,14 @@ func TestReviewingAgainGivesTheSameResult(t *testing.T) {
 		}
 	}
 	in := push(nil, code, nil, nil)
-	in.Again = previous(report)
+	in.SameHead = previous(report)
 	in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: report.Findings[0].ID, By: "ann", Reason: "fine", Surroundings: report.Findings[0].Surroundings[0]}}
 	if r := Aggregate(in); len(r.Findings) != 0 || len(r.Suppressed) != 1 || r.Decision.Blocks() {
 		t.Errorf("dismissed: %s, %s", r.Decision, summary(r))
 	}
 	// The answer of a model that failed says nothing about the finding.
 	in = push(nil, code, nil, nil)
-	in.Again = previous(report)
+	in.SameHead = previous(report)
 	in.Results[0].Status = pipeline.AgentFailed
 	if r := Aggregate(in); len(r.Findings) != 0 || len(r.Changes.Resolved) != 0 {
 		t.Errorf("the finding is resolved although a model failed: %s", summary(r))

@@ -14,7 +14,7 @@ import (
 // one another: a review report replaces what models found before it, and a model's review replaces
 // a missing mandatory report.
 func reconciled(in aggregate.Input) aggregate.Input {
-	in.Previous, in.Again = replacedByReports(in.Previous, in.Results), replacedByReports(in.Again, in.Results)
+	in.Previous, in.SameHead = replacedByReports(in.Previous, in.Results), replacedByReports(in.SameHead, in.Results)
 	in.Results = completed(in)
 	return in
 }

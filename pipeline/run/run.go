@@ -60,9 +60,9 @@ type Options struct {
 	Trigger string // what asked for the run, in words
 	// Previous returns the last report of another head.
 	Previous func(ctx context.Context, facts *pipeline.PRFacts) (*pipeline.PreviousReport, error)
-	// Again returns the last report on the same head, if there is one. It is called if models
+	// SameHead returns the last report on the same head, if there is one. It is called if models
 	// review: what blocked does not go away because they find something else the next time.
-	Again func(ctx context.Context, facts *pipeline.PRFacts) (*pipeline.PreviousReport, error)
+	SameHead func(ctx context.Context, facts *pipeline.PRFacts) (*pipeline.PreviousReport, error)
 	// Memory returns what people taught, at the time when the facts are known.
 	Memory func(ctx context.Context, facts *pipeline.PRFacts) (pipeline.Memory, error)
 	// Carry lets results of the last review replace those of agents.
@@ -211,14 +211,14 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 		}
 	}
 	asksModels := slices.ContainsFunc(v.Manifest.Entries, func(e pipeline.ManifestEntry) bool { return len(e.Models) > 0 })
-	if o.Again != nil && asksModels {
-		if v.Again, err = o.Again(ctx, &v.Facts); err != nil {
+	if o.SameHead != nil && asksModels {
+		if v.SameHead, err = o.SameHead(ctx, &v.Facts); err != nil {
 			return out, fmt.Errorf("read the last report on this head: %w", err)
 		}
 	}
 	in := aggregate.Input{
 		Facts: &v.Facts, Classification: &v.Classification, Manifest: &v.Manifest,
-		Gaps: gaps, Previous: v.Previous, Again: v.Again, Memory: v.Memory, Config: out.Config, Rules: engine.byID,
+		Gaps: gaps, Previous: v.Previous, SameHead: v.SameHead, Memory: v.Memory, Config: out.Config, Rules: engine.byID,
 	}
 	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
 		s := staged{in: in, options: t.dispatchOptions(out.Config, &v.Facts)}
