@@ -123,9 +123,9 @@ type History interface {
 	// ReviewOfHead returns the newest review of the target on a head, published or about to
 	// be, or nil. If baseRef is not empty, only reviews for that base branch count.
 	ReviewOfHead(ctx context.Context, key, headSHA, baseRef string) (*StoredReview, error)
-	// LastAnswer returns the head and base of the target's newest published review, or nil
+	// LastPublished returns the head and base of the target's newest published review, or nil
 	// if there is none.
-	LastAnswer(ctx context.Context, key string) (*Answer, error)
+	LastPublished(ctx context.Context, key string) (*PublishedHead, error)
 	// PreviousReport returns the report of the target's newest published review on another
 	// head, or nil.
 	PreviousReport(ctx context.Context, key, headSHA string) (*pipeline.PreviousReport, error)

@@ -43,9 +43,9 @@ func (t Target) Key() string {
 	return fmt.Sprintf("pull/%d/%d", t.RepoID, t.Number)
 }
 
-// Answer is the head and base of a published review. BaseRef is empty for reviews by
+// PublishedHead is the head and base of a published review. BaseRef is empty for reviews by
 // versions that did not store it.
-type Answer struct{ HeadSHA, BaseRef string }
+type PublishedHead struct{ HeadSHA, BaseRef string }
 
 // At returns the target with another head.
 func (t Target) At(headSHA string) Target {

@@ -92,7 +92,7 @@ func (v *Verdicts) Decide(ctx context.Context, p *Publication) error {
 	if err != nil {
 		return err
 	}
-	r, want := p.Review, p.verdict(p.Now)
+	r, want := p.Review, p.verdict(p.Pull)
 	if r.FixLoop.Halted {
 		want = "" // regardless of the result for a later head
 	}

@@ -86,7 +86,7 @@ func (k *Checks) Open(ctx context.Context, lease ports.Lease, state ports.Target
 // for another pull request does not consider this one's base. If the head was replaced and
 // then came back, its old check may show a decision made by hand, which the push has ended.
 func (k *Checks) answersFor(ctx context.Context, state ports.TargetState, w *ports.Write) (bool, error) {
-	last, err := k.History.LastAnswer(ctx, state.Key())
+	last, err := k.History.LastPublished(ctx, state.Key())
 	if err != nil {
 		return false, fmt.Errorf("look for the newest answer: %w", err)
 	}
@@ -96,7 +96,7 @@ func (k *Checks) answersFor(ctx context.Context, state ports.TargetState, w *por
 // ReopenForBase opens a new check if the check on the head was written for another base
 // branch and no event reported the change of base.
 func (k *Checks) ReopenForBase(ctx context.Context, lease ports.Lease, state ports.TargetState, f *pipeline.PRFacts) error {
-	last, err := k.History.LastAnswer(ctx, state.Key())
+	last, err := k.History.LastPublished(ctx, state.Key())
 	if err != nil {
 		return fmt.Errorf("look for the newest answer: %w", err)
 	}

@@ -197,13 +197,13 @@ func TestManyAnnotationsAreSentOnce(t *testing.T) {
 // answer about this head and nobody asked for a fresh one.
 func TestCompletedCheckThatStandsDuringAReview(t *testing.T) {
 	for name, test := range map[string]struct {
-		answer *ports.Answer
+		answer *ports.PublishedHead
 		fresh  bool
 		opened bool
 	}{
-		"the target's own answer":              {&ports.Answer{HeadSHA: "aaa"}, false, false},
-		"a fresh check is asked for":           {&ports.Answer{HeadSHA: "aaa"}, true, true},
-		"the last answer is for an older head": {&ports.Answer{HeadSHA: "bbb"}, false, true},
+		"the target's own answer":              {&ports.PublishedHead{HeadSHA: "aaa"}, false, false},
+		"a fresh check is asked for":           {&ports.PublishedHead{HeadSHA: "aaa"}, true, true},
+		"the last answer is for an older head": {&ports.PublishedHead{HeadSHA: "bbb"}, false, true},
 		"it answers another pull request":      {nil, false, true},
 	} {
 		w := newWorld(t)

@@ -37,8 +37,8 @@ type Comments struct {
 func (c *Comments) Publish(ctx context.Context, p *Publication) error {
 	r, state, settings := p.Review, p.State, p.Config.Settings
 	var talk *ports.Conversation
-	if p.Now != nil {
-		talk = &p.Now.Conversation
+	if p.Pull != nil {
+		talk = &p.Pull.Conversation
 	}
 	if state.Kind == ports.TargetGroup || settings.Comment.When == config.CommentNever {
 		return nil

@@ -25,7 +25,7 @@ type Labels struct {
 // longer apply. It leaves all other labels alone. If GitHub refuses, the check and the
 // comment stay without the labels.
 func (b *Labels) Publish(ctx context.Context, p *Publication) error {
-	if p.State.Kind == ports.TargetGroup || p.Now.Archived {
+	if p.State.Kind == ports.TargetGroup || p.Pull.Archived {
 		return nil
 	}
 	remove, add := labelChanges(p.Config.Settings.Labels, p.Review)

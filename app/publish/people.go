@@ -37,7 +37,7 @@ func personDecides(r *pipeline.Report) bool {
 func (q *Requests) AskPeople(ctx context.Context, p *Publication) error {
 	r, key := p.Review, p.Lease.Key
 	people := p.Config.Settings.Models.People
-	if len(people) == 0 || !p.mayAct(p.Now) || !personDecides(&r.Review.Report) {
+	if len(people) == 0 || !p.mayAct(p.Pull) || !personDecides(&r.Review.Report) {
 		return nil
 	}
 	have, err := q.newestRequests(ctx, key)
@@ -51,7 +51,7 @@ func (q *Requests) AskPeople(ctx context.Context, p *Publication) error {
 			return nil
 		}
 	}
-	ask := without(people, slices.Concat(p.Now.Requested, []string{r.Review.Facts.Author.Login}, asked))
+	ask := without(people, slices.Concat(p.Pull.Requested, []string{r.Review.Facts.Author.Login}, asked))
 	if len(ask) > 0 {
 		if ask, err = q.notReviewed(ctx, p.State.Target, ask); err != nil {
 			return err
@@ -149,9 +149,9 @@ func union(a, b []string) []string { return append(slices.Clone(a), without(b, a
 // team may not see the repository, the rest is still published.
 func (q *Requests) CallTeam(ctx context.Context, p *Publication) error {
 	team := p.Config.Settings.FixLoop.Team
-	if !p.Review.FixLoop.Now || team == "" || p.Now.Archived || p.mode() != config.ModeEnforce {
+	if !p.Review.FixLoop.JustEscalated || team == "" || p.Pull.Archived || p.mode() != config.ModeEnforce {
 		return nil
 	}
-	_, err := q.requestReviews(ctx, p.Lease, p.State.Target, without([]string{team}, append(slices.Clone(p.Now.Requested), p.Review.Review.Facts.Author.Login)))
+	_, err := q.requestReviews(ctx, p.Lease, p.State.Target, without([]string{team}, append(slices.Clone(p.Pull.Requested), p.Review.Review.Facts.Author.Login)))
 	return err
 }

@@ -177,7 +177,7 @@ func TestTeamIsCalled(t *testing.T) {
 	} {
 		w := newWorld(t)
 		r := reviewed(pipeline.DecisionFail)
-		r.FixLoop.Now = !test.before
+		r.FixLoop.JustEscalated = !test.before
 		if err := w.requests.CallTeam(t.Context(), publication(known(), r, settings(t, test.own), &test.now)); err != nil {
 			t.Fatal(err)
 		}

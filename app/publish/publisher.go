@@ -42,7 +42,7 @@ type Publication struct {
 	State  ports.TargetState
 	Review *ports.StoredReview
 	Config *config.Config   // in force for the review
-	Now    *ports.PullState // as it was read last: the zero value for a merge group, nil if not read
+	Pull   *ports.PullState // as it was read last: the zero value for a merge group, nil if not read
 }
 
 // mode returns the mode in which the review was done.
@@ -66,7 +66,7 @@ func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, sta
 		return err
 	}
 	state.WrittenNotices = render.StillTrue(state.WrittenNotices)
-	pub := &Publication{Lease: lease, State: state, Review: r, Config: cfg, Now: &now}
+	pub := &Publication{Lease: lease, State: state, Review: r, Config: cfg, Pull: &now}
 	if err := p.publishParts(ctx, pub); err != nil {
 		return err
 	}

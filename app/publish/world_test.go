@@ -29,7 +29,7 @@ type store struct {
 	ports.Reviews
 	writes    []ports.Write        // oldest first
 	decisions []ports.HeadDecision // on the head
-	answer    *ports.Answer        // the target's last
+	answer    *ports.PublishedHead // the target's last
 	own       string               // the repository's settings that are known
 	release   string               // the settings of its branch release, if it has its own
 	lost      bool                 // another holder has the lease of the target
@@ -112,7 +112,9 @@ func (s *store) HeadDecisions(context.Context, int64, string) ([]ports.HeadDecis
 	return s.decisions, nil
 }
 
-func (s *store) LastAnswer(context.Context, string) (*ports.Answer, error) { return s.answer, nil }
+func (s *store) LastPublished(context.Context, string) (*ports.PublishedHead, error) {
+	return s.answer, nil
+}
 
 func (s *store) LatestReview(context.Context, string) (*ports.StoredReview, error) {
 	return s.latest, nil
@@ -390,7 +392,7 @@ func on(number int, d pipeline.Decision, pending bool) ports.HeadDecision {
 
 // publication is the publication of a review of the target, whose lease is held.
 func publication(state ports.TargetState, r *ports.StoredReview, cfg *config.Config, now *ports.PullState) *publish.Publication {
-	return &publish.Publication{Lease: held, State: state, Review: r, Config: cfg, Now: now}
+	return &publish.Publication{Lease: held, State: state, Review: r, Config: cfg, Pull: now}
 }
 
 // known is the target's state in the store.

@@ -35,7 +35,7 @@ func uncountedView() View {
 func escalatedView() View {
 	v := findingsView()
 	v.FixLoop = fixloop.State{
-		Status: fixloop.Escalated, Attempt: 1, Max: 1, Failed: []string{prevSHA, headSHA}, Since: headSHA, Cause: fixloop.CauseAttempts, Now: true,
+		Status: fixloop.Escalated, Attempt: 1, Max: 1, Failed: []string{prevSHA, headSHA}, Since: headSHA, Cause: fixloop.CauseAttempts, JustEscalated: true,
 		History: []fixloop.Row{
 			{Attempt: 1, HeadSHA: prevSHA, Decision: pipeline.DecisionFail},
 			{HeadSHA: headSHA, Decision: pipeline.DecisionFail, Note: fixloop.NoteEscalated},

@@ -69,7 +69,7 @@ func Next(s State, r Report, set Settings) State {
 		return State{Resumes: r.Resumes}
 	}
 	s = s.clone()
-	s.Max, s.Now = set.Attempts, false
+	s.Max, s.JustEscalated = set.Attempts, false
 	anew := s.resume(r.Resumes)
 	s.turns(r.Commits)
 	row := Row{HeadSHA: r.HeadSHA, Spec: r.Spec, Quality: r.Quality, Decision: r.Decision}
@@ -141,7 +141,7 @@ func (s *State) fail(head string, set Settings, row *Row) {
 		row.Attempt = s.Attempt
 		return
 	}
-	s.Status, s.Since, s.Now, s.Halted = Escalated, head, true, true
+	s.Status, s.Since, s.JustEscalated, s.Halted = Escalated, head, true, true
 	row.Note = NoteEscalated
 }
 

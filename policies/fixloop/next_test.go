@@ -107,8 +107,8 @@ func TestEscalation(t *testing.T) {
 	var s State
 	for i, head := range []string{"a", "b", "c", "c", "d"} {
 		s = Next(s, fails(head), twoAttempts)
-		if want := i == 2; s.Now != want {
-			t.Errorf("review %d escalated the pull request: %t", i, s.Now)
+		if want := i == 2; s.JustEscalated != want {
+			t.Errorf("review %d escalated the pull request: %t", i, s.JustEscalated)
 		}
 	}
 	if s.Since != "c" || s.Cause != CauseAttempts || s.Attempt != 2 || !s.Paused(0) || s.Paused(1) {
@@ -314,7 +314,7 @@ func checkStep(t *testing.T, was, now State, r Report, set Settings) {
 	if was.Status == Escalated && now.Status != Escalated && r.Decision.Blocks() && !resumed {
 		t.Error("an escalation ended without a pass or a person")
 	}
-	if now.Now != (now.Status == Escalated && now.Since == r.HeadSHA && !slices.Contains(was.Failed, r.HeadSHA)) {
+	if now.JustEscalated != (now.Status == Escalated && now.Since == r.HeadSHA && !slices.Contains(was.Failed, r.HeadSHA)) {
 		t.Error("the state does not say which review escalated it")
 	}
 	if r.Decision.Blocks() && r.Incomplete && !resumed && (now.Status != was.Status || now.Attempt != was.Attempt) {

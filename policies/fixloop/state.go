@@ -32,8 +32,8 @@ type State struct {
 	// Both stay if a person passes the head.
 	Since string `json:"since,omitempty"`
 	Cause Cause  `json:"cause,omitempty"`
-	// Now says that the last review escalated the pull request.
-	Now bool `json:"now,omitempty"`
+	// JustEscalated says that the last review escalated the pull request.
+	JustEscalated bool `json:"now,omitempty"`
 	// ByHand says that a person completed the loop.
 	ByHand bool `json:"by_hand,omitempty"`
 	// Halted says that the pull request was escalated and that nobody has resumed the loop since.

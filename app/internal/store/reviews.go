@@ -239,9 +239,9 @@ func (s history) ReviewAsOf(ctx context.Context, key string, at time.Time) (*por
 	return s.findReview(ctx, `target_key = ? AND published_at > 0 AND published_at <= ?`, key, micros(at))
 }
 
-// LastAnswer implements ports.Store.
-func (s history) LastAnswer(ctx context.Context, key string) (*ports.Answer, error) {
-	var a ports.Answer
+// LastPublished implements ports.Store.
+func (s history) LastPublished(ctx context.Context, key string) (*ports.PublishedHead, error) {
+	var a ports.PublishedHead
 	err := s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `SELECT head_sha, base_ref FROM reviews WHERE target_key = ? AND published_at > 0 ORDER BY id DESC LIMIT 1`, key).Scan(&a.HeadSHA, &a.BaseRef)
 	})
