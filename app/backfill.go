@@ -74,9 +74,9 @@ func RunBackfill(ctx context.Context, settings Settings, b Backfill) error {
 		return &InputError{err}
 	}
 	o := newCommandReader(settings, b.Log)
-	kept := &storedLayers{}
-	defer kept.close()
-	dry, client, err := o.dryRun(kept)
+	stored := &storedLayers{}
+	defer stored.close()
+	dry, client, err := o.dryRun(stored)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func RunBackfill(ctx context.Context, settings Settings, b Backfill) error {
 		return err
 	}
 	defer done()
-	if err := kept.open(ctx, settings.DatabaseURL); err != nil {
+	if err := stored.open(ctx, settings.DatabaseURL); err != nil {
 		return err
 	}
 	run := &backfill{Backfill: b, github: client, config: dry.Config, to: to}

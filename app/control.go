@@ -99,8 +99,8 @@ func listenControl(ctx context.Context, path string, backfill http.HandlerFunc) 
 		return nil, fmt.Errorf("make the socket's directory: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	made := filepath.Join(dir, "s")
-	short, done, err := shortPath(made)
+	socket := filepath.Join(dir, "s")
+	short, done, err := shortPath(socket)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func listenControl(ctx context.Context, path string, backfill http.HandlerFunc) 
 		return nil, fmt.Errorf("listen on a socket: %w", err)
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
-	if err := errors.Join(os.Chmod(made, 0o600), os.Rename(made, path)); err != nil {
+	if err := errors.Join(os.Chmod(socket, 0o600), os.Rename(socket, path)); err != nil {
 		l.Close()
 		return nil, fmt.Errorf("make the socket: %w", err)
 	}

@@ -33,9 +33,9 @@ func Examine(ctx context.Context, settings Settings, owner, name string) (doctor
 	var skew skewMeter
 	o := newCommandReader(settings, zerolog.Nop())
 	o.onCall = skew.note
-	kept := &storedLayers{KnownLayers: review.NoLayers{}}
-	defer kept.close()
-	dry, client, err := o.dryRun(kept)
+	stored := &storedLayers{KnownLayers: review.NoLayers{}}
+	defer stored.close()
+	dry, client, err := o.dryRun(stored)
 	if err != nil {
 		return doctor.Result{}, err
 	}
@@ -45,11 +45,11 @@ func Examine(ctx context.Context, settings Settings, owner, name string) (doctor
 		Database: func(ctx context.Context) (version, newest int64, err error) {
 			i, err := store.Inspect(ctx, settings.DatabaseURL)
 			if err == nil && i.Version == i.Newest {
-				err = kept.open(ctx, settings.DatabaseURL)
+				err = stored.open(ctx, settings.DatabaseURL)
 			}
 			return i.Version, i.Newest, err
 		},
-		Server: server, InForce: dry.Config, KnowsLastGood: kept.opened, Quarantined: kept.quarantined, Owner: owner, Name: name,
+		Server: server, InForce: dry.Config, KnowsLastGood: stored.opened, Quarantined: stored.quarantined, Owner: owner, Name: name,
 	}), nil
 }
 
@@ -90,8 +90,8 @@ func (o *commandReader) options(client *gh.Client) (review.Options, error) {
 }
 
 // dryRun returns a dry run of the use cases, which reports what the server would do, and
-// the GitHub client that it uses. kept may be nil.
-func (o *commandReader) dryRun(kept ports.KnownLayers) (*review.DryRun, *gh.Client, error) {
+// the GitHub client that it uses. stored may be nil.
+func (o *commandReader) dryRun(stored ports.KnownLayers) (*review.DryRun, *gh.Client, error) {
 	client, err := o.client()
 	if err != nil {
 		return nil, nil, err
@@ -99,7 +99,7 @@ func (o *commandReader) dryRun(kept ports.KnownLayers) (*review.DryRun, *gh.Clie
 	options, err := o.options(client)
 	if err == nil {
 		var dry *review.DryRun
-		if dry, err = review.NewDryRun(options, kept); err == nil {
+		if dry, err = review.NewDryRun(options, stored); err == nil {
 			return dry, client, nil
 		}
 	}

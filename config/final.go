@@ -56,17 +56,17 @@ func (g *guards) lock(e *entry) *lock {
 // so, with no less effect.
 func (g *guards) lockPolicy(e *entry, p *Policy) *lock {
 	by := ""
-	var kept []string
+	var agents []string
 	for _, id := range p.Dispatch.Agents {
 		if why := g.dispatched[id]; why != "" {
-			by, kept = why, append(kept, id)
+			by, agents = why, append(agents, id)
 		}
 	}
 	if by == "" || !p.Enabled {
 		return nil
 	}
 	may := stricter(p)
-	may["dispatch.agents"] = change{func(_, above any) bool { return holdsAll(above.([]string), kept) }, "keep " + strings.Join(kept, ", ")}
+	may["dispatch.agents"] = change{func(_, above any) bool { return holdsAll(above.([]string), agents) }, "keep " + strings.Join(agents, ", ")}
 	may["trigger"] = change{func(_, above any) bool { return above.(policies.Trigger).Type == policies.TriggerAlways }, `leave it out, or write {"type": "always"}`}
 	may["enabled"] = change{func(_, above any) bool { return above == true }, "leave it on"}
 	may["dispatch.models"] = change{func(_, _ any) bool { return false }, "leave it out"}

@@ -38,8 +38,8 @@ type callHour struct {
 }
 
 type caller struct {
-	used int                 // calls in this hour
-	told map[string]struct{} // targets and heads whose checks say that they wait
+	used      int                 // calls in this hour
+	waitShown map[string]struct{} // targets and heads whose checks say that they wait
 }
 
 // Called counts a call for a pull request of an author. q is the rate limit that GitHub
@@ -114,13 +114,13 @@ func (c *Calls) Wait(g ports.Target, author int64, now time.Time) *CallWait {
 		return nil
 	}
 	id := g.Key() + " " + g.HeadSHA
-	_, told := by.told[id]
-	tell := !told && len(by.told) < maxCallTold
+	_, shown := by.waitShown[id]
+	tell := !shown && len(by.waitShown) < maxCallTold
 	if tell {
-		if by.told == nil {
-			by.told = map[string]struct{}{}
+		if by.waitShown == nil {
+			by.waitShown = map[string]struct{}{}
 		}
-		by.told[id] = struct{}{}
+		by.waitShown[id] = struct{}{}
 	}
 	return &CallWait{Used: by.used, Quota: h.Quota, after: min(callStep, h.Reset.Sub(now)), Tell: tell}
 }

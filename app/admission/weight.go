@@ -98,13 +98,13 @@ type Room struct {
 
 // weighed is the record of a large change.
 type weighed struct {
-	head    string
-	author  int64
-	weight  int64
-	publish bool      // its review is stored and only has to be published
-	since   time.Time // when it began to wait; zero if it does not
-	seen    time.Time // when it last asked
-	told    time.Time // when its check last said so
+	head     string
+	author   int64
+	weight   int64
+	publish  bool      // its review is stored and only has to be published
+	since    time.Time // when it began to wait; zero if it does not
+	seen     time.Time // when it last asked
+	lastTold time.Time // when its check last said so
 }
 
 // NewRoom returns a Room for a memory limit in bytes. The default is 1 GiB. tell is how
@@ -175,7 +175,7 @@ func (t *Ticket) admit(weight int64) error {
 		a.changes[t.key] = w
 	}
 	if w.head != t.head {
-		w.told = time.Time{} // the new head has another check
+		w.lastTold = time.Time{} // the new head has another check
 	}
 	w.head, w.author, w.weight, w.publish, w.seen = t.head, t.author, weight, t.publish, now
 	before := a.inLineBefore(t.key, w, now)
@@ -199,7 +199,7 @@ func (t *Ticket) admit(weight int64) error {
 	}
 	before += len(a.admitted)
 	e := &MemoryWait{Before: before, Since: w.since, after: min(maxWaitStep, waitStep*time.Duration(max(1, before)))}
-	e.Tell = now.Sub(w.since) >= a.tell && now.Sub(w.told) >= tellWaitAgain
+	e.Tell = now.Sub(w.since) >= a.tell && now.Sub(w.lastTold) >= tellWaitAgain
 	return e
 }
 
@@ -208,7 +208,7 @@ func (a *Room) WaitShown(key string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if w := a.changes[key]; w != nil {
-		w.told = a.now()
+		w.lastTold = a.now()
 	}
 }
 

@@ -74,17 +74,17 @@ func ReadFindings(name string, text []byte) (ReviewedCases, LeftOut, []jsontree.
 	out.CostUSD = r.cost(r.root)
 	for i := range r.cases {
 		c := &r.cases[i]
-		found := Reviewed{Case: c.name}
+		reviewed := Reviewed{Case: c.name}
 		if c.object != nil {
-			found.CostUSD = r.cost(c.object)
+			reviewed.CostUSD = r.cost(c.object)
 			f := jsontree.FieldsOf(c.object, "a case")
-			found.Status = CaseStatus(f.Text("status"))
+			reviewed.Status = CaseStatus(f.Text("status"))
 			r.refuse(f.Wrong...)
 		}
 		for _, f := range r.items(c, maxCaseFindings) {
-			found.Findings = append(found.Findings, r.finding(f))
+			reviewed.Findings = append(reviewed.Findings, r.finding(f))
 		}
-		out.Cases = append(out.Cases, found)
+		out.Cases = append(out.Cases, reviewed)
 	}
 	return out, r.leftOut, r.wrong
 }

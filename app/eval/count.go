@@ -116,11 +116,11 @@ func count(cases []reviewedCase, leftOut map[string]dispatch.Agent) Result {
 		if t.Cases++; c.Clean() {
 			t.Clean++
 		}
-		found := t.agents(c, leftOut)
+		reviewers := t.agents(c, leftOut)
 		t.report(c)
 		for j, d := range c.Defects {
 			by := []string{}
-			for _, r := range found[j] {
+			for _, r := range reviewers[j] {
 				by = append(by, r.String())
 			}
 			slices.Sort(by)
@@ -133,7 +133,7 @@ func count(cases []reviewedCase, leftOut map[string]dispatch.Agent) Result {
 // agents counts the findings of a case's agents, and returns which of them named each
 // defect.
 func (t *tally) agents(c *reviewedCase, leftOut map[string]dispatch.Agent) map[int][]reviewer {
-	found := map[int][]reviewer{}
+	reviewers := map[int][]reviewer{}
 	for i := range c.Review.Results {
 		result := &c.Review.Results[i]
 		if _, out := leftOut[result.Agent]; out {
@@ -154,7 +154,7 @@ func (t *tally) agents(c *reviewedCase, leftOut map[string]dispatch.Agent) map[i
 		findings := result.Output.Findings
 		named := judge(c.Defects, findings)
 		for j := range row.add(c.Case, named) {
-			found[j] = append(found[j], who)
+			reviewers[j] = append(reviewers[j], who)
 		}
 		for k, f := range findings {
 			if named[k] == none {
@@ -170,7 +170,7 @@ func (t *tally) agents(c *reviewedCase, leftOut map[string]dispatch.Agent) map[i
 		row.Output += u.Output
 		row.CostUSD += u.CostUSD
 	}
-	return found
+	return reviewers
 }
 
 func (t *tally) row(who reviewer) *Row {

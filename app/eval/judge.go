@@ -94,7 +94,7 @@ func (d *Defect) namedBy(f *pipeline.Finding, text string) bool {
 	if f.Path == "" && d.Path != "" {
 		return f.RuleID != "" && slices.Contains(d.Rules, f.RuleID)
 	}
-	return (d.Path == "" || f.Path == d.Path) && d.at(f) && d.said(f, text)
+	return (d.Path == "" || f.Path == d.Path) && d.at(f) && d.describedBy(f, text)
 }
 
 // at reports whether a finding on the same file points to the defect. A defect without
@@ -119,9 +119,9 @@ func (d *Defect) at(f *pipeline.Finding) bool {
 	})
 }
 
-// said reports whether a finding describes the defect, by rule, category or words. For a
+// describedBy reports whether the finding describes the defect, by rule, category or words. For a
 // defect without rules and words, the place is enough.
-func (d *Defect) said(f *pipeline.Finding, text string) bool {
+func (d *Defect) describedBy(f *pipeline.Finding, text string) bool {
 	if len(d.Rules)+len(d.Words) == 0 {
 		return true
 	}

@@ -109,10 +109,10 @@ func (b bySeverity) add(s pipeline.Severity, d counts) {
 // most one defect and each defect with at most one finding, so that as many as possible
 // match. A second finding for a defect is a false positive. It is an error if no case is in
 // both.
-func ScoreFindings(expected []ExpectedCase, found ReviewedCases) (Scored, error) {
+func ScoreFindings(expected []ExpectedCase, reported ReviewedCases) (Scored, error) {
 	reviewed := map[string]*Reviewed{}
-	for i := range found.Cases {
-		reviewed[found.Cases[i].Case] = &found.Cases[i]
+	for i := range reported.Cases {
+		reviewed[reported.Cases[i].Case] = &reported.Cases[i]
 	}
 	s := Scored{Defects: []ScoredDefect{}, Others: []ScoredFinding{}, Unknown: []string{}, Severities: []SeverityScore{}}
 	sums := bySeverity{}
@@ -134,13 +134,13 @@ func ScoreFindings(expected []ExpectedCase, found ReviewedCases) (Scored, error)
 		}
 		s.score(e, r, sums)
 	}
-	if known == 0 && len(found.Cases) > 0 {
-		return s, fmt.Errorf("no case of the findings, such as %.100q, is expected: name the cases alike", found.Cases[0].Case)
+	if known == 0 && len(reported.Cases) > 0 {
+		return s, fmt.Errorf("no case of the findings, such as %.100q, is expected: name the cases alike", reported.Cases[0].Case)
 	}
 	if s.Cases == 0 {
 		return s, errors.New("nothing is expected: list at least one case")
 	}
-	for _, r := range found.Cases {
+	for _, r := range reported.Cases {
 		if reviewed[r.Case] != nil {
 			s.Unknown = append(s.Unknown, r.Case)
 		}
@@ -155,7 +155,7 @@ func ScoreFindings(expected []ExpectedCase, found ReviewedCases) (Scored, error)
 	case costs > 0:
 		s.Cost.Total = &cost
 	case len(s.Unknown) == 0:
-		s.Cost.Total = found.CostUSD
+		s.Cost.Total = reported.CostUSD
 	}
 	if s.Cost.Total != nil {
 		s.Cost.PerCase = quotient(*s.Cost.Total, s.Cases)

@@ -51,13 +51,13 @@ func (l *commentList) whole() error {
 
 // CreateComment comments on the pull request.
 func (c commentWriter) CreateComment(ctx context.Context, t ports.Target, body string) (int64, error) {
-	var made comment
+	var created comment
 	_, err := c.do(ctx, t, request{
 		op: "create the comment", method: http.MethodPost,
 		path: "/repos/{owner}/{repo}/issues/{issue_number}/comments", args: []any{t.Owner, t.Name, t.Number},
 		body: commentText{body},
-	}, asJSON(&made))
-	return made.ID, err
+	}, asJSON(&created))
+	return created.ID, err
 }
 
 // UpdateComment rewrites a comment.

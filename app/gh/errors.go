@@ -45,10 +45,10 @@ func readError(resp *http.Response) *answerError {
 	}
 	// An unreadable body counts as empty: the status determines the kind.
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
-	var said github.ErrorResponse
-	_ = json.Unmarshal(text, &said) // a proxy's page is not JSON, and leaves it empty
-	a.message = details(said.Message, said.Errors)
-	a.tooLarge = slices.ContainsFunc(said.Errors, func(e github.Error) bool { return e.Code == "too_large" })
+	var body github.ErrorResponse
+	_ = json.Unmarshal(text, &body) // a proxy's page is not JSON, and leaves it empty
+	a.message = details(body.Message, body.Errors)
+	a.tooLarge = slices.ContainsFunc(body.Errors, func(e github.Error) bool { return e.Code == "too_large" })
 	return a
 }
 
@@ -56,11 +56,11 @@ func readError(resp *http.Response) *answerError {
 func details(message string, fields []github.Error) string {
 	parts := []string{message}
 	for _, f := range fields[:min(len(fields), 5)] {
-		said := f.Message
-		if said == "" {
-			said = strings.TrimSpace(strings.Join([]string{f.Resource, f.Field, f.Code}, " "))
+		text := f.Message
+		if text == "" {
+			text = strings.TrimSpace(strings.Join([]string{f.Resource, f.Field, f.Code}, " "))
 		}
-		parts = append(parts, said)
+		parts = append(parts, text)
 	}
 	return clean(strings.Join(parts, "; "))
 }

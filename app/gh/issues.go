@@ -129,13 +129,13 @@ var errNoIssue = errors.New("it is a pull request")
 
 // CreateIssue opens an issue.
 func (c issueWriter) CreateIssue(ctx context.Context, t ports.Target, w ports.IssueWrite) (int, error) {
-	var made issue
+	var created issue
 	_, err := c.do(ctx, t, request{
 		op: "create the issue", method: http.MethodPost,
 		path: "/repos/{owner}/{repo}/issues", args: []any{t.Owner, t.Name},
 		body: issueText{Title: w.Title, Body: w.Body, Labels: w.Labels},
-	}, asJSON(&made))
-	return made.Number, err
+	}, asJSON(&created))
+	return created.Number, err
 }
 
 // UpdateIssue rewrites an issue's body, and opens or closes the issue.

@@ -136,16 +136,16 @@ func refusal(resp *http.Response) *limitError {
 	resp.Body.Close()
 	resp.Body = io.NopCloser(bytes.NewReader(text))
 
-	var said struct {
+	var body struct {
 		Message string `json:"message"`
 		URL     string `json:"documentation_url"`
 	}
-	_ = json.Unmarshal(text, &said) // a proxy's page is not JSON, and leaves it empty
-	words := strings.ToLower(said.Message)
-	_, told := retryAfter(resp.Header, time.Now())
-	if resp.StatusCode == http.StatusTooManyRequests || told || resp.Header.Get("X-RateLimit-Remaining") == "0" ||
-		strings.Contains(words, "rate limit") || strings.Contains(words, "abuse detection") || strings.Contains(said.URL, "rate-limits") {
-		return &limitError{status: resp.StatusCode, message: clean(said.Message)}
+	_ = json.Unmarshal(text, &body) // a proxy's page is not JSON, and leaves it empty
+	words := strings.ToLower(body.Message)
+	_, asksToWait := retryAfter(resp.Header, time.Now())
+	if resp.StatusCode == http.StatusTooManyRequests || asksToWait || resp.Header.Get("X-RateLimit-Remaining") == "0" ||
+		strings.Contains(words, "rate limit") || strings.Contains(words, "abuse detection") || strings.Contains(body.URL, "rate-limits") {
+		return &limitError{status: resp.StatusCode, message: clean(body.Message)}
 	}
 	return nil
 }

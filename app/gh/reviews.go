@@ -45,13 +45,13 @@ type reviewText struct {
 
 // CreateReview submits a review of one head of the pull request, and returns its id.
 func (c reviewWriter) CreateReview(ctx context.Context, t ports.Target, w ports.ReviewWrite) (int64, error) {
-	var made pullReview
+	var created pullReview
 	_, err := c.do(ctx, t, request{
 		op: "submit a review", method: http.MethodPost,
 		path: "/repos/{owner}/{repo}/pulls/{pull_number}/reviews", args: []any{t.Owner, t.Name, t.Number},
 		body: reviewText{CommitID: w.HeadSHA, Event: string(w.Verdict), Body: w.Body},
-	}, asJSON(&made))
-	return made.ID, err
+	}, asJSON(&created))
+	return created.ID, err
 }
 
 // DismissReview dismisses one of our reviews. It is no error if the review is already

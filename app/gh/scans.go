@@ -142,8 +142,8 @@ func notEnabled(err error) bool {
 	if !errors.As(err, &host) || host.Kind != ports.HostForbidden {
 		return false
 	}
-	said := strings.ToLower(host.Error())
-	return strings.Contains(said, "must be enabled") || strings.Contains(said, "is not enabled")
+	message := strings.ToLower(host.Error())
+	return strings.Contains(message, "must be enabled") || strings.Contains(message, "is not enabled")
 }
 
 func alert(a *alertAnswer) ports.ScanAlert {

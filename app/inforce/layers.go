@@ -257,12 +257,12 @@ func (c *Configs) Known(ctx context.Context, t ports.Target) (*config.Config, er
 	layers := c.serverLayers()
 	for _, from := range []struct {
 		layer string
-		kept  goodKey
+		key   goodKey
 	}{
 		{config.LayerOrganisation, organisationKey(t.Installation, t.Owner)},
 		{config.LayerRepository, repositoryKey(t.RepoID, branch)},
 	} {
-		good, err := c.Layers.GoodLayer(ctx, from.kept.repoID, from.kept.name)
+		good, err := c.Layers.GoodLayer(ctx, from.key.repoID, from.key.name)
 		if err != nil {
 			return nil, fmt.Errorf("look for the config known last: %w", err)
 		}

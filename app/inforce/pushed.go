@@ -29,7 +29,7 @@ type Pushes struct {
 	Log          zerolog.Logger
 	// Observe is called with the result of checking each push: "valid", "invalid" or
 	// "unreadable".
-	Observe func(found string)
+	Observe func(result string)
 }
 
 // Work reads config that may have changed, and asks for a review of the open pull requests
@@ -50,12 +50,12 @@ func (p *Pushes) Work(ctx context.Context, job ports.ConfigJob, attempt int) err
 	} else if off, err := p.Configs.SwitchedOff(ctx, n.Repository); err != nil || off {
 		return err // if this push switches it on, the next event of a pull request triggers a review
 	}
-	now, found, err := p.pushedConfig(ctx, n)
+	now, result, err := p.pushedConfig(ctx, n)
 	if err != nil {
 		return err
 	}
 	if now == nil {
-		p.configPushed(found)
+		p.configPushed(result)
 		return nil
 	}
 	pulls, err := p.ConfigUse.KnownPulls(ctx, n.Repository, maxRefreshed+1)
@@ -80,7 +80,7 @@ func (p *Pushes) Work(ctx context.Context, job ports.ConfigJob, attempt int) err
 	if waiting > 0 {
 		return &ports.RetryError{After: p.Retry.Wait(attempt, nil), Err: fmt.Errorf("%d pull requests are under review", waiting)}
 	}
-	p.configPushed(found)
+	p.configPushed(result)
 	return nil
 }
 
@@ -88,9 +88,9 @@ func (p *Pushes) Work(ctx context.Context, job ports.ConfigJob, attempt int) err
 // some ten minutes in all: which config they used is known only when they end.
 const configPatience = 10
 
-// pushedConfig reads and checks the config in force after a push, and returns the result as
-// found. now is nil if the config can't be read and a retry would not help.
-func (p *Pushes) pushedConfig(ctx context.Context, n ports.ConfigNews) (now *InForce, found string, err error) {
+// pushedConfig reads and checks the config in force after a push, and returns the result of
+// the check. now is nil if the config can't be read and a retry would not help.
+func (p *Pushes) pushedConfig(ctx context.Context, n ports.ConfigNews) (now *InForce, result string, err error) {
 	t := n.Repository
 	log := p.Log.With().Str("repository", t.Owner+"/"+t.Name).Str("branch", n.Branch).Logger()
 	read, err := p.ConfigReader.ReadConfig(ctx, t, n.Branch)
@@ -106,18 +106,18 @@ func (p *Pushes) pushedConfig(ctx context.Context, n ports.ConfigNews) (now *InF
 	if err != nil {
 		return nil, "", err
 	}
-	found = "valid"
+	result = "valid"
 	for _, p := range laid.Config.InForce.Problems {
-		found = "invalid"
+		result = "invalid"
 		log.Error().Str("file", p.File).Int("line", p.Line).Str("problem", p.Problem).Str("remedy", p.Remedy).Msg("pushed config is not valid: the last valid version stays in force")
 	}
-	log.Info().Str("found", found).Msg("config was pushed")
-	return &laid, found, nil
+	log.Info().Str("found", result).Msg("config was pushed")
+	return &laid, result, nil
 }
 
-func (p *Pushes) configPushed(found string) {
+func (p *Pushes) configPushed(result string) {
 	if p.Observe != nil {
-		p.Observe(found)
+		p.Observe(result)
 	}
 }
 

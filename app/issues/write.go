@@ -61,7 +61,7 @@ func (w *issueWriter) wanted(kind ports.DeferredKind) bool {
 // tries again, because somebody may have fixed it.
 func (w *issueWriter) refused(ctx context.Context, err error) error {
 	w.countIssue(issueRefused)
-	if _, told := w.refusals.LoadOrStore(w.target.RepoID, true); !told {
+	if _, logged := w.refusals.LoadOrStore(w.target.RepoID, true); !logged {
 		w.Log.Warn().Str("repository", w.target.Owner+"/"+w.target.Name).Err(err).
 			Msg("issues are switched on in the settings and can't be written: the App needs the permission issues: write, and the repository its issues")
 	}
@@ -89,14 +89,14 @@ func (w *issueWriter) one(ctx context.Context, d *ports.Deferred) error {
 
 // resolve finds out whether an intended issue exists.
 func (w *issueWriter) resolve(ctx context.Context, d *ports.Deferred) error {
-	found, err := once.Look(ctx, func() (*ports.Issue, error) {
+	issue, err := once.Look(ctx, func() (*ports.Issue, error) {
 		all, err := w.IssueWriter.Issues(ctx, w.target, d.IntendedAt)
 		return issueWith(all, markerOf(d)), w.refusal(err)
 	})
-	if err != nil || found == nil {
+	if err != nil || issue == nil {
 		return err
 	}
-	return w.take(ctx, d, found)
+	return w.take(ctx, d, issue)
 }
 
 // adopt looks for the issue among those on GitHub that are newer than the store knows: the
@@ -109,9 +109,9 @@ func (w *issueWriter) adopt(ctx context.Context, d *ports.Deferred) error {
 		}
 		w.ours, w.asked = all, true
 	}
-	if found := issueWith(w.ours, markerOf(d)); found != nil {
+	if issue := issueWith(w.ours, markerOf(d)); issue != nil {
 		d.IntendedAt = time.Time{} // it does not count toward today's limit
-		return w.take(ctx, d, found)
+		return w.take(ctx, d, issue)
 	}
 	return nil
 }
@@ -126,9 +126,9 @@ func issueWith(all []ports.Issue, marker string) *ports.Issue {
 	return nil
 }
 
-func (w *issueWriter) take(ctx context.Context, d *ports.Deferred, found *ports.Issue) error {
-	d.Number, d.State = found.Number, ports.DeferredOpen
-	if doc := documentOf(d); found.Open && found.Body == doc.Body {
+func (w *issueWriter) take(ctx context.Context, d *ports.Deferred, issue *ports.Issue) error {
+	d.Number, d.State = issue.Number, ports.DeferredOpen
+	if doc := documentOf(d); issue.Open && issue.Body == doc.Body {
 		d.Digest = doc.Digest // nothing left to write
 	}
 	return w.record(ctx, d)

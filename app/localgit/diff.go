@@ -49,8 +49,8 @@ type diffParser struct {
 	lines   lineReader
 	entries []*entry
 	next    int // the entry at which the search for a section's file begins
-	kept    int // bytes of hunks that are kept
-	most    int // the limit for kept
+	bytes   int // of hunks so far
+	most    int // the limit for bytes
 }
 
 func (p *diffParser) readRaw() error {
@@ -244,14 +244,14 @@ func (p *diffParser) hunkLine(e *entry, line []byte) {
 	if e.cut || header && e.status == 'T' { // see patch
 		return
 	}
-	if e.hunks.Len()+len(line) > maxPatch || p.kept+len(line) > p.most {
-		p.kept -= e.hunks.Len()
+	if e.hunks.Len()+len(line) > maxPatch || p.bytes+len(line) > p.most {
+		p.bytes -= e.hunks.Len()
 		e.hunks, e.cut = bytes.Buffer{}, true
 		return
 	}
 	e.hunks.Write(line)
 	e.hunks.WriteByte('\n')
-	p.kept += len(line) + 1
+	p.bytes += len(line) + 1
 }
 
 // patch returns the hunks. For a change of type git prints two sections, one that

@@ -28,7 +28,7 @@ func (w *workTree) untracked(ctx context.Context) (files []raw.ChangedFile, repo
 		return nil, nil, err
 	}
 	defer root.Close()
-	kept := 0
+	size := 0
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -37,14 +37,14 @@ func (w *workTree) untracked(ctx context.Context) (files []raw.ChangedFile, repo
 			repositories = append(repositories, repository)
 			continue
 		}
-		f, err := readUntracked(root, path, min(maxPatch, maxPatches-kept))
+		f, err := readUntracked(root, path, min(maxPatch, maxPatches-size))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // gone meanwhile
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("read the untracked file %q: %w", path, err)
 		}
-		kept += len(f.Patch)
+		size += len(f.Patch)
 		files = append(files, f)
 	}
 	return files, repositories, nil
@@ -101,12 +101,12 @@ func addition(r io.Reader, limit int) (lines int, patch string, binary bool) {
 		return 0, "", true
 	}
 	var hunk strings.Builder
-	kept, start, last := true, true, byte('\n')
+	fits, start, last := true, true, byte('\n')
 	for {
 		part, err := in.ReadSlice('\n')
 		if len(part) > 0 {
 			last = part[len(part)-1]
-			if kept = kept && hunk.Len()+len(part) < limit; kept {
+			if fits = fits && hunk.Len()+len(part) < limit; fits {
 				if start {
 					hunk.WriteByte('+')
 				}
@@ -121,7 +121,7 @@ func addition(r io.Reader, limit int) (lines int, patch string, binary bool) {
 			break
 		}
 	}
-	if !kept || lines == 0 {
+	if !fits || lines == 0 {
 		return lines, "", false
 	}
 	patch = fmt.Sprintf("@@ -0,0 +%s @@\n%s", wholeRange(lines), hunk.String())

@@ -143,7 +143,7 @@ type Targets interface {
 	AddNotice(ctx context.Context, key, notice string) error
 	// NoticesWritten records that the comment shows these notices. Notices that were added
 	// since are still to be written.
-	NoticesWritten(ctx context.Context, key string, said []string) error
+	NoticesWritten(ctx context.Context, key string, written []string) error
 }
 
 // Quarantine is the record of a target whose review ended its child process; the zero value

@@ -238,7 +238,7 @@ func (f *Finder) lookFor(ctx context.Context, d ports.LostDelivery) error {
 	if err != nil {
 		log, did = f.Log.Warn().Err(err), "a lost delivery could not be retrieved"
 	} else {
-		f.found("delivery")
+		f.observe("delivery")
 	}
 	log.Str("delivery", d.GUID).Str("event", d.Event).Str("action", d.Action).Int("status", d.Status).Time("at", d.At).Msg(did)
 	return nil
@@ -254,7 +254,7 @@ func lookAgain(looks int) time.Duration {
 	return time.Minute << max(looks-1, 0)
 }
 
-func (f *Finder) found(what string) {
+func (f *Finder) observe(what string) {
 	if f.Observe != nil {
 		f.Observe(what)
 	}
@@ -306,7 +306,7 @@ func (f *Finder) finishOrphans(ctx context.Context, active map[int64]bool) error
 			if err := f.Checks.CancelOld(ctx, l, t); err != nil {
 				return err
 			}
-			f.found("check")
+			f.observe("check")
 			return nil
 		}))
 	}
@@ -495,7 +495,7 @@ func (f *Finder) askFound(ctx context.Context, ask ports.ReviewAsk) error {
 		return fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
 	}
 	f.Log.Info().EmbedObject(t).Str("why", ask.Reason).Msg("found a pull request to review")
-	f.found("pull_request")
+	f.observe("pull_request")
 	return nil
 }
 

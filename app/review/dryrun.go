@@ -16,12 +16,12 @@ import (
 type DryRun struct{ service *Service }
 
 // NewDryRun returns a DryRun. It ignores Store, Owner and the durations of the options.
-// kept holds the last good versions of config layers; nil means none.
-func NewDryRun(o Options, kept ports.KnownLayers) (*DryRun, error) {
-	if kept == nil {
-		kept = NoLayers{}
+// stored holds the last good versions of config layers; nil means none.
+func NewDryRun(o Options, stored ports.KnownLayers) (*DryRun, error) {
+	if stored == nil {
+		stored = NoLayers{}
 	}
-	o.Store = ports.Store{Layers: readLayers{kept}, Marks: noMarks{}}
+	o.Store = ports.Store{Layers: readLayers{stored}, Marks: noMarks{}}
 	s, err := New(o)
 	if err != nil {
 		return nil, err

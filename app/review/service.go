@@ -91,7 +91,7 @@ type Observer struct {
 	ModelUse func(pipeline.ModelUse)
 	// ConfigPushed is called for each push that may have changed config, with the result of
 	// the check: "valid", "invalid" or "unreadable".
-	ConfigPushed func(found string)
+	ConfigPushed func(result string)
 	// Issue is called with what happened to an issue about merged code: "created",
 	// "updated", "closed", "left", "waiting", "refused" or "dropped".
 	Issue func(what string)
@@ -204,13 +204,13 @@ func (s *Service) build() {
 		Retention: s.Store.Retention, PullReader: s.GitHub.PullReader, Leases: s.leases, Keep: s.Retention, Log: s.Log, Now: s.Now,
 	}
 	s.access = &access.Checker{PullReader: s.GitHub.PullReader, Intake: s.Store.Intake, Retry: s.retry, Log: s.Log}
-	found := s.Observe.Found
-	if found == nil {
-		found = func(string) {}
+	observeFound := s.Observe.Found
+	if observeFound == nil {
+		observeFound = func(string) {}
 	}
 	s.checks = &publish.Checks{
 		Configs: s.configs, Followed: s.followed, Writes: s.Store.Writes, History: s.Store.History, Intake: s.Store.Intake,
-		CheckWriter: s.GitHub.CheckWriter, Leases: s.leases, Log: s.Log, Now: s.Now, WebURL: s.WebURL, Found: found,
+		CheckWriter: s.GitHub.CheckWriter, Leases: s.leases, Log: s.Log, Now: s.Now, WebURL: s.WebURL, Found: observeFound,
 	}
 	s.postponer.checks, s.postponer.log, s.postponer.now = s.checks, s.Log, s.Now
 	s.requests = &publish.Requests{Writes: s.Store.Writes, ReviewWriter: s.GitHub.ReviewWriter, Leases: s.leases, Log: s.Log}

@@ -143,7 +143,7 @@ type reader struct {
 	out       *Outcome
 	graded    func(agent string) bool
 	misplaced func(*pipeline.Finding) string
-	found     int
+	findings  int
 	list      []pipeline.AgentResult
 	unknown   []int // number of unknown fields, by result
 	wrong     []int // number of mistakes in a note, by result
@@ -165,7 +165,7 @@ func (r *reader) outputs(s Source) {
 	var unknown agentoutput.Unknown
 	for i := range outputs {
 		o := &outputs[i]
-		if r.found += len(o.Findings) + o.Dropped.Count; r.found > agentoutput.MaxFindings {
+		if r.findings += len(o.Findings) + o.Dropped.Count; r.findings > agentoutput.MaxFindings {
 			r.problems = append(r.problems, pipeline.ConfigProblem{
 				File: s.Name, Problem: fmt.Sprintf("the files up to here have more than %d findings", agentoutput.MaxFindings), Remedy: "put fewer together",
 			})

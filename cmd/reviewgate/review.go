@@ -188,14 +188,14 @@ func textOptions(w io.Writer) render.TextOptions {
 // progress shows on a terminal what the command is doing. It overwrites one line, and
 // removes the line at the end.
 type progress struct {
-	w    io.Writer
-	show bool
-	mu   sync.Mutex // agents end in parallel
-	told map[string]bool
+	w     io.Writer
+	show  bool
+	mu    sync.Mutex // agents end in parallel
+	shown map[string]bool
 }
 
 func newProgress(w io.Writer) *progress {
-	return &progress{w: w, show: app.IsTerminal(w), told: map[string]bool{}}
+	return &progress{w: w, show: app.IsTerminal(w), shown: map[string]bool{}}
 }
 
 const clearLine = "\r\x1b[2K"
@@ -214,10 +214,10 @@ func (p *progress) unanswered(model string, err error) {
 	line := fmt.Sprintf("%s did not answer: %v", model, err)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.told[line] {
+	if p.shown[line] {
 		return
 	}
-	p.told[line] = true
+	p.shown[line] = true
 	if p.show {
 		fmt.Fprint(p.w, clearLine)
 	}

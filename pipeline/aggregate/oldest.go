@@ -60,16 +60,16 @@ func (h *pathHistory) now(f *pipeline.Finding) string {
 func oldestPaths(in *input, findings []*item) map[string]string {
 	known := map[string]string{}
 	eachKnown(in.Previous, func(f *pipeline.Finding) { known[f.Path] = or(f.OriginalPath, f.Path) })
-	found := map[string]bool{}
+	hasFindings := map[string]bool{}
 	for _, f := range findings {
-		found[f.Path] = true
+		hasFindings[f.Path] = true
 	}
 	origins := map[string]string{}
 	var arrived []string
 	for i := range in.Facts.Files {
 		f := &in.Facts.Files[i]
 		switch {
-		case f.Status == pipeline.FileRemoved && !found[f.Path]:
+		case f.Status == pipeline.FileRemoved && !hasFindings[f.Path]:
 			// The file may be the origin of another file.
 		case known[f.Path] != "":
 			origins[f.Path] = known[f.Path]

@@ -148,10 +148,10 @@ func (r runner) attempts(ctx context.Context, seen *Observation) (last attempt) 
 	if r.agent == nil {
 		return attempt{err: errUnregistered}
 	}
-	var found attempt
+	var partial attempt
 	defer func() {
 		if last.err != nil && !last.part {
-			last.Answer, last.part = found.Answer, found.part
+			last.Answer, last.part = partial.Answer, partial.part
 		}
 	}()
 	ctx, cancel := context.WithTimeoutCause(ctx, r.limits.Timeout, ErrTimeout)
@@ -161,7 +161,7 @@ func (r runner) attempts(ctx context.Context, seen *Observation) (last attempt) 
 		seen.Attempts++
 		a := r.attempt(ctx)
 		if a.part {
-			found = a
+			partial = a
 		}
 		var p *panicError
 		if errors.As(a.err, &p) {

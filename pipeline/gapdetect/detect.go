@@ -59,15 +59,15 @@ func New(cfg *config.Config) (*Detector, error) {
 // signals. The error is that of ctx.
 func (d *Detector) Detect(ctx context.Context, facts *pipeline.PRFacts, classification *pipeline.Classification, manifest pipeline.AgentManifest) (pipeline.AgentManifest, []pipeline.GapLogEntry, error) {
 	r := run{
-		Detector: d,
-		covered:  coveredBy(manifest),
-		domains:  domainsOf(classification),
-		form:     d.config.DomainsForm,
-		found:    map[string]int{},
-		last:     map[string]int{},
-		missed:   map[string][]string{},
-		may:      make([]bool, len(d.signals)),
-		open:     make([]bool, len(d.signals)),
+		Detector:     d,
+		covered:      coveredBy(manifest),
+		domains:      domainsOf(classification),
+		form:         d.config.DomainsForm,
+		filesShowing: map[string]int{},
+		last:         map[string]int{},
+		missed:       map[string][]string{},
+		may:          make([]bool, len(d.signals)),
+		open:         make([]bool, len(d.signals)),
 	}
 	for i := range facts.Files {
 		if err := ctx.Err(); err != nil {
@@ -82,13 +82,13 @@ func (d *Detector) Detect(ctx context.Context, facts *pipeline.PRFacts, classifi
 // run is the state of one detection.
 type run struct {
 	*Detector
-	covered map[string]scope
-	domains map[string][]string // by path
-	form    string              // the form of the patched file so far
-	found   map[string]int      // by concern, the number of files that show it
-	last    map[string]int      // by concern, the index of its last entry in the log
-	missed  map[string][]string // by agent, the files that it should look at
-	log     []pipeline.GapLogEntry
+	covered      map[string]scope
+	domains      map[string][]string // by path
+	form         string              // the form of the patched file so far
+	filesShowing map[string]int      // by concern, the number of files that show it
+	last         map[string]int      // by concern, the index of its last entry in the log
+	missed       map[string][]string // by agent, the files that it should look at
+	log          []pipeline.GapLogEntry
 
 	may, open []bool // by signal: it may match the line, it may match the file
 	read      reader // of the hunk
@@ -180,7 +180,7 @@ func (r *run) gap(s *signal, path string, l *pipeline.Line) {
 	} else {
 		r.missed[agent] = append(r.missed[agent], path)
 	}
-	if r.found[s.Concern]++; r.found[s.Concern] > maxPerConcern {
+	if r.filesShowing[s.Concern]++; r.filesShowing[s.Concern] > maxPerConcern {
 		return
 	}
 	missed := "no mapping puts " + path + " into " + s.Domain
@@ -205,7 +205,7 @@ func (r *run) gap(s *signal, path string, l *pipeline.Line) {
 
 // countOthers adds to a concern's last entry how many more files show it.
 func (r *run) countOthers() {
-	for concern, n := range r.found {
+	for concern, n := range r.filesShowing {
 		e := &r.log[r.last[concern]]
 		switch rest := n - maxPerConcern; {
 		case rest == 1:

@@ -51,7 +51,7 @@ type mender struct {
 	quoted  bool   // single quotes were reported
 }
 
-func (m *mender) found(offset int, f fault) {
+func (m *mender) report(offset int, f fault) {
 	m.errors = append(m.errors, Error{Place: m.doc.place(offset, ""), Problem: f.problem, Remedy: f.remedy, Mended: true})
 }
 
@@ -83,7 +83,7 @@ func (m *mender) gap() bool {
 		if n == 0 {
 			return false
 		}
-		m.found(m.at, faultComment)
+		m.report(m.at, faultComment)
 		m.blank(n)
 	}
 	return false
@@ -134,7 +134,7 @@ func (m *mender) token() bool {
 		}
 	case wantNext:
 		if len(m.open) > 0 && c != ',' && c != '}' && c != ']' && m.lacksComma(c) {
-			m.found(m.at, faultNoComma)
+			m.report(m.at, faultNoComma)
 			m.insert(',')
 			m.last, m.want = ',', m.entry()
 			return true
@@ -185,7 +185,7 @@ func (m *mender) closes(c byte) bool {
 	}
 	switch m.last {
 	case ',':
-		m.found(m.lastAt, faultLastComma)
+		m.report(m.lastAt, faultLastComma)
 		m.out[m.lastOut] = ' '
 	case '{', '[':
 	default:
@@ -283,7 +283,7 @@ func (m *mender) doubleQuoted() bool {
 			m.take(2)
 		default:
 			if !reported {
-				m.found(m.at+1, faultEscape)
+				m.report(m.at+1, faultEscape)
 			}
 			reported = true
 			m.take(1)
@@ -305,7 +305,7 @@ func (m *mender) singleQuoted(some string) bool {
 		return false
 	}
 	if !m.quoted {
-		m.found(m.at, faultSingleQuotes)
+		m.report(m.at, faultSingleQuotes)
 	}
 	m.quoted = true
 	m.out = append(append(append(m.out, '"'), inner...), '"')

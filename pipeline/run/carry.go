@@ -164,12 +164,12 @@ func (c carried) without(m pipeline.AgentManifest) pipeline.AgentManifest {
 }
 
 // with adds the carried results to the others, in the manifest's order.
-func (c carried) with(made pipeline.List[pipeline.AgentResult], m pipeline.AgentManifest) pipeline.List[pipeline.AgentResult] {
+func (c carried) with(results pipeline.List[pipeline.AgentResult], m pipeline.AgentManifest) pipeline.List[pipeline.AgentResult] {
 	var all pipeline.List[pipeline.AgentResult]
 	for i := range m.Entries {
 		agent := m.Entries[i].Agent
 		all = append(all, c[agent]...)
-		for _, r := range made {
+		for _, r := range results {
 			if r.Agent == agent {
 				all = append(all, r)
 			}

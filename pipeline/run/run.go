@@ -225,7 +225,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 		each := IOAgent{RedactOther: change.Text, Manifest: &v.Manifest, Used: t.used, Answered: t.answered}
 		s.agents = r.agents(engine, o, v, each)
 		s.carried = r.carry(ctx, engine, v, last, o.Carry, s.options)
-		s.redact = func(made pipeline.List[pipeline.AgentResult]) { r.redactRules(made, engine) }
+		s.redact = func(results pipeline.List[pipeline.AgentResult]) { r.redactRules(results, engine) }
 		s.compared = r.comparing(engine, o, each, v, last, s.options)
 		s.verified = r.verifying(engine, o, each, v, last, s.options)
 		v.Results, err = s.dispatch(ctx)

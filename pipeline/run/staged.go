@@ -16,7 +16,7 @@ type staged struct {
 	agents  agents
 	carried carried
 	options dispatch.Options
-	redact  func(made pipeline.List[pipeline.AgentResult])
+	redact  func(results pipeline.List[pipeline.AgentResult])
 	// compared tells which findings are about the same problem, and verified which are right. Both
 	// may be nil.
 	compared *comparing

@@ -14,7 +14,7 @@ import (
 // has none of this.
 func decodeNotations(text string, decimal bool) *reading {
 	var out *reader
-	kept := 0
+	copied := 0
 	var literal sqlText
 	for i := 0; i < len(text); i++ {
 		if !mayBeNotation[text[i]] && i >= literal.end {
@@ -36,17 +36,17 @@ func decodeNotations(text string, decimal bool) *reading {
 		if out == nil {
 			out = newReader(text)
 		}
-		out.copy(text, kept, i)
+		out.copy(text, copied, i)
 		if c >= 0 {
 			out.put(c, i, n)
 		}
-		kept = i + n
-		i = kept - 1
+		copied = i + n
+		i = copied - 1
 	}
 	if out == nil {
 		return nil
 	}
-	out.copy(text, kept, len(text))
+	out.copy(text, copied, len(text))
 	return out.reading(text)
 }
 

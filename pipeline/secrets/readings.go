@@ -449,13 +449,13 @@ func invisible(c rune) bool {
 // is set, it counts comments that contain quotes as comments too.
 func joinStrings(text string, quotedToo, lists bool) *reading {
 	var out *reader
-	kept := 0
+	copied := 0
 	leaveOut := func(from, to int) {
 		if out == nil {
 			out = newReader(text)
 		}
-		out.copy(text, kept, from)
-		kept = to
+		out.copy(text, copied, from)
+		copied = to
 	}
 	var inserted byte // the closing quote of ${'...'}, or the closing brace of ${A:-...}
 	for i := 0; i < len(text); i++ {
@@ -489,7 +489,7 @@ func joinStrings(text string, quotedToo, lists bool) *reading {
 			if end := junction(text, i, quotedToo, lists); end > 0 {
 				from := i
 				if lists {
-					from = max(kept, i-len(placeOf.FindString(text[max(0, i-12):i])))
+					from = max(copied, i-len(placeOf.FindString(text[max(0, i-12):i])))
 				}
 				leaveOut(from, end)
 				i = end - 1
@@ -499,7 +499,7 @@ func joinStrings(text string, quotedToo, lists bool) *reading {
 	if out == nil {
 		return nil
 	}
-	out.copy(text, kept, len(text))
+	out.copy(text, copied, len(text))
 	return out.reading(text)
 }
 

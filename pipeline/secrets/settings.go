@@ -97,13 +97,13 @@ func withoutComments(text string, start, end int) (r *reading, name int) {
 		return nil, 0
 	}
 	var out *reader
-	kept, run := least, least // run is the start of the last run of base64
+	copied, run := least, least // run is the start of the last run of base64
 	for i := least; i < most; i++ {
 		piece := text[i:most]
 		switch {
 		case i == start:
 			if name = i - least; out != nil {
-				name = out.out.Len() + i - kept
+				name = out.out.Len() + i - copied
 			}
 			run, i = end, end-1
 			continue
@@ -125,15 +125,15 @@ func withoutComments(text string, start, end int) (r *reading, name int) {
 			if out == nil {
 				out = newReader(text[least:most])
 			}
-			out.copy(text, kept, i)
-			kept = i + n
-			i = kept - 1
+			out.copy(text, copied, i)
+			copied = i + n
+			i = copied - 1
 		}
 	}
 	if out == nil {
 		return nil, 0
 	}
-	out.copy(text, kept, most)
+	out.copy(text, copied, most)
 	return out.reading(text[:most]), name
 }
 

@@ -68,7 +68,7 @@ func arithmetic() []*env.Function {
 // with the condition.
 func (c *Conditions) Compile(text string) (*Condition, error) {
 	shown := text
-	p, found, err := c.compile(text, func(tree *ast.AST) {
+	p, compiled, err := c.compile(text, func(tree *ast.AST) {
 		// A loop can't be written out again, so its text stays unchanged.
 		if regular, err := parser.Unparse(tree.Expr(), tree.SourceInfo(), parser.WrapOnOperators()); err == nil {
 			shown = regular
@@ -79,7 +79,7 @@ func (c *Conditions) Compile(text string) (*Condition, error) {
 		return nil, err
 	}
 	p.text = shown
-	return &Condition{*p, found.ast.Expr()}, nil
+	return &Condition{*p, compiled.ast.Expr()}, nil
 }
 
 // toDoubles turns every number into a double, as the numbers that conditions read are: CEL does not

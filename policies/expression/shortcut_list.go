@@ -127,9 +127,9 @@ func (s *shortcuts) filtered(c ast.ComprehensionExpr) *number {
 	if added.Kind() != ast.CallKind || added.AsCall().FunctionName() != operators.Add {
 		return nil
 	}
-	kept := added.AsCall().Args()[1]
-	if kept.Kind() != ast.ListKind || kept.AsList().Size() != 1 ||
-		kept.AsList().Elements()[0].Kind() != ast.IdentKind || kept.AsList().Elements()[0].AsIdent() != c.IterVar() {
+	appended := added.AsCall().Args()[1]
+	if appended.Kind() != ast.ListKind || appended.AsList().Size() != 1 ||
+		appended.AsList().Elements()[0].Kind() != ast.IdentKind || appended.AsList().Elements()[0].AsIdent() != c.IterVar() {
 		return nil
 	}
 	p := s.loop(c, step.AsCall().Args()[0])

@@ -31,8 +31,8 @@ func Combine(by *Reviewer, opinions []Opinion, t Thresholds) (combined Report, n
 	for i := range opinions {
 		o := &opinions[i]
 		if why, blocks := Alone(by.Phase, &o.Report, t); blocks {
-			if said := o.Report.Record.Summary; said != "" && said != why {
-				why += ": " + plaintext.CutLine(said, maxObjection)
+			if summary := o.Report.Record.Summary; summary != "" && summary != why {
+				why += ": " + plaintext.CutLine(summary, maxObjection)
 			}
 			objecting = append(objecting, fmt.Sprintf("%s (%s)", o.Model, why))
 		} else {

@@ -186,7 +186,7 @@ func (a *Agent) annotations(ctx context.Context, runs []ports.ScanRun, c *collec
 				c.annotation(part[i], &list[j])
 			}
 		}
-		if c.kept > maxKept {
+		if c.bytes > maxKept {
 			return &ports.TooMuchError{What: "the annotations have more text than is read, 16 MB: name the Apps that count in scanning.apps"}
 		}
 	}

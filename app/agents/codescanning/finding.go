@@ -27,11 +27,11 @@ const (
 
 // collector makes findings of what others found.
 type collector struct {
-	places  *places
-	byKey   map[string]int // place in list
-	list    []pipeline.Finding
-	outside int // not shown
-	kept    int // bytes of text
+	places   *places
+	byKey    map[string]int // place in list
+	list     []pipeline.Finding
+	notShown int // findings on lines that do not count
+	bytes    int // of all texts
 }
 
 func newCollector(task dispatch.Task, filter string) *collector {
@@ -107,7 +107,7 @@ func (c *collector) add(f pipeline.Finding) {
 	path := strings.TrimPrefix(f.Path, "./")
 	from, to, inFile, ok := c.places.of(path, f.StartLine, f.EndLine)
 	if !ok {
-		c.outside++
+		c.notShown++
 		return
 	}
 	if !inFile {
@@ -124,9 +124,9 @@ func (c *collector) add(f pipeline.Finding) {
 	}
 	c.byKey[key] = len(c.list)
 	c.list = append(c.list, f)
-	c.kept += len(f.Title) + 2*len(f.Message) + len(f.WhyItMatters) // the key has it again
+	c.bytes += len(f.Title) + 2*len(f.Message) + len(f.WhyItMatters) // the key has it again
 	for _, e := range f.Evidence {
-		c.kept += len(e)
+		c.bytes += len(e)
 	}
 }
 
@@ -165,8 +165,8 @@ func (c *collector) findings(redact func(string) string) (list []pipeline.Findin
 
 // notes say what is not shown.
 func (c *collector) notes(more int) (notes []string) {
-	if c.outside > 0 {
-		notes = append(notes, fmt.Sprintf("%d not shown, since they are on no line that counts", c.outside))
+	if c.notShown > 0 {
+		notes = append(notes, fmt.Sprintf("%d not shown, since they are on no line that counts", c.notShown))
 	}
 	if more > 0 {
 		notes = append(notes, fmt.Sprintf("%d more that are no worse than those shown", more))
@@ -194,15 +194,15 @@ func shown(redact func(string) string, text string, most int) string {
 // two characters.
 const utf8Max = 4
 
-// title says what is the matter. Many tools give the name of a rule for a title,
-// which findings of it on neighbouring lines share: what the message begins with
+// title returns the title of a finding. Many tools use the rule's name as the title, so
+// that findings on neighbouring lines have the same one. The first line of the message
 // tells them apart.
-func title(of, message string) string {
-	of, said := plaintext.Printable(of), firstLine(message)
-	if of == "" || said == "" || strings.EqualFold(of, said) {
-		return cmp.Or(of, said, noText)
+func title(name, message string) string {
+	name, line := plaintext.Printable(name), firstLine(message)
+	if name == "" || line == "" || strings.EqualFold(name, line) {
+		return cmp.Or(name, line, noText)
 	}
-	return of + ": " + said
+	return name + ": " + line
 }
 
 // noText stands for a text that says nothing: GitHub takes blanks.

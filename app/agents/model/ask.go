@@ -134,13 +134,13 @@ func (a *Agent) ask(ctx context.Context, task dispatch.Task, e Endpoint, q llm.Q
 	var failed *llm.Error
 	switch {
 	case err == nil:
-		use = told(answer.Use, llm.Use{Input: estimate, Output: Tokens(answer.Text)})
+		use = reportedUse(answer.Use, llm.Use{Input: estimate, Output: Tokens(answer.Text)})
 		if a.Answered != nil {
 			a.Answered(task, a.raw(answer.Text))
 		}
 		return answer, nil
 	case errors.As(err, &failed) && failed.Sent:
-		use = told(failed.Use, use)
+		use = reportedUse(failed.Use, use)
 	case failed != nil:
 		use = sane(failed.Use)
 	}
@@ -176,11 +176,11 @@ func (a *Agent) record(task dispatch.Task, e Endpoint, use llm.Use) {
 	}
 }
 
-// told is what an API said that a question took, or else our estimate: one that
-// says nothing, or whose answer got lost, must not be asked without end.
-func told(said, estimate llm.Use) llm.Use {
-	if said = sane(said); said.Total() > 0 {
-		return said
+// reportedUse returns what the API reported that a question used, or our estimate if it
+// reported nothing: an API that never reports must not be asked without end.
+func reportedUse(reported, estimate llm.Use) llm.Use {
+	if reported = sane(reported); reported.Total() > 0 {
+		return reported
 	}
 	return estimate
 }
@@ -199,6 +199,6 @@ func sane(u llm.Use) llm.Use {
 func Cost(e config.ModelEndpoint, u llm.Use) float64 {
 	const million = 1e6
 	plain := float64(u.Input-u.Cached-u.Stored) * e.InputPrice
-	kept := float64(u.Cached)*cmp.Or(e.CachedPrice, e.InputPrice) + float64(u.Stored)*cmp.Or(e.StoredPrice, e.InputPrice)
-	return (plain + kept + float64(u.Output)*e.OutputPrice) / million
+	cached := float64(u.Cached)*cmp.Or(e.CachedPrice, e.InputPrice) + float64(u.Stored)*cmp.Or(e.StoredPrice, e.InputPrice)
+	return (plain + cached + float64(u.Output)*e.OutputPrice) / million
 }

@@ -60,10 +60,10 @@ func (a *Agent) claimOf(n *jsontree.Node) (c claim, ok bool) {
 	return c, known && len(f.Wrong) == 0 && c.Title != "" && strings.TrimSpace(c.Message) != ""
 }
 
-// oneOf is a value of a closed set, or the one that stands for none: what hangs on
-// it is less than what the finding says.
-func oneOf[T ~string](said string, set ...T) T {
-	if i := slices.Index(set, T(said)); i >= 0 {
+// oneOf returns the value if it is in the set, and else the zero value. A finding counts
+// even if such a detail of it is unusable.
+func oneOf[T ~string](value string, set ...T) T {
+	if i := slices.Index(set, T(value)); i >= 0 {
 		return set[i]
 	}
 	return ""

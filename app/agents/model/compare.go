@@ -138,8 +138,8 @@ func comparisons(answer string, pairs []aggregate.Pair) ([]pipeline.Comparison, 
 	if err != nil {
 		return nil, err
 	}
-	said := map[int]bool{}
-	twice := map[int]bool{}
+	verdicts := map[int]bool{}
+	contradicted := map[int]bool{}
 	for i, n := range list {
 		if i == maxCompared {
 			break
@@ -149,14 +149,14 @@ func comparisons(answer string, pairs []aggregate.Pair) ([]pipeline.Comparison, 
 		if len(f.Wrong) > 0 || n.Get("same") == nil || number < 1 || number > len(pairs) {
 			continue
 		}
-		if before, ok := said[number]; ok && before != same {
-			twice[number] = true
+		if before, ok := verdicts[number]; ok && before != same {
+			contradicted[number] = true
 		}
-		said[number] = same
+		verdicts[number] = same
 	}
 	var out []pipeline.Comparison
 	for i := range pairs {
-		if same, ok := said[i+1]; ok && !twice[i+1] {
+		if same, ok := verdicts[i+1]; ok && !contradicted[i+1] {
 			out = append(out, pipeline.Comparison{One: pairs[i].OneKey, Other: pairs[i].OtherKey, Same: same})
 		}
 	}

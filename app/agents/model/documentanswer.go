@@ -54,8 +54,8 @@ func (d *Documents) read(answer string, at time.Time) (r reviewreport.Record, le
 }
 
 func (d *Documents) readEvidence(f *jsontree.Fields, e *reviewreport.Evidence) (left int) {
-	found := f.Within("review_findings")
-	for _, n := range found.NeededList("recommendations") {
+	findings := f.Within("review_findings")
+	for _, n := range findings.NeededList("recommendations") {
 		if len(e.ReviewFindings.Recommendations) == maxClaims {
 			left++
 			continue
@@ -66,9 +66,9 @@ func (d *Documents) readEvidence(f *jsontree.Fields, e *reviewreport.Evidence) (
 			Finding: d.shown(rec, "finding", maxAdvice), Recommendation: d.shown(rec, "recommendation", maxAdvice),
 			Location: d.agent.line(rec.Needed("location"), maxLocation),
 		})
-		found.Take(rec)
+		findings.Take(rec)
 	}
-	f.Take(found)
+	f.Take(findings)
 	if list := e.ReviewFindings.Recommendations; len(list) > maxRecommendations {
 		slices.SortStableFunc(list, func(a, b reviewreport.Recommendation) int {
 			return cmp.Compare(slices.Index(priorities, a.Priority), slices.Index(priorities, b.Priority))
@@ -102,14 +102,14 @@ func (d *Documents) shown(f *jsontree.Fields, key string, most int) string {
 
 // closed is a string of a closed set that has to be there, however it is spelled.
 func closed(f *jsontree.Fields, key string, set []string) string {
-	said := f.Needed(key)
+	value := f.Needed(key)
 	for _, s := range set {
-		if strings.EqualFold(s, strings.TrimSpace(said)) {
+		if strings.EqualFold(s, strings.TrimSpace(value)) {
 			return s
 		}
 	}
-	if said != "" {
-		f.Refuse(key, fmt.Sprintf("%s is %.40q, and must be one of %s", key, plaintext.Line(cleaned(said)), strings.Join(set, ", ")), "use one of these")
+	if value != "" {
+		f.Refuse(key, fmt.Sprintf("%s is %.40q, and must be one of %s", key, plaintext.Line(cleaned(value)), strings.Join(set, ", ")), "use one of these")
 	}
 	return ""
 }

@@ -158,11 +158,11 @@ func (d *Documents) Review(ctx context.Context, task dispatch.Task) (dispatch.An
 		if a.left > 0 {
 			in.notes = append(in.notes, leftOut(a.left, doc.path))
 		}
-		made := reviewreport.Read(fmt.Sprintf("%s by %s", d.Reviewer.Agent, task.Model), doc.path, []byte(reviewreport.Write(&a.record)))
+		report := reviewreport.Read(fmt.Sprintf("%s by %s", d.Reviewer.Agent, task.Model), doc.path, []byte(reviewreport.Write(&a.record)))
 		if d.Reported != nil {
-			d.Reported(task.Model, made)
+			d.Reported(task.Model, report)
 		}
-		for _, f := range reviewreport.FindingsAlone(&d.Reviewer, &made, d.Thresholds) {
+		for _, f := range reviewreport.FindingsAlone(&d.Reviewer, &report, d.Thresholds) {
 			f.StartLine = doc.line(f.Section)
 			f.EndLine = f.StartLine
 			out.Findings = append(out.Findings, f)
@@ -263,8 +263,8 @@ func (d *Documents) review(ctx context.Context, task dispatch.Task, e Endpoint, 
 	return r, left, nil
 }
 
-// found are the documents of a task's scope.
-type found struct {
+// scopeDocuments are the documents of a task's scope.
+type scopeDocuments struct {
 	docs     []document                // to ask a model about
 	standing []pipeline.DocumentReview // that a report stands for
 	missed   []string                  // which are not reviewed, and why
@@ -273,8 +273,8 @@ type found struct {
 	others   []error // of those, what is neither a skip nor a malformed answer
 }
 
-// fails takes why a document was not reviewed.
-func (in *found) fails(path string, err error) {
+// fails records why a document was not reviewed.
+func (in *scopeDocuments) fails(path string, err error) {
 	var skipped interface{ Skipped() string }
 	var malformed *dispatch.MalformedError
 	switch {
@@ -293,7 +293,7 @@ func (in *found) fails(path string, err error) {
 }
 
 // shortfall is the error of documents that were not reviewed, or nil.
-func (in *found) shortfall() error {
+func (in *scopeDocuments) shortfall() error {
 	var texts []string
 	for _, err := range in.errs {
 		texts = append(texts, err.Error())
@@ -322,7 +322,7 @@ func (e *unreviewed) Error() string { return e.text }
 func (e *unreviewed) Unwrap() []error { return e.errs }
 
 // documents are those of the task's scope.
-func (d *Documents) documents(ctx context.Context, task dispatch.Task) (in found, err error) {
+func (d *Documents) documents(ctx context.Context, task dispatch.Task) (in scopeDocuments, err error) {
 	d.reading.Lock()
 	defer d.reading.Unlock()
 	reports, err := d.standing(ctx, task.Facts)

@@ -66,13 +66,13 @@ func (g *grounds) settle(c *claim) verdict {
 
 func (g *grounds) onFile(c *claim, f *ground) bool {
 	var at *span
-	var kept []string
+	var quotes []string
 	for _, quote := range c.quotes {
 		best := f.find(quote, c)
 		if best == nil {
 			continue
 		}
-		kept = append(kept, plaintext.Cut(best.text, maxQuote))
+		quotes = append(quotes, plaintext.Cut(best.text, maxQuote))
 		if at == nil {
 			at = best
 		}
@@ -80,7 +80,7 @@ func (g *grounds) onFile(c *claim, f *ground) bool {
 	if at == nil {
 		return false
 	}
-	c.Path, c.Section, c.Evidence = f.path, "", kept
+	c.Path, c.Section, c.Evidence = f.path, "", quotes
 	f.anchor(c, *at)
 	return true
 }
@@ -147,16 +147,16 @@ func (f *ground) together(from, to int) bool {
 
 // onWords settles a claim about what people wrote.
 func (g *grounds) onWords(c *claim, words []passage) bool {
-	var kept []string
+	var quotes []string
 	for _, quote := range c.quotes {
 		for _, q := range readings(quote) {
 			if stands(words, q) {
-				kept = append(kept, plaintext.Cut(q, maxQuote))
+				quotes = append(quotes, plaintext.Cut(q, maxQuote))
 				break
 			}
 		}
 	}
-	if len(kept) == 0 {
+	if len(quotes) == 0 {
 		return false
 	}
 	switch c.Section {
@@ -167,7 +167,7 @@ func (g *grounds) onWords(c *claim, words []passage) bool {
 	default:
 		c.Section = pipeline.SectionChange
 	}
-	c.Path, c.StartLine, c.EndLine, c.Evidence, c.SuggestedFix = "", 0, 0, kept, ""
+	c.Path, c.StartLine, c.EndLine, c.Evidence, c.SuggestedFix = "", 0, 0, quotes, ""
 	return true
 }
 

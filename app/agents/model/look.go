@@ -18,10 +18,10 @@ const maxLine = 2000
 
 // seen is what of a change is to be shown.
 type seen struct {
-	files    []*file  // with text, the riskiest first
-	made     []string // names of files left out: others, or tools, made them
-	textless []string // names of files of which the diff has no text
-	moved    []string // names of files of which nothing but the name or mode changed
+	files     []*file  // with text, the riskiest first
+	generated []string // names of generated and vendored files, which are left out
+	textless  []string // names of files of which the diff has no text
+	moved     []string // names of files of which nothing but the name or mode changed
 }
 
 // file is a changed file as a model is to be shown it.
@@ -68,7 +68,7 @@ func (a *Agent) look(task dispatch.Task) *seen {
 		unique := a.unique(names, f.Path)
 		switch {
 		case f.GeneratedByPath || f.Vendored:
-			s.made = append(s.made, unique)
+			s.generated = append(s.generated, unique)
 		case len(f.Hunks) == 0 && f.ChangedLines() == 0 && !f.Binary:
 			s.moved = append(s.moved, unique)
 		case len(f.Hunks) == 0:
@@ -152,8 +152,8 @@ func lineText(s string) string {
 
 // notes say what is not shown, whatever room there is.
 func (s *seen) notes() (notes []string) {
-	if n := len(s.made); n > 0 {
-		notes = append(notes, fmt.Sprintf("not looked at, since tools or others made them: %s", named(s.made)))
+	if n := len(s.generated); n > 0 {
+		notes = append(notes, fmt.Sprintf("not looked at, since tools or others made them: %s", named(s.generated)))
 	}
 	if n := len(s.textless); n > 0 {
 		notes = append(notes, fmt.Sprintf("without text to look at: %s", named(s.textless)))

@@ -166,7 +166,7 @@ const lineSign = 4
 // listCost is what the list of what is not shown takes, or most.
 func listCost(s *seen, most int) int {
 	n := 0
-	for _, list := range [][]string{s.made, s.textless, s.moved} {
+	for _, list := range [][]string{s.generated, s.textless, s.moved} {
 		if len(list) > 0 {
 			n += heading
 		}
@@ -181,7 +181,7 @@ func listCost(s *seen, most int) int {
 // theirs taken out; what is shown otherwise than it stands there may be read
 // otherwise. A hunk whose lines don't come back as many as they were is not shown.
 func (a *Agent) redact(p *part, s *shown) {
-	kept := make([]hunk, 0, len(p.hunks))
+	hunks := make([]hunk, 0, len(p.hunks))
 	for _, h := range p.hunks {
 		texts := make([]string, len(h.lines))
 		for i, l := range h.lines {
@@ -199,9 +199,9 @@ func (a *Agent) redact(p *part, s *shown) {
 				s.lines++
 			}
 		}
-		kept = append(kept, hunk{section: h.section, lines: lines})
+		hunks = append(hunks, hunk{section: h.section, lines: lines})
 	}
-	p.hunks = kept
+	p.hunks = hunks
 }
 
 // notes say what there was no room for.

@@ -59,11 +59,11 @@ func (v *Verifier) Verify(ctx context.Context, task dispatch.Task, d aggregate.D
 	if len(seen.files) == 0 {
 		return none, seen.note(), nil
 	}
-	said, err := a.words(ctx, task.Facts, d.Stage)
+	texts, err := a.words(ctx, task.Facts, d.Stage)
 	if err != nil {
 		return none, "", err
 	}
-	shown, err := a.pack(seen, said, room)
+	shown, err := a.pack(seen, texts, room)
 	if err != nil {
 		return none, "", err
 	}
@@ -127,16 +127,16 @@ func (a *Agent) opinionOf(answer string, g *grounds) (pipeline.Opinion, error) {
 	if err != nil {
 		return pipeline.Opinion{}, err
 	}
-	said, why, quote := f.Needed("verdict"), f.Text("why"), f.Text("quote")
+	verdict, why, quote := f.Needed("verdict"), f.Text("why"), f.Text("quote")
 	if len(f.Wrong) > 0 {
 		return pipeline.Opinion{}, errors.New(f.Wrong[0].Problem)
 	}
-	o := pipeline.Opinion{Verdict: pipeline.OpinionVerdict(said), Why: a.line(why, maxReason)}
+	o := pipeline.Opinion{Verdict: pipeline.OpinionVerdict(verdict), Why: a.line(why, maxReason)}
 	switch {
-	case said == unclear:
+	case verdict == unclear:
 		return pipeline.Opinion{}, nil
 	case o.Verdict != pipeline.OpinionConfirmed && o.Verdict != pipeline.OpinionRefuted:
-		return pipeline.Opinion{}, fmt.Errorf("the verdict is %q, and must be confirmed, refuted or unclear", plaintext.Cut(plaintext.Line(cleaned(said)), 40))
+		return pipeline.Opinion{}, fmt.Errorf("the verdict is %q, and must be confirmed, refuted or unclear", plaintext.Cut(plaintext.Line(cleaned(verdict)), 40))
 	case o.Why == "":
 		return pipeline.Opinion{}, errors.New("the verdict has no reason")
 	}

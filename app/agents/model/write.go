@@ -86,7 +86,7 @@ func (w *writer) change(s *shown) {
 	}
 	w.names("not shown, for want of room", s.left)
 	w.names("shown in part, for want of room", s.cut)
-	w.names("not shown, made by tools or others", s.seen.made)
+	w.names("not shown, made by tools or others", s.seen.generated)
 	w.names("not shown, without text", s.seen.textless)
 	w.names("with another name or mode, and the same text", s.seen.moved)
 	w.heading("END")

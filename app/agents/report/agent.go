@@ -56,11 +56,11 @@ func (a *Agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer
 	}
 	out := pipeline.AgentOutput{Agent: task.Entry.Agent}
 	if a.Discussion != nil && a.Sources.InComments() {
-		said, ignored, err := a.inComments(ctx)
+		inComments, ignored, err := a.inComments(ctx)
 		if err != nil {
 			return dispatch.Answer{}, err
 		}
-		docs = join(docs, said)
+		docs = join(docs, inComments)
 		out.ResidualConcerns = ignored
 	}
 	slices.SortStableFunc(docs, compareDocuments)

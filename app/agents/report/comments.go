@@ -61,10 +61,10 @@ func (a *Agent) inComments(ctx context.Context) (reports []reviewreport.Report, 
 
 // join puts reports from comments to the document of their phase, or where
 // there is none or more than one, to documents of their own.
-func join(docs []document, said []reviewreport.Report) []document {
+func join(docs []document, inComments []reviewreport.Report) []document {
 	for _, phase := range []string{pipeline.PhasePlan, pipeline.PhaseSpec} {
 		var reports []reviewreport.Report
-		for _, r := range said {
+		for _, r := range inComments {
 			if (phase == pipeline.PhasePlan) == (r.Record.OperationType == operationPlan) {
 				reports = append(reports, r)
 			}

@@ -128,12 +128,12 @@ func checkBackup(ctx context.Context, path string) (b Backup, err error) {
 		return b, fmt.Errorf("open it: %w", err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	var said string
-	if err := db.QueryRowContext(ctx, `SELECT group_concat(integrity_check, '; ') FROM (SELECT integrity_check FROM pragma_integrity_check)`).Scan(&said); err != nil {
+	var result string
+	if err := db.QueryRowContext(ctx, `SELECT group_concat(integrity_check, '; ') FROM (SELECT integrity_check FROM pragma_integrity_check)`).Scan(&result); err != nil {
 		return b, fmt.Errorf("check its integrity: %w", err)
 	}
-	if said != "ok" {
-		return b, fmt.Errorf("the backup is damaged, and the database may be damaged too: %s", said)
+	if result != "ok" {
+		return b, fmt.Errorf("the backup is damaged, and the database may be damaged too: %s", result)
 	}
 	var dangling int
 	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM pragma_foreign_key_check`).Scan(&dangling); err != nil || dangling > 0 {

@@ -28,13 +28,13 @@ func (n *writtenNotice) stays(head string, now time.Time) bool {
 
 // decodeNotices reads the notices that wait. A text that is not a list is a single
 // notice, in the format of earlier versions.
-func decodeNotices(kept string) []string {
-	if kept == "" {
+func decodeNotices(text string) []string {
+	if text == "" {
 		return nil
 	}
 	var all []string
-	if err := json.Unmarshal([]byte(kept), &all); err != nil {
-		return []string{kept}
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		return []string{text}
 	}
 	return all
 }
@@ -44,11 +44,11 @@ func encodeList[T any](all []T) (string, error) {
 	if len(all) == 0 {
 		return "", nil
 	}
-	kept, err := json.Marshal(all)
+	text, err := json.Marshal(all)
 	if err != nil {
 		return "", fmt.Errorf("encode notices: %w", err)
 	}
-	return string(kept), nil
+	return string(text), nil
 }
 
 // addNotice stores one more notice, and inserts a job that posts it.
@@ -64,11 +64,11 @@ func (s *core) addNotice(ctx context.Context, t tx, key, notice string) error {
 		}
 		all = append(all, notice)
 	}
-	kept, err := encodeList(all)
+	encoded, err := encodeList(all)
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(ctx, `UPDATE targets SET notice = ? WHERE key = ?`, kept, key); err != nil {
+	if _, err := t.exec(ctx, `UPDATE targets SET notice = ? WHERE key = ?`, encoded, key); err != nil {
 		return fmt.Errorf("store a notice for %s: %w", key, err)
 	}
 	return s.insertTargetJob(ctx, t, key, ports.JobReview)
@@ -80,40 +80,40 @@ func (s targets) AddNotice(ctx context.Context, key, notice string) error {
 }
 
 // NoticesWritten implements ports.Store. It does nothing if the target was deleted.
-func (s targets) NoticesWritten(ctx context.Context, key string, said []string) error {
-	err := s.db.write(ctx, func(t tx) error { return s.noticesWritten(ctx, t, key, said) })
+func (s targets) NoticesWritten(ctx context.Context, key string, written []string) error {
+	err := s.db.write(ctx, func(t tx) error { return s.noticesWritten(ctx, t, key, written) })
 	if errors.Is(err, ports.ErrNotFound) {
 		return nil
 	}
 	return err
 }
 
-func (s targets) noticesWritten(ctx context.Context, t tx, key string, said []string) error {
+func (s targets) noticesWritten(ctx context.Context, t tx, key string, written []string) error {
 	var waits, stood, head string
 	err := t.row(ctx, `SELECT notice, notices_said, head_sha FROM targets WHERE key = ?`+t.lock(), key).Scan(&waits, &stood, &head)
 	if err != nil {
 		return fmt.Errorf("read the notices for %s: %w", key, notFound(err))
 	}
-	left := slices.DeleteFunc(decodeNotices(waits), func(n string) bool { return slices.Contains(said, n) })
+	left := slices.DeleteFunc(decodeNotices(waits), func(n string) bool { return slices.Contains(written, n) })
 	var stand []writtenNotice
 	if err := decodeText(stood, &stand); err != nil {
 		return fmt.Errorf("decode the written notices for %s: %w", key, err)
 	}
 	now := s.Now()
-	stand = slices.DeleteFunc(stand, func(n writtenNotice) bool { return !n.stays(head, now) || slices.Contains(said, n.Text) })
-	for _, text := range said {
+	stand = slices.DeleteFunc(stand, func(n writtenNotice) bool { return !n.stays(head, now) || slices.Contains(written, n.Text) })
+	for _, text := range written {
 		stand = append(stand, writtenNotice{text, head, micros(now)})
 	}
 	stand = stand[max(0, len(stand)-ports.MaxNotices):]
-	keptLeft, err := encodeList(left)
+	encodedLeft, err := encodeList(left)
 	if err != nil {
 		return err
 	}
-	keptSaid, err := encodeList(stand)
+	encodedWritten, err := encodeList(stand)
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(ctx, `UPDATE targets SET notice = ?, notices_said = ? WHERE key = ?`, keptLeft, keptSaid, key); err != nil {
+	if _, err := t.exec(ctx, `UPDATE targets SET notice = ?, notices_said = ? WHERE key = ?`, encodedLeft, encodedWritten, key); err != nil {
 		return fmt.Errorf("record the written notices for %s: %w", key, err)
 	}
 	return nil

@@ -63,12 +63,12 @@ type sqliteStmt interface {
 // database/sql uses a connection and its statements from one goroutine at a time.
 type cachingConn struct {
 	sqliteConn
-	kept map[string]sqliteStmt
+	idle map[string]sqliteStmt
 }
 
 func (c *cachingConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	if s, ok := c.kept[query]; ok {
-		delete(c.kept, query)
+	if s, ok := c.idle[query]; ok {
+		delete(c.idle, query)
 		return &cachedStmt{s, c, query}, nil
 	}
 	prepared, err := c.sqliteConn.PrepareContext(ctx, query)
@@ -84,10 +84,10 @@ func (c *cachingConn) PrepareContext(ctx context.Context, query string) (driver.
 
 func (c *cachingConn) Close() error {
 	var errs []error
-	for _, s := range c.kept {
+	for _, s := range c.idle {
 		errs = append(errs, s.Close())
 	}
-	c.kept = nil
+	c.idle = nil
 	return errors.Join(append(errs, c.sqliteConn.Close())...)
 }
 
@@ -100,17 +100,17 @@ type cachedStmt struct {
 
 func (s *cachedStmt) Close() error {
 	c := s.conn
-	if _, twice := c.kept[s.query]; twice || c.kept == nil {
+	if _, twice := c.idle[s.query]; twice || c.idle == nil {
 		return s.sqliteStmt.Close()
 	}
 	var err error
-	if len(c.kept) >= maxStatements { // drop any other; none of them is in use
-		for query, other := range c.kept {
-			delete(c.kept, query)
+	if len(c.idle) >= maxStatements { // drop any other; none of them is in use
+		for query, other := range c.idle {
+			delete(c.idle, query)
 			err = other.Close()
 			break
 		}
 	}
-	c.kept[s.query] = s.sqliteStmt
+	c.idle[s.query] = s.sqliteStmt
 	return err
 }

@@ -214,12 +214,12 @@ func targetDest(g *ports.Target) []any {
 func (s targets) Target(ctx context.Context, key string) (ports.TargetState, error) {
 	var st ports.TargetState
 	var failed, asked, since, next, gaveUp int64
-	var rerun, notices, said, scans, loop string
+	var rerun, notices, written, scans, loop string
 	err := s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `
 			SELECT `+targetColumns+`, wanted, done, author, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, gave_up_at, attempts, crashes, failed_since, asked_at, notice, notices_said, result, overdue_generation, overdue_attempts, scans, fix_loop, fix_resumes, deaths, quarantined_at, next_try
 			FROM targets WHERE key = ?`, key).
-			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Author, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &gaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &notices, &said, &st.Result, &st.Overdue.Generation, &st.Overdue.Attempts, &scans, &loop, &st.Resumes, &st.Quarantine.Deaths, &since, &next)...)
+			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Author, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &gaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &notices, &written, &st.Result, &st.Overdue.Generation, &st.Overdue.Attempts, &scans, &loop, &st.Resumes, &st.Quarantine.Deaths, &since, &next)...)
 	})
 	if err == nil {
 		st.Rerun, err = decodeRerun(rerun)
@@ -231,7 +231,7 @@ func (s targets) Target(ctx context.Context, key string) (ports.TargetState, err
 		err = decodeText(loop, &st.FixLoop)
 	}
 	if err == nil {
-		err = s.readNotices(&st, notices, said)
+		err = s.readNotices(&st, notices, written)
 	}
 	if err != nil {
 		return ports.TargetState{}, fmt.Errorf("read target %s: %w", key, notFound(err))

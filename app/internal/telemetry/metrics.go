@@ -147,8 +147,8 @@ func New(o Options) *Metrics {
 	for _, what := range []string{"delivery", "pull_request", "check"} {
 		m.found.WithLabelValues(what)
 	}
-	for _, found := range []string{"invalid", "unreadable"} {
-		m.config.WithLabelValues(found)
+	for _, result := range []string{"invalid", "unreadable"} {
+		m.config.WithLabelValues(result)
 	}
 	for _, outcome := range []string{"refused", "dropped"} {
 		m.issues.WithLabelValues(outcome)
@@ -203,7 +203,7 @@ func (m *Metrics) GaveUp(why string) { m.gaveUp.WithLabelValues(why).Inc() }
 func (m *Metrics) Found(what string) { m.found.WithLabelValues(what).Inc() }
 
 // ConfigPushed counts a push that may have changed config.
-func (m *Metrics) ConfigPushed(found string) { m.config.WithLabelValues(found).Inc() }
+func (m *Metrics) ConfigPushed(result string) { m.config.WithLabelValues(result).Inc() }
 
 // Issue counts the outcome of an issue.
 func (m *Metrics) Issue(outcome string) { m.issues.WithLabelValues(outcome).Inc() }

@@ -149,8 +149,8 @@ func readFormat(q *Request, f chatFormat, o Options) *Fault {
 		return wrong("response_format.json_schema.name", "invalid_value", "Invalid 'response_format.json_schema.name'.")
 	}
 	q.Name, q.Schema = f.JSONSchema.Name, f.JSONSchema.Schema
-	if said := unheld(q.Schema, "In context=()"); f.JSONSchema.Strict && said != "" {
-		return wrong("response_format", "", "Invalid schema for response_format '%s': %s", q.Name, said)
+	if problem := unheld(q.Schema, "In context=()"); f.JSONSchema.Strict && problem != "" {
+		return wrong("response_format", "", "Invalid schema for response_format '%s': %s", q.Name, problem)
 	}
 	return nil
 }

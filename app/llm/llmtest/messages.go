@@ -96,8 +96,8 @@ func (messages) read(q *Request, o Options) *Fault {
 	if f.Type != "json_schema" {
 		return invalid("output_config.format.type: Input should be 'json_schema'")
 	}
-	if said := unheld(f.Schema, "output_config.format.schema"); said != "" {
-		return invalid("%s", said)
+	if problem := unheld(f.Schema, "output_config.format.schema"); problem != "" {
+		return invalid("%s", problem)
 	}
 	q.Format, q.Schema = f.Type, f.Schema
 	return nil

@@ -115,15 +115,15 @@ func unheld(schema json.RawMessage, where string) string {
 			return fmt.Sprintf("%s: '%s' is not permitted", where, key)
 		}
 	}
-	if said := unheldObject(s, where); said != "" {
-		return said
+	if problem := unheldObject(s, where); problem != "" {
+		return problem
 	}
 	for _, key := range []string{"properties", "$defs"} {
 		var named map[string]json.RawMessage
 		_ = json.Unmarshal(s[key], &named) // anything but an object has no members to check
 		for name, inner := range named {
-			if said := unheld(inner, where+"."+key+"."+name); said != "" {
-				return said
+			if problem := unheld(inner, where+"."+key+"."+name); problem != "" {
+				return problem
 			}
 		}
 	}
@@ -133,8 +133,8 @@ func unheld(schema json.RawMessage, where string) string {
 		listed = append(listed, items)
 	}
 	for i, inner := range listed {
-		if said := unheld(inner, fmt.Sprintf("%s[%d]", where, i)); said != "" {
-			return said
+		if problem := unheld(inner, fmt.Sprintf("%s[%d]", where, i)); problem != "" {
+			return problem
 		}
 	}
 	return ""

@@ -46,7 +46,7 @@ type Server struct {
 	sent     bytes.Buffer
 	requests []*Request
 	mistakes []string
-	kept     map[string]bool // starts of questions that a cache would have
+	cached   map[string]bool // starts of questions that a cache would have
 }
 
 // New starts a Server. answer answers its questions, from several goroutines at once. The
@@ -63,7 +63,7 @@ func New(opts Options, answer func(*Request) Reply) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
-	s := &Server{URL: "http://" + listener.Addr().String(), opts: opts, answer: answer, kept: map[string]bool{}}
+	s := &Server{URL: "http://" + listener.Addr().String(), opts: opts, answer: answer, cached: map[string]bool{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: 10 * time.Second}
 	s.wg.Go(func() {
@@ -225,11 +225,11 @@ func (s *Server) take(p protocol, r *http.Request, text []byte) (*Request, *Faul
 	q.N = len(s.requests)
 	if q.Caches {
 		for _, part := range []string{q.System, q.System + q.Shared} {
-			if s.kept[part] {
+			if s.cached[part] {
 				q.cached = len(part)
 			}
 		}
-		s.kept[q.System], s.kept[q.System+q.Shared] = true, true
+		s.cached[q.System], s.cached[q.System+q.Shared] = true, true
 	}
 	return q, nil
 }

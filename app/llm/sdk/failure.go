@@ -23,7 +23,7 @@ func classify(err error, quote func(string) string) *llm.Error {
 	case errors.As(err, &refused):
 		return &llm.Error{Kind: refused.kind(), Status: refused.status, After: refused.after, Sent: refused.late(), Err: errors.New(refused.words(quote))}
 	case errors.As(err, &broken):
-		return &llm.Error{Kind: broken.kind, Status: broken.status, Sent: broken.sent || broken.status == http.StatusOK, Err: broken.told(quote)}
+		return &llm.Error{Kind: broken.kind, Status: broken.status, Sent: broken.sent || broken.status == http.StatusOK, Err: broken.forLog(quote)}
 	case errors.As(err, &lost):
 		return &llm.Error{Kind: llm.Unreachable, Err: errors.New("the request could not be made")}
 	}
@@ -31,8 +31,8 @@ func classify(err error, quote func(string) string) *llm.Error {
 	return &llm.Error{Kind: llm.Malformed, Status: http.StatusOK, Sent: true, Err: errors.New("the answer is not what the API answers")}
 }
 
-// told is the fault for the log. Go's error may repeat unreadable parts of an answer.
-func (f *fault) told(quote func(string) string) error {
+// forLog returns the fault for the log. Go's error may repeat unreadable parts of an answer.
+func (f *fault) forLog(quote func(string) string) error {
 	text := f.err.Error()
 	if f.foreign {
 		text = cmp.Or(quote(text), "the connection failed")
@@ -46,7 +46,7 @@ func (f *fault) told(quote func(string) string) error {
 // words describe the refusal in one line.
 func (r *refusal) words(quote func(string) string) string {
 	text := fmt.Sprintf("HTTP %d", r.status)
-	for _, word := range []string{r.said.Type, r.said.Code, r.said.Param} {
+	for _, word := range []string{r.content.Type, r.content.Code, r.content.Param} {
 		if word = quote(word); isName(word) {
 			text += " " + word
 		}
@@ -55,7 +55,7 @@ func (r *refusal) words(quote func(string) string) string {
 		return text + ": the address leads elsewhere, or to no API: set base_url to where it ends"
 	}
 	// An API may repeat a key that it does not know.
-	if message := quote(r.said.Message); message != "" && r.kind() != llm.Denied {
+	if message := quote(r.content.Message); message != "" && r.kind() != llm.Denied {
 		text += ": " + message
 	}
 	return text

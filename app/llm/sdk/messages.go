@@ -141,10 +141,10 @@ func readStream(stream *ssestream.Stream[anthropic.MessageStreamEventUnion], beg
 		}
 	}
 	answer := llm.Answer{Text: a.text.String(), Use: a.use()}
-	var told *anthropic.Error
+	var apiErr *anthropic.Error
 	switch err := stream.Err(); {
-	case errors.As(err, &told):
-		return answer, streamed(readSaid([]byte(told.RawJSON())))
+	case errors.As(err, &apiErr):
+		return answer, streamed(readAPIError([]byte(apiErr.RawJSON())))
 	case err != nil:
 		return answer, err
 	case !a.ended:

@@ -17,9 +17,9 @@ import (
 // refusal is an API's error instead of an answer: a status other than 200, or an error in the
 // middle of a stream.
 type refusal struct {
-	status int // of HTTP; in a stream, the one that the API has for it otherwise
-	after  time.Duration
-	said   said
+	status  int // of HTTP; in a stream, the one that the API has for it otherwise
+	after   time.Duration
+	content apiError
 }
 
 func (r *refusal) Error() string { return fmt.Sprintf("HTTP %d", r.status) }
@@ -30,7 +30,7 @@ const maxAfter = 24 * time.Hour
 func readRefusal(resp *http.Response) *refusal {
 	// An unreadable body counts as empty, because the status says what matters.
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
-	return &refusal{status: resp.StatusCode, after: retryAfter(resp.Header, time.Now()), said: readSaid(text)}
+	return &refusal{status: resp.StatusCode, after: retryAfter(resp.Header, time.Now()), content: readAPIError(text)}
 }
 
 // retryAfter reads the headers in which both APIs say how long to wait: seconds, a date, or
@@ -56,27 +56,27 @@ func within(d float64) time.Duration {
 	return time.Duration(min(d, float64(maxAfter)))
 }
 
-// said is the content of either API's error. Servers that speak OpenAI's API fill in less of
+// apiError is the content of either API's error. Servers that speak OpenAI's API fill in less of
 // it, and some use other names.
-type said struct {
+type apiError struct {
 	Type, Code, Param, Message string
 }
 
-// readSaid reads an error in any of these forms: {"error": {...}} from both APIs, {"error":
+// readAPIError reads an error in any of these forms: {"error": {...}} from both APIs, {"error":
 // "..."} (LM Studio), the parts without a wrapper (vLLM), or FastAPI's {"detail": "..." or
 // [{"loc": [...], "msg": "..."}]} (Mistral).
-func readSaid(text []byte) said {
+func readAPIError(text []byte) apiError {
 	var doc map[string]any
 	if json.Unmarshal(text, &doc) != nil {
-		return said{}
+		return apiError{}
 	}
 	switch inner := doc["error"].(type) {
 	case map[string]any:
 		doc = inner
 	case string:
-		return said{Message: inner}
+		return apiError{Message: inner}
 	}
-	s := said{Type: str(doc["type"]), Code: str(doc["code"]), Param: str(doc["param"]), Message: str(doc["message"])}
+	s := apiError{Type: str(doc["type"]), Code: str(doc["code"]), Param: str(doc["param"]), Message: str(doc["message"])}
 	switch detail := doc["detail"].(type) {
 	case string:
 		s.Message = detail
@@ -100,7 +100,7 @@ func str(v any) string {
 // kind returns the refusal's kind.
 func (r *refusal) kind() llm.Kind {
 	switch {
-	case r.said.Type == "overloaded_error", r.status == 529: // Anthropic's own status
+	case r.content.Type == "overloaded_error", r.status == 529: // Anthropic's own status
 		return llm.Overloaded
 	case r.says("insufficient_quota", "billing_hard_limit_reached", "credit balance is too low"):
 		return llm.Denied // answered as 429 or 400, but neither waiting nor asking otherwise helps
@@ -134,7 +134,7 @@ func (r *refusal) late() bool { return r.status == http.StatusGatewayTimeout || 
 
 // says reports whether the error contains any of words, in lower case.
 func (r *refusal) says(words ...string) bool {
-	all := strings.ToLower(strings.Join([]string{r.said.Type, r.said.Code, r.said.Param, r.said.Message}, "\n"))
+	all := strings.ToLower(strings.Join([]string{r.content.Type, r.content.Code, r.content.Param, r.content.Message}, "\n"))
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(all, w) })
 }
 
@@ -152,7 +152,7 @@ func (r *refusal) lacks(names ...string) bool {
 
 // streamed is the status of Anthropic's API for an error in the middle of a stream:
 // https://platform.claude.com/docs/en/api/errors.
-func streamed(s said) *refusal {
+func streamed(content apiError) *refusal {
 	status := map[string]int{
 		"invalid_request_error": 400,
 		"authentication_error":  401,
@@ -163,9 +163,9 @@ func streamed(s said) *refusal {
 		"rate_limit_error":      429,
 		"timeout_error":         504,
 		"overloaded_error":      529,
-	}[s.Type]
+	}[content.Type]
 	if status == 0 {
 		status = http.StatusInternalServerError // api_error, and unknown errors
 	}
-	return &refusal{status: status, said: s}
+	return &refusal{status: status, content: content}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// said is a command on a pull request that was accepted into the store.
-func (f *fixture) said(t *testing.T, id int64, g ports.Target) ports.Command {
+// acceptedCommand returns a command on a pull request that was accepted into the store.
+func (f *fixture) acceptedCommand(t *testing.T, id int64, g ports.Target) ports.Command {
 	t.Helper()
 	f.accept(t, comment(guid(int(id)), id, g))
 	return command(id, g)
@@ -37,7 +37,7 @@ func (f *fixture) wantTaught(t *testing.T, when string, g ports.Target, want pip
 
 func (f *fixture) change(t *testing.T, id int64, g ports.Target, e ports.Effect) {
 	t.Helper()
-	if err := f.Obey(f.ctx, f.said(t, id, g), e, nil); err != nil {
+	if err := f.Obey(f.ctx, f.acceptedCommand(t, id, g), e, nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -122,7 +122,7 @@ var byHandTests = map[string]func(*testing.T, *fixture){
 	},
 	"a decision that belongs to nothing is refused": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
-		c := f.said(t, 1, g)
+		c := f.acceptedCommand(t, 1, g)
 		for _, e := range []ports.Effect{
 			{ByHand: &pipeline.HandDecision{}, BaseRef: "main"},
 			{ByHand: &pipeline.HandDecision{}, HeadSHA: "aaa"},
@@ -170,7 +170,7 @@ var byHandTests = map[string]func(*testing.T, *fixture){
 	},
 	"a command is obeyed once": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
-		c := f.said(t, 1, g)
+		c := f.acceptedCommand(t, 1, g)
 		e := ports.Effect{
 			Dismiss: []pipeline.Dismissal{{Fingerprint: "f1", By: "ann"}},
 			Audit:   &ports.AuditEntry{Actor: "ann", Action: "dismiss", Subject: "f1"},
@@ -194,7 +194,7 @@ var byHandTests = map[string]func(*testing.T, *fixture){
 		if st := f.state(t, g.Key()); st.Wanted != 1 {
 			t.Errorf("wanted = %d, want 1", st.Wanted)
 		}
-		refused := f.said(t, 3, g)
+		refused := f.acceptedCommand(t, 3, g)
 		if err := f.FinishCommand(f.ctx, ports.PlaceConversation, 3, "refused"); err != nil {
 			t.Fatal(err)
 		}

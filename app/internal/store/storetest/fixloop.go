@@ -76,7 +76,7 @@ var fixLoopTests = map[string]func(*testing.T, *fixture){
 		g := pull(1, "aaa")
 		r := looped("run-1", g, 1, 1)
 		f.save(t, r, true)
-		c := f.said(t, 7, g)
+		c := f.acceptedCommand(t, 7, g)
 		for range 2 { // the job may be done again
 			if err := f.Obey(f.ctx, c, ports.Effect{Resume: true}, nil); err != nil {
 				t.Fatal(err)

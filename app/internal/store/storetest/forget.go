@@ -36,8 +36,8 @@ func (f *fixture) fillWith(t *testing.T, g ports.Target, comment int64, runs int
 		r.Config = append(r.Config, ports.ConfigBlob{Layer: "repository", Path: "own", BlobSHA: key, Text: []byte("of " + key)})
 		f.save(t, r, true)
 	}
-	said := f.said(t, comment, g)
-	if err := f.Obey(f.ctx, said, ports.Effect{Audit: &ports.AuditEntry{RepoID: g.RepoID, Key: key, HeadSHA: g.HeadSHA, Actor: "ann", Action: "dismiss", At: f.clock.Now()}}, nil); err != nil {
+	c := f.acceptedCommand(t, comment, g)
+	if err := f.Obey(f.ctx, c, ports.Effect{Audit: &ports.AuditEntry{RepoID: g.RepoID, Key: key, HeadSHA: g.HeadSHA, Actor: "ann", Action: "dismiss", At: f.clock.Now()}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	l := f.acquire(t, key)

@@ -30,8 +30,8 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 		}
 		f.wantJobs(t, before+1, "after a notice")
 		l := f.acquire(t, g.Key())
-		for _, said := range [][]string{nil, {"another"}} {
-			if err := f.NoticesWritten(f.ctx, g.Key(), said); err != nil {
+		for _, others := range [][]string{nil, {"another"}} {
+			if err := f.NoticesWritten(f.ctx, g.Key(), others); err != nil {
 				t.Fatal(err)
 			}
 			if more, err := f.Finish(f.ctx, l, 1, false); err != nil || !more {
@@ -54,12 +54,12 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 				t.Fatal(err)
 			}
 		}
-		said := f.state(t, g.Key()).Notices
+		shown := f.state(t, g.Key()).Notices
 		f.wantNotices(t, "each once, oldest first", g, "a", "b")
 		if err := f.AddNotice(f.ctx, g.Key(), "c"); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.NoticesWritten(f.ctx, g.Key(), said); err != nil {
+		if err := f.NoticesWritten(f.ctx, g.Key(), shown); err != nil {
 			t.Fatal(err)
 		}
 		f.wantNotices(t, "after the first two were said", g, "c")
@@ -133,7 +133,7 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 	},
 	"a command's answer comes with its mark, once": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
-		asked, refused := f.said(t, 1, g), f.said(t, 2, g)
+		asked, refused := f.acceptedCommand(t, 1, g), f.acceptedCommand(t, 2, g)
 		for range 2 { // done again after a crash
 			if err := f.Obey(f.ctx, asked, ports.Effect{Notice: "the answer"}, nil); err != nil {
 				t.Fatal(err)
@@ -165,7 +165,7 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 	},
 	"a command whose answer there is no room for is not done": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
-		asked, refused := f.said(t, 1, g), f.said(t, 2, g)
+		asked, refused := f.acceptedCommand(t, 1, g), f.acceptedCommand(t, 2, g)
 		for i := range ports.MaxNotices {
 			if err := f.AddNotice(f.ctx, g.Key(), fmt.Sprint("notice ", i)); err != nil {
 				t.Fatal(err)
