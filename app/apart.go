@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/gh"
-	"github.com/reviewgate/reviewgate/app/internal/trail"
+	"github.com/reviewgate/reviewgate/app/internal/jobcontext"
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
@@ -383,7 +383,7 @@ func (a *App) workApart(ctx context.Context, tasks <-chan apartTask, out io.Writ
 }
 
 func (a *App) doApart(ctx context.Context, task apartTask) ports.Ended {
-	ctx = trail.With(ctx, &trail.Trail{Kind: string(task.Kind), Target: task.Lease.Key})
+	ctx = jobcontext.With(ctx, &jobcontext.Job{Kind: string(task.Kind), Target: task.Lease.Key})
 	a.client.Take(task.Tokens)
 	ended := ports.EndedBy(a.service.WorkHeld(ctx, task.Lease, task.Kind))
 	if len(ended.Err) > maxApartLine/8 { // JSON writes up to six bytes for one

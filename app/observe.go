@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/reviewgate/reviewgate/app/gh"
+	"github.com/reviewgate/reviewgate/app/internal/jobcontext"
 	"github.com/reviewgate/reviewgate/app/internal/store"
-	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -59,13 +59,13 @@ func (a *App) onDelivery(ctx context.Context, d ports.Delivery, target, outcome 
 
 // onJob begins a job's span. The spans of the job's stages, agents and calls are its
 // children.
-func (a *App) onJob(ctx context.Context, t *trail.Trail) (context.Context, func(store.Outcome)) {
+func (a *App) onJob(ctx context.Context, job *jobcontext.Job) (context.Context, func(store.Outcome)) {
 	begun, rest := time.Now(), a.rest.begun()
-	ctx, end := a.tracer.Begin(ctx, "job "+t.Kind, attribute.Int64("reviewgate.job", t.Job), attribute.Int("reviewgate.attempt", t.Attempt),
-		attribute.String("reviewgate.target", t.Target), attribute.String("reviewgate.delivery", t.Delivery))
+	ctx, end := a.tracer.Begin(ctx, "job "+job.Kind, attribute.Int64("reviewgate.job", job.ID), attribute.Int("reviewgate.attempt", job.Attempt),
+		attribute.String("reviewgate.target", job.Target), attribute.String("reviewgate.delivery", job.Delivery))
 	return ctx, func(outcome store.Outcome) {
 		defer rest()
-		a.metrics.Job(t.Kind, string(outcome), time.Since(begun))
+		a.metrics.Job(job.Kind, string(outcome), time.Since(begun))
 		if outcome == store.OutcomeDone {
 			a.done.Add(1)
 		}
@@ -73,13 +73,13 @@ func (a *App) onJob(ctx context.Context, t *trail.Trail) (context.Context, func(
 		if outcome == store.OutcomeGivenUp || outcome == store.OutcomePanicked {
 			trouble = string(outcome)
 		}
-		end(trouble, attribute.String("reviewgate.run", t.Run()), attribute.String("reviewgate.outcome", string(outcome)))
+		end(trouble, attribute.String("reviewgate.run", job.Run()), attribute.String("reviewgate.outcome", string(outcome)))
 	}
 }
 
 func (a *App) onStage(ctx context.Context, stage string, begun time.Time, took time.Duration) {
 	a.metrics.Stage(stage, took)
-	a.tracer.Past(ctx, "stage "+stage, begun, took, "", attribute.String("reviewgate.run", trail.Of(ctx).Run()))
+	a.tracer.Past(ctx, "stage "+stage, begun, took, "", attribute.String("reviewgate.run", jobcontext.Of(ctx).Run()))
 }
 
 func (a *App) onAgent(ctx context.Context, agent, status string, begun time.Time, took time.Duration) {
@@ -89,14 +89,14 @@ func (a *App) onAgent(ctx context.Context, agent, status string, begun time.Time
 	case pipeline.AgentFailed, pipeline.AgentTimedOut, pipeline.AgentMalformed:
 		trouble = status
 	}
-	a.tracer.Past(ctx, "agent", begun, took, trouble, attribute.String("reviewgate.run", trail.Of(ctx).Run()),
+	a.tracer.Past(ctx, "agent", begun, took, trouble, attribute.String("reviewgate.run", jobcontext.Of(ctx).Run()),
 		attribute.String("reviewgate.agent", agent), attribute.String("reviewgate.status", status))
 }
 
 func (a *App) onCall(ctx context.Context, c gh.CallInfo) {
 	a.metrics.Call(c.Route, fmt.Sprint(c.Status), fmt.Sprint(c.Installation), c.Duration, c.RateRemaining)
 	if c.RateRemaining >= 0 && c.Status != http.StatusNotModified && a.service != nil { // 304 counts against no limit
-		a.service.Called(c.Installation, trail.Of(ctx).Author(), ports.Quota{Limit: c.RateLimit, Left: c.RateRemaining, Reset: c.RateReset})
+		a.service.Called(c.Installation, jobcontext.Of(ctx).Author(), ports.Quota{Limit: c.RateLimit, Left: c.RateRemaining, Reset: c.RateReset})
 	}
 	trouble := ""
 	if c.Status == 0 || c.Status >= 500 {
@@ -104,5 +104,5 @@ func (a *App) onCall(ctx context.Context, c gh.CallInfo) {
 	}
 	a.tracer.Past(ctx, "GitHub "+c.Route, time.Now().Add(-c.Duration), c.Duration, trouble,
 		attribute.Int("http.response.status_code", c.Status), attribute.Int64("reviewgate.installation", c.Installation),
-		attribute.Int("reviewgate.try", c.Try), attribute.String("reviewgate.run", trail.Of(ctx).Run()))
+		attribute.Int("reviewgate.try", c.Try), attribute.String("reviewgate.run", jobcontext.Of(ctx).Run()))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/inforce"
-	"github.com/reviewgate/reviewgate/app/internal/trail"
+	"github.com/reviewgate/reviewgate/app/internal/jobcontext"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/app/retry"
@@ -57,7 +57,7 @@ func (run *Runner) Work(ctx context.Context, job ports.CommandJob, _ int) error 
 	if err != nil {
 		return fmt.Errorf("read command %d: %w", job.CommentID, err)
 	}
-	trail.Of(ctx).SetAbout(c.Target)
+	jobcontext.Of(ctx).SetAbout(c.Target)
 	if done {
 		return nil
 	}

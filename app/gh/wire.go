@@ -16,7 +16,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/reviewgate/reviewgate/app/internal/trail"
+	"github.com/reviewgate/reviewgate/app/internal/jobcontext"
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
@@ -241,7 +241,7 @@ func (w *wire) record(ctx context.Context, c *call, info CallInfo, sent time.Tim
 	if c.target.RepoID != 0 {
 		event.EmbedObject(c.target)
 	}
-	event.EmbedObject(trail.Of(ctx)).Msg("GitHub call")
+	event.EmbedObject(jobcontext.Of(ctx)).Msg("GitHub call")
 	if w.onCall != nil {
 		w.onCall(ctx, info)
 	}

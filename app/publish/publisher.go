@@ -11,8 +11,8 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/access"
 	"github.com/reviewgate/reviewgate/app/inforce"
+	"github.com/reviewgate/reviewgate/app/internal/jobcontext"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
-	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/app/retry"
@@ -56,7 +56,7 @@ func (p *Publication) mode() string {
 // and stops that read. After the first write only ctx counts: people have then seen the
 // review, so it must be stored as the previous review of the next one.
 func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, state ports.TargetState, r *ports.StoredReview) error {
-	trail.Of(ctx).SetRun(r.RunID)
+	jobcontext.Of(ctx).SetRun(r.RunID)
 	now, err := p.lookAgain(current, lease, state.Target, r)
 	if err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/admission"
 	"github.com/reviewgate/reviewgate/app/agents"
 	"github.com/reviewgate/reviewgate/app/inforce"
+	"github.com/reviewgate/reviewgate/app/internal/jobcontext"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
-	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/publish"
 	"github.com/reviewgate/reviewgate/config"
@@ -73,7 +73,7 @@ func (s *Service) newRun(ctx context.Context, held *heldTarget) *reviewRun {
 		s.GitHub.ForgetConfig(t)
 	}
 	id := newRunID()
-	trail.Of(ctx).SetRun(id)
+	jobcontext.Of(ctx).SetRun(id)
 	return &reviewRun{heldTarget: held, id: id, src: src, agents: s.agentsOf(ctx, t, src.PullSource)}
 }
 
@@ -230,7 +230,7 @@ func (s *Service) observe(ctx context.Context, o *run.Outcome) {
 	begun := o.Record.StartedAt // when the stage began: stages run one after the other
 	dispatched := begun
 	for _, st := range o.Record.Stages {
-		s.Log.WithLevel(levelOf(st.Error != "")).EmbedObject(trail.Of(ctx)).
+		s.Log.WithLevel(levelOf(st.Error != "")).EmbedObject(jobcontext.Of(ctx)).
 			Str("stage", string(st.Stage)).Float64("took_ms", st.DurationMS).Str("error", st.Error).Msg("stage")
 		if s.Observe.Stage != nil {
 			s.Observe.Stage(ctx, string(st.Stage), begun, milliseconds(st.DurationMS))
@@ -250,7 +250,7 @@ func (s *Service) observe(ctx context.Context, o *run.Outcome) {
 			continue // carried over
 		}
 		ended := status[source{a.Agent, a.Model}]
-		line := s.Log.WithLevel(levelOf(publish.AgentFailed(ended))).EmbedObject(trail.Of(ctx))
+		line := s.Log.WithLevel(levelOf(publish.AgentFailed(ended))).EmbedObject(jobcontext.Of(ctx))
 		if a.Model != "" {
 			line.Str("model", a.Model)
 		}
@@ -303,7 +303,7 @@ func nextLoop(state ports.TargetState, r *pipeline.Review, cfg *config.Config) f
 // context, which has the ID of the run.
 func (s *Service) agentsOf(ctx context.Context, t ports.Target, src ports.PullSource) *agents.Review {
 	log := s.Log.With()
-	if job := trail.Of(ctx); job != nil {
+	if job := jobcontext.Of(ctx); job != nil {
 		log = log.EmbedObject(job)
 	}
 	return agents.New(agents.Options{

@@ -16,10 +16,10 @@ import (
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/issues"
 	"github.com/reviewgate/reviewgate/app/lease"
-	"github.com/reviewgate/reviewgate/app/news"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/publish"
 	"github.com/reviewgate/reviewgate/app/recovery"
+	"github.com/reviewgate/reviewgate/app/rereview"
 	"github.com/reviewgate/reviewgate/app/retention"
 	"github.com/reviewgate/reviewgate/app/retry"
 	"github.com/reviewgate/reviewgate/config"
@@ -111,9 +111,9 @@ type Service struct {
 	labels      *publish.Labels
 	tracker     *issues.Tracker
 	finder      *recovery.Finder
-	rerequested *news.Rerequested
-	reported    *news.Reported
-	scanned     *news.Scanned
+	rerequested *rereview.Rerequested
+	reported    *rereview.Reported
+	scanned     *rereview.Scanned
 	commands    *commandrun.Runner
 	publisher   *publish.Publisher
 	decisions   *decisions.Decisions
@@ -184,12 +184,12 @@ func (s *Service) build() {
 		Configs: s.configs, Targets: s.Store.Targets, Intake: s.Store.Intake, ConfigUse: s.Store.ConfigUse,
 		ConfigReader: s.GitHub.ConfigReader, Retry: s.retry, Log: s.Log, Observe: s.Observe.ConfigPushed,
 	}
-	s.rerequested = &news.Rerequested{Targets: s.Store.Targets, Intake: s.Store.Intake, PullReader: s.GitHub.PullReader}
-	s.reported = &news.Reported{
+	s.rerequested = &rereview.Rerequested{Targets: s.Store.Targets, Intake: s.Store.Intake, PullReader: s.GitHub.PullReader}
+	s.reported = &rereview.Reported{
 		Configs: s.configs, Targets: s.Store.Targets, History: s.Store.History, Intake: s.Store.Intake,
 		PeopleReader: s.GitHub.PeopleReader,
 	}
-	s.scanned = &news.Scanned{Scans: s.Store.Scans, Interval: s.ScanInterval, Retry: s.retry}
+	s.scanned = &rereview.Scanned{Scans: s.Store.Scans, Interval: s.ScanInterval, Retry: s.retry}
 	s.commands = &commandrun.Runner{
 		Configs: s.configs, Commands: s.Store.Commands, History: s.Store.History, Targets: s.Store.Targets,
 		PullReader: s.GitHub.PullReader, PeopleReader: s.GitHub.PeopleReader, CommentWriter: s.GitHub.CommentWriter,

@@ -9,8 +9,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/admission"
+	"github.com/reviewgate/reviewgate/app/internal/jobcontext"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
-	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/publish"
 	"github.com/reviewgate/reviewgate/app/retry"
@@ -121,8 +121,8 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 		}
 		return s.finish(ctx, lease, finished{state.Done, state.GaveUp})
 	}
-	trail.Of(ctx).SetAuthor(state.Author)
-	trail.Of(ctx).SetAbout(state.Target)
+	jobcontext.Of(ctx).SetAuthor(state.Author)
+	jobcontext.Of(ctx).SetAbout(state.Target)
 	held := &heldTarget{lease, state, s.postponer.memory.TicketFor(lease.Key, state.HeadSHA, kind).By(state.Author)}
 	defer func() { held.memory.End(done != nil) }()
 	if err := held.memory.Readmit(); err != nil {
@@ -231,7 +231,7 @@ func (s *Service) stopWork(ctx context.Context, lease ports.Lease, err error) er
 		return &ports.RetryError{After: s.RetryBase, Err: errors.Join(err, ferr)}
 	}
 	after = s.retry.Wait(attempts, err)
-	s.Log.Warn().EmbedObject(trail.Of(ctx).About()).Int("attempt", attempts).Dur("again_in_ms", after).Err(err).Msg("review put off")
+	s.Log.Warn().EmbedObject(jobcontext.Of(ctx).About()).Int("attempt", attempts).Dur("again_in_ms", after).Err(err).Msg("review put off")
 	return &ports.RetryError{After: after, Err: err}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 	"github.com/rs/zerolog"
 
-	"github.com/reviewgate/reviewgate/app/internal/trail"
+	"github.com/reviewgate/reviewgate/app/internal/jobcontext"
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
@@ -38,7 +38,7 @@ type QueueOptions struct {
 	Periodic []Periodic
 	// Begin, if set, is called at the start of each job. The job runs in the
 	// context that Begin returns, and end is called with the job's outcome.
-	Begin func(context.Context, *trail.Trail) (_ context.Context, end func(Outcome))
+	Begin func(context.Context, *jobcontext.Job) (_ context.Context, end func(Outcome))
 }
 
 // Outcome is how one attempt at a job ended.
@@ -88,7 +88,7 @@ func NewQueue(s *Store, worker ports.Worker, opts QueueOptions) (*Queue, error) 
 	setDefault(&opts.FetchInterval, time.Second)
 	setDefault(&opts.RescueInterval, defaultTiming.ttl/2)
 	if opts.Begin == nil {
-		opts.Begin = func(ctx context.Context, _ *trail.Trail) (context.Context, func(Outcome)) {
+		opts.Begin = func(ctx context.Context, _ *jobcontext.Job) (context.Context, func(Outcome)) {
 			return ctx, func(Outcome) {}
 		}
 	}
@@ -262,12 +262,12 @@ func (w *jobWorker) Work(ctx context.Context, j *river.Job[riverArgs]) error {
 func (q *Queue) work(ctx context.Context, row *rivertype.JobRow) error {
 	job := ports.Job{Kind: ports.JobKind(row.Kind), Args: row.EncodedArgs, Attempt: row.Attempt + snoozes(row)}
 	ids := idsOf(job)
-	t := &trail.Trail{Kind: row.Kind, Job: row.ID, Attempt: job.Attempt, Target: ids.Key, Delivery: ids.Delivery}
-	ctx, end := q.opts.Begin(trail.With(ctx, t), t)
+	logged := &jobcontext.Job{Kind: row.Kind, ID: row.ID, Attempt: job.Attempt, Target: ids.Key, Delivery: ids.Delivery}
+	ctx, end := q.opts.Begin(jobcontext.With(ctx, logged), logged)
 	begun := time.Now()
 	outcome, line, err := q.attempt(ctx, row, job, ids)
 	defer end(outcome)
-	line.EmbedObject(t).EmbedObject(t.About()).Int("attempt", t.Attempt).Float64("took_ms", float64(time.Since(begun).Microseconds())/1000).
+	line.EmbedObject(logged).EmbedObject(logged.About()).Int("attempt", logged.Attempt).Float64("took_ms", float64(time.Since(begun).Microseconds())/1000).
 		Msg("job " + strings.ReplaceAll(string(outcome), "_", " "))
 	return err
 }

@@ -1,3 +1,3 @@
-package news
+package rereview
 
 import _ "github.com/reviewgate/reviewgate/pipeline/sample" // the flag -full

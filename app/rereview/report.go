@@ -1,4 +1,4 @@
-package news
+package rereview
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/reviewgate/reviewgate/app/inforce"
-	"github.com/reviewgate/reviewgate/app/internal/trail"
+	"github.com/reviewgate/reviewgate/app/internal/jobcontext"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 )
@@ -26,7 +26,7 @@ type Reported struct {
 // read such comments, and the comment's author has write permission.
 func (n *Reported) Work(ctx context.Context, job ports.ReportJob, _ int) error {
 	t, key := job.Report.Target, job.Report.Target.Key()
-	trail.Of(ctx).SetAbout(t)
+	jobcontext.Of(ctx).SetAbout(t)
 	reads, err := n.readsReports(ctx, key)
 	if err != nil || !reads {
 		return err
