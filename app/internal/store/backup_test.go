@@ -18,8 +18,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// A backup is made while deliveries come in: each is in it whole, with all that
-// it asked for, or not at all, and those before it began are.
+// A backup is made while deliveries come in. It has every delivery that came before it
+// began. Of the later ones it has all parts, or none.
 func TestBackupBesideWriters(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -88,7 +88,7 @@ func TestBackupBesideWriters(t *testing.T) {
 	}
 }
 
-// One that was left by a crash, with its -wal, is backed up whole.
+// A backup of a database that a crash left behind includes the -wal file.
 func TestBackupOfWhatNobodyUses(t *testing.T) {
 	dir := t.TempDir()
 	from, crashed := filepath.Join(dir, "reviewgate.db"), filepath.Join(dir, "crashed.db")
@@ -130,7 +130,7 @@ func TestBackupSaysWhatIsWrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	damaged := append([]byte(nil), text...)
-	for i := len(damaged) / 4; i < len(damaged)*3/4; i++ { // some of the pages are in use
+	for i := len(damaged) / 4; i < len(damaged)*3/4; i++ { // some of these pages are in use
 		damaged[i] = 0xa5
 	}
 	foreign := filepath.Join(dir, "foreign.db")
@@ -182,8 +182,8 @@ func TestBackupSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// What the database before left behind would be put into a backup that takes
-// its place.
+// A backup that replaces a database must not be opened with the -wal file of that
+// database: SQLite would apply it to the backup.
 func TestBackupIsNotOpenedWithAnothersWAL(t *testing.T) {
 	dir := t.TempDir()
 	from, to, place := filepath.Join(dir, "reviewgate.db"), filepath.Join(dir, "backup.db"), filepath.Join(dir, "place.db")

@@ -21,20 +21,19 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// The burst that quality bars speak of: 2,000 deliveries at 200/s.
+// The burst that must be accepted in time: 2,000 deliveries at 200/s.
 const (
 	burst    = 2000
 	burstGap = 5 * time.Millisecond
 	pulls    = 200
 )
 
-// BenchmarkAccept measures how long a delivery takes to be stored durably in a
-// burst while the queue works on the same database. Two figures stand beside
-// it, both of single rows inserted at the same pace into a database of their
-// own with the same settings: alone, on a machine that does nothing else
-// (alone-…, the stricter one), and during the burst (bare-…), which is what
-// the machine can do at that moment. reviews is how many were saved and
-// published meanwhile.
+// BenchmarkAccept measures how long it takes to store a delivery durably in a burst,
+// while the queue works on the same database. It compares this with single rows that are
+// inserted at the same pace into another database with the same settings. alone-… is the
+// time of such a row while the machine does nothing else, and is the stricter figure.
+// bare-… is its time during the burst: what the machine can do at that moment. reviews
+// is the number of reviews that were saved and published during the burst.
 func BenchmarkAccept(b *testing.B) {
 	for b.Loop() {
 		report(b, openSQLite(b, filepath.Join(b.TempDir(), "reviewgate.db")), bareInsert(b), bareInsert(b))
@@ -51,8 +50,8 @@ func BenchmarkAcceptPostgreSQL(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// report measures a burst of rows inserted by insertAlone, and then one of
-// deliveries beside one of rows inserted by insert.
+// report measures a burst of rows that insertAlone inserts. Then it measures a burst of
+// deliveries, during which insert inserts rows.
 func report(b *testing.B, s *store.Store, insertAlone, insert func(int) error) {
 	alone := measure(b, insertAlone)
 	accept, bare, reviews := measureBurst(b, s, insert)
@@ -127,8 +126,8 @@ func barePostgres(b *testing.B, url, table string) func(int) error {
 	}
 }
 
-// measure calls f for a burst, each call in its own goroutine at its own time
-// whether or not those before have returned.
+// measure calls f for each delivery of a burst when it is due, in a goroutine of its own.
+// It does not wait for earlier calls to return.
 func measure(b *testing.B, f func(int) error) []time.Duration {
 	took := make([]time.Duration, burst)
 	var wg sync.WaitGroup
@@ -140,7 +139,7 @@ func measure(b *testing.B, f func(int) error) []time.Duration {
 			if err := f(i); err != nil {
 				b.Error(err)
 			}
-			took[i] = time.Since(due) // a start that came late counts as waiting
+			took[i] = time.Since(due) // a late start counts as waiting
 		})
 	}
 	wg.Wait()
@@ -152,14 +151,14 @@ func ms(sorted []time.Duration, percentile int) float64 {
 	return float64(sorted[len(sorted)*percentile/100].Microseconds()) / 1000
 }
 
-// savingWorker does to the store what a review and its publication do: lease,
-// heartbeat, review, intents, finish; and waits for GitHub in between.
+// savingWorker uses the store as a review and its publication do: lease, heartbeat,
+// review, intents, finish. In between it waits as long as GitHub would take to answer.
 type savingWorker struct {
 	*store.Store
 	published *atomic.Int64
 }
 
-// latency is how long GitHub takes to answer.
+// latency is the time that GitHub takes to answer.
 const latency = 50 * time.Millisecond
 
 func (w savingWorker) Work(ctx context.Context, j ports.Job) error {
@@ -199,7 +198,7 @@ func (w savingWorker) publish(ctx context.Context, l ports.Lease) error {
 	if r == nil {
 		return w.HandOver(ctx, l, ports.JobReview)
 	}
-	time.Sleep(latency) // look again at the head
+	time.Sleep(latency) // read the head again
 	check, err := w.NewestWrite(ctx, ports.WriteCheck, "1/"+r.HeadSHA)
 	if err != nil {
 		return err
@@ -223,7 +222,7 @@ func (w savingWorker) publish(ctx context.Context, l ports.Lease) error {
 	return w.HandOver(ctx, l, ports.JobReview)
 }
 
-// benchReview is of ten files with 100 lines each.
+// benchReview is a review of ten files with 100 lines each.
 var benchReview = func() pipeline.Review {
 	var r pipeline.Review
 	for i := range 10 {
@@ -238,8 +237,8 @@ var benchReview = func() pipeline.Review {
 	return r
 }()
 
-// BenchmarkWake measures how long after its delivery was acknowledged a job
-// begins on an idle queue.
+// BenchmarkWake measures the time from the acknowledgement of a delivery to the start of
+// its job, on an idle queue.
 func BenchmarkWake(b *testing.B) {
 	s := openSQLite(b, filepath.Join(b.TempDir(), "reviewgate.db"))
 	began := make(chan time.Time, 1)
@@ -272,9 +271,9 @@ type beginning chan time.Time
 
 func (c beginning) Work(context.Context, ports.Job) error { c <- time.Now(); return nil }
 
-// BenchmarkTitleEdit measures by how much the database grows when a review of a
-// large change is stored again because its title was edited: 3,000 files with
-// 100,000 added lines that compress badly.
+// BenchmarkTitleEdit measures how much the database grows when the title of a large
+// change is edited and its review is stored again. The change has 3,000 files with 100,000
+// added lines that compress badly.
 func BenchmarkTitleEdit(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "reviewgate.db")
 	s := openSQLite(b, path)

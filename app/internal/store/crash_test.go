@@ -22,8 +22,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// childEnv gives the URL of a database to a copy of the test binary that
-// accepts and works deliveries until it is killed.
+// childEnv passes the URL of a database to a copy of the test binary, which accepts
+// deliveries and does their jobs until it is killed.
 const childEnv = "REVIEWGATE_STORE_TEST_CHILD"
 
 const childPulls = 20
@@ -32,8 +32,8 @@ func childTarget(i int) ports.Target {
 	return ports.Target{Kind: ports.TargetPull, RepoID: 1, Owner: "acme", Name: "shop", Number: i%childPulls + 1, HeadSHA: fmt.Sprint("head-", i)}
 }
 
-// leaseWorker reviews and publishes under leases that outlive the test unless
-// somebody frees them.
+// leaseWorker reviews and publishes under leases that last longer than the test, unless
+// they are freed.
 type leaseWorker struct {
 	*store.Store
 	work func(key string) // while the lease is held
@@ -120,8 +120,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		t.Parallel()
 		killAtAnyMoment(t, "sqlite://"+filepath.Join(t.TempDir(), "reviewgate.db"), 10*time.Second)
 	})
-	// There a dead process's beats have to run out first: 10 s, and a round of
-	// Rescue, which comes every 5 s.
+	// PostgreSQL takes longer: the dead process's heartbeat expires after 10 s, and
+	// Rescue runs every 5 s.
 	t.Run("PostgreSQL", func(t *testing.T) {
 		sample.Variant(t)
 		t.Parallel()
@@ -129,8 +129,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	})
 }
 
-// killAtAnyMoment has processes killed that work on a database, and wants what
-// they left to be done within a time.
+// killAtAnyMoment kills processes that work on a database. Another process must finish
+// their work within the time.
 func killAtAnyMoment(t *testing.T, url string, within time.Duration) {
 	var acknowledged []string
 	kills := sample.Size(2, 5)
@@ -175,8 +175,8 @@ func killAtAnyMoment(t *testing.T, url string, within time.Duration) {
 	}
 }
 
-// runAndKill starts a child, kills it in the middle of its work, and returns
-// what it acknowledged.
+// runAndKill starts a child, kills it in the middle of its work, and returns the GUIDs of
+// the deliveries that it acknowledged.
 func runAndKill(t *testing.T, url string) (guids []string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -192,7 +192,7 @@ func runAndKill(t *testing.T, url string) (guids []string) {
 	}
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if guids = append(guids, lines.Text()); len(guids) == 1 {
-			time.AfterFunc(time.Duration(50+mathrand.IntN(sample.Size(100, 300)))*time.Millisecond, func() { cmd.Process.Kill() }) // Wait says whether it worked
+			time.AfterFunc(time.Duration(50+mathrand.IntN(sample.Size(100, 300)))*time.Millisecond, func() { cmd.Process.Kill() }) // Wait reports whether that worked
 		}
 	}
 	if err := cmd.Wait(); len(guids) == 0 || !strings.Contains(fmt.Sprint(err), "killed") {
@@ -206,7 +206,7 @@ func unfinished(t *testing.T, s *store.Store) (n int) {
 	for i := range childPulls {
 		st, err := s.Target(t.Context(), childTarget(i).Key())
 		if errors.Is(err, ports.ErrNotFound) {
-			continue // none of its deliveries came through
+			continue // the child acknowledged none of them
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// Prepare creates the tables of a database, for tests that copy it.
+// Prepare creates the tables of a database that tests then copy.
 func Prepare(url string) error {
 	s, err := Open(context.Background(), url, Options{Unsynced: true})
 	if err != nil {
@@ -15,5 +15,5 @@ func Prepare(url string) error {
 	return s.Close()
 }
 
-// KeyOf is the key of the target that a job is a step of.
+// KeyOf returns the key of the job's target.
 func KeyOf(j ports.Job) string { return idsOf(j).Key }

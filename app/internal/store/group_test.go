@@ -91,7 +91,7 @@ func TestGroupUndoesOnlyWhatFailed(t *testing.T) {
 func TestGroupThatIsLostAnswersNobodyWell(t *testing.T) {
 	s := openTest(t)
 	ending := &pending{ctx: t.Context(), done: make(chan struct{}), do: func(tx tx) error {
-		_, err := tx.exec(t.Context(), "ROLLBACK") // as SQLite itself does when the disk is full
+		_, err := tx.exec(t.Context(), "ROLLBACK") // SQLite does this by itself when the disk is full
 		return err
 	}}
 	bad := errors.New("bad")

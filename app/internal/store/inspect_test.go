@@ -14,7 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// A database can be looked at before it has tables and while a server uses it.
+// Inspect reads a database before it has tables, and while a server uses it.
 func TestInspect(t *testing.T) {
 	t.Parallel()
 	for name, url := range map[string]func(*testing.T) string{
@@ -63,8 +63,8 @@ func TestInspectMakesNothing(t *testing.T) {
 	}
 }
 
-// What is kept can be read beside the server that has the database, and after it.
-// A database without tables is refused.
+// A Reader reads a database while a server has it open and after the server has closed it.
+// It refuses a database without tables.
 func TestReader(t *testing.T) {
 	t.Parallel()
 	for name, url := range map[string]func(*testing.T) string{

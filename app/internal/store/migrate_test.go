@@ -19,8 +19,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// What a database holds survives that its tables go back to the first version
-// and forward again, as far as that version has room for it.
+// The tables are migrated back to the first version and forward again. Everything that the
+// first version can hold is still there.
 func TestTablesGoBackAndForth(t *testing.T) {
 	onEach(t, backAndForth)
 }
@@ -46,7 +46,7 @@ type prepared struct {
 	driver, source string
 }
 
-// downTo brings the tables back to a version, and hands them to look.
+// downTo migrates the tables back to a version, and calls look with the database.
 func (p prepared) downTo(t *testing.T, version int64, look func(*sql.DB)) {
 	t.Helper()
 	db, err := sql.Open(p.driver, p.source)
@@ -94,8 +94,8 @@ func backAndForth(t *testing.T, p prepared) {
 	}
 }
 
-// Values that shared a text in version 20 have columns of their own, and come back from
-// it as they were.
+// Version 20 kept several values in one text. They now have columns of their own, and stay
+// the same if the tables are migrated back to version 20 and forward again.
 func TestTextsBecomeColumns(t *testing.T) {
 	onEach(t, textsBecomeColumns)
 }
@@ -105,7 +105,7 @@ func textsBecomeColumns(t *testing.T, p prepared) {
 	key := pull.Key()
 	writes := []struct {
 		ports.Write
-		digest string // in version 20
+		digest string // the text in version 20
 	}{
 		{ports.Write{Kind: ports.WriteComment, Digest: "0f"}, "0f"},
 		{ports.Write{Kind: ports.WriteCheck}, ""},
@@ -176,7 +176,7 @@ func textsBecomeColumns(t *testing.T, p prepared) {
 		} {
 			got := column(t, db, query)
 			if strings.Contains(query, "before_sha") {
-				slices.Sort(got) // collations sort blanks differently
+				slices.Sort(got) // the databases sort spaces differently
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", query, diff)
@@ -209,7 +209,7 @@ func textsBecomeColumns(t *testing.T, p prepared) {
 	}
 }
 
-// column reads a column as texts.
+// column returns the values of the query's only column as texts.
 func column(t *testing.T, db *sql.DB, query string) (all []string) {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), query)

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A notice that waited while a version that kept one only was replaced is said.
-func TestNoticeKeptBeforeThereWereSeveral(t *testing.T) {
+// Older versions stored a single waiting notice. It can still be read.
+func TestSingleNoticeOfOlderVersions(t *testing.T) {
 	for kept, want := range map[string][]string{
 		"":                            nil,
 		`{"kind":"help"}`:             {`{"kind":"help"}`},

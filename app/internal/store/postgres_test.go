@@ -25,14 +25,14 @@ func TestPostgreSQL(t *testing.T) {
 	storetest.Run(t, false, func(t *testing.T) *store.Store { return onPostgreSQL.take(t)[0] })
 }
 
-// preparedURL is of a database whose tables are there, which saves the time
-// that it takes to create them.
+// preparedURL returns the URL of a new database that has the tables already. It is a
+// copy, which is faster than to create the tables.
 func preparedURL(t testing.TB) string {
 	t.Helper()
 	return pgtest.CopyURL(t, store.Prepare)
 }
 
-// openTwo opens two stores on one database, as two processes would.
+// openTwo opens two stores on one database, as two processes do.
 func openTwo(t *testing.T) [2]*store.Store {
 	t.Helper()
 	return [2]*store.Store(onPostgreSQL.take(t))
@@ -114,7 +114,7 @@ func TestReplicasCountARedeliveryOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		var counted atomic.Int64
-		atOnce(both, func(i int, s *store.Store) { // the same or two of one target
+		atOnce(both, func(i int, s *store.Store) { // one delivery twice, or two deliveries of one target
 			if !mustAccept(t, s, push(guids[i*(round%2)], g)).Duplicate {
 				counted.Add(1)
 			}
@@ -125,8 +125,8 @@ func TestReplicasCountARedeliveryOnce(t *testing.T) {
 	}
 }
 
-// Two pull requests leave the head that they share at the same time: each
-// locks its own row and then wants the other's.
+// Two pull requests leave their shared head at the same time. Each locks its own row and
+// then needs the lock of the other's.
 func TestReplicasMoveHeadsAtOnce(t *testing.T) {
 	t.Parallel()
 	both := openTwo(t)
@@ -153,8 +153,8 @@ func TestReplicasMoveHeadsAtOnce(t *testing.T) {
 	}
 }
 
-// The first two asks for a pull request come at once: the second sees the
-// first, and asks whoever it left behind.
+// The first two asks for a pull request come at once. The second sees the first. If the
+// pull request leaves a head, the second asks for reviews of the others on it.
 func TestReplicasMeetANewPullRequestAtOnce(t *testing.T) {
 	t.Parallel()
 	both := openTwo(t)
@@ -177,8 +177,8 @@ func TestReplicasMeetANewPullRequestAtOnce(t *testing.T) {
 	t.Logf("%d of 40 came in the order in which a head is left", left)
 }
 
-// Two processes share the work; one run at a time for each target, and no ask
-// is lost, wherever it comes between a Finish and the end of a job.
+// Two processes share the work. Each target has one run at a time, and no ask is lost,
+// even if it comes between Finish and the end of the job.
 func TestReplicasShareTheWork(t *testing.T) {
 	t.Parallel()
 	both := openTwo(t)
@@ -220,7 +220,7 @@ func TestReplicasShareTheWork(t *testing.T) {
 	}
 }
 
-// What one process lets a model be asked counts for the other at once.
+// The tokens that one process takes from a budget count for the other at once.
 func TestReplicasShareABudget(t *testing.T) {
 	t.Parallel()
 	both := openTwo(t)
@@ -331,7 +331,7 @@ func admin(t *testing.T, url string, statements ...string) {
 }
 
 func TestOpenPostgreSQLSaysWhatIsWrong(t *testing.T) {
-	t.Parallel() // who may not create tables is tried for 3 s
+	t.Parallel() // a role that may not create tables is retried for 3 s
 	good := pgtest.URL(t)
 	admin(t, good, "CREATE ROLE guest LOGIN PASSWORD 'sesame'")
 	t.Cleanup(func() { admin(t, good, "DROP ROLE guest") })

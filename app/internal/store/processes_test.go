@@ -17,7 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// fast has a dead process told from a live one within half a second.
+// fast makes a dead process known within half a second.
 var fast = timing{beat: 50 * time.Millisecond, ttl: 400 * time.Millisecond, settle: 200 * time.Millisecond}
 
 func openReplica(t *testing.T, url, process string) (*Store, *postgresDB) {
@@ -61,7 +61,7 @@ func TestDeadProcessIsTakenOver(t *testing.T) {
 	g := ports.Target{Kind: ports.TargetPull, RepoID: 1, Number: 1, HeadSHA: "aaa"}
 	dead, deadDB := openReplica(t, url, "dead")
 	end, began := make(chan struct{}), make(chan ports.JobKind, 2)
-	// Its two workers are busy for good, so that it takes nothing up itself.
+	// Its two workers never end, so it takes no further jobs.
 	startTestQueue(t, dead, 2, func(ctx context.Context, j ports.Job) error {
 		if j.Kind == ports.JobReview {
 			if _, ok, err := dead.Acquire(ctx, KeyOf(j), dead.process, time.Hour); !ok || err != nil {
@@ -106,7 +106,7 @@ func TestDeadProcessIsTakenOver(t *testing.T) {
 		t.Fatalf("%+v was taken from a process that lives", j)
 	case <-time.After(3 * fast.ttl):
 	}
-	deadDB.processes.stop() // its beats end
+	deadDB.processes.stop() // it stops beating
 	got := map[ports.JobKind]ports.Job{}
 	for len(got) < 2 {
 		select {
@@ -167,8 +167,8 @@ func TestClosedProcessLeavesNothing(t *testing.T) {
 	}
 }
 
-// While the database was away nobody could beat. Who comes back first takes
-// nobody for dead before the others had the time to beat.
+// During an outage of the database no process can beat. The first process that reaches it
+// again takes no other for dead until the others have had time to beat.
 func TestNobodyIsDeadAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	_, db := openReplica(t, pgtest.CopyURL(t, Prepare), "first")
@@ -185,7 +185,7 @@ func TestNobodyIsDeadAfterAnOutage(t *testing.T) {
 		}
 		return names
 	}
-	p.last = time.Now().Add(-time.Minute) // no beat was heard for a minute, then one
+	p.last = time.Now().Add(-time.Minute) // its last beat was a minute ago; now it beats again
 	if err := p.beatOnce(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -206,14 +206,14 @@ func TestClockIsTheDatabases(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	s, db := openReplica(t, pgtest.CopyURL(t, Prepare), "one")
-	db.processes.offset.Store(int64(time.Hour)) // as on a machine whose clock is an hour late
+	db.processes.offset.Store(int64(time.Hour)) // as on a machine whose clock is an hour slow
 	if d := time.Until(s.Now()); d < 59*time.Minute {
 		t.Errorf("the clock is %s ahead, want an hour", d)
 	}
 	if err := db.processes.beatOnce(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if d := time.Until(s.Now()).Abs(); d > time.Second { // one machine here
+	if d := time.Until(s.Now()).Abs(); d > time.Second { // the database is on the same machine
 		t.Errorf("the clock is off by %s", d)
 	}
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/store"
 )
 
-// reused are databases with open stores that tests use one after another. Whoever
-// takes one finds it empty. To create a database for each test, and to connect to
-// it, would take ten times as long as most tests do.
+// reused holds databases with open stores, which tests use one after another. A test gets
+// an empty one. It would take ten times as long as most tests do to create a database for
+// each test and connect to it.
 type reused struct {
 	url    func(testing.TB) string // of a database with tables
-	stores int                     // on each, as of so many processes
-	// connect connects to it beside the stores, and returns the statement that
+	stores int                     // on each database; each stands for a process
+	// connect opens another connection to the database, and returns the statement that
 	// empties it.
 	connect func(url string) (db *sql.DB, empty string, err error)
 
@@ -43,8 +43,7 @@ type usedDatabase struct {
 	stores []*store.Store
 }
 
-// take takes a database for a test, which gives it back when it ends, and returns
-// its stores.
+// take reserves a database until the test ends, and returns its stores.
 func (r *reused) take(t *testing.T) []*store.Store {
 	t.Helper()
 	d := r.unused()
@@ -58,7 +57,7 @@ func (r *reused) take(t *testing.T) []*store.Store {
 	t.Cleanup(func() {
 		d.log.set(nil)
 		if t.Failed() {
-			return // whatever it left at work is nobody else's
+			return // something may still be using it, so no other test gets it
 		}
 		if _, err := d.db.Exec(d.empty); err != nil {
 			t.Errorf("empty the database: %v", err)
@@ -107,7 +106,7 @@ func (r *reused) create(t *testing.T) (*usedDatabase, error) {
 	return d, nil
 }
 
-// close closes all of them, once no test runs any more.
+// close closes all databases. No test may be running.
 func (r *reused) close() error {
 	var errs []error
 	for _, d := range r.all {
@@ -124,8 +123,8 @@ func (r *reused) close() error {
 	return errors.Join(errs...)
 }
 
-// lasting is a test that nothing is cleaned up after: a database outlives the test
-// that was the first to use it.
+// lasting is a test without cleanup, because a database is used after the first test that
+// used it has ended.
 type lasting struct {
 	testing.TB
 	dir string
@@ -156,8 +155,8 @@ func connectPostgreSQL(url string) (*sql.DB, string, error) {
 	END $$`, err
 }
 
-// deletes are statements that make a database what it is now, before any process has
-// it: they delete all rows of the tables that have none. The processes at work stay.
+// deletes returns statements that empty the database again. They delete the rows of all
+// tables that are empty now, except the table of running processes.
 func deletes(db *sql.DB, query string) (string, error) {
 	rows, err := db.Query(query)
 	if err != nil {
@@ -188,7 +187,7 @@ func deletes(db *sql.DB, query string) (string, error) {
 	return all.String(), nil
 }
 
-// testLog writes to the log of the test that uses a database at the moment.
+// testLog writes to the log of the test that uses the database now.
 type testLog struct {
 	mu sync.Mutex
 	t  *testing.T

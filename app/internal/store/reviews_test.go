@@ -12,8 +12,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// What a report was made of reads back as it was, also as it was written when the
-// files stood among the inputs or after them, and a part of it is an error.
+// The inputs of a review read back as they were. So do the forms that older versions
+// stored, with the files among the inputs or after them. An incomplete text is an error.
 func TestInputsReadBack(t *testing.T) {
 	file := func(path string) pipeline.File {
 		return pipeline.File{Path: path, Status: pipeline.FileAdded, Additions: 1, Hunks: pipeline.List[pipeline.Hunk]{{

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(closing{m})
 }
 
-// closing closes what tests shared.
+// closing closes the databases that tests reuse.
 type closing struct{ *testing.M }
 
 func (m closing) Run() int {
@@ -45,7 +45,7 @@ func (m closing) Run() int {
 	return code
 }
 
-// benchmarking reports whether figures are measured, which hang on syncs.
+// benchmarking reports whether benchmarks run. Their figures depend on syncs to disk.
 func benchmarking() bool { return flag.Lookup("test.bench").Value.String() != "" }
 
 func openStore(t testing.TB, url string) *store.Store {
@@ -72,14 +72,14 @@ func TestSQLite(t *testing.T) {
 	storetest.Run(t, true, func(t *testing.T) *store.Store { return onSQLite.take(t)[0] })
 }
 
-// preparedSQLite is the URL of a file whose tables are there.
+// preparedSQLite returns the URL of a new file that has the tables already.
 func preparedSQLite(t testing.TB) string {
 	t.Helper()
 	return sqlitetest.CopyURL(t, store.Prepare)
 }
 
-// A server whose file is gone, or is another one, is not ready: what it stored
-// would be lost.
+// A server is not ready if its file was deleted or replaced, because everything that it
+// stored would be lost.
 func TestSQLiteFileIsReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "reviewgate.db")
 	q, err := store.NewQueue(openSQLite(t, path), nil, store.QueueOptions{})
@@ -105,7 +105,7 @@ func TestSQLiteFileIsReplaced(t *testing.T) {
 
 func TestSQLiteFileIsPrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "odd name?#%41.db")
-	for _, existing := range []string{"", path} { // a new file, then one left too open
+	for _, existing := range []string{"", path} { // a new file, then one that others may read
 		if existing != "" {
 			if err := os.Chmod(existing, 0o644); err != nil {
 				t.Fatal(err)
@@ -148,10 +148,10 @@ func openAndClose(t *testing.T, path string) error {
 	return s.Close()
 }
 
-// Another program, such as the sqlite3 shell, may hold a lock for a moment;
-// the store waits for that, and then says what is the matter.
+// Another program, such as the sqlite3 shell, may hold a lock for a moment. The store waits
+// a while, and then names the cause.
 func TestSQLiteLockedByAnotherProgram(t *testing.T) {
-	t.Parallel() // it waits for 5 s
+	t.Parallel() // the store waits for 5 s
 	path := filepath.Join(t.TempDir(), "reviewgate.db")
 	if err := openAndClose(t, path); err != nil {
 		t.Fatal(err)

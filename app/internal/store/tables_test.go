@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/store/sqlitetest"
 )
 
-// Whoever adds a table says with what its rows go: nothing is left of a
+// Each table is in a list that says when its rows are deleted, so that nothing remains of a
 // repository that is forgotten.
 func TestTablesAreKnown(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) {
@@ -42,7 +42,7 @@ func checkTables(t *testing.T, driver, dsn, query string) {
 		if err := rows.Scan(&table, &column); err != nil {
 			t.Fatal(err)
 		}
-		// The queue's tables and goose's hold ids, or are emptied by River.
+		// goose's tables hold only ids, and River empties the queue's tables.
 		if !strings.HasPrefix(table, "river_") && !strings.HasPrefix(table, "goose_") && !strings.HasPrefix(table, "sqlite_") {
 			columns[table] = append(columns[table], column)
 		}
@@ -55,7 +55,7 @@ func checkTables(t *testing.T, driver, dsn, query string) {
 		_, other := otherTables[table]
 		switch {
 		case !ofTarget && !ofRepository && !other:
-			t.Errorf("table %s is in no list of tables.go: say with what its rows go", table)
+			t.Errorf("table %s is in no list of tables.go: say there when its rows are deleted", table)
 		case ofTarget && !slices.Contains(has, "target_key"), ofRepository && !slices.Contains(has, "repo_id"):
 			t.Errorf("table %s lacks the column that its rows are found by: %v", table, has)
 		case !ofTarget && slices.Contains(has, "target_key") && table != "deliveries":

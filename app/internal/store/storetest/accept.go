@@ -56,7 +56,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("head %q, want bbb", st.HeadSHA)
 		}
 	},
-	"who leaves a head asks the others there": func(t *testing.T, f *fixture) {
+	"leaving a head asks for reviews of the others on it": func(t *testing.T, f *fixture) {
 		for i, n := range []int{1, 2, 3, 4, 5} {
 			f.accept(t, push(guid(i), pull(n, "aaa")))
 		}
@@ -128,7 +128,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		}
 		f.wantJobs(t, 1, "after 100 deliveries of one GUID")
 	},
-	"one that can't be stored fails alone": func(t *testing.T, f *fixture) {
+	"a delivery that can't be stored fails alone": func(t *testing.T, f *fixture) {
 		all := sample.Size(100, 200)
 		var failed atomic.Int64
 		var wg sync.WaitGroup
@@ -169,7 +169,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		if a := f.accept(t, push("two", g)); !a.Duplicate {
 			t.Error("a second redelivery counts although the first asked again")
 		}
-		f.finish(t, g.Key(), true) // given up once more: both are still undone
+		f.finish(t, g.Key(), true) // given up again: both asks are undone once more
 		if a := f.accept(t, push("two", g)); a.Duplicate {
 			t.Error("a redelivery is a duplicate although its ask was given up twice")
 		}
@@ -278,7 +278,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		if err := f.AddNotice(f.ctx, g.Key(), odd); err != nil {
 			t.Error(err)
 		}
-		// Whether NUL and what isn't UTF-8 come back is the database's affair.
+		// The databases may differ in whether NUL and invalid UTF-8 read back.
 		st := f.state(t, g.Key())
 		for _, got := range []string{st.Owner, st.Name, st.HeadRef, st.Reason, strings.Join(st.Notices, "|")} {
 			if !strings.HasPrefix(got, "a") || !strings.HasSuffix(got, "\u202e'\"?\\") {
@@ -302,7 +302,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 	},
 }
 
-// finish does what a run does that ends at once.
+// finish does what a run does, and ends it at once.
 func (f *fixture) finish(t *testing.T, key string, gaveUp bool) {
 	t.Helper()
 	l := f.acquire(t, key)
@@ -313,7 +313,7 @@ func (f *fixture) finish(t *testing.T, key string, gaveUp bool) {
 }
 
 var targetTests = map[string]func(*testing.T, *fixture){
-	"unknown ones are not found": func(t *testing.T, f *fixture) {
+	"an unknown target is not found": func(t *testing.T, f *fixture) {
 		_, err := f.Target(f.ctx, "pull/1/1")
 		wantErr(t, "Target", err, ports.ErrNotFound)
 		wantErr(t, "SetHead", f.SetHead(f.ctx, "pull/1/1", "aaa"), ports.ErrNotFound)
@@ -323,7 +323,7 @@ var targetTests = map[string]func(*testing.T, *fixture){
 		wantErr(t, "SetScans", f.SetScans(f.ctx, "pull/1/1", readsAll), ports.ErrNotFound)
 		wantErr(t, "AddNotice", f.AddNotice(f.ctx, "pull/1/1", "no"), ports.ErrNotFound)
 	},
-	"an ask is needless where somebody asked since": func(t *testing.T, f *fixture) {
+	"an ask is dropped if somebody has asked since": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		found := func(asked int64) {
 			t.Helper()
@@ -335,7 +335,7 @@ var targetTests = map[string]func(*testing.T, *fixture){
 		if st := f.state(t, g.Key()); st.Wanted != 1 {
 			t.Fatalf("a target that nobody knew is asked for %d times", st.Wanted)
 		}
-		f.accept(t, push("1", g)) // while GitHub was asked what is open
+		f.accept(t, push("1", g)) // while the sweep was asking GitHub which pull requests are open
 		found(1)
 		found(0)
 		if st := f.state(t, g.Key()); st.Wanted != 2 {
@@ -352,12 +352,12 @@ var targetTests = map[string]func(*testing.T, *fixture){
 		if err := f.Ask(f.ctx, ask, true); err != nil {
 			t.Fatal(err)
 		}
-		f.accept(t, push("1", g)) // does not take it back
+		f.accept(t, push("1", g)) // the review stays a fresh one
 		if st := f.state(t, g.Key()); !st.Fresh || st.Wanted != 2 {
 			t.Errorf("state = %+v, want fresh and wanted 2", st)
 		}
 		l := f.acquire(t, g.Key())
-		if err := f.Ask(f.ctx, ask, true); err != nil { // while the run does generation 2
+		if err := f.Ask(f.ctx, ask, true); err != nil { // while generation 2 runs
 			t.Fatal(err)
 		}
 		if more, err := f.Finish(f.ctx, l, 2, false); err != nil || !more {
@@ -434,8 +434,8 @@ func oldNewsMovesNoHead(t *testing.T, f *fixture) {
 		want         string
 	}{
 		{"a", "", noon, "a"},
-		{"b", "a", noon, "b"},                   // in the same second, and follows what is known
-		{"a", "", noon, "b"},                    // as the redelivered news of its opening
+		{"b", "a", noon, "b"},                   // in the same second, and its Before is the known head
+		{"a", "", noon, "b"},                    // a redelivery of its opening
 		{"c", "b", noon.Add(time.Second), "c"},  // later
 		{"b", "a", noon.Add(-time.Second), "c"}, // earlier
 		{"d", "", time.Time{}, "d"},             // read from GitHub now

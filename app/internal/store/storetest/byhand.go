@@ -207,14 +207,14 @@ var byHandTests = map[string]func(*testing.T, *fixture){
 }
 
 var rerunTests = map[string]func(*testing.T, *fixture){
-	// Otherwise a result from before it was asked for anew would stand.
+	// Otherwise the review would keep an older result of an agent that was to run again.
 	"what was given up is still to be done": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		a, decide := ports.Rerun{Agents: []string{"a"}}, ports.Rerun{Decide: true}
 		for i, tt := range []struct {
 			ask    ports.ReviewAsk
 			want   ports.Rerun
-			gaveUp bool // once it is done
+			gaveUp bool // whether its review is given up
 		}{
 			{ports.ReviewAsk{Rerun: a}, a, true},
 			{ports.ReviewAsk{Rerun: decide}, a, true},

@@ -14,7 +14,7 @@ func debt(key string) ports.Deferred {
 	return ports.Deferred{Kind: ports.DeferredDebt, Key: key, Path: "a.go", Subject: "s", Title: "t " + key, Body: "b"}
 }
 
-// issuesLease is that of a repository's issues.
+// issuesLease takes the lease of a repository's issues.
 func (f *fixture) issuesLease(t *testing.T) ports.Lease {
 	t.Helper()
 	l, ok, err := f.Acquire(f.ctx, "issues/77", "me", time.Minute)

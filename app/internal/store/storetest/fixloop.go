@@ -10,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
-// looped is a review after which the fix loop stands at an attempt.
+// looped returns a review that leaves the fix loop at the attempt.
 func looped(runID string, g ports.Target, generation int64, attempt int) ports.StoredReview {
 	r := stored(runID, g, generation, g.HeadSHA)
 	r.FixLoop = fixloop.State{
@@ -65,7 +65,7 @@ var fixLoopTests = map[string]func(*testing.T, *fixture){
 		f.save(t, looped("run-1", g, 1, 1), true)
 		second := looped("run-2", g, 2, 2)
 		f.save(t, second, true)
-		if err := f.MarkPublished(f.ctx, "run-1"); err != nil { // a retry that comes late
+		if err := f.MarkPublished(f.ctx, "run-1"); err != nil { // a late retry
 			t.Fatal(err)
 		}
 		f.wantLoop(t, "marked again", g, second.FixLoop, 0)
@@ -77,7 +77,7 @@ var fixLoopTests = map[string]func(*testing.T, *fixture){
 		r := looped("run-1", g, 1, 1)
 		f.save(t, r, true)
 		c := f.acceptedCommand(t, 7, g)
-		for range 2 { // the job may be done again
+		for range 2 { // a job may run twice
 			if err := f.Obey(f.ctx, c, ports.Effect{Resume: true}, nil); err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +102,7 @@ var fixLoopTests = map[string]func(*testing.T, *fixture){
 	},
 }
 
-// other is a target without any events.
+// other creates a second target, which nothing else happens to.
 func (f *fixture) other(t *testing.T) ports.Target {
 	t.Helper()
 	g := pull(2, "bbb")

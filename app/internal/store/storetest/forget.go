@@ -16,17 +16,17 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// manyRuns are more reviews than are deleted at once.
+// manyRuns is more reviews than the store deletes at once.
 const manyRuns = 25
 
-// fill stores something of every kind of a target, whose first generation is
-// done then. What does not hang on how much there is takes few reviews.
+// fill stores every kind of data about a target, and finishes its generations. Unless all
+// cases run, it stores only a few reviews.
 func (f *fixture) fill(t *testing.T, g ports.Target, comment int64) {
 	t.Helper()
 	f.fillWith(t, g, comment, sample.Size(2, manyRuns))
 }
 
-// fillWith is fill with a number of reviews.
+// fillWith is fill with the number of reviews.
 func (f *fixture) fillWith(t *testing.T, g ports.Target, comment int64, runs int) {
 	t.Helper()
 	key := g.Key()
@@ -68,14 +68,14 @@ func (f *fixture) fillWith(t *testing.T, g ports.Target, comment int64, runs int
 	}
 }
 
-// of is a pull request of another repository and installation.
+// of returns a pull request of the installation and the repository.
 func of(installation, repo int64, number int, head string) ports.Target {
 	g := pull(number, head)
 	g.Installation, g.RepoID = installation, repo
 	return g
 }
 
-// forget deletes the held data as the use case does.
+// forget deletes data as the use case does.
 func (f *fixture) forget(t *testing.T, what ports.Forget) {
 	t.Helper()
 	held, err := f.Held(f.ctx, what)
@@ -120,7 +120,7 @@ func (f *fixture) wantNothing(t *testing.T, g ports.Target) {
 	}
 }
 
-// wantAll fails unless what fill filled is there.
+// wantAll fails unless the store has the data of a target that fill filled.
 func (f *fixture) wantAll(t *testing.T, g ports.Target) {
 	t.Helper()
 	r, err := f.LatestReview(f.ctx, g.Key())
@@ -135,7 +135,7 @@ func (f *fixture) wantAll(t *testing.T, g ports.Target) {
 }
 
 var forgetTests = map[string]func(*testing.T, *fixture){
-	"a repository goes whole, and no other": func(t *testing.T, f *fixture) {
+	"a repository is deleted whole, and no other is": func(t *testing.T, f *fixture) {
 		gone, stays := of(5, 77, 1, "aaa"), of(5, 78, 1, "aaa")
 		f.fillWith(t, gone, 1, manyRuns)
 		f.fill(t, stays, 2)
@@ -164,7 +164,7 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 				t.Errorf("the names of repository %d: %q, %v", repo, names, err)
 			}
 		}
-		// What it was told before doesn't come back; what comes anew works.
+		// A redelivery brings nothing back. A new delivery is accepted.
 		if a := f.accept(t, push("push "+gone.Key(), gone)); !a.Duplicate {
 			t.Errorf("a redelivery = %+v, want a duplicate", a)
 		}
@@ -174,7 +174,7 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("installed anew: %+v, %+v", a, f.state(t, gone.Key()))
 		}
 	},
-	"an installation goes whole, and asks for nothing any more": func(t *testing.T, f *fixture) {
+	"an installation is deleted whole, and asks for nothing any more": func(t *testing.T, f *fixture) {
 		gone, stays := of(5, 77, 1, "aaa"), of(6, 78, 1, "aaa")
 		f.fill(t, gone, 1)
 		f.fill(t, stays, 2)
@@ -229,7 +229,7 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("target %+v", st)
 		}
 	},
-	"none deletes without the lease": func(t *testing.T, f *fixture) {
+	"nothing is deleted without the lease": func(t *testing.T, f *fixture) {
 		g := of(5, 77, 1, "aaa")
 		f.fill(t, g, 1)
 		old := f.acquire(t, g.Key())
@@ -250,10 +250,10 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 		f.acquire(t, g.Key())
 		wantErr(t, "Renew of the old lease", f.Renew(f.ctx, l, time.Minute), ports.ErrLeaseLost)
 	},
-	"a check that another goes on with stays": func(t *testing.T, f *fixture) {
+	"a check that another target still uses stays": func(t *testing.T, f *fixture) {
 		for i, tt := range []struct {
 			name       string
-			repo       int64 // beside the one's
+			repo       int64 // added to the id of the forgotten target's repository
 			head       string
 			closed     bool
 			checkStays bool
@@ -279,7 +279,7 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 			}
 		}
 	},
-	"what is left of a repository without targets goes with its installation": func(t *testing.T, f *fixture) {
+	"the rest of a repository without targets is deleted with its installation": func(t *testing.T, f *fixture) {
 		gone, stays := of(5, 77, 1, "aaa"), of(6, 78, 1, "aaa")
 		for i, g := range []ports.Target{gone, stays} {
 			f.fill(t, g, int64(i+1))
@@ -368,7 +368,7 @@ var configNewsTests = map[string]func(*testing.T, *fixture){
 	"known pull requests come newest first": func(t *testing.T, f *fixture) {
 		at := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 		for i, g := range []ports.Target{of(5, 77, 1, "a"), of(5, 77, 2, "b"), of(5, 77, 3, "c"), of(5, 78, 4, "d"), of(6, 79, 5, "e")} {
-			ago := time.Duration(i%2) * time.Hour // 1, 3 and 5 later than 2 and 4
+			ago := time.Duration(i%2) * time.Hour // 1, 3 and 5 were pushed to after 2 and 4
 			f.accept(t, asking(guid(i), ports.ReviewAsk{Target: g, Reason: "pushed", At: at.Add(-ago)}))
 		}
 		f.accept(t, push("group", group("g")))
@@ -423,7 +423,7 @@ var configNewsTests = map[string]func(*testing.T, *fixture){
 			t.Error("known while another is wanted")
 		}
 	},
-	"nobody waits for what is low": func(t *testing.T, f *fixture) {
+	"low asks do not count as waiting": func(t *testing.T, f *fixture) {
 		q, err := store.NewQueue(f.Store, nil, store.QueueOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -451,14 +451,14 @@ var configNewsTests = map[string]func(*testing.T, *fixture){
 		f.finish(t, other.Key(), false)
 		f.accept(t, push("pushed", g))
 		f.clock.pass(time.Second)
-		low() // which does not take back that somebody waits
+		low() // a person still waits for the review
 		oldest(time.Second, "after a push")
 		f.finish(t, g.Key(), false)
 		low()
 		f.clock.pass(time.Hour)
 		oldest(0, "after it was answered")
 	},
-	"what is low gives way": func(t *testing.T, f *fixture) {
+	"low asks give way to others": func(t *testing.T, f *fixture) {
 		low := func(g ports.Target) {
 			t.Helper()
 			if err := f.Ask(f.ctx, ports.ReviewAsk{Target: g, Reason: "config", Low: true}, false); err != nil {
@@ -467,13 +467,13 @@ var configNewsTests = map[string]func(*testing.T, *fixture){
 		}
 		for i := range 5 {
 			low(pull(i+1, guid(i)))
-			low(pull(i+1, guid(i))) // covered
+			low(pull(i+1, guid(i))) // the first ask covers it
 		}
 		f.wantJobs(t, 5, "after low asks")
 		f.accept(t, push("news", pull(6, "bbb")))
-		f.accept(t, push("pushed", pull(5, "ccc"))) // it must not wait with the low ones
+		f.accept(t, push("pushed", pull(5, "ccc"))) // it must not wait behind the low asks
 		f.wantJobs(t, 7, "after asks by people")
-		low(pull(6, "bbb")) // covered by the other
+		low(pull(6, "bbb")) // the ask above covers it
 		f.accept(t, push("pushed again", pull(5, "ddd")))
 		f.wantJobs(t, 7, "after asks that are covered")
 		done := make(chan int, 20)

@@ -109,9 +109,8 @@ var leaseTests = map[string]func(*testing.T, *fixture){
 		}
 	},
 	"finish sees each ask or leaves it to a job": func(t *testing.T, f *fixture) {
-		// Asks race with a run that finishes again and again. No worker takes
-		// jobs away, so an ask that the last Finish did not see must have
-		// added one to those that were there before it.
+		// Asks race with a run that finishes again and again. No worker takes jobs, so
+		// an ask that the last Finish did not see must have added a job.
 		g := pull(1, "aaa")
 		f.accept(t, push("first", g))
 		var asks sync.WaitGroup

@@ -20,7 +20,7 @@ func (f *fixture) wantNotices(t *testing.T, when string, g ports.Target, want ..
 }
 
 var noticeTests = map[string]func(*testing.T, *fixture){
-	"a notice gets a job and holds the lease until it is said": func(t *testing.T, f *fixture) {
+	"a notice gets a job and keeps the lease until it is written": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("1", g))
 		f.finish(t, g.Key(), false)
@@ -35,10 +35,10 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 				t.Fatal(err)
 			}
 			if more, err := f.Finish(f.ctx, l, 1, false); err != nil || !more {
-				t.Fatalf("Finish = %v, %v; want more while the notice is unsaid", more, err)
+				t.Fatalf("Finish = %v, %v; want more while the notice is not written", more, err)
 			}
 		}
-		f.wantNotices(t, "after another one was said", g, "no such command")
+		f.wantNotices(t, "after another one was written", g, "no such command")
 		if err := f.NoticesWritten(f.ctx, g.Key(), []string{"no such command"}); err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 			t.Fatalf("Finish = %v, %v; want no more", more, err)
 		}
 	},
-	"notices that come while others are said are kept": func(t *testing.T, f *fixture) {
+	"notices that come while others are written are kept": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("1", g))
 		for _, n := range []string{"a", "b", "a"} {
@@ -62,12 +62,12 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 		if err := f.NoticesWritten(f.ctx, g.Key(), shown); err != nil {
 			t.Fatal(err)
 		}
-		f.wantNotices(t, "after the first two were said", g, "c")
+		f.wantNotices(t, "after the first two were written", g, "c")
 		if err := f.NoticesWritten(f.ctx, "pull/1/1", []string{"c"}); err != nil {
-			t.Errorf("said of what was forgotten: %v", err)
+			t.Errorf("NoticesWritten for a forgotten target: %v", err)
 		}
 	},
-	"what was said stays for a while, on its head": func(t *testing.T, f *fixture) {
+	"a written notice stays for a while on its head": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("1", g))
 		say := func(n string) {
@@ -127,14 +127,14 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("%d of %d notices are kept", n, ports.MaxNotices)
 		}
 		if err := f.AddNotice(f.ctx, g.Key(), "notice 0"); err != nil {
-			t.Errorf("one that is kept: %v", err)
+			t.Errorf("a notice that waits already: %v", err)
 		}
-		wantErr(t, "one more than are kept", f.AddNotice(f.ctx, g.Key(), "one more"), ports.ErrManyNotices)
+		wantErr(t, "more than MaxNotices", f.AddNotice(f.ctx, g.Key(), "one more"), ports.ErrManyNotices)
 	},
 	"a command's answer comes with its mark, once": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		asked, refused := f.acceptedCommand(t, 1, g), f.acceptedCommand(t, 2, g)
-		for range 2 { // done again after a crash
+		for range 2 { // a job may run again after a crash
 			if err := f.Obey(f.ctx, asked, ports.Effect{Notice: "the answer"}, nil); err != nil {
 				t.Fatal(err)
 			}
@@ -163,7 +163,7 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("awaiting commands = %+v, %v; want the one that was answered", cmds, err)
 		}
 	},
-	"a command whose answer there is no room for is not done": func(t *testing.T, f *fixture) {
+	"a command is not done if there is no room for its answer": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		asked, refused := f.acceptedCommand(t, 1, g), f.acceptedCommand(t, 2, g)
 		for i := range ports.MaxNotices {

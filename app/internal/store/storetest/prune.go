@@ -18,7 +18,7 @@ var storeOneWorker = store.QueueOptions{Workers: 1}
 
 const aDay = 24 * time.Hour
 
-// prune prunes until nothing is left to prune, and returns how much there was.
+// prune prunes until nothing is left to prune, and returns how many rows it deleted.
 func (f *fixture) prune(t *testing.T, keep, deliveries time.Duration) (all int) {
 	t.Helper()
 	for {
@@ -92,7 +92,7 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 				t.Fatal(err)
 			}
 		}
-		deliveries := sample.Size(250, 450) // more than one batch, more than two
+		deliveries := sample.Size(250, 450) // more than one batch; with all cases, more than two
 		for i := range deliveries {
 			d := ports.Delivery{GUID: guid(i), Event: "star", ReceivedAt: f.clock.Now()}
 			f.accept(t, d)
@@ -133,7 +133,7 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 		}
 		f.clock.pass(20 * aDay)
 		again := closed
-		f.accept(t, ports.Delivery{GUID: "closed again", Event: "pull_request", Action: "closed", Asks: []ports.Ask{ports.Close{Target: again}}}) // it counts from the first time
+		f.accept(t, ports.Delivery{GUID: "closed again", Event: "pull_request", Action: "closed", Asks: []ports.Ask{ports.Close{Target: again}}}) // the time of the first close counts
 		f.accept(t, push("reopened", reopened))
 		f.finish(t, reopened.Key(), false)
 		f.accept(t, ports.Delivery{GUID: "closed late", Event: "pull_request", Action: "closed", Asks: []ports.Ask{ports.Close{Target: reopened}}})
@@ -191,7 +191,7 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("with nothing left to do the lease is kept: %v", err)
 		}
 	},
-	"texts go with the last that refers to them": func(t *testing.T, f *fixture) {
+	"texts are deleted with the last review that refers to them": func(t *testing.T, f *fixture) {
 		one, two := pull(1, "aaa"), pull(2, "bbb")
 		f.fill(t, one, 1)
 		f.fill(t, two, 2)
@@ -200,7 +200,7 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 		if err := f.ForgetTarget(f.ctx, f.acquire(t, one.Key())); err != nil {
 			t.Fatal(err)
 		}
-		if n := f.prune(t, aDay, aDay); n < 1 { // its own text
+		if n := f.prune(t, aDay, aDay); n < 1 { // the texts that only the forgotten target had
 			t.Errorf("%d rows were deleted", n)
 		}
 		f.wantAll(t, two)
@@ -209,7 +209,7 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("the good layer is %v, %v", good, err)
 		}
 	},
-	"changed files are stored once and go with the last review that has them": func(t *testing.T, f *fixture) {
+	"changed files are stored once and deleted with the last review that has them": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		with := func(run string, generation int64, title, path string) ports.StoredReview {
 			r := stored(run, g, generation, "aaa")
@@ -220,7 +220,7 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 			with("one", 1, "a title", "a.go"), with("two", 2, "another title", "a.go"), with("three", 3, "a title", "b.go"), with("four", 4, "a fourth", "b.go"),
 		} {
 			f.save(t, r, true)
-			if i == 1 { // both of one text, which stays for the second when the first goes
+			if i == 1 { // both reviews have one text, which must stay until the second is pruned
 				f.clock.pass(100 * aDay)
 				if n := f.prune(t, 30*aDay, 200*aDay); n != 1 {
 					t.Errorf("%d rows were deleted, want 1 review", n)

@@ -19,7 +19,7 @@ var rescueTests = map[string]func(*testing.T, *fixture){
 	"gives a target of a dead holder a new job": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("1", g))
-		f.acquire(t, g.Key()) // and dies
+		f.acquire(t, g.Key()) // the holder dies
 		for range 2 {
 			if n, err := f.Rescue(f.ctx); n != 0 || err != nil {
 				t.Fatalf("Rescue while the lease holds = %d, %v; want 0", n, err)
@@ -30,7 +30,7 @@ var rescueTests = map[string]func(*testing.T, *fixture){
 		if n, err := f.Rescue(f.ctx); n != 1 || err != nil {
 			t.Fatalf("Rescue = %d, %v; want 1", n, err)
 		}
-		f.wantJobs(t, 2, "after the rescue") // the dead holder's is still there
+		f.wantJobs(t, 2, "after the rescue") // the dead holder's job is still there
 		if st := f.state(t, g.Key()); st.Crashes != 1 {
 			t.Errorf("crashes = %d, want 1", st.Crashes)
 		}
@@ -130,7 +130,7 @@ var queueTests = map[string]func(*testing.T, *fixture){
 			f.accept(t, push(guid(i), pull(i, "aaa")))
 			fastest = min(fastest, (<-worked).Sub(start))
 		}
-		// Were it found by polling, each would take half a second on average.
+		// If the queue only polled, a job would wait half a second on average.
 		if fastest > 100*time.Millisecond {
 			t.Errorf("the fastest of 20 jobs began %s after its delivery", fastest)
 		}
@@ -152,7 +152,7 @@ var queueTests = map[string]func(*testing.T, *fixture){
 		for i := range asks {
 			wg.Go(func() {
 				for n := 1; n <= targets; n++ {
-					f.accept(t, push(guid(i*100+n), pull(n, guid(i*100+n)))) // a head of its own: who leaves a shared one asks the others
+					f.accept(t, push(guid(i*100+n), pull(n, guid(i*100+n)))) // a head of its own: leaving a shared head would ask for reviews of the others
 				}
 			})
 		}
@@ -243,7 +243,7 @@ var queueTests = map[string]func(*testing.T, *fixture){
 		})
 		eventually(t, "first done", func() bool { return f.state(t, g.Key()).Done == 1 })
 		dead := f.acquire(t, g.Key())
-		f.accept(t, push("2", g)) // its job finds the lease taken, and ends
+		f.accept(t, push("2", g)) // its job ends because the lease is taken
 		f.clock.pass(2 * time.Minute)
 		eventually(t, "second done", func() bool { return f.state(t, g.Key()).Done == 2 })
 		wantErr(t, "Renew by the dead", f.Renew(f.ctx, dead, time.Minute), ports.ErrLeaseLost)

@@ -14,7 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// stored is a small review with something in each part.
+// stored returns a small review in which no part is empty.
 func stored(runID string, g ports.Target, generation int64, head string) ports.StoredReview {
 	at := time.Date(2026, 11, 21, 9, 0, 0, 123456789, time.UTC)
 	finding := pipeline.Finding{Title: "Password in log", Severity: pipeline.SeverityMajor, Confidence: 0.9, Path: "a/b.go", StartLine: 3, ID: "f00d"}
@@ -48,7 +48,7 @@ func stored(runID string, g ports.Target, generation int64, head string) ports.S
 	}
 }
 
-// save stores a review under a lease of its own.
+// save stores a review under a new lease.
 func (f *fixture) save(t *testing.T, r ports.StoredReview, publish bool) {
 	t.Helper()
 	f.know(t, r)
@@ -62,7 +62,7 @@ func (f *fixture) save(t *testing.T, r ports.StoredReview, publish bool) {
 	}
 }
 
-// know makes sure that the review's target was asked for.
+// know makes sure that the store knows the review's target.
 func (f *fixture) know(t *testing.T, r ports.StoredReview) {
 	t.Helper()
 	if _, err := f.Target(f.ctx, r.Key); errors.Is(err, ports.ErrNotFound) {
@@ -241,7 +241,7 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 		decided("1b", 1, pipeline.DecisionFail)
 		decided("2a", 2, pipeline.DecisionPass)
 		decided("3a", 3, pipeline.DecisionPass)
-		decided("4a", 4, pipeline.DecisionPass) // 5 has none
+		decided("4a", 4, pipeline.DecisionPass) // 5 has no review
 		f.accept(t, push("moved", pull(3, "bbb")))
 		if err := f.SetClosed(f.ctx, pull(4, "").Key(), true); err != nil {
 			t.Fatal(err)
@@ -250,7 +250,7 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 		if err != nil {
 			t.Fatal(err)
 		}
-		// 3 and 4 left the head, and so asked 1, 2 and 5 again.
+		// 3 and 4 left the head, which asked for new reviews of 1, 2 and 5.
 		want := []ports.HeadDecision{{Target: pull(1, "aaa"), Pending: true}, {Target: pull(2, "aaa"), Pending: true}, {Target: pull(5, "aaa"), Pending: true}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("decisions (-want +got):\n%s", diff)
@@ -262,10 +262,10 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 		}
 		again("1c", 1, "aaa", pipeline.DecisionFail)
 		again("1d", 1, "aaa", pipeline.DecisionPass)
-		again("2b", 2, "ccc", pipeline.DecisionPass) // of another head
+		again("2b", 2, "ccc", pipeline.DecisionPass) // on another head
 		again("5a", 5, "aaa", pipeline.DecisionPass)
 		l := f.acquire(t, pull(5, "").Key())
-		if _, err := f.Finish(f.ctx, l, f.state(t, l.Key).Wanted, true); err != nil { // and given up after all
+		if _, err := f.Finish(f.ctx, l, f.state(t, l.Key).Wanted, true); err != nil { // its review is given up
 			t.Fatal(err)
 		}
 		want = []ports.HeadDecision{{Target: pull(1, "aaa"), Decision: pipeline.DecisionPass}, {Target: pull(2, "aaa"), Pending: true}, {Target: pull(5, "aaa")}}

@@ -15,12 +15,12 @@ import (
 // readsAll is the record of a review that reads all annotations of other Apps.
 var readsAll = ports.ScansRead{Agents: []ports.ScanReader{{ID: "code-scanning", Annotations: true, Annotated: []string{"ci/lint"}}}}
 
-// ended is the delivery of a check run of another App that was completed.
+// ended is a delivery that says that a check run of another App was completed.
 func ended(guid, head string, annotated bool) ports.Delivery {
 	return ports.Delivery{GUID: guid, Event: "check_run", Asks: []ports.Ask{ports.ScanNews{RepoID: repoID, HeadSHA: head, App: "ci", Check: "build", Annotated: annotated}}}
 }
 
-// reviewed makes a target whose review read what others found.
+// reviewed creates a target whose review has read other Apps' findings.
 func (f *fixture) reviewed(t *testing.T, g ports.Target, reads ports.ScansRead) {
 	t.Helper()
 	f.accept(t, push("opened "+g.Key(), g))
@@ -39,7 +39,7 @@ func (f *fixture) askScans(t *testing.T, key string) time.Duration {
 	return wait
 }
 
-// scanJobs counts the jobs for news of others' findings.
+// scanJobs fails unless this many jobs wait that look at other Apps' findings.
 func (f *fixture) scanJobs(t *testing.T, want int) {
 	t.Helper()
 	var n atomic.Int32
@@ -70,7 +70,7 @@ func (f *fixture) scanJobs(t *testing.T, want int) {
 }
 
 var scanTests = map[string]func(*testing.T, *fixture){
-	"news matter where they are read": func(t *testing.T, f *fixture) {
+	"only targets that read the findings are reviewed again": func(t *testing.T, f *fixture) {
 		f.reviewed(t, pull(1, "aaa"), readsAll)
 		f.reviewed(t, pull(2, "bbb"), ports.ScansRead{})
 		f.reviewed(t, pull(3, "ccc"), readsAll)
@@ -90,7 +90,7 @@ var scanTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("before its time: %+v", st)
 		}
 	},
-	"several make one job, and that one review": func(t *testing.T, f *fixture) {
+	"several events make one job and one review": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		f.reviewed(t, g, readsAll)
 		for i := range 5 {
@@ -174,7 +174,7 @@ var scanTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("asked for %d times, want 2", st.Wanted)
 		}
 	},
-	"those that were refused are listed once nothing is wanted": func(t *testing.T, f *fixture) {
+	"refused reads are listed once nothing is wanted": func(t *testing.T, f *fixture) {
 		refused := ports.ScansRead{Agents: []ports.ScanReader{{ID: "open"}, {ID: "shut", Refused: true}}}
 		f.reviewed(t, pull(1, "aaa"), refused)
 		f.reviewed(t, pull(2, "bbb"), readsAll)
@@ -214,7 +214,7 @@ var scanTests = map[string]func(*testing.T, *fixture){
 			t.Error("an alert asks for the wrong reviews")
 		}
 	},
-	"those of one that is closed are dropped": func(t *testing.T, f *fixture) {
+	"events of a closed pull request are dropped": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		f.reviewed(t, g, readsAll)
 		f.accept(t, ended("1", "aaa", true))

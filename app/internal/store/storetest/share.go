@@ -16,8 +16,8 @@ func (f *fixture) opened(t *testing.T, author, repo int64, number int) {
 	f.accept(t, asking(fmt.Sprint("opened ", repo, number), ports.ReviewAsk{Target: of(5, repo, number, fmt.Sprint("head", repo, number)), Reason: "opened", Author: author}))
 }
 
-// order has one worker do all that waits, and returns the numbers of the first n pull
-// requests in the order in which they are done.
+// order lets one worker do all waiting jobs, and returns the numbers of the first n pull
+// requests in the order in which they were done.
 func (f *fixture) order(t *testing.T, n int) (numbers []int) {
 	t.Helper()
 	done := make(chan int, 200)
@@ -28,7 +28,7 @@ func (f *fixture) order(t *testing.T, n int) (numbers []int) {
 	return numbers
 }
 
-// wantWithin fails unless a pull request is among the first.
+// wantWithin fails unless the pull request is among the first ones.
 func wantWithin(t *testing.T, order []int, number, first int) {
 	t.Helper()
 	if at := slices.Index(order, number); at < 0 || at >= first {
@@ -37,14 +37,14 @@ func wantWithin(t *testing.T, order []int, number, first int) {
 }
 
 var shareTests = map[string]func(*testing.T, *fixture){
-	"an author's many wait for one of another": func(t *testing.T, f *fixture) {
+	"many pull requests of one author wait for one of another author": func(t *testing.T, f *fixture) {
 		for i := range 30 {
 			f.opened(t, 1, 77, i+1)
 		}
 		f.opened(t, 2, 77, 99)
 		f.opened(t, 3, 78, 98)
 		order := f.order(t, 32)
-		// Four are in the order of asks, and each that is done brings one more.
+		// The first four are done in the order of the asks. Each one that is done lets in one more.
 		wantWithin(t, order, 99, 5)
 		wantWithin(t, order, 98, 6)
 		own := slices.DeleteFunc(slices.Clone(order), func(n int) bool { return n > 90 })
@@ -52,28 +52,28 @@ var shareTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("the author's own come in another order, or not all: %v", own)
 		}
 	},
-	"a repository's many wait for one of another": func(t *testing.T, f *fixture) {
+	"many pull requests of one repository wait for one of another repository": func(t *testing.T, f *fixture) {
 		for i := range 30 {
 			f.opened(t, int64(i+1), 77, i+1)
 		}
 		f.opened(t, 40, 78, 99)
 		wantWithin(t, f.order(t, 31), 99, 9)
 	},
-	"two who ask for much leave a third his turn": func(t *testing.T, f *fixture) {
+	"two busy authors leave a third a turn": func(t *testing.T, f *fixture) {
 		for i := range 20 {
 			f.opened(t, int64(i%2+1), 77, i+1)
 		}
 		f.opened(t, 3, 77, 99)
 		wantWithin(t, f.order(t, 21), 99, 9)
 	},
-	"an author's many in many repositories wait": func(t *testing.T, f *fixture) {
+	"many pull requests of one author in many repositories wait": func(t *testing.T, f *fixture) {
 		for i := range 30 {
 			f.opened(t, 1, int64(100+i), i+1)
 		}
 		f.opened(t, 2, 77, 99)
 		wantWithin(t, f.order(t, 31), 99, 5)
 	},
-	"what is put off takes no share": func(t *testing.T, f *fixture) {
+	"a postponed review takes no share": func(t *testing.T, f *fixture) {
 		for i := range 4 {
 			f.opened(t, 1, 77, i+1)
 			if _, err := f.Failed(f.ctx, f.acquire(t, of(5, 77, i+1, "").Key())); err != nil {
@@ -96,7 +96,7 @@ var shareTests = map[string]func(*testing.T, *fixture){
 		f.accept(t, push("group", g))
 		wantWithin(t, f.order(t, 31), 99, 9)
 	},
-	"a push to one that waits makes no more jobs": func(t *testing.T, f *fixture) {
+	"a push to a waiting pull request inserts no job": func(t *testing.T, f *fixture) {
 		for i := range 6 {
 			f.opened(t, 1, 77, i+1)
 		}

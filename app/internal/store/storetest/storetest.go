@@ -1,6 +1,5 @@
-// Package storetest is the conformance suite of package store: every database
-// that it supports must pass it. It works through the store's exported
-// methods and looks at no table.
+// Package storetest is the conformance suite of package store. Every database that the
+// store supports must pass it. It uses only the store's exported methods, never a table.
 package storetest
 
 import (
@@ -15,12 +14,11 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// Open opens an empty database for a test. Nothing of what the test stores is there
-// in another one.
+// Open opens an empty database for a test. No other test sees the data.
 type Open func(t *testing.T) *store.Store
 
-// Run runs the suite, several of its tests at a time. lone says that one process at a
-// time may have the database, which then takes up at its start what it finds.
+// Run runs the suite, with several tests at a time. lone says that only one process at a
+// time may have the database. At its start that process takes over all unfinished work.
 func Run(t *testing.T, lone bool, open Open) {
 	for _, group := range []struct {
 		name  string
@@ -62,7 +60,7 @@ func Run(t *testing.T, lone bool, open Open) {
 	}
 }
 
-// fixture is a store with a clock that stands still.
+// fixture is a store whose clock moves only when the test says so.
 type fixture struct {
 	*store.Store
 	lone  bool
@@ -74,7 +72,7 @@ func newFixture(t *testing.T, lone bool, s *store.Store) *fixture {
 	c := &clock{now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)}
 	own := s.Now
 	s.Now = c.Now
-	t.Cleanup(func() { s.Now = own }) // the next test may need the true time
+	t.Cleanup(func() { s.Now = own }) // the next test may need the real time
 	return &fixture{Store: s, lone: lone, clock: c, ctx: t.Context()}
 }
 
@@ -110,7 +108,7 @@ func push(guid string, g ports.Target) ports.Delivery {
 	return asking(guid, ports.ReviewAsk{Target: g, Reason: "pushed"})
 }
 
-// asking is a delivery with the asks.
+// asking returns a delivery with the asks.
 func asking(guid string, asks ...ports.Ask) ports.Delivery {
 	return ports.Delivery{GUID: guid, Event: "pull_request", Action: "synchronize", Installation: 5, RepoID: repoID, Asks: asks}
 }
@@ -123,7 +121,7 @@ func command(id int64, g ports.Target) ports.Command {
 	return ports.Command{Place: ports.PlaceConversation, CommentID: id, Target: g, Sender: "ann", SenderID: 3, Author: "bob", AuthorID: 4, Name: "review"}
 }
 
-// obey obeys a command on the target that it asks to be reviewed.
+// obey finishes a command on the ask's target, with the ask for a review.
 func (f *fixture) obey(commentID int64, ask ports.ReviewAsk) error {
 	return f.Obey(f.ctx, ports.Command{Place: ports.PlaceConversation, CommentID: commentID, Target: ask.Target}, ports.Effect{}, &ask)
 }
@@ -155,7 +153,7 @@ func (f *fixture) acquire(t *testing.T, key string) ports.Lease {
 	return l
 }
 
-// jobs is the number of jobs that are due.
+// jobs returns the number of jobs that are due.
 func (f *fixture) jobs(t *testing.T) int {
 	t.Helper()
 	q, err := store.NewQueue(f.Store, nil, store.QueueOptions{})
@@ -176,12 +174,12 @@ func (f *fixture) wantJobs(t *testing.T, want int, when string) {
 	}
 }
 
-// workerFunc is a review.Worker.
+// workerFunc is a ports.Worker.
 type workerFunc func(context.Context, ports.Job) error
 
 func (w workerFunc) Work(ctx context.Context, j ports.Job) error { return w(ctx, j) }
 
-// args are those of a job.
+// args returns the arguments of a job.
 func args[A any](t *testing.T, j ports.Job) A {
 	t.Helper()
 	args, err := ports.ArgsOf[A](j)
@@ -191,7 +189,7 @@ func args[A any](t *testing.T, j ports.Job) A {
 	return args
 }
 
-// keyOf is the key of the target that a job is for.
+// keyOf returns the key of the job's target.
 func keyOf(j ports.Job) string {
 	args, _ := ports.ArgsOf[ports.TargetJob](j)
 	return args.Key
@@ -221,8 +219,8 @@ func (f *fixture) workWith(t *testing.T, opts store.QueueOptions, w workerFunc) 
 	})
 }
 
-// finishTargets is a worker that does what the use cases do with a target:
-// take its lease, do all that is wanted, finish.
+// finishTargets returns a worker that treats a target as the use cases do: it takes the
+// lease, does all that is wanted, and finishes.
 func finishTargets(s *store.Store, did func(ports.TargetState)) workerFunc {
 	return func(ctx context.Context, j ports.Job) error {
 		l, ok, err := s.Acquire(ctx, keyOf(j), "worker", time.Minute)

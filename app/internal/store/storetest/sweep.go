@@ -27,7 +27,7 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 		}
 		f.wantJobs(t, 1, "after a sweep and its redelivery")
 	},
-	"one that was given up is asked for by a redelivery": func(t *testing.T, f *fixture) {
+	"a redelivery asks for a sweep that was given up": func(t *testing.T, f *fixture) {
 		var calls atomic.Int64
 		f.work(t, func(_ context.Context, j ports.Job) error {
 			calls.Add(1)
@@ -41,7 +41,7 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 		})
 		eventually(t, "worked again", func() bool { return calls.Load() == 2 })
 	},
-	"asked for again and again waits once, beside one that runs": func(t *testing.T, f *fixture) {
+	"at most one sweep waits beside the running one": func(t *testing.T, f *fixture) {
 		ask := func(installation int64) {
 			t.Helper()
 			for range 3 {
@@ -62,7 +62,7 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 		if a, b := receive(t, "a sweep began", began), receive(t, "another began", began); a+b != 11 {
 			t.Errorf("sweeps of %d and %d began, want 5 and 6", a, b)
 		}
-		ask(5) // the one that runs may have passed what is asked for
+		ask(5) // the running sweep may already be past the reason for this ask
 		f.wantJobs(t, 1, "after asks beside a sweep that runs")
 		close(end)
 		if got := receive(t, "a third began", began); got != 5 {
@@ -72,7 +72,7 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 	"deliveries are missing until they come": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		var guids []string
-		for i := range 1100 { // more than one transaction takes
+		for i := range 1100 { // more than one transaction handles
 			guids = append(guids, guid(i))
 		}
 		f.accept(t, push(guids[0], g))
@@ -109,8 +109,8 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 		if err := f.LookedFor(f.ctx, "command", at.Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
-		// The attempt that failed now is the one to ask for. One of before, which the
-		// next look reads again, changes nothing.
+		// The newest failed attempt is the one to ask for. If the next look reads an
+		// older one again, nothing changes.
 		newer := command
 		newer.ID, newer.Status, newer.At = 9, 504, at
 		f.noteLost(t, ports.LogRead{Lost: []ports.LostDelivery{newer, command}})
@@ -132,7 +132,7 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("after the time in which GitHub sends them again (-want +got):\n%s", diff)
 		}
 	},
-	"so many deliveries are kept at most": func(t *testing.T, f *fixture) {
+	"the number of lost deliveries is bounded": func(t *testing.T, f *fixture) {
 		sample.Variant(t)
 		const most, over = 20_000, 5
 		read := ports.LogRead{UpTo: f.clock.Now()}
@@ -194,7 +194,7 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 				t.Fatal(err)
 			}
 		}
-		open(in(4, 1, ""), "fff") // a head that nobody has
+		open(in(4, 1, ""), "fff") // a head that no target in the store has
 		got, err := f.Orphans(f.ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -346,8 +346,8 @@ var handOverTests = map[string]func(*testing.T, *fixture){
 		}
 	},
 	"reviews and publications take turns until all is done": func(t *testing.T, f *fixture) {
-		// Review jobs save and publish jobs finish, as the use cases do, while
-		// asks come in. Every tenth publication finds GitHub down once.
+		// As in the use cases, review jobs save and publish jobs finish. Meanwhile asks
+		// come in. Every tenth publication finds GitHub down once.
 		targets, asks := 4, sample.Size(20, 30)
 		var runs atomic.Int64
 		var failures sync.Map
@@ -382,7 +382,7 @@ var handOverTests = map[string]func(*testing.T, *fixture){
 			wg.Go(func() {
 				for i := range asks {
 					f.accept(t, push(guid(n*100+i), pull(n, fmt.Sprint(n))))
-					if i%10 == 9 { // let a run get ahead, so that asks come at any point of it
+					if i%10 == 9 { // let a run go on, so that asks come at any point of it
 						time.Sleep(20 * time.Millisecond)
 					}
 				}
@@ -398,7 +398,7 @@ var handOverTests = map[string]func(*testing.T, *fixture){
 	},
 }
 
-// reviewOnce does what is wanted of a target whose lease is held.
+// reviewOnce reviews a target whose lease is held.
 func reviewOnce(ctx context.Context, s *store.Store, l ports.Lease, run int64) error {
 	st, err := s.Target(ctx, l.Key)
 	if err != nil {
@@ -434,7 +434,7 @@ var periodicTests = map[string]func(*testing.T, *fixture){
 			mu.Lock()
 			begun[j.Kind]++
 			mu.Unlock()
-			if j.Kind == ports.JobSweep { // is still at it when the next one is due
+			if j.Kind == ports.JobSweep { // it still runs when the next one is due
 				<-end
 			}
 			return nil
@@ -447,7 +447,7 @@ var periodicTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("%d sweeps were begun while one ran, want 1", begun[ports.JobSweep])
 		}
 	},
-	"are refused if they make no sense": func(t *testing.T, f *fixture) {
+	"invalid ones are refused": func(t *testing.T, f *fixture) {
 		for _, p := range []store.Periodic{{Kind: ports.JobReview, Every: time.Minute}, {Kind: ports.JobSweep}} {
 			if _, err := store.NewQueue(f.Store, nil, store.QueueOptions{Periodic: []store.Periodic{p}}); err == nil {
 				t.Errorf("%+v was taken", p)
@@ -456,7 +456,7 @@ var periodicTests = map[string]func(*testing.T, *fixture){
 	},
 }
 
-// noteLost keeps what the delivery log shows now.
+// noteLost stores what the delivery log shows.
 func (f *fixture) noteLost(t *testing.T, read ports.LogRead) {
 	t.Helper()
 	read.UpTo = f.clock.Now()
@@ -465,7 +465,7 @@ func (f *fixture) noteLost(t *testing.T, read ports.LogRead) {
 	}
 }
 
-// missing lists the deliveries to ask for now.
+// missing returns the GUIDs of the deliveries to ask for now.
 func (f *fixture) missing(t *testing.T) (guids []string) {
 	t.Helper()
 	all, err := f.LostDeliveries(f.ctx, f.clock.Now(), 100_000)
@@ -478,7 +478,7 @@ func (f *fixture) missing(t *testing.T) (guids []string) {
 	return guids
 }
 
-// lost notes deliveries as failed, and lists those that are missing.
+// lost records deliveries as failed, and returns all that are missing.
 func (f *fixture) lost(t *testing.T, guids ...string) []string {
 	t.Helper()
 	var read ports.LogRead

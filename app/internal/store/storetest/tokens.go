@@ -21,11 +21,11 @@ var tokenTests = map[string]func(*testing.T, *fixture){
 			t.Fatal(err)
 		}
 		f.take(t, one, 900, "")
-		f.take(t, two, 501, ports.BudgetRepository) // 1,000 of 1,500 are taken
+		f.take(t, two, 501, ports.BudgetRepository) // 1,000 of 1,500 are used
 		f.take(t, two, 500, "")
 		f.clock.pass(ports.TokenDay)
 		f.take(t, two, 500, "")
-		f.take(t, one, 1, ports.BudgetPull) // whatever the day
+		f.take(t, one, 1, ports.BudgetPull) // this budget does not start again each day
 	},
 	"agents side by side don't take more than there is": func(t *testing.T, f *fixture) {
 		g := pull(1, "a")

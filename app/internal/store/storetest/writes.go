@@ -242,7 +242,7 @@ var commandTests = map[string]func(*testing.T, *fixture){
 				t.Fatal(err)
 			}
 		}
-		earlier := last // by cy, whose third is none of its business
+		earlier := last // by cy; cy's third command came later and does not count
 		earlier.ReceivedAt = start.Add(3 * time.Minute)
 		ann := last
 		ann.Sender = "ann"
