@@ -40,15 +40,15 @@ var uses = map[string]string{
 	"issue_comment": "for commands",
 	"merge_group":   "without it a merge queue waits for ever",
 	"pull_request":  "without it there are no reviews",
+	"push":          "to see that config has changed",
+	"repository":    "to see that a repository was renamed, moved or deleted",
+
+	"pull_request_review":         "for commands in reviews",
+	"pull_request_review_comment": "for commands at lines of the change",
 }
 
-// withWhy returns a name with its purpose, if the purpose is known.
-func withWhy(name, why string) string {
-	if why == "" {
-		return name
-	}
-	return name + " (" + why + ")"
-}
+// withWhy returns a name with its purpose.
+func withWhy(name, why string) string { return name + " (" + why + ")" }
 
 // wantedPermissions returns the permissions of the manifest and of the features that the
 // config switches on.

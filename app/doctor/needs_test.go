@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,6 +11,25 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/deploy"
 )
+
+// The doctor gives a reason for each permission and event of the App's manifest, and for no other.
+func TestEachNeedHasAReason(t *testing.T) {
+	m, err := deploy.AppManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	needed := map[string]bool{}
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(m.Permissions)), m.Events) {
+		if needed[name] = true; uses[name] == "" {
+			t.Errorf("%s is in deploy/app-manifest.json without a reason: add one to uses in app/doctor/needs.go", name)
+		}
+	}
+	for name := range uses {
+		if !needed[name] {
+			t.Errorf("%s has a reason, but deploy/app-manifest.json does not request it: remove it from uses in app/doctor/needs.go", name)
+		}
+	}
+}
 
 func TestCompare(t *testing.T) {
 	manifest := deploy.Manifest{Permissions: map[string]string{"checks": "write", "contents": "read"}}
