@@ -116,7 +116,7 @@ func finding(r pipeline.Redaction, file *pipeline.File) (pipeline.Finding, bool)
 	f.Message = fmt.Sprintf("%s holds what looks like a secret (gitleaks rule %s). reviewgate shows and stores a placeholder in its place.", upper(where), r.RuleID)
 	if inName(r) {
 		f.Section = pipeline.SectionChange
-		f.Message = fmt.Sprintf("%s holds what looks like a secret (gitleaks rule %s). The file is not named here, since that would show it.", upper(where), r.RuleID)
+		f.Message = fmt.Sprintf("%s holds what looks like a secret (gitleaks rule %s). This finding leaves the name out, but the review shows paths as they are: rename the file.", upper(where), r.RuleID)
 	}
 	if r.Expired != "" {
 		f.Message += " It was allowed by config until " + r.Expired + "; this has expired."
@@ -129,7 +129,7 @@ func finding(r pipeline.Redaction, file *pipeline.File) (pipeline.Finding, bool)
 	return f, file == nil || temper(&f, r.RuleID, file)
 }
 
-// inName reports whether a secret is in the name of a file, which the finding must not show.
+// inName reports whether a secret is in the name of a file, which the finding leaves out.
 func inName(r pipeline.Redaction) bool { return r.Source == pipeline.RedactedLine && r.Path == "" }
 
 // place describes where a secret is.
