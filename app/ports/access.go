@@ -2,6 +2,18 @@ package ports
 
 import "time"
 
+// Access is the access that the App has to a repository. Owner, Name and Installation are
+// the current ones, which differ from the target's after a rename or a transfer.
+type Access struct {
+	Installed    bool
+	Suspended    bool
+	Installation int64
+	Owner, Name  string
+	// Missing lists permissions that reviews need but that were not granted, such as
+	// "checks: write".
+	Missing []string
+}
+
 // Moved reports whether the target's repository was renamed or transferred, and corrects
 // the target.
 func (a Access) Moved(t *Target) bool {
@@ -22,18 +34,6 @@ func (a Access) Moved(t *Target) bool {
 type Quota struct {
 	Limit, Left int       // calls
 	Reset       time.Time // when all of them are available again
-}
-
-// Access is the access that the App has to a repository. Owner, Name and Installation are
-// the current ones, which differ from the target's after a rename or a transfer.
-type Access struct {
-	Installed    bool
-	Suspended    bool
-	Installation int64
-	Owner, Name  string
-	// Missing lists permissions that reviews need but that were not granted, such as
-	// "checks: write".
-	Missing []string
 }
 
 // Installation is an account on which the App is installed.

@@ -58,13 +58,6 @@ type Close struct {
 	Merged bool
 }
 
-// Holding is the stored data of one repository. The repository's names are empty if only
-// its ID is known.
-type Holding struct {
-	Repository Target   // without a number and a head
-	Keys       []string // of its targets to delete
-}
-
 // ReviewAsk asks for a review of the target in its state at the time of the review.
 type ReviewAsk struct {
 	Target Target
@@ -109,4 +102,34 @@ type Accepted struct {
 	Key       string // of the target whose generation was raised or that was closed, if any
 	HeadMoved bool   // the ask names another head than the newest known before
 	Closed    bool   // a known target was closed
+}
+
+// HookAttempt is one attempt at a webhook delivery, as GitHub logged it.
+type HookAttempt struct {
+	ID           int64
+	GUID         string
+	Event        string
+	Action       string
+	Status       int // of our answer, 0 if there was none
+	At           time.Time
+	Installation int64
+	RepoID       int64
+}
+
+// Delivered reports whether our answer to the attempt was a success.
+func (a HookAttempt) Delivered() bool { return a.Status >= 200 && a.Status < 300 }
+
+// LostDelivery is a delivery that failed and has not arrived since.
+type LostDelivery struct {
+	HookAttempt     // the newest attempt, with the time of the first one
+	Urgency     int // deliveries with a higher one are looked for sooner
+	Looks       int // how many times it was looked for
+}
+
+// LogRead is what was read of the App's delivery log.
+type LogRead struct {
+	Lost []LostDelivery
+	// Before is the oldest time from which GitHub redelivers. Older deliveries are dropped.
+	Before time.Time
+	UpTo   time.Time // how far the log was read
 }

@@ -172,6 +172,13 @@ type ForgetJob struct {
 // Job implements JobAsk.
 func (f Forget) Job(delivery string) Job { return NewJob(JobForget, ForgetJob{f, delivery}) }
 
+// Holding is the stored data of one repository. The repository's names are empty if only
+// its ID is known.
+type Holding struct {
+	Repository Target   // without a number and a head
+	Keys       []string // of its targets to delete
+}
+
 // Sweep asks to look for missed work: open pull requests of an installation whose head has
 // no completed check.
 type Sweep struct {

@@ -15,7 +15,7 @@ type ScanRun struct {
 }
 
 // ScanAnnotation is a remark of a check run on lines of a file. Its texts have at
-// most MaxText bytes.
+// most MaxScanText bytes.
 type ScanAnnotation struct {
 	Path               string
 	StartLine, EndLine int
@@ -25,7 +25,7 @@ type ScanAnnotation struct {
 	RawDetails         string
 }
 
-// ScanAlert is an open code scanning alert. Its texts have at most MaxText bytes.
+// ScanAlert is an open code scanning alert. Its texts have at most MaxScanText bytes.
 type ScanAlert struct {
 	Number             int
 	Tool, Rule         string

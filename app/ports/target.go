@@ -43,10 +43,6 @@ func (t Target) Key() string {
 	return fmt.Sprintf("pull/%d/%d", t.RepoID, t.Number)
 }
 
-// PublishedHead is the head and base of a published review. BaseRef is empty for reviews by
-// versions that did not store it.
-type PublishedHead struct{ HeadSHA, BaseRef string }
-
 // At returns the target with another head.
 func (t Target) At(headSHA string) Target {
 	t.HeadSHA = headSHA
@@ -99,8 +95,8 @@ type TargetState struct {
 	// Notices are the notices that the comment must still show, oldest first, such as why
 	// commands were refused; at most MaxNotices.
 	Notices []string
-	// Said are the notices that the comment has shown on this head within NoticeStay,
-	// oldest first, at most MaxNotices.
+	// WrittenNotices are the notices that the comment has shown on this head within
+	// NoticeStay, oldest first, at most MaxNotices.
 	WrittenNotices []string
 	// Scans is what the last review read from other Apps.
 	Scans ScansRead
@@ -143,7 +139,7 @@ type Targets interface {
 	AddNotice(ctx context.Context, key, notice string) error
 	// NoticesWritten records that the comment shows these notices. Notices that were added
 	// since are still to be written.
-	NoticesWritten(ctx context.Context, key string, written []string) error
+	NoticesWritten(ctx context.Context, key string, notices []string) error
 }
 
 // Quarantine is the record of a target whose review ended its child process; the zero value
@@ -167,6 +163,10 @@ const MaxNotices = 20
 // NoticeStay is how long the comment keeps showing a notice when it is written again on the
 // same head, so that the person who asked has time to read it.
 const NoticeStay = 10 * time.Minute
+
+// PublishedHead is the head and base of a published review. BaseRef is empty for reviews by
+// versions that did not store it.
+type PublishedHead struct{ HeadSHA, BaseRef string }
 
 // Lease is the right to work on a target or to write a head's check. Token grows with each
 // holder, so that writes by an earlier holder can be detected.

@@ -1,10 +1,5 @@
 package ports
 
-// Stands reports whether there may be a review on GitHub that was not dismissed.
-func (w *Write) Stands() bool {
-	return w != nil && (w.State == WriteIntended || w.State == WriteOpen || w.State == WriteStuck)
-}
-
 // WriteKind is the kind of a write to GitHub.
 type WriteKind string
 
@@ -61,4 +56,9 @@ type Write struct {
 	// Asked are the people whose reviews were requested. Asking are those in an intent that
 	// has no outcome yet.
 	Asked, Asking []string
+}
+
+// Stands reports whether there may be a review on GitHub that was not dismissed.
+func (w *Write) Stands() bool {
+	return w != nil && (w.State == WriteIntended || w.State == WriteOpen || w.State == WriteStuck)
 }

@@ -247,7 +247,7 @@ func (c *Comments) WriteNotices(ctx context.Context, lease ports.Lease, state po
 		c.Log.Warn().EmbedObject(state.Target).Err(err).Msg("notices can't be said")
 	}
 	if err := c.Targets.NoticesWritten(ctx, lease.Key, state.Notices); err != nil {
-		return fmt.Errorf("mark the notices as said: %w", err)
+		return fmt.Errorf("mark the notices as written: %w", err)
 	}
 	return nil
 }

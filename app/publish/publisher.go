@@ -84,7 +84,7 @@ func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, sta
 	}
 	if len(state.Notices) > 0 {
 		if err := p.Targets.NoticesWritten(stored, lease.Key, state.Notices); err != nil {
-			return fmt.Errorf("mark the notices as said: %w", err)
+			return fmt.Errorf("mark the notices as written: %w", err)
 		}
 	}
 	p.Log.Info().Str("run", r.RunID).EmbedObject(state.Target.At(r.HeadSHA)).

@@ -53,8 +53,8 @@ func (s *Service) finishClosed(ctx context.Context, lease ports.Lease, state por
 	return false, nil
 }
 
-// sayOrDrop writes the notices to the comment, or drops them if that is not possible.
-func (s *Service) sayOrDrop(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
+// writeOrDropNotices writes the notices to the comment, or drops them if that is not possible.
+func (s *Service) writeOrDropNotices(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	err := panics.Guard(func() error { return s.comments.WriteNotices(ctx, lease, state) })
 	if err == nil || retry.Temporary(err) {
 		return err
@@ -66,15 +66,15 @@ func (s *Service) sayOrDrop(ctx context.Context, lease ports.Lease, state ports.
 	return nil
 }
 
-// sayEarly writes the notices before the review, which may take long if GitHub is in
+// writeNoticesEarly writes the notices before the review, which may take long if GitHub is in
 // trouble. If this fails, they are written with the review.
-func (s *Service) sayEarly(ctx context.Context, held *heldTarget) {
+func (s *Service) writeNoticesEarly(ctx context.Context, held *heldTarget) {
 	state := held.state
 	err := panics.Guard(func() error { return s.comments.WriteNotices(ctx, held.lease, state) })
 	if err == nil {
 		err = s.commands.Answer(ctx, held.lease.Key, state.Done, state.GaveUp)
 	}
 	if err != nil {
-		s.Log.Warn().EmbedObject(state.Target).Err(err).Msg("notices not said before the review")
+		s.Log.Warn().EmbedObject(state.Target).Err(err).Msg("notices not written before the review")
 	}
 }

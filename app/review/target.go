@@ -115,7 +115,7 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 		return more, nil, err
 	case state.Done >= state.Wanted:
 		if len(state.Notices) > 0 {
-			if err := s.sayOrDrop(ctx, lease, state); err != nil {
+			if err := s.writeOrDropNotices(ctx, lease, state); err != nil {
 				return false, nil, err
 			}
 		}
@@ -147,7 +147,7 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 		return s.settle(ctx, held, stored.Generation, err)
 	}
 	if len(state.Notices) > 0 {
-		s.sayEarly(ctx, held)
+		s.writeNoticesEarly(ctx, held)
 	}
 	if err := s.postponer.waitForCalls(ctx, held); err != nil {
 		return false, nil, err

@@ -5,7 +5,7 @@
 // Whose they are is a matter of trust in tools, not in people: the workflows of a
 // pull request, which its author writes, annotate as well. What they say can
 // therefore make a review worse, and never better: a finding is made of it, of at
-// most MaxText bytes to each text, with secrets taken out, and all of it is
+// most MaxScanText bytes to each text, with secrets taken out, and all of it is
 // escaped where it is shown. Findings on lines that the change does not add are
 // counted and not shown, unless the settings say otherwise.
 //

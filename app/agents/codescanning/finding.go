@@ -190,7 +190,7 @@ func shown(redact func(string) string, text string, most int) string {
 	return plaintext.Cut(text, most)
 }
 
-// utf8Max is how much shorter than MaxText a text may be that was cut between
+// utf8Max is how much shorter than MaxScanText a text may be that was cut between
 // two characters.
 const utf8Max = 4
 
