@@ -448,7 +448,7 @@ func TestDoctorNamesQuarantinedReviews(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	if err := store.Ask(t.Context(), ports.ReviewAsk{Target: target, Reason: "opened"}, false); err != nil {
+	if err := store.Ask(t.Context(), ports.ReviewAsk{Target: target, Reason: "opened"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.Died(t.Context(), lease, time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)); err != nil {

@@ -52,7 +52,7 @@ func (d *Checker) Diagnose(ctx context.Context, state ports.TargetState, refusal
 		d.Log.Info().EmbedObject(t).Int64("installation", t.Installation).Msg("the repository moved")
 		t.HeadSHA = "" // a push may have come since
 		ask := ports.ReviewAsk{Target: t, Reason: state.Reason, Fresh: state.Fresh}
-		if err := d.Intake.Ask(ctx, ask, state.Fresh); err != nil {
+		if err := d.Intake.Ask(ctx, ask); err != nil {
 			return nil, false, fmt.Errorf("ask for a review at the repository's new place: %w", err)
 		}
 		return nil, true, nil

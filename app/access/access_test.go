@@ -33,7 +33,7 @@ type store struct {
 	fails error
 }
 
-func (s *store) Ask(_ context.Context, ask ports.ReviewAsk, _ bool) error {
+func (s *store) Ask(_ context.Context, ask ports.ReviewAsk) error {
 	s.asks = append(s.asks, ask)
 	return s.fails
 }

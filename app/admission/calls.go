@@ -102,10 +102,10 @@ func (e *CallWait) Error() string {
 func (e *CallWait) again() time.Duration { return e.after }
 
 // Wait returns nil if a review for the author may begin.
-func (c *Calls) Wait(g ports.Target, author int64, now time.Time) *CallWait {
+func (c *Calls) Wait(t ports.Target, author int64, now time.Time) *CallWait {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	h := c.of[g.Installation]
+	h := c.of[t.Installation]
 	if h == nil || author == 0 || !now.Before(h.Reset) || h.Left >= h.Limit*callReserve/100 {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (c *Calls) Wait(g ports.Target, author int64, now time.Time) *CallWait {
 	if by == nil || by.used <= h.Limit*callShare/100 || !h.shared {
 		return nil
 	}
-	id := g.Key() + " " + g.HeadSHA
+	id := t.Key() + " " + t.HeadSHA
 	_, shown := by.waitShown[id]
 	tell := !shown && len(by.waitShown) < maxCallTold
 	if tell {

@@ -126,15 +126,10 @@ type Ticket struct {
 	weight    int64 // as admitted; 0 for a small one, and before
 }
 
-// TicketFor returns a ticket for work on a target. It takes no room until it is weighed.
-func (a *Room) TicketFor(key, head string, kind ports.JobKind) *Ticket {
-	return &Ticket{of: a, key: key, head: head, publish: kind == ports.JobPublish}
-}
-
-// By sets the author of the change.
-func (t *Ticket) By(author int64) *Ticket {
-	t.author = author
-	return t
+// TicketFor returns a ticket for work on a target. author is an account id, 0 if unknown.
+// The ticket takes no room until it is weighed.
+func (r *Room) TicketFor(key, head string, author int64, kind ports.JobKind) *Ticket {
+	return &Ticket{of: r, key: key, head: head, author: author, publish: kind == ports.JobPublish}
 }
 
 // Readmit admits a change whose weight is known, before any of it is read again. The error
@@ -159,77 +154,79 @@ func (t *Ticket) Weigh(weight int64) error {
 // All returns the weight of a change that leaves no room for another large one.
 func (t *Ticket) All() int64 { return t.of.most }
 
+// admit admits the change with a weight. The lock must be held.
 func (t *Ticket) admit(weight int64) error {
-	a := t.of
-	if weight <= a.small || weight <= t.weight {
+	r := t.of
+	if weight <= r.small || weight <= t.weight {
 		if t.weight == 0 {
-			delete(a.changes, t.key) // its previous head may have been large
+			delete(r.changes, t.key) // its previous head may have been large
 		}
 		return nil
 	}
-	now := a.now()
-	w := a.changes[t.key]
+	now := r.now()
+	w := r.changes[t.key]
 	if w == nil {
-		a.forgetOne()
+		r.forgetOne()
 		w = &weighed{}
-		a.changes[t.key] = w
+		r.changes[t.key] = w
 	}
 	if w.head != t.head {
 		w.lastTold = time.Time{} // the new head has another check
 	}
 	w.head, w.author, w.weight, w.publish, w.seen = t.head, t.author, weight, t.publish, now
-	before := a.inLineBefore(t.key, w, now)
+	before := r.inLineBefore(t.key, w, now)
 	if t.weight > 0 {
 		before = 0 // it is already admitted and only needs more room
 	}
-	if a.fits(t, weight) && before == 0 {
+	if r.fits(t, weight) && before == 0 {
 		w.since = time.Time{}
 		t.weight = weight
-		a.admitted[t] = struct{}{}
-		if len(a.served) >= maxWeights {
-			clear(a.served)
+		r.admitted[t] = struct{}{}
+		if len(r.served) >= maxWeights {
+			clear(r.served)
 		}
-		a.served[t.author] = now
+		r.served[t.author] = now
 		return nil
 	}
-	delete(a.admitted, t)
+	delete(r.admitted, t)
 	t.weight = 0
 	if w.since.IsZero() {
 		w.since = now
 	}
-	before += len(a.admitted)
+	before += len(r.admitted)
 	e := &MemoryWait{Before: before, Since: w.since, after: min(maxWaitStep, waitStep*time.Duration(max(1, before)))}
-	e.Tell = now.Sub(w.since) >= a.tell && now.Sub(w.lastTold) >= tellWaitAgain
+	e.Tell = now.Sub(w.since) >= r.tell && now.Sub(w.lastTold) >= tellWaitAgain
 	return e
 }
 
 // WaitShown records that a change's check says that it waits.
-func (a *Room) WaitShown(key string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if w := a.changes[key]; w != nil {
-		w.lastTold = a.now()
+func (r *Room) WaitShown(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if w := r.changes[key]; w != nil {
+		w.lastTold = r.now()
 	}
 }
 
 // fits reports whether the weight fits beside the weights of the others, or there are no
-// others.
-func (a *Room) fits(t *Ticket, weight int64) bool {
+// others. The lock must be held.
+func (r *Room) fits(t *Ticket, weight int64) bool {
 	sum, others := weight, false
-	for o := range a.admitted {
+	for o := range r.admitted {
 		if o != t {
 			sum, others = sum+o.weight, true
 		}
 	}
-	return !others || sum <= a.most
+	return !others || sum <= r.most
 }
 
 // inLineBefore counts the waiting changes that go first. The order is: a change that only
 // has to be published; the change whose repository has fewer changes under way; the change
-// whose author was last admitted longer ago; the change that has waited longer.
-func (a *Room) inLineBefore(key string, w *weighed, now time.Time) int {
+// whose author was last admitted longer ago; the change that has waited longer. The lock
+// must be held.
+func (r *Room) inLineBefore(key string, w *weighed, now time.Time) int {
 	at := map[string]int{}
-	for t := range a.admitted {
+	for t := range r.admitted {
 		at[repositoryOf(t.key)]++
 	}
 	since := w.since
@@ -237,7 +234,7 @@ func (a *Room) inLineBefore(key string, w *weighed, now time.Time) int {
 		since = now
 	}
 	n := 0
-	for k, o := range a.changes {
+	for k, o := range r.changes {
 		if k == key || o.since.IsZero() || now.Sub(o.seen) > waiterGone {
 			continue
 		}
@@ -250,8 +247,8 @@ func (a *Room) inLineBefore(key string, w *weighed, now time.Time) int {
 			if theirs < mine {
 				n++
 			}
-		case !a.served[o.author].Equal(a.served[w.author]):
-			if a.served[o.author].Before(a.served[w.author]) {
+		case !r.served[o.author].Equal(r.served[w.author]):
+			if r.served[o.author].Before(r.served[w.author]) {
 				n++
 			}
 		case o.since.Before(since):
@@ -265,14 +262,14 @@ func (a *Room) inLineBefore(key string, w *weighed, now time.Time) int {
 func repositoryOf(key string) string { return key[:max(0, strings.LastIndexByte(key, '/'))] }
 
 // forgetOne forgets one change that does not wait, if the maximum number of weights is
-// reached.
-func (a *Room) forgetOne() {
-	if len(a.changes) < maxWeights {
+// reached. The lock must be held.
+func (r *Room) forgetOne() {
+	if len(r.changes) < maxWeights {
 		return
 	}
-	for k, w := range a.changes {
-		if w.since.IsZero() || a.now().Sub(w.seen) > waiterGone {
-			delete(a.changes, k)
+	for k, w := range r.changes {
+		if w.since.IsZero() || r.now().Sub(w.seen) > waiterGone {
+			delete(r.changes, k)
 			return
 		}
 	}

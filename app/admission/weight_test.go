@@ -36,7 +36,7 @@ func waitOf(t *testing.T, err error) *MemoryWait {
 
 func TestOneLargeChangeIsAlwaysAdmitted(t *testing.T) {
 	a, _ := memoryFor(100 * mb)
-	one := a.TicketFor(pullKey(1, 1), "head", ports.JobReview)
+	one := a.TicketFor(pullKey(1, 1), "head", 0, ports.JobReview)
 	if err := one.Weigh(5000 * mb); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestLargeChangesShareTheMemory(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
 	var admitted []*Ticket
 	for i := range 8 {
-		k := a.TicketFor(pullKey(i, 1), "head", ports.JobReview)
+		k := a.TicketFor(pullKey(i, 1), "head", 0, ports.JobReview)
 		*now = now.Add(time.Second)
 		if err := k.Weigh(200 * mb); err == nil {
 			admitted = append(admitted, k)
@@ -59,55 +59,55 @@ func TestLargeChangesShareTheMemory(t *testing.T) {
 		t.Fatalf("%d of 200 MB are admitted to 600 MB", len(admitted))
 	}
 	for range 100 {
-		if err := a.TicketFor(pullKey(100, 1), "head", ports.JobReview).Weigh(smallWeight); err != nil {
+		if err := a.TicketFor(pullKey(100, 1), "head", 0, ports.JobReview).Weigh(smallWeight); err != nil {
 			t.Fatalf("a small one is held back: %v", err)
 		}
 	}
 	admitted[0].End(true)
-	if err := a.TicketFor(pullKey(7, 1), "head", ports.JobReview).Readmit(); err == nil {
+	if err := a.TicketFor(pullKey(7, 1), "head", 0, ports.JobReview).Readmit(); err == nil {
 		t.Error("the last in the line goes first")
 	}
-	if err := a.TicketFor(pullKey(3, 1), "head", ports.JobReview).Readmit(); err != nil {
+	if err := a.TicketFor(pullKey(3, 1), "head", 0, ports.JobReview).Readmit(); err != nil {
 		t.Errorf("the first in the line waits: %v", err)
 	}
 }
 
 func TestALargeChangeIsNotOvertakenForEver(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
-	first := a.TicketFor(pullKey(1, 1), "head", ports.JobReview)
+	first := a.TicketFor(pullKey(1, 1), "head", 0, ports.JobReview)
 	if err := first.Weigh(300 * mb); err != nil {
 		t.Fatal(err)
 	}
-	waitOf(t, a.TicketFor(pullKey(2, 1), "head", ports.JobReview).Weigh(500*mb))
+	waitOf(t, a.TicketFor(pullKey(2, 1), "head", 0, ports.JobReview).Weigh(500*mb))
 	*now = now.Add(time.Second)
 	// It would fit, but the larger one has waited for longer.
-	if w := waitOf(t, a.TicketFor(pullKey(3, 1), "head", ports.JobReview).Weigh(100*mb)); w.Before != 2 {
+	if w := waitOf(t, a.TicketFor(pullKey(3, 1), "head", 0, ports.JobReview).Weigh(100*mb)); w.Before != 2 {
 		t.Errorf("%d are said to be before it", w.Before)
 	}
 	first.End(true)
-	if err := a.TicketFor(pullKey(2, 1), "head", ports.JobReview).Readmit(); err != nil {
+	if err := a.TicketFor(pullKey(2, 1), "head", 0, ports.JobReview).Readmit(); err != nil {
 		t.Errorf("its turn has come: %v", err)
 	}
-	if err := a.TicketFor(pullKey(3, 1), "head", ports.JobReview).Readmit(); err != nil {
+	if err := a.TicketFor(pullKey(3, 1), "head", 0, ports.JobReview).Readmit(); err != nil {
 		t.Errorf("there is room beside it: %v", err)
 	}
 }
 
 func TestARepositoryThatIsAtWorkGoesLast(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
-	busy := a.TicketFor(pullKey(1, 1), "head", ports.JobReview)
-	other := a.TicketFor(pullKey(1, 2), "head", ports.JobReview)
+	busy := a.TicketFor(pullKey(1, 1), "head", 0, ports.JobReview)
+	other := a.TicketFor(pullKey(1, 2), "head", 0, ports.JobReview)
 	for _, k := range []*Ticket{busy, other} {
 		if err := k.Weigh(300 * mb); err != nil {
 			t.Fatal(err)
 		}
 	}
-	waitOf(t, a.TicketFor(pullKey(1, 3), "head", ports.JobReview).Weigh(300*mb))
+	waitOf(t, a.TicketFor(pullKey(1, 3), "head", 0, ports.JobReview).Weigh(300*mb))
 	*now = now.Add(time.Second)
-	waitOf(t, a.TicketFor(pullKey(2, 1), "head", ports.JobReview).Weigh(300*mb))
+	waitOf(t, a.TicketFor(pullKey(2, 1), "head", 0, ports.JobReview).Weigh(300*mb))
 	other.End(true)
-	waitOf(t, a.TicketFor(pullKey(1, 3), "head", ports.JobReview).Readmit())
-	if err := a.TicketFor(pullKey(2, 1), "head", ports.JobReview).Readmit(); err != nil {
+	waitOf(t, a.TicketFor(pullKey(1, 3), "head", 0, ports.JobReview).Readmit())
+	if err := a.TicketFor(pullKey(2, 1), "head", 0, ports.JobReview).Readmit(); err != nil {
 		t.Errorf("the other repository waits for the busy one: %v", err)
 	}
 }
@@ -116,9 +116,9 @@ func TestARepositoryThatIsAtWorkGoesLast(t *testing.T) {
 func TestAuthorsTakeTurnsForMemory(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
 	ask := func(n int, author int64) error {
-		return a.TicketFor(pullKey(1, n), "head", ports.JobReview).By(author).Weigh(500 * mb)
+		return a.TicketFor(pullKey(1, n), "head", author, ports.JobReview).Weigh(500 * mb)
 	}
-	busy := a.TicketFor(pullKey(1, 1), "head", ports.JobReview).By(7)
+	busy := a.TicketFor(pullKey(1, 1), "head", 7, ports.JobReview)
 	if err := busy.Weigh(500 * mb); err != nil {
 		t.Fatal(err)
 	}
@@ -137,54 +137,54 @@ func TestAuthorsTakeTurnsForMemory(t *testing.T) {
 
 func TestWhatIsStoredIsWrittenFirst(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
-	busy := a.TicketFor(pullKey(1, 1), "head", ports.JobReview)
+	busy := a.TicketFor(pullKey(1, 1), "head", 0, ports.JobReview)
 	if err := busy.Weigh(600 * mb); err != nil {
 		t.Fatal(err)
 	}
-	waitOf(t, a.TicketFor(pullKey(2, 1), "head", ports.JobReview).Weigh(100*mb))
+	waitOf(t, a.TicketFor(pullKey(2, 1), "head", 0, ports.JobReview).Weigh(100*mb))
 	*now = now.Add(time.Second)
 	busy.End(false)
-	if err := a.TicketFor(pullKey(1, 1), "head", ports.JobPublish).Readmit(); err != nil {
+	if err := a.TicketFor(pullKey(1, 1), "head", 0, ports.JobPublish).Readmit(); err != nil {
 		t.Errorf("a stored review waits for others to begin: %v", err)
 	}
 }
 
 func TestWaitersThatAreGoneHoldNobodyUp(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
-	busy := a.TicketFor(pullKey(1, 1), "head", ports.JobReview)
+	busy := a.TicketFor(pullKey(1, 1), "head", 0, ports.JobReview)
 	if err := busy.Weigh(500 * mb); err != nil {
 		t.Fatal(err)
 	}
-	waitOf(t, a.TicketFor(pullKey(2, 1), "head", ports.JobReview).Weigh(500*mb))
-	waitOf(t, a.TicketFor(pullKey(3, 1), "head", ports.JobReview).Weigh(500*mb))
+	waitOf(t, a.TicketFor(pullKey(2, 1), "head", 0, ports.JobReview).Weigh(500*mb))
+	waitOf(t, a.TicketFor(pullKey(3, 1), "head", 0, ports.JobReview).Weigh(500*mb))
 	busy.End(true)
 	// The first of them was pushed to, and is small now.
-	if err := a.TicketFor(pullKey(2, 1), "head 2", ports.JobReview).Weigh(mb); err != nil {
+	if err := a.TicketFor(pullKey(2, 1), "head 2", 0, ports.JobReview).Weigh(mb); err != nil {
 		t.Fatal(err)
 	}
-	third := a.TicketFor(pullKey(3, 1), "head", ports.JobReview)
+	third := a.TicketFor(pullKey(3, 1), "head", 0, ports.JobReview)
 	if err := third.Readmit(); err != nil {
 		t.Errorf("it waits for what is small now: %v", err)
 	}
-	waitOf(t, a.TicketFor(pullKey(4, 1), "head", ports.JobReview).Weigh(500*mb))
+	waitOf(t, a.TicketFor(pullKey(4, 1), "head", 0, ports.JobReview).Weigh(500*mb))
 	*now = now.Add(time.Second)
-	waitOf(t, a.TicketFor(pullKey(5, 1), "head", ports.JobReview).Weigh(500*mb))
+	waitOf(t, a.TicketFor(pullKey(5, 1), "head", 0, ports.JobReview).Weigh(500*mb))
 	third.End(true)
 	*now = now.Add(waiterGone + time.Second)
-	if err := a.TicketFor(pullKey(5, 1), "head", ports.JobReview).Readmit(); err != nil {
+	if err := a.TicketFor(pullKey(5, 1), "head", 0, ports.JobReview).Readmit(); err != nil {
 		t.Errorf("it waits for one that does not ask any more: %v", err)
 	}
 }
 
 func TestTheWaitIsToldAfterAWhile(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
-	if err := a.TicketFor(pullKey(1, 1), "head", ports.JobReview).Weigh(600 * mb); err != nil {
+	if err := a.TicketFor(pullKey(1, 1), "head", 0, ports.JobReview).Weigh(600 * mb); err != nil {
 		t.Fatal(err)
 	}
 	began := *now
 	var told []time.Duration
 	for range 180 {
-		w := waitOf(t, a.TicketFor(pullKey(2, 1), "head", ports.JobReview).Weigh(600*mb))
+		w := waitOf(t, a.TicketFor(pullKey(2, 1), "head", 0, ports.JobReview).Weigh(600*mb))
 		if w.Tell {
 			told = append(told, now.Sub(began))
 			a.WaitShown(pullKey(2, 1))
@@ -248,7 +248,7 @@ func TestPageSaysTheWeights(t *testing.T) {
 func TestTheWeightsThatAreKnownAreBounded(t *testing.T) {
 	a, _ := memoryFor(1000 * mb)
 	for i := range maxWeights + 100 {
-		k := a.TicketFor(pullKey(i, 1), "head", ports.JobReview)
+		k := a.TicketFor(pullKey(i, 1), "head", 0, ports.JobReview)
 		if err := k.Weigh(100 * mb); err != nil {
 			t.Fatal(err)
 		}

@@ -153,7 +153,7 @@ func (p *Pushes) refresh(ctx context.Context, job ports.ConfigJob, attempt int, 
 	}
 	ask := ports.ReviewAsk{Target: t, Reason: reasonOf(n), Once: job.Delivery + " " + t.Key(), Low: true}
 	ask.Target.HeadSHA = "" // the store's own may be newer by now
-	if err := p.Intake.Ask(ctx, ask, false); err != nil {
+	if err := p.Intake.Ask(ctx, ask); err != nil {
 		return false, fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
 	}
 	return false, nil

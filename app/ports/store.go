@@ -37,10 +37,9 @@ type Intake interface {
 	// asked for since. A command counts once for the place and number of its comment,
 	// whatever the GUID.
 	Accept(ctx context.Context, d Delivery) (Accepted, error)
-	// Ask raises a target's generation without a delivery. fresh demands a new check run
-	// even if nothing changed. Every ask reopens a closed target and resets its failed
-	// attempts. Asks for a removed installation are ignored.
-	Ask(ctx context.Context, ask ReviewAsk, fresh bool) error
+	// Ask raises a target's generation without a delivery. Every ask reopens a closed target
+	// and resets its failed attempts. Asks for a removed installation are ignored.
+	Ask(ctx context.Context, ask ReviewAsk) error
 }
 
 // Scans keeps what reviews read from other Apps' checks, and the events about those checks.

@@ -475,7 +475,7 @@ func (k *Checks) LeaveTo(ctx context.Context, state ports.TargetState, others []
 			continue
 		}
 		ask := ports.ReviewAsk{Target: d.Target, Reason: "another pull request left this head's check to it", Rerun: ports.Rerun{Decide: true}}
-		if err := k.Intake.Ask(ctx, ask, false); err != nil {
+		if err := k.Intake.Ask(ctx, ask); err != nil {
 			return fmt.Errorf("ask %s to complete the check of its head: %w", d.Target.Key(), err)
 		}
 	}

@@ -150,7 +150,7 @@ func (s *store) MarkPublished(_ context.Context, run string) error {
 	return s.note("published %s", run)
 }
 
-func (s *store) Ask(_ context.Context, ask ports.ReviewAsk, _ bool) error {
+func (s *store) Ask(_ context.Context, ask ports.ReviewAsk) error {
 	s.asks = append(s.asks, ask)
 	return nil
 }

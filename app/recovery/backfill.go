@@ -17,7 +17,7 @@ func (f *Finder) Backfill(ctx context.Context, p ports.OpenPull, shared, dry boo
 		return !answered, err
 	}
 	// An event about it may have arrived during the calls to GitHub.
-	if err := f.Intake.Ask(ctx, ports.ReviewAsk{Target: p.Target, Reason: "backfill", Asked: &wanted}, false); err != nil {
+	if err := f.Intake.Ask(ctx, ports.ReviewAsk{Target: p.Target, Reason: "backfill", Asked: &wanted}); err != nil {
 		return false, fmt.Errorf("ask for a review of %s: %w", p.Key(), err)
 	}
 	f.Log.Info().EmbedObject(p.Target).Msg("backfill asked for a review")

@@ -69,7 +69,7 @@ func (s *store) LatestReview(context.Context, string) (*ports.StoredReview, erro
 	return s.review, nil
 }
 
-func (s *store) Ask(_ context.Context, ask ports.ReviewAsk, _ bool) error {
+func (s *store) Ask(_ context.Context, ask ports.ReviewAsk) error {
 	s.asks = append(s.asks, ask)
 	return nil
 }

@@ -440,7 +440,7 @@ func (f *Finder) askGranted(ctx context.Context, installation int64) error {
 		t := st.Target
 		t.HeadSHA = "" // the store's own may be newer by now
 		ask := ports.ReviewAsk{Target: t, Reason: "permissions were granted", Rerun: ports.Rerun{Agents: st.Scans.Refused()}}
-		if err := f.Intake.Ask(ctx, ask, false); err != nil {
+		if err := f.Intake.Ask(ctx, ask); err != nil {
 			return fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
 		}
 	}
@@ -491,7 +491,7 @@ func (f *Finder) skipRefused(repo ports.Target, err error, skipped *atomic.Bool)
 
 func (f *Finder) askFound(ctx context.Context, ask ports.ReviewAsk) error {
 	t := ask.Target
-	if err := f.Intake.Ask(ctx, ask, false); err != nil {
+	if err := f.Intake.Ask(ctx, ask); err != nil {
 		return fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
 	}
 	f.Log.Info().EmbedObject(t).Str("why", ask.Reason).Msg("found a pull request to review")

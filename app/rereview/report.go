@@ -36,7 +36,7 @@ func (n *Reported) Work(ctx context.Context, job ports.ReportJob, _ int) error {
 		return err
 	}
 	ask := ports.ReviewAsk{Target: t, Reason: "review report by " + job.Report.Author, Once: job.Delivery + " " + key}
-	if err := n.Intake.Ask(ctx, ask, false); err != nil {
+	if err := n.Intake.Ask(ctx, ask); err != nil {
 		return fmt.Errorf("ask for a review of %s: %w", key, err)
 	}
 	return nil

@@ -37,8 +37,7 @@ func (i *informed) LatestReview(context.Context, string) (*ports.StoredReview, e
 	return i.review, nil
 }
 
-func (i *informed) Ask(_ context.Context, ask ports.ReviewAsk, fresh bool) error {
-	ask.Fresh = fresh
+func (i *informed) Ask(_ context.Context, ask ports.ReviewAsk) error {
 	i.asks = append(i.asks, ask)
 	return nil
 }

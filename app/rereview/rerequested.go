@@ -24,8 +24,8 @@ func (n *Rerequested) Work(ctx context.Context, job ports.RerequestJob, _ int) e
 		return err
 	}
 	for _, t := range targets {
-		ask := ports.ReviewAsk{Target: t, Reason: "asked for again", AtOnce: true, Once: job.Delivery + " " + t.Key()}
-		if err := n.Intake.Ask(ctx, ask, true); err != nil {
+		ask := ports.ReviewAsk{Target: t, Reason: "asked for again", Fresh: true, AtOnce: true, Once: job.Delivery + " " + t.Key()}
+		if err := n.Intake.Ask(ctx, ask); err != nil {
 			return fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
 		}
 	}

@@ -60,8 +60,7 @@ func (o *onHead) PullsOnHead(context.Context, ports.Target, string) ([]ports.Tar
 	return pulls(o.numbers), o.trouble("GitHub is down")
 }
 
-func (o *onHead) Ask(_ context.Context, ask ports.ReviewAsk, fresh bool) error {
-	ask.Fresh = fresh
+func (o *onHead) Ask(_ context.Context, ask ports.ReviewAsk) error {
 	o.asks = append(o.asks, ask)
 	return o.trouble("ask")
 }

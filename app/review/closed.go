@@ -27,7 +27,7 @@ func (s *Service) finishClosed(ctx context.Context, lease ports.Lease, state por
 		case !now.Closed:
 			ask := ports.ReviewAsk{Target: state.Target, Reason: "open after all"}
 			ask.Target.HeadSHA = now.HeadSHA
-			if err := s.Store.Ask(ctx, ask, false); err != nil {
+			if err := s.Store.Ask(ctx, ask); err != nil {
 				return false, fmt.Errorf("open %s again: %w", lease.Key, err)
 			}
 			return true, nil

@@ -116,12 +116,12 @@ func (d *DryRun) config(ctx context.Context, t ports.Target, src ports.Change, o
 	if err != nil {
 		return inforce.InForce{}, err
 	}
-	stand := *own
-	if stand.Name = config.LayerRepository; ports.IsOrganisationRepo(t) {
-		stand.Name = config.LayerOrganisation
-		read.Organisation = ports.ConfigSource{Source: own.Source, Files: inforce.LayerBlobs(stand)}
+	layer := *own
+	if layer.Name = config.LayerRepository; ports.IsOrganisationRepo(t) {
+		layer.Name = config.LayerOrganisation
+		read.Organisation = ports.ConfigSource{Source: own.Source, Files: inforce.LayerBlobs(layer)}
 	} else {
-		read.Repository = ports.ConfigSource{Source: own.Source, Files: inforce.LayerBlobs(stand)}
+		read.Repository = ports.ConfigSource{Source: own.Source, Files: inforce.LayerBlobs(layer)}
 	}
 	return d.service.configs.Lay(ctx, t, "", read, true)
 }

@@ -49,7 +49,7 @@ func turnAgain(base time.Duration, err error) time.Duration {
 // process, that says nothing about the target. A child may use as much memory as all large
 // changes together.
 func (s *Service) workApart(ctx context.Context, lease ports.Lease, kind ports.JobKind, state ports.TargetState, t *turn) error {
-	held := &heldTarget{lease, state, s.postponer.memory.TicketFor(lease.Key, state.HeadSHA, kind).By(state.Author)}
+	held := &heldTarget{lease, state, s.postponer.memory.TicketFor(lease.Key, state.HeadSHA, state.Author, kind)}
 	if err := t.admit(held.memory); err != nil {
 		return s.stopWork(ctx, lease, s.postponer.putOff(ctx, held, err))
 	}

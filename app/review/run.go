@@ -177,8 +177,8 @@ func (s *Service) logPanic(where string, err error, stack []byte) {
 
 // openEarly opens the check while the facts are still being read, and completes the checks
 // of older heads. If the head already has a completed check and nobody asked for a new one,
-// that check stays until the result is known, because the result may be the same. refused is the error
-// with which GitHub refused a check on this head.
+// the check stays until the result is known, which may be the same. refused is GitHub's
+// refusal of a check on this head.
 func (s *Service) openEarly(ctx context.Context, r *reviewRun) (refused, err error) {
 	t, head := r.state.Target, r.state.HeadSHA
 	if err := s.checks.CancelOld(ctx, r.lease, t); err != nil {

@@ -88,7 +88,7 @@ func TestSuspectIsTriedAloneAfterItsProcessEnded(t *testing.T) {
 func TestSuspectsReserveMemoryOnce(t *testing.T) {
 	var s suspects
 	m := admission.NewRoom(1<<30, time.Hour, time.Now)
-	large := m.TicketFor("large", "h", ports.JobReview)
+	large := m.TicketFor("large", "h", 0, ports.JobReview)
 	if err := large.Weigh(large.All()); err != nil {
 		t.Fatal(err)
 	}
@@ -96,12 +96,12 @@ func TestSuspectsReserveMemoryOnce(t *testing.T) {
 	if !ask(t, a, false) || !ask(t, b, false) {
 		t.Fatal("no turns")
 	}
-	if err := a.admit(m.TicketFor("a", "h", ports.JobReview)); !errors.As(err, new(*admission.MemoryWait)) {
+	if err := a.admit(m.TicketFor("a", "h", 0, ports.JobReview)); !errors.As(err, new(*admission.MemoryWait)) {
 		t.Fatalf("beside a large change: %v", err)
 	}
 	large.End(true)
 	for _, turn := range []*turn{a, b} {
-		if err := turn.admit(m.TicketFor(turn.key, "h", ports.JobReview)); err != nil {
+		if err := turn.admit(m.TicketFor(turn.key, "h", 0, ports.JobReview)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -123,7 +123,7 @@ func (s *Service) workGeneration(ctx context.Context, lease ports.Lease, kind po
 	}
 	jobcontext.Of(ctx).SetAuthor(state.Author)
 	jobcontext.Of(ctx).SetAbout(state.Target)
-	held := &heldTarget{lease, state, s.postponer.memory.TicketFor(lease.Key, state.HeadSHA, kind).By(state.Author)}
+	held := &heldTarget{lease, state, s.postponer.memory.TicketFor(lease.Key, state.HeadSHA, state.Author, kind)}
 	defer func() { held.memory.End(done != nil) }()
 	if err := held.memory.Readmit(); err != nil {
 		return false, nil, s.postponer.putOff(ctx, held, err)
@@ -210,8 +210,8 @@ func (s *Service) nextStep(ctx context.Context, state ports.TargetState) (ports.
 // stopWork gives the lease back after a failure and tells the queue when to try again. ctx
 // may have ended by then, so stopWork uses a short timeout of its own.
 func (s *Service) stopWork(ctx context.Context, lease ports.Lease, err error) error {
-	if retry := (*ports.RetryError)(nil); errors.As(err, &retry) && ctx.Err() == nil {
-		return retry // the lease was given back; only the job is tried again
+	if again := (*ports.RetryError)(nil); errors.As(err, &again) && ctx.Err() == nil {
+		return again // the lease was given back; only the job is tried again
 	}
 	after, onlyWaits := admission.Waits(err)
 	shutdown := errors.Is(ctx.Err(), context.Canceled)

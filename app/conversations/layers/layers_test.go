@@ -163,10 +163,10 @@ func TestConfigOfARepositoryThatTookTheName(t *testing.T) {
 		w.GH.On(route, ghtest.Delay(300*time.Millisecond)) // so that the config is read first
 	}
 	w.GH.Calls.Reset()
-	err := w.App.Inside().Store.Ask(t.Context(), ports.ReviewAsk{Reason: "asked for", Target: ports.Target{
+	err := w.App.Inside().Store.Ask(t.Context(), ports.ReviewAsk{Reason: "asked for", Fresh: true, Target: ports.Target{
 		Kind: ports.TargetPull, Installation: w.GH.InstallationID("acme"), RepoID: w.Repo.ID(), Owner: "acme", Name: "shop",
 		Number: pr.Number, HeadSHA: pr.HeadSHA(),
-	}}, true)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

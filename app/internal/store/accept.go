@@ -141,7 +141,7 @@ func (s intake) acceptReview(ctx context.Context, t tx, d acceptance, ask ports.
 			return false, nil
 		}
 	}
-	r, err := s.raise(ctx, t, ask, false)
+	r, err := s.raise(ctx, t, ask)
 	if err != nil {
 		return false, err
 	}

@@ -56,7 +56,9 @@ func (s commands) Obey(ctx context.Context, c ports.Command, e ports.Effect, ask
 		}
 		var r raised
 		if ask != nil {
-			if r, err = s.raise(ctx, t, *ask, true); err != nil {
+			fresh := *ask
+			fresh.Fresh = true
+			if r, err = s.raise(ctx, t, fresh); err != nil {
 				return err
 			}
 		}

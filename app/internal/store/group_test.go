@@ -49,7 +49,7 @@ func commitTogether(t *testing.T, s *Store, all ...*pending) {
 
 func asking(ctx context.Context, s *Store, number int, err error) *pending {
 	return &pending{ctx: ctx, done: make(chan struct{}), do: func(t tx) error {
-		_, rerr := s.raise(ctx, t, ports.ReviewAsk{Target: ports.Target{Kind: ports.TargetPull, Number: number}}, false)
+		_, rerr := s.raise(ctx, t, ports.ReviewAsk{Target: ports.Target{Kind: ports.TargetPull, Number: number}})
 		return errors.Join(rerr, err)
 	}}
 }

@@ -170,7 +170,7 @@ func (s scans) AskScans(ctx context.Context, key string, every time.Duration) (w
 			return fmt.Errorf("record a review for other Apps' results: %w", err)
 		}
 		ask := ports.ReviewAsk{Target: g.Target, Reason: "another check ended", Rerun: ports.Rerun{Agents: g.reads.IDs()}}
-		_, err = s.raise(ctx, t, ask, false)
+		_, err = s.raise(ctx, t, ask)
 		return err
 	})
 	return wait, err

@@ -38,7 +38,7 @@ func insertTarget(ctx context.Context, t tx, g ports.Target, orElse string) (aff
 // raise asks for one more generation of a target. It inserts a job unless one is
 // about to see the ask. An ask also marks the target as open. If the target was
 // closed since, the run finds out when it reads the pull request.
-func (s *core) raise(ctx context.Context, t tx, ask ports.ReviewAsk, fresh bool) (raised, error) {
+func (s *core) raise(ctx context.Context, t tx, ask ports.ReviewAsk) (raised, error) {
 	key := ask.Target.Key()
 	was, err := s.lockTarget(ctx, t, ask.Target)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *core) raise(ctx context.Context, t tx, ask ports.ReviewAsk, fresh bool)
 			asked_at = CASE WHEN wanted > done AND (awaited = 1 OR ? = 1) THEN asked_at ELSE ? END,
 			awaited = CASE WHEN ? = 1 AND (wanted = done OR awaited = 0) THEN 0 ELSE 1 END
 		WHERE key = ? RETURNING wanted`,
-		ask.Reason, rerun, number(ask.AtOnce), ask.Author, ask.Author, micros(ask.At), micros(ask.At), number(fresh || ask.Fresh), number(ask.Low), s.now(), number(ask.Low), key).Scan(&r.wanted)
+		ask.Reason, rerun, number(ask.AtOnce), ask.Author, ask.Author, micros(ask.At), micros(ask.At), number(ask.Fresh), number(ask.Low), s.now(), number(ask.Low), key).Scan(&r.wanted)
 	if err != nil {
 		return raised{}, fmt.Errorf("raise the target's generation: %w", err)
 	}
@@ -167,7 +167,7 @@ func (s *core) insertJobInLine(ctx context.Context, t tx, key string, kind ports
 
 // Ask implements ports.Store. It stores nothing for an installation that is gone:
 // the caller may have begun before that.
-func (s intake) Ask(ctx context.Context, ask ports.ReviewAsk, fresh bool) error {
+func (s intake) Ask(ctx context.Context, ask ports.ReviewAsk) error {
 	return s.db.write(ctx, func(t tx) error {
 		if gone, err := installationGone(ctx, t, ask.Target.Installation); err != nil || gone {
 			return err
@@ -186,7 +186,7 @@ func (s intake) Ask(ctx context.Context, ask ports.ReviewAsk, fresh bool) error 
 				return err
 			}
 		}
-		_, err := s.raise(ctx, t, ask, fresh)
+		_, err := s.raise(ctx, t, ask)
 		return err
 	})
 }
@@ -341,7 +341,7 @@ func (s *core) askOthers(ctx context.Context, t tx, repoID int64, head, key stri
 		return fmt.Errorf("list the other targets on head %s: %w", head, err)
 	}
 	for _, o := range others {
-		if _, err := s.raise(ctx, t, ports.ReviewAsk{Target: o, Reason: "another pull request left this head", Low: true}, false); err != nil {
+		if _, err := s.raise(ctx, t, ports.ReviewAsk{Target: o, Reason: "another pull request left this head", Low: true}); err != nil {
 			return err
 		}
 	}

@@ -327,7 +327,7 @@ var targetTests = map[string]func(*testing.T, *fixture){
 		g := pull(1, "aaa")
 		found := func(asked int64) {
 			t.Helper()
-			if err := f.Ask(f.ctx, ports.ReviewAsk{Target: g, Reason: "found without an answer", Asked: &asked}, false); err != nil {
+			if err := f.Ask(f.ctx, ports.ReviewAsk{Target: g, Reason: "found without an answer", Asked: &asked}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -348,8 +348,8 @@ var targetTests = map[string]func(*testing.T, *fixture){
 	},
 	"fresh holds until its generation is done": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
-		ask := ports.ReviewAsk{Target: g, Reason: "asked by ann"}
-		if err := f.Ask(f.ctx, ask, true); err != nil {
+		ask := ports.ReviewAsk{Target: g, Reason: "asked by ann", Fresh: true}
+		if err := f.Ask(f.ctx, ask); err != nil {
 			t.Fatal(err)
 		}
 		f.accept(t, push("1", g)) // the review stays a fresh one
@@ -357,7 +357,7 @@ var targetTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("state = %+v, want fresh and wanted 2", st)
 		}
 		l := f.acquire(t, g.Key())
-		if err := f.Ask(f.ctx, ask, true); err != nil { // while generation 2 runs
+		if err := f.Ask(f.ctx, ask); err != nil { // while generation 2 runs
 			t.Fatal(err)
 		}
 		if more, err := f.Finish(f.ctx, l, 2, false); err != nil || !more {

@@ -226,7 +226,7 @@ var rerunTests = map[string]func(*testing.T, *fixture){
 			{ports.ReviewAsk{Rerun: decide}, ports.Rerun{}, true},
 		} {
 			tt.ask.Target = g
-			if err := f.Ask(f.ctx, tt.ask, false); err != nil {
+			if err := f.Ask(f.ctx, tt.ask); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tt.want, f.state(t, g.Key()).Rerun); diff != "" {
@@ -238,7 +238,7 @@ var rerunTests = map[string]func(*testing.T, *fixture){
 	"is that of the ask": func(t *testing.T, f *fixture) {
 		for i, want := range []ports.Rerun{{}, {Full: true}, {Decide: true}, {Agents: []string{"a", "b"}}} {
 			g := pull(i+1, "aaa")
-			if err := f.Ask(f.ctx, ports.ReviewAsk{Target: g, Rerun: want}, false); err != nil {
+			if err := f.Ask(f.ctx, ports.ReviewAsk{Target: g, Rerun: want}); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want, f.state(t, g.Key()).Rerun); diff != "" {
@@ -249,7 +249,7 @@ var rerunTests = map[string]func(*testing.T, *fixture){
 	"pending asks are met together, finished ones are over": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		ask := func(r ports.Rerun) {
-			if err := f.Ask(f.ctx, ports.ReviewAsk{Target: g, Rerun: r}, false); err != nil {
+			if err := f.Ask(f.ctx, ports.ReviewAsk{Target: g, Rerun: r}); err != nil {
 				t.Fatal(err)
 			}
 		}

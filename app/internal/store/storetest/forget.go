@@ -58,7 +58,7 @@ func (f *fixture) fillWith(t *testing.T, g ports.Target, comment int64, runs int
 		f.SaveGoodLayer(f.ctx, g.RepoID, "repository", ports.GoodLayer{Source: "acme/shop", Files: []ports.ConfigBlob{{Layer: "repository", Path: "x", Text: []byte("good of " + key)}}}),
 		f.SetConfigBranch(f.ctx, key, "release"),
 		f.AddRepositoryNames(f.ctx, g.RepoID, []string{"acme/shop"}),
-		f.Ask(f.ctx, ports.ReviewAsk{Target: g, Once: "again " + key}, false),
+		f.Ask(f.ctx, ports.ReviewAsk{Target: g, Once: "again " + key}),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -319,7 +319,7 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 		if a := f.accept(t, push("late", late)); !a.NoOp {
 			t.Errorf("%+v, want a no-op", a)
 		}
-		if err := f.Ask(f.ctx, ports.ReviewAsk{Target: late, Reason: "found", Once: "late"}, false); err != nil {
+		if err := f.Ask(f.ctx, ports.ReviewAsk{Target: late, Reason: "found", Once: "late"}); err != nil {
 			t.Error(err)
 		}
 		if _, err := f.Target(f.ctx, late.Key()); !errors.Is(err, ports.ErrNotFound) {
@@ -437,7 +437,7 @@ var configNewsTests = map[string]func(*testing.T, *fixture){
 		g, other := pull(1, "aaa"), pull(2, "bbb")
 		low := func() {
 			t.Helper()
-			if err := f.Ask(f.ctx, ports.ReviewAsk{Target: g, Reason: "config", Low: true}, false); err != nil {
+			if err := f.Ask(f.ctx, ports.ReviewAsk{Target: g, Reason: "config", Low: true}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -461,7 +461,7 @@ var configNewsTests = map[string]func(*testing.T, *fixture){
 	"low asks give way to others": func(t *testing.T, f *fixture) {
 		low := func(g ports.Target) {
 			t.Helper()
-			if err := f.Ask(f.ctx, ports.ReviewAsk{Target: g, Reason: "config", Low: true}, false); err != nil {
+			if err := f.Ask(f.ctx, ports.ReviewAsk{Target: g, Reason: "config", Low: true}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -88,7 +88,7 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 	"deliveries and asks that count once": func(t *testing.T, f *fixture) {
 		once := func() {
 			t.Helper()
-			if err := f.Ask(f.ctx, ports.ReviewAsk{Target: pull(1, "aaa"), Once: "x"}, false); err != nil {
+			if err := f.Ask(f.ctx, ports.ReviewAsk{Target: pull(1, "aaa"), Once: "x"}); err != nil {
 				t.Fatal(err)
 			}
 		}
