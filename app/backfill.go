@@ -96,7 +96,7 @@ func RunBackfill(ctx context.Context, settings Settings, b Backfill) error {
 	}
 	for _, repo := range repos {
 		err := run.repository(ctx, repo)
-		if isFinal(err) {
+		if ports.IsFinal(err) { // it concerns this repository alone
 			run.tell(repo, 0, BackfillFailed, err.Error())
 			continue
 		}
@@ -105,13 +105,6 @@ func RunBackfill(ctx context.Context, settings Settings, b Backfill) error {
 		}
 	}
 	return nil
-}
-
-// isFinal reports whether err concerns one repository or account only, so that the
-// backfill can continue with the others.
-func isFinal(err error) bool {
-	var host *ports.HostError
-	return errors.As(err, &host) && !host.Temporary()
 }
 
 // backfiller returns the server if one uses the database. Otherwise it returns the use
@@ -170,7 +163,7 @@ func (b *backfill) repositories(ctx context.Context, globs *glob.Set) ([]ports.T
 			continue
 		}
 		repos, err := b.github.Repositories(ctx, i.ID)
-		if isFinal(err) {
+		if ports.IsFinal(err) {
 			b.Tell(BackfillEvent{Repository: i.Account + "/*", Outcome: BackfillFailed, Why: err.Error()})
 			refused = true
 			continue

@@ -143,8 +143,7 @@ func (run *Runner) finishCommand(ctx context.Context, c ports.Command, outcome s
 // react adds a reaction. It ignores a comment that is gone.
 func (run *Runner) react(ctx context.Context, c ports.Command, reaction string) error {
 	err := run.CommentWriter.React(ctx, c.Target, c.Place, c.CommentID, reaction)
-	var host *ports.HostError
-	if errors.As(err, &host) && !host.Temporary() {
+	if ports.IsFinal(err) {
 		run.Log.Warn().Int64("comment", c.CommentID).Err(err).Msg("reaction not added")
 		return nil
 	}

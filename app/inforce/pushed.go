@@ -94,9 +94,8 @@ func (p *Pushes) pushedConfig(ctx context.Context, n ports.ConfigNews) (now *InF
 	t := n.Repository
 	log := p.Log.With().Str("repository", t.Owner+"/"+t.Name).Str("branch", n.Branch).Logger()
 	read, err := p.ConfigReader.ReadConfig(ctx, t, n.Branch)
-	var host *ports.HostError
 	switch {
-	case errors.As(err, &host) && !host.Temporary():
+	case ports.IsFinal(err):
 		log.Warn().Err(err).Msg("pushed config can't be read")
 		return nil, "unreadable", nil
 	case err != nil:

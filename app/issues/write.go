@@ -189,8 +189,7 @@ func (w *issueWriter) notCreated(ctx context.Context, d *ports.Deferred, err err
 // putBack makes an issue wait after a final refusal, because somebody may fix the cause.
 // After other errors the intent stays.
 func (w *issueWriter) putBack(ctx context.Context, d *ports.Deferred, err error) error {
-	var host *ports.HostError
-	if !errors.As(err, &host) || host.Temporary() {
+	if !ports.IsFinal(err) {
 		return err
 	}
 	d.State, d.IntendedAt = ports.DeferredWaiting, time.Time{}
@@ -240,8 +239,7 @@ func (w *issueWriter) update(ctx context.Context, d *ports.Deferred) error {
 
 // refusal turns a final refusal into one for all issues of the repository.
 func (w *issueWriter) refusal(err error) error {
-	var host *ports.HostError
-	if errors.As(err, &host) && !host.Temporary() {
+	if ports.IsFinal(err) {
 		return errors.Join(errIssuesRefused, err)
 	}
 	return err

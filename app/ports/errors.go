@@ -52,3 +52,9 @@ func (e *HostError) Unwrap() error { return e.Err }
 func (e *HostError) Temporary() bool {
 	return e.Kind == HostTransient || e.Kind == HostLimited
 }
+
+// IsFinal reports whether the error is a refusal by GitHub that a retry can't change.
+func IsFinal(err error) bool {
+	var host *HostError
+	return errors.As(err, &host) && !host.Temporary()
+}

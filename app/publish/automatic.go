@@ -3,7 +3,6 @@ package publish
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -167,7 +166,7 @@ func (v *Verdicts) submit(ctx context.Context, p *Publication, have *ports.Write
 				HeadSHA: r.HeadSHA, Verdict: verdict, Body: render.AutomaticReview(have.ExternalID, verdict == ports.ReviewApprove, &r.Review.Report),
 			})
 			switch {
-			case isFinal(err): // the comment reports this, and the next review tries again
+			case ports.IsFinal(err): // the comment reports this, and the next review tries again
 				v.Log.Warn().EmbedObject(t.At(r.HeadSHA)).Str("verdict", string(verdict)).Err(err).Msg("GitHub did not take the review")
 				have.State = ports.WriteRefused
 			case err != nil:
@@ -200,12 +199,6 @@ func (v *Verdicts) approvedStill(ctx context.Context, p *Publication, w *ports.W
 		return err
 	}
 	return &MovedError{HeadSHA: now.HeadSHA}
-}
-
-// isFinal reports whether the error is a refusal by GitHub that a retry can't change.
-func isFinal(err error) bool {
-	var host *ports.HostError
-	return errors.As(err, &host) && !host.Temporary()
 }
 
 // NewestReview returns the newest review that was submitted without a person, or nil.

@@ -105,8 +105,7 @@ func (k *Checks) ReopenForBase(ctx context.Context, lease ports.Lease, state por
 	}
 	state.Fresh = true
 	err = k.Open(ctx, lease, state, f.Head.SHA)
-	var host *ports.HostError
-	if errors.As(err, &host) && !host.Temporary() {
+	if ports.IsFinal(err) {
 		return nil // writing the result will fail too, and that error explains why
 	}
 	return err
@@ -347,9 +346,9 @@ func (k *Checks) cancelCheck(ctx context.Context, lease ports.Lease, t ports.Tar
 		}
 		var host *ports.HostError
 		switch {
-		case !errors.As(err, &host) || host.Temporary():
+		case !ports.IsFinal(err):
 			return err
-		case host.Kind == ports.HostForbidden: // a later run tries again, in case the permission is back
+		case errors.As(err, &host) && host.Kind == ports.HostForbidden: // a later run tries again, in case the permission is back
 			k.Log.Warn().Str("head", w.HeadSHA).Err(err).Msg("the old head's check can't be completed now")
 			return nil
 		}

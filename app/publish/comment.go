@@ -240,11 +240,10 @@ func (c *Comments) WriteNotices(ctx context.Context, lease ports.Lease, state po
 		}
 	}
 	if err != nil {
-		var host *ports.HostError
-		if !errors.As(err, &host) || host.Temporary() {
+		if !ports.IsFinal(err) {
 			return err
 		}
-		c.Log.Warn().EmbedObject(state.Target).Err(err).Msg("notices can't be said")
+		c.Log.Warn().EmbedObject(state.Target).Err(err).Msg("notices can't be written")
 	}
 	if err := c.Targets.NoticesWritten(ctx, lease.Key, state.Notices); err != nil {
 		return fmt.Errorf("mark the notices as written: %w", err)

@@ -2,7 +2,6 @@ package publish
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/rs/zerolog"
@@ -30,8 +29,7 @@ func (b *Labels) Publish(ctx context.Context, p *Publication) error {
 	}
 	remove, add := labelChanges(p.Config.Settings.Labels, p.Review)
 	err := b.relabel(ctx, p.Lease, p.State.Target, remove, add)
-	var host *ports.HostError
-	if errors.As(err, &host) && !host.Temporary() {
+	if ports.IsFinal(err) {
 		b.Log.Warn().EmbedObject(p.State.Target).Err(err).Msg("label not written")
 		return nil
 	}

@@ -93,7 +93,7 @@ func (q *Requests) newestRequests(ctx context.Context, key string) (*ports.Write
 // teams: GitHub removes a team from the list when a member reviews.
 func (q *Requests) notReviewed(ctx context.Context, t ports.Target, people []string) ([]string, error) {
 	all, err := q.ReviewWriter.Reviews(ctx, t)
-	if isFinal(err) {
+	if ports.IsFinal(err) {
 		q.Log.Warn().EmbedObject(t).Err(err).Msg("reviews can't be listed, so nobody is asked for one")
 		return nil, nil
 	}
@@ -118,7 +118,7 @@ func (q *Requests) requestReviews(ctx context.Context, lease ports.Lease, t port
 	switch {
 	case err == nil:
 		return people, nil
-	case !isFinal(err):
+	case !ports.IsFinal(err):
 		return nil, err
 	case len(people) == 1 || !errors.As(err, &host) || host.Kind != ports.HostInvalid:
 		q.Log.Warn().EmbedObject(t).Strs("people", people).Err(err).Msg("reviews can't be requested")

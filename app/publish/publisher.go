@@ -71,10 +71,10 @@ func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, sta
 		return err
 	}
 	if err := p.Labels.Publish(ctx, pub); err != nil {
-		return &CommentError{RunID: r.RunID, err: err}
+		return &AfterCheckError{RunID: r.RunID, err: err}
 	}
 	if err := p.Requests.CallTeam(ctx, pub); err != nil {
-		return &CommentError{RunID: r.RunID, err: err}
+		return &AfterCheckError{RunID: r.RunID, err: err}
 	}
 	// The review is on GitHub, so the run after the next push must find it as the previous
 	// review.
@@ -109,10 +109,10 @@ func (p *Publisher) publishParts(ctx context.Context, pub *Publication) error {
 			return err
 		}
 		if err := p.act(ctx, pub); err != nil {
-			return &CommentError{RunID: r.RunID, err: err, ActionsFailed: true}
+			return &AfterCheckError{RunID: r.RunID, err: err, ActionsFailed: true}
 		}
 		if err := comment(); err != nil {
-			return &CommentError{RunID: r.RunID, err: err}
+			return &AfterCheckError{RunID: r.RunID, err: err}
 		}
 		return nil
 	}
@@ -125,7 +125,7 @@ func (p *Publisher) publishParts(ctx context.Context, pub *Publication) error {
 	case checkErr != nil:
 		return errors.Join(checkErr, commentErr)
 	case commentErr != nil:
-		return &CommentError{RunID: r.RunID, err: commentErr}
+		return &AfterCheckError{RunID: r.RunID, err: commentErr}
 	}
 	return nil
 }
@@ -143,24 +143,23 @@ func (p *Publisher) act(ctx context.Context, pub *Publication) error {
 	return p.Requests.AskPeople(ctx, pub)
 }
 
-// CommentError says that the check of a review was written, but a later step failed: the
+// AfterCheckError says that the check of a review was written, but a later step failed: the
 // comment, a label, a verdict or a request for a review. ActionsFailed means that the
 // automatic actions failed: the verdict and the requests for reviews.
-type CommentError struct {
+type AfterCheckError struct {
 	RunID         string
 	err           error
 	ActionsFailed bool
 }
 
-func (e *CommentError) Error() string { return e.err.Error() }
-func (e *CommentError) Unwrap() error { return e.err }
+func (e *AfterCheckError) Error() string { return e.err.Error() }
+func (e *AfterCheckError) Unwrap() error { return e.err }
 
 // publishCommentIfAllowed writes the comment. If GitHub refuses, because the conversation
 // was locked or the permission was removed, the check stays without a comment.
 func (p *Publisher) publishCommentIfAllowed(ctx context.Context, pub *Publication) error {
 	err := p.Comments.Publish(ctx, pub)
-	var host *ports.HostError
-	if errors.As(err, &host) && !host.Temporary() {
+	if ports.IsFinal(err) {
 		p.Log.Warn().EmbedObject(pub.State.Target).Err(err).Msg("comment not written")
 		return nil
 	}
@@ -323,8 +322,7 @@ func (p *Publisher) NotCompleted(ctx context.Context, lease ports.Lease, state p
 			StartedAt: p.Now(), CompletedAt: p.Now(),
 		})
 	})
-	var host *ports.HostError
-	if errors.As(err, &host) && !host.Temporary() {
+	if ports.IsFinal(err) {
 		return true, p.logIfRefused(state.Target, err)
 	}
 	return off, err
@@ -347,8 +345,7 @@ func (p *Publisher) warnInComment(ctx context.Context, key, what string) error {
 // logIfRefused returns nil if GitHub no longer lets the App write, because the repository
 // is gone or the permission was removed. It returns other errors as they are.
 func (p *Publisher) logIfRefused(t ports.Target, err error) error {
-	var host *ports.HostError
-	if !errors.As(err, &host) || host.Temporary() {
+	if !ports.IsFinal(err) {
 		return err
 	}
 	p.Log.Error().EmbedObject(t).Err(err).Msg("the check that explains the missing review can't be written")

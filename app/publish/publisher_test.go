@@ -81,7 +81,7 @@ func TestCheckStandsWithoutItsComment(t *testing.T) {
 	w := newWorld(t)
 	w.github.refuses["create comment"] = ports.HostTransient
 	err := w.publisher.Publish(t.Context(), t.Context(), held, known(), reviewed(pipeline.DecisionNeedsFixes))
-	var failed *publish.CommentError
+	var failed *publish.AfterCheckError
 	if !errors.As(err, &failed) || failed.RunID != "run" || failed.ActionsFailed {
 		t.Errorf("error %v", err)
 	}

@@ -12,7 +12,7 @@ import (
 func (v *Verdicts) withdraw(ctx context.Context, lease ports.Lease, t ports.Target, w *ports.Write, why render.Withdrawn) error {
 	err := v.dismissAll(ctx, lease, t, w, why)
 	switch {
-	case isFinal(err):
+	case ports.IsFinal(err):
 		return v.stuck(ctx, t, w, err)
 	case err != nil:
 		return err
@@ -35,7 +35,7 @@ func (v *Verdicts) dismissAll(ctx context.Context, lease ports.Lease, t ports.Ta
 		return err
 	}
 	all, err := v.ourReviews(ctx, t, render.ReviewMarker(w.ExternalID))
-	if isFinal(err) {
+	if ports.IsFinal(err) {
 		return nil // what can't be listed can't be found
 	}
 	for _, r := range all {
@@ -90,7 +90,7 @@ func (v *Verdicts) WithdrawOutdated(ctx context.Context, lease ports.Lease, stat
 	}
 	now, err := v.PullReader.Pull(ctx, state.Target)
 	switch {
-	case isFinal(err): // the review will fail with the same error, and report it
+	case ports.IsFinal(err): // the review will fail with the same error, and report it
 		return nil
 	case err != nil, now.Closed:
 		return err
@@ -113,7 +113,7 @@ func (v *Verdicts) withdrawForgotten(ctx context.Context, lease ports.Lease, sta
 		return err
 	}
 	ours, err := v.ourReviews(ctx, state.Target, render.AnyReview)
-	if isFinal(err) {
+	if ports.IsFinal(err) {
 		return nil // what can't be listed can't be found
 	}
 	for _, r := range ours {
@@ -125,7 +125,7 @@ func (v *Verdicts) withdrawForgotten(ctx context.Context, lease ports.Lease, sta
 		}
 		err := v.ReviewWriter.DismissReview(ctx, state.Target, r.ID, render.Dismissal(render.WithdrawnUnknown, ""))
 		switch {
-		case isFinal(err):
+		case ports.IsFinal(err):
 			v.Log.Warn().EmbedObject(state.Target).Int64("review", r.ID).Err(err).Msg("a review from before the database was lost can't be dismissed")
 		case err != nil:
 			return err

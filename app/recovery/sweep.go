@@ -334,9 +334,8 @@ func (f *Finder) sweepInstallation(ctx context.Context, id int64) error {
 		return err
 	}
 	repos, err := f.InstallationReader.Repositories(ctx, id)
-	var host *ports.HostError
 	switch {
-	case errors.As(err, &host) && !host.Temporary():
+	case ports.IsFinal(err):
 		f.Log.Warn().Int64("installation", id).Err(err).Msg("not swept")
 		return nil // for example suspended; the mark stays unchanged
 	case err != nil:
@@ -394,9 +393,8 @@ func (f *Finder) askRefused(ctx context.Context, installation int64) error {
 	}
 	for _, t := range refused {
 		a, err := f.PullReader.Access(ctx, t)
-		var host *ports.HostError
 		switch {
-		case errors.As(err, &host) && !host.Temporary():
+		case ports.IsFinal(err):
 			continue
 		case err != nil:
 			return err
@@ -424,8 +422,7 @@ func (f *Finder) askGranted(ctx context.Context, installation int64) error {
 			return ok, nil
 		}
 		a, err := f.PullReader.Access(ctx, t)
-		var host *ports.HostError
-		if err != nil && (!errors.As(err, &host) || host.Temporary()) {
+		if err != nil && !ports.IsFinal(err) {
 			return false, err
 		}
 		open[t.RepoID] = err == nil && access.RefusalOf(a) == nil
@@ -480,8 +477,7 @@ func (f *Finder) sweepRepository(ctx context.Context, repo ports.Target, since t
 }
 
 func (f *Finder) skipRefused(repo ports.Target, err error, skipped *atomic.Bool) error {
-	var host *ports.HostError
-	if !errors.As(err, &host) || host.Temporary() {
+	if !ports.IsFinal(err) {
 		return err
 	}
 	skipped.Store(true)

@@ -2,7 +2,6 @@ package review
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/reviewgate/reviewgate/app/commandrun"
@@ -19,9 +18,8 @@ import (
 func (s *Service) finishClosed(ctx context.Context, lease ports.Lease, state ports.TargetState) (open bool, err error) {
 	if state.Kind == ports.TargetPull {
 		now, err := s.GitHub.Pull(ctx, state.Target)
-		var host *ports.HostError
 		switch {
-		case errors.As(err, &host) && !host.Temporary(): // the repository is gone, or no longer accessible
+		case ports.IsFinal(err): // the repository is gone, or no longer accessible
 		case err != nil:
 			return false, err
 		case !now.Closed:

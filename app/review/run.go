@@ -196,8 +196,7 @@ func (s *Service) openEarly(ctx context.Context, r *reviewRun) (refused, err err
 		return nil, err
 	}
 	err = s.checks.Open(ctx, r.lease, r.state, head)
-	var host *ports.HostError
-	if errors.As(err, &host) && !host.Temporary() {
+	if ports.IsFinal(err) {
 		return err, nil
 	}
 	return nil, err

@@ -23,7 +23,7 @@ func (s *Service) settle(ctx context.Context, held *heldTarget, number int64, er
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 		defer cancel()
 	}
-	var unsaid *publish.CommentError
+	var afterCheck *publish.AfterCheckError
 	gaveUp := false
 	switch {
 	case err == nil:
@@ -32,15 +32,15 @@ func (s *Service) settle(ctx context.Context, held *heldTarget, number int64, er
 		return true, nil, nil // look again at what is wanted now
 	case ctx.Err() != nil, retry.Temporary(err) && s.retry.InTime(state, err):
 		return false, nil, err
-	case errors.As(err, &unsaid):
-		// The check is written. A failed comment must not undo it.
-		logFailure(s.Log, "comment not written", state.Target, err)
-		if unsaid.ActionsFailed { // an old review on GitHub may contradict this one
+	case errors.As(err, &afterCheck):
+		// The check is written. A failure after it must not undo it.
+		logFailure(s.Log, "a step after the check failed", state.Target, err)
+		if afterCheck.ActionsFailed { // an old review on GitHub may contradict this one
 			if err := s.verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
 				return false, nil, err
 			}
 		}
-		if err := s.Store.MarkPublished(ctx, unsaid.RunID); err != nil {
+		if err := s.Store.MarkPublished(ctx, afterCheck.RunID); err != nil {
 			return false, nil, fmt.Errorf("mark the review as published: %w", err)
 		}
 	default:
