@@ -89,7 +89,7 @@ func (w *issueWriter) one(ctx context.Context, d *ports.Deferred) error {
 
 // resolve finds out whether an intended issue exists.
 func (w *issueWriter) resolve(ctx context.Context, d *ports.Deferred) error {
-	issue, err := once.Look(ctx, func() (*ports.Issue, error) {
+	issue, err := once.LookTwice(ctx, func() (*ports.Issue, error) {
 		all, err := w.IssueWriter.Issues(ctx, w.target, d.IntendedAt)
 		return issueWith(all, markerOf(d)), w.refusal(err)
 	})

@@ -18,7 +18,7 @@ type Creation struct {
 	// Intended means that an intent without an outcome is stored.
 	Intended bool
 	// Look looks for the object of the stored intent, and records it. It reports whether the
-	// object exists.
+	// object exists and will do. If it exists but won't do, Look stores a new intent.
 	Look func(ctx context.Context) (there bool, err error)
 	// Intend stores the intent.
 	Intend func(ctx context.Context) error
@@ -29,18 +29,18 @@ type Creation struct {
 
 // Ensure makes sure that the object is on GitHub. It reports whether the object existed
 // before. fence confirms that the caller still holds its lease.
-func Ensure(ctx context.Context, fence func(context.Context) error, t Creation) (there bool, err error) {
-	if t.Intended {
-		if there, err := t.Look(ctx); err != nil || there {
+func Ensure(ctx context.Context, fence func(context.Context) error, c Creation) (there bool, err error) {
+	if c.Intended {
+		if there, err := c.Look(ctx); err != nil || there {
 			return there, err
 		}
-	} else if err := t.Intend(ctx); err != nil {
+	} else if err := c.Intend(ctx); err != nil {
 		return false, err
 	}
 	if err := fence(ctx); err != nil {
 		return false, err
 	}
-	record, err := t.Create(ctx)
+	record, err := c.Create(ctx)
 	if record != nil {
 		// The object exists. Its number is recorded even if the run has just been cancelled,
 		// since otherwise a search would be needed.
@@ -52,8 +52,8 @@ func Ensure(ctx context.Context, fence func(context.Context) error, t Creation) 
 // lag is how long GitHub's lists may lag behind a create.
 const lag = time.Second
 
-// Look looks for an object, and once more after a moment if it did not find the object.
-func Look[T any](ctx context.Context, look func() (*T, error)) (*T, error) {
+// LookTwice looks for an object, and once more after a moment if it did not find the object.
+func LookTwice[T any](ctx context.Context, look func() (*T, error)) (*T, error) {
 	found, err := look()
 	if found != nil || err != nil {
 		return found, err

@@ -108,11 +108,11 @@ func TestCancelledRunRecords(t *testing.T) {
 	}
 }
 
-// Lists lag behind creations, so Look looks twice.
-func TestLookLooksTwice(t *testing.T) {
+// Lists lag behind creations, so LookTwice looks a second time.
+func TestLookTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looks := 0
-		found, err := once.Look(t.Context(), func() (*int, error) {
+		found, err := once.LookTwice(t.Context(), func() (*int, error) {
 			if looks++; looks == 1 {
 				return nil, nil
 			}

@@ -220,7 +220,7 @@ func (v *Verdicts) recordReview(ctx context.Context, w *ports.Write) error {
 // findReview looks for a review by the marker that its intent holds. It looks twice,
 // because GitHub's lists may lag behind a create.
 func (v *Verdicts) findReview(ctx context.Context, t ports.Target, w *ports.Write) (*ports.PullReview, error) {
-	return once.Look(ctx, func() (*ports.PullReview, error) {
+	return once.LookTwice(ctx, func() (*ports.PullReview, error) {
 		ours, err := v.ourReviews(ctx, t, render.ReviewMarker(w.ExternalID))
 		if err != nil || len(ours) == 0 {
 			return nil, err

@@ -203,6 +203,10 @@ const maxAnnotations = 50
 // w has no conclusion, or the same conclusion.
 func (k *Checks) createCheck(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, w ports.CheckWrite) (*ports.Write, error) {
 	intended := have != nil && have.State == ports.WriteIntended
+	intend := func(ctx context.Context) (err error) {
+		have, err = k.intendCheck(ctx, lease, t, w.HeadSHA)
+		return err
+	}
 	_, err := once.Ensure(ctx, k.fence(lease), once.Creation{
 		Intended: intended,
 		Look: func(ctx context.Context) (bool, error) {
@@ -210,9 +214,9 @@ func (k *Checks) createCheck(ctx context.Context, lease ports.Lease, t ports.Tar
 			if err != nil || !there || have.State == ports.WriteOpen || w.Conclusion == "" || w.Conclusion == conclusion {
 				return there, err
 			}
-			return false, k.intendCheck(ctx, lease, t, w.HeadSHA, &have) // the existing check has another conclusion
+			return false, intend(ctx) // the existing check has another conclusion
 		},
-		Intend: func(ctx context.Context) error { return k.intendCheck(ctx, lease, t, w.HeadSHA, &have) },
+		Intend: intend,
 		Create: func(ctx context.Context) (func(context.Context) error, error) {
 			w.ExternalID = have.ExternalID
 			id, err := k.CheckWriter.CreateCheck(ctx, t, w)
@@ -229,16 +233,15 @@ func (k *Checks) createCheck(ctx context.Context, lease ports.Lease, t ports.Tar
 	return have, err
 }
 
-func (k *Checks) intendCheck(ctx context.Context, lease ports.Lease, t ports.Target, headSHA string, have **ports.Write) error {
+func (k *Checks) intendCheck(ctx context.Context, lease ports.Lease, t ports.Target, headSHA string) (*ports.Write, error) {
 	intent, err := k.Writes.Intend(ctx, lease, ports.Write{
 		Kind: ports.WriteCheck, Subject: CheckSubject(t.RepoID, headSHA), Key: lease.Key, HeadSHA: headSHA,
 		ExternalID: "reviewgate-" + strings.ToLower(rand.Text()),
 	})
 	if err != nil {
-		return fmt.Errorf("store the intent to create a check: %w", err)
+		return nil, fmt.Errorf("store the intent to create a check: %w", err)
 	}
-	*have = &intent
-	return nil
+	return &intent, nil
 }
 
 func (k *Checks) fence(l ports.Lease) func(context.Context) error {
@@ -247,12 +250,14 @@ func (k *Checks) fence(l ports.Lease) func(context.Context) error {
 
 // recorded returns a function that records the write in its state at the time of the call.
 func recorded(writes ports.Writes, w *ports.Write) func(context.Context) error {
-	return func(ctx context.Context) error {
-		if err := writes.Record(ctx, *w); err != nil {
-			return fmt.Errorf("record what was written to GitHub: %w", err)
-		}
-		return nil
+	return func(ctx context.Context) error { return record(ctx, writes, w) }
+}
+
+func record(ctx context.Context, writes ports.Writes, w *ports.Write) error {
+	if err := writes.Record(ctx, *w); err != nil {
+		return fmt.Errorf("record what was written to GitHub: %w", err)
 	}
+	return nil
 }
 
 // resolveCheck finds out whether an intent to create a check succeeded, and records the
@@ -278,7 +283,7 @@ func (k *Checks) resolveCheck(ctx context.Context, t ports.Target, w *ports.Writ
 // findCheck looks for a check run by its external ID. It looks twice, because GitHub's
 // lists may lag behind a create.
 func (k *Checks) findCheck(ctx context.Context, t ports.Target, headSHA, externalID string) (*ports.CheckRun, error) {
-	return once.Look(ctx, func() (*ports.CheckRun, error) {
+	return once.LookTwice(ctx, func() (*ports.CheckRun, error) {
 		all, err := k.CheckWriter.Checks(ctx, t, headSHA)
 		if err != nil {
 			return nil, err

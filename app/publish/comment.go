@@ -66,8 +66,8 @@ func (c *Comments) Publish(ctx context.Context, p *Publication) error {
 // writeComment creates or updates the comment. have is the write that the store knows, or
 // nil.
 func (c *Comments) writeComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, doc render.Document, talk *ports.Conversation) (err error) {
-	if have == nil || have.State == ports.WriteIntended {
-		if have, err = c.findComment(ctx, lease, t, have, talk); err != nil {
+	if have == nil {
+		if have, err = c.findComment(ctx, lease, t, nil, talk); err != nil {
 			return err
 		}
 	}
@@ -116,7 +116,7 @@ func (c *Comments) findComment(ctx context.Context, lease ports.Lease, t ports.T
 	}
 	found, err := c.CommentWriter.Comments(ctx, t, render.Marker)
 	if err == nil && len(found) == 0 && have != nil {
-		one, lerr := once.Look(ctx, func() (*[]ports.Comment, error) {
+		one, lerr := once.LookTwice(ctx, func() (*[]ports.Comment, error) {
 			again, err := c.CommentWriter.Comments(ctx, t, render.Marker)
 			if len(again) == 0 {
 				return nil, err
@@ -152,12 +152,15 @@ func (c *Comments) findComment(ctx context.Context, lease ports.Lease, t ports.T
 	return have, nil
 }
 
-// createComment writes a new comment. have is nil, or an intent for which findComment found
-// no comment.
+// createComment writes a new comment. have is nil, or an intent without an outcome. If the
+// intent already led to a comment, createComment edits that one.
 func (c *Comments) createComment(ctx context.Context, lease ports.Lease, t ports.Target, have *ports.Write, doc render.Document) error {
-	_, err := once.Ensure(ctx, func(ctx context.Context) error { return c.Leases.Fence(ctx, lease) }, once.Creation{
+	there, err := once.Ensure(ctx, func(ctx context.Context) error { return c.Leases.Fence(ctx, lease) }, once.Creation{
 		Intended: have != nil,
-		Look:     func(context.Context) (bool, error) { return false, nil },
+		Look: func(ctx context.Context) (bool, error) {
+			_, err := c.findComment(ctx, lease, t, have, nil)
+			return have.State == ports.WriteOpen, err
+		},
 		Intend: func(ctx context.Context) error {
 			intent, err := c.Writes.Intend(ctx, lease, ports.Write{Kind: ports.WriteComment, Subject: lease.Key, Key: lease.Key})
 			if err != nil {
@@ -175,7 +178,10 @@ func (c *Comments) createComment(ctx context.Context, lease ports.Lease, t ports
 			return recorded(c.Writes, have), nil
 		},
 	})
-	return err
+	if err != nil || !there {
+		return err
+	}
+	return c.updateComment(ctx, lease, t, have, doc)
 }
 
 // updateComment edits the comment in place. If somebody deleted it, updateComment writes a
@@ -214,14 +220,7 @@ func (c *Comments) replaceComment(ctx context.Context, lease ports.Lease, t port
 			return &ports.HostError{Op: "update the comment", Kind: ports.HostTransient, Err: errors.New("GitHub lists the comment that it says is not there")}
 		}
 	}
-	have, err := c.findComment(ctx, lease, t, nil, nil)
-	if err != nil {
-		return err
-	}
-	if have == nil {
-		return c.createComment(ctx, lease, t, nil, doc)
-	}
-	return c.updateComment(ctx, lease, t, have, doc)
+	return c.writeComment(ctx, lease, t, nil, doc, nil)
 }
 
 // WriteNotices writes the newest review's comment again with the notices added, such as why a

@@ -10,7 +10,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/lease"
-	"github.com/reviewgate/reviewgate/app/once"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -61,24 +60,18 @@ func (q *Requests) AskPeople(ctx context.Context, p *Publication) error {
 		return nil
 	}
 	asked = union(asked, without(tried, ask)) // the tried requests that took effect
-	w := ports.Write{Kind: ports.WriteRequests, Subject: key, Key: key, HeadSHA: r.HeadSHA, Asked: asked, Asking: ask}
-	_, err = once.Ensure(ctx, func(context.Context) error { return nil }, once.Creation{ // requestReviews confirms the lease each time
-		Intend: func(ctx context.Context) error {
-			if w, err = q.Writes.Intend(ctx, p.Lease, w); err != nil {
-				return fmt.Errorf("store the intent to request reviews: %w", err)
-			}
-			return nil
-		},
-		Create: func(ctx context.Context) (func(context.Context) error, error) {
-			did, err := q.requestReviews(ctx, p.Lease, p.State.Target, ask)
-			if err != nil {
-				return nil, err
-			}
-			w.State, w.Asked, w.Asking = ports.WriteCompleted, union(asked, did), nil
-			return recorded(q.Writes, &w), nil
-		},
+	w, err := q.Writes.Intend(ctx, p.Lease, ports.Write{
+		Kind: ports.WriteRequests, Subject: key, Key: key, HeadSHA: r.HeadSHA, Asked: asked, Asking: ask,
 	})
-	return err
+	if err != nil {
+		return fmt.Errorf("store the intent to request reviews: %w", err)
+	}
+	did, err := q.requestReviews(ctx, p.Lease, p.State.Target, ask)
+	if err != nil {
+		return err
+	}
+	w.State, w.Asked, w.Asking = ports.WriteCompleted, union(asked, did), nil
+	return record(context.WithoutCancel(ctx), q.Writes, &w)
 }
 
 func (q *Requests) newestRequests(ctx context.Context, key string) (*ports.Write, error) {
