@@ -224,13 +224,18 @@ func TestReadmeLinksToEachPage(t *testing.T) {
 	}
 }
 
-// Each package that docs/design.md lists exists.
+// Each package that docs/design.md lists exists, and is listed once.
 func TestDesignListsPackagesThatExist(t *testing.T) {
 	t.Parallel()
 	_, design, _ := strings.Cut(pages(t)["docs/design.md"], "\n## Packages\n")
 	table, _, _ := strings.Cut(design, "\nImports go one way")
 	listed := regexp.MustCompile("`((?:app|cmd|pipeline|policies|config)(?:/[a-z]+)*)`").FindAllStringSubmatch(table, -1)
+	seen := map[string]bool{}
 	for _, m := range listed {
+		if seen[m[1]] {
+			t.Errorf("docs/design.md lists %s twice", m[1])
+		}
+		seen[m[1]] = true
 		if files, err := filepath.Glob(filepath.Join("..", m[1], "*.go")); err != nil || len(files) == 0 {
 			t.Errorf("docs/design.md lists %s, which does not exist", m[1])
 		}

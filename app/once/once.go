@@ -52,7 +52,7 @@ func Ensure(ctx context.Context, fence func(context.Context) error, c Creation) 
 // lag is how long GitHub's lists may lag behind a create.
 const lag = time.Second
 
-// LookTwice looks for an object, and once more after a moment if it did not find the object.
+// LookTwice looks for an object, and once more after a moment if it did not find it.
 func LookTwice[T any](ctx context.Context, look func() (*T, error)) (*T, error) {
 	found, err := look()
 	if found != nil || err != nil {

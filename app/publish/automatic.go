@@ -36,13 +36,9 @@ type MovedError struct{ HeadSHA string }
 
 func (e *MovedError) Error() string { return "the head is " + e.HeadSHA + " by now" }
 
-// A result of the models' reviews may become a review on GitHub without a person. The
-// decision depends only on the report and the settings. The review on GitHub is for one
-// head and one base, and is dismissed when the report no longer supports it.
-
-// mayAct reports whether reviewgate may act on a pull request without a person: models took
-// part, and nobody decided by hand. Advisory mode takes no action that would have to be
-// undone.
+// mayAct reports whether reviewgate may act on a pull request in the state now without a
+// person: models took part, and nobody decided by hand. Advisory mode takes no action that
+// would have to be undone.
 func (p *Publication) mayAct(now *ports.PullState) bool {
 	report := &p.Review.Review.Report
 	return report.Models != nil && report.ByHand == nil && p.mode() == config.ModeEnforce &&
@@ -184,13 +180,13 @@ func (v *Verdicts) submit(ctx context.Context, p *Publication, have *ports.Write
 	if verdict != ports.ReviewApprove {
 		return nil
 	}
-	return v.approvedStill(ctx, p, have)
+	return v.dismissIfMoved(ctx, p, have)
 }
 
-// approvedStill dismisses an approval if a push came after the head was read: GitHub may
+// dismissIfMoved dismisses an approval if a push came after the head was read: GitHub may
 // count the approval for the new head. It leaves a closed pull request alone, because the
 // approval may have been what allowed the merge.
-func (v *Verdicts) approvedStill(ctx context.Context, p *Publication, w *ports.Write) error {
+func (v *Verdicts) dismissIfMoved(ctx context.Context, p *Publication, w *ports.Write) error {
 	now, err := v.PullReader.Pull(ctx, p.State.Target)
 	if err != nil || now.Closed || !movedFrom(p.Review, &now) {
 		return err

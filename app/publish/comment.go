@@ -223,8 +223,8 @@ func (c *Comments) replaceComment(ctx context.Context, lease ports.Lease, t port
 	return c.writeComment(ctx, lease, t, nil, doc, nil)
 }
 
-// WriteNotices writes the newest review's comment again with the notices added, such as why a
-// command was refused.
+// WriteNotices writes the newest review's comment again with the notices added, such as why
+// a command was refused.
 func (c *Comments) WriteNotices(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	r, err := c.History.LatestReview(ctx, lease.Key)
 	if err != nil {
@@ -273,7 +273,8 @@ func (c *Comments) acts(ctx context.Context, p *Publication) (a render.Acts, not
 	if r.Review.Report.Models == nil {
 		return a, notices, nil
 	}
-	// The comment of an escalated pull request says so already.
+	// The state is empty, because the pull request is not read when only notices are
+	// written. The comment of an escalated pull request says so already.
 	a.Halted = r.FixLoop.Halted && r.FixLoop.Status != fixloop.Escalated && p.verdict(&ports.PullState{}) != ""
 	asked, err := c.Requests.newestRequests(ctx, r.Key)
 	if err != nil {

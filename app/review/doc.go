@@ -1,6 +1,6 @@
-// Package review holds the main use cases of the App: it accepts what a webhook asks for,
-// reviews the target, publishes the answer and runs commands. It reaches the store and
-// GitHub through package ports, and contains no SQL and no HTTP.
+// Package review accepts what a webhook asks for, runs each job of the queue, and reviews
+// targets. Packages publish, commandrun, issues and others do what follows. The package
+// reaches the store and GitHub through package ports, and contains no SQL and no HTTP.
 //
 // # One run at a time for each target, the newest wins
 //
@@ -18,22 +18,6 @@
 //
 // # Writes survive crashes
 //
-// A pull request has one comment, and a head has at most one open check run. The intent to
-// create either is stored first. If an intent has no outcome, the item is looked for on
-// GitHub, by external ID or by marker and app ID, before it is created again.
-//
-// # Actions without a person
-//
-// The result of the models' reviews may become a review on GitHub, for one head and one
-// base. At most one such review is in force. It is submitted after the check and before the
-// comment, which reports it. It is dismissed before another head is reviewed, and whenever
-// a review ends with another result. It never loosens the gate: a change that the gate
-// blocks is not approved.
-//
-// # Issues
-//
-// Warnings that were merged, and gaps in the config, may become issues of the repository. A
-// separate job, under one lease for each repository, records what the merge adds and
-// resolves, and then updates the issues on GitHub. Each step is stored before the next one,
-// so the job can run again at any point.
+// A pull request has one comment, and a head has at most one open check run. Package once
+// makes sure of that even if a process dies in between.
 package review
