@@ -46,12 +46,6 @@ type JobAsk interface {
 	Job(delivery string) Job
 }
 
-func (ReviewAsk) isAsk() {}
-func (Close) isAsk()     {}
-func (Push) isAsk()      {}
-func (Command) isAsk()   {}
-func (ScanNews) isAsk()  {}
-
 // Close says that a pull request was closed, or that a merge group is gone.
 type Close struct {
 	Target Target
@@ -94,6 +88,12 @@ type ReviewAsk struct {
 	// need not run again for it.
 	ByHand bool
 }
+
+func (ReviewAsk) isAsk() {}
+func (Close) isAsk()     {}
+func (Push) isAsk()      {}
+func (Command) isAsk()   {}
+func (ScanNews) isAsk()  {}
 
 // Accepted is the result of accepting a delivery.
 type Accepted struct {
