@@ -302,7 +302,8 @@ func (c *call) locked(f func() *Response) *Response {
 	return f()
 }
 
-// CallLog is the log of the requests that the stand-in has answered.
+// CallLog is the log of the requests that the stand-in has answered. The Server's lock guards
+// its fields.
 type CallLog struct {
 	s       *Server
 	all     []Call
@@ -316,29 +317,29 @@ func (l *CallLog) All() []Call {
 	return slices.Clone(l.all)
 }
 
-// that lists the answered requests for which wanted is true.
-func (l *CallLog) that(are func(*Call) bool) []Call {
+// where lists the answered requests that match.
+func (l *CallLog) where(match func(*Call) bool) []Call {
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
 	var list []Call
 	for i := range l.all {
-		if are(&l.all[i]) {
+		if match(&l.all[i]) {
 			list = append(list, l.all[i])
 		}
 	}
 	return list
 }
 
-// To lists the requests of one route, given as for On.
+// To lists the requests of one route, given as for Server.On.
 func (l *CallLog) To(route string) []Call {
 	wanted := shape(route)
-	return l.that(func(c *Call) bool { return shape(c.Route) == wanted })
+	return l.where(func(c *Call) bool { return shape(c.Route) == wanted })
 }
 
 // Writes lists the requests that were not reads, without those for tokens and
 // redeliveries.
 func (l *CallLog) Writes() []Call {
-	return l.that(func(c *Call) bool { return c.Method != http.MethodGet && !strings.HasPrefix(c.Path, "/app/") })
+	return l.where(func(c *Call) bool { return c.Method != http.MethodGet && !strings.HasPrefix(c.Path, "/app/") })
 }
 
 // Unexpected lists the requests for routes that the stand-in doesn't know.
@@ -348,7 +349,7 @@ func (l *CallLog) Unexpected() []Call {
 	return slices.Clone(l.unknown)
 }
 
-// Reset empties the log of requests.
+// Reset empties the log. Unexpected keeps its requests.
 func (l *CallLog) Reset() {
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()

@@ -49,7 +49,8 @@ type Action struct {
 	Identifier  string `json:"identifier"`
 }
 
-// Checks are the check runs and check suites of a repository, with those of other Apps.
+// Checks are the check runs and check suites of a repository, with those of other Apps. The
+// Server's lock guards their fields.
 type Checks struct {
 	repo   *Repo
 	runs   []*checkRun

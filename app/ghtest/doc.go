@@ -28,14 +28,14 @@
 // of a route: it can hold the request, refuse it, answer it and lose the
 // answer, cut it short or drop the connection. [Trouble] makes it by chance, the
 // same for the same seed. Rate limits that it or [Server.Refuse] imposes hold
-// until they end, and [Server.EarlyRetries] tells who did not wait.
+// until they end, and [CallLog.EarlyRetries] lists the requests of clients that did not wait.
 //
 // What holds for all of an account's repositories is in its repository
 // ".github", which is made like any other.
 //
-// Repositories move as they do on GitHub: [Repo.Rename],
-// [Repo.RenameDefaultBranch], [Repo.Transfer], [Repo.Delete],
-// [Repo.SetArchived], [Repo.SetInstalled]; [Repo.Forget] takes a commit away.
+// Repositories move as they do on GitHub: [Settings.Rename],
+// [Settings.RenameDefaultBranch], [Settings.Transfer], [Settings.Delete],
+// [Settings.SetArchived], [Settings.SetInstalled]; [Repo.Forget] removes a commit.
 // What the App has left behind is judged by [PullRequest.Faults], and how long a
 // review took in round trips by [Depth].
 //
@@ -44,5 +44,5 @@
 // What is not here: GraphQL, pushes by git, OAuth, user tokens, pending reviews.
 // Events are sent whether or not the installation may read what they are about.
 // A request to any other route is answered 404 and kept in
-// [Server.Unexpected], which a test should find empty.
+// [CallLog.Unexpected], which a test should find empty.
 package ghtest

@@ -167,7 +167,7 @@ func (h *history) askCommits(base, head string) ([]commit, error) {
 }
 
 // past returns a commit and all its ancestors. Known is false unless this process made all of
-// them. The lock must be held.
+// them. h.mu must be held.
 func (h *history) past(sha string) (past map[string]bool, known bool) {
 	past = map[string]bool{}
 	for next := []string{sha}; len(next) > 0; {

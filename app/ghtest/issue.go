@@ -17,7 +17,7 @@ type Issue struct {
 	Edits int
 }
 
-// Issues are the issues of a repository.
+// Issues are the issues of a repository. The Server's lock guards their fields.
 type Issues struct {
 	repo *Repo
 	all  []*issue

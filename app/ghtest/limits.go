@@ -98,7 +98,7 @@ func (w *window) add(n, limit int, length time.Duration, now time.Time) (time.Du
 	return 0, false
 }
 
-// limiter holds callers to the rate limits.
+// limiter holds callers to the rate limits. The Server's lock guards its fields.
 type limiter struct {
 	s     *Server
 	rates map[string]*rate // by the callers' keys

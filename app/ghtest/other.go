@@ -131,15 +131,16 @@ func (al *Alerts) Analysed(alerts ...Alert) []Alert {
 // Fix makes an alert fixed by a later analysis, and sends
 // code_scanning_alert fixed.
 func (al *Alerts) Fix(number int) {
-	al.end(number, "fixed", "fixed", al.pull.s.state.account("github", "Organization"))
+	al.end(number, "fixed", "fixed", "github", "Organization")
 }
 
 // Dismiss lets a user dismiss an alert, and sends code_scanning_alert closed_by_user.
 func (al *Alerts) Dismiss(login string, number int) {
-	al.end(number, "dismissed", "closed_by_user", al.pull.s.state.account(login, "User"))
+	al.end(number, "dismissed", "closed_by_user", login, "User")
 }
 
-func (al *Alerts) end(number int, state, action string, sender *account) {
+// end gives an alert its last state and sends the event of the action, from the account.
+func (al *Alerts) end(number int, state, action, login, kind string) {
 	r := al.pull.repo
 	r.s.happens(func() []event {
 		if number < 1 || number > len(r.scanning.alerts) {
@@ -151,6 +152,7 @@ func (al *Alerts) end(number int, state, action string, sender *account) {
 		if action == "closed_by_user" {
 			ref = "" // as without an analysis
 		}
+		sender := r.s.state.account(login, kind)
 		return []event{r.alertEvent(action, a, sender, ref)}
 	})
 }

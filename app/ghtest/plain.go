@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// plainDiff makes the diff of changes that can be written in one way only, as git
-// would write it: what was added, what was removed, and files of which one place
-// was changed. A process for each push would be most of what a test takes. Plain
-// is false for all other changes, for which git has to be asked.
+// plainDiff writes the diff without git, as git would write it, if there is only one way to
+// write it: files that were added, files that were removed, and files that were changed in one
+// place. Plain is false for other changes; git is asked for those. To start git for every push
+// would take most of a test's time.
 func (ds *diffs) plainDiff(changes []change) (d *diff, plain bool) {
 	d = &diff{}
 	var raw strings.Builder
@@ -34,7 +34,7 @@ func (ds *diffs) plainDiff(changes []change) (d *diff, plain bool) {
 	return d, true
 }
 
-// plainFile makes the section of one file.
+// plainFile writes the section of one file.
 func (ds *diffs) plainFile(c change) (f fileDiff, section string, plain bool) {
 	if strings.IndexFunc(c.path, func(r rune) bool { return r <= ' ' || r == '"' || r == '\\' || r == 0x7f }) >= 0 {
 		return f, "", false // which git quotes
@@ -99,9 +99,9 @@ type hunk struct {
 	after          []string
 }
 
-// changedOnce finds what of a text was changed. Once is false where that can be
-// told in more than one way: where lines between the first that differs and the
-// last are in both texts, or the change could as well lie higher or lower.
+// changedOnce finds the one place at which a text was changed. Once is false if there is more
+// than one way to describe the change: a line is both removed and added, or the change could
+// lie one line higher or lower.
 func changedOnce(old, text []string) (h hunk, once bool) {
 	shared := min(len(old), len(text))
 	for h.at < shared && old[h.at] == text[h.at] {

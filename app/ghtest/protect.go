@@ -19,7 +19,7 @@ type Rule struct {
 	Parameters map[string]any
 }
 
-// Settings are the settings of a repository, which its owner changes.
+// Settings change a repository as its owner does. The Server's lock guards their fields.
 type Settings struct {
 	repo        *Repo
 	mergeMethod MergeMethod

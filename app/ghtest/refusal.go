@@ -130,9 +130,8 @@ func (l *limiter) early(c caller) time.Duration {
 // on their way, on a busy machine.
 const earlyAfter = time.Second
 
-// EarlyRetries lists the requests since Reset that were made during a rate limit, more
-// than a second after the caller had read so. The limit may be the stand-in's own or an
-// imposed one. Requests for the rate limit itself are free and not listed.
+// EarlyRetries lists the requests since Reset that came more than a second after their caller
+// had read that a rate limit held. The limit may be the stand-in's own or an imposed one. Requests for the rate limit itself are free and not listed.
 func (l *CallLog) EarlyRetries() []Call {
-	return l.that(func(c *Call) bool { return c.Early > earlyAfter })
+	return l.where(func(c *Call) bool { return c.Early > earlyAfter })
 }

@@ -23,7 +23,8 @@ type review struct {
 	author *account
 }
 
-// Reviews are the reviews of a pull request and the requests for them.
+// Reviews are the reviews of a pull request and the requests for them. The Server's lock
+// guards their fields.
 type Reviews struct {
 	pull           *PullRequest
 	all            []*review

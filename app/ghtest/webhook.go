@@ -61,7 +61,8 @@ type queued struct {
 // unasked are the events that GitHub sends to an App without subscription.
 var unasked = []string{"check_run rerequested", "check_run requested_action", "check_suite requested", "check_suite rerequested"}
 
-// Webhook delivers events to the App, and logs the deliveries.
+// Webhook delivers events to the App, and logs the deliveries. The Server's lock guards its
+// fields.
 type Webhook struct {
 	s           *Server
 	client      *http.Client
