@@ -78,7 +78,7 @@ func (l *Issues) Close(login string, number int, reason string) {
 
 // Delete deletes an issue, as an owner can, and sends issues deleted.
 func (l *Issues) Delete(number int) {
-	l.on(l.repo.owner.login, number, "deleted", func(i *issue, _ *account) object {
+	l.on(l.repo.ownerLogin(), number, "deleted", func(i *issue, _ *account) object {
 		l.all = slices.DeleteFunc(l.all, func(other *issue) bool { return other == i })
 		return nil
 	})

@@ -54,16 +54,20 @@ type PullRequest struct {
 // OpenPR opens a pull request and sends pull_request opened.
 func (r *Repo) OpenPR(pr PR) *PullRequest {
 	pr.Title, pr.Author = cmp.Or(pr.Title, "Change"), cmp.Or(pr.Author, "alice")
-	pr.Head, pr.Base = cmp.Or(pr.Head, "change"), cmp.Or(pr.Base, r.defaultBranch)
+	pr.Head = cmp.Or(pr.Head, "change")
+	r.s.mu.Lock()
+	pr.Base = cmp.Or(pr.Base, r.defaultBranch)
+	base := r.branches[pr.Base]
+	r.s.mu.Unlock()
 	head := r
 	if pr.Fork != "" {
 		head = r.fork(pr.Fork)
 	}
 	if pr.Files != nil {
-		head.branchOff(pr.Head, r.Branch(pr.Base))
+		head.branchOff(pr.Head, base)
 		head.CommitAs(pr.Author, pr.Head, pr.Files, pr.Title)
 	}
-	base, tip := r.Branch(pr.Base), head.Branch(pr.Head)
+	tip := head.Branch(pr.Head)
 	if base == "" || tip == "" {
 		r.s.opts.Fail("open a pull request from %s to %s of %s: commit to both branches first", pr.Head, pr.Base, r.FullName())
 	}
@@ -141,6 +145,13 @@ func (p *PullRequest) BaseSHA() string {
 	return p.baseSHA
 }
 
+// authorLogin returns the author's login, which RenameAccount may change.
+func (p *PullRequest) authorLogin() string {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	return p.author.login
+}
+
 // Repo returns the repository the pull request is opened against.
 func (p *PullRequest) Repo() *Repo { return p.repo }
 
@@ -150,14 +161,17 @@ func (p *PullRequest) Fork() *Repo { return p.headRepo }
 // Push commits to the head branch as the author and returns the new head. It
 // sends synchronize.
 func (p *PullRequest) Push(files Files, message string) string {
-	return p.headRepo.CommitAs(p.author.login, p.headRef, files, message)
+	return p.headRepo.CommitAs(p.authorLogin(), p.headRef, files, message)
 }
 
 // ForcePush replaces the head branch by one commit on top of the base branch's
 // tip and returns it. It sends synchronize.
 func (p *PullRequest) ForcePush(files Files, message string) string {
-	sha := p.headRepo.commitOn(p.repo.Branch(p.baseRef), p.author.login, files, message)
-	p.headRepo.moveBranch(p.author.login, p.headRef, sha, true)
+	p.s.mu.Lock()
+	base, login := p.repo.branches[p.baseRef], p.author.login
+	p.s.mu.Unlock()
+	sha := p.headRepo.commitOn(base, login, files, message)
+	p.headRepo.moveBranch(login, p.headRef, sha, true)
 	return sha
 }
 
@@ -199,7 +213,7 @@ func (p *PullRequest) Edit(e Edit) {
 		}
 		p.warm(base, p.HeadSHA())
 	}
-	p.act(p.author.login, "edited", func(*account) object {
+	p.act(p.authorLogin(), "edited", func(*account) object {
 		changes := object{}
 		if e.Title != nil {
 			changes["title"] = object{"from": p.title}
@@ -217,9 +231,9 @@ func (p *PullRequest) Edit(e Edit) {
 	})
 }
 
-// Label and Unlabel add and remove a label, as the author.
+// Label adds a label, as the author.
 func (p *PullRequest) Label(name string) {
-	p.act(p.author.login, "labeled", func(*account) object {
+	p.act(p.authorLogin(), "labeled", func(*account) object {
 		if !slices.Contains(p.labels, name) {
 			p.labels = append(p.labels, name)
 		}
@@ -227,9 +241,9 @@ func (p *PullRequest) Label(name string) {
 	})
 }
 
-// Unlabel removes a label.
+// Unlabel removes a label, as the author.
 func (p *PullRequest) Unlabel(name string) {
-	p.act(p.author.login, "unlabeled", func(*account) object {
+	p.act(p.authorLogin(), "unlabeled", func(*account) object {
 		p.labels = slices.DeleteFunc(p.labels, func(l string) bool { return l == name })
 		return object{"label": p.repo.label(name)}
 	})
@@ -237,7 +251,7 @@ func (p *PullRequest) Unlabel(name string) {
 
 // Close closes the pull request without merging it.
 func (p *PullRequest) Close() {
-	p.act(p.author.login, "closed", func(*account) object {
+	p.act(p.authorLogin(), "closed", func(*account) object {
 		p.state, p.closedAt = "closed", p.s.now()
 		return nil
 	})
@@ -245,7 +259,7 @@ func (p *PullRequest) Close() {
 
 // Reopen opens a closed pull request again, at what its branch has become since.
 func (p *PullRequest) Reopen() {
-	p.act(p.author.login, "reopened", func(*account) object {
+	p.act(p.authorLogin(), "reopened", func(*account) object {
 		p.state, p.closedAt = "open", time.Time{}
 		if tip := p.headRepo.branches[p.headRef]; tip != "" && !p.headRepo.deleted {
 			p.setHead(tip)
@@ -256,39 +270,65 @@ func (p *PullRequest) Reopen() {
 
 // ReadyForReview ends the draft state.
 func (p *PullRequest) ReadyForReview() {
-	p.act(p.author.login, "ready_for_review", func(*account) object { p.draft = false; return nil })
+	p.act(p.authorLogin(), "ready_for_review", func(*account) object { p.draft = false; return nil })
 }
 
 // ConvertToDraft makes the pull request a draft.
 func (p *PullRequest) ConvertToDraft() {
-	p.act(p.author.login, "converted_to_draft", func(*account) object { p.draft = true; return nil })
+	p.act(p.authorLogin(), "converted_to_draft", func(*account) object { p.draft = true; return nil })
 }
 
 // Lock locks the conversation. Only people with write permission can comment then, and no
 // App.
 func (p *PullRequest) Lock() {
-	p.act(p.repo.owner.login, "locked", func(*account) object { p.locked = true; return nil })
+	p.act(p.repo.ownerLogin(), "locked", func(*account) object { p.locked = true; return nil })
 }
 
 // Unlock unlocks the conversation.
 func (p *PullRequest) Unlock() {
-	p.act(p.repo.owner.login, "unlocked", func(*account) object { p.locked = false; return nil })
+	p.act(p.repo.ownerLogin(), "unlocked", func(*account) object { p.locked = false; return nil })
 }
 
 // Merge merges the pull request with a merge commit, whose SHA it returns.
 func (p *PullRequest) Merge() string {
 	p.s.mu.Lock()
-	base, head, when := p.repo.branches[p.baseRef], p.headSHA, p.s.state.nextCommit()
+	into, owner := p.baseRef, p.repo.owner.login
+	base, head, when, message := p.repo.branches[into], p.headSHA, p.s.state.nextCommit(), p.mergeMessage()
 	p.s.mu.Unlock()
-	sha, err := p.repo.git.mergeCommit(base, head, fmt.Sprintf("Merge pull request #%d from %s\n\n%s", p.Number, p.headRef, p.title), when)
+	sha, err := p.repo.git.mergeCommit(base, head, message, when)
 	if err != nil {
 		p.s.opts.Fail("merge #%d: %v", p.Number, err)
 	}
-	p.act(p.repo.owner.login, "closed", func(sender *account) object {
+	p.act(owner, "closed", func(sender *account) object {
 		now := p.s.now()
 		p.state, p.closedAt, p.mergedAt, p.mergedBy, p.mergeSHA, p.baseSHA = "closed", now, now, sender, sha, base
 		return nil
 	})
-	p.repo.moveBranch(p.repo.owner.login, p.baseRef, sha, false)
+	p.repo.moveBranch(owner, into, sha, false)
 	return sha
+}
+
+// mergeMessage is the message of the merge commit. The lock must be held.
+func (p *PullRequest) mergeMessage() string {
+	return fmt.Sprintf("Merge pull request #%d from %s\n\n%s", p.Number, p.headRef, p.title)
+}
+
+// UpdateBranch merges the base branch into the head as a person, like GitHub's button of that
+// name, and returns the new head. It sends synchronize.
+func (p *PullRequest) UpdateBranch(login string) string {
+	p.s.mu.Lock()
+	base, head, when := p.repo.branches[p.baseRef], p.headSHA, p.s.state.nextCommit()
+	message := fmt.Sprintf("Merge branch '%s' into %s", p.baseRef, p.headRef)
+	p.s.mu.Unlock()
+	sha, err := p.headRepo.git.mergeCommit(head, base, message, when)
+	if err != nil {
+		p.s.opts.Fail("update the branch of #%d: %v", p.Number, err)
+	}
+	p.headRepo.moveBranch(login, p.headRef, sha, false)
+	return sha
+}
+
+// ForcePushTo points the head branch to an existing commit. It sends synchronize.
+func (p *PullRequest) ForcePushTo(sha string) {
+	p.headRepo.moveBranch(p.authorLogin(), p.headRef, sha, true)
 }

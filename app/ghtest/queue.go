@@ -37,7 +37,10 @@ func (r *Repo) MergeGroup(pulls ...*PullRequest) *MergeGroup {
 	if len(pulls) == 0 {
 		r.s.opts.Fail("make a merge group of %s: name the pull requests", r.FullName())
 	}
-	return r.enqueue(r.Branch(pulls[len(pulls)-1].baseRef), pulls)
+	r.s.mu.Lock()
+	base := r.branches[pulls[len(pulls)-1].baseRef]
+	r.s.mu.Unlock()
+	return r.enqueue(base, pulls)
 }
 
 // Next puts pull requests into the queue behind the group. Their group is built on the head
@@ -59,9 +62,12 @@ func (r *Repo) enqueue(base string, pulls []*PullRequest) *MergeGroup {
 		tip = next
 	}
 	last := pulls[len(pulls)-1]
-	g := &MergeGroup{HeadSHA: tip, BaseSHA: base, repo: r, baseRef: last.baseRef,
-		HeadRef: fmt.Sprintf("refs/heads/gh-readonly-queue/%s/pr-%d-%s", last.baseRef, last.Number, base)}
-	r.change(func() { r.branches[strings.TrimPrefix(g.HeadRef, "refs/heads/")] = tip })
+	g := &MergeGroup{HeadSHA: tip, BaseSHA: base, repo: r}
+	r.change(func() {
+		g.baseRef = last.baseRef
+		branch := fmt.Sprintf("gh-readonly-queue/%s/pr-%d-%s", g.baseRef, last.Number, base)
+		g.HeadRef, r.branches[branch] = "refs/heads/"+branch, tip
+	})
 	g.send("checks_requested", nil)
 	return g
 }
@@ -71,11 +77,12 @@ func (r *Repo) enqueue(base string, pulls []*PullRequest) *MergeGroup {
 func (r *Repo) put(p *PullRequest, tip string) (string, error) {
 	r.s.mu.Lock()
 	method, when, head, author := r.Settings.mergeMethod, r.s.state.nextCommit(), p.headSHA, p.author.login
+	squash, merge := fmt.Sprintf("%s (#%d)", p.title, p.Number), p.mergeMessage()
 	r.s.mu.Unlock()
 	switch method {
 	case QueueSquashes:
 		who := signature{Name: author, Email: author + "@users.noreply.github.com", When: when}
-		return r.git.commitMerge(tip, head, fmt.Sprintf("%s (#%d)", p.title, p.Number), who, tip)
+		return r.git.commitMerge(tip, head, squash, who, tip)
 	case QueueRebases:
 		commits, err := r.git.history.commits(tip, head)
 		for _, c := range commits {
@@ -85,7 +92,7 @@ func (r *Repo) put(p *PullRequest, tip string) (string, error) {
 		}
 		return tip, err
 	}
-	return r.git.mergeCommit(tip, head, fmt.Sprintf("Merge pull request #%d from %s\n\n%s", p.Number, p.headRef, p.title), when)
+	return r.git.mergeCommit(tip, head, merge, when)
 }
 
 // Destroy removes the group from the queue, for "merged", "invalidated" or "dequeued".

@@ -1,6 +1,7 @@
 package ghtest
 
 import (
+	"cmp"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -81,6 +82,13 @@ func (r *Repo) FullName() string {
 	return r.fullName()
 }
 
+// ownerLogin returns the owner's login.
+func (r *Repo) ownerLogin() string {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return r.owner.login
+}
+
 // ID returns the repository's id, which outlives renames.
 func (r *Repo) ID() int64 { return r.id }
 
@@ -142,10 +150,9 @@ func (r *Repo) Commit(branch string, files Files, message string) string {
 
 // CommitAs is Commit with a person as committer and pusher.
 func (r *Repo) CommitAs(login, branch string, files Files, message string) string {
-	parent := r.Branch(branch)
-	if parent == "" {
-		parent = r.Branch(r.defaultBranch)
-	}
+	r.s.mu.Lock()
+	parent := cmp.Or(r.branches[branch], r.branches[r.defaultBranch])
+	r.s.mu.Unlock()
 	sha := r.commitOn(parent, login, files, message)
 	r.moveBranch(login, branch, sha, false)
 	return sha
@@ -222,7 +229,10 @@ func (r *Repo) ImportGit(dir, baseRev, headRev string) (branch string) {
 		r.s.opts.Fail("import %s: %v", dir, err)
 	}
 	const imported = "import"
-	for i, name := range []string{r.defaultBranch, imported} {
+	r.s.mu.Lock()
+	branches := []string{r.defaultBranch, imported}
+	r.s.mu.Unlock()
+	for i, name := range branches {
 		r.moveBranch("octocat", name, shas[i], true)
 	}
 	return imported

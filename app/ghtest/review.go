@@ -161,7 +161,7 @@ func (rv *Reviews) Requested() []string {
 // Unrequest removes a person from the requested reviewers, as the author, and sends
 // review_request_removed.
 func (rv *Reviews) Unrequest(login string) {
-	rv.pull.act(rv.pull.author.login, "review_request_removed", func(*account) object {
+	rv.pull.act(rv.pull.authorLogin(), "review_request_removed", func(*account) object {
 		a := rv.pull.s.state.account(login, "User")
 		rv.requested = slices.DeleteFunc(rv.requested, func(other *account) bool { return other == a })
 		return object{"requested_reviewer": rv.pull.s.render.account(a)}

@@ -165,7 +165,11 @@ func nodeID(kind string, id int64) string {
 func (s *Server) AppID() int64 { return s.state.app.id }
 
 // AppLogin returns the login of the App's bot, the author of its comments.
-func (s *Server) AppLogin() string { return s.state.app.bot.login }
+func (s *Server) AppLogin() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.app.bot.login
+}
 
 // AppPrivateKeyPEM returns the App's private key in PKCS #1, as GitHub gives it out.
 func (s *Server) AppPrivateKeyPEM() []byte {
