@@ -27,7 +27,7 @@ func TestAnswersMatchGit(t *testing.T) {
 		pick := rapid.SampledFrom(commits)
 		for i := range 3 {
 			a, b := pick.Draw(t, "a"), pick.Draw(t, "b")
-			if c, err := g.objects.stored(b); i == 0 && err == nil && len(c.Parents) > 0 {
+			if c, err := g.objects.commit(b); i == 0 && err == nil && len(c.Parents) > 0 {
 				a = c.Parents[0] // a parent's diff is more often simple
 			}
 			sameHistory(t, g, a, b)

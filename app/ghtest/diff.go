@@ -65,7 +65,7 @@ func (ds *diffs) changesOfCommits(base, head string) (changes []change, here boo
 		if _, here := ds.objects.get(sha); !here {
 			return nil, false, nil
 		}
-		c, err := ds.objects.stored(sha)
+		c, err := ds.objects.commit(sha)
 		if err != nil {
 			return nil, false, err
 		}

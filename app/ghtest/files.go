@@ -57,12 +57,10 @@ func (s signature) commit(tree, message string, parents ...string) commit {
 // commitFiles commits a change on top of parent, or as a first commit if parent is empty. No
 // git ref points to the commit, because no garbage is collected here.
 func (g *git) commitFiles(parent string, files Files, message string, who signature) (string, error) {
-	g.write.Lock()
-	defer g.write.Unlock()
 	base := ""
 	var parents []string
 	if parent != "" {
-		c, err := g.objects.stored(parent)
+		c, err := g.objects.commit(parent)
 		if err != nil {
 			return "", err
 		}
@@ -82,15 +80,14 @@ func (g *git) commitFiles(parent string, files Files, message string, who signat
 	return g.putCommit(who.commit(tree, message, parents...), who, message), nil
 }
 
-// putCommit writes a commit. The caller must hold the write lock.
+// putCommit writes a commit and returns its SHA.
 func (g *git) putCommit(c commit, who signature, message string) string {
 	raw := fmt.Appendf(nil, "tree %s\n", c.Tree)
 	for _, parent := range c.Parents {
 		raw = fmt.Appendf(raw, "parent %s\n", parent)
 	}
 	raw = fmt.Appendf(raw, "author %s\ncommitter %s\n\n%s", who, who, message)
-	c.SHA = g.objects.put("commit", raw)
-	g.objects.answers.Store("commit "+c.SHA, c)
+	c = g.objects.putCommit(c, raw)
 	g.history.learn(c)
 	return c.SHA
 }

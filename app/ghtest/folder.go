@@ -157,9 +157,7 @@ func (f *folder) save(root bool) (string, error) {
 		data = fmt.Appendf(data, "%s %s\x00", strings.TrimPrefix(e.Mode, "0"), e.Path)
 		data = append(data, name...)
 	}
-	sha := f.objects.put("tree", data)
-	f.objects.answers.Store("tree "+sha+" false", entries)
-	return sha, nil
+	return f.objects.putTree(entries, data), nil
 }
 
 // apply makes a change in the folder. Moves come first, so that files may be written at the old

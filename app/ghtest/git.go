@@ -17,17 +17,32 @@ type git struct {
 	objects *objectStore
 	history *history
 	diffs   *diffs
-
-	write sync.Mutex // one writer at a time
 }
 
 func newGit(ctx context.Context, dir string) *git {
 	objects := &objectStore{ctx: ctx, dir: dir, bySHA: map[string]gitObject{}}
 	return &git{
 		objects: objects,
-		history: &history{objects: objects, made: map[string]made{}, forgot: map[string]bool{}},
+		history: &history{objects: objects, made: map[string]ownCommit{}, forgot: map[string]bool{}},
 		diffs:   &diffs{objects: objects},
 	}
+}
+
+// pullDiff returns the diff that a pull request from head to base shows: from their merge base
+// to head.
+func (g *git) pullDiff(base, head string) (*diff, error) {
+	from, err := g.history.mergeBase(base, head)
+	if err != nil {
+		return nil, err
+	}
+	return g.diffs.between(from, head)
+}
+
+// warm asks git about a pull request's change, so that the answers are known when they are
+// needed with the Server's lock held. A failure shows when git is asked again.
+func (g *git) warm(base, head string) {
+	_, _ = g.pullDiff(base, head)
+	_, _ = g.history.commits(base, head)
 }
 
 // gitError is a git command that failed.

@@ -10,10 +10,10 @@ import (
 	"sync"
 )
 
-// made is a commit that this process created. A commit can't descend from a later one, so
+// ownCommit is a commit that this process created. A commit can't descend from a later one, so
 // most questions about history are answered without running git. Imported history is older
 // than all of these commits.
-type made struct {
+type ownCommit struct {
 	n       int // counts up
 	parents []string
 }
@@ -23,8 +23,8 @@ type history struct {
 	objects *objectStore
 
 	mu     sync.Mutex
-	made   map[string]made // commits written by this process
-	forgot map[string]bool // commits that can no longer be found by their SHA
+	made   map[string]ownCommit // by SHA
+	forgot map[string]bool      // commits that can no longer be found by their SHA
 }
 
 // learn records a commit that was just written.
@@ -32,7 +32,7 @@ func (h *history) learn(c commit) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, known := h.made[c.SHA]; !known {
-		h.made[c.SHA] = made{n: len(h.made) + 1, parents: c.Parents}
+		h.made[c.SHA] = ownCommit{n: len(h.made) + 1, parents: c.Parents}
 	}
 }
 
@@ -51,7 +51,7 @@ func (h *history) commit(sha string) (commit, error) {
 	if forgotten {
 		return commit{}, fmt.Errorf("%s is not a commit any more", sha)
 	}
-	return h.objects.stored(sha)
+	return h.objects.commit(sha)
 }
 
 // below returns the parent of a commit that was made after other and is not a merge. It is
@@ -121,7 +121,7 @@ func (h *history) commits(base, head string) ([]commit, error) {
 	var newest []commit
 	for base != head {
 		if parent, known := h.below(head, base); known {
-			c, err := h.objects.stored(head)
+			c, err := h.objects.commit(head)
 			if err != nil {
 				return nil, err
 			}
@@ -152,7 +152,7 @@ func (h *history) askCommits(base, head string) ([]commit, error) {
 			commits := make([]commit, len(shas))
 			for i, sha := range shas {
 				var err error
-				if commits[i], err = h.objects.stored(sha); err != nil {
+				if commits[i], err = h.objects.commit(sha); err != nil {
 					return nil, err
 				}
 			}
@@ -172,8 +172,8 @@ func (h *history) past(sha string) (past map[string]bool, known bool) {
 	past = map[string]bool{}
 	for next := []string{sha}; len(next) > 0; {
 		sha, next = next[0], next[1:]
-		m, made := h.made[sha]
-		if !made {
+		m, known := h.made[sha]
+		if !known {
 			return nil, false
 		}
 		if !past[sha] {

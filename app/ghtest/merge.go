@@ -14,7 +14,7 @@ var errOldGit = errors.New("merging branches that have diverged needs git 2.38 o
 // with errOldGit if git can't tell.
 func (g *git) mergeTree(a, b string) (tree string, ok bool, err error) {
 	if ahead, err := g.history.contains(b, a); err != nil || ahead {
-		c, err2 := g.objects.stored(b)
+		c, err2 := g.objects.commit(b)
 		return c.Tree, true, errors.Join(err, err2)
 	}
 	tree, err = keep(g.objects, "merge-tree "+a+" "+b, func() (string, error) {
@@ -36,7 +36,7 @@ func (g *git) mergePlainly(a, b string) (tree string, plain bool, err error) {
 	}
 	var trees [3]string
 	for i, sha := range []string{bases[0], a, b} {
-		c, err := g.objects.stored(sha)
+		c, err := g.objects.commit(sha)
 		if err != nil {
 			return "", false, err
 		}
@@ -53,8 +53,6 @@ func (g *git) mergePlainly(a, b string) (tree string, plain bool, err error) {
 	if !apart(ours, theirs) || !apart(theirs, ours) {
 		return "", false, nil
 	}
-	g.write.Lock()
-	defer g.write.Unlock()
 	root, err := g.objects.open(trees[1])
 	if err != nil {
 		return "", false, err
@@ -119,22 +117,18 @@ func (g *git) commitMerge(a, b, message string, who signature, parents ...string
 	if err != nil {
 		return "", err
 	}
-	g.write.Lock()
-	defer g.write.Unlock()
 	return g.putCommit(who.commit(tree, message, parents...), who, message+"\n"), nil
 }
 
 // pick copies a commit on top of a tip. It merges the commit with the tip's tree as if that
 // tree had been committed on the commit's own parent.
 func (g *git) pick(tip string, c commit, when time.Time) (string, error) {
-	onto, err := g.objects.stored(tip)
+	onto, err := g.objects.commit(tip)
 	if err != nil {
 		return "", err
 	}
 	who := signature{Name: c.Name, Email: c.Email, When: when}
-	g.write.Lock()
 	beside := g.putCommit(who.commit(onto.Tree, "beside", c.Parents[0]), who, "beside\n")
-	g.write.Unlock()
 	tree, ok, err := g.mergeTree(beside, c.SHA)
 	if err == nil && !ok {
 		err = fmt.Errorf("rebase %s onto %s: they conflict", c.SHA, tip)
@@ -142,7 +136,5 @@ func (g *git) pick(tip string, c commit, when time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	g.write.Lock()
-	defer g.write.Unlock()
 	return g.putCommit(who.commit(tree, c.Message, tip), who, c.Message+"\n"), nil
 }

@@ -45,9 +45,9 @@ func parseCommits(out []byte) ([]commit, error) {
 	return commits, nil
 }
 
-// stored returns the commit of a full SHA, forgotten or not.
-func (s *objectStore) stored(sha string) (commit, error) {
-	return keep(s, "commit "+sha, func() (commit, error) {
+// commit returns the commit of a full SHA, forgotten or not.
+func (s *objectStore) commit(sha string) (commit, error) {
+	return keep(s, commitQuestion(sha), func() (commit, error) {
 		if !isSHA(sha) {
 			return commit{}, fmt.Errorf("%q is not a commit SHA", sha)
 		}
@@ -69,6 +69,16 @@ func (s *objectStore) stored(sha string) (commit, error) {
 	})
 }
 
+// putCommit adds a commit, of which raw is git's form, and returns it with its SHA.
+func (s *objectStore) putCommit(c commit, raw []byte) commit {
+	c.SHA = s.put("commit", raw)
+	s.answers.Store(commitQuestion(c.SHA), c)
+	return c
+}
+
+// commitQuestion is the key of a commit among the answers.
+func commitQuestion(sha string) string { return "commit " + sha }
+
 // entry is one entry of a tree.
 type entry struct {
 	Mode, Type, SHA, Path string
@@ -77,7 +87,7 @@ type entry struct {
 
 // tree lists a tree or a commit's tree. recursive includes the trees below.
 func (s *objectStore) tree(treeish string, recursive bool) ([]entry, error) {
-	return keep(s, fmt.Sprintf("tree %s %t", treeish, recursive), func() ([]entry, error) {
+	return keep(s, treeQuestion(treeish, recursive), func() ([]entry, error) {
 		if o, there := s.get(treeish); there && (o.kind == "commit" || recursive) {
 			return s.walk(treeish, o, recursive)
 		}
@@ -96,12 +106,24 @@ func (s *objectStore) tree(treeish string, recursive bool) ([]entry, error) {
 	})
 }
 
+// putTree adds a tree, of which raw is git's form, and returns its SHA.
+func (s *objectStore) putTree(entries []entry, raw []byte) string {
+	sha := s.put("tree", raw)
+	s.answers.Store(treeQuestion(sha, false), entries)
+	return sha
+}
+
+// treeQuestion is the key of the list of a tree among the answers.
+func treeQuestion(treeish string, recursive bool) string {
+	return fmt.Sprintf("tree %s %t", treeish, recursive)
+}
+
 // walk lists a tree that was put here, or the tree of a commit. It keeps git's order, in
 // which a folder comes before its contents.
 func (s *objectStore) walk(treeish string, o gitObject, recursive bool) ([]entry, error) {
 	switch o.kind {
 	case "commit":
-		c, err := s.stored(treeish)
+		c, err := s.commit(treeish)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +155,7 @@ func (s *objectStore) walk(treeish string, o gitObject, recursive bool) ([]entry
 
 // lookup returns the entry of a path in a commit; ok is false if there is none.
 func (s *objectStore) lookup(commitSHA, path string) (e entry, ok bool, err error) {
-	c, err := s.stored(commitSHA)
+	c, err := s.commit(commitSHA)
 	if err != nil {
 		return entry{}, false, err
 	}

@@ -46,7 +46,7 @@ func (rv *Reviews) SubmitAsApp(app, state, body string) Review {
 // EndOtherSuite sends check_suite completed for the check runs of another App on
 // a commit.
 func (cs *Checks) EndOtherSuite(app, headSHA string) {
-	head, err := cs.repo.git.objects.stored(headSHA)
+	head, err := cs.repo.git.objects.commit(headSHA)
 	if err != nil {
 		cs.repo.s.opts.Fail("end the check suite of %s: %v", app, err)
 	}

@@ -15,8 +15,8 @@ import (
 	"slices"
 )
 
-// layRepository creates a bare repository like git init, without hooks and examples.
-func layRepository(dir string) error {
+// initRepository creates a bare repository like git init, without hooks and examples.
+func initRepository(dir string) error {
 	for _, below := range []string{"objects/info", "objects/pack", "refs/heads"} {
 		if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(below)), 0o700); err != nil {
 			return err
@@ -45,7 +45,7 @@ func writePack(dir string, objects map[string]gitObject) error {
 	for _, name := range names {
 		start := pack.Len()
 		pack.Write(packHeader(objects[name]))
-		stored(&pack, objects[name].data)
+		writeUncompressed(&pack, objects[name].data)
 		raw, err := hex.DecodeString(name)
 		if err != nil {
 			return err
@@ -100,9 +100,9 @@ func packHeader(o gitObject) []byte {
 	return append(header, b)
 }
 
-// stored writes data uncompressed in zlib's format, because time matters here and space does
-// not.
-func stored(to *bytes.Buffer, data []byte) {
+// writeUncompressed writes data in zlib's format, uncompressed, because time matters here and
+// space does not.
+func writeUncompressed(to *bytes.Buffer, data []byte) {
 	to.WriteString("\x78\x01")
 	for rest, last := data, false; !last; {
 		block := rest[:min(len(rest), 1<<16-1)]

@@ -72,7 +72,7 @@ func (r *Repo) OpenPR(pr PR) *PullRequest {
 		r.s.opts.Fail("open a pull request from %s to %s of %s: commit to both branches first", pr.Head, pr.Base, r.FullName())
 	}
 
-	(&PullRequest{repo: r}).warm(base, tip)
+	r.git.warm(base, tip)
 	var p *PullRequest
 	r.s.happens(func() []event {
 		r.lastNumber++
@@ -114,22 +114,6 @@ func (p *PullRequest) ends() (base, head string) {
 
 // ref is GitHub's ref of the head, below refs/.
 func (p *PullRequest) ref() string { return fmt.Sprintf("pull/%d/head", p.Number) }
-
-// diff returns the pull request's change: three-dot, as GitHub shows it.
-func (p *PullRequest) diff(base, head string) (*diff, error) {
-	from, err := p.repo.git.history.mergeBase(base, head)
-	if err != nil {
-		return nil, err
-	}
-	return p.repo.git.diffs.between(from, head)
-}
-
-// warm makes git look at a change, so that the answers are cached when they are needed with
-// the lock held. A failure shows when git is asked again.
-func (p *PullRequest) warm(base, head string) {
-	_, _ = p.diff(base, head)
-	_, _ = p.repo.git.history.commits(base, head)
-}
 
 // HeadSHA returns the SHA of the head.
 func (p *PullRequest) HeadSHA() string {
@@ -211,7 +195,7 @@ func (p *PullRequest) Edit(e Edit) {
 		if base == "" {
 			p.s.opts.Fail("retarget #%d to %s: there is no such branch", p.Number, *e.Base)
 		}
-		p.warm(base, p.HeadSHA())
+		p.repo.git.warm(base, p.HeadSHA())
 	}
 	p.act(p.authorLogin(), "edited", func(*account) object {
 		changes := object{}

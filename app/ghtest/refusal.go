@@ -30,19 +30,19 @@ type hold struct {
 	until time.Time
 }
 
-// hold starts a refusal of a caller, unless one with a later end is in force. The lock must
+// impose starts a refusal of a caller, unless one with a later end is in force. The lock must
 // be held.
-func (l *limiter) hold(c caller, r Refusal) {
-	if r.Status == 0 {
-		r.Status = http.StatusForbidden
+func (l *limiter) impose(c caller, refusal Refusal) {
+	if refusal.Status == 0 {
+		refusal.Status = http.StatusForbidden
 	}
-	end := l.s.now().Add(r.For)
+	end := l.s.now().Add(refusal.For)
 	if whole := end.Truncate(time.Second); whole.Before(end) {
 		end = whole.Add(time.Second)
 	}
-	rate := l.rateOf(c)
-	if rate.hold == nil || end.After(rate.hold.until) {
-		rate.hold = &hold{Refusal: r, until: end}
+	r := l.rateOf(c)
+	if r.hold == nil || end.After(r.hold.until) {
+		r.hold = &hold{Refusal: refusal, until: end}
 	}
 }
 
@@ -50,7 +50,7 @@ func (l *limiter) hold(c caller, r Refusal) {
 func (s *Server) Refuse(account string, r Refusal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.limiter.hold(caller{installation: s.installation(account)}, r)
+	s.limiter.impose(caller{installation: s.installation(account)}, r)
 	s.notify()
 }
 
@@ -59,7 +59,7 @@ func (x *Exchange) Refuse(r Refusal) {
 	s := x.call.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.limiter.hold(x.call.caller, r)
+	s.limiter.impose(x.call.caller, r)
 	x.Answer(s.limiter.held(x.call.caller))
 }
 

@@ -200,7 +200,7 @@ func (v *renderer) pull(p *PullRequest) object {
 // have.
 func (v *renderer) pullFull(p *PullRequest) (object, error) {
 	base, head := p.ends()
-	d, err := p.diff(base, head)
+	d, err := p.repo.git.pullDiff(base, head)
 	if err != nil {
 		return nil, err
 	}

@@ -191,18 +191,14 @@ func (r *Repo) moveBranch(login, branch, sha string, forced bool) {
 
 // warm makes git look at the changes of a push before the lock is taken for it.
 func (r *Repo) warm(branch, sha string) {
-	type change struct {
-		pull *PullRequest
-		base string
-	}
-	var changes []change
+	var bases []string
 	r.s.mu.Lock()
 	for _, p := range r.s.state.pullsFrom(r, branch) {
-		changes = append(changes, change{p, p.repo.branches[p.baseRef]})
+		bases = append(bases, p.repo.branches[p.baseRef])
 	}
 	r.s.mu.Unlock()
-	for _, c := range changes {
-		c.pull.warm(c.base, sha)
+	for _, base := range bases {
+		r.git.warm(base, sha)
 	}
 }
 

@@ -65,7 +65,7 @@ func getPull(c *call) *Response {
 	if strings.Contains(c.req.Header.Get("Accept"), ".diff") {
 		return c.pullDiff(p, base, head)
 	}
-	p.warm(base, head)
+	p.repo.git.warm(base, head)
 	_, mergeable, err := c.repo.git.mergeTree(base, head)
 	unknown := errors.Is(err, errOldGit)
 	if err != nil && !unknown {
@@ -92,7 +92,7 @@ func getPull(c *call) *Response {
 
 // pullDiff answers with git's diff, unless it is too large.
 func (c *call) pullDiff(p *PullRequest, base, head string) *Response {
-	d, err := p.diff(base, head)
+	d, err := p.repo.git.pullDiff(base, head)
 	if err != nil {
 		return broken(err)
 	}
@@ -112,7 +112,7 @@ func listPullFiles(c *call) *Response {
 	if p == nil {
 		return notFound()
 	}
-	d, err := p.diff(base, head)
+	d, err := p.repo.git.pullDiff(base, head)
 	if err != nil {
 		return broken(err)
 	}

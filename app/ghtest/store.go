@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -82,25 +83,27 @@ func (s *objectStore) sync() error {
 	s.disk.Lock()
 	defer s.disk.Unlock()
 	if !s.there {
-		if err := layRepository(s.dir); err != nil {
+		if err := initRepository(s.dir); err != nil {
 			return fmt.Errorf("make the repository's directory: %w", err)
 		}
 		s.there = true
 	}
 	s.mu.Lock()
-	names := s.unwritten
-	s.unwritten = nil
-	objects := make(map[string]gitObject, len(names))
-	for _, sha := range names {
+	objects := make(map[string]gitObject, len(s.unwritten))
+	for _, sha := range s.unwritten {
 		objects[sha] = s.bySHA[sha]
 	}
 	s.mu.Unlock()
-	if len(names) == 0 {
+	if len(objects) == 0 {
 		return nil
 	}
 	if err := writePack(s.dir, objects); err != nil {
 		return fmt.Errorf("write a pack of objects: %w", err)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// Those that were put here meanwhile follow the written ones.
+	s.unwritten = slices.Clone(s.unwritten[len(objects):])
 	return nil
 }
 

@@ -19,7 +19,7 @@ func (cs *Checks) suiteRequested(branch, before, sha string, sender *account) ev
 	if inst == nil || cs.repo.parent != nil || !allows(inst.permissions, "checks:write") {
 		return event{}
 	}
-	head, err := cs.repo.git.objects.stored(sha)
+	head, err := cs.repo.git.objects.commit(sha)
 	if err != nil || skipsChecks(head.Message) {
 		return event{err: err}
 	}
@@ -69,7 +69,7 @@ func (v *renderer) suite(r *Repo, sha, status, conclusion string, branch any, be
 // user, and sends check_suite rerequested.
 func (p *PullRequest) RerequestSuite(login string) {
 	sha := p.HeadSHA()
-	head, err := p.repo.git.objects.stored(sha)
+	head, err := p.repo.git.objects.commit(sha)
 	if err != nil {
 		p.s.opts.Fail("re-run the checks of #%d: %v", p.Number, err)
 	}
