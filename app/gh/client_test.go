@@ -302,7 +302,7 @@ func TestCheckRuns(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": strings.Repeat("a\n", 200)}})
 	target := w.target(p)
-	w.repo.Checks.ForeignCheck(p.HeadSHA(), "reviewgate", "success")
+	w.repo.Checks.OtherCheck("another-app", "reviewgate", p.HeadSHA(), "success")
 	start := time.Date(2026, 11, 20, 12, 0, 0, 999, time.UTC)
 	write := ports.CheckWrite{
 		Name: "reviewgate", HeadSHA: p.HeadSHA(), ExternalID: "run-1", DetailsURL: "https://example.com/run-1", StartedAt: start,

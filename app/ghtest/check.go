@@ -54,16 +54,15 @@ type Action struct {
 type Checks struct {
 	repo   *Repo
 	runs   []*checkRun
-	suites map[string]int64 // id by head SHA; other Apps' keys start with the slug
+	suites map[suiteKey]int64 // ids
 }
 
 // checkRun is a check run in the state.
 type checkRun struct {
 	CheckRun
-	repo    *Repo
-	suite   int64
-	foreign bool   // whether it is another App's
-	by      string // slug of that App
+	repo  *Repo
+	suite int64
+	by    string // slug of another App; empty for the App under test
 }
 
 func (c *checkRun) view() CheckRun {
@@ -72,36 +71,16 @@ func (c *checkRun) view() CheckRun {
 	return v
 }
 
-// add adds a check run. The lock must be held.
-func (cs *Checks) add(c CheckRun, foreign bool) *checkRun {
-	by := ""
-	if foreign {
-		by = anotherApp
-	}
-	return cs.addBy(c, by)
-}
+// others reports whether the run is another App's.
+func (c *checkRun) others() bool { return c.by != "" }
 
-// addBy adds a check run of the App with this slug. An empty slug means the App under
-// test. The lock must be held.
-func (cs *Checks) addBy(c CheckRun, by string) *checkRun {
-	suite := c.HeadSHA
-	if by != "" {
-		suite = by + " " + suite
-	}
-	run := &checkRun{CheckRun: c, repo: cs.repo, suite: cs.suite(suite), foreign: by != "", by: by}
+// add adds a check run of the App with this slug. An empty slug means the App under test. The
+// lock must be held.
+func (cs *Checks) add(c CheckRun, by string) *checkRun {
+	run := &checkRun{CheckRun: c, repo: cs.repo, suite: cs.suite(by, c.HeadSHA), by: by}
 	run.ID = cs.repo.s.state.nextID()
 	cs.runs = append(cs.runs, run)
 	return run
-}
-
-// ForeignCheck adds a completed check run of another App.
-func (cs *Checks) ForeignCheck(headSHA, name, conclusion string) CheckRun {
-	cs.repo.s.mu.Lock()
-	defer cs.repo.s.mu.Unlock()
-	now := cs.repo.s.now()
-	c := cs.add(CheckRun{Name: name, HeadSHA: headSHA, Status: "completed", Conclusion: conclusion, StartedAt: now, CompletedAt: now}, true)
-	cs.repo.s.notify()
-	return c.view()
 }
 
 // On lists the App's check runs on a commit, oldest first.
@@ -110,7 +89,7 @@ func (cs *Checks) On(sha string) []CheckRun {
 	defer cs.repo.s.mu.Unlock()
 	var views []CheckRun
 	for _, c := range cs.runs {
-		if c.HeadSHA == sha && !c.foreign {
+		if c.HeadSHA == sha && !c.others() {
 			views = append(views, c.view())
 		}
 	}
@@ -136,7 +115,7 @@ func (cs *Checks) RequestAction(login string, id int64, identifier string) {
 func (cs *Checks) press(login string, id int64, action string, extra object) {
 	cs.repo.s.happens(func() []event {
 		c := cs.run(id)
-		if c == nil || c.foreign {
+		if c == nil || c.others() {
 			return impossible("%s of check run %d: the App has none of that id", action, id)
 		}
 		return []event{c.event(action, cs.repo.s.state.account(login, "User"), extra)}

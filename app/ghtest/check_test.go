@@ -49,7 +49,7 @@ func TestCheckRunLife(t *testing.T) {
 func TestCheckRunRefusals(t *testing.T) {
 	_, repo, c := shop(t, ghtest.Options{})
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1\n"}})
-	foreign := repo.Checks.ForeignCheck(pr.HeadSHA(), "ci", "success")
+	other := repo.Checks.OtherCheck("another-app", "ci", pr.HeadSHA(), "success")
 	output := func(more fields) fields {
 		o := fields{"title": "t", "summary": "s"}
 		for k, v := range more {
@@ -118,7 +118,7 @@ func TestCheckRunRefusals(t *testing.T) {
 	}
 	c.refused(c.do("POST", "/repos/acme/shop/check-runs", `{"name": "x"`), http.StatusBadRequest, "Problems parsing JSON")
 	c.refused(c.do("POST", "/repos/acme/shop/check-runs", `[]`), http.StatusBadRequest, "JSON object")
-	c.refused(c.do("PATCH", fmt.Sprintf("/repos/acme/shop/check-runs/%d", foreign.ID), fields{"conclusion": "failure"}), http.StatusForbidden, "Invalid app_id")
+	c.refused(c.do("PATCH", fmt.Sprintf("/repos/acme/shop/check-runs/%d", other.ID), fields{"conclusion": "failure"}), http.StatusForbidden, "Invalid app_id")
 	c.refused(c.do("PATCH", "/repos/acme/shop/check-runs/1", fields{"conclusion": "failure"}), http.StatusNotFound, "Not Found")
 	if n := len(pr.CheckRuns()); n != 0 {
 		t.Errorf("refused requests created %d check runs", n)
@@ -138,7 +138,7 @@ func TestCheckRunList(t *testing.T) {
 			t.Errorf("the check on a fork's head names a pull request: %s", r.raw)
 		}
 	}
-	repo.Checks.ForeignCheck(sha, "reviewgate", "success")
+	repo.Checks.OtherCheck("another-app", "reviewgate", sha, "success")
 	for query, want := range map[string]float64{
 		"": 2, "?filter=all": 3, "?check_name=other": 0, fmt.Sprintf("?app_id=%d", gh.AppID()): 1,
 		fmt.Sprintf("?app_id=%d&filter=all&per_page=1", gh.AppID()): 2, "?status=completed": 1,

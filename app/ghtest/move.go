@@ -94,38 +94,33 @@ func (set *Settings) Delete() {
 
 // SetPrivate makes the repository private, or public.
 func (set *Settings) SetPrivate(private bool) {
-	if set.change(&set.repo.private, private) {
-		set.happen(map[bool]string{true: "privatized", false: "publicized"}[private], nil)
-	}
+	set.toggle(&set.repo.private, private, map[bool]string{true: "privatized", false: "publicized"}[private])
 }
 
 // SetArchived makes the repository read-only, or ends that. GitHub then refuses comments and
 // reactions. It also refuses commit statuses. It is unknown whether it refuses check runs, so
 // the stand-in accepts them.
 func (set *Settings) SetArchived(archived bool) {
-	if set.change(&set.repo.archived, archived) {
-		set.happen(map[bool]string{true: "archived", false: "unarchived"}[archived], nil)
-	}
+	set.toggle(&set.repo.archived, archived, map[bool]string{true: "archived", false: "unarchived"}[archived])
 }
 
-// change changes one of the repository's switches, and reports whether it did.
-func (set *Settings) change(to *bool, value bool) bool {
-	set.repo.s.mu.Lock()
-	defer set.repo.s.mu.Unlock()
-	changed := *to != value
-	*to = value
-	return changed
+// toggle sets a field of the repository. If that changes it, it sends the repository event of
+// the action.
+func (set *Settings) toggle(field *bool, value bool, action string) {
+	set.repo.s.happens(func() []event {
+		if *field == value {
+			return nil
+		}
+		*field = value
+		return []event{set.repo.event("repository", action, set.repo.owner, object{})}
+	})
 }
 
 // happen changes the repository and sends the repository event of the action, with its owner
 // as the sender.
 func (set *Settings) happen(action string, change func() object) {
 	set.repo.s.happens(func() []event {
-		extra := object{}
-		if change != nil {
-			extra = change()
-		}
-		return []event{set.repo.event("repository", action, set.repo.owner, extra)}
+		return []event{set.repo.event("repository", action, set.repo.owner, change())}
 	})
 }
 

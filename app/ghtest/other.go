@@ -2,14 +2,11 @@ package ghtest
 
 import "time"
 
-// anotherApp is the slug of the App of ForeignCheck.
-const anotherApp = "another-app"
-
 // StartOtherCheck starts a check run of another App, by its slug, on a commit, and sends
 // check_run created.
 func (cs *Checks) StartOtherCheck(app, name, headSHA string) (view CheckRun) {
 	cs.repo.s.happens(func() []event {
-		c := cs.addBy(CheckRun{Name: name, HeadSHA: headSHA, Status: "in_progress", StartedAt: cs.repo.s.now()}, app)
+		c := cs.add(CheckRun{Name: name, HeadSHA: headSHA, Status: "in_progress", StartedAt: cs.repo.s.now()}, app)
 		view = c.view()
 		return []event{c.event("created", cs.repo.s.state.account(app+"[bot]", "Bot"), nil)}
 	})
@@ -21,7 +18,7 @@ func (cs *Checks) StartOtherCheck(app, name, headSHA string) (view CheckRun) {
 func (cs *Checks) EndOtherCheck(id int64, conclusion string, annotations ...Annotation) {
 	cs.repo.s.happens(func() []event {
 		c := cs.run(id)
-		if c == nil || !c.foreign {
+		if c == nil || !c.others() {
 			return impossible("end check run %d: no other App has one of that id", id)
 		}
 		c.Status, c.Conclusion, c.CompletedAt, c.Annotations = "completed", conclusion, cs.repo.s.now(), annotations
@@ -51,24 +48,11 @@ func (cs *Checks) EndOtherSuite(app, headSHA string) {
 		cs.repo.s.opts.Fail("end the check suite of %s: %v", app, err)
 	}
 	cs.repo.s.happens(func() []event {
-		e := cs.suiteEvent("completed", cs.repo.branchAt(headSHA), "", head, cs.repo.s.state.account(app+"[bot]", "Bot"))
+		e := cs.suiteEvent("completed", app, cs.repo.branchAt(headSHA), "", head, cs.repo.s.state.account(app+"[bot]", "Bot"))
 		suite := e.payload["check_suite"].(object)
-		suite.with((&checkRun{repo: cs.repo, suite: cs.suite(app + " " + headSHA), foreign: true, by: app}).othersSuite())
 		suite["status"], suite["conclusion"] = "completed", "success"
 		return []event{e}
 	})
-}
-
-// othersSuite holds the differences between the suite of another App's check run and the
-// App's own suite.
-func (c *checkRun) othersSuite() object {
-	if !c.foreign {
-		return nil
-	}
-	return object{
-		"id": c.suite, "node_id": nodeID("CS", c.suite), "url": c.repo.s.render.api("/repos/%s/check-suites/%d", c.repo.fullName(), c.suite),
-		"app": c.repo.s.render.app(c.by),
-	}
 }
 
 // Alert is a code scanning alert of a pull request.

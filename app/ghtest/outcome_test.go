@@ -85,7 +85,7 @@ func TestFaultsOfAPullRequest(t *testing.T) {
 	}
 	head := func() string { return pr.HeadSHA()[:7] }
 
-	repo.Checks.ForeignCheck(pr.HeadSHA(), "ci", "success")
+	repo.Checks.OtherCheck("another-app", "ci", pr.HeadSHA(), "success")
 	pr.Comment("alice", "hello")
 	wants("#1 has no check run on its head, " + head())
 	first := check(nil)

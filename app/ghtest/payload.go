@@ -71,7 +71,7 @@ func (v *renderer) pullAsIssue(p *PullRequest) object {
 func (c *checkRun) event(action string, sender *account, extra object) event {
 	s := c.repo.s
 	run := s.render.check(c)
-	run["check_suite"] = s.render.suite(c.repo, c.HeadSHA, c.Status, c.Conclusion, c.repo.branchAt(c.HeadSHA), zeroSHA).with(c.othersSuite())
+	run["check_suite"] = s.render.suite(c.repo, c.by, c.HeadSHA, c.Status, c.Conclusion, c.repo.branchAt(c.HeadSHA), zeroSHA)
 	return c.repo.event("check_run", action, sender, object{"check_run": run}.with(extra))
 }
 

@@ -101,7 +101,7 @@ func (p *PullRequest) Mergeable() (ok bool, why string) {
 		var newest *checkRun
 		for _, c := range p.repo.Checks.runs {
 			app := p.s.state.app.id
-			if c.foreign {
+			if c.others() {
 				app++
 			}
 			if c.HeadSHA == p.headSHA && c.Name == want.Name && (want.App == 0 || want.App == app) {

@@ -36,7 +36,7 @@ func TestMergeable(t *testing.T) {
 		pr.Push(ghtest.Files{"b.go": "package b // " + name + "\n"}, name)
 		demand(ghtest.RequiredCheck{Name: "reviewgate", App: gh.AppID()})
 		wants(false, "expected")
-		repo.Checks.ForeignCheck(pr.HeadSHA(), "reviewgate", "success")
+		repo.Checks.OtherCheck("another-app", "reviewgate", pr.HeadSHA(), "success")
 		wants(false, "expected")
 		check("in_progress", "")
 		wants(false, "in_progress")
@@ -48,6 +48,6 @@ func TestMergeable(t *testing.T) {
 		repo.Settings.Protect("main")
 	}
 	repo.Settings.Protect("main", ghtest.RequiredCheck{Name: "ci"})
-	repo.Checks.ForeignCheck(pr.HeadSHA(), "ci", "failure")
+	repo.Checks.OtherCheck("another-app", "ci", pr.HeadSHA(), "failure")
 	wants(false, "ci: failure")
 }

@@ -67,7 +67,7 @@ func (s *Server) Repo(fullName string) *Repo {
 func (s *Server) addRepo(r *Repo) *Repo {
 	r.s, r.defaultBranch, r.createdAt, r.pushedAt = s, "main", s.now(), s.now()
 	r.branches, r.roles, r.labels = map[string]string{}, map[string]string{}, map[string]int64{}
-	r.Checks, r.Issues, r.Settings = &Checks{repo: r, suites: map[string]int64{}}, &Issues{repo: r}, &Settings{repo: r}
+	r.Checks, r.Issues, r.Settings = &Checks{repo: r, suites: map[suiteKey]int64{}}, &Issues{repo: r}, &Settings{repo: r}
 	s.state.place(r)
 	s.notify()
 	return r

@@ -134,7 +134,7 @@ func createCheck(c *call) *Response {
 		now := c.s.now()
 		run := CheckRun{HeadSHA: b.HeadSHA, Status: "queued", StartedAt: now}
 		b.apply(&run, now)
-		made := c.repo.Checks.add(run, false)
+		made := c.repo.Checks.add(run, "")
 		c.s.announce(made, "created")
 		if made.Completed() {
 			c.s.announce(made, "completed")
@@ -156,7 +156,7 @@ func updateCheck(c *call) *Response {
 		switch {
 		case run == nil:
 			return notFound()
-		case run.foreign:
+		case run.others():
 			return refuse(http.StatusForbidden, "Invalid app_id `"+strconv.FormatInt(c.s.state.app.id, 10)+"` - check run can only be modified by the GitHub App that created it.")
 		}
 		b.apply(&run.CheckRun, c.s.now())
@@ -200,7 +200,7 @@ func listCheckRuns(c *call) *Response {
 		runs := slices.DeleteFunc(c.repo.Checks.newest(sha, filter == "latest"), func(run *checkRun) bool {
 			return q.Get("check_name") != "" && run.Name != q.Get("check_name") ||
 				q.Get("status") != "" && run.Status != q.Get("status") ||
-				q.Get("app_id") != "" && (q.Get("app_id") == own) == run.foreign
+				q.Get("app_id") != "" && (q.Get("app_id") == own) == run.others()
 		})
 		return c.linked(ok(object{"total_count": len(runs), "check_runs": slicePage(c.page(), runs, c.s.render.check)}), len(runs))
 	})

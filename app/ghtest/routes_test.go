@@ -25,7 +25,7 @@ func TestEveryRouteAnswersAsDescribed(t *testing.T) {
 	said := pr.Comment("alice", "/review")
 	onLine := fmt.Sprintf("/repos/acme/shop/pulls/comments/%d/reactions", pr.Reviews.Comment("alice", "src/cart.go", 1, "/review").ID)
 	gh.Team("acme", "owners", "alice")
-	repo.Checks.ForeignCheck(pr.HeadSHA(), "ci", "success")
+	repo.Checks.OtherCheck("another-app", "ci", pr.HeadSHA(), "success")
 	repo.Settings.Protect("main", ghtest.RequiredCheck{Name: "reviewgate", App: gh.AppID()}, ghtest.RequiredCheck{Name: "ci"})
 	repo.Settings.AddRules("main", ghtest.RequireChecks(ghtest.RequiredCheck{Name: "reviewgate", App: gh.AppID()}), ghtest.MergeQueue(), ghtest.Rule{Type: "deletion"})
 	gh.Webhook.Set("http://127.0.0.1:1/hook", "secret")

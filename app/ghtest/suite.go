@@ -2,13 +2,18 @@ package ghtest
 
 import "strings"
 
-// suite returns the id of the App's check suite on a commit, which it creates if necessary.
-// The lock must be held.
-func (cs *Checks) suite(sha string) int64 {
-	if cs.suites[sha] == 0 {
-		cs.suites[sha] = cs.repo.s.state.nextID()
+// suiteKey names a check suite: an App, by its slug, has one on each commit. An empty slug
+// means the App under test.
+type suiteKey struct{ app, sha string }
+
+// suite returns the id of an App's check suite on a commit, which it creates if necessary. An
+// empty slug means the App under test. The lock must be held.
+func (cs *Checks) suite(app, sha string) int64 {
+	key := suiteKey{app, sha}
+	if cs.suites[key] == 0 {
+		cs.suites[key] = cs.repo.s.state.nextID()
 	}
-	return cs.suites[sha]
+	return cs.suites[key]
 }
 
 // suiteRequested creates the check_suite event that GitHub sends on a push to every App that
@@ -23,7 +28,7 @@ func (cs *Checks) suiteRequested(branch, before, sha string, sender *account) ev
 	if err != nil || skipsChecks(head.Message) {
 		return event{err: err}
 	}
-	return cs.suiteEvent("requested", branch, before, head, sender)
+	return cs.suiteEvent("requested", "", branch, before, head, sender)
 }
 
 // skipsChecks reports whether a commit's message ends in the trailer
@@ -34,14 +39,14 @@ func skipsChecks(message string) bool {
 	return strings.EqualFold(strings.TrimSpace(key), "skip-checks") && strings.EqualFold(strings.TrimSpace(value), "true")
 }
 
-// suiteEvent creates a check_suite event. The lock must be held.
-func (cs *Checks) suiteEvent(action string, branch any, before string, head commit, sender *account) event {
+// suiteEvent creates a check_suite event of an App's suite. The lock must be held.
+func (cs *Checks) suiteEvent(action, app string, branch any, before string, head commit, sender *account) event {
 	if before == "" {
 		before = zeroSHA
 	}
 	runs := 0
 	for _, c := range cs.runs {
-		if c.HeadSHA == head.SHA && !c.foreign {
+		if c.HeadSHA == head.SHA && c.by == app {
 			runs++
 		}
 	}
@@ -50,17 +55,17 @@ func (cs *Checks) suiteEvent(action string, branch any, before string, head comm
 	for _, key := range []string{"id", "tree_id", "message", "timestamp", "author", "committer"} {
 		short[key] = pushed[key]
 	}
-	return cs.repo.event("check_suite", action, sender, object{"check_suite": cs.repo.s.render.suite(cs.repo, head.SHA, "queued", "", branch, before).with(object{
-		"latest_check_runs_count": runs, "check_runs_url": cs.repo.s.render.api("/repos/%s/check-suites/%d/check-runs", cs.repo.fullName(), cs.suite(head.SHA)), "head_commit": short,
+	return cs.repo.event("check_suite", action, sender, object{"check_suite": cs.repo.s.render.suite(cs.repo, app, head.SHA, "queued", "", branch, before).with(object{
+		"latest_check_runs_count": runs, "check_runs_url": cs.repo.s.render.api("/repos/%s/check-suites/%d/check-runs", cs.repo.fullName(), cs.suite(app, head.SHA)), "head_commit": short,
 	})})
 }
 
-// suite writes the App's check suite on a commit.
-func (v *renderer) suite(r *Repo, sha, status, conclusion string, branch any, before string) object {
-	id := r.Checks.suite(sha)
+// suite writes an App's check suite on a commit.
+func (v *renderer) suite(r *Repo, app, sha, status, conclusion string, branch any, before string) object {
+	id := r.Checks.suite(app, sha)
 	return object{
 		"id": id, "node_id": nodeID("CS", id), "head_branch": branch, "head_sha": sha, "status": status, "conclusion": orNil(conclusion),
-		"url": v.api("/repos/%s/check-suites/%d", r.fullName(), id), "before": before, "after": sha, "pull_requests": v.pullsOnHead(r, sha), "app": v.app(""),
+		"url": v.api("/repos/%s/check-suites/%d", r.fullName(), id), "before": before, "after": sha, "pull_requests": v.pullsOnHead(r, sha), "app": v.app(app),
 		"created_at": stamp(v.s.now()), "updated_at": stamp(v.s.now()),
 	}
 }
@@ -74,7 +79,7 @@ func (p *PullRequest) RerequestSuite(login string) {
 		p.s.opts.Fail("re-run the checks of #%d: %v", p.Number, err)
 	}
 	p.s.mu.Lock()
-	e := p.repo.Checks.suiteEvent("rerequested", p.repo.branchAt(sha), zeroSHA, head, p.s.state.account(login, "User"))
+	e := p.repo.Checks.suiteEvent("rerequested", "", p.repo.branchAt(sha), zeroSHA, head, p.s.state.account(login, "User"))
 	p.s.mu.Unlock()
 	p.s.Webhook.deliver(e)
 }

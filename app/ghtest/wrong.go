@@ -19,7 +19,7 @@ func (p *PullRequest) Faults() []string {
 		open, completed := 0, 0
 		for _, c := range p.repo.Checks.runs {
 			switch {
-			case c.HeadSHA != sha || c.foreign:
+			case c.HeadSHA != sha || c.others():
 			case c.Completed():
 				completed++
 			default:

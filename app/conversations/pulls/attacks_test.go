@@ -203,7 +203,7 @@ func TestCheckOfAnotherAppIsNotOurs(t *testing.T) {
 	w := start(t)
 	w.GH.Webhook.Withhold()
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
-	w.Repo.Checks.ForeignCheck(pr.HeadSHA(), "reviewgate", "success")
+	w.Repo.Checks.OtherCheck("another-app", "reviewgate", pr.HeadSHA(), "success")
 	w.GH.Webhook.Resume()
 	if _, err := w.GH.Webhook.Redeliver(w.GH.Webhook.LastDelivery("pull_request").GUID); err != nil {
 		t.Fatal(err)
