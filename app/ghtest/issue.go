@@ -145,31 +145,30 @@ func (l *Issues) numbered(number int64) *issue {
 
 // event creates an issues event. The lock must be held.
 func (i *issue) event(action string, sender *account, extra object) event {
-	return i.repo.event("issues", action, sender, object{"issue": i.render()}.with(extra))
+	return i.repo.event("issues", action, sender, object{"issue": i.repo.s.render.issue(i)}.with(extra))
 }
 
-// renderFull writes the issue in the form of the routes for a single issue. The lock must be
-// held.
-func (i *issue) renderFull() object {
-	return i.render().with(object{"closed_by": i.repo.s.render.account(i.closedBy)})
+// issueFull writes an issue in the form of the routes for a single issue.
+func (v *renderer) issueFull(i *issue) object {
+	return v.issue(i).with(object{"closed_by": v.account(i.closedBy)})
 }
 
-// render writes the issue in the form of lists and webhooks. The lock must be held.
-func (i *issue) render() object {
-	s, r := i.repo.s, i.repo
-	url := s.render.repoURL(r) + "/issues/" + itoa(i.Number)
+// issue writes an issue in the form of lists and webhooks.
+func (v *renderer) issue(i *issue) object {
+	r := i.repo
+	url := v.repoURL(r) + "/issues/" + itoa(i.Number)
 	labels := []object{}
 	for _, name := range i.Labels {
-		labels = append(labels, r.label(name))
+		labels = append(labels, v.label(r, name))
 	}
 	var via any
 	if i.byApp {
-		via = s.render.app("")
+		via = v.app("")
 	}
 	return object{
-		"id": i.id, "node_id": nodeID("I", i.id), "number": i.Number, "url": url, "repository_url": s.render.repoURL(r), "labels_url": url + "/labels{/name}",
-		"comments_url": url + "/comments", "events_url": url + "/events", "html_url": s.render.web("/%s/issues/%d", r.fullName(), i.Number),
-		"title": i.Title, "body": orNil(i.Body), "user": s.render.account(i.author), "labels": labels, "state": i.State, "state_reason": orNil(i.StateReason),
+		"id": i.id, "node_id": nodeID("I", i.id), "number": i.Number, "url": url, "repository_url": v.repoURL(r), "labels_url": url + "/labels{/name}",
+		"comments_url": url + "/comments", "events_url": url + "/events", "html_url": v.web("/%s/issues/%d", r.fullName(), i.Number),
+		"title": i.Title, "body": orNil(i.Body), "user": v.account(i.author), "labels": labels, "state": i.State, "state_reason": orNil(i.StateReason),
 		"locked": false, "active_lock_reason": nil, "assignee": nil, "assignees": []any{}, "milestone": nil, "comments": 0,
 		"author_association": r.association(i.author), "performed_via_github_app": via,
 		"created_at": stamp(i.createdAt), "updated_at": stamp(i.updatedAt), "closed_at": stamp(i.closedAt),

@@ -148,7 +148,7 @@ func (s *Server) reposEvent(i *installation, action string, r *Repo) event {
 	for _, list := range []string{"added", "removed"} {
 		repos := []object{}
 		if list == action {
-			repos = append(repos, renderRepoShort(r))
+			repos = append(repos, s.render.repoShort(r))
 		}
 		payload["repositories_"+list] = repos
 	}

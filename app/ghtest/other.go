@@ -143,7 +143,7 @@ func (al *Alerts) end(number int, state, action, login, kind string) {
 
 // alertEvent creates a code_scanning_alert event. The lock must be held.
 func (r *Repo) alertEvent(action string, a *Alert, sender *account, ref string) event {
-	alert := r.renderAlert(a)
+	alert := r.s.render.alert(r, a)
 	for _, listed := range []string{"updated_at", "instances_url"} {
 		delete(alert, listed)
 	}

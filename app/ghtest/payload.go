@@ -112,15 +112,15 @@ func (v *renderer) installationPayload(action string, i *installation) object {
 	if action == "created" || action == "deleted" || strings.HasSuffix(action, "suspend") {
 		repos := []object{}
 		for _, r := range v.s.state.reposOf(i) {
-			repos = append(repos, renderRepoShort(r))
+			repos = append(repos, v.repoShort(r))
 		}
 		payload["repositories"] = repos
 	}
 	return payload
 }
 
-// renderRepoShort writes a repository in the form of the events of installations.
-func renderRepoShort(r *Repo) object {
+// repoShort writes a repository in the form of the events of installations.
+func (v *renderer) repoShort(r *Repo) object {
 	return object{"id": r.id, "node_id": nodeID("R", r.id), "name": r.name, "full_name": r.fullName(), "private": r.private}
 }
 

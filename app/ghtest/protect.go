@@ -120,10 +120,9 @@ func (p *PullRequest) Mergeable() (ok bool, why string) {
 	return true, ""
 }
 
-// renderProtection writes branch protection in the form that everybody sees who can read the
-// branch. The lock must be held.
-func (set *Settings) renderProtection(branch string) (protected bool, o object) {
-	checks := set.protected[branch]
+// protection writes branch protection in the form that everybody sees who can read the branch.
+func (v *renderer) protection(r *Repo, branch string) object {
+	checks := r.Settings.protected[branch]
 	level, contexts, list := "off", []string{}, []object{}
 	for _, c := range checks {
 		level = "non_admins"
@@ -133,7 +132,7 @@ func (set *Settings) renderProtection(branch string) (protected bool, o object) 
 		}
 		contexts, list = append(contexts, c.Name), append(list, object{"context": c.Name, "app_id": app})
 	}
-	return len(checks) > 0, object{
+	return object{
 		"enabled": len(checks) > 0, "required_status_checks": object{"enforcement_level": level, "contexts": contexts, "checks": list},
 	}
 }

@@ -221,7 +221,7 @@ func (p *PullRequest) Label(name string) {
 		if !slices.Contains(p.labels, name) {
 			p.labels = append(p.labels, name)
 		}
-		return object{"label": p.repo.label(name)}
+		return object{"label": p.s.render.label(p.repo, name)}
 	})
 }
 
@@ -229,7 +229,7 @@ func (p *PullRequest) Label(name string) {
 func (p *PullRequest) Unlabel(name string) {
 	p.act(p.authorLogin(), "unlabeled", func(*account) object {
 		p.labels = slices.DeleteFunc(p.labels, func(l string) bool { return l == name })
-		return object{"label": p.repo.label(name)}
+		return object{"label": p.s.render.label(p.repo, name)}
 	})
 }
 

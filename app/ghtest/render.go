@@ -33,8 +33,8 @@ func orNil(s string) any {
 	return s
 }
 
-// renderer writes GitHub's objects as its API and its webhooks do. The Server's lock must be
-// held.
+// renderer writes GitHub's objects as its API and its webhooks do. It may create the ids of
+// labels, suites and accounts that it shows. The Server's lock must be held.
 type renderer struct{ s *Server }
 
 func (v *renderer) api(format string, args ...any) string {
@@ -146,13 +146,13 @@ func (v *renderer) end(r *Repo, ref, sha string) object {
 	return object{"label": r.owner.login + ":" + ref, "ref": ref, "sha": sha, "user": owner, "repo": v.repo(r)}
 }
 
-// label writes a label, made if need be. The lock must be held.
-func (r *Repo) label(name string) object {
+// label writes a label of a repository.
+func (v *renderer) label(r *Repo, name string) object {
 	if r.labels[name] == 0 {
-		r.labels[name] = r.s.state.nextID()
+		r.labels[name] = v.s.state.nextID()
 	}
 	id := r.labels[name]
-	return object{"id": id, "node_id": nodeID("LA", id), "url": r.s.render.repoURL(r) + "/labels/" + name, "name": name, "color": "ededed", "default": false, "description": ""}
+	return object{"id": id, "node_id": nodeID("LA", id), "url": v.repoURL(r) + "/labels/" + name, "name": name, "color": "ededed", "default": false, "description": ""}
 }
 
 // association guesses a user's association with a repository, like GitHub: it shows members,
@@ -174,7 +174,7 @@ func (v *renderer) pull(p *PullRequest) object {
 	statuses := v.repoURL(p.repo) + "/statuses/" + p.headSHA
 	labels := []object{}
 	for _, name := range p.labels {
-		labels = append(labels, p.repo.label(name))
+		labels = append(labels, v.label(p.repo, name))
 	}
 	links := object{}
 	for name, href := range map[string]string{

@@ -28,21 +28,20 @@ func listAlerts(c *call) *Response {
 			return ref != "" && a.Ref != ref || state != "" && a.State != state && (state != "closed" || a.State == "open")
 		})
 		slices.Reverse(alerts) // newest first
-		return listed(c, alerts, c.repo.renderAlert)
+		return listed(c, alerts, func(a *Alert) object { return c.s.render.alert(c.repo, a) })
 	})
 }
 
-// renderAlert writes an alert in the form of lists and events.
-func (r *Repo) renderAlert(a *Alert) object {
-	s := r.s
-	url := s.render.api("/repos/%s/code-scanning/alerts/%d", r.fullName(), a.Number)
-	page := s.render.web("/%s/security/code-scanning/%s", r.fullName(), strconv.Itoa(a.Number))
+// alert writes an alert in the form of lists and events.
+func (v *renderer) alert(r *Repo, a *Alert) object {
+	url := v.api("/repos/%s/code-scanning/alerts/%d", r.fullName(), a.Number)
+	page := v.web("/%s/security/code-scanning/%s", r.fullName(), strconv.Itoa(a.Number))
 	var dismissedBy, dismissedAt, reason, fixedAt any
 	switch a.State {
 	case "dismissed":
-		dismissedBy, dismissedAt, reason = s.render.account(r.owner), stamp(s.now()), "false positive"
+		dismissedBy, dismissedAt, reason = v.account(r.owner), stamp(v.s.now()), "false positive"
 	case "fixed":
-		fixedAt = stamp(s.now())
+		fixedAt = stamp(v.s.now())
 	}
 	return object{
 		"number": a.Number, "created_at": stamp(a.createdAt), "updated_at": stamp(a.createdAt), "url": url, "html_url": page, "instances_url": url + "/instances",

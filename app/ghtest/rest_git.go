@@ -91,9 +91,9 @@ func getBranch(c *call) *Response {
 			return broken(err)
 		}
 		self := c.s.render.repoURL(c.repo) + "/branches/" + name
-		protected, protection := c.repo.Settings.renderProtection(name)
+		protection := c.s.render.protection(c.repo, name)
 		return ok(object{
-			"name": name, "commit": c.s.render.commit(c.repo, tip), "protected": protected, "protection_url": self + "/protection", "protection": protection,
+			"name": name, "commit": c.s.render.commit(c.repo, tip), "protected": protection["enabled"], "protection_url": self + "/protection", "protection": protection,
 			"_links": object{"self": self, "html": c.s.render.web("/%s/tree/%s", c.repo.fullName(), name)},
 		})
 	})

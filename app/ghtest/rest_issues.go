@@ -132,11 +132,12 @@ type listedIssue struct {
 
 func (l *Issues) listed() []listedIssue {
 	var all []listedIssue
+	v := l.repo.s.render
 	for _, i := range l.all {
-		all = append(all, listedIssue{i.Number, i.State, i.author, i.Labels, i.updatedAt, i.render})
+		all = append(all, listedIssue{i.Number, i.State, i.author, i.Labels, i.updatedAt, func() object { return v.issue(i) }})
 	}
 	for _, p := range l.repo.pulls {
-		all = append(all, listedIssue{p.Number, p.state, p.author, p.labels, p.updatedAt, func() object { return l.repo.s.render.pullAsIssue(p) }})
+		all = append(all, listedIssue{p.Number, p.state, p.author, p.labels, p.updatedAt, func() object { return v.pullAsIssue(p) }})
 	}
 	return all
 }
@@ -158,7 +159,7 @@ func createIssue(c *call) *Response {
 		made := c.repo.Issues.add(bot, *t.Title, body, t.Labels, true)
 		c.s.Webhook.enqueue(queued{event: made.event("opened", bot, nil)})
 		c.s.notify()
-		rendered := made.renderFull()
+		rendered := c.s.render.issueFull(made)
 		resp := answer(http.StatusCreated, rendered)
 		resp.Header.Set("Location", rendered["url"].(string))
 		return resp
@@ -182,7 +183,7 @@ func (c *call) onIssue(write bool, f func(*issue) *Response) *Response {
 }
 
 func getIssue(c *call) *Response {
-	return c.onIssue(false, func(i *issue) *Response { return ok(i.renderFull()) })
+	return c.onIssue(false, func(i *issue) *Response { return ok(c.s.render.issueFull(i)) })
 }
 
 func updateIssue(c *call) *Response {
@@ -214,7 +215,7 @@ func updateIssue(c *call) *Response {
 			c.s.Webhook.enqueue(queued{event: i.event(map[string]string{"open": "reopened", "closed": "closed"}[*t.State], bot, nil)})
 		}
 		c.s.notify()
-		return ok(i.renderFull())
+		return ok(c.s.render.issueFull(i))
 	})
 }
 
@@ -235,7 +236,7 @@ func (c *call) onLabels(f func(*PullRequest) *Response) *Response {
 		c.s.notify()
 		labels := []object{}
 		for _, name := range p.labels {
-			labels = append(labels, c.repo.label(name))
+			labels = append(labels, c.s.render.label(c.repo, name))
 		}
 		return ok(labels)
 	})
@@ -245,7 +246,7 @@ func (c *call) onLabels(f func(*PullRequest) *Response) *Response {
 // App causes. The lock must be held.
 func (c *call) relabel(p *PullRequest, action, name string, labels []string) {
 	p.labels, p.updatedAt = labels, c.s.now()
-	c.s.Webhook.enqueue(queued{event: p.event(action, c.s.state.app.bot, object{"label": p.repo.label(name)})})
+	c.s.Webhook.enqueue(queued{event: p.event(action, c.s.state.app.bot, object{"label": c.s.render.label(p.repo, name)})})
 }
 
 func addLabels(c *call) *Response {
