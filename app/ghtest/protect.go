@@ -2,7 +2,6 @@ package ghtest
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 )
 
@@ -17,14 +16,6 @@ type RequiredCheck struct {
 type Rule struct {
 	Type       string // such as "deletion"
 	Parameters map[string]any
-}
-
-// Settings change a repository as its owner does. The Server's lock guards their fields.
-type Settings struct {
-	repo        *Repo
-	mergeMethod MergeMethod
-	protected   map[string][]RequiredCheck // by branch protection, by branch name
-	rules       map[string][]Rule          // by rulesets, by branch name
 }
 
 // Protect requires checks on a branch by branch protection, the older of GitHub's two ways.
@@ -147,40 +138,5 @@ func listRules(c *call) *Response {
 			}
 			return o
 		})
-	})
-}
-
-// HookSettings are the settings of the App's webhook apart from its address.
-type HookSettings struct {
-	ContentType string // "json", the default, or "form"
-	InsecureSSL bool   // certificates are not checked
-}
-
-// SetSettings sets the webhook's settings.
-func (w *Webhook) SetSettings(h HookSettings) {
-	w.s.mu.Lock()
-	defer w.s.mu.Unlock()
-	w.settings = h
-}
-
-// getHookConfig returns the App's webhook without its secret.
-func getHookConfig(c *call) *Response {
-	return c.locked(func() *Response {
-		hook := c.s.Webhook
-		if hook.url == "" {
-			return refuse(http.StatusNotFound, "Not Found")
-		}
-		content, insecure := "json", "0"
-		if hook.settings.ContentType != "" {
-			content = hook.settings.ContentType
-		}
-		if hook.settings.InsecureSSL {
-			insecure = "1"
-		}
-		o := object{"url": hook.url, "content_type": content, "insecure_ssl": insecure}
-		if hook.secret != "" {
-			o["secret"] = "********"
-		}
-		return ok(o)
 	})
 }

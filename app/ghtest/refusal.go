@@ -125,13 +125,3 @@ func (l *limiter) early(c caller) time.Duration {
 	}
 	return now.Sub(r.told[0].at)
 }
-
-// earlyAfter is how long after reading a refusal a client may still send requests that were
-// on their way, on a busy machine.
-const earlyAfter = time.Second
-
-// EarlyRetries lists the requests since Reset that came more than a second after their caller
-// had read that a rate limit held. The limit may be the stand-in's own or an imposed one. Requests for the rate limit itself are free and not listed.
-func (l *CallLog) EarlyRetries() []Call {
-	return l.where(func(c *Call) bool { return c.Early > earlyAfter })
-}

@@ -76,6 +76,12 @@ type Webhook struct {
 	withheld   map[string]bool // names of events
 }
 
+// HookSettings are the settings of the App's webhook apart from its address.
+type HookSettings struct {
+	ContentType string // "json", the default, or "form"
+	InsecureSSL bool   // certificates are not checked
+}
+
 func newWebhook(s *Server) *Webhook {
 	return &Webhook{
 		s: s, client: newHookClient(s.opts.WebhookTimeout), url: s.opts.WebhookURL, secret: s.opts.WebhookSecret,
@@ -102,6 +108,13 @@ func (w *Webhook) Set(url, secret string) {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
 	w.url, w.secret = url, secret
+}
+
+// SetSettings sets the webhook's settings.
+func (w *Webhook) SetSettings(h HookSettings) {
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	w.settings = h
 }
 
 // HangUp closes the connections to the webhook that carry no delivery. A server that shuts
@@ -367,6 +380,28 @@ func sign(algorithm func() hash.Hash, secret string, payload []byte) string {
 	mac := hmac.New(algorithm, []byte(secret))
 	mac.Write(payload)
 	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// getHookConfig returns the App's webhook without its secret.
+func getHookConfig(c *call) *Response {
+	return c.locked(func() *Response {
+		w := c.s.Webhook
+		if w.url == "" {
+			return refuse(http.StatusNotFound, "Not Found")
+		}
+		content, insecure := "json", "0"
+		if w.settings.ContentType != "" {
+			content = w.settings.ContentType
+		}
+		if w.settings.InsecureSSL {
+			insecure = "1"
+		}
+		o := object{"url": w.url, "content_type": content, "insecure_ssl": insecure}
+		if w.secret != "" {
+			o["secret"] = "********"
+		}
+		return ok(o)
+	})
 }
 
 // newHookClient returns the client that delivers. It follows no redirect.
