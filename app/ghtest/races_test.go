@@ -30,7 +30,8 @@ func TestParallelCalls(t *testing.T) {
 		func(i int) { toMerge[i].Merge() },
 		func(int) { pr.UpdateBranch("bob") },
 		func(i int) { pr.Push(ghtest.Files{"pushed.txt": fmt.Sprintln(i)}, "push") },
-		func(int) { pr.Lock(); pr.Unlock() },
+		func(int) { pr.Lock() },
+		func(int) { pr.Unlock() },
 		func(int) { pr.Alerts.Fix(1); pr.Alerts.Dismiss("carol", 2) },
 		func(i int) { repo.CommitAs("dave", fmt.Sprint("branch-", i), ghtest.Files{"d": fmt.Sprint(i)}, "add") },
 		func(i int) {
