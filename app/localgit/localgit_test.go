@@ -485,10 +485,11 @@ func TestErrorsForPeople(t *testing.T) {
 		o    Options
 		says []string
 	}{
-		"no such directory":  {Options{Dir: filepath.Join(plain, "none")}, []string{"no such file"}},
+		"no such directory":  {Options{Dir: filepath.Join(plain, "none")}, []string{"there is no directory", "name one"}},
+		"git's own files":    {Options{Dir: filepath.Join(r.dir, ".git")}, []string{"inside git's own directory", "name the directory"}},
 		"a file":             {Options{Dir: filepath.Join(r.dir, "a.txt")}, []string{"is not a directory"}},
 		"no repository":      {Options{Dir: plain}, []string{plain, "is not in a git repository", "git init"}},
-		"no commits":         {Options{Dir: empty.dir}, []string{"no commits yet"}},
+		"no commits":         {Options{Dir: empty.dir}, []string{"no commits yet", "commit something first"}},
 		"no default branch":  {Options{Dir: trunk.dir}, []string{"--base"}},
 		"unknown base":       {Options{Dir: r.dir, Base: "nope"}, []string{`"nope" is not a commit`, "git branch --all"}},
 		"unknown head":       {Options{Dir: r.dir, Head: "nope"}, []string{`"nope" is not a commit`}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,7 +82,9 @@ func (s *Source) openRepository(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("find the current directory: %w", err)
 	}
-	if info, err := os.Stat(dir); err != nil {
+	if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("open the repository: there is no directory %s: name one in a git repository", dir)
+	} else if err != nil {
 		return fmt.Errorf("open the repository: %w", err)
 	} else if !info.IsDir() {
 		return fmt.Errorf("open the repository: %s is not a directory", dir)
@@ -97,7 +100,11 @@ func (s *Source) openRepository(ctx context.Context, dir string) error {
 		return fmt.Errorf("open the repository: %w", err)
 	}
 	if s.bare = bare == "true"; !s.bare {
-		if dir, err = s.git.line(ctx, "rev-parse", "--show-toplevel"); err != nil {
+		dir, err = s.git.line(ctx, "rev-parse", "--show-toplevel")
+		if stderrHas(err, "must be run in a work tree") {
+			return fmt.Errorf("%s is inside git's own directory: name the directory with your files", s.git.dir)
+		}
+		if err != nil {
 			return fmt.Errorf("find the work tree of %s: %w", s.git.dir, err)
 		}
 	}
@@ -130,7 +137,7 @@ func (s *Source) openHead(ctx context.Context, rev string) error {
 		return err
 	}
 	if !ok && rev == "HEAD" {
-		return fmt.Errorf("%s has no commits yet: there is nothing to compare with", s.git.dir)
+		return fmt.Errorf("%s has no commits yet, so there is nothing to compare with: commit something first", s.git.dir)
 	}
 	if !ok {
 		return s.git.unknown(ctx, rev)

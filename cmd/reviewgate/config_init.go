@@ -52,7 +52,7 @@ func initConfig(cmd *cobra.Command, dir string) error {
 		return unusable(fmt.Errorf("%s is not a directory: name a repository", dir))
 	}
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
-		return unusable(fmt.Errorf("%s is not the root of a git work tree: name the directory of a clone", dir))
+		return unusable(fmt.Errorf("%s is not the root of a git work tree: name the directory of a clone, or run git init there", dir))
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
