@@ -73,7 +73,7 @@ func TestOldDatabases(t *testing.T) {
 		few  int
 	}{
 		"sqlite":   {sqlitetest.LoadURL, len(versions)},
-		"postgres": {pgtest.LoadURL, 1}, // it takes three times as long
+		"postgres": {pgtest.LoadURL, 0}, // each takes half a minute
 	} {
 		for _, version := range sample.Of(t, on.few, versions) {
 			t.Run(version.commit+" on "+kind, func(t *testing.T) {
