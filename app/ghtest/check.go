@@ -116,7 +116,7 @@ func (cs *Checks) press(login string, id int64, action string, extra object) {
 	cs.repo.s.happens(func() []event {
 		c := cs.run(id)
 		if c == nil || c.others() {
-			return impossible("%s of check run %d: the App has none of that id", action, id)
+			return impossible("%s of check run %d: it does not exist or is another App's", action, id)
 		}
 		return []event{c.event(action, cs.repo.s.state.account(login, "User"), extra)}
 	})

@@ -67,7 +67,7 @@ func (p *PullRequest) EditComment(id int64, body string) {
 	p.s.happens(func() []event {
 		c := p.repo.comment(id)
 		if c == nil {
-			return impossible("edit comment %d: there is none", id)
+			return impossible("edit comment %d: it does not exist", id)
 		}
 		return []event{c.event("edited", c.author, c.edit(body, p.s.now()))}
 	})
@@ -78,7 +78,7 @@ func (p *PullRequest) DeleteComment(id int64) {
 	p.s.happens(func() []event {
 		c := p.repo.comment(id)
 		if c == nil {
-			return impossible("delete comment %d: there is none", id)
+			return impossible("delete comment %d: it does not exist", id)
 		}
 		p.repo.comments = slices.DeleteFunc(p.repo.comments, func(other *comment) bool { return other == c })
 		return []event{c.event("deleted", c.author, nil)}

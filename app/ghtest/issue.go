@@ -89,7 +89,7 @@ func (l *Issues) on(login string, number int, action string, change func(*issue,
 	l.repo.s.happens(func() []event {
 		i := l.numbered(int64(number))
 		if i == nil {
-			return impossible("%s issue %d of %s: there is none", action, number, l.repo.fullName())
+			return impossible("%s issue %d of %s: it does not exist", action, number, l.repo.fullName())
 		}
 		by := l.repo.s.state.account(login, "User")
 		return []event{i.event(action, by, change(i, by))}

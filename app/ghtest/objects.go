@@ -153,7 +153,7 @@ func (s *objectStore) walk(treeish string, o gitObject, recursive bool) ([]entry
 	return all, nil
 }
 
-// lookup returns the entry of a path in a commit; ok is false if there is none.
+// lookup returns the entry of a path in a commit. ok is false if the path does not exist.
 func (s *objectStore) lookup(commitSHA, path string) (e entry, ok bool, err error) {
 	c, err := s.commit(commitSHA)
 	if err != nil {

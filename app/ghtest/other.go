@@ -19,7 +19,7 @@ func (cs *Checks) EndOtherCheck(id int64, conclusion string, annotations ...Anno
 	cs.repo.s.happens(func() []event {
 		c := cs.run(id)
 		if c == nil || !c.others() {
-			return impossible("end check run %d: no other App has one of that id", id)
+			return impossible("end check run %d: it does not exist or is the App's own", id)
 		}
 		c.Status, c.Conclusion, c.CompletedAt, c.Annotations = "completed", conclusion, cs.repo.s.now(), annotations
 		return []event{c.event("completed", cs.repo.s.state.account(c.by+"[bot]", "Bot"), nil)}
@@ -128,7 +128,7 @@ func (al *Alerts) end(number int, state, action, login, kind string) {
 	r := al.pull.repo
 	r.s.happens(func() []event {
 		if number < 1 || number > len(r.scanning.alerts) {
-			return impossible("make alert %d %s: there is none", number, state)
+			return impossible("make alert %d %s: it does not exist", number, state)
 		}
 		a := r.scanning.alerts[number-1]
 		a.State = state

@@ -141,8 +141,8 @@ func (v *renderer) filesOfAnswer(r *Repo, head string) func(fileDiff) object {
 	}
 }
 
-// file writes a changed file. Its patch is left out where it is too
-// large, and where there is none: binary, empty, moved or changed in mode only.
+// file writes a changed file. It leaves the patch out if the patch is too large, and if no
+// line has changed: the file is binary or empty, or only its place or mode has changed.
 func (v *renderer) file(r *Repo, head string, f fileDiff) object {
 	path := (&url.URL{Path: f.Path}).EscapedPath()
 	o := object{

@@ -52,7 +52,7 @@ func (rv *Reviews) Submit(login, state, body string) Review {
 
 func (rv *Reviews) submit(login, kind, state, body string) (view Review) {
 	if !slices.Contains(reviewStates, state) {
-		rv.pull.s.opts.Fail("review #%d: the state %q is none of %v", rv.pull.Number, state, reviewStates)
+		rv.pull.s.opts.Fail("review #%d: the state %q is not one of %v", rv.pull.Number, state, reviewStates)
 	}
 	rv.pull.s.happens(func() []event {
 		r := rv.add(rv.pull.s.state.account(login, kind), rv.pull.headSHA, state, body)
@@ -67,7 +67,7 @@ func (rv *Reviews) Edit(id int64, body string) {
 	rv.pull.s.happens(func() []event {
 		r := rv.byID(id)
 		if r == nil {
-			return impossible("edit review %d: there is none", id)
+			return impossible("edit review %d: it does not exist", id)
 		}
 		was := r.Body
 		r.Body = body
@@ -101,7 +101,7 @@ func (rv *Reviews) EditComment(id int64, body string) {
 	rv.pull.s.happens(func() []event {
 		c := rv.pull.repo.reviewComment(id)
 		if c == nil {
-			return impossible("edit review comment %d: there is none", id)
+			return impossible("edit review comment %d: it does not exist", id)
 		}
 		return []event{c.event("edited", c.edit(body, rv.pull.s.now()))}
 	})
@@ -136,7 +136,7 @@ func (rv *Reviews) Dismiss(login string, id int64) {
 	rv.pull.s.happens(func() []event {
 		r := rv.byID(id)
 		if r == nil {
-			return impossible("dismiss review %d: there is none", id)
+			return impossible("dismiss review %d: it does not exist", id)
 		}
 		r.State = "dismissed"
 		return []event{r.event("dismissed", rv.pull.s.state.account(login, "User"), nil)}

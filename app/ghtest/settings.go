@@ -134,7 +134,8 @@ func (set *Settings) SetInstalled(installed bool) {
 }
 
 // reposEvent creates an installation_repositories event, added or removed, for one
-// repository. Without an installation there is none. The lock must be held.
+// repository. It returns the zero event, which is not sent, if the installation is nil. The
+// lock must be held.
 func (s *Server) reposEvent(i *installation, action string, r *Repo) event {
 	if i == nil {
 		return event{}

@@ -51,7 +51,7 @@ func newGit(ctx context.Context, dir string) (*git, error) {
 	// Git would run filters to compare the work tree with a commit. Listing them
 	// runs nothing.
 	out, err := g.output(ctx, "config", "--null", "--name-only", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$`)
-	if code, ok := exitCode(err); ok && code == 1 { // there are none
+	if code, ok := exitCode(err); ok && code == 1 { // no filter is configured
 		return g, nil
 	}
 	if err != nil {
