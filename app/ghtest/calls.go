@@ -87,7 +87,8 @@ func (l *CallLog) Reset() {
 const earlyAfter = time.Second
 
 // EarlyRetries lists the requests since Reset that came more than a second after their caller
-// had read that a rate limit held. The limit may be the stand-in's own or an imposed one. Requests for the rate limit itself are free and not listed.
+// had read that a rate limit held. The limit may be the stand-in's own or an imposed one.
+// Requests for the rate limit itself are free and not listed.
 func (l *CallLog) EarlyRetries() []Call {
 	return l.where(func(c *Call) bool { return c.Early > earlyAfter })
 }
