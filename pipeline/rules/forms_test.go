@@ -8,6 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/rules"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // Other spellings of a line are the same code.
@@ -210,7 +211,7 @@ func TestStatementsAreBounded(t *testing.T) {
 	r := rule(config.Match{Pattern: `os\.system\(x`})
 	r.Severity = pipeline.SeverityMajor
 	for _, line := range []string{"+os.", "+(", "+[", "+\\", "+ ", "+#", "-os.", "+<a", "+a:", "+\"+", "+-a", "+/*", "+*/", "+(*/", "+( /*"} {
-		for _, language := range []string{"Python", "JavaScript"} {
+		for _, language := range sample.Of(t, 1, []string{"Python", "JavaScript"}) {
 			facts := &pipeline.PRFacts{Files: []pipeline.File{file("a", slices.Repeat([]string{line}, 100_000)...)}}
 			n := 0
 			for i := range facts.Files[0].Hunks {

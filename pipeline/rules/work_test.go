@@ -71,7 +71,7 @@ func TestHostileLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, piece := range []string{`\'`, `\"`, "\\`", "'", `'''`, `""`, `' '`, `'"`, `' "' '`, "(/[", "`${", "/* ", "*/", "/**", "((", "( ", "a.concat(", "[ '", ". ", "f''", `\u`, "getattr(", "![", `" `, `"+`, `"f`, `"a" f`, "<a ", "(a", `("a"`, `"a":1,`, "a as b ", "(a as ", "(0,a)(", "`a", "(`a`", "<a>", "!(", "&a", `\s\`, "a:", `{"a":(`, `require("a").`, "a <b", "(a,b).", `**{"a":`, `**{`, `a"b"c`, "$X-k", "\f", "a$()b", `(a, "b`, "b(", "a[x]", ".c()", "b(x)", "(b(x) ", "b(x / ", "x(b<", "new b (", "b(x).a", "`${b(x)}"} {
-		size := sample.Size(256<<10, maxLine)
+		size := sample.Size(128<<10, maxLine)
 		if testing.Short() { // with the race detector, more text shows nothing new
 			size = 16 << 10
 		}
@@ -169,7 +169,7 @@ func TestHostileRows(t *testing.T) {
 			}
 			return time.Since(start)
 		}
-		size := sample.Size(256<<10, maxLine)
+		size := sample.Size(128<<10, maxLine)
 		if quarter, whole := took(size/4), took(size); whole > most*quarter+slack {
 			t.Errorf("%s: %q repeated takes %v for %d KB, but only %v for a quarter of it", c.language, c.pieces, whole, size>>10, quarter)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // A program can join strings in many ways: with empty strings or names between them, from lists of
@@ -34,9 +35,11 @@ type rowReader struct {
 	comments commentEnds
 	lines    rowWriter
 	done     []uint64 // the ends of strings that were read, as a bit set
-	calls    bool     // the text has calls that change strings
 	seams    bool     // lists of words have seams in them
 	holes    [][2]int // spans that may be placeholders or insertions
+	// calls reports whether the text has calls that change strings. A text without strings is never
+	// searched for them.
+	calls func() bool
 	// bodies maps the place where a heredoc is used to the span of its lines elsewhere.
 	// heredocs is the end of the last span.
 	bodies   map[int][2]int
@@ -68,7 +71,7 @@ type gap struct {
 // asPieces returns the reading of a text's rows of strings, or nil if it has none.
 func asPieces(text string) (*reading, []int) {
 	source := sourceText(text)
-	p := &rowReader{text: source, lines: rowWriter{text: source}, calls: transforming.MatchString(text)}
+	p := &rowReader{text: source, lines: rowWriter{text: source}, calls: sync.OnceValue(func() bool { return transforming.MatchString(text) })}
 	p.comments = commentEnds{text: source, rows: map[int]int{}, line: [2]int{-1, -1}, blocks: map[string][2]int{}}
 	p.rewrite()
 	removed := p.normalise()
@@ -126,7 +129,7 @@ func (p *rowReader) row(end int) {
 		next, ok = p.between(end+1, holes, next.conditional)
 	}
 	p.done[end/64] |= 1 << (end % 64)
-	if p.calls {
+	if p.calls() {
 		p.writeTransformed(row)
 	}
 	if p.text.mayHold(row) {

@@ -38,7 +38,7 @@ var transforming = regexp.MustCompile(`(?i)replace|sub|\btr\b|strtr|delete|remov
 
 // isTransformed reports whether such a call follows the string that ends at an offset.
 func (p *rowReader) isTransformed(end int) bool {
-	if !p.calls || strings.IndexByte(".)", p.text.at(end+1)) < 0 {
+	if strings.IndexByte(".)", p.text.at(end+1)) < 0 || !p.calls() {
 		return false
 	}
 	rest := p.text[end:min(len(p.text), end+maxCall)]
@@ -77,7 +77,7 @@ func replaced(text, what, by string, expression bool) string {
 // writeReversed writes a row backwards if a call after or before its strings reverses them.
 func (p *rowReader) writeReversed(row []chainPiece) {
 	const near = 24
-	if !p.calls || len(row) < 2 {
+	if len(row) < 2 || !p.calls() {
 		return
 	}
 	write := func(part []chainPiece) {

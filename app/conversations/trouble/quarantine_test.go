@@ -64,7 +64,7 @@ func reviewed(pr *ghtest.PullRequest) bool {
 // Other reviews run before and after it, and pushes don't change that.
 func TestCrashingReviewIsQuarantined(t *testing.T) {
 	t.Parallel()
-	for _, title := range sample.Of(t, 1, []string{apptest.EatsMemory, apptest.Kills}) {
+	for _, title := range sample.Of(t, 1, []string{apptest.Kills, apptest.EatsMemory}) {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
 			q := startQuarantine(t, time.Hour)

@@ -43,7 +43,7 @@ func TestRead(t *testing.T) {
 		"a picture":             {"a.png", Content{Head: []byte("\x89PNG\r\n\x1a\n" + noise)}, "", "", false},
 		"an executable picture": {"a.png", Content{Head: []byte("\x89PNG\r\n\x1a\n" + noise), Executable: true}, "", "neither text nor a known binary format", true},
 		"unknown bytes":         {"data.bin", Content{Head: []byte(noise)}, "", "neither text nor a known binary format", false},
-		"a long text":           {"a.txt", Content{Head: bytes.Repeat([]byte(" "), MaxContent+1)}, "", "larger than 8 MB", true},
+		"a long text":           {"a.txt", Content{Head: bytes.Repeat([]byte("a"), MaxContent+1)}, "", "larger than 8 MB", true},
 		"was a long text":       {"a.txt", Content{Head: []byte("a\n"), Before: was(strings.Repeat("a\n", MaxContent/2+1))}, "", "was larger than 8 MB", true},
 		"very many lines":       {"a.txt", Content{Head: []byte("a\n"), Before: was(strings.Repeat("\n", maxLines+1))}, "", "more than 1000000 lines", true},
 	} {
