@@ -114,20 +114,19 @@ func (c *Comments) findComment(ctx context.Context, lease ports.Lease, t ports.T
 	if have == nil && talk != nil && talk.Comments == 0 {
 		return nil, nil
 	}
-	found, err := c.CommentWriter.Comments(ctx, t, render.Marker)
-	if err == nil && len(found) == 0 && have != nil {
-		one, lerr := once.LookTwice(ctx, func() (*[]ports.Comment, error) {
-			again, err := c.CommentWriter.Comments(ctx, t, render.Marker)
-			if len(again) == 0 {
-				return nil, err
-			}
-			return &again, err
-		})
-		if err = lerr; one != nil {
-			found = *one
+	look := func() (*[]ports.Comment, error) {
+		found, err := c.CommentWriter.Comments(ctx, t, render.Marker)
+		if len(found) == 0 {
+			return nil, err
 		}
+		return &found, err
 	}
-	if err != nil || len(found) == 0 {
+	find := look
+	if have != nil {
+		find = func() (*[]ports.Comment, error) { return once.LookTwice(ctx, look) }
+	}
+	found, err := find()
+	if err != nil || found == nil {
 		return have, err
 	}
 	if have == nil {
@@ -137,7 +136,7 @@ func (c *Comments) findComment(ctx context.Context, lease ports.Lease, t ports.T
 		}
 		have = &intent
 	}
-	for _, extra := range found[1:] {
+	for _, extra := range (*found)[1:] {
 		if err := c.Leases.Fence(ctx, lease); err != nil {
 			return nil, err
 		}
@@ -145,7 +144,7 @@ func (c *Comments) findComment(ctx context.Context, lease ports.Lease, t ports.T
 			return nil, err
 		}
 	}
-	have.RemoteID, have.State = found[0].ID, ports.WriteOpen
+	have.RemoteID, have.State = (*found)[0].ID, ports.WriteOpen
 	if err := c.Writes.Record(ctx, *have); err != nil {
 		return nil, fmt.Errorf("record the comment that was found: %w", err)
 	}
