@@ -227,7 +227,7 @@ func PromptNames() []string { return embedded(promptFiles, "prompts", ".md") }
 func DefaultPrompt(name string) (string, error) {
 	text, err := promptFiles.ReadFile("prompts/" + name + ".md")
 	if err != nil {
-		return "", fmt.Errorf("there is no prompt %q; use %s", name, strings.Join(PromptNames(), ", "))
+		return "", fmt.Errorf("there is no prompt %q; use one of %s", name, strings.Join(PromptNames(), ", "))
 	}
 	return string(text), nil
 }

@@ -87,7 +87,7 @@ func ValidateData(name string, data []byte) error {
 	return errors.Join(lines...)
 }
 
-// schemaSet has all schemas, compiled, and their documents. Messages look up titles and
+// schemaSet is a set of compiled schemas and their documents. Messages look up titles and
 // descriptions in the documents.
 type schemaSet struct {
 	compiled map[string]*jsonschema.Schema // by URL
@@ -104,9 +104,9 @@ var entrySchemas = map[string]string{
 	FileSettings:    "/$defs/completeSettings",
 }
 
-// schemas compiles the schemas of the config files once, and allSchemas those of the data, too,
-// which would take 2 MB of a server that never asks for them. A binary whose schemas don't compile
-// is broken, and the tests check that they do.
+// schemas compiles the schemas of the config files, once. allSchemas also compiles those of the
+// pipeline's data; a server never needs them, and they would cost it 2 MB. A binary whose schemas
+// don't compile is broken, and the tests check that they do.
 var (
 	schemas = sync.OnceValue(func() *schemaSet {
 		names := []string{"common"}
@@ -166,7 +166,11 @@ func (s *schemaSet) schema(name, definition string) *jsonschema.Schema {
 	if definition != "" {
 		url += "#" + definition
 	}
-	return s.compiled[url]
+	compiled := s.compiled[url]
+	if compiled == nil {
+		panic("there is no schema " + url)
+	}
+	return compiled
 }
 
 // lookup returns the schema object that a URL with a JSON Pointer as its fragment leads to.

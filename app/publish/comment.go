@@ -272,8 +272,9 @@ func (c *Comments) acts(ctx context.Context, p *Publication) (a render.Acts, not
 	if r.Review.Report.Models == nil {
 		return a, notices, nil
 	}
-	// The state is empty, because the pull request is not read when only notices are
-	// written. The comment of an escalated pull request says so already.
+	// An empty PullState is passed even if p.Pull is known, so that a comment rewritten for
+	// notices, where it is nil, says the same. The comment of an escalated pull request says
+	// so already.
 	a.Halted = r.FixLoop.Halted && r.FixLoop.Status != fixloop.Escalated && p.verdict(&ports.PullState{}) != ""
 	asked, err := c.Requests.newestRequests(ctx, r.Key)
 	if err != nil {

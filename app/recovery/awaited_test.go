@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/ghtest/examples"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/app/webhook"
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
@@ -20,36 +22,48 @@ const ourApp = 7
 // If the webhook handler finds something to do in an event, the event is looked for when its
 // delivery is lost. The payloads are GitHub's examples, changed so that they ask for something.
 func TestEachEventThatAsksIsAwaited(t *testing.T) {
-	asking := map[string]bool{}
+	asking := map[[2]string]bool{} // by event and action
 	for _, p := range examples.Payloads() {
 		for _, app := range []int{ourApp, ourApp + 1} {
-			for _, action := range []string{p.Action, "deleted"} {
-				if asks(t, p, app, action) {
-					asking[p.Event] = true
-					if a := (ports.HookAttempt{Event: p.Event, Action: action}); !isOneOf(awaited, a) && !tellsOfScans(a) {
-						t.Errorf("a lost delivery of %s, action %q, is never looked for: add it to awaited in app/recovery/sweep.go", p.Event, action)
-					}
+			for _, action := range []string{p.Action, "deleted", "renamed", "transferred"} {
+				asked := asks(t, p, app, action)
+				if len(asked) == 0 {
+					continue
+				}
+				asking[[2]string{p.Event, action}], asking[[2]string{p.Event}] = true, true
+				a := ports.HookAttempt{Event: p.Event, Action: action}
+				onlyScans := !slices.ContainsFunc(asked, func(ask ports.Ask) bool { _, scans := ask.(ports.ScanNews); return !scans })
+				if !isOneOf(awaited, a) && !(onlyScans && tellsOfScans(a)) {
+					t.Errorf("a lost delivery of %s, action %q, is never looked for: add it to awaited in app/recovery/sweep.go", p.Event, action)
 				}
 			}
 		}
 	}
 	rows := maps.Clone(awaited)
-	maps.Copy(rows, awaitedScans)
-	for event := range rows {
-		if !asking[event] {
-			t.Errorf("no example of %s asks for anything: remove its row from app/recovery/sweep.go, or make adapted give it what the webhook handler reads", event)
+	for event, actions := range awaitedScans {
+		rows[event] = append(slices.Clip(rows[event]), actions...)
+	}
+	for event, actions := range rows {
+		if actions == nil {
+			actions = []string{""}
+		}
+		for _, action := range actions {
+			if !asking[[2]string{event, action}] {
+				t.Errorf("no example of %s, action %q, asks for anything: remove it from app/recovery/sweep.go, or make adapted give it what the webhook handler reads", event, action)
+			}
 		}
 	}
 }
 
-// asks reports whether the webhook handler finds something to do in an example.
-func asks(t *testing.T, p examples.Payload, app int, action string) (found bool) {
+// asks returns what the webhook handler finds to do in an example.
+func asks(t *testing.T, p examples.Payload, app int, action string) (found []ports.Ask) {
 	t.Helper()
 	var body map[string]any
 	if err := json.Unmarshal(p.Body, &body); err != nil {
 		t.Fatal(err)
 	}
 	adapted(body, app)
+	body["requested_action"] = map[string]any{"identifier": render.ActionReview} // the button on the check
 	body["installation"] = map[string]any{"id": 5, "account": map[string]any{"id": 4, "login": "acme"}}
 	if p.Action != "" {
 		body["action"] = action
@@ -61,7 +75,7 @@ func asks(t *testing.T, p examples.Payload, app int, action string) (found bool)
 	h, err := webhook.New(webhook.Config{
 		Secrets: [][]byte{[]byte("a secret of at least 32 characters")}, AppID: ourApp, Log: zerolog.Nop(),
 		Accept: func(_ context.Context, d ports.Delivery) (ports.Accepted, error) {
-			found = len(d.Asks) > 0
+			found = d.Asks
 			return ports.Accepted{}, nil
 		},
 	})
@@ -75,8 +89,9 @@ func asks(t *testing.T, p examples.Payload, app int, action string) (found bool)
 	return found
 }
 
-// adapted changes a payload: a person commented with a command and a review report on an open pull
-// request, the App has the id, and an alert is on a pull request.
+// adapted rewrites a payload so that it asks for something: a person comments with a command and a
+// review report on an open pull request, the App's ID is app, and an alert belongs to a pull
+// request.
 func adapted(v any, app int) {
 	switch v := v.(type) {
 	case []any:

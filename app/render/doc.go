@@ -2,8 +2,8 @@
 // run, the terminal's text, and the formats that other programs read (JSON,
 // SARIF).
 //
-// All wording is in one file, wording.tmpl, except the reasons for a missing review, which
-// come from the packages that find them. Go code decides what a text contains and what
+// All of this package's wording is in one file, wording.tmpl. The texts of findings, gaps and
+// reasons come from the packages that make them. Go code decides what a text contains and what
 // fits; the templates choose the words.
 //
 // # Untrusted text

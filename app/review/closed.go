@@ -51,7 +51,7 @@ func (s *Service) finishClosed(ctx context.Context, lease ports.Lease, state por
 	return false, nil
 }
 
-// writeOrDropNotices writes the notices to the comment, or drops them if that is not possible.
+// writeOrDropNotices writes the notices to the comment, or drops them if that fails for good.
 func (s *Service) writeOrDropNotices(ctx context.Context, lease ports.Lease, state ports.TargetState) error {
 	err := panics.Guard(func() error { return s.comments.WriteNotices(ctx, lease, state) })
 	if err == nil || retry.Temporary(err) {

@@ -1,5 +1,5 @@
 // Package review accepts what a webhook asks for, runs each job of the queue, and reviews
-// targets. Packages publish, commandrun, issues and others do what follows. The package
+// targets. Packages publish, commandrun, issues and others do the rest. The package
 // reaches the store and GitHub through package ports, and contains no SQL and no HTTP.
 //
 // # One run at a time for each target, the newest wins
@@ -19,5 +19,5 @@
 // # Writes survive crashes
 //
 // A pull request has one comment, and a head has at most one open check run. Package once
-// makes sure of that even if a process dies in between.
+// makes sure of that even if a process dies between creating one and recording it.
 package review

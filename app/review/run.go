@@ -37,7 +37,7 @@ type reviewRun struct {
 	refused error
 }
 
-// review runs the pipeline on a generation and stores the review. Storing the review
+// review runs the pipeline on a held target and stores the review. Storing the review
 // hands the target over to a publish job. handedOver is false if there is nothing to
 // publish.
 func (s *Service) review(ctx context.Context, held *heldTarget) (handedOver bool, err error) {
@@ -177,7 +177,7 @@ func (s *Service) logPanic(where string, err error, stack []byte) {
 
 // openEarly opens the check while the facts are still being read, and completes the checks
 // of older heads. If the head already has a completed check and nobody asked for a new one,
-// the check stays until the result is known, which may be the same. refused is GitHub's
+// that check stays until the new result is known, since it may be the same. refused is GitHub's
 // refusal of a check on this head.
 func (s *Service) openEarly(ctx context.Context, r *reviewRun) (refused, err error) {
 	t, head := r.state.Target, r.state.HeadSHA

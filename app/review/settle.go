@@ -34,7 +34,7 @@ func (s *Service) settle(ctx context.Context, held *heldTarget, number int64, er
 		return false, nil, err
 	case errors.As(err, &afterCheck):
 		// The check is written. A failure after it must not undo it.
-		logFailure(s.Log, "a step after the check failed", state.Target, err)
+		logFailure(s.Log, "the check was written, but a later step failed", state.Target, err)
 		if afterCheck.ActionsFailed { // an old review on GitHub may contradict this one
 			if err := s.verdicts.WithdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
 				return false, nil, err

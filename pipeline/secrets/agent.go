@@ -116,7 +116,7 @@ func finding(r pipeline.Redaction, file *pipeline.File) (pipeline.Finding, bool)
 	f.Message = fmt.Sprintf("%s holds what looks like a secret (gitleaks rule %s). reviewgate shows and stores a placeholder in its place.", upper(where), r.RuleID)
 	if inName(r) {
 		f.Section = pipeline.SectionChange
-		f.Message = fmt.Sprintf("%s holds what looks like a secret (gitleaks rule %s). This finding leaves the name out, but the review shows paths as they are: rename the file.", upper(where), r.RuleID)
+		f.Message = fmt.Sprintf("%s holds what looks like a secret (gitleaks rule %s). This finding does not name the file, but other parts of the review may. Rename the file whose path holds the secret.", upper(where), r.RuleID)
 	}
 	if r.Expired != "" {
 		f.Message += " It was allowed by config until " + r.Expired + "; this has expired."

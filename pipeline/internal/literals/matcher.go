@@ -4,18 +4,18 @@ package literals
 // automaton with all transitions in a table, so a byte costs two look-ups in any state. It does not
 // change after NewMatcher, so any number of goroutines may use it.
 type Matcher struct {
-	column   [256]uint32 // by byte; the bytes in no literal share column 0
-	next     []uint32    // state + column -> state; a state is its row's offset
-	report   uint32      // the first state that ends a literal
-	width    uint32
-	literals [][]int // by reporting state, the literals that end there
+	column [256]uint32 // by byte; the bytes in no literal share column 0
+	next   []uint32    // state + column -> state; a state is its row's offset
+	report uint32      // the first state that ends a literal
+	width  uint32
+	ids    [][]int // by reporting state, the literals that end there
 }
 
 // node is a state while the automaton is being built.
 type node struct {
-	next     []int // by column, 0 for none until link completes it
-	fail     int
-	literals []int
+	next []int // by column, 0 for none until link completes it
+	fail int
+	ids  []int
 }
 
 // NewMatcher builds the automaton for the literals. Empty literals are never found.
@@ -49,7 +49,7 @@ func (m *Matcher) trie(literals []string) []node {
 			at = nodes[at].next[c]
 		}
 		if at != 0 {
-			nodes[at].literals = append(nodes[at].literals, id)
+			nodes[at].ids = append(nodes[at].ids, id)
 		}
 	}
 	return nodes
@@ -64,7 +64,7 @@ func (m *Matcher) link(nodes []node) []node {
 		queue = queue[1:]
 		fail := nodes[at].fail
 		if at != 0 {
-			nodes[at].literals = append(nodes[at].literals, nodes[fail].literals...)
+			nodes[at].ids = append(nodes[at].ids, nodes[fail].ids...)
 		}
 		for c := range nodes[at].next {
 			to := nodes[at].next[c]
@@ -87,17 +87,17 @@ func (m *Matcher) layOut(nodes []node) {
 	place := make([]uint32, len(nodes))
 	var rows uint32
 	for i, n := range nodes {
-		if n.literals == nil {
+		if n.ids == nil {
 			place[i] = rows * m.width
 			rows++
 		}
 	}
 	m.report = rows * m.width
 	for i, n := range nodes {
-		if n.literals != nil {
+		if n.ids != nil {
 			place[i] = rows * m.width
 			rows++
-			m.literals = append(m.literals, n.literals)
+			m.ids = append(m.ids, n.ids)
 		}
 	}
 	m.next = make([]uint32, rows*m.width)
@@ -115,7 +115,7 @@ func (m *Matcher) Find(text string, hit func(ids []int, end int)) {
 	for i := 0; i < len(text); i++ {
 		state = m.next[state+m.column[text[i]]]
 		if state >= m.report {
-			hit(m.literals[(state-m.report)/m.width], i+1)
+			hit(m.ids[(state-m.report)/m.width], i+1)
 		}
 	}
 }
