@@ -1,9 +1,12 @@
 package config
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"embed"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"sync"
 
@@ -20,8 +23,31 @@ var defaultFiles embed.FS
 //
 // The config is shared and must not be changed.
 func Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
-	s, inForce := layAll(layers)
+	s, inForce := layAll(defaults(), layers)
 	return s.loaded(layers, inForce), inForce.Problems
+}
+
+// LoadOver is Load over other defaults than the embedded ones: another version of reviewgate has
+// others, and a stored review needs those that it was made with. If this version can't read them,
+// the config is nil and the problems say why.
+func LoadOver(base Layer, layers ...Layer) (*Config, []pipeline.ConfigProblem) {
+	base = base.normal()
+	if sameFiles(base.Files, DefaultLayer().Files) {
+		return Load(layers...)
+	}
+	s, p := layTrusted(newStack(), base)
+	if len(p.list) > 0 {
+		return nil, p.ordered()
+	}
+	all, inForce := layAll(defaultStack{stack: s, layer: base.inForce(true)}, layers)
+	c := all.loaded(layers, inForce)
+	of := contentKey([]Layer{base})
+	c.Key = sha256.Sum256(slices.Concat(c.Key[:], of[:]))
+	return c, inForce.Problems
+}
+
+func sameFiles(a, b []File) bool {
+	return slices.EqualFunc(a, b, func(x, y File) bool { return path.Base(x.Path) == path.Base(y.Path) && bytes.Equal(x.Text, y.Text) })
 }
 
 // laid is the result of merging layers, with the floors that some of them make.
@@ -40,9 +66,8 @@ func (s laid) loaded(layers []Layer, inForce pipeline.ConfigInForce) *Config {
 	return c
 }
 
-// layAll merges the layers over the embedded defaults.
-func layAll(layers []Layer) (laid, pipeline.ConfigInForce) {
-	base := defaults()
+// layAll merges the layers over defaults.
+func layAll(base defaultStack, layers []Layer) (laid, pipeline.ConfigInForce) {
 	inForce := pipeline.ConfigInForce{Layers: pipeline.List[pipeline.ConfigLayer]{base.layer}}
 	current := laid{stack: base.stack}
 	for _, l := range layers {

@@ -55,7 +55,7 @@ type Shown struct {
 
 // Show merges the layers as Load does, and lists where each value comes from.
 func Show(layers ...Layer) (*Shown, []pipeline.ConfigProblem) {
-	s, inForce := layAll(layers)
+	s, inForce := layAll(defaults(), layers)
 	out := &Shown{Config: s.loaded(layers, inForce)}
 	for _, file := range listFiles() {
 		for _, e := range s.lists[file].entries {

@@ -2,8 +2,8 @@ package pipeline
 
 import "time"
 
-// Review is a whole review as it is stored and shown: the output of every stage. Facts, Results and
-// Previous are everything that aggregate reads.
+// Review is a whole review as it is stored and shown: the output of every stage. With the config,
+// everything but Report is what the report was made from, so that it can be computed again.
 type Review struct {
 	Facts          PRFacts           `json:"facts"`
 	Classification Classification    `json:"classification"`
@@ -12,7 +12,14 @@ type Review struct {
 	Previous       *PreviousReport   `json:"previous"`
 	SameHead       *PreviousReport   `json:"again,omitempty"` // the last report on the same head, if models review it again
 	Memory         Memory            `json:"memory"`
-	Report         Report            `json:"report"`
+	// Gaps are what the config missed. Those of a model can't be computed again without it.
+	Gaps List[GapLogEntry] `json:"gaps"`
+	// Failed is the stage that failed, the last one if there are several, or empty.
+	Failed Stage `json:"failed,omitempty"`
+	// Proposed is the outcome of trying the config that the change proposes. It depends on time
+	// limits, so it is stored and not computed again.
+	Proposed *ProposedConfig `json:"proposed,omitempty"`
+	Report   Report          `json:"report"`
 }
 
 // RunRecord is what varies from run to run, so that it is beside a report and never in it.

@@ -99,11 +99,12 @@ func TestFailureOfEachStageGates(t *testing.T) {
 			"panic": func() error { panic("down") },
 		} {
 			tm := timer{now: ticking(), record: &pipeline.RunRecord{}}
-			failed := tm.then(nil, s, "working", f)
+			stage := tm.then("", s, "working", f)
+			failed := failureOf(stage)
 			if failed == nil || !failed.Gating || failed.What != "stage" || !strings.Contains(failed.Why, string(s)) {
 				t.Fatalf("%s of %s: %+v, want a gating row that names the stage", how, s, failed)
 			}
-			if later := tm.then(failed, pipeline.StageAggregate, "working", func() error { panic("it ran") }); later != failed {
+			if later := tm.then(stage, pipeline.StageAggregate, "working", func() error { panic("it ran") }); later != stage {
 				t.Errorf("%s of %s: a later stage ran", how, s)
 			}
 			for what, report := range map[string]pipeline.Report{

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"fmt"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -151,16 +150,9 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, facts *pipeline
 	}
 	in := aggregate.Input{Facts: facts, Previous: p.in.Previous, Memory: p.in.Memory, Config: cfg, Rules: engine.byID}
 	in.Memory.ByHand = nil // the question is what the config would decide
-
-	classification := engine.classify.Classify(facts)
-	manifest := engine.compose.Compose(facts, &classification)
-	if manifest, in.Gaps, err = engine.gaps.Detect(ctx, facts, &classification, manifest); err != nil {
-		return fmt.Errorf("look for gaps: %w", err)
+	if err := engine.choose(ctx, &in); err != nil {
+		return err
 	}
-	if manifest, err = engine.hold(ctx, facts, manifest); err != nil {
-		return fmt.Errorf("add what is final: %w", err)
-	}
-	in.Classification, in.Manifest = &classification, &manifest
 	proposedRow := p.proposedGaps(engine, &in)
 	if in.Results, err = p.results(ctx, engine, in); err != nil {
 		return err
@@ -173,7 +165,7 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, facts *pipeline
 		out.Mode = mode
 	}
 	out.Decision, out.Condition, out.Counts = report.Decision, report.Gate.Condition, report.Counts
-	out.AgentsAdded, out.AgentsGone = difference(agentIDs(&manifest), agentIDs(p.in.Manifest))
+	out.AgentsAdded, out.AgentsGone = difference(agentIDs(in.Manifest), agentIDs(p.in.Manifest))
 	out.FindingsNew, out.FindingsGone = compareFindings(report.Findings, p.findings)
 	return nil
 }

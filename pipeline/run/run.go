@@ -138,7 +138,6 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	out.Record = pipeline.RunRecord{RunID: o.RunID, Version: r.Version, Trigger: o.Trigger, StartedAt: r.Now()}
 	t := &timer{now: r.Now, record: &out.Record, options: o}
 	var engine *Engine
-	var gaps []pipeline.GapLogEntry
 	change := r.detector.Change()
 	var base normalize.ConfigRead
 
@@ -174,7 +173,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	}
 	out.LabelsRead = engine.labelsRead(&v.Facts)
 
-	failed := t.then(nil, pipeline.StageClassify, "classifying", func() error {
+	failed := t.then("", pipeline.StageClassify, "classifying", func() error {
 		v.Classification = engine.classify.Classify(&v.Facts)
 		return nil
 	})
@@ -183,8 +182,8 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 		return nil
 	})
 	failed = t.then(failed, pipeline.StageGapDetect, "looking for gaps", func() (err error) {
-		v.Manifest, gaps, err = engine.gaps.Detect(ctx, &v.Facts, &v.Classification, v.Manifest)
-		r.redactGaps(gaps)
+		v.Manifest, v.Gaps, err = engine.gaps.Detect(ctx, &v.Facts, &v.Classification, v.Manifest)
+		r.redactGaps(v.Gaps)
 		if err != nil {
 			return err
 		}
@@ -192,7 +191,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 		return err
 	})
 	var last *LastReview
-	if failed == nil {
+	if failed == "" {
 		if last, err = r.lastReview(ctx, engine, v, o); err != nil {
 			return out, err
 		}
@@ -200,8 +199,8 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	var gapResult *pipeline.AgentResult
 	if gapModelOf(out.Config, o) != "" {
 		failed = t.then(failed, pipeline.StageGapDetect, "asking for gaps", func() (err error) {
-			g := gapRun{runner: r, engine: engine, review: v, gaps: gaps, timer: t, beside: change.Text}
-			gaps, gapResult, err = g.ask(ctx, last, o)
+			g := gapRun{runner: r, engine: engine, review: v, gaps: v.Gaps, timer: t, beside: change.Text}
+			v.Gaps, gapResult, err = g.ask(ctx, last, o)
 			return err
 		})
 	}
@@ -218,7 +217,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	}
 	in := aggregate.Input{
 		Facts: &v.Facts, Classification: &v.Classification, Manifest: &v.Manifest,
-		Gaps: gaps, Previous: v.Previous, SameHead: v.SameHead, Memory: v.Memory, Config: out.Config, Rules: engine.byID,
+		Gaps: v.Gaps, Previous: v.Previous, SameHead: v.SameHead, Memory: v.Memory, Config: out.Config, Rules: engine.byID,
 	}
 	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
 		s := staged{in: in, options: t.dispatchOptions(out.Config, &v.Facts)}
@@ -239,17 +238,20 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	if err := context.Cause(ctx); err != nil {
 		return out, err
 	}
-	in.Results, in.Failed = v.Results, failed
+	in.Results, in.Failed = v.Results, failureOf(failed)
 	in = reconciled(in)
-	failed = t.then(nil, pipeline.StageAggregate, "deciding", func() error {
+	v.Failed = failed
+	if failed = t.then("", pipeline.StageAggregate, "deciding", func() error {
 		v.Report = aggregate.Aggregate(in)
 		return nil
-	})
-	if failed != nil {
-		v.Report = aggregate.Failed(in, failed)
-		in.Failed = failed
+	}); failed != "" {
+		v.Failed, in.Failed = failed, failureOf(failed)
+		v.Report = aggregate.Failed(in, in.Failed)
 	}
 	v.Report.ProposedConfig = r.preview(ctx, in, v.Report.Findings, change, o)
+	if len(v.Report.ProposedConfig.Files) > 0 {
+		v.Proposed = &v.Report.ProposedConfig
+	}
 	if err := context.Cause(ctx); err != nil {
 		return out, err
 	}
@@ -344,16 +346,23 @@ func (t *timer) modelUse() []pipeline.ModelUse {
 	return use
 }
 
-// then runs a stage unless an earlier one failed, and returns what the report says about the
-// failure.
-func (t *timer) then(failed *pipeline.Incompleteness, s pipeline.Stage, what string, f func() error) *pipeline.Incompleteness {
-	if failed != nil {
+// then runs a stage unless an earlier one failed, and returns the stage that failed, if any.
+func (t *timer) then(failed, s pipeline.Stage, what string, f func() error) pipeline.Stage {
+	if failed != "" {
 		return failed
 	}
 	if err := t.stage(s, what, f); err != nil {
-		return &pipeline.Incompleteness{What: "stage", Why: fmt.Sprintf("the stage %s failed", s), Gating: true}
+		return s
 	}
-	return nil
+	return ""
+}
+
+// failureOf is what the report says about a failed stage, or nil if none failed.
+func failureOf(failed pipeline.Stage) *pipeline.Incompleteness {
+	if failed == "" {
+		return nil
+	}
+	return &pipeline.Incompleteness{What: "stage", Why: fmt.Sprintf("the stage %s failed", failed), Gating: true}
 }
 
 func (t *timer) stage(s pipeline.Stage, what string, f func() error) (err error) {
