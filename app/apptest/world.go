@@ -85,6 +85,7 @@ func StartWith(t *testing.T, o ghtest.Options, change ...func(*World)) *World {
 		if err := w.Stop(); err != nil {
 			t.Errorf("the App did not end cleanly: %v", err)
 		}
+		Replays(t, w.DB, w.Agents)
 		if u := w.GH.Calls.Unexpected(); len(u) > 0 {
 			t.Errorf("calls that GitHub does not know: %v", u)
 		}

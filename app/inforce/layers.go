@@ -305,17 +305,23 @@ func isOrganisation(repo ports.Target) bool {
 
 // ConfigOf returns the config that a stored review used.
 func (c *Configs) ConfigOf(ctx context.Context, r *ports.StoredReview) (*config.Config, error) {
-	var layers []config.Layer
-	for _, name := range config.LayerNames()[1:] {
-		if l := configLayer(name, sourceOf(r, name), r.Config); len(l.Files) > 0 {
-			layers = append(layers, l)
-		}
-	}
+	_, layers := LayersOf(r)
 	cfg, problems := c.Loader.Load(layers...)
 	if len(problems) > 0 {
 		return nil, &retry.FinalError{Err: fmt.Errorf("load the stored config of run %s: %s", r.RunID, problems[0].Problem), Why: "internal"}
 	}
 	return cfg, c.named(ctx, cfg, r.RepoID)
+}
+
+// LayersOf returns the defaults that a stored review was made with, and the layers that it
+// used over them.
+func LayersOf(r *ports.StoredReview) (defaults config.Layer, layers []config.Layer) {
+	for _, name := range config.LayerNames()[1:] {
+		if l := configLayer(name, sourceOf(r, name), r.Config); len(l.Files) > 0 {
+			layers = append(layers, l)
+		}
+	}
+	return configLayer(config.LayerDefaults, sourceOf(r, config.LayerDefaults), r.Config), layers
 }
 
 // sourceOf returns where a layer of a stored review was read.

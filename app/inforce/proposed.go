@@ -12,11 +12,12 @@ import (
 // Proposed loads the config that would be in force after the change is merged. It takes the
 // files that the change touches from the head, and the other files from where the config in
 // force was read. The layers below stay the same.
-func (c *Configs) Proposed(ctx context.Context, t ports.Target, f *pipeline.PRFacts, now *InForce) (*config.Config, error) {
+// It also returns the repository's files in it.
+func (c *Configs) Proposed(ctx context.Context, t ports.Target, f *pipeline.PRFacts, now *InForce) (*config.Config, []ports.ConfigBlob, error) {
 	from, err := c.ConfigReader.ProposedConfig(ctx, t, f.Head.SHA)
 	if err != nil {
 		c.Log.Warn().EmbedObject(t.At(f.Head.SHA)).Err(err).Msg("proposed config not read")
-		return nil, err
+		return nil, nil, err
 	}
 	touched := config.ChangedFiles(f)
 	own := config.Layer{Name: now.own, Source: from.Source}
@@ -35,5 +36,5 @@ func (c *Configs) Proposed(ctx context.Context, t ports.Target, f *pipeline.PRFa
 		layers = append(layers, own)
 	}
 	cfg, _ := c.proposals.Load(layers...) // the config contains its problems
-	return cfg, nil
+	return cfg, LayerBlobs(own), nil
 }

@@ -1,12 +1,18 @@
 package ports
 
 import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
 // StoredReview is a review with everything that a replay needs. Raw agent outputs, facts,
-// the previous report and config layers are all in Review and Config.
+// the previous report and config layers are all in Review and Config. Config also has the
+// files that the pull request proposed, as LayerProposed; these are not in force.
 type StoredReview struct {
 	RunID      string
 	Key        string
@@ -19,4 +25,40 @@ type StoredReview struct {
 	Record     pipeline.RunRecord
 	// FixLoop is the state of the target's fix loop after the review.
 	FixLoop fixloop.State
+	// Lacks says what the review lacks for a replay, if an older version saved it. Reviews
+	// of this version lack nothing. SaveReview ignores it.
+	Lacks string
 }
+
+// LayerProposed is the name of the layer with the config files that a pull request proposes,
+// with secrets replaced.
+const LayerProposed = "proposed"
+
+// Archive reads stored reviews without a lease and changes nothing.
+type Archive interface {
+	// Archived reads the chosen reviews, by target and then from the oldest to the newest, a
+	// few at a time. If what is stored of a review was altered, its error is an AlteredError,
+	// and the next review follows. Any other error ends the reading.
+	Archived(ctx context.Context, which ReviewFilter) iter.Seq2[*StoredReview, error]
+}
+
+// ReviewFilter chooses stored reviews. The zero value chooses all.
+type ReviewFilter struct {
+	RunID      string
+	Repository string    // owner/name in any case, as deliveries named it last
+	Number     int       // of the pull request in Repository; 0 for all
+	Since      time.Time // when the reviews were saved
+}
+
+// AlteredError says that a stored review is not what was saved.
+type AlteredError struct {
+	RunID string
+	Err   error
+}
+
+func (e *AlteredError) Error() string {
+	return fmt.Sprintf("stored review %s was altered after it was saved: %v", e.RunID, e.Err)
+}
+
+// Unwrap returns how that was noticed.
+func (e *AlteredError) Unwrap() error { return e.Err }

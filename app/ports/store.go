@@ -18,6 +18,7 @@ type Store struct {
 	Leases
 	Reviews
 	History
+	Archive
 	Writes
 	Commands
 	Layers

@@ -96,7 +96,8 @@ func (d *DryRun) Review(ctx context.Context, t ports.Target, o DryOptions) (run.
 	}
 	if o.Repository == nil { // otherwise the repository's config does not count
 		options.Proposed = func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
-			return s.configs.Proposed(ctx, t, f, &src.InForce)
+			cfg, _, err := s.configs.Proposed(ctx, t, f, &src.InForce)
+			return cfg, err
 		}
 	}
 	outcome, err := s.Pipeline.Run(ctx, src, options)

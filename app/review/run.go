@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -32,6 +34,9 @@ type reviewRun struct {
 	src     *source
 	agents  *agents.Review
 	outcome run.Outcome
+	// proposed are the config files that the change proposes. The trial that reads them may
+	// be abandoned and end later.
+	proposed atomic.Pointer[[]ports.ConfigBlob]
 	// refused is the error with which GitHub refused a check on the head. The head may be
 	// gone; the reads of the pipeline then show that.
 	refused error
@@ -123,7 +128,9 @@ func (s *Service) runOptions(ctx context.Context, r *reviewRun) run.Options {
 			return s.checks.ReopenForBase(ctx, r.lease, r.state, f)
 		},
 		Proposed: func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
-			return s.configs.Proposed(ctx, t, f, &r.src.InForce)
+			cfg, files, err := s.configs.Proposed(ctx, t, f, &r.src.InForce)
+			r.proposed.Store(&files)
+			return cfg, err
 		},
 		IOAgents: r.agents.Agent, GapModel: r.agents.GapModel, Comparer: r.agents.Comparer, Verifier: r.agents.Verifier,
 		File:     readFile(r.src),
@@ -155,13 +162,27 @@ func (s *Service) store(ctx context.Context, r *reviewRun) error {
 	err := s.Store.SaveReview(ctx, r.lease, ports.StoredReview{
 		RunID: outcome.Record.RunID, Key: key, Generation: state.Wanted,
 		RepoID: state.RepoID, HeadSHA: facts.Head.SHA, BaseSHA: facts.Base.SHA,
-		Review: outcome.Review, Config: r.src.Blobs, Record: outcome.Record,
+		Review: outcome.Review, Config: slices.Concat(r.src.Blobs, s.proposedFiles(r)), Record: outcome.Record,
 		FixLoop: nextLoop(state, &outcome.Review, r.src.InForce.Config),
 	})
 	if err != nil {
 		return fmt.Errorf("store the review: %w", err)
 	}
 	return nil
+}
+
+// proposedFiles returns the config files that the change proposes, in the form in which a
+// review stores them. The author may have put a secret into them.
+func (s *Service) proposedFiles(r *reviewRun) []ports.ConfigBlob {
+	files := r.proposed.Load()
+	if files == nil {
+		return nil
+	}
+	stored := slices.Clone(*files)
+	for i := range stored {
+		stored[i].Layer, stored[i].Text = ports.LayerProposed, []byte(s.Pipeline.Redact(string(stored[i].Text)))
+	}
+	return stored
 }
 
 // both runs two functions in parallel. It turns a panic into an error, so that one review

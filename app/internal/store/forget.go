@@ -276,7 +276,7 @@ func (s configUse) ConfigUsed(ctx context.Context, key string) (files []ports.Co
 		files, err = list(ctx, t, func(row scanner) (c ports.ConfigBlob, err error) {
 			err = row.Scan(&c.Layer, &c.Path, &c.BlobSHA)
 			return c, err
-		}, `SELECT layer, path, blob_sha FROM review_configs WHERE run_id = ? ORDER BY position`, run)
+		}, `SELECT layer, path, blob_sha FROM review_configs WHERE run_id = ? AND layer <> ? ORDER BY position`, run, ports.LayerProposed)
 		return err
 	})
 	if err != nil {

@@ -15,12 +15,14 @@ import (
 // Reader reads a database and changes nothing. A server may be using the database.
 type Reader struct {
 	ports.KnownLayers
+	ports.Archive
 	from  snapshots
 	close func() error
 }
 
 func newReader(db backend, close func() error) *Reader {
-	return &Reader{layers{&core{db: db}}, db, close}
+	c := &core{db: db}
+	return &Reader{layers{c}, archive{c}, db, close}
 }
 
 // OpenReader opens a database to read. Its tables must have the version of this

@@ -25,6 +25,21 @@ import (
 type encoded struct {
 	report, inputs, record []byte
 	files                  []byte // nil if the change has no files
+	loop                   string
+}
+
+// digest is a hash of everything that is stored of a review, however it is encoded.
+func (e encoded) digest(r *ports.StoredReview) []byte {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q %d %d %q %q %q %q %q\n", r.RunID, r.Key, r.Generation, r.RepoID, r.HeadSHA, r.BaseSHA,
+		r.Review.Facts.Base.Ref, string(r.Review.Report.Decision), e.loop)
+	for _, part := range [][]byte{e.report, e.inputs, e.record, e.files} {
+		fmt.Fprintf(h, "%d %x\n", len(part), sha256.Sum256(part))
+	}
+	for _, c := range r.Config {
+		fmt.Fprintf(h, "%q %q %q %x\n", c.Layer, c.Path, c.BlobSHA, sha256.Sum256(c.Text))
+	}
+	return h.Sum(nil)
 }
 
 func encode(r ports.StoredReview) (e encoded, err error) {
@@ -39,7 +54,10 @@ func encode(r ports.StoredReview) (e encoded, err error) {
 	if e.files, err = packFiles(r.Review.Facts.Files); err != nil {
 		return e, err
 	}
-	e.record, err = pack(r.Record)
+	if e.record, err = pack(r.Record); err != nil {
+		return e, err
+	}
+	e.loop, err = encodeLoop(r.FixLoop)
 	return e, err
 }
 
@@ -58,7 +76,26 @@ func (e encoded) decode(r *ports.StoredReview) error {
 	if err := unpack(e.report, &r.Review.Report); err != nil {
 		return err
 	}
-	return unpack(e.record, &r.Record)
+	if err := unpack(e.record, &r.Record); err != nil {
+		return err
+	}
+	if r.Lacks != "" {
+		supply(&r.Review, &r.Record)
+	}
+	return decodeText(e.loop, &r.FixLoop)
+}
+
+// supply takes what a review of an older version lacks from where that version had it.
+func supply(v *pipeline.Review, record *pipeline.RunRecord) {
+	v.Gaps = v.Report.GapLog
+	if len(v.Report.ProposedConfig.Files) > 0 {
+		v.Proposed = &v.Report.ProposedConfig
+	}
+	for _, stage := range record.Stages {
+		if stage.Error != "" {
+			v.Failed = stage.Stage
+		}
+	}
 }
 
 // coding bounds how many reviews are encoded or decoded at the same time. Each takes
@@ -160,10 +197,7 @@ func (s reviews) SaveReview(ctx context.Context, l ports.Lease, r ports.StoredRe
 	if err != nil {
 		return fmt.Errorf("save review %s: %w", r.RunID, err)
 	}
-	loop, err := encodeLoop(r.FixLoop)
-	if err != nil {
-		return fmt.Errorf("save review %s: %w", r.RunID, err)
-	}
+	digest := e.digest(&r)
 	return s.db.write(ctx, func(t tx) error {
 		if err := fence(ctx, t, l); err != nil {
 			return err
@@ -172,9 +206,9 @@ func (s reviews) SaveReview(ctx context.Context, l ports.Lease, r ports.StoredRe
 			return fmt.Errorf("save review %s: it belongs to %s, but the lease to %s", r.RunID, r.Key, l.Key)
 		}
 		_, err := t.exec(ctx, `
-			INSERT INTO reviews (run_id, target_key, generation, repo_id, head_sha, base_sha, base_ref, decision, saved_at, report, inputs, record, fix_loop)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			r.RunID, r.Key, r.Generation, r.RepoID, r.HeadSHA, r.BaseSHA, r.Review.Facts.Base.Ref, string(r.Review.Report.Decision), s.now(), e.report, e.inputs, e.record, loop)
+			INSERT INTO reviews (run_id, target_key, generation, repo_id, head_sha, base_sha, base_ref, decision, saved_at, report, inputs, record, fix_loop, digest)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			r.RunID, r.Key, r.Generation, r.RepoID, r.HeadSHA, r.BaseSHA, r.Review.Facts.Base.Ref, string(r.Review.Report.Decision), s.now(), e.report, e.inputs, e.record, e.loop, digest)
 		if err != nil {
 			return fmt.Errorf("save review %s: %w", r.RunID, err)
 		}
@@ -261,14 +295,26 @@ func (s history) ReviewOfHead(ctx context.Context, key, headSHA, baseRef string)
 
 // findReview returns the newest review that meets a condition, or nil.
 func (s *core) findReview(ctx context.Context, where string, args ...any) (*ports.StoredReview, error) {
+	r, _, err := s.readReview(ctx, where, args...)
+	return r, err
+}
+
+// stored is what the row of a review says about it.
+type stored struct {
+	encoded
+	decision, baseRef string
+	digest            []byte
+}
+
+// readReview is findReview with the row as it is stored.
+func (s *core) readReview(ctx context.Context, where string, args ...any) (*ports.StoredReview, *stored, error) {
 	var r ports.StoredReview
-	var e encoded
-	var loop string
+	var e stored
 	err := s.db.read(ctx, func(t tx) error {
 		err := t.row(ctx, `
-			SELECT run_id, target_key, generation, repo_id, head_sha, base_sha, report, inputs, record, fix_loop
+			SELECT run_id, target_key, generation, repo_id, head_sha, base_sha, base_ref, decision, report, inputs, record, fix_loop, digest, lacks
 			FROM reviews WHERE `+where+` ORDER BY id DESC LIMIT 1`, args...).
-			Scan(&r.RunID, &r.Key, &r.Generation, &r.RepoID, &r.HeadSHA, &r.BaseSHA, &e.report, &e.inputs, &e.record, &loop)
+			Scan(&r.RunID, &r.Key, &r.Generation, &r.RepoID, &r.HeadSHA, &r.BaseSHA, &e.baseRef, &e.decision, &e.report, &e.inputs, &e.record, &e.loop, &e.digest, &r.Lacks)
 		if err != nil {
 			return err
 		}
@@ -282,17 +328,14 @@ func (s *core) findReview(ctx context.Context, where string, args ...any) (*port
 	})
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return nil, nil
+		return nil, nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("read a stored review: %w", err)
+		return nil, nil, fmt.Errorf("read a stored review: %w", err)
 	}
 	if err := e.decode(&r); err != nil {
-		return nil, fmt.Errorf("read stored review %s: %w", r.RunID, err)
+		return &r, &e, fmt.Errorf("read stored review %s: %w", r.RunID, err)
 	}
-	if err := decodeText(loop, &r.FixLoop); err != nil {
-		return nil, fmt.Errorf("read the fix loop of stored review %s: %w", r.RunID, err)
-	}
-	return &r, nil
+	return &r, &e, nil
 }
 
 // MarkPublished implements ports.Store. What was not published before it leaves

@@ -43,6 +43,7 @@ type (
 	leases     struct{ *core }
 	reviews    struct{ *core }
 	history    struct{ *core }
+	archive    struct{ *core }
 	writes     struct{ *core }
 	commands   struct{ *core }
 	layers     struct{ *core }
@@ -65,6 +66,7 @@ func newStore(c *core) *Store {
 			Leases:     leases{c},
 			Reviews:    reviews{c},
 			History:    history{c},
+			Archive:    archive{c},
 			Writes:     writes{c},
 			Commands:   commands{c},
 			Layers:     layers{c},

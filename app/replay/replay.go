@@ -1,0 +1,140 @@
+// Package replay computes stored reviews again. It reads no GitHub and asks no model: a report
+// is a function of what is stored of its review.
+package replay
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/reviewgate/reviewgate/app/inforce"
+	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/lru"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+)
+
+// Replayer replays reviews. Make one with New. Any number of goroutines may use it.
+type Replayer struct {
+	runner  *run.Runner
+	configs *lru.Cache[[sha256.Size]byte, *config.Config]
+}
+
+// maxConfigs is how many configs a Replayer keeps: most reviews of a repository have the same.
+const maxConfigs = 16
+
+// New returns a Replayer that uses a runner's engines. Reviews in which the runner's own agents
+// replaced others keep the results of those.
+func New(runner *run.Runner) *Replayer {
+	return &Replayer{runner, lru.New[[sha256.Size]byte, *config.Config](maxConfigs, maxConfigs)}
+}
+
+// Result is what the replay of one review showed.
+type Result struct {
+	RunID   string
+	Pull    string // such as acme/shop#104, or empty if the review can't be read
+	HeadSHA string
+	Version string // of reviewgate that made the review
+	// Identical says that the replay has the same report, byte for byte. Otherwise Differs
+	// lists the differences, or Err says why there was no replay.
+	Identical bool
+	Differs   []Difference
+	More      int // differences that are not in Differs
+	Err       error
+	// Lacks is that of the stored review.
+	Lacks string
+}
+
+// All replays the reviews of an archive, one after the other. The error ends it.
+func (r *Replayer) All(ctx context.Context, from ports.Archive, which ports.ReviewFilter) iter.Seq2[Result, error] {
+	return func(yield func(Result, error) bool) {
+		for review, err := range from.Archived(ctx, which) {
+			var altered *ports.AlteredError
+			result := Result{}
+			switch {
+			case errors.As(err, &altered):
+				result, err = Result{RunID: altered.RunID, Err: altered}, nil
+			case err == nil:
+				result = r.One(ctx, review)
+				err = context.Cause(ctx)
+			}
+			if !yield(result, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// One replays a review.
+func (r *Replayer) One(ctx context.Context, s *ports.StoredReview) Result {
+	facts := &s.Review.Facts
+	result := Result{
+		RunID: s.RunID, Pull: fmt.Sprintf("%s#%d", facts.Repository.FullName(), facts.Number),
+		HeadSHA: s.HeadSHA, Version: s.Record.Version, Lacks: s.Lacks,
+	}
+	cfg, err := r.configOf(s)
+	if err != nil {
+		result.Err = err
+		return result
+	}
+	report, err := r.runner.Replay(ctx, &s.Review, cfg)
+	if err != nil {
+		result.Err = err
+		return result
+	}
+	result.Differs, result.More, result.Err = compare(&s.Review.Report, &report)
+	result.Identical = result.Err == nil && len(result.Differs) == 0
+	return result
+}
+
+// configOf returns the config that a review used, over the defaults of the version that made it.
+func (r *Replayer) configOf(s *ports.StoredReview) (*config.Config, error) {
+	defaults, layers := inforce.LayersOf(s)
+	if len(defaults.Files) == 0 { // the first versions stored none
+		defaults = config.DefaultLayer()
+	}
+	h := sha256.New()
+	for _, l := range append([]config.Layer{defaults}, layers...) {
+		fmt.Fprintf(h, "%q %q\n", l.Name, l.Organisation)
+		for _, f := range l.Files {
+			fmt.Fprintf(h, "%q %x\n", f.Path, sha256.Sum256(f.Text))
+		}
+	}
+	key := [sha256.Size]byte(h.Sum(nil))
+	if cfg, ok := r.configs.Get(key); ok {
+		return cfg, nil
+	}
+	cfg, problems := config.LoadOver(defaults, layers...)
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("this version can't read the config that the review used: %s", config.FormatProblem(problems[0]))
+	}
+	r.configs.Add(key, cfg, 1)
+	return cfg, nil
+}
+
+// compare lists what differs between a stored report and its replay, and counts what it does not
+// list. Equal bytes have no difference.
+func compare(was, now *pipeline.Report) ([]Difference, int, error) {
+	before, err := json.Marshal(was)
+	if err != nil {
+		return nil, 0, fmt.Errorf("encode the stored report: %w", err)
+	}
+	after, err := json.Marshal(now)
+	if err != nil {
+		return nil, 0, fmt.Errorf("encode the report: %w", err)
+	}
+	if bytes.Equal(before, after) {
+		return nil, 0, nil
+	}
+	var d differences
+	d.values("", tree(before), tree(after))
+	if len(d.list) == 0 {
+		d.list = []Difference{{Path: "the form of the JSON", Was: shown(string(before)), Now: shown(string(after))}}
+	}
+	return d.list, d.more, nil
+}
