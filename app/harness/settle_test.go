@@ -3,6 +3,8 @@ package harness
 import (
 	"fmt"
 	"net/http"
+	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
@@ -44,7 +46,22 @@ func (w *world) settle(pulls []*pull, k *killer, events int) {
 	}
 	w.deliveries(&f)
 	w.calls(&f, len(k.times) > 0)
+	f.add("reviews computed again", "%s", w.replay())
 	f.print(w.t)
+}
+
+// replay computes all stored reviews again, while the servers use the database. It returns what
+// the command prints.
+func (w *world) replay() string {
+	binary, err := build()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	out, err := exec.CommandContext(w.t.Context(), binary, "replay", "--all", "--database", w.url).CombinedOutput()
+	if err != nil {
+		w.t.Errorf("replay: %v\n%s", err, out)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // answered waits until no fault remains, except for reviews that were given up, and no server

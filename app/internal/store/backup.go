@@ -33,7 +33,7 @@ func refused(format string, args ...any) error { return &RefusedError{fmt.Sprint
 // read the copy. The copy is one file without the space of deleted rows, and opens like
 // the database itself.
 func MakeBackup(ctx context.Context, rawURL, to string) (Backup, error) {
-	from, err := backedUp(rawURL)
+	from, err := existing(rawURL)
 	if err != nil {
 		return Backup{}, err
 	}
@@ -58,8 +58,8 @@ func MakeBackup(ctx context.Context, rawURL, to string) (Backup, error) {
 	return b, nil
 }
 
-// backedUp returns the path of the file to copy.
-func backedUp(rawURL string) (string, error) {
+// existing returns the path of a SQLite database that is there.
+func existing(rawURL string) (string, error) {
 	path, ok := strings.CutPrefix(rawURL, "sqlite://")
 	if !ok || path == "" {
 		return "", refused("the database is not a SQLite file: back PostgreSQL up with pg_dump (docs/data.md says how)")

@@ -67,13 +67,16 @@ func TestInspectMakesNothing(t *testing.T) {
 // It refuses a database without tables.
 func TestReader(t *testing.T) {
 	t.Parallel()
-	for name, url := range map[string]func(*testing.T) string{
-		"sqlite":   func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db") },
-		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
+	for name, on := range map[string]struct {
+		url    func(*testing.T) string
+		refuse string
+	}{
+		"sqlite":   {func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db") }, "there is no database"},
+		"postgres": {func(t *testing.T) string { return pgtest.URL(t) }, "start the server once"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			url := url(t)
-			if _, err := store.OpenReader(t.Context(), url); err == nil || !strings.Contains(err.Error(), "start the server once") {
+			url := on.url(t)
+			if _, err := store.OpenReader(t.Context(), url); err == nil || !strings.Contains(err.Error(), on.refuse) {
 				t.Errorf("without tables: %v", err)
 			}
 			s, err := store.Open(context.Background(), url, store.Options{})

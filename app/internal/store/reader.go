@@ -45,6 +45,9 @@ func CheckTables(ctx context.Context, rawURL string) error {
 	case err != nil:
 		return err
 	case i.Version == 0:
+		if _, err := existing(rawURL); strings.HasPrefix(rawURL, "sqlite://") && err != nil {
+			return err
+		}
 		return errors.New("the database has no tables yet: start the server once, with the same REVIEWGATE_DATABASE_URL")
 	case i.Version != i.Newest:
 		return fmt.Errorf("the database's tables have version %d, but this reviewgate uses version %d: run the same version as the server", i.Version, i.Newest)
