@@ -35,7 +35,7 @@ func LoadOver(base Layer, layers ...Layer) (*Config, []pipeline.ConfigProblem) {
 	if sameFiles(base.Files, DefaultLayer().Files) {
 		return Load(layers...)
 	}
-	s, p := layTrusted(newStack(), base)
+	s, p := lay(newStack(), base)
 	if len(p.list) > 0 {
 		return nil, p.ordered()
 	}
