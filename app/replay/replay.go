@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
+	"sync"
 
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/ports"
@@ -50,24 +52,55 @@ type Result struct {
 	Lacks string
 }
 
-// All replays the reviews of an archive, one after the other. The error ends it.
+// All replays the reviews of an archive, in its order. It replays as many at once as there are
+// processors. The error ends it.
 func (r *Replayer) All(ctx context.Context, from ports.Archive, which ports.ReviewFilter) iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {
-		for review, err := range from.Archived(ctx, which) {
-			var altered *ports.AlteredError
-			result := Result{}
-			switch {
-			case errors.As(err, &altered):
-				result, err = Result{RunID: altered.RunID, Err: altered}, nil
-			case err == nil:
-				result = r.One(ctx, review)
-				err = context.Cause(ctx)
+		ctx, cancel := context.WithCancel(ctx)
+		running := make(chan chan replayed, runtime.GOMAXPROCS(0))
+		var read sync.WaitGroup
+		read.Go(func() {
+			defer close(running)
+			for review, err := range from.Archived(ctx, which) {
+				one := make(chan replayed, 1)
+				running <- one // there is room once an earlier one was taken
+				go func() { one <- r.replayed(ctx, review, err) }()
+				if ctx.Err() != nil {
+					return
+				}
 			}
-			if !yield(result, err) || err != nil {
+		})
+		defer read.Wait()
+		defer func() {
+			cancel()
+			for one := range running { // an early end leaves some behind
+				<-one
+			}
+		}()
+		for one := range running {
+			if done := <-one; !yield(done.Result, done.err) || done.err != nil {
 				return
 			}
 		}
 	}
+}
+
+// replayed is a result, or an error that ends the replay of an archive.
+type replayed struct {
+	Result
+	err error
+}
+
+// replayed replays what an archive gave.
+func (r *Replayer) replayed(ctx context.Context, review *ports.StoredReview, err error) replayed {
+	var altered *ports.AlteredError
+	switch {
+	case errors.As(err, &altered):
+		return replayed{Result: Result{RunID: altered.RunID, Err: altered}}
+	case err != nil:
+		return replayed{err: err}
+	}
+	return replayed{r.One(ctx, review), context.Cause(ctx)}
 }
 
 // One replays a review.
