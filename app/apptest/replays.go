@@ -2,8 +2,12 @@ package apptest
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/ports"
@@ -28,7 +32,8 @@ func Replays(t *testing.T, url string, agents map[string]dispatch.Agent) {
 		t.Fatal(err)
 	}
 	old := 0
-	for r, err := range replay.New(runner).All(context.Background(), reader, ports.ReviewFilter{}) {
+	replayer := replay.New(runner)
+	for r, err := range replayer.All(context.Background(), reader, ports.ReviewFilter{}) {
 		if err != nil {
 			t.Errorf("replay the stored reviews: %v", err)
 			break
@@ -46,4 +51,37 @@ func Replays(t *testing.T, url string, agents map[string]dispatch.Agent) {
 	if old > 0 {
 		t.Logf("%d old reviews are replayed to the same report", old)
 	}
+	for review, err := range reader.Archived(context.Background(), ports.ReviewFilter{}) {
+		if err == nil && review.Lacks == "" {
+			err = changesNothing(runner, replayer, review)
+		}
+		if err != nil {
+			t.Errorf("the backtest of the config in force: %v", err)
+		}
+	}
+}
+
+// changesNothing returns an error unless a review is the same under the config that it used.
+func changesNothing(runner *run.Runner, replayer *replay.Replayer, s *ports.StoredReview) error {
+	was := s.Review
+	if was.Failed != "" {
+		return nil // can't be computed
+	}
+	cfg, err := replayer.ConfigOf(s)
+	if err != nil {
+		return err
+	}
+	was.Memory.ByHand, was.Proposed = nil, nil // a backtest computes what the gate says
+	want, err := runner.Replay(context.Background(), &was, cfg)
+	if err != nil {
+		return err
+	}
+	got, err := runner.Backtest(context.Background(), &s.Review, run.Under{Own: cfg, Config: cfg, Same: func(string) bool { return true }})
+	if err != nil {
+		return err
+	}
+	if diff := cmp.Diff(want, got.Report, cmpopts.EquateEmpty()); diff != "" || len(got.Unknown) > 0 {
+		return fmt.Errorf("run %s, %s: unknown %v, and the report differs (-want +got):\n%s", s.RunID, s.Key, got.Unknown, diff)
+	}
+	return nil
 }

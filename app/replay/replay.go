@@ -110,7 +110,7 @@ func (r *Replayer) One(ctx context.Context, s *ports.StoredReview) Result {
 		RunID: s.RunID, Pull: fmt.Sprintf("%s#%d", facts.Repository.FullName(), facts.Number),
 		HeadSHA: s.HeadSHA, Version: s.Record.Version, Lacks: s.Lacks,
 	}
-	cfg, err := r.configOf(s)
+	cfg, err := r.ConfigOf(s)
 	if err != nil {
 		result.Err = err
 		return result
@@ -125,8 +125,8 @@ func (r *Replayer) One(ctx context.Context, s *ports.StoredReview) Result {
 	return result
 }
 
-// configOf returns the config that a review used, over the defaults of the version that made it.
-func (r *Replayer) configOf(s *ports.StoredReview) (*config.Config, error) {
+// ConfigOf returns the config that a review used, over the defaults of the version that made it.
+func (r *Replayer) ConfigOf(s *ports.StoredReview) (*config.Config, error) {
 	defaults, layers := inforce.LayersOf(s)
 	if len(defaults.Files) == 0 { // the first versions stored none
 		defaults = config.DefaultLayer()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -70,12 +69,12 @@ func (r *Runner) recompute(ctx context.Context, engine *Engine, was *pipeline.Re
 	r.redactGaps(in.Gaps)
 	for i := range was.Results {
 		if row := &was.Results[i]; row.Agent == pipeline.GapDetector && row.Status == pipeline.AgentOK {
-			g := gapRun{runner: r, engine: engine, review: &pipeline.Review{Facts: *in.Facts, Manifest: *in.Manifest}, gaps: in.Gaps}
-			proposed := g.propose(row.Model, gapdetect.Logged(was.Gaps, row.Model))
-			in.Gaps, *in.Manifest = proposed.Log, proposed.Manifest
+			r.proposeAgain(engine, was, in, row.Model)
 		}
 	}
-	again, err := r.rerun(ctx, engine, was, in)
+	again, err := r.rerun(ctx, engine, in, func(agent string) bool {
+		return r.kindOf(engine, agent) == config.KindRules && ended(was, agent) == pipeline.AgentOK
+	})
 	if err != nil {
 		return err
 	}
@@ -88,17 +87,22 @@ func (r *Runner) recompute(ctx context.Context, engine *Engine, was *pipeline.Re
 	return nil
 }
 
+// proposeAgain amends the input by the gaps that a model proposed in a stored review.
+func (r *Runner) proposeAgain(engine *Engine, was *pipeline.Review, in *aggregate.Input, model string) {
+	g := gapRun{runner: r, engine: engine, review: &pipeline.Review{Facts: *in.Facts, Manifest: *in.Manifest}, gaps: in.Gaps}
+	proposed := g.propose(model, gapdetect.Logged(was.Gaps, model))
+	in.Gaps, *in.Manifest = proposed.Log, proposed.Manifest
+}
+
 // longest is how long an agent of the kind rules may take in a replay. On a busy machine it may need
 // longer than in the review, and must find the same.
 const longest = 10 * time.Minute
 
-// rerun runs the agents of the kind rules that finished in a stored review, and returns their
-// results.
-func (r *Runner) rerun(ctx context.Context, engine *Engine, was *pipeline.Review, in *aggregate.Input) (map[string]pipeline.AgentResult, error) {
+// rerun runs those agents of the manifest that which chooses, and returns their results.
+func (r *Runner) rerun(ctx context.Context, engine *Engine, in *aggregate.Input, which func(agent string) bool) (map[string]pipeline.AgentResult, error) {
 	var manifest pipeline.AgentManifest
 	for _, e := range in.Manifest.Entries {
-		finished := func(row pipeline.AgentResult) bool { return row.Agent == e.Agent && row.Status == pipeline.AgentOK }
-		if engine.hasRules(e.Agent) && r.Agents[e.Agent] == nil && slices.ContainsFunc(was.Results, finished) {
+		if which(e.Agent) {
 			manifest.Entries = append(manifest.Entries, e)
 		}
 	}
@@ -123,7 +127,25 @@ func (r *Runner) rerun(ctx context.Context, engine *Engine, was *pipeline.Review
 	return again, nil
 }
 
-// hasRules reports whether an agent is of the kind rules.
-func (e *Engine) hasRules(agent string) bool {
-	return slices.ContainsFunc(e.config.Agents, func(a config.Agent) bool { return a.ID == agent && a.Kind == config.KindRules })
+// kindOf returns the kind of an agent, or "" for one that replaces the config's.
+func (r *Runner) kindOf(engine *Engine, agent string) string {
+	if r.Agents[agent] != nil {
+		return ""
+	}
+	for i := range engine.config.Agents {
+		if a := &engine.config.Agents[i]; a.ID == agent {
+			return a.Kind
+		}
+	}
+	return ""
+}
+
+// ended returns how an agent without a model ended in a review, or "" if it did not run.
+func ended(was *pipeline.Review, agent string) pipeline.AgentStatus {
+	for i := range was.Results {
+		if was.Results[i].Agent == agent {
+			return was.Results[i].Status
+		}
+	}
+	return ""
 }

@@ -1,0 +1,186 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
+)
+
+// Under is another config for a stored review.
+type Under struct {
+	// Own is the config that the review used, and Config the other one.
+	Own, Config *config.Config
+	// Same reports whether an agent that reads more than the facts, or asks a model, would be asked
+	// the same under both configs, apart from the files that it looks at.
+	Same func(agent string) bool
+	// Before replaces the reports of earlier reviews, by head: with the other config they would have
+	// been different. Of a head that it does not have, the stored report counts.
+	Before map[string]*pipeline.PreviousReport
+}
+
+// Backtest is what a stored review would have been under another config.
+type Backtest struct {
+	// Report has the decision of the gate, without that of a person. If something is unknown, it was
+	// made without that.
+	Report pipeline.Report
+	// Unknown says what can't be known, sorted. A decision that blocks anyway holds: what is
+	// unknown can only add to it. A decision that does not block may be wrong then.
+	Unknown pipeline.List[string]
+}
+
+// Backtest computes a stored review under another config. It asks nobody: an agent that neither
+// reads the facts alone nor has a stored result is unknown. A review in which a stage failed can't
+// be computed.
+func (r *Runner) Backtest(ctx context.Context, was *pipeline.Review, u Under) (Backtest, error) {
+	if was.Failed != "" {
+		return Backtest{}, fmt.Errorf("the stage %s failed", was.Failed)
+	}
+	engine, err := r.Engines.get(u.Config)
+	if err != nil {
+		return Backtest{}, err
+	}
+	facts := was.Facts
+	if u.Config.Key != u.Own.Key {
+		facts.Config = u.Config.InForce
+	}
+	in := aggregate.Input{
+		Facts: &facts, Previous: u.before(was.Previous), SameHead: u.before(was.SameHead), Memory: was.Memory, Config: u.Config, Rules: engine.byID,
+	}
+	in.Memory.ByHand = nil // the question is what the config would decide
+	if err := engine.choose(ctx, &in); err != nil {
+		return Backtest{}, err
+	}
+	r.redactGaps(in.Gaps)
+	b := backtest{runner: r, engine: engine, was: was, under: &u, in: &in}
+	if err := b.results(ctx); err != nil {
+		return Backtest{}, err
+	}
+	notAsked := func(row pipeline.AgentResult) bool { return row.Status == pipeline.AgentDiscarded }
+	if slices.ContainsFunc(in.Results, notAsked) && !aggregate.SpecFails(in) {
+		b.unknown = append(b.unknown, "what the quality stage would find, since the spec stage failed")
+	}
+	if !reflect.DeepEqual(u.Own.Settings.Secrets.Allow, u.Config.Settings.Secrets.Allow) && len(facts.Redactions) > 0 {
+		b.unknown = append(b.unknown, "which secrets the other config allows, since they are not stored")
+	}
+	slices.Sort(b.unknown)
+	return Backtest{aggregate.Aggregate(reconciled(in)), b.unknown}, nil
+}
+
+func (u *Under) before(stored *pipeline.PreviousReport) *pipeline.PreviousReport {
+	if stored != nil && u.Before[stored.HeadSHA] != nil {
+		return u.Before[stored.HeadSHA]
+	}
+	return stored
+}
+
+// backtest collects the results of one review under another config.
+type backtest struct {
+	runner  *Runner
+	engine  *Engine
+	was     *pipeline.Review
+	under   *Under
+	in      *aggregate.Input // with everything but results
+	unknown pipeline.List[string]
+}
+
+// results fills in the results of the manifest's agents, and of those that were asked about others.
+func (b *backtest) results(ctx context.Context) error {
+	gapRow := b.proposals()
+	again, err := b.runner.rerun(ctx, b.engine, b.in, b.readsFacts)
+	if err != nil {
+		return err
+	}
+	for i := range b.in.Manifest.Entries {
+		e := &b.in.Manifest.Entries[i]
+		if fresh, ok := again[e.Agent]; ok {
+			b.in.Results = append(b.in.Results, b.carried(fresh))
+			continue
+		}
+		b.in.Results = append(b.in.Results, b.stored(e)...)
+	}
+	for _, row := range b.was.Results {
+		if row.Agent == pipeline.Matcher || row.Agent == pipeline.Verifier {
+			b.in.Results = append(b.in.Results, row)
+		}
+	}
+	b.in.Results = append(b.in.Results, gapRow...)
+	return nil
+}
+
+// readsFacts reports whether an agent can run again. It can't if it failed in the review: why, is
+// not stored.
+func (b *backtest) readsFacts(agent string) bool {
+	kind := b.runner.kindOf(b.engine, agent)
+	if kind != config.KindRules && kind != config.KindSecrets {
+		return false
+	}
+	status := ended(b.was, agent)
+	return status == "" || status == pipeline.AgentOK
+}
+
+// carried is the result of an agent that ran again, with what the stored result has besides.
+func (b *backtest) carried(fresh pipeline.AgentResult) pipeline.AgentResult {
+	for _, row := range b.was.Results {
+		if row.Agent == fresh.Agent {
+			row.Output, row.Note = fresh.Output, fresh.Note
+			return row
+		}
+	}
+	return fresh
+}
+
+// stored returns the stored results of an agent, if it would be asked the same. Otherwise they are
+// unknown, and count as if the agent had found nothing.
+func (b *backtest) stored(e *pipeline.ManifestEntry) (results pipeline.List[pipeline.AgentResult]) {
+	before := b.was.Manifest.Entry(e.Agent)
+	same := before != nil && sameJSON(before.Scope, e.Scope) && b.under.Same(e.Agent)
+	for _, q := range e.Questions() {
+		row, known := b.answer(e.Agent, q)
+		if !known || !same {
+			what := e.Agent
+			if q.Model != "" {
+				what += " with " + q.Model
+			}
+			b.unknown = append(b.unknown, "what "+what+" would find")
+			row = pipeline.AgentResult{Agent: e.Agent, Model: q.Model, Run: q.Run, Stage: e.Stage, Status: pipeline.AgentOK}
+		}
+		results = append(results, row)
+	}
+	return results
+}
+
+// answer returns the stored result of an agent for one question. An agent without a model may
+// name one in its result.
+func (b *backtest) answer(agent string, q pipeline.Question) (row pipeline.AgentResult, ok bool) {
+	for _, row := range b.was.Results {
+		if row.Agent == agent && row.Run == q.Run && (row.Model == q.Model || q.Model == "") {
+			return row, true
+		}
+	}
+	return row, false
+}
+
+// proposals applies the gaps that a model proposed in the review, if the other config asks the same
+// model, and returns its row.
+func (b *backtest) proposals() pipeline.List[pipeline.AgentResult] {
+	settings := &b.under.Config.Settings
+	model := settings.Models.GapDetector
+	if model == "" || len(settings.ModelEndpoints) == 0 {
+		return nil
+	}
+	for _, row := range b.was.Results {
+		if row.Agent == pipeline.GapDetector && row.Model == model {
+			if row.Status == pipeline.AgentOK {
+				b.runner.proposeAgain(b.engine, b.was, b.in, model)
+			}
+			return pipeline.List[pipeline.AgentResult]{row}
+		}
+	}
+	b.unknown = append(b.unknown, "which gaps "+model+" would propose")
+	return nil
+}
