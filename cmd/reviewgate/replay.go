@@ -40,7 +40,7 @@ finish.`,
 		Example: "  reviewgate replay --pull acme/shop#104\n" +
 			"  reviewgate replay --since 90d --database sqlite:///backup/reviewgate.db",
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		RunE: f.run,
 	}
 	c.Flags().StringVar(&f.pull, "pull", "", "the reviews of a pull request, `OWNER/NAME#N` or its URL")
 	c.Flags().StringVar(&f.since, "since", "", "the reviews of the last days or hours, such as 90d or 12h")
