@@ -40,6 +40,9 @@ type Archive interface {
 	// few at a time. If what is stored of a review was altered, its error is an AlteredError,
 	// and the next review follows. Any other error ends the reading.
 	Archived(ctx context.Context, which ReviewFilter) iter.Seq2[*StoredReview, error]
+	// Ended returns whether a pull request is closed, and whether it was merged. It is open
+	// if the store does not know it.
+	Ended(ctx context.Context, key string) (closed, merged bool, err error)
 }
 
 // ReviewFilter chooses stored reviews. The zero value chooses all.

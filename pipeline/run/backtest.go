@@ -116,6 +116,9 @@ func (b *backtest) results(ctx context.Context) error {
 // not stored.
 func (b *backtest) readsFacts(agent string) bool {
 	kind := b.runner.kindOf(b.engine, agent)
+	if kind == config.KindLLM && b.engine.absent(agent) {
+		return true // and fails
+	}
 	if kind != config.KindRules && kind != config.KindSecrets {
 		return false
 	}
@@ -127,7 +130,7 @@ func (b *backtest) readsFacts(agent string) bool {
 func (b *backtest) carried(fresh pipeline.AgentResult) pipeline.AgentResult {
 	for _, row := range b.was.Results {
 		if row.Agent == fresh.Agent {
-			row.Output, row.Note = fresh.Output, fresh.Note
+			row.Status, row.Output, row.Note = fresh.Status, fresh.Output, fresh.Note
 			return row
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -109,7 +110,13 @@ func (r *Runner) rerun(ctx context.Context, engine *Engine, in *aggregate.Input,
 	if len(manifest.Entries) == 0 {
 		return nil, nil
 	}
-	results, err := dispatch.Dispatch(ctx, manifest, in.Facts, in.Classification, engine.builtIn(in.Facts, in.Classification), dispatch.Options{
+	all := engine.builtIn(in.Facts, in.Classification)
+	for _, e := range manifest.Entries {
+		if engine.absent(e.Agent) {
+			all[e.Agent] = modelless{}
+		}
+	}
+	results, err := dispatch.Dispatch(ctx, manifest, in.Facts, in.Classification, all, dispatch.Options{
 		Concurrency: runtime.GOMAXPROCS(0),
 		Limits:      func(string) dispatch.Limits { return dispatch.Limits{Timeout: longest} },
 	})
@@ -119,8 +126,8 @@ func (r *Runner) rerun(ctx context.Context, engine *Engine, in *aggregate.Input,
 	r.redactRules(results, engine)
 	again := map[string]pipeline.AgentResult{}
 	for _, row := range results {
-		if row.Status != pipeline.AgentOK {
-			return nil, fmt.Errorf("run the rules of %s again: %s", row.Agent, row.Note)
+		if row.Status != pipeline.AgentOK && !engine.absent(row.Agent) {
+			return nil, fmt.Errorf("run %s again: %s", row.Agent, row.Note)
 		}
 		again[row.Agent] = row
 	}
@@ -138,6 +145,11 @@ func (r *Runner) kindOf(engine *Engine, agent string) string {
 		}
 	}
 	return ""
+}
+
+// absent reports whether an agent asks a language model and the config has none.
+func (e *Engine) absent(agent string) bool {
+	return slices.ContainsFunc(e.config.Agents, func(a config.Agent) bool { return a.ID == agent && e.config.Absent(&a) })
 }
 
 // ended returns how an agent without a model ended in a review, or "" if it did not run.

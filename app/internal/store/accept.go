@@ -156,16 +156,16 @@ func (s intake) acceptReview(ctx context.Context, t tx, d acceptance, ask ports.
 // repository's issues up to date.
 func (s intake) acceptClose(ctx context.Context, t tx, d acceptance, ask ports.Close) (asked bool, err error) {
 	d.Key = ask.Target.Key()
-	if d.Closed, err = s.closeTarget(ctx, t, ask.Target); err != nil || !d.Closed || !ask.Merged {
+	if d.Closed, err = s.closeTarget(ctx, t, ask.Target, ask.Merged); err != nil || !d.Closed || !ask.Merged {
 		return d.Closed, err
 	}
 	_, err = t.insertJob(ctx, ports.NewJob(ports.JobIssues, ports.IssuesJob{Ask: ports.IssuesAsk{Target: ask.Target}, Delivery: d.GUID}))
 	return true, err
 }
 
-func (s intake) closeTarget(ctx context.Context, t tx, g ports.Target) (known bool, err error) {
+func (s intake) closeTarget(ctx context.Context, t tx, g ports.Target, merged bool) (known bool, err error) {
 	var head string
-	err = t.row(ctx, `UPDATE targets SET closed = 1, closed_at = CASE WHEN closed = 1 THEN closed_at ELSE ? END WHERE key = ? RETURNING head_sha`, s.now(), g.Key()).Scan(&head)
+	err = t.row(ctx, `UPDATE targets SET closed = 1, merged = ?, closed_at = CASE WHEN closed = 1 THEN closed_at ELSE ? END WHERE key = ? RETURNING head_sha`, number(merged), s.now(), g.Key()).Scan(&head)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}

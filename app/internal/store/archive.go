@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"iter"
 	"strings"
@@ -85,4 +86,15 @@ func (s archive) archivedReview(ctx context.Context, row archived) (*ports.Store
 		return nil, &ports.AlteredError{RunID: review.RunID, Err: errDigest}
 	}
 	return review, nil
+}
+
+// Ended implements ports.Archive.
+func (s archive) Ended(ctx context.Context, key string) (closed, merged bool, err error) {
+	err = s.db.read(ctx, func(t tx) error {
+		return t.row(ctx, `SELECT closed = 1, merged = 1 FROM targets WHERE key = ?`, key).Scan(&closed, &merged)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, false, nil
+	}
+	return closed, merged, wrap(err, "read how %s ended", key)
 }

@@ -213,3 +213,35 @@ func TestAlteredReviewIsNoticed(t *testing.T) {
 		}
 	})
 }
+
+func TestEnded(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *Store, _ *sql.DB, _ string) {
+		of := ports.Target{Kind: ports.TargetPull, Installation: 1, RepoID: 7, Owner: "acme", Name: "shop", Number: 1, HeadSHA: "head"}
+		n := 0
+		accept := func(ask ports.Ask) {
+			t.Helper()
+			n++
+			if _, err := s.Accept(t.Context(), ports.Delivery{GUID: fmt.Sprint(n), Event: "pull_request", Installation: 1, RepoID: 7, ReceivedAt: time.Now(), Asks: []ports.Ask{ask}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, c := range []struct {
+			ask            ports.Ask
+			closed, merged bool
+		}{
+			{nil, false, false},
+			{ports.ReviewAsk{Target: of, Reason: "opened"}, false, false},
+			{ports.Close{Target: of}, true, false},
+			{ports.ReviewAsk{Target: of, Reason: "reopened"}, false, false},
+			{ports.Close{Target: of, Merged: true}, true, true},
+			{ports.ReviewAsk{Target: of, Reason: "open after all"}, false, false},
+		} {
+			if c.ask != nil {
+				accept(c.ask)
+			}
+			if closed, merged, err := s.Ended(t.Context(), of.Key()); closed != c.closed || merged != c.merged || err != nil {
+				t.Errorf("%d: closed %t, merged %t, %v", i, closed, merged, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,182 @@
+package backtest
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Report is what a proposal changes.
+type Report struct {
+	Reviews   int          `json:"reviews"`   // computed, the newest one of each head
+	Decisions []Transition `json:"decisions"` // by number, then name
+	// Blocked are the reviews that newly block, and Passing those that newly pass, each from the
+	// first pull request on. There are at most MaxListed of each; More counts the others.
+	Blocked     []Change  `json:"newly_blocked"`
+	BlockedMore int       `json:"newly_blocked_more"`
+	Passing     []Change  `json:"newly_passing"`
+	PassingMore int       `json:"newly_passing_more"`
+	Findings    []Finding `json:"findings"` // those that changed, by agent, then rule
+	// Unknown counts the reviews in which something is unknown, by what that is. Incomplete counts
+	// the reviews with incomplete facts.
+	Unknown    []Unknown `json:"unknown"`
+	Incomplete int       `json:"incomplete"`
+	// Failed are reviews that could not be computed, at most MaxListed.
+	Failed     []Failed `json:"failed"`
+	FailedMore int      `json:"failed_more"`
+}
+
+// MaxListed bounds each list of reviews.
+const MaxListed = 100
+
+// Transition counts the reviews with one decision in force and one under the proposal, which may be
+// DecisionUnknown.
+type Transition struct {
+	From    pipeline.Decision `json:"from"`
+	To      pipeline.Decision `json:"to"`
+	Reviews int               `json:"reviews"`
+}
+
+// Change is a review whose gate newly blocks or newly passes.
+type Change struct {
+	Run     string            `json:"run"`
+	Pull    string            `json:"pull"` // such as acme/shop#104
+	Head    string            `json:"head"`
+	From    pipeline.Decision `json:"from"`
+	To      pipeline.Decision `json:"to"`
+	Because string            `json:"because"` // the finding or the condition that decides
+	People  People            `json:"people"`
+}
+
+// People is what people did with a head after its review.
+type People string
+
+// What people did, as far as later reviews and events say so.
+const (
+	PeopleOverrode  People = "overrode"
+	PeopleDismissed People = "dismissed it"
+	PeopleFixed     People = "fixed it"
+	PeopleMerged    People = "merged as it was"
+	PeopleClosed    People = "closed without merging"
+	PeopleNothing   People = "still open"
+)
+
+// Finding counts what only one of the configs finds by one rule, or by an agent's findings without
+// a rule. A finding counts once for each pull request.
+type Finding struct {
+	Agent  string `json:"agent"`
+	Rule   string `json:"rule"` // or empty
+	Gained int    `json:"gained"`
+	Lost   int    `json:"lost"`
+	// LaterChanged counts those of Gained that were gone at a later head, because the code changed.
+	LaterChanged int `json:"later_changed"`
+}
+
+// Unknown counts the reviews in which one thing is unknown.
+type Unknown struct {
+	What    string `json:"what"`
+	Reviews int    `json:"reviews"`
+}
+
+// Failed is a review that could not be computed.
+type Failed struct {
+	Run  string `json:"run"`
+	Pull string `json:"pull"` // or empty
+	Why  string `json:"why"`
+}
+
+// Changed is the number of reviews with another decision. Unknown ones don't count.
+func (r *Report) Changed() (n int) {
+	for _, t := range r.Decisions {
+		if t.To != t.From && t.To != DecisionUnknown {
+			n += t.Reviews
+		}
+	}
+	return n
+}
+
+// UnknownReviews is the number of reviews whose decision is unknown.
+func (r *Report) UnknownReviews() (n int) {
+	for _, t := range r.Decisions {
+		if t.To == DecisionUnknown {
+			n += t.Reviews
+		}
+	}
+	return n
+}
+
+// tally collects a report.
+type tally struct {
+	Report
+	decisions map[Transition]int
+	findings  map[[2]string]*Finding
+	unknowns  map[string]int
+}
+
+func newTally() *tally {
+	return &tally{decisions: map[Transition]int{}, findings: map[[2]string]*Finding{}, unknowns: map[string]int{}}
+}
+
+// count adds a review, or takes it back if n is -1.
+func (t *tally) count(c *counted, n int) {
+	t.Reviews += n
+	t.decisions[Transition{From: c.from, To: c.to}] += n
+	for _, what := range slices.Compact(slices.Clone(c.unknown)) {
+		t.unknowns[what] += n
+	}
+	if c.incomplete {
+		t.Incomplete += n
+	}
+}
+
+func (t *tally) of(f *pipeline.Finding) *Finding {
+	key := [2]string{f.Agent, f.RuleID}
+	if t.findings[key] == nil {
+		t.findings[key] = &Finding{Agent: f.Agent, Rule: f.RuleID}
+	}
+	return t.findings[key]
+}
+
+func (t *tally) changed(c Change) {
+	list, more := &t.Passing, &t.PassingMore
+	if c.To.Blocks() {
+		list, more = &t.Blocked, &t.BlockedMore
+	}
+	if len(*list) == MaxListed {
+		*more++
+		return
+	}
+	*list = append(*list, c)
+}
+
+func (t *tally) failed(f Failed) {
+	if len(t.Failed) == MaxListed {
+		t.FailedMore++
+		return
+	}
+	t.Failed = append(t.Failed, f)
+}
+
+// report returns what was collected, in order.
+func (t *tally) report() *Report {
+	for d, n := range t.decisions {
+		if d.Reviews = n; n > 0 {
+			t.Decisions = append(t.Decisions, d)
+		}
+	}
+	slices.SortFunc(t.Decisions, func(a, b Transition) int {
+		return cmp.Or(b.Reviews-a.Reviews, cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+	})
+	for _, f := range t.findings {
+		t.Findings = append(t.Findings, *f)
+	}
+	slices.SortFunc(t.Findings, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Rule, b.Rule)) })
+	for _, what := range slices.Sorted(maps.Keys(t.unknowns)) {
+		if n := t.unknowns[what]; n > 0 {
+			t.Unknown = append(t.Unknown, Unknown{what, n})
+		}
+	}
+	return &t.Report
+}

@@ -1,0 +1,126 @@
+package backtest
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
+)
+
+// maxShown bounds, in characters, what the text quotes of a finding or an error.
+const maxShown = 200
+
+// Text is the report for a terminal.
+func Text(r *Report) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", r.Summary())
+	if len(r.Decisions) > 0 {
+		b.WriteString("\n")
+		w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+		fmt.Fprintln(w, "before\tafter\treviews")
+		for _, d := range r.Decisions {
+			note := ""
+			if d.From == d.To {
+				note = "  unchanged"
+			}
+			fmt.Fprintf(w, "%s\t%s\t%d%s\n", d.From, d.To, d.Reviews, note)
+		}
+		_ = w.Flush() // to memory
+	}
+	changes(&b, "Newly blocked", r.Blocked, r.BlockedMore)
+	changes(&b, "Newly passing", r.Passing, r.PassingMore)
+	if len(r.Findings) > 0 {
+		b.WriteString("\nFindings, each counted once for its pull request:\n\n")
+		w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+		fmt.Fprintln(w, "agent\trule\tgained\tof these fixed later\tlost")
+		for _, f := range r.Findings {
+			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\n", shown(f.Agent), shown(f.Rule), f.Gained, f.LaterChanged, f.Lost)
+		}
+		_ = w.Flush() // to memory
+	}
+	if len(r.Unknown) > 0 || r.Incomplete > 0 {
+		b.WriteString("\nUnknown, and never read as a pass:\n\n")
+		for _, u := range r.Unknown {
+			fmt.Fprintf(&b, "  %s: %s\n", reviews(u.Reviews), shown(u.What))
+		}
+		if r.Incomplete > 0 {
+			fmt.Fprintf(&b, "  %s: a part of the change was not read\n", reviews(r.Incomplete))
+		}
+	}
+	if len(r.Failed) > 0 {
+		b.WriteString("\nNot computed:\n\n")
+		for _, f := range r.Failed {
+			fmt.Fprintf(&b, "  %s: %s\n", shown(strings.TrimSpace(f.Run+" "+f.Pull)), shown(f.Why))
+		}
+		more(&b, r.FailedMore)
+	}
+	return b.String()
+}
+
+// Markdown is the same in a block of code, in which nothing is active.
+func Markdown(r *Report) string {
+	text, fence := Text(r), "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "text\n" + text + fence + "\n"
+}
+
+// Summary is the report in one paragraph.
+func (r *Report) Summary() string {
+	changed := r.Changed()
+	s := fmt.Sprintf("Of %s, this changes %s: %s, %s.", reviews(r.Reviews), count(changed, "decision"),
+		listed(len(r.Blocked)+r.BlockedMore, "newly blocked", overrode(r.Blocked)),
+		listed(len(r.Passing)+r.PassingMore, "newly passing", overrode(r.Passing)))
+	if n := r.UnknownReviews(); n > 0 {
+		s += fmt.Sprintf(" %s can't be known.", count(n, "decision"))
+	}
+	return s
+}
+
+// listed counts changes, and how many of them people had overridden.
+func listed(n int, what string, overrode int) string {
+	s := fmt.Sprintf("%d %s", n, what)
+	if overrode > 0 {
+		s += fmt.Sprintf(" (people overrode %d of them)", overrode)
+	}
+	return s
+}
+
+func overrode(list []Change) (n int) {
+	for _, c := range list {
+		if c.People == PeopleOverrode {
+			n++
+		}
+	}
+	return n
+}
+
+func changes(b *strings.Builder, title string, list []Change, others int) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s:\n\n", title)
+	for _, c := range list {
+		fmt.Fprintf(b, "  %s head %.7s, %s to %s: %s (%s)\n", shown(c.Pull), shown(c.Head), c.From, c.To, shown(c.Because), c.People)
+	}
+	more(b, others)
+}
+
+func more(b *strings.Builder, n int) {
+	if n > 0 {
+		fmt.Fprintf(b, "  and %d more\n", n)
+	}
+}
+
+func reviews(n int) string { return count(n, "review") }
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func shown(s string) string { return plaintext.Cut(plaintext.Printable(s), maxShown) }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/backtest"
+	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/policies/glob"
+)
+
+type backtestFlags struct {
+	config, compare, layer, repo, since, format string
+	database, settings                          string
+}
+
+func backtestCommand() *cobra.Command {
+	var f backtestFlags
+	c := &cobra.Command{
+		Use:   "backtest --config DIR",
+		Short: "Show what a config would have decided about stored reviews",
+		Long: `Compute stored reviews under another config: which decisions change, why, and what
+people did then. The command reads the server's database, which may be in use, or a
+copy made by backup. It changes nothing, and needs neither GitHub nor a model.
+
+The config replaces one layer of each review. With --compare, two configs are compared
+with each other. What can't be known is counted apart: an agent that did not run has no
+stored result, and an answer of a model counts only if it would be asked the same.
+
+Exit codes: 0 done; 2 the input can't be used; 3 the command could not finish.`,
+		Example: "  reviewgate backtest --config proposed/ --repo acme/shop\n" +
+			"  reviewgate backtest --config strict/ --compare mild/ --layer organisation --since 30d",
+		Args: noArguments,
+		RunE: f.run,
+	}
+	c.Flags().StringVar(&f.config, "config", "", "`directory` with the config's files")
+	c.Flags().StringVar(&f.compare, "compare", "", "`directory` with another config, in place of the one that was in force")
+	c.Flags().StringVar(&f.layer, "layer", config.LayerRepository, "the layer that it replaces: repository, organisation or server")
+	c.Flags().StringVar(&f.repo, "repo", "", "only repositories whose full name matches this `glob`, such as acme/*")
+	c.Flags().StringVar(&f.since, "since", "90d", "the reviews of the last days or hours, such as 90d or 12h")
+	c.Flags().StringVar(&f.format, "format", "text", "text, markdown or json")
+	addDatabaseFlags(c, &f.database, &f.settings)
+	return c
+}
+
+func (f *backtestFlags) run(cmd *cobra.Command, _ []string) error {
+	write := map[string]func(*backtest.Report) ([]byte, error){
+		"text":     func(r *backtest.Report) ([]byte, error) { return []byte(backtest.Text(r)), nil },
+		"markdown": func(r *backtest.Report) ([]byte, error) { return []byte(backtest.Markdown(r)), nil },
+		"json":     func(r *backtest.Report) ([]byte, error) { return render.Indented(r) },
+	}[f.format]
+	if write == nil {
+		return unusable(fmt.Errorf("--format %q: use text, markdown or json", f.format))
+	}
+	proposal, against, err := f.proposals()
+	if err != nil {
+		return err
+	}
+	from, err := since(f.since, time.Now())
+	if err != nil {
+		return unusable(err)
+	}
+	url, err := databaseOf(f.database, f.settings)
+	if err != nil {
+		return unusable(err)
+	}
+	r, err := app.Backtest(cmd.Context(), url, ports.ReviewFilter{Since: from}, proposal, against)
+	switch {
+	case cmd.Context().Err() != nil:
+		return unfinished(cmd.Context().Err())
+	case err != nil:
+		return unusable(err)
+	case r.Reviews+len(r.Failed) == 0:
+		return unusable(errors.New("the database has no such review: look at --repo, or take a longer --since"))
+	case r.Reviews == 0:
+		return unusable(fmt.Errorf("no review could be computed; the first one: %s", r.Failed[0].Why))
+	}
+	text, err := write(r)
+	if err != nil {
+		return unfinished(err)
+	}
+	_, err = cmd.OutOrStdout().Write(text)
+	return err
+}
+
+// proposals reads the configs that the flags name.
+func (f *backtestFlags) proposals() (p backtest.Proposal, against *backtest.Proposal, err error) {
+	if config.LayerRank(f.layer) <= 0 {
+		return p, nil, unusable(fmt.Errorf("--layer %q: use repository, organisation or server", f.layer))
+	}
+	if f.config == "" {
+		return p, nil, unusable(errors.New("name the directory of a config with --config"))
+	}
+	var concerns func(string) bool
+	if f.repo != "" {
+		set, err := glob.Compile([]string{strings.ToLower(f.repo)})
+		if err != nil {
+			return p, nil, unusable(fmt.Errorf("--repo %q: %w", f.repo, err))
+		}
+		concerns = func(name string) bool { return set.Any(strings.ToLower(name)) }
+	}
+	p = backtest.Proposal{Layer: f.layer, Concerns: concerns}
+	if p.Files, err = f.files(f.config); err != nil || f.compare == "" {
+		return p, nil, err
+	}
+	against = &backtest.Proposal{Layer: f.layer, Concerns: concerns}
+	against.Files, err = f.files(f.compare)
+	return p, against, err
+}
+
+// files reads the files of a config. Whether they are valid depends on the other layers of each
+// review.
+func (f *backtestFlags) files(dir string) ([]config.File, error) {
+	layer, err := readLayer(f.layer, dir)
+	if err != nil {
+		return nil, unusable(err)
+	}
+	if len(layer.Files) == 0 {
+		return nil, unusable(fmt.Errorf("%s has no config files: name a directory with at least one of %s", dir, strings.Join(config.FileNames(), ", ")))
+	}
+	return layer.Files, nil
+}
