@@ -42,7 +42,7 @@ type Backtester struct {
 	same    map[question]bool
 }
 
-// question is an agent under two configs, by their keys.
+// question is an agent under two configs, by their keys. Without an agent it stands for the rules.
 type question struct {
 	own, other [sha256.Size]byte
 	agent      string
@@ -77,7 +77,7 @@ func (b *Backtester) Run(ctx context.Context, from ports.Archive, which ports.Re
 		}
 		return err
 	}
-	for s, err := range from.Archived(ctx, which) {
+	for s, err := range replay.Ahead(ctx, from, which) {
 		var altered *ports.AlteredError
 		switch {
 		case errors.As(err, &altered):
@@ -141,7 +141,8 @@ func (b *Backtester) under(ctx context.Context, p *Proposal, own *config.Config,
 	}
 	result, err := b.runner.Backtest(ctx, &s.Review, run.Under{
 		Own: own, Config: other, Before: before,
-		Same: func(agent string) bool { return b.asksSame(agent, own, other) },
+		Same:      func(agent string) bool { return b.asksSame(agent, own, other) },
+		SameRules: b.asksSame("", own, other),
 	})
 	if err != nil {
 		return side{}, err
@@ -215,8 +216,16 @@ func (b *Backtester) asksSame(agent string, own, other *config.Config) bool {
 	return same
 }
 
-// asked is everything in a config that an agent's result depends on.
+// asked is everything in a config that an agent's result depends on, apart from its scope. Without
+// an agent it is everything about rules.
 func asked(agent string, cfg *config.Config) any {
+	if agent == "" {
+		floors := make([][]config.Rule, len(cfg.Floors))
+		for i, f := range cfg.Floors {
+			floors[i] = f.Config.Rules
+		}
+		return []any{cfg.Rules, floors}
+	}
 	at := slices.IndexFunc(cfg.Agents, func(a config.Agent) bool { return a.ID == agent })
 	if at < 0 {
 		return nil

@@ -85,6 +85,39 @@ func (r *Replayer) All(ctx context.Context, from ports.Archive, which ports.Revi
 	}
 }
 
+// readAhead is how many reviews are read before they are needed.
+const readAhead = 4
+
+// Ahead gives the reviews of an archive, and reads the next ones meanwhile.
+func Ahead(ctx context.Context, from ports.Archive, which ports.ReviewFilter) iter.Seq2[*ports.StoredReview, error] {
+	return func(yield func(*ports.StoredReview, error) bool) {
+		type read struct {
+			review *ports.StoredReview
+			err    error
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		all := make(chan read, readAhead)
+		var reader sync.WaitGroup
+		defer reader.Wait()
+		defer cancel()
+		reader.Go(func() {
+			defer close(all)
+			for review, err := range from.Archived(ctx, which) {
+				select {
+				case all <- read{review, err}:
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+		for next := range all {
+			if !yield(next.review, next.err) {
+				return
+			}
+		}
+	}
+}
+
 // replayed is a result, or an error that ends the replay of an archive.
 type replayed struct {
 	Result

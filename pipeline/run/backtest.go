@@ -18,6 +18,9 @@ type Under struct {
 	// Same reports whether an agent that reads more than the facts, or asks a model, would be asked
 	// the same under both configs, apart from the files that it looks at.
 	Same func(agent string) bool
+	// SameRules says that both configs have the same rules, so that agents of the kind rules find
+	// the same in the same files.
+	SameRules bool
 	// Before replaces the reports of earlier reviews, by head: with the other config they would have
 	// been different. Of a head that it does not have, the stored report counts.
 	Before map[string]*pipeline.PreviousReport
@@ -123,7 +126,16 @@ func (b *backtest) readsFacts(agent string) bool {
 		return false
 	}
 	status := ended(b.was, agent)
+	if kind == config.KindRules && b.under.SameRules && status == pipeline.AgentOK && sameJSON(b.was.Classification, b.in.Classification) && b.sameScope(b.in.Manifest.Entry(agent)) {
+		return false // it would find what it found
+	}
 	return status == "" || status == pipeline.AgentOK
+}
+
+// sameScope reports whether an agent looked at the same files.
+func (b *backtest) sameScope(e *pipeline.ManifestEntry) bool {
+	before := b.was.Manifest.Entry(e.Agent)
+	return before != nil && sameJSON(before.Scope, e.Scope)
 }
 
 // carried is the result of an agent that ran again, with what the stored result has besides.
@@ -140,8 +152,7 @@ func (b *backtest) carried(fresh pipeline.AgentResult) pipeline.AgentResult {
 // stored returns the stored results of an agent, if it would be asked the same. Otherwise they are
 // unknown, and count as if the agent had found nothing.
 func (b *backtest) stored(e *pipeline.ManifestEntry) (results pipeline.List[pipeline.AgentResult]) {
-	before := b.was.Manifest.Entry(e.Agent)
-	same := before != nil && sameJSON(before.Scope, e.Scope) && b.under.Same(e.Agent)
+	same := b.sameScope(e) && b.under.Same(e.Agent)
 	for _, q := range e.Questions() {
 		row, known := b.answer(e.Agent, q)
 		if !known || !same {
