@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -51,12 +52,8 @@ Exit codes: 0 done; 2 the input can't be used; 3 the command could not finish.`,
 }
 
 func (f *backtestFlags) run(cmd *cobra.Command, _ []string) error {
-	write := map[string]func(*backtest.Report) ([]byte, error){
-		"text":     func(r *backtest.Report) ([]byte, error) { return []byte(backtest.Text(r)), nil },
-		"markdown": func(r *backtest.Report) ([]byte, error) { return []byte(backtest.Markdown(r)), nil },
-		"json":     func(r *backtest.Report) ([]byte, error) { return render.Indented(r) },
-	}[f.format]
-	if write == nil {
+	form, known := map[string]func(*backtest.Report) string{"text": backtest.Text, "markdown": backtest.Markdown, "json": nil}[f.format]
+	if !known {
 		return unusable(fmt.Errorf("--format %q: use text, markdown or json", f.format))
 	}
 	proposal, against, err := f.proposals()
@@ -82,7 +79,11 @@ func (f *backtestFlags) run(cmd *cobra.Command, _ []string) error {
 	case r.Reviews == 0:
 		return unusable(fmt.Errorf("no review could be computed; the first one: %s", r.Failed[0].Why))
 	}
-	text, err := write(r)
+	if form != nil {
+		_, err = io.WriteString(cmd.OutOrStdout(), form(r))
+		return err
+	}
+	text, err := render.Indented(r)
 	if err != nil {
 		return unfinished(err)
 	}
