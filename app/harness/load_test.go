@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"database/sql"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -45,12 +47,14 @@ func TestLoad(t *testing.T) {
 		burst := w.burst(pulls)
 		var beside, ack []time.Duration
 		insert := bareInsert(t)
+		stopReplays := w.replays()
 		began := time.Now()
 		var wg sync.WaitGroup
 		wg.Go(func() { beside = pace(t, hooks, insert) })
 		ack = pace(t, hooks, w.poster(burst))
 		wg.Wait()
 		sent := time.Since(began)
+		replayed := stopReplays()
 		if !until(*flagPatience, func() bool { return len(w.faults(pulls)) == 0 && w.quiet() }) {
 			t.Errorf("not every pull request is answered %s after the burst", *flagPatience)
 		}
@@ -62,6 +66,9 @@ func TestLoad(t *testing.T) {
 		f.add("bare insert alone before", "%s", spread(alone))
 		f.add("acknowledged / bare insert, p99", "beside %.1f, alone %.1f", ratio(ack, beside), ratio(ack, alone))
 		reviews := w.metric("reviewgate_reviews_total")
+		if *flagReplay {
+			f.add("reviews computed again meanwhile", "%d", replayed)
+		}
 		f.add("until all was answered", "%s, of these after the burst %s", short(took), short(took-sent))
 		f.add("reviews", "%.0f, %.1f a second", reviews, reviews/took.Seconds())
 		f.add("calls of GitHub", "%d of %s each", len(w.gh.Calls.All()), callLatency)
@@ -71,6 +78,37 @@ func TestLoad(t *testing.T) {
 		}
 		f.print(t)
 	})
+}
+
+// replays computes all stored reviews again, over and over, if the flag says so. The function that
+// it returns stops that and returns the number of reviews.
+func (w *world) replays() (stop func() int) {
+	ctx, cancel := context.WithCancel(w.t.Context())
+	done := make(chan int, 1)
+	go func() {
+		n := 0
+		for *flagReplay && ctx.Err() == nil {
+			n += w.replayed(ctx)
+		}
+		done <- n
+	}()
+	return func() int {
+		cancel()
+		return <-done
+	}
+}
+
+// replayed computes all stored reviews again once, and returns their number, 0 if there is none
+// yet.
+func (w *world) replayed(ctx context.Context) (n int) {
+	binary, err := build()
+	if err != nil {
+		w.t.Error(err)
+		return 0
+	}
+	out, _ := exec.CommandContext(ctx, binary, "replay", "--all", "--database", w.url).Output() // it may be stopped
+	_, _ = fmt.Sscanf(string(out), "%d replayed", &n)
+	return n
 }
 
 // unlimited are GitHub's limits without rate limits.

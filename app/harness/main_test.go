@@ -29,6 +29,7 @@ var (
 	flagRate     = flag.Float64("rate", 8, "events a second")
 	flagTrouble  = flag.Duration("trouble", 0, "how long GitHub is in trouble; in TestChaos for as long as servers are killed if not 0")
 	flagHooks    = flag.Int("hooks", 0, "webhooks of TestLoad's burst")
+	flagReplay   = flag.Bool("replay", false, "whether all reviews are computed again during TestLoad's burst, over and over")
 	flagRest     = flag.Duration("rest", time.Second, "how long TestIdle leaves a server alone")
 	flagPatience = flag.Duration("patience", 2*time.Minute, "how long to wait for everything to be answered")
 	flagBinary   = flag.String("binary", "", "reviewgate to try; built from the tree if empty")
@@ -60,7 +61,7 @@ var build = sync.OnceValues(func() (path string, err error) {
 var buildDir string
 
 // sized are the flags that make a trial large.
-var sized = []string{"database", "replicas", "pulls", "kills", "files", "trouble", "hooks", "rest", "binary"}
+var sized = []string{"database", "replicas", "pulls", "kills", "files", "trouble", "hooks", "replay", "rest", "binary"}
 
 // measured reports whether the figures of a trial are wanted, because flags set its size.
 func measured() (yes bool) {
