@@ -17,7 +17,6 @@ import (
 	"github.com/reviewgate/reviewgate/app/replay"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/lru"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
@@ -26,8 +25,6 @@ import (
 type Proposal struct {
 	Layer string // config.LayerRepository, LayerOrganisation or LayerServer
 	Files []config.File
-	// Concerns reports whether the proposal is for a repository, by its full name. Nil means all.
-	Concerns func(repository string) bool
 }
 
 // Backtester computes reviews under a proposal. Make one with New.
@@ -38,32 +35,27 @@ type Backtester struct {
 	// against is what the proposal is compared with: another one, or nil for the config that each
 	// review used.
 	against *Proposal
-	configs *lru.Cache[[sha256.Size]byte, *config.Config]
 	same    map[question]bool
 }
 
-// question is an agent under two configs, by their keys. Without an agent it stands for the rules.
+// question is an agent under two configs, by their keys.
 type question struct {
 	own, other [sha256.Size]byte
 	agent      string
 }
 
-const (
-	maxConfigs   = 16
-	maxQuestions = 10_000
-)
+const maxQuestions = 10_000
 
 // New returns a Backtester that compares a proposal with another one or, if that is nil, with the
 // config that each review used. Only one goroutine may use it.
 func New(runner *run.Runner, p Proposal, against *Proposal) *Backtester {
 	return &Backtester{
 		runner: runner, replayer: replay.New(runner), proposal: p, against: against,
-		configs: lru.New[[sha256.Size]byte, *config.Config](maxConfigs, maxConfigs), same: map[question]bool{},
+		same: map[question]bool{},
 	}
 }
 
-// Run computes the chosen reviews of an archive, at most limit of them; 0 means all. An error of
-// ctx or of the archive ends it.
+// Run computes the chosen reviews of an archive. An error of ctx or of the archive ends it.
 func (b *Backtester) Run(ctx context.Context, from ports.Archive, which ports.ReviewFilter) (*Report, error) {
 	out := newTally()
 	var c *chain
@@ -71,9 +63,9 @@ func (b *Backtester) Run(ctx context.Context, from ports.Archive, which ports.Re
 		if c == nil {
 			return nil
 		}
-		closed, merged, err := from.Ended(ctx, c.key)
+		how, err := from.Ended(ctx, c.key)
 		if err == nil {
-			c.end(out, closed, merged)
+			c.end(out, how)
 		}
 		return err
 	}
@@ -85,8 +77,6 @@ func (b *Backtester) Run(ctx context.Context, from ports.Archive, which ports.Re
 			continue
 		case err != nil:
 			return nil, err
-		case b.proposal.Concerns != nil && !b.proposal.Concerns(s.Review.Facts.Repository.FullName()):
-			continue
 		}
 		if c == nil || c.key != s.Key {
 			if err := end(); err != nil {
@@ -106,67 +96,83 @@ func (b *Backtester) Run(ctx context.Context, from ports.Archive, which ports.Re
 
 // one computes one review. Only an error of ctx is returned: any other is part of the outcome.
 func (b *Backtester) one(ctx context.Context, s *ports.StoredReview, c *chain, out *tally) error {
-	was := side{report: &s.Review.Report}
-	var now side
-	own, err := b.replayer.ConfigOf(s)
-	if err == nil && b.against != nil {
-		was, err = b.under(ctx, b.against, own, s, c.against)
-	}
-	if err == nil {
-		now, err = b.under(ctx, &b.proposal, own, s, c.before)
-	}
-	if err == nil {
-		c.add(out, s, was, now)
-	}
+	was, now, err := b.sides(ctx, s, c, out)
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
 	if err != nil {
 		out.failed(Failed{Run: s.RunID, Pull: pullOf(&s.Review.Facts), Why: err.Error()})
+		return nil
 	}
+	c.add(out, s, was, now)
 	return nil
+}
+
+// sides computes the two sides that are compared. What was in force is read from the stored report,
+// unless another version made that: then it is computed too, so that only the config differs.
+func (b *Backtester) sides(ctx context.Context, s *ports.StoredReview, c *chain, out *tally) (was, now side, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &run.PanicError{Value: v}
+		}
+	}()
+	own, err := b.replayer.ConfigOf(s)
+	if err != nil {
+		return was, now, err
+	}
+	switch {
+	case b.against != nil:
+		var cfg *config.Config
+		if cfg, err = b.configOf(b.against, s); err == nil {
+			was, err = b.under(ctx, own, cfg, s, c.against)
+		}
+	case s.Record.Version != b.runner.Version:
+		was, err = b.under(ctx, own, own, s, c.against)
+	default:
+		was = side{report: &s.Review.Report}
+	}
+	if err != nil {
+		return was, now, err
+	}
+	cfg, err := b.configOf(&b.proposal, s)
+	if err != nil {
+		return was, now, err
+	}
+	for _, p := range cfg.Weakened() {
+		out.ignored(config.FormatProblem(p))
+	}
+	now, err = b.under(ctx, own, cfg, s, c.before)
+	return was, now, err
 }
 
 // side is a review under one of the compared configs.
 type side struct {
 	report  *pipeline.Report
 	unknown pipeline.List[string]
+	agents  pipeline.List[string] // whose findings are unknown
 }
 
-// under computes a review under a proposal, and adds its report to those of the pull request.
-func (b *Backtester) under(ctx context.Context, p *Proposal, own *config.Config, s *ports.StoredReview, before map[string]*pipeline.PreviousReport) (side, error) {
-	other, err := b.configOf(p, s)
-	if err != nil {
-		return side{}, err
-	}
+// under computes a review under another config, and adds its report to those of the pull request.
+func (b *Backtester) under(ctx context.Context, own, other *config.Config, s *ports.StoredReview, before map[string]*pipeline.PreviousReport) (side, error) {
 	result, err := b.runner.Backtest(ctx, &s.Review, run.Under{
 		Own: own, Config: other, Before: before,
 		Same:      func(agent string) bool { return b.asksSame(agent, own, other) },
-		SameRules: b.asksSame("", own, other),
+		SameRules: b.asksSame(rules, own, other),
 	})
 	if err != nil {
 		return side{}, err
 	}
 	before[s.HeadSHA] = result.Report.AsPrevious()
-	return side{&result.Report, result.Unknown}, nil
+	return side{&result.Report, result.Unknown, result.Agents}, nil
 }
 
 // configOf returns the config that a review would have used under a proposal.
 func (b *Backtester) configOf(p *Proposal, s *ports.StoredReview) (*config.Config, error) {
 	defaults, layers := inforce.LayersOf(s)
-	if len(defaults.Files) == 0 {
-		defaults = config.DefaultLayer()
+	cfg, err := b.replayer.Load(defaults, p.over(layers, &s.Review.Facts))
+	if err != nil {
+		return nil, fmt.Errorf("the config is not valid over the other layers of the review: %w", err)
 	}
-	layers = p.over(layers, &s.Review.Facts)
-	key := keyOf(append([]config.Layer{defaults}, layers...))
-	if cfg, ok := b.configs.Get(key); ok {
-		return cfg, nil
-	}
-	cfg, problems := config.LoadOver(defaults, layers...)
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("the proposal is not valid over the other layers of the review: %s", config.FormatProblem(problems[0]))
-	}
-	b.configs.Add(key, cfg, 1)
 	return cfg, nil
 }
 
@@ -187,17 +193,6 @@ func (p *Proposal) over(layers []config.Layer, facts *pipeline.PRFacts) []config
 	return slices.Insert(out, at, proposed)
 }
 
-func keyOf(layers []config.Layer) [sha256.Size]byte {
-	h := sha256.New()
-	for _, l := range layers {
-		fmt.Fprintf(h, "%q %q %d\n", l.Name, l.Organisation, len(l.Files))
-		for _, f := range l.Files {
-			fmt.Fprintf(h, "%q %x\n", f.Path, sha256.Sum256(f.Text))
-		}
-	}
-	return [sha256.Size]byte(h.Sum(nil))
-}
-
 // asksSame reports whether an agent is asked the same under two configs, apart from the files that
 // it looks at.
 func (b *Backtester) asksSame(agent string, own, other *config.Config) bool {
@@ -216,24 +211,33 @@ func (b *Backtester) asksSame(agent string, own, other *config.Config) bool {
 	return same
 }
 
-// asked is everything in a config that an agent's result depends on, apart from its scope. Without
-// an agent it is everything about rules.
+// rules stands for all rules in place of an agent.
+const rules = ""
+
+// asked is everything in a config that the result of an agent depends on that does more than read
+// the facts, apart from its scope and its models' names.
 func asked(agent string, cfg *config.Config) any {
-	if agent == "" {
+	switch agent {
+	case rules:
 		floors := make([][]config.Rule, len(cfg.Floors))
 		for i, f := range cfg.Floors {
 			floors[i] = f.Config.Rules
 		}
 		return []any{cfg.Rules, floors}
+	case pipeline.GapDetector: // is shown what was chosen, and what could be
+		return []any{cfg.Agents, cfg.Policies, cfg.Domains, cfg.Signals, cfg.Settings.ModelEndpoints}
 	}
 	at := slices.IndexFunc(cfg.Agents, func(a config.Agent) bool { return a.ID == agent })
 	if at < 0 {
 		return nil
 	}
 	a := cfg.Agents[at]
+	if a.Kind == config.KindReport {
+		return []any{a.Kind, a.Reports, cfg.ThresholdsOf(agent)}
+	}
+	if a.Kind != config.KindLLM {
+		return []any{a.Kind, a.Scanning}
+	}
 	prompt, _ := cfg.Prompt(&a)
-	checklist := model.Checklist(cfg, a)
-	thresholds := cfg.ThresholdsOf(agent)
-	a.Name, a.Description, a.Final, a.TimeoutSeconds, a.Retries = "", "", false, 0, nil
-	return []any{a, prompt.Text, checklist, thresholds, cfg.Settings.ModelEndpoints, cfg.Settings.Models}
+	return []any{a.Kind, a.LLM, prompt.Text, model.Checklist(cfg, a), cfg.ThresholdsOf(agent), cfg.Settings.ModelEndpoints}
 }

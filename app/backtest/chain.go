@@ -3,6 +3,7 @@ package backtest
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -14,18 +15,18 @@ type chain struct {
 	key     string
 	before  map[string]*pipeline.PreviousReport // by head, under the proposal
 	against map[string]*pipeline.PreviousReport // by head, under what it is compared with
-	newest  counted                             // the last review
+	heads   map[string]*counted                 // the review of each head that counts
 	pending []*pending
-	gained  map[string]*gain // by fingerprint
-	lost    map[string]bool
+	gained  map[string]*pipeline.Finding // by ID, until the code has changed
+	told    map[string]bool              // "gained", "lost" or "regraded", and the ID
 }
 
 // counted is a review in the tally.
 type counted struct {
-	head       string
 	from, to   pipeline.Decision
 	unknown    pipeline.List[string]
 	incomplete bool
+	dismissed  int // findings that people had dismissed
 }
 
 // pending is a changed decision, until it is known what people did.
@@ -37,38 +38,48 @@ type pending struct {
 	newest              string // its head
 }
 
-// gain is a finding that only the other config makes.
-type gain struct{ finding pipeline.Finding }
-
 func newChain(key string) *chain {
-	return &chain{key: key, before: map[string]*pipeline.PreviousReport{}, against: map[string]*pipeline.PreviousReport{}, gained: map[string]*gain{}, lost: map[string]bool{}}
+	return &chain{
+		key: key, before: map[string]*pipeline.PreviousReport{}, against: map[string]*pipeline.PreviousReport{}, heads: map[string]*counted{},
+		gained: map[string]*pipeline.Finding{}, told: map[string]bool{},
+	}
 }
 
 // add takes in a review and what it is under the other config. It replaces an earlier review of the
-// same head.
+// same head, unless people have dismissed findings since: the question is what the config decided
+// before they did.
 func (c *chain) add(out *tally, s *ports.StoredReview, before, after side) {
 	was, now := before.report, after.report
-	incomplete := len(s.Review.Facts.Incomplete) > 0
-	from := before.decision(false)
-	to := after.decision(incomplete && now.Decision != from)
-	if c.newest.head == s.HeadSHA {
-		out.count(&c.newest, -1)
+	c.findings(out, before, after)
+	c.follow(s, was, now)
+	dismissed := len(s.Review.Memory.Dismissed)
+	if earlier := c.heads[s.HeadSHA]; earlier != nil {
+		if dismissed > earlier.dismissed {
+			return
+		}
+		out.count(earlier, -1)
 		c.pending = slices.DeleteFunc(c.pending, func(p *pending) bool { return p.Head == s.HeadSHA })
 	}
-	c.newest = counted{s.HeadSHA, from, to, after.unknown, incomplete}
-	out.count(&c.newest, 1)
-	c.findings(out, was, now)
-	c.follow(s, was, now)
-	if from == DecisionUnknown || to == DecisionUnknown || from.Blocks() == to.Blocks() {
+	stored := side{report: &s.Review.Report}.decision(false)
+	incomplete := len(s.Review.Facts.Incomplete) > 0
+	from := before.decision(incomplete && before.report.Decision != stored)
+	to := after.decision(incomplete && now.Decision != stored)
+	unknown := slices.Concat(before.unknown, after.unknown)
+	slices.Sort(unknown)
+	counted := &counted{from, to, slices.Compact(unknown), incomplete, dismissed}
+	c.heads[s.HeadSHA] = counted
+	out.count(counted, 1)
+	if from == DecisionUnknown || to == DecisionUnknown || from == to {
 		return
 	}
 	p := &pending{ids: map[string]bool{}, newest: s.HeadSHA, there: true}
 	p.Change = Change{Run: s.RunID, Pull: pullOf(&s.Review.Facts), Head: s.HeadSHA, From: from, To: to}
-	decisive, gate := only(now.Findings, was.Findings), now.Gate
-	if from.Blocks() {
-		decisive, gate = only(was.Findings, now.Findings), was.Gate
+	decides, other := now, was
+	if p.easier() {
+		decides, other = was, now
 	}
-	p.Because = because(decisive, gate.Condition)
+	decisive := decisive(decides.Findings, other.Findings)
+	p.Because = because(decisive, decides)
 	for i := range decisive {
 		p.ids[decisive[i].ID] = true
 	}
@@ -97,7 +108,7 @@ func (c *chain) follow(s *ports.StoredReview, was, now *pipeline.Report) {
 	for _, p := range c.pending {
 		p.note(s)
 		findings := now.Findings
-		if p.From.Blocks() {
+		if p.easier() {
 			findings = was.Findings
 		}
 		p.newest = s.HeadSHA
@@ -116,37 +127,53 @@ func (p *pending) note(s *ports.StoredReview) {
 	p.dismissed = p.dismissed || slices.ContainsFunc(memory.Dismissed, func(d pipeline.Dismissal) bool { return p.ids[d.Fingerprint] })
 }
 
-// findings counts what only one of the configs finds, once for each pull request.
-func (c *chain) findings(out *tally, was, now *pipeline.Report) {
-	for _, f := range only(now.Findings, was.Findings) {
-		if c.gained[f.ID] == nil {
-			c.gained[f.ID] = &gain{f}
-			out.of(&f).Gained++
+// findings counts what only one of the configs finds, and what they grade differently, once for each
+// pull request. It leaves out agents whose findings are unknown.
+func (c *chain) findings(out *tally, before, after side) {
+	tell := func(what string, f *pipeline.Finding) *Finding {
+		if c.told[what+f.ID] || slices.Contains(before.agents, f.Agent) || slices.Contains(after.agents, f.Agent) {
+			return &Finding{} // counts nowhere
 		}
+		c.told[what+f.ID] = true
+		if what == "gained" {
+			c.gained[f.ID] = f
+		}
+		return out.of(f)
+	}
+	was, now := before.report, after.report
+	for _, f := range only(now.Findings, was.Findings) {
+		tell("gained", &f).Gained++
 	}
 	for _, f := range only(was.Findings, now.Findings) {
-		if !c.lost[f.ID] {
-			c.lost[f.ID] = true
-			out.of(&f).Lost++
+		tell("lost", &f).Lost++
+	}
+	severity := map[string]pipeline.Severity{}
+	for i := range was.Findings {
+		severity[was.Findings[i].ID] = was.Findings[i].GateSeverity
+	}
+	for i := range now.Findings {
+		f := &now.Findings[i]
+		if graded, both := severity[f.ID]; both && graded != f.GateSeverity {
+			tell("regraded", f).Regraded++
 		}
 	}
 	for _, f := range now.Changes.Resolved {
 		if g := c.gained[f.ID]; g != nil {
-			out.of(&g.finding).LaterChanged++
-			c.gained[f.ID] = &gain{} // counted
+			out.of(g).LaterChanged++
+			delete(c.gained, f.ID)
 		}
 	}
 }
 
 // end says what became of the changed decisions. No further review of the pull request follows.
-func (c *chain) end(out *tally, closed, merged bool) {
+func (c *chain) end(out *tally, how ports.PullEnd) {
 	for _, p := range c.pending {
-		p.People = p.people(closed, merged)
+		p.People = p.people(how)
 		out.changed(p.Change)
 	}
 }
 
-func (p *pending) people(closed, merged bool) People {
+func (p *pending) people(how ports.PullEnd) People {
 	switch {
 	case p.overrode:
 		return PeopleOverrode
@@ -154,12 +181,10 @@ func (p *pending) people(closed, merged bool) People {
 		return PeopleDismissed
 	case p.newest != p.Head && !p.there:
 		return PeopleFixed
-	case merged:
-		return PeopleMerged
-	case closed:
-		return PeopleClosed
 	}
-	return PeopleNothing
+	return map[ports.PullEnd]People{
+		ports.PullOpen: PeopleNothing, ports.PullMerged: PeopleMerged, ports.PullClosed: PeopleClosed, ports.PullEnded: PeopleEnded,
+	}[how]
 }
 
 // only returns the findings that none of the others is, by any of their fingerprints.
@@ -178,9 +203,47 @@ func only(findings, others []pipeline.Finding) (out []pipeline.Finding) {
 	return out
 }
 
-// because names the worst of the findings that decide, or the gate's condition if none does.
-func because(decisive []pipeline.Finding, condition string) string {
+// easier reports whether the decision became milder, so that what decides is in the report that it
+// is compared with.
+func (c *Change) easier() bool { return c.To.Rank() < c.From.Rank() }
+
+// decisive returns the findings that only the stricter report has or, without any, those that it
+// takes more seriously or, without any, its worst.
+func decisive(findings, others []pipeline.Finding) []pipeline.Finding {
+	added, worstOf := only(findings, others), func(list []pipeline.Finding) (rank int) {
+		for i := range list {
+			rank = max(rank, list[i].GateSeverity.Rank())
+		}
+		return rank
+	}
+	if len(added) > 0 && worstOf(added) == worstOf(findings) {
+		return added
+	}
+	rank := map[string]int{}
+	for i := range others {
+		rank[others[i].ID] = others[i].GateSeverity.Rank()
+	}
+	graver := slices.DeleteFunc(slices.Clone(findings), func(f pipeline.Finding) bool { return f.GateSeverity.Rank() <= rank[f.ID] })
+	if len(graver) > 0 {
+		return graver
+	}
+	worst := worstOf(findings) // the gate weighs the same findings differently
+	return slices.DeleteFunc(slices.Clone(findings), func(f pipeline.Finding) bool { return f.GateSeverity.Rank() < worst })
+}
+
+// because names the worst of the findings that decide in a report. Without any, it names what is
+// incomplete or the gate's condition.
+func because(decisive []pipeline.Finding, r *pipeline.Report) string {
 	if len(decisive) == 0 {
+		for _, i := range r.Incomplete {
+			if i.Gating {
+				return strings.TrimSpace(strings.Join([]string{i.What, i.Path, i.Why}, " "))
+			}
+		}
+		condition := r.Gate.Condition
+		if r.ByHand != nil {
+			condition = r.ByHand.GateCondition
+		}
 		return "the gate's condition " + condition
 	}
 	worst := slices.MaxFunc(decisive, func(a, b pipeline.Finding) int { return a.GateSeverity.Rank() - b.GateSeverity.Rank() })

@@ -10,22 +10,27 @@ import (
 
 // Report is what a proposal changes.
 type Report struct {
-	Reviews   int          `json:"reviews"`   // computed, the newest one of each head
-	Decisions []Transition `json:"decisions"` // by number, then name
-	// Blocked are the reviews that newly block, and Passing those that newly pass, each from the
-	// first pull request on. There are at most MaxListed of each; More counts the others.
-	Blocked     []Change  `json:"newly_blocked"`
-	BlockedMore int       `json:"newly_blocked_more"`
-	Passing     []Change  `json:"newly_passing"`
-	PassingMore int       `json:"newly_passing_more"`
-	Findings    []Finding `json:"findings"` // those that changed, by agent, then rule
+	Reviews   int                       `json:"reviews"`   // computed, the newest one of each head
+	Decisions pipeline.List[Transition] `json:"decisions"` // by number, then name
+	// Blocked are the reviews that newly block, Passing those that newly pass, and Other those whose
+	// decision changes without that. There are at most MaxListed of each; More counts the others.
+	Blocked     pipeline.List[Change]  `json:"newly_blocked"`
+	BlockedMore int                    `json:"newly_blocked_more"`
+	Passing     pipeline.List[Change]  `json:"newly_passing"`
+	PassingMore int                    `json:"newly_passing_more"`
+	Other       pipeline.List[Change]  `json:"otherwise_changed"`
+	OtherMore   int                    `json:"otherwise_changed_more"`
+	Findings    pipeline.List[Finding] `json:"findings"` // those that changed, by agent, then rule
 	// Unknown counts the reviews in which something is unknown, by what that is. Incomplete counts
 	// the reviews with incomplete facts.
-	Unknown    []Unknown `json:"unknown"`
-	Incomplete int       `json:"incomplete"`
+	Unknown    pipeline.List[Unknown] `json:"unknown"`
+	Incomplete int                    `json:"incomplete"`
+	// Ignored are entries of the proposal that don't count, since a layer above holds what they would
+	// loosen. There are at most MaxListed.
+	Ignored pipeline.List[string] `json:"ignored"`
 	// Failed are reviews that could not be computed, at most MaxListed.
-	Failed     []Failed `json:"failed"`
-	FailedMore int      `json:"failed_more"`
+	Failed     pipeline.List[Failed] `json:"failed"`
+	FailedMore int                   `json:"failed_more"`
 }
 
 // MaxListed bounds each list of reviews.
@@ -39,7 +44,7 @@ type Transition struct {
 	Reviews int               `json:"reviews"`
 }
 
-// Change is a review whose gate newly blocks or newly passes.
+// Change is a review whose gate decides otherwise.
 type Change struct {
 	Run     string            `json:"run"`
 	Pull    string            `json:"pull"` // such as acme/shop#104
@@ -60,6 +65,7 @@ const (
 	PeopleFixed     People = "fixed it"
 	PeopleMerged    People = "merged as it was"
 	PeopleClosed    People = "closed without merging"
+	PeopleEnded     People = "closed or merged as it was"
 	PeopleNothing   People = "still open"
 )
 
@@ -70,6 +76,8 @@ type Finding struct {
 	Rule   string `json:"rule"` // or empty
 	Gained int    `json:"gained"`
 	Lost   int    `json:"lost"`
+	// Regraded counts findings of both configs that the gate weighs with another severity.
+	Regraded int `json:"regraded"`
 	// LaterChanged counts those of Gained that were gone at a later head, because the code changed.
 	LaterChanged int `json:"later_changed"`
 }
@@ -90,17 +98,17 @@ type Failed struct {
 // Changed is the number of reviews with another decision. Unknown ones don't count.
 func (r *Report) Changed() (n int) {
 	for _, t := range r.Decisions {
-		if t.To != t.From && t.To != DecisionUnknown {
+		if t.To != t.From && t.To != DecisionUnknown && t.From != DecisionUnknown {
 			n += t.Reviews
 		}
 	}
 	return n
 }
 
-// UnknownReviews is the number of reviews whose decision is unknown.
+// UnknownReviews is the number of reviews whose decision is unknown under one of the configs.
 func (r *Report) UnknownReviews() (n int) {
 	for _, t := range r.Decisions {
-		if t.To == DecisionUnknown {
+		if t.To == DecisionUnknown || t.From == DecisionUnknown {
 			n += t.Reviews
 		}
 	}
@@ -141,7 +149,10 @@ func (t *tally) of(f *pipeline.Finding) *Finding {
 
 func (t *tally) changed(c Change) {
 	list, more := &t.Passing, &t.PassingMore
-	if c.To.Blocks() {
+	switch {
+	case c.To.Blocks() == c.From.Blocks():
+		list, more = &t.Other, &t.OtherMore
+	case c.To.Blocks():
 		list, more = &t.Blocked, &t.BlockedMore
 	}
 	if len(*list) == MaxListed {
@@ -149,6 +160,12 @@ func (t *tally) changed(c Change) {
 		return
 	}
 	*list = append(*list, c)
+}
+
+func (t *tally) ignored(what string) {
+	if len(t.Ignored) < MaxListed && !slices.Contains(t.Ignored, what) {
+		t.Ignored = append(t.Ignored, what)
+	}
 }
 
 func (t *tally) failed(f Failed) {

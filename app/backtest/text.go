@@ -30,12 +30,13 @@ func Text(r *Report) string {
 	}
 	changes(&b, "Newly blocked", r.Blocked, r.BlockedMore)
 	changes(&b, "Newly passing", r.Passing, r.PassingMore)
+	changes(&b, "Otherwise changed", r.Other, r.OtherMore)
 	if len(r.Findings) > 0 {
 		b.WriteString("\nFindings, each counted once for its pull request:\n\n")
 		w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-		fmt.Fprintln(w, "agent\trule\tgained\tof these fixed later\tlost")
+		fmt.Fprintln(w, "agent\trule\tgained\tof these fixed later\tlost\tother severity")
 		for _, f := range r.Findings {
-			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\n", shown(f.Agent), shown(f.Rule), f.Gained, f.LaterChanged, f.Lost)
+			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\n", shown(f.Agent), shown(f.Rule), f.Gained, f.LaterChanged, f.Lost, f.Regraded)
 		}
 		_ = w.Flush() // to memory
 	}
@@ -46,6 +47,12 @@ func Text(r *Report) string {
 		}
 		if r.Incomplete > 0 {
 			fmt.Fprintf(&b, "  %s: a part of the change was not read\n", reviews(r.Incomplete))
+		}
+	}
+	if len(r.Ignored) > 0 {
+		b.WriteString("\nNot counted, because a layer above holds it:\n\n")
+		for _, i := range r.Ignored {
+			fmt.Fprintf(&b, "  %s\n", shown(i))
 		}
 	}
 	if len(r.Failed) > 0 {

@@ -314,14 +314,19 @@ func (c *Configs) ConfigOf(ctx context.Context, r *ports.StoredReview) (*config.
 }
 
 // LayersOf returns the defaults that a stored review was made with, and the layers that it
-// used over them.
+// used over them. The first versions did not store the defaults; theirs are taken to be the
+// embedded ones.
 func LayersOf(r *ports.StoredReview) (defaults config.Layer, layers []config.Layer) {
 	for _, name := range config.LayerNames()[1:] {
 		if l := configLayer(name, sourceOf(r, name), r.Config); len(l.Files) > 0 {
 			layers = append(layers, l)
 		}
 	}
-	return configLayer(config.LayerDefaults, sourceOf(r, config.LayerDefaults), r.Config), layers
+	defaults = configLayer(config.LayerDefaults, sourceOf(r, config.LayerDefaults), r.Config)
+	if len(defaults.Files) == 0 {
+		defaults = config.DefaultLayer()
+	}
+	return defaults, layers
 }
 
 // sourceOf returns where a layer of a stored review was read.

@@ -40,10 +40,20 @@ type Archive interface {
 	// few at a time. If what is stored of a review was altered, its error is an AlteredError,
 	// and the next review follows. Any other error ends the reading.
 	Archived(ctx context.Context, which ReviewFilter) iter.Seq2[*StoredReview, error]
-	// Ended returns whether a pull request is closed, and whether it was merged. It is open
-	// if the store does not know it.
-	Ended(ctx context.Context, key string) (closed, merged bool, err error)
+	// Ended returns how a pull request ended. It is open if the store does not know it.
+	Ended(ctx context.Context, key string) (PullEnd, error)
 }
+
+// PullEnd is how a pull request ended.
+type PullEnd string
+
+// The ends of pull requests. PullEnded is closed or merged: the store does not know which.
+const (
+	PullOpen   PullEnd = "open"
+	PullClosed PullEnd = "closed"
+	PullMerged PullEnd = "merged"
+	PullEnded  PullEnd = "ended"
+)
 
 // ReviewFilter chooses stored reviews. The zero value chooses all.
 type ReviewFilter struct {
@@ -51,6 +61,8 @@ type ReviewFilter struct {
 	Repository string    // owner/name in any case, as deliveries named it last
 	Number     int       // of the pull request in Repository; 0 for all
 	Since      time.Time // when the reviews were saved
+	// Concerns, if set, reports whether the reviews of a repository are read, by its full name.
+	Concerns func(repository string) bool
 }
 
 // AlteredError says that a stored review is not what was saved.
@@ -60,7 +72,7 @@ type AlteredError struct {
 }
 
 func (e *AlteredError) Error() string {
-	return fmt.Sprintf("stored review %s was altered after it was saved: %v", e.RunID, e.Err)
+	return fmt.Sprintf("what is stored of run %s was altered or damaged after it was saved (%v): restore the database from a backup", e.RunID, e.Err)
 }
 
 // Unwrap returns how that was noticed.

@@ -24,7 +24,13 @@ import (
 // Replayer replays reviews. Make one with New. Any number of goroutines may use it.
 type Replayer struct {
 	runner  *run.Runner
-	configs *lru.Cache[[sha256.Size]byte, *config.Config]
+	configs *lru.Cache[[sha256.Size]byte, loaded]
+}
+
+// loaded is a config, or why it can't be loaded.
+type loaded struct {
+	cfg *config.Config
+	err error
 }
 
 // maxConfigs is how many configs a Replayer keeps: most reviews of a repository have the same.
@@ -33,7 +39,7 @@ const maxConfigs = 16
 // New returns a Replayer that uses a runner's engines. Reviews in which the runner's own agents
 // replaced others keep the results of those.
 func New(runner *run.Runner) *Replayer {
-	return &Replayer{runner, lru.New[[sha256.Size]byte, *config.Config](maxConfigs, maxConfigs)}
+	return &Replayer{runner, lru.New[[sha256.Size]byte, loaded](maxConfigs, maxConfigs)}
 }
 
 // Result is what the replay of one review showed.
@@ -56,6 +62,7 @@ type Result struct {
 // processors. The error ends it.
 func (r *Replayer) All(ctx context.Context, from ports.Archive, which ports.ReviewFilter) iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {
+		caller := ctx
 		ctx, cancel := context.WithCancel(ctx)
 		running := make(chan chan replayed, runtime.GOMAXPROCS(0))
 		var read sync.WaitGroup
@@ -82,6 +89,9 @@ func (r *Replayer) All(ctx context.Context, from ports.Archive, which ports.Revi
 				return
 			}
 		}
+		if err := context.Cause(caller); err != nil {
+			yield(Result{}, err)
+		}
 	}
 }
 
@@ -95,6 +105,7 @@ func Ahead(ctx context.Context, from ports.Archive, which ports.ReviewFilter) it
 			review *ports.StoredReview
 			err    error
 		}
+		caller := ctx
 		ctx, cancel := context.WithCancel(ctx)
 		all := make(chan read, readAhead)
 		var reader sync.WaitGroup
@@ -111,9 +122,12 @@ func Ahead(ctx context.Context, from ports.Archive, which ports.ReviewFilter) it
 			}
 		})
 		for next := range all {
-			if !yield(next.review, next.err) {
+			if !yield(next.review, next.err) || next.err != nil && context.Cause(caller) != nil {
 				return
 			}
+		}
+		if err := context.Cause(caller); err != nil {
+			yield(nil, err)
 		}
 	}
 }
@@ -136,10 +150,16 @@ func (r *Replayer) replayed(ctx context.Context, review *ports.StoredReview, err
 	return replayed{r.One(ctx, review), context.Cause(ctx)}
 }
 
-// One replays a review.
-func (r *Replayer) One(ctx context.Context, s *ports.StoredReview) Result {
+// One replays a review. A panic, such as by a review that another version made, is an error of
+// that review alone.
+func (r *Replayer) One(ctx context.Context, s *ports.StoredReview) (result Result) {
+	defer func() {
+		if v := recover(); v != nil {
+			result.Err = &run.PanicError{Value: v}
+		}
+	}()
 	facts := &s.Review.Facts
-	result := Result{
+	result = Result{
 		RunID: s.RunID, Pull: fmt.Sprintf("%s#%d", facts.Repository.FullName(), facts.Number),
 		HeadSHA: s.HeadSHA, Version: s.Record.Version, Lacks: s.Lacks,
 	}
@@ -160,27 +180,33 @@ func (r *Replayer) One(ctx context.Context, s *ports.StoredReview) Result {
 
 // ConfigOf returns the config that a review used, over the defaults of the version that made it.
 func (r *Replayer) ConfigOf(s *ports.StoredReview) (*config.Config, error) {
-	defaults, layers := inforce.LayersOf(s)
-	if len(defaults.Files) == 0 { // the first versions stored none
-		defaults = config.DefaultLayer()
+	cfg, err := r.Load(inforce.LayersOf(s))
+	if err != nil {
+		return nil, fmt.Errorf("this version can't read the config that the review used: %w", err)
 	}
+	return cfg, nil
+}
+
+// Load loads layers over defaults, and keeps the config.
+func (r *Replayer) Load(defaults config.Layer, layers []config.Layer) (*config.Config, error) {
 	h := sha256.New()
 	for _, l := range append([]config.Layer{defaults}, layers...) {
-		fmt.Fprintf(h, "%q %q\n", l.Name, l.Organisation)
+		fmt.Fprintf(h, "%q %q %d\n", l.Name, l.Organisation, len(l.Files))
 		for _, f := range l.Files {
 			fmt.Fprintf(h, "%q %x\n", f.Path, sha256.Sum256(f.Text))
 		}
 	}
 	key := [sha256.Size]byte(h.Sum(nil))
-	if cfg, ok := r.configs.Get(key); ok {
-		return cfg, nil
+	known, ok := r.configs.Get(key)
+	if !ok {
+		cfg, problems := config.LoadOver(defaults, layers...)
+		known = loaded{cfg: cfg}
+		if len(problems) > 0 {
+			known = loaded{err: errors.New(config.FormatProblem(problems[0]))}
+		}
+		r.configs.Add(key, known, 1)
 	}
-	cfg, problems := config.LoadOver(defaults, layers...)
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("this version can't read the config that the review used: %s", config.FormatProblem(problems[0]))
-	}
-	r.configs.Add(key, cfg, 1)
-	return cfg, nil
+	return known.cfg, known.err
 }
 
 // compare lists what differs between a stored report and its replay, and counts what it does not

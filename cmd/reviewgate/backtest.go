@@ -34,6 +34,7 @@ copy made by backup. It changes nothing, and needs neither GitHub nor a model.
 The config replaces one layer of each review. With --compare, two configs are compared
 with each other. What can't be known is counted apart: an agent that did not run has no
 stored result, and an answer of a model counts only if it would be asked the same.
+The gate's decisions are compared; what the mode makes of them is not.
 
 Exit codes: 0 done; 2 the input can't be used; 3 the command could not finish.`,
 		Example: "  reviewgate backtest --config proposed/ --repo acme/shop\n" +
@@ -58,60 +59,72 @@ func (f *backtestFlags) run(cmd *cobra.Command, _ []string) error {
 	}
 	proposal, against, err := f.proposals()
 	if err != nil {
-		return err
+		return unusable(err)
 	}
-	from, err := since(f.since, time.Now())
+	which, err := f.filter(time.Now())
 	if err != nil {
 		return unusable(err)
 	}
-	url, err := databaseOf(f.database, f.settings)
+	url, err := databaseOf(cmd, f.database, f.settings)
 	if err != nil {
 		return unusable(err)
 	}
-	r, err := app.Backtest(cmd.Context(), url, ports.ReviewFilter{Since: from}, proposal, against)
+	r, err := app.Backtest(cmd.Context(), url, which, proposal, against)
 	switch {
 	case cmd.Context().Err() != nil:
 		return unfinished(cmd.Context().Err())
 	case err != nil:
 		return unusable(err)
 	case r.Reviews+len(r.Failed) == 0:
-		return unusable(errors.New("the database has no such review: look at --repo, or take a longer --since"))
+		return unusable(fmt.Errorf("the database has no review of the last %s that --repo includes: take a longer --since", f.since))
 	case r.Reviews == 0:
-		return unusable(fmt.Errorf("no review could be computed; the first one: %s", r.Failed[0].Why))
+		return unusable(fmt.Errorf("no review could be computed. The first one: %s. reviewgate config check lists all mistakes of a config", r.Failed[0].Why))
 	}
 	if form != nil {
 		_, err = io.WriteString(cmd.OutOrStdout(), form(r))
-		return err
+	} else {
+		err = writeJSON(cmd.OutOrStdout(), r)
 	}
-	text, err := render.Indented(r)
 	if err != nil {
 		return unfinished(err)
 	}
-	_, err = cmd.OutOrStdout().Write(text)
+	return nil
+}
+
+func writeJSON(w io.Writer, v any) error {
+	text, err := render.Indented(v)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
 	return err
+}
+
+func (f *backtestFlags) filter(now time.Time) (which ports.ReviewFilter, err error) {
+	if which.Since, err = since(f.since, now); err != nil || f.repo == "" {
+		return which, err
+	}
+	set, err := glob.Compile([]string{strings.ToLower(f.repo)})
+	if err != nil {
+		return which, fmt.Errorf("--repo %q: %w", f.repo, err)
+	}
+	which.Concerns = func(name string) bool { return set.Any(strings.ToLower(name)) }
+	return which, nil
 }
 
 // proposals reads the configs that the flags name.
 func (f *backtestFlags) proposals() (p backtest.Proposal, against *backtest.Proposal, err error) {
 	if config.LayerRank(f.layer) <= 0 {
-		return p, nil, unusable(fmt.Errorf("--layer %q: use repository, organisation or server", f.layer))
+		return p, nil, fmt.Errorf("--layer %q: use repository, organisation or server", f.layer)
 	}
 	if f.config == "" {
-		return p, nil, unusable(errors.New("name the directory of a config with --config"))
+		return p, nil, errors.New("name the directory of a config with --config")
 	}
-	var concerns func(string) bool
-	if f.repo != "" {
-		set, err := glob.Compile([]string{strings.ToLower(f.repo)})
-		if err != nil {
-			return p, nil, unusable(fmt.Errorf("--repo %q: %w", f.repo, err))
-		}
-		concerns = func(name string) bool { return set.Any(strings.ToLower(name)) }
-	}
-	p = backtest.Proposal{Layer: f.layer, Concerns: concerns}
+	p.Layer = f.layer
 	if p.Files, err = f.files(f.config); err != nil || f.compare == "" {
 		return p, nil, err
 	}
-	against = &backtest.Proposal{Layer: f.layer, Concerns: concerns}
+	against = &backtest.Proposal{Layer: f.layer}
 	against.Files, err = f.files(f.compare)
 	return p, against, err
 }
@@ -121,10 +134,10 @@ func (f *backtestFlags) proposals() (p backtest.Proposal, against *backtest.Prop
 func (f *backtestFlags) files(dir string) ([]config.File, error) {
 	layer, err := readLayer(f.layer, dir)
 	if err != nil {
-		return nil, unusable(err)
+		return nil, err
 	}
 	if len(layer.Files) == 0 {
-		return nil, unusable(fmt.Errorf("%s has no config files: name a directory with at least one of %s", dir, strings.Join(config.FileNames(), ", ")))
+		return nil, fmt.Errorf("%s has no config files: name a directory with at least one of %s", dir, strings.Join(config.FileNames(), ", "))
 	}
 	return layer.Files, nil
 }

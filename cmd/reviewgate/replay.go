@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/replay"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 type replayFlags struct {
@@ -39,7 +41,6 @@ saved, or could not be computed; 2 the input can't be used; 3 the command could 
 finish.`,
 		Example: "  reviewgate replay --pull acme/shop#104\n" +
 			"  reviewgate replay --since 90d --database sqlite:///backup/reviewgate.db",
-		Args: cobra.MaximumNArgs(1),
 		RunE: f.run,
 	}
 	c.Flags().StringVar(&f.pull, "pull", "", "the reviews of a pull request, `OWNER/NAME#N` or its URL")
@@ -56,17 +57,19 @@ func addDatabaseFlags(c *cobra.Command, database, settings *string) {
 }
 
 // databaseOf returns the URL of the database that the flags or the settings name.
-func databaseOf(database, settings string) (string, error) {
-	getenv := os.Getenv
-	if database != "" {
-		getenv = func(name string) string {
-			if name == "REVIEWGATE_DATABASE_URL" {
-				return database
-			}
-			return os.Getenv(name)
-		}
+func databaseOf(cmd *cobra.Command, database, settings string) (string, error) {
+	if !cmd.Flags().Changed("database") {
+		return app.LoadDatabaseURL(os.Getenv, settings)
 	}
-	return app.LoadDatabaseURL(getenv, settings)
+	if database == "" {
+		return "", errors.New("--database is empty: name a database, or leave it out")
+	}
+	return app.LoadDatabaseURL(func(name string) string {
+		if name == "REVIEWGATE_DATABASE_URL" {
+			return database
+		}
+		return os.Getenv(name)
+	}, settings)
 }
 
 func (f *replayFlags) run(cmd *cobra.Command, args []string) error {
@@ -74,39 +77,68 @@ func (f *replayFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return unusable(err)
 	}
-	url, err := databaseOf(f.database, f.settings)
+	url, err := databaseOf(cmd, f.database, f.settings)
 	if err != nil {
 		return unusable(err)
 	}
 	var n replayed
+	var unwritten error
 	progress := newProgress(cmd.ErrOrStderr())
 	err = app.Replay(cmd.Context(), url, which, func(r replay.Result) error {
 		progress.step(fmt.Sprintf("%d replayed", n.all))
-		return n.add(cmd.OutOrStdout(), r)
+		_, unwritten = io.WriteString(cmd.OutOrStdout(), n.add(r))
+		return unwritten
 	})
 	progress.done()
 	switch {
 	case cmd.Context().Err() != nil:
 		return unfinished(cmd.Context().Err())
+	case unwritten != nil:
+		return unfinished(unwritten)
 	case err != nil:
 		return unusable(err)
 	case n.all == 0:
-		return unusable(errors.New("the database has no such review: look at the name, or take a longer --since"))
+		return unusable(f.nothing(args))
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%d replayed, %d identical\n", n.all, n.identical)
+	if _, err := fmt.Fprintln(cmd.OutOrStdout(), n); err != nil {
+		return unfinished(err)
+	}
 	if n.identical < n.all {
 		return &exitError{code: exitBlocked}
 	}
 	return nil
 }
 
+// nothing says that the database has none of the chosen reviews.
+func (f *replayFlags) nothing(args []string) error {
+	what := "no review"
+	switch {
+	case len(args) > 0:
+		return fmt.Errorf("the database has no run %s: the check of a review names its run at the end", args[0])
+	case f.pull != "":
+		what += " of " + f.pull
+	}
+	if f.since != "" {
+		return fmt.Errorf("the database has %s of the last %s: take a longer --since", what, f.since)
+	}
+	return fmt.Errorf("the database has %s", what)
+}
+
 // filter returns which reviews the command line chooses. There is no default: to replay
 // everything may take hours.
 func (f *replayFlags) filter(args []string, now time.Time) (which ports.ReviewFilter, err error) {
-	chosen := 0
-	if len(args) > 0 {
-		which.RunID = args[0]
-		chosen++
+	narrowed := f.pull != "" || f.since != ""
+	switch {
+	case len(args) > 1:
+		return which, fmt.Errorf("%d runs are named: name one, or use --pull, --since or --all", len(args))
+	case len(args) == 0 && !narrowed && !f.all:
+		return which, errors.New("say which reviews: name a RUN, or use --pull, --since or --all")
+	case len(args) > 0 && (narrowed || f.all):
+		return which, errors.New("a RUN is one review: leave out --pull, --since and --all")
+	case f.all && narrowed:
+		return which, errors.New("--all is every review: leave it out, or leave out --pull and --since")
+	case len(args) > 0:
+		which.RunID = strings.ToLower(args[0])
 	}
 	if f.pull != "" {
 		owner, name, number, _, err := pullRequest(f.pull)
@@ -114,24 +146,11 @@ func (f *replayFlags) filter(args []string, now time.Time) (which ports.ReviewFi
 			return which, fmt.Errorf("--pull %q: %w", f.pull, err)
 		}
 		which.Repository, which.Number = owner+"/"+name, number
-		chosen++
-	}
-	if f.all {
-		chosen++
 	}
 	if f.since != "" {
-		if which.Since, err = since(f.since, now); err != nil {
-			return which, err
-		}
-		chosen++
+		which.Since, err = since(f.since, now)
 	}
-	if chosen == 0 {
-		return which, errors.New("say which reviews: name a RUN, or use --pull, --since or --all")
-	}
-	if len(args) > 0 && chosen > 1 {
-		return which, errors.New("a RUN is one review: leave out --pull, --since and --all")
-	}
-	return which, nil
+	return which, err
 }
 
 var period = regexp.MustCompile(`^([1-9][0-9]{0,4})([dh])$`)
@@ -140,7 +159,7 @@ var period = regexp.MustCompile(`^([1-9][0-9]{0,4})([dh])$`)
 func since(text string, now time.Time) (time.Time, error) {
 	m := period.FindStringSubmatch(text)
 	if m == nil {
-		return time.Time{}, fmt.Errorf("--since %q: write a number of days or hours, such as 90d or 12h", text)
+		return time.Time{}, fmt.Errorf("--since %q: write a number of days or hours up to 99999, such as 90d or 12h", text)
 	}
 	n, err := strconv.Atoi(m[1])
 	if err != nil {
@@ -153,22 +172,25 @@ func since(text string, now time.Time) (time.Time, error) {
 	return now.Add(-time.Duration(n) * unit), nil
 }
 
-// replayed counts results, and prints those that are not identical.
-type replayed struct{ all, identical int }
+// replayed counts results.
+type replayed struct{ all, identical, old int }
 
-func (n *replayed) add(w io.Writer, r replay.Result) error {
+// add counts a result, and describes it if it is not identical.
+func (n *replayed) add(r replay.Result) string {
 	n.all++
+	if r.Lacks != "" {
+		n.old++
+	}
 	if r.Identical {
 		n.identical++
-		return nil
+		return ""
 	}
 	what := r.RunID
 	if r.Pull != "" {
 		what += fmt.Sprintf(" %s head %.7s", r.Pull, r.HeadSHA)
 	}
 	if r.Err != nil {
-		_, err := fmt.Fprintf(w, "%s: %v\n", what, r.Err)
-		return err
+		return plaintext.Printable(fmt.Sprintf("%s: %v", what, r.Err)) + "\n"
 	}
 	how := "differs"
 	if r.Version != app.Version() {
@@ -177,13 +199,23 @@ func (n *replayed) add(w io.Writer, r replay.Result) error {
 	if r.Lacks != "" {
 		how += "; " + r.Lacks
 	}
-	fmt.Fprintf(w, "%s: %s\n", what, how)
+	var b strings.Builder
+	fmt.Fprintln(&b, plaintext.Printable(what+": "+how))
 	for _, d := range r.Differs {
-		fmt.Fprintf(w, "  %s\n", d)
+		fmt.Fprintf(&b, "  %s\n", plaintext.Printable(d.String()))
 	}
 	if r.More > 0 {
-		fmt.Fprintf(w, "  and %d more\n", r.More)
+		fmt.Fprintf(&b, "  and %d more\n", r.More)
 	}
-	_, err := fmt.Fprintln(w)
-	return err
+	fmt.Fprintln(&b)
+	return b.String()
+}
+
+// String is the last line of the command.
+func (n replayed) String() string {
+	s := fmt.Sprintf("%d replayed, %d identical", n.all, n.identical)
+	if n.old > 0 {
+		s += fmt.Sprintf("; %d by versions that stored no digest", n.old)
+	}
+	return s
 }

@@ -34,6 +34,8 @@ type Backtest struct {
 	// Unknown says what can't be known, sorted. A decision that blocks anyway holds: what is
 	// unknown can only add to it. A decision that does not block may be wrong then.
 	Unknown pipeline.List[string]
+	// Agents are those whose findings are unknown.
+	Agents pipeline.List[string]
 }
 
 // Backtest computes a stored review under another config. It asks nobody: an agent that neither
@@ -71,7 +73,7 @@ func (r *Runner) Backtest(ctx context.Context, was *pipeline.Review, u Under) (B
 		b.unknown = append(b.unknown, "which secrets the other config allows, since they are not stored")
 	}
 	slices.Sort(b.unknown)
-	return Backtest{aggregate.Aggregate(reconciled(in)), b.unknown}, nil
+	return Backtest{aggregate.Aggregate(reconciled(in)), b.unknown, b.agents}, nil
 }
 
 func (u *Under) before(stored *pipeline.PreviousReport) *pipeline.PreviousReport {
@@ -89,6 +91,7 @@ type backtest struct {
 	under   *Under
 	in      *aggregate.Input // with everything but results
 	unknown pipeline.List[string]
+	agents  pipeline.List[string] // whose findings are unknown
 }
 
 // results fills in the results of the manifest's agents, and of those that were asked about others.
@@ -126,10 +129,13 @@ func (b *backtest) readsFacts(agent string) bool {
 		return false
 	}
 	status := ended(b.was, agent)
-	if kind == config.KindRules && b.under.SameRules && status == pipeline.AgentOK && sameJSON(b.was.Classification, b.in.Classification) && b.sameScope(b.in.Manifest.Entry(agent)) {
-		return false // it would find what it found
-	}
-	return status == "" || status == pipeline.AgentOK
+	return (status == "" || status == pipeline.AgentOK) && !b.rulesHold(agent)
+}
+
+// rulesHold reports whether an agent of the kind rules would find what it found in the review.
+func (b *backtest) rulesHold(agent string) bool {
+	return b.runner.kindOf(b.engine, agent) == config.KindRules && b.under.SameRules && ended(b.was, agent) == pipeline.AgentOK &&
+		sameJSON(b.was.Classification, b.in.Classification) && b.sameScope(b.in.Manifest.Entry(agent))
 }
 
 // sameScope reports whether an agent looked at the same files.
@@ -152,7 +158,7 @@ func (b *backtest) carried(fresh pipeline.AgentResult) pipeline.AgentResult {
 // stored returns the stored results of an agent, if it would be asked the same. Otherwise they are
 // unknown, and count as if the agent had found nothing.
 func (b *backtest) stored(e *pipeline.ManifestEntry) (results pipeline.List[pipeline.AgentResult]) {
-	same := b.sameScope(e) && b.under.Same(e.Agent)
+	same := b.sameScope(e) && (b.rulesHold(e.Agent) || b.under.Same(e.Agent))
 	for _, q := range e.Questions() {
 		row, known := b.answer(e.Agent, q)
 		if !known || !same {
@@ -161,6 +167,7 @@ func (b *backtest) stored(e *pipeline.ManifestEntry) (results pipeline.List[pipe
 				what += " with " + q.Model
 			}
 			b.unknown = append(b.unknown, "what "+what+" would find")
+			b.agents = append(b.agents, e.Agent)
 			row = pipeline.AgentResult{Agent: e.Agent, Model: q.Model, Run: q.Run, Stage: e.Stage, Status: pipeline.AgentOK}
 		}
 		results = append(results, row)
@@ -191,6 +198,9 @@ func (b *backtest) proposals() pipeline.List[pipeline.AgentResult] {
 		if row.Agent == pipeline.GapDetector && row.Model == model {
 			if row.Status == pipeline.AgentOK {
 				b.runner.proposeAgain(b.engine, b.was, b.in, model)
+			}
+			if !b.under.Same(pipeline.GapDetector) {
+				b.unknown = append(b.unknown, "which gaps "+model+" would propose")
 			}
 			return pipeline.List[pipeline.AgentResult]{row}
 		}

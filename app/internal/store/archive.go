@@ -25,6 +25,9 @@ func (s archive) Archived(ctx context.Context, which ports.ReviewFilter) iter.Se
 				return
 			}
 			for _, row := range page {
+				if which.Concerns != nil && !which.Concerns(row.repository) {
+					continue
+				}
 				review, err := s.archivedReview(ctx, row)
 				if review == nil && err == nil { // it was deleted meanwhile
 					continue
@@ -42,32 +45,34 @@ func (s archive) Archived(ctx context.Context, which ports.ReviewFilter) iter.Se
 	}
 }
 
-var errDigest = errors.New("its digest is that of something else")
-
 // archived is a row's place in the order of the archive.
 type archived struct {
-	key string
-	id  int64
+	key        string
+	id         int64
+	repository string // its full name, or empty if the target is unknown
 }
 
 // list lists the chosen reviews after another one.
 func (s archive) list(ctx context.Context, which ports.ReviewFilter, after archived) ([]archived, error) {
-	where, args := []string{`(target_key > ? OR target_key = ? AND id > ?)`}, []any{after.key, after.key, after.id}
+	where, args := []string{`(r.target_key, r.id) > (?, ?)`}, []any{after.key, after.id}
 	if which.RunID != "" {
-		where, args = append(where, `run_id = ?`), append(args, which.RunID)
+		where, args = append(where, `r.run_id = ?`), append(args, which.RunID)
 	}
 	if !which.Since.IsZero() {
-		where, args = append(where, `saved_at >= ?`), append(args, micros(which.Since))
+		where, args = append(where, `r.saved_at >= ?`), append(args, micros(which.Since))
 	}
 	if which.Repository != "" {
-		where = append(where, `target_key IN (SELECT key FROM targets WHERE lower(owner || '/' || name) = ? AND (? = 0 OR number = ?))`)
+		where = append(where, `lower(t.owner || '/' || t.name) = ? AND (? = 0 OR t.number = ?)`)
 		args = append(args, strings.ToLower(which.Repository), which.Number, which.Number)
 	}
 	return listNow(ctx, s.db, "list the stored reviews", func(row scanner) (a archived, err error) {
-		err = row.Scan(&a.key, &a.id)
+		err = row.Scan(&a.key, &a.id, &a.repository)
 		return a, err
-	}, `SELECT target_key, id FROM reviews WHERE `+strings.Join(where, ` AND `)+` ORDER BY target_key, id LIMIT ?`, append(args, archivedAtOnce)...)
+	}, `SELECT r.target_key, r.id, coalesce(t.owner || '/' || t.name, '') FROM reviews r LEFT JOIN targets t ON t.key = r.target_key
+		WHERE `+strings.Join(where, ` AND `)+` ORDER BY r.target_key, r.id LIMIT ?`, append(args, archivedAtOnce)...)
 }
+
+var errDigest = errors.New("its digest does not match")
 
 // archivedReview reads a review and checks its digest.
 func (s archive) archivedReview(ctx context.Context, row archived) (*ports.StoredReview, error) {
@@ -75,26 +80,40 @@ func (s archive) archivedReview(ctx context.Context, row archived) (*ports.Store
 	if as == nil {
 		return nil, err
 	}
+	altered := &ports.AlteredError{RunID: review.RunID, Err: errDigest}
 	if err != nil { // what was saved can be read
-		return nil, &ports.AlteredError{RunID: review.RunID, Err: err}
+		altered.Err = errors.Unwrap(err)
+		return nil, altered
 	}
-	if review.Lacks != "" && len(as.digest) == 0 {
-		return review, nil
+	old := len(as.digest) == 0
+	if old != (review.Lacks != "") {
+		return nil, altered
 	}
 	facts, report := &review.Review.Facts, &review.Review.Report
-	if as.decision != string(report.Decision) || as.baseRef != facts.Base.Ref || !bytes.Equal(as.digest, as.encoded.digest(review)) {
-		return nil, &ports.AlteredError{RunID: review.RunID, Err: errDigest}
+	if !old && (as.decision != string(report.Decision) || as.baseRef != facts.Base.Ref || !bytes.Equal(as.digest, as.encoded.digest(review, as.savedAt))) {
+		return nil, altered
 	}
 	return review, nil
 }
 
 // Ended implements ports.Archive.
-func (s archive) Ended(ctx context.Context, key string) (closed, merged bool, err error) {
-	err = s.db.read(ctx, func(t tx) error {
-		return t.row(ctx, `SELECT closed = 1, merged = 1 FROM targets WHERE key = ?`, key).Scan(&closed, &merged)
+func (s archive) Ended(ctx context.Context, key string) (ports.PullEnd, error) {
+	var closed bool
+	var merged int
+	err := s.db.read(ctx, func(t tx) error {
+		return t.row(ctx, `SELECT closed = 1, merged FROM targets WHERE key = ?`, key).Scan(&closed, &merged)
 	})
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, false, nil
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return ports.PullOpen, nil
+	case err != nil:
+		return "", wrap(err, "read how %s ended", key)
+	case !closed:
+		return ports.PullOpen, nil
+	case merged < 0:
+		return ports.PullEnded, nil
+	case merged == 0:
+		return ports.PullClosed, nil
 	}
-	return closed, merged, wrap(err, "read how %s ended", key)
+	return ports.PullMerged, nil
 }

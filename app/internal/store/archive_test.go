@@ -42,7 +42,7 @@ func archivedReview(runID string, of ports.Target) ports.StoredReview {
 	return r
 }
 
-// archive saves a review of a new pull request.
+// archiveReview saves a review of a new pull request.
 func archiveReview(t *testing.T, s *Store, number int, runID string) ports.StoredReview {
 	t.Helper()
 	of := ports.Target{Kind: ports.TargetPull, Installation: 1, RepoID: 7, Owner: "Acme", Name: "shop", Number: number, HeadSHA: "head"}
@@ -166,7 +166,7 @@ func TestAlteredReviewIsNoticed(t *testing.T) {
 		for place, where := range map[string]string{
 			"reviews.report": "run_id = 'run-1'", "reviews.inputs": "run_id = 'run-1'", "reviews.record": "run_id = 'run-1'", "reviews.digest": "run_id = 'run-1'",
 			"reviews.fix_loop": "run_id = 'run-1'", "reviews.head_sha": "run_id = 'run-1'", "reviews.base_sha": "run_id = 'run-1'", "reviews.base_ref": "run_id = 'run-1'",
-			"reviews.decision": "run_id = 'run-1'", "reviews.target_key": "run_id = 'run-1'",
+			"reviews.decision": "run_id = 'run-1'", "reviews.generation": "run_id = 'run-1'", "reviews.repo_id": "run_id = 'run-1'", "reviews.saved_at": "run_id = 'run-1'", "reviews.target_key": "run_id = 'run-1'",
 			"review_configs.layer": "run_id = 'run-1' AND position = 0", "review_configs.path": "run_id = 'run-1' AND position = 0", "review_configs.blob_sha": "run_id = 'run-1' AND position = 0",
 			"changed_files.body": "target_key = 'pull/7/1'",
 		} {
@@ -199,6 +199,9 @@ func TestAlteredReviewIsNoticed(t *testing.T) {
 			}
 			set(was)
 		}
+		if _, err := db.Exec(`UPDATE reviews SET lacks = 'much' WHERE run_id = 'run-1'`); err != nil || !noticed() {
+			t.Errorf("a review says that it lacks something, and nobody noticed: %v", err)
+		}
 		if _, err := db.Exec(`DELETE FROM review_configs WHERE run_id = 'run-1' AND position = 1`); err != nil || !noticed() {
 			t.Errorf("a file of the config is gone, and nobody noticed: %v", err)
 		}
@@ -226,22 +229,28 @@ func TestEnded(t *testing.T) {
 			}
 		}
 		for i, c := range []struct {
-			ask            ports.Ask
-			closed, merged bool
+			ask  ports.Ask
+			want ports.PullEnd
 		}{
-			{nil, false, false},
-			{ports.ReviewAsk{Target: of, Reason: "opened"}, false, false},
-			{ports.Close{Target: of}, true, false},
-			{ports.ReviewAsk{Target: of, Reason: "reopened"}, false, false},
-			{ports.Close{Target: of, Merged: true}, true, true},
-			{ports.ReviewAsk{Target: of, Reason: "open after all"}, false, false},
+			{nil, ports.PullOpen},
+			{ports.ReviewAsk{Target: of, Reason: "opened"}, ports.PullOpen},
+			{ports.Close{Target: of}, ports.PullClosed},
+			{ports.ReviewAsk{Target: of, Reason: "reopened"}, ports.PullOpen},
+			{ports.Close{Target: of, Merged: true}, ports.PullMerged},
+			{ports.ReviewAsk{Target: of, Reason: "open after all"}, ports.PullOpen},
 		} {
 			if c.ask != nil {
 				accept(c.ask)
 			}
-			if closed, merged, err := s.Ended(t.Context(), of.Key()); closed != c.closed || merged != c.merged || err != nil {
-				t.Errorf("%d: closed %t, merged %t, %v", i, closed, merged, err)
+			if got, err := s.Ended(t.Context(), of.Key()); got != c.want || err != nil {
+				t.Errorf("%d: %s, %v, want %s", i, got, err, c.want)
 			}
+		}
+		if err := s.SetClosed(t.Context(), of.Key(), true); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Ended(t.Context(), of.Key()); got != ports.PullEnded || err != nil {
+			t.Errorf("found closed: %s, %v, want that it is unknown how", got, err)
 		}
 	})
 }

@@ -28,10 +28,10 @@ type encoded struct {
 	loop                   string
 }
 
-// digest is a hash of everything that is stored of a review, however it is encoded.
-func (e encoded) digest(r *ports.StoredReview) []byte {
+// digest is a hash of everything that is stored of a review that was saved at a time.
+func (e encoded) digest(r *ports.StoredReview, savedAt int64) []byte {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q %d %d %q %q %q %q %q\n", r.RunID, r.Key, r.Generation, r.RepoID, r.HeadSHA, r.BaseSHA,
+	fmt.Fprintf(h, "%d %q %q %d %d %q %q %q %q %q\n", savedAt, r.RunID, r.Key, r.Generation, r.RepoID, r.HeadSHA, r.BaseSHA,
 		r.Review.Facts.Base.Ref, string(r.Review.Report.Decision), e.loop)
 	for _, part := range [][]byte{e.report, e.inputs, e.record, e.files} {
 		fmt.Fprintf(h, "%d %x\n", len(part), sha256.Sum256(part))
@@ -197,7 +197,8 @@ func (s reviews) SaveReview(ctx context.Context, l ports.Lease, r ports.StoredRe
 	if err != nil {
 		return fmt.Errorf("save review %s: %w", r.RunID, err)
 	}
-	digest := e.digest(&r)
+	at := s.now()
+	digest := e.digest(&r, at)
 	return s.db.write(ctx, func(t tx) error {
 		if err := fence(ctx, t, l); err != nil {
 			return err
@@ -206,9 +207,9 @@ func (s reviews) SaveReview(ctx context.Context, l ports.Lease, r ports.StoredRe
 			return fmt.Errorf("save review %s: it belongs to %s, but the lease to %s", r.RunID, r.Key, l.Key)
 		}
 		_, err := t.exec(ctx, `
-			INSERT INTO reviews (run_id, target_key, generation, repo_id, head_sha, base_sha, base_ref, decision, saved_at, report, inputs, record, fix_loop, digest)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			r.RunID, r.Key, r.Generation, r.RepoID, r.HeadSHA, r.BaseSHA, r.Review.Facts.Base.Ref, string(r.Review.Report.Decision), s.now(), e.report, e.inputs, e.record, e.loop, digest)
+			INSERT INTO reviews (run_id, target_key, generation, repo_id, head_sha, base_sha, base_ref, decision, saved_at, report, inputs, record, fix_loop, digest, lacks)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')`,
+			r.RunID, r.Key, r.Generation, r.RepoID, r.HeadSHA, r.BaseSHA, r.Review.Facts.Base.Ref, string(r.Review.Report.Decision), at, e.report, e.inputs, e.record, e.loop, digest)
 		if err != nil {
 			return fmt.Errorf("save review %s: %w", r.RunID, err)
 		}
@@ -303,6 +304,7 @@ func (s *core) findReview(ctx context.Context, where string, args ...any) (*port
 type stored struct {
 	encoded
 	decision, baseRef string
+	savedAt           int64
 	digest            []byte
 }
 
@@ -312,9 +314,9 @@ func (s *core) readReview(ctx context.Context, where string, args ...any) (*port
 	var e stored
 	err := s.db.read(ctx, func(t tx) error {
 		err := t.row(ctx, `
-			SELECT run_id, target_key, generation, repo_id, head_sha, base_sha, base_ref, decision, report, inputs, record, fix_loop, digest, lacks
+			SELECT run_id, target_key, generation, repo_id, head_sha, base_sha, base_ref, decision, report, inputs, record, fix_loop, saved_at, digest, lacks
 			FROM reviews WHERE `+where+` ORDER BY id DESC LIMIT 1`, args...).
-			Scan(&r.RunID, &r.Key, &r.Generation, &r.RepoID, &r.HeadSHA, &r.BaseSHA, &e.baseRef, &e.decision, &e.report, &e.inputs, &e.record, &e.loop, &e.digest, &r.Lacks)
+			Scan(&r.RunID, &r.Key, &r.Generation, &r.RepoID, &r.HeadSHA, &r.BaseSHA, &e.baseRef, &e.decision, &e.report, &e.inputs, &e.record, &e.loop, &e.savedAt, &e.digest, &r.Lacks)
 		if err != nil {
 			return err
 		}

@@ -61,7 +61,7 @@ func (s *core) raise(ctx context.Context, t tx, ask ports.ReviewAsk) (raised, er
 		}
 	}
 	err = t.row(ctx, `
-		UPDATE targets SET wanted = wanted + 1, reason = ?, rerun = ?, closed = 0, merged = 0, attempts = 0, failed_since = 0, retry_at = 0,
+		UPDATE targets SET wanted = wanted + 1, reason = ?, rerun = ?, closed = 0, merged = -1, attempts = 0, failed_since = 0, retry_at = 0,
 			next_try = CASE WHEN ? = 1 THEN 0 ELSE next_try END,
 			author = CASE WHEN ? <> 0 THEN ? ELSE author END,
 			head_at = CASE WHEN head_at < ? THEN ? ELSE head_at END,
