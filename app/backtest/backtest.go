@@ -100,11 +100,11 @@ func (b *Backtester) one(ctx context.Context, s *ports.StoredReview, c *chain, o
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	if err != nil {
+	if err == nil {
+		c.add(out, s, was, now)
+	} else {
 		out.failed(Failed{Run: s.RunID, Pull: pullOf(&s.Review.Facts), Why: err.Error()})
-		return nil
 	}
-	c.add(out, s, was, now)
 	return nil
 }
 

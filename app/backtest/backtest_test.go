@@ -3,6 +3,9 @@ package backtest_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,9 +39,11 @@ func history(t *testing.T) string {
 	w.Repo.Grant("maria", "admin")
 	overridden.Comment("maria", "/review override the warehouse has its own authority")
 	w.Idle()
-	open("waits", ghtest.Files{"store/waits.go": apptest.Insecure}) // #3
-	merged := open("merged", ghtest.Files{"store/merged.go": calm}) // #4
-	later := open("later", ghtest.Files{"store/later.go": calm})    // #5
+	dismissed := open("dismissed", ghtest.Files{"store/dismissed.go": apptest.Insecure}) // #3
+	w.Says(dismissed, "/review dismiss "+w.Stored(dismissed).Review.Report.Findings[0].ID[:8]+" only the test server")
+	open("waits", ghtest.Files{"store/waits.go": apptest.Insecure}) // #4
+	merged := open("merged", ghtest.Files{"store/merged.go": calm}) // #5
+	later := open("later", ghtest.Files{"store/later.go": calm})    // #6
 	later.Push(ghtest.Files{"store/later.go": "package store\n"}, "fix: less")
 	w.Idle()
 	merged.Merge()
@@ -81,8 +86,17 @@ func proposal(files map[string]string) backtest.Proposal {
 	return p
 }
 
+// scanned asks an agent that never ran.
+var scanned = map[string]string{
+	config.FileAgents: `[{"id": "scanner", "name": "Scanner", "kind": "code-scanning", "description": "Reads alerts."}]`,
+	config.FileComposition: `[{"id": "scanned", "description": "All is scanned.", "priority": 50, "trigger": {"type": "always"},
+		"dispatch": {"agents": ["scanner"]}}]`,
+}
+
 // The rule that blocks Insecure is off, and another one finds the word calm.
 var (
+	aWarning = map[string]string{config.FileRules: `[{"id": "sec-tls-verify-01", "severity": "info"}]`}
+	noGate   = map[string]string{config.FileSettings: `{"gate": {"conditions": []}}`}
 	milder   = map[string]string{config.FileRules: `[{"id": "sec-tls-verify-01", "enabled": false}]`}
 	stricter = map[string]string{config.FileRules: `[{"id": "no-calm", "name": "Calm code", "severity": "critical", "agent": "build-reviewer", "category": "style",
 		"description": "Calm code is boring.", "detection": "The word Calm.", "recommendation": "Be lively.", "match": {"pattern": "Calm"}}]`}
@@ -92,7 +106,7 @@ func TestBacktest(t *testing.T) {
 	url := history(t)
 	t.Run("the config in force", func(t *testing.T) {
 		r := compute(t, url, nil, nil)
-		if r.Changed() != 0 || r.UnknownReviews() != 0 || len(r.Findings)+len(r.Failed) > 0 || r.Reviews < 7 {
+		if r.Changed() != 0 || r.UnknownReviews() != 0 || len(r.Findings)+len(r.Failed) > 0 || r.Reviews != 8 {
 			t.Errorf("it changes something:\n%s", backtest.Text(r))
 		}
 	})
@@ -101,14 +115,20 @@ func TestBacktest(t *testing.T) {
 		blocked, passing map[string]backtest.People
 	}{
 		"milder": {milder, nil, nil, map[string]backtest.People{
-			"acme/shop#1": backtest.PeopleFixed, "acme/shop#2": backtest.PeopleOverrode, "acme/shop#3": backtest.PeopleNothing,
+			"acme/shop#1": backtest.PeopleFixed, "acme/shop#2": backtest.PeopleOverrode, "acme/shop#3": backtest.PeopleDismissed, "acme/shop#4": backtest.PeopleNothing,
+		}},
+		"a milder severity": {aWarning, nil, nil, map[string]backtest.People{
+			"acme/shop#1": backtest.PeopleFixed, "acme/shop#2": backtest.PeopleOverrode, "acme/shop#3": backtest.PeopleDismissed, "acme/shop#4": backtest.PeopleNothing,
+		}},
+		"a gate without conditions": {noGate, nil, nil, map[string]backtest.People{
+			"acme/shop#1": backtest.PeopleFixed, "acme/shop#2": backtest.PeopleOverrode, "acme/shop#3": backtest.PeopleDismissed, "acme/shop#4": backtest.PeopleNothing,
 		}},
 		"stricter": {stricter, nil, map[string]backtest.People{
-			"acme/shop#1": backtest.PeopleNothing, "acme/shop#4": backtest.PeopleMerged, "acme/shop#5": backtest.PeopleFixed,
+			"acme/shop#1": backtest.PeopleNothing, "acme/shop#5": backtest.PeopleMerged, "acme/shop#6": backtest.PeopleFixed,
 		}, nil},
 		"the one against the other": {stricter, milder, map[string]backtest.People{
-			"acme/shop#1": backtest.PeopleFixed, "acme/shop#2": backtest.PeopleOverrode, "acme/shop#3": backtest.PeopleNothing,
-			"acme/shop#4": backtest.PeopleMerged, "acme/shop#5": backtest.PeopleFixed,
+			"acme/shop#1": backtest.PeopleFixed, "acme/shop#2": backtest.PeopleOverrode, "acme/shop#3": backtest.PeopleDismissed, "acme/shop#4": backtest.PeopleNothing,
+			"acme/shop#5": backtest.PeopleMerged, "acme/shop#6": backtest.PeopleFixed,
 		}, nil},
 		"a config against itself": {stricter, stricter, nil, nil},
 	} {
@@ -130,6 +150,14 @@ func TestBacktest(t *testing.T) {
 			if diff := cmp.Diff(c.passing, people(r.Passing), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("newly passing (-want +got):\n%s", diff)
 			}
+			for _, x := range slices.Concat(r.Blocked, r.Passing) {
+				if !strings.Contains(x.Because, "at store/") {
+					t.Errorf("%s: %q does not name the finding that decides", x.Pull, x.Because)
+				}
+			}
+			if text := backtest.Text(r); strings.Contains(text, "by hand") || r.UnknownReviews() > 0 {
+				t.Errorf("a person's decision counts, or something is unknown:\n%s", text)
+			}
 		})
 	}
 	// What a proposal would decide does not depend on what it is compared with.
@@ -142,13 +170,9 @@ func TestBacktest(t *testing.T) {
 	// An agent that never ran may find anything: what passes without it is unknown, and what blocks
 	// without it blocks.
 	t.Run("an agent that never ran", func(t *testing.T) {
-		r := compute(t, url, map[string]string{
-			config.FileAgents: `[{"id": "scanner", "name": "Scanner", "kind": "code-scanning", "description": "Reads alerts."}]`,
-			config.FileComposition: `[{"id": "scanned", "description": "All is scanned.", "priority": 50, "trigger": {"type": "always"},
-				"dispatch": {"agents": ["scanner"]}}]`,
-		}, nil)
-		want := map[string]int{"unknown": 4, "needs_fixes": 3}
-		if diff := cmp.Diff(want, to(r)); diff != "" || r.Changed() != 0 || len(r.Passing)+len(r.Blocked) > 0 || len(r.Unknown) != 1 || r.Unknown[0].Reviews != 7 {
+		r := compute(t, url, scanned, nil)
+		want := map[string]int{"unknown": 4, "needs_fixes": 4}
+		if diff := cmp.Diff(want, to(r)); diff != "" || r.Changed() != 0 || len(r.Passing)+len(r.Blocked) > 0 || len(r.Unknown) != 1 || r.Unknown[0].Reviews != 8 {
 			t.Errorf("(-want +got):\n%s\n%s", diff, backtest.Text(r))
 		}
 	})
@@ -159,13 +183,48 @@ func TestBacktest(t *testing.T) {
 			config.FileComposition: `[{"id": "judged", "description": "All is judged.", "priority": 50, "trigger": {"type": "always"},
 				"dispatch": {"agents": ["judge"], "required": true}}]`,
 		}, nil)
-		if got := to(r); got["needs_fixes"] != 7 || len(r.Unknown) > 0 {
+		if got := to(r); got["needs_fixes"] != 8 || len(r.Unknown) > 0 {
 			t.Errorf("%v, want all to block:\n%s", got, backtest.Text(r))
 		}
 	})
+	// Settings that no rule reads make no rule's findings unknown.
+	t.Run("other settings", func(t *testing.T) {
+		r := compute(t, url, map[string]string{config.FileSettings: `{"thresholds": {"max_major_issues": 5}, "models": {"hold_for_person": "never", "people": ["wes"]}}`}, nil)
+		if r.Changed() != 0 || len(r.Unknown) > 0 || len(r.Findings) > 0 {
+			t.Errorf("they change something:\n%s", backtest.Text(r))
+		}
+	})
+	t.Run("a cancelled backtest", func(t *testing.T) {
+		reader, err := store.OpenReader(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reader.Close()
+		runner, err := run.NewRunner(run.Config{Version: "test", Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			ctx, cancel := context.WithCancel(t.Context())
+			which := ports.ReviewFilter{Concerns: func(string) bool {
+				cancel()
+				return false
+			}}
+			if r, err := backtest.New(runner, proposal(milder), nil).Run(ctx, reader, which); !errors.Is(err, context.Canceled) {
+				t.Fatalf("report %v, error %v, want that it was cancelled", r, err)
+			}
+		}
+	})
+	t.Run("what is unknown, compared", func(t *testing.T) {
+		r := compute(t, url, stricter, scanned)
+		if r.Changed() != 0 || r.UnknownReviews() != 4 || len(r.Unknown) != 1 {
+			t.Errorf("%d changed, %d unknown:\n%s", r.Changed(), r.UnknownReviews(), backtest.Text(r))
+		}
+	})
 	t.Run("in JSON", func(t *testing.T) {
-		if _, err := json.Marshal(compute(t, url, milder, nil)); err != nil {
-			t.Error(err)
+		text, err := json.Marshal(compute(t, url, nil, nil))
+		if err != nil || strings.Contains(string(text), "null") {
+			t.Errorf("%v, or an empty list is null: %s", err, text)
 		}
 	})
 }
