@@ -46,7 +46,7 @@ func CheckTables(ctx context.Context, rawURL string) error {
 		return err
 	case i.Version == 0:
 		if _, err := existing(rawURL); strings.HasPrefix(rawURL, "sqlite://") && err != nil {
-			return err
+			return fmt.Errorf("%w, or start the server once", err)
 		}
 		return errors.New("the database has no tables yet: start the server once, with the same REVIEWGATE_DATABASE_URL")
 	case i.Version != i.Newest:
