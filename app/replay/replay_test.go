@@ -33,7 +33,10 @@ func TestReviewsMoveBetweenDatabases(t *testing.T) {
 	if err := w.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	urls := []string{w.DB, pgtest.CopyURL(t, apptest.CreateTables), sqlitetest.CopyURL(t, apptest.CreateTables)}
+	urls := []string{w.DB, sqlitetest.CopyURL(t, apptest.CreateTables)}
+	if !testing.Short() { // with the race detector, another database shows nothing new
+		urls = slices.Insert(urls, 1, pgtest.CopyURL(t, apptest.CreateTables))
+	}
 	want := archived(t, urls[0])
 	if len(want) < 3 || !slices.ContainsFunc(want, func(r *ports.StoredReview) bool {
 		return slices.ContainsFunc(r.Config, func(c ports.ConfigBlob) bool { return c.Layer == ports.LayerProposed })
