@@ -105,7 +105,7 @@ func TestHostileChangesTakeBoundedMemory(t *testing.T) {
 	if testing.Short() { // with the race detector, more text shows nothing new
 		size = 1 << 14
 	}
-	for name, make := range sample.Map(t, 3, hostileChanges(size)) {
+	for name, make := range sample.Map(t, 2, hostileChanges(size)) {
 		t.Run(name, func(t *testing.T) {
 			files := make()
 			debug.FreeOSMemory()
