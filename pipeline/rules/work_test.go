@@ -70,7 +70,7 @@ func TestHostileLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, piece := range []string{`\'`, `\"`, "\\`", "'", `'''`, `""`, `' '`, `'"`, `' "' '`, "(/[", "`${", "/* ", "*/", "/**", "((", "( ", "a.concat(", "[ '", ". ", "f''", `\u`, "getattr(", "![", `" `, `"+`, `"f`, `"a" f`, "<a ", "(a", `("a"`, `"a":1,`, "a as b ", "(a as ", "(0,a)(", "`a", "(`a`", "<a>", "!(", "&a", `\s\`, "a:", `{"a":(`, `require("a").`, "a <b", "(a,b).", `**{"a":`, `**{`, `a"b"c`, "$X-k", "\f", "a$()b", `(a, "b`, "b(", "a[x]", ".c()", "b(x)", "(b(x) ", "b(x / ", "x(b<", "new b (", "b(x).a", "`${b(x)}"} {
+	for _, piece := range sample.Of(t, 24, []string{`\'`, `\"`, "\\`", "'", `'''`, `""`, `' '`, `'"`, `' "' '`, "(/[", "`${", "/* ", "*/", "/**", "((", "( ", "a.concat(", "[ '", ". ", "f''", `\u`, "getattr(", "![", `" `, `"+`, `"f`, `"a" f`, "<a ", "(a", `("a"`, `"a":1,`, "a as b ", "(a as ", "(0,a)(", "`a", "(`a`", "<a>", "!(", "&a", `\s\`, "a:", `{"a":(`, `require("a").`, "a <b", "(a,b).", `**{"a":`, `**{`, `a"b"c`, "$X-k", "\f", "a$()b", `(a, "b`, "b(", "a[x]", ".c()", "b(x)", "(b(x) ", "b(x / ", "x(b<", "new b (", "b(x).a", "`${b(x)}"}) {
 		size := sample.Size(128<<10, maxLine)
 		if testing.Short() { // with the race detector, more text shows nothing new
 			size = 16 << 10
@@ -108,7 +108,7 @@ func TestHostileLines(t *testing.T) {
 // Reading four times as many lines as rows takes four times the time and memory.
 func TestHostileRows(t *testing.T) {
 	const most, slack = 10, 3 * time.Second
-	for _, c := range []struct {
+	for _, c := range sample.Of(t, 18, []struct {
 		language string
 		pieces   []string
 	}{
@@ -147,7 +147,7 @@ func TestHostileRows(t *testing.T) {
 		{"XML", []string{"<a \"\n"}},
 		{"XML", []string{"<![CDATA[ <"}},
 		{"INI", []string{"a =\n", "  b\n"}},
-	} {
+	}) {
 		took := func(size int) time.Duration {
 			var text strings.Builder
 			n := size / len(c.pieces)
