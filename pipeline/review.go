@@ -1,6 +1,9 @@
 package pipeline
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Review is a whole review as it is stored and shown: the output of every stage. With the config,
 // everything but Report is what the report was made from, so that it can be computed again.
@@ -77,3 +80,19 @@ const (
 	StageDispatch  Stage = "dispatch"
 	StageAggregate Stage = "aggregate"
 )
+
+// StageError says which stage failed.
+type StageError struct {
+	Stage Stage
+	Err   error
+}
+
+func (e *StageError) Error() string { return fmt.Sprintf("%s: %v", e.Stage, e.Err) }
+
+// Unwrap returns the cause of the failure.
+func (e *StageError) Unwrap() error { return e.Err }
+
+// PanicError is a panic in a stage.
+type PanicError struct{ Value any }
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }

@@ -113,7 +113,7 @@ func (b *Backtester) one(ctx context.Context, s *ports.StoredReview, c *chain, o
 func (b *Backtester) sides(ctx context.Context, s *ports.StoredReview, c *chain, out *tally) (was, now side, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = &run.PanicError{Value: v}
+			err = &pipeline.PanicError{Value: v}
 		}
 	}()
 	own, err := b.replayer.ConfigOf(s)

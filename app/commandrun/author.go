@@ -8,7 +8,6 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
 // authorship is the sender's part in the pull request.
@@ -104,7 +103,7 @@ func (cr *commandRun) alike(ctx context.Context, a, b reviewed) (bool, error) {
 		}
 		facts[i] = &r.Review.Facts
 	}
-	return (a.base != "" || facts[0].Base.Ref == facts[1].Base.Ref) && run.SameChange(facts[0], facts[1]), nil
+	return (a.base != "" || facts[0].Base.Ref == facts[1].Base.Ref) && pipeline.SameChange(facts[0], facts[1]), nil
 }
 
 // seen follows the pushes back from the head. It reports whether they lead to the push that

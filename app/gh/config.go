@@ -13,7 +13,6 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
-	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
 // configReader implements ports.ConfigReader.
@@ -93,7 +92,7 @@ func (c *api) repositoryConfig(ctx context.Context, t ports.Target, branch strin
 		return err
 	})
 	g.Go(func() (err error) {
-		read.Exceptions, err = tr.atRoot(ctx, root, ports.LayerExceptions, secrets.ExceptionsFile, secrets.MaxExceptions)
+		read.Exceptions, err = tr.atRoot(ctx, root, ports.LayerExceptions, normalize.ExceptionsFile, normalize.MaxExceptions)
 		return err
 	})
 	if err := g.Wait(); err != nil {

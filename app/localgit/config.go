@@ -11,7 +11,6 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
-	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
 // maxRootFiles bounds the names at the root. If there are more, Config returns none.
@@ -33,8 +32,8 @@ func (s *Source) Config(ctx context.Context) (normalize.ConfigRead, error) {
 		switch e.path {
 		case normalize.AttributesFile:
 			read.Attributes, err = s.git.blob(ctx, e.sha, normalize.MaxAttributes+1)
-		case secrets.ExceptionsFile:
-			read.Exceptions, err = s.git.blob(ctx, e.sha, secrets.MaxExceptions+1)
+		case normalize.ExceptionsFile:
+			read.Exceptions, err = s.git.blob(ctx, e.sha, normalize.MaxExceptions+1)
 		}
 		if err != nil {
 			return normalize.ConfigRead{}, fmt.Errorf("read %s of %s: %w", e.path, s.baseName, err)

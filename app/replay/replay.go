@@ -155,7 +155,7 @@ func (r *Replayer) replayed(ctx context.Context, review *ports.StoredReview, err
 func (r *Replayer) One(ctx context.Context, s *ports.StoredReview) (result Result) {
 	defer func() {
 		if v := recover(); v != nil {
-			result.Err = &run.PanicError{Value: v}
+			result.Err = &pipeline.PanicError{Value: v}
 		}
 	}()
 	facts := &s.Review.Facts

@@ -7,8 +7,8 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
-	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
 const (
@@ -70,7 +70,7 @@ func Temporary(err error) bool {
 
 // Panicked reports whether the error is a panic, in a use case or in a stage.
 func Panicked(err error) bool {
-	return errors.As(err, new(*panics.Error)) || errors.As(err, new(*run.PanicError)) || errors.Is(err, normalize.ErrPanic)
+	return errors.As(err, new(*panics.Error)) || errors.As(err, new(*pipeline.PanicError)) || errors.Is(err, normalize.ErrPanic)
 }
 
 // FinalError is trouble that trying again can't mend.

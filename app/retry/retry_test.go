@@ -9,8 +9,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/panics"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/retry"
+	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
-	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
 var errDatabase = errors.New("connection reset")
@@ -88,7 +88,7 @@ func TestWhatMaySucceedLater(t *testing.T) {
 		"the review has used up its calls":   {github(ports.HostBudget, 0), false, false},
 		"the error is final":                 {fmt.Errorf("review: %w", &retry.FinalError{Err: errDatabase}), false, false},
 		"a use case panicked":                {fmt.Errorf("review: %w", panicked), false, true},
-		"a stage panicked":                   {fmt.Errorf("review: %w", &run.PanicError{Value: "boom"}), false, true},
+		"a stage panicked":                   {fmt.Errorf("review: %w", &pipeline.PanicError{Value: "boom"}), false, true},
 		"reading the pull request panicked":  {fmt.Errorf("review: %w", normalize.ErrPanic), false, true},
 	} {
 		if got := retry.Temporary(test.err); got != test.temporary {

@@ -8,7 +8,6 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
-	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
 type pushEvent struct {
@@ -70,7 +69,7 @@ func (e *pushEvent) mayTouchConfig() bool {
 	for _, c := range e.Commits {
 		for _, files := range [][]string{c.Added, c.Removed, c.Modified} {
 			for _, f := range files {
-				if f == normalize.AttributesFile || f == secrets.ExceptionsFile || f == config.RepositoryDir || strings.HasPrefix(f, config.RepositoryDir+"/") {
+				if f == normalize.AttributesFile || f == normalize.ExceptionsFile || f == config.RepositoryDir || strings.HasPrefix(f, config.RepositoryDir+"/") {
 					return true
 				}
 			}

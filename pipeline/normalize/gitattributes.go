@@ -16,6 +16,14 @@ import (
 // directories are not read.
 const AttributesFile = ".gitattributes"
 
+// ExceptionsFile is gitleaks' config at a repository's root. Only its allow lists are read, and
+// only from the base; see secrets.ReadExceptions. Gitleaks also reads .gitleaksignore and comments,
+// which name findings and not reasons.
+const ExceptionsFile = ".gitleaks.toml"
+
+// MaxExceptions is the size of the largest ExceptionsFile that is read, in bytes.
+const MaxExceptions = 256 << 10
+
 // These are the limits of an attributes file: its size in bytes, and the number of its lines that
 // may set relevant attributes. A larger file is ignored.
 const (

@@ -65,7 +65,7 @@ func shares(cfg *config.Config, m *pipeline.AgentManifest, agent string) bool {
 	}
 	times := map[string]int{}
 	for i := range m.Entries {
-		if e := &m.Entries[i]; len(e.Models) > 0 && !documents[e.Agent] && sameJSON(e.Scope, own.Scope) {
+		if e := &m.Entries[i]; len(e.Models) > 0 && !documents[e.Agent] && pipeline.SameJSON(e.Scope, own.Scope) {
 			for _, model := range e.Models {
 				times[model]++
 			}

@@ -135,13 +135,13 @@ func (b *backtest) readsFacts(agent string) bool {
 // rulesHold reports whether an agent of the kind rules would find what it found in the review.
 func (b *backtest) rulesHold(agent string) bool {
 	return b.runner.kindOf(b.engine, agent) == config.KindRules && b.under.SameRules && ended(b.was, agent) == pipeline.AgentOK &&
-		sameJSON(b.was.Classification, b.in.Classification) && b.sameScope(b.in.Manifest.Entry(agent))
+		pipeline.SameJSON(b.was.Classification, b.in.Classification) && b.sameScope(b.in.Manifest.Entry(agent))
 }
 
 // sameScope reports whether an agent looked at the same files.
 func (b *backtest) sameScope(e *pipeline.ManifestEntry) bool {
 	before := b.was.Manifest.Entry(e.Agent)
-	return before != nil && sameJSON(before.Scope, e.Scope)
+	return before != nil && pipeline.SameJSON(before.Scope, e.Scope)
 }
 
 // carried is the result of an agent that ran again, with what the stored result has besides.

@@ -1,9 +1,7 @@
 package run
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,7 +93,7 @@ func (r *Runner) carry(ctx context.Context, engine *Engine, v *pipeline.Review, 
 		e := &v.Manifest.Entries[i]
 		before := previous.Manifest.Entry(e.Agent)
 		switch {
-		case c.reruns(e.Agent) || before == nil || !sameJSON(e, before):
+		case c.reruns(e.Agent) || before == nil || !pipeline.SameJSON(e, before):
 		case !sameHead && !r.readsFactsAlone(engine, e.Agent):
 		case !commits && r.readsCommits(engine, e.Agent):
 		default:
@@ -122,10 +120,10 @@ func (r *Runner) stillHolds(v *pipeline.Review, last *LastReview, c Carry) (same
 	}
 	previous := last.Review
 	sameHead = previous.Facts.Head.SHA == v.Facts.Head.SHA
-	if sameHead && !c.SameHead || !sameHead && !complete(&v.Facts) {
+	if sameHead && !c.SameHead || !sameHead && !v.Facts.Complete() {
 		return sameHead, false
 	}
-	return sameHead, sameFacts(&v.Facts, &previous.Facts) && sameJSON(v.Classification, previous.Classification)
+	return sameHead, sameFacts(&v.Facts, &previous.Facts) && pipeline.SameJSON(v.Classification, previous.Classification)
 }
 
 // reruns reports whether an agent runs in any case.
@@ -189,32 +187,18 @@ func (c carried) timings() []pipeline.AgentTiming {
 	return out
 }
 
-// complete reports whether facts hold everything in a change that can differ. Unread parts and
-// files without text might differ.
-func complete(f *pipeline.PRFacts) bool {
-	return len(f.Incomplete) == 0 && !slices.ContainsFunc(f.Files, func(x pipeline.File) bool { return x.Binary })
-}
-
 // sameFacts compares facts without commits, their SHAs and the time. It compares files one by one,
 // so that a large change is not encoded as a whole.
 func sameFacts(a, b *pipeline.PRFacts) bool {
-	if len(a.Files) != len(b.Files) || !sameJSON(lasting(a), lasting(b)) {
+	if len(a.Files) != len(b.Files) || !pipeline.SameJSON(lasting(a), lasting(b)) {
 		return false
 	}
 	for i := range a.Files {
-		if a.Files[i].Path != b.Files[i].Path || !sameJSON(&a.Files[i], &b.Files[i]) {
+		if a.Files[i].Path != b.Files[i].Path || !pipeline.SameJSON(&a.Files[i], &b.Files[i]) {
 			return false
 		}
 	}
 	return true
-}
-
-// SameChange reports whether two heads certainly make the same change: all text of both was read,
-// and their lines and positions are equal. It returns false if either has a secret, because secrets
-// can't be compared.
-func SameChange(a, b *pipeline.PRFacts) bool {
-	return complete(a) && complete(b) && len(a.Redactions)+len(b.Redactions) == 0 &&
-		slices.EqualFunc(a.Files, b.Files, func(x, y pipeline.File) bool { return x.Path == y.Path && sameJSON(&x, &y) })
 }
 
 func lasting(f *pipeline.PRFacts) pipeline.PRFacts {
@@ -234,14 +218,4 @@ func sameCommits(a, b []pipeline.Commit) bool {
 		x.SHA, y.SHA = "", ""
 		return x == y
 	})
-}
-
-// sameJSON compares values in their stored form, in which a nil list equals an empty one.
-func sameJSON(a, b any) bool {
-	x, err := json.Marshal(a)
-	if err != nil {
-		return false
-	}
-	y, err := json.Marshal(b)
-	return err == nil && bytes.Equal(x, y)
 }

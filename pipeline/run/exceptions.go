@@ -18,7 +18,7 @@ func except(change *secrets.Change, facts *pipeline.PRFacts, cfg *config.Config,
 	exceptions, problems := readExceptions(cfg, text)
 	change.Except(facts, &exceptions)
 	for _, p := range problems {
-		facts.Incomplete = append(facts.Incomplete, pipeline.Incompleteness{What: "config", Path: secrets.ExceptionsFile, Why: "part of the base's file is not used: " + p})
+		facts.Incomplete = append(facts.Incomplete, pipeline.Incompleteness{What: "config", Path: normalize.ExceptionsFile, Why: "part of the base's file is not used: " + p})
 	}
 }
 
@@ -45,7 +45,7 @@ func readExceptions(cfg *config.Config, text []byte) (secrets.Exceptions, []stri
 // they are merged.
 func exceptionFiles(facts *pipeline.PRFacts) pipeline.List[string] {
 	var touched pipeline.List[string]
-	for _, name := range []string{normalize.AttributesFile, secrets.ExceptionsFile} {
+	for _, name := range []string{normalize.AttributesFile, normalize.ExceptionsFile} {
 		if slices.ContainsFunc(facts.Files, func(f pipeline.File) bool { return f.Path == name || f.PreviousPath == name }) {
 			touched = append(touched, name)
 		}
@@ -65,7 +65,7 @@ func (p *previewer) except(ctx context.Context, out *pipeline.ProposedConfig) (*
 	facts.Incomplete = slices.Clone(facts.Incomplete)
 	facts.Redactions = slices.Clone(facts.Redactions)
 	for _, name := range touched {
-		const most = max(normalize.MaxAttributes, secrets.MaxExceptions) + 1
+		const most = max(normalize.MaxAttributes, normalize.MaxExceptions) + 1
 		text, _, err := p.options.File(ctx, facts.Head.SHA, name, most) // a removed file has no text
 		if err != nil {
 			return nil, fmt.Errorf("read the proposed %s: %w", name, err)

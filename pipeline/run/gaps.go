@@ -122,7 +122,7 @@ func (g *gapRun) reuse(model string, last *LastReview, c Carry) *pipeline.AgentR
 	}
 	logged := gapdetect.Logged(previous.Report.GapLog, model)
 	proposed := g.propose(model, logged)
-	if len(proposed.Log)-len(g.gaps) != len(logged) || !sameJSON(proposed.Log, previous.Report.GapLog) {
+	if len(proposed.Log)-len(g.gaps) != len(logged) || !pipeline.SameJSON(proposed.Log, previous.Report.GapLog) {
 		return nil
 	}
 	g.take(&proposed)

@@ -77,7 +77,7 @@ func TestReadThatFailsLeavesNoReview(t *testing.T) {
 			src := &troubled{inMemory: *change(t)}
 			bend(src)
 			out, err := newRunner(t, nil).Run(t.Context(), src, Options{})
-			var stage *StageError
+			var stage *pipeline.StageError
 			if !errors.As(err, &stage) || stage.Stage != pipeline.StageNormalize {
 				t.Errorf("%s of %s: Run = %v, want a StageError of normalize", name, read, err)
 			}

@@ -98,7 +98,7 @@ func (p *previewer) guarded(ctx context.Context, out pipeline.ProposedConfig) (t
 		if v := recover(); v != nil {
 			tried = pipeline.ProposedConfig{Files: out.Files, Exceptions: out.Exceptions, Note: noteFailed}
 			if p.options.Panicked != nil {
-				p.options.Panicked("the try of a proposed config", &PanicError{Value: v}, debug.Stack())
+				p.options.Panicked("the try of a proposed config", &pipeline.PanicError{Value: v}, debug.Stack())
 			}
 		}
 	}()

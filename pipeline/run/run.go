@@ -130,7 +130,7 @@ type Outcome struct {
 }
 
 // Run reviews what src reads. An error means that there is no review: the facts could not be read
-// (a *StageError), the head moved (normalize.ErrSuperseded), ctx ended, or Check refused. Any later
+// (a *pipeline.StageError), the head moved (normalize.ErrSuperseded), ctx ended, or Check refused. Any later
 // failure is part of the review, which then can't pass.
 func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outcome, error) {
 	var out Outcome
@@ -263,22 +263,6 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	return out, nil
 }
 
-// StageError says which stage failed.
-type StageError struct {
-	Stage pipeline.Stage
-	Err   error
-}
-
-func (e *StageError) Error() string { return fmt.Sprintf("%s: %v", e.Stage, e.Err) }
-
-// Unwrap returns the cause of the failure.
-func (e *StageError) Unwrap() error { return e.Err }
-
-// PanicError is a panic in a stage.
-type PanicError struct{ Value any }
-
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
-
 // timer runs stages: it times them and catches their panics.
 type timer struct {
 	now     func() time.Time
@@ -372,7 +356,7 @@ func (t *timer) stage(s pipeline.Stage, what string, f func() error) (err error)
 	start := t.now()
 	defer func() {
 		if v := recover(); v != nil {
-			err = &StageError{Stage: s, Err: &PanicError{Value: v}}
+			err = &pipeline.StageError{Stage: s, Err: &pipeline.PanicError{Value: v}}
 			if t.options.Panicked != nil {
 				t.options.Panicked(string(s), err, debug.Stack())
 			}
@@ -387,7 +371,7 @@ func (t *timer) stage(s pipeline.Stage, what string, f func() error) (err error)
 	case err == nil, errors.Is(err, normalize.ErrSuperseded):
 		return err
 	default:
-		return &StageError{Stage: s, Err: err}
+		return &pipeline.StageError{Stage: s, Err: err}
 	}
 }
 

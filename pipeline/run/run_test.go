@@ -273,7 +273,7 @@ func (f *failing) PullRequest(context.Context) (raw.PullRequest, error) {
 func TestFactsThatCannotBeReadAreAnError(t *testing.T) {
 	down := errors.New("502")
 	_, err := newRunner(t, nil).Run(t.Context(), &failing{inMemory: *change(t), err: down}, Options{})
-	var stage *StageError
+	var stage *pipeline.StageError
 	if !errors.As(err, &stage) || stage.Stage != pipeline.StageNormalize || !errors.Is(err, down) {
 		t.Errorf("Run = %v, want a StageError of normalize that wraps the cause", err)
 	}

@@ -174,7 +174,7 @@ func (r *Runner) verifying(engine *Engine, o Options, each IOAgent, now *pipelin
 			return stands && sameHead
 		}
 		x, y := fileOf(&now.Facts, d.Finding.Path), fileOf(&last.Review.Facts, d.Finding.Path)
-		return (!sameHead || stands) && x != nil && y != nil && sameJSON(x, y)
+		return (!sameHead || stands) && x != nil && y != nil && pipeline.SameJSON(x, y)
 	}
 	return v
 }

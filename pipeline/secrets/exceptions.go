@@ -12,21 +12,16 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 	"github.com/reviewgate/reviewgate/policies/expression"
 	names "github.com/reviewgate/reviewgate/policies/spelling"
 )
 
-// ExceptionsFile is gitleaks' config at a repository's root. Only its allow lists are read, and
-// only from the base. Gitleaks also reads .gitleaksignore and comments, which name findings and not
-// reasons.
-const ExceptionsFile = ".gitleaks.toml"
-
-// The bounds of the file: its size in bytes, how many patterns and words it may have, the length of
+// The bounds of the file beside its size: how many patterns and words it may have, the length of
 // each in bytes, and how many instructions all patterns may expand to. A usual pattern has about
 // 50; x{1000} is short to write and has 2,000.
 const (
-	MaxExceptions      = 256 << 10
 	maxExceptions      = 1000
 	maxExceptionLength = 1000
 	maxExceptionSize   = 20_000
@@ -53,8 +48,8 @@ type exception struct {
 // ReadExceptions reads the text of a .gitleaks.toml. The problems name the parts that do not count;
 // the other parts do.
 func ReadExceptions(text []byte) (e Exceptions, problems []string) {
-	if len(text) > MaxExceptions {
-		return Exceptions{}, []string{fmt.Sprintf("it is larger than %d KB", MaxExceptions>>10)}
+	if len(text) > normalize.MaxExceptions {
+		return Exceptions{}, []string{fmt.Sprintf("it is larger than %d KB", normalize.MaxExceptions>>10)}
 	}
 	var file tomlTable
 	if err := toml.Unmarshal(text, &file); err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
 // excepted returns why a .gitleaks.toml allows the secrets in a file, and its problems.
@@ -122,7 +123,7 @@ func TestExceptionsThatDoNotCount(t *testing.T) {
 		"a list's name":          {"[[allow_lists]]\npaths = ['x']", `allow_lists: gitleaks has no such key; did you mean "allowlists"?`},
 		"a rule":                 {"[[rules]]\nid = \"github-patt\"\n[[rules.allowlists]]\npaths = ['x']", `rules, entry 1, allowlists, entry 1: there is no rule "github-patt", so nothing is allowed for it; did you mean "github-pat"?`},
 		"a target rule":          {"[[allowlists]]\ntargetRules = [\"zzz\"]\npaths = ['x']", `allowlists, entry 1: there is no rule "zzz", so nothing is allowed for it`},
-		"too large":              {strings.Repeat("#", MaxExceptions+1), "it is larger than 256 KB"},
+		"too large":              {strings.Repeat("#", normalize.MaxExceptions+1), "it is larger than 256 KB"},
 		"too many":               {many.String(), "it has more than 1000 patterns and words"},
 		"everything":             {"[[allowlists]]\npaths = ['''go''', '''.''']", "allowlists, entry 1, paths: entry 2 matches everything, so it is refused"},
 		"an expression":          {"[[rules]]\nid = \"jwt\"\n[[rules.allowlists]]\nregexes = ['''(''']", "rules, entry 1, allowlists, entry 1, regexes: entry 1 is not a regular expression"},
