@@ -38,7 +38,7 @@ fuzz: ## fuzz every parser of outside bytes on FUZZTIME inputs each
 
 .PHONY: bench
 bench: ## the performance figures of docs/performance.md
-	go test -run '^$$' -bench . -benchtime $(BENCHTIME) ./config ./policies/... ./pipeline/... ./app/gh ./app/synthesis ./app/internal/store ./app/replay ./app/backtest
+	go test -run '^$$' -bench . -benchtime $(BENCHTIME) ./config ./policies/... ./pipeline/... ./app/gh ./app/synthesis ./app/internal/store ./app/conversations/layers
 	go test ./app/harness -run TestLarge -v -count 1 -timeout 20m -args -files 3000
 
 # A model is asked once: the cases as diffs put the same questions, and so does the next

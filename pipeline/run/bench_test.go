@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/compose"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/raw"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"github.com/reviewgate/reviewgate/policies"
 )
 
@@ -85,7 +85,7 @@ func BenchmarkReview(b *testing.B) {
 		src := &inMemory{cfg: cfg, files: manyFiles(files, linesPerFile)}
 		b.Run(fmt.Sprintf("files=%d/lines=%d", files, files*linesPerFile), func(b *testing.B) {
 			runtime.GC()
-			peak := watchHeap()
+			peak := sample.WatchHeap()
 			var out Outcome
 			for b.Loop() {
 				if out, err = runner.Run(context.Background(), src, Options{}); err != nil {
@@ -102,31 +102,6 @@ func BenchmarkReview(b *testing.B) {
 				b.ReportMetric(s.DurationMS, string(s.Stage)+"-ms")
 			}
 		})
-	}
-}
-
-// watchHeap samples the heap in use, including garbage, every 5 ms. It returns a function that
-// stops the sampling and returns the peak in bytes.
-func watchHeap() func() uint64 {
-	var most atomic.Uint64
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for {
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			most.Store(max(most.Load(), m.HeapInuse))
-			select {
-			case <-stop:
-				return
-			case <-time.After(5 * time.Millisecond):
-			}
-		}
-	}()
-	return func() uint64 {
-		close(stop)
-		<-stopped
-		return most.Load()
 	}
 }
 

@@ -109,7 +109,7 @@ func TestHostileChangesTakeBoundedMemory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			files := make()
 			debug.FreeOSMemory()
-			peak := watchHeap()
+			peak := sample.WatchHeap()
 			began := time.Now()
 			out, err := r.Run(t.Context(), &inMemory{cfg: cfg, files: files}, Options{})
 			most := peak()

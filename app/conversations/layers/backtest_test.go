@@ -1,4 +1,4 @@
-package backtest_test
+package layers
 
 import (
 	"context"
@@ -54,18 +54,25 @@ func history(t *testing.T) string {
 	return w.DB
 }
 
-// compute computes the reviews of a database under a repository's config.
-func compute(t *testing.T, url string, files map[string]string, against map[string]string) *backtest.Report {
+// reading opens a database to read, with a runner for what is read.
+func reading(t testing.TB, url string) (*store.Reader, *run.Runner) {
 	t.Helper()
 	reader, err := store.OpenReader(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer reader.Close()
+	t.Cleanup(func() { _ = reader.Close() }) // it wrote nothing
 	runner, err := run.NewRunner(run.Config{Version: "test", Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return reader, runner
+}
+
+// compute computes the reviews of a database under a repository's config.
+func compute(t *testing.T, url string, files map[string]string, against map[string]string) *backtest.Report {
+	t.Helper()
+	reader, runner := reading(t, url)
 	p, a := proposal(files), (*backtest.Proposal)(nil)
 	if against != nil {
 		other := proposal(against)
@@ -103,6 +110,7 @@ var (
 )
 
 func TestBacktest(t *testing.T) {
+	t.Parallel()
 	url := history(t)
 	t.Run("the config in force", func(t *testing.T) {
 		r := compute(t, url, nil, nil)
@@ -195,15 +203,7 @@ func TestBacktest(t *testing.T) {
 		}
 	})
 	t.Run("a cancelled backtest", func(t *testing.T) {
-		reader, err := store.OpenReader(t.Context(), url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer reader.Close()
-		runner, err := run.NewRunner(run.Config{Version: "test", Now: time.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader, runner := reading(t, url)
 		for range 20 {
 			ctx, cancel := context.WithCancel(t.Context())
 			which := ports.ReviewFilter{Concerns: func(string) bool {

@@ -1,4 +1,4 @@
-package replay_test
+package layers
 
 import (
 	"context"
@@ -19,11 +19,11 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/replay"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
 // A review that was made on SQLite is computed again on PostgreSQL, and back on SQLite.
 func TestReviewsMoveBetweenDatabases(t *testing.T) {
+	t.Parallel()
 	w := apptest.Start(t)
 	pr := w.Open(ghtest.Files{"store/b.go": apptest.Insecure})
 	w.Idle()
@@ -56,11 +56,7 @@ func TestReviewsMoveBetweenDatabases(t *testing.T) {
 // archived reads all reviews of a database.
 func archived(t *testing.T, url string) (all []*ports.StoredReview) {
 	t.Helper()
-	reader, err := store.OpenReader(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Close()
+	reader, _ := reading(t, url)
 	for r, err := range reader.Archived(t.Context(), ports.ReviewFilter{}) {
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +67,7 @@ func archived(t *testing.T, url string) (all []*ports.StoredReview) {
 }
 
 // save stores reviews in another database.
-func save(t *testing.T, url string, all []*ports.StoredReview) {
+func save(t testing.TB, url string, all []*ports.StoredReview) {
 	t.Helper()
 	s, err := store.Open(context.Background(), url, store.Options{Unsynced: true})
 	if err != nil {
@@ -97,6 +93,7 @@ func save(t *testing.T, url string, all []*ports.StoredReview) {
 
 // What differs is listed by its place, and findings by their ID.
 func TestDifferences(t *testing.T) {
+	t.Parallel()
 	w := apptest.Start(t)
 	w.Open(ghtest.Files{"store/b.go": apptest.Insecure})
 	w.Idle()
@@ -104,10 +101,7 @@ func TestDifferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := archived(t, w.DB)[0]
-	runner, err := run.NewRunner(run.Config{Version: "test", Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, runner := reading(t, w.DB)
 	if got := replay.New(runner).One(t.Context(), r); !got.Identical || len(got.Differs) > 0 || got.Err != nil || got.Pull != "acme/shop#1" {
 		t.Fatalf("%+v, want an identical report", got)
 	}

@@ -1,3 +1,0 @@
-package backtest
-
-import _ "github.com/reviewgate/reviewgate/pipeline/sample" // the flag -full
