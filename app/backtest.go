@@ -12,9 +12,8 @@ import (
 
 // Backtest computes what stored reviews of the database at a URL would have been under a proposal,
 // compared with another one or, if that is nil, with the config that each review used. It changes
-// nothing; a server may be using the database. It lowers the priority of the process.
+// nothing; a server may be using the database.
 func Backtest(ctx context.Context, databaseURL string, which ports.ReviewFilter, p backtest.Proposal, against *backtest.Proposal) (*backtest.Report, error) {
-	yield()
 	reader, err := store.OpenReader(ctx, databaseURL)
 	if err != nil {
 		return nil, err

@@ -12,10 +12,8 @@ import (
 
 // Replay computes stored reviews of the database at a URL again, and calls each with every
 // result. It changes nothing; a server may be using the database. An error means that the
-// database can't be read, that ctx ended, or that each returned an error. It lowers the priority
-// of the process.
+// database can't be read, that ctx ended, or that each returned an error.
 func Replay(ctx context.Context, databaseURL string, which ports.ReviewFilter, each func(replay.Result) error) error {
-	yield()
 	reader, err := store.OpenReader(ctx, databaseURL)
 	if err != nil {
 		return err

@@ -6,16 +6,17 @@ import (
 	"syscall"
 )
 
-// yield lowers the priority of this process, so that a server on the same machine goes first.
-// Linux has a priority for each thread, and new threads inherit it.
-func yield() {
+// Yield lowers the priority of this process for good, so that a server on the same machine goes
+// first. It is for commands that compute for long. Linux has a priority for each thread, and new
+// threads inherit it. If it can't be lowered, the process goes on as before.
+func Yield() {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {
-		return // without /proc the work goes on at its own priority
+		return
 	}
 	for _, t := range threads {
 		if id, err := strconv.Atoi(t.Name()); err == nil {
-			_ = syscall.Setpriority(syscall.PRIO_PROCESS, id, lowest) // likewise
+			_ = syscall.Setpriority(syscall.PRIO_PROCESS, id, lowest)
 		}
 	}
 }

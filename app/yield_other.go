@@ -2,5 +2,5 @@
 
 package app
 
-// yield does nothing: other systems have no call for it that all share.
-func yield() {}
+// Yield does nothing: the other systems share no call for it.
+func Yield() {}

@@ -36,11 +36,28 @@ func (l *Loader) Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
 		l.redact(known, layers)
 		l.recent.Add(key, known, 1)
 	}
-	c := *known
-	c.InForce.Layers = slices.Clone(known.InForce.Layers)
+	return known.from(layers)
+}
+
+// LoadOver does the same as the function LoadOver. It does not redact problems.
+func (l *Loader) LoadOver(base Layer, layers ...Layer) (*Config, []pipeline.ConfigProblem) {
+	key := contentKey(slices.Insert(slices.Clone(layers), 0, base))
+	known, ok := l.recent.Get(key)
+	if !ok {
+		var problems []pipeline.ConfigProblem
+		if known, problems = LoadOver(base, layers...); known == nil {
+			return nil, problems
+		}
+		l.recent.Add(key, known, 1)
+	}
+	return known.from(layers)
+}
+
+// from returns a copy of the config whose layers have the sources of these, and its problems.
+func (c Config) from(layers []Layer) (*Config, []pipeline.ConfigProblem) {
+	c.InForce.Layers = slices.Clone(c.InForce.Layers)
 	for i, layer := range layers {
-		// The embedded defaults are the first layer in force.
-		c.InForce.Layers[i+1].Source = layer.Source
+		c.InForce.Layers[i+1].Source = layer.Source // the defaults are the first layer in force
 	}
 	return &c, c.InForce.Problems
 }

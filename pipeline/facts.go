@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -40,6 +41,11 @@ type Repository struct {
 	Name          string `json:"name"`
 	DefaultBranch string `json:"default_branch"`
 	Private       bool   `json:"private"`
+}
+
+// PullName is the name of the pull request for people, such as acme/shop#104.
+func (f *PRFacts) PullName() string {
+	return fmt.Sprintf("%s#%d", f.Repository.FullName(), f.Number)
 }
 
 // FullName is "owner/name", or empty if there is no repository.

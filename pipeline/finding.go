@@ -296,3 +296,20 @@ type Comparison struct {
 	Other string `json:"other"`
 	Same  bool   `json:"same"`
 }
+
+// OnlyIn returns the findings that are not among others. Any of its fingerprints identifies a
+// finding: its severity and what it is merged with don't matter.
+func OnlyIn(findings, others []Finding) (only []Finding) {
+	has := map[string]bool{}
+	for i := range others {
+		for _, id := range others[i].Fingerprints {
+			has[id] = true
+		}
+	}
+	for i := range findings {
+		if !slices.ContainsFunc(findings[i].Fingerprints, func(id string) bool { return has[id] }) {
+			only = append(only, findings[i])
+		}
+	}
+	return only
+}

@@ -103,7 +103,7 @@ func (b *Backtester) one(ctx context.Context, s *ports.StoredReview, c *chain, o
 	if err == nil {
 		c.add(out, s, was, now)
 	} else {
-		out.failed(Failed{Run: s.RunID, Pull: pullOf(&s.Review.Facts), Why: err.Error()})
+		out.failed(Failed{Run: s.RunID, Pull: s.Review.Facts.PullName(), Why: err.Error()})
 	}
 	return nil
 }
@@ -120,28 +120,31 @@ func (b *Backtester) sides(ctx context.Context, s *ports.StoredReview, c *chain,
 	if err != nil {
 		return was, now, err
 	}
-	switch {
-	case b.against != nil:
-		var cfg *config.Config
-		if cfg, err = b.configOf(b.against, s); err == nil {
-			was, err = b.under(ctx, own, cfg, s, c.against)
+	before, err := own, error(nil)
+	if b.against != nil {
+		before, err = b.configOf(b.against, s)
+	}
+	if err != nil {
+		return was, now, err
+	}
+	after, err := b.configOf(&b.proposal, s)
+	if err != nil {
+		return was, now, err
+	}
+	for _, p := range after.Weakened() {
+		if p.Layer == b.proposal.Layer {
+			out.ignored(config.FormatProblem(p))
 		}
-	case s.Record.Version != b.runner.Version:
-		was, err = b.under(ctx, own, own, s, c.against)
-	default:
-		was = side{report: &s.Review.Report}
 	}
-	if err != nil {
-		return was, now, err
+	// If the rules run again on one side, they do so on the other: another version may find more.
+	sameRules := b.asksSame(rules, own, before) && b.asksSame(rules, own, after)
+	was = side{report: &s.Review.Report}
+	if b.against != nil || s.Record.Version != b.runner.Version {
+		if was, err = b.under(ctx, own, before, s, c.against, sameRules); err != nil {
+			return was, now, err
+		}
 	}
-	cfg, err := b.configOf(&b.proposal, s)
-	if err != nil {
-		return was, now, err
-	}
-	for _, p := range cfg.Weakened() {
-		out.ignored(config.FormatProblem(p))
-	}
-	now, err = b.under(ctx, own, cfg, s, c.before)
+	now, err = b.under(ctx, own, after, s, c.before, sameRules)
 	return was, now, err
 }
 
@@ -150,20 +153,24 @@ type side struct {
 	report  *pipeline.Report
 	unknown pipeline.List[string]
 	agents  pipeline.List[string] // whose findings are unknown
+	either  bool                  // what is unknown may also make the decision milder
 }
 
 // under computes a review under another config, and adds its report to those of the pull request.
-func (b *Backtester) under(ctx context.Context, own, other *config.Config, s *ports.StoredReview, before map[string]*pipeline.PreviousReport) (side, error) {
+func (b *Backtester) under(ctx context.Context, own, other *config.Config, s *ports.StoredReview, before *reports, sameRules bool) (side, error) {
 	result, err := b.runner.Backtest(ctx, &s.Review, run.Under{
-		Own: own, Config: other, Before: before,
-		Same:      func(agent string) bool { return b.asksSame(agent, own, other) },
-		SameRules: b.asksSame(rules, own, other),
+		Own: own, Config: other, SameRules: sameRules,
+		Same: func(agent string) bool { return b.asksSame(agent, own, other) },
+		Before: func(head string) *pipeline.PreviousReport {
+			report, _ := before.Get(head)
+			return report
+		},
 	})
 	if err != nil {
 		return side{}, err
 	}
-	before[s.HeadSHA] = result.Report.AsPrevious()
-	return side{&result.Report, result.Unknown, result.Agents}, nil
+	before.Add(s.HeadSHA, result.Report.AsPrevious(), 1)
+	return side{&result.Report, result.Unknown, result.Agents, result.Either}, nil
 }
 
 // configOf returns the config that a review would have used under a proposal.

@@ -7,19 +7,29 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/lru"
 )
 
 // chain is the reviews of one pull request, in order. Each is computed with what the same config
 // made of the one before it.
 type chain struct {
 	key     string
-	before  map[string]*pipeline.PreviousReport // by head, under the proposal
-	against map[string]*pipeline.PreviousReport // by head, under what it is compared with
-	heads   map[string]*counted                 // the review of each head that counts
+	before  *reports            // under the proposal
+	against *reports            // under what it is compared with
+	heads   map[string]*counted // the review of each head that counts
 	pending []*pending
 	gained  map[string]*pipeline.Finding // by ID, until the code has changed
 	told    map[string]bool              // "gained", "lost" or "regraded", and the ID
 }
+
+// reports are the last reports of a pull request under one config, by head. Of older heads the stored
+// reports count: almost no review builds on them, and a pull request may have very many.
+type reports = lru.Cache[string, *pipeline.PreviousReport]
+
+const (
+	maxReports  = 8
+	maxDecisive = 100 // findings by which a later review shows what people did
+)
 
 // counted is a review in the tally.
 type counted struct {
@@ -40,8 +50,10 @@ type pending struct {
 
 func newChain(key string) *chain {
 	return &chain{
-		key: key, before: map[string]*pipeline.PreviousReport{}, against: map[string]*pipeline.PreviousReport{}, heads: map[string]*counted{},
-		gained: map[string]*pipeline.Finding{}, told: map[string]bool{},
+		key: key, heads: map[string]*counted{},
+		before:  lru.New[string, *pipeline.PreviousReport](maxReports, maxReports),
+		against: lru.New[string, *pipeline.PreviousReport](maxReports, maxReports),
+		gained:  map[string]*pipeline.Finding{}, told: map[string]bool{},
 	}
 }
 
@@ -73,14 +85,14 @@ func (c *chain) add(out *tally, s *ports.StoredReview, before, after side) {
 		return
 	}
 	p := &pending{ids: map[string]bool{}, newest: s.HeadSHA, there: true}
-	p.Change = Change{Run: s.RunID, Pull: pullOf(&s.Review.Facts), Head: s.HeadSHA, From: from, To: to}
+	p.Change = Change{Run: s.RunID, Pull: s.Review.Facts.PullName(), Head: s.HeadSHA, From: from, To: to}
 	decides, other := now, was
 	if p.easier() {
 		decides, other = was, now
 	}
 	decisive := decisive(decides.Findings, other.Findings)
 	p.Because = because(decisive, decides)
-	for i := range decisive {
+	for i := range min(len(decisive), maxDecisive) {
 		p.ids[decisive[i].ID] = true
 	}
 	p.note(s)
@@ -91,13 +103,13 @@ func (c *chain) add(out *tally, s *ports.StoredReview, before, after side) {
 const DecisionUnknown pipeline.Decision = "unknown"
 
 // decision returns what the gate decides, without a person. What is unknown can only make it
-// stricter, so it is unknown unless it blocks.
+// stricter, so that it is known if it blocks, unless the side says otherwise.
 func (s side) decision(incomplete bool) pipeline.Decision {
 	decision := s.report.Decision
 	if s.report.ByHand != nil {
 		decision = s.report.ByHand.Gate
 	}
-	if !decision.Blocks() && (incomplete || len(s.unknown) > 0) {
+	if s.either || !decision.Blocks() && (incomplete || len(s.unknown) > 0) {
 		return DecisionUnknown
 	}
 	return decision
@@ -141,10 +153,10 @@ func (c *chain) findings(out *tally, before, after side) {
 		return out.of(f)
 	}
 	was, now := before.report, after.report
-	for _, f := range only(now.Findings, was.Findings) {
+	for _, f := range pipeline.OnlyIn(now.Findings, was.Findings) {
 		tell("gained", &f).Gained++
 	}
-	for _, f := range only(was.Findings, now.Findings) {
+	for _, f := range pipeline.OnlyIn(was.Findings, now.Findings) {
 		tell("lost", &f).Lost++
 	}
 	severity := map[string]pipeline.Severity{}
@@ -187,22 +199,6 @@ func (p *pending) people(how ports.PullEnd) People {
 	}[how]
 }
 
-// only returns the findings that none of the others is, by any of their fingerprints.
-func only(findings, others []pipeline.Finding) (out []pipeline.Finding) {
-	has := map[string]bool{}
-	for i := range others {
-		for _, id := range others[i].Fingerprints {
-			has[id] = true
-		}
-	}
-	for i := range findings {
-		if !slices.ContainsFunc(findings[i].Fingerprints, func(id string) bool { return has[id] }) {
-			out = append(out, findings[i])
-		}
-	}
-	return out
-}
-
 // easier reports whether the decision became milder, so that what decides is in the report that it
 // is compared with.
 func (c *Change) easier() bool { return c.To.Rank() < c.From.Rank() }
@@ -210,7 +206,7 @@ func (c *Change) easier() bool { return c.To.Rank() < c.From.Rank() }
 // decisive returns the findings that only the stricter report has or, without any, those that it
 // takes more seriously or, without any, its worst.
 func decisive(findings, others []pipeline.Finding) []pipeline.Finding {
-	added, worstOf := only(findings, others), func(list []pipeline.Finding) (rank int) {
+	added, worstOf := pipeline.OnlyIn(findings, others), func(list []pipeline.Finding) (rank int) {
 		for i := range list {
 			rank = max(rank, list[i].GateSeverity.Rank())
 		}
@@ -258,9 +254,4 @@ func because(decisive []pipeline.Finding, r *pipeline.Report) string {
 		text += fmt.Sprintf(", and %d more", more)
 	}
 	return text
-}
-
-// pullOf names a pull request, such as acme/shop#104.
-func pullOf(facts *pipeline.PRFacts) string {
-	return fmt.Sprintf("%s#%d", facts.Repository.FullName(), facts.Number)
 }

@@ -25,8 +25,8 @@ type Report struct {
 	// the reviews with incomplete facts.
 	Unknown    pipeline.List[Unknown] `json:"unknown"`
 	Incomplete int                    `json:"incomplete"`
-	// Ignored are entries of the proposal that don't count, since a layer above holds what they would
-	// loosen. There are at most MaxListed.
+	// Ignored are settings of the proposal that don't count, because they would loosen what the
+	// server's config says. There are at most MaxListed.
 	Ignored pipeline.List[string] `json:"ignored"`
 	// Failed are reviews that could not be computed, at most MaxListed.
 	Failed     pipeline.List[Failed] `json:"failed"`

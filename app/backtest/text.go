@@ -50,7 +50,7 @@ func Text(r *Report) string {
 		}
 	}
 	if len(r.Ignored) > 0 {
-		b.WriteString("\nNot counted, because a layer above holds it:\n\n")
+		b.WriteString("\nWhat does not count in the proposal:\n\n")
 		for _, i := range r.Ignored {
 			fmt.Fprintf(&b, "  %s\n", shown(i))
 		}

@@ -97,14 +97,13 @@ func (d *differences) arrays(at string, was, now []any) {
 	}
 	ids := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
 	slices.Sort(ids)
-	for _, id := range slices.Compact(ids) {
+	ids = slices.Compact(ids)
+	for _, id := range ids {
 		d.values(fmt.Sprintf("%s[%s]", at, id), before[id], after[id])
 	}
-	if len(before) == len(after) && len(d.list)+d.more == 0 {
+	if len(ids) == len(was) && len(ids) == len(now) { // the same elements, maybe in another order
 		for i := range was {
-			if x, y := idOf(was[i]), idOf(now[i]); x != y {
-				d.values(fmt.Sprintf("%s[%d].id", at, i), x, y)
-			}
+			d.values(fmt.Sprintf("%s[%d].id", at, i), idOf(was[i]), idOf(now[i]))
 		}
 	}
 }

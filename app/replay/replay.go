@@ -1,11 +1,10 @@
-// Package replay computes stored reviews again. It reads no GitHub and asks no model: a report
-// is a function of what is stored of its review.
+// Package replay computes stored reviews again. It needs neither GitHub nor a model, because what
+// is stored of a review determines its report.
 package replay
 
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,20 +16,13 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/lru"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
 // Replayer replays reviews. Make one with New. Any number of goroutines may use it.
 type Replayer struct {
 	runner  *run.Runner
-	configs *lru.Cache[[sha256.Size]byte, loaded]
-}
-
-// loaded is a config, or why it can't be loaded.
-type loaded struct {
-	cfg *config.Config
-	err error
+	configs *config.Loader
 }
 
 // maxConfigs is how many configs a Replayer keeps: most reviews of a repository have the same.
@@ -39,7 +31,7 @@ const maxConfigs = 16
 // New returns a Replayer that uses a runner's engines. Reviews in which the runner's own agents
 // replaced others keep the results of those.
 func New(runner *run.Runner) *Replayer {
-	return &Replayer{runner, lru.New[[sha256.Size]byte, loaded](maxConfigs, maxConfigs)}
+	return &Replayer{runner, config.NewLoader(maxConfigs)}
 }
 
 // Result is what the replay of one review showed.
@@ -54,8 +46,7 @@ type Result struct {
 	Differs   []Difference
 	More      int // differences that are not in Differs
 	Err       error
-	// Lacks is that of the stored review.
-	Lacks string
+	Lacks     string // as in ports.StoredReview
 }
 
 // All replays the reviews of an archive, in its order. It replays as many at once as there are
@@ -158,9 +149,8 @@ func (r *Replayer) One(ctx context.Context, s *ports.StoredReview) (result Resul
 			result.Err = &pipeline.PanicError{Value: v}
 		}
 	}()
-	facts := &s.Review.Facts
 	result = Result{
-		RunID: s.RunID, Pull: fmt.Sprintf("%s#%d", facts.Repository.FullName(), facts.Number),
+		RunID: s.RunID, Pull: s.Review.Facts.PullName(),
 		HeadSHA: s.HeadSHA, Version: s.Record.Version, Lacks: s.Lacks,
 	}
 	cfg, err := r.ConfigOf(s)
@@ -187,26 +177,13 @@ func (r *Replayer) ConfigOf(s *ports.StoredReview) (*config.Config, error) {
 	return cfg, nil
 }
 
-// Load loads layers over defaults, and keeps the config.
+// Load loads layers over defaults. The error names the first problem.
 func (r *Replayer) Load(defaults config.Layer, layers []config.Layer) (*config.Config, error) {
-	h := sha256.New()
-	for _, l := range append([]config.Layer{defaults}, layers...) {
-		fmt.Fprintf(h, "%q %q %d\n", l.Name, l.Organisation, len(l.Files))
-		for _, f := range l.Files {
-			fmt.Fprintf(h, "%q %x\n", f.Path, sha256.Sum256(f.Text))
-		}
+	cfg, problems := r.configs.LoadOver(defaults, layers...)
+	if len(problems) > 0 {
+		return nil, errors.New(config.FormatProblem(problems[0]))
 	}
-	key := [sha256.Size]byte(h.Sum(nil))
-	known, ok := r.configs.Get(key)
-	if !ok {
-		cfg, problems := config.LoadOver(defaults, layers...)
-		known = loaded{cfg: cfg}
-		if len(problems) > 0 {
-			known = loaded{err: errors.New(config.FormatProblem(problems[0]))}
-		}
-		r.configs.Add(key, known, 1)
-	}
-	return known.cfg, known.err
+	return cfg, nil
 }
 
 // compare lists what differs between a stored report and its replay, and counts what it does not

@@ -69,6 +69,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return unusable(err)
 	}
+	app.Yield()
 	r, err := app.Backtest(cmd.Context(), url, which, proposal, against)
 	switch {
 	case cmd.Context().Err() != nil:

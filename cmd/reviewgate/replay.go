@@ -81,6 +81,7 @@ func (f *replayFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return unusable(err)
 	}
+	app.Yield()
 	var n replayed
 	var unwritten error
 	progress := newProgress(cmd.ErrOrStderr())

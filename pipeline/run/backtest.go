@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -21,9 +22,9 @@ type Under struct {
 	// SameRules says that both configs have the same rules, so that agents of the kind rules find
 	// the same in the same files.
 	SameRules bool
-	// Before replaces the reports of earlier reviews, by head: with the other config they would have
-	// been different. Of a head that it does not have, the stored report counts.
-	Before map[string]*pipeline.PreviousReport
+	// Before returns the report of an earlier head under the other config. If it returns nil, the
+	// stored report counts.
+	Before func(head string) *pipeline.PreviousReport
 }
 
 // Backtest is what a stored review would have been under another config.
@@ -31,9 +32,12 @@ type Backtest struct {
 	// Report has the decision of the gate, without that of a person. If something is unknown, it was
 	// made without that.
 	Report pipeline.Report
-	// Unknown says what can't be known, sorted. A decision that blocks anyway holds: what is
-	// unknown can only add to it. A decision that does not block may be wrong then.
+	// Unknown says what can't be known, sorted. A decision that does not block may then be wrong.
+	// One that blocks holds, unless Either is set: more findings only add to it.
 	Unknown pipeline.List[string]
+	// Either says that what is unknown may also make the decision milder, such as what a model would
+	// say about another one's findings.
+	Either bool
 	// Agents are those whose findings are unknown.
 	Agents pipeline.List[string]
 }
@@ -65,6 +69,7 @@ func (r *Runner) Backtest(ctx context.Context, was *pipeline.Review, u Under) (B
 	if err := b.results(ctx); err != nil {
 		return Backtest{}, err
 	}
+	b.consultations()
 	notAsked := func(row pipeline.AgentResult) bool { return row.Status == pipeline.AgentDiscarded }
 	if slices.ContainsFunc(in.Results, notAsked) && !aggregate.SpecFails(in) {
 		b.unknown = append(b.unknown, "what the quality stage would find, since the spec stage failed")
@@ -73,14 +78,26 @@ func (r *Runner) Backtest(ctx context.Context, was *pipeline.Review, u Under) (B
 		b.unknown = append(b.unknown, "which secrets the other config allows, since they are not stored")
 	}
 	slices.Sort(b.unknown)
-	return Backtest{aggregate.Aggregate(reconciled(in)), b.unknown, b.agents}, nil
+	return Backtest{Report: aggregate.Aggregate(reconciled(in)), Unknown: b.unknown, Agents: b.agents, Either: b.either}, nil
 }
 
 func (u *Under) before(stored *pipeline.PreviousReport) *pipeline.PreviousReport {
-	if stored != nil && u.Before[stored.HeadSHA] != nil {
-		return u.Before[stored.HeadSHA]
+	if stored == nil || u.Before == nil {
+		return stored
 	}
-	return stored
+	return cmp.Or(u.Before(stored.HeadSHA), stored)
+}
+
+// consultations says what models would be asked about findings that they were not asked. Their
+// answers may also refute a finding.
+func (b *backtest) consultations() {
+	own, other := &b.under.Own.Settings.Models, &b.under.Config.Settings.Models
+	byModel := func(row pipeline.AgentResult) bool { return row.Model != "" && len(row.Output.Findings) > 0 }
+	if !slices.ContainsFunc(b.in.Results, byModel) || own.Verify == other.Verify && own.Agreement == other.Agreement && slices.Equal(own.Reviewers, other.Reviewers) {
+		return
+	}
+	b.either = true
+	b.unknown = append(b.unknown, "what models would say about one another's findings")
 }
 
 // backtest collects the results of one review under another config.
@@ -92,6 +109,7 @@ type backtest struct {
 	in      *aggregate.Input // with everything but results
 	unknown pipeline.List[string]
 	agents  pipeline.List[string] // whose findings are unknown
+	either  bool
 }
 
 // results fills in the results of the manifest's agents, and of those that were asked about others.
@@ -118,8 +136,8 @@ func (b *backtest) results(ctx context.Context) error {
 	return nil
 }
 
-// readsFacts reports whether an agent can run again. It can't if it failed in the review: why, is
-// not stored.
+// readsFacts reports whether an agent can run again. It can't if it failed in the review, because
+// nothing that is stored would make it fail again.
 func (b *backtest) readsFacts(agent string) bool {
 	kind := b.runner.kindOf(b.engine, agent)
 	if kind == config.KindLLM && b.engine.absent(agent) {
@@ -144,7 +162,7 @@ func (b *backtest) sameScope(e *pipeline.ManifestEntry) bool {
 	return before != nil && pipeline.SameJSON(before.Scope, e.Scope)
 }
 
-// carried is the result of an agent that ran again, with what the stored result has besides.
+// carried is the stored result of an agent, if it has one, with the output of its second run.
 func (b *backtest) carried(fresh pipeline.AgentResult) pipeline.AgentResult {
 	for _, row := range b.was.Results {
 		if row.Agent == fresh.Agent {

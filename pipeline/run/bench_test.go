@@ -167,26 +167,3 @@ func (s *inMemory) Commits(context.Context) (raw.Commits, error) {
 func (s *inMemory) Config(context.Context) (normalize.ConfigRead, error) {
 	return normalize.ConfigRead{Config: s.cfg}, nil
 }
-
-// BenchmarkReplay measures how many stored reviews of 10 files with 100 added lines each are
-// computed again in a second.
-func BenchmarkReplay(b *testing.B) {
-	cfg, problems := config.Load()
-	if len(problems) > 0 {
-		b.Fatal(problems)
-	}
-	runner, err := NewRunner(Config{Version: "bench", Now: time.Now})
-	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := runner.Run(context.Background(), &inMemory{cfg: cfg, files: manyFiles(10, 100)}, Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if _, err := runner.Replay(context.Background(), &out.Review, cfg); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "reviews/s")
-}

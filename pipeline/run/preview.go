@@ -166,7 +166,8 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, facts *pipeline
 	}
 	out.Decision, out.Condition, out.Counts = report.Decision, report.Gate.Condition, report.Counts
 	out.AgentsAdded, out.AgentsGone = difference(agentIDs(in.Manifest), agentIDs(p.in.Manifest))
-	out.FindingsNew, out.FindingsGone = compareFindings(report.Findings, p.findings)
+	out.FindingsNew = len(pipeline.OnlyIn(report.Findings, p.findings))
+	out.FindingsGone = len(pipeline.OnlyIn(p.findings, report.Findings))
 	return nil
 }
 
@@ -241,27 +242,4 @@ func difference(one, other []string) (onlyOne, onlyOther pipeline.List[string]) 
 	slices.Sort(onlyOne)
 	slices.Sort(onlyOther)
 	return onlyOne, onlyOther
-}
-
-// compareFindings counts the findings that only the proposed config makes, and those that only the
-// config in force makes. Both are about the same change, where any of its fingerprints identifies a
-// finding: its severity and what it is merged with don't matter.
-func compareFindings(proposed, inForce []pipeline.Finding) (added, gone int) {
-	return missing(proposed, inForce), missing(inForce, proposed)
-}
-
-// missing counts the findings that are not among others.
-func missing(findings, others []pipeline.Finding) (n int) {
-	has := map[string]bool{}
-	for i := range others {
-		for _, id := range others[i].Fingerprints {
-			has[id] = true
-		}
-	}
-	for i := range findings {
-		if !slices.ContainsFunc(findings[i].Fingerprints, func(id string) bool { return has[id] }) {
-			n++
-		}
-	}
-	return n
 }

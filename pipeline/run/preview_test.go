@@ -225,22 +225,6 @@ func TestDifference(t *testing.T) {
 	if !slices.Equal(one, []string{"a", "d"}) || !slices.Equal(other, []string{"e", "f"}) {
 		t.Errorf("only the first has %v, and only the second has %v", one, other)
 	}
-	f := func(ids ...string) pipeline.Finding { return pipeline.Finding{Fingerprints: ids} }
-	type list = []pipeline.Finding
-	for name, tt := range map[string]struct {
-		proposed, inForce list
-		added, gone       int
-	}{
-		"the same":           {list{f("a"), f("b")}, list{f("b"), f("a")}, 0, 0},
-		"another":            {list{f("a")}, list{f("b")}, 1, 1},
-		"one more":           {list{f("a"), f("b"), f("c")}, list{f("a")}, 2, 0},
-		"merged with others": {list{f("a", "b")}, list{f("b", "c"), f("d")}, 0, 1},
-		"nothing":            {nil, nil, 0, 0},
-	} {
-		if added, gone := compareFindings(tt.proposed, tt.inForce); added != tt.added || gone != tt.gone {
-			t.Errorf("%s: %d added, %d gone, want %d and %d", name, added, gone, tt.added, tt.gone)
-		}
-	}
 }
 
 // A finding of the last report is not new under the proposed config either.

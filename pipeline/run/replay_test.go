@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -90,6 +91,32 @@ func TestReplayReadsItsInputs(t *testing.T) {
 		}
 		if stored(t, report) == stored(t, out.Review.Report) {
 			t.Errorf("%s: the replay is the same", name)
+		}
+	}
+}
+
+// If models were to judge one another's findings, the decision could be milder or stricter.
+func TestBacktestWithAnotherVerifier(t *testing.T) {
+	r := newRunner(t, map[string]dispatch.Agent{"finance-sme": says(pipeline.SeverityCritical)})
+	out, err := r.Run(t.Context(), change(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	verified := *out.Config
+	verified.Settings.Models.Verify = "big"
+	rekey(&verified, "verify")
+	for model, want := range map[string]bool{"": false, "small": true} {
+		was := out.Review
+		was.Results = slices.Clone(was.Results)
+		for i := range was.Results {
+			was.Results[i].Model = model
+		}
+		b, err := r.Backtest(t.Context(), &was, Under{Own: out.Config, Config: &verified, Same: func(string) bool { return true }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Either != want || (len(b.Unknown) > 0) != want {
+			t.Errorf("findings of %q: either %t, unknown %q", model, b.Either, b.Unknown)
 		}
 	}
 }

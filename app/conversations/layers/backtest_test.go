@@ -202,6 +202,20 @@ func TestBacktest(t *testing.T) {
 			t.Errorf("they change something:\n%s", backtest.Text(r))
 		}
 	})
+	// What another version would find differently is not what the config changes.
+	t.Run("reviews of another version", func(t *testing.T) {
+		reader, runner := reading(t, url)
+		runner.Version = "newer"
+		for name, files := range map[string]map[string]string{"the config in force": nil, "milder": milder} {
+			r, err := backtest.New(runner, proposal(files), nil).Run(t.Context(), reader, ports.ReviewFilter{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(compute(t, url, files, nil), r, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s (-same version +newer):\n%s", name, diff)
+			}
+		}
+	})
 	t.Run("a cancelled backtest", func(t *testing.T) {
 		reader, runner := reading(t, url)
 		for range 20 {
