@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Review is a whole review as it is stored and shown: the output of every stage. With the config,
-// everything but Report is what the report was made from, so that it can be computed again.
+// Review is a whole review as it is stored and shown: the output of every stage. Report follows from
+// the config and from everything else in the review, so that it can be computed again.
 type Review struct {
 	Facts          PRFacts           `json:"facts"`
 	Classification Classification    `json:"classification"`

@@ -102,8 +102,8 @@ func (c *chain) add(out *tally, s *ports.StoredReview, before, after side) {
 // DecisionUnknown is the decision of a review that depends on what is not stored.
 const DecisionUnknown pipeline.Decision = "unknown"
 
-// decision returns what the gate decides, without a person. What is unknown can only make it
-// stricter, so that it is known if it blocks, unless the side says otherwise.
+// decision returns what the gate decides, without a person. Unknown results can usually only make it
+// stricter. Then a decision that blocks is known.
 func (s side) decision(incomplete bool) pipeline.Decision {
 	decision := s.report.Decision
 	if s.report.ByHand != nil {
@@ -199,8 +199,8 @@ func (p *pending) people(how ports.PullEnd) People {
 	}[how]
 }
 
-// easier reports whether the decision became milder, so that what decides is in the report that it
-// is compared with.
+// easier reports whether the decision became milder. Then the findings that decide are in the report
+// that it is compared with.
 func (c *Change) easier() bool { return c.To.Rank() < c.From.Rank() }
 
 // decisive returns the findings that only the stricter report has or, without any, those that it

@@ -314,8 +314,8 @@ func (c *Configs) ConfigOf(ctx context.Context, r *ports.StoredReview) (*config.
 }
 
 // LayersOf returns the defaults that a stored review was made with, and the layers that it
-// used over them. The first versions did not store the defaults; theirs are taken to be the
-// embedded ones.
+// used over them. The first versions did not store the defaults. For their reviews it returns
+// the embedded defaults.
 func LayersOf(r *ports.StoredReview) (defaults config.Layer, layers []config.Layer) {
 	for _, name := range config.LayerNames()[1:] {
 		if l := configLayer(name, sourceOf(r, name), r.Config); len(l.Files) > 0 {

@@ -11,8 +11,8 @@ import (
 
 // Proposed loads the config that would be in force after the change is merged. It takes the
 // files that the change touches from the head, and the other files from where the config in
-// force was read. The layers below stay the same.
-// It also returns the repository's files in it.
+// force was read. The layers below stay the same. It also returns
+// the repository's files in that config.
 func (c *Configs) Proposed(ctx context.Context, t ports.Target, f *pipeline.PRFacts, now *InForce) (*config.Config, []ports.ConfigBlob, error) {
 	from, err := c.ConfigReader.ProposedConfig(ctx, t, f.Head.SHA)
 	if err != nil {

@@ -37,8 +37,8 @@ const LayerProposed = "proposed"
 // Archive reads stored reviews without a lease and changes nothing.
 type Archive interface {
 	// Archived reads the chosen reviews, by target and then from the oldest to the newest, a
-	// few at a time. If what is stored of a review was altered, its error is an AlteredError,
-	// and the next review follows. Any other error ends the reading.
+	// few at a time. For a review that was altered after it was saved it gives an
+	// AlteredError and goes on. Any other error ends the reading.
 	Archived(ctx context.Context, which ReviewFilter) iter.Seq2[*StoredReview, error]
 	// Ended returns how a pull request ended. It is open if the store does not know it.
 	Ended(ctx context.Context, key string) (PullEnd, error)
@@ -72,7 +72,7 @@ type AlteredError struct {
 }
 
 func (e *AlteredError) Error() string {
-	return fmt.Sprintf("what is stored of run %s was altered or damaged after it was saved (%v): restore the database from a backup", e.RunID, e.Err)
+	return fmt.Sprintf("the stored review of run %s was altered or damaged after it was saved (%v): restore the database from a backup", e.RunID, e.Err)
 }
 
 // Unwrap returns how that was noticed.

@@ -110,7 +110,7 @@ func (f *replayFlags) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// nothing says that the database has none of the chosen reviews.
+// nothing is the error for a database that lacks the chosen reviews.
 func (f *replayFlags) nothing(args []string) error {
 	what := "no review"
 	switch {
