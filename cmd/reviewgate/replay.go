@@ -33,8 +33,8 @@ reports byte for byte. The command reads the server's database, which may be in 
 or a copy made by backup. It changes nothing, and needs neither GitHub nor a model.
 
 Rules, the choice of agents and the gate are computed again. What models, other
-programs and the detector for secrets said is read from the database. A comment's
-footer names the RUN of its review.
+programs and the detector for secrets said is read from the database. The last
+line of a comment names the RUN of its review.
 
 Exit codes: 0 all reports are identical; 1 a report differs, was altered after it was
 saved, or could not be computed; 2 the input can't be used; 3 the command could not
@@ -115,7 +115,7 @@ func (f *replayFlags) nothing(args []string) error {
 	what := "no review"
 	switch {
 	case len(args) > 0:
-		return fmt.Errorf("the database has no run %s: the check of a review names its run at the end", args[0])
+		return fmt.Errorf("the database has no run %s: the last line of a comment names the run of its review", args[0])
 	case f.pull != "":
 		what += " of " + f.pull
 	}
