@@ -101,7 +101,7 @@ func (d *differences) arrays(at string, was, now []any) {
 	for _, id := range ids {
 		d.values(fmt.Sprintf("%s[%s]", at, id), before[id], after[id])
 	}
-	if len(ids) == len(was) && len(ids) == len(now) { // the same elements, maybe in another order
+	if len(was) == len(now) && len(ids) == len(was) { // the same elements, maybe in another order
 		for i := range was {
 			d.values(fmt.Sprintf("%s[%d].id", at, i), idOf(was[i]), idOf(now[i]))
 		}
