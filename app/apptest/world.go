@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,7 +53,8 @@ type World struct {
 	Traces    telemetry.Tracing
 	Stop      func() error
 
-	doneBefore int // jobs completed before the App started
+	doneBefore int    // jobs completed before the App started
+	end        func() // ends the App and checks what it did, once
 }
 
 // Start runs the App against a GitHub with one repository, acme/shop, which has a base
@@ -81,7 +83,7 @@ func StartWith(t *testing.T, o ghtest.Options, change ...func(*World)) *World {
 		"store/a.go": "package store\n\nfunc A() int { return 1 }\n",
 	}, "start")
 	w.StartApp()
-	t.Cleanup(func() {
+	w.end = sync.OnceFunc(func() {
 		if err := w.Stop(); err != nil {
 			t.Errorf("the App did not end cleanly: %v", err)
 		}
@@ -90,7 +92,15 @@ func StartWith(t *testing.T, o ghtest.Options, change ...func(*World)) *World {
 			t.Errorf("calls that GitHub does not know: %v", u)
 		}
 	})
+	t.Cleanup(w.end)
 	return w
+}
+
+// UseDatabase gives the App another database from its next start on. The test ends the App, and
+// replays its reviews, before that database is dropped.
+func (w *World) UseDatabase(url string) {
+	w.DB = url
+	w.Cleanup(w.end)
 }
 
 // In returns the world for a sub-test, so that the sub-test fails by itself.
@@ -311,6 +321,7 @@ func (w *World) Reactions(pr *ghtest.PullRequest, id int64) []string {
 const Insecure = `package store
 
 import (
+	"sync"
 	"crypto/tls"
 	"net/http"
 )

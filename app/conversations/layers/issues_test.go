@@ -299,13 +299,8 @@ func TestIssuesAreFoundAgainWithoutADatabase(t *testing.T) {
 	if err := w.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	w.DB = apptest.Database(t)
+	w.UseDatabase(apptest.Database(t))
 	w.StartApp()
-	t.Cleanup(func() { // before its database is dropped
-		if err := w.Stop(); err != nil {
-			t.Errorf("the App did not end cleanly: %v", err)
-		}
-	})
 	w.Repo.Commit("old", ghtest.Files{}, "old")
 	w.Repo.Commit("main", ghtest.Files{"store/b.go": ghtest.Gone}, "away")
 	w.merged(w.reviewed("second", shortcut))
@@ -507,7 +502,7 @@ func TestIssueSinceTheBackupIsFoundAgain(t *testing.T) {
 	again := w.reviewed("again", ghtest.Files{"store/c.go": "package store\n\n// shortcut two\n"})
 	w.merged(w.reviewed("first", shortcut))
 	from := w.DB
-	w.DB = apptest.EmptyDatabase(t)
+	w.UseDatabase(apptest.EmptyDatabase(t))
 	w.copyDatabase(from, w.DB)
 	w.merged(w.reviewed("second", ghtest.Files{"store/c.go": "package store\n\n// shortcut two\n"}))
 	before := len(w.appIssues())
@@ -515,11 +510,6 @@ func TestIssueSinceTheBackupIsFoundAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.StartApp()
-	t.Cleanup(func() { // before its database goes
-		if err := w.Stop(); err != nil {
-			t.Errorf("the App did not end cleanly: %v", err)
-		}
-	})
 	w.merged(again)
 	if after := w.appIssues(); before != 2 || len(after) != 2 {
 		t.Errorf("%d issues became %d", before, len(after))

@@ -626,7 +626,7 @@ func TestApprovalFromBeforeTheDatabaseWasLost(t *testing.T) {
 	if err := w.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	w.DB = apptest.Database(t)
+	w.UseDatabase(apptest.Database(t))
 	w.StartApp()
 	b.says(everybody)
 	pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// More.\n"}, "feat: more")
@@ -636,9 +636,6 @@ func TestApprovalFromBeforeTheDatabaseWasLost(t *testing.T) {
 		if r.State != "approved" {
 			t.Errorf("the review of %s is %s", r.Author, r.State)
 		}
-	}
-	if err := w.Stop(); err != nil { // before its database is gone
-		t.Error(err)
 	}
 }
 
