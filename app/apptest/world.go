@@ -321,7 +321,6 @@ func (w *World) Reactions(pr *ghtest.PullRequest, id int64) []string {
 const Insecure = `package store
 
 import (
-	"sync"
 	"crypto/tls"
 	"net/http"
 )
