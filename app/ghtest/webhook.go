@@ -175,9 +175,11 @@ func (w *Webhook) deliver(events ...event) {
 func (s *Server) happens(change func() []event) {
 	s.mu.Lock()
 	events := change()
+	s.Webhook.sending++ // another goroutine may wait in Settle
 	s.notify()
 	s.mu.Unlock()
 	s.Webhook.deliver(events...)
+	s.Webhook.sent()
 }
 
 // impossible replaces the events if the object to be changed does not exist.
@@ -206,11 +208,16 @@ func (w *Webhook) deliverQueued() {
 			// An unknown GUID was refused when it was asked for.
 			_, _ = w.Redeliver(next.guid)
 		}
-		w.s.mu.Lock()
-		w.sending--
-		w.s.notify()
-		w.s.mu.Unlock()
+		w.sent()
 	}
+}
+
+// sent ends what was counted in sending.
+func (w *Webhook) sent() {
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	w.sending--
+	w.s.notify()
 }
 
 func (w *Webhook) dequeue(next *queued) bool {
@@ -224,8 +231,7 @@ func (w *Webhook) dequeue(next *queued) bool {
 	return true
 }
 
-// Settle waits until the events caused by the App's own calls have been
-// delivered.
+// Settle waits until the events of all changes so far have been delivered.
 func (w *Webhook) Settle(ctx context.Context) error {
 	return w.s.WaitFor(ctx, func() bool {
 		w.s.mu.Lock()
