@@ -24,6 +24,7 @@ type Agent struct {
 	Scanning *ScanSources `json:"scanning,omitempty"`
 	// LLM is for KindLLM only.
 	LLM   *ModelReview `json:"llm,omitempty"`
+	Mode  string       `json:"mode,omitempty"` // ModeEnforce (default) or ModeEvaluate
 	Final bool         `json:"final"`
 }
 

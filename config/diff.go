@@ -74,7 +74,7 @@ func changeOf(before, after any) pipeline.ConfigChange {
 	return pipeline.ConfigChange{Change: pipeline.ChangeChanged, Fields: fields}
 }
 
-// inForce returns pointers to the entries in force, by file and id.
+// inForce returns pointers to the entries in force or in evaluation, by file and id.
 func (c *Config) inForce() map[string]map[string]any {
 	out := map[string]map[string]any{}
 	for _, file := range listFiles() {
@@ -102,6 +102,12 @@ func (c *Config) inForce() map[string]map[string]any {
 	}
 	for i, s := range c.Signals {
 		out[FileDomains][s.ID] = &c.Signals[i]
+	}
+	if c.Evaluation != nil {
+		for file, entries := range c.Evaluation.inForce() {
+			maps.Copy(entries, out[file])
+			out[file] = entries
+		}
 	}
 	return out
 }

@@ -179,6 +179,8 @@ func nounOf(value any) string {
 var (
 	mayRise = change{func(below, above any) bool { return above.(int) > below.(int) }, "leave it out, or raise it"}
 	mayGrow = change{func(below, above any) bool { return holdsAll(above.([]string), below.([]string)) }, "leave it out, or add to the list"}
+	// mayEnforce lets a layer end an evaluation, and never begin one.
+	mayEnforce = mayBecome(ModeEnforce)
 )
 
 func mayBecome(want any) change {
@@ -189,16 +191,16 @@ func mayBecome(want any) change {
 func stricter(value any) map[string]change {
 	switch value.(type) {
 	case *Rule:
-		return map[string]change{"severity": {func(below, above any) bool {
+		return map[string]change{"mode": mayEnforce, "severity": {func(below, above any) bool {
 			return slices.Index(pipeline.Severities(), above.(pipeline.Severity)) < slices.Index(pipeline.Severities(), below.(pipeline.Severity))
 		}, "leave it out, or raise it"}}
 	case *Policy:
 		return map[string]change{
 			"priority": mayRise, "dispatch.agents": mayGrow, "dispatch.required": mayBecome(true),
-			"dispatch.on_failure": mayBecome(pipeline.OnFailureBlock), "dispatch.scope": mayBecome(ScopeAll),
+			"dispatch.on_failure": mayBecome(pipeline.OnFailureBlock), "dispatch.scope": mayBecome(ScopeAll), "mode": mayEnforce,
 		}
 	case *Agent:
-		may := map[string]change{}
+		may := map[string]change{"mode": mayEnforce}
 		for i := range kinds {
 			maps.Copy(may, kinds[i].section.stricter)
 		}
@@ -331,6 +333,8 @@ func withDefault(field string, v reflect.Value) any {
 		return ScopeAll
 	case "scale":
 		return ScaleSeverity
+	case "mode":
+		return ModeEnforce
 	}
 	return v.Interface()
 }

@@ -32,9 +32,12 @@ func (s *stack) floorOf(layer string) *Floor {
 	return f
 }
 
-// bearsOnReviews reports whether an entry is enabled and brings findings or agents: mappings
+// bearsOnReviews reports whether an entry is enforced and brings findings or agents: mappings
 // and weights alone have no effect.
 func bearsOnReviews(value any) bool {
+	if evaluated(value) {
+		return false
+	}
 	switch v := value.(type) {
 	case *Rule:
 		return v.Enabled

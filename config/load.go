@@ -42,7 +42,7 @@ func LoadOver(base Layer, layers ...Layer) (*Config, []pipeline.ConfigProblem) {
 	all, inForce := layAll(defaultStack{stack: s, layer: base.inForce(true)}, layers)
 	c := all.loaded(layers, inForce)
 	of := contentKey([]Layer{base})
-	c.Key = sha256.Sum256(slices.Concat(c.Key[:], of[:]))
+	c.identify(sha256.Sum256(slices.Concat(c.Key[:], of[:])))
 	return c, inForce.Problems
 }
 
@@ -62,7 +62,7 @@ func (s laid) loaded(layers []Layer, inForce pipeline.ConfigInForce) *Config {
 	c.InForce, c.Floors = inForce, s.floors
 	c.DomainsForm = repositoryForm(FileDomains, layers, inForce.Layers[1:])
 	c.CompositionForm = repositoryForm(FileComposition, layers, inForce.Layers[1:])
-	c.Key = keyOf(layers, inForce.Layers[1:])
+	c.identify(keyOf(layers, inForce.Layers[1:]))
 	return c
 }
 
@@ -129,10 +129,20 @@ var defaults = sync.OnceValue(func() defaultStack {
 	return defaultStack{stack: s, layer: l.inForce(true)}
 })
 
-// config returns what is in force. Entries that are switched off are left out, and so are entries
-// that need an agent that is off. Agents that are off stay, so that a manifest can say why each
-// does not run.
+// config returns what is in force, with what is in evaluation apart.
 func (s *stack) config() *Config {
+	enforced := s.enforced()
+	c := enforced.entries()
+	if enforced != s {
+		c.Evaluation = s.evaluation()
+	}
+	return c
+}
+
+// entries returns the config of a stack. Entries that are switched off are left out, and so are
+// entries that need an agent that is off. Agents that are off stay, so that a manifest can say why
+// each does not run.
+func (s *stack) entries() *Config {
 	c := &Config{
 		Settings: s.decoded.withReviewers(), modeLayer: layerOf(s.settings.Get("mode")), layers: map[string]map[string]string{},
 		prompts: s.prompts, heldBy: s.heldBy(), wordedBy: map[string]string{},

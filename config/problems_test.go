@@ -106,7 +106,7 @@ func TestProblems(t *testing.T) {
 		}},
 		{"unknown field", FileRules, `[` + rule("a", `, "serverity": "info", "owner": "me"`) + `]`, []string{
 			`review-rules.json:1:152: /0/serverity: "serverity" is not a field of a rule; did you mean "severity"?`,
-			`review-rules.json:1:173: /0/owner: "owner" is not a field of a rule; use agent, category, description, detection, enabled, final, id, match, name, recommendation, reference, severity or when`,
+			`review-rules.json:1:173: /0/owner: "owner" is not a field of a rule; use agent, category, description, detection, enabled, final, id, match, mode, name, recommendation, reference, severity or when`,
 		}},
 		{"unknown wrapper field", FileRules, `{"rules": []}`, []string{
 			`review-rules.json:1:2: /rules: "rules" is not a field of a rules file; use $schema, extends or items`,

@@ -45,6 +45,10 @@ type Config struct {
 	Settings Settings
 	// Floors are the floors of the layers that made something final, lowest first.
 	Floors []Floor
+	// Evaluation is the config as it would be if everything that is in evaluation were enforced, with
+	// the rules that a run in evaluation needs. It has no floors. It is nil if nothing is in
+	// evaluation. In the other fields, what is in evaluation counts as switched off.
+	Evaluation *Config
 	// Names are the full names that the reviewed repository had before; see Mode.
 	Names []string
 	// DomainsForm and CompositionForm are the forms of the repository's review-domains.json and
@@ -82,7 +86,8 @@ type Rule struct {
 	// When is a CEL expression over the whole change. Without a Match, the rule has one finding if
 	// the expression holds. With a Match, the matches count only if it holds.
 	When  string `json:"when,omitempty"`
-	Final bool   `json:"final"` // default false; see the package's documentation
+	Mode  string `json:"mode,omitempty"` // ModeEnforce (default) or ModeEvaluate
+	Final bool   `json:"final"`          // default false; see the package's documentation
 }
 
 // Match makes a rule machine-checkable. Exactly one of Pattern and Literal is set. On says what is
@@ -142,6 +147,7 @@ type Policy struct {
 	Priority    int              `json:"priority"` // 0 to 100
 	Trigger     policies.Trigger `json:"trigger"`
 	Dispatch    Dispatch         `json:"dispatch"`
+	Mode        string           `json:"mode,omitempty"` // ModeEnforce (default) or ModeEvaluate
 	Final       bool             `json:"final"`
 }
 
@@ -366,6 +372,9 @@ const (
 	ModeEnforce  = "enforce"
 	ModeAdvisory = "advisory"
 	ModeOff      = "off"
+
+	// ModeEvaluate is a mode of rules, policies and agents only.
+	ModeEvaluate = "evaluate"
 
 	DraftsReview = "review"
 	DraftsSkip   = "skip"

@@ -173,6 +173,9 @@ func (w *weakening) swapping(below, above *Policy) (fields []string) {
 	if !below.Enabled {
 		fields = append(fields, "enabled")
 	}
+	if below.Mode == ModeEvaluate && above.Mode != ModeEvaluate {
+		fields = append(fields, "mode")
+	}
 	if !reflect.DeepEqual(below.Trigger, above.Trigger) {
 		fields = append(fields, "trigger")
 	}

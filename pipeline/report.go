@@ -56,6 +56,9 @@ type Report struct {
 	// ProposedConfig says what the change to the repository's config would do, if it has Files. It
 	// is only shown, and does not affect the decision.
 	ProposedConfig ProposedConfig `json:"proposed_config"`
+	// Evaluation is what rules, policies and agents in evaluation found. It affects nothing else in
+	// the report. It is nil if none of them looked at the change.
+	Evaluation *Evaluation `json:"evaluation,omitempty"`
 }
 
 // ReportSchemaVersion is the version written to Report.SchemaVersion.

@@ -22,7 +22,9 @@ type Review struct {
 	// Proposed is the outcome of trying the config that the change proposes. It depends on time
 	// limits, so it is stored and not computed again.
 	Proposed *ProposedConfig `json:"proposed,omitempty"`
-	Report   Report          `json:"report"`
+	// Evaluation has the results of what is in evaluation, or nil if nothing is.
+	Evaluation *EvaluationRun `json:"evaluation,omitempty"`
+	Report     Report         `json:"report"`
 }
 
 // RunRecord is what varies from run to run, so that it is beside a report and never in it.

@@ -151,7 +151,11 @@ const maxReasons = 3
 // one with the lowest priority first. Policies of higher priority escalate, and are further from
 // matching.
 func (c *Composer) whyNot(a *config.Agent, outcomes []policies.Outcome) string {
-	if !a.Enabled {
+	switch {
+	case a.Enabled:
+	case a.Mode == config.ModeEvaluate:
+		return "in evaluation"
+	default:
 		return "switched off in config"
 	}
 	var reasons []string

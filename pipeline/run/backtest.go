@@ -146,13 +146,13 @@ func (b *backtest) readsFacts(agent string) bool {
 	if kind != config.KindRules && kind != config.KindSecrets {
 		return false
 	}
-	status := ended(b.was, agent)
+	status := ended(b.was.Results, agent)
 	return (status == "" || status == pipeline.AgentOK) && !b.rulesHold(agent)
 }
 
 // rulesHold reports whether an agent of the kind rules would find what it found in the review.
 func (b *backtest) rulesHold(agent string) bool {
-	return b.runner.kindOf(b.engine, agent) == config.KindRules && b.under.SameRules && ended(b.was, agent) == pipeline.AgentOK &&
+	return b.runner.kindOf(b.engine, agent) == config.KindRules && b.under.SameRules && ended(b.was.Results, agent) == pipeline.AgentOK &&
 		pipeline.SameJSON(b.was.Classification, b.in.Classification) && b.sameScope(b.in.Manifest.Entry(agent))
 }
 

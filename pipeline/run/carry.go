@@ -43,7 +43,7 @@ func (r *Runner) lastReview(ctx context.Context, engine *Engine, v *pipeline.Rev
 	if c.Last == nil {
 		return nil, nil
 	}
-	ofUse := gapModelOf(engine.config, o) != "" || slices.ContainsFunc(v.Manifest.Entries, func(e pipeline.ManifestEntry) bool {
+	ofUse := gapModelOf(engine.config, o) != "" || engine.config.Evaluation != nil && c.SameHead || slices.ContainsFunc(v.Manifest.Entries, func(e pipeline.ManifestEntry) bool {
 		return !c.reruns(e.Agent) && (c.SameHead || r.readsFactsAlone(engine, e.Agent))
 	})
 	if !ofUse {

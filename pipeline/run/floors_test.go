@@ -150,7 +150,7 @@ func drawRepository(t *rapid.T, settings map[string]any) config.Layer {
 		add(config.FileSettings, drawBySchema(t, "settings", settings, settings))
 	}
 	if rapid.Bool().Draw(t, "rules?") {
-		rules := drawOverrides(t, "rules", []string{"held", "build-conflict-01"}, map[string][]any{"enabled": {false, true}, "severity": {"info", "critical"}})
+		rules := drawOverrides(t, "rules", []string{"held", "build-conflict-01"}, map[string][]any{"enabled": {false, true}, "severity": {"info", "critical"}, "mode": {"evaluate", "enforce"}})
 		if rapid.Bool().Draw(t, "own rule?") {
 			rules = append(rules, map[string]any{
 				"id": rapid.SampledFrom([]string{"aaa", "zzz"}).Draw(t, "own id"), "name": "Banned word", "category": "words", "description": "The word is ours.", "detection": "The word",
@@ -158,16 +158,17 @@ func drawRepository(t *rapid.T, settings map[string]any) config.Layer {
 				"agent":          rapid.SampledFrom([]string{"build-reviewer", "security-reviewer", "pr-hygiene"}).Draw(t, "own agent"),
 				"recommendation": rapid.SampledFrom([]string{"Keep it.", "Add another.", "Delete the document."}).Draw(t, "own recommendation"),
 				"match":          map[string]any{"literal": "frobnicate"},
+				"mode":           rapid.SampledFrom([]string{config.ModeEnforce, config.ModeEvaluate}).Draw(t, "own mode"),
 			})
 		}
 		add(config.FileRules, rules)
 	}
 	if rapid.Bool().Draw(t, "agents?") {
-		add(config.FileAgents, drawOverrides(t, "agents", []string{"build-reviewer", "pr-hygiene", "docs-reviewer"}, map[string][]any{"enabled": {false}, "timeout_seconds": {1, 5}, "retries": {0}}))
+		add(config.FileAgents, drawOverrides(t, "agents", []string{"build-reviewer", "pr-hygiene", "docs-reviewer"}, map[string][]any{"enabled": {false}, "mode": {"evaluate"}, "timeout_seconds": {1, 5}, "retries": {0}}))
 	}
 	if rapid.Bool().Draw(t, "policies?") {
 		add(config.FileComposition, drawOverrides(t, "policies", []string{"universal", "words", "hygiene"}, map[string][]any{
-			"enabled": {false}, "priority": {0, 100},
+			"enabled": {false}, "mode": {"evaluate"}, "priority": {0, 100},
 			"trigger":  {map[string]any{"type": "path", "globs": []string{"nowhere/**"}}, map[string]any{"type": "label", "labels": []string{"never"}}},
 			"dispatch": {map[string]any{"required": false}, map[string]any{"on_failure": "warn", "scope": "matched"}},
 		}))

@@ -41,6 +41,9 @@ func (r *Runner) Replay(ctx context.Context, was *pipeline.Review, cfg *config.C
 	} else {
 		report = aggregate.Aggregate(in)
 	}
+	if report.Evaluation, err = r.evaluateAgain(ctx, was, &in, &report); err != nil {
+		return pipeline.Report{}, err
+	}
 	if was.Proposed != nil {
 		report.ProposedConfig = *was.Proposed
 	}
@@ -73,19 +76,26 @@ func (r *Runner) recompute(ctx context.Context, engine *Engine, was *pipeline.Re
 			r.proposeAgain(engine, was, in, row.Model)
 		}
 	}
+	var err error
+	in.Results, err = r.again(ctx, engine, in, was.Results)
+	return err
+}
+
+// again returns stored results with those of the rules computed again.
+func (r *Runner) again(ctx context.Context, engine *Engine, in *aggregate.Input, stored pipeline.List[pipeline.AgentResult]) (results pipeline.List[pipeline.AgentResult], err error) {
 	again, err := r.rerun(ctx, engine, in, func(agent string) bool {
-		return r.kindOf(engine, agent) == config.KindRules && ended(was, agent) == pipeline.AgentOK
+		return r.kindOf(engine, agent) == config.KindRules && ended(stored, agent) == pipeline.AgentOK
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, row := range was.Results {
+	for _, row := range stored {
 		if fresh, ok := again[row.Agent]; ok {
 			row.Output, row.Note = fresh.Output, fresh.Note
 		}
-		in.Results = append(in.Results, row)
+		results = append(results, row)
 	}
-	return nil
+	return results, nil
 }
 
 // proposeAgain amends the input by the gaps that a model proposed in a stored review.
@@ -152,11 +162,11 @@ func (e *Engine) absent(agent string) bool {
 	return slices.ContainsFunc(e.config.Agents, func(a config.Agent) bool { return a.ID == agent && e.config.Absent(&a) })
 }
 
-// ended returns how an agent without a model ended in a review, or "" if it did not run.
-func ended(was *pipeline.Review, agent string) pipeline.AgentStatus {
-	for i := range was.Results {
-		if was.Results[i].Agent == agent {
-			return was.Results[i].Status
+// ended returns how an agent without a model ended, or "" if it did not run.
+func ended(results pipeline.List[pipeline.AgentResult], agent string) pipeline.AgentStatus {
+	for i := range results {
+		if results[i].Agent == agent {
+			return results[i].Status
 		}
 	}
 	return ""

@@ -248,6 +248,9 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 		v.Failed, in.Failed = failed, failureOf(failed)
 		v.Report = aggregate.Failed(in, in.Failed)
 	}
+	if err := r.evaluate(ctx, v, out.Config, last, IOAgent{RedactOther: change.Text, Used: t.used}, o); err != nil {
+		return out, err
+	}
 	v.Report.ProposedConfig = r.preview(ctx, in, v.Report.Findings, change, o)
 	if len(v.Report.ProposedConfig.Files) > 0 {
 		v.Proposed = &v.Report.ProposedConfig

@@ -1,0 +1,93 @@
+package config
+
+import (
+	"crypto/sha256"
+	"slices"
+)
+
+// A rule, policy or agent in evaluation runs, but it can't affect the gate or any finding that is
+// enforced. So the config in force counts it as switched off, and Config.Evaluation has it beside
+// everything else. Who reviews under both sees what it would bring.
+
+// evaluated reports whether an enabled entry is in evaluation.
+func evaluated(value any) bool {
+	switch v := value.(type) {
+	case *Rule:
+		return v.Enabled && v.Mode == ModeEvaluate
+	case *Policy:
+		return v.Enabled && v.Mode == ModeEvaluate
+	case *Agent:
+		return v.Enabled && v.Mode == ModeEvaluate
+	}
+	return false
+}
+
+// switchedOff returns a copy of an entry's value that is switched off.
+func switchedOff(value any) any {
+	switch v := value.(type) {
+	case *Rule:
+		off := *v
+		off.Enabled = false
+		return &off
+	case *Policy:
+		off := *v
+		off.Enabled = false
+		return &off
+	case *Agent:
+		off := *v
+		off.Enabled = false
+		return &off
+	}
+	return value
+}
+
+// enforced returns the stack with everything that is in evaluation switched off. It returns the
+// stack itself if nothing is in evaluation.
+func (s *stack) enforced() *stack {
+	out := s
+	for file, l := range s.lists {
+		for i, e := range l.entries {
+			if !evaluated(e.value) {
+				continue
+			}
+			if out == s {
+				out = s.clone()
+			}
+			off := *e
+			off.value = switchedOff(e.value)
+			out.lists[file].entries[i] = &off
+		}
+	}
+	return out
+}
+
+// evaluation returns the config in which everything that is in evaluation is enforced. It leaves out
+// the enforced rules of agents that would not look at more files, since they would find the same
+// again. A model's checklist stays whole.
+func (s *stack) evaluation() *Config {
+	c := s.entries()
+	more := map[string]bool{} // the agents that may look at more files
+	for i := range c.Policies {
+		if p := &c.Policies[i]; p.Mode == ModeEvaluate {
+			for _, id := range p.Dispatch.Agents {
+				more[id] = true
+			}
+		}
+	}
+	again := map[string]bool{}
+	for i := range c.Agents {
+		a := &c.Agents[i]
+		again[a.ID] = a.Kind == KindRules && a.Mode != ModeEvaluate && !more[a.ID]
+	}
+	c.Rules = slices.DeleteFunc(c.Rules, func(r Rule) bool { return r.Mode != ModeEvaluate && again[r.Agent] })
+	return c
+}
+
+// identify sets the key of the config, and that of its evaluation.
+func (c *Config) identify(key [sha256.Size]byte) {
+	c.Key = key
+	if e := c.Evaluation; e != nil {
+		e.InForce, e.DomainsForm, e.CompositionForm = c.InForce, c.DomainsForm, c.CompositionForm
+		e.Key = sha256.Sum256(slices.Concat(key[:], []byte(ModeEvaluate)))
+	}
+}

@@ -1,0 +1,31 @@
+package pipeline
+
+// EvaluationRun is a run of what is in evaluation, beside the run of what is enforced.
+type EvaluationRun struct {
+	Entries List[ManifestEntry] `json:"entries"` // the agents that ran
+	Results List[AgentResult]   `json:"results"`
+	// Note says why there are no results, if something went wrong.
+	Note string `json:"note,omitempty"`
+}
+
+// Evaluation is what is in evaluation found in a change. It has only findings that would not be made
+// otherwise.
+type Evaluation struct {
+	// Findings are the first MaxEvaluated, in the order of a report. More counts the others.
+	Findings List[Finding] `json:"findings"`
+	More     int           `json:"more,omitempty"`
+	// Decision is what the gate would decide if the findings counted. Condition is the one that
+	// would decide, or empty if the decision would be the same.
+	Decision  Decision `json:"decision"`
+	Condition string   `json:"condition"`
+	// Coverage are the agents, as in a report.
+	Coverage List[Coverage] `json:"coverage"`
+	Note     string         `json:"note,omitempty"` // from the EvaluationRun
+}
+
+// MaxEvaluated bounds the Findings of an Evaluation.
+const MaxEvaluated = 200
+
+// Blocks reports whether the findings would keep a change from being merged that the gate lets
+// through.
+func (e *Evaluation) Blocks() bool { return e.Condition != "" && e.Decision.Blocks() }

@@ -1,0 +1,319 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/raw"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
+)
+
+// wordRule is a rule that finds a word.
+func wordRule(id, agent, word, more string) string {
+	return fmt.Sprintf(`{"id": %q, "name": "Banned word", "severity": "major", "agent": %q, "category": "words",
+		"description": "The word is not ours.", "detection": "The word", "recommendation": "Delete it.", "match": {"literal": %q}%s}`, id, agent, word, more)
+}
+
+// evaluated reviews a change that adds the lines to src/a.go under a repository's config, and checks
+// that a replay makes the same report.
+func evaluated(t *testing.T, agents map[string]dispatch.Agent, files map[string]string, lines ...string) pipeline.Review {
+	t.Helper()
+	cfg, problems := config.Load(layerOf(config.LayerRepository, files))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	r := newRunner(t, agents)
+	change := &inMemory{cfg: cfg, files: []raw.ChangedFile{{
+		Path: "src/a.go", Status: pipeline.FileAdded, Additions: len(lines),
+		Patch: fmt.Sprintf("@@ -0,0 +1,%d @@\n+%s", len(lines), strings.Join(lines, "\n+")),
+	}}}
+	out, err := r.Run(t.Context(), change, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	replays(t, r, out.Review, cfg)
+	return out.Review
+}
+
+// apart puts other lines between the lines, so that findings about them are not merged.
+func apart(lines ...string) (out []string) {
+	for i, line := range lines {
+		out = append(out, line)
+		for j := range 10 {
+			out = append(out, fmt.Sprintf("var x%d%d int", i, j))
+		}
+	}
+	return out
+}
+
+// found lists the rules of findings, sorted.
+func found(findings []pipeline.Finding) (ids []string) {
+	for i := range findings {
+		ids = append(ids, findings[i].RuleID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func TestRuleInEvaluation(t *testing.T) {
+	v := evaluated(t, nil, map[string]string{config.FileRules: "[" +
+		wordRule("tried", "build-reviewer", "frobnicate", `, "mode": "evaluate"`) + "," + wordRule("enforced", "build-reviewer", "blurb", "") + "]"},
+		apart("package a // frobnicate", "var frobnicate = 1", "// blurb", "// blurb frobnicate")...)
+	e := v.Report.Evaluation
+	if e == nil {
+		t.Fatal("there is no evaluation")
+	}
+	if got := found(v.Report.Findings); slices.Contains(got, "tried") || !slices.Contains(got, "enforced") {
+		t.Errorf("enforced findings: %v", got)
+	}
+	if got := found(e.Findings); !slices.Equal(got, []string{"tried", "tried", "tried"}) {
+		t.Errorf("findings in evaluation: %v", got)
+	}
+	for _, f := range v.Report.Findings {
+		if len(f.Fingerprints) != 1 || len(f.Reasons) > 0 {
+			t.Errorf("%s was merged or changed: %v %v", f.RuleID, f.Fingerprints, f.Reasons)
+		}
+	}
+	if got := v.Report.Coverage; slices.ContainsFunc(got, func(c pipeline.Coverage) bool { return c.Agent == "build-reviewer" && c.Findings > 2 }) {
+		t.Errorf("the coverage counts what is in evaluation: %+v", got)
+	}
+}
+
+// The evaluation says what the gate would decide.
+func TestEvaluationSaysWhatItWouldBlock(t *testing.T) {
+	gate := `{"gate": {"conditions": [{"when": "major >= 2", "decision": "needs_fixes"}, {"when": "major >= 1", "decision": "pass_with_warnings"}]}}`
+	for _, c := range []struct {
+		lines     []string
+		enforced  pipeline.Decision
+		decision  pipeline.Decision
+		condition string
+	}{
+		{[]string{"package a"}, pipeline.DecisionPass, pipeline.DecisionPass, ""},
+		{[]string{"package a // frobnicate"}, pipeline.DecisionPass, pipeline.DecisionPassWithWarnings, "major >= 1"},
+		{[]string{"package a // frobnicate", "// blurb"}, pipeline.DecisionPassWithWarnings, pipeline.DecisionNeedsFixes, "major >= 2"},
+		{[]string{"package a // blurb", "// blurb", "// frobnicate"}, pipeline.DecisionNeedsFixes, pipeline.DecisionNeedsFixes, ""},
+	} {
+		v := evaluated(t, nil, map[string]string{config.FileSettings: gate, config.FileRules: "[" +
+			wordRule("tried", "build-reviewer", "frobnicate", `, "mode": "evaluate"`) + "," + wordRule("enforced", "build-reviewer", "blurb", "") + "]"}, apart(c.lines...)...)
+		e := v.Report.Evaluation
+		if v.Report.Decision != c.enforced || e.Decision != c.decision || e.Condition != c.condition {
+			t.Errorf("%q: the gate says %s, and %s by %q in evaluation; want %s, and %s by %q", c.lines, v.Report.Decision, e.Decision, e.Condition, c.enforced, c.decision, c.condition)
+		}
+		if want := c.condition == "major >= 2"; e.Blocks() != want {
+			t.Errorf("%q: Blocks is %v", c.lines, e.Blocks())
+		}
+	}
+}
+
+const (
+	wordsAgent  = `{"id": "words", "name": "Words", "kind": "rules", "description": "d"%s}`
+	wordsPolicy = `{"id": %q, "description": "d", "priority": 10, "trigger": {"type": "path", "globs": [%q]}, "dispatch": {"agents": ["words"], "required": true, "scope": "matched"}%s}`
+	evaluating  = `, "mode": "evaluate"`
+)
+
+func TestAgentInEvaluation(t *testing.T) {
+	files := map[string]string{
+		config.FileAgents:      "[" + fmt.Sprintf(wordsAgent, evaluating) + "]",
+		config.FileRules:       "[" + wordRule("word", "words", "frobnicate", "") + "]",
+		config.FileComposition: "[" + fmt.Sprintf(wordsPolicy, "all-words", "**", "") + "]",
+	}
+	v := evaluated(t, nil, files, "package a // frobnicate")
+	if got := found(v.Report.Evaluation.Findings); !slices.Equal(got, []string{"word"}) {
+		t.Errorf("findings in evaluation: %v", got)
+	}
+	if v.Manifest.Entry("words") != nil || slices.Contains(found(v.Report.Findings), "word") {
+		t.Error("an agent in evaluation is enforced")
+	}
+	i := slices.IndexFunc(v.Manifest.Skipped, func(s pipeline.SkippedAgent) bool { return s.Agent == "words" })
+	if i < 0 || v.Manifest.Skipped[i].Reason != "in evaluation" {
+		t.Errorf("skipped: %+v", v.Manifest.Skipped)
+	}
+	if e := v.Evaluation.Entries[0]; e.Required || e.OnFailure == pipeline.OnFailureBlock {
+		t.Errorf("an agent in evaluation is required: %+v", e)
+	}
+
+	// A failure, even a panic, affects nothing that is enforced.
+	for name, agent := range map[string]dispatch.Agent{
+		"fails": agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+			return pipeline.AgentOutput{}, errors.New("down")
+		}),
+		"panics": agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) { panic("no") }),
+	} {
+		v := evaluated(t, map[string]dispatch.Agent{"words": agent}, files, "package a // frobnicate")
+		if len(v.Report.Incomplete) > 0 || v.Report.Decision != pipeline.DecisionPass {
+			t.Errorf("an agent in evaluation %s: %s, incomplete %+v", name, v.Report.Decision, v.Report.Incomplete)
+		}
+		if c := v.Report.Evaluation.Coverage; len(c) != 1 || c[0].Status != pipeline.AgentFailed {
+			t.Errorf("an agent in evaluation %s: coverage %+v", name, c)
+		}
+	}
+}
+
+// A policy in evaluation brings an agent to files that no enforced policy gives it.
+func TestPolicyInEvaluation(t *testing.T) {
+	for name, c := range map[string]struct {
+		enforced            string // its globs
+		findings, evaluated []string
+	}{
+		"no other policy":           {"nowhere/**", nil, []string{"word"}},
+		"an enforced policy too":    {"src/**", []string{"word"}, nil},
+		"an enforced one elsewhere": {"docs/**", nil, []string{"word"}},
+	} {
+		v := evaluated(t, nil, map[string]string{
+			config.FileAgents:      "[" + fmt.Sprintf(wordsAgent, "") + "]",
+			config.FileRules:       "[" + wordRule("word", "words", "frobnicate", "") + "]",
+			config.FileComposition: "[" + fmt.Sprintf(wordsPolicy, "tried", "**", evaluating) + "," + fmt.Sprintf(wordsPolicy, "enforced", c.enforced, "") + "]",
+		}, "package a // frobnicate")
+		var tried []string
+		if v.Report.Evaluation != nil {
+			tried = found(v.Report.Evaluation.Findings)
+		}
+		if got := found(v.Report.Findings); !slices.Equal(got, c.findings) || !slices.Equal(tried, c.evaluated) {
+			t.Errorf("%s: findings %v and %v, want %v and %v", name, got, tried, c.findings, c.evaluated)
+		}
+	}
+}
+
+// What goes wrong in an evaluation is a note.
+func TestBrokenEvaluationIsANote(t *testing.T) {
+	cfg, problems := config.Load(layerOf(config.LayerRepository, map[string]string{config.FileRules: "[" + wordRule("tried", "build-reviewer", "frobnicate", evaluating) + "]"}))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	broken := *cfg
+	tried := *cfg.Evaluation
+	tried.Rules = append(slices.Clone(tried.Rules), config.Rule{ID: "broken", Enabled: true, Agent: "build-reviewer", Match: &config.Match{Pattern: "("}})
+	broken.Evaluation = &tried
+	rekey(&broken, "broken")
+	rekey(&tried, "broken evaluation")
+	r := newRunner(t, nil)
+	out, err := r.Run(t.Context(), &inMemory{cfg: &broken, files: change(t).files}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := out.Review.Report.Evaluation; e == nil || e.Note == "" || out.Review.Evaluation.Note == "" || out.Review.Report.Decision.Blocks() {
+		t.Errorf("the evaluation is %+v, the decision %s", e, out.Review.Report.Decision)
+	}
+	replays(t, r, out.Review, &broken)
+}
+
+// Results of agents in evaluation are carried over like others, so that a model is not asked again.
+func TestEvaluationIsCarriedOver(t *testing.T) {
+	asked := 0
+	agents := map[string]dispatch.Agent{"words": agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+		asked++
+		return pipeline.AgentOutput{}, nil
+	})}
+	cfg, problems := config.Load(layerOf(config.LayerRepository, map[string]string{
+		config.FileAgents:      "[" + fmt.Sprintf(wordsAgent, evaluating) + "]",
+		config.FileComposition: "[" + fmt.Sprintf(wordsPolicy, "all-words", "**", "") + "]",
+	}))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	r := newRunner(t, agents)
+	src := &inMemory{cfg: cfg, files: change(t).files}
+	first, err := r.Run(t.Context(), src, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := func(context.Context) (*LastReview, error) {
+		return &LastReview{Review: &first.Review, Version: first.Record.Version}, nil
+	}
+	second, err := r.Run(t.Context(), src, Options{Carry: Carry{Last: last, SameHead: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := second.Review.Evaluation.Results; asked != 1 || len(rows) != 1 || rows[0].CarriedFrom == "" {
+		t.Errorf("the agent was asked %d times, and its results are %+v", asked, rows)
+	}
+}
+
+// Config that is in evaluation can't loosen anything: for any config, whatever is enforced comes out
+// as if the entries in evaluation were switched off, and a final finding stays in the gate.
+func TestEvaluationChangesNothingThatIsEnforced(t *testing.T) {
+	settings := schemaOf(t, config.FileSettings)
+	settings["common"] = schemaOf(t, "common.json")
+	runner := newRunner(t, nil)
+	some, valid := 0, 0
+	sample.Check(t, func(t *rapid.T) {
+		server := config.Layer{Name: rapid.SampledFrom([]string{config.LayerServer, config.LayerOrganisation}).Draw(t, "layer"), Source: "test"}
+		holder := holders[rapid.SampledFrom(slices.Sorted(maps.Keys(holders))).Draw(t, "holder")]
+		for _, file := range slices.Sorted(maps.Keys(holder)) {
+			server.Files = append(server.Files, config.File{Path: file, Text: []byte(holder[file])})
+		}
+		repository := drawRepository(t, settings)
+		cfg, problems := config.Load(server, repository)
+		if len(problems) == 0 {
+			valid++
+		}
+		off, problemsOff := config.Load(server, withoutEvaluation(t, repository))
+		if (len(problems) == 0) != (len(problemsOff) == 0) {
+			t.Skip("an agent in evaluation needs a policy, and one that is switched off does not")
+		}
+		change := drawHeldChange(t, cfg)
+		got := reviewed(t, runner, change)
+		change.cfg = off
+		want := reviewed(t, runner, change)
+		if got.Report.Evaluation != nil && len(got.Report.Evaluation.Findings) > 0 {
+			some++
+		}
+		if !got.Report.Decision.Blocks() {
+			t.Fatalf("the final finding lets the change pass: %s", got.Report.Gate.Condition)
+		}
+		got.Report.Evaluation, got.Report.ConfigVersion, want.Report.ConfigVersion = nil, "", ""
+		if diff := cmp.Diff(want.Report, got.Report); diff != "" {
+			t.Fatalf("with the entries in evaluation switched off, the report differs (-off +evaluation):\n%s", diff)
+		}
+		if diff := cmp.Diff(want.Manifest.Entries, got.Manifest.Entries); diff != "" {
+			t.Fatalf("other agents were chosen (-off +evaluation):\n%s", diff)
+		}
+	})
+	t.Logf("%d valid configs of repositories, %d evaluations with findings", valid, some)
+	if (some == 0 || valid == 0) && sample.Full() {
+		t.Error("the property was not tried")
+	}
+}
+
+func reviewed(t *rapid.T, r *Runner, change *inMemory) pipeline.Review {
+	out, err := r.Run(t.Context(), change, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Review
+}
+
+// withoutEvaluation returns a layer whose entries in evaluation are switched off.
+func withoutEvaluation(t *rapid.T, l config.Layer) config.Layer {
+	out := config.Layer{Name: l.Name, Source: l.Source}
+	for _, f := range l.Files {
+		var list []map[string]any
+		if json.Unmarshal(f.Text, &list) == nil {
+			for _, e := range list {
+				if e["mode"] == config.ModeEvaluate {
+					e["enabled"] = false
+				}
+				delete(e, "mode")
+			}
+			text, err := json.Marshal(list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Text = text
+		}
+		out.Files = append(out.Files, f)
+	}
+	return out
+}
