@@ -290,6 +290,7 @@ func (r *report) belowFindings() []safe {
 		r.fixHistory(),
 		r.details("heading aside", asideCounts, aside, roomAside),
 		r.details("heading coverage", say("coverage summary", nil), r.coverage(), roomCoverage),
+		r.evaluated(),
 		r.gapDetails(),
 	}
 }

@@ -63,6 +63,7 @@ var samples = []struct {
 	{"aside", asideView},
 	{"custom-gate", customGateView},
 	{"repeated", repeatedView},
+	{"evaluation", evaluationView},
 	{"proposed", proposedView},
 	{"proposed-same", proposedSameView},
 	{"proposed-large", proposedLargeView},

@@ -396,6 +396,17 @@ func repeatedView() View {
 	return v
 }
 
+// evaluationView has findings in evaluation that would block the merge.
+func evaluationView() View {
+	v := cleanView()
+	tried := findingsView().Review.Report.Findings[:2]
+	v.Review.Report.Evaluation = &pipeline.Evaluation{
+		Findings: tried, Decision: pipeline.DecisionNeedsFixes, Condition: "major > 0",
+		Coverage: pipeline.List[pipeline.Coverage]{{Agent: "security-reviewer", Status: pipeline.AgentOK, Findings: 2}},
+	}
+	return v
+}
+
 // proposedView changes the repository's config.
 func proposedView() View {
 	v := customGateView()
@@ -676,6 +687,7 @@ func hostileView() View {
 		Suggestion: pipeline.ConfigPatch{File: "x`y", Operations: pipeline.List[pipeline.PatchOperation]{{Op: "add", Path: "```", Value: nasty}}}}}
 	r.Report.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: path, Why: nasty}}
 	r.Facts.Config.Problems = pipeline.List[pipeline.ConfigProblem]{{Layer: "repository", File: path, Line: 1, Pointer: "/`x`", Problem: nasty, Remedy: nasty}}
+	r.Report.Evaluation = &pipeline.Evaluation{Findings: fs[:2:2], More: 3, Decision: pipeline.DecisionFail, Condition: nasty, Note: nasty}
 	r.Manifest.Skipped[0].Reason = nasty
 	r.Classification.Domains[1].Files[0] = pipeline.DomainFile{Path: path, Mappings: pipeline.List[string]{nasty}}
 	r.Classification.Unclassified = pipeline.List[string]{path}

@@ -35,6 +35,7 @@ func Text(v View, opts TextOptions) string {
 	aside, _ := t.aside()
 	t.list("heading aside", aside)
 	t.list("heading coverage", t.coverage())
+	t.evaluated()
 	t.gapLog()
 	t.foot()
 	return t.b.String()
