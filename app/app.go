@@ -150,7 +150,7 @@ func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 		apart = a.apart
 	}
 	a.service, err = review.New(review.Options{
-		Store: a.store.Store, GitHub: a.client.Host, Pipeline: runner, Loader: loader, Server: a.settings.Config, Models: models,
+		Store: a.store.Store, GitHub: a.client.Host, Pipeline: runner, Loader: loader, Server: a.settings.Config, Shadow: a.settings.Shadow, Models: models,
 		Log: a.options.Log, Version: a.options.Version, Owner: process, WebURL: a.settings.WebURL,
 		Observe: review.Observer{
 			Reviewed: a.metrics.Reviewed, Stage: a.onStage, Agent: a.onAgent,

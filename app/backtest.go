@@ -25,3 +25,15 @@ func Backtest(ctx context.Context, databaseURL string, which ports.ReviewFilter,
 	}
 	return backtest.New(runner, p, against).Run(ctx, reader, which)
 }
+
+// Evaluated says what the stored reviews of the database at a URL would have been with what was in
+// evaluation, and under the server's shadow config. It changes nothing; a server may be using the
+// database.
+func Evaluated(ctx context.Context, databaseURL string, which ports.ReviewFilter) (*backtest.Evaluated, error) {
+	reader, err := store.OpenReader(ctx, databaseURL)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close() //nolint:errcheck // it wrote nothing
+	return backtest.Evaluate(ctx, reader, which)
+}

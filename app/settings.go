@@ -41,6 +41,9 @@ type Settings struct {
 	// Config is the server's layer of config, read at the start. It is valid. It
 	// has no files if the server has no config.
 	Config config.Layer
+	// Shadow is another layer in its place, under which each review is computed too, without
+	// any effect. It is valid, and has no files if there is none.
+	Shadow config.Layer
 	// ModelKeys are the API keys of the language models in Config, by the names
 	// of their variables.
 	ModelKeys map[string]string
@@ -72,6 +75,7 @@ const (
 	keyAddr           = "REVIEWGATE_ADDR"
 	keyDatabaseURL    = "REVIEWGATE_DATABASE_URL"
 	keyConfigDir      = "REVIEWGATE_CONFIG_DIR"
+	keyShadowConfig   = "REVIEWGATE_SHADOW_CONFIG_DIR"
 	keyLogLevel       = "REVIEWGATE_LOG_LEVEL"
 	keyLogFormat      = "REVIEWGATE_LOG_FORMAT"
 	keyDeliveryLog    = "REVIEWGATE_DELIVERY_LOG_INTERVAL"
@@ -90,7 +94,7 @@ const (
 
 var keys = []string{
 	keyAppID, keyPrivateKey, keyPrivateKeyFile, keyWebhookSecret, keyV3URL, keyV4URL, keyWebURL,
-	keyAddr, keyDatabaseURL, keyConfigDir, keyLogLevel, keyLogFormat, keyDeliveryLog, keySweep, keyRetention, keyAnthropic, keyOpenAI,
+	keyAddr, keyDatabaseURL, keyConfigDir, keyShadowConfig, keyLogLevel, keyLogFormat, keyDeliveryLog, keySweep, keyRetention, keyAnthropic, keyOpenAI,
 	keyOTLP, keyOTLPTraces, keyOTLPHeaders, keyOTLPProtocol, keyOTELService,
 }
 
@@ -118,7 +122,8 @@ func LoadSettings(getenv func(string) string, file string, dial model.Dial) (Set
 		DatabaseURL:    r.databaseURL(),
 		LogLevel:       r.logLevel(),
 		LogFormat:      r.logFormat(),
-		Config:         r.config(),
+		Config:         r.config(keyConfigDir),
+		Shadow:         r.config(keyShadowConfig),
 
 		DeliveryLogInterval: r.duration(keyDeliveryLog, 5*time.Minute),
 		SweepInterval:       r.duration(keySweep, time.Hour),
@@ -388,15 +393,15 @@ func (r *settingsReader) databaseURL() string {
 	return v
 }
 
-// config reads the server's layer of config, and lists all its problems.
-func (r *settingsReader) config() config.Layer {
-	dir := r.get(keyConfigDir)
+// config reads a layer of the server's config from the directory of a key, and lists all its problems.
+func (r *settingsReader) config(key string) config.Layer {
+	dir := r.get(key)
 	if dir == "" {
 		return config.Layer{}
 	}
 	layer, err := config.ReadDir(config.LayerServer, dir)
 	if err != nil {
-		r.problem("%s can't be read: %v", keyConfigDir, err)
+		r.problem("%s can't be read: %v", key, err)
 		return config.Layer{}
 	}
 	if len(layer.Files) == 0 {
@@ -407,7 +412,7 @@ func (r *settingsReader) config() config.Layer {
 		if p.File != "" {
 			p.File = filepath.Join(dir, p.File)
 		}
-		r.problem("%s: %s", keyConfigDir, config.FormatProblem(p))
+		r.problem("%s: %s", key, config.FormatProblem(p))
 	}
 	return layer
 }

@@ -24,7 +24,10 @@ type Review struct {
 	Proposed *ProposedConfig `json:"proposed,omitempty"`
 	// Evaluation has the results of what is in evaluation, or nil if nothing is.
 	Evaluation *EvaluationRun `json:"evaluation,omitempty"`
-	Report     Report         `json:"report"`
+	// Shadow is how the review would have differed under the server's shadow config, or nil if the
+	// server has none.
+	Shadow *Shadow `json:"shadow,omitempty"`
+	Report Report  `json:"report"`
 }
 
 // RunRecord is what varies from run to run, so that it is beside a report and never in it.

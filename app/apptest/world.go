@@ -47,6 +47,7 @@ type World struct {
 	TellWait  time.Duration // after which a check says that its review waits for memory; 0 for the default
 	Scans     time.Duration // between reviews for others' checks; 0 for the default
 	Server    config.Layer  // the server's config, if it has one
+	Shadow    config.Layer  // the server's shadow config, if it has one
 	Keys      map[string]string
 	Agents    map[string]dispatch.Agent
 	LogTo     io.Writer // takes the log at debug level; nil for the test's own, at info
@@ -203,7 +204,7 @@ func (w *World) Settings() app.Settings {
 	return app.Settings{
 		AppID: w.GH.AppID(), PrivateKey: w.GH.AppPrivateKeyPEM(), WebhookSecrets: [][]byte{[]byte(Secret)},
 		V3URL: w.GH.URL + "/api/v3/", V4URL: w.GH.URL + "/api/graphql", WebURL: "https://github.test",
-		Addr: "127.0.0.1:0", DatabaseURL: w.DB, Config: w.Server, ModelKeys: w.Keys, Dial: Dial,
+		Addr: "127.0.0.1:0", DatabaseURL: w.DB, Config: w.Server, Shadow: w.Shadow, ModelKeys: w.Keys, Dial: Dial,
 		DeliveryLogInterval: w.Intervals, SweepInterval: w.Intervals, Traces: w.Traces,
 	}
 }

@@ -58,6 +58,26 @@ func New(runner *run.Runner, p Proposal, against *Proposal) *Backtester {
 // Run computes the chosen reviews of an archive. An error of ctx or of the archive ends it.
 func (b *Backtester) Run(ctx context.Context, from ports.Archive, which ports.ReviewFilter) (*Report, error) {
 	out := newTally()
+	err := chains(ctx, from, which, walk{
+		one: func(c *chain, s *ports.StoredReview) error { return b.one(ctx, s, c, out) },
+		end: func(c *chain, how ports.PullEnd) { c.end(out, how) },
+		bad: out.failed,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.report(), nil
+}
+
+// walk says what happens with the reviews of an archive.
+type walk struct {
+	one func(c *chain, s *ports.StoredReview) error // each review, in the chain of its pull request
+	end func(c *chain, how ports.PullEnd)           // each pull request, after its last review
+	bad func(Failed)                                // each review that was altered
+}
+
+// chains walks over the chosen reviews of an archive, one pull request after the other.
+func chains(ctx context.Context, from ports.Archive, which ports.ReviewFilter, w walk) error {
 	var c *chain
 	end := func() error {
 		if c == nil {
@@ -65,7 +85,7 @@ func (b *Backtester) Run(ctx context.Context, from ports.Archive, which ports.Re
 		}
 		how, err := from.Ended(ctx, c.key)
 		if err == nil {
-			c.end(out, how)
+			w.end(c, how)
 		}
 		return err
 	}
@@ -73,25 +93,22 @@ func (b *Backtester) Run(ctx context.Context, from ports.Archive, which ports.Re
 		var altered *ports.AlteredError
 		switch {
 		case errors.As(err, &altered):
-			out.failed(Failed{Run: altered.RunID, Why: altered.Error()})
+			w.bad(Failed{Run: altered.RunID, Why: altered.Error()})
 			continue
 		case err != nil:
-			return nil, err
+			return err
 		}
 		if c == nil || c.key != s.Key {
 			if err := end(); err != nil {
-				return nil, err
+				return err
 			}
 			c = newChain(s.Key)
 		}
-		if err := b.one(ctx, s, c, out); err != nil {
-			return nil, err
+		if err := w.one(c, s); err != nil {
+			return err
 		}
 	}
-	if err := end(); err != nil {
-		return nil, err
-	}
-	return out.report(), nil
+	return end()
 }
 
 // one computes one review. Only an error of ctx is returned: any other is part of the outcome.

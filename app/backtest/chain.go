@@ -159,15 +159,8 @@ func (c *chain) findings(out *tally, before, after side) {
 	for _, f := range pipeline.OnlyIn(was.Findings, now.Findings) {
 		tell("lost", &f).Lost++
 	}
-	severity := map[string]pipeline.Severity{}
-	for i := range was.Findings {
-		severity[was.Findings[i].ID] = was.Findings[i].GateSeverity
-	}
-	for i := range now.Findings {
-		f := &now.Findings[i]
-		if graded, both := severity[f.ID]; both && graded != f.GateSeverity {
-			tell("regraded", f).Regraded++
-		}
+	for _, f := range regraded(was.Findings, now.Findings) {
+		tell("regraded", &f).Regraded++
 	}
 	for _, f := range now.Changes.Resolved {
 		if g := c.gained[f.ID]; g != nil {
@@ -175,6 +168,21 @@ func (c *chain) findings(out *tally, before, after side) {
 			delete(c.gained, f.ID)
 		}
 	}
+}
+
+// regraded returns the findings of both reports that the gate weighs otherwise, as the second one has
+// them.
+func regraded(was, now []pipeline.Finding) (out []pipeline.Finding) {
+	severity := map[string]pipeline.Severity{}
+	for i := range was {
+		severity[was[i].ID] = was[i].GateSeverity
+	}
+	for i := range now {
+		if graded, both := severity[now[i].ID]; both && graded != now[i].GateSeverity {
+			out = append(out, now[i])
+		}
+	}
+	return out
 }
 
 // end says what became of the changed decisions. No further review of the pull request follows.

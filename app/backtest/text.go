@@ -66,8 +66,10 @@ func Text(r *Report) string {
 }
 
 // Markdown is the same in a block of code, in which nothing is active.
-func Markdown(r *Report) string {
-	text, fence := Text(r), "```"
+func Markdown(r *Report) string { return fenced(Text(r)) }
+
+func fenced(text string) string {
+	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/admission"
 	"github.com/reviewgate/reviewgate/app/agents"
+	"github.com/reviewgate/reviewgate/app/backtest"
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/internal/jobcontext"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
@@ -159,13 +160,20 @@ func (s *Service) store(ctx context.Context, r *reviewRun) error {
 	if err := noteScans(ctx, s.Store.Scans, key, state.Scans, r.agents.ScansRead(outcome, state.Scans)); err != nil {
 		return err
 	}
-	err := s.Store.SaveReview(ctx, r.lease, ports.StoredReview{
+	stored := ports.StoredReview{
 		RunID: outcome.Record.RunID, Key: key, Generation: state.Wanted,
 		RepoID: state.RepoID, HeadSHA: facts.Head.SHA, BaseSHA: facts.Base.SHA,
 		Review: outcome.Review, Config: slices.Concat(r.src.Blobs, s.proposedFiles(r)), Record: outcome.Record,
 		FixLoop: nextLoop(state, &outcome.Review, r.src.InForce.Config),
-	})
-	if err != nil {
+	}
+	if len(s.Shadow.Files) > 0 {
+		var err error
+		shadow := backtest.New(s.Pipeline, backtest.Proposal{Layer: config.LayerServer, Files: s.Shadow.Files}, nil)
+		if stored.Review.Shadow, err = shadow.Shadow(ctx, &stored); err != nil {
+			return err
+		}
+	}
+	if err := s.Store.SaveReview(ctx, r.lease, stored); err != nil {
 		return fmt.Errorf("store the review: %w", err)
 	}
 	return nil

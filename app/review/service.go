@@ -34,10 +34,13 @@ type Options struct {
 	Pipeline *run.Runner
 	Loader   *config.Loader
 	Server   config.Layer // the server's layer, without files if there is none
-	Log      zerolog.Logger
-	Version  string // of reviewgate, for the comment's footer
-	Owner    string // unique for each process: holds leases
-	WebURL   string // of GitHub, for links
+	// Shadow is another layer of the server. Each review is also computed with it, and stores the
+	// difference. Without files, nothing is.
+	Shadow  config.Layer
+	Log     zerolog.Logger
+	Version string // of reviewgate, for the comment's footer
+	Owner   string // unique for each process: holds leases
+	WebURL  string // of GitHub, for links
 	// Models are the language models of the server's config; nil for none.
 	Models  *agents.Models
 	Observe Observer

@@ -61,7 +61,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return unusable(err)
 	}
-	which, err := f.filter(time.Now())
+	which, err := reviewsOf(f.repo, f.since, time.Now())
 	if err != nil {
 		return unusable(err)
 	}
@@ -77,7 +77,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, _ []string) error {
 	case err != nil:
 		return unusable(err)
 	case r.Reviews+len(r.Failed) == 0:
-		return unusable(fmt.Errorf("the database has no review of the last %s that --repo includes: take a longer --since", f.since))
+		return unusable(noReviews(f.since))
 	case r.Reviews == 0:
 		return unusable(fmt.Errorf("no review could be computed. The first one: %s. reviewgate config check lists all mistakes of a config", r.Failed[0].Why))
 	}
@@ -101,13 +101,19 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-func (f *backtestFlags) filter(now time.Time) (which ports.ReviewFilter, err error) {
-	if which.Since, err = since(f.since, now); err != nil || f.repo == "" {
+// noReviews says that the flags choose no review.
+func noReviews(since string) error {
+	return fmt.Errorf("the database has no review of the last %s that --repo includes: take a longer --since", since)
+}
+
+// reviewsOf chooses the reviews of the repositories that a glob matches, or of all if it is empty.
+func reviewsOf(repo, age string, now time.Time) (which ports.ReviewFilter, err error) {
+	if which.Since, err = since(age, now); err != nil || repo == "" {
 		return which, err
 	}
-	set, err := glob.Compile([]string{strings.ToLower(f.repo)})
+	set, err := glob.Compile([]string{strings.ToLower(repo)})
 	if err != nil {
-		return which, fmt.Errorf("--repo %q: %w", f.repo, err)
+		return which, fmt.Errorf("--repo %q: %w", repo, err)
 	}
 	which.Concerns = func(name string) bool { return set.Any(strings.ToLower(name)) }
 	return which, nil

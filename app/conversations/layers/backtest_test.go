@@ -24,9 +24,9 @@ import (
 const calm = "package store\n\nfunc Calm() string { return \"calm\" }\n"
 
 // history is a database with pull requests, and what people did with them.
-func history(t *testing.T) string {
+func history(t *testing.T, change ...func(*apptest.World)) string {
 	t.Helper()
-	w := apptest.Start(t)
+	w := apptest.StartWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change...)
 	open := func(head string, files ghtest.Files) *ghtest.PullRequest {
 		pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: head, Author: "mallory", Files: apptest.Tested(files)})
 		w.Idle()
