@@ -28,6 +28,8 @@ func TestDiff(t *testing.T) {
 			FileComposition, `[{"id": "spelling", "dispatch": {"on_failure": "block"}}]`), nil},
 		{"rules", layer(FileRules, `[`+rule("b-new", "")+`,`+rule("a-new", "")+`, {"id": "build-any-01", "enabled": false}, {"id": "sp-teh", "severity": "major", "match": {"languages": [], "fix": "x"}}]`),
 			[]pipeline.ConfigChange{added(FileRules, "a-new"), added(FileRules, "b-new"), removed(FileRules, "build-any-01"), changed(FileRules, "sp-teh", "severity", "match.languages", "match.fix")}},
+		{"a rule is put in evaluation", layer(FileRules, `[{"id": "sp-teh", "mode": "evaluate"}]`), []pipeline.ConfigChange{changed(FileRules, "sp-teh", "mode")}},
+		{"an agent is put in evaluation", layer(FileAgents, `[{"id": "spelling", "mode": "evaluate"}]`), []pipeline.ConfigChange{changed(FileAgents, "spelling", "mode")}},
 		{"a policy", layer(FileComposition, `[{"id": "spelling", "priority": 11, "trigger": {"type": "domain", "domains": ["docs"], "match": "all"}, "dispatch": {"required": true}}]`),
 			[]pipeline.ConfigChange{changed(FileComposition, "spelling", "priority", "trigger", "dispatch.required")}},
 		{"an agent is switched off, and what needs it is off too", layer(FileAgents, `[{"id": "spelling", "enabled": false}]`),

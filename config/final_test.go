@@ -15,7 +15,7 @@ import (
 var fast = named(layer(
 	FileRules, `[`+
 		strings.Replace(rule("f-rule", `, "final": true, "match": {"pattern": "x+", "paths": ["src/**"]}`), "build-reviewer", "f-agent", 1)+`,`+
-		rule("open-rule", "")+`,`+strings.Replace(rule("idle-rule", `, "final": true, "enabled": false`), "build-reviewer", "idle-agent", 1)+`, {"id": "build-conflict-01", "final": true, "severity": "critical"}]`,
+		rule("open-rule", "")+`,`+rule("tried-rule", `, "final": true, "mode": "evaluate"`)+`,`+strings.Replace(rule("idle-rule", `, "final": true, "enabled": false`), "build-reviewer", "idle-agent", 1)+`, {"id": "build-conflict-01", "final": true, "severity": "critical"}]`,
 	FileAgents, `[{"id": "f-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "p-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "fast-agent", "name": "A", "kind": "rules", "description": "d", "final": true}, {"id": "idle-agent", "name": "A", "kind": "rules", "description": "d"},
 		{"id": "r-agent", "name": "A", "kind": "report", "description": "d", "final": true, "reports": {"spec": ["s/*.md"]}}, {"id": "review-reports", "final": true},
 		{"id": "s-agent", "name": "A", "kind": "code-scanning", "description": "d", "final": true, "scanning": {"alerts": true, "apps": ["ci"], "wait_for": ["CodeQL"], "filter": "file"}},
@@ -113,7 +113,13 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		{FileDomains, `"id": "f-risk", "factor": "domains"`, []string{`/0/factor: factor can't be set to this: the risk factor "f-risk" is final in the server's layer; leave it out`}},
 		{FileDomains, `"id": "f-signal", "pattern": "never"`, []string{`/0/pattern: pattern can't be set to this: the signal "f-signal" is final in the server's layer; leave it out`}},
 
+		{FileRules, `"id": "f-rule", "mode": "evaluate"`, []string{`/0/mode: mode can't be set to this` + ofRule}},
+		{FileComposition, `"id": "f-policy", "mode": "evaluate"`, []string{`/0/mode: mode can't be set to this` + ofPolicy}},
+		{FileAgents, `"id": "s-agent", "mode": "evaluate"`, []string{`/0/mode: mode can't be set to this` + ofScanning}},
+
 		// Entries that a final entry depends on are held too.
+		{FileAgents, `"id": "f-agent", "mode": "evaluate"`, []string{`/0/mode: mode can't be set to this: the agent "f-agent"` + forRule + `leave it out`}},
+		{FileComposition, `"id": "carrier", "mode": "evaluate"`, []string{`/0/mode: mode can't be set to this: the policy "carrier"` + forRule + `leave it out`}},
 		{FileAgents, `"id": "f-agent", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the agent "f-agent"` + forRule + `leave it out`}},
 		{FileAgents, `"id": "f-agent", "scale": "pass_warn_fail"`, []string{`/0/scale: scale can't be set to this: the agent "f-agent"` + forRule + `leave it out`}},
 		{FileAgents, `"id": "p-agent", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the agent "p-agent" is needed by the signal "f-signal", which is final in the server's layer; leave it out`}},
@@ -189,6 +195,7 @@ func TestFinalEntriesCanBeMadeStricter(t *testing.T) {
 	for file, entries := range map[string][]string{
 		FileRules: {
 			`"id": "f-rule", "severity": "major"`, `"id": "f-rule", "severity": "info", "match": {"pattern": "x+", "on": "added", "tests": true, "exclude_paths": []}`,
+			`"id": "f-rule", "mode": "enforce"`, `"id": "tried-rule", "mode": "enforce"`, `"id": "open-rule", "mode": "evaluate"`,
 			`"id": "open-rule", "enabled": false`, `"id": "build-any-01", "enabled": false`,
 		},
 		FileComposition: {

@@ -17,8 +17,10 @@ func TestOrganisationTakesNoTimeAndNoModelAway(t *testing.T) {
 		FileAgents, `[{"id": "docs-reviewer", "timeout_seconds": 90}, {"id": "mm", "name": "M", "kind": "llm", "description": "d", "llm": {"models": ["strong"]}}]`,
 		FileComposition, `[{"id": "mm", "description": "d", "priority": 10, "trigger": {"type": "always"}, "dispatch": {"agents": ["mm"], "required": true}},
 			{"id": "quick", "description": "d", "priority": 10, "trigger": {"type": "label", "labels": ["quick"]}, "dispatch": {"agents": ["mm"], "models": ["cheap"]}},
+			{"id": "tried", "mode": "evaluate", "description": "d", "priority": 10, "trigger": {"type": "always"}, "dispatch": {"agents": ["mm"], "models": ["cheap"]}},
 			{"id": "never", "enabled": false, "description": "d", "priority": 10, "trigger": {"type": "always"}, "dispatch": {"agents": ["mm"], "models": ["cheap"]}},
 			{"id": "docs-only", "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["docs"]}, "dispatch": {"agents": ["docs-reviewer"], "models": ["cheap"]}}]`,
+		FileRules, `[{"id": "build-conflict-01", "mode": "evaluate"}]`,
 		"prompt-mm.md", "Look for mistakes.\n",
 	), LayerServer)
 	policy := func(dispatch string) string {
@@ -37,6 +39,11 @@ func TestOrganisationTakesNoTimeAndNoModelAway(t *testing.T) {
 		"no tries for one":  {FileAgents, `[{"id": "docs-reviewer", "retries": 0}]`, 1},
 		"more for one":      {FileAgents, `[{"id": "docs-reviewer", "timeout_seconds": 91, "retries": 3}]`, 0},
 		"for another":       {FileAgents, `[{"id": "test-reviewer", "timeout_seconds": 59}]`, 1},
+		"a rule is tried":   {FileRules, `[{"id": "build-any-01", "mode": "evaluate"}]`, 1},
+		"a policy is tried": {FileComposition, `[{"id": "mm", "mode": "evaluate"}]`, 1},
+		"an agent is tried": {FileAgents, `[{"id": "mm", "mode": "evaluate"}]`, 1},
+		"a trial ends":      {FileRules, `[{"id": "build-conflict-01", "mode": "enforce"}]`, 0},
+		"of other models":   {FileComposition, `[{"id": "tried", "mode": "enforce"}]`, 1},
 		"the same":          {FileAgents, `[{"id": "test-reviewer", "timeout_seconds": 60, "retries": 2}]`, 0},
 
 		"another model by a new policy":     {FileComposition, policy(`{"agents": ["mm"], "models": ["cheap"]}`), 1},
