@@ -154,7 +154,7 @@ func (c *Composer) whyNot(a *config.Agent, outcomes []policies.Outcome) string {
 	switch {
 	case a.Enabled:
 	case a.Mode == config.ModeEvaluate:
-		return "in evaluation"
+		return "in evaluation only"
 	default:
 		return "switched off in config"
 	}

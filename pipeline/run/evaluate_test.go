@@ -137,7 +137,7 @@ func TestAgentInEvaluation(t *testing.T) {
 		t.Error("an agent in evaluation is enforced")
 	}
 	i := slices.IndexFunc(v.Manifest.Skipped, func(s pipeline.SkippedAgent) bool { return s.Agent == "words" })
-	if i < 0 || v.Manifest.Skipped[i].Reason != "in evaluation" {
+	if i < 0 || v.Manifest.Skipped[i].Reason != "in evaluation only" {
 		t.Errorf("skipped: %+v", v.Manifest.Skipped)
 	}
 	if e := v.Evaluation.Entries[0]; e.Required || e.OnFailure == pipeline.OnFailureBlock {
@@ -182,6 +182,26 @@ func TestPolicyInEvaluation(t *testing.T) {
 		}
 		if got := found(v.Report.Findings); !slices.Equal(got, c.findings) || !slices.Equal(tried, c.evaluated) {
 			t.Errorf("%s: findings %v and %v, want %v and %v", name, got, tried, c.findings, c.evaluated)
+		}
+	}
+}
+
+// A label that only something in evaluation reads causes a new review.
+func TestEvaluationReadsLabels(t *testing.T) {
+	for trigger, want := range map[string]pipeline.LabelsRead{
+		`{"type": "label", "labels": ["urgent"]}`: pipeline.LabelsAll, `{"type": "always"}`: pipeline.LabelsNone,
+	} {
+		cfg, problems := config.Load(layerOf(config.LayerRepository, map[string]string{config.FileComposition: `[{"id": "tried", "mode": "evaluate",
+			"description": "d", "priority": 10, "trigger": ` + trigger + `, "dispatch": {"agents": ["finance-sme"]}}]`}))
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		out, err := newRunner(t, nil).Run(t.Context(), &inMemory{cfg: cfg, files: change(t).files}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.LabelsRead != want {
+			t.Errorf("%s: the labels read are %d, want %d", trigger, out.LabelsRead, want)
 		}
 	}
 }

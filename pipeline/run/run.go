@@ -171,7 +171,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	if engine, err = r.Engines.get(out.Config); err != nil {
 		return out, err
 	}
-	out.LabelsRead = engine.labelsRead(&v.Facts)
+	out.LabelsRead = r.labelsRead(out.Config, engine, &v.Facts)
 
 	failed := t.then("", pipeline.StageClassify, "classifying", func() error {
 		v.Classification = engine.classify.Classify(&v.Facts)
