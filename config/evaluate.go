@@ -63,7 +63,7 @@ func (s *stack) enforced() *stack {
 
 // evaluation returns the config in which everything that is in evaluation is enforced. It leaves out
 // the enforced rules of agents that would not look at more files, since they would find the same
-// again. A model's checklist stays whole.
+// again, unless they are on a model's checklist.
 func (s *stack) evaluation() *Config {
 	c := s.entries()
 	more := map[string]bool{} // the agents that may look at more files
@@ -77,7 +77,9 @@ func (s *stack) evaluation() *Config {
 	again := map[string]bool{}
 	for i := range c.Agents {
 		a := &c.Agents[i]
-		again[a.ID] = a.Kind == KindRules && a.Mode != ModeEvaluate && !more[a.ID]
+		again[a.ID] = a.Kind == KindRules && a.Mode != ModeEvaluate && !more[a.ID] && !slices.ContainsFunc(c.Agents, func(llm Agent) bool {
+			return llm.Kind == KindLLM && llm.Enabled && !c.Absent(&llm) && llm.checks(a.ID)
+		})
 	}
 	c.Rules = slices.DeleteFunc(c.Rules, func(r Rule) bool { return r.Mode != ModeEvaluate && again[r.Agent] })
 	return c

@@ -48,6 +48,9 @@ func (r *Runner) evaluation(ctx context.Context, cfg *config.Config, facts *pipe
 	for i := range engine.config.Agents {
 		a := &engine.config.Agents[i]
 		e.agents[a.ID] = a.Mode == config.ModeEvaluate
+		if a.Kind == config.KindLLM { // its machine-checkable rules are checked without a model
+			e.ruled[a.ID] = slices.ContainsFunc(engine.config.Checklist(a), func(r config.Rule) bool { return r.Mode == config.ModeEvaluate && r.Match == nil })
+		}
 	}
 	if err := engine.choose(ctx, &e.in); err != nil {
 		return nil, err

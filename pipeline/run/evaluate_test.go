@@ -206,6 +206,68 @@ func TestEvaluationReadsLabels(t *testing.T) {
 	}
 }
 
+// A rule in evaluation that only a model can check is not on the enforced checklist: the model is
+// asked again with the rule, and only its findings by the rule are kept. A rule that the engine
+// checks costs no question.
+func TestModelIsAskedAgainForARuleInEvaluation(t *testing.T) {
+	prose := `{"id": "tried", "name": "Unclear name", "severity": "major", "agent": "build-reviewer", "category": "words", "mode": "evaluate",
+		"description": "The name says nothing.", "detection": "Names that say nothing", "recommendation": "Name it well."}`
+	for name, c := range map[string]struct {
+		rule      string
+		asked     []bool // whether the rule was on the checklist
+		evaluated []string
+	}{
+		"prose":             {prose, []bool{false, true}, []string{"tried"}},
+		"machine-checkable": {wordRule("tried", "build-reviewer", "frobnicate", evaluating), []bool{false}, nil},
+	} {
+		server := layerOf(config.LayerServer, map[string]string{
+			config.FileSettings:    `{"model_endpoints": [{"name": "m", "api": "openai", "model": "m"}]}`,
+			config.FileAgents:      `[{"id": "reader", "name": "Reader", "kind": "llm", "description": "d", "llm": {"prompt": "build-reviewer", "checklist": ["build-reviewer"]}}]`,
+			config.FileComposition: `[{"id": "reader", "description": "d", "priority": 10, "trigger": {"type": "always"}, "dispatch": {"agents": ["reader"]}}]`,
+			config.FileRules:       "[" + c.rule + "]",
+		})
+		cfg, problems := config.Load(server)
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		var asked []bool
+		o := Options{IOAgents: func(io IOAgent) dispatch.Agent {
+			if io.Agent.ID != "reader" {
+				return nil
+			}
+			return agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+				list := io.Config.Checklist(&io.Agent)
+				has := slices.ContainsFunc(list, func(r config.Rule) bool { return r.ID == "tried" })
+				asked = append(asked, has)
+				if !slices.ContainsFunc(list, func(r config.Rule) bool { return r.ID == "build-conflict-01" }) {
+					t.Errorf("%s: the checklist is not whole", name)
+				}
+				find := func(rule string) pipeline.Finding {
+					return pipeline.Finding{Title: "Found by " + rule, Severity: "major", Message: "m", Confidence: 0.9, RuleID: rule, Path: "src/pricing/total.ts", StartLine: 1}
+				}
+				out := pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{find("build-conflict-01")}}
+				if has {
+					out.Findings = append(out.Findings, find("tried"))
+				}
+				return out, nil
+			})
+		}}
+		r := newRunner(t, nil)
+		out, err := r.Run(t.Context(), &inMemory{cfg: cfg, files: change(t).files}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		replays(t, r, out.Review, cfg)
+		var tried []string
+		if e := out.Review.Report.Evaluation; e != nil {
+			tried = found(e.Findings)
+		}
+		if !slices.Equal(asked, c.asked) || !slices.Equal(tried, c.evaluated) || slices.Contains(found(out.Review.Report.Findings), "tried") {
+			t.Errorf("%s: asked with the rule: %v, found in evaluation: %v", name, asked, tried)
+		}
+	}
+}
+
 // What goes wrong in an evaluation is a note.
 func TestBrokenEvaluationIsANote(t *testing.T) {
 	cfg, problems := config.Load(layerOf(config.LayerRepository, map[string]string{config.FileRules: "[" + wordRule("tried", "build-reviewer", "frobnicate", evaluating) + "]"}))

@@ -14,37 +14,14 @@ import (
 // an eighth of it.
 const checklistShare = 8
 
-// Checklist are the rules that an agent of kind llm checks: its own and those of
-// the agents that it names, which a model can judge by. Rules over the whole
-// change, its title, description or commits are left out: the engine knows all of
-// that; and so are those that the config doesn't let it be told. Rules that no
-// engine checks come first, then the worst.
+// Checklist are the rules that an agent of kind llm checks. Rules that no engine
+// checks come first, then the worst.
 func Checklist(cfg *config.Config, agent config.Agent) []config.Rule {
-	of := []string{agent.ID}
-	if agent.LLM != nil {
-		of = append(of, agent.LLM.Checklist...)
-	}
-	var rules []config.Rule
-	for _, r := range cfg.Rules {
-		if r.Enabled && slices.Contains(of, r.Agent) && ofCode(&r) && cfg.MayTell(&agent, r.ID) {
-			rules = append(rules, r)
-		}
-	}
+	rules := cfg.Checklist(&agent)
 	slices.SortStableFunc(rules, func(a, b config.Rule) int {
 		return cmp.Or(checked(&a)-checked(&b), b.Severity.Rank()-a.Severity.Rank(), strings.Compare(a.ID, b.ID))
 	})
 	return rules
-}
-
-func ofCode(r *config.Rule) bool {
-	if r.Match == nil {
-		return r.When == ""
-	}
-	switch r.Match.On {
-	case config.OnTitle, config.OnBody, config.OnCommitMessage, config.OnPath, config.OnFile:
-		return false
-	}
-	return true
 }
 
 func checked(r *config.Rule) int {
