@@ -4,6 +4,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // the shop
 	"errors"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/config"
 )
 
 //go:embed shop.txtar
@@ -30,6 +32,10 @@ type Options struct {
 	Out     io.Writer
 	Once    bool      // end after printing
 	Verbose io.Writer // the server's log, nil for none
+	// Database is the file of the SQLite database, which stays. If it is empty, the database is
+	// deleted in the end.
+	Database string
+	Config   config.Layer // the repository's config, without files if there is none
 }
 
 // patience bounds each wait for an answer. A review takes well under a second.
@@ -75,6 +81,7 @@ func set(ctx context.Context, o Options) (*demo, error) {
 	if d.dir, err = os.MkdirTemp("", "reviewgate-demo-"); err != nil {
 		return nil, fmt.Errorf("make a directory for the database: %w", err)
 	}
+	database := cmp.Or(o.Database, filepath.Join(d.dir, "reviewgate.db"))
 	if d.gh, err = ghtest.New(ghtest.Options{WebhookSecret: webhookSecret}); err != nil {
 		d.close()
 		return nil, fmt.Errorf("start the GitHub stand-in: %w", err)
@@ -86,7 +93,7 @@ func set(ctx context.Context, o Options) (*demo, error) {
 	d.app, err = app.New(ctx, app.Settings{
 		AppID: d.gh.AppID(), PrivateKey: d.gh.AppPrivateKeyPEM(), WebhookSecrets: [][]byte{[]byte(webhookSecret)},
 		V3URL: d.gh.URL + "/api/v3/", V4URL: d.gh.URL + "/api/graphql", WebURL: "https://github.example.com",
-		Addr: "127.0.0.1:0", DatabaseURL: "sqlite://" + filepath.Join(d.dir, "reviewgate.db"),
+		Addr: "127.0.0.1:0", DatabaseURL: "sqlite://" + database,
 	}, app.Options{Log: log})
 	if err != nil {
 		d.close()
@@ -120,6 +127,9 @@ func (d *demo) story() error {
 	base, change, fix := scene("base"), scene("change"), scene("fix")
 	d.repo = d.gh.Repo("acme/shop")
 	d.repo.Grant("alice", "write")
+	for _, f := range d.Config.Files {
+		base[config.RepositoryDir+"/"+filepath.Base(f.Path)] = string(f.Text)
+	}
 	d.repo.Commit("main", base, "Start the shop")
 
 	d.say("1 · alice opens a pull request", "acme/shop: feat: vouchers and refunds")
