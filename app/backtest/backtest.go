@@ -36,6 +36,10 @@ type Backtester struct {
 	// review used.
 	against *Proposal
 	same    map[question]bool
+
+	// Named reports whether the report may name a review and quote what is in it. The others are
+	// only counted. Without Named all are named.
+	Named func(*ports.StoredReview) bool
 }
 
 // question is an agent under two configs, by their keys.
@@ -113,13 +117,17 @@ func chains(ctx context.Context, from ports.Archive, which ports.ReviewFilter, w
 
 // one computes one review. Only an error of ctx is returned: any other is part of the outcome.
 func (b *Backtester) one(ctx context.Context, s *ports.StoredReview, c *chain, out *tally) error {
+	c.unnamed = b.Named != nil && !b.Named(s)
 	was, now, err := b.sides(ctx, s, c, out)
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		c.add(out, s, was, now)
-	} else {
+	case c.unnamed:
+		out.FailedMore++
+	default:
 		out.failed(Failed{Run: s.RunID, Pull: s.Review.Facts.PullName(), Why: err.Error()})
 	}
 	return nil
@@ -149,7 +157,7 @@ func (b *Backtester) sides(ctx context.Context, s *ports.StoredReview, c *chain,
 		return was, now, err
 	}
 	for _, p := range after.Weakened() {
-		if p.Layer == b.proposal.Layer {
+		if p.Layer == b.proposal.Layer && !c.unnamed {
 			out.ignored(config.FormatProblem(p))
 		}
 	}

@@ -14,6 +14,7 @@ import (
 // made of the one before it.
 type chain struct {
 	key     string
+	unnamed bool                // the report only counts its reviews
 	before  *reports            // under the proposal
 	against *reports            // under what it is compared with
 	heads   map[string]*counted // the review of each head that counts
@@ -62,7 +63,9 @@ func newChain(key string) *chain {
 // before they did.
 func (c *chain) add(out *tally, s *ports.StoredReview, before, after side) {
 	was, now := before.report, after.report
-	c.findings(out, before, after)
+	if !c.unnamed {
+		c.findings(out, before, after)
+	}
 	c.follow(s, was, now)
 	dismissed := len(s.Review.Memory.Dismissed)
 	if earlier := c.heads[s.HeadSHA]; earlier != nil {
@@ -76,7 +79,10 @@ func (c *chain) add(out *tally, s *ports.StoredReview, before, after side) {
 	incomplete := len(s.Review.Facts.Incomplete) > 0
 	from := before.decision(incomplete && before.report.Decision != stored)
 	to := after.decision(incomplete && now.Decision != stored)
-	unknown := slices.Concat(before.unknown, after.unknown)
+	var unknown pipeline.List[string]
+	if !c.unnamed {
+		unknown = slices.Concat(before.unknown, after.unknown)
+	}
 	slices.Sort(unknown)
 	counted := &counted{from, to, slices.Compact(unknown), incomplete, dismissed}
 	c.heads[s.HeadSHA] = counted
@@ -189,7 +195,7 @@ func regraded(was, now []pipeline.Finding) (out []pipeline.Finding) {
 func (c *chain) end(out *tally, how ports.PullEnd) {
 	for _, p := range c.pending {
 		p.People = p.people(how)
-		out.changed(p.Change)
+		out.changed(p.Change, !c.unnamed)
 	}
 }
 

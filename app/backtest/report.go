@@ -14,13 +14,16 @@ type Report struct {
 	Decisions pipeline.List[Transition] `json:"decisions"` // by number, then name
 	// Blocked are the reviews that newly block, Passing those that newly pass, and Other those whose
 	// decision changes without that. There are at most MaxListed of each; More counts the others.
-	Blocked     pipeline.List[Change]  `json:"newly_blocked"`
-	BlockedMore int                    `json:"newly_blocked_more"`
-	Passing     pipeline.List[Change]  `json:"newly_passing"`
-	PassingMore int                    `json:"newly_passing_more"`
-	Other       pipeline.List[Change]  `json:"otherwise_changed"`
-	OtherMore   int                    `json:"otherwise_changed_more"`
-	Findings    pipeline.List[Finding] `json:"findings"` // those that changed, by agent, then rule
+	// Overridden counts those of all in which people overrode the gate.
+	Blocked           pipeline.List[Change]  `json:"newly_blocked"`
+	BlockedMore       int                    `json:"newly_blocked_more"`
+	BlockedOverridden int                    `json:"newly_blocked_overridden"`
+	Passing           pipeline.List[Change]  `json:"newly_passing"`
+	PassingMore       int                    `json:"newly_passing_more"`
+	PassingOverridden int                    `json:"newly_passing_overridden"`
+	Other             pipeline.List[Change]  `json:"otherwise_changed"`
+	OtherMore         int                    `json:"otherwise_changed_more"`
+	Findings          pipeline.List[Finding] `json:"findings"` // those that changed, by agent, then rule
 	// Unknown counts the reviews in which something is unknown, by what that is. Incomplete counts
 	// the reviews with incomplete facts.
 	Unknown    pipeline.List[Unknown] `json:"unknown"`
@@ -60,13 +63,13 @@ type People string
 
 // What people did, as far as later reviews and events say so.
 const (
-	PeopleOverrode  People = "overrode"
-	PeopleDismissed People = "dismissed it"
-	PeopleFixed     People = "fixed it"
-	PeopleMerged    People = "merged as it was"
-	PeopleClosed    People = "closed without merging"
-	PeopleEnded     People = "closed or merged as it was"
-	PeopleNothing   People = "still open"
+	PeopleOverrode  People = pipeline.PeopleOverrode
+	PeopleDismissed People = pipeline.PeopleDismissed
+	PeopleFixed     People = pipeline.PeopleFixed
+	PeopleMerged    People = pipeline.PeopleMerged
+	PeopleClosed    People = pipeline.PeopleClosed
+	PeopleEnded     People = pipeline.PeopleEnded
+	PeopleNothing   People = pipeline.PeopleNothing
 )
 
 // Finding counts what only one of the configs finds by one rule, or by an agent's findings without
@@ -147,15 +150,19 @@ func (t *tally) of(f *pipeline.Finding) *Finding {
 	return t.findings[key]
 }
 
-func (t *tally) changed(c Change) {
-	list, more := &t.Passing, &t.PassingMore
+// changed counts a changed decision, and lists it if it may be named.
+func (t *tally) changed(c Change, named bool) {
+	list, more, overridden := &t.Passing, &t.PassingMore, &t.PassingOverridden
 	switch {
 	case c.To.Blocks() == c.From.Blocks():
-		list, more = &t.Other, &t.OtherMore
+		list, more, overridden = &t.Other, &t.OtherMore, new(int)
 	case c.To.Blocks():
-		list, more = &t.Blocked, &t.BlockedMore
+		list, more, overridden = &t.Blocked, &t.BlockedMore, &t.BlockedOverridden
 	}
-	if len(*list) == MaxListed {
+	if c.People == PeopleOverrode {
+		*overridden++
+	}
+	if !named || len(*list) == MaxListed {
 		*more++
 		return
 	}

@@ -80,8 +80,8 @@ func fenced(text string) string {
 func (r *Report) Summary() string {
 	changed := r.Changed()
 	s := fmt.Sprintf("Of %s, this changes %s: %s, %s.", reviews(r.Reviews), count(changed, "decision"),
-		listed(len(r.Blocked)+r.BlockedMore, "newly blocked", overrode(r.Blocked)),
-		listed(len(r.Passing)+r.PassingMore, "newly passing", overrode(r.Passing)))
+		listed(len(r.Blocked)+r.BlockedMore, "newly blocked", r.BlockedOverridden),
+		listed(len(r.Passing)+r.PassingMore, "newly passing", r.PassingOverridden))
 	if n := r.UnknownReviews(); n > 0 {
 		s += fmt.Sprintf(" %s can't be known.", count(n, "decision"))
 	}
@@ -95,15 +95,6 @@ func listed(n int, what string, overrode int) string {
 		s += fmt.Sprintf(" (people overrode %d of them)", overrode)
 	}
 	return s
-}
-
-func overrode(list []Change) (n int) {
-	for _, c := range list {
-		if c.People == PeopleOverrode {
-			n++
-		}
-	}
-	return n
 }
 
 func changes(b *strings.Builder, title string, list []Change, others int) {

@@ -2,6 +2,9 @@ package inforce
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"slices"
 
 	"github.com/reviewgate/reviewgate/app/ports"
@@ -37,4 +40,22 @@ func (c *Configs) Proposed(ctx context.Context, t ports.Target, f *pipeline.PRFa
 	}
 	cfg, _ := c.proposals.Load(layers...) // the config contains its problems
 	return cfg, LayerBlobs(own), nil
+}
+
+// ProposedFiles returns the files of the layer that the change of a stored review proposes, and an
+// id of them. They are those that the review stored, with secrets replaced. That suffices to compute
+// reviews with them: a secret in config blocks its own change, and only a pattern that contains one
+// finds less in this form. The id is empty if there is nothing to compute: the change edits no
+// config, the config has mistakes or could not be tried, or its mode lets everything pass.
+func ProposedFiles(r *ports.StoredReview) (files []config.File, id string) {
+	p := &r.Review.Report.ProposedConfig
+	if p.Decision == "" || len(p.Problems) > 0 || p.Mode == config.ModeOff || p.Mode == config.ModeAdvisory || len(config.ChangedFiles(&r.Review.Facts)) == 0 {
+		return nil, ""
+	}
+	files = configLayer(ports.LayerProposed, "", r.Config).Files
+	h := sha256.New()
+	for _, f := range files {
+		fmt.Fprintf(h, "%q %x\n", f.Path, sha256.Sum256(f.Text))
+	}
+	return files, hex.EncodeToString(h.Sum(nil))
 }

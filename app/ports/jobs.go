@@ -15,6 +15,7 @@ const (
 	JobIssues     JobKind = "issues"     // updates a repository's issues
 	JobSweep      JobKind = "sweep"      // finds open pull requests without an answer
 	JobConfig     JobKind = "config"     // reads config that was pushed, and asks for the reviews that it may change
+	JobBacktest   JobKind = "backtest"   // computes stored reviews under the config that a pull request proposes
 	JobForget     JobKind = "forget"     // deletes the data of repositories that the App lost access to
 	JobRetention  JobKind = "retention"  // deletes old data
 )
@@ -53,6 +54,7 @@ func AllJobs() []JobRules {
 		// GitHub may report one removal in two events. Each gets its own job, because a
 		// running job may already be past the repositories of the second event.
 		{Kind: JobForget, Priority: 3},
+		{Kind: JobBacktest, Priority: 4, Once: true},
 		{Kind: JobRetention, Priority: 4, Once: true, Periodic: NoArgs{}},
 	}
 }
@@ -153,6 +155,13 @@ type ConfigJob struct {
 
 // Job implements JobAsk.
 func (n ConfigNews) Job(delivery string) Job { return NewJob(JobConfig, ConfigJob{n, delivery}) }
+
+// BacktestJob are the args of JobBacktest: the target, and the head and the config that it proposed.
+type BacktestJob struct {
+	Key      string `json:"key"`
+	HeadSHA  string `json:"head_sha"`
+	Proposal string `json:"proposal"`
+}
 
 // Forget asks to delete the data of repositories that the App may no longer access: those
 // in Repos, or if there are none, all of the installation, which is then gone for good.

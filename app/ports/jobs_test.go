@@ -23,6 +23,7 @@ func TestArgsOfJobs(t *testing.T) {
 		JobIssues:     {`{"ask":{"Target":` + targetText + `},"delivery":"d"}`, IssuesJob{IssuesAsk{target}, "d"}, readArgs[IssuesJob]},
 		JobReport:     {`{"report":{"Target":` + targetText + `,"Author":"ann"},"delivery":"d"}`, ReportNews{target, "ann"}, readArgs[ReportJob]},
 		JobConfig:     {`{"news":{"Repository":` + targetText + `,"Branch":"b","Was":"w"},"delivery":"d"}`, ConfigNews{target, "b", "w"}, readArgs[ConfigJob]},
+		JobBacktest:   {`{"key":"pull/1/7","head_sha":"aaa","proposal":"f00d"}`, BacktestJob{"pull/1/7", "aaa", "f00d"}, readArgs[BacktestJob]},
 		JobForget:     {`{"forget":{"Installation":5,"Repos":[1]},"delivery":"d"}`, Forget{5, []int64{1}}, readArgs[ForgetJob]},
 		JobSweep:      {`{"installation":5,"seq":0,"delivery":"d","granted":true}`, Sweep{5, true}, readArgs[SweepJob]},
 		JobDeliveries: {`{}`, NoArgs{}, readArgs[NoArgs]},

@@ -58,6 +58,7 @@ const (
 // ReviewFilter chooses stored reviews. The zero value chooses all.
 type ReviewFilter struct {
 	RunID      string
+	Key        string    // of the target
 	Repository string    // owner/name in any case, as deliveries named it last
 	Number     int       // of the pull request in Repository; 0 for all
 	Since      time.Time // when the reviews were saved

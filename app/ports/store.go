@@ -19,6 +19,7 @@ type Store struct {
 	Reviews
 	History
 	Archive
+	Backtests
 	Writes
 	Commands
 	Layers
@@ -104,9 +105,9 @@ type Reviews interface {
 	// UnpublishedReview returns the newest saved review of the target that is not published
 	// and whose generation is not finished, or nil.
 	UnpublishedReview(ctx context.Context, key string) (*StoredReview, error)
-	// MarkPublished records that a review was published. The first time, the review's fix
-	// loop becomes the target's.
-	MarkPublished(ctx context.Context, runID string) error
+	// MarkPublished records that a review was published, and inserts the jobs that follow.
+	// The first time, the review's fix loop becomes the target's.
+	MarkPublished(ctx context.Context, runID string, next ...Job) error
 	// Published reports whether a review of the generation was published.
 	Published(ctx context.Context, key string, generation int64) (bool, error)
 	// DropReview deletes a review that was superseded before it was published.

@@ -26,6 +26,7 @@ type Comments struct {
 	Writes        ports.Writes
 	History       ports.History
 	Targets       ports.Targets
+	Backtests     ports.Backtests
 	CommentWriter ports.CommentWriter
 	Leases        lease.Keeper
 	Log           zerolog.Logger
@@ -59,8 +60,38 @@ func (c *Comments) Publish(ctx context.Context, p *Publication) error {
 	}
 	view := View(c.WebURL, state.Target, r, p.Config, slices.Concat(notices, state.WrittenNotices, state.Notices), nil)
 	view.Acts = acts
+	if view.Backtest, err = c.backtest(ctx, r); err != nil {
+		return err
+	}
 	view.Details = c.checkURL(ctx, state.Target, r.HeadSHA)
 	return c.writeComment(ctx, p.Lease, state.Target, have, render.Comment(view), talk)
+}
+
+// backtest returns the backtest of the config that a review's change proposes. It is nil if there
+// is none for this head and this proposal.
+func (c *Comments) backtest(ctx context.Context, r *ports.StoredReview) (*pipeline.ConfigBacktest, error) {
+	_, proposal := inforce.ProposedFiles(r)
+	if proposal == "" {
+		return nil, nil
+	}
+	b, err := c.Backtests.ConfigBacktest(ctx, r.Key)
+	if err != nil || b == nil || b.HeadSHA != r.HeadSHA || b.Proposal != proposal {
+		return nil, err
+	}
+	return &b.Result, nil
+}
+
+// backtestJob returns the job that computes what backtest lacks, if the comment would show it.
+func (c *Comments) backtestJob(ctx context.Context, p *Publication) ([]ports.Job, error) {
+	_, proposal := inforce.ProposedFiles(p.Review)
+	if proposal == "" || p.State.Kind != ports.TargetPull || p.Config.Settings.Comment.When == config.CommentNever {
+		return nil, nil
+	}
+	b, err := c.backtest(ctx, p.Review)
+	if err != nil || b != nil {
+		return nil, err
+	}
+	return []ports.Job{ports.NewJob(ports.JobBacktest, ports.BacktestJob{Key: p.Review.Key, HeadSHA: p.Review.HeadSHA, Proposal: proposal})}, nil
 }
 
 // writeComment creates or updates the comment. have is the write that the store knows, or

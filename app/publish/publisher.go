@@ -79,7 +79,11 @@ func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, sta
 	// The review is on GitHub, so the run after the next push must find it as the previous
 	// review.
 	stored := context.WithoutCancel(ctx)
-	if err := p.Reviews.MarkPublished(stored, r.RunID); err != nil {
+	next, err := p.Comments.backtestJob(stored, pub)
+	if err != nil {
+		return err
+	}
+	if err := p.Reviews.MarkPublished(stored, r.RunID, next...); err != nil {
 		return fmt.Errorf("mark the review as published: %w", err)
 	}
 	if len(state.Notices) > 0 {

@@ -27,6 +27,7 @@ type store struct {
 	ports.Intake
 	ports.Targets
 	ports.Reviews
+	ports.Backtests
 	writes    []ports.Write        // oldest first
 	decisions []ports.HeadDecision // on the head
 	answer    *ports.PublishedHead // the target's last
@@ -37,6 +38,7 @@ type store struct {
 	said      []string // notices
 	noted     []string // what was recorded about the target and its review, in order
 	latest    *ports.StoredReview
+	backtest  *ports.ConfigBacktest
 }
 
 func (s *store) NewestWrite(_ context.Context, kind ports.WriteKind, subject string) (*ports.Write, error) {
@@ -146,8 +148,17 @@ func (s *store) AddNotice(context.Context, string, string) error { return s.note
 
 func (s *store) DropReview(_ context.Context, run string) error { return s.note("dropped %s", run) }
 
-func (s *store) MarkPublished(_ context.Context, run string) error {
+func (s *store) MarkPublished(_ context.Context, run string, next ...ports.Job) error {
+	for _, j := range next {
+		if err := s.note("next %s %s", j.Kind, j.Args); err != nil {
+			return err
+		}
+	}
 	return s.note("published %s", run)
+}
+
+func (s *store) ConfigBacktest(context.Context, string) (*ports.ConfigBacktest, error) {
+	return s.backtest, nil
 }
 
 func (s *store) Ask(_ context.Context, ask ports.ReviewAsk) error {
@@ -373,7 +384,8 @@ func newWorld(t *testing.T) *world {
 	w.requests = &publish.Requests{Writes: s, ReviewWriter: g, Leases: leases}
 	w.verdicts = &publish.Verdicts{Checks: w.checks, Configs: configs, Writes: s, PullReader: g, ReviewWriter: g, Leases: leases}
 	w.comments = &publish.Comments{
-		Verdicts: w.verdicts, Requests: w.requests, Configs: configs, Writes: s, History: s, Targets: s, CommentWriter: g, Leases: leases,
+		Verdicts: w.verdicts, Requests: w.requests, Configs: configs, Writes: s, History: s, Targets: s, Backtests: s,
+		CommentWriter: g, Leases: leases,
 	}
 	w.labels = &publish.Labels{LabelWriter: g, Leases: leases}
 	w.publisher = &publish.Publisher{

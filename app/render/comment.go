@@ -307,8 +307,9 @@ func (r *report) proposedConfig() safe {
 	}
 	return section("heading proposed", say("md proposed", struct {
 		proposed
-		Items []safe
-	}{p, shown}))
+		Items    []safe
+		Backtest *backtested
+	}{p, shown, r.backtested(r.view.Backtest, r.roomBelow(roomBacktest))}))
 }
 
 // reviewReports is not collapsed, because the reports decide whether work continues.

@@ -29,6 +29,7 @@ const (
 	roomGaps        = 8000
 	roomProposed    = 4000
 	roomEvaluation  = 3000
+	roomBacktest    = 3000
 	roomLoop        = 3000 // each of the places of an attempt, and the history of attempts
 	roomMachine     = 6000 // the machine-readable section
 	roomUnconfirmed = 3000

@@ -230,6 +230,12 @@ func fillLists(v *View, n int, text, details string) {
 		proposed.Files, proposed.Condition, proposed.Decision = append(proposed.Files, text), text, pipeline.DecisionFail
 		proposed.AgentsAdded, proposed.AgentsGone = append(proposed.AgentsAdded, text), append(proposed.AgentsGone, text)
 		proposed.Changes = append(proposed.Changes, pipeline.ConfigChange{File: config.FileRules, ID: text, Change: text, Fields: slices.Repeat(pipeline.List[string]{text}, 12)})
+		if v.Backtest == nil {
+			v.Backtest = &pipeline.ConfigBacktest{Days: 90, Stored: 812, Reviews: 500, Changed: 14, Blocked: 5, Passing: 9, Unknown: 3, Why: pipeline.List[string]{text, text, text}}
+			v.Backtest.Named = slices.Repeat(pipeline.List[pipeline.BacktestedReview]{{
+				Pull: text, HeadSHA: text, From: pipeline.DecisionPass, To: pipeline.DecisionFail, Because: text, People: text,
+			}}, 5)
+		}
 		r.Classification.Risk.Reasons = append(r.Classification.Risk.Reasons, pipeline.RiskReason{Reason: text, Points: 1})
 		r.Facts.Config.Layers = append(r.Facts.Config.Layers, pipeline.ConfigLayer{Name: text, Used: true})
 		v.Shared = append(v.Shared, SharedHead{Number: 1, Decision: pipeline.DecisionPass})

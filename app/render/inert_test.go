@@ -271,6 +271,7 @@ func hostileViews() *rapid.Generator[View] {
 		}
 		v.Record.RunID = hostileText().Draw(t, "run")
 		v.Acts = Acts{Approved: rapid.Bool().Draw(t, "approved"), People: []string{hostileText().Draw(t, "asked")}}
+		v.Backtest = hostileBacktest(hostileText().Draw(t, "backtest"))
 		v.FixLoop = hostileLoop().Draw(t, "fix loop")
 		v.Shared = []SharedHead{{Number: 7, Decision: pipeline.Decision(hostileText().Draw(t, "shared"))}}
 		return v

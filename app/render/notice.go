@@ -53,6 +53,9 @@ const (
 	// its verdict, and Text its head.
 	NoticeReviewRefused NoticeKind = "review_refused"
 	NoticeReviewStuck   NoticeKind = "review_stuck"
+	// NoticeBacktest has no words. It has the comment written again, with the backtest of a
+	// proposed config.
+	NoticeBacktest NoticeKind = "backtest"
 )
 
 // The requirements of a command, as values of Wrong for NoticePermission.
@@ -189,6 +192,9 @@ func (nw noticeWords) notices(stored []string) []wordedNotice {
 	var all []Notice
 	for _, text := range stored {
 		n := parseNotice(text)
+		if n.Kind == NoticeBacktest {
+			continue
+		}
 		if n.Kind == NoticeStatus {
 			all = slices.DeleteFunc(all, func(old Notice) bool { return old.Kind == NoticeStatus })
 		}

@@ -443,6 +443,51 @@ func proposedSameView() View {
 	return v
 }
 
+// backtestedView is proposedView with the backtest of its proposed config.
+func backtestedView() View {
+	v := proposedView()
+	v.Backtest = &pipeline.ConfigBacktest{
+		Days: 90, Stored: 812, Reviews: 500, Changed: 16, Blocked: 3, BlockedOverridden: 2, Passing: 11, Unknown: 31,
+		Why: pipeline.List[string]{"what infra-reviewer would find", "what security-sme with large would find"},
+	}
+	for i, people := range []string{
+		pipeline.PeopleOverrode, pipeline.PeopleOverrode, pipeline.PeopleMerged, pipeline.PeopleFixed, "",
+	} {
+		r := pipeline.BacktestedReview{
+			Pull: fmt.Sprintf("#%d", 104-i), HeadSHA: fmt.Sprintf("%x%033d", 0xabc1234+i, 0), From: pipeline.DecisionPass, To: pipeline.DecisionNeedsFixes,
+			Because: "The legacy API is called, major, at store/legacy.go:3", People: people,
+		}
+		switch i {
+		case 3:
+			r.From, r.To, r.Because = r.To, r.From, "the gate's condition major > 0"
+		case 4:
+			r.To = pipeline.DecisionPassWithWarnings
+		}
+		v.Backtest.Named = append(v.Backtest.Named, r)
+	}
+	return v
+}
+
+// hostileBacktest is a backtest in which every text is s.
+func hostileBacktest(s string) *pipeline.ConfigBacktest {
+	return &pipeline.ConfigBacktest{
+		Days: 90, Stored: 3, Reviews: 3, Changed: 1, Blocked: 1, Unknown: 1, Why: pipeline.List[string]{s},
+		Named: pipeline.List[pipeline.BacktestedReview]{{Pull: s, HeadSHA: s, From: pipeline.DecisionPass, To: pipeline.DecisionFail, Because: s, People: s}},
+	}
+}
+
+func backtestedOrganisationView() View {
+	v := proposedSameView()
+	v.Backtest = &pipeline.ConfigBacktest{Days: 90, Stored: 1812, Reviews: 130, OutOfTime: true, Organisation: true, Changed: 1, Blocked: 1, BlockedOverridden: 1}
+	return v
+}
+
+func backtestedSameView() View {
+	v := proposedSameView()
+	v.Backtest = &pipeline.ConfigBacktest{Days: 90, Stored: 212, Reviews: 212}
+	return v
+}
+
 // proposedExceptionsView edits the files with exceptions.
 func proposedExceptionsView() View {
 	v := findingsView()
@@ -691,6 +736,7 @@ func hostileView() View {
 	r.Manifest.Skipped[0].Reason = nasty
 	r.Classification.Domains[1].Files[0] = pipeline.DomainFile{Path: path, Mappings: pipeline.List[string]{nasty}}
 	r.Classification.Unclassified = pipeline.List[string]{path}
+	v.Backtest = hostileBacktest(nasty)
 	r.Report.ProposedConfig = pipeline.ProposedConfig{
 		Files: pipeline.List[string]{path}, Decision: pipeline.DecisionFail, Condition: nasty,
 		Changes:     pipeline.List[pipeline.ConfigChange]{{File: nasty, ID: nasty, Change: nasty, Fields: pipeline.List[string]{nasty}}},

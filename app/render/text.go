@@ -27,7 +27,7 @@ func Text(v View, opts TextOptions) string {
 	t.head(v)
 	t.findings()
 	t.reviewReports()
-	t.proposedConfig()
+	t.proposedConfig(v.Backtest)
 	t.list("heading resolved", t.resolved("text resolved"))
 	t.list("heading unconfirmed", t.unconfirmed())
 	t.disputes()
@@ -259,7 +259,7 @@ func (t *terminal) modelsPart() {
 	}
 }
 
-func (t *terminal) proposedConfig() {
+func (t *terminal) proposedConfig(backtest *pipeline.ConfigBacktest) {
 	p, list, ok := t.proposed()
 	if !ok {
 		return
@@ -275,6 +275,13 @@ func (t *terminal) proposedConfig() {
 		}
 	}
 	t.items(list)
+	if b := t.backtested(backtest, unlimited); b != nil {
+		t.b.WriteByte('\n')
+		t.put("", say("backtested", b), styleNone)
+		for _, line := range b.Items {
+			t.bullet("  ", line)
+		}
+	}
 }
 
 func (t *terminal) gapLog() {

@@ -28,6 +28,9 @@ type View struct {
 	// Rules holds notes about the rules that have findings, by id. It may be empty. It
 	// is part of the digest, so it must be equal each time a review is rendered.
 	Rules map[string]RuleNote
+	// Backtest is of the config that the change proposes. It is nil until it is known, so it
+	// appears only in the comment.
+	Backtest *pipeline.ConfigBacktest
 	// Acts appear only in the comment, because the check is written before them.
 	Acts Acts
 }

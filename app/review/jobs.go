@@ -25,6 +25,7 @@ func (s *Service) works() map[ports.JobKind]work {
 		ports.JobScans:     withArgs(s.scanned.Work),
 		ports.JobIssues:    s.retried(withArgs(s.tracker.Work)),
 		ports.JobConfig:    s.retried(withArgs(s.pushes.Work)),
+		ports.JobBacktest:  s.retried(withArgs(s.previewer.Work)),
 		ports.JobForget: s.retried(withArgs(func(ctx context.Context, a ports.ForgetJob, _ int) error {
 			return s.deleter.Forget(ctx, a.Forget)
 		})),

@@ -11,6 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/access"
 	"github.com/reviewgate/reviewgate/app/admission"
 	"github.com/reviewgate/reviewgate/app/agents"
+	"github.com/reviewgate/reviewgate/app/backtest"
 	"github.com/reviewgate/reviewgate/app/commandrun"
 	"github.com/reviewgate/reviewgate/app/decisions"
 	"github.com/reviewgate/reviewgate/app/inforce"
@@ -120,6 +121,7 @@ type Service struct {
 	commands    *commandrun.Runner
 	publisher   *publish.Publisher
 	decisions   *decisions.Decisions
+	previewer   *backtest.Previewer
 	deleter     *retention.Deleter
 	access      *access.Checker
 	running     runs
@@ -203,6 +205,10 @@ func (s *Service) build() {
 		IssueWriter: s.GitHub.IssueWriter, Leases: s.leases, Log: s.Log, Now: s.Now, WebURL: s.WebURL,
 		Observe: s.Observe.Issue,
 	}
+	s.previewer = &backtest.Previewer{
+		Targets: s.Store.Targets, History: s.Store.History, Archive: s.Store.Archive, Backtests: s.Store.Backtests,
+		Version: s.Pipeline.Version, Log: s.Log, Now: s.Now,
+	}
 	s.deleter = &retention.Deleter{
 		Retention: s.Store.Retention, PullReader: s.GitHub.PullReader, Leases: s.leases, Keep: s.Retention, Log: s.Log, Now: s.Now,
 	}
@@ -224,7 +230,7 @@ func (s *Service) build() {
 	s.labels = &publish.Labels{LabelWriter: s.GitHub.LabelWriter, Leases: s.leases, Log: s.Log}
 	s.comments = &publish.Comments{
 		Verdicts: s.verdicts, Requests: s.requests, Configs: s.configs, Writes: s.Store.Writes, History: s.Store.History,
-		Targets: s.Store.Targets, CommentWriter: s.GitHub.CommentWriter, Leases: s.leases, Log: s.Log, WebURL: s.WebURL,
+		Targets: s.Store.Targets, Backtests: s.Store.Backtests, CommentWriter: s.GitHub.CommentWriter, Leases: s.leases, Log: s.Log, WebURL: s.WebURL,
 	}
 	s.publisher = &publish.Publisher{
 		Checks: s.checks, Comments: s.comments, Verdicts: s.verdicts, Requests: s.requests, Labels: s.labels, Configs: s.configs,

@@ -58,6 +58,9 @@ func (s archive) list(ctx context.Context, which ports.ReviewFilter, after archi
 	if which.RunID != "" {
 		where, args = append(where, `r.run_id = ?`), append(args, which.RunID)
 	}
+	if which.Key != "" {
+		where, args = append(where, `r.target_key = ?`), append(args, which.Key)
+	}
 	if !which.Since.IsZero() {
 		where, args = append(where, `r.saved_at >= ?`), append(args, micros(which.Since))
 	}

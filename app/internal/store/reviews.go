@@ -342,7 +342,7 @@ func (s *core) readReview(ctx context.Context, where string, args ...any) (*port
 
 // MarkPublished implements ports.Store. What was not published before it leaves
 // no trace in the fix loop.
-func (s reviews) MarkPublished(ctx context.Context, runID string) error {
+func (s reviews) MarkPublished(ctx context.Context, runID string, next ...ports.Job) error {
 	return s.db.write(ctx, func(t tx) error {
 		_, err := t.exec(ctx, `
 			UPDATE targets SET fix_loop = (SELECT fix_loop FROM reviews WHERE run_id = ?)
@@ -352,6 +352,11 @@ func (s reviews) MarkPublished(ctx context.Context, runID string) error {
 		}
 		if err != nil {
 			return fmt.Errorf("mark review %s as published: %w", runID, err)
+		}
+		for _, j := range next {
+			if _, err := t.insertJob(ctx, j); err != nil {
+				return err
+			}
 		}
 		return nil
 	})

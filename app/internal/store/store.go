@@ -44,6 +44,7 @@ type (
 	reviews    struct{ *core }
 	history    struct{ *core }
 	archive    struct{ *core }
+	backtests  struct{ *core }
 	writes     struct{ *core }
 	commands   struct{ *core }
 	layers     struct{ *core }
@@ -67,6 +68,7 @@ func newStore(c *core) *Store {
 			Reviews:    reviews{c},
 			History:    history{c},
 			Archive:    archive{c},
+			Backtests:  backtests{c},
 			Writes:     writes{c},
 			Commands:   commands{c},
 			Layers:     layers{c},

@@ -1,0 +1,200 @@
+package backtest
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/inforce"
+	"github.com/reviewgate/reviewgate/app/internal/panics"
+	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+)
+
+// Previewer backtests the config that a pull request proposes, for its comment.
+type Previewer struct {
+	Targets   ports.Targets
+	History   ports.History
+	Archive   ports.Archive
+	Backtests ports.Backtests
+	Version   string // of reviewgate
+	Log       zerolog.Logger
+	Now       func() time.Time
+
+	Most int           // reviews that are computed. Default 500
+	For  time.Duration // after which no further review is begun. Default 10 s
+
+	running sync.Mutex // one backtest at a time, beside the reviews of the process
+}
+
+const (
+	previewDays = 90
+	previewMost = 500
+	previewFor  = 10 * time.Second
+	// previewGrace is for the review that is being computed when the time is over. A backtest
+	// that takes even longer is dropped.
+	previewGrace = 20 * time.Second
+	maxNamed     = 5
+	maxWhy       = 3
+)
+
+var errBusy = errors.New("another backtest is running")
+
+// Work computes what a job asks for, and has the comment show it. It does nothing if the pull
+// request has another head or proposes something else by now.
+func (p *Previewer) Work(ctx context.Context, job ports.BacktestJob, _ int) error {
+	if !p.running.TryLock() {
+		return errBusy // and tried again: a waiting job would take a worker from reviews
+	}
+	defer p.running.Unlock()
+	return panics.Guard(func() error { return p.work(ctx, job) })
+}
+
+func (p *Previewer) work(ctx context.Context, job ports.BacktestJob) error {
+	state, err := p.Targets.Target(ctx, job.Key)
+	if errors.Is(err, ports.ErrNotFound) {
+		return nil
+	}
+	if err != nil || state.Closed || state.HeadSHA != job.HeadSHA {
+		return err
+	}
+	r, err := p.History.ReviewOfHead(ctx, job.Key, job.HeadSHA, "")
+	if err != nil || r == nil {
+		return err
+	}
+	files, proposal := inforce.ProposedFiles(r)
+	if proposal == "" || proposal != job.Proposal {
+		return nil
+	}
+	begun := p.Now()
+	result, err := p.backtest(ctx, state.Target, files)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		p.Log.Warn().EmbedObject(state.Target).Msg("the backtest of a proposed config took too long and was dropped")
+		return nil
+	}
+	if err != nil || result.Reviews == 0 {
+		return err
+	}
+	saved := ports.ConfigBacktest{HeadSHA: job.HeadSHA, Proposal: proposal, Result: result}
+	err = p.Backtests.SaveConfigBacktest(ctx, job.Key, saved, render.Notice{Kind: render.NoticeBacktest}.String())
+	if errors.Is(err, ports.ErrNotFound) {
+		return nil
+	}
+	if err == nil {
+		p.Log.Info().EmbedObject(state.Target).Int("reviews", result.Reviews).Int("changed", result.Changed).
+			Int64("ms", p.Now().Sub(begun).Milliseconds()).Msg("proposed config backtested")
+	}
+	return err
+}
+
+// backtest computes the newest reviews under a proposal. The runner is its own, so that proposed
+// configs don't push those in use out of the cache.
+func (p *Previewer) backtest(ctx context.Context, about ports.Target, files []config.File) (out pipeline.ConfigBacktest, err error) {
+	most, limit := p.Most, p.For
+	if most == 0 {
+		most = previewMost
+	}
+	if limit == 0 {
+		limit = previewFor
+	}
+	now := p.Now()
+	chosen, err := p.Backtests.ChooseReviews(ctx, about, now.AddDate(0, 0, -previewDays), most)
+	if err != nil || chosen.Chosen == 0 {
+		return out, err
+	}
+	runner, err := run.NewRunner(run.Config{Version: p.Version, Now: p.Now})
+	if err != nil {
+		return out, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit+previewGrace)
+	defer cancel()
+	organisation := ports.IsOrganisationRepo(about)
+	b := New(runner, Proposal{config.LayerRepository, files}, nil)
+	if organisation {
+		b.proposal.Layer = config.LayerOrganisation
+	}
+	b.Named = func(s *ports.StoredReview) bool { return s.RepoID == about.RepoID }
+	from := &newestFirst{Archive: p.Archive, chosen: chosen, late: func() bool { return p.Now().Sub(now) >= limit }}
+	report, err := b.Run(ctx, from, ports.ReviewFilter{})
+	if err != nil {
+		return out, err
+	}
+	out = summary(report)
+	out.Days, out.Stored, out.Organisation = previewDays, chosen.Stored, organisation
+	out.Reviews, out.OutOfTime = min(out.Reviews, chosen.Chosen), from.cut
+	return out, nil
+}
+
+// newestFirst is the chosen part of an archive, by pull request, the one reviewed last first. It
+// ends early when it is late.
+type newestFirst struct {
+	ports.Archive
+	chosen ports.ChosenReviews
+	late   func() bool
+	cut    bool
+	within string // the target whose later reviews were cut off
+}
+
+// Archived implements ports.Archive.
+func (n *newestFirst) Archived(ctx context.Context, _ ports.ReviewFilter) iter.Seq2[*ports.StoredReview, error] {
+	return func(yield func(*ports.StoredReview, error) bool) {
+		for _, key := range n.chosen.Keys {
+			if n.cut = n.late(); n.cut {
+				return
+			}
+			for s, err := range n.Archive.Archived(ctx, ports.ReviewFilter{Key: key, Since: n.chosen.Since}) {
+				if n.cut = n.late(); n.cut {
+					n.within = key
+					return
+				}
+				if !yield(s, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Ended implements ports.Archive. Without the later reviews nobody knows what people did.
+func (n *newestFirst) Ended(ctx context.Context, key string) (ports.PullEnd, error) {
+	if key == n.within {
+		return "", nil
+	}
+	return n.Archive.Ended(ctx, key)
+}
+
+// summary is what the comment says of a report.
+func summary(r *Report) (out pipeline.ConfigBacktest) {
+	const maxText = 300
+	failed := len(r.Failed) + r.FailedMore
+	out = pipeline.ConfigBacktest{
+		Reviews: r.Reviews + failed, Changed: r.Changed(), Unknown: r.UnknownReviews() + failed,
+		Blocked: len(r.Blocked) + r.BlockedMore, BlockedOverridden: r.BlockedOverridden,
+		Passing: len(r.Passing) + r.PassingMore, PassingOverridden: r.PassingOverridden,
+	}
+	unknown := slices.Clone(r.Unknown)
+	slices.SortStableFunc(unknown, func(a, b Unknown) int { return b.Reviews - a.Reviews })
+	for _, u := range unknown[:min(len(unknown), maxWhy)] {
+		out.Why = append(out.Why, plaintext.Cut(u.What, maxText))
+	}
+	for _, c := range slices.Concat(r.Blocked, r.Passing, r.Other) {
+		if len(out.Named) == maxNamed {
+			break
+		}
+		_, number, _ := strings.Cut(c.Pull, "#")
+		out.Named = append(out.Named, pipeline.BacktestedReview{
+			Pull: "#" + number, HeadSHA: c.Head, From: c.From, To: c.To, Because: plaintext.Cut(c.Because, maxText), People: string(c.People),
+		})
+	}
+	return out
+}

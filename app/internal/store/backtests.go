@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/ports"
+)
+
+// ChooseReviews implements ports.Backtests.
+func (s backtests) ChooseReviews(ctx context.Context, about ports.Target, since time.Time, most int) (ports.ChosenReviews, error) {
+	of, args := `t.repo_id = ? AND t.config_branch = coalesce((SELECT a.config_branch FROM targets a WHERE a.key = ?), '')`, []any{about.RepoID, about.Key()}
+	if ports.IsOrganisationRepo(about) {
+		of, args = `t.installation = ? AND lower(t.owner) = ?`, []any{about.Installation, strings.ToLower(about.Owner)}
+	}
+	var c ports.ChosenReviews
+	first := int64(0)
+	err := s.db.read(ctx, func(t tx) error {
+		return t.each(ctx, func(row scanner) error {
+			var key string
+			if err := row.Scan(&key, &first, &c.Stored); err != nil {
+				return err
+			}
+			c.Chosen++
+			if !slices.Contains(c.Keys, key) {
+				c.Keys = append(c.Keys, key)
+			}
+			return nil
+		}, `WITH heads AS (
+				SELECT r.target_key, max(r.saved_at) AS at FROM reviews r JOIN targets t ON t.key = r.target_key
+				WHERE `+of+` AND r.saved_at >= ? AND t.key <> ? GROUP BY r.target_key, r.head_sha)
+			SELECT target_key, at, (SELECT count(*) FROM heads) FROM heads ORDER BY at DESC, target_key LIMIT ?`,
+			append(args, micros(since), about.Key(), most)...)
+	})
+	c.Since = fromMicros(first)
+	return c, wrap(err, "choose reviews to compute")
+}
+
+// ConfigBacktest implements ports.Backtests.
+func (s backtests) ConfigBacktest(ctx context.Context, key string) (*ports.ConfigBacktest, error) {
+	var b ports.ConfigBacktest
+	var result []byte
+	err := s.db.read(ctx, func(t tx) error {
+		return t.row(ctx, `SELECT head_sha, proposal, result FROM config_backtests WHERE target_key = ?`, key).Scan(&b.HeadSHA, &b.Proposal, &result)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(result, &b.Result)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the backtest of %s: %w", key, err)
+	}
+	return &b, nil
+}
+
+// SaveConfigBacktest implements ports.Backtests. addNotice locks the target, so that a target
+// that is deleted meanwhile leaves nothing.
+func (s backtests) SaveConfigBacktest(ctx context.Context, key string, b ports.ConfigBacktest, notice string) error {
+	result, err := json.Marshal(b.Result)
+	if err != nil {
+		return fmt.Errorf("encode the backtest of %s: %w", key, err)
+	}
+	return s.db.write(ctx, func(t tx) error {
+		if err := s.addNotice(ctx, t, key, notice); err != nil && !errors.Is(err, ports.ErrManyNotices) {
+			return err // the notices that wait have the comment written, too
+		}
+		_, err := t.exec(ctx, `
+			INSERT INTO config_backtests (target_key, head_sha, proposal, result) VALUES (?, ?, ?, ?)
+			ON CONFLICT (target_key) DO UPDATE SET head_sha = excluded.head_sha, proposal = excluded.proposal, result = excluded.result`,
+			key, b.HeadSHA, b.Proposal, string(result))
+		return wrap(err, "save the backtest of %s", key)
+	})
+}

@@ -1,0 +1,39 @@
+package ports
+
+import (
+	"context"
+	"time"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Backtests keeps, for each pull request that changes config, what the newest proposal would have
+// decided otherwise in stored reviews.
+type Backtests interface {
+	// ChooseReviews chooses reviews that were saved since a time for the backtest of what the target
+	// about proposes: those of its repository for the same branch's config or, if it changes an
+	// organisation's config, those of all repositories that the account has in the installation.
+	// The reviews of about itself don't count.
+	ChooseReviews(ctx context.Context, about Target, since time.Time, most int) (ChosenReviews, error)
+	// ConfigBacktest returns what SaveConfigBacktest stored last, or nil.
+	ConfigBacktest(ctx context.Context, key string) (*ConfigBacktest, error)
+	// SaveConfigBacktest stores a backtest in place of the target's last one, and a notice as
+	// AddNotice does. It returns ErrNotFound if the target does not exist.
+	SaveConfigBacktest(ctx context.Context, key string, b ConfigBacktest, notice string) error
+}
+
+// ConfigBacktest is the backtest of what a pull request proposed on a head. Proposal identifies the
+// proposed config.
+type ConfigBacktest struct {
+	HeadSHA  string
+	Proposal string
+	Result   pipeline.ConfigBacktest
+}
+
+// ChosenReviews are the newest reviews of a time. The newest review of each head counts.
+type ChosenReviews struct {
+	Stored int       // in all of that time
+	Chosen int       // the newest of them
+	Since  time.Time // when the first of Chosen was saved
+	Keys   []string  // the targets of Chosen, the one reviewed last first
+}
