@@ -58,6 +58,8 @@ func (f *fixture) fillWith(t *testing.T, g ports.Target, comment int64, runs int
 		f.SaveGoodLayer(f.ctx, g.RepoID, "repository", ports.GoodLayer{Source: "acme/shop", Files: []ports.ConfigBlob{{Layer: "repository", Path: "x", Text: []byte("good of " + key)}}}),
 		f.SetConfigBranch(f.ctx, key, "release"),
 		f.AddRepositoryNames(f.ctx, g.RepoID, []string{"acme/shop"}),
+		f.SaveConfigBacktest(f.ctx, key, ports.ConfigBacktest{HeadSHA: g.HeadSHA}, "backtested"),
+		f.NoticesWritten(f.ctx, key, []string{"backtested"}),
 		f.Ask(f.ctx, ports.ReviewAsk{Target: g, Once: "again " + key}),
 	)
 	if err != nil {
@@ -112,11 +114,12 @@ func (f *fixture) wantNothing(t *testing.T, g ports.Target) {
 	branch, nerr := f.ConfigBranch(f.ctx, key)
 	audit, aerr := f.Audit(f.ctx, key, 10)
 	n, serr := f.CommandsSince(f.ctx, ports.Command{Target: g}, time.Unix(1, 0))
-	if err := errors.Join(err, werr, cerr, nerr, aerr, serr); err != nil {
+	b, berr := f.ConfigBacktest(f.ctx, key)
+	if err := errors.Join(err, werr, cerr, nerr, aerr, serr, berr); err != nil {
 		t.Fatal(err)
 	}
-	if r != nil || w != nil || c != nil || branch != "" || len(audit) > 0 || n != (ports.CommandCount{}) {
-		t.Errorf("%s has a review %v, writes %v and %v, a branch %q, %d entries of the audit log, commands %+v", key, r != nil, w, c, branch, len(audit), n)
+	if r != nil || w != nil || c != nil || b != nil || branch != "" || len(audit) > 0 || n != (ports.CommandCount{}) {
+		t.Errorf("%s has a review %v, writes %v and %v, a backtest %v, a branch %q, %d entries of the audit log, commands %+v", key, r != nil, w, c, b, branch, len(audit), n)
 	}
 }
 

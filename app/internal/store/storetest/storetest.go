@@ -47,6 +47,7 @@ func Run(t *testing.T, lone bool, open Open) {
 		{"Forget", forgetTests},
 		{"Prune", pruneTests},
 		{"FixLoop", fixLoopTests},
+		{"Backtest", backtestTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()
