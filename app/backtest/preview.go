@@ -44,8 +44,11 @@ const (
 	// previewGrace is for the review that is being computed when the time is over. A backtest
 	// that takes even longer is dropped.
 	previewGrace = 20 * time.Second
-	maxNamed     = 5
-	maxWhy       = 3
+	// previewEngines bounds the compiled configs of a backtest, in bytes: some seven of the size of
+	// the defaults. They are compiled for it alone, and take memory beside those of the reviews.
+	previewEngines = 64 << 20
+	maxNamed       = 5
+	maxWhy         = 3
 )
 
 var errBusy = errors.New("another backtest is running")
@@ -112,7 +115,7 @@ func (p *Previewer) backtest(ctx context.Context, about ports.Target, files []co
 	if err != nil || chosen.Chosen == 0 {
 		return out, err
 	}
-	runner, err := run.NewRunner(run.Config{Version: p.Version, Now: p.Now})
+	runner, err := run.NewRunner(run.Config{Version: p.Version, Now: p.Now, Engines: run.NewEnginesWithin(previewEngines)})
 	if err != nil {
 		return out, err
 	}

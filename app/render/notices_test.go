@@ -37,6 +37,20 @@ func TestSeveralNotices(t *testing.T) {
 	}
 }
 
+// A notice that has the comment written again changes nothing in it by itself.
+func TestNoticeWithoutWords(t *testing.T) {
+	v := findingsView()
+	plain := Comment(v)
+	v.Notices = []string{Notice{Kind: NoticeBacktest}.String()}
+	if got := Comment(v); got.Digest != plain.Digest || got.Body != plain.Body {
+		t.Errorf("it has words:\n%s", got.Body)
+	}
+	v.Notices = append(v.Notices, Notice{Kind: NoticeUnknown, Text: "dimsiss"}.String())
+	if !strings.Contains(Comment(v).Body, "dimsiss") {
+		t.Error("it hides another notice")
+	}
+}
+
 // The largest number of notices leaves room for the review. No notice of ours is left out
 // because others are long, and notices that are left out are counted.
 func TestSeveralNoticesAreBounded(t *testing.T) {

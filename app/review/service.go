@@ -207,7 +207,7 @@ func (s *Service) build() {
 	}
 	s.previewer = &backtest.Previewer{
 		Targets: s.Store.Targets, History: s.Store.History, Archive: s.Store.Archive, Backtests: s.Store.Backtests,
-		Version: s.Pipeline.Version, Log: s.Log, Now: s.Now,
+		Version: s.Version, Log: s.Log, Now: s.Now,
 	}
 	s.deleter = &retention.Deleter{
 		Retention: s.Store.Retention, PullReader: s.GitHub.PullReader, Leases: s.leases, Keep: s.Retention, Log: s.Log, Now: s.Now,

@@ -96,11 +96,15 @@ type Engines struct {
 	compiling singleflight.Group // by key
 	// cache has them by the configs' keys: nobody can write a config that gets another's engine.
 	cache *lru.Cache[[sha256.Size]byte, *Engine]
+	most  int64 // bytes
 }
 
 // NewEngines returns an empty cache.
-func NewEngines() *Engines {
-	return &Engines{cache: lru.New[[sha256.Size]byte, *Engine](maxEngines, maxEngines)}
+func NewEngines() *Engines { return NewEnginesWithin(maxEngines) }
+
+// NewEnginesWithin returns an empty cache with another bound, in bytes, for work beside reviews.
+func NewEnginesWithin(most int64) *Engines {
+	return &Engines{cache: lru.New[[sha256.Size]byte, *Engine](most, most), most: most}
 }
 
 // maxEngines bounds the compiled configs in the cache, in bytes: some twenty of the size of the
@@ -152,7 +156,7 @@ func (c *Engines) get(cfg *config.Config) (*Engine, error) {
 }
 
 func (c *Engines) add(cfg *config.Config, e *Engine) {
-	c.cache.Add(cfg.Key, e, min(sizeOf(cfg), maxEngines))
+	c.cache.Add(cfg.Key, e, min(sizeOf(cfg), c.most))
 }
 
 func (c *Engines) forget() { c.cache.Clear() }
