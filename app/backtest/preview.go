@@ -80,7 +80,7 @@ func (p *Previewer) work(ctx context.Context, job ports.BacktestJob) error {
 		return nil
 	}
 	begun := p.Now()
-	result, err := p.backtest(ctx, state.Target, files)
+	result, err := p.backtest(ctx, state.Target, files, r.Review.Facts.Head.Fork)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		p.Log.Warn().EmbedObject(state.Target).Msg("the backtest of a proposed config took too long and was dropped")
 		return nil
@@ -102,7 +102,11 @@ func (p *Previewer) work(ctx context.Context, job ports.BacktestJob) error {
 
 // backtest computes the newest reviews under a proposal. The runner is its own, so that proposed
 // configs don't push those in use out of the cache.
-func (p *Previewer) backtest(ctx context.Context, about ports.Target, files []config.File) (out pipeline.ConfigBacktest, err error) {
+//
+// An organisation's config is tried on all of its repositories only if the proposal comes from
+// somebody who may push to the organisation's own. With a fork of it anybody could propose one rule
+// after another, and learn from the numbers what is in private code.
+func (p *Previewer) backtest(ctx context.Context, about ports.Target, files []config.File, fork bool) (out pipeline.ConfigBacktest, err error) {
 	most, limit := p.Most, p.For
 	if most == 0 {
 		most = previewMost
@@ -111,7 +115,11 @@ func (p *Previewer) backtest(ctx context.Context, about ports.Target, files []co
 		limit = previewFor
 	}
 	now := p.Now()
-	chosen, err := p.Backtests.ChooseReviews(ctx, about, now.AddDate(0, 0, -previewDays), most)
+	proposal, organisation := Proposal{config.LayerRepository, files}, false
+	if ports.IsOrganisationRepo(about) {
+		proposal.Layer, organisation = config.LayerOrganisation, !fork
+	}
+	chosen, err := p.Backtests.ChooseReviews(ctx, about, organisation, now.AddDate(0, 0, -previewDays), most)
 	if err != nil || chosen.Chosen == 0 {
 		return out, err
 	}
@@ -121,11 +129,7 @@ func (p *Previewer) backtest(ctx context.Context, about ports.Target, files []co
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit+previewGrace)
 	defer cancel()
-	organisation := ports.IsOrganisationRepo(about)
-	b := New(runner, Proposal{config.LayerRepository, files}, nil)
-	if organisation {
-		b.proposal.Layer = config.LayerOrganisation
-	}
+	b := New(runner, proposal, nil)
 	b.Named = func(s *ports.StoredReview) bool { return s.RepoID == about.RepoID }
 	from := &newestFirst{Archive: p.Archive, chosen: chosen, late: func() bool { return p.Now().Sub(now) >= limit }}
 	report, err := b.Run(ctx, from, ports.ReviewFilter{})

@@ -11,10 +11,10 @@ import (
 // decided otherwise in stored reviews.
 type Backtests interface {
 	// ChooseReviews chooses reviews that were saved since a time for the backtest of what the target
-	// about proposes: those of its repository for the same branch's config or, if it changes an
-	// organisation's config, those of all repositories that the account has in the installation.
-	// The reviews of about itself don't count.
-	ChooseReviews(ctx context.Context, about Target, since time.Time, most int) (ChosenReviews, error)
+	// about proposes: those of its repository for the same branch's config or, with organisation set,
+	// those of all repositories that the account has in the installation. The reviews of about itself
+	// don't count.
+	ChooseReviews(ctx context.Context, about Target, organisation bool, since time.Time, most int) (ChosenReviews, error)
 	// ConfigBacktest returns what SaveConfigBacktest stored last, or nil.
 	ConfigBacktest(ctx context.Context, key string) (*ConfigBacktest, error)
 	// SaveConfigBacktest stores a backtest in place of the target's last one, and a notice as

@@ -151,6 +151,13 @@ func TestProposedConfigOfAnOrganisation(t *testing.T) {
 	w.Wants(pr, "success",
 		"On the 6 reviews of the last 90 days in the organisation's repositories this changes 3 decisions: 3 newly blocked.", // it may not switch a shipped rule off
 		"- `#2` at `", "- Those of other repositories are counted, but not named.")
+	// Whoever may not push there learns nothing about the other repositories. The first proposal is
+	// one of the three reviews.
+	stranger := org.OpenPR(ghtest.PR{Title: "chore: rules", Body: apptest.GoodBody, Author: "mallory", Fork: "mallory", Files: ghtest.Files{apptest.RulesPath: swapped}})
+	w.Idle()
+	w.Wants(stranger, "success", "On the 3 reviews of the last 90 days this changes 2 decisions: 2 newly blocked.", "- `#2` at `")
+	w.WantsNot(stranger, "other repositories")
+
 	stored, err := w.App.Inside().Store.ConfigBacktest(t.Context(), w.Stored(pr).Key)
 	if err != nil || stored == nil || len(stored.Result.Named) != 1 {
 		t.Fatalf("stored %+v, %v; want one named review", stored, err)

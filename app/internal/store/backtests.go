@@ -14,9 +14,9 @@ import (
 )
 
 // ChooseReviews implements ports.Backtests.
-func (s backtests) ChooseReviews(ctx context.Context, about ports.Target, since time.Time, most int) (ports.ChosenReviews, error) {
+func (s backtests) ChooseReviews(ctx context.Context, about ports.Target, organisation bool, since time.Time, most int) (ports.ChosenReviews, error) {
 	of, args := `t.repo_id = ? AND t.config_branch = coalesce((SELECT a.config_branch FROM targets a WHERE a.key = ?), '')`, []any{about.RepoID, about.Key()}
-	if ports.IsOrganisationRepo(about) {
+	if organisation {
 		of, args = `t.installation = ? AND lower(t.owner) = ?`, []any{about.Installation, strings.ToLower(about.Owner)}
 	}
 	var c ports.ChosenReviews

@@ -47,23 +47,25 @@ var backtestTests = map[string]func(*testing.T, *fixture){
 		}
 		proposer := of(org.RepoID, org.Owner, org.Name, 2)
 		for name, c := range map[string]struct {
-			about ports.Target
-			since time.Duration
-			most  int
-			want  ports.ChosenReviews
+			about        ports.Target
+			organisation bool
+			since        time.Duration
+			most         int
+			want         ports.ChosenReviews
 		}{
-			"all of a repository": {about, 0, 10, ports.ChosenReviews{Stored: 4, Chosen: 4, Since: start.Add(time.Minute), Keys: []string{own.Key(), other.Key()}}},
-			"the newest":          {about, 0, 2, ports.ChosenReviews{Stored: 4, Chosen: 2, Since: start.Add(4 * time.Minute), Keys: []string{own.Key(), other.Key()}}},
-			"one":                 {about, 0, 1, ports.ChosenReviews{Stored: 4, Chosen: 1, Since: start.Add(5 * time.Minute), Keys: []string{own.Key()}}},
-			"of a time":           {about, 4 * time.Minute, 10, ports.ChosenReviews{Stored: 2, Chosen: 2, Since: start.Add(4 * time.Minute), Keys: []string{own.Key(), other.Key()}}},
-			"of no time":          {about, time.Hour, 10, ports.ChosenReviews{}},
-			"for a branch":        {branch, 0, 10, ports.ChosenReviews{}},
-			"of an organisation": {proposer, 0, 10, ports.ChosenReviews{
+			"all of a repository":              {about, false, 0, 10, ports.ChosenReviews{Stored: 4, Chosen: 4, Since: start.Add(time.Minute), Keys: []string{own.Key(), other.Key()}}},
+			"the newest":                       {about, false, 0, 2, ports.ChosenReviews{Stored: 4, Chosen: 2, Since: start.Add(4 * time.Minute), Keys: []string{own.Key(), other.Key()}}},
+			"one":                              {about, false, 0, 1, ports.ChosenReviews{Stored: 4, Chosen: 1, Since: start.Add(5 * time.Minute), Keys: []string{own.Key()}}},
+			"of a time":                        {about, false, 4 * time.Minute, 10, ports.ChosenReviews{Stored: 2, Chosen: 2, Since: start.Add(4 * time.Minute), Keys: []string{own.Key(), other.Key()}}},
+			"of no time":                       {about, false, time.Hour, 10, ports.ChosenReviews{}},
+			"of the organisation's repository": {proposer, false, 0, 10, ports.ChosenReviews{Stored: 1, Chosen: 1, Since: start.Add(10 * time.Minute), Keys: []string{org.Key()}}},
+			"for a branch":                     {branch, false, 0, 10, ports.ChosenReviews{}},
+			"of an organisation": {proposer, true, 0, 10, ports.ChosenReviews{
 				Stored: 8, Chosen: 8, Since: start.Add(time.Minute),
 				Keys: []string{org.Key(), bank.Key(), about.Key(), branch.Key(), own.Key(), other.Key()},
 			}},
 		} {
-			got, err := f.ChooseReviews(f.ctx, c.about, start.Add(c.since), c.most)
+			got, err := f.ChooseReviews(f.ctx, c.about, c.organisation, start.Add(c.since), c.most)
 			if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
 				t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 			}
