@@ -94,16 +94,35 @@ func IsRepositoryFile(file string) bool {
 	return file == RepositoryDir || path.Dir(file) == RepositoryDir && (IsFile(name) || misnamed(name))
 }
 
+// TestsDir is the directory in a config directory that holds policy tests.
+const TestsDir = "tests"
+
+// IsRepositoryTest reports whether a path in a repository is a file of policy tests.
+func IsRepositoryTest(file string) bool {
+	return path.Dir(file) == RepositoryDir+"/"+TestsDir && IsTest(path.Base(file))
+}
+
+// IsTest reports whether a file of TestsDir, by its name, holds policy tests.
+func IsTest(name string) bool { return path.Ext(name) == ".json" }
+
 // ChangedFiles lists the files of the repository's layer that a change touches, sorted.
 func ChangedFiles(facts *pipeline.PRFacts) pipeline.List[string] {
-	var changed pipeline.List[string]
+	return changed(facts, IsRepositoryFile)
+}
+
+// ChangedTests lists the files of policy tests that a change touches, sorted.
+func ChangedTests(facts *pipeline.PRFacts) pipeline.List[string] {
+	return changed(facts, IsRepositoryTest)
+}
+
+func changed(facts *pipeline.PRFacts, of func(file string) bool) (files pipeline.List[string]) {
 	for i := range facts.Files {
 		for _, p := range []string{facts.Files[i].Path, facts.Files[i].PreviousPath} {
-			if IsRepositoryFile(p) {
-				changed = append(changed, p)
+			if of(p) {
+				files = append(files, p)
 			}
 		}
 	}
-	slices.Sort(changed)
-	return slices.Compact(changed)
+	slices.Sort(files)
+	return slices.Compact(files)
 }

@@ -30,6 +30,7 @@ const (
 	SchemaGateDecision     = "gate-decision"
 	SchemaReviewResult     = "review-result"
 	SchemaFourRules        = "four-rules-decision"
+	SchemaPolicyTest       = "policy-test"
 )
 
 // schemaBase is the URL under which the schemas are published, so that editors find them.
@@ -37,6 +38,9 @@ const schemaBase = "https://raw.githubusercontent.com/reviewgate/reviewgate/main
 
 //go:embed schemas/*.json
 var schemaFiles embed.FS
+
+// SchemaURL returns the URL under which a schema is published.
+func SchemaURL(name string) string { return schemaBase + name + ".json" }
 
 // SchemaNames lists the schemas, sorted. "common" has only definitions.
 func SchemaNames() []string { return embedded(schemaFiles, "schemas", ".json") }
@@ -141,7 +145,7 @@ func compileSchemas(names []string) (*schemaSet, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the schema %s: %w", name, err)
 		}
-		url := schemaBase + name + ".json"
+		url := SchemaURL(name)
 		if err := c.AddResource(url, doc); err != nil {
 			return nil, fmt.Errorf("add the schema %s: %w", name, err)
 		}
@@ -162,7 +166,7 @@ func compileSchemas(names []string) (*schemaSet, error) {
 }
 
 func (s *schemaSet) schema(name, definition string) *jsonschema.Schema {
-	url := schemaBase + strings.TrimSuffix(name, ".json") + ".json"
+	url := SchemaURL(strings.TrimSuffix(name, ".json"))
 	if definition != "" {
 		url += "#" + definition
 	}

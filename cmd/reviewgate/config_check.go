@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reviewgate/reviewgate/app/policytest"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -28,7 +29,9 @@ as file:line:column: /json/pointer: the mistake; the remedy. The exit code is th
 Some settings are valid only in the server's layer, and no layer can change what a
 lower layer made final, so name the layer with --layer. Where an organisation's config
 loosens the server's, it counts only if the server's config allows that. Each such
-field gives a warning on standard error. NAME=DIR names the organisation.`,
+field gives a warning on standard error. NAME=DIR names the organisation.
+
+The policy tests in DIR/tests are checked as well. config test runs them.`,
 		Example: "  reviewgate config check /etc/reviewgate\n" +
 			"  reviewgate config check --layer repository .github/reviewgate\n" +
 			"  reviewgate config check --layer repository --server /etc/reviewgate .github/reviewgate",
@@ -40,36 +43,34 @@ field gives a warning on standard error. NAME=DIR names the organisation.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
+	f.add(c)
+	c.Flags().StringVar(&f.format, "format", "text", "text, or json for the list of problems")
+	return c
+}
+
+// add adds the flags that say which layer a directory is, and what lies below it.
+func (f *checkFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.layer, "layer", config.LayerServer, "`layer` of the directory: server, organisation or repository")
 	c.Flags().StringVar(&f.server, "server", "", "`directory` of the server's config, with --layer organisation or repository")
 	c.Flags().StringVar(&f.organisation, "organisation", "", organisationUsage+", with --layer repository")
-	c.Flags().StringVar(&f.format, "format", "text", "text, or json for the list of problems")
-	return c
 }
 
 func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 	if err := oneOf(f.format, "text", "json"); err != nil {
 		return err
 	}
-	if names := config.LayerNames()[1:]; !slices.Contains(names, f.layer) { // all but the defaults
-		return unusable(fmt.Errorf("--layer %q: use %s", f.layer, join(names)))
-	}
-	if f.server != "" && f.layer == config.LayerServer || f.organisation != "" && f.layer != config.LayerRepository {
-		return unusable(fmt.Errorf("--layer %s is not above the layer that you named with --server or --organisation: set --layer to the layer of %s", f.layer, dir))
-	}
-	below := layerFlags{server: f.server, organisation: f.organisation}
-	layers, err := below.layers()
+	cfg, layer, problems, err := f.load(dir)
 	if err != nil {
-		return unusable(err)
+		return err
 	}
-	layer, err := readLayer(f.layer, dir)
+	tests, err := testsIn(dir)
 	if err != nil {
-		return unusable(err)
+		return err
 	}
-	if own := filepath.Join(dir, filepath.FromSlash(config.RepositoryDir)); len(layer.Files) == 0 && isDir(own) {
-		return unusable(fmt.Errorf("%s has no config files, so nothing was checked; did you mean %s?", dir, own))
+	cases, wrong := policytest.Read(tests)
+	if problems = append(problems, wrong...); len(problems) == 0 {
+		_, problems = policytest.Check(cases, cfg)
 	}
-	cfg, problems := config.Load(append(layers, layer)...)
 	if f.format == "json" {
 		if err := putJSON(cmd, pipeline.List[pipeline.ConfigProblem](problems)); err != nil {
 			return err
@@ -80,13 +81,41 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 	}
 	warnWeakened(cmd, cfg)
 	if f.format == "text" {
-		answer := verdict(dir, &layer) + "\n"
+		answer := verdict(dir, layer) + "\n"
+		if len(cases) > 0 {
+			answer += fmt.Sprintf("its policy tests can be read (%d); to run them: reviewgate config test %s\n", len(cases), quoted(dir))
+		}
 		for _, w := range cfg.Warnings() {
 			answer += "warning: " + w.String() + "\n"
 		}
 		return put(cmd, answer)
 	}
 	return nil
+}
+
+// load reads a directory as a layer over those that the flags name. The error is about the flags or
+// the directory, and the problems are mistakes in config.
+func (f *checkFlags) load(dir string) (*config.Config, *config.Layer, []pipeline.ConfigProblem, error) {
+	if names := config.LayerNames()[1:]; !slices.Contains(names, f.layer) { // all but the defaults
+		return nil, nil, nil, unusable(fmt.Errorf("--layer %q: use %s", f.layer, join(names)))
+	}
+	if f.server != "" && f.layer == config.LayerServer || f.organisation != "" && f.layer != config.LayerRepository {
+		return nil, nil, nil, unusable(fmt.Errorf("--layer %s is not above the layer that you named with --server or --organisation: set --layer to the layer of %s", f.layer, dir))
+	}
+	below := layerFlags{server: f.server, organisation: f.organisation}
+	layers, err := below.layers()
+	if err != nil {
+		return nil, nil, nil, unusable(err)
+	}
+	layer, err := readLayer(f.layer, dir)
+	if err != nil {
+		return nil, nil, nil, unusable(err)
+	}
+	if own := filepath.Join(dir, filepath.FromSlash(config.RepositoryDir)); len(layer.Files) == 0 && isDir(own) {
+		return nil, nil, nil, unusable(fmt.Errorf("%s has no config files, so nothing was checked; did you mean %s?", dir, own))
+	}
+	cfg, problems := config.Load(append(layers, layer)...)
+	return cfg, &layer, problems, nil
 }
 
 // verdict says that a layer is valid, and which files were checked.

@@ -1,6 +1,9 @@
 package secrets
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // isProviderRule reports whether a rule knows one provider's tokens by a unique format. Its
 // findings count everywhere: no path, no neighbouring word and no list of gitleaks excludes them.
@@ -42,3 +45,9 @@ var providerRules = sync.OnceValue(func() map[string]bool {
 	delete(out, ruleJWT) // many are made up for tests, and JWTs expire
 	return out
 })
+
+// HasRule reports whether the detector can find secrets of a rule.
+func (d *Detector) HasRule(id string) bool {
+	own := []string{ruleAssigned, ruleURLPassword, ruleBearer, rulePKCS12, jwkRule.id}
+	return slices.Contains(d.ids, id) || isProviderRule(id) || slices.Contains(own, id)
+}

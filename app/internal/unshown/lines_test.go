@@ -65,7 +65,7 @@ func TestHunksApply(t *testing.T) {
 	text := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(line, 0, 30).Draw(t, "lines"), "") })
 	sample.Check(t, func(t *rapid.T) {
 		old, changed := text.Draw(t, "old"), text.Draw(t, "new")
-		patch, added, removed := diffLines([]byte(old), []byte(changed))
+		patch, added, removed := Hunks([]byte(old), []byte(changed))
 		if old == changed {
 			if patch != "" || added+removed != 0 {
 				t.Fatalf("nothing changed, but the patch is %q", patch)
@@ -112,7 +112,7 @@ func TestCountsMatchGit(t *testing.T) {
 			}
 		}
 		changed := strings.Join(lines, "")
-		_, added, removed := diffLines([]byte(old), []byte(changed))
+		_, added, removed := Hunks([]byte(old), []byte(changed))
 		if a, r := numstat(t, dir, old, changed); a != added || r != removed {
 			t.Fatalf("+%d -%d, but git counts +%d -%d:\n%s\n%s", added, removed, a, r, old, changed)
 		}
@@ -158,7 +158,7 @@ func BenchmarkDiffLines(b *testing.B) {
 			b.SetBytes(int64(old.Len()))
 			b.ReportAllocs()
 			for b.Loop() {
-				diffLines(old.Bytes(), changed.Bytes())
+				Hunks(old.Bytes(), changed.Bytes())
 			}
 		})
 	}
@@ -166,7 +166,7 @@ func BenchmarkDiffLines(b *testing.B) {
 	b.Run("one line of 4 MB", func(b *testing.B) {
 		b.SetBytes(int64(len(line)))
 		for b.Loop() {
-			diffLines(line, line[1:])
+			Hunks(line, line[1:])
 		}
 	})
 }

@@ -129,16 +129,16 @@ func (r *Reader) text(f *raw.ChangedFile, c Content, text []byte, hits []secrets
 		r.Say(f, true, fmt.Sprintf("the diffs come to more than %d MB", maxPatches>>20))
 		return false, nil
 	}
-	f.Patch, f.Additions, f.Deletions = diffLines(before, text)
+	f.Patch, f.Additions, f.Deletions = Hunks(before, text)
 	f.Binary = false
 	r.patches += len(f.Patch)
 	return true, nil
 }
 
-// diffLines returns the hunks that turn one text into the other, and how many
+// Hunks returns the hunks that turn one text into the other, and how many
 // lines they add and remove. It aligns the texts by lines that occur once in both. The
 // hunks may differ from git's, which have the fewest lines.
-func diffLines(old, changed []byte) (patch string, added, removed int) {
+func Hunks(old, changed []byte) (patch string, added, removed int) {
 	hunks := diff.Diff("", old, "", changed)
 	start := bytes.Index(hunks, []byte("\n@@ ")) // names come before
 	if start < 0 {

@@ -1,0 +1,3 @@
+package policytest
+
+import _ "github.com/reviewgate/reviewgate/pipeline/sample" // the flag -full
