@@ -32,7 +32,7 @@ func RecordTest(ctx context.Context, databaseURL, runID string) (*policytest.Rec
 		if err != nil {
 			return nil, err
 		}
-		return policytest.Record(ctx, review, cfg, policytest.Options{Version: Version(), Engines: runner.Engines})
+		return policytest.Record(ctx, review, cfg, policytest.Options{Engines: runner.Engines})
 	}
 	return nil, fmt.Errorf("the database has no run %s: the last line of a comment names the run of its review", runID)
 }

@@ -97,6 +97,13 @@ func IsRepositoryFile(file string) bool {
 // TestsDir is the directory in a config directory that holds policy tests.
 const TestsDir = "tests"
 
+// The bounds of the policy tests of one config. A caller that reads them reads one file or one byte
+// more, so that their reader sees that there are too many.
+const (
+	MaxTests     = 200     // cases, so there are no more files
+	MaxTestBytes = 1 << 20 // of all files together
+)
+
 // IsRepositoryTest reports whether a path in a repository is a file of policy tests.
 func IsRepositoryTest(file string) bool {
 	return path.Dir(file) == RepositoryDir+"/"+TestsDir && IsTest(path.Base(file))

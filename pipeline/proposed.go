@@ -30,6 +30,9 @@ type ProposedConfig struct {
 	// these would newly say about the change's files.
 	Exceptions bool          `json:"exceptions,omitempty"`
 	Covered    List[Covered] `json:"covered,omitempty"`
+	// Tests are the policy tests at the head under the proposed config. It is nil if there are none,
+	// or if the config could not be tried.
+	Tests *PolicyTests `json:"tests,omitempty"`
 }
 
 // Covered are the first MaxCovered files of the change that proposed exceptions would classify in
@@ -68,4 +71,29 @@ const (
 	ChangeAdded   = "added"
 	ChangeRemoved = "removed"
 	ChangeChanged = "changed"
+)
+
+// PolicyTests is what came of the policy tests of a proposed config.
+type PolicyTests struct {
+	Cases  int `json:"cases"` // that can be read
+	Failed int `json:"failed"`
+	NotRun int `json:"not_run"` // within their time
+	// Failures are the first MaxTestFailures cases that fail, and Problems the first
+	// MaxTestProblems reasons why cases can't be read. ProblemsMore counts the others.
+	Failures     List[TestFailure]   `json:"failures"`
+	Problems     List[ConfigProblem] `json:"problems"`
+	ProblemsMore int                 `json:"problems_more"`
+	Note         string              `json:"note"` // why the tests could not be run, or empty
+}
+
+// TestFailure is a policy test that fails.
+type TestFailure struct {
+	Name string `json:"name"`
+	Why  string `json:"why"` // the first difference, and how many more there are
+}
+
+// MaxTestFailures and MaxTestProblems bound what is listed of policy tests.
+const (
+	MaxTestFailures = 5
+	MaxTestProblems = 5
 )

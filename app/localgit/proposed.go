@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -85,6 +86,53 @@ func (w *workTree) configFiles(ctx context.Context, changed []raw.ChangedFile) (
 			return nil, err
 		}
 		files = append(files, config.File{Path: name, Text: text})
+	}
+	return files, nil
+}
+
+// ProposedTests reads the policy tests at the head or in the work tree, at most one file or one
+// byte more than a config may have.
+func (s *Source) ProposedTests(ctx context.Context) ([]config.File, error) {
+	const dir = config.RepositoryDir + "/" + config.TestsDir
+	var files []config.File
+	left := int64(config.MaxTestBytes)
+	add := func(name string, read func(most int64) ([]byte, error)) error {
+		if path.Dir(name) != dir || !config.IsTest(path.Base(name)) || len(files) > config.MaxTests || left < 0 {
+			return nil
+		}
+		text, err := read(left + 1)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		left -= int64(len(text))
+		files = append(files, config.File{Path: name, Text: text})
+		return err
+	}
+	if s.workTree == nil {
+		entries, err := s.git.list(ctx, s.headSHA, dir+"/")
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if e.kind != "blob" {
+				continue
+			}
+			if err := add(e.path, func(most int64) ([]byte, error) { return s.git.blob(ctx, e.sha, most) }); err != nil {
+				return nil, err
+			}
+		}
+		return files, nil
+	}
+	names, root, err := s.workTree.list(ctx, "--cached", "--", dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) { // one in conflict stands there thrice
+		if err := add(name, func(most int64) ([]byte, error) { return readWorkTree(root, name, most) }); err != nil {
+			return nil, err
+		}
 	}
 	return files, nil
 }

@@ -219,9 +219,9 @@ func (p *place) fits(x *pipeline.Finding) bool {
 
 // String describes the findings in a few words.
 func (p *place) String() string {
-	what := plaintext.CutLine(p.rule, maxName)
+	what := p.rule
 	if p.agent != "" {
-		what = strings.TrimSpace(what + " by " + plaintext.CutLine(p.agent, maxName))
+		what = strings.TrimSpace(what + " by " + p.agent)
 	}
 	if p.severity != "" {
 		what = strings.TrimSpace(string(p.severity) + " " + what)
@@ -234,7 +234,7 @@ func (p *place) String() string {
 
 // at says where a finding is.
 func at(path string, line int) string {
-	if path = plaintext.CutLine(path, maxName); line > 0 {
+	if path = plaintext.Line(path); line > 0 {
 		path = fmt.Sprintf("%s:%d", path, line)
 	}
 	return " at " + path

@@ -16,22 +16,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// The bounds of the cases of one config. They end in time while somebody waits for them.
-const (
-	MaxCases = 200
-	MaxBytes = 1 << 20 // of all files together
-	MaxTime  = 10 * time.Second
-)
-
-// File is a file with cases. Problems call it by its Path.
-type File struct {
-	Path string
-	Text []byte
-}
+// MaxTime bounds a run of all cases, since somebody waits for it.
+const MaxTime = 10 * time.Second
 
 // ReadDir reads the files with cases that belong to a config directory, by name. There are none if
 // the directory has no tests. It follows no links. It reads only a little more than [Read] accepts.
-func ReadDir(dir string) ([]File, error) {
+func ReadDir(dir string) ([]config.File, error) {
 	dir = filepath.Join(dir, config.TestsDir)
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -40,10 +30,10 @@ func ReadDir(dir string) ([]File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the policy tests: %w", err)
 	}
-	var files []File
-	left := int64(MaxBytes)
+	var files []config.File
+	left := int64(config.MaxTestBytes)
 	for _, e := range entries {
-		if !config.IsTest(e.Name()) || len(files) > MaxCases || left < 0 {
+		if !config.IsTest(e.Name()) || len(files) > config.MaxTests || left < 0 {
 			continue
 		}
 		name := filepath.Join(dir, e.Name())
@@ -55,30 +45,30 @@ func ReadDir(dir string) ([]File, error) {
 			return nil, fmt.Errorf("read the policy tests: %w", err)
 		}
 		left -= int64(len(text))
-		files = append(files, File{Path: filepath.ToSlash(name), Text: text})
+		files = append(files, config.File{Path: filepath.ToSlash(name), Text: text})
 	}
 	return files, nil
 }
 
 // Read reads the cases of files. It returns those that can be read, in order, and the problems of
 // the others. If there are too many, it returns none.
-func Read(files []File) ([]*Case, []pipeline.ConfigProblem) {
+func Read(files []config.File) ([]*Case, []pipeline.ConfigProblem) {
 	size := 0
 	for _, f := range files {
 		size += len(f.Text)
 	}
 	switch {
-	case len(files) > MaxCases:
-		return nil, tooMany(files[0].Path, fmt.Sprintf("there are more than %d files", MaxCases))
-	case size > MaxBytes:
-		return nil, tooMany(files[0].Path, fmt.Sprintf("the files have more than %d MB in all", MaxBytes>>20))
+	case len(files) > config.MaxTests:
+		return nil, tooMany(files[0].Path, fmt.Sprintf("there are more than %d files", config.MaxTests))
+	case size > config.MaxTestBytes:
+		return nil, tooMany(files[0].Path, fmt.Sprintf("the files have more than %d MB in all", config.MaxTestBytes>>20))
 	}
 	r := reader{named: map[string]jsontree.Place{}}
 	for _, f := range files {
 		r.file(f)
 	}
-	if len(r.cases) > MaxCases {
-		return nil, tooMany(files[0].Path, fmt.Sprintf("there are %d cases, more than the limit of %d", len(r.cases), MaxCases))
+	if len(r.cases) > config.MaxTests {
+		return nil, tooMany(files[0].Path, fmt.Sprintf("there are %d cases, more than the limit of %d", len(r.cases), config.MaxTests))
 	}
 	return r.cases, r.problems
 }
@@ -95,8 +85,8 @@ type reader struct {
 }
 
 // file reads a file, which holds one case or a list of cases.
-func (r *reader) file(f File) {
-	root, errs := jsontree.Options{MaxBytes: MaxBytes}.Parse(&jsontree.Document{Name: f.Path}, f.Text)
+func (r *reader) file(f config.File) {
+	root, errs := jsontree.Options{MaxBytes: config.MaxTestBytes}.Parse(&jsontree.Document{Name: f.Path}, f.Text)
 	if r.refuse(errs); len(errs) > 0 {
 		return
 	}

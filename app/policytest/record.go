@@ -137,7 +137,7 @@ func (w *written) parsed(cfg *config.Config) (*Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	cases, problems := Read([]File{{Path: "tests/recorded.json", Text: text}})
+	cases, problems := Read([]config.File{{Path: "tests/recorded.json", Text: text}})
 	if len(problems) == 0 {
 		cases, problems = Check(cases, cfg)
 	}

@@ -51,7 +51,6 @@ type Result struct {
 
 // Options say how cases are run.
 type Options struct {
-	Version string // of reviewgate
 	// Engines may have the compiled config already. The default is a cache of its own.
 	Engines *run.Engines
 	// Progress is told the number of cases that are done. It may be nil.
@@ -133,7 +132,7 @@ func (c *Case) review(ctx context.Context, cfg *config.Config, o Options) (run.O
 			agents[a.ID] = said{c.outputs}
 		}
 	}
-	runner, err := run.NewRunner(run.Config{Version: o.Version, Now: time.Now, Agents: agents, Engines: o.Engines})
+	runner, err := run.NewRunner(run.Config{Now: time.Now, Agents: agents, Engines: o.Engines})
 	if err != nil {
 		return run.Outcome{}, err
 	}
@@ -166,9 +165,9 @@ func (s said) Review(_ context.Context, task dispatch.Task) (dispatch.Answer, er
 
 // The bounds of what is said about one case.
 const (
-	maxListed = 10  // differences of one kind
-	maxQuote  = 200 // characters
-	maxOthers = 3   // findings that came instead
+	maxListed = 10   // differences of one kind
+	maxQuote  = 1000 // characters; whoever shows less of a text redacts it before
+	maxOthers = 3    // findings that came instead
 )
 
 // differences says what a review has otherwise than expected.
@@ -295,7 +294,7 @@ func (p *place) likeness(f *pipeline.Finding) (n int) {
 func shown(f *pipeline.Finding) string {
 	what := f.RuleID
 	if what == "" {
-		what = fmt.Sprintf("%q by %s", plaintext.CutLine(f.Title, 80), f.Agent)
+		what = fmt.Sprintf("%q by %s", plaintext.Line(f.Title), f.Agent)
 	}
 	if f.Path != "" {
 		what += at(f.Path, f.StartLine)

@@ -228,6 +228,11 @@ func fillLists(v *View, n int, text, details string) {
 			pipeline.List[pipeline.DomainFile]{{Path: text, Mappings: slices.Repeat(pipeline.List[string]{text}, 4)}}, 9)})
 		proposed := &r.Report.ProposedConfig
 		proposed.Files, proposed.Condition, proposed.Decision = append(proposed.Files, text), text, pipeline.DecisionFail
+		proposed.Tests = &pipeline.PolicyTests{
+			Cases: 9999, Failed: 9999, NotRun: 9999, ProblemsMore: 9999,
+			Failures: slices.Repeat(pipeline.List[pipeline.TestFailure]{{Name: text, Why: text}}, 9),
+			Problems: slices.Repeat(pipeline.List[pipeline.ConfigProblem]{{Layer: text, File: text, Pointer: text, Problem: text, Remedy: text}}, 9),
+		}
 		proposed.AgentsAdded, proposed.AgentsGone = append(proposed.AgentsAdded, text), append(proposed.AgentsGone, text)
 		proposed.Changes = append(proposed.Changes, pipeline.ConfigChange{File: config.FileRules, ID: text, Change: text, Fields: slices.Repeat(pipeline.List[string]{text}, 12)})
 		if v.Backtest == nil {

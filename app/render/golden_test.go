@@ -70,6 +70,8 @@ var samples = []struct {
 	{"proposed-backtested", backtestedView},
 	{"proposed-backtested-organisation", backtestedOrganisationView},
 	{"proposed-backtested-same", backtestedSameView},
+	{"proposed-tests", proposedTestsView},
+	{"proposed-tests-pass", proposedTestsPassView},
 	{"proposed-broken", proposedBrokenView},
 	{"proposed-exceptions", proposedExceptionsView},
 	{"proposed-uncovered", proposedUncoveredView},

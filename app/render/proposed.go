@@ -22,6 +22,7 @@ type proposed struct {
 	Mode           word   // the repository's new mode, if it changes
 	Covers         []safe // how exceptions would treat the change's files
 	CoversNothing  bool
+	Tests          []safe // what came of its policy tests
 }
 
 // proposed says what the change to the config would bring. The list holds the problems of
@@ -57,6 +58,7 @@ func (s sections) proposed() (out proposed, list items, ok bool) {
 	if out.Problems > 0 {
 		return out, s.problems(c.Problems, nil), true // without origins: the change itself has the files
 	}
+	out.Tests = s.policyTests(c.Tests)
 	out.AgentsAdded = first(c.AgentsAdded, maxAgents, name)
 	out.AgentsGone = first(c.AgentsGone, maxAgents, name)
 	out.Covers = each(c.Covered, s.covered).all()
@@ -67,6 +69,35 @@ func (s sections) proposed() (out proposed, list items, ok bool) {
 		list = list.then(listOf([]safe{say("config changes more", c.ChangesMore)}))
 	}
 	return out, list, true
+}
+
+// policyTests says in a few sentences what came of the policy tests of a proposed config.
+func (s sections) policyTests(t *pipeline.PolicyTests) (out []safe) {
+	const maxFailures, maxProblems, maxWhy = 3, 2, 120
+	if t == nil {
+		return nil
+	}
+	if t.Cases > 0 || t.Note != "" {
+		failures := first(t.Failures[:min(len(t.Failures), maxFailures)], maxFailures, func(f pipeline.TestFailure) safe {
+			return say("policy test", struct{ Name, Why safe }{s.p.code(f.Name, maxName), s.p.text(f.Why, maxWhy)})
+		})
+		if more := t.Failed - len(failures); more > 0 && len(failures) > 0 {
+			failures = append(failures, moreOf(more))
+		}
+		out = append(out, say("policy tests", struct {
+			Note                          safe
+			Cases, Failed, NotRun, Passed int
+			Failures                      []safe
+		}{sentence(s.p.text(t.Note, maxWhy)), t.Cases, max(0, t.Failed), max(0, t.NotRun), max(0, t.Cases-t.Failed-t.NotRun), failures}))
+	}
+	shown := t.Problems[:min(len(t.Problems), maxProblems)]
+	for _, problem := range s.problems(shown, nil).all() {
+		out = append(out, say("policy test unread", problem))
+	}
+	if more := len(t.Problems) + t.ProblemsMore - len(shown); more > 0 {
+		out = append(out, say("policy tests unread more", more))
+	}
+	return out
 }
 
 // covered says how exceptions would treat files.

@@ -428,6 +428,27 @@ func proposedView() View {
 	return v
 }
 
+// proposedTestsView proposes a config some of whose policy tests fail.
+func proposedTestsView() View {
+	v := proposedSameView()
+	v.Review.Report.ProposedConfig.Tests = &pipeline.PolicyTests{
+		Cases: 212, Failed: 7, NotRun: 2,
+		Failures: pipeline.List[pipeline.TestFailure]{
+			{Name: "a payment without a test", Why: "decision: want fail, got pass (no condition held)"},
+			{Name: "sql in a loop", Why: "finding sec-sql-go-01 at store/db.go:12: not found; there is no finding, and 2 more"},
+		},
+		Problems:     pipeline.List[pipeline.ConfigProblem]{{File: ".github/reviewgate/tests/docs.json", Line: 4, Column: 9, Pointer: "/expect/not_agents/0", Problem: "the config has no agent \"doc-reviewer\"", Remedy: "did you mean \"docs-reviewer\"?"}},
+		ProblemsMore: 3,
+	}
+	return v
+}
+
+func proposedTestsPassView() View {
+	v := proposedSameView()
+	v.Review.Report.ProposedConfig.Tests = &pipeline.PolicyTests{Cases: 12}
+	return v
+}
+
 func proposedLargeView() View {
 	v := proposedSameView()
 	v.Review.Report.ProposedConfig.ChangesMore = 4799
@@ -741,6 +762,10 @@ func hostileView() View {
 		Files: pipeline.List[string]{path}, Decision: pipeline.DecisionFail, Condition: nasty,
 		Changes:     pipeline.List[pipeline.ConfigChange]{{File: nasty, ID: nasty, Change: nasty, Fields: pipeline.List[string]{nasty}}},
 		AgentsAdded: pipeline.List[string]{nasty}, AgentsGone: pipeline.List[string]{nasty},
+		Tests: &pipeline.PolicyTests{
+			Cases: 2, Failed: 1, Failures: pipeline.List[pipeline.TestFailure]{{Name: nasty, Why: nasty}},
+			Problems: pipeline.List[pipeline.ConfigProblem]{{File: path, Line: 1, Pointer: nasty, Problem: nasty, Remedy: nasty}},
+		},
 	}
 	dispute := fs[1]
 	dispute.Perspectives = pipeline.List[pipeline.Perspective]{

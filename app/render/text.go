@@ -269,7 +269,7 @@ func (t *terminal) proposedConfig(backtest *pipeline.ConfigBacktest) {
 	for _, line := range p.Covers {
 		t.bullet("  ", line)
 	}
-	for _, line := range []safe{say("proposed covers nothing", p), say("proposed agents added", p.AgentsAdded), say("proposed agents gone", p.AgentsGone), say("proposed findings", p)} {
+	for _, line := range append(p.Tests, say("proposed covers nothing", p), say("proposed agents added", p.AgentsAdded), say("proposed agents gone", p.AgentsGone), say("proposed findings", p)) {
 		if line != "" {
 			t.bullet("  ", line)
 		}

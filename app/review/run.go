@@ -19,6 +19,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/internal/jobcontext"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
+	"github.com/reviewgate/reviewgate/app/policytest"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/publish"
 	"github.com/reviewgate/reviewgate/config"
@@ -133,6 +134,7 @@ func (s *Service) runOptions(ctx context.Context, r *reviewRun) run.Options {
 			r.proposed.Store(&files)
 			return cfg, err
 		},
+		Tests:    s.testsOf(t),
 		IOAgents: r.agents.Agent, GapModel: r.agents.GapModel, Comparer: r.agents.Comparer, Verifier: r.agents.Verifier,
 		File:     readFile(r.src),
 		Panicked: s.logPanic,
@@ -191,6 +193,21 @@ func (s *Service) proposedFiles(r *reviewRun) []ports.ConfigBlob {
 		stored[i].Layer, stored[i].Text = ports.LayerProposed, []byte(s.Pipeline.Redact(string(stored[i].Text)))
 	}
 	return stored
+}
+
+// testsOf returns a function that runs the policy tests that a pull request proposes.
+func (s *Service) testsOf(t ports.Target) func(context.Context, *pipeline.PRFacts, *config.Config, *run.Engines) *pipeline.PolicyTests {
+	return func(ctx context.Context, f *pipeline.PRFacts, cfg *config.Config, engines *run.Engines) *pipeline.PolicyTests {
+		read, err := s.GitHub.ProposedTests(ctx, t, f.Head.SHA)
+		if err != nil {
+			s.Log.Warn().EmbedObject(t.At(f.Head.SHA)).Err(err).Msg("proposed policy tests not read")
+		}
+		files := make([]config.File, len(read))
+		for i, b := range read {
+			files[i] = config.File{Path: b.Path, BlobSHA: b.BlobSHA, Text: b.Text}
+		}
+		return policytest.Proposed(ctx, cfg, engines, files, err)
+	}
 }
 
 // both runs two functions in parallel. It turns a panic into an error, so that one review

@@ -105,7 +105,7 @@ func (f *testFlags) test(cmd *cobra.Command, dir string) error {
 	}
 	progress := newProgress(cmd.ErrOrStderr())
 	report, err := policytest.Run(cmd.Context(), cases, cfg, policytest.Options{
-		Version: app.Version(), Engines: engines, Progress: func(done int) { progress.step(fmt.Sprintf("%d of %d cases", done, len(cases))) },
+		Engines: engines, Progress: func(done int) { progress.step(fmt.Sprintf("%d of %d cases", done, len(cases))) },
 	})
 	progress.done()
 	switch {
@@ -139,7 +139,7 @@ func (f *testFlags) nothing(dir string, files int) error {
 }
 
 // testsIn reads the policy tests of a config directory, which may be named as for readLayer.
-func testsIn(dir string) ([]policytest.File, error) {
+func testsIn(dir string) ([]config.File, error) {
 	if login, rest, named := strings.Cut(dir, "="); named && login != "" && !isDir(dir) {
 		dir = rest
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/agents"
 	"github.com/reviewgate/reviewgate/app/localgit"
+	"github.com/reviewgate/reviewgate/app/policytest"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -98,6 +99,10 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	}
 	if f.config == "" { // with --config the repository's own config does not count
 		options.Proposed = func(ctx context.Context, _ *pipeline.PRFacts) (*config.Config, error) { return src.Proposed(ctx) }
+		options.Tests = func(ctx context.Context, _ *pipeline.PRFacts, cfg *config.Config, engines *run.Engines) *pipeline.PolicyTests {
+			files, err := src.ProposedTests(ctx)
+			return policytest.Proposed(ctx, cfg, engines, files, err)
+		}
 	}
 	outcome, err := runner.Run(ctx, src, options)
 	progress.done()

@@ -29,13 +29,16 @@ const (
 	noteOutOfTime  = "the proposed config could not be tried in time"
 	noteIncomplete = "the proposed config was not tried, since a stage of this review failed"
 	noteFailed     = "the proposed config could not be tried"
+
+	noteTestsLate   = "they did not end in time"
+	noteTestsFailed = "reviewgate failed"
 )
 
 // preview says what the config that the change proposes would do. If anything goes wrong, that is a
 // note, and does not affect the review's own outcome.
 func (r *Runner) preview(ctx context.Context, in aggregate.Input, findings []pipeline.Finding, change *secrets.Change, o Options) pipeline.ProposedConfig {
 	exceptions := exceptionFiles(in.Facts)
-	out := pipeline.ProposedConfig{Files: slices.Concat(config.ChangedFiles(in.Facts), exceptions), Exceptions: len(exceptions) > 0}
+	out := pipeline.ProposedConfig{Files: slices.Concat(config.ChangedFiles(in.Facts), config.ChangedTests(in.Facts), exceptions), Exceptions: len(exceptions) > 0}
 	slices.Sort(out.Files)
 	if len(out.Files) == 0 || o.Proposed == nil {
 		return pipeline.ProposedConfig{}
@@ -52,16 +55,22 @@ func (r *Runner) preview(ctx context.Context, in aggregate.Input, findings []pip
 		out.Note = noteOutOfTime
 		return out
 	}
-	tried := make(chan pipeline.ProposedConfig, 1)
+	tried, tested := make(chan pipeline.ProposedConfig, 1), make(chan *pipeline.PolicyTests, 1)
 	begun := out // the trial's own copy, since out is written when the time is over
 	go func() {
 		defer func() { <-r.previews }()
 		p := previewer{runner: r, in: in, findings: findings, secrets: change, options: o}
 		tried <- p.guarded(ctx, begun)
+		tested <- p.tests(ctx)
 		p.agents.Wait() // dispatch abandons an agent that does not stop at once
 	}()
 	select {
 	case out = <-tried:
+		select {
+		case out.Tests = <-tested:
+		case <-ctx.Done():
+			out.Tests = &pipeline.PolicyTests{Note: noteTestsLate}
+		}
 	case <-ctx.Done():
 		out.Note = noteOutOfTime
 	}
@@ -77,6 +86,7 @@ type previewer struct {
 	secrets  *secrets.Change
 	options  Options
 	agents   sync.WaitGroup // the running agents
+	tried    *Engine        // of the proposed config, once it was tried
 }
 
 // counted is an agent of a trial.
@@ -159,6 +169,7 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, facts *pipeline
 	}
 	in.Results = append(in.Results, proposedRow...)
 	report := aggregate.Aggregate(in)
+	p.tried = engine
 
 	repository := facts.Repository.FullName()
 	if mode := cfg.Mode(repository); mode != p.in.Config.Mode(repository) {
@@ -169,6 +180,25 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, facts *pipeline
 	out.FindingsNew = len(pipeline.OnlyIn(report.Findings, p.findings))
 	out.FindingsGone = len(pipeline.OnlyIn(p.findings, report.Findings))
 	return nil
+}
+
+// tests runs the policy tests under the proposed config, if that could be tried. They come last, so
+// that they take no time from the trial.
+func (p *previewer) tests(ctx context.Context) (tests *pipeline.PolicyTests) {
+	if p.tried == nil || p.options.Tests == nil {
+		return nil
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			tests = &pipeline.PolicyTests{Note: noteTestsFailed}
+			if p.options.Panicked != nil {
+				p.options.Panicked("the policy tests of a proposed config", &pipeline.PanicError{Value: v}, debug.Stack())
+			}
+		}
+	}()
+	engines := NewEngines()
+	engines.add(p.tried.config, p.tried)
+	return p.options.Tests(ctx, p.in.Facts, p.tried.config, engines)
 }
 
 // proposedGaps assumes that the model would propose the same gaps again, if the proposed config

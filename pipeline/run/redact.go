@@ -5,6 +5,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // Normalize does not redact quotes of the config. A secret in them would be shown to more people
@@ -17,7 +18,18 @@ func (r *Runner) redactProposed(p *pipeline.ProposedConfig) {
 	for i := range p.Changes {
 		p.Changes[i].ID = r.Redact(p.Changes[i].ID)
 	}
+	if t := p.Tests; t != nil {
+		t.Problems = r.redactedProblems(t.Problems)
+		for i := range t.Failures {
+			f := &t.Failures[i]
+			f.Name, f.Why = r.Redact(f.Name), plaintext.Cut(r.Redact(f.Why), maxTestWhy)
+		}
+	}
 }
+
+// maxTestWhy bounds what is said about a failed policy test, in characters. It is cut only here,
+// because half of a secret can't be recognised.
+const maxTestWhy = 300
 
 // redactedProblems are a config's problems without secrets. It copies them, since the config is
 // shared.

@@ -70,8 +70,12 @@ type Options struct {
 	// Check is called once the facts are known. An error ends the run and is returned unchanged.
 	Check func(facts *pipeline.PRFacts, cfg *config.Config) error
 	// Proposed returns the config that the change would bring, with its problems in
-	// InForce.Problems. It is called only if the change touches config.
+	// InForce.Problems. It is called only if the change touches config; without it, no proposed
+	// config is tried.
 	Proposed func(ctx context.Context, facts *pipeline.PRFacts) (*config.Config, error)
+	// Tests runs the policy tests that the head has under the proposed config, whose engine is in
+	// engines. It returns nil if there are none.
+	Tests func(ctx context.Context, facts *pipeline.PRFacts, cfg *config.Config, engines *Engines) *pipeline.PolicyTests
 	// IOAgents makes the agents of the kinds that are not built in: they do I/O, which the pipeline
 	// can't do by itself. If it returns nil, the agent is not registered, and fails.
 	IOAgents func(IOAgent) dispatch.Agent

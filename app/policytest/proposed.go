@@ -1,0 +1,51 @@
+package policytest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+)
+
+// Why the tests of a proposed config could not be run.
+const (
+	noteUnread = "they could not be read"
+	noteFailed = "reviewgate failed"
+)
+
+// Proposed runs the cases of a proposed config, and returns nil if there are none. err is the error
+// of reading the files.
+func Proposed(ctx context.Context, cfg *config.Config, engines *run.Engines, files []config.File, err error) *pipeline.PolicyTests {
+	if err != nil {
+		return &pipeline.PolicyTests{Note: noteUnread}
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	var out pipeline.PolicyTests
+	cases, problems := Read(files)
+	cases, unknown := Check(cases, cfg)
+	problems = append(problems, unknown...)
+	out.Problems = problems[:min(len(problems), pipeline.MaxTestProblems)]
+	out.ProblemsMore = len(problems) - len(out.Problems)
+	r, err := Run(ctx, cases, cfg, Options{Engines: engines})
+	if err != nil {
+		out.Note = noteFailed
+		return &out
+	}
+	out.Cases, out.Failed, out.NotRun = r.Cases, r.Failed, r.NotRun
+	for i := range r.Results {
+		c := &r.Results[i]
+		if c.Status != Failed || len(out.Failures) == pipeline.MaxTestFailures {
+			continue
+		}
+		why := c.Differences[0]
+		if more := len(c.Differences) - 1; more > 0 {
+			why += fmt.Sprintf(", and %d more", more)
+		}
+		out.Failures = append(out.Failures, pipeline.TestFailure{Name: c.Name, Why: why})
+	}
+	return &out
+}
