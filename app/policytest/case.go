@@ -11,6 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/agentoutput"
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
+	"github.com/reviewgate/reviewgate/policies"
 	"github.com/reviewgate/reviewgate/policies/spelling"
 )
 
@@ -40,7 +41,7 @@ type output struct {
 // expectation is what must come of a review. What is nil or empty is not looked at.
 type expectation struct {
 	decision           pipeline.Decision
-	condition          *string
+	condition          string
 	agents, notAgents  []word
 	findings, notFound []place
 	only               bool // no findings but these
@@ -162,9 +163,8 @@ func inside(n *jsontree.Node, pointer string) *jsontree.Node {
 
 func (e *expectation) read(f *jsontree.Fields, n *jsontree.Node) {
 	e.decision = pipeline.Decision(f.OneOf("decision", string(pipeline.DecisionFail), string(pipeline.DecisionNeedsFixes), string(pipeline.DecisionPassWithWarnings), string(pipeline.DecisionPass)))
-	if condition := n.Get("condition"); condition != nil {
-		text := f.Text("condition")
-		e.condition = &text
+	if e.condition = f.Text("condition"); e.condition == "" {
+		f.Refuse("condition", "the condition is empty", fmt.Sprintf("write %q if none must hold", policies.NoCondition))
 	}
 	e.agents, e.notAgents = words(f, "agents"), words(f, "not_agents")
 	for _, key := range []string{"findings", "not_findings"} {
@@ -185,7 +185,7 @@ func (e *expectation) read(f *jsontree.Fields, n *jsontree.Node) {
 }
 
 func (e *expectation) empty() bool {
-	return e.decision == "" && e.condition == nil && len(e.agents)+len(e.notAgents)+len(e.findings)+len(e.notFound) == 0 && !e.only
+	return e.decision == "" && e.condition == "" && len(e.agents)+len(e.notAgents)+len(e.findings)+len(e.notFound) == 0 && !e.only
 }
 
 func readPlace(n *jsontree.Node) (place, []jsontree.Error) {

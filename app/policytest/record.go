@@ -60,7 +60,7 @@ type writtenChange struct {
 
 type writtenExpect struct {
 	Decision        pipeline.Decision `json:"decision,omitempty"`
-	Condition       *string           `json:"condition,omitempty"`
+	Condition       string            `json:"condition,omitempty"`
 	Agents          []string          `json:"agents,omitempty"`
 	Findings        []writtenPlace    `json:"findings,omitempty"`
 	NoOtherFindings bool              `json:"no_other_findings,omitempty"`
@@ -183,9 +183,9 @@ func changeOf(s *ports.StoredReview) writtenChange {
 // the config.
 func expectOf(v *pipeline.Review) writtenExpect {
 	r := &v.Report
-	e := writtenExpect{Decision: r.Decision, Condition: &r.Gate.Condition, NoOtherFindings: true}
+	e := writtenExpect{Decision: r.Decision, Condition: r.Gate.Condition, NoOtherFindings: true}
 	if h := r.ByHand; h != nil {
-		e.Decision, e.Condition = h.Gate, &h.GateCondition
+		e.Decision, e.Condition = h.Gate, h.GateCondition
 	}
 	for i := range v.Manifest.Entries {
 		e.Agents = append(e.Agents, v.Manifest.Entries[i].Agent)
@@ -215,7 +215,7 @@ func (e *writtenExpect) leaveOut(parsed *expectation, v *pipeline.Review) (leftO
 		e.Decision = ""
 	}
 	if !holds(expectation{condition: parsed.condition}) {
-		e.Condition = nil
+		e.Condition = ""
 	}
 	var agents []string
 	for i, w := range parsed.agents {

@@ -177,8 +177,8 @@ func (e *expectation) differences(v *pipeline.Review) []string {
 	if e.decision != "" && e.decision != r.Decision {
 		out = append(out, fmt.Sprintf("decision: want %s, got %s (%s)", e.decision, r.Decision, quoted(r.Gate.Condition)))
 	}
-	if e.condition != nil && *e.condition != r.Gate.Condition {
-		out = append(out, fmt.Sprintf("condition: want %s, got %s", quoted(*e.condition), quoted(r.Gate.Condition)))
+	if e.condition != "" && e.condition != r.Gate.Condition {
+		out = append(out, fmt.Sprintf("condition: want %s, got %s", quoted(e.condition), quoted(r.Gate.Condition)))
 	}
 	out = append(out, listed(e.agents, func(w word) string {
 		if v.Manifest.Entry(w.text) != nil {

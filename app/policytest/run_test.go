@@ -1,0 +1,166 @@
+package policytest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+)
+
+// tested runs the cases of a text with the defaults and the given settings.
+func tested(t *testing.T, settings, text string) *Report {
+	t.Helper()
+	cfg, problems := config.Load(config.Layer{Name: config.LayerServer, Files: []config.File{{Path: config.FileSettings, Text: []byte(settings)}}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	cases, problems := Read([]config.File{{Path: "tests/a.json", Text: []byte(text)}})
+	if len(problems) == 0 {
+		cases, problems = Check(cases, cfg)
+	}
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	r, err := Run(t.Context(), cases, cfg, Options{Engines: engines})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// engines saves compiling the defaults for each test.
+var engines = run.NewEngines()
+
+func TestPass(t *testing.T) {
+	r := tested(t, `{}`, good)
+	if r.Passed != 1 || r.Failed+r.NotRun > 0 {
+		t.Errorf("%s", Text(r))
+	}
+}
+
+// Each expectation can fail, and says what came instead.
+func TestFail(t *testing.T) {
+	for _, test := range []struct{ expect, want string }{
+		{`{"decision": "pass"}`, `decision: want pass, got needs_fixes (major > 0)`},
+		{`{"condition": "critical > 0"}`, `condition: want critical > 0, got major > 0`},
+		{`{"agents": ["infra-reviewer"]}`, `agent infra-reviewer: not chosen (no file is build, ci, infra, migrations or scripts;`},
+		{`{"not_agents": ["secrets"]}`, `agent secrets: chosen by the policy secrets (every change)`},
+		{`{"findings": [{"rule": "sec-xxe-01", "path": "store/client.go", "line": 7}]}`, `finding sec-xxe-01 at store/client.go:7: not found; found instead: sec-tls-verify-01 at store/client.go:3`},
+		{`{"findings": [{"rule": "sec-tls-verify-01", "path": "store/client.go", "line": 4}]}`, `not found; found instead: sec-tls-verify-01 at store/client.go:3`},
+		{`{"findings": [{"severity": "critical"}]}`, `finding critical: not found`},
+		{`{"not_findings": [{"rule": "sec-tls-verify-01"}]}`, `finding sec-tls-verify-01: found, and should not be: sec-tls-verify-01 at store/client.go:3`},
+		{`{"not_findings": [{"path": "store/client.go"}]}`, `found, and should not be`},
+		{`{"no_other_findings": true}`, `finding sec-tls-verify-01 at store/client.go:3: not expected`},
+	} {
+		text := good[:strings.Index(good, `"expect"`)] + `"expect": ` + test.expect + "}"
+		r := tested(t, `{}`, text)
+		if got := strings.Join(r.Results[0].Differences, "\n"); r.Failed != 1 || !strings.Contains(got, test.want) {
+			t.Errorf("%s: %s, differences %q, want %q", test.expect, r.Summary(), got, test.want)
+		}
+	}
+}
+
+// An outside agent says what the case says, and without that nothing. The report names it.
+func TestOutputs(t *testing.T) {
+	const change = `"change": {"title": "feat: sums", "files": {"pricing/total.ts": {"head": ["export const total = 7;"]}}}`
+	const finding = `{"title": "It is off by one", "severity": "major", "message": "The sum lacks the last item.", "confidence": 0.9, "path": "pricing/total.ts", "start_line": 1, "rule_id": "own-sum"}`
+	silent := `{"name": "silent", ` + change + `, "expect": {"agents": ["code-scanning"], "not_findings": [{"agent": "code-scanning"}]}}`
+	says := `{"name": "says", ` + change + `, "outputs": [{"agent": "code-scanning", "findings": [` + finding + `]}],
+		"expect": {"findings": [{"rule": "own-sum", "agent": "code-scanning", "path": "pricing/total.ts", "line": 1}]}}`
+	unused := `{"name": "unused", ` + change + `, "outputs": [{"agent": "spec-reviewer", "findings": []}], "expect": {"decision": "fail"}}`
+	cfg, problems := config.Load(config.Layer{Name: config.LayerServer, Files: []config.File{{Path: config.FileComposition, Text: []byte(
+		`[{"id": "scan", "description": "Asks the scanners.", "priority": 5, "trigger": {"type": "always"}, "dispatch": {"agents": ["code-scanning"], "scope": "all", "required": true, "on_failure": "block"}}]`)},
+		{Path: config.FileAgents, Text: []byte(`[{"id": "code-scanning", "enabled": true, "scanning": {"apps": ["github-advanced-security"]}}]`)}}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	cases, problems := Read([]config.File{{Path: "tests/a.json", Text: []byte("[" + silent + "," + says + "," + unused + "]")}})
+	if len(problems) == 0 {
+		cases, problems = Check(cases, cfg)
+	}
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	r, err := Run(t.Context(), cases, cfg, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := Text(r)
+	for _, want := range []string{
+		"3 cases, 2 passed, 1 failed\n", "code-scanning (2 cases)", "case unused: decision: want fail, got",
+		"case unused: the output of spec-reviewer was not used, because the agent was not chosen\n  tests/a.json:",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// A model that is asked several times gets one output after the other.
+func TestOutputsOfModels(t *testing.T) {
+	out := func(model, title string) output {
+		return output{word{text: "spec-reviewer"}, pipeline.AgentOutput{Model: model, Findings: pipeline.List[pipeline.Finding]{{Title: title}}}}
+	}
+	s := said{[]output{out("a", "first"), out("b", "other"), out("a", "second"), out("", "any")}}
+	var got []string
+	for _, q := range []pipeline.Question{{Model: "a"}, {Model: "a", Run: 1}, {Model: "b"}, {Model: "c"}, {Model: "c", Run: 5}} {
+		answer, err := s.Review(t.Context(), taskOf(q))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, answer.Output.Findings[0].Title)
+	}
+	if diff := cmp.Diff([]string{"first", "second", "other", "any", "any"}, got); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+}
+
+// What has no time left is not run, and neither passes nor fails.
+func TestNotRun(t *testing.T) {
+	cfg, _ := config.Load()
+	cases, _ := Read([]config.File{{Path: "tests/a.json", Text: []byte(good)}})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r, err := Run(ctx, cases, cfg, Options{Engines: engines})
+	if err != nil || r.NotRun != 1 || r.Passed+r.Failed > 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	want := "case a client that trusts every server: not run, because the time was over\n1 case, 0 passed, 0 failed, 1 not run within 10 s\n"
+	if diff := cmp.Diff(want, Text(r)); diff != "" {
+		t.Errorf("text (-want +got):\n%s", diff)
+	}
+}
+
+func TestProposed(t *testing.T) {
+	cfg, _ := config.Load()
+	files := func(text string) []config.File { return []config.File{{Path: "tests/a.json", Text: []byte(text)}} }
+	if got := Proposed(t.Context(), cfg, engines, nil, nil); got != nil {
+		t.Errorf("without tests: %+v", got)
+	}
+	if got := Proposed(t.Context(), cfg, engines, nil, errors.New("502")); got == nil || got.Note != "they could not be read" {
+		t.Errorf("unread: %+v", got)
+	}
+	failing := edited(t, `"needs_fixes"`, `"pass"`)
+	failing = strings.Replace(failing, `"major > 0"`, `"x"`, 1)
+	unknown := strings.Replace(edited(t, `"a client that trusts every server"`, `"other"`), `"infra-reviewer"`, `"typo"`, 1)
+	got := Proposed(t.Context(), cfg, engines, files("["+failing+","+unknown+"]"), nil)
+	want := &pipeline.PolicyTests{
+		Cases: 1, Failed: 1,
+		Failures: pipeline.List[pipeline.TestFailure]{{Name: "a client that trusts every server", Why: "decision: want pass, got needs_fixes (major > 0), and 1 more"}},
+		Problems: got.Problems,
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(got.Problems) != 1 || !strings.Contains(got.Problems[0].Problem, `no agent "typo"`) {
+		t.Errorf("(-want +got):\n%s\nproblems %v", diff, got.Problems)
+	}
+}
+
+func taskOf(q pipeline.Question) dispatch.Task {
+	return dispatch.Task{Entry: pipeline.ManifestEntry{Agent: "spec-reviewer"}, Model: q.Model, Run: q.Run}
+}
