@@ -486,6 +486,48 @@ func TestProposedConfig(t *testing.T) {
 	wantHostError(t, err, ports.HostInvalid)
 }
 
+// Policy tests are read at the head. Of too many files or too large ones, only as much is read as
+// shows that.
+func TestProposedTests(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	const dir = config.RepositoryDir + "/" + config.TestsDir + "/"
+	w.repo.Commit("main", ghtest.Files{dir + "a.json": `{}`}, "tests")
+	own := w.repo.OpenPR(ghtest.PR{Head: "own", Files: ghtest.Files{dir + "b.json": `[]`, dir + "README.md": "x", dir + "more/c.json": "x"}})
+	forked := w.repo.OpenPR(ghtest.PR{Head: "theirs", Fork: "mallory", Author: "mallory", Files: ghtest.Files{dir + "a.json": ghtest.Gone}})
+	large := w.repo.OpenPR(ghtest.PR{Head: "large", Files: ghtest.Files{dir + "a.json": strings.Repeat(" ", config.MaxTestBytes+7)}})
+	for _, tt := range []struct {
+		pull *ghtest.PullRequest
+		want map[string]int // by path
+	}{
+		{own, map[string]int{dir + "a.json": 2, dir + "b.json": 2}},
+		{forked, map[string]int{}},
+		{large, map[string]int{dir + "a.json": config.MaxTestBytes + 1}},
+	} {
+		files, err := w.client.ProposedTests(t.Context(), w.target(tt.pull), tt.pull.HeadSHA())
+		w.must(err)
+		got := map[string]int{}
+		for _, f := range files {
+			got[f.Path] = len(f.Text)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.pull.HeadSHA(), diff)
+		}
+	}
+	many := ghtest.Files{}
+	for i := range config.MaxTests + 9 {
+		many[fmt.Sprintf("%s%03d.json", dir, i)] = `{}`
+	}
+	pull := w.repo.OpenPR(ghtest.PR{Head: "many", Files: many})
+	w.hub.Calls.Reset()
+	files, err := w.client.ProposedTests(t.Context(), w.target(pull), pull.HeadSHA())
+	w.must(err)
+	if len(files) != config.MaxTests+1 || len(w.hub.Calls.All()) > 4 {
+		t.Errorf("%d files by %d calls", len(files), len(w.hub.Calls.All()))
+	}
+	_, err = w.client.ProposedTests(t.Context(), w.shop(), "main")
+	wantHostError(t, err, ports.HostInvalid)
+}
+
 // The first read of config costs one call for each file and directory. Later reads cost one
 // call, which GitHub does not count when nothing has changed.
 func TestCallsForConfig(t *testing.T) {

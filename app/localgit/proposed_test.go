@@ -281,3 +281,38 @@ func TestNothingToReview(t *testing.T) {
 		t.Errorf("with an untracked file: %q, %v", got, err)
 	}
 }
+
+// The policy tests of a range are those at its head, and of a work tree those that a commit would
+// have.
+func TestProposedTests(t *testing.T) {
+	r := newRepo(t)
+	const dir = config.RepositoryDir + "/" + config.TestsDir
+	r.write(dir+"/a.json", `{}`)
+	r.commit("start")
+	r.git("switch", "--quiet", "--create", "feature")
+	r.write(dir+"/b.json", `[]`)
+	r.write(dir+"/README.md", "no test\n")
+	r.write(dir+"/more/c.json", "no test\n")
+	r.commit("more")
+	r.write(dir+"/d.json", `[ ]`)
+	if err := os.Remove(filepath.Join(r.dir, dir, "a.json")); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]string{"feature": {"a.json {}", "b.json []"}, "": {"b.json []", "d.json [ ]"}} {
+		files, err := r.open(Options{Head: name}).ProposedTests(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range files {
+			got = append(got, strings.TrimPrefix(f.Path, dir+"/")+" "+string(f.Text))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("head %q: %q, want %q", name, got, want)
+		}
+	}
+	r.write(dir+"/b.json", strings.Repeat(" ", config.MaxTestBytes+7))
+	if files, err := r.open(Options{}).ProposedTests(t.Context()); err != nil || len(files) != 1 || len(files[0].Text) != config.MaxTestBytes+1 {
+		t.Errorf("a large file: %d files, %v", len(files), err)
+	}
+}

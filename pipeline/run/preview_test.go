@@ -430,3 +430,66 @@ func TestProposedExceptionsReportOnlyTheirOwnProblems(t *testing.T) {
 		t.Errorf("problems %+v, want the one of %s", got, normalize.AttributesFile)
 	}
 }
+
+// The policy tests run after the trial and under its config. What goes wrong with them leaves the
+// outcome of the trial as it is.
+func TestPolicyTestsOfAProposedConfig(t *testing.T) {
+	r := newRunner(t, nil)
+	proposed := proposes(map[string]string{config.FileSettings: `{"gate": {"conditions": []}}`})
+	failed := &pipeline.PolicyTests{Cases: 2, Failed: 1, Failures: pipeline.List[pipeline.TestFailure]{{Name: "a", Why: strings.Repeat("x", 500)}}}
+	for name, tt := range map[string]struct {
+		tests func(context.Context, *pipeline.PRFacts, *config.Config, *Engines) *pipeline.PolicyTests
+		want  *pipeline.PolicyTests
+	}{
+		"none":  {func(context.Context, *pipeline.PRFacts, *config.Config, *Engines) *pipeline.PolicyTests { return nil }, nil},
+		"panic": {func(context.Context, *pipeline.PRFacts, *config.Config, *Engines) *pipeline.PolicyTests { panic("x") }, &pipeline.PolicyTests{Note: noteTestsFailed}},
+		"fail": {func(_ context.Context, f *pipeline.PRFacts, cfg *config.Config, engines *Engines) *pipeline.PolicyTests {
+			if _, known := engines.cache.Get(cfg.Key); !known || len(cfg.Settings.Gate.Conditions) > 0 || len(f.Files) == 0 {
+				t.Error("the tests do not run under the proposed config")
+			}
+			return failed
+		}, &pipeline.PolicyTests{Cases: 2, Failed: 1, Failures: pipeline.List[pipeline.TestFailure]{{Name: "a", Why: strings.Repeat("x", maxTestWhy-1) + "…"}}}},
+	} {
+		with, _ := reportWith(t, r, configChange(t), Options{Proposed: proposed, Tests: tt.tests})
+		if got := with.ProposedConfig; got.Decision != pipeline.DecisionPass || got.Note != "" {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if diff := cmp.Diff(tt.want, with.ProposedConfig.Tests); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	broken := proposes(map[string]string{config.FileSettings: `{"gate": 7}`})
+	with, _ := reportWith(t, r, configChange(t), Options{Proposed: broken, Tests: func(context.Context, *pipeline.PRFacts, *config.Config, *Engines) *pipeline.PolicyTests {
+		t.Error("tests of a broken config are run")
+		return nil
+	}})
+	if len(with.ProposedConfig.Problems) == 0 {
+		t.Error("the broken config has no problem")
+	}
+}
+
+// Policy tests that don't end delay the review no longer than the trial may take, and lose nothing
+// of it.
+func TestEndlessPolicyTests(t *testing.T) {
+	r := newRunner(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		r.previews = make(chan struct{}, maxPreviews) // within this test's bubble
+		end := make(chan struct{})
+		defer close(end)
+		o := Options{
+			Proposed: proposes(map[string]string{config.FileSettings: `{"gate": {"conditions": []}}`}),
+			Tests: func(context.Context, *pipeline.PRFacts, *config.Config, *Engines) *pipeline.PolicyTests {
+				<-end
+				return nil
+			},
+		}
+		out, err := r.Run(t.Context(), configChange(t), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := out.Review.Report.ProposedConfig
+		if got.Decision != pipeline.DecisionPass || got.Tests == nil || got.Tests.Note != noteTestsLate {
+			t.Errorf("%+v", got)
+		}
+	})
+}

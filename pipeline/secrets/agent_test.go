@@ -161,3 +161,18 @@ func TestGroupsAreKnown(t *testing.T) {
 		t.Errorf("rules with several groups (-known +gitleaks):\n%s", diff)
 	}
 }
+
+func TestHasRule(t *testing.T) {
+	d, err := Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"private-key", "jwt", ruleAssigned, ruleURLPassword, formats[0].id, "generic-api-key"} {
+		if !d.HasRule(id) {
+			t.Errorf("there is no rule %q", id)
+		}
+	}
+	if d.HasRule("no-such-token") || d.HasRule("") {
+		t.Error("there are rules that don't exist")
+	}
+}
