@@ -59,3 +59,17 @@ func ProposedFiles(r *ports.StoredReview) (files []config.File, id string) {
 	}
 	return files, hex.EncodeToString(h.Sum(nil))
 }
+
+// ProposedTests reads the policy tests at the head.
+func (c *Configs) ProposedTests(ctx context.Context, t ports.Target, f *pipeline.PRFacts) ([]config.File, error) {
+	read, err := c.ConfigReader.ProposedTests(ctx, t, f.Head.SHA)
+	if err != nil {
+		c.Log.Warn().EmbedObject(t.At(f.Head.SHA)).Err(err).Msg("proposed policy tests not read")
+		return nil, err
+	}
+	files := make([]config.File, len(read))
+	for i, b := range read {
+		files[i] = config.File{Path: b.Path, BlobSHA: b.BlobSHA, Text: b.Text}
+	}
+	return files, nil
+}

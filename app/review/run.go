@@ -134,7 +134,7 @@ func (s *Service) runOptions(ctx context.Context, r *reviewRun) run.Options {
 			r.proposed.Store(&files)
 			return cfg, err
 		},
-		Tests:    s.testsOf(t),
+		Tests:    policyTests(s.configs, t),
 		IOAgents: r.agents.Agent, GapModel: r.agents.GapModel, Comparer: r.agents.Comparer, Verifier: r.agents.Verifier,
 		File:     readFile(r.src),
 		Panicked: s.logPanic,
@@ -195,17 +195,10 @@ func (s *Service) proposedFiles(r *reviewRun) []ports.ConfigBlob {
 	return stored
 }
 
-// testsOf returns a function that runs the policy tests that a pull request proposes.
-func (s *Service) testsOf(t ports.Target) func(context.Context, *pipeline.PRFacts, *config.Config, *run.Engines) *pipeline.PolicyTests {
+// policyTests returns a function that runs the policy tests that a pull request proposes.
+func policyTests(configs *inforce.Configs, t ports.Target) func(context.Context, *pipeline.PRFacts, *config.Config, *run.Engines) *pipeline.PolicyTests {
 	return func(ctx context.Context, f *pipeline.PRFacts, cfg *config.Config, engines *run.Engines) *pipeline.PolicyTests {
-		read, err := s.GitHub.ProposedTests(ctx, t, f.Head.SHA)
-		if err != nil {
-			s.Log.Warn().EmbedObject(t.At(f.Head.SHA)).Err(err).Msg("proposed policy tests not read")
-		}
-		files := make([]config.File, len(read))
-		for i, b := range read {
-			files[i] = config.File{Path: b.Path, BlobSHA: b.BlobSHA, Text: b.Text}
-		}
+		files, err := configs.ProposedTests(ctx, t, f)
 		return policytest.Proposed(ctx, cfg, engines, files, err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	exampleFile    = regexp.MustCompile("(?ms)^```json ([a-z]+\\.json)\n(.*?)^```$")
+	exampleFile    = regexp.MustCompile("(?ms)^```json ([a-z./]+\\.json)\n(.*?)^```$")
 	exampleCommand = regexp.MustCompile(`(?m)^reviewgate (.*?) +# exit code ([0-3])$`)
 	exampleAnswer  = regexp.MustCompile("(?ms)^  ```text\n(.*?)^  ```$")
 )
@@ -25,6 +25,9 @@ func TestExamplesOfTheCommandsPage(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	for _, m := range exampleFile.FindAllStringSubmatch(string(page), -1) {
+		if err := os.MkdirAll(filepath.Dir(m[1]), 0o750); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(m[1], []byte(m[2]), 0o600); err != nil {
 			t.Fatal(err)
 		}
