@@ -130,7 +130,7 @@ func readOutput(n *jsontree.Node) (output, []jsontree.Error) {
 		return output{}, []jsontree.Error{*n.Error("this is not an agent's output", "write it in { }, as the agent would report it")}
 	}
 	o := &outputs[0]
-	errs = append(o.Wrong, o.Dropped.Why...)
+	errs = slices.Concat(o.Wrong, o.Dropped.Why)
 	for i, e := range errs {
 		errs[i].Place = inside(n, e.Pointer).Place()
 	}

@@ -9,11 +9,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// Why the tests of a proposed config could not be run.
-const (
-	noteUnread = "they could not be read"
-	noteFailed = "reviewgate failed"
-)
+// noteUnread says why the tests of a proposed config could not be run.
+const noteUnread = "they could not be read"
 
 // Proposed runs the cases of a proposed config, and returns nil if there are none. err is the error
 // of reading the files.
@@ -30,11 +27,7 @@ func Proposed(ctx context.Context, cfg *config.Config, engines *run.Engines, fil
 	problems = append(problems, unknown...)
 	out.Problems = problems[:min(len(problems), pipeline.MaxTestProblems)]
 	out.ProblemsMore = len(problems) - len(out.Problems)
-	r, err := Run(ctx, cases, cfg, Options{Engines: engines})
-	if err != nil {
-		out.Note = noteFailed
-		return &out
-	}
+	r := Run(ctx, cases, cfg, Options{Engines: engines})
 	out.Cases, out.Failed, out.NotRun = r.Cases, r.Failed, r.NotRun
 	for i := range r.Results {
 		c := &r.Results[i]

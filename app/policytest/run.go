@@ -16,12 +16,11 @@ import (
 
 // Report is what came of the cases of a config.
 type Report struct {
-	Cases   int           `json:"cases"`
-	Passed  int           `json:"passed"`
-	Failed  int           `json:"failed"`
-	NotRun  int           `json:"not_run"`
-	Results []Result      `json:"results"` // in the order of the cases
-	Time    time.Duration `json:"-"`
+	Cases   int      `json:"cases"`
+	Passed  int      `json:"passed"`
+	Failed  int      `json:"failed"`
+	NotRun  int      `json:"not_run"`
+	Results []Result `json:"results"` // in the order of the cases
 }
 
 // Status is how a case ended.
@@ -58,9 +57,8 @@ type Options struct {
 }
 
 // Run reviews the cases' changes with a config and compares. It starts no case after MaxTime or
-// after the end of ctx. An error means that no case could be run.
-func Run(ctx context.Context, cases []*Case, cfg *config.Config, o Options) (*Report, error) {
-	begun := time.Now()
+// after the end of ctx.
+func Run(ctx context.Context, cases []*Case, cfg *config.Config, o Options) *Report {
 	ctx, cancel := context.WithTimeout(ctx, MaxTime)
 	defer cancel()
 	if o.Engines == nil {
@@ -68,10 +66,7 @@ func Run(ctx context.Context, cases []*Case, cfg *config.Config, o Options) (*Re
 	}
 	r := &Report{Cases: len(cases), Results: make([]Result, 0, len(cases))}
 	for _, c := range cases {
-		result, err := c.run(ctx, cfg, o)
-		if err != nil {
-			return nil, err
-		}
+		result := c.run(ctx, cfg, o)
 		switch r.Results = append(r.Results, result); result.Status {
 		case Passed:
 			r.Passed++
@@ -84,26 +79,25 @@ func Run(ctx context.Context, cases []*Case, cfg *config.Config, o Options) (*Re
 			o.Progress(len(r.Results))
 		}
 	}
-	r.Time = time.Since(begun)
-	return r, nil
+	return r
 }
 
 // run reviews a case's change and compares.
-func (c *Case) run(ctx context.Context, cfg *config.Config, o Options) (Result, error) {
+func (c *Case) run(ctx context.Context, cfg *config.Config, o Options) Result {
 	result := Result{
 		Name: c.Name, File: c.at.Document.Name, Line: c.at.Line, Status: NotRun,
 		Differences: []string{}, Assumed: []string{}, Unused: []string{},
 	}
 	if ctx.Err() != nil {
-		return result, nil
+		return result
 	}
 	outcome, err := c.review(ctx, cfg, o)
 	switch {
 	case ctx.Err() != nil:
-		return result, nil
+		return result
 	case err != nil:
 		result.Status, result.Differences = Failed, []string{"the change could not be reviewed: " + plaintext.CutLine(err.Error(), maxQuote)}
-		return result, nil
+		return result
 	}
 	v := &outcome.Review
 	for i := range cfg.Agents {
@@ -121,7 +115,7 @@ func (c *Case) run(ctx context.Context, cfg *config.Config, o Options) (Result, 
 	} else {
 		result.Status = Failed
 	}
-	return result, nil
+	return result
 }
 
 // review reviews a case's change. Agents that need more than the facts say what the case says.

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -104,14 +103,11 @@ func (f *testFlags) test(cmd *cobra.Command, dir string) error {
 		return unusable(f.nothing(dir, len(files)))
 	}
 	progress := newProgress(cmd.ErrOrStderr())
-	report, err := policytest.Run(cmd.Context(), cases, cfg, policytest.Options{
+	report := policytest.Run(cmd.Context(), cases, cfg, policytest.Options{
 		Engines: engines, Progress: func(done int) { progress.step(fmt.Sprintf("%d of %d cases", done, len(cases))) },
 	})
 	progress.done()
-	switch {
-	case cmd.Context().Err() != nil:
-		return unfinished(cmd.Context().Err())
-	case err != nil:
+	if err := cmd.Context().Err(); err != nil {
 		return unfinished(err)
 	}
 	if f.format == "json" {
@@ -184,7 +180,7 @@ func writeNew(name string, text []byte) error {
 	if err != nil {
 		return unusable(err)
 	}
-	_, err = io.WriteString(file, string(text))
+	_, err = file.Write(text)
 	if err = errors.Join(err, file.Close()); err != nil {
 		return unfinished(fmt.Errorf("write the case: %w", err))
 	}

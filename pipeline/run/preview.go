@@ -185,7 +185,8 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, facts *pipeline
 // tests runs the policy tests under the proposed config, if that could be tried. They come last, so
 // that they take no time from the trial.
 func (p *previewer) tests(ctx context.Context) (tests *pipeline.PolicyTests) {
-	if p.tried == nil || p.options.Tests == nil {
+	touched := len(config.ChangedFiles(p.in.Facts)) + len(config.ChangedTests(p.in.Facts))
+	if p.tried == nil || p.options.Tests == nil || touched == 0 { // exceptions alone change no test
 		return nil
 	}
 	defer func() {

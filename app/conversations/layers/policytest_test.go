@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/policytest"
@@ -86,7 +87,7 @@ func TestRecordedCasesPass(t *testing.T) {
 	url := history(t)
 	reader, runner := reading(t, url)
 	replayer := replay.New(runner)
-	lacking := 0
+	lacking, last := 0, ""
 	for s, err := range reader.Archived(t.Context(), ports.ReviewFilter{}) {
 		if err != nil {
 			t.Fatal(err)
@@ -99,6 +100,7 @@ func TestRecordedCasesPass(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		last = s.RunID
 		if len(recorded.LeftOut) > 0 {
 			lacking++
 		}
@@ -112,6 +114,13 @@ func TestRecordedCasesPass(t *testing.T) {
 		if err := config.ValidateData(config.SchemaPolicyTest, recorded.Text); err != nil {
 			t.Error(err)
 		}
+	}
+	recorded, err := app.RecordTest(t.Context(), url, last)
+	if err != nil || !strings.Contains(string(recorded.Text), "(run "+last+", ") {
+		t.Errorf("run %s: %v", last, err)
+	}
+	if _, err := app.RecordTest(t.Context(), url, "none"); err == nil || !strings.Contains(err.Error(), "the database has no run none: the last line of a comment names") {
+		t.Errorf("an unknown run: %v", err)
 	}
 	if lacking != 1 { // the dismissed finding counts in a test
 		t.Errorf("%d cases lack an expectation, want one", lacking)
@@ -138,9 +147,5 @@ func runText(t *testing.T, text []byte, cfg *config.Config, engines *run.Engines
 	if len(problems) > 0 {
 		t.Fatalf("%v\n%s", problems, text)
 	}
-	report, err := policytest.Run(t.Context(), cases, cfg, policytest.Options{Engines: engines})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return report
+	return policytest.Run(t.Context(), cases, cfg, policytest.Options{Engines: engines})
 }
