@@ -346,3 +346,21 @@ func TestCountsAddUp(t *testing.T) {
 		t.Errorf("%d unknown, the first on line %d", u.Count, u.First.Line)
 	}
 }
+
+// What Encode writes, Decode reads unchanged.
+func TestEncode(t *testing.T) {
+	want := decode(t, `{"agent": "sme", "model": "m1", "stage": "spec", "residual_concerns": ["Who pays?"], "deferred_questions": ["When?"], "findings": [
+		{`+needed+`, "section": "Sums", "rule_id": "sum-01", "start_line": 3, "end_line": 4, "evidence": ["x", "<y>"], "blocking": true, "autofix_class": "auto", "suggested_fix": "n+1"},
+		{"title": "t", "severity": "info", "message": "m", "confidence": 0, "section": "Scope"}]}`)[0].AgentOutput
+	text, err := Encode(&want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := decode(t, string(text))[0]
+	if diff := cmp.Diff(want, got.AgentOutput); diff != "" || got.Unknown.Count > 0 {
+		t.Errorf("(-want +got):\n%s\n%s", diff, text)
+	}
+	if strings.Contains(string(text), `"id"`) || strings.Contains(string(text), `""`) {
+		t.Errorf("it has what is empty or filled in: %s", text)
+	}
+}
