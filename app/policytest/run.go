@@ -259,6 +259,9 @@ func (p *place) instead(r *pipeline.Report) string {
 			return "suppressed: " + quoted(s.Reason)
 		}
 	}
+	if e := r.Evaluation; e != nil && slices.ContainsFunc(e.Findings, func(f pipeline.Finding) bool { return p.fits(&f) }) {
+		return "it is in evaluation, so it does not count"
+	}
 	if len(r.Findings) == 0 {
 		return "there is no finding"
 	}

@@ -158,3 +158,19 @@ func TestProposed(t *testing.T) {
 func taskOf(q pipeline.Question) dispatch.Task {
 	return dispatch.Task{Entry: pipeline.ManifestEntry{Agent: "spec-reviewer"}, Model: q.Model, Run: q.Run}
 }
+
+// A finding in evaluation does not count, and the report says so.
+func TestEvaluation(t *testing.T) {
+	cfg, problems := config.Load(config.Layer{Name: config.LayerServer, Files: []config.File{
+		{Path: config.FileRules, Text: []byte(`[{"id": "sec-tls-verify-01", "mode": "evaluate"}]`)},
+	}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	cases, _ := Read([]config.File{{Path: "tests/a.json", Text: []byte(good)}})
+	r := Run(t.Context(), cases, cfg, Options{})
+	const want = "finding major sec-tls-verify-01 by security-reviewer at store/client.go:3: not found; it is in evaluation, so it does not count"
+	if got := strings.Join(r.Results[0].Differences, "\n"); !strings.Contains(got, want) {
+		t.Errorf("differences %q, want %q", got, want)
+	}
+}
