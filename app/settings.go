@@ -405,6 +405,9 @@ func (r *settingsReader) config(key string) config.Layer {
 		return config.Layer{}
 	}
 	if len(layer.Files) == 0 {
+		if key == keyShadowConfig {
+			r.problem("%s: %s has no config files, so there is nothing to try: name another directory, or leave it out", key, dir)
+		}
 		return layer
 	}
 	_, problems := config.Load(layer)

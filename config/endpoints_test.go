@@ -274,7 +274,7 @@ func TestShippedModelPoliciesCauseNoProblems(t *testing.T) {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 	_, problems = Load(twoModels(""), layer(FileComposition, `[`+offPolicies(t)+`]`))
-	if !slices.ContainsFunc(formatted(problems), func(s string) bool { return strings.Contains(s, `no policy has the trigger "always"`) }) {
+	if !slices.ContainsFunc(formatted(problems), func(s string) bool { return strings.Contains(s, `no policy with the trigger "always" is enforced`) }) {
 		t.Errorf("a config in which only models look at every change has no such problem: %v", formatted(problems))
 	}
 }

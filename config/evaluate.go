@@ -6,8 +6,8 @@ import (
 )
 
 // A rule, policy or agent in evaluation runs, but it can't affect the gate or any finding that is
-// enforced. So the config in force counts it as switched off, and Config.Evaluation has it beside
-// everything else. Who reviews under both sees what it would bring.
+// enforced. So the config in force counts it as switched off, and Config.Evaluation is the config
+// with it switched on. A review under both shows what it would add.
 
 // evaluated reports whether an enabled entry is in evaluation.
 func evaluated(value any) bool {

@@ -70,6 +70,7 @@ func (g *guards) lockPolicy(e *entry, p *Policy) *lock {
 	may["trigger"] = change{func(_, above any) bool { return above.(policies.Trigger).Type == policies.TriggerAlways }, `leave it out, or write {"type": "always"}`}
 	may["enabled"] = change{func(_, above any) bool { return above == true }, "leave it on"}
 	may["dispatch.models"] = change{func(_, _ any) bool { return false }, "leave it out"}
+	may["mode"] = mayBecome(ModeEnforce)
 	delete(may, "priority") // can be changed freely
 	return &lock{why: needed(e, by), open: true, may: may}
 }
@@ -179,8 +180,6 @@ func nounOf(value any) string {
 var (
 	mayRise = change{func(below, above any) bool { return above.(int) > below.(int) }, "leave it out, or raise it"}
 	mayGrow = change{func(below, above any) bool { return holdsAll(above.([]string), below.([]string)) }, "leave it out, or add to the list"}
-	// mayEnforce lets a layer end an evaluation, and never begin one.
-	mayEnforce = mayBecome(ModeEnforce)
 )
 
 func mayBecome(want any) change {
@@ -191,16 +190,16 @@ func mayBecome(want any) change {
 func stricter(value any) map[string]change {
 	switch value.(type) {
 	case *Rule:
-		return map[string]change{"mode": mayEnforce, "severity": {func(below, above any) bool {
+		return map[string]change{"severity": {func(below, above any) bool {
 			return slices.Index(pipeline.Severities(), above.(pipeline.Severity)) < slices.Index(pipeline.Severities(), below.(pipeline.Severity))
 		}, "leave it out, or raise it"}}
 	case *Policy:
 		return map[string]change{
 			"priority": mayRise, "dispatch.agents": mayGrow, "dispatch.required": mayBecome(true),
-			"dispatch.on_failure": mayBecome(pipeline.OnFailureBlock), "dispatch.scope": mayBecome(ScopeAll), "mode": mayEnforce,
+			"dispatch.on_failure": mayBecome(pipeline.OnFailureBlock), "dispatch.scope": mayBecome(ScopeAll),
 		}
 	case *Agent:
-		may := map[string]change{"mode": mayEnforce}
+		may := map[string]change{}
 		for i := range kinds {
 			maps.Copy(may, kinds[i].section.stricter)
 		}

@@ -114,6 +114,7 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		{FileDomains, `"id": "f-signal", "pattern": "never"`, []string{`/0/pattern: pattern can't be set to this: the signal "f-signal" is final in the server's layer; leave it out`}},
 
 		{FileRules, `"id": "f-rule", "mode": "evaluate"`, []string{`/0/mode: mode can't be set to this` + ofRule}},
+		{FileRules, `"id": "tried-rule", "mode": "enforce"`, []string{`/0/mode: mode can't be set to this: the rule "tried-rule" is final in the server's layer; leave it out`}},
 		{FileComposition, `"id": "f-policy", "mode": "evaluate"`, []string{`/0/mode: mode can't be set to this` + ofPolicy}},
 		{FileAgents, `"id": "s-agent", "mode": "evaluate"`, []string{`/0/mode: mode can't be set to this` + ofScanning}},
 
@@ -195,7 +196,7 @@ func TestFinalEntriesCanBeMadeStricter(t *testing.T) {
 	for file, entries := range map[string][]string{
 		FileRules: {
 			`"id": "f-rule", "severity": "major"`, `"id": "f-rule", "severity": "info", "match": {"pattern": "x+", "on": "added", "tests": true, "exclude_paths": []}`,
-			`"id": "f-rule", "mode": "enforce"`, `"id": "tried-rule", "mode": "enforce"`, `"id": "open-rule", "mode": "evaluate"`,
+			`"id": "f-rule", "mode": "enforce"`, `"id": "open-rule", "mode": "evaluate"`,
 			`"id": "open-rule", "enabled": false`, `"id": "build-any-01", "enabled": false`,
 		},
 		FileComposition: {

@@ -13,9 +13,9 @@ type Floor struct {
 	Config    *Config // has no floors itself
 }
 
-// floorOf returns the floor of a layer and the layers below it. It returns nil if the layer made
-// nothing final that affects reviews.
-func (s *stack) floorOf(layer string) *Floor {
+// floorOf returns the floor of a layer and the layers below it, as view makes it of a stack. It
+// returns nil if the layer made nothing final that affects reviews.
+func (s *stack) floorOf(layer string, view func(*stack) *Config) *Floor {
 	some := false
 	for _, file := range listFiles() {
 		for _, e := range s.lists[file].entries {
@@ -25,19 +25,16 @@ func (s *stack) floorOf(layer string) *Floor {
 	if !some {
 		return nil
 	}
-	f := &Floor{Layer: layer, Config: s.config()}
+	f := &Floor{Layer: layer, Config: view(s)}
 	if named := s.settings.Get("final_authority"); layerOf(named) == layer {
 		f.Authority = s.decoded.FinalAuthority
 	}
 	return f
 }
 
-// bearsOnReviews reports whether an entry is enforced and brings findings or agents: mappings
+// bearsOnReviews reports whether an entry is enabled and brings findings or agents: mappings
 // and weights alone have no effect.
 func bearsOnReviews(value any) bool {
-	if evaluated(value) {
-		return false
-	}
 	switch v := value.(type) {
 	case *Rule:
 		return v.Enabled

@@ -50,16 +50,20 @@ func sameFiles(a, b []File) bool {
 	return slices.EqualFunc(a, b, func(x, y File) bool { return path.Base(x.Path) == path.Base(y.Path) && bytes.Equal(x.Text, y.Text) })
 }
 
-// laid is the result of merging layers, with the floors that some of them make.
+// laid is the result of merging layers, with the floors that some of them make: with what is in
+// evaluation switched off, and enforced.
 type laid struct {
 	*stack
-	floors []Floor
+	floors, evaluated []Floor
 }
 
 // loaded returns the stack's config with the layers that it comes from.
 func (s laid) loaded(layers []Layer, inForce pipeline.ConfigInForce) *Config {
 	c := s.config()
 	c.InForce, c.Floors = inForce, s.floors
+	if c.Evaluation != nil {
+		c.Evaluation.Floors = s.evaluated
+	}
 	c.DomainsForm = repositoryForm(FileDomains, layers, inForce.Layers[1:])
 	c.CompositionForm = repositoryForm(FileComposition, layers, inForce.Layers[1:])
 	c.identify(keyOf(layers, inForce.Layers[1:]))
@@ -76,15 +80,27 @@ func layAll(base defaultStack, layers []Layer) (laid, pipeline.ConfigInForce) {
 		used := len(p.list) == 0
 		if used {
 			current.stack = next
-			if f := next.floorOf(l.Name); f != nil {
-				current.floors = append(current.floors, *f)
+			enforced := next.enforced()
+			floor := enforced.floorOf(l.Name, (*stack).entries)
+			current.floors = appended(current.floors, floor)
+			if enforced != next {
+				floor = next.floorOf(l.Name, (*stack).evaluation)
 			}
+			current.evaluated = appended(current.evaluated, floor)
 		}
 		inForce.Layers = append(inForce.Layers, l.inForce(used))
 		inForce.Problems = append(inForce.Problems, p.ordered()...)
 	}
 	inForce.Version = version(inForce.Layers)
 	return current, inForce
+}
+
+// appended adds a floor, unless it is nil.
+func appended(floors []Floor, f *Floor) []Floor {
+	if f == nil {
+		return floors
+	}
+	return append(floors, *f)
 }
 
 // DefaultLayer returns the embedded defaults. Their prompts have the same form of name as those of

@@ -315,7 +315,7 @@ func TestProblems(t *testing.T) {
 			`review-rules.json:1:56: /0/agent: the agent "secrets" is of kind secrets and runs no rules, so the rule "a" never runs; give the rule to an agent of kind rules or llm`,
 		}},
 		{"the last policy with the trigger always", FileComposition, "[\n  {\"id\": \"universal\", \"enabled\": false},\n  {\"id\": \"secrets\", \"enabled\": false},\n  {\"id\": \"hygiene\", \"enabled\": false}]", []string{
-			`review-composition.json:1:1: no policy has the trigger "always"; keep or add one: {"type": "always"}`,
+			`review-composition.json:1:1: no policy with the trigger "always" is enforced; keep or add one: {"type": "always"}`,
 			`review-composition.json:2:3: /0: no policy dispatches the agent "build-reviewer" any more, so its rules never run; dispatch it from another policy, or switch it off in review-agents.json: {"id": "build-reviewer", "enabled": false}`,
 			`review-composition.json:2:3: /0: no policy dispatches the agent "security-reviewer" any more, so its rules never run; dispatch it from another policy, or switch it off in review-agents.json: {"id": "security-reviewer", "enabled": false}`,
 			`review-composition.json:4:3: /2: no policy dispatches the agent "pr-hygiene" any more, so its rules never run; dispatch it from another policy, or switch it off in review-agents.json: {"id": "pr-hygiene", "enabled": false}`,
@@ -412,7 +412,7 @@ func TestProblemsInExpressions(t *testing.T) {
 // A policy with the trigger always counts as long as one of its agents is on.
 func TestAlwaysPolicyNeedsAnAgent(t *testing.T) {
 	_, problems := Load(layer(FileAgents, `[{"id": "build-reviewer", "enabled": false}, {"id": "security-reviewer", "enabled": false}, {"id": "secrets", "enabled": false}, {"id": "pr-hygiene", "enabled": false}]`))
-	want := []string{`review-agents.json:1:1: every agent of the policies with the trigger "always" is switched off; leave one on, or let such a policy dispatch another`}
+	want := []string{`review-agents.json:1:1: every agent of the policies with the trigger "always" is switched off or in evaluation; leave one on, or let such a policy dispatch another`}
 	if diff := cmp.Diff(want, formatted(problems)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}

@@ -158,11 +158,12 @@ func (r *references) checkNames(list *jsontree.Node, to target, by referrer) {
 
 // checkAlways demands a policy that holds for every change. Without one, a change for which
 // no other policy holds would pass unreviewed. Language models don't count: the server may
-// have none, or the budget may be spent.
+// have none, or the budget may be spent. Nor does what is in evaluation.
 func (t *trial) checkAlways() {
-	off, kinds := t.stack.off(), t.stack.kinds()
+	enforced := t.stack.enforced()
+	off, kinds := enforced.off(), enforced.kinds()
 	switched := false
-	for _, p := range all[*Policy](t.stack.lists[FileComposition]) {
+	for _, p := range all[*Policy](enforced.lists[FileComposition]) {
 		if !p.Enabled || p.Trigger.Type != policies.TriggerAlways {
 			continue
 		}
@@ -172,27 +173,41 @@ func (t *trial) checkAlways() {
 		switched = switched || slices.ContainsFunc(p.Dispatch.Agents, func(id string) bool { return kinds[id] != KindLLM })
 	}
 	if switched {
-		t.of(t.roots.blame(FileAgents), `every agent of the policies with the trigger "always" is switched off`, "leave one on, or let such a policy dispatch another")
+		t.of(t.roots.blame(FileAgents), `every agent of the policies with the trigger "always" is switched off or in evaluation`, "leave one on, or let such a policy dispatch another")
 		return
 	}
-	t.of(t.roots.blame(FileComposition), `no policy has the trigger "always"`, `keep or add one: {"type": "always"}`)
+	t.of(t.roots.blame(FileComposition), `no policy with the trigger "always" is enforced`, `keep or add one: {"type": "always"}`)
 }
 
 // checkOrphans finds rules that can never run, since their agent runs no rules or nothing
 // dispatches it. It ignores the rules of agents that are switched off.
 func (t *trial) checkOrphans() {
-	dispatched, off := t.stack.dispatched(), t.stack.off()
+	type stackOf struct{ dispatched, off map[string]bool }
+	enforced := t.stack.enforced()
+	inForce, all := stackOf{enforced.dispatched(), enforced.off()}, stackOf{t.stack.dispatched(), t.stack.off()}
 	agents, kinds := t.merged.agentIDs(), t.stack.kinds()
 	for _, e := range t.stack.lists[FileRules].entries {
 		r, ok := e.value.(*Rule)
-		if !ok || !r.Enabled || off[r.Agent] || !agents[r.Agent] {
+		if !ok {
+			continue
+		}
+		in := inForce
+		if evaluated(r) || in.off[r.Agent] { // with its agent, the rule is in evaluation
+			in = all
+		}
+		if !r.Enabled || in.off[r.Agent] || !agents[r.Agent] {
 			continue
 		}
 		if k := kindNamed(kinds[r.Agent]); k.Name != "" && !k.HasRules {
 			t.of(t.ownOr(e.node.At("agent"), FileAgents), fmt.Sprintf("the agent %s is of kind %s and runs no rules, so the rule %s never runs", shown(r.Agent), k.Name, shown(r.ID)), "give the rule to an agent of kind rules or llm")
 			continue
 		}
-		if dispatched[r.Agent] {
+		if in.dispatched[r.Agent] {
+			continue
+		}
+		if all.dispatched[r.Agent] {
+			t.of(t.blameForOrphans(r.Agent), fmt.Sprintf("only policies in evaluation dispatch the agent %s, so the rule %s would not be enforced", shown(r.Agent), shown(r.ID)),
+				fmt.Sprintf(`put the agent in evaluation, too: {"id": %q, "mode": "evaluate"}`, r.Agent))
 			continue
 		}
 		if n := e.node.At("agent"); t.owns(n) {

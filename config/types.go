@@ -45,9 +45,9 @@ type Config struct {
 	Settings Settings
 	// Floors are the floors of the layers that made something final, lowest first.
 	Floors []Floor
-	// Evaluation is the config as it would be if everything that is in evaluation were enforced, with
-	// the rules that a run in evaluation needs. It has no floors. It is nil if nothing is in
-	// evaluation. In the other fields, what is in evaluation counts as switched off.
+	// Evaluation is the config with everything that is in evaluation enforced. Of the enforced rules it
+	// has only those that may find more then. It is nil if nothing is in evaluation. In the other
+	// fields, what is in evaluation counts as switched off.
 	Evaluation *Config
 	// Names are the full names that the reviewed repository had before; see Mode.
 	Names []string

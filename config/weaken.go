@@ -123,7 +123,7 @@ func (w *weakening) weakened(file string, n *jsontree.Node) (fields []string) {
 	}
 	may := stricter(below.value)
 	for _, d := range differences(below.value, above) {
-		if change, named := may[d.field]; named && change.ok(d.below, d.above) || d.field == "enabled" && d.above == true && !w.takesConcern(below.value) || describes(below.value, d.field) {
+		if change, named := may[d.field]; named && change.ok(d.below, d.above) || d.field == "enabled" && d.above == true && !w.takesConcern(below.value) || d.field == "mode" && d.above == ModeEnforce || describes(below.value, d.field) {
 			continue
 		}
 		if limit, timed := w.limit(d.field); timed && orElse(d.field, d.above, limit) >= orElse(d.field, d.below, limit) {
@@ -256,6 +256,9 @@ func (w *weakening) hidesMapped(kind, name string) bool {
 		}
 		if readsElsewhere(p.Trigger, name, false) {
 			return true
+		}
+		if evaluated(p) {
+			continue // its agents can't stand in for those that are enforced
 		}
 		always := p.Trigger.Type == policies.TriggerAlways && p.Dispatch.Scope != ScopeMatched
 		if always || p.Trigger.Type == policies.TriggerDomain && slices.Equal(p.Trigger.Domains, []string{name}) || p.Trigger.Match != "all" && slices.Contains(p.Trigger.Domains, name) {

@@ -1,5 +1,7 @@
 package pipeline
 
+import "slices"
+
 // EvaluationRun is a run of what is in evaluation, beside the run of what is enforced.
 type EvaluationRun struct {
 	Entries List[ManifestEntry] `json:"entries"` // the agents that ran
@@ -8,12 +10,16 @@ type EvaluationRun struct {
 	Note string `json:"note,omitempty"`
 }
 
-// Evaluation is what is in evaluation found in a change. It has only findings that would not be made
-// otherwise.
+// Evaluation is what the entries in evaluation found in a change. It has only findings that would
+// not be made without them.
 type Evaluation struct {
 	// Findings are the first MaxEvaluated, in the order of a report. More counts the others.
 	Findings List[Finding] `json:"findings"`
 	More     int           `json:"more,omitempty"`
+	// Resolved and Unconfirmed are findings of the last report's Evaluation that are gone, as in
+	// Changes. There are at most MaxEvaluated of each.
+	Resolved    List[Finding] `json:"resolved"`
+	Unconfirmed List[Finding] `json:"unconfirmed"`
 	// Decision is what the gate would decide if the findings counted. Condition is the one that
 	// would decide, or empty if the decision would be the same.
 	Decision  Decision `json:"decision"`
@@ -23,9 +29,13 @@ type Evaluation struct {
 	Note     string         `json:"note,omitempty"` // from the EvaluationRun
 }
 
-// MaxEvaluated bounds the Findings of an Evaluation.
+// MaxEvaluated bounds each list of findings of an Evaluation.
 const MaxEvaluated = 200
 
-// Blocks reports whether the findings would keep a change from being merged that the gate lets
-// through.
-func (e *Evaluation) Blocks() bool { return e.Condition != "" && e.Decision.Blocks() }
+// last returns what the next evaluation has to know.
+func (e *Evaluation) last() List[Finding] {
+	if e == nil {
+		return nil
+	}
+	return slices.Concat(e.Findings, e.Unconfirmed)
+}

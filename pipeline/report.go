@@ -173,6 +173,7 @@ func (r *Report) AsPrevious() *PreviousReport {
 	return &PreviousReport{
 		HeadSHA: r.HeadSHA, Findings: r.Findings, Suppressed: r.Suppressed,
 		Unconfirmed: r.Changes.Unconfirmed, Fixed: r.Changes.Fixed, Iteration: r.Iteration,
+		Evaluated: r.Evaluation.last(),
 	}
 }
 
@@ -198,4 +199,6 @@ type PreviousReport struct {
 	Unconfirmed List[Finding]      `json:"unconfirmed"` // from its Changes
 	Fixed       List[FixedFinding] `json:"fixed"`       // from its Changes
 	Iteration   int                `json:"iteration"`
+	// Evaluated are the findings of its Evaluation, and those that were unconfirmed there.
+	Evaluated List[Finding] `json:"evaluated,omitempty"`
 }

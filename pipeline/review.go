@@ -86,6 +86,9 @@ const (
 	StageAggregate Stage = "aggregate"
 )
 
+// StageEvaluate names the run of what is in evaluation, after the six stages. It is in records only.
+const StageEvaluate Stage = "evaluate"
+
 // StageError says which stage failed.
 type StageError struct {
 	Stage Stage

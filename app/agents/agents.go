@@ -103,7 +103,7 @@ func (f failing) Review(context.Context, dispatch.Task) (dispatch.Answer, error)
 
 // report makes an agent that reads review reports.
 func (r *Review) report(spec run.IOAgent) (dispatch.Agent, error) {
-	return watched{report.New(report.Options{
+	return r.watch(spec, report.New(report.Options{
 		Sources: spec.Agent.Reports, Thresholds: spec.Config.ThresholdsOf(spec.Agent.ID),
 		Files: r.Files, Discussion: r.Discussion, Redact: spec.Redact,
 		Audit: func(a reviewreport.Audit) {
@@ -112,7 +112,7 @@ func (r *Review) report(spec run.IOAgent) (dispatch.Agent, error) {
 				r.Audited(a)
 			}
 		},
-	}), r}, nil
+	})), nil
 }
 
 // codeScanning makes an agent that reads the findings of other Apps.
@@ -120,9 +120,9 @@ func (r *Review) codeScanning(spec run.IOAgent) (dispatch.Agent, error) {
 	if r.Scanners == nil {
 		return unscanned{}, nil
 	}
-	return watched{codescanning.New(codescanning.Options{
-		Sources: spec.Agent.Scanning, Host: r.Scanners, Reads: &r.reads, Redact: spec.Redact,
-	}), r}, nil
+	return r.watch(spec, codescanning.New(codescanning.Options{
+		Sources: spec.Agent.Scanning, Host: r.Scanners, Reads: &r.reads, Redact: spec.Redact, Evaluation: spec.Evaluation,
+	})), nil
 }
 
 // unscanned replaces an agent that reads the findings of other Apps, in reviews without
@@ -137,7 +137,7 @@ func (unscanned) Review(context.Context, dispatch.Task) (dispatch.Answer, error)
 // ScansRead returns which findings of other Apps a finished review has read. For an agent
 // that did not run again it returns the entries of before.
 func (r *Review) ScansRead(o *run.Outcome, before ports.ScansRead) ports.ScansRead {
-	return r.reads.Of(o.Config, &o.Review.Manifest, before)
+	return r.reads.Of(o.Config, &o.Review, before)
 }
 
 // Trouble returns the temporary errors of GitHub that made agents fail, or nil.
@@ -146,6 +146,14 @@ func (r *Review) Trouble() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return errors.Join(slices.Collect(maps.Values(r.trouble))...)
+}
+
+// watch watches an agent, unless it runs in evaluation: its trouble postpones nothing.
+func (r *Review) watch(spec run.IOAgent, agent dispatch.Agent) dispatch.Agent {
+	if spec.Evaluation {
+		return agent
+	}
+	return watched{agent, r}
 }
 
 // watched is an agent that reads from GitHub. The review notes how its last attempt at each

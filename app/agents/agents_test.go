@@ -134,3 +134,29 @@ func TestNothingToScan(t *testing.T) {
 		t.Errorf("note %q, %v", answer.Note, err)
 	}
 }
+
+// Trouble of an agent in evaluation postpones no review, and hides none of the enforced agent's.
+func TestTroubleInEvaluation(t *testing.T) {
+	down := &ports.HostError{Op: "read", Kind: ports.HostTransient, Err: errors.New("no")}
+	for name, c := range map[string]struct {
+		enforced, evaluated error
+		puts                bool
+	}{
+		"only in evaluation": {nil, down, false},
+		"only enforced":      {down, nil, true},
+	} {
+		r := New(Options{Files: &hub{answers: []error{c.enforced, c.evaluated}}})
+		spec := run.IOAgent{Agent: config.Agent{ID: "reports", Kind: config.KindReport}, Config: &config.Config{}, Redact: asIs}
+		task := dispatch.Task{
+			Entry: pipeline.ManifestEntry{Agent: "reports", Scope: pipeline.AgentScope{All: true}},
+			Facts: &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: "docs/02-plans/1/review/a-report.md", Status: pipeline.FileModified}}},
+		}
+		for _, evaluation := range []bool{false, true} {
+			spec.Evaluation = evaluation
+			_, _ = r.Agent(spec).Review(t.Context(), task) // TestFailuresOfAgents checks the error
+		}
+		if err := r.Trouble(); (err != nil) != c.puts {
+			t.Errorf("%s: the review was postponed: %v", name, err)
+		}
+	}
+}

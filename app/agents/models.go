@@ -73,6 +73,10 @@ func (r *Review) needs(spec run.IOAgent) model.Needs {
 			}
 		},
 	}
+	if spec.Evaluation { // the other half is left to those who are enforced
+		budget.PerPull /= 2
+		budget.PerRepositoryDay /= 2
+	}
 	if r.Tokens != nil {
 		needs.Budget = &tokens{store: r.Tokens, log: r.Log, ask: ports.TokenAsk{
 			Target: r.Target, Agent: id, PerPull: budget.PerPull, PerRepositoryDay: budget.PerRepositoryDay,

@@ -92,7 +92,7 @@ func changesNothing(runner *run.Runner, replayer *replay.Replayer, s *ports.Stor
 	if err != nil {
 		return err
 	}
-	want.Evaluation = nil // a backtest leaves it to those who evaluated
+	want.Evaluation = nil // a backtest computes no evaluation
 	got, err := runner.Backtest(context.Background(), &s.Review, run.Under{Own: cfg, Config: cfg, Same: func(string) bool { return true }})
 	if err != nil {
 		return err

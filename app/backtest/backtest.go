@@ -62,10 +62,12 @@ func New(runner *run.Runner, p Proposal, against *Proposal) *Backtester {
 // Run computes the chosen reviews of an archive. An error of ctx or of the archive ends it.
 func (b *Backtester) Run(ctx context.Context, from ports.Archive, which ports.ReviewFilter) (*Report, error) {
 	out := newTally()
+	var c *chain
 	err := chains(ctx, from, which, walk{
-		one: func(c *chain, s *ports.StoredReview) error { return b.one(ctx, s, c, out) },
-		end: func(c *chain, how ports.PullEnd) { c.end(out, how) },
-		bad: out.failed,
+		begin: func(key string) { c = newChain(key) },
+		one:   func(s *ports.StoredReview) error { return b.one(ctx, s, c, out) },
+		end:   func(how ports.PullEnd) { c.end(out, how) },
+		bad:   out.failed,
 	})
 	if err != nil {
 		return nil, err
@@ -75,21 +77,22 @@ func (b *Backtester) Run(ctx context.Context, from ports.Archive, which ports.Re
 
 // walk says what happens with the reviews of an archive.
 type walk struct {
-	one func(c *chain, s *ports.StoredReview) error // each review, in the chain of its pull request
-	end func(c *chain, how ports.PullEnd)           // each pull request, after its last review
-	bad func(Failed)                                // each review that was altered
+	begin func(key string)                  // each pull request, before its first review
+	one   func(s *ports.StoredReview) error // each review
+	end   func(how ports.PullEnd)           // each pull request, after its last review
+	bad   func(Failed)                      // each review that was altered since it was stored
 }
 
 // chains walks over the chosen reviews of an archive, one pull request after the other.
 func chains(ctx context.Context, from ports.Archive, which ports.ReviewFilter, w walk) error {
-	var c *chain
+	key := ""
 	end := func() error {
-		if c == nil {
+		if key == "" {
 			return nil
 		}
-		how, err := from.Ended(ctx, c.key)
+		how, err := from.Ended(ctx, key)
 		if err == nil {
-			w.end(c, how)
+			w.end(how)
 		}
 		return err
 	}
@@ -102,13 +105,14 @@ func chains(ctx context.Context, from ports.Archive, which ports.ReviewFilter, w
 		case err != nil:
 			return err
 		}
-		if c == nil || c.key != s.Key {
+		if key != s.Key {
 			if err := end(); err != nil {
 				return err
 			}
-			c = newChain(s.Key)
+			key = s.Key
+			w.begin(key)
 		}
-		if err := w.one(c, s); err != nil {
+		if err := w.one(s); err != nil {
 			return err
 		}
 	}

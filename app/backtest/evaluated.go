@@ -17,109 +17,111 @@ type Evaluated struct {
 	Reviews    int     `json:"reviews"`    // read
 	Evaluation *Report `json:"evaluation"` // of the reviews in which something was in evaluation
 	Shadow     *Report `json:"shadow"`     // of the reviews with a shadow
+	// Failed are reviews that were altered since they were stored, at most MaxListed.
+	Failed     pipeline.List[Failed] `json:"failed"`
+	FailedMore int                   `json:"failed_more"`
 }
 
 // Evaluate reads the evaluations and shadows of the chosen reviews of an archive.
 func Evaluate(ctx context.Context, from ports.Archive, which ports.ReviewFilter) (*Evaluated, error) {
-	out := &Evaluated{}
-	evaluation, shadow := newTried(evaluationOf), newTried(shadowOf)
-	var own *chain
+	reviews, altered := 0, newTally()
+	both := []*tried{{of: evaluationOf, out: newTally()}, {of: shadowOf, out: newTally()}}
 	err := chains(ctx, from, which, walk{
-		one: func(c *chain, s *ports.StoredReview) error {
-			if c != own {
-				own = c
-				evaluation.begin(c.key)
-				shadow.begin(c.key)
+		begin: func(key string) {
+			for _, t := range both {
+				t.chain, t.last = newChain(key), nil
 			}
-			out.Reviews++
-			evaluation.add(s)
-			shadow.add(s)
+		},
+		one: func(s *ports.StoredReview) error {
+			reviews++
+			for _, t := range both {
+				t.add(s)
+			}
 			return nil
 		},
-		end: func(_ *chain, how ports.PullEnd) {
-			evaluation.chain.end(evaluation.out, how)
-			shadow.chain.end(shadow.out, how)
+		end: func(how ports.PullEnd) {
+			for _, t := range both {
+				t.chain.end(t.out, how)
+			}
 		},
-		bad: func(f Failed) {
-			evaluation.out.failed(f)
-			shadow.out.failed(f)
-		},
+		bad: altered.failed,
 	})
 	if err != nil {
 		return nil, err
 	}
-	out.Evaluation, out.Shadow = evaluation.out.report(), shadow.out.report()
-	return out, nil
+	return &Evaluated{
+		Reviews: reviews, Evaluation: both[0].out.report(), Shadow: both[1].out.report(),
+		Failed: altered.Failed, FailedMore: altered.FailedMore,
+	}, nil
 }
 
-// trial is what a review stored of something that was tried beside it.
-type trial struct {
+// tried collects what reviews stored of something that was tried beside them.
+type tried struct {
+	of    func(s *ports.StoredReview, last *beside) *beside // nil if a review has nothing
+	out   *tally
+	chain *chain
+	last  *beside // of the pull request's last review that has something
+}
+
+// beside is a review as it would have been with what was tried.
+type beside struct {
 	side
-	version string             // of the config
-	found   []pipeline.Finding // that only the trial found
-	ended   func(agent string) bool
+	head  string
+	found []pipeline.Finding // that only the trial has
+	more  bool               // and others, which are not stored
+	// version is the config's. With another one, nobody knows why a finding is gone.
+	version string
 	note    string // why there is nothing
 }
 
-// tried collects one kind of trial.
-type tried struct {
-	of    func(*pipeline.Review) *trial // nil if a review has none
-	out   *tally
-	chain *chain
-	last  *trial // of the pull request's last review
-}
-
-func newTried(of func(*pipeline.Review) *trial) *tried { return &tried{of: of, out: newTally()} }
-
-// begin begins the next pull request.
-func (t *tried) begin(key string) { t.chain, t.last = newChain(key), nil }
-
 // add takes in a review.
 func (t *tried) add(s *ports.StoredReview) {
-	now := t.of(&s.Review)
-	if now == nil {
+	now := t.of(s, t.last)
+	switch {
+	case now == nil: // nothing is tried any more, but people may still decide about what was
+		for _, p := range t.chain.pending {
+			p.note(s)
+		}
 		return
-	}
-	if now.note != "" {
+	case now.note != "":
 		t.out.failed(Failed{Run: s.RunID, Pull: s.Review.Facts.PullName(), Why: now.note})
 		return
 	}
-	now.report.Changes.Resolved = nil
-	if t.last != nil && t.last.version == now.version {
-		gone := pipeline.OnlyIn(t.last.found, now.report.Findings)
-		now.report.Changes.Resolved = slices.DeleteFunc(gone, func(f pipeline.Finding) bool { return !now.ended(f.Agent) })
-	}
+	now.head = s.HeadSHA
 	t.last = now
 	t.chain.add(t.out, s, side{report: &s.Review.Report}, now.side)
 }
 
-// evaluationOf returns what was in evaluation in a review.
-func evaluationOf(v *pipeline.Review) *trial {
-	e := v.Report.Evaluation
+// evaluationOf returns a review with what was in evaluation.
+func evaluationOf(s *ports.StoredReview, _ *beside) *beside {
+	e := s.Review.Report.Evaluation
 	if e == nil {
 		return nil
 	}
-	now := v.Report
+	now := s.Review.Report
 	now.ByHand, now.Decision = nil, e.Decision
 	if e.Condition != "" {
 		now.Gate.Condition = e.Condition
 	}
 	now.Findings = slices.Concat(now.Findings, e.Findings)
-	return &trial{
-		side: side{report: &now}, version: v.Report.ConfigVersion, found: e.Findings, note: e.Note,
-		ended: func(agent string) bool {
-			return !slices.ContainsFunc(e.Coverage, func(c pipeline.Coverage) bool { return c.Agent == agent && c.Status != pipeline.AgentOK })
-		},
+	now.Changes.Resolved = e.Resolved
+	out := &beside{side: side{report: &now}, note: e.Note}
+	for _, c := range e.Coverage {
+		if c.Status != pipeline.AgentOK {
+			out.unknown = append(out.unknown, "what "+c.Agent+" would find")
+			out.agents = append(out.agents, c.Agent)
+		}
 	}
+	return out
 }
 
-// shadowOf returns what a review was under the shadow config.
-func shadowOf(v *pipeline.Review) *trial {
-	sh := v.Shadow
+// shadowOf returns a review under the shadow config.
+func shadowOf(s *ports.StoredReview, last *beside) *beside {
+	sh := s.Review.Shadow
 	if sh == nil {
 		return nil
 	}
-	now := v.Report
+	now := s.Review.Report
 	now.ByHand, now.Decision, now.Gate.Condition = nil, sh.Decision, sh.Condition
 	now.Findings = slices.DeleteFunc(slices.Clone(now.Findings), func(f pipeline.Finding) bool { return slices.Contains(sh.Gone, f.ID) })
 	for _, r := range sh.Regraded {
@@ -128,11 +130,23 @@ func shadowOf(v *pipeline.Review) *trial {
 		}
 	}
 	now.Findings = append(now.Findings, sh.New...)
-	return &trial{
+	out := &beside{
 		side:    side{report: &now, unknown: sh.Unknown, agents: sh.Agents, either: sh.Either},
-		version: sh.Version, found: sh.New, note: sh.Note,
-		ended: func(agent string) bool { return !slices.Contains(sh.Agents, agent) },
+		version: sh.Version, found: sh.New, more: sh.NewMore+sh.GoneMore > 0, note: sh.Note,
 	}
+	now.Changes.Resolved = out.resolved(last, s.HeadSHA)
+	return out
+}
+
+// resolved returns the findings of an earlier head that are gone, as far as that is certain: a model
+// may be silent about code that is still there.
+func (b *beside) resolved(last *beside, head string) []pipeline.Finding {
+	if last == nil || last.head == head || last.version != b.version || b.more {
+		return nil
+	}
+	return slices.DeleteFunc(pipeline.OnlyIn(last.found, b.report.Findings), func(f pipeline.Finding) bool {
+		return f.Model != "" || slices.Contains(b.agents, f.Agent)
+	})
 }
 
 // EvaluatedText is what was evaluated for a terminal.
@@ -143,6 +157,7 @@ func EvaluatedText(e *Evaluated) string {
 	b.WriteString("\n")
 	part(&b, "The server's shadow config, if it had been in force", e.Shadow,
 		"None of these reviews has a shadow. Set REVIEWGATE_SHADOW_CONFIG_DIR of the server.")
+	notComputed(&b, e.Failed, e.FailedMore)
 	return b.String()
 }
 

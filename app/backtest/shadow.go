@@ -15,8 +15,8 @@ const shadowTime = 10 * time.Second
 const noteNoShadow = "the review could not be computed under the shadow config"
 
 // Shadow returns how a review that is about to be stored would differ under the proposal. It returns
-// nil if a stage of the review failed. Only an error of ctx is returned: whatever else goes wrong is
-// a note.
+// nil if a stage of the review failed. Its error is for the log: what went wrong is a note, too,
+// unless ctx ended.
 func (b *Backtester) Shadow(ctx context.Context, s *ports.StoredReview) (*pipeline.Shadow, error) {
 	if s.Review.Failed != "" {
 		return nil, nil
@@ -28,7 +28,7 @@ func (b *Backtester) Shadow(ctx context.Context, s *ports.StoredReview) (*pipeli
 		return nil, cause
 	}
 	if err != nil {
-		return &pipeline.Shadow{Note: noteNoShadow}, nil
+		return &pipeline.Shadow{Note: noteNoShadow}, err
 	}
 	out := &pipeline.Shadow{
 		Version: now.report.ConfigVersion, Decision: now.report.Decision, Condition: now.report.Gate.Condition,

@@ -55,14 +55,20 @@ func Text(r *Report) string {
 			fmt.Fprintf(&b, "  %s\n", shown(i))
 		}
 	}
-	if len(r.Failed) > 0 {
-		b.WriteString("\nNot computed:\n\n")
-		for _, f := range r.Failed {
-			fmt.Fprintf(&b, "  %s: %s\n", shown(strings.TrimSpace(f.Run+" "+f.Pull)), shown(f.Why))
-		}
-		more(&b, r.FailedMore)
-	}
+	notComputed(&b, r.Failed, r.FailedMore)
 	return b.String()
+}
+
+// notComputed lists the reviews that could not be computed.
+func notComputed(b *strings.Builder, failed []Failed, others int) {
+	if len(failed) == 0 {
+		return
+	}
+	b.WriteString("\nNot computed:\n\n")
+	for _, f := range failed {
+		fmt.Fprintf(b, "  %s: %s\n", shown(strings.TrimSpace(f.Run+" "+f.Pull)), shown(f.Why))
+	}
+	more(b, others)
 }
 
 // Markdown is the same in a block of code, in which nothing is active.

@@ -7,16 +7,27 @@ type evaluation struct {
 	N         int  // findings
 	Decision  word // that they would bring, or empty if it would be the same
 	Condition safe
-	Note      safe // why nothing ran
+	Note      safe   // why nothing ran
+	Failed    []safe // agents that did not finish
 }
 
 // evaluation puts the findings in evaluation into words. ok is false if there is nothing to say.
 func (s sections) evaluation() (out evaluation, list items, ok bool) {
 	e := s.r.Report.Evaluation
-	if e == nil || len(e.Findings) == 0 && e.Note == "" {
+	if e == nil {
 		return out, list, false
 	}
-	out = evaluation{N: len(e.Findings) + max(0, e.More), Note: sentence(s.p.text(e.Note, maxReason))}
+	for _, c := range e.Coverage {
+		if c.Status != pipeline.AgentOK {
+			out.Failed = append(out.Failed, s.p.text(c.Agent, maxName))
+		}
+	}
+	if len(e.Findings)+len(out.Failed) == 0 && e.Note == "" {
+		return out, list, false
+	}
+	const maxAgents = 10
+	out.Failed = first(out.Failed, maxAgents, func(name safe) safe { return name })
+	out.N, out.Note = len(e.Findings)+max(0, e.More), sentence(s.p.text(e.Note, maxReason))
 	if e.Condition != "" {
 		out.Decision, out.Condition = decisionWord(e.Decision), s.p.code(e.Condition, maxReason)
 	}
@@ -53,5 +64,6 @@ func (t *terminal) evaluated() {
 	}
 	t.heading(say("heading evaluation", nil))
 	t.items(list)
-	t.put("", say("evaluation outcome", e), styleNone)
+	t.b.WriteByte('\n')
+	t.put("  ", say("evaluation outcome", e), styleNone)
 }

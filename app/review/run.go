@@ -171,8 +171,12 @@ func (s *Service) store(ctx context.Context, r *reviewRun) error {
 	if len(s.Shadow.Files) > 0 {
 		var err error
 		shadow := backtest.New(s.Pipeline, backtest.Proposal{Layer: config.LayerServer, Files: s.Shadow.Files}, nil)
-		if stored.Review.Shadow, err = shadow.Shadow(ctx, &stored); err != nil {
-			return err
+		stored.Review.Shadow, err = shadow.Shadow(ctx, &stored)
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		if err != nil {
+			s.Log.Warn().EmbedObject(jobcontext.Of(ctx)).Err(err).Msg("review not computed under the shadow config")
 		}
 	}
 	if err := s.Store.SaveReview(ctx, r.lease, stored); err != nil {

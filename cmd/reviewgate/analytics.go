@@ -20,10 +20,10 @@ func analyticsCommand() *cobra.Command {
 	var f analyticsFlags
 	c := &cobra.Command{
 		Use:   "analytics --mode evaluate",
-		Short: "Show what the rules in evaluation would have blocked",
+		Short: "Show what everything in evaluation would have changed",
 		Long: `Show what rules, policies and agents in evaluation would have changed if they had been
 enforced: which reviews they would have blocked, what people did then, and how often
-the lines that they found were changed anyway. Show the same of the server's shadow
+the lines that they flagged were changed anyway. Show the same of the server's shadow
 config. The command reads the server's database, which may be in use, or a copy made by
 backup. It changes nothing.
 
@@ -63,7 +63,7 @@ func (f *analyticsFlags) run(cmd *cobra.Command, _ []string) error {
 		return unfinished(cmd.Context().Err())
 	case err != nil:
 		return unusable(err)
-	case r.Reviews == 0:
+	case r.Reviews+len(r.Failed) == 0:
 		return unusable(noReviews(f.since))
 	}
 	if form != nil {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,10 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var (
-	pageBlock    = regexp.MustCompile("(?ms)^```(json|sh|text) ?([^\n]*)\n(.*?)^```$")
-	severityLine = regexp.MustCompile(`(?m)^ +"severity": .*\n`)
-)
+var pageBlock = regexp.MustCompile("(?ms)^```(json|sh|text) ?([^\n]*)\n(.*?)^```$")
 
 // docs/new-rule.md is true: the test writes its files, runs its commands in order, and compares what
 // the last one before each text printed.
@@ -30,12 +29,16 @@ func TestNewRulePage(t *testing.T) {
 		switch kind, file, body := m[1], filepath.FromSlash(m[2]), m[3]; {
 		case kind == "json" && file != "":
 			write(t, file, body)
-		case kind == "json": // the lines that replace the severity
+		case kind == "json": // fields of the rule
 			text, err := os.ReadFile(rules)
 			if err != nil {
 				t.Fatal(err)
 			}
-			write(t, rules, severityLine.ReplaceAllLiteralString(string(text), body))
+			var list []map[string]any
+			if err := errors.Join(json.Unmarshal(text, &list), json.Unmarshal([]byte(body), &list[0])); err != nil {
+				t.Fatal(err)
+			}
+			write(t, rules, marshalled(t, list))
 		case kind == "sh":
 			for line := range strings.Lines(body) {
 				var stdout, stderr bytes.Buffer
@@ -66,4 +69,13 @@ func write(t *testing.T, file, text string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func marshalled(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

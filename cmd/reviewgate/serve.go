@@ -33,8 +33,9 @@ is not set there, the setting comes from a YAML or JSON file with the same keys:
   REVIEWGATE_CONFIG_DIR          directory with config files for all repositories,
                                  read at the start (none)
   REVIEWGATE_SHADOW_CONFIG_DIR   directory with other config files: each review is
-                                 also computed with them in place of those above,
-                                 and the difference is stored (none)
+                                 also computed with them in place of those of
+                                 REVIEWGATE_CONFIG_DIR, and the difference is
+                                 stored (none)
   REVIEWGATE_DELIVERY_LOG_INTERVAL
                                  how often to read GitHub's delivery log for lost
                                  webhooks (5m)

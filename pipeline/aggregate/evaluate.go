@@ -8,10 +8,11 @@ import (
 )
 
 // Evaluate makes the evaluation of a review. in has what ran in evaluation, with its manifest, config
-// and results, and report is the one without it, which stays as it is. The findings are compared
-// with one another only, and count as new. Nobody's decision about the change counts.
+// and results, and what was found in evaluation before; report is the one without it, which stays as
+// it is. The findings are compared with one another only. What people decide about the change by hand
+// does not count.
 func Evaluate(in Input, report *pipeline.Report) *pipeline.Evaluation {
-	in.Previous, in.SameHead, in.Memory.ByHand = nil, nil, nil
+	in.Memory.ByHand = nil
 	w := newWork(in)
 	w.run()
 	own := &w.report
@@ -19,22 +20,31 @@ func Evaluate(in Input, report *pipeline.Report) *pipeline.Evaluation {
 	if report.ByHand != nil {
 		out.Decision = report.ByHand.Gate
 	}
-	n := min(len(own.Findings), pipeline.MaxEvaluated)
-	out.Findings, out.More = own.Findings[:n:n], len(own.Findings)-n
+	out.Findings = firstEvaluated(own.Findings)
+	out.More = len(own.Findings) - len(out.Findings)
+	out.Resolved, out.Unconfirmed = firstEvaluated(own.Changes.Resolved), firstEvaluated(own.Changes.Unconfirmed)
 	if len(own.Findings) == 0 {
 		return out
 	}
+	// What would decide reads the findings of both.
 	metrics := maps.Clone(report.Gate.Metrics)
 	for i := range own.Findings {
 		f := &own.Findings[i]
-		countFinding(metrics, f.GateSeverity, f.Confidence, true)
+		countFinding(metrics, f.GateSeverity, f.Confidence, f.State == pipeline.StateNew)
 	}
-	decision, condition := policies.Decide(in.Config.Settings.Gate.Conditions, metrics)
-	if w.held && !decision.Blocks() {
-		decision, condition = pipeline.DecisionNeedsFixes, PersonDecides
+	own.Gate.Metrics = metrics
+	own.Decision, own.Gate.Condition = policies.Decide(in.Config.Settings.Gate.Conditions, metrics)
+	if w.held && !own.Decision.Blocks() {
+		own.Decision, own.Gate.Condition = pipeline.DecisionNeedsFixes, PersonDecides
 	}
-	if decision.Rank() > out.Decision.Rank() {
-		out.Decision, out.Condition = decision, condition
+	w.holdFinal(false, nil)
+	if own.Decision.Rank() > out.Decision.Rank() {
+		out.Decision, out.Condition = own.Decision, own.Gate.Condition
 	}
 	return out
+}
+
+func firstEvaluated(list pipeline.List[pipeline.Finding]) pipeline.List[pipeline.Finding] {
+	n := min(len(list), pipeline.MaxEvaluated)
+	return list[:n:n]
 }

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"sync"
@@ -76,19 +75,6 @@ func (e *Engine) labelsRead(facts *pipeline.PRFacts) pipeline.LabelsRead {
 		return pipeline.LabelsOfTypes
 	}
 	return pipeline.LabelsNone
-}
-
-// labelsRead returns which of a change's labels matter to an engine or to what is in evaluation.
-func (r *Runner) labelsRead(cfg *config.Config, engine *Engine, facts *pipeline.PRFacts) pipeline.LabelsRead {
-	read := engine.labelsRead(facts)
-	if cfg.Evaluation == nil || read == pipeline.LabelsAll {
-		return read
-	}
-	tried, err := r.Engines.get(cfg.Evaluation)
-	if err != nil {
-		return read // evaluate notes it
-	}
-	return cmp.Or(tried.labelsRead(facts), read)
 }
 
 // Engines caches the most recently used compiled configs. Any number of Runners may share one.

@@ -1,9 +1,9 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -23,90 +23,146 @@ type evaluation struct {
 	in aggregate.Input
 	// enforced is the manifest of the review itself.
 	enforced *pipeline.AgentManifest
-	// rules and agents are in evaluation, by id. ruled are the agents that have such rules.
-	rules, agents, ruled map[string]bool
+	// rules are in evaluation, by id. ruled are the agents that look for them.
+	rules, ruled map[string]bool
 }
 
-// evaluation chooses what runs in evaluation. It returns nil if that is nothing.
-func (r *Runner) evaluation(ctx context.Context, cfg *config.Config, facts *pipeline.PRFacts, enforced *pipeline.AgentManifest) (*evaluation, error) {
-	if cfg.Evaluation == nil {
-		return nil, nil
-	}
-	engine, err := r.Engines.get(cfg.Evaluation)
-	if err != nil {
-		return nil, err
-	}
+// evaluation chooses what runs in evaluation. It returns nil if nothing does and nothing was found
+// before.
+func (r *Runner) evaluation(ctx context.Context, engine *Engine, v *pipeline.Review, enforced *pipeline.AgentManifest) (*evaluation, error) {
 	e := &evaluation{
-		runner: r, engine: engine, enforced: enforced, rules: map[string]bool{}, agents: map[string]bool{}, ruled: map[string]bool{},
-		in: aggregate.Input{Facts: facts, Config: engine.config, Rules: engine.byID},
+		runner: r, engine: engine, enforced: enforced, rules: map[string]bool{}, ruled: map[string]bool{},
+		in: aggregate.Input{Facts: &v.Facts, Memory: v.Memory, Config: engine.config, Rules: engine.byID},
 	}
-	for i := range engine.config.Rules {
-		if rule := &engine.config.Rules[i]; rule.Mode == config.ModeEvaluate {
-			e.rules[rule.ID], e.ruled[rule.Agent] = true, true
-		}
-	}
-	for i := range engine.config.Agents {
-		a := &engine.config.Agents[i]
-		e.agents[a.ID] = a.Mode == config.ModeEvaluate
-		if a.Kind == config.KindLLM { // its machine-checkable rules are checked without a model
-			e.ruled[a.ID] = slices.ContainsFunc(engine.config.Checklist(a), func(r config.Rule) bool { return r.Mode == config.ModeEvaluate && r.Match == nil })
-		}
-	}
+	e.findRules()
 	if err := engine.choose(ctx, &e.in); err != nil {
 		return nil, err
 	}
 	e.in.Gaps = nil
 	all := e.in.Manifest.Entries
 	e.in.Manifest = &pipeline.AgentManifest{}
-	for _, entry := range all {
-		entry.Required, entry.OnFailure = false, pipeline.OnFailureWarn
-		if !engine.absent(entry.Agent) && e.brings(&entry) {
+	for i := range all {
+		if entry, ok := e.brings(&all[i]); ok && !engine.absent(entry.Agent) {
 			e.in.Manifest.Entries = append(e.in.Manifest.Entries, entry)
 		}
 	}
-	if len(e.in.Manifest.Entries) == 0 {
+	e.in.Previous, e.in.SameHead = e.before(v.Previous), e.before(v.SameHead)
+	if len(e.in.Manifest.Entries) == 0 && e.in.Previous == nil {
 		return nil, nil
 	}
 	return e, nil
 }
 
-// brings reports whether an agent is asked more than in the review itself.
-func (e *evaluation) brings(entry *pipeline.ManifestEntry) bool {
+// findRules finds the rules in evaluation, and who looks for them. A rule with a match that an agent
+// of the kind rules checks costs no question to a model.
+func (e *evaluation) findRules() {
+	cfg := e.engine.config
+	checked := func(r *config.Rule) bool {
+		return r.Match != nil && e.runner.kindOf(e.engine, r.Agent) == config.KindRules
+	}
+	for i := range cfg.Rules {
+		if r := &cfg.Rules[i]; r.Mode == config.ModeEvaluate {
+			e.rules[r.ID] = true
+			e.ruled[r.Agent] = e.ruled[r.Agent] || r.When != "" || checked(r)
+		}
+	}
+	for i := range cfg.Agents {
+		if a := &cfg.Agents[i]; a.Kind == config.KindLLM {
+			e.ruled[a.ID] = slices.ContainsFunc(cfg.Checklist(a), func(r config.Rule) bool { return e.rules[r.ID] && !checked(&r) })
+		}
+	}
+}
+
+// brings returns what an agent is asked more than in the review itself. It is never required.
+func (e *evaluation) brings(entry *pipeline.ManifestEntry) (more pipeline.ManifestEntry, ok bool) {
+	more = *entry
+	more.Required, more.OnFailure = false, pipeline.OnFailureWarn
 	own := e.enforced.Entry(entry.Agent)
-	return own == nil || e.ruled[entry.Agent] ||
-		!own.Scope.All && (entry.Scope.All || slices.ContainsFunc(entry.Scope.Files, func(f string) bool { return !own.Scope.Has(f) })) ||
-		slices.ContainsFunc(entry.Models, func(m string) bool { return !slices.Contains(own.Models, m) })
+	if own == nil || e.ruled[entry.Agent] {
+		return more, true
+	}
+	models := slices.DeleteFunc(slices.Clone(entry.Models), func(m string) bool { return slices.Contains(own.Models, m) })
+	files := e.files(&entry.Scope)
+	files = slices.DeleteFunc(files, own.Scope.Has)
+	switch {
+	case len(files) == 0:
+		more.Models = models
+		return more, len(models) > 0
+	case len(models) == 0:
+		more.Scope = pipeline.AgentScope{Files: files}
+	}
+	return more, true
+}
+
+// files returns the files of a scope, sorted.
+func (e *evaluation) files(s *pipeline.AgentScope) (files pipeline.List[string]) {
+	if !s.All {
+		return slices.Clone(s.Files)
+	}
+	for i := range e.in.Facts.Files {
+		files = append(files, e.in.Facts.Files[i].Path)
+	}
+	slices.Sort(files)
+	return files
 }
 
 // keeps reports whether a finding is there only because of what is in evaluation.
-func (e *evaluation) keeps(f *pipeline.Finding, by *pipeline.AgentResult) bool {
-	own := e.enforced.Entry(by.Agent)
+func (e *evaluation) keeps(f *pipeline.Finding) bool {
+	own := e.enforced.Entry(f.Agent)
 	switch {
-	case own == nil, e.agents[by.Agent], e.rules[f.RuleID]:
-		return true
-	case by.Model != "" && !slices.Contains(own.Models, by.Model):
+	case own == nil, e.rules[f.RuleID], f.Model != "" && !slices.Contains(own.Models, f.Model):
 		return true
 	}
-	return !own.Scope.All && !own.Scope.Has(f.Path)
+	return !own.Scope.Has(f.Path)
+}
+
+// before returns what was found in evaluation in an earlier report, as far as it still is in
+// evaluation.
+func (e *evaluation) before(report *pipeline.PreviousReport) *pipeline.PreviousReport {
+	if report == nil {
+		return nil
+	}
+	found := slices.DeleteFunc(slices.Clone(report.Evaluated), func(f pipeline.Finding) bool { return !e.keeps(&f) })
+	if len(found) == 0 {
+		return nil
+	}
+	return &pipeline.PreviousReport{HeadSHA: report.HeadSHA, Findings: found, Iteration: report.Iteration}
 }
 
 // report aggregates results of the run.
 func (e *evaluation) report(results pipeline.List[pipeline.AgentResult], report *pipeline.Report) *pipeline.Evaluation {
 	in := e.in
 	for _, row := range results {
-		row.Output.Findings = slices.DeleteFunc(slices.Clone(row.Output.Findings), func(f pipeline.Finding) bool { return !e.keeps(&f, &row) })
+		row.Output.Findings = slices.DeleteFunc(slices.Clone(row.Output.Findings), func(f pipeline.Finding) bool {
+			f.Agent, f.Model = row.Agent, row.Model
+			return !e.keeps(&f)
+		})
 		in.Results = append(in.Results, row)
 	}
 	return aggregate.Evaluate(in, report)
 }
 
 // evaluate runs what is in evaluation on a reviewed change, and adds what it finds to the report.
-// Only an error of ctx is returned: whatever else goes wrong is a note.
-func (r *Runner) evaluate(ctx context.Context, v *pipeline.Review, cfg *config.Config, last *LastReview, each IOAgent, o Options) error {
-	if cfg.Evaluation == nil || v.Failed != "" {
+// Only an error of ctx is returned: whatever else goes wrong is a note, and in the record.
+func (r *Runner) evaluate(ctx context.Context, out *Outcome, last *LastReview, each IOAgent, o Options, t *timer) error {
+	v := &out.Review
+	if out.Config.Evaluation == nil || v.Failed != "" {
 		return nil
 	}
-	err := r.tryEvaluation(ctx, v, cfg, last, each, o)
+	err := t.stage(pipeline.StageEvaluate, "running what is in evaluation", func() error {
+		engine, err := r.Engines.get(out.Config.Evaluation)
+		if err != nil {
+			return err
+		}
+		if out.LabelsRead != pipeline.LabelsAll {
+			out.LabelsRead = cmp.Or(engine.labelsRead(&v.Facts), out.LabelsRead)
+		}
+		e, err := r.evaluation(ctx, engine, v, &v.Manifest)
+		if err != nil || e == nil {
+			return err
+		}
+		return e.run(ctx, v, last, each, o)
+	})
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
@@ -116,23 +172,14 @@ func (r *Runner) evaluate(ctx context.Context, v *pipeline.Review, cfg *config.C
 	return nil
 }
 
-func (r *Runner) tryEvaluation(ctx context.Context, v *pipeline.Review, cfg *config.Config, last *LastReview, each IOAgent, o Options) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &pipeline.PanicError{Value: p}
-			if o.Panicked != nil {
-				o.Panicked("the evaluation", err, debug.Stack())
-			}
-		}
-	}()
-	e, err := r.evaluation(ctx, cfg, &v.Facts, &v.Manifest)
-	if err != nil || e == nil {
-		return err
-	}
-	e.in.Memory = v.Memory
+// run runs the agents of the evaluation.
+func (e *evaluation) run(ctx context.Context, v *pipeline.Review, last *LastReview, each IOAgent, o Options) error {
+	r := e.runner
 	own := pipeline.Review{Facts: v.Facts, Classification: *e.in.Classification, Manifest: *e.in.Manifest}
-	t := &timer{now: r.Now, record: &pipeline.RunRecord{}, options: o}
-	each.Manifest, each.Answered = &own.Manifest, t.answered
+	quiet := o
+	quiet.Progress = nil
+	t := &timer{now: r.Now, record: &pipeline.RunRecord{}, options: quiet} // answers and times apart from the others'
+	each.Evaluation, each.Manifest, each.Answered = true, &own.Manifest, t.answered
 	s := staged{in: e.in, agents: r.agents(e.engine, o, &own, each), options: t.dispatchOptions(e.engine.config, &v.Facts)}
 	s.carried = r.carry(ctx, e.engine, &own, last.evaluated(), o.Carry, s.options)
 	s.redact = func(results pipeline.List[pipeline.AgentResult]) { r.redactRules(results, e.engine) }
@@ -159,16 +206,19 @@ func (l *LastReview) evaluated() *LastReview {
 // evaluateAgain computes the evaluation of a stored review again. report is the one without it.
 func (r *Runner) evaluateAgain(ctx context.Context, was *pipeline.Review, in *aggregate.Input, report *pipeline.Report) (*pipeline.Evaluation, error) {
 	switch stored := was.Evaluation; {
-	case stored == nil || in.Failed != nil:
+	case stored == nil || in.Failed != nil || in.Config.Evaluation == nil:
 		return nil, nil
 	case stored.Note != "":
 		return &pipeline.Evaluation{Note: stored.Note}, nil
 	}
-	e, err := r.evaluation(ctx, in.Config, in.Facts, in.Manifest)
+	engine, err := r.Engines.get(in.Config.Evaluation)
+	if err != nil {
+		return nil, err
+	}
+	e, err := r.evaluation(ctx, engine, was, in.Manifest)
 	if err != nil || e == nil {
 		return nil, err
 	}
-	e.in.Memory = was.Memory
 	results, err := r.again(ctx, e.engine, &e.in, was.Evaluation.Results)
 	if err != nil {
 		return nil, fmt.Errorf("evaluate again: %w", err)

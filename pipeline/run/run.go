@@ -117,6 +117,8 @@ type IOAgent struct {
 	Shares bool
 	// Manifest has all agents of the run.
 	Manifest *pipeline.AgentManifest
+	// Evaluation says that the agent runs in evaluation: its failures must affect nothing else.
+	Evaluation bool
 	// Used is told what the agent's questions to models used, for the run's record. It may be
 	// called after the end of the run.
 	Used func(pipeline.ModelUse)
@@ -175,7 +177,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	if engine, err = r.Engines.get(out.Config); err != nil {
 		return out, err
 	}
-	out.LabelsRead = r.labelsRead(out.Config, engine, &v.Facts)
+	out.LabelsRead = engine.labelsRead(&v.Facts)
 
 	failed := t.then("", pipeline.StageClassify, "classifying", func() error {
 		v.Classification = engine.classify.Classify(&v.Facts)
@@ -252,7 +254,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 		v.Failed, in.Failed = failed, failureOf(failed)
 		v.Report = aggregate.Failed(in, in.Failed)
 	}
-	if err := r.evaluate(ctx, v, out.Config, last, IOAgent{RedactOther: change.Text, Used: t.used}, o); err != nil {
+	if err := r.evaluate(ctx, &out, last, IOAgent{RedactOther: change.Text, Used: t.used}, o, t); err != nil {
 		return out, err
 	}
 	v.Report.ProposedConfig = r.preview(ctx, in, v.Report.Findings, change, o)

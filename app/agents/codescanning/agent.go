@@ -36,6 +36,8 @@ type Options struct {
 	Sources *config.ScanSources // nil for the defaults
 	Host    ports.Scanners
 	Reads   *Reads // of the review, which its agents share
+	// Evaluation says that the agent runs in evaluation. It then has reads of its own.
+	Evaluation bool
 	// Redact takes secrets out of what is read.
 	Redact func(text string) string
 }
@@ -52,7 +54,7 @@ var _ dispatch.Agent = (*Agent)(nil)
 // The note says what was not seen and what is not shown.
 func (a *Agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
 	answer, err := a.review(ctx, task)
-	a.Reads.ended(task.Entry.Agent, err)
+	a.Reads.ended(a.name(task.Entry.Agent), err)
 	return answer, err
 }
 
@@ -95,7 +97,7 @@ func (a *Agent) runs(ctx context.Context, task dispatch.Task) (annotated []ports
 		waits = a.Sources.WaitFor
 	}
 	if !a.Sources.TakesAnnotations() && len(waits) == 0 {
-		a.Reads.saw(task.Entry.Agent, seen{})
+		a.Reads.saw(a.name(task.Entry.Agent), seen{})
 		return nil, nil, nil
 	}
 	all, err := a.Host.OtherRuns(ctx, task.Facts.Head.SHA)
@@ -124,7 +126,7 @@ func (a *Agent) runs(ctx context.Context, task dispatch.Task) (annotated []ports
 			met.annotated = append(met.annotated, r)
 		}
 	}
-	a.Reads.saw(task.Entry.Agent, met)
+	a.Reads.saw(a.name(task.Entry.Agent), met)
 	if len(met.waiting) > 0 {
 		return nil, nil, fmt.Errorf("waiting for %s, which must be completed on this head, and not cut short", names(met.waiting))
 	}

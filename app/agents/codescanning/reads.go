@@ -76,28 +76,49 @@ func (r *Reads) ended(agent string, err error) {
 // as are read.
 const maxAnnotated = 100
 
-// Of is what the agents of a manifest have read. What is known of an agent that did not
-// run anew is taken from before.
-func (r *Reads) Of(cfg *config.Config, m *pipeline.AgentManifest, before ports.ScansRead) (reads ports.ScansRead) {
+// inEvaluation begins the name of an agent in evaluation. No agent has a space in its id.
+const inEvaluation = "evaluation "
+
+// name is what the reads of an agent are noted under.
+func (o *Options) name(agent string) string {
+	if o.Evaluation {
+		return inEvaluation + agent
+	}
+	return agent
+}
+
+// Of is what the agents of a review have read, enforced or in evaluation. What is known of an agent
+// that did not run anew is taken from before.
+func (r *Reads) Of(cfg *config.Config, v *pipeline.Review, before ports.ScansRead) (reads ports.ScansRead) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.add(&reads, cfg, &v.Manifest, Options{}, before)
+	if v.Evaluation != nil && cfg.Evaluation != nil {
+		r.add(&reads, cfg.Evaluation, &pipeline.AgentManifest{Entries: v.Evaluation.Entries}, Options{Evaluation: true}, before)
+	}
+	return reads
+}
+
+// add adds the agents of one manifest.
+func (r *Reads) add(reads *ports.ScansRead, cfg *config.Config, m *pipeline.AgentManifest, o Options, before ports.ScansRead) {
 	for _, a := range cfg.Agents {
 		if a.Kind != config.KindCodeScanning || m.Entry(a.ID) == nil {
 			continue
 		}
-		now := ports.ScanReader{ID: a.ID, Annotations: a.Scanning.TakesAnnotations(), Alerts: a.Scanning.TakesAlerts()}
+		name := o.name(a.ID)
+		now := ports.ScanReader{ID: name, Annotations: a.Scanning.TakesAnnotations(), Alerts: a.Scanning.TakesAlerts()}
 		if a.Scanning != nil {
 			now.Apps = a.Scanning.Apps
 		}
 		var old ports.ScanReader
-		if i := slices.IndexFunc(before.Agents, func(b ports.ScanReader) bool { return b.ID == a.ID }); i >= 0 {
+		if i := slices.IndexFunc(before.Agents, func(b ports.ScanReader) bool { return b.ID == name }); i >= 0 {
 			old = before.Agents[i]
 		}
-		refused, tried := r.refused[a.ID]
+		refused, tried := r.refused[name]
 		if now.Refused = refused; !tried {
 			now.Refused = old.Refused
 		}
-		met, ran := r.seen[a.ID]
+		met, ran := r.seen[name]
 		now.Waiting = met.waiting
 		for _, c := range met.annotated[:min(len(met.annotated), maxAnnotated)] {
 			now.Annotated = append(now.Annotated, ports.AnnotatedRun(c.App, c.Name))
@@ -107,5 +128,4 @@ func (r *Reads) Of(cfg *config.Config, m *pipeline.AgentManifest, before ports.S
 		}
 		reads.Agents = append(reads.Agents, now)
 	}
-	return reads
 }

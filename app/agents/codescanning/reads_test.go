@@ -67,7 +67,7 @@ func TestReads(t *testing.T) {
 	before := ports.ScansRead{Agents: []ports.ScanReader{
 		{ID: "ran", Refused: true, Waiting: []string{"vet"}}, {ID: "carried", Refused: true, Waiting: []string{"vet"}, Annotated: []string{"ci/vet"}},
 	}}
-	got := r.Of(cfg, &m, before)
+	got := r.Of(cfg, &pipeline.Review{Manifest: m}, before)
 	if len(got.Agents) == 0 || len(got.Agents[0].Annotated) != maxAnnotated {
 		t.Fatalf("%+v", got)
 	}
@@ -79,5 +79,28 @@ func TestReads(t *testing.T) {
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// An agent in evaluation has reads of its own, also beside the same agent's enforced ones.
+func TestReadsInEvaluation(t *testing.T) {
+	scanner := []config.Agent{{ID: "scan", Kind: config.KindCodeScanning, Enabled: true}}
+	cfg := &config.Config{Agents: scanner, Evaluation: &config.Config{Agents: scanner}}
+	entries := pipeline.List[pipeline.ManifestEntry]{{Agent: "scan"}}
+	r := &Reads{}
+	enforced, tried := Options{}, Options{Evaluation: true}
+	r.saw(enforced.name("scan"), seen{waiting: []string{"CodeQL"}})
+	r.saw(tried.name("scan"), seen{waiting: []string{"vet"}})
+	got := r.Of(cfg, &pipeline.Review{Manifest: pipeline.AgentManifest{Entries: entries}, Evaluation: &pipeline.EvaluationRun{Entries: entries}}, ports.ScansRead{})
+	var waits []string
+	for _, a := range got.Agents {
+		waits = append(waits, a.Waiting...)
+	}
+	if len(got.Agents) != 2 || !slices.Equal(waits, []string{"CodeQL", "vet"}) {
+		t.Errorf("%+v", got.Agents)
+	}
+	again := (&Reads{}).Of(cfg, &pipeline.Review{Evaluation: &pipeline.EvaluationRun{Entries: entries}}, got)
+	if len(again.Agents) != 1 || !slices.Equal(again.Agents[0].Waiting, []string{"vet"}) {
+		t.Errorf("carried over: %+v", again.Agents)
 	}
 }

@@ -63,7 +63,7 @@ func TestCommentOnWhatIsInEvaluation(t *testing.T) {
 	pr := w.Open(ghtest.Files{"store/calm.go": calm})
 	w.Idle()
 	w.Wants(pr, "success", "No findings", "<details><summary><b>In evaluation</b>: 1 finding</summary>",
-		"It does not count in the decision. If it did, the change would have failed by `critical > 0`.")
+		"It does not count towards the decision. If it did, the change would have failed by `critical > 0`.")
 	if c := w.Check(pr); len(c.Annotations) > 0 {
 		t.Errorf("annotations: %+v", c.Annotations)
 	}
