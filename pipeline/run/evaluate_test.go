@@ -216,6 +216,7 @@ func TestModelIsAskedAgainForARuleInEvaluation(t *testing.T) {
 	}{
 		"prose":             {prose, []bool{false, true}, []string{"tried"}},
 		"machine-checkable": {wordRule("tried", "build-reviewer", "frobnicate", evaluating), []bool{false}, nil},
+		"of the model":      {wordRule("tried", "reader", "frobnicate", evaluating), []bool{false, true}, []string{"tried"}},
 	} {
 		server := layerOf(config.LayerServer, map[string]string{
 			config.FileSettings:    `{"model_endpoints": [{"name": "m", "api": "openai", "model": "m"}]}`,
@@ -261,6 +262,40 @@ func TestModelIsAskedAgainForARuleInEvaluation(t *testing.T) {
 		}
 		if !slices.Equal(asked, c.asked) || !slices.Equal(tried, c.evaluated) || slices.Contains(found(out.Review.Report.Findings), "tried") {
 			t.Errorf("%s: asked with the rule: %v, found in evaluation: %v", name, asked, tried)
+		}
+	}
+}
+
+// A policy in evaluation that brings a model asks that model alone, and one that brings files asks
+// about those alone.
+func TestEvaluationAsksOnlyMore(t *testing.T) {
+	for name, c := range map[string]struct {
+		enforced, tried string // globs and models
+		want            pipeline.ManifestEntry
+	}{
+		"a model": {`"globs": ["**"]}, "dispatch": {"agents": ["reader"], "models": ["m"]}`, `"globs": ["**"]}, "dispatch": {"agents": ["reader"], "models": ["m", "n"]}`,
+			pipeline.ManifestEntry{Scope: pipeline.AgentScope{All: true}, Models: pipeline.List[string]{"n"}}},
+		"files": {`"globs": ["src/cart/**"]}, "dispatch": {"agents": ["reader"], "models": ["m"], "scope": "matched"}`, `"globs": ["**"]}, "dispatch": {"agents": ["reader"], "models": ["m"], "scope": "matched"}`,
+			pipeline.ManifestEntry{Scope: pipeline.AgentScope{Files: pipeline.List[string]{"src/pricing/total.ts"}}, Models: pipeline.List[string]{"m"}}},
+	} {
+		policy := func(id, mode, rest string) string {
+			return fmt.Sprintf(`{"id": %q, "mode": %q, "description": "d", "priority": 10, "trigger": {"type": "path", %s}`, id, mode, rest)
+		}
+		cfg, problems := config.Load(layerOf(config.LayerServer, map[string]string{
+			config.FileSettings:    `{"model_endpoints": [{"name": "m", "api": "openai", "model": "m"}, {"name": "n", "api": "openai", "model": "n"}]}`,
+			config.FileAgents:      `[{"id": "reader", "name": "Reader", "kind": "llm", "description": "d", "llm": {"prompt": "build-reviewer", "checklist": ["build-reviewer"]}}]`,
+			config.FileComposition: "[" + policy("one", "enforce", c.enforced) + "," + policy("two", "evaluate", c.tried) + "]",
+		}))
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		out, err := newRunner(t, map[string]dispatch.Agent{"reader": says("info")}).Run(t.Context(), &inMemory{cfg: cfg, files: change(t).files}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := out.Review.Evaluation.Entries[0]
+		if diff := cmp.Diff(c.want, pipeline.ManifestEntry{Scope: pipeline.AgentScope{All: e.Scope.All, Files: e.Scope.Files}, Models: e.Models}); diff != "" {
+			t.Errorf("%s (-want +asked):\n%s", name, diff)
 		}
 	}
 }
