@@ -317,6 +317,16 @@ func TestBrokenConfigOfTheServer(t *testing.T) {
 	if s, err := load(good, ""); err != nil || len(s.Config.Files) != 0 {
 		t.Errorf("empty directory: %+v, %v", s.Config, err)
 	}
+
+	// A shadow config that is not there would never be missed.
+	good[keyShadowConfig] = t.TempDir()
+	if _, err := load(good, ""); !IsSettingsError(err) || !strings.Contains(err.Error(), "has no config files, so there is nothing to try") {
+		t.Errorf("empty shadow directory: %v", err)
+	}
+	good[keyShadowConfig] = dir
+	if _, err := load(good, ""); !IsSettingsError(err) || !strings.Contains(err.Error(), keyShadowConfig+": "+filepath.Join(dir, "review-settings.json:2:3: /modus: ")) {
+		t.Errorf("broken shadow config: %v", err)
+	}
 }
 
 // The manifest asks for what the App uses, which is the same as the stand-in's default

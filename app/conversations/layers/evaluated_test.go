@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // tried is the rule of stricter, in evaluation.
@@ -85,5 +87,38 @@ func TestFinalCannotBePutInEvaluation(t *testing.T) {
 	w.Wants(pr, "action_required", "mode can't be set to this", `"sec-tls-verify-01" is final in the server's layer`, "TLS certificates aren't verified")
 	if e := w.Stored(pr).Review.Report.Evaluation; e != nil {
 		t.Errorf("something is in evaluation: %+v", e)
+	}
+}
+
+// A shadow config changes nothing that people see, whatever it says; a shadow that can't be computed
+// is a note in the stored review.
+func TestShadowAffectsNothing(t *testing.T) {
+	t.Parallel()
+	seen := func(shadow config.Layer) (comment, check string, stored *pipeline.Shadow) {
+		w := apptest.StartWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) { w.Shadow = shadow })
+		pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
+		w.Idle()
+		r := w.Stored(pr)
+		comment = strings.ReplaceAll(w.Comment(pr).Body, r.RunID, "RUN")
+		for _, vary := range []string{`\d+(\.\d+)? m?s · run`, `"execution_timestamp": "[^"]*"`} {
+			comment = regexp.MustCompile(vary).ReplaceAllString(comment, "")
+		}
+		return comment, w.Check(pr).Conclusion, r.Review.Shadow
+	}
+	wantComment, wantCheck, none := seen(config.Layer{})
+	if none != nil {
+		t.Errorf("there is a shadow without a shadow config: %+v", none)
+	}
+	organisation := `[{"id": "x", "name": "X", "kind": "rules", "description": "d", "final": true}]`
+	for name, shadow := range map[string]map[string]string{
+		"milder": noGate, "stricter": stricter, "not valid": {config.FileAgents: organisation, config.FileRules: "["},
+	} {
+		comment, check, stored := seen(server(shadow))
+		if diff := cmp.Diff(wantComment, comment); diff != "" || check != wantCheck {
+			t.Errorf("%s: the check is %s, want %s, and the comment differs (-without +with):\n%s", name, check, wantCheck, diff)
+		}
+		if stored == nil || (stored.Note != "") != (name == "not valid") {
+			t.Errorf("%s: the shadow is %+v", name, stored)
+		}
 	}
 }
