@@ -1,25 +1,22 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/backtest"
 	"github.com/reviewgate/reviewgate/app/ports"
-	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
-	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
 type backtestFlags struct {
-	config, compare, layer, repo, since, format string
-	database, settings                          string
+	archiveFlags
+	config, compare, layer string
 }
 
 func backtestCommand() *cobra.Command {
@@ -45,78 +42,30 @@ Exit codes: 0 done; 2 the input can't be used; 3 the command could not finish.`,
 	c.Flags().StringVar(&f.config, "config", "", "`directory` with the config's files")
 	c.Flags().StringVar(&f.compare, "compare", "", "`directory` with another config, in place of the one that was in force")
 	c.Flags().StringVar(&f.layer, "layer", config.LayerRepository, "the layer that it replaces: repository, organisation or server")
-	c.Flags().StringVar(&f.repo, "repo", "", "only repositories whose full name matches this `glob`, such as acme/*")
-	c.Flags().StringVar(&f.since, "since", "90d", "the reviews of the last days or hours, such as 90d or 12h")
-	c.Flags().StringVar(&f.format, "format", "text", "text, markdown or json")
-	addDatabaseFlags(c, &f.database, &f.settings)
+	f.add(c)
 	return c
 }
 
 func (f *backtestFlags) run(cmd *cobra.Command, _ []string) error {
-	form, known := map[string]func(*backtest.Report) string{"text": backtest.Text, "markdown": backtest.Markdown, "json": nil}[f.format]
-	if !known {
-		return unusable(fmt.Errorf("--format %q: use text, markdown or json", f.format))
-	}
 	proposal, against, err := f.proposals()
 	if err != nil {
 		return unusable(err)
 	}
-	which, err := reviewsOf(f.repo, f.since, time.Now())
-	if err != nil {
-		return unusable(err)
-	}
-	url, err := databaseOf(cmd, f.database, f.settings)
-	if err != nil {
-		return unusable(err)
-	}
-	app.Yield()
-	r, err := app.Backtest(cmd.Context(), url, which, proposal, against)
-	switch {
-	case cmd.Context().Err() != nil:
-		return unfinished(cmd.Context().Err())
-	case err != nil:
-		return unusable(err)
-	case r.Reviews+len(r.Failed) == 0:
-		return unusable(noReviews(f.since))
-	case r.Reviews == 0:
-		return unusable(fmt.Errorf("no review could be computed. The first one: %s. reviewgate config check lists all mistakes of a config", r.Failed[0].Why))
-	}
-	if form != nil {
-		_, err = io.WriteString(cmd.OutOrStdout(), form(r))
-	} else {
-		err = writeJSON(cmd.OutOrStdout(), r)
-	}
-	if err != nil {
-		return unfinished(err)
-	}
-	return nil
-}
-
-func writeJSON(w io.Writer, v any) error {
-	text, err := render.Indented(v)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(text)
-	return err
-}
-
-// noReviews says that the flags choose no review.
-func noReviews(since string) error {
-	return fmt.Errorf("the database has no review of the last %s that --repo includes: take a longer --since", since)
-}
-
-// reviewsOf chooses the reviews of the repositories that a glob matches, or of all if it is empty.
-func reviewsOf(repo, age string, now time.Time) (which ports.ReviewFilter, err error) {
-	if which.Since, err = since(age, now); err != nil || repo == "" {
-		return which, err
-	}
-	set, err := glob.Compile([]string{strings.ToLower(repo)})
-	if err != nil {
-		return which, fmt.Errorf("--repo %q: %w", repo, err)
-	}
-	which.Concerns = func(name string) bool { return set.Any(strings.ToLower(name)) }
-	return which, nil
+	return archiveReport[*backtest.Report]{
+		compute: func(ctx context.Context, url string, which ports.ReviewFilter) (*backtest.Report, error) {
+			return app.Backtest(ctx, url, which, proposal, against)
+		},
+		usable: func(r *backtest.Report) error {
+			switch {
+			case r.Reviews+len(r.Failed) == 0:
+				return f.none()
+			case r.Reviews == 0:
+				return fmt.Errorf("no review could be computed. The first one: %s. reviewgate config check lists all mistakes of a config", r.Failed[0].Why)
+			}
+			return nil
+		},
+		text: backtest.Text, markdown: backtest.Markdown,
+	}.run(cmd, &f.archiveFlags)
 }
 
 // proposals reads the configs that the flags name.
