@@ -2,6 +2,8 @@ package layers
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"flag"
 	"fmt"
 	"runtime"
@@ -24,37 +26,39 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// tenFiles is a pull request of 10 files with 100 added lines each.
-type tenFiles struct {
-	cfg    *config.Config
-	number int
+// largeChange is a pull request that adds files of 100 lines each. In each, line is added once more.
+type largeChange struct {
+	cfg           *config.Config
+	number, files int
+	line          string
 }
 
-func (c tenFiles) PullRequest(context.Context) (raw.PullRequest, error) {
+func (c largeChange) PullRequest(context.Context) (raw.PullRequest, error) {
 	return raw.PullRequest{
 		Repository: pipeline.Repository{Owner: "acme", Name: "shop"}, Number: c.number, Title: "feat: totals", Body: "Adds totals.",
-		Head: pipeline.Head{SHA: fmt.Sprint("head", c.number)}, Totals: pipeline.Totals{Files: 10},
+		Head: pipeline.Head{SHA: fmt.Sprint("head", c.number)}, Totals: pipeline.Totals{Files: c.files},
 	}, nil
 }
 
-func (c tenFiles) Files(context.Context) (raw.Files, error) {
+func (c largeChange) Files(context.Context) (raw.Files, error) {
 	var files []raw.ChangedFile
-	for i := range 10 {
+	for i := range c.files {
 		var patch strings.Builder
-		patch.WriteString("@@ -0,0 +1,100 @@\n")
+		patch.WriteString("@@ -0,0 +1,101 @@\n")
 		for n := range 100 {
 			fmt.Fprintf(&patch, "+\tline%d := strings.TrimSpace(lines[%d]) // %d of %d\n", n, n, i, c.number)
 		}
+		patch.WriteString("+" + c.line)
 		files = append(files, raw.ChangedFile{
-			Path: fmt.Sprintf("src/file%d.go", i), Status: pipeline.FileAdded, Additions: 100, Patch: strings.TrimSuffix(patch.String(), "\n"),
+			Path: fmt.Sprintf("src/file%d.go", i), Status: pipeline.FileAdded, Additions: 101, Patch: strings.TrimSuffix(patch.String(), "\n"),
 		})
 	}
 	return raw.Files{Files: files}, nil
 }
 
-func (c tenFiles) Commits(context.Context) (raw.Commits, error) { return raw.Commits{}, nil }
+func (c largeChange) Commits(context.Context) (raw.Commits, error) { return raw.Commits{}, nil }
 
-func (c tenFiles) Config(context.Context) (normalize.ConfigRead, error) {
+func (c largeChange) Config(context.Context) (normalize.ConfigRead, error) {
 	return normalize.ConfigRead{Config: c.cfg}, nil
 }
 
@@ -68,20 +72,58 @@ func stored(b *testing.B) (*store.Reader, *run.Runner) {
 	cfg, _ := config.Load()
 	var all []*ports.StoredReview
 	for i := range *flagReviews {
-		out, err := runner.Run(b.Context(), tenFiles{cfg, i + 1}, run.Options{RunID: fmt.Sprint("run", i+1)})
-		if err != nil {
-			b.Fatal(err)
-		}
-		all = append(all, &ports.StoredReview{
-			RunID: out.Record.RunID, Key: fmt.Sprint("pull/7/", i+1), Generation: 1, RepoID: 7, HeadSHA: out.Review.Facts.Head.SHA,
-			Review: out.Review, Config: inforce.LayerBlobs(config.DefaultLayer()), Record: out.Record,
-		})
+		all = append(all, reviewOf(b, runner, largeChange{cfg, i + 1, 10, ""}))
 		if len(all) == 100 || i+1 == *flagReviews { // few in memory
 			save(b, url, all)
 			all = nil
 		}
 	}
 	return reader, runner
+}
+
+// reviewOf reviews a change.
+func reviewOf(b *testing.B, runner *run.Runner, c largeChange) *ports.StoredReview {
+	b.Helper()
+	out, err := runner.Run(b.Context(), c, run.Options{RunID: fmt.Sprint("run", c.number)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return &ports.StoredReview{
+		RunID: out.Record.RunID, Key: fmt.Sprint("pull/7/", c.number), Generation: 1, RepoID: 7, HeadSHA: out.Review.Facts.Head.SHA,
+		Review: out.Review, Config: inforce.LayerBlobs(config.DefaultLayer()), Record: out.Record,
+	}
+}
+
+// BenchmarkStoredReview measures what a review of 300 files with a finding in each takes in the
+// database: without the changed lines, which the reviews of a pull request share, and these alone.
+func BenchmarkStoredReview(b *testing.B) {
+	url := sqlitetest.CopyURL(b, apptest.CreateTables)
+	_, runner := reading(b, url)
+	cfg, _ := config.Load()
+	review := reviewOf(b, runner, largeChange{cfg, 1, 300, "\tc := &tls.Config{InsecureSkipVerify: true}"})
+	if n := len(review.Review.Report.Findings); n < 100 {
+		b.Fatalf("%d findings", n)
+	}
+	for b.Loop() {
+		review.RunID += "x"
+		save(b, url, []*ports.StoredReview{review})
+	}
+	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(url, "sqlite://"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // it only reads
+	var own, lines float64
+	err = errors.Join(db.QueryRow(`SELECT max(length(report) + length(inputs) + length(record)) FROM reviews`).Scan(&own),
+		db.QueryRow(`SELECT max(length(body)) FROM changed_files`).Scan(&lines))
+	if err != nil {
+		b.Fatal(err)
+	}
+	if own+lines > 2e6 {
+		b.Errorf("the review takes %.0f KB, and may take 2,000", (own+lines)/1000)
+	}
+	b.ReportMetric(own/1000, "KB/review")
+	b.ReportMetric(lines/1000, "KB/lines")
 }
 
 // BenchmarkReplay measures how many stored reviews are read from a SQLite database and computed
