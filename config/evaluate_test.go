@@ -20,7 +20,7 @@ func TestEvaluationStandsInForNothing(t *testing.T) {
 			{"id": "pr-hygiene", "mode": "evaluate"}]`), `every agent of the policies with the trigger "always" is switched off or in evaluation`},
 		"the only policy of a rule": {layer(FileAgents, `[{"id": "own", "name": "A", "kind": "rules", "description": "d"}]`,
 			FileComposition, `[{"id": "own", "mode": "evaluate", "description": "d", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["own"]}}]`,
-			FileRules, `[`+strings.Replace(rule("mine", ""), "build-reviewer", "own", 1)+`]`), `only policies in evaluation dispatch the agent "own", so the rule "mine" would not be enforced`},
+			FileRules, `[`+strings.Replace(rule("mine", ""), "build-reviewer", "own", 1)+`]`), `only policies in evaluation dispatch the agent "own", so its enforced rules would not run`},
 		"and the rule in evaluation, too": {layer(FileAgents, `[{"id": "own", "name": "A", "kind": "rules", "description": "d"}]`,
 			FileComposition, `[{"id": "own", "mode": "evaluate", "description": "d", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["own"]}}]`,
 			FileRules, `[`+strings.Replace(rule("mine", `, "mode": "evaluate"`), "build-reviewer", "own", 1)+`]`), ""},

@@ -206,7 +206,7 @@ func (t *trial) checkOrphans() {
 			continue
 		}
 		if all.dispatched[r.Agent] {
-			t.of(t.blameForOrphans(r.Agent), fmt.Sprintf("only policies in evaluation dispatch the agent %s, so the rule %s would not be enforced", shown(r.Agent), shown(r.ID)),
+			t.of(t.blameForOrphans(r.Agent), fmt.Sprintf("only policies in evaluation dispatch the agent %s, so its enforced rules would not run", shown(r.Agent)),
 				fmt.Sprintf(`put the agent in evaluation, too: {"id": %q, "mode": "evaluate"}`, r.Agent))
 			continue
 		}

@@ -50,7 +50,11 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer d.close()
 	if err := d.story(); err != nil {
+		d.unfinished = true
 		return err
+	}
+	if o.Database != "" {
+		d.say("", "\nThe reviews are in "+o.Database+". Try: reviewgate replay --all --database sqlite://"+o.Database)
 	}
 	if o.Once {
 		return nil
@@ -70,6 +74,8 @@ type demo struct {
 	ended chan error
 	repo  *ghtest.Repo
 	pr    *ghtest.PullRequest
+
+	unfinished bool // the story broke off, so its database is of no use
 }
 
 const webhookSecret = "demo"
@@ -120,6 +126,11 @@ func (d *demo) close() {
 		d.gh.Close()
 	}
 	os.RemoveAll(d.dir)
+	if d.Database != "" && d.unfinished {
+		for _, suffix := range []string{"", "-wal", "-shm", ".lock"} {
+			os.Remove(d.Database + suffix)
+		}
+	}
 }
 
 // story opens a pull request, fixes it, and asks for another review.

@@ -40,7 +40,10 @@ func (f *archiveFlags) filter(now time.Time) (which ports.ReviewFilter, err erro
 
 // none says that the flags choose no review.
 func (f *archiveFlags) none() error {
-	return fmt.Errorf("the database has no review of the last %s that --repo includes: take a longer --since", f.since)
+	if f.repo != "" {
+		return fmt.Errorf("the database has no review of the last %s of a repository that --repo %s matches", f.since, f.repo)
+	}
+	return fmt.Errorf("the database has no review of the last %s: take a longer --since", f.since)
 }
 
 // archiveReport is a command that computes a report R on stored reviews.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -38,19 +39,22 @@ With --database, the reviews stay for replay, backtest and analytics to read.`,
 }
 
 func (f *demoFlags) run(cmd *cobra.Command, _ []string) error {
-	o := demo.Options{Out: cmd.OutOrStdout(), Once: f.once, Database: f.database}
+	o := demo.Options{Out: cmd.OutOrStdout(), Once: f.once, Database: strings.TrimPrefix(f.database, "sqlite://")}
 	if f.verbose {
 		o.Verbose = cmd.ErrOrStderr()
 	}
-	if f.database != "" {
-		if _, err := os.Stat(f.database); err == nil {
-			return unusable(fmt.Errorf("--database %s: the file exists already; name a new one", f.database))
+	if o.Database != "" {
+		if _, err := os.Stat(o.Database); err == nil {
+			return unusable(fmt.Errorf("--database %s: the file exists already; delete it, or name a new one", f.database))
 		}
 	}
 	if f.config != "" {
 		var err error
 		if o.Config, err = readLayer(config.LayerRepository, f.config); err != nil {
 			return unusable(err)
+		}
+		if _, problems := config.Load(o.Config); len(problems) > 0 {
+			return invalid(cmd, problems)
 		}
 	}
 	if err := demo.Run(cmd.Context(), o); err != nil {

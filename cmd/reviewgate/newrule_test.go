@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var pageBlock = regexp.MustCompile("(?ms)^```(json|sh|text) ?([^\n]*)\n(.*?)^```$")
+var pageBlock = regexp.MustCompile("(?ms)^```(json|sh|text|diff) ?([^\n]*)\n(.*?)^```$")
 
 // docs/new-rule.md is true: the test writes its files, runs its commands in order, and compares what
 // the last one before each text printed.
@@ -29,16 +27,17 @@ func TestNewRulePage(t *testing.T) {
 		switch kind, file, body := m[1], filepath.FromSlash(m[2]), m[3]; {
 		case kind == "json" && file != "":
 			write(t, file, body)
-		case kind == "json": // fields of the rule
+		case kind == "diff": // a line, and the one that follows it then
 			text, err := os.ReadFile(rules)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var list []map[string]any
-			if err := errors.Join(json.Unmarshal(text, &list), json.Unmarshal([]byte(body), &list[0])); err != nil {
-				t.Fatal(err)
+			line, added, _ := strings.Cut(body, "\n")
+			changed := strings.Replace(string(text), line[1:]+"\n", line[1:]+"\n"+strings.TrimPrefix(added, "+"), 1)
+			if changed == string(text) {
+				t.Errorf("the rule has no line %q", line)
 			}
-			write(t, rules, marshalled(t, list))
+			write(t, rules, changed)
 		case kind == "sh":
 			for line := range strings.Lines(body) {
 				var stdout, stderr bytes.Buffer
@@ -69,13 +68,4 @@ func write(t *testing.T, file, text string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func marshalled(t *testing.T, v any) string {
-	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
