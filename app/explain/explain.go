@@ -31,6 +31,9 @@ type Explanation struct {
 	// Rules are those that look at the change as a whole, of agents that would
 	// run.
 	Rules pipeline.List[RulesOfAgent] `json:"rules"`
+	// Evaluation are the agents that would look at more in evaluation, with the rules in evaluation
+	// that look at the files or the change.
+	Evaluation pipeline.List[RulesOfAgent] `json:"evaluation"`
 }
 
 // File is what a config makes of one path.
@@ -107,7 +110,38 @@ func Paths(ctx context.Context, cfg *config.Config, paths []string, attributes [
 			out.Rules = append(out.Rules, r)
 		}
 	}
+	if cfg.Evaluation != nil {
+		tried, err := Paths(ctx, cfg.Evaluation, paths, attributes)
+		if err != nil {
+			return nil, fmt.Errorf("explain what is in evaluation: %w", err)
+		}
+		out.Evaluation = evaluated(cfg.Evaluation, out, tried)
+	}
 	return out, nil
+}
+
+// evaluated returns what of an explanation under the config in which everything is enforced is there
+// only because of what is in evaluation.
+func evaluated(cfg *config.Config, out, tried *Explanation) (more pipeline.List[RulesOfAgent]) {
+	looking := slices.Clone(tried.Rules)
+	for i := range tried.Files {
+		looking = append(looking, tried.Files[i].Rules...)
+	}
+	for i := range tried.Manifest.Entries {
+		e := &tried.Manifest.Entries[i]
+		of := RulesOfAgent{Agent: e.Agent}
+		for _, r := range cfg.Rules {
+			if r.Mode == config.ModeEvaluate && slices.ContainsFunc(looking, func(l RulesOfAgent) bool { return l.Agent == e.Agent && slices.Contains(l.Rules, r.ID) }) {
+				of.Rules = append(of.Rules, r.ID)
+			}
+		}
+		own := out.Manifest.Entry(e.Agent)
+		wider := own == nil || !own.Scope.All && (e.Scope.All || slices.ContainsFunc(e.Scope.Files, func(f string) bool { return !own.Scope.Has(f) }))
+		if wider || len(of.Rules) > 0 {
+			more = append(more, of)
+		}
+	}
+	return more
 }
 
 func (x *Explanation) file(f *pipeline.File, engine *rules.Engine) File {

@@ -206,3 +206,26 @@ func TestManyPaths(t *testing.T) {
 }
 
 func noClock() time.Time { return time.Time{} }
+
+// What is in evaluation is listed apart, and only as far as it looks at the paths.
+func TestEvaluationIsExplained(t *testing.T) {
+	const rule = `{"id": %ID%, "name": "A word", "severity": "major", "agent": "build-reviewer", "category": "words", "description": "d", "detection": "d",
+		"recommendation": "r", "mode": "evaluate", "match": {"literal": "x", "paths": [%PATH%]}}`
+	one := func(id, path string) string { return strings.NewReplacer("%ID%", id, "%PATH%", path).Replace(rule) }
+	cfg := load(t, map[string]string{
+		config.FileRules: "[" + one(`"here"`, `"src/**"`) + "," + one(`"elsewhere"`, `"docs/**"`) + "]",
+		config.FileComposition: `[{"id": "tried", "mode": "evaluate", "description": "d", "priority": 1, "trigger": {"type": "path", "globs": ["src/**"]},
+			"dispatch": {"agents": ["finance-sme"]}}]`,
+	})
+	x, err := Paths(t.Context(), cfg, []string{"src/a.go"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := pipeline.List[RulesOfAgent]{{Agent: "build-reviewer", Rules: pipeline.List[string]{"here"}}, {Agent: "finance-sme"}}
+	if diff := cmp.Diff(want, x.Evaluation); diff != "" {
+		t.Errorf("in evaluation (-want +got):\n%s", diff)
+	}
+	if x.Manifest.Entry("finance-sme") != nil || slices.ContainsFunc(x.Files[0].Rules, func(r RulesOfAgent) bool { return slices.Contains(r.Rules, "here") }) {
+		t.Error("what is in evaluation is explained as enforced")
+	}
+}

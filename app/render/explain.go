@@ -34,6 +34,7 @@ func Explain(x *explain.Explanation, names bool, opts TextOptions) string {
 	t.list("heading would not run", each(x.Manifest.Skipped, func(a *pipeline.SkippedAgent) safe {
 		return say("would not run", struct{ Agent, Reason safe }{p.text(a.Agent, maxName), p.text(a.Reason, maxReason)})
 	}))
+	t.list("heading evaluation", listOf(t.rulesOf(x.Evaluation, true)))
 	t.list("heading risk", each(x.Classification.Risk.Reasons, t.coverageWords().riskReason))
 	return t.b.String()
 }
