@@ -40,6 +40,9 @@ type Backtester struct {
 	// Named reports whether the report may name a review and quote what is in it. The others are
 	// only counted. Without Named all are named.
 	Named func(*ports.StoredReview) bool
+	// Late is asked before each review, by the goroutine that calls Run. Once it returns true, Run
+	// begins no further review. Without Late all are computed.
+	Late func() bool
 }
 
 // question is an agent under two configs, by their keys.
@@ -68,6 +71,7 @@ func (b *Backtester) Run(ctx context.Context, from ports.Archive, which ports.Re
 		one:   func(s *ports.StoredReview) error { return b.one(ctx, s, c, out) },
 		end:   func(how ports.PullEnd) { c.end(out, how) },
 		bad:   out.failed,
+		late:  b.Late,
 	})
 	if err != nil {
 		return nil, err
@@ -79,8 +83,9 @@ func (b *Backtester) Run(ctx context.Context, from ports.Archive, which ports.Re
 type walk struct {
 	begin func(key string)                  // each pull request, before its first review
 	one   func(s *ports.StoredReview) error // each review
-	end   func(how ports.PullEnd)           // each pull request, after its last review
+	end   func(how ports.PullEnd)           // each pull request, after its last review. Empty if that is unknown
 	bad   func(Failed)                      // each review that was altered since it was stored
+	late  func() bool                       // asked before each review: the walk ends if it returns true. May be nil
 }
 
 // chains walks over the chosen reviews of an archive, one pull request after the other.
@@ -98,12 +103,19 @@ func chains(ctx context.Context, from ports.Archive, which ports.ReviewFilter, w
 	}
 	for s, err := range replay.Ahead(ctx, from, which) {
 		var altered *ports.AlteredError
+		damaged := errors.As(err, &altered)
 		switch {
-		case errors.As(err, &altered):
+		case err != nil && !damaged:
+			return err
+		case w.late != nil && w.late():
+			if key != "" && (damaged || key == s.Key) {
+				w.end("") // later reviews would show what people did
+				return nil
+			}
+			return end()
+		case damaged:
 			w.bad(Failed{Run: altered.RunID, Why: altered.Error()})
 			continue
-		case err != nil:
-			return err
 		}
 		if key != s.Key {
 			if err := end(); err != nil {

@@ -131,53 +131,38 @@ func (p *Previewer) backtest(ctx context.Context, about ports.Target, files []co
 	defer cancel()
 	b := New(runner, proposal, nil)
 	b.Named = func(s *ports.StoredReview) bool { return s.RepoID == about.RepoID }
-	from := &newestFirst{Archive: p.Archive, chosen: chosen, late: func() bool { return p.Now().Sub(now) >= limit }}
-	report, err := b.Run(ctx, from, ports.ReviewFilter{})
+	cut := false
+	b.Late = func() bool {
+		cut = p.Now().Sub(now) >= limit
+		return cut
+	}
+	report, err := b.Run(ctx, newestFirst{p.Archive, chosen}, ports.ReviewFilter{})
 	if err != nil {
 		return out, err
 	}
 	out = summary(report)
 	out.Days, out.Stored, out.Organisation = previewDays, chosen.Stored, organisation
-	out.Reviews, out.OutOfTime = min(out.Reviews, chosen.Chosen), from.cut
+	out.Reviews, out.OutOfTime = min(out.Reviews, chosen.Chosen), cut
 	return out, nil
 }
 
-// newestFirst is the chosen part of an archive, by pull request, the one reviewed last first. It
-// ends early when it is late.
+// newestFirst is the chosen part of an archive, by pull request, the one reviewed last first.
 type newestFirst struct {
 	ports.Archive
 	chosen ports.ChosenReviews
-	late   func() bool
-	cut    bool
-	within string // the target whose later reviews were cut off
 }
 
 // Archived implements ports.Archive.
-func (n *newestFirst) Archived(ctx context.Context, _ ports.ReviewFilter) iter.Seq2[*ports.StoredReview, error] {
+func (n newestFirst) Archived(ctx context.Context, _ ports.ReviewFilter) iter.Seq2[*ports.StoredReview, error] {
 	return func(yield func(*ports.StoredReview, error) bool) {
 		for _, key := range n.chosen.Keys {
-			if n.cut = n.late(); n.cut {
-				return
-			}
 			for s, err := range n.Archive.Archived(ctx, ports.ReviewFilter{Key: key, Since: n.chosen.Since}) {
-				if n.cut = n.late(); n.cut {
-					n.within = key
-					return
-				}
 				if !yield(s, err) {
 					return
 				}
 			}
 		}
 	}
-}
-
-// Ended implements ports.Archive. Without the later reviews nobody knows what people did.
-func (n *newestFirst) Ended(ctx context.Context, key string) (ports.PullEnd, error) {
-	if key == n.within {
-		return "", nil
-	}
-	return n.Archive.Ended(ctx, key)
 }
 
 // summary is what the comment says of a report.

@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -206,21 +204,15 @@ func TestKilledWhileItShowsABacktest(t *testing.T) {
 	}
 }
 
-// slowArchive is an archive that takes a second for each review.
+// slowArchive is an archive with which a backtest takes a second for each pull request.
 type slowArchive struct {
 	ports.Archive
-	passed atomic.Int64 // seconds
+	passed time.Duration
 }
 
-func (a *slowArchive) Archived(ctx context.Context, which ports.ReviewFilter) iter.Seq2[*ports.StoredReview, error] {
-	return func(yield func(*ports.StoredReview, error) bool) {
-		for r, err := range a.Archive.Archived(ctx, which) {
-			a.passed.Add(1)
-			if !yield(r, err) {
-				return
-			}
-		}
-	}
+func (a *slowArchive) Ended(ctx context.Context, key string) (ports.PullEnd, error) {
+	a.passed += time.Second
+	return a.Archive.Ended(ctx, key)
 }
 
 // A backtest computes a bounded number of reviews, and begins none when its time is over.
@@ -245,7 +237,7 @@ func TestBacktestOfAProposalIsBounded(t *testing.T) {
 		archive := &slowArchive{Archive: s.Archive}
 		p := &backtest.Previewer{
 			Targets: s.Targets, History: s.History, Archive: archive, Backtests: s.Backtests, Version: r.Record.Version, Log: zerolog.Nop(),
-			Now: func() time.Time { return begun.Add(time.Duration(archive.passed.Load()) * time.Second) }, Most: most, For: limit,
+			Now: func() time.Time { return begun.Add(archive.passed) }, Most: most, For: limit,
 		}
 		if err := p.Work(t.Context(), ports.BacktestJob{Key: r.Key, HeadSHA: r.HeadSHA, Proposal: backtested.Proposal}, 1); err != nil {
 			t.Fatal(err)
@@ -262,5 +254,5 @@ func TestBacktestOfAProposalIsBounded(t *testing.T) {
 	}
 	want(100, time.Hour, pipeline.ConfigBacktest{Reviews: 6, Changed: 6, Blocked: 5, Passing: 1, PassingOverridden: 1})
 	want(3, time.Hour, pipeline.ConfigBacktest{Reviews: 3, Changed: 3, Blocked: 3})
-	want(100, 3*time.Second, pipeline.ConfigBacktest{Reviews: 2, OutOfTime: true, Changed: 2, Blocked: 2})
+	want(100, time.Second, pipeline.ConfigBacktest{Reviews: 2, OutOfTime: true, Changed: 2, Blocked: 2})
 }
