@@ -88,7 +88,8 @@ type walk struct {
 	late  func() bool                       // asked before each review: the walk ends if it returns true. May be nil
 }
 
-// chains walks over the chosen reviews of an archive, one pull request after the other.
+// chains walks over the chosen reviews of an archive, one pull request after the other. A merge group
+// holds changes of pull requests that count already, so it leaves out its reviews.
 func chains(ctx context.Context, from ports.Archive, which ports.ReviewFilter, w walk) error {
 	key := ""
 	end := func() error {
@@ -101,6 +102,7 @@ func chains(ctx context.Context, from ports.Archive, which ports.ReviewFilter, w
 		}
 		return err
 	}
+	which.OnlyPulls = true
 	for s, err := range replay.Ahead(ctx, from, which) {
 		var altered *ports.AlteredError
 		damaged := errors.As(err, &altered)

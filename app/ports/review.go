@@ -62,6 +62,7 @@ type ReviewFilter struct {
 	Repository string    // owner/name in any case, as deliveries named it last
 	Number     int       // of the pull request in Repository; 0 for all
 	Since      time.Time // when the reviews were saved
+	OnlyPulls  bool      // leaves out the reviews of merge groups
 	// Concerns, if set, reports whether the reviews of a repository are read, by its full name.
 	Concerns func(repository string) bool
 }

@@ -46,6 +46,8 @@ func history(t *testing.T, change ...func(*apptest.World)) string {
 	later := open("later", ghtest.Files{"store/later.go": calm})    // #6
 	later.Push(ghtest.Files{"store/later.go": "package store\n"}, "fix: less")
 	w.Idle()
+	w.Repo.MergeGroup(merged) // its review counts nowhere, because that of #5 does
+	w.Idle()
 	merged.Merge()
 	w.Idle()
 	if err := w.Stop(); err != nil {

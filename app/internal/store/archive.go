@@ -64,6 +64,9 @@ func (s archive) list(ctx context.Context, which ports.ReviewFilter, after archi
 	if !which.Since.IsZero() {
 		where, args = append(where, `r.saved_at >= ?`), append(args, micros(which.Since))
 	}
+	if which.OnlyPulls {
+		where, args = append(where, `(t.kind IS NULL OR t.kind = ?)`), append(args, string(ports.TargetPull))
+	}
 	if which.Repository != "" {
 		where = append(where, `lower(t.owner || '/' || t.name) = ? AND (? = 0 OR t.number = ?)`)
 		args = append(args, strings.ToLower(which.Repository), which.Number, which.Number)

@@ -45,7 +45,12 @@ func archivedReview(runID string, of ports.Target) ports.StoredReview {
 // archiveReview saves a review of a new pull request.
 func archiveReview(t *testing.T, s *Store, number int, runID string) ports.StoredReview {
 	t.Helper()
-	of := ports.Target{Kind: ports.TargetPull, Installation: 1, RepoID: 7, Owner: "Acme", Name: "shop", Number: number, HeadSHA: "head"}
+	return archiveReviewOf(t, s, ports.Target{Kind: ports.TargetPull, Installation: 1, RepoID: 7, Owner: "Acme", Name: "shop", Number: number, HeadSHA: "head"}, runID)
+}
+
+// archiveReviewOf saves a review of a new target.
+func archiveReviewOf(t *testing.T, s *Store, of ports.Target, runID string) ports.StoredReview {
+	t.Helper()
 	if err := s.Ask(t.Context(), ports.ReviewAsk{Target: of, Reason: "opened"}); err != nil {
 		t.Fatal(err)
 	}
@@ -108,14 +113,15 @@ func TestArchived(t *testing.T) {
 		for i := range archivedAtOnce { // more than one page
 			archiveReview(t, s, i+2, fmt.Sprint("run-", i+2))
 		}
+		archiveReviewOf(t, s, ports.Target{Kind: ports.TargetGroup, Installation: 1, RepoID: 8, Owner: "acme", Name: "store", HeadSHA: "head"}, "run-group")
 		reader, err := OpenReader(t.Context(), url)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer reader.Close()
 		for _, a := range []ports.Archive{s, reader} {
-			if got := runs(t, a, ports.ReviewFilter{}); len(got) != archivedAtOnce+1 || len(slices.Compact(slices.Sorted(slices.Values(got)))) != len(got) {
-				t.Errorf("%d reviews, want each of %d once", len(got), archivedAtOnce+1)
+			if got := runs(t, a, ports.ReviewFilter{}); len(got) != archivedAtOnce+2 || len(slices.Compact(slices.Sorted(slices.Values(got)))) != len(got) {
+				t.Errorf("%d reviews, want each of %d once", len(got), archivedAtOnce+2)
 			}
 			for name, c := range map[string]struct {
 				which ports.ReviewFilter
@@ -126,7 +132,10 @@ func TestArchived(t *testing.T) {
 				"pull request":           {ports.ReviewFilter{Repository: "acme/SHOP", Number: 3}, 1},
 				"repository":             {ports.ReviewFilter{Repository: "acme/shop"}, archivedAtOnce + 1},
 				"other repository":       {ports.ReviewFilter{Repository: "acme/bank"}, 0},
-				"since before it":        {ports.ReviewFilter{Since: time.Now().Add(-time.Hour)}, archivedAtOnce + 1},
+				"since before it":        {ports.ReviewFilter{Since: time.Now().Add(-time.Hour)}, archivedAtOnce + 2},
+				"pull requests":          {ports.ReviewFilter{OnlyPulls: true}, archivedAtOnce + 1},
+				"merge groups, too":      {ports.ReviewFilter{Repository: "acme/store"}, 1},
+				"no merge groups":        {ports.ReviewFilter{Repository: "acme/store", OnlyPulls: true}, 0},
 				"since after it":         {ports.ReviewFilter{Since: time.Now().Add(time.Hour)}, 0},
 				"run of another request": {ports.ReviewFilter{RunID: "run-1", Repository: "acme/shop", Number: 3}, 0},
 			} {

@@ -34,9 +34,9 @@ func (s backtests) ChooseReviews(ctx context.Context, about ports.Target, organi
 			return nil
 		}, `WITH heads AS (
 				SELECT r.target_key, max(r.saved_at) AS at FROM reviews r JOIN targets t ON t.key = r.target_key
-				WHERE `+of+` AND r.saved_at >= ? AND t.key <> ? GROUP BY r.target_key, r.head_sha)
+				WHERE `+of+` AND t.kind = ? AND r.saved_at >= ? AND t.key <> ? GROUP BY r.target_key, r.head_sha)
 			SELECT target_key, at, (SELECT count(*) FROM heads) FROM heads ORDER BY at DESC, target_key LIMIT ?`,
-			append(args, micros(since), about.Key(), most)...)
+			append(args, string(ports.TargetPull), micros(since), about.Key(), most)...)
 	})
 	c.Since = fromMicros(first)
 	return c, wrap(err, "choose reviews to compute")

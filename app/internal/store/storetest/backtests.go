@@ -42,6 +42,7 @@ var backtestTests = map[string]func(*testing.T, *fixture){
 		save("run-8", bank, "f")
 		save("run-9", foreign, "g")
 		save("run-10", org, "h")
+		save("run-11", group("i"), "i") // of changes that count already
 		if err := f.SetConfigBranch(f.ctx, branch.Key(), "release"); err != nil {
 			t.Fatal(err)
 		}
