@@ -46,10 +46,10 @@ func (c *Configs) Proposed(ctx context.Context, t ports.Target, f *pipeline.PRFa
 // id of them. They are those that the review stored, with secrets replaced. That suffices to compute
 // reviews with them: a secret in config blocks its own change, and only a pattern that contains one
 // finds less in this form. The id is empty if there is nothing to compute: the change edits no
-// config, the config has mistakes or could not be tried, or its mode lets everything pass.
+// config, or the config has mistakes or could not be tried.
 func ProposedFiles(r *ports.StoredReview) (files []config.File, id string) {
 	p := &r.Review.Report.ProposedConfig
-	if p.Decision == "" || len(p.Problems) > 0 || p.Mode == config.ModeOff || p.Mode == config.ModeAdvisory || len(config.ChangedFiles(&r.Review.Facts)) == 0 {
+	if p.Decision == "" || len(p.Problems) > 0 || len(config.ChangedFiles(&r.Review.Facts)) == 0 {
 		return nil, ""
 	}
 	files = configLayer(ports.LayerProposed, "", r.Config).Files

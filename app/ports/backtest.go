@@ -10,12 +10,13 @@ import (
 // Backtests keeps, for each pull request that changes config, what the newest proposal would have
 // decided otherwise in stored reviews.
 type Backtests interface {
-	// ChooseReviews chooses reviews that were saved since a time for the backtest of what the target
-	// about proposes: those of its repository for the same branch's config or, with organisation set,
-	// those of all repositories that the account has in the installation. The reviews of about itself
-	// don't count.
+	// ChooseReviews chooses the reviews for a backtest of the config that about proposes: the newest
+	// that were saved since a time, those of the same repository and config branch or, if
+	// organisation is set, those of all the account's repositories in the installation. It leaves out
+	// the reviews of about itself and of merge groups.
 	ChooseReviews(ctx context.Context, about Target, organisation bool, since time.Time, most int) (ChosenReviews, error)
-	// ConfigBacktest returns what SaveConfigBacktest stored last, or nil.
+	// ConfigBacktest returns what SaveConfigBacktest stored last, or nil. It returns ErrUnreadable if
+	// that can't be decoded.
 	ConfigBacktest(ctx context.Context, key string) (*ConfigBacktest, error)
 	// SaveConfigBacktest stores a backtest in place of the target's last one, and a notice as
 	// AddNotice does. It returns ErrNotFound if the target does not exist.
@@ -28,6 +29,7 @@ type ConfigBacktest struct {
 	HeadSHA  string
 	Proposal string
 	Result   pipeline.ConfigBacktest
+	SavedAt  time.Time // set by SaveConfigBacktest
 }
 
 // ChosenReviews are the newest reviews of a time. The newest review of each head counts.

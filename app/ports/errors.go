@@ -12,6 +12,9 @@ var ErrLeaseLost = errors.New("lease lost to another holder")
 // ErrNotFound means that the store has no such record.
 var ErrNotFound = errors.New("not found in store")
 
+// ErrUnreadable means that the store has a record and can't decode it.
+var ErrUnreadable = errors.New("stored in a form that can't be read")
+
 // ErrNoPayload means that the delivery log holds no payload that can be read.
 var ErrNoPayload = errors.New("the delivery log holds no payload that can be read")
 

@@ -1,8 +1,10 @@
 package publish_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -29,7 +31,19 @@ func TestBacktestIsAskedForOnce(t *testing.T) {
 	job := `next backtest {"key":"pull/2/3","head_sha":"aaa","proposal":"` + proposal + `"}`
 	is := func(head, of string) func(*world, *ports.TargetState, *ports.StoredReview) {
 		return func(w *world, _ *ports.TargetState, _ *ports.StoredReview) {
-			w.store.backtest = &ports.ConfigBacktest{HeadSHA: head, Proposal: of, Result: pipeline.ConfigBacktest{Days: 90, Stored: 7, Reviews: 7}}
+			w.store.backtest = &ports.ConfigBacktest{HeadSHA: head, Proposal: of, Result: pipeline.ConfigBacktest{Days: 90, Stored: 7, Reviews: 7}, SavedAt: w.checks.Now()}
+		}
+	}
+	old := func(age time.Duration) func(*world, *ports.TargetState, *ports.StoredReview) {
+		return func(w *world, s *ports.TargetState, r *ports.StoredReview) {
+			is("aaa", proposal)(w, s, r)
+			w.store.backtest.SavedAt = w.checks.Now().Add(-age)
+		}
+	}
+	mode := func(mode, proposed string) func(*world, *ports.TargetState, *ports.StoredReview) {
+		return func(_ *world, _ *ports.TargetState, r *ports.StoredReview) {
+			r.Review.Report.ProposedConfig.Mode = proposed
+			r.Config = append(r.Config, ports.ConfigBlob{Layer: config.LayerRepository, Path: config.FileSettings, Text: []byte(`{"mode": "` + mode + `"}`)})
 		}
 	}
 	change := func(f func(*ports.StoredReview)) func(*world, *ports.TargetState, *ports.StoredReview) {
@@ -53,8 +67,15 @@ func TestBacktestIsAskedForOnce(t *testing.T) {
 		"it has mistakes":        {proposed(func(p *pipeline.ProposedConfig) { p.Problems = pipeline.List[pipeline.ConfigProblem]{{}} }), false, false},
 		"it was not tried":       {proposed(func(p *pipeline.ProposedConfig) { p.Decision = "" }), false, false},
 		"it switches itself off": {proposed(func(p *pipeline.ProposedConfig) { p.Mode = config.ModeOff }), false, false},
-		"it only advises":        {proposed(func(p *pipeline.ProposedConfig) { p.Mode = config.ModeAdvisory }), false, false},
-		"it switches itself on":  {proposed(func(p *pipeline.ProposedConfig) { p.Mode = config.ModeEnforce }), true, false},
+		"it will only advise":    {proposed(func(p *pipeline.ProposedConfig) { p.Mode = config.ModeAdvisory }), false, false},
+		"it only advises":        {mode(config.ModeAdvisory, ""), false, false},
+		"it enforces":            {mode(config.ModeEnforce, ""), true, false},
+		"it switches itself on":  {mode(config.ModeAdvisory, config.ModeEnforce), true, false},
+		"it is of yesterday":     {old(24*time.Hour - 1), false, true},
+		"it is older":            {old(24 * time.Hour), true, true},
+		"it can't be decoded": {func(w *world, _ *ports.TargetState, _ *ports.StoredReview) {
+			w.store.unread = fmt.Errorf("no JSON: %w", ports.ErrUnreadable)
+		}, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, state, r := newWorld(t), known(), proposing()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -60,35 +61,48 @@ func (c *Comments) Publish(ctx context.Context, p *Publication) error {
 	}
 	view := View(c.WebURL, state.Target, r, p.Config, slices.Concat(notices, state.WrittenNotices, state.Notices), nil)
 	view.Acts = acts
-	if view.Backtest, err = c.backtest(ctx, r); err != nil {
+	stored, err := c.backtest(ctx, p)
+	if err != nil {
 		return err
+	}
+	if stored != nil {
+		view.Backtest = &stored.Result
 	}
 	view.Details = c.checkURL(ctx, state.Target, r.HeadSHA)
 	return c.writeComment(ctx, p.Lease, state.Target, have, render.Comment(view), talk)
 }
 
-// backtest returns the backtest of the config that a review's change proposes. It is nil if there
-// is none for this head and this proposal.
-func (c *Comments) backtest(ctx context.Context, r *ports.StoredReview) (*pipeline.ConfigBacktest, error) {
-	_, proposal := inforce.ProposedFiles(r)
+// backtest returns the stored backtest of the config that a review's change proposes. It is nil if
+// there is none for this head and this proposal, or none that can be read.
+func (c *Comments) backtest(ctx context.Context, p *Publication) (*ports.ConfigBacktest, error) {
+	proposal := p.proposal()
 	if proposal == "" {
 		return nil, nil
 	}
-	b, err := c.Backtests.ConfigBacktest(ctx, r.Key)
-	if err != nil || b == nil || b.HeadSHA != r.HeadSHA || b.Proposal != proposal {
+	b, err := c.Backtests.ConfigBacktest(ctx, p.Review.Key)
+	if errors.Is(err, ports.ErrUnreadable) { // another one takes its place
+		c.Log.Warn().EmbedObject(p.State.Target).Err(err).Msg("backtest of a proposed config not shown")
+		return nil, nil
+	}
+	if err != nil || b == nil || b.HeadSHA != p.Review.HeadSHA || b.Proposal != proposal {
 		return nil, err
 	}
-	return &b.Result, nil
+	return b, nil
 }
 
-// backtestJob returns the job that computes what backtest lacks, if the comment would show it.
-func (c *Comments) backtestJob(ctx context.Context, p *Publication) ([]ports.Job, error) {
-	_, proposal := inforce.ProposedFiles(p.Review)
+// backtestFresh is how long a backtest is shown before another one takes its place. The reviews of
+// "the last 90 days" are soon others.
+const backtestFresh = 24 * time.Hour
+
+// backtestJob returns the job that computes what backtest lacks or what is too old, if the comment
+// would show it.
+func (c *Comments) backtestJob(ctx context.Context, p *Publication, now time.Time) ([]ports.Job, error) {
+	proposal := p.proposal()
 	if proposal == "" || p.State.Kind != ports.TargetPull || p.Config.Settings.Comment.When == config.CommentNever {
 		return nil, nil
 	}
-	b, err := c.backtest(ctx, p.Review)
-	if err != nil || b != nil {
+	b, err := c.backtest(ctx, p)
+	if err != nil || b != nil && now.Sub(b.SavedAt) < backtestFresh {
 		return nil, err
 	}
 	return []ports.Job{ports.NewJob(ports.JobBacktest, ports.BacktestJob{Key: p.Review.Key, HeadSHA: p.Review.HeadSHA, Proposal: proposal})}, nil

@@ -50,6 +50,20 @@ func (p *Publication) mode() string {
 	return p.Config.Mode(p.Review.Review.Facts.Repository.FullName())
 }
 
+// proposal returns the id of the config that the review's change proposes, for its backtest. It is
+// empty if there is none, or if nothing would block under its mode.
+func (p *Publication) proposal() string {
+	mode := p.Review.Review.Report.ProposedConfig.Mode
+	if mode == "" { // it stays the same
+		mode = p.mode()
+	}
+	if mode == config.ModeOff || mode == config.ModeAdvisory {
+		return ""
+	}
+	_, id := inforce.ProposedFiles(p.Review)
+	return id
+}
+
 // Publish writes a stored review to GitHub: the check of its head, the one comment and the
 // rest. It first reads the head again, because a review of another head must never appear
 // as the answer for this one. current ends when a push or a close makes the review moot,
@@ -79,7 +93,7 @@ func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, sta
 	// The review is on GitHub, so the run after the next push must find it as the previous
 	// review.
 	stored := context.WithoutCancel(ctx)
-	next, err := p.Comments.backtestJob(stored, pub)
+	next, err := p.Comments.backtestJob(stored, pub, p.Now())
 	if err != nil {
 		return err
 	}

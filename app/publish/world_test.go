@@ -39,6 +39,7 @@ type store struct {
 	noted     []string // what was recorded about the target and its review, in order
 	latest    *ports.StoredReview
 	backtest  *ports.ConfigBacktest
+	unread    error // of a backtest that can't be read
 }
 
 func (s *store) NewestWrite(_ context.Context, kind ports.WriteKind, subject string) (*ports.Write, error) {
@@ -158,7 +159,7 @@ func (s *store) MarkPublished(_ context.Context, run string, next ...ports.Job) 
 }
 
 func (s *store) ConfigBacktest(context.Context, string) (*ports.ConfigBacktest, error) {
-	return s.backtest, nil
+	return s.backtest, s.unread
 }
 
 func (s *store) Ask(_ context.Context, ask ports.ReviewAsk) error {

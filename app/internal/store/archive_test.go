@@ -263,3 +263,19 @@ func TestEnded(t *testing.T) {
 		}
 	})
 }
+
+// A backtest that can't be decoded is told apart from a database that can't be read.
+func TestUnreadableBacktest(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *Store, db *sql.DB, _ string) {
+		r := archiveReview(t, s, 1, "run-1")
+		if err := s.SaveConfigBacktest(t.Context(), r.Key, ports.ConfigBacktest{HeadSHA: "head"}, "n"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.ExecContext(t.Context(), `UPDATE config_backtests SET result = 'no JSON'`); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := s.ConfigBacktest(t.Context(), r.Key); b != nil || !errors.Is(err, ports.ErrUnreadable) {
+			t.Errorf("read %+v, %v; want %v", b, err, ports.ErrUnreadable)
+		}
+	})
+}

@@ -46,18 +46,20 @@ func (s backtests) ChooseReviews(ctx context.Context, about ports.Target, organi
 func (s backtests) ConfigBacktest(ctx context.Context, key string) (*ports.ConfigBacktest, error) {
 	var b ports.ConfigBacktest
 	var result []byte
+	var savedAt int64
 	err := s.db.read(ctx, func(t tx) error {
-		return t.row(ctx, `SELECT head_sha, proposal, result FROM config_backtests WHERE target_key = ?`, key).Scan(&b.HeadSHA, &b.Proposal, &result)
+		return t.row(ctx, `SELECT head_sha, proposal, result, saved_at FROM config_backtests WHERE target_key = ?`, key).Scan(&b.HeadSHA, &b.Proposal, &result, &savedAt)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(result, &b.Result)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("read the backtest of %s: %w", key, err)
 	}
+	if err := json.Unmarshal(result, &b.Result); err != nil {
+		return nil, fmt.Errorf("decode the backtest of %s: %w: %w", key, ports.ErrUnreadable, err)
+	}
+	b.SavedAt = fromMicros(savedAt)
 	return &b, nil
 }
 
@@ -73,9 +75,9 @@ func (s backtests) SaveConfigBacktest(ctx context.Context, key string, b ports.C
 			return err // the notices that wait have the comment written, too
 		}
 		_, err := t.exec(ctx, `
-			INSERT INTO config_backtests (target_key, head_sha, proposal, result) VALUES (?, ?, ?, ?)
-			ON CONFLICT (target_key) DO UPDATE SET head_sha = excluded.head_sha, proposal = excluded.proposal, result = excluded.result`,
-			key, b.HeadSHA, b.Proposal, string(result))
+			INSERT INTO config_backtests (target_key, head_sha, proposal, result, saved_at) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (target_key) DO UPDATE SET head_sha = excluded.head_sha, proposal = excluded.proposal, result = excluded.result, saved_at = excluded.saved_at`,
+			key, b.HeadSHA, b.Proposal, string(result), s.now())
 		return wrap(err, "save the backtest of %s", key)
 	})
 }

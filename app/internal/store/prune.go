@@ -46,6 +46,7 @@ func (s retention) Prune(ctx context.Context, reviews, deliveries time.Time) (n 
 		args []any
 	}{
 		{oldReviews, []any{micros(reviews)}},
+		{oldBacktests, []any{micros(reviews)}},
 		{oldWrites, []any{micros(reviews)}},
 		{oldDeliveries, []any{micros(deliveries)}},
 		{oldMarks, []any{goneMarks + "%", micros(deliveries)}},
@@ -97,6 +98,13 @@ var (
 			ORDER BY r.id`,
 		delete: `DELETE FROM reviews WHERE id IN %s`,
 		batch:  reviewsAtOnce,
+	}
+	// oldBacktests quote reviews of other targets, which are deleted, too.
+	oldBacktests = pruned{
+		what:   "old backtests of proposed config",
+		find:   `SELECT target_key FROM config_backtests WHERE saved_at < ?`,
+		delete: `DELETE FROM config_backtests WHERE target_key IN %s`,
+		batch:  200,
 	}
 	// oldWrites are writes for targets that are deleted, on heads that no open target has.
 	oldWrites = pruned{

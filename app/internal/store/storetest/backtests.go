@@ -98,9 +98,11 @@ var backtestTests = map[string]func(*testing.T, *fixture){
 				Named: pipeline.List[pipeline.BacktestedReview]{{Pull: "#1", HeadSHA: "aaa", From: pipeline.DecisionPass, To: pipeline.DecisionFail, Because: "x"}},
 			}}
 			before := f.jobs(t)
+			f.clock.pass(time.Minute)
 			if err := f.SaveConfigBacktest(f.ctx, g.Key(), want, "written"); err != nil {
 				t.Fatal(err)
 			}
+			want.SavedAt = f.clock.Now()
 			f.wantJobs(t, before+1, "after a backtest")
 			f.wantNotices(t, "after a backtest", g, "written")
 			got, err := f.ConfigBacktest(f.ctx, g.Key())
@@ -118,6 +120,24 @@ var backtestTests = map[string]func(*testing.T, *fixture){
 		}
 		if b, err := f.ConfigBacktest(f.ctx, g.Key()); err != nil || b.HeadSHA != "last" {
 			t.Errorf("%+v, %v; want it saved when no more notices fit", b, err)
+		}
+	},
+	"an old backtest is deleted": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		f.accept(t, push("1", g))
+		if err := f.SaveConfigBacktest(f.ctx, g.Key(), ports.ConfigBacktest{HeadSHA: "aaa"}, "n"); err != nil {
+			t.Fatal(err)
+		}
+		saved := f.clock.Now()
+		for _, c := range []struct {
+			before time.Time
+			want   int
+		}{{saved, 0}, {saved.Add(time.Second), 1}} {
+			n, err := f.Prune(f.ctx, c.before, saved.Add(-time.Hour))
+			b, berr := f.ConfigBacktest(f.ctx, g.Key())
+			if err != nil || berr != nil || n != c.want || (b == nil) != (n == 1) {
+				t.Errorf("before %s: %d rows deleted, %v; want %d. Then there is %+v, %v", c.before, n, err, c.want, b, berr)
+			}
 		}
 	},
 	"a published review brings the jobs that follow": func(t *testing.T, f *fixture) {

@@ -6,7 +6,8 @@ CREATE TABLE config_backtests (
     target_key TEXT NOT NULL PRIMARY KEY,
     head_sha   TEXT NOT NULL,
     proposal   TEXT NOT NULL,
-    result     TEXT NOT NULL
+    result     TEXT NOT NULL,
+    saved_at   BIGINT NOT NULL
 );
 
 -- +goose Down
