@@ -30,7 +30,7 @@ func (twice) Ended(context.Context, string) (ports.PullEnd, error) { return port
 func TestLate(t *testing.T) {
 	from := newestFirst{Archive: twice{}}
 	for i := range 20 {
-		from.chosen.Keys = append(from.chosen.Keys, fmt.Sprint("k", i))
+		from.chosen.Heads = append(from.chosen.Heads, ports.ChosenHead{Key: fmt.Sprint("k", i)})
 	}
 	for _, most := range []int{0, 1, 4, 7, 39, 40} {
 		reviews, ends := 0, []ports.PullEnd{}
@@ -48,5 +48,32 @@ func TestLate(t *testing.T) {
 		if err != nil || reviews != most || !slices.Equal(ends, want) {
 			t.Errorf("late after %d: %d reviews begun, %v; ends %q, want %q", most, reviews, err, ends, want)
 		}
+	}
+}
+
+// both has a review of each of two heads, and an altered one.
+type both struct{ ports.Archive }
+
+func (both) Archived(_ context.Context, f ports.ReviewFilter) iter.Seq2[*ports.StoredReview, error] {
+	return func(yield func(*ports.StoredReview, error) bool) {
+		_ = yield(&ports.StoredReview{Key: f.Key, HeadSHA: "a"}, nil) &&
+			yield(nil, &ports.AlteredError{RunID: f.Key}) &&
+			yield(&ports.StoredReview{Key: f.Key, HeadSHA: "b"}, nil)
+	}
+}
+
+// A head that was reviewed after the choice does not count.
+func TestOnlyChosenHeads(t *testing.T) {
+	from := newestFirst{both{}, ports.ChosenReviews{Heads: []ports.ChosenHead{{Key: "2", HeadSHA: "b"}, {Key: "1", HeadSHA: "a"}, {Key: "2", HeadSHA: "a"}}}}
+	var got []string
+	for s, err := range from.Archived(t.Context(), ports.ReviewFilter{}) {
+		if err != nil {
+			got = append(got, "altered")
+			continue
+		}
+		got = append(got, s.Key+s.HeadSHA)
+	}
+	if want := []string{"2a", "altered", "2b", "1a", "altered"}; !slices.Equal(got, want) {
+		t.Errorf("read %q, want %q", got, want)
 	}
 }

@@ -120,7 +120,7 @@ func (p *Previewer) backtest(ctx context.Context, about ports.Target, files []co
 		proposal.Layer, organisation = config.LayerOrganisation, !fork
 	}
 	chosen, err := p.Backtests.ChooseReviews(ctx, about, organisation, now.AddDate(0, 0, -previewDays), most)
-	if err != nil || chosen.Chosen == 0 {
+	if err != nil || len(chosen.Heads) == 0 {
 		return out, err
 	}
 	runner, err := run.NewRunner(run.Config{Version: p.Version, Now: p.Now, Engines: run.NewEnginesWithin(previewEngines)})
@@ -130,7 +130,11 @@ func (p *Previewer) backtest(ctx context.Context, about ports.Target, files []co
 	ctx, cancel := context.WithTimeout(ctx, limit+previewGrace)
 	defer cancel()
 	b := New(runner, proposal, nil)
-	b.Named = func(s *ports.StoredReview) bool { return s.RepoID == about.RepoID }
+	begun := map[ports.ChosenHead]bool{}
+	b.Named = func(s *ports.StoredReview) bool {
+		begun[ports.ChosenHead{Key: s.Key, HeadSHA: s.HeadSHA}] = true
+		return s.RepoID == about.RepoID
+	}
 	cut := false
 	b.Late = func() bool {
 		cut = p.Now().Sub(now) >= limit
@@ -141,12 +145,16 @@ func (p *Previewer) backtest(ctx context.Context, about ports.Target, files []co
 		return out, err
 	}
 	out = summary(report)
-	out.Days, out.Stored, out.Organisation = previewDays, chosen.Stored, organisation
-	out.Reviews, out.OutOfTime = min(out.Reviews, chosen.Chosen), cut
+	out.Days, out.Stored, out.Organisation, out.OutOfTime = previewDays, chosen.Stored, organisation, cut
+	if out.Reviews = len(chosen.Heads); cut {
+		out.Reviews = len(begun)
+	}
+	out.Unknown += out.Reviews - report.Reviews // those that failed, or that were altered or deleted meanwhile
 	return out, nil
 }
 
-// newestFirst is the chosen part of an archive, by pull request, the one reviewed last first.
+// newestFirst is the chosen part of an archive, by pull request, the one reviewed last first. It
+// leaves out heads that were reviewed for the first time after the choice.
 type newestFirst struct {
 	ports.Archive
 	chosen ports.ChosenReviews
@@ -155,8 +163,19 @@ type newestFirst struct {
 // Archived implements ports.Archive.
 func (n newestFirst) Archived(ctx context.Context, _ ports.ReviewFilter) iter.Seq2[*ports.StoredReview, error] {
 	return func(yield func(*ports.StoredReview, error) bool) {
-		for _, key := range n.chosen.Keys {
-			for s, err := range n.Archive.Archived(ctx, ports.ReviewFilter{Key: key, Since: n.chosen.Since}) {
+		chosen, read := map[ports.ChosenHead]bool{}, map[string]bool{}
+		for _, h := range n.chosen.Heads {
+			chosen[h] = true
+		}
+		for _, h := range n.chosen.Heads {
+			if read[h.Key] {
+				continue
+			}
+			read[h.Key] = true
+			for s, err := range n.Archive.Archived(ctx, ports.ReviewFilter{Key: h.Key, Since: n.chosen.Since}) {
+				if err == nil && !chosen[ports.ChosenHead{Key: s.Key, HeadSHA: s.HeadSHA}] {
+					continue
+				}
 				if !yield(s, err) {
 					return
 				}
@@ -168,9 +187,8 @@ func (n newestFirst) Archived(ctx context.Context, _ ports.ReviewFilter) iter.Se
 // summary is what the comment says of a report.
 func summary(r *Report) (out pipeline.ConfigBacktest) {
 	const maxText = 300
-	failed := len(r.Failed) + r.FailedMore
 	out = pipeline.ConfigBacktest{
-		Reviews: r.Reviews + failed, Changed: r.Changed(), Unknown: r.UnknownReviews() + failed,
+		Changed: r.Changed(), Unknown: r.UnknownReviews(),
 		Blocked: len(r.Blocked) + r.BlockedMore, BlockedOverridden: r.BlockedOverridden,
 		Passing: len(r.Passing) + r.PassingMore, PassingOverridden: r.PassingOverridden,
 	}

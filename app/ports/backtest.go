@@ -34,8 +34,13 @@ type ConfigBacktest struct {
 
 // ChosenReviews are the newest reviews of a time. The newest review of each head counts.
 type ChosenReviews struct {
-	Stored int       // in all of that time
-	Chosen int       // the newest of them
-	Since  time.Time // when the first of Chosen was saved
-	Keys   []string  // the targets of Chosen, the one reviewed last first
+	Stored int          // heads with a review in all of that time
+	Heads  []ChosenHead // those reviewed last, the newest first
+	Since  time.Time    // when the newest review of the last of Heads was saved
+}
+
+// ChosenHead is a head whose newest review is chosen.
+type ChosenHead struct {
+	Key     string // of the target
+	HeadSHA string
 }

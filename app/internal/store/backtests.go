@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,19 +22,16 @@ func (s backtests) ChooseReviews(ctx context.Context, about ports.Target, organi
 	first := int64(0)
 	err := s.db.read(ctx, func(t tx) error {
 		return t.each(ctx, func(row scanner) error {
-			var key string
-			if err := row.Scan(&key, &first, &c.Stored); err != nil {
+			var h ports.ChosenHead
+			if err := row.Scan(&h.Key, &h.HeadSHA, &first, &c.Stored); err != nil {
 				return err
 			}
-			c.Chosen++
-			if !slices.Contains(c.Keys, key) {
-				c.Keys = append(c.Keys, key)
-			}
+			c.Heads = append(c.Heads, h)
 			return nil
 		}, `WITH heads AS (
-				SELECT r.target_key, max(r.saved_at) AS at FROM reviews r JOIN targets t ON t.key = r.target_key
+				SELECT r.target_key, r.head_sha, max(r.saved_at) AS at FROM reviews r JOIN targets t ON t.key = r.target_key
 				WHERE `+of+` AND t.kind = ? AND r.saved_at >= ? AND t.key <> ? GROUP BY r.target_key, r.head_sha)
-			SELECT target_key, at, (SELECT count(*) FROM heads) FROM heads ORDER BY at DESC, target_key LIMIT ?`,
+			SELECT target_key, head_sha, at, (SELECT count(*) FROM heads) FROM heads ORDER BY at DESC, target_key, head_sha LIMIT ?`,
 			append(args, string(ports.TargetPull), micros(since), about.Key(), most)...)
 	})
 	c.Since = fromMicros(first)
